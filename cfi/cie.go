@@ -1,0 +1,208 @@
+package cfi
+
+import (
+	"bytes"
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// CIE is what the FDEs that point to it have in common (DWARF 5 §6.4.1,
+// LSB 5.0 core §10.6.1.1). It is read once and shared: do not change it.
+type CIE struct {
+	// Offset is the section offset of its length field.
+	Offset       uint64
+	Version      uint8
+	Augmentation string
+	// AddrSize is the size of an address in bytes, SegmentSize that of a
+	// segment selector (version 4; else the section's and 0).
+	AddrSize, SegmentSize int
+	CodeAlign             uint64
+	DataAlign             int64
+	// RA is the column of the return address.
+	RA Reg
+	// Signal marks the frame of a signal trampoline ('S'): its PC is the exact
+	// one, not that of a return.
+	Signal bool
+	// BKey: return addresses are signed with key B (AArch64 'B').
+	BKey bool
+	// MTE: the stack is tagged (AArch64 'G').
+	MTE bool
+	// Personality is the language's handler ('P').
+	Personality Pointer
+	// FDEEncoding and LSDAEncoding are the DW_EH_PE encodings of the FDEs'
+	// addresses ('R') and of their LSDA pointers ('L'; 0xff is none).
+	FDEEncoding, LSDAEncoding uint8
+
+	hasData bool // 'z': FDEs have augmentation data
+	initial state
+}
+
+// CFA is the rule of the CFA after the CIE's initial instructions.
+func (c *CIE) CFA() Rule { return c.initial.cfa }
+
+// Regs holds the register rules after the CIE's initial instructions,
+// ascending: what DW_CFA_restore goes back to.
+func (c *CIE) Regs() []RegRule { return c.initial.regs }
+
+// decoder is one pass over a section: it keeps the CIEs met so far.
+type decoder struct {
+	sec  *Section
+	cies map[uint64]cieResult
+	// bytes is the size of all CIEs read. Entries do not overlap, so it cannot
+	// pass the section's size, unless CIE pointers lead into the middle of
+	// entries; each would then cost its full length again.
+	bytes int
+	last  struct {
+		off uint64
+		cieResult
+	}
+}
+
+type cieResult struct {
+	cie *CIE
+	err error
+}
+
+// cie returns the CIE at section offset off.
+func (d *decoder) cie(off uint64) (*CIE, error) {
+	if d.last.off == off && d.last.cie != nil {
+		return d.last.cie, nil
+	}
+	r, ok := d.cies[off]
+	if !ok {
+		r.cie, r.err = d.readCIE(off)
+		d.cies[off] = r
+	}
+	d.last.off, d.last.cieResult = off, r
+	return r.cie, r.err
+}
+
+func (d *decoder) readCIE(off uint64) (*CIE, error) {
+	s := d.sec
+	c := s.cursor()
+	c.Seek(off)
+	e := s.entry(&c)
+	bad := c.Err() != nil || e.body.Err() != nil || e.kind != entryCIE
+	if !bad {
+		d.bytes += e.body.End() - int(off)
+		bad = d.bytes > len(s.Data)
+	}
+	if bad {
+		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrCIEPointer}
+	}
+	cie := &CIE{Offset: off, AddrSize: s.AddrSize, LSDAEncoding: peOmit}
+	cie.header(s, &e.body)
+	if err := e.body.Err(); err != nil {
+		return nil, err
+	}
+	m := getMachine()
+	defer putMachine(m)
+	if err := m.initial(s, cie, e.body); err != nil {
+		return nil, err
+	}
+	return cie, nil
+}
+
+// header reads everything up to the initial instructions.
+func (c *CIE) header(s *Section, b *wire.Cursor) {
+	at := b.Pos()
+	c.Version = b.U8()
+	if b.Err() == nil && c.Version != 1 && c.Version != 3 && c.Version != 4 {
+		b.Fail(at, fmt.Errorf("%w %d", ErrVersion, c.Version))
+	}
+	at = b.Pos()
+	aug := b.CString()
+	c.Augmentation = string(aug)
+	if c.Augmentation == "eh" {
+		b.Skip(uint64(s.AddrSize)) // GCC before 3.0: a pointer to its own tables
+	}
+	if c.Version == 4 {
+		c.sizes(b)
+	}
+	c.CodeAlign = b.ULEB()
+	c.DataAlign = b.SLEB()
+	c.RA = readReg(b, c.Version == 1)
+	switch {
+	case b.Err() != nil:
+	case len(aug) > 0 && aug[0] == 'z':
+		c.hasData = true
+		data := b.Sub(b.ULEB())
+		c.augment(s, aug[1:], at, &data)
+		if data.Err() != nil && b.Err() == nil {
+			*b = data
+		}
+	// armcc marks its .debug_frame; nothing follows from it.
+	case len(aug) == 0, c.Augmentation == "eh", bytes.Equal(aug, []byte("armcc+")):
+	default:
+		b.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
+	}
+}
+
+// sizes reads the two fields that version 4 added.
+func (c *CIE) sizes(b *wire.Cursor) {
+	at := b.Pos()
+	c.AddrSize = int(b.U8())
+	if b.Err() == nil && !validAddrSize(c.AddrSize) {
+		b.Fail(at, fmt.Errorf("%w %d", ErrAddrSize, c.AddrSize))
+	}
+	c.SegmentSize = int(b.U8())
+}
+
+// augment reads the data of the letters after 'z', in their order. A letter
+// nobody knows ends the reading of data, because its size is unknown; the
+// CIE's length field passes over the rest. Its FDEs stay readable unless the
+// encoding of their addresses was among what is lost.
+func (c *CIE) augment(s *Section, letters []byte, at int, data *wire.Cursor) {
+	known := true
+	for _, l := range letters {
+		switch l {
+		case 'S':
+			c.Signal = true
+		case 'B':
+			c.BKey = true
+		case 'G':
+			c.MTE = true
+		case 'L', 'P', 'R':
+			if known {
+				c.pointerData(s, l, data)
+			} else if l == 'R' {
+				data.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
+			}
+		default:
+			known = false
+		}
+	}
+}
+
+// pointerData reads the encoding that belongs to letter l, and the pointer
+// itself for the personality.
+func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
+	at := data.Pos()
+	enc := data.U8()
+	if data.Err() == nil && (!validEncoding(enc) || enc == peOmit && l == 'R') {
+		data.Fail(at, fmt.Errorf("%w %#x", ErrEncoding, enc))
+	}
+	switch l {
+	case 'L':
+		c.LSDAEncoding = enc
+	case 'P':
+		c.Personality = s.pointer(data, enc, c.AddrSize, 0)
+	case 'R':
+		c.FDEEncoding = enc
+	}
+}
+
+// readReg reads a register number: a byte, or a ULEB128.
+func readReg(c *wire.Cursor, oneByte bool) Reg {
+	if oneByte {
+		return Reg(c.U8())
+	}
+	at := c.Pos()
+	v := c.ULEB()
+	if v > 0xffffffff {
+		c.Fail(at, ErrRegister)
+		return 0
+	}
+	return Reg(v)
+}

@@ -1,0 +1,67 @@
+package cfi
+
+import "symkit/internal/wire"
+
+type entryKind uint8
+
+const (
+	entryEnd entryKind = iota // a zero length
+	entryCIE
+	entryFDE
+)
+
+// entry is the frame of one CIE or FDE: what is common to both.
+type entry struct {
+	kind  entryKind
+	off   uint64 // of the length field
+	idPos uint64 // of the CIE id or CIE pointer
+	id    uint64
+	body  wire.Cursor // what follows the id
+}
+
+// entry reads the length and the id of the entry at c and passes over the
+// entry. c fails when the length cannot be trusted; the body fails when only
+// this entry is damaged.
+//
+// The id of .eh_frame has four bytes in the 64-bit format too (LSB 5.0 core
+// §10.6.1.1). readelf takes eight there.
+func (s *Section) entry(c *wire.Cursor) entry {
+	e := entry{off: uint64(c.Pos())}
+	n, dwarf64 := c.InitialLength()
+	if n > uint64(c.Len()) {
+		c.Fail(int(e.off), wire.ErrTruncated)
+	}
+	if c.Err() != nil || n == 0 {
+		return e
+	}
+	e.body = c.Sub(n)
+	e.idPos = uint64(e.body.Pos())
+	wide := dwarf64 && s.Kind == DebugFrame
+	e.id = e.body.Offset(wide)
+	e.kind = entryFDE
+	if e.id == s.cieID(wide) {
+		e.kind = entryCIE
+	}
+	return e
+}
+
+// cieID is the id that marks a CIE: 0 in .eh_frame, all ones in .debug_frame
+// (DWARF 5 §6.4.1).
+func (s *Section) cieID(wide bool) uint64 {
+	switch {
+	case s.Kind == EHFrame:
+		return 0
+	case wide:
+		return ^uint64(0)
+	}
+	return 0xffffffff
+}
+
+// cieOffset is the section offset of the CIE that FDE e points to: in
+// .eh_frame the distance back from the pointer itself.
+func (s *Section) cieOffset(e *entry) (uint64, bool) {
+	if s.Kind == DebugFrame {
+		return e.id, e.id < uint64(len(s.Data))
+	}
+	return e.idPos - e.id, e.id <= e.idPos
+}

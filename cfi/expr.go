@@ -1,0 +1,269 @@
+package cfi
+
+import (
+	"strconv"
+
+	"symkit/internal/wire"
+)
+
+// The opcodes of DWARF expressions that can be compiled (DWARF 5 §2.5.1, §7.7.1).
+const (
+	exDeref      = 0x06
+	exConst1u    = 0x08
+	exConst1s    = 0x09
+	exConst2u    = 0x0a
+	exConst2s    = 0x0b
+	exConst4u    = 0x0c
+	exConst4s    = 0x0d
+	exConst8u    = 0x0e
+	exConst8s    = 0x0f
+	exConstu     = 0x10
+	exConsts     = 0x11
+	exDup        = 0x12
+	exDrop       = 0x13
+	exOver       = 0x14
+	exPick       = 0x15
+	exSwap       = 0x16
+	exRot        = 0x17
+	exAbs        = 0x19
+	exAnd        = 0x1a
+	exDiv        = 0x1b
+	exMinus      = 0x1c
+	exMod        = 0x1d
+	exMul        = 0x1e
+	exNeg        = 0x1f
+	exNot        = 0x20
+	exOr         = 0x21
+	exPlus       = 0x22
+	exPlusUconst = 0x23
+	exShl        = 0x24
+	exShr        = 0x25
+	exShra       = 0x26
+	exXor        = 0x27
+	exEq         = 0x29
+	exGe         = 0x2a
+	exGt         = 0x2b
+	exLe         = 0x2c
+	exLt         = 0x2d
+	exNe         = 0x2e
+	exLit0       = 0x30
+	exLit31      = 0x4f
+	exBreg0      = 0x70
+	exBreg31     = 0x8f
+	exBregx      = 0x92
+	exDerefSize  = 0x94
+	exNop        = 0x96
+)
+
+const (
+	maxExprBytes = 512 // of DWARF
+	maxExprStack = 64
+	maxTokens    = 128 // of postfix
+)
+
+// compiler turns a DWARF expression into postfix. It runs the expression with
+// terms in place of numbers; what is on top at the end is the result. Postfix
+// has only + - * / % @ ^, all unsigned, so every other operation is refused
+// unless arithmetic says the same (terms.go).
+type compiler struct {
+	arch  *Arch
+	terms []term
+	stack []int // of indices in terms
+	c     wire.Cursor
+	bad   bool
+}
+
+// expression appends the postfix of a rule of KindExpr or KindMemExpr. The
+// expression of a register starts with the CFA on the stack (DWARF 5
+// §6.4.2.3), that of the CFA itself with nothing.
+func (t *Text) expression(r Rule, cfa bool) bool {
+	k := &t.exprs
+	if len(r.Expr) > maxExprBytes {
+		return false
+	}
+	k.terms, k.stack, k.bad = k.terms[:0], k.stack[:0], false
+	k.c = wire.New("expression", r.Expr, t.BigEndian)
+	if !cfa {
+		k.push(k.add(term{op: termCFA}))
+	}
+	for k.c.Len() > 0 && !k.bad {
+		k.step(k.c.U8())
+	}
+	root := k.pop()
+	if r.Kind == KindMemExpr {
+		root = k.deref(root)
+	}
+	if k.bad || k.c.Err() != nil {
+		return false
+	}
+	t.buf = k.text(t.buf, root)
+	return true
+}
+
+// step runs one operation.
+func (k *compiler) step(op uint8) {
+	switch {
+	case op >= exLit0 && op <= exLit31:
+		k.push(k.num(int64(op - exLit0)))
+	case op >= exBreg0 && op <= exBreg31:
+		k.breg(Reg(op-exBreg0), k.c.SLEB())
+	case op == exBregx:
+		r := readReg(&k.c, false)
+		k.breg(r, k.c.SLEB())
+	case op >= exConst1u && op <= exConsts:
+		k.push(k.num(k.constant(op)))
+	case op >= exDup && op <= exRot:
+		k.shuffle(op)
+	default:
+		k.unary(op)
+	}
+}
+
+func (k *compiler) breg(r Reg, off int64) {
+	if k.arch.RegName(r) == "" {
+		k.bad = true
+	}
+	k.push(k.plus(k.add(term{op: termReg, val: int64(r)}), k.num(off)))
+}
+
+func (k *compiler) constant(op uint8) int64 {
+	switch op {
+	case exConst1u:
+		return int64(k.c.U8())
+	case exConst1s:
+		return int64(int8(k.c.U8()))
+	case exConst2u:
+		return int64(k.c.U16())
+	case exConst2s:
+		return int64(int16(k.c.U16()))
+	case exConst4u:
+		return int64(k.c.U32())
+	case exConst4s:
+		return int64(int32(k.c.U32()))
+	case exConst8u, exConst8s:
+		return int64(k.c.U64())
+	case exConstu:
+		return int64(k.c.ULEB())
+	}
+	return k.c.SLEB()
+}
+
+// shuffle runs the operations that only move what is on the stack.
+func (k *compiler) shuffle(op uint8) {
+	switch op {
+	case exDup:
+		k.pick(0)
+	case exDrop:
+		k.pop()
+	case exOver:
+		k.pick(1)
+	case exPick:
+		k.pick(int(k.c.U8()))
+	case exSwap:
+		a, b := k.pop(), k.pop()
+		k.push(a)
+		k.push(b)
+	case exRot:
+		a, b, c := k.pop(), k.pop(), k.pop()
+		k.push(a)
+		k.push(c)
+		k.push(b)
+	}
+}
+
+// unary runs the operations of one operand, and leaves the rest to binary.
+func (k *compiler) unary(op uint8) {
+	switch op {
+	case exNop:
+	case exPlusUconst:
+		n := k.num(int64(k.c.ULEB()))
+		k.push(k.plus(k.pop(), n))
+	case exDeref:
+		k.push(k.deref(k.pop()))
+	case exDerefSize:
+		// Less than a word would be the word's upper or lower half.
+		k.bad = k.bad || int(k.c.U8()) != k.arch.WordSize
+		k.push(k.deref(k.pop()))
+	case exNeg:
+		k.push(k.binaryTerm('-', k.num(0), k.pop()))
+	case exNot:
+		k.push(k.binaryTerm('-', k.num(-1), k.pop()))
+	case exAbs:
+		a := k.pop()
+		k.bad = k.bad || !k.bounded(a)
+		k.push(a)
+	default:
+		k.binary(op)
+	}
+}
+
+// binary runs the operations of two operands: a is below b on the stack.
+func (k *compiler) binary(op uint8) {
+	b, a := k.pop(), k.pop()
+	switch op {
+	case exPlus:
+		k.push(k.plus(a, b))
+	case exMinus:
+		k.push(k.minus(a, b))
+	case exMul:
+		k.push(k.times(a, b))
+	case exAnd:
+		k.push(k.and(a, b))
+	case exOr:
+		k.push(k.or(a, b))
+	case exDiv, exMod:
+		k.push(k.divide(op, a, b))
+	case exShl, exShr, exShra:
+		k.push(k.shift(op, a, b))
+	case exEq, exNe, exGe, exGt, exLe, exLt:
+		k.push(k.compare(op, a, b))
+	default: // exXor, and all that is no arithmetic
+		k.bad = true
+	}
+}
+
+func (k *compiler) push(i int) {
+	if len(k.stack) == maxExprStack {
+		k.bad = true
+		return
+	}
+	k.stack = append(k.stack, i)
+}
+
+// pop of an empty stack makes the expression bad and gives some term.
+func (k *compiler) pop() int {
+	n := len(k.stack) - 1
+	if n < 0 {
+		k.bad = true
+		return k.num(0)
+	}
+	i := k.stack[n]
+	k.stack = k.stack[:n]
+	return i
+}
+
+func (k *compiler) pick(n int) {
+	if n >= len(k.stack) {
+		k.bad = true
+		return
+	}
+	k.push(k.stack[len(k.stack)-1-n])
+}
+
+// text appends the postfix of term i. Its depth is bounded by maxTokens.
+func (k *compiler) text(dst []byte, i int) []byte {
+	t := &k.terms[i]
+	switch t.op {
+	case termNum:
+		return strconv.AppendInt(dst, t.val, 10)
+	case termReg:
+		return append(dst, k.arch.RegName(Reg(t.val))...)
+	case termCFA:
+		return append(dst, ".cfa"...)
+	}
+	dst = append(k.text(dst, t.a), ' ')
+	if t.op != '^' {
+		dst = append(k.text(dst, t.b), ' ')
+	}
+	return append(dst, t.op)
+}

@@ -1,0 +1,233 @@
+package cfi
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+const (
+	// maxRules bounds the registers with a rule at one PC. The most seen in
+	// real tables are the 110 of the ppc64 signal trampoline.
+	maxRules = 256
+	// maxStates bounds the nesting of DW_CFA_remember_state.
+	maxStates = 256
+	// raSignState is AArch64's pseudo register RA_SIGN_STATE.
+	raSignState = 34
+)
+
+// state is what one row says.
+type state struct {
+	cfa    Rule
+	regs   []RegRule // ascending
+	signed bool
+}
+
+// machine runs call frame instructions (DWARF 5 §6.4.2). It is reused from FDE
+// to FDE; its slices keep their storage.
+type machine struct {
+	state
+	sec  *Section
+	cie  *CIE
+	c    wire.Cursor
+	at   int    // offset of the instruction under way
+	loc  uint64 // begin of the row under way
+	next uint64 // location after the instruction under way
+	end  uint64
+
+	inCIE bool
+	saved []savedState
+	arena []RegRule // the registers of all saved states
+}
+
+type savedState struct {
+	cfa    Rule
+	signed bool
+	from   int // in the arena
+}
+
+func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
+	m.sec, m.cie, m.c = s, cie, c
+	m.saved, m.arena = m.saved[:0], m.arena[:0]
+	m.cfa, m.signed = cie.initial.cfa, cie.initial.signed
+	m.regs = append(m.regs[:0], cie.initial.regs...)
+}
+
+// initial runs the CIE's instructions and leaves the result in it.
+func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
+	m.reset(s, cie, c)
+	m.inCIE, m.loc, m.next, m.end = true, 0, 0, 0
+	for m.c.Len() > 0 {
+		m.step()
+	}
+	cie.initial = state{m.cfa, append([]RegRule(nil), m.regs...), m.signed}
+	return m.c.Err()
+}
+
+// rows runs f's instructions.
+func (m *machine) rows(f *FDE, yield func(Row, error) bool) {
+	c := f.sec.cursor()
+	c.Seek(uint64(f.from))
+	c = c.Sub(uint64(f.upto - f.from))
+	m.reset(f.sec, f.CIE, c)
+	m.inCIE, m.loc, m.next, m.end = false, f.Begin, f.Begin, f.End
+	for m.c.Len() > 0 {
+		m.step()
+		if m.next == m.loc {
+			continue
+		}
+		if !m.row(min(m.next, m.end), yield) {
+			return
+		}
+		if m.next > m.end {
+			m.c.Fail(m.at, ErrBeyond)
+		}
+		m.loc = m.next
+	}
+	if err := m.c.Err(); err != nil {
+		yield(Row{}, err)
+		return
+	}
+	m.row(m.end, yield)
+}
+
+// row yields the row under way, which ends at end; an empty one is left out.
+func (m *machine) row(end uint64, yield func(Row, error) bool) bool {
+	if m.loc >= end {
+		return true
+	}
+	return yield(Row{Begin: m.loc, End: end, CFA: m.cfa, Regs: m.regs, RASigned: m.signed}, nil)
+}
+
+// step runs one instruction. Damage makes the cursor fail.
+func (m *machine) step() {
+	m.at = m.c.Pos()
+	op := m.c.U8()
+	low := Reg(op & 0x3f)
+	switch op & 0xc0 {
+	case opAdvanceLoc:
+		m.advance(uint64(low))
+	case opOffset:
+		m.set(low, Rule{Kind: KindMemCFA, Off: m.factored(m.c.ULEB())})
+	case opRestore:
+		m.restore(low)
+	default:
+		if op == opDefCFAOffset { // a third of all instructions of x86-64
+			m.defCFAOffset(m.fold(m.c.ULEB()))
+			return
+		}
+		m.extended(op)
+	}
+}
+
+// operands of one instruction, in the order the instruction has them.
+type operands struct {
+	reg, reg2 Reg
+	num       uint64
+	block     []byte
+}
+
+func (m *machine) operands(op uint8) (o operands) {
+	args := ops[op].args
+	if ops[op].name == "" {
+		m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
+	}
+	for i := 0; i < len(args); i++ {
+		switch args[i] {
+		case 'r':
+			if i == 0 {
+				o.reg = readReg(&m.c, false)
+			} else {
+				o.reg2 = readReg(&m.c, false)
+			}
+		case 'u':
+			o.num = m.c.ULEB()
+		case 's':
+			o.num = uint64(m.c.SLEB())
+		case 'a':
+			_, o.num = m.sec.address(&m.c, m.cie.FDEEncoding, m.cie.AddrSize, m.loc)
+		case 'b':
+			o.block = m.c.Bytes(m.c.ULEB())
+		default:
+			o.num = m.c.Uint(int(args[i] - '0'))
+		}
+	}
+	return o
+}
+
+// extended runs an instruction that is a whole byte.
+func (m *machine) extended(op uint8) {
+	o := m.operands(op)
+	if m.c.Err() != nil {
+		return
+	}
+	switch op {
+	case opNop, opGNUArgsSize: // args_size: only for unwinding into a landing pad
+	case opSetLoc:
+		m.setLoc(o.num)
+	case opAdvanceLoc1, opAdvanceLoc2, opAdvanceLoc4, opMIPSAdvanceLoc8:
+		m.advance(o.num)
+	case opDefCFA:
+		m.cfa = Rule{Kind: KindReg, Reg: o.reg, Off: m.fold(o.num)}
+	case opDefCFASF:
+		m.cfa = Rule{Kind: KindReg, Reg: o.reg, Off: m.factored(o.num)}
+	case opDefCFARegister:
+		m.defCFARegister(o.reg)
+	case opDefCFAOffsetSF:
+		m.defCFAOffset(m.factored(o.num))
+	case opDefCFAExpression:
+		m.cfa = Rule{Kind: KindExpr, Expr: o.block}
+	case opUndefined:
+		m.set(o.reg, Rule{Kind: KindUndefined})
+	case opSameValue:
+		m.set(o.reg, Rule{Kind: KindSame})
+	case opOffsetExtended, opOffsetExtendedSF:
+		m.set(o.reg, Rule{Kind: KindMemCFA, Off: m.factored(o.num)})
+	case opGNUNegOffsetExtended:
+		m.set(o.reg, Rule{Kind: KindMemCFA, Off: m.fold(-uint64(m.factored(o.num)))})
+	case opValOffset, opValOffsetSF:
+		m.set(o.reg, Rule{Kind: KindCFA, Off: m.factored(o.num)})
+	case opRegister:
+		m.set(o.reg, Rule{Kind: KindReg, Reg: o.reg2})
+	case opExpression:
+		m.set(o.reg, Rule{Kind: KindMemExpr, Expr: o.block})
+	case opValExpression:
+		m.set(o.reg, Rule{Kind: KindExpr, Expr: o.block})
+	case opRestoreExtended:
+		m.restore(o.reg)
+	case opRememberState:
+		m.remember()
+	case opRestoreState:
+		m.recall()
+	case opNegateRAStateWithPC, opWindowSave:
+		m.vendor(op)
+	}
+}
+
+// vendor runs the instructions whose meaning depends on the machine.
+func (m *machine) vendor(op uint8) {
+	switch m.sec.Machine {
+	case elf.EM_AARCH64:
+		// With or without the PC as a modifier: the bits to strip are the same.
+		m.signed = !m.signed
+		return
+	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
+		if op == opWindowSave {
+			m.windowSave()
+			return
+		}
+	}
+	m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
+}
+
+// windowSave is SPARC's `save`: the caller's %o registers are the %i ones now,
+// its %l and %i registers go to the 16 words at the CFA.
+func (m *machine) windowSave() {
+	for r := Reg(8); r < 16; r++ {
+		m.set(r, Rule{Kind: KindReg, Reg: r + 16})
+	}
+	for r := Reg(16); r < 32; r++ {
+		m.set(r, Rule{Kind: KindMemCFA, Off: int64(r-16) * int64(m.cie.AddrSize)})
+	}
+}

@@ -1,0 +1,165 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The register tables: DWARF numbers of each psABI, names as Breakpad's
+// contexts have them (reference: its symbol files; where it has no table the
+// assembler's names).
+//
+// Knowingly different from Breakpad: MIPS has its floating-point registers at
+// 32–63 and hi, lo at 64, 65, as its compilers number them; RISC-V's x0, which
+// Breakpad calls pc, has no name, because a rule that reads it means zero.
+var (
+	x86 = Arch{
+		Name: "x86", WordSize: 4, SP: 4, PC: "$eip", RA: 8, End: 1,
+		CalleeSaved: regs("3 5-7"),
+		names: names("$eax $ecx $edx $ebx $esp $ebp $esi $edi $eip $eflags $unused1",
+			"$st0-7 $unused2 $unused3 $xmm0-7 $mm0-7 $fcw $fsw $mxcsr",
+			"$es $cs $ss $ds $fs $gs $unused4 $unused5 $tr $ldtr"),
+	}
+	x86_64 = Arch{
+		Name: "x86_64", WordSize: 8, SP: 7, PC: "$rip", RA: 16, End: 1,
+		CalleeSaved: regs("3 6 12-15"),
+		names: names("$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8-15 $rip",
+			"$xmm0-15 $st0-7 $mm0-7 $rflags $es $cs $ss $ds $fs $gs . .",
+			"$fs.base $gs.base . . $tr $ldtr $mxcsr $fcw $fsw"),
+	}
+	arm = Arch{
+		Name: "arm", WordSize: 4, SP: 13, PC: "pc", RA: 14, LinkRegister: true, End: 1,
+		CalleeSaved: regs("4-11"),
+		// 256 and up, the double-precision registers, are two words each.
+		names: names("r0-12 sp lr pc f0-7 fps cpsr", strings.Repeat(". ", 38),
+			"s0-31 f0-7"),
+	}
+	arm64 = Arch{
+		Name: "arm64", WordSize: 8, SP: 31, PC: "pc", RA: 30, LinkRegister: true, End: 1,
+		CalleeSaved: regs("19-29"),
+		names:       names("x0-30 sp", strings.Repeat(". ", 32), "v0-31"),
+	}
+	// On PowerPC 68–75 are the fields of cr, or all of it in .eh_frame: half a
+	// word on ppc64, so they have no name.
+	ppc = Arch{
+		Name: "ppc", WordSize: 4, SP: 1, PC: "srr0", RA: 65, LinkRegister: true, End: 1,
+		CalleeSaved: regs("14-31"),
+		names:       names("r0-31 f0-31 cr lr ctr"),
+	}
+	ppc64 = Arch{
+		Name: "ppc64", WordSize: 8, SP: 1, PC: "srr0", RA: 65, LinkRegister: true, End: 1,
+		CalleeSaved: regs("14-31"),
+		names:       names("r0-31 f0-31 . lr ctr"),
+	}
+	mips    = mipsArch("mips", 4)
+	mips64  = mipsArch("mips64", 8)
+	riscv   = riscvArch("riscv", 4)
+	riscv64 = riscvArch("riscv64", 8)
+	s390    = Arch{
+		Name: "s390", WordSize: 4, SP: 15, PC: "pswa", RA: 14, LinkRegister: true, SPOffset: -96, End: 1,
+		CalleeSaved: regs("6-13 18 19"),
+		names:       s390Names,
+	}
+	s390x = Arch{
+		Name: "s390x", WordSize: 8, SP: 15, PC: "pswa", RA: 14, LinkRegister: true, SPOffset: -160, End: 1,
+		CalleeSaved: regs("6-13 24-31"),
+		names:       s390Names,
+	}
+	sparc       = sparcArch("sparc", 4)
+	sparcv9     = sparcArch("sparcv9", 8)
+	loongarch64 = Arch{
+		Name: "loongarch64", WordSize: 8, SP: 3, PC: "pc", RA: 1, LinkRegister: true, End: 1,
+		CalleeSaved: regs("22-31"),
+		names:       names("zero ra tp sp a0-7 t0-8 r21 fp s0-8 f0-31"),
+	}
+)
+
+var s390Names = names("r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15",
+	"cr0-15 a0-15 pswm pswa")
+
+var archs = []*Arch{&x86, &x86_64, &arm, &arm64, &ppc, &ppc64, &mips, &mips64,
+	&riscv, &riscv64, &s390, &s390x, &sparc, &sparcv9, &loongarch64}
+
+func init() {
+	for _, a := range archs {
+		a.order = ranks(a.names)
+	}
+}
+
+func mipsArch(name string, word int) Arch {
+	return Arch{
+		Name: name, WordSize: word, SP: 29, PC: "$pc", RA: 31, LinkRegister: true, End: 16,
+		CalleeSaved: regs("16-23 28 30"),
+		names: names("$zero $at $v0 $v1 $a0-3 $t0-7 $s0-7 $t8 $t9 $k0 $k1 $gp $sp $fp $ra",
+			"$f0-31 $hi $lo"),
+	}
+}
+
+func riscvArch(name string, word int) Arch {
+	return Arch{
+		Name: name, WordSize: word, SP: 2, PC: "pc", RA: 1, LinkRegister: true, End: 1,
+		CalleeSaved: regs("8 9 18-27"),
+		names: names(". ra sp gp tp t0-2 s0 s1 a0-7 s2-11 t3-6 f0-31",
+			strings.Repeat(". ", 32), "v0-31"),
+	}
+}
+
+// sparcArch: the return address is %o7 + 8; a walker adds the 8.
+func sparcArch(name string, word int) Arch {
+	return Arch{
+		Name: name, WordSize: word, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
+		CalleeSaved: regs("16-31"),
+		names:       names("g0-7 o0-7 l0-7 i0-7 f0-31"),
+	}
+}
+
+// names expands a table: "r0-12" stands for thirteen names, "." for none.
+func names(lists ...string) (out []string) {
+	for _, w := range strings.Fields(strings.Join(lists, " ")) {
+		first, last, ok := strings.Cut(w, "-")
+		base := strings.TrimRight(first, "0123456789")
+		switch {
+		case w == ".":
+			out = append(out, "")
+		case !ok:
+			out = append(out, w)
+		default:
+			for _, r := range regs(first[len(base):] + "-" + last) {
+				out = append(out, base+strconv.Itoa(int(r)))
+			}
+		}
+	}
+	return out
+}
+
+// regs expands a list of numbers and ranges.
+func regs(list string) (out []Reg) {
+	for _, w := range strings.Fields(list) {
+		first, last, ok := strings.Cut(w, "-")
+		if !ok {
+			last = first
+		}
+		from, _ := strconv.Atoi(first)
+		to, _ := strconv.Atoi(last)
+		for r := from; r <= to; r++ {
+			out = append(out, Reg(r))
+		}
+	}
+	return out
+}
+
+// ranks gives each name its place in byte order.
+func ranks(names []string) []uint16 {
+	byName := make([]int, len(names))
+	for i := range byName {
+		byName[i] = i
+	}
+	slices.SortStableFunc(byName, func(a, b int) int { return cmp.Compare(names[a], names[b]) })
+	out := make([]uint16, len(names))
+	for rank, i := range byName {
+		out[i] = uint16(rank)
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package cfi
+
+import (
+	"debug/elf"
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+// SectionKind tells the two formats apart: they differ in how a CIE is known,
+// how an FDE points to it, and in the pointers' encoding.
+type SectionKind uint8
+
+// The kinds of section.
+const (
+	// EHFrame is .eh_frame (LSB 5.0 core, §10.6).
+	EHFrame SectionKind = iota
+	// DebugFrame is .debug_frame (DWARF 5 §6.4).
+	DebugFrame
+)
+
+// String is the section's usual name.
+func (k SectionKind) String() string {
+	if k == DebugFrame {
+		return ".debug_frame"
+	}
+	return ".eh_frame"
+}
+
+// Section is one section of call frame information and what its pointers
+// refer to. Nothing in it changes while it is read: any number of goroutines
+// can iterate at once.
+type Section struct {
+	Kind SectionKind
+	// Name is what errors call the section; empty means Kind's usual name.
+	Name string
+	// Data is the section's contents, inflated and (ET_REL) relocated.
+	Data []byte
+	// Addr is the virtual address of Data[0]: the base of pc-relative pointers.
+	Addr uint64
+	// TextBase and DataBase are the bases of text-relative and data-relative
+	// pointers: the virtual addresses of .text and of .got.
+	TextBase, DataBase uint64
+	// AddrSize is the size of an address in bytes: 4 (ELFCLASS32) or 8.
+	AddrSize  int
+	BigEndian bool
+	// Machine decides the meaning of the vendor's instructions.
+	Machine elf.Machine
+	// Deref reads the address-sized word at a virtual address, for indirect
+	// pointers. It may be nil.
+	Deref func(addr uint64) (uint64, bool)
+}
+
+// FDEs yields the FDEs in section order. A damaged FDE yields one *wire.Error
+// with the zero FDE, and the next one follows; only where the length of an
+// entry cannot be trusted does the iteration end with its error. CIEs are
+// read when the first FDE needs them: a damaged CIE is an error of each of its
+// FDEs, and an unused one is none.
+//
+// A zero length, the terminator of .eh_frame, does not end the section: linked
+// files hold one in the middle when crtend.o's or that of an `ld -r` output
+// was not last.
+func (s *Section) FDEs() iter.Seq2[FDE, error] {
+	return func(yield func(FDE, error) bool) {
+		d := decoder{sec: s, cies: map[uint64]cieResult{}}
+		c := s.cursor()
+		if !validAddrSize(s.AddrSize) {
+			c.Fail(0, ErrAddrSize)
+		}
+		for c.Len() > 0 {
+			e := s.entry(&c)
+			switch {
+			case c.Err() != nil:
+			case e.body.Err() != nil:
+				if !yield(FDE{}, e.body.Err()) {
+					return
+				}
+			case e.kind == entryFDE:
+				if !yield(d.fde(&e)) {
+					return
+				}
+			}
+		}
+		if c.Err() != nil {
+			yield(FDE{}, c.Err())
+		}
+	}
+}
+
+// FDEAt reads the FDE at offset off of the section, and its CIE. An index of
+// FDEs keeps FDE.Offset and comes back here.
+func (s *Section) FDEAt(off uint64) (FDE, error) {
+	d := decoder{sec: s, cies: map[uint64]cieResult{}}
+	c := s.cursor()
+	if !validAddrSize(s.AddrSize) {
+		c.Fail(0, ErrAddrSize)
+	}
+	c.Seek(off)
+	e := s.entry(&c)
+	switch {
+	case c.Err() != nil:
+		return FDE{}, c.Err()
+	case e.body.Err() != nil:
+		return FDE{}, e.body.Err()
+	case e.kind != entryFDE:
+		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrNoFDE}
+	}
+	return d.fde(&e)
+}
+
+func (s *Section) name() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.Kind.String()
+}
+
+func (s *Section) cursor() wire.Cursor {
+	return wire.New(s.name(), s.Data, s.BigEndian)
+}
+
+func validAddrSize(n int) bool { return n == 2 || n == 4 || n == 8 }
+
+// mask keeps the bits of an address of size bytes.
+func mask(v uint64, size int) uint64 {
+	if size >= 8 {
+		return v
+	}
+	return v & (1<<(8*size) - 1)
+}

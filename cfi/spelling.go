@@ -1,0 +1,135 @@
+package cfi
+
+import "strconv"
+
+// Reason says why something of a row is missing from the text.
+type Reason uint8
+
+// The reasons. A row without CFA or return address has no record; a register
+// that could not be expressed is written as undefined.
+const (
+	expressed Reason = iota
+	// NoCFA: the row has no rule for the CFA.
+	NoCFA
+	// CFAInexpressible: its expression has no postfix, or its register no name.
+	CFAInexpressible
+	// NoReturnAddress: no rule, on a machine without link register.
+	NoReturnAddress
+	// ReturnAddressInexpressible: as CFAInexpressible.
+	ReturnAddressInexpressible
+	// RegisterInexpressible: as CFAInexpressible; written as `.undef`.
+	RegisterInexpressible
+	// UnnamedRegister: the rule of a register that has no name; left out.
+	UnnamedRegister
+
+	numReasons
+)
+
+// String says it in words.
+func (r Reason) String() string {
+	return [numReasons]string{
+		"expressed",
+		"rows without CFA",
+		"rows whose CFA cannot be expressed",
+		"rows without return address",
+		"rows whose return address cannot be expressed",
+		"register rules that cannot be expressed",
+		"rules of registers without name",
+	}[r]
+}
+
+// Stats counts what is missing from the text, by Reason.
+type Stats [numReasons]uint64
+
+// cfa appends the CFA's rule and a space.
+func (t *Text) cfa(r Rule) Reason {
+	t.buf = append(t.buf, ".cfa: "...)
+	switch {
+	case r.Kind == KindNone:
+		return NoCFA
+	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(r, true):
+		return CFAInexpressible
+	}
+	t.buf = append(t.buf, ' ')
+	return expressed
+}
+
+// returnAddress appends the rule of the return address and a space.
+func (t *Text) returnAddress(r Rule) Reason {
+	t.buf = append(t.buf, ".ra: "...)
+	switch {
+	case r.Kind == KindUndefined:
+		t.buf = strconv.AppendInt(t.buf, t.arch.End, 10)
+	case r.Kind != KindNone && r.Kind != KindSame:
+		if !t.value(r, false) {
+			return ReturnAddressInexpressible
+		}
+	case !t.arch.LinkRegister:
+		return NoReturnAddress
+	case !t.name(t.ra):
+		return ReturnAddressInexpressible
+	}
+	t.buf = append(t.buf, ' ')
+	return expressed
+}
+
+// register appends the rule of a register that has a name, and a space.
+func (t *Text) register(r *RegRule) {
+	t.name(r.Reg)
+	t.buf = append(t.buf, ": "...)
+	from := len(t.buf)
+	rule := r.Rule
+	if rule.Kind == KindNone && r.Reg == t.arch.SP {
+		rule = Rule{Kind: KindCFA, Off: t.arch.SPOffset}
+	}
+	switch {
+	case rule.Kind == KindNone || rule.Kind == KindSame:
+		t.name(r.Reg)
+	case rule.Kind == KindUndefined:
+		t.buf = append(t.buf, ".undef"...)
+	case !t.value(rule, false):
+		t.Stats[RegisterInexpressible]++
+		t.buf = append(t.buf[:from], ".undef"...)
+	}
+	t.buf = append(t.buf, ' ')
+}
+
+// name appends the name of register r, or fails.
+func (t *Text) name(r Reg) bool {
+	name := t.arch.RegName(r)
+	t.buf = append(t.buf, name...)
+	return name != ""
+}
+
+// value appends the postfix of a rule that computes something, or fails and
+// may leave a part behind. cfa: it is the CFA's own rule.
+func (t *Text) value(r Rule, cfa bool) bool {
+	switch r.Kind {
+	case KindMemCFA:
+		t.buf = append(t.buf, ".cfa "...)
+		t.offset(r.Off, " + ^")
+	case KindCFA:
+		t.buf = append(t.buf, ".cfa "...)
+		t.offset(r.Off, " +")
+	case KindReg, KindMemReg:
+		if !t.name(r.Reg) {
+			return false
+		}
+		switch {
+		case r.Kind == KindMemReg:
+			t.buf = append(t.buf, ' ')
+			t.offset(r.Off, " + ^")
+		case cfa || r.Off != 0:
+			t.buf = append(t.buf, ' ')
+			t.offset(r.Off, " +")
+		}
+	case KindExpr, KindMemExpr:
+		return t.expression(r, cfa)
+	}
+	return true
+}
+
+func (t *Text) offset(off int64, rest string) {
+	t.buf = strconv.AppendInt(t.buf, off, 10)
+	t.buf = append(t.buf, rest...)
+}

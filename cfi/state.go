@@ -1,0 +1,142 @@
+package cfi
+
+import (
+	"debug/elf"
+	"slices"
+)
+
+// factored multiplies an operand by the data alignment factor.
+func (m *machine) factored(v uint64) int64 {
+	return m.fold(v * uint64(m.cie.DataAlign))
+}
+
+// fold takes an offset as a signed number of the address size: hand-written
+// tables have -8 as a huge unsigned one.
+func (m *machine) fold(v uint64) int64 {
+	if m.cie.AddrSize == 4 {
+		return int64(int32(v))
+	}
+	return int64(v)
+}
+
+// advance moves the location by n code alignment units. Overflow counts as
+// beyond the end.
+func (m *machine) advance(n uint64) {
+	if m.inCIE {
+		m.c.Fail(m.at, ErrInCIE)
+		return
+	}
+	delta := n * m.cie.CodeAlign
+	m.next = m.loc + delta
+	if m.next < m.loc || n != 0 && delta/n != m.cie.CodeAlign {
+		m.next = ^uint64(0)
+	}
+}
+
+func (m *machine) setLoc(addr uint64) {
+	switch {
+	case m.inCIE:
+		m.c.Fail(m.at, ErrInCIE)
+	case addr < m.loc:
+		m.c.Fail(m.at, ErrBackwards)
+	default:
+		m.next = addr
+	}
+}
+
+// defCFARegister keeps the offset. As the first rule of all, as GNU as writes
+// it for RISC-V, it means register + 0.
+func (m *machine) defCFARegister(r Reg) {
+	switch m.cfa.Kind {
+	case KindReg:
+		m.cfa.Reg = r
+	case KindNone:
+		m.cfa = Rule{Kind: KindReg, Reg: r}
+	default:
+		m.c.Fail(m.at, ErrNoCFA)
+	}
+}
+
+func (m *machine) defCFAOffset(off int64) {
+	if m.cfa.Kind != KindReg {
+		m.c.Fail(m.at, ErrNoCFA)
+		return
+	}
+	m.cfa.Off = off
+}
+
+// set gives register r a rule.
+func (m *machine) set(r Reg, rule Rule) {
+	if r == raSignState && m.sec.Machine == elf.EM_AARCH64 {
+		m.setSigned(rule)
+		return
+	}
+	i := 0
+	for i < len(m.regs) && m.regs[i].Reg < r {
+		i++
+	}
+	switch {
+	case i < len(m.regs) && m.regs[i].Reg == r:
+		m.regs[i].Rule = rule
+	case len(m.regs) == maxRules:
+		m.c.Fail(m.at, ErrTooManyRules)
+	default:
+		m.regs = slices.Insert(m.regs, i, RegRule{r, rule})
+	}
+}
+
+// setSigned reads a rule for RA_SIGN_STATE. Compilers flip it with its own
+// instruction; the ABI also allows a constant as a value expression. Any other
+// rule leaves the flag: it only says that bits are to be stripped.
+func (m *machine) setSigned(rule Rule) {
+	if rule.Kind == KindExpr && len(rule.Expr) == 1 {
+		m.signed = rule.Expr[0] == exLit0+1
+	}
+}
+
+// restore gives register r the rule that the CIE gave it, or none.
+func (m *machine) restore(r Reg) {
+	if m.inCIE {
+		m.c.Fail(m.at, ErrInCIE)
+		return
+	}
+	if r == raSignState && m.sec.Machine == elf.EM_AARCH64 {
+		m.signed = m.cie.initial.signed
+		return
+	}
+	for i := range m.cie.initial.regs {
+		if m.cie.initial.regs[i].Reg == r {
+			m.set(r, m.cie.initial.regs[i].Rule)
+			return
+		}
+	}
+	for i := range m.regs {
+		if m.regs[i].Reg == r {
+			m.regs = slices.Delete(m.regs, i, i+1)
+			return
+		}
+	}
+}
+
+func (m *machine) remember() {
+	if len(m.saved) == maxStates {
+		m.c.Fail(m.at, ErrStateStack)
+		return
+	}
+	m.saved = append(m.saved, savedState{m.cfa, m.signed, len(m.arena)})
+	m.arena = append(m.arena, m.regs...)
+}
+
+// recall is DW_CFA_restore_state. DWARF 5 speaks of register rules only; every
+// producer and consumer takes the CFA along.
+func (m *machine) recall() {
+	n := len(m.saved) - 1
+	if n < 0 {
+		m.c.Fail(m.at, ErrStateStack)
+		return
+	}
+	s := m.saved[n]
+	m.cfa, m.signed = s.cfa, s.signed
+	m.regs = append(m.regs[:0], m.arena[s.from:]...)
+	m.saved, m.arena = m.saved[:n], m.arena[:s.from]
+}

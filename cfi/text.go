@@ -1,0 +1,217 @@
+package cfi
+
+import "bytes"
+
+// Record is one STACK CFI line without its keywords and numbers: an INIT
+// record with its size, or a later row of the same range, with Size 0.
+type Record struct {
+	Addr, Size uint64
+	// Rules aliases the Text's buffer and is valid until its Reset.
+	Rules []byte
+}
+
+// Init tells an INIT record from a later row.
+func (r *Record) Init() bool { return r.Size > 0 }
+
+// Text turns rows into STACK CFI records. Rows of any table will do: those of
+// an FDE, SFrame's, or both merged.
+//
+// Every INIT carries all rules, a later record what changed, `.cfa` first, then
+// `.ra`, then registers by name. A row whose CFA or return address the format
+// cannot express ends the range before it: no record covers its PCs, and no
+// reader meets a rule that holds no longer. The zero Text is not usable; see
+// NewText.
+type Text struct {
+	Stats Stats
+	// BigEndian is the byte order of the operands in DWARF expressions.
+	BigEndian bool
+
+	arch *Arch
+	ra   Reg
+	// open: the last INIT goes on at address end.
+	open bool
+	end  uint64
+	init int // its index in recs
+
+	prev    state // the last row's rules
+	changes []change
+	recs    []record
+	buf     []byte
+	exprs   compiler
+}
+
+type record struct {
+	addr, size uint64
+	from, upto int
+}
+
+// change is a register whose rule has to be written.
+type change struct {
+	rank uint16
+	RegRule
+}
+
+// NewText returns a Text for rows of arch.
+func NewText(arch *Arch) *Text {
+	t := &Text{arch: arch, ra: arch.RA}
+	t.exprs.arch = arch
+	return t
+}
+
+// Reset drops the records, keeping Stats and storage.
+func (t *Text) Reset() {
+	t.open = false
+	t.recs, t.buf = t.recs[:0], t.buf[:0]
+}
+
+// Begin ends the range under way, so that the next row starts with INIT: at
+// the border of two FDEs, or of two sources. ra is the column of the return
+// address of the rows that follow.
+func (t *Text) Begin(ra Reg) {
+	t.open = false
+	t.ra = ra
+}
+
+// Add appends row. Rows come in address order; one that does not start where
+// the last one ended starts with INIT.
+func (t *Text) Add(row *Row) {
+	if row.Begin >= row.End {
+		return
+	}
+	if t.open && row.Begin != t.end {
+		t.open = false
+	}
+	from := len(t.buf)
+	if why := t.rules(row); why != expressed {
+		t.Stats[why]++
+		t.buf, t.open = t.buf[:from], false
+		return
+	}
+	t.record(row, from)
+	t.prev.cfa = row.CFA
+	t.prev.regs = append(t.prev.regs[:0], row.Regs...)
+}
+
+// record closes the line that starts at from in the buffer.
+func (t *Text) record(row *Row, from int) {
+	switch {
+	case !t.open:
+		t.init = len(t.recs)
+		t.recs = append(t.recs, record{row.Begin, row.End - row.Begin, from, len(t.buf)})
+	case len(t.buf) > from:
+		t.recs = append(t.recs, record{row.Begin, 0, from, len(t.buf)})
+	}
+	t.open, t.end = true, row.End
+	t.recs[t.init].size = row.End - t.recs[t.init].addr
+}
+
+// Len is the number of records since Reset.
+func (t *Text) Len() int { return len(t.recs) }
+
+// Record returns record i.
+func (t *Text) Record(i int) Record {
+	r := &t.recs[i]
+	return Record{r.addr, r.size, t.buf[r.from:r.upto:r.upto]}
+}
+
+// Expressible tells whether records can cover row's PCs: whether its CFA and
+// the return address in column ra can be said.
+func (t *Text) Expressible(ra Reg, row *Row) bool {
+	from, was := len(t.buf), t.ra
+	t.ra = ra
+	why := t.cfa(row.CFA)
+	if why == expressed {
+		why = t.returnAddress(row.Rule(ra))
+	}
+	t.buf, t.ra = t.buf[:from], was
+	return why == expressed
+}
+
+// rules appends what row says and the records of the open range do not.
+func (t *Text) rules(row *Row) Reason {
+	from := len(t.buf)
+	if !t.open || !equal(&row.CFA, &t.prev.cfa) {
+		if why := t.cfa(row.CFA); why != expressed {
+			return why
+		}
+	}
+	ra, before := row.Rule(t.ra), Rule{}
+	if t.open {
+		before = find(t.prev.regs, t.ra)
+	}
+	if !t.open || !equal(&ra, &before) {
+		if why := t.returnAddress(ra); why != expressed {
+			return why
+		}
+	}
+	t.diff(row)
+	for i := range t.changes {
+		t.register(&t.changes[i].RegRule)
+	}
+	if len(t.buf) > from {
+		t.buf = t.buf[:len(t.buf)-1] // the last separator
+	}
+	return expressed
+}
+
+// diff collects the registers other than the return address whose rule is
+// not in force yet, sorted by name.
+func (t *Text) diff(row *Row) {
+	t.changes = t.changes[:0]
+	old := t.prev.regs
+	if !t.open {
+		old = nil
+	}
+	now := row.Regs
+	for len(old) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(old) > 0 && old[0].Reg < now[0].Reg:
+			if old[0].Kind != KindSame || old[0].Reg == t.arch.SP {
+				t.change(RegRule{Reg: old[0].Reg})
+			}
+			old = old[1:]
+		case len(old) == 0 || now[0].Reg < old[0].Reg:
+			t.change(now[0])
+			now = now[1:]
+		default:
+			if !equal(&old[0].Rule, &now[0].Rule) {
+				t.change(now[0])
+			}
+			old, now = old[1:], now[1:]
+		}
+	}
+	if a := t.arch; !t.open && a.SPOffset != 0 && row.Rule(a.SP).Kind == KindNone {
+		t.change(RegRule{Reg: a.SP})
+	}
+}
+
+func (t *Text) change(r RegRule) {
+	switch {
+	case r.Reg == t.ra:
+		return
+	case t.arch.RegName(r.Reg) == "":
+		t.Stats[UnnamedRegister]++
+		return
+	}
+	rank := t.arch.order[r.Reg]
+	i := len(t.changes)
+	t.changes = append(t.changes, change{})
+	for ; i > 0 && t.changes[i-1].rank > rank; i-- {
+		t.changes[i] = t.changes[i-1]
+	}
+	t.changes[i] = change{rank, r}
+}
+
+func find(regs []RegRule, r Reg) Rule {
+	for i := range regs {
+		if regs[i].Reg == r {
+			return regs[i].Rule
+		}
+	}
+	return Rule{}
+}
+
+func equal(a, b *Rule) bool {
+	return a.Kind == b.Kind && a.Reg == b.Reg && a.Off == b.Off &&
+		(a.Kind < KindExpr || bytes.Equal(a.Expr, b.Expr))
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"symkit/dump"
+)
+
+const description = `Write the Breakpad symbol file of an ELF program or library.
+
+Examples:
+
+  dump_syms ./app > app.sym               symbols of one program
+
+  dump_syms -o app.sym ./app              the same; app.sym appears whole or not at all
+
+  dump_syms --inlines ./app > app.sym     with inlined calls
+
+  dump_syms ./app ./app.debug > app.sym   stripped program and its debug file, in any order
+
+  dump_syms ./app /srv/debug > app.sym    look for the debug file in a directory
+
+  dump_syms -i ./app                      only what identifies the module`
+
+// cli is the command line. The short flags are Breakpad's, but for -o.
+type cli struct {
+	Paths []string `arg:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in."`
+
+	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
+	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave the unwind rules (STACK CFI) out."`
+	Header  bool   `short:"i" name:"header-only" help:"Write MODULE and INFO CODE_ID only."`
+
+	ID       string   `short:"b" placeholder:"ID" help:"Module id to write instead of the file's own."`
+	Name     string   `short:"n" placeholder:"NAME" help:"Module name to write instead of SONAME or file name."`
+	OS       string   `name:"os" placeholder:"OS" default:"Linux" help:"Operating system to write. Default: Linux."`
+	Multiple bool     `short:"m" help:"Mark functions that share their address with others: FUNC m, PUBLIC m."`
+	Keep     bool     `short:"a" name:"preserve-load-address" help:"Write addresses as in the file, not relative to its load address."`
+	Extra    []string `name:"extra-info" sep:"none" placeholder:"KEY TEXT" help:"Write an INFO line. May be repeated."`
+	NoGen    bool     `name:"no-generator" help:"Leave INFO GENERATOR out."`
+
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`
+	Strict   bool     `help:"Exit with 2 if anything was lost to damage or a debug file is missing; the output is written all the same."`
+	Jobs     int      `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose  bool     `short:"v" help:"Tell what was looked for, read and lost."`
+	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted for Mozilla's callers: the type is read from the file."`
+	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted for Breakpad's callers: references between units are always followed."`
+
+	Version versionFlag `env:"-" help:"Print the version and exit."`
+
+	stdout, stderr io.Writer
+}
+
+var (
+	infoLine = regexp.MustCompile(`^[A-Z_]+ [^\n\r]*$`)
+	moduleID = regexp.MustCompile(`^[0-9A-Fa-f]{1,64}$`)
+)
+
+// Validate is called by kong; it checks what the tags cannot say.
+func (c *cli) Validate() error {
+	for _, line := range c.Extra {
+		if !infoLine.MatchString(line) {
+			return fmt.Errorf("--extra-info %q: want a key of capital letters, a space, and text on one line", line)
+		}
+	}
+	if c.ID != "" && !moduleID.MatchString(c.ID) {
+		return fmt.Errorf("--id %q: want hexadecimal digits", c.ID)
+	}
+	if c.Jobs < 0 {
+		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)
+	}
+	return nil
+}
+
+// options are what the flags ask of dump.
+func (c *cli) options() dump.Options {
+	o := dump.Options{
+		Jobs: c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,
+		HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
+	}
+	if !c.NoGen && !c.Header {
+		o.Generator = "symkit dump_syms " + version()
+	}
+	return o
+}
+
+// versionFlag prints the version where it stands. It takes no value.
+type versionFlag bool
+
+// BeforeReset is called by kong as soon as the flag is met.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, "dump_syms", version())
+	app.Exit(0)
+	return nil
+}
+
+// version is what the build recorded: the tag, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

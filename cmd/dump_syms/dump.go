@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"symkit/dump"
+)
+
+var (
+	errNoCFI   = errors.New("no unwind rules: it was linked without .eh_frame, or that is damaged")
+	errNothing = errors.New("no symbols: it has no debug information, symbol table or unwind table")
+)
+
+// dump does the job for the given paths.
+func (c *cli) dump(ctx context.Context) (code int, err error) {
+	in, err := c.open()
+	if err != nil {
+		return exitFailed, err
+	}
+	defer in.img.Close()
+	m, err := dump.Dump(ctx, in.img, c.options())
+	if err != nil {
+		return exitFailed, err
+	}
+	path := in.img.Main.Path()
+	switch {
+	case c.CheckCFI && len(m.CFI) == 0:
+		return exitFailed, fmt.Errorf("%s: %w", path, errNoCFI)
+	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
+		return exitFailed, fmt.Errorf("%s: %w", path, errNothing)
+	}
+	if err := c.write(m); err != nil {
+		return exitFailed, err
+	}
+	c.report(in, m)
+	if c.Strict && (m.Stats.LossCount > 0 || in.missing || len(in.losses()) > 0) {
+		return exitLoss, nil
+	}
+	return 0, nil
+}
+
+// write writes m to standard output or, whole or not at all, to a file.
+func (c *cli) write(m *dump.Module) error {
+	if c.Output == "" || c.Output == "-" {
+		return m.Write(c.stdout)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // is gone when all went well
+	err = errors.Join(m.Write(tmp), tmp.Chmod(0o644), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), c.Output)
+	}
+	return err
+}
+
+// report tells on standard error what a user has to know.
+func (c *cli) report(in *input, m *dump.Module) {
+	w := bufio.NewWriter(c.stderr)
+	defer w.Flush()
+	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
+		fmt.Fprintf(w, "dump_syms: warning: %s\n", warning)
+	}
+	if c.Verbose {
+		in.describe(w)
+		describe(w, &m.Stats)
+	}
+	if n := m.Stats.LossCount; n > 0 {
+		fmt.Fprintf(w, "dump_syms: warning: %d damaged parts left out, the first: %v\n", n, m.Stats.Losses[0])
+	}
+}
+
+// describe lists what was read and lost.
+func describe(w io.Writer, s *dump.Stats) {
+	fmt.Fprintf(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries\n",
+		s.Units, s.Funcs, s.Lines, s.Inlines, s.Publics, s.FDEs)
+	for _, c := range s.Counts() {
+		fmt.Fprintf(w, "dump_syms: %d %s\n", c.N, c.What)
+	}
+	for _, err := range s.Losses {
+		fmt.Fprintf(w, "dump_syms: left out: %v\n", err)
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"symkit/elfx"
+)
+
+// input is the module to dump and how it was put together.
+type input struct {
+	img      *elfx.Image
+	probes   []elfx.Probe // where the debug file was looked for
+	missing  bool         // a debug file belongs to it and was not found
+	warnings []string
+}
+
+// open opens the files among the paths. A directory is one to look for debug
+// files in; of two files with the same build id one is the other's companion.
+func (c *cli) open() (*input, error) {
+	dirs := c.DebugDir
+	var files []*elfx.File
+	for _, path := range c.Paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && len(c.Paths) > 1 {
+			dirs = append(dirs, path)
+			continue
+		}
+		f, err := elfx.Open(path)
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	if len(dirs) == 0 {
+		dirs = []string{elfx.DefaultDebugDir}
+	}
+	in, err := join(files)
+	if err != nil {
+		closeAll(files)
+		return nil, err
+	}
+	if in.img.Debug == nil && !c.Header {
+		in.find(dirs)
+	}
+	for _, err := range in.losses() {
+		in.warnings = append(in.warnings, err.Error())
+	}
+	return in, nil
+}
+
+// join makes one module of the files, or tells why they are not one.
+func join(files []*elfx.File) (*input, error) {
+	switch len(files) {
+	case 0:
+		return nil, fmt.Errorf("no file among the arguments: every one is a directory")
+	case 1:
+		return &input{img: &elfx.Image{Main: files[0]}}, nil
+	case 2:
+		a, b := files[0], files[1]
+		if a.BuildID() != nil && bytes.Equal(a.BuildID(), b.BuildID()) || a.BuildID() == nil && b.BuildID() == nil {
+			img, err := elfx.Join(a, b)
+			if err != nil {
+				return nil, err
+			}
+			return &input{img: img}, nil
+		}
+	}
+	return nil, errSeveral
+}
+
+// find looks for the debug file of a binary that has no debug information.
+func (in *input) find(dirs []string) {
+	main := in.img.Main
+	if s := main.Section(".debug_info"); s != nil && s.Present() {
+		return
+	}
+	found, probes := main.FindDebug(dirs)
+	in.probes = probes
+	for _, p := range probes {
+		if p.Rejected() {
+			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used: %v", p.Path, p.Err))
+		}
+	}
+	if found == nil {
+		link, _ := main.DebugLink()
+		if in.missing = link.Name != ""; in.missing {
+			in.warnings = append(in.warnings, fmt.Sprintf(
+				"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, or --debug-dir",
+				main.Path(), link.Name))
+		}
+		return
+	}
+	img, err := elfx.Join(main, found)
+	if err != nil {
+		found.Close()
+		in.missing = true
+		in.warnings = append(in.warnings, err.Error())
+		return
+	}
+	in.img = img
+}
+
+// losses is the damage that opening worked around.
+func (in *input) losses() []error {
+	errs := in.img.Main.Losses()
+	if in.img.Debug != nil {
+		errs = append(errs, in.img.Debug.Losses()...)
+	}
+	return errs
+}
+
+// describe lists where the debug file was looked for.
+func (in *input) describe(w io.Writer) {
+	for _, p := range in.probes {
+		if p.Err == nil {
+			fmt.Fprintf(w, "dump_syms: debug file: %s\n", p.Path)
+		} else {
+			fmt.Fprintf(w, "dump_syms: debug file: %s: %v\n", p.Path, p.Err)
+		}
+	}
+}
+
+func closeAll(files []*elfx.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}

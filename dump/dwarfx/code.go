@@ -1,0 +1,56 @@
+package dwarfx
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Range is the addresses [Lo, Hi).
+type Range struct{ Lo, Hi uint64 }
+
+// CodeMap tells where a file's machine code lies: ascending ranges that do not
+// overlap. It is what tells real code from code that the linker discarded,
+// whose addresses are resolved to a tombstone: 0, 1 in .debug_ranges, −1 or −2
+// in the address size, or the offset in the discarded section.
+type CodeMap []Range
+
+// NewCodeMap returns the map of the given ranges, in any order.
+func NewCodeMap(ranges []Range) CodeMap {
+	m := CodeMap(slices.Clone(ranges))
+	slices.SortFunc(m, func(a, b Range) int {
+		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi))
+	})
+	out := m[:0]
+	for _, r := range m {
+		switch last := len(out) - 1; {
+		case r.Lo >= r.Hi:
+		case last >= 0 && r.Lo <= out[last].Hi:
+			out[last].Hi = max(out[last].Hi, r.Hi)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Contains tells whether code lies at addr.
+func (m CodeMap) Contains(addr uint64) bool {
+	lo, hi := 0, len(m)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if addr >= m[mid].Hi {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(m) && addr >= m[lo].Lo
+}
+
+// tombstone tells the addresses that linkers write for discarded code in the
+// address size, wherever code lies (DWARF 6 issue 200609.1; lld writes −2 in
+// .debug_ranges and .debug_loc).
+func tombstone(addr uint64, addrSize uint8) bool {
+	top := ^uint64(0) >> (64 - 8*addrSize)
+	return addr >= top-1
+}

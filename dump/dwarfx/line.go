@@ -1,0 +1,290 @@
+package dwarfx
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"symkit/internal/wire"
+)
+
+// LineRow says that the code from Addr on, up to the next row, comes from a
+// line of a file. A row with File EndOfCode ends the code before it.
+type LineRow struct {
+	Addr uint64
+	Line uint32
+	File uint32 // a number of the table's list of files
+}
+
+// EndOfCode is the File of the row behind the last row of a sequence.
+const EndOfCode = ^uint32(0)
+
+// LineTable is the line table of one unit. It is reused by the next ReadLines
+// into it.
+type LineTable struct {
+	// Rows ascend strictly, but that a row may follow an EndOfCode row at the
+	// same address.
+	Rows []LineRow
+	h    lineHeader
+	seqs []lineSeq
+	flat []LineRow // scratch of flatten
+}
+
+// lineSeq is code without a gap, [lo, hi), and its rows, an EndOfCode row last.
+type lineSeq struct {
+	lo, hi uint64
+	rows   Span
+}
+
+// ReadLines runs the line number program of u. Sequences of discarded code are
+// left out; where two are about the same address, the first one listed holds. Damage ends the table: what came before it is in t, the located
+// error is returned.
+func (d *Data) ReadLines(u *Unit, t *LineTable) error {
+	t.Rows, t.seqs = t.Rows[:0], t.seqs[:0]
+	if !u.HasLines {
+		t.h = lineHeader{}
+		return nil
+	}
+	c := d.cursor(".debug_line", d.Line)
+	c.Seek(u.LineOff)
+	if err := d.readLineHeader(&c, u, &t.h); err != nil {
+		return err
+	}
+	c.Seek(uint64(t.h.programAt))
+	m := lineMachine{d: d, t: t, h: &t.h, c: c}
+	m.run()
+	t.flatten()
+	return m.c.Err()
+}
+
+// flatten brings the sequences into the order of their addresses.
+func (t *LineTable) flatten() {
+	inOrder := true
+	for i := 1; i < len(t.seqs) && inOrder; i++ {
+		inOrder = t.seqs[i].lo >= t.seqs[i-1].hi
+	}
+	if inOrder {
+		return
+	}
+	slices.SortStableFunc(t.seqs, func(a, b lineSeq) int { return cmp.Compare(a.lo, b.lo) })
+	t.flat = t.flat[:0]
+	pos := uint64(0) // up to here the rows are taken
+	for _, s := range t.seqs {
+		if s.hi <= pos {
+			continue
+		}
+		rows := t.Rows[s.rows.From:s.rows.To]
+		for i, r := range rows {
+			if r.File == EndOfCode || rows[i+1].Addr > pos {
+				r.Addr = max(r.Addr, pos)
+				t.flat = append(t.flat, r)
+			}
+		}
+		pos = s.hi
+	}
+	t.Rows, t.flat = t.flat, t.Rows
+}
+
+// File returns the name of file n and the name of its directory, as the table
+// has them: the directory may be empty or relative to the unit's. ok is false
+// where the table has no such file.
+func (t *LineTable) File(n uint32) (dir, name []byte, ok bool) {
+	if uint64(n) >= uint64(len(t.h.files)) || t.h.version < 5 && n == 0 {
+		return nil, nil, false
+	}
+	f := t.h.files[n]
+	if f.Dir < uint64(len(t.h.dirs)) {
+		dir = t.h.dirs[f.Dir]
+	}
+	return dir, f.Name, true
+}
+
+// Standard and extended opcodes (DWARF 5 §6.2.5.2, §6.2.5.3).
+const (
+	lnsCopy           = 1
+	lnsAdvancePC      = 2
+	lnsAdvanceLine    = 3
+	lnsSetFile        = 4
+	lnsSetColumn      = 5
+	lnsNegateStmt     = 6
+	lnsSetBasicBlock  = 7
+	lnsConstAddPC     = 8
+	lnsFixedAdvancePC = 9
+	lnsSetPrologueEnd = 10
+	lnsSetEpilogue    = 11
+	lnsSetISA         = 12
+
+	lneEndSequence = 1
+	lneSetAddress  = 2
+	lneDefineFile  = 3
+)
+
+// lineMachine is the state machine of DWARF 5 §6.2.2, with the registers that
+// matter here.
+type lineMachine struct {
+	d *Data
+	t *LineTable
+	h *lineHeader
+	c wire.Cursor
+
+	addr, opIndex uint64
+	file          uint64
+	line          uint64
+	// dead holds from a set_address to a tombstone until the next set_address
+	// or the sequence's end: it is decided on that value, since addresses
+	// advanced from it may lie in real code.
+	dead bool
+	// first is the index of the sequence's first row; at most one run of
+	// ascending rows is open.
+	first int
+}
+
+func (m *lineMachine) reset() {
+	m.addr, m.opIndex, m.file, m.line, m.dead = 0, 0, 1, 1, false
+}
+
+func (m *lineMachine) run() {
+	m.reset()
+	h, c := m.h, &m.c
+	for c.Len() > 0 {
+		op := c.U8()
+		switch {
+		case op >= h.opcodeBase:
+			if h.lineRange == 0 {
+				c.Fail(c.Pos()-1, fmt.Errorf("%w: special opcode with a line_range of 0", ErrLineOp))
+				break
+			}
+			adj := uint64(op - h.opcodeBase)
+			m.advance(adj / h.lineRange)
+			m.line += uint64(h.lineBase + int64(adj%h.lineRange))
+			m.row()
+		case op == 0:
+			m.extended()
+		default:
+			m.standard(op)
+		}
+	}
+	m.endRun(m.addr)
+}
+
+// advance adds a number of operations to the address (DWARF 5 §6.2.5.1).
+func (m *lineMachine) advance(ops uint64) {
+	h := m.h
+	if h.maxOps == 1 {
+		m.addr += h.minInst * ops
+		return
+	}
+	ops += m.opIndex
+	m.addr += h.minInst * (ops / h.maxOps)
+	m.opIndex = ops % h.maxOps
+}
+
+func (m *lineMachine) standard(op uint8) {
+	c, h := &m.c, m.h
+	switch op {
+	case lnsCopy:
+		m.row()
+	case lnsAdvancePC:
+		m.advance(c.ULEB())
+	case lnsAdvanceLine:
+		m.line += uint64(c.SLEB())
+	case lnsSetFile:
+		m.file = c.ULEB()
+	case lnsConstAddPC:
+		if h.lineRange != 0 {
+			m.advance(uint64(255-h.opcodeBase) / h.lineRange)
+		}
+	case lnsFixedAdvancePC:
+		m.addr += uint64(c.U16())
+		m.opIndex = 0
+	default: // set_column, set_isa, the flags, and what only others know
+		for range h.opcodeLengths[op-1] {
+			c.SkipLEB()
+		}
+	}
+}
+
+func (m *lineMachine) extended() {
+	c := &m.c
+	n := c.ULEB()
+	body := c.Sub(n)
+	switch body.U8() {
+	case lneEndSequence:
+		m.endRun(m.addr)
+		m.reset()
+	case lneSetAddress:
+		size := body.Len()
+		if size != 1 && size != 2 && size != 4 && size != 8 {
+			body.Fail(body.Pos(), fmt.Errorf("%w %d", ErrAddrSize, size))
+			break
+		}
+		addr := body.Uint(size)
+		dead := tombstone(addr, uint8(size)) || !m.d.code.Contains(addr) && !m.continues(addr)
+		if dead || m.dead {
+			m.endRun(m.addr)
+		}
+		m.addr, m.opIndex, m.dead = addr, 0, dead
+	case lneDefineFile:
+		f := readLineFileV4(&body, body.CString())
+		m.h.files = append(m.h.files, f)
+	}
+	if err := body.Err(); err != nil && c.Err() == nil {
+		c.Fail(body.Pos(), err)
+	}
+}
+
+// continues tells whether a set_address to addr goes on in the open run: gcc
+// resets the address so, to the end of a section too.
+func (m *lineMachine) continues(addr uint64) bool {
+	return !m.dead && len(m.t.Rows) > m.first && addr >= m.addr
+}
+
+// row takes a row of the matrix. Of rows at one address the last holds; rows
+// that run backwards begin a run of their own.
+func (m *lineMachine) row() {
+	if m.dead {
+		return
+	}
+	rows := m.t.Rows
+	if open := len(rows) > m.first; open {
+		last := &rows[len(rows)-1]
+		switch {
+		case m.addr < last.Addr:
+			m.endRun(last.Addr)
+		case m.addr == last.Addr:
+			rows = rows[:len(rows)-1]
+			m.t.Rows = rows
+		}
+	}
+	row := LineRow{Addr: m.addr, Line: clip32(m.line), File: min(clip32(m.file), EndOfCode-1)}
+	if len(m.t.Rows) > m.first {
+		if last := m.t.Rows[len(m.t.Rows)-1]; last.File == row.File && last.Line == row.Line {
+			return
+		}
+	}
+	m.t.Rows = append(m.t.Rows, row)
+}
+
+// endRun closes the open run of rows at address end.
+func (m *lineMachine) endRun(end uint64) {
+	t := m.t
+	if len(t.Rows) > m.first && t.Rows[len(t.Rows)-1].Addr >= end {
+		t.Rows = t.Rows[:len(t.Rows)-1]
+	}
+	if len(t.Rows) > m.first {
+		t.Rows = append(t.Rows, LineRow{Addr: end, File: EndOfCode})
+		t.seqs = append(t.seqs, lineSeq{
+			lo: t.Rows[m.first].Addr, hi: end,
+			rows: Span{uint32(m.first), uint32(len(t.Rows))},
+		})
+	}
+	m.first = len(t.Rows)
+}
+
+// clip32 keeps a number that does not fit at the largest that does.
+func clip32(v uint64) uint32 {
+	if v > 1<<32-1 {
+		return 1<<32 - 1
+	}
+	return uint32(v)
+}

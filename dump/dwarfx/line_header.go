@@ -1,0 +1,156 @@
+package dwarfx
+
+import (
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// LineFile is an entry of a line table's list of files. Its name is joined to
+// directory Dir of the table's list.
+type LineFile struct {
+	Name []byte // aliases a section
+	Dir  uint64
+}
+
+// lineHeader is the header of a line number program (DWARF 5 §6.2.4).
+type lineHeader struct {
+	version        uint16
+	dwarf64        bool
+	addrSize       uint8
+	minInst        uint64
+	maxOps         uint64
+	lineBase       int64
+	lineRange      uint64
+	opcodeBase     uint8
+	opcodeLengths  []byte // of the standard opcodes, from 1 on
+	dirs           [][]byte
+	files          []LineFile
+	programAt, end int
+}
+
+// readLineHeader reads the header at c; u gives what it does not tell itself.
+func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
+	start := c.Pos()
+	*h = lineHeader{dirs: h.dirs[:0], files: h.files[:0], addrSize: u.AddrSize, maxOps: 1}
+	n, dwarf64 := c.InitialLength()
+	body := c.Sub(n)
+	h.dwarf64, h.end = dwarf64, body.End()
+	*c = body
+	h.version = c.U16()
+	if c.Err() == nil && (h.version < 2 || h.version > 5) {
+		c.Fail(start, fmt.Errorf("%w %d", ErrVersion, h.version))
+	}
+	if h.version == 5 {
+		h.addrSize = c.U8()
+		c.U8() // segment_selector_size
+	}
+	headerLen := c.Offset(dwarf64)
+	h.programAt = c.Pos()
+	if headerLen > uint64(c.Len()) {
+		c.Fail(start, fmt.Errorf("%w: it ends outside of its table", ErrLineHeader))
+		return c.Err()
+	}
+	h.programAt += int(headerLen)
+	h.minInst = uint64(c.U8())
+	if h.version >= 4 {
+		h.maxOps = uint64(max(c.U8(), 1))
+	}
+	c.U8() // default_is_stmt
+	h.lineBase = int64(int8(c.U8()))
+	h.lineRange = uint64(c.U8())
+	h.opcodeBase = c.U8()
+	h.opcodeLengths = c.Bytes(uint64(max(h.opcodeBase, 1) - 1))
+	if h.version == 5 {
+		d.readLineTables(c, u, h)
+	} else {
+		readLineTablesV4(c, h)
+	}
+	if s := h.addrSize; c.Err() == nil && s != 8 && s != 4 && s != 2 && s != 1 {
+		c.Fail(start, fmt.Errorf("%w %d", ErrAddrSize, s))
+	}
+	return c.Err()
+}
+
+// readLineTablesV4 reads the directories and files of DWARF 2 to 4, numbered
+// from 1: directory 0 is the unit's, file 0 none.
+func readLineTablesV4(c *wire.Cursor, h *lineHeader) {
+	h.dirs = append(h.dirs, nil)
+	for dir := c.CString(); len(dir) > 0; dir = c.CString() {
+		h.dirs = append(h.dirs, dir)
+	}
+	h.files = append(h.files, LineFile{})
+	for name := c.CString(); len(name) > 0; name = c.CString() {
+		h.files = append(h.files, readLineFileV4(c, name))
+	}
+}
+
+// readLineFileV4 reads what follows a file's name.
+func readLineFileV4(c *wire.Cursor, name []byte) LineFile {
+	f := LineFile{Name: name, Dir: c.ULEB()}
+	c.SkipLEB() // time
+	c.SkipLEB() // length
+	return f
+}
+
+// Content types of DWARF 5 line table entries (§6.2.4.1). The others (time,
+// size, MD5, LLVM's embedded source) are passed over by their form.
+const (
+	lnctPath = 1
+	lnctDir  = 2
+)
+
+// readLineTables reads the directories and files of DWARF 5, numbered from 0.
+func (d *Data) readLineTables(c *wire.Cursor, u *Unit, h *lineHeader) {
+	d.readLineEntries(c, u, h, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
+	d.readLineEntries(c, u, h, func(f LineFile) { h.files = append(h.files, f) })
+}
+
+// readLineEntries reads one of the two tables: a description of the columns,
+// then the entries.
+func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(LineFile)) {
+	type column struct {
+		content uint64
+		form    uint16
+	}
+	var columns [256]column
+	ncol := int(c.U8())
+	for i := range columns[:ncol] {
+		content, form := c.ULEB(), c.ULEB()
+		columns[i] = column{content, uint16(min(form, 0xffff))}
+	}
+	count := c.ULEB()
+	if ncol == 0 && count > 0 || count > uint64(c.Len()) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %d entries in %d bytes", ErrLineHeader, count, c.Len()))
+		return
+	}
+	forms := *u // the sizes of forms are those of the table's own format
+	forms.Dwarf64, forms.AddrSize, forms.Version = h.dwarf64, h.addrSize, h.version
+	for ; count > 0 && c.Err() == nil; count-- {
+		var f LineFile
+		for _, col := range columns[:ncol] {
+			at, v := c.Pos(), readValue(&forms, c, col.form)
+			switch col.content {
+			case lnctPath:
+				f.Name = d.lineString(c, at, &forms, v)
+			case lnctDir:
+				f.Dir = v.v
+			}
+		}
+		add(f)
+	}
+}
+
+// lineString returns the bytes of a string in a line table's header.
+func (d *Data) lineString(c *wire.Cursor, at int, u *Unit, v value) []byte {
+	if v.form == formString {
+		own := d.cursor(".debug_line", d.Line)
+		own.Seek(v.v)
+		return own.CString()
+	}
+	s, err := d.String(d.str(u, v))
+	if err != nil {
+		c.Fail(at, err)
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+package dwarfx
+
+// maxOrigins bounds a chain of origins: real ones have at most three links, a
+// cycle has no end.
+const maxOrigins = 16
+
+// Naming is what names a function or a scope.
+type Naming struct {
+	Linkage, Name Str
+	// Decl is the DIE at the end of the chain of origins and specifications:
+	// its parents are the scope that the name belongs to.
+	Decl Ref
+	// Unit holds Decl.
+	Unit *Unit
+}
+
+// NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) until
+// it has a linkage name and a name or the chain ends.
+func (d *Data) NameOf(ref Ref) (n Naming, err error) {
+	var die DIE
+	for range maxOrigins {
+		u, err := d.DIEAt(ref, &die)
+		if err != nil {
+			return n, err
+		}
+		if n.Linkage == 0 {
+			n.Linkage = d.str(u, die.vals[slotLinkage])
+		}
+		if n.Name == 0 {
+			n.Name = d.str(u, die.vals[slotName])
+		}
+		n.Decl, n.Unit = ref, u
+		if ref = u.ref(die.vals[slotOrigin]); ref == 0 {
+			if ref = u.ref(die.vals[slotSpecification]); ref == 0 {
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// Parents calls found for every target, in order, with the DIEs that enclose
+// it, the root of the unit first. parents is reused. Targets ascend and lie in
+// u; those at which no DIE begins are left out.
+func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref)) error {
+	table, err := d.abbrevs(u)
+	if err != nil {
+		return err
+	}
+	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first)}
+	var parents []Ref
+	for next := 0; next < len(targets); {
+		at := x.c.Pos()
+		for ; next < len(targets) && targets[next] <= Ref(at); next++ {
+			if targets[next] == Ref(at) {
+				found(next, parents)
+			}
+		}
+		code := x.c.ULEB()
+		if code == 0 {
+			if len(parents) == 0 || x.c.Err() != nil {
+				break
+			}
+			parents = parents[:len(parents)-1]
+			continue
+		}
+		a := x.lookup(code, at)
+		if a == nil {
+			break
+		}
+		x.attrs(a, false)
+		switch {
+		case !a.children:
+		case x.sibling != 0 && next < len(targets) && uint64(targets[next]) >= x.sibling:
+			x.c.Seek(x.sibling)
+		default:
+			parents = append(parents, Ref(at))
+		}
+	}
+	return x.c.Err()
+}

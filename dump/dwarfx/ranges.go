@@ -1,0 +1,120 @@
+package dwarfx
+
+import (
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// appendRange appends [lo, hi) unless it is empty, runs backwards or starts
+// where no code lies: then it describes discarded code.
+func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
+	if lo < hi && d.code.Contains(lo) {
+		return append(dst, Range{lo, hi})
+	}
+	return dst
+}
+
+// appendRanges appends the ranges that a DW_AT_ranges value of u gives.
+func (d *Data) appendRanges(dst []Range, u *Unit, v value) ([]Range, error) {
+	switch {
+	case u.Version < 5:
+		return d.appendRangesV4(dst, u, v.v)
+	case v.form == formRnglistx:
+		off, ok := d.indexed(d.RngLists, u.rngListsBase, v.v, u.offsetSize())
+		if !ok {
+			return dst, &wire.Error{Section: ".debug_rnglists", Offset: int(min(u.rngListsBase, uint64(len(d.RngLists)))),
+				Err: fmt.Errorf("range list %d: %w", v.v, wire.ErrOffset)}
+		}
+		return d.appendRngList(dst, u, u.rngListsBase+off)
+	}
+	return d.appendRngList(dst, u, v.v)
+}
+
+// appendRangesV4 reads a list of .debug_ranges (DWARF 4 §2.17.3).
+func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64) ([]Range, error) {
+	c := d.cursor(".debug_ranges", d.Ranges)
+	c.Seek(off)
+	size, base, dead := int(u.AddrSize), u.LowPC, false
+	top := ^uint64(0) >> (64 - 8*u.AddrSize)
+	for {
+		lo, hi := c.Uint(size), c.Uint(size)
+		switch {
+		case lo == 0 && hi == 0 || c.Err() != nil:
+			return dst, c.Err()
+		case lo == top:
+			// GNU ld writes 1 for the base of a discarded section here, where
+			// 0 would end the list.
+			base, dead = hi, hi == 1 || tombstone(hi, u.AddrSize)
+		case !dead:
+			dst = d.appendRange(dst, (base+lo)&top, (base+hi)&top)
+		}
+	}
+}
+
+// Kinds of range list entries (DWARF 5 §7.25).
+const (
+	rleEnd          = 0
+	rleBaseAddressx = 1
+	rleStartxEndx   = 2
+	rleStartxLength = 3
+	rleOffsetPair   = 4
+	rleBaseAddress  = 5
+	rleStartEnd     = 6
+	rleStartLength  = 7
+)
+
+// appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
+func (d *Data) appendRngList(dst []Range, u *Unit, off uint64) ([]Range, error) {
+	c := d.cursor(".debug_rnglists", d.RngLists)
+	c.Seek(off)
+	size, base, dead := int(u.AddrSize), u.LowPC, false
+	top := ^uint64(0) >> (64 - 8*u.AddrSize)
+	addrx := func() uint64 {
+		at, i := c.Pos(), c.ULEB()
+		a, ok := d.indexed(d.Addr, u.addrBase, i, uint64(size))
+		if !ok {
+			c.Fail(at, fmt.Errorf(".debug_addr entry %d: %w", i, wire.ErrOffset))
+		}
+		return a
+	}
+	for {
+		at := c.Pos()
+		var lo, hi uint64
+		switch kind := c.U8(); kind {
+		case rleEnd:
+			return dst, c.Err()
+		case rleBaseAddressx, rleBaseAddress:
+			if kind == rleBaseAddressx {
+				base = addrx()
+			} else {
+				base = c.Uint(size)
+			}
+			// Decided on the base: in a large discarded section base + offset
+			// may lie in somebody else's code.
+			dead = tombstone(base, u.AddrSize) || base == 0 && !d.code.Contains(0)
+			continue
+		case rleStartxEndx:
+			lo, hi = addrx(), addrx()
+		case rleStartxLength:
+			lo = addrx()
+			hi = lo + c.ULEB()
+		case rleOffsetPair:
+			lo, hi = base+c.ULEB(), base+c.ULEB()
+			if dead {
+				continue
+			}
+		case rleStartEnd:
+			lo, hi = c.Uint(size), c.Uint(size)
+		case rleStartLength:
+			lo = c.Uint(size)
+			hi = lo + c.ULEB()
+		default:
+			c.Fail(at, fmt.Errorf("%w %d", ErrRangeKind, kind))
+		}
+		if c.Err() != nil {
+			return dst, c.Err()
+		}
+		dst = d.appendRange(dst, lo&top, hi&top)
+	}
+}

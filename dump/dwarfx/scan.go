@@ -1,0 +1,298 @@
+package dwarfx
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"symkit/internal/wire"
+)
+
+// Span is a run of elements of a slice: [From, To).
+type Span struct{ From, To uint32 }
+
+// Func is a function that has code.
+type Func struct {
+	DIE    Ref // of the function
+	Origin Ref // of its abstract instance or declaration, 0 without one
+	// Name and Linkage are the DIE's own; mostly the origin holds them.
+	Name, Linkage Str
+	Ranges        Span // of Scan.Ranges, none empty, as the DIE lists them
+	Inlines       Span // of Scan.Inlines
+}
+
+// Inline is an inlined call that has code.
+type Inline struct {
+	Origin Ref // DIE of the abstract instance
+	// Depth is 0 for a call inlined into the function itself.
+	Depth uint32
+	// CallFile is a file number of the unit's line table.
+	CallFile, CallLine uint32
+	Ranges             Span // of Scan.Ranges
+	fn                 uint32
+}
+
+// Scan is what a unit yields. Its slices are reused by the next Scan into it.
+type Scan struct {
+	Funcs   []Func
+	Inlines []Inline // by function; within one, as the DIEs come: outer before inner
+	Ranges  []Range
+}
+
+// ScanUnit reads the functions of u into s, and with inlines their inlined
+// calls. Damage ends the unit: what came before it is in s, the located error
+// is returned.
+func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
+	s.Funcs, s.Inlines, s.Ranges = s.Funcs[:0], s.Inlines[:0], s.Ranges[:0]
+	if u.IsType() {
+		return nil
+	}
+	table, err := d.abbrevs(u)
+	if err != nil {
+		return err
+	}
+	x := scanner{d: d, u: u, t: table, s: s, c: d.unitCursor(u, u.first), inlines: inlines}
+	x.run()
+	x.finish()
+	if x.c.Err() != nil {
+		return x.c.Err()
+	}
+	return x.err
+}
+
+// frame is the state that holds for the children of a DIE.
+type frame struct {
+	fn    int32  // index of the function they are in, -1 outside of any
+	depth uint32 // of an inlined call among them
+}
+
+type scanner struct {
+	d       *Data
+	u       *Unit
+	t       *abbrevTable
+	s       *Scan
+	c       wire.Cursor
+	inlines bool
+	nested  bool  // a function was found inside of another
+	err     error // the first damage that did not end the unit
+
+	frame
+	stack   []frame // of the open parents
+	vals    [scanSlots]value
+	sibling uint64 // of the DIE just read, 0 without a usable one
+}
+
+// run walks the unit's tree of DIEs, from its root to the end of the root's
+// children.
+func (x *scanner) run() {
+	x.fn = -1
+	for {
+		at := x.c.Pos()
+		code := x.c.ULEB()
+		switch {
+		case code != 0:
+			if a := x.lookup(code, at); a != nil {
+				x.visit(a, at)
+			}
+		case len(x.stack) > 0:
+			x.frame = x.stack[len(x.stack)-1]
+			x.stack = x.stack[:len(x.stack)-1]
+		}
+		if len(x.stack) == 0 || x.c.Err() != nil {
+			return
+		}
+	}
+}
+
+// lookup returns the abbreviation of the DIE at offset at; nil after a failure.
+func (x *scanner) lookup(code uint64, at int) *abbrev {
+	a := x.t.lookup(code)
+	if a == nil {
+		x.c.Fail(at, fmt.Errorf("%w: %d", ErrAbbrev, code))
+	}
+	return a
+}
+
+// visit reads one DIE and opens its children, or passes over them.
+func (x *scanner) visit(a *abbrev, at int) {
+	inner := x.frame
+	switch a.class {
+	case classScope:
+		x.attrs(a, false)
+	case classFunc:
+		clear(x.vals[:])
+		x.attrs(a, false)
+		switch {
+		case x.function(at):
+			x.nested = x.nested || x.fn >= 0
+			inner = frame{fn: int32(len(x.s.Funcs) - 1)}
+		case x.vals[slotDeclaration].form != 0 && x.sibling != 0:
+			x.c.Seek(x.sibling) // the children are parameters
+			return
+		default:
+			inner = frame{fn: -1}
+		}
+	case classInline:
+		if x.inlines && x.fn >= 0 {
+			clear(x.vals[:])
+			x.attrs(a, false)
+			if x.inline() {
+				inner.depth++
+			}
+			break
+		}
+		fallthrough
+	default:
+		x.skip(a)
+		return
+	}
+	if a.children {
+		x.stack = append(x.stack, x.frame)
+		x.frame = inner
+	}
+}
+
+// skip passes over a DIE and all below it.
+func (x *scanner) skip(a *abbrev) {
+	if x.attrs(a, true) || !a.children {
+		return
+	}
+	for depth := 1; depth > 0 && x.c.Err() == nil; {
+		at := x.c.Pos()
+		code := x.c.ULEB()
+		if code == 0 {
+			depth--
+		} else if a := x.lookup(code, at); a != nil && !x.attrs(a, true) && a.children {
+			depth++
+		}
+	}
+}
+
+// attrs runs the program of a over a DIE's attributes. With jump it goes to
+// the DIE's sibling as soon as that is known, and reports that it did.
+func (x *scanner) attrs(a *abbrev, jump bool) (jumped bool) {
+	c := &x.c
+	x.sibling = 0
+	for _, o := range x.t.ops[a.ops:][:a.nops] {
+		switch o.kind {
+		case opSkip:
+			c.Skip(uint64(o.n))
+		case opSkipForm:
+			skipForm(x.u, c, o.n)
+		case opValue:
+			x.vals[o.slot] = readValue(x.u, c, o.n)
+		case opConst:
+			x.vals[o.slot] = value{uint64(x.t.consts[o.n]), formImplicitConst}
+		case opSibling:
+			at := c.Pos()
+			next := x.u.Off + readValue(x.u, c, o.n).v
+			// One that does not lead forward is ignored: the children are
+			// then walked.
+			if next <= uint64(at) || next >= x.u.End {
+				break
+			}
+			if x.sibling = next; jump {
+				c.Seek(next)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// function adds the function just read, at offset at; it reports false for
+// one without code.
+func (x *scanner) function(at int) bool {
+	ranges := x.ranges()
+	if ranges.From == ranges.To {
+		return false
+	}
+	x.s.Funcs = append(x.s.Funcs, Func{
+		DIE:     Ref(at),
+		Origin:  x.origin(),
+		Name:    x.d.str(x.u, x.vals[slotName]),
+		Linkage: x.d.str(x.u, x.vals[slotLinkage]),
+		Ranges:  ranges,
+	})
+	return true
+}
+
+// origin is the DIE that names the one just read.
+func (x *scanner) origin() Ref {
+	if v := x.vals[slotOrigin]; v.form != 0 {
+		return x.u.ref(v)
+	}
+	return x.u.ref(x.vals[slotSpecification])
+}
+
+// inline adds the inlined call just read; it reports false for one that says
+// nothing: without code, or without an origin, as gcc writes them.
+func (x *scanner) inline() bool {
+	origin := x.origin()
+	if origin == 0 {
+		return false
+	}
+	ranges := x.ranges()
+	if ranges.From == ranges.To {
+		return false
+	}
+	x.s.Inlines = append(x.s.Inlines, Inline{
+		Origin:   origin,
+		Depth:    x.depth,
+		CallFile: uint32(x.vals[slotCallFile].v),
+		CallLine: uint32(x.vals[slotCallLine].v),
+		Ranges:   ranges,
+		fn:       uint32(x.fn),
+	})
+	return true
+}
+
+// ranges adds the ranges of the DIE just read that hold code (DWARF 5 §2.17).
+func (x *scanner) ranges() Span {
+	from := uint32(len(x.s.Ranges))
+	if v := x.vals[slotRanges]; v.form != 0 {
+		var err error
+		x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v)
+		x.note(err)
+	} else if v := x.vals[slotLowPC]; v.form != 0 {
+		x.pair(v, x.vals[slotHighPC])
+	}
+	return Span{from, uint32(len(x.s.Ranges))}
+}
+
+// pair adds the range that DW_AT_low_pc and DW_AT_high_pc give; the second is
+// an address or, since DWARF 4, a length.
+func (x *scanner) pair(low, high value) {
+	lo, ok := x.d.address(x.u, low)
+	if !ok || high.form == 0 {
+		return
+	}
+	hi, ok := x.d.address(x.u, high)
+	if !ok {
+		hi = lo + high.v
+	}
+	x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, hi)
+}
+
+// note keeps the first damage that does not end the unit.
+func (x *scanner) note(err error) {
+	if x.err == nil {
+		x.err = err
+	}
+}
+
+// finish hands every function its inlined calls.
+func (x *scanner) finish() {
+	inl := x.s.Inlines
+	if x.nested {
+		slices.SortStableFunc(inl, func(a, b Inline) int { return cmp.Compare(a.fn, b.fn) })
+	}
+	i := uint32(0)
+	for f := range x.s.Funcs {
+		from := i
+		for i < uint32(len(inl)) && inl[i].fn == uint32(f) {
+			i++
+		}
+		x.s.Funcs[f].Inlines = Span{from, i}
+	}
+}

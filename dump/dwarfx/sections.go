@@ -1,0 +1,76 @@
+package dwarfx
+
+import (
+	"bytes"
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// Sections holds the inflated bytes of the DWARF sections; what a file lacks
+// is nil.
+type Sections struct {
+	Info, Abbrev           []byte
+	Str, LineStr           []byte
+	StrOffsets, Addr       []byte
+	Line, Ranges, RngLists []byte
+	BigEndian              bool
+	// AddrSize is the file's address size in bytes: the size of the line
+	// programs' addresses before DWARF 5, which do not tell their own.
+	AddrSize int
+}
+
+// Section is one of the sections that offsets point into.
+type Section uint8
+
+// The sections strings lie in.
+const (
+	secNone Section = iota
+	secInfo
+	secStr
+	secLineStr
+)
+
+var sectionNames = [...]string{
+	secInfo: ".debug_info", secStr: ".debug_str", secLineStr: ".debug_line_str",
+}
+
+// Str is the place of a string: a section and the offset in it. The zero Str
+// means that there is none.
+type Str uint64
+
+const strShift = 60
+
+func makeStr(sec Section, off uint64) Str {
+	return Str(uint64(sec)<<strShift | off&(1<<strShift-1))
+}
+
+// String returns the bytes of s without their NUL. They alias the section.
+func (d *Data) String(s Str) ([]byte, error) {
+	sec, off := Section(s>>strShift), uint64(s&(1<<strShift-1))
+	var data []byte
+	switch sec {
+	case secNone:
+		return nil, nil
+	case secInfo:
+		data = d.Info
+	case secStr:
+		data = d.Str
+	case secLineStr:
+		data = d.LineStr
+	}
+	if off >= uint64(len(data)) {
+		return nil, &wire.Error{Section: sectionNames[sec], Offset: len(data),
+			Err: fmt.Errorf("string at %#x: %w", off, wire.ErrOffset)}
+	}
+	n := bytes.IndexByte(data[off:], 0)
+	if n < 0 {
+		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(off), Err: wire.ErrUnterminated}
+	}
+	return data[off:][:n:n], nil
+}
+
+// cursor returns a cursor over one section.
+func (d *Data) cursor(name string, data []byte) wire.Cursor {
+	return wire.New(name, data, d.BigEndian)
+}

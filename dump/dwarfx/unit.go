@@ -1,0 +1,214 @@
+package dwarfx
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"symkit/internal/wire"
+)
+
+// Sentinels of this package.
+var (
+	ErrVersion    = errors.New("unknown DWARF version")
+	ErrUnitType   = errors.New("unknown unit type")
+	ErrAddrSize   = errors.New("impossible address size")
+	ErrAbbrev     = errors.New("abbreviation code not in the table")
+	ErrForm       = errors.New("unknown attribute form")
+	ErrReference  = errors.New("reference to no DIE")
+	ErrRangeKind  = errors.New("unknown range list entry")
+	ErrLineHeader = errors.New("damaged line table header")
+	ErrLineOp     = errors.New("impossible line program")
+	ErrNesting    = errors.New("children without an end")
+)
+
+// Unit types (DWARF 5 §7.5.1).
+const (
+	utCompile      = 1
+	utType         = 2
+	utPartial      = 3
+	utSkeleton     = 4
+	utSplitCompile = 5
+	utSplitType    = 6
+)
+
+// Ref is the place of a DIE: its offset in .debug_info. The zero Ref means
+// that there is none, since a unit header lies there.
+type Ref uint64
+
+// Unit is one unit of .debug_info: its header, and what its root DIE tells.
+type Unit struct {
+	Off, End  uint64 // .debug_info offsets of the header and of the unit's end
+	first     uint64 // of the root DIE
+	abbrevOff uint64
+	Version   uint16
+	AddrSize  uint8
+	Dwarf64   bool
+	kind      uint8
+
+	Language Language // DW_AT_language
+	Name     Str      // DW_AT_name
+	CompDir  Str      // DW_AT_comp_dir
+	// LineOff is the .debug_line offset of the unit's line table, valid with HasLines.
+	LineOff  uint64
+	HasLines bool
+	LowPC    uint64 // base of the unit's range lists
+
+	strOffsetsBase uint64
+	addrBase       uint64
+	rngListsBase   uint64
+}
+
+// IsType tells a type unit, in which no code is described.
+func (u *Unit) IsType() bool { return u.kind == utType || u.kind == utSplitType }
+
+func (u *Unit) offsetSize() uint64 {
+	if u.Dwarf64 {
+		return 8
+	}
+	return 4
+}
+
+// Data is the DWARF of one file. It is safe for concurrent use.
+type Data struct {
+	Sections
+	// Units are those of .debug_info, in section order.
+	Units []Unit
+	code  CodeMap
+
+	mu     sync.Mutex
+	tables map[tableKey]*abbrevTable
+}
+
+// Open reads the unit headers and root DIEs of s. code tells where machine
+// code lies, so that what describes discarded code is recognised.
+//
+// Damage in a header ends the list of units there; damage in a root DIE or in
+// an abbreviation table costs that unit. Both are in errs, located; what could
+// be read is in the Data.
+func Open(s Sections, code CodeMap) (d *Data, errs []error) {
+	d = &Data{Sections: s, code: code, tables: map[tableKey]*abbrevTable{}}
+	c := d.cursor(".debug_info", s.Info)
+	for c.Len() > 0 {
+		u, err := readHeader(&c)
+		if err != nil {
+			errs = append(errs, err)
+			if c.Err() != nil {
+				break
+			}
+			continue
+		}
+		if err := d.readRoot(&u); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		d.Units = append(d.Units, u)
+	}
+	return d, errs
+}
+
+// readHeader reads a unit header (DWARF 5 §7.5.1.1) and passes over the unit.
+// An error that leaves c usable has cost this unit alone.
+func readHeader(c *wire.Cursor) (u Unit, err error) {
+	u.Off = uint64(c.Pos())
+	n, dwarf64 := c.InitialLength()
+	body := c.Sub(n)
+	if c.Err() != nil {
+		return u, c.Err()
+	}
+	u.End, u.Dwarf64 = uint64(c.Pos()), dwarf64
+	u.Version = body.U16()
+	switch {
+	case body.Err() != nil:
+		return u, body.Err()
+	case u.Version < 2 || u.Version > 5:
+		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
+		return u, body.Err()
+	case u.Version == 5:
+		u.kind = body.U8()
+		u.AddrSize = body.U8()
+		u.abbrevOff = body.Offset(dwarf64)
+	default:
+		u.kind = utCompile
+		u.abbrevOff = body.Offset(dwarf64)
+		u.AddrSize = body.U8()
+	}
+	switch u.kind {
+	case utCompile, utPartial:
+	case utSkeleton, utSplitCompile:
+		body.U64() // dwo_id
+	case utType, utSplitType:
+		body.U64()           // type_signature
+		body.Offset(dwarf64) // type_offset
+	default:
+		body.Fail(int(u.Off), fmt.Errorf("%w %#x", ErrUnitType, u.kind))
+	}
+	if s := u.AddrSize; s != 8 && s != 4 && s != 2 && s != 1 {
+		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrAddrSize, s))
+	}
+	u.first = uint64(body.Pos())
+	return u, body.Err()
+}
+
+// readRoot reads what the unit's root DIE tells about the whole unit. It does
+// not compile the abbreviations: that is the scan's, in parallel.
+func (d *Data) readRoot(u *Unit) error {
+	c := d.unitCursor(u, u.first)
+	code := c.ULEB()
+	if code == 0 || c.Err() != nil {
+		return c.Err()
+	}
+	specs, err := d.findSpecs(u, code)
+	if err != nil {
+		return err
+	}
+	var die DIE
+	if err := d.readAttrs(u, &c, specs, &die); err != nil {
+		return err
+	}
+	u.Language = Language(die.vals[slotLanguage].v)
+	u.LineOff, u.HasLines = die.vals[slotStmtList].v, die.has(slotStmtList)
+	u.strOffsetsBase = u.defaultBase(&die, slotStrOffsetsBase, 8)
+	u.addrBase = u.defaultBase(&die, slotAddrBase, 8)
+	u.rngListsBase = u.defaultBase(&die, slotRngListsBase, 12)
+	u.Name = d.str(u, die.vals[slotName])
+	u.CompDir = d.str(u, die.vals[slotCompDir])
+	if low := die.vals[slotLowPC]; low.form != 0 {
+		u.LowPC, _ = d.address(u, low)
+	}
+	return nil
+}
+
+// defaultBase is the value of a DW_AT_*_base; without the attribute, the first
+// entry behind the header of the section's first contribution (header bytes in
+// the 32-bit format), as split units mean it (DWARF 5 §7.26 to §7.28). Before
+// DWARF 5 the sections have no headers.
+func (u *Unit) defaultBase(die *DIE, s slot, header uint64) uint64 {
+	switch {
+	case die.has(s):
+		return die.vals[s].v
+	case u.Version < 5:
+		return 0
+	case u.Dwarf64:
+		return header + 8
+	}
+	return header
+}
+
+// unitAt returns the unit whose bytes hold offset off of .debug_info, or nil.
+func (d *Data) unitAt(off Ref) *Unit {
+	i, ok := slices.BinarySearchFunc(d.Units, uint64(off), func(u Unit, off uint64) int {
+		switch {
+		case off < u.first:
+			return 1
+		case off >= u.End:
+			return -1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	return &d.Units[i]
+}

@@ -1,0 +1,79 @@
+package dump
+
+import (
+	"slices"
+	"sync"
+
+	"symkit/dump/dwarfx"
+)
+
+// fileTable numbers the names of source files. Numbers are given as names come
+// and put in name order at the end.
+type fileTable struct {
+	mu    sync.Mutex
+	ids   map[string]uint32
+	names []string
+}
+
+// id returns the number of a name. It is safe for concurrent use.
+func (t *fileTable) id(name []byte) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[string(name)]; ok {
+		return id
+	}
+	if t.ids == nil {
+		t.ids = map[string]uint32{}
+	}
+	id, s := uint32(len(t.names)), string(name)
+	t.ids[s] = id
+	t.names = append(t.names, s)
+	return id
+}
+
+// sorted returns the names in order, and for each number given by id its place
+// there.
+func (t *fileTable) sorted() (names []string, place []uint32) {
+	names = slices.Clone(t.names)
+	slices.Sort(names)
+	place = make([]uint32, len(names))
+	for i, name := range names {
+		place[t.ids[name]] = uint32(i)
+	}
+	return names, place
+}
+
+// unknownFile is the name of a file that the line table does not have.
+const unknownFile = "<unknown>"
+
+// unitFiles turns the file numbers of one line table into fileTable's.
+type unitFiles struct {
+	d       *dumper
+	table   *dwarfx.LineTable
+	compDir []byte
+	ids     []uint32 // 0: not asked for yet, else the number + 1
+	path    []byte
+}
+
+// reset starts with the table of another unit.
+func (f *unitFiles) reset(u *dwarfx.Unit) {
+	f.compDir, _ = f.d.dw.String(u.CompDir)
+	clear(f.ids)
+}
+
+func (f *unitFiles) id(n uint32) uint32 {
+	if uint64(n) < uint64(len(f.ids)) && f.ids[n] != 0 {
+		return f.ids[n] - 1
+	}
+	dir, name, ok := f.table.File(n)
+	if !ok || len(name) == 0 {
+		return f.d.files.id([]byte(unknownFile))
+	}
+	f.path = appendPath(f.path[:0], f.compDir, dir, name)
+	id := f.d.files.id(f.path)
+	for uint64(len(f.ids)) <= uint64(n) {
+		f.ids = append(f.ids, 0)
+	}
+	f.ids[n] = id + 1
+	return id
+}

@@ -1,0 +1,110 @@
+package dump
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"symkit/dump/dwarfx"
+)
+
+// fn is a FUNC record to be: one range of a function.
+type fn struct {
+	lo, hi   uint64 // virtual addresses
+	unit     uint32 // index of the unit that describes it
+	index    uint32 // in the unit's Funcs
+	naming   uint32 // index of dumper.namings
+	multiple bool
+}
+
+// mergeFuncs makes of all functions of all units a list by address, without
+// overlaps, one function for each address.
+func (d *dumper) mergeFuncs() error {
+	var all []fn
+	first := uint32(0) // naming of the unit's first function
+	for ui := range d.units {
+		u := &d.units[ui]
+		for fi := range u.Funcs {
+			r := u.Funcs[fi].Ranges
+			for _, r := range u.Ranges[r.From:r.To] {
+				if _, ok := d.relative(r.Lo); !ok {
+					d.m.Stats.BelowLoad++
+					continue
+				}
+				all = append(all, fn{lo: r.Lo, hi: r.Hi, unit: uint32(ui), index: uint32(fi), naming: first + uint32(fi)})
+			}
+		}
+		first += uint32(len(u.Funcs))
+	}
+	if err := d.readNamings(int(first)); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
+	d.funcs = all[:0]
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].lo == all[0].lo {
+			n++
+		}
+		best := d.best(all[:n])
+		all = all[n:]
+		d.m.Stats.Folded += n - 1
+		if last := len(d.funcs) - 1; last >= 0 && d.funcs[last].hi > best.lo {
+			d.funcs[last].hi = best.lo
+			d.m.Stats.Clipped++
+		}
+		d.funcs = append(d.funcs, best)
+	}
+	for i := range d.funcs {
+		u := &d.units[d.funcs[i].unit]
+		u.funcs = append(u.funcs, uint32(i))
+	}
+	return nil
+}
+
+// best chooses among the functions at one address: the name that the symbol
+// table ranks first, then the largest, then by name, then the first. The
+// largest size is kept.
+func (d *dumper) best(same []fn) fn {
+	best := same[0]
+	if len(same) == 1 {
+		return best
+	}
+	aliases := d.syms.at(best.lo)
+	size, multiple := best.hi, false
+	for _, f := range same[1:] {
+		size = max(size, f.hi)
+		a, b := d.namings[f.naming].key, d.namings[best.naming].key
+		if bytes.Equal(a, b) {
+			continue
+		}
+		multiple = d.opt.Multiple
+		order := cmp.Or(cmp.Compare(aliases.rank(a), aliases.rank(b)), cmp.Compare(best.hi, f.hi), bytes.Compare(a, b))
+		if order < 0 {
+			best = f
+		}
+	}
+	best.hi, best.multiple = size, multiple
+	return best
+}
+
+// readNamings finds out what names every function.
+func (d *dumper) readNamings(n int) error {
+	d.namings = make([]naming, n)
+	first := make([]int, len(d.units))
+	for i, at := 0, 0; i < len(d.units); i++ {
+		first[i] = at
+		at += len(d.units[i].Funcs)
+	}
+	return d.each(len(d.units), func() func(int) error {
+		return func(i int) error {
+			u := &d.units[i]
+			for fi := range u.Funcs {
+				f := &u.Funcs[fi]
+				own := dwarfx.Naming{Linkage: f.Linkage, Name: f.Name, Decl: f.DIE, Unit: u.Unit}
+				d.namings[first[i]+fi] = d.naming(own, f.Origin)
+			}
+			return nil
+		}
+	})
+}

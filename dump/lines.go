@@ -1,0 +1,126 @@
+package dump
+
+import (
+	"cmp"
+	"slices"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// readLines gives every function its lines and inlined calls. The lines are
+// those of the unit that describes the function.
+func (d *dumper) readLines() error {
+	d.m.Funcs = make([]Func, len(d.funcs))
+	errs := make([]error, len(d.units))
+	err := d.each(len(d.units), func() func(int) error {
+		table := new(dwarfx.LineTable)
+		files := unitFiles{d: d, table: table}
+		return func(i int) error {
+			u := &d.units[i]
+			if len(u.funcs) == 0 {
+				return nil
+			}
+			errs[i] = d.dw.ReadLines(u.Unit, table)
+			files.reset(u.Unit)
+			d.attachLines(u, table.Rows, &files)
+			d.attachInlines(u, &files)
+			return nil
+		}
+	})
+	for _, err := range errs {
+		d.dwarfLoss(err)
+	}
+	return err
+}
+
+// attachLines gives the functions of u their share of the rows.
+func (d *dumper) attachLines(u *unit, rows []dwarfx.LineRow, files *unitFiles) {
+	if len(rows) == 0 {
+		return
+	}
+	var lines []emit.Line
+	spans := make([]dwarfx.Span, len(u.funcs))
+	for k, fi := range u.funcs {
+		f := &d.funcs[fi]
+		from := len(lines)
+		lines = d.clipLines(lines, f.lo, f.hi, rows, files)
+		spans[k] = dwarfx.Span{From: uint32(from), To: uint32(len(lines))}
+	}
+	lines = slices.Clip(lines)
+	for k, fi := range u.funcs {
+		d.m.Funcs[fi].Lines = lines[spans[k].From:spans[k].To]
+	}
+}
+
+// clipLines appends the rows that lie in [lo, hi), clipped to it; adjacent
+// ones with the same file and line become one.
+func (d *dumper) clipLines(lines []emit.Line, lo, hi uint64, rows []dwarfx.LineRow, files *unitFiles) []emit.Line {
+	first := len(lines)
+	// The row in force at lo is the last at or below it.
+	i, _ := slices.BinarySearchFunc(rows, lo, func(r dwarfx.LineRow, a uint64) int {
+		if r.Addr <= a {
+			return -1
+		}
+		return 1
+	})
+	for i = max(i-1, 0); i < len(rows)-1 && rows[i].Addr < hi; i++ {
+		r := rows[i]
+		begin, end := max(r.Addr, lo), min(rows[i+1].Addr, hi)
+		if r.File == dwarfx.EndOfCode || begin >= end {
+			continue
+		}
+		file, begin := files.id(r.File), begin-d.bias
+		if n := len(lines) - 1; n >= first {
+			last := &lines[n]
+			merged := uint64(last.Size) + end - d.bias - begin
+			if last.File == file && last.Line == r.Line && last.Addr+uint64(last.Size) == begin && merged < 1<<32 {
+				last.Size = uint32(merged)
+				continue
+			}
+		}
+		for piece := range emit.Pieces(begin, end-d.bias-begin) {
+			lines = append(lines, emit.Line{Addr: piece.Addr, Size: piece.Size, Line: r.Line, File: file})
+		}
+	}
+	return lines
+}
+
+// attachInlines gives the functions of u their inlined calls.
+func (d *dumper) attachInlines(u *unit, files *unitFiles) {
+	if len(u.Inlines) == 0 {
+		return
+	}
+	for _, fi := range u.funcs {
+		f := &d.funcs[fi]
+		out := &d.m.Funcs[fi]
+		span := u.Funcs[f.index].Inlines
+		for i := span.From; i < span.To; i++ {
+			in := &u.Inlines[i]
+			from := len(out.Ranges)
+			out.Ranges = d.clipRanges(out.Ranges, f.lo, f.hi, u.Ranges[in.Ranges.From:in.Ranges.To])
+			if len(out.Ranges) == from {
+				continue
+			}
+			out.Inlines = append(out.Inlines, Inline{
+				Depth: in.Depth, CallLine: in.CallLine, CallFile: files.id(in.CallFile), Origin: i,
+				Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(out.Ranges))},
+			})
+		}
+	}
+}
+
+// clipRanges appends the part of ranges that lies in [lo, hi), by address.
+func (d *dumper) clipRanges(dst []emit.Range, lo, hi uint64, ranges []dwarfx.Range) []emit.Range {
+	from := len(dst)
+	for _, r := range ranges {
+		begin, end := max(r.Lo, lo), min(r.Hi, hi)
+		if begin < end {
+			for piece := range emit.Pieces(begin-d.bias, end-begin) {
+				dst = append(dst, piece)
+			}
+		}
+	}
+	slices.SortFunc(dst[from:], func(a, b emit.Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	return dst
+}

@@ -1,0 +1,77 @@
+package dump
+
+import (
+	"path/filepath"
+	"strings"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// Module is a dumped module, ready to be written. Addresses are relative to
+// the module's load address.
+type Module struct {
+	OS, Arch, ID, Name string
+	CodeID             string // upper-case hexadecimal; empty without a build id
+	Generator          string
+	Extra              []string // INFO lines, each "KEY text"
+
+	// Files are the names of the source files, in the order of their numbers.
+	Files []string
+	// Origins are the names of the inlined functions, likewise.
+	Origins []string
+	// Funcs ascend by address and do not overlap.
+	Funcs   []Func
+	Publics []emit.Public
+	// CFI holds the STACK CFI records by address, as text.
+	CFI [][]byte
+	// SignalFrames are the ranges of code that a signal's delivery, not a
+	// call, makes a frame of.
+	SignalFrames []dwarfx.Range
+
+	Stats Stats
+}
+
+// Func is one contiguous range of a function.
+type Func struct {
+	Addr, Size uint64
+	Name       string
+	Multiple   bool // other functions share its address
+	// Lines ascend and do not overlap. Their File is an index of Module.Files.
+	Lines []emit.Line
+	// Inlines come outer before inner.
+	Inlines []Inline
+	// Ranges is what the Inlines' spans are of.
+	Ranges []emit.Range
+}
+
+// Inline is one inlined call in a Func. CallFile is an index of Module.Files,
+// Origin of Module.Origins.
+type Inline struct {
+	Depth, CallLine, CallFile, Origin uint32
+	Ranges                            dwarfx.Span
+}
+
+// moduleName is the SONAME, else the name of the file; a debug file alone
+// loses its ending.
+func (d *dumper) moduleName() string {
+	main := d.img.Main
+	soname, err := main.Soname()
+	d.loss(err)
+	if soname != "" {
+		return soname
+	}
+	name := filepath.Base(main.Path())
+	if !main.HoldsLoaded() {
+		name = strings.TrimSuffix(name, ".debug")
+		d.warn("%s: a debug file alone: the module is named %q; give the binary too, or --name", main.Path(), name)
+	}
+	return name
+}
+
+func (d *dumper) codeID() string {
+	if id := d.img.Main.CodeID(); id != "" || d.img.Debug == nil {
+		return id
+	}
+	return d.img.Debug.CodeID()
+}

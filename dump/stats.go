@@ -1,0 +1,85 @@
+package dump
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// maxLosses bounds the errors that are kept; the rest is only counted.
+const maxLosses = 100
+
+// Stats counts what was read and what was lost.
+type Stats struct {
+	Units, Funcs, Lines, Inlines, Publics, FDEs int
+
+	// Folded counts functions at an address that already has one: copies of
+	// an inline function in several units, folded identical code.
+	Folded int
+	// Clipped counts functions that end early because another begins in them.
+	Clipped int
+	// BelowLoad counts records below the module's load address.
+	BelowLoad int
+	// OutsideCode counts FDEs of code that is not in the file.
+	OutsideCode int
+	// Unnamed counts functions without any name.
+	Unnamed int
+	// Inexpressible counts, by reason, what STACK CFI has no way to say.
+	Inexpressible map[string]uint64
+
+	// LossCount counts damage: each cost a unit, function, table or FDE.
+	LossCount int
+	// Losses are the first of them.
+	Losses []error
+	// Warnings are for the user's eyes.
+	Warnings []string
+}
+
+// loss records damage; nil is none.
+func (d *dumper) loss(err error) {
+	if err == nil {
+		return
+	}
+	s := &d.m.Stats
+	s.LossCount++
+	if len(s.Losses) < maxLosses {
+		s.Losses = append(s.Losses, err)
+	}
+}
+
+// dwarfLoss records damage in a section of the file with the DWARF.
+func (d *dumper) dwarfLoss(err error) {
+	if err != nil {
+		d.loss(fmt.Errorf("%s: %w", d.img.DWARF().Path(), err))
+	}
+}
+
+func (d *dumper) warn(format string, args ...any) {
+	d.m.Stats.Warnings = append(d.m.Stats.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Count is a number of something, in words.
+type Count struct {
+	N    uint64
+	What string
+}
+
+// Counts lists what is not zero of the special cases.
+func (s *Stats) Counts() (counts []Count) {
+	all := []Count{
+		{uint64(s.Folded), "functions at an address that has one already"},
+		{uint64(s.Clipped), "functions cut where another one begins"},
+		{uint64(s.BelowLoad), "records below the load address"},
+		{uint64(s.OutsideCode), "unwind table entries of code that is not in the file"},
+		{uint64(s.Unnamed), "functions without a name"},
+	}
+	for _, reason := range slices.Sorted(maps.Keys(s.Inexpressible)) {
+		all = append(all, Count{s.Inexpressible[reason], reason})
+	}
+	for _, c := range all {
+		if c.N > 0 {
+			counts = append(counts, c)
+		}
+	}
+	return counts
+}

@@ -1,0 +1,91 @@
+package dump
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"slices"
+)
+
+// symbol is a symbol of code.
+type symbol struct {
+	addr uint64
+	rank uint8 // of its binding, the best is 0
+	kind elf.SymType
+	name []byte // aliases the string table
+}
+
+// symbols are the code symbols by address; of aliases, the best first: global
+// before weak before local, then the shortest, then by name.
+type symbols []symbol
+
+// at returns the symbols at addr.
+func (s symbols) at(addr uint64) symbols {
+	from, _ := slices.BinarySearchFunc(s, addr, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
+	to := from
+	for to < len(s) && s[to].addr == addr {
+		to++
+	}
+	return s[from:to]
+}
+
+// rank is the place of name among the aliases, len(s) for one that is none.
+func (s symbols) rank(name []byte) int {
+	i := slices.IndexFunc(s, func(s symbol) bool { return bytes.Equal(s.name, name) })
+	if i < 0 {
+		return len(s)
+	}
+	return i
+}
+
+// readSymbols reads the symbol table.
+func (d *dumper) readSymbols() error {
+	table, err := d.img.Symbols()
+	d.loss(err)
+	if table == nil {
+		return nil
+	}
+	thumb := d.img.Main.Machine == elf.EM_ARM
+	for i := range table.Symbols {
+		s := &table.Symbols[i]
+		if s.Shndx == uint32(elf.SHN_UNDEF) || s.Shndx == uint32(elf.SHN_ABS) && s.Type != elf.STT_FUNC {
+			continue
+		}
+		addr := s.Value
+		switch s.Type {
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+			if thumb {
+				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
+			}
+		case elf.STT_NOTYPE:
+		default:
+			continue
+		}
+		name := table.NameOf(s)
+		if len(name) == 0 || !d.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
+			continue
+		}
+		d.syms = append(d.syms, symbol{addr, bindRank(s.Bind), s.Type, name})
+	}
+	slices.SortFunc(d.syms, func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank),
+			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
+	})
+	return nil
+}
+
+func bindRank(b elf.SymBind) uint8 {
+	switch b {
+	case elf.STB_GLOBAL, 10: // 10: STB_GNU_UNIQUE
+		return 0
+	case elf.STB_WEAK:
+		return 1
+	}
+	return 2
+}
+
+// isLabel tells a label of code that people know from what assemblers and
+// linkers leave: mapping symbols ($a, $x.1) and local labels.
+func isLabel(name []byte) bool {
+	return name[0] != '$' && name[0] != '.' && !bytes.ContainsAny(name, "\x01\x02")
+}

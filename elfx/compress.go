@@ -1,0 +1,168 @@
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symkit/internal/inflate"
+	"symkit/internal/wire"
+)
+
+// ErrCompression: a compressed section of an unknown kind, with a size no
+// compressor reaches, or whose stream is damaged or of another size.
+var ErrCompression = errors.New("compressed section")
+
+// What a section may claim to inflate to. Deflate's best is 1032:1 (a match of
+// 258 bytes in two bits). Zstd has no such bound, and a hostile file can have
+// as many streams as sections, so above freeSize a section must stay within
+// maxRatio: real debug data is below 30:1, and 256 is far above it.
+const (
+	freeSize   = 16 << 20
+	maxRatio   = 256
+	maxDeflate = 1032
+)
+
+// packing is what the header of a compressed section says.
+type packing struct {
+	kind elf.CompressionType
+	size uint64 // uncompressed
+	at   int    // offset of the stream
+	body []byte // the stream
+}
+
+// UncompressedSize is the length that Data will have, read from the section's
+// header without inflating anything. It fails as Data does, except for what
+// only the stream shows.
+func (s *Section) UncompressedSize() (uint64, error) {
+	var size uint64
+	err := s.file.do(func() error {
+		if !s.compressed() {
+			data, err := s.raw()
+			size = uint64(len(data))
+			return err
+		}
+		p, err := s.packing()
+		size = p.size
+		return err
+	})
+	return size, err
+}
+
+// decompress inflates the section. The progress function may be nil.
+func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, error) {
+	p, err := s.packing()
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if p.kind == elf.COMPRESS_ZSTD {
+		data, err = inflateZstd(p)
+	} else {
+		data = make([]byte, p.size)
+		err = inflateZlib(data, p.body, progress)
+	}
+	if err == nil {
+		return data, nil
+	}
+	at := p.at
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		at, err = at+e.Offset, e.Err
+	}
+	return nil, &wire.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
+}
+
+// packing reads the section's compression header and checks the size it claims.
+func (s *Section) packing() (p packing, err error) {
+	data, err := s.raw()
+	if err != nil {
+		return p, err
+	}
+	c := s.file.cursor(s.label(), data)
+	if s.Flags&elf.SHF_COMPRESSED != 0 {
+		s.readChdr(&c, &p)
+	} else {
+		readZdebug(&c, &p)
+	}
+	p.at = c.Pos()
+	p.body = c.Bytes(uint64(c.Len()))
+	if c.Err() == nil && p.size > p.limit() {
+		c.Fail(0, fmt.Errorf("%w: %d bytes cannot inflate to %d", ErrCompression, len(p.body), p.size))
+	}
+	return p, c.Err()
+}
+
+// readChdr reads a compression header (gABI, "Section Compression").
+func (s *Section) readChdr(c *wire.Cursor, p *packing) {
+	p.kind = elf.CompressionType(c.U32())
+	word := s.file.AddrSize()
+	if word == 8 {
+		c.Skip(4) // ch_reserved
+	}
+	p.size = c.Uint(word)
+	c.Skip(uint64(word)) // ch_addralign
+	if c.Err() == nil && p.kind != elf.COMPRESS_ZLIB && p.kind != elf.COMPRESS_ZSTD {
+		c.Fail(0, fmt.Errorf("%w: unknown kind %d", ErrCompression, uint32(p.kind)))
+	}
+}
+
+// readZdebug reads the header of a .zdebug_ section: "ZLIB" and the size, in
+// big-endian order in every file (GNU binutils, --compress-debug-sections=zlib-gnu).
+func readZdebug(c *wire.Cursor, p *packing) {
+	p.kind = elf.COMPRESS_ZLIB
+	magic := c.Bytes(4)
+	size := c.Bytes(8)
+	if c.Err() != nil {
+		return
+	}
+	if !bytes.Equal(magic, []byte("ZLIB")) {
+		c.Fail(0, fmt.Errorf("%w: no ZLIB header", ErrCompression))
+		return
+	}
+	p.size = binary.BigEndian.Uint64(size)
+}
+
+// limit is the largest size that is believed.
+func (p *packing) limit() uint64 {
+	n := uint64(len(p.body))
+	most := max(freeSize, n*maxRatio)
+	if p.kind == elf.COMPRESS_ZLIB {
+		most = min(most, n*maxDeflate)
+	}
+	return min(most, math.MaxInt)
+}
+
+// inflateZlib inflates src into exactly dst.
+func inflateZlib(dst, src []byte, progress func(data []byte, done int)) error {
+	if progress == nil {
+		return inflate.Zlib(dst, src)
+	}
+	return inflate.ZlibProgress(dst, src, func(done int) { progress(dst, done) })
+}
+
+// inflateZstd decodes one or more frames (lld writes several). The decoder
+// never holds more than the claimed size, which is bounded, and its window.
+func inflateZstd(p packing) ([]byte, error) {
+	if p.size == 0 {
+		return []byte{}, nil
+	}
+	d, err := zstd.NewReader(nil,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(p.size))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	first := min(p.size, uint64(len(p.body))*32)
+	data, err := d.DecodeAll(p.body, make([]byte, 0, first))
+	if err == nil && uint64(len(data)) != p.size {
+		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), p.size)
+	}
+	return data, err
+}

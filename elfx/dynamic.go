@@ -1,0 +1,117 @@
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+
+	"symkit/internal/wire"
+)
+
+// dtMIPSSymtabno counts the dynamic symbols (MIPS psABI, "Dynamic Section").
+const dtMIPSSymtabno = elf.DynTag(0x70000011)
+
+// maxSoname bounds DT_SONAME; a file name has at most 255 bytes.
+const maxSoname = 4096
+
+// dynamic is what is used of the dynamic array (gABI, "Dynamic Section"): 0
+// stands for a tag that is not there.
+type dynamic struct {
+	soname, strtab, strsz uint64
+	symtab, hash, gnuHash uint64
+	mipsSymbols           uint64
+	strings               []byte
+	stringsName           string
+}
+
+// Soname is DT_SONAME, or "" when the file has none or its dynamic section is
+// in another file.
+func (f *File) Soname() (name string, err error) {
+	err = f.do(func() error {
+		d, err := f.readDynamic()
+		if err != nil || d.soname == 0 {
+			return err
+		}
+		c := f.cursor(d.stringsName, d.strings)
+		c.Seek(d.soname)
+		rest := c.Bytes(min(uint64(c.Len()), maxSoname))
+		n := bytes.IndexByte(rest, 0)
+		if c.Err() == nil && n < 0 {
+			return &wire.Error{Section: d.stringsName, Offset: int(d.soname), Err: wire.ErrUnterminated}
+		}
+		name = string(rest[:max(n, 0)])
+		return c.Err()
+	})
+	return name, err
+}
+
+// readDynamic reads the dynamic array and finds its strings.
+func (f *File) readDynamic() (d dynamic, err error) {
+	s := f.Section(dynamicName)
+	if s == nil || !s.Present() {
+		return d, nil
+	}
+	data, err := s.bytes()
+	if err != nil {
+		return d, err
+	}
+	c := f.cursor(s.label(), data)
+	for c.Len() > 0 {
+		tag := elf.DynTag(int64(c.Uint(f.AddrSize())))
+		value := c.Uint(f.AddrSize())
+		if tag == elf.DT_NULL {
+			break
+		}
+		d.set(tag, value)
+	}
+	if c.Err() != nil {
+		return d, c.Err()
+	}
+	return d, f.dynamicStrings(s, &d)
+}
+
+func (d *dynamic) set(tag elf.DynTag, value uint64) {
+	switch tag {
+	case elf.DT_SONAME:
+		d.soname = value
+	case elf.DT_STRTAB:
+		d.strtab = value
+	case elf.DT_STRSZ:
+		d.strsz = value
+	case elf.DT_SYMTAB:
+		d.symtab = value
+	case elf.DT_HASH:
+		d.hash = value
+	case elf.DT_GNU_HASH:
+		d.gnuHash = value
+	case dtMIPSSymtabno:
+		d.mipsSymbols = value
+	}
+}
+
+// dynamicStrings finds the string table: the section that .dynamic links to,
+// or what DT_STRTAB points at.
+func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
+	if t := f.linked(s); t != nil {
+		d.stringsName = t.label()
+		d.strings, err = t.bytes()
+		return err
+	}
+	d.stringsName = "DT_STRTAB"
+	rest := f.bytesFrom(d.strtab)
+	if d.strsz > uint64(len(rest)) {
+		return &wire.Error{Section: d.stringsName, Offset: len(rest), Err: wire.ErrTruncated}
+	}
+	d.strings = rest[:d.strsz]
+	return nil
+}
+
+// linked is the string table that a section's sh_link names, or nil.
+func (f *File) linked(s *Section) *Section {
+	if s.Index < 0 || s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
+		return nil
+	}
+	if t := &f.Sections[s.Link]; t.Type == elf.SHT_STRTAB {
+		return t
+	}
+	return nil
+}

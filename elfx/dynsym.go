@@ -1,0 +1,77 @@
+package elfx
+
+import (
+	"debug/elf"
+
+	"symkit/internal/wire"
+)
+
+// dynamicSymbols reads the symbols that the dynamic array points at. Nothing
+// gives their number but the hash table over them.
+func (f *File) dynamicSymbols() (*SymbolTable, error) {
+	d, err := f.readDynamic()
+	if err != nil || d.symtab == 0 {
+		return nil, err
+	}
+	n, err := f.countDynamic(&d)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	rest := f.bytesFrom(d.symtab)
+	if n > uint64(len(rest))/f.symbolSize() {
+		return nil, &wire.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: wire.ErrTruncated}
+	}
+	c := f.cursor("DT_SYMTAB", rest[:n*f.symbolSize()])
+	symbols, err := f.decodeSymbols(c, wire.Cursor{})
+	return &SymbolTable{symbols, d.strings}, err
+}
+
+func (f *File) countDynamic(d *dynamic) (uint64, error) {
+	switch {
+	case d.hash != 0:
+		return f.countHash(d.hash)
+	case d.mipsSymbols != 0:
+		return d.mipsSymbols, nil
+	case d.gnuHash != 0:
+		return f.countGNUHash(d.gnuHash)
+	}
+	return 0, nil
+}
+
+// countHash reads nchain, the number of symbols (gABI, "Hash Table"). The
+// words have 8 bytes on 64-bit s390 and on Alpha, against the gABI.
+func (f *File) countHash(addr uint64) (uint64, error) {
+	word := 4
+	if f.Machine == elf.EM_S390 && f.Class == elf.ELFCLASS64 || f.Machine == elf.EM_ALPHA {
+		word = 8
+	}
+	c := f.cursor("DT_HASH", f.bytesFrom(addr))
+	c.Uint(word)
+	n := c.Uint(word)
+	return n, c.Err()
+}
+
+// countGNUHash finds the last symbol of the table: the end of the chain that
+// begins last. Symbols before symoffset are not in the table.
+func (f *File) countGNUHash(addr uint64) (uint64, error) {
+	c := f.cursor("DT_GNU_HASH", f.bytesFrom(addr))
+	buckets, symoffset, bloom := c.U32(), c.U32(), c.U32()
+	c.Skip(4 + uint64(bloom)*uint64(f.AddrSize())) // bloom_shift, bloom filter
+	table := c.Sub(uint64(buckets) * 4)
+	var last uint32
+	for table.Len() > 0 {
+		last = max(last, table.U32())
+	}
+	if c.Err() != nil || last < symoffset {
+		return uint64(symoffset), c.Err()
+	}
+	c.Skip(uint64(last-symoffset) * 4)
+	n := uint64(last)
+	for c.Err() == nil {
+		n++
+		if c.U32()&1 != 0 {
+			return n, c.Err()
+		}
+	}
+	return 0, c.Err()
+}

@@ -1,0 +1,137 @@
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"symkit/internal/wire"
+)
+
+var (
+	// ErrNotELF: the file does not begin with the ELF magic number.
+	ErrNotELF = errors.New("not an ELF file")
+	// ErrIdent: e_ident has a class, byte order or version that does not exist.
+	ErrIdent = errors.New("unknown ELF class, byte order or version")
+	// ErrEntrySize: a table's entries have a size that its class does not.
+	ErrEntrySize = errors.New("wrong entry size")
+)
+
+// tables is where the ELF header says that the other headers are.
+type tables struct {
+	shoff, phoff         uint64
+	shnum, phnum         uint64
+	shentsize, phentsize uint16
+	shstrndx             uint32
+}
+
+const headerName = "ELF header"
+
+// parse reads everything that Open reads.
+func (f *File) parse() error {
+	t, err := f.readHeader()
+	if err != nil {
+		return err
+	}
+	if err := f.readTables(t); err != nil {
+		return err
+	}
+	f.holdsLoaded = f.findLoaded()
+	if f.namesLost() {
+		f.synthesize()
+	}
+	f.buildID = f.findBuildID()
+	return nil
+}
+
+// readHeader reads the ELF header (gABI, "ELF Header").
+func (f *File) readHeader() (t tables, err error) {
+	if !bytes.HasPrefix(f.data, []byte(elf.ELFMAG)) {
+		return t, &wire.Error{Section: headerName, Err: notELF(f.data)}
+	}
+	c := wire.New(headerName, f.data, false)
+	c.Skip(4)
+	class, order, version, abi := c.U8(), c.U8(), c.U8(), c.U8()
+	switch f.Class = elf.Class(class); {
+	case c.Err() != nil:
+	case f.Class != elf.ELFCLASS32 && f.Class != elf.ELFCLASS64:
+		c.Fail(elf.EI_CLASS, ErrIdent)
+	case order != uint8(elf.ELFDATA2LSB) && order != uint8(elf.ELFDATA2MSB):
+		c.Fail(elf.EI_DATA, ErrIdent)
+	case version != uint8(elf.EV_CURRENT):
+		c.Fail(elf.EI_VERSION, ErrIdent)
+	}
+	if c.Err() != nil {
+		return t, c.Err()
+	}
+	f.OSABI = elf.OSABI(abi)
+	f.BigEndian = order == uint8(elf.ELFDATA2MSB)
+	return f.readHeaderFields()
+}
+
+func (f *File) readHeaderFields() (t tables, err error) {
+	c := f.cursor(headerName, f.data)
+	c.Skip(elf.EI_NIDENT)
+	f.Type = elf.Type(c.U16())
+	f.Machine = elf.Machine(c.U16())
+	c.Skip(4) // e_version repeats EI_VERSION
+	word := f.AddrSize()
+	f.Entry = c.Uint(word)
+	t.phoff = c.Uint(word)
+	t.shoff = c.Uint(word)
+	f.Flags = c.U32()
+	c.Skip(2) // e_ehsize
+	t.phentsize = c.U16()
+	t.phnum = uint64(c.U16())
+	t.shentsize = c.U16()
+	t.shnum = uint64(c.U16())
+	t.shstrndx = uint32(c.U16())
+	return t, c.Err()
+}
+
+// magics are the beginnings of files that people give by mistake.
+var magics = []struct{ magic, what string }{
+	{"!<arch>\n", "an ar archive"},
+	{"!<thin>\n", "a thin ar archive"},
+	{"MODULE ", "a Breakpad symbol file"},
+	{"MDMP", "a minidump"},
+	{"MZ", "a Windows program"},
+	{"\xcf\xfa\xed\xfe", "a Mach-O file"},
+	{"\xce\xfa\xed\xfe", "a Mach-O file"},
+	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class"},
+	{"\x1f\x8b", "gzip data"},
+	{"\xfd7zXZ\x00", "xz data"},
+	{"\x28\xb5\x2f\xfd", "zstd data"},
+	{"PK\x03\x04", "a zip archive"},
+	{"#!", "a script"},
+}
+
+// notELF says what a file is that is no ELF file, when that is easy to tell.
+func notELF(data []byte) error {
+	if len(data) == 0 {
+		return fmt.Errorf("%w: it is empty", ErrNotELF)
+	}
+	for _, m := range magics {
+		if bytes.HasPrefix(data, []byte(m.magic)) {
+			return fmt.Errorf("%w: it is %s", ErrNotELF, m.what)
+		}
+	}
+	if isText(data[:min(len(data), 512)]) {
+		return fmt.Errorf("%w: it is a text file", ErrNotELF)
+	}
+	return ErrNotELF
+}
+
+func isText(data []byte) bool {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		cut := !utf8.FullRune(data[i:]) // the sample ends inside a character
+		if r == utf8.RuneError && n == 1 && !cut || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f {
+			return false
+		}
+		i += n
+	}
+	return true
+}

@@ -1,0 +1,185 @@
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"strings"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+var buildID = []byte{0xb4, 0xe1, 0x8c, 0x28, 0xe2, 0xc1, 0xbd, 0x0f, 0xed, 0xad, 0x40, 0x59, 0x4b, 0xc2, 0x85, 0x98, 0xa7, 0x75, 0x90, 0x2f}
+
+func TestModuleID(t *testing.T) {
+	for _, test := range []struct {
+		id   []byte
+		big  bool
+		want string
+	}{
+		{buildID, false, "288CE1B4C1E20FBDEDAD40594BC285980"},
+		{buildID, true, "B4E18C28E2C1BD0FEDAD40594BC285980"},
+		{[]byte{1, 2, 3, 4, 5, 6, 7, 8}, false, "040302010605080700000000000000000"},
+		{[]byte{1, 2, 3, 4, 5, 6, 7, 8}, true, "010203040506070800000000000000000"},
+		{[]byte{0xab}, false, "000000AB0000000000000000000000000"},
+		{nil, false, "000000000000000000000000000000000"},
+	} {
+		if got := ModuleID(test.id, test.big); got != test.want {
+			t.Errorf("%x, big %v: %s, want %s", test.id, test.big, got, test.want)
+		}
+	}
+}
+
+// gABI, "Note Section": names are checked, so that Xen's note of type 3 does
+// not win (Breakpad gives every x86-64 kernel one id), and both paddings are
+// read.
+func TestBuildID(t *testing.T) {
+	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+		s := &spec{class: class, big: big}
+		xen := s.noteBytes("Xen", 3, []byte{0, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff}, 4)
+		gnu := s.noteBytes("GNU", 3, buildID, 4)
+		other := s.noteBytes("GNU", 3, []byte("other"), 4)
+		wide := append(s.noteBytes("GNU", 5, make([]byte, 4), 8), s.noteBytes("GNU", 3, buildID, 8)...)
+		notes := func(name string, align uint64, data ...[]byte) sec {
+			return sec{name: name, kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, align: align, data: bytes.Join(data, nil)}
+		}
+		gnuSegment := []seg{{kind: elf.PT_LOAD}, {kind: elf.PT_NOTE, section: ".n"}}
+		for name, test := range map[string]struct {
+			sections   []sec
+			segments   []seg
+			noSections bool
+			want       []byte
+		}{
+			"xen first":       {[]sec{notes(".notes", 4, xen, gnu)}, nil, false, buildID},
+			"8-byte aligned":  {[]sec{notes(".note.gnu.property", 8, wide)}, nil, false, buildID},
+			"named wins":      {[]sec{notes(".note.a", 4, other), notes(".note.gnu.build-id", 4, gnu)}, nil, false, buildID},
+			"no last padding": {[]sec{notes(".note", 4, s.noteBytes("GNU", 3, []byte("odd"), 1))}, nil, false, []byte("odd")},
+			"segment":         {[]sec{notes(".n", 4, xen, gnu)}, gnuSegment, true, buildID},
+			"none":            {[]sec{notes(".note", 4, xen, s.noteBytes("Go", 3, buildID, 4))}, nil, false, nil},
+			"empty":           {[]sec{notes(".note", 4, s.noteBytes("GNU", 3, nil, 4))}, nil, false, nil},
+		} {
+			file := &spec{class: class, big: big, sections: test.sections, segments: test.segments, noSections: test.noSections}
+			f := mustFile(t, file.build())
+			if !bytes.Equal(f.BuildID(), test.want) || len(f.Losses()) != 0 {
+				t.Errorf("%s: %x, losses %v", name, f.BuildID(), f.Losses())
+			}
+		}
+	})
+}
+
+func TestCodeID(t *testing.T) {
+	f := mustFile(t, plain(elf.ELFCLASS64, false).build())
+	if got := f.CodeID(); got != "303132333435363738396162636465666768696A" {
+		t.Errorf("code id %s", got)
+	}
+	if id, err := f.ModuleID(); id != "33323130353437363839616263646566"+"0" || err != nil {
+		t.Errorf("module id %s, %v", id, err)
+	}
+}
+
+// breakpad.md §2.3: the last block is read past the end of .text.
+func TestHashText(t *testing.T) {
+	text := make([]byte, 20)
+	for i := range text {
+		text[i] = byte(i + 1)
+	}
+	s := &spec{sections: []sec{
+		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: text},
+	}}
+	l := s.layout()
+	// What follows: padding, then the section name table.
+	over := l.data[l.offset[".text"]:][:32]
+	var want [16]byte
+	for i, b := range over {
+		want[i%16] ^= b
+	}
+	if want[0] != 1^17 || want[4] != 5 {
+		t.Fatal("the test is wrong")
+	}
+	copy(over[20:], "following bytes!"[:12])
+	for i := range 12 {
+		want[4+i] ^= "following bytes!"[i]
+	}
+	f := mustFile(t, l.data)
+	if id, err := f.ModuleID(); id != ModuleID(want[:], false) || err != nil {
+		t.Errorf("id %s, %v, want %s", id, err, ModuleID(want[:], false))
+	}
+	if f.CodeID() != "" {
+		t.Errorf("code id %q", f.CodeID())
+	}
+}
+
+func TestHashTextEnds(t *testing.T) {
+	hash := func(spec *spec, name string) string {
+		t.Helper()
+		f := mustFile(t, spec.build())
+		// Make the section the last bytes of the file.
+		s := f.named(name)
+		f.data = f.data[:s.Offset+s.Size]
+		id, err := f.ModuleID()
+		if err != nil {
+			t.Error(err)
+		}
+		return id
+	}
+	one := func(name string, n int) *spec {
+		return &spec{big: true, sections: []sec{{name: name, kind: elf.SHT_PROGBITS, data: bytes.Repeat([]byte{1}, n)}}}
+	}
+	for _, test := range []struct {
+		name string
+		size int
+		want string
+	}{
+		{".text", 17, "00" + strings.Repeat("01", 15)}, // zeros past the file's end
+		{"text", 16, strings.Repeat("01", 16)},
+		{".text", 4096 + 16, strings.Repeat("00", 16)}, // 256 blocks, not 257
+		{".text", 4096 - 16 + 1, "00" + strings.Repeat("01", 15)},
+	} {
+		if id := hash(one(test.name, test.size), test.name); id != test.want+"0" {
+			t.Errorf("%s of %d bytes: %s", test.name, test.size, id)
+		}
+	}
+}
+
+func TestNoIdentity(t *testing.T) {
+	s := &spec{sections: []sec{{name: ".text", kind: elf.SHT_NOBITS, flags: elf.SHF_ALLOC, size: 100}}}
+	_, err := mustFile(t, s.build()).ModuleID()
+	wantError(t, err, ErrNoIdentity, ".text", 0)
+	if !strings.Contains(err.Error(), "--id") {
+		t.Errorf("error %q", err)
+	}
+	s = plain(elf.ELFCLASS64, false)
+	s.sections[1].data = nil
+	l := s.layout()
+	l.data[l.shoff+64+24+7] = 1 // .text outside the file
+	_, err = mustFile(t, l.data).ModuleID()
+	wantError(t, err, wire.ErrTruncated, ".text", 0)
+}
+
+func TestArch(t *testing.T) {
+	for _, test := range []struct {
+		machine elf.Machine
+		class   elf.Class
+		flags   uint32
+		want    string
+	}{
+		{elf.EM_386, 1, 0, "x86"}, {elf.EM_X86_64, 2, 0, "x86_64"}, {elf.EM_X86_64, 1, 0, "x86_64"},
+		{elf.EM_ARM, 1, 0, "arm"}, {elf.EM_AARCH64, 2, 0, "arm64"}, {elf.EM_PPC, 1, 0, "ppc"}, {elf.EM_PPC64, 2, 0, "ppc64"},
+		{elf.EM_MIPS, 1, 0, "mips"}, {elf.EM_MIPS, 2, 0, "mips64"}, {elf.EM_MIPS, 1, efMIPSABI2, "mips64"},
+		{elf.EM_RISCV, 1, 0, "riscv"}, {elf.EM_RISCV, 2, 0, "riscv64"}, {elf.EM_S390, 1, 0, "s390"}, {elf.EM_S390, 2, 0, "s390x"},
+		{elf.EM_SPARC, 1, 0, "sparc"}, {elf.EM_SPARC32PLUS, 1, 0, "sparc"}, {elf.EM_SPARCV9, 2, 0, "sparcv9"}, {elf.EM_LOONGARCH, 2, 0, "loongarch64"},
+	} {
+		f := mustFile(t, (&spec{machine: test.machine, class: test.class, flags: test.flags}).build())
+		if got, err := f.Arch(); got != test.want || err != nil {
+			t.Errorf("%v %v: %q, %v", test.machine, test.class, got, err)
+		}
+	}
+	for machine, want := range map[elf.Machine]string{elf.EM_LOONGARCH: "EM_LOONGARCH (258, ELFCLASS32)", elf.EM_68K: "EM_68K (4, ELFCLASS32)", 9999: "9999"} {
+		_, err := mustFile(t, (&spec{machine: machine, class: 1}).build()).Arch()
+		wantError(t, err, ErrMachine, "ELF header", 18)
+		if !errors.Is(err, ErrMachine) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q", err)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Opening a FIFO would wait for its writer.
+func TestOpenFIFO(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrNotRegular) || !strings.HasSuffix(err.Error(), "it is a pipe") {
+		t.Errorf("FIFO: %v", err)
+	}
+	if _, err := Open("/dev/null"); !errors.Is(err, ErrNotRegular) || !strings.HasSuffix(err.Error(), "it is a device") {
+		t.Errorf("device: %v", err)
+	}
+}
+
+// A mapped file that is cut off is an error, not SIGBUS.
+func TestShrunk(t *testing.T) {
+	s := plain(elf.ELFCLASS64, false)
+	s.sections = append(s.sections,
+		sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: make([]byte, 1<<20)},
+		sec{name: ".zdebug_abbrev", kind: elf.SHT_PROGBITS, data: make([]byte, 1<<16)})
+	path := filepath.Join(t.TempDir(), "shrinks")
+	if err := os.WriteFile(path, s.build(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := f.SectionData(".debug_line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	err = Guard(func() error {
+		sum += bytes.Count(data, []byte{1})
+		return nil
+	})
+	if err != ErrChanged {
+		t.Errorf("read of a truncated mapping: %v", err)
+	}
+	for range 2 { // the inflate-once must keep the error
+		if _, err := f.SectionData(".debug_abbrev"); !errors.Is(err, ErrChanged) || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("inflating from a truncated mapping: %v", err)
+		}
+	}
+}
+
+func TestGuard(t *testing.T) {
+	want := errors.New("own")
+	if err := Guard(func() error { return Guard(func() error { return want }) }); err != want {
+		t.Errorf("error %v", err)
+	}
+	if debug.SetPanicOnFault(false) {
+		t.Error("setting not restored")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a nil pointer is our mistake and must panic")
+		}
+	}()
+	var nilFile *File
+	Guard(func() error { nilFile.path = ""; return nil })
+}

@@ -1,0 +1,89 @@
+package elfx
+
+import (
+	"debug/elf"
+	"errors"
+
+	"symkit/internal/wire"
+)
+
+// ErrNotRelocs: a section of another type was read as relocations.
+var ErrNotRelocs = errors.New("not a relocation section")
+
+// Reloc is one relocation (gABI, "Relocation").
+type Reloc struct {
+	// Offset is in the section that sh_info names in a relocatable object, a
+	// virtual address otherwise.
+	Offset uint64
+	// Addend is 0 in a SHT_REL section, whose addends are in the bytes that are
+	// relocated.
+	Addend int64
+	// Type is the processor's. On 64-bit MIPS it holds up to three types, the
+	// first in the low byte.
+	Type uint32
+	// Sym is an index in the symbol table that sh_link names.
+	Sym uint32
+}
+
+// Relocs reads a SHT_REL or SHT_RELA section.
+func (s *Section) Relocs() (relocs []Reloc, err error) {
+	err = s.file.do(func() error {
+		relocs, err = s.relocs()
+		return err
+	})
+	return relocs, err
+}
+
+func (s *Section) relocs() ([]Reloc, error) {
+	word := uint64(s.file.AddrSize())
+	size := 2 * word
+	switch s.Type {
+	case elf.SHT_RELA:
+		size += word
+	case elf.SHT_REL:
+	default:
+		return nil, &wire.Error{Section: s.label(), Err: ErrNotRelocs}
+	}
+	if s.Entsize != size {
+		return nil, &wire.Error{Section: s.label(), Err: ErrEntrySize}
+	}
+	data, err := s.bytes()
+	if err != nil {
+		return nil, err
+	}
+	c := s.file.cursor(s.label(), data)
+	relocs := make([]Reloc, uint64(len(data))/size)
+	for i := range relocs {
+		s.file.readReloc(&c, &relocs[i], s.Type == elf.SHT_RELA)
+	}
+	if c.Len() > 0 {
+		return nil, &wire.Error{Section: s.label(), Offset: c.Pos(), Err: wire.ErrTruncated}
+	}
+	return relocs, c.Err()
+}
+
+func (f *File) readReloc(c *wire.Cursor, r *Reloc, addend bool) {
+	if f.Class == elf.ELFCLASS32 {
+		r.Offset = uint64(c.U32())
+		info := c.U32()
+		r.Sym, r.Type = info>>8, info&0xff
+		if addend {
+			r.Addend = int64(int32(c.U32()))
+		}
+		return
+	}
+	r.Offset = c.U64()
+	if f.Machine == elf.EM_MIPS && !f.BigEndian {
+		// Not a 64-bit number but a structure: r_sym, then bytes r_ssym,
+		// r_type3, r_type2, r_type (MIPS64 ELF, "Relocation").
+		r.Sym = c.U32()
+		ssym, t3, t2, t1 := c.U8(), c.U8(), c.U8(), c.U8()
+		r.Type = uint32(ssym)<<24 | uint32(t3)<<16 | uint32(t2)<<8 | uint32(t1)
+	} else {
+		info := c.U64()
+		r.Sym, r.Type = uint32(info>>32), uint32(info)
+	}
+	if addend {
+		r.Addend = int64(c.U64())
+	}
+}

@@ -1,0 +1,208 @@
+package elfx
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"symkit/internal/wire"
+)
+
+// ErrAbsent: a section whose bytes are in another file (SHT_NOBITS).
+var ErrAbsent = errors.New("section has no bytes in this file")
+
+// Section types that debug/elf has no names for.
+const (
+	shtX8664Unwind = elf.SectionType(0x70000001) // psABI x86-64: .eh_frame
+	shtGNUSFrame   = elf.SectionType(0x6ffffff4)
+)
+
+// Section is one section header (gABI, "Section Header") and its bytes.
+type Section struct {
+	Name  string
+	Index int // in File.Sections; -1: found through program headers
+	Type  elf.SectionType
+	Flags elf.SectionFlag
+	Addr  uint64 // virtual address; 0 in a relocatable object
+	// Offset and Size are of the bytes in the file, compressed or not.
+	Offset  uint64
+	Size    uint64
+	Link    uint32
+	Info    uint32
+	Align   uint64
+	Entsize uint64
+
+	file     *File
+	nameOff  uint32
+	inflate  sync.Once
+	inflated []byte
+	err      error
+}
+
+// Present tells whether the file has bytes for the section; a present section
+// may be empty.
+func (s *Section) Present() bool {
+	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL
+}
+
+// File is the file that the section is in.
+func (s *Section) File() *File { return s.file }
+
+// label names the section in errors.
+func (s *Section) label() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return fmt.Sprintf("section %d", s.Index)
+}
+
+// Raw aliases the section's bytes as they are in the file. It fails with
+// ErrAbsent for SHT_NOBITS, and when the file ends first.
+func (s *Section) Raw() ([]byte, error) {
+	var data []byte
+	err := s.file.do(func() (err error) {
+		data, err = s.raw()
+		return err
+	})
+	return data, err
+}
+
+func (s *Section) raw() ([]byte, error) {
+	if !s.Present() {
+		return nil, &wire.Error{Section: s.label(), Err: ErrAbsent}
+	}
+	return s.file.at(s.label(), s.Offset, s.Size)
+}
+
+// Data returns the section's bytes, uncompressed. They alias the file when it
+// stores them so; otherwise the first call inflates them, once, whichever
+// goroutine makes it. It fails with ErrAbsent for SHT_NOBITS, when the file
+// ends first, and with ErrCompression.
+func (s *Section) Data() ([]byte, error) {
+	return s.DataProgress(nil)
+}
+
+// DataProgress is Data for a consumer that reads a section while it is
+// inflated. When this call inflates it (zlib only), progress is called in this
+// goroutine about every 256 KiB with the whole buffer and the number of bytes
+// of it that are final. Those may be read from another goroutine that learned
+// of them through a channel; they are worth nothing if DataProgress then fails.
+func (s *Section) DataProgress(progress func(data []byte, done int)) ([]byte, error) {
+	var data []byte
+	err := s.file.do(func() (err error) {
+		data, err = s.load(progress)
+		return err
+	})
+	return data, err
+}
+
+func (s *Section) bytes() ([]byte, error) { return s.load(nil) }
+
+func (s *Section) load(progress func(data []byte, done int)) ([]byte, error) {
+	if !s.compressed() {
+		return s.raw()
+	}
+	s.inflate.Do(func() {
+		// A fault must not leave the Once done with neither bytes nor error.
+		s.err = Guard(func() (err error) {
+			s.inflated, err = s.decompress(progress)
+			return err
+		})
+	})
+	return s.inflated, s.err
+}
+
+// Cursor returns a cursor over Data, in the file's byte order.
+func (s *Section) Cursor() (wire.Cursor, error) {
+	data, err := s.Data()
+	return s.file.cursor(s.label(), data), err
+}
+
+// compressed tells whether the bytes in the file are not the section's own.
+func (s *Section) compressed() bool {
+	return s.Present() && (s.Flags&elf.SHF_COMPRESSED != 0 || strings.HasPrefix(s.Name, ".zdebug_"))
+}
+
+// Section finds a section by name, or nil. For .debug_X it also finds
+// .zdebug_X, the older way of compressing. Where names or the whole section
+// header table are lost, .symtab, .dynsym, .dynamic, .eh_frame and .sframe are
+// found by type or through program headers; so is .sframe under any name.
+func (f *File) Section(name string) *Section {
+	if s := f.named(name); s != nil {
+		return s
+	}
+	if rest, ok := strings.CutPrefix(name, ".debug_"); ok {
+		return f.named(".zdebug_" + rest)
+	}
+	if s := f.byType(name); s != nil {
+		return s
+	}
+	for i := range f.synthetic {
+		if s := &f.synthetic[i]; s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (f *File) named(name string) *Section {
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.Name == name && s.Type != elf.SHT_NULL {
+			return s
+		}
+	}
+	return nil
+}
+
+// byType finds the sections that have a type of their own.
+func (f *File) byType(name string) *Section {
+	var want elf.SectionType
+	switch name {
+	case ".symtab":
+		want = elf.SHT_SYMTAB
+	case ".dynsym":
+		want = elf.SHT_DYNSYM
+	case ".dynamic":
+		want = elf.SHT_DYNAMIC
+	case ".sframe":
+		want = shtGNUSFrame
+	case ".eh_frame":
+		// The number is the processor's; and Solaris gives it to
+		// .eh_frame_hdr as well, which has a name.
+		if f.Machine != elf.EM_X86_64 || !f.namesLost() {
+			return nil
+		}
+		want = shtX8664Unwind
+	default:
+		return nil
+	}
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.Type == want {
+			return s
+		}
+	}
+	return nil
+}
+
+// namesLost tells whether no section can be found by name.
+func (f *File) namesLost() bool {
+	for i := range f.Sections {
+		if f.Sections[i].Name != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// SectionData is the uncompressed bytes of the named section: nil without an
+// error when the file has no such section or it is SHT_NOBITS, not nil when it
+// is empty.
+func (f *File) SectionData(name string) ([]byte, error) {
+	s := f.Section(name)
+	if s == nil || !s.Present() {
+		return nil, nil
+	}
+	return s.Data()
+}

@@ -1,0 +1,271 @@
+package elfx
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"encoding/binary"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symkit/internal/inflate"
+	"symkit/internal/wire"
+)
+
+func zlibBytes(data []byte) []byte {
+	var b bytes.Buffer
+	w, _ := zlib.NewWriterLevel(&b, zlib.BestCompression)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+func zstdBytes(data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return w.EncodeAll(data, nil)
+}
+
+// chdr puts a compression header before a stream.
+func (s *spec) chdr(kind elf.CompressionType, size uint64, stream []byte) []byte {
+	e := s.enc()
+	e.u32(uint32(kind))
+	if e.wide {
+		e.u32(0)
+	}
+	e.word(size, 1)
+	return append(e.b, stream...)
+}
+
+func zdebug(size uint64, stream []byte) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte("ZLIB"), size), stream...)
+}
+
+var sample = bytes.Repeat([]byte("compressed section "), 1000)
+
+func compressedSpec() *spec {
+	s := &spec{}
+	half := len(sample) / 2
+	s.sections = []sec{
+		{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))},
+		{name: ".debug_line", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))},
+		{name: ".debug_loc", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)),
+			append(zstdBytes(sample[:half]), zstdBytes(sample[half:])...))},
+		{name: ".zdebug_str", kind: elf.SHT_PROGBITS, data: zdebug(uint64(len(sample)), zlibBytes(sample))},
+	}
+	return s
+}
+
+// gABI, "Section Compression", and .zdebug_: in all classes and orders.
+func TestCompressed(t *testing.T) {
+	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+		s := compressedSpec()
+		s.class, s.big = class, big
+		s.sections[0].data = s.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))
+		s.sections[1].data = s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))
+		s.sections[2].data = s.chdr(elf.COMPRESS_ZSTD, 0, nil)
+		f := mustFile(t, s.build())
+		for _, name := range []string{".debug_info", ".debug_line", ".debug_str"} {
+			sec := f.Section(name)
+			if n, err := sec.UncompressedSize(); n != uint64(len(sample)) || err != nil || sec.inflated != nil {
+				t.Errorf("%s: size %d, %v, inflated %d", name, n, err, len(sec.inflated))
+			}
+			var wait sync.WaitGroup
+			for range 4 {
+				wait.Go(func() {
+					if data, err := sec.Data(); !bytes.Equal(data, sample) || err != nil {
+						t.Errorf("%s: %d bytes, %v", name, len(data), err)
+					}
+				})
+			}
+			wait.Wait()
+			first, _ := sec.Data()
+			if second, _ := sec.Data(); &first[0] != &second[0] {
+				t.Errorf("%s: inflated twice", name)
+			}
+			if raw, err := sec.Raw(); uint64(len(raw)) != sec.Size || err != nil {
+				t.Errorf("%s: raw %d bytes, %v", name, len(raw), err)
+			}
+		}
+		if data, err := f.SectionData(".debug_loc"); len(data) != 0 || data == nil || err != nil {
+			t.Errorf("empty zstd section: %v, %v", data, err)
+		}
+	})
+}
+
+// lld compresses in pieces and writes one zstd frame for each.
+func TestZstdFrames(t *testing.T) {
+	data, err := mustFile(t, compressedSpec().build()).SectionData(".debug_loc")
+	if !bytes.Equal(data, sample) || err != nil {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+}
+
+func TestDataProgress(t *testing.T) {
+	big := bytes.Repeat(sample, 60)
+	s := &spec{}
+	s.sections = []sec{{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), zlibBytes(big))}}
+	sec := mustFile(t, s.build()).Section(".debug_info")
+	var steps []int
+	progress := func(data []byte, done int) {
+		if !bytes.Equal(data[:done], big[:done]) || len(data) != len(big) {
+			t.Errorf("wrong at %d", done)
+		}
+		steps = append(steps, done)
+	}
+	for range 2 { // the second call finds it inflated
+		if data, err := sec.DataProgress(progress); !bytes.Equal(data, big) || err != nil {
+			t.Errorf("%d bytes, %v", len(data), err)
+		}
+	}
+	if n := len(steps); n < 2 || steps[n-1] != len(big) {
+		t.Errorf("progress %v of %d", steps, len(big))
+	}
+}
+
+func TestCompressionErrors(t *testing.T) {
+	s := &spec{}
+	n := uint64(len(sample))
+	z := zlibBytes(sample)
+	short := z[:len(z)-2]
+	for _, test := range []struct {
+		name    string
+		section string
+		flags   elf.SectionFlag
+		data    []byte
+		want    error
+		offset  int
+	}{
+		{"header cut", ".debug_a", elf.SHF_COMPRESSED, make([]byte, 20), wire.ErrTruncated, 16},
+		{"unknown kind", ".debug_a", elf.SHF_COMPRESSED, s.chdr(7, n, z), ErrCompression, 0},
+		{"claims 1 TB", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, 1<<40, z), ErrCompression, 0},
+		{"claims 1 TB, zstd", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, 1<<40, zstdBytes(sample)), ErrCompression, 0},
+		{"claims more than deflate can", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, 1033*uint64(len(z)), z), ErrCompression, 0},
+		{"zlib cut", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, n, short), wire.ErrTruncated, 24 + len(short)},
+		{"zlib shorter", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, n+1, z), inflate.ErrTooShort, 24 + len(z) - 4},
+		{"zstd cut", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n, zstdBytes(sample)[:20]), ErrCompression, 24},
+		{"zstd shorter", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n+1, zstdBytes(sample)), ErrCompression, 24},
+		{"zstd longer", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n-1, zstdBytes(sample)), ErrCompression, 24},
+		{"zdebug cut", ".zdebug_a", 0, []byte("ZLIB\x00"), wire.ErrTruncated, 4},
+		{"zdebug magic", ".zdebug_a", 0, bytes.Replace(zdebug(n, z), []byte("ZLIB"), []byte("zlib"), 1), ErrCompression, 0},
+		{"zdebug bomb", ".zdebug_a", 0, zdebug(1<<60, z), ErrCompression, 0},
+		{"zdebug checksum", ".zdebug_a", 0, zdebug(n, append(bytes.Clone(short), 0, 0)), inflate.ErrChecksum, 12 + len(z) - 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &spec{sections: []sec{{name: test.section, kind: elf.SHT_PROGBITS, flags: test.flags, data: test.data}}}
+			f := mustFile(t, s.build())
+			for range 2 {
+				data, err := f.SectionData(".debug_a")
+				wantError(t, err, test.want, test.section, test.offset)
+				if data != nil {
+					t.Error("data with an error")
+				}
+			}
+		})
+	}
+}
+
+// A small section that claims to be huge costs little memory, whether the claim
+// is refused or tried.
+func TestBomb(t *testing.T) {
+	for _, test := range []struct {
+		kind elf.CompressionType
+		size uint64
+	}{{elf.COMPRESS_ZLIB, 1 << 40}, {elf.COMPRESS_ZSTD, 1 << 40}, {elf.COMPRESS_ZLIB, 1 << 20}, {elf.COMPRESS_ZSTD, freeSize}} {
+		s := &spec{}
+		s.sections = []sec{{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED,
+			data: s.chdr(test.kind, test.size, bytes.Repeat([]byte{0x55}, 1000))}}
+		f := mustFile(t, s.build())
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := f.SectionData(".debug_info"); err == nil {
+			t.Errorf("%v: no error", test)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > freeSize {
+			t.Errorf("%v: %d bytes allocated", test, used)
+		}
+	}
+}
+
+func TestSectionOutsideFile(t *testing.T) {
+	l := plain(elf.ELFCLASS64, false).layout()
+	text, info := l.data[l.shoff+64:], l.data[l.shoff+4*64:]
+	binary.LittleEndian.PutUint64(text[32:], 1<<40)
+	binary.LittleEndian.PutUint64(info[24:], 1<<63)
+	f := mustFile(t, l.data)
+	_, err := f.Section(".text").Data()
+	wantError(t, err, wire.ErrTruncated, ".text", len(l.data)-int(l.offset[".text"]))
+	_, err = f.ModuleID()
+	if err != nil {
+		t.Errorf("the build id needs no .text: %v", err)
+	}
+	_, err = f.Section(".debug_info").Cursor()
+	wantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	_, err = f.Section(".debug_info").UncompressedSize()
+	wantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	if !strings.HasPrefix(err.Error(), "test.elf: .debug_info+0x0: ") {
+		t.Errorf("error %q", err)
+	}
+}
+
+// Breakpad misses a .eh_frame of type SHT_X86_64_UNWIND (gold); MIPS has its
+// own type for debug sections.
+func TestSectionTypes(t *testing.T) {
+	s := &spec{sections: []sec{
+		{name: ".eh_frame", kind: shtX8664Unwind, flags: elf.SHF_ALLOC, data: []byte("eh")},
+		{name: ".debug_info", kind: 0x7000001e, data: []byte("mips")},
+		{name: ".stack_trace", kind: shtGNUSFrame, flags: elf.SHF_ALLOC, data: []byte("sframe")},
+		{name: ".gone", kind: elf.SHT_NULL},
+	}}
+	f := mustFile(t, s.build())
+	for name, want := range map[string]string{".eh_frame": "eh", ".debug_info": "mips", ".sframe": "sframe"} {
+		if data, err := f.SectionData(name); string(data) != want || err != nil {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if s := f.Section(".gone"); s != nil {
+		t.Errorf("found SHT_NULL %v", s.Name)
+	}
+}
+
+// Sections with a type of their own are found without names.
+func TestSectionsWithoutNames(t *testing.T) {
+	s := symbolSpec(elf.ELFCLASS64, false)
+	s.sections = append(s.sections, sec{name: ".eh_frame", kind: shtX8664Unwind, data: []byte("eh")})
+	l := s.layout()
+	l.data[62] = 1 // e_shstrndx
+	f := mustFile(t, l.data)
+	if table, err := f.Symtab(); table == nil || err != nil {
+		t.Errorf(".symtab: %v, %v", table, err)
+	}
+	if data, err := f.SectionData(".eh_frame"); string(data) != "eh" || err != nil {
+		t.Errorf(".eh_frame: %q, %v", data, err)
+	}
+}
+
+func TestExecRanges(t *testing.T) {
+	f := mustFile(t, plain(elf.ELFCLASS64, false).build())
+	if r := f.ExecRanges(); len(r) != 1 || r[0] != (Range{loadBase, loadBase + uint64(f.Size())}) {
+		t.Errorf("by segments: %#x", r)
+	}
+	f.Segments = nil
+	text := f.Section(".text")
+	if r := f.ExecRanges(); len(r) != 1 || r[0] != (Range{text.Addr, text.Addr + 40}) {
+		t.Errorf("by sections: %#x", r)
+	}
+	exec := func(vaddr, size uint64) Segment {
+		return Segment{Type: elf.PT_LOAD, Flags: elf.PF_X, Vaddr: vaddr, Memsz: size}
+	}
+	f.Segments = []Segment{exec(100, 10), exec(0, 5), exec(105, 10), exec(50, 0), exec(1<<64-2, 8)}
+	want := []Range{{0, 5}, {100, 115}, {1<<64 - 2, 1<<64 - 1}}
+	if r := f.ExecRanges(); len(r) != 3 || r[0] != want[0] || r[1] != want[1] || r[2] != want[2] {
+		t.Errorf("merged: %#x", r)
+	}
+}

@@ -1,0 +1,133 @@
+package elfx
+
+import (
+	"debug/elf"
+	"errors"
+
+	"symkit/internal/wire"
+)
+
+// ErrPointer: .eh_frame_hdr gives .eh_frame's place in an encoding that no
+// linker writes there, or outside the file.
+var ErrPointer = errors.New("unusable pointer to .eh_frame")
+
+const (
+	dynamicName    = ".dynamic"
+	ehFrameName    = ".eh_frame"
+	ehFrameHdrName = ".eh_frame_hdr"
+	sframeName     = ".sframe"
+)
+
+// synthesize makes the sections that program headers tell of, for a file whose
+// section headers are gone.
+func (f *File) synthesize() {
+	for _, known := range []struct {
+		segment elf.ProgType
+		name    string
+		kind    elf.SectionType
+	}{
+		{elf.PT_DYNAMIC, dynamicName, elf.SHT_DYNAMIC},
+		{ptGNUSFrame, sframeName, shtGNUSFrame},
+		{elf.PT_GNU_EH_FRAME, ehFrameHdrName, elf.SHT_PROGBITS},
+	} {
+		if s := f.segment(known.segment); s != nil && f.holdsLoaded {
+			f.addSynthetic(known.name, known.kind, s.Vaddr, s.Offset, s.Filesz)
+		}
+	}
+	for i := range f.synthetic {
+		if f.synthetic[i].Name == ehFrameHdrName {
+			if err := f.synthesizeEhFrame(&f.synthetic[i]); err != nil {
+				f.lose(err)
+			}
+			return
+		}
+	}
+}
+
+func (f *File) addSynthetic(name string, kind elf.SectionType, addr, off, size uint64) {
+	f.synthetic = append(f.synthetic, Section{
+		Name: name, Index: -1, Type: kind, Flags: elf.SHF_ALLOC,
+		Addr: addr, Offset: off, Size: size, file: f,
+	})
+}
+
+// synthesizeEhFrame adds the .eh_frame that .eh_frame_hdr points at (LSB Core,
+// "The .eh_frame_hdr section").
+func (f *File) synthesizeEhFrame(hdr *Section) error {
+	data, err := hdr.raw()
+	if err != nil {
+		return err
+	}
+	c := f.cursor(ehFrameHdrName, data)
+	c.Skip(1) // version
+	enc := c.U8()
+	c.Skip(2) // the encodings of the table
+	addr := f.encodedPointer(&c, enc, hdr.Addr)
+	if c.Err() != nil {
+		return c.Err()
+	}
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type != elf.PT_LOAD || addr < s.Vaddr || addr-s.Vaddr >= s.Filesz {
+			continue
+		}
+		if rest := f.bytesFrom(addr); len(rest) > 0 {
+			f.addSynthetic(ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
+			return nil
+		}
+	}
+	return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: ErrPointer}
+}
+
+// encodedPointer reads a pointer in a DW_EH_PE encoding (LSB Core, "DWARF
+// Exception Header Encoding"), relative to itself or to the section at base.
+func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
+	at := c.Pos()
+	var v uint64
+	switch enc & 0x0f {
+	case 0x00: // absptr
+		v = c.Uint(f.AddrSize())
+	case 0x02: // udata2
+		v = uint64(c.U16())
+	case 0x0a: // sdata2
+		v = uint64(int64(int16(c.U16())))
+	case 0x03: // udata4
+		v = uint64(c.U32())
+	case 0x0b: // sdata4
+		v = uint64(int64(int32(c.U32())))
+	case 0x04, 0x0c: // udata8, sdata8
+		v = c.U64()
+	default:
+		c.Fail(at, ErrPointer)
+	}
+	switch enc & 0xf0 {
+	case 0x00: // absolute
+	case 0x10: // pcrel
+		v += base + uint64(at)
+	case 0x30: // datarel
+		v += base
+	default:
+		c.Fail(at, ErrPointer)
+	}
+	if f.AddrSize() == 4 {
+		v &= 0xffffffff
+	}
+	return v
+}
+
+// ehFrameSize measures .eh_frame, whose end nothing but its terminator tells:
+// entries follow one another until a length of 0, which is counted in, or one
+// that does not fit.
+func (f *File) ehFrameSize(data []byte) uint64 {
+	c := f.cursor(ehFrameName, data)
+	for end := 0; ; end = c.Pos() {
+		length, _ := c.InitialLength()
+		if length == 0 && c.Err() == nil {
+			return uint64(c.Pos())
+		}
+		c.Skip(length)
+		if c.Err() != nil {
+			return uint64(end)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package elfx
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"symkit/internal/wire"
+)
+
+// ErrStrings: the section name table is missing, of the wrong kind, or larger
+// than any linker writes.
+var ErrStrings = errors.New("unusable section name table")
+
+const (
+	sectionHeaders = "section headers"
+	programHeaders = "program headers"
+	// maxNames bounds the section name table, which is copied.
+	maxNames = 64 << 20
+	// maxSectionName bounds one section name, so that a million headers that
+	// share one endless name cost no quadratic time.
+	maxSectionName = 16 << 10
+)
+
+// readTables reads both header tables. Either may be damaged when the other
+// can serve; then it is left empty and counted as lost.
+func (f *File) readTables(t tables) error {
+	first, secErr := f.extend(&t)
+	if secErr == nil {
+		secErr = f.readSections(t)
+	}
+	progErr := f.readSegments(t, first)
+	switch {
+	case secErr != nil && len(f.Segments) == 0:
+		return secErr
+	case progErr != nil && len(f.Sections) == 0:
+		return progErr
+	}
+	for _, err := range []error{secErr, progErr} {
+		if err != nil {
+			f.lose(err)
+		}
+	}
+	f.nameSections(t.shstrndx)
+	return nil
+}
+
+// extend replaces the escape values of the ELF header by what section header 0
+// holds (gABI, "ELF Header": e_shnum, e_shstrndx; PN_XNUM). The section is nil
+// when the file has no section headers.
+func (f *File) extend(t *tables) (*Section, error) {
+	if t.shoff == 0 {
+		t.shnum = 0
+		return nil, nil
+	}
+	if want := f.sectionHeaderSize(); uint64(t.shentsize) != want {
+		if t.shnum == 0 && t.shentsize == 0 {
+			return nil, nil
+		}
+		return nil, f.headerField(fieldShentsize, ErrEntrySize)
+	}
+	data, err := f.at(sectionHeaders, t.shoff, f.sectionHeaderSize())
+	if err != nil {
+		return nil, err
+	}
+	c := f.cursor(sectionHeaders, data)
+	first := new(Section)
+	f.readSection(&c, first)
+	if t.shnum == 0 {
+		t.shnum = first.Size
+	}
+	if t.shstrndx == uint32(elf.SHN_XINDEX) {
+		t.shstrndx = first.Link
+	}
+	return first, nil
+}
+
+// readSections reads the section header table (gABI, "Section Header").
+func (f *File) readSections(t tables) error {
+	size := f.sectionHeaderSize()
+	total := t.shnum * size
+	if t.shnum > math.MaxUint64/size { // sh_size of section 0 can be anything
+		total = math.MaxUint64
+	}
+	data, err := f.at(sectionHeaders, t.shoff, total)
+	if err != nil || t.shnum == 0 {
+		return err
+	}
+	c := f.cursor(sectionHeaders, data)
+	sections := make([]Section, t.shnum)
+	for i := range sections {
+		sections[i].file, sections[i].Index = f, i
+		f.readSection(&c, &sections[i])
+	}
+	f.Sections = sections
+	return c.Err()
+}
+
+func (f *File) readSection(c *wire.Cursor, s *Section) {
+	word := f.AddrSize()
+	s.nameOff = c.U32()
+	s.Type = elf.SectionType(c.U32())
+	s.Flags = elf.SectionFlag(c.Uint(word))
+	s.Addr = c.Uint(word)
+	s.Offset = c.Uint(word)
+	s.Size = c.Uint(word)
+	s.Link = c.U32()
+	s.Info = c.U32()
+	s.Align = c.Uint(word)
+	s.Entsize = c.Uint(word)
+}
+
+// nameSections gives the sections their names. Without names sections are
+// still found by type and through program headers.
+func (f *File) nameSections(index uint32) {
+	if len(f.Sections) == 0 {
+		return
+	}
+	names, err := f.sectionNames(index)
+	if err != nil {
+		f.lose(err)
+		return
+	}
+	var damaged error
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if name, ok := sectionName(names, s.nameOff); ok {
+			s.Name = name
+		} else if damaged == nil {
+			at := i * int(f.sectionHeaderSize())
+			damaged = &wire.Error{Section: sectionHeaders, Offset: at, Err: wire.ErrOffset}
+		}
+	}
+	if damaged != nil {
+		f.lose(damaged)
+	}
+}
+
+// sectionNames copies the table that e_shstrndx names. A copy, because names
+// are used as strings, long after Guard returned.
+func (f *File) sectionNames(index uint32) (string, error) {
+	if uint64(index) >= uint64(len(f.Sections)) || f.Sections[index].Type != elf.SHT_STRTAB {
+		return "", f.headerField(fieldShstrndx, ErrStrings)
+	}
+	s := &f.Sections[index]
+	if s.Size > maxNames {
+		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %d bytes", ErrStrings, s.Size)}
+	}
+	data, err := f.at(s.label(), s.Offset, s.Size)
+	return string(data), err
+}
+
+// sectionName is the NUL-terminated string at off.
+func sectionName(names string, off uint32) (string, bool) {
+	if uint64(off) >= uint64(len(names)) {
+		return "", false
+	}
+	rest := names[off:]
+	n := strings.IndexByte(rest[:min(len(rest), maxSectionName)], 0)
+	return rest[:max(n, 0)], n >= 0
+}
+
+func (f *File) sectionHeaderSize() uint64 {
+	if f.Class == elf.ELFCLASS64 {
+		return 64
+	}
+	return 40
+}
+
+// The offsets of the table fields from e_ehsize, the first field behind those
+// whose size depends on the class.
+const (
+	fieldPhentsize = 2
+	fieldPhnum     = 4
+	fieldShentsize = 6
+	fieldShstrndx  = 10
+)
+
+// headerField locates a field of the ELF header for an error.
+func (f *File) headerField(field int, err error) error {
+	ehsize := 40
+	if f.Class == elf.ELFCLASS64 {
+		ehsize = 52
+	}
+	return &wire.Error{Section: headerName, Offset: ehsize + field, Err: err}
+}

@@ -1,0 +1,160 @@
+package emit
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendHex appends v in lower-case hex.
+func appendHex(dst []byte, v uint64) []byte {
+	n := (bits.Len64(v|1) + 3) / 4
+	dst = append(dst, "0000000000000000"[:n]...)
+	for i := len(dst) - 1; v > 0; i-- {
+		dst[i] = hexDigits[v&15]
+		v >>= 4
+	}
+	return dst
+}
+
+// appendDec appends a line, file, origin or depth number; one that consumers
+// cannot hold becomes 0.
+func appendDec(dst []byte, v uint32) []byte {
+	if v > MaxNumber {
+		v = 0
+	}
+	return strconv.AppendUint(dst, uint64(v), 10)
+}
+
+// append appends the range, cut at the last address: a sum that wraps is not
+// read back.
+func (r Range) append(dst []byte) []byte {
+	dst = appendHex(dst, r.Addr)
+	return appendHex(append(dst, ' '), min(uint64(r.Size), ^r.Addr))
+}
+
+// Append appends the MODULE line to dst. OS, Arch and ID are cleaned like
+// names, with their spaces escaped.
+func (m Module) Append(dst []byte) []byte {
+	dst = appendWord(append(dst, "MODULE "...), m.OS)
+	dst = appendWord(append(dst, ' '), m.Arch)
+	dst = appendWord(append(dst, ' '), m.ID)
+	dst = appendName(append(dst, ' '), []byte(m.Name))
+	return append(dst, '\n')
+}
+
+// Append appends the INFO line to dst.
+func (i Info) Append(dst []byte) []byte {
+	dst = appendWord(append(dst, "INFO "...), i.Key)
+	if text := trim([]byte(i.Text)); len(text) > 0 {
+		dst = appendName(append(dst, ' '), text)
+	}
+	return append(dst, '\n')
+}
+
+// Append appends the FILE line to dst.
+func (f File) Append(dst []byte) []byte {
+	dst = appendDec(append(dst, "FILE "...), f.Num)
+	dst = appendName(append(dst, ' '), f.Name)
+	return append(dst, '\n')
+}
+
+// Append appends the INLINE_ORIGIN line to dst. A name that begins with a
+// number would be read as the old form of the record, which has a file number
+// there; its first character is escaped.
+func (o InlineOrigin) Append(dst []byte) []byte {
+	dst = appendDec(append(dst, "INLINE_ORIGIN "...), o.Num)
+	dst = append(dst, ' ')
+	if name := trim(o.Name); beginsWithNumber(name) {
+		dst = appendEscaped(dst, name, 1)
+	} else {
+		dst = appendName(dst, name)
+	}
+	return append(dst, '\n')
+}
+
+// Append appends the FUNC line to dst.
+func (f Func) Append(dst []byte) []byte {
+	dst = append(dst, "FUNC "...)
+	if f.Multiple {
+		dst = append(dst, "m "...)
+	}
+	dst = Range{f.Addr, f.Size}.append(dst)
+	dst = appendHex(append(dst, ' '), uint64(f.ParamSize))
+	dst = appendName(append(dst, ' '), f.Name)
+	return append(dst, '\n')
+}
+
+// Append appends the line record to dst.
+func (l Line) Append(dst []byte) []byte {
+	dst = Range{l.Addr, l.Size}.append(dst)
+	dst = appendDec(append(dst, ' '), l.Line)
+	dst = appendDec(append(dst, ' '), l.File)
+	return append(dst, '\n')
+}
+
+// Append appends the INLINE lines to dst: one for every MaxRanges ranges.
+func (i Inline) Append(dst []byte) []byte {
+	for left := i.Ranges; len(left) > 0; {
+		n := min(len(left), MaxRanges)
+		dst = appendDec(append(dst, "INLINE "...), i.Depth)
+		dst = appendDec(append(dst, ' '), i.CallLine)
+		dst = appendDec(append(dst, ' '), i.CallFile)
+		dst = appendDec(append(dst, ' '), i.Origin)
+		for _, r := range left[:n] {
+			dst = r.append(append(dst, ' '))
+		}
+		dst = append(dst, '\n')
+		left = left[n:]
+	}
+	return dst
+}
+
+// Append appends the PUBLIC line to dst.
+func (p Public) Append(dst []byte) []byte {
+	dst = append(dst, "PUBLIC "...)
+	if p.Multiple {
+		dst = append(dst, "m "...)
+	}
+	dst = appendHex(dst, p.Addr)
+	dst = appendHex(append(dst, ' '), uint64(p.ParamSize))
+	dst = appendName(append(dst, ' '), p.Name)
+	return append(dst, '\n')
+}
+
+// Append appends the STACK CFI INIT line to dst.
+func (s StackCFIInit) Append(dst []byte) []byte {
+	dst = Range{s.Addr, s.Size}.append(append(dst, "STACK CFI INIT "...))
+	dst = appendRules(append(dst, ' '), s.Rules)
+	return append(dst, '\n')
+}
+
+// Append appends the STACK CFI line to dst.
+func (s StackCFI) Append(dst []byte) []byte {
+	if len(s.Rules) == 0 {
+		return dst
+	}
+	dst = appendHex(append(dst, "STACK CFI "...), s.Addr)
+	dst = appendRules(append(dst, ' '), s.Rules)
+	return append(dst, '\n')
+}
+
+// Append appends the STACK WIN line to dst.
+func (s StackWin) Append(dst []byte) []byte {
+	dst = appendHex(append(dst, "STACK WIN "...), uint64(s.Type))
+	dst = Range{s.Addr, s.CodeSize}.append(append(dst, ' '))
+	for _, size := range [...]uint32{s.PrologueSize, s.EpilogueSize, s.ParamSize,
+		s.SavedRegsSize, s.LocalSize, s.MaxStackSize} {
+		dst = appendHex(append(dst, ' '), uint64(size))
+	}
+	switch {
+	case len(s.Program) > 0:
+		dst = appendName(append(dst, " 1 "...), s.Program)
+	case s.AllocatesBP:
+		dst = append(dst, " 0 1"...)
+	default:
+		dst = append(dst, " 0 0"...)
+	}
+	return append(dst, '\n')
+}

@@ -1,0 +1,176 @@
+// Package emit holds the Breakpad text symbol format: its record types, a
+// writer, and a strict reader. It knows the text only; what the records say
+// about a program is decided elsewhere.
+//
+// A symbol file is lines, one record each, of fields divided by single spaces;
+// numbers are hexadecimal in lower case without a prefix, except the decimal
+// line, file, origin and depth numbers. All addresses are relative to the
+// module's load address. The names of sections cited in this package
+// ("FUNC records", "STACK CFI records") are those of Breakpad's format
+// document, symbol_files.md.
+//
+// What is written is bounded by what every known consumer reads: see MaxLine,
+// MaxName and MaxRanges, and Func for the text of names. Sizes of code are
+// below 2^32 by their type; Pieces cuts larger ranges.
+package emit
+
+// Limits of what is written. The reader rejects what exceeds MaxLine or
+// MaxName.
+const (
+	// MaxLine bounds a line in bytes, without its newline: readers with a
+	// fixed buffer discard lines somewhat above it.
+	MaxLine = 100 << 10
+	// MaxName bounds a name in bytes as written. A longer one is cut and ends
+	// in "<truncated>".
+	MaxName = 64 << 10
+	// MaxRanges is the number of ranges written in one INLINE record; the rest
+	// goes into further records. Breakpad's reader drops the ranges after the
+	// 254th without a word, and more than those the reader here rejects.
+	MaxRanges = 250
+)
+
+// MaxNumber is the largest line, file, origin or depth number: consumers keep
+// them in 32-bit signed integers.
+const MaxNumber = 1<<31 - 1
+
+// Record is a pointer to one of the record types of this package. The Reader
+// yields them; a type switch tells which it is.
+type Record interface {
+	// Append appends the record's line or lines, newline included, to dst.
+	Append(dst []byte) []byte
+	record()
+}
+
+// Module is the first record: what the file describes ("MODULE records").
+type Module struct {
+	OS   string // "Linux"
+	Arch string // "x86_64"
+	ID   string // the debug id: upper-case hex digits, the last ones the age
+	Name string // the file's base name; may contain spaces
+}
+
+// Info is a record that consumers may ignore: a key and text that means
+// something to those who know the key. See CodeID and SignalFrame.
+type Info struct {
+	Key  string // without spaces
+	Text string // may be empty
+}
+
+// File gives a source file the number that Line and Inline refer to
+// ("FILE records").
+type File struct {
+	Num  uint32
+	Name []byte
+}
+
+// InlineOrigin gives an inlined function's name the number that Inline refers
+// to ("INLINE_ORIGIN records").
+type InlineOrigin struct {
+	Num  uint32
+	Name []byte
+}
+
+// Func is a function, or one contiguous part of it ("FUNC records"). The Line
+// and Inline records that follow belong to it.
+//
+// Its name, as every name in this package, is written so that it can neither
+// break the line nor be read as something else, and stays valid UTF-8: spaces
+// at both ends are dropped; a control character (Unicode class Cc, so tab, CR,
+// newline, NUL) and each byte that is not UTF-8 become \xNN; an empty name
+// becomes "<name omitted>"; a long one is cut (MaxName). A backslash stands
+// as it is, for it is common in file names; the escape is there to be seen,
+// not to be undone.
+type Func struct {
+	Addr      uint64
+	Size      uint32 // in bytes
+	ParamSize uint32 // bytes of arguments on the stack; 0 outside x86 Windows
+	Name      []byte
+	Multiple  bool // other symbols share this address ("m")
+}
+
+// Line attributes code to a line of a source file ("Line records").
+type Line struct {
+	Addr uint64
+	Size uint32 // in bytes
+	Line uint32 // 0: no line; a number above MaxNumber is written as 0
+	File uint32 // the Num of a File
+}
+
+// Range is the code in [Addr, Addr+Size).
+type Range struct {
+	Addr uint64
+	Size uint32 // in bytes
+}
+
+// Inline is one inlined call in the Func it follows ("INLINE records").
+//
+// The format has a file number of -1 for a call whose file is unknown, which
+// makes one known consumer reject the whole symbol file; it is never written
+// and not read. A caller that knows no file gives the file of the code around
+// the call, and line 0.
+type Inline struct {
+	Depth    uint32 // 0: called from the function itself
+	CallLine uint32 // line of the call; above MaxNumber it is written as 0
+	CallFile uint32 // the Num of a File
+	Origin   uint32 // the Num of an InlineOrigin
+	// Ranges is the inlined code. Without any, nothing is written. The
+	// Reader's are valid until the next record.
+	Ranges []Range
+}
+
+// Public is a symbol of which only the address is known ("PUBLIC records").
+type Public struct {
+	Addr      uint64
+	ParamSize uint32 // as in Func
+	Name      []byte
+	Multiple  bool // other symbols share this address ("m")
+}
+
+// StackCFIInit begins the unwind rules of a range ("STACK CFI records"). The
+// StackCFI records that follow belong to it.
+//
+// Rules that break the format (no "REG: EXPRESSION" pairs divided by single
+// spaces, other than printable ASCII, longer than MaxName) are written as
+// ".cfa: .undef .ra: .undef": a walker then finds nothing rather than
+// something wrong.
+type StackCFIInit struct {
+	Addr  uint64
+	Size  uint32 // in bytes
+	Rules []byte // "REG: EXPRESSION REG: EXPRESSION", in postfix
+}
+
+// StackCFI holds the rules that change at Addr ("STACK CFI records"). Without
+// rules nothing is written; broken ones are written as in StackCFIInit.
+type StackCFI struct {
+	Addr  uint64
+	Rules []byte
+}
+
+// StackWin is the frame data of x86 Windows code ("STACK WIN records"). All
+// sizes are in bytes.
+type StackWin struct {
+	Type          uint32 // 4: frame data, 0: FPO
+	Addr          uint64
+	CodeSize      uint32
+	PrologueSize  uint32
+	EpilogueSize  uint32
+	ParamSize     uint32
+	SavedRegsSize uint32
+	LocalSize     uint32
+	MaxStackSize  uint32
+	// Program is the program string; a record without one ends in AllocatesBP.
+	Program     []byte
+	AllocatesBP bool
+}
+
+func (*Module) record()       {}
+func (*Info) record()         {}
+func (*File) record()         {}
+func (*InlineOrigin) record() {}
+func (*Func) record()         {}
+func (*Line) record()         {}
+func (*Inline) record()       {}
+func (*Public) record()       {}
+func (*StackCFIInit) record() {}
+func (*StackCFI) record()     {}
+func (*StackWin) record()     {}

@@ -1,0 +1,179 @@
+package emit
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	nameOmitted = "<name omitted>" // Breakpad's text for a function without a name
+	nameCut     = "<truncated>"
+	rulesBroken = ".cfa: .undef .ra: .undef"
+)
+
+// plain returns the length of b's longest prefix of printable ASCII, space
+// included: the text that is written as it stands.
+func plain(b []byte) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = ones * 0x80
+	)
+	n := 0
+	for ; len(b)-n >= 8; n += 8 {
+		// As long as all bytes are within 0x20..0x7e nothing borrows or
+		// carries, and no high bit is set; the lowest one that is set marks
+		// the first byte outside.
+		x := binary.LittleEndian.Uint64(b[n:])
+		if bad := (x | (x - ones*0x20) | (x + ones)) & highs; bad != 0 {
+			return n + bits.TrailingZeros64(bad)/8
+		}
+	}
+	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
+		n++
+	}
+	return n
+}
+
+// unprintable tells whether r, decoded from n bytes, must not stand in a name:
+// a control character or a byte that is not UTF-8.
+func unprintable(r rune, n int) bool {
+	return r == utf8.RuneError && n <= 1 || unicode.IsControl(r)
+}
+
+// badText returns the position of the first byte of b that must not stand in
+// a name, or -1.
+func badText(b []byte) int {
+	for at := plain(b); at < len(b); at += plain(b[at:]) {
+		r, n := utf8.DecodeRune(b[at:])
+		if unprintable(r, n) {
+			return at
+		}
+		at += n
+	}
+	return -1
+}
+
+// trim cuts the spaces off both ends: readers take them for separators.
+func trim(b []byte) []byte {
+	for len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
+	}
+	for len(b) > 0 && b[len(b)-1] == ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// appendName appends name by the rule that Func documents.
+func appendName(dst, name []byte) []byte {
+	name = trim(name)
+	switch {
+	case len(name) == 0:
+		return append(dst, nameOmitted...)
+	case len(name) <= MaxName && plain(name) == len(name):
+		return append(dst, name...)
+	}
+	return appendEscaped(dst, name, 0)
+}
+
+// appendEscaped is appendName for a name that needs work; the first esc bytes
+// are escaped in any case.
+func appendEscaped(dst, name []byte, esc int) []byte {
+	start, cut := len(dst), len(dst)
+	for at := 0; at < len(name); {
+		if len(dst)-start <= MaxName-len(nameCut) {
+			cut = len(dst)
+		}
+		r, n := utf8.DecodeRune(name[at:])
+		if at < esc || unprintable(r, n) {
+			for _, b := range name[at:][:n] {
+				dst = appendEscape(dst, b)
+			}
+		} else {
+			dst = append(dst, name[at:][:n]...)
+		}
+		if len(dst)-start > MaxName {
+			return append(dst[:cut], nameCut...)
+		}
+		at += n
+	}
+	return dst
+}
+
+// maxWord bounds the fields of MODULE and INFO that are one word.
+const maxWord = 1 << 10
+
+// appendWord appends a field that must not contain spaces: they are escaped
+// too. An empty one becomes "unknown", one above maxWord bytes is cut.
+func appendWord(dst []byte, word string) []byte {
+	if word == "" {
+		return append(dst, "unknown"...)
+	}
+	if len(word) <= maxWord && strings.IndexFunc(word, notInWord) < 0 {
+		return append(dst, word...)
+	}
+	for start, i := len(dst), 0; i < len(word) && len(dst)-start <= maxWord-len(`\xNN`); i++ {
+		if notInWord(rune(word[i])) {
+			dst = appendEscape(dst, word[i])
+		} else {
+			dst = append(dst, word[i])
+		}
+	}
+	return dst
+}
+
+// notInWord tells whether r is other than printable ASCII without the space.
+func notInWord(r rune) bool { return r <= ' ' || r >= 0x7f }
+
+func appendEscape(dst []byte, b byte) []byte {
+	return append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
+}
+
+// beginsWithNumber tells whether the first word of b is a decimal number.
+func beginsWithNumber(b []byte) bool {
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		b = b[1:]
+	}
+	n := 0
+	for n < len(b) && b[n]-'0' <= 9 {
+		n++
+	}
+	return n > 0 && (n == len(b) || b[n] == ' ')
+}
+
+// appendRules appends the rules of a STACK CFI record by the rule that
+// StackCFIInit documents.
+func appendRules(dst, rules []byte) []byte {
+	if len(rules) > MaxName || badRules(rules) >= 0 {
+		return append(dst, rulesBroken...)
+	}
+	return append(dst, rules...)
+}
+
+// badRules returns the position at which rules stop being "REG: EXPRESSION"
+// pairs of printable ASCII divided by single spaces, or -1. Each expression
+// has a token; what the tokens mean is not looked at ("STACK CFI records").
+func badRules(rules []byte) int {
+	n := plain(rules)
+	first, afterName, start := true, false, 0
+	for at := 0; at <= n; at++ {
+		if at < n && rules[at] != ' ' {
+			continue
+		}
+		if at == n && n < len(rules) {
+			return n
+		}
+		isName := at > start && rules[at-1] == ':'
+		if at == start || first && !isName || isName && (afterName || at == start+1) {
+			return start
+		}
+		first, afterName, start = false, isName, at+1
+	}
+	if afterName {
+		return n
+	}
+	return -1
+}

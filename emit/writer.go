@@ -1,0 +1,125 @@
+package emit
+
+import (
+	"errors"
+	"io"
+)
+
+// ErrModule is what a Writer fails with when a MODULE record has no debug id
+// of hex digits, no OS or no architecture: symbol stores are keyed by them.
+var ErrModule = errors.New("MODULE record without OS, architecture or hex id")
+
+// bufSize is how much text is collected for one Write.
+const bufSize = 256 << 10
+
+// Writer writes records as text. It writes them in the order it is given
+// them: MODULE, INFO, FILE, INLINE_ORIGIN, each FUNC with its INLINE records
+// and lines, PUBLIC, STACK. The first failure sticks: later records are
+// dropped, and Flush returns it.
+//
+// To format on several goroutines, append records to a slice on each
+// (Record.Append) and pass the slices to Chunk in order.
+type Writer struct {
+	out io.Writer
+	buf []byte
+	err error
+}
+
+// NewWriter returns a Writer to out. Call Flush at the end.
+func NewWriter(out io.Writer) *Writer {
+	return &Writer{out: out, buf: make([]byte, 0, bufSize)}
+}
+
+// Module writes m, which must be complete (ErrModule).
+func (w *Writer) Module(m Module) {
+	if w.err == nil && (m.OS == "" || m.Arch == "" || !isID(m.ID)) {
+		w.err = ErrModule
+	}
+	w.keep(m.Append(w.buf))
+}
+
+// isID tells whether id is hex digits of either case.
+func isID(id string) bool {
+	for i := range len(id) {
+		if c := id[i] | 0x20; hexValue[c] > 15 {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxWord
+}
+
+// Info writes i.
+func (w *Writer) Info(i Info) { w.keep(i.Append(w.buf)) }
+
+// File writes f.
+func (w *Writer) File(f File) { w.keep(f.Append(w.buf)) }
+
+// InlineOrigin writes o.
+func (w *Writer) InlineOrigin(o InlineOrigin) { w.keep(o.Append(w.buf)) }
+
+// Func writes f.
+func (w *Writer) Func(f Func) { w.keep(f.Append(w.buf)) }
+
+// Line writes l.
+func (w *Writer) Line(l Line) { w.keep(l.Append(w.buf)) }
+
+// Inline writes i.
+func (w *Writer) Inline(i Inline) { w.keep(i.Append(w.buf)) }
+
+// Public writes p.
+func (w *Writer) Public(p Public) { w.keep(p.Append(w.buf)) }
+
+// StackCFIInit writes s.
+func (w *Writer) StackCFIInit(s StackCFIInit) { w.keep(s.Append(w.buf)) }
+
+// StackCFI writes s.
+func (w *Writer) StackCFI(s StackCFI) { w.keep(s.Append(w.buf)) }
+
+// StackWin writes s.
+func (w *Writer) StackWin(s StackWin) { w.keep(s.Append(w.buf)) }
+
+// Chunk writes text that was made with the Append methods. It does not keep
+// the slice.
+func (w *Writer) Chunk(text []byte) {
+	if len(text) < bufSize/4 {
+		w.keep(append(w.buf, text...))
+		return
+	}
+	w.drain()
+	w.write(text)
+}
+
+// keep takes the buffer back with a record appended.
+func (w *Writer) keep(buf []byte) {
+	w.buf = buf
+	if len(buf) > bufSize-4<<10 {
+		w.drain()
+	}
+}
+
+// drain writes the buffer out. One that a long record made large is given up.
+func (w *Writer) drain() {
+	w.write(w.buf)
+	if cap(w.buf) > 4*bufSize {
+		w.buf = make([]byte, 0, bufSize)
+	}
+	w.buf = w.buf[:0]
+}
+
+func (w *Writer) write(text []byte) {
+	if w.err != nil || len(text) == 0 {
+		return
+	}
+	n, err := w.out.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	w.err = err
+}
+
+// Flush writes out what is buffered and returns the first failure, of this or
+// any earlier call.
+func (w *Writer) Flush() error {
+	w.drain()
+	return w.err
+}

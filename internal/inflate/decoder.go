@@ -1,0 +1,196 @@
+package inflate
+
+import (
+	"encoding/binary"
+
+	"symkit/internal/wire"
+)
+
+// decoder is the state of one stream.
+//
+// bits holds the next bits of the stream, the next one lowest, and count says
+// how many: those before byte in of src. Above them bits may already have what
+// follows in src, so that adding it again changes nothing.
+//
+// src may be a mapped file that is changed meanwhile: no byte of it is looked
+// at twice on the way to one decision.
+type decoder struct {
+	dst, src []byte
+	out, in  int
+	bits     uint64
+	count    uint
+	progress func(done int)
+	final    int    // bytes of dst summed and reported
+	sum      uint32 // Adler-32 of dst[:final]
+	fixed    bool   // the tables are those of the fixed code
+
+	lit     [litSize]uint32
+	dist    [distSize]uint32
+	pre     [1 << preBits]uint32
+	lengths [fixedLitSyms + fixedDists]uint8
+}
+
+func (d *decoder) reset(dst, src []byte, progress func(int)) {
+	d.dst, d.src, d.progress = dst, src, progress
+	d.out, d.in = 0, min(headerSize, len(src))
+	d.bits, d.count = 0, 0
+	d.final, d.sum = 0, 1
+}
+
+func (d *decoder) fail(at int, err error) error {
+	return &wire.Error{Section: section, Offset: at, Err: err}
+}
+
+// pos is the offset of the byte that has the next bit.
+func (d *decoder) pos() int { return d.in - int(d.count+7)/8 }
+
+// refill puts whole bytes into bits while there is room and input. Afterwards
+// there are at least 56 bits, or all that are left.
+func (d *decoder) refill() {
+	for d.count <= 56 && d.in < len(d.src) {
+		d.bits |= uint64(d.src[d.in]) << d.count
+		d.in++
+		d.count += 8
+	}
+}
+
+// drop consumes n bits, which must be there.
+func (d *decoder) drop(n uint) {
+	d.bits >>= n
+	d.count -= n
+}
+
+// take consumes up to 16 bits.
+func (d *decoder) take(n uint) (uint, error) {
+	if d.count < n {
+		d.refill()
+		if d.count < n {
+			return 0, d.fail(len(d.src), wire.ErrTruncated)
+		}
+	}
+	v := uint(d.bits & (1<<n - 1))
+	d.drop(n)
+	return v, nil
+}
+
+// align gives back the whole bytes in bits and drops the rest of a byte.
+func (d *decoder) align() {
+	d.in -= int(d.count / 8)
+	d.bits, d.count = 0, 0
+}
+
+// rewind goes back by n bits.
+func (d *decoder) rewind(n uint) {
+	back := d.count + n
+	d.in -= int(back+7) / 8
+	d.bits, d.count = 0, 0
+	d.refill()
+	d.drop(-back & 7)
+}
+
+// blocks decodes all blocks (RFC 1951 §3.2.3) and reports the rest of the output.
+func (d *decoder) blocks() error {
+	for last := false; !last; {
+		d.refill()
+		at := d.pos()
+		header, err := d.take(3)
+		if err != nil {
+			return err
+		}
+		last = header&1 != 0
+		switch header >> 1 {
+		case 0:
+			err = d.stored()
+		case 1:
+			err = d.fixedBlock()
+		case 2:
+			err = d.dynamicBlock()
+		default:
+			err = d.fail(at, ErrBlockType)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.report()
+	return nil
+}
+
+// stored copies a block that is not compressed (RFC 1951 §3.2.4).
+func (d *decoder) stored() error {
+	d.align()
+	if len(d.src)-d.in < 4 {
+		return d.fail(len(d.src), wire.ErrTruncated)
+	}
+	n := binary.LittleEndian.Uint16(d.src[d.in:])
+	if n != ^binary.LittleEndian.Uint16(d.src[d.in+2:]) {
+		return d.fail(d.in, ErrStored)
+	}
+	if int(n) > len(d.dst)-d.out {
+		return d.fail(d.in, ErrTooLong)
+	}
+	d.in += 4
+	if int(n) > len(d.src)-d.in {
+		return d.fail(len(d.src), wire.ErrTruncated)
+	}
+	d.out += copy(d.dst[d.out:], d.src[d.in:][:n])
+	d.in += int(n)
+	d.reportChunk()
+	return nil
+}
+
+// fixedBlock decodes a block with the fixed code (RFC 1951 §3.2.6).
+func (d *decoder) fixedBlock() error {
+	if !d.fixed {
+		l := &d.lengths
+		for i := range l {
+			switch {
+			case i < 144, i >= 280 && i < fixedLitSyms:
+				l[i] = 8
+			case i < 256:
+				l[i] = 9
+			case i < 280:
+				l[i] = 7
+			default:
+				l[i] = 5
+			}
+		}
+		build(d.lit[:], litBits, l[:fixedLitSyms], litSymbols[:])
+		build(d.dist[:], distBits, l[fixedLitSyms:], distSymbols[:])
+		d.fixed = true
+	}
+	return d.compressed()
+}
+
+// compressed decodes the symbols of a block (RFC 1951 §3.2.3) with the tables
+// as they are.
+func (d *decoder) compressed() error {
+	for {
+		d.fast()
+		done, err := d.careful()
+		if done || err != nil {
+			return err
+		}
+		d.reportChunk()
+	}
+}
+
+// reportChunk reports if a chunk is full.
+func (d *decoder) reportChunk() {
+	if d.out-d.final >= chunk {
+		d.report()
+	}
+}
+
+// report sums and reports what was inflated since the last time. Nothing
+// before out is ever written again.
+func (d *decoder) report() {
+	if d.out == d.final && d.out > 0 {
+		return
+	}
+	d.sum = adler32sum(d.sum, d.dst[d.final:d.out])
+	d.final = d.out
+	if d.progress != nil {
+		d.progress(d.out)
+	}
+}

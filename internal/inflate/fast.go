@@ -1,0 +1,166 @@
+package inflate
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// What fast needs at both ends for one round of its loop without further
+// checks.
+//
+// Input: a round refills at most twice. A refill reads 8 bytes and advances by
+// at most 7, so a round reads at most the 15 bytes from in.
+//
+// Output: a round writes two literals, or at most one and a match. A match
+// writes 16 bytes or, in words of 8, up to 7 bytes more than its length, at
+// most 258: 1+265 bytes from out.
+const (
+	inMargin  = 16
+	outMargin = 272
+)
+
+// roomForFast tells whether fast can decode anything.
+func (d *decoder) roomForFast() bool {
+	return len(d.src)-d.in >= inMargin && len(d.dst)-d.out >= outMargin
+}
+
+// load8 reads 8 bytes, lowest first, on any machine, aligned or not. The caller
+// knows that they are inside the slice that starts at base.
+func load8(base unsafe.Pointer, at int) uint64 {
+	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(base, at))[:])
+}
+
+// store8 writes 8 bytes, lowest first. The caller knows that they are inside
+// the slice that starts at base.
+func store8(base unsafe.Pointer, at int, v uint64) {
+	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(base, at))[:], v)
+}
+
+// fast decodes symbols until the end of the block, a full chunk, or a margin at
+// either end is reached. It rejects nothing: it stops in front of whatever is
+// not a good literal or match, and careful looks at that.
+//
+// The state is in local variables, as they must be in registers. e is always
+// the entry for the next bits, not yet consumed: looked up before the match
+// in front of it is copied, so that the two overlap. count is exact in its low
+// 6 bits only, which is all a shift looks at; subtracting whole entries saves
+// masking them. Indexing slices would be checked at each of a dozen places a
+// round, which costs a quarter of the speed; hence unsafe:
+//
+//   - src is read by refills only: 8 bytes from in. in ≤ len(src) − inMargin
+//     at the start of a round, and a round refills at most twice.
+//   - dst is written at out and up to outMargin bytes behind it, while
+//     out ≤ len(dst) − outMargin at the start of a round.
+//   - dst is read at out − distance, distance being compared with out, and so
+//     always before a place where it may be written.
+func (d *decoder) fast() {
+	if !d.roomForFast() {
+		return
+	}
+	dst, src := unsafe.Pointer(unsafe.SliceData(d.dst)), unsafe.Pointer(unsafe.SliceData(d.src))
+	out, outEnd := d.out, min(len(d.dst)-outMargin, d.final+chunk)
+	in, inEnd := d.in, len(d.src)-inMargin
+	undo := uint32(0) // the length's entry, if its distance is not good
+
+	bits := d.bits | load8(src, in)<<(d.count&63)
+	in += int(^d.count & 63 >> 3)
+	count := d.count | 56
+	e := d.lit[bits&(1<<litBits-1)]
+	for in <= inEnd && out <= outEnd {
+		// 56 bits are there: enough for a literal of maxCodeBits and one of
+		// litBits, or one literal and a length with its 5 extra bits.
+		if int32(e) < 0 {
+			*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
+			out++
+			bits >>= e & bitsMask
+			count -= uint(e)
+			e = d.lit[bits&(1<<litBits-1)]
+			if int32(e) < 0 {
+				*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
+				out++
+				bits >>= e & bitsMask
+				count -= uint(e)
+				bits |= load8(src, in) << (count & 63)
+				in += int(^count & 63 >> 3)
+				count |= 56
+				e = d.lit[bits&(1<<litBits-1)]
+				continue
+			}
+		}
+		if e&(entryStop|entrySub) != 0 {
+			if e&entryStop != 0 {
+				break
+			}
+			e = d.lit[(e>>valueShift+uint32(bits>>litBits)&(1<<(e>>codeShift&codeMask)-1))&litMask]
+			bits |= load8(src, in) << (count & 63)
+			in += int(^count & 63 >> 3)
+			count |= 56
+			continue // with an entry of any other kind
+		}
+		length := int(e>>valueShift) + int(bits&(1<<(e&bitsMask)-1)>>(e>>codeShift&bitsMask))
+		bits >>= e & bitsMask
+		count -= uint(e)
+
+		if uint8(count) < maxDistBits {
+			bits |= load8(src, in) << (count & 63)
+			in += int(^count & 63 >> 3)
+			count |= 56
+		}
+		f := d.dist[bits&(1<<distBits-1)]
+		if f&(entryStop|entrySub) != 0 {
+			if f&entrySub != 0 {
+				f = d.dist[(f>>valueShift+uint32(bits>>distBits)&(1<<(f>>codeShift&codeMask)-1))&distMask]
+			}
+			if f&entryStop != 0 {
+				undo = e
+				break
+			}
+		}
+		distance := int(f>>valueShift) + int(bits&(1<<(f&bitsMask)-1)>>(f>>codeShift&bitsMask))
+		if distance > out {
+			undo = e
+			break
+		}
+		bits >>= f & bitsMask
+		count -= uint(f)
+		bits |= load8(src, in) << (count & 63)
+		in += int(^count & 63 >> 3)
+		count |= 56
+		e = d.lit[bits&(1<<litBits-1)]
+
+		if distance >= 8 {
+			from := out - distance
+			store8(dst, out, load8(dst, from))
+			store8(dst, out+8, load8(dst, from+8))
+			for i := 16; i < length; i += 8 {
+				store8(dst, out+i, load8(dst, from+i))
+			}
+		} else {
+			copyPattern(dst, out, distance, length)
+		}
+		out += length
+	}
+	d.out, d.in = out, in
+	d.bits, d.count = bits, count&63
+	if undo != 0 {
+		d.rewind(uint(undo & bitsMask))
+	}
+}
+
+// patternStep is the largest multiple of a distance below 8 that is at most 8:
+// so far a word of the repeated pattern can be moved and still fit.
+var patternStep = [8]uint8{1: 8, 2: 8, 3: 6, 4: 8, 5: 5, 6: 6, 7: 7}
+
+// copyPattern copies a match whose distance is less than a word: the bytes in
+// front of out are repeated. It writes up to 7 bytes more than length.
+func copyPattern(dst unsafe.Pointer, out, distance, length int) {
+	width := uint(distance) * 8
+	w := load8(dst, out-distance) & (1<<width - 1)
+	w |= w << width
+	w |= w << (2 * width)
+	w |= w << (4 * width)
+	step := int(patternStep[distance&7])
+	for i := 0; i < length; i += step {
+		store8(dst, out+i, w)
+	}
+}

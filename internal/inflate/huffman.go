@@ -1,0 +1,233 @@
+package inflate
+
+import "math/bits"
+
+// RFC 1951 §3.2.5–3.2.7: the alphabets and their limits.
+const (
+	maxCodeBits  = 15 // longest literal/length or distance code
+	maxDistBits  = maxCodeBits + 13
+	maxLitSyms   = 286 // HLIT + 257 at most; 286 and 287 exist only in the fixed code
+	maxDistSyms  = 30  // HDIST + 1 at most; 30 and 31 exist only in the fixed code
+	fixedLitSyms = 288
+	fixedDists   = 32
+	numPreSyms   = 19 // code length alphabet
+	endOfBlock   = 256
+)
+
+// Width of the first lookup of each table. Longer codes continue in a
+// subtable.
+const (
+	litBits  = 10
+	distBits = 8
+	preBits  = 7 // the longest code length code: no subtables
+)
+
+// Table sizes, powers of two so that a masked index needs no bounds check.
+//
+// A subtable of 2^s entries holds a complete subtree of depth s, so at least
+// s+1 codes: all subtables together have at most n·2^s/(s+1) entries for n
+// symbols and s = 15 − first width. That is 288·32/6 = 1536 entries here for
+// literals (1024+1536 ≤ 4096) and 32·128/8 = 512 for distances (256+512 ≤ 1024).
+const (
+	litSize  = 4096
+	distSize = 1024
+	litMask  = litSize - 1
+	distMask = distSize - 1
+)
+
+// An entry of any table has in its bits 0–5 the number of bits to consume: the
+// code and its extra bits; in bits 8–11 those of the code alone. The rest:
+//
+//	literal    bit 31, and the byte from bit 16
+//	value      from bit 16 the base length, base distance or code length symbol
+//	subtable   bit 7; bits 8–11 its width, from bit 16 its first index
+//	end, error bit 6; bit 12 set: end of block, else no such code or symbol
+//
+// Bits 6 and 7 are clear in literals and values.
+const (
+	entryLiteral = 1 << 31
+	entryStop    = 1 << 6
+	entrySub     = 1 << 7
+	entryEnd     = 1 << 12
+	entryInvalid = entryStop
+	bitsMask     = 63
+	codeShift    = 8
+	codeMask     = 15
+	valueShift   = 16
+)
+
+// litSymbols, distSymbols and preSymbols are what an entry of each symbol has
+// besides the length of its code: the kind, the value and, in bits 0–5, the
+// number of extra bits (RFC 1951 §3.2.5).
+var (
+	litSymbols  = makeLitSymbols()
+	distSymbols = makeDistSymbols()
+	preSymbols  = makePreSymbols()
+)
+
+func makeLitSymbols() (s [fixedLitSyms]uint32) {
+	for i := range endOfBlock {
+		s[i] = entryLiteral | uint32(i)<<valueShift
+	}
+	s[endOfBlock] = entryStop | entryEnd
+	base := uint32(3)
+	for i := uint32(0); i < 28; i++ {
+		extra := uint32(0)
+		if i >= 8 {
+			extra = i/4 - 1
+		}
+		s[257+i] = base<<valueShift | extra
+		base += 1 << extra
+	}
+	s[285] = 258 << valueShift // not 284's last value plus one
+	s[286] = entryInvalid
+	s[287] = entryInvalid
+	return s
+}
+
+func makeDistSymbols() (s [fixedDists]uint32) {
+	base := uint32(1)
+	for i := range uint32(maxDistSyms) {
+		extra := uint32(0)
+		if i >= 4 {
+			extra = i/2 - 1
+		}
+		s[i] = base<<valueShift | extra
+		base += 1 << extra
+	}
+	s[30] = entryInvalid
+	s[31] = entryInvalid
+	return s
+}
+
+func makePreSymbols() (s [numPreSyms]uint32) {
+	for i := range s {
+		s[i] = uint32(i) << valueShift
+	}
+	return s
+}
+
+// entryOf adds a code of n bits to a symbol's part.
+func entryOf(symbol uint32, n int) uint32 {
+	return symbol + uint32(n) | uint32(n)<<codeShift
+}
+
+// build fills table, whose first lookup takes width bits, for the code whose
+// lengths are given (RFC 1951 §3.2.2). It says whether such a code is allowed:
+// a complete one, a single code of one bit, or none at all. zlib and
+// compress/flate accept the same; what is missing is an error when it is used.
+func build(table []uint32, width int, lengths []uint8, symbols []uint32) bool {
+	var count, next [maxCodeBits + 2]int
+	for _, n := range lengths {
+		count[n&15]++
+	}
+	left := 1 // codes of the present length still free
+	for n := 1; n <= maxCodeBits; n++ {
+		left = left*2 - count[n]
+		if left < 0 {
+			return false // over-subscribed
+		}
+		next[n+1] = next[n] + count[n]
+	}
+	used := next[maxCodeBits+1]
+	if left > 0 {
+		if used > 1 || count[1] != used {
+			return false // incomplete
+		}
+		fillDegenerate(table[:1<<width], lengths, symbols, used == 1)
+		return true
+	}
+	var sorted [fixedLitSyms]uint16 // by length, then by number
+	for sym, n := range lengths {
+		if n != 0 {
+			i := &next[n&15]
+			sorted[*i] = uint16(sym)
+			*i++
+		}
+	}
+	fill(table, width, sorted[:used], lengths, symbols, &count)
+	return true
+}
+
+// fillDegenerate makes the table of a code with one symbol, whose code is the
+// bit 0, or with none.
+func fillDegenerate(table []uint32, lengths []uint8, symbols []uint32, one bool) {
+	even := uint32(entryInvalid)
+	if one {
+		for sym, n := range lengths {
+			if n != 0 {
+				even = entryOf(symbols[sym], 1)
+			}
+		}
+	}
+	for i := 0; i < len(table); i += 2 {
+		table[i], table[i+1] = even, entryInvalid
+	}
+}
+
+// fill makes the table of a complete code. Codes are counted up in canonical
+// order, but bit-reversed, as they come from the stream. The table is filled
+// for the present length only and doubled when the length grows.
+func fill(table []uint32, width int, sorted []uint16, lengths []uint8, symbols []uint32, count *[maxCodeBits + 2]int) {
+	size, code := 1, 0
+	for n := 1; n <= width; n++ {
+		copy(table[size:2*size], table[:size])
+		size *= 2
+		for _, sym := range sorted[:count[n]] {
+			table[code] = entryOf(symbols[sym], n)
+			code = nextCode(code, n)
+		}
+		sorted = sorted[count[n]:]
+	}
+	fillSub(table, width, code, sorted, lengths, symbols, count)
+}
+
+// nextCode adds one to a bit-reversed code of n bits; after the last code
+// comes 0. It also turns the successor of an n-bit code into one of any greater
+// length, since that has zeros appended, in reversed order in front.
+func nextCode(code, n int) int {
+	clear := bits.Len(uint(code ^ (1<<n - 1))) // highest 0 bit, counted from 1
+	if clear == 0 {
+		return 0
+	}
+	bit := 1 << (clear - 1)
+	return code&(bit-1) | bit
+}
+
+// fillSub makes the subtables for the codes longer than width.
+func fillSub(table []uint32, width, code int, sorted []uint16, lengths []uint8, symbols []uint32, count *[maxCodeBits + 2]int) {
+	end := 1 << width // of the table so far
+	start, sub, prefix := 0, 0, -1
+	for i, sym := range sorted {
+		n := int(lengths[sym])
+		if p := code & (1<<width - 1); p != prefix {
+			prefix, start = p, end
+			sub = subWidth(sorted[i:], lengths, width)
+			end += 1 << sub
+			table[prefix] = entrySub | uint32(sub)<<codeShift | uint32(start)<<valueShift
+		}
+		e := entryOf(symbols[sym], n)
+		for j := code >> width; j < 1<<sub; j += 1 << (n - width) {
+			table[start+j] = e
+		}
+		code = nextCode(code, n)
+	}
+}
+
+// subWidth is the width of the subtable whose first code is the first of
+// sorted: that of its longest code. The codes of the subtable are those that
+// fill it.
+func subWidth(sorted []uint16, lengths []uint8, width int) int {
+	sub := int(lengths[sorted[0]]) - width
+	free := 1 << sub
+	for _, sym := range sorted {
+		n := int(lengths[sym]) - width
+		free <<= n - sub
+		sub = n
+		free--
+		if free == 0 {
+			break
+		}
+	}
+	return sub
+}

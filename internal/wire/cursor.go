@@ -1,0 +1,284 @@
+// Package wire holds the one byte cursor and the one offset-carrying error of
+// symkit. Every decoder reads its input through a Cursor, so that no count,
+// offset or length from a file is used before it was compared with the bytes
+// that are there.
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Cursor reads a section front to back. The first failure sticks and empties
+// the cursor: later reads return zero, and every loop on Len ends. A Cursor is
+// a small value; copy it to look ahead.
+//
+// Positions (Pos, Seek, the offsets in errors) always count from the start of
+// the section, in a sub-cursor too.
+type Cursor struct {
+	data    []byte
+	pos     int
+	section string
+	big     bool
+	err     error
+}
+
+// New returns a cursor over all of data, which errors will call section.
+func New(section string, data []byte, bigEndian bool) Cursor {
+	return Cursor{data: data, section: section, big: bigEndian}
+}
+
+// Len is the number of bytes left: 0 after a failure.
+func (c *Cursor) Len() int { return len(c.data) - c.pos }
+
+// Pos is the offset of the next byte from the start of the section.
+func (c *Cursor) Pos() int { return c.pos }
+
+// End is the offset at which the cursor ends, from the start of the section.
+func (c *Cursor) End() int { return len(c.data) }
+
+// Err is the first failure, a *Error, or nil.
+func (c *Cursor) Err() error { return c.err }
+
+// BigEndian tells the byte order.
+func (c *Cursor) BigEndian() bool { return c.big }
+
+// Section is the name that errors carry.
+func (c *Cursor) Section() string { return c.section }
+
+// Fail records err at offset at, unless an earlier failure stands, and empties
+// the cursor.
+func (c *Cursor) Fail(at int, err error) {
+	if c.err == nil {
+		c.err = &Error{c.section, at, err}
+	}
+	c.pos = len(c.data)
+}
+
+// Seek moves to offset off of the section; a position outside the cursor's
+// data fails.
+func (c *Cursor) Seek(off uint64) {
+	if off > uint64(len(c.data)) {
+		c.Fail(c.pos, ErrOffset)
+		return
+	}
+	if c.err == nil {
+		c.pos = int(off)
+	}
+}
+
+// Skip passes over n bytes.
+func (c *Cursor) Skip(n uint64) {
+	if n > uint64(c.Len()) {
+		c.Fail(c.pos, ErrTruncated)
+		return
+	}
+	c.pos += int(n)
+}
+
+// Bytes aliases the next n bytes. It compares n before converting it.
+func (c *Cursor) Bytes(n uint64) []byte {
+	if n > uint64(c.Len()) {
+		c.Fail(c.pos, ErrTruncated)
+		return nil
+	}
+	b := c.data[c.pos:][:n:n]
+	c.pos += int(n)
+	return b
+}
+
+// Sub returns a cursor over the next n bytes and passes over them. Its
+// positions go on counting from the start of the section. A failure here
+// gives a cursor that has failed likewise.
+func (c *Cursor) Sub(n uint64) Cursor {
+	if n > uint64(c.Len()) {
+		c.Fail(c.pos, ErrTruncated)
+	}
+	s := *c
+	if c.err == nil {
+		s.data = c.data[: c.pos+int(n) : c.pos+int(n)]
+		c.pos += int(n)
+	}
+	return s
+}
+
+// U8 reads one byte.
+func (c *Cursor) U8() uint8 {
+	if c.pos < len(c.data) {
+		b := c.data[c.pos]
+		c.pos++
+		return b
+	}
+	c.Fail(c.pos, ErrTruncated)
+	return 0
+}
+
+// U16 reads two bytes.
+func (c *Cursor) U16() uint16 {
+	b := c.Bytes(2)
+	switch {
+	case b == nil:
+		return 0
+	case c.big:
+		return binary.BigEndian.Uint16(b)
+	}
+	return binary.LittleEndian.Uint16(b)
+}
+
+// U24 reads three bytes (DW_FORM_strx3, DW_FORM_addrx3).
+func (c *Cursor) U24() uint32 {
+	b := c.Bytes(3)
+	switch {
+	case b == nil:
+		return 0
+	case c.big:
+		return uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2])
+	}
+	return uint32(b[2])<<16 | uint32(b[1])<<8 | uint32(b[0])
+}
+
+// U32 reads four bytes.
+func (c *Cursor) U32() uint32 {
+	b := c.Bytes(4)
+	switch {
+	case b == nil:
+		return 0
+	case c.big:
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// U64 reads eight bytes.
+func (c *Cursor) U64() uint64 {
+	b := c.Bytes(8)
+	switch {
+	case b == nil:
+		return 0
+	case c.big:
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// Uint reads an unsigned number of size bytes: 1, 2, 3, 4 or 8. It is how
+// addresses are read, whose size a header tells.
+func (c *Cursor) Uint(size int) uint64 {
+	switch size {
+	case 8:
+		return c.U64()
+	case 4:
+		return uint64(c.U32())
+	case 2:
+		return uint64(c.U16())
+	case 1:
+		return uint64(c.U8())
+	case 3:
+		return uint64(c.U24())
+	}
+	c.Fail(c.pos, ErrOffset)
+	return 0
+}
+
+// ULEB reads an unsigned LEB128 (DWARF 5 §7.6). Padding with zero groups is
+// legal; a value of more than 64 bits fails.
+func (c *Cursor) ULEB() uint64 {
+	if c.pos < len(c.data) && c.data[c.pos] < 0x80 {
+		c.pos++
+		return uint64(c.data[c.pos-1])
+	}
+	return c.longULEB()
+}
+
+func (c *Cursor) longULEB() (v uint64) {
+	start := c.pos
+	for shift := 0; ; shift += 7 {
+		b := c.U8()
+		if c.err != nil {
+			return 0
+		}
+		if shift >= 64 && b&0x7f != 0 || shift == 63 && b&0x7f > 1 {
+			c.Fail(start, ErrOverflow)
+			return 0
+		}
+		if shift < 64 {
+			v |= uint64(b&0x7f) << shift
+		}
+		if b < 0x80 {
+			return v
+		}
+	}
+}
+
+// SLEB reads a signed LEB128 (DWARF 5 §7.6).
+func (c *Cursor) SLEB() (v int64) {
+	start := c.pos
+	for shift := 0; ; shift += 7 {
+		b := c.U8()
+		if c.err != nil {
+			return 0
+		}
+		group := int64(b & 0x7f)
+		// From bit 63 on only copies of the sign may follow.
+		if shift == 63 && group != 0 && group != 0x7f ||
+			shift > 63 && group != (v>>63)&0x7f {
+			c.Fail(start, ErrOverflow)
+			return 0
+		}
+		if shift < 64 {
+			v |= group << shift
+		}
+		if b < 0x80 {
+			if shift < 57 {
+				v = v << (57 - shift) >> (57 - shift)
+			}
+			return v
+		}
+	}
+}
+
+// SkipLEB passes over a LEB128 of either kind, of any length.
+func (c *Cursor) SkipLEB() {
+	for c.pos < len(c.data) {
+		c.pos++
+		if c.data[c.pos-1] < 0x80 {
+			return
+		}
+	}
+	c.Fail(c.pos, ErrTruncated)
+}
+
+// CString aliases the bytes up to the next NUL and passes over the NUL.
+func (c *Cursor) CString() []byte {
+	rest := c.data[c.pos:]
+	n := bytes.IndexByte(rest, 0)
+	if n < 0 {
+		c.Fail(c.pos, ErrUnterminated)
+		return nil
+	}
+	c.pos += n + 1
+	return rest[:n:n]
+}
+
+// InitialLength reads a DWARF unit length: 4 bytes, or 0xffffffff and 8 bytes
+// in the 64-bit format (DWARF 5 §7.4).
+func (c *Cursor) InitialLength() (length uint64, dwarf64 bool) {
+	start := c.pos
+	switch n := c.U32(); {
+	case n == 0xffffffff:
+		return c.U64(), true
+	case n >= 0xfffffff0:
+		c.Fail(start, ErrReserved)
+		return 0, false
+	default:
+		return uint64(n), false
+	}
+}
+
+// Offset reads a section offset: 4 bytes, 8 in the 64-bit format.
+func (c *Cursor) Offset(dwarf64 bool) uint64 {
+	if dwarf64 {
+		return c.U64()
+	}
+	return uint64(c.U32())
+}

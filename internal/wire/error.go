@@ -1,0 +1,40 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels that an Error carries. Decoders add their own; these are the ones
+// that reading bytes can produce.
+var (
+	// ErrTruncated: the data ends inside the value.
+	ErrTruncated = errors.New("truncated")
+	// ErrOverflow: a LEB128 does not fit 64 bits.
+	ErrOverflow = errors.New("LEB128 does not fit 64 bits")
+	// ErrReserved: an initial length in the range DWARF reserves (DWARF 5 §7.2.2).
+	ErrReserved = errors.New("reserved initial length")
+	// ErrUnterminated: a string without its NUL.
+	ErrUnterminated = errors.New("unterminated string")
+	// ErrOffset: a position outside the section.
+	ErrOffset = errors.New("offset outside the section")
+)
+
+// Error is a failure with its place. It is the one error type of every
+// decoder; errors.Is finds the sentinel in Err.
+type Error struct {
+	// Section names the bytes Offset counts in: a section (".debug_line"), a
+	// header ("ELF header"), a note, a stream.
+	Section string
+	// Offset is in bytes from the start of Section.
+	Offset int
+	Err    error
+}
+
+// Error renders "section+0xoffset: what"; the caller that knows the file puts
+// its name in front.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s+%#x: %v", e.Section, e.Offset, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,77 @@
+package sframe
+
+import (
+	"debug/elf"
+
+	"symkit/cfi"
+)
+
+// ABI identifies machine and byte order (SFrame V3 §2.2.1).
+type ABI uint8
+
+// The ABIs that the format defines; S390X since version 2.
+const (
+	AArch64BE ABI = 1
+	AArch64LE ABI = 2
+	AMD64     ABI = 3
+	S390X     ABI = 4
+)
+
+// ABIOf is the ABI of an ELF file; ok is false where SFrame has none.
+func ABIOf(m elf.Machine, bigEndian bool) (a ABI, ok bool) {
+	switch {
+	case m == elf.EM_X86_64 && !bigEndian:
+		return AMD64, true
+	case m == elf.EM_S390 && bigEndian:
+		return S390X, true
+	case m == elf.EM_AARCH64 && bigEndian:
+		return AArch64BE, true
+	case m == elf.EM_AARCH64:
+		return AArch64LE, true
+	}
+	return 0, false
+}
+
+// BigEndian tells the ABI's byte order.
+func (a ABI) BigEndian() bool { return a == AArch64BE || a == S390X }
+
+func (a ABI) String() string {
+	switch a {
+	case AArch64BE:
+		return "AArch64 big-endian"
+	case AArch64LE:
+		return "AArch64 little-endian"
+	case AMD64:
+		return "AMD64"
+	case S390X:
+		return "s390x"
+	}
+	return "unknown ABI"
+}
+
+// SP, FP and RA are the DWARF numbers of the registers whose values SFrame
+// describes; of an ABI that is not defined they are 0.
+func (a ABI) SP() cfi.Reg { return registers[a&7].sp }
+
+// FP is the frame pointer: rbp, x29, r11.
+func (a ABI) FP() cfi.Reg { return registers[a&7].fp }
+
+// RA is the return address: the column of rip, x30, r14.
+func (a ABI) RA() cfi.Reg { return registers[a&7].ra }
+
+var registers = [8]struct{ sp, fp, ra cfi.Reg }{
+	AArch64BE: {31, aarch64FP, 30},
+	AArch64LE: {31, aarch64FP, 30},
+	AMD64:     {7, 6, 16},
+	S390X:     {15, 11, 14},
+}
+
+const (
+	aarch64FP = 29
+
+	// s390xCFABias is the CFA's distance from the stack pointer at function
+	// entry, the register save area; CFA words count from it in units of 8.
+	s390xCFABias = 160
+	// s390xSPOffset gives the caller's SP: CFA - 160.
+	s390xSPOffset = -160
+)

@@ -1,0 +1,174 @@
+package sframe
+
+import (
+	"symkit/cfi"
+	"symkit/internal/wire"
+)
+
+// FDE describes one function, or in a linker's PLT a run of equal blocks
+// (SFrame V3 §2.3). It owns the storage that its iterators yield from: one
+// goroutine at a time, and one iteration.
+type FDE struct {
+	// Index is the place in the chunk's table, Offset that of the entry, and of
+	// its start field, in the section.
+	Index, Offset int
+	// Start is the virtual address of the first byte described, Size the number
+	// of bytes; 0 occurs. Start + Size does not exceed 64 bits.
+	Start uint64
+	Size  uint32
+	// NumFREs is 0 for a signal frame whose rules SFrame cannot hold.
+	NumFREs uint32
+	// RepSize is the size of a block where PCMask is set: 16 in version 1,
+	// which does not store it.
+	RepSize uint8
+	// PCMask: the FREs describe a block that repeats through the function.
+	PCMask bool
+	// KeyB: a mangled return address is signed with pointer authentication
+	// key B, not A (AArch64).
+	KeyB bool
+	// Signal: the frame of a signal trampoline (version 3).
+	Signal bool
+	// Flex: the FREs hold register and offset pairs (version 3).
+	Flex bool
+
+	chunk    *Chunk
+	freAt    int   // offset of the first FRE in the section
+	addrSize int   // of the FREs' start field
+	maxWords uint8 // that have a meaning in an FRE
+
+	// The row under way.
+	cur  FRE
+	regs [3]cfi.RegRule
+}
+
+// End is the address behind the last byte described.
+func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
+
+// Chunk is the chunk that the FDE belongs to.
+func (f *FDE) Chunk() *Chunk { return f.chunk }
+
+// Bits of func_info (SFrame V3 §2.3.2) and func_info2 (§2.3.3).
+const (
+	infoFREType = 0x0f
+	infoPCMask  = 0x10
+	infoKeyB    = 0x20
+	infoSignal  = 0x80
+
+	info2Type = 0x1f
+
+	// attributeSize is the size of what version 3 keeps in front of the FREs.
+	attributeSize = 5
+
+	// v1RepSize is the only block size ld 2.40 writes: AMD64 PLT entries.
+	v1RepSize = 16
+)
+
+// FDE reads entry i < NumFDEs of the table.
+func (c *Chunk) FDE(i int) (FDE, error) {
+	var f FDE
+	err := f.read(c, i)
+	return f, err
+}
+
+// read sets every field but the row under way, which it leaves as it is.
+func (f *FDE) read(c *Chunk, i int) error {
+	size := c.entrySize()
+	at := c.fdes0 + i*size
+	b := c.data[at:][:size] // inside: checked by place
+	big := c.big
+	f.Index, f.Offset, f.chunk = i, at, c
+	start, rest := uint64(0), b[4:]
+	if c.Version == 3 {
+		start, rest = long(b, big), b[8:]
+	} else {
+		start = uint64(int64(int32(word(b, big))))
+	}
+	f.Start = c.anchor(at) + start
+	f.Size = word(rest, big)
+	off := word(rest[4:], big)
+	r := wire.New(sectionName, c.data[:c.end], big)
+	if off > c.FRELen {
+		r.Fail(at+size-len(rest)+4, ErrFREOffset)
+	}
+	r.Seek(uint64(c.fres) + uint64(off))
+	if c.Version == 3 {
+		f.readAttribute(&r)
+	} else {
+		f.setInfo(&r, at+12, word(rest[8:], big), rest[12:])
+	}
+	f.freAt = r.Pos()
+	if f.Start+uint64(f.Size) < f.Start {
+		r.Fail(at, ErrRange)
+	}
+	if f.PCMask && i >= c.maskEnd {
+		r.Fail(at, ErrBlocks)
+	}
+	return r.Err()
+}
+
+// readAttribute reads what version 3 keeps in front of the FREs.
+func (f *FDE) readAttribute(r *wire.Cursor) {
+	at := r.Pos()
+	b := r.Bytes(attributeSize)
+	if b == nil {
+		return
+	}
+	f.setInfo(r, at, uint32(half(b, f.chunk.big)), b[2:])
+}
+
+// setInfo takes the number of FREs, stored at offset at, and the bytes behind
+// it: func_info, func_info2 (version 3), block size (not version 1). The cursor
+// stands at the FREs.
+func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
+	info, info2, rep := b[0], uint8(0), 1
+	infoAt := at + 4
+	f.RepSize = v1RepSize
+	switch f.chunk.Version {
+	case 2:
+		f.RepSize = b[1]
+	case 3:
+		infoAt, rep = at+2, 2
+		info2, f.RepSize = b[1], b[2]
+	}
+	f.NumFREs = fres
+	f.Signal = f.chunk.Version == 3 && info&infoSignal != 0
+	f.Flex = info2&info2Type == 1
+	f.PCMask = info&infoPCMask != 0
+	f.KeyB = info&infoKeyB != 0 && f.chunk.fp == aarch64FP
+	f.addrSize = 1 << (info & infoFREType)
+	f.maxWords = f.chunk.maxWords
+	if f.Flex {
+		f.maxWords = MaxWords
+	}
+	switch {
+	case info&infoFREType > 2:
+		r.Fail(infoAt, ErrFREType)
+	case info2&info2Type > 1:
+		r.Fail(infoAt+1, ErrFDEType)
+	case f.PCMask && f.RepSize == 0:
+		r.Fail(infoAt+rep, ErrRepSize)
+	case uint64(f.NumFREs)*uint64(f.addrSize+1) > uint64(r.Len()):
+		r.Fail(at, wire.ErrTruncated)
+	}
+}
+
+// cursor stands at the first FRE and ends with the sub-section.
+func (f *FDE) cursor() wire.Cursor {
+	c := wire.New(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
+	c.Seek(uint64(f.freAt))
+	return c
+}
+
+// anchor is the address from which the start field at offset at counts.
+func (c *Chunk) anchor(at int) uint64 {
+	if c.opts.Relocatable || c.Flags&FuncStartPCRel != 0 {
+		return c.opts.Addr + uint64(at)
+	}
+	if c.Flags&FDESorted != 0 {
+		// GNU ld up to 2.44 makes the field relative to the section.
+		return c.opts.Addr + uint64(c.Offset)
+	}
+	// Neither: not from GNU ld, which always sorts. Linkers that do not know
+	// SFrame (lld) have merely applied the PC-relative relocations.
+	return c.opts.Addr + uint64(at)
+}

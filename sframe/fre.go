@@ -1,0 +1,172 @@
+package sframe
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+// MaxWords is the most data words that an FRE can use.
+const MaxWords = 6
+
+// FRE is a frame row entry as it is stored (SFrame V3 §2.4): the rules from one
+// PC to the next FRE or the end of the function or block.
+type FRE struct {
+	// Offset is the FRE's place in the section.
+	Offset int
+	// Start is the first PC, from the start of the function; of a repeating
+	// FDE, from the start of the block.
+	Start uint32
+	// Info is the info byte.
+	Info uint8
+	// N is the number of data words.
+	N uint8
+	// Words are the data words, sign-extended.
+	Words [MaxWords]int32
+}
+
+// Bits of the FRE info byte (SFrame V3 §2.4.1).
+const (
+	freBaseSP  = 0x01
+	freMangled = 0x80
+)
+
+// Mangled tells that the return address is signed here (AArch64 pointer
+// authentication; the key is the FDE's).
+func (e *FRE) Mangled() bool { return e.Info&freMangled != 0 }
+
+// Outermost tells that the return address is undefined: the stack ends here (no
+// data words: version 2 errata 2, version 3; damage in version 1).
+func (e *FRE) Outermost() bool { return e.N == 0 }
+
+// WordSize is the size of the data words in bytes.
+func (e *FRE) WordSize() int { return 1 << (e.Info >> 5 & 3) }
+
+// FREs yields the function's FREs as they are stored; one at the function's
+// end, and one followed by another of the same start, describe no PC. Damage
+// ends them with an error.
+func (f *FDE) FREs() iter.Seq2[FRE, error] {
+	return func(yield func(FRE, error) bool) {
+		c := f.cursor()
+		e := FRE{}
+		for range f.NumFREs {
+			f.readHead(&c, &e, e.Start)
+			f.readWords(&c, &e)
+			if c.Err() != nil {
+				yield(FRE{}, c.Err())
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// span is the number of bytes that one pass over the FREs describes.
+func (f *FDE) span() uint64 {
+	if f.PCMask {
+		return uint64(f.RepSize)
+	}
+	return uint64(f.Size)
+}
+
+// readHead reads start field and info byte of the FRE at the cursor. The start
+// must not lie before prev, and at the end of the function at the latest:
+// assemblers write an FRE there for CFI behind the last instruction.
+func (f *FDE) readHead(c *wire.Cursor, e *FRE, prev uint32) {
+	e.Offset = c.Pos()
+	b := c.Bytes(uint64(f.addrSize) + 1)
+	switch {
+	case b == nil:
+		return
+	case len(b) == 2:
+		e.Start = uint32(b[0])
+	case len(b) == 3:
+		e.Start = uint32(half(b, c.BigEndian()))
+	default:
+		e.Start = word(b, c.BigEndian())
+	}
+	e.Info = b[len(b)-1]
+	if e.Start < prev {
+		c.Fail(e.Offset, ErrOrder)
+	} else if uint64(e.Start) > f.span() {
+		c.Fail(e.Offset, ErrStart)
+	}
+}
+
+// readWords reads the data words that belong to the info byte, which is the
+// last byte read.
+func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
+	at := c.Pos() - 1
+	size := e.Info >> 5 & 3
+	e.N = e.Info >> 1 & 15
+	if size == 3 {
+		c.Fail(at, ErrWordSize)
+	}
+	if e.N > f.maxWords || e.N == 0 && f.chunk.Version == 1 {
+		c.Fail(at, ErrWords)
+	}
+	b := c.Bytes(uint64(e.N) << size)
+	if c.Err() != nil {
+		return
+	}
+	e.decode(b, c.BigEndian())
+	switch {
+	case f.Flex:
+		f.checkFlex(c, e, at)
+	case f.chunk.regWords:
+		e.checkRegWords(c, at)
+	}
+}
+
+// decode sign-extends the N words in b.
+func (e *FRE) decode(b []byte, big bool) {
+	e.Words = [MaxWords]int32{}
+	w := e.Words[:e.N]
+	switch e.Info >> 5 & 3 {
+	case 0:
+		for i, v := range b[:len(w)] {
+			w[i] = int32(int8(v))
+		}
+	case 1:
+		for i := range w {
+			w[i] = int32(int16(half(b[2*i:], big)))
+		}
+	default:
+		for i := range w {
+			w[i] = int32(word(b[4*i:], big))
+		}
+	}
+}
+
+func half(b []byte, big bool) uint16 {
+	if big {
+		return binary.BigEndian.Uint16(b)
+	}
+	return binary.LittleEndian.Uint16(b)
+}
+
+func long(b []byte, big bool) uint64 {
+	if big {
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func word(b []byte, big bool) uint32 {
+	if big {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// checkRegWords rejects words that name a register below zero.
+func (e *FRE) checkRegWords(c *wire.Cursor, info int) {
+	for i := 1; i < int(e.N); i++ {
+		if w := e.Words[i]; w < 0 && w&1 != 0 {
+			c.Fail(info+1+i*e.WordSize(), ErrRegister)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package sframe
+
+import (
+	"symkit/cfi"
+	"symkit/internal/wire"
+)
+
+// Flags are the header's flags (SFrame V3 §2.1.2).
+type Flags uint8
+
+// The flags that some version defines.
+const (
+	// FDESorted: the FDEs are sorted by resolved start address.
+	FDESorted Flags = 1
+	// FramePointer: all functions keep a frame pointer (versions 1 and 2).
+	FramePointer Flags = 2
+	// FuncStartPCRel: start addresses are relative to their own field.
+	FuncStartPCRel Flags = 4
+)
+
+// Offsets in the header, which no version has changed (SFrame V3 §2.1, §2.2).
+const (
+	offVersion = 2
+	offFlags   = 3
+	offABI     = 4
+	offAuxLen  = 7
+	offNumFDEs = 8
+	offNumFREs = 12
+	offFRELen  = 16
+	offFDEOff  = 20
+	offFREOff  = 24
+	headerSize = 28
+
+	magic = 0xdee2
+)
+
+// Header is the header of a chunk as it is stored (SFrame V3 §2.2).
+type Header struct {
+	Version uint8
+	Flags   Flags
+	ABI     ABI
+	// FixedFP and FixedRA are offsets from the CFA at which all functions save
+	// the frame pointer and the return address; 0: not fixed.
+	FixedFP, FixedRA int8
+	// AuxLen is the length in bytes of the auxiliary header.
+	AuxLen           uint8
+	NumFDEs, NumFREs uint32
+	// FRELen is the length of the FRE sub-section in bytes.
+	FRELen uint32
+	// FDEOff and FREOff count from the end of the header.
+	FDEOff, FREOff uint32
+}
+
+// Chunk is one SFrame section with a header of its own.
+type Chunk struct {
+	Header
+	// Offset is the header's place in the section.
+	Offset int
+
+	data             []byte
+	opts             Options
+	fdes0, fres, end int // offsets of the FDE table, the FREs and their end
+	maskEnd          int // FDEs from here on may not repeat
+
+	big      bool
+	sp       cfi.Reg
+	fp       cfi.Reg
+	ra       cfi.Reg
+	maxWords uint8 // that have a meaning in an FRE of a default FDE
+	regWords bool  // an odd word names a register (V2 errata, s390x)
+}
+
+// Aux aliases the auxiliary header, whose contents no ABI defines yet.
+func (c *Chunk) Aux() []byte {
+	return c.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
+}
+
+// entrySize is the size of an entry of the FDE table.
+func (h *Header) entrySize() int {
+	switch h.Version {
+	case 1:
+		return 17
+	case 2:
+		return 20
+	}
+	return 16
+}
+
+// parseChunk reads and checks the header at offset at of the section.
+func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
+	c := Chunk{Offset: at, data: data, opts: opts}
+	r := wire.New(sectionName, data, data[at] == magic>>8)
+	r.Seek(uint64(at))
+	if r.U16() != magic {
+		r.Fail(at, ErrMagic)
+	}
+	c.Version = r.U8()
+	c.Flags = Flags(r.U8())
+	c.ABI = ABI(r.U8())
+	c.FixedFP = int8(r.U8())
+	c.FixedRA = int8(r.U8())
+	c.AuxLen = r.U8()
+	c.NumFDEs, c.NumFREs = r.U32(), r.U32()
+	c.FRELen, c.FDEOff, c.FREOff = r.U32(), r.U32(), r.U32()
+	if r.Err() == nil {
+		c.checkPreamble(&r)
+		c.place(&r)
+	}
+	c.big = r.BigEndian()
+	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
+	c.regWords = c.ABI == S390X && c.Version == 2
+	c.maxWords = 3
+	if c.FixedRA != 0 {
+		c.maxWords = 2
+	}
+	return c, r.Err()
+}
+
+// checkPreamble checks the fields that need no others; the first failure
+// stands.
+func (c *Chunk) checkPreamble(r *wire.Cursor) {
+	if c.Version < 1 || c.Version > 3 {
+		r.Fail(c.Offset+offVersion, ErrVersion)
+	}
+	valid := FDESorted | FramePointer | FuncStartPCRel
+	if c.Version == 3 {
+		valid &^= FramePointer
+	}
+	if c.Flags&^valid != 0 {
+		r.Fail(c.Offset+offFlags, ErrFlags)
+	}
+	if c.ABI < AArch64BE || c.ABI > S390X || c.ABI == S390X && c.Version == 1 {
+		r.Fail(c.Offset+offABI, ErrABI)
+	}
+	if c.ABI.BigEndian() != r.BigEndian() {
+		r.Fail(c.Offset+offABI, ErrByteOrder)
+	}
+	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
+		r.Fail(c.Offset+offABI, ErrMismatch)
+	}
+	if c.opts.Relocatable && c.Flags&(FDESorted|FuncStartPCRel) == FDESorted {
+		r.Fail(c.Offset+offFlags, ErrUntrusted)
+	}
+}
+
+// place finds the chunk's parts and checks that they follow each other inside
+// the section. The sums are of 64 bits and cannot wrap.
+func (c *Chunk) place(r *wire.Cursor) {
+	size := uint64(len(c.data))
+	headerEnd := uint64(c.Offset) + headerSize + uint64(c.AuxLen)
+	if headerEnd > size {
+		r.Fail(c.Offset+offAuxLen, wire.ErrTruncated)
+	}
+	fdes := headerEnd + uint64(c.FDEOff)
+	fres := headerEnd + uint64(c.FREOff)
+	if fres > size {
+		r.Fail(c.Offset+offFREOff, wire.ErrTruncated)
+	}
+	if fdes > fres {
+		r.Fail(c.Offset+offFDEOff, ErrLayout)
+	}
+	if fdes+uint64(c.NumFDEs)*uint64(c.entrySize()) > fres {
+		r.Fail(c.Offset+offNumFDEs, ErrLayout)
+	}
+	end := fres + uint64(c.FRELen)
+	if end > size {
+		r.Fail(c.Offset+offFRELen, wire.ErrTruncated)
+	}
+	if r.Err() == nil {
+		c.fdes0, c.fres, c.end = int(fdes), int(fres), int(end)
+	}
+}

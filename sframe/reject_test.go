@@ -1,0 +1,128 @@
+package sframe
+
+import (
+	"errors"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// decodeAll walks everything and returns the first error, and the number of
+// rows before and after it.
+func decodeAll(data []byte, opts Options) (err error, rows int) {
+	s, err := Parse(data, opts)
+	keep := func(e error) {
+		if err == nil {
+			err = e
+		}
+	}
+	for f, e := range s.FDEs() {
+		if e != nil {
+			keep(e)
+			continue
+		}
+		for _, e := range f.Rows() {
+			if e != nil {
+				keep(e)
+			} else {
+				rows++
+			}
+		}
+	}
+	return err, rows
+}
+
+const (
+	v3 = "chunk v3 amd64 pcrel\n"
+	v2 = "chunk v2 amd64 sorted\n"
+	v1 = "chunk v1 amd64 sorted\n"
+	// good is an FDE of one row that every damaged one must leave alone.
+	good   = "fde 0x2000 4 addr1\nfre 0 sp 8\n"
+	simple = "fde 0 16 addr1\nfre 0 sp 8\nfre 1 sp 16 -16\n" + good
+)
+
+// TestReject has a case for every branch that rejects: header (SFrame V3 §2.1,
+// §2.2), FDE (§2.3), FRE (§2.4). With simple, a version 3 section has its FDEs
+// at 28 and 44, the first attribute at 60, FREs at 65 and 68; version 2 FDEs at
+// 28 and 48, FREs at 68; version 1 FDEs at 28 and 45, FREs at 62.
+func TestReject(t *testing.T) {
+	s390 := "chunk v2 s390x pcrel\n"
+	flex := func(fre string) string {
+		return v3 + "fde 0 16 addr1 flex\n" + fre + "\n" + good
+	}
+	for _, c := range []struct {
+		name, text string
+		opts       Options
+		at         int
+		err        error
+		rows       int
+	}{
+		{"§2.1 magic", v3 + simple + "patch 1 1 0xdf", Options{}, 0, ErrMagic, 0},
+		{"§2.1 magic of second chunk", v3 + good + "zeros 4\npatch 1 54 1", Options{}, 54, ErrMagic, 1},
+		{"§2.1 one byte", v3 + "cut 1", Options{}, 0, wire.ErrTruncated, 0},
+		{"§2.2 short header", v3 + simple + "cut 27", Options{}, 24, wire.ErrTruncated, 0},
+		{"§2.1 version 0", v3 + simple + "patch 1 2 0", Options{}, 2, ErrVersion, 0},
+		{"§2.1 version 4", v3 + simple + "patch 1 2 4", Options{}, 2, ErrVersion, 0},
+		{"§2.1.2 flag 8", v3 + simple + "patch 1 3 8", Options{}, 3, ErrFlags, 0},
+		{"§2.1.2 frame pointer in version 3", "chunk v3 amd64 fp\n" + simple, Options{}, 3, ErrFlags, 0},
+		{"§2.2.1 ABI 0", v3 + simple + "patch 1 4 0", Options{}, 4, ErrABI, 0},
+		{"§2.2.1 ABI 5", v3 + simple + "patch 1 4 5", Options{}, 4, ErrABI, 0},
+		{"§2.2.1 s390x in version 1", "chunk v1 s390x\n", Options{}, 4, ErrABI, 0},
+		{"§2.2.1 byte order", v3 + simple + "patch 1 4 1", Options{}, 4, ErrByteOrder, 0},
+		{"§2.2.1 ABI of the file", v3 + simple, Options{ABI: AArch64LE}, 4, ErrMismatch, 0},
+		{"ld -r up to 2.44", v2 + simple, Options{Relocatable: true}, 3, ErrUntrusted, 0},
+		{"§2.2 auxiliary header", v3 + "patch 1 7 1", Options{}, 7, wire.ErrTruncated, 0},
+		{"§2.2 FRE offset", v3 + simple + "patch 4 24 0x7fffffff", Options{}, 24, wire.ErrTruncated, 0},
+		{"§2.2 FDEs behind FREs", v3 + simple + "patch 4 20 33", Options{}, 20, ErrLayout, 0},
+		{"§2.2 FDE offset", v3 + simple + "patch 4 20 1", Options{}, 8, ErrLayout, 0},
+		{"§2.2 number of FDEs", v3 + simple + "patch 4 8 3", Options{}, 8, ErrLayout, 0},
+		{"§2.2 number of FDEs, version 1", v1 + simple + "patch 4 8 0x7fffffff", Options{}, 8, ErrLayout, 0},
+		{"§2.2 FRE length", v3 + simple + "patch 4 16 0x1000", Options{}, 16, wire.ErrTruncated, 0},
+		{"§2.2 FRE count", v3 + simple + "patch 4 12 9", Options{}, 12, ErrCount, 3},
+		{"§2.3 FRE start offset", v3 + simple + "patch 4 40 0x100", Options{}, 40, ErrFREOffset, 1},
+		{"§2.3 FRE start offset, version 1", v1 + simple + "patch 4 36 0x100", Options{}, 36, ErrFREOffset, 1},
+		{"§2.3 FRE start offset, version 2", v2 + simple + "patch 4 36 0x100", Options{}, 36, ErrFREOffset, 1},
+		{"§2.3 attribute", v3 + simple + "patch 4 40 16", Options{}, 76, wire.ErrTruncated, 1},
+		{"§2.3 number of FREs", v3 + simple + "patch 2 60 9", Options{}, 60, wire.ErrTruncated, 1},
+		{"§2.3 number of FREs, version 1", v1 + simple + "patch 4 40 0x7fffffff", Options{}, 40, wire.ErrTruncated, 1},
+		{"§2.3 number of FREs, version 2", v2 + simple + "patch 4 40 0x7fffffff", Options{}, 40, wire.ErrTruncated, 1},
+		{"§2.3.2 FRE type", v3 + simple + "patch 1 62 3", Options{}, 62, ErrFREType, 1},
+		{"§2.3.2 FRE type, version 1", v1 + simple + "patch 1 44 15", Options{}, 44, ErrFREType, 1},
+		{"§2.3.2 FRE type, version 2", v2 + simple + "patch 1 44 15", Options{}, 44, ErrFREType, 1},
+		{"§2.3.3 FDE type", v3 + simple + "patch 1 63 2", Options{}, 63, ErrFDEType, 1},
+		{"§2.3.4 block size", v3 + simple + "patch 1 62 16", Options{}, 64, ErrRepSize, 1},
+		{"§2.3.4 block size, version 2", v2 + simple + "patch 1 44 16", Options{}, 45, ErrRepSize, 1},
+		{"§2.3 address space", v3 + "fde -36 16 addr1\nfre 0 sp 8\n" + good, Options{Addr: 0}, 28, ErrRange, 1},
+		{"MaxMaskRows", v3 + "fde 0 0x400001 addr1 mask 1\nfre 0 sp 8\n" + good, Options{}, 28, ErrBlocks, 1},
+		{"MaxMaskRows, the second", v3 + "fde 0 64 addr1 mask 32\nfre 0 sp 8\nfde 0 0x7fffffff addr1 mask 1\nfre 0 sp 8\n" + good, Options{}, 44, ErrBlocks, 3},
+		{"§2.4 start", v3 + "fde 0 16 addr1\nfre 0 sp 8\nfre 17 sp 16\n" + good, Options{}, 68, ErrStart, 1},
+		{"§2.4 start in block", v3 + "fde 0 16 addr1 mask 8\nfre 9 sp 8\n" + good, Options{}, 65, ErrStart, 1},
+		{"§2.4 order", v3 + "fde 0 16 addr1\nfre 0 sp 8\nfre 4 sp 16\nfre 3 sp 8\n" + good, Options{}, 71, ErrOrder, 2},
+		{"§2.4 head beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\nfre 4 sp b2 8\npatch 1 74 0x43", Options{}, 79, wire.ErrTruncated, 1},
+		{"§2.4.1 words beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\npatch 1 74 0x43", Options{}, 75, wire.ErrTruncated, 1},
+		{"§2.4.1 word size", v3 + simple + "patch 1 69 0x63", Options{}, 69, ErrWordSize, 2},
+		{"§2.4.1 no words in version 1", v1 + "fde 0 16 addr1\nfre 0 sp\n" + good, Options{}, 63, ErrWords, 1},
+		{"§2.4.1 three words on AMD64", v3 + "fde 0 16 addr1\nfre 0 sp 8 -8 -16\n" + good, Options{}, 66, ErrWords, 1},
+		{"§2.4.1 four words on AArch64", "chunk v3 aarch64 pcrel\nfde 0 16 addr1\nfre 0 sp 8 -8 -16 0\n" + good, Options{}, 66, ErrWords, 1},
+		{"§2.4.1 register below zero", s390 + "fde 0 16 addr1\nfre 0 sp 0 -48 -7\n" + good, Options{}, 72, ErrRegister, 1},
+		{"§2.4.1 register below zero, two bytes", s390 + "fde 0 16 addr1\nfre 0 sp b2 0 -7\n" + good, Options{}, 72, ErrRegister, 1},
+		{"§2.4.2 one word", flex("fre 0 reg 0x39"), Options{}, 66, ErrWords, 1},
+		{"§2.4.2 seven words", flex("fre 0 reg 0x39 8 0 0 0 0 0"), Options{}, 66, ErrWords, 1},
+		{"§2.4.2 RA control alone", flex("fre 0 reg 0x39 8 0x11"), Options{}, 69, ErrWords, 1},
+		{"§2.4.2 FP control alone", flex("fre 0 reg 0x39 8 0 0x33"), Options{}, 70, ErrWords, 1},
+		{"§2.4.2 FP control alone behind RA", flex("fre 0 reg b2 0x39 8 2 -16 0x33"), Options{}, 75, ErrWords, 1},
+		{"§2.4.2 six words with padding", flex("fre 0 reg 0x39 8 0 0x33 0 1"), Options{}, 72, ErrWords, 1},
+		{"§2.4.2 CFA on itself", flex("fre 0 reg 2 8"), Options{}, 67, ErrCFA, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err, rows := decodeAll(assemble(t, c.text), c.opts)
+			var e *wire.Error
+			if !errors.As(err, &e) || !errors.Is(err, c.err) || e.Offset != c.at || e.Section != ".sframe" {
+				t.Errorf("error %v, want .sframe+%#x: %v", err, c.at, c.err)
+			}
+			if rows != c.rows {
+				t.Errorf("%d rows, want %d", rows, c.rows)
+			}
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package sframe
+
+import "symkit/cfi"
+
+// rule is a cfi.Rule without the expression that SFrame never has: small enough
+// to travel in registers.
+type rule struct {
+	kind cfi.Kind
+	reg  cfi.Reg
+	off  int64
+}
+
+func (r rule) full() cfi.Rule { return cfi.Rule{Kind: r.kind, Reg: r.reg, Off: r.off} }
+
+// set stores the rule in place, without the write barrier of a whole cfi.Rule.
+func (r rule) set(to *cfi.Rule) { to.Kind, to.Reg, to.Off = r.kind, r.reg, r.off }
+
+func memCFA(off int64) rule { return rule{kind: cfi.KindMemCFA, off: off} }
+
+// Rules gives the rules of the CFA, the return address and the frame pointer.
+// KindNone means: the register is unchanged. If the FRE is outermost, the
+// return address is undefined and nothing is known of the others.
+func (f *FDE) Rules(e *FRE) (cfa, ra, fp cfi.Rule) {
+	c, r, p := f.rules(e)
+	return c.full(), r.full(), p.full()
+}
+
+func (f *FDE) rules(e *FRE) (cfa, ra, fp rule) {
+	switch {
+	case e.N == 0:
+		return rule{}, rule{kind: cfi.KindUndefined}, rule{}
+	case f.Flex:
+		return f.flexRules(e)
+	}
+	return f.defaultRules(e)
+}
+
+// defaultRules reads the words as CFA, RA unless its place is fixed, and FP
+// (SFrame V3 §2.4.1, §3).
+func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp rule) {
+	c := f.chunk
+	cfa = rule{kind: cfi.KindReg, reg: f.chunk.fp, off: c.cfaOffset(e.Words[0])}
+	if e.Info&freBaseSP != 0 {
+		cfa.reg = f.chunk.sp
+	}
+	i := uint8(1)
+	if c.FixedRA != 0 {
+		ra = memCFA(int64(c.FixedRA))
+	} else {
+		// A word 0 only fills the place in front of FP.
+		if i < e.N && e.Words[i] != 0 {
+			ra = f.saved(e.Words[i])
+		}
+		i++
+	}
+	if c.FixedFP != 0 {
+		fp = memCFA(int64(c.FixedFP))
+	} else if i < e.N {
+		fp = f.saved(e.Words[i])
+	}
+	return cfa, ra, fp
+}
+
+// cfaOffset decodes the offset of a CFA word, which s390x scales and biases, in
+// flexible FDEs too.
+func (c *Chunk) cfaOffset(w int32) int64 {
+	if c.ABI == S390X {
+		return int64(w)*8 + s390xCFABias
+	}
+	return int64(w)
+}
+
+// saved is the rule that an RA or FP word of a default FDE stands for.
+func (f *FDE) saved(w int32) rule {
+	if f.chunk.regWords && w&1 != 0 {
+		return rule{kind: cfi.KindReg, reg: cfi.Reg(w >> 1)}
+	}
+	return memCFA(int64(w))
+}
+
+// TopmostOnly tells of an FRE that it holds in the innermost frame only: on
+// s390x, return address or frame pointer are still in a register, which calls
+// do not preserve (SFrame V3 §3.3).
+func (f *FDE) TopmostOnly(e *FRE) bool {
+	if f.chunk.ABI != S390X || e.N == 0 {
+		return false
+	}
+	_, ra, fp := f.rules(e)
+	return ra.kind == cfi.KindNone || ra.kind == cfi.KindReg || fp.kind == cfi.KindReg
+}

@@ -1,0 +1,146 @@
+// Package sframe decodes the stack trace format SFrame, versions 1, 2 (with
+// errata 1 and 2) and 3, of AMD64, AArch64 in both byte orders, and s390x, into
+// the rows of package cfi.
+//
+// A Section holds Chunks, one unless a linker that does not know the format has
+// concatenated its inputs; a Chunk holds FDEs, one per function; an FDE holds
+// FREs, each the rules from one PC on. FDE.Rows gives them as cfi.Row, FDE.FREs
+// as they are stored, with what a cfi.Row cannot hold.
+//
+// Damage in an FDE costs that FDE alone. Every error is a *wire.Error with the
+// offset of the offending byte in the section.
+package sframe
+
+import (
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+// sectionName is what errors call the input.
+const sectionName = ".sframe"
+
+// MaxMaskRows bounds the rows that all repeating FDEs of one section together
+// may stand for. A real one stands for two per PLT entry; a forged one of 20
+// bytes could stand for 2^32.
+const MaxMaskRows = 1 << 22
+
+// Options tell Parse what the section's bytes do not.
+type Options struct {
+	// Addr is the virtual address of the section's first byte.
+	Addr uint64
+	// ABI is what the file's header promises (see ABIOf): a chunk of another
+	// ABI is rejected. 0 accepts any.
+	ABI ABI
+	// Relocatable says that the section comes from an ET_REL file. The caller
+	// has applied its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like:
+	// symbol + addend - place, the section lying at Addr). Every start address
+	// is then relative to its own field, in every version and whatever the
+	// flags say. An FDE whose start field (FDE.Offset) has no relocation or
+	// R_*_NONE belongs to a discarded section, which the caller must drop.
+	Relocatable bool
+}
+
+// Section is an .sframe section. It aliases the bytes given to Parse.
+type Section struct {
+	// Chunks are the SFrame sections in it, in file order: more than one where
+	// the linker has concatenated them, none in an empty section.
+	Chunks []Chunk
+
+	data []byte
+	opts Options
+}
+
+// Parse reads the headers of all chunks in data, the contents of one .sframe
+// section or PT_GNU_SFRAME segment. Empty data is a section without chunks; the
+// contents of a SHT_NOBITS section are elsewhere, not empty.
+//
+// A damaged header ends the search, as the next one can no longer be found: the
+// error tells its place, the Section holds the chunks before it.
+func Parse(data []byte, opts Options) (*Section, error) {
+	s := &Section{data: data, opts: opts}
+	var err error
+	for at := 0; at < len(data) && err == nil; {
+		var c Chunk
+		if c, err = parseChunk(data, at, opts); err == nil {
+			s.Chunks = append(s.Chunks, c)
+			at = skipZeros(data, c.end)
+		}
+	}
+	s.limitBlocks()
+	return s, err
+}
+
+// skipZeros passes over the padding that linkers put behind a chunk.
+func skipZeros(data []byte, at int) int {
+	for at < len(data) && data[at] == 0 {
+		at++
+	}
+	return at
+}
+
+// limitBlocks finds the FDE at which the repeating FDEs exceed MaxMaskRows, so
+// that FDE can refuse it and those behind it.
+func (s *Section) limitBlocks() {
+	var rows uint64
+	var f FDE
+	for i := range s.Chunks {
+		c := &s.Chunks[i]
+		c.maskEnd = int(c.NumFDEs)
+		for k := range c.maskEnd {
+			if err := f.read(c, k); err != nil || !f.PCMask {
+				continue
+			}
+			blocks := (uint64(f.Size) + uint64(f.RepSize) - 1) / uint64(f.RepSize)
+			// At most 2^32 * 2^32 / 2: an FRE has two bytes or more.
+			rows += min(blocks*uint64(f.NumFREs), MaxMaskRows+1)
+			if rows > MaxMaskRows {
+				c.maskEnd = k
+				break
+			}
+		}
+	}
+}
+
+// FDEs yields the FDEs of all chunks in file order, as Chunk.FDEs.
+func (s *Section) FDEs() iter.Seq2[*FDE, error] {
+	return func(yield func(*FDE, error) bool) {
+		f := new(FDE)
+		for i := range s.Chunks {
+			if !s.Chunks[i].fdes(f, yield) {
+				return
+			}
+		}
+	}
+}
+
+// FDEs yields the chunk's FDEs in file order. A damaged one yields nil and its
+// error, and the others follow. After the last, one error with ErrCount tells
+// that the header's count of FREs is wrong, if every FDE could be read.
+//
+// The FDE is valid until the next one; copy it (*f) to keep it.
+func (c *Chunk) FDEs() iter.Seq2[*FDE, error] {
+	return func(yield func(*FDE, error) bool) { c.fdes(new(FDE), yield) }
+}
+
+func (c *Chunk) fdes(f *FDE, yield func(*FDE, error) bool) bool {
+	var fres uint64
+	damaged := false
+	for i := range int(c.NumFDEs) {
+		if err := f.read(c, i); err != nil {
+			damaged = true
+			if !yield(nil, err) {
+				return false
+			}
+			continue
+		}
+		fres += uint64(f.NumFREs)
+		if !yield(f, nil) {
+			return false
+		}
+	}
+	if !damaged && fres != uint64(c.NumFREs) {
+		return yield(nil, &wire.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: ErrCount})
+	}
+	return true
+}
