@@ -96,7 +96,9 @@ func (t *Text) expression(r Rule, cfa bool) bool {
 	if k.bad || k.c.Err() != nil {
 		return false
 	}
-	t.buf = k.text(t.buf, root)
+	if t.buf = k.text(t.buf, root); cfa {
+		t.buf = k.zero(t.buf, root)
+	}
 	return true
 }
 
@@ -261,9 +263,20 @@ func (k *compiler) text(dst []byte, i int) []byte {
 	case termCFA:
 		return append(dst, ".cfa"...)
 	}
-	dst = append(k.text(dst, t.a), ' ')
-	if t.op != '^' {
-		dst = append(k.text(dst, t.b), ' ')
+	dst = k.text(dst, t.a)
+	if t.op == '^' {
+		dst = k.zero(dst, t.a)
+	} else {
+		dst = k.text(append(dst, ' '), t.b)
 	}
-	return append(dst, t.op)
+	return append(dst, ' ', t.op)
+}
+
+// zero appends ` 0 +` to a bare register or CFA that is an address, so that
+// the same rule reads the same from an expression and from the other kinds.
+func (k *compiler) zero(dst []byte, i int) []byte {
+	if op := k.terms[i].op; op == termReg || op == termCFA {
+		dst = append(dst, " 0 +"...)
+	}
+	return dst
 }

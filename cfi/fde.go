@@ -89,5 +89,10 @@ func (f *FDE) Rows() iter.Seq2[Row, error] {
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
 
-func getMachine() *machine  { return machines.Get().(*machine) }
-func putMachine(m *machine) { machines.Put(m) }
+func getMachine() *machine { return machines.Get().(*machine) }
+
+// putMachine drops what would keep a section alive.
+func putMachine(m *machine) {
+	m.sec, m.cie, m.c = nil, nil, wire.Cursor{}
+	machines.Put(m)
+}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxRules bounds the registers with a rule at one PC. The most seen in
-	// real tables are the 110 of the ppc64 signal trampoline.
+	// maxRules bounds the registers with a rule at one PC: twice what a signal
+	// trampoline saves on the machine with the most registers, ppc64.
 	maxRules = 256
 	// maxStates bounds the nesting of DW_CFA_remember_state.
 	maxStates = 256
@@ -28,15 +28,16 @@ type state struct {
 // to FDE; its slices keep their storage.
 type machine struct {
 	state
-	sec  *Section
-	cie  *CIE
-	c    wire.Cursor
-	at   int    // offset of the instruction under way
-	loc  uint64 // begin of the row under way
-	next uint64 // location after the instruction under way
-	end  uint64
-
+	sec   *Section
+	cie   *CIE
+	c     wire.Cursor
+	at    int // offset of the instruction under way
 	inCIE bool
+	begin uint64 // of the FDE
+	loc   uint64 // begin of the row under way
+	next  uint64 // location after the instruction under way
+	end   uint64
+
 	saved []savedState
 	arena []RegRule // the registers of all saved states
 }
@@ -57,7 +58,7 @@ func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 // initial runs the CIE's instructions and leaves the result in it.
 func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 	m.reset(s, cie, c)
-	m.inCIE, m.loc, m.next, m.end = true, 0, 0, 0
+	m.inCIE, m.begin, m.loc, m.next, m.end = true, 0, 0, 0, 0
 	for m.c.Len() > 0 {
 		m.step()
 	}
@@ -71,7 +72,7 @@ func (m *machine) rows(f *FDE, yield func(Row, error) bool) {
 	c.Seek(uint64(f.from))
 	c = c.Sub(uint64(f.upto - f.from))
 	m.reset(f.sec, f.CIE, c)
-	m.inCIE, m.loc, m.next, m.end = false, f.Begin, f.Begin, f.End
+	m.inCIE, m.begin, m.loc, m.next, m.end = false, f.Begin, f.Begin, f.Begin, f.End
 	for m.c.Len() > 0 {
 		m.step()
 		if m.next == m.loc {
@@ -146,7 +147,7 @@ func (m *machine) operands(op uint8) (o operands) {
 		case 's':
 			o.num = uint64(m.c.SLEB())
 		case 'a':
-			_, o.num = m.sec.address(&m.c, m.cie.FDEEncoding, m.cie.AddrSize, m.loc)
+			_, o.num = m.sec.address(&m.c, m.cie.FDEEncoding, m.cie.AddrSize, m.begin)
 		case 'b':
 			o.block = m.c.Bytes(m.c.ULEB())
 		default:
@@ -200,17 +201,21 @@ func (m *machine) extended(op uint8) {
 		m.remember()
 	case opRestoreState:
 		m.recall()
-	case opNegateRAStateWithPC, opWindowSave:
-		m.vendor(op)
+	case opSetRAState, opNegateRAStateWithPC, opWindowSave:
+		m.vendor(op, o.reg)
 	}
 }
 
 // vendor runs the instructions whose meaning depends on the machine.
-func (m *machine) vendor(op uint8) {
+// raState is the operand of set_ra_state: 0 not signed, 1 signed, 2 signed
+// with the PC. With or without the PC, the bits to strip are the same.
+func (m *machine) vendor(op uint8, raState Reg) {
 	switch m.sec.Machine {
 	case elf.EM_AARCH64:
-		// With or without the PC as a modifier: the bits to strip are the same.
 		m.signed = !m.signed
+		if op == opSetRAState {
+			m.signed = raState != 0
+		}
 		return
 	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
 		if op == opWindowSave {

@@ -120,6 +120,11 @@ func TestVendorInstructions(t *testing.T) {
 	b.Machine = elf.EM_AARCH64
 	wantLines(t, dump(&b.Section), "1000-1004 r7+8 signed", "1004-1008 r7+8", "1008-1100 r7+8")
 
+	b = oneFDE("def_cfa 7 8", "AARCH64_set_ra_state 1 0; advance_loc 4; AARCH64_set_ra_state 2 -8; advance_loc 4;"+
+		"AARCH64_set_ra_state 0 -4")
+	b.Machine = elf.EM_AARCH64
+	wantLines(t, dump(&b.Section), "1000-1004 r7+8 signed", "1004-1008 r7+8 signed", "1008-1100 r7+8")
+
 	b = oneFDE("def_cfa 30 0", "GNU_window_save")
 	b.Machine = elf.EM_SPARCV9
 	want := "1000-1100 r30+0"
@@ -152,6 +157,7 @@ func TestInstructionErrors(t *testing.T) {
 	}{
 		{"unknown", "advance_loc 4", "3f", ErrOpcode, 1, []string{first}},
 		{"window_save on x86-64", "", "2d", ErrOpcode, 0, nil},
+		{"set_ra_state on x86-64", "", "2b0100", ErrOpcode, 0, nil},
 		{"truncated operand", "advance_loc 4", "02", wire.ErrTruncated, 2, []string{first}},
 		{"truncated block", "", "0f05", wire.ErrTruncated, 2, nil},
 		{"register", "", "07ffffffffff0f", ErrRegister, 1, nil},
@@ -198,6 +204,36 @@ func TestTooManyRules(t *testing.T) {
 	got := dump(&b.Section)
 	if len(got) != 1 || !strings.HasSuffix(got[0], ErrTooManyRules.Error()) {
 		t.Errorf("%.200q", got)
+	}
+}
+
+// A consumer may stop anywhere.
+func TestBreak(t *testing.T) {
+	s := synthetic()
+	rows := 0
+	for f := range s.FDEs() {
+		for range f.Rows() {
+			rows++
+			break
+		}
+		if f.Offset > 0 {
+			break
+		}
+	}
+	b := newBuild(EHFrame)
+	b.entry(0x1000, nil)
+	b.entry(0x1000, nil)
+	for range b.FDEs() {
+		rows++
+		break
+	}
+	b.Data = append([]byte{2, 0, 0, 0, 9, 9}, b.Data...)
+	for range b.FDEs() {
+		rows++
+		break
+	}
+	if rows != 3 {
+		t.Errorf("%d rows", rows)
 	}
 }
 

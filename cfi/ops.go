@@ -32,6 +32,7 @@ const (
 	opValExpression    = 0x16
 
 	opMIPSAdvanceLoc8      = 0x1d
+	opSetRAState           = 0x2b // AArch64
 	opNegateRAStateWithPC  = 0x2c // AArch64
 	opWindowSave           = 0x2d // SPARC; negate_ra_state on AArch64
 	opGNUArgsSize          = 0x2e
@@ -67,6 +68,7 @@ var ops = [256]struct{ name, args string }{
 	opValOffsetSF:          {"val_offset_sf", "rs"},
 	opValExpression:        {"val_expression", "rb"},
 	opMIPSAdvanceLoc8:      {"MIPS_advance_loc8", "8"},
+	opSetRAState:           {"AARCH64_set_ra_state", "rs"}, // r: the state, a small number
 	opNegateRAStateWithPC:  {"AARCH64_negate_ra_state_with_pc", ""},
 	opWindowSave:           {"GNU_window_save", ""},
 	opGNUArgsSize:          {"GNU_args_size", "u"},

@@ -87,11 +87,15 @@ func TestOracleCompilers(t *testing.T) {
 			// (arm unwinds by .ARM.exidx and has no .eh_frame)
 			{"eh_frame", "c++", oracleCC, []string{"-fasynchronous-unwind-tables"}},
 			{"eh_frame_os", "c++", oracleCC, []string{"-Os", "-fasynchronous-unwind-tables"}},
+			{"pac", "c", oracleC, []string{"-mbranch-protection=standard", "-fasynchronous-unwind-tables"}},
 			{"gdwarf-2", "c", oracleC, append([]string{"-gdwarf-2", "-gstrict-dwarf"}, debugFrame...)},
 			{"gdwarf-4", "c", oracleC, append([]string{"-gdwarf-4"}, debugFrame...)},
 			{"gdwarf-5", "c", oracleC, append([]string{"-gdwarf-5"}, debugFrame...)},
 		} {
 			if c.lang == "c++" && strings.HasPrefix(target, "arm") {
+				continue
+			}
+			if c.name == "pac" && !strings.HasPrefix(target, "aarch64") {
 				continue
 			}
 			t.Run(target+"/"+c.name, func(t *testing.T) {

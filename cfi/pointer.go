@@ -78,15 +78,11 @@ func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 	return v
 }
 
-// encoded reads a pointer: raw is the number in the section, addr what it
+// encoded reads a pointer in an encoding that was valid in its CIE: raw is the number in the section, addr what it
 // means with its base applied, before any indirection. function is the base of
 // function-relative pointers.
 func (s *Section) encoded(c *wire.Cursor, enc uint8, addrSize int, function uint64) (raw, addr uint64) {
 	at := c.Pos()
-	if enc == peOmit || !validEncoding(enc) {
-		c.Fail(at, ErrEncoding)
-		return 0, 0
-	}
 	if enc&peBase == peAligned {
 		n := uint64(addrSize)
 		c.Skip(-(s.Addr + uint64(at)) & (n - 1))

@@ -321,6 +321,25 @@ func TestPointerEncodings(t *testing.T) {
 	}
 }
 
+// set_loc counts in the FDE's encoding.
+func TestSetLocEncoded(t *testing.T) {
+	b := newBuild(EHFrame)
+	c := b.cie(1, "zR", []byte{0x4b}, usualCIE) // relative to the function
+	b.fde(c, hexBytes("00200000"+"10000000"+"00"), append([]byte{opSetLoc, 4, 0, 0, 0}, asm("def_cfa_offset 16")...))
+	wantLines(t, dump(&b.Section), "2000-2004 r7+8 16=c-8", "2004-2010 r7+16 16=c-8")
+	if b.Name = "moved"; (&b.Section).name() != "moved" {
+		t.Error(b.Name)
+	}
+}
+
+// FDEAt of a damaged FDE.
+func TestFDEAtDamaged(t *testing.T) {
+	b := newBuild(EHFrame)
+	b.Data = append(b.Data, 2, 0, 0, 0, 9, 9)
+	_, err := b.FDEAt(0)
+	wantError(t, err, wire.ErrTruncated, 4)
+}
+
 func TestAlignedAndIndirectPointers(t *testing.T) {
 	b := newBuild(EHFrame)
 	b.Addr = 0x10003
@@ -359,7 +378,7 @@ func TestAddressesOf32Bits(t *testing.T) {
 	b.AddrSize, b.Addr, b.Machine = 4, 0xfffff000, elf.EM_386
 	c := b.cie(1, "zR", []byte{0x1b}, usualCIE)
 	b.fde(c, hexBytes("00200000"+"10000000"+"00"), nil)
-	pc := uint32(0xfffff000+len(b.Data)-9) + 0x2000
+	pc := uint32(b.Addr) + uint32(len(b.Data)-9) + 0x2000
 	wantLines(t, dump(&b.Section), fmt.Sprintf("%x-%x r7+8 16=c-8", pc, pc+16))
 }
 

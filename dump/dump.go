@@ -16,6 +16,7 @@ import (
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/wire"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
@@ -97,8 +98,13 @@ func (d *dumper) header() error {
 	case elf.ET_EXEC, elf.ET_DYN:
 	case elf.ET_CORE:
 		return fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
+	case elf.ET_REL:
+		return fmt.Errorf("%s: %w: it is a relocatable object; dump what it is linked into", main.Path(), ErrNoCode)
 	default:
 		return fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
+	}
+	if err := d.complete(); err != nil {
+		return err
 	}
 	arch, err := main.Arch()
 	if err != nil {
@@ -120,6 +126,22 @@ func (d *dumper) header() error {
 	}
 	m.CodeID = d.codeID()
 	m.Generator, m.Extra = d.opt.Generator, d.opt.Extra
+	return nil
+}
+
+// complete refuses a file that ends inside its headers: half a download. What
+// its program headers still give would pass for the whole.
+func (d *dumper) complete() error {
+	for _, f := range []*elfx.File{d.img.Main, d.img.Debug} {
+		if f == nil {
+			continue
+		}
+		for _, err := range f.Losses() {
+			if errors.Is(err, wire.ErrTruncated) {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -33,6 +33,9 @@ type Stats struct {
 	Losses []error
 	// Warnings are for the user's eyes.
 	Warnings []string
+	// Missing counts the warnings about companions that were not found or
+	// not read.
+	Missing int
 }
 
 // loss records damage; nil is none.
@@ -56,6 +59,12 @@ func (d *dumper) dwarfLoss(err error) {
 
 func (d *dumper) warn(format string, args ...any) {
 	d.m.Stats.Warnings = append(d.m.Stats.Warnings, fmt.Sprintf(format, args...))
+}
+
+// missing records a warning about a companion.
+func (d *dumper) missing(format string, args ...any) {
+	d.m.Stats.Missing++
+	d.warn(format, args...)
 }
 
 // Count is a number of something, in words.

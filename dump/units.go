@@ -1,9 +1,11 @@
 package dump
 
 import (
+	"cmp"
 	"slices"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 )
 
 // unit is a unit and what it yielded.
@@ -44,7 +46,27 @@ func (d *dumper) openDWARF() error {
 		d.dwarfLoss(err)
 	}
 	d.dw = dw
+	d.warnCompanions(f)
 	return nil
+}
+
+// warnCompanions tells of files that hold a part of the debug information and
+// are not read.
+func (d *dumper) warnCompanions(f *elfx.File) {
+	split, first := 0, dwarfx.Str(0)
+	for i := range d.dw.Units {
+		if s := d.dw.Units[i].Split; s != 0 {
+			split++
+			first = cmp.Or(first, s)
+		}
+	}
+	if split > 0 {
+		name, _ := d.dw.String(first)
+		d.missing("%s: the functions of %d units are in split DWARF files that are not read, the first %q", f.Path(), split, name)
+	}
+	if link, err := f.AltLink(); err == nil && link.Path != "" {
+		d.missing("%s: names and types are in a supplementary file that is not read: %q", f.Path(), link.Path)
+	}
 }
 
 // scanUnits reads every unit's functions and inlined calls.

@@ -145,22 +145,23 @@ func inflateZlib(dst, src []byte, progress func(data []byte, done int)) error {
 	return inflate.ZlibProgress(dst, src, func(done int) { progress(dst, done) })
 }
 
-// inflateZstd decodes one or more frames (lld writes several). The decoder
-// never holds more than the claimed size, which is bounded, and its window.
+// inflateZstd decodes one or more frames (lld writes several) into a buffer of
+// the claimed size and nothing beyond it.
 func inflateZstd(p packing) ([]byte, error) {
 	if p.size == 0 {
 		return []byte{}, nil
 	}
+	// WithDecoderMaxMemory would refuse a small section in a frame with the
+	// usual large window; the buffer's capacity is the limit instead.
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(p.size))
+		zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	first := min(p.size, uint64(len(p.body))*32)
-	data, err := d.DecodeAll(p.body, make([]byte, 0, first))
+	data, err := d.DecodeAll(p.body, make([]byte, 0, p.size))
 	if err == nil && uint64(len(data)) != p.size {
 		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), p.size)
 	}

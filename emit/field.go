@@ -59,8 +59,8 @@ func (f *fields) number(end, maxDigits int) bool {
 // hex reads a hexadecimal number of at most maxDigits digits.
 func (f *fields) hex(maxDigits int) (v uint64) {
 	end := f.pos
-	for end < len(f.line) {
-		d := hexValue[f.line[end]]
+	for _, c := range f.line[f.pos:] {
+		d := hexValue[c]
 		if d > 15 {
 			break
 		}
@@ -79,8 +79,11 @@ func (f *fields) hex32() uint32 { return uint32(f.hex(8)) }
 // dec reads a decimal number up to MaxNumber.
 func (f *fields) dec() uint32 {
 	start, end, v := f.pos, f.pos, uint64(0)
-	for end < len(f.line) && f.line[end]-'0' <= 9 {
-		v = v*10 + uint64(f.line[end]-'0')
+	for _, c := range f.line[f.pos:] {
+		if c -= '0'; c > 9 {
+			break
+		}
+		v = v*10 + uint64(c)
 		end++
 	}
 	if !f.number(end, 10) {

@@ -160,11 +160,11 @@ func badRules(rules []byte) int {
 	n := plain(rules)
 	first, afterName, start := true, false, 0
 	for at := 0; at <= n; at++ {
-		if at < n && rules[at] != ' ' {
+		if at < len(rules) && rules[at] != ' ' {
+			if at == n {
+				return n
+			}
 			continue
-		}
-		if at == n && n < len(rules) {
-			return n
 		}
 		isName := at > start && rules[at-1] == ':'
 		if at == start || first && !isName || isName && (afterName || at == start+1) {

@@ -35,6 +35,8 @@ func ABIOf(m elf.Machine, bigEndian bool) (a ABI, ok bool) {
 // BigEndian tells the ABI's byte order.
 func (a ABI) BigEndian() bool { return a == AArch64BE || a == S390X }
 
+func (a ABI) isAArch64() bool { return a == AArch64BE || a == AArch64LE }
+
 func (a ABI) String() string {
 	switch a {
 	case AArch64BE:
@@ -60,15 +62,13 @@ func (a ABI) FP() cfi.Reg { return registers[a&7].fp }
 func (a ABI) RA() cfi.Reg { return registers[a&7].ra }
 
 var registers = [8]struct{ sp, fp, ra cfi.Reg }{
-	AArch64BE: {31, aarch64FP, 30},
-	AArch64LE: {31, aarch64FP, 30},
+	AArch64BE: {31, 29, 30},
+	AArch64LE: {31, 29, 30},
 	AMD64:     {7, 6, 16},
 	S390X:     {15, 11, 14},
 }
 
 const (
-	aarch64FP = 29
-
 	// s390xCFABias is the CFA's distance from the stack pointer at function
 	// entry, the register save area; CFA words count from it in units of 8.
 	s390xCFABias = 160

@@ -6,11 +6,11 @@ import "errors"
 // that are missing give wire.ErrTruncated. The sections named are those of the
 // SFrame specification, version 3.
 var (
-	// ErrMagic: no SFrame magic where a header must be (§2.1).
+	// ErrMagic: no SFrame magic where a header must be (§2.1.1).
 	ErrMagic = errors.New("no SFrame magic")
-	// ErrVersion: a format version other than 1, 2 and 3 (§2.1).
+	// ErrVersion: a format version other than 1, 2 and 3 (§2.1.2).
 	ErrVersion = errors.New("unknown SFrame version")
-	// ErrFlags: a flag that the version does not define (§2.1.2).
+	// ErrFlags: a flag that the version does not define (§2.1.3).
 	ErrFlags = errors.New("undefined SFrame flag")
 	// ErrABI: an ABI identifier that the version does not define (§2.2.1).
 	ErrABI = errors.New("unknown SFrame ABI")
@@ -25,11 +25,11 @@ var (
 	ErrUntrusted = errors.New("FDEs of a relocatable section are sorted")
 	// ErrFREOffset: an FDE's FREs begin outside the FRE sub-section (§2.3).
 	ErrFREOffset = errors.New("FREs outside their sub-section")
-	// ErrFREType: an undefined size of the FRE start field (§2.3.2).
+	// ErrFREType: an undefined size of the FRE start field (§2.3.3).
 	ErrFREType = errors.New("undefined FRE type")
 	// ErrFDEType: an FDE type other than default and flexible (§2.3.3).
 	ErrFDEType = errors.New("undefined FDE type")
-	// ErrRepSize: a repeating FDE with blocks of size 0 (§2.3.4).
+	// ErrRepSize: a repeating FDE with blocks of size 0 (§2.3.2).
 	ErrRepSize = errors.New("repeating block of size 0")
 	// ErrRange: a function that wraps around the address space.
 	ErrRange = errors.New("function exceeds the address space")
@@ -45,7 +45,7 @@ var (
 	ErrWordSize = errors.New("undefined FRE word size")
 	// ErrWords: a number or arrangement of data words without a meaning (§2.4.1).
 	ErrWords = errors.New("FRE words without a meaning")
-	// ErrCFA: a flexible FRE whose CFA is not based on a register (§2.4.2).
+	// ErrCFA: a flexible FRE whose CFA is not based on a register (§3.2).
 	ErrCFA = errors.New("CFA not based on a register")
 	// ErrRegister: a register number below zero (V2 s390x).
 	ErrRegister = errors.New("negative register number")

@@ -47,7 +47,7 @@ func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 // Chunk is the chunk that the FDE belongs to.
 func (f *FDE) Chunk() *Chunk { return f.chunk }
 
-// Bits of func_info (SFrame V3 §2.3.2) and func_info2 (§2.3.3).
+// Bits of func_info and func_info2 (SFrame V3 §2.3.3).
 const (
 	infoFREType = 0x0f
 	infoPCMask  = 0x10
@@ -134,7 +134,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	f.Signal = f.chunk.Version == 3 && info&infoSignal != 0
 	f.Flex = info2&info2Type == 1
 	f.PCMask = info&infoPCMask != 0
-	f.KeyB = info&infoKeyB != 0 && f.chunk.fp == aarch64FP
+	f.KeyB = info&infoKeyB != 0 && f.chunk.ABI.isAArch64()
 	f.addrSize = 1 << (info & infoFREType)
 	f.maxWords = f.chunk.maxWords
 	if f.Flex {

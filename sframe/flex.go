@@ -5,7 +5,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Bits of a control word (SFrame V3 §2.4.2).
+// Bits of a control word (SFrame V3 §3.2).
 const (
 	ctrlReg      = 1
 	ctrlDeref    = 2
@@ -60,7 +60,7 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	}
 }
 
-// flexRules reads the words as pairs (SFrame V3 §2.4.2).
+// flexRules reads the words as pairs (SFrame V3 §3.2).
 func (f *FDE) flexRules(e *FRE) (cfa, ra, fp rule) {
 	c := f.chunk
 	cfa = e.pair(0)

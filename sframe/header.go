@@ -5,7 +5,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Flags are the header's flags (SFrame V3 §2.1.2).
+// Flags are the header's flags (SFrame V3 §2.1.3).
 type Flags uint8
 
 // The flags that some version defines.

@@ -36,7 +36,7 @@ func (f *FDE) rules(e *FRE) (cfa, ra, fp rule) {
 }
 
 // defaultRules reads the words as CFA, RA unless its place is fixed, and FP
-// (SFrame V3 §2.4.1, §3).
+// (SFrame V3 §3.1).
 func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp rule) {
 	c := f.chunk
 	cfa = rule{kind: cfi.KindReg, reg: f.chunk.fp, off: c.cfaOffset(e.Words[0])}
@@ -80,7 +80,7 @@ func (f *FDE) saved(w int32) rule {
 
 // TopmostOnly tells of an FRE that it holds in the innermost frame only: on
 // s390x, return address or frame pointer are still in a register, which calls
-// do not preserve (SFrame V3 §3.3).
+// do not preserve (SFrame V3 §3.1.3).
 func (f *FDE) TopmostOnly(e *FRE) bool {
 	if f.chunk.ABI != S390X || e.N == 0 {
 		return false

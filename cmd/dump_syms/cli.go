@@ -53,7 +53,7 @@ type cli struct {
 	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted for Mozilla's callers: the type is read from the file."`
 	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted for Breakpad's callers: references between units are always followed."`
 
-	Version versionFlag `env:"-" help:"Print the version and exit."`
+	Version versionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
 }

@@ -39,7 +39,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return exitFailed, err
 	}
 	c.report(in, m)
-	if c.Strict && (m.Stats.LossCount > 0 || in.missing || len(in.losses()) > 0) {
+	if c.Strict && (m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0) {
 		return exitLoss, nil
 	}
 	return 0, nil

@@ -32,6 +32,7 @@ const (
 	slotStrOffsetsBase
 	slotAddrBase
 	slotRngListsBase
+	slotSplit
 	numSlots
 )
 
@@ -39,6 +40,7 @@ const (
 	attrSibling     = uint64(dwarf.AttrSibling)
 	attrMIPSLinkage = 0x2007
 	attrGNUAddrBase = 0x2133
+	attrGNUDwoName  = 0x2130
 	// DW_AT_GNU_ranges_base is for split units alone; gcc writes it into the
 	// skeleton, whose own DW_AT_ranges it must not change.
 )
@@ -78,6 +80,8 @@ func attrSlot(attr uint64) (slot, bool) {
 		return slotAddrBase, true
 	case uint64(dwarf.AttrRnglistsBase):
 		return slotRngListsBase, true
+	case uint64(dwarf.AttrDwoName), attrGNUDwoName:
+		return slotSplit, true
 	}
 	return 0, false
 }

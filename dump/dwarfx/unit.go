@@ -50,6 +50,8 @@ type Unit struct {
 	Language Language // DW_AT_language
 	Name     Str      // DW_AT_name
 	CompDir  Str      // DW_AT_comp_dir
+	// Split is DW_AT_dwo_name: the functions are described in that file.
+	Split Str
 	// LineOff is the .debug_line offset of the unit's line table, valid with HasLines.
 	LineOff  uint64
 	HasLines bool
@@ -174,6 +176,7 @@ func (d *Data) readRoot(u *Unit) error {
 	u.rngListsBase = u.defaultBase(&die, slotRngListsBase, 12)
 	u.Name = d.str(u, die.vals[slotName])
 	u.CompDir = d.str(u, die.vals[slotCompDir])
+	u.Split = d.str(u, die.vals[slotSplit])
 	if low := die.vals[slotLowPC]; low.form != 0 {
 		u.LowPC, _ = d.address(u, low)
 	}

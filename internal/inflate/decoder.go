@@ -12,8 +12,8 @@ import (
 // how many: those before byte in of src. Above them bits may already have what
 // follows in src, so that adding it again changes nothing.
 //
-// src may be a mapped file that is changed meanwhile: no byte of it is looked
-// at twice on the way to one decision.
+// src may be a mapped file that somebody changes meanwhile. That can spoil the
+// output, but no bound: bounds are checked on copies of what was read.
 type decoder struct {
 	dst, src []byte
 	out, in  int

@@ -179,7 +179,7 @@ func fill(table []uint32, width int, sorted []uint16, lengths []uint8, symbols [
 		}
 		sorted = sorted[count[n]:]
 	}
-	fillSub(table, width, code, sorted, lengths, symbols, count)
+	fillSub(table, width, code, sorted, lengths, symbols)
 }
 
 // nextCode adds one to a bit-reversed code of n bits; after the last code
@@ -195,7 +195,7 @@ func nextCode(code, n int) int {
 }
 
 // fillSub makes the subtables for the codes longer than width.
-func fillSub(table []uint32, width, code int, sorted []uint16, lengths []uint8, symbols []uint32, count *[maxCodeBits + 2]int) {
+func fillSub(table []uint32, width, code int, sorted []uint16, lengths []uint8, symbols []uint32) {
 	end := 1 << width // of the table so far
 	start, sub, prefix := 0, 0, -1
 	for i, sym := range sorted {

@@ -55,8 +55,8 @@ func (c *Cursor) Fail(at int, err error) {
 	c.pos = len(c.data)
 }
 
-// Seek moves to offset off of the section; a position outside the cursor's
-// data fails.
+// Seek moves to offset off of the section; a position behind the cursor's end
+// fails. One before a sub-cursor's start does not.
 func (c *Cursor) Seek(off uint64) {
 	if off > uint64(len(c.data)) {
 		c.Fail(c.pos, ErrOffset)
@@ -176,7 +176,7 @@ func (c *Cursor) Uint(size int) uint64 {
 	case 3:
 		return uint64(c.U24())
 	}
-	c.Fail(c.pos, ErrOffset)
+	c.Fail(c.pos, ErrSize)
 	return 0
 }
 

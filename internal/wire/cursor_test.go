@@ -40,9 +40,9 @@ var reads = []struct {
 	{"Uint 4", "\x81\x02\x03\x04", true, uintN(4), 0x81020304, 4, nil, 0},
 	{"Uint 8", "\x81\x02\x03\x04\x05\x06\x07\x08", true, uintN(8), 0x8102030405060708, 8, nil, 0},
 	{"Uint short", "\x81\x02\x03", true, uintN(4), 0, 3, ErrTruncated, 0},
-	{"Uint of no size", "\x81", true, uintN(0), 0, 1, ErrOffset, 0},
-	{"Uint 5", "\x01\x02\x03\x04\x05", true, uintN(5), 0, 5, ErrOffset, 0},
-	{"Uint -1", "\x01", true, uintN(-1), 0, 1, ErrOffset, 0},
+	{"Uint of no size", "\x81", true, uintN(0), 0, 1, ErrSize, 0},
+	{"Uint 5", "\x01\x02\x03\x04\x05", true, uintN(5), 0, 5, ErrSize, 0},
+	{"Uint -1", "\x01", true, uintN(-1), 0, 1, ErrSize, 0},
 
 	{"DWARF 5 §7.6 ULEB 2", "\x02", false, uleb, 2, 1, nil, 0},
 	{"DWARF 5 §7.6 ULEB 127", "\x7f", false, uleb, 127, 1, nil, 0},

@@ -16,6 +16,8 @@ var (
 	ErrReserved = errors.New("reserved initial length")
 	// ErrUnterminated: a string without its NUL.
 	ErrUnterminated = errors.New("unterminated string")
+	// ErrSize: a number of a size that there is not.
+	ErrSize = errors.New("impossible size of a number")
 	// ErrOffset: a position outside the section.
 	ErrOffset = errors.New("offset outside the section")
 )

@@ -1,0 +1,23 @@
+package inflate_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+
+	"symkit/internal/inflate"
+)
+
+func ExampleZlib() {
+	var section bytes.Buffer
+	w := zlib.NewWriter(&section)
+	w.Write([]byte("a section, a section, a section"))
+	w.Close()
+
+	dst := make([]byte, 31) // ch_size of the section's compression header
+	fmt.Println(inflate.Zlib(dst, section.Bytes()), string(dst))
+	fmt.Println(inflate.Zlib(dst, section.Bytes()[:9]))
+	// Output:
+	// <nil> a section, a section, a section
+	// zlib stream+0x9: truncated
+}
