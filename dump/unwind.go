@@ -121,6 +121,7 @@ func (d *dumper) writeFrames(frames []frame) error {
 	errs := make([][]error, n)
 	err := d.each(n, func() func(int) error {
 		text := cfi.NewText(d.arch)
+		text.BigEndian = d.img.Main.BigEndian
 		return func(i int) error {
 			text.Stats = cfi.Stats{}
 			var out []byte

@@ -60,12 +60,17 @@ func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	var data []byte
+	data := s.file.buffers.get(p.size)
+	d := dropper{s.file.mapping, s.Offset, s.Offset + s.Size, s.Size}
 	if p.kind == elf.COMPRESS_ZSTD {
-		data, err = inflateZstd(p)
+		err = inflateZstd(data, p.body)
 	} else {
-		data = make([]byte, p.size)
-		err = inflateZlib(data, p.body, progress)
+		err = inflate.ZlibProgress(data, p.body, func(done int) {
+			d.consumed(done, len(data))
+			if progress != nil {
+				progress(data, done)
+			}
+		})
 	}
 	if err == nil {
 		return data, nil
@@ -137,19 +142,10 @@ func (p *packing) limit() uint64 {
 	return min(most, math.MaxInt)
 }
 
-// inflateZlib inflates src into exactly dst.
-func inflateZlib(dst, src []byte, progress func(data []byte, done int)) error {
-	if progress == nil {
-		return inflate.Zlib(dst, src)
-	}
-	return inflate.ZlibProgress(dst, src, func(done int) { progress(dst, done) })
-}
-
-// inflateZstd decodes one or more frames (lld writes several) into a buffer of
-// the claimed size and nothing beyond it.
-func inflateZstd(p packing) ([]byte, error) {
-	if p.size == 0 {
-		return []byte{}, nil
+// inflateZstd decodes one or more frames (lld writes several) into exactly dst.
+func inflateZstd(dst, src []byte) error {
+	if len(dst) == 0 {
+		return nil
 	}
 	// WithDecoderMaxMemory would refuse a small section in a frame with the
 	// usual large window; the buffer's capacity is the limit instead.
@@ -158,12 +154,12 @@ func inflateZstd(p packing) ([]byte, error) {
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer d.Close()
-	data, err := d.DecodeAll(p.body, make([]byte, 0, p.size))
-	if err == nil && uint64(len(data)) != p.size {
-		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), p.size)
+	data, err := d.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && len(data) != len(dst) {
+		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), len(dst))
 	}
-	return data, err
+	return err
 }

@@ -46,6 +46,7 @@ type File struct {
 	path        string
 	mapping     *mapping
 	data        []byte
+	buffers     buffers   // of large inflated sections
 	synthetic   []Section // found through program headers
 	buildID     []byte
 	holdsLoaded bool
@@ -98,6 +99,7 @@ func NewFile(name string, data []byte) (*File, error) {
 
 // Close unmaps the file. What aliased it must no longer be touched.
 func (f *File) Close() error {
+	f.buffers.release()
 	unmap := f.mapping.unmap
 	f.mapping.unmap, f.data = nil, nil
 	if unmap == nil {

@@ -16,3 +16,23 @@ func mmap(file *os.File, size int) (data []byte, unmap func() error, err error) 
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// anonymous returns size zero bytes outside of the Go heap, on huge pages
+// where the system has them, or nil.
+func anonymous(size uint64) (data []byte, free func()) {
+	data, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, nil
+	}
+	adviseHuge(data)
+	return data, func() { _ = unix.Munmap(data) }
+}
+
+// drop gives the whole pages between two file offsets back to the system.
+func (m *mapping) drop(from, to uint64) {
+	page := uint64(os.Getpagesize())
+	from, to = (from+page-1)/page*page, to/page*page
+	if m != nil && m.unmap != nil && from < to && to <= uint64(len(m.data)) {
+		_ = unix.Madvise(m.data[from:to], unix.MADV_DONTNEED)
+	}
+}

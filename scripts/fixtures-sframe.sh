@@ -15,7 +15,7 @@
 # machine is configured with, under a private configuration inside WORKDIR; the
 # system's sources and lists stay as they are. They run through their own libc.
 # WORKDIR/bin keeps a wrapper per tool, e.g. v3-s390x-as; the oracle tests find
-# them by SYMKIT_SFRAME_TOOLS=WORKDIR/bin.
+# them, and zlib's source beside them, by SYMKIT_SFRAME_TOOLS=WORKDIR/bin.
 #
 # Needs: bookworm with apt, gcc and binutils for x86-64, aarch64 and s390x.
 set -euo pipefail
@@ -35,7 +35,8 @@ fetch() {
 	[ -e "$work/$suite/.done" ] && return
 	mkdir -p "$root"/{lists,cache,sources.d,debs} "$work/$suite"
 	mirror=$(apt-get indextargets --format '$(SITE)' 'Codename: bookworm' | head -1)
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$root/sources.list"
+	printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+		deb "$mirror" "$suite" deb-src "$mirror" "$suite" >"$root/sources.list"
 	: >"$root/status"
 	cat >"$root/apt.conf" <<-END
 		Dir::Etc::sourcelist "$root/sources.list";
@@ -56,6 +57,22 @@ fetch() {
 	touch "$work/$suite/.done"
 }
 
+# sources SUITE PACKAGE: unpacks a source package's tarball into WORKDIR/PACKAGE, C
+# code for the oracle tests to compile.
+sources() {
+	local root=$work/apt-$1
+	[ -e "$work/$2/.done" ] && return
+	(
+		export APT_CONFIG=$root/apt.conf
+		cd "$root/debs"
+		apt-get -q update
+		apt-get -q source --tar-only --download-only "$2"
+	) >&2
+	mkdir -p "$work/$2"
+	tar -xf "$root"/debs/"$2"_*.orig.tar.* -C "$work/$2" --strip-components=1
+	touch "$work/$2/.done"
+}
+
 # wrap NAME SUITE PROGRAM: WORKDIR/bin/NAME runs the unpacked program.
 wrap() {
 	local lib=$work/$2/usr/lib
@@ -72,6 +89,7 @@ tools() {
 	fetch trixie $common libsframe1
 	fetch sid $common libsframe3 libgcc-s1 libstdc++6 libedit2 libffi8 libtinfo6 libxml2-16 libz3-4 \
 		libbsd0 libmd0 libllvm22 llvm-22 lld-22
+	sources sid zlib
 	local gnu t
 	for gnu in x86_64 aarch64 s390x; do
 		for t in as ld readelf; do

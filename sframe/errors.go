@@ -35,6 +35,8 @@ var (
 	ErrRange = errors.New("function exceeds the address space")
 	// ErrBlocks: repeating FDEs that stand for more than MaxMaskRows rows.
 	ErrBlocks = errors.New("too many repeating blocks")
+	// ErrSharing: the FDEs count far more FREs than there are bytes for.
+	ErrSharing = errors.New("functions share too many FREs")
 	// ErrCount: the header's number of FREs is not the sum over the FDEs (§2.2).
 	ErrCount = errors.New("number of FREs disagrees with the FDEs")
 	// ErrStart: an FRE that starts outside its function or block (§2.4).

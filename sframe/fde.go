@@ -100,7 +100,10 @@ func (f *FDE) read(c *Chunk, i int) error {
 	if f.Start+uint64(f.Size) < f.Start {
 		r.Fail(at, ErrRange)
 	}
-	if f.PCMask && i >= c.maskEnd {
+	if i >= c.usable {
+		r.Fail(at, ErrSharing)
+	}
+	if f.PCMask && i >= c.maskable {
 		r.Fail(at, ErrBlocks)
 	}
 	return r.Err()

@@ -39,7 +39,7 @@ func FuzzSection(f *testing.F) {
 				rows += fuzzRows(t, fde, len(data))
 			}
 		}
-		if limit := MaxMaskRows + len(data); rows > limit {
+		if limit := MaxMaskRows + maxSharing*len(data); rows > limit {
 			t.Fatalf("%d rows, limit %d", rows, limit)
 		}
 		x, errs := NewIndex(s)

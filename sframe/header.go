@@ -60,7 +60,7 @@ type Chunk struct {
 	data             []byte
 	opts             Options
 	fdes0, fres, end int // offsets of the FDE table, the FREs and their end
-	maskEnd          int // FDEs from here on may not repeat
+	usable, maskable int // FDEs from these on are refused: all, those that repeat
 
 	big      bool
 	sp       cfi.Reg

@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"symkit/cfi"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -143,4 +146,180 @@ func TestOracleMutated(t *testing.T) {
 // unlike tells of a chunk whose text readelf gets wrong.
 func unlike(c *Chunk) bool {
 	return c.Flags&(FDESorted|FuncStartPCRel) == 0
+}
+
+// TestOracleEHFrame compiles zlib and basic.c for each machine and compares the
+// rows with those of .eh_frame, which describes the same functions, PC by PC.
+func TestOracleEHFrame(t *testing.T) {
+	bin := filepath.Dir(tool(t, "v3-readelf"))
+	sources, err := filepath.Glob(filepath.Join(bin, "..", "zlib", "*.c"))
+	if err != nil || len(sources) < 10 {
+		t.Fatalf("zlib beside the tools: %d files, %v", len(sources), err)
+	}
+	basic, err := filepath.Abs("testdata/src/basic.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources = append(sources, basic)
+	for _, c := range []struct {
+		machine  string
+		flags    []string
+		versions []string
+	}{
+		{"x86_64", nil, []string{"v2", "v3"}},
+		{"x86_64", []string{"-fno-omit-frame-pointer", "-mavx2", "-fstack-clash-protection"}, []string{"v3"}},
+		{"aarch64", []string{"-mbranch-protection=pac-ret"}, []string{"v2", "v3"}},
+		{"aarch64", []string{"-mbranch-protection=pac-ret+b-key", "-fno-omit-frame-pointer"}, []string{"v3"}},
+		{"s390x", []string{"-march=z13"}, []string{"v3"}},
+		{"s390x", []string{"-march=z10", "-mbackchain"}, []string{"v3"}},
+	} {
+		dir := t.TempDir()
+		var asm []string
+		for _, source := range sources {
+			out := filepath.Join(dir, filepath.Base(source)+".s")
+			args := append([]string{"-O2", "-fPIC", "-w", "-S", "-o", out, source}, c.flags...)
+			command(t, c.machine+"-linux-gnu-gcc", args...)
+			asm = append(asm, out)
+		}
+		for _, v := range c.versions {
+			t.Run(fmt.Sprint(c.machine, c.flags, v), func(t *testing.T) {
+				var objects []string
+				for _, s := range asm {
+					o := s + "." + v + ".o"
+					command(t, filepath.Join(bin, v+"-"+c.machine+"-as"), "--gsframe", "-o", o, s)
+					objects = append(objects, o)
+				}
+				so := filepath.Join(dir, v+".so")
+				command(t, filepath.Join(bin, v+"-"+c.machine+"-ld"), append([]string{"-shared", "-o", so}, objects...)...)
+				compareEHFrame(t, so)
+			})
+		}
+	}
+}
+
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// pcRules is what both tables say of a PC.
+type pcRules struct {
+	cfa, ra, fp string
+	signed      bool
+}
+
+func compareEHFrame(t *testing.T, path string) {
+	t.Helper()
+	file, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	abi, _ := ABIOf(file.Machine, file.Data == elf.ELFDATA2MSB)
+	dwarf := ehFrameRules(t, file, abi)
+	section := file.Section(".sframe")
+	data, err := section.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := parse(t, data, Options{Addr: section.Addr, ABI: abi})
+	both, equal, differ := 0, 0, 0
+	for f, err := range s.FDEs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range f.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := pcRules{ruleText(row.CFA), same(row.Rule(abi.RA())), same(row.Rule(abi.FP())), row.RASigned}
+			if f.Current().Outermost() {
+				got.cfa = ""
+			}
+			for pc := row.Begin; pc < row.End; pc++ {
+				want, ok := dwarf[pc]
+				if !ok {
+					continue
+				}
+				if both++; want == got {
+					equal++
+				} else if differ++; differ < 10 {
+					t.Errorf("%#x: .eh_frame %v, .sframe %v", pc, want, got)
+				}
+			}
+		}
+	}
+	t.Logf("%d PCs in both, %d equal, %d differ; .eh_frame has %d", both, equal, differ, len(dwarf))
+	if both < 5000 || both < len(dwarf)*9/10 {
+		t.Error("too few")
+	}
+}
+
+// same spells a rule, one that says "unchanged" as none.
+func same(r cfi.Rule) string {
+	if r.Kind == cfi.KindSame {
+		r = cfi.Rule{}
+	}
+	return ruleText(r)
+}
+
+func ehFrameRules(t *testing.T, file *elf.File, abi ABI) map[uint64]pcRules {
+	t.Helper()
+	section := file.Section(".eh_frame")
+	data, err := section.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := cfi.Section{Kind: cfi.EHFrame, Data: data, Addr: section.Addr, AddrSize: 8, BigEndian: abi.BigEndian(), Machine: file.Machine}
+	all := map[uint64]pcRules{}
+	for f, err := range s.FDEs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range f.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := pcRules{ruleText(row.CFA), same(row.Rule(abi.RA())), same(row.Rule(abi.FP())), row.RASigned}
+			if row.Rule(abi.RA()).Kind == cfi.KindUndefined {
+				r = pcRules{"", "undefined", "none", false}
+			}
+			for pc := row.Begin; pc < row.End; pc++ {
+				if row.CFA.Kind == cfi.KindExpr {
+					r.cfa = pltCFA(t, row.CFA.Expr, pc)
+				}
+				r.fp = expandFP(r.fp, row.Rule(abi.FP()))
+				all[pc] = r
+			}
+		}
+	}
+	return all
+}
+
+// pltCFA evaluates the two CFA expressions that occur: ld's for PLT entries,
+// rsp+8, or +16 where pc & 15 reaches a constant, and the word at rN+k.
+func pltCFA(t *testing.T, expr []byte, pc uint64) string {
+	t.Helper()
+	const breg0, deref, lit0 = 0x70, 0x06, 0x30
+	if len(expr) == 3 && expr[2] == deref && expr[1] < 0x80 {
+		return fmt.Sprintf("(r%d%+d)", expr[0]-breg0, int8(expr[1]<<1)>>1)
+	}
+	if len(expr) != 11 || expr[0] != breg0+7 || expr[1] != 8 {
+		t.Fatalf("CFA expression %x at %#x", expr, pc)
+	}
+	if pc&15 >= uint64(expr[6]-lit0) {
+		return "r7+16"
+	}
+	return "r7+8"
+}
+
+// expandFP spells the memory at rN+k, as DWARF has it an expression.
+func expandFP(text string, r cfi.Rule) string {
+	const breg0 = 0x70
+	if r.Kind == cfi.KindMemExpr && len(r.Expr) == 2 && r.Expr[1] < 0x80 {
+		return fmt.Sprintf("(r%d%+d)", r.Expr[0]-breg0, int8(r.Expr[1]<<1)>>1)
+	}
+	return text
 }

@@ -2,6 +2,7 @@ package sframe
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"symkit/internal/wire"
@@ -93,7 +94,7 @@ func TestReject(t *testing.T) {
 		{"§2.3.2 block size", v3 + simple + "patch 1 62 16", Options{}, 64, ErrRepSize, 1},
 		{"§2.3.2 block size, version 2", v2 + simple + "patch 1 44 16", Options{}, 45, ErrRepSize, 1},
 		{"§2.3 address space", v3 + "fde -36 16 addr1\nfre 0 sp 8\n" + good, Options{Addr: 0}, 28, ErrRange, 1},
-		{"MaxMaskRows", v3 + "fde 0 0x400001 addr1 mask 1\nfre 0 sp 8\n" + good, Options{}, 28, ErrBlocks, 1},
+		{"MaxMaskRows", v3 + "fde 0 0x100001 addr1 mask 1\nfre 0 sp 8\n" + good, Options{}, 28, ErrBlocks, 1},
 		{"MaxMaskRows, the second", v3 + "fde 0 64 addr1 mask 32\nfre 0 sp 8\nfde 0 0x7fffffff addr1 mask 1\nfre 0 sp 8\n" + good, Options{}, 44, ErrBlocks, 3},
 		{"§2.4 start", v3 + "fde 0 16 addr1\nfre 0 sp 8\nfre 17 sp 16\n" + good, Options{}, 68, ErrStart, 1},
 		{"§2.4 start in block", v3 + "fde 0 16 addr1 mask 8\nfre 9 sp 8\n" + good, Options{}, 65, ErrStart, 1},
@@ -124,5 +125,26 @@ func TestReject(t *testing.T) {
 				t.Errorf("%d rows, want %d", rows, c.rows)
 			}
 		})
+	}
+}
+
+// TestSharing: FDEs that all count the same FREs are refused from the one on
+// that exceeds maxSharing, for decoding would take quadratic time.
+func TestSharing(t *testing.T) {
+	const n, within = 20, 12
+	data := assemble(t, v2+strings.Repeat("fde 0 16 addr1\n", n)+"fde 0 16 addr1\nfre 0 sp 8\nfre 1 sp 8\n")
+	for i := range n {
+		data[28+20*i+12] = 2 // FREs, of 2 bytes or more; 6 are there
+	}
+	s := parse(t, data, Options{})
+	for i := range n {
+		f, err := s.Chunks[0].FDE(i)
+		if i < within && err != nil || i >= within && !errors.Is(err, ErrSharing) {
+			t.Errorf("FDE %d: %v", i, err)
+		}
+		var e *wire.Error
+		if errors.As(err, &e) && e.Offset != f.Offset {
+			t.Errorf("FDE %d: error at %#x", i, e.Offset)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (f *FDE) Rows() iter.Seq2[cfi.Row, error] {
 }
 
 // Current is the FRE behind the row that Rows has yielded last: what a cfi.Row
-// cannot hold (Mangled, TopmostOnly).
+// cannot hold (TopmostOnly takes it).
 func (f *FDE) Current() *FRE { return &f.cur }
 
 func (f *FDE) rows(yield func(cfi.Row, error) bool) {
@@ -86,6 +86,7 @@ func (f *FDE) fill(row *cfi.Row, e *FRE) {
 		n++
 	}
 	row.Regs = f.regs[:n]
+	row.RASigned = e.Mangled()
 }
 
 // Find gives the FRE for a PC: the last whose start is not behind it (SFrame

@@ -58,7 +58,7 @@ func rowsText(t testing.TB, s *Section) string {
 			for _, r := range row.Regs {
 				fmt.Fprintf(&b, " r%d=%s", r.Reg, ruleText(r.Rule))
 			}
-			if f.Current().Mangled() {
+			if row.RASigned {
 				b.WriteString(" mangled")
 			}
 			if f.TopmostOnly(f.Current()) {

@@ -23,7 +23,12 @@ const sectionName = ".sframe"
 // MaxMaskRows bounds the rows that all repeating FDEs of one section together
 // may stand for. A real one stands for two per PLT entry; a forged one of 20
 // bytes could stand for 2^32.
-const MaxMaskRows = 1 << 22
+const MaxMaskRows = 1 << 20
+
+// maxSharing bounds how often the FDEs of a chunk together may use a byte of
+// FREs, so that decoding takes time in proportion to the section. Producers do
+// not share FREs at all; the rest is for FDEs with a damaged count.
+const maxSharing = 8
 
 // Options tell Parse what the section's bytes do not.
 type Options struct {
@@ -67,7 +72,7 @@ func Parse(data []byte, opts Options) (*Section, error) {
 			at = skipZeros(data, c.end)
 		}
 	}
-	s.limitBlocks()
+	s.limit()
 	return s, err
 }
 
@@ -79,27 +84,39 @@ func skipZeros(data []byte, at int) int {
 	return at
 }
 
-// limitBlocks finds the FDE at which the repeating FDEs exceed MaxMaskRows, so
-// that FDE can refuse it and those behind it.
-func (s *Section) limitBlocks() {
-	var rows uint64
+// limit finds where the FDEs exceed MaxMaskRows and maxSharing, so that
+// Chunk.FDE can refuse the one that does and those behind it.
+func (s *Section) limit() {
+	maskRows := uint64(0)
 	var f FDE
 	for i := range s.Chunks {
 		c := &s.Chunks[i]
-		c.maskEnd = int(c.NumFDEs)
-		for k := range c.maskEnd {
-			if err := f.read(c, k); err != nil || !f.PCMask {
+		c.usable, c.maskable = int(c.NumFDEs), int(c.NumFDEs)
+		freBytes := uint64(0)
+		for k := range c.usable {
+			if f.read(c, k) != nil {
 				continue
 			}
-			blocks := (uint64(f.Size) + uint64(f.RepSize) - 1) / uint64(f.RepSize)
-			// At most 2^32 * 2^32 / 2: an FRE has two bytes or more.
-			rows += min(blocks*uint64(f.NumFREs), MaxMaskRows+1)
-			if rows > MaxMaskRows {
-				c.maskEnd = k
+			if f.PCMask {
+				// A sum of a few numbers below 2^32 * 2^31.
+				maskRows += min(f.maskRows(), MaxMaskRows+1)
+			}
+			if maskRows > MaxMaskRows {
+				c.maskable = min(c.maskable, k)
+			}
+			freBytes += uint64(f.NumFREs) * uint64(f.addrSize+1)
+			if freBytes > maxSharing*uint64(c.FRELen) {
+				c.usable = k
 				break
 			}
 		}
 	}
+}
+
+// maskRows is the number of rows that a repeating FDE stands for, at most.
+func (f *FDE) maskRows() uint64 {
+	rep := uint64(f.RepSize)
+	return (uint64(f.Size) + rep - 1) / rep * uint64(f.NumFREs)
 }
 
 // FDEs yields the FDEs of all chunks in file order, as Chunk.FDEs.

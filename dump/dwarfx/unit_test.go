@@ -1,0 +1,244 @@
+package dwarfx
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// TestUnitHeaders, DWARF 5 §7.5.1.1: every kind of unit in every encoding, each
+// followed by another, so that header and unit end where they should.
+func TestUnitHeaders(t *testing.T) {
+	for _, e := range encodings() {
+		kinds := []string{"compile"}
+		if e.version == 5 {
+			kinds = []string{"compile", "type", "partial", "skeleton", "split_compile", "split_type"}
+		}
+		for _, kind := range kinds {
+			t.Run(fmt.Sprintf("DWARF 5 §7.5.1.1 %s %v", kind, e), func(t *testing.T) {
+				unit := "unit " + kind + "\n CompileUnit Name:string=a Language:data2=0x21\n"
+				d := e.asm().units(unit + unit).open(t)
+				if len(d.Units) != 2 {
+					t.Fatalf("%d units", len(d.Units))
+				}
+				for i, u := range d.Units {
+					name, err := d.String(u.Name)
+					if string(name) != "a" || err != nil || u.Language != 0x21 {
+						t.Errorf("unit %d: name %q, %v, language %#x", i, name, err, u.Language)
+					}
+					if int(u.Version) != e.version || int(u.AddrSize) != e.addr || u.Dwarf64 != e.d64 {
+						t.Errorf("unit %d: %+v", i, u)
+					}
+					if u.IsType() != (kind == "type" || kind == "split_type") {
+						t.Errorf("unit %d: IsType %v", i, u.IsType())
+					}
+				}
+				if a, b := d.Units[0], d.Units[1]; a.Off != 0 || a.End != b.Off || b.End != uint64(len(d.Info)) {
+					t.Errorf("units [%#x, %#x) and [%#x, %#x) of %#x bytes", a.Off, a.End, b.Off, b.End, len(d.Info))
+				}
+			})
+		}
+	}
+}
+
+// TestUnitHeaderErrors lists what a header can be rejected for. Where the
+// length is good the next unit is read.
+func TestUnitHeaderErrors(t *testing.T) {
+	l := func(body *buf) []byte { return le5.buf().length(body.b).b }
+	v5 := func(kind, addr byte) *buf { return le5.buf().uint(2, 5).bytes(kind, addr).uint(4, 0) }
+	tests := []struct {
+		name   string
+		header []byte
+		err    error
+		at     int
+		goesOn bool
+	}{
+		{"§7.2.2 reserved length", []byte{0xf0, 0xff, 0xff, 0xff}, wire.ErrReserved, 0, false},
+		{"§7.2.2 largest reserved length", []byte{0xfe, 0xff, 0xff, 0xff}, wire.ErrReserved, 0, false},
+		{"§7.4 length cut", []byte{1, 0, 0}, wire.ErrTruncated, 0, false},
+		{"§7.4 64-bit length cut", []byte{0xff, 0xff, 0xff, 0xff, 1, 0, 0}, wire.ErrTruncated, 4, false},
+		{"§7.4 longer than the section", []byte{9, 0, 0, 0, 5, 0, 1, 8}, wire.ErrTruncated, 4, false},
+		{"§7.4 longest length", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, wire.ErrTruncated, 12, false},
+		{"§7.4 length 0", l(le5.buf()), wire.ErrTruncated, 4, true},
+		{"§7.5.1.1 no room for the version", l(le5.buf().bytes(5)), wire.ErrTruncated, 4, true},
+		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0)), ErrVersion, 0, true},
+		{"§7.5.1.1 version 1", l(le5.buf().uint(2, 1)), ErrVersion, 0, true},
+		{"§7.5.1.1 version 6", l(le5.buf().uint(2, 6)), ErrVersion, 0, true},
+		{"§7.5.1.1 version of the other byte order", l(le5.buf().uint(2, 0x500)), ErrVersion, 0, true},
+		{"§7.5.1 unit type 0", l(v5(0, 8)), ErrUnitType, 0, true},
+		{"§7.5.1 unit type 7", l(v5(7, 8)), ErrUnitType, 0, true},
+		{"§7.5.1 unit type of a user", l(v5(0x80, 8)), ErrUnitType, 0, true},
+		{"§7.5.1.1 address size 0", l(v5(1, 0)), ErrAddrSize, 0, true},
+		{"§7.5.1.1 address size 3", l(v5(1, 3)), ErrAddrSize, 0, true},
+		{"§7.5.1.1 address size 255", l(v5(1, 255)), ErrAddrSize, 0, true},
+		{"§7.5.1.1 address size 0, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0).bytes(0)), ErrAddrSize, 0, true},
+		{"§7.5.1.1 no room for the type", l(le5.buf().uint(2, 5)), wire.ErrTruncated, 6, true},
+		{"§7.5.1.1 no room for the offset", l(le5.buf().uint(2, 5).bytes(1, 8, 0)), wire.ErrTruncated, 8, true},
+		{"§7.5.1.1 no room for the address size, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0)), wire.ErrTruncated, 10, true},
+		{"§7.5.1.2 no room for the dwo_id", l(v5(4, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
+		{"§7.5.1.3 no room for the signature", l(v5(2, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
+		{"§7.5.1.3 no room for the type's offset", l(v5(6, 8).uint(8, 0).uint(2, 0)), wire.ErrTruncated, 20, true},
+		{"§7.5 no root", l(v5(1, 8)), wire.ErrTruncated, 12, true},
+	}
+	for _, tt := range tests {
+		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
+			a := le5.asm()
+			a.info = append(a.info, tt.header...)
+			want := 0
+			if tt.goesOn {
+				a.units("unit\n CompileUnit\n")
+				want = 1
+			}
+			d, errs := Open(a.sections(), nil)
+			if len(errs) != 1 || len(d.Units) != want {
+				t.Fatalf("%d units, errors %v", len(d.Units), errs)
+			}
+			checkErr(t, errs[0], tt.err, ".debug_info", tt.at)
+		})
+	}
+}
+
+// TestRootErrors: damage in a root costs its unit alone.
+func TestRootErrors(t *testing.T) {
+	const bad = "unit\n CompileUnit Name:string=x\n"
+	body := le5.lengthSize() + 8 // where the root begins
+	tests := []struct {
+		name    string
+		damage  func(a *asm)
+		err     error
+		section string
+		at      int
+	}{
+		{"§7.5.3 table outside of the section", func(a *asm) { a.info[8] = 0xff }, wire.ErrOffset, ".debug_abbrev", 0},
+		{"§7.5.3 code not in the table", func(a *asm) { a.info[body] = 2 }, ErrAbbrev, ".debug_abbrev", 7},
+		{"§7.5.3 table cut", func(a *asm) { a.info[8] = 7; a.abbrev.b = a.abbrev.b[:7] }, wire.ErrTruncated, ".debug_abbrev", 7},
+		{"§7.5.5 value cut", func(a *asm) { a.info[body+2] = 'y' }, wire.ErrUnterminated, ".debug_info", body + 1},
+		{"§7.5.6 unknown form", func(a *asm) { a.abbrev.b[4] = 0x7f }, ErrForm, ".debug_info", body + 1},
+		{"§7.5.6 form 0", func(a *asm) { a.abbrev.b[4] = 0 }, ErrForm, ".debug_info", body + 1},
+	}
+	for _, tt := range tests {
+		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
+			a := le5.asm().units(bad)
+			tt.damage(a)
+			d, errs := Open(a.sections(), nil)
+			if len(errs) != 1 || len(d.Units) != 0 {
+				t.Fatalf("%d units, errors %v", len(d.Units), errs)
+			}
+			checkErr(t, errs[0], tt.err, tt.section, tt.at)
+		})
+	}
+	t.Run("DWARF 5 §7.5.2 the next unit", func(t *testing.T) {
+		a := le5.asm().units(bad + "unit\n CompileUnit Language:data1=0x1c\n")
+		a.info[body] = 9
+		d, errs := Open(a.sections(), nil)
+		if len(d.Units) != 1 || len(errs) != 1 || d.Units[0].Language != 0x1c {
+			t.Errorf("units %+v, errors %v", d.Units, errs)
+		}
+	})
+	t.Run("DWARF 5 §7.5.2 null root", func(t *testing.T) {
+		a := le5.asm().units("unit\n CompileUnit\n")
+		a.info[body] = 0
+		if d := a.open(t); len(d.Units) != 1 || d.Units[0].HasLines || d.Units[0].Name != 0 {
+			t.Errorf("units %+v", d.Units)
+		}
+	})
+}
+
+// TestRoot, DWARF 5 §3.1.1: what the root tells about its unit, bases behind
+// what they are for, too.
+func TestRoot(t *testing.T) {
+	for _, e := range encodings() {
+		t.Run(e.String(), func(t *testing.T) {
+			a := e.asm()
+			text := "unit\n CompileUnit Name:strp=n CompDir:string=/c StmtList:data4=7 Lowpc:addr=0x1234\n"
+			if e.version == 5 {
+				a.addrs = []uint64{0, 0x1234}
+				base := e.lengthSize() + 4
+				text = fmt.Sprintf("unit\n CompileUnit Name:strx1=n CompDir:line_strp=/c StmtList:sec_offset=7 Lowpc:addrx=1 "+
+					"StrOffsetsBase:sec_offset=%d AddrBase:sec_offset=%d RnglistsBase:sec_offset=77\n", base, base)
+			}
+			d := a.units(text).open(t)
+			u := d.Units[0]
+			name, err1 := d.String(u.Name)
+			dir, err2 := d.String(u.CompDir)
+			if err := errors.Join(err1, err2); err != nil || string(name) != "n" || string(dir) != "/c" {
+				t.Errorf("name %q, comp_dir %q, %v", name, dir, err)
+			}
+			if !u.HasLines || u.LineOff != 7 || u.LowPC != 0x1234 {
+				t.Errorf("%+v", u)
+			}
+			if e.version == 5 && u.rngListsBase != 77 {
+				t.Errorf("rnglists_base %d", u.rngListsBase)
+			}
+		})
+	}
+}
+
+// TestDefaultBases, DWARF 5 §7.26 to §7.28: without DW_AT_*_base the tables
+// begin behind the first header; before DWARF 5 there are no headers, and
+// DW_AT_GNU_addr_base tells the base.
+func TestDefaultBases(t *testing.T) {
+	for _, e := range encodings() {
+		t.Run(e.String(), func(t *testing.T) {
+			a := e.asm()
+			a.addrs = []uint64{0x10, 0x20}
+			want := [3]uint64{0, 0, 0}
+			text := "unit\n CompileUnit Name:GNU_str_index=n Lowpc:GNU_addr_index=1\n"
+			if e.version == 5 {
+				want = [3]uint64{8, 8, 12}
+				if e.d64 {
+					want = [3]uint64{16, 16, 20}
+				}
+				text = "unit\n CompileUnit Name:strx=n Lowpc:addrx=1\n"
+			}
+			d := a.units(text).open(t)
+			u := d.Units[0]
+			if got := [3]uint64{u.strOffsetsBase, u.addrBase, u.rngListsBase}; got != want {
+				t.Errorf("bases %d, want %d", got, want)
+			}
+			if name, err := d.String(u.Name); string(name) != "n" || err != nil || u.LowPC != 0x20 {
+				t.Errorf("name %q, %v; low_pc %#x", name, err, u.LowPC)
+			}
+		})
+	}
+	t.Run("GNU_addr_base", func(t *testing.T) {
+		a := le4.asm()
+		a.addrs = []uint64{0x10, 0x20}
+		if d := a.units("unit\n CompileUnit Lowpc:GNU_addr_index=0 GNUAddrBase:sec_offset=8\n").open(t); d.Units[0].LowPC != 0x20 {
+			t.Errorf("low_pc %#x", d.Units[0].LowPC)
+		}
+	})
+}
+
+// TestUnitAt: the bytes of headers, and what lies between units, are no DIEs.
+func TestUnitAt(t *testing.T) {
+	a := le5.asm().units("unit\n CompileUnit @a\nunit type\n CompileUnit @b\n")
+	damaged := le5.buf().length(le5.buf().uint(2, 9).b).b
+	a.info = append(a.info, damaged...)
+	a.units("unit\n CompileUnit @c\n")
+	d, errs := Open(a.sections(), nil)
+	if len(errs) != 1 || len(d.Units) != 3 {
+		t.Fatalf("%d units, errors %v", len(d.Units), errs)
+	}
+	for off := range Ref(len(d.Info) + 2) {
+		var want *Unit
+		for i := range d.Units {
+			if u := &d.Units[i]; uint64(off) >= u.first && uint64(off) < u.End {
+				want = u
+			}
+		}
+		if got := d.unitAt(off); got != want {
+			t.Errorf("unitAt(%#x) = %+v, want %+v", off, got, want)
+		}
+	}
+	for i, label := range []string{"@a", "@b", "@c"} {
+		if tag := d.TagAt(Ref(a.labels[label])); tag != 0x11 || d.unitAt(Ref(a.labels[label])) != &d.Units[i] {
+			t.Errorf("%s: tag %v", label, tag)
+		}
+	}
+	if tag := d.TagAt(0); tag != 0 {
+		t.Errorf("tag %v in a header", tag)
+	}
+}

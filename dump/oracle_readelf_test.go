@@ -1,0 +1,253 @@
+//go:build oracle
+
+package dump_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// frameRow is a row of an FDE as readelf prints it, and the code it holds for.
+type frameRow struct {
+	span
+	cfa     string
+	columns []string // registers, "ra" among them
+	rules   []string // one per column
+	fde     uint64   // address of the FDE
+}
+
+// frames is what readelf prints of a file's call frame information, with
+// addresses relative to the load address.
+type frames struct {
+	rows       []frameRow // by address, .eh_frame's before .debug_frame's
+	fdes       int        // of code that is in the file
+	printed    int        // rows of these
+	discarded  int        // FDEs of code that is not
+	overridden int        // rows of .debug_frame, some of whose code .eh_frame describes
+}
+
+// readFrames runs readelf on the module's files. .eh_frame, on which
+// exceptions run, holds where .debug_frame describes the same code.
+func readFrames(t *testing.T, in *input, l *layout) *frames {
+	t.Helper()
+	fr := &frames{}
+	var debugRows []frameRow
+	for _, path := range in.files() {
+		if !hasFrames(t, path) {
+			continue
+		}
+		p := frameParser{t: t, l: l, out: fr, cies: map[string]frameRow{}}
+		runReadelf(t, path, p.parse)
+		fr.rows = append(fr.rows, p.eh...)
+		debugRows = append(debugRows, p.debug...)
+	}
+	fr.rows = disjointRows(fr.rows)
+	debugRows = disjointRows(debugRows)
+	rest := withoutCode(debugRows, fr.rows)
+	fr.overridden = len(debugRows) - len(rest)
+	fr.rows = append(fr.rows, rest...)
+	slices.SortFunc(fr.rows, func(a, b frameRow) int { return cmp.Compare(a.lo, b.lo) })
+	return fr
+}
+
+// hasFrames tells whether a file has the bytes of .eh_frame or .debug_frame.
+func hasFrames(t *testing.T, path string) bool {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	defer f.Close()
+	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool {
+		return (s.Name == ".eh_frame" || s.Name == ".debug_frame" || s.Name == ".zdebug_frame") && s.Type != elf.SHT_NOBITS
+	})
+}
+
+// runReadelf hands the interpreted call frames of a file to parse.
+func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
+	t.Helper()
+	cmd := exec.Command("readelf", "--debug-dump=frames-interp", "-wN", path)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	parse(pipe)
+	// It misses .interp in a separate debug file, which is none of our business.
+	err = cmd.Wait()
+	complaint := strings.TrimSpace(stderr.String())
+	if err != nil && complaint != "readelf: Error: Unable to find program interpreter name" {
+		t.Fatalf("readelf: %v: %s", err, complaint)
+	}
+}
+
+// frameParser reads what readelf prints:
+//
+//	00000018 00000000000000a4 0000001c FDE cie=00000000 pc=0000000000401000..0000000000401050
+//	   LOC           CFA      rbx   ra
+//	0000000000401000 rsp+8    u     c-8
+//
+// An FDE whose instructions leave the CIE's rules alone comes without rows.
+type frameParser struct {
+	t         *testing.T
+	l         *layout
+	out       *frames
+	eh, debug []frameRow
+
+	inDebug   bool
+	cies      map[string]frameRow // by section and offset
+	cie       string              // that the block is, "" in an FDE
+	ofFDE     string              // the CIE of the FDE
+	begin     uint64
+	end       uint64
+	columns   []string
+	rows      []frameRow
+	blockOpen bool
+}
+
+func (p *frameParser) parse(r io.Reader) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		line := sc.Text()
+		f := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "Contents of the "):
+			p.closeBlock()
+			p.inDebug = strings.Contains(line, "debug_frame")
+		case len(f) == 0:
+			p.closeBlock()
+		case len(f) > 3 && f[3] == "CIE":
+			p.blockOpen, p.cie = true, p.key(f[0])
+		case len(f) > 3 && f[3] == "FDE":
+			p.fde(line, f)
+		case !p.blockOpen:
+		case f[0] == "LOC":
+			p.columns = f[2:]
+		default:
+			p.row(line, f)
+		}
+	}
+	p.closeBlock()
+	if err := sc.Err(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *frameParser) key(offset string) string {
+	return fmt.Sprint(p.inDebug, " ", strings.TrimLeft(offset, "0"))
+}
+
+func (p *frameParser) fde(line string, f []string) {
+	p.blockOpen, p.cie = true, ""
+	p.ofFDE = p.key(strings.TrimPrefix(f[4], "cie="))
+	if _, err := fmt.Sscanf(line[strings.Index(line, "pc="):], "pc=%x..%x", &p.begin, &p.end); err != nil {
+		p.t.Fatalf("readelf: %q: %v", line, err)
+	}
+}
+
+func (p *frameParser) row(line string, f []string) {
+	// A register is printed as "r1 (rdx)".
+	f = slices.DeleteFunc(f, func(s string) bool { return s[0] == '(' })
+	lo, err := strconv.ParseUint(f[0], 16, 64)
+	if err != nil || len(f) != 2+len(p.columns) {
+		p.t.Fatalf("readelf: row %q under %v", line, p.columns)
+	}
+	p.rows = append(p.rows, frameRow{span: span{lo: lo}, cfa: f[1], columns: p.columns, rules: f[2:]})
+}
+
+// closeBlock ends a CIE or FDE.
+func (p *frameParser) closeBlock() {
+	rows := p.rows
+	switch {
+	case !p.blockOpen:
+	case p.cie != "":
+		if len(rows) > 0 {
+			p.cies[p.cie] = rows[len(rows)-1]
+		}
+	case p.begin >= p.end:
+	case !p.l.live(p.begin) || p.begin < p.l.load:
+		p.out.discarded++
+	default:
+		p.out.fdes++
+		p.keep(rows)
+	}
+	p.blockOpen, p.rows, p.columns = false, nil, nil
+}
+
+// keep adds the rows of an FDE.
+func (p *frameParser) keep(rows []frameRow) {
+	if k := len(rows); k > 0 && rows[k-1].lo == p.end {
+		rows = rows[:k-1] // the last advance leads to the end
+	}
+	p.out.printed += len(rows)
+	if len(rows) == 0 {
+		row, ok := p.cies[p.ofFDE]
+		if !ok {
+			p.t.Fatalf("readelf: FDE %#x has no rows and its CIE none either", p.begin)
+		}
+		row.lo = p.begin
+		rows = []frameRow{row}
+	}
+	for i := range rows {
+		rows[i].fde = p.begin
+		rows[i].hi = p.end
+		if i+1 < len(rows) {
+			rows[i].hi = rows[i+1].lo
+		}
+		rows[i].lo -= p.l.load
+		rows[i].hi -= p.l.load
+	}
+	if p.inDebug {
+		p.debug = append(p.debug, rows...)
+	} else {
+		p.eh = append(p.eh, rows...)
+	}
+}
+
+// disjointRows sorts rows by address; of two about the same code the first
+// one holds.
+func disjointRows(rows []frameRow) []frameRow {
+	slices.SortStableFunc(rows, func(a, b frameRow) int { return cmp.Compare(a.lo, b.lo) })
+	out, pos := rows[:0], uint64(0)
+	for _, r := range rows {
+		if r.lo = max(r.lo, pos); r.lo < r.hi {
+			pos = r.hi
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// withoutCode cuts out of rows the code that others describe. Both are sorted
+// and disjoint.
+func withoutCode(rows, others []frameRow) (out []frameRow) {
+	for _, r := range rows {
+		i, _ := slices.BinarySearchFunc(others, r.lo, func(o frameRow, a uint64) int { return cmp.Compare(o.hi, a+1) })
+		for ; i < len(others) && others[i].lo < r.hi; i++ {
+			if others[i].lo > r.lo {
+				piece := r
+				piece.hi = others[i].lo
+				out = append(out, piece)
+			}
+			r.lo = others[i].hi
+		}
+		if r.lo < r.hi {
+			out = append(out, r)
+		}
+	}
+	return out
+}

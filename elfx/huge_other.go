@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package elfx
+
+// adviseHuge has no counterpart here.
+func adviseHuge([]byte) {}

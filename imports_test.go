@@ -1,0 +1,64 @@
+// Package symkit holds no code: this test is about all packages.
+package symkit
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed lists, for each package, the packages of this module that it may
+// import (DESIGN.md, "The house"). What is not listed here must not exist.
+var allowed = map[string][]string{
+	"internal/wire":    {},
+	"internal/inflate": {"internal/wire"},
+	"elfx":             {"internal/wire", "internal/inflate"},
+	"cfi":              {"internal/wire"},
+	"sframe":           {"internal/wire", "cfi"},
+	"emit":             {"internal/wire"},
+	"dump/dwarfx":      {"internal/wire"},
+	"dump":             {"dump/dwarfx", "elfx", "cfi", "sframe", "emit", "internal/wire"},
+	"check":            {"elfx", "cfi", "sframe", "emit", "internal/wire"},
+	"walk":             {"cfi", "sframe", "emit", "elfx", "internal/wire"},
+	"walk/corefile":    {"walk", "elfx", "cfi", "internal/wire"},
+	"walk/minidump":    {"walk", "elfx", "internal/wire"},
+	"cmd/dump_syms":    {"dump", "check", "elfx"},
+	"cmd/symcheck":     {"check", "elfx", "emit"},
+	"cmd/stackwalk":    {"walk", "walk/corefile", "walk/minidump", "dump", "elfx"},
+}
+
+// TestImports holds the direction of the imports.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(pkg.ImportPath, "symkit/")
+		if name == "symkit" {
+			continue
+		}
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s is not in the plan of the house", name)
+		}
+		for _, imp := range pkg.Imports {
+			if own, ok := strings.CutPrefix(imp, "symkit/"); ok && !slices.Contains(may, own) {
+				t.Errorf("%s must not import %s", name, own)
+			}
+		}
+	}
+}
