@@ -48,16 +48,17 @@ const unknownFile = "<unknown>"
 
 // unitFiles turns the file numbers of one line table into fileTable's.
 type unitFiles struct {
-	d       *dumper
-	table   *dwarfx.LineTable
-	compDir []byte
-	ids     []uint32 // 0: not asked for yet, else the number + 1
-	path    []byte
+	d     *dumper
+	table *dwarfx.LineTable
+	base  []byte
+	ids   []uint32 // 0: not asked for yet, else the number + 1
+	path  []byte
 }
 
-// reset starts with the table of another unit.
+// reset starts with the table of another unit, already read.
 func (f *unitFiles) reset(u *dwarfx.Unit) {
-	f.compDir, _ = f.d.dw.String(u.CompDir)
+	compDir, _ := f.d.dw.String(u.CompDir)
+	f.base = f.table.BaseDir(compDir)
 	clear(f.ids)
 }
 
@@ -69,7 +70,7 @@ func (f *unitFiles) id(n uint32) uint32 {
 	if !ok || len(name) == 0 {
 		return f.d.files.id([]byte(unknownFile))
 	}
-	f.path = appendPath(f.path[:0], f.compDir, dir, name)
+	f.path = appendPath(f.path[:0], f.base, dir, name)
 	id := f.d.files.id(f.path)
 	for uint64(len(f.ids)) <= uint64(n) {
 		f.ids = append(f.ids, 0)

@@ -3,6 +3,7 @@ package dump
 import (
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -18,12 +19,12 @@ const omitted = "<name omitted>"
 type naming struct {
 	// key is the linkage name or, without one, the plain name. Two functions
 	// with the same key are the same.
-	key []byte
-	// scoped: key is a plain name that scope belongs to, at decl in unit.
-	scoped  bool
+	key     []byte
 	linkage bool
-	decl    dwarfx.Ref
-	unit    *dwarfx.Unit
+	// name is the plain name; the scope around decl, in unit, belongs to it.
+	name []byte
+	decl dwarfx.Ref
+	unit *dwarfx.Unit
 }
 
 // naming completes what a DIE itself says by what its origin says.
@@ -31,32 +32,27 @@ func (d *dumper) naming(own dwarfx.Naming, origin dwarfx.Ref) naming {
 	if origin != 0 && own.Linkage == 0 {
 		if more, err := d.dw.NameOf(origin); err == nil {
 			own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
-			if own.Name == 0 {
-				own.Name = more.Name
-			}
+			own.Name = cmp.Or(own.Name, more.Name)
 		}
 	}
-	n := naming{linkage: own.Linkage != 0, decl: own.Decl, unit: own.Unit}
-	str := own.Name
-	if n.linkage {
-		str = own.Linkage
-	}
 	// A string outside of its section is no name.
-	n.key, _ = d.dw.String(str)
-	n.scoped = !n.linkage && len(n.key) > 0 && own.Unit.Language.Separator() != ""
+	n := naming{decl: own.Decl, unit: own.Unit}
+	n.name, _ = d.dw.String(own.Name)
+	n.key, _ = d.dw.String(own.Linkage)
+	if n.linkage = len(n.key) > 0; !n.linkage {
+		n.key = n.name
+	}
 	return n
 }
 
 // demangleOptions keep a name below what a record may hold.
 var demangleOptions = []demangle.Option{demangle.MaxLength(16)}
 
-// readable turns a linkage name into what people read.
-func readable(linkage []byte) string {
-	s := string(linkage)
-	if out, err := demangle.ToString(s, demangleOptions...); err == nil {
-		return out
-	}
-	return s
+// demangled turns a linkage name into what people read; ok is false for one
+// that is not mangled, or in no way that is known.
+func demangled(linkage []byte) (text string, ok bool) {
+	text, err := demangle.ToString(string(linkage), demangleOptions...)
+	return text, err == nil
 }
 
 // nameTable turns namings into names, each once.
@@ -74,14 +70,8 @@ func (t *nameTable) id(n *naming) uint32 {
 	}
 	var buf [256]byte
 	key := append(buf[:0], n.key...)
-	switch {
-	case n.linkage:
-		key = append(key, 'l')
-	case n.scoped:
-		for ref := n.decl; ref != 0; ref >>= 8 {
-			key = append(key, byte(ref))
-		}
-		key = append(key, 's')
+	if !n.linkage && n.unit.Language.Separator() != "" {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n.decl)) // in one scope or another
 	}
 	if id, ok := t.ids[string(key)]; ok {
 		return id
@@ -96,24 +86,12 @@ func (t *nameTable) id(n *naming) uint32 {
 func (d *dumper) resolveNames() error {
 	t := &d.names
 	t.text = make([]string, len(t.todo))
-	var scoped []uint32
-	for i := range t.todo {
-		if t.todo[i].scoped {
-			scoped = append(scoped, uint32(i))
-		}
-	}
+	plain := make([]bool, len(t.todo)) // its scope is not in it yet
 	const chunk = 256
 	err := d.each((len(t.todo)+chunk-1)/chunk, func() func(int) error {
 		return func(c int) error {
 			for i := c * chunk; i < min((c+1)*chunk, len(t.todo)); i++ {
-				switch n := &t.todo[i]; {
-				case len(n.key) == 0:
-					t.text[i] = omitted
-				case n.linkage:
-					t.text[i] = readable(n.key)
-				default:
-					t.text[i] = string(n.key)
-				}
+				t.text[i], plain[i] = t.todo[i].text()
 			}
 			return nil
 		}
@@ -121,7 +99,31 @@ func (d *dumper) resolveNames() error {
 	if err != nil {
 		return err
 	}
-	return d.qualify(scoped)
+	var ids []uint32
+	for i := range plain {
+		if plain[i] && t.todo[i].unit.Language.Separator() != "" {
+			ids = append(ids, uint32(i))
+		}
+	}
+	return d.qualify(ids)
+}
+
+// text is the name to write; plain tells that its scope is to be put in front.
+// A linkage name that is not mangled is an assembler label: glibc's __GI_warn
+// is the function warn.
+func (n *naming) text() (text string, plain bool) {
+	if n.linkage {
+		if text, ok := demangled(n.key); ok {
+			return text, false
+		}
+	}
+	switch {
+	case len(n.name) > 0:
+		return string(n.name), true
+	case len(n.key) > 0:
+		return string(n.key), false
+	}
+	return omitted, false
 }
 
 // qualify puts the scopes in front of the names ids.

@@ -22,8 +22,16 @@ func (d *dumper) collectPublics() error {
 			continue
 		}
 		d.m.Publics = append(d.m.Publics, emit.Public{
-			Addr: addr, Name: []byte(readable(s.name)), Multiple: n > 1 && d.opt.Multiple,
+			Addr: addr, Name: publicName(s.name), Multiple: n > 1 && d.opt.Multiple,
 		})
 	}
 	return nil
+}
+
+// publicName is a symbol's name as people read it.
+func publicName(symbol []byte) []byte {
+	if text, ok := demangled(symbol); ok {
+		return []byte(text)
+	}
+	return symbol
 }

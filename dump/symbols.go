@@ -61,7 +61,7 @@ func (d *dumper) readSymbols() error {
 		default:
 			continue
 		}
-		name := table.NameOf(s)
+		name := unversioned(table.NameOf(s))
 		if len(name) == 0 || !d.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
 			continue
 		}
@@ -72,6 +72,14 @@ func (d *dumper) readSymbols() error {
 			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
 	})
 	return nil
+}
+
+// unversioned cuts the version from a name of .symtab: xdr_int@GLIBC_2.2.5.
+func unversioned(name []byte) []byte {
+	if i := bytes.IndexByte(name, '@'); i > 0 {
+		return name[:i]
+	}
+	return name
 }
 
 func bindRank(b elf.SymBind) uint8 {

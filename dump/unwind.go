@@ -29,9 +29,8 @@ func (d *dumper) unwind() error {
 	}
 	var frames []frame
 	for _, s := range sections {
-		frames = d.listFrames(frames, s)
+		frames = union(frames, disjoint(d.listFrames(s)))
 	}
-	frames = disjoint(frames)
 	d.m.Stats.FDEs = len(frames)
 	return d.writeFrames(frames)
 }
@@ -78,8 +77,8 @@ func (d *dumper) deref(addr uint64) (uint64, bool) {
 	return c.Uint(f.AddrSize()), true
 }
 
-// listFrames appends the FDEs of s whose code is in the file.
-func (d *dumper) listFrames(frames []frame, s *cfi.Section) []frame {
+// listFrames returns the FDEs of s whose code is in the file.
+func (d *dumper) listFrames(s *cfi.Section) (frames []frame) {
 	for fde, err := range s.FDEs() {
 		switch {
 		case err != nil:
@@ -96,8 +95,8 @@ func (d *dumper) listFrames(frames []frame, s *cfi.Section) []frame {
 	return frames
 }
 
-// disjoint sorts frames by address and clips them so that none overlap: of two
-// the one that begins first holds, then the one listed first.
+// disjoint sorts the frames of one section by address and clips them so that
+// none overlap: of two, the one that begins first holds.
 func disjoint(frames []frame) []frame {
 	slices.SortStableFunc(frames, func(a, b frame) int { return cmp.Compare(a.lo, b.lo) })
 	out := frames[:0]
@@ -109,6 +108,32 @@ func disjoint(frames []frame) []frame {
 			out = append(out, f)
 		}
 	}
+	return out
+}
+
+// union adds to a what b has for other PCs. Each is disjoint, and so is the
+// result.
+func union(a, b []frame) []frame {
+	out := slices.Clone(a)
+	i := 0 // the first of a that ends above what of b is left
+	for _, f := range b {
+		for i < len(a) && a[i].hi <= f.lo {
+			i++
+		}
+		for k := i; f.lo < f.hi; k++ {
+			if k == len(a) || a[k].lo >= f.hi {
+				out = append(out, f)
+				break
+			}
+			if f.lo < a[k].lo {
+				piece := f
+				piece.hi = a[k].lo
+				out = append(out, piece)
+			}
+			f.lo = a[k].hi
+		}
+	}
+	slices.SortFunc(out, func(a, b frame) int { return cmp.Compare(a.lo, b.lo) })
 	return out
 }
 

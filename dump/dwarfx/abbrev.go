@@ -108,6 +108,9 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	if t != nil {
 		return t, nil
 	}
+	if !d.spend(0) {
+		return nil, &wire.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
+	}
 	t, err := d.compileTable(u, key.family)
 	if err != nil {
 		return nil, fmt.Errorf("abbreviations of the unit at .debug_info+%#x: %w", u.Off, err)
@@ -118,11 +121,21 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	return t, nil
 }
 
+// spend takes n bytes of .debug_abbrev from what may be read in all; it reports
+// whether something is left.
+func (d *Data) spend(n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.abbrevBytes -= n
+	return d.abbrevBytes > 0
+}
+
 // compileTable reads an abbreviation table (DWARF 5 §7.5.3).
 func (d *Data) compileTable(u *Unit, f family) (*abbrevTable, error) {
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
 	t := &abbrevTable{}
+	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
 	for {
 		start := c.Pos()
 		code := c.ULEB()
@@ -192,10 +205,18 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 	return s, c.Err() == nil
 }
 
+// maxSpecs bounds the attributes of one abbreviation: values of no size cost
+// time for every DIE. Compilers write some thirty at most.
+const maxSpecs = 4096
+
 // compile reads the attribute specifications of a and appends its program.
 func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
-	for {
+	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
+	for n := 0; ; n++ {
 		at := c.Pos()
+		if n > maxSpecs {
+			c.Fail(at, ErrTooMany)
+		}
 		s, ok := readSpec(c)
 		if !ok {
 			a.nops = uint32(len(t.ops)) - a.ops
@@ -206,8 +227,11 @@ func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
 		slot, wanted := scanSlot(a.class, s.attr)
+		if wanted = wanted && seen&(1<<slot) == 0; wanted {
+			seen |= 1 << slot
+		}
 		switch {
-		case s.attr == attrSibling && a.children && isUnitRef(s.form):
+		case s.attr == attrSibling && a.children && !a.hasSibling && isUnitRef(s.form):
 			a.hasSibling = true
 			t.ops = append(t.ops, op{opSibling, 0, s.form})
 		case wanted && s.form == formImplicitConst && len(t.consts) < 1<<16:
@@ -228,6 +252,10 @@ func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
+	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
+	if !d.spend(0) {
+		c.Fail(c.Pos(), ErrTooMany)
+	}
 	for {
 		start := c.Pos()
 		have := c.ULEB()

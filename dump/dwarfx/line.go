@@ -86,17 +86,30 @@ func (t *LineTable) flatten() {
 }
 
 // File returns the name of file n and the name of its directory, as the table
-// has them: the directory may be empty or relative to the unit's. ok is false
+// has them: the directory may be empty or relative to BaseDir. ok is false
 // where the table has no such file.
 func (t *LineTable) File(n uint32) (dir, name []byte, ok bool) {
 	if uint64(n) >= uint64(len(t.h.files)) || t.h.version < 5 && n == 0 {
 		return nil, nil, false
 	}
 	f := t.h.files[n]
-	if f.Dir < uint64(len(t.h.dirs)) {
+	if f.Dir > 0 && f.Dir < uint64(len(t.h.dirs)) {
 		dir = t.h.dirs[f.Dir]
 	}
 	return dir, f.Name, true
+}
+
+// BaseDir is the directory that the table's relative names belong to: the
+// unit's DW_AT_comp_dir, which since DWARF 5 the table repeats as directory 0
+// (§6.2.4). Where the two differ, the one that is absolute is better.
+func (t *LineTable) BaseDir(compDir []byte) []byte {
+	if t.h.version < 5 || len(t.h.dirs) == 0 || len(compDir) > 0 && compDir[0] == '/' {
+		return compDir
+	}
+	if dir := t.h.dirs[0]; len(compDir) == 0 || len(dir) > 0 && dir[0] == '/' {
+		return dir
+	}
+	return compDir
 }
 
 // Standard and extended opcodes (DWARF 5 §6.2.5.2, §6.2.5.3).
@@ -233,10 +246,10 @@ func (m *lineMachine) extended() {
 	}
 }
 
-// continues tells whether a set_address to addr goes on in the open run: gcc
-// resets the address so, to the end of a section too.
+// continues tells whether a set_address to addr, where no code lies, goes on in
+// the open run: to the end of a section.
 func (m *lineMachine) continues(addr uint64) bool {
-	return !m.dead && len(m.t.Rows) > m.first && addr >= m.addr
+	return !m.dead && len(m.t.Rows) > m.first && addr >= m.addr && m.d.code.Contains(addr-1)
 }
 
 // row takes a row of the matrix. Of rows at one address the last holds; rows
@@ -268,8 +281,9 @@ func (m *lineMachine) row() {
 // endRun closes the open run of rows at address end.
 func (m *lineMachine) endRun(end uint64) {
 	t := m.t
-	if len(t.Rows) > m.first && t.Rows[len(t.Rows)-1].Addr >= end {
-		t.Rows = t.Rows[:len(t.Rows)-1]
+	if n := len(t.Rows) - 1; n >= m.first && t.Rows[n].Addr >= end {
+		end = t.Rows[n].Addr // an end that runs backwards, too
+		t.Rows = t.Rows[:n]
 	}
 	if len(t.Rows) > m.first {
 		t.Rows = append(t.Rows, LineRow{Addr: end, File: EndOfCode})

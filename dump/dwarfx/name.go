@@ -51,12 +51,12 @@ func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref))
 	var parents []Ref
 	for next := 0; next < len(targets); {
 		at := x.c.Pos()
+		code := x.c.ULEB()
 		for ; next < len(targets) && targets[next] <= Ref(at); next++ {
-			if targets[next] == Ref(at) {
+			if targets[next] == Ref(at) && code != 0 {
 				found(next, parents)
 			}
 		}
-		code := x.c.ULEB()
 		if code == 0 {
 			if len(parents) == 0 || x.c.Err() != nil {
 				break
@@ -70,6 +70,8 @@ func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref))
 		}
 		x.attrs(a, false)
 		switch {
+		case !a.children && len(parents) == 0:
+			return x.c.Err() // a root without children
 		case !a.children:
 		case x.sibling != 0 && next < len(targets) && uint64(targets[next]) >= x.sibling:
 			x.c.Seek(x.sibling)

@@ -15,29 +15,33 @@ func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
 	return dst
 }
 
-// appendRanges appends the ranges that a DW_AT_ranges value of u gives.
-func (d *Data) appendRanges(dst []Range, u *Unit, v value) ([]Range, error) {
+// appendRanges appends the ranges that a DW_AT_ranges value of u gives. It
+// takes the entries it reads from *budget and fails when that is used up.
+func (d *Data) appendRanges(dst []Range, u *Unit, v value, budget *int) ([]Range, error) {
 	switch {
 	case u.Version < 5:
-		return d.appendRangesV4(dst, u, v.v)
+		return d.appendRangesV4(dst, u, v.v, budget)
 	case v.form == formRnglistx:
 		off, ok := d.indexed(d.RngLists, u.rngListsBase, v.v, u.offsetSize())
 		if !ok {
 			return dst, &wire.Error{Section: ".debug_rnglists", Offset: int(min(u.rngListsBase, uint64(len(d.RngLists)))),
 				Err: fmt.Errorf("range list %d: %w", v.v, wire.ErrOffset)}
 		}
-		return d.appendRngList(dst, u, u.rngListsBase+off)
+		return d.appendRngList(dst, u, u.rngListsBase+off, budget)
 	}
-	return d.appendRngList(dst, u, v.v)
+	return d.appendRngList(dst, u, v.v, budget)
 }
 
 // appendRangesV4 reads a list of .debug_ranges (DWARF 4 §2.17.3).
-func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64) ([]Range, error) {
+func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_ranges", d.Ranges)
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, false
 	top := ^uint64(0) >> (64 - 8*u.AddrSize)
-	for {
+	for ; ; *budget-- {
+		if *budget <= 0 {
+			c.Fail(c.Pos(), ErrTooMany)
+		}
 		lo, hi := c.Uint(size), c.Uint(size)
 		switch {
 		case lo == 0 && hi == 0 || c.Err() != nil:
@@ -65,7 +69,7 @@ const (
 )
 
 // appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
-func (d *Data) appendRngList(dst []Range, u *Unit, off uint64) ([]Range, error) {
+func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_rnglists", d.RngLists)
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, false
@@ -78,11 +82,14 @@ func (d *Data) appendRngList(dst []Range, u *Unit, off uint64) ([]Range, error) 
 		}
 		return a
 	}
-	for {
+	for ; ; *budget-- {
 		at := c.Pos()
+		if *budget <= 0 {
+			c.Fail(at, ErrTooMany)
+		}
 		var lo, hi uint64
 		switch kind := c.U8(); kind {
-		case rleEnd:
+		case rleEnd: // or a failure
 			return dst, c.Err()
 		case rleBaseAddressx, rleBaseAddress:
 			if kind == rleBaseAddressx {

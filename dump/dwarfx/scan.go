@@ -52,6 +52,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 		return err
 	}
 	x := scanner{d: d, u: u, t: table, s: s, c: d.unitCursor(u, u.first), inlines: inlines}
+	x.entries = maxEntries(u)
 	x.run()
 	x.finish()
 	if x.c.Err() != nil {
@@ -59,6 +60,11 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	}
 	return x.err
 }
+
+// maxEntries bounds the range list entries that a unit's DIEs may have in all:
+// a hostile one points all its DIEs at one long list. Real units stay below
+// one entry for every ten bytes.
+func maxEntries(u *Unit) int { return int(u.End-u.Off) + 1024 }
 
 // frame is the state that holds for the children of a DIE.
 type frame struct {
@@ -73,7 +79,8 @@ type scanner struct {
 	s       *Scan
 	c       wire.Cursor
 	inlines bool
-	nested  bool  // a function was found inside of another
+	nested  bool  // an inner function's calls came between an outer one's
+	entries int   // range list entries that may still be read
 	err     error // the first damage that did not end the unit
 
 	frame
@@ -124,7 +131,6 @@ func (x *scanner) visit(a *abbrev, at int) {
 		x.attrs(a, false)
 		switch {
 		case x.function(at):
-			x.nested = x.nested || x.fn >= 0
 			inner = frame{fn: int32(len(x.s.Funcs) - 1)}
 		case x.vals[slotDeclaration].form != 0 && x.sibling != 0:
 			x.c.Seek(x.sibling) // the children are parameters
@@ -236,6 +242,9 @@ func (x *scanner) inline() bool {
 	if ranges.From == ranges.To {
 		return false
 	}
+	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
+		x.nested = true
+	}
 	x.s.Inlines = append(x.s.Inlines, Inline{
 		Origin:   origin,
 		Depth:    x.depth,
@@ -252,7 +261,7 @@ func (x *scanner) ranges() Span {
 	from := uint32(len(x.s.Ranges))
 	if v := x.vals[slotRanges]; v.form != 0 {
 		var err error
-		x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v)
+		x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v, &x.entries)
 		x.note(err)
 	} else if v := x.vals[slotLowPC]; v.form != 0 {
 		x.pair(v, x.vals[slotHighPC])

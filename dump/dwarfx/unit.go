@@ -20,7 +20,7 @@ var (
 	ErrRangeKind  = errors.New("unknown range list entry")
 	ErrLineHeader = errors.New("damaged line table header")
 	ErrLineOp     = errors.New("impossible line program")
-	ErrNesting    = errors.New("children without an end")
+	ErrTooMany    = errors.New("more than a file of this size can need")
 )
 
 // Unit types (DWARF 5 §7.5.1).
@@ -81,6 +81,9 @@ type Data struct {
 
 	mu     sync.Mutex
 	tables map[tableKey]*abbrevTable
+	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
+	// each start inside of one long table.
+	abbrevBytes int
 }
 
 // Open reads the unit headers and root DIEs of s. code tells where machine
@@ -91,6 +94,7 @@ type Data struct {
 // be read is in the Data.
 func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 	d = &Data{Sections: s, code: code, tables: map[tableKey]*abbrevTable{}}
+	d.abbrevBytes = 16*len(s.Abbrev) + 1<<20
 	c := d.cursor(".debug_info", s.Info)
 	for c.Len() > 0 {
 		u, err := readHeader(&c)

@@ -1,0 +1,52 @@
+package dump
+
+import (
+	"slices"
+	"testing"
+)
+
+// span is [lo, hi).
+type span [2]uint64
+
+func framesOf(spans []span) (frames []frame) {
+	for _, s := range spans {
+		frames = append(frames, frame{lo: s[0], hi: s[1]})
+	}
+	return frames
+}
+
+func spansOf(frames []frame) (spans []span) {
+	for _, f := range frames {
+		spans = append(spans, span{f.lo, f.hi})
+	}
+	return spans
+}
+
+func TestDisjoint(t *testing.T) {
+	got := spansOf(disjoint(framesOf([]span{{30, 40}, {10, 25}, {20, 35}, {21, 24}})))
+	want := []span{{10, 25}, {25, 35}, {35, 40}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestUnion(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		a, b, want []span
+	}{
+		{"nothing", nil, nil, nil},
+		{"only the first", []span{{10, 20}}, nil, []span{{10, 20}}},
+		{"only the second", nil, []span{{10, 20}}, []span{{10, 20}}},
+		{"the same", []span{{10, 20}}, []span{{10, 20}}, []span{{10, 20}}},
+		{"in turn", []span{{10, 20}, {30, 40}}, []span{{20, 30}, {40, 50}}, []span{{10, 20}, {20, 30}, {30, 40}, {40, 50}}},
+		{"the second begins first", []span{{10, 20}}, []span{{5, 15}}, []span{{5, 10}, {10, 20}}},
+		{"the second ends last", []span{{10, 20}}, []span{{15, 25}}, []span{{10, 20}, {20, 25}}},
+		{"holes filled", []span{{10, 20}, {30, 40}}, []span{{0, 100}}, []span{{0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 100}}},
+		{"several in one hole", []span{{10, 20}, {50, 60}}, []span{{18, 22}, {25, 30}, {45, 55}}, []span{{10, 20}, {20, 22}, {25, 30}, {45, 50}, {50, 60}}},
+	} {
+		if got := spansOf(union(framesOf(tt.a), framesOf(tt.b))); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
