@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/dump"
 )
 
 func TestOracleCorpus(t *testing.T) {
@@ -30,6 +32,20 @@ func TestOracleCorpus(t *testing.T) {
 
 func TestOracleFixtures(t *testing.T) {
 	compareAll(t, fixtures(t))
+}
+
+// TestOracleDefects has the programs that show where Breakpad and Mozilla fail.
+func TestOracleDefects(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(expectedDir(t), "defects", "*.elf.xz"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no programs in %s/defects: %v", expectedDir(t), err)
+	}
+	var inputs []input
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".xz")
+		inputs = append(inputs, input{name: name, main: unpack(t, path, filepath.Join(t.TempDir(), name))})
+	}
+	compareAll(t, inputs)
 }
 
 func TestCorpusCeph(t *testing.T) {
@@ -63,8 +79,8 @@ func withLoneDebugFiles(t *testing.T, inputs []input, debugPackage string) []inp
 // compareAll compares each input with its oracles, and prints the figures.
 func compareAll(t *testing.T, inputs []input) {
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-45s %11s %10s %10s %10s %10s %9s %7s %8s %8s\n", "file", "subprograms", "bytes", "covered",
-		"line rows", "bytes", "ambiguous", "FDEs", "rows", "with exp")
+	fmt.Fprintf(&table, "%-45s %11s %10s %10s %10s %10s %9s %8s %10s %7s %8s %8s\n", "file", "subprograms", "bytes", "covered",
+		"line rows", "bytes", "ambiguous", "inlines", "bytes", "FDEs", "rows", "with exp")
 	for i := range inputs {
 		in := &inputs[i]
 		t.Run(in.name, func(t *testing.T) {
@@ -77,7 +93,7 @@ func compareAll(t *testing.T, inputs []input) {
 // compare returns a row of the table.
 func compare(t *testing.T, in *input) string {
 	l := readLayout(t, in.main)
-	s := parseSym(t, dumpText(t, in))
+	s := parseSym(t, dumpText(t, in, dump.Options{Inlines: true}))
 	row := compareDWARF(t, in, s, &l)
 	frames := checkCFI(t, in, s, &l)
 	if in.name == "python3.11d" && (frames.fdes != 11319 || frames.rows != 91458) {
@@ -92,7 +108,7 @@ func compareDWARF(t *testing.T, in *input, s *symFile, l *layout) string {
 		t.Errorf("oracle: %v", err)
 		return "debug/dwarf failed"
 	}
-	return checkFuncs(t, s, tr, l) + " " + checkLines(t, s, tr)
+	return checkFuncs(t, s, tr, l) + " " + checkLines(t, s, tr) + " " + checkInlines(t, s, tr)
 }
 
 // dwarfOracle is the file whose DWARF tells the truth of in: its own, or, for

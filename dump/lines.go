@@ -1,7 +1,6 @@
 package dump
 
 import (
-	"cmp"
 	"slices"
 
 	"symkit/dump/dwarfx"
@@ -84,43 +83,4 @@ func (d *dumper) clipLines(lines []emit.Line, lo, hi uint64, rows []dwarfx.LineR
 		}
 	}
 	return lines
-}
-
-// attachInlines gives the functions of u their inlined calls.
-func (d *dumper) attachInlines(u *unit, files *unitFiles) {
-	if len(u.Inlines) == 0 {
-		return
-	}
-	for _, fi := range u.funcs {
-		f := &d.funcs[fi]
-		out := &d.m.Funcs[fi]
-		span := u.Funcs[f.index].Inlines
-		for i := span.From; i < span.To; i++ {
-			in := &u.Inlines[i]
-			from := len(out.Ranges)
-			out.Ranges = d.clipRanges(out.Ranges, f.lo, f.hi, u.Ranges[in.Ranges.From:in.Ranges.To])
-			if len(out.Ranges) == from {
-				continue
-			}
-			out.Inlines = append(out.Inlines, Inline{
-				Depth: in.Depth, CallLine: in.CallLine, CallFile: files.id(in.CallFile), Origin: i,
-				Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(out.Ranges))},
-			})
-		}
-	}
-}
-
-// clipRanges appends the part of ranges that lies in [lo, hi), by address.
-func (d *dumper) clipRanges(dst []emit.Range, lo, hi uint64, ranges []dwarfx.Range) []emit.Range {
-	from := len(dst)
-	for _, r := range ranges {
-		begin, end := max(r.Lo, lo), min(r.Hi, hi)
-		if begin < end {
-			for piece := range emit.Pieces(begin-d.bias, end-begin) {
-				dst = append(dst, piece)
-			}
-		}
-	}
-	slices.SortFunc(dst[from:], func(a, b emit.Range) int { return cmp.Compare(a.Addr, b.Addr) })
-	return dst
 }

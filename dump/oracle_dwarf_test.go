@@ -12,23 +12,31 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // truth is what debug/dwarf says of a file's code, with addresses relative to
 // the load address.
 type truth struct {
 	subprograms int
-	ranges      []dwarfRange // by address
-	rows        []dwarfRow   // by address
-	files       []string     // of the rows
+	ranges      []dwarfRange  // by address
+	rows        []dwarfRow    // by address
+	inlines     []dwarfInline // by address
+	files       []string      // of the rows and inlines
 }
 
 // dwarfRange is one range of a subprogram.
 type dwarfRange struct {
 	span
 	die  dwarf.Offset
-	name string
+	name string // DW_AT_name
+}
+
+// dwarfInline is one range of an inlined call.
+type dwarfInline struct {
+	span
+	owner             dwarf.Offset // the subprogram
+	depth, line, file uint32
+	name              string // DW_AT_name of the inlined function
 }
 
 // dwarfRow is a row of a line table and the code it holds for.
@@ -57,12 +65,13 @@ func readTruth(path string, l *layout) (tr *truth, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x := truthReader{data: data, l: l, fileIDs: map[string]uint32{}}
+	x := truthReader{data: data, l: l, fileIDs: map[string]uint32{}, names: map[dwarf.Offset]string{}}
 	if err := x.read(); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(x.ranges, func(a, b dwarfRange) int { return cmp.Compare(a.lo, b.lo) })
 	slices.SortStableFunc(x.rows, func(a, b dwarfRow) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortStableFunc(x.inlines, func(a, b dwarfInline) int { return cmp.Compare(a.lo, b.lo) })
 	return &x.truth, nil
 }
 
@@ -71,64 +80,136 @@ type truthReader struct {
 	data    *dwarf.Data
 	l       *layout
 	fileIDs map[string]uint32
+	names   map[dwarf.Offset]string // of origins
+
+	units    uint32
+	compDir  string
+	cuFiles  []*dwarf.LineFile // of the unit's line table
+	scopes   []scope           // of the open DIEs
+	fileName map[*dwarf.LineFile]uint32
+}
+
+// scope is what a DIE means to those below it.
+type scope struct {
+	owner dwarf.Offset // the subprogram with code that they are in
+	depth uint32       // of an inlined call
 }
 
 // read walks all DIEs, so that no subprogram is missed wherever it nests.
 func (x *truthReader) read() error {
-	units := uint32(0)
 	for r := x.data.Reader(); ; {
 		e, err := r.Next()
-		if err != nil {
+		if err != nil || e == nil {
 			return err
 		}
-		if e == nil {
-			return nil
+		if e.Tag == 0 {
+			x.scopes = x.scopes[:len(x.scopes)-1]
+			continue
+		}
+		var inner scope
+		if n := len(x.scopes); n > 0 {
+			inner = x.scopes[n-1]
 		}
 		switch e.Tag {
 		case dwarf.TagSubprogram:
-			if err := x.subprogram(e); err != nil {
-				return err
-			}
+			inner, err = x.subprogram(e)
+		case dwarf.TagInlinedSubroutine:
+			inner, err = x.inline(e, inner)
 		case dwarf.TagCompileUnit, dwarf.TagSkeletonUnit:
-			units++
-			if err := x.lines(e, units); err != nil {
-				return err
-			}
+			x.scopes = x.scopes[:0]
+			err = x.lines(e)
+		}
+		if err != nil {
+			return err
+		}
+		if e.Children {
+			x.scopes = append(x.scopes, inner)
 		}
 	}
 }
 
-func (x *truthReader) subprogram(e *dwarf.Entry) error {
+// liveRanges are the ranges of a DIE that the linker kept.
+func (x *truthReader) liveRanges(e *dwarf.Entry) (out []span, err error) {
 	ranges, err := x.data.Ranges(e)
-	if err != nil {
-		return err
-	}
-	name, _ := e.Val(dwarf.AttrName).(string)
-	n := len(x.ranges)
 	for _, r := range ranges {
 		if r[0] < r[1] && x.l.live(r[0]) {
-			x.ranges = append(x.ranges, dwarfRange{span{r[0] - x.l.load, r[1] - x.l.load}, e.Offset, name})
+			out = append(out, span{r[0] - x.l.load, r[1] - x.l.load})
 		}
 	}
-	if len(x.ranges) > n {
-		x.subprograms++
+	return out, err
+}
+
+func (x *truthReader) subprogram(e *dwarf.Entry) (scope, error) {
+	ranges, err := x.liveRanges(e)
+	if err != nil || len(ranges) == 0 {
+		return scope{}, err
 	}
-	return nil
+	x.subprograms++
+	name, err := x.nameOf(e.Offset)
+	for _, r := range ranges {
+		x.ranges = append(x.ranges, dwarfRange{r, e.Offset, name})
+	}
+	return scope{owner: e.Offset}, err
+}
+
+// inline reads an inlined call. One without code or function (gcc writes
+// them) is none; those in it, if any, take its place.
+func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
+	ranges, err := x.liveRanges(e)
+	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if err != nil || len(ranges) == 0 || !ok || at.owner == 0 {
+		return at, err
+	}
+	name, err := x.nameOf(origin)
+	line, _ := e.Val(dwarf.AttrCallLine).(int64)
+	number, _ := e.Val(dwarf.AttrCallFile).(int64)
+	var file *dwarf.LineFile
+	if number >= 0 && number < int64(len(x.cuFiles)) {
+		file = x.cuFiles[number]
+	}
+	for _, r := range ranges {
+		x.inlines = append(x.inlines, dwarfInline{r, at.owner, at.depth, uint32(line), x.file(file), name})
+	}
+	at.depth++
+	return at, err
+}
+
+// nameOf is the DW_AT_name of a function, or of what it is an instance of.
+func (x *truthReader) nameOf(off dwarf.Offset) (string, error) {
+	if name, ok := x.names[off]; ok {
+		return name, nil
+	}
+	r := x.data.Reader()
+	r.Seek(off)
+	e, err := r.Next()
+	if err != nil || e == nil {
+		return "", err
+	}
+	name, ok := e.Val(dwarf.AttrName).(string)
+	for _, attr := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
+		if next, has := e.Val(attr).(dwarf.Offset); has && !ok {
+			name, err = x.nameOf(next)
+		}
+	}
+	x.names[off] = name
+	return name, err
 }
 
 // lines reads the line table of a unit.
-func (x *truthReader) lines(cu *dwarf.Entry, unit uint32) error {
+func (x *truthReader) lines(cu *dwarf.Entry) error {
+	x.units++
+	x.compDir, _ = cu.Val(dwarf.AttrCompDir).(string)
+	x.cuFiles, x.fileName = nil, map[*dwarf.LineFile]uint32{}
 	lr, err := x.data.LineReader(cu)
 	if lr == nil || err != nil {
 		return err
 	}
-	dir, _ := cu.Val(dwarf.AttrCompDir).(string)
-	ids := map[*dwarf.LineFile]uint32{}
 	var prev dwarf.LineEntry
 	open, dead := false, false
 	for {
 		var row dwarf.LineEntry
 		if err := lr.Next(&row); errors.Is(err, io.EOF) {
+			x.cuFiles = lr.Files()
 			return nil
 		} else if err != nil {
 			return err
@@ -138,13 +219,8 @@ func (x *truthReader) lines(cu *dwarf.Entry, unit uint32) error {
 		if !open || row.Address < prev.Address {
 			dead = !x.l.live(row.Address)
 		} else if !dead && prev.Address < row.Address {
-			id, ok := ids[prev.File]
-			if !ok {
-				id = x.file(dir, prev.File)
-				ids[prev.File] = id
-			}
 			x.rows = append(x.rows, dwarfRow{
-				span{prev.Address - x.l.load, row.Address - x.l.load}, uint32(prev.Line), id, unit,
+				span{prev.Address - x.l.load, row.Address - x.l.load}, uint32(prev.Line), x.file(prev.File), x.units,
 			})
 		}
 		prev, open = row, !row.EndSequence
@@ -154,12 +230,15 @@ func (x *truthReader) lines(cu *dwarf.Entry, unit uint32) error {
 // file numbers a source file. Names from DWARF 5 tables debug/dwarf leaves
 // relative to the compilation directory, except that it puts directory 0 in
 // front, which is that directory (DWARF 5 §6.2.4) and may be relative itself.
-func (x *truthReader) file(dir string, f *dwarf.LineFile) uint32 {
+func (x *truthReader) file(f *dwarf.LineFile) uint32 {
+	if id, ok := x.fileName[f]; ok {
+		return id
+	}
 	name := "<unknown>"
 	if f != nil && f.Name != "" {
 		name = f.Name
-		if !path.IsAbs(name) && !strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") {
-			name = path.Join(dir, name)
+		if !path.IsAbs(name) && !strings.HasPrefix(name, path.Clean(x.compDir)+"/") {
+			name = path.Join(x.compDir, name)
 		}
 		name = path.Clean(name)
 	}
@@ -169,76 +248,6 @@ func (x *truthReader) file(dir string, f *dwarf.LineFile) uint32 {
 		x.fileIDs[name] = id
 		x.files = append(x.files, name)
 	}
+	x.fileName[f] = id
 	return id
-}
-
-// checkFuncs compares the FUNC records with the subprograms: every byte of
-// every subprogram is in a FUNC, every FUNC is code of a subprogram, in
-// address order and without overlap. It returns a row of the table.
-func checkFuncs(t *testing.T, s *symFile, tr *truth, l *layout) string {
-	t.Helper()
-	order := newDiffs(t, "FUNC records out of order, overlapping or outside of executable sections")
-	for i, f := range s.funcs {
-		if i > 0 && f.lo < s.funcs[i-1].hi || !l.live(f.lo+l.load) || !l.live(f.hi-1+l.load) {
-			order.add("%#x–%#x %s", f.lo, f.hi, f.name)
-		}
-	}
-	order.report()
-
-	missing := newDiffs(t, "ranges of subprograms not covered by FUNC records")
-	var extent []span // of all subprograms
-	i := 0
-	for _, r := range tr.ranges {
-		extent = extend(extent, r.span)
-		for i < len(s.funcs) && s.funcs[i].hi <= r.lo {
-			i++
-		}
-		got := uint64(0)
-		for k := i; k < len(s.funcs) && s.funcs[k].lo < r.hi; k++ {
-			got += min(s.funcs[k].hi, r.hi) - max(s.funcs[k].lo, r.lo)
-		}
-		if got < r.hi-r.lo {
-			missing.add("%#x–%#x: %d of %d bytes, DIE %#x %s", r.lo, r.hi, got, r.hi-r.lo, r.die, r.name)
-		}
-	}
-	missing.report()
-
-	invented := newDiffs(t, "FUNC records that are no code of a subprogram")
-	i = 0
-	for _, f := range s.funcs {
-		for i < len(extent) && extent[i].hi <= f.lo {
-			i++
-		}
-		if i == len(extent) || extent[i].lo > f.lo || extent[i].hi < f.hi {
-			invented.add("%#x–%#x %s", f.lo, f.hi, f.name)
-		}
-	}
-	invented.report()
-	bytes, covered := common(extent, s.funcs)
-	return fmt.Sprintf("%11d %10d %10d", tr.subprograms, bytes, covered)
-}
-
-// common counts the bytes of code, and those of them that are in funcs.
-func common(code []span, funcs []symFunc) (bytes, covered uint64) {
-	i := 0
-	for _, c := range code {
-		bytes += c.hi - c.lo
-		for i < len(funcs) && funcs[i].hi <= c.lo {
-			i++
-		}
-		for k := i; k < len(funcs) && funcs[k].lo < c.hi; k++ {
-			covered += min(funcs[k].hi, c.hi) - max(funcs[k].lo, c.lo)
-		}
-	}
-	return bytes, covered
-}
-
-// extend adds a span that begins behind those before to a list of disjoint
-// ones.
-func extend(list []span, s span) []span {
-	if n := len(list) - 1; n >= 0 && s.lo <= list[n].hi {
-		list[n].hi = max(list[n].hi, s.hi)
-		return list
-	}
-	return append(list, s)
 }

@@ -67,7 +67,15 @@ func fromCorpus(t *testing.T, pattern, debugPackage string) (inputs []input) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no %s in the corpus %s (%v); run scripts/corpus.sh", pattern, corpus, err)
 	}
+	seen := map[string]bool{}
 	for _, path := range paths {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			t.Fatal(err)
+		}
+		if seen[path] {
+			continue // another name of the same file
+		}
+		seen[path] = true
 		f, err := elfx.Open(path)
 		if errors.Is(err, elfx.ErrNotELF) {
 			continue // scripts lie beside programs
@@ -167,11 +175,11 @@ func unpack(t *testing.T, from, to string) string {
 }
 
 // dumpText dumps a module the way cmd/dump_syms does.
-func dumpText(t *testing.T, in *input) []byte {
+func dumpText(t *testing.T, in *input, opt dump.Options) []byte {
 	t.Helper()
 	img := openImage(t, in)
 	defer img.Close()
-	m, err := dump.Dump(t.Context(), img, dump.Options{})
+	m, err := dump.Dump(t.Context(), img, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,9 @@
 package dump_test
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 type symFile struct {
 	module  emit.Module
 	files   map[uint32]string
+	origins map[uint32]string // names of inlined functions
 	funcs   []symFunc
 	publics []emit.Public
 	cfi     []symCFI
@@ -25,6 +28,13 @@ type symFunc struct {
 	name     string
 	multiple bool
 	lines    []emit.Line
+	inlines  []symInline // by address
+}
+
+// symInline is one range of an INLINE record.
+type symInline struct {
+	span
+	depth, line, file, origin uint32
 }
 
 // symCFI is a STACK CFI record and the code it holds for.
@@ -38,7 +48,7 @@ type symCFI struct {
 // an error, for any order of records but the format's is one.
 func parseSym(t *testing.T, data []byte) *symFile {
 	t.Helper()
-	s := &symFile{files: map[uint32]string{}}
+	s := &symFile{files: map[uint32]string{}, origins: map[uint32]string{}}
 	bad := newDiffs(t, "lines that the format does not allow")
 	for rec, err := range emit.NewReader(data).Records() {
 		if err != nil {
@@ -48,6 +58,9 @@ func parseSym(t *testing.T, data []byte) *symFile {
 		s.add(rec)
 	}
 	bad.report()
+	for i := range s.funcs {
+		slices.SortStableFunc(s.funcs[i].inlines, func(a, b symInline) int { return cmp.Compare(a.lo, b.lo) })
+	}
 	return s
 }
 
@@ -61,6 +74,15 @@ func (s *symFile) add(rec emit.Record) {
 		s.funcs = append(s.funcs, symFunc{
 			span: span{r.Addr, r.Addr + uint64(r.Size)}, name: string(r.Name), multiple: r.Multiple,
 		})
+	case *emit.InlineOrigin:
+		s.origins[r.Num] = string(r.Name)
+	case *emit.Inline:
+		f := &s.funcs[len(s.funcs)-1]
+		for _, at := range r.Ranges {
+			f.inlines = append(f.inlines, symInline{
+				span{at.Addr, at.Addr + uint64(at.Size)}, r.Depth, r.CallLine, r.CallFile, r.Origin,
+			})
+		}
 	case *emit.Line:
 		f := &s.funcs[len(s.funcs)-1]
 		f.lines = append(f.lines, *r)

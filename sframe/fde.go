@@ -32,9 +32,11 @@ type FDE struct {
 	Flex bool
 
 	chunk    *Chunk
-	freAt    int   // offset of the first FRE in the section
-	addrSize int   // of the FREs' start field
-	maxWords uint8 // that have a meaning in an FRE
+	freAt    int    // offset of the first FRE in the section
+	addrSize int    // of the FREs' start field
+	span     uint64 // bytes that one pass over the FREs describes
+	minWords uint8  // words of an FRE that have a meaning
+	maxWords uint8
 
 	// The row under way.
 	cur  FRE
@@ -74,8 +76,10 @@ func (c *Chunk) FDE(i int) (FDE, error) {
 func (f *FDE) read(c *Chunk, i int) error {
 	size := c.entrySize()
 	at := c.fdes0 + i*size
-	b := c.data[at:][:size] // inside: checked by place
 	big := c.big
+	r := wire.New(sectionName, c.data[:c.end], big)
+	r.Seek(uint64(at))
+	b := r.Bytes(uint64(size)) // inside: place has checked the table
 	f.Index, f.Offset, f.chunk = i, at, c
 	start, rest := uint64(0), b[4:]
 	if c.Version == 3 {
@@ -86,7 +90,6 @@ func (f *FDE) read(c *Chunk, i int) error {
 	f.Start = c.anchor(at) + start
 	f.Size = word(rest, big)
 	off := word(rest[4:], big)
-	r := wire.New(sectionName, c.data[:c.end], big)
 	if off > c.FRELen {
 		r.Fail(at+size-len(rest)+4, ErrFREOffset)
 	}
@@ -139,9 +142,16 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	f.PCMask = info&infoPCMask != 0
 	f.KeyB = info&infoKeyB != 0 && f.chunk.ABI.isAArch64()
 	f.addrSize = 1 << (info & infoFREType)
-	f.maxWords = f.chunk.maxWords
+	f.minWords, f.maxWords = 0, f.chunk.maxWords
 	if f.Flex {
 		f.maxWords = MaxWords
+	}
+	if f.chunk.Version == 1 {
+		f.minWords = 1
+	}
+	f.span = uint64(f.Size)
+	if f.PCMask {
+		f.span = uint64(f.RepSize)
 	}
 	switch {
 	case info&infoFREType > 2:

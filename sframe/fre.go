@@ -51,7 +51,7 @@ func (f *FDE) FREs() iter.Seq2[FRE, error] {
 		c := f.cursor()
 		e := FRE{}
 		for range f.NumFREs {
-			f.readHead(&c, &e, e.Start)
+			e.Offset, e.Start, e.Info = f.readHead(&c, e.Start)
 			f.readWords(&c, &e)
 			if c.Err() != nil {
 				yield(FRE{}, c.Err())
@@ -64,36 +64,29 @@ func (f *FDE) FREs() iter.Seq2[FRE, error] {
 	}
 }
 
-// span is the number of bytes that one pass over the FREs describes.
-func (f *FDE) span() uint64 {
-	if f.PCMask {
-		return uint64(f.RepSize)
-	}
-	return uint64(f.Size)
-}
-
-// readHead reads start field and info byte of the FRE at the cursor. The start
+// readHead reads start field and info byte of the FRE at the cursor, whose
+// offset is at. The start
 // must not lie before prev, and at the end of the function at the latest:
 // assemblers write an FRE there for CFI behind the last instruction.
-func (f *FDE) readHead(c *wire.Cursor, e *FRE, prev uint32) {
-	e.Offset = c.Pos()
+func (f *FDE) readHead(c *wire.Cursor, prev uint32) (at int, start uint32, info uint8) {
+	at = c.Pos()
 	b := c.Bytes(uint64(f.addrSize) + 1)
 	switch {
 	case b == nil:
-		return
+		return at, 0, 0
 	case len(b) == 2:
-		e.Start = uint32(b[0])
+		start = uint32(b[0])
 	case len(b) == 3:
-		e.Start = uint32(half(b, c.BigEndian()))
+		start = uint32(half(b, c.BigEndian()))
 	default:
-		e.Start = word(b, c.BigEndian())
+		start = word(b, c.BigEndian())
 	}
-	e.Info = b[len(b)-1]
-	if e.Start < prev {
-		c.Fail(e.Offset, ErrOrder)
-	} else if uint64(e.Start) > f.span() {
-		c.Fail(e.Offset, ErrStart)
+	if start < prev {
+		c.Fail(at, ErrOrder)
+	} else if uint64(start) > f.span {
+		c.Fail(at, ErrStart)
 	}
+	return at, start, b[len(b)-1]
 }
 
 // readWords reads the data words that belong to the info byte, which is the
@@ -105,7 +98,7 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	if size == 3 {
 		c.Fail(at, ErrWordSize)
 	}
-	if e.N > f.maxWords || e.N == 0 && f.chunk.Version == 1 {
+	if e.N > f.maxWords || e.N < f.minWords {
 		c.Fail(at, ErrWords)
 	}
 	b := c.Bytes(uint64(e.N) << size)

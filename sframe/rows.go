@@ -27,7 +27,7 @@ func (f *FDE) rows(yield func(cfi.Row, error) bool) {
 	if f.NumFREs == 0 || f.Size == 0 {
 		return
 	}
-	size, span := uint64(f.Size), f.span()
+	size, span := uint64(f.Size), f.span
 	for at := uint64(0); at < size; at += span {
 		if !f.block(f.Start+at, min(span, size-at), yield) {
 			return
@@ -39,22 +39,22 @@ func (f *FDE) rows(yield func(cfi.Row, error) bool) {
 func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 	var row cfi.Row
 	c := f.cursor()
-	e, next := &f.cur, FRE{}
-	f.readHead(&c, &next, 0)
+	e := &f.cur
+	at, start, info := f.readHead(&c, 0)
 	for left := f.NumFREs; left > 0; left-- {
-		e.Offset, e.Start, e.Info = next.Offset, next.Start, next.Info
+		e.Offset, e.Start, e.Info = at, start, info
 		f.readWords(&c, e)
 		f.fill(&row, e)
-		end := size
+		begin, end := uint64(start), size
 		if left > 1 {
-			f.readHead(&c, &next, e.Start)
-			end = min(end, uint64(next.Start))
+			at, start, info = f.readHead(&c, start)
+			end = min(end, uint64(start))
 		}
 		if err := c.Err(); err != nil {
 			yield(cfi.Row{}, err)
 			return false
 		}
-		if begin := uint64(e.Start); begin < end {
+		if begin < end {
 			row.Begin, row.End = base+begin, base+end
 			if !yield(row, nil) {
 				return false

@@ -207,7 +207,7 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 
 // maxSpecs bounds the attributes of one abbreviation: values of no size cost
 // time for every DIE. Compilers write some thirty at most.
-const maxSpecs = 4096
+const maxSpecs = 8192
 
 // compile reads the attribute specifications of a and appends its program.
 func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {

@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"encoding/binary"
 	"errors"
@@ -271,7 +272,7 @@ func (d *dieWriter) die(n *node) {
 		d.abbreviation(have, words, kids)
 	}
 	d.w.uleb(have)
-	next := fmt.Sprintf("next of %d", d.pos())
+	next := fmt.Sprintf("@next of %d", d.pos())
 	for _, w := range words[1:] {
 		if w != "{}" && w[0] != '@' {
 			d.attr(w, next)
@@ -343,7 +344,7 @@ func (d *dieWriter) attr(w, next string) {
 		form = inner
 	}
 	if value == "next" {
-		value = "@" + next
+		value = next
 	}
 	d.value(form, value)
 }
@@ -422,9 +423,14 @@ func (d *dieWriter) ref(form, value string) {
 	d.w.uint(size, number(value))
 }
 
-// poolString appends a string to a section of strings and gives its offset.
+// poolString gives the offset of a string in a section of strings, appended
+// where it is new.
 func poolString(pool *[]byte, s string) uint64 {
-	at := len(*pool)
+	at := bytes.Index(*pool, append([]byte(s), 0))
+	if at >= 0 {
+		return uint64(at)
+	}
+	at = len(*pool)
 	*pool = append(append(*pool, s...), 0)
 	return uint64(at)
 }

@@ -241,9 +241,7 @@ func (m *lineMachine) extended() {
 		f := readLineFileV4(&body, body.CString())
 		m.h.files = append(m.h.files, f)
 	}
-	if err := body.Err(); err != nil && c.Err() == nil {
-		c.Fail(body.Pos(), err)
-	}
+	c.Inherit(&body)
 }
 
 // continues tells whether a set_address to addr, where no code lies, goes on in

@@ -36,7 +36,7 @@ func (d *Data) appendRanges(dst []Range, u *Unit, v value, budget *int) ([]Range
 func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_ranges", d.Ranges)
 	c.Seek(off)
-	size, base, dead := int(u.AddrSize), u.LowPC, false
+	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)
 	top := ^uint64(0) >> (64 - 8*u.AddrSize)
 	for ; ; *budget-- {
 		if *budget <= 0 {
@@ -72,7 +72,7 @@ const (
 func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_rnglists", d.RngLists)
 	c.Seek(off)
-	size, base, dead := int(u.AddrSize), u.LowPC, false
+	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)
 	top := ^uint64(0) >> (64 - 8*u.AddrSize)
 	addrx := func() uint64 {
 		at, i := c.Pos(), c.ULEB()

@@ -26,11 +26,14 @@ type Inline struct {
 	Origin Ref // DIE of the abstract instance
 	// Depth is 0 for a call inlined into the function itself.
 	Depth uint32
-	// CallFile is a file number of the unit's line table.
+	// CallFile is a file number of the unit's line table, or NoFile.
 	CallFile, CallLine uint32
 	Ranges             Span // of Scan.Ranges
 	fn                 uint32
 }
+
+// NoFile is the CallFile of a call whose place is not told.
+const NoFile = ^uint32(0)
 
 // Scan is what a unit yields. Its slices are reused by the next Scan into it.
 type Scan struct {
@@ -245,11 +248,15 @@ func (x *scanner) inline() bool {
 	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
 		x.nested = true
 	}
+	file := NoFile
+	if v := x.vals[slotCallFile]; v.form != 0 {
+		file = min(clip32(v.v), NoFile-1)
+	}
 	x.s.Inlines = append(x.s.Inlines, Inline{
 		Origin:   origin,
 		Depth:    x.depth,
-		CallFile: uint32(x.vals[slotCallFile].v),
-		CallLine: uint32(x.vals[slotCallLine].v),
+		CallFile: file,
+		CallLine: clip32(x.vals[slotCallLine].v),
 		Ranges:   ranges,
 		fn:       uint32(x.fn),
 	})

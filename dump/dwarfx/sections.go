@@ -42,7 +42,7 @@ type Str uint64
 const strShift = 60
 
 func makeStr(sec Section, off uint64) Str {
-	return Str(uint64(sec)<<strShift | off&(1<<strShift-1))
+	return Str(uint64(sec)<<strShift | min(off, 1<<strShift-1))
 }
 
 // String returns the bytes of s without their NUL. They alias the section.

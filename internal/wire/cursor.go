@@ -55,6 +55,13 @@ func (c *Cursor) Fail(at int, err error) {
 	c.pos = len(c.data)
 }
 
+// Inherit makes the failure of a cursor within c, if any, c's own.
+func (c *Cursor) Inherit(sub *Cursor) {
+	if c.err == nil && sub.err != nil {
+		c.err, c.pos = sub.err, len(c.data)
+	}
+}
+
 // Seek moves to offset off of the section; a position behind the cursor's end
 // fails. One before a sub-cursor's start does not.
 func (c *Cursor) Seek(off uint64) {

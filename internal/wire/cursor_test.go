@@ -424,3 +424,23 @@ func BenchmarkU32(b *testing.B) {
 	}
 	_ = sum
 }
+
+func TestInherit(t *testing.T) {
+	c := New("s", []byte{1, 2, 3, 4}, false)
+	sub := c.Sub(2)
+	c.Inherit(&sub)
+	if c.Err() != nil || c.Len() != 2 {
+		t.Fatalf("a sub-cursor that has not failed: %v, %d bytes left", c.Err(), c.Len())
+	}
+	sub.U32()
+	c.Inherit(&sub)
+	if c.Err() == nil || c.Err() != sub.Err() || c.Len() != 0 {
+		t.Fatalf("a sub-cursor that has failed: %v, %d bytes left", c.Err(), c.Len())
+	}
+	other := New("t", nil, false)
+	other.U8()
+	c.Inherit(&other)
+	if c.Err() != sub.Err() {
+		t.Error("a later failure replaced the first")
+	}
+}
