@@ -14,6 +14,9 @@ import (
 	"strings"
 )
 
+// unknownFile stands for a file that the line table does not have.
+const unknownFile = "<unknown>"
+
 // truth is what debug/dwarf says of a file's code, with addresses relative to
 // the load address.
 type truth struct {
@@ -234,7 +237,7 @@ func (x *truthReader) file(f *dwarf.LineFile) uint32 {
 	if id, ok := x.fileName[f]; ok {
 		return id
 	}
-	name := "<unknown>"
+	name := unknownFile
 	if f != nil && f.Name != "" {
 		name = f.Name
 		if !path.IsAbs(name) && !strings.HasPrefix(name, path.Clean(x.compDir)+"/") {

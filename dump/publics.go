@@ -3,7 +3,7 @@ package dump
 import "symkit/emit"
 
 // collectPublics makes a PUBLIC of every code symbol that no FUNC covers, the
-// best alias where there are several.
+// best alias where there are several, and of every PLT slot.
 func (d *dumper) collectPublics() error {
 	next := 0 // the first function that ends above the symbol
 	for i := 0; i < len(d.syms); {
@@ -25,6 +25,7 @@ func (d *dumper) collectPublics() error {
 			Addr: addr, Name: publicName(s.name), Multiple: n > 1 && d.opt.Multiple,
 		})
 	}
+	d.m.Publics = mergePublics(d.m.Publics, d.pltPublics())
 	return nil
 }
 

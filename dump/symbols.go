@@ -9,15 +9,18 @@ import (
 
 // symbol is a symbol of code.
 type symbol struct {
-	addr uint64
-	rank uint8 // of its binding, the best is 0
-	kind elf.SymType
-	name []byte // aliases the string table
+	addr, end uint64 // end is addr where the symbol has no size
+	rank      uint8  // of its kind and binding, the best is 0
+	name      []byte // aliases the string table
 }
 
-// symbols are the code symbols by address; of aliases, the best first: global
-// before weak before local, then the shortest, then by name.
+// symbols are the code symbols by address; of aliases, the best first:
+// functions before labels, then global before weak before local, then the
+// shortest, then by name.
 type symbols []symbol
+
+// label is added to the rank of a symbol that is no function.
+const label = 3
 
 // at returns the symbols at addr.
 func (s symbols) at(addr uint64) symbols {
@@ -65,13 +68,31 @@ func (d *dumper) readSymbols() error {
 		if len(name) == 0 || !d.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
 			continue
 		}
-		d.syms = append(d.syms, symbol{addr, bindRank(s.Bind), s.Type, name})
+		rank := bindRank(s.Bind)
+		if s.Type == elf.STT_NOTYPE {
+			rank += label
+		}
+		d.syms = append(d.syms, symbol{addr, addr + s.Size, rank, name})
 	}
 	slices.SortFunc(d.syms, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank),
 			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
 	})
+	d.syms = withoutInner(d.syms)
 	return nil
+}
+
+// withoutInner drops labels inside of functions: code behind one belongs to
+// the function.
+func withoutInner(syms symbols) symbols {
+	end := uint64(0) // of the functions so far
+	return slices.DeleteFunc(syms, func(s symbol) bool {
+		if s.rank < label {
+			end = max(end, s.end)
+			return false
+		}
+		return s.addr < end
+	})
 }
 
 // unversioned cuts the version from a name of .symtab: xdr_int@GLIBC_2.2.5.
