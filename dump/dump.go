@@ -28,11 +28,12 @@ type Options struct {
 	Name        string // of the MODULE record; empty means SONAME or file name
 	Generator   string // text of INFO GENERATOR; empty leaves the record out
 	Extra       []string
-	HeaderOnly  bool // MODULE and INFO records alone
-	Inlines     bool // INLINE and INLINE_ORIGIN records
-	NoCFI       bool // no STACK CFI records
-	Multiple    bool // mark functions that share an address with an m
-	KeepAddress bool // addresses as in the file, not relative to its load address
+	HeaderOnly  bool    // MODULE and INFO records alone
+	Inlines     bool    // INLINE and INLINE_ORIGIN records
+	NoCFI       bool    // no STACK CFI records
+	Multiple    bool    // mark functions that share an address with an m
+	Paths       PathMap // rewrites the names of source files
+	KeepAddress bool    // addresses as in the file, not relative to its load address
 }
 
 // ErrNoCode: a file of a type that has no code to describe.
@@ -62,6 +63,7 @@ type dumper struct {
 // give no module at all, and begins with the file's path.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	d := &dumper{ctx: ctx, img: img, opt: opt, m: &Module{}}
+	d.files.paths = opt.Paths
 	if d.opt.Jobs <= 0 {
 		d.opt.Jobs = runtime.GOMAXPROCS(0)
 	}

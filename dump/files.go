@@ -10,24 +10,35 @@ import (
 // fileTable numbers the names of source files. Numbers are given as names come
 // and put in name order at the end.
 type fileTable struct {
-	mu    sync.Mutex
-	ids   map[string]uint32
-	names []string
+	mu     sync.Mutex
+	paths  PathMap
+	mapped map[string]uint32 // by the name that debug information has
+	ids    map[string]uint32 // by the name that is written
+	names  []string
+	errs   map[string]error // of names that could not be mapped
 }
 
 // id returns the number of a name. It is safe for concurrent use.
 func (t *fileTable) id(name []byte) uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if id, ok := t.ids[string(name)]; ok {
+	if id, ok := t.mapped[string(name)]; ok {
 		return id
 	}
 	if t.ids == nil {
-		t.ids = map[string]uint32{}
+		t.ids, t.mapped, t.errs = map[string]uint32{}, map[string]uint32{}, map[string]error{}
 	}
-	id, s := uint32(len(t.names)), string(name)
-	t.ids[s] = id
-	t.names = append(t.names, s)
+	s, err := t.paths.apply(string(name))
+	if err != nil {
+		t.errs[s] = err
+	}
+	id, known := t.ids[s]
+	if !known {
+		id = uint32(len(t.names))
+		t.ids[s] = id
+		t.names = append(t.names, s)
+	}
+	t.mapped[string(name)] = id
 	return id
 }
 

@@ -1,6 +1,9 @@
 package dump
 
 import (
+	"maps"
+	"slices"
+
 	"symkit/dump/dwarfx"
 )
 
@@ -58,6 +61,9 @@ func (d *dumper) finish() {
 	m := d.m
 	var place []uint32
 	m.Files, place = d.files.sorted()
+	for _, name := range slices.Sorted(maps.Keys(d.files.errs)) {
+		d.warn("%s: %v", name, d.files.errs[name])
+	}
 	var origins fileTable
 	for i := range m.Funcs {
 		f := &m.Funcs[i]

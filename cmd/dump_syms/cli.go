@@ -45,6 +45,12 @@ type cli struct {
 	Extra    []string `name:"extra-info" sep:"none" placeholder:"KEY TEXT" help:"Write an INFO line. May be repeated."`
 	NoGen    bool     `name:"no-generator" help:"Leave INFO GENERATOR out."`
 
+	PathMap     []string `name:"path-map" sep:"none" placeholder:"FROM=TO" help:"Write TO for FROM at the start of source file names; the longest FROM counts. May be repeated."`
+	MappingVar  []string `name:"mapping-var" sep:"none" placeholder:"VAR=VALUE" help:"Variable for --mapping-dest, as in Mozilla's dump_syms."`
+	MappingSrc  []string `name:"mapping-src" sep:"none" placeholder:"REGEX" help:"Source file names to rewrite to the --mapping-dest of the same place."`
+	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"New name, with {1} for a group, {VAR}, {digest} or {DIGEST} for the file's SHA-512."`
+	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"JSON file of such rules."`
+
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
 	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`
 	Strict   bool     `help:"Exit with 2 if anything was lost to damage or a debug file is missing; the output is written all the same."`
@@ -79,16 +85,49 @@ func (c *cli) Validate() error {
 	return nil
 }
 
+// paths are the rules that rewrite the names of source files.
+func (c *cli) paths() (m dump.PathMap, err error) {
+	for _, rule := range c.PathMap {
+		if err := m.AddPrefix(rule); err != nil {
+			return m, err
+		}
+	}
+	vars := map[string]string{}
+	for _, v := range c.MappingVar {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok {
+			return m, fmt.Errorf("--mapping-var %q: want VAR=VALUE", v)
+		}
+		vars[name] = value
+	}
+	if c.MappingFile != "" {
+		if err := m.AddFile(c.MappingFile, vars); err != nil {
+			return m, err
+		}
+	}
+	if len(c.MappingSrc) != len(c.MappingDest) {
+		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: want as many", len(c.MappingSrc), len(c.MappingDest))
+	}
+	for i := range c.MappingSrc {
+		if err := m.AddPattern(c.MappingSrc[i], c.MappingDest[i], vars); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
 // options are what the flags ask of dump.
-func (c *cli) options() dump.Options {
+func (c *cli) options() (dump.Options, error) {
+	paths, err := c.paths()
 	o := dump.Options{
-		Jobs: c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,
+		Paths: paths,
+		Jobs:  c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,
 		HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
 	}
 	if !c.NoGen && !c.Header {
 		o.Generator = "symkit dump_syms " + version()
 	}
-	return o
+	return o, err
 }
 
 // versionFlag prints the version where it stands. It takes no value.

@@ -19,12 +19,16 @@ var (
 
 // dump does the job for the given paths.
 func (c *cli) dump(ctx context.Context) (code int, err error) {
+	opt, err := c.options()
+	if err != nil {
+		return exitMisuse, err
+	}
 	in, err := c.open()
 	if err != nil {
 		return exitFailed, err
 	}
 	defer in.img.Close()
-	m, err := dump.Dump(ctx, in.img, c.options())
+	m, err := dump.Dump(ctx, in.img, opt)
 	if err != nil {
 		return exitFailed, err
 	}
