@@ -28,12 +28,13 @@ type Options struct {
 	Name        string // of the MODULE record; empty means SONAME or file name
 	Generator   string // text of INFO GENERATOR; empty leaves the record out
 	Extra       []string
-	HeaderOnly  bool    // MODULE and INFO records alone
-	Inlines     bool    // INLINE and INLINE_ORIGIN records
-	NoCFI       bool    // no STACK CFI records
-	Multiple    bool    // mark functions that share an address with an m
-	Paths       PathMap // rewrites the names of source files
-	KeepAddress bool    // addresses as in the file, not relative to its load address
+	HeaderOnly  bool      // MODULE and INFO records alone
+	Inlines     bool      // INLINE and INLINE_ORIGIN records
+	NoCFI       bool      // no STACK CFI records
+	SFrame      SFrameUse // what .sframe is used for
+	Multiple    bool      // mark functions that share an address with an m
+	Paths       PathMap   // rewrites the names of source files
+	KeepAddress bool      // addresses as in the file, not relative to its load address
 }
 
 // ErrNoCode: a file of a type that has no code to describe.

@@ -24,6 +24,8 @@ type Stats struct {
 	OutsideCode int
 	// Unnamed counts functions without any name.
 	Unnamed int
+	// SFrame tells how it agrees with DWARF.
+	SFrame Agreement
 	// Inexpressible counts, by reason, what STACK CFI has no way to say.
 	Inexpressible map[string]uint64
 
@@ -81,6 +83,18 @@ func (s *Stats) Counts() (counts []Count) {
 		{uint64(s.BelowLoad), "records below the load address"},
 		{uint64(s.OutsideCode), "unwind table entries of code that is not in the file"},
 		{uint64(s.Unnamed), "functions without a name"},
+	}
+	if a := s.SFrame; a.Both+a.SFrameOnly > 0 {
+		all = append(all,
+			Count{a.Both, "bytes of code described by DWARF and SFrame"},
+			Count{a.Agree, "bytes where they agree"},
+			Count{a.DWARFOnly, "bytes described by DWARF alone"},
+			Count{a.SFrameOnly, "bytes described by SFrame alone"},
+			Count{a.CFA, "bytes where their CFAs differ"},
+			Count{a.RA, "bytes where their return addresses differ"},
+			Count{a.FP, "bytes where their frame pointers differ"},
+			Count{a.Signed, "bytes where their return address signing differs"},
+			Count{a.Replaced, "bytes where SFrame's rule is written, DWARF's being inexpressible"})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(s.Inexpressible)) {
 		all = append(all, Count{s.Inexpressible[reason], reason})

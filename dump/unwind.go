@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	"symkit/cfi"
-	"symkit/dump/dwarfx"
-	"symkit/emit"
 	"symkit/internal/wire"
+	"symkit/sframe"
 )
 
-// frame is an FDE and the code it is used for, as virtual addresses: part of
-// the FDE's own where another holds for the rest.
+// frame is code, [lo, hi) as virtual addresses, and the FDE that holds for it:
+// of DWARF, or of SFrame where DWARF has none.
 type frame struct {
 	lo, hi uint64
-	fde    cfi.FDE
+	fde    *cfi.FDE
+	sframe *sframe.FDE
 }
 
 // unwind turns the call frame information into STACK CFI records.
@@ -23,21 +23,24 @@ func (d *dumper) unwind() error {
 	if d.opt.NoCFI || d.arch == nil {
 		return nil
 	}
-	sections, err := d.frameSections()
-	if err != nil {
-		return err
-	}
 	var frames []frame
-	for _, s := range sections {
-		frames = union(frames, disjoint(d.listFrames(s)))
+	if d.opt.SFrame != SFrameOnly {
+		for _, s := range d.frameSections() {
+			frames = union(frames, disjoint(d.listFrames(s)))
+		}
 	}
+	var second []frame
+	if d.opt.SFrame != SFrameOff {
+		second = disjoint(d.listSFrame())
+	}
+	frames = union(frames, second)
 	d.m.Stats.FDEs = len(frames)
-	return d.writeFrames(frames)
+	return d.writeFrames(frames, second)
 }
 
 // frameSections are the sections with call frame information; of two that
 // describe a PC the first holds. .eh_frame is what exceptions run on.
-func (d *dumper) frameSections() (sections []*cfi.Section, err error) {
+func (d *dumper) frameSections() (sections []*cfi.Section) {
 	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
 		sec := d.img.Section(kind.String())
 		if sec == nil {
@@ -62,7 +65,7 @@ func (d *dumper) frameSections() (sections []*cfi.Section, err error) {
 		}
 		sections = append(sections, s)
 	}
-	return sections, nil
+	return sections
 }
 
 // deref reads the word at a virtual address from the file, for indirect
@@ -89,7 +92,7 @@ func (d *dumper) listFrames(s *cfi.Section) (frames []frame) {
 		case fde.Begin < d.bias:
 			d.m.Stats.BelowLoad++
 		default:
-			frames = append(frames, frame{fde.Begin, fde.End, fde})
+			frames = append(frames, frame{lo: fde.Begin, hi: fde.End, fde: &fde})
 		}
 	}
 	return frames
@@ -135,76 +138,4 @@ func union(a, b []frame) []frame {
 	}
 	slices.SortFunc(out, func(a, b frame) int { return cmp.Compare(a.lo, b.lo) })
 	return out
-}
-
-// writeFrames turns the frames into text, in parallel, by address.
-func (d *dumper) writeFrames(frames []frame) error {
-	const chunk = 512
-	n := (len(frames) + chunk - 1) / chunk
-	d.m.CFI = make([][]byte, n)
-	stats := make([]cfi.Stats, n)
-	errs := make([][]error, n)
-	err := d.each(n, func() func(int) error {
-		text := cfi.NewText(d.arch)
-		text.BigEndian = d.img.Main.BigEndian
-		return func(i int) error {
-			text.Stats = cfi.Stats{}
-			var out []byte
-			for _, f := range frames[i*chunk : min((i+1)*chunk, len(frames))] {
-				if err := addRows(text, &f); err != nil {
-					errs[i] = append(errs[i], err)
-				}
-				out = d.appendCFI(out, text)
-			}
-			d.m.CFI[i], stats[i] = slices.Clip(out), text.Stats
-			return nil
-		}
-	})
-	total := map[string]uint64{}
-	for i := range n {
-		for _, err := range errs[i] {
-			d.loss(err)
-		}
-		for reason, count := range stats[i] {
-			if count > 0 {
-				total[cfi.Reason(reason).String()] += count
-			}
-		}
-	}
-	d.m.Stats.Inexpressible = total
-	for _, f := range frames {
-		if f.fde.CIE.Signal {
-			d.m.SignalFrames = append(d.m.SignalFrames, dwarfx.Range{Lo: f.lo - d.bias, Hi: f.hi - d.bias})
-		}
-	}
-	return err
-}
-
-// addRows feeds text with the rows of f.
-func addRows(text *cfi.Text, f *frame) error {
-	text.Reset()
-	text.Begin(f.fde.CIE.RA)
-	for row, err := range f.fde.Rows() {
-		if err != nil {
-			return err
-		}
-		row.Begin, row.End = max(row.Begin, f.lo), min(row.End, f.hi)
-		text.Add(&row)
-	}
-	return nil
-}
-
-// appendCFI appends the records of text.
-func (d *dumper) appendCFI(dst []byte, text *cfi.Text) []byte {
-	for i := range text.Len() {
-		r := text.Record(i)
-		if !r.Init() {
-			dst = emit.StackCFI{Addr: r.Addr - d.bias, Rules: r.Rules}.Append(dst)
-			continue
-		}
-		for piece := range emit.Pieces(r.Addr-d.bias, r.Size) {
-			dst = emit.StackCFIInit{Addr: piece.Addr, Size: piece.Size, Rules: r.Rules}.Append(dst)
-		}
-	}
-	return dst
 }

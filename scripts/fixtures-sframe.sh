@@ -1,7 +1,7 @@
 #!/bin/bash
 # Rebuilds every file of sframe/testdata except src/: raw .sframe sections (.bin),
 # relocatable objects (.o), what readelf prints for them (.txt), and the index
-# with the recipe of each.
+# with the recipe of each; and dump/testdata/sframe: whole libraries.
 #
 #   scripts/fixtures-sframe.sh [WORKDIR]
 #
@@ -197,5 +197,31 @@ for v in v2 v3; do
 	nm -n -S "$so" | sed -n 's/^\([0-9a-f]* [0-9a-f]*\) [tT] .*/\1/p' >"$out/$v-amd64-concat.sym"
 done
 rm "$out/v2-amd64-concat.txt"
+
+# whole PRODUCER ABI CASE ASSEMBLY [noeh]: a library with .eh_frame and .sframe,
+# or with .sframe alone.
+libs=$repo/dump/testdata/sframe
+rm -rf "$libs" && mkdir -p "$libs"
+whole() {
+	local v=$1 m=$2 so=$libs/$1-$2-$3.so be=
+	case $m in
+	amd64) m=x86_64 ;;
+	aarch64be) m=aarch64 be=-EB ;;
+	esac
+	"$work/bin/$v-$m-as" --gsframe $be -o "$work/tmp/whole.o" "$4"
+	"$work/bin/$v-$m-ld" $be -shared -z max-page-size=4096 --build-id -o "$so" "$work/tmp/whole.o"
+	if [ "${5-}" ]; then
+		$m-linux-gnu-objcopy -R .eh_frame -R .eh_frame_hdr "$so" "${so%.so}-noeh.so"
+	fi
+}
+for v in v1 v2 v3; do
+	for abi in amd64 aarch64; do
+		whole $v $abi basic "$work/tmp/basic-$abi.s" noeh
+		whole $v $abi special "$src/special-$abi.s"
+	done
+done
+whole v3 aarch64be basic "$work/tmp/basic-aarch64be.s"
+whole v3 s390x basic "$work/tmp/basic-s390x.s" noeh
+whole v3 s390x special "$src/special-s390x.s"
 rm -rf "$work/tmp"
 echo "tools: $work/bin" >&2

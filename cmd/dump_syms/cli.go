@@ -35,6 +35,7 @@ type cli struct {
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
 	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave the unwind rules (STACK CFI) out."`
+	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`
 	Header  bool   `short:"i" name:"header-only" help:"Write MODULE and INFO CODE_ID only."`
 
 	ID       string   `short:"b" placeholder:"ID" help:"Module id to write instead of the file's own."`
@@ -116,13 +117,17 @@ func (c *cli) paths() (m dump.PathMap, err error) {
 	return m, nil
 }
 
+var sframeUses = map[string]dump.SFrameUse{
+	"auto": dump.SFrameAuto, "only": dump.SFrameOnly, "off": dump.SFrameOff,
+}
+
 // options are what the flags ask of dump.
 func (c *cli) options() (dump.Options, error) {
 	paths, err := c.paths()
 	o := dump.Options{
 		Paths: paths,
 		Jobs:  c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,
-		HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
+		SFrame: sframeUses[c.SFrame], HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
 	}
 	if !c.NoGen && !c.Header {
 		o.Generator = "symkit dump_syms " + version()

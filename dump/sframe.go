@@ -1,0 +1,61 @@
+package dump
+
+import (
+	"fmt"
+
+	"symkit/sframe"
+)
+
+// SFrameUse says what .sframe is used for.
+type SFrameUse uint8
+
+const (
+	// SFrameAuto: for PCs that DWARF does not describe, or not in a way that
+	// STACK CFI can express; elsewhere the two are compared.
+	SFrameAuto SFrameUse = iota
+	// SFrameOnly: instead of DWARF.
+	SFrameOnly
+	// SFrameOff: for nothing.
+	SFrameOff
+)
+
+// listSFrame returns the SFrame FDEs whose code is in the file.
+func (d *dumper) listSFrame() (frames []frame) {
+	sec := d.img.Section(".sframe")
+	if sec == nil {
+		return nil
+	}
+	path := sec.File().Path()
+	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
+	if !ok {
+		d.loss(fmt.Errorf("%s: .sframe: this machine has none", path))
+		return nil
+	}
+	data, err := sec.Data()
+	if err != nil {
+		d.loss(err)
+		return nil
+	}
+	s, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi})
+	if err != nil {
+		d.loss(fmt.Errorf("%s: %w", path, err))
+	}
+	if s == nil {
+		return nil
+	}
+	for fde, err := range s.FDEs() {
+		switch {
+		case err != nil:
+			d.loss(fmt.Errorf("%s: %w", path, err))
+		case fde.Size == 0:
+		case !d.code.Contains(fde.Start):
+			d.m.Stats.OutsideCode++
+		case fde.Start < d.bias:
+			d.m.Stats.BelowLoad++
+		default:
+			own := *fde
+			frames = append(frames, frame{lo: own.Start, hi: own.End(), sframe: &own})
+		}
+	}
+	return frames
+}
