@@ -96,6 +96,7 @@ type truthReader struct {
 type scope struct {
 	owner dwarf.Offset // the subprogram with code that they are in
 	depth uint32       // of an inlined call
+	code  []span       // of the call around it, if depth > 0
 }
 
 // read walks all DIEs, so that no subprogram is missed wherever it nests.
@@ -170,11 +171,27 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	if number >= 0 && number < int64(len(x.cuFiles)) {
 		file = x.cuFiles[number]
 	}
+	if at.depth > 0 {
+		ranges = within(ranges, at.code)
+	}
 	for _, r := range ranges {
 		x.inlines = append(x.inlines, dwarfInline{r, at.owner, at.depth, uint32(line), x.file(file), name})
 	}
-	at.depth++
-	return at, err
+	return scope{at.owner, at.depth + 1, ranges}, err
+}
+
+// within returns the parts of inner that are in outer. gcc writing strict
+// DWARF 2, which has no range lists, gives calls some of the code of calls in
+// them: a PC is in a call only if it is in the call around it.
+func within(inner, outer []span) (out []span) {
+	for _, a := range inner {
+		for _, b := range outer {
+			if s := (span{max(a.lo, b.lo), min(a.hi, b.hi)}); s.lo < s.hi {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 // nameOf is the DW_AT_name of a function, or of what it is an instance of.
@@ -218,7 +235,7 @@ func (x *truthReader) lines(cu *dwarf.Entry) error {
 			return err
 		}
 		// A linker may discard code in the middle of a sequence: a row that
-		// goes backwards, or back into the code, comes after a set_address.
+		// goes backwards comes after a set_address, so it is judged anew.
 		if !open || row.Address < prev.Address {
 			dead = !x.l.live(row.Address)
 		} else if !dead && prev.Address < row.Address {
