@@ -22,19 +22,21 @@ import (
 // Options says what Dump writes. The zero value gives the usual module: OS
 // Linux, identity and name from the file, no inlined calls.
 type Options struct {
-	Jobs        int    // goroutines; 0 means one per processor
-	OS          string // of the MODULE record; empty means Linux
-	ID          string // of the MODULE record; empty means the file's own
-	Name        string // of the MODULE record; empty means SONAME or file name
-	Generator   string // text of INFO GENERATOR; empty leaves the record out
-	Extra       []string
-	HeaderOnly  bool      // MODULE and INFO records alone
-	Inlines     bool      // INLINE and INLINE_ORIGIN records
-	NoCFI       bool      // no STACK CFI records
-	SFrame      SFrameUse // what .sframe is used for
-	Multiple    bool      // mark functions that share an address with an m
-	Paths       PathMap   // rewrites the names of source files
-	KeepAddress bool      // addresses as in the file, not relative to its load address
+	Jobs       int    // goroutines; 0 means one per processor
+	OS         string // of the MODULE record; empty means Linux
+	ID         string // of the MODULE record; empty means the file's own
+	Name       string // of the MODULE record; empty means SONAME or file name
+	Generator  string // text of INFO GENERATOR; empty leaves the record out
+	Extra      []string
+	HeaderOnly bool      // MODULE and INFO records alone
+	Inlines    bool      // INLINE and INLINE_ORIGIN records
+	NoCFI      bool      // no STACK CFI records
+	SFrame     SFrameUse // what .sframe is used for
+	Multiple   bool      // mark functions that share an address with an m
+	// Companions are the image's other files, or nil.
+	Companions  *elfx.Companions
+	Paths       PathMap // rewrites the names of source files
+	KeepAddress bool    // addresses as in the file, not relative to its load address
 }
 
 // ErrNoCode: a file of a type that has no code to describe.
@@ -48,7 +50,6 @@ type dumper struct {
 	arch  *cfi.Arch
 	bias  uint64 // subtracted from every address that is written
 	code  dwarfx.CodeMap
-	dw    *dwarfx.Data
 	units []unit
 	syms  symbols
 	m     *Module

@@ -68,7 +68,7 @@ type unitFiles struct {
 
 // reset starts with the table of another unit, already read.
 func (f *unitFiles) reset(u *dwarfx.Unit) {
-	compDir, _ := f.d.dw.String(u.CompDir)
+	compDir, _ := u.Data().String(u.CompDir)
 	f.base = f.table.BaseDir(compDir)
 	clear(f.ids)
 }

@@ -45,7 +45,7 @@ func (d *dumper) nameOrigins() error {
 				ref := u.Inlines[calls[k].Origin].Origin
 				id, ok := byRef[ref]
 				if !ok {
-					n := d.naming(dwarfx.Naming{Decl: ref, Unit: u.Unit}, ref)
+					n := complete(u.Unit, dwarfx.Naming{Decl: ref, Unit: u.Unit}, ref)
 					id = d.names.id(&n)
 					byRef[ref] = id
 				}

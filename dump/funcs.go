@@ -101,8 +101,11 @@ func (d *dumper) readNamings(n int) error {
 			u := &d.units[i]
 			for fi := range u.Funcs {
 				f := &u.Funcs[fi]
-				own := dwarfx.Naming{Linkage: f.Linkage, Name: f.Name, Decl: f.DIE, Unit: u.Unit}
-				d.namings[first[i]+fi] = d.naming(own, f.Origin)
+				// A string outside of its section is no name.
+				own := dwarfx.Naming{Decl: f.DIE, Unit: u.Unit}
+				own.Linkage, _ = u.Data().String(f.Linkage)
+				own.Name, _ = u.Data().String(f.Name)
+				d.namings[first[i]+fi] = complete(u.Unit, own, f.Origin)
 			}
 			return nil
 		}

@@ -20,8 +20,8 @@ func (d *dumper) readLines() error {
 			if len(u.funcs) == 0 {
 				return nil
 			}
-			errs[i] = d.dw.ReadLines(u.Unit, table)
-			files.reset(u.Unit)
+			errs[i] = u.lines.Data().ReadLines(u.lines, table)
+			files.reset(u.lines)
 			d.attachLines(u, table.Rows, &files)
 			d.attachInlines(u, &files)
 			return nil

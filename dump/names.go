@@ -25,20 +25,22 @@ type naming struct {
 	name []byte
 	decl dwarfx.Ref
 	unit *dwarfx.Unit
+	// language is that of the function's own unit: the partial units of dwz do
+	// not tell theirs.
+	language dwarfx.Language
 }
 
-// naming completes what a DIE itself says by what its origin says.
-func (d *dumper) naming(own dwarfx.Naming, origin dwarfx.Ref) naming {
-	if origin != 0 && own.Linkage == 0 {
-		if more, err := d.dw.NameOf(origin); err == nil {
+// complete completes what a DIE of u itself says by what its origin says.
+func complete(u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
+	if origin != 0 && own.Linkage == nil {
+		if more, err := u.Data().NameOf(origin); err == nil && more.Unit != nil {
 			own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
-			own.Name = cmp.Or(own.Name, more.Name)
+			if own.Name == nil {
+				own.Name = more.Name
+			}
 		}
 	}
-	// A string outside of its section is no name.
-	n := naming{decl: own.Decl, unit: own.Unit}
-	n.name, _ = d.dw.String(own.Name)
-	n.key, _ = d.dw.String(own.Linkage)
+	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language}
 	if n.linkage = len(n.key) > 0; !n.linkage {
 		n.key = n.name
 	}
@@ -57,9 +59,23 @@ func demangled(linkage []byte) (text string, ok bool) {
 
 // nameTable turns namings into names, each once.
 type nameTable struct {
-	ids  map[string]uint32 // key of nameKey to index of todo
-	todo []naming
-	text []string
+	ids   map[string]uint32 // index of todo
+	datas map[*dwarfx.Data]uint64
+	todo  []naming
+	text  []string
+}
+
+// data numbers the files that names come from.
+func (t *nameTable) data(d *dwarfx.Data) uint64 {
+	n, ok := t.datas[d]
+	if !ok {
+		if t.datas == nil {
+			t.datas = map[*dwarfx.Data]uint64{}
+		}
+		n = uint64(len(t.datas))
+		t.datas[d] = n
+	}
+	return n
 }
 
 // id returns the number of a naming's name. It must not be called while
@@ -70,8 +86,9 @@ func (t *nameTable) id(n *naming) uint32 {
 	}
 	var buf [256]byte
 	key := append(buf[:0], n.key...)
-	if !n.linkage && n.unit.Language.Separator() != "" {
-		key = binary.LittleEndian.AppendUint64(key, uint64(n.decl)) // in one scope or another
+	if !n.linkage && n.language.Separator() != "" { // in one scope or another
+		key = binary.LittleEndian.AppendUint64(key, uint64(n.decl))
+		key = binary.LittleEndian.AppendUint64(key, t.data(n.unit.Data()))
 	}
 	if id, ok := t.ids[string(key)]; ok {
 		return id
@@ -101,7 +118,7 @@ func (d *dumper) resolveNames() error {
 	}
 	var ids []uint32
 	for i := range plain {
-		if plain[i] && t.todo[i].unit.Language.Separator() != "" {
+		if plain[i] && t.todo[i].language.Separator() != "" {
 			ids = append(ids, uint32(i))
 		}
 	}
@@ -129,7 +146,10 @@ func (n *naming) text() (text string, plain bool) {
 // qualify puts the scopes in front of the names ids.
 func (d *dumper) qualify(ids []uint32) error {
 	todo := d.names.todo
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(todo[a].decl, todo[b].decl) })
+	slices.SortFunc(ids, func(a, b uint32) int {
+		x, y := &todo[a], &todo[b]
+		return cmp.Or(cmp.Compare(d.names.data(x.unit.Data()), d.names.data(y.unit.Data())), cmp.Compare(x.decl, y.decl))
+	})
 	var units [][]uint32 // ids by unit
 	for from := 0; from < len(ids); {
 		to := from
@@ -148,21 +168,19 @@ func (d *dumper) qualify(ids []uint32) error {
 			}
 			u := todo[ids[0]].unit
 			// Damage that keeps a scope from being read was met by the scan.
-			_ = d.dw.Parents(u, refs, func(k int, parents []dwarfx.Ref) {
-				d.names.text[ids[k]] = d.scope(u, parents) + d.names.text[ids[k]]
+			_ = u.Data().Parents(u, refs, func(k int, parents []dwarfx.Ref) {
+				d.names.text[ids[k]] = scope(u, parents, todo[ids[k]].language.Separator()) + d.names.text[ids[k]]
 			})
 			return nil
 		}
 	})
 }
 
-// scope returns the names of the parents, each followed by the separator.
-func (d *dumper) scope(u *dwarfx.Unit, parents []dwarfx.Ref) string {
+// scope returns the names of the parents, DIEs of u, each followed by sep.
+func scope(u *dwarfx.Unit, parents []dwarfx.Ref, sep string) string {
 	var b strings.Builder
-	sep := u.Language.Separator()
 	for _, p := range parents {
-		part, ok := d.scopeName(p)
-		if ok {
+		if part, ok := scopeName(u, p); ok {
 			b.WriteString(part)
 			b.WriteString(sep)
 		}
@@ -171,10 +189,9 @@ func (d *dumper) scope(u *dwarfx.Unit, parents []dwarfx.Ref) string {
 }
 
 // scopeName returns what a DIE adds to the names in it.
-func (d *dumper) scopeName(ref dwarfx.Ref) (string, bool) {
-	tag := d.dw.TagAt(ref)
+func scopeName(u *dwarfx.Unit, ref dwarfx.Ref) (string, bool) {
 	anonymous := ""
-	switch tag {
+	switch u.Data().TagAt(ref) {
 	case dwarf.TagNamespace:
 		anonymous = "(anonymous namespace)"
 	case dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType, dwarf.TagEnumerationType:
@@ -183,12 +200,12 @@ func (d *dumper) scopeName(ref dwarfx.Ref) (string, bool) {
 	default:
 		return "", false
 	}
-	n, err := d.dw.NameOf(ref)
-	if err != nil {
+	n, err := u.Data().NameOf(ref)
+	switch {
+	case err != nil:
 		return "", false
-	}
-	if name, _ := d.dw.String(n.Name); len(name) > 0 {
-		return string(name), true
+	case len(n.Name) > 0:
+		return string(n.Name), true
 	}
 	return anonymous, anonymous != ""
 }

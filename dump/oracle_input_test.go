@@ -179,6 +179,9 @@ func dumpText(t *testing.T, in *input, opt dump.Options) []byte {
 	t.Helper()
 	img := openImage(t, in)
 	defer img.Close()
+	others := img.FindCompanions(nil, nil)
+	defer others.Close()
+	opt.Companions = others
 	m, err := dump.Dump(t.Context(), img, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -53,6 +53,7 @@ type cli struct {
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"JSON file of such rules."`
 
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR too. May be repeated."`
 	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`
 	Strict   bool     `help:"Exit with 2 if anything was lost to damage or a debug file is missing; the output is written all the same."`
 	Jobs     int      `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`

@@ -27,7 +27,8 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	defer in.img.Close()
+	defer in.Close()
+	opt.Companions = in.others
 	m, err := dump.Dump(ctx, in.img, opt)
 	if err != nil {
 		return exitFailed, err

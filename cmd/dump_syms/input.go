@@ -12,6 +12,7 @@ import (
 // input is the module to dump and how it was put together.
 type input struct {
 	img      *elfx.Image
+	others   *elfx.Companions
 	probes   []elfx.Probe // where the debug file was looked for
 	missing  bool         // a debug file belongs to it and was not found
 	warnings []string
@@ -44,6 +45,9 @@ func (c *cli) open() (*input, error) {
 	}
 	if in.img.Debug == nil && !c.Header {
 		in.find(dirs)
+	}
+	if !c.Header {
+		in.others = in.img.FindCompanions(dirs, c.DWODir)
 	}
 	for _, err := range in.losses() {
 		in.warnings = append(in.warnings, err.Error())
@@ -112,15 +116,25 @@ func (in *input) losses() []error {
 	return errs
 }
 
-// describe lists where the debug file was looked for.
+// describe lists where companions were looked for.
 func (in *input) describe(w io.Writer) {
-	for _, p := range in.probes {
+	probes := in.probes
+	if in.others != nil {
+		probes = append(probes, in.others.Probes()...)
+	}
+	for _, p := range probes {
 		if p.Err == nil {
-			fmt.Fprintf(w, "dump_syms: debug file: %s\n", p.Path)
+			fmt.Fprintf(w, "dump_syms: companion: %s\n", p.Path)
 		} else {
-			fmt.Fprintf(w, "dump_syms: debug file: %s: %v\n", p.Path, p.Err)
+			fmt.Fprintf(w, "dump_syms: companion: %s: %v\n", p.Path, p.Err)
 		}
 	}
+}
+
+// Close closes all files.
+func (in *input) Close() {
+	in.others.Close()
+	in.img.Close()
 }
 
 func closeAll(files []*elfx.File) {

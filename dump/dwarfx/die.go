@@ -33,6 +33,9 @@ const (
 	slotAddrBase
 	slotRngListsBase
 	slotSplit
+	slotGNUDwoID
+	slotGNURangesBase
+	slotSignature
 	numSlots
 )
 
@@ -41,8 +44,10 @@ const (
 	attrMIPSLinkage = 0x2007
 	attrGNUAddrBase = 0x2133
 	attrGNUDwoName  = 0x2130
-	// DW_AT_GNU_ranges_base is for split units alone; gcc writes it into the
+	attrGNUDwoID    = 0x2131
+	// DW_AT_GNU_ranges_base is for the split unit alone; gcc writes it into the
 	// skeleton, whose own DW_AT_ranges it must not change.
+	attrGNURangesBase = 0x2132
 )
 
 // attrSlot maps an attribute to its slot.
@@ -82,6 +87,12 @@ func attrSlot(attr uint64) (slot, bool) {
 		return slotRngListsBase, true
 	case uint64(dwarf.AttrDwoName), attrGNUDwoName:
 		return slotSplit, true
+	case attrGNUDwoID:
+		return slotGNUDwoID, true
+	case attrGNURangesBase:
+		return slotGNURangesBase, true
+	case uint64(dwarf.AttrSignature):
+		return slotSignature, true
 	}
 	return 0, false
 }

@@ -165,14 +165,15 @@ func skipForm(u *Unit, c *wire.Cursor, form uint16) {
 	}
 }
 
-// ref returns the DIE that a value refers to, 0 where it refers to none of
-// this file's .debug_info.
+// ref returns the DIE that a value refers to, 0 where it refers to none.
 func (u *Unit) ref(v value) Ref {
 	switch {
 	case isUnitRef(v.form) && v.v < u.End-u.Off:
 		return Ref(u.Off + v.v)
 	case v.form == formRefAddr:
 		return Ref(v.v)
+	case v.form == formGNURefAlt || v.form == formRefSup4 || v.form == formRefSup8:
+		return Ref(v.v) | refAlt
 	}
 	return 0
 }
@@ -187,6 +188,8 @@ func (d *Data) str(u *Unit, v value) Str {
 		return makeStr(secStr, v.v)
 	case formLineStrp:
 		return makeStr(secLineStr, v.v)
+	case formGNUStrpAlt, formStrpSup:
+		return makeStr(secAltStr, v.v)
 	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:
 		if off, ok := d.indexed(d.StrOffsets, u.strOffsetsBase, v.v, u.offsetSize()); ok {
 			return makeStr(secStr, off)

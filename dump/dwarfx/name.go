@@ -6,28 +6,32 @@ const maxOrigins = 16
 
 // Naming is what names a function or a scope.
 type Naming struct {
-	Linkage, Name Str
+	Linkage, Name []byte // alias a section
 	// Decl is the DIE at the end of the chain of origins and specifications:
 	// its parents are the scope that the name belongs to.
 	Decl Ref
-	// Unit holds Decl.
+	// Unit holds Decl; it may be another file's.
 	Unit *Unit
 }
 
 // NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) until
-// it has a linkage name and a name or the chain ends.
+// it has a linkage name and a name or the chain ends. It goes on in the
+// supplementary file, and ends silently where that is missing.
 func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 	var die DIE
 	for range maxOrigins {
+		if ref&refAlt != 0 {
+			if d = d.Alt; d == nil {
+				return n, nil
+			}
+			ref &^= refAlt
+		}
 		u, err := d.DIEAt(ref, &die)
 		if err != nil {
 			return n, err
 		}
-		if n.Linkage == 0 {
-			n.Linkage = d.str(u, die.vals[slotLinkage])
-		}
-		if n.Name == 0 {
-			n.Name = d.str(u, die.vals[slotName])
+		if err := n.take(d, u, &die); err != nil {
+			return n, err
 		}
 		n.Decl, n.Unit = ref, u
 		if ref = u.ref(die.vals[slotOrigin]); ref == 0 {
@@ -37,6 +41,22 @@ func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 		}
 	}
 	return n, nil
+}
+
+// take completes n by what a DIE tells.
+func (n *Naming) take(d *Data, u *Unit, die *DIE) (err error) {
+	if n.Linkage == nil {
+		if n.Linkage, err = d.String(d.str(u, die.vals[slotLinkage])); err != nil {
+			return err
+		}
+	}
+	if n.Name == nil {
+		n.Name, err = d.String(d.str(u, die.vals[slotName]))
+	}
+	if n.Name == nil && err == nil && die.has(slotSignature) {
+		n.Name, err = d.typeName(die.vals[slotSignature].v)
+	}
+	return err
 }
 
 // Parents calls found for every target, in order, with the DIEs that enclose

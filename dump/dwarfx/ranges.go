@@ -20,7 +20,7 @@ func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
 func (d *Data) appendRanges(dst []Range, u *Unit, v value, budget *int) ([]Range, error) {
 	switch {
 	case u.Version < 5:
-		return d.appendRangesV4(dst, u, v.v, budget)
+		return d.appendRangesV4(dst, u, v.v+u.rangesBase, budget)
 	case v.form == formRnglistx:
 		off, ok := d.indexed(d.RngLists, u.rngListsBase, v.v, u.offsetSize())
 		if !ok {

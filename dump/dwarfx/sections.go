@@ -14,6 +14,7 @@ type Sections struct {
 	Str, LineStr           []byte
 	StrOffsets, Addr       []byte
 	Line, Ranges, RngLists []byte
+	Types                  []byte // .debug_types of DWARF 4
 	BigEndian              bool
 	// AddrSize is the file's address size in bytes: the size of the line
 	// programs' addresses before DWARF 5, which do not tell their own.
@@ -29,10 +30,12 @@ const (
 	secInfo
 	secStr
 	secLineStr
+	secAltStr // .debug_str of the supplementary file
 )
 
 var sectionNames = [...]string{
 	secInfo: ".debug_info", secStr: ".debug_str", secLineStr: ".debug_line_str",
+	secAltStr: "supplementary .debug_str",
 }
 
 // Str is the place of a string: a section and the offset in it. The zero Str
@@ -45,7 +48,8 @@ func makeStr(sec Section, off uint64) Str {
 	return Str(uint64(sec)<<strShift | min(off, 1<<strShift-1))
 }
 
-// String returns the bytes of s without their NUL. They alias the section.
+// String returns the bytes of s without their NUL. They alias the section. A
+// string of a supplementary file that is not there is empty.
 func (d *Data) String(s Str) ([]byte, error) {
 	sec, off := Section(s>>strShift), uint64(s&(1<<strShift-1))
 	var data []byte
@@ -58,6 +62,11 @@ func (d *Data) String(s Str) ([]byte, error) {
 		data = d.Str
 	case secLineStr:
 		data = d.LineStr
+	case secAltStr:
+		if d.Alt == nil {
+			return nil, nil
+		}
+		data = d.Alt.Str
 	}
 	if off >= uint64(len(data)) {
 		return nil, &wire.Error{Section: sectionNames[sec], Offset: len(data),

@@ -37,6 +37,9 @@ const (
 // that there is none, since a unit header lies there.
 type Ref uint64
 
+// refAlt marks a Ref into the supplementary file.
+const refAlt Ref = 1 << 63
+
 // Unit is one unit of .debug_info: its header, and what its root DIE tells.
 type Unit struct {
 	Off, End  uint64 // .debug_info offsets of the header and of the unit's end
@@ -46,6 +49,10 @@ type Unit struct {
 	AddrSize  uint8
 	Dwarf64   bool
 	kind      uint8
+
+	typeSignature, typeOffset uint64 // of a type unit
+
+	data *Data
 
 	Language Language // DW_AT_language
 	Name     Str      // DW_AT_name
@@ -60,7 +67,14 @@ type Unit struct {
 	strOffsetsBase uint64
 	addrBase       uint64
 	rngListsBase   uint64
+	rangesBase     uint64 // added to .debug_ranges offsets
+
+	dwoID           uint64 // of a skeleton and its split unit
+	splitRangesBase uint64 // rangesBase of a skeleton's split unit
 }
+
+// Data is what the unit belongs to.
+func (u *Unit) Data() *Data { return u.data }
 
 // IsType tells a type unit, in which no code is described.
 func (u *Unit) IsType() bool { return u.kind == utType || u.kind == utSplitType }
@@ -77,7 +91,11 @@ type Data struct {
 	Sections
 	// Units are those of .debug_info, in section order.
 	Units []Unit
+	// Alt is the supplementary file (dwz, DWARF 5 §7.3.6), or nil. Set it
+	// before anything is scanned.
+	Alt   *Data
 	code  CodeMap
+	types typeUnits
 
 	mu     sync.Mutex
 	tables map[tableKey]*abbrevTable
@@ -105,56 +123,77 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 			}
 			continue
 		}
+		u.data = d
+		if u.IsType() {
+			d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
+		}
 		if err := d.readRoot(&u); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		d.Units = append(d.Units, u)
 	}
+	if len(s.Types) > 0 {
+		errs = append(errs, d.openTypes()...)
+	}
 	return d, errs
 }
 
-// readHeader reads a unit header (DWARF 5 §7.5.1.1) and passes over the unit.
-// An error that leaves c usable has cost this unit alone.
-func readHeader(c *wire.Cursor) (u Unit, err error) {
-	u.Off = uint64(c.Pos())
-	n, dwarf64 := c.InitialLength()
-	body := c.Sub(n)
-	if c.Err() != nil {
-		return u, c.Err()
-	}
-	u.End, u.Dwarf64 = uint64(c.Pos()), dwarf64
-	u.Version = body.U16()
-	switch {
-	case body.Err() != nil:
-		return u, body.Err()
-	case u.Version < 2 || u.Version > 5:
-		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
-		return u, body.Err()
-	case u.Version == 5:
+// readHeader reads a unit header of .debug_info (DWARF 5 §7.5.1.1) and passes
+// over the unit. An error that leaves c usable has cost this unit alone.
+func readHeader(c *wire.Cursor) (Unit, error) {
+	u, body := startHeader(c)
+	if u.Version == 5 {
 		u.kind = body.U8()
 		u.AddrSize = body.U8()
-		u.abbrevOff = body.Offset(dwarf64)
-	default:
+		u.abbrevOff = body.Offset(u.Dwarf64)
+	} else {
 		u.kind = utCompile
-		u.abbrevOff = body.Offset(dwarf64)
+		u.abbrevOff = body.Offset(u.Dwarf64)
 		u.AddrSize = body.U8()
 	}
 	switch u.kind {
 	case utCompile, utPartial:
 	case utSkeleton, utSplitCompile:
-		body.U64() // dwo_id
+		u.dwoID = body.U64()
 	case utType, utSplitType:
-		body.U64()           // type_signature
-		body.Offset(dwarf64) // type_offset
+		u.typeSignature, u.typeOffset = body.U64(), body.Offset(u.Dwarf64)
 	default:
 		body.Fail(int(u.Off), fmt.Errorf("%w %#x", ErrUnitType, u.kind))
 	}
-	if s := u.AddrSize; s != 8 && s != 4 && s != 2 && s != 1 {
+	return u, u.endHeader(&body)
+}
+
+// readTypeHeader reads a unit header of .debug_types (DWARF 4 §7.5.1.2).
+func readTypeHeader(c *wire.Cursor) (Unit, error) {
+	u, body := startHeader(c)
+	u.kind = utType
+	u.abbrevOff = body.Offset(u.Dwarf64)
+	u.AddrSize = body.U8()
+	u.typeSignature, u.typeOffset = body.U64(), body.Offset(u.Dwarf64)
+	return u, u.endHeader(&body)
+}
+
+// startHeader reads what all unit headers begin with, and passes over the unit.
+func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
+	u.Off = uint64(c.Pos())
+	n, dwarf64 := c.InitialLength()
+	body = c.Sub(n)
+	u.End, u.Dwarf64 = uint64(body.End()), dwarf64
+	u.Version = body.U16()
+	if body.Err() == nil && (u.Version < 2 || u.Version > 5) {
+		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
+	}
+	return u, body
+}
+
+// endHeader checks the header that body has been read of.
+func (u *Unit) endHeader(body *wire.Cursor) error {
+	if s := u.AddrSize; body.Err() == nil && s != 8 && s != 4 && s != 2 && s != 1 {
 		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrAddrSize, s))
 	}
 	u.first = uint64(body.Pos())
-	return u, body.Err()
+	return body.Err()
 }
 
 // readRoot reads what the unit's root DIE tells about the whole unit. It does
@@ -178,6 +217,10 @@ func (d *Data) readRoot(u *Unit) error {
 	u.strOffsetsBase = u.defaultBase(&die, slotStrOffsetsBase, 8)
 	u.addrBase = u.defaultBase(&die, slotAddrBase, 8)
 	u.rngListsBase = u.defaultBase(&die, slotRngListsBase, 12)
+	u.splitRangesBase = die.vals[slotGNURangesBase].v
+	if die.has(slotGNUDwoID) {
+		u.dwoID = die.vals[slotGNUDwoID].v
+	}
 	u.Name = d.str(u, die.vals[slotName])
 	u.CompDir = d.str(u, die.vals[slotCompDir])
 	u.Split = d.str(u, die.vals[slotSplit])
