@@ -2,10 +2,8 @@ package dump
 
 import (
 	"cmp"
-	"debug/dwarf"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -169,43 +167,11 @@ func (d *dumper) qualify(ids []uint32) error {
 			u := todo[ids[0]].unit
 			// Damage that keeps a scope from being read was met by the scan.
 			_ = u.Data().Parents(u, refs, func(k int, parents []dwarfx.Ref) {
-				d.names.text[ids[k]] = scope(u, parents, todo[ids[k]].language.Separator()) + d.names.text[ids[k]]
+				text := &d.names.text[ids[k]]
+				x := scoper{sep: todo[ids[k]].language.Separator()}
+				*text = x.scope(u, parents, *text) + *text
 			})
 			return nil
 		}
 	})
-}
-
-// scope returns the names of the parents, DIEs of u, each followed by sep.
-func scope(u *dwarfx.Unit, parents []dwarfx.Ref, sep string) string {
-	var b strings.Builder
-	for _, p := range parents {
-		if part, ok := scopeName(u, p); ok {
-			b.WriteString(part)
-			b.WriteString(sep)
-		}
-	}
-	return b.String()
-}
-
-// scopeName returns what a DIE adds to the names in it.
-func scopeName(u *dwarfx.Unit, ref dwarfx.Ref) (string, bool) {
-	anonymous := ""
-	switch u.Data().TagAt(ref) {
-	case dwarf.TagNamespace:
-		anonymous = "(anonymous namespace)"
-	case dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType, dwarf.TagEnumerationType:
-		anonymous = "(anonymous)"
-	case dwarf.TagModule, dwarf.TagSubprogram:
-	default:
-		return "", false
-	}
-	n, err := u.Data().NameOf(ref)
-	switch {
-	case err != nil:
-		return "", false
-	case len(n.Name) > 0:
-		return string(n.Name), true
-	}
-	return anonymous, anonymous != ""
 }

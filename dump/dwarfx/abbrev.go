@@ -16,8 +16,11 @@ const (
 	opSkip     opKind = iota // n bytes
 	opSkipForm               // a value of form n, of variable size
 	opValue                  // a value of form n, into slot
+	opValue4                 // the same of 4 bytes: most references and offsets
+	opValue8                 // the same of 8 bytes: most addresses
 	opConst                  // DW_FORM_implicit_const number n of the table, into slot
 	opSibling                // a reference of form n to the next sibling
+	opSibling4               // DW_FORM_ref4 to the next sibling
 )
 
 type op struct {
@@ -233,12 +236,12 @@ func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 		switch {
 		case s.attr == attrSibling && a.children && !a.hasSibling && isUnitRef(s.form):
 			a.hasSibling = true
-			t.ops = append(t.ops, op{opSibling, 0, s.form})
+			t.ops = append(t.ops, op{sized(opSibling, size), 0, s.form})
 		case wanted && s.form == formImplicitConst && len(t.consts) < 1<<16:
 			t.ops = append(t.ops, op{opConst, slot, uint16(len(t.consts))})
 			t.consts = append(t.consts, s.implicit)
 		case wanted && s.form != formImplicitConst:
-			t.ops = append(t.ops, op{opValue, slot, s.form})
+			t.ops = append(t.ops, op{sized(opValue, size), slot, s.form})
 		case size < 0:
 			t.ops = append(t.ops, op{opSkipForm, 0, s.form})
 		case size > 0:
@@ -272,6 +275,19 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			_, ok = readSpec(&c)
 		}
 	}
+}
+
+// sized is the op for a value of a size, as the kind tells or quicker.
+func sized(kind opKind, size int) opKind {
+	switch {
+	case kind == opSibling && size == 4:
+		return opSibling4
+	case kind == opValue && size == 4:
+		return opValue4
+	case kind == opValue && size == 8:
+		return opValue8
+	}
+	return kind
 }
 
 // skip appends size bytes to pass over to the program of a.

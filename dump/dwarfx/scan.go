@@ -188,25 +188,39 @@ func (x *scanner) attrs(a *abbrev, jump bool) (jumped bool) {
 			c.Skip(uint64(o.n))
 		case opSkipForm:
 			skipForm(x.u, c, o.n)
+		case opValue4:
+			x.vals[o.slot] = value{uint64(c.U32()), o.n}
+		case opValue8:
+			x.vals[o.slot] = value{c.U64(), o.n}
 		case opValue:
 			x.vals[o.slot] = readValue(x.u, c, o.n)
 		case opConst:
 			x.vals[o.slot] = value{uint64(x.t.consts[o.n]), formImplicitConst}
-		case opSibling:
-			at := c.Pos()
-			next := x.u.Off + readValue(x.u, c, o.n).v
-			// One that does not lead forward is ignored: the children are
-			// then walked.
-			if next <= uint64(at) || next >= x.u.End {
-				break
+		case opSibling4:
+			if x.next(uint64(c.U32()), jump) {
+				return true
 			}
-			if x.sibling = next; jump {
-				c.Seek(next)
+		case opSibling:
+			if x.next(readValue(x.u, c, o.n).v, jump) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// next takes the sibling at offset off of the unit; with jump it goes there. One
+// that does not lead forward is ignored: the children are then walked.
+func (x *scanner) next(off uint64, jump bool) (jumped bool) {
+	at := x.u.Off + off
+	if at < uint64(x.c.Pos()) || at >= x.u.End {
+		return false
+	}
+	x.sibling = at
+	if jump {
+		x.c.Seek(at)
+	}
+	return jump
 }
 
 // function adds the function just read, at offset at; it reports false for

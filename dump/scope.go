@@ -1,0 +1,100 @@
+package dump
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"symkit/dump/dwarfx"
+)
+
+// scoper puts names together from the DIEs around a declaration.
+type scoper struct {
+	sep   string
+	depth int // of scopes that are themselves declared elsewhere
+}
+
+// maxScopeDepth bounds scopes within scopes: a class in a function in a class
+// declared elsewhere is rare, a chain of sixteen is no program.
+const maxScopeDepth = 16
+
+// scope returns the names of parents, the DIEs of u around one called name, the
+// outermost first, each followed by the separator.
+func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
+	for i, p := range parents {
+		inner := name
+		if i+1 < len(parents) {
+			if n, err := u.Data().NameOf(parents[i+1]); err == nil {
+				inner = string(n.Name)
+			}
+		}
+		part, whole := x.name(u, p, inner)
+		switch {
+		case part == "":
+		case whole:
+			text = part + x.sep
+		default:
+			text += part + x.sep
+		}
+	}
+	return text
+}
+
+// name returns what a DIE adds to the names in it, of which inner is one. whole
+// tells that it is the complete name of the scope: a function's linkage name, or
+// what a declaration elsewhere says.
+func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string, whole bool) {
+	tag := u.Data().TagAt(ref)
+	if !isScope(tag) {
+		return "", false
+	}
+	n, err := u.Data().NameOf(ref)
+	if err != nil || n.Unit == nil {
+		return "", false
+	}
+	if text, ok := demangled(n.Linkage); ok && tag == dwarf.TagSubprogram {
+		return text, true
+	}
+	part = string(n.Name)
+	if part == "" {
+		part = anonymous(tag, inner)
+	}
+	if n.Decl == ref || x.depth >= maxScopeDepth {
+		return part, false
+	}
+	x.depth++
+	defer func() { x.depth-- }()
+	outer := ""
+	_ = n.Unit.Data().Parents(n.Unit, []dwarfx.Ref{n.Decl}, func(_ int, parents []dwarfx.Ref) {
+		outer = x.scope(n.Unit, parents, part)
+	})
+	return outer + part, true
+}
+
+// isScope tells the DIEs whose names belong to the names in them.
+func isScope(tag dwarf.Tag) bool {
+	switch tag {
+	case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagSubprogram, dwarf.TagClassType, dwarf.TagStructType,
+		dwarf.TagUnionType, dwarf.TagInterfaceType, dwarf.TagEnumerationType:
+		return true
+	}
+	return false
+}
+
+// anonymous is how people call a scope without a name.
+func anonymous(tag dwarf.Tag, inner string) string {
+	switch {
+	case tag == dwarf.TagNamespace:
+		return "(anonymous namespace)"
+	case strings.HasPrefix(inner, "operator()"):
+		return "{lambda}"
+	case tag == dwarf.TagUnionType:
+		return "(anonymous union)"
+	case tag == dwarf.TagEnumerationType:
+		return "(anonymous enum)"
+	case tag == dwarf.TagClassType:
+		return "(anonymous class)"
+	case tag == dwarf.TagStructType:
+		return "(anonymous struct)"
+	}
+	return ""
+}
