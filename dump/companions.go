@@ -28,11 +28,12 @@ func (d *dumper) openAlt(dw *dwarfx.Data, f *elfx.File) error {
 	return nil
 }
 
-// openSplits replaces skeletons by the split units that belong to them.
-func (d *dumper) openSplits(f *elfx.File) error {
+// openSplits replaces skeletons by the split units that belong to them, which it
+// returns.
+func (d *dumper) openSplits(f *elfx.File) (splits []*unit, err error) {
 	pkg, err := d.openPackage()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	type result struct {
 		unit *dwarfx.Unit
@@ -57,6 +58,7 @@ func (d *dumper) openSplits(f *elfx.File) error {
 		switch {
 		case r.unit != nil:
 			d.units[i].Unit = r.unit
+			splits = append(splits, d.units[i])
 		case r.file != "":
 			if missing++; first == "" {
 				first = r.file
@@ -66,7 +68,7 @@ func (d *dumper) openSplits(f *elfx.File) error {
 	if missing > 0 {
 		d.missing("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q; give --dwo-dir", f.Path(), missing, first)
 	}
-	return err
+	return splits, err
 }
 
 // openPackage reads the .dwp file, if there is one.

@@ -50,7 +50,8 @@ type dumper struct {
 	arch  *cfi.Arch
 	bias  uint64 // subtracted from every address that is written
 	code  dwarfx.CodeMap
-	units []unit
+	dw    *dwarfx.Data
+	units []*unit
 	syms  symbols
 	m     *Module
 
@@ -81,7 +82,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readSymbols, d.openDWARF, d.scanUnits, d.mergeFuncs, d.readLines, d.nameFuncs, d.collectPublics, d.unwind,
+		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.readLines, d.nameFuncs, d.collectPublics, d.unwind,
 	}
 	for _, stage := range stages {
 		if err := elfx.Guard(stage); err != nil {

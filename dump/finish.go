@@ -34,7 +34,7 @@ func (d *dumper) nameFuncs() error {
 // their unit's calls, by numbers of names.
 func (d *dumper) nameOrigins() error {
 	for ui := range d.units {
-		u := &d.units[ui]
+		u := d.units[ui]
 		if len(u.Inlines) == 0 {
 			continue
 		}

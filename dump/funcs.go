@@ -23,7 +23,7 @@ func (d *dumper) mergeFuncs() error {
 	var all []fn
 	first := uint32(0) // naming of the unit's first function
 	for ui := range d.units {
-		u := &d.units[ui]
+		u := d.units[ui]
 		for fi := range u.Funcs {
 			r := u.Funcs[fi].Ranges
 			for _, r := range u.Ranges[r.From:r.To] {
@@ -56,7 +56,7 @@ func (d *dumper) mergeFuncs() error {
 		d.funcs = append(d.funcs, best)
 	}
 	for i := range d.funcs {
-		u := &d.units[d.funcs[i].unit]
+		u := d.units[d.funcs[i].unit]
 		u.funcs = append(u.funcs, uint32(i))
 	}
 	return nil
@@ -98,7 +98,7 @@ func (d *dumper) readNamings(n int) error {
 	}
 	return d.each(len(d.units), func() func(int) error {
 		return func(i int) error {
-			u := &d.units[i]
+			u := d.units[i]
 			for fi := range u.Funcs {
 				f := &u.Funcs[fi]
 				// A string outside of its section is no name.

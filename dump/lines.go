@@ -16,7 +16,7 @@ func (d *dumper) readLines() error {
 		table := new(dwarfx.LineTable)
 		files := unitFiles{d: d, table: table}
 		return func(i int) error {
-			u := &d.units[i]
+			u := d.units[i]
 			if len(u.funcs) == 0 {
 				return nil
 			}

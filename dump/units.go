@@ -15,43 +15,30 @@ type unit struct {
 	// skeleton.
 	lines *dwarfx.Unit
 	funcs []uint32 // of dumper.funcs: those that this unit's line table is for
+	err   error    // damage met in the scan
 }
 
-// openDWARF inflates the sections and reads the unit headers.
-func (d *dumper) openDWARF() error {
-	f := d.img.DWARF()
-	s, err := d.sections(f, "")
-	if err != nil {
-		return err
-	}
-	dw, lost := dwarfx.Open(s, d.code)
-	for _, err := range lost {
-		d.dwarfLoss(err)
-	}
-	if err := d.openAlt(dw, f); err != nil {
-		return err
-	}
-	d.units = make([]unit, len(dw.Units))
-	for i := range dw.Units {
-		u := &dw.Units[i]
-		d.units[i] = unit{Unit: u, lines: u}
-	}
-	return d.openSplits(f)
+// sectionOf is one of the sections that dwarfx reads.
+type sectionOf struct {
+	name string
+	data *[]byte
 }
 
-// sections inflates the DWARF sections of f, concurrently. Those of split DWARF
-// have names that end in suffix.
+// sectionsOf lists the sections of s but .debug_info: those that the scan needs
+// first.
+func sectionsOf(s *dwarfx.Sections) []sectionOf {
+	return []sectionOf{
+		{".debug_abbrev", &s.Abbrev}, {".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},
+		{".debug_addr", &s.Addr}, {".debug_str_offsets", &s.StrOffsets}, {".debug_types", &s.Types},
+		{".debug_line", &s.Line}, {".debug_str", &s.Str}, {".debug_line_str", &s.LineStr},
+	}
+}
+
+// sections inflates the DWARF sections of f, on all goroutines. Those of split
+// DWARF have names that end in suffix.
 func (d *dumper) sections(f *elfx.File, suffix string) (dwarfx.Sections, error) {
 	s := dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize()}
-	wanted := []struct {
-		name string
-		data *[]byte
-	}{
-		{".debug_info", &s.Info}, {".debug_line", &s.Line}, {".debug_str", &s.Str},
-		{".debug_line_str", &s.LineStr}, {".debug_abbrev", &s.Abbrev}, {".debug_types", &s.Types},
-		{".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},
-		{".debug_str_offsets", &s.StrOffsets}, {".debug_addr", &s.Addr},
-	}
+	wanted := append(sectionsOf(&s), sectionOf{".debug_info", &s.Info})
 	errs := make([]error, len(wanted))
 	err := d.each(len(wanted), func() func(int) error {
 		return func(i int) error {
@@ -65,23 +52,35 @@ func (d *dumper) sections(f *elfx.File, suffix string) (dwarfx.Sections, error) 
 	return s, err
 }
 
-// scanUnits reads every unit's functions and inlined calls.
-func (d *dumper) scanUnits() error {
-	errs := make([]error, len(d.units))
-	err := d.each(len(d.units), func() func(int) error {
+// readCompanions opens what else holds debug information, and scans the split
+// units found there.
+func (d *dumper) readCompanions() error {
+	f := d.img.DWARF()
+	if err := d.openAlt(d.dw, f); err != nil {
+		return err
+	}
+	splits, err := d.openSplits(f)
+	if err != nil {
+		return err
+	}
+	err = d.each(len(splits), func() func(int) error {
 		var scan dwarfx.Scan
 		return func(i int) error {
-			u := &d.units[i]
-			errs[i] = u.Data().ScanUnit(u.Unit, d.opt.Inlines, &scan)
-			u.Funcs = slices.Clone(scan.Funcs)
-			u.Inlines = slices.Clone(scan.Inlines)
-			u.Ranges = slices.Clone(scan.Ranges)
+			d.scan(splits[i], &scan)
 			return nil
 		}
 	})
-	for _, err := range errs {
-		d.dwarfLoss(err)
+	for _, u := range d.units {
+		d.dwarfLoss(u.err)
 	}
 	d.m.Stats.Units = len(d.units)
 	return err
+}
+
+// scan reads the functions and inlined calls of u.
+func (d *dumper) scan(u *unit, scratch *dwarfx.Scan) {
+	u.err = u.Data().ScanUnit(u.Unit, d.opt.Inlines, scratch)
+	u.Funcs = slices.Clone(scratch.Funcs)
+	u.Inlines = slices.Clone(scratch.Inlines)
+	u.Ranges = slices.Clone(scratch.Ranges)
 }

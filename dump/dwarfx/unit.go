@@ -96,6 +96,7 @@ type Data struct {
 	Alt   *Data
 	code  CodeMap
 	types typeUnits
+	read  uint64 // offset of the first unit not read yet
 
 	mu     sync.Mutex
 	tables map[tableKey]*abbrevTable
@@ -111,33 +112,60 @@ type Data struct {
 // an abbreviation table costs that unit. Both are in errs, located; what could
 // be read is in the Data.
 func Open(s Sections, code CodeMap) (d *Data, errs []error) {
-	d = &Data{Sections: s, code: code, tables: map[tableKey]*abbrevTable{}}
-	d.abbrevBytes = 16*len(s.Abbrev) + 1<<20
-	c := d.cursor(".debug_info", s.Info)
-	for c.Len() > 0 {
+	d = New(s, code)
+	return d, d.ReadUnits(len(s.Info))
+}
+
+// New is Open for a .debug_info whose bytes are still being written: no unit is
+// read yet.
+func New(s Sections, code CodeMap) *Data {
+	return &Data{
+		Sections: s, code: code, tables: map[tableKey]*abbrevTable{},
+		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
+	}
+}
+
+// ReadUnits appends to Units those that lie before offset upto of .debug_info,
+// up to which its bytes are there; the last call has the section's length.
+// Units may move in memory meanwhile: keep copies.
+func (d *Data) ReadUnits(upto int) (errs []error) {
+	c := d.cursor(".debug_info", d.Info)
+	c.Seek(d.read)
+	for c.Len() > 0 && d.whole(c, upto) {
 		u, err := readHeader(&c)
+		if u.data = d; err == nil {
+			if u.IsType() {
+				d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
+			}
+			err = d.readRoot(&u)
+		}
 		if err != nil {
 			errs = append(errs, err)
-			if c.Err() != nil {
-				break
-			}
-			continue
+		} else {
+			d.Units = append(d.Units, u)
 		}
-		u.data = d
-		if u.IsType() {
-			d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
-		}
-		if err := d.readRoot(&u); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		d.Units = append(d.Units, u)
 	}
-	if len(s.Types) > 0 {
+	if d.read = uint64(c.Pos()); upto == len(d.Info) && len(d.Types) > 0 {
 		errs = append(errs, d.openTypes()...)
 	}
-	return d, errs
+	return errs
 }
+
+// whole tells whether all of the unit at c lies before upto. At the section's
+// end everything does: what is cut short there is damage.
+func (d *Data) whole(c wire.Cursor, upto int) bool {
+	if upto == len(d.Info) {
+		return true
+	}
+	if c.Pos()+maxInitialLength > upto {
+		return false
+	}
+	n, _ := c.InitialLength()
+	return n <= uint64(upto-c.Pos())
+}
+
+// maxInitialLength is the size of the longer form of an initial length.
+const maxInitialLength = 12
 
 // readHeader reads a unit header of .debug_info (DWARF 5 §7.5.1.1) and passes
 // over the unit. An error that leaves c usable has cost this unit alone.
