@@ -115,7 +115,7 @@ func (e *DIE) has(s slot) bool { return e.vals[s].form != 0 }
 
 // unitCursor returns a cursor over u, at offset off of .debug_info.
 func (d *Data) unitCursor(u *Unit, off uint64) wire.Cursor {
-	c := d.cursor(".debug_info", d.Info[:u.End])
+	c := d.cursor(d.name, d.Info[:u.End])
 	c.Seek(off)
 	return c
 }
@@ -171,7 +171,7 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 func (d *Data) DIEAt(ref Ref, e *DIE) (*Unit, error) {
 	u := d.unitAt(ref)
 	if u == nil {
-		return nil, &wire.Error{Section: ".debug_info", Offset: int(min(uint64(ref), uint64(len(d.Info)))),
+		return nil, &wire.Error{Section: d.name, Offset: int(min(uint64(ref), uint64(len(d.Info)))),
 			Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
 	}
 	t, err := d.abbrevs(u)

@@ -67,7 +67,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 // maxEntries bounds the range list entries that a unit's DIEs may have in all:
 // a hostile one points all its DIEs at one long list. Real units stay below
 // one entry for every ten bytes.
-func maxEntries(u *Unit) int { return int(u.End-u.Off) + 1024 }
+func maxEntries(u *Unit) int { return int(u.End-u.Off) + 64 }
 
 // frame is the state that holds for the children of a DIE.
 type frame struct {

@@ -87,7 +87,11 @@ func OpenPackage(s Sections, index []byte) (*Package, error) {
 	if c.Err() == nil && version != 2 && version != 5 {
 		c.Fail(0, fmt.Errorf("%w %d", ErrVersion, version))
 	}
+	at := c.Pos()
 	columns, units, slots := uint64(c.U32()), uint64(c.U32()), uint64(c.U32())
+	if units > 0 && columns == 0 {
+		c.Fail(at, fmt.Errorf("%w: %d units without a section", ErrTooMany, units))
+	}
 	ids, rows := c.Sub(slots*8), c.Sub(slots*4)
 	numbers := c.Sub(columns * 4)
 	offsets, sizes := c.Sub(units*columns*4), c.Sub(units*columns*4)
@@ -95,7 +99,7 @@ func OpenPackage(s Sections, index []byte) (*Package, error) {
 		return nil, c.Err()
 	}
 	extents := readExtents(&numbers, &offsets, &sizes, version, units, columns)
-	p := &Package{sections: s, rows: make(map[uint64][dwpColumns]extent, units)}
+	p := &Package{sections: s, rows: make(map[uint64][dwpColumns]extent, min(units, slots))}
 	for range slots {
 		id, row := ids.U64(), uint64(rows.U32())
 		if row > 0 && row <= units {

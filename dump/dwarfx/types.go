@@ -18,8 +18,8 @@ func (t *typeUnits) add(signature uint64, ref Ref) {
 func (d *Data) openTypes() (errs []error) {
 	s := d.Sections
 	s.Info, s.Types = s.Types, nil
-	types := &Data{Sections: s, Alt: d.Alt, code: d.code, tables: map[tableKey]*abbrevTable{}}
-	types.abbrevBytes = d.abbrevBytes
+	types := New(s, d.code)
+	types.name, types.Alt = ".debug_types", d.Alt
 	d.types.data = types
 	c := types.cursor(".debug_types", s.Info)
 	for c.Len() > 0 {

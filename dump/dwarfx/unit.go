@@ -89,6 +89,7 @@ func (u *Unit) offsetSize() uint64 {
 // Data is the DWARF of one file. It is safe for concurrent use.
 type Data struct {
 	Sections
+	name string // of the section that Info is: .debug_info or .debug_types
 	// Units are those of .debug_info, in section order.
 	Units []Unit
 	// Alt is the supplementary file (dwz, DWARF 5 §7.3.6), or nil. Set it
@@ -120,7 +121,7 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 // read yet.
 func New(s Sections, code CodeMap) *Data {
 	return &Data{
-		Sections: s, code: code, tables: map[tableKey]*abbrevTable{},
+		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
 }
@@ -129,7 +130,7 @@ func New(s Sections, code CodeMap) *Data {
 // up to which its bytes are there; the last call has the section's length.
 // Units may move in memory meanwhile: keep copies.
 func (d *Data) ReadUnits(upto int) (errs []error) {
-	c := d.cursor(".debug_info", d.Info)
+	c := d.cursor(d.name, d.Info)
 	c.Seek(d.read)
 	for c.Len() > 0 && d.whole(c, upto) {
 		u, err := readHeader(&c)
