@@ -93,6 +93,7 @@ func compareAll(t *testing.T, inputs []input) {
 // compare returns a row of the table.
 func compare(t *testing.T, in *input) string {
 	l := readLayout(t, in.main)
+	l.symbols = readSymbols(t, []string{in.dwarfFile(), in.main})
 	s := parseSym(t, dumpText(t, in, dump.Options{Inlines: true}))
 	row := compareDWARF(t, in, s, &l)
 	frames := checkCFI(t, in, s, &l)

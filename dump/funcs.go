@@ -55,11 +55,19 @@ func (d *dumper) mergeFuncs() error {
 		}
 		d.funcs = append(d.funcs, best)
 	}
+	d.listFuncs()
+	return nil
+}
+
+// listFuncs tells every unit its functions.
+func (d *dumper) listFuncs() {
+	for _, u := range d.units {
+		u.funcs = u.funcs[:0]
+	}
 	for i := range d.funcs {
 		u := d.units[d.funcs[i].unit]
 		u.funcs = append(u.funcs, uint32(i))
 	}
-	return nil
 }
 
 // best chooses among the functions at one address: the name that the symbol

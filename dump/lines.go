@@ -8,28 +8,33 @@ import (
 )
 
 // readLines gives every function its lines and inlined calls. The lines are
-// those of the unit that describes the function.
+// those of the unit that describes the function. Functions that only the symbol
+// table and a line table know are added.
 func (d *dumper) readLines() error {
 	d.m.Funcs = make([]Func, len(d.funcs))
 	errs := make([]error, len(d.units))
+	bare := d.bareFuncs()
+	claims := make([][]claim, len(d.units))
 	err := d.each(len(d.units), func() func(int) error {
 		table := new(dwarfx.LineTable)
 		files := unitFiles{d: d, table: table}
 		return func(i int) error {
 			u := d.units[i]
-			if len(u.funcs) == 0 {
+			if len(u.funcs) == 0 && len(bare) == 0 {
 				return nil
 			}
 			errs[i] = u.lines.Data().ReadLines(u.lines, table)
 			files.reset(u.lines)
 			d.attachLines(u, table.Rows, &files)
 			d.attachInlines(u, &files)
+			claims[i] = d.claim(bare, table.Rows, &files)
 			return nil
 		}
 	})
 	for _, err := range errs {
 		d.dwarfLoss(err)
 	}
+	d.addBare(bare, claims)
 	return err
 }
 

@@ -3,14 +3,19 @@
 package dump_test
 
 import (
+	"debug/elf"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/ianlancetaylor/demangle"
 )
 
 // checkFuncs compares the FUNC records with the subprograms: every byte of
-// every subprogram is in a FUNC, every FUNC is code of a subprogram, in
-// address order and without overlap. It returns a row of the table.
+// every subprogram is in a FUNC, every FUNC is code of a subprogram, or of a
+// function that only the symbol table knows, in address order and without
+// overlap. It returns a row of the table.
 func checkFuncs(t *testing.T, s *symFile, tr *truth, l *layout) string {
 	t.Helper()
 	order := newDiffs(t, "FUNC records out of order, overlapping or outside of executable sections")
@@ -45,19 +50,20 @@ func checkFuncs(t *testing.T, s *symFile, tr *truth, l *layout) string {
 		for i < len(extent) && extent[i].hi <= f.lo {
 			i++
 		}
-		if i == len(extent) || extent[i].lo > f.lo || extent[i].hi < f.hi {
+		inside := i < len(extent) && extent[i].lo <= f.lo && extent[i].hi >= f.hi
+		if !inside && !l.symbols.has(f.lo+l.load, f.hi+l.load, f.name) {
 			invented.add("%#x–%#x %s", f.lo, f.hi, f.name)
 		}
 	}
 	invented.report()
-	checkNames(t, s, tr)
+	checkNames(t, s, tr, l)
 	bytes, covered := common(extent, s.funcs)
 	return fmt.Sprintf("%11d %10d %10d", tr.subprograms, bytes, covered)
 }
 
 // checkNames compares the name of each FUNC with those of the subprograms that
 // have its first byte.
-func checkNames(t *testing.T, s *symFile, tr *truth) {
+func checkNames(t *testing.T, s *symFile, tr *truth, l *layout) {
 	t.Helper()
 	wrong := newDiffs(t, "FUNC records that bear no name of a subprogram there")
 	next, here := 0, []dwarfRange(nil)
@@ -66,7 +72,8 @@ func checkNames(t *testing.T, s *symFile, tr *truth) {
 			here = append(here, tr.ranges[next])
 		}
 		here = slices.DeleteFunc(here, func(r dwarfRange) bool { return r.hi <= f.lo })
-		if !slices.ContainsFunc(here, func(r dwarfRange) bool { return isNamed(f.name, r.name) }) {
+		named := slices.ContainsFunc(here, func(r dwarfRange) bool { return isNamed(f.name, r.name) })
+		if !named && !(len(here) == 0 && l.symbols.has(f.lo+l.load, f.hi+l.load, f.name)) {
 			wrong.add("%#x: %s, want %v", f.lo, f.name, here)
 		}
 	}
@@ -96,4 +103,43 @@ func extend(list []span, s span) []span {
 		return list
 	}
 	return append(list, s)
+}
+
+// funcSymbols are the function symbols with a size, by address.
+type funcSymbols map[uint64][]elf.Symbol
+
+// readSymbols reads the symbols of the first of the files that has .symtab.
+func readSymbols(t *testing.T, paths []string) funcSymbols {
+	t.Helper()
+	symbols := funcSymbols{}
+	for _, path := range paths {
+		f, err := elf.Open(path)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		list, _ := f.Symbols()
+		f.Close()
+		for _, s := range list {
+			if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 {
+				addr := s.Value
+				if f.Machine == elf.EM_ARM {
+					addr &^= 1
+				}
+				symbols[addr] = append(symbols[addr], s)
+			}
+		}
+		if len(symbols) > 0 {
+			break
+		}
+	}
+	return symbols
+}
+
+// has tells whether one of the symbols at lo reaches to hi and has the name.
+func (s funcSymbols) has(lo, hi uint64, name string) bool {
+	reaches := slices.ContainsFunc(s[lo], func(s elf.Symbol) bool { return lo+s.Size >= hi })
+	return reaches && slices.ContainsFunc(s[lo], func(s elf.Symbol) bool {
+		plain, _, _ := strings.Cut(s.Name, "@")
+		return name == plain || name == demangle.Filter(plain)
+	})
 }

@@ -222,6 +222,7 @@ type layout struct {
 	machine elf.Machine
 	load    uint64 // what addresses in a symbol file are relative to
 	code    []span // the executable sections
+	symbols funcSymbols
 }
 
 // span is the addresses [lo, hi).

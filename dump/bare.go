@@ -1,0 +1,86 @@
+package dump
+
+import (
+	"cmp"
+	"slices"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// bareFuncs are the functions that no DIE describes but a symbol with a size
+// does: gcc's thunks, bodies that its identical code folding replaced, assembly
+// whose assembler wrote lines only. They are clipped to the gaps that the other
+// functions leave.
+func (d *dumper) bareFuncs() (bare []fn) {
+	next := 0 // the first function that ends above the symbol
+	for i := 0; i < len(d.syms); {
+		aliases := d.syms.at(d.syms[i].addr)
+		i += len(aliases)
+		f := fn{lo: aliases[0].addr}
+		for _, s := range aliases {
+			if s.rank < label {
+				f.hi = max(f.hi, s.end)
+			}
+		}
+		for next < len(d.funcs) && d.funcs[next].hi <= f.lo {
+			next++
+		}
+		if next < len(d.funcs) {
+			f.hi = min(f.hi, d.funcs[next].lo)
+		}
+		if last := len(bare) - 1; last >= 0 {
+			bare[last].hi = min(bare[last].hi, f.lo)
+		}
+		if _, ok := d.relative(f.lo); ok && f.lo < f.hi {
+			bare = append(bare, f)
+		}
+	}
+	return bare
+}
+
+// claim is what a unit's line table knows of a function that has no DIE.
+type claim struct {
+	bare  int // its index
+	lines []emit.Line
+}
+
+// claim returns the bare functions that begin where rows has a line.
+func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (claims []claim) {
+	if len(rows) == 0 {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(bare, rows[0].Addr, func(f fn, addr uint64) int { return cmp.Compare(f.lo, addr) })
+	for ; i < len(bare) && bare[i].lo < rows[len(rows)-1].Addr; i++ {
+		lines := d.clipLines(nil, bare[i].lo, bare[i].hi, rows, files)
+		if len(lines) > 0 && lines[0].Addr == bare[i].lo-d.bias {
+			claims = append(claims, claim{i, lines})
+		}
+	}
+	return claims
+}
+
+// addBare makes functions of the bare ones that were claimed; of several units
+// the first holds.
+func (d *dumper) addBare(bare []fn, claims [][]claim) {
+	taken := make([]bool, len(bare))
+	for ui, claims := range claims {
+		for _, c := range claims {
+			if taken[c.bare] {
+				continue
+			}
+			taken[c.bare] = true
+			f := bare[c.bare]
+			f.unit, f.naming = uint32(ui), uint32(len(d.namings))
+			d.namings = append(d.namings, naming{key: d.syms.at(f.lo)[0].name, linkage: true, unit: d.units[ui].Unit})
+			d.funcs = append(d.funcs, f)
+			d.m.Funcs = append(d.m.Funcs, Func{Addr: f.lo - d.bias, Lines: c.lines})
+		}
+	}
+	for i := range d.funcs { // to keep the two lists in step
+		d.m.Funcs[i].Addr = d.funcs[i].lo - d.bias
+	}
+	slices.SortFunc(d.funcs, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(d.m.Funcs, func(a, b Func) int { return cmp.Compare(a.Addr, b.Addr) })
+	d.listFuncs()
+}
