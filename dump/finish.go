@@ -1,10 +1,9 @@
 package dump
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-
-	"symkit/dump/dwarfx"
 )
 
 // nameFuncs names the functions and the inlined calls.
@@ -13,9 +12,7 @@ func (d *dumper) nameFuncs() error {
 	for i := range d.funcs {
 		ids[i] = d.names.id(&d.namings[d.funcs[i].naming])
 	}
-	if err := d.nameOrigins(); err != nil {
-		return err
-	}
+	d.nameOrigins()
 	if err := d.resolveNames(); err != nil {
 		return err
 	}
@@ -30,59 +27,75 @@ func (d *dumper) nameFuncs() error {
 	return nil
 }
 
-// nameOrigins replaces the origins of the inlined calls, so far an index of
-// their unit's calls, by numbers of names.
-func (d *dumper) nameOrigins() error {
-	for ui := range d.units {
-		u := d.units[ui]
-		if len(u.Inlines) == 0 {
+// nameOrigins replaces the origins of the inlined calls, so far numbered by
+// unit, by numbers of names.
+func (d *dumper) nameOrigins() {
+	var ids []uint32
+	for _, u := range d.units {
+		if len(u.origins) == 0 {
 			continue
 		}
-		byRef := map[dwarfx.Ref]uint32{}
+		ids = ids[:0]
+		for i := range u.origins {
+			ids = append(ids, d.names.id(&u.origins[i]))
+		}
+		u.origins = nil
 		for _, fi := range u.funcs {
 			calls := d.m.Funcs[fi].Inlines
 			for k := range calls {
-				ref := u.Inlines[calls[k].Origin].Origin
-				id, ok := byRef[ref]
-				if !ok {
-					n := complete(u.Unit, dwarfx.Naming{Decl: ref, Unit: u.Unit}, ref)
-					id = d.names.id(&n)
-					byRef[ref] = id
-				}
-				calls[k].Origin = id
+				calls[k].Origin = ids[calls[k].Origin]
 			}
 		}
 	}
-	return nil
 }
 
 // finish brings files and origins into name order and counts the records.
 func (d *dumper) finish() {
 	m := d.m
-	var place []uint32
-	m.Files, place = d.files.sorted()
+	var files, origins []uint32
+	m.Files, files = d.files.sorted()
 	for _, name := range slices.Sorted(maps.Keys(d.files.errs)) {
 		d.warn("%s: %v", name, d.files.errs[name])
 	}
-	var origins fileTable
+	m.Origins, origins = d.sortedOrigins()
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
 		m.Stats.Lines += len(f.Lines)
 		m.Stats.Inlines += len(f.Inlines)
 		for k := range f.Lines {
-			f.Lines[k].File = place[f.Lines[k].File]
+			f.Lines[k].File = files[f.Lines[k].File]
 		}
 		for k := range f.Inlines {
 			in := &f.Inlines[k]
-			in.CallFile = place[in.CallFile]
-			in.Origin = origins.id([]byte(d.names.text[in.Origin]))
-		}
-	}
-	m.Origins, place = origins.sorted()
-	for i := range m.Funcs {
-		for k := range m.Funcs[i].Inlines {
-			m.Funcs[i].Inlines[k].Origin = place[m.Funcs[i].Inlines[k].Origin]
+			in.CallFile, in.Origin = files[in.CallFile], origins[in.Origin]
 		}
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
+}
+
+// sortedOrigins returns the names of inlined functions in order, each once, and
+// for each name's number its place there.
+func (d *dumper) sortedOrigins() (names []string, place []uint32) {
+	text := d.names.text
+	used := make([]bool, len(text))
+	for i := range d.m.Funcs {
+		for _, in := range d.m.Funcs[i].Inlines {
+			used[in.Origin] = true
+		}
+	}
+	var ids []uint32
+	for id, used := range used {
+		if used {
+			ids = append(ids, uint32(id))
+		}
+	}
+	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(text[a], text[b]) })
+	place = make([]uint32, len(text))
+	for _, id := range ids {
+		if last := len(names) - 1; last < 0 || names[last] != text[id] {
+			names = append(names, text[id])
+		}
+		place[id] = uint32(len(names) - 1)
+	}
+	return names, place
 }

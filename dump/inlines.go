@@ -8,28 +8,44 @@ import (
 	"symkit/emit"
 )
 
-// attachInlines gives the functions of u their inlined calls.
+// attachInlines gives the functions of u their inlined calls. What the scan
+// found is not needed any more then.
 func (d *dumper) attachInlines(u *unit, files *unitFiles) {
 	if len(u.Inlines) == 0 {
 		return
 	}
-	a := inliner{d: d, u: u, files: files}
-	for _, fi := range u.funcs {
+	a := inliner{d: d, u: u, files: files, ids: map[dwarfx.Ref]uint32{}}
+	ends := make([]dwarfx.Span, len(u.funcs)) // of calls and ranges, behind each function's
+	for k, fi := range u.funcs {
+		a.first = len(a.ranges)
 		a.function(&d.funcs[fi], &d.m.Funcs[fi])
+		ends[k] = dwarfx.Span{From: uint32(len(a.calls)), To: uint32(len(a.ranges))}
 	}
+	calls, ranges := slices.Clip(a.calls), slices.Clip(a.ranges)
+	begin := dwarfx.Span{}
+	for k, fi := range u.funcs {
+		f := &d.m.Funcs[fi]
+		f.Inlines, f.Ranges = calls[begin.From:ends[k].From], ranges[begin.To:ends[k].To]
+		begin = ends[k]
+	}
+	u.Inlines, u.Ranges = nil, nil
 }
 
-// inliner holds the scratch memory of attachInlines.
+// inliner makes the inlined calls of one unit.
 type inliner struct {
 	d     *dumper
 	u     *unit
 	files *unitFiles
 	// around holds, by depth, what the calls that are open cover.
 	around [][]dwarfx.Range
+	ids    map[dwarfx.Ref]uint32 // index of u.origins
+	calls  []Inline
+	ranges []emit.Range
+	first  int // of ranges: the function's
 }
 
-// function gives out, one range of a function, the calls that lie in it. A call
-// counts only where the call around it does: so does every reader of DWARF.
+// function adds the calls that lie in f, one range of a function. A call counts
+// only where the call around it does: so does every reader of DWARF.
 func (a *inliner) function(f *fn, out *Func) {
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
@@ -46,18 +62,29 @@ func (a *inliner) function(f *fn, out *Func) {
 		if a.around[in.Depth] = own; len(own) == 0 {
 			continue
 		}
-		from := uint32(len(out.Ranges))
+		from := len(a.ranges) - a.first
 		for _, r := range own {
 			for piece := range emit.Pieces(r.Lo-a.d.bias, r.Hi-r.Lo) {
-				out.Ranges = append(out.Ranges, piece)
+				a.ranges = append(a.ranges, piece)
 			}
 		}
 		file, line := a.place(in, out)
-		out.Inlines = append(out.Inlines, Inline{
-			Depth: in.Depth, CallLine: line, CallFile: file, Origin: i, // nameOrigins makes it a name
-			Ranges: dwarfx.Span{From: from, To: uint32(len(out.Ranges))},
+		a.calls = append(a.calls, Inline{
+			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.origin(in.Origin),
+			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges) - a.first)},
 		})
 	}
+}
+
+// origin numbers the origins of the unit's calls and finds out what names each.
+func (a *inliner) origin(ref dwarfx.Ref) uint32 {
+	id, ok := a.ids[ref]
+	if !ok {
+		id = uint32(len(a.u.origins))
+		a.ids[ref] = id
+		a.u.origins = append(a.u.origins, complete(a.u.Unit, dwarfx.Naming{Decl: ref, Unit: a.u.Unit}, ref))
+	}
+	return id
 }
 
 // place is where a call stands. One that does not tell is put into the
@@ -81,6 +108,9 @@ func intersect(dst, outer, inner []dwarfx.Range) []dwarfx.Range {
 				dst = append(dst, dwarfx.Range{Lo: lo, Hi: hi})
 			}
 		}
+	}
+	if len(dst) <= 1 {
+		return dst
 	}
 	slices.SortFunc(dst, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	out := dst[:0]

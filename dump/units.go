@@ -15,7 +15,9 @@ type unit struct {
 	// skeleton.
 	lines *dwarfx.Unit
 	funcs []uint32 // of dumper.funcs: those that this unit's line table is for
-	err   error    // damage met in the scan
+	// origins are what the unit's inlined calls are of.
+	origins []naming
+	err     error // damage met in the scan
 }
 
 // sectionOf is one of the sections that dwarfx reads.
