@@ -145,7 +145,10 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 	*e = DIE{}
 	sc := d.cursor(".debug_abbrev", d.Abbrev)
 	sc.Seek(uint64(specs))
-	for {
+	for n := 0; ; n++ {
+		if n > maxSpecs {
+			sc.Fail(sc.Pos(), ErrTooMany)
+		}
 		s, more := readSpec(&sc)
 		if !more {
 			break
@@ -157,7 +160,7 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 		if s.attr == attrSibling {
 			e.sibling = u.ref(v)
 		}
-		if slot, ok := attrSlot(s.attr); ok {
+		if slot, ok := attrSlot(s.attr); ok && !e.has(slot) {
 			e.vals[slot] = v
 		}
 	}
