@@ -1,0 +1,90 @@
+// Package gosym decodes the function table that the Go linker puts into every
+// Go program: the pclntab, section .gopclntab (.data.rel.ro.gopclntab in some
+// position-independent files). The runtime needs it for its own tracebacks, so
+// it stays in a stripped file and gives the same functions, lines and inlined
+// calls as DWARF.
+//
+// There is no specification. The facts are those of Go's own sources, named in
+// comments by file: runtime/symtab.go, runtime/runtime2.go (_func),
+// runtime/symtabinl.go, cmd/link/internal/ld/pcln.go and symtab.go.
+//
+// The package is pure: it takes bytes, gives values and opens no files. All
+// addresses are virtual addresses of the ELF file.
+package gosym
+
+import "errors"
+
+// Errors that a *wire.Error of this package can carry, besides those of wire.
+var (
+	// ErrMagic: the bytes are no pclntab of a known version.
+	ErrMagic = errors.New("not a Go function table")
+	// ErrHeader: a field of the header has a value that no linker writes.
+	ErrHeader = errors.New("impossible header of a Go function table")
+	// ErrCount: more functions than there are bytes for.
+	ErrCount = errors.New("more functions than the table has bytes for")
+	// ErrRecord: the description of a function outside of the table.
+	ErrRecord = errors.New("function record outside of the table")
+	// ErrText: nothing tells where the code is that the table counts from.
+	ErrText = errors.New("start of the Go text is not known")
+	// ErrOrder: a function that begins before the one in front of it.
+	ErrOrder = errors.New("functions out of order")
+	// ErrAddress: a function outside of the executable ranges.
+	ErrAddress = errors.New("function outside of the code")
+	// ErrName: a name outside of the name table or without its end.
+	ErrName = errors.New("name outside of the name table")
+	// ErrVarint: a number of a pc-value table that does not fit 32 bits.
+	ErrVarint = errors.New("number does not fit 32 bits")
+	// ErrStep: a pc-value table with an empty range.
+	ErrStep = errors.New("empty range of addresses")
+	// ErrInline: an entry of an inline tree that cannot be.
+	ErrInline = errors.New("impossible inline tree")
+	// ErrDepth: calls inlined more deeply than any compiler does.
+	ErrDepth = errors.New("inline tree too deep")
+)
+
+// Version is the layout of a table, named by the first Go release that wrote
+// it. Releases between two versions write the earlier one.
+type Version uint8
+
+// The layouts, with the magic number each begins with (internal/abi/symtab.go).
+const (
+	Go12  Version = iota + 1 // 0xfffffffb
+	Go116                    // 0xfffffffa
+	Go118                    // 0xfffffff0
+	Go120                    // 0xfffffff1
+)
+
+// String names the version as Go releases are named.
+func (v Version) String() string {
+	switch v {
+	case Go12:
+		return "go1.2"
+	case Go116:
+		return "go1.16"
+	case Go118:
+		return "go1.18"
+	case Go120:
+		return "go1.20"
+	}
+	return "unknown"
+}
+
+// Range is the addresses from Start up to, and not including, End.
+type Range struct{ Start, End uint64 }
+
+// Image is the rest of the file, which a table refers to by address.
+type Image struct {
+	// Read returns the n bytes at addr, as they are when the program runs: a
+	// position-independent file needs its relative relocations applied. Nil
+	// where the file has no such bytes. The result is not written to.
+	Read func(addr, n uint64) []byte
+	// Data is where the linker may have put the module data (symbol
+	// runtime.firstmoduledata): .go.module, .noptrdata, .data, .data.rel.ro;
+	// or the one range of that symbol, where there is one.
+	Data []Range
+	// Exec is the executable ranges. Functions outside of them are damage.
+	Exec []Range
+	// Text is the address of runtime.text: the symbol or the start of .text.
+	// It serves where there is no module data.
+	Text uint64
+}

@@ -1,0 +1,272 @@
+package gosym
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"symkit/internal/wire"
+)
+
+// Indexes of the tables behind a _func (internal/abi/symtab.go).
+const (
+	pcdataInlTree   = 2
+	funcdataInlTree = 3
+)
+
+// Bounds far above what the compiler's budget for inlining allows, so that a
+// made-up tree cannot cost quadratic time or memory.
+const (
+	maxDepth     = 256  // of calls
+	partsPerRun  = 8    // ranges of calls for each change of the innermost call
+	partsAtLeast = 4096 // ranges that any function may have
+)
+
+// Call is one inlined call.
+type Call struct {
+	// Name is the function that was called, for Table.Name.
+	Name uint32
+	// File (for Table.File, or Unknown) and Line are the place of the call, in
+	// the caller.
+	File uint32
+	Line uint32
+	// StartLine is the line of the called function's func keyword; 0 where it
+	// is not known (before Go 1.20).
+	StartLine uint32
+	// Depth is 0 for a call in the function itself, 1 for one in such a call...
+	Depth uint32
+	// Parent is the index in Calls of the call that holds this one, or -1. It
+	// is smaller than the call's own.
+	Parent int32
+	// First and Last delimit the call's ranges: Ranges[First:Last].
+	First, Last uint32
+
+	index    int32  // in the inline tree
+	open     int32  // the part that may still grow, or -1
+	parentPC uint64 // address that has the position of the call
+}
+
+// Inlines holds the inlined calls of one function. Reusing one for the next
+// function reuses its memory.
+type Inlines struct {
+	// Calls are in the order of the compiler: a call behind the one it is in.
+	Calls []Call
+	// Ranges are the code of the calls, each with the calls inlined into it.
+	// Those of one call are sorted, not empty and do not touch.
+	Ranges []Range
+
+	runs  []inlineRun
+	parts []part
+	order []int32 // of Calls, by parentPC
+}
+
+// inlineRun is code whose innermost call is the one with this index of the
+// inline tree; after resolving, of Calls.
+type inlineRun struct {
+	Range
+	call int32
+}
+
+// part is a range that grew until the call had a gap.
+type part struct {
+	Range
+	call int32
+}
+
+// Inlines replaces what in holds by the inlined calls of f. A function without
+// any gives none; so does every function where HasInlines is false. After an
+// error in holds none.
+func (t *Table) Inlines(f Func, in *Inlines) error {
+	in.Calls, in.Ranges = in.Calls[:0], in.Ranges[:0]
+	in.runs, in.parts = in.runs[:0], in.parts[:0]
+	if !t.HasInlines() {
+		return nil
+	}
+	r, err := t.record(0, uint64(f.record))
+	if err != nil {
+		return err
+	}
+	pcs, tree, ok, err := t.inlineTables(&r)
+	if err != nil || !ok {
+		return err
+	}
+	err = t.inlineRuns(f, pcs, in)
+	if err == nil {
+		err = t.inlineCalls(f, tree, in)
+	}
+	if err == nil {
+		err = t.inlineParents(f, in)
+	}
+	if err == nil {
+		err = t.callLines(f, &r, in)
+	}
+	if err == nil && !in.spread() {
+		err = t.fail(t.funcs+uint64(f.record), ErrDepth)
+	}
+	if err != nil {
+		in.Calls, in.Ranges = in.Calls[:0], in.Ranges[:0]
+	}
+	return err
+}
+
+// inlineTables finds the two tables of a function: pcs gives the index of the
+// tree per address, tree is the address of the tree. Not ok without any.
+func (t *Table) inlineTables(r *record) (pcs uint32, tree uint64, ok bool, err error) {
+	if r.npcdata <= pcdataInlTree || r.nfuncdata <= funcdataInlTree {
+		return 0, 0, false, nil
+	}
+	c := t.at(r.pcdata + 4*pcdataInlTree)
+	pcs = c.U32()
+	c.Seek(r.pcdata + 4*(uint64(r.npcdata)+funcdataInlTree))
+	off := c.U32()
+	if c.Err() != nil || pcs == 0 || off == ^uint32(0) {
+		return 0, 0, false, c.Err()
+	}
+	return pcs, t.module.gofunc + uint64(off), true, nil
+}
+
+// inlineRuns collects the code that is inlined, by address.
+func (t *Table) inlineRuns(f Func, pcs uint32, in *Inlines) error {
+	w := t.pcTable(pcs, f.Entry)
+	for w.end < f.End && w.next() {
+		if w.value >= 0 && w.start < f.End {
+			in.runs = append(in.runs, inlineRun{Range{w.start, min(w.end, f.End)}, w.value})
+		}
+	}
+	return w.c.Err()
+}
+
+// inlineCalls reads the entries of the tree that the runs name, inlinedCall of
+// runtime/symtabinl.go, and turns the indexes of the runs into those of Calls.
+func (t *Table) inlineCalls(f Func, tree uint64, in *Inlines) error {
+	for _, r := range in.runs {
+		in.Calls = append(in.Calls, Call{index: r.call, Parent: -1})
+	}
+	slices.SortFunc(in.Calls, func(a, b Call) int { return cmp.Compare(a.index, b.index) })
+	in.Calls = slices.CompactFunc(in.Calls, func(a, b Call) bool { return a.index == b.index })
+	size := uint64(16)
+	if t.version < Go120 {
+		size = 20
+	}
+	for i := range in.Calls {
+		call := &in.Calls[i]
+		data := t.read(tree+uint64(call.index)*size, size)
+		if uint64(len(data)) != size {
+			return t.fail(t.funcs+uint64(f.record), ErrInline)
+		}
+		c := wire.New("inline tree", data, t.big)
+		c.Skip(4) // funcID; before Go 1.20 also the parent, which parentPC tells
+		if t.version < Go120 {
+			c.Skip(8) // file and line, which parentPC tells too
+		}
+		call.Name = c.U32()
+		call.parentPC = f.Entry + uint64(c.U32())
+		if t.version >= Go120 {
+			call.StartLine = c.U32()
+		}
+		if _, ok := t.cstring(t.names, uint64(call.Name)); !ok {
+			return t.fail(t.funcs+uint64(f.record), ErrName)
+		}
+	}
+	for i := range in.runs {
+		r := &in.runs[i]
+		r.call = int32(in.callIndex(r.call))
+	}
+	return nil
+}
+
+// callIndex finds the call with an index of the tree.
+func (in *Inlines) callIndex(index int32) int {
+	i, _ := slices.BinarySearchFunc(in.Calls, index, func(c Call, index int32) int { return cmp.Compare(c.index, index) })
+	return i
+}
+
+// callAt returns the innermost call at pc, or -1.
+func (in *Inlines) callAt(pc uint64) int32 {
+	i := sort.Search(len(in.runs), func(i int) bool { return in.runs[i].End > pc })
+	if i < len(in.runs) && in.runs[i].Start <= pc {
+		return in.runs[i].call
+	}
+	return -1
+}
+
+// inlineParents resolves parentPC to the call it is in.
+func (t *Table) inlineParents(f Func, in *Inlines) error {
+	for i := range in.Calls {
+		call := &in.Calls[i]
+		if call.parentPC < f.Entry || call.parentPC >= f.End {
+			return t.fail(t.funcs+uint64(f.record), ErrInline)
+		}
+		if call.Parent = in.callAt(call.parentPC); call.Parent >= 0 {
+			// The compiler numbers a call before those in it; anything else
+			// could be a circle.
+			if call.Parent >= int32(i) {
+				return t.fail(t.funcs+uint64(f.record), ErrInline)
+			}
+			call.Depth = in.Calls[call.Parent].Depth + 1
+		}
+		if call.Depth >= maxDepth {
+			return t.fail(t.funcs+uint64(f.record), ErrDepth)
+		}
+	}
+	return nil
+}
+
+// callLines gives each call the position of its parentPC.
+func (t *Table) callLines(f Func, r *record, in *Inlines) error {
+	in.order = in.order[:0]
+	for i := range in.Calls {
+		in.order = append(in.order, int32(i))
+	}
+	slices.SortFunc(in.order, func(a, b int32) int { return cmp.Compare(in.Calls[a].parentPC, in.Calls[b].parentPC) })
+	files, lines := t.pcTable(r.pcfile, f.Entry), t.pcTable(r.pcln, f.Entry)
+	for _, i := range in.order {
+		call := &in.Calls[i]
+		call.File = Unknown
+		if files.seek(call.parentPC) && lines.seek(call.parentPC) && files.value >= 0 && lines.value >= 0 {
+			call.File, call.Line = t.file(r, uint32(files.value)), uint32(lines.value)
+		}
+	}
+	if err := files.c.Err(); err != nil {
+		return err
+	}
+	return lines.c.Err()
+}
+
+// spread gives every call the code of its runs and of the calls in it. False
+// when that is more than can be.
+func (in *Inlines) spread() bool {
+	for i := range in.Calls {
+		in.Calls[i].open = -1
+	}
+	limit := partsPerRun*len(in.runs) + partsAtLeast
+	for _, run := range in.runs {
+		for i := run.call; i >= 0; i = in.Calls[i].Parent {
+			call := &in.Calls[i]
+			if call.open >= 0 && in.parts[call.open].End == run.Start {
+				in.parts[call.open].End = run.End
+				continue
+			}
+			if len(in.parts) >= limit {
+				return false
+			}
+			call.open = int32(len(in.parts))
+			call.Last++
+			in.parts = append(in.parts, part{run.Range, i})
+		}
+	}
+	// Parts are in the order of addresses; sort them by call, too.
+	n := uint32(0)
+	for i := range in.Calls {
+		call := &in.Calls[i]
+		n += call.Last
+		call.First, call.Last = n-call.Last, n-call.Last
+	}
+	in.Ranges = slices.Grow(in.Ranges, len(in.parts))[:len(in.parts)]
+	for _, p := range in.parts {
+		call := &in.Calls[p.call]
+		in.Ranges[call.Last] = p.Range
+		call.Last++
+	}
+	return true
+}

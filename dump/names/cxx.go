@@ -1,0 +1,45 @@
+package names
+
+import "github.com/ianlancetaylor/demangle"
+
+// cxxOptions drop the suffixes of copies and keep a name within MaxLength. Rust's
+// names do not come here.
+var cxxOptions = []demangle.Option{demangle.NoClones, demangle.NoRust, demangle.MaxLength(16)}
+
+const (
+	// cxxMaxInput bounds what the library is given, whose time grows with the
+	// square of the depth of types. Compilers write names of a few thousand
+	// bytes; what is longer stays as it is.
+	cxxMaxInput = 1 << 14
+	// cxxMaxRun is the most upper-case letters in a row: each is one level of
+	// pointers, references, packs or functions.
+	cxxMaxRun = 256
+)
+
+// isDeep tells whether a name has types nested more deeply than programs have.
+func isDeep(name []byte) bool {
+	run := 0
+	for _, b := range name {
+		if !isUpper(b) {
+			run = 0
+		} else if run++; run > cxxMaxRun {
+			return true
+		}
+	}
+	return false
+}
+
+// cxx demangles the names of the Itanium C++ ABI.
+func cxx(name []byte) (text string, ok bool) {
+	if len(name) > cxxMaxInput || isDeep(name) {
+		return "", false
+	}
+	defer func() {
+		// A made-up name that brings the library down must not end the run.
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	text, err := demangle.ToString(string(name), cxxOptions...)
+	return text, err == nil
+}

@@ -1,0 +1,26 @@
+package names_test
+
+import (
+	"fmt"
+
+	"symkit/dump/names"
+)
+
+func ExampleDemangle() {
+	for _, name := range []string{"_ZN3foo3barEi.cold", "_D4main3fooFiZv", "__shapes_MOD_area", "main"} {
+		text, ok := names.Demangle([]byte(name))
+		fmt.Println(text, ok)
+	}
+	// Output:
+	// foo::bar(int) true
+	// main.foo(int) true
+	// shapes::area true
+	// main false
+}
+
+func ExampleForLanguage() {
+	const ada95 = 0x0d
+	text, _ := names.ForLanguage(ada95, []byte("ada__text_io__put_line__2"))
+	fmt.Println(text)
+	// Output: ada.text_io.put_line
+}

@@ -1,0 +1,121 @@
+// Package names turns linkage names into what people read: the names of C++,
+// Rust (both manglings), D, Fortran modules and OCaml by what they look like;
+// those of Ada, Swift and of Fortran's procedures only where the language of the
+// unit says so, since a C function can have such a name.
+//
+// The package is pure. Names come from files that may be made up: no input
+// makes it fail, and what it returns has at most MaxLength bytes.
+package names
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// MaxLength is the most bytes that a demangled name has.
+const MaxLength = 1 << 16
+
+// maxInput bounds what is demangled, far above what compilers write, since work
+// grows with it.
+const maxInput = 1 << 16
+
+// Languages of units that have a say in names (DWARF 5 §7.12, and the numbers
+// assigned since).
+const (
+	langAda83     = 0x03
+	langFortran77 = 0x07
+	langFortran90 = 0x08
+	langAda95     = 0x0d
+	langFortran95 = 0x0e
+	langGo        = 0x16
+	langSwift     = 0x1e
+	langFortran03 = 0x22
+	langFortran08 = 0x23
+	langZig       = 0x27
+	langFortran18 = 0x2d
+	langAda2005   = 0x2e
+	langAda2012   = 0x2f
+)
+
+// Demangle returns the readable form of a linkage name of unknown language. Ok
+// is false for a name that stays as it is, which is then the text: a plain C
+// name is never changed, but for the suffix of a compiler's copy (see Base).
+func Demangle(linkage []byte) (text string, ok bool) { return ForLanguage(0, linkage) }
+
+// ForLanguage is Demangle for a name from a unit of language lang, a DW_LANG
+// number. It also reads what only the language tells from C's names, and leaves
+// Go's and Zig's names alone, which have dots of their own.
+func ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
+	if len(linkage) > maxInput || lang == langGo || lang == langZig {
+		return string(linkage), false
+	}
+	base := Base(linkage)
+	if text, ok = schemes(lang, linkage, base); ok && fits(text, linkage) {
+		return text, true
+	}
+	return string(base), len(base) < len(linkage)
+}
+
+// schemes tries one after the other. Those of C++ and Rust know suffixes themselves.
+func schemes(lang uint16, linkage, base []byte) (text string, ok bool) {
+	switch lang {
+	case langAda83, langAda95, langAda2005, langAda2012:
+		text, ok = ada(base)
+	case langSwift:
+		text, ok = swift(base)
+	}
+	if !ok {
+		text, ok = mangled(linkage)
+	}
+	if !ok {
+		text, ok = other(base)
+	}
+	switch lang {
+	case langFortran77, langFortran90, langFortran95, langFortran03, langFortran08, langFortran18:
+		if !ok {
+			text, ok = fortran(base)
+		}
+	}
+	return text, ok
+}
+
+// fits tells whether text can stand for linkage: it is not longer than it may
+// be, and not cut inside of a character.
+func fits(text string, linkage []byte) bool {
+	return len(text) > 0 && len(text) <= MaxLength && (utf8.ValidString(text) || !utf8.Valid(linkage))
+}
+
+// mangled handles the schemes whose names have a form of their own, suffixes
+// included.
+func mangled(name []byte) (string, bool) {
+	if len(name) < 3 || name[0] != '_' {
+		return "", false
+	}
+	switch {
+	case name[1] == 'R':
+		return rustV0(name)
+	case name[1] == 'Z':
+		if text, ok := rustLegacy(name); ok {
+			return text, true
+		}
+		return cxx(name)
+	case bytes.HasPrefix(name, []byte("___Z")), bytes.HasPrefix(name, []byte("_GLOBAL_")):
+		return cxx(name)
+	}
+	return "", false
+}
+
+// other handles the schemes that know no suffixes.
+func other(name []byte) (string, bool) {
+	switch {
+	case bytes.HasPrefix(name, []byte("_D")):
+		return dlang(name)
+	case bytes.HasPrefix(name, []byte("__")):
+		return fortranModule(name)
+	case bytes.HasPrefix(name, []byte("_Q")):
+		return flang(name)
+	case bytes.HasPrefix(name, []byte("caml")):
+		return ocaml(name)
+	}
+	return "", false
+}
