@@ -1,6 +1,8 @@
 package dwarfx
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"symkit/internal/wire"
@@ -153,6 +155,73 @@ func TestAttributeTwice(t *testing.T) {
 	}
 	if n := table.lookup(2).nops; n > uint32(scanSlots) {
 		t.Errorf("%d operations for a DIE of one byte", n)
+	}
+}
+
+// TestManySpecs: attributes of no size, in numbers that no compiler writes,
+// would cost time for every DIE, the root too.
+func TestManySpecs(t *testing.T) {
+	nums := make([]uint64, 0, 2*maxSpecs+6)
+	for range maxSpecs + 2 {
+		nums = append(nums, 0x3c, formFlagPresent)
+	}
+	a := le5.asm().units("unit\n CompileUnit\n")
+	root := abbrevText(1, 0x11, 0, 0)
+	a.abbrev.b = join(root, abbrevText(2, 0x2e, append(nums, 0, 0)...), []byte{0})
+	d := a.open(t)
+	var s Scan
+	checkErr(t, d.ScanUnit(&d.Units[0], true, &s), ErrTooMany, ".debug_abbrev", len(root)+3+2*(maxSpecs+1))
+
+	a.abbrev.b = join(abbrevText(1, 0x11, append(nums, 0, 0)...), []byte{0})
+	if _, errs := Open(a.sections(), nil); len(errs) != 1 {
+		t.Errorf("a root of %d attributes: %v", maxSpecs+2, errs)
+	} else {
+		checkErr(t, errs[0], ErrTooMany, ".debug_abbrev", 3+2*(maxSpecs+1))
+	}
+}
+
+// TestOverlappingTables: many units that each have the rest of one long section
+// for their table must not make the work quadratic.
+func TestOverlappingTables(t *testing.T) {
+	const n, units = 20_000, 200
+	var table, info []byte
+	var starts []uint64
+	for code := range uint64(n) {
+		starts = append(starts, uint64(len(table)))
+		table = append(table, abbrevText(code+1, 0x11, 0, 0)...)
+	}
+	table = append(table, 0)
+	unit := func(off, code uint64) {
+		body := le5.buf().uint(2, 5).bytes(1, 8).offset(off).uleb(code)
+		info = append(info, le5.buf().length(body.b).b...)
+	}
+	isTooMany := func(err error) bool { return errors.Is(err, ErrTooMany) }
+	for range units { // every root is the last one
+		unit(0, n)
+	}
+	if d, errs := Open(Sections{Info: info, Abbrev: table}, nil); len(d.Units) == units || !slices.ContainsFunc(errs, isTooMany) {
+		t.Errorf("%d units, %d errors", len(d.Units), len(errs))
+	}
+	info = nil
+	for i := range uint64(units) { // every table begins a little later
+		unit(starts[i], i+1)
+	}
+	d, errs := Open(Sections{Info: info, Abbrev: table}, nil)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var s Scan
+	errs = nil
+	for i := range d.Units {
+		errs = append(errs, d.ScanUnit(&d.Units[i], true, &s))
+	}
+	if errs[0] != nil || !slices.ContainsFunc(errs, isTooMany) || len(d.tables) > units/2 {
+		t.Errorf("%d tables kept, first error %v", len(d.tables), errs[0])
+	}
+	for i, err := range errs {
+		if err != nil {
+			checkErr(t, err, ErrTooMany, ".debug_abbrev", int(starts[i]))
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ var tags, attrs = func() (map[string]uint64, map[string]uint64) {
 // reference takes a number, @label (with +1 behind it for what is no DIE) or,
 // for Sibling, "next". indirect takes another form behind a slash:
 // Name:indirect/string=f. Strings of .debug_str and the like are put there.
-// Abbreviations number themselves; "#9" in front of the tag asks for a code.
+// The type of a type unit is labelled @type. Abbreviations number themselves; "#9" in front of the tag asks for a code.
 type asm struct {
 	enc
 	code    CodeMap
@@ -219,15 +219,21 @@ func (a *asm) unit(kind string, root *node) {
 		case "skeleton", "split_compile":
 			h.uint(8, 0x1122334455667788)
 		case "type", "split_type":
-			h.uint(8, 0x1122334455667788).offset(0x20)
+			h.uint(8, 0x1122334455667788).offset(0)
 		}
 	} else {
 		h.offset(uint64(len(a.abbrev.b))).bytes(byte(a.addr))
+		if kind == "type" { // of .debug_types
+			h.uint(8, 0x1122334455667788).offset(0)
+		}
 	}
 	start := uint64(len(a.info))
 	w := &dieWriter{asm: a, unit: start, w: a.buf(), shapes: map[string]uint64{}}
 	w.base = start + uint64(a.lengthSize()+len(h.b))
 	w.die(root)
+	if _, ok := a.labels["@type"]; ok && strings.HasSuffix(kind, "type") {
+		a.fixups = append(a.fixups, fixup{int(w.base) - a.offsetSize(), a.offsetSize(), start, "@type"})
+	}
 	a.abbrev.uleb(0)
 	a.info = append(a.info, a.buf().length(append(h.b, w.w.b...)).b...)
 }

@@ -249,7 +249,7 @@ func TestReferences(t *testing.T) {
 		want Ref
 	}{
 		{formRef1, 0x20, 0x120}, {formRef2, 0x7f, 0x17f}, {formRef4, 0x80, 0}, {formRef8, ^uint64(0), 0}, {formRefUdata, 0x21, 0x121},
-		{formRefAddr, 0x20, 0x20}, {formRefAddr, 0x99999, 0x99999}, {formRefSig8, 0x20, 0}, {formGNURefAlt, 0x20, 0}, {formRefSup4, 0x20, 0},
+		{formRefAddr, 0x20, 0x20}, {formRefAddr, 0x99999, 0x99999}, {formRefSig8, 0x20, 0}, {formGNURefAlt, 0x20, 0x20 | refAlt}, {formRefSup4, 0x20, 0x20 | refAlt},
 		{formData4, 0x20, 0}, {0, 0x20, 0},
 	}
 	for _, tt := range tests {

@@ -3,6 +3,7 @@ package dwarfx
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"symkit/internal/wire"
@@ -114,6 +115,7 @@ func TestRootErrors(t *testing.T) {
 		{"§7.5.3 table outside of the section", func(a *asm) { a.info[8] = 0xff }, wire.ErrOffset, ".debug_abbrev", 0},
 		{"§7.5.3 code not in the table", func(a *asm) { a.info[body] = 2 }, ErrAbbrev, ".debug_abbrev", 7},
 		{"§7.5.3 table cut", func(a *asm) { a.info[8] = 7; a.abbrev.b = a.abbrev.b[:7] }, wire.ErrTruncated, ".debug_abbrev", 7},
+		{"§7.5.3 specifications cut", func(a *asm) { a.abbrev.b = a.abbrev.b[:4] }, wire.ErrTruncated, ".debug_abbrev", 4},
 		{"§7.5.5 value cut", func(a *asm) { a.info[body+2] = 'y' }, wire.ErrUnterminated, ".debug_info", body + 1},
 		{"§7.5.6 unknown form", func(a *asm) { a.abbrev.b[4] = 0x7f }, ErrForm, ".debug_info", body + 1},
 		{"§7.5.6 form 0", func(a *asm) { a.abbrev.b[4] = 0 }, ErrForm, ".debug_info", body + 1},
@@ -240,5 +242,49 @@ func TestUnitAt(t *testing.T) {
 	}
 	if tag := d.TagAt(0); tag != 0 {
 		t.Errorf("tag %v in a header", tag)
+	}
+}
+
+// TestReadUnits: units read bit by bit, as the bytes of .debug_info come, are
+// those that Open reads, damaged ones and all.
+func TestReadUnits(t *testing.T) {
+	for _, e := range []enc{le5, {version: 4, addr: 4, d64: true, big: true}} {
+		a := e.asm().units("unit\n CompileUnit Name:string=a\nunit\n CompileUnit Language:data1=4\n")
+		a.info = append(a.info, e.buf().length(e.buf().uint(2, 9).b).b...) // a version to come
+		a.units("unit\n CompileUnit Name:string=b\n")
+		for _, tail := range [][]byte{nil, {1, 2, 3}, {0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} {
+			s := a.sections()
+			s.Info = append(slices.Clip(s.Info), tail...)
+			want, wantErrs := Open(s, nil)
+			for step := 1; step <= len(s.Info); step += 1 + len(s.Info)/30 {
+				full := s.Info
+				s.Info = make([]byte, len(full))
+				d := New(s, nil)
+				var errs []error
+				for upto := 0; ; upto = min(upto+step, len(full)) {
+					copy(s.Info, full[:upto])
+					errs = append(errs, d.ReadUnits(upto)...)
+					if n := len(d.Units); n > 0 && d.Units[n-1].End > uint64(upto) {
+						t.Fatalf("unit %+v read at %#x", d.Units[n-1], upto)
+					}
+					if upto == len(full) {
+						break
+					}
+				}
+				s.Info = full
+				if fmt.Sprint(errs) != fmt.Sprint(wantErrs) || len(d.Units) != len(want.Units) {
+					t.Fatalf("%v in steps of %d: %d units, %v; at once %d, %v", e, step, len(d.Units), errs, len(want.Units), wantErrs)
+				}
+				for i := range d.Units {
+					got := d.Units[i]
+					if got.Data() != d {
+						t.Errorf("unit %d: another file's", i)
+					}
+					if got.data = want; got != want.Units[i] {
+						t.Errorf("unit %d: %+v, want %+v", i, got, want.Units[i])
+					}
+				}
+			}
+		}
 	}
 }

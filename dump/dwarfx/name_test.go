@@ -1,0 +1,249 @@
+package dwarfx
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// TestNameOf, DWARF 5 §2.13 and §3.3.8: chains of origins.
+func TestNameOf(t *testing.T) {
+	const text = `
+unit
+  CompileUnit
+    Subprogram @own Name:string=own LinkageName:string=_Zown
+    Subprogram @mips MIPSLinkage:strp=_Zmips
+    Subprogram @spec Specification:ref4=@decl
+    ClassType
+      Subprogram @decl Name:string=decl LinkageName:string=_Zdecl Declaration:flag_present
+    Subprogram @abstract Specification:ref4=@decl Name:string=nearer
+    Subprogram @concrete AbstractOrigin:ref_udata=@abstract
+    Subprogram @other AbstractOrigin:ref_addr=@far
+    Subprogram @both AbstractOrigin:ref4=@own Specification:ref4=@decl
+    Subprogram @sig AbstractOrigin:ref_sig8=5 Specification:ref4=@decl
+    Subprogram @alt AbstractOrigin:GNU_ref_alt=5
+    Subprogram @none
+unit
+  CompileUnit
+    Subprogram @far Name:string=far
+`
+	tests := []struct{ from, linkage, name, decl string }{
+		{"@own", "_Zown", "own", "@own"},
+		{"@mips", "_Zmips", "", "@mips"},
+		{"@spec", "_Zdecl", "decl", "@decl"},
+		{"@concrete", "_Zdecl", "nearer", "@decl"},
+		{"@other", "", "far", "@far"},
+		{"@both", "_Zown", "own", "@own"},
+		{"@sig", "_Zdecl", "decl", "@decl"},
+		{"@alt", "", "", "@alt"},
+		{"@none", "", "", "@none"},
+	}
+	for _, e := range []enc{le5, {version: 5, addr: 4, d64: true, big: true}} {
+		a := e.asm().units(text)
+		d := a.open(t)
+		for _, tt := range tests {
+			t.Run("DWARF 5 §2.13 "+tt.from, func(t *testing.T) {
+				n, err := d.NameOf(Ref(a.labels[tt.from]))
+				if err != nil || string(n.Linkage) != tt.linkage || string(n.Name) != tt.name || n.Decl != Ref(a.labels[tt.decl]) {
+					t.Errorf("linkage %q, name %q, decl %#x, %v", n.Linkage, n.Name, uint64(n.Decl), err)
+				}
+				if n.Unit != d.unitAt(n.Decl) {
+					t.Errorf("unit %+v", n.Unit)
+				}
+			})
+		}
+	}
+}
+
+// TestNameOfCycles: chains without an end.
+func TestNameOfCycles(t *testing.T) {
+	a := le5.asm().units(`
+unit
+  CompileUnit
+    Subprogram @self Name:string=self AbstractOrigin:ref4=@self
+    Subprogram @a Specification:ref4=@b
+    Subprogram @b Name:string=b AbstractOrigin:ref_addr=@a
+`)
+	d := a.open(t)
+	for label, want := range map[string]string{"@self": "self", "@a": "b", "@b": "b"} {
+		if n, err := d.NameOf(Ref(a.labels[label])); string(n.Name) != want || err != nil {
+			t.Errorf("%s: %q, %v", label, n.Name, err)
+		}
+	}
+}
+
+// TestNameOfErrors: references to no DIE.
+func TestNameOfErrors(t *testing.T) {
+	a := le5.asm().units(`
+unit
+  CompileUnit @root
+    Subprogram @header AbstractOrigin:ref_addr=5 Name:string=before
+    Subprogram @outside AbstractOrigin:ref_addr=0xffff
+    Subprogram @inside AbstractOrigin:ref4=@inside+1
+    Subprogram @null AbstractOrigin:ref4=@null+5
+    Subprogram @strp Name:strp=s
+`)
+	d := a.open(t)
+	d.Str = nil
+	tests := []struct {
+		ref     Ref
+		err     error
+		section string
+		at      int
+	}{
+		{Ref(a.labels["@header"]), ErrReference, ".debug_info", 5},
+		{Ref(a.labels["@outside"]), ErrReference, ".debug_info", len(d.Info)},
+		{Ref(a.labels["@inside"]), ErrAbbrev, ".debug_info", int(a.labels["@inside"]) + 1},
+		{Ref(a.labels["@strp"]), wire.ErrOffset, ".debug_str", 0},
+		{0, ErrReference, ".debug_info", 0},
+		{Ref(len(d.Info)), ErrReference, ".debug_info", len(d.Info)},
+		{^Ref(0) &^ refAlt, ErrReference, ".debug_info", len(d.Info)},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%#x", uint64(tt.ref)), func(t *testing.T) {
+			_, err := d.NameOf(tt.ref)
+			checkErr(t, err, tt.err, tt.section, tt.at)
+		})
+	}
+	if n, err := d.NameOf(Ref(a.labels["@header"])); string(n.Name) != "before" || err == nil {
+		t.Errorf("what is known before the error: %q, %v", n.Name, err)
+	}
+}
+
+// TestDIEAt, DWARF 5 §2.3: a null entry is no DIE, but no error.
+func TestDIEAt(t *testing.T) {
+	a := le5.asm().units("unit\n CompileUnit {}\n  Namespace @n {}\n")
+	d := a.open(t)
+	var die DIE
+	for at, want := range map[uint64]string{d.Units[0].first: "CompileUnit", a.labels["@n"]: "Namespace", a.labels["@n"] + 1: "Tag(0)"} {
+		if _, err := d.DIEAt(Ref(at), &die); err != nil || die.Tag.String() != want && die.Tag != 0 {
+			t.Errorf("%#x: %v, %v, want %s", at, die.Tag, err, want)
+		}
+	}
+}
+
+// TestParents: every DIE of a tree, with and without siblings, one by one and
+// all together.
+func TestParents(t *testing.T) {
+	const text = `
+unit
+  CompileUnit @0
+    Namespace @01 Name:string=n Sibling:ref4=next
+      ClassType @012 Name:string=c
+        Subprogram @0123 Name:string=f
+      Namespace @014 Sibling:ref4=next
+        Subprogram @0145
+          LexDwarfBlock @01456 {}
+        Subprogram @0147
+      Typedef @018
+    ArrayType @09 Sibling:ref4=@0
+      SubrangeType @09a
+    ArrayType @0b
+      SubrangeType @0bc
+    Subprogram @0d
+`
+	for _, with := range []string{"siblings", "no siblings"} {
+		t.Run(with, func(t *testing.T) {
+			a := le5.asm().units(strings.ReplaceAll(text, " Sibling:ref4=next", map[string]string{"siblings": " Sibling:ref4=next"}[with]))
+			d := a.open(t)
+			u := &d.Units[0]
+			byAt := map[Ref]string{}
+			for l, at := range a.labels {
+				if !strings.HasPrefix(l, "@next ") {
+					byAt[Ref(at)] = l
+				}
+			}
+			var all []Ref
+			for off := u.first; off < u.End; off++ {
+				all = append(all, Ref(off)) // those within DIEs and null entries, too
+			}
+			check := func(targets []Ref) (n int) {
+				err := d.Parents(u, targets, func(i int, parents []Ref) {
+					n++
+					label := byAt[targets[i]]
+					if label == "" {
+						t.Errorf("found at %#x, where no DIE begins", targets[i])
+						return
+					}
+					got := "@"
+					for _, p := range parents {
+						got += byAt[p][len(byAt[p])-1:]
+					}
+					if got != label[:len(label)-1] {
+						t.Errorf("parents of %s: %s", label, got)
+					}
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				return n
+			}
+			if n := check(all); n != len(byAt) {
+				t.Errorf("%d found of %d", n, len(byAt))
+			}
+			for at := range byAt {
+				if n := check([]Ref{at}); n != 1 {
+					t.Errorf("%s: found %d times", byAt[at], n)
+				}
+			}
+			if n := check(nil); n != 0 {
+				t.Error("found what nobody asked for")
+			}
+			if n := check([]Ref{Ref(u.first), Ref(u.first)}); n != 2 {
+				t.Errorf("a target twice: found %d times", n)
+			}
+		})
+	}
+}
+
+// TestParentsErrors: targets that no DIE is at, and damage on the way.
+func TestParentsErrors(t *testing.T) {
+	none := func(int, []Ref) { t.Error("found") }
+	d := le5.asm().units("unit\n CompileUnit Name:string=x\n").open(t)
+	u := &d.Units[0]
+	if err := d.Parents(u, []Ref{Ref(u.first) + 1}, none); err != nil {
+		t.Errorf("a root without children: %v", err)
+	}
+	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   Namespace @bad\n  Namespace @last\n")
+	a.info[a.labels["@bad"]] = 9
+	d = a.open(t)
+	u = &d.Units[0]
+	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
+	cut := *u
+	cut.End = a.labels["@bad"]
+	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, none), wire.ErrTruncated, ".debug_info", int(cut.End))
+}
+
+// TestAlt, DWARF 5 §7.3.6 (dwz): names and origins in the supplementary file.
+func TestAlt(t *testing.T) {
+	alt := le5.asm().units("unit partial\n PartialUnit\n  Subprogram @f Name:strp=shared LinkageName:strp=_Zshared\n")
+	a := le5.asm().units(fmt.Sprintf("unit\n CompileUnit\n  Subprogram @1 AbstractOrigin:GNU_ref_alt=%d Lowpc:addr=0x1000 Highpc:data1=1\n"+
+		"  Subprogram @2 Name:GNU_strp_alt=x\n  Subprogram @3 AbstractOrigin:ref_sup4=%[1]d\n  Subprogram @4 Name:strp_sup=x\n  Subprogram @5 AbstractOrigin:GNU_ref_alt=0x7fffffff\n", alt.labels["@f"]))
+	d := a.open(t)
+	name := func(label string) string {
+		n, err := d.NameOf(Ref(a.labels[label]))
+		if err != nil {
+			return err.Error()
+		}
+		return string(n.Linkage) + " " + string(n.Name)
+	}
+	for _, label := range []string{"@1", "@2", "@3", "@4", "@5"} {
+		if got := name(label); got != " " {
+			t.Errorf("%s without the supplementary file: %q", label, got)
+		}
+	}
+	d.Alt = alt.open(t)
+	for label, want := range map[string]string{"@1": "_Zshared shared", "@2": " shared", "@3": "_Zshared shared", "@4": " shared"} {
+		if got := name(label); got != want {
+			t.Errorf("%s: %q", label, got)
+		}
+	}
+	_, err := d.NameOf(Ref(a.labels["@5"]))
+	checkErr(t, err, ErrReference, ".debug_info", len(d.Alt.Info))
+	var s Scan
+	if err := d.ScanUnit(&d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

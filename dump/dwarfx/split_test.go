@@ -1,0 +1,240 @@
+package dwarfx
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+const splitID = "0x1122334455667788" // what the assembler writes
+
+// TestTypeUnits, DWARF 4 §7.5.1.2 and DWARF 5 §3.1.4: the name of a type that
+// is in a unit of its own, and of one that is not there.
+func TestTypeUnits(t *testing.T) {
+	const types = "unit type\n TypeUnit\n  Namespace Name:string=ns\n   ClassType @type Name:string=T\n"
+	const text = "unit\n CompileUnit\n  ClassType @1 Signature:ref_sig8=" + splitID + "\n  ClassType @2 Signature:ref_sig8=5\n" +
+		"  ClassType @3 Signature:ref_sig8=" + splitID + " Name:string=own\n"
+	for _, e := range encodings() {
+		if e.version < 4 {
+			continue
+		}
+		t.Run(e.String(), func(t *testing.T) {
+			a := e.asm()
+			if e.version == 5 {
+				a.units(types)
+			} else {
+				b := e.asm()
+				b.abbrev = a.abbrev
+				b.units(types).sections()
+				a.sec.Types = b.info
+			}
+			a.units(text)
+			d := a.open(t)
+			for label, want := range map[string]string{"@1": "T", "@2": "", "@3": "own"} {
+				n, err := d.NameOf(Ref(a.labels[label]))
+				if string(n.Name) != want || err != nil || n.Decl != Ref(a.labels[label]) {
+					t.Errorf("%s: %q, %v", label, n.Name, err)
+				}
+			}
+		})
+	}
+}
+
+// TestTypeNowhere, DWARF 5 §7.5.1.3: a type_offset that leads to no DIE.
+func TestTypeNowhere(t *testing.T) {
+	a := le5.asm().units("unit\n CompileUnit\n  ClassType @1 Signature:ref_sig8=" + splitID + "\nunit type\n TypeUnit\n")
+	d := a.open(t)
+	_, err := d.NameOf(Ref(a.labels["@1"]))
+	checkErr(t, err, ErrReference, ".debug_info", int(d.Units[1].Off))
+}
+
+// TestTypeUnitErrors, DWARF 4 §7.5.1.2: damage in .debug_types is told as its own.
+func TestTypeUnitErrors(t *testing.T) {
+	l := func(body *buf) []byte { return le4.buf().length(body.b).b }
+	tests := []struct {
+		name  string
+		types []byte
+		err   error
+		at    int
+	}{
+		{"length cut", []byte{1}, wire.ErrTruncated, 0},
+		{"version", l(le4.buf().uint(2, 1)), ErrVersion, 0},
+		{"address size", l(le4.buf().uint(2, 4).uint(4, 0).bytes(3).uint(8, 0).uint(4, 0)), ErrAddrSize, 0},
+		{"no room for the signature", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(4, 0)), wire.ErrTruncated, 11},
+		{"no root", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(8, 0).uint(4, 0)), wire.ErrTruncated, 23},
+	}
+	for _, tt := range tests {
+		t.Run("DWARF 4 §7.5.1.2 "+tt.name, func(t *testing.T) {
+			a := le4.asm().units("unit\n CompileUnit\n")
+			a.sec.Types = tt.types
+			d, errs := Open(a.sections(), a.code)
+			if len(errs) != 1 || len(d.Units) != 1 {
+				t.Fatalf("%d units, %v", len(d.Units), errs)
+			}
+			checkErr(t, errs[0], tt.err, ".debug_types", tt.at)
+		})
+	}
+}
+
+// TestOpenSplit, DWARF 5 §7.3.2: addresses are the skeleton's, strings and
+// range lists the split file's.
+func TestOpenSplit(t *testing.T) {
+	for _, e := range encodings() {
+		if e.version < 4 {
+			continue
+		}
+		t.Run(e.String(), func(t *testing.T) {
+			main, dwo := e.asm(), e.asm()
+			main.addrs = []uint64{7, 0x1000, 0x2000}
+			if e.version == 5 {
+				base := e.lengthSize() + 4
+				main.units(fmt.Sprintf("unit skeleton\n SkeletonUnit DwoName:string=x.dwo AddrBase:sec_offset=%d Lowpc:addr=0x3000\n", base))
+				dwo.sec.RngLists = append(make([]byte, e.lengthSize()+8), join(e.buf().offset(uint64(e.offsetSize())).b, e.rnglist("startx_length 2 4\noffset_pair 1 2\nend"))...)
+				dwo.units("unit split_type\n TypeUnit\nunit split_compile\n CompileUnit Language:data1=0x21\n" +
+					"  Subprogram Name:strx1=f Lowpc:addrx=1 Highpc:data1=4\n  Subprogram Ranges:rnglistx=0\n")
+			} else {
+				main.units("unit\n CompileUnit 0x2130:string=x.dwo 0x2131:data8=" + splitID + " GNUAddrBase:sec_offset=0 0x2132:sec_offset=1 Lowpc:addr=0x3000 Language:data1=0x21\n")
+				main.sec.Ranges = append(make([]byte, 3), e.pairs(1, 2, 0, 0)...)
+				dwo.units("unit\n CompileUnit 0x2131:data8=" + splitID + "\n" +
+					"  Subprogram Name:GNU_str_index=f Lowpc:GNU_addr_index=1 Highpc:data1=4\n  Subprogram Ranges:sec_offset=2\n")
+			}
+			d := main.open(t)
+			u := &d.Units[0]
+			file, err := d.String(u.Split)
+			if u.SplitID() != number(splitID) || string(file) != "x.dwo" || err != nil {
+				t.Fatalf("id %#x in %q, %v", u.SplitID(), file, err)
+			}
+			split, errs := d.OpenSplit(u, dwo.sections())
+			if split == nil || len(errs) > 0 {
+				t.Fatalf("%+v, %v", split, errs)
+			}
+			var s Scan
+			if err := split.data.ScanUnit(split, true, &s); err != nil {
+				t.Fatal(err)
+			}
+			want := []Range{{0x1000, 0x1004}, {0x2000, 0x2004}, {0x3001, 0x3002}}
+			if e.version < 5 {
+				want = []Range{{0x1000, 0x1004}, {0x3001, 0x3002}}
+			}
+			if !slices.Equal(s.Ranges, want) || split.Language != 0x21 {
+				t.Errorf("ranges %#x, language %#x", s.Ranges, split.Language)
+			}
+			if name, err := split.data.String(s.Funcs[0].Name); string(name) != "f" || err != nil {
+				t.Errorf("name %q, %v", name, err)
+			}
+			u.dwoID++
+			split, errs = d.OpenSplit(u, dwo.sections())
+			if split != nil || len(errs) != 1 {
+				t.Fatalf("another id: %+v, %v", split, errs)
+			}
+			checkErr(t, errs[0], ErrSplitID, ".debug_info.dwo", 0)
+		})
+	}
+}
+
+// dwpIndex assembles .debug_cu_index (DWARF 5 §7.3.5.3).
+func dwpIndex(e enc, version uint64, columns []uint64, ids []uint64, rows []uint64, offsets, sizes [][]uint64) *buf {
+	w := e.buf()
+	if version == 2 {
+		w.uint(4, 2)
+	} else {
+		w.uint(2, version).uint(2, 0)
+	}
+	w.uint(4, uint64(len(columns))).uint(4, uint64(len(offsets))).uint(4, uint64(len(ids)))
+	for _, id := range ids {
+		w.uint(8, id)
+	}
+	for _, group := range append(append([][]uint64{rows, columns}, offsets...), sizes...) {
+		for _, v := range group {
+			w.uint(4, v)
+		}
+	}
+	return w
+}
+
+// TestPackage, DWARF 5 §7.3.5: a unit's parts of the sections.
+func TestPackage(t *testing.T) {
+	sec := Sections{Info: []byte("iiIII"), Abbrev: []byte("aaaA"), StrOffsets: []byte("sS"), RngLists: []byte("rrRR"), Str: []byte("all")}
+	for _, big := range []bool{false, true} {
+		for _, version := range []uint64{2, 5} {
+			t.Run(fmt.Sprintf("DWARF 5 §7.3.5.3 version %d, big endian %v", version, big), func(t *testing.T) {
+				s, e := sec, le5
+				s.BigEndian, e.big = big, big
+				index := dwpIndex(e, version, []uint64{6, 1, 8, 3, 4}, []uint64{0, 77, 0, 78}, []uint64{0, 2, 0, 1},
+					[][]uint64{{0, 0, 0, 0, 9}, {1, 2, 2, 3, 9}}, [][]uint64{{1, 2, 2, 3, 9}, {1, 3, 2, 1, 9}})
+				p, err := OpenPackage(s, index.b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for id, want := range map[uint64][4]string{78: {"ii", "aaa", "s", "rr"}, 77: {"III", "A", "S", "RR"}} {
+					got, ok := p.Unit(id)
+					if version == 2 {
+						want[3] = "" // section 8 is another one there
+					}
+					if !ok || [4]string{string(got.Info), string(got.Abbrev), string(got.StrOffsets), string(got.RngLists)} != want || string(got.Str) != "all" {
+						t.Errorf("unit %d: %+v, %v", id, got, ok)
+					}
+				}
+				if _, ok := p.Unit(79); ok {
+					t.Error("a unit that is not there")
+				}
+			})
+		}
+	}
+	t.Run("DWARF 5 §7.3.5.3 extents outside of their sections", func(t *testing.T) {
+		index := dwpIndex(le5, 5, []uint64{1, 3}, []uint64{7, 8, 9}, []uint64{1, 2, 3}, [][]uint64{{3, 99}, {0xffffffff, 0}}, [][]uint64{{99, 1}, {0xffffffff, 0}})
+		p, err := OpenPackage(sec, index.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := p.Unit(7); !ok || string(s.Info) != "II" || len(s.Abbrev) > 0 {
+			t.Errorf("%+v, %v", s, ok)
+		}
+		if s, ok := p.Unit(8); !ok || len(s.Info) > 0 {
+			t.Errorf("%+v, %v", s, ok)
+		}
+		if _, ok := p.Unit(9); ok {
+			t.Error("a row that is not there")
+		}
+	})
+}
+
+// TestPackageErrors: what an index is rejected for. Its numbers must not
+// make it larger than it is.
+func TestPackageErrors(t *testing.T) {
+	good := dwpIndex(le5, 5, []uint64{1, 3}, []uint64{7}, []uint64{1}, [][]uint64{{0, 0}}, [][]uint64{{1, 1}}).b
+	header := func(version, columns, units, slots uint64) []byte {
+		return le5.buf().uint(4, version).uint(4, columns).uint(4, units).uint(4, slots).b
+	}
+	tests := []struct {
+		name  string
+		index []byte
+		err   error
+		at    int
+	}{
+		{"empty", nil, wire.ErrTruncated, 0},
+		{"version 1", header(1, 0, 0, 0), ErrVersion, 0},
+		{"version 6", header(6, 0, 0, 0), ErrVersion, 0},
+		{"header cut", good[:15], wire.ErrTruncated, 12},
+		{"ids cut", good[:23], wire.ErrTruncated, 16},
+		{"rows cut", good[:27], wire.ErrTruncated, 24},
+		{"columns cut", good[:35], wire.ErrTruncated, 28},
+		{"offsets cut", good[:43], wire.ErrTruncated, 36},
+		{"sizes cut", good[:51], wire.ErrTruncated, 44},
+		{"most slots", header(5, 1, 1, 0xffffffff), wire.ErrTruncated, 16},
+		{"most columns", header(5, 0xffffffff, 1, 0), wire.ErrTruncated, 16},
+		{"most of all", header(5, 0xffffffff, 0xffffffff, 0xffffffff), wire.ErrTruncated, 16},
+		{"units without columns", header(5, 0, 0x10000, 0), ErrTooMany, 4},
+	}
+	for _, tt := range tests {
+		t.Run("DWARF 5 §7.3.5.3 "+tt.name, func(t *testing.T) {
+			p, err := OpenPackage(Sections{}, tt.index)
+			if err == nil {
+				t.Fatalf("no error: %+v", p)
+			}
+			checkErr(t, err, tt.err, ".debug_cu_index", tt.at)
+		})
+	}
+}
