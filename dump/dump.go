@@ -53,7 +53,10 @@ type dumper struct {
 	dw    *dwarfx.Data
 	units []*unit
 	syms  symbols
-	m     *Module
+	// symLanguage is the language of the symbols as a DW_LANG number, as far as
+	// it matters for their names.
+	symLanguage uint16
+	m           *Module
 
 	namings []naming // of every function of every unit
 	funcs   []fn
@@ -82,7 +85,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.readLines, d.nameFuncs, d.collectPublics, d.unwind,
+		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.readLines, d.nameFuncs, d.goFuncs, d.collectPublics, d.unwind,
 	}
 	for _, stage := range stages {
 		if err := elfx.Guard(stage); err != nil {

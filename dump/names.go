@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/ianlancetaylor/demangle"
-
 	"symkit/dump/dwarfx"
+	"symkit/dump/names"
 )
 
 // omitted is the name of what has none, as both peers write it.
@@ -43,16 +42,6 @@ func complete(u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
 		n.key = n.name
 	}
 	return n
-}
-
-// demangleOptions keep a name below what a record may hold.
-var demangleOptions = []demangle.Option{demangle.MaxLength(16)}
-
-// demangled turns a linkage name into what people read; ok is false for one
-// that is not mangled, or in no way that is known.
-func demangled(linkage []byte) (text string, ok bool) {
-	text, err := demangle.ToString(string(linkage), demangleOptions...)
-	return text, err == nil
 }
 
 // nameTable turns namings into names, each once.
@@ -128,7 +117,7 @@ func (d *dumper) resolveNames() error {
 // is the function warn.
 func (n *naming) text() (text string, plain bool) {
 	if n.linkage {
-		if text, ok := demangled(n.key); ok {
+		if text, ok := names.ForLanguage(uint16(n.language), n.key); ok {
 			return text, false
 		}
 	}
@@ -168,7 +157,7 @@ func (d *dumper) qualify(ids []uint32) error {
 			// Damage that keeps a scope from being read was met by the scan.
 			_ = u.Data().Parents(u, refs, func(k int, parents []dwarfx.Ref) {
 				text := &d.names.text[ids[k]]
-				x := scoper{sep: todo[ids[k]].language.Separator()}
+				x := scoper{language: todo[ids[k]].language}
 				*text = x.scope(u, parents, *text) + *text
 			})
 			return nil

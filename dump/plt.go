@@ -121,7 +121,7 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 		}
 		switch {
 		case symbol != "":
-			x.add(addr+uint64(at), string(publicName([]byte(symbol)))+"@plt")
+			x.add(addr+uint64(at), string(x.d.publicName([]byte(symbol)))+"@plt")
 		case at == 0:
 			x.add(addr, name)
 		}

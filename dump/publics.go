@@ -1,6 +1,9 @@
 package dump
 
-import "symkit/emit"
+import (
+	"symkit/dump/names"
+	"symkit/emit"
+)
 
 // collectPublics makes a PUBLIC of every code symbol that no FUNC covers, the
 // best alias where there are several, and of every PLT slot.
@@ -22,7 +25,7 @@ func (d *dumper) collectPublics() error {
 			continue
 		}
 		d.m.Publics = append(d.m.Publics, emit.Public{
-			Addr: addr, Name: publicName(s.name), Multiple: n > 1 && d.opt.Multiple,
+			Addr: addr, Name: d.publicName(s.name), Multiple: n > 1 && d.opt.Multiple,
 		})
 	}
 	d.m.Publics = mergePublics(d.m.Publics, d.pltPublics())
@@ -30,8 +33,8 @@ func (d *dumper) collectPublics() error {
 }
 
 // publicName is a symbol's name as people read it.
-func publicName(symbol []byte) []byte {
-	if text, ok := demangled(symbol); ok {
+func (d *dumper) publicName(symbol []byte) []byte {
+	if text, ok := names.ForLanguage(d.symLanguage, symbol); ok {
 		return []byte(text)
 	}
 	return symbol

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"symkit/dump/dwarfx"
+	"symkit/dump/names"
 )
 
 // scoper puts names together from the DIEs around a declaration.
 type scoper struct {
-	sep   string
-	depth int // of scopes that are themselves declared elsewhere
+	language dwarfx.Language
+	depth    int // of scopes that are themselves declared elsewhere
 }
 
 // maxScopeDepth bounds scopes within scopes: a class in a function in a class
@@ -20,6 +21,7 @@ const maxScopeDepth = 16
 // scope returns the names of parents, the DIEs of u around one called name, the
 // outermost first, each followed by the separator.
 func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
+	sep := x.language.Separator()
 	for i, p := range parents {
 		inner := name
 		if i+1 < len(parents) {
@@ -31,9 +33,9 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 		switch {
 		case part == "":
 		case whole:
-			text = part + x.sep
+			text = part + sep
 		default:
-			text += part + x.sep
+			text += part + sep
 		}
 	}
 	return text
@@ -51,8 +53,10 @@ func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string
 	if err != nil || n.Unit == nil {
 		return "", false
 	}
-	if text, ok := demangled(n.Linkage); ok && tag == dwarf.TagSubprogram {
-		return text, true
+	if tag == dwarf.TagSubprogram && len(n.Linkage) > 0 {
+		if text, ok := names.ForLanguage(uint16(x.language), n.Linkage); ok {
+			return text, true
+		}
 	}
 	part = string(n.Name)
 	if part == "" {

@@ -48,6 +48,9 @@ func (d *dumper) readSymbols() error {
 	if table == nil {
 		return nil
 	}
+	if d.isGo() {
+		d.symLanguage = languageGo
+	}
 	thumb := d.img.Main.Machine == elf.EM_ARM
 	for i := range table.Symbols {
 		s := &table.Symbols[i]

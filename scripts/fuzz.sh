@@ -11,6 +11,6 @@ done | sort -u | while read -r dir; do
 	grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //' | sort -u | while read -r target; do
 		grep -qE "$only" <<<"$dir $target" || continue
 		echo "== $dir $target for $time"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x "$dir"
 	done
 done
