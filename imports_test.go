@@ -20,6 +20,7 @@ var allowed = map[string][]string{
 	"cfi":              {"internal/wire"},
 	"sframe":           {"internal/wire", "cfi"},
 	"emit":             {"internal/wire"},
+	"elfx/debuginfod":  {"elfx", "internal/wire"},
 	"dump/dwarfx":      {"internal/wire"},
 	"dump/gosym":       {"internal/wire"},
 	"dump/names":       {},
