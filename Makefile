@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all build test vet race oracle corpus fuzz bench fixtures
+.PHONY: all build test vet race oracle corpus sframe-tools fuzz bench fixtures
 
 all: build test
 
@@ -21,16 +21,25 @@ vet:
 race:
 	$(GO) test -race ./...
 
-# Compares with readelf, llvm-dwarfdump, cross compilers and debug/dwarf on
-# packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
+# The oracle tests read these.
+export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
+export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
+
+# Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
+# fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
 oracle:
 	scripts/corpus.sh small
-	$(GO) test -tags oracle -run Oracle -timeout 20m ./...
+	$(GO) test -tags oracle -run '^TestOracle' -timeout 25m ./...
 
 # The same on everything large: about 2 GB of Debian packages.
 corpus:
 	scripts/corpus.sh
-	$(GO) test -tags oracle -run Corpus -timeout 60m -v ./dump
+	$(GO) test -tags oracle -run '^TestCorpus' -timeout 90m -v ./...
+
+# SFrame against the readelf of three binutils releases, fetched from Debian.
+sframe-tools:
+	scripts/fixtures-sframe.sh $(CURDIR)/bin/sframe
+	SYMKIT_SFRAME_TOOLS=$(CURDIR)/bin/sframe/bin $(GO) test -tags oracle -run '^TestTools' -v ./sframe
 
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // The oracle is readelf -wF (binutils 2.40): every FDE and every row. Where it
@@ -358,7 +360,7 @@ func oracleRule(r Rule) string {
 }
 
 // TestOracleBreakpad compares the text with what Breakpad's dump_syms wrote of
-// the same file (python3.11d.breakpad.sym in the directory SYMKIT_EXPECTED),
+// the same file (python3.11d.breakpad.sym.xz in the directory SYMKIT_EXPECTED),
 // line for line, the rules of a line in any order: Breakpad sorts `$rbp` before
 // `.cfa`. Two records are wrong there: the CFA of the PLT, an
 // expression, and the return address of _start, which is undefined.
@@ -367,7 +369,16 @@ func TestOracleBreakpad(t *testing.T) {
 	if dir == "" || corpus == "" {
 		t.Fatal("SYMKIT_EXPECTED or SYMKIT_CORPUS is not set")
 	}
-	sym, err := os.ReadFile(filepath.Join(dir, "python3.11d.breakpad.sym"))
+	packed, err := os.Open(filepath.Join(dir, "python3.11d.breakpad.sym.xz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := xz.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sym, err := io.ReadAll(unpacked)
 	if err != nil {
 		t.Fatal(err)
 	}

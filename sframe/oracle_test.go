@@ -88,8 +88,8 @@ func sound(data []byte, opts Options) (*Section, bool) {
 	return s, true
 }
 
-// TestOracleHandMade shows readelf what no producer at hand writes.
-func TestOracleHandMade(t *testing.T) {
+// TestToolsHandMade shows readelf what no producer at hand writes.
+func TestToolsHandMade(t *testing.T) {
 	for name, text := range handMade {
 		t.Run(name, func(t *testing.T) {
 			data := assemble(t, text)
@@ -107,9 +107,9 @@ func TestOracleHandMade(t *testing.T) {
 	}
 }
 
-// TestOracleMutated changes bytes of the fixtures. Where the decoder finds
+// TestToolsMutated changes bytes of the fixtures. Where the decoder finds
 // nothing wrong, and readelf neither, the texts are equal.
-func TestOracleMutated(t *testing.T) {
+func TestToolsMutated(t *testing.T) {
 	const perFixture = 12
 	rnd := rand.New(rand.NewPCG(1, 2))
 	compared := 0
@@ -148,9 +148,9 @@ func unlike(c *Chunk) bool {
 	return c.Flags&(FDESorted|FuncStartPCRel) == 0
 }
 
-// TestOracleEHFrame compiles zlib and basic.c for each machine and compares the
+// TestToolsEHFrame compiles zlib and basic.c for each machine and compares the
 // rows with those of .eh_frame, which describes the same functions, PC by PC.
-func TestOracleEHFrame(t *testing.T) {
+func TestToolsEHFrame(t *testing.T) {
 	bin := filepath.Dir(tool(t, "v3-readelf"))
 	sources, err := filepath.Glob(filepath.Join(bin, "..", "zlib", "*.c"))
 	if err != nil || len(sources) < 10 {

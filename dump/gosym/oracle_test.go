@@ -42,9 +42,9 @@ func TestOracleMachines(t *testing.T) {
 	})
 }
 
-// TestOracleReleases does so for older releases, which the go command fetches,
+// TestCorpusReleases does so for older releases, which the go command fetches,
 // and for Debian's golang-1.19-go.
-func TestOracleReleases(t *testing.T) {
+func TestCorpusReleases(t *testing.T) {
 	for _, release := range []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.11", "go1.25.5"} {
 		t.Run(release, func(t *testing.T) {
 			compareAll(t, openFile(t, build(t, "go", []string{"GOTOOLCHAIN=" + release})))

@@ -103,11 +103,11 @@ func TestOracleCxx(t *testing.T) {
 	compare(t, 0, "gnu-v3", names, 0)
 }
 
-// TestOracleCxxCorpus takes the largest program of the corpus. There libiberty
+// TestCorpusCxx takes the largest program of the corpus. There libiberty
 // writes destructors of lambdas and of types without a name as those of another
 // class, some ends of template arguments without the blank, and the parameters
 // of functions in templates in another way: 20 names of binutils 2.40.
-func TestOracleCxxCorpus(t *testing.T) {
+func TestCorpusCxx(t *testing.T) {
 	corpus := os.Getenv("SYMKIT_CORPUS")
 	files, err := filepath.Glob(filepath.Join(corpus, "ceph-osd-dbg/usr/lib/debug/.build-id/*/*.debug"))
 	if err != nil || len(files) == 0 {
