@@ -1,0 +1,74 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"symkit/elfx"
+)
+
+// Options say what to check and how. The zero value checks everything.
+type Options struct {
+	// Limit is the number of findings kept of each check: 0 means
+	// DefaultLimit, a negative number none. All are counted.
+	Limit int
+	// Only names the checks whose outcome is wanted; empty means all.
+	Only []string
+	// Names and OS are what the MODULE record may also say, besides what the
+	// file itself gives: a name given to the dumper with --name.
+	Names []string
+	OS    string
+	// KeepAddress: the symbol file has the addresses of the ELF file, not
+	// relative to its load address.
+	KeepAddress bool
+	// Jobs is the number of goroutines; 0 means one per processor.
+	Jobs int
+	// Progress, if not nil, is called now and then from any goroutine with
+	// the stage under way and the units of work done and to do.
+	Progress func(stage string, done, total int)
+}
+
+// ErrEmpty: the symbol file has no bytes.
+var ErrEmpty = errors.New("the symbol file is empty")
+
+// Replay compares the symbol file sym with the image it was made from. The
+// error is for inputs that cannot be compared at all, and for ctx: what is
+// wrong with sym is in the Report.
+func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *Report, err error) {
+	guarded := elfx.Guard(func() error {
+		rep, err = replayFile(ctx, img, sym, opt)
+		return nil
+	})
+	return rep, errors.Join(err, guarded)
+}
+
+// Lint checks a symbol file by itself.
+func Lint(sym []byte, opt Options) (rep *Report, err error) {
+	guarded := elfx.Guard(func() error {
+		c := newCollector(opt)
+		var s *symFile
+		if s, err = lint(c, sym); err == nil {
+			rep = c.report()
+			rep.Coverage = s.coverage(nil)
+		}
+		return nil
+	})
+	return rep, errors.Join(err, guarded)
+}
+
+// Diff tells what two symbol files say differently, per PC and by meaning:
+// numbers of files and origins, the order of records and where ranges are cut
+// do not matter. Findings have the lines of a; where only b has something, they
+// say so.
+func Diff(a, b []byte, opt Options) (rep *Report, err error) {
+	guarded := elfx.Guard(func() error {
+		rep, err = diff(a, b, opt)
+		return nil
+	})
+	return rep, errors.Join(err, guarded)
+}
+
+// WriteText writes a table of the checks and coverage, then the findings, each
+// with file in front.
+func (r *Report) WriteText(w io.Writer, file string) error { return r.writeText(w, file) }

@@ -1,0 +1,261 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// difference is a stretch of PCs [lo, hi) that the symbol file has wrong or,
+// with missing, not at all.
+type difference struct {
+	lo, hi  uint64
+	at      uint32 // line of the symbol file, 0 for a missing record
+	missing bool
+	what    string
+}
+
+// funcOutcome is the outcome of comparing one FUNC with one description of
+// its code. Several units can describe the same code; the best one counts.
+type funcOutcome struct {
+	done     bool
+	compared uint64 // PCs
+	wrong    uint64
+	diffs    []difference
+}
+
+// better keeps the outcome with fewer wrong PCs.
+func (o *funcOutcome) better(n funcOutcome) {
+	if !o.done || n.wrong < o.wrong {
+		n.done = true
+		*o = n
+	}
+}
+
+// maxDiffs bounds the differences kept of one FUNC; the PCs are all counted.
+const maxDiffs = 1 << 12
+
+func (o *funcOutcome) add(d difference) {
+	o.wrong += d.hi - d.lo
+	if len(o.diffs) < maxDiffs {
+		o.diffs = append(o.diffs, d)
+	}
+}
+
+// compareLines compares the line records of f with runs, which begin at or
+// below f. bias turns addresses of the symbol file into those of runs.
+func (r *replay) compareLines(f *symFunc, runs []lineRun) (o funcOutcome) {
+	lo, hi := f.addr+r.bias, f.end+r.bias
+	lines := r.linesOf(f)
+	for pos := lo; pos < hi; {
+		for len(lines) > 0 && lines[0].end()+r.bias <= pos {
+			lines = lines[1:]
+		}
+		for len(runs) > 0 && runs[0].hi <= pos {
+			runs = runs[1:]
+		}
+		end := hi
+		var have *symLine
+		if len(lines) > 0 {
+			if begin := lines[0].addr + r.bias; begin <= pos {
+				have, end = &lines[0], min(end, lines[0].end()+r.bias)
+			} else {
+				end = min(end, begin)
+			}
+		}
+		var want *lineRun
+		if len(runs) > 0 {
+			if runs[0].lo <= pos {
+				want, end = &runs[0], min(end, runs[0].hi)
+			} else {
+				end = min(end, runs[0].lo)
+			}
+		}
+		if have != nil || want != nil {
+			o.compared += end - pos
+			r.compareLine(&o, pos, end, have, want)
+		}
+		pos = end
+	}
+	return o
+}
+
+// compareLine compares what both sides say of [lo, hi).
+func (r *replay) compareLine(o *funcOutcome, lo, hi uint64, have *symLine, want *lineRun) {
+	d := difference{lo: lo, hi: hi}
+	switch {
+	case have == nil:
+		d.missing = true
+		d.what = fmt.Sprintf("no line record for [%#x, %#x): the line table says %s:%d", lo-r.bias, hi-r.bias, r.paths.name(want.file), want.line)
+	case want == nil:
+		d.at = have.at
+		d.what = fmt.Sprintf("[%#x, %#x): the line table has no row here", lo-r.bias, hi-r.bias)
+	case have.line == numberOf(want.line) && sameFile(r.symFiles[r.fileIndex(have.file)], want.file):
+		return
+	default:
+		d.at = have.at
+		d.what = fmt.Sprintf("[%#x, %#x): the line table says %s:%d", lo-r.bias, hi-r.bias, r.paths.name(want.file), want.line)
+	}
+	o.add(d)
+}
+
+// numberOf is what is written for a number: one that consumers cannot hold
+// becomes 0.
+func numberOf(line uint32) uint32 {
+	if line > 1<<31-1 {
+		return 0
+	}
+	return line
+}
+
+// linesOf are the line records of f by address.
+func (r *replay) linesOf(f *symFunc) []symLine {
+	lines := r.s.lines[f.lines.from:f.lines.to]
+	byAddress := func(a, b symLine) int { return cmp.Compare(a.addr, b.addr) }
+	if !slices.IsSortedFunc(lines, byAddress) {
+		lines = slices.Clone(lines)
+		slices.SortStableFunc(lines, byAddress)
+	}
+	return lines
+}
+
+// call is an inlined call over [lo, hi), addresses of the ELF file.
+type call struct {
+	depth          uint32
+	lo, hi         uint64
+	callLine, file uint32
+	name           uint32 // of nameTable; in the symbol file the index of the origin
+	at             uint32 // line of the symbol file
+}
+
+func sortCalls(calls []call) {
+	slices.SortStableFunc(calls, func(a, b call) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.lo, b.lo))
+	})
+}
+
+// symCalls collects the INLINE records of f, clipped to it.
+func (r *replay) symCalls(f *symFunc, calls []call) []call {
+	for i := f.inlines.from; i < f.inlines.to; i++ {
+		in := &r.s.inlines[i]
+		origin, _ := r.s.origins.index(in.origin)
+		for _, x := range r.s.ranges[in.ranges.from:in.ranges.to] {
+			lo, hi := max(x.Addr, f.addr), min(x.Addr+uint64(x.Size), f.end)
+			if lo < hi {
+				calls = append(calls, call{in.depth, lo + r.bias, hi + r.bias, in.callLine, r.symFiles[r.fileIndex(in.callFile)], origin, in.at})
+			}
+		}
+	}
+	sortCalls(calls)
+	return calls
+}
+
+// compareCalls compares two lists of calls level by level. Both are sorted.
+func (w *worker) compareCalls(have, want []call) (o funcOutcome) {
+	for len(have) > 0 || len(want) > 0 {
+		depth := ^uint32(0)
+		if len(have) > 0 {
+			depth = have[0].depth
+		}
+		if len(want) > 0 {
+			depth = min(depth, want[0].depth)
+		}
+		a, b := level(have, depth), level(want, depth)
+		w.compareLevel(&o, have[:a], want[:b])
+		have, want = have[a:], want[b:]
+	}
+	return o
+}
+
+// level is the number of calls of one depth at the front.
+func level(calls []call, depth uint32) int {
+	n := 0
+	for n < len(calls) && calls[n].depth == depth {
+		n++
+	}
+	return n
+}
+
+// compareLevel compares the calls of one depth, PC by PC. Where the DWARF has
+// calls that overlap, each of them is right.
+func (w *worker) compareLevel(o *funcOutcome, have, want []call) {
+	w.borders = w.borders[:0]
+	for _, calls := range [][]call{have, want} {
+		for i := range calls {
+			w.borders = append(w.borders, calls[i].lo, calls[i].hi)
+		}
+	}
+	slices.Sort(w.borders)
+	w.borders = slices.Compact(w.borders)
+	w.have, w.want = w.have[:0], w.want[:0]
+	for i := 0; i+1 < len(w.borders); i++ {
+		lo, hi := w.borders[i], w.borders[i+1]
+		have, w.have = advance(have, w.have, lo)
+		want, w.want = advance(want, w.want, lo)
+		if len(w.have)+len(w.want) > 0 {
+			o.compared += hi - lo
+			w.compareCall(o, lo, hi)
+		}
+	}
+}
+
+// advance moves the calls that begin at or below pos to active, and drops
+// those of active that end there.
+func advance(calls, active []call, pos uint64) (rest, now []call) {
+	now = active[:0]
+	for _, c := range active {
+		if c.hi > pos {
+			now = append(now, c)
+		}
+	}
+	for len(calls) > 0 && calls[0].lo <= pos {
+		if calls[0].hi > pos {
+			now = append(now, calls[0])
+		}
+		calls = calls[1:]
+	}
+	return calls, now
+}
+
+// compareCall compares the calls that hold in [lo, hi).
+func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
+	r := w.r
+	for i := range w.have {
+		for k := range w.want {
+			if w.sameCall(&w.have[i], &w.want[k]) {
+				return
+			}
+		}
+	}
+	d := difference{lo: lo, hi: hi}
+	switch {
+	case len(w.have) == 0:
+		d.missing = true
+		d.what = fmt.Sprintf("no INLINE for [%#x, %#x) at depth %d: %s", lo-r.bias, hi-r.bias, w.want[0].depth, r.describe(&w.want[0]))
+	case len(w.want) == 0:
+		d.at = w.have[0].at
+		d.what = fmt.Sprintf("[%#x, %#x): the DWARF has no inlined call at depth %d here", lo-r.bias, hi-r.bias, w.have[0].depth)
+	default:
+		d.at = w.have[0].at
+		d.what = fmt.Sprintf("[%#x, %#x): the DWARF says %s", lo-r.bias, hi-r.bias, r.describe(&w.want[0]))
+	}
+	o.add(d)
+}
+
+// describe says what a call of the DWARF is.
+func (r *replay) describe(c *call) string {
+	return fmt.Sprintf("%s called from %s:%d", r.names.text(c.name), r.paths.name(c.file), c.callLine)
+}
+
+func (w *worker) sameCall(have, want *call) bool {
+	if have.callLine != want.callLine || !sameFile(have.file, want.file) {
+		return false
+	}
+	key := uint64(have.name)<<32 | uint64(want.name)
+	same, ok := w.same[key]
+	if !ok {
+		same = w.r.names.accept(want.name, w.r.origins[have.name])
+		w.same[key] = same
+	}
+	return same
+}

@@ -1,0 +1,133 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symkit/elfx"
+)
+
+// Damaged ELF files: an error or a report, never a panic, and soon.
+func TestDamagedELF(t *testing.T) {
+	for _, name := range []string{"lang-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.elf"} {
+		_, sym := own(t, name)
+		whole := readTest(t, filepath.Join("..", "testdata", "elf", name))
+		for i := range 150 {
+			rng := rand.New(rand.NewPCG(2, uint64(i)))
+			data := append([]byte(nil), whole...)
+			for range 1 + rng.IntN(20) {
+				data[64+rng.IntN(len(data)-64)] = byte(rng.Uint32())
+			}
+			f, err := elfx.NewFile("damaged", data)
+			if err != nil {
+				continue
+			}
+			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			if _, err := Replay(ctx, &elfx.Image{Main: f}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s, %d: %v", name, i, err)
+			}
+			stop()
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	img, sym := own(t, "lang-x86_64-gcc12-O2-dw5.elf")
+	ctx, stop := context.WithCancelCause(context.Background())
+	want := errors.New("enough")
+	stop(want)
+	if _, err := Replay(ctx, img, sym, Options{}); !errors.Is(err, want) {
+		t.Error(err)
+	}
+}
+
+// What cannot be verified says so.
+func TestNotVerified(t *testing.T) {
+	const sym = "MODULE Linux x86_64 000000000000000000000000000000000 x\nFUNC 1000 10 0 f\n1000 10 1 0\n"
+	for name, want := range map[string]State{
+		"cxx-x86_64-gcc12-O2-dw5-stripped.elf": NotInELF,
+		"cxx-x86_64-gcc12-O2-dw5-split.elf":    Checked,
+	} {
+		img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
+		rep := mustReplay(t, img, []byte(sym), Options{})
+		k := rep.Check(CheckFuncs)
+		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
+			t.Errorf("%s: %+v", name, k)
+		}
+	}
+}
+
+func TestRelocatable(t *testing.T) {
+	f, err := elfx.NewFile("x.o", append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00\x01"), make([]byte, 43)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Replay(context.Background(), &elfx.Image{Main: f}, []byte("x"), Options{}); !errors.Is(err, ErrRelocatable) {
+		t.Error(err)
+	}
+}
+
+// DESIGN.md: check is not to use the dumper it checks.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(dep, "symkit/dump") || strings.HasPrefix(dep, "symkit/walk") {
+			t.Errorf("imports %s", dep)
+		}
+	}
+}
+
+// FuzzReplay: no symbol file makes it panic, and the report is the same on any
+// number of goroutines.
+func FuzzReplay(f *testing.F) {
+	name := "lang-x86_64-gcc12-O2-dw5.elf"
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "elf", name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, sym := own(f, name)
+	f.Add(sym)
+	f.Fuzz(func(t *testing.T, sym []byte) {
+		file, err := elfx.NewFile(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img := &elfx.Image{Main: file}
+		a, errA := Replay(t.Context(), img, sym, Options{Jobs: 1})
+		b, errB := Replay(t.Context(), img, sym, Options{Jobs: 3})
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("%v and %v", errA, errB)
+		}
+		if errA == nil && text(t, a) != text(t, b) {
+			t.Fatalf("with one goroutine:\n%s\nwith three:\n%s", text(t, a), text(t, b))
+		}
+	})
+}
+
+func BenchmarkReplay(b *testing.B) {
+	img, sym := own(b, "cxx-x86_64-gcc12-O2-dw5.elf")
+	b.SetBytes(int64(len(sym)))
+	for b.Loop() {
+		mustReplay(b, img, sym, Options{})
+	}
+}
+
+func BenchmarkLint(b *testing.B) {
+	_, sym := own(b, "cxx-x86_64-gcc12-O2-dw5.elf")
+	b.SetBytes(int64(len(sym)))
+	for b.Loop() {
+		if _, err := Lint(sym, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

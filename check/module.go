@@ -1,0 +1,291 @@
+package check
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"symkit/elfx"
+	"symkit/emit"
+)
+
+// ErrRelocatable: addresses of a relocatable object are made up by the dumper.
+var ErrRelocatable = errors.New("a relocatable object cannot be checked: link it")
+
+// ErrNoCode: a core file.
+var ErrNoCode = errors.New("a core file has no symbols")
+
+func notVerifiable(f *elfx.File) error {
+	switch f.Type {
+	case elf.ET_REL:
+		return fmt.Errorf("%s: %w", f.Path(), ErrRelocatable)
+	case elf.ET_CORE:
+		return fmt.Errorf("%s: %w", f.Path(), ErrNoCode)
+	}
+	return nil
+}
+
+// module checks MODULE and INFO CODE_ID, by debug/elf.
+func (r *replay) module() error {
+	c, s := r.c, r.s
+	c.begin(CheckModule, "fields")
+	if s.module.Arch == "" {
+		c.missing(Finding{Check: CheckModule, What: "no MODULE record"}, 1)
+		return nil
+	}
+	wrong := func(what string) { c.wrong(s.finding(CheckModule, 1, 0, "%s", what), 1) }
+	main := r.img.Main
+	c.compared(CheckModule, 2)
+	if want := archName(main.Machine, main.Class); want == "" {
+		c.unverified(CheckModule, 1, fmt.Sprintf("the name of machine %v is not known", main.Machine))
+	} else if s.module.Arch != want {
+		wrong(fmt.Sprintf("the architecture is %s", want))
+	}
+	if want := r.opt.OS; s.module.OS != want && (want != "" || s.module.OS != "Linux") {
+		wrong("the operating system is " + cmpOr(want, "Linux"))
+	}
+	id, names, err := r.identity()
+	if err != nil {
+		c.unverified(CheckModule, 3, err.Error())
+		return nil
+	}
+	c.compared(CheckModule, 3)
+	if !slices.Contains(names, s.module.Name) {
+		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
+	}
+	r.checkID(id, wrong)
+	return nil
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// identity reads the build id and the acceptable names of the module.
+func (r *replay) identity() (id []byte, names []string, err error) {
+	names = append(names, r.opt.Names...)
+	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
+		if f == nil {
+			continue
+		}
+		e, err := elf.Open(f.Path())
+		if err != nil {
+			return nil, nil, fmt.Errorf("debug/elf: %w", err)
+		}
+		if id == nil {
+			id = buildID(e)
+		}
+		if f == r.img.Main {
+			names = append(names, soname(e)...)
+		}
+		e.Close()
+	}
+	if len(names) == len(r.opt.Names) { // SONAME comes before the file's name
+		base := filepath.Base(r.img.Main.Path())
+		names = append(names, base)
+		if cut, ok := strings.CutSuffix(base, ".debug"); ok {
+			names = append(names, cut)
+		}
+	}
+	return id, names, nil
+}
+
+// soname is DT_SONAME; of a file without section headers, which debug/elf needs
+// for it, from the dynamic segment.
+func soname(e *elf.File) []string {
+	if names, err := e.DynString(elf.DT_SONAME); err == nil && len(e.Sections) > 0 {
+		return names
+	}
+	var name, strtab uint64
+	for _, p := range e.Progs {
+		if p.Type != elf.PT_DYNAMIC || p.Filesz > 1<<20 {
+			continue
+		}
+		data := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(data, 0); err != nil {
+			return nil
+		}
+		word := 8
+		if e.Class == elf.ELFCLASS32 {
+			word = 4
+		}
+		for ; len(data) >= 2*word; data = data[2*word:] {
+			switch elf.DynTag(wordAt(e, data)) {
+			case elf.DT_SONAME:
+				name = wordAt(e, data[word:])
+			case elf.DT_STRTAB:
+				strtab = wordAt(e, data[word:])
+			}
+		}
+	}
+	if name == 0 || strtab == 0 {
+		return nil
+	}
+	for _, p := range e.Progs {
+		if at := strtab + name - p.Vaddr; p.Type == elf.PT_LOAD && at < p.Filesz {
+			data := make([]byte, min(p.Filesz-at, 4096))
+			if _, err := p.ReadAt(data, int64(at)); err == nil {
+				text, _, _ := bytes.Cut(data, []byte{0})
+				return []string{string(text)}
+			}
+		}
+	}
+	return nil
+}
+
+// wordAt reads an address-sized number.
+func wordAt(e *elf.File, b []byte) uint64 {
+	if e.Class == elf.ELFCLASS32 {
+		return uint64(e.ByteOrder.Uint32(b))
+	}
+	return e.ByteOrder.Uint64(b)
+}
+
+// buildID is the descriptor of the GNU build id note.
+func buildID(e *elf.File) []byte {
+	for _, s := range e.Sections {
+		if s.Type != elf.SHT_NOTE {
+			continue
+		}
+		if data, err := s.Data(); err == nil {
+			if id := gnuNote(data, e.ByteOrder); id != nil {
+				return id
+			}
+		}
+	}
+	for _, p := range e.Progs {
+		if p.Type != elf.PT_NOTE || p.Filesz > 1<<20 {
+			continue
+		}
+		data := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(data, 0); err == nil {
+			if id := gnuNote(data, e.ByteOrder); id != nil {
+				return id
+			}
+		}
+	}
+	return nil
+}
+
+// gnuNote looks for NT_GNU_BUILD_ID (3) of "GNU" (gABI, "Note Section").
+func gnuNote(data []byte, order binary.ByteOrder) []byte {
+	const buildIDType = 3
+	pad := func(n uint64) uint64 { return (n + 3) &^ 3 }
+	for len(data) >= 12 {
+		name, desc, typ := uint64(order.Uint32(data)), uint64(order.Uint32(data[4:])), order.Uint32(data[8:])
+		data = data[12:]
+		if pad(name) > uint64(len(data)) || desc > uint64(len(data))-pad(name) {
+			return nil
+		}
+		if typ == buildIDType && bytes.Equal(data[:name], []byte("GNU\x00")) && desc > 0 {
+			return data[pad(name):][:desc]
+		}
+		data = data[min(pad(name)+pad(desc), uint64(len(data))):]
+	}
+	return nil
+}
+
+// checkID compares the ids with the build id; without one, with Breakpad's
+// hash of the code.
+func (r *replay) checkID(id []byte, wrong func(string)) {
+	s := r.s
+	code, has := s.info(emit.KeyCodeID)
+	if id == nil {
+		if has {
+			r.c.wrong(s.finding(CheckModule, code.line, 0, "there is no build id"), 1)
+		}
+		if id = textHash(r.img.Main); id == nil {
+			r.c.unverified(CheckModule, 1, "neither build id nor code to make an id of")
+			return
+		}
+	} else if want := strings.ToUpper(hex.EncodeToString(id)); !has {
+		r.c.missing(Finding{Check: CheckModule, What: "no INFO CODE_ID: the build id is " + want}, 1)
+	} else if text, _, _ := strings.Cut(code.text, " "); text != want {
+		r.c.wrong(s.finding(CheckModule, code.line, 0, "the build id is %s", want), 1)
+	}
+	if want := debugID(id, r.img.Main.BigEndian); s.module.ID != want {
+		wrong("the id is " + want)
+	}
+}
+
+// debugID is the id of a MODULE record: the first 16 bytes as a GUID, whose
+// first three fields are numbers in the file's byte order, and an age of 0.
+func debugID(id []byte, bigEndian bool) string {
+	var b [16]byte
+	copy(b[:], id)
+	if !bigEndian {
+		slices.Reverse(b[0:4])
+		slices.Reverse(b[4:6])
+		slices.Reverse(b[6:8])
+	}
+	return strings.ToUpper(hex.EncodeToString(b[:])) + "0"
+}
+
+// textHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
+// of .text; the last block goes on behind the section's end, as Breakpad's.
+func textHash(f *elfx.File) []byte {
+	text := f.Section(".text")
+	if text == nil || !text.Present() {
+		return nil
+	}
+	n := min(text.Size, 4096)
+	data := f.BytesAt(text.Addr, (n+15)&^15)
+	if data == nil {
+		if data = f.BytesAt(text.Addr, n); data == nil {
+			return nil
+		}
+	}
+	h := make([]byte, 16)
+	for i, b := range data {
+		h[i%16] ^= b
+	}
+	return h
+}
+
+// archName is the name of a machine in MODULE records, as Breakpad writes it
+// where it knows the machine.
+func archName(m elf.Machine, class elf.Class) string {
+	wide := class == elf.ELFCLASS64
+	pick := func(a, b string) string {
+		if wide {
+			return b
+		}
+		return a
+	}
+	switch m {
+	case elf.EM_386:
+		return "x86"
+	case elf.EM_X86_64:
+		return "x86_64"
+	case elf.EM_ARM:
+		return "arm"
+	case elf.EM_AARCH64:
+		return "arm64"
+	case elf.EM_PPC:
+		return "ppc"
+	case elf.EM_PPC64:
+		return "ppc64"
+	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE:
+		return pick("mips", "mips64")
+	case elf.EM_RISCV:
+		return pick("riscv", "riscv64")
+	case elf.EM_S390:
+		return pick("s390", "s390x")
+	case elf.EM_SPARC, elf.EM_SPARC32PLUS:
+		return "sparc"
+	case elf.EM_SPARCV9:
+		return "sparcv9"
+	case elf.EM_LOONGARCH:
+		return pick("", "loongarch64")
+	}
+	return ""
+}

@@ -1,0 +1,287 @@
+package check
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// nameKey is what DWARF or a symbol table says of a function's name.
+type nameKey struct {
+	linkage string // the linkage name, empty without one
+	name    string // the plain name
+	scope   string // the scopes around it, each followed by NUL
+	far     bool   // its scopes are not known: it is declared in another unit
+}
+
+// linkageMark divides the plain name of a scope from its linkage name.
+const linkageMark = "\x01"
+
+// scopes are the plain names of the scopes, outermost first.
+func (k nameKey) scopes() []string {
+	names, _ := k.scopesAndLinkage()
+	return names
+}
+
+// scopesAndLinkage also gives the linkage names of those that have one.
+func (k nameKey) scopesAndLinkage() (names, linkage []string) {
+	if k.scope == "" {
+		return nil, nil
+	}
+	names = strings.Split(strings.TrimSuffix(k.scope, "\x00"), "\x00")
+	for i, s := range names {
+		plain, link, ok := strings.Cut(s, linkageMark)
+		if names[i] = plain; ok {
+			linkage = append(linkage, link)
+		}
+	}
+	return names, linkage
+}
+
+// nameTable numbers names and decides which texts are acceptable for them. A
+// name is acceptable as any of:
+//   - the linkage name itself, or demangled;
+//   - demangled without return type, parameters or template arguments, as
+//     tools that shorten names write it;
+//   - the plain name, alone or behind scopes, divided by "::" or "."; the
+//     innermost of these that has a name is the one that the DWARF has;
+//
+// and spaces do not count, since demanglers differ in them.
+type nameTable struct {
+	mu   sync.Mutex
+	ids  map[nameKey]uint32
+	keys []nameKey
+	// first holds a hash of the first acceptable text of each name, made when
+	// first needed. Nearly all comparisons end there; the texts themselves
+	// would be most of the memory.
+	first []uint64
+	seed  maphash.Seed
+}
+
+func newNameTable() *nameTable {
+	return &nameTable{ids: map[nameKey]uint32{}, seed: maphash.MakeSeed()}
+}
+
+// id numbers a name.
+func (t *nameTable) id(k nameKey) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[k]; ok {
+		return id
+	}
+	id := uint32(len(t.keys))
+	t.ids[k] = id
+	t.keys = append(t.keys, k)
+	t.first = append(t.first, 0)
+	return id
+}
+
+// text is a name as findings show it.
+func (t *nameTable) text(id uint32) string {
+	t.mu.Lock()
+	k := t.keys[id]
+	t.mu.Unlock()
+	switch {
+	case k.linkage != "":
+		return readable(k.linkage)
+	case k.name == "":
+		return nameOmitted
+	case k.scope == "":
+		return k.name
+	}
+	scopes := k.scopes()
+	for i := range scopes {
+		scopes[i] = cmp.Or(scopes[i], anonymousScope)
+	}
+	return strings.Join(scopes, "::") + "::" + k.name
+}
+
+// nameOmitted is what dumpers write for a function without a name.
+const nameOmitted = "<name omitted>"
+
+// maxNameLog is the exponent of demangle.MaxLength: 64 KiB, as names are cut
+// there (DESIGN.md).
+const maxNameLog = 16
+
+// readable demangles C++, Rust and D names.
+func readable(linkage string) string {
+	out, err := demangle.ToString(linkage, demangle.MaxLength(maxNameLog))
+	if err != nil {
+		return linkage
+	}
+	return out
+}
+
+// accept tells whether sym, normalised, is acceptable for a name.
+func (t *nameTable) accept(id uint32, sym string) bool {
+	t.mu.Lock()
+	k, hash := t.keys[id], t.first[id]
+	t.mu.Unlock()
+	if hash == 0 {
+		first := ""
+		acceptable(k, func(s string) bool { first = s; return false })
+		hash = maphash.String(t.seed, first) | 1
+		t.mu.Lock()
+		t.first[id] = hash
+		t.mu.Unlock()
+	}
+	if maphash.String(t.seed, sym)|1 == hash {
+		return true
+	}
+	ok := false
+	acceptable(k, func(s string) bool {
+		ok = s == sym || strings.Contains(s, "&(") && skeleton(s) == skeleton(sym)
+		return !ok
+	})
+	return ok || k.acceptScoped(sym)
+}
+
+// acceptScoped tells whether sym is the plain name behind acceptable scopes.
+func (k nameKey) acceptScoped(sym string) bool {
+	prefix, ok := strings.CutSuffix(sym, normalise(k.name))
+	if !ok || k.name == "" || !strings.HasSuffix(prefix, "::") && !strings.HasSuffix(prefix, ".") {
+		return false
+	}
+	scopes, linkage := k.scopesAndLinkage()
+	scopes = slices.DeleteFunc(scopes, func(s string) bool { return s == "" })
+	if k.far || len(scopes) == 0 {
+		return true
+	}
+	// What is in brackets, and closures, have no names of their own.
+	prefix = strings.TrimRight(bare(prefix), ":.")
+	innermost := bare(normalise(scopes[len(scopes)-1]))
+	if prefix != innermost && !strings.HasSuffix(prefix, "::"+innermost) && !strings.HasSuffix(prefix, "."+innermost) {
+		return false
+	}
+	return len(linkage) == 0 || knownScopes(prefix, scopes, linkage)
+}
+
+// knownScopes tells whether all scopes in prefix are among those given, or in
+// the linkage name of one of them.
+func knownScopes(prefix string, scopes, linkage []string) bool {
+	known := map[string]bool{"": true}
+	for _, s := range scopes {
+		known[bare(normalise(s))] = true
+	}
+	for _, s := range linkage {
+		for part := range strings.SplitSeq(bare(normalise(readable(s))), "::") {
+			known[part] = true
+		}
+	}
+	for part := range strings.SplitSeq(prefix, "::") {
+		if !known[part] {
+			return false
+		}
+	}
+	return true
+}
+
+// bare is the skeleton of a scope's name, without what qualifies a member
+// function.
+func bare(s string) string { return skeleton(qualifiers.Replace(s)) }
+
+// acceptable yields the normalised texts of a name, the likeliest first.
+func acceptable(k nameKey, yield func(string) bool) {
+	_ = linkageTexts(k, yield) && plainTexts(k, yield)
+}
+
+// linkageTexts yields those of a linkage name; it is false when yield was.
+func linkageTexts(k nameKey, yield func(string) bool) bool {
+	if k.linkage == "" {
+		return true
+	}
+	if !yield(normalise(readable(k.linkage))) || !yield(normalise(k.linkage)) {
+		return false
+	}
+	for _, opts := range [][]demangle.Option{
+		{demangle.NoParams}, {demangle.NoParams, demangle.NoTemplateParams}, {demangle.NoClones}, {demangle.NoRust},
+	} {
+		s, err := demangle.ToString(k.linkage, append(opts, demangle.MaxLength(maxNameLog))...)
+		if err == nil && (!yield(normalise(s)) || !yield(normalise(withoutReturnType(s)))) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainTexts yields the plain name with the scopes around it, and alone.
+func plainTexts(k nameKey, yield func(string) bool) bool {
+	if k.name == "" {
+		return k.linkage != "" || yield(normalise(nameOmitted))
+	}
+	var path strings.Builder
+	for _, s := range k.scopes() {
+		path.WriteString(cmp.Or(s, anonymousScope))
+		path.WriteString("::")
+	}
+	return yield(normalise(path.String()+k.name)) && yield(normalise(k.name))
+}
+
+// anonymousScope stands for the names that tools give to scopes without one.
+const anonymousScope = "(anonymous)"
+
+var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope, "(anonymousclass)", anonymousScope,
+	"{{anonymous}}", anonymousScope, "{anonymous}", anonymousScope)
+
+// normalise removes what tools write differently: spaces, and how they call
+// scopes without a name.
+func normalise(s string) string {
+	if strings.IndexByte(s, ' ') >= 0 {
+		s = strings.ReplaceAll(s, " ", "")
+	}
+	if strings.Contains(s, "anonymous") {
+		s = anonymousScopes.Replace(s)
+	}
+	return s
+}
+
+// qualifiers are those of member functions that other names are in.
+var qualifiers = strings.NewReplacer(")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
+
+// skeleton removes what is in brackets, for names that refer to functions in
+// their template arguments: demanglers differ in how they write those.
+func skeleton(s string) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '<' || c == '(' || c == '{':
+			depth++
+		case (c == '>' || c == ')' || c == '}') && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// withoutReturnType removes the type in front of the name in the text of a
+// template function: what comes before the last space outside of brackets in
+// front of the parameters.
+func withoutReturnType(s string) string {
+	depth, cut := 0, -1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<', '(', '[', '{':
+			if s[i] == '(' && depth == 0 && !strings.HasPrefix(s[i:], "(anonymous") && i > 0 && s[i-1] != ' ' {
+				return s[cut+1:]
+			}
+			depth++
+		case '>', ')', ']', '}':
+			if i > 0 && s[i] == '>' && s[i-1] == '-' {
+				continue
+			}
+			depth--
+		case ' ':
+			if depth == 0 && !strings.HasSuffix(s[:i], "operator") {
+				cut = i
+			}
+		}
+	}
+	return s[cut+1:]
+}

@@ -1,0 +1,90 @@
+package check
+
+import "testing"
+
+func TestNames(t *testing.T) {
+	table := newNameTable()
+	for _, test := range []struct {
+		key    nameKey
+		accept []string
+		reject []string
+	}{
+		{
+			nameKey{linkage: "_ZNK2ns1S3getEi"},
+			[]string{"ns::S::get(int) const", "_ZNK2ns1S3getEi", "ns::S::get"},
+			[]string{"ns::S::get(long) const", "get", "ns::S::got", ""},
+		},
+		{
+			nameKey{linkage: "_Z3maxIiET_S0_S0_"},
+			[]string{"int max<int>(int, int)", "max<int>(int, int)", "max<int>", "max"},
+			[]string{"max<long>(int, int)", "min"},
+		},
+		{
+			nameKey{linkage: "__GI_memcpy", name: "memcpy"},
+			[]string{"__GI_memcpy", "memcpy"},
+			[]string{"__memcpy"},
+		},
+		{
+			nameKey{name: "halve", scope: "shop\x00Bargain<int>\x00"},
+			[]string{"halve", "shop::Bargain<int>::halve", "Bargain<int>::halve", "shop.Bargain.halve"},
+			[]string{"Other::halve", "halved", "::"},
+		},
+		{
+			nameKey{name: "operator()", scope: "main\x00\x00"},
+			[]string{"operator()", "main::(anonymous)::operator()", "main::{lambda}::operator()", "main(int)::{lambda}::operator()", "C::main(int) const::{lambda}::operator()"},
+			[]string{"other::{lambda}::operator()"},
+		},
+		{
+			nameKey{name: "operator()", scope: "lambdas\x01_ZN4shop2v27lambdasEi\x00\x00"},
+			[]string{"shop::v2::lambdas(int)::{lambda}::operator()", "lambdas::operator()"},
+			[]string{"shop::v3::lambdas(int)::{lambda}::operator()"},
+		},
+		{
+			nameKey{name: "f", scope: "\x00"},
+			[]string{"(anonymous namespace)::f", "{anonymous}::f", "f"},
+			[]string{"g"},
+		},
+		{nameKey{name: "f", far: true}, []string{"f", "ns::f"}, []string{"ns::gf"}},
+		{nameKey{}, []string{nameOmitted}, []string{"", "f"}},
+		{
+			nameKey{linkage: "_RNvC6_123foo3bar"},
+			[]string{"123foo::bar", "_RNvC6_123foo3bar"},
+			[]string{"foo::bar"},
+		},
+	} {
+		id := table.id(test.key)
+		for _, s := range test.accept {
+			if !table.accept(id, normalise(s)) {
+				t.Errorf("%+v: %q is not accepted", test.key, s)
+			}
+		}
+		for _, s := range test.reject {
+			if table.accept(id, normalise(s)) {
+				t.Errorf("%+v: %q is accepted", test.key, s)
+			}
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	table := newPathTable()
+	same := [][]string{
+		{"/a/b.c", "/a/./b.c", "/a/x/../b.c", "//a/b.c"},
+		{"a/b.c", "./a/b.c"},
+		{"../b.c", "./../b.c"},
+		{`C:\a\b.c`, "C:/a/b.c", `C:\a\.\b.c`},
+	}
+	seen := map[uint32]string{}
+	for _, names := range same {
+		id := table.id(names[0])
+		if other, ok := seen[id]; ok || id == anyPath {
+			t.Errorf("%q has the number of %q", names[0], other)
+		}
+		seen[id] = names[0]
+		for _, name := range names[1:] {
+			if table.id(name) != id {
+				t.Errorf("%q is not %q", name, names[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package check
+
+import (
+	"path"
+	"strings"
+	"sync"
+)
+
+// anyPath is the number of a file whose name is not known.
+const anyPath = 0
+
+// pathTable numbers the names of source files: names that mean the same file
+// have the same number. "." and ".." are resolved as text, so that a tool that
+// leaves them in is not told wrong.
+type pathTable struct {
+	mu    sync.Mutex
+	ids   map[string]uint32
+	names []string
+}
+
+func newPathTable() *pathTable {
+	return &pathTable{ids: map[string]uint32{}, names: []string{"(unknown file)"}}
+}
+
+func (t *pathTable) id(name string) uint32 {
+	name = cleanPath(name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[name]; ok {
+		return id
+	}
+	id := uint32(len(t.names))
+	name = strings.Clone(name)
+	t.ids[name] = id
+	t.names = append(t.names, name)
+	return id
+}
+
+func (t *pathTable) name(id uint32) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.names[id]
+}
+
+func cleanPath(name string) string {
+	if isWindowsPath(name) {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	return path.Clean(name)
+}
+
+// isWindowsPath tells C:\x, C:/x and \\host\x.
+func isWindowsPath(p string) bool {
+	if strings.HasPrefix(p, `\\`) {
+		return true
+	}
+	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
+// sameFile tells whether two numbers can be the same file.
+func sameFile(a, b uint32) bool { return a == b || a == anyPath || b == anyPath }

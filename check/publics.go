@@ -1,0 +1,177 @@
+package check
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"strings"
+
+	"symkit/elfx"
+)
+
+// codeSymbol is a symbol of code: addr is one of the ELF file.
+type codeSymbol struct {
+	addr uint64
+	name uint32 // of names
+	// function: the table says so (STT_FUNC, STT_GNU_IFUNC); otherwise it is a
+	// label, which tools may leave out.
+	function bool
+}
+
+// symbols lists the symbols of code by address, from every table of both
+// files. required tells those of the table that PUBLIC records come from:
+// .symtab, else .dynsym.
+func (r *replay) symbols() (all []codeSymbol, required bool) {
+	main, err := r.img.Symbols()
+	if err != nil {
+		r.c.unverified(CheckPublics, 1, err.Error())
+	}
+	all = r.appendSymbols(all, main, true)
+	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
+		if f == nil {
+			continue
+		}
+		for _, table := range []func() (*elfx.SymbolTable, error){f.Symtab, f.Dynsym} {
+			if t, err := table(); err == nil {
+				all = r.appendSymbols(all, t, false)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b codeSymbol) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function))
+	})
+	all = slices.CompactFunc(all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
+	return all, main != nil
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// appendSymbols appends the code symbols of one table. Those of a table that
+// is not primary need no PUBLIC.
+func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bool) []codeSymbol {
+	if t == nil {
+		return all
+	}
+	arm := r.img.Main.Machine == elf.EM_ARM
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if s.Shndx == elfx.ShnUndef {
+			continue
+		}
+		addr, function := s.Value, false
+		switch s.Type {
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+			function = true
+			if arm {
+				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
+			}
+		case elf.STT_NOTYPE:
+		default:
+			continue
+		}
+		name := string(t.NameOf(s))
+		if name == "" || !r.code.contains(addr) {
+			continue
+		}
+		plain, _, _ := strings.Cut(name, "@") // version
+		if plain == "" {
+			plain = name
+		}
+		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary})
+		if plain != name {
+			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false})
+		}
+	}
+	return all
+}
+
+// aliasNames are the names of the symbols at each address.
+func (r *replay) aliasNames() map[uint64][]uint32 {
+	all, _ := r.symbols()
+	m := map[uint64][]uint32{}
+	for _, s := range all {
+		m[s.addr] = append(m[s.addr], s.name)
+	}
+	return m
+}
+
+// checkPublics: every function symbol that no FUNC covers has a PUBLIC, and
+// every PUBLIC is a symbol.
+func (r *replay) checkPublics() error {
+	c, s := r.c, r.s
+	c.begin(CheckPublics, "symbols")
+	all, any := r.symbols()
+	if !any {
+		c.state(CheckPublics, NotInELF, "no symbol table")
+		c.unverified(CheckPublics, uint64(len(s.publics)), "")
+		return nil
+	}
+	funcs := s.funcRanges(r.bias)
+	for from := 0; from < len(all); {
+		to := from
+		function := false
+		for to < len(all) && all[to].addr == all[from].addr {
+			function = function || all[to].function
+			to++
+		}
+		if addr := all[from].addr; function && addr >= r.bias && !funcs.contains(addr) {
+			c.compared(CheckPublics, 1)
+			if len(r.publicsAt(addr)) == 0 {
+				c.missing(s.finding(CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.text(all[from].name)), 1)
+			}
+		}
+		from = to
+	}
+	r.publicNames(all)
+	return nil
+}
+
+// publicsAt are the PUBLIC records at an address of the ELF file, as indices.
+func (r *replay) publicsAt(addr uint64) []uint32 {
+	addr -= r.bias
+	from, _ := slices.BinarySearchFunc(r.publics, addr, func(i uint32, a uint64) int { return cmp.Compare(r.s.publics[i].addr, a) })
+	to := from
+	for to < len(r.publics) && r.s.publics[r.publics[to]].addr == addr {
+		to++
+	}
+	return r.publics[from:to]
+}
+
+// publicNames: a PUBLIC has the name of a symbol at its address, or that of a
+// stub for calls to other modules.
+func (r *replay) publicNames(all []codeSymbol) {
+	c, s := r.c, r.s
+	stubs := r.readStubs(all)
+	stubs.missing()
+	for _, i := range r.publics {
+		p := &s.publics[i]
+		c.compared(CheckPublics, 1)
+		addr := p.addr + r.bias
+		from, found := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
+		name, ok, n := normalise(string(p.name)), false, 0
+		for k := from; k < len(all) && all[k].addr == addr && !ok; k++ {
+			n++
+			ok = r.names.accept(all[k].name, name)
+		}
+		switch {
+		case !ok && stubs.accept(addr, string(p.name)):
+		case !found:
+			c.wrong(s.finding(CheckPublics, p.at, p.addr, "no symbol of code is at %#x", p.addr), 1)
+		case !ok:
+			c.wrong(s.finding(CheckPublics, p.at, p.addr, "the symbol is %s", r.names.text(all[from].name)), 1)
+		case p.multiple && n < 2:
+			c.wrong(s.finding(CheckPublics, p.at, p.addr, "marked m, but no other symbol shares its address"), 1)
+		}
+		if p.params != 0 {
+			c.wrong(s.finding(CheckPublics, p.at, p.addr, "a parameter size other than 0"), 1)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// The checks, by name. Lint makes those up to CheckWin, Replay all, Diff
+// CheckGrammar and those from CheckModule on that need no ELF file.
+const (
+	CheckGrammar    = "grammar"    // lines that the strict reader rejects
+	CheckCanonical  = "canonical"  // symkit's own order and spelling, in its own files
+	CheckDuplicates = "duplicates" // numbers, addresses, keys given twice
+	CheckOverlaps   = "overlaps"   // FUNC, line, INLINE and INIT ranges
+	CheckNesting    = "nesting"    // lines and INLINE ranges inside their FUNC and parent
+	CheckConsumers  = "consumers"  // what Breakpad or rust-minidump drop without a word
+	CheckRules      = "rules"      // STACK CFI rules that do not evaluate
+	CheckWin        = "stack-win"  // STACK WIN fields and programs
+
+	CheckModule    = "module"        // MODULE and INFO CODE_ID
+	CheckFuncs     = "functions"     // one FUNC for each contiguous range of code
+	CheckNames     = "names"         // of FUNC records
+	CheckCode      = "code"          // FUNC bytes lie in executable sections
+	CheckLines     = "lines"         // file and line of each PC
+	CheckInlines   = "inlines"       // chain of inlined calls of each PC
+	CheckPublics   = "publics"       // symbols without a FUNC, and their names
+	CheckCFI       = "cfi"           // CFA, return address, registers of each PC
+	CheckSignal    = "signal-frames" // INFO SIGNAL_FRAME
+	CheckAgreement = "sframe"        // SFrame and DWARF rows say the same
+)
+
+// checkNames is their order in a Report.
+var checkNames = []string{
+	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
+	CheckModule, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI, CheckSignal,
+	CheckAgreement,
+}
+
+// Names lists all checks, in the order of a Report.
+func Names() []string { return slices.Clone(checkNames) }
+
+// State tells whether a check could compare anything.
+type State string
+
+// The states of a Check.
+const (
+	Checked     State = "checked"
+	NotInFile   State = "not in file"  // the symbol file has no such records at all
+	NotInELF    State = "not in ELF"   // the ELF file has nothing to compare with
+	NotVerified State = "not verified" // the ELF file has it, but it cannot be read here
+)
+
+// Check is the outcome of one check.
+type Check struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Unit is what the numbers count: "PCs", "functions", "records".
+	Unit string `json:"unit"`
+	// Compared is the number of units that were compared, Wrong and Missing
+	// are those of them that the symbol file has wrong or not at all.
+	Compared uint64 `json:"compared"`
+	Wrong    uint64 `json:"wrong"`
+	Missing  uint64 `json:"missing"`
+	// Unverified is the number of units that could not be compared.
+	Unverified uint64 `json:"not_verified"`
+	// Findings is how many there are, of which the Report may hold only the
+	// first. It can be less than Wrong + Missing: one finding may concern many
+	// PCs.
+	Findings uint64 `json:"findings"`
+	// Notes say more, in words: why something is not verified, how many bytes
+	// are missing.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Finding is one place where the symbol file is wrong.
+type Finding struct {
+	Check string `json:"check"`
+	// Line is the line of the symbol file, from 1; 0 where a record is missing.
+	Line int `json:"line,omitempty"`
+	// Record is that line's text, shortened.
+	Record string `json:"record,omitempty"`
+	// Addr is the module-relative address concerned, 0 without one.
+	Addr uint64 `json:"addr,omitempty"`
+	// What says what is wrong and what the table of the ELF file says.
+	What string `json:"what"`
+}
+
+// String renders "line: record: what"; the caller puts "file:" in front.
+func (f Finding) String() string {
+	switch {
+	case f.Line == 0:
+		return f.What
+	case f.Record == "":
+		return fmt.Sprintf("%d: %s", f.Line, f.What)
+	}
+	return fmt.Sprintf("%d: %s: %s", f.Line, f.Record, f.What)
+}
+
+// Coverage tells how much of the code the records of one class cover, in bytes.
+type Coverage struct {
+	Class string `json:"class"` // "functions", "lines", "inlines", "cfi"
+	// Code is the size of the executable sections; without an ELF file, of the
+	// FUNC records.
+	Code uint64 `json:"code_bytes"`
+	// Covered is how much of it the symbol file covers.
+	Covered uint64 `json:"covered_bytes"`
+}
+
+// Percent is the share covered, 100 for no code at all.
+func (c Coverage) Percent() float64 {
+	if c.Code == 0 {
+		return 100
+	}
+	return 100 * float64(c.Covered) / float64(c.Code)
+}
+
+// Report is what Replay, Lint and Diff find.
+type Report struct {
+	// Checks are in the order of Names; those that were not asked for are left
+	// out.
+	Checks []Check `json:"checks"`
+	// Coverage has one entry for each class of records; Diff has none.
+	Coverage []Coverage `json:"coverage,omitempty"`
+	// Findings are by check, then by line; of each check at most
+	// Options.Limit.
+	Findings []Finding `json:"findings"`
+}
+
+// Total is the number of findings, those above the limit included.
+func (r *Report) Total() (n uint64) {
+	for i := range r.Checks {
+		n += r.Checks[i].Findings
+	}
+	return n
+}
+
+// Check returns the outcome of the named check, or nil.
+func (r *Report) Check(name string) *Check {
+	for i := range r.Checks {
+		if r.Checks[i].Name == name {
+			return &r.Checks[i]
+		}
+	}
+	return nil
+}
+
+// DefaultLimit is the number of findings of each check that a Report keeps
+// when Options.Limit is 0.
+const DefaultLimit = 20
+
+// collector gathers the outcome from several goroutines. What it keeps does
+// not depend on their order.
+type collector struct {
+	mu     sync.Mutex
+	limit  int
+	only   map[string]bool // nil: all
+	checks map[string]*Check
+	kept   map[string][]Finding
+	sym    *symFile // whose lines findings are about
+}
+
+func newCollector(opt Options) *collector {
+	c := &collector{limit: opt.Limit, checks: map[string]*Check{}, kept: map[string][]Finding{}}
+	if c.limit == 0 {
+		c.limit = DefaultLimit
+	}
+	if len(opt.Only) > 0 {
+		c.only = map[string]bool{}
+		for _, name := range opt.Only {
+			c.only[name] = true
+		}
+	}
+	return c
+}
+
+// begin says that a check is made, and what it counts.
+func (c *collector) begin(name, unit string) {
+	c.update(name, func(k *Check) { k.Unit, k.State = unit, Checked })
+}
+
+// update changes a check under the lock.
+func (c *collector) update(name string, change func(k *Check)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.checks[name]
+	if k == nil {
+		k = &Check{Name: name, State: Checked}
+		c.checks[name] = k
+	}
+	change(k)
+}
+
+// compared adds n units that were compared.
+func (c *collector) compared(name string, n uint64) {
+	c.update(name, func(k *Check) { k.Compared += n })
+}
+
+// state replaces the state of a check and adds a note.
+func (c *collector) state(name string, s State, note string) {
+	c.update(name, func(k *Check) {
+		k.State = s
+		if note != "" {
+			k.Notes = append(k.Notes, note)
+		}
+	})
+}
+
+// unverified adds n units that could not be compared, with the reason.
+func (c *collector) unverified(name string, n uint64, why string) {
+	c.update(name, func(k *Check) {
+		k.Unverified += n
+		if why != "" && !slices.Contains(k.Notes, why) && len(k.Notes) < maxNotes {
+			k.Notes = append(k.Notes, why)
+		}
+	})
+}
+
+const maxNotes = 20
+
+// wrong adds a finding about n units.
+func (c *collector) wrong(f Finding, n uint64) {
+	c.update(f.Check, func(k *Check) { k.Wrong += n; c.keep(k, f) })
+}
+
+// missing adds a finding about n units that the symbol file lacks.
+func (c *collector) missing(f Finding, n uint64) {
+	c.update(f.Check, func(k *Check) { k.Missing += n; c.keep(k, f) })
+}
+
+// keep keeps f if it is among the first.
+func (c *collector) keep(k *Check, f Finding) {
+	k.Findings++
+	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
+		return
+	}
+	kept := append(c.kept[k.Name], f)
+	if len(kept) >= 2*c.limit+64 {
+		kept = first(kept, c.limit)
+	}
+	c.kept[k.Name] = kept
+}
+
+// first sorts findings by place and keeps n.
+func first(f []Finding, n int) []Finding {
+	slices.SortFunc(f, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.What, b.What))
+	})
+	return f[:min(len(f), n)]
+}
+
+// report is the outcome. A missing record has line 0 and comes first.
+func (c *collector) report() *Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &Report{Findings: []Finding{}}
+	for _, name := range checkNames {
+		k := c.checks[name]
+		if k == nil || c.only != nil && !c.only[name] {
+			continue
+		}
+		slices.Sort(k.Notes)
+		r.Checks = append(r.Checks, *k)
+		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Line > 0 && c.sym != nil {
+			f.Record = c.sym.text(uint32(f.Line))
+		}
+	}
+	return r
+}

@@ -1,0 +1,345 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"debug/dwarf"
+	"slices"
+	"strings"
+)
+
+// unitScan is what the DIEs of one unit say.
+type unitScan struct {
+	funcs   []scanFunc
+	inlines []scanInline
+	ranges  []addrRange
+	// decls are all subprogram DIEs, by offset; scopes the named DIEs around
+	// them.
+	decls  []decl
+	scopes []scope
+	root   *dwarf.Entry
+	lang   int64
+	errs   []error // damage that cost a function
+}
+
+// scanFunc is a function with code.
+type scanFunc struct {
+	decl    int32
+	ranges  span
+	inlines span // after finish
+}
+
+// scanInline is an inlined call with code. callFile is -1 without one.
+type scanInline struct {
+	origin             dwarf.Offset
+	fn                 int32
+	depth              uint32
+	callFile, callLine int64
+	ranges             span
+}
+
+// decl is what names a subprogram.
+type decl struct {
+	off           dwarf.Offset
+	linkage, name string
+	origin        dwarf.Offset // abstract origin or specification, 0 for none
+	scope         int32        // index of scopes, -1 for none
+}
+
+type scope struct {
+	parent int32
+	decl   int32  // of the function that it is, -1 for other scopes
+	name   string // empty for one without a name
+}
+
+// dieFrame holds for the children of a DIE.
+type dieFrame struct {
+	fn    int32 // of funcs, -1 outside of any
+	depth uint32
+	scope int32
+}
+
+// maxListEntries bounds the range list entries read for one unit, by its size.
+func maxListEntries(u *unitHeader) int { return 8*int(u.end-u.off) + 64 }
+
+// scanUnit walks the DIEs of a unit. The error says that the rest of the unit
+// could not be read.
+func (d *dwarfData) scanUnit(ctx context.Context, u *unitHeader, code ranges) (s *unitScan, err error) {
+	s = &unitScan{}
+	defer func() {
+		if r := recover(); r != nil {
+			err = recovered(r)
+		}
+		s.finish()
+	}()
+	w := unitWalk{d: d, u: u, s: s, code: code, r: d.Reader(), budget: maxListEntries(u)}
+	w.r.Seek(u.root)
+	return s, w.run(ctx)
+}
+
+type unitWalk struct {
+	d      *dwarfData
+	u      *unitHeader
+	s      *unitScan
+	r      *dwarf.Reader
+	code   ranges
+	bases  unitBases
+	budget int
+	stack  []dieFrame
+	skip   int // open DIEs below one that is passed over
+	dieFrame
+}
+
+// run visits the DIEs in order. Each one that is not null consumes bytes; null
+// ones, which debug/dwarf also gives for a truncated number, end a level.
+func (w *unitWalk) run(ctx context.Context) error {
+	w.fn, w.scope = -1, -1
+	for n := 0; ; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, err := w.r.Next()
+		switch {
+		case err != nil:
+			return err
+		case e == nil || e.Tag != 0 && e.Offset >= w.u.end:
+			return nil
+		case e.Tag == 0 && w.skip > 0:
+			w.skip--
+		case e.Tag == 0:
+			if len(w.stack) == 0 {
+				return nil
+			}
+			w.dieFrame = w.stack[len(w.stack)-1]
+			w.stack = w.stack[:len(w.stack)-1]
+		case w.skip > 0:
+			if e.Children {
+				w.pass(e)
+			}
+			continue
+		default:
+			w.visit(e)
+		}
+		if len(w.stack) == 0 {
+			return nil
+		}
+	}
+}
+
+// pass goes over the children of e.
+func (w *unitWalk) pass(e *dwarf.Entry) {
+	if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && next > e.Offset && next < w.u.end {
+		w.r.Seek(next)
+		return
+	}
+	w.skip++
+}
+
+// visit takes one DIE and opens its children.
+func (w *unitWalk) visit(e *dwarf.Entry) {
+	inner := w.dieFrame
+	switch e.Tag {
+	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit:
+		w.root(e)
+	case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType,
+		dwarf.TagInterfaceType, dwarf.TagEnumerationType:
+		inner.scope = w.open(e, -1)
+	case dwarf.TagSubprogram:
+		inner = w.subprogram(e)
+	case dwarf.TagInlinedSubroutine:
+		if w.fn >= 0 && w.inline(e) {
+			inner.depth++
+		}
+	case dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
+	default:
+		if e.Children {
+			w.pass(e)
+		}
+		return
+	}
+	if e.Children {
+		w.stack = append(w.stack, w.dieFrame)
+		w.dieFrame = inner
+	}
+}
+
+func (w *unitWalk) root(e *dwarf.Entry) {
+	w.s.root = e
+	w.s.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
+	w.bases = unitBases{addrSize: int(w.u.addrSize), version: w.u.version}
+	w.bases.lowPC, _ = e.Val(dwarf.AttrLowpc).(uint64)
+	if base, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
+		w.bases.addrBase = uint64(base)
+	}
+}
+
+// open adds a scope.
+func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
+	name, _ := e.Val(dwarf.AttrName).(string)
+	w.s.scopes = append(w.s.scopes, scope{w.scope, decl, name})
+	return int32(len(w.s.scopes) - 1)
+}
+
+// subprogram adds a function, and returns what holds for its children.
+func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
+	s := w.s
+	n := decl{off: e.Offset, scope: w.scope}
+	for i := range e.Field {
+		switch f := &e.Field[i]; f.Attr {
+		case dwarf.AttrName:
+			n.name, _ = f.Val.(string)
+		case dwarf.AttrLinkageName, attrMIPSLinkageName:
+			n.linkage, _ = f.Val.(string)
+		case dwarf.AttrAbstractOrigin:
+			n.origin, _ = f.Val.(dwarf.Offset)
+		case dwarf.AttrSpecification:
+			if n.origin == 0 {
+				n.origin, _ = f.Val.(dwarf.Offset)
+			}
+		}
+	}
+	s.decls = append(s.decls, n)
+	inner := dieFrame{fn: -1, scope: w.open(e, int32(len(s.decls)-1))}
+	r := w.ranges(e)
+	if r.len() > 0 {
+		s.funcs = append(s.funcs, scanFunc{decl: int32(len(s.decls) - 1), ranges: r})
+		inner.fn = int32(len(s.funcs) - 1)
+	}
+	return inner
+}
+
+// attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
+const attrMIPSLinkageName = dwarf.Attr(0x2007)
+
+// ranges adds the ranges of a DIE.
+func (w *unitWalk) ranges(e *dwarf.Entry) span {
+	from := uint32(len(w.s.ranges))
+	var err error
+	w.s.ranges, err = w.d.entryRanges(w.s.ranges, e, &w.bases, w.code, &w.budget)
+	if err != nil && len(w.s.errs) < maxNotes {
+		w.s.errs = append(w.s.errs, err)
+	}
+	return span{from, uint32(len(w.s.ranges))}
+}
+
+// inline adds an inlined call; false for one that says nothing: without code,
+// or without an origin, as gcc writes them.
+func (w *unitWalk) inline(e *dwarf.Entry) bool {
+	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if !ok {
+		return false
+	}
+	in := scanInline{origin: origin, fn: w.fn, depth: w.depth, callFile: -1, ranges: w.ranges(e)}
+	if in.ranges.len() == 0 {
+		return false
+	}
+	if v, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
+		in.callFile = v
+	}
+	in.callLine, _ = e.Val(dwarf.AttrCallLine).(int64)
+	w.s.inlines = append(w.s.inlines, in)
+	return true
+}
+
+// finish hands every function its inlined calls.
+func (s *unitScan) finish() {
+	slices.SortStableFunc(s.inlines, func(a, b scanInline) int { return cmp.Compare(a.fn, b.fn) })
+	i := uint32(0)
+	for f := range s.funcs {
+		from := i
+		for i < uint32(len(s.inlines)) && s.inlines[i].fn == int32(f) {
+			i++
+		}
+		s.funcs[f].inlines = span{from, i}
+	}
+}
+
+// declAt is the subprogram DIE at an offset of this unit.
+func (s *unitScan) declAt(off dwarf.Offset) *decl {
+	i, ok := slices.BinarySearchFunc(s.decls, off, func(d decl, o dwarf.Offset) int { return cmp.Compare(d.off, o) })
+	if !ok {
+		return nil
+	}
+	return &s.decls[i]
+}
+
+// scopePath lists the names of the scopes around a declaration, outermost
+// first; one without a name is "".
+func (s *unitScan) scopePath(i int32) (path []string) {
+	for ; i >= 0; i = s.scopes[i].parent {
+		path = append(path, s.scopeName(&s.scopes[i]))
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// scopeName is the name of a scope; that of a function may be at its origin,
+// and its linkage name, where it has one, follows behind linkageMark.
+func (s *unitScan) scopeName(c *scope) string {
+	if c.decl < 0 {
+		return c.name
+	}
+	d := &s.decls[c.decl]
+	name, linkage := d.name, d.linkage
+	for range maxChain {
+		if d = s.declAt(d.origin); d == nil {
+			break
+		}
+		name, linkage = cmp.Or(name, d.name), cmp.Or(linkage, d.linkage)
+	}
+	if linkage != "" {
+		name += linkageMark + linkage
+	}
+	return name
+}
+
+// maxChain bounds the steps from a concrete function to its first declaration.
+const maxChain = 16
+
+// naming follows a subprogram DIE to what names it. far reads DIEs of other
+// units; it is used by one goroutine.
+func (s *unitScan) naming(off dwarf.Offset, far *dwarf.Reader) (n nameKey) {
+	var path []string
+	for range maxChain {
+		d := s.declAt(off)
+		if d == nil {
+			if d = farDecl(off, far); d == nil {
+				break
+			}
+			n.far = true
+		}
+		n.linkage, n.name = cmp.Or(n.linkage, d.linkage), cmp.Or(n.name, d.name)
+		if d.name != "" || d.origin == 0 {
+			path = s.scopePath(d.scope)
+		}
+		if d.origin == 0 {
+			break
+		}
+		off = d.origin
+	}
+	if len(path) > 0 {
+		n.scope = strings.Join(path, "\x00") + "\x00"
+	}
+	return n
+}
+
+// farDecl reads the names of a DIE in another unit, or in a subtree that the
+// scan passed over. Its scope is not known.
+func farDecl(off dwarf.Offset, r *dwarf.Reader) *decl {
+	r.Seek(off)
+	e, err := r.Next()
+	if err != nil || e == nil {
+		return nil
+	}
+	d := &decl{off: off, scope: -1}
+	d.name, _ = e.Val(dwarf.AttrName).(string)
+	if d.linkage, _ = e.Val(dwarf.AttrLinkageName).(string); d.linkage == "" {
+		d.linkage, _ = e.Val(attrMIPSLinkageName).(string)
+	}
+	for _, a := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
+		if o, ok := e.Val(a).(dwarf.Offset); ok && d.origin == 0 {
+			d.origin = o
+		}
+	}
+	return d
+}

@@ -1,0 +1,183 @@
+package check
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"symkit/elfx"
+)
+
+// stubs are the names that code without symbols can have: NAME@plt for a slot
+// of the procedure linkage table, the name of a section for its beginning.
+type stubs struct {
+	r        *replay
+	sections []*elfx.Section
+	// slots are the names of the functions that the slots of x86 call: where
+	// the jump goes, the relocation of that word of the GOT, its symbol.
+	slots map[uint64][]uint32
+	// targets are the names of all functions that relocations refer to. On
+	// other machines which slot is whose is not verified.
+	targets []uint32
+	exact   bool
+	jumps   []jump
+}
+
+// jump is a slot that was decoded: it begins at one of two addresses.
+type jump struct {
+	slot [2]uint64
+	name uint32
+}
+
+// isPLT tells the sections that linkers write stubs to.
+func isPLT(name string) bool {
+	return strings.HasPrefix(name, ".plt") || name == ".iplt" || name == ".MIPS.stubs"
+}
+
+func (r *replay) readStubs(symbols []codeSymbol) *stubs {
+	t := &stubs{r: r, slots: map[uint64][]uint32{}}
+	main := r.img.Main
+	for i := range main.Sections {
+		if s := &main.Sections[i]; s.Flags&elf.SHF_EXECINSTR != 0 {
+			t.sections = append(t.sections, s)
+		}
+	}
+	got := t.relocations(symbols)
+	t.exact = main.Machine == elf.EM_X86_64 || main.Machine == elf.EM_386
+	for _, s := range t.sections {
+		if data, err := s.Data(); err == nil && t.exact && isPLT(s.Name) {
+			t.decode(s.Addr, data, got)
+		}
+	}
+	return t
+}
+
+// relocations returns the names of the functions that each word of the GOT is
+// for.
+func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
+	got := map[uint64][]uint32{}
+	main := t.r.img.Main
+	dynsym, err := main.Dynsym()
+	if err != nil {
+		return got
+	}
+	for i := range main.Sections {
+		s := &main.Sections[i]
+		if s.Type != elf.SHT_RELA && s.Type != elf.SHT_REL || s.Flags&elf.SHF_ALLOC == 0 || !s.Present() {
+			continue
+		}
+		relocs, err := s.Relocs()
+		if err != nil {
+			t.r.c.unverified(CheckPublics, 1, err.Error())
+			continue
+		}
+		for _, rel := range relocs {
+			var names []uint32
+			switch {
+			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
+				name, _, _ := strings.Cut(string(dynsym.NameOf(&dynsym.Symbols[rel.Sym])), "@")
+				names = []uint32{t.r.names.id(nameKey{linkage: name})}
+			case rel.Sym == 0: // of an indirect function: the addend is the resolver
+				names = namesAt(symbols, uint64(rel.Addend))
+			}
+			got[rel.Offset] = append(got[rel.Offset], names...)
+			t.targets = append(t.targets, names...)
+		}
+	}
+	slices.Sort(t.targets)
+	t.targets = slices.Compact(t.targets)
+	return got
+}
+
+// namesAt are the names of the symbols at an address.
+func namesAt(symbols []codeSymbol, addr uint64) (names []uint32) {
+	i, _ := slices.BinarySearchFunc(symbols, addr, func(s codeSymbol, a uint64) int {
+		if s.addr < a {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(symbols) && symbols[i].addr == addr; i++ {
+		names = append(names, symbols[i].name)
+	}
+	return names
+}
+
+// slotSize is the least size of a slot: those of .plt.got have 8 bytes.
+const slotSize = 8
+
+// decode finds the jumps of x86: FF 25 through a word at an address that is
+// relative to the next instruction (64-bit) or absolute (32-bit), FF A3
+// through a word relative to the GOT (32-bit, position independent).
+func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
+	wide := t.r.img.Main.Machine == elf.EM_X86_64
+	base := uint64(0)
+	for _, name := range []string{".got.plt", ".got"} {
+		if s := t.r.img.Main.Section(name); s != nil && base == 0 {
+			base = s.Addr
+		}
+	}
+	for at := 0; at+6 <= len(code); at++ {
+		if code[at] != 0xff || code[at+1] != 0x25 && code[at+1] != 0xa3 {
+			continue
+		}
+		disp := binary.LittleEndian.Uint32(code[at+2:])
+		word := uint64(disp)
+		switch {
+		case code[at+1] == 0xa3:
+			word = base + uint64(disp)
+		case wide:
+			word = addr + uint64(at) + 6 + uint64(int64(int32(disp)))
+		}
+		// The slot begins at most 15 bytes before, where a multiple of its
+		// size lies.
+		names := got[word]
+		if len(names) == 0 {
+			continue
+		}
+		j := jump{name: names[0]}
+		for i, size := range []uint64{slotSize, 2 * slotSize} {
+			j.slot[i] = (uint64(at) &^ (size - 1)) + addr
+			t.slots[j.slot[i]] = append(t.slots[j.slot[i]], names...)
+		}
+		t.jumps = append(t.jumps, j)
+	}
+}
+
+// accept tells whether name is one for the stub at addr.
+func (t *stubs) accept(addr uint64, name string) bool {
+	i := slices.IndexFunc(t.sections, func(s *elfx.Section) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
+	if i < 0 {
+		return false
+	}
+	s := t.sections[i]
+	if addr == s.Addr && (name == s.Name || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
+		return true // the second is Mozilla's way
+	}
+	target, ok := strings.CutSuffix(name, "@plt")
+	if !ok || !isPLT(s.Name) {
+		return false
+	}
+	names := t.targets
+	if t.exact {
+		names = t.slots[addr]
+	}
+	target = normalise(target)
+	return slices.ContainsFunc(names, func(id uint32) bool { return t.r.names.accept(id, target) })
+}
+
+// missing reports the slots without a PUBLIC, if others have one: a tool that
+// names them names all.
+func (t *stubs) missing() {
+	r := t.r
+	if !slices.ContainsFunc(r.s.publics, func(p symPublic) bool { return strings.HasSuffix(string(p.name), "@plt") }) {
+		return
+	}
+	for _, j := range t.jumps {
+		if len(r.publicsAt(j.slot[0])) == 0 && len(r.publicsAt(j.slot[1])) == 0 {
+			addr := j.slot[1] - r.bias
+			r.c.missing(r.s.finding(CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.text(j.name)), 1)
+		}
+	}
+}

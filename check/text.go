@@ -1,0 +1,50 @@
+package check
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+func (r *Report) writeText(out io.Writer, file string) error {
+	w := bufio.NewWriter(out)
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "check\tcompared\twrong\tmissing\tnot verified\tfindings\t\n")
+	for i := range r.Checks {
+		k := &r.Checks[i]
+		unit := k.Unit
+		if k.State != Checked {
+			unit = string(k.State)
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t  %s\n", k.Name, k.Compared, k.Wrong, k.Missing, k.Unverified, k.Findings, unit)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for i := range r.Checks {
+		for _, note := range r.Checks[i].Notes {
+			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, note)
+		}
+	}
+	for i, c := range r.Coverage {
+		if i == 0 {
+			fmt.Fprintf(w, "of %d bytes of code covered:", c.Code)
+		}
+		fmt.Fprintf(w, " %s %.1f %%", c.Class, c.Percent())
+		if i == len(r.Coverage)-1 {
+			fmt.Fprintln(w)
+		}
+	}
+	for _, f := range r.Findings {
+		sep := ":"
+		if f.Line == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, f, f.Check)
+	}
+	if more := r.Total() - uint64(len(r.Findings)); more > 0 {
+		fmt.Fprintf(w, "%s: %d more findings\n", file, more)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,238 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"symkit/cfi"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/internal/wire"
+)
+
+// piece is the code [lo, hi) that an FDE holds for: part of the FDE's own
+// where another one holds for the rest.
+type piece struct {
+	lo, hi uint64
+	fde    cfi.FDE
+	big    bool
+}
+
+// unwinder compares the STACK CFI records with the tables.
+type unwinder struct {
+	r      *replay
+	arch   *archInfo
+	pieces []piece
+	// sframe holds the rows of .sframe by address.
+	sframe []sframeRow
+	inits  []uint32 // INIT records by address, of overlapping ones the first
+}
+
+// unwind makes the checks about STACK CFI.
+func (r *replay) unwind() error {
+	c, s := r.c, r.s
+	c.begin(CheckCFI, "PCs")
+	if len(s.inits) == 0 {
+		c.state(CheckCFI, NotInFile, "")
+	}
+	u := &unwinder{r: r, arch: archOf(r.img.Main.Machine, r.img.Main.Class)}
+	if u.arch == nil {
+		c.state(CheckCFI, NotVerified, "no unwind tables are known for the machine")
+		return nil
+	}
+	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
+		u.list(kind)
+	}
+	u.readSFrame()
+	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.inits) > 0 {
+		c.state(CheckCFI, NotInELF, "no unwind tables")
+	}
+	u.pieces = disjoint(u.pieces)
+	if r.bias > 0 {
+		u.pieces = slices.DeleteFunc(u.pieces, func(p piece) bool { return p.lo < r.bias })
+	}
+	u.signalFrames()
+	u.agreement()
+	if len(s.inits) == 0 {
+		return nil
+	}
+	u.index()
+	if err := u.compare(); err != nil {
+		return err
+	}
+	u.sframeOnly()
+	u.extra()
+	return nil
+}
+
+// list adds the FDEs of one section whose code is in the file.
+func (u *unwinder) list(kind cfi.SectionKind) {
+	r := u.r
+	sec := r.img.Section(kind.String())
+	if sec == nil {
+		return
+	}
+	data, err := sec.Data()
+	if err != nil {
+		r.c.unverified(CheckCFI, 1, err.Error())
+		return
+	}
+	f := sec.File()
+	section := &cfi.Section{
+		Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(), BigEndian: f.BigEndian, Machine: f.Machine,
+		Deref: r.deref,
+	}
+	if text := r.img.Main.Section(".text"); text != nil {
+		section.TextBase = text.Addr
+	}
+	if got := r.img.Main.Section(".got"); got != nil {
+		section.DataBase = got.Addr
+	}
+	for fde, err := range section.FDEs() {
+		switch {
+		case err != nil:
+			r.c.unverified(CheckCFI, 1, err.Error())
+		case fde.Begin < fde.End && r.code.contains(fde.Begin):
+			u.pieces = append(u.pieces, piece{fde.Begin, fde.End, fde, f.BigEndian})
+		}
+	}
+}
+
+// deref reads a word of the loaded file.
+func (r *replay) deref(addr uint64) (uint64, bool) {
+	f := r.img.Main
+	b := f.BytesAt(addr, uint64(f.AddrSize()))
+	if b == nil {
+		return 0, false
+	}
+	c := wire.New("", b, f.BigEndian)
+	return c.Uint(f.AddrSize()), true
+}
+
+// disjoint sorts the pieces and removes overlaps: the one that begins first
+// holds, then the one of .eh_frame.
+func disjoint(p []piece) []piece {
+	slices.SortStableFunc(p, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
+	out, pos := p[:0], uint64(0)
+	for _, x := range p {
+		if x.hi > pos {
+			x.lo = max(x.lo, pos)
+			pos = x.hi
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// index lists the INIT records that consumers use: of those that overlap the
+// one that begins first, then the first in the file.
+func (u *unwinder) index() {
+	s := u.r.s
+	pos := uint64(0)
+	for _, i := range byAddr(len(s.inits), func(i uint32) uint64 { return s.inits[i].addr }) {
+		if in := &s.inits[i]; in.addr >= pos && in.end > in.addr {
+			u.inits = append(u.inits, i)
+			pos = in.end
+		}
+	}
+}
+
+// compare compares the pieces, several at once.
+func (u *unwinder) compare() error {
+	const chunk = 256
+	var next atomic.Int64
+	n := int64(len(u.pieces)+chunk-1) / chunk
+	g, ctx := errgroup.WithContext(u.r.ctx)
+	for range u.r.opt.Jobs {
+		g.Go(func() error {
+			return elfx.Guard(func() error {
+				w := newUnwindWorker(u)
+				for i := next.Add(1) - 1; i < n && ctx.Err() == nil; i = next.Add(1) - 1 {
+					for k := i * chunk; k < min((i+1)*chunk, int64(len(u.pieces))); k++ {
+						w.piece(&u.pieces[k])
+					}
+					u.r.progress("unwind rules", int(i+1), int(n))
+				}
+				w.flush()
+				return ctx.Err()
+			})
+		})
+	}
+	return g.Wait()
+}
+
+// covered are the PCs that some table describes, as addresses of the ELF file.
+func (u *unwinder) covered() ranges {
+	all := make(ranges, 0, len(u.pieces)+len(u.sframe))
+	for i := range u.pieces {
+		all = append(all, addrRange{u.pieces[i].lo, u.pieces[i].hi})
+	}
+	for i := range u.sframe {
+		all = append(all, addrRange{u.sframe[i].row.Begin, u.sframe[i].row.End})
+	}
+	return union(all)
+}
+
+// extra reports INIT records of PCs that no table describes.
+func (u *unwinder) extra() {
+	r := u.r
+	tables := u.covered()
+	for i := range r.s.inits {
+		in := &r.s.inits[i]
+		tables.outside(in.addr+r.bias, in.end+r.bias, func(lo, hi uint64) {
+			r.c.compared(CheckCFI, hi-lo)
+			r.c.wrong(r.s.finding(CheckCFI, in.at, lo-r.bias, "no unwind table describes [%#x, %#x)", lo-r.bias, hi-r.bias), hi-lo)
+		})
+	}
+}
+
+// signalFrames: INFO SIGNAL_FRAME names the code of the FDEs marked so. Only
+// symkit writes it.
+func (u *unwinder) signalFrames() {
+	r := u.r
+	var have ranges
+	lines := map[uint64]uint32{}
+	for i := range r.s.infos {
+		info := emit.Info{Key: r.s.infos[i].key, Text: r.s.infos[i].text}
+		if info.Key != emit.KeySignalFrame {
+			continue
+		}
+		x, ok := info.SignalFrame()
+		if !ok {
+			r.c.wrong(r.s.finding(CheckSignal, r.s.infos[i].line, 0, "want an address and a size"), 1)
+			continue
+		}
+		have = append(have, addrRange{x.Addr, x.Addr + uint64(x.Size)})
+		lines[x.Addr] = r.s.infos[i].line
+	}
+	r.c.begin(CheckSignal, "bytes")
+	var want ranges
+	for i := range u.pieces {
+		if p := &u.pieces[i]; p.fde.CIE.Signal {
+			want = append(want, addrRange{p.lo - r.bias, p.hi - r.bias})
+		}
+	}
+	if len(have) == 0 {
+		gen, _ := r.s.info(emit.KeyGenerator)
+		if len(want) == 0 || len(r.s.inits) == 0 || !isSymkit(gen.text) {
+			r.c.state(CheckSignal, NotInFile, "")
+			return
+		}
+	}
+	have, want = union(have), union(want)
+	r.c.compared(CheckSignal, want.size())
+	for _, x := range want {
+		have.outside(x.lo, x.hi, func(lo, hi uint64) {
+			r.c.missing(Finding{Check: CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
+		})
+	}
+	for _, x := range have {
+		want.outside(x.lo, x.hi, func(lo, hi uint64) {
+			r.c.wrong(r.s.finding(CheckSignal, lines[x.lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
+		})
+	}
+}

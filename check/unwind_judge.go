@@ -1,0 +1,206 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	"symkit/cfi"
+)
+
+// maxUndefined: a constant below it as return address means that there is
+// none, before any adjustment (DESIGN.md).
+const maxUndefined = 4096
+
+// errNoRule: the row says nothing that could be evaluated.
+var errNoRule = errors.New("no rule")
+
+// value evaluates a rule of a table for register self.
+func (m *machine) value(rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint64) (uint64, error) {
+	switch rule.Kind {
+	case cfi.KindUndefined:
+		return 0, errUndefined
+	case cfi.KindNone:
+		return 0, errNoRule
+	case cfi.KindSame:
+		return m.reg(self), nil
+	case cfi.KindMemCFA:
+		return m.word((cfa + uint64(rule.Off)) & m.mask), nil
+	case cfi.KindCFA:
+		return (cfa + uint64(rule.Off)) & m.mask, nil
+	case cfi.KindReg:
+		return (m.reg(rule.Reg) + uint64(rule.Off)) & m.mask, nil
+	case cfi.KindMemReg:
+		return m.word((m.reg(rule.Reg) + uint64(rule.Off)) & m.mask), nil
+	}
+	v, err := m.expression(rule.Expr, initial...)
+	if err == nil && rule.Kind == cfi.KindMemExpr {
+		v = m.word(v)
+	}
+	return v, err
+}
+
+// judgeAt compares all rules at one PC.
+func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
+	for i := range w.machines {
+		m := &w.machines[i]
+		m.pc = pc & m.mask
+		if v := w.judgeOn(m, row, ra); v.what != "" {
+			return v
+		}
+	}
+	return verdict{}
+}
+
+// judgeOn compares all rules on one machine.
+func (w *unwindWorker) judgeOn(m *machine, row *cfi.Row, ra cfi.Reg) verdict {
+	have, ok := w.eval(m, regCFA, 0)
+	undefinedRA := row.Rule(ra).Kind == cfi.KindUndefined
+	var want uint64
+	var err error
+	if row.CFA.Kind == cfi.KindNone {
+		if !undefinedRA {
+			return verdict{what: "the table has no CFA here"}
+		}
+		want = have // at the end of the stack no table needs one
+	} else if want, err = m.value(row.CFA, regCFA, 0); err != nil {
+		return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
+	}
+	if !ok || have != want {
+		return verdict{what: "the table says CFA = " + w.describe(row.CFA, regCFA), inexpressible: !w.expressible(row.CFA) && !ok}
+	}
+	if v := w.returnAddress(m, row.Rule(ra), ra, want); v.what != "" {
+		return v
+	}
+	for i := range row.Regs {
+		if v := w.register(m, row.Regs[i], ra, want); v.what != "" {
+			return v
+		}
+	}
+	return w.others(m, row, ra, want)
+}
+
+// eval evaluates the rule in force for a register; false without one, or
+// when it fails.
+func (w *unwindWorker) eval(m *machine, reg cfi.Reg, cfa uint64) (v uint64, ok bool) {
+	for i := range w.state {
+		if w.state[i].reg == reg {
+			v, err := w.state[i].prog.eval(m, cfa)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// returnAddress compares .ra with the rule of its column.
+func (w *unwindWorker) returnAddress(m *machine, rule cfi.Rule, ra cfi.Reg, cfa uint64) verdict {
+	have, ok := w.eval(m, regRA, cfa)
+	switch rule.Kind {
+	case cfi.KindUndefined:
+		if ok && have >= maxUndefined {
+			return verdict{what: "the table says that the return address is undefined"}
+		}
+		return verdict{}
+	case cfi.KindNone:
+		if !w.arch.LinkRegister {
+			return verdict{what: "the table has no rule for the return address"}
+		}
+		rule = cfi.Rule{Kind: cfi.KindSame}
+	}
+	want, err := m.value(rule, ra, cfa, cfa)
+	if err != nil {
+		return verdict{what: "a return address expression that cannot be evaluated", inexpressible: true}
+	}
+	if !ok || have != want {
+		return verdict{what: "the table says return address = " + w.describeReg(rule, ra), inexpressible: !ok && !w.expressible(rule)}
+	}
+	return verdict{}
+}
+
+func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
+	if rule.Kind == cfi.KindSame {
+		return w.arch.RegName(reg)
+	}
+	return w.describe(rule, reg)
+}
+
+// register compares the rule of one register that the row has.
+func (w *unwindWorker) register(m *machine, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
+	if rule.Reg == ra {
+		return verdict{}
+	}
+	if w.unnamed(rule.Reg) {
+		return verdict{} // STACK CFI has no name for it
+	}
+	reg := w.arch.canonical(rule.Reg)
+	have, ok := w.eval(m, reg, cfa)
+	stated := w.stated(reg)
+	want, err := m.value(rule.Rule, rule.Reg, cfa, cfa)
+	name := w.arch.RegName(rule.Reg)
+	switch {
+	case rule.Kind == cfi.KindUndefined:
+		// Consumers take a callee-saved register without a rule for unchanged.
+		if ok || !stated && w.arch.calleeSaved(reg) {
+			return verdict{what: name + " is undefined in the table"}
+		}
+		return verdict{}
+	case err != nil:
+		return verdict{what: "a register expression that cannot be evaluated", inexpressible: true}
+	case !stated && rule.Kind == cfi.KindSame:
+		return verdict{}
+	case !ok && stated && !w.expressible(rule.Rule):
+		return verdict{what: "a register expression that postfix may not be able to say", inexpressible: true}
+	case !stated && reg == w.arch.SP && want == cfa:
+		return verdict{} // consumers take the CFA
+	case !ok || have != want:
+		return verdict{what: fmt.Sprintf("the table says %s = %s", name, w.describeReg(rule.Rule, rule.Reg))}
+	}
+	return verdict{}
+}
+
+// stated tells whether a rule for reg is in force.
+func (w *unwindWorker) stated(reg cfi.Reg) bool {
+	for i := range w.state {
+		if w.state[i].reg == reg {
+			return true
+		}
+	}
+	return false
+}
+
+// others judges the rules in force of registers that the row has none for,
+// and the stack pointer where it is not the CFA.
+func (w *unwindWorker) others(m *machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
+	sp := (cfa + uint64(w.arch.SPOffset)) & m.mask
+	for i := range w.state {
+		reg := w.state[i].reg
+		if reg >= regUnknown || w.hasRow(row, reg) {
+			continue
+		}
+		have, err := w.state[i].prog.eval(m, cfa)
+		name := w.arch.RegName(reg)
+		switch {
+		case reg == w.arch.canonical(ra):
+			continue // the same as .ra, or what calls left in it
+		case reg == w.arch.SP:
+			if err != nil || have != sp {
+				return verdict{what: fmt.Sprintf("the caller's %s is CFA%+d", name, w.arch.SPOffset)}
+			}
+		case err != nil && w.arch.calleeSaved(reg), err == nil && have != m.reg(reg):
+			return verdict{what: fmt.Sprintf("the table has no rule for %s: it is unchanged", name)}
+		}
+	}
+	if w.arch.SPOffset != 0 && !w.hasRow(row, w.arch.SP) && !w.stated(w.arch.SP) && row.Rule(ra).Kind != cfi.KindUndefined {
+		return verdict{what: fmt.Sprintf("no rule for %s, which is CFA%+d", w.arch.RegName(w.arch.SP), w.arch.SPOffset)}
+	}
+	return verdict{}
+}
+
+// hasRow tells whether row has a rule for a register of the same name.
+func (w *unwindWorker) hasRow(row *cfi.Row, reg cfi.Reg) bool {
+	for i := range row.Regs {
+		if w.arch.canonical(row.Regs[i].Reg) == reg {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,276 @@
+package check
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"symkit/cfi"
+)
+
+// seeds is the number of random register files and memories that every rule is
+// evaluated on. Two rules that differ give the same value on one of them with
+// a chance of 2^-32 at most.
+const seeds = 3
+
+// maxPCs bounds the PCs of one row that are tried one by one where a rule
+// depends on the PC; of longer rows the first ones, and the last.
+const maxPCs = 1 << 16
+
+// unwindWorker is the state of one goroutine.
+type unwindWorker struct {
+	*unwinder
+	rules    *ruleParser
+	machines [seeds]machine
+	state    []symRule // in force
+	compared uint64
+	unsure   map[string]uint64 // PCs not verified, by reason
+}
+
+func newUnwindWorker(u *unwinder) *unwindWorker {
+	w := &unwindWorker{unwinder: u, rules: newRuleParser(u.arch), unsure: map[string]uint64{}}
+	for i := range w.machines {
+		w.machines[i] = newMachine(u.arch, mix(uint64(i)+1), u.r.img.Main.BigEndian)
+	}
+	return w
+}
+
+func (w *unwindWorker) flush() {
+	w.r.c.compared(CheckCFI, w.compared)
+	for why, n := range w.unsure {
+		w.r.c.unverified(CheckCFI, n, why)
+	}
+}
+
+// piece compares the rows of one piece.
+func (w *unwindWorker) piece(p *piece) {
+	pos := p.lo
+	for row, err := range p.fde.Rows() {
+		if err != nil {
+			w.unsure[fmt.Sprintf("damaged FDE: %v", err)] += p.hi - pos
+			return
+		}
+		row.Begin, row.End = max(row.Begin, p.lo), min(row.End, p.hi)
+		if row.Begin < row.End {
+			w.row(&row, p.fde.CIE.RA)
+			pos = row.End
+		}
+	}
+}
+
+// segment is a stretch of PCs at which one set of rules of the symbol file is
+// in force.
+type segment struct {
+	lo, hi uint64
+	at     uint32 // line of the last record that changed a rule, 0: no INIT
+}
+
+// row compares one row with all records in force at its PCs.
+func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
+	w.segments(row.Begin, row.End, func(seg segment) {
+		n := seg.hi - seg.lo
+		w.compared += n
+		outcome := w.judge(seg, row, ra)
+		if outcome.what != "" && outcome.inexpressible {
+			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).what == "" {
+				return
+			}
+			w.unsure[outcome.what] += n
+			return
+		}
+		if outcome.what == "" {
+			return
+		}
+		w.report(seg, outcome.what)
+	})
+}
+
+func (w *unwindWorker) report(seg segment, what string) {
+	r := w.r
+	lo, hi := seg.lo-r.bias, seg.hi-r.bias
+	f := r.s.finding(CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
+	if seg.at == 0 {
+		r.c.missing(f, seg.hi-seg.lo)
+	} else {
+		r.c.wrong(f, seg.hi-seg.lo)
+	}
+}
+
+// segments calls f for each stretch of [lo, hi) with the rules in force there
+// in w.state.
+func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
+	s, bias := w.r.s, w.r.bias
+	k := w.initAt(lo - bias)
+	for pos := lo; pos < hi; {
+		w.state = w.state[:0]
+		if k == len(w.inits) || s.inits[w.inits[k]].addr+bias >= hi {
+			f(segment{pos, hi, 0})
+			return
+		}
+		in := &s.inits[w.inits[k]]
+		if begin := in.addr + bias; begin > pos {
+			f(segment{pos, begin, 0})
+			pos = begin
+		}
+		w.apply(in.rules)
+		at, end := in.at, min(hi, in.end+bias)
+		for _, d := range s.deltas[in.deltas.from:in.deltas.to] {
+			if d.addr+bias >= end {
+				break
+			}
+			if d.addr+bias > pos {
+				f(segment{pos, d.addr + bias, at})
+				pos = d.addr + bias
+			}
+			w.apply(d.rules)
+			at = d.at
+		}
+		f(segment{pos, end, at})
+		pos = end
+		k++
+	}
+}
+
+// initAt is the first INIT that ends above addr, as an index of inits.
+func (w *unwindWorker) initAt(addr uint64) int {
+	lo, hi := 0, len(w.inits)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if w.r.s.inits[w.inits[mid]].end <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// apply puts the rules of a record into force.
+func (w *unwindWorker) apply(text []byte) {
+next:
+	for _, r := range w.rules.parse(text) {
+		for i := range w.state {
+			if w.state[i].reg == r.reg {
+				w.state[i] = r
+				continue next
+			}
+		}
+		w.state = append(w.state, r)
+	}
+}
+
+// verdict is what a comparison gives: nothing, or what is wrong. With
+// inexpressible the row says what STACK CFI may be unable to.
+type verdict struct {
+	what          string
+	inexpressible bool
+}
+
+// judge compares row with the rules in force over seg, at its first and last
+// PC; at every PC where a rule depends on it.
+func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
+	if seg.at == 0 {
+		return w.gap(row, ra)
+	}
+	last := seg.hi - 1
+	if v := w.judgeAt(seg.lo, row, ra); v.what != "" || last == seg.lo {
+		return v
+	}
+	if w.dependsOnPC(row) {
+		for pc := seg.lo + 1; pc < last && pc-seg.lo < maxPCs; pc++ {
+			if v := w.judgeAt(pc, row, ra); v.what != "" {
+				return v
+			}
+		}
+	}
+	return w.judgeAt(last, row, ra)
+}
+
+// gap judges PCs without records: right where the row cannot be said.
+func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
+	rule := row.Rule(ra)
+	switch {
+	case row.CFA.Kind == cfi.KindNone:
+		return verdict{}
+	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
+		return verdict{}
+	case w.expressible(row.CFA) && w.expressible(rule):
+		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, regCFA)}
+	}
+	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
+}
+
+// expressible tells a rule that postfix can say for certain.
+func (w *unwindWorker) expressible(rule cfi.Rule) bool {
+	switch rule.Kind {
+	case cfi.KindReg, cfi.KindMemReg:
+		return w.arch.RegName(rule.Reg) != ""
+	case cfi.KindExpr, cfi.KindMemExpr:
+		ok, _ := plain(w.arch, rule.Expr, w.machines[0].bigEndian)
+		return ok
+	}
+	return true
+}
+
+func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
+	for i := range w.state {
+		if w.state[i].prog.usesPC {
+			return true
+		}
+	}
+	if w.ruleUsesPC(row.CFA) {
+		return true
+	}
+	for i := range row.Regs {
+		if w.ruleUsesPC(row.Regs[i].Rule) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *unwindWorker) ruleUsesPC(rule cfi.Rule) bool {
+	switch rule.Kind {
+	case cfi.KindReg, cfi.KindMemReg:
+		return w.arch.PC != "" && w.arch.RegName(rule.Reg) == w.arch.PC
+	case cfi.KindExpr, cfi.KindMemExpr:
+		_, pc := plain(w.arch, rule.Expr, w.machines[0].bigEndian)
+		return pc
+	}
+	return false
+}
+
+// describe says a rule in words.
+func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
+	name := func(r cfi.Reg) string {
+		if n := w.arch.RegName(r); n != "" {
+			return n
+		}
+		return fmt.Sprintf("register %d", r)
+	}
+	switch rule.Kind {
+	case cfi.KindUndefined:
+		return "undefined"
+	case cfi.KindSame, cfi.KindNone:
+		return "unchanged"
+	case cfi.KindMemCFA:
+		return fmt.Sprintf("the word at CFA%+d", rule.Off)
+	case cfi.KindCFA:
+		return fmt.Sprintf("CFA%+d", rule.Off)
+	case cfi.KindReg:
+		if rule.Off == 0 && reg != regCFA {
+			return name(rule.Reg)
+		}
+		return fmt.Sprintf("%s%+d", name(rule.Reg), rule.Off)
+	case cfi.KindMemReg:
+		return fmt.Sprintf("the word at %s%+d", name(rule.Reg), rule.Off)
+	case cfi.KindMemExpr:
+		return "the word at a DWARF expression"
+	}
+	return "a DWARF expression"
+}
+
+// unnamed tells a register that STACK CFI has no name for; of ARM those that are
+// two words.
+func (w *unwindWorker) unnamed(r cfi.Reg) bool {
+	return w.arch.RegName(r) == "" || w.r.img.Main.Machine == elf.EM_ARM && r >= 256
+}

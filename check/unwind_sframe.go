@@ -1,0 +1,197 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/sframe"
+)
+
+// sframeRow is a row of .sframe and its column of the return address.
+type sframeRow struct {
+	row cfi.Row
+	ra  cfi.Reg
+	fp  cfi.Reg
+}
+
+// maxSFrameRows bounds the rows kept.
+const maxSFrameRows = 1 << 24
+
+// readSFrame reads the rows of .sframe by address.
+func (u *unwinder) readSFrame() {
+	r := u.r
+	sec := r.img.Main.Section(".sframe")
+	if sec == nil || !sec.Present() {
+		return
+	}
+	data, err := sec.Data()
+	if err != nil {
+		r.c.unverified(CheckAgreement, 1, err.Error())
+		return
+	}
+	abi, ok := sframe.ABIOf(r.img.Main.Machine, r.img.Main.BigEndian)
+	if !ok {
+		r.c.unverified(CheckAgreement, 1, "SFrame is not defined for the machine")
+		return
+	}
+	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi})
+	if err != nil {
+		r.c.unverified(CheckAgreement, 1, err.Error())
+		if parsed == nil {
+			return
+		}
+	}
+	for fde, err := range parsed.FDEs() {
+		if err != nil {
+			r.c.unverified(CheckAgreement, 1, err.Error())
+			continue
+		}
+		if !r.code.contains(fde.Start) {
+			continue
+		}
+		for row, err := range fde.Rows() {
+			if err != nil {
+				r.c.unverified(CheckAgreement, 1, err.Error())
+				break
+			}
+			if row.Begin < row.End && len(u.sframe) < maxSFrameRows {
+				row.Regs = slices.Clone(row.Regs)
+				u.sframe = append(u.sframe, sframeRow{row, abi.RA(), abi.FP()})
+			}
+		}
+	}
+	slices.SortStableFunc(u.sframe, func(a, b sframeRow) int { return cmp.Compare(a.row.Begin, b.row.Begin) })
+	out, pos := u.sframe[:0], uint64(0)
+	for _, x := range u.sframe {
+		if x.row.End > pos {
+			x.row.Begin = max(x.row.Begin, pos)
+			pos = x.row.End
+			out = append(out, x)
+		}
+	}
+	u.sframe = out
+}
+
+// sframeFrom is the first SFrame row that ends above addr.
+func (u *unwinder) sframeFrom(addr uint64) int {
+	i, _ := slices.BinarySearchFunc(u.sframe, addr, func(x sframeRow, a uint64) int {
+		if x.row.End <= a {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// sframeAt is the SFrame row that holds for all of seg.
+func (u *unwinder) sframeAt(seg segment) (*sframeRow, bool) {
+	i := u.sframeFrom(seg.lo)
+	if i < len(u.sframe) && u.sframe[i].row.Begin <= seg.lo && u.sframe[i].row.End >= seg.hi {
+		return &u.sframe[i], true
+	}
+	return nil, false
+}
+
+// sframeOnly compares the records at the PCs that only SFrame describes.
+func (u *unwinder) sframeOnly() {
+	if len(u.sframe) == 0 {
+		return
+	}
+	dwarf := make(ranges, 0, len(u.pieces))
+	for i := range u.pieces {
+		dwarf = append(dwarf, addrRange{u.pieces[i].lo, u.pieces[i].hi})
+	}
+	dwarf = union(dwarf)
+	w := newUnwindWorker(u)
+	for i := range u.sframe {
+		x := &u.sframe[i]
+		dwarf.outside(x.row.Begin, x.row.End, func(lo, hi uint64) {
+			row := x.row
+			row.Begin, row.End = lo, hi
+			w.row(&row, x.ra)
+		})
+	}
+	w.flush()
+}
+
+// agreement counts the PCs at which DWARF and SFrame say the same of CFA,
+// return address and frame pointer. That they do not is no fault of the
+// symbol file, so it is a note, not a finding.
+func (u *unwinder) agreement() {
+	if len(u.sframe) == 0 {
+		return
+	}
+	c := u.r.c
+	c.begin(CheckAgreement, "PCs")
+	w := newUnwindWorker(u)
+	both, differ := uint64(0), uint64(0)
+	for i := range u.pieces {
+		p := &u.pieces[i]
+		for row, err := range p.fde.Rows() {
+			if err != nil {
+				break
+			}
+			row.Begin, row.End = max(row.Begin, p.lo), min(row.End, p.hi)
+			for k := u.sframeFrom(row.Begin); k < len(u.sframe) && u.sframe[k].row.Begin < row.End; k++ {
+				x := &u.sframe[k]
+				lo, hi := max(row.Begin, x.row.Begin), min(row.End, x.row.End)
+				if lo >= hi {
+					continue
+				}
+				both += hi - lo
+				differ += w.disagree(&row, p.fde.CIE.RA, x, lo, hi)
+			}
+		}
+	}
+	c.compared(CheckAgreement, both)
+	if differ > 0 {
+		c.update(CheckAgreement, func(k *Check) {
+			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %d of %d PCs", differ, both))
+		})
+	}
+}
+
+// disagree counts the PCs of [lo, hi) at which the rows differ.
+func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi uint64) (n uint64) {
+	if !w.ruleUsesPC(row.CFA) {
+		if w.same(row, ra, x, lo) && w.same(row, ra, x, hi-1) {
+			return 0
+		}
+		return hi - lo
+	}
+	for pc := lo; pc < hi && pc-lo < maxPCs; pc++ {
+		if !w.same(row, ra, x, pc) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) bool {
+	m := &w.machines[0]
+	m.pc = pc & m.mask
+	type triple struct {
+		cfa, ra, fp uint64
+		undefined   bool
+	}
+	values := func(row *cfi.Row, ra cfi.Reg) (t triple) {
+		rule := row.Rule(ra)
+		if t.undefined = rule.Kind == cfi.KindUndefined; t.undefined {
+			return t
+		}
+		t.cfa, _ = m.value(row.CFA, regCFA, 0)
+		if rule.Kind == cfi.KindNone {
+			rule.Kind = cfi.KindSame
+		}
+		t.ra, _ = m.value(rule, ra, t.cfa, t.cfa)
+		fp := row.Rule(x.fp)
+		if fp.Kind == cfi.KindNone {
+			fp.Kind = cfi.KindSame
+		}
+		t.fp, _ = m.value(fp, x.fp, t.cfa, t.cfa)
+		return t
+	}
+	return values(row, ra) == values(&x.row, x.ra)
+}

@@ -1,0 +1,89 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+
+	"symkit/elfx"
+)
+
+// readTest reads a test file, unpacked.
+func readTest(t testing.TB, path string) []byte {
+	t.Helper()
+	if data, err := os.ReadFile(path); err == nil {
+		return data
+	}
+	packed, err := os.ReadFile(path + ".xz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := xz.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// openTest opens an ELF file of the tests under the name that it is to have.
+func openTest(t testing.TB, path, name string) *elfx.Image {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, readTest(t, path), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := elfx.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &elfx.Image{Main: f}
+}
+
+// own opens a file of the repository's testdata/elf and what dump_syms wrote
+// of it.
+func own(t testing.TB, name string) (*elfx.Image, []byte) {
+	t.Helper()
+	return openTest(t, filepath.Join("..", "testdata", "elf", name), name),
+		readTest(t, filepath.Join("testdata", "own", name+".sym"))
+}
+
+func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *Report {
+	t.Helper()
+	rep, err := Replay(context.Background(), img, sym, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// counts are the findings of each check that has some.
+func counts(r *Report) map[string]uint64 {
+	m := map[string]uint64{}
+	for _, k := range r.Checks {
+		if k.Findings > 0 {
+			m[k.Name] = k.Findings
+		}
+	}
+	return m
+}
+
+// text is what a person sees of a report.
+func text(t testing.TB, r *Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.WriteText(&b, "file.sym"); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

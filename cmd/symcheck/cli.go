@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"symkit/check"
+)
+
+const description = `Tell whether a Breakpad symbol file is right.
+
+Examples:
+
+  symcheck app.sym ./app                  compare with the ELF file, record by record
+
+  symcheck app.sym ./app ./app.debug      the same, with a separate debug file
+
+  symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
+
+  symcheck lint app.sym                   look at the symbol file alone
+
+  symcheck diff old.sym new.sym           what two files say differently
+
+  symcheck --format=sarif app.sym ./app > app.sarif
+
+Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.`
+
+// cli is the command line. Without a command it is replay's.
+type cli struct {
+	Replay replayCmd `cmd:"" default:"withargs" help:"Compare a symbol file with the ELF file it was made from (the default)."`
+	Lint   lintCmd   `cmd:"" help:"Check symbol files without their ELF files."`
+	Diff   diffCmd   `cmd:"" help:"Tell what two symbol files say differently, per PC and by meaning."`
+
+	Output  output      `embed:""`
+	Version versionFlag `help:"Print the version and exit."`
+
+	env env
+}
+
+// env is what commands run in.
+type env struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+	bad            bool // something was found
+}
+
+// output are the flags of all commands that choose what is checked and shown.
+type output struct {
+	Format   string   `enum:"text,json,junit,sarif" default:"text" help:"Format of the report: ${enum}. Default: text."`
+	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
+	Only     []string `placeholder:"CHECK" help:"Make only these checks: ${checks}."`
+	Require  []string `placeholder:"CHECK" help:"Records that must be there, compared and verified: a check that could not be made is a finding."`
+	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
+}
+
+// AfterApply is called by kong; it checks what the tags cannot say.
+func (o *output) AfterApply() error {
+	for _, list := range [][]string{o.Only, o.Require} {
+		for _, name := range list {
+			if !slices.Contains(check.Names(), name) {
+				return fmt.Errorf("there is no check %q: want one of %s", name, strings.Join(check.Names(), ", "))
+			}
+		}
+	}
+	if o.Limit < 0 {
+		return fmt.Errorf("--limit %d: want 0 or more", o.Limit)
+	}
+	_, err := o.thresholds()
+	return err
+}
+
+// threshold is one of --min-coverage.
+type threshold struct {
+	class   string
+	percent float64
+}
+
+func (o *output) thresholds() (all []threshold, err error) {
+	for _, text := range o.Coverage {
+		class, number, ok := strings.Cut(text, ":")
+		percent, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil || !(percent >= 0 && percent <= 100) || !slices.Contains(classes, class) {
+			return nil, fmt.Errorf("--min-coverage %q: want CLASS:PERCENT, CLASS one of %s", text, strings.Join(classes, ", "))
+		}
+		all = append(all, threshold{class, percent})
+	}
+	return all, nil
+}
+
+// classes are those of check.Coverage.
+var classes = []string{"functions", "lines", "inlines", "cfi"}
+
+// options are what the flags ask of check.
+func (o *output) options() check.Options {
+	limit := o.Limit
+	if limit == 0 {
+		limit = -1
+	}
+	return check.Options{Limit: limit, Only: o.Only}
+}
+
+// replayCmd compares a symbol file with an ELF file.
+type replayCmd struct {
+	Sym   string   `arg:"" name:"file.sym" help:"Symbol file."`
+	Files []string `arg:"" name:"elf" help:"ELF file it was made from, its separate debug file, or a directory to look for that in."`
+
+	DebugDir []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	Name     []string      `placeholder:"NAME" help:"Accept NAME as module name, besides SONAME and file name."`
+	OS       string        `name:"os" placeholder:"OS" help:"Operating system that MODULE must have. Default: Linux."`
+	Keep     bool          `name:"preserve-load-address" help:"The symbol file has addresses as in the ELF file, not relative to its load address."`
+	Jobs     int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The report is the same for any N."`
+	Timeout  time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
+}
+
+// lintCmd checks symbol files alone.
+type lintCmd struct {
+	Syms []string `arg:"" name:"file.sym" help:"Symbol files."`
+}
+
+// diffCmd compares two symbol files.
+type diffCmd struct {
+	A string `arg:"" name:"a.sym" help:"Symbol file."`
+	B string `arg:"" name:"b.sym" help:"Symbol file to compare it with."`
+}
+
+// versionFlag prints the version where it stands. It takes no value.
+type versionFlag bool
+
+// BeforeReset is called by kong as soon as the flag is met.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, "symcheck", version())
+	app.Exit(0)
+	return nil
+}
+
+// version is what the build recorded: the tag, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"symkit/check"
+)
+
+// gcPercent makes the collector of memory run more often than usual: the largest
+// debug files need a gigabyte for the inflated sections alone.
+const gcPercent = 40
+
+// Run is called by kong.
+func (c *replayCmd) Run(e *env, out *output) error {
+	debug.SetGCPercent(gcPercent)
+	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("not done after %v (--timeout)", c.Timeout))
+	defer stop()
+	data, err := openSym(c.Sym)
+	if err != nil {
+		return err
+	}
+	defer data.close()
+	img, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer img.Close()
+	opt := out.options()
+	opt.Names, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.OS, c.Keep, c.Jobs
+	bar := newProgress(e.stderr)
+	opt.Progress = bar.update
+	rep, err := check.Replay(ctx, img, data.bytes, opt)
+	bar.clear()
+	if err != nil {
+		return located(c.Sym, err)
+	}
+	return out.write(e, []result{{file: c.Sym, against: img.Main.Path(), report: rep}})
+}
+
+// located puts the file in front of an error that does not name it.
+func located(sym string, err error) error {
+	if errors.Is(err, check.ErrEmpty) || errors.Is(err, check.ErrTooMany) {
+		return fmt.Errorf("%s: %w", sym, err)
+	}
+	return err
+}
+
+// Run is called by kong.
+func (c *lintCmd) Run(e *env, out *output) error {
+	var results []result
+	var failed error
+	for _, path := range c.Syms {
+		rep, err := lintFile(path, out.options())
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+			continue
+		}
+		results = append(results, result{file: path, report: rep})
+	}
+	return errors.Join(out.write(e, results), failed)
+}
+
+func lintFile(path string, opt check.Options) (*check.Report, error) {
+	data, err := openSym(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer data.close()
+	return check.Lint(data.bytes, opt)
+}
+
+// Run is called by kong.
+func (c *diffCmd) Run(e *env, out *output) error {
+	a, err := openSym(c.A)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	b, err := openSym(c.B)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	rep, err := check.Diff(a.bytes, b.bytes, out.options())
+	if err != nil {
+		return err
+	}
+	return out.write(e, []result{{file: c.A, against: c.B, report: rep}})
+}
