@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"walk/minidump":    {"walk", "elfx", "internal/wire"},
 	"cmd/dump_syms":    {"dump", "check", "elfx"},
 	"cmd/symcheck":     {"check", "elfx", "emit"},
-	"cmd/stackwalk":    {"walk", "walk/corefile", "walk/minidump", "dump", "elfx"},
+	"cmd/stackwalk":    {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit"},
 }
 
 // TestImports holds the direction of the imports.

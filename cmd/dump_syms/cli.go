@@ -54,6 +54,7 @@ type cli struct {
 
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
 	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR too. May be repeated."`
+	Check    bool     `help:"Replay what was written against the tables it came from, as symcheck does; findings are exit code 2."`
 	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`
 	Strict   bool     `help:"Exit with 2 if anything was lost to damage or a debug file is missing; the output is written all the same."`
 	Jobs     int      `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
@@ -80,6 +81,10 @@ func (c *cli) Validate() error {
 	}
 	if c.ID != "" && !moduleID.MatchString(c.ID) {
 		return fmt.Errorf("--id %q: want hexadecimal digits", c.ID)
+	}
+	renamed := len(c.PathMap)+len(c.MappingSrc) > 0 || c.MappingFile != ""
+	if c.Check && (c.ID != "" || renamed || c.Header) {
+		return fmt.Errorf("--check compares with the file's own id and names: leave --id, --header-only and the path mapping out")
 	}
 	if c.Jobs < 0 {
 		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"symkit/check"
 	"symkit/dump"
 )
 
@@ -40,27 +43,59 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
 		return exitFailed, fmt.Errorf("%s: %w", path, errNothing)
 	}
-	if err := c.write(m); err != nil {
+	findings, err := c.write(ctx, in, m)
+	if err != nil {
 		return exitFailed, err
 	}
 	c.report(in, m)
+	if findings > 0 {
+		return exitLoss, nil
+	}
 	if c.Strict && (m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0) {
 		return exitLoss, nil
 	}
 	return 0, nil
 }
 
-// write writes m to standard output or, whole or not at all, to a file.
-func (c *cli) write(m *dump.Module) error {
+// write writes m, and with --check counts what is wrong with it.
+func (c *cli) write(ctx context.Context, in *input, m *dump.Module) (findings uint64, err error) {
+	if !c.Check {
+		return 0, c.writeTo(m.Write)
+	}
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		return 0, err
+	}
+	err = c.writeTo(func(w io.Writer) error {
+		_, err := w.Write(text.Bytes())
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	report, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
+		Names: []string{m.Name}, OS: c.OS, KeepAddress: c.Keep, Jobs: c.Jobs,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if findings = report.Total(); findings > 0 || c.Verbose {
+		err = report.WriteText(c.stderr, cmp.Or(c.Output, "-"))
+	}
+	return findings, err
+}
+
+// writeTo has write write to standard output or, whole or not at all, to a file.
+func (c *cli) writeTo(write func(io.Writer) error) error {
 	if c.Output == "" || c.Output == "-" {
-		return m.Write(c.stdout)
+		return write(c.stdout)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".tmp*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // is gone when all went well
-	err = errors.Join(m.Write(tmp), tmp.Chmod(0o644), tmp.Close())
+	err = errors.Join(write(tmp), tmp.Chmod(0o644), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), c.Output)
 	}
