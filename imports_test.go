@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"check":            {"elfx", "cfi", "sframe", "emit", "internal/wire"},
 	"walk":             {"cfi", "sframe", "emit", "elfx", "internal/wire"},
 	"walk/corefile":    {"walk", "elfx", "cfi", "internal/wire"},
-	"walk/minidump":    {"walk", "elfx", "internal/wire"},
+	"walk/minidump":    {"walk", "cfi", "elfx", "internal/wire"},
 	"cmd/dump_syms":    {"dump", "check", "elfx"},
 	"cmd/symcheck":     {"check", "elfx", "emit"},
 	"cmd/stackwalk":    {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit"},
