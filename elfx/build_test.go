@@ -24,8 +24,8 @@ type spec struct {
 	extended   bool // counts and the string index in section header 0
 }
 
-// sec is a section. With addr 0 and SHF_ALLOC it is loaded at loadBase plus
-// its file offset.
+// sec is a section. With SHF_ALLOC it is loaded at loadBase plus its file
+// offset, except in a relocatable object.
 type sec struct {
 	name    string
 	kind    elf.SectionType
@@ -181,7 +181,7 @@ func (s *spec) sectionHeaders(l *layout, all []sec, nameOff []int) []byte {
 	e := s.enc()
 	for i, sc := range all {
 		var addr uint64
-		if sc.flags&elf.SHF_ALLOC != 0 {
+		if sc.flags&elf.SHF_ALLOC != 0 && s.kind != elf.ET_REL {
 			addr = l.addr[sc.name]
 		}
 		size, link, info := l.size[sc.name], uint32(l.index[sc.link]), sc.info
@@ -281,4 +281,12 @@ func (s *spec) noteBytes(name string, kind uint32, desc []byte, align int) []byt
 		e.b = append(e.b, 0)
 	}
 	return e.b
+}
+
+// wantPlace asks for an error inside a section of the given size.
+func wantPlace(t *testing.T, err error, size int) {
+	t.Helper()
+	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Section == "" || e.Offset < 0 || e.Offset > size {
+		t.Fatalf("error without a place: %v", err)
+	}
 }

@@ -44,6 +44,7 @@ type File struct {
 	Segments []Segment
 
 	path        string
+	archive     string // the file that this one is in, or ""
 	mapping     *mapping
 	data        []byte
 	buffers     buffers   // of large inflated sections
@@ -51,6 +52,7 @@ type File struct {
 	buildID     []byte
 	holdsLoaded bool
 	losses      []error
+	reloc       relocation // of a relocatable object
 }
 
 // Open maps the file at path and reads its headers and notes. It fails for
@@ -100,6 +102,9 @@ func NewFile(name string, data []byte) (*File, error) {
 // Close unmaps the file. What aliased it must no longer be touched.
 func (f *File) Close() error {
 	f.buffers.release()
+	if f.mapping == nil {
+		return nil // its bytes never came to be
+	}
 	unmap := f.mapping.unmap
 	f.mapping.unmap, f.data = nil, nil
 	if unmap == nil {
@@ -108,13 +113,19 @@ func (f *File) Close() error {
 	return unmap()
 }
 
-// Path is the path the file was opened by.
+// Path is the path the file was opened by; of a file inside another one
+// (Archive), that one's path, "!/" and its own name.
 func (f *File) Path() string { return f.path }
+
+// Archive is the path of the file that this one is in (Member, DebugData), or
+// "".
+func (f *File) Archive() string { return f.archive }
 
 // Size is the file's length in bytes.
 func (f *File) Size() int { return len(f.data) }
 
-// Info describes the file as it was when opened; nil for NewFile.
+// Info describes the file as it was when opened; nil for one that is in memory
+// or inside another file.
 func (f *File) Info() fs.FileInfo { return f.mapping.info }
 
 // Losses lists the damage that Open could work around: each error is located

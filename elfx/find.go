@@ -194,7 +194,11 @@ func (f *File) linkPaths(name string, dirs []string) (paths []string) {
 // directories is the absolute directory of the file, as it was named and with
 // symbolic links resolved: /lib/x and /usr/lib/x have one debug file.
 func (f *File) directories() []string {
-	abs, err := filepath.Abs(f.path)
+	path := f.path
+	if f.archive != "" {
+		path = f.archive
+	}
+	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil // no working directory: nothing is relative to it
 	}

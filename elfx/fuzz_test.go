@@ -72,6 +72,9 @@ func useAll(t *testing.T, f *File) {
 	check(err)
 	_, err = f.AltLink()
 	check(err)
+	for _, err := range f.RelocLosses() {
+		check(err)
+	}
 	var end uint64
 	for i, r := range f.ExecRanges() {
 		if r.End <= r.Begin || i > 0 && r.Begin <= end {

@@ -43,6 +43,7 @@ func (f *File) parse() error {
 		f.synthesize()
 	}
 	f.buildID = f.findBuildID()
+	f.prepareRelocation()
 	return nil
 }
 

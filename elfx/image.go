@@ -59,8 +59,15 @@ func matches(a, b *File) error {
 	return nil
 }
 
-// codeAddresses is the addresses of the executable segments.
+// codeAddresses is the addresses of the executable segments; in a relocatable
+// object of the sections with code.
 func (f *File) codeAddresses() (addrs []uint64) {
+	if f.Type == elf.ET_REL {
+		for _, r := range f.ExecRanges() {
+			addrs = append(addrs, r.Begin)
+		}
+		return addrs
+	}
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 {
 			addrs = append(addrs, s.Vaddr)

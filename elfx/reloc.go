@@ -28,13 +28,26 @@ type Reloc struct {
 // Relocs reads a SHT_REL or SHT_RELA section.
 func (s *Section) Relocs() (relocs []Reloc, err error) {
 	err = s.file.do(func() error {
-		relocs, err = s.relocs()
+		relocs, err = s.readRelocs()
 		return err
 	})
 	return relocs, err
 }
 
-func (s *Section) relocs() ([]Reloc, error) {
+func (s *Section) readRelocs() ([]Reloc, error) {
+	c, err := s.relocCursor()
+	if err != nil {
+		return nil, err
+	}
+	relocs := make([]Reloc, uint64(c.Len())/s.Entsize)
+	for i := range relocs {
+		s.file.readReloc(&c, &relocs[i], s.Type == elf.SHT_RELA)
+	}
+	return relocs, c.Err()
+}
+
+// relocCursor is a cursor over a whole number of relocations.
+func (s *Section) relocCursor() (c wire.Cursor, err error) {
 	word := uint64(s.file.AddrSize())
 	size := 2 * word
 	switch s.Type {
@@ -42,24 +55,20 @@ func (s *Section) relocs() ([]Reloc, error) {
 		size += word
 	case elf.SHT_REL:
 	default:
-		return nil, &wire.Error{Section: s.label(), Err: ErrNotRelocs}
+		return c, &wire.Error{Section: s.label(), Err: ErrNotRelocs}
 	}
 	if s.Entsize != size {
-		return nil, &wire.Error{Section: s.label(), Err: ErrEntrySize}
+		return c, &wire.Error{Section: s.label(), Err: ErrEntrySize}
 	}
 	data, err := s.bytes()
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	c := s.file.cursor(s.label(), data)
-	relocs := make([]Reloc, uint64(len(data))/size)
-	for i := range relocs {
-		s.file.readReloc(&c, &relocs[i], s.Type == elf.SHT_RELA)
+	if over := uint64(len(data)) % size; over != 0 {
+		at := len(data) - int(over)
+		return c, &wire.Error{Section: s.label(), Offset: at, Err: wire.ErrTruncated}
 	}
-	if c.Len() > 0 {
-		return nil, &wire.Error{Section: s.label(), Offset: c.Pos(), Err: wire.ErrTruncated}
-	}
-	return relocs, c.Err()
+	return s.file.cursor(s.label(), data), nil
 }
 
 func (f *File) readReloc(c *wire.Cursor, r *Reloc, addend bool) {

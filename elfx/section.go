@@ -25,7 +25,9 @@ type Section struct {
 	Index int // in File.Sections; -1: found through program headers
 	Type  elf.SectionType
 	Flags elf.SectionFlag
-	Addr  uint64 // virtual address; 0 in a relocatable object
+	// Addr is the virtual address; in a relocatable object the one that Open
+	// laid it out at, from 0 on, as libdwfl does; 0 if it is not loaded.
+	Addr uint64
 	// Offset and Size are of the bytes in the file, compressed or not.
 	Offset  uint64
 	Size    uint64
@@ -36,6 +38,7 @@ type Section struct {
 
 	file     *File
 	nameOff  uint32
+	relocs   int // the section that relocates this one, or the next of its kind
 	inflate  sync.Once
 	inflated []byte
 	err      error
@@ -76,16 +79,20 @@ func (s *Section) raw() ([]byte, error) {
 	return s.file.at(s.label(), s.Offset, s.Size)
 }
 
-// Data returns the section's bytes, uncompressed. They alias the file when it
-// stores them so; otherwise the first call inflates them, once, whichever
-// goroutine makes it. It fails with ErrAbsent for SHT_NOBITS, when the file
-// ends first, and with ErrCompression.
+// Data returns the section's bytes, uncompressed and, for debug and unwind
+// information in a relocatable object, relocated to the addresses that Addr
+// gives. They alias the file when it stores them so; otherwise the first call
+// makes them, once, whichever goroutine makes it. It fails with ErrAbsent for
+// SHT_NOBITS, when the file ends first, with ErrCompression, and when a table
+// of relocations is damaged; single relocations that cannot be applied are
+// counted (File.RelocLosses).
 func (s *Section) Data() ([]byte, error) {
 	return s.DataProgress(nil)
 }
 
 // DataProgress is Data for a consumer that reads a section while it is
-// inflated. When this call inflates it (zlib only), progress is called in this
+// inflated. When this call inflates it (zlib, no relocations), progress is
+// called in this
 // goroutine about every 256 KiB with the whole buffer and the number of bytes
 // of it that are final. Those may be read from another goroutine that learned
 // of them through a channel; they are worth nothing if DataProgress then fails.
@@ -101,13 +108,17 @@ func (s *Section) DataProgress(progress func(data []byte, done int)) ([]byte, er
 func (s *Section) bytes() ([]byte, error) { return s.load(nil) }
 
 func (s *Section) load(progress func(data []byte, done int)) ([]byte, error) {
-	if !s.compressed() {
+	if !s.compressed() && s.applied() == 0 {
 		return s.raw()
 	}
 	s.inflate.Do(func() {
 		// A fault must not leave the Once done with neither bytes nor error.
 		s.err = Guard(func() (err error) {
-			s.inflated, err = s.decompress(progress)
+			if s.applied() != 0 {
+				s.inflated, err = s.relocatedData()
+			} else {
+				s.inflated, err = s.decompress(progress)
+			}
 			return err
 		})
 	})
@@ -127,8 +138,9 @@ func (s *Section) compressed() bool {
 
 // Section finds a section by name, or nil. For .debug_X it also finds
 // .zdebug_X, the older way of compressing. Where names or the whole section
-// header table are lost, .symtab, .dynsym, .dynamic, .eh_frame and .sframe are
-// found by type or through program headers; so is .sframe under any name.
+// header table are lost, .symtab, .dynsym, .dynamic, .eh_frame, .sframe and
+// .ARM.exidx (with what .ARM.extab must be in) are found by type or through
+// program headers; so is .sframe under any name.
 func (f *File) Section(name string) *Section {
 	if s := f.named(name); s != nil {
 		return s

@@ -111,7 +111,7 @@ func (f *File) LoadAddress() uint64 {
 
 // ExecRanges lists where code can be, sorted and without overlaps: the
 // executable PT_LOAD segments, or, in a file without any, the sections flagged
-// SHF_EXECINSTR. (In a relocatable object every section begins at 0.)
+// SHF_EXECINSTR, as in a relocatable object.
 func (f *File) ExecRanges() []Range {
 	var ranges []Range
 	for i := range f.Segments {

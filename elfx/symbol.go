@@ -28,7 +28,9 @@ const MaxSymbolName = 64<<10 + 1
 // Symbol is one entry of a symbol table (gABI, "Symbol Table"). It has no
 // pointers, so that a million of them cost the garbage collector nothing.
 type Symbol struct {
-	Value uint64 // virtual address; offset in the section in a relocatable object
+	// Value is a virtual address; of a TLS symbol the offset in its block, of a
+	// common symbol its alignment.
+	Value uint64
 	Size  uint64 // in bytes
 	Name  uint32 // offset in the string table
 	Shndx uint32 // section index, SHN_XINDEX resolved, or a Shn constant
@@ -108,6 +110,7 @@ func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
 	}
 	c := f.cursor(s.label(), data)
 	symbols, err := f.decodeSymbols(c, indices)
+	f.rebase(symbols)
 	return &SymbolTable{symbols, strings}, err
 }
 

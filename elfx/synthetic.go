@@ -16,6 +16,11 @@ const (
 	ehFrameName    = ".eh_frame"
 	ehFrameHdrName = ".eh_frame_hdr"
 	sframeName     = ".sframe"
+	exidxName      = ".ARM.exidx"
+	extabName      = ".ARM.extab"
+	// ptARMExidx is the segment of .ARM.exidx (EHABI32 §5, PT_ARM_EXIDX); the
+	// number is the processor's.
+	ptARMExidx = elf.ProgType(0x70000001)
 )
 
 // synthesize makes the sections that program headers tell of, for a file whose
@@ -34,11 +39,32 @@ func (f *File) synthesize() {
 			f.addSynthetic(known.name, known.kind, s.Vaddr, s.Offset, s.Filesz)
 		}
 	}
+	if f.Machine == elf.EM_ARM && f.holdsLoaded {
+		f.synthesizeExidx()
+	}
 	for i := range f.synthetic {
 		if f.synthetic[i].Name == ehFrameHdrName {
 			if err := f.synthesizeEhFrame(&f.synthetic[i]); err != nil {
 				f.lose(err)
 			}
+			return
+		}
+	}
+}
+
+// synthesizeExidx makes ARM's unwind tables. Nothing tells where .ARM.extab is;
+// linkers put it before .ARM.exidx, whose entries point into it, so all that the
+// segment has before that stands for it.
+func (f *File) synthesizeExidx() {
+	x := f.segment(ptARMExidx)
+	if x == nil {
+		return
+	}
+	f.addSynthetic(exidxName, elf.SHT_PROGBITS, x.Vaddr, x.Offset, x.Filesz)
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type == elf.PT_LOAD && x.Vaddr >= s.Vaddr && x.Vaddr-s.Vaddr < s.Filesz {
+			f.addSynthetic(extabName, elf.SHT_PROGBITS, s.Vaddr, s.Offset, x.Vaddr-s.Vaddr)
 			return
 		}
 	}

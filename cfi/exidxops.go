@@ -1,0 +1,302 @@
+package cfi
+
+import (
+	"math/bits"
+
+	"symkit/internal/wire"
+)
+
+// Registers of ARM (AADWARF32 §4.1).
+const (
+	armSP = 13
+	armLR = 14
+	armPC = 15
+	armS0 = 64  // D0 to D15 are pairs of these, in GCC's tables too
+	armD0 = 256 // for D16 to D31, which are no pairs
+)
+
+// The instructions can restore 64 registers, which number the machine's slots
+// and bits.
+const (
+	exidxS0  = 16 // behind the core registers
+	exidxD16 = 48
+	numExidx = 64
+)
+
+// exidxReg is the register of a slot.
+func exidxReg(i int) Reg {
+	switch {
+	case i >= exidxD16:
+		return armD0 + Reg(i-exidxD16) + 16
+	case i >= exidxS0:
+		return armS0 + Reg(i-exidxS0)
+	}
+	return Reg(i)
+}
+
+// maxExidxOffset bounds how far the virtual stack pointer is moved: by half of
+// a 32-bit address space.
+const maxExidxOffset = 1 << 31
+
+// slot is a place in memory: a register's present value plus an offset.
+type slot struct {
+	base Reg
+	off  int64
+}
+
+// exidxMachine runs the unwinding instructions of one function (EHABI32 §10.3).
+// They tell how to undo the prologue one step at a time on a virtual stack
+// pointer; the machine adds the steps up.
+type exidxMachine struct {
+	vsp slot
+	// loaded: the virtual stack pointer is the word at vsp, not vsp itself.
+	loaded bool
+	saved  uint64 // bit i: slots[i] is where register i is restored from
+	slots  [numExidx]slot
+	rules  [numExidx]RegRule
+
+	words   wire.Cursor
+	section string
+	word    uint32
+	left    int // bytes in word
+	at      int // the place of word in its section
+	failed  error
+}
+
+// row runs the instructions of e.
+func (m *exidxMachine) row(x *Exidx, e *ExidxEntry) (Row, error) {
+	m.vsp, m.loaded, m.saved, m.failed = slot{base: armSP}, false, 0, nil
+	m.words, m.section, m.word, m.left = e.code, extabName, 0, -e.skip
+	if e.code.End() == 0 { // in the index
+		m.words = wire.New(exidxName, nil, x.BigEndian)
+		m.section, m.word, m.left, m.at = exidxName, e.word<<8, 3, int(e.Offset)+4
+	}
+	dead := e.CantUnwind
+	for !dead && m.more() && m.failed == nil {
+		op := m.byte()
+		if op == 0xb0 { // finish
+			break
+		}
+		dead = m.step(op)
+	}
+	if m.failed != nil {
+		return Row{}, m.failed
+	}
+	row := Row{Begin: e.Begin, End: e.End}
+	if dead {
+		row.CFA = Rule{Kind: KindReg, Reg: armSP}
+		m.rules[0] = RegRule{armLR, Rule{Kind: KindUndefined}}
+		row.Regs = m.rules[:1]
+		return row, nil
+	}
+	row.CFA = Rule{Kind: KindReg, Reg: m.vsp.base, Off: m.vsp.off}
+	if m.loaded {
+		row.CFA.Kind = KindMemReg
+	}
+	row.Regs = m.registers()
+	return row, nil
+}
+
+// more tells whether there are instructions left. The bytes of a word come from
+// the most significant one on.
+func (m *exidxMachine) more() bool {
+	if m.left <= 0 {
+		if m.words.Len() == 0 {
+			return false
+		}
+		skip := -m.left
+		m.at = m.words.Pos()
+		m.word = m.words.U32() << (8 * skip)
+		m.left = 4 - skip
+	}
+	return true
+}
+
+// byte is the next instruction byte; behind the last one it is finish, with
+// which assemblers fill up the last word.
+func (m *exidxMachine) byte() uint8 {
+	if !m.more() {
+		m.fail(wire.ErrTruncated)
+		return 0xb0
+	}
+	b := uint8(m.word >> 24)
+	m.word <<= 8
+	m.left--
+	return b
+}
+
+func (m *exidxMachine) fail(err error) {
+	if m.failed == nil {
+		m.failed = &wire.Error{Section: m.section, Offset: m.at, Err: err}
+	}
+}
+
+// step runs the instruction that begins with op, other than finish. It tells
+// whether the instruction refuses to unwind.
+func (m *exidxMachine) step(op uint8) (refuse bool) {
+	low := uint64(op & 0x0f)
+	switch {
+	case op < 0x40: // vsp = vsp + (xxxxxx << 2) + 4
+		m.move(int64(op)<<2 + 4)
+	case op < 0x80: // vsp = vsp − (xxxxxx << 2) − 4
+		m.move(-(int64(op&0x3f)<<2 + 4))
+	case op < 0x90: // pop under mask {r15–r12}, {r11–r4}
+		mask := low<<8 | uint64(m.byte())
+		if mask == 0 {
+			return m.failed == nil // refuse to unwind
+		}
+		m.pop(mask << 4)
+	case op < 0xa0: // vsp = r[nnnn]
+		m.setStack(low)
+	case op < 0xb0: // pop r4–r[4+nnn], and r14
+		mask := uint64(0x10)<<(low&7+1) - 0x10
+		if op >= 0xa8 {
+			mask |= 1 << armLR
+		}
+		m.pop(mask)
+	case op == 0xb1: // pop under mask {r3–r0}
+		m.popLow(4)
+	case op == 0xb2: // vsp = vsp + 0x204 + (uleb128 << 2)
+		m.move(0x204 + m.uleb()<<2)
+	case op == 0xb3: // pop VFP, saved as by FSTMFDX
+		m.popVFP(0, m.byte(), 4)
+	case op == 0xb4: // pop the return address authentication code
+		m.move(4)
+	case op == 0xb5: // the virtual stack pointer is that code's modifier
+	case op >= 0xb8 && op < 0xc0: // pop VFP D8–D[8+nnn], FSTMFDX
+		m.popVFP(0, 8<<4|op&7, 4)
+	case op == 0xc6: // pop wR[ssss]–wR[ssss+cccc], of 8 bytes each
+		m.move(8 * (int64(m.byte()&0x0f) + 1))
+	case op == 0xc7: // pop wCGR0–3 under mask
+		m.popLow(0)
+	case op >= 0xc0 && op < 0xc6: // pop wR10–wR[10+nnn]
+		m.move(8 * (int64(op&7) + 1))
+	case op == 0xc8: // pop VFP D[16+ssss]–D[16+ssss+cccc], saved as by VPUSH
+		m.popVFP(16, m.byte(), 0)
+	case op == 0xc9: // the same from D[ssss]
+		m.popVFP(0, m.byte(), 0)
+	case op >= 0xd0 && op < 0xd8: // pop VFP D8–D[8+nnn], VPUSH
+		m.popVFP(0, 8<<4|op&7, 0)
+	default:
+		m.fail(ErrUnwindOpcode)
+	}
+	return false
+}
+
+// move adds to the virtual stack pointer.
+func (m *exidxMachine) move(n int64) {
+	if m.loaded {
+		m.fail(ErrUnwindState)
+		return
+	}
+	m.vsp.off += n
+	if m.vsp.off > maxExidxOffset || m.vsp.off < -maxExidxOffset {
+		m.fail(ErrUnwindState)
+	}
+}
+
+// setStack is vsp = r[n].
+func (m *exidxMachine) setStack(n uint64) {
+	switch {
+	case n == armSP || n == armPC: // reserved
+		m.fail(ErrUnwindOpcode)
+	case m.saved>>n&1 != 0: // the value it was restored to
+		m.vsp, m.loaded = m.slots[n], true
+	default:
+		m.vsp, m.loaded = slot{base: Reg(n)}, false
+	}
+}
+
+// pop restores the registers in mask from ascending words. Where r13 is among
+// them, its value is the stack pointer after that.
+func (m *exidxMachine) pop(mask uint64) {
+	for ; mask != 0 && m.failed == nil; mask &= mask - 1 {
+		m.restore(bits.TrailingZeros64(mask), 4)
+	}
+	if m.saved>>armSP&1 != 0 && m.failed == nil {
+		m.saved &^= 1 << armSP
+		m.vsp, m.loaded = m.slots[armSP], true
+	}
+}
+
+// restore notes that register i lies at the virtual stack pointer, and moves on.
+func (m *exidxMachine) restore(i int, size int64) {
+	if !m.loaded {
+		m.slots[i] = m.vsp
+		m.saved |= 1 << i
+	}
+	m.move(size)
+}
+
+// popLow pops words under a mask of four: r0–r3, or coprocessor registers that
+// no rule has a name for.
+func (m *exidxMachine) popLow(core int) {
+	mask := m.byte()
+	switch {
+	case mask == 0 || mask > 0x0f:
+		m.fail(ErrUnwindOpcode)
+	case core > 0:
+		m.pop(uint64(mask))
+	default:
+		m.move(4 * int64(bits.OnesCount8(mask)))
+	}
+}
+
+// popVFP pops double-precision registers: operand ssss is the first, cccc one
+// less than their number. FSTMFDX leaves a word of its own above them.
+func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
+	first, last := from+int(operand>>4), from+int(operand>>4)+int(operand&0x0f)
+	if last >= 32 {
+		m.fail(ErrUnwindOpcode)
+		return
+	}
+	for d := first; d <= last && m.failed == nil; d++ {
+		switch low := exidxS0 + 2*d; {
+		case d >= 16:
+			m.restore(exidxD16+d-16, 8)
+		case m.words.BigEndian(): // the high half comes first
+			m.restore(low+1, 4)
+			m.restore(low, 4)
+		default:
+			m.restore(low, 4)
+			m.restore(low+1, 4)
+		}
+	}
+	if m.failed == nil && extra != 0 {
+		m.move(extra)
+	}
+}
+
+// uleb reads the operand of the long move, which is less than a 32-bit address
+// space.
+func (m *exidxMachine) uleb() (v int64) {
+	for shift := 0; shift < 32; shift += 7 {
+		b := m.byte()
+		v |= int64(b&0x7f) << shift
+		if b < 0x80 || m.failed != nil {
+			return v
+		}
+	}
+	m.fail(wire.ErrOverflow)
+	return 0
+}
+
+// registers makes the rules of the registers that were restored. The caller's
+// PC is its return address: popped as such, or the link register.
+func (m *exidxMachine) registers() []RegRule {
+	if m.saved>>armPC&1 != 0 {
+		m.slots[armLR] = m.slots[armPC]
+		m.saved = m.saved&^(1<<armPC) | 1<<armLR
+	}
+	rules := m.rules[:0]
+	for left := m.saved; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
+		s := m.slots[i]
+		rule := Rule{Kind: KindMemReg, Reg: s.base, Off: s.off}
+		if !m.loaded && s.base == m.vsp.base {
+			rule = Rule{Kind: KindMemCFA, Off: s.off - m.vsp.off}
+		}
+		rules = append(rules, RegRule{exidxReg(i), rule})
+	}
+	return rules
+}

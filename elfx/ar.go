@@ -1,0 +1,107 @@
+package elfx
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"symkit/internal/wire"
+)
+
+const (
+	arMagic   = "!<arch>\n"
+	thinMagic = "!<thin>\n"
+	// archiveHeader is what errors call the bytes of an archive.
+	archiveHeader = "archive"
+	arNameSize    = 16
+	arSizeAt      = 48 // from the start of a member's header
+	arSizeSize    = 10
+	arHeaderSize  = 60
+	arEnd         = "`\n"
+	maxMemberName = 4096
+)
+
+// arReader reads an ar archive front to back.
+type arReader struct {
+	c       wire.Cursor
+	names   []byte // GNU's table of long names
+	members []memberResult
+}
+
+// scanAr lists the ELF members of an ar archive (FreeBSD ar(5); GNU: "ar", the
+// variants of System V).
+func scanAr(data []byte) ([]memberResult, error) {
+	r := arReader{c: wire.New(archiveHeader, data, false)}
+	r.c.Skip(uint64(len(arMagic)))
+	for r.c.Len() > 0 {
+		r.member()
+	}
+	return r.members, r.c.Err()
+}
+
+func (r *arReader) member() {
+	at := r.c.Pos()
+	header := r.c.Bytes(arHeaderSize)
+	if header == nil {
+		return
+	}
+	size, err := strconv.ParseUint(strings.TrimRight(string(header[arSizeAt:][:arSizeSize]), " "), 10, 64)
+	if err != nil || string(header[arHeaderSize-2:]) != arEnd {
+		r.c.Fail(at, fmt.Errorf("%w: no member header", ErrArchive))
+		return
+	}
+	body := r.c.Sub(size)
+	if size%2 == 1 {
+		r.c.Skip(min(1, uint64(r.c.Len())))
+	}
+	if r.c.Err() != nil {
+		return
+	}
+	field := strings.TrimRight(string(header[:arNameSize]), " ")
+	switch field {
+	case "/", "/SYM64/", "__.SYMDEF": // symbol tables
+		return
+	case "//":
+		r.names = body.Bytes(uint64(body.Len()))
+		return
+	}
+	name, ok := r.name(field, &body)
+	if !ok {
+		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
+		return
+	}
+	start := body.Pos()
+	if rest := body.Bytes(uint64(body.Len())); isELF(rest) {
+		n := uint64(len(rest))
+		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: n, offset: uint64(start), packed: n}})
+	}
+}
+
+// name finds a member's name: in its header, ended by a slash or not; in the
+// table of long names ("/OFFSET", GNU); before its bytes ("#1/LENGTH", BSD).
+func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
+	if text, ok := strings.CutPrefix(field, "#1/"); ok {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || n > maxMemberName {
+			return "", false
+		}
+		name := string(bytes.TrimRight(body.Bytes(n), "\x00"))
+		return name, name != "" && body.Err() == nil
+	}
+	if text, ok := strings.CutPrefix(field, "/"); ok {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || n > uint64(len(r.names)) {
+			return "", false
+		}
+		rest := r.names[n:]
+		rest = rest[:min(len(rest), maxMemberName)]
+		end := bytes.IndexByte(rest, '\n')
+		if end <= 0 {
+			return "", false
+		}
+		return strings.TrimSuffix(string(rest[:end]), "/"), true
+	}
+	name := strings.TrimSuffix(field, "/")
+	return name, name != ""
+}

@@ -1,0 +1,69 @@
+package debuginfod
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usualMiss is how long a miss is remembered where the cache's cache_miss_s
+// does not tell.
+const usualMiss = 600 * time.Second
+
+// entry is one file in the cache: CACHE/BUILDID/KIND. An empty one stands for a
+// file that no server has; older clients also took all permissions from it.
+type entry struct {
+	client *Client
+	id     []byte
+	kind   Kind
+}
+
+func (e *entry) dir() string { return filepath.Join(e.client.Cache, hex.EncodeToString(e.id)) }
+
+func (e *entry) path() string { return filepath.Join(e.dir(), string(e.kind)) }
+
+// cached tells whether the file is there. The error is ErrNotFound for a miss
+// that is remembered. What is there and damaged is overwritten later.
+func (e *entry) cached() (bool, error) {
+	info, err := os.Stat(e.path())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case info.Size() > 0:
+		return verify(e.path(), e.id) == nil, nil
+	case time.Since(info.ModTime()) <= e.client.missAge():
+		return false, ErrNotFound
+	}
+	return false, os.Remove(e.path())
+}
+
+// remember notes that no server has the file. That this fails costs no more
+// than asking again.
+func (e *entry) remember() {
+	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
+		return
+	}
+	if f, err := os.OpenFile(e.path(), os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+		_ = f.Close()
+	}
+}
+
+// missAge reads the cache's own setting: seconds, in the file cache_miss_s.
+func (c *Client) missAge() time.Duration {
+	text, err := os.ReadFile(filepath.Join(c.Cache, "cache_miss_s"))
+	if err != nil {
+		return usualMiss
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil || n < 0 || n > maxSeconds {
+		return usualMiss
+	}
+	return time.Duration(n) * time.Second
+}

@@ -1,0 +1,168 @@
+package debuginfod
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// leastBytes is what a server has to send within Client.Timeout.
+	leastBytes = 100 << 10
+	// progressStep is the time between two calls of Client.Progress.
+	progressStep = 100 * time.Millisecond
+	copyBuffer   = 64 << 10
+)
+
+// download fetches the file from one server into the cache: whole and checked,
+// or not at all.
+func (e *entry) download(ctx context.Context, server string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if e.client.MaxTime > 0 {
+		timed, stop := context.WithTimeoutCause(ctx, e.client.MaxTime, ErrMaxTime)
+		defer stop()
+		ctx = timed
+	}
+	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
+	if e.client.Timeout > 0 {
+		go t.watch(ctx, cancel)
+	}
+	err := e.fetch(ctx, &t)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx) // says more than "context canceled"
+	}
+	return err
+}
+
+// transfer is one download under way.
+type transfer struct {
+	client *Client
+	url    string
+	done   atomic.Int64
+	total  int64
+	shown  time.Time
+}
+
+// watch cancels a transfer that has become too slow.
+func (t *transfer) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(t.client.Timeout)
+	defer tick.Stop()
+	var last int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := t.done.Load()
+			if now-last < leastBytes {
+				cancel(ErrTimeout)
+				return
+			}
+			last = now
+		}
+	}
+}
+
+// fetch downloads into a temporary file beside the entry, checks it and renames
+// it. Its name is one that debuginfod-client cleans up, should we be killed.
+func (e *entry) fetch(ctx context.Context, t *transfer) error {
+	body, err := t.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(e.dir(), string(e.kind)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // it is gone when it was renamed
+	err = t.copy(file, body)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = verify(file.Name(), e.id)
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), e.path())
+	}
+	return err
+}
+
+// open asks the server.
+func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "symkit")
+	if t.client.MaxSize > 0 {
+		request.Header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(t.client.MaxSize, 10))
+	}
+	client := t.client.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	t.total = max(response.ContentLength, 0)
+	if size, err := strconv.ParseInt(response.Header.Get("X-Debuginfod-Size"), 10, 64); err == nil && t.total == 0 {
+		t.total = max(size, 0)
+	}
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		err = ErrNotFound
+	case response.StatusCode == http.StatusNotAcceptable && t.client.MaxSize > 0, t.tooLarge(t.total):
+		err = ErrMaxSize
+	case response.StatusCode != http.StatusOK:
+		err = fmt.Errorf("%w: %s", ErrStatus, response.Status)
+	default:
+		return response.Body, nil
+	}
+	response.Body.Close()
+	return nil, err
+}
+
+func (t *transfer) tooLarge(n int64) bool { return t.client.MaxSize > 0 && n > t.client.MaxSize }
+
+// copy writes the body to the file. A body that ends before its announced
+// length is an error of the reader.
+func (t *transfer) copy(file *os.File, body io.Reader) error {
+	buffer := make([]byte, copyBuffer)
+	t.progress(true)
+	for {
+		n, err := body.Read(buffer)
+		if t.tooLarge(t.done.Add(int64(n))) {
+			return ErrMaxSize
+		}
+		if _, err := file.Write(buffer[:n]); err != nil {
+			return err
+		}
+		t.progress(err != nil)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// progress reports, at the beginning, at the end and now and then.
+func (t *transfer) progress(always bool) {
+	if now := time.Now(); t.client.Progress != nil && (always || now.Sub(t.shown) >= progressStep) {
+		t.shown = now
+		t.client.Progress(Progress{t.url, t.done.Load(), t.total})
+	}
+}

@@ -1,0 +1,88 @@
+package debuginfod
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FromEnv makes a client of the environment that debuginfod-find(1) has. It is
+// nil when DEBUGINFOD_URLS names no server. The error names the variable that
+// cannot be used.
+func FromEnv() (*Client, error) {
+	c := &Client{}
+	for _, server := range strings.Fields(os.Getenv("DEBUGINFOD_URLS")) {
+		if strings.HasPrefix(server, "ima:") {
+			continue // a policy for the servers that follow, of newer clients
+		}
+		u, err := url.Parse(server)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fmt.Errorf("DEBUGINFOD_URLS: %w: %q", ErrURL, server)
+		}
+		c.URLs = append(c.URLs, server)
+	}
+	if len(c.URLs) == 0 {
+		return nil, nil
+	}
+	var err error
+	if c.Cache, err = cacheDir(); err != nil {
+		return nil, err
+	}
+	return c, c.readLimits()
+}
+
+// readLimits reads the numbers. Zero or less is no limit.
+func (c *Client) readLimits() error {
+	timeout, err := number("DEBUGINFOD_TIMEOUT", int64(DefaultTimeout/time.Second))
+	if err != nil {
+		return err
+	}
+	maxTime, err := number("DEBUGINFOD_MAXTIME", 0)
+	if err != nil {
+		return err
+	}
+	c.Timeout, c.MaxTime = time.Duration(timeout)*time.Second, time.Duration(maxTime)*time.Second
+	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", 0)
+	return err
+}
+
+// maxSeconds keeps a time.Duration from overflowing.
+const maxSeconds = int64(1<<63-1) / int64(time.Second)
+
+func number(name string, usual int64) (int64, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || name != "DEBUGINFOD_MAXSIZE" && n > maxSeconds {
+		return 0, fmt.Errorf("%s: not a number: %q", name, text)
+	}
+	return max(n, 0), nil
+}
+
+// cacheDir is the cache's directory: DEBUGINFOD_CACHE_PATH, the place of older
+// clients if it is there, or that of XDG.
+func cacheDir() (string, error) {
+	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
+		return dir, nil
+	}
+	home, homeErr := os.UserHomeDir()
+	if homeErr == nil {
+		old := filepath.Join(home, ".debuginfod_client_cache")
+		if _, err := os.Stat(old); err == nil {
+			return old, nil
+		}
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "debuginfod_client"), nil
+	}
+	if homeErr != nil {
+		return "", fmt.Errorf("no directory for debuginfod's cache: %w", homeErr)
+	}
+	return filepath.Join(home, ".cache", "debuginfod_client"), nil
+}

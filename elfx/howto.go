@@ -1,0 +1,181 @@
+package elfx
+
+import (
+	"debug/elf"
+	"fmt"
+	"strings"
+)
+
+// calc is what a relocation computes. In the words of the psABIs: S is the
+// symbol's address, A the addend, P the address of the field.
+type calc uint8
+
+const (
+	calcUnknown calc = iota
+	calcNone         // a hint or a mark: the field stays
+	calcAbs          // S + A
+	calcRel          // S + A − P
+	calcTLS          // A + the symbol's offset in its thread-local section − dtvOffset
+	calcAdd          // the field + S + A
+	calcSub          // the field − (S + A)
+	calcSize         // the symbol's size + A
+)
+
+// field is where a relocation writes: a whole number of 1, 2, 3, 4 or 8 bytes,
+// or one of these.
+type field uint8
+
+const (
+	fieldLow6  field = 0x80 + iota // the low 6 bits of a byte
+	fieldLow31                     // the low 31 bits of a word
+	fieldULEB                      // a ULEB128, which keeps its length
+)
+
+// howto says how to apply one type of relocation.
+type howto struct {
+	calc  calc
+	field field
+}
+
+// The tables hold the types that occur in sections with debug information, CFI,
+// SFrame and ARM unwind tables; each machine's psABI numbers them.
+var (
+	x86Howtos = []howto{
+		elf.R_386_NONE: {calcNone, 0}, elf.R_386_32: {calcAbs, 4}, elf.R_386_16: {calcAbs, 2}, elf.R_386_8: {calcAbs, 1},
+		elf.R_386_PC32: {calcRel, 4}, elf.R_386_PLT32: {calcRel, 4}, elf.R_386_PC16: {calcRel, 2}, elf.R_386_PC8: {calcRel, 1},
+		elf.R_386_TLS_LDO_32: {calcTLS, 4}, elf.R_386_SIZE32: {calcSize, 4},
+	}
+	x86_64Howtos = []howto{
+		elf.R_X86_64_NONE: {calcNone, 0}, elf.R_X86_64_64: {calcAbs, 8}, elf.R_X86_64_32: {calcAbs, 4},
+		elf.R_X86_64_32S: {calcAbs, 4}, elf.R_X86_64_16: {calcAbs, 2}, elf.R_X86_64_8: {calcAbs, 1},
+		elf.R_X86_64_PC64: {calcRel, 8}, elf.R_X86_64_PC32: {calcRel, 4}, elf.R_X86_64_PLT32: {calcRel, 4},
+		elf.R_X86_64_PC16: {calcRel, 2}, elf.R_X86_64_PC8: {calcRel, 1},
+		elf.R_X86_64_DTPOFF64: {calcTLS, 8}, elf.R_X86_64_DTPOFF32: {calcTLS, 4},
+		elf.R_X86_64_SIZE32: {calcSize, 4}, elf.R_X86_64_SIZE64: {calcSize, 8},
+	}
+	armHowtos = []howto{
+		elf.R_ARM_NONE: {calcNone, 0}, elf.R_ARM_ABS32: {calcAbs, 4}, elf.R_ARM_ABS16: {calcAbs, 2}, elf.R_ARM_ABS8: {calcAbs, 1},
+		elf.R_ARM_REL32: {calcRel, 4}, elf.R_ARM_PREL31: {calcRel, fieldLow31}, elf.R_ARM_TLS_LDO32: {calcTLS, 4},
+		// TARGET1 is ABS32 on Linux. TARGET2 (a type info for the personality
+		// routine) goes through the GOT, which an object has none of.
+		elf.R_ARM_TARGET1: {calcAbs, 4}, elf.R_ARM_TARGET2: {calcNone, 0},
+	}
+	// The types of ILP32 (class 32) are the first of each row.
+	arm64Howtos = []howto{
+		elf.R_AARCH64_NONE: {calcNone, 0}, 256: {calcNone, 0}, elf.R_AARCH64_ABS64: {calcAbs, 8},
+		elf.R_AARCH64_P32_ABS32: {calcAbs, 4}, elf.R_AARCH64_ABS32: {calcAbs, 4},
+		elf.R_AARCH64_P32_ABS16: {calcAbs, 2}, elf.R_AARCH64_ABS16: {calcAbs, 2},
+		elf.R_AARCH64_P32_PREL32: {calcRel, 4}, elf.R_AARCH64_PREL32: {calcRel, 4},
+		elf.R_AARCH64_P32_PREL16: {calcRel, 2}, elf.R_AARCH64_PREL16: {calcRel, 2},
+		elf.R_AARCH64_PREL64: {calcRel, 8}, 314: {calcRel, 4}, // R_AARCH64_PLT32
+		elf.R_AARCH64_TLS_DTPREL64: {calcTLS, 8},
+	}
+	riscvHowtos = []howto{
+		elf.R_RISCV_NONE: {calcNone, 0}, elf.R_RISCV_RELAX: {calcNone, 0}, elf.R_RISCV_ALIGN: {calcNone, 0},
+		elf.R_RISCV_32: {calcAbs, 4}, elf.R_RISCV_64: {calcAbs, 8}, elf.R_RISCV_32_PCREL: {calcRel, 4}, 59: {calcRel, 4}, // R_RISCV_PLT32
+		elf.R_RISCV_TLS_DTPREL32: {calcTLS, 4}, elf.R_RISCV_TLS_DTPREL64: {calcTLS, 8},
+		elf.R_RISCV_ADD8: {calcAdd, 1}, elf.R_RISCV_ADD16: {calcAdd, 2}, elf.R_RISCV_ADD32: {calcAdd, 4}, elf.R_RISCV_ADD64: {calcAdd, 8},
+		elf.R_RISCV_SUB8: {calcSub, 1}, elf.R_RISCV_SUB16: {calcSub, 2}, elf.R_RISCV_SUB32: {calcSub, 4}, elf.R_RISCV_SUB64: {calcSub, 8},
+		elf.R_RISCV_SET8: {calcAbs, 1}, elf.R_RISCV_SET16: {calcAbs, 2}, elf.R_RISCV_SET32: {calcAbs, 4},
+		elf.R_RISCV_SET6: {calcAbs, fieldLow6}, elf.R_RISCV_SUB6: {calcSub, fieldLow6},
+		60: {calcAbs, fieldULEB}, 61: {calcSub, fieldULEB}, // R_RISCV_SET_ULEB128, R_RISCV_SUB_ULEB128
+	}
+	loongHowtos = []howto{
+		elf.R_LARCH_NONE: {calcNone, 0}, elf.R_LARCH_RELAX: {calcNone, 0}, elf.R_LARCH_ALIGN: {calcNone, 0},
+		elf.R_LARCH_32: {calcAbs, 4}, elf.R_LARCH_64: {calcAbs, 8}, elf.R_LARCH_32_PCREL: {calcRel, 4}, elf.R_LARCH_64_PCREL: {calcRel, 8},
+		elf.R_LARCH_TLS_DTPREL32: {calcTLS, 4}, elf.R_LARCH_TLS_DTPREL64: {calcTLS, 8},
+		elf.R_LARCH_ADD6: {calcAdd, fieldLow6}, elf.R_LARCH_SUB6: {calcSub, fieldLow6},
+		elf.R_LARCH_ADD8: {calcAdd, 1}, elf.R_LARCH_ADD16: {calcAdd, 2}, elf.R_LARCH_ADD24: {calcAdd, 3}, elf.R_LARCH_ADD32: {calcAdd, 4}, elf.R_LARCH_ADD64: {calcAdd, 8},
+		elf.R_LARCH_SUB8: {calcSub, 1}, elf.R_LARCH_SUB16: {calcSub, 2}, elf.R_LARCH_SUB24: {calcSub, 3}, elf.R_LARCH_SUB32: {calcSub, 4}, elf.R_LARCH_SUB64: {calcSub, 8},
+		elf.R_LARCH_ADD_ULEB128: {calcAdd, fieldULEB}, elf.R_LARCH_SUB_ULEB128: {calcSub, fieldULEB},
+	}
+	s390Howtos = []howto{
+		elf.R_390_NONE: {calcNone, 0}, elf.R_390_8: {calcAbs, 1}, elf.R_390_16: {calcAbs, 2}, elf.R_390_32: {calcAbs, 4}, elf.R_390_64: {calcAbs, 8},
+		elf.R_390_PC16: {calcRel, 2}, elf.R_390_PC32: {calcRel, 4}, elf.R_390_PC64: {calcRel, 8},
+		elf.R_390_PLT32: {calcRel, 4}, elf.R_390_PLT64: {calcRel, 8},
+		elf.R_390_TLS_LDO32: {calcTLS, 4}, elf.R_390_TLS_LDO64: {calcTLS, 8},
+	}
+	// PowerPC numbers its 32-bit types alike in both classes.
+	ppc64Howtos = []howto{
+		elf.R_PPC64_NONE: {calcNone, 0}, elf.R_PPC64_ADDR16: {calcAbs, 2}, elf.R_PPC64_ADDR32: {calcAbs, 4}, elf.R_PPC64_ADDR64: {calcAbs, 8},
+		elf.R_PPC64_UADDR16: {calcAbs, 2}, elf.R_PPC64_UADDR32: {calcAbs, 4}, elf.R_PPC64_UADDR64: {calcAbs, 8},
+		elf.R_PPC64_REL32: {calcRel, 4}, elf.R_PPC64_REL64: {calcRel, 8}, elf.R_PPC64_DTPREL64: {calcTLS, 8},
+		elf.R_PPC64_TOC: {calcNone, 0}, // in .opd: the TOC base, which the linker chooses
+	}
+	ppcHowtos = []howto{
+		elf.R_PPC_NONE: {calcNone, 0}, elf.R_PPC_ADDR16: {calcAbs, 2}, elf.R_PPC_ADDR32: {calcAbs, 4},
+		elf.R_PPC_UADDR16: {calcAbs, 2}, elf.R_PPC_UADDR32: {calcAbs, 4}, elf.R_PPC_REL32: {calcRel, 4}, elf.R_PPC_DTPREL32: {calcTLS, 4},
+	}
+	mipsHowtos = []howto{
+		elf.R_MIPS_NONE: {calcNone, 0}, elf.R_MIPS_16: {calcAbs, 2}, elf.R_MIPS_32: {calcAbs, 4}, elf.R_MIPS_64: {calcAbs, 8},
+		elf.R_MIPS_PC32: {calcRel, 4}, elf.R_MIPS_TLS_DTPREL32: {calcTLS, 4}, elf.R_MIPS_TLS_DTPREL64: {calcTLS, 8},
+	}
+	sparcHowtos = []howto{
+		elf.R_SPARC_NONE: {calcNone, 0}, elf.R_SPARC_8: {calcAbs, 1}, elf.R_SPARC_16: {calcAbs, 2}, elf.R_SPARC_32: {calcAbs, 4}, elf.R_SPARC_64: {calcAbs, 8},
+		elf.R_SPARC_UA16: {calcAbs, 2}, elf.R_SPARC_UA32: {calcAbs, 4}, elf.R_SPARC_UA64: {calcAbs, 8},
+		elf.R_SPARC_DISP8: {calcRel, 1}, elf.R_SPARC_DISP16: {calcRel, 2}, elf.R_SPARC_DISP32: {calcRel, 4}, elf.R_SPARC_DISP64: {calcRel, 8},
+	}
+)
+
+// howtosOf is the table of a machine; nil for one that is not known.
+func howtosOf(m elf.Machine) []howto {
+	switch m {
+	case elf.EM_386:
+		return x86Howtos
+	case elf.EM_X86_64:
+		return x86_64Howtos
+	case elf.EM_ARM:
+		return armHowtos
+	case elf.EM_AARCH64:
+		return arm64Howtos
+	case elf.EM_RISCV:
+		return riscvHowtos
+	case elf.EM_LOONGARCH:
+		return loongHowtos
+	case elf.EM_S390:
+		return s390Howtos
+	case elf.EM_PPC64:
+		return ppc64Howtos
+	case elf.EM_PPC:
+		return ppcHowtos
+	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE:
+		return mipsHowtos
+	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
+		return sparcHowtos
+	}
+	return nil
+}
+
+// relocName spells a relocation type, as debug/elf does where it has a name.
+func relocName(m elf.Machine, kind uint32) string {
+	var name string
+	switch m {
+	case elf.EM_386:
+		name = elf.R_386(kind).String()
+	case elf.EM_X86_64:
+		name = elf.R_X86_64(kind).String()
+	case elf.EM_ARM:
+		name = elf.R_ARM(kind).String()
+	case elf.EM_AARCH64:
+		name = elf.R_AARCH64(kind).String()
+	case elf.EM_RISCV:
+		name = elf.R_RISCV(kind).String()
+	case elf.EM_LOONGARCH:
+		name = elf.R_LARCH(kind).String()
+	case elf.EM_S390:
+		name = elf.R_390(kind).String()
+	case elf.EM_PPC64:
+		name = elf.R_PPC64(kind).String()
+	case elf.EM_PPC:
+		name = elf.R_PPC(kind).String()
+	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
+		name = elf.R_SPARC(kind).String()
+	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE: // not a triple, which has no name
+		name = elf.R_MIPS(kind).String()
+	}
+	// Of a number without a name String makes "R_NEAREST+3".
+	if !strings.HasPrefix(name, "R_") || strings.Contains(name, "+") {
+		return fmt.Sprintf("%v type %#x", m, kind)
+	}
+	return name
+}

@@ -1,0 +1,199 @@
+package elfx
+
+import (
+	"bytes"
+	"compress/flate"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+var (
+	// ErrNotArchive: neither an ar archive nor a zip file.
+	ErrNotArchive = errors.New("not an ar archive or a zip file")
+	// ErrThin: a thin archive, which only names its members.
+	ErrThin = errors.New("thin archive: give the files that it names")
+	// ErrArchive: a damaged archive.
+	ErrArchive = errors.New("damaged archive")
+	// ErrMemberPacked: a member that is encrypted, or compressed in another way
+	// than by deflate.
+	ErrMemberPacked = errors.New("member is encrypted or compressed in an unknown way")
+	// ErrNoMember: no ELF file of this name is in the archive.
+	ErrNoMember = errors.New("no such ELF file in the archive")
+	// ErrAmbiguous: several members have the name.
+	ErrAmbiguous = errors.New("several members of this name")
+)
+
+// memberSeparator is between the path of an archive and a member's name.
+const memberSeparator = "!/"
+
+// Member is one ELF file in an archive: an object in a .a, a library in a zip
+// file (APK, JAR, wheel).
+type Member struct {
+	// Name is the member's name in the archive, with the directories that a
+	// zip file has. It need not be unique in a .a.
+	Name string
+	// Size is the member's length in bytes, uncompressed.
+	Size uint64
+
+	archive  string
+	offset   uint64 // of its bytes in the archive
+	packed   uint64 // their number
+	deflated bool
+	sum      uint32 // CRC-32 of a deflated member
+}
+
+// Path is the path that the opened member will have: that of the archive, "!/"
+// and the name.
+func (m *Member) Path() string { return m.archive + memberSeparator + m.Name }
+
+// Members yields the ELF files in the archive at path, in its order: an ar
+// archive (names as GNU or BSD have them) or a zip file. Other members are
+// passed over; one that cannot be looked into gives an error, which need not be
+// the last thing. Of what is damaged the error is a *wire.Error.
+func Members(path string) iter.Seq2[Member, error] {
+	return func(yield func(Member, error) bool) {
+		var members []memberResult
+		m, err := openMapping(path)
+		if err == nil {
+			err = Guard(func() (err error) {
+				members, err = scanArchive(m.data)
+				return err
+			})
+			if m.unmap != nil {
+				_ = m.unmap()
+			}
+		}
+		if err != nil {
+			members = append(members, memberResult{err: withoutPath(err)})
+		}
+		for _, r := range members {
+			r.archive = path
+			if r.err != nil {
+				r.err = fmt.Errorf("%s: %w", path, r.err)
+			}
+			if !yield(r.Member, r.err) {
+				return
+			}
+		}
+	}
+}
+
+type memberResult struct {
+	Member
+	err error
+}
+
+// scanArchive lists the ELF members of an archive.
+func scanArchive(data []byte) ([]memberResult, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte(thinMagic)):
+		return nil, &wire.Error{Section: archiveHeader, Err: ErrThin}
+	case bytes.HasPrefix(data, []byte(arMagic)):
+		return scanAr(data)
+	case bytes.HasPrefix(data, []byte(zipMagic)):
+		return scanZip(data)
+	}
+	return nil, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
+}
+
+// IsArchive tells whether a file begins as Members reads it, a thin archive
+// included.
+func IsArchive(prefix []byte) bool {
+	for _, magic := range []string{arMagic, thinMagic, zipMagic} {
+		if bytes.HasPrefix(prefix, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenMember opens the member of the given name. The error is ErrNoMember when
+// there is none, ErrAmbiguous when there are several.
+func OpenMember(path, name string) (*File, error) {
+	var found []Member
+	var damage error
+	for m, err := range Members(path) {
+		switch {
+		case err != nil && damage == nil:
+			damage = err
+		case err == nil && m.Name == name:
+			found = append(found, m)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0].Open()
+	case len(found) > 1:
+		return nil, fmt.Errorf("%s: %w: %s", path, ErrAmbiguous, name)
+	case damage != nil:
+		return nil, damage
+	}
+	return nil, fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)
+}
+
+// Open opens the member. A stored one aliases the mapped archive; a deflated
+// one is inflated into memory, at most 256 times its packed size or 16 MiB.
+func (m *Member) Open() (*File, error) {
+	a, err := openMapping(m.archive)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
+	}
+	f := &File{path: m.Path(), archive: m.archive, mapping: &mapping{unmap: a.unmap}}
+	err = f.do(func() error {
+		if m.offset > uint64(len(a.data)) || m.packed > uint64(len(a.data))-m.offset {
+			return ErrChanged // it was inside when Members looked
+		}
+		data := a.data[m.offset:][:m.packed:m.packed]
+		if m.deflated {
+			return m.inflate(f, data)
+		}
+		f.mapping.data, f.data = data, data
+		return nil
+	})
+	if err == nil {
+		err = f.do(f.parse)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (m *Member) inflate(f *File, packed []byte) error {
+	if m.Size > min(unpackLimit(len(packed)), uint64(len(packed))*maxDeflate) {
+		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(packed), m.Size)
+		return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
+	}
+	archive := f.mapping
+	err := f.fill(m.Size, func(dst []byte) error { return m.inflateInto(dst, packed) })
+	if archive.unmap != nil {
+		_ = archive.unmap() // the file is in memory of its own now
+	}
+	return err
+}
+
+func (m *Member) inflateInto(dst, packed []byte) error {
+	r := flate.NewReader(bytes.NewReader(packed))
+	_, err := io.ReadFull(r, dst)
+	if err == nil {
+		var more [1]byte
+		if n, end := r.Read(more[:]); n != 0 || end != io.EOF {
+			err = errors.New("longer than its header says")
+		} else if crc32.ChecksumIEEE(dst) != m.sum {
+			err = errors.New("wrong checksum")
+		}
+	}
+	if err != nil {
+		err = &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: fmt.Errorf("%w: %w", ErrArchive, err)}
+	}
+	return err
+}
+
+func isELF(data []byte) bool { return bytes.HasPrefix(data, []byte(elf.ELFMAG)) }

@@ -1,0 +1,294 @@
+package elfx
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// The symbols of an object, by index in objectSpec's table.
+const (
+	symText   = 1 + iota // the section symbol of .text
+	symFunc              // .text + 0x10, 0x20 bytes
+	symUndef             // in another file
+	symCommon            // aligned to 32
+	symAbs               // 0x1234
+	symTLS               // 4 in .tdata
+	symTdata             // the section symbol of .tdata
+	symLost              // in a section that there is not
+	symCount
+)
+
+const textAddr, tdataAddr = 0x40, 0x80 // where objectSpec's sections are laid out
+
+// objectSpec is a relocatable object whose .debug_info has the given bytes and
+// relocations.
+func objectSpec(machine elf.Machine, class elf.Class, big bool, rela bool, data []byte, relocs ...Reloc) *spec {
+	s := &spec{kind: elf.ET_REL, machine: machine, class: class, big: big}
+	kind, entry := elf.SHT_REL, uint64(8)
+	if rela {
+		kind, entry = elf.SHT_RELA, 12
+	}
+	if class == elf.ELFCLASS64 {
+		entry *= 2
+	}
+	s.sections = []sec{
+		{name: ".rodata", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: make([]byte, 9), align: 1},
+		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, data: make([]byte, 0x30), align: 64},
+		{name: ".tdata", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_TLS, data: make([]byte, 8), align: 32},
+		{name: ".debug_info", kind: elf.SHT_PROGBITS, data: data, align: 1},
+		{name: ".rel.debug_info", kind: kind, info: 4, link: ".symtab", entsize: entry, data: s.relocBytes(rela, relocs)},
+		{name: ".strtab", kind: elf.SHT_STRTAB, data: []byte{0}},
+		{name: ".symtab", kind: elf.SHT_SYMTAB, link: ".strtab", entsize: map[bool]uint64{true: 24, false: 16}[class != elf.ELFCLASS32]},
+	}
+	e := s.enc()
+	for _, sym := range [symCount]Symbol{
+		symText:   {Type: elf.STT_SECTION, Shndx: 2},
+		symFunc:   {Type: elf.STT_FUNC, Shndx: 2, Value: 0x10, Size: 0x20},
+		symUndef:  {Value: 0x99},
+		symCommon: {Type: elf.STT_OBJECT, Shndx: uint32(elf.SHN_COMMON), Value: 32},
+		symAbs:    {Shndx: uint32(elf.SHN_ABS), Value: 0x1234},
+		symTLS:    {Type: elf.STT_TLS, Shndx: 3, Value: 4},
+		symTdata:  {Type: elf.STT_SECTION, Shndx: 3},
+		symLost:   {Type: elf.STT_FUNC, Shndx: 0x77, Value: 1},
+	} {
+		e.symbol(sym)
+	}
+	s.sections[6].data = e.b
+	return s
+}
+
+func (e *enc) symbol(s Symbol) {
+	e.u32(s.Name)
+	if e.wide {
+		e.u8(byte(s.Type), 0).u16(uint16(s.Shndx)).u64(s.Value, s.Size)
+	} else {
+		e.u32(uint32(s.Value), uint32(s.Size)).u8(byte(s.Type), 0).u16(uint16(s.Shndx))
+	}
+}
+
+func (s *spec) relocBytes(rela bool, relocs []Reloc) []byte {
+	e := s.enc()
+	for _, r := range relocs {
+		e.word(r.Offset)
+		switch {
+		case e.wide && s.machine == elf.EM_MIPS && !s.big:
+			e.u32(r.Sym).u8(byte(r.Type>>24), byte(r.Type>>16), byte(r.Type>>8), byte(r.Type))
+		case e.wide:
+			e.u64(uint64(r.Sym)<<32 | uint64(r.Type))
+		default:
+			e.u32(r.Sym<<8 | r.Type)
+		}
+		if rela {
+			e.word(uint64(r.Addend))
+		}
+	}
+	return e.b
+}
+
+// relocated returns .debug_info after relocation.
+func relocated(t *testing.T, s *spec) ([]byte, *File) {
+	t.Helper()
+	f := mustFile(t, s.build())
+	data, err := f.SectionData(".debug_info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, f
+}
+
+// What one relocation makes of the bytes at offset 2, by machine. "0a" stands
+// for bytes that stay.
+var applied = []struct {
+	name    string
+	machine elf.Machine
+	class   elf.Class
+	big     bool
+	rela    bool
+	field   string // hex, before
+	r       Reloc
+	want    string // hex, after
+}{
+	{"x86-64 psABI 64", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 1, Sym: symFunc, Addend: 3}, "5300000000000000"},
+	{"x86-64 psABI 32", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 10, Sym: symText, Addend: 1}, "41000000"},
+	{"x86-64 psABI 16", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffff", Reloc{Type: 12, Sym: symText}, "4000"},
+	{"x86-64 psABI 8", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ff", Reloc{Type: 14, Sym: symText, Addend: 2}, "42"},
+	{"x86-64 psABI PC32", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 2, Sym: symText}, "3e000000"},
+	{"x86-64 psABI PC64, no symbol", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 24, Addend: 1}, "ffffffffffffffff"},
+	{"x86-64 psABI SIZE32", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 32, Sym: symFunc, Addend: 1}, "21000000"},
+	{"x86-64 psABI NONE", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 0, Sym: symFunc}, "ffffffff"},
+	{"x86-64 DTPOFF64", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 17, Sym: symTLS, Addend: 1}, "0500000000000000"},
+	{"x86-64 DTPOFF64, section symbol", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 17, Sym: symTdata, Addend: 4}, "0400000000000000"},
+	{"undefined symbol", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 10, Sym: symUndef, Addend: 5}, "05000000"},
+	{"common symbol", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 10, Sym: symCommon, Addend: 5}, "05000000"},
+	{"absolute symbol", elf.EM_X86_64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 10, Sym: symAbs, Addend: 1}, "35120000"},
+	{"i386 psABI 32", elf.EM_386, elf.ELFCLASS32, false, false, "03000000", Reloc{Type: 1, Sym: symFunc}, "53000000"},
+	{"i386 psABI PC32", elf.EM_386, elf.ELFCLASS32, false, false, "01000000", Reloc{Type: 2, Sym: symText}, "3f000000"},
+	{"AAELF64 ABS64", elf.EM_AARCH64, elf.ELFCLASS64, true, true, "ffffffffffffffff", Reloc{Type: 257, Sym: symFunc, Addend: 3}, "0000000000000053"},
+	{"AAELF64 PREL32", elf.EM_AARCH64, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 261, Sym: symText}, "3e000000"},
+	{"AAELF32 ABS32", elf.EM_ARM, elf.ELFCLASS32, false, false, "01000000", Reloc{Type: 2, Sym: symFunc}, "51000000"},
+	{"AAELF32 PREL31 keeps bit 31", elf.EM_ARM, elf.ELFCLASS32, false, false, "fcffff7f", Reloc{Type: 42, Sym: symText}, "3a000000"},
+	{"AAELF32 PREL31 backwards", elf.EM_ARM, elf.ELFCLASS32, true, false, "ffffffc0", Reloc{Type: 42, Sym: symAbs}, "800011f2"},
+	{"RISC-V ADD8", elf.EM_RISCV, elf.ELFCLASS64, false, true, "f8", Reloc{Type: 33, Sym: symFunc, Addend: 1}, "49"},
+	{"RISC-V ADD16", elf.EM_RISCV, elf.ELFCLASS64, false, true, "0001", Reloc{Type: 34, Sym: symFunc, Addend: 1}, "5101"},
+	{"RISC-V SUB32", elf.EM_RISCV, elf.ELFCLASS64, false, true, "60000000", Reloc{Type: 39, Sym: symFunc}, "10000000"},
+	{"RISC-V SUB64", elf.EM_RISCV, elf.ELFCLASS64, false, true, "0000000000000000", Reloc{Type: 40, Sym: symText}, "c0ffffffffffffff"},
+	{"RISC-V SET6 keeps the opcode", elf.EM_RISCV, elf.ELFCLASS64, false, true, "40", Reloc{Type: 53, Sym: symFunc}, "50"},
+	{"RISC-V SUB6 keeps the opcode", elf.EM_RISCV, elf.ELFCLASS64, false, true, "54", Reloc{Type: 52, Sym: symFunc, Addend: -0x4e}, "52"},
+	{"RISC-V SET8", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ff", Reloc{Type: 54, Sym: symFunc}, "50"},
+	{"RISC-V SET16", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ffff", Reloc{Type: 55, Sym: symFunc}, "5000"},
+	{"RISC-V SET32", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 56, Sym: symFunc}, "50000000"},
+	{"RISC-V 32_PCREL", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ffffffff", Reloc{Type: 57, Sym: symText}, "3e000000"},
+	{"RISC-V SET_ULEB128 keeps its length", elf.EM_RISCV, elf.ELFCLASS64, false, true, "808000", Reloc{Type: 60, Sym: symFunc, Addend: 0x100}, "d08200"},
+	{"RISC-V SUB_ULEB128", elf.EM_RISCV, elf.ELFCLASS64, false, true, "d08200", Reloc{Type: 61, Sym: symFunc}, "808200"},
+	{"RISC-V TLS_DTPREL64", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 9, Sym: symTLS, Addend: 0x800}, "0400000000000000"},
+	{"RISC-V RELAX", elf.EM_RISCV, elf.ELFCLASS64, false, true, "ff", Reloc{Type: 51}, "ff"},
+	{"LoongArch ADD24", elf.EM_LOONGARCH, elf.ELFCLASS64, false, true, "010000", Reloc{Type: 49, Sym: symFunc}, "510000"},
+	{"LoongArch ADD6", elf.EM_LOONGARCH, elf.ELFCLASS64, false, true, "41", Reloc{Type: 105, Sym: symFunc}, "51"},
+	{"LoongArch SUB_ULEB128", elf.EM_LOONGARCH, elf.ELFCLASS64, false, true, "d100", Reloc{Type: 108, Sym: symFunc}, "8100"},
+	{"s390x 64", elf.EM_S390, elf.ELFCLASS64, true, true, "ffffffffffffffff", Reloc{Type: 22, Sym: symFunc}, "0000000000000050"},
+	{"s390x PC32", elf.EM_S390, elf.ELFCLASS64, true, true, "ffffffff", Reloc{Type: 5, Sym: symText}, "0000003e"},
+	{"ppc64 ADDR64", elf.EM_PPC64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 38, Sym: symFunc}, "5000000000000000"},
+	{"ppc64 REL64", elf.EM_PPC64, elf.ELFCLASS64, true, true, "ffffffffffffffff", Reloc{Type: 44, Sym: symText}, "000000000000003e"},
+	{"ppc64 DTPREL64", elf.EM_PPC64, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 78, Sym: symTLS, Addend: 0x8000}, "0400000000000000"},
+	{"ppc ADDR32", elf.EM_PPC, elf.ELFCLASS32, true, true, "ffffffff", Reloc{Type: 1, Sym: symFunc}, "00000050"},
+	{"o32 MIPS_32", elf.EM_MIPS, elf.ELFCLASS32, true, false, "00000001", Reloc{Type: 2, Sym: symFunc}, "00000051"},
+	{"o32 PC32", elf.EM_MIPS, elf.ELFCLASS32, false, false, "00000000", Reloc{Type: 248, Sym: symText}, "3e000000"},
+	{"n64 MIPS_64", elf.EM_MIPS, elf.ELFCLASS64, true, true, "ffffffffffffffff", Reloc{Type: 18, Sym: symFunc, Addend: 1}, "0000000000000051"},
+	{"n64 PC32, then 64", elf.EM_MIPS, elf.ELFCLASS64, false, true, "ffffffffffffffff", Reloc{Type: 248 | 18<<8, Sym: symText}, "3e00000000000000"},
+	{"n64 triple of nothing", elf.EM_MIPS, elf.ELFCLASS64, false, true, "ff", Reloc{Type: 0}, "ff"},
+	{"SPARC UA64", elf.EM_SPARCV9, elf.ELFCLASS64, true, true, "ffffffffffffffff", Reloc{Type: 54, Sym: symFunc}, "0000000000000050"},
+}
+
+func TestApply(t *testing.T) {
+	for _, test := range applied {
+		var field, want []byte
+		fmt.Sscanf(test.field, "%x", &field)
+		fmt.Sscanf(test.want, "%x", &want)
+		data := append(append([]byte{0x0a, 0x0a}, field...), 0x0a)
+		test.r.Offset = 2
+		got, f := relocated(t, objectSpec(test.machine, test.class, test.big, test.rela, data, test.r))
+		want = append(append([]byte{0x0a, 0x0a}, want...), 0x0a)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: %x, want %x", test.name, got, want)
+		}
+		for _, err := range append(f.Losses(), f.RelocLosses()...) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// A field that cannot be relocated stays, and is counted at its place.
+func TestRelocLosses(t *testing.T) {
+	ones := bytes.Repeat([]byte{0xff}, 16)
+	for _, test := range []struct {
+		name    string
+		machine elf.Machine
+		relocs  []Reloc
+		err     error
+		at      int
+		text    string
+	}{
+		{"unknown type", elf.EM_X86_64, []Reloc{{Type: 99, Offset: 3, Sym: symFunc}, {Type: 99, Offset: 7}}, ErrRelocType, 3, "EM_X86_64 type 0x63 (fields left as they are: 2)"},
+		{"a type of code", elf.EM_X86_64, []Reloc{{Type: 9, Offset: 3, Sym: symFunc}}, ErrRelocType, 3, "R_X86_64_GOTPCREL (fields left as they are: 1)"},
+		{"unknown machine", elf.EM_68K, []Reloc{{Type: 1, Offset: 4}}, ErrRelocType, 4, "EM_68K type 0x1 ("},
+		{"field at the end", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 9}}, ErrRelocPlace, 9, "R_X86_64_64"},
+		{"offset 2^64-1", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1<<64 - 1}}, ErrRelocPlace, 16, "R_X86_64_64"},
+		{"LEB without an end", elf.EM_RISCV, []Reloc{{Type: 60, Offset: 9}}, ErrRelocPlace, 9, "EM_RISCV type 0x3c"},
+		{"no such symbol", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symCount}}, ErrRelocSymbol, 1, "R_X86_64_64"},
+		{"symbol in no section", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symLost}}, ErrRelocSymbol, 1, "R_X86_64_64"},
+		{"special symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8 | 1<<24, Offset: 1}}, ErrRelocType, 1, "type 0x1001212"},
+		{"unknown type in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 99<<8, Offset: 1}}, ErrRelocType, 1, "type 0x6312"},
+		{"no symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8, Offset: 1, Sym: symLost}}, ErrRelocSymbol, 1, "type 0x1212"},
+	} {
+		got, f := relocated(t, objectSpec(test.machine, elf.ELFCLASS64, false, true, ones, test.relocs...))
+		if !bytes.Equal(got, ones) {
+			t.Errorf("%s: changed to %x", test.name, got)
+		}
+		losses := f.RelocLosses()
+		if len(losses) != 1 || !strings.Contains(losses[0].Error(), test.text) || !strings.HasPrefix(losses[0].Error(), "test.elf: .debug_info+") {
+			t.Errorf("%s: %v", test.name, losses)
+			continue
+		}
+		wantError(t, losses[0], test.err, ".debug_info", test.at)
+	}
+}
+
+// The kinds of loss that are told apart are bounded.
+func TestManyRelocLosses(t *testing.T) {
+	var relocs []Reloc
+	for i := range 100 {
+		relocs = append(relocs, Reloc{Type: 1000 + uint32(i), Offset: 1})
+	}
+	_, f := relocated(t, objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), relocs...))
+	losses := f.RelocLosses()
+	if len(losses) != maxRelocLosses+1 || !strings.HasSuffix(losses[maxRelocLosses].Error(), "EM_X86_64 type 0x3f8 and others (fields left as they are: 84)") {
+		t.Errorf("%d losses, the last %v", len(losses), losses[len(losses)-1])
+	}
+}
+
+// Data fails where a table of relocations cannot be read: what it is about
+// would otherwise pass for relocated.
+func TestRelocTables(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		change  func(*spec)
+		err     error
+		section string
+		at      int
+	}{
+		{"entry size", func(s *spec) { s.sections[4].entsize = 16 }, ErrEntrySize, ".rel.debug_info", 0},
+		{"half an entry", func(s *spec) { s.sections[4].data = make([]byte, 36) }, wire.ErrTruncated, ".rel.debug_info", 24},
+		{"no symbol table", func(s *spec) { s.sections[6].kind = elf.SHT_PROGBITS }, ErrRelocTable, ".symtab", 0},
+		{"another symbol table", func(s *spec) { s.sections[4].link = ".strtab" }, ErrRelocTable, ".rel.debug_info", 0},
+		{"damaged symbol table", func(s *spec) { s.sections[6].data = make([]byte, 25) }, wire.ErrTruncated, ".symtab", 24},
+		{"damaged compression", func(s *spec) { s.sections[3].flags = elf.SHF_COMPRESSED }, wire.ErrTruncated, ".debug_info", 8},
+	} {
+		s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), Reloc{Type: 1})
+		test.change(s)
+		_, err := mustFile(t, s.build()).SectionData(".debug_info")
+		t.Log(test.name)
+		wantError(t, err, test.err, test.section, test.at)
+	}
+}
+
+// Sections that share bytes cannot be copied any number of times.
+func TestRelocOverlap(t *testing.T) {
+	s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 4000), Reloc{Type: 1})
+	s.sections = append(s.sections, sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: []byte{1}}, sec{name: ".rel.debug_line", kind: elf.SHT_RELA,
+		info: 8, link: ".symtab", entsize: 24, data: make([]byte, 24)})
+	l := s.layout()
+	header := l.shoff + l.index[".debug_line"]*l.shentsize
+	binary.LittleEndian.PutUint64(l.data[header+24:], l.offset[".debug_info"])
+	binary.LittleEndian.PutUint64(l.data[header+32:], 4000)
+	f := mustFile(t, l.data)
+	if _, err := f.SectionData(".debug_info"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.SectionData(".debug_line")
+	wantError(t, err, ErrOverlap, ".debug_line", 0)
+}
+
+// Relocations in code and in a linked file (ld --emit-relocs) are left alone.
+func TestNotRelocated(t *testing.T) {
+	s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), Reloc{Type: 1, Sym: symFunc})
+	s.kind = elf.ET_EXEC
+	got, f := relocated(t, s)
+	if !bytes.Equal(got, make([]byte, 8)) || f.Section(".debug_info").applied() != 0 {
+		t.Errorf("linked file: %x", got)
+	}
+	s.kind, s.sections[4].info = elf.ET_REL, 2 // .text
+	f = mustFile(t, s.build())
+	if data, err := f.SectionData(".text"); !bytes.Equal(data, make([]byte, 0x30)) || err != nil {
+		t.Errorf(".text: %x, %v", data, err)
+	}
+	raw, err := f.Section(".debug_info").Raw()
+	if !bytes.Equal(raw, make([]byte, 8)) || err != nil {
+		t.Errorf("raw: %x, %v", raw, err)
+	}
+}

@@ -1,0 +1,208 @@
+package elfx
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/crc64"
+	"io"
+
+	"github.com/ulikunitz/xz/lzma"
+
+	"symkit/internal/wire"
+)
+
+// ErrXZ: data that is no .xz file of one stream with LZMA2 alone, or damaged.
+var ErrXZ = errors.New("unusable xz data")
+
+const (
+	xzMagic       = "\xfd7zXZ\x00"
+	xzEndMagic    = "YZ"
+	xzEnds        = 12 // the size of a stream header, and of a footer
+	xzLZMA2       = 0x21
+	xzMinDict     = 4096
+	xzMaxCheck    = 15 // check types are 0 to 15
+	xzCRC32       = 1
+	xzCRC64       = 4
+	xzSHA256      = 10
+	xzSizes       = 0xc0 // block flags: compressed and uncompressed size are there
+	xzPackedSize  = 0x40
+	xzFilterCount = 0x03
+)
+
+// xzBlock is what the index says of one block.
+type xzBlock struct {
+	at     int    // of its header
+	packed uint64 // header, data and check, without the padding before the check
+	size   uint64 // uncompressed
+}
+
+// xzStream is a .xz file (.xz file format 1.1.0, §2) whose index was read. The
+// index tells the size of everything before anything is decoded.
+type xzStream struct {
+	c      wire.Cursor // over the whole file
+	check  uint8       // the check type
+	blocks []xzBlock
+	size   uint64
+}
+
+// openXZ reads the index of the .xz file in data. Several streams in a row are
+// not taken: nobody writes them into a section.
+func openXZ(section string, data []byte) (*xzStream, error) {
+	s := &xzStream{c: wire.New(section, data, false)}
+	if len(data) < 2*xzEnds || !bytes.HasPrefix(data, []byte(xzMagic)) {
+		s.fail(0, "no stream header")
+		return nil, s.c.Err()
+	}
+	s.check = data[7] & xzMaxCheck
+	footer := s.c
+	footer.Seek(uint64(len(data) - xzEnds + 4))
+	backward := (uint64(footer.U32()) + 1) * 4
+	flags, magic := footer.U16(), footer.Bytes(2)
+	before := uint64(len(data) - 2*xzEnds)
+	if string(magic) != xzEndMagic || flags != binary.LittleEndian.Uint16(data[6:]) || backward > before {
+		s.fail(len(data)-xzEnds, "no stream footer")
+		return nil, s.c.Err()
+	}
+	s.readIndex(xzEnds+before-backward, backward)
+	return s, s.c.Err()
+}
+
+func (s *xzStream) fail(at int, what string) {
+	s.c.Fail(at, fmt.Errorf("%w: %s", ErrXZ, what))
+}
+
+// readIndex reads the index (§4), which lies behind the blocks.
+func (s *xzStream) readIndex(from, size uint64) {
+	c := s.c
+	c.Seek(from)
+	c = c.Sub(size)
+	if c.U8() != 0 {
+		s.fail(int(from), "no index")
+		return
+	}
+	count := c.ULEB()
+	next := uint64(xzEnds)
+	for range count {
+		at := c.Pos()
+		b := xzBlock{int(next), c.ULEB(), c.ULEB()}
+		if c.Err() != nil {
+			s.c = c
+			return
+		}
+		if b.packed == 0 || b.packed > from-next || b.onDisk() > from-next || s.size+b.size < b.size {
+			s.fail(at, "blocks that are larger than the file")
+			return
+		}
+		next += b.onDisk()
+		s.size += b.size
+		s.blocks = append(s.blocks, b)
+	}
+	if next != from {
+		s.fail(int(from), "bytes that belong to no block")
+	}
+}
+
+// decode fills dst, which has the stream's size.
+func (s *xzStream) decode(dst []byte) error {
+	for _, b := range s.blocks {
+		c := s.c
+		c.Seek(uint64(b.at))
+		c = c.Sub(b.onDisk())
+		if err := s.block(&c, &b, dst[:b.size]); err != nil {
+			return &wire.Error{Section: c.Section(), Offset: b.at, Err: err}
+		}
+		dst = dst[b.size:]
+	}
+	return nil
+}
+
+// onDisk is the block's size in the file, padded to a multiple of 4.
+func (b *xzBlock) onDisk() uint64 { return (b.packed + 3) &^ 3 }
+
+// block decodes one block (§3), which is all of c, into dst.
+func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
+	dict, err := blockHeader(c)
+	if err != nil {
+		return err
+	}
+	check := s.checkSize()
+	padding := int(b.onDisk() - b.packed)
+	if c.Len() < check+padding {
+		return wire.ErrTruncated
+	}
+	packed := c.Bytes(uint64(c.Len() - check - padding))
+	c.Skip(uint64(padding))
+	// No match can reach back further than the block's first byte.
+	dict = max(min(dict, uint64(len(dst))), xzMinDict)
+	r, err := lzma.Reader2Config{DictCap: int(dict)}.NewReader2(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrXZ, err)
+	}
+	if _, err := io.ReadFull(r, dst); err != nil {
+		return fmt.Errorf("%w: %w", ErrXZ, err)
+	}
+	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		return fmt.Errorf("%w: a block larger than the index says", ErrXZ)
+	}
+	if !s.verify(dst, c.Bytes(uint64(check))) {
+		return fmt.Errorf("%w: wrong checksum", ErrXZ)
+	}
+	return nil
+}
+
+// blockHeader passes over a block header (§3.1) and returns the dictionary size
+// of its one filter.
+func blockHeader(c *wire.Cursor) (dict uint64, err error) {
+	header := *c
+	size := (uint64(header.U8()) + 1) * 4
+	header = c.Sub(size)
+	header.Skip(1)
+	flags := header.U8()
+	if flags&xzPackedSize != 0 {
+		header.ULEB()
+	}
+	if flags&(xzSizes&^xzPackedSize) != 0 {
+		header.ULEB()
+	}
+	id, properties := header.ULEB(), header.ULEB()
+	bits := header.U8()
+	if c.Err() != nil || header.Err() != nil {
+		return 0, wire.ErrTruncated
+	}
+	if flags&^xzSizes != 0 || id != xzLZMA2 || properties != 1 {
+		return 0, fmt.Errorf("%w: a filter other than LZMA2", ErrXZ)
+	}
+	// DecodeDictCap gives 2^32 − 1 for the largest code, and refuses others.
+	n, err := lzma.DecodeDictCap(bits)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrXZ, err)
+	}
+	return uint64(n), nil
+}
+
+// checkSize is the size of a block's checksum by its type (§2.1.1.2).
+func (s *xzStream) checkSize() int {
+	if s.check == 0 {
+		return 0
+	}
+	return 4 << ((s.check - 1) / 3)
+}
+
+// verify compares a checksum; one of a type that is not known passes, as the
+// specification has it.
+func (s *xzStream) verify(data, sum []byte) bool {
+	switch s.check {
+	case xzCRC32:
+		return crc32.ChecksumIEEE(data) == binary.LittleEndian.Uint32(sum)
+	case xzCRC64:
+		return crc64.Checksum(data, crc64.MakeTable(crc64.ECMA)) == binary.LittleEndian.Uint64(sum)
+	case xzSHA256:
+		want := sha256.Sum256(data)
+		return bytes.Equal(want[:], sum)
+	}
+	return true
+}

@@ -1,0 +1,73 @@
+package elfx
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"debug/elf"
+	"fmt"
+	"io"
+
+	"symkit/internal/wire"
+)
+
+const (
+	zipMagic = "PK\x03\x04"
+	// zipEncrypted is bit 0 of the general purpose flags (APPNOTE 4.4.4).
+	zipEncrypted = 1
+)
+
+// scanZip lists the ELF files in a zip file: stored or deflated.
+func scanZip(data []byte) ([]memberResult, error) {
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", ErrArchive, err)}
+	}
+	var members []memberResult
+	inflater := flate.NewReader(bytes.NewReader(nil))
+	for _, entry := range r.File {
+		if entry.UncompressedSize64 < uint64(len(elf.ELFMAG)) {
+			continue // directories
+		}
+		if m := zipMember(data, entry, inflater); m.err != nil || m.Name != "" {
+			members = append(members, m)
+		}
+	}
+	return members, nil
+}
+
+// zipMember reads one entry. Neither name nor error: it is no ELF file.
+func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult) {
+	off, err := entry.DataOffset()
+	size := uint64(len(data))
+	switch {
+	case err != nil:
+		return zipError(0, entry, fmt.Errorf("%w: %w", ErrArchive, err))
+	case uint64(off) > size || entry.CompressedSize64 > size-uint64(off):
+		return zipError(int(min(uint64(off), size)), entry, wire.ErrTruncated)
+	case entry.Flags&zipEncrypted != 0 || entry.Method != zip.Store && entry.Method != zip.Deflate:
+		return zipError(int(off), entry, ErrMemberPacked)
+	}
+	packed := data[off:][:entry.CompressedSize64]
+	start := packed
+	if entry.Method == zip.Deflate {
+		start = make([]byte, len(elf.ELFMAG))
+		// A stream that is damaged so early is not known to be an ELF file.
+		_ = inflater.(flate.Resetter).Reset(bytes.NewReader(packed), nil)
+		_, _ = io.ReadFull(inflater, start)
+	}
+	if !isELF(start) {
+		return m
+	}
+	m.Name, m.Size = entry.Name, entry.UncompressedSize64
+	m.offset, m.packed = uint64(off), entry.CompressedSize64
+	m.deflated, m.sum = entry.Method == zip.Deflate, entry.CRC32
+	if !m.deflated {
+		m.Size = m.packed
+	}
+	return m
+}
+
+func zipError(at int, entry *zip.File, err error) memberResult {
+	return memberResult{err: &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%s: %w", entry.Name, err)}}
+}
