@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"symkit/dump"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/walk"
+	"symkit/walk/corefile"
+)
+
+// breakpadLike gives symbols with the defects that Breakpad's dump_syms leaves
+// in them: no signal frames, the trampoline's rules without .cfa, and a
+// return address for _start.
+type breakpadLike struct{ files *walk.Files }
+
+func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	f, _ := b.files.Binary(m)
+	if f == nil {
+		return &walk.Symbols{}
+	}
+	mod, err := dump.Dump(ctx, &elfx.Image{Main: f}, dump.Options{})
+	if err != nil {
+		return &walk.Symbols{}
+	}
+	var text bytes.Buffer
+	if err := mod.Write(&text); err != nil {
+		return &walk.Symbols{}
+	}
+	out := regexp.MustCompile(`INFO SIGNAL_FRAME .*\n`).ReplaceAllString(text.String(), "")
+	out = regexp.MustCompile(`(STACK CFI INIT \w+ \w+) .*\$rsp 160.*\n`).ReplaceAllString(out, "$1 .ra: $$rip\n")
+	out = strings.ReplaceAll(out, ".ra: 1", ".ra: .cfa -8 + ^")
+	return &walk.Symbols{Index: emit.NewIndex([]byte(out)), From: "test"}
+}
+
+// TestBreakpadSymbols: with Breakpad's rules the walk still goes through the
+// signal handler, and invents nothing after _start.
+func TestBreakpadSymbols(t *testing.T) {
+	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := &walk.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
+	defer files.Close()
+	c, err := corefile.New("core", core, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := walk.Walk(context.Background(), c.Process, breakpadLike{files}, walk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range res.Stacks[0].Frames {
+		names = append(names, f.Place.Func)
+	}
+	const want = "handler restore crash descend descend descend parse run _start"
+	if got := strings.Join(names, " "); got != want || !res.Stacks[0].Complete {
+		t.Errorf("%s, complete %v\nwant %s", got, res.Stacks[0].Complete, want)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+const description = `Show the stack of every thread of a crashed process.
+
+Symbols are looked for in symbol stores and files (--symbols), then in the ELF files of the modules, with their
+debug files: at the paths that the crash dump has, below --sysroot, in build-id directories.
+
+Examples:
+
+  stackwalk core                            with the files of this machine
+
+  stackwalk --exe ./app core                the program is elsewhere than where it ran
+
+  stackwalk --symbols ./store core          symbols from a store: NAME/ID/NAME.sym
+
+  stackwalk --crashing-only --brief core    the stack that matters, one line for each frame
+
+  stackwalk --format=json core | jq .       rust-minidump's schema`
+
+// cli is the command line.
+type cli struct {
+	Core string `arg:"" name:"core" help:"ELF core file."`
+
+	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or symbol file. May be repeated; comes before ELF files."`
+	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
+	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
+
+	Format   string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default) or json."`
+	Thread   []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
+	Crashing bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
+	Brief    bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
+	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose  bool   `short:"v" help:"Tell for each module where symbols were looked for and what was found."`
+
+	Version versionFlag `help:"Print the version and exit."`
+
+	stdout, stderr io.Writer
+}
+
+// Validate is called by kong; it checks what the tags cannot say.
+func (c *cli) Validate() error {
+	if c.Jobs < 0 {
+		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)
+	}
+	if c.Frames < 0 {
+		return fmt.Errorf("--max-frames %d: want a number of frames", c.Frames)
+	}
+	if c.Crashing && len(c.Thread) > 0 {
+		return fmt.Errorf("--crashing-only and --thread exclude each other")
+	}
+	return nil
+}
+
+// versionFlag prints the version where it stands. It takes no value.
+type versionFlag bool
+
+// BeforeReset is called by kong as soon as the flag is met.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, "stackwalk", version())
+	app.Exit(0)
+	return nil
+}
+
+// version is what the build recorded: the tag, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

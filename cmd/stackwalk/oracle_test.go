@@ -1,0 +1,441 @@
+//go:build oracle
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"symkit/elfx"
+	"symkit/walk"
+	"symkit/walk/corefile"
+)
+
+// The oracles: eu-stack (elfutils) for the return addresses, gdb for names and
+// inlined calls. The cores are those of scripts/cores.sh, made anew, or, when
+// SYMKIT_CORES is set, found in that directory.
+
+// level is one line of a backtrace.
+type level struct {
+	pc   uint64 // 0: not told
+	name string
+}
+
+var crashDir string
+
+func cores(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("SYMKIT_CORES"); dir != "" {
+		return dir
+	}
+	if crashDir == "" {
+		dir, err := os.MkdirTemp("", "symkit-cores")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("../../scripts/cores.sh", dir).CombinedOutput()
+		if err != nil {
+			t.Fatalf("cores.sh: %v\n%s", err, out)
+		}
+		crashDir = dir
+	}
+	return crashDir
+}
+
+// ours walks a core with the dumping supplier.
+func ours(t *testing.T, dir string) *walk.Result {
+	t.Helper()
+	return walkCore(t, filepath.Join(dir, "prog"), filepath.Join(dir, "core"))
+}
+
+func walkCore(t *testing.T, exe, path string) *walk.Result {
+	t.Helper()
+	files := &walk.Files{Exe: exe, Dirs: []string{elfx.DefaultDebugDir}}
+	t.Cleanup(func() { files.Close() })
+	core, err := corefile.Open(path, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { core.Close() })
+	res, err := walk.Walk(context.Background(), core.Process, &dumper{files, files.Dirs, 0}, walk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// tool runs an oracle and returns its standard output.
+func tool(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatalf("%s is not installed: %v", name, err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=", "LC_ALL=C")
+	out, _ := cmd.Output() // eu-stack exits with 1 when any stack ends in an error
+	return out
+}
+
+var (
+	euThread = regexp.MustCompile(`^TID (\d+):`)
+	euFrame  = regexp.MustCompile(`^#\d+ +0x([0-9a-f]+)(?: - \d+)?(?: (.*))?$`)
+)
+
+func euStack(t *testing.T, dir string) map[int][]level {
+	out := tool(t, "eu-stack", "--core="+filepath.Join(dir, "core"), "-e", filepath.Join(dir, "prog"), "-n", "0")
+	stacks, id := map[int][]level{}, 0
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
+		if m := euThread.FindStringSubmatch(line); m != nil {
+			id, _ = strconv.Atoi(m[1])
+		} else if m := euFrame.FindStringSubmatch(line); m != nil {
+			pc, _ := strconv.ParseUint(m[1], 16, 64)
+			stacks[id] = append(stacks[id], level{pc, m[2]})
+		}
+	}
+	return stacks
+}
+
+var (
+	gdbThread = regexp.MustCompile(`^Thread \d+ \((?:.*LWP |process |Thread )?(\d+)[).]`)
+	gdbFrame  = regexp.MustCompile(`^#\d+ +(?:0x([0-9a-f]+) in )?(.*)$`)
+)
+
+// parseGDB reads what `thread apply all bt` prints.
+func parseGDB(out []byte) map[int][]level {
+	stacks, id := map[int][]level{}, 0
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if m := gdbThread.FindStringSubmatch(line); m != nil {
+			id, _ = strconv.Atoi(m[1])
+		} else if m := gdbFrame.FindStringSubmatch(line); m != nil {
+			pc, _ := strconv.ParseUint(m[1], 16, 64)
+			stacks[id] = append(stacks[id], level{pc, baseName(m[2])})
+		}
+	}
+	return stacks
+}
+
+func gdbStacks(t *testing.T, dir string) map[int][]level {
+	return parseGDB(tool(t, "gdb", "-batch", "-nx", "-ex", "set print frame-arguments none", "-ex", "set width 0",
+		"-ex", "set backtrace past-main on", "-ex", "thread apply all bt", filepath.Join(dir, "prog"), filepath.Join(dir, "core")))
+}
+
+// baseName is the last part of a function's name, without template and other
+// arguments: gdb and demanglers spell those differently. Lambdas and closures
+// have none. glibc's hidden aliases have the name of what they are aliases of.
+func baseName(name string) string {
+	if strings.HasPrefix(name, "<signal handler") {
+		return "<signal>"
+	}
+	name, _, _ = strings.Cut(name, "@") // versions
+	name = strings.NewReplacer("(anonymous namespace)", "", "operator()", "operator", "operator<", "operator", "->", "").Replace(name)
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(name); i++ {
+		if depth == 0 && strings.HasPrefix(name[i:], " (") { // gdb's arguments
+			break
+		}
+		switch c := name[i]; c {
+		case '<', '(', '{', '[':
+			depth++
+		case '>', ')', '}', ']':
+			depth--
+		default:
+			if depth == 0 {
+				b.WriteByte(c)
+			}
+		}
+	}
+	s := strings.TrimSuffix(strings.TrimSpace(b.String()), " const")
+	s = s[strings.LastIndexByte(s, ' ')+1:]
+	s = s[strings.LastIndexByte(s, ':')+1:]
+	s = strings.TrimLeft(strings.TrimPrefix(s, "__GI_"), "_")
+	if s == "rust_begin_unwind" { // the linkage name
+		return "panic_handler"
+	}
+	return s
+}
+
+// levels lists our frames as a debugger does.
+func levels(s *walk.Stack) (out []level) {
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		for _, in := range f.Place.Inlines {
+			out = append(out, level{0, baseName(in.Func)})
+		}
+		name := baseName(f.Place.Func)
+		if f.Signal {
+			name = "<signal>"
+		}
+		out = append(out, level{f.PC, name})
+	}
+	return out
+}
+
+func pcs(list []level) (out []uint64) {
+	for _, l := range list {
+		if l.pc != 0 {
+			out = append(out, l.pc)
+		}
+	}
+	return out
+}
+
+func render(list []level) string {
+	var b strings.Builder
+	for i, l := range list {
+		if i == 40 {
+			b.WriteString("  ...\n")
+			break
+		}
+		fmt.Fprintf(&b, "  %#x %s\n", l.pc, l.name)
+	}
+	return b.String()
+}
+
+// euStops are the cores in which eu-stack stops early or goes too far, and why.
+// Its frames must then be the first of ours, or ours the first of its.
+var euStops = map[string]string{
+	"x86_64-null": "does not return from a call through a null pointer",
+	"i386-null":   "does not return from a call through a null pointer",
+	"x86_64-go":   "stops at the signal frame, whose trampoline has no CFI; invents a caller of runtime.clone",
+}
+
+func isPrefix(a, b []uint64) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
+
+func TestAgainstEuStack(t *testing.T) {
+	for _, dir := range nativeCores(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			res, want := ours(t, dir), euStack(t, dir)
+			if len(want) == 0 {
+				t.Fatal("eu-stack shows no thread")
+			}
+			for i := range res.Stacks {
+				s := &res.Stacks[i]
+				got := levels(s)
+				a, b := pcs(got), pcs(want[s.Thread.ID])
+				if !slices.Equal(a, b) && (euStops[filepath.Base(dir)] == "" || !isPrefix(a, b) && !isPrefix(b, a)) {
+					t.Errorf("thread %d:\n%send: %s\neu-stack:\n%s", s.Thread.ID, render(got), s.End, render(want[s.Thread.ID]))
+				}
+			}
+		})
+	}
+}
+
+func TestAgainstGDB(t *testing.T) {
+	for _, dir := range nativeCores(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			res, want := ours(t, dir), gdbStacks(t, dir)
+			for i := range res.Stacks {
+				s := &res.Stacks[i]
+				compareNames(t, s, want[s.Thread.ID])
+			}
+		})
+	}
+}
+
+// compareNames compares functions and inlined calls. What gdb shows beyond:
+// frames of tail calls, made up from call sites (their PC is in no stack of
+// eu-stack's), and frames without a name after the outermost function.
+func compareNames(t *testing.T, s *walk.Stack, want []level) {
+	t.Helper()
+	got := levels(s)
+	if len(want) == 0 {
+		t.Errorf("thread %d: the oracle shows nothing", s.Thread.ID)
+		return
+	}
+	mine := map[uint64]bool{}
+	for _, l := range got {
+		mine[l.pc] = true
+	}
+	var shown []level
+	for i, l := range want {
+		if i > 0 && l.pc == 0 && l.name != "<signal>" { // of the group of the line before
+			l.pc = want[i-1].pc
+		}
+		want[i] = l
+		if l.pc == 0 || mine[l.pc] {
+			shown = append(shown, l)
+		}
+	}
+	for len(shown) > 0 && s.Complete && strings.TrimLeft(shown[len(shown)-1].name, "?") == "" {
+		shown = shown[:len(shown)-1]
+	}
+	same := len(got) == len(shown)
+	for i := range min(len(got), len(shown)) {
+		if name := shown[i].name; name != "" && got[i].name != "" && !sameName(got[i].name, name) {
+			same = false
+		}
+	}
+	if !same {
+		t.Errorf("thread %d:\n%send: %s\noracle:\n%s", s.Thread.ID, render(got), s.End, render(shown))
+	}
+}
+
+func nativeCores(t *testing.T) (dirs []string) {
+	for _, pattern := range []string{"x86_64-*", "i386-*"} {
+		found, _ := filepath.Glob(filepath.Join(cores(t), pattern))
+		dirs = append(dirs, found...)
+	}
+	if len(dirs) == 0 {
+		t.Fatal("no cores")
+	}
+	return dirs
+}
+
+// TestFasterThanEuStack walks the core of 301 threads.
+func TestFasterThanEuStack(t *testing.T) {
+	dir := filepath.Join(cores(t), "x86_64-threads")
+	program := filepath.Join(t.TempDir(), "stackwalk")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	fastest := func(name string, args ...string) time.Duration {
+		best := time.Hour
+		for range 2 {
+			start := time.Now()
+			tool(t, name, args...)
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	core, exe := filepath.Join(dir, "core"), filepath.Join(dir, "prog")
+	ours, eu := fastest(program, "--exe", exe, core), fastest("eu-stack", "--core="+core, "-e", exe, "-n", "0")
+	t.Logf("stackwalk %v, eu-stack %v", ours, eu)
+	if ours > eu {
+		t.Errorf("stackwalk takes %v, eu-stack %v", ours, eu)
+	}
+}
+
+// crossOdd are the cores of other machines in which gdb stops early, and why.
+var crossOdd = map[string]string{
+	"null":           "gdb does not return from a call through a null pointer",
+	"s390x-handler":  "gdb does not know qemu's trampoline",
+	"s390x-altstack": "gdb does not know qemu's trampoline",
+	"arm-frames":     "gdb's analysis of prologues guesses",
+}
+
+// TestCrossAgainstGDB walks the cores of machines that qemu-user runs: qemu's
+// own, and the ones made of what gdb saw.
+func TestCrossAgainstGDB(t *testing.T) {
+	found := false
+	for _, cpu := range []string{"aarch64", "arm", "s390x", "riscv64"} {
+		dirs, _ := filepath.Glob(filepath.Join(cores(t), cpu+"-*"))
+		for _, dir := range dirs {
+			found = true
+			out, err := os.ReadFile(filepath.Join(dir, "gdb.out"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := parseGDB(out)[0]
+			t.Run(filepath.Base(dir)+"/qemu", func(t *testing.T) {
+				if cpu == "riscv64" {
+					return // qemu writes none
+				}
+				crossWalk(t, dir, filepath.Join(dir, "core"), want)
+			})
+			t.Run(filepath.Base(dir)+"/gdb", func(t *testing.T) {
+				if cpu == "aarch64" || cpu == "arm" {
+					return // qemu's core has all there is
+				}
+				crossWalk(t, dir, makeCore(t, dir), want)
+			})
+		}
+	}
+	if !found {
+		t.Fatal("no cores")
+	}
+}
+
+func crossWalk(t *testing.T, dir, core string, want []level) {
+	t.Helper()
+	res := walkCore(t, filepath.Join(dir, "prog"), core)
+	s := &res.Stacks[0]
+	got := levels(s)
+	name := filepath.Base(dir)
+	if crossOdd[name] != "" || strings.HasSuffix(name, "-null") {
+		// Ours must go on to the end, and the oracle's be its beginning.
+		n := min(len(want)-1, len(got))
+		if strings.HasSuffix(name, "-null") {
+			n = 1
+		}
+		got, want = got[:max(n, 0)], want[:max(n, 0)]
+		if !s.Complete {
+			t.Errorf("stack ends: %s", s.End)
+		}
+	}
+	// gdb, stopped at the first instruction of an inlined call, shows the call
+	// as still to come.
+	for range s.Frames[0].Place.Inlines {
+		if len(got) > len(want) && !sameName(got[0].name, want[0].name) {
+			got = got[1:]
+		}
+	}
+	ok := len(got) == len(want) && s.Complete
+	for i := range min(len(got), len(want)) {
+		g, o := got[i], want[i]
+		if o.name != "" && !sameName(g.name, o.name) || o.pc != 0 && g.pc != 0 && g.pc != o.pc {
+			ok = false
+		}
+	}
+	if !ok {
+		t.Errorf("%send: %s\noracle:\n%s", render(levels(s)), s.End, render(want))
+	}
+}
+
+// sameName: clones and aliases of one function have the name of either.
+func sameName(a, b string) bool {
+	if strings.HasPrefix(b, "??") {
+		return true
+	}
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return strings.TrimSuffix(a, "_impl") == strings.TrimSuffix(b, "_impl")
+}
+
+// makeCore writes a core file of dump.txt: one thread, the memory that gdb
+// read, and the program's segments without their bytes.
+func makeCore(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "dump.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := elfx.Open(filepath.Join(dir, "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	regs, pages := map[string]uint64{}, map[uint64][]byte{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		switch {
+		case f[0] == "reg":
+			regs[f[1]], _ = strconv.ParseUint(f[2], 16, 64)
+		case f[0] == "mem":
+			addr, _ := strconv.ParseUint(f[1], 16, 64)
+			pages[addr], _ = hex.DecodeString(f[2])
+		}
+	}
+	path := filepath.Join(t.TempDir(), "core")
+	if err := os.WriteFile(path, buildCore(exe, regs, pages), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"symkit/elfx"
+	"symkit/walk"
+	"symkit/walk/corefile"
+)
+
+// walk does the job.
+func (c *cli) walk(ctx context.Context) (code int, err error) {
+	if len(c.DebugDir) == 0 {
+		c.DebugDir = []string{elfx.DefaultDebugDir}
+	}
+	files := &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir}
+	defer files.Close()
+	if c.Exe != "" {
+		if _, err := os.Stat(c.Exe); err != nil {
+			return exitFailed, err
+		}
+	}
+	supplier, err := c.supplier(files)
+	if err != nil {
+		return exitFailed, err
+	}
+	core, err := corefile.Open(c.Core, files)
+	if err != nil {
+		return exitFailed, err
+	}
+	defer core.Close()
+	p := core.Process
+	threads, err := c.threads(p)
+	if err != nil {
+		return exitFailed, err
+	}
+	bar := newProgress(c.stderr)
+	res, err := walk.Walk(ctx, p, supplier, walk.Options{
+		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module})
+	bar.done()
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := elfx.Guard(func() error { return c.write(res) }); err != nil {
+		return exitFailed, err
+	}
+	c.report(res)
+	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete }) {
+		return exitNone, nil
+	}
+	return 0, nil
+}
+
+// supplier is where symbols come from, in order.
+func (c *cli) supplier(files *walk.Files) (walk.Supplier, error) {
+	store, err := walk.NewStore(c.Symbols)
+	if err != nil {
+		return nil, err
+	}
+	if c.NoELF {
+		return store, nil
+	}
+	return walk.Chain(store, &dumper{files, c.DebugDir, c.Jobs}), nil
+}
+
+// threads are the indices of the threads to walk, nil for all.
+func (c *cli) threads(p *walk.Process) (out []int, err error) {
+	if c.Crashing {
+		if p.Crashed < 0 {
+			return nil, fmt.Errorf("%s: no thread crashed", c.Core)
+		}
+		return []int{p.Crashed}, nil
+	}
+	for _, id := range c.Thread {
+		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("%s: no thread %d", c.Core, id)
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// write writes the stacks to standard output or, whole or not at all, to a
+// file.
+func (c *cli) write(res *walk.Result) error {
+	if c.Output == "" || c.Output == "-" {
+		return c.print(c.stdout, res)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // is gone when all went well
+	err = errors.Join(c.print(tmp, res), tmp.Chmod(0o644), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), c.Output)
+	}
+	return err
+}
+
+func (c *cli) print(out io.Writer, res *walk.Result) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	var err error
+	if c.Format == "json" {
+		err = res.WriteJSON(w)
+	} else {
+		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief})
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// report tells on standard error what a user has to know.
+func (c *cli) report(res *walk.Result) {
+	w := bufio.NewWriter(c.stderr)
+	defer w.Flush()
+	for _, warning := range res.Process.Warnings {
+		fmt.Fprintf(w, "stackwalk: warning: %s\n", warning)
+	}
+	for _, m := range res.Process.Modules {
+		if n := res.BadLines[m]; n > 0 {
+			fmt.Fprintf(w, "stackwalk: warning: %s: %d lines of its symbols make no sense\n", res.Symbols[m].From, n)
+		}
+		if c.Verbose {
+			describe(w, res, m)
+		}
+	}
+}
+
+// describe tells where the symbols of a module were looked for.
+func describe(w io.Writer, res *walk.Result, m *walk.Module) {
+	syms, id := res.Symbols[m], m.DebugID
+	if id == "" {
+		id = "id unknown"
+	}
+	if syms == nil {
+		fmt.Fprintf(w, "stackwalk: %s (%s): in no stack\n", m.Path, id)
+		return
+	}
+	for _, p := range syms.Tried {
+		fmt.Fprintf(w, "stackwalk: %s (%s): %s: %v\n", m.Path, id, p.Path, p.Err)
+	}
+	if res.Loaded[m] {
+		fmt.Fprintf(w, "stackwalk: %s (%s): symbols from %s\n", m.Path, id, syms.From)
+	} else {
+		fmt.Fprintf(w, "stackwalk: %s (%s): no symbols\n", m.Path, id)
+	}
+}

@@ -1,0 +1,245 @@
+package emit
+
+import "iter"
+
+// Symbol is what a symbol file tells of an address.
+type Symbol struct {
+	// Addr is where the FUNC or PUBLIC begins; Size is 0 for PUBLIC.
+	Addr      uint64
+	Size      uint32
+	ParamSize uint32
+	Public    bool
+	// Calls are the function and the calls inlined into it at the address,
+	// the innermost first; the last one is the FUNC or PUBLIC itself.
+	Calls []Call
+	// LineAddr is where the line record begins; 0 without one.
+	LineAddr uint64
+}
+
+// Call is one level of a Symbol: a function and the place in it.
+type Call struct {
+	Func []byte
+	File []byte // empty: unknown
+	Line uint32 // 0: unknown
+}
+
+// Symbol finds the function at addr: the FUNC that holds there, else the last
+// PUBLIC at or below, unless a FUNC begins at or above that PUBLIC and at or
+// below addr (then addr is in the gap after that function). The slice
+// Calls is the only allocation.
+func (x *Index) Symbol(addr uint64) (Symbol, bool) {
+	var fn Func
+	off, ok := x.funcs.holds(addr, func(off uint64) bool {
+		f, ok := x.funcAt(off)
+		return ok && addr-f.Addr < uint64(f.Size)
+	})
+	if !ok {
+		return x.public(addr)
+	}
+	fn, _ = x.funcAt(off)
+	s := Symbol{Addr: fn.Addr, Size: fn.Size, ParamSize: fn.ParamSize}
+	x.calls(&s, off, addr, fn.Name)
+	return s, true
+}
+
+// funcBelow is where the last FUNC at or below addr begins.
+func (x *Index) funcBelow(addr uint64) (uint64, bool) {
+	i := x.funcs.below(addr)
+	if i == 0 {
+		return 0, false
+	}
+	return x.funcs[i-1].key, true
+}
+
+// public finds the PUBLIC by the rule of Symbol; of several at one address
+// the first in the file.
+func (x *Index) public(addr uint64) (Symbol, bool) {
+	i := x.publics.below(addr) - 1
+	if i < 0 {
+		return Symbol{}, false
+	}
+	key := x.publics[i].key
+	if f, ok := x.funcBelow(addr); ok && f >= key {
+		return Symbol{}, false
+	}
+	for i > 0 && x.publics[i-1].key == key {
+		i--
+	}
+	off := x.publics[i].off
+	l := loose{rest: x.line(off)}
+	l.word()
+	l.multiple()
+	l.hex()
+	s := Symbol{Addr: key, ParamSize: l.size(), Public: true}
+	s.Calls = []Call{{Func: orOmitted(l.text())}}
+	if l.bad {
+		x.spoil(off)
+		return Symbol{}, false
+	}
+	return s, true
+}
+
+func orOmitted(name []byte) []byte {
+	if len(name) == 0 {
+		return []byte(nameOmitted)
+	}
+	return name
+}
+
+// funcAt parses the FUNC record at off.
+func (x *Index) funcAt(off uint64) (Func, bool) {
+	l := loose{rest: x.line(off)}
+	l.word()
+	f := Func{Multiple: l.multiple()}
+	f.Addr, f.Size, f.ParamSize = l.hex(), l.size(), l.size()
+	f.Name = orOmitted(l.text())
+	if l.bad {
+		x.spoil(off)
+	}
+	return f, !l.bad
+}
+
+// site is an INLINE record that covers the address.
+type site struct {
+	line, file, origin uint32
+	addr               uint64 // where the covering range begins
+	ok                 bool
+}
+
+// maxDepth bounds the depth of inlined calls that is told.
+const maxDepth = 256
+
+// calls reads the records of the FUNC at off and appends to s.Calls what
+// holds at addr. Inlined calls count as far as every depth from 0 has one.
+func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
+	var (
+		sites [maxDepth]site
+		best  Line
+		line  bool
+	)
+	for at, rec := range x.block(off) {
+		if rec.rest[0] != 'I' {
+			if l, ok := x.lineRecord(at, rec); ok && addr-l.Addr < uint64(l.Size) && (!line || l.Addr > best.Addr) {
+				best, line = l, true
+			}
+			continue
+		}
+		x.inlineRecord(at, rec, addr, &sites)
+	}
+	depth := 0
+	for depth < maxDepth && sites[depth].ok {
+		depth++
+	}
+	s.Calls = make([]Call, depth+1)
+	here := Call{}
+	if line {
+		s.LineAddr = best.Addr
+		here = Call{File: x.fileName(best.File), Line: best.Line}
+	}
+	for i := range depth { // from the innermost out
+		in := &sites[depth-1-i]
+		origin, file := x.originName(in.origin)
+		if i > 0 && here.File == nil && file != noNumber { // the old form has the file there
+			here.File = x.fileName(file)
+		}
+		here.Func = origin
+		s.Calls[i] = here
+		here = Call{File: x.fileName(in.file), Line: in.line}
+	}
+	here.Func = name
+	s.Calls[depth] = here
+}
+
+// block yields the line and INLINE records of the FUNC at off, and lines that
+// begin like no record.
+func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
+	return func(yield func(uint64, loose) bool) {
+		for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+			l := loose{rest: x.line(at)}
+			l.skip()
+			switch first := l; string(first.word()) {
+			case "FUNC", "PUBLIC", "FILE", "INLINE_ORIGIN", "STACK", "MODULE", "INFO":
+				return
+			case "":
+			default:
+				if !yield(at, l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// after is where the line after the one at off begins.
+func (x *Index) after(off uint64) uint64 { return off + uint64(len(x.line(off))) + 1 }
+
+// lineRecord parses a line record.
+func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
+	rec := Line{Addr: l.hex(), Size: l.size(), Line: l.dec(), File: l.dec()}
+	if l.bad {
+		x.spoil(at)
+	}
+	return rec, !l.bad
+}
+
+// inlineRecord parses an INLINE record and notes it if it covers addr. In the
+// old form, told by its odd number of fields, the file of the call is missing.
+func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]site) {
+	fields := 0
+	for c := l; c.word() != nil; {
+		fields++
+	}
+	l.word()
+	depth := l.dec()
+	s := site{line: l.dec(), file: noNumber, ok: true}
+	if fields%2 == 1 {
+		s.file = l.dec()
+	}
+	s.origin = l.dec()
+	found := false
+	for l.skip(); len(l.rest) > 0; l.skip() {
+		r := Range{l.hex(), l.size()}
+		if !l.bad && addr-r.Addr < uint64(r.Size) && (!found || r.Addr > s.addr) {
+			s.addr, found = r.Addr, true
+		}
+	}
+	if l.bad || fields < 6 {
+		x.spoil(at)
+		return
+	}
+	if found && depth < maxDepth && (!sites[depth].ok || s.addr > sites[depth].addr) {
+		sites[depth] = s
+	}
+}
+
+// fileName is the name that a FILE record gives to num.
+func (x *Index) fileName(num uint32) []byte {
+	off, ok := x.files.numbered(num)
+	if !ok {
+		return nil
+	}
+	l := loose{rest: x.line(off)}
+	l.word()
+	l.word()
+	return l.text()
+}
+
+// originName is the name that an INLINE_ORIGIN record gives to num, and the
+// file number that the old form has before the name.
+func (x *Index) originName(num uint32) (name []byte, file uint32) {
+	off, ok := x.origins.numbered(num)
+	if !ok {
+		return []byte(nameOmitted), noNumber
+	}
+	l := loose{rest: x.line(off)}
+	l.word()
+	l.word()
+	name, file = l.text(), noNumber
+	old := loose{rest: name}
+	if n := old.dec(); !old.bad {
+		if rest := old.text(); len(rest) > 0 {
+			name, file = rest, n
+		}
+	}
+	return orOmitted(name), file
+}

@@ -1,0 +1,161 @@
+package emit
+
+// Rule is one rule of STACK CFI records: how to find Reg in the caller. Expr
+// is postfix, never empty.
+type Rule struct {
+	Reg  []byte // without the colon: ".cfa", ".ra", "$rbx", "x19"
+	Expr []byte
+}
+
+// CFI appends the unwind rules that hold at addr to dst: those of the INIT
+// record that holds there, replaced by those of the STACK CFI records that
+// follow it, at or below addr, in file order. The range is the INIT record's.
+// A record that is not "REG: EXPRESSION" pairs is left out. With room in dst
+// nothing is allocated.
+func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
+	off, ok := x.inits.holds(addr, func(off uint64) bool {
+		_, r, ok := x.initAt(off)
+		return ok && addr-r.Addr < uint64(r.Size)
+	})
+	if !ok {
+		return Range{}, dst, false
+	}
+	l, code, _ := x.initAt(off)
+	start := len(dst)
+	dst = x.addRules(dst, start, off, l.text())
+	for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+		l := loose{rest: x.line(at)}
+		w := l.word()
+		if w == nil {
+			continue
+		}
+		if string(w) != "STACK" || string(l.word()) != "CFI" {
+			break
+		}
+		if next := l; string(next.word()) == "INIT" {
+			break
+		}
+		switch a := l.hex(); {
+		case l.bad:
+			x.spoil(at)
+		case a >= code.Addr && a <= addr:
+			dst = x.addRules(dst, start, at, l.text())
+		}
+	}
+	return code, dst, true
+}
+
+// initAt parses the STACK CFI INIT record at off up to its rules.
+func (x *Index) initAt(off uint64) (l loose, code Range, ok bool) {
+	l = loose{rest: x.line(off)}
+	l.word()
+	l.word()
+	l.word()
+	code = Range{l.hex(), l.size()}
+	if l.bad {
+		x.spoil(off)
+	}
+	return l, code, !l.bad
+}
+
+// maxRules bounds the rules in force at an address: more registers than any
+// machine has.
+const maxRules = 256
+
+// addRules adds the rules of one record to dst[start:], the later of a
+// register replacing the earlier.
+func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule {
+	if !wellFormed(text) {
+		x.spoil(off)
+		return dst
+	}
+	for len(text) > 0 {
+		var r Rule
+		r, text = nextRule(text)
+		known := false
+		for i := start; i < len(dst) && !known; i++ {
+			if string(dst[i].Reg) == string(r.Reg) {
+				dst[i], known = r, true
+			}
+		}
+		if !known && len(dst)-start < maxRules {
+			dst = append(dst, r)
+		}
+	}
+	return dst
+}
+
+// wellFormed tells whether text is rules: a name first, and after each name an
+// expression.
+func wellFormed(text []byte) bool {
+	l, needExpr, any := loose{rest: text}, false, false
+	for w := l.word(); w != nil; w = l.word() {
+		isName := w[len(w)-1] == ':'
+		if isName && (needExpr || len(w) == 1) || !isName && !any {
+			return false
+		}
+		needExpr, any = isName, true
+	}
+	return any && !needExpr
+}
+
+// nextRule cuts the first rule off well-formed text.
+func nextRule(text []byte) (r Rule, rest []byte) {
+	l := loose{rest: text}
+	name := l.word()
+	r.Reg = name[: len(name)-1 : len(name)-1]
+	l.skip()
+	expr := l.rest
+	for {
+		before := l.rest
+		w := l.word()
+		if w == nil || w[len(w)-1] == ':' {
+			l.skip()
+			expr = expr[:len(expr)-len(before)]
+			if w != nil {
+				rest = before
+			}
+			t := loose{rest: expr}
+			r.Expr = t.text()
+			return r, rest
+		}
+	}
+}
+
+// Win finds the STACK WIN record that holds at addr: of type 4 (frame data),
+// else of type 0 (FPO).
+func (x *Index) Win(addr uint64) (StackWin, bool) {
+	for _, typ := range [...]uint32{4, 0} {
+		off, ok := x.wins.holds(addr, func(off uint64) bool {
+			w, ok := x.winAt(off)
+			return ok && w.Type == typ && addr-w.Addr < uint64(w.CodeSize)
+		})
+		if ok {
+			w, _ := x.winAt(off)
+			return w, true
+		}
+	}
+	return StackWin{}, false
+}
+
+// winAt parses the STACK WIN record at off.
+func (x *Index) winAt(off uint64) (StackWin, bool) {
+	l := loose{rest: x.line(off)}
+	l.word()
+	l.word()
+	w := StackWin{Type: l.size(), Addr: l.hex(), CodeSize: l.size(),
+		PrologueSize: l.size(), EpilogueSize: l.size(), ParamSize: l.size(),
+		SavedRegsSize: l.size(), LocalSize: l.size(), MaxStackSize: l.size()}
+	switch hasProgram := l.hex(); {
+	case hasProgram != 0:
+		if w.Program = l.text(); len(w.Program) == 0 {
+			l.fail()
+		}
+	default:
+		w.AllocatesBP = l.hex() != 0
+	}
+	if l.bad {
+		x.spoil(off)
+	}
+	return w, !l.bad
+}

@@ -1,0 +1,96 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// amd64 is x86-64 (System V psABI; x32 has the same registers).
+type amd64 struct{}
+
+var amd64CPU = newCPU(amd64{}, "x86_64",
+	"$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15", "$rbp", 1)
+
+// amd64Signal is struct rt_sigframe without pretcode: ucontext first, whose
+// mcontext begins at 40 (Linux arch/x86/include/uapi/asm/sigcontext.h).
+var amd64Signal = sigframe{inOrder(40, 8, 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, slotPC)}
+
+func (amd64) framePointer(w *walker, r *Registers) (Registers, bool) {
+	return chainedPair(w, r)
+}
+
+// chainedPair follows the layout "caller's frame pointer, return address" at
+// the frame pointer; the caller's stack is above.
+func chainedPair(w *walker, r *Registers) (out Registers, ok bool) {
+	fp, ok := r.Get(w.cpu.fp)
+	word := uint64(w.cpu.arch.WordSize)
+	if !ok || fp == 0 || fp%word != 0 || fp < w.cpu.sp(r) {
+		return out, false
+	}
+	next, ok1 := w.eval.word(fp)
+	pc, ok2 := w.eval.word(fp + word)
+	if !ok1 || !ok2 || next != 0 && next <= fp {
+		return out, false
+	}
+	out = w.keepSaved(r)
+	out.PC = pc
+	out.Set(w.cpu.fp, next)
+	out.Set(w.cpu.arch.SP, fp+2*word)
+	return out, true
+}
+
+func (amd64) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
+
+// x86Call knows call rel32 and the forms of call r/m (Intel SDM vol. 2A, CALL;
+// table 2-2 for the lengths that ModRM and SIB give).
+func x86Call(code []byte) bool {
+	at := func(back int) (op, modrm byte) {
+		if len(code) < back {
+			return 0, 0
+		}
+		return code[len(code)-back], code[len(code)-back+1]
+	}
+	if op, _ := at(5); op == 0xe8 {
+		return true
+	}
+	for _, form := range [...]struct {
+		back             int
+		mask, want, not4 byte
+	}{
+		{2, 0xf8, 0xd0, 0xff}, // register
+		{2, 0xf8, 0x10, 4},    // [register]
+		{3, 0xf8, 0x50, 4},    // [register+disp8]
+		{3, 0xff, 0x14, 0xff}, // [SIB]
+		{4, 0xff, 0x54, 0xff}, // [SIB+disp8]
+		{6, 0xff, 0x15, 0xff}, // [rip+disp32], [disp32]
+		{6, 0xf8, 0x90, 4},    // [register+disp32]
+		{7, 0xff, 0x94, 0xff}, // [SIB+disp32]
+		{7, 0xff, 0x14, 0xff}, // [index*scale+disp32]
+	} {
+		if op, modrm := at(form.back); op == 0xff && modrm&form.mask == form.want && modrm&7 != form.not4 {
+			return true
+		}
+	}
+	return false
+}
+
+func (amd64) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
+
+// x86Target is that of call rel32.
+func x86Target(code []byte, ret uint64) (uint64, bool) {
+	n := len(code)
+	if n < 5 || code[n-5] != 0xe8 {
+		return 0, false
+	}
+	return ret + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:])))), true
+}
+
+func (amd64) trampoline(code []byte) *sigframe {
+	if bytes.HasPrefix(code, []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}) || // mov $15,%rax; syscall
+		bytes.HasPrefix(code, []byte{0xb8, 15, 0, 0, 0, 0x0f, 0x05}) { // mov $15,%eax; syscall
+		return &amd64Signal
+	}
+	return nil
+}
+
+func (amd64) sigframes() (rt, plain *sigframe) { return &amd64Signal, &amd64Signal }

@@ -1,0 +1,118 @@
+package walk
+
+import (
+	"encoding/binary"
+
+	"symkit/cfi"
+)
+
+// arm is 32-bit ARM (AAPCS32), ARM and Thumb code.
+type arm struct{}
+
+var armCPU = newCPU(arm{}, "arm", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr", "r11", 2).
+	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", slotPC)
+
+var armContext = append(regRange(0, 14), slotPC)
+
+var (
+	// struct sigframe: ucontext, whose sigcontext is at 20 and begins with
+	// three other words (Linux arch/arm/include/uapi/asm/sigcontext.h).
+	armSignal = sigframe{inOrder(20+12, 4, armContext...)}
+	// struct rt_sigframe: siginfo before it.
+	armRTSignal = sigframe{inOrder(128+20+12, 4, armContext...)}
+)
+
+// framePointer knows the three layouts that compilers make on Linux: GCC's ARM
+// code has r11 point at the saved lr, the caller's r11 below; LLVM's has r11,
+// and r7 in Thumb code, point at the pair. The one is taken whose return
+// address follows a call.
+func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	for _, layout := range [...]struct {
+		reg      cfi.Reg
+		fp, lr   uint64 // offsets, modulo 2^32
+		callerSP uint64
+	}{
+		{11, 1<<32 - 4, 0, 4},
+		{11, 0, 4, 8},
+		{7, 0, 4, 8},
+	} {
+		fp, ok := r.Get(layout.reg)
+		if !ok || fp == 0 || fp%4 != 0 || fp < w.cpu.sp(r) {
+			continue
+		}
+		next, ok1 := w.eval.word(w.cpu.narrow(fp + layout.fp))
+		pc, ok2 := w.eval.word(w.cpu.narrow(fp + layout.lr))
+		if !ok1 || !ok2 || next != 0 && next <= fp || !w.returnsToCode(pc) {
+			continue
+		}
+		out = w.keepSaved(r)
+		out.PC = pc
+		out.Set(layout.reg, next)
+		out.Set(w.cpu.arch.SP, fp+layout.callerSP)
+		return out, true
+	}
+	return out, false
+}
+
+func (arm) endsInCall(code []byte, ret uint64) bool {
+	n := len(code)
+	if ret&1 != 0 { // Thumb
+		return n >= 2 && binary.LittleEndian.Uint16(code[n-2:])&0xff87 == 0x4780 || // BLX register
+			n >= 4 && binary.LittleEndian.Uint16(code[n-4:])&0xf800 == 0xf000 &&
+				binary.LittleEndian.Uint16(code[n-2:])&0xc000 == 0xc000 // BL, BLX
+	}
+	if n < 4 {
+		return false
+	}
+	insn := binary.LittleEndian.Uint32(code[n-4:])
+	return insn&0x0f000000 == 0x0b000000 || // BL
+		insn&0xfe000000 == 0xfa000000 || // BLX
+		insn&0x0ffffff0 == 0x012fff30 || // BLX register
+		n >= 8 && binary.LittleEndian.Uint32(code[n-8:]) == 0xe1a0e00f // mov lr,pc before it
+}
+
+// callTarget: the PC that offsets count from is 4 (Thumb) or 8 bytes after the
+// instruction (Arm ARM, BL, BLX).
+func (arm) callTarget(code []byte, ret uint64) (uint64, bool) {
+	if len(code) < 4 {
+		return 0, false
+	}
+	tail := code[len(code)-4:]
+	if ret&1 == 0 {
+		insn := binary.LittleEndian.Uint32(tail)
+		return ret + 4 + uint64(int64(int32(insn<<8))>>8*4), insn&0x0f000000 == 0x0b000000 || insn>>25 == 0x7d
+	}
+	first, second := uint32(binary.LittleEndian.Uint16(tail)), uint32(binary.LittleEndian.Uint16(tail[2:]))
+	if first&0xf800 != 0xf000 || second&0xc000 != 0xc000 {
+		return 0, false
+	}
+	s := first >> 10 & 1
+	i1, i2 := ^(second>>13^s)&1, ^(second>>11^s)&1
+	offset := int32((s<<24|i1<<23|i2<<22|first&0x3ff<<12|second&0x7ff<<1)<<7) >> 7
+	base := ret &^ 1
+	if second&0x1000 == 0 { // BLX
+		base &^= 3
+	}
+	return base + uint64(int64(offset)), true
+}
+
+func (arm) trampoline(code []byte) *sigframe {
+	if len(code) < 8 {
+		return nil
+	}
+	first, second := binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:])
+	switch {
+	case second&0xffff == 0xdf00 && first == 0x0777f04f: // mov.w r7,#119; svc
+		return &armSignal
+	case second&0xffff == 0xdf00 && first == 0x07adf04f: // mov.w r7,#173; svc
+		return &armRTSignal
+	case second>>24 != 0xef && first>>16 != 0xdf00: // svc
+	case first == 0xe3a07077, first == 0xdf002777: // mov r7,#119
+		return &armSignal
+	case first == 0xe3a070ad, first == 0xdf0027ad: // mov r7,#173
+		return &armRTSignal
+	}
+	return nil
+}
+
+func (arm) sigframes() (rt, plain *sigframe) { return &armRTSignal, &armSignal }

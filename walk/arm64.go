@@ -1,0 +1,70 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// arm64 is AArch64 (AAPCS64).
+type arm64 struct{}
+
+var arm64CPU = newCPU(arm64{}, "arm64",
+	"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp", "x29", 4).
+	alias("fp", 29).alias("lr", 30)
+
+// arm64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
+// 176 because it is aligned, the fault's address before the registers (Linux
+// arch/arm64/include/uapi/asm/sigcontext.h).
+var arm64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(0, 31)...), sigreg{slotPC, 128 + 176 + 8 + 32*8})}
+
+// framePointer: x29 points at the frame record, x29 and x30 of the caller
+// (AAPCS64 §6.4.6). The record says nothing of the stack pointer; above the
+// record is the least that it can be.
+func (arm64) framePointer(w *walker, r *Registers) (Registers, bool) {
+	return chainedPair(w, r)
+}
+
+func (arm64) endsInCall(code []byte, _ uint64) bool {
+	if len(code) < 4 {
+		return false
+	}
+	insn := binary.LittleEndian.Uint32(code[len(code)-4:])
+	return insn>>26 == 0x25 || // BL
+		insn&0xfffffc1f == 0xd63f0000 || // BLR
+		insn&0xfefff800 == 0xd63f0800 // BLRAA, BLRAB, BLRAAZ, BLRABZ
+}
+
+func (arm64) callTarget(code []byte, ret uint64) (uint64, bool) {
+	if len(code) < 4 {
+		return 0, false
+	}
+	insn := binary.LittleEndian.Uint32(code[len(code)-4:])
+	return ret - 4 + uint64(int64(int32(insn<<6))>>6*4), insn>>26 == 0x25
+}
+
+func (arm64) trampoline(code []byte) *sigframe {
+	if bytes.HasPrefix(code, []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}) { // mov x8,#139; svc #0
+		return &arm64Signal
+	}
+	return nil
+}
+
+// pacMask is the bits of an address of code that are not address. The kernel
+// says which; where it does not, they are those above all modules and above
+// the 47 bits that the smallest usual address space has.
+func (p *Process) pacMask() uint64 {
+	if p.CPU != "arm64" {
+		return 0
+	}
+	if p.PACMask != 0 {
+		return p.PACMask
+	}
+	top := uint64(1)<<47 - 1
+	if n := len(p.Modules); n > 0 {
+		top = max(top, p.Modules[n-1].End)
+	}
+	return ^uint64(0) << bits.Len64(top)
+}
+
+func (arm64) sigframes() (rt, plain *sigframe) { return &arm64Signal, &arm64Signal }

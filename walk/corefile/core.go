@@ -1,0 +1,115 @@
+// Package corefile reads ELF core files of Linux into a walk.Process: threads
+// and registers, why the process died, its modules with their build ids, its
+// memory, completed from the files on disk.
+package corefile
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+
+	"symkit/elfx"
+	"symkit/walk"
+)
+
+// ErrNotCore: an ELF file of another type.
+var ErrNotCore = errors.New("not a core file")
+
+// ErrNoThreads: a core file without NT_PRSTATUS notes.
+var ErrNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or damaged")
+
+// ErrMachine: a core of a machine whose registers are not known here.
+var ErrMachine = errors.New("unsupported machine")
+
+// Core is an open core file.
+type Core struct {
+	Process *walk.Process
+
+	file   *elfx.File
+	data   []byte
+	unmap  func() error
+	layout *layout
+	files  *walk.Files
+	mem    *memory
+	aux    map[uint64]uint64
+	mapped []mappedFile
+	fault  fault
+}
+
+// Open reads the core file at path. The files that its modules were loaded
+// from are looked for with files, which may be nil; they stay in use until
+// Close. What is damaged or missing but for the threads is in the process's
+// Warnings. Whoever reads the process's memory does so under elfx.Guard.
+func Open(path string, files *walk.Files) (*Core, error) {
+	data, unmap, err := elfx.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := New(path, data, files)
+	if err != nil {
+		unmap()
+		return nil, err
+	}
+	c.unmap = unmap
+	return c, nil
+}
+
+// New is Open for a core file in memory; errors call it name.
+func New(name string, data []byte, files *walk.Files) (c *Core, err error) {
+	changed := elfx.Guard(func() error {
+		c, err = read(name, data, files)
+		return nil
+	})
+	if changed != nil {
+		return nil, fmt.Errorf("%s: %w", name, changed)
+	}
+	return c, err
+}
+
+// Close closes the core file. The process must no longer be used.
+func (c *Core) Close() error {
+	if c.unmap == nil {
+		return nil
+	}
+	return c.unmap()
+}
+
+func read(name string, data []byte, files *walk.Files) (*Core, error) {
+	f, err := elfx.NewFile(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if f.Type != elf.ET_CORE {
+		return nil, fmt.Errorf("%s: %w", name, ErrNotCore)
+	}
+	l := layoutOf(f)
+	if l == nil {
+		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
+	}
+	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}}
+	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
+	c.mem = newMemory(f, c)
+	c.Process.Memory = c.mem
+	c.Process.Mappings = c.mem.mappings()
+	c.readNotes()
+	if len(c.Process.Threads) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
+	}
+	c.crash()
+	c.findModules()
+	return c, nil
+}
+
+// bytes is the n bytes at an offset of the core file, fewer at its end.
+func (c *Core) bytes(off, n uint64) []byte {
+	size := uint64(len(c.data))
+	off = min(off, size)
+	return c.data[off : off+min(n, size-off)]
+}
+
+func (c *Core) warn(format string, args ...any) {
+	const most = 100
+	if len(c.Process.Warnings) < most {
+		c.Process.Warnings = append(c.Process.Warnings, fmt.Sprintf(format, args...))
+	}
+}

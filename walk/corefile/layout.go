@@ -1,0 +1,95 @@
+package corefile
+
+import (
+	"debug/elf"
+
+	"symkit/cfi"
+	"symkit/elfx"
+	"symkit/walk"
+)
+
+// layout is where the fields of a machine's notes are (Linux
+// include/uapi/linux/elfcore.h and each machine's asm/elf.h).
+type layout struct {
+	cpu  string
+	word int
+	// Of NT_PRSTATUS:
+	pid, regs int
+	// order is the DWARF numbers of the registers there, one word each; pc and
+	// other stand for the program counter and for what is not kept.
+	order []cfi.Reg
+	// Of NT_PRPSINFO:
+	psPid, psName, psArgs int
+	// siUnion is where the union of NT_SIGINFO begins.
+	siUnion int
+	// fprs is where NT_FPREGSET has the registers of fprOrder; 0: unused.
+	fprs     int
+	fprOrder []cfi.Reg
+}
+
+const (
+	pc    = cfi.Reg(64)
+	other = cfi.Reg(65)
+)
+
+// count is the registers from first to last.
+func count(first, last cfi.Reg) (out []cfi.Reg) {
+	for r := first; r <= last; r++ {
+		out = append(out, r)
+	}
+	return out
+}
+
+func with(list []cfi.Reg, more ...cfi.Reg) []cfi.Reg { return append(list, more...) }
+
+var (
+	amd64Regs = []cfi.Reg{15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, other, pc, other, other, 7}
+
+	layout64 = layout{word: 8, pid: 32, regs: 112, psPid: 24, psName: 40, psArgs: 56, siUnion: 16}
+	layout32 = layout{word: 4, pid: 24, regs: 72, psPid: 12, psName: 28, psArgs: 44, siUnion: 12}
+
+	amd64Layout   = layout64.of("x86_64", amd64Regs)
+	arm64Layout   = layout64.of("arm64", with(count(0, 31), pc))
+	riscv64Layout = layout64.of("riscv64", with([]cfi.Reg{pc}, count(1, 31)...))
+	x86Layout     = layout32.of("x86", []cfi.Reg{3, 1, 2, 6, 7, 5, 0, other, other, other, other, other, pc, other, other, 4})
+	armLayout     = layout32.of("arm", with(count(0, 14), pc))
+	s390xLayout   = func() *layout {
+		// psw mask, psw address, general registers
+		l := layout64.of("s390x", with([]cfi.Reg{other, pc}, count(0, 15)...))
+		l.fprs, l.fprOrder = 8, walk.S390FPRs[:]
+		return l
+	}()
+	// x32 has the registers of x86-64 behind the header of a 32-bit process.
+	x32Layout = func() *layout {
+		l := layout32.of("x86_64", amd64Regs)
+		l.word = 8
+		return l
+	}()
+)
+
+func (l layout) of(cpu string, order []cfi.Reg) *layout {
+	l.cpu, l.order = cpu, order
+	return &l
+}
+
+// layoutOf is the layout of a core file, nil for a machine that is not known.
+func layoutOf(f *elfx.File) *layout {
+	wide := f.Class == elf.ELFCLASS64
+	switch {
+	case f.Machine == elf.EM_X86_64 && wide:
+		return amd64Layout
+	case f.Machine == elf.EM_X86_64:
+		return x32Layout
+	case f.Machine == elf.EM_386:
+		return x86Layout
+	case f.Machine == elf.EM_AARCH64 && wide:
+		return arm64Layout
+	case f.Machine == elf.EM_ARM:
+		return armLayout
+	case f.Machine == elf.EM_RISCV && wide:
+		return riscv64Layout
+	case f.Machine == elf.EM_S390 && wide:
+		return s390xLayout
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package corefile
+
+import (
+	"debug/elf"
+
+	"symkit/elfx"
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// Entries of a dynamic section (gABI, "Dynamic Section").
+const (
+	dtStrTab = 5
+	dtSoname = 14
+	dtDebug  = 21
+)
+
+// word reads a word of the process's memory.
+func (c *Core) word(addr uint64) (uint64, bool) {
+	size := c.file.AddrSize()
+	b := c.mem.Bytes(addr, uint64(size))
+	if b == nil {
+		return 0, false
+	}
+	cur := wire.New("", b, c.file.BigEndian)
+	return cur.Uint(size), true
+}
+
+// cstring reads a string of the process's memory, up to 4096 bytes.
+func (c *Core) cstring(addr uint64) string {
+	var out []byte
+	for len(out) < 4096 {
+		b := c.mem.Bytes(addr+uint64(len(out)), 1)
+		if b == nil || b[0] == 0 {
+			break
+		}
+		out = append(out, b[0])
+	}
+	return string(out)
+}
+
+// dynamic looks keys up in a dynamic section in memory.
+func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
+	const most = 1024
+	size := uint64(c.file.AddrSize())
+	for range most {
+		key, ok1 := c.word(addr)
+		v, ok2 := c.word(addr + size)
+		if !ok1 || !ok2 || key == 0 {
+			return
+		}
+		if _, want := keys[key]; want {
+			keys[key] = v
+		}
+		addr += 2 * size
+	}
+}
+
+// headers finds the headers of a module: in the core, else on disk.
+func (c *Core) headers(m *walk.Module) (header, bool) {
+	if h, ok := c.headerAt(m.Bias &^ pageMask); ok {
+		return h, true
+	}
+	if h, ok := c.headerAt(m.Base &^ pageMask); ok {
+		return h, true
+	}
+	if f := c.mem.binary(m); f != nil {
+		return header{f}, true
+	}
+	return header{}, false
+}
+
+// soname is a module's DT_SONAME as the process has it, or as the file on disk
+// does; empty without one.
+func (c *Core) soname(m *walk.Module) string {
+	h, ok := c.headers(m)
+	if !ok {
+		return ""
+	}
+	keys := map[uint64]uint64{dtStrTab: 0, dtSoname: 0}
+	for _, s := range h.Segments {
+		if s.Type == elf.PT_DYNAMIC {
+			c.dynamic(m.Bias+s.Vaddr, keys)
+		}
+	}
+	if keys[dtStrTab] == 0 || keys[dtSoname] == 0 {
+		return ""
+	}
+	// The dynamic linkers of some machines leave the table's address as it is
+	// in the file.
+	at := keys[dtStrTab]
+	if at < m.Base {
+		at += m.Bias
+	}
+	return c.cstring(at + keys[dtSoname])
+}
+
+// fromLinkMap makes modules without NT_FILE: the program from the auxiliary
+// vector, the libraries from the dynamic linker's list, r_debug (SVR4; glibc
+// link.h).
+func (c *Core) fromLinkMap(vdso *walk.Module) {
+	main, h := c.program()
+	if main == nil {
+		c.warn("no NT_FILE note and no program headers: give the program with --exe")
+		return
+	}
+	c.add(main)
+	keys := map[uint64]uint64{dtDebug: 0}
+	for _, s := range h.Segments {
+		if s.Type == elf.PT_DYNAMIC {
+			c.dynamic(main.Bias+s.Vaddr, keys)
+		}
+	}
+	if keys[dtDebug] == 0 {
+		return // linked statically
+	}
+	c.linked(keys[dtDebug], main, vdso)
+}
+
+// program finds the program itself: its headers are where AT_PHDR says, or on
+// disk.
+func (c *Core) program() (*walk.Module, header) {
+	name := c.cstring(c.aux[atExecFn])
+	if name == "" {
+		name = c.Process.Name
+	}
+	if phdr := c.aux[atPHDR]; phdr != 0 {
+		start := phdr &^ pageMask
+		if h, ok := c.headerAt(start); ok {
+			if m, ok := c.module(h, start, name); ok {
+				return m, h
+			}
+		}
+	}
+	if c.files == nil {
+		return nil, header{}
+	}
+	m := &walk.Module{Path: name}
+	if c.files.Exe != "" {
+		m.Path = c.files.Exe
+	}
+	f, _ := c.files.Binary(m)
+	if f == nil {
+		return nil, header{}
+	}
+	return c.programFrom(m, f)
+}
+
+// programFrom makes the module of a program found on disk: the entry point, or
+// the address of the program headers, tells where it is loaded.
+func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) {
+	bias := c.aux[atEntry] - f.Entry
+	if c.aux[atEntry] == 0 || bias&pageMask != 0 {
+		c.warn("%s: %s is another file: its entry point is elsewhere", m.Path, f.Path())
+		return nil, header{}
+	}
+	m.Bias = bias
+	m.Base = bias + f.LoadAddress()
+	for _, s := range f.Segments {
+		if s.Type == elf.PT_LOAD {
+			m.End = max(m.End, bias+s.Vaddr+s.Memsz)
+		}
+	}
+	m.BuildID = f.BuildID()
+	return m, header{f}
+}
+
+// linked follows the list of loaded files. Its first entry is the program.
+func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
+	const most = 4096
+	size := uint64(c.file.AddrSize())
+	at, _ := c.word(debug + size)
+	for range most {
+		bias, ok := c.word(at)
+		name, ok2 := c.word(at + size)
+		next, ok3 := c.word(at + 3*size)
+		if at == 0 || !ok || !ok2 || !ok3 {
+			return
+		}
+		if path := c.cstring(name); path != "" && bias != main.Bias && (vdso == nil || bias != vdso.Bias) {
+			c.library(bias, path)
+		}
+		at = next
+	}
+	c.warn("more than %d loaded files: the rest is left out", most)
+}
+
+// library adds a library of the list.
+func (c *Core) library(bias uint64, path string) {
+	if h, ok := c.headerAt(bias); ok { // libraries are linked at 0
+		if m, ok := c.module(h, bias, path); ok {
+			c.add(m)
+		}
+		return
+	}
+	m := &walk.Module{Path: path, Bias: bias, Base: bias}
+	if c.files != nil {
+		if f, _ := c.files.Binary(m); f != nil {
+			if full, ok := c.module(header{f}, bias, path); ok {
+				m.Base, m.End, m.Bias, m.BuildID = full.Base, full.End, full.Bias, full.BuildID
+				c.add(m)
+				return
+			}
+		}
+	}
+	c.warn("%s: loaded at %#x, but neither the core file nor the disk has its headers", path, bias)
+}

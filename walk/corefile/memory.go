@@ -1,0 +1,124 @@
+package corefile
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sync"
+
+	"symkit/elfx"
+	"symkit/walk"
+)
+
+// memory is the memory of the process: what the core file has of it, and the
+// rest of the read-only mappings from the modules' files.
+type memory struct {
+	core *Core
+	segs []segment // by address, without overlaps
+
+	mu    sync.Mutex
+	files map[*walk.Module]*elfx.File
+}
+
+// segment is one PT_LOAD of the core.
+type segment struct {
+	begin, end uint64
+	data       []byte // of the beginning; the rest was not dumped
+	flags      elf.ProgFlag
+}
+
+func newMemory(f *elfx.File, c *Core) *memory {
+	m := &memory{core: c, files: map[*walk.Module]*elfx.File{}}
+	for _, s := range f.Segments {
+		if s.Type != elf.PT_LOAD || s.Memsz == 0 && s.Filesz == 0 {
+			continue
+		}
+		seg := segment{s.Vaddr, s.Vaddr + max(s.Memsz, s.Filesz), c.bytes(s.Offset, s.Filesz), s.Flags}
+		if seg.end > seg.begin {
+			m.segs = append(m.segs, seg)
+		}
+		if uint64(len(seg.data)) < s.Filesz {
+			c.warn("memory at %#x is cut short: the core file ends", s.Vaddr+uint64(len(seg.data)))
+		}
+	}
+	slices.SortStableFunc(m.segs, func(a, b segment) int { return cmp.Compare(a.begin, b.begin) })
+	m.segs = slices.CompactFunc(m.segs, func(a, b segment) bool { return a.begin == b.begin })
+	for i := 1; i < len(m.segs); i++ {
+		prev := &m.segs[i-1]
+		if prev.end > m.segs[i].begin {
+			prev.end = m.segs[i].begin
+			prev.data = prev.data[:min(uint64(len(prev.data)), prev.end-prev.begin)]
+		}
+	}
+	return m
+}
+
+// at finds the segment that addr is in.
+func (m *memory) at(addr uint64) *segment {
+	i, _ := slices.BinarySearchFunc(m.segs, addr, func(s segment, a uint64) int {
+		if s.begin <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || addr >= m.segs[i-1].end {
+		return nil
+	}
+	return &m.segs[i-1]
+}
+
+// dumped is the bytes from addr on that the core has in one piece.
+func (m *memory) dumped(addr uint64) []byte {
+	s := m.at(addr)
+	if s == nil || addr-s.begin >= uint64(len(s.data)) {
+		return nil
+	}
+	return s.data[addr-s.begin:]
+}
+
+// Bytes implements walk.Memory. What a writable mapping lacks is not taken from
+// the file: the process may have changed it.
+func (m *memory) Bytes(addr, n uint64) []byte {
+	s := m.at(addr)
+	if s == nil {
+		return nil
+	}
+	if off := addr - s.begin; off < uint64(len(s.data)) && n <= uint64(len(s.data))-off {
+		return s.data[off:][:n:n]
+	}
+	if s.flags&elf.PF_W != 0 || n > s.end-addr {
+		return nil
+	}
+	mod := m.core.Process.ModuleAt(addr)
+	if mod == nil {
+		return nil
+	}
+	if f := m.binary(mod); f != nil {
+		return f.BytesAt(addr-mod.Bias, n)
+	}
+	return nil
+}
+
+// binary is the file of a module, or nil.
+func (m *memory) binary(mod *walk.Module) *elfx.File {
+	if m.core.files == nil || mod.Image != nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.files[mod]
+	if !ok {
+		f, _ = m.core.files.Binary(mod)
+		m.files[mod] = f
+	}
+	return f
+}
+
+// mappings are the segments as the process had them mapped.
+func (m *memory) mappings() (out []walk.Mapping) {
+	for _, s := range m.segs {
+		out = append(out, walk.Mapping{Begin: s.begin, End: s.end,
+			Read: s.flags&elf.PF_R != 0, Write: s.flags&elf.PF_W != 0, Execute: s.flags&elf.PF_X != 0})
+	}
+	return out
+}

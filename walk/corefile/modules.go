@@ -1,0 +1,209 @@
+package corefile
+
+import (
+	"debug/elf"
+	"path"
+
+	"symkit/elfx"
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// findModules lists the modules: those of NT_FILE, else those of the dynamic
+// linker's list, and the vdso, which is in no file.
+func (c *Core) findModules() {
+	vdso := c.vdso()
+	if len(c.mapped) > 0 {
+		c.fromMapped(vdso)
+	} else {
+		c.fromLinkMap(vdso)
+	}
+	if vdso != nil {
+		c.add(vdso)
+	}
+	c.Process.SortModules()
+	c.findMain()
+	for _, m := range c.Process.Modules {
+		c.name(m)
+	}
+}
+
+// header is the ELF header and program headers of a loaded file.
+type header struct {
+	*elfx.File
+}
+
+// headerAt reads the headers at an address, from what the core has: the kernel
+// dumps the first page of every ELF file.
+func (c *Core) headerAt(addr uint64) (h header, ok bool) {
+	data := c.mem.dumped(addr)
+	if len(data) < 52 || string(data[:4]) != elf.ELFMAG {
+		return h, false
+	}
+	f, err := elfx.NewFile("", data)
+	if err != nil || f.Machine != c.file.Machine || len(f.Segments) == 0 {
+		return h, false
+	}
+	return header{f}, true
+}
+
+const pageMask = 4095
+
+// module makes a module of the file whose first byte is loaded at start.
+func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) {
+	m := &walk.Module{Path: name}
+	var first *elfx.Segment
+	end := uint64(0)
+	for i := range h.Segments {
+		s := &h.Segments[i]
+		if s.Type != elf.PT_LOAD {
+			continue
+		}
+		if first == nil {
+			first = s
+		}
+		end = max(end, s.Vaddr+s.Memsz)
+	}
+	if first == nil || first.Offset > pageMask {
+		return nil, false
+	}
+	m.Bias = start + first.Offset - first.Vaddr
+	m.Base, m.End = m.Bias+first.Vaddr, m.Bias+end
+	if m.End <= m.Base {
+		return nil, false
+	}
+	m.BuildID = c.buildID(h, m.Bias)
+	return m, true
+}
+
+// buildID finds the build id: in the headers' page, else in the memory that
+// PT_NOTE names.
+func (c *Core) buildID(h header, bias uint64) []byte {
+	if id := h.BuildID(); id != nil {
+		return id
+	}
+	for _, s := range h.Segments {
+		const most = 1 << 16
+		if s.Type != elf.PT_NOTE || s.Filesz > most {
+			continue
+		}
+		cur := wire.New("notes", c.mem.Bytes(bias+s.Vaddr, s.Filesz), c.file.BigEndian)
+		for cur.Len() >= 12 {
+			namesz, descsz, typ := cur.U32(), cur.U32(), cur.U32()
+			name := cur.Bytes(uint64(namesz))
+			cur.Skip(-uint64(namesz) & 3)
+			desc := cur.Bytes(uint64(descsz))
+			cur.Skip(min(-uint64(descsz)&3, uint64(cur.Len())))
+			if cur.Err() == nil && string(name) == "GNU\x00" && typ == 3 && len(desc) > 0 {
+				return append([]byte(nil), desc...)
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a module that holds code and overlaps none that is known.
+func (c *Core) add(m *walk.Module) {
+	for _, have := range c.Process.Modules {
+		if m.Base < have.End && have.Base < m.End {
+			return
+		}
+	}
+	if !c.hasCode(m) {
+		return
+	}
+	if m.BuildID != nil {
+		m.DebugID = elfx.ModuleID(m.BuildID, c.file.BigEndian)
+	}
+	c.Process.Modules = append(c.Process.Modules, m)
+}
+
+// hasCode tells whether any of a module is mapped for execution: a file that is
+// only read (as debuggers do) is no module.
+func (c *Core) hasCode(m *walk.Module) bool {
+	for _, s := range c.mem.segs {
+		if s.flags&elf.PF_X != 0 && s.begin < m.End && m.Base < s.end {
+			return true
+		}
+	}
+	return false
+}
+
+// fromMapped makes modules of NT_FILE: every file whose beginning is mapped and
+// is ELF. Where the core lacks that page, the file on disk says how the file
+// is laid out.
+func (c *Core) fromMapped(vdso *walk.Module) {
+	for i, e := range c.mapped {
+		if e.offset != 0 || vdso != nil && e.begin == vdso.Base {
+			continue
+		}
+		h, ok := c.headerAt(e.begin)
+		if ok {
+			if m, ok := c.module(h, e.begin, e.name); ok {
+				c.add(m)
+			}
+			continue
+		}
+		c.withoutHeader(i)
+	}
+}
+
+// withoutHeader makes a module of entry i of NT_FILE, of which the core lacks
+// the headers: its extent is that of the entries of the same name.
+func (c *Core) withoutHeader(i int) {
+	e := c.mapped[i]
+	m := &walk.Module{Path: e.name, Base: e.begin, Bias: e.begin, End: e.end}
+	for _, next := range c.mapped[i+1:] {
+		if next.name != e.name || next.offset == 0 {
+			break
+		}
+		m.End = max(m.End, next.end)
+	}
+	if !c.hasCode(m) {
+		return
+	}
+	if c.files != nil {
+		if f, _ := c.files.Binary(m); f != nil {
+			if full, ok := c.module(header{f}, e.begin, e.name); ok {
+				m.Base, m.Bias, m.End, m.BuildID = full.Base, full.Bias, full.End, full.BuildID
+			}
+		}
+	}
+	c.warn("%s: the core file lacks its headers (see coredump_filter in core(5)): its build id is unknown", e.name)
+	c.add(m)
+}
+
+// vdso is the module that the kernel puts into every process, nil without one.
+func (c *Core) vdso() *walk.Module {
+	addr := c.aux[atSysinfoEHDR]
+	h, ok := c.headerAt(addr)
+	if addr == 0 || !ok {
+		return nil
+	}
+	m, ok := c.module(h, addr, "[vdso]")
+	if !ok {
+		return nil
+	}
+	m.Image = c.mem.dumped(addr)
+	return m
+}
+
+// findMain finds the program among the modules: the one with the entry point.
+func (c *Core) findMain() {
+	p := c.Process
+	if m := p.ModuleAt(c.aux[atEntry]); m != nil {
+		p.Main = m
+		return
+	}
+	if len(p.Modules) > 0 && len(c.mapped) > 0 {
+		p.Main = p.ModuleAt(c.mapped[0].begin)
+	}
+}
+
+// name gives a module the name that symbol files know it by: DT_SONAME, else
+// the file's.
+func (c *Core) name(m *walk.Module) {
+	if m.Name = c.soname(m); m.Name == "" {
+		m.Name = path.Base(m.Path)
+	}
+}

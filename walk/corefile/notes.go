@@ -1,0 +1,237 @@
+package corefile
+
+import (
+	"bytes"
+	"debug/elf"
+
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// Types of notes (Linux include/uapi/linux/elf.h).
+const (
+	ntPRStatus   = 1
+	ntFPRegSet   = 2
+	ntPRPSInfo   = 3
+	ntAuxv       = 6
+	ntARMPACMask = 0x406
+	ntFile       = 0x46494c45
+	ntSigInfo    = 0x53494749
+)
+
+// Keys of the auxiliary vector (include/uapi/linux/auxvec.h).
+const (
+	atPHDR        = 3
+	atBase        = 7
+	atEntry       = 9
+	atExecFn      = 31
+	atSysinfoEHDR = 33
+)
+
+// fault is what NT_SIGINFO, or NT_PRSTATUS without one, tells of the signal.
+type fault struct {
+	signal, code int
+	known        bool // the code
+	union        wire.Cursor
+}
+
+// readNotes reads the notes of every PT_NOTE segment. Each thread begins with
+// its NT_PRSTATUS; the first is the one that crashed.
+func (c *Core) readNotes() {
+	for _, s := range c.file.Segments {
+		if s.Type != elf.PT_NOTE {
+			continue
+		}
+		data := c.bytes(s.Offset, s.Filesz)
+		cur := wire.New("core notes", data, c.file.BigEndian)
+		for cur.Len() >= 12 {
+			namesz, descsz, typ := cur.U32(), cur.U32(), cur.U32()
+			name := cur.Bytes(uint64(namesz))
+			cur.Skip(-uint64(namesz) & 3)
+			start := cur.Pos()
+			desc := cur.Bytes(uint64(descsz))
+			cur.Skip(min(-uint64(descsz)&3, uint64(cur.Len())))
+			if cur.Err() != nil {
+				break
+			}
+			if err := c.note(string(bytes.TrimRight(name, "\x00")), typ, desc); err != nil {
+				c.warn("note %#x at core notes+%#x: %v", typ, start, err)
+			}
+		}
+		if err := cur.Err(); err != nil {
+			c.warn("%v", err)
+		} else if uint64(len(data)) < s.Filesz {
+			c.warn("core notes+%#x: %v", len(data), wire.ErrTruncated)
+		}
+	}
+}
+
+// note reads one note.
+func (c *Core) note(name string, typ uint32, desc []byte) error {
+	cur := wire.New("note", desc, c.file.BigEndian)
+	switch {
+	case name == "CORE" && typ == ntPRStatus:
+		return c.status(cur)
+	case name == "CORE" && typ == ntFPRegSet && c.layout.fprs > 0 && len(c.Process.Threads) > 0:
+		return c.floats(cur)
+	case name == "CORE" && typ == ntPRPSInfo:
+		return c.info(cur)
+	case name == "CORE" && typ == ntSigInfo && !c.fault.known:
+		return c.sigInfo(cur)
+	case name == "CORE" && typ == ntAuxv:
+		return c.auxv(cur)
+	case name == "CORE" && typ == ntFile:
+		return c.mappedFiles(cur)
+	case name == "LINUX" && typ == ntARMPACMask && c.layout.cpu == "arm64":
+		cur.U64() // of data addresses
+		c.Process.PACMask = cur.U64()
+		return cur.Err()
+	}
+	return nil
+}
+
+// maxThreads bounds the threads that are read: the kernel's own limit.
+const maxThreads = 4 << 20
+
+// status reads struct elf_prstatus: one thread.
+func (c *Core) status(cur wire.Cursor) error {
+	l := c.layout
+	signal := cur.U32()
+	cur.Seek(12)
+	if current := cur.U16(); signal == 0 {
+		signal = uint32(current)
+	}
+	var t walk.Thread
+	cur.Seek(uint64(l.pid))
+	t.ID = int(int32(cur.U32()))
+	cur.Seek(uint64(l.regs))
+	for _, r := range l.order {
+		t.Regs.Set(r, cur.Uint(l.word))
+	}
+	if err := cur.Err(); err != nil {
+		return err
+	}
+	if l.cpu == "s390x" {
+		t.Regs.PC &= 1<<63 - 1 // the bit is the addressing mode in 31-bit PSWs
+	}
+	if len(c.Process.Threads) < maxThreads {
+		c.Process.Threads = append(c.Process.Threads, t)
+	}
+	if len(c.Process.Threads) == 1 {
+		c.fault.signal = int(signal)
+	}
+	return nil
+}
+
+// floats reads the floating-point registers of the thread read last.
+func (c *Core) floats(cur wire.Cursor) error {
+	cur.Seek(uint64(c.layout.fprs))
+	t := &c.Process.Threads[len(c.Process.Threads)-1]
+	for _, r := range c.layout.fprOrder {
+		if v := cur.Uint(8); cur.Err() == nil {
+			t.Regs.Set(r, v)
+		}
+	}
+	return cur.Err()
+}
+
+// info reads struct elf_prpsinfo: the process.
+func (c *Core) info(cur wire.Cursor) error {
+	cur.Seek(uint64(c.layout.psPid))
+	pid := cur.U32()
+	cur.Seek(uint64(c.layout.psName))
+	name := cur.Bytes(16)
+	cur.Seek(uint64(c.layout.psArgs))
+	args := cur.Bytes(80)
+	if cur.Err() == nil {
+		c.Process.PID, c.Process.Name = int(pid), text(name)
+		c.Process.Args = string(bytes.TrimRight([]byte(text(args)), " "))
+	}
+	return cur.Err()
+}
+
+// text is the bytes up to the first NUL.
+func text(b []byte) string {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return string(b)
+}
+
+// sigInfo reads siginfo_t. gdb writes one for each thread; the first is the
+// crashed one's.
+func (c *Core) sigInfo(cur wire.Cursor) error {
+	signal := cur.U32()
+	cur.U32() // errno
+	code := cur.U32()
+	cur.Seek(uint64(c.layout.siUnion))
+	if err := cur.Err(); err != nil {
+		return err
+	}
+	if signal != 0 {
+		c.fault = fault{int(signal), int(int32(code)), true, cur}
+	}
+	return nil
+}
+
+// auxv reads the auxiliary vector.
+func (c *Core) auxv(cur wire.Cursor) error {
+	for word := c.file.AddrSize(); cur.Len() >= 2*word; {
+		key, v := cur.Uint(word), cur.Uint(word)
+		if key == 0 {
+			break
+		}
+		if _, ok := c.aux[key]; !ok {
+			c.aux[key] = v
+		}
+	}
+	return cur.Err()
+}
+
+// mappedFile is one entry of NT_FILE.
+type mappedFile struct {
+	begin, end uint64
+	offset     uint64 // in the file, in bytes
+	name       string
+}
+
+// mappedFiles reads NT_FILE: the ranges, then their names.
+func (c *Core) mappedFiles(cur wire.Cursor) error {
+	word := c.file.AddrSize()
+	n, page := cur.Uint(word), cur.Uint(word)
+	if n > uint64(cur.Len())/uint64(3*word) {
+		cur.Fail(0, wire.ErrTruncated)
+		return cur.Err()
+	}
+	files := make([]mappedFile, n)
+	for i := range files {
+		files[i] = mappedFile{cur.Uint(word), cur.Uint(word), cur.Uint(word) * page, ""}
+	}
+	for i := range files {
+		files[i].name = string(cur.CString())
+		if cur.Err() != nil {
+			files = files[:i]
+			break
+		}
+	}
+	c.mapped = files
+	return cur.Err()
+}
+
+// crash tells why the process died.
+func (c *Core) crash() {
+	p, f := c.Process, &c.fault
+	if f.signal == 0 {
+		return
+	}
+	p.Crashed = 0
+	p.Crash = walk.Crash{Signal: f.signal, Code: f.code, Reason: walk.LinuxReason(f.signal, f.code, f.known)}
+	if !f.known {
+		return
+	}
+	switch union := f.union; {
+	case walk.LinuxFault(f.signal, f.code):
+		addr := union.Uint(c.file.AddrSize())
+		p.Crash.Address, p.Crash.HasAddress = addr, union.Err() == nil
+	case f.code <= 0 && f.code != -7:
+		p.Crash.Sender = int(union.U32())
+	}
+}

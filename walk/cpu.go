@@ -1,0 +1,126 @@
+package walk
+
+import (
+	"strings"
+
+	"symkit/cfi"
+)
+
+// machine is what differs between CPUs, one file each.
+type machine interface {
+	// framePointer follows the chain of frame pointers.
+	framePointer(w *walker, r *Registers) (Registers, bool)
+	// endsInCall tells whether the bytes before an address end in a call
+	// instruction. At least one and up to 8 bytes are given.
+	endsInCall(code []byte, ret uint64) bool
+	// callTarget is where the direct call goes that the bytes end in, the
+	// return address being ret; false when they end in none.
+	callTarget(code []byte, ret uint64) (uint64, bool)
+	// trampoline tells which layout of signal frame belongs to the trampoline
+	// whose code begins with these (at most 16) bytes, nil for none.
+	trampoline(code []byte) *sigframe
+	// sigframes are the layouts of a handler with SA_SIGINFO and of one without.
+	sigframes() (rt, plain *sigframe)
+}
+
+// cpu is a machine with what the tables say of it.
+type cpu struct {
+	machine
+	arch  *cfi.Arch
+	slots map[string]cfi.Reg // names of rules; the PC is slotPC
+	// names are the registers to show, in order.
+	names []namedSlot
+	// fp is the register of the frame pointer chain, 0 with hasFP false.
+	fp    cfi.Reg
+	hasFP bool
+	// lr is the link register where calls write one, as slotPC otherwise.
+	lr cfi.Reg
+	// insnAlign is the alignment of instructions.
+	insnAlign uint64
+}
+
+// namedSlot is a register of a machine by the name that people know.
+type namedSlot struct {
+	Name string
+	Reg  cfi.Reg
+}
+
+// newCPU makes the tables of a machine. show lists the names of the general
+// registers in the order to show them; PC is added.
+func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
+	a := cfi.ArchByName(name)
+	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: slotPC, insnAlign: insnAlign}
+	for r := cfi.Reg(0); r < numRegs; r++ {
+		if n := a.RegName(r); n != "" {
+			if _, ok := c.slots[n]; !ok {
+				c.slots[n] = r
+			}
+		}
+	}
+	c.slots[a.PC] = slotPC
+	if a.LinkRegister {
+		c.lr = a.RA
+	}
+	c.fp, c.hasFP = c.slots[fp]
+	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), slotPC})
+	for _, n := range strings.Fields(show) {
+		c.names = append(c.names, namedSlot{strings.TrimPrefix(n, "$"), c.slots[n]})
+	}
+	return c
+}
+
+var cpus = map[string]*cpu{
+	"x86":     x86CPU,
+	"x86_64":  amd64CPU,
+	"arm":     armCPU,
+	"arm64":   arm64CPU,
+	"riscv64": riscv64CPU,
+	"s390x":   s390xCPU,
+}
+
+// narrow cuts v to the machine's width.
+func (c *cpu) narrow(v uint64) uint64 {
+	if c.arch.WordSize == 4 {
+		return uint64(uint32(v))
+	}
+	return v
+}
+
+// sp is the stack pointer of r.
+func (c *cpu) sp(r *Registers) uint64 {
+	v, _ := r.Get(c.arch.SP)
+	return v
+}
+
+// wide tells whether the machine's words have 64 bits.
+func (c *cpu) wide() bool { return c.arch.WordSize == 8 }
+
+// Named lists the registers of a process's frame that are known, in the order
+// of the machine's manuals, the program counter first.
+func (p *Process) Named(r *Registers) []NamedRegister {
+	c := cpus[p.CPU]
+	if c == nil {
+		return nil
+	}
+	var out []NamedRegister
+	for _, n := range c.names {
+		if v, ok := r.Get(n.Reg); ok {
+			out = append(out, NamedRegister{n.Name, v})
+		}
+	}
+	return out
+}
+
+// WordSize is the size in bytes of the CPU's words: 4 or 8.
+func (p *Process) WordSize() int {
+	if c := cpus[p.CPU]; c != nil {
+		return c.arch.WordSize
+	}
+	return 8
+}
+
+// alias gives a register another name in rules.
+func (c *cpu) alias(name string, reg cfi.Reg) *cpu {
+	c.slots[name] = reg
+	return c
+}

@@ -1,0 +1,143 @@
+package walk
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// span is memory in one piece.
+type span struct {
+	addr uint64
+	data []byte
+}
+
+func (s span) Bytes(addr, n uint64) []byte {
+	if off := addr - s.addr; addr >= s.addr && off <= uint64(len(s.data)) && n <= uint64(len(s.data))-off {
+		return s.data[off:][:n:n]
+	}
+	return nil
+}
+
+// words is memory of little-endian words.
+func words(addr uint64, size int, vals ...uint64) span {
+	s := span{addr: addr}
+	for _, v := range vals {
+		if size == 4 {
+			s.data = binary.LittleEndian.AppendUint32(s.data, uint32(v))
+		} else {
+			s.data = binary.LittleEndian.AppendUint64(s.data, v)
+		}
+	}
+	return s
+}
+
+// TestEval: Breakpad's symbol_files.md, "STACK CFI records".
+func TestEval(t *testing.T) {
+	amd64, x86 := cpus["x86_64"], cpus["x86"]
+	for _, test := range []struct {
+		cpu  *cpu
+		expr string
+		want uint64
+		err  error
+	}{
+		{amd64, "42", 42, nil},
+		{amd64, "-8", ^uint64(7), nil},
+		{amd64, "0x1f", 31, nil},
+		{amd64, "18446744073709551615", ^uint64(0), nil},
+		{amd64, "18446744073709551616", 0, ErrToken},
+		{amd64, "$rsp 8 +", 0x1008, nil},
+		{amd64, "$rsp  8\t+ ", 0x1008, nil},
+		{amd64, ".cfa -16 + ^", 0x1111, nil},
+		{amd64, "2 3 -", ^uint64(0), nil},
+		{amd64, "6 7 *", 42, nil},
+		{amd64, "$rip 16 % 11 / 8 *", 8, nil},
+		{amd64, "4661 16 @", 4656, nil},
+		{amd64, "1 0 /", 0, ErrDivision},
+		{amd64, "1 0 %", 0, ErrDivision},
+		{amd64, "1 3 @", 0, ErrAlign},
+		{amd64, "1 0 @", 0, ErrAlign},
+		{amd64, "0 ^", 0, ErrMemory},
+		{amd64, "4095 ^", 0, ErrMemory},
+		{amd64, "18446744073709551615 ^", 0, ErrMemory},
+		{amd64, "1 2", 0, ErrOperands},
+		{amd64, "", 0, ErrOperands},
+		{amd64, "1 +", 0, ErrOperands},
+		{amd64, "^", 0, ErrOperands},
+		{amd64, "=", 0, ErrOperands},
+		{amd64, "$rbx", 0, ErrUndefined},
+		{amd64, "$nonsense", 0, ErrUndefined},
+		{amd64, ".undef", 0, ErrUndefined},
+		{amd64, ".undef 1 +", 0, ErrUndefined},
+		{amd64, "1 #", 0, ErrToken},
+		{amd64, "12a", 0, ErrToken},
+		{amd64, "5 4 =", 0, ErrToken},
+		{amd64, "$T0 $rsp = $T0 1 +", 0x1001, nil},
+		{amd64, "$T0 $rsp =$T0 1 +", 0x1001, nil},
+		{amd64, "$T0 .undef = 1", 1, nil},
+		{amd64, "$T0 $rbx = 1", 0, ErrUndefined},
+		{x86, "0 1 -", 0xffffffff, nil},
+		{x86, "$esp 4294967295 +", 0xfff, nil},
+		{x86, "$esp -4 + 4 + ^", 0x2000, nil},
+	} {
+		var regs Registers
+		regs.Set(test.cpu.arch.SP, 0x1000)
+		regs.PC = 0x100b
+		e := evaluator{cpu: test.cpu, regs: &regs, cfa: 0x1018, hasCFA: true,
+			mem: words(0x1000, test.cpu.arch.WordSize, 0x2000, 0x1111, 0x3000)}
+		got, err := e.eval([]byte(test.expr))
+		if got != test.want && test.err == nil || !errors.Is(err, test.err) {
+			t.Errorf("%q = %#x, %v; want %#x, %v", test.expr, got, err, test.want, test.err)
+		}
+	}
+}
+
+func TestEvalLimits(t *testing.T) {
+	e := evaluator{cpu: cpus["x86_64"], regs: &Registers{}, mem: span{}}
+	deep := slices.Repeat([]byte("1 "), maxOperands+1)
+	if _, err := e.eval(deep); !errors.Is(err, ErrOperands) {
+		t.Errorf("%d operands: %v", maxOperands+1, err)
+	}
+	var many []byte
+	for i := range maxVars + 1 {
+		many = append(many, '$', 'a'+byte(i%26), 'a'+byte(i/26), ' ', '1', ' ', '=', ' ')
+	}
+	if _, err := e.eval(many); !errors.Is(err, ErrOperands) {
+		t.Errorf("%d variables: %v", maxVars+1, err)
+	}
+}
+
+func TestEvalAllocates(t *testing.T) {
+	var regs Registers
+	regs.Set(7, 0x1000)
+	e := evaluator{cpu: cpus["x86_64"], regs: &regs, mem: words(0x1000, 8, 1, 2, 3)}
+	expr := []byte("$rsp 8 + ^ -2 +")
+	if n := testing.AllocsPerRun(100, func() { e.eval(expr) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzEval(f *testing.F) {
+	for _, s := range []string{"$rsp 8 +", ".cfa -16 + ^", "$T0 $ebp = $eip $T0 4 + ^ =", "1 0 /", "$rip 15 @ .undef"} {
+		f.Add([]byte(s), uint64(0x1000))
+	}
+	f.Fuzz(func(t *testing.T, expr []byte, sp uint64) {
+		for _, c := range cpus {
+			var regs Registers
+			regs.Set(c.arch.SP, sp)
+			e := evaluator{cpu: c, regs: &regs, mem: words(0x1000, 8, 1, 2, 3, 4)}
+			v, err := e.eval(expr)
+			if err == nil && v != c.narrow(v) {
+				t.Fatalf("%s: %q = %#x", c.arch.Name, expr, v)
+			}
+			if e.n > maxOperands || len(e.vars) > maxVars {
+				t.Fatalf("%d operands, %d variables", e.n, len(e.vars))
+			}
+			again, err2 := e.eval(expr) // variables stay, so a name can only become known
+			if err == nil && err2 != nil && len(e.vars) == 0 {
+				t.Fatalf("%q: %v, then %#x %v", expr, v, again, err2)
+			}
+		}
+	})
+}

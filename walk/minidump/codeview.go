@@ -1,0 +1,173 @@
+package minidump
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// CodeView identifies the debug information of a module.
+type CodeView struct {
+	Kind CodeViewKind
+	// ID is a GUID in the order in which it is printed (PDB70), the signature
+	// (PDB20, 4 bytes, the same), or the build id (ELF).
+	ID   []byte
+	Age  uint32 // PDB70, PDB20
+	File []byte // path of the PDB file
+	Raw  []byte // the whole record
+}
+
+// CodeViewKind is the format of a CodeView record.
+type CodeViewKind uint8
+
+// The formats of CodeView records.
+const (
+	CodeViewNone    CodeViewKind = iota // there is none
+	CodeViewPDB70                       // "RSDS"
+	CodeViewPDB20                       // "NB10"
+	CodeViewELF                         // Breakpad's: a build id
+	CodeViewUnknown                     // another format: only Raw is set
+)
+
+const (
+	signaturePDB70 = 0x53445352
+	signaturePDB20 = 0x3031424e
+	signatureELF   = 0x4270454c
+)
+
+// codeView decodes a CodeView record.
+func (d *Dump) codeView(l Location) (v CodeView, err error) {
+	if l.Size == 0 {
+		return v, nil
+	}
+	c := d.at(l)
+	whole := c
+	v.Raw = whole.Bytes(uint64(whole.Len()))
+	switch c.U32() {
+	case signaturePDB70:
+		v.Kind = CodeViewPDB70
+		v.ID = guid(&c)
+		v.Age = c.U32()
+		v.File = cut(&c)
+	case signaturePDB20:
+		v.Kind = CodeViewPDB20
+		c.Skip(4) // offset of the debug data, 0
+		v.ID = binary.BigEndian.AppendUint32(nil, c.U32())
+		v.Age = c.U32()
+		v.File = cut(&c)
+	case signatureELF:
+		v.Kind = CodeViewELF
+		v.ID = c.Bytes(uint64(c.Len()))
+	default:
+		v.Kind = CodeViewUnknown
+	}
+	if c.Err() != nil {
+		return CodeView{}, c.Err()
+	}
+	return v, nil
+}
+
+// cut is the rest of the cursor to the first NUL, if there is one.
+func cut(c *wire.Cursor) []byte {
+	b, _, _ := bytes.Cut(c.Bytes(uint64(c.Len())), []byte{0})
+	return b
+}
+
+// guid reads a GUID: its first three fields are numbers of 4, 2 and 2 bytes.
+func guid(c *wire.Cursor) []byte {
+	b := make([]byte, 0, 16)
+	b = binary.BigEndian.AppendUint32(b, c.U32())
+	b = binary.BigEndian.AppendUint16(b, c.U16())
+	b = binary.BigEndian.AppendUint16(b, c.U16())
+	return append(b, c.Bytes(8)...)
+}
+
+// DebugID is the identifier of a module's debug information, as in MODULE
+// records: the GUID and the age. A build id gives its first 16 bytes as a GUID
+// in the byte order of the dump, and age 0. It is empty without a record.
+func (d *Dump) DebugID(m *Module) string {
+	v := &m.CodeView
+	switch v.Kind {
+	case CodeViewPDB70, CodeViewPDB20:
+		return fmt.Sprintf("%X%x", v.ID, v.Age)
+	case CodeViewELF:
+		var id [16]byte
+		copy(id[:], v.ID)
+		c := wire.New(section, id[:], d.big)
+		return fmt.Sprintf("%X0", guid(&c))
+	}
+	return ""
+}
+
+// Identified tells whether a module's identifier says anything: writers give
+// files without a build id one of zeros.
+func (v *CodeView) Identified() bool {
+	return len(bytes.Trim(v.ID, "\x00")) > 0
+}
+
+// DebugFile is the path of the file with a module's debug information: empty
+// when it is not known.
+func (m *Module) DebugFile() string {
+	switch {
+	case m.CodeView.Kind == CodeViewELF:
+		return m.Name.String()
+	case len(m.CodeView.File) > 0:
+		return string(m.CodeView.File)
+	}
+	return m.MiscName
+}
+
+// CodeID is the identifier of the module itself: the build id of an ELF file,
+// the UUID of a Mach-O file, of a PE file its time stamp and size. It is empty
+// when there is none.
+func (d *Dump) CodeID(m *Module) string {
+	v := &m.CodeView
+	switch {
+	case v.Kind == CodeViewELF && v.Identified():
+		return hex.EncodeToString(v.ID)
+	case v.Kind == CodeViewPDB70 && d.System.OS.mac():
+		return fmt.Sprintf("%X", v.ID)
+	case v.Kind == CodeViewPDB70 || v.Kind == CodeViewPDB20 || v.Kind == CodeViewNone && d.System.OS.windows():
+		return peID(m.Time, m.Size)
+	}
+	return ""
+}
+
+// Version is the version of a module, in the form that the dump's system uses:
+// empty when it is not known.
+func (d *Dump) Version(m *Module) string {
+	return m.Version.dotted(!d.System.OS.windows() && !d.System.OS.mac())
+}
+
+// debugMisc decodes the name in an IMAGE_DEBUG_MISC.
+func (d *Dump) debugMisc(l Location) (string, error) {
+	if l.Size == 0 {
+		return "", nil
+	}
+	c := d.at(l)
+	c.Skip(4) // type of the data
+	at := c.Pos()
+	size := c.U32()
+	unicode := c.U8() != 0
+	c.Skip(3)
+	if c.Err() == nil && size != l.Size {
+		c.Fail(at, ErrRecordSize)
+	}
+	if c.Err() != nil {
+		return "", c.Err()
+	}
+	if c.Len() > maxName {
+		c.Fail(at, ErrString)
+		return "", c.Err()
+	}
+	if !d.spend(&c, c.Len()) {
+		return "", c.Err()
+	}
+	if unicode {
+		return fixed(&c, uint64(c.Len()/2)).String(), nil
+	}
+	return string(cut(&c)), nil
+}

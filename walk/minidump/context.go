@@ -1,0 +1,126 @@
+package minidump
+
+import (
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+// Context is the registers of a thread: one of the CONTEXT structures. It
+// aliases the dump.
+type Context struct {
+	Flags uint64 // ContextFlags
+	// Extra is what follows the structure: on an x86 the state that XSAVE
+	// writes, if the flags tell so.
+	Extra []byte
+
+	layout *layout
+	data   []byte
+	big    bool
+}
+
+// Register is a register of a context.
+type Register struct {
+	Name string
+	// DWARF is the register's number in the CPU's DWARF psABI, or -1.
+	DWARF int
+	Value uint64
+	// Size is the register's size in bytes: 2, 4 or 8.
+	Size int
+}
+
+// Context decodes the context at a location, for the dump's CPU. A context
+// whose flags are of another CPU is an error.
+func (d *Dump) Context(l Location) (Context, error) {
+	c := d.at(l)
+	lay := d.layout(c)
+	start := c.Pos()
+	if lay == nil && c.Err() == nil {
+		c.Fail(start, ErrCPU)
+	}
+	if c.Err() != nil {
+		return Context{}, c.Err()
+	}
+	x := Context{layout: lay, big: d.big}
+	flags := c
+	flags.Skip(uint64(lay.flags))
+	x.Flags = flags.Uint(lay.flagsSize)
+	if flags.Err() != nil {
+		return Context{}, flags.Err()
+	}
+	if cpu := x.Flags &^ contextParts; cpu != 0 && cpu&lay.mask() == 0 {
+		c.Fail(start+lay.flags, ErrContext)
+	}
+	x.data = c.Bytes(uint64(lay.need(x.Flags)))
+	x.Extra = c.Bytes(uint64(c.Len()))
+	if c.Err() != nil {
+		return Context{}, c.Err()
+	}
+	return x, nil
+}
+
+// contextParts are the bits of the flags that tell which parts of a context
+// are there; the others tell the CPU.
+const contextParts = 0xff
+
+// layout chooses the structure. Two are written for arm64, whatever the system
+// information says: the flags tell which. The older one begins with 8 bytes of
+// flags. Windows sets the bit that marks it too, with its own beside it.
+func (d *Dump) layout(c wire.Cursor) *layout {
+	cpu := d.System.CPU
+	if cpu != CPUARM64 && cpu != CPUARM64Old {
+		return layouts[cpu]
+	}
+	flags := c.U32()
+	if d.big && flags == 0 {
+		flags = c.U32()
+	}
+	if flags&contextARM64Old != 0 && flags&uint32(arm64Layout.cpu) == 0 {
+		return &arm64OldLayout
+	}
+	return &arm64Layout
+}
+
+// value reads a field. Fields lie inside the data: need and the test of the
+// tables see to that.
+func (x *Context) value(f *field) uint64 {
+	c := wire.New(section, x.data, x.big)
+	c.Skip(uint64(f.off))
+	return c.Uint(int(f.size))
+}
+
+// PC is the program counter.
+func (x *Context) PC() uint64 { return x.value(&x.layout.fields[x.layout.pc]) }
+
+// SP is the stack pointer.
+func (x *Context) SP() uint64 { return x.value(&x.layout.fields[x.layout.sp]) }
+
+// Register is the value of a register by name.
+func (x *Context) Register(name string) (uint64, bool) {
+	for i := range x.layout.fields {
+		if f := &x.layout.fields[i]; f.name == name {
+			return x.value(f), true
+		}
+	}
+	return 0, false
+}
+
+// Registers yields the registers: the program counter, the stack pointer, the
+// general ones and the flags, in the order of the CPU's structure.
+func (x *Context) Registers() iter.Seq[Register] {
+	return func(yield func(Register) bool) {
+		for i := range x.layout.fields {
+			f := &x.layout.fields[i]
+			if !yield(Register{f.name, int(f.dwarf), x.value(f), int(f.size)}) {
+				return
+			}
+		}
+	}
+}
+
+// XState tells whether the context has the state that XSAVE writes.
+func (x *Context) XState() bool {
+	return (x.layout == &x86Layout || x.layout == &amd64Layout) && x.Flags&contextXState != 0
+}
+
+const contextXState = 0x40

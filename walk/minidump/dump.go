@@ -1,0 +1,301 @@
+package minidump
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"symkit/internal/wire"
+)
+
+// What a decoder can find wrong, beside the sentinels of package wire.
+var (
+	// ErrSignature: the file does not begin with MDMP.
+	ErrSignature = errors.New("not a minidump")
+	// ErrVersion: the low half of the header's version is not 0xa793.
+	ErrVersion = errors.New("unknown version of the format")
+	// ErrMissing: a stream without which a dump is of no use is not there.
+	ErrMissing = errors.New("the stream is missing")
+	// ErrCount: a count does not fit the bytes that hold the records.
+	ErrCount = errors.New("count does not fit the size")
+	// ErrRecordSize: the size of a header or record is below what is known of it.
+	ErrRecordSize = errors.New("impossible size of a record")
+	// ErrDuplicate: two streams of one type; the last one counts.
+	ErrDuplicate = errors.New("duplicate stream")
+	// ErrString: a string whose size is odd, or longer than any name.
+	ErrString = errors.New("impossible size of a string")
+	// ErrRange: a range of addresses that is empty or goes past the end of the
+	// address space.
+	ErrRange = errors.New("impossible range of addresses")
+	// ErrOverlap: records lie in one another: all of them together are larger
+	// than the file.
+	ErrOverlap = errors.New("overlapping records")
+	// ErrContext: a thread context of another CPU than the dump's.
+	ErrContext = errors.New("context of another CPU")
+	// ErrCPU: a CPU whose contexts are not known.
+	ErrCPU = errors.New("unknown CPU")
+	// ErrLine: a line of text that is not what the file should hold.
+	ErrLine = errors.New("malformed line")
+)
+
+// section is what errors call the file: their offsets count from its start.
+const section = "minidump"
+
+// Dump is a decoded minidump. Its values alias the bytes given to New. What
+// the dump does not have is empty or nil.
+type Dump struct {
+	Header    Header
+	Directory []Stream
+
+	System      SystemInfo
+	Threads     []Thread
+	ThreadNames []ThreadName
+	ThreadInfos []ThreadInfo
+	// Modules are in the order of the dump: the program itself comes first.
+	Modules         []Module
+	UnloadedModules []UnloadedModule
+	Exception       *Exception
+	Memory          Memory
+	MemoryInfo      []MemoryInfo
+	Handles         []Handle
+	Misc            *MiscInfo
+	Breakpad        *BreakpadInfo
+	Assertion       *Assertion
+	Crashpad        *CrashpadInfo
+	Linux           Linux
+	MacCrashInfo    []MacCrashInfo
+	MacBootArgs     Text // the arguments the kernel was started with
+	// SoftErrors is JSON about what went wrong while the dump was written
+	// (Mozilla's writer).
+	SoftErrors []byte
+
+	// Losses are what could not be read, at most maxLosses of them; Lost counts
+	// all.
+	Losses []Loss
+	Lost   int
+
+	data   []byte
+	big    bool
+	budget int
+}
+
+// maxLosses bounds what a dump full of damage costs to report.
+const maxLosses = 100
+
+// Loss is a damaged part of a dump.
+type Loss struct {
+	Stream StreamType
+	Err    *wire.Error
+}
+
+func (l Loss) Error() string { return fmt.Sprintf("%v: %v", l.Stream, l.Err) }
+
+func (l Loss) Unwrap() error { return l.Err }
+
+// Header is MINIDUMP_HEADER.
+type Header struct {
+	Version   uint32 // the high half is the writer's own
+	Checksum  uint32
+	Time      uint32 // when it was written, in seconds since 1970
+	Flags     uint64 // MINIDUMP_TYPE
+	BigEndian bool
+}
+
+// Location is MINIDUMP_LOCATION_DESCRIPTOR: a place in the file.
+type Location struct {
+	Size, RVA uint32
+	at        int // where the descriptor itself is, for errors
+}
+
+// Stream is MINIDUMP_DIRECTORY: one part of the file.
+type Stream struct {
+	Type     StreamType
+	Location Location
+}
+
+const signature = 0x504d444d // MDMP
+
+// New decodes the minidump in data. The error is a *wire.Error, its offset
+// counted from the start of the file; it may be wrapped in the name of the
+// stream.
+func New(data []byte) (*Dump, error) {
+	d := &Dump{data: data, budget: len(data)}
+	for _, big := range []bool{false, true} {
+		c := wire.New(section, data, big)
+		if c.U32() == signature {
+			d.big = big
+			if err := d.read(c); err != nil {
+				return nil, err
+			}
+			return d, nil
+		}
+	}
+	return nil, &wire.Error{Section: section, Offset: 0, Err: ErrSignature}
+}
+
+// read decodes the file from behind the signature.
+func (d *Dump) read(c wire.Cursor) error {
+	at := c.Pos()
+	h := &d.Header
+	h.BigEndian = d.big
+	h.Version = c.U32()
+	count := c.U32()
+	dir := Location{RVA: c.U32(), at: c.Pos() - 4}
+	h.Checksum, h.Time, h.Flags = c.U32(), c.U32(), c.U64()
+	if c.Err() == nil && h.Version&0xffff != 0xa793 {
+		c.Fail(at, ErrVersion)
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	if err := d.readDirectory(count, dir); err != nil {
+		return err
+	}
+	return d.readStreams()
+}
+
+const directoryEntry = 12 // sizeof MINIDUMP_DIRECTORY
+
+func (d *Dump) readDirectory(count uint32, at Location) error {
+	c := wire.New(section, d.data, d.big)
+	if uint64(at.RVA) > uint64(len(d.data)) {
+		c.Fail(at.at, wire.ErrOffset)
+		return c.Err()
+	}
+	c.Seek(uint64(at.RVA))
+	if uint64(count) > uint64(c.Len())/directoryEntry {
+		c.Fail(c.Pos(), ErrCount)
+		return c.Err()
+	}
+	d.Directory = make([]Stream, count)
+	for i := range d.Directory {
+		d.Directory[i] = Stream{StreamType(c.U32()), location(&c)}
+	}
+	return c.Err()
+}
+
+// readStreams decodes every stream that is known; of several of one type the
+// last. System information comes first: it tells the CPU.
+func (d *Dump) readStreams() error {
+	last := make(map[StreamType]int, len(decoders))
+	for i, s := range d.Directory {
+		if _, known := decoders[s.Type]; !known {
+			continue
+		}
+		if _, twice := last[s.Type]; twice {
+			d.lose(s.Type, &wire.Error{Section: section, Offset: s.Location.at - 4, Err: ErrDuplicate})
+		}
+		last[s.Type] = i
+	}
+	for _, t := range order {
+		i, ok := last[t]
+		err := error(&wire.Error{Section: section, Offset: 0, Err: ErrMissing})
+		if ok {
+			c := d.at(d.Directory[i].Location)
+			err = decoders[t](d, c)
+		}
+		switch {
+		case err == nil:
+		case required[t]:
+			return fmt.Errorf("%v: %w", t, err)
+		case ok:
+			d.lose(t, err)
+		}
+	}
+	d.indexMemory()
+	return nil
+}
+
+// required are the streams without which there is nothing to say.
+var required = map[StreamType]bool{SystemInfoStream: true, ThreadListStream: true}
+
+// lose notes damage; err is a *wire.Error, or nil.
+func (d *Dump) lose(t StreamType, err error) {
+	var e *wire.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	d.Lost++
+	if len(d.Losses) < maxLosses {
+		d.Losses = append(d.Losses, Loss{t, e})
+	}
+}
+
+// at is a cursor over what a location names; its positions are offsets in the
+// file. A location outside the file gives a cursor that has failed at the
+// descriptor.
+func (d *Dump) at(l Location) wire.Cursor {
+	c := wire.New(section, d.data, d.big)
+	if uint64(l.RVA)+uint64(l.Size) > uint64(len(d.data)) {
+		c.Fail(l.at, wire.ErrOffset)
+		return c
+	}
+	c.Seek(uint64(l.RVA))
+	return c.Sub(uint64(l.Size))
+}
+
+// rest is a cursor from an offset to the end of the file. at is where the
+// offset itself is, for errors.
+func (d *Dump) rest(rva uint64, at int) wire.Cursor {
+	c := wire.New(section, d.data, d.big)
+	if rva > uint64(len(d.data)) {
+		c.Fail(at, wire.ErrOffset)
+		return c
+	}
+	c.Seek(rva)
+	return c
+}
+
+// spend takes n bytes of a record that other records point to from the budget.
+// Records that do not overlap never use it up.
+func (d *Dump) spend(c *wire.Cursor, n int) bool {
+	if c.Err() != nil {
+		return false
+	}
+	if n > d.budget {
+		c.Fail(c.Pos(), ErrOverlap)
+		return false
+	}
+	d.budget -= n
+	return true
+}
+
+// location reads a MINIDUMP_LOCATION_DESCRIPTOR.
+func location(c *wire.Cursor) Location {
+	at := c.Pos()
+	return Location{Size: c.U32(), RVA: c.U32(), at: at}
+}
+
+// Bytes aliases what a location names: nil when it is outside the file.
+func (d *Dump) Bytes(l Location) []byte {
+	c := d.at(l)
+	if c.Err() != nil {
+		return nil
+	}
+	return c.Bytes(uint64(c.Len()))
+}
+
+// Stream is the bytes of the last stream of a type, known or not; ok is false
+// when there is none inside the file. It looks through the whole directory.
+func (d *Dump) Stream(t StreamType) (b []byte, ok bool) {
+	for _, s := range d.Directory {
+		if s.Type != t {
+			continue
+		}
+		if c := d.at(s.Location); c.Err() == nil {
+			b, ok = c.Bytes(uint64(c.Len())), true
+		}
+	}
+	return b, ok
+}
+
+// Unread yields the streams that are not decoded here.
+func (d *Dump) Unread() iter.Seq[Stream] {
+	return func(yield func(Stream) bool) {
+		for _, s := range d.Directory {
+			if _, known := decoders[s.Type]; !known && s.Type != UnusedStream && !yield(s) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package minidump
+
+import "symkit/internal/wire"
+
+// Exception is MINIDUMP_EXCEPTION_STREAM: why the process died.
+type Exception struct {
+	ThreadID uint32
+	// Code is the exception: NTSTATUS (Windows), signal (Linux), Mach exception
+	// (macOS). Flags refines it: si_code (Linux), code (macOS).
+	Code, Flags uint32
+	Record      uint64 // address of a nested exception's record
+	// Address is the address of the fault (Linux, macOS) or of the instruction
+	// (Windows).
+	Address uint64
+	// Parameters are as many as the system gave.
+	Parameters []uint64
+	Context    Location
+}
+
+const maxParameters = 15 // EXCEPTION_MAXIMUM_PARAMETERS
+
+// readException decodes MINIDUMP_EXCEPTION_STREAM. A count of parameters above
+// the greatest is lost, the exception is not.
+func (d *Dump) readException(c wire.Cursor) error {
+	e := &Exception{ThreadID: c.U32()}
+	c.Skip(4)
+	e.Code, e.Flags, e.Record, e.Address = c.U32(), c.U32(), c.U64(), c.U64()
+	at := c.Pos()
+	n := c.U32()
+	c.Skip(4)
+	params := make([]uint64, maxParameters)
+	for i := range params {
+		params[i] = c.U64()
+	}
+	e.Context = location(&c)
+	if c.Err() != nil {
+		return c.Err()
+	}
+	if n > maxParameters {
+		d.lose(ExceptionStream, &wire.Error{Section: section, Offset: at, Err: ErrCount})
+		n = 0
+	}
+	e.Parameters = params[:n]
+	d.Exception = e
+	return nil
+}
+
+// CrashAddress is the address that the exception is about: what was accessed
+// where that is known, else the instruction.
+func (d *Dump) CrashAddress() uint64 {
+	e := d.Exception
+	if e == nil {
+		return 0
+	}
+	addr := e.Address
+	if d.System.OS.windows() && (e.Code == accessViolation || e.Code == inPageError) && len(e.Parameters) >= 2 {
+		addr = e.Parameters[1]
+	}
+	if !d.System.CPU.Wide() {
+		addr = uint64(uint32(addr)) // some writers extend the sign
+	}
+	return addr
+}
+
+// RequestingThread is the index of the thread that crashed, or that asked for
+// the dump; -1 when the dump does not tell or does not have it.
+func (d *Dump) RequestingThread() int {
+	switch b := d.Breakpad; {
+	case d.Exception != nil:
+		return d.ThreadByID(d.Exception.ThreadID)
+	case b != nil && b.HasRequestingThread:
+		return d.ThreadByID(b.RequestingThread)
+	}
+	return -1
+}
+
+// WroteDump tells whether a thread was there only to write the dump: its stack
+// is of no interest.
+func (d *Dump) WroteDump(t *Thread) bool {
+	return d.Breakpad != nil && d.Breakpad.HasDumpThread && d.Breakpad.DumpThread == t.ID
+}
+
+// ThreadContext decodes the registers of a thread: those of the exception for
+// the thread that had one, because the thread's own are those of the handler.
+func (d *Dump) ThreadContext(t *Thread) (Context, error) {
+	if e := d.Exception; e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
+		if c, err := d.Context(e.Context); err == nil {
+			return c, nil
+		}
+	}
+	return d.Context(t.Context)
+}
+
+// BreakpadInfo is MDRawBreakpadInfo.
+type BreakpadInfo struct {
+	HasDumpThread, HasRequestingThread bool
+	DumpThread, RequestingThread       uint32
+}
+
+func (d *Dump) readBreakpadInfo(c wire.Cursor) error {
+	valid := c.U32()
+	b := &BreakpadInfo{valid&1 != 0, valid&2 != 0, c.U32(), c.U32()}
+	if c.Err() == nil {
+		d.Breakpad = b
+	}
+	return c.Err()
+}
+
+// Assertion is MDRawAssertionInfo: an assertion of the C library that failed.
+type Assertion struct {
+	Expression, Function, File Text
+	Line                       uint32
+	Type                       uint32 // 1: invalid parameter, 2: pure virtual call
+}
+
+func (d *Dump) readAssertion(c wire.Cursor) error {
+	const units = 128
+	a := &Assertion{fixed(&c, units), fixed(&c, units), fixed(&c, units), c.U32(), c.U32()}
+	if c.Err() == nil {
+		d.Assertion = a
+	}
+	return c.Err()
+}

@@ -1,0 +1,129 @@
+package minidump
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// FuzzMinidump: any bytes give a dump or an error with a place inside them;
+// losses have a place too; what was decoded is a small multiple of the bytes;
+// every accessor ends and stays inside.
+func FuzzMinidump(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.dmp")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(data) < 32<<10 {
+			f.Add(data)
+		}
+	}
+	for _, c := range losses {
+		f.Add(synth(f, false, base+c.text).data)
+	}
+	for i, c := range contexts {
+		s := synth(f, i%2 == 0, systemText(c.cpu, OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 loc ctx\nblock ctx "+c.text)
+		f.Add(s.data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d, err := New(data)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(32*len(data))+1<<20 {
+			t.Fatalf("%d bytes allocated for %d", n, len(data))
+		}
+		if err != nil {
+			placed(t, err, len(data))
+			return
+		}
+		if len(d.Losses) > maxLosses || d.Lost < len(d.Losses) {
+			t.Fatalf("%d of %d losses", len(d.Losses), d.Lost)
+		}
+		for _, l := range d.Losses {
+			placed(t, l, len(data))
+		}
+		use(t, d, len(data))
+	})
+}
+
+// placed asserts that an error has a place in the data.
+func placed(t *testing.T, err error, size int) {
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Offset < 0 || e.Offset > size || e.Section != section {
+		t.Fatalf("error without a place: %v", err)
+	}
+}
+
+// use calls the accessors.
+func use(t *testing.T, d *Dump, size int) {
+	total := 0
+	for i := range d.Threads {
+		th := &d.Threads[i]
+		x, err := d.ThreadContext(th)
+		if err != nil {
+			placed(t, err, size)
+			continue
+		}
+		for r := range x.Registers() {
+			if v, ok := x.Register(r.Name); !ok || v != r.Value {
+				t.Fatalf("%s", r.Name)
+			}
+		}
+		if b := d.Memory.Bytes(x.SP(), 8); b != nil && len(b) != 8 {
+			t.Fatal("memory")
+		}
+		if n := len(th.Stack.Data); n > 0 && d.Memory.At(th.Stack.Base+uint64(n)-1) == nil {
+			t.Fatal("a stack that is not in the memory")
+		}
+		if i > 100 {
+			break
+		}
+	}
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		if total += m.Name.Len(); total > 1<<20 || i > 1000 {
+			break
+		}
+		_, _, _, _ = d.DebugID(m), d.CodeID(m), m.DebugFile(), d.Version(m)
+	}
+	for i := range d.Memory.sorted {
+		r := &d.Memory.sorted[i]
+		if len(r.Data) == 0 || i > 0 && r.Base-d.Memory.sorted[i-1].Base < uint64(len(d.Memory.sorted[i-1].Data)) {
+			t.Fatalf("memory overlaps at %#x", r.Base)
+		}
+	}
+	for range d.AuxV() {
+	}
+	for range Fields(d.Linux.Status, ':') {
+	}
+	unread := 0
+	for s := range d.Unread() {
+		if unread++; unread < 100 {
+			d.Stream(s.Type)
+		}
+	}
+	for _, s := range []Style{StyleBreakpad, StyleRust} {
+		if r := d.CrashReason(s); (r != "") != (d.Exception != nil) {
+			t.Fatalf("reason %q", r)
+		}
+	}
+	d.CrashAddress()
+	_, _, _ = d.System.Version(), d.System.CPUInfo(), d.System.OS.Short()
+	d.System.VersionBuild()
+	p := d.Process()
+	if p.Crashed >= len(p.Threads) {
+		t.Fatal("crashed thread")
+	}
+	for i, m := range p.Mappings {
+		if i > 0 && m.Begin < p.Mappings[i-1].End {
+			t.Fatal("mappings overlap")
+		}
+	}
+}

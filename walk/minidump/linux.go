@@ -1,0 +1,119 @@
+package minidump
+
+import (
+	"bytes"
+	"iter"
+	"strconv"
+
+	"symkit/internal/wire"
+)
+
+// Linux is the files of /proc that Linux's writers put into a dump.
+type Linux struct {
+	CPUInfo    []byte // /proc/cpuinfo
+	Status     []byte // /proc/PID/status
+	LsbRelease []byte // /etc/lsb-release
+	CmdLine    []byte // /proc/PID/cmdline, arguments that end in NUL
+	Environ    []byte // /proc/PID/environ, NAME=VALUE that end in NUL
+	AuxV       []byte // /proc/PID/auxv
+	Limits     []byte // /proc/PID/limits
+	Maps       []Mapping
+}
+
+// Mapping is a line of /proc/PID/maps.
+type Mapping struct {
+	Begin, End                    uint64
+	Read, Write, Execute, Private bool
+	Offset                        uint64
+	Major, Minor                  uint32
+	Inode                         uint64
+	Path                          []byte
+}
+
+// readMaps decodes /proc/PID/maps. A malformed line is lost alone.
+func (d *Dump) readMaps(c wire.Cursor) error {
+	at := c.Pos()
+	rest := c.Bytes(uint64(c.Len()))
+	if c.Err() != nil {
+		return c.Err()
+	}
+	for len(rest) > 0 {
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
+		m, ok := parseMapping(line)
+		switch {
+		case ok:
+			d.Linux.Maps = append(d.Linux.Maps, m)
+		case len(bytes.Trim(line, "\x00")) > 0:
+			d.lose(LinuxMapsStream, &wire.Error{Section: section, Offset: at, Err: ErrLine})
+		}
+		at += len(rest) - len(after)
+		rest = after
+	}
+	return nil
+}
+
+// parseMapping parses "BEGIN-END rwxp OFFSET MAJOR:MINOR INODE PATH" (proc(5)).
+func parseMapping(line []byte) (m Mapping, ok bool) {
+	var f [5][]byte
+	for i := range f {
+		line = bytes.TrimLeft(line, " ")
+		f[i], line, _ = bytes.Cut(line, []byte{' '})
+	}
+	m.Path = bytes.TrimLeft(line, " ")
+	begin, end, _ := bytes.Cut(f[0], []byte{'-'})
+	major, minor, _ := bytes.Cut(f[3], []byte{':'})
+	ok = number(begin, 16, &m.Begin) && number(end, 16, &m.End) && m.Begin < m.End &&
+		len(f[1]) == 4 && number(f[2], 16, &m.Offset) && number(f[4], 10, &m.Inode)
+	var dev [2]uint64
+	if !ok || !number(major, 16, &dev[0]) || !number(minor, 16, &dev[1]) {
+		return Mapping{}, false
+	}
+	m.Major, m.Minor = uint32(dev[0]), uint32(dev[1])
+	m.Read, m.Write, m.Execute, m.Private = f[1][0] == 'r', f[1][1] == 'w', f[1][2] == 'x', f[1][3] == 'p'
+	return m, true
+}
+
+func number(b []byte, base int, out *uint64) bool {
+	v, err := strconv.ParseUint(string(b), base, 64)
+	*out = v
+	return err == nil
+}
+
+// Fields yields the names and values of a file of lines "NAME:VALUE" (cpuinfo,
+// status) or "NAME=VALUE" (lsb-release), without blanks and quotes around them.
+// Other lines are passed over.
+func Fields(file []byte, separator byte) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for line := range bytes.SplitSeq(file, []byte{'\n'}) {
+			name, value, ok := bytes.Cut(line, []byte{separator})
+			if ok && !yield(bare(name), bare(value)) {
+				return
+			}
+		}
+	}
+}
+
+func bare(b []byte) string {
+	b = bytes.TrimSpace(b)
+	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
+		b = b[1 : len(b)-1]
+	}
+	return string(b)
+}
+
+// AuxV yields the entries of the auxiliary vector, AT_NULL excluded.
+func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
+	return func(yield func(uint64, uint64) bool) {
+		size := 4
+		if d.System.CPU.Wide() {
+			size = 8
+		}
+		c := wire.New(section, d.Linux.AuxV, d.big)
+		for c.Len() >= 2*size {
+			t, v := c.Uint(size), c.Uint(size)
+			if t == 0 || !yield(t, v) {
+				return
+			}
+		}
+	}
+}

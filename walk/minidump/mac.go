@@ -1,0 +1,81 @@
+package minidump
+
+import "symkit/internal/wire"
+
+// MacCrashInfo is a record of Mozilla's stream of crash information: what the
+// __crash_info section of a module says.
+type MacCrashInfo struct {
+	Version uint64
+	// From version 4; AbortCause from version 5.
+	Thread, DialogMode, AbortCause                      uint64
+	ModulePath, Message, Signature, Backtrace, Message2 []byte
+}
+
+const (
+	maxMacRecords     = 20
+	macRecordVersion4 = 4
+	macRecordVersion5 = 5
+	locationSize      = 8
+)
+
+// readMacCrashInfo decodes the stream: a header with up to 20 locations of
+// records, each numbers followed by strings. A damaged record is lost alone.
+func (d *Dump) readMacCrashInfo(c wire.Cursor) error {
+	c.Skip(4) // the stream's type again
+	at := c.Pos()
+	n, start := c.U32(), c.U32()
+	if c.Err() == nil && (n > maxMacRecords || int(n) > c.Len()/locationSize) {
+		c.Fail(at, ErrCount)
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	for range n {
+		r := d.at(location(&c))
+		info, err := macCrashInfo(r, uint64(start))
+		if err != nil {
+			d.lose(MacCrashInfoStream, err)
+			continue
+		}
+		d.MacCrashInfo = append(d.MacCrashInfo, info)
+	}
+	return nil
+}
+
+// macCrashInfo decodes a record whose strings begin start bytes in.
+func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
+	at := c.Pos()
+	c.Skip(8) // the stream's type again
+	m.Version = c.U64()
+	if m.Version >= macRecordVersion4 {
+		m.Thread, m.DialogMode = c.U64(), c.U64()
+	}
+	if m.Version >= macRecordVersion5 {
+		m.AbortCause = c.U64()
+	}
+	if m.Version < macRecordVersion4 || c.Err() != nil {
+		return m, c.Err()
+	}
+	if fixed := uint64(c.Pos() - at); start < fixed {
+		c.Fail(at, ErrRecordSize)
+	} else {
+		c.Skip(start - fixed)
+	}
+	for _, s := range []*[]byte{&m.ModulePath, &m.Message, &m.Signature, &m.Backtrace, &m.Message2} {
+		*s = c.CString()
+	}
+	return m, c.Err()
+}
+
+// readMacBootArgs decodes Mozilla's stream of the kernel's arguments.
+func (d *Dump) readMacBootArgs(c wire.Cursor) error {
+	c.Skip(4) // the stream's type again
+	at := c.Pos()
+	rva := c.U64()
+	if c.Err() != nil {
+		return c.Err()
+	}
+	var err error
+	d.MacBootArgs, err = d.name(rva, at)
+	return err
+}

@@ -1,0 +1,147 @@
+package minidump
+
+import "fmt"
+
+// The Mach exceptions that have codes with names.
+const (
+	excBadAccess      = 1
+	excBadInstruction = 2
+	excArithmetic     = 3
+	excSoftware       = 5
+	excBreakpoint     = 6
+	excResource       = 11
+	excGuard          = 12
+	excSimulated      = 0x43507378 // Crashpad's and Breakpad's
+)
+
+// macCodes are the tables of codes by exception; the CPU's name is added where
+// they differ between CPUs.
+var macCodes = map[uint32]string{excBadAccess: "mac access ", excBadInstruction: "mac instruction ",
+	excArithmetic: "mac arithmetic ", excBreakpoint: "mac breakpoint "}
+
+func macReason(s Style, cpu CPU, e *Exception) string {
+	name, ok := lookup("mac exception", e.Code)
+	if !ok && s == StyleBreakpad {
+		name, _ = lookup("mac exception breakpad", e.Code)
+		return name
+	}
+	switch {
+	case !ok:
+		return ""
+	case e.Code == excSimulated:
+		return name
+	case s == StyleRust && e.Code == excResource:
+		return macResource(e)
+	case s == StyleRust && e.Code == excGuard:
+		return macGuard(e)
+	}
+	return name + " / " + macCode(cpu, e)
+}
+
+// macCode names the code of an exception.
+func macCode(cpu CPU, e *Exception) string {
+	var tables []string
+	switch e.Code {
+	case excBadAccess:
+		tables = []string{"mac access kern"}
+	case excSoftware:
+		tables = []string{"mac software"}
+	}
+	if prefix, ok := macCodes[e.Code]; ok {
+		switch cpu {
+		case CPUARM, CPUARM64, CPUARM64Old:
+			tables = append(tables, prefix+"arm")
+		case CPUPPC:
+			tables = append(tables, prefix+"ppc")
+		case CPUX86, CPUX86Win64, CPUAMD64:
+			tables = append(tables, prefix+"x86")
+		}
+	}
+	for _, t := range tables {
+		if name, ok := lookup(t, e.Flags); ok {
+			return name
+		}
+	}
+	return hex8(e.Flags)
+}
+
+// codes are the exception's 64-bit code and subcode.
+func (e *Exception) codes() (code, sub uint64) {
+	if len(e.Parameters) > 1 {
+		code = e.Parameters[1]
+	}
+	if len(e.Parameters) > 2 {
+		sub = e.Parameters[2]
+	}
+	return code, sub
+}
+
+// macResource decodes EXC_RESOURCE (osfmk/kern/exc_resource.h of XNU): a limit
+// that the process went over.
+func macResource(e *Exception) string {
+	kind := e.Flags >> 29 & 7
+	name, ok := lookup("mac resource", kind)
+	if !ok {
+		return "EXC_RESOURCE / " + hex8(e.Flags)
+	}
+	code, sub := e.codes()
+	out := "EXC_RESOURCE / " + name + " / "
+	flavor, ok := lookup(fmt.Sprintf("mac resource %d", kind), code>>58&7)
+	if !ok {
+		return out + fmt.Sprintf("0x%016x / 0x%016x", code, sub)
+	}
+	out += flavor
+	switch kind {
+	case 1:
+		return out + fmt.Sprintf(" interval: %ds CPU limit: %d%% CPU consumed: %d%%", code>>7&0x1ffffff, code&7, sub&7)
+	case 2:
+		return out + fmt.Sprintf(" interval: %ds wakeups permitted: %d wakeups observed: %d",
+			code>>20&0xfffff, code&0xfff, sub&0xfff)
+	case 3:
+		return out + fmt.Sprintf(" high watermark limit: %dMiB", code&0x1fff)
+	case 4:
+		return out + fmt.Sprintf(" interval: %ds I/O limit: %d%% I/O observed: %d%%",
+			code>>15&0x1ffff, code&0x7fff, sub&0x7fff)
+	}
+	return out + fmt.Sprintf(" high watermark limit: %d", code&0x7fff)
+}
+
+// macGuard decodes EXC_GUARD (osfmk/kern/exc_guard.h of XNU): a guarded
+// resource that was used against its rules.
+func macGuard(e *Exception) string {
+	kind := e.Flags >> 29 & 7
+	name, ok := lookup("mac guard", kind)
+	if !ok {
+		return "EXC_GUARD / " + hex8(e.Flags)
+	}
+	code, sub := e.codes()
+	out := "EXC_GUARD / " + name
+	target := code & 0xfffffff
+	switch kind {
+	case 0:
+		return out
+	case 3:
+		return out + fmt.Sprintf("/ namespace: %d guard identifier: %d", code&0xffffffff, sub)
+	}
+	flavor, ok := lookup(fmt.Sprintf("mac guard %d", kind), code>>32&0x1fffffff)
+	if !ok {
+		return out + fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
+	}
+	out += " / " + flavor
+	switch kind {
+	case 1:
+		out += fmt.Sprintf(" port name: %d", target)
+		if sub != 0 {
+			out += fmt.Sprintf(" subcode: %d", sub)
+		}
+	case 2:
+		out += fmt.Sprintf(" file descriptor: %d guard identifier: %d", target, sub)
+	case 4:
+		out += fmt.Sprintf(" pid: %d guard identifier: %d", target, sub)
+	case 5:
+		out += fmt.Sprintf(" offset: %d", sub)
+	case 6:
+		out += fmt.Sprintf(" syscall: %d", sub)
+	}
+	return out
+}

@@ -1,0 +1,318 @@
+//go:build oracle
+
+package minidump
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// dumps are the dumps of the directory that an environment variable names:
+// Breakpad's src/processor/testdata, rust-minidump's testdata.
+func dumps(t *testing.T, variable string) []string {
+	dir := os.Getenv(variable)
+	if dir == "" {
+		t.Skipf("%s is not set", variable)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.dmp"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dumps in %s: %v", dir, err)
+	}
+	return files
+}
+
+// TestOracleStackwalk compares the head of what Breakpad's tool prints: system,
+// CPU, reason, address and thread of the crash, modules. The variable
+// SYMKIT_MINIDUMP_STACKWALK names the tool where it is not called
+// minidump_stackwalk.
+func TestOracleStackwalk(t *testing.T) {
+	files := append(dumps(t, "SYMKIT_BREAKPAD_TESTDATA"), dumps(t, "SYMKIT_RUST_MINIDUMP")...)
+	tool := "minidump_stackwalk"
+	if name := os.Getenv("SYMKIT_MINIDUMP_STACKWALK"); name != "" {
+		tool = name
+	}
+	compared := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(data, []byte("MDMP")) {
+			continue // a microdump, or a file that was not fetched
+		}
+		out, err := exec.Command(tool, "-m", file).Output()
+		if _, failed := err.(*exec.ExitError); err != nil && !failed {
+			t.Fatal(err)
+		}
+		head, _, ok := strings.Cut(string(out), "\n\n")
+		if !ok {
+			if _, err := New(data); err == nil {
+				t.Logf("%s: read, but not by Breakpad", filepath.Base(file))
+			}
+			continue
+		}
+		d, err := New(data)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for _, l := range d.Losses {
+			t.Logf("%s: %v", filepath.Base(file), l)
+		}
+		compared++
+		if got := machineHead(d); got != head {
+			t.Errorf("%s:\n%s", filepath.Base(file), diff(got, head))
+		}
+	}
+	t.Logf("%d dumps compared", compared)
+}
+
+// TestOracleMutations: 200 damaged copies of each dump keep the properties of
+// FuzzMinidump.
+func TestOracleMutations(t *testing.T) {
+	files := append(dumps(t, "SYMKIT_BREAKPAD_TESTDATA"), dumps(t, "SYMKIT_RUST_MINIDUMP")...)
+	random, n := rand.New(rand.NewPCG(1, 2)), 0
+	for _, file := range files {
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(whole, []byte("MDMP")) {
+			continue
+		}
+		for range 200 {
+			data := slices.Clone(whole[:len(whole)-random.IntN(2)*random.IntN(len(whole))])
+			for range 1 + random.IntN(30) {
+				// The streams' structures are mostly at the start.
+				if at := random.IntN(1 + min(len(data)-1, 1<<(5+random.IntN(16)))); at < len(data) {
+					data[at] = byte(random.IntN(256))
+				}
+			}
+			n++
+			d, err := New(data)
+			if err != nil {
+				placed(t, err, len(data))
+				continue
+			}
+			for _, l := range d.Losses {
+				placed(t, l, len(data))
+			}
+			use(t, d, len(data))
+		}
+	}
+	t.Logf("%d damaged dumps", n)
+}
+
+// TestOracleDump compares with Breakpad's expected output of minidump_dump for
+// minidump2.dmp: what is printed of each structure that it has.
+func TestOracleDump(t *testing.T) {
+	dir := filepath.Dir(dumps(t, "SYMKIT_BREAKPAD_TESTDATA")[0])
+	text, err := os.ReadFile(filepath.Join(dir, "minidump2.dump.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, "minidump2")
+	got := dumpFields(t, d)
+	want, compared := dumpSections(string(text)), 0
+	for title, sections := range got {
+		if len(want[title]) != len(sections) {
+			t.Errorf("%d of %s, want %d", len(sections), title, len(want[title]))
+			continue
+		}
+		for i, s := range sections {
+			for k, v := range s {
+				compared++
+				if want[title][i][k] != v {
+					t.Errorf("%s %d: %s = %s, want %s", title, i, k, v, want[title][i][k])
+				}
+			}
+		}
+	}
+	t.Logf("%d fields compared", compared)
+}
+
+type fieldsOf = map[string][]map[string]string
+
+// dumpSections reads "TITLE" and lines "  NAME = VALUE".
+func dumpSections(text string) fieldsOf {
+	out, title := fieldsOf{}, ""
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\n"), " = ")
+		switch {
+		case !strings.HasPrefix(line, " "):
+			title = strings.TrimSpace(line)
+			out[title] = append(out[title], map[string]string{})
+		case ok:
+			value, _, _ = strings.Cut(value, " (")
+			out[title][len(out[title])-1][strings.TrimSpace(name)] = strings.Trim(value, `"`)
+		}
+	}
+	return out
+}
+
+// dumpFields is the dump in the same form.
+func dumpFields(t *testing.T, d *Dump) fieldsOf {
+	out := fieldsOf{}
+	add := func(title string, pairs ...any) {
+		m := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i].(string)] = fmt.Sprint(pairs[i+1])
+		}
+		out[title] = append(out[title], m)
+	}
+	hex := func(v any) string { return fmt.Sprintf("0x%x", v) }
+	context := func(l Location) {
+		x, err := d.Context(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := []any{"context_flags", hex(x.Flags)}
+		for r := range x.Registers() {
+			pairs = append(pairs, r.Name, hex(r.Value))
+		}
+		add("MDRawContextX86", pairs...)
+	}
+	for _, s := range d.Directory {
+		add("MDRawDirectory", "stream_type", hex(uint32(s.Type)), "location.data_size", s.Location.Size, "location.rva", hex(s.Location.RVA))
+	}
+	for i := range d.Threads {
+		th := &d.Threads[i]
+		add("MDRawThread", "thread_id", hex(th.ID), "suspend_count", th.SuspendCount, "teb", hex(th.TEB), "priority", hex(th.Priority),
+			"stack.start_of_memory_range", hex(th.Stack.Base), "stack.memory.data_size", hex(len(th.Stack.Data)), "thread_context.rva", hex(th.Context.RVA))
+		context(th.Context)
+	}
+	context(d.Exception.Context)
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		add("MDRawModule", "base_of_image", hex(m.Base), "size_of_image", hex(m.Size), "checksum", hex(m.Checksum), "version_info.signature", hex(m.Version.Signature),
+			"version_info.file_version", fmt.Sprintf("0x%x:0x%x", m.Version.FileHigh, m.Version.FileLow), "version_info.file_os", hex(m.Version.OS),
+			"version_info.file_date", fmt.Sprintf("0x%x:0x%x", m.Version.DateHigh, m.Version.DateLow),
+			"(code_file)", m.Name, "(code_identifier)", d.CodeID(m), "(cv_record).age", m.CodeView.Age, "(cv_record).pdb_file_name", string(m.CodeView.File),
+			"(debug_file)", m.DebugFile(), "(debug_identifier)", d.DebugID(m), "(version)", d.Version(m))
+	}
+	for _, r := range d.Memory.Ranges {
+		add("MDMemoryDescriptor", "start_of_memory_range", hex(r.Base), "memory.data_size", hex(len(r.Data)), "memory.rva", hex(r.off))
+	}
+	e, s := d.Exception, &d.System
+	add("MDException", "thread_id", hex(e.ThreadID), "exception_record.exception_code", hex(e.Code), "exception_record.exception_flags", hex(e.Flags),
+		"exception_record.exception_address", hex(e.Address), "exception_record.number_parameters", len(e.Parameters),
+		"exception_record.exception_information[ 0]", hex(e.Parameters[0]), "exception_record.exception_information[ 1]", hex(e.Parameters[1]))
+	add("MDRawSystemInfo", "processor_architecture", hex(uint16(s.CPU)), "processor_level", s.Level, "processor_revision", hex(s.Revision),
+		"number_of_processors", s.Processors, "product_type", s.ProductType, "major_version", s.Major, "minor_version", s.Minor, "build_number", s.Build,
+		"platform_id", hex(uint32(s.OS)), "suite_mask", hex(s.SuiteMask), "(csd_version)", s.ServicePack, "(cpu_vendor)", s.Vendor())
+	m := d.Misc
+	add("MDRawMiscInfo", "size_of_info", m.Size, "flags1", hex(uint32(m.Flags)), "process_id", m.ProcessID, "process_user_time", m.UserTime, "process_kernel_time", m.KernelTime)
+	add("MDRawBreakpadInfo", "dump_thread_id", hex(d.Breakpad.DumpThread), "requesting_thread_id", hex(d.Breakpad.RequestingThread))
+	return out
+}
+
+// TestOracleSnapshots compares with the JSON that rust-minidump's tool wrote:
+// system, crash, modules, threads.
+func TestOracleSnapshots(t *testing.T) {
+	dir := filepath.Dir(dumps(t, "SYMKIT_RUST_MINIDUMP")[0])
+	for snapshot, file := range map[string]string{"json-pretty": "test", "linux_json_pretty": "linux-mini", "macos_inlines_json_pretty": "pipeline-inlines-macos-segv"} {
+		text, err := os.ReadFile(filepath.Join(dir, "../minidump-stackwalk/tests/snapshots/test_minidump_stackwalk__"+snapshot+".snap"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want snap
+		if err := json.Unmarshal(text[bytes.Index(text, []byte("\n{")):], &want); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, file+".dmp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := New(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, snapshotOf(d)); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+	}
+}
+
+// snap is a part of the JSON.
+type snap struct {
+	CrashInfo struct{ Type, Address string } `json:"crash_info"`
+	System    struct {
+		OS     string `json:"os"`
+		OSVer  string `json:"os_ver"`
+		CPU    string `json:"cpu_arch"`
+		Info   string `json:"cpu_info"`
+		Number int    `json:"cpu_count"`
+	} `json:"system_info"`
+	PID      *uint32      `json:"pid"`
+	Mappings *int         `json:"linux_memory_map_count"`
+	Modules  []snapModule `json:"modules"`
+	Crashing struct {
+		ID   uint32  `json:"thread_id"`
+		Name *string `json:"thread_name"`
+	} `json:"crashing_thread"`
+}
+
+type snapModule struct {
+	Base    string  `json:"base_addr"`
+	End     string  `json:"end_addr"`
+	Debug   string  `json:"debug_file"`
+	DebugID string  `json:"debug_id"`
+	File    string  `json:"filename"`
+	CodeID  string  `json:"code_id"`
+	Version *string `json:"version"`
+}
+
+func snapshotOf(d *Dump) (s snap) {
+	digits := 8
+	if d.System.CPU.Wide() {
+		digits = 16
+	}
+	hex := func(v uint64) string { return fmt.Sprintf("0x%0*x", digits, v) }
+	s.CrashInfo.Type, s.CrashInfo.Address = d.CrashReason(StyleRust), hex(d.CrashAddress())
+	version, build := d.System.VersionBuild()
+	s.System.OS, s.System.OSVer = d.System.OS.String(), strings.TrimSpace(version+" "+build)
+	s.System.CPU, s.System.Info, s.System.Number = d.System.CPU.String(), d.System.CPUInfo(), int(d.System.Processors)
+	if d.Misc != nil && d.Misc.Flags&MiscProcessID != 0 {
+		s.PID = &d.Misc.ProcessID
+	}
+	if pid, ok := maps.Collect(Fields(d.Linux.Status, ':'))["Pid"]; ok {
+		n, _ := strconv.Atoi(pid)
+		s.PID = new(uint32)
+		*s.PID = uint32(n)
+	}
+	if n := len(d.Linux.Maps); n > 0 {
+		s.Mappings = &n
+	}
+	th := &d.Threads[d.RequestingThread()]
+	s.Crashing.ID = th.ID
+	for _, n := range d.ThreadNames {
+		if n.ID == th.ID {
+			name := n.Name.String()
+			s.Crashing.Name = &name
+		}
+	}
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		r := snapModule{Base: hex(m.Base), End: hex(m.End()), Debug: leaf(m.DebugFile()), File: leaf(m.Name.String()), CodeID: strings.ToLower(d.CodeID(m))}
+		if m.CodeView.Identified() {
+			r.DebugID = d.DebugID(m)
+		}
+		if v := d.Version(m); v != "" {
+			r.Version = &v
+		}
+		s.Modules = append(s.Modules, r)
+	}
+	return s
+}

@@ -1,0 +1,211 @@
+package minidump
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"symkit/cfi"
+	"symkit/walk"
+)
+
+// Process is the crashed process of a dump, ready to be walked. The thread that
+// only wrote the dump is left out. What was lost is in the process's Warnings.
+// The process aliases the dump's bytes.
+func (d *Dump) Process() *walk.Process {
+	b := &builder{d: d, left: 4 * len(d.data)}
+	s := &d.System
+	version, build := s.VersionBuild()
+	b.p = &walk.Process{
+		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: d.big,
+		Crashed: -1, Memory: &d.Memory,
+	}
+	for _, l := range d.Losses {
+		b.warn("%v", l)
+	}
+	if d.Lost > len(d.Losses) {
+		b.warn("%d more parts of the dump are damaged", d.Lost-len(d.Losses))
+	}
+	b.identity()
+	b.threads()
+	b.crash()
+	b.modules()
+	b.mappings()
+	if d.Crashpad != nil {
+		b.p.PACMask = d.Crashpad.AddressMask
+	}
+	return b.p
+}
+
+// moduleCPU is the CPU's name in MODULE records.
+func moduleCPU(c CPU) string {
+	if c == CPUAMD64 {
+		return "x86_64"
+	}
+	return c.String()
+}
+
+type builder struct {
+	d *Dump
+	p *walk.Process
+	// left bounds the bytes of the strings that are still decoded: records can
+	// share one long string.
+	left int
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.p.Warnings = append(b.p.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (b *builder) text(t Text) string {
+	if t.Len() > b.left {
+		return ""
+	}
+	b.left -= t.Len()
+	return t.String()
+}
+
+// identity finds the process's number and command line.
+func (b *builder) identity() {
+	d := b.d
+	if d.Misc != nil && d.Misc.Flags&MiscProcessID != 0 {
+		b.p.PID = int(d.Misc.ProcessID)
+	}
+	for name, value := range Fields(d.Linux.Status, ':') {
+		if name != "Pid" {
+			continue
+		}
+		if pid, err := strconv.Atoi(value); err == nil {
+			b.p.PID = pid
+		}
+		break
+	}
+	if args := bytes.Trim(d.Linux.CmdLine, "\x00"); len(args) > 0 {
+		b.p.Args = string(bytes.ReplaceAll(args, []byte{0}, []byte{' '}))
+	}
+}
+
+// threads reads the registers. A thread without a context stays, so that their
+// order is the dump's.
+func (b *builder) threads() {
+	d := b.d
+	names := make(map[uint32]Text, len(d.ThreadNames))
+	for _, n := range d.ThreadNames {
+		names[n.ID] = n.Name
+	}
+	requesting := d.RequestingThread()
+	if e := d.Exception; e != nil && e.Context.Size != 0 {
+		if _, err := d.Context(e.Context); err != nil {
+			b.warn("registers of the exception: %v; those of its thread are used", err)
+		}
+	}
+	for i := range d.Threads {
+		t := &d.Threads[i]
+		if d.WroteDump(t) {
+			continue
+		}
+		if i == requesting {
+			b.p.Crashed = len(b.p.Threads)
+		}
+		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID])}
+		x, err := d.ThreadContext(t)
+		if err != nil {
+			if len(b.p.Warnings) < maxLosses {
+				b.warn("thread %d: registers: %v", t.ID, err)
+			}
+		} else {
+			out.Regs = registers(&x)
+		}
+		b.p.Threads = append(b.p.Threads, out)
+	}
+}
+
+func registers(x *Context) (r walk.Registers) {
+	for reg := range x.Registers() {
+		if reg.DWARF >= 0 {
+			r.Set(cfi.Reg(reg.DWARF), reg.Value)
+		}
+	}
+	r.PC = x.PC()
+	return r
+}
+
+func (b *builder) crash() {
+	d := b.d
+	e := d.Exception
+	if e == nil {
+		return
+	}
+	c := &b.p.Crash
+	c.Reason = d.CrashReason(StyleRust)
+	c.Address, c.HasAddress = d.CrashAddress(), true
+	if d.System.OS.linux() {
+		c.Signal, c.Code = int(int32(e.Code)), int(int32(e.Flags))
+		// Old writers leave the code 0.
+		c.HasAddress = walk.LinuxFault(c.Signal, c.Code) || c.Code == 0 && walk.LinuxFault(c.Signal, 1)
+	}
+}
+
+func (b *builder) modules() {
+	d := b.d
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base}
+		out.Name = baseName(out.Path)
+		switch v := &m.CodeView; v.Kind {
+		case CodeViewPDB70, CodeViewPDB20:
+			out.Name = baseName(string(v.File))
+			out.DebugID = d.DebugID(m)
+		case CodeViewELF:
+			if v.Identified() {
+				out.BuildID, out.DebugID = v.ID, d.DebugID(m)
+			}
+		}
+		if out.Name == "" {
+			out.Name = baseName(out.Path)
+		}
+		b.p.Modules = append(b.p.Modules, out)
+	}
+	if len(b.p.Modules) > 0 {
+		b.p.Main = b.p.Modules[0]
+		b.p.Name = baseName(b.p.Main.Path)
+	}
+	b.p.SortModules()
+}
+
+// end is the address behind a range, at most the last one.
+func end(base, size uint64) uint64 {
+	if base+size < base {
+		return ^uint64(0)
+	}
+	return base + size
+}
+
+// baseName is the last part of a path of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// mappings are those of Windows' list of pages, else of /proc/PID/maps.
+func (b *builder) mappings() {
+	d := b.d
+	var all []walk.Mapping
+	for i := range d.MemoryInfo {
+		if m := &d.MemoryInfo[i]; m.State == MemCommit {
+			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size),
+				Read: m.Readable(), Write: m.Writable(), Execute: m.Executable()})
+		}
+	}
+	if len(d.MemoryInfo) == 0 {
+		for i := range d.Linux.Maps {
+			m := &d.Linux.Maps[i]
+			all = append(all, walk.Mapping{Begin: m.Begin, End: m.End, Read: m.Read, Write: m.Write, Execute: m.Execute})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b walk.Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
+	for i := 1; i < len(all); i++ {
+		all[i-1].End = min(all[i-1].End, all[i].Begin)
+	}
+	b.p.Mappings = all
+}

@@ -1,0 +1,98 @@
+package minidump
+
+import "fmt"
+
+// Style chooses between the two ways of writing the reason of a crash.
+type Style uint8
+
+const (
+	// StyleBreakpad is that of Breakpad's minidump_stackwalk.
+	StyleBreakpad Style = iota
+	// StyleRust is that of rust-minidump's minidump-stackwalk.
+	StyleRust
+)
+
+// CrashReason names the exception: "SIGSEGV /SEGV_MAPERR",
+// "EXCEPTION_ACCESS_VIOLATION_WRITE". It is empty when there is none.
+func (d *Dump) CrashReason(s Style) string {
+	e := d.Exception
+	if e == nil {
+		return ""
+	}
+	return Reason(s, d.System.OS, d.System.CPU, e)
+}
+
+// Reason names an exception of a system and CPU. What has no name there is
+// written as numbers.
+func Reason(s Style, os OS, cpu CPU, e *Exception) string {
+	var out string
+	switch {
+	case os.windows():
+		out = windowsReason(s, e)
+	case os.mac():
+		out = macReason(s, cpu, e)
+	case os.linux():
+		out = linuxReason(s, e)
+	case s == StyleBreakpad && os == OSFuchsia:
+		if name, ok := lookup("fuchsia", e.Code); ok {
+			out = name + " / " + hex8(e.Flags)
+		}
+	case s == StyleBreakpad && os == OSSolaris:
+		out, _ = lookup("solaris", e.Code)
+	case s == StyleBreakpad && os == OSPS3:
+		out, _ = lookup("ps3", e.Code)
+	}
+	switch {
+	case out != "":
+		return out
+	case s == StyleBreakpad:
+		return hex8(e.Code) + " / " + hex8(e.Flags)
+	}
+	return "unknown " + hex8(e.Code) + " / " + hex8(e.Flags)
+}
+
+// hex8 is a number as both tools write those without a name.
+func hex8[N uint32 | uint64](n N) string { return fmt.Sprintf("0x%08x", n) }
+
+// linuxCodes are the tables of si_code by signal.
+var linuxCodes = map[uint32]string{4: "linux ill", 5: "linux trap", 7: "linux bus", 8: "linux fpe", 11: "linux segv",
+	31: "linux sys"}
+
+func linuxReason(s Style, e *Exception) string {
+	signal, ok := lookup("linux signal", e.Code)
+	if !ok {
+		return ""
+	}
+	code, named := "", false
+	if table, ok := linuxCodes[e.Code]; ok {
+		code, named = lookup(table, e.Flags)
+	}
+	if s == StyleRust {
+		return rustSignal(signal, code, named, e.Flags)
+	}
+	switch e.Code {
+	case 4, 7, 8, 11:
+		if !named {
+			code = hex8(e.Flags)
+		}
+	default: // Breakpad names the code of no other signal
+		return signal
+	}
+	if e.Code == 11 {
+		return signal + " /" + code
+	}
+	return signal + " / " + code
+}
+
+func rustSignal(signal, code string, named bool, flags uint32) string {
+	if !named {
+		code, named = lookup("linux any", flags)
+		if named && flags == 0 {
+			return signal // SI_USER
+		}
+	}
+	if !named {
+		code = hex8(flags)
+	}
+	return signal + " / " + code
+}

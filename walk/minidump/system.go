@@ -1,0 +1,244 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"symkit/internal/wire"
+)
+
+// SystemInfo is MINIDUMP_SYSTEM_INFO.
+type SystemInfo struct {
+	CPU          CPU
+	Level        uint16 // of the processor: the family
+	Revision     uint16 // model and stepping
+	Processors   uint8
+	ProductType  uint8
+	Major, Minor uint32
+	Build        uint32
+	OS           OS
+	ServicePack  Text // Windows: the service pack; Linux: uname -srvmo; macOS: the build
+	SuiteMask    uint16
+	cpuInfo      []byte // CPU_INFORMATION
+	big          bool
+}
+
+// CPU is the processor architecture: PROCESSOR_ARCHITECTURE_* and Breakpad's.
+type CPU uint16
+
+// The architectures.
+const (
+	CPUX86      CPU = 0
+	CPUMIPS     CPU = 1
+	CPUPPC      CPU = 3
+	CPUARM      CPU = 5
+	CPUAMD64    CPU = 9
+	CPUX86Win64 CPU = 10 // a 32-bit process on 64-bit Windows
+	CPUARM64    CPU = 12
+	CPUSPARC    CPU = 0x8001
+	CPUPPC64    CPU = 0x8002
+	CPUARM64Old CPU = 0x8003
+	CPUMIPS64   CPU = 0x8004
+	CPURISCV    CPU = 0x8005
+	CPURISCV64  CPU = 0x8006
+)
+
+var cpuNames = map[CPU]string{
+	CPUX86: "x86", CPUX86Win64: "x86", CPUAMD64: "amd64", CPUARM: "arm", CPUARM64: "arm64", CPUARM64Old: "arm64",
+	CPUMIPS: "mips", CPUMIPS64: "mips64", CPUPPC: "ppc", CPUPPC64: "ppc64", CPUSPARC: "sparc",
+	CPURISCV: "riscv", CPURISCV64: "riscv64",
+}
+
+// String is the CPU's name as Breakpad and rust-minidump print it.
+func (c CPU) String() string {
+	if n, ok := cpuNames[c]; ok {
+		return n
+	}
+	return fmt.Sprintf("0x%04x", uint16(c))
+}
+
+// Wide tells whether addresses have 64 bits.
+func (c CPU) Wide() bool {
+	switch c {
+	case CPUX86, CPUX86Win64, CPUMIPS, CPUPPC, CPUARM, CPURISCV:
+		return false
+	}
+	return true
+}
+
+// OS is the operating system: VER_PLATFORM_* and Breakpad's.
+type OS uint32
+
+// The systems.
+const (
+	OSWindows OS = 1 // 95, 98, Me
+	OSWinNT   OS = 2
+	OSMac     OS = 0x8101
+	OSIOS     OS = 0x8102
+	OSLinux   OS = 0x8201
+	OSSolaris OS = 0x8202
+	OSAndroid OS = 0x8203
+	OSPS3     OS = 0x8204
+	OSNaCl    OS = 0x8205
+	OSFuchsia OS = 0x8206
+)
+
+var osNames = map[OS][2]string{
+	OSWindows: {"Windows", "windows"}, OSWinNT: {"Windows NT", "windows"}, OSMac: {"Mac OS X", "mac"},
+	OSIOS: {"iOS", "ios"}, OSLinux: {"Linux", "linux"}, OSSolaris: {"Solaris", "solaris"},
+	OSAndroid: {"Android", "android"}, OSPS3: {"PS3", "ps3"}, OSNaCl: {"NaCl", "nacl"},
+	OSFuchsia: {"Fuchsia", "fuchsia"},
+}
+
+// String is the system's name as Breakpad and rust-minidump print it.
+func (o OS) String() string {
+	if n, ok := osNames[o]; ok {
+		return n[0]
+	}
+	return fmt.Sprintf("0x%08x", uint32(o))
+}
+
+// Short is the system's name in one lower-case word; empty when not known.
+func (o OS) Short() string { return osNames[o][1] }
+
+func (o OS) windows() bool { return o == OSWindows || o == OSWinNT }
+func (o OS) mac() bool     { return o == OSMac || o == OSIOS }
+func (o OS) linux() bool   { return o == OSLinux || o == OSAndroid }
+
+const cpuInformationSize = 24
+
+// readSystemInfo decodes MINIDUMP_SYSTEM_INFO. An unreadable service pack is
+// lost alone.
+func (d *Dump) readSystemInfo(c wire.Cursor) error {
+	s := SystemInfo{
+		CPU: CPU(c.U16()), Level: c.U16(), Revision: c.U16(), Processors: c.U8(), ProductType: c.U8(),
+		Major: c.U32(), Minor: c.U32(), Build: c.U32(), OS: OS(c.U32()), big: d.big,
+	}
+	at := c.Pos()
+	rva := c.U32()
+	s.SuiteMask = c.U16()
+	c.Skip(2) // reserved
+	s.cpuInfo = c.Bytes(cpuInformationSize)
+	if c.Err() != nil {
+		return c.Err()
+	}
+	var err error
+	s.ServicePack, err = d.optional(rva, at)
+	d.lose(SystemInfoStream, err)
+	d.System = s
+	return nil
+}
+
+// Version is the system's version as Breakpad prints it: three numbers, and
+// behind a space ServicePack, even an empty one.
+func (s *SystemInfo) Version() string {
+	v := fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
+	if s.ServicePack.units != nil {
+		v += " " + s.ServicePack.String()
+	}
+	return v
+}
+
+// VersionBuild is the version as three numbers, and the build. Linux dumps have
+// no numbers but uname's output, which is then taken apart: its second word is
+// the version, what follows without the machine and "Linux/GNU" the build.
+func (s *SystemInfo) VersionBuild() (version, build string) {
+	version = fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
+	build = strings.TrimSpace(s.ServicePack.String())
+	if s.OS != OSLinux || version != "0.0.0" {
+		return version, build
+	}
+	words := strings.Split(s.ServicePack.String(), " ")
+	if len(words) < 2 || words[1] == "0.0.0" {
+		return version, build
+	}
+	version, words = words[1], words[2:]
+	if n := len(words); n > 0 {
+		last := words[n-1]
+		words = words[:n-1]
+		if last == "Linux/GNU" && n > 1 {
+			words = words[:n-2]
+		}
+	}
+	return version, strings.Join(words, " ")
+}
+
+// CPUInfo describes the processor as Breakpad and rust-minidump print it:
+// vendor, family, model and stepping of an x86, architecture, part and features
+// of an ARM. It is empty for others.
+func (s *SystemInfo) CPUInfo() string {
+	switch s.CPU {
+	case CPUX86, CPUX86Win64, CPUAMD64:
+		info := fmt.Sprintf("family %d model %d stepping %d", s.Level, s.Revision>>8, s.Revision&0xff)
+		if v := s.Vendor(); v != "" {
+			return v + " " + info
+		}
+		return info
+	case CPUARM:
+		return s.armInfo()
+	}
+	return ""
+}
+
+// Vendor is the vendor that CPUID tells: only dumps of 32-bit processes on an
+// x86 have it.
+func (s *SystemInfo) Vendor() string {
+	if s.CPU != CPUX86 && s.CPU != CPUX86Win64 {
+		return ""
+	}
+	c := wire.New(section, s.cpuInfo, s.big)
+	var b []byte
+	for range 3 {
+		b = binary.LittleEndian.AppendUint32(b, c.U32())
+	}
+	return strings.Map(printable, string(b))
+}
+
+// printable drops what a vendor's name does not have.
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return -1
+	}
+	return r
+}
+
+// armVendors and armParts are by the implementer and part numbers of the ARM's
+// main ID register; armFeatures are the bits of AT_HWCAP from the lowest.
+var (
+	armVendors = map[uint32]string{0x41: "ARM", 0x51: "Qualcomm", 0x56: "Marvell", 0x69: "Intel/Marvell"}
+	armParts   = map[uint32]string{
+		0x4100c050: "Cortex-A5", 0x4100c080: "Cortex-A8", 0x4100c090: "Cortex-A9", 0x4100c0f0: "Cortex-A15",
+		0x4100c140: "Cortex-R4", 0x4100c150: "Cortex-R5", 0x4100b360: "ARM1136", 0x4100b560: "ARM1156",
+		0x4100b760: "ARM1176", 0x4100b020: "ARM11-MPCore", 0x41009260: "ARM926", 0x41009460: "ARM946",
+		0x41009660: "ARM966", 0x510006f0: "Krait", 0x510000f0: "Scorpion",
+	}
+	armFeatures = []string{"swp", "half", "thumb", "26bit", "fastmult", "fpa", "vfpv2", "edsp", "java", "iwmmxt",
+		"crunch", "thumbee", "neon", "vfpv3", "vfpv3d16", "tls", "vfpv4", "idiva", "idivt"}
+)
+
+func (s *SystemInfo) armInfo() string {
+	c := wire.New(section, s.cpuInfo, s.big)
+	id, hwcaps := c.U32(), c.U32()
+	out := fmt.Sprintf("ARMv%d", s.Level)
+	if id != 0 {
+		out += " " + orNumber(armVendors, id>>24, "vendor(%#x)") + " " + orNumber(armParts, id&0xff00fff0, "part(%#x)")
+	}
+	var features []string
+	for i, f := range armFeatures {
+		if hwcaps>>i&1 != 0 {
+			features = append(features, f)
+		}
+	}
+	if len(features) > 0 {
+		out += " features: " + strings.Join(features, ",")
+	}
+	return out
+}
+
+func orNumber(names map[uint32]string, n uint32, format string) string {
+	if s, ok := names[n]; ok {
+		return s
+	}
+	return fmt.Sprintf(format, n)
+}

@@ -1,0 +1,90 @@
+package minidump
+
+import (
+	"unicode/utf8"
+
+	"symkit/internal/wire"
+)
+
+// Text is a string of UTF-16 in the file; it is decoded only when asked for.
+// The zero Text is empty.
+type Text struct {
+	units []byte
+	big   bool
+}
+
+// maxName bounds the bytes of a name. Windows' paths have at most 32767 units.
+const maxName = 1 << 16
+
+// Len is the size of the string in the file, in bytes.
+func (t Text) Len() int { return len(t.units) }
+
+// String decodes the string. A surrogate without its other half becomes
+// U+FFFD.
+func (t Text) String() string { return string(t.Append(nil)) }
+
+// Append appends the string in UTF-8.
+func (t Text) Append(dst []byte) []byte {
+	for i := 0; i+1 < len(t.units); i += 2 {
+		r := t.unit(i)
+		if r&0xfc00 == 0xd800 && i+3 < len(t.units) {
+			if low := t.unit(i + 2); low&0xfc00 == 0xdc00 {
+				r = 0x10000 + (r&0x3ff)<<10 + low&0x3ff
+				i += 2
+			}
+		}
+		dst = utf8.AppendRune(dst, r) // a lone surrogate is written as U+FFFD
+	}
+	return dst
+}
+
+func (t Text) unit(i int) rune {
+	if t.big {
+		return rune(t.units[i])<<8 | rune(t.units[i+1])
+	}
+	return rune(t.units[i+1])<<8 | rune(t.units[i])
+}
+
+// terminated cuts a string of a fixed number of units at its first NUL.
+func (t Text) terminated() Text {
+	for i := 0; i+1 < len(t.units); i += 2 {
+		if t.units[i] == 0 && t.units[i+1] == 0 {
+			t.units = t.units[:i]
+			break
+		}
+	}
+	return t
+}
+
+// fixed reads a string in an array of n units.
+func fixed(c *wire.Cursor, n uint64) Text {
+	return Text{c.Bytes(2 * n), c.BigEndian()}.terminated()
+}
+
+// name finds a MINIDUMP_STRING: a size in bytes, then UTF-16. at is where its
+// offset rva is in the file.
+func (d *Dump) name(rva uint64, at int) (Text, error) {
+	c := d.rest(rva, at)
+	start := c.Pos()
+	size := c.U32()
+	if c.Err() == nil && (size%2 != 0 || size > maxName) {
+		c.Fail(start, ErrString)
+	}
+	t := Text{c.Bytes(uint64(size)), d.big}
+	return t, c.Err()
+}
+
+// optional is name for an offset that is 0 where there is no string.
+func (d *Dump) optional(rva uint32, at int) (Text, error) {
+	if rva == 0 {
+		return Text{}, nil
+	}
+	return d.name(uint64(rva), at)
+}
+
+// utf8 finds a MinidumpUTF8String: a size in bytes, then the bytes.
+func (d *Dump) utf8(rva uint32, at int) ([]byte, error) {
+	c := d.rest(uint64(rva), at)
+	b := c.Bytes(uint64(c.U32()))
+	return b, c.Err()
+}

@@ -1,0 +1,102 @@
+package minidump
+
+const (
+	accessViolation    = 0xc0000005
+	inPageError        = 0xc0000006
+	stackBufferOverrun = 0xc0000409
+)
+
+func windowsReason(s Style, e *Exception) string {
+	if s == StyleBreakpad {
+		return breakpadWindows(e)
+	}
+	return rustWindows(e)
+}
+
+// access adds the kind of an access to the name of an exception; parameter 0
+// tells it.
+func access(name string, e *Exception) (string, bool) {
+	if len(e.Parameters) > 0 {
+		if kind, ok := lookup("windows access", e.Parameters[0]); ok {
+			return name + "_" + kind, true
+		}
+	}
+	return name, false
+}
+
+func breakpadWindows(e *Exception) string {
+	name, ok := lookup("windows exception", e.Code)
+	if !ok {
+		name, ok = lookup("windows exception breakpad", e.Code)
+	}
+	if !ok {
+		return ""
+	}
+	switch e.Code {
+	case accessViolation:
+		name, _ = access(name, e)
+	case inPageError:
+		name, _ = access(name, e)
+		if len(e.Parameters) >= 3 {
+			name += " / " + ntStatus(e.Parameters[2]&0xffffffff)
+		}
+	case stackBufferOverrun:
+		// Code 0 is what the compiler's stack cookie check gave before fast fail.
+		if len(e.Parameters) > 0 && e.Parameters[0] != 0 {
+			if fast, ok := lookup("windows fastfail", e.Parameters[0]); ok {
+				return fast
+			}
+		}
+	}
+	return name
+}
+
+func rustWindows(e *Exception) string {
+	name, ok := lookup("windows exception", e.Code)
+	if !ok {
+		name = WindowsError(e.Code)
+	}
+	switch {
+	case e.Code == accessViolation:
+		name, _ = access(name, e)
+	case e.Code == inPageError && len(e.Parameters) >= 3:
+		if kind, ok := access(name, e); ok {
+			name = kind + " / " + ntStatus(e.Parameters[2]&0xffffffff)
+		}
+	case name == "STATUS_STACK_BUFFER_OVERRUN" && len(e.Parameters) > 0:
+		code := e.Parameters[0] & 0xffffffff
+		fast, ok := lookup("windows fastfail", code)
+		if !ok {
+			fast = hex8(code)
+		}
+		name = "EXCEPTION_STACK_BUFFER_OVERRUN / " + fast
+	}
+	return name
+}
+
+// WindowsError names an error code of Windows: of winerror.h, else of
+// ntstatus.h, else an error of winerror.h within a facility. This is what a
+// thread's last error can be.
+func WindowsError(code uint32) string {
+	if name, ok := lookup("windows error", code); ok {
+		return name
+	}
+	if name, ok := lookup("windows ntstatus", code); ok {
+		return name
+	}
+	if code>>28 != 0 {
+		facility, known := lookup("windows facility", code>>16&0xfff)
+		name, named := lookup("windows error", code&0xffff)
+		if known && named {
+			return facility + " / " + name
+		}
+	}
+	return "unknown " + hex8(code)
+}
+
+func ntStatus(code uint64) string {
+	if name, ok := lookup("windows ntstatus", code); ok {
+		return name
+	}
+	return hex8(code)
+}

@@ -1,0 +1,149 @@
+package walk
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Process is a crashed process, as far as its dump tells.
+type Process struct {
+	OS        string // "Linux"
+	OSVersion string // empty: unknown
+	// CPU is the machine's name as in MODULE records: x86, x86_64, arm, arm64,
+	// riscv64, s390x; another name gives stacks of one frame each.
+	CPU       string
+	BigEndian bool
+
+	PID     int    // 0: unknown
+	Name    string // of the program; may be cut
+	Args    string // its command line; may be cut
+	Threads []Thread
+	// Crashed is the index in Threads of the one that crashed, or -1.
+	Crashed int
+	Crash   Crash
+
+	// Modules is sorted by Base; SortModules does it.
+	Modules []*Module
+	// Main is the program itself, or nil.
+	Main *Module
+	// Mappings, sorted by Begin, is all of the address space; empty when the
+	// dump does not tell.
+	Mappings []Mapping
+	Memory   Memory
+	// PACMask has the bits set that pointer authentication uses in an address
+	// of code (arm64); 0 means that they are not known.
+	PACMask uint64
+
+	// Warnings are about what the dump lacks or what is damaged in it.
+	Warnings []string
+}
+
+// Memory is the memory of a process.
+type Memory interface {
+	// Bytes aliases the n bytes at virtual address addr. It is nil when not
+	// all of them are known.
+	Bytes(addr, n uint64) []byte
+}
+
+// Thread is one thread when the process died.
+type Thread struct {
+	ID   int    // the kernel's
+	Name string // empty: unknown
+	Regs Registers
+}
+
+// Crash is why the process died.
+type Crash struct {
+	// Reason in words: "SIGSEGV /SEGV_MAPERR"; empty: it did not crash, or the
+	// dump does not tell.
+	Reason string
+	Signal int
+	Code   int // si_code
+	// Address is the address of the fault, where the reason has one.
+	Address    uint64
+	HasAddress bool
+	// Sender is the process that sent the signal, 0 for none.
+	Sender int
+}
+
+// Module is a file whose code is in the process.
+type Module struct {
+	// Path is the file's path in the process, or a name in brackets.
+	Path string
+	// Base is the address that the module's symbols count from (where its
+	// first PT_LOAD is loaded); End is the first address after it.
+	Base, End uint64
+	// Bias is what is added to the file's own virtual addresses.
+	Bias    uint64
+	BuildID []byte // nil: unknown
+	// DebugID is the id of its MODULE record; empty: unknown.
+	DebugID string
+	// Name is the name that symbol stores know it by: DT_SONAME where the dump
+	// has it, else the base name of Path.
+	Name string
+	// Image is the whole file, where it is in the dump (the vdso).
+	Image []byte
+}
+
+// Mapping is one range of the address space.
+type Mapping struct {
+	Begin, End           uint64
+	Read, Write, Execute bool
+}
+
+// SortModules sorts the modules by address, as Walk needs them. Of two that
+// overlap the one that begins first is clipped.
+func (p *Process) SortModules() {
+	slices.SortStableFunc(p.Modules, func(a, b *Module) int { return cmp.Compare(a.Base, b.Base) })
+	for i := 1; i < len(p.Modules); i++ {
+		p.Modules[i-1].End = min(p.Modules[i-1].End, p.Modules[i].Base)
+	}
+}
+
+// ModuleAt is the module that addr is in, or nil.
+func (p *Process) ModuleAt(addr uint64) *Module {
+	i, _ := slices.BinarySearchFunc(p.Modules, addr, func(m *Module, a uint64) int {
+		if m.Base <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || addr >= p.Modules[i-1].End {
+		return nil
+	}
+	return p.Modules[i-1]
+}
+
+// MappingAt is the mapping that addr is in, or nil.
+func (p *Process) MappingAt(addr uint64) *Mapping {
+	i, _ := slices.BinarySearchFunc(p.Mappings, addr, func(m Mapping, a uint64) int {
+		if m.Begin <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || addr >= p.Mappings[i-1].End {
+		return nil
+	}
+	return &p.Mappings[i-1]
+}
+
+// code tells whether addr can be an instruction: in an executable mapping, or,
+// where the mappings are not known, in a module. A dump without either rules
+// nothing out.
+func (p *Process) code(addr uint64) bool {
+	switch {
+	case addr < lowestPC:
+		return false
+	case len(p.Mappings) > 0:
+		m := p.MappingAt(addr)
+		return m != nil && m.Execute
+	case len(p.Modules) > 0:
+		return p.ModuleAt(addr) != nil
+	}
+	return true
+}
+
+// lowestPC: no code lies in the first page; a return address below it is the
+// end of the stack.
+const lowestPC = 4096

@@ -1,0 +1,85 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// riscv64 is 64-bit RISC-V (psABI; RISC-V ISA manual for the instructions).
+type riscv64 struct{}
+
+var riscv64CPU = newCPU(riscv64{}, "riscv64",
+	"ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6", "s0", 2).
+	alias("fp", 8)
+
+// riscv64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
+// 176 because it is aligned: pc, x1 to x31 (Linux
+// arch/riscv/include/uapi/asm/ptrace.h).
+var riscv64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(1, 31)...), sigreg{slotPC, 128 + 176})}
+
+// framePointer: s0 is the stack pointer at the function's entry; below it are
+// ra and the caller's s0 (psABI, "Frame Pointer Convention"). A leaf saves only
+// s0, at -8: then the word there is no return address.
+func (riscv64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	fp, ok := r.Get(w.cpu.fp)
+	if !ok || fp < 16 || fp%8 != 0 || fp <= w.cpu.sp(r) {
+		return out, false
+	}
+	pc, ok1 := w.eval.word(fp - 8)
+	next, ok2 := w.eval.word(fp - 16)
+	if !ok1 || !ok2 || next != 0 && next <= fp {
+		return out, false
+	}
+	out = w.keepSaved(r)
+	out.PC = pc
+	out.Set(w.cpu.fp, next)
+	out.Set(w.cpu.arch.SP, fp)
+	return out, true
+}
+
+// endsInCall: a call links to ra or, for out-of-line prologues, t0. The
+// instruction may be a compressed one.
+func (riscv64) endsInCall(code []byte, _ uint64) bool {
+	n := len(code)
+	if n >= 2 {
+		if insn := binary.LittleEndian.Uint16(code[n-2:]); insn&0xf07f == 0x9002 && insn>>7&31 != 0 { // c.jalr
+			return true
+		}
+	}
+	if n < 4 {
+		return false
+	}
+	insn := binary.LittleEndian.Uint32(code[n-4:])
+	link := insn>>7&31 == 1 || insn>>7&31 == 5
+	return link && (insn&0x7f == 0x6f || insn&0x707f == 0x67) // jal, jalr
+}
+
+// callTarget is that of jal; far calls, auipc and jalr, are told by both.
+func (riscv64) callTarget(code []byte, ret uint64) (uint64, bool) {
+	n := len(code)
+	if n < 4 {
+		return 0, false
+	}
+	insn := binary.LittleEndian.Uint32(code[n-4:])
+	if insn&0xfff == 0x0ef {
+		offset := insn>>31<<20 | insn>>12&0xff<<12 | insn>>20&1<<11 | insn>>21&0x3ff<<1
+		return ret - 4 + uint64(int64(int32(offset<<11))>>11), true
+	}
+	if n < 8 || insn&0xfffff != 0x080e7 { // jalr ra,imm(ra)
+		return 0, false
+	}
+	auipc := binary.LittleEndian.Uint32(code[n-8:])
+	if auipc&0xfff != 0x097 { // auipc ra
+		return 0, false
+	}
+	return ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20)), true
+}
+
+func (riscv64) trampoline(code []byte) *sigframe {
+	if bytes.HasPrefix(code, []byte{0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}) { // li a7,139; ecall
+		return &riscv64Signal
+	}
+	return nil
+}
+
+func (riscv64) sigframes() (rt, plain *sigframe) { return &riscv64Signal, &riscv64Signal }

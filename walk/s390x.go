@@ -1,0 +1,74 @@
+package walk
+
+import (
+	"encoding/binary"
+
+	"symkit/cfi"
+)
+
+// s390x is 64-bit IBM Z (s390x ELF ABI supplement). GCC saves general registers
+// of leaf functions in floating-point registers, so these take part in
+// unwinding.
+type s390x struct{}
+
+var s390xCPU = newCPU(s390x{}, "s390x", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15", "", 2)
+
+// S390FPRs gives the DWARF numbers of f0 to f15, which are in another order.
+var S390FPRs = [16]cfi.Reg{16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31}
+
+// s390xSignal: the register save area, siginfo (aligned, after the old system
+// call instruction), ucontext, whose _sigregs are at 40: PSW, general, access
+// and floating-point registers (Linux arch/s390/include/uapi/asm/sigcontext.h).
+var s390xSignal = func() sigframe {
+	const regs = 160 + 8 + 128 + 40
+	s := sigframe{inOrder(regs+16, 8, regRange(0, 15)...)}
+	s.regs = append(s.regs, sigreg{slotPC, regs + 8})
+	return sigframe{append(s.regs, inOrder(regs+16+128+64+8, 8, S390FPRs[:]...)...)}
+}()
+
+// framePointer: with -mbackchain the word at the stack pointer is the caller's
+// stack pointer, and r6 to r15 are saved from 48 above that (ABI, "The Stack
+// Frame"). Without, the word is anything, so the return address must follow a
+// call.
+func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	sp := w.cpu.sp(r)
+	next, ok := w.eval.word(sp)
+	if !ok || next <= sp || next%8 != 0 {
+		return out, false
+	}
+	pc, ok := w.eval.word(next + 14*8)
+	if !ok || !w.returnsToCode(pc) {
+		return out, false
+	}
+	out = w.keepSaved(r)
+	out.PC = pc
+	out.Set(w.cpu.arch.SP, next)
+	return out, true
+}
+
+// endsInCall: the instructions that set r14, the return address.
+func (s390x) endsInCall(code []byte, _ uint64) bool {
+	n := len(code)
+	return n >= 6 && code[n-6] == 0xc0 && code[n-5] == 0xe5 || // brasl %r14
+		n >= 4 && code[n-4] == 0xa7 && code[n-3] == 0xe5 || // bras %r14
+		n >= 4 && code[n-4] == 0x4d && code[n-3]>>4 == 0xe || // bas %r14
+		n >= 2 && code[n-2] == 0x0d && code[n-1]>>4 == 0xe // basr %r14
+}
+
+// callTarget is that of brasl; its offset counts halfwords.
+func (s390x) callTarget(code []byte, ret uint64) (uint64, bool) {
+	n := len(code)
+	if n < 6 || code[n-6] != 0xc0 || code[n-5] != 0xe5 {
+		return 0, false
+	}
+	return ret - 6 + uint64(int64(int32(binary.BigEndian.Uint32(code[n-4:])))*2), true
+}
+
+func (s390x) trampoline(code []byte) *sigframe {
+	if len(code) >= 2 && code[0] == 0x0a && (code[1] == 173 || code[1] == 119) { // svc
+		return &s390xSignal
+	}
+	return nil
+}
+
+func (s390x) sigframes() (rt, plain *sigframe) { return &s390xSignal, &s390xSignal }

@@ -1,0 +1,66 @@
+package walk
+
+import "symkit/cfi"
+
+// sigframe is where the kernel puts the interrupted registers in the frame of
+// a signal handler, counted from the stack pointer in the trampoline that the
+// handler returns to.
+type sigframe struct {
+	regs []sigreg
+}
+
+type sigreg struct {
+	reg cfi.Reg // or slotPC
+	off uint64
+}
+
+// inOrder lays registers out one word after the other.
+func inOrder(off, word uint64, regs ...cfi.Reg) (out []sigreg) {
+	for i, r := range regs {
+		out = append(out, sigreg{r, off + uint64(i)*word})
+	}
+	return out
+}
+
+// regRange is the register numbers from first to last.
+func regRange(first, last cfi.Reg) (out []cfi.Reg) {
+	for r := first; r <= last; r++ {
+		out = append(out, r)
+	}
+	return out
+}
+
+// none is a place in a signal frame that holds no register kept here.
+const none cfi.Reg = numRegs + 1
+
+// load reads the interrupted registers. All must be readable.
+func (s *sigframe) load(w *walker, sp uint64) (r Registers, ok bool) {
+	for _, s := range s.regs {
+		v, ok := w.eval.word(sp + s.off)
+		if !ok {
+			return Registers{}, false
+		}
+		r.Set(s.reg, v)
+	}
+	return r, true
+}
+
+// restorers are the names of trampolines in C libraries and in the kernel's
+// vdso (glibc, musl, bionic, Linux).
+var restorers = map[string]bool{
+	"__restore_rt":                      true, // glibc, musl: x86-64
+	"__restore":                         true,
+	"restore_rt":                        true,
+	"__kernel_rt_sigreturn":             true, // vdso: i386, arm64, s390x
+	"__kernel_sigreturn":                true,
+	"__vdso_rt_sigreturn":               true, // vdso: riscv
+	"__default_sa_restorer":             true, // glibc: arm
+	"__default_rt_sa_restorer":          true,
+	"__default_sa_restorer_v1":          true,
+	"__default_sa_restorer_v2":          true,
+	"__default_rt_sa_restorer_v1":       true,
+	"__default_rt_sa_restorer_v2":       true,
+	"__restore_rt_sa":                   true, // bionic
+	"runtime.sigreturn__sigaction":      true, // Go
+	"runtime.sigreturn__sigaction.abi0": true,
+}

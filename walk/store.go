@@ -1,0 +1,176 @@
+package walk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"symkit/elfx"
+	"symkit/emit"
+)
+
+// Why a symbol file is not the one that was looked for.
+var (
+	ErrOtherModule = errors.New("is of another module")
+	ErrNoSymbols   = errors.New("has no symbols")
+	ErrTooLarge    = errors.New("unpacked, it is too large")
+)
+
+// Store finds symbol files.
+type Store struct {
+	// Dirs are symbol stores: NAME/ID/NAME.sym or NAME/ID/NAME.sym.gz in each.
+	Dirs []string
+	// Files are symbol files, for the module whose id their MODULE record has,
+	// or, when the module's is unknown, its name.
+	Files []string
+}
+
+// NewStore makes a Store of paths to directories and files.
+func NewStore(paths []string) (*Store, error) {
+	s := &Store{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			s.Dirs = append(s.Dirs, path)
+		default:
+			s.Files = append(s.Files, path)
+		}
+	}
+	return s, nil
+}
+
+// Symbols implements Supplier.
+func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
+	out := &Symbols{}
+	for _, path := range s.Files {
+		if err := fileIsFor(path, m); err != nil {
+			out.Tried = append(out.Tried, elfx.Probe{Path: path, Err: err})
+		} else if out.load(path, m) {
+			return out
+		}
+	}
+	if m.DebugID == "" {
+		return out
+	}
+	for _, dir := range s.Dirs {
+		for _, name := range m.names() {
+			path := filepath.Join(dir, name, m.DebugID, name+".sym")
+			if out.load(path, m) || out.load(path+".gz", m) {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// names are those that symbol stores may know m by. None has a directory in
+// it, whatever the dump says.
+func (m *Module) names() (names []string) {
+	for _, name := range []string{m.Name, filepath.Base(m.Path)} {
+		name = filepath.Base(name)
+		if name == "." || name == ".." || name == string(filepath.Separator) || len(names) > 0 && names[0] == name {
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// load opens the symbol file at path, and notes where it failed.
+func (s *Symbols) load(path string, m *Module) bool {
+	err := s.open(path)
+	if err == nil {
+		if mod, ok := s.Index.Module(); ok && m.DebugID != "" && !strings.EqualFold(mod.ID, m.DebugID) {
+			err = ErrOtherModule
+		} else if f, p, st := s.Index.Counts(); f+p+st == 0 {
+			err = ErrNoSymbols
+		}
+		if err == nil {
+			s.From = path
+			return true
+		}
+		s.Close()
+		s.Index, s.Close = nil, nil
+	}
+	s.Tried = append(s.Tried, elfx.Probe{Path: path, Err: pathless(err)})
+	return false
+}
+
+// open maps or unpacks the symbol file at path and indexes it.
+func (s *Symbols) open(path string) error {
+	data, unmap, err := elfx.Map(path)
+	if err != nil {
+		return err
+	}
+	if !packed(data) {
+		s.Index, s.Close = emit.NewIndex(data), unmap
+		return nil
+	}
+	defer unmap()
+	text, err := unpack(data)
+	if err != nil {
+		return err
+	}
+	s.Index, s.Close = emit.NewIndex(text), func() error { return nil }
+	return nil
+}
+
+func packed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
+
+// maxUnpacked bounds an unpacked symbol file; the largest known have a few
+// gigabytes.
+const maxUnpacked = 16 << 30
+
+// unpack inflates a gzip file into memory.
+func unpack(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	n, err := io.Copy(&out, io.LimitReader(r, maxUnpacked+1))
+	if n > maxUnpacked {
+		return nil, ErrTooLarge
+	}
+	return out.Bytes(), err
+}
+
+// fileIsFor reads the first line of a symbol file and tells whether it is m's.
+func fileIsFor(path string, m *Module) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return pathless(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	var magic [2]byte
+	if n, _ := f.ReadAt(magic[:], 0); packed(magic[:n]) {
+		if r, err = gzip.NewReader(f); err != nil {
+			return err
+		}
+	}
+	line, _ := bufio.NewReader(io.LimitReader(r, 1<<16)).ReadString('\n')
+	fields := strings.Fields(line)
+	if len(fields) < 5 || fields[0] != "MODULE" {
+		return fmt.Errorf("no MODULE record in its first line")
+	}
+	name := strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])
+	switch {
+	case m.DebugID != "" && strings.EqualFold(fields[3], m.DebugID):
+		return nil
+	case m.DebugID == "" && (name == m.Name || name == filepath.Base(m.Path)):
+		return nil
+	}
+	return ErrOtherModule
+}

@@ -1,0 +1,154 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"symkit/elfx"
+	"symkit/emit"
+)
+
+// Supplier finds the symbols of modules. Its methods are called from several
+// goroutines, but once for each module.
+type Supplier interface {
+	// Symbols looks for the symbols of m. What it returns is never nil; its
+	// Index is nil when there are none.
+	Symbols(ctx context.Context, m *Module) *Symbols
+}
+
+// Symbols is what a Supplier found for a module.
+type Symbols struct {
+	Index *emit.Index
+	// From is the file that the symbols came from.
+	From string
+	// Tried are the places that were looked at before, in order.
+	Tried []elfx.Probe
+	// Damage counts the losses that making the symbols worked around.
+	Damage int
+	// Close gives back what Index aliases; it may be nil.
+	Close func() error
+}
+
+// Chain asks one supplier after the other until one has symbols.
+func Chain(suppliers ...Supplier) Supplier { return chain(suppliers) }
+
+type chain []Supplier
+
+func (c chain) Symbols(ctx context.Context, m *Module) *Symbols {
+	all := &Symbols{}
+	for _, s := range c {
+		got := s.Symbols(ctx, m)
+		if got.Index != nil {
+			got.Tried = append(all.Tried, got.Tried...)
+			return got
+		}
+		all.Tried = append(all.Tried, got.Tried...)
+	}
+	return all
+}
+
+// symbolizer keeps the symbols of a process's modules, and what they said of
+// addresses.
+type symbolizer struct {
+	supplier Supplier
+	mods     map[*Module]*moduleSymbols
+	progress func(m *Module)
+}
+
+type moduleSymbols struct {
+	once sync.Once
+	syms *Symbols
+
+	mu     sync.Mutex
+	places map[uint64]*Place
+}
+
+var noPlace = &Place{}
+
+func newSymbolizer(p *Process, s Supplier, progress func(*Module)) *symbolizer {
+	z := &symbolizer{supplier: s, mods: map[*Module]*moduleSymbols{}, progress: progress}
+	for _, m := range p.Modules {
+		z.mods[m] = &moduleSymbols{places: map[uint64]*Place{}}
+	}
+	return z
+}
+
+// symbols loads the symbols of m when they are first asked for.
+func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
+	ms := z.mods[m]
+	ms.once.Do(func() {
+		ms.syms = &Symbols{}
+		if z.supplier == nil {
+			return
+		}
+		if z.progress != nil {
+			z.progress(m)
+		}
+		err := elfx.Guard(func() error {
+			ms.syms = z.supplier.Symbols(ctx, m)
+			return nil
+		})
+		if err != nil {
+			ms.syms = &Symbols{Tried: []elfx.Probe{{Path: m.Path, Err: err}}}
+		}
+	})
+	return ms.syms
+}
+
+// index is the symbols of m, or nil.
+func (z *symbolizer) index(ctx context.Context, m *Module) *emit.Index {
+	return z.symbols(ctx, m).Index
+}
+
+// place tells what the symbols of m say of an address in it.
+func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
+	idx := z.index(ctx, m)
+	if idx == nil {
+		return noPlace
+	}
+	ms := z.mods[m]
+	ms.mu.Lock()
+	p := ms.places[addr]
+	ms.mu.Unlock()
+	if p != nil {
+		return p
+	}
+	p = newPlace(idx, m.Base, addr)
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	ms.places[addr] = p
+	return p
+}
+
+// newPlace looks an address up and copies what it finds.
+func newPlace(idx *emit.Index, base, addr uint64) *Place {
+	p := &Place{signal: idx.SignalFrame(addr - base)}
+	s, ok := idx.Symbol(addr - base)
+	if !ok {
+		return p
+	}
+	p.FuncAddr, p.Public = base+s.Addr, s.Public
+	if s.LineAddr != 0 || len(s.Calls[0].File) > 0 {
+		p.LineAddr = base + s.LineAddr
+	}
+	for i, c := range s.Calls {
+		if i == len(s.Calls)-1 {
+			p.Func, p.File, p.Line = string(c.Func), string(c.File), c.Line
+			break
+		}
+		p.Inlines = append(p.Inlines, InlineCall{string(c.Func), string(c.File), c.Line})
+	}
+	return p
+}
+
+// close gives everything back.
+func (z *symbolizer) close() error {
+	var errs []error
+	for _, ms := range z.mods {
+		if ms.syms != nil && ms.syms.Close != nil {
+			errs = append(errs, ms.syms.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,208 @@
+package walk
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// TextOptions says what WriteText leaves out.
+type TextOptions struct {
+	// Brief leaves out registers, modules, and how frames were found.
+	Brief bool
+}
+
+// WriteText writes the result for people: why the process died, the stack of
+// the thread that crashed, the other stacks, the modules. Offsets of functions
+// and lines count from the instruction, which is before a return address.
+func (r *Result) WriteText(out io.Writer, opt TextOptions) error {
+	w := &textWriter{Writer: bufio.NewWriter(out), r: r, opt: opt}
+	w.process()
+	if i := r.crashed(); i >= 0 {
+		w.stack(&r.Stacks[i])
+	}
+	for i := range r.Stacks {
+		if i != r.crashed() {
+			w.stack(&r.Stacks[i])
+		}
+	}
+	if !opt.Brief {
+		w.modules()
+	}
+	return w.Flush()
+}
+
+// crashed is the index in Stacks of the thread that crashed, or -1.
+func (r *Result) crashed() int {
+	for i := range r.Stacks {
+		if c := r.Process.Crashed; c >= 0 && r.Stacks[i].Thread == &r.Process.Threads[c] {
+			return i
+		}
+	}
+	return -1
+}
+
+type textWriter struct {
+	*bufio.Writer
+	r   *Result
+	opt TextOptions
+}
+
+func (w *textWriter) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+// field prints a line of the head, unless it has no value.
+func (w *textWriter) field(name, value string) {
+	if value != "" {
+		w.printf("%-9s%s\n", name+":", visible(value))
+	}
+}
+
+func (w *textWriter) process() {
+	p := w.r.Process
+	command := p.Args
+	if command == "" {
+		command = p.Name
+	}
+	w.field("Process", command)
+	if p.PID != 0 {
+		w.field("PID", fmt.Sprint(p.PID))
+	}
+	w.field("System", strings.TrimSpace(p.OS+" "+p.OSVersion)+", "+p.CPU)
+	w.field("Crash", w.reason())
+	w.field("Threads", fmt.Sprint(len(p.Threads)))
+}
+
+// reason is why the process died, with the address of the fault or the sender
+// of the signal.
+func (w *textWriter) reason() string {
+	p := w.r.Process
+	reason := p.Crash.Reason
+	switch {
+	case reason == "":
+		return "none: the process had no signal"
+	case p.Crash.HasAddress:
+		reason += fmt.Sprintf(" at %#x", p.Crash.Address)
+	case p.Crash.Sender != 0 && p.Crash.Sender != p.PID:
+		reason += fmt.Sprintf(", sent by process %d", p.Crash.Sender)
+	}
+	return reason
+}
+
+func (w *textWriter) stack(s *Stack) {
+	title := fmt.Sprintf("Thread %d", s.Thread.ID)
+	if s.Thread.Name != "" {
+		title += " " + visible(s.Thread.Name)
+	}
+	p := w.r.Process
+	if p.Crashed >= 0 && s.Thread == &p.Threads[p.Crashed] {
+		title += " (crashed)"
+	}
+	w.printf("\n%s\n", title)
+	n := 0
+	for i := range s.Frames {
+		n = w.frame(&s.Frames[i], n)
+		if i == 0 && !w.opt.Brief {
+			w.registers(s.Thread)
+		}
+	}
+	if !s.Complete {
+		w.printf("    stack ends here: %s\n", s.End)
+	}
+}
+
+// frame prints a frame, its inlined calls before it as frames of their own.
+func (w *textWriter) frame(f *Frame, n int) int {
+	for i := range f.Place.Inlines {
+		in := &f.Place.Inlines[i]
+		w.printf("%3d  %s%s", n, w.moduleName(f), visible(in.Func))
+		w.position(in.File, in.Line)
+		w.printf("  (inlined)\n")
+		n++
+	}
+	w.printf("%3d  %s", n, w.moduleName(f))
+	at := f.Lookup()
+	switch {
+	case f.Place.Func != "":
+		w.printf("%s + %#x", visible(f.Place.Func), at-f.Place.FuncAddr)
+	case f.Module != nil:
+		w.printf("+ %#x", at-f.Module.Base)
+	default:
+		w.printf("%#x", at)
+	}
+	w.position(f.Place.File, f.Place.Line)
+	if f.Signal {
+		w.printf("  <signal handler called>")
+	}
+	w.printf("\n")
+	if !w.opt.Brief {
+		w.printf("     pc %#x, sp %#x, found by %s", f.PC, f.SP, f.Trust)
+		if f.Why != "" && f.Trust < TrustSignal {
+			w.printf(" (%s)", f.Why)
+		}
+		w.printf("\n")
+	}
+	return n + 1
+}
+
+func (w *textWriter) moduleName(f *Frame) string {
+	if f.Module == nil {
+		return ""
+	}
+	return visible(path.Base(f.Module.Path)) + "!"
+}
+
+func (w *textWriter) position(file string, line uint32) {
+	if file != "" {
+		w.printf(" [%s:%d]", visible(file), line)
+	}
+}
+
+// registers prints the thread's registers, four to a line.
+func (w *textWriter) registers(t *Thread) {
+	digits := 2 * w.r.Process.WordSize()
+	for i, reg := range w.r.Process.Named(&t.Regs) {
+		switch {
+		case i > 0 && i%4 == 0:
+			w.printf("\n    ")
+		case i == 0:
+			w.printf("    ")
+		}
+		w.printf(" %5s 0x%0*x", reg.Name, digits, reg.Value)
+	}
+	w.printf("\n")
+}
+
+func (w *textWriter) modules() {
+	w.printf("\nModules\n")
+	digits := 2 * w.r.Process.WordSize()
+	for _, m := range w.r.Process.Modules {
+		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, visible(m.Path))
+		if m.DebugID != "" {
+			w.printf("  %s", m.DebugID)
+		}
+		if syms := w.r.Symbols[m]; syms != nil && !w.r.Loaded[m] {
+			w.printf("  (no symbols)")
+		}
+		w.printf("\n")
+	}
+}
+
+// visible escapes control characters: names come from the dump.
+func visible(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f {
+			var b strings.Builder
+			for j := 0; j < len(s); j++ {
+				if c := s[j]; c < ' ' || c == 0x7f {
+					fmt.Fprintf(&b, "\\x%02x", c)
+				} else {
+					b.WriteByte(c)
+				}
+			}
+			return b.String()
+		}
+	}
+	return s
+}

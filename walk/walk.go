@@ -1,0 +1,111 @@
+package walk
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"symkit/elfx"
+)
+
+// Options says what Walk does. The zero value walks every thread.
+type Options struct {
+	// Threads are the indices in Process.Threads of those to walk; nil: all.
+	Threads []int
+	// MaxFrames bounds the frames of one stack; 0 means 262144, what a stack of
+	// 8 MiB holds of frames of 32 bytes. All stacks together hold no more than
+	// a few million frames.
+	MaxFrames int
+	Jobs      int // goroutines; 0 means one per processor
+	// Progress is called, from any goroutine, before the symbols of a module
+	// are loaded.
+	Progress func(m *Module)
+}
+
+const (
+	defaultMaxFrames = 1 << 18
+	maxAllFrames     = 1 << 22
+	minFrames        = 1 << 10
+)
+
+// Result is the stacks of a process.
+type Result struct {
+	Process *Process
+	// Stacks are those of the threads that were walked, in their order.
+	Stacks []Stack
+	// Symbols are those of the modules that a stack met. Their Index must not
+	// be used: the symbols have been given back.
+	Symbols map[*Module]*Symbols
+	// BadLines counts, by module, lines of symbols that made no sense.
+	BadLines map[*Module]int
+	// Loaded are the modules that have symbols.
+	Loaded map[*Module]bool
+}
+
+// Walk finds the stacks of p's threads, with symbols from s, which may be nil.
+// The result does not depend on the number of goroutines. The error is
+// the context's, or elfx.ErrChanged when a mapped file shrank meanwhile.
+func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, error) {
+	syms := newSymbolizer(p, s, opt.Progress)
+	defer syms.close()
+	threads := opt.Threads
+	if threads == nil {
+		for i := range p.Threads {
+			threads = append(threads, i)
+		}
+	}
+	limit := opt.MaxFrames
+	if limit <= 0 {
+		limit = max(minFrames, min(defaultMaxFrames, maxAllFrames/max(1, len(threads))))
+	}
+	res := &Result{Process: p, Stacks: make([]Stack, len(threads))}
+	jobs := opt.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var (
+		next atomic.Int64
+		wait sync.WaitGroup
+		errs = make([]error, min(jobs, len(threads)))
+	)
+	for job := range errs {
+		wait.Go(func() {
+			w := newWalker(ctx, p, syms, limit)
+			errs[job] = elfx.Guard(func() error {
+				for i := int(next.Add(1)) - 1; i < len(threads); i = int(next.Add(1)) - 1 {
+					res.Stacks[i] = w.walk(&p.Threads[threads[i]])
+				}
+				return nil
+			})
+		})
+	}
+	wait.Wait()
+	res.account(syms)
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	return res, ctx.Err()
+}
+
+func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {
+	c := cpus[p.CPU]
+	return &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit,
+		eval: evaluator{cpu: c, mem: p.Memory, big: p.BigEndian}}
+}
+
+// account notes what became of the modules' symbols.
+func (r *Result) account(syms *symbolizer) {
+	r.Symbols, r.BadLines, r.Loaded = map[*Module]*Symbols{}, map[*Module]int{}, map[*Module]bool{}
+	for m, ms := range syms.mods {
+		if ms.syms == nil {
+			continue
+		}
+		r.Symbols[m] = ms.syms
+		if idx := ms.syms.Index; idx != nil {
+			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
+			ms.syms.Index = nil
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"symkit/emit"
+)
+
+// walker walks one thread after the other.
+type walker struct {
+	ctx   context.Context
+	p     *Process
+	cpu   *cpu
+	syms  *symbolizer
+	pac   uint64
+	limit int // frames
+	eval  evaluator
+	rules []emit.Rule
+
+	calleeParams uint64   // bytes of arguments that the frame below was given (STACK WIN)
+	scanned      int      // frames found by scanning, in this stack
+	signals      []uint64 // stack pointers of the frames that signals interrupted
+}
+
+// index is the symbols of m, or nil.
+func (w *walker) index(m *Module) *emit.Index {
+	if m == nil {
+		return nil
+	}
+	return w.syms.index(w.ctx, m)
+}
+
+// walk finds the frames of one thread.
+func (w *walker) walk(t *Thread) (s Stack) {
+	s.Thread = t
+	w.scanned, w.calleeParams, w.signals = 0, 0, w.signals[:0]
+	regs := t.Regs
+	f := Frame{Exact: true, Trust: TrustContext}
+	for {
+		f.PC, f.SP = regs.PC, w.spOf(&regs)
+		w.locate(&f)
+		s.Frames = append(s.Frames, f)
+		switch {
+		case w.cpu == nil:
+			s.End = "no unwinder for " + w.p.CPU
+			return s
+		case len(s.Frames) >= w.limit:
+			s.End = fmt.Sprintf("more than %d frames", w.limit)
+			return s
+		case w.ctx.Err() != nil:
+			s.End = w.ctx.Err().Error()
+			return s
+		}
+		next, nextRegs, end := w.caller(&f, &regs)
+		if end != "" {
+			s.End, s.Complete = end, end == endOfStack
+			return s
+		}
+		f, regs = next, nextRegs
+	}
+}
+
+func (w *walker) spOf(r *Registers) uint64 {
+	if w.cpu == nil {
+		return 0
+	}
+	return w.cpu.sp(r)
+}
+
+// locate finds the module and the symbols of a frame.
+func (w *walker) locate(f *Frame) {
+	f.Module = w.p.ModuleAt(f.PC)
+	f.Place = noPlace
+	if f.Module != nil {
+		exact := w.syms.place(w.ctx, f.Module, f.PC)
+		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
+		f.Place = exact
+	}
+	if !f.Signal && w.cpu != nil && (f.Place.Func == "" || !f.Exact) {
+		f.Signal = w.cpu.trampoline(w.code(f.PC, 16)) != nil
+	}
+	if f.Exact || f.Signal {
+		return
+	}
+	f.Place = noPlace
+	if f.Module = w.p.ModuleAt(f.Lookup()); f.Module != nil {
+		f.Place = w.syms.place(w.ctx, f.Module, f.Lookup())
+	}
+}
+
+// endOfStack is the reason that there is no caller.
+const endOfStack = "end of stack"
+
+// entries are the functions that nothing calls. In clone only the frame of a
+// new thread's function has a return address.
+var entries = map[string]bool{
+	"_start": true, "_dl_start_user": true, "__start": true,
+	"_rt0_amd64_linux": true, "_rt0_386_linux": true, "_rt0_arm_linux": true,
+	"_rt0_arm64_linux": true, "_rt0_riscv64_linux": true, "_rt0_s390x_linux": true,
+	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
+	"thread_start": true, "runtime.clone": true, "runtime.clone.abi0": true,
+}
+
+// technique is one way to find the caller.
+type technique struct {
+	name  string
+	trust Trust
+	try   func(*walker, *Frame, *Registers) (Registers, verdict, error)
+}
+
+var (
+	normalOrder = []technique{
+		{"STACK WIN", TrustCFI, (*walker).byWin},
+		{"CFI", TrustCFI, (*walker).byCFI},
+		{"leaf", TrustLeaf, (*walker).byLeaf},
+		{"frame pointer", TrustFramePointer, (*walker).byFramePointer},
+		{"scan", TrustScan, (*walker).byScan},
+	}
+	// A trampoline that is known holds more than rules may say.
+	signalOrder = []technique{
+		{"signal frame", TrustSignal, (*walker).bySignal},
+		{"CFI", TrustCFI, (*walker).byCFI},
+		{"scan", TrustScan, (*walker).byScan},
+	}
+)
+
+// caller finds the frame that called f, or why there is none.
+func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
+	if !f.Exact && entries[f.Place.Func] {
+		return next, regs, endOfStack
+	}
+	order := normalOrder
+	if f.Signal {
+		order = signalOrder
+	}
+	var why strings.Builder
+	for _, t := range order {
+		if t.trust == TrustLeaf && !f.Exact || t.name == "STACK WIN" && w.p.CPU != "x86" {
+			continue
+		}
+		out, v, err := t.try(w, f, r)
+		if v == found {
+			out.PC = w.codeAddr(out.PC)
+			if v, err = w.judge(f, r, &out, t.trust); v == found {
+				next = Frame{Trust: t.trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan}
+				return next, out, ""
+			}
+		}
+		if v == stackEnd {
+			return next, regs, endOfStack
+		}
+		if why.Len() > 0 {
+			why.WriteString("; ")
+		}
+		fmt.Fprintf(&why, "%s: %v", t.name, err)
+	}
+	return next, regs, why.String()
+}
+
+// maxSignals bounds the signal frames of one stack.
+const maxSignals = 256
+
+// judge decides whether out can be the caller of the frame with registers r.
+func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error) {
+	sp, caller := w.cpu.sp(r), w.cpu.sp(out)
+	switch {
+	case out.PC < lowestPC && (trust == TrustCFI || trust == TrustFramePointer):
+		if f.Signal { // a call through a null pointer was interrupted
+			break
+		}
+		return stackEnd, nil
+	case f.Signal:
+	case !w.p.code(out.PC-1) && !w.p.code(out.PC): // a trampoline may begin its mapping
+		return notFound, fmt.Errorf("return address %#x is not code", out.PC)
+	case caller < sp, caller == sp && !(f.Exact && w.cpu.lr != slotPC && out.PC != r.PC):
+		return notFound, fmt.Errorf("stack pointer %#x is not above %#x", caller, sp)
+	}
+	if caller%uint64(w.cpu.arch.WordSize) != 0 {
+		return notFound, fmt.Errorf("stack pointer %#x is not aligned", caller)
+	}
+	if !f.Signal || trust == TrustScan {
+		return found, nil
+	}
+	// The stack pointer may go anywhere, so that stacks could form a ring.
+	for _, seen := range w.signals {
+		if seen == caller {
+			return notFound, fmt.Errorf("stack pointer %#x was seen before", caller)
+		}
+	}
+	if len(w.signals) == maxSignals {
+		return notFound, fmt.Errorf("more than %d signal frames", maxSignals)
+	}
+	w.signals = append(w.signals, caller)
+	return found, nil
+}

@@ -1,0 +1,46 @@
+package walk
+
+import (
+	"bytes"
+
+	"symkit/cfi"
+)
+
+// x86 is 32-bit x86.
+type x86 struct{}
+
+var x86CPU = newCPU(x86{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi", "$ebp", 1)
+
+// x86Context is the order of struct sigcontext_32 (Linux
+// arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the
+// esp among the general registers is the interrupted one.
+var x86Context = []cfi.Reg{none, none, none, none, 7, 6, 5, 4, 3, 2, 1, 0, none, none, slotPC}
+
+var (
+	// sigframe_ia32 without pretcode: the signal, the context. The trampoline
+	// pops the signal before it returns.
+	x86Signal = sigframe{inOrder(4, 4, x86Context...)}
+	// rt_sigframe_ia32 without pretcode: 12 bytes of arguments, siginfo,
+	// ucontext, whose context begins at 20.
+	x86RTSignal = sigframe{inOrder(12+128+20, 4, x86Context...)}
+)
+
+func (x86) framePointer(w *walker, r *Registers) (Registers, bool) {
+	return chainedPair(w, r)
+}
+
+func (x86) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
+
+func (x86) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
+
+func (x86) trampoline(code []byte) *sigframe {
+	switch {
+	case bytes.HasPrefix(code, []byte{0xb8, 173, 0, 0, 0, 0xcd, 0x80}): // mov $173,%eax; int $0x80
+		return &x86RTSignal
+	case bytes.HasPrefix(code, []byte{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}): // pop %eax; mov $119,%eax; int $0x80
+		return &x86Signal
+	}
+	return nil
+}
+
+func (x86) sigframes() (rt, plain *sigframe) { return &x86RTSignal, &x86Signal }
