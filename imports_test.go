@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"walk":             {"cfi", "sframe", "emit", "elfx", "internal/wire"},
 	"walk/corefile":    {"walk", "elfx", "cfi", "internal/wire"},
 	"walk/minidump":    {"walk", "cfi", "elfx", "internal/wire"},
-	"cmd/dump_syms":    {"dump", "check", "elfx"},
+	"cmd/dump_syms":    {"dump", "check", "elfx", "elfx/debuginfod"},
 	"cmd/symcheck":     {"check", "elfx", "emit"},
 	"cmd/stackwalk":    {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit"},
 }

@@ -53,6 +53,7 @@ type dumper struct {
 	dw    *dwarfx.Data
 	units []*unit
 	syms  symbols
+	mini  *elfx.File // unpacked .gnu_debugdata, or nil
 	// symLanguage is the language of the symbols as a DW_LANG number, as far as
 	// it matters for their names.
 	symLanguage uint16
@@ -87,6 +88,11 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	stages := []func() error{
 		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.readLines, d.nameFuncs, d.goFuncs, d.collectPublics, d.unwind,
 	}
+	defer func() {
+		if d.mini != nil {
+			d.mini.Close()
+		}
+	}()
 	for _, stage := range stages {
 		if err := elfx.Guard(stage); err != nil {
 			return nil, err
@@ -95,6 +101,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
+	d.relocLosses()
 	d.finish()
 	return d.m, nil
 }
@@ -103,11 +110,9 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 func (d *dumper) header() error {
 	main := d.img.Main
 	switch main.Type {
-	case elf.ET_EXEC, elf.ET_DYN:
+	case elf.ET_EXEC, elf.ET_DYN, elf.ET_REL:
 	case elf.ET_CORE:
 		return fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
-	case elf.ET_REL:
-		return fmt.Errorf("%s: %w: it is a relocatable object; dump what it is linked into", main.Path(), ErrNoCode)
 	default:
 		return fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
 	}
@@ -151,6 +156,18 @@ func (d *dumper) complete() error {
 		}
 	}
 	return nil
+}
+
+// relocLosses counts the relocations of a relocatable object that could not be
+// applied.
+func (d *dumper) relocLosses() {
+	for _, f := range []*elfx.File{d.img.Main, d.img.Debug} {
+		if f != nil {
+			for _, err := range f.RelocLosses() {
+				d.loss(err)
+			}
+		}
+	}
 }
 
 // codeMap tells where code lies: in the executable sections. An executable

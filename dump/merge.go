@@ -73,6 +73,10 @@ func (m *merger) reset() {
 // frame makes the records of f.
 func (m *merger) frame(f *frame) {
 	m.text.Reset()
+	if f.exidx != nil {
+		m.exidx(f)
+		return
+	}
 	m.readSecond(f)
 	if f.fde == nil {
 		m.only(m.rows)

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"debug/elf"
 	"fmt"
 
 	"symkit/sframe"
@@ -36,7 +37,9 @@ func (d *dumper) listSFrame() (frames []frame) {
 		d.loss(err)
 		return nil
 	}
-	s, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi})
+	s, err := sframe.Parse(data, sframe.Options{
+		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL,
+	})
 	if err != nil {
 		d.loss(fmt.Errorf("%s: %w", path, err))
 	}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"debug/elf"
 	"slices"
+
+	"symkit/elfx"
 )
 
 // symbol is a symbol of code.
@@ -41,20 +43,42 @@ func (s symbols) rank(name []byte) int {
 	return i
 }
 
-// readSymbols reads the symbol table.
+// readSymbols reads the symbol tables: .symtab; of a stripped file, .dynsym and
+// what .gnu_debugdata has besides.
 func (d *dumper) readSymbols() error {
-	table, err := d.img.Symbols()
-	d.loss(err)
-	if table == nil {
-		return nil
-	}
 	if d.isGo() {
 		d.symLanguage = languageGo
+	}
+	table, err := d.img.Symbols()
+	d.loss(err)
+	d.addSymbols(table)
+	if s := d.img.Section(".symtab"); s == nil {
+		mini, err := d.img.Main.DebugData()
+		d.loss(err)
+		if mini != nil {
+			table, err := mini.Symtab()
+			d.loss(err)
+			d.addSymbols(table)
+			d.mini = mini // the names are in its memory
+		}
+	}
+	slices.SortFunc(d.syms, func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank),
+			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
+	})
+	d.syms = withoutInner(d.syms)
+	return nil
+}
+
+// addSymbols adds the code symbols of a table, which may be nil.
+func (d *dumper) addSymbols(table *elfx.SymbolTable) {
+	if table == nil {
+		return
 	}
 	thumb := d.img.Main.Machine == elf.EM_ARM
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
-		if s.Shndx == uint32(elf.SHN_UNDEF) || s.Shndx == uint32(elf.SHN_ABS) && s.Type != elf.STT_FUNC {
+		if s.Shndx == elfx.ShnUndef || s.Shndx == elfx.ShnAbs && s.Type != elf.STT_FUNC {
 			continue
 		}
 		addr := s.Value
@@ -77,12 +101,6 @@ func (d *dumper) readSymbols() error {
 		}
 		d.syms = append(d.syms, symbol{addr, addr + s.Size, rank, name})
 	}
-	slices.SortFunc(d.syms, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank),
-			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
-	})
-	d.syms = withoutInner(d.syms)
-	return nil
 }
 
 // withoutInner drops labels inside of functions: code behind one belongs to

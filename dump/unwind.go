@@ -11,11 +11,13 @@ import (
 )
 
 // frame is code, [lo, hi) as virtual addresses, and the FDE that holds for it:
-// of DWARF, or of SFrame where DWARF has none.
+// of DWARF, or of SFrame where DWARF has none; or the row of ARM's exception
+// index table, where there is neither.
 type frame struct {
 	lo, hi uint64
 	fde    *cfi.FDE
 	sframe *sframe.FDE
+	exidx  *cfi.Row
 }
 
 // unwind turns the call frame information into STACK CFI records.
@@ -34,6 +36,7 @@ func (d *dumper) unwind() error {
 		second = disjoint(d.listSFrame())
 	}
 	frames = union(frames, second)
+	frames = union(frames, disjoint(d.listExidx()))
 	d.m.Stats.FDEs = len(frames)
 	return d.writeFrames(frames, second)
 }

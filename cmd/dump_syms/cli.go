@@ -53,6 +53,7 @@ type cli struct {
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"JSON file of such rules."`
 
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
 	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR too. May be repeated."`
 	Check    bool     `help:"Replay what was written against the tables it came from, as symcheck does; findings are exit code 2."`
 	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`

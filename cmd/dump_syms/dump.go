@@ -26,7 +26,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return exitMisuse, err
 	}
-	in, err := c.open()
+	in, err := c.open(ctx)
 	if err != nil {
 		return exitFailed, err
 	}

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/debuginfod"
 )
 
 // input is the module to dump and how it was put together.
@@ -20,7 +24,7 @@ type input struct {
 
 // open opens the files among the paths. A directory is one to look for debug
 // files in; of two files with the same build id one is the other's companion.
-func (c *cli) open() (*input, error) {
+func (c *cli) open(ctx context.Context) (*input, error) {
 	dirs := c.DebugDir
 	var files []*elfx.File
 	for _, path := range c.Paths {
@@ -28,7 +32,7 @@ func (c *cli) open() (*input, error) {
 			dirs = append(dirs, path)
 			continue
 		}
-		f, err := elfx.Open(path)
+		f, err := c.openFile(path)
 		if err != nil {
 			closeAll(files)
 			return nil, err
@@ -44,7 +48,7 @@ func (c *cli) open() (*input, error) {
 		return nil, err
 	}
 	if in.img.Debug == nil && !c.Header {
-		in.find(dirs)
+		in.find(ctx, dirs)
 	}
 	if !c.Header {
 		in.others = in.img.FindCompanions(dirs, c.DWODir)
@@ -53,6 +57,32 @@ func (c *cli) open() (*input, error) {
 		in.warnings = append(in.warnings, err.Error())
 	}
 	return in, nil
+}
+
+// openFile opens an ELF file, or the member of the archive at path.
+func (c *cli) openFile(path string) (*elfx.File, error) {
+	if c.Member != "" {
+		return elfx.OpenMember(path, c.Member)
+	}
+	f, err := elfx.Open(path)
+	if errors.Is(err, elfx.ErrNotELF) {
+		if names := members(path); names != "" {
+			return nil, fmt.Errorf("%s: is an archive; choose with --member one of: %s", path, names)
+		}
+	}
+	return f, err
+}
+
+// members lists some of the ELF files in an archive.
+func members(path string) string {
+	var names []string
+	for m, err := range elfx.Members(path) {
+		if err != nil || len(names) > 20 {
+			break
+		}
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // join makes one module of the files, or tells why they are not one.
@@ -76,7 +106,7 @@ func join(files []*elfx.File) (*input, error) {
 }
 
 // find looks for the debug file of a binary that has no debug information.
-func (in *input) find(dirs []string) {
+func (in *input) find(ctx context.Context, dirs []string) {
 	main := in.img.Main
 	if s := main.Section(".debug_info"); s != nil && s.Present() {
 		return
@@ -87,6 +117,9 @@ func (in *input) find(dirs []string) {
 		if p.Rejected() {
 			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used: %v", p.Path, p.Err))
 		}
+	}
+	if found == nil {
+		found = in.fetch(ctx)
 	}
 	if found == nil {
 		link, _ := main.DebugLink()
@@ -105,6 +138,31 @@ func (in *input) find(dirs []string) {
 		return
 	}
 	in.img = img
+}
+
+// fetch asks the debuginfod servers of the environment for the debug file.
+func (in *input) fetch(ctx context.Context) *elfx.File {
+	client, err := debuginfod.FromEnv()
+	if err != nil {
+		in.warnings = append(in.warnings, err.Error())
+	}
+	id := in.img.Main.BuildID()
+	if client == nil || id == nil {
+		return nil
+	}
+	path, err := client.Find(ctx, id, debuginfod.DebugInfo)
+	if err == nil {
+		var f *elfx.File
+		if f, err = elfx.Open(path); err == nil {
+			in.probes = append(in.probes, elfx.Probe{Path: path})
+			return f
+		}
+	}
+	in.probes = append(in.probes, elfx.Probe{Path: "debuginfod", Err: err})
+	if !errors.Is(err, debuginfod.ErrNotFound) {
+		in.warnings = append(in.warnings, fmt.Sprintf("%s: debuginfod: %v", in.img.Main.Path(), err))
+	}
+	return nil
 }
 
 // losses is the damage that opening worked around.

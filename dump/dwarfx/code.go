@@ -47,6 +47,16 @@ func (m CodeMap) Contains(addr uint64) bool {
 	return lo < len(m) && addr >= m[lo].Lo
 }
 
+// EndOf is where the code around addr, which the map contains, ends.
+func (m CodeMap) EndOf(addr uint64) uint64 {
+	for _, r := range m {
+		if addr >= r.Lo && addr < r.Hi {
+			return r.Hi
+		}
+	}
+	return addr
+}
+
 // tombstone tells the addresses that linkers write for discarded code in the
 // address size, wherever code lies (DWARF 6 issue 200609.1; lld writes −2 in
 // .debug_ranges and .debug_loc).
