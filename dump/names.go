@@ -39,7 +39,8 @@ func complete(u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
 	}
 	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language}
 	if n.linkage = len(n.key) > 0; !n.linkage {
-		n.key = n.name
+		// gnat's plain names are encoded like linkage names: pkg__sub.
+		n.key, n.linkage = n.name, u.Language.IsAda()
 	}
 	return n
 }

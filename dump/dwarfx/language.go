@@ -22,6 +22,11 @@ func (l Language) IsCxx() bool {
 	return false
 }
 
+// IsAda tells Ada of any year.
+func (l Language) IsAda() bool {
+	return l == 0x03 || l == 0x0d || l == 0x2e || l == 0x2f
+}
+
 // Separator is what stands between the parts of a name; empty where names have
 // no parts or DW_AT_name has them already.
 func (l Language) Separator() string {
