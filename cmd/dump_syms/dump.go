@@ -8,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"symkit/check"
 	"symkit/dump"
+	"symkit/internal/atomicfile"
 )
 
 var (
@@ -90,16 +89,7 @@ func (c *cli) writeTo(write func(io.Writer) error) error {
 	if c.Output == "" || c.Output == "-" {
 		return write(c.stdout)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".tmp*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // is gone when all went well
-	err = errors.Join(write(tmp), tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), c.Output)
-	}
-	return err
+	return atomicfile.Write(c.Output, write)
 }
 
 // report tells on standard error what a user has to know.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"symkit/elfx"
+	"symkit/internal/atomicfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
 )
@@ -94,16 +94,7 @@ func (c *cli) write(res *walk.Result) error {
 	if c.Output == "" || c.Output == "-" {
 		return c.print(c.stdout, res)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".tmp*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // is gone when all went well
-	err = errors.Join(c.print(tmp, res), tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), c.Output)
-	}
-	return err
+	return atomicfile.Write(c.Output, func(w io.Writer) error { return c.print(w, res) })
 }
 
 func (c *cli) print(out io.Writer, res *walk.Result) error {

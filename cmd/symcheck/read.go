@@ -11,11 +11,11 @@ var (
 )
 
 // maxRead bounds what is read of a pipe.
-const maxRead = 4 << 30
+const maxRead int64 = 4 << 30
 
 func readAll(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRead+1))
-	if err == nil && len(data) > maxRead {
+	if err == nil && int64(len(data)) > maxRead {
 		err = errTooLong
 	}
 	return data, err
