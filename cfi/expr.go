@@ -48,8 +48,11 @@ const (
 	exNe         = 0x2e
 	exLit0       = 0x30
 	exLit31      = 0x4f
+	exReg0       = 0x50
+	exReg31      = 0x6f
 	exBreg0      = 0x70
 	exBreg31     = 0x8f
+	exRegx       = 0x90
 	exBregx      = 0x92
 	exDerefSize  = 0x94
 	exNop        = 0x96
@@ -109,6 +112,12 @@ func (k *compiler) step(op uint8) {
 		k.push(k.num(int64(op - exLit0)))
 	case op >= exBreg0 && op <= exBreg31:
 		k.breg(Reg(op-exBreg0), k.c.SLEB())
+	// A location, not a value; hand-written tables (MIPS16 stubs in libgcc_s)
+	// have it, and unwinders take it for the register's value.
+	case op >= exReg0 && op <= exReg31:
+		k.breg(Reg(op-exReg0), 0)
+	case op == exRegx:
+		k.breg(readReg(&k.c, false), 0)
 	case op == exBregx:
 		r := readReg(&k.c, false)
 		k.breg(r, k.c.SLEB())

@@ -35,6 +35,9 @@ func TestExpressions(t *testing.T) {
 		{"stack switch", ops1(rsp, 8, exDeref, exPlusUconst, 8), "$rsp 8 + ^ 8 +"},
 
 		{"breg 0", ops1(rsp, 0), "$rsp 0 +"},
+		{"reg", ops1(exReg0 + 7), "$rsp 0 +"},
+		{"reg 31", ops1(exReg31), "$xmm14 0 +"},
+		{"regx", ops1(exRegx, 6), "$rbp 0 +"},
 		{"bregx", ops1(exBregx, 6, 0x70), "$rbp -16 +"},
 		{"deref_size", ops1(rsp, 0, exDerefSize, 8), "$rsp 0 + ^"},
 		{"const1u", ops1(exConst1u, 0xff), "255"},
@@ -328,6 +331,10 @@ func (m *dwarfMachine) step(arch *Arch, reg func(string) uint64) {
 		m.push(uint64(op - exLit0))
 	case op >= exBreg0 && op <= exBreg31:
 		m.push(reg(arch.RegName(Reg(op-exBreg0))) + m.leb(true))
+	case op >= exReg0 && op <= exReg31:
+		m.push(reg(arch.RegName(Reg(op - exReg0))))
+	case op == exRegx:
+		m.push(reg(arch.RegName(Reg(m.leb(false)))))
 	case op == exBregx:
 		r := Reg(m.leb(false))
 		m.push(reg(arch.RegName(r)) + m.leb(true))

@@ -105,7 +105,14 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	if c.Err() != nil {
 		return
 	}
-	e.decode(b, c.BigEndian())
+	e.Words = [MaxWords]int32{}
+	if size == 0 { // nearly always
+		for i, v := range b {
+			e.Words[i%MaxWords] = int32(int8(v))
+		}
+	} else {
+		e.decode(b, c.BigEndian())
+	}
 	switch {
 	case f.Flex:
 		f.checkFlex(c, e, at)
@@ -116,13 +123,8 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 
 // decode sign-extends the N words in b.
 func (e *FRE) decode(b []byte, big bool) {
-	e.Words = [MaxWords]int32{}
 	w := e.Words[:e.N]
 	switch e.Info >> 5 & 3 {
-	case 0:
-		for i, v := range b[:len(w)] {
-			w[i] = int32(int8(v))
-		}
 	case 1:
 		for i := range w {
 			w[i] = int32(int16(half(b[2*i:], big)))

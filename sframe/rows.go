@@ -44,7 +44,6 @@ func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 	for left := f.NumFREs; left > 0; left-- {
 		e.Offset, e.Start, e.Info = at, start, info
 		f.readWords(&c, e)
-		f.fill(&row, e)
 		begin, end := uint64(start), size
 		if left > 1 {
 			at, start, info = f.readHead(&c, start)
@@ -56,6 +55,7 @@ func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 		}
 		if begin < end {
 			row.Begin, row.End = base+begin, base+end
+			f.fill(&row, e)
 			if !yield(row, nil) {
 				return false
 			}
@@ -66,27 +66,39 @@ func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 
 // fill sets the rules of the row, registers ascending: on every ABI the number
 // of FP is below that of RA; SP's, in a row on s390x only, is above both.
+//
+// yield copies the row in pieces wider than its fields, and such a copy waits
+// for a field that was written just before. So the fields that mostly stay the
+// same are written only where they change.
 func (f *FDE) fill(row *cfi.Row, e *FRE) {
-	cfa, ra, fp := f.rules(e)
-	cfa.set(&row.CFA)
+	var ra, fp rule
+	if e.N == 0 || f.Flex {
+		var cfa rule
+		cfa, ra, fp = f.rules(e)
+		cfa.set(&row.CFA)
+	} else {
+		f.defaultCFA(e).set(&row.CFA)
+		ra, fp = f.defaultSaved(e)
+	}
 	n := 0
 	if fp.kind != cfi.KindNone {
-		f.regs[n].Reg = f.chunk.fp
-		fp.set(&f.regs[n].Rule)
+		fp.setRegister(&f.regs[n], f.chunk.fp)
 		n++
 	}
 	if ra.kind != cfi.KindNone {
-		f.regs[n].Reg = f.chunk.ra
-		ra.set(&f.regs[n].Rule)
+		ra.setRegister(&f.regs[n], f.chunk.ra)
 		n++
 	}
 	if f.chunk.ABI == S390X && e.N != 0 {
-		f.regs[n].Reg = f.chunk.sp
-		rule{kind: cfi.KindCFA, off: s390xSPOffset}.set(&f.regs[n].Rule)
+		rule{kind: cfi.KindCFA, off: s390xSPOffset}.setRegister(&f.regs[n], f.chunk.sp)
 		n++
 	}
-	row.Regs = f.regs[:n]
-	row.RASigned = e.Mangled()
+	if len(row.Regs) != n {
+		row.Regs = f.regs[:n]
+	}
+	if signed := e.Mangled(); row.RASigned != signed {
+		row.RASigned = signed
+	}
 }
 
 // Find gives the FRE for a PC: the last whose start is not behind it (SFrame

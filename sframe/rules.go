@@ -15,6 +15,11 @@ func (r rule) full() cfi.Rule { return cfi.Rule{Kind: r.kind, Reg: r.reg, Off: r
 // set stores the rule in place, without the write barrier of a whole cfi.Rule.
 func (r rule) set(to *cfi.Rule) { to.Kind, to.Reg, to.Off = r.kind, r.reg, r.off }
 
+func (r rule) setRegister(to *cfi.RegRule, reg cfi.Reg) {
+	to.Reg = reg
+	r.set(&to.Rule)
+}
+
 func memCFA(off int64) rule { return rule{kind: cfi.KindMemCFA, off: off} }
 
 // Rules gives the rules of the CFA, the return address and the frame pointer.
@@ -38,11 +43,20 @@ func (f *FDE) rules(e *FRE) (cfa, ra, fp rule) {
 // defaultRules reads the words as CFA, RA unless its place is fixed, and FP
 // (SFrame V3 §3.1).
 func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp rule) {
-	c := f.chunk
-	cfa = rule{kind: cfi.KindReg, reg: f.chunk.fp, off: c.cfaOffset(e.Words[0])}
+	ra, fp = f.defaultSaved(e)
+	return f.defaultCFA(e), ra, fp
+}
+
+func (f *FDE) defaultCFA(e *FRE) rule {
+	cfa := rule{kind: cfi.KindReg, reg: f.chunk.fp, off: f.chunk.cfaOffset(e.Words[0])}
 	if e.Info&freBaseSP != 0 {
 		cfa.reg = f.chunk.sp
 	}
+	return cfa
+}
+
+func (f *FDE) defaultSaved(e *FRE) (ra, fp rule) {
+	c := f.chunk
 	i := uint8(1)
 	if c.FixedRA != 0 {
 		ra = memCFA(int64(c.FixedRA))
@@ -58,7 +72,7 @@ func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp rule) {
 	} else if i < e.N {
 		fp = f.saved(e.Words[i])
 	}
-	return cfa, ra, fp
+	return ra, fp
 }
 
 // cfaOffset decodes the offset of a CFA word, which s390x scales and biases, in
