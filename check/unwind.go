@@ -27,8 +27,11 @@ type unwinder struct {
 	r      *replay
 	arch   *archInfo
 	pieces []piece
-	// sframe holds the rows of .sframe by address.
+	// sframe holds the rows of .sframe by address; on ARM, which has none, those
+	// of its exception index table, which say nothing of prologues and so are
+	// not expected to agree with DWARF.
 	sframe []sframeRow
+	exidx  bool
 	inits  []uint32 // INIT records by address, of overlapping ones the first
 }
 
@@ -48,6 +51,7 @@ func (r *replay) unwind() error {
 		u.list(kind)
 	}
 	u.readSFrame()
+	u.readExidx()
 	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.inits) > 0 {
 		c.state(CheckCFI, NotInELF, "no unwind tables")
 	}

@@ -62,6 +62,11 @@ func (u *unwinder) readSFrame() {
 			}
 		}
 	}
+	u.sortSFrame()
+}
+
+// sortSFrame brings the rows into order, without overlaps.
+func (u *unwinder) sortSFrame() {
 	slices.SortStableFunc(u.sframe, func(a, b sframeRow) int { return cmp.Compare(a.row.Begin, b.row.Begin) })
 	out, pos := u.sframe[:0], uint64(0)
 	for _, x := range u.sframe {
@@ -120,7 +125,7 @@ func (u *unwinder) sframeOnly() {
 // return address and frame pointer. That they do not is no fault of the
 // symbol file, so it is a note, not a finding.
 func (u *unwinder) agreement() {
-	if len(u.sframe) == 0 {
+	if len(u.sframe) == 0 || u.exidx {
 		return
 	}
 	c := u.r.c

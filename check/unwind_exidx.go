@@ -1,0 +1,50 @@
+package check
+
+import (
+	"slices"
+
+	"symkit/cfi"
+)
+
+// Columns of ARM's return address and frame pointer.
+const armLR, armFP = 14, 11
+
+// readExidx reads the rows of ARM's exception index table.
+func (u *unwinder) readExidx() {
+	r, f := u.r, u.r.img.Main
+	index := f.Section(".ARM.exidx")
+	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
+		return
+	}
+	x := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
+	var err error
+	if x.Index, err = index.Data(); err != nil {
+		r.c.unverified(CheckCFI, 1, err.Error())
+		return
+	}
+	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
+		if x.Table, err = table.Data(); err != nil {
+			r.c.unverified(CheckCFI, 1, err.Error())
+			return
+		}
+		x.TableAddr = table.Addr
+	}
+	for _, c := range r.code {
+		x.End = max(x.End, c.hi)
+	}
+	u.exidx = true
+	for row, err := range x.Rows() {
+		if err != nil {
+			r.c.unverified(CheckCFI, 1, err.Error())
+			continue
+		}
+		for _, c := range r.code {
+			if row.Begin >= c.lo && row.Begin < c.hi {
+				row.End = min(row.End, c.hi)
+				row.Regs = slices.Clone(row.Regs)
+				u.sframe = append(u.sframe, sframeRow{row, armLR, armFP})
+			}
+		}
+	}
+	u.sortSFrame()
+}
