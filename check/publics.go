@@ -16,6 +16,7 @@ type codeSymbol struct {
 	// function: the table says so (STT_FUNC, STT_GNU_IFUNC); otherwise it is a
 	// label, which tools may leave out.
 	function bool
+	end      uint64 // behind the symbol's last byte; addr where it has no size
 }
 
 // symbols lists the symbols of code by address, from every table of both
@@ -85,22 +86,28 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		if plain == "" {
 			plain = name
 		}
-		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary})
+		end := addr
+		if function {
+			end += s.Size
+		}
+		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, end})
 		if plain != name {
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false})
+			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, end})
 		}
 	}
 	return all
 }
 
-// aliasNames are the names of the symbols at each address.
-func (r *replay) aliasNames() map[uint64][]uint32 {
+// aliasNames are the names of the symbols at each address, and the end of the
+// largest function symbol there.
+func (r *replay) aliasNames() (names map[uint64][]uint32, ends map[uint64]uint64) {
 	all, _ := r.symbols()
-	m := map[uint64][]uint32{}
+	names, ends = map[uint64][]uint32{}, map[uint64]uint64{}
 	for _, s := range all {
-		m[s.addr] = append(m[s.addr], s.name)
+		names[s.addr] = append(names[s.addr], s.name)
+		ends[s.addr] = max(ends[s.addr], s.end)
 	}
-	return m
+	return names, ends
 }
 
 // checkPublics: every function symbol that no FUNC covers has a PUBLIC, and
