@@ -140,6 +140,7 @@ func (s funcSymbols) has(lo, hi uint64, name string) bool {
 	reaches := slices.ContainsFunc(s[lo], func(s elf.Symbol) bool { return lo+s.Size >= hi })
 	return reaches && slices.ContainsFunc(s[lo], func(s elf.Symbol) bool {
 		plain, _, _ := strings.Cut(s.Name, "@")
+		plain, _, _ = strings.Cut(plain, ".") // the suffix of a part or copy
 		return name == plain || name == demangle.Filter(plain)
 	})
 }

@@ -92,8 +92,10 @@ type Mapping struct {
 }
 
 // SortModules sorts the modules by address, as Walk needs them. Of two that
-// overlap the one that begins first is clipped.
+// overlap the one that begins first is clipped; one that ends before it begins,
+// as damage makes them, is dropped.
 func (p *Process) SortModules() {
+	p.Modules = slices.DeleteFunc(p.Modules, func(m *Module) bool { return m.End < m.Base })
 	slices.SortStableFunc(p.Modules, func(a, b *Module) int { return cmp.Compare(a.Base, b.Base) })
 	for i := 1; i < len(p.Modules); i++ {
 		p.Modules[i-1].End = min(p.Modules[i-1].End, p.Modules[i].Base)
