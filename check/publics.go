@@ -91,6 +91,10 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 			end += s.Size
 		}
 		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, end})
+		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
+			// A part or copy of a function bears the function's own name.
+			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: base}), false, end})
+		}
 		if plain != name {
 			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, end})
 		}
