@@ -38,16 +38,16 @@ func rustProgram(t *testing.T) input {
 	return build(t, "rust-program", "rustc", "-g", "-O", "testdata/stacks/main.rs")
 }
 
-// goPrograms are dump_syms itself, with DWARF 4 and 5.
+// goPrograms have much of the standard library in them, with DWARF 4 and 5.
 func goPrograms(t *testing.T) (dw4, dw5 input) {
 	t.Helper()
-	return build(t, "go-dw4", "go", "symkit/cmd/dump_syms"), build(t, "go-dw5", "go", "symkit/cmd/dump_syms")
+	return build(t, "go-dw4", "go", "testdata/stacks/main.go"), build(t, "go-dw5", "go", "testdata/stacks/main.go")
 }
 
 // strippedGo is the same without symbols and DWARF.
 func strippedGo(t *testing.T) input {
 	t.Helper()
-	return build(t, "go-stripped", "go", "-ldflags=-s -w", "symkit/cmd/dump_syms")
+	return build(t, "go-stripped", "go", "-ldflags=-s -w", "testdata/stacks/main.go")
 }
 
 // ltoPrograms are optimised as a whole when they are linked: functions of one
