@@ -16,6 +16,8 @@ import (
 var allowed = map[string][]string{
 	"internal/wire":       {},
 	"internal/atomicfile": {},
+	"internal/command":    {},
+	"internal/testfile":   {},
 	"internal/inflate":    {"internal/wire"},
 	"elfx":                {"internal/wire", "internal/inflate"},
 	"cfi":                 {"internal/wire"},
@@ -30,9 +32,9 @@ var allowed = map[string][]string{
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire"},
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
-	"cmd/dump_syms":       {"dump", "check", "elfx", "elfx/debuginfod", "internal/atomicfile"},
-	"cmd/symcheck":        {"check", "elfx", "emit"},
-	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit", "internal/atomicfile"},
+	"cmd/dump_syms":       {"dump", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command"},
+	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command"},
+	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit", "internal/atomicfile", "internal/command"},
 }
 
 // TestImports holds the direction of the imports.

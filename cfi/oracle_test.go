@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
+	"symkit/internal/testfile"
 )
 
 // The oracle is readelf -wF (binutils 2.40): every FDE and every row. Where it
@@ -369,16 +369,7 @@ func TestOracleBreakpad(t *testing.T) {
 	if dir == "" || corpus == "" {
 		t.Fatal("SYMKIT_EXPECTED or SYMKIT_CORPUS is not set")
 	}
-	packed, err := os.Open(filepath.Join(dir, "python3.11d.breakpad.sym.xz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	unpacked, err := xz.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sym, err := io.ReadAll(unpacked)
+	sym, err := testfile.Read(filepath.Join(dir, "python3.11d.breakpad.sym"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,34 +1,20 @@
 package check
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-
 	"symkit/elfx"
+	"symkit/internal/testfile"
 )
 
 // readTest reads a test file, unpacked.
 func readTest(t testing.TB, path string) []byte {
 	t.Helper()
-	if data, err := os.ReadFile(path); err == nil {
-		return data
-	}
-	packed, err := os.ReadFile(path + ".xz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := xz.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
+	data, err := testfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

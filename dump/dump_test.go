@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/ulikunitz/xz"
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -24,21 +24,11 @@ const fixtures = "../testdata/elf"
 // fixture opens a file of the repository's testdata/elf.
 func fixture(t testing.TB, name string) *elfx.File {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(fixtures, name))
+	data, err := testfile.Read(filepath.Join(fixtures, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, packed := strings.CutSuffix(name, ".xz"); packed {
-		name = plain
-		r, err := xz.NewReader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if data, err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, err := elfx.NewFile(name, data)
+	f, err := elfx.NewFile(strings.TrimSuffix(name, ".xz"), data)
 	if err != nil {
 		t.Fatal(err)
 	}

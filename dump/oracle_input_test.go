@@ -6,16 +6,14 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/internal/testfile"
 )
 
 // input is a module to dump: a file and, where it is separate, the file with
@@ -151,15 +149,7 @@ func fixtures(t *testing.T) (inputs []input) {
 // readXZ returns the content of an .xz file.
 func readXZ(t *testing.T, path string) []byte {
 	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := xz.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	data, err := io.ReadAll(r)
+	data, err := testfile.Read(path)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
+	"symkit/internal/testfile"
 )
 
 // unxz reads a compressed fixture of this package.
@@ -21,16 +19,7 @@ func unxz(t testing.TB, name string) []byte {
 
 func unxzFile(t testing.TB, path string) []byte {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	r, err := xz.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
+	data, err := testfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

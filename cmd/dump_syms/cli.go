@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"runtime/debug"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"symkit/dump"
+	"symkit/internal/command"
 )
 
 const description = `Write the Breakpad symbol file of an ELF program or library.
@@ -63,7 +61,7 @@ type cli struct {
 	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted for Mozilla's callers: the type is read from the file."`
 	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted for Breakpad's callers: references between units are always followed."`
 
-	Version versionFlag `help:"Print the version and exit."`
+	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
 }
@@ -137,26 +135,7 @@ func (c *cli) options() (dump.Options, error) {
 		SFrame: sframeUses[c.SFrame], HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
 	}
 	if !c.NoGen && !c.Header {
-		o.Generator = "symkit dump_syms " + version()
+		o.Generator = "symkit dump_syms " + command.Version()
 	}
 	return o, err
-}
-
-// versionFlag prints the version where it stands. It takes no value.
-type versionFlag bool
-
-// BeforeReset is called by kong as soon as the flag is met.
-func (versionFlag) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintln(app.Stdout, "dump_syms", version())
-	app.Exit(0)
-	return nil
-}
-
-// version is what the build recorded: the tag, or the commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

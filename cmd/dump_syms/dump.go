@@ -12,6 +12,7 @@ import (
 	"symkit/check"
 	"symkit/dump"
 	"symkit/internal/atomicfile"
+	"symkit/internal/command"
 )
 
 var (
@@ -23,35 +24,35 @@ var (
 func (c *cli) dump(ctx context.Context) (code int, err error) {
 	opt, err := c.options()
 	if err != nil {
-		return exitMisuse, err
+		return command.Misuse, err
 	}
 	in, err := c.open(ctx)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	defer in.Close()
 	opt.Companions = in.others
 	m, err := dump.Dump(ctx, in.img, opt)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	path := in.img.Main.Path()
 	switch {
 	case c.CheckCFI && len(m.CFI) == 0:
-		return exitFailed, fmt.Errorf("%s: %w", path, errNoCFI)
+		return command.Failed, fmt.Errorf("%s: %w", path, errNoCFI)
 	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
-		return exitFailed, fmt.Errorf("%s: %w", path, errNothing)
+		return command.Failed, fmt.Errorf("%s: %w", path, errNothing)
 	}
 	findings, err := c.write(ctx, in, m)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	c.report(in, m)
 	if findings > 0 {
-		return exitLoss, nil
+		return command.Bad, nil
 	}
 	if c.Strict && (m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0) {
-		return exitLoss, nil
+		return command.Bad, nil
 	}
 	return 0, nil
 }

@@ -102,7 +102,7 @@ func join(files []*elfx.File) (*input, error) {
 			return &input{img: img}, nil
 		}
 	}
-	return nil, errSeveral
+	return nil, errors.New("several modules need --store")
 }
 
 // find looks for the debug file of a binary that has no debug information.

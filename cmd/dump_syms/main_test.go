@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/ulikunitz/xz"
+
+	"symkit/internal/command"
+	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -53,19 +54,7 @@ func fixture(name string) ([]byte, error) {
 	if wd := os.Getenv("FIXTURES"); wd != "" {
 		dir = wd
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-		return data, nil
-	}
-	f, err := os.Open(filepath.Join(dir, name+".xz"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := xz.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
+	return testfile.Read(filepath.Join(dir, name))
 }
 
 // TestTruncatedHeaders cuts a program at every byte of its ELF, program and
@@ -87,7 +76,7 @@ func TestTruncatedHeaders(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		code := run(context.Background(), []string{path}, &stdout, &stderr)
-		if code != exitFailed || stdout.Len() > 0 || !located.Match(stderr.Bytes()) {
+		if code != command.Failed || stdout.Len() > 0 || !located.Match(stderr.Bytes()) {
 			t.Fatalf("cut at %d of %d: exit code %d, %d bytes on stdout, stderr %q",
 				n, len(whole), code, stdout.Len(), stderr.String())
 		}

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime/debug"
 
-	"github.com/alecthomas/kong"
+	"symkit/internal/command"
 )
 
 const description = `Show the stack of every thread of a crashed process.
@@ -44,7 +43,7 @@ type cli struct {
 	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
 	Verbose  bool   `short:"v" help:"Tell for each module where symbols were looked for and what was found."`
 
-	Version versionFlag `help:"Print the version and exit."`
+	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
 }
@@ -61,23 +60,4 @@ func (c *cli) Validate() error {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")
 	}
 	return nil
-}
-
-// versionFlag prints the version where it stands. It takes no value.
-type versionFlag bool
-
-// BeforeReset is called by kong as soon as the flag is met.
-func (versionFlag) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintln(app.Stdout, "stackwalk", version())
-	app.Exit(0)
-	return nil
-}
-
-// version is what the build recorded: the tag, or the commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

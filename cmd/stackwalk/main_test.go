@@ -2,13 +2,13 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/ulikunitz/xz"
+
+	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -40,20 +40,7 @@ func TestScripts(t *testing.T) {
 
 // fixture returns a file of testdata/elf.
 func fixture(name string) ([]byte, error) {
-	path := filepath.Join(repository, "testdata", "elf", name)
-	if data, err := os.ReadFile(path); err == nil {
-		return data, nil
-	}
-	f, err := os.Open(path + ".xz")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := xz.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
+	return testfile.Read(filepath.Join(repository, "testdata", "elf", name))
 }
 
 // repository is the root of the checkout; scripts change the directory.

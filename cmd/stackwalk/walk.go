@@ -11,6 +11,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/atomicfile"
+	"symkit/internal/command"
 	"symkit/walk"
 	"symkit/walk/corefile"
 )
@@ -24,36 +25,36 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	defer files.Close()
 	if c.Exe != "" {
 		if _, err := os.Stat(c.Exe); err != nil {
-			return exitFailed, err
+			return command.Failed, err
 		}
 	}
 	supplier, err := c.supplier(files)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	core, err := corefile.Open(c.Core, files)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	defer core.Close()
 	p := core.Process
 	threads, err := c.threads(p)
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	bar := newProgress(c.stderr)
 	res, err := walk.Walk(ctx, p, supplier, walk.Options{
 		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module})
 	bar.done()
 	if err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	if err := elfx.Guard(func() error { return c.write(res) }); err != nil {
-		return exitFailed, err
+		return command.Failed, err
 	}
 	c.report(res)
 	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete }) {
-		return exitNone, nil
+		return command.Bad, nil
 	}
 	return 0, nil
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"symkit/check"
+	"symkit/internal/command"
 )
 
 const description = `Tell whether a Breakpad symbol file is right.
@@ -39,8 +37,8 @@ type cli struct {
 	Lint   lintCmd   `cmd:"" help:"Check symbol files without their ELF files."`
 	Diff   diffCmd   `cmd:"" help:"Tell what two symbol files say differently, per PC and by meaning."`
 
-	Output  output      `embed:""`
-	Version versionFlag `help:"Print the version and exit."`
+	Output  output              `embed:""`
+	Version command.VersionFlag `help:"Print the version and exit."`
 
 	env env
 }
@@ -129,23 +127,4 @@ type lintCmd struct {
 type diffCmd struct {
 	A string `arg:"" name:"a.sym" help:"Symbol file."`
 	B string `arg:"" name:"b.sym" help:"Symbol file to compare it with."`
-}
-
-// versionFlag prints the version where it stands. It takes no value.
-type versionFlag bool
-
-// BeforeReset is called by kong as soon as the flag is met.
-func (versionFlag) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintln(app.Stdout, "symcheck", version())
-	app.Exit(0)
-	return nil
-}
-
-// version is what the build recorded: the tag, or the commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/ulikunitz/xz"
+
+	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -43,22 +46,11 @@ func TestScripts(t *testing.T) {
 
 func fixture(root, name string) ([]byte, error) {
 	for _, dir := range []string{"check/testdata/defects", "check/testdata/own", "testdata/elf"} {
-		path := filepath.Join(root, dir, name)
-		if data, err := os.ReadFile(path); err == nil {
-			return data, nil
+		if data, err := testfile.Read(filepath.Join(root, dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return data, err
 		}
-		f, err := os.Open(path + ".xz")
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		r, err := xz.NewReader(f)
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(r)
 	}
-	return nil, os.ErrNotExist
+	return nil, fs.ErrNotExist
 }
 
 // TestExitCodes: 0 done, 1 an input failed, 2 findings, 80 misuse.

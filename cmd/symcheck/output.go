@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symkit/check"
+	"symkit/internal/command"
 )
 
 // result is the report about one symbol file.
@@ -105,7 +106,7 @@ type jsonResult struct {
 }
 
 func writeJSON(w io.Writer, results []result) error {
-	doc := jsonDocument{Version: jsonVersion, Tool: "symcheck " + version(), Results: []jsonResult{}}
+	doc := jsonDocument{Version: jsonVersion, Tool: "symcheck " + command.Version(), Results: []jsonResult{}}
 	for _, r := range results {
 		doc.Results = append(doc.Results, jsonResult{r.file, r.against, r.report.Total(), r.unmet, r.report})
 	}

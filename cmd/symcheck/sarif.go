@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"symkit/check"
+	"symkit/internal/command"
 )
 
 // The parts of SARIF 2.1.0 (OASIS) that a code host shows.
@@ -63,7 +64,7 @@ type sarifRegion struct {
 }
 
 func writeSARIF(w io.Writer, results []result) error {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "symcheck", Version: version()}}, Results: []sarifResult{}}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "symcheck", Version: command.Version()}}, Results: []sarifResult{}}
 	for _, name := range append(check.Names(), "requirement") {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{name})
 	}

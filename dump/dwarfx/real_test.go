@@ -3,13 +3,10 @@ package dwarfx
 import (
 	"bytes"
 	"debug/elf"
-	"io"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
+	"symkit/internal/testfile"
 )
 
 // fixtures lists the ELF files under test: this package's and the module's.
@@ -31,18 +28,9 @@ func fixtures(t testing.TB) (paths []string) {
 // openELF opens a file, decompressed where it is an .xz.
 func openELF(t testing.TB, path string) *elf.File {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	data, err := testfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if strings.HasSuffix(path, ".xz") {
-		r, err := xz.NewReader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if data, err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
 	}
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {

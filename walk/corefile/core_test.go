@@ -4,32 +4,20 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-
 	"symkit/elfx"
+	"symkit/internal/testfile"
 	"symkit/walk"
 )
 
 // crashCore is the kernel's core of testdata/elf/crash.
 func crashCore(t testing.TB) []byte {
 	t.Helper()
-	f, err := os.Open("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.core.xz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
+	data, err := testfile.Read("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.core")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,90 @@
+// Package command is what the three programs have in common before their own work
+// begins: reading the command line, exit codes, signals, the version.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes beside 0, of all programs (DESIGN.md, "Errors").
+const (
+	Failed = 1  // an input failed
+	Bad    = 2  // done, but: a loss with --strict, findings, no thread that could be walked
+	Misuse = 80 // the command line is wrong; kong's own
+)
+
+// Main runs a program with the process' arguments and streams, and ends the
+// process with its exit code. The context ends with SIGINT or SIGTERM.
+func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Program is one program for [Program.Run].
+type Program struct {
+	Name        string
+	Description string // for --help, before the flags
+	Options     []kong.Option
+	Stdout      io.Writer // results, --help, --version
+	Stderr      io.Writer // everything else
+}
+
+// Run reads args into grammar, a pointer to a struct with kong's tags, calls
+// work with what was chosen, and returns the exit code. An error of work is
+// printed, and makes the code at least Failed.
+func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
+	exited := false
+	options := append([]kong.Option{
+		kong.Name(p.Name),
+		kong.Description(p.Description),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(status int) { exited, code = true, status }),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
+	}, p.Options...)
+	parser, err := kong.New(grammar, options...)
+	if err != nil {
+		panic(err) // the tags of grammar are wrong
+	}
+	chosen, err := parser.Parse(args)
+	if exited { // --help, --version
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "%s: error: %v; see %s --help\n", p.Name, err, p.Name)
+		return Misuse
+	}
+	if code, err = work(chosen); err != nil {
+		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, err)
+		return max(code, Failed)
+	}
+	return code
+}
+
+// VersionFlag prints the version where it stands. It takes no value.
+type VersionFlag bool
+
+// BeforeReset is called by kong as soon as the flag is met.
+func (VersionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, app.Model.Name, Version())
+	app.Exit(0)
+	return nil
+}
+
+// Version is what the build recorded: the tag, or the commit.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

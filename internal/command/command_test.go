@@ -1,0 +1,45 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func TestRun(t *testing.T) {
+	boom := errors.New("boom")
+	for _, test := range []struct {
+		name           string
+		args           []string
+		code           int // what work returns
+		err            error
+		want           int
+		stdout, stderr string
+	}{
+		{name: "done", args: []string{"-n", "3"}, stdout: "3\n"},
+		{name: "a result that is bad", code: Bad, want: Bad, stdout: "0\n"},
+		{name: "a failure", err: boom, want: Failed, stdout: "0\n", stderr: "prog: error: boom\n"},
+		{name: "a failure with a code of its own", code: Misuse, err: boom, want: Misuse, stdout: "0\n", stderr: "prog: error: boom\n"},
+		{name: "misuse", args: []string{"--none"}, want: Misuse, stderr: "prog: error: unknown flag --none; see prog --help\n"},
+		{name: "version", args: []string{"--version"}, stdout: "prog " + Version() + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			var grammar struct {
+				N       int `short:"n"`
+				Version VersionFlag
+			}
+			p := Program{Name: "prog", Stdout: &stdout, Stderr: &stderr}
+			code := p.Run(&grammar, test.args, func(*kong.Context) (int, error) {
+				fmt.Fprintln(&stdout, grammar.N)
+				return test.code, test.err
+			})
+			if code != test.want || stdout.String() != test.stdout || stderr.String() != test.stderr {
+				t.Errorf("%d, %q, %q; want %d, %q, %q", code, &stdout, &stderr, test.want, test.stdout, test.stderr)
+			}
+		})
+	}
+}
