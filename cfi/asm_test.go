@@ -185,8 +185,8 @@ func oneFDE(cie, insns string) *build {
 	return b
 }
 
-// ruleString renders a rule as the standard's tables do.
-func ruleString(r Rule) string {
+// ruleString renders a rule of row as the standard's tables do.
+func ruleString(row *Row, r Rule) string {
 	switch r.Kind {
 	case KindNone:
 		return "-"
@@ -203,16 +203,16 @@ func ruleString(r Rule) string {
 	case KindMemReg:
 		return fmt.Sprintf("[r%d%+d]", r.Reg, r.Off)
 	case KindExpr:
-		return fmt.Sprintf("e:%x", r.Expr)
+		return fmt.Sprintf("e:%x", row.Expr(r))
 	}
-	return fmt.Sprintf("[e:%x]", r.Expr)
+	return fmt.Sprintf("[e:%x]", row.Expr(r))
 }
 
 // dumpRow renders "1000 r7+8 16=c-8".
 func dumpRow(r *Row) string {
-	s := fmt.Sprintf("%x-%x %s", r.Begin, r.End, ruleString(r.CFA))
+	s := fmt.Sprintf("%x-%x %s", r.Begin, r.End, ruleString(r, r.CFA))
 	for _, reg := range r.Regs {
-		s += fmt.Sprintf(" %d=%s", reg.Reg, ruleString(reg.Rule))
+		s += fmt.Sprintf(" %d=%s", reg.Reg, ruleString(r, reg.Rule))
 	}
 	if r.RASigned {
 		s += " signed"
@@ -232,7 +232,7 @@ func dump(s *Section) (out []string) {
 				out = append(out, "error "+err.Error())
 				continue
 			}
-			out = append(out, dumpRow(&row))
+			out = append(out, dumpRow(row))
 		}
 	}
 	return out

@@ -56,7 +56,7 @@ func benchText(b *testing.B, s *Section) {
 			text.Reset()
 			text.Begin(f.CIE.RA)
 			for row := range f.Rows() {
-				text.Add(&row)
+				text.Add(row)
 				rows++
 			}
 		}

@@ -35,15 +35,12 @@ type CIE struct {
 	FDEEncoding, LSDAEncoding uint8
 
 	hasData bool // 'z': FDEs have augmentation data
-	initial state
+	initial Row
 }
 
-// CFA is the rule of the CFA after the CIE's initial instructions.
-func (c *CIE) CFA() Rule { return c.initial.cfa }
-
-// Regs holds the register rules after the CIE's initial instructions,
-// ascending: what DW_CFA_restore goes back to.
-func (c *CIE) Regs() []RegRule { return c.initial.regs }
+// Initial is the row after the CIE's initial instructions, without addresses:
+// what DW_CFA_restore goes back to. Do not change it.
+func (c *CIE) Initial() *Row { return &c.initial }
 
 // decoder is one pass over a section: it keeps the CIEs met so far.
 type decoder struct {

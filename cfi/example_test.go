@@ -34,7 +34,7 @@ func Example() {
 				break
 			}
 			fmt.Printf("%#x: CFA is r%d%+d\n", row.Begin, row.CFA.Reg, row.CFA.Off)
-			text.Add(&row)
+			text.Add(row)
 		}
 	}
 	for i := range text.Len() {

@@ -185,19 +185,22 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 }
 
 // Rows yields a row for each entry, in the table's order. A damaged entry gives
-// a *wire.Error and no row. Row.Regs is only valid until the next row.
+// a *wire.Error and no row. The row is only valid until the next one.
 //
 // The CFA is the stack pointer of the caller; the return address is in column
 // 14, which is undefined where a walk ends. Registers are numbered as in DWARF
 // (AADWARF32); D0 to D15 are pairs of single-precision ones, as GCC has them.
 // That a frame is a signal's, the table does not tell.
-func (x *Exidx) Rows() iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+func (x *Exidx) Rows() iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
 		m := new(exidxMachine)
 		for e, err := range x.Entries() {
-			var row Row
+			row := &m.row
 			if err == nil {
-				row, err = m.row(x, &e)
+				err = m.run(x, &e)
+			}
+			if err != nil {
+				row = nil
 			}
 			if !yield(row, err) {
 				return

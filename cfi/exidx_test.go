@@ -108,7 +108,7 @@ func rowsOf(x *Exidx) string {
 		if err != nil {
 			out = append(out, err.Error())
 		} else {
-			out = append(out, exidxText(&r))
+			out = append(out, exidxText(r))
 		}
 	}
 	return strings.Join(out, "; ")
@@ -310,14 +310,14 @@ func FuzzExidx(f *testing.F) {
 			end = r.End
 			for i := range r.Regs {
 				if i > 0 && r.Regs[i].Reg <= r.Regs[i-1].Reg {
-					t.Fatalf("registers out of order: %s", exidxText(&r))
+					t.Fatalf("registers out of order: %s", exidxText(r))
 				}
 			}
 			text := NewText(&arm)
 			text.Begin(armLR)
-			text.Add(&r)
+			text.Add(r)
 			if text.Len() != 1 {
-				t.Fatalf("row that text cannot say: %s", exidxText(&r))
+				t.Fatalf("row that text cannot say: %s", exidxText(r))
 			}
 		}
 	})

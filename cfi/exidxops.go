@@ -54,6 +54,7 @@ type exidxMachine struct {
 	saved  uint64 // bit i: slots[i] is where register i is restored from
 	slots  [numExidx]slot
 	rules  [numExidx]RegRule
+	row    Row
 
 	words   wire.Cursor
 	section string
@@ -63,8 +64,8 @@ type exidxMachine struct {
 	failed  error
 }
 
-// row runs the instructions of e.
-func (m *exidxMachine) row(x *Exidx, e *ExidxEntry) (Row, error) {
+// run runs the instructions of e and sets the row.
+func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	m.vsp, m.loaded, m.saved, m.failed = slot{base: armSP}, false, 0, nil
 	m.words, m.section, m.word, m.left = e.code, extabName, 0, -e.skip
 	if e.code.End() == 0 { // in the index
@@ -80,21 +81,22 @@ func (m *exidxMachine) row(x *Exidx, e *ExidxEntry) (Row, error) {
 		dead = m.step(op)
 	}
 	if m.failed != nil {
-		return Row{}, m.failed
+		return m.failed
 	}
-	row := Row{Begin: e.Begin, End: e.End}
+	row := &m.row
+	*row = Row{Begin: e.Begin, End: e.End}
 	if dead {
 		row.CFA = Rule{Kind: KindReg, Reg: armSP}
 		m.rules[0] = RegRule{armLR, Rule{Kind: KindUndefined}}
 		row.Regs = m.rules[:1]
-		return row, nil
+		return nil
 	}
 	row.CFA = Rule{Kind: KindReg, Reg: m.vsp.base, Off: m.vsp.off}
 	if m.loaded {
 		row.CFA.Kind = KindMemReg
 	}
 	row.Regs = m.registers()
-	return row, nil
+	return nil
 }
 
 // more tells whether there are instructions left. The bytes of a word come from

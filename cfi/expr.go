@@ -76,16 +76,16 @@ type compiler struct {
 	bad   bool
 }
 
-// expression appends the postfix of a rule of KindExpr or KindMemExpr. The
-// expression of a register starts with the CFA on the stack (DWARF 5
+// expression appends the postfix of a rule of KindExpr or KindMemExpr with the
+// expression expr. That of a register starts with the CFA on the stack (DWARF 5
 // §6.4.2.3), that of the CFA itself with nothing.
-func (t *Text) expression(r Rule, cfa bool) bool {
+func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 	k := &t.exprs
-	if len(r.Expr) > maxExprBytes {
+	if len(expr) > maxExprBytes {
 		return false
 	}
 	k.terms, k.stack, k.bad = k.terms[:0], k.stack[:0], false
-	k.c = wire.New("expression", r.Expr, t.BigEndian)
+	k.c = wire.New("expression", expr, t.BigEndian)
 	if !cfa {
 		k.push(k.add(term{op: termCFA}))
 	}
@@ -93,7 +93,7 @@ func (t *Text) expression(r Rule, cfa bool) bool {
 		k.step(k.c.U8())
 	}
 	root := k.pop()
-	if r.Kind == KindMemExpr {
+	if kind == KindMemExpr {
 		root = k.deref(root)
 	}
 	if k.bad || k.c.Err() != nil {

@@ -7,11 +7,17 @@ import (
 	"testing"
 )
 
+// exprRule is a rule of KindExpr or KindMemExpr with its expression.
+type exprRule struct {
+	kind Kind
+	expr []byte
+}
+
 // compile returns the postfix of an expression, "" where there is none.
-func compile(arch *Arch, r Rule, cfa, big bool) string {
+func compile(arch *Arch, r exprRule, cfa, big bool) string {
 	text := NewText(arch)
 	text.BigEndian = big
-	if !text.expression(r, cfa) {
+	if !text.expression(r.expr, r.kind, cfa) {
 		return ""
 	}
 	return string(text.buf)
@@ -94,7 +100,7 @@ func TestExpressions(t *testing.T) {
 		{"and of truths", and(lit(11), exGe, rax, 0, lit(1), exAnd, exAnd), "$rip 16 % 11 / $rax 2 % *"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Rule{Kind: KindExpr, Expr: hexBytes(c.expr)}
+			r := exprRule{KindExpr, hexBytes(c.expr)}
 			got := compile(&x86_64, r, true, false)
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -107,13 +113,13 @@ func TestExpressions(t *testing.T) {
 // The CFA comes first on the stack of a register's expression.
 func TestRegisterExpressions(t *testing.T) {
 	for expr, want := range map[string]string{"": ".cfa", "2308": ".cfa 8 +", "0606": ".cfa 0 + ^ ^", "7708": "$rsp 8 +"} {
-		if got := compile(&x86_64, Rule{Kind: KindExpr, Expr: hexBytes(expr)}, false, false); got != want {
+		if got := compile(&x86_64, exprRule{KindExpr, hexBytes(expr)}, false, false); got != want {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 		if want == ".cfa" {
 			want += " 0 +"
 		}
-		if got := compile(&x86_64, Rule{Kind: KindMemExpr, Expr: hexBytes(expr)}, false, false); got != want+" ^" {
+		if got := compile(&x86_64, exprRule{KindMemExpr, hexBytes(expr)}, false, false); got != want+" ^" {
 			t.Errorf("%s: %q, want %q", expr, got, want+" ^")
 		}
 	}
@@ -133,7 +139,7 @@ func TestBigEndianAndNarrowExpressions(t *testing.T) {
 		{&x86, false, ops1(exBreg0+8, 0, lit(15), exAnd, lit(11), exGe), "$eip 16 % 11 /"},
 		{&x86, false, ops1(exBreg0+4, 0, exConst4u, 0xf0, 0xff, 0xff, 0xff, exAnd), "$esp 16 @"},
 	} {
-		r := Rule{Kind: KindExpr, Expr: hexBytes(c.expr)}
+		r := exprRule{KindExpr, hexBytes(c.expr)}
 		got := compile(c.arch, r, true, c.big)
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
@@ -180,7 +186,7 @@ func TestRefusedExpressions(t *testing.T) {
 		{"full stack", strings.Repeat("31", maxExprStack+1)},
 		{"too long", strings.Repeat("96", maxExprBytes) + "31"},
 	} {
-		if got := compile(&x86_64, Rule{Kind: KindExpr, Expr: hexBytes(c.expr)}, true, false); got != "" {
+		if got := compile(&x86_64, exprRule{KindExpr, hexBytes(c.expr)}, true, false); got != "" {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
@@ -242,7 +248,7 @@ func evalPostfix(text string, word int, reg func(string) uint64) uint64 {
 }
 
 // checkPostfix evaluates the DWARF expression itself (dwarfEval) and compares.
-func checkPostfix(t *testing.T, arch *Arch, r Rule, cfa bool, postfix string) {
+func checkPostfix(t *testing.T, arch *Arch, r exprRule, cfa bool, postfix string) {
 	t.Helper()
 	if postfix == "" {
 		return
@@ -257,10 +263,10 @@ func checkPostfix(t *testing.T, arch *Arch, r Rule, cfa bool, postfix string) {
 		}
 		want, ok := dwarfEval(arch, r, cfa, reg)
 		if !ok {
-			t.Fatalf("%x compiled to %q, but cannot be evaluated", r.Expr, postfix)
+			t.Fatalf("%x compiled to %q, but cannot be evaluated", r.expr, postfix)
 		}
 		if got := evalPostfix(postfix, arch.WordSize, reg); got != want {
-			t.Errorf("%x as %q with %#x: %#x, want %#x", r.Expr, postfix, seed, got, want)
+			t.Errorf("%x as %q with %#x: %#x, want %#x", r.expr, postfix, seed, got, want)
 		}
 	}
 }
@@ -273,8 +279,8 @@ type dwarfMachine struct {
 	ok    bool
 }
 
-func dwarfEval(arch *Arch, r Rule, cfa bool, reg func(string) uint64) (uint64, bool) {
-	m := dwarfMachine{e: r.Expr, word: arch.WordSize, ok: true}
+func dwarfEval(arch *Arch, r exprRule, cfa bool, reg func(string) uint64) (uint64, bool) {
+	m := dwarfMachine{e: r.expr, word: arch.WordSize, ok: true}
 	if !cfa {
 		m.push(reg(".cfa"))
 	}
@@ -282,7 +288,7 @@ func dwarfEval(arch *Arch, r Rule, cfa bool, reg func(string) uint64) (uint64, b
 		m.step(arch, reg)
 	}
 	v := m.pop()
-	if r.Kind == KindMemExpr {
+	if r.kind == KindMemExpr {
 		v = memory(v, m.word)
 	}
 	return v, m.ok
@@ -438,9 +444,9 @@ func FuzzExpr(f *testing.F) {
 		if narrow {
 			arch = &x86
 		}
-		r := Rule{Kind: KindExpr, Expr: expr}
+		r := exprRule{KindExpr, expr}
 		if mem {
-			r.Kind = KindMemExpr
+			r.kind = KindMemExpr
 		}
 		postfix := compile(arch, r, cfa, false)
 		if len(postfix) > maxTokens*21 {

@@ -78,9 +78,11 @@ func (f *FDE) read(b *wire.Cursor) {
 // yields the rows before the damage, then one *wire.Error, then stops: the PCs
 // after the last row are not described. An FDE without PCs has no rows.
 //
-// Row.Regs is only valid until the next row, and not after the loop.
-func (f *FDE) Rows() iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+// The row is the iterator's: it is valid until the next one, and not after the
+// loop. Only its Begin and End may be changed; a copy that is to be kept needs
+// Regs of its own.
+func (f *FDE) Rows() iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
 		m := getMachine()
 		defer putMachine(m)
 		m.rows(f, yield)
@@ -93,6 +95,6 @@ func getMachine() *machine { return machines.Get().(*machine) }
 
 // putMachine drops what would keep a section alive.
 func putMachine(m *machine) {
-	m.sec, m.cie, m.c = nil, nil, wire.Cursor{}
+	m.sec, m.cie, m.c, m.row.Exprs = nil, nil, wire.Cursor{}, nil
 	machines.Put(m)
 }

@@ -3,6 +3,7 @@ package cfi
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"symkit/internal/wire"
 )
@@ -17,17 +18,10 @@ const (
 	raSignState = 34
 )
 
-// state is what one row says.
-type state struct {
-	cfa    Rule
-	regs   []RegRule // ascending
-	signed bool
-}
-
 // machine runs call frame instructions (DWARF 5 §6.4.2). It is reused from FDE
 // to FDE; its slices keep their storage.
 type machine struct {
-	state
+	row   Row // under way; begin and end are set when it is yielded
 	sec   *Section
 	cie   *CIE
 	c     wire.Cursor
@@ -51,8 +45,8 @@ type savedState struct {
 func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 	m.sec, m.cie, m.c = s, cie, c
 	m.saved, m.arena = m.saved[:0], m.arena[:0]
-	m.cfa, m.signed = cie.initial.cfa, cie.initial.signed
-	m.regs = append(m.regs[:0], cie.initial.regs...)
+	m.row.CFA, m.row.RASigned, m.row.Exprs = cie.initial.CFA, cie.initial.RASigned, s.Data
+	m.row.Regs = append(m.row.Regs[:0], cie.initial.Regs...)
 }
 
 // initial runs the CIE's instructions and leaves the result in it.
@@ -62,12 +56,13 @@ func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 	for m.c.Len() > 0 {
 		m.step()
 	}
-	cie.initial = state{m.cfa, append([]RegRule(nil), m.regs...), m.signed}
+	cie.initial = m.row
+	cie.initial.Regs = slices.Clone(m.row.Regs)
 	return m.c.Err()
 }
 
 // rows runs f's instructions.
-func (m *machine) rows(f *FDE, yield func(Row, error) bool) {
+func (m *machine) rows(f *FDE, yield func(*Row, error) bool) {
 	c := f.sec.cursor()
 	c.Seek(uint64(f.from))
 	c = c.Sub(uint64(f.upto - f.from))
@@ -78,7 +73,7 @@ func (m *machine) rows(f *FDE, yield func(Row, error) bool) {
 		if m.next == m.loc {
 			continue
 		}
-		if !m.row(min(m.next, m.end), yield) {
+		if !m.yield(min(m.next, m.end), yield) {
 			return
 		}
 		if m.next > m.end {
@@ -87,18 +82,19 @@ func (m *machine) rows(f *FDE, yield func(Row, error) bool) {
 		m.loc = m.next
 	}
 	if err := m.c.Err(); err != nil {
-		yield(Row{}, err)
+		yield(nil, err)
 		return
 	}
-	m.row(m.end, yield)
+	m.yield(m.end, yield)
 }
 
-// row yields the row under way, which ends at end; an empty one is left out.
-func (m *machine) row(end uint64, yield func(Row, error) bool) bool {
+// yield yields the row under way, which ends at end; an empty one is left out.
+func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 	if m.loc >= end {
 		return true
 	}
-	return yield(Row{Begin: m.loc, End: end, CFA: m.cfa, Regs: m.regs, RASigned: m.signed}, nil)
+	m.row.Begin, m.row.End = m.loc, end
+	return yield(&m.row, nil)
 }
 
 // step runs one instruction. Damage makes the cursor fail.
@@ -125,8 +121,7 @@ func (m *machine) step() {
 // operands of one instruction, in the order the instruction has them.
 type operands struct {
 	reg, reg2 Reg
-	num       uint64
-	block     []byte
+	num       uint64 // of a block: the place of its length
 }
 
 func (m *machine) operands(op uint8) (o operands) {
@@ -149,7 +144,8 @@ func (m *machine) operands(op uint8) (o operands) {
 		case 'a':
 			_, o.num = m.sec.address(&m.c, m.cie.FDEEncoding, m.cie.AddrSize, m.begin)
 		case 'b':
-			o.block = m.c.Bytes(m.c.ULEB())
+			o.num = uint64(m.c.Pos())
+			m.c.Skip(m.c.ULEB())
 		default:
 			o.num = m.c.Uint(int(args[i] - '0'))
 		}
@@ -170,15 +166,15 @@ func (m *machine) extended(op uint8) {
 	case opAdvanceLoc1, opAdvanceLoc2, opAdvanceLoc4, opMIPSAdvanceLoc8:
 		m.advance(o.num)
 	case opDefCFA:
-		m.cfa = Rule{Kind: KindReg, Reg: o.reg, Off: m.fold(o.num)}
+		m.row.CFA = Rule{Kind: KindReg, Reg: o.reg, Off: m.fold(o.num)}
 	case opDefCFASF:
-		m.cfa = Rule{Kind: KindReg, Reg: o.reg, Off: m.factored(o.num)}
+		m.row.CFA = Rule{Kind: KindReg, Reg: o.reg, Off: m.factored(o.num)}
 	case opDefCFARegister:
 		m.defCFARegister(o.reg)
 	case opDefCFAOffsetSF:
 		m.defCFAOffset(m.factored(o.num))
 	case opDefCFAExpression:
-		m.cfa = Rule{Kind: KindExpr, Expr: o.block}
+		m.row.CFA = Rule{Kind: KindExpr, Off: int64(o.num)}
 	case opUndefined:
 		m.set(o.reg, Rule{Kind: KindUndefined})
 	case opSameValue:
@@ -192,9 +188,9 @@ func (m *machine) extended(op uint8) {
 	case opRegister:
 		m.set(o.reg, Rule{Kind: KindReg, Reg: o.reg2})
 	case opExpression:
-		m.set(o.reg, Rule{Kind: KindMemExpr, Expr: o.block})
+		m.set(o.reg, Rule{Kind: KindMemExpr, Off: int64(o.num)})
 	case opValExpression:
-		m.set(o.reg, Rule{Kind: KindExpr, Expr: o.block})
+		m.set(o.reg, Rule{Kind: KindExpr, Off: int64(o.num)})
 	case opRestoreExtended:
 		m.restore(o.reg)
 	case opRememberState:
@@ -212,9 +208,9 @@ func (m *machine) extended(op uint8) {
 func (m *machine) vendor(op uint8, raState Reg) {
 	switch m.sec.Machine {
 	case elf.EM_AARCH64:
-		m.signed = !m.signed
+		m.row.RASigned = !m.row.RASigned
 		if op == opSetRAState {
-			m.signed = raState != 0
+			m.row.RASigned = raState != 0
 		}
 		return
 	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:

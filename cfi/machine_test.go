@@ -185,7 +185,7 @@ func TestInstructionErrors(t *testing.T) {
 					if err != nil {
 						failed = err
 					} else {
-						rows = append(rows, dumpRow(&row))
+						rows = append(rows, dumpRow(row))
 					}
 				}
 			}
@@ -274,7 +274,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text.Add(&row)
+				text.Add(row)
 			}
 		}
 	})
@@ -331,9 +331,9 @@ func checkSection(t *testing.T, s *Section) {
 				failed = true
 				continue
 			}
-			checkRow(t, &row, last, f.End)
+			checkRow(t, row, last, f.End)
 			last = row.End
-			text.Add(&row)
+			text.Add(row)
 		}
 		if !failed && last != f.End {
 			t.Fatalf("rows end at %#x, FDE at %#x", last, f.End)

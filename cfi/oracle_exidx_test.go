@@ -199,7 +199,7 @@ func compareExidx(t *testing.T, path string) (compared, unread int) {
 		dead := r.Rule(armLR).Kind == KindUndefined
 		if e.cantUnwind || dead {
 			if e.cantUnwind != dead {
-				t.Errorf("%#x: %s, readelf: cantunwind %v", r.Begin, exidxText(&r), e.cantUnwind)
+				t.Errorf("%#x: %s, readelf: cantunwind %v", r.Begin, exidxText(r), e.cantUnwind)
 			}
 			compared++
 			continue
@@ -215,7 +215,7 @@ func compareExidx(t *testing.T, path string) (compared, unread int) {
 			got = "[" + got + "]"
 		}
 		if got != cfa || len(saved) != len(r.Regs) {
-			t.Errorf("%s: %s, readelf: %s %v", path, exidxText(&r), cfa, saved)
+			t.Errorf("%s: %s, readelf: %s %v", path, exidxText(r), cfa, saved)
 		}
 		for _, g := range r.Regs {
 			name := exidxRegName(g.Reg)
@@ -278,7 +278,7 @@ func compareDebugFrame(t *testing.T, path string) (same, other int) {
 	dead := map[uint64]bool{}
 	for r, err := range x.Rows() {
 		if err == nil {
-			rows[r.Begin] = exidxText(&r)[strings.Index(exidxText(&r), "cfa="):]
+			rows[r.Begin] = exidxText(r)[strings.Index(exidxText(r), "cfa="):]
 			dead[r.Begin] = r.Rule(armLR).Kind == KindUndefined
 		}
 	}
@@ -298,7 +298,7 @@ func compareDebugFrame(t *testing.T, path string) (same, other int) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text := exidxText(&r)
+				text := exidxText(r)
 				text = text[strings.Index(text, "cfa="):]
 				all = append(all, text)
 				found = found || text == want

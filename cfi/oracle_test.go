@@ -262,7 +262,7 @@ func compareFDE(t *testing.T, arch *Arch, f *FDE, want *oracleFDE) (n int) {
 			t.Errorf("FDE %#x: row %#x is one too many", f.Begin, row.Begin)
 			return n
 		}
-		compareRow(t, arch, f, &row, want.columns, rows[n-1])
+		compareRow(t, arch, f, row, want.columns, rows[n-1])
 	}
 	if n < len(rows) {
 		t.Errorf("FDE %#x: %d rows, want %d", f.Begin, n, len(rows))

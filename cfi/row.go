@@ -1,5 +1,7 @@
 package cfi
 
+import "symkit/internal/wire"
+
 // Reg is a DWARF register number of the machine.
 type Reg uint32
 
@@ -22,19 +24,22 @@ const (
 	KindReg
 	// KindMemReg: the word at Reg + Off (flexible SFrame FDEs only).
 	KindMemReg
-	// KindExpr: the value of the DWARF expression Expr (DW_CFA_val_expression,
-	// DW_CFA_def_cfa_expression).
+	// KindExpr: the value of a DWARF expression (DW_CFA_val_expression,
+	// DW_CFA_def_cfa_expression); see Row.Expr.
 	KindExpr
-	// KindMemExpr: the word at the address that Expr gives (DW_CFA_expression).
+	// KindMemExpr: the word at the address that an expression gives
+	// (DW_CFA_expression).
 	KindMemExpr
 )
 
-// Rule says how one value of the caller's frame, or the CFA, is found.
+// Rule says how one value of the caller's frame, or the CFA, is found. It is
+// small and without pointers, for rows hold many.
 type Rule struct {
 	Kind Kind
-	Reg  Reg    // KindReg, KindMemReg
-	Off  int64  // in bytes: all factors of the CIE are applied
-	Expr []byte // KindExpr, KindMemExpr: aliases the section
+	Reg  Reg // KindReg, KindMemReg
+	// Off is an offset in bytes: all factors of the CIE are applied. Of KindExpr
+	// and KindMemExpr it is the place of the expression in Row.Exprs.
+	Off int64
 }
 
 // RegRule is the rule of one register.
@@ -52,6 +57,9 @@ type Row struct {
 	// Regs holds the registers that have a rule (no KindNone), ascending. It
 	// aliases the decoder's storage and is valid until the next row.
 	Regs []RegRule
+	// Exprs holds the expressions of the row's rules, each a ULEB128 length and
+	// that many bytes: the section, or nil where there cannot be any.
+	Exprs []byte
 	// RASigned: the return address is signed at these PCs (AArch64 pointer
 	// authentication, pseudo register RA_SIGN_STATE): its upper bits are to be
 	// stripped once the RA rule gave it.
@@ -66,4 +74,12 @@ func (r *Row) Rule(reg Reg) Rule {
 		}
 	}
 	return Rule{}
+}
+
+// Expr is the DWARF expression of rule, of KindExpr or KindMemExpr and of this
+// row. It aliases Exprs.
+func (r *Row) Expr(rule Rule) []byte {
+	c := wire.New("expression", r.Exprs, false)
+	c.Seek(uint64(rule.Off))
+	return c.Bytes(c.ULEB())
 }

@@ -41,27 +41,28 @@ func (r Reason) String() string {
 // Stats counts what is missing from the text, by Reason.
 type Stats [numReasons]uint64
 
-// cfa appends the CFA's rule and a space.
-func (t *Text) cfa(r Rule) Reason {
+// cfa appends the rule of row's CFA and a space.
+func (t *Text) cfa(row *Row) Reason {
+	r := row.CFA
 	t.buf = append(t.buf, ".cfa: "...)
 	switch {
 	case r.Kind == KindNone:
 		return NoCFA
-	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(r, true):
+	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(row, r, true):
 		return CFAInexpressible
 	}
 	t.buf = append(t.buf, ' ')
 	return expressed
 }
 
-// returnAddress appends the rule of the return address and a space.
-func (t *Text) returnAddress(r Rule) Reason {
+// returnAddress appends r, row's rule of the return address, and a space.
+func (t *Text) returnAddress(row *Row, r Rule) Reason {
 	t.buf = append(t.buf, ".ra: "...)
 	switch {
 	case r.Kind == KindUndefined:
 		t.buf = strconv.AppendInt(t.buf, t.arch.End, 10)
 	case r.Kind != KindNone && r.Kind != KindSame:
-		if !t.value(r, false) {
+		if !t.value(row, r, false) {
 			return ReturnAddressInexpressible
 		}
 	case !t.arch.LinkRegister:
@@ -73,8 +74,8 @@ func (t *Text) returnAddress(r Rule) Reason {
 	return expressed
 }
 
-// register appends the rule of a register that has a name, and a space.
-func (t *Text) register(r *RegRule) {
+// register appends row's rule of a register that has a name, and a space.
+func (t *Text) register(row *Row, r *RegRule) {
 	t.name(r.Reg)
 	t.buf = append(t.buf, ": "...)
 	from := len(t.buf)
@@ -87,7 +88,7 @@ func (t *Text) register(r *RegRule) {
 		t.name(r.Reg)
 	case rule.Kind == KindUndefined:
 		t.buf = append(t.buf, ".undef"...)
-	case !t.value(rule, false):
+	case !t.value(row, rule, false):
 		t.Stats[RegisterInexpressible]++
 		t.buf = append(t.buf[:from], ".undef"...)
 	}
@@ -101,9 +102,9 @@ func (t *Text) name(r Reg) bool {
 	return name != ""
 }
 
-// value appends the postfix of a rule that computes something, or fails and
+// value appends the postfix of a rule of row that computes something, or fails and
 // may leave a part behind. cfa: it is the CFA's own rule.
-func (t *Text) value(r Rule, cfa bool) bool {
+func (t *Text) value(row *Row, r Rule, cfa bool) bool {
 	switch r.Kind {
 	case KindMemCFA:
 		t.buf = append(t.buf, ".cfa "...)
@@ -124,7 +125,7 @@ func (t *Text) value(r Rule, cfa bool) bool {
 			t.offset(r.Off, " +")
 		}
 	case KindExpr, KindMemExpr:
-		return t.expression(r, cfa)
+		return t.expression(row.Expr(r), r.Kind, cfa)
 	}
 	return true
 }

@@ -47,22 +47,22 @@ func (m *machine) setLoc(addr uint64) {
 // defCFARegister keeps the offset. As the first rule of all, as GNU as writes
 // it for RISC-V, it means register + 0.
 func (m *machine) defCFARegister(r Reg) {
-	switch m.cfa.Kind {
+	switch m.row.CFA.Kind {
 	case KindReg:
-		m.cfa.Reg = r
+		m.row.CFA.Reg = r
 	case KindNone:
-		m.cfa = Rule{Kind: KindReg, Reg: r}
+		m.row.CFA = Rule{Kind: KindReg, Reg: r}
 	default:
 		m.c.Fail(m.at, ErrNoCFA)
 	}
 }
 
 func (m *machine) defCFAOffset(off int64) {
-	if m.cfa.Kind != KindReg {
+	if m.row.CFA.Kind != KindReg {
 		m.c.Fail(m.at, ErrNoCFA)
 		return
 	}
-	m.cfa.Off = off
+	m.row.CFA.Off = off
 }
 
 // set gives register r a rule.
@@ -72,16 +72,16 @@ func (m *machine) set(r Reg, rule Rule) {
 		return
 	}
 	i := 0
-	for i < len(m.regs) && m.regs[i].Reg < r {
+	for i < len(m.row.Regs) && m.row.Regs[i].Reg < r {
 		i++
 	}
 	switch {
-	case i < len(m.regs) && m.regs[i].Reg == r:
-		m.regs[i].Rule = rule
-	case len(m.regs) == maxRules:
+	case i < len(m.row.Regs) && m.row.Regs[i].Reg == r:
+		m.row.Regs[i].Rule = rule
+	case len(m.row.Regs) == maxRules:
 		m.c.Fail(m.at, ErrTooManyRules)
 	default:
-		m.regs = slices.Insert(m.regs, i, RegRule{r, rule})
+		m.row.Regs = slices.Insert(m.row.Regs, i, RegRule{r, rule})
 	}
 }
 
@@ -89,8 +89,11 @@ func (m *machine) set(r Reg, rule Rule) {
 // instruction; the ABI also allows a constant as a value expression. Any other
 // rule leaves the flag: it only says that bits are to be stripped.
 func (m *machine) setSigned(rule Rule) {
-	if rule.Kind == KindExpr && len(rule.Expr) == 1 {
-		m.signed = rule.Expr[0] == exLit0+1
+	if rule.Kind != KindExpr {
+		return
+	}
+	if e := m.row.Expr(rule); len(e) == 1 {
+		m.row.RASigned = e[0] == exLit0+1
 	}
 }
 
@@ -101,18 +104,18 @@ func (m *machine) restore(r Reg) {
 		return
 	}
 	if r == raSignState && m.sec.Machine == elf.EM_AARCH64 {
-		m.signed = m.cie.initial.signed
+		m.row.RASigned = m.cie.initial.RASigned
 		return
 	}
-	for i := range m.cie.initial.regs {
-		if m.cie.initial.regs[i].Reg == r {
-			m.set(r, m.cie.initial.regs[i].Rule)
+	for i := range m.cie.initial.Regs {
+		if m.cie.initial.Regs[i].Reg == r {
+			m.set(r, m.cie.initial.Regs[i].Rule)
 			return
 		}
 	}
-	for i := range m.regs {
-		if m.regs[i].Reg == r {
-			m.regs = slices.Delete(m.regs, i, i+1)
+	for i := range m.row.Regs {
+		if m.row.Regs[i].Reg == r {
+			m.row.Regs = slices.Delete(m.row.Regs, i, i+1)
 			return
 		}
 	}
@@ -123,8 +126,8 @@ func (m *machine) remember() {
 		m.c.Fail(m.at, ErrStateStack)
 		return
 	}
-	m.saved = append(m.saved, savedState{m.cfa, m.signed, len(m.arena)})
-	m.arena = append(m.arena, m.regs...)
+	m.saved = append(m.saved, savedState{m.row.CFA, m.row.RASigned, len(m.arena)})
+	m.arena = append(m.arena, m.row.Regs...)
 }
 
 // recall is DW_CFA_restore_state. DWARF 5 speaks of register rules only; every
@@ -136,7 +139,7 @@ func (m *machine) recall() {
 		return
 	}
 	s := m.saved[n]
-	m.cfa, m.signed = s.cfa, s.signed
-	m.regs = append(m.regs[:0], m.arena[s.from:]...)
+	m.row.CFA, m.row.RASigned = s.cfa, s.signed
+	m.row.Regs = append(m.row.Regs[:0], m.arena[s.from:]...)
 	m.saved, m.arena = m.saved[:n], m.arena[:s.from]
 }

@@ -33,7 +33,7 @@ type Text struct {
 	end  uint64
 	init int // its index in recs
 
-	prev    state // the last row's rules
+	prev    Row // the last row, with Regs of its own
 	changes []change
 	recs    []record
 	buf     []byte
@@ -88,8 +88,8 @@ func (t *Text) Add(row *Row) {
 		return
 	}
 	t.record(row, from)
-	t.prev.cfa = row.CFA
-	t.prev.regs = append(t.prev.regs[:0], row.Regs...)
+	t.prev.CFA, t.prev.Exprs = row.CFA, row.Exprs
+	t.prev.Regs = append(t.prev.Regs[:0], row.Regs...)
 }
 
 // record closes the line that starts at from in the buffer.
@@ -119,9 +119,9 @@ func (t *Text) Record(i int) Record {
 func (t *Text) Expressible(ra Reg, row *Row) bool {
 	from, was := len(t.buf), t.ra
 	t.ra = ra
-	why := t.cfa(row.CFA)
+	why := t.cfa(row)
 	if why == expressed {
-		why = t.returnAddress(row.Rule(ra))
+		why = t.returnAddress(row, row.Rule(ra))
 	}
 	t.buf, t.ra = t.buf[:from], was
 	return why == expressed
@@ -130,23 +130,23 @@ func (t *Text) Expressible(ra Reg, row *Row) bool {
 // rules appends what row says and the records of the open range do not.
 func (t *Text) rules(row *Row) Reason {
 	from := len(t.buf)
-	if !t.open || !equal(&row.CFA, &t.prev.cfa) {
-		if why := t.cfa(row.CFA); why != expressed {
+	if !t.open || !t.inForce(t.prev.CFA, row, row.CFA) {
+		if why := t.cfa(row); why != expressed {
 			return why
 		}
 	}
 	ra, before := row.Rule(t.ra), Rule{}
 	if t.open {
-		before = find(t.prev.regs, t.ra)
+		before = t.prev.Rule(t.ra)
 	}
-	if !t.open || !equal(&ra, &before) {
-		if why := t.returnAddress(ra); why != expressed {
+	if !t.open || !t.inForce(before, row, ra) {
+		if why := t.returnAddress(row, ra); why != expressed {
 			return why
 		}
 	}
 	t.diff(row)
 	for i := range t.changes {
-		t.register(&t.changes[i].RegRule)
+		t.register(row, &t.changes[i].RegRule)
 	}
 	if len(t.buf) > from {
 		t.buf = t.buf[:len(t.buf)-1] // the last separator
@@ -158,7 +158,7 @@ func (t *Text) rules(row *Row) Reason {
 // not in force yet, sorted by name.
 func (t *Text) diff(row *Row) {
 	t.changes = t.changes[:0]
-	old := t.prev.regs
+	old := t.prev.Regs
 	if !t.open {
 		old = nil
 	}
@@ -174,7 +174,7 @@ func (t *Text) diff(row *Row) {
 			t.change(now[0])
 			now = now[1:]
 		default:
-			if !equal(&old[0].Rule, &now[0].Rule) {
+			if !t.inForce(old[0].Rule, row, now[0].Rule) {
 				t.change(now[0])
 			}
 			old, now = old[1:], now[1:]
@@ -202,16 +202,11 @@ func (t *Text) change(r RegRule) {
 	t.changes[i] = change{rank, r}
 }
 
-func find(regs []RegRule, r Reg) Rule {
-	for i := range regs {
-		if regs[i].Reg == r {
-			return regs[i].Rule
-		}
+// inForce tells whether rule now of row says what rule before of the last row
+// did.
+func (t *Text) inForce(before Rule, row *Row, now Rule) bool {
+	if now.Kind >= KindExpr && now.Kind == before.Kind {
+		return bytes.Equal(row.Expr(now), t.prev.Expr(before))
 	}
-	return Rule{}
-}
-
-func equal(a, b *Rule) bool {
-	return a.Kind == b.Kind && a.Reg == b.Reg && a.Off == b.Off &&
-		(a.Kind < KindExpr || bytes.Equal(a.Expr, b.Expr))
+	return now == before
 }

@@ -22,7 +22,7 @@ func textOf(t testing.TB, s *Section, arch *Arch, load uint64) (lines []string) 
 				t.Error(err)
 				break
 			}
-			text.Add(&row)
+			text.Add(row)
 		}
 		lines = append(lines, linesOf(text, load)...)
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -97,8 +98,9 @@ func FuzzExpression(f *testing.F) {
 	a := x86_64(f)
 	f.Fuzz(func(t *testing.T, expr []byte) {
 		text := cfi.NewText(a.Arch)
-		text.Add(&cfi.Row{Begin: 16, End: 32, CFA: cfi.Rule{Kind: cfi.KindExpr, Expr: expr},
-			Regs: []cfi.RegRule{{Reg: a.RA, Rule: cfi.Rule{Kind: cfi.KindMemCFA, Off: -8}}}})
+		text.Add(&cfi.Row{Begin: 16, End: 32, CFA: cfi.Rule{Kind: cfi.KindExpr},
+			Exprs: append(binary.AppendUvarint(nil, uint64(len(expr))), expr...),
+			Regs:  []cfi.RegRule{{Reg: a.RA, Rule: cfi.Rule{Kind: cfi.KindMemCFA, Off: -8}}}})
 		if text.Len() == 0 {
 			return
 		}

@@ -40,9 +40,10 @@ func (u *unwinder) readExidx() {
 		}
 		for _, c := range r.code {
 			if row.Begin >= c.lo && row.Begin < c.hi {
-				row.End = min(row.End, c.hi)
-				row.Regs = slices.Clone(row.Regs)
-				u.sframe = append(u.sframe, sframeRow{row, armLR, armFP})
+				kept := *row
+				kept.End = min(row.End, c.hi)
+				kept.Regs = slices.Clone(row.Regs)
+				u.sframe = append(u.sframe, sframeRow{kept, armLR, armFP})
 			}
 		}
 	}

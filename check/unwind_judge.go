@@ -14,8 +14,8 @@ const maxUndefined = 4096
 // errNoRule: the row says nothing that could be evaluated.
 var errNoRule = errors.New("no rule")
 
-// value evaluates a rule of a table for register self.
-func (m *machine) value(rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint64) (uint64, error) {
+// value evaluates a rule of row for register self.
+func (m *machine) value(row *cfi.Row, rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint64) (uint64, error) {
 	switch rule.Kind {
 	case cfi.KindUndefined:
 		return 0, errUndefined
@@ -32,7 +32,7 @@ func (m *machine) value(rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint
 	case cfi.KindMemReg:
 		return m.word((m.reg(rule.Reg) + uint64(rule.Off)) & m.mask), nil
 	}
-	v, err := m.expression(rule.Expr, initial...)
+	v, err := m.expression(row.Expr(rule), initial...)
 	if err == nil && rule.Kind == cfi.KindMemExpr {
 		v = m.word(v)
 	}
@@ -62,17 +62,17 @@ func (w *unwindWorker) judgeOn(m *machine, row *cfi.Row, ra cfi.Reg) verdict {
 			return verdict{what: "the table has no CFA here"}
 		}
 		want = have // at the end of the stack no table needs one
-	} else if want, err = m.value(row.CFA, regCFA, 0); err != nil {
+	} else if want, err = m.value(row, row.CFA, regCFA, 0); err != nil {
 		return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
 	}
 	if !ok || have != want {
-		return verdict{what: "the table says CFA = " + w.describe(row.CFA, regCFA), inexpressible: !w.expressible(row.CFA) && !ok}
+		return verdict{what: "the table says CFA = " + w.describe(row.CFA, regCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
 	}
-	if v := w.returnAddress(m, row.Rule(ra), ra, want); v.what != "" {
+	if v := w.returnAddress(m, row, ra, want); v.what != "" {
 		return v
 	}
 	for i := range row.Regs {
-		if v := w.register(m, row.Regs[i], ra, want); v.what != "" {
+		if v := w.register(m, row, row.Regs[i], ra, want); v.what != "" {
 			return v
 		}
 	}
@@ -92,7 +92,8 @@ func (w *unwindWorker) eval(m *machine, reg cfi.Reg, cfa uint64) (v uint64, ok b
 }
 
 // returnAddress compares .ra with the rule of its column.
-func (w *unwindWorker) returnAddress(m *machine, rule cfi.Rule, ra cfi.Reg, cfa uint64) verdict {
+func (w *unwindWorker) returnAddress(m *machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
+	rule := row.Rule(ra)
 	have, ok := w.eval(m, regRA, cfa)
 	switch rule.Kind {
 	case cfi.KindUndefined:
@@ -106,12 +107,12 @@ func (w *unwindWorker) returnAddress(m *machine, rule cfi.Rule, ra cfi.Reg, cfa 
 		}
 		rule = cfi.Rule{Kind: cfi.KindSame}
 	}
-	want, err := m.value(rule, ra, cfa, cfa)
+	want, err := m.value(row, rule, ra, cfa, cfa)
 	if err != nil {
 		return verdict{what: "a return address expression that cannot be evaluated", inexpressible: true}
 	}
 	if !ok || have != want {
-		return verdict{what: "the table says return address = " + w.describeReg(rule, ra), inexpressible: !ok && !w.expressible(rule)}
+		return verdict{what: "the table says return address = " + w.describeReg(rule, ra), inexpressible: !ok && !w.expressible(row, rule)}
 	}
 	return verdict{}
 }
@@ -124,7 +125,7 @@ func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
 }
 
 // register compares the rule of one register that the row has.
-func (w *unwindWorker) register(m *machine, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
+func (w *unwindWorker) register(m *machine, row *cfi.Row, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
 	if rule.Reg == ra {
 		return verdict{}
 	}
@@ -134,7 +135,7 @@ func (w *unwindWorker) register(m *machine, rule cfi.RegRule, ra cfi.Reg, cfa ui
 	reg := w.arch.canonical(rule.Reg)
 	have, ok := w.eval(m, reg, cfa)
 	stated := w.stated(reg)
-	want, err := m.value(rule.Rule, rule.Reg, cfa, cfa)
+	want, err := m.value(row, rule.Rule, rule.Reg, cfa, cfa)
 	name := w.arch.RegName(rule.Reg)
 	switch {
 	case rule.Kind == cfi.KindUndefined:
@@ -147,7 +148,7 @@ func (w *unwindWorker) register(m *machine, rule cfi.RegRule, ra cfi.Reg, cfa ui
 		return verdict{what: "a register expression that cannot be evaluated", inexpressible: true}
 	case !stated && rule.Kind == cfi.KindSame:
 		return verdict{}
-	case !ok && stated && !w.expressible(rule.Rule):
+	case !ok && stated && !w.expressible(row, rule.Rule):
 		return verdict{what: "a register expression that postfix may not be able to say", inexpressible: true}
 	case !stated && reg == w.arch.SP && want == cfa:
 		return verdict{} // consumers take the CFA

@@ -51,7 +51,7 @@ func (w *unwindWorker) piece(p *piece) {
 		}
 		row.Begin, row.End = max(row.Begin, p.lo), min(row.End, p.hi)
 		if row.Begin < row.End {
-			w.row(&row, p.fde.CIE.RA)
+			w.row(row, p.fde.CIE.RA)
 			pos = row.End
 		}
 	}
@@ -193,19 +193,19 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 		return verdict{}
 	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
 		return verdict{}
-	case w.expressible(row.CFA) && w.expressible(rule):
+	case w.expressible(row, row.CFA) && w.expressible(row, rule):
 		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, regCFA)}
 	}
 	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
 
-// expressible tells a rule that postfix can say for certain.
-func (w *unwindWorker) expressible(rule cfi.Rule) bool {
+// expressible tells a rule of row that postfix can say for certain.
+func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 	switch rule.Kind {
 	case cfi.KindReg, cfi.KindMemReg:
 		return w.arch.RegName(rule.Reg) != ""
 	case cfi.KindExpr, cfi.KindMemExpr:
-		ok, _ := plain(w.arch, rule.Expr, w.machines[0].bigEndian)
+		ok, _ := plain(w.arch, row.Expr(rule), w.machines[0].bigEndian)
 		return ok
 	}
 	return true
@@ -217,23 +217,23 @@ func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
 			return true
 		}
 	}
-	if w.ruleUsesPC(row.CFA) {
+	if w.ruleUsesPC(row, row.CFA) {
 		return true
 	}
 	for i := range row.Regs {
-		if w.ruleUsesPC(row.Regs[i].Rule) {
+		if w.ruleUsesPC(row, row.Regs[i].Rule) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *unwindWorker) ruleUsesPC(rule cfi.Rule) bool {
+func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
 	switch rule.Kind {
 	case cfi.KindReg, cfi.KindMemReg:
 		return w.arch.PC != "" && w.arch.RegName(rule.Reg) == w.arch.PC
 	case cfi.KindExpr, cfi.KindMemExpr:
-		_, pc := plain(w.arch, rule.Expr, w.machines[0].bigEndian)
+		_, pc := plain(w.arch, row.Expr(rule), w.machines[0].bigEndian)
 		return pc
 	}
 	return false

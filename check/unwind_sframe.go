@@ -57,8 +57,9 @@ func (u *unwinder) readSFrame() {
 				break
 			}
 			if row.Begin < row.End && len(u.sframe) < maxSFrameRows {
-				row.Regs = slices.Clone(row.Regs)
-				u.sframe = append(u.sframe, sframeRow{row, abi.RA(), abi.FP()})
+				kept := *row
+				kept.Regs = slices.Clone(row.Regs)
+				u.sframe = append(u.sframe, sframeRow{kept, abi.RA(), abi.FP()})
 			}
 		}
 	}
@@ -146,7 +147,7 @@ func (u *unwinder) agreement() {
 					continue
 				}
 				both += hi - lo
-				differ += w.disagree(&row, p.fde.CIE.RA, x, lo, hi)
+				differ += w.disagree(row, p.fde.CIE.RA, x, lo, hi)
 			}
 		}
 	}
@@ -160,7 +161,7 @@ func (u *unwinder) agreement() {
 
 // disagree counts the PCs of [lo, hi) at which the rows differ.
 func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi uint64) (n uint64) {
-	if !w.ruleUsesPC(row.CFA) {
+	if !w.ruleUsesPC(row, row.CFA) {
 		if w.same(row, ra, x, lo) && w.same(row, ra, x, hi-1) {
 			return 0
 		}
@@ -186,16 +187,16 @@ func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) b
 		if t.undefined = rule.Kind == cfi.KindUndefined; t.undefined {
 			return t
 		}
-		t.cfa, _ = m.value(row.CFA, regCFA, 0)
+		t.cfa, _ = m.value(row, row.CFA, regCFA, 0)
 		if rule.Kind == cfi.KindNone {
 			rule.Kind = cfi.KindSame
 		}
-		t.ra, _ = m.value(rule, ra, t.cfa, t.cfa)
+		t.ra, _ = m.value(row, rule, ra, t.cfa, t.cfa)
 		fp := row.Rule(x.fp)
 		if fp.Kind == cfi.KindNone {
 			fp.Kind = cfi.KindSame
 		}
-		t.fp, _ = m.value(fp, x.fp, t.cfa, t.cfa)
+		t.fp, _ = m.value(row, fp, x.fp, t.cfa, t.cfa)
 		return t
 	}
 	return values(row, ra) == values(&x.row, x.ra)

@@ -11,21 +11,21 @@ func (m *merger) compare(f *frame, row, other *cfi.Row) {
 	a := &m.agreement
 	n := row.End - row.Begin
 	a.Both += n
-	cfa := normal(row.CFA)
-	if p, ok := parsePLT(row.CFA); ok {
+	cfa := normal(row, row.CFA)
+	if p, ok := parsePLT(row); ok {
 		a.CFA += p.differ(row.Begin, row.End, other.CFA)
 		a.Agree += n - p.differ(row.Begin, row.End, other.CFA)
 		return
 	}
 	ra := f.fde.CIE.RA
 	switch {
-	case !same(cfa, normal(other.CFA)) && other.Rule(m.ra).Kind != cfi.KindUndefined:
+	case !same(cfa, normal(other, other.CFA)) && other.Rule(m.ra).Kind != cfi.KindUndefined:
 		a.CFA += n
 	case !same(m.returnAddress(row, ra), m.returnAddress(other, m.ra)):
 		a.RA += n
 	case row.Rule(ra).Kind == cfi.KindUndefined:
 		a.Agree += n // the end of the stack: nothing else counts
-	case !same(normal(row.Rule(m.fp)), normal(other.Rule(m.fp))):
+	case !same(normal(row, row.Rule(m.fp)), normal(other, other.Rule(m.fp))):
 		a.FP += n
 	case row.RASigned != other.RASigned:
 		a.Signed += n
@@ -37,7 +37,7 @@ func (m *merger) compare(f *frame, row, other *cfi.Row) {
 // returnAddress is the rule of the return address: none where it is unchanged
 // in its own register.
 func (m *merger) returnAddress(row *cfi.Row, ra cfi.Reg) cfi.Rule {
-	r := normal(row.Rule(ra))
+	r := normal(row, row.Rule(ra))
 	if r.Kind == cfi.KindReg && r.Reg == ra && r.Off == 0 {
 		return cfi.Rule{}
 	}
@@ -46,17 +46,17 @@ func (m *merger) returnAddress(row *cfi.Row, ra cfi.Reg) cfi.Rule {
 
 // same compares rules other than expressions.
 func same(a, b cfi.Rule) bool {
-	return a.Kind == b.Kind && a.Reg == b.Reg && a.Off == b.Off && a.Kind < cfi.KindExpr
+	return a == b && a.Kind < cfi.KindExpr
 }
 
-// normal gives a rule the one form that both sources use: unchanged is no rule,
+// normal gives a rule of row the one form that both sources use: unchanged is no rule,
 // and the expressions that SFrame has a form for are in that form.
-func normal(r cfi.Rule) cfi.Rule {
+func normal(row *cfi.Row, r cfi.Rule) cfi.Rule {
 	switch r.Kind {
 	case cfi.KindSame:
 		return cfi.Rule{}
 	case cfi.KindExpr, cfi.KindMemExpr:
-		reg, off, deref, ok := parseBreg(r.Expr)
+		reg, off, deref, ok := parseBreg(row.Expr(r))
 		switch {
 		case ok && r.Kind == cfi.KindExpr && !deref:
 			return cfi.Rule{Kind: cfi.KindReg, Reg: reg, Off: off}
@@ -112,13 +112,13 @@ type pltRule struct {
 	k   uint64
 }
 
-// parsePLT recognises breg SP, off; breg PC, 0; lit15; and; lit K; ge; lit3;
+// parsePLT recognises as row's CFA breg SP, off; breg PC, 0; lit15; and; lit K; ge; lit3;
 // shl; plus.
-func parsePLT(r cfi.Rule) (p pltRule, ok bool) {
-	if r.Kind != cfi.KindExpr {
+func parsePLT(row *cfi.Row) (p pltRule, ok bool) {
+	if row.CFA.Kind != cfi.KindExpr {
 		return p, false
 	}
-	c := wire.New("expression", r.Expr, false)
+	c := wire.New("expression", row.Expr(row.CFA), false)
 	p.reg, p.off = breg(&c)
 	pc, zero := breg(&c)
 	mask, and, k := c.U8(), c.U8(), c.U8()

@@ -40,9 +40,10 @@ func (d *dumper) listExidx() (frames []frame) {
 		case row.Begin < d.bias:
 			d.m.Stats.BelowLoad++
 		default:
-			row.Regs = slices.Clone(row.Regs)
-			row.End = min(row.End, d.code.EndOf(row.Begin))
-			frames = append(frames, frame{lo: row.Begin, hi: row.End, exidx: &row})
+			kept := *row
+			kept.Regs = slices.Clone(row.Regs)
+			kept.End = min(row.End, d.code.EndOf(row.Begin))
+			frames = append(frames, frame{lo: kept.Begin, hi: kept.End, exidx: &kept})
 		}
 	}
 	return frames

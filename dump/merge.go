@@ -91,8 +91,8 @@ func (m *merger) frame(f *frame) {
 		}
 		row.Begin, row.End = max(row.Begin, f.lo), min(row.End, f.hi)
 		if row.Begin < row.End {
-			m.row(f, row)
 			end = row.End
+			m.row(f, row)
 		}
 	}
 	// What damage took, SFrame may still have.
@@ -147,11 +147,12 @@ func (m *merger) readSecond(f *frame) {
 			}
 			from := len(m.regs)
 			m.regs = append(m.regs, row.Regs...)
-			row.Regs = m.regs[from:len(m.regs):len(m.regs)]
+			kept := *row
+			kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
 			if fde.Current().Outermost() {
-				row.CFA = entryCFA(fde.Chunk().ABI)
+				kept.CFA = entryCFA(fde.Chunk().ABI)
 			}
-			m.rows = append(m.rows, row)
+			m.rows = append(m.rows, kept)
 		}
 	}
 }
@@ -170,7 +171,7 @@ func entryCFA(abi sframe.ABI) cfi.Rule {
 }
 
 // row writes a row of DWARF, cut where SFrame's rows begin and end.
-func (m *merger) row(f *frame, row cfi.Row) {
+func (m *merger) row(f *frame, row *cfi.Row) {
 	for end := row.End; row.Begin < end; row.Begin = row.End {
 		row.End = end
 		for len(m.rows) > 0 && m.rows[0].End <= row.Begin {
@@ -178,20 +179,20 @@ func (m *merger) row(f *frame, row cfi.Row) {
 		}
 		if len(m.rows) == 0 || m.rows[0].Begin >= end {
 			m.agreement.DWARFOnly += end - row.Begin
-			m.add(f, &row, fromDWARF)
+			m.add(f, row, fromDWARF)
 			continue
 		}
 		other := m.rows[0]
 		if other.Begin > row.Begin {
 			row.End = other.Begin
 			m.agreement.DWARFOnly += row.End - row.Begin
-			m.add(f, &row, fromDWARF)
+			m.add(f, row, fromDWARF)
 			continue
 		}
 		row.End = min(end, other.End)
-		m.compare(f, &row, &other)
-		if m.text.Expressible(f.fde.CIE.RA, &row) {
-			m.add(f, &row, fromDWARF)
+		m.compare(f, row, &other)
+		if m.text.Expressible(f.fde.CIE.RA, row) {
+			m.add(f, row, fromDWARF)
 			continue
 		}
 		other.Begin, other.End = row.Begin, row.End

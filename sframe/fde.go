@@ -40,6 +40,7 @@ type FDE struct {
 
 	// The row under way.
 	cur  FRE
+	row  cfi.Row
 	regs [3]cfi.RegRule
 }
 

@@ -61,10 +61,10 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 }
 
 // flexRules reads the words as pairs (SFrame V3 §3.2).
-func (f *FDE) flexRules(e *FRE) (cfa, ra, fp rule) {
+func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	c := f.chunk
 	cfa = e.pair(0)
-	cfa.off = c.cfaOffset(e.Words[1])
+	cfa.Off = c.cfaOffset(e.Words[1])
 	if c.FixedRA != 0 {
 		ra = memCFA(int64(c.FixedRA))
 	}
@@ -82,21 +82,21 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp rule) {
 }
 
 // pair is the rule of the control word at i and the offset behind it.
-func (e *FRE) pair(i int) rule {
+func (e *FRE) pair(i int) cfi.Rule {
 	ctrl := e.Control(i)
-	r := rule{off: int64(e.Words[i+1])}
+	r := cfi.Rule{Off: int64(e.Words[i+1])}
 	if ctrl&ctrlReg != 0 {
-		r.reg = cfi.Reg(ctrl >> ctrlRegShift)
+		r.Reg = cfi.Reg(ctrl >> ctrlRegShift)
 	}
 	switch ctrl & (ctrlReg | ctrlDeref) {
 	case ctrlReg | ctrlDeref:
-		r.kind = cfi.KindMemReg
+		r.Kind = cfi.KindMemReg
 	case ctrlReg:
-		r.kind = cfi.KindReg
+		r.Kind = cfi.KindReg
 	case ctrlDeref:
-		r.kind = cfi.KindMemCFA
+		r.Kind = cfi.KindMemCFA
 	default:
-		r.kind = cfi.KindCFA
+		r.Kind = cfi.KindCFA
 	}
 	return r
 }

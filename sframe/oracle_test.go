@@ -288,9 +288,9 @@ func ehFrameRules(t *testing.T, file *elf.File, abi ABI) map[uint64]pcRules {
 			}
 			for pc := row.Begin; pc < row.End; pc++ {
 				if row.CFA.Kind == cfi.KindExpr {
-					r.cfa = pltCFA(t, row.CFA.Expr, pc)
+					r.cfa = pltCFA(t, row.Expr(row.CFA), pc)
 				}
-				r.fp = expandFP(r.fp, row.Rule(abi.FP()))
+				r.fp = expandFP(r.fp, row, row.Rule(abi.FP()))
 				all[pc] = r
 			}
 		}
@@ -316,10 +316,13 @@ func pltCFA(t *testing.T, expr []byte, pc uint64) string {
 }
 
 // expandFP spells the memory at rN+k, as DWARF has it an expression.
-func expandFP(text string, r cfi.Rule) string {
+func expandFP(text string, row *cfi.Row, r cfi.Rule) string {
 	const breg0 = 0x70
-	if r.Kind == cfi.KindMemExpr && len(r.Expr) == 2 && r.Expr[1] < 0x80 {
-		return fmt.Sprintf("(r%d%+d)", r.Expr[0]-breg0, int8(r.Expr[1]<<1)>>1)
+	if r.Kind != cfi.KindMemExpr {
+		return text
+	}
+	if e := row.Expr(r); len(e) == 2 && e[1] < 0x80 {
+		return fmt.Sprintf("(r%d%+d)", e[0]-breg0, int8(e[1]<<1)>>1)
 	}
 	return text
 }

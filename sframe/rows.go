@@ -13,17 +13,18 @@ import (
 // CFA's KindNone.
 //
 // Damage ends the rows with one error; the row in front of an FRE whose start
-// cannot be read is lost too, as nothing tells its end. A row's Regs alias the
-// FDE and are valid until the next row.
-func (f *FDE) Rows() iter.Seq2[cfi.Row, error] {
-	return func(yield func(cfi.Row, error) bool) { f.rows(yield) }
+// cannot be read is lost too, as nothing tells its end. The row lies in the FDE
+// and is valid until the next one. Only its Begin and End may be changed; a copy
+// that is to be kept needs Regs of its own.
+func (f *FDE) Rows() iter.Seq2[*cfi.Row, error] {
+	return func(yield func(*cfi.Row, error) bool) { f.rows(yield) }
 }
 
 // Current is the FRE behind the row that Rows has yielded last: what a cfi.Row
 // cannot hold (TopmostOnly takes it).
 func (f *FDE) Current() *FRE { return &f.cur }
 
-func (f *FDE) rows(yield func(cfi.Row, error) bool) {
+func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	if f.NumFREs == 0 || f.Size == 0 {
 		return
 	}
@@ -36,10 +37,9 @@ func (f *FDE) rows(yield func(cfi.Row, error) bool) {
 }
 
 // block yields the rows of one pass over the FREs, for size bytes from base.
-func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
-	var row cfi.Row
+func (f *FDE) block(base, size uint64, yield func(*cfi.Row, error) bool) bool {
 	c := f.cursor()
-	e := &f.cur
+	e, row := &f.cur, &f.row
 	at, start, info := f.readHead(&c, 0)
 	for left := f.NumFREs; left > 0; left-- {
 		e.Offset, e.Start, e.Info = at, start, info
@@ -50,12 +50,12 @@ func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 			end = min(end, uint64(start))
 		}
 		if err := c.Err(); err != nil {
-			yield(cfi.Row{}, err)
+			yield(nil, err)
 			return false
 		}
 		if begin < end {
 			row.Begin, row.End = base+begin, base+end
-			f.fill(&row, e)
+			f.fill(row, e)
 			if !yield(row, nil) {
 				return false
 			}
@@ -66,39 +66,24 @@ func (f *FDE) block(base, size uint64, yield func(cfi.Row, error) bool) bool {
 
 // fill sets the rules of the row, registers ascending: on every ABI the number
 // of FP is below that of RA; SP's, in a row on s390x only, is above both.
-//
-// yield copies the row in pieces wider than its fields, and such a copy waits
-// for a field that was written just before. So the fields that mostly stay the
-// same are written only where they change.
 func (f *FDE) fill(row *cfi.Row, e *FRE) {
-	var ra, fp rule
-	if e.N == 0 || f.Flex {
-		var cfa rule
-		cfa, ra, fp = f.rules(e)
-		cfa.set(&row.CFA)
-	} else {
-		f.defaultCFA(e).set(&row.CFA)
-		ra, fp = f.defaultSaved(e)
-	}
+	var ra, fp cfi.Rule
+	row.CFA, ra, fp = f.Rules(e)
 	n := 0
-	if fp.kind != cfi.KindNone {
-		fp.setRegister(&f.regs[n], f.chunk.fp)
+	if fp.Kind != cfi.KindNone {
+		f.regs[n] = cfi.RegRule{Reg: f.chunk.fp, Rule: fp}
 		n++
 	}
-	if ra.kind != cfi.KindNone {
-		ra.setRegister(&f.regs[n], f.chunk.ra)
+	if ra.Kind != cfi.KindNone {
+		f.regs[n] = cfi.RegRule{Reg: f.chunk.ra, Rule: ra}
 		n++
 	}
 	if f.chunk.ABI == S390X && e.N != 0 {
-		rule{kind: cfi.KindCFA, off: s390xSPOffset}.setRegister(&f.regs[n], f.chunk.sp)
+		f.regs[n] = cfi.RegRule{Reg: f.chunk.sp, Rule: cfi.Rule{Kind: cfi.KindCFA, Off: s390xSPOffset}}
 		n++
 	}
-	if len(row.Regs) != n {
-		row.Regs = f.regs[:n]
-	}
-	if signed := e.Mangled(); row.RASigned != signed {
-		row.RASigned = signed
-	}
+	row.Regs = f.regs[:n]
+	row.RASigned = e.Mangled()
 }
 
 // Find gives the FRE for a PC: the last whose start is not behind it (SFrame

@@ -2,38 +2,15 @@ package sframe
 
 import "symkit/cfi"
 
-// rule is a cfi.Rule without the expression that SFrame never has: small enough
-// to travel in registers.
-type rule struct {
-	kind cfi.Kind
-	reg  cfi.Reg
-	off  int64
-}
-
-func (r rule) full() cfi.Rule { return cfi.Rule{Kind: r.kind, Reg: r.reg, Off: r.off} }
-
-// set stores the rule in place, without the write barrier of a whole cfi.Rule.
-func (r rule) set(to *cfi.Rule) { to.Kind, to.Reg, to.Off = r.kind, r.reg, r.off }
-
-func (r rule) setRegister(to *cfi.RegRule, reg cfi.Reg) {
-	to.Reg = reg
-	r.set(&to.Rule)
-}
-
-func memCFA(off int64) rule { return rule{kind: cfi.KindMemCFA, off: off} }
+func memCFA(off int64) cfi.Rule { return cfi.Rule{Kind: cfi.KindMemCFA, Off: off} }
 
 // Rules gives the rules of the CFA, the return address and the frame pointer.
 // KindNone means: the register is unchanged. If the FRE is outermost, the
 // return address is undefined and nothing is known of the others.
 func (f *FDE) Rules(e *FRE) (cfa, ra, fp cfi.Rule) {
-	c, r, p := f.rules(e)
-	return c.full(), r.full(), p.full()
-}
-
-func (f *FDE) rules(e *FRE) (cfa, ra, fp rule) {
 	switch {
 	case e.N == 0:
-		return rule{}, rule{kind: cfi.KindUndefined}, rule{}
+		return cfi.Rule{}, cfi.Rule{Kind: cfi.KindUndefined}, cfi.Rule{}
 	case f.Flex:
 		return f.flexRules(e)
 	}
@@ -42,20 +19,20 @@ func (f *FDE) rules(e *FRE) (cfa, ra, fp rule) {
 
 // defaultRules reads the words as CFA, RA unless its place is fixed, and FP
 // (SFrame V3 §3.1).
-func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp rule) {
+func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	ra, fp = f.defaultSaved(e)
 	return f.defaultCFA(e), ra, fp
 }
 
-func (f *FDE) defaultCFA(e *FRE) rule {
-	cfa := rule{kind: cfi.KindReg, reg: f.chunk.fp, off: f.chunk.cfaOffset(e.Words[0])}
+func (f *FDE) defaultCFA(e *FRE) cfi.Rule {
+	cfa := cfi.Rule{Kind: cfi.KindReg, Reg: f.chunk.fp, Off: f.chunk.cfaOffset(e.Words[0])}
 	if e.Info&freBaseSP != 0 {
-		cfa.reg = f.chunk.sp
+		cfa.Reg = f.chunk.sp
 	}
 	return cfa
 }
 
-func (f *FDE) defaultSaved(e *FRE) (ra, fp rule) {
+func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 	c := f.chunk
 	i := uint8(1)
 	if c.FixedRA != 0 {
@@ -85,9 +62,9 @@ func (c *Chunk) cfaOffset(w int32) int64 {
 }
 
 // saved is the rule that an RA or FP word of a default FDE stands for.
-func (f *FDE) saved(w int32) rule {
+func (f *FDE) saved(w int32) cfi.Rule {
 	if f.chunk.regWords && w&1 != 0 {
-		return rule{kind: cfi.KindReg, reg: cfi.Reg(w >> 1)}
+		return cfi.Rule{Kind: cfi.KindReg, Reg: cfi.Reg(w >> 1)}
 	}
 	return memCFA(int64(w))
 }
@@ -99,6 +76,6 @@ func (f *FDE) TopmostOnly(e *FRE) bool {
 	if f.chunk.ABI != S390X || e.N == 0 {
 		return false
 	}
-	_, ra, fp := f.rules(e)
-	return ra.kind == cfi.KindNone || ra.kind == cfi.KindReg || fp.kind == cfi.KindReg
+	_, ra, fp := f.Rules(e)
+	return ra.Kind == cfi.KindNone || ra.Kind == cfi.KindReg || fp.Kind == cfi.KindReg
 }
