@@ -40,6 +40,11 @@ func TestNames(t *testing.T) {
 			[]string{"shop::v3::lambdas(int)::{lambda}::operator()"},
 		},
 		{
+			nameKey{name: "operator()", scope: "key\x01_ZNK6option3keyB5cxx11Ev\x00\x00"},
+			[]string{"option::key[abi:cxx11]() const::{lambda(int)#1}::operator()", "option::key() const::{lambda}::operator()"},
+			[]string{"option::keys[abi:cxx11]() const::{lambda}::operator()"},
+		},
+		{
 			nameKey{name: "f", scope: "\x00"},
 			[]string{"(anonymous namespace)::f", "{anonymous}::f", "f"},
 			[]string{"g"},
