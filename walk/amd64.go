@@ -13,7 +13,7 @@ var amd64CPU = newCPU(amd64{}, "x86_64",
 
 // amd64Signal is struct rt_sigframe without pretcode: ucontext first, whose
 // mcontext begins at 40 (Linux arch/x86/include/uapi/asm/sigcontext.h).
-var amd64Signal = sigframe{inOrder(40, 8, 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, slotPC)}
+var amd64Signal = sigframe{inOrder(40, 8, 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, RegPC)}
 
 func (amd64) framePointer(w *walker, r *Registers) (Registers, bool) {
 	return chainedPair(w, r)

@@ -10,9 +10,9 @@ import (
 type arm struct{}
 
 var armCPU = newCPU(arm{}, "arm", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr", "r11", 2).
-	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", slotPC)
+	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", RegPC)
 
-var armContext = append(regRange(0, 14), slotPC)
+var armContext = append(regRange(0, 14), RegPC)
 
 var (
 	// struct sigframe: ucontext, whose sigcontext is at 20 and begins with

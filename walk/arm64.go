@@ -16,7 +16,7 @@ var arm64CPU = newCPU(arm64{}, "arm64",
 // arm64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
 // 176 because it is aligned, the fault's address before the registers (Linux
 // arch/arm64/include/uapi/asm/sigcontext.h).
-var arm64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(0, 31)...), sigreg{slotPC, 128 + 176 + 8 + 32*8})}
+var arm64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(0, 31)...), sigreg{RegPC, 128 + 176 + 8 + 32*8})}
 
 // framePointer: x29 points at the frame record, x29 and x30 of the caller
 // (AAPCS64 §6.4.6). The record says nothing of the stack pointer; above the

@@ -27,13 +27,13 @@ type machine interface {
 type cpu struct {
 	machine
 	arch  *cfi.Arch
-	slots map[string]cfi.Reg // names of rules; the PC is slotPC
+	slots map[string]cfi.Reg // names of rules; the PC is RegPC
 	// names are the registers to show, in order.
 	names []namedSlot
 	// fp is the register of the frame pointer chain, 0 with hasFP false.
 	fp    cfi.Reg
 	hasFP bool
-	// lr is the link register where calls write one, as slotPC otherwise.
+	// lr is the link register where calls write one, as RegPC otherwise.
 	lr cfi.Reg
 	// insnAlign is the alignment of instructions.
 	insnAlign uint64
@@ -49,7 +49,7 @@ type namedSlot struct {
 // registers in the order to show them; PC is added.
 func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	a := cfi.ArchByName(name)
-	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: slotPC, insnAlign: insnAlign}
+	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign}
 	for r := cfi.Reg(0); r < numRegs; r++ {
 		if n := a.RegName(r); n != "" {
 			if _, ok := c.slots[n]; !ok {
@@ -57,12 +57,12 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 			}
 		}
 	}
-	c.slots[a.PC] = slotPC
+	c.slots[a.PC] = RegPC
 	if a.LinkRegister {
 		c.lr = a.RA
 	}
 	c.fp, c.hasFP = c.slots[fp]
-	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), slotPC})
+	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), RegPC})
 	for _, n := range strings.Fields(show) {
 		c.names = append(c.names, namedSlot{strings.TrimPrefix(n, "$"), c.slots[n]})
 	}

@@ -6,6 +6,9 @@ type Trust uint8
 const (
 	// TrustScan: a word on the stack that can be a return address.
 	TrustScan Trust = iota
+	// TrustCFIScan: a word on the stack that can be a return address, looked for
+	// where unwind rules (STACK WIN) said that it should be.
+	TrustCFIScan
 	// TrustFramePointer: by the chain of frame pointers.
 	TrustFramePointer
 	// TrustLeaf: from the link register, or the word that a call had just
@@ -22,7 +25,7 @@ const (
 
 // String is the trust in words.
 func (t Trust) String() string {
-	return [...]string{"stack scanning", "previous frame's frame pointer", "link register or pushed return address",
+	return [...]string{"stack scanning", "call frame info with scanning", "previous frame's frame pointer", "link register or pushed return address",
 		"registers saved in the signal frame", "call frame info", "given as instruction pointer in context"}[t]
 }
 

@@ -7,10 +7,14 @@ import (
 
 // Process is a crashed process, as far as its dump tells.
 type Process struct {
-	OS        string // "Linux"
+	// OS is the system's name as Breakpad prints it: "Linux", "Android",
+	// "Windows NT", "Windows", "Mac OS X", "iOS", ... On Windows and Apple's
+	// systems compilers lay out frames in other ways.
+	OS        string
 	OSVersion string // empty: unknown
 	// CPU is the machine's name as in MODULE records: x86, x86_64, arm, arm64,
-	// riscv64, s390x; another name gives stacks of one frame each.
+	// mips, mips64, ppc, ppc64, riscv, riscv64, s390x, sparc; another name gives
+	// stacks of one frame each.
 	CPU       string
 	BigEndian bool
 

@@ -3,26 +3,31 @@ package walk
 import "symkit/cfi"
 
 // numRegs is the number of DWARF registers that are kept: enough for the
-// floating-point registers of the machines that save others in them.
-const numRegs = 64
+// floating-point registers of the machines that save others in them, MIPS' hi
+// and lo and PowerPC's lr and ctr.
+const numRegs = 72
 
-// slotPC stands for the program counter among the DWARF register numbers.
-const slotPC = numRegs
+// RegPC stands for the program counter among the DWARF register numbers,
+// RegNone for a register that is not kept.
+const (
+	RegPC   cfi.Reg = numRegs
+	RegNone cfi.Reg = numRegs + 1
+)
 
 // Registers are the registers of one frame. Those that are not known are not
 // valid; the program counter always is.
 type Registers struct {
 	PC    uint64
 	vals  [numRegs]uint64
-	valid uint64
+	valid [(numRegs + 63) / 64]uint64
 }
 
 // Set gives DWARF register r a value; one that is not kept is ignored.
 func (r *Registers) Set(reg cfi.Reg, v uint64) {
 	if reg < numRegs {
 		r.vals[reg] = v
-		r.valid |= 1 << reg
-	} else if reg == slotPC {
+		r.valid[reg/64] |= 1 << (reg % 64)
+	} else if reg == RegPC {
 		r.PC = v
 	}
 }
@@ -30,15 +35,15 @@ func (r *Registers) Set(reg cfi.Reg, v uint64) {
 // Get is the value of DWARF register reg, if it is known.
 func (r *Registers) Get(reg cfi.Reg) (uint64, bool) {
 	if reg < numRegs {
-		return r.vals[reg], r.valid>>reg&1 != 0
+		return r.vals[reg], r.valid[reg/64]>>(reg%64)&1 != 0
 	}
-	return r.PC, reg == slotPC
+	return r.PC, reg == RegPC
 }
 
 // Clear makes DWARF register reg unknown.
 func (r *Registers) Clear(reg cfi.Reg) {
 	if reg < numRegs {
-		r.valid &^= 1 << reg
+		r.valid[reg/64] &^= 1 << (reg % 64)
 	}
 }
 

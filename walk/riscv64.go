@@ -15,7 +15,7 @@ var riscv64CPU = newCPU(riscv64{}, "riscv64",
 // riscv64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
 // 176 because it is aligned: pc, x1 to x31 (Linux
 // arch/riscv/include/uapi/asm/ptrace.h).
-var riscv64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(1, 31)...), sigreg{slotPC, 128 + 176})}
+var riscv64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(1, 31)...), sigreg{RegPC, 128 + 176})}
 
 // framePointer: s0 is the stack pointer at the function's entry; below it are
 // ra and the caller's s0 (psABI, "Frame Pointer Convention"). A leaf saves only

@@ -22,7 +22,7 @@ var S390FPRs = [16]cfi.Reg{16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 3
 var s390xSignal = func() sigframe {
 	const regs = 160 + 8 + 128 + 40
 	s := sigframe{inOrder(regs+16, 8, regRange(0, 15)...)}
-	s.regs = append(s.regs, sigreg{slotPC, regs + 8})
+	s.regs = append(s.regs, sigreg{RegPC, regs + 8})
 	return sigframe{append(s.regs, inOrder(regs+16+128+64+8, 8, S390FPRs[:]...)...)}
 }()
 

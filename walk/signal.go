@@ -10,7 +10,7 @@ type sigframe struct {
 }
 
 type sigreg struct {
-	reg cfi.Reg // or slotPC
+	reg cfi.Reg // or RegPC
 	off uint64
 }
 
@@ -29,9 +29,6 @@ func regRange(first, last cfi.Reg) (out []cfi.Reg) {
 	}
 	return out
 }
-
-// none is a place in a signal frame that holds no register kept here.
-const none cfi.Reg = numRegs + 1
 
 // load reads the interrupted registers. All must be readable.
 func (s *sigframe) load(w *walker, sp uint64) (r Registers, ok bool) {

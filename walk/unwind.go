@@ -91,7 +91,7 @@ func (w *walker) restore(out *Registers) {
 	for i := range w.rules {
 		rule := &w.rules[i]
 		slot, ok := w.cpu.slots[string(rule.Reg)]
-		if !ok || slot == slotPC {
+		if !ok || slot == RegPC {
 			continue
 		}
 		if v, err := w.eval.eval(rule.Expr); err == nil {
@@ -127,7 +127,7 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out = w.keepSaved(r)
 	sp := w.cpu.sp(r)
-	if w.cpu.lr == slotPC {
+	if w.cpu.lr == RegPC {
 		if w.p.code(f.PC) {
 			return out, notFound, errors.New("the frame may have moved the stack pointer")
 		}
@@ -225,7 +225,7 @@ func (w *walker) returnsToCode(pc uint64) bool {
 // scanFP recovers the frame pointer beside PC and SP, where the word below the
 // return address is the one that the caller pushed.
 func (w *walker) scanFP(r, out *Registers, at uint64) {
-	if !w.cpu.hasFP || w.cpu.lr != slotPC {
+	if !w.cpu.hasFP || w.cpu.lr != RegPC {
 		return
 	}
 	word := uint64(w.cpu.arch.WordSize)

@@ -323,7 +323,7 @@ func FuzzWalk(f *testing.F) {
 			if c.hasFP {
 				regs.Set(c.fp, fp)
 			}
-			if c.lr != slotPC {
+			if c.lr != RegPC {
 				regs.Set(c.lr, fp)
 			}
 			// The stack holds code as well.

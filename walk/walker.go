@@ -174,7 +174,7 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 	case f.Signal:
 	case !w.p.code(out.PC-1) && !w.p.code(out.PC): // a trampoline may begin its mapping
 		return notFound, fmt.Errorf("return address %#x is not code", out.PC)
-	case caller < sp, caller == sp && !(f.Exact && w.cpu.lr != slotPC && out.PC != r.PC):
+	case caller < sp, caller == sp && !(f.Exact && w.cpu.lr != RegPC && out.PC != r.PC):
 		return notFound, fmt.Errorf("stack pointer %#x is not above %#x", caller, sp)
 	}
 	if caller%uint64(w.cpu.arch.WordSize) != 0 {

@@ -69,7 +69,7 @@ func (w *walker) winProgram(win *emit.StackWin, r *Registers) (out Registers, v 
 			out.Clear(slot)
 		default:
 			out.Set(slot, v.v)
-			set = set || slot == slotPC
+			set = set || slot == RegPC
 		}
 	}
 	if !set {

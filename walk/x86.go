@@ -14,7 +14,7 @@ var x86CPU = newCPU(x86{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi", "$e
 // x86Context is the order of struct sigcontext_32 (Linux
 // arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the
 // esp among the general registers is the interrupted one.
-var x86Context = []cfi.Reg{none, none, none, none, 7, 6, 5, 4, 3, 2, 1, 0, none, none, slotPC}
+var x86Context = []cfi.Reg{RegNone, RegNone, RegNone, RegNone, 7, 6, 5, 4, 3, 2, 1, 0, RegNone, RegNone, RegPC}
 
 var (
 	// sigframe_ia32 without pretcode: the signal, the context. The trampoline

@@ -28,8 +28,8 @@ type layout struct {
 }
 
 const (
-	pc    = cfi.Reg(64)
-	other = cfi.Reg(65)
+	pc    = walk.RegPC
+	other = walk.RegNone
 )
 
 // count is the registers from first to last.
