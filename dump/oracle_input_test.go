@@ -169,7 +169,7 @@ func dumpText(t *testing.T, in *input, opt dump.Options) []byte {
 	t.Helper()
 	img := openImage(t, in)
 	defer img.Close()
-	others := img.FindCompanions(nil, nil)
+	others := img.FindCompanions(elfx.Places{})
 	defer others.Close()
 	opt.Companions = others
 	m, err := dump.Dump(t.Context(), img, opt)

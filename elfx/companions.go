@@ -1,10 +1,6 @@
 package elfx
 
-import (
-	"path/filepath"
-	"strings"
-	"sync"
-)
+import "sync"
 
 // Companions are the files, besides the debug file, that hold a part of an
 // image's debug information: dwz's supplementary file, a .dwp package, .dwo
@@ -15,42 +11,22 @@ type Companions struct {
 	// DWP is the package of split DWARF, or nil.
 	DWP *File
 
-	image *Image
-	dirs  []string
+	image  *Image
+	places Places
 
 	mu     sync.Mutex
 	opened []*File
 	probes []Probe
 }
 
-// FindCompanions looks for the image's companions. debugDirs are where debug
-// files are installed, splitDirs where .dwo and .dwp files may have been moved.
-// The caller closes them.
-func (m *Image) FindCompanions(debugDirs, splitDirs []string) *Companions {
-	c := &Companions{image: m, dirs: splitDirs}
-	c.Alt, c.probes = m.DWARF().FindAlt(debugDirs)
-	c.DWP = c.findPackage()
+// FindCompanions looks for the image's companions. The caller closes them.
+func (m *Image) FindCompanions(places Places) *Companions {
+	c := &Companions{image: m, places: places}
+	c.Alt, c.probes = places.FindAlt(m.DWARF())
+	if s := m.DWARF().Section(".debug_info"); s != nil && s.Present() {
+		c.DWP = c.first(places.packagePaths(m), Package)
+	}
 	return c
-}
-
-// findPackage looks for the .dwp file: beside the binary and the debug file,
-// named after them, and in the directories.
-func (c *Companions) findPackage() *File {
-	if s := c.image.DWARF().Section(".debug_info"); s == nil || !s.Present() {
-		return nil
-	}
-	var paths []string
-	for _, f := range []*File{c.image.Main, c.image.DWARF()} {
-		plain := strings.TrimSuffix(f.path, ".debug")
-		plain = strings.TrimSuffix(plain, filepath.Ext(plain))
-		for _, base := range []string{f.path, strings.TrimSuffix(f.path, ".debug"), plain} {
-			paths = append(paths, base+".dwp")
-			for _, dir := range c.dirs {
-				paths = append(paths, filepath.Join(dir, filepath.Base(base)+".dwp"))
-			}
-		}
-	}
-	return c.first(paths)
 }
 
 // OpenSplit opens the .dwo file of a unit: name, as DW_AT_dwo_name has it,
@@ -58,27 +34,12 @@ func (c *Companions) findPackage() *File {
 // given. It returns nil when there is none; the file is closed with c. It is
 // safe for concurrent use.
 func (c *Companions) OpenSplit(compDir, name string) *File {
-	var paths []string
-	base := filepath.Base(name)
-	switch {
-	case filepath.IsAbs(name):
-		paths = append(paths, name)
-	case filepath.IsAbs(compDir):
-		paths = append(paths, filepath.Join(compDir, name))
-	}
-	dirs := append(c.dirs[:len(c.dirs):len(c.dirs)], filepath.Dir(c.image.Main.path), filepath.Dir(c.image.DWARF().path))
-	for _, dir := range dirs {
-		if !filepath.IsAbs(name) {
-			paths = append(paths, filepath.Join(dir, name))
-		}
-		paths = append(paths, filepath.Join(dir, base))
-	}
-	return c.first(paths)
+	return c.first(c.places.splitPaths(c.image, compDir, name), SplitFile)
 }
 
 // first opens the first of the paths that is an ELF file for the image's
 // machine.
-func (c *Companions) first(paths []string) *File {
+func (c *Companions) first(paths []string, what Companion) *File {
 	tried := map[string]bool{}
 	for _, path := range paths {
 		if tried[path] {
@@ -91,7 +52,7 @@ func (c *Companions) first(paths []string) *File {
 			err = ErrOtherMachine
 		}
 		c.mu.Lock()
-		c.probes = append(c.probes, Probe{path, err})
+		c.probes = append(c.probes, Probe{path, err, what})
 		if err == nil {
 			c.opened = append(c.opened, f)
 		}

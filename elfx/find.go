@@ -2,7 +2,6 @@ package elfx
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -10,15 +9,13 @@ import (
 	"slices"
 )
 
-// DefaultDebugDir is where distributions install separate debug files.
-const DefaultDebugDir = "/usr/lib/debug"
-
 // Why a file is not the companion that was looked for. A Probe's error wraps
 // one of these, fs.ErrNotExist, or the error of opening it.
 var (
 	ErrSameFile      = errors.New("is the file itself")
 	ErrOtherBuildID  = errors.New("build id differs")
 	ErrOtherChecksum = errors.New("checksum differs from .gnu_debuglink")
+	ErrOtherSup      = errors.New("checksum differs from .debug_sup")
 	ErrOtherMachine  = errors.New("machine, class or byte order differs")
 )
 
@@ -26,7 +23,20 @@ var (
 type Probe struct {
 	Path string
 	Err  error // nil: this file was taken. It does not repeat Path.
+	// What was looked for there: one of the constants.
+	What Companion
 }
+
+// Companion is a kind of companion, in words.
+type Companion string
+
+// What companions there are.
+const (
+	DebugFile Companion = "debug file"
+	AltFile   Companion = "supplementary file"
+	SplitFile Companion = "split DWARF file"
+	Package   Companion = "split DWARF package"
+)
 
 // Rejected tells whether there was a file, but not the right one: worth a
 // warning, where one that is not there is not.
@@ -34,95 +44,89 @@ func (p Probe) Rejected() bool {
 	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, ErrSameFile)
 }
 
-// FindDebug looks for f's separate debug file, in GDB's order and then where
-// Breakpad looks: DIR/.build-id/xx/yyyy.debug for each of dirs; with a
-// .gnu_debuglink NAME the file's directory, its .debug/, the file's directory
-// mirrored under each of dirs, and DIR/NAME. A build-id candidate must have
-// f's build id; a linked one must have the link's checksum and no other build
-// id. The File is nil when there is none; the caller closes it. The probes
-// tell every place in order.
+// FindDebug is Places.FindDebug with directories of debug files alone.
 func (f *File) FindDebug(dirs []string) (*File, []Probe) {
-	s := &search{file: f}
-	if found := s.byBuildID(dirs, f.buildID); found != nil {
+	return (&Places{DebugDirs: dirs}).FindDebug(f)
+}
+
+// FindDebug looks for f's separate debug file, in GDB's order and then where
+// Breakpad looks: DIR/.build-id/xx/yyyy.debug for each directory of debug files;
+// with a .gnu_debuglink NAME the file's directory, its .debug/, the file's
+// directory mirrored under each of those directories, and DIR/NAME; then
+// Fetch. A build-id candidate must have f's build id; a linked one must have the
+// link's checksum and no other build id. The File is nil when there is none; the
+// caller closes it. The probes tell every place in order.
+func (p *Places) FindDebug(f *File) (*File, []Probe) {
+	s := &search{file: f, what: DebugFile}
+	sameID := func(c *File) error { return acceptBuildID(c, f.buildID) }
+	if found := s.first(p.buildIDPaths(f.buildID), sameID); found != nil {
 		return found, s.probes
 	}
 	link, err := f.DebugLink()
 	if err != nil {
-		s.probes = append(s.probes, Probe{f.path, errors.Unwrap(err)})
+		s.probes = append(s.probes, Probe{f.path, errors.Unwrap(err), s.what})
 	}
-	if link.Name == "" {
-		return nil, s.probes
-	}
-	accept := func(c *File) error { return f.acceptLinked(c, link.CRC) }
-	for _, path := range f.linkPaths(link.Name, dirs) {
-		if found := s.try(path, accept); found != nil {
+	if link.Name != "" {
+		accept := func(c *File) error { return f.acceptLinked(c, link.CRC) }
+		if found := s.first(p.linkPaths(f, link.Name), accept); found != nil {
 			return found, s.probes
 		}
 	}
-	return nil, s.probes
+	return s.fetch(p, f.buildID), s.probes
 }
 
-// FindAlt looks for the file that f's .gnu_debugaltlink names: at its path, in
-// the build-id directories, and in DIR/.dwz. It must have the link's build id.
-// The File is nil when there is none; the caller closes it.
-func (f *File) FindAlt(dirs []string) (*File, []Probe) {
-	s := &search{file: f}
+// FindAlt looks for the file that f's .gnu_debugaltlink or .debug_sup names: at
+// its path, in the .dwz directories and build-id directories of debug files,
+// and with Fetch. It must have the link's build id or checksum. The File is nil
+// when there is none; the caller closes it.
+func (p *Places) FindAlt(f *File) (*File, []Probe) {
+	s := &search{file: f, what: AltFile}
 	link, err := f.AltLink()
 	if err != nil {
-		return nil, []Probe{{f.path, errors.Unwrap(err)}}
+		return nil, []Probe{{f.path, errors.Unwrap(err), s.what}}
 	}
 	if link.Path == "" {
 		return nil, nil
 	}
-	var paths []string
-	if filepath.IsAbs(link.Path) {
-		paths = append(paths, link.Path)
-	} else {
-		for _, dir := range f.directories() {
-			paths = append(paths, filepath.Join(dir, link.Path))
-		}
+	if found := s.first(p.altPaths(f, link), link.accept); found != nil || link.Sup {
+		return found, s.probes
 	}
-	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(link.Path)))
-	}
-	for _, path := range paths {
-		if found := s.try(path, func(c *File) error { return acceptBuildID(c, link.BuildID) }); found != nil {
-			return found, s.probes
-		}
-	}
-	return s.byBuildID(dirs, link.BuildID), s.probes
+	return s.fetch(p, link.ID), s.probes
 }
 
-// search collects the probes of looking for one companion.
+// search collects the probes of looking for one companion of a file.
 type search struct {
 	file   *File
+	what   Companion
 	probes []Probe
 }
 
-// byBuildID looks into the build-id directories (GDB manual, "Separate Debug
-// Files").
-func (s *search) byBuildID(dirs []string, id []byte) *File {
-	if len(id) < 2 {
-		return nil
-	}
-	name := hex.EncodeToString(id)
-	for _, dir := range dirs {
-		path := filepath.Join(dir, ".build-id", name[:2], name[2:]+".debug")
-		if found := s.try(path, func(c *File) error { return acceptBuildID(c, id) }); found != nil {
+// first opens the first of the paths that accept accepts, each once.
+func (s *search) first(paths []string, accept func(*File) error) *File {
+	for _, path := range paths {
+		if slices.ContainsFunc(s.probes, func(p Probe) bool { return p.Path == path }) {
+			continue
+		}
+		found, err := s.open(path, accept)
+		s.probes = append(s.probes, Probe{path, err, s.what})
+		if found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-// try opens path, unless it was tried before, and keeps what accept accepts.
-func (s *search) try(path string, accept func(*File) error) *File {
-	if slices.ContainsFunc(s.probes, func(p Probe) bool { return p.Path == path }) {
+// fetch asks for the file with a build id from elsewhere.
+func (s *search) fetch(p *Places, id []byte) *File {
+	if p.Fetch == nil || len(id) == 0 {
 		return nil
 	}
-	found, err := s.open(path, accept)
-	s.probes = append(s.probes, Probe{path, err})
-	return found
+	path, err := p.Fetch(id)
+	if err != nil {
+		s.probes = append(s.probes, Probe{"debuginfod", err, s.what})
+		return nil
+	}
+	return s.first([]string{path}, func(c *File) error { return acceptBuildID(c, id) })
 }
 
 func (s *search) open(path string, accept func(*File) error) (*File, error) {
@@ -173,32 +177,10 @@ func (f *File) acceptLinked(c *File, want uint32) error {
 	return err
 }
 
-// linkPaths lists where the file of a debug link may be.
-func (f *File) linkPaths(name string, dirs []string) (paths []string) {
-	own := f.directories()
-	for _, dir := range own {
-		paths = append(paths, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
-	}
-	for _, debugDir := range dirs {
-		for _, dir := range own {
-			inside := dir[len(filepath.VolumeName(dir)):]
-			paths = append(paths, filepath.Join(debugDir, inside, name))
-		}
-	}
-	for _, debugDir := range dirs {
-		paths = append(paths, filepath.Join(debugDir, name))
-	}
-	return paths
-}
-
 // directories is the absolute directory of the file, as it was named and with
 // symbolic links resolved: /lib/x and /usr/lib/x have one debug file.
 func (f *File) directories() []string {
-	path := f.path
-	if f.archive != "" {
-		path = f.archive
-	}
-	abs, err := filepath.Abs(path)
+	abs, err := filepath.Abs(f.filePath())
 	if err != nil {
 		return nil // no working directory: nothing is relative to it
 	}
@@ -208,3 +190,14 @@ func (f *File) directories() []string {
 	}
 	return dirs
 }
+
+// filePath is the path of the file, or of the archive that it is in.
+func (f *File) filePath() string {
+	if f.archive != "" {
+		return f.archive
+	}
+	return f.path
+}
+
+// dir is the directory of the file as it was named.
+func (f *File) dir() string { return filepath.Dir(f.filePath()) }

@@ -71,7 +71,7 @@ func TestDebugLink(t *testing.T) {
 		if link, err := f.DebugLink(); link != (DebugLink{"a.debug", 0x12345678}) || err != nil {
 			t.Errorf("%+v, %v", link, err)
 		}
-		if link, err := f.AltLink(); link.Path != "../.dwz/x" || string(link.BuildID) != "ID" || err != nil {
+		if link, err := f.AltLink(); link.Path != "../.dwz/x" || string(link.ID) != "ID" || link.Sup || err != nil {
 			t.Errorf("%+v, %v", link, err)
 		}
 	})
@@ -132,7 +132,7 @@ func TestFindDebug(t *testing.T) {
 	for i := len(places) - 1; i >= 0; i-- {
 		write(t, places[i], debug)
 		found, probes = f.FindDebug([]string{dir, dir2})
-		if found == nil || found.Path() != places[i] || probes[len(probes)-1] != (Probe{Path: places[i]}) {
+		if found == nil || found.Path() != places[i] || probes[len(probes)-1] != (Probe{Path: places[i], What: DebugFile}) {
 			t.Fatalf("found %v instead of %s, probes %v", found, places[i], probes)
 		}
 		found.Close()
@@ -234,14 +234,14 @@ func TestFindAlt(t *testing.T) {
 			want = path
 		}
 		write(t, want, dwz)
-		found, probes := openFile(t, prog).FindAlt([]string{filepath.Join(root, "debug")})
+		found, probes := (&Places{DebugDirs: []string{filepath.Join(root, "debug")}}).FindAlt(openFile(t, prog))
 		if found == nil || found.Path() != want {
 			t.Errorf("%s: %+v", path, probes)
 			continue
 		}
 		found.Close()
 	}
-	if found, probes := mustFile(t, dwz).FindAlt(nil); found != nil || probes != nil {
+	if found, probes := (&Places{}).FindAlt(mustFile(t, dwz)); found != nil || probes != nil {
 		t.Errorf("without a link: %v, %v", found, probes)
 	}
 }

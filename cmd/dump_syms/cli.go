@@ -50,7 +50,8 @@ type cli struct {
 	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"New name, with {1} for a group, {VAR}, {digest} or {DIGEST} for the file's SHA-512."`
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"JSON file of such rules."`
 
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: usr/lib/debug of the root directory or the sysroots."`
+	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"DIR stands for the root directory: look for debug files in its usr/lib/debug and for absolute paths below it. May be repeated."`
 	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
 	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR too. May be repeated."`
 	Check    bool     `help:"Replay what was written against the tables it came from, as symcheck does; findings are exit code 2."`

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"symkit/elfx"
-	"symkit/elfx/debuginfod"
 )
 
 // input is the module to dump and how it was put together.
@@ -39,19 +38,17 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 		}
 		files = append(files, f)
 	}
-	if len(dirs) == 0 {
-		dirs = []string{elfx.DefaultDebugDir}
-	}
 	in, err := join(files)
 	if err != nil {
 		closeAll(files)
 		return nil, err
 	}
-	if in.img.Debug == nil && !c.Header {
-		in.find(ctx, dirs)
-	}
 	if !c.Header {
-		in.others = in.img.FindCompanions(dirs, c.DWODir)
+		places := c.places(ctx, in, dirs)
+		if in.img.Debug == nil {
+			in.find(places)
+		}
+		in.others = in.img.FindCompanions(places)
 	}
 	for _, err := range in.losses() {
 		in.warnings = append(in.warnings, err.Error())
@@ -106,26 +103,19 @@ func join(files []*elfx.File) (*input, error) {
 }
 
 // find looks for the debug file of a binary that has no debug information.
-func (in *input) find(ctx context.Context, dirs []string) {
+func (in *input) find(places elfx.Places) {
 	main := in.img.Main
 	if s := main.Section(".debug_info"); s != nil && s.Present() {
 		return
 	}
-	found, probes := main.FindDebug(dirs)
+	found, probes := places.FindDebug(main)
 	in.probes = probes
-	for _, p := range probes {
-		if p.Rejected() {
-			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used: %v", p.Path, p.Err))
-		}
-	}
-	if found == nil {
-		found = in.fetch(ctx)
-	}
+	in.reject(probes)
 	if found == nil {
 		link, _ := main.DebugLink()
 		if in.missing = link.Name != ""; in.missing {
 			in.warnings = append(in.warnings, fmt.Sprintf(
-				"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, or --debug-dir",
+				"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, --debug-dir or --sysroot",
 				main.Path(), link.Name))
 		}
 		return
@@ -140,29 +130,13 @@ func (in *input) find(ctx context.Context, dirs []string) {
 	in.img = img
 }
 
-// fetch asks the debuginfod servers of the environment for the debug file.
-func (in *input) fetch(ctx context.Context) *elfx.File {
-	client, err := debuginfod.FromEnv()
-	if err != nil {
-		in.warnings = append(in.warnings, err.Error())
-	}
-	id := in.img.Main.BuildID()
-	if client == nil || id == nil {
-		return nil
-	}
-	path, err := client.Find(ctx, id, debuginfod.DebugInfo)
-	if err == nil {
-		var f *elfx.File
-		if f, err = elfx.Open(path); err == nil {
-			in.probes = append(in.probes, elfx.Probe{Path: path})
-			return f
+// reject warns of files that are where a companion should be, but are not it.
+func (in *input) reject(probes []elfx.Probe) {
+	for _, p := range probes {
+		if p.Rejected() {
+			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used as the %s: %v", p.Path, p.What, p.Err))
 		}
 	}
-	in.probes = append(in.probes, elfx.Probe{Path: "debuginfod", Err: err})
-	if !errors.Is(err, debuginfod.ErrNotFound) {
-		in.warnings = append(in.warnings, fmt.Sprintf("%s: debuginfod: %v", in.img.Main.Path(), err))
-	}
-	return nil
 }
 
 // losses is the damage that opening worked around.
@@ -182,9 +156,9 @@ func (in *input) describe(w io.Writer) {
 	}
 	for _, p := range probes {
 		if p.Err == nil {
-			fmt.Fprintf(w, "dump_syms: companion: %s\n", p.Path)
+			fmt.Fprintf(w, "dump_syms: %s: %s: found\n", p.What, p.Path)
 		} else {
-			fmt.Fprintf(w, "dump_syms: companion: %s: %v\n", p.Path, p.Err)
+			fmt.Fprintf(w, "dump_syms: %s: %s: %v\n", p.What, p.Path, p.Err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -22,8 +23,9 @@ import (
 )
 
 var (
-	// ErrNotFound: no server has the file, now or when last asked.
-	ErrNotFound = errors.New("not known to the debuginfod servers")
+	// ErrNotFound: no server has the file, now or when last asked. It is an
+	// fs.ErrNotExist.
+	ErrNotFound = error(absent{})
 	// ErrOtherBuildID: a server sent a file with another build id.
 	ErrOtherBuildID = errors.New("server sent a file with another build id")
 	// ErrTimeout: a server sent less than 100 KiB in Client.Timeout.
@@ -39,6 +41,11 @@ var (
 	// ErrBuildID: a build id that cannot be looked for.
 	ErrBuildID = errors.New("unusable build id")
 )
+
+type absent struct{}
+
+func (absent) Error() string        { return "not known to the debuginfod servers" }
+func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Kind is which of a module's files is wanted.
 type Kind string

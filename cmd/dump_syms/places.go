@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"symkit/elfx"
+	"symkit/elfx/debuginfod"
+)
+
+// places is where the companions of in are looked for: in dirs, below the
+// sysroots, else where distributions install debug files; then the debuginfod
+// servers of the environment are asked.
+func (c *cli) places(ctx context.Context, in *input, dirs []string) elfx.Places {
+	if len(dirs)+len(c.Sysroot) == 0 {
+		dirs = []string{elfx.DefaultDebugDir}
+	}
+	places := elfx.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
+	client, err := debuginfod.FromEnv()
+	if err != nil {
+		in.warnings = append(in.warnings, err.Error())
+	}
+	if client != nil {
+		client.Progress = progress(c.stderr)
+		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
+	}
+	return places
+}
+
+// progress tells on w, if that is a terminal, how far a download is; nil if not.
+func progress(w io.Writer) func(debuginfod.Progress) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	const clear = "\r\x1b[K"
+	return func(p debuginfod.Progress) {
+		fmt.Fprintf(w, "%sdump_syms: %s: %d of %d KiB", clear, p.URL, p.Done>>10, p.Total>>10)
+		if p.Done == p.Total {
+			fmt.Fprint(w, clear)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package elfx
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+// supSpec is a program with a .debug_sup (DWARF 5 §7.3.6).
+func supSpec(class elf.Class, big bool, supplementary byte, path, sum string) *spec {
+	s := &spec{class: class, big: big, machine: elf.EM_PPC64}
+	e := s.enc()
+	data := append(e.u16(5).b, supplementary)
+	data = append(append(data, path...), 0, byte(len(sum)))
+	s.sections = []sec{{name: ".debug_sup", kind: elf.SHT_PROGBITS, data: append(data, sum...)}}
+	return s
+}
+
+func TestSup(t *testing.T) {
+	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+		link, err := mustFile(t, supSpec(class, big, 0, "../x", "SUM").build()).AltLink()
+		if link.Path != "../x" || string(link.ID) != "SUM" || !link.Sup || err != nil {
+			t.Errorf("%+v, %v", link, err)
+		}
+		// What is supplementary itself refers to nothing.
+		link, err = mustFile(t, supSpec(class, big, 1, "", "SUM").build()).AltLink()
+		if link.Path != "" || link.Sup || err != nil {
+			t.Errorf("supplementary: %+v, %v", link, err)
+		}
+	})
+	for _, test := range []struct {
+		name, data string
+		want       error
+		offset     int
+	}{
+		{"no version", "\x05", wire.ErrTruncated, 0},
+		{"version", "\x04\x00\x00x\x00\x00", ErrSupVersion, 0},
+		{"no flag", "\x05\x00", wire.ErrTruncated, 2},
+		{"path", "\x05\x00\x00abc", wire.ErrUnterminated, 3},
+		{"no path", "\x05\x00\x00\x00\x00", ErrLinkName, 3},
+		{"no length", "\x05\x00\x00x\x00", wire.ErrTruncated, 5},
+		{"length", "\x05\x00\x00x\x00\x80", wire.ErrTruncated, 6},
+		{"checksum", "\x05\x00\x00x\x00\x04abc", wire.ErrTruncated, 6},
+	} {
+		t.Run("DWARF 5 §7.3.6 "+test.name, func(t *testing.T) {
+			s := &spec{sections: []sec{{name: ".debug_sup", kind: elf.SHT_PROGBITS, data: []byte(test.data)}}}
+			f := mustFile(t, s.build())
+			_, err := f.AltLink()
+			wantError(t, err, test.want, ".debug_sup", test.offset)
+			found, probes := (&Places{}).FindAlt(f)
+			if found != nil || len(probes) != 1 || !probes[0].Rejected() {
+				t.Errorf("found %v, %+v", found, probes)
+			}
+		})
+	}
+}
+
+// The checksums of the two .debug_sup must be equal; there is no build id.
+func TestFindSup(t *testing.T) {
+	root := t.TempDir()
+	prog, common := filepath.Join(root, "prog"), filepath.Join(root, "common")
+	write(t, prog, supSpec(elf.ELFCLASS64, false, 0, "common", "SUM").build())
+	for _, test := range []struct {
+		data []byte
+		want error
+	}{
+		{supSpec(elf.ELFCLASS64, false, 1, "", "SUM").build(), nil},
+		{supSpec(elf.ELFCLASS64, false, 1, "", "OTHER").build(), ErrOtherSup},
+		{supSpec(elf.ELFCLASS64, false, 0, "common", "SUM").build(), ErrOtherSup},
+		{plain(elf.ELFCLASS64, false).build(), ErrOtherSup},
+		{plain(elf.ELFCLASS32, false).build(), ErrOtherMachine},
+	} {
+		write(t, common, test.data)
+		asked := 0
+		places := Places{Fetch: func([]byte) (string, error) { asked++; return common, nil }}
+		found, probes := places.FindAlt(openFile(t, prog))
+		if (found != nil) != (test.want == nil) || !errors.Is(probes[0].Err, test.want) || probes[0].What != AltFile || asked > 0 {
+			t.Errorf("want %v: found %v, %+v, fetched %d times", test.want, found, probes, asked)
+		}
+		if found != nil {
+			found.Close()
+		}
+	}
+}
+
+// placesTree has a program below a system root, and a debug file for it.
+type placesTree struct {
+	root, prog, id string
+	debug          []byte
+}
+
+func newPlacesTree(t *testing.T) placesTree {
+	debug := debugSpec(elf.ELFCLASS64, false).build()
+	stripped := strippedSpec(elf.ELFCLASS64, false)
+	stripped.sections = append(stripped.sections, stripped.linkSection("x.debug", crc32.ChecksumIEEE(debug)))
+	root := filepath.Join(t.TempDir(), "root")
+	prog := filepath.Join(root, "usr", "bin", "x")
+	write(t, prog, stripped.build())
+	return placesTree{root, prog, fmt.Sprintf("%x", "0123456789abcdefghij"), debug}
+}
+
+// Each place below a system root is found alone: build-id directories, and the
+// directory of the program as it is called inside.
+func TestSysroot(t *testing.T) {
+	x := newPlacesTree(t)
+	byID := filepath.Join(".build-id", x.id[:2], x.id[2:]+".debug")
+	other := t.TempDir()
+	for _, test := range []struct {
+		name, path string
+		places     Places
+	}{
+		{"build-id directory", filepath.Join(x.root, DefaultDebugDir, byID), Places{Sysroots: []string{x.root}}},
+		{"build-id directory given itself", filepath.Join(x.root, byID), Places{DebugDirs: []string{filepath.Join(x.root, ".build-id")}}},
+		{"mirrored", filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug"), Places{Sysroots: []string{x.root}}},
+		{"mirrored without /usr", filepath.Join(x.root, DefaultDebugDir, "bin/x.debug"), Places{Sysroots: []string{x.root}}},
+		{"top of usr/lib/debug", filepath.Join(x.root, DefaultDebugDir, "x.debug"), Places{Sysroots: []string{x.root}}},
+		{"the second of two", filepath.Join(other, DefaultDebugDir, byID), Places{Sysroots: []string{x.root, other}}},
+		{"mirrored in another directory", filepath.Join(other, "usr/bin/x.debug"), Places{DebugDirs: []string{other}, Sysroots: []string{x.root}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			write(t, test.path, x.debug)
+			defer os.Remove(test.path)
+			found, probes := test.places.FindDebug(openFile(t, x.prog))
+			if found == nil || found.Path() != test.path {
+				t.Fatalf("found %v, probes %+v", found, probes)
+			}
+			found.Close()
+			for _, p := range probes[:len(probes)-1] {
+				if !errors.Is(p.Err, fs.ErrNotExist) || p.What != DebugFile {
+					t.Errorf("probe %+v", p)
+				}
+			}
+		})
+	}
+}
+
+// A system root that is named by a symbolic link, and one that the program is
+// not below.
+func TestSysrootNames(t *testing.T) {
+	x := newPlacesTree(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(x.root, link); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	debug := filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug")
+	write(t, debug, x.debug)
+	found, probes := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, x.prog))
+	if found == nil {
+		t.Fatalf("%+v", probes)
+	}
+	found.Close()
+	outside := filepath.Join(t.TempDir(), "x")
+	data, err := os.ReadFile(x.prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, outside, data)
+	if found, _ := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, outside)); found != nil {
+		t.Errorf("found %s", found.Path())
+	}
+}
+
+// The places of dwz's file and of split DWARF, below a system root too.
+func TestCompanionPlaces(t *testing.T) {
+	x := newPlacesTree(t)
+	places := Places{DebugDirs: []string{"/d"}, SplitDirs: []string{"/s"}, Sysroots: []string{x.root}}
+	f := openFile(t, x.prog)
+	m := &Image{Main: f}
+	inside := x.root + DefaultDebugDir
+	for _, test := range []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"absolute alt", places.altPaths(f, AltLink{Path: "/usr/lib/debug/.dwz/arch/p", ID: []byte{0xab, 1}}), []string{
+			x.root + "/usr/lib/debug/.dwz/arch/p", "/usr/lib/debug/.dwz/arch/p", "/d/.dwz/p", "/d/.dwz/arch/p",
+			inside + "/.dwz/p", "/d/.build-id/ab/01.debug", inside + "/.build-id/ab/01.debug"}},
+		{"relative alt", places.altPaths(f, AltLink{Path: "../p"}), []string{x.root + "/usr/p", "/d/.dwz/p", inside + "/.dwz/p"}},
+		{"dwo", places.splitPaths(m, "/build", "a/b.dwo"), []string{
+			x.root + "/build/a/b.dwo", "/build/a/b.dwo", "/s/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/a/b.dwo", x.root + "/usr/bin/b.dwo"}},
+		{"absolute dwo", places.splitPaths(m, "/build", "/a/b.dwo"), []string{x.root + "/a/b.dwo", "/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/b.dwo"}},
+		{"dwo of a build that can be moved", places.splitPaths(m, "out", "b.dwo"), []string{"/s/b.dwo", "/s/out/b.dwo", x.root + "/usr/bin/out/b.dwo"}},
+		{"dwp", places.packagePaths(m), []string{
+			x.prog + ".dwp", "/s/x.dwp", "/d/usr/bin/x.dwp", "/d/x.dwp", inside + "/usr/bin/x.dwp", inside + "/bin/x.dwp", inside + "/x.dwp"}},
+	} {
+		rest := test.got
+		for _, want := range test.want {
+			i := 0
+			for i < len(rest) && rest[i] != want {
+				i++
+			}
+			if i == len(rest) {
+				t.Errorf("%s: no %s in order among %q", test.name, want, test.got)
+				break
+			}
+			rest = rest[i+1:]
+		}
+	}
+}
+
+func TestFetch(t *testing.T) {
+	x := newPlacesTree(t)
+	debug := filepath.Join(x.root, "fetched")
+	other := debugSpec(elf.ELFCLASS64, false)
+	other.sections[1].data = other.noteBytes("GNU", 3, []byte("another"), 4)
+	refused := errors.New("refused")
+	for _, test := range []struct {
+		name     string
+		data     []byte
+		err      error
+		want     error
+		rejected bool
+	}{
+		{"the right file", x.debug, nil, nil, false},
+		{"another's", other.build(), nil, ErrOtherBuildID, true},
+		{"none", nil, fs.ErrNotExist, fs.ErrNotExist, false},
+		{"no answer", nil, refused, refused, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			write(t, debug, test.data)
+			places := Places{Fetch: func(id []byte) (string, error) {
+				if fmt.Sprintf("%x", id) != x.id {
+					t.Errorf("asked for %x", id)
+				}
+				return debug, test.err
+			}}
+			found, probes := places.FindDebug(openFile(t, x.prog))
+			last := probes[len(probes)-1]
+			if (found != nil) != (test.want == nil) || !errors.Is(last.Err, test.want) || last.Rejected() != test.rejected {
+				t.Errorf("found %v, %+v", found, last)
+			}
+			if found != nil {
+				found.Close()
+			}
+		})
+	}
+}
