@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
 	"cmd/dump_syms":       {"dump", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command"},
-	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "emit", "internal/atomicfile", "internal/command"},
+	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command"},
 }
 
 // TestImports holds the direction of the imports.

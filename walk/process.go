@@ -3,6 +3,8 @@ package walk
 import (
 	"cmp"
 	"slices"
+
+	"symkit/elfx"
 )
 
 // Process is a crashed process, as far as its dump tells.
@@ -79,7 +81,9 @@ type Module struct {
 	Base, End uint64
 	// Bias is what is added to the file's own virtual addresses.
 	Bias    uint64
-	BuildID []byte // nil: unknown
+	BuildID []byte // nil: unknown, or none
+	// Segments are its program headers as the process has them; nil: unknown.
+	Segments []elfx.Segment
 	// DebugID is the id of its MODULE record; empty: unknown.
 	DebugID string
 	// Name is the name that symbol stores know it by: DT_SONAME where the dump

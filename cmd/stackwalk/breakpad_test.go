@@ -21,7 +21,7 @@ import (
 type breakpadLike struct{ files *walk.Files }
 
 func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
-	f, _ := b.files.Binary(m)
+	f := b.files.Local(m)
 	if f == nil {
 		return &walk.Symbols{}
 	}

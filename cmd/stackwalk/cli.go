@@ -10,7 +10,8 @@ import (
 const description = `Show the stack of every thread of a crashed process.
 
 Symbols are looked for in symbol stores and files (--symbols), then in the ELF files of the modules, with their
-debug files: at the paths that the crash dump has, below --sysroot, in build-id directories.
+debug files: at the paths that the crash dump has, below --sysroot, in build-id directories, on the servers of
+DEBUGINFOD_URLS.
 
 Examples:
 
@@ -31,7 +32,7 @@ type cli struct {
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or symbol file. May be repeated; comes before ELF files."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
 	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug."`
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
 	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
 
 	Format   string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default) or json."`

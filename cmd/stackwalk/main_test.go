@@ -1,13 +1,18 @@
 package main
 
 import (
+	"encoding/hex"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"symkit/elfx"
 	"symkit/internal/testfile"
 )
 
@@ -19,7 +24,9 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script. Their command `fixture NAME
 // [AS]` puts a file of the repository's testdata/elf into the script's
-// directory, unpacked; `cut FROM TO COUNT` copies the first bytes of a file.
+// directory, unpacked; `cut FROM TO` copies the first half of a file; `strip
+// FROM TO` makes a program without sections; `serve KIND=FILE...` runs a
+// debuginfod server.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -34,8 +41,38 @@ func TestScripts(t *testing.T) {
 				data := ts.ReadFile(args[0])
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(data[:len(data)/2]), 0o644))
 			},
+			"strip": func(ts *testscript.TestScript, _ bool, args []string) {
+				data := []byte(ts.ReadFile(args[0]))
+				clear(data[0x28:0x30]) // e_shoff
+				clear(data[0x3c:0x40]) // e_shnum, e_shstrndx
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o755))
+			},
+			"serve": serve,
 		},
 	})
+}
+
+// serve runs a debuginfod server for KIND=FILE pairs, and has the programs of
+// the script ask it.
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	files := map[string][]byte{} // by the URL's path
+	for _, arg := range args {
+		kind, name, _ := strings.Cut(arg, "=")
+		f, err := elfx.Open(ts.MkAbs(name))
+		ts.Check(err)
+		files["/buildid/"+hex.EncodeToString(f.BuildID())+"/"+kind] = []byte(ts.ReadFile(name))
+		ts.Check(f.Close())
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if data := files[r.URL.Path]; data != nil {
+			_, _ = w.Write(data)
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("DEBUGINFOD_URLS", server.URL)
+	ts.Setenv("DEBUGINFOD_CACHE_PATH", ts.MkAbs("cache"))
 }
 
 // fixture returns a file of testdata/elf.

@@ -69,7 +69,7 @@ func walkCore(t *testing.T, exe, path string) *walk.Result {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { core.Close() })
-	res, err := walk.Walk(context.Background(), core.Process, &dumper{files, files.Dirs, 0}, walk.Options{})
+	res, err := walk.Walk(context.Background(), core.Process, &dumper{files: files, dirs: files.Dirs}, walk.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

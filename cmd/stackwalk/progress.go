@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"sync"
 
+	"symkit/elfx/debuginfod"
 	"symkit/walk"
 )
 
@@ -41,13 +43,33 @@ func (p *progress) module(m *walk.Module) {
 	if p.out == nil {
 		return
 	}
+	p.show(fmt.Sprintf("loading symbols of %q", cut(m.Name)))
+}
+
+// download shows how much of a file a debuginfod server has sent.
+func (p *progress) download(d debuginfod.Progress) {
+	if p.out == nil {
+		return
+	}
+	line := fmt.Sprintf("downloading %q: %.1f", cut(path.Base(path.Dir(d.URL))), float64(d.Done)/(1<<20))
+	if d.Total > 0 {
+		line += fmt.Sprintf(" of %.1f", float64(d.Total)/(1<<20))
+	}
+	p.show(line + " MiB")
+}
+
+// cut bounds what stands in the line.
+func cut(name string) string {
+	if len(name) > 60 {
+		return name[:60]
+	}
+	return name
+}
+
+func (p *progress) show(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name := m.Name
-	if len(name) > 60 {
-		name = name[:60]
-	}
-	fmt.Fprintf(p.out, "%sloading symbols of %q", clearLine, name)
+	fmt.Fprint(p.out, clearLine, line)
 	p.shown = true
 }
 

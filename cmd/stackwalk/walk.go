@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"symkit/elfx"
+	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/walk"
@@ -19,16 +21,18 @@ import (
 // walk does the job.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if len(c.DebugDir) == 0 {
-		c.DebugDir = []string{elfx.DefaultDebugDir}
+		c.DebugDir = []string{filepath.Join(c.Sysroot, elfx.DefaultDebugDir)}
 	}
-	files := &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir}
-	defer files.Close()
 	if c.Exe != "" {
 		if _, err := os.Stat(c.Exe); err != nil {
 			return command.Failed, err
 		}
 	}
-	supplier, err := c.supplier(files)
+	bar := newProgress(c.stderr)
+	remote := c.remote(bar)
+	files := &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: fetch(ctx, remote)}
+	defer files.Close()
+	supplier, err := c.supplier(files, remote)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -42,7 +46,6 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	bar := newProgress(c.stderr)
 	res, err := walk.Walk(ctx, p, supplier, walk.Options{
 		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module})
 	bar.done()
@@ -60,7 +63,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 }
 
 // supplier is where symbols come from, in order.
-func (c *cli) supplier(files *walk.Files) (walk.Supplier, error) {
+func (c *cli) supplier(files *walk.Files, remote *debuginfod.Client) (walk.Supplier, error) {
 	store, err := walk.NewStore(c.Symbols)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,24 @@ func (c *cli) supplier(files *walk.Files) (walk.Supplier, error) {
 	if c.NoELF {
 		return store, nil
 	}
-	return walk.Chain(store, &dumper{files, c.DebugDir, c.Jobs}), nil
+	return walk.Chain(store, &dumper{files, c.DebugDir, c.Jobs, remote}), nil
+}
+
+// remote is the debuginfod client of the environment; nil when there is none
+// to use.
+func (c *cli) remote(bar *progress) *debuginfod.Client {
+	if c.NoELF {
+		return nil
+	}
+	client, err := debuginfod.FromEnv()
+	if err != nil {
+		fmt.Fprintf(c.stderr, "stackwalk: warning: %v\n", err)
+		return nil
+	}
+	if client != nil {
+		client.Progress = bar.download
+	}
+	return client
 }
 
 // threads are the indices of the threads to walk, nil for all.
@@ -117,6 +137,9 @@ func (c *cli) report(res *walk.Result) {
 		fmt.Fprintf(w, "stackwalk: warning: %s\n", warning)
 	}
 	for _, m := range res.Process.Modules {
+		for _, p := range c.unused(res, m) {
+			fmt.Fprintf(w, "stackwalk: warning: %s: not used for %s: %v\n", p.Path, m.Path, p.Err)
+		}
 		if n := res.BadLines[m]; n > 0 {
 			fmt.Fprintf(w, "stackwalk: warning: %s: %d lines of its symbols make no sense\n", res.Symbols[m].From, n)
 		}
@@ -124,6 +147,25 @@ func (c *cli) report(res *walk.Result) {
 			describe(w, res, m)
 		}
 	}
+}
+
+// unused are the files that were found for m, but are another's or damaged, and
+// the servers that did not answer. What --exe names is for some module; that it
+// is not for the others goes without saying.
+func (c *cli) unused(res *walk.Result, m *walk.Module) (out []elfx.Probe) {
+	syms := res.Symbols[m]
+	if syms == nil {
+		return nil
+	}
+	for _, p := range syms.Tried {
+		switch {
+		case !p.Rejected(), errors.Is(p.Err, walk.ErrOtherModule), errors.Is(p.Err, debuginfod.ErrNotFound):
+		case p.Path == c.Exe && m != res.Process.Main:
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // describe tells where the symbols of a module were looked for.

@@ -97,6 +97,7 @@ func read(name string, data []byte, files *walk.Files) (*Core, error) {
 	}
 	c.crash()
 	c.findModules()
+	c.mem.fetch = true
 	return c, nil
 }
 

@@ -139,7 +139,7 @@ func (c *Core) program() (*walk.Module, header) {
 	if c.files.Exe != "" {
 		m.Path = c.files.Exe
 	}
-	f, _ := c.files.Binary(m)
+	f := c.files.Local(m)
 	if f == nil {
 		return nil, header{}
 	}
@@ -195,7 +195,7 @@ func (c *Core) library(bias uint64, path string) {
 	}
 	m := &walk.Module{Path: path, Bias: bias, Base: bias}
 	if c.files != nil {
-		if f, _ := c.files.Binary(m); f != nil {
+		if f := c.files.Local(m); f != nil {
 			if full, ok := c.module(header{f}, bias, path); ok {
 				m.Base, m.End, m.Bias, m.BuildID = full.Base, full.End, full.Bias, full.BuildID
 				c.add(m)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"slices"
-	"sync"
 
 	"symkit/elfx"
 	"symkit/walk"
@@ -15,9 +14,9 @@ import (
 type memory struct {
 	core *Core
 	segs []segment // by address, without overlaps
-
-	mu    sync.Mutex
-	files map[*walk.Module]*elfx.File
+	// fetch: files may be fetched from elsewhere. While modules are being
+	// found only those at hand serve: not every module is in a stack.
+	fetch bool
 }
 
 // segment is one PT_LOAD of the core.
@@ -28,7 +27,7 @@ type segment struct {
 }
 
 func newMemory(f *elfx.File, c *Core) *memory {
-	m := &memory{core: c, files: map[*walk.Module]*elfx.File{}}
+	m := &memory{core: c}
 	for _, s := range f.Segments {
 		if s.Type != elf.PT_LOAD || s.Memsz == 0 && s.Filesz == 0 {
 			continue
@@ -104,13 +103,10 @@ func (m *memory) binary(mod *walk.Module) *elfx.File {
 	if m.core.files == nil || mod.Image != nil {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f, ok := m.files[mod]
-	if !ok {
-		f, _ = m.core.files.Binary(mod)
-		m.files[mod] = f
+	if !m.fetch {
+		return m.core.files.Local(mod)
 	}
+	f, _ := m.core.files.Binary(mod)
 	return f
 }
 

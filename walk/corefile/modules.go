@@ -72,7 +72,7 @@ func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) 
 	if m.End <= m.Base {
 		return nil, false
 	}
-	m.BuildID = c.buildID(h, m.Bias)
+	m.BuildID, m.Segments = c.buildID(h, m.Bias), h.Segments
 	return m, true
 }
 
@@ -163,7 +163,7 @@ func (c *Core) withoutHeader(i int) {
 		return
 	}
 	if c.files != nil {
-		if f, _ := c.files.Binary(m); f != nil {
+		if f := c.files.Local(m); f != nil {
 			if full, ok := c.module(header{f}, e.begin, e.name); ok {
 				m.Base, m.Bias, m.End, m.BuildID = full.Base, full.Bias, full.End, full.BuildID
 			}
