@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"dump/dwarfx":         {"internal/wire"},
 	"dump/gosym":          {"internal/wire"},
 	"dump/names":          {},
+	"dump/store":          {"internal/atomicfile"},
 	"dump":                {"dump/dwarfx", "dump/gosym", "dump/names", "elfx", "cfi", "sframe", "emit", "internal/wire"},
 	"check":               {"elfx", "cfi", "sframe", "emit", "internal/wire"},
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire"},

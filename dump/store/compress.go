@@ -1,0 +1,41 @@
+package store
+
+import (
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compression is how symbol files are compressed. The compressed bytes depend
+// on the content alone.
+type Compression uint8
+
+// The ways to compress.
+const (
+	None Compression = iota
+	Gzip             // RFC 1952; the file's name ends in .gz
+	Zstd             // RFC 8878; the file's name ends in .zst
+)
+
+var suffixes = []string{"", ".gz", ".zst"}
+
+// maxSuffix is the length of the longest of the suffixes.
+const maxSuffix = len(".zst")
+
+// compress has write write to w, compressed.
+func (c Compression) compress(w io.Writer, write func(io.Writer) error) error {
+	switch c {
+	case Gzip:
+		z := gzip.NewWriter(w)
+		return errors.Join(write(z), z.Close())
+	case Zstd:
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(z), z.Close())
+	}
+	return write(w)
+}

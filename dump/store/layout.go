@@ -1,0 +1,124 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// Layout is where in a store the files of a module lie.
+type Layout uint8
+
+// The layouts. IDs in paths of Unified and GDB are lower case and divided after
+// the second digit.
+const (
+	// Breakpad has NAME/ID/NAME.sym (Breakpad's SimpleSymbolSupplier, Tecken).
+	Breakpad Layout = iota
+	// Unified has ID/breakpad, ID/executable and ID/debuginfo (Sentry's
+	// symbolicator); the ID is the build id, else the module's.
+	Unified
+	// GDB has BUILDID.sym, BUILDID.debug and the program as BUILDID (GDB manual,
+	// "Separate Debug Files"). GDB looks for them below a directory .build-id.
+	GDB
+)
+
+var layoutNames = []string{"breakpad", "unified", "gdb"}
+
+func (l Layout) String() string { return layoutNames[l] }
+
+// Kind is what a file holds of a module.
+type Kind uint8
+
+// The kinds of files.
+const (
+	Symbols    Kind = iota // the symbol file
+	Executable             // the ELF file that is loaded
+	DebugInfo              // the ELF file with the debug information alone
+)
+
+var (
+	// ErrNoBuildID: the layout knows modules by their build ids.
+	ErrNoBuildID = errors.New("no build id, by which this layout finds modules")
+	// ErrNoPlace: the layout has symbol files only.
+	ErrNoPlace = errors.New("this layout has no place for ELF files")
+	// ErrNameTooLong: file systems do not take the name.
+	ErrNameTooLong = errors.New("name is too long for a file")
+)
+
+// maxName is the longest name of a file or directory on usual file systems, in
+// bytes.
+const maxName = 255
+
+// Module is what identifies a module.
+type Module struct {
+	Names  []string // the module is found under each; as in MODULE records, or file names
+	ID     string   // of the MODULE record
+	CodeID string   // of the INFO CODE_ID record: the build id; may be empty
+}
+
+// Paths are where a file of m belongs: slash-separated, below the store's
+// directory, without duplicates and in the order of the names.
+func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
+	if l == Breakpad {
+		return breakpadPaths(m, kind)
+	}
+	id := m.CodeID
+	if id == "" && l == Unified {
+		id = m.ID
+	}
+	if len(id) <= 2 {
+		return nil, ErrNoBuildID
+	}
+	id = strings.ToLower(id)
+	id = id[:2] + "/" + id[2:]
+	if l == Unified {
+		return []string{id + "/" + [...]string{"breakpad", "executable", "debuginfo"}[kind]}, nil
+	}
+	return []string{id + [...]string{".sym", "", ".debug"}[kind]}, nil
+}
+
+func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
+	if kind != Symbols {
+		return nil, ErrNoPlace
+	}
+	seen := map[string]bool{}
+	for _, name := range m.Names {
+		name = FileName(name)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		file := strings.TrimSuffix(name, ".pdb") + ".sym"
+		if len(file)+maxSuffix > maxName {
+			return nil, fmt.Errorf("%w: %.40s… has %d bytes", ErrNameTooLong, name, len(name))
+		}
+		paths = append(paths, path.Join(name, m.ID, file))
+	}
+	return paths, nil
+}
+
+// FileName turns a module's name into that of a file: what follows the last
+// slash or backslash, as Breakpad's processor has it, with a _ for each control
+// character and each byte that is not UTF-8. What would name no file ("", ".",
+// "..") is "_".
+func FileName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	var out strings.Builder
+	for len(name) > 0 {
+		r, n := utf8.DecodeRuneInString(name)
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && n == 1 {
+			out.WriteByte('_')
+		} else {
+			out.WriteString(name[:n])
+		}
+		name = name[n:]
+	}
+	switch text := out.String(); text {
+	case "", ".", "..":
+		return "_"
+	default:
+		return text
+	}
+}

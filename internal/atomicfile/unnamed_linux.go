@@ -1,0 +1,40 @@
+package atomicfile
+
+import (
+	"fmt"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// unnamed makes a file in root's file system that has no name (open(2),
+// O_TMPFILE). It fails where the file system has none, or where /proc, which
+// link needs, is not there.
+func unnamed(root *os.Root) (*os.File, error) {
+	f, err := root.OpenFile(".", unix.O_TMPFILE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(procPath(f)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// link gives an unnamed file a name below root.
+func link(root *os.Root, f *os.File, name string) error {
+	dir, err := root.Open(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = unix.Linkat(unix.AT_FDCWD, procPath(f), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
+	if err != nil {
+		return &os.PathError{Op: "link", Path: name, Err: err}
+	}
+	return nil
+}
+
+func procPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
