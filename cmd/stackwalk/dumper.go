@@ -22,6 +22,15 @@ type dumper struct {
 	remote *debuginfod.Client
 }
 
+// places is where companions are looked for.
+func (d *dumper) places(ctx context.Context) elfx.Places {
+	places := elfx.Places{DebugDirs: d.dirs}
+	if d.remote != nil {
+		places.Fetch = func(id []byte) (string, error) { return d.remote.Find(ctx, id, debuginfod.DebugInfo) }
+	}
+	return places
+}
+
 // fetch returns walk.Files.Fetch: the modules' binaries from the servers.
 func fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (string, error) {
 	if remote == nil {
@@ -70,12 +79,9 @@ func (d *dumper) image(ctx context.Context, m *walk.Module, out *walk.Symbols) (
 	if s := main.Section(".debug_info"); s != nil && s.Present() {
 		return img, nil
 	}
-	debug, probes = main.FindDebug(d.dirs)
-	if debug == nil {
+	places := d.places(ctx)
+	if debug, probes = places.FindDebug(main); debug == nil {
 		out.Tried = append(out.Tried, probes...)
-		debug = d.fetchDebug(ctx, m, out)
-	}
-	if debug == nil {
 		return img, nil
 	}
 	joined, err := elfx.Join(main, debug)
@@ -120,7 +126,7 @@ func (d *dumper) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Symbo
 
 // dump writes the symbols into memory and indexes them.
 func (d *dumper) dump(ctx context.Context, img *elfx.Image, m *walk.Module, out *walk.Symbols) error {
-	others := img.FindCompanions(d.dirs, nil)
+	others := img.FindCompanions(d.places(ctx))
 	defer others.Close()
 	mod, err := dump.Dump(ctx, img, dump.Options{Jobs: d.jobs, Inlines: true, Name: m.Name, ID: idOf(img), Companions: others})
 	if err != nil {
