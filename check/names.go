@@ -160,6 +160,10 @@ func (k nameKey) acceptScoped(sym string) bool {
 	if k.far || len(scopes) == 0 {
 		return true
 	}
+	if k.linkage != "" && readable(k.linkage) != k.linkage {
+		// It tells all; the scopes can only be fewer.
+		return strings.HasSuffix(normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
+	}
 	// What is in brackets, and closures, have no names of their own.
 	prefix = strings.TrimRight(bare(prefix), ":.")
 	innermost := bare(normalise(scopes[len(scopes)-1]))

@@ -248,9 +248,37 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	}
 }
 
+// Symbol files of C, C++ and Rust, of all machines, with inlined calls.
 func TestOracleMutations(t *testing.T) {
-	checkMutations(t, "cxx-x86_64-gcc12-O2-dw5.elf", 20_000)
-	checkMutations(t, "lang-s390x-gcc12-O2-dw5.elf", 10_000)
+	for _, name := range []string{
+		"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-arm-gcc12-O2-dw4.elf", "cxx-ppc64le-gcc12-O2-dw5.elf",
+		"cxx-s390x-gcc12-O2-dw5.elf", "cxx-riscv64-gcc12-O2-dw4.elf", "lang-i686-gcc12-O2-dw5.elf", "lang-mips-gcc12-O2-dw5.elf",
+		"lang-x86_64-clang14-O2-dw4.elf", "asm-x86_64-gas-dw5.elf", "rust-x86_64-rustc-O-dw5.so",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("..", "testdata", "elf", name)
+			checkMutations(t, image(t, path, ""), dumped(t, "--inlines", path), mutationsEach)
+		})
+	}
+}
+
+// mutationsEach is the number of mutations of one file in `make oracle`.
+const mutationsEach = 1000
+
+// The same of larger files: more mutations, a kernel module, Go.
+func TestCorpusMutations(t *testing.T) {
+	for _, file := range []struct {
+		path string
+		n    int
+	}{
+		{corpusFile(t, "linux-image-*-dbg/usr/lib/debug/lib/modules/*/kernel/crypto/gcm.ko"), 10 * mutationsEach},
+		{filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5.elf"), 20 * mutationsEach},
+		{corpusFile(t, "libc6/lib/x86_64-linux-gnu/libresolv.so.2"), mutationsEach},
+	} {
+		t.Run(filepath.Base(file.path), func(t *testing.T) {
+			checkMutations(t, image(t, file.path, ""), dumped(t, "--inlines", file.path), file.n)
+		})
+	}
 }
 
 func TestCorpusOwn(t *testing.T) {
