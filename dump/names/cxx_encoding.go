@@ -61,6 +61,9 @@ func (x *cxxTree) methodType(name, function ref) (bare, typ ref) {
 	if n.kind != kindMethod {
 		return name, function
 	}
+	if x.nodes[n.a].kind >= kindTyped {
+		x.fail() // a type for a function
+	}
 	bare, n.a, n.flags = n.a, function, 0
 	return bare, x.add(n)
 }

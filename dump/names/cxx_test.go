@@ -145,6 +145,7 @@ var cxxLeft = []struct{ why, in string }{
 	{"qualifiers twice", "_Z1fPKKi"},
 	{"qualifiers of a qualified function", "_Z1fPKFvvRE"},
 	{"function called as a type", "_ZZ1fPK1aIiEES0_i"},
+	{"function called as a method's type", "_ZZ1fFvvOEvES_NKUlvE0_clEv"},
 	{"method of a qualified type", "_Z1fPKiNKS_E"},
 	{"array of functions", "_Z1fIFivEEvRA2_KT_"},
 	{"throw", "_Z1fPDwiEFvvE"},
