@@ -1,0 +1,289 @@
+package mutant
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// Bomb is a small file that asks for a great deal of time or memory.
+type Bomb struct {
+	Name string
+	Make func() []byte
+}
+
+// Bombs are all of them, each one kind of trap for readers of ELF, DWARF, call
+// frame information and symbols.
+var Bombs = []Bomb{
+	{"zlib section of 1 KB that claims 1 TB", func() []byte { return compressed(elf.COMPRESS_ZLIB, 1<<40, deflated(1000)) }},
+	{"zstd section of 1 KB that claims 1 TB", func() []byte { return compressed(elf.COMPRESS_ZSTD, 1<<40, make([]byte, 1000)) }},
+	{".zdebug_info that claims 1 TB", func() []byte {
+		return build(debug(".zdebug_info", append(binary.BigEndian.AppendUint64([]byte("ZLIB"), 1<<40), deflated(1000)...)))
+	}},
+	{"zlib section of 256 KB that holds 256 MB", func() []byte { return compressed(elf.COMPRESS_ZLIB, 256<<20, deflated(256<<20)) }},
+	{"DIEs one million deep", func() []byte { return dwarfFile(tree(dwarf.TagLexDwarfBlock), nested(), textRange()) }},
+	{"subprograms one million deep", func() []byte { return dwarfFile(tree(dwarf.TagSubprogram), nested(), textRange()) }},
+	{"inlined calls one million deep", func() []byte { return dwarfFile(tree(dwarf.TagInlinedSubroutine), nested(), textRange()) }},
+	{"specifications in a circle", specifications},
+	{"a function over all of 2^64 bytes", func() []byte { return function(0, ^uint64(0)) }},
+	{"a function that wraps around", func() []byte { return function(textAddr, ^uint64(0)) }},
+	{"thousands of attributes without bytes", zeroSized},
+	{"one range list read by every function", sharedRanges},
+	{"one long name for every function", longNames},
+	{"a line program that only emits rows", func() []byte { return lineFile(bytes.Repeat([]byte{1}, 2<<20)) }},
+	{"a line program that advances for ever", func() []byte { return lineFile(bytes.Repeat([]byte{8, 1}, 1<<20)) }},
+	{"a line program of sequences", func() []byte { return lineFile(bytes.Repeat([]byte{0, 1, 1}, 1<<19)) }},
+	{"one long directory for every file", longPaths},
+	{"call frame advances", func() []byte { return frames(bytes.Repeat([]byte{4, 0xff, 0xff, 0xff, 0xff, 0x0e, 8}, 1<<17), 1) }},
+	{"remembered states", func() []byte { return frames(bytes.Repeat([]byte{0x0a}, 1<<20), 1) }},
+	{"a hundred thousand FDEs of all memory", func() []byte { return frames(nil, 100_000) }},
+	{"rows of every byte, a thousand times", func() []byte { return frames(bytes.Repeat([]byte{0x41, 0x0e, 8, 0x41, 0x0e, 16}, 500), 1000) }},
+	{"one long name for every symbol", longSymbols},
+	{"names that grow when they are demangled", mangled},
+	{"SFrame with 2^32 FDEs", func() []byte { return sframe(^uint32(0), ^uint32(0)) }},
+	{"a Go table of 2^32 functions", gopclntab},
+}
+
+var le = binary.LittleEndian
+
+func deflated(size int) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	for zeros := make([]byte, 1<<16); size > 0; size -= len(zeros) {
+		w.Write(zeros[:min(size, len(zeros))]) // to memory: cannot fail
+	}
+	w.Close()
+	return b.Bytes()
+}
+
+// compressed has a .debug_info with an Elf64_Chdr.
+func compressed(kind elf.CompressionType, size uint64, data []byte) []byte {
+	header := le.AppendUint64(le.AppendUint32(le.AppendUint32(nil, uint32(kind)), 0), size)
+	s := debug(".debug_info", append(le.AppendUint64(header, 1), data...))
+	s.flags = elf.SHF_COMPRESSED
+	return build(s, debug(".debug_abbrev", []byte{0}))
+}
+
+// abbrev is one abbreviation: pairs of attribute and form.
+func abbrev(code byte, tag dwarf.Tag, children bool, attrs ...byte) []byte {
+	b := []byte{code, byte(tag), 0}
+	if children {
+		b[2] = 1
+	}
+	return append(append(b, attrs...), 0, 0)
+}
+
+// Attributes and forms (DWARF 5, §7.5.4 and §7.5.6).
+const (
+	atName, atStmtList, atLowPC, atHighPC, atOrigin, atSpecification, atRanges = 0x03, 0x10, 0x11, 0x12, 0x31, 0x47, 0x55
+
+	formAddr, formData8, formString, formStrp, formRef4, formSecOffset, formPresent = 0x01, 0x07, 0x08, 0x0e, 0x13, 0x17, 0x19
+)
+
+// unit is a DWARF 4 compilation unit, whose root is an abbreviation 1 without
+// attributes and has the DIEs as its children.
+func unit(dies []byte) []byte {
+	b := le.AppendUint32(nil, uint32(7+1+len(dies)+1))
+	b = append(b, 4, 0, 0, 0, 0, 0, 8, 1)
+	return append(append(b, dies...), 0)
+}
+
+// firstDIE is the offset of what follows the root in a unit.
+const firstDIE = 4 + 7 + 1
+
+// dwarfFile has one unit with these DIEs, and abbreviations from 2.
+func dwarfFile(abbrevs, dies []byte, more ...section) []byte {
+	abbrevs = append(append(abbrev(1, dwarf.TagCompileUnit, true), abbrevs...), 0)
+	return build(append(more, debug(".debug_info", unit(dies)), debug(".debug_abbrev", abbrevs))...)
+}
+
+// tree is the abbreviation of a DIE with children that covers all of .text.
+func tree(tag dwarf.Tag) []byte {
+	return abbrev(2, tag, true, atRanges, formSecOffset)
+}
+
+// nested are DIEs each of which has the next as its child.
+func nested() []byte {
+	const depth = 1 << 20
+	return append(bytes.Repeat([]byte{2, 0, 0, 0, 0}, depth), make([]byte, depth)...)
+}
+
+// textRange is a range list of all of .text.
+func textRange() section {
+	return debug(".debug_ranges", append(body(textAddr, textAddr+textSize), make([]byte, 16)...))
+}
+
+// body is a subprogram's attributes low_pc and high_pc.
+func body(low, size uint64) []byte {
+	return le.AppendUint64(le.AppendUint64(nil, low), size)
+}
+
+func function(low, size uint64) []byte {
+	die := append([]byte{2, 'f', 0}, body(low, size)...)
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), die)
+}
+
+// specifications: a refers to b, b to c, c to a.
+func specifications() []byte {
+	const size = 1 + 4 + 16
+	var dies []byte
+	for i := range 3 {
+		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+(i+1)%3*size))
+		dies = append(dies, body(textAddr+uint64(16*i), 16)...)
+	}
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atSpecification, formRef4, atLowPC, formAddr, atHighPC, formData8), dies)
+}
+
+func zeroSized() []byte {
+	attrs := bytes.Repeat([]byte{atName, formPresent}, 8000)
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, attrs...), bytes.Repeat([]byte{2}, 1<<20))
+}
+
+func sharedRanges() []byte {
+	var ranges []byte
+	for i := range uint64(1 << 16) {
+		ranges = le.AppendUint64(le.AppendUint64(ranges, textAddr+i%4096), textAddr+i%4096+1)
+	}
+	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18)
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), dies, debug(".debug_ranges", append(ranges, make([]byte, 16)...)))
+}
+
+func longNames() []byte {
+	var dies []byte
+	for i := range uint64(textSize) {
+		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(textAddr+i, 1)...)
+	}
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formStrp, atLowPC, formAddr, atHighPC, formData8),
+		dies, debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
+}
+
+// lineFile has a unit with a DWARF 4 line program that sets an address and goes
+// on with code.
+func lineFile(code []byte) []byte {
+	return linesOf([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), code)
+}
+
+// linesOf has the tables of directories and files, and the code.
+func linesOf(tables, code []byte) []byte {
+	header := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}, tables...)
+	start := le.AppendUint64([]byte{0, 9, 2}, textAddr)
+	code = slices.Concat(start, code, []byte{0, 1, 1})
+	program := le.AppendUint32([]byte{4, 0}, uint32(len(header)))
+	program = slices.Concat(program, header, code)
+	program = append(le.AppendUint32(nil, uint32(len(program))), program...)
+	abbrevs := append(abbrev(1, dwarf.TagCompileUnit, true, atStmtList, formSecOffset),
+		append(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), 0)...)
+	dies := slices.Concat([]byte{4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 2, 'f', 0}, body(textAddr, textSize), []byte{0})
+	info := append(le.AppendUint32(nil, uint32(len(dies))), dies...)
+	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
+}
+
+func longPaths() []byte {
+	tables := append([]byte(strings.Repeat("d", 60_000)), 0, 0)
+	var code []byte
+	for i := range 10_000 {
+		tables = append(tables, 'a'+byte(i%26), 'a'+byte(i/26%26), 'a'+byte(i/676%26), 0, 1, 0, 0)
+		code = append(code, 4, byte(1+i)|0x80, byte((1+i)>>7), 0x4b) // set_file, one byte and one line on
+	}
+	return linesOf(append(tables, 0), code)
+}
+
+// frames has an .eh_frame of one CIE and count FDEs over all of .text.
+func frames(code []byte, count int) []byte {
+	cie := append([]byte{0, 0, 0, 0, 1, 0, 1, 0x78, 16}, 0x0c, 7, 8, 0x90, 1, 0, 0)
+	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
+	for range count {
+		fde := le.AppendUint32(nil, uint32(len(data)+4))
+		fde = append(fde, body(textAddr, textSize)...)
+		fde = append(fde, code...)
+		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
+	}
+	s := debug(".eh_frame", append(data, 0, 0, 0, 0))
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}
+
+// symbols has a symbol table with these names and a symbol at each byte of
+// .text, in turn.
+func symbols(strs []byte, offsets []int, count int) []byte {
+	table := make([]byte, 24)
+	for i := range count {
+		table = le.AppendUint32(table, uint32(offsets[i%len(offsets)]))
+		table = append(table, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 2, 0)
+		table = append(table, body(textAddr+uint64(i%textSize), 1)...)
+	}
+	return build(section{name: ".symtab", kind: elf.SHT_SYMTAB, data: table, link: 4, entry: 24},
+		section{name: ".strtab", kind: elf.SHT_STRTAB, data: strs})
+}
+
+func longSymbols() []byte {
+	return symbols(append([]byte(strings.Repeat("n", 1<<16)), 0), []int{0, 1, 2, 3}, 1<<16)
+}
+
+// mangled has names in which every substitution doubles what stands before.
+func mangled() []byte {
+	strs := []byte{0}
+	var offsets []int
+	for _, name := range []string{
+		"_ZN1aI" + strings.Repeat("1aI", 100) + "i" + strings.Repeat("E", 101) + "E1fEv",
+		"_Z1f" + "1aIiiE" + strings.Repeat("S_S0_", 50),
+		"_Z1fPF" + strings.Repeat("PFvPF", 2000) + "v" + strings.Repeat("E", 4001),
+		"_Z1fI" + doubling(40) + "Evv",
+		"_RNvC1a1b" + strings.Repeat("INtB2_1a", 500) + strings.Repeat("E", 500),
+		"_RIC3std" + doublingRust(30) + "E",
+	} {
+		offsets = append(offsets, len(strs))
+		strs = append(append(strs, name...), 0)
+	}
+	return symbols(strs, offsets, textSize)
+}
+
+// doubling is a template's arguments, each a pair of the one before.
+func doubling(n int) string {
+	var b strings.Builder
+	b.WriteString("1pIiiE")
+	for i := range n {
+		s := "S" + strings.ToUpper(string("0123456789abcdefghijklmnopqrstuvwxyz"[i%36])) + "_"
+		b.WriteString("1pI" + s + s + "E")
+	}
+	return b.String()
+}
+
+// doublingRust is the same with v0's back references to tuples.
+func doublingRust(n int) string {
+	var b strings.Builder
+	at := len("IC3std")
+	b.WriteString("TllE")
+	for range n {
+		ref := "B" + string("0123456789abcdefghijklmnopqrstuvwxyz"[at%36]) + "_"
+		at = b.Len() + len("IC3std")
+		b.WriteString("T" + ref + ref + "E")
+	}
+	return b.String()
+}
+
+// sframe is a header of version 2 that claims FDEs and FREs.
+func sframe(fdes, fres uint32) []byte {
+	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
+	for _, v := range []uint32{fdes, fres, 0xffffffff, 0, 0x1000} {
+		b = le.AppendUint32(b, v)
+	}
+	s := debug(".sframe", append(b, make([]byte, 4096)...))
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}
+
+// gopclntab is a header of Go 1.20 that claims functions.
+func gopclntab() []byte {
+	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+	for _, v := range []uint64{1<<32 - 1, 1<<32 - 1, textAddr, 64, 64, 64, 64, 64} {
+		b = le.AppendUint64(b, v)
+	}
+	s := debug(".gopclntab", append(b, make([]byte, 4096)...))
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}

@@ -1,0 +1,77 @@
+package mutant
+
+import (
+	"debug/elf"
+	"encoding/binary"
+)
+
+// section is one of an ELF file that is built.
+type section struct {
+	name  string
+	kind  elf.SectionType
+	flags elf.SectionFlag
+	addr  uint64
+	data  []byte
+	link  uint32 // number of another section, from 1
+	entry uint64 // size of an entry
+}
+
+// textAddr is where the .text of built files begins; textSize is its size in bytes.
+const (
+	textAddr = 0x1000
+	textSize = 0x1000
+)
+
+// build writes an x86_64 program with a build id, a .text and the sections.
+func build(sections ...section) []byte {
+	le := binary.LittleEndian
+	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00bombbomb"...)
+	sections = append([]section{
+		{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, addr: 0x200, data: id},
+		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: textAddr, data: make([]byte, textSize)},
+	}, sections...)
+	names := []byte{0}
+	headers := make([]byte, 64) // the null section
+	body := make([]byte, 64+56)
+	for _, s := range append(sections, section{name: ".shstrtab", kind: elf.SHT_STRTAB}) {
+		name := len(names)
+		names = append(append(names, s.name...), 0)
+		if s.name == ".shstrtab" {
+			s.data = names
+		}
+		headers = le.AppendUint32(headers, uint32(name))
+		headers = le.AppendUint32(headers, uint32(s.kind))
+		headers = le.AppendUint64(headers, uint64(s.flags))
+		headers = le.AppendUint64(headers, s.addr)
+		headers = le.AppendUint64(headers, uint64(len(body)))
+		headers = le.AppendUint64(headers, uint64(len(s.data)))
+		headers = le.AppendUint32(headers, s.link)
+		headers = le.AppendUint32(headers, 0)
+		headers = le.AppendUint64(headers, 1)
+		headers = le.AppendUint64(headers, s.entry)
+		body = append(body, s.data...)
+	}
+	file := append(body, headers...)
+	copy(file, "\x7fELF\x02\x01\x01")
+	le.PutUint16(file[16:], uint16(elf.ET_EXEC))
+	le.PutUint16(file[18:], uint16(elf.EM_X86_64))
+	le.PutUint32(file[20:], 1)
+	le.PutUint64(file[32:], 64)                // e_phoff
+	le.PutUint64(file[40:], uint64(len(body))) // e_shoff
+	le.PutUint16(file[52:], 64)
+	le.PutUint16(file[54:], 56)
+	le.PutUint16(file[56:], 1)
+	le.PutUint16(file[58:], 64)
+	le.PutUint16(file[60:], uint16(len(headers)/64))
+	le.PutUint16(file[62:], uint16(len(headers)/64-1))
+	le.PutUint32(file[64:], uint32(elf.PT_LOAD))
+	le.PutUint32(file[68:], uint32(elf.PF_R|elf.PF_X))
+	le.PutUint64(file[64+32:], uint64(len(body)))
+	le.PutUint64(file[64+40:], uint64(len(body)))
+	return file
+}
+
+// debug is a section that is not loaded.
+func debug(name string, data []byte) section {
+	return section{name: name, kind: elf.SHT_PROGBITS, data: data}
+}
