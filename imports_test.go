@@ -18,6 +18,8 @@ var allowed = map[string][]string{
 	"internal/atomicfile": {},
 	"internal/command":    {},
 	"internal/testfile":   {},
+	"internal/mutant":     {},
+	"internal/soak":       {"internal/mutant", "internal/testfile"},
 	"internal/inflate":    {"internal/wire"},
 	"elfx":                {"internal/wire", "internal/inflate"},
 	"cfi":                 {"internal/wire"},

@@ -1,0 +1,136 @@
+// Command soak runs the three programs on damaged files and bombs, each in a
+// process of its own under limits, and tells which of them crashed, did not end,
+// took too much memory, failed without saying where, or wrote what symcheck does
+// not accept. See docs/robustness.md; `make soak` runs it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"symkit/internal/mutant"
+	"symkit/internal/testfile"
+)
+
+// options are the flags.
+type options struct {
+	bin    string // directory of the programs
+	data   string // root of the repository, for the seeds
+	keep   string // directory for files on which a program failed
+	count  int    // mutants in all
+	first  int    // number of the first mutant of each seed
+	only   string // the one seed to use, or ""
+	jobs   int
+	time   time.Duration // of CPU, per process
+	memory int64         // peak RSS in bytes, per process, whatever the input
+	bombs  bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "directory of the programs")
+	flag.StringVar(&o.data, "data", ".", "root of the repository")
+	flag.StringVar(&o.keep, "keep", "soak-failures", "directory for files on which a program failed")
+	flag.IntVar(&o.count, "n", 100_000, "mutants in all")
+	flag.IntVar(&o.first, "first", 0, "number of the first mutant of each seed")
+	flag.StringVar(&o.only, "seed", "", "only mutants of this seed")
+	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "processes at the same time")
+	flag.DurationVar(&o.time, "time", 10*time.Second, "CPU time that a process may take")
+	flag.Int64Var(&o.memory, "memory", 2<<30, "memory that a process may take, in bytes, whatever the size of its input")
+	flag.BoolVar(&o.bombs, "bombs", true, "run the bombs too")
+	flag.Parse()
+	debug.SetMemoryLimit(smallMemory / 2)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	failed, err := o.soak(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+	if failed > 0 {
+		os.Exit(2)
+	}
+}
+
+// soak runs everything, prints the table, and returns the number of failures.
+func (o *options) soak(ctx context.Context) (failed int, err error) {
+	seeds, err := o.seeds()
+	if err != nil {
+		return 0, err
+	}
+	if err := forgetPeak(); err != nil {
+		return 0, err
+	}
+	t := newTable()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.jobs)
+	dirs := sync.Pool{New: func() any {
+		dir, err := os.MkdirTemp("", "soak")
+		if err != nil {
+			panic(err)
+		}
+		return dir
+	}}
+	each := func(name string, file func() (data []byte, kind string), steps []step) {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			dir := dirs.Get().(string)
+			defer dirs.Put(dir)
+			data, kind := file()
+			return o.try(ctx, dir, job{name, kind, data, steps}, t)
+		})
+	}
+	if o.bombs {
+		for _, b := range mutant.Bombs {
+			each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), "bomb" }, elfSteps)
+		}
+	}
+	for i := range o.count {
+		s := &seeds[i%len(seeds)]
+		number := o.first + i/len(seeds)
+		each(fmt.Sprintf("%s #%d", s.name, number), func() ([]byte, string) { return s.mutant(number) }, s.steps)
+	}
+	err = g.Wait()
+	for range o.jobs {
+		os.RemoveAll(dirs.Get().(string))
+	}
+	t.print(os.Stdout)
+	return t.failures(), err
+}
+
+// forgetPeak gives memory back and resets this process' peak, which Linux counts
+// as that of each child until it has called exec (proc(5), clear_refs).
+func forgetPeak() error {
+	debug.FreeOSMemory()
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// seeds reads the files that mutants are made of.
+func (o *options) seeds() (out []seed, err error) {
+	for _, f := range seedFiles {
+		if o.only != "" && o.only != filepath.Base(f.path) {
+			continue
+		}
+		data, err := testfile.Read(filepath.Join(o.data, f.path))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, seed{filepath.Base(f.path), data, mutant.Of(data), f.steps})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no seed is called %s", o.only)
+	}
+	return out, nil
+}

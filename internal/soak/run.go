@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// job is one file and what is to be run on it.
+type job struct {
+	name  string // of the mutant or bomb
+	kind  string // of damage
+	data  []byte
+	steps []step
+}
+
+// outcome is what one process did.
+type outcome struct {
+	failure string // what must not be, or ""
+	class   string // of the error that it reported, or ""
+	cpu     time.Duration
+	memory  int64 // peak RSS in bytes
+}
+
+// try writes the file into dir and runs the steps on it. Files on which a
+// program failed are kept.
+func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
+	in, out := filepath.Join(dir, "mutant"), filepath.Join(dir, "mutant.sym")
+	if err := os.WriteFile(in, j.data, 0o644); err != nil {
+		return err
+	}
+	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, s := range j.steps {
+		size := int64(len(j.data))
+		if s.needs != "" {
+			info, err := os.Stat(out)
+			if err != nil {
+				continue // dump_syms said why it wrote nothing
+			}
+			size += info.Size()
+		}
+		res, err := o.run(ctx, s, in, out, size)
+		if err != nil {
+			return err
+		}
+		t.add(j, s, res)
+		if res.failure != "" {
+			if err := o.save(j); err != nil {
+				return err
+			}
+		}
+	}
+	t.done(j)
+	return nil
+}
+
+// save keeps the file of a failure.
+func (o *options) save(j job) error {
+	if err := os.MkdirAll(o.keep, 0o755); err != nil {
+		return err
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '/' || r == ' ' {
+			return '-'
+		}
+		return r
+	}, j.name)
+	return os.WriteFile(filepath.Join(o.keep, name), j.data, 0o644)
+}
+
+// run runs one program on a file of a size in bytes, and judges it.
+func (o *options) run(ctx context.Context, s step, in, out string, size int64) (res outcome, err error) {
+	// A process may wait for its turn; what counts is the time it works.
+	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
+	defer cancel()
+	args := slices.Clone(s.args)
+	for i, a := range args {
+		switch a {
+		case "IN":
+			args[i] = in
+		case "OUT":
+			args[i] = out
+		}
+	}
+	bin, err := filepath.Abs(filepath.Join(o.bin, s.program))
+	if err != nil {
+		return res, err
+	}
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Dir = o.data
+	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err = cmd.Run()
+	if cmd.ProcessState == nil {
+		return res, err // it could not be started
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	res.memory = usage.Maxrss << 10
+	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
+	return res, nil
+}
+
+var (
+	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
+	// located is what DESIGN.md asks of an error: the file, then the place or what is wrong with the whole.
+	located = regexp.MustCompile(`^\w+: (error|warning): .*mutant\S*: .+`)
+	numbers = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
+)
+
+// judge tells what a process must not do, and the class of error it gave.
+func (o *options) judge(s step, state *os.ProcessState, stderr string, res outcome, size int64) (failure, class string) {
+	first, _, _ := strings.Cut(stderr, "\n")
+	code := state.ExitCode()
+	switch {
+	case panicked.MatchString(stderr):
+		return "crash: " + first, ""
+	case res.cpu > o.time || code < 0 && res.cpu > o.time/2:
+		return fmt.Sprintf("%.1f s of CPU time", res.cpu.Seconds()), ""
+	case code < 0:
+		return "ended by " + state.String(), ""
+	case res.memory > min(o.memory, smallMemory+20*size):
+		return fmt.Sprintf("%d MiB of memory for %d bytes", res.memory>>20, size), ""
+	case !slices.Contains(s.codes, code):
+		return fmt.Sprintf("exit code %d: %s", code, first), ""
+	case code == 1 && !located.MatchString(first):
+		return "an error without a place: " + first, ""
+	case code == 1:
+		_, class, _ = strings.Cut(first, ": error: ")
+		_, class, _ = strings.Cut(class, ": ")
+		return "", numbers.ReplaceAllString(class, "N")
+	}
+	return "", ""
+}
+
+// smallMemory is what a program may take whatever the size of its input: the
+// runtime, its own code and the smallest buffers.
+const smallMemory = 64 << 20

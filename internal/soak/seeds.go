@@ -1,0 +1,84 @@
+package main
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+
+	"symkit/internal/mutant"
+)
+
+// seed is a file that mutants are made of.
+type seed struct {
+	name   string
+	data   []byte
+	layout mutant.Layout
+	steps  []step
+}
+
+// mutant is the seed's mutant with a number: the same for ever.
+func (s *seed) mutant(number int) (data []byte, kind string) {
+	h := fnv.New64a()
+	h.Write([]byte(s.name)) // cannot fail
+	return s.layout.Mutate(s.data, rand.New(rand.NewPCG(uint64(number), h.Sum64())))
+}
+
+// step is one program to run on a file. IN is the file, OUT what dump_syms
+// writes; a step that needs OUT is left out where there is none.
+type step struct {
+	program string
+	args    []string
+	needs   string // "" or "OUT"
+	codes   []int  // exit codes that are fine
+}
+
+var (
+	elfSteps = []step{
+		{"dump_syms", []string{"--inlines", "-o", "OUT", "IN"}, "", []int{0, 1}},
+		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
+		{"symcheck", []string{"OUT", "IN"}, "OUT", []int{0, 1, 2}},
+	}
+	dumpSteps = []step{
+		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
+		{"stackwalk", []string{"--format=json", "--symbols", "cmd/stackwalk/testdata/breakpad/symbols", "IN"}, "", []int{0, 1, 2}},
+	}
+	symSteps = []step{
+		{"symcheck", []string{"lint", "IN"}, "", []int{0, 1, 2}},
+		{"symcheck", []string{"IN", "testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
+	}
+)
+
+// seedFiles are from many producers and machines, of both byte orders and word
+// sizes, and small, so that damage hits what matters.
+var seedFiles = []struct {
+	path  string
+	steps []step
+}{
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-clang14-O2-dw5-64.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4-types.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zlib.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zstd.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-mini.elf", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.o", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-nosections.so", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw2.elf", elfSteps},
+	{"testdata/elf/cxx-s390x-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/lang-mips-gcc12-O2-dw4.elf", elfSteps},
+	{"testdata/elf/lang-arm-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/cxx-aarch64pac-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/cxx-riscv64-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/cxx-ppc64le-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/cxx-i686-gcc12-O2-dw5.elf", elfSteps},
+	{"testdata/elf/asm-x86_64-gas-dw5.elf", elfSteps},
+	{"testdata/elf/rust-x86_64-rustc-O-dw5.so", elfSteps},
+	{"testdata/elf/go-x86_64-gc.elf", elfSteps},
+	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", elfSteps},
+	{"dump/testdata/sframe/v2-amd64-special.so", elfSteps},
+	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", elfSteps},
+	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.core", dumpSteps},
+	{"walk/minidump/testdata/minidump2.dmp", dumpSteps},
+	{"walk/minidump/testdata/linux-mini.dmp", dumpSteps},
+	{"walk/minidump/testdata/simple-crashpad.dmp", dumpSteps},
+	{"check/testdata/own/cxx-x86_64-gcc12-O2-dw5.elf.sym", symSteps},
+}

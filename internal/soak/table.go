@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// table collects what happened.
+type table struct {
+	mu      sync.Mutex
+	files   int
+	kinds   map[string]int            // of damage
+	classes map[string]map[string]int // by program: errors
+	runs    map[string]*figures       // by program
+	failed  []string
+}
+
+// figures are those of one program.
+type figures struct {
+	runs, errors    int
+	cpu             time.Duration // of all
+	slowest         time.Duration
+	slowestFile     string
+	largest         int64 // peak RSS in bytes
+	largestFile     string
+	failures, clean int // clean: ended with 0
+}
+
+func newTable() *table {
+	return &table{kinds: map[string]int{}, classes: map[string]map[string]int{}, runs: map[string]*figures{}}
+}
+
+// add counts one process.
+func (t *table) add(j job, s step, res outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.runs[s.program]
+	if f == nil {
+		f = &figures{}
+		t.runs[s.program] = f
+		t.classes[s.program] = map[string]int{}
+	}
+	f.runs++
+	f.cpu += res.cpu
+	if res.cpu > f.slowest {
+		f.slowest, f.slowestFile = res.cpu, j.name
+	}
+	if res.memory > f.largest {
+		f.largest, f.largestFile = res.memory, j.name
+	}
+	if res.class != "" {
+		f.errors++
+		t.classes[s.program][res.class]++
+	}
+	if res.failure != "" {
+		f.failures++
+		t.failed = append(t.failed, fmt.Sprintf("%s: %s %q: %s", j.name, s.program, s.args, res.failure))
+	}
+}
+
+// done counts one file.
+func (t *table) done(j job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files++
+	t.kinds[j.kind]++
+}
+
+func (t *table) failures() int { return len(t.failed) }
+
+// print writes the tables in Markdown, then the failures.
+func (t *table) print(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintf(tw, "%d files\n\n", t.files)
+	fmt.Fprintln(tw, "| program\t| runs\t| errors\t| failures\t| CPU, mean\t| slowest\t| largest |")
+	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|---\t|--- |")
+	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
+		f := t.runs[name]
+		fmt.Fprintf(tw, "| %s\t| %d\t| %d\t| %d\t| %.1f ms\t| %.2f s (%s)\t| %d MiB (%s) |\n", name, f.runs, f.errors, f.failures,
+			f.cpu.Seconds()*1000/float64(f.runs), f.slowest.Seconds(), f.slowestFile, f.largest>>20, f.largestFile)
+	}
+	fmt.Fprintln(tw, "\n| damage\t| files |\n|---\t|--- |")
+	for _, kind := range byCount(t.kinds) {
+		fmt.Fprintf(tw, "| %s\t| %d |\n", kind, t.kinds[kind])
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
+		fmt.Fprintf(tw, "\n| error of %s\t| files |\n|---\t|--- |\n", name)
+		for _, class := range byCount(t.classes[name]) {
+			fmt.Fprintf(tw, "| %s\t| %d |\n", class, t.classes[name][class])
+		}
+	}
+	tw.Flush()
+	slices.Sort(t.failed)
+	for _, f := range t.failed {
+		fmt.Fprintln(w, "FAILED", f)
+	}
+}
+
+// byCount are the keys, the most frequent first.
+func byCount(m map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
+}
