@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"symkit/dump/dwarfx"
+	"symkit/emit"
 )
 
 // fileTable numbers the names of source files. Numbers are given as names come
@@ -32,6 +33,7 @@ func (t *fileTable) id(name []byte) uint32 {
 	if err != nil {
 		t.errs[s] = err
 	}
+	s = emit.Name(s)
 	id, known := t.ids[s]
 	if !known {
 		id = uint32(len(t.names))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"symkit/emit"
 )
 
 // nameFuncs names the functions and the inlined calls.
@@ -86,6 +88,7 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32) {
 	var ids []uint32
 	for id, used := range used {
 		if used {
+			text[id] = emit.OriginName(text[id])
 			ids = append(ids, uint32(id))
 		}
 	}

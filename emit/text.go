@@ -79,6 +79,23 @@ func appendName(dst, name []byte) []byte {
 	return appendEscaped(dst, name, 0)
 }
 
+// Name returns a name as it is written by the rule that Func documents. Names
+// that are to be in order, and each once, are brought into this form first.
+func Name(name string) string {
+	if 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' ' && badText([]byte(name)) < 0 {
+		return name
+	}
+	return string(appendName(nil, []byte(name)))
+}
+
+// OriginName is Name for an InlineOrigin, with the rule that Append documents.
+func OriginName(name string) string {
+	if text := trim([]byte(name)); beginsWithNumber(text) {
+		return string(appendEscaped(nil, text, 1))
+	}
+	return Name(name)
+}
+
 // appendEscaped is appendName for a name that needs work; the first esc bytes
 // are escaped in any case.
 func appendEscaped(dst, name []byte, esc int) []byte {

@@ -34,8 +34,12 @@ func TestName(t *testing.T) {
 			long[:MaxName-len(nameCut)-1] + nameCut},
 		{"long by its escapes", strings.Repeat("\n", MaxName/4), strings.Repeat(`\x0a`, MaxName/4)},
 	} {
-		if got := string(appendName(nil, []byte(test.in))); got != test.want {
+		got := Name(test.in)
+		if got != test.want {
 			t.Errorf("%s: got %.80q (%d), want %.80q (%d)", test.name, got, len(got), test.want, len(test.want))
+		}
+		if again := string(appendName(nil, []byte(got))); again != got {
+			t.Errorf("%s: %.80q is written as %.80q", test.name, got, again)
 		}
 	}
 }
@@ -53,6 +57,9 @@ func TestOriginName(t *testing.T) {
 		"- 1":        "- 1",
 		"":           nameOmitted,
 	} {
+		if got := OriginName(in); got != want || OriginName(got) != want {
+			t.Errorf("%q: got %q, then %q, want %q", in, got, OriginName(got), want)
+		}
 		want = "INLINE_ORIGIN 5 " + want + "\n"
 		if got := string(InlineOrigin{5, []byte(in)}.Append(nil)); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

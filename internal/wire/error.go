@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Sentinels that an Error carries. Decoders add their own; these are the ones
@@ -34,9 +35,11 @@ type Error struct {
 }
 
 // Error renders "section+0xoffset: what"; the caller that knows the file puts
-// its name in front.
+// its name in front. A section's name comes from the file: what is not printable
+// in it is escaped as in Go, lest it moves the cursor of the reader's terminal.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s+%#x: %v", e.Section, e.Offset, e.Err)
+	quoted := strconv.Quote(e.Section)
+	return fmt.Sprintf("%s+%#x: %v", quoted[1:len(quoted)-1], e.Offset, e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
