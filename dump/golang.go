@@ -222,7 +222,7 @@ func (x *goReader) calls(f gosym.Func, out *Func, end uint64) {
 		x.d.loss(fmt.Errorf("%s: %w", x.d.img.Main.Path(), err))
 		return
 	}
-	for _, c := range x.inlines.Calls {
+	for c := range x.inlines.Nested {
 		from := uint32(len(out.Ranges))
 		for _, r := range x.inlines.Ranges[c.First:c.Last] {
 			if r.End = min(r.End, end); r.Start < r.End {

@@ -49,7 +49,8 @@ type Call struct {
 // Inlines holds the inlined calls of one function. Reusing one for the next
 // function reuses its memory.
 type Inlines struct {
-	// Calls are in the order of the compiler: a call behind the one it is in.
+	// Calls are in the order of the compiler: a call behind the one it is in,
+	// but not always right behind it. See Nested.
 	Calls []Call
 	// Ranges are the code of the calls, each with the calls inlined into it.
 	// Those of one call are sorted, not empty and do not touch.
@@ -58,6 +59,8 @@ type Inlines struct {
 	runs  []inlineRun
 	parts []part
 	order []int32 // of Calls, by parentPC
+	child []int32 // of Calls: see link
+	next  []int32
 }
 
 // inlineRun is code whose innermost call is the one with this index of the
