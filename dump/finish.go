@@ -72,6 +72,9 @@ func (d *dumper) finish() {
 			in.CallFile, in.Origin = files[in.CallFile], origins[in.Origin]
 		}
 	}
+	for _, u := range d.units {
+		m.Stats.Overlapping += u.overlap
+	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
 }
 

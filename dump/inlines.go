@@ -42,11 +42,28 @@ type inliner struct {
 	calls  []Inline
 	ranges []emit.Range
 	first  int // of ranges: the function's
+	// taken holds, by depth, what the calls side by side with the open one
+	// have, in a function where such calls overlap.
+	taken [][]dwarfx.Range
+	level []levelRange
 }
 
-// function adds the calls that lie in f, one range of a function. A call counts
-// only where the call around it does: so does every reader of DWARF.
+// function adds the calls that lie in f, one range of a function.
 func (a *inliner) function(f *fn, out *Func) {
+	calls := len(a.calls)
+	a.add(f, out, false)
+	if a.overlap(calls) {
+		a.calls, a.ranges = a.calls[:calls], a.ranges[:a.first]
+		a.taken = a.taken[:0]
+		a.u.overlap++
+		a.add(f, out, true)
+	}
+}
+
+// add is function, which it leaves to find out whether calls must be kept from
+// overlapping. A call counts only where the call around it does: so does every
+// reader of DWARF.
+func (a *inliner) add(f *fn, out *Func, overlap bool) {
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
@@ -59,6 +76,9 @@ func (a *inliner) function(f *fn, out *Func) {
 			a.around = append(a.around, nil)
 		}
 		own := intersect(a.around[in.Depth][:0], outer, a.u.Ranges[in.Ranges.From:in.Ranges.To])
+		if overlap {
+			own = a.free(in.Depth, own)
+		}
 		if a.around[in.Depth] = own; len(own) == 0 {
 			continue
 		}

@@ -24,6 +24,9 @@ type Stats struct {
 	OutsideCode int
 	// Unnamed counts functions without any name.
 	Unnamed int
+	// Overlapping counts functions in which inlined calls side by side share
+	// code.
+	Overlapping int
 	// SFrame tells how it agrees with DWARF.
 	SFrame Agreement
 	// Inexpressible counts, by reason, what STACK CFI has no way to say.
@@ -83,6 +86,7 @@ func (s *Stats) Counts() (counts []Count) {
 		{uint64(s.BelowLoad), "records below the load address"},
 		{uint64(s.OutsideCode), "unwind table entries of code that is not in the file"},
 		{uint64(s.Unnamed), "functions without a name"},
+		{uint64(s.Overlapping), "functions in which inlined calls overlap: the first has the code"},
 	}
 	if a := s.SFrame; a.Both+a.SFrameOnly > 0 {
 		all = append(all,

@@ -18,6 +18,7 @@ type unit struct {
 	// origins are what the unit's inlined calls are of.
 	origins []naming
 	err     error // damage met in the scan
+	overlap int   // functions in which inlined calls side by side share code
 }
 
 // sectionOf is one of the sections that dwarfx reads.

@@ -1,0 +1,65 @@
+package dump
+
+import (
+	"slices"
+	"testing"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// spans are ranges, given by their bounds in turn.
+func spans(bounds ...uint64) (ranges []dwarfx.Range) {
+	for pair := range slices.Chunk(bounds, 2) {
+		ranges = append(ranges, dwarfx.Range{Lo: pair[0], Hi: pair[1]})
+	}
+	return ranges
+}
+
+// TestOverlap: of calls side by side the first has the code that they share,
+// and what lies in a call that was cut is cut, too.
+func TestOverlap(t *testing.T) {
+	type call struct {
+		depth  uint32
+		ranges []dwarfx.Range
+	}
+	for _, test := range []struct {
+		name  string
+		calls []call
+		want  []call
+		cut   int
+	}{
+		{"sound", []call{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}},
+			[]call{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}}, 0},
+		{"the first has it", []call{{0, spans(0x20, 0x30)}, {0, spans(0x28, 0x40)}},
+			[]call{{0, spans(0x20, 0x30)}, {0, spans(0x30, 0x40)}}, 1},
+		{"nothing is left", []call{{0, spans(0x20, 0x30)}, {0, spans(0x20, 0x30)}, {1, spans(0x20, 0x30)}},
+			[]call{{0, spans(0x20, 0x30)}}, 1},
+		{"a hole", []call{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x40)}, {1, spans(0x24, 0x38)}},
+			[]call{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x28, 0x30, 0x40)}, {1, spans(0x24, 0x28, 0x30, 0x38)}}, 1},
+		{"in different calls", []call{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}, {1, spans(0x18, 0x20)}},
+			[]call{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}}, 1},
+	} {
+		u := &unit{}
+		u.Funcs = []dwarfx.Func{{Inlines: dwarfx.Span{To: uint32(len(test.calls))}}}
+		for _, c := range test.calls {
+			from := uint32(len(u.Ranges))
+			u.Ranges = append(u.Ranges, c.ranges...)
+			u.Inlines = append(u.Inlines, dwarfx.Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(u.Ranges))}})
+		}
+		a := inliner{d: &dumper{m: &Module{}}, u: u, ids: map[dwarfx.Ref]uint32{0: 0}}
+		a.function(&fn{lo: 0x10, hi: 0x100}, &Func{Lines: []emit.Line{{}}})
+		var got []call
+		for _, in := range a.calls {
+			c := call{depth: in.Depth}
+			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
+				c.ranges = append(c.ranges, dwarfx.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)})
+			}
+			got = append(got, c)
+		}
+		same := func(a, b call) bool { return a.depth == b.depth && slices.Equal(a.ranges, b.ranges) }
+		if !slices.EqualFunc(got, test.want, same) || u.overlap != test.cut {
+			t.Errorf("%s: %v (%d), want %v (%d)", test.name, got, u.overlap, test.want, test.cut)
+		}
+	}
+}
