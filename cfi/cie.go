@@ -36,6 +36,7 @@ type CIE struct {
 
 	hasData bool // 'z': FDEs have augmentation data
 	initial Row
+	cfaOff  int64 // see machine
 }
 
 // Initial is the row after the CIE's initial instructions, without addresses:

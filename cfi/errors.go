@@ -23,9 +23,9 @@ var (
 	ErrRange = errors.New("PC range leaves the address space")
 	// ErrOpcode: an unknown call frame instruction.
 	ErrOpcode = errors.New("unknown call frame instruction")
-	// ErrNoCFA: an instruction that changes the register or the offset of a CFA
-	// that is not register + offset.
-	ErrNoCFA = errors.New("CFA is not register + offset")
+	// ErrNoCFA: an instruction that changes the offset of a CFA that has no rule
+	// yet.
+	ErrNoCFA = errors.New("offset of a CFA without rule")
 	// ErrStateStack: DW_CFA_restore_state without its remember_state, or too
 	// many remembered states.
 	ErrStateStack = errors.New("state stack out of bounds")

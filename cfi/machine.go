@@ -21,16 +21,19 @@ const (
 // machine runs call frame instructions (DWARF 5 §6.4.2). It is reused from FDE
 // to FDE; its slices keep their storage.
 type machine struct {
-	row   Row // under way; begin and end are set when it is yielded
-	sec   *Section
-	cie   *CIE
-	c     wire.Cursor
-	at    int // offset of the instruction under way
-	inCIE bool
-	begin uint64 // of the FDE
-	loc   uint64 // begin of the row under way
-	next  uint64 // location after the instruction under way
-	end   uint64
+	row Row // under way; begin and end are set when it is yielded
+	// cfaOff is the offset of the CFA from a register that held before the
+	// expression that holds now.
+	cfaOff int64
+	sec    *Section
+	cie    *CIE
+	c      wire.Cursor
+	at     int // offset of the instruction under way
+	inCIE  bool
+	begin  uint64 // of the FDE
+	loc    uint64 // begin of the row under way
+	next   uint64 // location after the instruction under way
+	end    uint64
 
 	saved []savedState
 	arena []RegRule // the registers of all saved states
@@ -38,6 +41,7 @@ type machine struct {
 
 type savedState struct {
 	cfa    Rule
+	cfaOff int64
 	signed bool
 	from   int // in the arena
 }
@@ -47,6 +51,7 @@ func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 	m.saved, m.arena = m.saved[:0], m.arena[:0]
 	m.row.CFA, m.row.RASigned, m.row.Exprs = cie.initial.CFA, cie.initial.RASigned, s.Data
 	m.row.Regs = append(m.row.Regs[:0], cie.initial.Regs...)
+	m.cfaOff = cie.cfaOff
 }
 
 // initial runs the CIE's instructions and leaves the result in it.
@@ -57,7 +62,7 @@ func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 		m.step()
 	}
 	cie.initial = m.row
-	cie.initial.Regs = slices.Clone(m.row.Regs)
+	cie.initial.Regs, cie.cfaOff = slices.Clone(m.row.Regs), m.cfaOff
 	return m.c.Err()
 }
 
@@ -174,7 +179,7 @@ func (m *machine) extended(op uint8) {
 	case opDefCFAOffsetSF:
 		m.defCFAOffset(m.factored(o.num))
 	case opDefCFAExpression:
-		m.row.CFA = Rule{Kind: KindExpr, Off: int64(o.num)}
+		m.defCFAExpression(int64(o.num))
 	case opUndefined:
 		m.set(o.reg, Rule{Kind: KindUndefined})
 	case opSameValue:

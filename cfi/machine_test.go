@@ -60,6 +60,14 @@ func TestInstructions(t *testing.T) {
 		{"def_cfa_offset", "def_cfa_offset 0x80", []string{"1000-1100 r7+128 16=c-8"}},
 		{"def_cfa_offset_sf", "def_cfa_offset_sf 3", []string{"1000-1100 r7-24 16=c-8"}},
 		{"def_cfa_expression", "def_cfa_expression 7708", []string{"1000-1100 e:7708 16=c-8"}},
+		{"def_cfa_register after an expression (libgcrypt)", "def_cfa_offset 56; def_cfa_expression 7708; advance_loc 4; def_cfa_register 6",
+			[]string{"1000-1004 e:7708 16=c-8", "1004-1100 r6+56 16=c-8"}},
+		{"def_cfa_offset under an expression", "def_cfa_expression 7708; def_cfa_offset 24; advance_loc 4; def_cfa_register 7",
+			[]string{"1000-1004 e:7708 16=c-8", "1004-1100 r7+24 16=c-8"}},
+		{"a second expression", "def_cfa_expression 7708; def_cfa_expression 7608; advance_loc 4; def_cfa_register 7",
+			[]string{"1000-1004 e:7608 16=c-8", "1004-1100 r7+8 16=c-8"}},
+		{"offsets of remembered expressions", "def_cfa_expression 7708; remember_state; def_cfa_offset 24; advance_loc 4; restore_state; def_cfa_register 7",
+			[]string{"1000-1004 e:7708 16=c-8", "1004-1100 r7+8 16=c-8"}},
 		{"undefined", "undefined 16", []string{"1000-1100 r7+8 16=u"}},
 		{"same_value", "same_value 3", []string{"1000-1100 r7+8 3=s 16=c-8"}},
 		{"offset", "offset 3 2", []string{"1000-1100 r7+8 3=c-16 16=c-8"}},
@@ -165,8 +173,6 @@ func TestInstructionErrors(t *testing.T) {
 		{"wrap", "MIPS_advance_loc8 -1", "", ErrBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
 		{"backwards", "advance_loc 4; set_loc 0x1003", "", ErrBackwards, 1, []string{first}},
 		{"set_loc beyond", "set_loc 0x1101", "", ErrBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
-		{"def_cfa_offset on expression", "def_cfa_expression 7708; def_cfa_offset 8", "", ErrNoCFA, 4, nil},
-		{"def_cfa_register on expression", "def_cfa_expression 7708; def_cfa_register 8", "", ErrNoCFA, 4, nil},
 		{"empty state stack", "advance_loc 4; restore_state", "", ErrStateStack, 1, []string{first}},
 		{"full state stack", strings.Repeat("remember_state;", maxStates+1), "", ErrStateStack, maxStates, nil},
 	} {
@@ -193,6 +199,26 @@ func TestInstructionErrors(t *testing.T) {
 			wantLines(t, rows, c.rows...)
 		})
 	}
+}
+
+// A CIE may leave the CFA to its FDEs, but an offset needs a register.
+func TestNoCFA(t *testing.T) {
+	for _, insns := range []string{"def_cfa_offset 8", "def_cfa_offset_sf 8"} {
+		b := oneFDE("offset 16 1", insns)
+		for f, err := range b.FDEs() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row, err := range f.Rows() {
+				wantError(t, err, ErrNoCFA, f.from)
+				if row != nil {
+					t.Errorf("%s: a row", insns)
+				}
+			}
+		}
+	}
+	b := oneFDE("def_cfa_expression 7708", "def_cfa_register 6")
+	wantLines(t, dump(&b.Section), "1000-1100 r6+0")
 }
 
 func TestTooManyRules(t *testing.T) {

@@ -45,24 +45,34 @@ func (m *machine) setLoc(addr uint64) {
 }
 
 // defCFARegister keeps the offset. As the first rule of all, as GNU as writes
-// it for RISC-V, it means register + 0.
+// it for RISC-V, it means register + 0. After an expression, where DWARF 5
+// §6.4.2.2 does not allow it, it is the offset from before: hand-written code
+// (libgcrypt's ciphers) relies on that, and unwinders and readelf do it.
 func (m *machine) defCFARegister(r Reg) {
+	if m.row.CFA.Kind == KindExpr {
+		m.row.CFA = Rule{Kind: KindReg, Off: m.cfaOff}
+	}
+	m.row.CFA.Kind, m.row.CFA.Reg = KindReg, r
+}
+
+// defCFAOffset likewise lets an expression stand, and keeps the offset for
+// later.
+func (m *machine) defCFAOffset(off int64) {
 	switch m.row.CFA.Kind {
 	case KindReg:
-		m.row.CFA.Reg = r
-	case KindNone:
-		m.row.CFA = Rule{Kind: KindReg, Reg: r}
+		m.row.CFA.Off = off
+	case KindExpr:
+		m.cfaOff = off
 	default:
 		m.c.Fail(m.at, ErrNoCFA)
 	}
 }
 
-func (m *machine) defCFAOffset(off int64) {
-	if m.row.CFA.Kind != KindReg {
-		m.c.Fail(m.at, ErrNoCFA)
-		return
+func (m *machine) defCFAExpression(place int64) {
+	if m.row.CFA.Kind == KindReg {
+		m.cfaOff = m.row.CFA.Off
 	}
-	m.row.CFA.Off = off
+	m.row.CFA = Rule{Kind: KindExpr, Off: place}
 }
 
 // set gives register r a rule.
@@ -126,7 +136,7 @@ func (m *machine) remember() {
 		m.c.Fail(m.at, ErrStateStack)
 		return
 	}
-	m.saved = append(m.saved, savedState{m.row.CFA, m.row.RASigned, len(m.arena)})
+	m.saved = append(m.saved, savedState{m.row.CFA, m.cfaOff, m.row.RASigned, len(m.arena)})
 	m.arena = append(m.arena, m.row.Regs...)
 }
 
@@ -139,7 +149,7 @@ func (m *machine) recall() {
 		return
 	}
 	s := m.saved[n]
-	m.row.CFA, m.row.RASigned = s.cfa, s.signed
+	m.row.CFA, m.cfaOff, m.row.RASigned = s.cfa, s.cfaOff, s.signed
 	m.row.Regs = append(m.row.Regs[:0], m.arena[s.from:]...)
 	m.saved, m.arena = m.saved[:n], m.arena[:s.from]
 }
