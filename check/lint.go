@@ -27,6 +27,7 @@ func lint(c *collector, data []byte) (*symFile, error) {
 	l.s, c.sym = s, s
 	c.compared(CheckGrammar, uint64(s.nlines))
 	l.numbers()
+	l.order()
 	l.funcs()
 	l.nesting()
 	l.stack()

@@ -32,7 +32,7 @@ func mutate(rng *rand.Rand, lines [][]byte) (out []byte, kind, what string) {
 	default:
 		done[i], what = changeDigit(rng, lines[i]), "digit"
 	}
-	return bytes.Join(done, nil), kind, fmt.Sprintf("%s of line %d: %q", what, i+1, done[min(i, len(done)-1)])
+	return bytes.Join(done, nil), kind, fmt.Sprintf("%s of line %d: %q", what, i+1, lines[i])
 }
 
 // changeDigit replaces a digit by another one; a line without digits loses its

@@ -13,6 +13,7 @@ const (
 	CheckGrammar    = "grammar"    // lines that the strict reader rejects
 	CheckCanonical  = "canonical"  // symkit's own order and spelling, in its own files
 	CheckDuplicates = "duplicates" // numbers, addresses, keys given twice
+	CheckOrder      = "order"      // records of a class that is in order otherwise
 	CheckOverlaps   = "overlaps"   // FUNC, line, INLINE and INIT ranges
 	CheckNesting    = "nesting"    // lines and INLINE ranges inside their FUNC and parent
 	CheckConsumers  = "consumers"  // what Breakpad or rust-minidump drop without a word
@@ -33,7 +34,7 @@ const (
 
 // checkNames is their order in a Report.
 var checkNames = []string{
-	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
+	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOrder, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
 	CheckModule, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI, CheckSignal,
 	CheckAgreement,
 }

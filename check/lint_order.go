@@ -1,0 +1,74 @@
+package check
+
+import (
+	"fmt"
+
+	"symkit/emit"
+)
+
+// Consumers take records in any order, but dumpers write them in one: a record
+// that breaks it was moved, or its address or number is wrong. A class of
+// records counts as ordered where few of many break the order.
+const (
+	minOrdered   = 8  // records of a class, below which nothing is said of it
+	maxUnordered = 50 // one of so many, and in any case one, may break the order
+)
+
+// ordering collects the records of one class that break the order.
+type ordering struct {
+	records, broken uint64
+	last            uint64
+	kept            []Finding
+}
+
+// add takes the next record. first begins anew: a line of another FUNC.
+func (o *ordering) add(at uint32, value uint64, first bool, what string) {
+	if o.records++; !first && value < o.last {
+		if o.broken++; len(o.kept) < maxUnorderedKept {
+			o.kept = append(o.kept, Finding{
+				Check: CheckOrder, Line: int(at),
+				What: fmt.Sprintf("out of order: the %s before is higher, and %s records are in order otherwise", what, what),
+			})
+		}
+	}
+	o.last = value
+}
+
+// maxUnorderedKept bounds the findings kept of a class.
+const maxUnorderedKept = 1 << 12
+
+// order: FILE and INLINE_ORIGIN by number, FUNC and PUBLIC by address, lines by
+// address in their FUNC. In symkit's own files CheckCanonical tells it.
+func (l *linter) order() {
+	c, s := l.c, l.s
+	if gen, _ := s.info(emit.KeyGenerator); isSymkit(gen.text) {
+		return
+	}
+	c.begin(CheckOrder, "records")
+	var files, origins, funcs, lines, publics ordering
+	for i := range s.files.list {
+		files.add(s.files.list[i].at, uint64(s.files.list[i].num), i == 0, "FILE")
+	}
+	for i := range s.origins.list {
+		origins.add(s.origins.list[i].at, uint64(s.origins.list[i].num), i == 0, "INLINE_ORIGIN")
+	}
+	for i := range s.funcs {
+		f := &s.funcs[i]
+		funcs.add(f.line, f.addr, i == 0, "FUNC")
+		for k := f.lines.from; k < f.lines.to; k++ {
+			lines.add(s.lines[k].at, s.lines[k].addr, k == f.lines.from, "line")
+		}
+	}
+	for i := range s.publics {
+		publics.add(s.publics[i].at, s.publics[i].addr, i == 0, "PUBLIC")
+	}
+	for _, o := range []*ordering{&files, &origins, &funcs, &lines, &publics} {
+		c.compared(CheckOrder, o.records)
+		if o.records < minOrdered || o.broken > max(1, o.records/maxUnordered) {
+			continue
+		}
+		for _, f := range o.kept {
+			c.wrong(f, 1)
+		}
+	}
+}
