@@ -121,9 +121,12 @@ func (g *foundFile) try(path string, m *Module) bool {
 func (f *Files) candidates(m *Module) (paths []string) {
 	if f.Exe != "" {
 		// Tried for every module with a build id: it may be a library.
-		if m.BuildID != nil || m.Path == f.Exe || filepath.Base(m.Path) == filepath.Base(f.Exe) {
+		if m.BuildID != nil || m.Path == f.Exe || m.File() == filepath.Base(f.Exe) {
 			paths = append(paths, f.Exe)
 		}
+	}
+	if m.Foreign {
+		return paths
 	}
 	if filepath.IsAbs(m.Path) {
 		paths = append(paths, filepath.Join(f.Sysroot, m.Path))

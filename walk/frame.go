@@ -46,6 +46,10 @@ type Frame struct {
 	Module *Module
 	// Place is never nil; frames at one address share it.
 	Place *Place
+	// Pointers are the words of the frame's stack that point to functions, if
+	// Options.Contents asked for them.
+	Pointers []Pointer
+	regs     []regValue // in the order to show them, if Options.Registers
 }
 
 // Lookup is the address to look PC up by: a return address may be the first

@@ -242,7 +242,7 @@ func position(file string, line uint32) (*string, *uint32) {
 }
 
 func (r *Result) jsonModule(m *Module) jsonModule {
-	j := jsonModule{Base: *r.hex(m.Base), End: *r.hex(m.End), DebugFile: m.Name, DebugID: optional(m.DebugID),
+	j := jsonModule{Base: *r.hex(m.Base), End: *r.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
 		Filename: m.Path, CodeID: optional(hex.EncodeToString(m.BuildID)), Loaded: r.Loaded[m]}
 	if syms := r.Symbols[m]; syms != nil {
 		j.Missing = !r.Loaded[m]

@@ -3,6 +3,7 @@ package walk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"symkit/elfx"
 )
@@ -24,7 +25,8 @@ type Process struct {
 	Name    string // of the program; may be cut
 	Args    string // its command line; may be cut
 	Threads []Thread
-	// Crashed is the index in Threads of the one that crashed, or -1.
+	// Crashed is the index in Threads of the one that crashed, or, where none
+	// did, of the one that asked for the dump; -1 where the dump does not tell.
 	Crashed int
 	Crash   Crash
 
@@ -40,6 +42,8 @@ type Process struct {
 	// of code (arm64); 0 means that they are not known.
 	PACMask uint64
 
+	// Facts are for the output alone.
+	Facts Facts
 	// Warnings are about what the dump lacks or what is damaged in it.
 	Warnings []string
 }
@@ -56,20 +60,30 @@ type Thread struct {
 	ID   int    // the kernel's
 	Name string // empty: unknown
 	Regs Registers
+	// NoRegs: the dump lacks the registers; there is no stack to walk.
+	NoRegs bool
+	// Writer: the thread was there only to write the dump, and is not walked.
+	Writer bool
+	// LastError is what GetLastError would give (Windows).
+	LastError string
 }
 
 // Crash is why the process died.
 type Crash struct {
-	// Reason in words: "SIGSEGV /SEGV_MAPERR"; empty: it did not crash, or the
+	// Reason in words: "SIGSEGV / SEGV_MAPERR"; empty: it did not crash, or the
 	// dump does not tell.
 	Reason string
-	Signal int
-	Code   int // si_code
+	// Breakpad is the reason in the words of Breakpad's tool; empty: Reason.
+	Breakpad string
+	Signal   int
+	Code     int // si_code
 	// Address is the address of the fault, where the reason has one.
 	Address    uint64
 	HasAddress bool
 	// Sender is the process that sent the signal, 0 for none.
 	Sender int
+	// Parameters are those of a Windows exception.
+	Parameters []uint64
 }
 
 // Module is a file whose code is in the process.
@@ -86,9 +100,23 @@ type Module struct {
 	Segments []elfx.Segment
 	// DebugID is the id of its MODULE record; empty: unknown.
 	DebugID string
-	// Name is the name that symbol stores know it by: DT_SONAME where the dump
-	// has it, else the base name of Path.
+	// Name is the name that symbol stores know it by: that of its PDB file,
+	// DT_SONAME where the dump has it, else the base name of Path.
 	Name string
+	// DebugFile is the name of the file with its debug information; empty: there
+	// is none that the dump knows of.
+	DebugFile string
+	// Foreign: not a file of this machine's kind, or not known which one; it is
+	// not looked for by its path.
+	Foreign bool
+	// CodeID identifies the file itself; empty: by BuildID, if at all.
+	CodeID  string
+	Version string // empty: unknown
+	// ShownID is the DebugID that the dump has where it identifies nothing (a
+	// build id of zeros).
+	ShownID string
+	// Order is the module's place in the dump's own list.
+	Order int
 	// Image is the whole file, where it is in the dump (the vdso).
 	Image []byte
 }
@@ -157,3 +185,12 @@ func (p *Process) code(addr uint64) bool {
 // lowestPC: no code lies in the first page; a return address below it is the
 // end of the stack.
 const lowestPC = 4096
+
+// baseName is the last part of a path of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// File is the base name of the module's path.
+func (m *Module) File() string { return baseName(m.Path) }
+
+// crashed tells whether the process crashed, rather than was asked for a dump.
+func (c *Crash) crashed() bool { return c.Reason != "" }

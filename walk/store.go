@@ -26,7 +26,8 @@ var (
 
 // Store finds symbol files.
 type Store struct {
-	// Dirs are symbol stores: NAME/ID/NAME.sym or NAME/ID/NAME.sym.gz in each.
+	// Dirs are symbol stores: NAME/ID/NAME.sym or NAME/ID/NAME.sym.gz in each;
+	// a file's name lacks the .pdb of a directory's.
 	Dirs []string
 	// Files are symbol files, for the module whose id their MODULE record has,
 	// or, when the module's is unknown, its name.
@@ -60,12 +61,12 @@ func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
 			return out
 		}
 	}
-	if m.DebugID == "" {
+	if m.DebugID == "" || !plain(m.DebugID) {
 		return out
 	}
 	for _, dir := range s.Dirs {
 		for _, name := range m.names() {
-			path := filepath.Join(dir, name, m.DebugID, name+".sym")
+			path := filepath.Join(dir, name, m.DebugID, symName(name))
 			if out.load(path, m) || out.load(path+".gz", m) {
 				return out
 			}
@@ -77,14 +78,29 @@ func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
 // names are those that symbol stores may know m by. None has a directory in
 // it, whatever the dump says.
 func (m *Module) names() (names []string) {
-	for _, name := range []string{m.Name, filepath.Base(m.Path)} {
-		name = filepath.Base(name)
-		if name == "." || name == ".." || name == string(filepath.Separator) || len(names) > 0 && names[0] == name {
+	for _, name := range []string{m.Name, m.Path} {
+		name = baseName(name)
+		if !plain(name) || len(names) > 0 && names[0] == name {
 			continue
 		}
 		names = append(names, name)
 	}
 	return names
+}
+
+// plain tells whether a name can be that of a file, and only of a file in the
+// directory where it is looked for: dumps are not to be trusted.
+func plain(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= 255 && !strings.ContainsAny(name, "/\\\x00")
+}
+
+// symName is the name of the symbol file in NAME/ID: .sym stands instead of
+// .pdb, and behind any other name.
+func symName(name string) string {
+	if n := len(name) - len(".pdb"); n > 0 && strings.EqualFold(name[n:], ".pdb") {
+		name = name[:n]
+	}
+	return name + ".sym"
 }
 
 // load opens the symbol file at path, and notes where it failed.
@@ -169,7 +185,7 @@ func fileIsFor(path string, m *Module) error {
 	switch {
 	case m.DebugID != "" && strings.EqualFold(fields[3], m.DebugID):
 		return nil
-	case m.DebugID == "" && (name == m.Name || name == filepath.Base(m.Path)):
+	case m.DebugID == "" && (name == m.Name || name == m.File()):
 		return nil
 	}
 	return ErrOtherModule

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 )
 
@@ -12,6 +11,8 @@ import (
 type TextOptions struct {
 	// Brief leaves out registers, modules, and how frames were found.
 	Brief bool
+	// Contents shows the memory of the stacks, where there is a caller.
+	Contents bool
 }
 
 // WriteText writes the result for people: why the process died, the stack of
@@ -24,7 +25,7 @@ func (r *Result) WriteText(out io.Writer, opt TextOptions) error {
 		w.stack(&r.Stacks[i])
 	}
 	for i := range r.Stacks {
-		if i != r.crashed() {
+		if i != r.crashed() && !r.Stacks[i].Thread.Writer {
 			w.stack(&r.Stacks[i])
 		}
 	}
@@ -70,8 +71,29 @@ func (w *textWriter) process() {
 		w.field("PID", fmt.Sprint(p.PID))
 	}
 	w.field("System", strings.TrimSpace(p.OS+" "+p.OSVersion)+", "+p.CPU)
+	w.machine()
 	w.field("Crash", w.reason())
+	w.field("Assert", p.Facts.Assertion)
+	if p.Facts.HasUptime {
+		w.field("Uptime", fmt.Sprintf("%d seconds", p.Facts.Uptime))
+	}
 	w.field("Threads", fmt.Sprint(len(p.Threads)))
+}
+
+// machine tells the CPU.
+func (w *textWriter) machine() {
+	f := &w.r.Process.Facts
+	text := f.CPUInfo
+	if f.CPUs > 0 {
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d CPU", f.CPUs)
+		if f.CPUs > 1 {
+			text += "s"
+		}
+	}
+	w.field("CPU", text)
 }
 
 // reason is why the process died, with the address of the fault or the sender
@@ -81,11 +103,17 @@ func (w *textWriter) reason() string {
 	reason := p.Crash.Reason
 	switch {
 	case reason == "":
-		return "none: the process had no signal"
+		return "none"
 	case p.Crash.HasAddress:
 		reason += fmt.Sprintf(" at %#x", p.Crash.Address)
 	case p.Crash.Sender != 0 && p.Crash.Sender != p.PID:
 		reason += fmt.Sprintf(", sent by process %d", p.Crash.Sender)
+	}
+	for i, v := range p.Crash.Parameters {
+		if i == 0 {
+			reason += ", parameters"
+		}
+		reason += fmt.Sprintf(" %#x", v)
 	}
 	return reason
 }
@@ -96,15 +124,22 @@ func (w *textWriter) stack(s *Stack) {
 		title += " " + visible(s.Thread.Name)
 	}
 	p := w.r.Process
-	if p.Crashed >= 0 && s.Thread == &p.Threads[p.Crashed] {
+	switch {
+	case p.Crashed < 0 || s.Thread != &p.Threads[p.Crashed]:
+	case p.Crash.crashed():
 		title += " (crashed)"
+	default:
+		title += " (asked for the dump)"
 	}
 	w.printf("\n%s\n", title)
 	n := 0
 	for i := range s.Frames {
 		n = w.frame(&s.Frames[i], n)
-		if i == 0 && !w.opt.Brief {
-			w.registers(s.Thread)
+		if !w.opt.Brief {
+			w.frameRegisters(&s.Frames[i])
+		}
+		if w.opt.Contents && i+1 < len(s.Frames) {
+			w.stackContents(&s.Frames[i], &s.Frames[i+1])
 		}
 	}
 	if !s.Complete {
@@ -137,7 +172,11 @@ func (w *textWriter) frame(f *Frame, n int) int {
 	}
 	w.printf("\n")
 	if !w.opt.Brief {
-		w.printf("     pc %#x, sp %#x, found by %s", f.PC, f.SP, f.Trust)
+		w.printf("     pc %#x, ", f.PC)
+		if f.Place.File != "" {
+			w.printf("line + %#x, ", f.PC-f.Place.LineAddr)
+		}
+		w.printf("sp %#x, found by %s", f.SP, f.Trust)
 		if f.Why != "" && f.Trust < TrustSignal {
 			w.printf(" (%s)", f.Why)
 		}
@@ -150,7 +189,7 @@ func (w *textWriter) moduleName(f *Frame) string {
 	if f.Module == nil {
 		return ""
 	}
-	return visible(path.Base(f.Module.Path)) + "!"
+	return visible(f.Module.File()) + "!"
 }
 
 func (w *textWriter) position(file string, line uint32) {
@@ -159,33 +198,28 @@ func (w *textWriter) position(file string, line uint32) {
 	}
 }
 
-// registers prints the thread's registers, four to a line.
-func (w *textWriter) registers(t *Thread) {
-	digits := 2 * w.r.Process.WordSize()
-	for i, reg := range w.r.Process.Named(&t.Regs) {
-		switch {
-		case i > 0 && i%4 == 0:
-			w.printf("\n    ")
-		case i == 0:
-			w.printf("    ")
-		}
-		w.printf(" %5s 0x%0*x", reg.Name, digits, reg.Value)
-	}
-	w.printf("\n")
-}
-
 func (w *textWriter) modules() {
 	w.printf("\nModules\n")
 	digits := 2 * w.r.Process.WordSize()
 	for _, m := range w.r.Process.Modules {
 		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, visible(m.Path))
+		if m.Version != "" {
+			w.printf("  %s", visible(m.Version))
+		}
 		if m.DebugID != "" {
 			w.printf("  %s", m.DebugID)
+		}
+		if m == w.r.Process.Main {
+			w.printf("  (main)")
 		}
 		if syms := w.r.Symbols[m]; syms != nil && !w.r.Loaded[m] {
 			w.printf("  (no symbols)")
 		}
 		w.printf("\n")
+	}
+	for i := range w.r.Process.Facts.Unloaded {
+		m := &w.r.Process.Facts.Unloaded[i]
+		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, visible(m.Name))
 	}
 }
 

@@ -19,6 +19,10 @@ type Options struct {
 	// a few million frames.
 	MaxFrames int
 	Jobs      int // goroutines; 0 means one per processor
+	// Registers keeps the registers of (the first 256) frames for the text.
+	Registers bool
+	// Contents looks for pointers to functions in the stacks.
+	Contents bool
 	// Progress is called, from any goroutine, before the symbols of a module
 	// are loaded.
 	Progress func(m *Module)
@@ -73,6 +77,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	for job := range errs {
 		wait.Go(func() {
 			w := newWalker(ctx, p, syms, limit)
+			w.keepRegs, w.keepContents = opt.Registers, opt.Contents
 			errs[job] = elfx.Guard(func() error {
 				for i := int(next.Add(1)) - 1; i < len(threads); i = int(next.Add(1)) - 1 {
 					res.Stacks[i] = w.walk(&p.Threads[threads[i]])

@@ -22,6 +22,9 @@ type walker struct {
 	calleeParams uint64   // bytes of arguments that the frame below was given (STACK WIN)
 	scanned      int      // frames found by scanning, in this stack
 	signals      []uint64 // stack pointers of the frames that signals interrupted
+
+	keepRegs, keepContents bool   // Options.Registers, Options.Contents
+	looked                 uint64 // bytes of this stack that contents went through
 }
 
 // index is the symbols of m, or nil.
@@ -35,13 +38,24 @@ func (w *walker) index(m *Module) *emit.Index {
 // walk finds the frames of one thread.
 func (w *walker) walk(t *Thread) (s Stack) {
 	s.Thread = t
-	w.scanned, w.calleeParams, w.signals = 0, 0, w.signals[:0]
+	if t.Writer || t.NoRegs {
+		s.End = "the dump lacks the registers"
+		if t.Writer {
+			s.End = "the thread wrote the dump"
+		}
+		return s
+	}
+	w.scanned, w.calleeParams, w.signals, w.looked = 0, 0, w.signals[:0], 0
 	regs := t.Regs
 	f := Frame{Exact: true, Trust: TrustContext}
 	for {
 		f.PC, f.SP = regs.PC, w.spOf(&regs)
 		w.locate(&f)
+		w.keep(&f, &regs, len(s.Frames))
 		s.Frames = append(s.Frames, f)
+		if n := len(s.Frames); w.keepContents && n > 1 {
+			w.contents(s.Frames, n-2)
+		}
 		switch {
 		case w.cpu == nil:
 			s.End = "no unwinder for " + w.p.CPU

@@ -9,7 +9,7 @@ import (
 // x86 is 32-bit x86.
 type x86 struct{}
 
-var x86CPU = newCPU(x86{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi", "$ebp", 1)
+var x86CPU = newCPU(x86{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi $eflags", "$ebp", 1)
 
 // x86Context is the order of struct sigcontext_32 (Linux
 // arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the

@@ -17,6 +17,8 @@ Examples:
 
   stackwalk core                            with the files of this machine
 
+  stackwalk --symbols ./store crash.dmp     a minidump
+
   stackwalk --exe ./app core                the program is elsewhere than where it ran
 
   stackwalk --symbols ./store core          symbols from a store: NAME/ID/NAME.sym
@@ -27,7 +29,7 @@ Examples:
 
 // cli is the command line.
 type cli struct {
-	Core string `arg:"" name:"core" help:"ELF core file."`
+	Dump string `arg:"" name:"dump" help:"Minidump, or ELF core file."`
 
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or symbol file. May be repeated; comes before ELF files."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
@@ -35,10 +37,12 @@ type cli struct {
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
 	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
 
-	Format   string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default) or json."`
+	Format   string `short:"f" enum:"text,json,machine" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema) or machine (Breakpad's fields with | between them)."`
+	Machine  bool   `short:"m" help:"The same as --format=machine."`
 	Thread   []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
 	Crashing bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
 	Brief    bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Contents bool   `name:"stack-contents" help:"Show the memory of the stacks."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
 	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
@@ -56,6 +60,9 @@ func (c *cli) Validate() error {
 	}
 	if c.Frames < 0 {
 		return fmt.Errorf("--max-frames %d: want a number of frames", c.Frames)
+	}
+	if c.Machine {
+		c.Format = "machine"
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script. Their command `fixture NAME
 // [AS]` puts a file of the repository's testdata/elf into the script's
-// directory, unpacked; `cut FROM TO` copies the first half of a file; `strip
+// directory, unpacked; `minidump NAME AS` a minidump; `cut FROM TO` copies the first half of a file; `strip
 // FROM TO` makes a program without sections; `serve KIND=FILE...` runs a
 // debuginfod server.
 func TestScripts(t *testing.T) {
@@ -36,6 +36,11 @@ func TestScripts(t *testing.T) {
 				data, err := fixture(args[0])
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[len(args)-1]), data, 0o755))
+			},
+			"minidump": func(ts *testscript.TestScript, _ bool, args []string) {
+				data, err := os.ReadFile(filepath.Join(dumps, args[0]+".dmp"))
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o644))
 			},
 			"cut": func(ts *testscript.TestScript, _ bool, args []string) { // FROM TO, half of it
 				data := ts.ReadFile(args[0])

@@ -15,7 +15,6 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/walk"
-	"symkit/walk/corefile"
 )
 
 // walk does the job.
@@ -36,18 +35,18 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	core, err := corefile.Open(c.Core, files)
+	p, closeDump, err := open(c.Dump, files)
 	if err != nil {
 		return command.Failed, err
 	}
-	defer core.Close()
-	p := core.Process
+	defer closeDump()
 	threads, err := c.threads(p)
 	if err != nil {
 		return command.Failed, err
 	}
 	res, err := walk.Walk(ctx, p, supplier, walk.Options{
-		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module})
+		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module,
+		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents})
 	bar.done()
 	if err != nil {
 		return command.Failed, err
@@ -95,14 +94,14 @@ func (c *cli) remote(bar *progress) *debuginfod.Client {
 func (c *cli) threads(p *walk.Process) (out []int, err error) {
 	if c.Crashing {
 		if p.Crashed < 0 {
-			return nil, fmt.Errorf("%s: no thread crashed", c.Core)
+			return nil, fmt.Errorf("%s: no thread crashed", c.Dump)
 		}
 		return []int{p.Crashed}, nil
 	}
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: no thread %d", c.Core, id)
+			return nil, fmt.Errorf("%s: no thread %d", c.Dump, id)
 		}
 		out = append(out, i)
 	}
@@ -121,10 +120,13 @@ func (c *cli) write(res *walk.Result) error {
 func (c *cli) print(out io.Writer, res *walk.Result) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	var err error
-	if c.Format == "json" {
+	switch c.Format {
+	case "json":
 		err = res.WriteJSON(w)
-	} else {
-		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief})
+	case "machine":
+		err = res.WriteMachine(w)
+	default:
+		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
 	}
 	return errors.Join(err, w.Flush())
 }

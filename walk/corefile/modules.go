@@ -206,4 +206,5 @@ func (c *Core) name(m *walk.Module) {
 	if m.Name = c.soname(m); m.Name == "" {
 		m.Name = path.Base(m.Path)
 	}
+	m.DebugFile = m.Name
 }

@@ -1,6 +1,10 @@
 package minidump
 
-import "symkit/internal/wire"
+import (
+	"fmt"
+
+	"symkit/internal/wire"
+)
 
 // Exception is MINIDUMP_EXCEPTION_STREAM: why the process died.
 type Exception struct {
@@ -120,4 +124,32 @@ func (d *Dump) readAssertion(c wire.Cursor) error {
 		d.Assertion = a
 	}
 	return c.Err()
+}
+
+// String is the assertion in the words of Breakpad's tool; empty for none.
+func (a *Assertion) String() string {
+	if a == nil {
+		return ""
+	}
+	var out string
+	switch a.Type {
+	case 1:
+		out = "Invalid parameter passed to library function"
+	case 2:
+		out = "Pure virtual function called"
+	default:
+		out = fmt.Sprintf("Unknown assertion type 0x%08x", a.Type)
+	}
+	for _, part := range [...]struct {
+		before string
+		text   Text
+	}{{" ", a.Expression}, {" in function ", a.Function}, {", in file ", a.File}} {
+		if part.text.Len() > 0 {
+			out += part.before + part.text.String()
+		}
+	}
+	if a.Line != 0 {
+		out += fmt.Sprintf(" at line %d", a.Line)
+	}
+	return out
 }

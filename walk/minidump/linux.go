@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"strconv"
+	"strings"
 
 	"symkit/internal/wire"
 )
@@ -112,6 +113,42 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 		for c.Len() >= 2*size {
 			t, v := c.Uint(size), c.Uint(size)
 			if t == 0 || !yield(t, v) {
+				return
+			}
+		}
+	}
+}
+
+// Limit is a line of /proc/PID/limits. The limits are numbers, or "unlimited".
+type Limit struct{ Name, Soft, Hard, Unit string }
+
+// Limits yields the lines of /proc/PID/limits, whose columns two or more
+// blanks separate; a line without both limits is passed over.
+func (d *Dump) Limits() iter.Seq[Limit] {
+	return func(yield func(Limit) bool) {
+		head := true
+		for line := range bytes.SplitSeq(d.Linux.Limits, []byte{'\n'}) {
+			if len(line) == 0 {
+				continue
+			}
+			if head {
+				head = false
+				continue
+			}
+			var columns []string
+			for column := range strings.SplitSeq(string(line), "  ") {
+				if column = strings.TrimSpace(column); column != "" {
+					columns = append(columns, column)
+				}
+			}
+			if len(columns) < 3 {
+				continue
+			}
+			l := Limit{columns[0], columns[1], columns[2], "n/a"}
+			if len(columns) > 3 {
+				l.Unit = columns[3]
+			}
+			if !yield(l) {
 				return
 			}
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // Process is the crashed process of a dump, ready to be walked. The thread that
-// only wrote the dump is left out. What was lost is in the process's Warnings.
-// The process aliases the dump's bytes.
+// only wrote the dump is marked as Writer. What was lost is in the process's
+// Warnings. The process aliases the dump's bytes.
 func (d *Dump) Process() *walk.Process {
 	b := &builder{d: d, left: 4 * len(d.data)}
 	s := &d.System
@@ -34,6 +34,7 @@ func (d *Dump) Process() *walk.Process {
 	b.crash()
 	b.modules()
 	b.mappings()
+	b.facts()
 	if d.Crashpad != nil {
 		b.p.PACMask = d.Crashpad.AddressMask
 	}
@@ -104,20 +105,15 @@ func (b *builder) threads() {
 	}
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		if d.WroteDump(t) {
-			continue
+		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID]), LastError: b.lastError(t), Writer: d.WroteDump(t)}
+		if i == requesting && !out.Writer {
+			b.p.Crashed = i
 		}
-		if i == requesting {
-			b.p.Crashed = len(b.p.Threads)
-		}
-		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID])}
 		x, err := d.ThreadContext(t)
-		if err != nil {
-			if len(b.p.Warnings) < maxLosses {
-				b.warn("thread %d: registers: %v", t.ID, err)
-			}
-		} else {
+		if err == nil {
 			out.Regs = registers(&x)
+		} else if out.NoRegs = true; !out.Writer && len(b.p.Warnings) < maxLosses {
+			b.warn("thread %d: registers: %v", t.ID, err)
 		}
 		b.p.Threads = append(b.p.Threads, out)
 	}
@@ -140,7 +136,7 @@ func (b *builder) crash() {
 		return
 	}
 	c := &b.p.Crash
-	c.Reason = d.CrashReason(StyleRust)
+	c.Reason, c.Breakpad, c.Parameters = d.CrashReason(StyleRust), d.CrashReason(StyleBreakpad), e.Parameters
 	c.Address, c.HasAddress = d.CrashAddress(), true
 	if d.System.OS.linux() {
 		c.Signal, c.Code = int(int32(e.Code)), int(int32(e.Flags))
@@ -153,19 +149,19 @@ func (b *builder) modules() {
 	d := b.d
 	for i := range d.Modules {
 		m := &d.Modules[i]
-		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base}
-		out.Name = baseName(out.Path)
-		switch v := &m.CodeView; v.Kind {
-		case CodeViewPDB70, CodeViewPDB20:
-			out.Name = baseName(string(v.File))
-			out.DebugID = d.DebugID(m)
-		case CodeViewELF:
-			if v.Identified() {
-				out.BuildID, out.DebugID = v.ID, d.DebugID(m)
-			}
-		}
-		if out.Name == "" {
+		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
+			CodeID: d.CodeID(m), Version: d.Version(m), Order: i, Foreign: true}
+		out.DebugFile = baseName(m.DebugFile())
+		if out.Name = out.DebugFile; out.Name == "" {
 			out.Name = baseName(out.Path)
+		}
+		if v := &m.CodeView; v.Kind != CodeViewELF || v.Identified() {
+			out.DebugID = d.DebugID(m)
+		} else {
+			out.ShownID = d.DebugID(m)
+		}
+		if m.CodeView.Kind == CodeViewELF && d.System.OS.linux() && m.CodeView.Identified() {
+			out.BuildID, out.Foreign = m.CodeView.ID, false
 		}
 		b.p.Modules = append(b.p.Modules, out)
 	}

@@ -9,7 +9,7 @@ import (
 	"symkit/walk"
 )
 
-// TestProcess: the thread that wrote the dump left out, a thread without
+// TestProcess: the thread that wrote the dump marked, a thread without
 // registers kept, names, mappings that overlap, the end of the address space.
 func TestProcess(t *testing.T) {
 	amd64 := "zero 48 u32 0x10001f 0 zero 64 u64" + sequence(100, 17) + " zero 976\n"
@@ -24,10 +24,10 @@ stream LinuxProcStatus bytes "Pid: 77\n" stream LinuxCmdLine bytes "a\x00b c\x00
 stream CrashpadInfo u32 1 zero 32 u32 0 0 0 0 0 u64 0xff00000000000000
 block c `+amd64, func(t *testing.T, d *Dump) {
 		p := d.Process()
-		eq(t, []any{len(p.Threads), p.Crashed, p.Threads[0].ID, p.Threads[0].Name, p.Threads[0].Regs.PC, p.Threads[1].ID, p.Threads[1].Regs.PC}, []any{2, 0, 8, "worker", 116, 9, 0})
-		rsp, ok := p.Threads[0].Regs.Get(7)
+		eq(t, []any{len(p.Threads), p.Threads[0].ID, p.Threads[0].Writer, p.Crashed, p.Threads[1].ID, p.Threads[1].Name, p.Threads[1].Regs.PC, p.Threads[2].ID, p.Threads[2].NoRegs}, []any{3, 7, true, 1, 8, "worker", 116, 9, true})
+		rsp, ok := p.Threads[1].Regs.Get(7)
 		eq(t, []any{rsp, ok, p.PID, p.Args, p.CPU, p.PACMask}, []any{104, true, 77, "a b c", "x86_64", uint64(0xff << 56)})
-		eq(t, p.Crash, walk.Crash{Reason: "SIGSEGV / SEGV_MAPERR", Signal: 11, Code: 1, Address: 0x45, HasAddress: true})
+		eq(t, p.Crash, walk.Crash{Reason: "SIGSEGV / SEGV_MAPERR", Breakpad: "SIGSEGV /SEGV_MAPERR", Signal: 11, Code: 1, Address: 0x45, HasAddress: true, Parameters: []uint64{}})
 		eq(t, p.Mappings, "[{4096 8192 true false true} {8192 16384 true true false}]")
 		eq(t, []any{p.Main.Base, p.Main.End, p.Modules[0].Base, p.Modules[0].DebugID, len(p.Modules[0].BuildID)}, []any{uint64(0xfffffffffffff000), ^uint64(0), 0x1000, "", 0})
 		eq(t, []any{len(p.Warnings), strings.HasPrefix(p.Warnings[0], "thread 9: registers: minidump+0x")}, []any{1, true})
@@ -94,7 +94,7 @@ func TestProcessReal(t *testing.T) {
 		name, want string
 		frames     int // at least, of the first thread
 	}{
-		{"minidump2", `Windows NT|5.1.2600 Service Pack 2|x86|3932|test_app.exe|1|0|EXCEPTION_ACCESS_VIOLATION_WRITE|0x45|true|13|c:\test_app.exe|test_app.pdb|5A9832E5287241C1838ED98914E9B7FF1|0`, 4},
+		{"minidump2", `Windows NT|5.1.2600 Service Pack 2|x86|3932|test_app.exe|2|0|EXCEPTION_ACCESS_VIOLATION_WRITE|0x45|true|13|c:\test_app.exe|test_app.pdb|5A9832E5287241C1838ED98914E9B7FF1|0`, 4},
 		{"linux-mini", `Linux|4.9.60-linuxkit-aufs #1 SMP Mon Nov 6 16:00:12 UTC 2017|x86_64|1304|crash|1|0|SIGSEGV|0x45|true|8|/work/linux/build/crash|crash|C0BCC3F19827FE653058404B2831D9E60|35`, 4},
 		{"tiny-exe-with-cet-xsave", `Windows NT|10.0.22000 282|x86_64|15444|tiny.exe|1|-1||0x0|false|25|C:\src\crashpad\tiny.exe|tiny.exe.pdb|C25CD79F212F335C4C4C44205044422E1|363`, 4},
 	} {

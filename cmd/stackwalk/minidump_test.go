@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// dumps is where minidumps are, breakpad what Breakpad's tool makes of one,
+// with as much of its symbols as the stack meets.
+var (
+	dumps    = filepath.Join(repository, "walk", "minidump", "testdata")
+	breakpad = filepath.Join(repository, "cmd", "stackwalk", "testdata", "breakpad")
+)
+
+// output runs the program and returns what it wrote to standard output.
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	return stdout.String()
+}
+
+func expected(t *testing.T, name string) string {
+	t.Helper()
+	want, err := os.ReadFile(filepath.Join(breakpad, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(want)
+}
+
+// TestMachine: the machine-readable format is Breakpad's, byte for byte.
+func TestMachine(t *testing.T) {
+	got := output(t, "-m", "--symbols", filepath.Join(breakpad, "symbols"), filepath.Join(dumps, "minidump2.dmp"))
+	if want := expected(t, "minidump2.stackwalk.machine_readable.out"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestText: the text carries all that Breakpad's does.
+func TestText(t *testing.T) {
+	got := output(t, "--symbols", filepath.Join(breakpad, "symbols"), filepath.Join(dumps, "minidump2.dmp"))
+	want := expected(t, "minidump2.stackwalk.out")
+	has := func(facts ...string) {
+		t.Helper()
+		for _, fact := range facts {
+			if !strings.Contains(got, fact) {
+				t.Errorf("not in the text: %s", fact)
+			}
+		}
+	}
+	head, _, _ := strings.Cut(want, "\nThread ")
+	for _, line := range strings.Split(head, "\n") {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "", "GPU": // of the GPU nothing is known
+		case "value": // of a parameter
+			has(" 0x" + strings.TrimLeft(strings.Fields(value)[0], "0x"))
+		case "Operating system", "CPU", "Crash reason", "Crash address", "Process uptime":
+			has(strings.TrimSpace(value))
+		case "Crash parameters":
+			has("parameters")
+		default:
+			has(strings.TrimSpace(line))
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ \d  (\S+?)!(.*?) (?:\[(\S+) : (\d+) \+ (\S+)\]|\+ \S+)$`).FindAllStringSubmatch(want, -1) {
+		has(m[1]+"!"+m[2], m[3]+":"+m[4])
+		if m[5] != "" {
+			has("line + " + m[5] + ",")
+		}
+	}
+	for _, m := range regexp.MustCompile(`(\w+) = (0x\w+)`).FindAllStringSubmatch(want, -1) {
+		has(strings.Replace(m[1], "efl", "eflags", 1) + " " + m[2])
+	}
+	for _, m := range regexp.MustCompile(`Found by: (.*)`).FindAllStringSubmatch(want, -1) {
+		has("found by " + m[1])
+	}
+	for _, m := range regexp.MustCompile(`(?m)^(0x\w+) - 0x\w+  (\S+)  (\S+)(  \(main\))?$`).FindAllStringSubmatch(want, -1) {
+		has(m[1]+"-", `\`+m[2]+"  "+strings.Replace(m[3], "???", "", 1), m[4])
+	}
+}
+
+// TestRequested: a thread that asked for a dump did not crash; the thread that
+// wrote it is not shown.
+func TestRequested(t *testing.T) {
+	got := output(t, "-b", filepath.Join(dumps, "thread_name_list.dmp"))
+	for _, want := range []string{"Crash:   ", "Thread 6564 main thread", "Thread 8820 sleep thread"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	got = output(t, "-b", filepath.Join(dumps, "minidump2.dmp"))
+	if strings.Contains(got, "Thread 4544") {
+		t.Errorf("the thread that wrote the dump is shown:\n%s", got)
+	}
+}

@@ -1,0 +1,159 @@
+package minidump
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// facts collects what is only shown.
+func (b *builder) facts() {
+	d, f := b.d, &b.p.Facts
+	s := &d.System
+	f.VersionLine, f.CPUInfo, f.CPUs = s.Version(), s.CPUInfo(), int(s.Processors)
+	if m := d.Misc; m != nil && m.Flags&MiscProcessTimes != 0 && m.CreateTime != 0 {
+		f.HasUptime = true
+		if d.Header.Time > m.CreateTime {
+			f.Uptime = uint64(d.Header.Time - m.CreateTime)
+		}
+	}
+	f.Assertion = d.Assertion.String()
+	for i := range d.UnloadedModules {
+		m := &d.UnloadedModules[i]
+		f.Unloaded = append(f.Unloaded, walk.UnloadedModule{
+			Name: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), CodeID: m.CodeID()})
+	}
+	if d.Handles != nil {
+		f.Handles = make([]walk.Handle, 0, len(d.Handles))
+	}
+	for i := range d.Handles {
+		h := &d.Handles[i]
+		f.Handles = append(f.Handles, walk.Handle{Handle: h.Handle, Type: b.optional(h.Type), Name: b.optional(h.Name)})
+	}
+	b.linuxFacts()
+	b.macFacts()
+	if d.Crashpad != nil {
+		f.Crashpad = b.crashpad(d.Crashpad)
+	}
+	f.SoftErrors = d.SoftErrors
+}
+
+// optional is nil for a string that the dump does not have.
+func (b *builder) optional(t Text) *string {
+	if t.units == nil {
+		return nil
+	}
+	s := b.text(t)
+	return &s
+}
+
+// bytes is text, for strings that are UTF-8 or nearly so.
+func (b *builder) bytes(s []byte) string {
+	if len(s) > b.left {
+		return ""
+	}
+	b.left -= len(s)
+	return strings.ToValidUTF8(string(s), "\uFFFD")
+}
+
+func (b *builder) linuxFacts() {
+	d, f := b.d, &b.p.Facts
+	for name, value := range Fields(d.Linux.CPUInfo, ':') {
+		if v, ok := strings.CutPrefix(value, "0x"); ok && name == "microcode" {
+			if n, err := strconv.ParseUint(v, 16, 64); err == nil {
+				f.Microcode = fmt.Sprintf("%#x", n)
+			}
+			break
+		}
+	}
+	if d.Linux.LsbRelease != nil {
+		f.LSB = &walk.LSBRelease{}
+		for name, value := range Fields(d.Linux.LsbRelease, '=') {
+			switch name {
+			case "DISTRIB_ID", "ID":
+				f.LSB.ID = value
+			case "DISTRIB_RELEASE", "VERSION_ID":
+				f.LSB.Release = value
+			case "DISTRIB_CODENAME", "VERSION_CODENAME":
+				f.LSB.Codename = value
+			case "DISTRIB_DESCRIPTION", "PRETTY_NAME":
+				f.LSB.Description = value
+			}
+		}
+	}
+	for l := range d.Limits() {
+		f.Limits = append(f.Limits, walk.Limit(l))
+	}
+}
+
+func (b *builder) macFacts() {
+	d, f := b.d, &b.p.Facts
+	for i := range d.MacCrashInfo {
+		m := &d.MacCrashInfo[i]
+		r := walk.MacRecord{Module: b.bytes(m.ModulePath), Message: b.bytes(m.Message), Signature: b.bytes(m.Signature),
+			Backtrace: b.bytes(m.Backtrace), Message2: b.bytes(m.Message2)}
+		if m.Version >= macRecordVersion4 {
+			r.Thread, r.DialogMode = &m.Thread, &m.DialogMode
+		}
+		if m.Version >= macRecordVersion5 {
+			r.AbortCause = &m.AbortCause
+		}
+		f.MacRecords = append(f.MacRecords, r)
+	}
+	f.MacBootArgs = b.optional(d.MacBootArgs)
+}
+
+func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
+	out := &walk.Crashpad{ReportID: uuid(p.ReportID), ClientID: uuid(p.ClientID), Simple: b.annotations(p.Annotations)}
+	for i := range p.Modules {
+		m := &p.Modules[i]
+		told := walk.CrashpadModule{Simple: b.annotations(m.Simple)}
+		if m.Module >= 0 && m.Module < len(b.d.Modules) {
+			told.Module = baseName(b.text(b.d.Modules[m.Module].Name))
+		}
+		for _, s := range m.List {
+			told.List = append(told.List, b.bytes(s))
+		}
+		for _, o := range m.Objects {
+			if o.Type == AnnotationString {
+				told.Objects = append(told.Objects, walk.Annotation{Name: b.bytes(o.Name), Value: b.bytes(o.Value)})
+			}
+		}
+		out.Modules = append(out.Modules, told)
+	}
+	return out
+}
+
+func (b *builder) annotations(all []Annotation) (out []walk.Annotation) {
+	for _, a := range all {
+		out = append(out, walk.Annotation{Name: b.bytes(a.Key), Value: b.bytes(a.Value)})
+	}
+	return out
+}
+
+// uuid prints a UUID; empty for one of zeros.
+func uuid(b []byte) string {
+	if len(b) != 16 || strings.Trim(string(b), "\x00") == "" {
+		return ""
+	}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// lastError names what GetLastError would give in a thread: the word after the
+// first thirteen of its environment block (TEB, winternl.h). It is empty where
+// the dump does not have the block.
+func (b *builder) lastError(t *Thread) string {
+	word := uint64(4)
+	if b.d.System.CPU.Wide() {
+		word = 8
+	}
+	data := b.d.Memory.Bytes(t.TEB+13*word, 4)
+	if !b.d.System.OS.windows() || data == nil {
+		return ""
+	}
+	c := wire.New(section, data, b.d.big)
+	return WindowsError(c.U32())
+}
