@@ -181,6 +181,9 @@ func (w *walker) byFramePointer(_ *Frame, r *Registers) (out Registers, v verdic
 	if !ok {
 		return out, notFound, errors.New("no frame record")
 	}
+	if out.PC < lowestPC && w.p.CPU == "x86" { // the record that Windows begins a stack with
+		return out, stackEnd, nil
+	}
 	if !w.returnsToCode(out.PC) {
 		return out, notFound, errNoCall
 	}
