@@ -1,230 +1,116 @@
 package walk
 
 import (
-	"encoding/hex"
+	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
+	"slices"
+	"strings"
 )
 
-// The JSON output has the schema of rust-minidump (minidump-processor,
-// json-schema.md). Addresses are hexadecimal strings; what a dump does not
-// tell is null. What only symkit knows is under the keys "symkit".
-
-type jsonReport struct {
-	Status    string        `json:"status"`
-	PID       *int          `json:"pid"`
-	Crash     jsonCrash     `json:"crash_info"`
-	System    jsonSystem    `json:"system_info"`
-	MapCount  *int          `json:"linux_memory_map_count"`
-	Count     int           `json:"thread_count"`
-	Threads   []*jsonThread `json:"threads"`
-	Crashed   *jsonCrashed  `json:"crashing_thread"`
-	Main      *int          `json:"main_module"`
-	Modules   []jsonModule  `json:"modules"`
-	Unloaded  []struct{}    `json:"unloaded_modules"`
-	CertInfo  bool          `json:"modules_contains_cert_info"`
-	Extension jsonProcess   `json:"symkit"`
-}
-
-type jsonCrash struct {
-	Type    *string `json:"type"`
-	Address *string `json:"address"`
-	Thread  *int    `json:"crashing_thread"`
-}
-
-type jsonSystem struct {
-	OS      string  `json:"os"`
-	Version *string `json:"os_ver"`
-	Arch    string  `json:"cpu_arch"`
-	Info    *string `json:"cpu_info"`
-	Count   *int    `json:"cpu_count"`
-}
-
-type jsonThread struct {
-	Name      *string         `json:"thread_name"`
-	ID        int             `json:"thread_id"`
-	Count     int             `json:"frame_count"`
-	Frames    []jsonFrame     `json:"frames"`
-	Extension jsonThreadExtra `json:"symkit"`
-}
-
-type jsonCrashed struct {
-	Index int `json:"threads_index"`
-	*jsonThread
-}
-
-type jsonFrame struct {
-	Frame        int               `json:"frame"`
-	Trust        string            `json:"trust"`
-	Registers    map[string]string `json:"registers,omitempty"`
-	Offset       string            `json:"offset"`
-	Module       *string           `json:"module"`
-	ModuleOffset *string           `json:"module_offset"`
-	Inlines      []jsonInline      `json:"inlines"`
-	Function     *string           `json:"function"`
-	FuncOffset   *string           `json:"function_offset"`
-	File         *string           `json:"file"`
-	Line         *uint32           `json:"line"`
-	Missing      bool              `json:"missing_symbols"`
-	Extension    jsonFrameExtra    `json:"symkit"`
-}
-
-type jsonInline struct {
-	Function string  `json:"function"`
-	File     *string `json:"file"`
-	Line     *uint32 `json:"line"`
-}
-
-type jsonModule struct {
-	Base      string          `json:"base_addr"`
-	End       string          `json:"end_addr"`
-	DebugFile string          `json:"debug_file"`
-	DebugID   *string         `json:"debug_id"`
-	Filename  string          `json:"filename"`
-	CodeID    *string         `json:"code_id"`
-	Version   *string         `json:"version"`
-	Missing   bool            `json:"missing_symbols"`
-	Loaded    bool            `json:"loaded_symbols"`
-	Corrupt   bool            `json:"corrupt_symbols"`
-	URL       *string         `json:"symbol_url"`
-	Extension jsonModuleExtra `json:"symkit"`
-}
-
-// jsonProcess is what a core file tells and the schema has no place for.
-type jsonProcess struct {
-	Version  int      `json:"version"` // of the symkit keys
-	Name     string   `json:"name"`
-	Args     string   `json:"args"`
-	Signal   int      `json:"signal"`
-	Code     int      `json:"si_code"`
-	Sender   int      `json:"sender_pid,omitempty"`
-	Warnings []string `json:"warnings"`
-}
-
-type jsonThreadExtra struct {
-	End      string `json:"end"`
-	Complete bool   `json:"complete"`
-}
-
-type jsonFrameExtra struct {
-	PC     string `json:"pc"`
-	SP     string `json:"sp"`
-	Trust  string `json:"trust"`
-	Why    string `json:"why,omitempty"`
-	Exact  bool   `json:"exact"`
-	Signal bool   `json:"signal_frame"`
-	Public bool   `json:"public_symbol"`
-}
-
-type jsonModuleExtra struct {
-	From     string      `json:"symbols_from,omitempty"`
-	Tried    []jsonProbe `json:"tried,omitempty"`
-	BadLines int         `json:"bad_lines,omitempty"`
-	Damage   int         `json:"damage,omitempty"`
-}
-
-type jsonProbe struct {
-	Path  string `json:"path"`
-	Error string `json:"error"`
-}
-
-// WriteJSON writes the result in the schema of rust-minidump.
+// WriteJSON writes the result in the schema of rust-minidump
+// (minidump-processor, json-schema.md). Addresses are hexadecimal strings; what
+// a dump does not tell is null. What only symkit knows is under the keys
+// "symkit". Memory does not depend on the number of frames.
 func (r *Result) WriteJSON(out io.Writer) error {
-	p := r.Process
-	j := jsonReport{
-		Status: "OK", Crash: jsonCrash{Type: optional(p.Crash.Reason)},
-		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU)},
-		Count:  len(r.Stacks), Threads: []*jsonThread{}, Modules: []jsonModule{}, Unloaded: []struct{}{},
-		Extension: jsonProcess{1, p.Name, p.Args, p.Crash.Signal, p.Crash.Code, p.Crash.Sender, append([]string{}, p.Warnings...)},
-	}
-	if p.PID != 0 {
-		j.PID = &p.PID
-	}
-	if p.Crash.HasAddress {
-		j.Crash.Address = r.hex(p.Crash.Address)
-	}
-	if n := len(p.Mappings); n > 0 {
-		j.MapCount = &n
-	}
+	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w.open(w.report())
+	w.WriteString(`,"threads":[`)
 	for i := range r.Stacks {
-		j.Threads = append(j.Threads, r.jsonThread(&r.Stacks[i], i == r.crashed()))
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.thread(&r.Stacks[i], -1)
 	}
+	w.WriteByte(']')
+	w.WriteString(`,"crashing_thread":`)
 	if i := r.crashed(); i >= 0 {
-		j.Crash.Thread = &i
-		j.Crashed = &jsonCrashed{i, j.Threads[i]}
+		w.thread(&r.Stacks[i], i)
+	} else {
+		w.WriteString("null")
 	}
-	for i, m := range p.Modules {
-		if m == p.Main {
-			j.Main = &i
-		}
-		j.Modules = append(j.Modules, r.jsonModule(m))
+	w.WriteString("}\n")
+	if w.err != nil {
+		return w.err
 	}
-	enc := json.NewEncoder(out)
+	return w.Flush()
+}
+
+type jsonWriter struct {
+	*bufio.Writer
+	r        *Result
+	unloaded *unloadedIndex
+	buf      bytes.Buffer
+	err      error // of encoding
+}
+
+// value writes v.
+func (w *jsonWriter) value(v any) {
+	w.Write(w.encode(v))
+}
+
+// open writes v without the brace that ends it.
+func (w *jsonWriter) open(v any) {
+	b := w.encode(v)
+	w.Write(b[:max(0, len(b)-1)])
+}
+
+func (w *jsonWriter) encode(v any) []byte {
+	w.buf.Reset()
+	enc := json.NewEncoder(&w.buf)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(&j)
-}
-
-// schemaCPU is the schema's name of a CPU.
-func schemaCPU(cpu string) string {
-	if cpu == "x86_64" {
-		return "amd64"
+	if err := enc.Encode(v); err != nil && w.err == nil {
+		w.err = err
 	}
-	return cpu
+	return bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'})
 }
 
-// schemaTrust is the schema's word for how a frame was found; what it has no
-// word for has the nearest: rules, or registers.
-func schemaTrust(t Trust) string {
-	return [...]string{TrustScan: "scan", TrustCFIScan: "cfi_scan", TrustFramePointer: "frame_pointer", TrustLeaf: "frame_pointer",
-		TrustSignal: "cfi", TrustCFI: "cfi", TrustContext: "context"}[t]
-}
-
-// key is the trust's name under the symkit key.
-func (t Trust) key() string {
-	return [...]string{"scan", "cfi_scan", "frame_pointer", "leaf", "signal_frame", "cfi", "context"}[t]
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
+func (w *jsonWriter) thread(s *Stack, index int) {
+	t := jsonThread{Name: optional(s.Thread.Name), ID: s.Thread.ID, LastError: optional(s.Thread.LastError),
+		Count: len(s.Frames), Extension: jsonThreadExtra{s.End, s.Complete}}
+	if index >= 0 {
+		t.Index = &index
 	}
-	return &s
-}
-
-// hex is an address as the schema has it, padded to the CPU's width.
-func (r *Result) hex(v uint64) *string {
-	s := fmt.Sprintf("0x%0*x", 2*r.Process.WordSize(), v)
-	return &s
-}
-
-func (r *Result) jsonThread(s *Stack, crashed bool) *jsonThread {
-	t := &jsonThread{Name: optional(s.Thread.Name), ID: s.Thread.ID, Count: len(s.Frames),
-		Frames: make([]jsonFrame, len(s.Frames)), Extension: jsonThreadExtra{s.End, s.Complete}}
+	w.open(&t)
+	w.WriteString(`,"frames":[`)
 	for i := range s.Frames {
-		t.Frames[i] = r.jsonFrame(&s.Frames[i], i)
-	}
-	if crashed && len(s.Frames) > 0 {
-		regs := map[string]string{}
-		for _, reg := range r.Process.Named(&s.Thread.Regs) {
-			regs[reg.Name] = *r.hex(reg.Value)
+		if i > 0 {
+			w.WriteByte(',')
 		}
-		t.Frames[0].Registers = regs
+		j := w.frame(&s.Frames[i], i)
+		if i == 0 {
+			j.Registers = w.registers(s.Thread)
+		}
+		w.value(&j)
 	}
-	return t
+	w.WriteString("]}")
 }
 
-func (r *Result) jsonFrame(f *Frame, i int) jsonFrame {
+func (w *jsonWriter) registers(t *Thread) map[string]string {
+	regs := map[string]string{}
+	for _, reg := range w.r.Process.Named(&t.Regs) {
+		regs[reg.Name] = w.hex(reg.Value)
+	}
+	return regs
+}
+
+func (w *jsonWriter) frame(f *Frame, i int) jsonFrame {
 	at, place := f.Lookup(), f.Place
-	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: *r.hex(at), Missing: true,
-		Extension: jsonFrameExtra{*r.hex(f.PC), *r.hex(f.SP), f.Trust.key(), f.Why, f.Exact, f.Signal, place.Public}}
+	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: w.hex(at), Missing: place.Func == "",
+		Extension: jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.key(), f.Why, f.Exact, f.Signal, place.Public}}
 	if f.Module != nil {
-		name := path.Base(f.Module.Path)
-		j.Module, j.ModuleOffset, j.Missing = &name, r.hex(at-f.Module.Base), !r.Loaded[f.Module]
+		name := f.Module.File()
+		j.Module, j.ModuleOffset = &name, w.optional(at-f.Module.Base)
+	} else {
+		for _, u := range w.unloaded.at(at) {
+			j.Unloaded = append(j.Unloaded, w.offsets(u))
+		}
 	}
 	if place.Func != "" {
-		j.Function, j.FuncOffset = &place.Func, r.hex(at-place.FuncAddr)
+		j.Function, j.FuncOffset = &place.Func, w.optional(at-place.FuncAddr)
 	}
 	j.File, j.Line = position(place.File, place.Line)
 	for _, in := range place.Inlines {
@@ -234,23 +120,108 @@ func (r *Result) jsonFrame(f *Frame, i int) jsonFrame {
 	return j
 }
 
-func position(file string, line uint32) (*string, *uint32) {
-	if file == "" {
-		return nil, nil
+func (w *jsonWriter) offsets(u unloadedAt) jsonUnloadedAt {
+	out := jsonUnloadedAt{Module: u.name}
+	for _, off := range u.offsets {
+		out.Offsets = append(out.Offsets, w.hex(off))
 	}
-	return &file, &line
+	return out
 }
 
-func (r *Result) jsonModule(m *Module) jsonModule {
-	j := jsonModule{Base: *r.hex(m.Base), End: *r.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
-		Filename: m.Path, CodeID: optional(hex.EncodeToString(m.BuildID)), Loaded: r.Loaded[m]}
+// report is all but the threads.
+func (w *jsonWriter) report() *jsonReport {
+	r, p := w.r, w.r.Process
+	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
+		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
+		Extension: jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
+			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)},
+	}
+	if p.PID != 0 {
+		j.PID = &p.PID
+	}
+	if p.Facts.CPUs > 0 {
+		j.System.Count = &p.Facts.CPUs
+	}
+	if p.Facts.HasUptime {
+		j.Uptime = &p.Facts.Uptime
+	}
+	if n := len(p.Mappings); n > 0 && (p.OS == "Linux" || p.OS == "Android") {
+		j.MapCount = &n
+	}
+	modules := slices.Clone(p.Modules)
+	slices.SortStableFunc(modules, func(a, b *Module) int { return cmp.Compare(a.Order, b.Order) })
+	for i, m := range modules {
+		if m == p.Main {
+			j.Main = &i
+		}
+		j.Modules = append(j.Modules, w.module(m))
+	}
+	for i := range p.Facts.Unloaded {
+		m := &p.Facts.Unloaded[i]
+		j.Unloaded = append(j.Unloaded, jsonUnloaded{w.hex(m.Base), w.hex(m.End), optional(strings.ToLower(m.CodeID)), m.Name, nil})
+	}
+	j.facts(&p.Facts, w)
+	return j
+}
+
+// crash tells why the process died.
+func (w *jsonWriter) crash() jsonCrash {
+	p := w.r.Process
+	c := jsonCrash{Type: optional(p.Crash.Reason), Assertion: optional(p.Facts.Assertion)}
+	if p.Crash.HasAddress {
+		c.Address = w.optional(p.Crash.Address)
+	}
+	if i := w.r.crashed(); i >= 0 {
+		c.Thread = &i
+	}
+	f := p.fault()
+	switch f.adjusted {
+	case "non-canonical":
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Address: w.optional(f.value)}
+	case "null-pointer":
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: w.optional(f.value)}
+	}
+	if f.known {
+		accesses := []jsonAccess{}
+		for _, a := range f.accesses {
+			j := jsonAccess{Address: w.hex(a.addr), Guard: p.guardPage(a.addr), Kind: a.kind}
+			if a.size > 0 {
+				j.Size = &a.size
+			}
+			accesses = append(accesses, j)
+		}
+		c.Accesses = &accesses
+	}
+	if f.target != nil {
+		c.Update = &jsonUpdate{w.hex(*f.target), p.guardPage(*f.target)}
+	}
+	return c
+}
+
+func (w *jsonWriter) module(m *Module) jsonModule {
+	r := w.r
+	id := m.CodeID
+	if id == "" {
+		id = fmt.Sprintf("%x", m.BuildID)
+	}
+	j := jsonModule{Base: w.hex(m.Base), End: w.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
+		Filename: m.File(), CodeID: optional(strings.ToLower(id)), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
 	if syms := r.Symbols[m]; syms != nil {
-		j.Missing = !r.Loaded[m]
+		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
 		j.Corrupt = r.BadLines[m] > 0
-		j.Extension = jsonModuleExtra{From: syms.From, BadLines: r.BadLines[m], Damage: syms.Damage}
+		j.URL = optional(syms.URL)
+		j.Extension.From, j.Extension.BadLines, j.Extension.Damage = syms.From, r.BadLines[m], syms.Damage
 		for _, p := range syms.Tried {
 			j.Extension.Tried = append(j.Extension.Tried, jsonProbe{p.Path, p.Err.Error()})
 		}
 	}
 	return j
+}
+
+// hex is an address as the schema has it, padded to the CPU's width.
+func (w *jsonWriter) hex(v uint64) string { return fmt.Sprintf("0x%0*x", 2*w.r.Process.WordSize(), v) }
+
+func (w *jsonWriter) optional(v uint64) *string {
+	s := w.hex(v)
+	return &s
 }

@@ -20,8 +20,10 @@ type Supplier interface {
 // Symbols is what a Supplier found for a module.
 type Symbols struct {
 	Index *emit.Index
-	// From is the file that the symbols came from.
+	// From is the file that the symbols came from; URL is where it was fetched,
+	// empty if it was not.
 	From string
+	URL  string
 	// Tried are the places that were looked at before, in order.
 	Tried []elfx.Probe
 	// Damage counts the losses that making the symbols worked around.
