@@ -34,10 +34,11 @@ var allowed = map[string][]string{
 	"check":               {"elfx", "cfi", "sframe", "emit", "internal/wire"},
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire"},
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire"},
+	"walk/symserver":      {"walk", "elfx", "internal/atomicfile"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
 	"cmd/dump_syms":       {"dump", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command"},
-	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command"},
+	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command"},
 }
 
 // TestImports holds the direction of the imports.

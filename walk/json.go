@@ -200,12 +200,8 @@ func (w *jsonWriter) crash() jsonCrash {
 
 func (w *jsonWriter) module(m *Module) jsonModule {
 	r := w.r
-	id := m.CodeID
-	if id == "" {
-		id = fmt.Sprintf("%x", m.BuildID)
-	}
 	j := jsonModule{Base: w.hex(m.Base), End: w.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
-		Filename: m.File(), CodeID: optional(strings.ToLower(id)), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
+		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
 	if syms := r.Symbols[m]; syms != nil {
 		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
 		j.Corrupt = r.BadLines[m] > 0

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -61,18 +62,45 @@ func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
 			return out
 		}
 	}
-	if m.DebugID == "" || !plain(m.DebugID) {
-		return out
-	}
 	for _, dir := range s.Dirs {
-		for _, name := range m.names() {
-			path := filepath.Join(dir, name, m.DebugID, symName(name))
+		for _, place := range m.SymbolPaths() {
+			path := filepath.Join(dir, filepath.FromSlash(place))
 			if out.load(path, m) || out.load(path+".gz", m) {
 				return out
 			}
 		}
 	}
 	return out
+}
+
+// SymbolPaths are where symbol stores have the symbols of m, NAME/ID/NAME.sym
+// with slashes, the likeliest first: by its DebugID, then, under the name of the
+// file itself, by that file's id. No part has a separator in it or leads
+// upwards, whatever the dump says.
+func (m *Module) SymbolPaths() (paths []string) {
+	if isID(m.DebugID) {
+		for _, name := range m.names() {
+			paths = append(paths, name+"/"+m.DebugID+"/"+symName(name, ".pdb"))
+		}
+	}
+	if id, name := m.FileID(), m.File(); isID(id) && plain(name) {
+		paths = append(paths, name+"/"+id+"/"+symName(name, ".dll"))
+	}
+	return paths
+}
+
+// FileID identifies the file of m, in upper case as symbol stores have it;
+// empty: unknown.
+func (m *Module) FileID() string {
+	if m.CodeID == "" {
+		return strings.ToUpper(hex.EncodeToString(m.BuildID))
+	}
+	return strings.ToUpper(m.CodeID)
+}
+
+// isID tells whether s can be an id: hexadecimal, and no longer than any.
+func isID(s string) bool {
+	return s != "" && len(s) <= 128 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
 // names are those that symbol stores may know m by. None has a directory in
@@ -94,10 +122,10 @@ func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= 255 && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// symName is the name of the symbol file in NAME/ID: .sym stands instead of
-// .pdb, and behind any other name.
-func symName(name string) string {
-	if n := len(name) - len(".pdb"); n > 0 && strings.EqualFold(name[n:], ".pdb") {
+// symName is the name of a symbol file in NAME/ID: .sym stands instead of the
+// extension, and behind any other name.
+func symName(name, extension string) string {
+	if n := len(name) - len(extension); n > 0 && strings.EqualFold(name[n:], extension) {
 		name = name[:n]
 	}
 	return name + ".sym"
@@ -105,22 +133,44 @@ func symName(name string) string {
 
 // load opens the symbol file at path, and notes where it failed.
 func (s *Symbols) load(path string, m *Module) bool {
-	err := s.open(path)
-	if err == nil {
-		if mod, ok := s.Index.Module(); ok && m.DebugID != "" && !strings.EqualFold(mod.ID, m.DebugID) {
-			err = ErrOtherModule
-		} else if f, p, st := s.Index.Counts(); f+p+st == 0 {
-			err = ErrNoSymbols
-		}
-		if err == nil {
-			s.From = path
-			return true
-		}
+	err := s.Load(path, m)
+	if err != nil {
+		s.Tried = append(s.Tried, elfx.Probe{Path: path, Err: err})
+	}
+	return err == nil
+}
+
+// Load opens the symbol file at path, which has to be that of m.
+func (s *Symbols) Load(path string, m *Module) error {
+	if err := s.open(path); err != nil {
+		return pathless(err)
+	}
+	err := s.isFor(m)
+	if f, p, st := s.Index.Counts(); err == nil && f+p+st == 0 {
+		err = ErrNoSymbols
+	}
+	if err != nil {
 		s.Close()
 		s.Index, s.Close = nil, nil
+		return err
 	}
-	s.Tried = append(s.Tried, elfx.Probe{Path: path, Err: pathless(err)})
-	return false
+	s.From = path
+	return nil
+}
+
+// isFor compares ids, as far as both sides have them.
+func (s *Symbols) isFor(m *Module) error {
+	mod, ok := s.Index.Module()
+	code := s.Index.CodeID()
+	switch {
+	case !ok, m.DebugID != "" && strings.EqualFold(mod.ID, m.DebugID):
+		return nil
+	case code != "" && strings.EqualFold(code, m.FileID()):
+		return nil
+	case m.DebugID == "" && (code == "" || m.FileID() == ""):
+		return nil // nothing to compare
+	}
+	return ErrOtherModule
 }
 
 // open maps or unpacks the symbol file at path and indexes it.

@@ -23,6 +23,9 @@ type Options struct {
 	Registers bool
 	// Contents looks for pointers to functions in the stacks.
 	Contents bool
+	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of what
+	// stacks are likely to meet, at the same time as they are walked.
+	Prefetch bool
 	// Progress is called, from any goroutine, before the symbols of a module
 	// are loaded.
 	Progress func(m *Module)
@@ -68,6 +71,16 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	jobs := opt.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
+	}
+	if pre, ok := s.(Prefetcher); ok && opt.Prefetch {
+		ctx, cancel := context.WithCancel(ctx)
+		wait := func() {}
+		if err := elfx.Guard(func() error { wait = p.prefetch(ctx, pre, threads); return nil }); err != nil {
+			cancel()
+			return nil, err
+		}
+		defer func() { wait() }()
+		defer cancel() // what no stack met by then is not waited for
 	}
 	var (
 		next atomic.Int64

@@ -5,11 +5,12 @@ import (
 	"io"
 
 	"symkit/internal/command"
+	"symkit/walk/symserver"
 )
 
 const description = `Show the stack of every thread of a crashed process.
 
-Symbols are looked for in symbol stores and files (--symbols), then in the ELF files of the modules, with their
+Symbols are looked for in symbol stores, files and on symbol servers (--symbols), then in the ELF files of the modules, with their
 debug files: at the paths that the crash dump has, below --sysroot, in build-id directories, on the servers of
 DEBUGINFOD_URLS.
 
@@ -17,7 +18,7 @@ Examples:
 
   stackwalk core                            with the files of this machine
 
-  stackwalk --symbols ./store crash.dmp     a minidump
+  stackwalk --symbols ./store --symbols https://symbols.example.org crash.dmp
 
   stackwalk --exe ./app core                the program is elsewhere than where it ran
 
@@ -31,7 +32,8 @@ Examples:
 type cli struct {
 	Dump string `arg:"" name:"dump" help:"Minidump, or ELF core file."`
 
-	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or symbol file. May be repeated; comes before ELF files."`
+	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server. May be repeated, for an order; comes before ELF files."`
+	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
 	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
@@ -51,6 +53,7 @@ type cli struct {
 	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
+	online         bool // a symbol server is asked
 }
 
 // Validate is called by kong; it checks what the tags cannot say.
@@ -63,6 +66,11 @@ func (c *cli) Validate() error {
 	}
 	if c.Machine {
 		c.Format = "machine"
+	}
+	for _, s := range c.Symbols {
+		if _, err := symserver.New(s, ""); symserver.IsURL(s) && err != nil {
+			return err
+		}
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")

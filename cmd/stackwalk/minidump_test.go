@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -100,5 +103,42 @@ func TestRequested(t *testing.T) {
 	got = output(t, "-b", filepath.Join(dumps, "minidump2.dmp"))
 	if strings.Contains(got, "Thread 4544") {
 		t.Errorf("the thread that wrote the dump is shown:\n%s", got)
+	}
+}
+
+// TestSymbolServer: symbols from a server, then from its cache; a store before
+// it, another server after it.
+func TestSymbolServer(t *testing.T) {
+	var asked atomic.Int64
+	files := http.FileServer(http.Dir(filepath.Join(breakpad, "symbols")))
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer full.Close()
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
+	cache, dump := t.TempDir(), filepath.Join(dumps, "minidump2.dmp")
+	want := expected(t, "minidump2.stackwalk.machine_readable.out")
+	for run, args := range [][]string{
+		{"--symbols", empty.URL, "--symbols", full.URL},
+		{"--symbols", t.TempDir(), "--symbols", full.URL + "/"},
+		{"--symbols", cache},
+	} {
+		if got := output(t, append(args, "-m", "--cache", cache, dump)...); got != want {
+			t.Errorf("run %d:\n%s", run, got)
+		}
+		if n := asked.Load(); run == 0 && n < 2 || run > 0 && n > 20 {
+			t.Errorf("run %d: asked %d times", run, n)
+		}
+	}
+	got := output(t, "--format=json", "--symbols", full.URL, "--cache", cache, dump)
+	url := full.URL + "/test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym?code_file=test_app.exe&code_id=45d35f6c2d000"
+	if !strings.Contains(got, `"symbol_url":"`+url+`"`) {
+		t.Errorf("no %s", url)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"--symbols", "http://", dump}, &stdout, &stderr); code != 80 {
+		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 }

@@ -46,7 +46,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	}
 	res, err := walk.Walk(ctx, p, supplier, walk.Options{
 		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module,
-		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents})
+		Prefetch: c.online, Registers: c.Format == "text" && !c.Brief, Contents: c.Contents})
 	bar.done()
 	if err != nil {
 		return command.Failed, err
@@ -63,14 +63,14 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 
 // supplier is where symbols come from, in order.
 func (c *cli) supplier(files *walk.Files, remote *debuginfod.Client) (walk.Supplier, error) {
-	store, err := walk.NewStore(c.Symbols)
+	all, err := c.stores()
 	if err != nil {
 		return nil, err
 	}
-	if c.NoELF {
-		return store, nil
+	if !c.NoELF {
+		all = append(all, &dumper{files, c.DebugDir, c.Jobs, remote})
 	}
-	return walk.Chain(store, &dumper{files, c.DebugDir, c.Jobs, remote}), nil
+	return walk.Chain(all...), nil
 }
 
 // remote is the debuginfod client of the environment; nil when there is none

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"symkit/walk"
+	"symkit/walk/symserver"
+)
+
+// stores are the suppliers that --symbols names, in its order.
+func (c *cli) stores() (all []walk.Supplier, err error) {
+	for rest := c.Symbols; len(rest) > 0; {
+		n := slices.IndexFunc(rest, symserver.IsURL)
+		if n < 0 {
+			n = len(rest)
+		}
+		if n > 0 {
+			store, err := walk.NewStore(rest[:n])
+			if err != nil {
+				return nil, err
+			}
+			all, rest = append(all, store), rest[n:]
+			continue
+		}
+		cache, err := c.cacheDir()
+		if err != nil {
+			return nil, err
+		}
+		server, err := symserver.New(rest[0], cache)
+		if err != nil {
+			return nil, err
+		}
+		c.online = true
+		all, rest = append(all, server), rest[1:]
+	}
+	return all, nil
+}
+
+// cacheDir is where files from servers are kept.
+func (c *cli) cacheDir() (string, error) {
+	if c.Cache != "" {
+		return c.Cache, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: name a directory for files from servers with --cache", err)
+	}
+	return filepath.Join(dir, "symkit", "symbols"), nil
+}

@@ -1,0 +1,91 @@
+package walk
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Prefetcher is a Supplier that takes long to get symbols, and can get them
+// before they are asked for.
+type Prefetcher interface {
+	// Prefetch gets the symbols of m to where they are at hand; it tells whether
+	// it has them. It is called from several goroutines.
+	Prefetch(ctx context.Context, m *Module) bool
+}
+
+// Prefetch implements Prefetcher: the first supplier that has symbols ends it.
+func (c chain) Prefetch(ctx context.Context, m *Module) bool {
+	for _, s := range c {
+		if p, ok := s.(Prefetcher); ok && p.Prefetch(ctx, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prefetch implements Prefetcher; there is nothing to get.
+func (s *Store) Prefetch(_ context.Context, m *Module) bool {
+	for _, path := range s.Files {
+		if fileIsFor(path, m) == nil {
+			return true
+		}
+	}
+	for _, dir := range s.Dirs {
+		for _, place := range m.SymbolPaths() {
+			path := filepath.Join(dir, filepath.FromSlash(place))
+			for _, name := range []string{path, path + ".gz"} {
+				if _, err := os.Stat(name); err == nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Limits of what is got in advance.
+const (
+	prefetchJobs  = 8        // at one time
+	prefetchStack = 64 << 10 // bytes of each stack that are looked through
+)
+
+// prefetch gets the symbols of the modules that stacks are likely to meet: those
+// that the registers and words of the stacks point into. The function that it
+// returns waits until that is done.
+func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wait func()) {
+	wanted, seen := make(chan *Module, len(p.Modules)), map[*Module]bool{}
+	note := func(addr uint64) {
+		if m := p.ModuleAt(addr); m != nil && !seen[m] && p.code(addr) {
+			seen[m] = true
+			wanted <- m
+		}
+	}
+	for _, i := range threads {
+		t := &p.Threads[i]
+		note(t.Regs.PC)
+		c := cpus[p.CPU]
+		if c == nil || t.Writer {
+			continue
+		}
+		word := c.arch.WordSize
+		for at, n := c.sp(&t.Regs), 0; n < prefetchStack; n += word {
+			v, ok := readWord(p.Memory, at+uint64(n), word, p.BigEndian)
+			if !ok {
+				break
+			}
+			note(v)
+		}
+	}
+	close(wanted)
+	var all sync.WaitGroup
+	for range min(prefetchJobs, len(seen)) {
+		all.Go(func() {
+			for m := range wanted {
+				s.Prefetch(ctx, m)
+			}
+		})
+	}
+	return all.Wait
+}

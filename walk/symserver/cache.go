@@ -1,0 +1,82 @@
+package symserver
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// entry is one file of the cache.
+type entry struct {
+	server *Server
+	place  string // with slashes; see walk.Module.SymbolPaths
+}
+
+func (e entry) path() string { return filepath.Join(e.server.Cache, filepath.FromSlash(e.place)) }
+
+// present tells whether the cache has the entry.
+func (e entry) present() bool {
+	info, err := os.Stat(e.path())
+	return err == nil && info.Mode().IsRegular()
+}
+
+// drop removes a file that turned out to be useless.
+func (e entry) drop() { os.Remove(e.path()) }
+
+// absence is the file whose time tells when the server last said that it lacks
+// the entry.
+func (e entry) absence() string {
+	sum := sha256.Sum256([]byte(e.server.base.String() + "\x00" + e.place))
+	return filepath.Join(e.server.Cache, ".missing", hex.EncodeToString(sum[:16]))
+}
+
+// missing tells whether the server said so not long ago.
+func (e entry) missing() bool {
+	info, err := os.Stat(e.absence())
+	return err == nil && time.Since(info.ModTime()) < e.server.Negative
+}
+
+// remember notes that the server lacks the entry. Where that cannot be written
+// the server is asked again.
+func (e entry) remember() {
+	path := e.absence()
+	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644); err == nil {
+		f.Close()
+		now := time.Now()
+		os.Chtimes(path, now, now)
+	}
+}
+
+// sourceMark begins the line at the end of a file in the cache that tells where
+// it is from. rust-minidump writes the same; parsers ignore it.
+const sourceMark = "INFO URL "
+
+// sourceOf is the URL that the file at path was fetched from; empty: it does
+// not say.
+func sourceOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	tail := make([]byte, min(info.Size(), 4096))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		return ""
+	}
+	tail = bytes.TrimSuffix(tail, []byte{'\n'})
+	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	if url, ok := bytes.CutPrefix(line, []byte(sourceMark)); ok {
+		return string(url)
+	}
+	return ""
+}

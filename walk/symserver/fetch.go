@@ -1,0 +1,289 @@
+package symserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"symkit/internal/atomicfile"
+	"symkit/walk"
+)
+
+// fetch gets a file from the server into the cache, whole and of the right
+// module, or not at all. What may be better the next time is tried again.
+func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	var err error
+	for attempt := range max(1, s.Attempts) {
+		if attempt > 0 && !s.wait(ctx, attempt, err) {
+			break
+		}
+		if err = s.download(ctx, e, m); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !passing(err) {
+			break
+		}
+	}
+	switch op, network := errors.AsType[*net.OpError](err); {
+	case errors.Is(err, ErrNotFound):
+		e.remember()
+	case network && op.Op == "dial":
+		s.mu.Lock()
+		s.refused = err
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// statusError is an answer that is no file.
+type statusError struct {
+	status string
+	code   int
+	after  time.Duration // Retry-After
+}
+
+func (e *statusError) Error() string { return ErrStatus.Error() + " " + e.status }
+func (e *statusError) Unwrap() error { return ErrStatus }
+
+// passing tells whether an error may go away by itself.
+func passing(err error) bool {
+	if s, ok := errors.AsType[*statusError](err); ok {
+		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
+	}
+	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, walk.ErrOtherModule} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	_, disk := errors.AsType[*os.PathError](err)
+	return !disk
+}
+
+// maxWait bounds the time between two attempts, whatever the server asks for.
+const maxWait = 30 * time.Second
+
+// wait waits before another attempt: twice as long each time, give or take a
+// quarter so that many processes do not come back at once.
+func (s *Server) wait(ctx context.Context, attempt int, err error) bool {
+	d := s.Backoff << (attempt - 1)
+	d += time.Duration((rand.Float64() - 0.5) / 2 * float64(d))
+	if e, ok := errors.AsType[*statusError](err); ok {
+		d = max(d, e.after)
+	}
+	t := time.NewTimer(min(d, maxWait))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// download makes one attempt.
+func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	target := s.target(e.place, m)
+	stalled := time.AfterFunc(s.Timeout, func() { cancel(ErrStalled) })
+	defer stalled.Stop()
+	body, err := s.open(ctx, target)
+	if err != nil {
+		return because(ctx, err)
+	}
+	defer body.Close()
+	counted := &counter{r: body, alive: func(total int64) {
+		stalled.Reset(s.Timeout)
+		if s.Progress != nil {
+			s.Progress(target, total)
+		}
+	}}
+	text, err := unpack(bufio.NewReaderSize(counted, 1<<16), s.MaxSize)
+	if err != nil {
+		return because(ctx, err)
+	}
+	defer text.Close()
+	head, err := text.r.Peek(len("MODULE "))
+	if err != nil && err != io.EOF {
+		return because(ctx, err)
+	}
+	if string(head) != "MODULE " {
+		return ErrContent
+	}
+	return because(ctx, e.write(text, target, m))
+}
+
+// because is the cause of a transfer's end where that says more than err.
+func because(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// open asks the server.
+func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "symkit")
+	request.Header.Set("Accept-Encoding", "zstd, gzip")
+	response, err := s.HTTP.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
+	}
+	response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // the last from S3, for what is not there
+		return nil, ErrNotFound
+	}
+	e := &statusError{status: response.Status, code: response.StatusCode}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		e.after = min(time.Duration(seconds)*time.Second, maxWait)
+	}
+	return nil, e
+}
+
+// counter tells that bytes arrived.
+type counter struct {
+	r     io.Reader
+	n     int64
+	alive func(total int64)
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	if n > 0 {
+		c.n += int64(n)
+		c.alive(c.n)
+	}
+	return n, err
+}
+
+// text is an unpacked body.
+type text struct {
+	r     *bufio.Reader
+	left  int64 // bytes that may still come
+	close func()
+}
+
+func (t *text) Close() { t.close() }
+
+func (t *text) Read(b []byte) (int, error) {
+	n, err := t.r.Read(b)
+	if t.left -= int64(n); t.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// maxWindow bounds the memory that a zstd frame may ask for.
+const maxWindow = 128 << 20
+
+// unpack unpacks a body by its first bytes: servers that store packed files do
+// not always say so, or pack them once more.
+func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
+	t := &text{r: body, left: maxSize, close: func() {}}
+	for range 2 {
+		magic, err := t.r.Peek(4)
+		if err != nil && err != io.EOF {
+			t.close()
+			return nil, err
+		}
+		switch {
+		case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+			r, err := gzip.NewReader(t.r)
+			if err != nil {
+				t.close()
+				return nil, err
+			}
+			t.r = bufio.NewReaderSize(r, 1<<16)
+		case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+			r, err := zstd.NewReader(t.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+			if err != nil {
+				t.close()
+				return nil, err
+			}
+			inner := t.close
+			t.r, t.close = bufio.NewReaderSize(r, 1<<16), func() { r.Close(); inner() }
+		}
+	}
+	return t, nil
+}
+
+// write puts a file into the cache, with a last line that tells where it is
+// from. Before it takes its place it is checked to be of the module.
+func (e entry) write(t *text, source string, m *walk.Module) error {
+	path := e.path()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	first, err := t.r.ReadSlice('\n')
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%w: its first line is too long", ErrContent)
+	}
+	fields := strings.Fields(string(first))
+	if len(fields) < 5 {
+		return fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
+	}
+	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
+		return walk.ErrOtherModule
+	}
+	line := append([]byte(nil), first...)
+	return atomicfile.Write(path, func(w io.Writer) error {
+		last := &lastByte{w: w}
+		if _, err := last.Write(line); err != nil {
+			return err
+		}
+		if _, err := io.Copy(last, t); err != nil {
+			return err
+		}
+		if last.b != '\n' {
+			source = "\n" + sourceMark + source
+		} else {
+			source = sourceMark + source
+		}
+		_, err := io.WriteString(w, source+"\n")
+		return err
+	})
+}
+
+// lastByte remembers the last byte that was written.
+type lastByte struct {
+	w io.Writer
+	b byte
+}
+
+func (l *lastByte) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		l.b = b[len(b)-1]
+	}
+	return l.w.Write(b)
+}

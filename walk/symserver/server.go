@@ -1,0 +1,182 @@
+// Package symserver gets symbol files from symbol servers: HTTP servers with
+// the layout of symbol stores, NAME/ID/NAME.sym, as those of Mozilla, Chromium
+// and Electron are. What was fetched is kept in a directory of that layout, so
+// that it can be used as a store; so is, for a while, what a server does not
+// have.
+package symserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"symkit/elfx"
+	"symkit/walk"
+)
+
+// Why a server gave no symbols.
+var (
+	// ErrNotFound: the server does not have the file, now or when last asked. It
+	// is an fs.ErrNotExist.
+	ErrNotFound = error(absent{})
+	// ErrStatus: the server answered neither that it has the file nor that not.
+	ErrStatus = errors.New("the server answered")
+	// ErrContent: what the server sent is no symbol file.
+	ErrContent = errors.New("not a symbol file")
+	// ErrTooLarge: the file is larger than Server.MaxSize.
+	ErrTooLarge = errors.New("the file is too large")
+	// ErrStalled: the server sent nothing for Server.Timeout.
+	ErrStalled = errors.New("the server sends nothing")
+	// ErrURL: not the URL of a server.
+	ErrURL = errors.New("not an http or https URL")
+)
+
+type absent struct{}
+
+func (absent) Error() string        { return "not known to the server" }
+func (absent) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Server is one symbol server: a walk.Supplier. New makes one; its fields must
+// not be changed once it is used.
+type Server struct {
+	// Cache is the directory that keeps what was fetched. It is made when it is
+	// needed.
+	Cache string
+	// Timeout is for how long a server may send nothing.
+	Timeout time.Duration
+	// Attempts is how often a file is asked for when the network or the server
+	// fails; Backoff is the time before the second, which doubles each time.
+	Attempts int
+	Backoff  time.Duration
+	// Negative is for how long it is remembered that a server lacks a file.
+	Negative time.Duration
+	// MaxSize bounds a file, unpacked, in bytes.
+	MaxSize int64
+	// HTTP makes the requests.
+	HTTP *http.Client
+	// Progress, if any, is called several times a second, from any goroutine,
+	// with the bytes that were received of a URL so far.
+	Progress func(url string, bytes int64)
+
+	base   url.URL
+	shown  string // the URL without a password
+	flight singleflight.Group
+	slots  chan struct{} // bounds the requests at one time
+
+	mu      sync.Mutex
+	refused error // the server cannot be reached: it is not asked again
+}
+
+// What New sets.
+const (
+	defaultTimeout  = 60 * time.Second
+	defaultAttempts = 3
+	defaultBackoff  = 500 * time.Millisecond
+	defaultNegative = time.Hour
+	defaultMaxSize  = 8 << 30
+	maxRequests     = 8
+)
+
+// IsURL tells whether s is the URL of a server rather than a path.
+func IsURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// New makes a Server of its URL. What stands behind a question mark is sent
+// with each request.
+func New(rawURL, cache string) (*Server, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || !IsURL(rawURL) || u.Host == "" {
+		return nil, fmt.Errorf("%q: %w", rawURL, ErrURL)
+	}
+	return &Server{Cache: cache, Timeout: defaultTimeout, Attempts: defaultAttempts, Backoff: defaultBackoff,
+		Negative: defaultNegative, MaxSize: defaultMaxSize, HTTP: http.DefaultClient,
+		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}, nil
+}
+
+// Symbols implements walk.Supplier. It may be called from any number of
+// goroutines; a file is fetched once.
+func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	out := &walk.Symbols{}
+	for _, place := range m.SymbolPaths() {
+		shown := strings.TrimSuffix(s.shown, "/") + "/" + place
+		if err := s.get(ctx, place, m, out); err != nil {
+			out.Tried = append(out.Tried, elfx.Probe{Path: shown, Err: err})
+			continue
+		}
+		return out
+	}
+	return out
+}
+
+// Prefetch implements walk.Prefetcher.
+func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
+	for _, place := range m.SymbolPaths() {
+		e := entry{s, place}
+		if e.present() || s.ask(ctx, e, m) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// get opens the symbols at one place, from the cache or the server.
+func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *walk.Symbols) error {
+	e := entry{s, place}
+	if err := out.Load(e.path(), m); err == nil {
+		out.URL = sourceOf(e.path())
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		e.drop() // damaged, or of another module
+	}
+	if err := s.ask(ctx, e, m); err != nil {
+		return err
+	}
+	if err := out.Load(e.path(), m); err != nil {
+		return err
+	}
+	out.URL = sourceOf(e.path())
+	return nil
+}
+
+// ask gets an entry into the cache that is not there.
+func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
+	if e.missing() {
+		return ErrNotFound
+	}
+	s.mu.Lock()
+	refused := s.refused
+	s.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	_, err, _ := s.flight.Do(e.place, func() (any, error) {
+		if e.present() {
+			return nil, nil // another one fetched it meanwhile
+		}
+		return nil, s.fetch(ctx, e, m)
+	})
+	return err
+}
+
+// target is the URL of a place; the query tells the server about the file of
+// the module, from which it may make symbols or learn what is missing.
+func (s *Server) target(place string, m *walk.Module) string {
+	u := s.base
+	u.Path = path.Join("/", u.Path, place)
+	u.RawPath = ""
+	q := u.Query()
+	q.Set("code_file", m.File())
+	q.Set("code_id", strings.ToLower(m.FileID()))
+	u.RawQuery = q.Encode()
+	return u.String()
+}
