@@ -53,6 +53,8 @@ const maxBad = 1 << 16
 // entry is the key of a record (an address or a number) and where it is.
 type entry struct{ key, off uint64 }
 
+const entrySize = 16
+
 // table is sorted by key, records of one key in file order.
 type table []entry
 
@@ -188,6 +190,16 @@ func (x *Index) CodeID() string { return x.codeID }
 // INIT ones) that were found.
 func (x *Index) Counts() (funcs, publics, stacks int) {
 	return len(x.funcs), len(x.publics), len(x.inits) + len(x.wins)
+}
+
+// HeapSize is about the memory that the index takes, in bytes; the data is not
+// counted.
+func (x *Index) HeapSize() int64 {
+	n := 0
+	for _, t := range []table{x.funcs, x.publics, x.inits, x.wins, x.files, x.origins} {
+		n += cap(t)
+	}
+	return int64(n) * entrySize
 }
 
 // SignalFrame tells whether addr is in a signal trampoline; see the function

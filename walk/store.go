@@ -188,7 +188,7 @@ func (s *Symbols) open(path string) error {
 	if err != nil {
 		return err
 	}
-	s.Index, s.Close = emit.NewIndex(text), func() error { return nil }
+	s.Index, s.Heap, s.Close = emit.NewIndex(text), int64(len(text)), func() error { return nil }
 	return nil
 }
 

@@ -28,8 +28,16 @@ type Symbols struct {
 	Tried []elfx.Probe
 	// Damage counts the losses that making the symbols worked around.
 	Damage int
+	// Heap is the memory that the symbols themselves take, in bytes, where they
+	// are not mapped from a file.
+	Heap int64
 	// Close gives back what Index aliases; it may be nil.
 	Close func() error
+
+	// shared: others use Index at the same time; bad counts the lines that made
+	// no sense before they did.
+	shared bool
+	bad    int
 }
 
 // Chain asks one supplier after the other until one has symbols.

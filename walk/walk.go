@@ -123,6 +123,9 @@ func (r *Result) account(syms *symbolizer) {
 		r.Symbols[m] = ms.syms
 		if idx := ms.syms.Index; idx != nil {
 			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
+			if ms.syms.shared {
+				r.BadLines[m] = ms.syms.bad
+			}
 			ms.syms.Index = nil
 		}
 	}

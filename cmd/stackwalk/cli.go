@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"symkit/internal/command"
 	"symkit/walk/symserver"
@@ -26,11 +29,13 @@ Examples:
 
   stackwalk --crashing-only --brief core    the stack that matters, one line for each frame
 
-  stackwalk --format=json core | jq .       rust-minidump's schema`
+  stackwalk --format=json core | jq .       rust-minidump's schema
+
+  stackwalk --symbols ./store --format=json --out results *.dmp`
 
 // cli is the command line.
 type cli struct {
-	Dump string `arg:"" name:"dump" help:"Minidump, or ELF core file."`
+	Dumps []string `arg:"" name:"dump" help:"Minidump, or ELF core file. Several with --out. A directory is a symbol store."`
 
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server. May be repeated, for an order; comes before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
@@ -46,6 +51,7 @@ type cli struct {
 	Brief    bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
 	Contents bool   `name:"stack-contents" help:"Show the memory of the stacks."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Out      string `placeholder:"DIR" help:"Write what is to be said of each dump to a file in DIR: the dump's name and .txt, .json or .machine."`
 	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
 	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
 	Verbose  bool   `short:"v" help:"Tell for each module where symbols were looked for and what was found."`
@@ -67,6 +73,9 @@ func (c *cli) Validate() error {
 	if c.Machine {
 		c.Format = "machine"
 	}
+	if err := c.arguments(); err != nil {
+		return err
+	}
 	for _, s := range c.Symbols {
 		if _, err := symserver.New(s, ""); symserver.IsURL(s) && err != nil {
 			return err
@@ -74,6 +83,36 @@ func (c *cli) Validate() error {
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")
+	}
+	return nil
+}
+
+// arguments sorts the positional arguments: directories are symbol stores, as
+// in Breakpad's command line.
+func (c *cli) arguments() error {
+	var dumps []string
+	for _, path := range c.Dumps {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			c.Symbols = append(c.Symbols, path)
+		} else {
+			dumps = append(dumps, path)
+		}
+	}
+	switch c.Dumps = dumps; {
+	case len(dumps) == 0 && len(c.Symbols) > 0:
+		return errors.New("no dump, only symbols")
+	case len(dumps) > 1 && c.Out == "":
+		return errors.New("several dumps: say where results go with --out")
+	case c.Out != "" && c.Output != "":
+		return errors.New("--out and --output exclude each other")
+	}
+	names := map[string]string{}
+	for _, path := range dumps {
+		name := filepath.Base(path)
+		if other, twice := names[name]; twice && c.Out != "" {
+			return fmt.Errorf("%s and %s would have one result: %s", other, path, name)
+		}
+		names[name] = path
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (d *dumper) dump(ctx context.Context, img *elfx.Image, m *walk.Module, out 
 	if err := mod.Write(&text); err != nil {
 		return err
 	}
-	out.Index = emit.NewIndex(text.Bytes())
+	out.Index, out.Heap = emit.NewIndex(text.Bytes()), int64(text.Cap())
 	out.Damage = mod.Stats.LossCount
 	return nil
 }

@@ -27,34 +27,63 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 			return command.Failed, err
 		}
 	}
+	if c.Out != "" {
+		return c.batch(ctx)
+	}
 	bar := newProgress(c.stderr)
 	remote := c.remote(bar)
-	files := &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: fetch(ctx, remote)}
+	files := c.files(ctx, remote)
 	defer files.Close()
 	supplier, err := c.supplier(files, remote)
 	if err != nil {
 		return command.Failed, err
 	}
-	p, closeDump, err := open(c.Dump, files)
+	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
+	return j.run(ctx, func(res *walk.Result) error {
+		bar.done()
+		return c.write(c.Output, res)
+	})
+}
+
+// files finds the modules' files.
+func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *walk.Files {
+	return &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: fetch(ctx, remote)}
+}
+
+func (c *cli) options(progress func(*walk.Module)) walk.Options {
+	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online,
+		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents}
+}
+
+// job is one dump to walk.
+type job struct {
+	c        *cli
+	path     string
+	supplier walk.Supplier
+	files    *walk.Files
+	options  walk.Options
+	stderr   io.Writer
+}
+
+// run walks the dump, has the result written, and tells what a user has to
+// know.
+func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
+	p, closeDump, err := open(j.path, j.files)
 	if err != nil {
 		return command.Failed, err
 	}
 	defer closeDump()
-	threads, err := c.threads(p)
+	if j.options.Threads, err = j.threads(p); err != nil {
+		return command.Failed, err
+	}
+	res, err := walk.Walk(ctx, p, j.supplier, j.options)
 	if err != nil {
 		return command.Failed, err
 	}
-	res, err := walk.Walk(ctx, p, supplier, walk.Options{
-		Threads: threads, MaxFrames: c.Frames, Jobs: c.Jobs, Progress: bar.module,
-		Prefetch: c.online, Registers: c.Format == "text" && !c.Brief, Contents: c.Contents})
-	bar.done()
-	if err != nil {
+	if err := elfx.Guard(func() error { return write(res) }); err != nil {
 		return command.Failed, err
 	}
-	if err := elfx.Guard(func() error { return c.write(res) }); err != nil {
-		return command.Failed, err
-	}
-	c.report(res)
+	j.report(res)
 	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete }) {
 		return command.Bad, nil
 	}
@@ -91,17 +120,18 @@ func (c *cli) remote(bar *progress) *debuginfod.Client {
 }
 
 // threads are the indices of the threads to walk, nil for all.
-func (c *cli) threads(p *walk.Process) (out []int, err error) {
+func (j *job) threads(p *walk.Process) (out []int, err error) {
+	c := j.c
 	if c.Crashing {
 		if p.Crashed < 0 {
-			return nil, fmt.Errorf("%s: no thread crashed", c.Dump)
+			return nil, fmt.Errorf("%s: no thread crashed", j.path)
 		}
 		return []int{p.Crashed}, nil
 	}
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: no thread %d", c.Dump, id)
+			return nil, fmt.Errorf("%s: no thread %d", j.path, id)
 		}
 		out = append(out, i)
 	}
@@ -110,11 +140,11 @@ func (c *cli) threads(p *walk.Process) (out []int, err error) {
 
 // write writes the stacks to standard output or, whole or not at all, to a
 // file.
-func (c *cli) write(res *walk.Result) error {
-	if c.Output == "" || c.Output == "-" {
+func (c *cli) write(path string, res *walk.Result) error {
+	if path == "" || path == "-" {
 		return c.print(c.stdout, res)
 	}
-	return atomicfile.Write(c.Output, func(w io.Writer) error { return c.print(w, res) })
+	return atomicfile.Write(path, func(w io.Writer) error { return c.print(w, res) })
 }
 
 func (c *cli) print(out io.Writer, res *walk.Result) error {
@@ -132,8 +162,8 @@ func (c *cli) print(out io.Writer, res *walk.Result) error {
 }
 
 // report tells on standard error what a user has to know.
-func (c *cli) report(res *walk.Result) {
-	w := bufio.NewWriter(c.stderr)
+func (j *job) report(res *walk.Result) {
+	w, c := bufio.NewWriter(j.stderr), j.c
 	defer w.Flush()
 	for _, warning := range res.Process.Warnings {
 		fmt.Fprintf(w, "stackwalk: warning: %s\n", warning)

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
+	"symkit/walk"
+)
+
+// maxIdle bounds the memory for symbols between two dumps that use them.
+const maxIdle = 512 << 20
+
+// extensions are those of results, by format.
+var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": ".machine"}
+
+// batch walks many dumps at once, each on one processor. Symbols are read once.
+// A dump that fails costs one line on standard error.
+func (c *cli) batch(ctx context.Context) (code int, err error) {
+	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+		return command.Failed, err
+	}
+	remote := c.remote(&progress{})
+	stores, err := c.stores()
+	if err != nil {
+		return command.Failed, err
+	}
+	if !c.NoELF {
+		stores = append(stores, &shortDumper{c, remote})
+	}
+	shared := walk.NewShared(walk.Chain(stores...), maxIdle)
+	defer shared.Close()
+	jobs := c.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var (
+		next  atomic.Int64
+		wait  sync.WaitGroup
+		notes = &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
+	)
+	for range min(jobs, len(c.Dumps)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(c.Dumps) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
+			}
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return command.Failed, context.Cause(ctx)
+	}
+	return notes.code(), nil
+}
+
+// one walks one of many dumps, tells about it on stderr, and returns the exit
+// code that the dump alone would have had.
+func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer) int {
+	files := c.files(ctx, remote)
+	defer files.Close()
+	var about bytes.Buffer
+	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
+	j.options.Jobs = 1
+	code, err := j.run(ctx, func(res *walk.Result) error {
+		return c.write(filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), res)
+	})
+	for line := range strings.Lines(about.String()) {
+		fmt.Fprintf(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(line, "stackwalk: "))
+	}
+	switch {
+	case err == nil && code == command.Bad:
+		fmt.Fprintf(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame\n", path)
+	case err != nil && strings.Contains(err.Error(), path):
+		fmt.Fprintf(stderr, "stackwalk: error: %v\n", err)
+	case err != nil:
+		fmt.Fprintf(stderr, "stackwalk: error: %s: %v\n", path, err)
+	}
+	if err != nil {
+		return max(code, command.Failed)
+	}
+	return code
+}
+
+// shortDumper is a dumper that keeps no file open.
+type shortDumper struct {
+	c      *cli
+	remote *debuginfod.Client
+}
+
+// Symbols implements walk.Supplier.
+func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	files := d.c.files(ctx, d.remote)
+	defer files.Close()
+	return (&dumper{files, d.c.DebugDir, d.c.Jobs, d.remote}).Symbols(ctx, m)
+}
+
+// notes writes what is said of each dump in the order of the dumps.
+type notes struct {
+	out   io.Writer
+	mu    sync.Mutex
+	next  int      // the dump whose notes are not written yet
+	held  [][]byte // of dumps behind it; nil: not done
+	codes []int
+}
+
+// add has work say something of dump i.
+func (n *notes) add(i int, work func(io.Writer) int) {
+	var b bytes.Buffer
+	code := work(&b)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.codes[i], n.held[i] = code, append([]byte{}, b.Bytes()...)
+	for ; n.next < len(n.held) && n.held[n.next] != nil; n.next++ {
+		n.out.Write(n.held[n.next])
+		n.held[n.next] = []byte{}
+	}
+}
+
+// code is the exit code of all: that of a failure, else the greatest.
+func (n *notes) code() (code int) {
+	for _, c := range n.codes {
+		if c == command.Failed {
+			return c
+		}
+		code = max(code, c)
+	}
+	return code
+}
