@@ -1,0 +1,147 @@
+package batch
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"symkit/elfx"
+)
+
+// Input is one file that may be a module, or a part of one.
+type Input struct {
+	Path string // of the file, or of the archive that it is in
+	// Member is the place in an archive, or nil.
+	Member *elfx.Member
+	// Found: in a directory or an archive, not named. Such a file may well be
+	// one that has no symbols.
+	Found bool
+}
+
+// Open opens the file. Errors begin with its name.
+func (in *Input) Open() (*elfx.File, error) {
+	if in.Member != nil {
+		return in.Member.Open()
+	}
+	return elfx.Open(in.Path)
+}
+
+// Name is what the file is called in errors and in manifests.
+func (in *Input) Name() string {
+	if in.Member != nil {
+		return in.Member.Path()
+	}
+	return in.Path
+}
+
+// Failure is a path that could not be looked into.
+type Failure struct {
+	Name string
+	Err  error // begins with the name
+}
+
+// Finder collects inputs from arguments.
+type Finder struct {
+	Recurse bool   // search directories; otherwise they are for debug files
+	Member  string // the member to take of each archive; empty means all
+
+	Inputs []Input
+	Dirs   []string // directories that were not searched
+	Failed []Failure
+}
+
+// Add adds what an argument stands for: a file, the ELF files of an archive,
+// those below a directory. A symbolic link is followed here, and not below.
+func (f *Finder) Add(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		f.fail(path, withoutPath(err))
+	case !info.Mode().IsRegular() && !info.IsDir():
+		f.Inputs = append(f.Inputs, Input{Path: path}) // opening it tells what it is
+	case !info.IsDir():
+		f.file(path)
+	case f.Recurse:
+		return f.search(ctx, path)
+	default:
+		f.Dirs = append(f.Dirs, path)
+	}
+	return ctx.Err()
+}
+
+func (f *Finder) fail(path string, err error) {
+	f.Failed = append(f.Failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
+}
+
+// withoutPath removes the path from a system error.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// file adds a file that was named.
+func (f *Finder) file(path string) {
+	start, err := magic(path)
+	if err != nil || !elfx.IsArchive(start) {
+		f.Inputs = append(f.Inputs, Input{Path: path}) // opening it tells what is wrong
+		return
+	}
+	inputs, failed := len(f.Inputs), len(f.Failed)
+	for m, err := range elfx.Members(path) {
+		switch {
+		case err != nil:
+			f.Failed = append(f.Failed, Failure{path, err})
+		case f.Member == "" || f.Member == m.Name:
+			f.Inputs = append(f.Inputs, Input{Path: path, Member: &m, Found: f.Member == ""})
+		}
+	}
+	if len(f.Inputs) == inputs && len(f.Failed) == failed {
+		f.fail(path, elfx.ErrNoMember)
+	}
+}
+
+// search adds the ELF files below dir, in the order of their names. Symbolic
+// links are passed over: what they lead to is there itself or was not asked for.
+func (f *Finder) search(ctx context.Context, dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			f.fail(path, withoutPath(err))
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		start, err := magic(path)
+		if err != nil {
+			f.fail(path, withoutPath(err))
+		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
+			f.Inputs = append(f.Inputs, Input{Path: path, Found: true})
+		}
+		return nil
+	})
+}
+
+// magic returns the first bytes of a file, as many as any magic number has that
+// matters here.
+func magic(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	buf := make([]byte, 8)
+	n, err := io.ReadFull(file, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buf[:n], err
+}

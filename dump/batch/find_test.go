@@ -1,0 +1,132 @@
+package batch
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/elfx"
+	"symkit/internal/testfile"
+)
+
+// tree puts fixtures of testdata/elf and texts into a new directory, which
+// becomes the working directory.
+func tree(t *testing.T, files map[string]string) {
+	t.Helper()
+	fixtures, err := filepath.Abs("../../testdata/elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, content := range files {
+		data := []byte(content)
+		if fixture, ok := strings.CutPrefix(content, "fixture "); ok {
+			if data, err = testfile.Read(filepath.Join(fixtures, fixture)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func names(inputs []Input) (names []string) {
+	for i := range inputs {
+		names = append(names, inputs[i].Name())
+	}
+	return names
+}
+
+func TestFinder(t *testing.T) {
+	tree(t, map[string]string{
+		"app": "fixture cxx-x86_64-gcc12-O2-dw5.elf", "build/b/lib.so": "fixture cxx-x86_64-gcc12-O2-dw5.so",
+		"build/a.elf": "fixture lang-x86_64-gcc12-O2-dw5.elf", "build/notes.txt": "no ELF", "build/empty": "", "build/short": "\x7fEL",
+		"empty.a": "!<arch>\n", "thin.a": "!<thin>\n", "debug/x": "", "text": "no ELF",
+	})
+	zipped(t, "app.zip", "app", "build/a.elf", "text")
+	if err := os.Symlink("a.elf", "build/link"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../build", "build/loop"); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		finder Finder
+		args   []string
+		inputs []string
+		dirs   []string
+		failed map[string]error
+	}{
+		{"files", Finder{}, []string{"text", "app"}, []string{"text", "app"}, nil, nil},
+		{"a directory", Finder{}, []string{"app", "debug"}, []string{"app"}, []string{"debug"}, nil},
+		{"search", Finder{Recurse: true}, []string{"build", "debug"}, []string{"build/a.elf", "build/b/lib.so"}, nil, nil},
+		{"a link that is named", Finder{Recurse: true}, []string{"build/loop", "build/link"},
+			[]string{"build/link"}, nil, nil},
+		{"archives", Finder{}, []string{"app.zip", "empty.a", "thin.a"}, []string{"app.zip!/app", "app.zip!/build/a.elf"}, nil,
+			map[string]error{"empty.a": elfx.ErrNoMember, "thin.a": elfx.ErrThin}},
+		{"a member", Finder{Member: "app"}, []string{"app.zip", "build/a.elf", "empty.a"}, []string{"app.zip!/app", "build/a.elf"}, nil,
+			map[string]error{"empty.a": elfx.ErrNoMember}},
+		{"missing", Finder{Recurse: true}, []string{"none"}, nil, nil, map[string]error{"none": os.ErrNotExist}},
+		{"a device", Finder{}, []string{os.DevNull}, []string{os.DevNull}, nil, nil},
+	} {
+		f := test.finder
+		for _, arg := range test.args {
+			if err := f.Add(context.Background(), arg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(test.inputs, names(f.Inputs)) + cmp.Diff(test.dirs, f.Dirs); diff != "" {
+			t.Errorf("%s:\n%s", test.name, diff)
+		}
+		for _, failure := range f.Failed {
+			if want := test.failed[failure.Name]; want == nil || !errors.Is(failure.Err, want) || !strings.HasPrefix(failure.Err.Error(), failure.Name) {
+				t.Errorf("%s: %v", test.name, failure)
+			}
+		}
+		if len(f.Failed) != len(test.failed) {
+			t.Errorf("%s: %d failures, want %d", test.name, len(f.Failed), len(test.failed))
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := (&Finder{Recurse: true}).Add(ctx, "build"); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// zipped makes a zip file of files.
+func zipped(t *testing.T, path string, files ...string) {
+	t.Helper()
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(out)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,168 @@
+package batch
+
+import (
+	"context"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Module is what belongs together: the files with one build id. A file without
+// a build id is a module of its own.
+type Module struct {
+	Main   Input  // the one that is loaded, if it is among them
+	Debug  *Input // the one with the debug information, if that is separate
+	Copies []Input
+	// Names are those of the files that are loaded, each once, in order.
+	Names []string
+	Size  int64 // of Main and Debug, in bytes
+}
+
+// Skipped is a file that was found, not named, and is no module.
+type Skipped struct {
+	Input
+	Why error
+}
+
+// Why a file that was found is not taken for a module.
+var (
+	ErrCore   = errors.New("a core file")
+	ErrObject = errors.New("an object file without a build id")
+)
+
+// Groups is what Group makes of inputs.
+type Groups struct {
+	Modules []Module // in the order of their first files
+	Skipped []Skipped
+	Failed  []Failure
+}
+
+// traits decide what a file belongs to.
+type traits struct {
+	id            string // build id and machine; empty without a build id
+	loaded, dwarf bool
+	size          int64
+	core, object  bool
+	err           error
+}
+
+// Group puts together the inputs that have one build id. Each is opened, by at
+// most jobs goroutines at a time. The result depends on the inputs and their
+// order alone.
+func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
+	all := make([]traits, len(inputs))
+	err := Each(ctx, len(inputs), jobs, func(i int) { all[i] = look(&inputs[i]) })
+	if err != nil {
+		return nil, err
+	}
+	g := &Groups{}
+	var sets [][]int // of inputs
+	byID := map[string]int{}
+	for i := range all {
+		t := &all[i]
+		switch {
+		case t.err != nil:
+			g.Failed = append(g.Failed, Failure{inputs[i].Name(), t.err})
+		case inputs[i].Found && t.core:
+			g.Skipped = append(g.Skipped, Skipped{inputs[i], ErrCore})
+		case inputs[i].Found && t.object && t.id == "" && inputs[i].Member == nil:
+			g.Skipped = append(g.Skipped, Skipped{inputs[i], ErrObject})
+		default:
+			set, known := byID[t.id]
+			if !known || t.id == "" {
+				set = len(sets)
+				sets = append(sets, nil)
+				byID[t.id] = set
+			}
+			sets[set] = append(sets[set], i)
+		}
+	}
+	for _, set := range sets {
+		g.Modules = append(g.Modules, module(inputs, all, set))
+	}
+	return g, nil
+}
+
+// Each calls work for every i below n, on at most jobs goroutines. It returns
+// early only when ctx ends, with its cause.
+func Each(ctx context.Context, n, jobs int, work func(i int)) error {
+	var next atomic.Int64
+	var group errgroup.Group
+	for range min(jobs, n) {
+		group.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				work(i)
+			}
+			return context.Cause(ctx)
+		})
+	}
+	return group.Wait()
+}
+
+// look opens an input and reads what decides on its module.
+func look(in *Input) (t traits) {
+	f, err := in.Open()
+	if err != nil {
+		return traits{err: err}
+	}
+	defer f.Close()
+	if id := f.BuildID(); id != nil {
+		t.id = fmt.Sprint(hex.EncodeToString(id), f.Machine, f.Class, f.BigEndian)
+	}
+	t.size, t.loaded = int64(f.Size()), f.HoldsLoaded()
+	t.core, t.object = f.Type == elf.ET_CORE, f.Type == elf.ET_REL
+	for _, name := range []string{".debug_info", ".debug_line"} {
+		s := f.Section(name)
+		t.dwarf = t.dwarf || s != nil && s.Present()
+	}
+	return t
+}
+
+// module chooses among the inputs of one build id. The program is the first
+// that is loaded and has no debug information, else the first that is loaded;
+// the debug file is the first that is not loaded and has some, else, for a
+// program without, the first loaded one that has some. All others are copies.
+func module(inputs []Input, all []traits, set []int) (m Module) {
+	first := func(want func(t *traits) bool) int {
+		for _, i := range set {
+			if want(&all[i]) {
+				return i
+			}
+		}
+		return -1
+	}
+	main := first(func(t *traits) bool { return t.loaded && !t.dwarf })
+	if main < 0 {
+		main = first(func(t *traits) bool { return t.loaded })
+	}
+	debug := first(func(t *traits) bool { return !t.loaded && t.dwarf })
+	switch {
+	case main < 0 && debug < 0:
+		main = set[0]
+	case main < 0:
+		main, debug = debug, -1
+	case debug < 0 && !all[main].dwarf:
+		debug = first(func(t *traits) bool { return t.dwarf })
+	}
+	m.Main, m.Size = inputs[main], all[main].size
+	for _, i := range set {
+		if name := filepath.Base(inputs[i].Name()); all[i].loaded && !slices.Contains(m.Names, name) {
+			m.Names = append(m.Names, name)
+		}
+		switch i {
+		case main:
+		case debug:
+			m.Debug = &inputs[i]
+			m.Size += all[i].size
+		default:
+			m.Copies = append(m.Copies, inputs[i])
+		}
+	}
+	return m
+}

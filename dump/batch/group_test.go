@@ -1,0 +1,109 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/elfx"
+	"symkit/internal/wire"
+)
+
+// describe is a module as text: main, +debug, =copies.
+func describe(m Module) string {
+	text := m.Main.Name()
+	if m.Debug != nil {
+		text += " +" + m.Debug.Name()
+	}
+	for _, c := range m.Copies {
+		text += " =" + c.Name()
+	}
+	return text
+}
+
+func TestGroup(t *testing.T) {
+	const stem = "fixture cxx-x86_64-gcc12-O2-dw5"
+	tree(t, map[string]string{
+		"whole": stem + ".elf", "again": stem + ".elf", "stripped": stem + "-stripped.elf", "debug": stem + "-stripped.debug", "debug2": stem + "-stripped.debug",
+		"noid": stem + "-nobuildid.elf", "noid2": stem + "-nobuildid.elf", "lib.so": stem + ".so", "a.o": stem + ".o",
+		"core": "fixture crash-x86_64-gcc12-O2-dw5.core", "text": "no ELF", "cut": "\x7fELF\x02",
+	})
+	for _, test := range []struct {
+		inputs  string // those that begin with a ? were found
+		modules []string
+		skipped []string
+		failed  []string
+	}{
+		{"stripped debug", []string{"stripped +debug"}, nil, nil},
+		{"debug stripped", []string{"stripped +debug"}, nil, nil},
+		{"debug debug2", []string{"debug =debug2"}, nil, nil},
+		{"debug lib.so debug2 stripped noid", []string{"stripped +debug =debug2", "lib.so", "noid"}, nil, nil},
+		{"noid noid2", []string{"noid", "noid2"}, nil, nil},
+		{"a.o core", []string{"a.o", "core"}, nil, nil},
+		{"?a.o ?core ?lib.so", []string{"lib.so"}, []string{"a.o", "core"}, nil},
+		{"text lib.so cut", []string{"lib.so"}, nil, []string{"text", "cut"}},
+		{"whole again", []string{"whole =again"}, nil, nil},
+		{"again whole", []string{"again =whole"}, nil, nil},
+		{"", nil, nil, nil},
+	} {
+		var inputs []Input
+		for _, name := range strings.Fields(test.inputs) {
+			plain, found := strings.CutPrefix(name, "?")
+			inputs = append(inputs, Input{Path: plain, Found: found})
+		}
+		g, err := Group(context.Background(), inputs, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var modules, skipped, failed []string
+		for _, m := range g.Modules {
+			modules = append(modules, describe(m))
+		}
+		for _, s := range g.Skipped {
+			skipped = append(skipped, s.Name())
+		}
+		for _, f := range g.Failed {
+			failed = append(failed, f.Name)
+			if _, ok := errors.AsType[*wire.Error](f.Err); !ok || !strings.HasPrefix(f.Err.Error(), f.Name+": ") {
+				t.Errorf("%q: %v", test.inputs, f.Err)
+			}
+		}
+		if diff := cmp.Diff(test.modules, modules) + cmp.Diff(test.skipped, skipped) + cmp.Diff(test.failed, failed); diff != "" {
+			t.Errorf("%q:\n%s", test.inputs, diff)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Group(ctx, []Input{{Path: "whole"}}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What a dump reads counts, compressed bytes too; what it does not read does
+// not.
+func TestEstimate(t *testing.T) {
+	const stem = "fixture cxx-x86_64-gcc12-O2-dw5"
+	tree(t, map[string]string{"plain": stem + ".elf", "zlib": stem + "-zlib.elf", "stripped": stem + "-stripped.elf"})
+	estimate := func(name string, inlines bool) int64 {
+		f, err := elfx.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return Estimate(&elfx.Image{Main: f}, nil, inlines) - fileMemory
+	}
+	plain, zlib, stripped, inlines := estimate("plain", false), estimate("zlib", false), estimate("stripped", false), estimate("plain", true)
+	if stripped <= 0 || plain < 2*stripped || zlib <= plain || zlib > 2*plain || inlines < plain*5/4-1 || inlines > plain*5/4+1 {
+		t.Errorf("plain %d, with inlines %d, zlib %d, stripped %d", plain, inlines, zlib, stripped)
+	}
+}
+
+func ExampleGroup() {
+	g, err := Group(context.Background(), []Input{{Path: "/bin/none"}}, 1)
+	fmt.Println(len(g.Modules), g.Failed[0].Err, err)
+	// Output: 0 /bin/none: no such file or directory <nil>
+}

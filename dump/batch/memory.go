@@ -1,0 +1,163 @@
+package batch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"symkit/elfx"
+)
+
+const (
+	// unknownMemory is the budget where the system does not tell what it has.
+	unknownMemory = 4 << 30
+	// processMemory is what a process takes before the first task.
+	processMemory = 48 << 20
+	// fileMemory is what a task takes for any module.
+	fileMemory = 4 << 20
+)
+
+// DefaultBudget is three quarters of the memory that is there: what the machine
+// has available, or the cgroup of the process allows. root is the file system,
+// os.DirFS("/").
+func DefaultBudget(root fs.FS) int64 {
+	limit := int64(math.MaxInt64)
+	if kib, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
+		limit = kib << 10
+	}
+	limit = min(limit, cgroupLimit(root))
+	if limit == math.MaxInt64 {
+		limit = unknownMemory
+	}
+	return limit / 4 * 3
+}
+
+// TaskBudget is what of a budget for the process is left for tasks.
+func TaskBudget(process int64) int64 { return max(process-processMemory, 1) }
+
+// field reads the number after a word at the start of a line.
+func field(root fs.FS, file, word string) (int64, bool) {
+	data, err := fs.ReadFile(root, file)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
+			n, err := strconv.ParseInt(f[1], 10, 64)
+			return n, err == nil && n < math.MaxInt64>>10
+		}
+	}
+	return 0, false
+}
+
+// cgroupLimit is the least memory limit of the cgroups that the process is in:
+// cgroups(7); version 2 has memory.max, version 1 memory.limit_in_bytes.
+func cgroupLimit(root fs.FS) int64 {
+	limit := int64(math.MaxInt64)
+	data, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return limit
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(data)))
+	for lines.Scan() {
+		parts := strings.SplitN(lines.Text(), ":", 3) // ID:CONTROLLERS:PATH
+		switch {
+		case len(parts) != 3:
+		case parts[1] == "":
+			limit = min(limit, upwards(root, "sys/fs/cgroup", parts[2], "memory.max"))
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			limit = min(limit, upwards(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
+		}
+	}
+	return limit
+}
+
+// upwards is the least number in the named files from mount/dir up to mount. In
+// a container dir may be the host's and not be there.
+func upwards(root fs.FS, mount, dir, name string) int64 {
+	limit := int64(math.MaxInt64)
+	for dir = path.Clean("/" + dir); ; dir = path.Dir(dir) {
+		if data, err := fs.ReadFile(root, path.Join(mount, dir, name)); err == nil {
+			// "max" is no number and no limit.
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil {
+				limit = min(limit, n)
+			}
+		}
+		if dir == "/" {
+			return limit
+		}
+	}
+}
+
+// Bytes is an amount of memory on the command line: a number, with K, M, G or
+// T for powers of 1024; B or iB may follow.
+type Bytes int64
+
+var errBytes = errors.New("want a number of bytes, such as 512M or 4G")
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	s := strings.ToUpper(string(text))
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "B"), "I")
+	shift := 0
+	if i := strings.IndexAny(s, "KMGT"); i >= 0 && i == len(s)-1 {
+		shift = 10 * (1 + strings.IndexByte("KMGT", s[i]))
+		s = s[:i]
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || n == 0 || n > math.MaxInt64>>shift {
+		return fmt.Errorf("%w: %q", errBytes, text)
+	}
+	*b = Bytes(n << shift)
+	return nil
+}
+
+// Estimate is how much memory the dump of an image takes at its peak, in bytes.
+// The sections that are read count as they are in the file and uncompressed;
+// what is made of them, and the garbage until it is collected, was measured to
+// be at most as much again, and half more with inlined calls
+// (docs/performance.md).
+func Estimate(img *elfx.Image, others *elfx.Companions, inlines bool) int64 {
+	var packed, sum uint64
+	files := []*elfx.File{img.Main, img.Debug}
+	if others != nil {
+		files = append(files, others.Alt, others.DWP)
+	}
+	for _, f := range files {
+		if f != nil {
+			p, s := sections(f)
+			packed, sum = packed+p, sum+s
+		}
+	}
+	factor := 2.0
+	if inlines {
+		factor = 2.5
+	}
+	return fileMemory + int64(min(float64(packed)+float64(sum)*factor, 1<<62))
+}
+
+// sections adds up the sections of f that a dump reads: those that are
+// compressed as they are in the file, and all uncompressed.
+func sections(f *elfx.File) (packed, sum uint64) {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		name := strings.TrimPrefix(strings.TrimSuffix(s.Name, ".dwo"), ".zdebug_")
+		name = strings.TrimPrefix(name, ".debug_")
+		switch name {
+		case "info", "types", "abbrev", "line", "line_str", "str", "str_offsets", "addr", "ranges", "rnglists", "frame",
+			".eh_frame", ".sframe", ".symtab", ".dynsym", ".strtab", ".dynstr", ".gopclntab":
+			if size, err := s.UncompressedSize(); err == nil && s.Present() {
+				sum += size
+				if size != s.Size {
+					packed += s.Size
+				}
+			}
+		}
+	}
+	return packed, sum
+}
