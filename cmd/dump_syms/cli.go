@@ -24,11 +24,13 @@ Examples:
 
   dump_syms ./app /srv/debug > app.sym    look for the debug file in a directory
 
-  dump_syms -i ./app                      only what identifies the module`
+  dump_syms -i ./app                      only what identifies the module
+
+  dump_syms -s store -R build/            everything below build/ into a symbol store`
 
 // cli is the command line. The short flags are Breakpad's, but for -o.
 type cli struct {
-	Paths []string `arg:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in."`
+	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, and archives (.a, .zip, .apk)."`
 
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
@@ -62,6 +64,8 @@ type cli struct {
 	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted for Mozilla's callers: the type is read from the file."`
 	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted for Breakpad's callers: references between units are always followed."`
 
+	storeFlags `group:"Many files, into a symbol store:"`
+
 	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
@@ -74,6 +78,9 @@ var (
 
 // Validate is called by kong; it checks what the tags cannot say.
 func (c *cli) Validate() error {
+	if err := c.storeFlags.validate(c); err != nil {
+		return err
+	}
 	for _, line := range c.Extra {
 		if !infoLine.MatchString(line) {
 			return fmt.Errorf("--extra-info %q: want a key of capital letters, a space, and text on one line", line)

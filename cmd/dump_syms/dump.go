@@ -26,47 +26,61 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Misuse, err
 	}
+	if c.Store != "" {
+		return c.batch(ctx, opt)
+	}
 	in, err := c.open(ctx)
 	if err != nil {
 		return command.Failed, err
 	}
 	defer in.Close()
-	opt.Companions = in.others
-	m, err := dump.Dump(ctx, in.img, opt)
+	m, err := c.module(ctx, in, opt)
 	if err != nil {
 		return command.Failed, err
 	}
-	path := in.img.Main.Path()
-	switch {
-	case c.CheckCFI && len(m.CFI) == 0:
-		return command.Failed, fmt.Errorf("%s: %w", path, errNoCFI)
-	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
-		return command.Failed, fmt.Errorf("%s: %w", path, errNothing)
-	}
-	findings, err := c.write(ctx, in, m)
+	findings, err := c.write(ctx, in, m, c.writeTo)
 	if err != nil {
 		return command.Failed, err
 	}
 	c.report(in, m)
-	if findings > 0 {
-		return command.Bad, nil
-	}
-	if c.Strict && (m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0) {
+	if c.bad(in, m, findings) {
 		return command.Bad, nil
 	}
 	return 0, nil
 }
 
-// write writes m, and with --check counts what is wrong with it.
-func (c *cli) write(ctx context.Context, in *input, m *dump.Module) (findings uint64, err error) {
+// module dumps what was opened. One without symbols is an error.
+func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Module, error) {
+	opt.Companions = in.others
+	m, err := dump.Dump(ctx, in.img, opt)
+	path := in.img.Main.Path()
+	switch {
+	case err != nil:
+		return nil, err
+	case c.CheckCFI && len(m.CFI) == 0:
+		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
+	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
+		return nil, fmt.Errorf("%s: %w", path, errNothing)
+	}
+	return m, nil
+}
+
+// bad tells whether a written module is one that a build should fail for.
+func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
+	lost := m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0
+	return findings > 0 || c.Strict && lost
+}
+
+// write writes m with to, and with --check counts what is wrong with it.
+func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	if !c.Check {
-		return 0, c.writeTo(m.Write)
+		return 0, to(m.Write)
 	}
 	var text bytes.Buffer
 	if err := m.Write(&text); err != nil {
 		return 0, err
 	}
-	err = c.writeTo(func(w io.Writer) error {
+	err = to(func(w io.Writer) error {
 		_, err := w.Write(text.Bytes())
 		return err
 	})

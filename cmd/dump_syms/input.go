@@ -38,6 +38,12 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 		}
 		files = append(files, f)
 	}
+	return c.assemble(ctx, files, dirs)
+}
+
+// assemble makes one module of the files and what belongs to them. After an
+// error the files are closed.
+func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (*input, error) {
 	in, err := join(files)
 	if err != nil {
 		closeAll(files)

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,7 +40,9 @@ func TestScripts(t *testing.T) {
 			"fixture": func(ts *testscript.TestScript, _ bool, args []string) {
 				data, err := fixture(args[0])
 				ts.Check(err)
-				ts.Check(os.WriteFile(ts.MkAbs(args[len(args)-1]), data, 0o755))
+				path := ts.MkAbs(args[len(args)-1])
+				ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
+				ts.Check(os.WriteFile(path, data, 0o755))
 			},
 			// same FILE FILE: equal but for the code id, which no flag sets.
 			"same": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -42,8 +51,58 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], cmp.Diff(a, b))
 				}
 			},
+			// zip ARCHIVE FILE AS...: makes a zip file.
+			"zip": func(ts *testscript.TestScript, _ bool, args []string) {
+				var out bytes.Buffer
+				z := zip.NewWriter(&out)
+				for pair := range slices.Chunk(args[1:], 2) {
+					w, err := z.Create(pair[1])
+					ts.Check(err)
+					_, err = io.WriteString(w, ts.ReadFile(pair[0]))
+					ts.Check(err)
+				}
+				ts.Check(z.Close())
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), out.Bytes(), 0o666))
+			},
+			// pad FILE: appends a byte.
+			"pad": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+"\x00"), 0o666))
+			},
+			// tree DIR: lists the files below it.
+			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
+				for _, path := range slices.Sorted(maps.Keys(files(ts, args[0]))) {
+					fmt.Fprintln(ts.Stdout(), path)
+				}
+			},
+			// sametree DIR DIR: have the same files.
+			"sametree": func(ts *testscript.TestScript, neg bool, args []string) {
+				diff := cmp.Diff(files(ts, args[0]), files(ts, args[1]))
+				if neg != (diff != "") {
+					ts.Fatalf("%s and %s: %s", args[0], args[1], diff)
+				}
+			},
 		},
 	})
+}
+
+// files is what is in the files below dir, by path.
+func files(ts *testscript.TestScript, dir string) map[string]string {
+	contents, err := readTree(ts.MkAbs(dir))
+	ts.Check(err)
+	return contents
+}
+
+func readTree(dir string) (map[string]string, error) {
+	contents := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		contents[filepath.ToSlash(strings.TrimPrefix(path, dir+string(filepath.Separator)))] = string(data)
+		return err
+	})
+	return contents, err
 }
 
 var codeID = regexp.MustCompile(`(?m)^INFO CODE_ID .*\n`)

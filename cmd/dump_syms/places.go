@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"symkit/elfx"
 	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
 )
 
 // places is where the companions of in are looked for: in dirs, below the
@@ -23,26 +23,21 @@ func (c *cli) places(ctx context.Context, in *input, dirs []string) elfx.Places 
 		in.warnings = append(in.warnings, err.Error())
 	}
 	if client != nil {
-		client.Progress = progress(c.stderr)
+		client.Progress = download(c.stderr)
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
 	return places
 }
 
-// progress tells on w, if that is a terminal, how far a download is; nil if not.
-func progress(w io.Writer) func(debuginfod.Progress) {
-	f, ok := w.(*os.File)
-	if !ok {
+// download tells on w, if that is a terminal, how far a download is; nil if not.
+func download(w io.Writer) func(debuginfod.Progress) {
+	if _, ok := command.Terminal(w); !ok {
 		return nil
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return nil
-	}
-	const clear = "\r\x1b[K"
 	return func(p debuginfod.Progress) {
-		fmt.Fprintf(w, "%sdump_syms: %s: %d of %d KiB", clear, p.URL, p.Done>>10, p.Total>>10)
+		fmt.Fprintf(w, "%sdump_syms: %s: %d of %d KiB", command.ClearLine, p.URL, p.Done>>10, p.Total>>10)
 		if p.Done == p.Total {
-			fmt.Fprint(w, clear)
+			fmt.Fprint(w, command.ClearLine)
 		}
 	}
 }

@@ -1,0 +1,19 @@
+package command
+
+import (
+	"io"
+	"os"
+)
+
+// ClearLine goes to the start of a terminal's line and erases it.
+const ClearLine = "\r\x1b[K"
+
+// Terminal tells whether w is a terminal that can erase a line, and how many
+// columns it has.
+func Terminal(w io.Writer) (columns int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || os.Getenv("TERM") == "dumb" {
+		return 0, false
+	}
+	return terminalColumns(f)
+}

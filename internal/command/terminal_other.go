@@ -1,0 +1,8 @@
+//go:build !unix
+
+package command
+
+import "os"
+
+// terminalColumns does not know terminals here.
+func terminalColumns(*os.File) (columns int, ok bool) { return 0, false }
