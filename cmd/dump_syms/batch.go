@@ -43,7 +43,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	b.opt.Jobs = b.jobs
 	found, err := c.find(ctx)
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, 0, err)
+		return command.Failed, b.early(ctx, 0, err)
 	}
 	if len(found.Inputs)+len(found.Failed) == 0 { // a build with no symbols at all must not pass
 		if c.Recursive {
@@ -73,7 +73,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err error) {
 	groups, err := batch.Group(ctx, found.Inputs, b.jobs)
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, 0, err)
+		return command.Failed, b.early(ctx, 0, err)
 	}
 	for _, f := range append(found.Failed, groups.Failed...) {
 		b.fail(batch.Record{Input: f.Name}, f.Err)
@@ -87,11 +87,11 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	jobs := make([]job, len(groups.Modules))
 	err = batch.Each(ctx, len(jobs), b.jobs, func(i int) { jobs[i].prepare(ctx, b, &groups.Modules[i]) })
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, len(jobs), err)
+		return command.Failed, b.early(ctx, len(jobs), err)
 	}
 	err = b.dumpAll(ctx, b.admit(jobs))
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, len(jobs), err)
+		return command.Failed, b.early(ctx, len(jobs), err)
 	}
 	b.summary(len(jobs))
 	switch {
@@ -177,17 +177,19 @@ func (b *batchRun) fail(r batch.Record, err error) {
 	b.record(r)
 }
 
-// interrupted explains why a batch of n modules ended early, and how to go on.
-func (b *batchRun) interrupted(ctx context.Context, n int, err error) error {
-	if ctx.Err() == nil {
+// early explains why a batch of n modules ended early, and how to go on.
+func (b *batchRun) early(ctx context.Context, n int, err error) error {
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	} else if !errors.Is(err, store.ErrStore) {
 		return err
 	}
 	again := "the same command goes on from there"
 	if b.Force {
 		again = "the same command without --force goes on from there"
 	}
-	return fmt.Errorf("interrupted: %d of %d modules are in the store, all of them whole; %s",
-		b.tally[batch.Written]+b.tally[batch.Existing], n, again)
+	return fmt.Errorf("%w: %d of %d modules are in the store, all of them whole; %s",
+		err, b.tally[batch.Written]+b.tally[batch.Existing], n, again)
 }
 
 // summary tells what was done, unless it was one module.

@@ -121,7 +121,7 @@ func (j *job) do(ctx context.Context) error {
 		return err
 	case errors.Is(err, store.ErrStore):
 		j.b.fail(j.rec, err)
-		return fmt.Errorf("%w: nothing more was tried", store.ErrStore)
+		return store.ErrStore
 	default:
 		j.b.failOrSkip(j, err)
 	}

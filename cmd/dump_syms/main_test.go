@@ -25,9 +25,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dump_syms": main})
-}
+// programs are the commands that tests can run as processes.
+var programs = map[string]func(){"dump_syms": main}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScripts runs the scripts of testdata/script. Their command `fixture NAME
 // [AS]` puts a file of the repository's testdata/elf into the script's

@@ -96,34 +96,60 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 			return nil, err
 		}
 	}
-	if c.FilesFrom == "" {
+	switch c.FilesFrom {
+	case "":
 		return f, nil
+	case "-":
+		return f, c.addList(ctx, f, os.Stdin)
 	}
-	list := io.Reader(os.Stdin)
-	if c.FilesFrom != "-" {
-		file, err := os.Open(c.FilesFrom)
-		if err != nil {
-			return nil, err
+	file, err := os.Open(c.FilesFrom)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return f, c.addList(ctx, f, file)
+}
+
+// addList adds the paths in a list.
+func (c *cli) addList(ctx context.Context, f *batch.Finder, list io.Reader) error {
+	paths, failed := make(chan string), make(chan error, 1)
+	// A read from a terminal or a pipe may take for ever and cannot be ended; a
+	// signal ends the process without it.
+	go func() {
+		defer close(paths)
+		lines := bufio.NewScanner(list)
+		if c.Null {
+			lines.Split(splitNull)
 		}
-		defer file.Close()
-		list = file
-	}
-	lines := bufio.NewScanner(list)
-	if c.Null {
-		lines.Split(splitNull)
-	}
-	for lines.Scan() {
-		if lines.Text() == "" {
-			continue
+		for lines.Scan() {
+			select {
+			case paths <- lines.Text():
+			case <-ctx.Done():
+				failed <- context.Cause(ctx)
+				return
+			}
 		}
-		if err := f.Add(ctx, lines.Text()); err != nil {
-			return nil, err
+		failed <- lines.Err()
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case path, more := <-paths:
+			if !more {
+				if err := <-failed; err != nil {
+					return fmt.Errorf("--files-from %s: %w", c.FilesFrom, err)
+				}
+				return nil
+			}
+			if path == "" {
+				continue
+			}
+			if err := f.Add(ctx, path); err != nil {
+				return err
+			}
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("--files-from %s: %w", c.FilesFrom, err)
-	}
-	return f, nil
 }
 
 // splitNull is a bufio.SplitFunc for texts that end in NUL, as find -print0

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -83,7 +82,8 @@ type Size struct {
 }
 
 // Put publishes a file under each of the paths, which Paths gave for kind. An
-// error names the path; one that is the store's, not the file's, is ErrStore.
+// error of the file system names a path; one that is not that of a single file
+// is an ErrStore.
 func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (size Size, err error) {
 	how := None
 	if kind == Symbols || s.opt.Layout == Unified {
@@ -94,26 +94,20 @@ func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (siz
 		stored := counter{w, &size.Stored}
 		return how.compress(stored, func(w io.Writer) error { return write(counter{w, &size.Text}) })
 	})
-	if err != nil {
-		err = s.explain(paths, err)
-	}
-	return size, err
+	return size, explain(err)
 }
 
 // ErrStore: the store takes no more files. What comes next will not fare better.
 var ErrStore = errors.New("the store cannot be written")
 
-// explain puts the store's path before an error, and ErrStore.
-func (s *Store) explain(paths []string, err error) error {
+// explain makes an ErrStore of errors that are not one file's.
+func explain(err error) error {
 	for _, errno := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EIO} {
 		if errors.Is(err, errno) {
-			return fmt.Errorf("%s: %w: %w", s.dir, ErrStore, err)
+			return fmt.Errorf("%w: %w", ErrStore, err)
 		}
 	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", s.dir, err)
-	}
-	return fmt.Errorf("%s: %w", s.Path(paths[0]), err)
+	return err
 }
 
 // counter counts the bytes that pass.

@@ -197,7 +197,7 @@ func TestErrors(t *testing.T) {
 		return err
 	}
 	broken := errors.New("broken")
-	if err := fail(broken); !errors.Is(err, broken) || errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "b.sym") {
+	if err := fail(broken); !errors.Is(err, broken) || errors.Is(err, ErrStore) {
 		t.Errorf("a failing writer: %v", err)
 	}
 	if err := fail(&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}); !errors.Is(err, ErrStore) {

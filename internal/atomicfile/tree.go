@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"syscall"
 )
 
 // ErrOccupied: where a file belongs is something else, such as a directory.
@@ -23,7 +25,13 @@ var ErrOccupied = errors.New("something that is no regular file is in the way")
 // temporary names that begin with a dot, and write is called once for each of
 // the names.
 func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
-	f, err := unnamed(root)
+	return publish(root, names, replace, func(w io.Writer) error {
+		return write(&output{w, filepath.Join(root.Name(), names[0])})
+	})
+}
+
+func publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
+	f, err := unnamed(root, ".")
 	if err != nil {
 		for _, name := range names {
 			if err := publishNamed(root, name, replace, write); err != nil {
@@ -37,11 +45,54 @@ func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 		return err
 	}
 	for _, name := range names {
-		if err := publishUnnamed(root, f, name, replace); err != nil {
+		err := publishUnnamed(root, f, name, replace)
+		if errors.Is(err, syscall.EXDEV) {
+			err = publishBeside(root, name, replace, write)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// publishBeside publishes a file in a directory that another one cannot be
+// linked into: one with a file system mounted on it.
+func publishBeside(root *os.Root, name string, replace bool, write func(io.Writer) error) error {
+	f, err := unnamed(root, path.Dir(name))
+	if err != nil {
+		return publishNamed(root, name, replace, write)
+	}
+	defer f.Close()
+	if err := write(f); err != nil {
+		return err
+	}
+	return publishUnnamed(root, f, name, replace)
+}
+
+// output is a file under construction. Its errors have the path it will get.
+type output struct {
+	w    io.Writer
+	path string
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: e.Op, Path: o.path, Err: e.Err}
+	}
+	return n, err
+}
+
+// failed is the error of an operation for the sake of name, a path below root.
+func failed(root *os.Root, op, name string, err error) error {
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return &fs.PathError{Op: op, Path: filepath.Join(root.Name(), name), Err: err}
 }
 
 // publishUnnamed gives the complete file f a name.
@@ -50,15 +101,18 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 		return err
 	}
 	err := link(root, f, name)
-	if !errors.Is(err, fs.ErrExist) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrExist):
+		return failed(root, "create", name, err)
 	}
 	if err := occupied(root, name, replace); err != nil || !replace {
 		return err
 	}
 	tmp := temporary(name)
 	if err := link(root, f, tmp); err != nil {
-		return err
+		return failed(root, "replace", name, err)
 	}
 	return rename(root, tmp, name)
 }
@@ -76,7 +130,7 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 	tmp := temporary(name)
 	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return err
+		return failed(root, "create", name, err)
 	}
 	if err := errors.Join(write(f), f.Close()); err != nil {
 		return errors.Join(err, root.Remove(tmp))
@@ -87,15 +141,21 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 // rename gives tmp its name, or removes it.
 func rename(root *os.Root, tmp, name string) error {
 	err := root.Rename(tmp, name)
-	if err != nil {
-		err = errors.Join(err, root.Remove(tmp))
+	if err == nil {
+		return nil
+	}
+	err = failed(root, "replace", name, err)
+	if root.Remove(tmp) != nil {
+		err = fmt.Errorf("%w; %s, which is whole, cannot be removed", err, tmp)
 	}
 	return err
 }
 
 func makeDir(root *os.Root, name string) error {
 	if dir := path.Dir(name); dir != "." {
-		return root.MkdirAll(dir, 0o777)
+		if err := root.MkdirAll(dir, 0o777); err != nil {
+			return failed(root, "create", dir, err)
+		}
 	}
 	return nil
 }
@@ -111,7 +171,10 @@ func occupied(root *os.Root, name string, replace bool) error {
 		info, err = root.Stat(name)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "publish", Path: name, Err: fmt.Errorf("%w: %v", ErrOccupied, info.Mode())}
+		err = fmt.Errorf("%w: %v", ErrOccupied, info.Mode())
+	}
+	if err != nil {
+		err = failed(root, "create", name, err)
 	}
 	return err
 }

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unnamed makes a file in root's file system that has no name (open(2),
-// O_TMPFILE). It fails where the file system has none, or where /proc, which
-// link needs, is not there.
-func unnamed(root *os.Root) (*os.File, error) {
-	f, err := root.OpenFile(".", unix.O_TMPFILE|os.O_WRONLY, 0o666)
+// unnamed makes a file in the file system of a directory below root that has no
+// name (open(2), O_TMPFILE). It fails where the file system has none, or where
+// /proc, which link needs, is not there.
+func unnamed(root *os.Root, dir string) (*os.File, error) {
+	f, err := root.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +30,7 @@ func link(root *os.Root, f *os.File, name string) error {
 		return err
 	}
 	defer dir.Close()
-	err = unix.Linkat(unix.AT_FDCWD, procPath(f), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
-	if err != nil {
-		return &os.PathError{Op: "link", Path: name, Err: err}
-	}
-	return nil
+	return unix.Linkat(unix.AT_FDCWD, procPath(f), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
 }
 
 func procPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }

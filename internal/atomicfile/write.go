@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Write has write make the content of the file at path. It goes to a temporary
-// file beside it, which takes its place when all was written; after an error
-// the file at path is as it was. What is there already and is no regular file,
-// a device or a pipe, is written to instead: there is nothing to replace.
+// Write has write make the content of the file at path, which replaces one that
+// is there; after an error the file at path is as it was. What is there already
+// and is no regular file, a device or a pipe, is written to instead: there is
+// nothing to replace.
 func Write(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -20,14 +20,10 @@ func Write(path string, write func(io.Writer) error) error {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
+	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // is gone when all went well
-	err = errors.Join(write(tmp), tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	defer root.Close()
+	return Publish(root, []string{filepath.Base(path)}, true, write)
 }

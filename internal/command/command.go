@@ -22,9 +22,13 @@ const (
 )
 
 // Main runs a program with the process' arguments and streams, and ends the
-// process with its exit code. The context ends with SIGINT or SIGTERM.
+// process with its exit code. The context ends with SIGINT or SIGTERM; the next
+// of them ends the process at once. A pipe that nobody reads from is an error of
+// the writer, not the silent end of the process.
 func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -1,0 +1,207 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/dump/batch"
+)
+
+// modules makes n programs that differ in their build ids, and returns their
+// directory.
+func modules(t *testing.T, n int) string {
+	t.Helper()
+	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := bytes.Index(data, []byte("GNU\x00\x8c\xb6\x93")) // of the note, and the first of the id
+	if id < 0 {
+		t.Fatal("the fixture has another build id")
+	}
+	dir := t.TempDir()
+	for i := range n {
+		copy(data[id+4:], fmt.Sprintf("%04d", i))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("app%04d", i)), data, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// dumpAll returns the command that dumps the programs in dir into store.
+func dumpAll(dir, store string, args ...string) *exec.Cmd {
+	return exec.Command("dump_syms", append([]string{"-R", dir, "-s", store}, args...)...)
+}
+
+// whole runs a batch to its end and returns what is in the store then, and how
+// long it took.
+func whole(t *testing.T, dir, store string) (map[string]string, time.Duration) {
+	t.Helper()
+	start := time.Now()
+	if out, err := dumpAll(dir, store).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	took := time.Since(start)
+	contents, err := readTree(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents, took
+}
+
+// killed runs a batch n times, kills each at a random moment, and looks at what
+// is in the store; a last run completes it.
+func killed(t *testing.T, dir string, n int) {
+	want, took := whole(t, dir, filepath.Join(t.TempDir(), "whole"))
+	store := filepath.Join(t.TempDir(), "store")
+	early := 0
+	for range n {
+		run := dumpAll(dir, store, "--force")
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(took))
+		if err := run.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if run.Wait() != nil {
+			early++
+		}
+		if _, err := os.Stat(store); err != nil {
+			continue // it had not begun
+		}
+		got, err := readTree(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, text := range got {
+			// Where files have names before they are whole, those begin with a dot.
+			if text != want[path] && !strings.HasPrefix(filepath.Base(path), ".") {
+				t.Errorf("%s: %d bytes, want %d", path, len(text), len(want[path]))
+			}
+		}
+	}
+	if early == 0 {
+		t.Errorf("none of %d runs was killed before its end", n)
+	}
+	if got, _ := whole(t, dir, store); cmp.Diff(want, got) != "" {
+		t.Errorf("the run after the kills: %d files, want %d", len(got), len(want))
+	}
+}
+
+func TestKilled(t *testing.T) { killed(t, modules(t, 60), 6) }
+
+// SIGTERM and SIGINT: what is half done is finished or left out, the manifest
+// agrees with the store, and the last words tell how to go on.
+func TestInterrupted(t *testing.T) {
+	words := regexp.MustCompile(`(?m)^dump_syms: error: interrupted: (\d+) of 300 modules are in the store, all of them whole; the same command goes on from there$`)
+	dir := modules(t, 300)
+	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		store := filepath.Join(t.TempDir(), "store")
+		run := dumpAll(dir, store, "--manifest", "-")
+		var stderr, manifest bytes.Buffer
+		run.Stderr = &stderr
+		stdout, err := run.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// As long as the rest of the manifest is not read, the batch is stuck
+		// in the middle: the pipe does not hold all of it.
+		if _, err := io.CopyN(&manifest, stdout, 1000); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		if _, err := io.Copy(&manifest, stdout); err != nil {
+			t.Fatal(err)
+		}
+		_ = run.Wait()
+		m := words.FindSubmatch(stderr.Bytes())
+		if code := run.ProcessState.ExitCode(); code != 1 || m == nil {
+			t.Fatalf("%v: exit code %d, %s", signal, code, &stderr)
+		}
+		got, err := readTree(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := fmt.Sprint(len(got)); n != string(m[1]) {
+			t.Errorf("%v: %s modules in the store: %s", signal, n, m[0])
+		}
+		compareManifest(t, &manifest, got)
+		want, _ := whole(t, dir, store)
+		if len(want) != 300 {
+			t.Errorf("%v: the next run: %d modules", signal, len(want))
+		}
+		for path := range got {
+			if got[path] != want[path] || !strings.Contains(got[path], "STACK CFI") {
+				t.Errorf("%v: %s is not whole", signal, path)
+			}
+		}
+	}
+}
+
+// compareManifest tells whether the manifest lists the files as written.
+func compareManifest(t *testing.T, manifest io.Reader, files map[string]string) {
+	t.Helper()
+	n := 0
+	for lines := bufio.NewScanner(manifest); lines.Scan(); n++ {
+		var r batch.Record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatalf("%s: %v", lines.Bytes(), err)
+		}
+		if r.Status != batch.Written || len(r.Outputs) != 1 || int64(len(files[r.Outputs[0]])) != r.StoredBytes {
+			t.Errorf("%s: the file has %d bytes", lines.Bytes(), len(files[r.Outputs[0]]))
+		}
+	}
+	if n != len(files) {
+		t.Errorf("%d lines, %d files", n, len(files))
+	}
+}
+
+// A signal ends a run that waits for the end of its standard input.
+func TestInterruptedList(t *testing.T) {
+	run := exec.Command("dump_syms", "-s", filepath.Join(t.TempDir(), "store"), "--files-from", "-")
+	stdin, err := run.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	var stderr bytes.Buffer
+	run.Stderr = &stderr
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// A first line that fails is told only later, so there is nothing to wait
+	// for: the pipe being read empty has to do.
+	if _, err := io.WriteString(stdin, strings.Repeat("\n", 1<<17)); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Wait(); run.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("%v: %s", err, &stderr)
+	}
+}

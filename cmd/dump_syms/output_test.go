@@ -1,0 +1,118 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program puts a fixture with more than 64 KiB of symbols into a directory.
+func program(t *testing.T) string {
+	t.Helper()
+	data, err := fixture("go-x86_64-gc.elf.xz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "app")
+	if err := os.WriteFile(path, data, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// wantFailure wants exit code 1, one line on stderr with each of the words, and
+// no files in dir.
+func wantFailure(t *testing.T, code int, stderr, dir string, words ...string) {
+	t.Helper()
+	if code != 1 || !strings.HasPrefix(stderr, "dump_syms: error: ") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	for _, word := range words {
+		if !strings.Contains(stderr, word) {
+			t.Errorf("no %q in %s", word, stderr)
+		}
+	}
+	if left, err := readTree(dir); err != nil || len(left) != 0 {
+		for path := range left {
+			t.Errorf("left behind: %s", path)
+		}
+	}
+}
+
+// Issue 10: a disk that is full.
+func TestDiskFull(t *testing.T) {
+	app, dir := program(t), t.TempDir()
+	var stderr bytes.Buffer
+	code := run(context.Background(), []string{"-o", "/dev/full", app}, nil, &stderr)
+	wantFailure(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
+
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	stderr.Reset()
+	code = run(context.Background(), []string{app}, full, &stderr)
+	wantFailure(t, code, stderr.String(), dir, "no space left on device")
+
+	stderr.Reset()
+	code = run(context.Background(), []string{"-s", dir, "--manifest", "/dev/full", "nowhere.elf"}, nil, &stderr)
+	wantFailure(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
+}
+
+// A limit on the size of files stands for the other ways in which a write into
+// a file fails half way.
+func TestFileSizeLimit(t *testing.T) {
+	app, dir := program(t), t.TempDir()
+	for _, output := range []string{"-o " + filepath.Join(dir, "app.sym"), "-s " + dir, "-s " + dir + " --compress=gzip"} {
+		sh := exec.Command("sh", "-c", fmt.Sprintf("ulimit -f 8; exec dump_syms %s %s", output, app))
+		out, _ := sh.CombinedOutput()
+		wantFailure(t, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
+	}
+}
+
+// A pipe that nobody reads from is an error, not silence.
+func TestClosedPipe(t *testing.T) {
+	app := program(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var stderr bytes.Buffer
+	cmd := exec.Command("dump_syms", app)
+	cmd.Stdout, cmd.Stderr = w, &stderr
+	_ = cmd.Run()
+	wantFailure(t, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), "broken pipe")
+}
+
+// Something in the way: nothing is replaced, nothing is left beside it.
+func TestOccupied(t *testing.T) {
+	app, dir := program(t), t.TempDir()
+	var stderr bytes.Buffer
+	code := run(context.Background(), []string{"-o", dir, app}, nil, &stderr)
+	wantFailure(t, code, stderr.String(), dir, dir, "is a directory")
+
+	stderr.Reset()
+	if code := run(context.Background(), []string{"-i", app}, &stderr, &stderr); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	id := strings.Fields(stderr.String())[3]
+	path := filepath.Join(dir, "app", id, "app.sym")
+	if err := os.MkdirAll(filepath.Join(path, "directory"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, force := range []string{"--force", "--no-generator"} {
+		stderr.Reset()
+		code = run(context.Background(), []string{"-s", dir, force, app}, nil, &stderr)
+		wantFailure(t, code, stderr.String(), dir, path, "something that is no regular file is in the way")
+	}
+}
