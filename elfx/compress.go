@@ -36,7 +36,8 @@ type packing struct {
 	body []byte // the stream
 }
 
-// UncompressedSize is the length that Data will have, read from the section's
+// UncompressedSize is the length that Data will have (but for other sections of
+// the same name), read from the section's
 // header without inflating anything. It fails as Data does, except for what
 // only the stream shows.
 func (s *Section) UncompressedSize() (uint64, error) {

@@ -52,6 +52,7 @@ func (f *File) RelocLosses() []error {
 // prepareRelocation is called once the headers are read.
 func (f *File) prepareRelocation() {
 	f.layOut()
+	f.findParts()
 	f.linkRelocs()
 	f.reloc.symbols = sync.OnceValues(func() (symbols []Symbol, err error) {
 		// A fault must not leave the Once done with neither.

@@ -1,6 +1,7 @@
 package elfx
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type Section struct {
 	Type  elf.SectionType
 	Flags elf.SectionFlag
 	// Addr is the virtual address; in a relocatable object the one that Open
-	// laid it out at, from 0 on, as libdwfl does; 0 if it is not loaded.
+	// laid it out at, from 0 on, as libdwfl does; 0 if it is not loaded, or its
+	// offset among the debug sections of its name (see Data).
 	Addr uint64
 	// Offset and Size are of the bytes in the file, compressed or not.
 	Offset  uint64
@@ -38,7 +40,9 @@ type Section struct {
 
 	file     *File
 	nameOff  uint32
-	relocs   int // the section that relocates this one, or the next of its kind
+	relocs   int      // the section that relocates this one, or the next of its kind
+	parts    *parts   // of which this section is the first, or nil
+	head     *Section // the first of the parts that this section is one of, or nil
 	inflate  sync.Once
 	inflated []byte
 	err      error
@@ -81,7 +85,8 @@ func (s *Section) raw() ([]byte, error) {
 
 // Data returns the section's bytes, uncompressed and, for debug and unwind
 // information in a relocatable object, relocated to the addresses that Addr
-// gives. They alias the file when it stores them so; otherwise the first call
+// gives; of several such sections of one name, that which Section finds has the
+// bytes of all. They alias the file when it stores them so; otherwise the first call
 // makes them, once, whichever goroutine makes it. It fails with ErrAbsent for
 // SHT_NOBITS, when the file ends first, with ErrCompression, and when a table
 // of relocations is damaged; single relocations that cannot be applied are
@@ -108,6 +113,14 @@ func (s *Section) DataProgress(progress func(data []byte, done int)) ([]byte, er
 func (s *Section) bytes() ([]byte, error) { return s.load(nil) }
 
 func (s *Section) load(progress func(data []byte, done int)) ([]byte, error) {
+	if s.parts != nil {
+		return s.joined()
+	}
+	return s.loadOne(progress)
+}
+
+// loadOne is load for this section alone.
+func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) {
 	if !s.compressed() && s.applied() == 0 {
 		return s.raw()
 	}
@@ -162,7 +175,7 @@ func (f *File) Section(name string) *Section {
 func (f *File) named(name string) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.Name == name && s.Type != elf.SHT_NULL {
-			return s
+			return cmp.Or(s.head, s)
 		}
 	}
 	return nil
