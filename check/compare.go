@@ -21,13 +21,12 @@ type funcOutcome struct {
 	done     bool
 	compared uint64 // PCs
 	wrong    uint64
-	unread   uint64 // of those compared, PCs with a call whose name is not known
 	diffs    []difference
 }
 
-// better keeps the outcome with fewer wrong PCs, then with more that are sure.
+// better keeps the outcome with fewer wrong PCs.
 func (o *funcOutcome) better(n funcOutcome) {
-	if !o.done || n.wrong < o.wrong || n.wrong == o.wrong && n.unread < o.unread {
+	if !o.done || n.wrong < o.wrong {
 		n.done = true
 		*o = n
 	}
@@ -221,18 +220,12 @@ func advance(calls, active []call, pos uint64) (rest, now []call) {
 // compareCall compares the calls that hold in [lo, hi).
 func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 	r := w.r
-	best := callDiffers
 	for i := range w.have {
 		for k := range w.want {
-			best = max(best, w.likeness(&w.have[i], &w.want[k]))
+			if w.sameCall(&w.have[i], &w.want[k]) {
+				return
+			}
 		}
-	}
-	switch best {
-	case callSame:
-		return
-	case callUnread:
-		o.unread += hi - lo
-		return
 	}
 	d := difference{lo: lo, hi: hi}
 	switch {
@@ -254,29 +247,14 @@ func (r *replay) describe(c *call) string {
 	return fmt.Sprintf("%s called from %s:%d", r.names.text(c.name), r.paths.name(c.file), c.callLine)
 }
 
-// likeness is how far a record is the call that the DWARF has.
-type likeness uint8
-
-const (
-	callDiffers likeness = iota
-	callUnread           // but for the function's name, which is not known, it is
-	callSame
-)
-
-func (w *worker) likeness(have, want *call) likeness {
+func (w *worker) sameCall(have, want *call) bool {
 	if have.callLine != want.callLine || !sameFile(have.file, want.file) {
-		return callDiffers
+		return false
 	}
 	key := uint64(have.name)<<32 | uint64(want.name)
 	same, ok := w.same[key]
 	if !ok {
-		names := w.r.names
-		switch {
-		case names.accept(want.name, w.r.origins[have.name]):
-			same = callSame
-		case names.unread(want.name):
-			same = callUnread
-		}
+		same = w.r.names.accept(want.name, w.r.origins[have.name])
 		w.same[key] = same
 	}
 	return same

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"debug/dwarf"
 	"fmt"
 
@@ -20,9 +19,6 @@ type dwarfData struct {
 	ranges    []byte
 	rngLists  []byte
 	addr      []byte
-	str       []byte
-	// alt is dwz's supplementary file, or nil.
-	alt *dwarfData
 }
 
 // unitHeader is the header of one unit of .debug_info (DWARF 5 §7.5.1).
@@ -50,7 +46,7 @@ const (
 func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			d, err = nil, recovered("debug/dwarf", r)
+			d, err = nil, recovered(r)
 		}
 	}()
 	get := func(name string) []byte {
@@ -65,7 +61,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		bigEndian: f.BigEndian, addrSize: f.AddrSize(),
 		line: get(".debug_line"), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
-	d.str = get(".debug_str")
+	str := get(".debug_str")
 	if err != nil {
 		return nil, fmt.Errorf("debug information: %w", err)
 	}
@@ -78,7 +74,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	if err := d.limitAbbrevs(abbrev); err != nil {
 		return nil, err
 	}
-	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, d.str)
+	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, str)
 	if err != nil {
 		return nil, fmt.Errorf("debug/dwarf: %w", err)
 	}
@@ -86,9 +82,6 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		data, e := f.SectionData(name)
 		if e != nil {
 			return nil, fmt.Errorf("debug information: %w", e)
-		}
-		if name == ".debug_str_offsets" {
-			data = d.withoutHeaders(data)
 		}
 		if data != nil {
 			if err := d.AddSection(name, data); err != nil {
@@ -105,32 +98,13 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	return d, nil
 }
 
-// withoutHeaders copies .debug_str_offsets with zeros for the headers of its
-// contributions (DWARF 5 §7.26). To find the base of a unit's strings debug/dwarf
-// reads the unit's root DIE, and with it strings as if the base were 0: a
-// header's length would be an offset into .debug_str, and mostly behind its end.
-func (d *dwarfData) withoutHeaders(data []byte) []byte {
-	c := wire.New(".debug_str_offsets", data, d.bigEndian)
-	out := bytes.Clone(data)
-	for c.Len() > 0 {
-		at := c.Pos()
-		n, _ := c.InitialLength()
-		h := c.Sub(n)
-		h.Skip(4) // version, padding
-		if h.Err() == nil {
-			clear(out[at:h.Pos()])
-		}
-	}
-	return out
-}
-
-// recovered turns a panic of a library into an error. A fault in the mapped
+// recovered turns a panic of debug/dwarf into an error. A fault in the mapped
 // file passes: elfx.Guard has to see it.
-func recovered(library string, r any) error {
+func recovered(r any) error {
 	if _, ok := r.(interface{ Addr() uintptr }); ok {
 		panic(r)
 	}
-	return fmt.Errorf("%s: %v", library, r)
+	return fmt.Errorf("debug/dwarf: %v", r)
 }
 
 // headers reads the headers of all units.

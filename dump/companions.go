@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"slices"
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
@@ -15,15 +16,15 @@ func (d *dumper) openAlt(dw *dwarfx.Data, f *elfx.File) error {
 		if err != nil {
 			return err
 		}
-		var lost []error
-		dw.Alt, lost = dwarfx.Open(s, d.code)
+		data, lost := dwarfx.Open(s, d.code)
+		dw.SetAlt(data)
 		for _, err := range lost {
 			d.loss(fmt.Errorf("%s: %w", alt.Path(), err))
 		}
 		return nil
 	}
 	if link, err := f.AltLink(); err == nil && link.Path != "" {
-		d.missing("%s: the supplementary file %q was not found: functions that are named there have no names", f.Path(), link.Path)
+		d.missing("%s: the supplementary file %q was not found: functions and inlined calls that are described there have their symbol's name or none", f.Path(), link.Path)
 	}
 	return nil
 }
@@ -31,21 +32,18 @@ func (d *dumper) openAlt(dw *dwarfx.Data, f *elfx.File) error {
 // openSplits replaces skeletons by the split units that belong to them, which it
 // returns.
 func (d *dumper) openSplits(f *elfx.File) (splits []*unit, err error) {
+	if !slices.ContainsFunc(d.units, func(u *unit) bool { return u.Split != 0 }) {
+		return nil, nil
+	}
 	pkg, err := d.openPackage()
 	if err != nil {
 		return nil, err
 	}
-	type result struct {
-		unit *dwarfx.Unit
-		file string
-		errs []error
-	}
-	results := make([]result, len(d.units))
+	results := make([]splitResult, len(d.units))
 	err = d.each(len(d.units), func() func(int) error {
 		return func(i int) error {
 			if u := d.units[i].Unit; u.Split != 0 {
-				r := &results[i]
-				r.unit, r.file, r.errs = d.openSplit(u, pkg)
+				results[i] = d.openSplit(u, pkg)
 			}
 			return nil
 		}
@@ -66,52 +64,93 @@ func (d *dumper) openSplits(f *elfx.File) (splits []*unit, err error) {
 		}
 	}
 	if missing > 0 {
-		d.missing("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q; give --dwo-dir", f.Path(), missing, first)
+		d.missing("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q%s; give --dwo-dir",
+			f.Path(), missing, first, pkg.without())
 	}
 	return splits, err
 }
 
+// splitPackage is an opened .dwp file.
+type splitPackage struct {
+	*dwarfx.Package
+	path string
+}
+
+// without says of the package, if there is one, that it lacks the units.
+func (p *splitPackage) without() string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf(", and %s does not have them", p.path)
+}
+
 // openPackage reads the .dwp file, if there is one.
-func (d *dumper) openPackage() (*dwarfx.Package, error) {
-	if d.opt.Companions == nil || d.opt.Companions.DWP == nil {
+func (d *dumper) openPackage() (*splitPackage, error) {
+	if d.opt.Companions == nil {
 		return nil, nil
 	}
-	f := d.opt.Companions.DWP
+	f := d.opt.Companions.OpenPackage()
+	if f == nil {
+		return nil, nil
+	}
 	s, err := d.sections(f, ".dwo")
 	if err != nil {
 		return nil, err
 	}
-	index, err := f.SectionData(".debug_cu_index")
+	units, err := f.SectionData(".debug_cu_index")
 	if err != nil {
 		d.loss(err)
 		return nil, nil
 	}
-	pkg, err := dwarfx.OpenPackage(s, index)
+	types, err := f.SectionData(".debug_tu_index")
+	d.loss(err)
+	pkg, err := dwarfx.OpenPackage(s, units, types)
 	if err != nil {
 		d.loss(fmt.Errorf("%s: %w", f.Path(), err))
 		return nil, nil
 	}
-	return pkg, nil
+	return &splitPackage{pkg, f.Path()}, nil
 }
 
-// openSplit finds the split unit of skeleton u. It returns the name of the file
-// too, and no unit where there is none.
-func (d *dumper) openSplit(u *dwarfx.Unit, pkg *dwarfx.Package) (split *dwarfx.Unit, name string, errs []error) {
+// splitResult is the split unit of a skeleton, nil where there is none, and the
+// file that it is in or should be in.
+type splitResult struct {
+	unit *dwarfx.Unit
+	file string
+	errs []error // damage
+}
+
+// openSplit finds the split unit of skeleton u.
+func (d *dumper) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 	if pkg != nil {
-		if s, ok := pkg.Unit(u.SplitID()); ok {
-			split, errs = u.Data().OpenSplit(u, s)
-			return split, d.opt.Companions.DWP.Path(), errs
+		if unit, found, errs := pkg.OpenSplit(u); found {
+			return splitResult{unit, pkg.path, errs}
 		}
 	}
-	dwo, _ := u.Data().String(u.Split)
+	name, _ := u.Data().String(u.Split)
+	r.file = string(name)
 	if d.opt.Companions == nil {
-		return nil, string(dwo), nil
+		return r
 	}
 	compDir, _ := u.Data().String(u.CompDir)
-	f := d.opt.Companions.OpenSplit(string(compDir), string(dwo))
-	if f == nil {
-		return nil, string(dwo), nil
+	var unit *dwarfx.Unit
+	var errs []error
+	f := d.opt.Companions.OpenSplit(string(compDir), r.file, func(f *elfx.File) error {
+		unit, errs = readSplit(u, f)
+		if unit == nil {
+			return errs[len(errs)-1]
+		}
+		return nil
+	})
+	if f != nil {
+		r = splitResult{unit, f.Path(), errs}
 	}
+	return r
+}
+
+// readSplit finds the split unit of skeleton u in f, a .dwo file. Where that
+// fails, the last error tells why.
+func readSplit(u *dwarfx.Unit, f *elfx.File) (unit *dwarfx.Unit, errs []error) {
 	var s dwarfx.Sections
 	s.BigEndian = f.BigEndian
 	for name, data := range map[string]*[]byte{
@@ -123,6 +162,6 @@ func (d *dumper) openSplit(u *dwarfx.Unit, pkg *dwarfx.Package) (split *dwarfx.U
 			errs = append(errs, err)
 		}
 	}
-	split, more := u.Data().OpenSplit(u, s)
-	return split, f.Path(), append(errs, more...)
+	unit, more := u.Data().OpenSplit(u, s)
+	return unit, append(errs, more...)
 }

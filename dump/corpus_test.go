@@ -121,6 +121,7 @@ func dwarfOracle(t *testing.T, in *input) string {
 	own := in.dwarfFile()
 	for _, c := range []struct{ variant, plain string }{
 		{"-dw5-dwz.elf", "-dw5.elf"},
+		{"-dw5-sup.elf", "-dw5.elf"},
 		{"-dw4-split.elf", "-dw4.elf"},
 		{"-dw5-split.elf", "-dw5.elf"},
 		{"-dw5-64.elf", "-dw5.elf"},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"symkit/dump/names"
 	"symkit/emit"
 )
 
@@ -12,7 +13,7 @@ import (
 func (d *dumper) nameFuncs() error {
 	ids := make([]uint32, len(d.funcs))
 	for i := range d.funcs {
-		ids[i] = d.names.id(&d.namings[d.funcs[i].naming])
+		ids[i] = d.names.id(d.namingOf(&d.funcs[i]))
 	}
 	d.nameOrigins()
 	if err := d.resolveNames(); err != nil {
@@ -27,6 +28,22 @@ func (d *dumper) nameFuncs() error {
 		}
 	}
 	return nil
+}
+
+// namingOf is what names f: its DIE, or, where that has no name, as when the
+// supplementary file with it is missing, the symbol there.
+func (d *dumper) namingOf(f *fn) *naming {
+	n := &d.namings[f.naming]
+	if !n.lost && (len(n.key) > 0 || len(n.name) > 0) {
+		return n
+	}
+	aliases := d.syms.at(f.lo)
+	if len(aliases) == 0 || aliases[0].rank >= label {
+		return n
+	}
+	symbol := *n
+	symbol.key, symbol.linkage = names.Base(aliases[0].name), true
+	return &symbol
 }
 
 // nameOrigins replaces the origins of the inlined calls, so far numbered by

@@ -113,6 +113,7 @@ func (d *dumper) readNamings(n int) error {
 				own := dwarfx.Naming{Decl: f.DIE, Unit: u.Unit}
 				own.Linkage, _ = u.Data().String(f.Linkage)
 				own.Name, _ = u.Data().String(f.Name)
+				own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
 				d.namings[first[i]+fi] = complete(u.Unit, own, f.Origin)
 			}
 			return nil

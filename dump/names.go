@@ -25,19 +25,22 @@ type naming struct {
 	// language is that of the function's own unit: the partial units of dwz do
 	// not tell theirs.
 	language dwarfx.Language
+	lost     bool // see dwarfx.Naming
 }
 
 // complete completes what a DIE of u itself says by what its origin says.
 func complete(u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
 	if origin != 0 && own.Linkage == nil {
-		if more, err := u.Data().NameOf(origin); err == nil && more.Unit != nil {
+		more, err := u.Data().NameOf(origin)
+		if err == nil && more.Unit != nil {
 			own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
 			if own.Name == nil {
 				own.Name = more.Name
 			}
 		}
+		own.Lost = own.Lost || more.Lost
 	}
-	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language}
+	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language, lost: own.Lost}
 	if n.linkage = len(n.key) > 0; !n.linkage {
 		// gnat's plain names are encoded like linkage names: pkg__sub.
 		n.key, n.linkage = n.name, u.Language.IsAda()

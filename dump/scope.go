@@ -59,7 +59,7 @@ func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string
 		}
 	}
 	part = string(n.Name)
-	if part == "" {
+	if part == "" && !n.Lost {
 		part = anonymous(tag, inner)
 	}
 	if n.Decl == ref || x.depth >= maxScopeDepth {

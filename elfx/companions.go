@@ -8,11 +8,12 @@ import "sync"
 type Companions struct {
 	// Alt is the file that .gnu_debugaltlink names, or nil.
 	Alt *File
-	// DWP is the package of split DWARF, or nil.
-	DWP *File
 
 	image  *Image
 	places Places
+
+	lookUp sync.Once
+	dwp    *File
 
 	mu     sync.Mutex
 	opened []*File
@@ -23,23 +24,31 @@ type Companions struct {
 func (m *Image) FindCompanions(places Places) *Companions {
 	c := &Companions{image: m, places: places}
 	c.Alt, c.probes = places.FindAlt(m.DWARF())
-	if s := m.DWARF().Section(".debug_info"); s != nil && s.Present() {
-		c.DWP = c.first(places.packagePaths(m), Package)
-	}
 	return c
+}
+
+// OpenPackage opens the package of split DWARF (.dwp) of an image that has
+// skeleton units, or returns nil when there is none; the file is closed with c.
+// It is looked for once.
+func (c *Companions) OpenPackage() *File {
+	c.lookUp.Do(func() {
+		c.dwp = c.first(c.places.packagePaths(c.image), Package, func(*File) error { return nil })
+	})
+	return c.dwp
 }
 
 // OpenSplit opens the .dwo file of a unit: name, as DW_AT_dwo_name has it,
 // relative to compDir, else to the binary's directory, else in the directories
-// given. It returns nil when there is none; the file is closed with c. It is
-// safe for concurrent use.
-func (c *Companions) OpenSplit(compDir, name string) *File {
-	return c.first(c.places.splitPaths(c.image, compDir, name), SplitFile)
+// given. It takes the first that accept, which may be called more than once, has
+// no error for, and returns nil when there is none; the file is closed with c.
+// It is safe for concurrent use.
+func (c *Companions) OpenSplit(compDir, name string, accept func(*File) error) *File {
+	return c.first(c.places.splitPaths(c.image, compDir, name), SplitFile, accept)
 }
 
 // first opens the first of the paths that is an ELF file for the image's
-// machine.
-func (c *Companions) first(paths []string, what Companion) *File {
+// machine and that accept takes.
+func (c *Companions) first(paths []string, what Companion, accept func(*File) error) *File {
 	tried := map[string]bool{}
 	for _, path := range paths {
 		if tried[path] {
@@ -47,9 +56,13 @@ func (c *Companions) first(paths []string, what Companion) *File {
 		}
 		tried[path] = true
 		f, err := open(path)
-		if err == nil && !f.sameMachine(c.image.Main) {
-			f.Close()
-			err = ErrOtherMachine
+		if err == nil {
+			if err = ErrOtherMachine; f.sameMachine(c.image.Main) {
+				err = accept(f)
+			}
+			if err != nil {
+				f.Close()
+			}
 		}
 		c.mu.Lock()
 		c.probes = append(c.probes, Probe{path, err, what})

@@ -256,6 +256,13 @@ companions() {
 	keep "$name-dwz.elf"
 	keep "$name-dwz.alt"
 
+	begin
+	run cp $base "$name-sup.elf"
+	run cp "${base/.elf/-nobuildid.elf}" twin.elf
+	run dwz -5 -m "$name-sup.alt" -M "$name-sup.alt" "$name-sup.elf" twin.elf
+	keep "$name-sup.elf"
+	keep "$name-sup.alt"
+
 	for dwarf in 4 5; do
 		split "cxx-x86_64-gcc12-O2-dw$dwarf-split" $gcc "$dwarf"
 		split "cxx-x86_64-clang14-O2-dw$dwarf-split" $clang "$dwarf"

@@ -61,7 +61,7 @@ func rowsText(t testing.TB, s *Section) string {
 			if row.RASigned {
 				b.WriteString(" mangled")
 			}
-			if e := f.Current(); f.TopmostOnly(&e) {
+			if f.TopmostOnly(f.Current()) {
 				b.WriteString(" topmost")
 			}
 			b.WriteString("\n")

@@ -55,7 +55,10 @@ func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 // cfaOffset decodes the offset of a CFA word, which s390x scales and biases, in
 // flexible FDEs too.
 func (c *Chunk) cfaOffset(w int32) int64 {
-	return int64(w)*c.scale + c.bias
+	if c.ABI == S390X {
+		return int64(w)*8 + s390xCFABias
+	}
+	return int64(w)
 }
 
 // saved is the rule that an RA or FP word of a default FDE stands for.

@@ -88,7 +88,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 		return 0, err
 	}
 	report, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
-		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
+		Names: []string{m.Name}, OS: c.OS, KeepAddress: c.Keep, Jobs: c.Jobs,
 	})
 	if err != nil {
 		return 0, err
@@ -111,6 +111,9 @@ func (c *cli) writeTo(write func(io.Writer) error) error {
 func (c *cli) report(in *input, m *dump.Module) {
 	w := bufio.NewWriter(c.stderr)
 	defer w.Flush()
+	if in.others != nil {
+		in.reject(in.others.Probes())
+	}
 	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
 		fmt.Fprintf(w, "dump_syms: warning: %s\n", warning)
 	}

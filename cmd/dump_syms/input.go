@@ -136,12 +136,23 @@ func (in *input) find(places elfx.Places) {
 	in.img = img
 }
 
+// maxRejected bounds the warnings of files that do not fit: a program may have
+// thousands of .dwo files, all of another build.
+const maxRejected = 10
+
 // reject warns of files that are where a companion should be, but are not it.
 func (in *input) reject(probes []elfx.Probe) {
+	n := 0
 	for _, p := range probes {
-		if p.Rejected() {
+		if !p.Rejected() {
+			continue
+		}
+		if n++; n <= maxRejected {
 			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used as the %s: %v", p.Path, p.What, p.Err))
 		}
+	}
+	if n > maxRejected {
+		in.warnings = append(in.warnings, fmt.Sprintf("%d more files were not used; -v lists them", n-maxRejected))
 	}
 }
 

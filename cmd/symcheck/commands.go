@@ -23,15 +23,13 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer data.close()
-	img, others, err := c.open(e)
+	img, err := c.open(e)
 	if err != nil {
 		return err
 	}
 	defer img.Close()
-	defer others.Close()
 	opt := out.options()
-	opt.Companions = others
-	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
+	opt.Names, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.OS, c.Keep, c.Jobs
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, img, data.bytes, opt)

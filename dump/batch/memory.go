@@ -126,7 +126,10 @@ func Estimate(img *elfx.Image, others *elfx.Companions, inlines bool) int64 {
 	var packed, sum uint64
 	files := []*elfx.File{img.Main, img.Debug}
 	if others != nil {
-		files = append(files, others.Alt, others.DWP)
+		files = append(files, others.Alt)
+		if img.DWARF().Section(".debug_addr") != nil { // as skeletons have
+			files = append(files, others.OpenPackage())
+		}
 	}
 	for _, f := range files {
 		if f != nil {

@@ -353,7 +353,7 @@ func FuzzPackage(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, big bool, index []byte) {
-		p, err := OpenPackage(Sections{BigEndian: big, Info: []byte("info")}, index)
+		p, err := OpenPackage(Sections{BigEndian: big, Info: []byte("info")}, index, index)
 		if err != nil {
 			e, ok := errors.AsType[*wire.Error](err)
 			if !ok || e.Offset < 0 || e.Offset > len(index) {
@@ -361,12 +361,12 @@ func FuzzPackage(f *testing.F) {
 			}
 			return
 		}
-		if len(p.rows) > len(index)/12 {
-			t.Fatalf("%d units of %d bytes", len(p.rows), len(index))
+		if len(p.units) > len(index)/12 {
+			t.Fatalf("%d units of %d bytes", len(p.units), len(index))
 		}
-		for id := range p.rows {
-			if s, ok := p.Unit(id); !ok || len(s.Info) > 4 {
-				t.Fatalf("unit %#x: %q, %v", id, s.Info, ok)
+		for id := range p.units {
+			if s := p.part(p.units[id]); len(s.Info) > 4 {
+				t.Fatalf("unit %#x: %q", id, s.Info)
 			}
 		}
 	})

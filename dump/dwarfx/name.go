@@ -12,16 +12,20 @@ type Naming struct {
 	Decl Ref
 	// Unit holds Decl; it may be another file's.
 	Unit *Unit
+	// Lost: a part of it is in the supplementary file, which is not there.
+	Lost bool
 }
 
-// NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) until
-// it has a linkage name and a name or the chain ends. It goes on in the
-// supplementary file, and ends silently where that is missing.
+// NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) and, of
+// a type, its signature (§5.7.1) until the chain ends. It goes on in the
+// supplementary file and in type units, and ends silently where those are
+// missing.
 func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 	var die DIE
 	for range maxOrigins {
 		if ref&refAlt != 0 {
-			if d = d.Alt; d == nil {
+			if d = d.alt; d == nil {
+				n.Lost = true
 				return n, nil
 			}
 			ref &^= refAlt
@@ -35,9 +39,15 @@ func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 		}
 		n.Decl, n.Unit = ref, u
 		if ref = u.ref(die.vals[slotOrigin]); ref == 0 {
-			if ref = u.ref(die.vals[slotSpecification]); ref == 0 {
-				break
-			}
+			ref = u.ref(die.vals[slotSpecification])
+		}
+		if ref == 0 && die.has(slotSignature) {
+			// GCC leaves the scopes around such a class out: they are in its
+			// type unit.
+			d, ref = d.typeUnit(die.vals[slotSignature].v)
+		}
+		if ref == 0 {
+			break
 		}
 	}
 	return n, nil
@@ -46,15 +56,16 @@ func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 // take completes n by what a DIE tells.
 func (n *Naming) take(d *Data, u *Unit, die *DIE) (err error) {
 	if n.Linkage == nil {
-		if n.Linkage, err = d.String(d.str(u, die.vals[slotLinkage])); err != nil {
+		linkage := d.str(u, die.vals[slotLinkage])
+		if n.Linkage, err = d.String(linkage); err != nil {
 			return err
 		}
+		n.Lost = n.Lost || d.Lost(linkage)
 	}
 	if n.Name == nil {
-		n.Name, err = d.String(d.str(u, die.vals[slotName]))
-	}
-	if n.Name == nil && err == nil && die.has(slotSignature) {
-		n.Name, err = d.typeName(die.vals[slotSignature].v)
+		name := d.str(u, die.vals[slotName])
+		n.Name, err = d.String(name)
+		n.Lost = n.Lost || d.Lost(name)
 	}
 	return err
 }

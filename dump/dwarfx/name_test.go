@@ -234,14 +234,14 @@ func TestAlt(t *testing.T) {
 			t.Errorf("%s without the supplementary file: %q", label, got)
 		}
 	}
-	d.Alt = alt.open(t)
+	d.SetAlt(alt.open(t))
 	for label, want := range map[string]string{"@1": "_Zshared shared", "@2": " shared", "@3": "_Zshared shared", "@4": " shared"} {
 		if got := name(label); got != want {
 			t.Errorf("%s: %q", label, got)
 		}
 	}
 	_, err := d.NameOf(Ref(a.labels["@5"]))
-	checkErr(t, err, ErrReference, ".debug_info", len(d.Alt.Info))
+	checkErr(t, err, ErrReference, ".debug_info", len(d.alt.Info))
 	var s Scan
 	if err := d.ScanUnit(&d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
 		t.Errorf("%+v, %v", s, err)

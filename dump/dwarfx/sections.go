@@ -63,10 +63,10 @@ func (d *Data) String(s Str) ([]byte, error) {
 	case secLineStr:
 		data = d.LineStr
 	case secAltStr:
-		if d.Alt == nil {
+		if d.alt == nil {
 			return nil, nil
 		}
-		data = d.Alt.Str
+		data = d.alt.Str
 	}
 	if off >= uint64(len(data)) {
 		return nil, &wire.Error{Section: sectionNames[sec], Offset: len(data),
@@ -78,6 +78,9 @@ func (d *Data) String(s Str) ([]byte, error) {
 	}
 	return data[off:][:n:n], nil
 }
+
+// Lost tells whether s is in the supplementary file and that is not there.
+func (d *Data) Lost(s Str) bool { return Section(s>>strShift) == secAltStr && d.alt == nil }
 
 // cursor returns a cursor over one section.
 func (d *Data) cursor(name string, data []byte) wire.Cursor {

@@ -1,8 +1,10 @@
 package dwarfx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"sync"
 
 	"symkit/internal/wire"
 )
@@ -23,7 +25,7 @@ func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
 		s.Ranges = d.Ranges
 	}
 	split, errs := Open(s, d.code)
-	split.Alt = d.Alt
+	split.SetAlt(d.alt)
 	for i := range split.Units {
 		x := &split.Units[i]
 		if x.IsType() || x.dwoID != u.dwoID {
@@ -39,12 +41,20 @@ func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
 		Err: fmt.Errorf("%w than %#x", ErrSplitID, u.dwoID)})
 }
 
-// Package is the index of a .dwp file: where in its sections the units of the
-// many .dwo files are (DWARF 5 §7.3.5; GNU's version 2 before it).
+// Package is a .dwp file: the sections of many .dwo files, and two indexes that
+// tell where in them the units are (DWARF 5 §7.3.5; GNU's version 2 before it).
+// It is safe for concurrent use.
 type Package struct {
 	sections Sections
-	rows     map[uint64][dwpColumns]extent // by id
+	units    packageIndex // by dwo id
+	types    packageIndex // by signature
+
+	mu   sync.Mutex
+	data map[uint64]*Data // type units that were asked for
 }
+
+// packageIndex tells the parts of the sections that a unit has.
+type packageIndex map[uint64][dwpColumns]extent
 
 // extent is a part of a section.
 type extent struct{ off, size uint32 }
@@ -52,6 +62,7 @@ type extent struct{ off, size uint32 }
 // The columns of an index that matter here.
 const (
 	dwpInfo = iota
+	dwpTypes
 	dwpAbbrev
 	dwpStrOffsets
 	dwpRngLists
@@ -64,6 +75,8 @@ func dwpColumn(version, section uint32) (column int, ok bool) {
 	switch {
 	case section == 1:
 		return dwpInfo, true
+	case section == 2 && version == 2:
+		return dwpTypes, true
 	case section == 3:
 		return dwpAbbrev, true
 	case section == 6:
@@ -74,10 +87,20 @@ func dwpColumn(version, section uint32) (column int, ok bool) {
 	return 0, false
 }
 
-// OpenPackage reads the index of a .dwp file, .debug_cu_index, whose sections
-// are s.
-func OpenPackage(s Sections, index []byte) (*Package, error) {
-	c := wire.New(".debug_cu_index", index, s.BigEndian)
+// OpenPackage reads the indexes of a .dwp file, .debug_cu_index and
+// .debug_tu_index, which may be empty; s are its sections.
+func OpenPackage(s Sections, units, types []byte) (p *Package, err error) {
+	p = &Package{sections: s, data: map[uint64]*Data{}}
+	if p.units, err = readIndex(wire.New(".debug_cu_index", units, s.BigEndian)); err == nil && len(types) > 0 {
+		p.types, err = readIndex(wire.New(".debug_tu_index", types, s.BigEndian))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func readIndex(c wire.Cursor) (packageIndex, error) {
 	version := c.U32()
 	if version != 2 { // since DWARF 5: two bytes, and two of padding
 		c.Seek(0)
@@ -99,14 +122,14 @@ func OpenPackage(s Sections, index []byte) (*Package, error) {
 		return nil, c.Err()
 	}
 	extents := readExtents(&numbers, &offsets, &sizes, version, units, columns)
-	p := &Package{sections: s, rows: make(map[uint64][dwpColumns]extent, min(units, slots))}
+	index := make(packageIndex, min(units, slots))
 	for range slots {
 		id, row := ids.U64(), uint64(rows.U32())
 		if row > 0 && row <= units {
-			p.rows[id] = extents[row-1]
+			index[id] = extents[row-1]
 		}
 	}
-	return p, nil
+	return index, nil
 }
 
 // readExtents reads the tables of offsets and sizes, a row for each unit.
@@ -130,19 +153,49 @@ func readExtents(numbers, offsets, sizes *wire.Cursor, version uint32, units, co
 	return extents
 }
 
-// Unit returns the sections of the unit with the id; ok is false where the
-// package has none.
-func (p *Package) Unit(id uint64) (s Sections, ok bool) {
-	row, ok := p.rows[id]
-	if !ok {
-		return s, false
+// OpenSplit is Data.OpenSplit for a unit in the package; found is false where
+// the package has no unit for the skeleton.
+func (p *Package) OpenSplit(u *Unit) (split *Unit, found bool, errs []error) {
+	row, found := p.units[u.dwoID]
+	if !found {
+		return nil, false, nil
 	}
-	s = p.sections
+	split, errs = u.data.OpenSplit(u, p.part(row))
+	if split != nil {
+		split.data.types.pkg = p
+	}
+	return split, true, errs
+}
+
+// part is the sections of one unit.
+func (p *Package) part(row [dwpColumns]extent) Sections {
+	s := p.sections
 	s.Info = row[dwpInfo].of(s.Info)
+	s.Types = row[dwpTypes].of(s.Types)
 	s.Abbrev = row[dwpAbbrev].of(s.Abbrev)
 	s.StrOffsets = row[dwpStrOffsets].of(s.StrOffsets)
 	s.RngLists = row[dwpRngLists].of(s.RngLists)
-	return s, true
+	return s
+}
+
+// typeUnit is Data.typeUnit for a type unit of the package. What is damaged in
+// one is a type that is not there.
+func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
+	row, ok := p.types[signature]
+	if !ok {
+		return nil, 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.data[signature]
+	if d == nil {
+		d, _ = Open(p.part(row), nil)
+		p.data[signature] = d
+	}
+	if ref, ok := d.types.refs[signature]; ok {
+		return cmp.Or(d.types.data, d), ref
+	}
+	return nil, 0
 }
 
 // of cuts the extent out of a section; what lies outside of it is missing.

@@ -3,6 +3,7 @@ package dwarfx
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"symkit/internal/wire"
@@ -34,12 +35,34 @@ func TestTypeUnits(t *testing.T) {
 			d := a.open(t)
 			for label, want := range map[string]string{"@1": "T", "@2": "", "@3": "own"} {
 				n, err := d.NameOf(Ref(a.labels[label]))
-				if string(n.Name) != want || err != nil || n.Decl != Ref(a.labels[label]) {
+				if string(n.Name) != want || err != nil {
 					t.Errorf("%s: %q, %v", label, n.Name, err)
+				}
+				// The scopes around the type are those in its unit.
+				if scopes := scopesOf(t, &n); label != "@2" && scopes != "ns" || label == "@2" && scopes != "" {
+					t.Errorf("%s: in %q", label, scopes)
 				}
 			}
 		})
 	}
+}
+
+// scopesOf names the DIEs around a declaration but the root of its unit.
+func scopesOf(t *testing.T, n *Naming) (scopes string) {
+	t.Helper()
+	err := n.Unit.data.Parents(n.Unit, []Ref{n.Decl}, func(_ int, parents []Ref) {
+		for _, p := range parents[1:] {
+			scope, err := n.Unit.data.NameOf(p)
+			if err != nil {
+				t.Error(err)
+			}
+			scopes += string(scope.Name)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return scopes
 }
 
 // TestTypeNowhere, DWARF 5 §7.5.1.3: a type_offset that leads to no DIE.
@@ -164,12 +187,13 @@ func TestPackage(t *testing.T) {
 				s.BigEndian, e.big = big, big
 				index := dwpIndex(e, version, []uint64{6, 1, 8, 3, 4}, []uint64{0, 77, 0, 78}, []uint64{0, 2, 0, 1},
 					[][]uint64{{0, 0, 0, 0, 9}, {1, 2, 2, 3, 9}}, [][]uint64{{1, 2, 2, 3, 9}, {1, 3, 2, 1, 9}})
-				p, err := OpenPackage(s, index.b)
+				p, err := OpenPackage(s, index.b, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for id, want := range map[uint64][4]string{78: {"ii", "aaa", "s", "rr"}, 77: {"III", "A", "S", "RR"}} {
-					got, ok := p.Unit(id)
+					row, ok := p.units[id]
+					got := p.part(row)
 					if version == 2 {
 						want[3] = "" // section 8 is another one there
 					}
@@ -177,7 +201,7 @@ func TestPackage(t *testing.T) {
 						t.Errorf("unit %d: %+v, %v", id, got, ok)
 					}
 				}
-				if _, ok := p.Unit(79); ok {
+				if _, ok := p.units[79]; ok {
 					t.Error("a unit that is not there")
 				}
 			})
@@ -185,20 +209,84 @@ func TestPackage(t *testing.T) {
 	}
 	t.Run("DWARF 5 §7.3.5.3 extents outside of their sections", func(t *testing.T) {
 		index := dwpIndex(le5, 5, []uint64{1, 3}, []uint64{7, 8, 9}, []uint64{1, 2, 3}, [][]uint64{{3, 99}, {0xffffffff, 0}}, [][]uint64{{99, 1}, {0xffffffff, 0}})
-		p, err := OpenPackage(sec, index.b)
+		p, err := OpenPackage(sec, index.b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, ok := p.Unit(7); !ok || string(s.Info) != "II" || len(s.Abbrev) > 0 {
+		if s := p.part(p.units[7]); string(s.Info) != "II" || len(s.Abbrev) > 0 {
+			t.Errorf("%+v", s)
+		}
+		if s, ok := p.units[8]; !ok || len(p.part(s).Info) > 0 {
 			t.Errorf("%+v, %v", s, ok)
 		}
-		if s, ok := p.Unit(8); !ok || len(s.Info) > 0 {
-			t.Errorf("%+v, %v", s, ok)
-		}
-		if _, ok := p.Unit(9); ok {
+		if _, ok := p.units[9]; ok {
 			t.Error("a row that is not there")
 		}
 	})
+}
+
+// TestPackageTypes, DWARF 5 §7.3.5.3: a class that a unit of the package has the
+// signature of is in another unit of it; before DWARF 5 in another section.
+func TestPackageTypes(t *testing.T) {
+	const types = "unit split_type\n TypeUnit\n  Namespace Name:string=ns\n   ClassType @type Name:string=T\n"
+	for _, e := range encodings() {
+		if e.version < 4 || e.d64 {
+			continue
+		}
+		t.Run(e.String(), func(t *testing.T) {
+			main, dwo := e.asm(), e.asm()
+			id, version, section := " 0x2131:data8="+splitID, uint64(2), uint64(2)
+			if e.version == 5 {
+				id, version, section = "", 5, 1
+			}
+			compile, skeleton, typeUnit := "unit split_compile\n", "unit skeleton\n", types
+			if e.version == 4 {
+				compile, skeleton, typeUnit = "unit\n", "unit\n", strings.Replace(types, "split_type", "type", 1)
+			}
+			dwo.units(compile + " CompileUnit" + id + "\n  ClassType @1 Signature:ref_sig8=" + splitID + "\n  ClassType @2 Signature:ref_sig8=6\n")
+			unit := uint64(len(dwo.info))
+			typeAt := unit
+			if e.version == 5 {
+				dwo.units(typeUnit)
+			} else {
+				b := e.asm()
+				b.abbrev = dwo.abbrev
+				b.units(typeUnit).sections()
+				dwo.sec.Types, typeAt = b.info, 0
+			}
+			s := dwo.sections()
+			typeSize := uint64(len(s.Types))
+			if e.version == 5 {
+				typeSize = uint64(len(s.Info)) - unit
+			}
+			abbrev := uint64(len(s.Abbrev))
+			cus := dwpIndex(e, version, []uint64{1, 3}, []uint64{number(splitID)}, []uint64{1}, [][]uint64{{0, 0}}, [][]uint64{{unit, abbrev}})
+			tus := dwpIndex(e, version, []uint64{section, 3}, []uint64{number(splitID), 6}, []uint64{1, 2},
+				[][]uint64{{typeAt, 0}, {0, 0}}, [][]uint64{{typeSize, abbrev}, {1, 0}})
+			p, err := OpenPackage(s, cus.b, tus.b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := main.units(skeleton + " SkeletonUnit DwoName:string=x.dwo" + id + "\n").open(t)
+			split, found, errs := p.OpenSplit(&d.Units[0])
+			if split == nil || !found || len(errs) > 0 {
+				t.Fatalf("%+v, %v, %v", split, found, errs)
+			}
+			for label, want := range map[string]string{"@1": "ns::T", "@2": "::"} {
+				n, err := split.data.NameOf(Ref(dwo.labels[label]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := scopesOf(t, &n) + "::" + string(n.Name); got != want {
+					t.Errorf("%s: %q, want %q", label, got, want)
+				}
+			}
+			d.Units[0].dwoID++
+			if split, found, _ := p.OpenSplit(&d.Units[0]); split != nil || found {
+				t.Errorf("another id: %+v", split)
+			}
+		})
+	}
 }
 
 // TestPackageErrors: what an index is rejected for. Its numbers must not
@@ -230,11 +318,19 @@ func TestPackageErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 §7.3.5.3 "+tt.name, func(t *testing.T) {
-			p, err := OpenPackage(Sections{}, tt.index)
+			p, err := OpenPackage(Sections{}, tt.index, nil)
 			if err == nil {
 				t.Fatalf("no error: %+v", p)
 			}
 			checkErr(t, err, tt.err, ".debug_cu_index", tt.at)
+			if len(tt.index) == 0 {
+				return // a package need not have type units
+			}
+			p, err = OpenPackage(Sections{}, good, tt.index)
+			if err == nil {
+				t.Fatalf("no error: %+v", p)
+			}
+			checkErr(t, err, tt.err, ".debug_tu_index", tt.at)
 		})
 	}
 }

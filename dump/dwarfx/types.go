@@ -5,6 +5,7 @@ package dwarfx
 type typeUnits struct {
 	data *Data // of .debug_types; nil where they are in .debug_info
 	refs map[uint64]Ref
+	pkg  *Package // that has them besides, of a unit of a .dwp file
 }
 
 func (t *typeUnits) add(signature uint64, ref Ref) {
@@ -19,7 +20,7 @@ func (d *Data) openTypes() (errs []error) {
 	s := d.Sections
 	s.Info, s.Types = s.Types, nil
 	types := New(s, d.code)
-	types.name, types.Alt = ".debug_types", d.Alt
+	types.name, types.alt = ".debug_types", d.alt
 	d.types.data = types
 	c := types.cursor(".debug_types", s.Info)
 	for c.Len() > 0 {
@@ -42,20 +43,26 @@ func (d *Data) openTypes() (errs []error) {
 	return errs
 }
 
-// typeName returns the name of the type with a signature; none where no such
-// unit is there.
-func (d *Data) typeName(signature uint64) ([]byte, error) {
+// typeUnit returns where the type with a signature is described; no Data where
+// no such unit is there.
+func (d *Data) typeUnit(signature uint64) (*Data, Ref) {
 	ref, ok := d.types.refs[signature]
-	if !ok {
-		return nil, nil
+	switch {
+	case ok && d.types.data != nil:
+		return d.types.data, ref
+	case ok:
+		return d, ref
+	case d.types.pkg != nil:
+		return d.types.pkg.typeUnit(signature)
 	}
+	return nil, 0
+}
+
+// SetAlt makes the supplementary file readable from d. It must be called before
+// anything is scanned.
+func (d *Data) SetAlt(alt *Data) {
+	d.alt = alt
 	if d.types.data != nil {
-		d = d.types.data
+		d.types.data.alt = alt
 	}
-	var die DIE
-	u, err := d.DIEAt(ref, &die)
-	if err != nil {
-		return nil, err
-	}
-	return d.String(d.str(u, die.vals[slotName]))
 }

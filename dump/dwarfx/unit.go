@@ -92,9 +92,7 @@ type Data struct {
 	name string // of the section that Info is: .debug_info or .debug_types
 	// Units are those of .debug_info, in section order.
 	Units []Unit
-	// Alt is the supplementary file (dwz, DWARF 5 §7.3.6), or nil. Set it
-	// before anything is scanned.
-	Alt   *Data
+	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
 	code  CodeMap
 	types typeUnits
 	read  uint64 // offset of the first unit not read yet

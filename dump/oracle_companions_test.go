@@ -1,0 +1,239 @@
+//go:build oracle
+
+package dump_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/dump"
+	"symkit/elfx"
+)
+
+// toolchain makes one program in all the forms that it can have. All commands
+// run in one directory; sources are named from there.
+type toolchain struct {
+	t    *testing.T
+	dir  string
+	name string   // of the variant, in failures
+	cc   string   // compiler of C; C++ is its sibling
+	base []string // flags of all compilations
+}
+
+func newToolchain(t *testing.T, cc string, flags ...string) *toolchain {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/companions")); err != nil {
+		t.Fatal(err)
+	}
+	return &toolchain{t: t, dir: dir, cc: cc, base: flags}
+}
+
+func (x *toolchain) path(name string) string { return filepath.Join(x.dir, name) }
+
+// run runs a command in the directory.
+func (x *toolchain) run(name string, args ...string) {
+	x.t.Helper()
+	ctx, cancel := context.WithTimeout(x.t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = x.dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		x.t.Fatalf("%v: %v\n%s", cmd, err, text)
+	}
+}
+
+// cxx is the compiler of C++.
+func (x *toolchain) cxx() string {
+	if strings.HasSuffix(x.cc, "gcc") {
+		return strings.TrimSuffix(x.cc, "gcc") + "g++"
+	}
+	return x.cc + "++"
+}
+
+// link compiles the sources, each by itself as builds do, to PROGRAM-SOURCE.o and
+// links them. Compiler flags count for both.
+func (x *toolchain) link(program string, flags ...string) {
+	x.t.Helper()
+	flags = slices.Concat(x.base, flags)
+	link := []string{"-o", program, "-Wl,--build-id=sha1"}
+	for _, source := range []string{"main.cc", "shape.cc", "calc.c"} {
+		cc, object := x.cxx(), program+"-"+strings.TrimSuffix(source, filepath.Ext(source))+".o"
+		if strings.HasSuffix(source, ".c") {
+			cc = x.cc
+		}
+		x.run(cc, slices.Concat(flags, []string{"-c", source, "-o", object})...)
+		link = append(link, object)
+	}
+	x.run(x.cxx(), append(slices.Clone(flags), link...)...)
+}
+
+// dump is the symbol file of a program of the directory, without what tells one
+// link from another: its build id.
+func (x *toolchain) dump(program string, places elfx.Places) string {
+	x.t.Helper()
+	return dumpCompanions(x.t, x.path(program), places)
+}
+
+func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
+	t.Helper()
+	f, err := elfx.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := &elfx.Image{Main: f}
+	if s := f.Section(".debug_info"); s == nil || !s.Present() {
+		if debug, _ := places.FindDebug(f); debug != nil {
+			if img, err = elfx.Join(f, debug); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	defer img.Close()
+	others := img.FindCompanions(places)
+	defer others.Close()
+	m, err := dump.Dump(t.Context(), img, dump.Options{Name: "app", ID: "0", Inlines: true, Companions: others})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range m.Stats.Losses {
+		t.Errorf("%s: damage: %v", filepath.Base(path), err)
+	}
+	for _, warning := range m.Stats.Warnings {
+		t.Errorf("%s: %s", filepath.Base(path), warning)
+	}
+	m.CodeID = ""
+	var out bytes.Buffer
+	if err := m.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// same compares the dump of a program with what the plain one gave.
+func (x *toolchain) same(what, program string, places elfx.Places, want string) {
+	x.t.Helper()
+	if got := x.dump(program, places); got != want {
+		x.t.Errorf("%s: another dump than of the program linked plainly:\n%s", what, firstLines(cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")), 40))
+	}
+}
+
+func firstLines(text string, n int) string {
+	lines := strings.SplitN(text, "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "\n")
+}
+
+// move moves the files that match the pattern into a new directory.
+func (x *toolchain) move(pattern, dir string) {
+	x.t.Helper()
+	paths, err := filepath.Glob(x.path(pattern))
+	if err != nil || len(paths) == 0 {
+		x.t.Fatalf("no %s: %v", pattern, err)
+	}
+	if err := os.MkdirAll(x.path(dir), 0o755); err != nil {
+		x.t.Fatal(err)
+	}
+	for _, path := range paths {
+		if err := os.Rename(path, filepath.Join(x.path(dir), filepath.Base(path))); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
+
+// plain links the program plainly and returns its dump.
+func (x *toolchain) plain() string {
+	x.t.Helper()
+	x.link("plain")
+	text := x.dump("plain", elfx.Places{})
+	for _, record := range []string{"\nFUNC ", "\nINLINE ", "\nPUBLIC ", "\nSTACK CFI INIT "} {
+		if strings.Count(text, record) < 5 {
+			x.t.Fatalf("only %d records%s in the plain program", strings.Count(text, record), strings.TrimSpace(record))
+		}
+	}
+	return text
+}
+
+// TestOracleSplitDWARF: where the functions of a program are described changes
+// nothing: .dwo files where they were made, moved, packed by each of the tools,
+// with type units, in the objects themselves; the skeletons in the program or
+// in its debug file.
+func TestOracleSplitDWARF(t *testing.T) {
+	for _, cc := range []string{"gcc", "clang"} {
+		for _, flags := range [][]string{
+			{"-g", "-gdwarf-4", "-O2"},
+			{"-g", "-gdwarf-5", "-O2"},
+			{"-g", "-gdwarf-5", "-O1", "-fPIE", "-ffunction-sections", "-Wl,--gc-sections"},
+		} {
+			t.Run(cc+strings.Join(flags, ""), func(t *testing.T) {
+				t.Parallel()
+				splitForms(newToolchain(t, cc, flags...))
+			})
+		}
+	}
+}
+
+func splitForms(x *toolchain) {
+	want := x.plain()
+	none := elfx.Places{}
+	x.link("split", "-gsplit-dwarf")
+	x.same("split", "split", none, want)
+	x.packed("split", want)
+
+	x.link("types", "-fdebug-types-section")
+	x.same("type units", "types", none, want)
+	x.link("splittypes", "-gsplit-dwarf", "-fdebug-types-section")
+	x.same("split with type units", "splittypes", none, want)
+	x.packed("splittypes", want)
+
+	x.run("objcopy", "--only-keep-debug", "split", "split.debug")
+	x.run("objcopy", "--strip-all", "--add-gnu-debuglink=split.debug", "split", "stripped")
+	x.same("split, skeletons in the debug file", "stripped", elfx.Places{SplitDirs: []string{x.path("moved-split")}}, want)
+
+	if x.cc == "clang" {
+		x.link("single", "-gsplit-dwarf=single")
+		x.same("split DWARF in the objects", "single", none, want)
+	}
+}
+
+// packed compares a split program with its .dwo files moved, then packed.
+func (x *toolchain) packed(program, want string) {
+	x.t.Helper()
+	var dwos []string
+	for _, source := range []string{"main", "shape", "calc"} {
+		dwos = append(dwos, program+"-"+source+".dwo")
+	}
+	for _, tool := range x.packers() {
+		out := x.path(tool)
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			x.t.Fatal(err)
+		}
+		x.run(tool, append([]string{"-o", filepath.Join(out, program+".dwp")}, dwos...)...)
+	}
+	moved := "moved-" + program
+	x.move(program+"-*.dwo", moved)
+	x.same(program+", .dwo files moved", program, elfx.Places{SplitDirs: []string{x.path(moved)}}, want)
+	for _, tool := range x.packers() {
+		x.same(program+", "+tool, program, elfx.Places{SplitDirs: []string{x.path(tool)}}, want)
+	}
+}
+
+// packers are the tools that can pack what the compiler makes: binutils' dwp
+// knows no DWARF 5, LLVM 14's goes into an endless loop on some of GCC's.
+func (x *toolchain) packers() []string {
+	switch {
+	case !slices.Contains(x.base, "-gdwarf-5"):
+		return []string{"dwp", "llvm-dwp"}
+	case x.cc == "gcc" && slices.Contains(x.base, "-O2"):
+		return nil
+	}
+	return []string{"llvm-dwp"}
+}
