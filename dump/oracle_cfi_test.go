@@ -71,7 +71,12 @@ func exidxBytes(t *testing.T, in *input, s *symFile, l *layout, rows []frameRow)
 
 func checkCFI(t *testing.T, in *input, s *symFile, l *layout) cfiCounts {
 	t.Helper()
-	fr := readFrames(t, in, l)
+	return checkFrames(t, in, s, l, readFrames(t, in, l))
+}
+
+// checkFrames is checkCFI with what readelf printed.
+func checkFrames(t *testing.T, in *input, s *symFile, l *layout, fr *frames) cfiCounts {
+	t.Helper()
 	w := cfiSweep{
 		s: s, arch: cfi.ArchByName(s.module.Arch), rules: symRules{},
 		lost:  newDiffs(t, "rows of call frame information without a STACK CFI record"),

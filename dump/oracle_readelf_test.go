@@ -39,13 +39,20 @@ type frames struct {
 // exceptions run, holds where .debug_frame describes the same code.
 func readFrames(t *testing.T, in *input, l *layout) *frames {
 	t.Helper()
+	return readFramesAt(t, in, l, nil)
+}
+
+// readFramesAt is readFrames for a file in which the addresses of an FDE are
+// relative to a base that its offset tells; nil: they are addresses.
+func readFramesAt(t *testing.T, in *input, l *layout, base func(fde uint64) uint64) *frames {
+	t.Helper()
 	fr := &frames{}
 	var debugRows []frameRow
 	for _, path := range in.files() {
 		if !hasFrames(t, path) {
 			continue
 		}
-		p := frameParser{t: t, l: l, out: fr, cies: map[string]frameRow{}}
+		p := frameParser{t: t, l: l, out: fr, cies: map[string]frameRow{}, baseOf: base}
 		runReadelf(t, path, p.parse)
 		fr.rows = append(fr.rows, p.eh...)
 		debugRows = append(debugRows, p.debug...)
@@ -116,6 +123,8 @@ type frameParser struct {
 	columns   []string
 	rows      []frameRow
 	blockOpen bool
+	baseOf    func(fde uint64) uint64
+	base      uint64 // of the FDE
 }
 
 func (p *frameParser) parse(r io.Reader) {
@@ -157,6 +166,14 @@ func (p *frameParser) fde(line string, f []string) {
 	if _, err := fmt.Sscanf(line[strings.Index(line, "pc="):], "pc=%x..%x", &p.begin, &p.end); err != nil {
 		p.t.Fatalf("readelf: %q: %v", line, err)
 	}
+	if p.baseOf != nil {
+		offset, err := strconv.ParseUint(f[0], 16, 64)
+		if err != nil {
+			p.t.Fatalf("readelf: %q: %v", line, err)
+		}
+		p.base = p.baseOf(offset)
+		p.begin, p.end = p.begin+p.base, p.end+p.base
+	}
 }
 
 func (p *frameParser) row(line string, f []string) {
@@ -166,7 +183,7 @@ func (p *frameParser) row(line string, f []string) {
 	if err != nil || len(f) != 2+len(p.columns) {
 		p.t.Fatalf("readelf: row %q under %v", line, p.columns)
 	}
-	p.rows = append(p.rows, frameRow{span: span{lo: lo}, cfa: f[1], columns: p.columns, rules: f[2:]})
+	p.rows = append(p.rows, frameRow{span: span{lo: lo + p.base}, cfa: f[1], columns: p.columns, rules: f[2:]})
 }
 
 // closeBlock ends a CIE or FDE.

@@ -199,9 +199,9 @@ func linkerScript(f *File) string {
 
 var atSection = regexp.MustCompile(`\(([^)]+)\)(?:\+0)?$`)
 
-// TestOracleLayout asks elfutils which section is at each address that layOut
+// TestCorpusLayout asks elfutils which section is at each address that layOut
 // gave, in Debian's kernel modules.
-func TestOracleLayout(t *testing.T) {
+func TestCorpusLayout(t *testing.T) {
 	root := os.Getenv("SYMKIT_CORPUS")
 	modules, err := filepath.Glob(filepath.Join(root, "linux-image-*-dbg/usr/lib/debug/lib/modules/*"))
 	if root == "" || err != nil || len(modules) == 0 {
@@ -237,9 +237,9 @@ func TestOracleLayout(t *testing.T) {
 	t.Logf("%d modules, %d sections", files, sections)
 }
 
-// TestOracleModules relocates every kernel module without a loss, and compares
+// TestCorpusModules relocates every kernel module without a loss, and compares
 // every fortieth with what the linker makes of it.
-func TestOracleModules(t *testing.T) {
+func TestCorpusModules(t *testing.T) {
 	modules, err := filepath.Glob(filepath.Join(os.Getenv("SYMKIT_CORPUS"), "linux-image-*-dbg/usr/lib/debug/lib/modules/*"))
 	if err != nil || len(modules) == 0 {
 		t.Fatal("SYMKIT_CORPUS has no kernel modules")
