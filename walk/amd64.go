@@ -15,8 +15,25 @@ var amd64CPU = newCPU(amd64{}, "x86_64",
 // mcontext begins at 40 (Linux arch/x86/include/uapi/asm/sigcontext.h).
 var amd64Signal = sigframe{inOrder(40, 8, 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, RegPC)}
 
-func (amd64) framePointer(w *walker, r *Registers) (Registers, bool) {
-	return chainedPair(w, r)
+func (amd64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	if !w.p.windows() {
+		return chainedPair(w, r)
+	}
+	// On Windows %rbp points up to 240 bytes below the pair, a multiple of 16
+	// ("x64 exception handling", UNWIND_INFO: frame register offset). Only its
+	// rules tell how many, so that a pair is looked for that can be one.
+	fp, ok := r.Get(w.cpu.fp)
+	if !ok || fp%8 != 0 || fp < w.cpu.sp(r) {
+		return out, false
+	}
+	for at := fp; at <= fp+240; at += 16 {
+		next, ok1 := w.eval.word(at)
+		pc, ok2 := w.eval.word(at + 8)
+		if ok1 && ok2 && next >= at+16 && w.sameStack(at, next) && w.scanHit(pc) {
+			return pair(w, at, next, pc), true
+		}
+	}
+	return out, false
 }
 
 // chainedPair follows the layout "caller's frame pointer, return address" at
@@ -28,15 +45,21 @@ func chainedPair(w *walker, r *Registers) (out Registers, ok bool) {
 		return out, false
 	}
 	next, ok1 := w.eval.word(fp)
+	next &^= w.pac
 	pc, ok2 := w.eval.word(fp + word)
 	if !ok1 || !ok2 || next != 0 && next <= fp {
 		return out, false
 	}
-	out = w.keepSaved(r)
+	return pair(w, fp, next, pc), true
+}
+
+// pair is the registers of the caller whose frame pointer and return address
+// were at addr. Others may be saved anywhere.
+func pair(w *walker, addr, fp, pc uint64) (out Registers) {
 	out.PC = pc
-	out.Set(w.cpu.fp, next)
-	out.Set(w.cpu.arch.SP, fp+2*word)
-	return out, true
+	out.Set(w.cpu.fp, fp)
+	out.Set(w.cpu.arch.SP, w.cpu.narrow(addr+2*uint64(w.cpu.arch.WordSize)))
+	return out
 }
 
 func (amd64) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }

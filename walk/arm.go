@@ -22,20 +22,27 @@ var (
 	armRTSignal = sigframe{inOrder(128+20+12, 4, armContext...)}
 )
 
+var armFrames = [...]struct {
+	reg      cfi.Reg
+	fp, lr   uint64 // offsets, modulo 2^32
+	callerSP uint64
+}{
+	{11, 1<<32 - 4, 0, 4},
+	{11, 0, 4, 8},
+	{7, 0, 4, 8},
+}
+
 // framePointer knows the three layouts that compilers make on Linux: GCC's ARM
 // code has r11 point at the saved lr, the caller's r11 below; LLVM's has r11,
 // and r7 in Thumb code, point at the pair. The one is taken whose return
-// address follows a call.
+// address follows a call; the other register is taken for unchanged.
+// Apple's compilers use r7 only.
 func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
-	for _, layout := range [...]struct {
-		reg      cfi.Reg
-		fp, lr   uint64 // offsets, modulo 2^32
-		callerSP uint64
-	}{
-		{11, 1<<32 - 4, 0, 4},
-		{11, 0, 4, 8},
-		{7, 0, 4, 8},
-	} {
+	layouts := armFrames[:]
+	if w.p.apple() {
+		layouts = layouts[2:]
+	}
+	for _, layout := range layouts {
 		fp, ok := r.Get(layout.reg)
 		if !ok || fp == 0 || fp%4 != 0 || fp < w.cpu.sp(r) {
 			continue
@@ -45,7 +52,11 @@ func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 		if !ok1 || !ok2 || next != 0 && next <= fp || !w.returnsToCode(pc) {
 			continue
 		}
-		out = w.keepSaved(r)
+		for _, reg := range [...]cfi.Reg{7, 11} {
+			if v, ok := r.Get(reg); ok {
+				out.Set(reg, v)
+			}
+		}
 		out.PC = pc
 		out.Set(layout.reg, next)
 		out.Set(w.cpu.arch.SP, fp+layout.callerSP)

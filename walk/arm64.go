@@ -51,8 +51,9 @@ func (arm64) trampoline(code []byte) *sigframe {
 }
 
 // pacMask is the bits of an address of code that are not address. The kernel
-// says which; where it does not, they are those above all modules and above
-// the 47 bits that the smallest usual address space has.
+// says which; where it does not, they are those above all modules and stacks
+// and above the 47 bits that the smallest usual address space has. Saved frame
+// pointers lose them too.
 func (p *Process) pacMask() uint64 {
 	if p.CPU != "arm64" {
 		return 0
@@ -63,6 +64,9 @@ func (p *Process) pacMask() uint64 {
 	top := uint64(1)<<47 - 1
 	if n := len(p.Modules); n > 0 {
 		top = max(top, p.Modules[n-1].End)
+	}
+	for i := range p.Threads {
+		top = max(top, arm64CPU.sp(&p.Threads[i].Regs))
 	}
 	return ^uint64(0) << bits.Len64(top)
 }

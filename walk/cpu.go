@@ -37,6 +37,14 @@ type cpu struct {
 	lr cfi.Reg
 	// insnAlign is the alignment of instructions.
 	insnAlign uint64
+	// call is how far before its return address a call is looked up: the least
+	// size of an instruction, more where one in a delay slot follows.
+	call uint64
+	// toReturn is added to what calls save to get the return address.
+	toReturn uint64
+	// scan is how many words of the stack are scanned for a frame; 0: the usual
+	// limits.
+	scan uint64
 }
 
 // namedSlot is a register of a machine by the name that people know.
@@ -49,7 +57,7 @@ type namedSlot struct {
 // registers in the order to show them; PC is added.
 func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	a := cfi.ArchByName(name)
-	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign}
+	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign, call: insnAlign}
 	for r := cfi.Reg(0); r < numRegs; r++ {
 		if n := a.RegName(r); n != "" {
 			if _, ok := c.slots[n]; !ok {
@@ -69,13 +77,45 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	return c
 }
 
-var cpus = map[string]*cpu{
-	"x86":     x86CPU,
-	"x86_64":  amd64CPU,
-	"arm":     armCPU,
-	"arm64":   arm64CPU,
-	"riscv64": riscv64CPU,
-	"s390x":   s390xCPU,
+// cpus are the machines by name; bigCPUs those whose instructions are stored
+// big-endian in processes that are so, which they need not be.
+var (
+	cpus = map[string]*cpu{
+		"x86":     x86CPU,
+		"x86_64":  amd64CPU,
+		"arm":     armCPU,
+		"arm64":   arm64CPU,
+		"mips":    mipsCPU,
+		"mips64":  mips64CPU,
+		"ppc":     ppcCPU,
+		"ppc64":   ppc64CPU,
+		"riscv":   riscvCPU,
+		"riscv64": riscv64CPU,
+		"s390x":   s390xCPU,
+		"sparc":   sparcCPU,
+	}
+	bigCPUs = map[string]*cpu{
+		"mips":   mipsBigCPU,
+		"mips64": mips64BigCPU,
+		"ppc":    ppcBigCPU,
+		"ppc64":  ppc64BigCPU,
+	}
+)
+
+// cpu is the machine of p, nil for one that is not known.
+func (p *Process) cpu() *cpu {
+	if c := bigCPUs[p.CPU]; c != nil && p.BigEndian {
+		return c
+	}
+	return cpus[p.CPU]
+}
+
+// chained tells whether all functions of p's system that are not leaves have a
+// frame record: PowerPC's psABI and Apple demand it, on 32-bit Windows it is
+// usual.
+func (c *cpu) chained(p *Process) bool {
+	_, backChain := c.machine.(*ppc)
+	return backChain || p.apple() && c.lr != RegPC || p.windows() && c == x86CPU
 }
 
 // narrow cuts v to the machine's width.
@@ -98,7 +138,7 @@ func (c *cpu) wide() bool { return c.arch.WordSize == 8 }
 // Named lists the registers of a process's frame that are known, in the order
 // of the machine's manuals, the program counter first.
 func (p *Process) Named(r *Registers) []NamedRegister {
-	c := cpus[p.CPU]
+	c := p.cpu()
 	if c == nil {
 		return nil
 	}
@@ -113,7 +153,7 @@ func (p *Process) Named(r *Registers) []NamedRegister {
 
 // WordSize is the size in bytes of the CPU's words: 4 or 8.
 func (p *Process) WordSize() int {
-	if c := cpus[p.CPU]; c != nil {
+	if c := p.cpu(); c != nil {
 		return c.arch.WordSize
 	}
 	return 8

@@ -50,15 +50,19 @@ type Frame struct {
 	// Options.Contents asked for them.
 	Pointers []Pointer
 	regs     []regValue // in the order to show them, if Options.Registers
+
+	// call is how far before PC the call is, where PC is a return address.
+	call uint64
 }
 
 // Lookup is the address to look PC up by: a return address may be the first
-// of another function or line, the call before it is not.
+// of another function or line, the call before it is not. It is that of the
+// call instruction, or, where calls have several lengths, one inside.
 func (f *Frame) Lookup() uint64 {
 	if f.Exact || f.Signal {
 		return f.PC
 	}
-	return f.PC - 1
+	return f.PC - max(1, f.call)
 }
 
 // Place is what symbols say of an address.

@@ -166,6 +166,11 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 	return &p.Mappings[i-1]
 }
 
+// windows and apple tell systems apart whose compilers lay out frames in their
+// own ways.
+func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
+func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
+
 // code tells whether addr can be an instruction: in an executable mapping, or,
 // where the mappings are not known, in a module. A dump without either rules
 // nothing out.

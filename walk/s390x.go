@@ -40,7 +40,6 @@ func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || !w.returnsToCode(pc) {
 		return out, false
 	}
-	out = w.keepSaved(r)
 	out.PC = pc
 	out.Set(w.cpu.arch.SP, next)
 	return out, true

@@ -12,6 +12,7 @@ type verdict uint8
 const (
 	notFound verdict = iota
 	found
+	searched // found, where the stack was searched for the return address
 	stackEnd // there is no caller
 )
 
@@ -22,7 +23,7 @@ var (
 
 // keepSaved is the caller's registers as far as a call leaves them alone.
 func (w *walker) keepSaved(r *Registers) (out Registers) {
-	for _, reg := range w.cpu.arch.CalleeSaved {
+	for _, reg := range w.saved {
 		if v, ok := r.Get(reg); ok {
 			out.Set(reg, v)
 		}
@@ -43,9 +44,9 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	}
 	e := &w.eval
 	e.regs, e.hasCFA, e.vars = r, false, e.vars[:0]
-	cfaRule, raRule := w.rule(".cfa"), w.rule(".ra")
+	cfaRule, raRule := w.rule(".cfa"), w.rule(w.cpu.arch.PC) // which says the same
 	if raRule == nil {
-		raRule = w.rule(w.cpu.arch.PC) // as some writers have it
+		raRule = w.rule(".ra")
 	}
 	if raRule != nil && w.isEnd(raRule) {
 		return out, stackEnd, nil
@@ -123,17 +124,18 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 
 // byLeaf takes the return address from where a call puts it, for a function
 // that has not moved it: the link register, or on x86 the top of the stack when
-// the PC itself is no code, as after a call through a bad pointer.
+// the PC itself is no code, as after a call through a bad pointer. 64-bit
+// Windows has no rules for functions that leave the stack pointer alone.
 func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out = w.keepSaved(r)
 	sp := w.cpu.sp(r)
 	if w.cpu.lr == RegPC {
-		if w.p.code(f.PC) {
-			return out, notFound, errors.New("the frame may have moved the stack pointer")
-		}
 		ra, ok := w.eval.word(sp)
 		if !ok {
 			return out, notFound, ErrMemory
+		}
+		if w.p.code(f.PC) && !(w.cpu == amd64CPU && w.p.windows() && w.scanHit(ra)) {
+			return out, notFound, errors.New("the frame may have moved the stack pointer")
 		}
 		out.PC = ra
 		out.Set(w.cpu.arch.SP, sp+uint64(w.cpu.arch.WordSize))
@@ -159,7 +161,7 @@ var errNoCall = errors.New("no call before the return address")
 // stale tells whether the link register cannot be the frame's return address:
 // it leads into the same function, or the frame record has it already.
 func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
-	lr = w.codeAddr(lr)
+	lr = w.returnAddr(lr)
 	if !w.p.code(f.PC) {
 		return false // called through a bad pointer
 	}
@@ -169,25 +171,32 @@ func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 			return true
 		}
 	}
-	if next, ok := w.cpu.framePointer(w, r); ok && w.codeAddr(next.PC) == lr {
+	if next, ok := w.cpu.framePointer(w, r); ok && w.returnAddr(next.PC) == lr {
 		return true
 	}
 	return false
 }
 
-// byFramePointer follows the chain of frame pointers.
-func (w *walker) byFramePointer(_ *Frame, r *Registers) (out Registers, v verdict, err error) {
+// byFramePointer follows the chain of frame pointers. It ends in zeros: these
+// are believed if the chain led to them, or where all code has the chain.
+func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out, ok := w.cpu.framePointer(w, r)
 	if !ok {
 		return out, notFound, errors.New("no frame record")
 	}
-	if out.PC < lowestPC && w.p.CPU == "x86" { // the record that Windows begins a stack with
+	if next, _ := out.Get(w.cpu.fp); out.PC == 0 && next == 0 &&
+		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
 		return out, stackEnd, nil
 	}
 	if !w.returnsToCode(out.PC) {
 		return out, notFound, errNoCall
 	}
 	return out, found, nil
+}
+
+// returnAddr is the address that a function returns to, of what the call saved.
+func (w *walker) returnAddr(saved uint64) uint64 {
+	return w.cpu.narrow(w.codeAddr(saved) + w.cpu.toReturn)
 }
 
 // codeAddr is the address of the instruction that a pointer to code leads to:
@@ -213,114 +222,14 @@ func (w *walker) code(addr, n uint64) []byte {
 // returnsToCode tells whether pc can be a return address: code, after a call
 // instruction as far as the bytes are at hand.
 func (w *walker) returnsToCode(pc uint64) bool {
-	addr := w.codeAddr(pc)
+	addr := w.returnAddr(pc)
 	if addr%w.cpu.insnAlign != 0 || !w.p.code(addr-1) {
 		return false
 	}
 	for n := uint64(8); n > 0; n -= 2 {
 		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
-			return w.cpu.endsInCall(b, pc)
+			return w.cpu.endsInCall(b, pc+w.cpu.toReturn)
 		}
 	}
 	return true
-}
-
-// scanFP recovers the frame pointer beside PC and SP, where the word below the
-// return address is the one that the caller pushed.
-func (w *walker) scanFP(r, out *Registers, at uint64) {
-	if !w.cpu.hasFP || w.cpu.lr != RegPC {
-		return
-	}
-	word := uint64(w.cpu.arch.WordSize)
-	fp, ok := r.Get(w.cpu.fp)
-	if !ok {
-		return
-	}
-	if v, readable := w.eval.word(at - word); readable && fp == at-word && v > at {
-		out.Set(w.cpu.fp, v)
-	} else if fp > at {
-		out.Set(w.cpu.fp, fp)
-	}
-}
-
-// Limits of a scan, in words: more is looked at where the frame's size is
-// least certain to be small (the windows of Breakpad's walkers), and all scans
-// of a stack together find no more than maxScanned frames.
-const (
-	scanWords     = 40
-	scanWordsLong = 160
-	maxScanned    = 1024
-)
-
-// byScan looks for a return address above the stack pointer: the nearest
-// one after a call of the very function that the frame is in, else the nearest
-// one.
-func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
-	if w.scanned >= maxScanned {
-		return out, notFound, errors.New("too many scans")
-	}
-	n := uint64(scanWords)
-	if f.Trust >= TrustSignal {
-		n = scanWordsLong
-	}
-	word := uint64(w.cpu.arch.WordSize)
-	sp := w.cpu.sp(r)
-	nearest, err := uint64(0), errors.New("no return address in reach")
-	hit := false
-	for i := range n {
-		at := w.cpu.narrow(sp + i*word)
-		ra, ok := w.eval.word(at)
-		if !ok {
-			err = ErrMemory
-			break
-		}
-		if f.Trust == TrustLeaf && w.codeAddr(ra) == f.PC || !w.scanHit(ra) {
-			continue // a leaf's saved link register led to f itself
-		}
-		if w.calls(ra, f) {
-			nearest, hit = at, true
-			break
-		}
-		if !hit {
-			nearest, hit = at, true
-		}
-	}
-	if !hit {
-		return out, notFound, err
-	}
-	w.scanned++
-	out.PC, _ = w.eval.word(nearest)
-	w.scanFP(r, &out, nearest)
-	out.Set(w.cpu.arch.SP, w.cpu.narrow(nearest+word))
-	return out, found, nil
-}
-
-// calls tells whether the call before ra is one of f's function.
-func (w *walker) calls(ra uint64, f *Frame) bool {
-	if f.Place.Func == "" {
-		return false
-	}
-	addr := w.codeAddr(ra)
-	for n := uint64(8); n > 0; n -= 2 {
-		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
-			target, ok := w.cpu.callTarget(b, ra)
-			return ok && w.codeAddr(target) == f.Place.FuncAddr
-		}
-	}
-	return false
-}
-
-// scanHit tells whether a word of the stack is taken for a return address: it
-// leads into a module, after a call, and into a function where there are
-// symbols.
-func (w *walker) scanHit(ra uint64) bool {
-	addr := w.codeAddr(ra)
-	if addr < lowestPC || !w.returnsToCode(ra) {
-		return false
-	}
-	m := w.p.ModuleAt(addr - 1)
-	if m == nil {
-		return len(w.p.Modules) == 0
-	}
-	return w.index(m) == nil || w.syms.place(w.ctx, m, addr-1).Func != ""
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"symkit/cfi"
 	"symkit/elfx"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of what
 	// stacks are likely to meet, at the same time as they are walked.
 	Prefetch bool
+	// NoScan leaves out frames that only scanning the stack finds.
+	NoScan bool
 	// Progress is called, from any goroutine, before the symbols of a module
 	// are loaded.
 	Progress func(m *Module)
@@ -91,6 +94,9 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		wait.Go(func() {
 			w := newWalker(ctx, p, syms, limit)
 			w.keepRegs, w.keepContents = opt.Registers, opt.Contents
+			if opt.NoScan {
+				w.maxScanned = 0
+			}
 			errs[job] = elfx.Guard(func() error {
 				for i := int(next.Add(1)) - 1; i < len(threads); i = int(next.Add(1)) - 1 {
 					res.Stacks[i] = w.walk(&p.Threads[threads[i]])
@@ -108,9 +114,16 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 }
 
 func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {
-	c := cpus[p.CPU]
-	return &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit,
+	c := p.cpu()
+	w := &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit, maxScanned: maxScanned,
 		eval: evaluator{cpu: c, mem: p.Memory, big: p.BigEndian}}
+	if c != nil {
+		w.saved = c.arch.CalleeSaved
+	}
+	if c == amd64CPU && p.windows() {
+		w.saved = append([]cfi.Reg{4, 5}, w.saved...) // rsi, rdi
+	}
+	return w
 }
 
 // account notes what became of the modules' symbols.

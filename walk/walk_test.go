@@ -149,14 +149,15 @@ func TestFramePointers(t *testing.T) {
 
 // TestLeaf: the link register is the return address unless it was used since.
 func TestLeaf(t *testing.T) {
-	none := words(0x8000, 8, 0, 0, 0, 0)
-	for cpuName, regs := range map[string][2]cfi.Reg{"arm64": {30, 31}, "arm": {14, 13}, "riscv64": {1, 2}, "s390x": {14, 15}} {
+	none := words(0x8000, 8, 3, 3, 3, 3)
+	for cpuName, regs := range map[string][2]cfi.Reg{"arm64": {30, 31}, "arm": {14, 13}, "riscv64": {1, 2}, "s390x": {14, 15},
+		"mips": {31, 29}, "mips64": {31, 29}, "ppc": {65, 1}, "ppc64": {65, 1}, "riscv": {1, 2}, "sparc": {15, 14}} {
 		for lr, want := range map[uint64]string{
 			0x401350: "inner@context _start@leaf end",
 			0x401060: "inner@context", // back into inner: used for a call
 			0x701350: "inner@context", // no code
 		} {
-			r := regsOf(0x401050, map[cfi.Reg]uint64{regs[0]: lr, regs[1]: 0x8000})
+			r := regsOf(0x401050, map[cfi.Reg]uint64{regs[0]: lr - cpus[cpuName].toReturn, regs[1]: 0x8000})
 			if got := stackOf(t, process(cpuName, r, none), symbolsText); got != want {
 				t.Errorf("%s, lr %#x:\n got %s\nwant %s", cpuName, lr, got, want)
 			}
@@ -215,26 +216,6 @@ STACK CFI INIT 1400 10 .cfa: $rsp 160 + ^ .ra: $rsp 168 + ^
 	}
 }
 
-// TestWin: Breakpad's symbol_files.md, "STACK WIN records".
-func TestWin(t *testing.T) {
-	stack := words(0x8000, 4, 0x11, 0x22, 0x8010, 0x401150, 0x33, 0x44, 0x8040, 0x401350)
-	for _, test := range []struct {
-		name, text, want string
-		regs             map[cfi.Reg]uint64
-	}{
-		{"frame data", "STACK WIN 4 1000 100 0 0 0 4 8 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =\n", "inner@context middle@cfi", map[cfi.Reg]uint64{4: 0x8000}},
-		{"frame pointer", "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip $ebp 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", "inner@context middle@cfi", map[cfi.Reg]uint64{4: 0x8000, 5: 0x8008}},
-		{"FPO", "STACK WIN 0 1000 100 0 0 0 4 8 0 0 0\n", "inner@context middle@cfi", map[cfi.Reg]uint64{4: 0x8000}},
-		{"program without $eip", "STACK WIN 4 1000 100 0 0 0 4 8 0 1 $T0 1 =\n", "inner@context middle@scan", map[cfi.Reg]uint64{4: 0x8000}},
-		{"division by zero", "STACK WIN 4 1000 100 0 0 0 4 8 0 1 $eip 1 0 / =\n", "inner@context middle@scan", map[cfi.Reg]uint64{4: 0x8000}},
-	} {
-		got := stackOf(t, process("x86", regsOf(0x401050, test.regs), stack), symbolsText+test.text)
-		if !strings.HasPrefix(got, test.want) {
-			t.Errorf("%s:\n got %s\nwant %s...", test.name, got, test.want)
-		}
-	}
-}
-
 // TestCalls: the instructions that return addresses follow, and where they
 // lead.
 func TestCalls(t *testing.T) {
@@ -271,13 +252,35 @@ func TestCalls(t *testing.T) {
 		{"riscv64", "\xef\x00\x00\x01", 0x1000, true, 0x100c}, // jal ra,.+16
 		{"riscv64", "\xef\xf0\xdf\xff", 0x1000, true, 0xff8},  // jal ra,.-4
 		{"riscv64", "\x97\x00\x00\x00\xe7\x80\x00\x01", 0x1000, true, 0x1008},
-		{"riscv64", "\x82\x97", 0x1000, true, 0},  // jalr a5
-		{"riscv64", "\x82\x80", 0x1000, false, 0}, // ret
+		{"riscv64", "\x82\x97", 0x1000, true, 0},                              // jalr a5
+		{"riscv64", "\x82\x80", 0x1000, false, 0},                             // ret
+		{"mips", "\x04\x04\x00\x0c\x00\x00\x00\x00", 0x1000, true, 0x1010},    // jal 0x1010
+		{"mips/be", "\x0c\x00\x04\x04\x00\x00\x00\x00", 0x1000, true, 0x1010}, // jal 0x1010
+		{"mips64", "\x02\x00\x11\x04\x00\x00\x00\x00", 0x1000, true, 0x1004},  // bal .+12
+		{"mips64", "\x09\xf8\x20\x03\x00\x00\x00\x00", 0x1000, true, 0},       // jalr $t9
+		{"mips64/be", "\x03\x20\xf8\x09\x00\x00\x00\x00", 0x1000, true, 0},    // jalr $t9
+		{"mips", "\x00\x00\x00\x00\x02\x00\x00\xe8", 0x1000, true, 0x1008},    // balc .+12
+		{"mips", "\x00\x00\x00\x00\x00\x00\x19\xf8", 0x1000, true, 0},         // jialc $t9,0
+		{"mips", "\x08\x00\xe0\x03\x00\x00\x00\x00", 0x1000, false, 0},        // jr $ra
+		{"mips", "\x04\x04\x00\x0c", 0x1000, false, 0},                        // nothing before the delay slot
+		{"ppc64", "\x11\x00\x00\x48", 0x1000, true, 0x100c},                   // bl .+16
+		{"ppc64", "\xf9\xff\xff\x4b", 0x1000, true, 0xff4},                    // bl .-8
+		{"ppc64/be", "\x48\x00\x00\x11", 0x1000, true, 0x100c},                // bl .+16
+		{"ppc/be", "\x4e\x80\x04\x21", 0x1000, true, 0},                       // bctrl
+		{"ppc/be", "\x4e\x80\x00\x21", 0x1000, true, 0},                       // blrl
+		{"ppc/be", "\x4e\x80\x00\x20", 0x1000, false, 0},                      // blr
+		{"ppc/be", "\x7c\x00\x04\xad", 0x1000, false, 0},                      // stdcx.
+		{"ppc/be", "\x42\x9f\x00\x05", 0x1000, true, 0},                       // bcl 20,31,.+4
+		{"sparc", "\x40\x00\x00\x04\x01\x00\x00\x00", 0x1000, true, 0x1008},   // call .+16
+		{"sparc", "\x7f\xff\xff\xfe\x01\x00\x00\x00", 0x1000, true, 0xff0},    // call .-8
+		{"sparc", "\x9f\xc0\x40\x00\x01\x00\x00\x00", 0x1000, true, 0},        // jmpl %g1,%o7
+		{"sparc", "\x81\xc7\xe0\x08\x01\x00\x00\x00", 0x1000, false, 0},       // ret
+		{"riscv", "\xef\x00\x00\x01", 0x1000, true, 0x100c},                   // jal ra,.+16
 		{"s390x", "\xc0\xe5\x00\x00\x00\x08", 0x1000, true, 0x100a},
 		{"s390x", "\x0d\xe1", 0x1000, true, 0},
 		{"s390x", "\x07\xfe", 0x1000, false, 0}, // br %r14
 	} {
-		c := cpus[test.cpu]
+		c := machineOf(test.cpu)
 		if got := c.endsInCall([]byte(test.code), test.ret); got != test.call {
 			t.Errorf("%s % x: call %v", test.cpu, test.code, got)
 		}
@@ -301,7 +304,7 @@ func TestEnds(t *testing.T) {
 	if _, err := Walk(ctx, p, fixed(symbolsText+loop), Options{}); err == nil {
 		t.Error("cancelled: no error")
 	}
-	p.CPU = "mips"
+	p.CPU = "ia64"
 	if got := stackOf(t, p, symbolsText); got != "inner@context" {
 		t.Error(got)
 	}
@@ -311,43 +314,61 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// FuzzWalk walks hostile stacks with hostile symbols.
+// FuzzWalk walks hostile stacks with hostile symbols, on every machine and on
+// the systems that differ.
 func FuzzWalk(f *testing.F) {
-	f.Add([]byte(symbolsText+"STACK CFI INIT 1000 300 .cfa: $rsp 16 + .ra: .cfa -8 + ^ $rsp: 4\nINFO SIGNAL_FRAME 1000 400\n"),
-		[]byte("\x50\x11\x40\x00\x00\x00\x00\x00\x10\x80\x00\x00\x00\x00\x00\x00\x50\x12\x40\x00\x00\x00\x00\x00"), uint64(0x401050), uint64(0x8000), uint64(0x8008))
-	f.Add([]byte("STACK WIN 4 1000 100 0 0 0 4 8 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =\n"),
-		[]byte("\x00\x10\x40\x00\x00\x10\x40\x00"), uint64(0x401050), uint64(0x8000), uint64(0x8008))
-	f.Fuzz(func(t *testing.T, symbols, stack []byte, pc, sp, fp uint64) {
-		for name, c := range cpus {
-			regs := regsOf(pc, map[cfi.Reg]uint64{c.arch.SP: sp})
-			if c.hasFP {
-				regs.Set(c.fp, fp)
-			}
-			if c.lr != RegPC {
-				regs.Set(c.lr, fp)
-			}
-			// The stack holds code as well.
-			p := process(name, regs, span{0x8000, stack}, span{0x401000, stack})
-			p.Threads = append(p.Threads, p.Threads[0])
-			const limit = 2000
-			var all [2]*Result
-			for i := range all {
-				res, err := Walk(context.Background(), p, fixed(symbols), Options{MaxFrames: limit, Jobs: i + 1})
-				if err != nil {
-					t.Fatal(err)
+	seed := func(symbols, stack string, system uint8) {
+		f.Add([]byte(symbols), []byte(stack), uint64(0x401050), uint64(0x8000), uint64(0x8008), system)
+	}
+	const stack = "\x50\x11\x40\x00\x00\x00\x00\x00\x10\x80\x00\x00\x00\x00\x00\x00\x50\x12\x40\x00\x00\x00\x00\x00"
+	seed(symbolsText+"STACK CFI INIT 1000 300 .cfa: $rsp 16 + .ra: .cfa -8 + ^ $rsp: 4\nINFO SIGNAL_FRAME 1000 400\n", stack, 0)
+	seed("", "\x08\x80\x00\x00\x50\x11\x40\x00\x10\x80\x00\x00\x50\x11\x40\x00", 2)
+	seed("", "\x00\x00\x80\x10\x00\x40\x11\x50\x00\x00\x80\x20\x00\x40\x11\x50\x00\x40\x11\x50", 0)
+	for _, record := range []string{
+		"0 1000 100 0 0 0 4 8 0 0 0", "0 1000 100 0 0 ffffffff ffffffff ffffffff 0 0 1",
+		"4 1000 100 0 0 0 4 8 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =",
+		"4 1000 100 0 0 8 fffffff8 0 0 1 $eip 12345678 = $esp $esp 8 @ =",
+	} {
+		seed(symbolsText+"STACK WIN "+record+"\n", stack, 1)
+	}
+	systems := [...]string{"Linux", "Windows NT", "iOS"}
+	f.Fuzz(func(t *testing.T, symbols, stack []byte, pc, sp, fp uint64, system uint8) {
+		for name := range cpus {
+			for _, big := range [...]bool{false, true} {
+				p := process(name, Registers{}, span{0x8000, stack}, span{0x401000, stack}) // the stack holds code as well
+				p.OS, p.BigEndian = systems[int(system)%len(systems)], big
+				c := p.cpu()
+				regs := regsOf(pc, map[cfi.Reg]uint64{c.arch.SP: sp, c.arch.RA: fp, 31: fp})
+				if c.hasFP {
+					regs.Set(c.fp, fp)
 				}
-				for _, s := range res.Stacks {
-					checkStack(t, c, &s, limit)
-				}
-				all[i] = res
-			}
-			if !slices.EqualFunc(all[0].Stacks, all[1].Stacks, func(a, b Stack) bool {
-				return a.End == b.End && len(a.Frames) == len(b.Frames)
-			}) {
-				t.Fatalf("%s: the result depends on the number of goroutines", name)
+				p.Threads[0].Regs = regs
+				walkHostile(t, p, symbols)
 			}
 		}
 	})
+}
+
+// walkHostile walks two like threads, alone and side by side.
+func walkHostile(t *testing.T, p *Process, symbols []byte) {
+	p.Threads = append(p.Threads, p.Threads[0])
+	const limit = 2000
+	var all [2]*Result
+	for i := range all {
+		res, err := Walk(context.Background(), p, fixed(symbols), Options{MaxFrames: limit, Jobs: i + 1, Registers: i > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range res.Stacks {
+			checkStack(t, p.cpu(), &s, limit)
+		}
+		all[i] = res
+	}
+	if !slices.EqualFunc(all[0].Stacks, all[1].Stacks, func(a, b Stack) bool {
+		return a.End == b.End && len(a.Frames) == len(b.Frames)
+	}) {
+		t.Fatalf("%s: the result depends on the number of goroutines", p.CPU)
+	}
 }
 
 // checkStack holds what every stack must be like.

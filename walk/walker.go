@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"symkit/cfi"
 	"symkit/emit"
 )
 
@@ -19,9 +20,11 @@ type walker struct {
 	eval  evaluator
 	rules []emit.Rule
 
-	calleeParams uint64   // bytes of arguments that the frame below was given (STACK WIN)
-	scanned      int      // frames found by scanning, in this stack
-	signals      []uint64 // stack pointers of the frames that signals interrupted
+	saved      []cfi.Reg // the registers that calls leave alone
+	callee     *Frame    // the frame that the one to leave has called, nil for none
+	scanned    int       // frames found by scanning, in this stack
+	maxScanned int
+	signals    []uint64 // stack pointers of the frames that signals interrupted
 
 	keepRegs, keepContents bool   // Options.Registers, Options.Contents
 	looked                 uint64 // bytes of this stack that contents went through
@@ -45,7 +48,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		}
 		return s
 	}
-	w.scanned, w.calleeParams, w.signals, w.looked = 0, 0, w.signals[:0], 0
+	w.scanned, w.callee, w.signals, w.looked = 0, nil, w.signals[:0], 0
 	regs := t.Regs
 	f := Frame{Exact: true, Trust: TrustContext}
 	for {
@@ -72,6 +75,8 @@ func (w *walker) walk(t *Thread) (s Stack) {
 			s.End, s.Complete = end, end == endOfStack
 			return s
 		}
+		callee := f
+		w.callee = &callee
 		f, regs = next, nextRegs
 	}
 }
@@ -155,10 +160,18 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			continue
 		}
 		out, v, err := t.try(w, f, r)
+		trust := t.trust
+		if v == searched {
+			v, trust = found, TrustCFIScan
+		}
 		if v == found {
-			out.PC = w.codeAddr(out.PC)
+			if t.trust == TrustSignal {
+				out.PC = w.codeAddr(out.PC)
+			} else {
+				out.PC = w.returnAddr(out.PC)
+			}
 			if v, err = w.judge(f, r, &out, t.trust); v == found {
-				next = Frame{Trust: t.trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan}
+				next = Frame{Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
 				return next, out, ""
 			}
 		}

@@ -1,13 +1,17 @@
 package walk
 
 import (
+	"bytes"
 	"errors"
 
+	"symkit/cfi"
 	"symkit/emit"
 )
 
 // byWin applies the STACK WIN record at the frame: x86 Windows code
-// (reference: Breakpad's symbol_files.md, "STACK WIN records").
+// (reference: Breakpad's symbol_files.md, "STACK WIN records"). What the text
+// leaves open is as in Breakpad's walker: the search for the return address and
+// for %ebp.
 func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	idx := w.index(f.Module)
 	if idx == nil {
@@ -17,93 +21,223 @@ func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if !ok {
 		return out, notFound, errNoRules
 	}
-	e := &w.eval
-	e.regs, e.hasCFA, e.vars = r, false, e.vars[:0]
+	s := winStep{w: w, f: f, r: r, win: &win, params: w.calleeParams()}
+	s.sp, _ = r.Get(x86SP)
+	s.findSearch()
 	if len(win.Program) > 0 {
-		return w.winProgram(&win, r)
+		out, v, err = s.program()
+	} else {
+		out, v, err = s.fpo()
 	}
-	return w.winFPO(f, &win, r)
+	if v == found {
+		v = s.repair(&out)
+	}
+	return out, v, err
 }
 
 const (
+	x86BX = 3
 	x86SP = 4
 	x86BP = 5
 )
 
-// winProgram runs the program string of a frame data record.
-func (w *walker) winProgram(win *emit.StackWin, r *Registers) (out Registers, v verdict, err error) {
-	e := &w.eval
-	sp, _ := r.Get(x86SP)
-	bp, hasBP := r.Get(x86BP)
-	search := sp + uint64(win.LocalSize) + uint64(win.SavedRegsSize) + w.calleeParams
-	for i := range win.Program {
-		if win.Program[i] == '@' && hasBP { // the frame is aligned: the address is above ebp
-			search = bp + 4
+// winStep is one step from a frame to its caller by a STACK WIN record.
+type winStep struct {
+	w      *walker
+	f      *Frame
+	r      *Registers
+	win    *emit.StackWin
+	params uint64 // next_parameter_size
+	sp     uint64 // %esp of the frame
+	search uint64 // .raSearchStart
+}
+
+// calleeParams is the size in bytes of the arguments of the function that the
+// frame called: they are still on the stack at its stack pointer. It is 0 for
+// the youngest frame.
+func (w *walker) calleeParams() uint64 {
+	f := w.callee
+	if f == nil || f.Module == nil {
+		return 0
+	}
+	idx := w.index(f.Module)
+	if idx == nil {
+		return 0
+	}
+	addr := f.Lookup() - f.Module.Base
+	if win, ok := idx.Win(addr); ok {
+		return uint64(win.ParamSize)
+	}
+	s, _ := idx.Symbol(addr)
+	return uint64(s.ParamSize)
+}
+
+// Limits of searches, in words: the return address may be a few words higher
+// where the stack was aligned; a saved %ebp is not looked for in more.
+const (
+	winRescan   = 3
+	winBPSearch = 256
+)
+
+// findSearch finds where the return address should be.
+func (s *winStep) findSearch() {
+	w, size := s.w, uint64(s.win.LocalSize)+uint64(s.win.SavedRegsSize)+s.params
+	start := w.cpu.narrow(s.sp + size)
+	at, ok := w.findReturn(start, winRescan+1)
+	if ok && at == start && len(s.win.Program) == 0 && s.f.Trust == TrustContext {
+		// After a system call its return address may still be on the stack.
+		if pc, _ := w.eval.word(at); pc == s.f.PC {
+			start = w.cpu.narrow(start + 4)
+			at, ok = w.findReturn(start, winRescan+1)
 		}
 	}
+	s.search = start
+	if ok {
+		s.search = at
+	}
+	// %esp was rounded down: only %ebp tells where the return address is.
+	if bp, ok := s.r.Get(x86BP); ok && bytes.IndexByte(s.win.Program, '@') >= 0 {
+		s.search = w.cpu.narrow(bp + 4)
+	}
+}
+
+// findReturn finds the first of n words from at on that can be a return
+// address.
+func (w *walker) findReturn(at, n uint64) (uint64, bool) {
+	for ; n > 0; n-- {
+		v, ok := w.eval.word(at)
+		if !ok {
+			return 0, false
+		}
+		if w.scanHit(v) {
+			return at, true
+		}
+		at = w.cpu.narrow(at + uint64(w.cpu.arch.WordSize))
+	}
+	return 0, false
+}
+
+var errNoResult = errors.New("the program sets no $eip or no $esp")
+
+// program runs the program string. %ebp stays where it is not set, other
+// registers that are not set are unknown.
+func (s *winStep) program() (out Registers, v verdict, err error) {
+	e := &s.w.eval
+	e.regs, e.hasCFA, e.vars = s.r, false, e.vars[:0]
 	for _, given := range [...]struct {
 		name string
 		v    uint64
 	}{
-		{".cbParams", uint64(win.ParamSize)},
-		{".cbCalleeParams", w.calleeParams},
-		{".cbSavedRegs", uint64(win.SavedRegsSize)},
-		{".cbLocals", uint64(win.LocalSize)},
-		{".raSearch", search},
-		{".raSearchStart", search},
+		{".cbParams", uint64(s.win.ParamSize)},
+		{".cbCalleeParams", s.params},
+		{".cbSavedRegs", uint64(s.win.SavedRegsSize)},
+		{".cbLocals", uint64(s.win.LocalSize)},
+		{".raSearch", s.search},
+		{".raSearchStart", s.search},
 	} {
-		if err := e.setVar([]byte(given.name), w.cpu.narrow(given.v), nil); err != nil {
+		if err := e.setVar([]byte(given.name), e.cpu.narrow(given.v), nil); err != nil {
 			return out, notFound, err
 		}
 	}
-	if err := e.run(win.Program); err != nil {
+	if err := e.run(s.win.Program); err != nil {
 		return out, notFound, err
 	}
-	out = w.keepSaved(r)
-	set := false
+	if bp, ok := s.r.Get(x86BP); ok {
+		out.Set(x86BP, bp)
+	}
+	pcSet := false
 	for _, v := range e.vars {
-		slot, ok := w.cpu.slots[string(v.name)]
+		slot, ok := e.cpu.slots[string(v.name)]
 		switch {
 		case !ok:
 		case v.err != nil:
 			out.Clear(slot)
 		default:
 			out.Set(slot, v.v)
-			set = set || slot == RegPC
+			pcSet = pcSet || slot == RegPC
 		}
 	}
-	if !set {
-		return out, notFound, errors.New("the program sets no $eip")
+	_, spSet := out.Get(x86SP)
+	switch {
+	case pcSet && out.PC == 0:
+		return out, stackEnd, nil
+	case !pcSet || !spSet:
+		return out, notFound, errNoResult
 	}
-	w.calleeParams = uint64(win.ParamSize)
 	return out, found, nil
 }
 
-// winFPO applies a record without a program.
-func (w *walker) winFPO(f *Frame, win *emit.StackWin, r *Registers) (out Registers, v verdict, err error) {
-	e := &w.eval
-	sp, _ := r.Get(x86SP)
-	size := uint64(win.LocalSize) + uint64(win.SavedRegsSize) + w.calleeParams
-	at := w.cpu.narrow(sp + size)
-	pc, ok := e.word(at)
-	if ok && f.Trust == TrustContext && pc == f.PC {
-		// A system call's return address may still be on the stack.
-		at = w.cpu.narrow(at + 4)
-		pc, ok = e.word(at)
-	}
+// fpo applies a record without a program. %ebx is seldom changed by functions
+// that leave %ebp alone, and rules of others count on it.
+func (s *winStep) fpo() (out Registers, v verdict, err error) {
+	w := s.w
+	pc, ok := w.eval.word(s.search)
 	if !ok {
 		return out, notFound, ErrMemory
 	}
-	out = w.keepSaved(r)
-	if win.AllocatesBP {
-		bp, ok := e.word(w.cpu.narrow(sp + w.calleeParams + uint64(win.SavedRegsSize) - 8))
+	out.PC = pc
+	out.Set(x86SP, w.cpu.narrow(s.search+4))
+	if s.win.AllocatesBP {
+		bp, ok := w.eval.word(w.cpu.narrow(s.sp + s.params + uint64(s.win.SavedRegsSize) - 8))
 		if !ok {
 			return out, notFound, ErrMemory
 		}
 		out.Set(x86BP, bp)
+	} else {
+		for _, reg := range [...]cfi.Reg{x86BX, x86BP} {
+			if v, ok := s.r.Get(reg); ok {
+				out.Set(reg, v)
+			}
+		}
 	}
-	out.PC = pc
-	out.Set(x86SP, w.cpu.narrow(at+4))
-	w.calleeParams = uint64(win.ParamSize)
+	if bp, _ := out.Get(x86BP); pc == 0 && bp == 0 {
+		return out, stackEnd, nil
+	}
 	return out, found, nil
+}
+
+// repair searches for the return address above where it should be, unless the
+// one found is one, and for %ebp where the function may have saved it.
+func (s *winStep) repair(out *Registers) verdict {
+	w, v, skipped := s.w, found, uint64(0)
+	if !w.returnsToCode(out.PC) && w.scanned < w.maxScanned {
+		n := uint64(scanWords)
+		if s.f.Trust == TrustContext {
+			n = scanWordsLong
+		}
+		from := w.cpu.narrow(s.search + 4)
+		if at, ok := w.findReturn(from, n); ok {
+			w.scanned++
+			out.PC, _ = w.eval.word(at)
+			out.Set(x86SP, w.cpu.narrow(at+4))
+			v, skipped = searched, w.cpu.narrow(at-from)
+		}
+	}
+	if len(s.win.Program) == 0 && !s.win.AllocatesBP {
+		return v
+	}
+	bp, _ := out.Get(x86BP)
+	inFrame := v == searched && bp <= s.search+skipped // then that of a frame that was skipped
+	if inFrame || !w.sameStack(s.sp, bp) {
+		s.findBP(out, skipped)
+	}
+	return v
+}
+
+// findBP takes for %ebp the topmost word of the saved registers that points up
+// the stack. Compilers save %ebp first.
+func (s *winStep) findBP(out *Registers, skipped uint64) {
+	n := min(uint64(s.win.SavedRegsSize)+skipped, 4*winBPSearch)
+	bottom := s.sp + s.params
+	for i := range n/4 + 1 {
+		at := s.w.cpu.narrow(bottom + n - 4*i)
+		v, ok := s.w.eval.word(at)
+		if !ok {
+			return
+		}
+		if s.w.sameStack(at, v) {
+			out.Set(x86BP, v)
+			return
+		}
+	}
 }

@@ -3,34 +3,41 @@ package walk
 import (
 	"bytes"
 	"encoding/binary"
+
+	"symkit/cfi"
 )
 
-// riscv64 is 64-bit RISC-V (psABI; RISC-V ISA manual for the instructions).
-type riscv64 struct{}
+// riscv is RISC-V with words of 32 or 64 bits (psABI; RISC-V ISA manual for the
+// instructions).
+type riscv struct{ signal sigframe }
 
-var riscv64CPU = newCPU(riscv64{}, "riscv64",
-	"ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6", "s0", 2).
-	alias("fp", 8)
+const riscvShown = "ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 
-// riscv64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
-// 176 because it is aligned: pc, x1 to x31 (Linux
-// arch/riscv/include/uapi/asm/ptrace.h).
-var riscv64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(1, 31)...), sigreg{RegPC, 128 + 176})}
+var (
+	riscvCPU   = newCPU(&riscv{riscvSignal(160, 4)}, "riscv", riscvShown, "s0", 2).alias("fp", 8)
+	riscv64CPU = newCPU(&riscv{riscvSignal(176, 8)}, "riscv64", riscvShown, "s0", 2).alias("fp", 8)
+)
+
+// riscvSignal is struct rt_sigframe: siginfo, ucontext, whose mcontext is
+// aligned to 16: pc, x1 to x31 (Linux arch/riscv/include/uapi/asm/ptrace.h).
+func riscvSignal(mcontext, word uint64) sigframe {
+	return sigframe{inOrder(128+mcontext, word, append([]cfi.Reg{RegPC}, regRange(1, 31)...)...)}
+}
 
 // framePointer: s0 is the stack pointer at the function's entry; below it are
 // ra and the caller's s0 (psABI, "Frame Pointer Convention"). A leaf saves only
-// s0, at -8: then the word there is no return address.
-func (riscv64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+// s0, in the upper word: then that is no return address.
+func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	fp, ok := r.Get(w.cpu.fp)
-	if !ok || fp < 16 || fp%8 != 0 || fp <= w.cpu.sp(r) {
+	word := uint64(w.cpu.arch.WordSize)
+	if !ok || fp < 2*word || fp%word != 0 || fp <= w.cpu.sp(r) {
 		return out, false
 	}
-	pc, ok1 := w.eval.word(fp - 8)
-	next, ok2 := w.eval.word(fp - 16)
+	pc, ok1 := w.eval.word(fp - word)
+	next, ok2 := w.eval.word(fp - 2*word)
 	if !ok1 || !ok2 || next != 0 && next <= fp {
 		return out, false
 	}
-	out = w.keepSaved(r)
 	out.PC = pc
 	out.Set(w.cpu.fp, next)
 	out.Set(w.cpu.arch.SP, fp)
@@ -39,7 +46,7 @@ func (riscv64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 
 // endsInCall: a call links to ra or, for out-of-line prologues, t0. The
 // instruction may be a compressed one.
-func (riscv64) endsInCall(code []byte, _ uint64) bool {
+func (*riscv) endsInCall(code []byte, _ uint64) bool {
 	n := len(code)
 	if n >= 2 {
 		if insn := binary.LittleEndian.Uint16(code[n-2:]); insn&0xf07f == 0x9002 && insn>>7&31 != 0 { // c.jalr
@@ -55,7 +62,7 @@ func (riscv64) endsInCall(code []byte, _ uint64) bool {
 }
 
 // callTarget is that of jal; far calls, auipc and jalr, are told by both.
-func (riscv64) callTarget(code []byte, ret uint64) (uint64, bool) {
+func (*riscv) callTarget(code []byte, ret uint64) (uint64, bool) {
 	n := len(code)
 	if n < 4 {
 		return 0, false
@@ -75,11 +82,11 @@ func (riscv64) callTarget(code []byte, ret uint64) (uint64, bool) {
 	return ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20)), true
 }
 
-func (riscv64) trampoline(code []byte) *sigframe {
+func (m *riscv) trampoline(code []byte) *sigframe {
 	if bytes.HasPrefix(code, []byte{0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}) { // li a7,139; ecall
-		return &riscv64Signal
+		return &m.signal
 	}
 	return nil
 }
 
-func (riscv64) sigframes() (rt, plain *sigframe) { return &riscv64Signal, &riscv64Signal }
+func (m *riscv) sigframes() (rt, plain *sigframe) { return &m.signal, &m.signal }

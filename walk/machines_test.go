@@ -1,0 +1,178 @@
+package walk
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"symkit/cfi"
+)
+
+// machineOf is a machine by name, big-endian with "/be" behind.
+func machineOf(name string) *cpu {
+	if n, ok := bigName(name); ok {
+		return (&Process{CPU: n, BigEndian: true}).cpu()
+	}
+	return (&Process{CPU: name}).cpu()
+}
+
+func bigName(name string) (string, bool) {
+	n := len(name) - len("/be")
+	if n > 0 && name[n:] == "/be" {
+		return name[:n], true
+	}
+	return name, name == "s390x" || name == "sparc"
+}
+
+// bigEndian turns words around.
+func bigEndian(s span, size int) span {
+	for i := 0; i+size <= len(s.data); i += size {
+		if size == 4 {
+			binary.BigEndian.PutUint32(s.data[i:], binary.LittleEndian.Uint32(s.data[i:]))
+		} else {
+			binary.BigEndian.PutUint64(s.data[i:], binary.LittleEndian.Uint64(s.data[i:]))
+		}
+	}
+	return s
+}
+
+// TestTrampolines: the code that handlers return to, and where the kernel put
+// PC and SP above the stack pointer there (Linux, arch/*/kernel/signal*.c; for
+// MIPS and PowerPC compared with what qemu does).
+func TestTrampolines(t *testing.T) {
+	for _, test := range []struct {
+		cpu    string
+		code   []uint32
+		pc, sp uint64
+	}{
+		{"x86", []uint32{0x0000adb8, 0x0080cd00}, 216, 188},
+		{"x86", []uint32{0x0077b858, 0x80cd0000}, 60, 32},
+		{"x86_64", []uint32{0x0fc0c748, 0x0f000000, 5}, 168, 160},
+		{"arm", []uint32{0xe3a070ad, 0xef000000}, 220, 212},
+		{"arm64", []uint32{0xd2801168, 0xd4000001}, 568, 560},
+		{"mips", []uint32{0x24021061, 0x0000000c}, 184, 424},
+		{"mips", []uint32{0x24021017, 0x0000000c}, 32, 272},
+		{"mips/be", []uint32{0x24021061, 0x0000000c}, 188, 428},
+		{"mips/be", []uint32{0x24021017, 0x0000000c}, 36, 276},
+		{"mips64", []uint32{0x2402145b, 0x0000000c}, 768, 424},
+		{"mips64/be", []uint32{0x2402145b, 0x0000000c}, 768, 424},
+		{"ppc/be", []uint32{0x380000ac, 0x44000002}, 528, 404},
+		{"ppc64", []uint32{0x38210080, 0x380000ac, 0x44000002}, 616, 368},
+		{"ppc64", []uint32{0x380000ac, 0x44000002}, 632, 384}, // qemu's
+		{"ppc64/be", []uint32{0x38210080, 0x380000ac, 0x44000002}, 616, 368},
+		{"riscv", []uint32{0x08b00893, 0x00000073}, 288, 296},
+		{"riscv64", []uint32{0x08b00893, 0x00000073}, 304, 320},
+		{"mips", []uint32{0x24021061, 0}, 0, 0},
+		{"mips", []uint32{0x24021061}, 0, 0},
+		{"mips64", []uint32{0x24021061, 0x0000000c}, 0, 0},
+		{"ppc64", []uint32{0x38210080, 0x380000ac}, 0, 0},
+		{"riscv64", []uint32{0x08b00893, 0}, 0, 0},
+		{"sparc", []uint32{0x82102065, 0x91d02010}, 0, 0},
+	} {
+		c := machineOf(test.cpu)
+		_, big := bigName(test.cpu)
+		var code []byte
+		for _, insn := range test.code {
+			if big {
+				code = binary.BigEndian.AppendUint32(code, insn)
+			} else {
+				code = binary.LittleEndian.AppendUint32(code, insn)
+			}
+		}
+		var pc, sp uint64
+		if frame := c.trampoline(code); frame != nil {
+			for _, r := range frame.regs {
+				switch r.reg {
+				case RegPC:
+					pc = r.off
+				case c.arch.SP:
+					sp = r.off
+				}
+			}
+		}
+		if pc != test.pc || sp != test.sp {
+			t.Errorf("%s %#x: PC at %d, SP at %d; want %d, %d", test.cpu, test.code, pc, sp, test.pc, test.sp)
+		}
+	}
+}
+
+// TestBackChains: SysV psABIs of PowerPC and SPARC, "The Stack Frame"; ELFv2
+// §2.2.3. The frame of _start has no caller.
+func TestBackChains(t *testing.T) {
+	const ret1, ret2 = 0x401150, 0x401350 // in middle, in _start
+	window := make([]uint64, 0x40)
+	window[16+14], window[16+15] = 0x8080, ret2-8 // at 0x8040: %i6, %i7 of middle
+	for _, test := range []struct {
+		cpu, os string
+		regs    map[cfi.Reg]uint64
+		stack   []uint64
+	}{
+		{"ppc/be", "Linux", map[cfi.Reg]uint64{1: 0x8000}, []uint64{0x8008, 0, 0x8010, ret1, 0, ret2}},
+		{"ppc/be", "Mac OS X", map[cfi.Reg]uint64{1: 0x8000}, []uint64{0x800c, 0, 0, 0x8018, 0, ret1, 0, 0, ret2}},
+		{"ppc64", "Linux", map[cfi.Reg]uint64{1: 0x8000}, []uint64{0x8010, 0, 0x8020, 0, ret1, 0, ret2}},
+		{"ppc64/be", "Linux", map[cfi.Reg]uint64{1: 0x8000}, []uint64{0x8010, 0, 0x8020, 0, ret1, 0, ret2}},
+		{"sparc", "Solaris", map[cfi.Reg]uint64{14: 0x8000, 30: 0x8040, 31: ret1 - 8}, window},
+	} {
+		name, big := bigName(test.cpu)
+		p := process(name, regsOf(0x401050, test.regs))
+		p.OS, p.BigEndian = test.os, big
+		mem := words(0x8000, p.WordSize(), test.stack...)
+		if big {
+			mem = bigEndian(mem, p.WordSize())
+		}
+		p.Memory = spans{mem}
+		want := "inner@context middle@frame_pointer _start@frame_pointer end"
+		if got := stackOf(t, p, symbolsText); got != want {
+			t.Errorf("%s, %s:\n got %s\nwant %s", test.cpu, test.os, got, want)
+		}
+	}
+	// The chain ends in 0.
+	p := process("ppc64", regsOf(0x401050, map[cfi.Reg]uint64{1: 0x8000}), words(0x8000, 8, 0x8010, 0, 0, 0, ret1))
+	if got := stackOf(t, p, symbolsText); got != "inner@context middle@frame_pointer end" {
+		t.Error(got)
+	}
+}
+
+// TestFrameRecordsOfSystems: what is another system's frame record.
+func TestFrameRecordsOfSystems(t *testing.T) {
+	const ret1, ret2 = 0x401150, 0x401350
+	for _, test := range []struct {
+		name, cpu, os string
+		regs          map[cfi.Reg]uint64
+		stack         []uint64
+		want          string
+	}{
+		{"iOS: r7 only", "arm", "iOS", map[cfi.Reg]uint64{13: 0x8000, 7: 0x8000, 11: 0x8004},
+			[]uint64{0x8008, ret1, 0x8010, ret2}, "inner@context middle@frame_pointer _start@frame_pointer end"},
+		{"Linux: r11 first", "arm", "Linux", map[cfi.Reg]uint64{13: 0x8000, 7: 0x8000, 11: 0x8008},
+			[]uint64{0x8008, ret1, 0x8020, ret2}, "inner@context _start@frame_pointer end"},
+		{"Windows: the pair is 32 bytes above %rbp", "x86_64", "Windows NT", map[cfi.Reg]uint64{7: 0x8000, 6: 0x8008},
+			[]uint64{1, 2, 3, 4, 5, 0x8040, ret2, 6, 7}, "inner@context _start@frame_pointer end"},
+		{"Windows: nothing but the top of the stack", "x86_64", "Windows NT", map[cfi.Reg]uint64{7: 0x8000, 6: 1},
+			[]uint64{ret2, 1}, "inner@context _start@leaf end"},
+		{"Linux: the top of the stack is no better than others", "x86_64", "Linux", map[cfi.Reg]uint64{7: 0x8000, 6: 1},
+			[]uint64{ret2, 1}, "inner@context _start@scan end"},
+		{"zeros end a chain", "arm64", "iOS", map[cfi.Reg]uint64{31: 0x8000, 29: 0x8000},
+			[]uint64{0x8010, ret1, 0, 0, ret2}, "inner@context middle@frame_pointer end"},
+		{"zeros that %rbp points to by chance", "x86_64", "Linux", map[cfi.Reg]uint64{7: 0x8000, 6: 0x8000},
+			[]uint64{0, 0, ret2}, "inner@context _start@scan end"},
+	} {
+		p := process(test.cpu, regsOf(0x401050, test.regs))
+		p.OS = test.os
+		p.Memory = spans{words(0x8000, p.WordSize(), test.stack...)}
+		if got := stackOf(t, p, symbolsText); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestLookup: a return address is looked up by its call, which is before the
+// instruction in its delay slot where there is one.
+func TestLookup(t *testing.T) {
+	for name, want := range map[string]uint64{"x86": 1, "x86_64": 1, "arm": 2, "arm64": 4, "mips": 8, "mips64": 8,
+		"ppc": 4, "ppc64": 4, "riscv": 2, "riscv64": 2, "s390x": 2, "sparc": 8} {
+		f := Frame{PC: 0x1000, call: machineOf(name).call}
+		if got := 0x1000 - f.Lookup(); got != want {
+			t.Errorf("%s: %d bytes before", name, got)
+		}
+	}
+}

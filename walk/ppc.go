@@ -1,0 +1,112 @@
+package walk
+
+// ppc is PowerPC: the SysV psABI with 32-bit words, ELFv1 and ELFv2 with 64-bit
+// ones.
+type ppc struct {
+	big bool
+	// lrSave is where a function saves its return address in its caller's
+	// frame.
+	lrSave uint64
+	// rt is the frame of a handler, user that of qemu's user mode emulation.
+	rt, user sigframe
+}
+
+const ppcShown = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15 " +
+	"r16 r17 r18 r19 r20 r21 r22 r23 r24 r25 r26 r27 r28 r29 r30 r31 lr ctr"
+
+// ppcSignal is the frame of a handler: mcontext begins with r0 to r31, nip, msr,
+// r3 of the system call, ctr, link (Linux arch/powerpc/include/uapi/asm/ptrace.h).
+func ppcSignal(mcontext, word uint64) sigframe {
+	at := func(i uint64) uint64 { return mcontext + i*word }
+	return sigframe{append(inOrder(mcontext, word, regRange(0, 31)...),
+		sigreg{RegPC, at(32)}, sigreg{66, at(35)}, sigreg{65, at(36)})}
+}
+
+var (
+	ppcCPU, ppcBigCPU     = newPPC("ppc", false), newPPC("ppc", true)
+	ppc64CPU, ppc64BigCPU = newPPC("ppc64", false), newPPC("ppc64", true)
+)
+
+func newPPC(name string, big bool) *cpu {
+	// 64 bytes and 16 more, siginfo, ucontext, whose mcontext is at 192.
+	rt := ppcSignal(64+16+128+192, 4)
+	m := &ppc{big, 4, rt, rt}
+	if name == "ppc64" {
+		// ucontext, whose mcontext is at 232, lies above the 128 bytes that the
+		// trampoline's first instruction takes off the stack; in qemu 16 higher.
+		m = &ppc{big, 16, ppcSignal(128+232, 8), ppcSignal(128+16+232, 8)}
+	}
+	return newCPU(m, name, ppcShown, "", 4)
+}
+
+// framePointer follows the back chain: the word at the stack pointer is the
+// caller's stack pointer, above which is the return address (SysV psABI, "The
+// Stack Frame"; ELFv2 §2.2.3). Mach-O's frames, which Breakpad expects
+// everywhere, have it at 8 with words of 32 bits.
+func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	sp := w.cpu.sp(r)
+	next, ok := w.eval.word(sp)
+	if ok && next == 0 { // the outermost frame
+		return out, true
+	}
+	if !ok || next <= sp || next%uint64(w.cpu.arch.WordSize) != 0 {
+		return out, false
+	}
+	save := m.lrSave
+	if w.p.apple() && save == 4 {
+		save = 8
+	}
+	pc, ok := w.eval.word(w.cpu.narrow(next + save))
+	if !ok {
+		return out, false
+	}
+	out.PC = pc
+	out.Set(w.cpu.arch.SP, next)
+	return out, true
+}
+
+// endsInCall: a branch with LK set (Power ISA, Book I §2.4).
+func (m *ppc) endsInCall(code []byte, _ uint64) bool {
+	insn, ok := insn32(code, 4, m.big)
+	switch {
+	case !ok || insn&1 == 0:
+		return false
+	case insn>>26 == 18, insn>>26 == 16: // bl, bcl
+		return true
+	case insn>>26 != 19:
+		return false
+	}
+	op := insn >> 1 & 0x3ff
+	return op == 16 || op == 528 || op == 560 // bclrl, bcctrl, bctarl
+}
+
+// callTarget is that of bl. On ppc64 it is the function's local entry point.
+func (m *ppc) callTarget(code []byte, ret uint64) (uint64, bool) {
+	insn, ok := insn32(code, 4, m.big)
+	if !ok || insn&0xfc000003 != 0x48000001 {
+		return 0, false
+	}
+	return ret - 4 + uint64(int64(int32(insn&^3<<6)>>6)), true
+}
+
+// trampoline: r0 is loaded with the number of rt_sigreturn, on ppc64 (not in
+// qemu) after the stack pointer was moved.
+func (m *ppc) trampoline(code []byte) *sigframe {
+	at := func(i int) uint32 {
+		if len(code) < i+4 {
+			return 0
+		}
+		insn, _ := insn32(code[i:i+4], 4, m.big)
+		return insn
+	}
+	i, frame := 0, &m.user
+	if at(0) == 0x38210080 { // addi r1,r1,128
+		i, frame = 4, &m.rt
+	}
+	if at(i) == 0x380000ac && at(i+4) == 0x44000002 { // li r0,172; sc
+		return frame
+	}
+	return nil
+}
+
+func (m *ppc) sigframes() (rt, plain *sigframe) { return &m.rt, &m.rt }

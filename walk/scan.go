@@ -1,0 +1,117 @@
+package walk
+
+import "errors"
+
+// maxFrameGap is how far above its place a saved frame pointer can point
+// (Breakpad: 99.5 % of frames are smaller).
+const maxFrameGap = 128 << 10
+
+// scanFP recovers the frame pointer beside PC and SP, for a return address at
+// at: the word below is the one that the caller pushed, if it can be. On x86-64,
+// where few functions have a frame pointer, only if the callee's points there.
+// Otherwise it is unchanged, if that can be.
+func (w *walker) scanFP(r, out *Registers, at uint64) {
+	if !w.cpu.hasFP || w.cpu.lr != RegPC {
+		return
+	}
+	place := at - uint64(w.cpu.arch.WordSize)
+	fp, ok := r.Get(w.cpu.fp)
+	v, readable := w.eval.word(place)
+	switch {
+	case readable && v > at && v-place <= maxFrameGap && (fp == place || w.cpu == x86CPU):
+		out.Set(w.cpu.fp, v)
+	case ok && fp > at:
+		out.Set(w.cpu.fp, fp)
+	}
+}
+
+// sameStack tells whether the word at addr and the one above it at fp are in
+// one piece of memory, as those of a stack are.
+func (w *walker) sameStack(addr, fp uint64) bool {
+	return fp > addr && w.p.Memory.Bytes(addr, fp-addr+uint64(w.cpu.arch.WordSize)) != nil
+}
+
+// Limits of a scan, in words: more is looked at where the frame's size is
+// least certain to be small (the windows of Breakpad's walkers), and all scans
+// of a stack together find no more than maxScanned frames.
+const (
+	scanWords     = 40
+	scanWordsLong = 160
+	maxScanned    = 1024
+)
+
+// byScan looks for a return address above the stack pointer: the nearest
+// one after a call of the very function that the frame is in, else the nearest
+// one.
+func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
+	if w.scanned >= w.maxScanned {
+		return out, notFound, errors.New("too many scans")
+	}
+	n := uint64(scanWords)
+	if f.Trust >= TrustSignal {
+		n = scanWordsLong
+	}
+	if w.cpu.scan != 0 {
+		n = w.cpu.scan
+	}
+	word := uint64(w.cpu.arch.WordSize)
+	sp := w.cpu.sp(r)
+	nearest, err := uint64(0), errors.New("no return address in reach")
+	hit := false
+	for i := range n {
+		at := w.cpu.narrow(sp + i*word)
+		ra, ok := w.eval.word(at)
+		if !ok {
+			err = ErrMemory
+			break
+		}
+		if f.Trust == TrustLeaf && w.returnAddr(ra) == f.PC || !w.scanHit(ra) {
+			continue // a leaf's saved link register led to f itself
+		}
+		if w.calls(ra, f) {
+			nearest, hit = at, true
+			break
+		}
+		if !hit {
+			nearest, hit = at, true
+		}
+	}
+	if !hit {
+		return out, notFound, err
+	}
+	w.scanned++
+	out.PC, _ = w.eval.word(nearest)
+	w.scanFP(r, &out, nearest)
+	out.Set(w.cpu.arch.SP, w.cpu.narrow(nearest+word))
+	return out, found, nil
+}
+
+// calls tells whether the call before ra is one of f's function.
+func (w *walker) calls(ra uint64, f *Frame) bool {
+	if f.Place.Func == "" {
+		return false
+	}
+	addr := w.returnAddr(ra)
+	for n := uint64(8); n > 0; n -= 2 {
+		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
+			target, ok := w.cpu.callTarget(b, ra+w.cpu.toReturn)
+			return ok && w.codeAddr(target) == f.Place.FuncAddr
+		}
+	}
+	return false
+}
+
+// scanHit tells whether a word of the stack is taken for a return address: it
+// leads into a module, after a call, and into a function where there are
+// symbols.
+func (w *walker) scanHit(ra uint64) bool {
+	addr := w.returnAddr(ra)
+	if addr < lowestPC || !w.returnsToCode(ra) {
+		return false
+	}
+	m := w.p.ModuleAt(addr - 1)
+	if m == nil {
+		return len(w.p.Modules) == 0
+	}
+	return w.index(m) == nil || w.syms.place(w.ctx, m, addr-1).Func != ""
+}

@@ -1,0 +1,46 @@
+package walk
+
+// sparc is 32-bit SPARC V8 (SysV psABI, SPARC supplement). What calls save is
+// their own address, 8 bytes before the return address.
+type sparc struct{}
+
+var sparcCPU = func() *cpu {
+	c := newCPU(sparc{}, "sparc",
+		"g0 g1 g2 g3 g4 g5 g6 g7 o0 o1 o2 o3 o4 o5 o6 o7 l0 l1 l2 l3 l4 l5 l6 l7 i0 i1 i2 i3 i4 i5 i6 i7", "i6", 4).
+		alias("sp", 14).alias("fp", 30)
+	c.call, c.toReturn = 8, 8
+	return c
+}()
+
+// framePointer: %i6 is the caller's stack pointer, %i7 the address of the call.
+// At the caller's stack pointer the caller's own window is saved, %l0 to %l7
+// and %i0 to %i7 (psABI, "The Stack Frame"). Breakpad's walker takes %i7 from
+// there, so that it misses the first caller.
+func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
+	fp, ok1 := r.Get(30)
+	call, ok2 := r.Get(31)
+	if !ok1 || !ok2 || fp%4 != 0 || fp <= w.cpu.sp(r) {
+		return out, false
+	}
+	window := sigframe{inOrder(0, 4, regRange(16, 31)...)}
+	out, ok = window.load(w, fp)
+	out.PC = call
+	out.Set(14, fp)
+	return out, ok
+}
+
+// endsInCall: call, or jmpl that writes %o7, is before the instruction in its
+// delay slot (SPARC V8, B.24, B.25).
+func (sparc) endsInCall(code []byte, _ uint64) bool {
+	insn, ok := insn32(code, 8, true)
+	return ok && (insn>>30 == 1 || insn&0xfff80000 == 0x9fc00000)
+}
+
+func (sparc) callTarget(code []byte, ret uint64) (uint64, bool) {
+	insn, ok := insn32(code, 8, true)
+	return ret - 8 + uint64(int64(int32(insn<<2))), ok && insn>>30 == 1
+}
+
+func (sparc) trampoline([]byte) *sigframe { return nil }
+
+func (sparc) sigframes() (rt, plain *sigframe) { return nil, nil }
