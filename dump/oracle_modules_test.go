@@ -25,7 +25,7 @@ type object struct {
 	names []string
 	// frames are the sections that the FDEs of .debug_frame are about, by offset.
 	frames map[uint64]int
-	funcs  []span   // of symbols
+	funcs  []span // of symbols
 }
 
 func readObject(t *testing.T, path string) *object {
