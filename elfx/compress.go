@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/internal/inflate"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -21,10 +22,9 @@ var ErrCompression = errors.New("compressed section")
 // What a section may claim to inflate to. Deflate's best is 1032:1 (a match of
 // 258 bytes in two bits). Zstd has no such bound, and a hostile file can have
 // as many streams as sections, so above freeSize a section must stay within
-// maxRatio: real debug data is below 30:1, and 256 is far above it.
+// limits.InflateRatio: real debug data is below 30:1.
 const (
 	freeSize   = 16 << 20
-	maxRatio   = 256
 	maxDeflate = 1032
 )
 
@@ -136,11 +136,16 @@ func readZdebug(c *wire.Cursor, p *packing) {
 // limit is the largest size that is believed.
 func (p *packing) limit() uint64 {
 	n := uint64(len(p.body))
-	most := max(freeSize, n*maxRatio)
+	most := inflated(n)
 	if p.kind == elf.COMPRESS_ZLIB {
 		most = min(most, n*maxDeflate)
 	}
 	return min(most, math.MaxInt)
+}
+
+// inflated is the most that n bytes may stand for.
+func inflated(n uint64) uint64 {
+	return max(freeSize, n*min(limits.InflateRatio.Max(0), math.MaxUint32))
 }
 
 // inflateZstd decodes one or more frames (lld writes several) into exactly dst.

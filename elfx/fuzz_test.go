@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -52,7 +53,7 @@ func useAll(t *testing.T, f *File) {
 		if table == nil {
 			continue
 		}
-		if len(table.Symbols)*16 > f.Size()*maxRatio+freeSize {
+		if len(table.Symbols)*16 > f.Size()*limits.InflateRatio.Int()+freeSize {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {

@@ -15,7 +15,7 @@ const debugDataName = ".gnu_debugdata"
 // unpackLimit is the largest size that n packed bytes are unpacked to. Symbol
 // tables are below 10:1.
 func unpackLimit(n int) uint64 {
-	return max(freeSize, uint64(n)*maxRatio)
+	return inflated(uint64(n))
 }
 
 // DebugData unpacks .gnu_debugdata, an xz-compressed ELF file whose .symtab has

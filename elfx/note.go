@@ -3,16 +3,13 @@ package elfx
 import (
 	"debug/elf"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
 // ntGNUBuildID is the type of the build id among the notes of the name "GNU".
 // Other names give the number another meaning: Xen's type 3 is an address.
 const ntGNUBuildID = 3
-
-// maxNotes bounds the notes that are looked at in one file, whose headers may
-// name the same bytes any number of times.
-const maxNotes = 1 << 20
 
 // note is one record of a note section or segment (gABI, "Note Section").
 type note struct {
@@ -24,7 +21,7 @@ type note struct {
 // findBuildID looks for the build id where linkers put it first, then in every
 // note. A build id is not worth failing for: damage is counted as lost.
 func (f *File) findBuildID() []byte {
-	left := maxNotes
+	left := limits.Notes.Int() // headers may name the same bytes any number of times
 	if s := f.named(".note.gnu.build-id"); s != nil && s.Present() {
 		if id := f.sectionBuildID(s, &left); id != nil {
 			return id

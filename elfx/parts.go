@@ -82,7 +82,7 @@ func (f *File) layOutParts(p *parts) {
 		}
 		next += size
 	}
-	if next > max(freeSize, uint64(len(f.data))*maxRatio) {
+	if next > inflated(uint64(len(f.data))) {
 		p.err = &wire.Error{Section: f.Sections[p.all[0]].label(), Err: ErrParts}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -17,8 +18,6 @@ var ErrStrings = errors.New("unusable section name table")
 const (
 	sectionHeaders = "section headers"
 	programHeaders = "program headers"
-	// maxNames bounds the section name table, which is copied.
-	maxNames = 64 << 20
 	// maxSectionName bounds one section name, so that a million headers that
 	// share one endless name cost no quadratic time.
 	maxSectionName = 16 << 10
@@ -145,8 +144,8 @@ func (f *File) sectionNames(index uint32) (string, error) {
 		return "", f.headerField(fieldShstrndx, ErrStrings)
 	}
 	s := &f.Sections[index]
-	if s.Size > maxNames {
-		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %d bytes", ErrStrings, s.Size)}
+	if s.Size > limits.SectionNames.Max(0) {
+		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, limits.SectionNames.Exceeded(0))}
 	}
 	data, err := f.at(s.label(), s.Offset, s.Size)
 	return string(data), err

@@ -33,7 +33,7 @@ var (
 	ErrRepSize = errors.New("repeating block of size 0")
 	// ErrRange: a function that wraps around the address space.
 	ErrRange = errors.New("function exceeds the address space")
-	// ErrBlocks: repeating FDEs that stand for more than MaxMaskRows rows.
+	// ErrBlocks: repeating FDEs that stand for more than limits.MaskRows rows.
 	ErrBlocks = errors.New("too many repeating blocks")
 	// ErrSharing: the FDEs count far more FREs than there are bytes for.
 	ErrSharing = errors.New("functions share too many FREs")

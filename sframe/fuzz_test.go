@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -39,7 +40,7 @@ func FuzzSection(f *testing.F) {
 				rows += fuzzRows(t, fde, len(data))
 			}
 		}
-		if limit := MaxMaskRows + maxSharing*len(data); rows > limit {
+		if limit := limits.MaskRows.Int() + limits.SFrameSharing.Int()*len(data); rows > limit {
 			t.Fatalf("%d rows, limit %d", rows, limit)
 		}
 		x, errs := NewIndex(s)

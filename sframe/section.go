@@ -14,21 +14,12 @@ package sframe
 import (
 	"iter"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
 // sectionName is what errors call the input.
 const sectionName = ".sframe"
-
-// MaxMaskRows bounds the rows that all repeating FDEs of one section together
-// may stand for. A real one stands for two per PLT entry; a forged one of 20
-// bytes could stand for 2^32.
-const MaxMaskRows = 1 << 20
-
-// maxSharing bounds how often the FDEs of a chunk together may use a byte of
-// FREs, so that decoding takes time in proportion to the section. Producers do
-// not share FREs at all; the rest is for FDEs with a damaged count.
-const maxSharing = 8
 
 // Options tell Parse what the section's bytes do not.
 type Options struct {
@@ -84,9 +75,13 @@ func skipZeros(data []byte, at int) int {
 	return at
 }
 
-// limit finds where the FDEs exceed MaxMaskRows and maxSharing, so that
-// Chunk.FDE can refuse the one that does and those behind it.
+// limit finds where the FDEs exceed limits.MaskRows and limits.SFrameSharing, so
+// that Chunk.FDE can refuse the one that does and those behind it. A real
+// repeating FDE stands for two rows per PLT entry, a forged one of 20 bytes
+// could stand for 2^32; producers do not share FREs at all.
 func (s *Section) limit() {
+	maxRows := min(limits.MaskRows.Max(0), 1<<62)
+	sharing := min(limits.SFrameSharing.Max(0), 1<<31)
 	maskRows := uint64(0)
 	var f FDE
 	for i := range s.Chunks {
@@ -99,13 +94,13 @@ func (s *Section) limit() {
 			}
 			if f.PCMask {
 				// A sum of a few numbers below 2^32 * 2^31.
-				maskRows += min(f.maskRows(), MaxMaskRows+1)
+				maskRows = min(maskRows+f.maskRows(), maxRows+1)
 			}
-			if maskRows > MaxMaskRows {
+			if maskRows > maxRows {
 				c.maskable = min(c.maskable, k)
 			}
 			freBytes += uint64(f.NumFREs) * uint64(f.addrSize+1)
-			if freBytes > maxSharing*uint64(c.FRELen) {
+			if freBytes > sharing*uint64(c.FRELen) {
 				c.usable = k
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +17,13 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // Why a symbol file is not the one that was looked for.
 var (
 	ErrOtherModule = errors.New("is of another module")
 	ErrNoSymbols   = errors.New("has no symbols")
-	ErrTooLarge    = errors.New("unpacked, it is too large")
 )
 
 // Store finds symbol files.
@@ -194,10 +195,6 @@ func (s *Symbols) open(path string) error {
 
 func packed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-// maxUnpacked bounds an unpacked symbol file; the largest known have a few
-// gigabytes.
-const maxUnpacked = 16 << 30
-
 // unpack inflates a gzip file into memory.
 func unpack(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
@@ -205,9 +202,10 @@ func unpack(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(r, maxUnpacked+1))
-	if n > maxUnpacked {
-		return nil, ErrTooLarge
+	most := int64(min(limits.UnpackedSymbols.Max(0), math.MaxInt64-1))
+	n, err := io.Copy(&out, io.LimitReader(r, most+1))
+	if n > most {
+		return nil, limits.UnpackedSymbols.Exceeded(0)
 	}
 	return out.Bytes(), err
 }

@@ -9,6 +9,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
+	"symkit/internal/limits"
 )
 
 // Options says what Walk does. The zero value walks every thread.
@@ -34,11 +35,8 @@ type Options struct {
 	Progress func(m *Module)
 }
 
-const (
-	defaultMaxFrames = 1 << 18
-	maxAllFrames     = 1 << 22
-	minFrames        = 1 << 10
-)
+// minFrames may be found in every thread, however many there are.
+const minFrames = 1 << 10
 
 // Result is the stacks of a process.
 type Result struct {
@@ -68,7 +66,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	}
 	limit := opt.MaxFrames
 	if limit <= 0 {
-		limit = max(minFrames, min(defaultMaxFrames, maxAllFrames/max(1, len(threads))))
+		limit = max(minFrames, min(limits.FramesPerThread.Int(), limits.Frames.Int()/max(1, len(threads))))
 	}
 	res := &Result{Process: p, Stacks: make([]Stack, len(threads))}
 	jobs := opt.Jobs

@@ -3,20 +3,18 @@ package main
 import (
 	"errors"
 	"io"
+	"math"
+
+	"symkit/internal/limits"
 )
 
-var (
-	errIsDir   = errors.New("it is a directory")
-	errTooLong = errors.New("more than 4 GiB from a pipe")
-)
-
-// maxRead bounds what is read of a pipe.
-const maxRead int64 = 4 << 30
+var errIsDir = errors.New("it is a directory")
 
 func readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxRead+1))
-	if err == nil && int64(len(data)) > maxRead {
-		err = errTooLong
+	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = limits.CheckInput.Exceeded(0)
 	}
 	return data, err
 }

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"fmt"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -208,18 +209,20 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 	return s, c.Err() == nil
 }
 
-// maxSpecs bounds the attributes of one abbreviation: values of no size cost
-// time for every DIE. Compilers write some thirty at most.
-const maxSpecs = 8192
+// limitSpecs fails c where an abbreviation has n attributes before and may not
+// have another: values of no size cost time for every DIE.
+func limitSpecs(c *wire.Cursor, n uint64) {
+	if n > limits.AbbrevAttributes.Max(0) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, limits.AbbrevAttributes.Exceeded(0)))
+	}
+}
 
 // compile reads the attribute specifications of a and appends its program.
 func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
-	for n := 0; ; n++ {
+	for n := uint64(0); ; n++ {
 		at := c.Pos()
-		if n > maxSpecs {
-			c.Fail(at, ErrTooMany)
-		}
+		limitSpecs(c, n)
 		s, ok := readSpec(c)
 		if !ok {
 			a.nops = uint32(len(t.ops)) - a.ops

@@ -145,10 +145,8 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 	*e = DIE{}
 	sc := d.cursor(".debug_abbrev", d.Abbrev)
 	sc.Seek(uint64(specs))
-	for n := 0; ; n++ {
-		if n > maxSpecs {
-			sc.Fail(sc.Pos(), ErrTooMany)
-		}
+	for n := uint64(0); ; n++ {
+		limitSpecs(&sc, n)
 		s, more := readSpec(&sc)
 		if !more {
 			break

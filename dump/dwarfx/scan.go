@@ -3,8 +3,10 @@ package dwarfx
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -67,7 +69,9 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 // maxEntries bounds the range list entries that a unit's DIEs may have in all:
 // a hostile one points all its DIEs at one long list. Real units stay below
 // one entry for every ten bytes.
-func maxEntries(u *Unit) int { return int(u.End-u.Off) + 64 }
+func maxEntries(u *Unit) int {
+	return int(min(limits.RangeEntries.Max(uint64(u.End-u.Off)), math.MaxInt32))
+}
 
 // frame is the state that holds for the children of a DIE.
 type frame struct {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"symkit/internal/limits"
 )
 
 // Exit codes beside 0, of all programs (DESIGN.md, "Errors").
@@ -65,6 +67,10 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	}
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "%s: error: %v; see %s --help\n", p.Name, err, p.Name)
+		return Misuse
+	}
+	if err := limits.FromEnv(); err != nil {
+		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, err)
 		return Misuse
 	}
 	if code, err = work(chosen); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 	"symkit/walk"
 )
@@ -90,9 +91,6 @@ func (c *Core) note(name string, typ uint32, desc []byte) error {
 	return nil
 }
 
-// maxThreads bounds the threads that are read: the kernel's own limit.
-const maxThreads = 4 << 20
-
 // status reads struct elf_prstatus: one thread.
 func (c *Core) status(cur wire.Cursor) error {
 	l := c.layout
@@ -114,9 +112,10 @@ func (c *Core) status(cur wire.Cursor) error {
 	if l.cpu == "s390x" {
 		t.Regs.PC &= 1<<63 - 1 // the bit is the addressing mode in 31-bit PSWs
 	}
-	if len(c.Process.Threads) < maxThreads {
-		c.Process.Threads = append(c.Process.Threads, t)
+	if len(c.Process.Threads) >= limits.Threads.Int() {
+		return limits.Threads.Exceeded(0)
 	}
+	c.Process.Threads = append(c.Process.Threads, t)
 	if len(c.Process.Threads) == 1 {
 		c.fault.signal = int(signal)
 	}

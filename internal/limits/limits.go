@@ -1,0 +1,111 @@
+// Package limits holds the bounds that keep a hostile file from taking the
+// machine: every one has a name, a value far above what real files need, and can
+// be raised by the environment variable SYMKIT_LIMITS. Bounds that follow from a
+// format, such as the sizes of its fields, are not among them.
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Variable is the environment variable that changes limits: NAME=NUMBER,…, where
+// a number may end in K, M or G (binary).
+const Variable = "SYMKIT_LIMITS"
+
+// ErrExceeded: an input needs more than a limit allows.
+var ErrExceeded = errors.New("above a limit")
+
+// Limit is one bound.
+type Limit struct {
+	Name    string
+	What    string // what is counted, in words
+	Base    uint64 // whatever the size of the input
+	PerByte uint64 // and for each byte of the input
+}
+
+// Max is the most that an input of a size in bytes may take.
+func (l *Limit) Max(size uint64) uint64 {
+	over, more := bits.Mul64(l.PerByte, size)
+	sum, carry := bits.Add64(l.Base, more, 0)
+	if over != 0 || carry != 0 {
+		return ^uint64(0)
+	}
+	return sum
+}
+
+// Int is Max of a limit that does not depend on the size, for counters of type int.
+func (l *Limit) Int() int { return int(min(l.Base, 1<<(strconv.IntSize-1)-1)) }
+
+// Exceeded is the error for more than Max(size).
+func (l *Limit) Exceeded(size uint64) error {
+	return fmt.Errorf("%s %w: %s (%s=%s=N changes it)", l.Name, exceeded{l.Max(size)}, l.What, Variable, l.Name)
+}
+
+// exceeded is an ErrExceeded that tells the bound.
+type exceeded struct{ limit uint64 }
+
+func (e exceeded) Error() string        { return fmt.Sprintf("above the limit of %d", e.limit) }
+func (e exceeded) Is(target error) bool { return target == ErrExceeded }
+
+// FromEnv sets the limits that Variable names. It is called once, before work
+// begins.
+func FromEnv() error {
+	if err := set(os.Getenv(Variable)); err != nil {
+		return fmt.Errorf("%s: %w", Variable, err)
+	}
+	return nil
+}
+
+// set reads NAME=NUMBER,…
+func set(text string) error {
+	for entry := range strings.SplitSeq(text, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(entry, "=")
+		l := byName(name)
+		if !ok || l == nil {
+			return fmt.Errorf("%q: want NAME=NUMBER, where NAME is one of %s", entry, strings.Join(names(), ", "))
+		}
+		n, err := number(value)
+		if err != nil {
+			return fmt.Errorf("%q: %w", entry, err)
+		}
+		l.Base, l.PerByte = n, 0
+	}
+	return nil
+}
+
+func byName(name string) *Limit {
+	for _, l := range All {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+func names() (list []string) {
+	for _, l := range All {
+		list = append(list, l.Name)
+	}
+	return list
+}
+
+// number reads a number of at least 1, with a suffix.
+func number(text string) (uint64, error) {
+	digits, shift := text, 0
+	if at := strings.IndexAny(text, "KMG"); at >= 0 && at == len(text)-1 {
+		digits, shift = text[:at], 10*(1+strings.IndexByte("KMG", text[at]))
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n == 0 || n > ^uint64(0)>>shift {
+		return 0, errors.New("want a number above 0, with K, M or G behind it or not")
+	}
+	return n << shift, nil
+}

@@ -1,0 +1,85 @@
+package limits
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestSet(t *testing.T) {
+	before := make([]Limit, len(All))
+	for i, l := range All {
+		before[i] = *l
+	}
+	restore := func() {
+		for i, l := range All {
+			*l = before[i]
+		}
+	}
+	defer restore()
+	for _, test := range []struct {
+		text string
+		want map[string]uint64 // Max for an input of 1000 bytes
+		err  string
+	}{
+		{text: "", want: map[string]uint64{"names": 64<<20 + 16*1000}},
+		{text: "names=4G", want: map[string]uint64{"names": 4 << 30}},
+		{text: " names=12 , threads=3K,", want: map[string]uint64{"names": 12, "threads": 3 << 10}},
+		{text: "name=1", err: `"name=1": want NAME=NUMBER, where NAME is one of `},
+		{text: "names", err: `"names": want NAME=NUMBER`},
+		{text: "names=0", err: `"names=0": want a number above 0`},
+		{text: "names=-1", err: `want a number above 0`},
+		{text: "names=1T", err: `want a number above 0`},
+		{text: "names=G", err: `want a number above 0`},
+		{text: "names=99999999999999G", err: `want a number above 0`},
+	} {
+		restore()
+		t.Setenv(Variable, test.text)
+		err := FromEnv()
+		if got := ""; err != nil {
+			got = err.Error()
+			if test.err == "" || !strings.Contains(got, test.err) {
+				t.Errorf("%q: %v, want %q", test.text, err, test.err)
+			}
+			continue
+		}
+		if test.err != "" {
+			t.Errorf("%q: no error, want %q", test.text, test.err)
+		}
+		for name, want := range test.want {
+			if got := byName(name).Max(1000); got != want {
+				t.Errorf("%q: %s is %d, want %d", test.text, name, got, want)
+			}
+		}
+	}
+}
+
+func TestMaxOverflows(t *testing.T) {
+	for _, l := range []Limit{{Base: 1, PerByte: 2}, {Base: ^uint64(0), PerByte: 1}} {
+		if got := l.Max(1 << 63); got != ^uint64(0) {
+			t.Errorf("%+v: %d", l, got)
+		}
+	}
+}
+
+func TestExceeded(t *testing.T) {
+	l := Limit{Name: "threads", What: "threads of a dump", Base: 7}
+	err := l.Exceeded(0)
+	if want := "threads above the limit of 7: threads of a dump (SYMKIT_LIMITS=threads=N changes it)"; err.Error() != want || !errors.Is(err, ErrExceeded) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestDocumented: docs/robustness.md has a row for every limit, with its value.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/robustness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range All {
+		if row := "| `" + l.Name + "` | " + l.value() + " | " + l.What + " |"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/robustness.md lacks the row\n%s", row)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package limits
+
+import "strconv"
+
+// All limits, with their values. docs/robustness.md shows them.
+var All = []*Limit{
+	InflateRatio, SectionNames, Notes, AbbrevAttributes, RangeEntries, MaskRows, SFrameSharing, Names, Output,
+	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckDepth, CheckRows,
+	Threads, FramesPerThread, Frames, UnpackedSymbols,
+}
+
+// Limits of dump_syms and of what all programs read of ELF files.
+var (
+	InflateRatio     = &Limit{Name: "inflate-ratio", Base: 256, What: "bytes for each byte of a compressed section"}
+	SectionNames     = &Limit{Name: "section-names", Base: 64 << 20, What: "bytes of the section name table"}
+	Notes            = &Limit{Name: "notes", Base: 1 << 20, What: "notes looked at in one file"}
+	AbbrevAttributes = &Limit{Name: "abbreviation-attributes", Base: 8192, What: "attributes of one abbreviation"}
+	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries read for one unit, by its size"}
+	MaskRows         = &Limit{Name: "sframe-mask-rows", Base: 1 << 20, What: "rows that the repeating FDEs of an SFrame section stand for"}
+	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 8, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
+	Names            = &Limit{Name: "names", Base: 64 << 20, PerByte: 16, What: "bytes of all names of functions, by the size of the file"}
+	Output           = &Limit{Name: "output", Base: 1 << 30, PerByte: 64, What: "bytes of the symbol file, by the size of the file"}
+)
+
+// Limits of symcheck.
+var (
+	CheckInput   = &Limit{Name: "symcheck-input", Base: 4 << 30, What: "bytes read of a pipe"}
+	CheckLines   = &Limit{Name: "symcheck-lines", Base: 1 << 26, What: "line records of a symbol file"}
+	CheckRecords = &Limit{Name: "symcheck-records", Base: 1 << 25, What: "records of each other kind of a symbol file"}
+	CheckUnits   = &Limit{Name: "symcheck-units", Base: 1 << 22, What: "units of the debug information"}
+	CheckDepth   = &Limit{Name: "symcheck-depth", Base: 1 << 10, What: "DIEs in each other"}
+	CheckRows    = &Limit{Name: "symcheck-rows", Base: 1 << 24, What: "SFrame rows"}
+)
+
+// Limits of stackwalk.
+var (
+	Threads         = &Limit{Name: "threads", Base: 4 << 20, What: "threads of a dump"}
+	FramesPerThread = &Limit{Name: "frames-per-thread", Base: 1 << 18, What: "frames of one thread without --max-frames"}
+	Frames          = &Limit{Name: "frames", Base: 1 << 22, What: "frames of all threads without --max-frames"}
+	UnpackedSymbols = &Limit{Name: "unpacked-symbols", Base: 16 << 30, What: "bytes of an unpacked symbol file"}
+)
+
+// value is the limit in words, for the documentation.
+func (l *Limit) value() string {
+	base := strconv.FormatUint(l.Base, 10)
+	for i, unit := range []string{" Ki", " Mi", " Gi"} {
+		if shift := 10 * (i + 1); l.Base>>shift >= 1 && l.Base&(1<<shift-1) == 0 {
+			base = strconv.FormatUint(l.Base>>shift, 10) + unit
+		}
+	}
+	if l.PerByte > 0 {
+		base += " + " + strconv.FormatUint(l.PerByte, 10) + " per byte"
+	}
+	return base
+}
