@@ -36,7 +36,7 @@ func (u *unwinder) readSFrame() {
 		r.c.unverified(CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
-	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi})
+	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0})
 	if err != nil {
 		r.c.unverified(CheckAgreement, 1, err.Error())
 		if parsed == nil {

@@ -38,7 +38,7 @@ func (d *dumper) listSFrame() (frames []frame) {
 		return nil
 	}
 	s, err := sframe.Parse(data, sframe.Options{
-		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL,
+		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0,
 	})
 	if err != nil {
 		d.loss(fmt.Errorf("%s: %w", path, err))

@@ -60,6 +60,7 @@ func TestReject(t *testing.T) {
 	}{
 		{"§2.1.1 magic", v3 + simple + "patch 1 1 0xdf", Options{}, 0, ErrMagic, 0},
 		{"§2.1.1 magic of second chunk", v3 + good + "zeros 4\npatch 1 54 1", Options{}, 54, ErrMagic, 1},
+		{"segment without magic", v3 + good + "patch 1 0 0", Options{Segment: true}, 0, ErrMagic, 0},
 		{"§2.1 one byte", v3 + "cut 1", Options{}, 0, wire.ErrTruncated, 0},
 		{"§2.2 short header", v3 + simple + "cut 27", Options{}, 24, wire.ErrTruncated, 0},
 		{"§2.1.2 version 0", v3 + simple + "patch 1 2 0", Options{}, 2, ErrVersion, 0},
@@ -125,6 +126,27 @@ func TestReject(t *testing.T) {
 				t.Errorf("%d rows, want %d", rows, c.rows)
 			}
 		})
+	}
+}
+
+// TestSegmentTail: what GNU ld leaves in a PT_GNU_SFRAME segment behind the
+// section is no damage; of the next chunk it is.
+func TestSegmentTail(t *testing.T) {
+	const chunk = v3 + good
+	for _, c := range []struct {
+		text  string
+		clean bool
+		rows  int
+	}{
+		{chunk + "zeros 4\npatch 1 54 1", true, 1},
+		{chunk + "zeros 1\npatch 1 53 1", true, 1},
+		{chunk + "zeros 4\n" + chunk, true, 2},
+		{chunk + "zeros 4\n" + chunk + "patch 1 58 0", false, 1},
+	} {
+		err, rows := decodeAll(assemble(t, c.text), Options{Segment: true})
+		if (err == nil) != c.clean || rows != c.rows {
+			t.Errorf("%q: %v, %d rows", c.text, err, rows)
+		}
 	}
 }
 

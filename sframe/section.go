@@ -35,6 +35,10 @@ type Options struct {
 	// flags say. An FDE whose start field (FDE.Offset) has no relocation or
 	// R_*_NONE belongs to a discarded section, which the caller must drop.
 	Relocatable bool
+	// Segment says that the bytes are those of a PT_GNU_SFRAME segment, which GNU
+	// ld makes longer than the section it writes into it. What follows a chunk
+	// and is no header then is a leftover, not damage.
+	Segment bool
 }
 
 // Section is an .sframe section. It aliases the bytes given to Parse.
@@ -57,6 +61,9 @@ func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
 	var err error
 	for at := 0; at < len(data) && err == nil; {
+		if opts.Segment && at > 0 && !hasMagic(data[at:]) {
+			break
+		}
 		var c Chunk
 		if c, err = parseChunk(data, at, opts); err == nil {
 			s.Chunks = append(s.Chunks, c)
@@ -65,6 +72,10 @@ func Parse(data []byte, opts Options) (*Section, error) {
 	}
 	s.limit()
 	return s, err
+}
+
+func hasMagic(b []byte) bool {
+	return len(b) >= 2 && (half(b, false) == magic || half(b, true) == magic)
 }
 
 // skipZeros passes over the padding that linkers put behind a chunk.
