@@ -21,7 +21,7 @@ src=$(cd "$(dirname "${BASH_SOURCE[0]}")/../walk/testdata/src" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
-(($# > 0)) || set -- native i386 aarch64 arm s390x riscv64
+(($# > 0)) || set -- native i386 aarch64 arm s390x riscv64 ppc64 mips
 
 # new NAME: an empty directory for one crash; the current directory after it.
 new() {
@@ -120,6 +120,8 @@ for what in "$@"; do
 	arm) cross qemu-arm arm-linux-gnueabihf-gcc arm ;;
 	s390x) cross qemu-s390x s390x-linux-gnu-gcc s390x ;;
 	riscv64) cross qemu-riscv64 riscv64-linux-gnu-gcc riscv64 ;;
+	ppc64) cross qemu-ppc64le powerpc64le-linux-gnu-gcc ppc64 ;;
+	mips) cross qemu-mips mips-linux-gnu-gcc mips ;;
 	*) die "unknown machine $what" ;;
 	esac
 done

@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"bytes"
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"symkit/cfi"
@@ -92,6 +94,21 @@ func TestTrampolines(t *testing.T) {
 		if pc != test.pc || sp != test.sp {
 			t.Errorf("%s %#x: PC at %d, SP at %d; want %d, %d", test.cpu, test.code, pc, sp, test.pc, test.sp)
 		}
+	}
+}
+
+// TestTrampolineReturn: no call is before a trampoline that a handler returns
+// to, and the PC of the frame that it interrupted is exact.
+func TestTrampolineReturn(t *testing.T) {
+	stack := make([]uint64, 40)
+	stack[0], stack[1] = 0x8100, 0x401400       // the handler's frame record
+	stack[2+20], stack[2+21] = 0x9000, 0x401100 // rsp, rip: the first instruction of middle
+	code := append(bytes.Repeat([]byte{0x90}, 8), 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05)
+	p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000, 6: 0x8000}),
+		words(0x8000, 8, stack...), words(0x9000, 8, 1), span{0x401400 - 8, code})
+	text := strings.Replace(symbolsText, "__restore_rt", "anything", 1)
+	if got := stackOf(t, p, text); got != "inner@context anything!@frame_pointer middle@signal_frame" {
+		t.Error(got)
 	}
 }
 

@@ -220,16 +220,16 @@ func (w *walker) code(addr, n uint64) []byte {
 }
 
 // returnsToCode tells whether pc can be a return address: code, after a call
-// instruction as far as the bytes are at hand.
+// instruction as far as the bytes are at hand, or a signal trampoline.
 func (w *walker) returnsToCode(pc uint64) bool {
 	addr := w.returnAddr(pc)
-	if addr%w.cpu.insnAlign != 0 || !w.p.code(addr-1) {
+	if addr%w.cpu.insnAlign != 0 || !w.p.code(addr-1) && !w.p.code(addr) {
 		return false
 	}
 	for n := uint64(8); n > 0; n -= 2 {
 		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
-			return w.cpu.endsInCall(b, pc+w.cpu.toReturn)
+			return w.cpu.endsInCall(b, pc+w.cpu.toReturn) || w.cpu.trampoline(w.code(addr, 16)) != nil
 		}
 	}
-	return true
+	return w.p.code(addr-1) || w.cpu.trampoline(w.code(addr, 16)) != nil
 }

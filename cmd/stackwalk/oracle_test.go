@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"symkit/dump"
 	"symkit/elfx"
+	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/corefile"
 )
@@ -62,6 +64,12 @@ func ours(t *testing.T, dir string) *walk.Result {
 
 func walkCore(t *testing.T, exe, path string) *walk.Result {
 	t.Helper()
+	return walkWith(t, exe, path, func(files *walk.Files) walk.Supplier { return &dumper{files: files, dirs: files.Dirs} })
+}
+
+// walkWith walks a core with symbols from a supplier of ELF files.
+func walkWith(t *testing.T, exe, path string, supplier func(*walk.Files) walk.Supplier) *walk.Result {
+	t.Helper()
 	files := &walk.Files{Exe: exe, Dirs: []string{elfx.DefaultDebugDir}}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(path, files)
@@ -69,7 +77,7 @@ func walkCore(t *testing.T, exe, path string) *walk.Result {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { core.Close() })
-	res, err := walk.Walk(context.Background(), core.Process, &dumper{files: files, dirs: files.Dirs}, walk.Options{})
+	res, err := walk.Walk(context.Background(), core.Process, supplier(files), walk.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,6 +336,8 @@ var crossOdd = map[string]string{
 	"null":           "gdb does not return from a call through a null pointer",
 	"s390x-handler":  "gdb does not know qemu's trampoline",
 	"s390x-altstack": "gdb does not know qemu's trampoline",
+	"ppc64-handler":  "gdb does not know qemu's trampoline",
+	"ppc64-altstack": "gdb does not know qemu's trampoline",
 	"arm-frames":     "gdb's analysis of prologues guesses",
 }
 
@@ -335,7 +345,7 @@ var crossOdd = map[string]string{
 // own, and the ones made of what gdb saw.
 func TestCrossAgainstGDB(t *testing.T) {
 	found := false
-	for _, cpu := range []string{"aarch64", "arm", "s390x", "riscv64"} {
+	for _, cpu := range []string{"aarch64", "arm", "s390x", "riscv64", "ppc64", "mips"} {
 		dirs, _ := filepath.Glob(filepath.Join(cores(t), cpu+"-*"))
 		for _, dir := range dirs {
 			found = true
@@ -344,6 +354,9 @@ func TestCrossAgainstGDB(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := parseGDB(out)[0]
+			if last := len(want) - 1; last >= 0 && want[last] == (level{0, "??"}) { // PowerPC's chain ends in 0
+				want = want[:last]
+			}
 			t.Run(filepath.Base(dir)+"/qemu", func(t *testing.T) {
 				if cpu == "riscv64" {
 					return // qemu writes none
@@ -351,7 +364,7 @@ func TestCrossAgainstGDB(t *testing.T) {
 				crossWalk(t, dir, filepath.Join(dir, "core"), want)
 			})
 			t.Run(filepath.Base(dir)+"/gdb", func(t *testing.T) {
-				if cpu == "aarch64" || cpu == "arm" {
+				if cpu == "aarch64" || cpu == "arm" || cpu == "ppc64" || cpu == "mips" {
 					return // qemu's core has all there is
 				}
 				crossWalk(t, dir, makeCore(t, dir), want)
@@ -360,6 +373,43 @@ func TestCrossAgainstGDB(t *testing.T) {
 	}
 	if !found {
 		t.Fatal("no cores")
+	}
+}
+
+// withoutRules gives symbols that have lost their unwind rules.
+type withoutRules struct{ files *walk.Files }
+
+func (s withoutRules) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	f, _ := s.files.Binary(m)
+	if f == nil {
+		return &walk.Symbols{}
+	}
+	mod, err := dump.Dump(ctx, &elfx.Image{Main: f}, dump.Options{Inlines: true})
+	if err != nil {
+		return &walk.Symbols{}
+	}
+	var text bytes.Buffer
+	if err := mod.Write(&text); err != nil {
+		return &walk.Symbols{}
+	}
+	rules := regexp.MustCompile(`(?m)^(STACK CFI|INFO SIGNAL_FRAME) .*\n`)
+	return &walk.Symbols{Index: emit.NewIndex(rules.ReplaceAll(text.Bytes(), nil))}
+}
+
+// TestBackChain: PowerPC's back chain leads to the same frames as the rules do,
+// through leaf functions and signal handlers too.
+func TestBackChain(t *testing.T) {
+	dirs, _ := filepath.Glob(filepath.Join(cores(t), "ppc64-*"))
+	if len(dirs) == 0 {
+		t.Fatal("no cores")
+	}
+	for _, dir := range dirs {
+		exe := filepath.Join(dir, "prog")
+		want := levels(&walkCore(t, exe, filepath.Join(dir, "core")).Stacks[0])
+		got := levels(&walkWith(t, exe, filepath.Join(dir, "core"), func(f *walk.Files) walk.Supplier { return withoutRules{f} }).Stacks[0])
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%swith rules:\n%s", filepath.Base(dir), render(got), render(want))
+		}
 	}
 }
 

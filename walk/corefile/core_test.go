@@ -102,7 +102,7 @@ func TestRejected(t *testing.T) {
 		{"empty", nil, nil},
 		{"text", []byte("not an ELF file, but long enough to look like one ......................."), elfx.ErrNotELF},
 		{"a program", patch(16, 2), ErrNotCore},
-		{"an unknown machine", patch(18, 8, 0), ErrMachine},
+		{"an unknown machine", patch(18, 50, 0), ErrMachine},
 		{"no notes", core[:0x270], ErrNoThreads},
 		{"no program headers", patch(56, 0), ErrNoThreads},
 	} {
@@ -184,7 +184,7 @@ func TestReason(t *testing.T) {
 func FuzzCore(f *testing.F) {
 	core := crashCore(f)
 	f.Add(core[:0x900])
-	for _, machine := range []byte{3, 40, 183, 243, 22} {
+	for _, machine := range []byte{3, 40, 183, 243, 22, 8, 20, 21} {
 		other := bytes.Clone(core[:0x900])
 		other[18] = machine
 		f.Add(other)

@@ -47,6 +47,8 @@ var (
 
 	layout64 = layout{word: 8, pid: 32, regs: 112, psPid: 24, psName: 40, psArgs: 56, siUnion: 16}
 	layout32 = layout{word: 4, pid: 24, regs: 72, psPid: 12, psName: 28, psArgs: 44, siUnion: 12}
+	// with user ids of 32 bits
+	layout32Wide = layout{word: 4, pid: 24, regs: 72, psPid: 16, psName: 32, psArgs: 48, siUnion: 12}
 
 	amd64Layout   = layout64.of("x86_64", amd64Regs)
 	arm64Layout   = layout64.of("arm64", with(count(0, 31), pc))
@@ -59,6 +61,14 @@ var (
 		l.fprs, l.fprOrder = 8, walk.S390FPRs[:]
 		return l
 	}()
+	// r0 to r31, nip, msr, r3 of the system call, ctr, lr
+	ppcRegs     = with(count(0, 31), pc, other, other, 66, 65)
+	ppc64Layout = layout64.of("ppc64", ppcRegs)
+	ppcLayout   = layout32Wide.of("ppc", ppcRegs)
+	// r0 to r31, lo, hi, cp0_epc; o32 has six words of arguments before
+	mipsRegs     = with(count(0, 31), 65, 64, pc)
+	mips64Layout = layout64.of("mips64", mipsRegs)
+	mipsLayout   = layout32Wide.of("mips", with([]cfi.Reg{other, other, other, other, other, other}, mipsRegs...))
 	// x32 has the registers of x86-64 behind the header of a 32-bit process.
 	x32Layout = func() *layout {
 		l := layout32.of("x86_64", amd64Regs)
@@ -90,6 +100,14 @@ func layoutOf(f *elfx.File) *layout {
 		return riscv64Layout
 	case f.Machine == elf.EM_S390 && wide:
 		return s390xLayout
+	case f.Machine == elf.EM_PPC64:
+		return ppc64Layout
+	case f.Machine == elf.EM_PPC:
+		return ppcLayout
+	case f.Machine == elf.EM_MIPS && wide:
+		return mips64Layout
+	case f.Machine == elf.EM_MIPS:
+		return mipsLayout
 	}
 	return nil
 }
