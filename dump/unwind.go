@@ -37,8 +37,30 @@ func (d *dumper) unwind() error {
 	}
 	frames = union(frames, second)
 	frames = union(frames, disjoint(d.listExidx()))
-	d.m.Stats.FDEs = len(frames)
+	if d.m.Stats.FDEs = len(frames); len(frames) == 0 && len(d.code) > 0 {
+		d.warn("%s: no unwind rules: %s", d.img.Main.Path(), d.whyNoFrames())
+	}
 	return d.writeFrames(frames, second)
+}
+
+// whyNoFrames tells a user why nothing says how to unwind.
+func (d *dumper) whyNoFrames() string {
+	if d.opt.SFrame == SFrameOnly {
+		return "there is no .sframe"
+	}
+	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
+		switch s := d.img.Main.Section(kind.String()); {
+		case s == nil:
+		case !s.Present():
+			return kind.String() + " is in the binary, of which this is the debug file; give both"
+		default:
+			return kind.String() + " has none"
+		}
+	}
+	if d.img.Main.Section(".orc_unwind") != nil {
+		return "the kernel was built without .debug_frame, and its .orc_unwind is not read"
+	}
+	return "there is no .eh_frame, .debug_frame or .sframe"
 }
 
 // frameSections are the sections with call frame information; of two that

@@ -49,7 +49,8 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	return 0, nil
 }
 
-// module dumps what was opened. One without symbols is an error.
+// module dumps what was opened. One without symbols is an error, unless it is
+// dumped by itself and has no code to have symbols of, as some kernel modules.
 func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Module, error) {
 	opt.Companions = in.others
 	m, err := dump.Dump(ctx, in.img, opt)
@@ -59,8 +60,11 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 		return nil, err
 	case c.CheckCFI && len(m.CFI) == 0:
 		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
-	case !c.Header && len(m.Funcs) == 0 && len(m.Publics) == 0 && len(m.CFI) == 0:
+	case c.Header || len(m.Funcs)+len(m.Publics)+len(m.CFI) > 0:
+	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
 		return nil, fmt.Errorf("%s: %w", path, errNothing)
+	default:
+		in.warnings = append(in.warnings, path+": has no code: the symbol file has MODULE and INFO only")
 	}
 	return m, nil
 }
