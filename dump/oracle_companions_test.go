@@ -237,3 +237,129 @@ func (x *toolchain) packers() []string {
 	}
 	return []string{"llvm-dwp"}
 }
+
+// TestOracleSeparated: where and how the debug information of one program is
+// stored changes nothing.
+func TestOracleSeparated(t *testing.T) {
+	for _, cc := range []string{"gcc", "clang"} {
+		for _, flags := range [][]string{{"-g", "-gdwarf-4", "-O2"}, {"-g", "-gdwarf-5", "-O2"}} {
+			t.Run(cc+strings.Join(flags, ""), func(t *testing.T) {
+				t.Parallel()
+				separatedForms(newToolchain(t, cc, flags...))
+			})
+		}
+	}
+}
+
+func separatedForms(x *toolchain) {
+	want := x.plain()
+	none := elfx.Places{}
+	for _, kind := range []string{"zlib", "zstd", "zlib-gnu"} {
+		x.run("objcopy", "--compress-debug-sections="+kind, "plain", kind)
+		x.same(kind, kind, none, want)
+		debug := kind + ".debug"
+		x.run("objcopy", "--only-keep-debug", "--compress-debug-sections="+kind, "plain", debug)
+		x.run("objcopy", "--strip-all", "--add-gnu-debuglink="+debug, "plain", kind+"-stripped")
+		x.same(kind+" in a debug file", kind+"-stripped", none, want)
+	}
+	x.run("eu-strip", "-f", "eu.debug", "-o", "eu", "plain")
+	x.same("eu-strip", "eu", none, want)
+	x.run("eu-strip", "--reloc-debug-sections", "-f", "eu2.debug", "-o", "eu2", "plain")
+	x.same("eu-strip --reloc-debug-sections", "eu2", none, want)
+
+	x.miniDebug(want)
+	if x.cc == "gcc" { // dwz refuses the .debug_addr of clang's DWARF 5
+		x.dwz(want)
+	}
+}
+
+// dwz compares a program with what dwz makes of it, by itself and with another
+// one, and of its debug file.
+func (x *toolchain) dwz(want string) {
+	x.t.Helper()
+	none := elfx.Places{}
+	x.link("twin", "-DTWIN")
+	for _, version := range []string{"", "-5"} {
+		if version == "-5" && slices.Contains(x.base, "-gdwarf-4") {
+			continue // dwz makes DWARF 5's supplementary files of DWARF 5 alone
+		}
+		a, b, common := "a"+version, "b"+version, "common"+version+".debug"
+		x.run("cp", "plain", a)
+		x.run("cp", "twin", b)
+		args := append([]string{"-q", "-m", common, "-M", common}, strings.Fields(version)...)
+		x.run("dwz", append(args, a, b)...)
+		x.same("dwz "+version, a, none, want)
+		x.run("objcopy", "--only-keep-debug", "--compress-debug-sections", a, a+".debug")
+		x.run("strip", "-o", a+"-stripped", a)
+		x.run("objcopy", "--add-gnu-debuglink="+a+".debug", a+"-stripped")
+		x.same("dwz "+version+" and a debug file", a+"-stripped", none, want)
+	}
+	x.run("cp", "plain", "alone")
+	x.run("dwz", "-q", "alone")
+	x.same("dwz of one file", "alone", none, want)
+}
+
+// miniDebug compares MiniDebugInfo with what a symbol table gives: the PUBLIC
+// and STACK CFI records of a program without DWARF.
+func (x *toolchain) miniDebug(plain string) {
+	x.t.Helper()
+	x.run("strip", "-g", "-o", "symbols", "plain")
+	want := x.dump("symbols", elfx.Places{})
+	if !strings.Contains(want, "\nPUBLIC ") || strings.Contains(want, "\nFUNC ") || want == plain {
+		x.t.Fatal("strip -g left DWARF or no symbols")
+	}
+	x.run("objcopy", "--only-keep-debug", "plain", "mini.debug")
+	x.run("objcopy", "--strip-debug", "mini.debug", "mini.symbols")
+	x.run("xz", "-f", "mini.symbols")
+	x.run("objcopy", "--strip-all", "--add-section=.gnu_debugdata=mini.symbols.xz", "plain", "mini")
+	x.same("MiniDebugInfo, against the symbol table", "mini", elfx.Places{}, want)
+}
+
+// TestOracleLinkTime: units made at link time, which refer to one another. GCC
+// does not split these.
+func TestOracleLinkTime(t *testing.T) {
+	for _, test := range []struct {
+		cc    string
+		flags []string
+	}{
+		{"gcc", []string{"-g", "-gdwarf-4", "-O2", "-flto"}},
+		{"gcc", []string{"-g", "-gdwarf-5", "-O2", "-flto"}},
+		{"clang", []string{"-g", "-gdwarf-4", "-O2", "-flto", "-fuse-ld=lld"}},
+		{"clang", []string{"-g", "-gdwarf-5", "-O2", "-flto=thin", "-fuse-ld=lld"}},
+	} {
+		t.Run(test.cc+strings.Join(test.flags, ""), func(t *testing.T) {
+			t.Parallel()
+			x := newToolchain(t, test.cc, test.flags...)
+			want := x.plain()
+			if test.cc == "clang" {
+				x.link("split", "-gsplit-dwarf", "-Wl,--plugin-opt=dwo_dir="+x.path("dwo"))
+				x.same("split", "split", elfx.Places{}, want)
+			}
+			x.run("objcopy", "--only-keep-debug", "plain", "lto.debug")
+			x.run("objcopy", "--strip-all", "--add-gnu-debuglink=lto.debug", "plain", "stripped")
+			x.same("stripped", "stripped", elfx.Places{}, want)
+		})
+	}
+}
+
+// TestOracleRustSplit: what rustc leaves beside the program, .dwo files or a
+// .dwp, of DWARF 4 and 5.
+func TestOracleRustSplit(t *testing.T) {
+	source, err := filepath.Abs("testdata/stacks/main.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dwarf := range []string{"4", "5"} {
+		t.Run("DWARF "+dwarf, func(t *testing.T) {
+			t.Parallel()
+			x := &toolchain{t: t, dir: t.TempDir()}
+			flags := []string{"-g", "-O", "-C", "dwarf-version=" + dwarf, "-C", "codegen-units=4", source}
+			x.run("rustc", append(flags, "-o", "plain", "-C", "split-debuginfo=off")...)
+			want := x.dump("plain", elfx.Places{})
+			for _, how := range []string{"unpacked", "packed"} {
+				x.run("rustc", append(flags, "-o", how, "-C", "split-debuginfo="+how)...)
+				x.same(how, how, elfx.Places{}, want)
+			}
+		})
+	}
+}
