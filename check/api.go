@@ -15,10 +15,14 @@ type Options struct {
 	Limit int
 	// Only names the checks whose outcome is wanted; empty means all.
 	Only []string
-	// Names and OS are what the MODULE record may also say, besides what the
-	// file itself gives: a name given to the dumper with --name.
+	// Names, ID and OS are what the MODULE record may also say, besides what the
+	// file itself gives: what was given to the dumper with --name, --id, --os.
 	Names []string
+	ID    string
 	OS    string
+	// Companions hold dwz's supplementary file, with the names that the image's
+	// debug information refers to; nil: those are not verified.
+	Companions *elfx.Companions
 	// KeepAddress: the symbol file has the addresses of the ELF file, not
 	// relative to its load address.
 	KeepAddress bool

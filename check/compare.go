@@ -21,12 +21,13 @@ type funcOutcome struct {
 	done     bool
 	compared uint64 // PCs
 	wrong    uint64
+	unread   uint64 // of those compared, PCs with a call whose name is not known
 	diffs    []difference
 }
 
-// better keeps the outcome with fewer wrong PCs.
+// better keeps the outcome with fewer wrong PCs, then with more that are sure.
 func (o *funcOutcome) better(n funcOutcome) {
-	if !o.done || n.wrong < o.wrong {
+	if !o.done || n.wrong < o.wrong || n.wrong == o.wrong && n.unread < o.unread {
 		n.done = true
 		*o = n
 	}
@@ -220,12 +221,18 @@ func advance(calls, active []call, pos uint64) (rest, now []call) {
 // compareCall compares the calls that hold in [lo, hi).
 func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 	r := w.r
+	best := callDiffers
 	for i := range w.have {
 		for k := range w.want {
-			if w.sameCall(&w.have[i], &w.want[k]) {
-				return
-			}
+			best = max(best, w.likeness(&w.have[i], &w.want[k]))
 		}
+	}
+	switch best {
+	case callSame:
+		return
+	case callUnread:
+		o.unread += hi - lo
+		return
 	}
 	d := difference{lo: lo, hi: hi}
 	switch {
@@ -247,14 +254,29 @@ func (r *replay) describe(c *call) string {
 	return fmt.Sprintf("%s called from %s:%d", r.names.text(c.name), r.paths.name(c.file), c.callLine)
 }
 
-func (w *worker) sameCall(have, want *call) bool {
+// likeness is how far a record is the call that the DWARF has.
+type likeness uint8
+
+const (
+	callDiffers likeness = iota
+	callUnread           // but for the function's name, which is not known, it is
+	callSame
+)
+
+func (w *worker) likeness(have, want *call) likeness {
 	if have.callLine != want.callLine || !sameFile(have.file, want.file) {
-		return false
+		return callDiffers
 	}
 	key := uint64(have.name)<<32 | uint64(want.name)
 	same, ok := w.same[key]
 	if !ok {
-		same = w.r.names.accept(want.name, w.r.origins[have.name])
+		names := w.r.names
+		switch {
+		case names.accept(want.name, w.r.origins[have.name]):
+			same = callSame
+		case names.unread(want.name):
+			same = callUnread
+		}
 		w.same[key] = same
 	}
 	return same

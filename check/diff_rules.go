@@ -112,16 +112,16 @@ func (w *ruleDiff) differ(m *machine, a, b []symRule) string {
 	return ""
 }
 
-// value is what the rule of reg evaluates to. Without one a callee-saved
+// value is what the rule of reg evaluates to, false for nothing. Without one a callee-saved
 // register is unchanged, and the stack pointer the CFA.
 func value(m *machine, rules []symRule, reg cfi.Reg, cfa uint64) (uint64, bool) {
 	for i := range rules {
 		if rules[i].reg == reg {
 			v, err := rules[i].prog.eval(m, cfa)
-			if err != nil {
-				v = 0
+			if err != nil || reg == regRA && v < maxUndefined {
+				return 0, false // the end of the stack
 			}
-			return v, err == nil
+			return v, true
 		}
 	}
 	switch {

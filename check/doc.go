@@ -9,6 +9,7 @@
 // give a Report: the same checks serve the command symcheck, dump_syms --check
 // and the tests.
 //
-// What cannot be verified (split DWARF, a damaged table, an expression with an
-// unknown operation) is counted as that, never passed over in silence.
+// What cannot be verified (inlined calls of split DWARF, a damaged table, an
+// expression with an unknown operation) is counted as that, never passed over
+// in silence.
 package check

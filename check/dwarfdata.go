@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"fmt"
 
@@ -19,6 +20,9 @@ type dwarfData struct {
 	ranges    []byte
 	rngLists  []byte
 	addr      []byte
+	str       []byte
+	// alt is dwz's supplementary file, or nil.
+	alt *dwarfData
 }
 
 // unitHeader is the header of one unit of .debug_info (DWARF 5 §7.5.1).
@@ -46,7 +50,7 @@ const (
 func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			d, err = nil, recovered(r)
+			d, err = nil, recovered("debug/dwarf", r)
 		}
 	}()
 	get := func(name string) []byte {
@@ -61,7 +65,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		bigEndian: f.BigEndian, addrSize: f.AddrSize(),
 		line: get(".debug_line"), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
-	str := get(".debug_str")
+	d.str = get(".debug_str")
 	if err != nil {
 		return nil, fmt.Errorf("debug information: %w", err)
 	}
@@ -74,7 +78,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	if err := d.limitAbbrevs(abbrev); err != nil {
 		return nil, err
 	}
-	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, str)
+	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, d.str)
 	if err != nil {
 		return nil, fmt.Errorf("debug/dwarf: %w", err)
 	}
@@ -82,6 +86,9 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		data, e := f.SectionData(name)
 		if e != nil {
 			return nil, fmt.Errorf("debug information: %w", e)
+		}
+		if name == ".debug_str_offsets" {
+			data = d.withoutHeaders(data)
 		}
 		if data != nil {
 			if err := d.AddSection(name, data); err != nil {
@@ -98,13 +105,32 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	return d, nil
 }
 
-// recovered turns a panic of debug/dwarf into an error. A fault in the mapped
+// withoutHeaders copies .debug_str_offsets with zeros for the headers of its
+// contributions (DWARF 5 §7.26). To find the base of a unit's strings debug/dwarf
+// reads the unit's root DIE, and with it strings as if the base were 0: a
+// header's length would be an offset into .debug_str, and mostly behind its end.
+func (d *dwarfData) withoutHeaders(data []byte) []byte {
+	c := wire.New(".debug_str_offsets", data, d.bigEndian)
+	out := bytes.Clone(data)
+	for c.Len() > 0 {
+		at := c.Pos()
+		n, _ := c.InitialLength()
+		h := c.Sub(n)
+		h.Skip(4) // version, padding
+		if h.Err() == nil {
+			clear(out[at:h.Pos()])
+		}
+	}
+	return out
+}
+
+// recovered turns a panic of a library into an error. A fault in the mapped
 // file passes: elfx.Guard has to see it.
-func recovered(r any) error {
+func recovered(library string, r any) error {
 	if _, ok := r.(interface{ Addr() uintptr }); ok {
 		panic(r)
 	}
-	return fmt.Errorf("debug/dwarf: %v", r)
+	return fmt.Errorf("%s: %v", library, r)
 }
 
 // headers reads the headers of all units.

@@ -29,7 +29,7 @@ func (r *replay) reportFuncs() {
 	slices.SortFunc(r.truth, func(a, b truthFunc) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
 	})
-	aliases, ends := r.aliasNames()
+	aliases := r.aliasNames()
 	used := make([]bool, len(r.s.funcs))
 	lost := map[uint32]bool{} // functions with a missing FUNC
 	var bytes, all uint64
@@ -60,7 +60,7 @@ func (r *replay) reportFuncs() {
 				len(lost), r.functionCount, bytes, 100*float64(bytes)/float64(all)))
 		})
 	}
-	r.unknownFuncs(used, aliases, ends)
+	r.unknownFuncs(used, aliases)
 	r.outcomes(CheckLines, r.lines)
 	r.outcomes(CheckInlines, r.inlines)
 }
@@ -76,7 +76,7 @@ func (s *symFile) funcRanges(bias uint64) ranges {
 
 // function compares the FUNC records at one address with the functions that
 // begin there; the next one begins at or above end. It is false without a FUNC.
-func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases map[uint64][]uint32, lost map[uint32]bool) bool {
+func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *aliasTable, lost map[uint32]bool) bool {
 	c, s := r.c, r.s
 	lo := same[0].lo
 	at := r.at(lo)
@@ -92,10 +92,10 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases map
 		used[i] = true
 		f := &s.funcs[i]
 		if got := f.end + r.bias; got != end && !slices.ContainsFunc(same, func(t truthFunc) bool { return t.hi == got }) {
-			c.wrong(s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: it has %#x in the DWARF", f.end-f.addr, end-lo), 1)
+			c.wrong(s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: it has %#x in the %s", f.end-f.addr, end-lo, r.source), 1)
 		}
-		r.checkName(f, same, aliases[lo])
-		r.checkMultiple(f, same, aliases[lo])
+		r.checkName(f, same, aliases.names[lo])
+		r.checkMultiple(f, same, aliases.names[lo])
 	}
 	return true
 }
@@ -103,20 +103,24 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases map
 // checkName: a FUNC has the name of one of the functions at its address, or
 // of a symbol there.
 func (r *replay) checkName(f *symFunc, same []truthFunc, aliases []uint32) {
-	r.c.compared(CheckNames, 1)
 	name := normalise(string(f.name))
-	for _, t := range same {
-		if r.names.accept(t.name, name) {
-			return
-		}
+	accepted := func(id uint32) bool { return r.names.accept(id, name) }
+	ofFunction := func(t truthFunc) bool { return accepted(t.name) }
+	unread := func(t truthFunc) bool { return r.names.unread(t.name) }
+	switch {
+	case slices.ContainsFunc(same, ofFunction) || slices.ContainsFunc(aliases, accepted):
+		r.c.compared(CheckNames, 1)
+		return
+	case slices.ContainsFunc(same, unread):
+		r.c.unverified(CheckNames, 1, noteUnread)
+		return
 	}
-	for _, id := range aliases {
-		if r.names.accept(id, name) {
-			return
-		}
-	}
+	r.c.compared(CheckNames, 1)
 	r.c.wrong(r.s.finding(CheckNames, f.line, f.addr, "the function is %s", r.names.text(same[0].name)), 1)
 }
+
+// noteUnread: see dieRef.
+const noteUnread = "names in a supplementary file (dwz) that was not found"
 
 // checkMultiple: "m" says that other names share the address.
 func (r *replay) checkMultiple(f *symFunc, same []truthFunc, aliases []uint32) {
@@ -138,9 +142,8 @@ func (r *replay) checkMultiple(f *symFunc, same []truthFunc, aliases []uint32) {
 // unknownFuncs reports FUNC records at whose address no function begins. One
 // that goes on where another of the same name ends is a piece of a function
 // too large for one record. One that a function symbol bears out is code that
-// compilers give no DIE (gcc's thunks, folded bodies); its lines are not
-// verified.
-func (r *replay) unknownFuncs(used []bool, aliases map[uint64][]uint32, ends map[uint64]uint64) {
+// compilers give no DIE (gcc's thunks, folded bodies).
+func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 	for k, i := range r.order {
 		f := &r.s.funcs[i]
 		if used[i] {
@@ -151,18 +154,51 @@ func (r *replay) unknownFuncs(used []bool, aliases map[uint64][]uint32, ends map
 				continue
 			}
 		}
-		lo := f.addr + r.bias
-		if slices.ContainsFunc(aliases[lo], func(id uint32) bool { return r.names.accept(id, normalise(string(f.name))) }) && f.end+r.bias <= ends[lo] {
-			r.c.compared(CheckFuncs, 1)
-			r.c.unverified(CheckLines, uint64(f.lines.len()), "lines of functions that only the symbol table knows")
-			continue
+		next := ^uint64(0)
+		if k+1 < len(r.order) {
+			next = r.s.funcs[r.order[k+1]].addr
 		}
-		if r.holes {
+		if r.symbolFunc(f, next, aliases) {
+			r.otherRecords(i, "of functions that only the symbol table knows")
+		} else if r.holes {
 			r.c.unverified(CheckFuncs, 1, "")
-			r.c.unverified(CheckLines, uint64(f.lines.len()), "")
-			continue
+			r.c.unverified(CheckNames, 1, "of functions that are not read")
+			r.otherRecords(i, "of functions that are not read")
+		} else {
+			r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "no function of the %s begins at %#x", r.source, f.addr), 1)
 		}
-		r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "no function of the DWARF begins at %#x", f.addr), 1)
+	}
+}
+
+// symbolFunc tells whether a function symbol bears f out, and reports a size
+// other than the symbol's; f is cut where the next FUNC begins.
+func (r *replay) symbolFunc(f *symFunc, next uint64, aliases *aliasTable) bool {
+	lo := f.addr + r.bias
+	name := normalise(string(f.name))
+	ends := aliases.ends[lo]
+	if len(ends) == 0 || !slices.ContainsFunc(aliases.names[lo], func(id uint32) bool { return r.names.accept(id, name) }) {
+		return false
+	}
+	r.c.compared(CheckFuncs, 1)
+	r.c.compared(CheckNames, 1)
+	end := f.end + r.bias
+	if !slices.Contains(ends, end) && !(f.end == next && end < slices.Max(ends)) {
+		r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: its symbol has %#x", f.end-f.addr, slices.Max(ends)-lo), 1)
+	}
+	return true
+}
+
+// otherRecords takes what is known of the lines of FUNC i, for which there is no
+// function, from the line tables of units with code there.
+func (r *replay) otherRecords(i uint32, of string) {
+	f := &r.s.funcs[i]
+	if r.otherLines[i].done {
+		r.lines[i] = r.otherLines[i]
+	} else if n := f.lines.len(); n > 0 {
+		r.c.unverified(CheckLines, uint64(n), "lines "+of)
+	}
+	if n := f.inlines.len(); n > 0 {
+		r.c.unverified(CheckInlines, uint64(n), "inlined calls "+of)
 	}
 }
 
@@ -170,7 +206,10 @@ func (r *replay) unknownFuncs(used []bool, aliases map[uint64][]uint32, ends map
 func (r *replay) outcomes(check string, all []funcOutcome) {
 	for i := range all {
 		o := &all[i]
-		r.c.compared(check, o.compared)
+		r.c.compared(check, o.compared-o.unread)
+		if o.unread > 0 {
+			r.c.unverified(check, o.unread, noteUnread)
+		}
 		kept := uint64(0)
 		for _, d := range o.diffs {
 			f := Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: d.what}

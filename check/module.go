@@ -15,21 +15,8 @@ import (
 	"symkit/emit"
 )
 
-// ErrRelocatable: addresses of a relocatable object are made up by the dumper.
-var ErrRelocatable = errors.New("a relocatable object cannot be checked: link it")
-
 // ErrNoCode: a core file.
 var ErrNoCode = errors.New("a core file has no symbols")
-
-func notVerifiable(f *elfx.File) error {
-	switch f.Type {
-	case elf.ET_REL:
-		return fmt.Errorf("%s: %w", f.Path(), ErrRelocatable)
-	case elf.ET_CORE:
-		return fmt.Errorf("%s: %w", f.Path(), ErrNoCode)
-	}
-	return nil
-}
 
 // module checks MODULE and INFO CODE_ID, by debug/elf.
 func (r *replay) module() error {
@@ -199,11 +186,17 @@ func gnuNote(data []byte, order binary.ByteOrder) []byte {
 func (r *replay) checkID(id []byte, wrong func(string)) {
 	s := r.s
 	code, has := s.info(emit.KeyCodeID)
+	given := r.opt.ID != "" && strings.EqualFold(s.module.ID, r.opt.ID)
 	if id == nil {
 		if has {
 			r.c.wrong(s.finding(CheckModule, code.line, 0, "there is no build id"), 1)
 		}
-		if id = textHash(r.img.Main); id == nil {
+		if id = textHash(r.img.Main); id == nil && r.opt.ID != "" {
+			if !given {
+				wrong("the id is " + r.opt.ID)
+			}
+			return
+		} else if id == nil {
 			r.c.unverified(CheckModule, 1, "neither build id nor code to make an id of")
 			return
 		}
@@ -212,7 +205,7 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 	} else if text, _, _ := strings.Cut(code.text, " "); text != want {
 		r.c.wrong(s.finding(CheckModule, code.line, 0, "the build id is %s", want), 1)
 	}
-	if want := debugID(id, r.img.Main.BigEndian); s.module.ID != want {
+	if want := debugID(id, r.img.Main.BigEndian); s.module.ID != want && !given {
 		wrong("the id is " + want)
 	}
 }

@@ -17,6 +17,7 @@ type nameKey struct {
 	name    string // the plain name
 	scope   string // the scopes around it, each followed by NUL
 	far     bool   // its scopes are not known: it is declared in another unit
+	unread  bool   // part of it is in a supplementary file that is not there
 }
 
 // linkageMark divides the plain name of a scope from its linkage name.
@@ -79,6 +80,13 @@ func (t *nameTable) id(k nameKey) uint32 {
 	t.keys = append(t.keys, k)
 	t.first = append(t.first, 0)
 	return id
+}
+
+// unread tells a name that is not known in full.
+func (t *nameTable) unread(id uint32) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.keys[id].unread
 }
 
 // text is a name as findings show it.
@@ -151,6 +159,10 @@ func (k nameKey) acceptScoped(sym string) bool {
 	scopes = slices.DeleteFunc(scopes, func(s string) bool { return s == "" })
 	if k.far || len(scopes) == 0 {
 		return true
+	}
+	if k.linkage != "" && readable(k.linkage) != k.linkage {
+		// It tells all; the scopes can only be fewer.
+		return strings.HasSuffix(normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
 	}
 	// What is in brackets, and closures, have no names of their own.
 	prefix = strings.TrimRight(bare(prefix), ":.")

@@ -92,18 +92,22 @@ func TestMain(m *testing.M) {
 }
 
 // silent checks that our own output, with and without inlined calls, has no
-// findings.
-func silent(t *testing.T, main, debug string) {
+// findings. flags are those of dump_syms. It returns the report with inlined
+// calls.
+func silent(t *testing.T, main, debug string, flags ...string) (rep *Report) {
 	t.Helper()
 	img := image(t, main, debug)
-	args := []string{main}
+	others := img.FindCompanions(elfx.Places{})
+	t.Cleanup(others.Close)
+	args := append(flags, main)
 	if debug != "" {
 		args = append(args, debug)
 	}
 	for _, flags := range [][]string{nil, {"--inlines"}} {
 		sym := dumped(t, append(flags, args...)...)
 		start := time.Now()
-		rep, err := Replay(context.Background(), img, sym, Options{})
+		var err error
+		rep, err = Replay(context.Background(), img, sym, Options{Companions: others, ID: objectID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +116,11 @@ func silent(t *testing.T, main, debug string) {
 			t.Errorf("%s %v: %d findings", main, flags, rep.Total())
 		}
 	}
+	return rep
 }
+
+// objectID is the module id of relocatable objects, which have none.
+const objectID = "ABCD"
 
 func libc(t *testing.T) (main, debug string) {
 	return corpusFile(t, "libc6/lib/x86_64-linux-gnu/libc.so.6"),
@@ -126,16 +134,82 @@ func TestOracleOwnFixtures(t *testing.T) {
 	}
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".xz")
-		if ext := filepath.Ext(name); ext != ".elf" && ext != ".so" && ext != ".debug" {
+		var flags []string
+		switch filepath.Ext(name) {
+		case ".o":
+			flags = []string{"--id=" + objectID}
+		case ".elf", ".so", ".debug":
+		default:
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			copied := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(copied, readTest(t, strings.TrimSuffix(path, ".xz")), 0o644); err != nil {
-				t.Fatal(err)
+			if strings.HasSuffix(path, ".xz") {
+				path = filepath.Join(t.TempDir(), name)
+				if err := os.WriteFile(path, readTest(t, filepath.Join("..", "testdata", "elf", name)), 0o644); err != nil {
+					t.Fatal(err)
+				}
 			}
-			silent(t, copied, "")
+			silent(t, path, "", flags...)
 		})
+	}
+}
+
+// run runs a program in a directory.
+func run(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// verified: the checks compared everything that they had.
+func verified(t *testing.T, rep *Report, checks ...string) {
+	t.Helper()
+	for _, name := range checks {
+		if k := rep.Check(name); k.State != Checked || k.Compared == 0 || k.Unverified > 0 {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// Relocatable objects of all machines: relocations have to be applied alike in
+// .debug_info, .debug_line, .debug_rnglists or .debug_ranges, .eh_frame.
+func TestOracleOwnObjects(t *testing.T) {
+	for _, triplet := range []string{
+		"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu", "s390x-linux-gnu",
+		"powerpc64le-linux-gnu", "mips-linux-gnu",
+	} {
+		for _, flag := range []string{"-gdwarf-4", "-ffunction-sections"} {
+			t.Run(triplet+flag, func(t *testing.T) {
+				object := filepath.Join(t.TempDir(), "cxx.o")
+				run(t, "../testdata/src", triplet+"-g++", "-O2", "-g", flag, "-c", "-o", object, "cxx.cc")
+				rep := silent(t, object, "", "--id="+objectID)
+				verified(t, rep, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckCFI)
+			})
+		}
+	}
+}
+
+// What is left when debug information is stripped: ARM's exception index, Go's
+// function table.
+func TestOracleOwnStripped(t *testing.T) {
+	dir := t.TempDir()
+	strip := func(name string, args ...string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, readTest(t, filepath.Join("..", "testdata", "elf", name)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(t, dir, "objcopy", append(args, path)...)
+		return path
+	}
+	rep := silent(t, strip("cxx-thumb-gcc12-O2-dw5.elf", "--remove-section=.debug_frame"), "")
+	verified(t, rep, CheckFuncs, CheckLines, CheckInlines, CheckPublics, CheckCFI)
+	rep = silent(t, strip("go-x86_64-gc.elf", "--strip-all"), "")
+	verified(t, rep, CheckFuncs, CheckNames, CheckLines)
+	if k := rep.Check(CheckInlines); k.State != NotVerified || k.Unverified == 0 {
+		t.Errorf("%+v", k)
 	}
 }
 
@@ -174,9 +248,37 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	}
 }
 
+// Symbol files of C, C++ and Rust, of all machines, with inlined calls.
 func TestOracleMutations(t *testing.T) {
-	checkMutations(t, "cxx-x86_64-gcc12-O2-dw5.elf", 20_000)
-	checkMutations(t, "lang-s390x-gcc12-O2-dw5.elf", 10_000)
+	for _, name := range []string{
+		"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-arm-gcc12-O2-dw4.elf", "cxx-ppc64le-gcc12-O2-dw5.elf",
+		"cxx-s390x-gcc12-O2-dw5.elf", "cxx-riscv64-gcc12-O2-dw4.elf", "lang-i686-gcc12-O2-dw5.elf", "lang-mips-gcc12-O2-dw5.elf",
+		"lang-x86_64-clang14-O2-dw4.elf", "asm-x86_64-gas-dw5.elf", "rust-x86_64-rustc-O-dw5.so",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("..", "testdata", "elf", name)
+			checkMutations(t, image(t, path, ""), dumped(t, "--inlines", path), mutationsEach)
+		})
+	}
+}
+
+// mutationsEach is the number of mutations of one file in `make oracle`.
+const mutationsEach = 1000
+
+// The same of larger files: more mutations, a kernel module, Go.
+func TestCorpusMutations(t *testing.T) {
+	for _, file := range []struct {
+		path string
+		n    int
+	}{
+		{corpusFile(t, "linux-image-*-dbg/usr/lib/debug/lib/modules/*/kernel/crypto/gcm.ko"), 10 * mutationsEach},
+		{filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5.elf"), 20 * mutationsEach},
+		{corpusFile(t, "libc6/lib/x86_64-linux-gnu/libresolv.so.2"), mutationsEach},
+	} {
+		t.Run(filepath.Base(file.path), func(t *testing.T) {
+			checkMutations(t, image(t, file.path, ""), dumped(t, "--inlines", file.path), file.n)
+		})
+	}
 }
 
 func TestCorpusOwn(t *testing.T) {

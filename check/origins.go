@@ -7,19 +7,19 @@ import "debug/dwarf"
 type originNames struct {
 	r   *replay
 	s   *unitScan
-	far *dwarf.Reader
-	ids map[dwarf.Offset]uint32
+	far *farReader
+	ids map[dieRef]uint32
 }
 
 func newOriginNames(r *replay, s *unitScan) *originNames {
-	return &originNames{r, s, r.dw.Reader(), map[dwarf.Offset]uint32{}}
+	return &originNames{r, s, r.dw.far(), map[dieRef]uint32{}}
 }
 
-func (n *originNames) id(off dwarf.Offset) uint32 {
-	id, ok := n.ids[off]
+func (n *originNames) id(at dieRef) uint32 {
+	id, ok := n.ids[at]
 	if !ok {
-		id = n.r.names.id(n.s.naming(off, n.far))
-		n.ids[off] = id
+		id = n.r.names.id(n.s.naming(at, n.far))
+		n.ids[at] = id
 	}
 	return id
 }

@@ -20,14 +20,17 @@ type codeSymbol struct {
 }
 
 // symbols lists the symbols of code by address, from every table of both
-// files. required tells those of the table that PUBLIC records come from:
-// .symtab, else .dynsym.
-func (r *replay) symbols() (all []codeSymbol, required bool) {
+// files, and of MiniDebugInfo. any is false where there is no table.
+func (r *replay) symbols() (all []codeSymbol, any bool) {
+	if r.symbolList != nil {
+		return r.symbolList, r.anySymbols
+	}
 	main, err := r.img.Symbols()
 	if err != nil {
 		r.c.unverified(CheckPublics, 1, err.Error())
 	}
 	all = r.appendSymbols(all, main, true)
+	all, mini := r.appendMini(all)
 	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
 		if f == nil {
 			continue
@@ -42,7 +45,25 @@ func (r *replay) symbols() (all []codeSymbol, required bool) {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function))
 	})
 	all = slices.CompactFunc(all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
-	return all, main != nil
+	r.symbolList, r.anySymbols = all, main != nil || mini
+	return all, r.anySymbols
+}
+
+// appendMini appends the symbols in .gnu_debugdata; false without any.
+func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
+	f, err := r.img.Main.DebugData()
+	if err != nil {
+		r.c.unverified(CheckPublics, 1, err.Error())
+	}
+	if f == nil {
+		return all, false
+	}
+	defer f.Close()
+	t, err := f.Symtab()
+	if err != nil {
+		r.c.unverified(CheckPublics, 1, err.Error())
+	}
+	return r.appendSymbols(all, t, true), t != nil
 }
 
 func compareBool(a, b bool) int {
@@ -102,16 +123,23 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 	return all
 }
 
-// aliasNames are the names of the symbols at each address, and the end of the
-// largest function symbol there.
-func (r *replay) aliasNames() (names map[uint64][]uint32, ends map[uint64]uint64) {
+// aliasTable are the names of the symbols at each address, and the ends of the
+// function symbols there that have a size.
+type aliasTable struct {
+	names map[uint64][]uint32
+	ends  map[uint64][]uint64
+}
+
+func (r *replay) aliasNames() *aliasTable {
 	all, _ := r.symbols()
-	names, ends = map[uint64][]uint32{}, map[uint64]uint64{}
+	t := &aliasTable{names: map[uint64][]uint32{}, ends: map[uint64][]uint64{}}
 	for _, s := range all {
-		names[s.addr] = append(names[s.addr], s.name)
-		ends[s.addr] = max(ends[s.addr], s.end)
+		t.names[s.addr] = append(t.names[s.addr], s.name)
+		if s.end > s.addr && !slices.Contains(t.ends[s.addr], s.end) {
+			t.ends[s.addr] = append(t.ends[s.addr], s.end)
+		}
 	}
-	return names, ends
+	return t
 }
 
 // checkPublics: every function symbol that no FUNC covers has a PUBLIC, and

@@ -261,6 +261,9 @@ func (c *collector) report() *Report {
 		if k == nil || c.only != nil && !c.only[name] {
 			continue
 		}
+		if k.State == Checked && k.Compared == 0 && k.Unverified > 0 {
+			k.State = NotVerified
+		}
 		slices.Sort(k.Notes)
 		r.Checks = append(r.Checks, *k)
 		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)

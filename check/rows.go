@@ -29,7 +29,7 @@ type unitLines struct {
 func (d *dwarfData) lines(u *unitHeader, root *dwarf.Entry, code ranges, paths *pathTable) (t unitLines, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = recovered(r)
+			err = recovered("debug/dwarf", r)
 		}
 	}()
 	off, ok := root.Val(dwarf.AttrStmtList).(int64)
@@ -143,6 +143,18 @@ func (t *unitLines) from(addr uint64) []lineRun {
 		return 1
 	})
 	return t.runs[i:]
+}
+
+// code is where the runs are.
+func (t *unitLines) code() (r ranges) {
+	for _, x := range t.runs {
+		if n := len(r); n > 0 && r[n-1].hi == x.lo {
+			r[n-1].hi = x.hi
+		} else {
+			r = append(r, addrRange{x.lo, x.hi})
+		}
+	}
+	return r
 }
 
 // file is the number of a file of the table.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"debug/dwarf"
 	"slices"
-	"strings"
 )
 
 // unitScan is what the DIEs of one unit say.
@@ -31,7 +30,7 @@ type scanFunc struct {
 
 // scanInline is an inlined call with code. callFile is -1 without one.
 type scanInline struct {
-	origin             dwarf.Offset
+	origin             dieRef
 	fn                 int32
 	depth              uint32
 	callFile, callLine int64
@@ -42,8 +41,9 @@ type scanInline struct {
 type decl struct {
 	off           dwarf.Offset
 	linkage, name string
-	origin        dwarf.Offset // abstract origin or specification, 0 for none
-	scope         int32        // index of scopes, -1 for none
+	origin        dieRef // abstract origin or specification
+	scope         int32  // index of scopes, -1 for none
+	unread        bool   // a name is in a supplementary file that is not there
 }
 
 type scope struct {
@@ -68,7 +68,7 @@ func (d *dwarfData) scanUnit(ctx context.Context, u *unitHeader, code ranges) (s
 	s = &unitScan{}
 	defer func() {
 		if r := recover(); r != nil {
-			err = recovered(r)
+			err = recovered("debug/dwarf", r)
 		}
 		s.finish()
 	}()
@@ -175,7 +175,10 @@ func (w *unitWalk) root(e *dwarf.Entry) {
 
 // open adds a scope.
 func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
-	name, _ := e.Val(dwarf.AttrName).(string)
+	var name string
+	if f := e.AttrField(dwarf.AttrName); f != nil {
+		name, _ = w.d.text(f)
+	}
 	w.s.scopes = append(w.s.scopes, scope{w.scope, decl, name})
 	return int32(len(w.s.scopes) - 1)
 }
@@ -183,21 +186,8 @@ func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
 // subprogram adds a function, and returns what holds for its children.
 func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 	s := w.s
-	n := decl{off: e.Offset, scope: w.scope}
-	for i := range e.Field {
-		switch f := &e.Field[i]; f.Attr {
-		case dwarf.AttrName:
-			n.name, _ = f.Val.(string)
-		case dwarf.AttrLinkageName, attrMIPSLinkageName:
-			n.linkage, _ = f.Val.(string)
-		case dwarf.AttrAbstractOrigin:
-			n.origin, _ = f.Val.(dwarf.Offset)
-		case dwarf.AttrSpecification:
-			if n.origin == 0 {
-				n.origin, _ = f.Val.(dwarf.Offset)
-			}
-		}
-	}
+	n := w.d.declOf(e)
+	n.scope = w.scope
 	s.decls = append(s.decls, n)
 	inner := dieFrame{fn: -1, scope: w.open(e, int32(len(s.decls)-1))}
 	r := w.ranges(e)
@@ -207,9 +197,6 @@ func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 	}
 	return inner
 }
-
-// attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
-const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
 // ranges adds the ranges of a DIE.
 func (w *unitWalk) ranges(e *dwarf.Entry) span {
@@ -225,10 +212,11 @@ func (w *unitWalk) ranges(e *dwarf.Entry) span {
 // inline adds an inlined call; false for one that says nothing: without code,
 // or without an origin, as gcc writes them.
 func (w *unitWalk) inline(e *dwarf.Entry) bool {
-	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-	if !ok {
+	f := e.AttrField(dwarf.AttrAbstractOrigin)
+	if f == nil {
 		return false
 	}
+	origin := referenceOf(f)
 	in := scanInline{origin: origin, fn: w.fn, depth: w.depth, callFile: -1, ranges: w.ranges(e)}
 	if in.ranges.len() == 0 {
 		return false
@@ -252,94 +240,4 @@ func (s *unitScan) finish() {
 		}
 		s.funcs[f].inlines = span{from, i}
 	}
-}
-
-// declAt is the subprogram DIE at an offset of this unit.
-func (s *unitScan) declAt(off dwarf.Offset) *decl {
-	i, ok := slices.BinarySearchFunc(s.decls, off, func(d decl, o dwarf.Offset) int { return cmp.Compare(d.off, o) })
-	if !ok {
-		return nil
-	}
-	return &s.decls[i]
-}
-
-// scopePath lists the names of the scopes around a declaration, outermost
-// first; one without a name is "".
-func (s *unitScan) scopePath(i int32) (path []string) {
-	for ; i >= 0; i = s.scopes[i].parent {
-		path = append(path, s.scopeName(&s.scopes[i]))
-	}
-	slices.Reverse(path)
-	return path
-}
-
-// scopeName is the name of a scope; that of a function may be at its origin,
-// and its linkage name, where it has one, follows behind linkageMark.
-func (s *unitScan) scopeName(c *scope) string {
-	if c.decl < 0 {
-		return c.name
-	}
-	d := &s.decls[c.decl]
-	name, linkage := d.name, d.linkage
-	for range maxChain {
-		if d = s.declAt(d.origin); d == nil {
-			break
-		}
-		name, linkage = cmp.Or(name, d.name), cmp.Or(linkage, d.linkage)
-	}
-	if linkage != "" {
-		name += linkageMark + linkage
-	}
-	return name
-}
-
-// maxChain bounds the steps from a concrete function to its first declaration.
-const maxChain = 16
-
-// naming follows a subprogram DIE to what names it. far reads DIEs of other
-// units; it is used by one goroutine.
-func (s *unitScan) naming(off dwarf.Offset, far *dwarf.Reader) (n nameKey) {
-	var path []string
-	for range maxChain {
-		d := s.declAt(off)
-		if d == nil {
-			if d = farDecl(off, far); d == nil {
-				break
-			}
-			n.far = true
-		}
-		n.linkage, n.name = cmp.Or(n.linkage, d.linkage), cmp.Or(n.name, d.name)
-		if d.name != "" || d.origin == 0 {
-			path = s.scopePath(d.scope)
-		}
-		if d.origin == 0 {
-			break
-		}
-		off = d.origin
-	}
-	if len(path) > 0 {
-		n.scope = strings.Join(path, "\x00") + "\x00"
-	}
-	return n
-}
-
-// farDecl reads the names of a DIE in another unit, or in a subtree that the
-// scan passed over. Its scope is not known.
-func farDecl(off dwarf.Offset, r *dwarf.Reader) *decl {
-	r.Seek(off)
-	e, err := r.Next()
-	if err != nil || e == nil {
-		return nil
-	}
-	d := &decl{off: off, scope: -1}
-	d.name, _ = e.Val(dwarf.AttrName).(string)
-	if d.linkage, _ = e.Val(dwarf.AttrLinkageName).(string); d.linkage == "" {
-		d.linkage, _ = e.Val(attrMIPSLinkageName).(string)
-	}
-	for _, a := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
-		if o, ok := e.Val(a).(dwarf.Offset); ok && d.origin == 0 {
-			d.origin = o
-		}
-	}
-	return d
 }

@@ -126,7 +126,7 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 		word := uint64(disp)
 		switch {
 		case code[at+1] == 0xa3:
-			word = base + uint64(disp)
+			word = uint64(uint32(base) + disp) // which may be below the base
 		case wide:
 			word = addr + uint64(at) + 6 + uint64(int64(int32(disp)))
 		}

@@ -210,6 +210,9 @@ func (u *unwinder) signalFrames() {
 			r.c.wrong(r.s.finding(CheckSignal, r.s.infos[i].line, 0, "want an address and a size"), 1)
 			continue
 		}
+		if at, ok := lines[x.Addr]; ok {
+			r.c.wrong(r.s.finding(CheckDuplicates, r.s.infos[i].line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
+		}
 		have = append(have, addrRange{x.Addr, x.Addr + uint64(x.Size)})
 		lines[x.Addr] = r.s.infos[i].line
 	}

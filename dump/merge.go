@@ -149,7 +149,7 @@ func (m *merger) readSecond(f *frame) {
 			m.regs = append(m.regs, row.Regs...)
 			kept := *row
 			kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
-			if fde.Current().Outermost() {
+			if e := fde.Current(); e.Outermost() {
 				kept.CFA = entryCFA(fde.Chunk().ABI)
 			}
 			m.rows = append(m.rows, kept)

@@ -37,9 +37,10 @@ type FDE struct {
 	span     uint64 // bytes that one pass over the FREs describes
 	minWords uint8  // words of an FRE that have a meaning
 	maxWords uint8
+	usual    bool // quick may read the FREs
 
 	// The row under way.
-	cur  FRE
+	at   int // the place of its FRE
 	row  cfi.Row
 	regs [3]cfi.RegRule
 }
@@ -78,7 +79,8 @@ func (f *FDE) read(c *Chunk, i int) error {
 	size := c.entrySize()
 	at := c.fdes0 + i*size
 	big := c.big
-	r := wire.New(sectionName, c.data[:c.end], big)
+	var r wire.Cursor
+	r.Reset(sectionName, c.data[:c.end], big)
 	r.Seek(uint64(at))
 	b := r.Bytes(uint64(size)) // inside: place has checked the table
 	f.Index, f.Offset, f.chunk = i, at, c
@@ -150,6 +152,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	if f.chunk.Version == 1 {
 		f.minWords = 1
 	}
+	f.usual = !f.Flex && f.chunk.FixedFP == 0 && !(f.chunk.regWords && f.chunk.FixedRA != 0)
 	f.span = uint64(f.Size)
 	if f.PCMask {
 		f.span = uint64(f.RepSize)
@@ -166,11 +169,10 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	}
 }
 
-// cursor stands at the first FRE and ends with the sub-section.
-func (f *FDE) cursor() wire.Cursor {
-	c := wire.New(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
-	c.Seek(uint64(f.freAt))
-	return c
+// cursorAt makes c stand at an offset among the FREs and end with them.
+func (f *FDE) cursorAt(c *wire.Cursor, at int) {
+	c.Reset(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
+	c.Seek(uint64(at))
 }
 
 // anchor is the address from which the start field at offset at counts.

@@ -147,11 +147,12 @@ func checkRows(t *testing.T, f *FDE) {
 		next = row.End
 		for _, pc := range []uint64{row.Begin, row.End - 1} {
 			e, ok, err := f.Find(pc)
-			if !ok || err != nil || e != *f.Current() {
-				t.Fatalf("Find(%#x) = %+v, %v, %v; the row's is %+v", pc, e, ok, err, *f.Current())
+			if !ok || err != nil || e != f.Current() {
+				t.Fatalf("Find(%#x) = %+v, %v, %v; the row's is %+v", pc, e, ok, err, f.Current())
 			}
 		}
-		cfa, ra, fp := f.Rules(f.Current())
+		e := f.Current()
+		cfa, ra, fp := f.Rules(&e)
 		abi := f.Chunk().ABI
 		if d := cmp.Diff(cfa, row.CFA) + cmp.Diff(ra, row.Rule(abi.RA())) + cmp.Diff(fp, row.Rule(abi.FP())); d != "" {
 			t.Fatalf("row at %#x: %s", row.Begin, d)

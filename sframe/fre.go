@@ -48,10 +48,13 @@ func (e *FRE) WordSize() int { return 1 << (e.Info >> 5 & 3) }
 // ends them with an error.
 func (f *FDE) FREs() iter.Seq2[FRE, error] {
 	return func(yield func(FRE, error) bool) {
-		c := f.cursor()
+		var c wire.Cursor
+		f.cursorAt(&c, f.freAt)
 		e := FRE{}
 		for range f.NumFREs {
-			e.Offset, e.Start, e.Info = f.readHead(&c, e.Start)
+			e.Offset = c.Pos()
+			h := f.readHead(&c, e.Start)
+			e.Start, e.Info = h.start, h.info
 			f.readWords(&c, &e)
 			if c.Err() != nil {
 				yield(FRE{}, c.Err())
@@ -64,16 +67,21 @@ func (f *FDE) FREs() iter.Seq2[FRE, error] {
 	}
 }
 
-// readHead reads start field and info byte of the FRE at the cursor, whose
-// offset is at. The start
-// must not lie before prev, and at the end of the function at the latest:
-// assemblers write an FRE there for CFI behind the last instruction.
-func (f *FDE) readHead(c *wire.Cursor, prev uint32) (at int, start uint32, info uint8) {
-	at = c.Pos()
+// head is the part of an FRE in front of its words.
+type head struct {
+	start uint32
+	info  uint8
+}
+
+// readHead reads the head of the FRE at the cursor. The start must not lie
+// before prev, and at the end of the function at the latest: assemblers write
+// an FRE there for CFI behind the last instruction.
+func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
+	at, start := c.Pos(), uint32(0)
 	b := c.Bytes(uint64(f.addrSize) + 1)
 	switch {
 	case b == nil:
-		return at, 0, 0
+		return head{}
 	case len(b) == 2:
 		start = uint32(b[0])
 	case len(b) == 3:
@@ -86,7 +94,7 @@ func (f *FDE) readHead(c *wire.Cursor, prev uint32) (at int, start uint32, info 
 	} else if uint64(start) > f.span {
 		c.Fail(at, ErrStart)
 	}
-	return at, start, b[len(b)-1]
+	return head{start, b[len(b)-1]}
 }
 
 // readWords reads the data words that belong to the info byte, which is the

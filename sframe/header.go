@@ -66,6 +66,10 @@ type Chunk struct {
 	sp       cfi.Reg
 	fp       cfi.Reg
 	ra       cfi.Reg
+	bases    [2]cfi.Reg // of the CFA: FP, SP
+	raSlot   int        // of RA's rule in a row; SP's, if any, is behind it
+	scale    int64      // of a CFA's word
+	bias     int64
 	maxWords uint8 // that have a meaning in an FRE of a default FDE
 	regWords bool  // an odd word names a register (V2 errata, s390x)
 }
@@ -108,6 +112,11 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	}
 	c.big = r.BigEndian()
 	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
+	c.bases = [2]cfi.Reg{c.fp, c.sp}
+	c.raSlot, c.scale, c.bias = 2, 1, 0
+	if c.ABI == S390X {
+		c.raSlot, c.scale, c.bias = 1, 8, s390xCFABias
+	}
 	c.regWords = c.ABI == S390X && c.Version == 2
 	c.maxWords = 3
 	if c.FixedRA != 0 {

@@ -235,7 +235,7 @@ func compareEHFrame(t *testing.T, path string) {
 				t.Fatal(err)
 			}
 			got := pcRules{ruleText(row.CFA), same(row.Rule(abi.RA())), same(row.Rule(abi.FP())), row.RASigned}
-			if f.Current().Outermost() {
+			if e := f.Current(); e.Outermost() {
 				got.cfa = ""
 			}
 			for pc := row.Begin; pc < row.End; pc++ {

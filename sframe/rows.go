@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"symkit/cfi"
+	"symkit/internal/wire"
 )
 
 // Rows yields the function's rows in address order: one per FRE that describes
@@ -22,7 +23,14 @@ func (f *FDE) Rows() iter.Seq2[*cfi.Row, error] {
 
 // Current is the FRE behind the row that Rows has yielded last: what a cfi.Row
 // cannot hold (TopmostOnly takes it).
-func (f *FDE) Current() *FRE { return &f.cur }
+func (f *FDE) Current() (e FRE) {
+	var c wire.Cursor
+	f.cursorAt(&c, f.at)
+	h := f.readHead(&c, 0)
+	e.Offset, e.Start, e.Info = f.at, h.start, h.info
+	f.readWords(&c, &e)
+	return e
+}
 
 func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	if f.NumFREs == 0 || f.Size == 0 {
@@ -30,60 +38,79 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	}
 	size, span := uint64(f.Size), f.span
 	for at := uint64(0); at < size; at += span {
-		if !f.block(f.Start+at, min(span, size-at), yield) {
+		var p pass
+		p.f, p.base, p.size, p.left = f, f.Start+at, min(span, size-at), f.NumFREs
+		f.cursorAt(&p.c, f.freAt)
+		if !p.rows(yield) {
 			return
 		}
 	}
 }
 
-// block yields the rows of one pass over the FREs, for size bytes from base.
-func (f *FDE) block(base, size uint64, yield func(*cfi.Row, error) bool) bool {
-	c := f.cursor()
-	e, row := &f.cur, &f.row
-	at, start, info := f.readHead(&c, 0)
-	for left := f.NumFREs; left > 0; left-- {
-		e.Offset, e.Start, e.Info = at, start, info
-		f.readWords(&c, e)
-		begin, end := uint64(start), size
-		if left > 1 {
-			at, start, info = f.readHead(&c, start)
-			end = min(end, uint64(start))
-		}
-		if err := c.Err(); err != nil {
-			yield(nil, err)
+// pass is one pass over the FREs of an FDE, for size bytes from base.
+type pass struct {
+	f          *FDE
+	base, size uint64
+	left       uint32      // FREs, with the one under way
+	head                   // of the FRE under way
+	c          wire.Cursor // behind the head
+}
+
+func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
+	p.head = p.f.readHead(&p.c, 0)
+	for p.left > 0 {
+		if p.f.usual && !p.quick(yield) {
 			return false
 		}
-		if begin < end {
-			row.Begin, row.End = base+begin, base+end
-			f.fill(row, e)
-			if !yield(row, nil) {
-				return false
-			}
+		if p.left > 0 && !p.general(yield) {
+			return false
 		}
 	}
 	return true
 }
 
-// fill sets the rules of the row, registers ascending: on every ABI the number
-// of FP is below that of RA; SP's, in a row on s390x only, is above both.
-func (f *FDE) fill(row *cfi.Row, e *FRE) {
-	var ra, fp cfi.Rule
-	row.CFA, ra, fp = f.Rules(e)
-	n := 0
-	if fp.Kind != cfi.KindNone {
-		f.regs[n] = cfi.RegRule{Reg: f.chunk.fp, Rule: fp}
-		n++
+// general yields the row of the FRE under way, whatever it is like.
+func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
+	f := p.f
+	e := FRE{Info: p.info}
+	f.at = p.c.Pos() - f.addrSize - 1
+	f.readWords(&p.c, &e)
+	begin, end := uint64(p.start), p.size
+	if p.left--; p.left > 0 {
+		p.head = f.readHead(&p.c, p.start)
+		end = min(end, uint64(p.start))
+	}
+	if err := p.c.Err(); err != nil {
+		yield(nil, err)
+		return false
+	}
+	if begin >= end {
+		return true
+	}
+	f.row.Begin, f.row.End = p.base+begin, p.base+end
+	f.setRules(f.Rules(&e))
+	f.row.RASigned = e.Mangled()
+	return yield(&f.row, nil)
+}
+
+// setRules sets the rules of the row, registers ascending: on every ABI the
+// number of FP is below that of RA; SP's, in a row on s390x only, is above both.
+func (f *FDE) setRules(cfa, ra, fp cfi.Rule) {
+	i := len(f.regs)
+	if f.chunk.ABI == S390X && cfa.Kind != cfi.KindNone {
+		i--
+		f.regs[i] = cfi.RegRule{Reg: f.chunk.sp, Rule: cfi.Rule{Kind: cfi.KindCFA, Off: s390xSPOffset}}
 	}
 	if ra.Kind != cfi.KindNone {
-		f.regs[n] = cfi.RegRule{Reg: f.chunk.ra, Rule: ra}
-		n++
+		i--
+		f.regs[i] = cfi.RegRule{Reg: f.chunk.ra, Rule: ra}
 	}
-	if f.chunk.ABI == S390X && e.N != 0 {
-		f.regs[n] = cfi.RegRule{Reg: f.chunk.sp, Rule: cfi.Rule{Kind: cfi.KindCFA, Off: s390xSPOffset}}
-		n++
+	if fp.Kind != cfi.KindNone {
+		i--
+		f.regs[i] = cfi.RegRule{Reg: f.chunk.fp, Rule: fp}
 	}
-	row.Regs = f.regs[:n]
-	row.RASigned = e.Mangled()
+	f.row.CFA = cfa
+	f.row.Regs = f.regs[i:]
 }
 
 // Find gives the FRE for a PC: the last whose start is not behind it (SFrame

@@ -61,7 +61,7 @@ func rowsText(t testing.TB, s *Section) string {
 			if row.RASigned {
 				b.WriteString(" mangled")
 			}
-			if f.TopmostOnly(f.Current()) {
+			if e := f.Current(); f.TopmostOnly(&e) {
 				b.WriteString(" topmost")
 			}
 			b.WriteString("\n")

@@ -55,10 +55,7 @@ func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 // cfaOffset decodes the offset of a CFA word, which s390x scales and biases, in
 // flexible FDEs too.
 func (c *Chunk) cfaOffset(w int32) int64 {
-	if c.ABI == S390X {
-		return int64(w)*8 + s390xCFABias
-	}
-	return int64(w)
+	return int64(w)*c.scale + c.bias
 }
 
 // saved is the rule that an RA or FP word of a default FDE stands for.

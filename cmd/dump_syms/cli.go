@@ -90,8 +90,8 @@ func (c *cli) Validate() error {
 		return fmt.Errorf("--id %q: want hexadecimal digits", c.ID)
 	}
 	renamed := len(c.PathMap)+len(c.MappingSrc) > 0 || c.MappingFile != ""
-	if c.Check && (c.ID != "" || renamed || c.Header) {
-		return fmt.Errorf("--check compares with the file's own id and names: leave --id, --header-only and the path mapping out")
+	if c.Check && (renamed || c.Header) {
+		return fmt.Errorf("--check compares with the file's own names: leave --header-only and the path mapping out")
 	}
 	if c.Jobs < 0 {
 		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)

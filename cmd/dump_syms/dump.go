@@ -92,7 +92,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 		return 0, err
 	}
 	report, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
-		Names: []string{m.Name}, OS: c.OS, KeepAddress: c.Keep, Jobs: c.Jobs,
+		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
 	})
 	if err != nil {
 		return 0, err

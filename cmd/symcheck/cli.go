@@ -112,6 +112,7 @@ type replayCmd struct {
 
 	DebugDir []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug."`
 	Name     []string      `placeholder:"NAME" help:"Accept NAME as module name, besides SONAME and file name."`
+	ID       string        `name:"id" placeholder:"ID" help:"Accept ID as module id, besides the file's own."`
 	OS       string        `name:"os" placeholder:"OS" help:"Operating system that MODULE must have. Default: Linux."`
 	Keep     bool          `name:"preserve-load-address" help:"The symbol file has addresses as in the ELF file, not relative to its load address."`
 	Jobs     int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The report is the same for any N."`

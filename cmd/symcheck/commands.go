@@ -23,13 +23,15 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer data.close()
-	img, err := c.open(e)
+	img, others, err := c.open(e)
 	if err != nil {
 		return err
 	}
 	defer img.Close()
+	defer others.Close()
 	opt := out.options()
-	opt.Names, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.OS, c.Keep, c.Jobs
+	opt.Companions = others
+	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, img, data.bytes, opt)

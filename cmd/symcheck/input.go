@@ -8,10 +8,29 @@ import (
 	"symkit/elfx"
 )
 
-// open opens the ELF files among the paths. A directory is one to look for
-// debug files in.
-func (c *replayCmd) open(e *env) (*elfx.Image, error) {
-	dirs := c.DebugDir
+// open opens the ELF files among the paths, and the image's companions. A
+// directory is one to look for debug files in.
+func (c *replayCmd) open(e *env) (*elfx.Image, *elfx.Companions, error) {
+	img, dirs, err := c.openImage()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(dirs) == 0 {
+		dirs = []string{elfx.DefaultDebugDir}
+	}
+	if img.Debug == nil {
+		findDebug(e, img, dirs)
+	}
+	others := img.FindCompanions(elfx.Places{DebugDirs: dirs})
+	for _, p := range others.Probes() {
+		warnRejected(e, p)
+	}
+	return img, others, nil
+}
+
+// openImage also returns the directories to look for debug files in.
+func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
+	dirs = c.DebugDir
 	var files []*elfx.File
 	closeAll := func() {
 		for _, f := range files {
@@ -26,25 +45,21 @@ func (c *replayCmd) open(e *env) (*elfx.Image, error) {
 		f, err := elfx.Open(path)
 		if err != nil {
 			closeAll()
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, f)
 	}
 	if len(files) == 0 || len(files) > 2 {
 		closeAll()
-		return nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
+		return nil, nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
 	}
 	files = append(files, nil)
-	img, err := elfx.Join(files[0], files[1])
-	if err != nil {
+	if img, err = elfx.Join(files[0], files[1]); err != nil {
 		files = files[:2]
 		closeAll()
-		return nil, err
+		return nil, nil, err
 	}
-	if img.Debug == nil {
-		findDebug(e, img, dirs)
-	}
-	return img, nil
+	return img, dirs, nil
 }
 
 // findDebug looks for the debug file of a program without debug information.
@@ -52,14 +67,9 @@ func findDebug(e *env, img *elfx.Image, dirs []string) {
 	if s := img.Main.Section(".debug_info"); s != nil && s.Present() {
 		return
 	}
-	if len(dirs) == 0 {
-		dirs = []string{elfx.DefaultDebugDir}
-	}
 	found, probes := img.Main.FindDebug(dirs)
 	for _, p := range probes {
-		if p.Rejected() {
-			fmt.Fprintf(e.stderr, "symcheck: warning: %s: not used: %v\n", p.Path, p.Err)
-		}
+		warnRejected(e, p)
 	}
 	if found == nil {
 		return
@@ -71,6 +81,12 @@ func findDebug(e *env, img *elfx.Image, dirs []string) {
 		return
 	}
 	*img = *joined
+}
+
+func warnRejected(e *env, p elfx.Probe) {
+	if p.Rejected() {
+		fmt.Fprintf(e.stderr, "symcheck: warning: %s: not used: %v\n", p.Path, p.Err)
+	}
 }
 
 // symData is an opened symbol file.

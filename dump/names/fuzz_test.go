@@ -37,3 +37,26 @@ func FuzzDemangle(f *testing.F) {
 		}
 	})
 }
+
+// FuzzCxx: what cxxTree demangles is what the library says, and all that it is
+// given ends.
+func FuzzCxx(f *testing.F) {
+	for _, test := range cxxKnown {
+		f.Add([]byte(test.in))
+	}
+	for _, test := range cxxLeft {
+		f.Add([]byte(test.in))
+	}
+	f.Fuzz(func(t *testing.T, name []byte) {
+		if len(name) > cxxMaxInput || isDeep(name) {
+			return
+		}
+		text, ok := cxxFast(name)
+		if !ok {
+			return
+		}
+		if want, wantOK := cxxLibrary(name); !wantOK || text != want {
+			t.Fatalf("%q:\n got     %q\n library %q, %v", name, text, want, wantOK)
+		}
+	})
+}

@@ -4,6 +4,9 @@ package names
 
 import (
 	"bytes"
+	"debug/elf"
+	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,6 +118,78 @@ func TestCorpusCxx(t *testing.T) {
 	}
 	names := symbols(t, has("_Z"), files...)
 	compare(t, 0, "gnu-v3", names, len(names)/1000)
+}
+
+// TestCorpusCxxLibrary: what cxxTree demangles is what the library says, for all
+// names of all files, and it knows nearly all.
+func TestCorpusCxxLibrary(t *testing.T) {
+	names, left, damaged := 0, 0, 0
+	for name := range corpusNames(t) {
+		if len(name) > cxxMaxInput || isDeep(name) {
+			continue
+		}
+		names++
+		got, ok := cxxFast(name)
+		want, wantOK := cxxLibrary(name)
+		switch {
+		case ok && (!wantOK || got != want):
+			t.Errorf("%s:\n got     %q\n library %q, %v", name, got, want, wantOK)
+		case !wantOK:
+			damaged++
+		case !ok:
+			left++
+		}
+	}
+	t.Logf("%d names, %d left to the library, %d that it refuses", names, left, damaged)
+	if names < 500_000 || left > names/50 {
+		t.Errorf("%d of %d names left to the library", left, names)
+	}
+}
+
+// corpusNames yields the C++ names in the string tables of the corpus, each
+// once.
+func corpusNames(t *testing.T) iter.Seq[[]byte] {
+	corpus := os.Getenv("SYMKIT_CORPUS")
+	if corpus == "" {
+		t.Fatal("SYMKIT_CORPUS is not set")
+	}
+	seen := map[string]bool{}
+	return func(yield func([]byte) bool) {
+		err := filepath.WalkDir(corpus, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			f, err := elf.Open(path)
+			if err != nil {
+				return nil
+			}
+			defer f.Close()
+			for _, table := range []string{".strtab", ".dynstr", ".debug_str"} {
+				s := f.Section(table)
+				if s == nil || s.Type == elf.SHT_NOBITS {
+					continue
+				}
+				data, err := s.Data()
+				if err != nil {
+					return err
+				}
+				for name := range bytes.SplitSeq(data, []byte{0}) {
+					name, _, _ = bytes.Cut(name, []byte("@"))
+					if !bytes.HasPrefix(name, []byte("_Z")) || seen[string(name)] {
+						continue
+					}
+					seen[string(name)] = true
+					if !yield(name) {
+						return fs.SkipAll
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestOracleRust(t *testing.T) {

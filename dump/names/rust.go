@@ -20,7 +20,7 @@ var rustEscapes = map[string]string{
 // an identifier, such as that of __rust_begin_short_backtrace.
 func rustLegacy(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_ZN"))
-	if !ok {
+	if !ok || !bytes.Contains(s, []byte("17h")) {
 		return "", false
 	}
 	var out, last []byte

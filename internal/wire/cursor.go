@@ -28,6 +28,12 @@ func New(section string, data []byte, bigEndian bool) Cursor {
 	return Cursor{data: data, section: section, big: bigEndian}
 }
 
+// Reset makes c what New returns. In a hot path it spares the copy, which waits
+// for the fields just stored.
+func (c *Cursor) Reset(section string, data []byte, bigEndian bool) {
+	c.data, c.pos, c.section, c.big, c.err = data, 0, section, bigEndian, nil
+}
+
 // Len is the number of bytes left: 0 after a failure.
 func (c *Cursor) Len() int { return len(c.data) - c.pos }
 
@@ -93,6 +99,9 @@ func (c *Cursor) Bytes(n uint64) []byte {
 	c.pos += int(n)
 	return b
 }
+
+// Rest aliases all bytes left, without passing over them.
+func (c *Cursor) Rest() []byte { return c.data[c.pos:len(c.data):len(c.data)] }
 
 // Sub returns a cursor over the next n bytes and passes over them. Its
 // positions go on counting from the start of the section. A failure here

@@ -246,13 +246,26 @@ func TestSub(t *testing.T) {
 func TestAliases(t *testing.T) {
 	data := []byte("ab\x00cd")
 	c := New(".test", data, false)
-	s, b := c.CString(), c.Bytes(1)
-	if &s[0] != &data[0] || &b[0] != &data[3] {
+	s, b, rest := c.CString(), c.Bytes(1), c.Rest()
+	if &s[0] != &data[0] || &b[0] != &data[3] || &rest[0] != &data[4] {
 		t.Error("copied")
 	}
 	_, _ = append(s, 'x'), append(b, 'y')
+	if len(rest) != 1 || cap(rest) != 1 || c.Pos() != 4 {
+		t.Errorf("rest of %d bytes, room for %d, cursor at %d", len(rest), cap(rest), c.Pos())
+	}
 	if string(data) != "ab\x00cd" {
 		t.Errorf("the section became %q", data)
+	}
+}
+
+// A cursor that has failed is as good as new after Reset.
+func TestReset(t *testing.T) {
+	c := New(".one", []byte("a"), false)
+	c.U32()
+	c.Reset(".two", []byte{1, 2}, true)
+	if v := c.U16(); v != 0x102 || c.Err() != nil || c.Section() != ".two" {
+		t.Errorf("%#x, %v in %s", v, c.Err(), c.Section())
 	}
 }
 

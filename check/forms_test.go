@@ -1,0 +1,153 @@
+package check
+
+import (
+	"bytes"
+	"debug/elf"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/elfx"
+)
+
+// twinOf is the plainly linked file with the code that the others have whose
+// debug information has another form.
+const twinOf = "cxx-x86_64-gcc12-O2-dw5.elf"
+
+// What is read is right, and what is not is counted under its own check, with
+// the reason. Nothing is a finding.
+func TestForms(t *testing.T) {
+	const (
+		split  = "units whose functions are in split DWARF files are not read"
+		symbol = "inlined calls of functions that only the symbol table knows"
+		unread = "inlined calls of functions that are not read"
+	)
+	for _, test := range []struct {
+		elf, sym string
+		notes    map[string][]string // by check, of what is not verified
+		states   map[string]State    // other than Checked
+	}{
+		{elf: "cxx-x86_64-gcc12-O2-dw5-types.elf", sym: twinOf},
+		{elf: "cxx-x86_64-gcc12-O2-dw5-zstd.elf", sym: twinOf},
+		{elf: "cxx-x86_64-gcc12-O2-dw5-zlib-gnu.elf", sym: twinOf},
+		{elf: "cxx-x86_64-clang14-O2-dw5-64.elf"},
+		{elf: "cxx-x86_64-gcc12-O2-dw5.o"},
+		{
+			elf: "cxx-x86_64-gcc12-O2-dw5-dwz.elf", sym: twinOf,
+			notes:  map[string][]string{CheckNames: {noteUnread}, CheckInlines: {noteUnread}},
+			states: map[string]State{CheckInlines: NotVerified},
+		},
+		{
+			// The lines are in the program itself.
+			elf: "cxx-x86_64-gcc12-O2-dw5-split.elf", sym: twinOf,
+			notes: map[string][]string{
+				CheckFuncs: {split}, CheckNames: {"of functions that are not read"}, CheckInlines: {unread, symbol},
+			},
+			states: map[string]State{CheckInlines: NotVerified},
+		},
+		{
+			elf: "cxx-x86_64-gcc12-O2-dw5-mini.elf", sym: twinOf,
+			notes: map[string][]string{
+				CheckFuncs: {"no debug information"}, CheckNames: {"no debug information"},
+				CheckLines: {"no debug information"}, CheckInlines: {"no debug information"},
+			},
+			states: map[string]State{CheckFuncs: NotInELF, CheckNames: NotInELF, CheckLines: NotInELF, CheckInlines: NotInELF},
+		},
+	} {
+		t.Run(test.elf, func(t *testing.T) {
+			checks := []string{CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI}
+			if strings.HasSuffix(test.elf, ".o") { // it has no symbols outside of functions
+				checks = slices.DeleteFunc(checks, func(s string) bool { return s == CheckPublics })
+			}
+			img := openTest(t, filepath.Join("..", "testdata", "elf", test.elf), test.elf)
+			sym := test.sym
+			if sym == "" {
+				sym = test.elf
+			}
+			rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Only: checks})
+			if rep.Total() > 0 {
+				t.Error(text(t, rep))
+			}
+			notes := map[string][]string{}
+			for _, k := range rep.Checks {
+				if k.Unverified > 0 {
+					notes[k.Name] = k.Notes
+				}
+				want := test.states[k.Name]
+				if want == "" {
+					want = Checked
+				}
+				if k.State != want || want == Checked && k.Compared == 0 {
+					t.Errorf("%s: %+v", k.Name, k)
+				}
+			}
+			want := map[string][]string{}
+			maps.Copy(want, test.notes)
+			if diff := cmp.Diff(want, notes); diff != "" {
+				t.Errorf("not verified (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// With dwz's supplementary file all names are verified, and a wrong one is
+// found.
+func TestSupplementary(t *testing.T) {
+	dir := t.TempDir()
+	const name = "cxx-x86_64-gcc12-O2-dw5-dwz"
+	for _, ext := range []string{".elf", ".alt"} {
+		if err := os.WriteFile(filepath.Join(dir, name+ext), readTest(t, filepath.Join("..", "testdata", "elf", name+ext)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := elfx.Open(filepath.Join(dir, name+".elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := &elfx.Image{Main: f}
+	t.Cleanup(func() { img.Close() })
+	others := img.FindCompanions(elfx.Places{})
+	t.Cleanup(others.Close)
+	opt := Options{Companions: others, Only: []string{CheckNames, CheckInlines}}
+	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))
+	rep := mustReplay(t, img, sym, opt)
+	for _, k := range rep.Checks {
+		if k.State != Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
+			t.Errorf("%+v\n%s", k, text(t, rep))
+		}
+	}
+	const origin = "shop::quote("
+	if !bytes.Contains(sym, []byte(origin)) {
+		t.Fatal("the symbol file has changed")
+	}
+	rep = mustReplay(t, img, bytes.Replace(sym, []byte(origin), []byte("shop::quota("), 1), opt)
+	if rep.Check(CheckInlines).Findings == 0 {
+		t.Error(text(t, rep))
+	}
+}
+
+// A relocation that cannot be applied makes what needs it not verified.
+func TestRelocLosses(t *testing.T) {
+	const name = "cxx-x86_64-gcc12-O2-dw5.o"
+	data := readTest(t, filepath.Join("..", "testdata", "elf", name))
+	e, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const relocType = 8 // offset of the type in an Elf64_Rela
+	data[e.Section(".rela.debug_line").Offset+relocType] = 0xfe
+	f, err := elfx.NewFile(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, filepath.Join("testdata", "own", name+".sym")), Options{})
+	k := rep.Check(CheckLines)
+	if k.Unverified != 1 || !strings.Contains(strings.Join(k.Notes, "\n"), "unknown relocation type") {
+		t.Errorf("%+v", k)
+	}
+}

@@ -1,0 +1,169 @@
+package check
+
+import (
+	"debug/gosym"
+	"errors"
+	"fmt"
+
+	"symkit/internal/wire"
+)
+
+// goSections are where Go's linker puts its function table.
+var goSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
+
+// errGoText: see goTable.
+var errGoText = errors.New("where the code that .gopclntab describes begins is not known")
+
+// goTable is the function table of a Go program.
+type goTable struct {
+	*gosym.Table
+	quantum uint64 // of instructions: addresses are multiples of it
+	paths   map[string]uint32
+}
+
+// quantumAt is the offset of the quantum in the table's header.
+const quantumAt = 6
+
+// goTable reads the function table of a Go program, by debug/gosym; nil without
+// one. Its addresses count from runtime.text, which only a symbol tells; what is
+// taken for it has to make the entry point the beginning of a function.
+func (r *replay) goTable() (t *goTable, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t, err = nil, recovered("debug/gosym", p)
+		}
+	}()
+	main := r.img.Main
+	var data []byte
+	for _, name := range goSections {
+		if data, err = main.SectionData(name); err != nil {
+			return nil, err
+		} else if len(data) > 0 {
+			break
+		}
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var starts []uint64
+	if text := main.Section(".text"); text != nil {
+		starts = append(starts, text.Addr)
+	}
+	starts = append(starts, headerText(data, main.BigEndian))
+	for _, start := range starts {
+		t, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
+		if err != nil {
+			return nil, fmt.Errorf("debug/gosym: %w", err)
+		}
+		if f := t.PCToFunc(main.Entry); f != nil && f.Entry == main.Entry {
+			return &goTable{t, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
+		}
+	}
+	return nil, errGoText
+}
+
+// headerText is the address of runtime.text in the header of a table, which Go
+// 1.18 to 1.25 fill in; garbage in others.
+func headerText(data []byte, bigEndian bool) uint64 {
+	c := wire.New(".gopclntab", data, bigEndian)
+	c.Skip(quantumAt + 1)
+	word := int(c.U8())
+	if word != 4 && word != 8 {
+		return 0
+	}
+	c.Skip(2 * uint64(word)) // numbers of functions and files
+	return c.Uint(word)
+}
+
+// goFunctions compares FUNC and line records with a Go program's own table,
+// where it has no other debug information. That has no inlined calls that
+// debug/gosym reads.
+func (r *replay) goFunctions(t *goTable) {
+	c, s := r.c, r.s
+	r.source = ".gopclntab"
+	for i := range t.Funcs {
+		f := &t.Funcs[i]
+		if f.Entry >= f.End || !r.code.contains(f.Entry) {
+			continue
+		}
+		fn := truthFunc{f.Entry, f.End, r.names.id(nameKey{name: f.Name}), r.functionCount}
+		r.functionCount++
+		for _, k := range r.at(f.Entry) {
+			// The table's own end is where the next function begins; the code
+			// ends where the lines do.
+			if end := s.funcs[k].end + r.bias; end < f.End && t.hasLine(end-1) && !t.hasLine(end) {
+				fn.hi = end
+			}
+			if len(s.lines) > 0 {
+				sf := &s.funcs[k]
+				r.lines[k].better(r.compareLines(sf, r.goLines(t, sf)))
+			}
+			if n := s.funcs[k].inlines.len(); n > 0 {
+				c.unverified(CheckInlines, uint64(n), "inlined calls of .gopclntab are not read")
+			}
+		}
+		r.truth = append(r.truth, fn)
+	}
+	r.reportFuncs()
+}
+
+// line is the position of the instruction at pc; below 0 for padding.
+func (t *goTable) line(pc uint64) (file string, line int) {
+	file, line, _ = t.PCToLine(pc &^ (t.quantum - 1))
+	return file, line
+}
+
+func (t *goTable) hasLine(pc uint64) bool {
+	_, line := t.line(pc)
+	return line > 0
+}
+
+// goLines are the lines of f: those of the first and last PC of each record and
+// of each gap. (debug/gosym tells a PC's by running the table from the
+// function's beginning, so to ask for each would take time squared.)
+func (r *replay) goLines(t *goTable, f *symFunc) (runs []lineRun) {
+	if !t.hasLine(f.addr + r.bias) {
+		return nil // the linker's own marks have no table; debug/gosym reads the first one of all
+	}
+	add := func(x lineRun) {
+		if int32(x.line) > 0 {
+			runs = append(runs, x)
+		}
+	}
+	ask := func(lo, hi uint64) {
+		at := func(pc uint64) lineRun {
+			file, line := t.line(pc)
+			id, ok := t.paths[file]
+			if !ok && file != "" {
+				id = r.paths.id(file)
+				t.paths[file] = id
+			}
+			return lineRun{lo: pc, hi: pc + 1, line: uint32(line), file: id}
+		}
+		first, last := at(lo), at(hi-1)
+		if first.line == last.line && first.file == last.file {
+			first.hi = hi
+			add(first)
+			return
+		}
+		first.hi = last.lo
+		add(first)
+		add(last)
+	}
+	pos, end := f.addr+r.bias, f.end+r.bias
+	lines := r.linesOf(f)
+	for i := range lines {
+		lo, hi := lines[i].addr+r.bias, min(lines[i].end()+r.bias, end)
+		if lo > pos {
+			ask(pos, min(lo, end))
+		}
+		if pos = max(pos, lo); hi > pos {
+			ask(pos, hi)
+			pos = hi
+		}
+	}
+	if pos < end {
+		ask(pos, end)
+	}
+	return runs
+}

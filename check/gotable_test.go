@@ -1,0 +1,117 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symkit/elfx"
+)
+
+// goSym are two functions of the fixture, as dump_syms writes them.
+const goSym = `MODULE Linux x86_64 E3F5B4DCCCCA61679E2345E7AC8F97ED0 go
+FILE 0 hello.go
+FUNC 7a740 3a 0 main.apply
+7a740 3a 19 0
+FUNC 7a780 bf 0 main.main
+7a780 12 21 0
+7a792 1e 22 0
+7a7b0 35 23 0
+7a7e5 c 24 0
+7a7f1 8 23 0
+7a7f9 36 24 0
+7a82f 6 25 0
+7a835 a 21 0
+`
+
+// goWithoutDWARF is a Go program whose debug information is called otherwise:
+// what is left is .gopclntab.
+func goWithoutDWARF(t *testing.T) []byte {
+	data := readTest(t, filepath.Join("..", "testdata", "elf", "go-x86_64-gc.elf"))
+	return bytes.Replace(data, []byte("\x00.debug_info\x00"), []byte("\x00.xebug_info\x00"), 1)
+}
+
+func TestGoTable(t *testing.T) {
+	f, err := elfx.NewFile("go", goWithoutDWARF(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := &elfx.Image{Main: f}
+	for _, test := range []struct {
+		old, new string
+		check    string
+		want     string
+	}{
+		{},
+		{"7a7e5 c 24 0", "7a7e5 c 25 0", CheckLines, "[0x7a7e5, 0x7a7f1): the line table says"},
+		{"7a7e5 c 24 0\n", "", CheckLines, "no line record for [0x7a7e5, 0x7a7f1)"},
+		{"hello.go\n", "other.go\n", CheckLines, "hello.go:19"},
+		{"main.apply", "main.supply", CheckNames, "the function is main.apply"},
+		{"FUNC 7a780 bf 0", "FUNC 7a780 b0 0", CheckFuncs, "0xb0 bytes: it has 0xc0 in the .gopclntab"},
+		{"FUNC 7a740", "FUNC 7a741", CheckFuncs, "no function of the .gopclntab begins at 0x7a741"},
+	} {
+		sym := strings.Replace(goSym, test.old, test.new, 1)
+		rep := mustReplay(t, img, []byte(sym), Options{Limit: 5000})
+		for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
+			k := rep.Check(name)
+			if k.State != Checked || k.Compared == 0 || name != test.check && k.Wrong > 0 {
+				t.Errorf("%q: %+v", test.new, k)
+			}
+		}
+		if test.check != "" && !strings.Contains(text(t, rep), test.want) {
+			t.Errorf("%q: not reported: %s\n%v", test.new, test.want, rep.Check(test.check))
+		}
+	}
+}
+
+// Where the table's code begins is not guessed.
+func TestGoTableText(t *testing.T) {
+	data := goWithoutDWARF(t)
+	const entry = 24 // offset of e_entry in an Elf64_Ehdr
+	data[entry]++
+	f, err := elfx.NewFile("go", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
+	for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
+		if k := rep.Check(name); k.State != NotVerified || k.Unverified == 0 || k.Notes[0] != errGoText.Error() {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// A damaged table: a report, and soon.
+func TestDamagedGoTable(t *testing.T) {
+	whole := goWithoutDWARF(t)
+	e, err := elf.NewFile(bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := e.Section(".gopclntab")
+	for i := range 20 {
+		rng := rand.New(rand.NewPCG(3, uint64(i)))
+		data := bytes.Clone(whole)
+		for range 1 + rng.IntN(4) {
+			data[table.Offset+uint64(rng.IntN(72))] = byte(rng.Uint32()) // the header
+		}
+		for range rng.IntN(200) {
+			data[table.Offset+uint64(rng.Int64N(int64(table.Size)))] = byte(rng.Uint32())
+		}
+		f, err := elfx.NewFile("go", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		if _, err := Replay(ctx, &elfx.Image{Main: f}, []byte(goSym), Options{}); errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d: %v", i, err)
+		}
+		stop()
+	}
+}

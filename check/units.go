@@ -1,0 +1,264 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"symkit/elfx"
+)
+
+// worker is the state of one goroutine.
+type worker struct {
+	r          *replay
+	same       map[uint64]likeness // by origin and name
+	calls      []call
+	symCalls   []call
+	borders    []uint64
+	have, want []call
+}
+
+// functions compares FUNC, line and INLINE records with the DWARF, unit by
+// unit.
+func (r *replay) functions(dwarfErr error) error {
+	c, s := r.c, r.s
+	c.begin(CheckFuncs, "functions")
+	c.begin(CheckNames, "functions")
+	c.begin(CheckLines, "PCs")
+	c.begin(CheckInlines, "PCs")
+	r.checkCode()
+	if len(s.lines) == 0 {
+		c.state(CheckLines, NotInFile, "")
+	}
+	if len(s.inlines) == 0 {
+		c.state(CheckInlines, NotInFile, "")
+	}
+	if dwarfErr == nil && r.dw != nil && len(r.dw.units) > 0 {
+		if err := r.units(); err != nil {
+			return err
+		}
+		r.reportFuncs()
+		return nil
+	}
+	state, note := NotInELF, "no debug information"
+	if dwarfErr != nil {
+		state, note = NotVerified, dwarfErr.Error()
+	} else if t, err := r.goTable(); err != nil {
+		state, note = NotVerified, err.Error()
+	} else if t != nil {
+		r.goFunctions(t)
+		return nil
+	}
+	for _, class := range []struct {
+		check   string
+		records int
+	}{{CheckFuncs, len(s.funcs)}, {CheckNames, len(s.funcs)}, {CheckLines, len(s.lines)}, {CheckInlines, len(s.inlines)}} {
+		if c.unverified(class.check, uint64(class.records), ""); class.records > 0 || class.check == CheckFuncs {
+			c.state(class.check, state, note)
+		}
+	}
+	return nil
+}
+
+// hole says that part of the DWARF could not be read.
+func (r *replay) hole(check string, n uint64, why string) {
+	r.mu.Lock()
+	r.holes = true
+	r.mu.Unlock()
+	r.c.unverified(check, n, why)
+}
+
+// units compares all units, several at once.
+func (r *replay) units() error {
+	var next, done atomic.Int64
+	g, ctx := errgroup.WithContext(r.ctx)
+	n := int64(len(r.dw.units))
+	for range r.opt.Jobs {
+		w := &worker{r: r, same: map[uint64]likeness{}}
+		g.Go(func() error {
+			return elfx.Guard(func() error {
+				for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
+					if err := w.unit(ctx, &r.dw.units[i]); err != nil {
+						return err
+					}
+					r.progress("functions, lines, inlined calls", int(done.Add(1)), int(n))
+				}
+				return nil
+			})
+		})
+	}
+	return g.Wait()
+}
+
+// unit compares what one unit describes.
+func (w *worker) unit(ctx context.Context, u *unitHeader) error {
+	r := w.r
+	if u.kind == utType || u.kind == utSplitType {
+		return nil
+	}
+	s, err := r.dw.scanUnit(ctx, u, r.code)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		r.hole(CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.off, err))
+	}
+	for _, err := range s.errs {
+		r.hole(CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.off, err))
+	}
+	if s.root == nil {
+		return nil
+	}
+	if isSplit(s.root) {
+		r.hole(CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
+	}
+	r.addTruth(s)
+	if len(r.s.lines) == 0 && len(r.s.inlines) == 0 {
+		return nil
+	}
+	lines, err := r.dw.lines(u, s.root, r.code, r.paths)
+	if err != nil {
+		r.c.unverified(CheckLines, 1, fmt.Sprintf("line table of the unit at %#x: %v", u.off, err))
+		return nil
+	}
+	if len(r.s.lines) > 0 {
+		w.lines(s, &lines)
+	}
+	if len(r.s.inlines) > 0 {
+		w.inlines(s, &lines, newOriginNames(r, s))
+	}
+	return nil
+}
+
+// addTruth collects the functions of a unit.
+func (r *replay) addTruth(s *unitScan) {
+	if len(s.funcs) == 0 {
+		return
+	}
+	far := r.dw.far()
+	truth := make([]truthFunc, 0, len(s.funcs))
+	for i := range s.funcs {
+		f := &s.funcs[i]
+		name := r.names.id(s.naming(dieRef{off: s.decls[f.decl].off}, far))
+		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
+			truth = append(truth, truthFunc{x.lo, x.hi, name, uint32(i)})
+		}
+	}
+	r.mu.Lock()
+	for i := range truth {
+		truth[i].fn += r.functionCount
+	}
+	r.functionCount += uint32(len(s.funcs))
+	r.truth = append(r.truth, truth...)
+	r.mu.Unlock()
+}
+
+// lines compares the lines of the FUNC records that the unit's functions have,
+// then of others that begin in its code: of a function that has no DIE (gcc's
+// thunks, folded bodies), or whose DIE is not read here.
+func (w *worker) lines(s *unitScan, t *unitLines) {
+	r := w.r
+	begins := map[uint64]bool{}
+	for _, x := range s.funcRanges() {
+		begins[x.lo] = true
+		for _, i := range r.at(x.lo) {
+			w.compare(r.lines, i, t)
+		}
+	}
+	for _, x := range t.code() {
+		if x.hi <= r.bias {
+			continue
+		}
+		for k := r.from(max(x.lo, r.bias) - r.bias); k < len(r.order); k++ {
+			addr := r.s.funcs[r.order[k]].addr + r.bias
+			if addr >= x.hi {
+				break
+			}
+			if !begins[addr] {
+				w.compare(r.otherLines, r.order[k], t)
+			}
+		}
+	}
+}
+
+// compare compares the lines of one FUNC with a unit's.
+func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
+	f := &w.r.s.funcs[i]
+	o := w.r.compareLines(f, t.from(f.addr+w.r.bias))
+	w.r.mu.Lock()
+	outcomes[i].better(o)
+	w.r.mu.Unlock()
+}
+
+// funcRanges are the ranges of all functions.
+func (s *unitScan) funcRanges() (all []addrRange) {
+	for i := range s.funcs {
+		all = append(all, s.ranges[s.funcs[i].ranges.from:s.funcs[i].ranges.to]...)
+	}
+	return all
+}
+
+// inlines compares the inlined calls of the FUNC records likewise.
+func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
+	r := w.r
+	for i := range s.funcs {
+		f := &s.funcs[i]
+		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
+			for _, fi := range r.at(x.lo) {
+				sf := &r.s.funcs[fi]
+				w.calls = w.truthCalls(w.calls[:0], s, f, sf, t, names)
+				w.symCalls = r.symCalls(sf, w.symCalls[:0])
+				o := w.compareCalls(w.symCalls, w.calls)
+				r.mu.Lock()
+				r.inlines[fi].better(o)
+				r.mu.Unlock()
+			}
+		}
+	}
+}
+
+// truthCalls collects the inlined calls of f, clipped to sf.
+func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc, t *unitLines, names *originNames) []call {
+	lo, hi := sf.addr+w.r.bias, sf.end+w.r.bias
+	for i := f.inlines.from; i < f.inlines.to; i++ {
+		in := &s.inlines[i]
+		for _, x := range s.ranges[in.ranges.from:in.ranges.to] {
+			if l, h := max(x.lo, lo), min(x.hi, hi); l < h {
+				calls = append(calls, call{
+					depth: in.depth, lo: l, hi: h,
+					callLine: numberOf(uint32(min(uint64(in.callLine), 1<<32-1))),
+					file:     t.file(in.callFile), name: names.id(in.origin),
+				})
+			}
+		}
+	}
+	sortCalls(calls)
+	return nest(calls)
+}
+
+// nest clips calls to those one level up: what lies outside has no caller.
+// (DWARF 2 has no ranges: gcc gives a call one range of several there, and not
+// the same part to the calls in it.) calls are sorted.
+func nest(calls []call) []call {
+	out := calls[:0:0]
+	var above ranges // the PCs of the level above
+	for len(calls) > 0 {
+		n := level(calls, calls[0].depth)
+		own := make(ranges, 0, n)
+		for _, c := range calls[:n] {
+			if c.depth == 0 {
+				out, own = append(out, c), append(own, addrRange{c.lo, c.hi})
+				continue
+			}
+			for i := above.find(c.lo); i < len(above) && above[i].lo < c.hi; i++ {
+				part := c
+				part.lo, part.hi = max(c.lo, above[i].lo), min(c.hi, above[i].hi)
+				out, own = append(out, part), append(own, addrRange{part.lo, part.hi})
+			}
+		}
+		above, calls = union(own), calls[n:]
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package names
+
+import "bytes"
+
+// number reads a decimal number.
+func (x *cxxTree) number() (n int) {
+	if !isDigit(x.peek()) {
+		x.fail()
+	}
+	for isDigit(x.peek()) {
+		if n = n*10 + int(x.in[x.pos]-'0'); n > 1<<24 {
+			x.fail()
+			return 0
+		}
+		x.pos++
+	}
+	return n
+}
+
+// index reads a number that is left out for 0 and one less from 1 on, up to _.
+func (x *cxxTree) index() (n int) {
+	if x.accept('_') {
+		return 0
+	}
+	n = x.number() + 1
+	x.expect('_')
+	return n
+}
+
+// name reads <name>.
+func (x *cxxTree) name() (name ref) {
+	substituted := false
+	switch c := x.peek(); c {
+	case 'N':
+		return x.nestedName()
+	case 'Z':
+		return x.localName()
+	case 'U':
+		return x.unqualifiedName()
+	case 'S':
+		if x.peek2() == 't' {
+			x.pos += 2
+			std := x.word(wordStd)
+			name = x.two(kindQualified, std, x.unqualifiedName())
+		} else {
+			name, substituted = x.substitution(false), true
+		}
+	default:
+		name = x.unqualifiedName()
+	}
+	if x.isCast(name) {
+		return x.fail()
+	}
+	if x.peek() != 'I' {
+		return name
+	}
+	if !substituted {
+		x.candidate(name)
+	}
+	return x.templateArgs(name)
+}
+
+// isCast tells a conversion operator.
+func (x *cxxTree) isCast(name ref) bool {
+	n := &x.nodes[name]
+	for n.kind == kindTagged {
+		n = &x.nodes[n.a]
+	}
+	return n.kind == kindCast || n.kind == kindQualified && x.nodes[n.b].kind == kindCast
+}
+
+// nestedName reads <nested-name>.
+func (x *cxxTree) nestedName() ref {
+	x.expect('N')
+	q := x.qualifiers()
+	reference := x.refQualifier()
+	name := x.prefix()
+	if x.expect('E'); q == 0 && reference == 0 {
+		return name
+	}
+	return x.method(name, q, reference)
+}
+
+// method adds the node of a member function with qualifiers.
+func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
+	if k := x.nodes[x.use(a)].kind; k == kindQuals || k == kindMethod {
+		return x.fail() // qualified as a type already
+	}
+	return x.add(cxxNode{kind: kindMethod, flags: x.inherited(a), a: x.use(a), b: reference, quals: q})
+}
+
+// refQualifier reads <ref-qualifier>: 1 is &, 2 is &&.
+func (x *cxxTree) refQualifier() ref {
+	switch {
+	case x.accept('R'):
+		return 1
+	case x.accept('O'):
+		return 2
+	}
+	return 0
+}
+
+// prefix reads <prefix> up to the E behind it.
+func (x *cxxTree) prefix() (name ref) {
+	last := ref(0) // the name read last, for constructors and destructors
+	cast := false
+	for !x.failed {
+		c, next := x.peek(), ref(0)
+		switch {
+		case isDigit(c) || isLower(c) || c == 'U' || c == 'L':
+			next = x.unqualifiedName()
+			if x.isCast(next) {
+				if cast {
+					return x.fail()
+				}
+				cast = true
+			}
+		case c == 'C' || c == 'D':
+			next = x.structor(c, last)
+		case c == 'S':
+			next = x.substitution(true)
+		case c == 'T':
+			next = x.templateParam()
+		case c == 'I' && name != 0:
+			next, name, cast = x.templateArgs(name), 0, false
+		case c == 'M' && name != 0:
+			x.pos++ // the variable that a lambda initializes is a scope like others
+			continue
+		case c == 'E' && name != 0:
+			return name
+		default:
+			return x.fail()
+		}
+		if last = next; name == 0 {
+			name = next
+		} else {
+			name = x.two(kindQualified, name, next)
+		}
+		if c != 'S' && x.peek() != 'E' {
+			x.candidate(name)
+		}
+	}
+	return 0
+}
+
+// structor reads <ctor-dtor-name>; last is the name in front of it.
+func (x *cxxTree) structor(c byte, last ref) ref {
+	kind, kinds := kindCtor, "12345"
+	if c == 'D' {
+		kind, kinds = kindDtor, "01245"
+	}
+	if last == 0 || bytes.IndexByte([]byte(kinds), x.peek2()) < 0 {
+		return x.fail()
+	}
+	x.pos += 2
+	for {
+		n := &x.nodes[last]
+		switch n.kind {
+		case kindTemplate, kindTagged:
+			last = n.a
+		case kindQualified, kindLocal:
+			last = n.b
+		default:
+			return x.tags(x.one(kind, last))
+		}
+		if n.flags&flagParam != 0 {
+			return x.fail()
+		}
+	}
+}
+
+// unqualifiedName reads <unqualified-name>.
+func (x *cxxTree) unqualifiedName() (name ref) {
+	switch c := x.peek(); {
+	case isDigit(c):
+		name = x.sourceName()
+	case isLower(c):
+		name = x.operatorName()
+	case x.accept('L'):
+		name = x.sourceName()
+		x.discriminator()
+	case c == 'U' && x.peek2() == 'l':
+		name = x.closure()
+	case c == 'U' && x.peek2() == 't':
+		name = x.unnamed()
+	default:
+		return x.fail()
+	}
+	return x.tags(name)
+}
+
+// tags reads the <abi-tags> of a name.
+func (x *cxxTree) tags(name ref) ref {
+	for x.accept('B') {
+		name = x.two(kindTagged, name, x.sourceName())
+	}
+	return name
+}
+
+// sourceName reads <source-name>. What GCC calls namespaces without a name has
+// a text of its own.
+func (x *cxxTree) sourceName() ref {
+	n := x.number()
+	if n == 0 || n > len(x.in)-x.pos {
+		return x.fail()
+	}
+	from := x.pos
+	x.pos += n
+	if rest, ok := bytes.CutPrefix(x.in[from:x.pos], []byte("_GLOBAL_")); ok && len(rest) > 2 && rest[1] == 'N' &&
+		(rest[0] == '_' || rest[0] == '.' || rest[0] == '$') {
+		return x.word(wordAnonymous)
+	}
+	return x.add(cxxNode{kind: kindName, text: [2]uint32{uint32(from), uint32(x.pos)}})
+}
+
+// operatorName reads <operator-name>.
+func (x *cxxTree) operatorName() ref {
+	first, second := x.peek(), x.peek2()
+	x.pos = min(x.pos+2, len(x.in))
+	switch {
+	case first == 'c' && second == 'v':
+		old := x.inCast
+		x.inCast = true
+		to := x.typ()
+		x.inCast = old
+		return x.one(kindCast, to)
+	case first == 'l' && second == 'i':
+		return x.one(kindLiteralOp, x.sourceName())
+	case second < 'A' || second > 'z':
+		return x.fail()
+	}
+	i := operatorIndex[first-'a'][second-'A']
+	if i == 0 {
+		return x.fail()
+	}
+	return x.add(cxxNode{kind: kindOperator, text: [2]uint32{uint32(i) - 1}})
+}
+
+// localName reads <local-name>.
+func (x *cxxTree) localName() ref {
+	x.expect('Z')
+	function := x.encoding(true)
+	x.expect('E')
+	if x.accept('s') {
+		x.discriminator()
+		return x.two(kindLocal, function, x.word(wordStringLiteral))
+	}
+	arg := -1
+	if x.accept('d') {
+		arg = x.index()
+	}
+	name := x.name()
+	x.discriminator()
+	if arg >= 0 {
+		name = x.one(kindDefaultArg, name)
+		x.nodes[name].text[0] = uint32(arg)
+	}
+	return x.two(kindLocal, function, name)
+}
+
+// discriminator passes over a <discriminator>, which is not written; Clang's
+// may be digits alone at the end of the name.
+func (x *cxxTree) discriminator() {
+	if !x.accept('_') {
+		if rest := x.in[x.pos:]; len(bytes.TrimLeft(rest, "0123456789")) == 0 {
+			x.pos = len(x.in)
+		}
+		return
+	}
+	long := x.accept('_')
+	if n := x.number(); long && n >= 10 {
+		x.expect('_')
+	}
+}
+
+// closure reads <closure-type-name>.
+func (x *cxxTree) closure() ref {
+	x.pos += 2
+	if c := x.peek2(); x.inCast || x.peek() == 'T' && bytes.IndexByte([]byte("ynptk"), c) >= 0 {
+		return x.fail()
+	}
+	old := x.inLambda
+	x.inLambda = true
+	mark := len(x.open)
+	x.parameters()
+	x.inLambda = old
+	x.expect('E')
+	number := x.index()
+	a := x.many(kindClosure, 0, mark)
+	n := &x.nodes[a]
+	if n.flags&flagPack != 0 {
+		return x.fail()
+	}
+	if n.flags&flagParam != 0 {
+		n.flags |= flagCapture
+	}
+	n.flags &^= flagAuto | flagParam
+	n.b = ref(number)
+	return a
+}
+
+// unnamed reads <unnamed-type-name>.
+func (x *cxxTree) unnamed() ref {
+	x.pos += 2
+	a := x.add(cxxNode{kind: kindUnnamed, b: ref(x.index())})
+	x.candidate(a)
+	return a
+}

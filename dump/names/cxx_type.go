@@ -1,0 +1,272 @@
+package names
+
+import "bytes"
+
+// typ reads <type>.
+func (x *cxxTree) typ() ref {
+	if !x.enter() {
+		return 0
+	}
+	defer x.leave()
+	q := x.qualifiers()
+	a, candidate := x.bareType(q != 0)
+	if x.failed {
+		return 0
+	}
+	if candidate {
+		x.candidate(a)
+	}
+	if q != 0 {
+		a = x.qualified(a, q)
+		x.candidate(a)
+	}
+	return a
+}
+
+// qualifiers reads <CV-qualifiers> and noexcept, which are written in reverse.
+func (x *cxxTree) qualifiers() (q qualifiers) {
+	for {
+		next := qualifiers(0)
+		switch c := x.peek(); {
+		case c == 'K':
+			next = qualConst
+		case c == 'V':
+			next = qualVolatile
+		case c == 'r':
+			next = qualRestrict
+		case c == 'D' && x.peek2() == 'o':
+			next = qualNoexcept
+			x.pos++
+		case c == 'D' && bytes.IndexByte([]byte("xOw"), x.peek2()) >= 0:
+			x.fail()
+			return 0
+		default:
+			return q
+		}
+		if q.has(next) {
+			x.fail()
+			return 0
+		}
+		x.pos++
+		q = q<<4 | next
+	}
+}
+
+// bareType reads a type without its qualifiers. Candidate tells that it can be
+// substituted; quals, that there are qualifiers: then a function alone cannot.
+func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
+	c := x.peek()
+	if isLower(c) {
+		x.pos++
+		if c == 'u' {
+			a = x.sourceName()
+			if x.peek() == 'I' {
+				x.fail()
+			}
+			return a, true
+		}
+		if cxxBuiltins[c-'a'] == "" {
+			return x.fail(), false
+		}
+		return x.builtin(uint32(c - 'a')), false
+	}
+	switch c {
+	case 'F':
+		return x.function(), !quals
+	case 'N', 'Z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return x.name(), true
+	case 'A':
+		return x.array(), true
+	case 'M':
+		x.pos++
+		class := x.typ()
+		return x.two(kindMember, class, x.typ()), true
+	case 'T':
+		return x.paramType(), true
+	case 'S':
+		return x.substitutedType()
+	case 'P':
+		x.pos++
+		return x.one(kindPointer, x.typ()), true
+	case 'R':
+		x.pos++
+		return x.reference(kindLRef, x.typ()), true
+	case 'O':
+		x.pos++
+		return x.reference(kindRRef, x.typ()), true
+	case 'C':
+		x.pos++
+		return x.one(kindComplex, x.typ()), true
+	case 'U':
+		switch x.peek2() {
+		case 'l':
+			return x.closure(), false
+		case 't':
+			return x.unnamed(), false
+		}
+	case 'D':
+		return x.dType()
+	}
+	return x.fail(), false
+}
+
+// dType reads the types of two letters, the first of them D.
+func (x *cxxTree) dType() (a ref, candidate bool) {
+	c := x.peek2()
+	x.pos = min(x.pos+2, len(x.in))
+	switch c {
+	case 'p':
+		return x.expansion(x.typ()), true
+	case 'a':
+		return x.word(wordAuto), false
+	case 'c':
+		return x.word(wordDecltypeAuto), false
+	case 'v':
+		return x.vector(), true
+	}
+	i := bytes.IndexByte([]byte(builtinDCodes), c)
+	if i < 0 {
+		return x.fail(), false
+	}
+	return x.builtin(uint32(26 + i)), false
+}
+
+// paramType reads a type that begins with a template parameter.
+func (x *cxxTree) paramType() ref {
+	a := x.templateParam()
+	if x.peek() != 'I' {
+		return a
+	}
+	x.candidate(a)
+	return x.templateArgs(a)
+}
+
+// substitutedType reads a type that begins with a substitution or with std.
+func (x *cxxTree) substitutedType() (a ref, candidate bool) {
+	if c := x.peek2(); !isDigit(c) && c != '_' && !isUpper(c) {
+		a = x.name()
+		return a, x.nodes[a].flags&flagStd == 0
+	}
+	if a = x.substitution(false); x.peek() != 'I' {
+		return a, false
+	}
+	return x.templateArgs(a), true
+}
+
+// function reads <function-type>.
+func (x *cxxTree) function() ref {
+	x.pos++
+	x.accept('Y') // of C, which is not written
+	a := x.bareFunction(kindFunc, true)
+	if r := x.refQualifier(); r != 0 {
+		a = x.method(a, 0, r)
+	}
+	x.expect('E')
+	return a
+}
+
+// bareFunction reads <bare-function-type>.
+func (x *cxxTree) bareFunction(kind cxxKind, returns bool) ref {
+	returned := ref(0)
+	if x.accept('J') || returns {
+		returned = x.typ()
+	}
+	mark := len(x.open)
+	x.parameters()
+	return x.many(kind, returned, mark)
+}
+
+// parameters reads types onto x.open; a single void means none.
+func (x *cxxTree) parameters() {
+	mark := len(x.open)
+	for !x.failed && x.pos < len(x.in) {
+		c := x.peek()
+		if c == 'E' || c == '.' || (c == 'R' || c == 'O') && x.peek2() == 'E' {
+			break
+		}
+		a := x.typ()
+		x.open = append(x.open, a)
+	}
+	switch len(x.open) - mark {
+	case 0:
+		x.fail()
+	case 1:
+		if n := &x.nodes[x.open[mark]]; n.kind == kindBuiltin && n.text[0] == builtinVoid {
+			x.open = x.open[:mark]
+		}
+	}
+}
+
+// array reads <array-type> with a number for a dimension, or none.
+func (x *cxxTree) array() ref {
+	x.pos++
+	from := x.pos
+	for isDigit(x.peek()) {
+		x.pos++
+	}
+	dim := [2]uint32{uint32(from), uint32(x.pos)}
+	x.expect('_')
+	return x.arrayOf(x.typ(), dim)
+}
+
+// arrayOf adds the node of an array; qualifiers of its elements are the array's.
+func (x *cxxTree) arrayOf(a ref, dim [2]uint32) ref {
+	flags, e := x.inherited(a), x.nodes[x.use(a)]
+	if e.kind == kindMethod {
+		return x.fail() // of functions
+	}
+	if e.kind != kindQuals {
+		return x.add(cxxNode{kind: kindArray, flags: flags, a: x.use(a), text: dim})
+	}
+	bare := x.add(cxxNode{kind: kindArray, flags: flags, a: e.a, text: dim})
+	return x.add(cxxNode{kind: kindQuals, flags: flags, a: bare, quals: e.quals})
+}
+
+// vector reads the rest of <vector-type>.
+func (x *cxxTree) vector() ref {
+	from := x.pos
+	if x.number(); x.pos > from+1 && x.in[from] == '0' {
+		return x.fail()
+	}
+	dim := [2]uint32{uint32(from), uint32(x.pos)}
+	x.expect('_')
+	a := x.one(kindVector, x.typ())
+	x.nodes[a].text = dim
+	return a
+}
+
+// reference adds a reference to a. Of references to references that come from
+// template parameters one is left; others nobody writes.
+func (x *cxxTree) reference(kind cxxKind, a ref) ref {
+	flags, to := x.inherited(a), x.nodes[x.use(a)]
+	if to.kind != kindLRef && to.kind != kindRRef {
+		return x.one(kind, a)
+	}
+	if flags&flagParam == 0 {
+		return x.fail()
+	}
+	if kind == kindLRef && to.kind == kindRRef {
+		return x.add(cxxNode{kind: kindLRef, flags: flags, a: to.a})
+	}
+	return x.add(cxxNode{kind: kindParam, flags: flags, a: x.use(a)})
+}
+
+// qualified adds qualifiers to a type. Those of a type that has some already
+// are joined; the library leaks what is joined into other places where a
+// template parameter is involved, so that is left to it.
+func (x *cxxTree) qualified(a ref, q qualifiers) ref {
+	flags, n := x.inherited(a), x.nodes[x.use(a)]
+	switch n.kind {
+	case kindMethod:
+		return x.fail()
+	case kindFunc:
+		return x.add(cxxNode{kind: kindMethod, flags: flags, a: x.use(a), quals: q})
+	case kindQuals:
+		all := q.with(n.quals)
+		if flags&flagParam != 0 && all != q {
+			return x.fail()
+		}
+		return x.add(cxxNode{kind: kindQuals, flags: flags, a: n.a, quals: all})
+	}
+	return x.add(cxxNode{kind: kindQuals, flags: flags, a: x.use(a), quals: q})
+}

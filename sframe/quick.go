@@ -1,0 +1,90 @@
+package sframe
+
+import "symkit/cfi"
+
+// window is the number of bytes that quick wants to see at the words of an FRE:
+// eight of them, and as many from the head of the next FRE on.
+const window = 16
+
+// quick yields the rows of the FREs from the one under way on, as long as they
+// are as nearly all are: of a default FDE, with one to three words in at most
+// eight bytes. Any other FRE, the last ones of a section, and damage it leaves
+// to general, which would make the same rows, and returns true.
+//
+// FREs of different shapes follow each other as they like. So there is no
+// branch on the shape, only arithmetic: a branch guessed wrong costs as much as
+// all else about a row.
+func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
+	f, k, row := p.f, p.f.chunk, &p.f.row
+	b, pos := p.c.Rest(), p.c.Pos()
+	e, i := p.head, 0
+	f.quickRow()
+	for p.left > 0 {
+		n, size := e.info>>1&15, e.info>>5&3
+		words := int(n) << size
+		if i > len(b)-window || n-1 >= f.maxWords || words > 8 || size == 3 { // n = 0 wraps
+			break
+		}
+		next, end := head{}, p.size
+		if p.left > 1 {
+			next = f.quickHead(long(b[i+words:i+words+8], k.big))
+			if next.start < e.start || uint64(next.start) > f.span {
+				break
+			}
+			end = min(end, uint64(next.start))
+		}
+		w0, w1, w2 := k.quickWords(long(b[i:i+8], k.big), 8<<size)
+		if k.FixedRA != 0 {
+			n, w1, w2 = n+1, int64(k.FixedRA), w1
+		} else if n > 1 && (w1 == 0 || k.regWords && (w1&1 != 0 || n > 2 && w2&1 != 0)) {
+			break // no RA, only what fills its place; RA or FP in a register
+		}
+		if begin := uint64(e.start); begin < end {
+			f.at = pos + i - f.addrSize - 1
+			row.Begin, row.End = p.base+begin, p.base+end
+			row.CFA.Reg, row.CFA.Off = k.bases[e.info&freBaseSP], w0*k.scale+k.bias
+			f.regs[k.raSlot].Off, f.regs[k.raSlot-1].Off = w1, w2
+			row.Regs = f.regs[k.raSlot+2-int(n):]
+			row.RASigned = e.info&freMangled != 0
+			if !yield(row, nil) {
+				return false
+			}
+		}
+		i += words
+		if p.left--; p.left > 0 {
+			i += f.addrSize + 1
+		}
+		e = next
+	}
+	p.c.Skip(uint64(i))
+	p.head = e
+	return true
+}
+
+// quickRow sets what is the same in all rows of quick.
+func (f *FDE) quickRow() {
+	k := f.chunk
+	f.row.CFA.Kind = cfi.KindReg
+	f.regs[2] = cfi.RegRule{Reg: k.sp, Rule: cfi.Rule{Kind: cfi.KindCFA, Off: s390xSPOffset}}
+	f.regs[k.raSlot] = cfi.RegRule{Reg: k.ra, Rule: cfi.Rule{Kind: cfi.KindMemCFA}}
+	f.regs[k.raSlot-1] = cfi.RegRule{Reg: k.fp, Rule: cfi.Rule{Kind: cfi.KindMemCFA}}
+}
+
+// quickHead takes the head out of the eight bytes at an FRE.
+func (f *FDE) quickHead(v uint64) head {
+	size := 8 * f.addrSize
+	if f.chunk.big {
+		return head{uint32(v >> ((64 - size) & 63)), uint8(v >> ((56 - size) & 63))}
+	}
+	return head{uint32(v & (1<<(size&63) - 1)), uint8(v >> (size & 63))}
+}
+
+// quickWords takes three words of so many bits out of the eight bytes at them.
+// Those that the FRE does not have mean nothing.
+func (c *Chunk) quickWords(v uint64, wide uint) (w0, w1, w2 int64) {
+	rest := (64 - wide) & 63
+	if c.big {
+		return int64(v) >> rest, int64(v<<(wide&63)) >> rest, int64(v<<(2*wide&63)) >> rest
+	}
+	return int64(v<<rest) >> rest, int64(v<<(2*rest&63)) >> rest, int64(v<<(3*rest&63)) >> rest
+}
