@@ -49,6 +49,7 @@ func (k nameKey) scopesAndLinkage() (names, linkage []string) {
 //   - the linkage name itself, or demangled;
 //   - demangled without return type, parameters or template arguments, as
 //     tools that shorten names write it;
+//   - what has the same words in the same order;
 //   - the plain name, alone or behind scopes, divided by "::" or "."; the
 //     innermost of these that has a name is the one that the DWARF has;
 //
@@ -143,10 +144,10 @@ func (t *nameTable) accept(id uint32, sym string) bool {
 	}
 	ok := false
 	acceptable(k, func(s string) bool {
-		ok = s == sym || strings.Contains(s, "&(") && skeleton(s) == skeleton(sym)
+		ok = s == sym
 		return !ok
 	})
-	return ok || k.acceptScoped(sym)
+	return ok || k.acceptScoped(sym) || k.acceptWords(sym)
 }
 
 // acceptScoped tells whether sym is the plain name behind acceptable scopes.

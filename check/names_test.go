@@ -20,6 +20,47 @@ func TestNames(t *testing.T) {
 			[]string{"max<long>(int, int)", "min"},
 		},
 		{
+			// As Mozilla's tool writes them: no return type, other literals, no
+			// short names but in constructors.
+			nameKey{linkage: "_ZN3tr114_Fnv_hash_baseILm8EE4hashIcEEmPKT_m"},
+			[]string{"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*, unsigned long)"},
+			[]string{
+				"tr1::_Fnv_hash_base<(unsigned long)9>::hash<char>(char const*, unsigned long)",
+				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*, unsigned int)",
+				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*)",
+			},
+		},
+		{
+			nameKey{linkage: "_ZNSsC1EPKcRKSaIcE"},
+			[]string{"std::string::string(char const*, std::allocator<char> const&)"},
+			[]string{"std::string::string(std::allocator<char> const&)"},
+		},
+		{
+			nameKey{linkage: "_ZNSi7getlineEPclc"},
+			[]string{"std::basic_istream<char, std::char_traits<char> >::getline(char*, long, char)"},
+			[]string{"std::basic_ostream<char, std::char_traits<char> >::getline(char*, long, char)"},
+		},
+		{
+			nameKey{linkage: "_ZTv0_n24_NSt9strstreamD0Ev"},
+			[]string{"{virtual override thunk({virtual offset(0, -24)}, std::strstream::~strstream())}"},
+			[]string{"{virtual override thunk({offset(-16)}, std::strstream::~strstream())}"},
+		},
+		{
+			nameKey{linkage: "_ZNSt3pmr15__pool_resource9_BigBlockCI1NS_12_GLOBAL__N_19big_blockEEmm"},
+			[]string{"std::pmr::__pool_resource::_BigBlock::big_block(unsigned long, unsigned long)"},
+			[]string{"std::pmr::__pool_resource::_BigBlock::bad_block(unsigned long, unsigned long)"},
+		},
+		{
+			nameKey{linkage: "_ZN1S1fEv", name: "f", scope: "S\x00"},
+			[]string{"S::f()", "S::f", "f"},
+			[]string{"T::f", "T::f()", "S::f(int)"},
+		},
+		{
+			nameKey{linkage: "_RNvMs2_NtCsabc_4core3numl12wrapping_add", name: "wrapping_add", scope: "core\x00num\x00{impl#4}\x00"},
+			[]string{"<i32>::wrapping_add"},
+			[]string{"<i02>::wrapping_add"},
+		},
+		{
 			nameKey{linkage: "__GI_memcpy", name: "memcpy"},
 			[]string{"__GI_memcpy", "memcpy"},
 			[]string{"__memcpy"},

@@ -100,8 +100,11 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 			continue
 		}
 		name := string(t.NameOf(s))
-		if name == "" || !r.code.contains(addr) {
+		if name == "" || !r.code.contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
 			continue
+		}
+		if !primary {
+			r.entries[addr]++
 		}
 		plain, _, _ := strings.Cut(name, "@") // version
 		if plain == "" {
@@ -121,6 +124,16 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		}
 	}
 	return all
+}
+
+// isMapping tells the symbols that mark where code, in which instruction set,
+// and data begin: $a, $t, $x and $d, also with more behind a dot or, on RISC-V,
+// right behind (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
+func isMapping(m elf.Machine, name string) bool {
+	if m != elf.EM_ARM && m != elf.EM_AARCH64 && m != elf.EM_RISCV || len(name) < 2 || name[0] != '$' {
+		return false
+	}
+	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
 }
 
 // aliasTable are the names of the symbols at each address, and the ends of the
@@ -156,15 +169,17 @@ func (r *replay) checkPublics() error {
 	funcs := s.funcRanges(r.bias)
 	for from := 0; from < len(all); {
 		to := from
-		function := false
+		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
-			function = function || all[to].function
+			if all[to].function && !function {
+				function, name = true, all[to].name
+			}
 			to++
 		}
 		if addr := all[from].addr; function && addr >= r.bias && !funcs.contains(addr) {
 			c.compared(CheckPublics, 1)
 			if len(r.publicsAt(addr)) == 0 {
-				c.missing(s.finding(CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.text(all[from].name)), 1)
+				c.missing(s.finding(CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.text(name)), 1)
 			}
 		}
 		from = to
@@ -195,9 +210,8 @@ func (r *replay) publicNames(all []codeSymbol) {
 		c.compared(CheckPublics, 1)
 		addr := p.addr + r.bias
 		from, found := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
-		name, ok, n := normalise(string(p.name)), false, 0
+		name, ok := normalise(string(p.name)), false
 		for k := from; k < len(all) && all[k].addr == addr && !ok; k++ {
-			n++
 			ok = r.names.accept(all[k].name, name)
 		}
 		switch {
@@ -206,7 +220,7 @@ func (r *replay) publicNames(all []codeSymbol) {
 			c.wrong(s.finding(CheckPublics, p.at, p.addr, "no symbol of code is at %#x", p.addr), 1)
 		case !ok:
 			c.wrong(s.finding(CheckPublics, p.at, p.addr, "the symbol is %s", r.names.text(all[from].name)), 1)
-		case p.multiple && n < 2:
+		case p.multiple && r.entries[addr] < 2:
 			c.wrong(s.finding(CheckPublics, p.at, p.addr, "marked m, but no other symbol shares its address"), 1)
 		}
 		if p.params != 0 {

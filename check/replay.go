@@ -51,6 +51,7 @@ type replay struct {
 
 	symbolList []codeSymbol // once symbols was called
 	anySymbols bool
+	entries    map[uint64]int // of symbol tables, by address
 }
 
 // truthFunc is one range of a function of the DWARF.
@@ -62,7 +63,7 @@ type truthFunc struct {
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*Report, error) {
 	c := newCollector(opt)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: newNameTable(), paths: newPathTable()}
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: newNameTable(), paths: newPathTable(), entries: map[uint64]int{}}
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}

@@ -1,0 +1,89 @@
+package check
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned
+// long)2"), in what they shorten ("std::string") and in whether they give the
+// return type. What they agree in is words, in their order.
+
+// longhand are the standard library's names that some write in short (Itanium
+// C++ ABI §5.1.8), without spaces, and what becomes of them.
+var longhand = strings.NewReplacer(
+	"std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string",
+	"std::basic_istream<char,std::char_traits<char>>", "std::istream",
+	"std::basic_ostream<char,std::char_traits<char>>", "std::ostream",
+	"std::basic_iostream<char,std::char_traits<char>>", "std::iostream",
+	",>", ">", // an empty pack
+)
+
+var (
+	castLiteral    = regexp.MustCompile(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
+	literalSuffix  = regexp.MustCompile(`\b(\d+)(?:ul?l?|ll?)\b`)
+	shortStructors = regexp.MustCompile(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
+	// How cpp_demangle, which Mozilla's tool uses, writes thunks.
+	virtualThunk = regexp.MustCompile(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
+	plainThunk   = regexp.MustCompile(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
+	// word is an identifier, a number, or what an operator is called by.
+	word = regexp.MustCompile(`operator(?:\(\)|\[\]|[-+*/%^&|~!=<>,]+)|[\pL\d_$~.]+`)
+)
+
+// words are those of a normalised name.
+func words(s string) []string {
+	s = castLiteral.ReplaceAllString(longhand.Replace(s), "$1")
+	s = literalSuffix.ReplaceAllString(abiTag.ReplaceAllString(s, ""), "$1")
+	s = shortStructors.ReplaceAllString(s, "std::$1::$2$1")
+	s = virtualThunk.ReplaceAllString(s, "virtualthunkto$1")
+	s = plainThunk.ReplaceAllString(s, "non-virtualthunkto$1")
+	return word.FindAllString(s, -1)
+}
+
+// acceptWords tells whether sym has the words of the linkage name, with or
+// without its return type.
+func (k nameKey) acceptWords(sym string) bool {
+	if k.linkage == "" {
+		return false
+	}
+	want := words(sym)
+	for _, style := range [][]demangle.Option{nil, {demangle.LLVMStyle}} {
+		full, err := demangle.ToString(k.linkage, append(style, demangle.MaxLength(maxNameLog))...)
+		if err != nil {
+			return false
+		}
+		full = normalise(full)
+		if k.sameWords(words(full), want) {
+			return true
+		}
+		name, err := demangle.ToString(k.linkage, append(style, demangle.NoParams, demangle.MaxLength(maxNameLog))...)
+		if i := strings.Index(full, normalise(name)); err == nil && i > 0 && k.sameWords(words(full[i:]), want) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameWords tells whether two names have the same words. An inherited
+// constructor is called by the base class or by the derived one.
+func (k nameKey) sameWords(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	other := 0
+	for i := range a {
+		if a[i] != b[i] {
+			other++
+			if !inherited.MatchString(k.linkage) || !strings.Contains(k.linkage, strconv.Itoa(len(b[i]))+b[i]) {
+				return false
+			}
+		}
+	}
+	return other <= 1
+}
+
+// inherited is how a linkage name says so (Itanium C++ ABI §5.1.4.3).
+var inherited = regexp.MustCompile(`CI[12]`)
