@@ -52,7 +52,7 @@ func Lint(sym []byte, opt Options) (rep *Report, err error) {
 	guarded := elfx.Guard(func() error {
 		c := newCollector(opt)
 		var s *symFile
-		if s, err = lint(c, sym); err == nil {
+		if s, err = lint(c, sym, nil); err == nil {
 			rep = c.report()
 			rep.Coverage = s.coverage(nil)
 		}

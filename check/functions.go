@@ -95,7 +95,7 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 			c.wrong(s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: it has %#x in the %s", f.end-f.addr, end-lo, r.source), 1)
 		}
 		r.checkName(f, same, aliases.names[lo])
-		r.checkMultiple(f, same, aliases.names[lo])
+		r.checkMultiple(f, same)
 	}
 	return true
 }
@@ -122,21 +122,17 @@ func (r *replay) checkName(f *symFunc, same []truthFunc, aliases []uint32) {
 // noteUnread: see dieRef.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
 
-// checkMultiple: "m" says that other names share the address.
-func (r *replay) checkMultiple(f *symFunc, same []truthFunc, aliases []uint32) {
-	if !f.multiple {
+// checkMultiple: "m" says that other functions, or symbols, share the address.
+func (r *replay) checkMultiple(f *symFunc, same []truthFunc) {
+	if !f.multiple || r.entries[f.addr+r.bias] > 1 {
 		return
 	}
-	names := map[uint32]bool{}
-	for _, t := range same {
-		names[t.name] = true
+	for _, t := range same[1:] {
+		if t.name != same[0].name {
+			return
+		}
 	}
-	for _, id := range aliases {
-		names[id] = true
-	}
-	if len(names) < 2 {
-		r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "marked m, but no other function shares its address"), 1)
-	}
+	r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "marked m, but no other function shares its address"), 1)
 }
 
 // unknownFuncs reports FUNC records at whose address no function begins. One

@@ -5,16 +5,18 @@ import (
 	"errors"
 	"slices"
 
+	"symkit/cfi"
 	"symkit/emit"
 	"symkit/internal/wire"
 )
 
-// lint makes the checks that need no ELF file.
-func lint(c *collector, data []byte) (*symFile, error) {
+// lint makes the checks that need no ELF file. The registers of rules are those
+// of arch; nil: of the architecture that MODULE names.
+func lint(c *collector, data []byte, arch *cfi.Arch) (*symFile, error) {
 	if len(data) == 0 {
 		return nil, ErrEmpty
 	}
-	l := &linter{c: c}
+	l := &linter{c: c, arch: arch}
 	c.begin(CheckGrammar, "lines")
 	k := canon{c: c, data: data}
 	s, err := parse(data, l.bad, k.record)
@@ -25,6 +27,9 @@ func lint(c *collector, data []byte) (*symFile, error) {
 		c.compared(CheckCanonical, k.n)
 	}
 	l.s, c.sym = s, s
+	if l.arch == nil {
+		l.arch = cfi.ArchByName(s.module.Arch)
+	}
 	c.compared(CheckGrammar, uint64(s.nlines))
 	l.numbers()
 	l.order()
@@ -37,8 +42,9 @@ func lint(c *collector, data []byte) (*symFile, error) {
 }
 
 type linter struct {
-	c *collector
-	s *symFile
+	c    *collector
+	s    *symFile
+	arch *cfi.Arch // nil: unknown
 }
 
 // bad reports a line that the strict reader rejects.

@@ -102,13 +102,12 @@ func (l *linter) rules() {
 		return
 	}
 	c.begin(CheckRules, "records")
-	a := cfi.ArchByName(s.module.Arch)
-	if a == nil {
+	if l.arch == nil {
 		c.state(CheckRules, NotVerified, "no register names are known for the architecture")
 		c.unverified(CheckRules, uint64(len(s.inits)+len(s.deltas)), "")
 		return
 	}
-	p := newRuleParser(newArchInfo(a))
+	p := newRuleParser(newArchInfo(l.arch))
 	c.compared(CheckRules, uint64(len(s.inits)+len(s.deltas)))
 	for i := range s.inits {
 		r := &s.inits[i]

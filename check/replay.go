@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"symkit/cfi"
 	"symkit/elfx"
 	"symkit/internal/wire"
 )
@@ -75,7 +76,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	g.Go(func() error {
 		return elfx.Guard(func() error {
 			r.progress("reading the symbol file", 0, 1)
-			r.s, lintErr = lint(c, sym)
+			r.s, lintErr = lint(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
 			return nil
 		})
 	})
