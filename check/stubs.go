@@ -17,9 +17,11 @@ type stubs struct {
 	// slots are the names of the functions that the slots of x86 call: where
 	// the jump goes, the relocation of that word of the GOT, its symbol.
 	slots map[uint64][]uint32
-	// targets are the names of all functions that relocations refer to. On
-	// other machines which slot is whose is not verified.
+	// targets are the names of all functions that relocations refer to, and,
+	// once needed, their texts. On other machines which slot is whose is not
+	// verified.
 	targets []uint32
+	texts   map[string]bool
 	exact   bool
 	jumps   []jump
 }
@@ -159,12 +161,22 @@ func (t *stubs) accept(addr uint64, name string) bool {
 	if !ok || !isPLT(s.Name) {
 		return false
 	}
-	names := t.targets
-	if t.exact {
-		names = t.slots[addr]
-	}
 	target = normalise(target)
-	return slices.ContainsFunc(names, func(id uint32) bool { return t.r.names.accept(id, target) })
+	if !t.exact {
+		return t.isTarget(target)
+	}
+	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.accept(id, target) })
+}
+
+// isTarget tells whether name is acceptable for any of the targets.
+func (t *stubs) isTarget(name string) bool {
+	if t.texts == nil {
+		t.texts = map[string]bool{}
+		for _, id := range t.targets {
+			acceptable(t.r.names.keys[id], func(s string) bool { t.texts[s] = true; return true })
+		}
+	}
+	return t.texts[name]
 }
 
 // missing reports the slots without a PUBLIC, if others have one: a tool that
