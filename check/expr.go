@@ -45,8 +45,11 @@ const (
 	dwSkip       = 0x2f
 	dwLit0       = 0x30
 	dwLit31      = 0x4f
+	dwReg0       = 0x50
+	dwReg31      = 0x6f
 	dwBreg0      = 0x70
 	dwBreg31     = 0x8f
+	dwRegx       = 0x90
 	dwBregx      = 0x92
 	dwDerefSize  = 0x94
 	dwNop        = 0x96
@@ -117,6 +120,11 @@ func (e *dwarfExpr) step(op uint8) {
 	case op >= dwLit0 && op <= dwLit31:
 		e.push(uint64(op - dwLit0))
 		return
+	case op >= dwReg0 && op <= dwReg31:
+		// A location (DWARF 5 §2.6.1.1), which old gcc writes for MIPS16 stubs
+		// and every unwinder takes for the register's value.
+		e.push(e.m.reg(cfi.Reg(op - dwReg0)))
+		return
 	case op >= dwBreg0 && op <= dwBreg31:
 		e.push(e.m.reg(cfi.Reg(op-dwBreg0)) + uint64(c.SLEB()))
 		return
@@ -131,6 +139,8 @@ func (e *dwarfExpr) step(op uint8) {
 	switch op {
 	case dwAddr:
 		e.push(c.Uint(e.m.arch.WordSize))
+	case dwRegx:
+		e.push(e.m.reg(cfi.Reg(min(c.ULEB(), 1<<32-1))))
 	case dwBregx:
 		r := c.ULEB()
 		e.push(e.m.reg(cfi.Reg(min(r, 1<<32-1))) + uint64(c.SLEB()))
@@ -289,6 +299,10 @@ func plain(a *archInfo, expr []byte, bigEndian bool) (plain, pc bool) {
 	for c.Len() > 0 {
 		switch op := c.U8(); {
 		case op >= dwLit0 && op <= dwLit31 || op == dwDeref || op == dwPlus || op == dwMinus || op == dwNop:
+		case op >= dwReg0 && op <= dwReg31:
+			reg(cfi.Reg(op - dwReg0))
+		case op == dwRegx:
+			reg(cfi.Reg(min(c.ULEB(), 1<<32-1)))
 		case op >= dwBreg0 && op <= dwBreg31:
 			reg(cfi.Reg(op - dwBreg0))
 			c.SkipLEB()

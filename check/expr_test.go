@@ -30,6 +30,8 @@ func TestExpression(t *testing.T) {
 		{"§2.5.1.1 consts", []byte{0x11, 0x7f}, nil, ^uint64(0), nil},
 		{"§2.5.1.1 addr", []byte{0x03, 1, 2, 0, 0, 0, 0, 0, 0}, nil, 0x201, nil},
 		{"§2.5.1.2 breg", []byte{dwBreg0 + 7, 8}, nil, rsp + 8, nil},
+		{"§2.6.1.1 reg, as a value", []byte{dwReg0 + 7}, nil, rsp, nil},
+		{"§2.6.1.1 regx, as a value", []byte{dwRegx, 7}, nil, rsp, nil},
 		{"§2.5.1.2 bregx", []byte{dwBregx, 7, 0x78}, nil, rsp - 8, nil},
 		{"§2.5.1.3 dup", []byte{dwLit0 + 3, dwDup, dwPlus}, nil, 6, nil},
 		{"§2.5.1.3 drop", []byte{dwLit0 + 3, dwLit0 + 4, dwDrop}, nil, 3, nil},

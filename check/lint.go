@@ -23,7 +23,7 @@ func lint(c *collector, data []byte, arch *cfi.Arch) (*symFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.on {
+	if l.own = k.on; l.own {
 		c.compared(CheckCanonical, k.n)
 	}
 	l.s, c.sym = s, s
@@ -45,6 +45,7 @@ type linter struct {
 	c    *collector
 	s    *symFile
 	arch *cfi.Arch // nil: unknown
+	own  bool      // symkit wrote the file
 }
 
 // bad reports a line that the strict reader rejects.
@@ -246,6 +247,9 @@ func (l *linter) level(f *symFunc, own, parents []levelRange) {
 		// Several parents next to each other may cover it together.
 		for p < len(parents) && parents[p].hi <= r.lo {
 			p++
+		}
+		if l.own && p < len(parents) && parents[p].at > r.at {
+			c.wrong(s.finding(CheckCanonical, r.at, r.lo, "symkit writes it behind the call that it is in, line %d", parents[p].at), 1)
 		}
 		pos := r.lo
 		for q := p; q < len(parents) && parents[q].lo <= pos && pos < r.hi; q++ {

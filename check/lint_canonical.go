@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,10 +29,6 @@ type canon struct {
 	num   uint32 // the next number of a FILE or INLINE_ORIGIN
 	name  []byte // that of the last one
 	buf   []byte
-	// calls are the ranges of the last INLINE record of each depth, down to
-	// the last one of the FUNC.
-	calls [][]emit.Range
-	last  emit.Inline
 	end   string // of .ra, where the return address is undefined
 }
 
@@ -107,14 +102,13 @@ func (k *canon) inOrder(at int, rec emit.Record) {
 		k.numbered(at, r.Num, r.Name)
 	case *emit.Func:
 		k.address(at, r.Addr, r.Addr+uint64(r.Size))
-		k.line, k.calls = 0, k.calls[:0]
+		k.line = 0
 	case *emit.Line:
 		if r.Addr < k.line {
 			k.fail(at, "out of address order")
 		}
 		k.line = r.Addr + uint64(r.Size)
 	case *emit.Inline:
-		k.inline(at, r)
 		for i := 1; i < len(r.Ranges); i++ {
 			if r.Ranges[i].Addr < r.Ranges[i-1].Addr+uint64(r.Ranges[i-1].Size) {
 				k.fail(at, "ranges out of address order")
@@ -132,28 +126,6 @@ func (k *canon) inOrder(at int, rec emit.Record) {
 			k.end = strconv.FormatInt(a.End, 10)
 		}
 	}
-}
-
-// inline: a call comes behind the one that it is in, and before the next one at
-// or above that one's depth.
-func (k *canon) inline(at int, r *emit.Inline) {
-	depth := int(min(r.Depth, uint32(len(k.calls)+1)))
-	inside := depth <= len(k.calls)
-	if inside && depth > 0 {
-		for _, x := range r.Ranges {
-			inside = inside && slices.ContainsFunc(k.calls[depth-1], func(p emit.Range) bool { return p.Addr <= x.Addr && x.Addr < p.Addr+uint64(p.Size) })
-		}
-	}
-	if !inside {
-		k.fail(at, "symkit writes it behind the call that it is in")
-		return
-	}
-	ranges := slices.Clone(r.Ranges)
-	if depth < len(k.calls) && r.Depth == k.last.Depth && r.CallLine == k.last.CallLine && r.CallFile == k.last.CallFile && r.Origin == k.last.Origin {
-		ranges = append(k.calls[depth], ranges...) // one record holds some ranges only
-	}
-	k.calls = append(k.calls[:depth], ranges)
-	k.last = *r
 }
 
 // rules: an undefined return address is one constant.

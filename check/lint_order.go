@@ -1,10 +1,6 @@
 package check
 
-import (
-	"fmt"
-
-	"symkit/emit"
-)
+import "fmt"
 
 // Consumers take records in any order, but dumpers write them in one: a record
 // that breaks it was moved, or its address or number is wrong. A class of
@@ -41,7 +37,7 @@ const maxUnorderedKept = 1 << 12
 // address in their FUNC. In symkit's own files CheckCanonical tells it.
 func (l *linter) order() {
 	c, s := l.c, l.s
-	if gen, _ := s.info(emit.KeyGenerator); isSymkit(gen.text) {
+	if l.own {
 		return
 	}
 	c.begin(CheckOrder, "records")

@@ -115,9 +115,11 @@ func TestLintCanonical(t *testing.T) {
 		}
 	}
 	for bad, want := range map[string]string{
-		"FUNC 010 10 0 f\n":              "symkit writes FUNC 10 10 0 f",
-		"PUBLIC 5 0 h\nFUNC 10 8 0 f\n":  "before the record above",
-		"FUNC 20 8 0 f\nFUNC 10 8 0 g\n": "out of address order",
+		"FUNC 010 10 0 f\n":             "symkit writes FUNC 10 10 0 f",
+		"PUBLIC 5 0 h\nFUNC 10 8 0 f\n": "before the record above",
+		"INLINE_ORIGIN 0 g\nFUNC 10 8 0 f\nINLINE 1 1 0 0 10 4\nINLINE 0 2 0 0 10 8\n": "behind the call that it is in, line 9",
+		"STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 16\n":                                 "symkit writes .ra: 1",
+		"FUNC 20 8 0 f\nFUNC 10 8 0 g\n":                                               "out of address order",
 	} {
 		rep, err := Lint([]byte(head+bad), Options{})
 		if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, want) {

@@ -213,6 +213,20 @@ func TestOracleOwnStripped(t *testing.T) {
 	}
 }
 
+// Libraries of all machines, which have symbols and unwind tables only: slots
+// of procedure linkage tables, MIPS stubs, MIPS16 expressions.
+func TestOracleOwnLibraries(t *testing.T) {
+	files, err := filepath.Glob("/usr/*-linux-gnu*/lib/libgcc_s.so.*")
+	if err != nil || len(files) < 7 {
+		t.Fatalf("cross compilers' libraries: %v, %v", files, err)
+	}
+	for _, path := range files {
+		t.Run(path, func(t *testing.T) {
+			verified(t, silent(t, path, ""), CheckModule, CheckPublics, CheckCFI)
+		})
+	}
+}
+
 func TestOracleOwnCorpus(t *testing.T) {
 	silent(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
 	main, debug := libc(t)

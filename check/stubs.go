@@ -15,7 +15,8 @@ type stubs struct {
 	r        *replay
 	sections []*elfx.Section
 	// slots are the names of the functions that the slots of x86 call: where
-	// the jump goes, the relocation of that word of the GOT, its symbol.
+	// the jump goes, the relocation of that word of the GOT, its symbol; on MIPS
+	// an undefined function's symbol has the address of its stub.
 	slots map[uint64][]uint32
 	// targets are the names of all functions that relocations refer to, and,
 	// once needed, their texts. On other machines which slot is whose is not
@@ -63,6 +64,13 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	dynsym, err := main.Dynsym()
 	if err != nil {
 		return got
+	}
+	if dynsym != nil && main.Machine == elf.EM_MIPS {
+		for i := range dynsym.Symbols {
+			if s := &dynsym.Symbols[i]; s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
+				t.slots[s.Value] = append(t.slots[s.Value], t.r.names.id(nameKey{linkage: string(dynsym.NameOf(s))}))
+			}
+		}
 	}
 	for i := range main.Sections {
 		s := &main.Sections[i]
@@ -162,7 +170,7 @@ func (t *stubs) accept(addr uint64, name string) bool {
 		return false
 	}
 	target = normalise(target)
-	if !t.exact {
+	if !t.exact && len(t.slots[addr]) == 0 {
 		return t.isTarget(target)
 	}
 	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.accept(id, target) })
