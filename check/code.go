@@ -82,6 +82,14 @@ func (r ranges) outside(lo, hi uint64, f func(lo, hi uint64)) {
 	}
 }
 
+// firstOutside is the first address of [lo, hi) that is not in r, hi for none.
+func (r ranges) firstOutside(lo, hi uint64) uint64 {
+	if i := r.find(lo); i < len(r) && r[i].lo <= lo {
+		return min(r[i].hi, hi)
+	}
+	return min(lo, hi)
+}
+
 // codeOf is where a file's machine code lies: its executable sections, or,
 // without section headers, its executable segments. (A segment may hold the
 // ELF header too, and with it address 0, which marks discarded code.)

@@ -48,7 +48,9 @@ func (o *funcOutcome) add(d difference) {
 func (r *replay) compareLines(f *symFunc, runs []lineRun) (o funcOutcome) {
 	lo, hi := f.addr+r.bias, f.end+r.bias
 	lines := r.linesOf(f)
-	for pos := lo; pos < hi; {
+	steps := int64(len(lines))
+	defer func() { r.spent.Add(steps) }()
+	for pos := lo; pos < hi; steps++ {
 		for len(lines) > 0 && lines[0].end()+r.bias <= pos {
 			lines = lines[1:]
 		}
@@ -200,6 +202,9 @@ func (w *worker) compareLevel(o *funcOutcome, have, want []call) {
 	}
 }
 
+// maxActive bounds the calls of one depth that overlap and are compared.
+const maxActive = 64
+
 // advance moves the calls that begin at or below pos to active, and drops
 // those of active that end there.
 func advance(calls, active []call, pos uint64) (rest, now []call) {
@@ -210,7 +215,7 @@ func advance(calls, active []call, pos uint64) (rest, now []call) {
 		}
 	}
 	for len(calls) > 0 && calls[0].lo <= pos {
-		if calls[0].hi > pos {
+		if calls[0].hi > pos && len(now) < maxActive {
 			now = append(now, calls[0])
 		}
 		calls = calls[1:]

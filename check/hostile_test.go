@@ -1,12 +1,15 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +63,32 @@ func TestNotVerified(t *testing.T) {
 		k := rep.Check(CheckFuncs)
 		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
 			t.Errorf("%s: %+v", name, k)
+		}
+	}
+}
+
+// A symbol file whose calls all overlap: found, and soon.
+func TestOverlappingCalls(t *testing.T) {
+	img, own := own(t, "lang-x86_64-gcc12-O2-dw5.elf")
+	_, from, _ := bytes.Cut(own, []byte("\nFUNC "))
+	begin, err := strconv.ParseUint(string(from[:bytes.IndexByte(from, ' ')]), 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100_000
+	sym := fmt.Appendf(nil, "MODULE Linux x86_64 00 x\nFILE 0 a\nINLINE_ORIGIN 0 f\nFUNC %x %x 0 f\n", begin, 2*n)
+	for i := range uint64(n) {
+		sym = fmt.Appendf(sym, "INLINE %d 1 0 0 %x %x\n", i%2, begin+i, 2*n-i)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	rep, err := Replay(ctx, img, sym, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range []string{CheckOverlaps, CheckInlines} {
+		if rep.Check(check).Findings == 0 {
+			t.Errorf("%+v", rep.Check(check))
 		}
 	}
 }

@@ -234,6 +234,11 @@ func (l *linter) inlines(f *symFunc, levels []levelRange) []levelRange {
 func (l *linter) level(f *symFunc, own, parents []levelRange) {
 	c, s := l.c, l.s
 	p := 0
+	cover := make(ranges, 0, len(parents))
+	for _, r := range parents {
+		cover = append(cover, addrRange{r.lo, r.hi})
+	}
+	cover = union(cover)
 	for i, r := range own {
 		if r.lo < f.addr || r.hi > f.end {
 			c.wrong(s.finding(CheckNesting, r.at, r.lo, "[%#x, %#x) reaches out of its FUNC, [%#x, %#x)", r.lo, r.hi, f.addr, f.end), 1)
@@ -244,18 +249,14 @@ func (l *linter) level(f *symFunc, own, parents []levelRange) {
 		if r.depth == 0 {
 			continue
 		}
-		// Several parents next to each other may cover it together.
 		for p < len(parents) && parents[p].hi <= r.lo {
 			p++
 		}
 		if l.own && p < len(parents) && parents[p].at > r.at {
 			c.wrong(s.finding(CheckCanonical, r.at, r.lo, "symkit writes it behind the call that it is in, line %d", parents[p].at), 1)
 		}
-		pos := r.lo
-		for q := p; q < len(parents) && parents[q].lo <= pos && pos < r.hi; q++ {
-			pos = max(pos, parents[q].hi)
-		}
-		if pos < r.hi {
+		// Several parents next to each other may cover it together.
+		if pos := cover.firstOutside(r.lo, r.hi); pos < r.hi {
 			c.wrong(s.finding(CheckNesting, r.at, pos, "no call of depth %d contains %#x", r.depth-1, pos), 1)
 		}
 	}

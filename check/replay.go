@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -49,6 +50,8 @@ type replay struct {
 	// holes: something of the debug information could not be read, so that a
 	// FUNC that no function accounts for may be right.
 	holes bool
+
+	spent atomic.Int64 // on comparing, see exhausted
 
 	symbolList []codeSymbol // once symbols was called
 	anySymbols bool
@@ -212,6 +215,23 @@ func (r *replay) from(addr uint64) int {
 	})
 	return i
 }
+
+// Units and functions of a damaged or malicious file can all describe the same
+// code. Each record is compared with a few of them in sound files.
+const maxComparisons = 64
+
+// exhausted tells that comparing has to end: for want of time, or because of
+// such a file, of which the rest counts as not verified.
+func (r *replay) exhausted(check string) bool {
+	records := len(r.s.funcs) + len(r.s.lines) + len(r.s.ranges)
+	if r.spent.Load() <= int64(maxComparisons*records+1<<24) {
+		return r.ctx.Err() != nil
+	}
+	r.c.unverified(check, 1, noteTooOften)
+	return true
+}
+
+const noteTooOften = "the same code is described too often"
 
 func (r *replay) progress(stage string, done, total int) {
 	if r.opt.Progress != nil {

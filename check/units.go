@@ -185,6 +185,9 @@ func (w *worker) lines(s *unitScan, t *unitLines) {
 
 // compare compares the lines of one FUNC with a unit's.
 func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
+	if w.r.exhausted(CheckLines) {
+		return
+	}
 	f := &w.r.s.funcs[i]
 	o := w.r.compareLines(f, t.from(f.addr+w.r.bias))
 	w.r.mu.Lock()
@@ -207,9 +210,17 @@ func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
 		f := &s.funcs[i]
 		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
 			for _, fi := range r.at(x.lo) {
+				if r.exhausted(CheckInlines) {
+					return
+				}
 				sf := &r.s.funcs[fi]
-				w.calls = w.truthCalls(w.calls[:0], s, f, sf, t, names)
+				var ok bool
+				if w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names); !ok {
+					r.c.unverified(CheckInlines, 1, noteTooOften)
+					continue
+				}
 				w.symCalls = r.symCalls(sf, w.symCalls[:0])
+				r.spent.Add(int64(f.inlines.len() + len(w.calls) + len(w.symCalls)))
 				o := w.compareCalls(w.symCalls, w.calls)
 				r.mu.Lock()
 				r.inlines[fi].better(o)
@@ -219,8 +230,8 @@ func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
 	}
 }
 
-// truthCalls collects the inlined calls of f, clipped to sf.
-func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc, t *unitLines, names *originNames) []call {
+// truthCalls collects the inlined calls of f, clipped to sf; see nest.
+func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc, t *unitLines, names *originNames) ([]call, bool) {
 	lo, hi := sf.addr+w.r.bias, sf.end+w.r.bias
 	for i := f.inlines.from; i < f.inlines.to; i++ {
 		in := &s.inlines[i]
@@ -240,9 +251,10 @@ func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc,
 
 // nest clips calls to those one level up: what lies outside has no caller.
 // (DWARF 2 has no ranges: gcc gives a call one range of several there, and not
-// the same part to the calls in it.) calls are sorted.
-func nest(calls []call) []call {
-	out := calls[:0:0]
+// the same part to the calls in it.) calls are sorted. It is false where each of
+// many overlaps each of many others, which no compiler writes.
+func nest(calls []call) ([]call, bool) {
+	out, limit := calls[:0:0], maxComparisons*len(calls)
 	var above ranges // the PCs of the level above
 	for len(calls) > 0 {
 		n := level(calls, calls[0].depth)
@@ -257,8 +269,11 @@ func nest(calls []call) []call {
 				part.lo, part.hi = max(c.lo, above[i].lo), min(c.hi, above[i].hi)
 				out, own = append(out, part), append(own, addrRange{part.lo, part.hi})
 			}
+			if len(out) > limit {
+				return nil, false
+			}
 		}
 		above, calls = union(own), calls[n:]
 	}
-	return out
+	return out, true
 }
