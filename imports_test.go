@@ -16,7 +16,7 @@ import (
 var allowed = map[string][]string{
 	"internal/wire":       {},
 	"internal/atomicfile": {},
-	"internal/command":    {"internal/limits"},
+	"internal/command":    {"internal/limits", "internal/wire"},
 	"internal/testfile":   {},
 	"internal/mutant":     {},
 	"internal/limits":     {},
@@ -38,9 +38,9 @@ var allowed = map[string][]string{
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
-	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},
-	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits"},
-	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command"},
+	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
+	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},
+	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/wire"},
 }
 
 // TestImports holds the direction of the imports.

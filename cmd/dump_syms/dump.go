@@ -13,6 +13,7 @@ import (
 	"symkit/dump"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/wire"
 )
 
 var (
@@ -62,11 +63,20 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
 	case c.Header || len(m.Funcs)+len(m.Publics)+len(m.CFI) > 0:
 	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
-		return nil, fmt.Errorf("%s: %w", path, errNothing)
+		return nil, nothing(in, m)
 	default:
 		in.warnings = append(in.warnings, path+": has no code: the symbol file has MODULE and INFO only")
 	}
 	return m, nil
+}
+
+// nothing is the error for a module without symbols: the first damage that may
+// have cost them, if there is any.
+func nothing(in *input, m *dump.Module) error {
+	if losses := append(m.Stats.Losses, in.losses()...); len(losses) > 0 {
+		return fmt.Errorf("%w; no symbols are left", losses[0])
+	}
+	return fmt.Errorf("%s: %w", in.img.Main.Path(), errNothing)
 }
 
 // bad tells whether a written module is one that a build should fail for.
@@ -113,7 +123,7 @@ func (c *cli) writeTo(write func(io.Writer) error) error {
 
 // report tells on standard error what a user has to know.
 func (c *cli) report(in *input, m *dump.Module) {
-	w := bufio.NewWriter(c.stderr)
+	w := bufio.NewWriter(&wire.Printer{W: c.stderr})
 	defer w.Flush()
 	if in.others != nil {
 		in.reject(in.others.Probes())

@@ -14,6 +14,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/wire"
 	"symkit/walk"
 )
 
@@ -156,14 +157,14 @@ func (c *cli) print(out io.Writer, res *walk.Result) error {
 	case "machine":
 		err = res.WriteMachine(w)
 	default:
-		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
+		err = res.WriteText(&wire.Printer{W: w}, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
 	}
 	return errors.Join(err, w.Flush())
 }
 
 // report tells on standard error what a user has to know.
 func (j *job) report(res *walk.Result) {
-	w, c := bufio.NewWriter(j.stderr), j.c
+	w, c := bufio.NewWriter(&wire.Printer{W: j.stderr}), j.c
 	defer w.Flush()
 	for _, warning := range res.Process.Warnings {
 		fmt.Fprintf(w, "stackwalk: warning: %s\n", warning)

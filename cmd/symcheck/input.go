@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"symkit/elfx"
+	"symkit/internal/wire"
 )
 
 // open opens the ELF files among the paths, and the image's companions. A
@@ -85,7 +86,7 @@ func findDebug(e *env, img *elfx.Image, dirs []string) {
 
 func warnRejected(e *env, p elfx.Probe) {
 	if p.Rejected() {
-		fmt.Fprintf(e.stderr, "symcheck: warning: %s: not used: %v\n", p.Path, p.Err)
+		fmt.Fprintf(e.stderr, "symcheck: warning: %s: not used: %s\n", p.Path, wire.Printable(p.Err.Error()))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/limits"
+	"symkit/internal/wire"
 )
 
 // Exit codes beside 0, of all programs (DESIGN.md, "Errors").
@@ -74,7 +75,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return Misuse
 	}
 	if code, err = work(chosen); err != nil {
-		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, err)
+		fmt.Fprintf(p.Stderr, "%s: error: %s\n", p.Name, wire.Printable(err.Error()))
 		return max(code, Failed)
 	}
 	return code

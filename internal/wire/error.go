@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"strconv"
 )
 
 // Sentinels that an Error carries. Decoders add their own; these are the ones
@@ -35,11 +34,9 @@ type Error struct {
 }
 
 // Error renders "section+0xoffset: what"; the caller that knows the file puts
-// its name in front. A section's name comes from the file: what is not printable
-// in it is escaped as in Go, lest it moves the cursor of the reader's terminal.
+// its name in front.
 func (e *Error) Error() string {
-	quoted := strconv.Quote(e.Section)
-	return fmt.Sprintf("%s+%#x: %v", quoted[1:len(quoted)-1], e.Offset, e.Err)
+	return fmt.Sprintf("%s+%#x: %v", Printable(e.Section), e.Offset, e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
