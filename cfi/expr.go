@@ -46,6 +46,8 @@ const (
 	exLe         = 0x2c
 	exLt         = 0x2d
 	exNe         = 0x2e
+	exBra        = 0x28
+	exSkip       = 0x2f
 	exLit0       = 0x30
 	exLit31      = 0x4f
 	exReg0       = 0x50
@@ -74,6 +76,10 @@ type compiler struct {
 	stack []int // of indices in terms
 	c     wire.Cursor
 	bad   bool
+
+	readsPC bool // the expression does
+	known   bool // the PC is pc
+	pc      uint64
 }
 
 // expression appends the postfix of a rule of KindExpr or KindMemExpr with the
@@ -81,10 +87,10 @@ type compiler struct {
 // §6.4.2.3), that of the CFA itself with nothing.
 func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 	k := &t.exprs
-	if len(expr) > maxExprBytes {
+	if len(expr) > maxExprBytes || k.known && len(expr) > maxByPCExpr {
 		return false
 	}
-	k.terms, k.stack, k.bad = k.terms[:0], k.stack[:0], false
+	k.terms, k.stack, k.bad, k.readsPC = k.terms[:0], k.stack[:0], false, false
 	k.c = wire.New("expression", expr, t.BigEndian)
 	if !cfa {
 		k.push(k.add(term{op: termCFA}))
@@ -97,6 +103,7 @@ func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 		root = k.deref(root)
 	}
 	if k.bad || k.c.Err() != nil {
+		t.needPC = t.needPC || k.readsPC
 		return false
 	}
 	if t.buf = k.text(t.buf, root); cfa {
@@ -131,8 +138,15 @@ func (k *compiler) step(op uint8) {
 }
 
 func (k *compiler) breg(r Reg, off int64) {
-	if k.arch.RegName(r) == "" {
+	switch name := k.arch.RegName(r); {
+	case name == "":
 		k.bad = true
+	case name == k.arch.PC:
+		k.readsPC = true
+		if k.known {
+			k.push(k.num(int64(k.pc) + off))
+			return
+		}
 	}
 	k.push(k.plus(k.add(term{op: termReg, val: int64(r)}), k.num(off)))
 }
@@ -192,17 +206,16 @@ func (k *compiler) unary(op uint8) {
 	case exDeref:
 		k.push(k.deref(k.pop()))
 	case exDerefSize:
-		// Less than a word would be the word's upper or lower half.
-		k.bad = k.bad || int(k.c.U8()) != k.arch.WordSize
-		k.push(k.deref(k.pop()))
+		n := k.c.U8()
+		k.push(k.derefSize(k.pop(), n))
 	case exNeg:
-		k.push(k.binaryTerm('-', k.num(0), k.pop()))
+		k.push(k.minus(k.num(0), k.pop()))
 	case exNot:
-		k.push(k.binaryTerm('-', k.num(-1), k.pop()))
+		k.push(k.minus(k.num(-1), k.pop()))
 	case exAbs:
-		a := k.pop()
-		k.bad = k.bad || !k.bounded(a)
-		k.push(a)
+		k.push(k.abs(k.pop()))
+	case exBra, exSkip:
+		k.jump(op)
 	default:
 		k.binary(op)
 	}
@@ -211,6 +224,10 @@ func (k *compiler) unary(op uint8) {
 // binary runs the operations of two operands: a is below b on the stack.
 func (k *compiler) binary(op uint8) {
 	b, a := k.pop(), k.pop()
+	if v, ok := k.fold(op, a, b); ok {
+		k.push(k.num(v))
+		return
+	}
 	switch op {
 	case exPlus:
 		k.push(k.plus(a, b))
@@ -230,6 +247,22 @@ func (k *compiler) binary(op uint8) {
 		k.push(k.compare(op, a, b))
 	default: // exXor, and all that is no arithmetic
 		k.bad = true
+	}
+}
+
+// jump goes forward, where it is known whether to jump.
+func (k *compiler) jump(op uint8) {
+	off := int16(k.c.U16())
+	if op == exBra {
+		cond, ok := k.value(k.pop())
+		k.bad = k.bad || !ok
+		if cond == 0 {
+			return
+		}
+	}
+	k.bad = k.bad || off < 0
+	if !k.bad {
+		k.c.Skip(uint64(off))
 	}
 }
 

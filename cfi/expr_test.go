@@ -15,7 +15,13 @@ type exprRule struct {
 
 // compile returns the postfix of an expression, "" where there is none.
 func compile(arch *Arch, r exprRule, cfa, big bool) string {
+	return compileAt(arch, r, cfa, big, 0)
+}
+
+// compileAt is compile for one PC, unless that is 0.
+func compileAt(arch *Arch, r exprRule, cfa, big bool, pc uint64) string {
 	text := NewText(arch)
+	text.exprs.pc, text.exprs.known = pc, pc != 0
 	text.BigEndian = big
 	if !text.expression(r.expr, r.kind, cfa) {
 		return ""
@@ -94,6 +100,13 @@ func TestExpressions(t *testing.T) {
 		{"number lt", ops1(lit(10), pc, 0, lit(15), exAnd, exLt), "$rip 16 % 11 /"},
 		{"eq", and(lit(11), exEq), "$rip 16 % 11 / $rip 16 % 12 / -"},
 		{"ne", and(lit(15), exNe), "1 $rip 16 % 15 / -"},
+		{"xor of numbers", ops1(lit(6), lit(3), exXor), "5"},
+		{"shra of a number", ops1(exConst1s, 0xf8, lit(1), exShra), "-4"},
+		{"div of numbers", ops1(exConst1s, 0xf9, lit(2), exDiv), "-3"},
+		{"abs of a number", ops1(exConst1s, 0xf9, exAbs), "7"},
+		{"skip", ops1(rsp, 0, exSkip, 1, 0, 0xff, lit(8), exPlus), "$rsp 8 +"},
+		{"bra taken", ops1(rsp, 0, lit(1), exBra, 1, 0, 0xff), "$rsp 0 +"},
+		{"bra not taken", ops1(rsp, 0, lit(0), exBra, 2, 0, lit(8), exPlus), "$rsp 8 +"},
 		{"always", and(lit(0), exGe), "1"},
 		{"never", and(lit(16), exGe), "0"},
 		{"or of truths", and(lit(11), exLt, rax, 0, lit(1), exAnd, exOr), "1 $rip 16 % 11 / - $rax 2 % + 3 + 4 /"},
@@ -136,6 +149,9 @@ func TestBigEndianAndNarrowExpressions(t *testing.T) {
 		{&x86, false, ops1(exConst4u, 0xf8, 0xff, 0xff, 0xff), "-8"},
 		{&x86, false, ops1(exBreg0+4, 0, exDerefSize, 4), "$esp 0 + ^"},
 		{&x86, false, ops1(exBreg0+4, 0, exDerefSize, 8), ""},
+		{&x86, false, ops1(exBreg0+4, 0, exDerefSize, 2), "$esp 0 + ^ 65536 %"},
+		{&x86_64, false, ops1(exBreg0+7, 8, exDerefSize, 4), "$rsp 8 + ^ 4294967296 %"},
+		{&s390x, true, ops1(exBreg0+15, 0, exDerefSize, 4), ""},
 		{&x86, false, ops1(exBreg0+8, 0, lit(15), exAnd, lit(11), exGe), "$eip 16 % 11 /"},
 		{&x86, false, ops1(exBreg0+4, 0, exConst4u, 0xf0, 0xff, 0xff, 0xff, exAnd), "$esp 16 @"},
 	} {
@@ -162,8 +178,11 @@ func TestRefusedExpressions(t *testing.T) {
 		{"truncated", ops1(rsp)},
 		{"unknown", ops1(0xff)},
 		{"addr", ops1(3, 0, 0, 0, 0, 0, 0, 0, 0)},
-		{"bra", ops1(rsp, 0, 0x28, 0, 0)},
-		{"skip", ops1(0x2f, 0, 0)},
+		{"bra on a register", ops1(rsp, 0, rsp, 0, exBra, 0, 0)},
+		{"bra back", ops1(rsp, 0, lit(1), exBra, 0xff, 0xff)},
+		{"skip back", ops1(rsp, 0, exSkip, 0xfd, 0xff)},
+		{"skip beyond the end", ops1(rsp, 0, exSkip, 1, 0)},
+		{"skip cut", ops1(rsp, 0, exSkip, 1)},
 		{"call_frame_cfa", ops1(0x9c)},
 		{"xor", ops1(rsp, 0, lit(1), exXor)},
 		{"or", ops1(rsp, 0, lit(1), exOr)},
@@ -178,7 +197,9 @@ func TestRefusedExpressions(t *testing.T) {
 		{"shl by 31", ops1(rsp, 0, lit(31), exShl)},
 		{"ge of a register", ops1(rsp, 0, lit(3), exGe)},
 		{"eq of registers", ops1(rsp, 0, rsp, 0, exEq)},
-		{"deref of half a word", ops1(rsp, 0, exDerefSize, 4)},
+		{"deref of three bytes", ops1(rsp, 0, exDerefSize, 3)},
+		{"deref of nothing", ops1(rsp, 0, exDerefSize, 0)},
+		{"deref of more than a word", ops1(rsp, 0, exDerefSize, 16)},
 		{"unnamed register", ops1(exBregx, 56, 0)},
 		{"empty stack", ops1(exPlus)},
 		{"pick too deep", ops1(rsp, 0, exPick, 1)},
@@ -250,13 +271,21 @@ func evalPostfix(text string, word int, reg func(string) uint64) uint64 {
 // checkPostfix evaluates the DWARF expression itself (dwarfEval) and compares.
 func checkPostfix(t *testing.T, arch *Arch, r exprRule, cfa bool, postfix string) {
 	t.Helper()
+	checkPostfixAt(t, arch, r, cfa, postfix, 0)
+}
+
+func checkPostfixAt(t *testing.T, arch *Arch, r exprRule, cfa bool, postfix string, pc uint64) {
+	t.Helper()
 	if postfix == "" {
 		return
 	}
 	for _, seed := range []uint64{0, 1, 0x7ffd1234567b, 0xffffffff8123456c, 0x800000009abcdef5} {
 		reg := func(name string) uint64 {
-			if name == ".cfa" {
+			switch {
+			case name == ".cfa":
 				return seed + 0x100
+			case pc != 0 && name == arch.PC:
+				return pc
 			}
 			r, _ := arch.Reg(name)
 			return seed * uint64(r+1)
@@ -356,13 +385,18 @@ func (m *dwarfMachine) step(arch *Arch, reg func(string) uint64) {
 	case op >= exDup && op <= exRot:
 		m.shuffle(op)
 	case op == exNop:
+	case op == exBra || op == exSkip:
+		off := m.fixed(2)
+		if op == exSkip || m.pop() != 0 {
+			m.fixed(int(off))
+		}
 	case op == exPlusUconst:
 		m.push(m.pop() + m.leb(false))
 	case op == exDeref:
 		m.push(memory(m.pop(), m.word))
 	case op == exDerefSize:
-		m.fixed(1)
-		m.push(memory(m.pop(), m.word))
+		n := int(m.fixed(1))
+		m.push(mask(memory(m.pop(), m.word), n))
 	case op == exNeg:
 		m.push(-m.pop())
 	case op == exNot:
@@ -415,6 +449,8 @@ func (m *dwarfMachine) binary(op byte, a, b uint64) uint64 {
 		return a & b
 	case exOr:
 		return a | b
+	case exXor:
+		return a ^ b
 	case exDiv:
 		return uint64(x / y)
 	case exMod:
@@ -436,10 +472,11 @@ func (m *dwarfMachine) binary(op byte, a, b uint64) uint64 {
 
 // FuzzExpr: what compiles means the same as the expression, on every value.
 func FuzzExpr(f *testing.F) {
-	f.Add(hexBytes(ops1(exBreg0+7, 8, exBreg0+16, 0, lit(15), exAnd, lit(11), exGe, lit(3), exShl, exPlus)), true, false, true)
-	f.Add(hexBytes(ops1(exBreg0, 0, lit(7), exAnd, lit(3), exMod, lit(2), exEq, exDup, exOr, exNot)), false, true, false)
-	f.Add(hexBytes(ops1(lit(1), lit(2), lit(3), exRot, exPick, 1, exSwap, exOver, exShl, exShr, exDeref)), false, false, false)
-	f.Fuzz(func(t *testing.T, expr []byte, cfa, mem, narrow bool) {
+	f.Add(hexBytes(ops1(exBreg0+7, 8, exBreg0+16, 0, lit(15), exAnd, lit(11), exGe, lit(3), exShl, exPlus)), true, false, true, uint64(0))
+	f.Add(hexBytes(ops1(exBreg0, 0, lit(7), exAnd, lit(3), exMod, lit(2), exEq, exDup, exOr, exNot)), false, true, false, uint64(0xffffffff8100000b))
+	f.Add(hexBytes(ops1(lit(1), lit(2), lit(3), exRot, exPick, 1, exSwap, exOver, exShl, exShr, exDeref)), false, false, false, uint64(0))
+	f.Add(hexBytes(ops1(exBreg0+16, 0, lit(15), exAnd, lit(8), exXor, exBra, 1, 0, lit(1), exBreg0+16, 0, lit(3), exDiv, exAbs)), true, false, false, uint64(0x1234567b))
+	f.Fuzz(func(t *testing.T, expr []byte, cfa, mem, narrow bool, pc uint64) {
 		arch := &x86_64
 		if narrow {
 			arch = &x86
@@ -448,10 +485,10 @@ func FuzzExpr(f *testing.F) {
 		if mem {
 			r.kind = KindMemExpr
 		}
-		postfix := compile(arch, r, cfa, false)
+		postfix := compileAt(arch, r, cfa, false, pc)
 		if len(postfix) > maxTokens*21 {
 			t.Fatalf("%d bytes of postfix", len(postfix))
 		}
-		checkPostfix(t, arch, r, cfa, postfix)
+		checkPostfixAt(t, arch, r, cfa, postfix, pc)
 	})
 }

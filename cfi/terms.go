@@ -58,6 +58,20 @@ func (k *compiler) deref(a int) int {
 	return k.add(term{op: '^', a: a, size: k.terms[a].size + 1})
 }
 
+// derefSize is a number of n bytes in memory: the word there, or its lower part
+// where that comes first.
+func (k *compiler) derefSize(a int, n uint8) int {
+	switch word := uint8(k.arch.WordSize); {
+	case n == word:
+		return k.deref(a)
+	case k.c.BigEndian() || n != 1 && n != 2 && n != 4 || n > word:
+		k.bad = true
+		return a
+	}
+	limit := int64(1) << (8 * n)
+	return k.boundTerm('%', k.deref(a), k.num(limit), limit-1)
+}
+
 // binaryTerm makes the term a b op, of which nothing is known.
 func (k *compiler) binaryTerm(op byte, a, b int) int {
 	return k.add(term{op: op, a: a, b: b, size: k.terms[a].size + k.terms[b].size + 1})
@@ -160,6 +174,68 @@ func (k *compiler) or(a, b int) int {
 		return k.atLeast(k.plus(a, b), 1)
 	}
 	k.bad = true
+	return a
+}
+
+// fold is the value of an operation on two numbers, in the word's width.
+func (k *compiler) fold(op uint8, a, b int) (v int64, ok bool) {
+	x, isNum := k.value(a)
+	y, bothNum := k.value(b)
+	if !isNum || !bothNum {
+		return 0, false
+	}
+	inWord := y >= 0 && y < int64(8*k.arch.WordSize)
+	switch op {
+	case exXor:
+		return x ^ y, true
+	case exDiv:
+		if y != 0 {
+			return x / y, true
+		}
+	case exMod: // unsigned in most evaluators, signed in some
+		if x >= 0 && y > 0 {
+			return x % y, true
+		}
+	case exShl:
+		return x << (y & 63), inWord
+	case exShr:
+		return int64(mask(uint64(x), k.arch.WordSize) >> (y & 63)), inWord
+	case exShra:
+		return x >> (y & 63), inWord
+	}
+	return foldCompare(op, x, y)
+}
+
+func foldCompare(op uint8, x, y int64) (v int64, ok bool) {
+	var holds bool
+	switch op {
+	case exEq:
+		holds = x == y
+	case exNe:
+		holds = x != y
+	case exGe:
+		holds = x >= y
+	case exGt:
+		holds = x > y
+	case exLe:
+		holds = x <= y
+	case exLt:
+		holds = x < y
+	default:
+		return 0, false
+	}
+	if holds {
+		v = 1
+	}
+	return v, true
+}
+
+// abs of a number, or of what cannot be negative.
+func (k *compiler) abs(a int) int {
+	if x, ok := k.value(a); ok {
+		return k.num(max(x, -x))
+	}
+	k.bad = k.bad || !k.bounded(a)
 	return a
 }
 

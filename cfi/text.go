@@ -19,12 +19,16 @@ func (r *Record) Init() bool { return r.Size > 0 }
 // Every INIT carries all rules, a later record what changed, `.cfa` first, then
 // `.ra`, then registers by name. A row whose CFA or return address the format
 // cannot express ends the range before it: no record covers its PCs, and no
-// reader meets a rule that holds no longer. The zero Text is not usable; see
-// NewText.
+// reader meets a rule that holds no longer. A row with a rule that depends on the
+// PC in a way postfix cannot say is written as one range for each stretch of PCs
+// at which it says the same. The zero Text is not usable; see NewText.
 type Text struct {
 	Stats Stats
 	// BigEndian is the byte order of the operands in DWARF expressions.
 	BigEndian bool
+	// ByPC bounds the work on rows that have to be tried at every PC, and their
+	// text: when it is used up, what depends on the PC cannot be expressed.
+	ByPC int
 
 	arch *Arch
 	ra   Reg
@@ -38,6 +42,7 @@ type Text struct {
 	recs    []record
 	buf     []byte
 	exprs   compiler
+	needPC  bool // a rule of the row can be said only if the PC is known
 }
 
 type record struct {
@@ -53,7 +58,7 @@ type change struct {
 
 // NewText returns a Text for rows of arch.
 func NewText(arch *Arch) *Text {
-	t := &Text{arch: arch, ra: arch.RA}
+	t := &Text{arch: arch, ra: arch.RA, ByPC: MaxByPC}
 	t.exprs.arch = arch
 	return t
 }
@@ -81,8 +86,17 @@ func (t *Text) Add(row *Row) {
 	if t.open && row.Begin != t.end {
 		t.open = false
 	}
-	from := len(t.buf)
-	if why := t.rules(row); why != expressed {
+	from, stats := len(t.buf), t.Stats
+	t.needPC = false
+	why := t.rules(row)
+	if t.needPC {
+		t.buf, t.Stats = t.buf[:from], stats
+		if t.byPC(row) {
+			return
+		}
+		why = t.rules(row)
+	}
+	if why != expressed {
 		t.Stats[why]++
 		t.buf, t.open = t.buf[:from], false
 		return

@@ -67,7 +67,7 @@ func newMerger(d *dumper, second []frame) *merger {
 
 // reset starts the counts anew.
 func (m *merger) reset() {
-	m.agreement, m.text.Stats = Agreement{}, cfi.Stats{}
+	m.agreement, m.text.Stats, m.text.ByPC = Agreement{}, cfi.Stats{}, cfi.MaxByPC
 }
 
 // frame makes the records of f.
