@@ -2,7 +2,10 @@ package dump
 
 import (
 	"bytes"
+	"debug/elf"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"symkit/elfx"
@@ -96,6 +99,51 @@ func TestSFrameAloneEqualsDWARF(t *testing.T) {
 		_, alone := dumpText(t, sframeFixture(t, name+"-noeh"), Options{Name: "x", ID: "0"})
 		if !bytes.Equal(stacks(only), stacks(alone)) {
 			t.Errorf("%s: --sframe=only and a file without .eh_frame differ", name)
+		}
+	}
+}
+
+// TestDiscardedRelocation: `ld -r` leaves R_*_NONE in the place of an FDE's
+// relocation where it has dropped the function, a COMDAT defined twice. In both
+// tables that FDE is gone, without complaint, and the others are there.
+func TestDiscardedRelocation(t *testing.T) {
+	path := filepath.Join("..", "sframe", "testdata", "v3-amd64-rel.o")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dumped := func(name string, data []byte, use SFrameUse) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := elfx.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, text := dumpText(t, f, Options{SFrame: use, ID: "0"})
+		if len(m.Stats.Losses) > 0 {
+			t.Errorf("%s: lost: %v", name, m.Stats.Losses)
+		}
+		return string(stacks(text))
+	}
+	for section, use := range map[string]SFrameUse{".rela.sframe": SFrameOnly, ".rela.eh_frame": SFrameOff} {
+		f, err := elf.NewFile(bytes.NewReader(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const entry, info = 24, 8 // of the relocation of the second FDE
+		damaged := bytes.Clone(whole)
+		clear(damaged[f.Section(section).Offset+entry+info:][:8])
+		const first, rest = "STACK CFI INIT 8 c ", "STACK CFI INIT 14 "
+		want := dumped("whole.o", whole, use)
+		i, k := strings.Index(want, first), strings.Index(want, rest)
+		if i < 0 || k < i {
+			t.Fatalf("no second FDE in\n%s", want)
+		}
+		if got := dumped("discarded.o", damaged, use); got != want[:i]+want[k:] {
+			t.Errorf("%s:\n%s\nwhole:\n%s", section, got, want)
 		}
 	}
 }
