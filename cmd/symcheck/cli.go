@@ -62,7 +62,11 @@ type output struct {
 // AfterApply is called by kong; it checks what the tags cannot say.
 func (o *output) AfterApply() error {
 	for _, list := range [][]string{o.Only, o.Require} {
-		for _, name := range list {
+		for i, name := range list {
+			if slices.Contains(check.Names(), name+"s") { // "inline"
+				list[i] = name + "s"
+				continue
+			}
 			if !slices.Contains(check.Names(), name) {
 				return fmt.Errorf("there is no check %q: want one of %s", name, strings.Join(check.Names(), ", "))
 			}
