@@ -188,10 +188,12 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 	code, has := s.info(emit.KeyCodeID)
 	given := r.opt.ID != "" && strings.EqualFold(s.module.ID, r.opt.ID)
 	if id == nil {
-		if has {
+		id = textHash(r.img.Main)
+		// Breakpad writes the hash there too.
+		if has && (id == nil || code.text != upperHex(id)) {
 			r.c.wrong(s.finding(CheckModule, code.line, 0, "there is no build id"), 1)
 		}
-		if id = textHash(r.img.Main); id == nil && r.opt.ID != "" {
+		if id == nil && r.opt.ID != "" {
 			if !given {
 				wrong("the id is " + r.opt.ID)
 			}
@@ -200,7 +202,7 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 			r.c.unverified(CheckModule, 1, "neither build id nor code to make an id of")
 			return
 		}
-	} else if want := strings.ToUpper(hex.EncodeToString(id)); !has {
+	} else if want := upperHex(id); !has {
 		r.c.missing(Finding{Check: CheckModule, What: "no INFO CODE_ID: the build id is " + want}, 1)
 	} else if text, _, _ := strings.Cut(code.text, " "); text != want {
 		r.c.wrong(s.finding(CheckModule, code.line, 0, "the build id is %s", want), 1)
@@ -220,8 +222,10 @@ func debugID(id []byte, bigEndian bool) string {
 		slices.Reverse(b[4:6])
 		slices.Reverse(b[6:8])
 	}
-	return strings.ToUpper(hex.EncodeToString(b[:])) + "0"
+	return upperHex(b[:]) + "0"
 }
+
+func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
 
 // textHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
 // of .text; the last block goes on behind the section's end, as Breakpad's.
