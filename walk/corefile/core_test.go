@@ -11,6 +11,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/testfile"
+	"symkit/internal/wire"
 	"symkit/walk"
 )
 
@@ -177,6 +178,25 @@ func TestReason(t *testing.T) {
 		}
 		if got := walk.LinuxFault(test.signal, test.code); got != test.fault {
 			t.Errorf("%s: fault %v", test.want, got)
+		}
+	}
+}
+
+// TestMIPSSignals: other numbers, and si_code before si_errno.
+func TestMIPSSignals(t *testing.T) {
+	info := make([]byte, 128)
+	copy(info, []byte{10, 0, 0, 0, 2, 0, 0, 0, 99, 0, 0, 0, 0x10, 0x20})
+	for _, l := range []*layout{mipsLayout, amd64Layout} {
+		c := &Core{layout: l}
+		if err := c.sigInfo(wire.New("", info, false)); err != nil {
+			t.Fatal(err)
+		}
+		want := "SIGBUS / BUS_ADRERR"
+		if l == amd64Layout {
+			want = "SIGUSR1 / code 99"
+		}
+		if got := walk.LinuxReason(c.fault.signal, c.fault.code, c.fault.known); got != want {
+			t.Errorf("%s: %s, want %s", l.cpu, got, want)
 		}
 	}
 }

@@ -22,6 +22,9 @@ type layout struct {
 	psPid, psName, psArgs int
 	// siUnion is where the union of NT_SIGINFO begins.
 	siUnion int
+	// signals translates the numbers of signals, where they are not those of
+	// most machines; there si_code is before si_errno, too.
+	signals []uint8
 	// fprs is where NT_FPREGSET has the registers of fprOrder; 0: unused.
 	fprs     int
 	fprOrder []cfi.Reg
@@ -67,8 +70,8 @@ var (
 	ppcLayout   = layout32Wide.of("ppc", ppcRegs)
 	// r0 to r31, lo, hi, cp0_epc; o32 has six words of arguments before
 	mipsRegs     = with(count(0, 31), 65, 64, pc)
-	mips64Layout = layout64.of("mips64", mipsRegs)
-	mipsLayout   = layout32Wide.of("mips", with([]cfi.Reg{other, other, other, other, other, other}, mipsRegs...))
+	mips64Layout = layout64.of("mips64", mipsRegs).numbered(mipsSignals)
+	mipsLayout   = layout32Wide.of("mips", with([]cfi.Reg{other, other, other, other, other, other}, mipsRegs...)).numbered(mipsSignals)
 	// x32 has the registers of x86-64 behind the header of a 32-bit process.
 	x32Layout = func() *layout {
 		l := layout32.of("x86_64", amd64Regs)
@@ -81,6 +84,23 @@ func (l layout) of(cpu string, order []cfi.Reg) *layout {
 	l.cpu, l.order = cpu, order
 	return &l
 }
+
+func (l *layout) numbered(signals []uint8) *layout {
+	l.signals = signals
+	return l
+}
+
+// signal is the number that a signal has on most machines.
+func (l *layout) signal(n int) int {
+	if n > 0 && n < len(l.signals) {
+		return int(l.signals[n])
+	}
+	return n
+}
+
+// mipsSignals: Linux arch/mips/include/uapi/asm/signal.h. SIGEMT, 7, is
+// nowhere else and never raised.
+var mipsSignals = []uint8{0, 1, 2, 3, 4, 5, 6, 0, 8, 9, 7, 11, 31, 13, 14, 15, 10, 12, 17, 30, 28, 23, 29, 19, 20, 18, 21, 22, 26, 27, 24, 25}
 
 // layoutOf is the layout of a core file, nil for a machine that is not known.
 func layoutOf(f *elfx.File) *layout {

@@ -117,7 +117,7 @@ func (c *Core) status(cur wire.Cursor) error {
 	}
 	c.Process.Threads = append(c.Process.Threads, t)
 	if len(c.Process.Threads) == 1 {
-		c.fault.signal = int(signal)
+		c.fault.signal = c.layout.signal(int(signal))
 	}
 	return nil
 }
@@ -158,15 +158,16 @@ func text(b []byte) string {
 // sigInfo reads siginfo_t. gdb writes one for each thread; the first is the
 // crashed one's.
 func (c *Core) sigInfo(cur wire.Cursor) error {
-	signal := cur.U32()
-	cur.U32() // errno
-	code := cur.U32()
+	signal, errno, code := cur.U32(), cur.U32(), cur.U32()
+	if c.layout.signals != nil {
+		code = errno
+	}
 	cur.Seek(uint64(c.layout.siUnion))
 	if err := cur.Err(); err != nil {
 		return err
 	}
 	if signal != 0 {
-		c.fault = fault{int(signal), int(int32(code)), true, cur}
+		c.fault = fault{c.layout.signal(int(signal)), int(int32(code)), true, cur}
 	}
 	return nil
 }
