@@ -21,7 +21,7 @@ type walker struct {
 	rules []emit.Rule
 
 	saved      []cfi.Reg // the registers that calls leave alone
-	callee     *Frame    // the frame that the one to leave has called, nil for none
+	callee     Frame     // what the frame to leave has called; without a module for the youngest
 	scanned    int       // frames found by scanning, in this stack
 	maxScanned int
 	signals    []uint64 // stack pointers of the frames that signals interrupted
@@ -48,7 +48,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		}
 		return s
 	}
-	w.scanned, w.callee, w.signals, w.looked = 0, nil, w.signals[:0], 0
+	w.scanned, w.callee, w.signals, w.looked = 0, Frame{}, w.signals[:0], 0
 	regs := t.Regs
 	f := Frame{Exact: true, Trust: TrustContext}
 	for {
@@ -75,9 +75,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 			s.End, s.Complete = end, end == endOfStack
 			return s
 		}
-		callee := f
-		w.callee = &callee
-		f, regs = next, nextRegs
+		w.callee, f, regs = f, next, nextRegs
 	}
 }
 

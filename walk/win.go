@@ -21,7 +21,7 @@ func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if !ok {
 		return out, notFound, errNoRules
 	}
-	s := winStep{w: w, f: f, r: r, win: &win, params: w.calleeParams()}
+	s := winStep{w: w, f: f, r: r, win: win, params: w.calleeParams()}
 	s.sp, _ = r.Get(x86SP)
 	s.findSearch()
 	if len(win.Program) > 0 {
@@ -46,7 +46,7 @@ type winStep struct {
 	w      *walker
 	f      *Frame
 	r      *Registers
-	win    *emit.StackWin
+	win    emit.StackWin
 	params uint64 // next_parameter_size
 	sp     uint64 // %esp of the frame
 	search uint64 // .raSearchStart
@@ -56,10 +56,7 @@ type winStep struct {
 // frame called: they are still on the stack at its stack pointer. It is 0 for
 // the youngest frame.
 func (w *walker) calleeParams() uint64 {
-	f := w.callee
-	if f == nil || f.Module == nil {
-		return 0
-	}
+	f := &w.callee
 	idx := w.index(f.Module)
 	if idx == nil {
 		return 0
@@ -119,23 +116,18 @@ func (w *walker) findReturn(at, n uint64) (uint64, bool) {
 
 var errNoResult = errors.New("the program sets no $eip or no $esp")
 
+// winGiven are the names that programs find values under, beside registers.
+var winGiven = [...][]byte{[]byte(".cbParams"), []byte(".cbCalleeParams"), []byte(".cbSavedRegs"),
+	[]byte(".cbLocals"), []byte(".raSearch"), []byte(".raSearchStart")}
+
 // program runs the program string. %ebp stays where it is not set, other
 // registers that are not set are unknown.
 func (s *winStep) program() (out Registers, v verdict, err error) {
 	e := &s.w.eval
 	e.regs, e.hasCFA, e.vars = s.r, false, e.vars[:0]
-	for _, given := range [...]struct {
-		name string
-		v    uint64
-	}{
-		{".cbParams", uint64(s.win.ParamSize)},
-		{".cbCalleeParams", s.params},
-		{".cbSavedRegs", uint64(s.win.SavedRegsSize)},
-		{".cbLocals", uint64(s.win.LocalSize)},
-		{".raSearch", s.search},
-		{".raSearchStart", s.search},
-	} {
-		if err := e.setVar([]byte(given.name), e.cpu.narrow(given.v), nil); err != nil {
+	for i, v := range [len(winGiven)]uint64{uint64(s.win.ParamSize), s.params, uint64(s.win.SavedRegsSize),
+		uint64(s.win.LocalSize), s.search, s.search} {
+		if err := e.setVar(winGiven[i], e.cpu.narrow(v), nil); err != nil {
 			return out, notFound, err
 		}
 	}
