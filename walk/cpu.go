@@ -132,9 +132,6 @@ func (c *cpu) sp(r *Registers) uint64 {
 	return v
 }
 
-// wide tells whether the machine's words have 64 bits.
-func (c *cpu) wide() bool { return c.arch.WordSize == 8 }
-
 // Named lists the registers of a process's frame that are known, in the order
 // of the machine's manuals, the program counter first.
 func (p *Process) Named(r *Registers) []NamedRegister {
