@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"check":               {"elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire", "internal/limits"},
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},
-	"walk/symserver":      {"walk", "elfx", "internal/atomicfile"},
+	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/limits"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
 	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},

@@ -2,7 +2,8 @@ package walk
 
 // Limits of what is kept for each stack beside its frames.
 const (
-	maxRegisterFrames = 256     // frames whose registers are kept
+	maxRegisterFrames = 256     // frames whose registers are kept,
+	maxAllRegisters   = 1 << 16 // and those of all stacks
 	maxContents       = 1 << 16 // bytes of stack that are looked through
 )
 
@@ -33,7 +34,7 @@ type Pointer struct {
 
 // keep notes what Options asks for of a frame.
 func (w *walker) keep(f *Frame, r *Registers, index int) {
-	if w.keepRegs && w.cpu != nil && index < maxRegisterFrames {
+	if w.cpu != nil && index < w.keepRegs {
 		f.regs = w.cpu.known(r)
 	}
 }

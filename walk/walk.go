@@ -18,10 +18,11 @@ type Options struct {
 	Threads []int
 	// MaxFrames bounds the frames of one stack; 0 means 262144, what a stack of
 	// 8 MiB holds of frames of 32 bytes. All stacks together hold no more than
-	// a few million frames.
+	// half a million frames, but for 16 of each.
 	MaxFrames int
 	Jobs      int // goroutines; 0 means one per processor
-	// Registers keeps the registers of (the first 256) frames for the text.
+	// Registers keeps the registers of frames for the text: of the first 256 of a
+	// stack, fewer where there are hundreds of stacks.
 	Registers bool
 	// Contents looks for pointers to functions in the stacks.
 	Contents bool
@@ -36,7 +37,7 @@ type Options struct {
 }
 
 // minFrames may be found in every thread, however many there are.
-const minFrames = 1 << 10
+const minFrames = 16
 
 // Result is the stacks of a process.
 type Result struct {
@@ -91,7 +92,9 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	for job := range errs {
 		wait.Go(func() {
 			w := newWalker(ctx, p, syms, limit)
-			w.keepRegs, w.keepContents = opt.Registers, opt.Contents
+			if w.keepContents = opt.Contents; opt.Registers {
+				w.keepRegs = max(1, min(maxRegisterFrames, maxAllRegisters/len(threads)))
+			}
 			if opt.NoScan {
 				w.maxScanned = 0
 			}

@@ -26,8 +26,9 @@ type walker struct {
 	maxScanned int
 	signals    []uint64 // stack pointers of the frames that signals interrupted
 
-	keepRegs, keepContents bool   // Options.Registers, Options.Contents
-	looked                 uint64 // bytes of this stack that contents went through
+	keepRegs     int    // of how many frames of a stack; Options.Registers
+	keepContents bool   // Options.Contents
+	looked       uint64 // bytes of this stack that contents went through
 }
 
 // index is the symbols of m, or nil.

@@ -36,7 +36,7 @@ var (
 var (
 	Threads         = &Limit{Name: "threads", Base: 4 << 20, What: "threads of a dump"}
 	FramesPerThread = &Limit{Name: "frames-per-thread", Base: 1 << 18, What: "frames of one thread without --max-frames"}
-	Frames          = &Limit{Name: "frames", Base: 1 << 22, What: "frames of all threads without --max-frames"}
+	Frames          = &Limit{Name: "frames", Base: 1 << 19, What: "frames of all threads without --max-frames"}
 	UnpackedSymbols = &Limit{Name: "unpacked-symbols", Base: 16 << 30, What: "bytes of an unpacked symbol file"}
 )
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -20,6 +21,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"symkit/elfx"
+	"symkit/internal/limits"
 	"symkit/walk"
 )
 
@@ -82,7 +84,6 @@ const (
 	defaultAttempts = 3
 	defaultBackoff  = 500 * time.Millisecond
 	defaultNegative = time.Hour
-	defaultMaxSize  = 8 << 30
 	maxRequests     = 8
 )
 
@@ -99,7 +100,7 @@ func New(rawURL, cache string) (*Server, error) {
 		return nil, fmt.Errorf("%q: %w", rawURL, ErrURL)
 	}
 	return &Server{Cache: cache, Timeout: defaultTimeout, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: defaultMaxSize, HTTP: http.DefaultClient,
+		Negative: defaultNegative, MaxSize: int64(min(limits.UnpackedSymbols.Max(0), math.MaxInt64-1)), HTTP: http.DefaultClient,
 		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}, nil
 }
 

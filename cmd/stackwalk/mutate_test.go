@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"strconv"
+	"testing"
+	"time"
+
+	"symkit/internal/mutant"
+	"symkit/walk"
+	"symkit/walk/minidump"
+)
+
+// mutations is how many damaged dumps are walked: SYMKIT_MUTATIONS, or few.
+func mutations(t *testing.T) int {
+	text := os.Getenv("SYMKIT_MUTATIONS")
+	if text == "" {
+		return 300
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestMutations: damaged dumps crash nothing, end soon, and take little memory,
+// from the file to each of the outputs.
+func TestMutations(t *testing.T) {
+	const (
+		maxTime   = 20 * time.Second // of one dump, on any machine
+		maxMemory = 500 << 20        // of the whole process
+	)
+	files, err := filepath.Glob(filepath.Join(dumps, "*.dmp"))
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	store, err := walk.NewStore([]string{filepath.Join(breakpad, "symbols")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(7, 1))
+	slowest, largest, walked := time.Duration(0), uint64(0), 0
+	for i := range mutations(t) {
+		whole, err := os.ReadFile(files[i%len(files)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout := mutant.Of(whole)
+		data, _ := layout.Mutate(whole, random)
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), maxTime)
+		ok := walkAll(t, ctx, data, store)
+		cancel()
+		took := time.Since(start)
+		memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+		metrics.Read(memory)
+		if ok {
+			walked++
+		}
+		slowest, largest = max(slowest, took), max(largest, memory[0].Value.Uint64())
+		if took >= maxTime || largest > maxMemory || t.Failed() {
+			path := filepath.Join(os.TempDir(), "symkit-mutation.dmp")
+			t.Fatalf("mutation %d took %v; %d MiB in all; kept as %s (%v)", i, took, largest>>20, path, os.WriteFile(path, data, 0o644))
+		}
+	}
+	t.Logf("%d of %d could be walked; the slowest took %v; %d MiB in all", walked, mutations(t), slowest.Round(time.Millisecond), largest>>20)
+	if walked == 0 {
+		t.Error("every dump was damaged beyond use")
+	}
+}
+
+// walkAll reads, walks and prints a dump.
+func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bool {
+	d, err := minidump.New(data)
+	if err != nil {
+		return false
+	}
+	p := d.Process()
+	res, err := walk.Walk(ctx, p, s, walk.Options{Jobs: 1, Registers: true, Contents: true})
+	if err != nil {
+		t.Errorf("walking: %v", err)
+		return false
+	}
+	var out bytes.Buffer
+	if err := res.WriteJSON(&out); err != nil || len(out.Bytes()) < 1<<22 && !json.Valid(out.Bytes()) {
+		t.Errorf("no JSON: %v", err)
+	}
+	if err := res.WriteMachine(io.Discard); err != nil {
+		t.Error(err)
+	}
+	if err := res.WriteText(io.Discard, walk.TextOptions{Contents: true}); err != nil {
+		t.Error(err)
+	}
+	return true
+}

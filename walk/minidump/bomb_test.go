@@ -1,0 +1,50 @@
+package minidump
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime/metrics"
+	"strings"
+	"testing"
+
+	"symkit/walk"
+)
+
+// TestBomb: threads by the thousand that share one stack, which is a long chain
+// of frame pointers, cost no more than the frames that one process may have.
+func TestBomb(t *testing.T) {
+	const threads, frames, stack = 4000, 8192, 0x10000
+	var text strings.Builder
+	text.WriteString(systemText(CPUAMD64, OSLinux) + fmt.Sprintf("stream ThreadList u32 %d\n", threads))
+	for i := range threads {
+		fmt.Fprintf(&text, "u32 %d 0 0 0 u64 0 %#x loc stack loc c\n", i, stack)
+	}
+	fmt.Fprintf(&text, "stream ModuleList u32 1 u64 0x400000 u32 0x1000 0 0 rva n zero 52 u32 0 0 0 0 zero 16 block n str \"a\"\n"+
+		"block c zero 48 u32 0x10001f 0 zero 96 u64 %#x %#x zero 80 u64 0x400100 zero 976\nblock stack zero %d", stack, stack, 16*frames)
+	data := synth(t, false, text.String()).data
+	for i := range frames {
+		at := data[len(data)-16*frames+16*i:]
+		binary.LittleEndian.PutUint64(at, uint64(stack+16*(i+1)))
+		binary.LittleEndian.PutUint64(at[8:], 0x400200)
+	}
+	d, err := New(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := walk.Walk(context.Background(), d.Process(), nil, walk.Options{Registers: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.WriteMachine(io.Discard); err != nil {
+		t.Error(err)
+	}
+	memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(memory)
+	n := len(res.Stacks[threads-1].Frames)
+	t.Logf("%d frames of each thread, %d MiB", n, memory[0].Value.Uint64()>>20)
+	if n < 16 || memory[0].Value.Uint64() > 500<<20 {
+		t.Errorf("%d frames, %d MiB", n, memory[0].Value.Uint64()>>20)
+	}
+}
