@@ -24,11 +24,13 @@ race:
 # The oracle tests read these.
 export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
 export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
+export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
 
 # Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
 # fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
 oracle:
 	scripts/corpus.sh small
+	scripts/crashdumps.sh
 	$(GO) test -tags oracle -run '^TestOracle' -timeout 25m ./...
 
 # The same on everything large: about 2 GB of Debian packages.
