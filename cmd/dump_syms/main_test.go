@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/testfile"
 )
@@ -44,6 +46,17 @@ func TestScripts(t *testing.T) {
 				path := ts.MkAbs(args[len(args)-1])
 				ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
 				ts.Check(os.WriteFile(path, data, 0o755))
+			},
+			// install FILE DIR PROGRAM: FILE is where the debug file of PROGRAM
+			// should be in a build-id directory.
+			"install": func(ts *testscript.TestScript, _ bool, args []string) {
+				f, err := elfx.Open(ts.MkAbs(args[2]))
+				ts.Check(err)
+				id := hex.EncodeToString(f.BuildID())
+				ts.Check(f.Close())
+				dir := filepath.Join(ts.MkAbs(args[1]), id[:2])
+				ts.Check(os.MkdirAll(dir, 0o755))
+				ts.Check(os.WriteFile(filepath.Join(dir, id[2:]+".debug"), []byte(ts.ReadFile(args[0])), 0o644))
 			},
 			// same FILE FILE: equal but for the code id, which no flag sets.
 			"same": func(ts *testscript.TestScript, _ bool, args []string) {
