@@ -17,10 +17,11 @@ set -euo pipefail
 
 corpus=${SYMKIT_CORPUS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/corpus}
 
-# bash and sqlite3 are there without debug information: stripped programs.
+# bash, coreutils and sqlite3 are there without debug information: stripped
+# programs. python3.11-minimal has the one that python3.11-dbg has a debug file of.
 # Stripped twins (libc6, ceph-osd, …) are there so that a debug file can be
 # joined with the .eh_frame that only the binary has.
-small=(python3.11-dbg libc6 libc6-dbg libstdc++6 libstdc++6-12-dbg valgrind valgrind-dbg bash sqlite3)
+small=(python3.11-dbg libc6 libc6-dbg libstdc++6 libstdc++6-12-dbg valgrind valgrind-dbg bash coreutils sqlite3 python3.11-minimal)
 large=(openjdk-17-jre-headless openjdk-17-dbg ceph-osd ceph-osd-dbg libssl3 libnode108)
 kernel='^linux-image-6\.1\.0-[0-9]+-cloud-amd64-dbg$'
 

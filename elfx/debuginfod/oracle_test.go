@@ -6,55 +6,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-)
 
-// startServer runs elfutils' debuginfod over a directory on loopback until it
-// has scanned it.
-func startServer(t *testing.T, dir string) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	cmd := exec.Command("debuginfod", "-p", fmt.Sprint(port), "-d", ":memory:", "-F", dir)
-	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	url := fmt.Sprintf("http://127.0.0.1:%d", port)
-	for range 200 {
-		time.Sleep(50 * time.Millisecond)
-		r, err := http.Get(url + "/metrics")
-		if err != nil {
-			continue
-		}
-		var text bytes.Buffer
-		_, _ = text.ReadFrom(r.Body)
-		r.Body.Close()
-		if strings.Contains(text.String(), `thread_work_total{role="traverse"} 1`) && strings.Contains(text.String(), `thread_work_pending{role="scan"} 0`) {
-			return url
-		}
-	}
-	t.Fatalf("debuginfod is not ready\n%s", log.Bytes())
-	return ""
-}
+	"symkit/internal/testfile"
+)
 
 // find runs debuginfod-find with a cache and servers.
 func find(t *testing.T, cache, urls string, id []byte) (string, error) {
@@ -78,7 +37,7 @@ func TestOracleServer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "program"), data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	url := startServer(t, dir)
+	url := testfile.Debuginfod(t, dir)
 	const nobody = "http://127.0.0.1:1"
 
 	ours := &Client{URLs: []string{url}, Cache: filepath.Join(t.TempDir(), "ours"), Timeout: DefaultTimeout}
