@@ -5,6 +5,7 @@ package dump_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -132,4 +133,37 @@ func functionTexts(t *testing.T, img *elfx.Image) map[string][]string {
 		slices.Sort(parts)
 	}
 	return texts
+}
+
+// TestOracleDescriptors: of 64-bit PowerPC's first ABI the symbols lead to code
+// through descriptors: a program, a library and an object without DWARF have a
+// PUBLIC where there was a FUNC.
+func TestOracleDescriptors(t *testing.T) {
+	x := newToolchain(t, "clang", "--target=powerpc64-linux-gnu", "-mabi=elfv1", "-ffreestanding", "-fasynchronous-unwind-tables", "-g", "-O2", "-fPIC")
+	source := "int leaf(int x) { return x * 3; }\nstatic int hidden(int x) { return leaf(x) + 1; }\nint (*table[])(int) = {leaf, hidden};\nint top(int x) { return table[x & 1](x); }\n"
+	if err := os.WriteFile(x.path("opd.c"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x.run(x.cc, append(slices.Clone(x.base), "-c", "opd.c")...)
+	ld := []string{"-EB", "-m", "elf64ppc", "opd.o"}
+	x.run("powerpc64le-linux-gnu-ld", append(ld, "-e", "top", "-o", "program")...)
+	x.run("powerpc64le-linux-gnu-ld", append(ld, "-shared", "-o", "library.so")...)
+	for _, name := range []string{"opd.o", "program", "library.so"} {
+		want := functionTexts(t, &elfx.Image{Main: openELF(t, x.path(name))})
+		if len(want) != 3 {
+			t.Fatalf("%s: functions %q", name, slices.Sorted(maps.Keys(want)))
+		}
+		x.run("powerpc64le-linux-gnu-strip", "-g", "-o", "stripped", name)
+		s := parseSym(t, []byte(x.dump("stripped", elfx.Places{})))
+		full := parseSym(t, []byte(x.dump(name, elfx.Places{})))
+		at := map[string]uint64{}
+		for _, p := range s.publics {
+			at[string(p.Name)] = p.Addr
+		}
+		for _, f := range full.funcs {
+			if addr, ok := at[f.name]; !ok || addr != f.lo {
+				t.Errorf("%s: PUBLIC %s at %#x, the FUNC is at %#x", name, f.name, addr, f.lo)
+			}
+		}
+	}
 }

@@ -76,12 +76,13 @@ func (d *dumper) addSymbols(table *elfx.SymbolTable) {
 		return
 	}
 	thumb := d.img.Main.Machine == elf.EM_ARM
+	opd := d.descriptors()
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
-		if s.Shndx == elfx.ShnUndef || s.Shndx == elfx.ShnAbs && s.Type != elf.STT_FUNC {
+		if s.Shndx == elfx.ShnUndef || s.Shndx == elfx.ShnAbs && s.Type != elf.STT_FUNC || d.unloaded(s) {
 			continue
 		}
-		addr := s.Value
+		addr := opd.code(s.Value)
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 			if thumb {
@@ -101,6 +102,13 @@ func (d *dumper) addSymbols(table *elfx.SymbolTable) {
 		}
 		d.syms = append(d.syms, symbol{addr, addr + s.Size, rank, name})
 	}
+}
+
+// unloaded tells symbols of a relocatable object whose values are no addresses:
+// those of sections that are not loaded, as RISC-V's of debug information.
+func (d *dumper) unloaded(s *elfx.Symbol) bool {
+	f := d.img.Main
+	return f.Type == elf.ET_REL && uint64(s.Shndx) < uint64(len(f.Sections)) && f.Sections[s.Shndx].Flags&elf.SHF_ALLOC == 0
 }
 
 // withoutInner drops labels inside of functions: code behind one belongs to
