@@ -25,14 +25,15 @@ const (
 // arReader reads an ar archive front to back.
 type arReader struct {
 	c       wire.Cursor
+	thin    bool   // the members are files beside the archive
 	names   []byte // GNU's table of long names
 	members []memberResult
 }
 
 // scanAr lists the ELF members of an ar archive (FreeBSD ar(5); GNU: "ar", the
-// variants of System V).
-func scanAr(data []byte) ([]memberResult, error) {
-	r := arReader{c: wire.New(archiveHeader, data, false)}
+// variants of System V), or all that a thin one names.
+func scanAr(data []byte, thin bool) ([]memberResult, error) {
+	r := arReader{c: wire.New(archiveHeader, data, false), thin: thin}
 	r.c.Skip(uint64(len(arMagic)))
 	for r.c.Len() > 0 {
 		r.member()
@@ -51,6 +52,11 @@ func (r *arReader) member() {
 		r.c.Fail(at, fmt.Errorf("%w: no member header", ErrArchive))
 		return
 	}
+	field := strings.TrimRight(string(header[:arNameSize]), " ")
+	if r.thin && !strings.HasPrefix(field, "/") || r.thin && len(field) > 1 && isDigit(field[1]) {
+		r.named(at, field, size)
+		return
+	}
 	body := r.c.Sub(size)
 	if size%2 == 1 {
 		r.c.Skip(min(1, uint64(r.c.Len())))
@@ -58,7 +64,6 @@ func (r *arReader) member() {
 	if r.c.Err() != nil {
 		return
 	}
-	field := strings.TrimRight(string(header[:arNameSize]), " ")
 	switch field {
 	case "/", "/SYM64/", "__.SYMDEF": // symbol tables
 		return
@@ -77,6 +82,23 @@ func (r *arReader) member() {
 		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: n, offset: uint64(start), packed: n}})
 	}
 }
+
+// named adds a member of a thin archive, whose bytes are elsewhere.
+func (r *arReader) named(at int, field string, size uint64) {
+	field, origin, nested := strings.Cut(field, ":")
+	name, ok := r.name(field, &wire.Cursor{})
+	switch {
+	case !ok:
+		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
+	case nested:
+		err := &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%w, %s at %s", ErrThin, name, origin)}
+		r.members = append(r.members, memberResult{err: err})
+	default:
+		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: size, external: true}})
+	}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // name finds a member's name: in its header, ended by a slash or not; in the
 // table of long names ("/OFFSET", GNU); before its bytes ("#1/LENGTH", BSD).

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"path/filepath"
 
 	"symkit/internal/wire"
 )
@@ -16,8 +17,8 @@ import (
 var (
 	// ErrNotArchive: neither an ar archive nor a zip file.
 	ErrNotArchive = errors.New("not an ar archive or a zip file")
-	// ErrThin: a thin archive, which only names its members.
-	ErrThin = errors.New("thin archive: give the files that it names")
+	// ErrThin: a member of an archive that a thin archive names.
+	ErrThin = errors.New("thin archive of archives: give the archive that it names")
 	// ErrArchive: a damaged archive.
 	ErrArchive = errors.New("damaged archive")
 	// ErrMemberPacked: a member that is encrypted, or compressed in another way
@@ -46,16 +47,26 @@ type Member struct {
 	packed   uint64 // their number
 	deflated bool
 	sum      uint32 // CRC-32 of a deflated member
+	external bool   // a file that a thin archive names
 }
 
 // Path is the path that the opened member will have: that of the archive, "!/"
-// and the name.
-func (m *Member) Path() string { return m.archive + memberSeparator + m.Name }
+// and the name; of a thin archive, that of the file that it names.
+func (m *Member) Path() string {
+	switch {
+	case !m.external:
+		return m.archive + memberSeparator + m.Name
+	case filepath.IsAbs(m.Name):
+		return m.Name
+	}
+	return filepath.Join(filepath.Dir(m.archive), m.Name)
+}
 
 // Members yields the ELF files in the archive at path, in its order: an ar
 // archive (names as GNU or BSD have them) or a zip file. Other members are
 // passed over; one that cannot be looked into gives an error, which need not be
-// the last thing. Of what is damaged the error is a *wire.Error.
+// the last thing. Of what is damaged the error is a *wire.Error. The members of
+// a thin archive are the files that it names, relative to its directory.
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		var members []memberResult
@@ -74,6 +85,12 @@ func Members(path string) iter.Seq2[Member, error] {
 		}
 		for _, r := range members {
 			r.archive = path
+			if r.err == nil && r.external {
+				is, err := r.peek()
+				if r.err = err; err == nil && !is {
+					continue
+				}
+			}
 			if r.err != nil {
 				r.err = fmt.Errorf("%s: %w", path, r.err)
 			}
@@ -82,6 +99,23 @@ func Members(path string) iter.Seq2[Member, error] {
 			}
 		}
 	}
+}
+
+// peek tells whether the file that a thin archive names is an ELF file.
+func (m *Member) peek() (bool, error) {
+	f, err := openMapping(m.Path())
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", m.Name, withoutPath(err))
+	}
+	if f.unmap != nil {
+		defer f.unmap()
+	}
+	is := false
+	err = Guard(func() error {
+		is = isELF(f.data)
+		return nil
+	})
+	return is, err
 }
 
 type memberResult struct {
@@ -93,9 +127,9 @@ type memberResult struct {
 func scanArchive(data []byte) ([]memberResult, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(thinMagic)):
-		return nil, &wire.Error{Section: archiveHeader, Err: ErrThin}
+		return scanAr(data, true)
 	case bytes.HasPrefix(data, []byte(arMagic)):
-		return scanAr(data)
+		return scanAr(data, false)
 	case bytes.HasPrefix(data, []byte(zipMagic)):
 		return scanZip(data)
 	}
@@ -140,6 +174,9 @@ func OpenMember(path, name string) (*File, error) {
 // Open opens the member. A stored one aliases the mapped archive; a deflated
 // one is inflated into memory, at most 256 times its packed size or 16 MiB.
 func (m *Member) Open() (*File, error) {
+	if m.external {
+		return Open(m.Path())
+	}
 	a, err := openMapping(m.archive)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))

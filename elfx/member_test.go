@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,42 @@ func TestMembersAr(t *testing.T) {
 	}
 }
 
+// thinMember is the header of a thin archive's member of the given size.
+func thinMember(field string, size int) string {
+	return strings.Replace(arMember(field, ""), "0         `", fmt.Sprintf("%-10d`", size), 1)
+}
+
+// TestMembersThin: the files are beside the archive, or elsewhere; what is no
+// ELF file is passed over, what is missing is an error with its name.
+func TestMembersThin(t *testing.T) {
+	outside := put(t, "o.o", object(3))
+	long := "dir/a_name_that_is_long.o"
+	names := long + "/\n" + outside + "/\n"
+	path := put(t, "lib.a", thinMagic+arMember("/", "\x00\x00\x00\x00")+arMember("//", names)+
+		thinMember("a.o/", 101)+thinMember("/0", 102)+thinMember("text/", 4)+thinMember(fmt.Sprintf("/%d", len(long)+2), 103)+thinMember("gone.o/", 1))
+	dir := filepath.Dir(path)
+	write(t, filepath.Join(dir, "a.o"), []byte(object(1)))
+	write(t, filepath.Join(dir, long), []byte(object(2)))
+	write(t, filepath.Join(dir, "text"), []byte("text"))
+	got, errs := listing(path)
+	if !slices.Equal(got, []string{"a.o", long, outside}) || len(errs) != 1 || !errors.Is(errs[0], fs.ErrNotExist) || !strings.HasPrefix(errs[0].Error(), path+": gone.o: ") {
+		t.Fatalf("%q, %v", got, errs)
+	}
+	for i, name := range got {
+		f, err := OpenMember(path, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := f.SectionData(".text"); len(text) != 1 || int(text[0]) != i+1 || err != nil || f.Archive() != "" {
+			t.Errorf("%s: %v, %v", name, text, err)
+		}
+		if want := map[bool]string{true: name, false: filepath.Join(dir, name)}[filepath.IsAbs(name)]; f.Path() != want {
+			t.Errorf("%s: path %s", name, f.Path())
+		}
+		f.Close()
+	}
+}
+
 func TestMembersArErrors(t *testing.T) {
 	first := arMagic + arMember("a.o/", object(1))
 	n := len(first)
@@ -105,7 +142,9 @@ func TestMembersArErrors(t *testing.T) {
 	}{
 		{"other file", "\x7fELF", ErrNotArchive, 0},
 		{"empty file", "", ErrNotArchive, 0},
-		{"thin", thinMagic + arMember("a.o/", ""), ErrThin, 0},
+		{"an archive's member in a thin one", thinMagic + arMember("//", "x.a/\n") + thinMember("/0:8", 100), ErrThin, len(thinMagic) + arHeaderSize + 6},
+		{"thin, no name", thinMagic + thinMember("/0", 100), ErrArchive, len(thinMagic)},
+		{"thin, header cut", thinMagic + thinMember("a.o/", 100)[:59], wire.ErrTruncated, len(thinMagic)},
 		{"header cut", first + arMember("b.o/", "")[:59], wire.ErrTruncated, n},
 		{"end of header", first + strings.Replace(arMember("b.o/", ""), "`", "'", 1), ErrArchive, n},
 		{"size no number", first + strings.Replace(arMember("b.o/", "12"), "2         `", "0x2       `", 1), ErrArchive, n},
@@ -297,6 +336,7 @@ func TestIsArchive(t *testing.T) {
 // place.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(arMagic + arMember("//", "long/\n") + arMember("/0", object(1)) + arMember("#1/4", "abcd"+object(2))))
+	f.Add([]byte(thinMagic + arMember("//", "long/\n") + thinMember("/0", 7) + thinMember("/0:8", 7) + thinMember("a/", 9)))
 	f.Add(zipFile(f, "-a", object(1), "b", object(2)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := scanArchive(data)
@@ -308,7 +348,7 @@ func FuzzMembers(f *testing.F) {
 				wantPlace(t, m.err, len(data))
 				continue
 			}
-			if m.Name == "" || m.offset+m.packed > uint64(len(data)) || !m.deflated && m.Size != m.packed {
+			if m.Name == "" || m.offset+m.packed > uint64(len(data)) || !m.deflated && !m.external && m.Size != m.packed {
 				t.Fatalf("%+v", m)
 			}
 			if m.deflated {

@@ -69,23 +69,29 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 	}
 	f, err := elfx.Open(path)
 	if errors.Is(err, elfx.ErrNotELF) {
-		if names := members(path); names != "" {
+		names, damage := members(path)
+		switch {
+		case names != "":
 			return nil, fmt.Errorf("%s: is an archive; choose with --member one of: %s", path, names)
+		case damage != nil && !errors.Is(damage, elfx.ErrNotArchive):
+			return nil, damage
 		}
 	}
 	return f, err
 }
 
-// members lists some of the ELF files in an archive.
-func members(path string) string {
+// members lists some of the ELF files in an archive; the error is the first.
+func members(path string) (text string, first error) {
 	var names []string
 	for m, err := range elfx.Members(path) {
-		if err != nil || len(names) > 20 {
-			break
+		switch {
+		case err == nil && len(names) < 20:
+			names = append(names, m.Name)
+		case first == nil:
+			first = err
 		}
-		names = append(names, m.Name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, ", "), first
 }
 
 // join makes one module of the files, or tells why they are not one.
