@@ -124,7 +124,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 			b.fail(j.rec, fmt.Errorf("%s: has the name and id of %s, but is another file; dump it into another store",
 				j.rec.Input, first.rec.Input))
 			continue
-		case b.store.Has(j.paths):
+		case b.store.Has(j.rec.Outputs):
 			j.rec.Status = batch.Existing
 			b.record(j.rec)
 		default:

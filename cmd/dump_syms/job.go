@@ -25,6 +25,7 @@ type job struct {
 	in     *input       // how it was put together; its files are open while it is worked on
 	debug  string       // path of the debug file that was found
 	paths  []string     // in the store
+	elf    []elfCopy    // what else is stored
 	memory int64
 	rec    batch.Record
 	err    error // why it cannot be dumped
@@ -61,11 +62,18 @@ func (j *job) identify(ctx context.Context) error {
 	if b.Alias {
 		names = append(names, mod.Names...)
 	}
-	j.paths, err = b.store.Paths(store.Module{Names: names, ID: m.ID, CodeID: m.CodeID}, store.Symbols)
+	place := store.Module{Names: names, ID: m.ID, CodeID: m.CodeID}
+	if j.paths, err = b.store.Paths(place, store.Symbols); err == nil && b.WithELF {
+		j.elf, err = j.elfCopies(place)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.rec.Input, err)
 	}
-	j.rec.Outputs, j.cli.Output = j.paths, b.store.Path(j.paths[0])
+	j.cli.Output = b.store.Path(j.paths[0])
+	j.rec.Outputs = slices.Clone(j.paths)
+	for _, c := range j.elf {
+		j.rec.Outputs = append(j.rec.Outputs, c.paths...)
+	}
 	j.memory = batch.Estimate(j.in.img, j.in.others, b.Inlines)
 	if d := j.in.img.Debug; d != nil && mod.Debug == nil {
 		j.debug, j.rec.Debug = d.Path(), d.Path()
@@ -155,7 +163,7 @@ func (j *job) dump(ctx context.Context) error {
 	}
 	j.report(j.in, m)
 	j.describe(m, findings)
-	return nil
+	return j.copyELF()
 }
 
 // describe fills in the record of a written module.

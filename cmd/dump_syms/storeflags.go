@@ -22,6 +22,7 @@ type storeFlags struct {
 	Force     bool        `help:"Replace symbol files that are there already."`
 	Compress  string      `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
 	Layout    string      `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
+	WithELF   bool        `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
 	Alias     bool        `help:"Store a module under its file names too, not only under its SONAME."`
 	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE, or to standard output if it is -."`
 	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory (512M, 4G); large files wait for their turn. Default: three quarters of what there is."`
@@ -43,6 +44,8 @@ func (f *storeFlags) validate(c *cli) error {
 			return errors.New("--store and --output exclude each other")
 		case c.Header:
 			return errors.New("--store and --header-only exclude each other")
+		case f.WithELF && f.Layout == "breakpad":
+			return errors.New("--with-elf needs --layout=unified or --layout=gdb")
 		}
 		return nil
 	}
@@ -51,7 +54,8 @@ func (f *storeFlags) validate(c *cli) error {
 		set  bool
 	}{
 		{"recursive", f.Recursive}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
-		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"manifest", f.Manifest != ""}, {"memory", f.Memory != 0},
+		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
+		{"manifest", f.Manifest != ""}, {"memory", f.Memory != 0},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)

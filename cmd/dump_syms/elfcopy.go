@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io"
+
+	"symkit/dump/store"
+	"symkit/elfx"
+)
+
+// elfCopy is one of a module's ELF files and its place in the store.
+type elfCopy struct {
+	debug bool // the separate debug file, not the main file
+	kind  store.Kind
+	paths []string
+}
+
+// elfCopies tells where the ELF files of the opened module belong.
+func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
+	for i, f := range []*elfx.File{j.in.img.Main, j.in.img.Debug} {
+		if f == nil {
+			continue
+		}
+		c := elfCopy{debug: i == 1, kind: store.Executable}
+		if c.debug || !f.HoldsLoaded() {
+			c.kind = store.DebugInfo
+		}
+		if c.paths, err = j.b.store.Paths(place, c.kind); err != nil {
+			return nil, err
+		}
+		copies = append(copies, c)
+	}
+	return copies, nil
+}
+
+// copyELF puts the ELF files of the opened module into the store.
+func (j *job) copyELF() error {
+	for _, c := range j.elf {
+		f := j.in.img.Main
+		if c.debug {
+			f = j.in.img.Debug
+		}
+		_, err := j.b.store.Put(c.paths, c.kind, func(w io.Writer) error {
+			_, err := f.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
