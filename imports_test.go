@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"dump/gosym":          {"internal/wire"},
 	"dump/names":          {},
 	"dump/store":          {"internal/atomicfile"},
-	"dump/batch":          {"elfx"},
+	"dump/batch":          {"elfx", "internal/wire"},
 	"dump":                {"dump/dwarfx", "dump/gosym", "dump/names", "elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
 	"check":               {"elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire", "internal/limits"},

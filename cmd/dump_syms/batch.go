@@ -210,6 +210,6 @@ func (b *batchRun) summary(n int) {
 			fmt.Fprintf(&line, ", %d %s", k, t.words)
 		}
 	}
-	fmt.Fprintf(&line, "; %s of symbols\n", megabytes(b.symbols))
+	fmt.Fprintf(&line, "; %s of symbols\n", shown(b.symbols))
 	b.progress.Write(line.Bytes())
 }

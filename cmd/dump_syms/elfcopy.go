@@ -27,6 +27,14 @@ func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 		if c.paths, err = j.b.store.Paths(place, c.kind); err != nil {
 			return nil, err
 		}
+		if j.Layout == "gdb" && c.kind == store.Executable && j.in.img.Debug == nil && f.Section(".debug_info") != nil {
+			// For debug information GDB looks at BUILDID.debug alone.
+			more, err := j.b.store.Paths(place, store.DebugInfo)
+			if err != nil {
+				return nil, err
+			}
+			c.paths = append(c.paths, more...)
+		}
 		copies = append(copies, c)
 	}
 	return copies, nil

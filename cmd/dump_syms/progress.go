@@ -128,11 +128,11 @@ func (p *progress) tell(passed time.Duration) {
 // line is how far it is: files, bytes, rate, time left, the file in hand.
 func (p *progress) line(passed time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d modules, %s of %s", p.files.done, p.files.all, megabytes(p.bytes.done), megabytes(p.bytes.all))
+	fmt.Fprintf(&b, "%d of %d modules, %s of %s", p.files.done, p.files.all, shown(p.bytes.done), shown(p.bytes.all))
 	if seconds := passed.Seconds(); p.bytes.done > 0 && seconds > 0 {
 		rate := float64(p.bytes.done) / seconds
 		left := time.Duration(float64(p.bytes.all-p.bytes.done) / rate * float64(time.Second))
-		fmt.Fprintf(&b, ", %s/s, %v left", megabytes(int64(rate)), left.Round(time.Second))
+		fmt.Fprintf(&b, ", %s/s, %v left", shown(int64(rate)), left.Round(time.Second))
 	}
 	if len(p.inHand) > 0 {
 		b.WriteString(": " + printable(p.inHand[0]))
@@ -140,8 +140,16 @@ func (p *progress) line(passed time.Duration) string {
 	return b.String()
 }
 
-// megabytes shows a number of bytes.
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+// shown is a number of bytes to read.
+func shown(n int64) string {
+	switch {
+	case n < 1e6:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+}
 
 // printable replaces what a terminal would not show as a character.
 func printable(name string) string {

@@ -14,11 +14,11 @@ func TestProgressLine(t *testing.T) {
 	p.files.all, p.bytes.all = 1466, 2_100_000_000
 	p.begin("libjvm.so")
 	p.begin("esc\x1b[31m\xffape")
-	if got, want := p.line(0), "0 of 1466 modules, 0.0 MB of 2100.0 MB: libjvm.so"; got != want {
+	if got, want := p.line(0), "0 of 1466 modules, 0.0 kB of 2.10 GB: libjvm.so"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p.end("libjvm.so", 700_000_000)
-	if got, want := p.line(10*time.Second), "1 of 1466 modules, 700.0 MB of 2100.0 MB, 70.0 MB/s, 20s left: esc?[31m?ape"; got != want {
+	if got, want := p.line(10*time.Second), "1 of 1466 modules, 700.0 MB of 2.10 GB, 70.0 MB/s, 20s left: esc?[31m?ape"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -30,7 +30,7 @@ func TestProgressTell(t *testing.T) {
 	p := newProgress(&out)
 	p.files.all = 3
 	p.tell(time.Second)
-	if got, want := out.String(), "dump_syms: 0 of 3 modules, 0.0 MB of 0.0 MB\n"; got != want {
+	if got, want := out.String(), "dump_syms: 0 of 3 modules, 0.0 kB of 0.0 kB\n"; got != want {
 		t.Errorf("in a log: %q, want %q", got, want)
 	}
 	out.Reset()

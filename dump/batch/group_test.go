@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx"
+	"symkit/internal/testfile"
 	"symkit/internal/wire"
 )
 
@@ -25,11 +26,22 @@ func describe(m Module) string {
 	return text
 }
 
+// readHalf returns the first half of a fixture: it has its build id.
+func readHalf(t *testing.T, name string) string {
+	t.Helper()
+	data, err := testfile.Read("../../testdata/elf/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data[:len(data)/2])
+}
+
 func TestGroup(t *testing.T) {
 	const stem = "fixture cxx-x86_64-gcc12-O2-dw5"
 	tree(t, map[string]string{
 		"whole": stem + ".elf", "again": stem + ".elf", "stripped": stem + "-stripped.elf", "debug": stem + "-stripped.debug", "debug2": stem + "-stripped.debug",
 		"noid": stem + "-nobuildid.elf", "noid2": stem + "-nobuildid.elf", "lib.so": stem + ".so", "a.o": stem + ".o",
+		"half": readHalf(t, "cxx-x86_64-gcc12-O2-dw5.so"),
 		"core": "fixture crash-x86_64-gcc12-O2-dw5.core", "text": "no ELF", "cut": "\x7fELF\x02",
 	})
 	for _, test := range []struct {
@@ -46,6 +58,7 @@ func TestGroup(t *testing.T) {
 		{"a.o core", []string{"a.o", "core"}, nil, nil},
 		{"?a.o ?core ?lib.so", []string{"lib.so"}, []string{"a.o", "core"}, nil},
 		{"text lib.so cut", []string{"lib.so"}, nil, []string{"text", "cut"}},
+		{"half lib.so", []string{"lib.so"}, nil, []string{"half"}},
 		{"whole again", []string{"whole =again"}, nil, nil},
 		{"again whole", []string{"again =whole"}, nil, nil},
 		{"", nil, nil, nil},
