@@ -354,3 +354,12 @@ func benchData() []byte {
 	}
 	return text
 }
+
+// TestIndexHeapSize: 16 bytes for a record that is looked up by address or
+// number, none for lines.
+func TestIndexHeapSize(t *testing.T) {
+	x := NewIndex([]byte("FILE 0 a\nFUNC 1 1 0 f\n1 1 1 0\n1 1 1 0\nPUBLIC 5 0 p\nSTACK CFI INIT 1 1 .cfa: 1 .ra: 1\n"))
+	if got := x.HeapSize(); got < 4*entrySize || got > 6*entrySize {
+		t.Errorf("%d bytes", got)
+	}
+}
