@@ -30,7 +30,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	remote := c.remote(&progress{})
-	stores, err := c.stores()
+	stores, err := c.stores(&progress{})
 	if err != nil {
 		return command.Failed, err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"symkit/walk"
 )
 
 // dumps is where minidumps are, breakpad what Breakpad's tool makes of one,
@@ -140,5 +144,51 @@ func TestSymbolServer(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"--symbols", "http://", dump}, &stdout, &stderr); code != 80 {
 		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+}
+
+// TestBigEndian: a minidump of a machine with the other byte order is told from
+// its first bytes too.
+func TestBigEndian(t *testing.T) {
+	var b []byte
+	u32 := func(values ...uint32) {
+		for _, v := range values {
+			b = binary.BigEndian.AppendUint32(b, v)
+		}
+	}
+	const system, threads = 32 + 2*12, 32 + 2*12 + 56
+	b = append(b, "PMDM"...)
+	u32(0xa793, 2, 32, 0, 0, 0, 0)
+	u32(7, 56, system, 3, 4, threads)
+	b = binary.BigEndian.AppendUint16(b, 3) // ppc
+	b = append(b, make([]byte, 18)...)
+	u32(0x8201, 0, 0)
+	b = append(b, make([]byte, 24)...)
+	u32(0)
+	path := filepath.Join(t.TempDir(), "ppc.dmp")
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-m", path}, &stdout, &stderr); code != 2 || !strings.HasPrefix(stdout.String(), "OS|Linux|0.0.0\nCPU|ppc||0\n") {
+		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
+	}
+}
+
+// BenchmarkBatch walks a dump after another, as --out does.
+func BenchmarkBatch(b *testing.B) {
+	dump, out := filepath.Join(dumps, "minidump2.dmp"), b.TempDir()
+	store := filepath.Join(breakpad, "symbols")
+	c := cli{Dumps: []string{dump}, Symbols: []string{store}, NoELF: true, Format: "json", Out: out, stdout: io.Discard, stderr: io.Discard}
+	stores, err := c.stores(&progress{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	shared := walk.NewShared(walk.Chain(stores...), maxIdle)
+	defer shared.Close()
+	for b.Loop() {
+		if code := c.one(b.Context(), dump, shared, nil, io.Discard); code != 0 {
+			b.Fatal(code)
+		}
 	}
 }

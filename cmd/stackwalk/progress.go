@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"strings"
 	"sync"
 
 	"symkit/elfx/debuginfod"
@@ -56,6 +57,15 @@ func (p *progress) download(d debuginfod.Progress) {
 		line += fmt.Sprintf(" of %.1f", float64(d.Total)/(1<<20))
 	}
 	p.show(line + " MiB")
+}
+
+// fetched shows how much of a file a symbol server has sent.
+func (p *progress) fetched(url string, bytes int64) {
+	if p.out == nil {
+		return
+	}
+	url, _, _ = strings.Cut(url, "?")
+	p.show(fmt.Sprintf("downloading %q: %.1f MiB", cut(path.Base(url)), float64(bytes)/(1<<20)))
 }
 
 // cut bounds what stands in the line.

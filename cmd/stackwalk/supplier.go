@@ -11,7 +11,7 @@ import (
 )
 
 // stores are the suppliers that --symbols names, in its order.
-func (c *cli) stores() (all []walk.Supplier, err error) {
+func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 	for rest := c.Symbols; len(rest) > 0; {
 		n := slices.IndexFunc(rest, symserver.IsURL)
 		if n < 0 {
@@ -33,6 +33,7 @@ func (c *cli) stores() (all []walk.Supplier, err error) {
 		if err != nil {
 			return nil, err
 		}
+		server.Progress = bar.fetched
 		c.online = true
 		all, rest = append(all, server), rest[1:]
 	}

@@ -35,7 +35,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	remote := c.remote(bar)
 	files := c.files(ctx, remote)
 	defer files.Close()
-	supplier, err := c.supplier(files, remote)
+	supplier, err := c.supplier(files, remote, bar)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -92,8 +92,8 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 }
 
 // supplier is where symbols come from, in order.
-func (c *cli) supplier(files *walk.Files, remote *debuginfod.Client) (walk.Supplier, error) {
-	all, err := c.stores()
+func (c *cli) supplier(files *walk.Files, remote *debuginfod.Client, bar *progress) (walk.Supplier, error) {
+	all, err := c.stores(bar)
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,9 @@ func (s *Server) wait(ctx context.Context, attempt int, err error) bool {
 	}
 }
 
+// progressStep is the time between two calls of Server.Progress.
+const progressStep = 100 * time.Millisecond
+
 // download makes one attempt.
 func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -115,9 +118,11 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 		return because(ctx, err)
 	}
 	defer body.Close()
+	var shown time.Time
 	counted := &counter{r: body, alive: func(total int64) {
 		stalled.Reset(s.Timeout)
-		if s.Progress != nil {
+		if now := time.Now(); s.Progress != nil && now.Sub(shown) >= progressStep {
+			shown = now
 			s.Progress(target, total)
 		}
 	}}
@@ -156,11 +161,13 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode == http.StatusOK {
+	if response.StatusCode == http.StatusOK && response.ContentLength <= s.MaxSize {
 		return response.Body, nil
 	}
 	response.Body.Close()
 	switch response.StatusCode {
+	case http.StatusOK:
+		return nil, ErrTooLarge
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // the last from S3, for what is not there
 		return nil, ErrNotFound
 	}
