@@ -1,5 +1,10 @@
 package walk
 
+import (
+	"slices"
+	"strings"
+)
+
 // fault is what the crashing instruction and the registers tell of the crash.
 type fault struct {
 	accesses []access // nil: not known; not nil and empty: none
@@ -9,6 +14,10 @@ type fault struct {
 	// address that was accessed; "null-pointer", the offset from a null pointer.
 	adjusted string
 	value    uint64
+
+	registers            []NamedRegister // that addresses are counted from
+	precise              bool            // all that the instruction accesses is known
+	division, privileged bool
 }
 
 // fault looks at the crashing instruction. Only x86-64 is decoded.
@@ -20,7 +29,9 @@ func (p *Process) fault() (f fault) {
 	if !ok {
 		return f
 	}
-	f.accesses, f.known = in.accesses, true
+	f.accesses, f.known, f.division, f.privileged = in.accesses, true, in.division, in.privileged
+	f.precise = !slices.ContainsFunc(in.accesses, func(a access) bool { return a.kind == "" || a.size == 0 })
+	f.registers = p.named(in.uses)
 	all := in.accesses
 	if in.jumps {
 		f.target = &in.target.addr
@@ -36,12 +47,25 @@ func (p *Process) fault() (f fault) {
 		return f
 	}
 	for i := range all {
-		if a := all[i].addr; a > 1<<47-1 && a < 0xffff8000_00000000 {
+		if a := all[i].addr; nonCanonical(a) {
 			f.adjusted, f.value = "non-canonical", a
 			return f
 		}
 	}
 	return f
+}
+
+// named are the registers of the crashed thread in a set of numbers, by name.
+func (p *Process) named(set uint32) (out []NamedRegister) {
+	r := &p.Threads[p.Crashed].Regs
+	for _, n := range amd64CPU.names {
+		if n.Reg < 16 && set>>n.Reg&1 != 0 {
+			v, _ := r.Get(n.Reg)
+			out = append(out, NamedRegister{n.Name, v})
+		}
+	}
+	slices.SortFunc(out, func(a, b NamedRegister) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // protectionFault tells whether the crash is a general protection fault: the

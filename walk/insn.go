@@ -23,6 +23,10 @@ type insn struct {
 	// whose operand is known.
 	target access
 	jumps  bool
+	// uses is a set of DWARF numbers: registers that addresses are counted from.
+	uses uint32
+	// division: it divides integers; privileged: only a kernel may execute it.
+	division, privileged bool
 }
 
 // insnDecoder reads one instruction (Intel SDM vol. 2, chapter 2, appendix A).
@@ -113,6 +117,12 @@ func (d *insnDecoder) gpr(n byte) uint64 {
 	return v
 }
 
+// base is a register that an address is counted from.
+func (d *insnDecoder) base(n byte) uint64 {
+	d.out.uses |= 1 << amd64Numbers[n&15]
+	return d.gpr(n)
+}
+
 // size is that of an operand that the prefixes determine.
 func (d *insnDecoder) size() int {
 	switch {
@@ -142,7 +152,7 @@ func (d *insnDecoder) memory(immediate int) (a access, ok bool) {
 		relative = true
 		a.addr = d.signed(4)
 	default:
-		base := d.gpr(rm | d.rex<<3&8)
+		base := d.base(rm | d.rex<<3&8)
 		a.addr, a.null = base, base == 0
 	}
 	switch d.mod {
@@ -166,11 +176,11 @@ func (d *insnDecoder) sib() (a access) {
 	if base == 5 && d.mod == 0 {
 		a.addr = d.signed(4)
 	} else {
-		a.addr = d.gpr(base | d.rex<<3&8)
+		a.addr = d.base(base | d.rex<<3&8)
 		a.null = a.addr == 0
 	}
 	if index != 4 {
-		a.addr += d.gpr(index) << (s >> 6)
+		a.addr += d.base(index) << (s >> 6)
 	}
 	return a
 }

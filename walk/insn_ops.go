@@ -27,9 +27,19 @@ func kindOf(letter byte) string {
 	return ""
 }
 
+// privilegedOps are the opcodes of one byte that raise an exception outside of a
+// kernel, or where it does not allow them: ports, interrupts, cli, sti, hlt, far
+// returns. privilegedOps2 are those behind 0f: descriptor tables, control
+// registers, MSRs, time stamps, caches.
+const (
+	privilegedOps  = "\x6c\x6d\x6e\x6f\xca\xcb\xcc\xcd\xce\xcf\xe4\xe5\xe6\xe7\xec\xed\xee\xef\xf1\xf4\xfa\xfb"
+	privilegedOps2 = "\x00\x01\x06\x07\x08\x09\x20\x21\x22\x23\x30\x31\x32\x33\x35\x78\x79"
+)
+
 // opcode decodes from the opcode on.
 func (d *insnDecoder) opcode() bool {
 	op := d.u8()
+	d.out.privileged = strings.IndexByte(privilegedOps, op) >= 0
 	switch {
 	case d.failed:
 		return false
@@ -119,6 +129,7 @@ func (d *insnDecoder) group(op byte, size int) (kind string, _ int) {
 	case 0x80, 0x81, 0x82, 0x83:
 		return kindOf("bbbbbbbr"[d.reg]), size
 	case 0xf6, 0xf7:
+		d.out.division = d.reg >= 6
 		return kindOf("rrbbrrrr"[d.reg]), size
 	case 0xfe:
 		return "readwrite", size
@@ -184,6 +195,7 @@ const noModRM = "\x05\x09\x0b\x0b\x0e\x0e\x30\x37\x77\x77\x80\x8f\xa0\xa2\xa8\xa
 // twoByte decodes an instruction of the opcodes behind 0f (table A-3). Of most
 // only the address is known, not the kind of access.
 func (d *insnDecoder) twoByte(op byte) bool {
+	d.out.privileged = strings.IndexByte(privilegedOps2, op) >= 0
 	for i := 0; i < len(noModRM); i += 2 {
 		if op >= noModRM[i] && op <= noModRM[i+1] {
 			return true

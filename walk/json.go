@@ -192,10 +192,25 @@ func (w *jsonWriter) crash() jsonCrash {
 		}
 		c.Accesses = &accesses
 	}
+	if p.Crash.crashed() {
+		c.Inconsistencies = p.inconsistencies(&f)
+		c.BitFlips = w.bitFlips(&f)
+	}
 	if f.target != nil {
 		c.Update = &jsonUpdate{w.hex(*f.target), p.guardPage(*f.target)}
 	}
 	return c
+}
+
+func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
+	if w.r.Process.Crashed < 0 {
+		return nil
+	}
+	for _, b := range w.r.Process.bitFlips(f) {
+		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register),
+			jsonFlipDetail{b.nonCanonical, b.null, b.low, b.nearby, b.poison}, b.confidence})
+	}
+	return out
 }
 
 func (w *jsonWriter) module(m *Module) jsonModule {

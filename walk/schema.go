@@ -36,8 +36,8 @@ type jsonCrash struct {
 	Instruction     *string       `json:"instruction"` // never told
 	Accesses        *[]jsonAccess `json:"memory_accesses"`
 	Update          *jsonUpdate   `json:"instruction_pointer_update"`
-	BitFlips        *struct{}     `json:"possible_bit_flips"`    // never told
-	Inconsistencies *struct{}     `json:"crash_inconsistencies"` // never told
+	BitFlips        []jsonBitFlip `json:"possible_bit_flips"`
+	Inconsistencies []string      `json:"crash_inconsistencies"`
 	Thread          *int          `json:"crashing_thread"`
 	Assertion       *string       `json:"assertion"`
 }
@@ -46,6 +46,21 @@ type jsonAdjusted struct {
 	Kind    string  `json:"kind"`
 	Address *string `json:"address,omitempty"`
 	Offset  *string `json:"offset,omitempty"`
+}
+
+type jsonBitFlip struct {
+	Address    string         `json:"address"`
+	Register   *string        `json:"source_register"`
+	Details    jsonFlipDetail `json:"details"`
+	Confidence float32        `json:"confidence"`
+}
+
+type jsonFlipDetail struct {
+	NonCanonical bool   `json:"was_non_canonical"`
+	Null         bool   `json:"is_null"`
+	Low          bool   `json:"was_low"`
+	Nearby       uint32 `json:"nearby_registers"`
+	Poison       bool   `json:"poison_registers"`
 }
 
 type jsonAccess struct {
