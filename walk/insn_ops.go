@@ -276,23 +276,26 @@ func (d *insnDecoder) vector(op byte) int {
 func (d *insnDecoder) vex(op byte) bool {
 	first := d.u8()
 	d.rex = 0x40 | ^first>>7&1<<2
-	immediate := 0
+	immediate, table := 0, byte(1)
 	switch op {
 	case 0xc4:
+		table = first & 0x1f
 		d.rex |= ^first>>6&1<<1 | ^first>>5&1
 		d.u8()
-		if first&0x1f == 3 {
+		if table == 3 {
 			immediate = 1
 		}
 	case 0x62: // displacements of one byte are scaled: give up on those
 		d.rex |= ^first>>6&1<<1 | ^first>>5&1
 		d.u8()
 		d.u8()
-		if first&7 == 3 {
+		if table = first & 7; table == 3 {
 			immediate = 1
 		}
 	}
-	d.u8() // the opcode
+	if opcode := d.u8(); table == 1 && opcode == 0x77 { // vzeroupper
+		return true
+	}
 	a, ok := d.memory(immediate)
 	if op == 0x62 && d.mod == 1 {
 		return false

@@ -102,6 +102,7 @@ func TestInsn(t *testing.T) {
 		{"fld [rax]", "d900", "rax=0x8", "? 0 8"},
 		{"vmovups ymm0,[rax+r9]", "c4a17c100408", "rax=0x8 r9=0x10", "? 0 18"},
 		{"vmovdqu ymm0,[rsi]", "c5fe6f06", "rsi=0x8", "? 0 8"},
+		{"vzeroupper", "c5f877", "", ""},
 		{"mov eax,fs:[0x28]", "648b042528000000", "", ""},
 		{"mov rax,[rdx+0x10]", "488b4210", "rdx=0x0", "read 8 10 null"},
 		{"syscall", "0f05", "", ""},
