@@ -205,7 +205,10 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, attempts := serve(t, c.handle)
-			s.MaxSize, s.Timeout = 1<<16, 300*time.Millisecond
+			s.MaxSize, s.Timeout = 1<<16, 20*time.Second
+			if c.want == ErrStalled {
+				s.Timeout = 100 * time.Millisecond
+			}
 			m := module()
 			m.Path, m.CodeID = "app.pdb", "" // one place only
 			for run, want := range []int64{c.first, c.second} {
@@ -263,7 +266,7 @@ func TestRetry(t *testing.T) {
 			t.Parallel()
 			var n atomic.Int64
 			s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { handle(n.Add(1), w) })
-			s.Timeout = 2 * time.Second
+			s.Timeout = 20 * time.Second
 			var last atomic.Int64
 			s.Progress = func(_ string, bytes int64) { last.Store(bytes) }
 			start := time.Now()
