@@ -108,7 +108,7 @@ func (o *options) run(ctx context.Context, s step, in, out string, size int64) (
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	res.memory = usage.Maxrss << 10
+	res.memory = int64(usage.Maxrss) << 10
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
 	return res, nil
 }
