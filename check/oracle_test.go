@@ -9,6 +9,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,12 +38,19 @@ func corpusFile(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// image opens a program and its debug file, which may be empty.
+// image opens a program and its debug file, which may be empty, or a directory
+// to look for it in.
 func image(t *testing.T, main, debug string) *elfx.Image {
 	t.Helper()
 	var files [2]*elfx.File
 	for i, path := range []string{main, debug} {
 		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); i > 0 && err == nil && info.IsDir() {
+			if files[i], _ = files[0].FindDebug([]string{path}); files[i] != nil {
+				t.Cleanup(func() { files[i].Close() })
+			}
 			continue
 		}
 		f, err := elfx.Open(path)
@@ -61,8 +69,8 @@ func image(t *testing.T, main, debug string) *elfx.Image {
 
 var dumper string
 
-// dumped is what dump_syms writes.
-func dumped(t *testing.T, args ...string) []byte {
+// dumpSyms is the path of the program dump_syms, which the first call builds.
+func dumpSyms(t *testing.T) string {
 	t.Helper()
 	if dumper == "" {
 		dir, err := os.MkdirTemp("", "symkit-check")
@@ -74,8 +82,14 @@ func dumped(t *testing.T, args ...string) []byte {
 		}
 		dumper = filepath.Join(dir, "dump_syms")
 	}
+	return dumper
+}
+
+// dumped is what dump_syms writes.
+func dumped(t *testing.T, args ...string) []byte {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(dumper, args...)
+	cmd := exec.Command(dumpSyms(t), args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("dump_syms %s: %v: %s", strings.Join(args, " "), err, stderr.String())
@@ -111,9 +125,9 @@ func silent(t *testing.T, main, debug string, flags ...string) (rep *Report) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s %v: %d MB of symbols in %v\n%s", filepath.Base(main), flags, len(sym)>>20, time.Since(start).Round(time.Millisecond), text(t, rep))
+		t.Logf("%s %v: %d kB of symbols in %v", filepath.Base(main), flags, len(sym)>>10, time.Since(start).Round(time.Millisecond))
 		if rep.Total() > 0 {
-			t.Errorf("%s %v: %d findings", main, flags, rep.Total())
+			t.Errorf("%s %v:\n%s", main, flags, text(t, rep))
 		}
 	}
 	return rep
@@ -300,9 +314,64 @@ func TestCorpusMutations(t *testing.T) {
 	}
 }
 
+// debugPackage has the debug files of a package of the corpus.
+var debugPackage = map[string]string{
+	"libc6": "libc6-dbg", "valgrind": "valgrind-dbg", "openjdk-17-jre-headless": "openjdk-17-dbg", "ceph-osd": "ceph-osd-dbg",
+}
+
+// Every ELF file of the corpus, with its debug file where there is one.
 func TestCorpusOwn(t *testing.T) {
-	silent(t, corpusFile(t, "linux-image-*-dbg/usr/lib/debug/boot/vmlinux-*"), "")
-	silent(t, corpusFile(t, "ceph-osd/usr/bin/ceph-osd"),
-		corpusFile(t, "ceph-osd-dbg/usr/lib/debug/.build-id/fb/66b3cec5f264a2f863d96fa875eb4ae39bb0bf.debug"))
-	silent(t, corpusFile(t, "openjdk-17-dbg/usr/lib/debug/.build-id/bf/8543f9a4f589566ee3cc433d3e0321b011858d.debug"), "")
+	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(corpusFile(t, "python3.11-dbg/usr/bin/python3.11d")))))
+	packages, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if strings.HasPrefix(p.Name(), ".") {
+			continue
+		}
+		t.Run(p.Name(), func(t *testing.T) {
+			debugDir := ""
+			if other, ok := debugPackage[p.Name()]; ok {
+				debugDir = filepath.Join(root, other, elfx.DefaultDebugDir)
+			}
+			ownPackage(t, filepath.Join(root, p.Name()), debugDir)
+		})
+	}
+}
+
+// ownPackage checks the ELF files below dir.
+func ownPackage(t *testing.T, dir, debugDir string) {
+	checked, empty := 0, 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := elfx.Open(path)
+		if err != nil {
+			return nil // no ELF file
+		}
+		f.Close()
+		if !hasSymbols(t, path) {
+			empty++
+			return nil
+		}
+		checked++
+		silent(t, path, debugDir)
+		return nil
+	})
+	if err != nil || checked == 0 {
+		t.Errorf("%d files: %v", checked, err)
+	}
+	t.Logf("%d files; %d have no symbols", checked, empty)
+}
+
+// hasSymbols is false for a file that dump_syms says has none.
+func hasSymbols(t *testing.T, path string) bool {
+	t.Helper()
+	out, err := exec.Command(dumpSyms(t), "-o", os.DevNull, path).CombinedOutput()
+	if err != nil && !strings.Contains(string(out), ": no symbols: ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	return err == nil
 }
