@@ -23,7 +23,7 @@ func lint(c *collector, data []byte, arch *cfi.Arch) (*symFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.own = k.on; l.own {
+	if l.own, s.own = k.on, k.on; k.on {
 		c.compared(CheckCanonical, k.n)
 	}
 	l.s, c.sym = s, s

@@ -16,6 +16,7 @@ type codeSymbol struct {
 	// function: the table says so (STT_FUNC, STT_GNU_IFUNC); otherwise it is a
 	// label, which tools may leave out.
 	function bool
+	label    bool   // of the table that PUBLIC records come from, too
 	end      uint64 // behind the symbol's last byte; addr where it has no size
 }
 
@@ -42,7 +43,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 		}
 	}
 	slices.SortFunc(all, func(a, b codeSymbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function))
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function), compareBool(b.label, a.label))
 	})
 	all = slices.CompactFunc(all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
 	r.symbolList, r.anySymbols = all, main != nil || mini
@@ -114,13 +115,13 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		if function {
 			end += s.Size
 		}
-		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, end})
+		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
 			// A part or copy of a function bears the function's own name.
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: base}), false, end})
+			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: base}), false, false, end})
 		}
 		if plain != name {
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, end})
+			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, false, end})
 		}
 	}
 	return all
@@ -134,6 +135,11 @@ func isMapping(m elf.Machine, name string) bool {
 		return false
 	}
 	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
+}
+
+// isInternal tells labels that tools make for themselves: symkit leaves them out.
+func isInternal(name string) bool {
+	return name[0] == '.' || name[0] == '$' || strings.ContainsAny(name, "\x01\x02")
 }
 
 // aliasTable are the names of the symbols at each address, and the ends of the
@@ -171,7 +177,8 @@ func (r *replay) checkPublics() error {
 		to := from
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
-			if all[to].function && !function {
+			// Tools may leave out labels; symkit does not.
+			if (all[to].function || r.s.own && all[to].label) && !function {
 				function, name = true, all[to].name
 			}
 			to++

@@ -191,7 +191,7 @@ func (t *stubs) isTarget(name string) bool {
 // names them names all.
 func (t *stubs) missing() {
 	r := t.r
-	if !slices.ContainsFunc(r.s.publics, func(p symPublic) bool { return strings.HasSuffix(string(p.name), "@plt") }) {
+	if !r.s.own && !slices.ContainsFunc(r.s.publics, func(p symPublic) bool { return strings.HasSuffix(string(p.name), "@plt") }) {
 		return
 	}
 	for _, j := range t.jumps {

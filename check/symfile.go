@@ -22,6 +22,7 @@ const (
 // the text.
 type symFile struct {
 	data    []byte
+	own     bool // symkit wrote it
 	module  emit.Module
 	infos   []symInfo
 	files   symNames
