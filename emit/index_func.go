@@ -24,9 +24,13 @@ type Call struct {
 }
 
 // Symbol finds the function at addr: the FUNC that holds there, else the last
-// PUBLIC at or below, unless a FUNC begins at or above that PUBLIC and at or
-// below addr (then addr is in the gap after that function). The slice
-// Calls is the only allocation.
+// PUBLIC at or below, unless something else begins above that PUBLIC and at or
+// below addr: a FUNC (one at the PUBLIC's own address counts too), for then
+// addr is in the gap after it, or an INIT record, for PUBLIC records
+// are all that is left of a stripped program, and the code between them has
+// unwind rules but no name. What says by its rules that it has no caller keeps
+// the name of a PUBLIC close by: such is the second part of glibc's clone. The
+// slice Calls is the only allocation but for that.
 func (x *Index) Symbol(addr uint64) (Symbol, bool) {
 	var fn Func
 	off, ok := x.funcs.holds(addr, func(off uint64) bool {
@@ -51,6 +55,10 @@ func (x *Index) funcBelow(addr uint64) (uint64, bool) {
 	return x.funcs[i-1].key, true
 }
 
+// maxEntry bounds the size in bytes of a function without a caller whose parts
+// have INIT records of their own.
+const maxEntry = 128
+
 // public finds the PUBLIC by the rule of Symbol; of several at one address
 // the first in the file.
 func (x *Index) public(addr uint64) (Symbol, bool) {
@@ -60,6 +68,9 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	}
 	key := x.publics[i].key
 	if f, ok := x.funcBelow(addr); ok && f >= key {
+		return Symbol{}, false
+	}
+	if n := x.inits.below(addr); n > 0 && x.inits[n-1].key > key && (addr-key > maxEntry || !x.endsAt(addr)) {
 		return Symbol{}, false
 	}
 	for i > 0 && x.publics[i-1].key == key {

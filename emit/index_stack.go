@@ -1,5 +1,7 @@
 package emit
 
+import "strconv"
+
 // Rule is one rule of STACK CFI records: how to find Reg in the caller. Expr
 // is postfix, never empty.
 type Rule struct {
@@ -43,6 +45,19 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 		}
 	}
 	return code, dst, true
+}
+
+// endsAt tells whether the rules at addr say that there is no caller: a constant
+// return address in the first page.
+func (x *Index) endsAt(addr uint64) bool {
+	_, rules, _ := x.CFI(addr, nil)
+	for _, r := range rules {
+		if string(r.Reg) == ".ra" {
+			_, err := strconv.ParseUint(string(r.Expr), 10, 12)
+			return err == nil
+		}
+	}
+	return false
 }
 
 // initAt parses the STACK CFI INIT record at off up to its rules.

@@ -98,6 +98,39 @@ PUBLIC m 200 0 other
 }
 
 // TestIndexTolerant holds what other writers and damage make of a file.
+// TestIndexStripped: code between the PUBLIC records of a stripped program has
+// unwind rules of its own, and no name.
+func TestIndexStripped(t *testing.T) {
+	x := NewIndex([]byte(`PUBLIC 100 0 _start
+PUBLIC 400 0 slot
+PUBLIC 410 0 other slot
+PUBLIC 800 0 clone
+STACK CFI INIT 100 30 .cfa: $rsp 8 + .ra: 1
+STACK CFI INIT 130 50 .cfa: $rsp 8 + .ra: .cfa -8 + ^
+STACK CFI INIT 3ff 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^
+STACK CFI INIT 800 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
+STACK CFI INIT 830 20 .cfa: $rsp 8 + .ra: 1
+STACK CFI INIT 8c0 20 .cfa: $rsp 8 + .ra: 1
+STACK CFI INIT 8e0 20 .cfa: $rsp 8 + .ra: 4096
+`))
+	for addr, want := range map[uint64]string{
+		0x100: "_start", 0x12f: "_start",
+		0x130: "", 0x17f: "", 0x180: "", // the last one is in no record: still not _start
+		0x3ff: "", 0x400: "slot", 0x410: "other slot", 0x43e: "other slot",
+		0x81f: "clone", 0x828: "clone", 0x830: "clone", 0x84f: "clone",
+		0x8c0: "", // a part of no function so far away
+		0x8e0: "", // it has a caller
+	} {
+		got := ""
+		if s, ok := x.Symbol(addr); ok {
+			got = string(s.Calls[0].Func)
+		}
+		if got != want {
+			t.Errorf("%#x: %q, want %q", addr, got, want)
+		}
+	}
+}
+
 func TestIndexTolerant(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

@@ -53,6 +53,7 @@ type Frame struct {
 
 	// call is how far before PC the call is, where PC is a return address.
 	call uint64
+	entry bool // PC is where an entry begins: the stack's end
 }
 
 // Lookup is the address to look PC up by: a return address may be the first

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"cmp"
+	"debug/elf"
 	"slices"
 	"strings"
 
@@ -171,8 +172,8 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
 func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
 
-// code tells whether addr can be an instruction: in an executable mapping, or,
-// where the mappings are not known, in a module. A dump without either rules
+// code tells whether addr can be an instruction: in an executable mapping or
+// segment of a module, or, where the mappings are not known, in a module. A dump without either rules
 // nothing out.
 func (p *Process) code(addr uint64) bool {
 	switch {
@@ -180,11 +181,26 @@ func (p *Process) code(addr uint64) bool {
 		return false
 	case len(p.Mappings) > 0:
 		m := p.MappingAt(addr)
-		return m != nil && m.Execute
+		return m != nil && m.Execute || p.ModuleAt(addr).executes(addr)
 	case len(p.Modules) > 0:
 		return p.ModuleAt(addr) != nil
 	}
 	return true
+}
+
+// executes tells whether addr is in one of m's executable segments, whose
+// protection the program may have changed. m may be nil.
+func (m *Module) executes(addr uint64) bool {
+	if m == nil {
+		return false
+	}
+	for i := range m.Segments {
+		s := &m.Segments[i]
+		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && addr-(m.Bias+s.Vaddr) < s.Memsz {
+			return true
+		}
+	}
+	return false
 }
 
 // lowestPC: no code lies in the first page; a return address below it is the

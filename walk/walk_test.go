@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/elfx"
 	"symkit/emit"
 )
 
@@ -288,6 +290,46 @@ func TestCalls(t *testing.T) {
 		if ok != (test.target != 0) || ok && got != test.target {
 			t.Errorf("%s % x: target %#x %v, want %#x", test.cpu, test.code, got, ok, test.target)
 		}
+	}
+}
+
+// TestEntries: what nothing calls ends the stack, however its name was found.
+func TestEntries(t *testing.T) {
+	const rules = "STACK CFI INIT 1000 400 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+	for _, test := range []struct {
+		name, symbols, want string
+		ret                 uint64
+	}{
+		{"a return address that makecontext made", "FUNC 1000 100 0 inner\nFUNC 1100 100 0 __start_context\n", "inner@context __start_context@cfi end", 0x401100},
+		{"inside of it", "FUNC 1000 100 0 inner\nFUNC 1100 100 0 __start_context\n", "inner@context __start_context@cfi end", 0x401108},
+		{"a symbol near", "FUNC 1000 100 0 inner\nPUBLIC 1100 0 _start\n", "inner@context _start@cfi end", 0x401120},
+		{"a symbol far below", "FUNC 1000 100 0 inner\nPUBLIC 1100 0 _start\n", "inner@context _start@cfi _start@cfi end", 0x401250},
+	} {
+		symbols := test.symbols + rules
+		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, test.ret, 0x401101))
+		if got := stackOf(t, p, symbols); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestSegments: code is what a module's program headers call so, though the
+// program took the permission away; a PUBLIC names no data above it.
+func TestSegments(t *testing.T) {
+	const rules = "STACK CFI INIT 1000 400 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 1400 0 last\n"
+	p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, 0x401150, 0x401350))
+	p.Mappings = []Mapping{{Begin: 0x400000, End: 0x410000, Read: true}}
+	if got := stackOf(t, p, symbolsText+rules); got != "inner@context" {
+		t.Errorf("no permission: %s", got)
+	}
+	p.Modules[0].Segments = []elfx.Segment{{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Vaddr: 0x1000, Memsz: 0x1000}}
+	p.Modules[0].Bias = 0x400000
+	if got := stackOf(t, p, symbolsText+rules); got != "inner@context middle@cfi _start@cfi end" {
+		t.Errorf("segments: %s", got)
+	}
+	p.Threads[0].Regs.PC = 0x402000
+	if got := stackOf(t, p, symbolsText+rules); got != "0x402000@context middle@leaf _start@cfi end" {
+		t.Errorf("data: %s", got)
 	}
 }
 

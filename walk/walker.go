@@ -95,6 +95,12 @@ func (w *walker) locate(f *Frame) {
 		exact := w.syms.place(w.ctx, f.Module, f.PC)
 		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
 		f.Place = exact
+		if f.Place.Public && !w.p.code(f.PC) {
+			f.Place = noPlace // data above the last function
+		}
+		if !f.Exact && exact.FuncAddr == f.PC && entries[exact.Func] {
+			f.Exact, f.entry = true, true // no call pushed this return address
+		}
 	}
 	if !f.Signal && w.cpu != nil && (f.Place.Func == "" || !f.Exact) {
 		f.Signal = w.cpu.trampoline(w.code(f.PC, 16)) != nil
@@ -119,7 +125,12 @@ var entries = map[string]bool{
 	"_rt0_arm64_linux": true, "_rt0_riscv64_linux": true, "_rt0_s390x_linux": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
 	"thread_start": true, "runtime.clone": true, "runtime.clone.abi0": true,
+	// What a function of makecontext returns to.
+	"__start_context": true, "__startcontext": true, "__makecontext_ret": true, "makecontext": true, "__makecontext": true,
 }
+
+// entrySize bounds the size in bytes of an entry that symbols do not tell.
+const entrySize = 256
 
 // technique is one way to find the caller.
 type technique struct {
@@ -146,7 +157,7 @@ var (
 
 // caller finds the frame that called f, or why there is none.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
-	if !f.Exact && entries[f.Place.Func] {
+	if f.entry || !f.Exact && entries[f.Place.Func] && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
 		return next, regs, endOfStack
 	}
 	order := normalOrder

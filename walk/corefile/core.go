@@ -34,6 +34,8 @@ type Core struct {
 	aux    map[uint64]uint64
 	mapped []mappedFile
 	fault  fault
+	// deleted are the mapped files that were no longer there.
+	deleted map[string]bool
 }
 
 // Open reads the core file at path. The files that its modules were loaded
@@ -86,7 +88,7 @@ func read(name string, data []byte, files *walk.Files) (*Core, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
-	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}}
+	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}, deleted: map[string]bool{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	c.mem = newMemory(f, c)
 	c.Process.Memory = c.mem

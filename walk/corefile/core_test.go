@@ -156,6 +156,21 @@ func TestCutEverywhere(t *testing.T) {
 	}
 }
 
+// TestDeleted: the kernel marks the path of a program that is no longer there.
+func TestDeleted(t *testing.T) {
+	core := bytes.ReplaceAll(crashCore(t), []byte("/tmp/symkit-crash/crash\x00"), []byte("/tmp/symkit12 (deleted)\x00"))
+	c, err := New("core", core, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Process.Main; m.Path != "/tmp/symkit12" || m.Name != "symkit12" {
+		t.Errorf("%+v", m)
+	}
+	if len(c.Process.Warnings) != 1 || c.Process.Warnings[0] != "/tmp/symkit12: was deleted or replaced while the process ran" {
+		t.Error(c.Process.Warnings)
+	}
+}
+
 func TestReason(t *testing.T) {
 	for _, test := range []struct {
 		signal, code int

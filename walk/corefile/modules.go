@@ -24,6 +24,9 @@ func (c *Core) findModules() {
 	c.Process.SortModules()
 	c.findMain()
 	for _, m := range c.Process.Modules {
+		if c.deleted[m.Path] {
+			c.warn("%s: was deleted or replaced while the process ran", m.Path)
+		}
 		c.name(m)
 	}
 }

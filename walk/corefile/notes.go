@@ -3,6 +3,7 @@ package corefile
 import (
 	"bytes"
 	"debug/elf"
+	"strings"
 
 	"symkit/internal/limits"
 	"symkit/internal/wire"
@@ -206,7 +207,7 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 		files[i] = mappedFile{cur.Uint(word), cur.Uint(word), cur.Uint(word) * page, ""}
 	}
 	for i := range files {
-		files[i].name = string(cur.CString())
+		files[i].name = c.pathOf(string(cur.CString()))
 		if cur.Err() != nil {
 			files = files[:i]
 			break
@@ -214,6 +215,16 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 	}
 	c.mapped = files
 	return cur.Err()
+}
+
+// pathOf is the path of a mapped file without what the kernel adds to that of a
+// file that is no longer there.
+func (c *Core) pathOf(name string) string {
+	path, deleted := strings.CutSuffix(name, " (deleted)")
+	if deleted {
+		c.deleted[path] = true
+	}
+	return path
 }
 
 // crash tells why the process died.
