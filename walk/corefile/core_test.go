@@ -131,7 +131,7 @@ func TestDamaged(t *testing.T) {
 		data       []byte
 	}{
 		{"cut in the notes", `core notes\+0x[0-9a-f]+: truncated`, core[:0x1000]},
-		{"cut in memory", `memory at 0x7ffff[0-9a-f]* is cut short`, core[:0xf000]},
+		{"cut in memory", `the core file is cut short: \d+ bytes of memory are missing, the first at 0x7ffff[0-9a-f]*$`, core[:0xf000]},
 		{"NT_FILE count", `note 0x46494c45 at core notes\+0x[0-9a-f]+: note\+0x0: truncated`, huge},
 	} {
 		c, err := New("core", test.data, nil)
@@ -153,6 +153,41 @@ func TestCutEverywhere(t *testing.T) {
 		if err == nil && len(c.Process.Warnings) == 0 {
 			t.Fatalf("cut at %#x: no error and no warning", n)
 		}
+	}
+}
+
+// TestLeftOut: gdb's gcore has no segment for the read-only mappings of files.
+func TestLeftOut(t *testing.T) {
+	core := crashCore(t)
+	var text uint64
+	for at := 64; at < 64+56*int(core[56]); at += 56 { // the program headers
+		flags, addr := core[at+4], binary.LittleEndian.Uint64(core[at+16:])
+		if core[at] == 1 && flags == 5 && addr>>32 == 0 {
+			core[at], text = 0, addr // PT_NULL
+		}
+	}
+	files := &walk.Files{Exe: crashExe}
+	defer files.Close()
+	c, err := New("core", core, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Process.Main; m == nil || m.Base != 0x400000 {
+		t.Fatalf("modules %+v", c.Process.Modules)
+	}
+	exe, err := elfx.Open(crashExe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	if got := c.Process.Memory.Bytes(text, 8); got == nil || !bytes.Equal(got, exe.BytesAt(text, 8)) {
+		t.Errorf("code at %#x: % x", text, got)
+	}
+	// A file that is mapped, but not for execution, is no module.
+	note := bytes.Index(core, []byte("ELIFCORE"))
+	binary.LittleEndian.PutUint64(core[note+12+16+24+16:], 77) // the offset of its second mapping
+	if c, err = New("core", core, nil); err != nil || len(c.Process.Modules) != 1 {
+		t.Errorf("%v, modules %+v", err, c.Process.Modules)
 	}
 }
 

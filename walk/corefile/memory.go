@@ -28,6 +28,7 @@ type segment struct {
 
 func newMemory(f *elfx.File, c *Core) *memory {
 	m := &memory{core: c}
+	var lost, first uint64
 	for _, s := range f.Segments {
 		if s.Type != elf.PT_LOAD || s.Memsz == 0 && s.Filesz == 0 {
 			continue
@@ -36,9 +37,15 @@ func newMemory(f *elfx.File, c *Core) *memory {
 		if seg.end > seg.begin {
 			m.segs = append(m.segs, seg)
 		}
-		if uint64(len(seg.data)) < s.Filesz {
-			c.warn("memory at %#x is cut short: the core file ends", s.Vaddr+uint64(len(seg.data)))
+		if n := uint64(len(seg.data)); n < s.Filesz {
+			if lost == 0 {
+				first = s.Vaddr + n
+			}
+			lost += s.Filesz - n
 		}
+	}
+	if lost > 0 {
+		c.warn("the core file is cut short: %d bytes of memory are missing, the first at %#x", lost, first)
 	}
 	slices.SortStableFunc(m.segs, func(a, b segment) int { return cmp.Compare(a.begin, b.begin) })
 	m.segs = slices.CompactFunc(m.segs, func(a, b segment) bool { return a.begin == b.begin })
@@ -76,26 +83,36 @@ func (m *memory) dumped(addr uint64) []byte {
 }
 
 // Bytes implements walk.Memory. What a writable mapping lacks is not taken from
-// the file: the process may have changed it.
+// the file: the process may have changed it. gdb's gcore leaves read-only
+// mappings of files out of the core altogether.
 func (m *memory) Bytes(addr, n uint64) []byte {
 	s := m.at(addr)
-	if s == nil {
-		return nil
-	}
-	if off := addr - s.begin; off < uint64(len(s.data)) && n <= uint64(len(s.data))-off {
-		return s.data[off:][:n:n]
-	}
-	if s.flags&elf.PF_W != 0 || n > s.end-addr {
-		return nil
+	if s != nil {
+		if off := addr - s.begin; off < uint64(len(s.data)) && n <= uint64(len(s.data))-off {
+			return s.data[off:][:n:n]
+		}
+		if s.flags&elf.PF_W != 0 || n > s.end-addr {
+			return nil
+		}
 	}
 	mod := m.core.Process.ModuleAt(addr)
-	if mod == nil {
+	if mod == nil || s == nil && !readOnly(mod, addr) {
 		return nil
 	}
 	if f := m.binary(mod); f != nil {
 		return f.BytesAt(addr-mod.Bias, n)
 	}
 	return nil
+}
+
+// readOnly tells whether addr is in a segment of mod that cannot be written.
+func readOnly(mod *walk.Module, addr uint64) bool {
+	for i := range mod.Segments {
+		if s := &mod.Segments[i]; s.Type == elf.PT_LOAD && addr-(mod.Bias+s.Vaddr) < s.Memsz {
+			return s.Flags&elf.PF_W == 0
+		}
+	}
+	return false
 }
 
 // binary is the file of a module, or nil.

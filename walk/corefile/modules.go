@@ -3,6 +3,7 @@ package corefile
 import (
 	"debug/elf"
 	"path"
+	"slices"
 
 	"symkit/elfx"
 	"symkit/internal/wire"
@@ -105,8 +106,15 @@ func (c *Core) buildID(h header, bias uint64) []byte {
 	return nil
 }
 
+// maxModules bounds the modules, which are compared with one another.
+const maxModules = 1 << 15
+
 // add adds a module that holds code and overlaps none that is known.
 func (c *Core) add(m *walk.Module) {
+	if len(c.Process.Modules) == maxModules {
+		c.warn("more than %d modules: the rest is left out", maxModules)
+		return
+	}
 	for _, have := range c.Process.Modules {
 		if m.Base < have.End && have.Base < m.End {
 			return
@@ -129,7 +137,28 @@ func (c *Core) hasCode(m *walk.Module) bool {
 			return true
 		}
 	}
+	for i := range m.Segments {
+		s := &m.Segments[i]
+		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && c.mem.at(m.Bias+s.Vaddr) == nil && c.isMapped(m.Bias+s.Vaddr, s.Offset) {
+			return true // left out of the core, as gdb's gcore does
+		}
+	}
 	return false
+}
+
+// isMapped tells whether NT_FILE has the file offset at addr.
+func (c *Core) isMapped(addr, offset uint64) bool {
+	i, _ := slices.BinarySearchFunc(c.mapped, addr, func(e mappedFile, a uint64) int {
+		if e.begin <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return false
+	}
+	e := &c.mapped[i-1]
+	return addr < e.end && addr-e.begin+e.offset == offset
 }
 
 // fromMapped makes modules of NT_FILE: every file whose beginning is mapped and

@@ -2,7 +2,9 @@ package corefile
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
+	"slices"
 	"strings"
 
 	"symkit/internal/limits"
@@ -213,6 +215,7 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 			break
 		}
 	}
+	slices.SortStableFunc(files, func(a, b mappedFile) int { return cmp.Compare(a.begin, b.begin) })
 	c.mapped = files
 	return cur.Err()
 }
