@@ -3,11 +3,13 @@
 #
 #   cores.sh DIR [NATIVE|i386|CROSS...]
 #
-# NATIVE (x86_64) and i386 cores are the kernel's: core_pattern must be "core"
-# or "core.%p". The crosses are aarch64, arm, s390x and riscv64 under qemu-user.
+# NATIVE (x86_64) and i386 cores are the kernel's; where it writes none to the
+# current directory (core_pattern, a hard limit of 0, as in some containers) gdb
+# writes them, but for two of children. SYMKIT_CORES_BY=gdb has it so always.
+# The crosses are aarch64, arm, s390x and riscv64 under qemu-user.
 # DIR/NAME/ then has the program, its core, and of the crosses gdb's backtrace.
 #
-# Debian: build-essential rustc golang gdb gdb-multiarch qemu-user
+# Debian: build-essential clang rustc golang gdb gdb-multiarch qemu-user
 # g++-{i686,aarch64,s390x,riscv64}-linux-gnu g++-arm-linux-gnueabihf
 set -euo pipefail
 
@@ -30,16 +32,45 @@ new() {
 	cd "$out/$1"
 }
 
-# crash ARGUMENTS...: runs ./prog and keeps its core.
-crash() {
+# kernel_core COMMAND...: the kernel's core of a command that crashes.
+kernel_core() {
 	{ (
 		ulimit -c unlimited
-		exec ./prog "$@" >/dev/null 2>&1
+		exec "$@" >/dev/null 2>&1
 	) || true; } 2>/dev/null
 	local found
-	found=$(compgen -G 'core*' | head -n 1) || die "$PWD: no core file; is core_pattern \"core\"?"
+	found=$(compgen -G 'core*' | head -n 1) || return 1
 	[[ $found == core ]] || mv "$found" core
 }
+
+# gdb_core COMMAND...: the core that gdb writes when one of FATAL is raised.
+gdb_core() {
+	gdb -batch -nx -iex 'set debuginfod enabled off' -ex 'handle all nostop noprint pass' \
+		-ex "handle ${FATAL:-SIGSEGV SIGABRT SIGFPE SIGILL SIGBUS SIGTRAP} stop nopass" -ex 'set follow-fork-mode child' \
+		-ex run -ex 'generate-core-file core' -ex kill --args "$@" >gdb.log 2>&1 </dev/null || true
+	[[ -f core ]]
+}
+
+# maker tells who writes cores here.
+maker() {
+	local how=${SYMKIT_CORES_BY:-kernel}
+	new .trial
+	if [[ $how == kernel ]] && ! kernel_core sh -c 'kill -SEGV $$'; then
+		how=gdb
+		printf 'cores.sh: the kernel writes no core here (core_pattern %s, hard limit %s): gdb does\n' \
+			"$(cat /proc/sys/kernel/core_pattern)" "$(ulimit -Hc)" >&2
+	fi
+	if [[ $how == gdb ]] && ! gdb_core sh -c 'kill -SEGV $$'; then
+		cat gdb.log >&2
+		die "neither the kernel nor gdb can write a core here"
+	fi
+	cd "$out"
+	rm -rf "$out/.trial"
+	printf '%s' "$how"
+}
+
+# crash ARGUMENTS...: runs ./prog and keeps its core.
+crash() { "${by}_core" ./prog "$@" || die "$PWD: no core file"; }
 
 # build CC SOURCE FLAGS...
 build() {
@@ -54,8 +85,8 @@ programs() {
 	local cc=$1 prefix=$2
 	shift 2
 	new "$prefix-inline" && build "$cc" inline.cc "$@" && crash
-	new "$prefix-handler" && build "$cc" handler.c "$@" && crash
-	new "$prefix-altstack" && build "$cc" handler.c "$@" && crash alt
+	new "$prefix-handler" && build "$cc" handler.c "$@" && FATAL=SIGABRT crash
+	new "$prefix-altstack" && build "$cc" handler.c "$@" && FATAL=SIGABRT crash alt
 	new "$prefix-threads" && build "$cc" threads.cc -pthread "$@" && (ulimit -s 256 && crash ${THREADS:-})
 	new "$prefix-overflow" && build "$cc" overflow.c "$@" && (ulimit -s 1024 && crash)
 	new "$prefix-uncaught" && build "$cc" uncaught.cc "$@" && crash
@@ -63,28 +94,58 @@ programs() {
 	new "$prefix-null" && build "$cc" odd.c "$@" && crash null
 }
 
+# kinds CXX PREFIX FLAGS...: a crash of each kind that kinds.cc knows.
+kinds() {
+	local cxx=$1 prefix=$2 program=$out/.kinds-$2 kind
+	shift 2
+	"$cxx" -g -pthread "$@" "$src/kinds.cc" -o "$program" 2>/dev/null
+	for kind in $("$program"); do
+		[[ $by == gdb && $kind == @(cloned|vforked) ]] && continue
+		new "$prefix-$kind" && ln "$program" prog && crash "$kind"
+	done
+	rm "$program"
+}
+
 native() {
 	programs gcc x86_64
+	kinds g++ x86_64-gcc -O2
+	kinds clang++ x86_64-clang -O1 -static
+	# The tests look for no debug files.
+	new x86_64-stripped && build gcc inline.cc && crash
 	new x86_64-avx && build gcc odd.c -mavx2 && crash
 	new x86_64-nocfi && build gcc odd.c -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer && crash
 	new x86_64-rust && rustc -g -O -C panic=abort "$src/panic.rs" -o prog && crash
-	new x86_64-go && (cd "$src/gocrash" && go build -o "$out/x86_64-go/prog" main.go) && GOTRACEBACK=crash crash
+	gocrash x86_64 amd64
 	# Without NT_FILE's pages: only the vdso tells its build id.
-	new x86_64-nopages && build gcc handler.c && (echo 0x03 >/proc/self/coredump_filter && crash)
+	new x86_64-nopages && build gcc handler.c && (echo 0x03 >/proc/self/coredump_filter && FATAL=SIGABRT crash)
 }
 
-# eu-stack needs a second for each thread of a static program.
-i386() { THREADS=40 programs i686-linux-gnu-gcc i386 -static; }
+# gocrash PREFIX GOARCH: the Go program. Its runtime turns SIGSEGV into a panic.
+gocrash() {
+	new "$1-go"
+	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$2 go build -o "$out/$1-go/prog" main.go)
+	GOTRACEBACK=crash FATAL=SIGABRT crash
+}
 
-# remote QEMU CC NAME SOURCE FLAGS...: qemu's own core of a crash (which has no
-# NT_FILE and no floating-point registers; of riscv64 qemu writes none), and
-# what gdb, looking at the same crash in qemu, shows (gdb.out) and has the tests
-# make a better core of (dump.txt). RUN_ARGS are the program's.
+i386() {
+	local libs=/usr/i686-linux-gnu/lib
+	programs i686-linux-gnu-gcc i386 -static
+	kinds i686-linux-gnu-g++ i386-gcc -O2 -static
+	gocrash i386 386
+	new i386-stripped && build i686-linux-gnu-gcc inline.cc -Wl,--dynamic-linker="$libs/ld-linux.so.2" &&
+		LD_LIBRARY_PATH=$libs crash
+}
+
+# remote QEMU NAME BUILD...: builds prog with the command BUILD, and keeps
+# qemu's own core of its crash (which has no NT_FILE and no floating-point
+# registers; of riscv64 qemu writes none), and what gdb, looking at the same
+# crash in qemu, shows (gdb.out) and has the tests make a better core of
+# (dump.txt). RUN_ARGS are the program's.
 remote() {
-	local qemu=$1 cc=$2 name=$3 source=$4 port=$((20000 + RANDOM % 20000)) pid found
-	shift 4
+	local qemu=$1 name=$2 port=$((20000 + RANDOM % 20000)) pid found
+	shift 2
 	new "$name"
-	build "$cc" "$source" -static "$@"
+	"$@"
 	{ (
 		ulimit -c unlimited
 		exec "$qemu" ./prog ${RUN_ARGS:-} >/dev/null 2>&1
@@ -103,14 +164,17 @@ remote() {
 # cross QEMU CC PREFIX: the crashes of a machine that qemu-user runs.
 cross() {
 	local qemu=$1 cc=$2 prefix=$3
-	remote "$qemu" "$cc" "$prefix-inline" inline.cc
-	remote "$qemu" "$cc" "$prefix-odd" odd.c
-	RUN_ARGS=null remote "$qemu" "$cc" "$prefix-null" odd.c
-	SIGSEGV=nostop remote "$qemu" "$cc" "$prefix-handler" handler.c
-	SIGSEGV=nostop RUN_ARGS=alt remote "$qemu" "$cc" "$prefix-altstack" handler.c
-	remote "$qemu" "$cc" "$prefix-frames" odd.c -fno-asynchronous-unwind-tables -fno-omit-frame-pointer
+	remote "$qemu" "$prefix-inline" build "$cc" inline.cc -static
+	remote "$qemu" "$prefix-odd" build "$cc" odd.c -static
+	RUN_ARGS=null remote "$qemu" "$prefix-null" build "$cc" odd.c -static
+	SIGSEGV=nostop remote "$qemu" "$prefix-handler" build "$cc" handler.c -static
+	SIGSEGV=nostop RUN_ARGS=alt remote "$qemu" "$prefix-altstack" build "$cc" handler.c -static
+	remote "$qemu" "$prefix-frames" build "$cc" odd.c -static -fno-asynchronous-unwind-tables -fno-omit-frame-pointer
+	remote "$qemu" "$prefix-uncaught" build "$cc" uncaught.cc -static
+	(ulimit -s 1024 && remote "$qemu" "$prefix-overflow" build "$cc" overflow.c -static)
 }
 
+by=$(maker)
 for what in "$@"; do
 	case $what in
 	native) native ;;

@@ -52,7 +52,7 @@ type Frame struct {
 	regs     []regValue // in the order to show them, if Options.Registers
 
 	// call is how far before PC the call is, where PC is a return address.
-	call uint64
+	call  uint64
 	entry bool // PC is where an entry begins: the stack's end
 }
 

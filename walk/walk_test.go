@@ -313,6 +313,31 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// TestProven: where rules know no caller on arm (EXIDX_CANTUNWIND), and in a
+// new thread before clone has returned, a return address must follow a
+// direct call of the function.
+func TestProven(t *testing.T) {
+	code := make([]byte, 0x400)            // of 0x401000
+	copy(code[0x14c:], "\xab\xff\xff\xeb") // at 0x40114c in middle: bl 0x401000
+	regs := map[cfi.Reg]uint64{13: 0x8000, 14: 0x401350}
+	const rules = "STACK CFI INIT 1000 100 .cfa: sp .ra: 1\nSTACK CFI INIT 1100 200 .cfa: sp .ra: 1\n"
+	for _, test := range []struct {
+		name, symbols, want string
+		stack               []uint64
+	}{
+		{"called", symbolsText + rules, "inner@context middle@scan end", []uint64{5, 0x401250, 0x401150, 0x401150}},
+		{"not called", symbolsText + rules, "inner@context end", []uint64{5, 0x401250, 0x401254}},
+		{"clone, called", strings.Replace(symbolsText, "inner", "clone", 1) + "STACK CFI INIT 1100 200 .cfa: sp .ra: 1\n",
+			"clone@context middle@scan end", []uint64{5, 0x401250, 0x401150, 0x401150}},
+		{"clone, not called", strings.Replace(symbolsText, "inner", "clone", 1), "clone@context", []uint64{5, 0x401250, 0x401254}},
+	} {
+		p := process("arm", regsOf(0x401050, regs), words(0x8000, 4, test.stack...), span{0x401000, code})
+		if got := stackOf(t, p, test.symbols); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
 // TestSegments: code is what a module's program headers call so, though the
 // program took the permission away; a PUBLIC names no data above it.
 func TestSegments(t *testing.T) {

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -155,6 +156,13 @@ var (
 	}
 )
 
+var (
+	// Between a clone and its return the stack is the new thread's, the frame
+	// pointer the old one's.
+	errNotCalled  = errors.New("the return address follows no call of the function")
+	errCantUnwind = errors.New("the rules know no caller")
+)
+
 // caller finds the frame that called f, or why there is none.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
 	if f.entry || !f.Exact && entries[f.Place.Func] && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
@@ -165,6 +173,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		order = signalOrder
 	}
 	var why strings.Builder
+	proven, ended := entries[f.Place.Func], false
 	for _, t := range order {
 		if t.trust == TrustLeaf && !f.Exact || t.name == "STACK WIN" && w.p.CPU != "x86" {
 			continue
@@ -174,24 +183,35 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		if v == searched {
 			v, trust = found, TrustCFIScan
 		}
+		if v == found && proven && t.trust < TrustSignal && !w.calls(out.PC, f) {
+			v, err = notFound, errNotCalled
+		}
 		if v == found {
 			if t.trust == TrustSignal {
 				out.PC = w.codeAddr(out.PC)
 			} else {
 				out.PC = w.returnAddr(out.PC)
 			}
-			if v, err = w.judge(f, r, &out, t.trust); v == found {
-				next = Frame{Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
-				return next, out, ""
-			}
+			v, err = w.judge(f, r, &out, t.trust)
 		}
-		if v == stackEnd {
+		switch {
+		case v == found:
+			next = Frame{Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
+			return next, out, ""
+		case v == stackEnd && w.p.CPU == "arm" && t.trust == TrustCFI:
+			// EXIDX_CANTUNWIND stands for any function that throws nothing,
+			// such as abort: a call of it proves that it has a caller.
+			proven, ended, err = true, true, errCantUnwind
+		case v == stackEnd:
 			return next, regs, endOfStack
 		}
 		if why.Len() > 0 {
 			why.WriteString("; ")
 		}
 		fmt.Fprintf(&why, "%s: %v", t.name, err)
+	}
+	if ended {
+		return next, regs, endOfStack
 	}
 	return next, regs, why.String()
 }

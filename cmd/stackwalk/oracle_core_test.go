@@ -91,7 +91,7 @@ func buildCore(exe *elfx.File, regs map[string]uint64, pages map[uint64][]byte) 
 	var loads []elfx.Segment
 	for _, s := range exe.Segments {
 		if s.Type == elf.PT_LOAD {
-			loads = append(loads, s)
+			loads = append(loads, without(s, addrs)...)
 		}
 	}
 	count := 1 + len(loads) + len(addrs)
@@ -120,6 +120,30 @@ func buildCore(exe *elfx.File, regs map[string]uint64, pages map[uint64][]byte) 
 	}
 	return append(w.out, body...)
 }
+
+// without is what the pages leave of a segment.
+func without(s elfx.Segment, pages []uint64) (parts []elfx.Segment) {
+	end := s.Vaddr + s.Memsz
+	for _, page := range pages {
+		if page >= end || page+pageSize <= s.Vaddr {
+			continue
+		}
+		if page > s.Vaddr {
+			part := s
+			part.Memsz = page - s.Vaddr
+			parts = append(parts, part)
+		}
+		s.Vaddr = min(page+pageSize, end)
+		s.Memsz = end - s.Vaddr
+	}
+	if s.Memsz > 0 {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// pageSize is that of the pages in dump.txt.
+const pageSize = 4096
 
 // prstatus is the note of a thread: up to the registers nothing but the
 // signal and the thread's id is used.

@@ -137,11 +137,21 @@ func (c *Core) hasCode(m *walk.Module) bool {
 			return true
 		}
 	}
-	for i := range m.Segments {
-		s := &m.Segments[i]
-		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && c.mem.at(m.Bias+s.Vaddr) == nil && c.isMapped(m.Bias+s.Vaddr, s.Offset) {
-			return true // left out of the core, as gdb's gcore does
+	return slices.ContainsFunc(m.Segments, func(s elfx.Segment) bool {
+		return s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && c.leftOut(m.Bias+s.Vaddr, s)
+	})
+}
+
+// leftOut tells whether a part of the segment of a file, loaded at addr, is in
+// no segment of the core although it was mapped: gdb's gcore leaves out what
+// the file has.
+func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
+	for at := addr; at-addr < s.Filesz; {
+		in := c.mem.at(at)
+		if in == nil {
+			return c.isMapped(at, s.Offset+at-addr)
 		}
+		at = in.end
 	}
 	return false
 }
@@ -191,15 +201,15 @@ func (c *Core) withoutHeader(i int) {
 		}
 		m.End = max(m.End, next.end)
 	}
-	if !c.hasCode(m) {
-		return
-	}
 	if c.files != nil {
 		if f := c.files.Local(m); f != nil {
 			if full, ok := c.module(header{f}, e.begin, e.name); ok {
-				m.Base, m.Bias, m.End, m.BuildID = full.Base, full.Bias, full.End, full.BuildID
+				m.Base, m.Bias, m.End, m.BuildID, m.Segments = full.Base, full.Bias, full.End, full.BuildID, full.Segments
 			}
 		}
+	}
+	if !c.hasCode(m) {
+		return
 	}
 	c.warn("%s: the core file lacks its headers (see coredump_filter in core(5)): its build id is unknown", e.name)
 	c.add(m)
