@@ -409,6 +409,10 @@ var crossOdd = map[string]string{
 	"arm-overflow":   "gdb 13 dies of it",
 }
 
+// crossScanned are the cores with a function that has no rules, where gdb reads
+// prologues and stackwalk scans: words left on the stack may come between.
+var crossScanned = map[string]string{"mips-uncaught": "glibc's abort"}
+
 // crossCore walks qemu's own core, and the one made of what gdb saw.
 func crossCore(t *testing.T, dir string) {
 	out, err := os.ReadFile(filepath.Join(dir, "gdb.out"))
@@ -455,6 +459,9 @@ func (s withoutRules) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 // through leaf functions and signal handlers too.
 func backChain(t *testing.T, dirs []string) {
 	for _, dir := range dirs {
+		if kindOf(dir) == "overflow" {
+			continue // the instruction that failed would have made the frame
+		}
 		exe := filepath.Join(dir, "prog")
 		want := levels(&walkCore(t, exe, filepath.Join(dir, "core")).Stacks[0])
 		got := levels(&walkWith(t, exe, filepath.Join(dir, "core"), func(f *walk.Files) walk.Supplier { return withoutRules{f} }).Stacks[0])
@@ -480,6 +487,18 @@ func crossWalk(t *testing.T, dir, core string, want []level) {
 		if !s.Complete {
 			t.Errorf("stack ends: %s", s.End)
 		}
+	}
+	if crossScanned[name] != "" {
+		n := 0
+		for _, g := range got {
+			if n < len(want) && g.pc == want[n].pc {
+				n++
+			}
+		}
+		if n < len(want) || !s.Complete {
+			t.Errorf("%send: %s\noracle:\n%s", render(got), s.End, render(want))
+		}
+		return
 	}
 	// gdb, stopped at the first instruction of an inlined call, shows the call
 	// as still to come.
