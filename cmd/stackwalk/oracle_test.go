@@ -266,7 +266,6 @@ var (
 		"assembly":  "it has no rules",
 		"smashed":   "the return address is gone",
 		"coroutine": "goes on after __start_context",
-		"future":    "glibc's clone3 has no rules after the system call",
 		"go":        "the signal trampoline has no rules; invents callers of runtime.clone",
 	}
 	gdbStops = map[string]string{

@@ -1,5 +1,6 @@
 // Ways to die, one for each argument; without one, their names. All but the
 // last group die below main and four calls of descend.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -145,7 +146,14 @@ static void smashed() {
 	after(1);
 }
 
-// Threads: one that dies in a lambda while others wait in all ways.
+// Threads: one that dies in a lambda while others wait in all ways. None dies
+// while main is still inside of clone.
+static std::atomic<bool> ready;
+static void wait() {
+	while (!ready)
+		usleep(1000);
+	usleep(50000);
+}
 static void threads() {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
@@ -163,18 +171,21 @@ static void threads() {
 		if (pipe(ends) == 0)
 			after((int)read(ends[0], &c, 1));
 	}).detach();
-	std::thread([](int n) {
-		usleep(50000);
+	std::thread dying([](int n) {
+		wait();
 		leaf();
 		after(n);
-	}, 3).join();
+	}, 3);
+	ready = true;
+	dying.join();
 }
 static void future() {
 	auto f = std::async(std::launch::async, [] {
-		usleep(50000);
+		wait();
 		leaf();
 		return 3;
 	});
+	ready = true;
 	after(f.get());
 }
 
