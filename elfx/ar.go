@@ -77,9 +77,11 @@ func (r *arReader) member() {
 		return
 	}
 	start := body.Pos()
-	if rest := body.Bytes(uint64(body.Len())); isELF(rest) {
+	rest := body.Bytes(uint64(body.Len()))
+	if archived := isNested(rest); archived || isELF(rest) {
 		n := uint64(len(rest))
-		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: n, offset: uint64(start), packed: n}})
+		m := Member{Name: name, Size: n, offset: uint64(start), packed: n, archived: archived}
+		r.members = append(r.members, memberResult{Member: m})
 	}
 }
 

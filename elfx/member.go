@@ -37,7 +37,8 @@ const memberSeparator = "!/"
 // file (APK, JAR, wheel).
 type Member struct {
 	// Name is the member's name in the archive, with the directories that a
-	// zip file has. It need not be unique in a .a.
+	// zip file has; in an archive in it, that one's name, "!/" and the name
+	// there. It need not be unique in a .a.
 	Name string
 	// Size is the member's length in bytes, uncompressed.
 	Size uint64
@@ -48,6 +49,10 @@ type Member struct {
 	deflated bool
 	sum      uint32 // CRC-32 of a deflated member
 	external bool   // a file that a thin archive names
+	archived bool   // an archive itself; Members does not yield it
+	// outer is the deflated archive that the bytes are in; nil: they are in the
+	// file.
+	outer *Member
 }
 
 // Path is the path that the opened member will have: that of the archive, "!/"
@@ -63,10 +68,11 @@ func (m *Member) Path() string {
 }
 
 // Members yields the ELF files in the archive at path, in its order: an ar
-// archive (names as GNU or BSD have them) or a zip file. Other members are
-// passed over; one that cannot be looked into gives an error, which need not be
-// the last thing. Of what is damaged the error is a *wire.Error. The members of
-// a thin archive are the files that it names, relative to its directory.
+// archive (names as GNU or BSD have them) or a zip file, and those in archives
+// that are members. Other members are passed over; one that cannot be looked
+// into gives an error, which need not be the last thing. Of what is damaged the
+// error is a *wire.Error. The members of a thin archive are the files that it
+// names, relative to its directory.
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		var members []memberResult
@@ -123,8 +129,8 @@ type memberResult struct {
 	err error
 }
 
-// scanArchive lists the ELF members of an archive.
-func scanArchive(data []byte) ([]memberResult, error) {
+// scanFlat lists the ELF members of an archive, and the archives in it.
+func scanFlat(data []byte) ([]memberResult, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(thinMagic)):
 		return scanAr(data, true)
@@ -183,10 +189,13 @@ func (m *Member) Open() (*File, error) {
 	}
 	f := &File{path: m.Path(), archive: m.archive, mapping: &mapping{unmap: a.unmap}}
 	err = f.do(func() error {
-		if m.offset > uint64(len(a.data)) || m.packed > uint64(len(a.data))-m.offset {
-			return ErrChanged // it was inside when Members looked
+		data, err := m.container(a.data)
+		if err == nil {
+			data, err = m.stored(data)
 		}
-		data := a.data[m.offset:][:m.packed:m.packed]
+		if err != nil {
+			return err
+		}
 		if m.deflated {
 			return m.inflate(f, data)
 		}
@@ -204,9 +213,8 @@ func (m *Member) Open() (*File, error) {
 }
 
 func (m *Member) inflate(f *File, packed []byte) error {
-	if m.Size > min(unpackLimit(len(packed)), uint64(len(packed))*maxDeflate) {
-		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(packed), m.Size)
-		return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
+	if err := m.credible(packed); err != nil {
+		return err
 	}
 	archive := f.mapping
 	err := f.fill(m.Size, func(dst []byte) error { return m.inflateInto(dst, packed) })

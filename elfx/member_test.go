@@ -338,6 +338,7 @@ func FuzzMembers(f *testing.F) {
 	f.Add([]byte(arMagic + arMember("//", "long/\n") + arMember("/0", object(1)) + arMember("#1/4", "abcd"+object(2))))
 	f.Add([]byte(thinMagic + arMember("//", "long/\n") + thinMember("/0", 7) + thinMember("/0:8", 7) + thinMember("a/", 9)))
 	f.Add(zipFile(f, "-a", object(1), "b", object(2)))
+	f.Add(zipFile(f, "-a", string(zipFile(f, "b", object(1))), "c", arMagic+arMember("d/", object(2))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := scanArchive(data)
 		if err != nil {
@@ -345,8 +346,12 @@ func FuzzMembers(f *testing.F) {
 		}
 		for _, m := range members {
 			if m.err != nil {
-				wantPlace(t, m.err, len(data))
+				wantPlace(t, m.err, int(inflated(uint64(len(data)))))
 				continue
+			}
+			data, err := m.container(data)
+			if err != nil {
+				t.Fatalf("%+v: %v", m, err)
 			}
 			if m.Name == "" || m.offset+m.packed > uint64(len(data)) || !m.deflated && !m.external && m.Size != m.packed {
 				t.Fatalf("%+v", m)

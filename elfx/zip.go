@@ -36,7 +36,8 @@ func scanZip(data []byte) ([]memberResult, error) {
 	return members, nil
 }
 
-// zipMember reads one entry. Neither name nor error: it is no ELF file.
+// zipMember reads one entry. Neither name nor error: it is neither an ELF file
+// nor an archive.
 func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult) {
 	off, err := entry.DataOffset()
 	size := uint64(len(data))
@@ -51,12 +52,12 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 	packed := data[off:][:entry.CompressedSize64]
 	start := packed
 	if entry.Method == zip.Deflate {
-		start = make([]byte, len(elf.ELFMAG))
+		start = make([]byte, len(arMagic))
 		// A stream that is damaged so early is not known to be an ELF file.
 		_ = inflater.(flate.Resetter).Reset(bytes.NewReader(packed), nil)
 		_, _ = io.ReadFull(inflater, start)
 	}
-	if !isELF(start) {
+	if m.archived = isNested(start); !m.archived && !isELF(start) {
 		return m
 	}
 	m.Name, m.Size = entry.Name, entry.UncompressedSize64

@@ -1,0 +1,92 @@
+package elfx
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNested: archives in archives, stored and deflated, in every order.
+func TestNested(t *testing.T) {
+	apk := string(zipFile(t, "-lib/libone.so", object(1), "lib/libtwo.so", object(2), "-res/text", "text"))
+	lib := arMagic + arMember("three.o/", object(3)) + arMember("text/", "text")
+	bundle := string(zipFile(t, "-stored.apk", apk, "deflated.apk", apk, "-lib.a", lib, "packed.a", lib, "four.so", object(4)))
+	path := put(t, "all.zip", string(zipFile(t, "-bundle.zip", bundle, "packed.zip", bundle, "five.so", object(5))))
+	inBundle := []string{
+		"stored.apk!/lib/libone.so", "stored.apk!/lib/libtwo.so", "deflated.apk!/lib/libone.so", "deflated.apk!/lib/libtwo.so",
+		"lib.a!/three.o", "packed.a!/three.o", "four.so",
+	}
+	var want []string
+	for _, outer := range []string{"bundle.zip!/", "packed.zip!/"} {
+		for _, name := range inBundle {
+			want = append(want, outer+name)
+		}
+	}
+	want = append(want, "five.so")
+	got, errs := listing(path)
+	if !slices.Equal(got, want) || errs != nil {
+		t.Fatalf("%q, %v", got, errs)
+	}
+	numbers := map[string]byte{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+	for _, name := range got {
+		f, err := OpenMember(path, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := f.SectionData(".text")
+		base := strings.TrimPrefix(strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".so"), "lib")
+		if want := numbers[strings.TrimSuffix(base, ".o")]; len(text) != 1 || text[0] != want || err != nil {
+			t.Errorf("%s: %v, %v", name, text, err)
+		}
+		if f.Path() != path+"!/"+name || f.Archive() != path {
+			t.Errorf("%s: path %s in %s", name, f.Path(), f.Archive())
+		}
+		f.Close()
+	}
+}
+
+// What is in an archive and cannot be read is passed over; what is in the file
+// itself is not. Depth and size are bounded.
+func TestNestedLimits(t *testing.T) {
+	broken := arMagic + arMember("a.o/", object(1)) + "garbage that is no header, but as long as one would be: 60 bytes"
+	thin := thinMagic + thinMember("a.o/", 1)
+	path := put(t, "x.zip", string(zipFile(t, "-broken.a", broken, "-cut.zip", zipMagic, "thin.a", thin, "-b.so", object(2))))
+	if got, errs := listing(path); !slices.Equal(got, []string{"broken.a!/a.o", "b.so"}) || errs != nil {
+		t.Errorf("%q, %v", got, errs)
+	}
+	deep := object(1)
+	for range maxNesting {
+		deep = arMagic + arMember("x/", deep)
+	}
+	if got, errs := listing(put(t, "deep.a", deep)); len(got) != 1 || errs != nil {
+		t.Errorf("%q, %v", got, errs)
+	}
+	got, errs := listing(put(t, "deep.a", arMagic+arMember("x/", deep)))
+	if got != nil || len(errs) != 1 || !strings.Contains(errs[0].Error(), "deep.a: x!/x!/x!/x: ") {
+		t.Fatalf("too deep: %q, %v", got, errs)
+	}
+	wantError(t, errs[0], ErrNested, archiveHeader, len(arMagic)*4+arHeaderSize*4)
+	// Each of these inflates to a megabyte; together they are too large.
+	bomb := arMagic + arMember("a.o/", object(1)) + arMember("zeros/", strings.Repeat("\x00", 1<<20))
+	var members []string
+	for range 40 {
+		members = append(members, "bomb.a", bomb)
+	}
+	got, errs = listing(put(t, "bombs.zip", string(zipFile(t, members...))))
+	if len(got) < 10 || len(got) > 30 || len(got)+len(errs) != 40 || !errors.Is(errs[0], ErrUnpackedSize) {
+		t.Errorf("%d members, %v", len(got), errs)
+	}
+	corrupt := zipFile(t, "x.a", broken)
+	corrupt[bytes.Index(corrupt, []byte("PK\x01\x02"))+16] ^= 1 // the checksum (APPNOTE 4.3.12)
+	got, errs = listing(put(t, "corrupt.zip", string(corrupt)))
+	if got != nil || len(errs) != 1 || !errors.Is(errs[0], ErrArchive) || !strings.Contains(errs[0].Error(), "corrupt.zip: x.a: ") {
+		t.Errorf("corrupt: %q, %v", got, errs)
+	}
+	// A stored archive that shrinks under its member.
+	m := Member{offset: 10, packed: 10}
+	if _, err := m.stored(make([]byte, 19)); !errors.Is(err, ErrChanged) {
+		t.Error(err)
+	}
+}
