@@ -155,3 +155,23 @@ func TestTruncatedHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCode: a module of data alone, as some of the kernel's are, is dumped. One
+// with code and without symbols is not.
+func TestNoCode(t *testing.T) {
+	object := make([]byte, 64)
+	copy(object, "\x7fELF\x02\x01\x01")
+	object[16], object[18], object[20], object[52] = 1, 62, 1, 64 // ET_REL, EM_X86_64, EV_CURRENT, e_ehsize
+	path := filepath.Join(t.TempDir(), "data.ko")
+	if err := os.WriteFile(path, object, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), []string{"--id", "0", "--name", "data.ko", "--no-generator", path}, &stdout, &stderr)
+	if want := "MODULE Linux x86_64 0 data.ko\n"; code != 0 || stdout.String() != want {
+		t.Errorf("exit code %d, %q, want %q", code, stdout.String(), want)
+	}
+	if want := "dump_syms: warning: " + path + ": has no code: the symbol file has MODULE and INFO only\n"; stderr.String() != want {
+		t.Errorf("%q, want %q", stderr.String(), want)
+	}
+}
