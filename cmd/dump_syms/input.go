@@ -103,7 +103,9 @@ func join(files []*elfx.File) (*input, error) {
 		return &input{img: &elfx.Image{Main: files[0]}}, nil
 	case 2:
 		a, b := files[0], files[1]
-		if a.BuildID() != nil && bytes.Equal(a.BuildID(), b.BuildID()) || a.BuildID() == nil && b.BuildID() == nil {
+		// A debug file is no module of its own, whatever its build id: Join tells
+		// why it is not the other's.
+		if a.HoldsLoaded() != b.HoldsLoaded() || bytes.Equal(a.BuildID(), b.BuildID()) {
 			img, err := elfx.Join(a, b)
 			if err != nil {
 				return nil, err
