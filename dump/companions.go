@@ -23,7 +23,7 @@ func (d *dumper) openAlt(dw *dwarfx.Data, f *elfx.File) error {
 		}
 		return nil
 	}
-	if link, err := f.AltLink(); err == nil && link.Path != "" {
+	if link, err := f.AltLink(); err == nil && link.Path != "" && len(d.units) > 0 {
 		d.missing("%s: the supplementary file %q was not found: functions and inlined calls that are described there have their symbol's name or none", f.Path(), link.Path)
 	}
 	return nil

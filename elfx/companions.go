@@ -23,7 +23,11 @@ type Companions struct {
 // FindCompanions looks for the image's companions. The caller closes them.
 func (m *Image) FindCompanions(places Places) *Companions {
 	c := &Companions{image: m, places: places}
-	c.Alt, c.probes = places.FindAlt(m.DWARF())
+	// Debian's stripped programs still name the file, to which nothing in them
+	// refers any more.
+	if present(m.DWARF().Section(".debug_info")) != nil {
+		c.Alt, c.probes = places.FindAlt(m.DWARF())
+	}
 	return c
 }
 

@@ -41,13 +41,16 @@ func corpusFiles(t *testing.T, patterns ...string) (paths []string) {
 	return paths
 }
 
-// dumped runs dump_syms, which must find nothing wrong, and returns the symbol
-// file.
+// dumped runs dump_syms, which must find nothing wrong and miss no supplementary
+// file, and returns the symbol file.
 func dumped(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("dump_syms %q: exit code %d\n%s", args, code, stderr.String())
+	}
+	if strings.Contains(stderr.String(), "supplementary") { // none of these lacks one
+		t.Errorf("dump_syms %q:\n%s", args, stderr.String())
 	}
 	return stdout.Bytes()
 }
