@@ -82,6 +82,11 @@ func TestScripts(t *testing.T) {
 			"pad": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+"\x00"), 0o666))
 			},
+			// truncate FILE AS: copies the first half.
+			"truncate": func(ts *testscript.TestScript, _ bool, args []string) {
+				data := ts.ReadFile(args[0])
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(data[:len(data)/2]), 0o666))
+			},
 			// tree DIR: lists the files below it.
 			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
 				for _, path := range slices.Sorted(maps.Keys(files(ts, args[0]))) {
