@@ -74,7 +74,7 @@ func (j *job) identify(ctx context.Context) error {
 	for _, c := range j.elf {
 		j.rec.Outputs = append(j.rec.Outputs, c.paths...)
 	}
-	j.memory = batch.Estimate(j.in.img, j.in.others, b.Inlines)
+	j.memory = batch.Estimate(j.in.img, j.in.others, batch.Work{Inlines: b.Inlines, Check: b.Check})
 	if d := j.in.img.Debug; d != nil && mod.Debug == nil {
 		j.debug, j.rec.Debug = d.Path(), d.Path()
 		mod.Size += int64(d.Size())

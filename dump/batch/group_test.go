@@ -101,17 +101,18 @@ func TestGroup(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	const stem = "fixture cxx-x86_64-gcc12-O2-dw5"
 	tree(t, map[string]string{"plain": stem + ".elf", "zlib": stem + "-zlib.elf", "stripped": stem + "-stripped.elf"})
-	estimate := func(name string, inlines bool) int64 {
+	estimate := func(name string, work Work) int64 {
 		f, err := elfx.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		return Estimate(&elfx.Image{Main: f}, nil, inlines) - fileMemory
+		return Estimate(&elfx.Image{Main: f}, nil, work) - fileMemory
 	}
-	plain, zlib, stripped, inlines := estimate("plain", false), estimate("zlib", false), estimate("stripped", false), estimate("plain", true)
-	if stripped <= 0 || plain < 2*stripped || zlib <= plain || zlib > 2*plain || inlines < plain*5/4-1 || inlines > plain*5/4+1 {
-		t.Errorf("plain %d, with inlines %d, zlib %d, stripped %d", plain, inlines, zlib, stripped)
+	plain, zlib, stripped := estimate("plain", Work{}), estimate("zlib", Work{}), estimate("stripped", Work{})
+	inlines, check := estimate("plain", Work{Inlines: true}), estimate("plain", Work{Check: true})
+	if stripped <= 0 || plain < 2*stripped || zlib <= plain || zlib > 2*plain || inlines < plain*5/4-1 || inlines > plain*5/4+1 || check != plain*3/2 {
+		t.Errorf("plain %d, with inlines %d, checked %d, zlib %d, stripped %d", plain, inlines, check, zlib, stripped)
 	}
 }
 

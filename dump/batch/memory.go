@@ -117,12 +117,18 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Work is what is done with a module, as far as it takes memory.
+type Work struct {
+	Inlines bool // inlined calls are read
+	Check   bool // what was written is replayed
+}
+
 // Estimate is how much memory the dump of an image takes at its peak, in bytes.
 // The sections that are read count as they are in the file and uncompressed;
 // what is made of them, and the garbage until it is collected, was measured to
-// be at most as much again, and half more with inlined calls
-// (docs/performance.md).
-func Estimate(img *elfx.Image, others *elfx.Companions, inlines bool) int64 {
+// be at most as much again, half more with inlined calls, and as much once more
+// with a check (docs/performance.md).
+func Estimate(img *elfx.Image, others *elfx.Companions, work Work) int64 {
 	var packed, sum uint64
 	files := []*elfx.File{img.Main, img.Debug}
 	if others != nil {
@@ -138,8 +144,11 @@ func Estimate(img *elfx.Image, others *elfx.Companions, inlines bool) int64 {
 		}
 	}
 	factor := 2.0
-	if inlines {
-		factor = 2.5
+	if work.Inlines {
+		factor += 0.5
+	}
+	if work.Check {
+		factor++
 	}
 	return fileMemory + int64(min(float64(packed)+float64(sum)*factor, 1<<62))
 }
