@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 	"sync"
 
 	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
 	"symkit/walk"
 )
 
@@ -20,24 +20,11 @@ type progress struct {
 }
 
 func newProgress(stderr io.Writer) *progress {
-	if f, ok := stderr.(*os.File); ok && isTerminal(f) {
-		return &progress{out: f}
+	if _, ok := command.Terminal(stderr); ok {
+		return &progress{out: stderr}
 	}
 	return &progress{}
 }
-
-// isTerminal tells whether f is a character device other than the null device.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
-}
-
-// clearLine goes to the start of the line and erases it.
-const clearLine = "\r\x1b[K"
 
 // module shows that the symbols of m are being loaded.
 func (p *progress) module(m *walk.Module) {
@@ -79,13 +66,13 @@ func cut(name string) string {
 func (p *progress) show(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprint(p.out, clearLine, line)
+	fmt.Fprint(p.out, command.ClearLine, line)
 	p.shown = true
 }
 
 // done takes the line away.
 func (p *progress) done() {
 	if p.shown {
-		fmt.Fprint(p.out, clearLine)
+		fmt.Fprint(p.out, command.ClearLine)
 	}
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
+
+	"symkit/internal/command"
 )
 
 // progress draws one line on a terminal, and nothing elsewhere.
@@ -24,10 +25,8 @@ const (
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{next: time.Now().Add(firstDraw)}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" {
-			p.out = f
-		}
+	if _, ok := command.Terminal(w); ok {
+		p.out = w
 	}
 	return p
 }
@@ -43,7 +42,7 @@ func (p *progress) update(stage string, done, total int) {
 		return
 	}
 	p.next, p.drawn = now.Add(redraw), true
-	fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %d", stage, done, total)
+	fmt.Fprintf(p.out, "%s%s: %d of %d", command.ClearLine, stage, done, total)
 }
 
 // clear removes the line.
@@ -51,6 +50,6 @@ func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drawn {
-		fmt.Fprint(p.out, "\r\x1b[K")
+		fmt.Fprint(p.out, command.ClearLine)
 	}
 }
