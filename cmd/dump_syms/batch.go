@@ -172,7 +172,7 @@ func (b *batchRun) record(r batch.Record) {
 
 // fail records a failure and tells it.
 func (b *batchRun) fail(r batch.Record, err error) {
-	r.Status, r.Error = batch.Failed, err.Error()
+	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
 	fmt.Fprintf(b.progress, "dump_syms: error: %v\n", err)
 	b.record(r)
 }

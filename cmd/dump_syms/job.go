@@ -192,7 +192,7 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 func (b *batchRun) failOrSkip(j *job, err error) {
 	for _, nothing := range []error{dump.ErrNoCode, elfx.ErrNoIdentity, elfx.ErrMachine, errNothing} {
 		if j.mod.Main.Found && errors.Is(err, nothing) {
-			j.rec.Status, j.rec.Error = batch.NoModule, err.Error()
+			j.rec.Status, j.rec.Error, j.rec.Outputs = batch.NoModule, err.Error(), nil
 			b.record(j.rec)
 			return
 		}
