@@ -15,6 +15,7 @@ import (
 	"symkit/dump/batch"
 	"symkit/dump/store"
 	"symkit/internal/command"
+	"symkit/internal/wire"
 )
 
 // batchRun is one run that writes into a store.
@@ -173,7 +174,7 @@ func (b *batchRun) record(r batch.Record) {
 // fail records a failure and tells it.
 func (b *batchRun) fail(r batch.Record, err error) {
 	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
-	fmt.Fprintf(b.progress, "dump_syms: error: %v\n", err)
+	fmt.Fprintf(&wire.Printer{W: b.progress}, "dump_syms: error: %v\n", err)
 	b.record(r)
 }
 

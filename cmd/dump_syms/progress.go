@@ -7,10 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"symkit/internal/command"
+	"symkit/internal/wire"
 )
 
 // How often the progress is told, on a terminal and elsewhere.
@@ -135,7 +134,7 @@ func (p *progress) line(passed time.Duration) string {
 		fmt.Fprintf(&b, ", %s/s, %v left", shown(int64(rate)), left.Round(time.Second))
 	}
 	if len(p.inHand) > 0 {
-		b.WriteString(": " + printable(p.inHand[0]))
+		b.WriteString(": " + wire.Printable(p.inHand[0]))
 	}
 	return b.String()
 }
@@ -149,14 +148,4 @@ func shown(n int64) string {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
-}
-
-// printable replaces what a terminal would not show as a character.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
 }

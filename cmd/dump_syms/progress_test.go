@@ -18,7 +18,7 @@ func TestProgressLine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p.end("libjvm.so", 700_000_000)
-	if got, want := p.line(10*time.Second), "1 of 1466 modules, 700.0 MB of 2.10 GB, 70.0 MB/s, 20s left: esc?[31m?ape"; got != want {
+	if got, want := p.line(10*time.Second), `1 of 1466 modules, 700.0 MB of 2.10 GB, 70.0 MB/s, 20s left: esc\x1b[31m\xffape`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
