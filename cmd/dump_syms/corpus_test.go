@@ -53,7 +53,7 @@ func runBatch(t *testing.T, store string, args ...string) measured {
 		t.Fatalf("%v: %v\n%.2000s", args, err, out)
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return measured{time.Since(start), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss << 10}
+	return measured{time.Since(start), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), int64(usage.Maxrss) << 10}
 }
 
 // TestCorpusBatch dumps some 1,470 files in one batch: the store is the same
