@@ -2,22 +2,18 @@ package walk
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/limits"
 )
 
 // Why a symbol file is not the one that was looked for.
@@ -28,8 +24,10 @@ var (
 
 // Store finds symbol files.
 type Store struct {
-	// Dirs are symbol stores: NAME/ID/NAME.sym or NAME/ID/NAME.sym.gz in each;
-	// a file's name lacks the .pdb of a directory's.
+	// Dirs are symbol stores. In each, NAME/ID/NAME.sym, where a file's name
+	// lacks the .pdb of a directory's; or by the id alone ID/breakpad, as
+	// Sentry's symbolicator has it, or ID.sym, a slash behind the id's second
+	// digit. Packed with gzip or zstd they may end in .gz or .zst.
 	Dirs []string
 	// Files are symbol files, for the module whose id their MODULE record has,
 	// or, when the module's is unknown, its name.
@@ -64,9 +62,9 @@ func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
 		}
 	}
 	for _, dir := range s.Dirs {
-		for _, place := range m.SymbolPaths() {
+		for _, place := range slices.Concat(m.SymbolPaths(), m.idPaths()) {
 			path := filepath.Join(dir, filepath.FromSlash(place))
-			if out.load(path, m) || out.load(path+".gz", m) {
+			if out.load(path, m) || out.load(path+".gz", m) || out.load(path+".zst", m) {
 				return out
 			}
 		}
@@ -86,6 +84,18 @@ func (m *Module) SymbolPaths() (paths []string) {
 	}
 	if id, name := m.FileID(), m.File(); isID(id) && plain(name) {
 		paths = append(paths, name+"/"+id+"/"+symName(name, ".dll"))
+	}
+	return paths
+}
+
+// idPaths are where stores that know modules by their ids alone have the symbols
+// of m.
+func (m *Module) idPaths() (paths []string) {
+	for _, id := range []string{strings.ToLower(m.FileID()), strings.ToLower(m.DebugID)} {
+		if isID(id) && len(id) > 2 {
+			id = id[:2] + "/" + id[2:]
+			paths = append(paths, id+"/breakpad", id+".sym")
+		}
 	}
 	return paths
 }
@@ -180,34 +190,18 @@ func (s *Symbols) open(path string) error {
 	if err != nil {
 		return err
 	}
-	if !packed(data) {
+	how := packing(data)
+	if how == "" {
 		s.Index, s.Close = emit.NewIndex(data), unmap
 		return nil
 	}
 	defer unmap()
-	text, err := unpack(data)
+	text, err := unpack(data, how)
 	if err != nil {
 		return err
 	}
 	s.Index, s.Heap, s.Close = emit.NewIndex(text), int64(len(text)), func() error { return nil }
 	return nil
-}
-
-func packed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
-
-// unpack inflates a gzip file into memory.
-func unpack(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	most := int64(min(limits.UnpackedSymbols.Max(0), math.MaxInt64-1))
-	n, err := io.Copy(&out, io.LimitReader(r, most+1))
-	if n > most {
-		return nil, limits.UnpackedSymbols.Exceeded(0)
-	}
-	return out.Bytes(), err
 }
 
 // fileIsFor reads the first line of a symbol file and tells whether it is m's.
@@ -217,13 +211,13 @@ func fileIsFor(path string, m *Module) error {
 		return pathless(err)
 	}
 	defer f.Close()
-	var r io.Reader = f
-	var magic [2]byte
-	if n, _ := f.ReadAt(magic[:], 0); packed(magic[:n]) {
-		if r, err = gzip.NewReader(f); err != nil {
-			return err
-		}
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	r, done, err := unpacker(f, packing(magic[:n]))
+	if err != nil {
+		return err
 	}
+	defer done()
 	line, _ := bufio.NewReader(io.LimitReader(r, 1<<16)).ReadString('\n')
 	fields := strings.Fields(line)
 	if len(fields) < 5 || fields[0] != "MODULE" {
