@@ -85,7 +85,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 		return command.Failed, err
 	}
 	j.report(res)
-	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete }) {
+	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete || j.options.MaxFrames == 1 }) {
 		return command.Bad, nil
 	}
 	return 0, nil
