@@ -38,11 +38,11 @@ func isDeep(name []byte) bool {
 // at a tenth of the library's cost; the others, with expressions, conversions to template
 // parameters and the like, and all that are damaged, are the library's.
 func cxx(name []byte) (text string, ok bool) {
-	if len(name) > cxxMaxInput || isDeep(name) {
+	if len(name) > cxxMaxInput {
 		return "", false
 	}
-	if text, ok = cxxFast(name); ok {
-		return text, true
+	if text, ok = cxxFast(name); ok || isDeep(name) {
+		return text, ok
 	}
 	return cxxLibrary(name)
 }

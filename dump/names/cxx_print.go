@@ -125,6 +125,8 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 		x.writeLiteral(n)
 	case kindAddress:
 		x.writeAddress(n.a)
+	case kindUnary, kindBinary:
+		x.writeOperation(n)
 	default:
 		x.fail()
 	}
@@ -153,9 +155,15 @@ func (x *cxxTree) writeAddress(a ref) {
 	x.writeBraced(a)
 }
 
-// writeTemplate writes a template; the types around it do not reach into it.
+// writeTemplate writes a template; the types around it do not reach into it, so
+// the second time it is the text of the first.
 func (x *cxxTree) writeTemplate(n *cxxNode) {
-	base, depth := x.base, len(x.inner)
+	if from, to := n.done[0], n.done[1]; to > 0 {
+		x.out = append(x.out, x.out[from:to]...)
+		x.last = '>'
+		return
+	}
+	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
 	x.write(n.a)
 	if x.last == '<' { // operator<
@@ -168,6 +176,7 @@ func (x *cxxTree) writeTemplate(n *cxxNode) {
 	}
 	x.putc('>')
 	x.base, x.inner = base, x.inner[:depth]
+	n.done = [2]uint32{uint32(start), uint32(len(x.out))}
 }
 
 // writeList writes a list; with sparing, without empty packs.

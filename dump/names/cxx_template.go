@@ -46,27 +46,6 @@ func (x *cxxTree) templateArg() ref {
 	return x.typ()
 }
 
-// expression reads the kinds of <expression> that are most of those in names.
-func (x *cxxTree) expression() ref {
-	if !x.enter() {
-		return 0
-	}
-	defer x.leave()
-	switch c := x.peek(); {
-	case c == 'L':
-		return x.literal()
-	case c == 'T':
-		return x.templateParam()
-	case c == 'a' && x.peek2() == 'd':
-		x.pos += 2
-		return x.one(kindAddress, x.expression())
-	case c == 's' && x.peek2() == 'p':
-		x.pos += 2
-		return x.expansion(x.expression())
-	}
-	return x.fail()
-}
-
 // literal reads <expr-primary>.
 func (x *cxxTree) literal() ref {
 	x.pos++

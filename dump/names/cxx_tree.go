@@ -38,6 +38,8 @@ const (
 	kindExpansion          // a...
 	kindLiteral            // (a)text, negative if b is not 0
 	kindAddress            // &a
+	kindUnary              // operator text[0] of cxxExprOps on a
+	kindBinary             // the same between a and b
 	kindTyped              // function or variable a of type b
 	kindFunc               // function type: a returned, or 0, from list
 	kindLocalFunc          // kindFunc in front of ::, where what it returns is not written
@@ -71,6 +73,7 @@ type cxxNode struct {
 	quals qualifiers
 	a, b  ref
 	text  [2]uint32 // from, to: of the name; or of elems, for a list
+	done  [2]uint32 // of a template: from, to of out, where it has been written
 }
 
 // qualifiers are up to four of them, in the order of writing, four bits each.
