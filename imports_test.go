@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/limits"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
+	"scripts/floor":       {"elfx"},
 	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/wire"},

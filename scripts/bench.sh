@@ -5,8 +5,11 @@
 #   bench.sh [--files LIST] [--tools LIST] [--jobs LIST] [--inlines LIST] [--runs N]
 #
 #   --files    of python3.11d,libc,libjvm,vmlinux,ceph-osd (default: all)
-#   --tools    of symkit,breakpad,mozilla (default: symkit and the installed ones)
-#   --jobs     values of -j (default: 1,2); Breakpad's tool has one thread and no -j
+#   --tools    of symkit,floor,breakpad,mozilla (default: symkit, floor and the
+#              installed ones); floor inflates and reads the sections that are
+#              needed and writes as many bytes as symkit did, and nothing else
+#   --jobs     values of -j (default: 1,2); Breakpad's tool has one thread and no
+#              -j, floor two
 #   --inlines  of no,yes (default: both)
 #   --runs     runs of each command (default: 5)
 #
@@ -49,6 +52,10 @@ command_line() {
 	local tool=$1 inlines=$2 jobs=$3 file=$4
 	case $tool in
 	symkit) command=("$temp/dump_syms") ;;
+	floor)
+		command=("$temp/floor" "$file" "${output_bytes[$inlines]}" "$temp/out")
+		return
+		;;
 	breakpad) command=("$breakpad") ;;
 	mozilla) command=("$mozilla") ;;
 	esac
@@ -61,6 +68,9 @@ command_line() {
 	fi
 	command+=("$file")
 }
+
+# The size of symkit's output, by $inlines.
+declare -A output_bytes=()
 
 # Appends "wall cpu rss bytes" of one run of command to file $1.
 run_once() {
@@ -106,11 +116,11 @@ bench_file() {
 	for inlines in "${inline_list[@]}"; do
 		for tool in "${tool_list[@]}"; do
 			for jobs in "${job_list[@]}"; do
-				if [[ $tool != breakpad ]]; then
-					rows+=("$tool $inlines $jobs")
-				elif [[ $jobs == "${job_list[0]}" ]]; then
-					rows+=("$tool $inlines -")
-				fi
+				case $tool-$jobs in
+				breakpad-"${job_list[0]}" | floor-"${job_list[0]}") rows+=("$tool $inlines -") ;;
+				breakpad-* | floor-*) ;;
+				*) rows+=("$tool $inlines $jobs") ;;
+				esac
 			done
 		done
 	done
@@ -121,6 +131,9 @@ bench_file() {
 			read -r tool inlines jobs <<<"${rows[row]}"
 			command_line "$tool" "$inlines" "$jobs" "$file"
 			run_once "$temp/figures.$row" || true
+			if [[ $tool == symkit ]]; then
+				output_bytes[$inlines]=$(stat -c %s "$temp/out" 2>/dev/null || echo 0)
+			fi
 		done
 	done
 	for row in "${!rows[@]}"; do
@@ -138,6 +151,7 @@ print_machine() {
 	for tool in "${tool_list[@]}"; do
 		case $tool in
 		symkit) version=$(git -C "$root" describe --always --dirty 2>/dev/null || echo 'no git checkout') ;;
+		floor) continue ;;
 		breakpad) version=$breakpad ;; # it does not tell its version
 		mozilla) version=$("$mozilla" --version) ;;
 		esac
@@ -152,6 +166,10 @@ prepare_tools() {
 	for tool in "${tool_list[@]}"; do
 		case $tool in
 		symkit) (cd "$root" && CGO_ENABLED=0 go build -o "$temp/dump_syms" ./cmd/dump_syms) ;;
+		floor)
+			[[ ${tool_list[0]} == symkit ]] || die "floor writes as much as symkit: --tools symkit,floor"
+			(cd "$root" && CGO_ENABLED=0 go build -o "$temp/floor" ./scripts/floor)
+			;;
 		breakpad) [[ -x $breakpad ]] || die "Breakpad's dump_syms is not there; set BREAKPAD_DUMP_SYMS" ;;
 		mozilla) [[ -x $mozilla ]] || die "Mozilla's dump_syms is not there; set MOZILLA_DUMP_SYMS" ;;
 		*) die "unknown tool $tool" ;;
@@ -161,7 +179,7 @@ prepare_tools() {
 
 parse_arguments() {
 	local -A value=([files]='python3.11d,libc,libjvm,vmlinux,ceph-osd' [jobs]='1,2' [inlines]='no,yes' [runs]=5)
-	value[tools]=symkit${breakpad:+,breakpad}${mozilla:+,mozilla}
+	value[tools]=symkit,floor${breakpad:+,breakpad}${mozilla:+,mozilla}
 	while (($# > 0)); do
 		case $1 in
 		-h | --help) usage && exit 0 ;;
