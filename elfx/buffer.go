@@ -1,6 +1,9 @@
 package elfx
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // largeBuffer is the size from which inflated sections live outside of the Go
 // heap: there they cost the garbage collector nothing, do not make it wait
@@ -10,35 +13,63 @@ const largeBuffer = 1 << 20
 // buffers are the large buffers of one file.
 type buffers struct {
 	mu   sync.Mutex
-	free []func()
+	list []buffer
 }
 
-// get returns size zero bytes that live until release.
+type buffer struct {
+	data []byte
+	free func()
+}
+
+// get returns size zero bytes that live until put or release.
 func (b *buffers) get(size uint64) []byte {
 	if size >= largeBuffer {
 		if data, free := anonymous(size); data != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.free = append(b.free, free)
+			b.list = append(b.list, buffer{data, free})
 			return data
 		}
 	}
 	return make([]byte, size)
 }
 
+// find returns the index of a buffer that get returned, -1 for one in the heap.
+func (b *buffers) find(data []byte) int {
+	return slices.IndexFunc(b.list, func(x buffer) bool { return len(data) > 0 && &x.data[0] == &data[0] })
+}
+
+// put gives a buffer back.
+func (b *buffers) put(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := b.find(data); i >= 0 {
+		b.list[i].free()
+		b.list = slices.Delete(b.list, i, i+1)
+	}
+}
+
+// discard gives the whole pages in [from, to) of a buffer back; it reports
+// whether the bytes are lost.
+func (b *buffers) discard(data []byte, from, to uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.find(data) >= 0 && to <= uint64(len(data)) && discard(data, from, to)
+}
+
 // release gives all buffers back.
 func (b *buffers) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, free := range b.free {
-		free()
+	for _, x := range b.list {
+		x.free()
 	}
-	b.free = nil
+	b.list = nil
 }
 
 // dropStep is how much of a compressed section is read between two calls of
 // drop.
-const dropStep = 16 << 20
+const dropStep = 4 << 20
 
 // dropper gives the pages of a mapped section back to the system as they are
 // consumed: an inflated section would otherwise count twice. The bytes stay
@@ -49,10 +80,14 @@ type dropper struct {
 	size     uint64 // of the section in the file
 }
 
-// consumed drops what lies before about done/total of the section.
+// consumed drops what lies before about done/total of the section; at its end
+// all of it, since what the estimate dropped too early was fetched again.
 func (d *dropper) consumed(done, total int) {
 	upto := d.to - d.size + uint64(float64(d.size)*(float64(done)/float64(max(total, 1))))
-	if upto > d.from && (upto-d.from >= dropStep || done == total) {
+	switch {
+	case done == total:
+		d.mapping.drop(d.to-d.size, d.to)
+	case upto >= d.from+dropStep:
 		d.mapping.drop(d.from, min(upto, d.to))
 		d.from = upto
 	}

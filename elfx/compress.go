@@ -73,6 +73,7 @@ func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, erro
 			}
 		})
 	}
+	d.consumed(len(data), len(data))
 	if err == nil {
 		return data, nil
 	}

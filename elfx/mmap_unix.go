@@ -30,9 +30,15 @@ func anonymous(size uint64) (data []byte, free func()) {
 
 // drop gives the whole pages between two file offsets back to the system.
 func (m *mapping) drop(from, to uint64) {
+	if m != nil && m.unmap != nil && to <= uint64(len(m.data)) {
+		discard(m.data, from, to)
+	}
+}
+
+// discard gives the whole pages in [from, to) of data, which begins with a
+// page, back to the system; it reports whether there are any.
+func discard(data []byte, from, to uint64) bool {
 	page := uint64(os.Getpagesize())
 	from, to = (from+page-1)/page*page, to/page*page
-	if m != nil && m.unmap != nil && from < to && to <= uint64(len(m.data)) {
-		_ = unix.Madvise(m.data[from:to], unix.MADV_DONTNEED)
-	}
+	return from < to && unix.Madvise(data[from:to], unix.MADV_DONTNEED) == nil
 }

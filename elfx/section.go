@@ -38,12 +38,15 @@ type Section struct {
 	Align   uint64
 	Entsize uint64
 
-	file     *File
-	nameOff  uint32
-	relocs   int      // the section that relocates this one, or the next of its kind
-	parts    *parts   // of which this section is the first, or nil
-	head     *Section // the first of the parts that this section is one of, or nil
-	inflate  sync.Once
+	file    *File
+	nameOff uint32
+	relocs  int      // the section that relocates this one, or the next of its kind
+	parts   *parts   // of which this section is the first, or nil
+	head    *Section // the first of the parts that this section is one of, or nil
+
+	mu       sync.Mutex // held while the bytes are made
+	made     bool       // inflated or relocated: inflated and err hold
+	stale    bool       // some of inflated was discarded
 	inflated []byte
 	err      error
 }
@@ -124,8 +127,13 @@ func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) 
 	if !s.compressed() && s.applied() == 0 {
 		return s.raw()
 	}
-	s.inflate.Do(func() {
-		// A fault must not leave the Once done with neither bytes nor error.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stale {
+		s.forget()
+	}
+	if !s.made {
+		// A fault must not leave it made with neither bytes nor error.
 		s.err = Guard(func() (err error) {
 			if s.applied() != 0 {
 				s.inflated, err = s.relocatedData()
@@ -134,8 +142,45 @@ func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) 
 			}
 			return err
 		})
-	})
+		s.made = true
+	}
 	return s.inflated, s.err
+}
+
+// Discard gives the memory of bytes [from, to) of Data back to the system, as
+// far as it is whole pages; not of several sections of one name. Nobody may touch the bytes any more, not those
+// either that an earlier Data returned; a later Data makes all of them anew.
+func (s *Section) Discard(from, to uint64) {
+	if !s.Present() || s.parts != nil || from > to {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.made:
+		s.stale = s.file.buffers.discard(s.inflated, from, to) || s.stale
+	case to <= s.Size:
+		s.file.mapping.drop(s.Offset+from, s.Offset+to)
+	}
+}
+
+// Release is Discard for the whole section.
+func (s *Section) Release() {
+	if !s.Present() || s.parts != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made {
+		s.forget()
+	}
+	s.file.mapping.drop(s.Offset, s.Offset+s.Size)
+}
+
+// forget lets go of the bytes that were made.
+func (s *Section) forget() {
+	s.file.buffers.put(s.inflated)
+	s.made, s.stale, s.inflated, s.err = false, false, nil, nil
 }
 
 // Cursor returns a cursor over Data, in the file's byte order.

@@ -5,6 +5,9 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -285,5 +288,42 @@ func TestExecRanges(t *testing.T) {
 	want := []Range{{0, 5}, {100, 115}, {1<<64 - 2, 1<<64 - 1}}
 	if r := f.ExecRanges(); len(r) != 3 || r[0] != want[0] || r[1] != want[1] || r[2] != want[2] {
 		t.Errorf("merged: %#x", r)
+	}
+}
+
+// TestDiscard: bytes that were given up are made anew, from buffers outside of
+// the heap, the heap and the file.
+func TestDiscard(t *testing.T) {
+	big := bytes.Repeat(sample, 100)
+	s := &spec{}
+	for _, data := range [][]byte{big, sample} {
+		s.sections = append(s.sections, sec{name: fmt.Sprintf(".debug_%d", len(data)), kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED,
+			data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(data)), zlibBytes(data))})
+	}
+	s.sections = append(s.sections, sec{name: ".debug_raw", kind: elf.SHT_PROGBITS, data: big})
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, s.build(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for name, want := range map[string][]byte{".debug_1900000": big, ".debug_19000": sample, ".debug_raw": big} {
+		s := f.Section(name)
+		s.Discard(0, 1) // nothing there yet
+		for range 2 {
+			if data, err := s.Data(); !bytes.Equal(data, want) || err != nil {
+				t.Errorf("%s: %d bytes, %v", name, len(data), err)
+			}
+			s.Discard(100, uint64(len(want)))
+			s.Discard(5, uint64(len(want))+1)
+			if data, err := s.Data(); !bytes.Equal(data, want) || err != nil {
+				t.Errorf("%s, discarded: %d bytes, %v", name, len(data), err)
+			}
+			s.Release()
+			s.Release()
+		}
 	}
 }
