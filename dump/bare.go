@@ -71,8 +71,10 @@ func (d *dumper) addBare(bare []fn, claims [][]claim) {
 			}
 			taken[c.bare] = true
 			f := bare[c.bare]
-			f.unit, f.naming = uint32(ui), uint32(len(d.namings))
-			d.namings = append(d.namings, naming{key: d.syms.at(f.lo)[0].name, linkage: true, unit: d.units[ui].Unit})
+			n := naming{key: d.syms.at(f.lo)[0].name, linkage: true}
+			f.unit = uint32(ui)
+			text, _ := n.text()
+			f.name = d.names.add(text)
 			d.funcs = append(d.funcs, f)
 			d.m.Funcs = append(d.m.Funcs, Func{Addr: f.lo - d.bias, Lines: c.lines})
 		}

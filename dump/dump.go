@@ -61,7 +61,7 @@ type dumper struct {
 
 	namings []naming // of every function of every unit
 	funcs   []fn
-	names   nameTable
+	names   *nameTable
 	files   fileTable
 }
 
@@ -74,6 +74,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	if d.opt.Jobs <= 0 {
 		d.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
+	d.m.jobs = d.opt.Jobs
 	if err := d.header(); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.readLines, d.nameFuncs, d.goFuncs, d.collectPublics, d.unwind,
+		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.collectPublics, d.unwind,
 	}
 	defer func() {
 		if d.mini != nil {
@@ -102,7 +103,9 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		}
 	}
 	d.relocLosses()
-	d.finish()
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
 	return d.m, nil
 }
 

@@ -69,9 +69,8 @@ type unitFiles struct {
 }
 
 // reset starts with the table of another unit, already read.
-func (f *unitFiles) reset(u *dwarfx.Unit) {
-	compDir, _ := u.Data().String(u.CompDir)
-	f.base = f.table.BaseDir(compDir)
+func (f *unitFiles) reset(u *unit) {
+	f.base = f.table.BaseDir(u.compDir)
 	clear(f.ids)
 }
 

@@ -5,24 +5,15 @@ import (
 	"maps"
 	"slices"
 
-	"symkit/dump/names"
 	"symkit/emit"
 )
 
-// nameFuncs names the functions and the inlined calls.
-func (d *dumper) nameFuncs() error {
-	ids := make([]uint32, len(d.funcs))
-	for i := range d.funcs {
-		ids[i] = d.names.id(d.namingOf(&d.funcs[i]))
-	}
-	d.nameOrigins()
-	if err := d.resolveNames(); err != nil {
-		return err
-	}
+// fillFuncs writes what is known of the functions into the module.
+func (d *dumper) fillFuncs() error {
 	for i := range d.funcs {
 		f, out := &d.funcs[i], &d.m.Funcs[i]
 		out.Addr, out.Size, out.Multiple = f.lo-d.bias, f.hi-f.lo, f.multiple
-		out.Name = d.names.text[ids[i]]
+		out.Name = d.names.at(f.name).text
 		if out.Name == omitted {
 			d.m.Stats.Unnamed++
 		}
@@ -30,46 +21,8 @@ func (d *dumper) nameFuncs() error {
 	return nil
 }
 
-// namingOf is what names f: its DIE, or, where that has no name, as when the
-// supplementary file with it is missing, the symbol there.
-func (d *dumper) namingOf(f *fn) *naming {
-	n := &d.namings[f.naming]
-	if !n.lost && (len(n.key) > 0 || len(n.name) > 0) {
-		return n
-	}
-	aliases := d.syms.at(f.lo)
-	if len(aliases) == 0 || aliases[0].rank >= label {
-		return n
-	}
-	symbol := *n
-	symbol.key, symbol.linkage = names.Base(aliases[0].name), true
-	return &symbol
-}
-
-// nameOrigins replaces the origins of the inlined calls, so far numbered by
-// unit, by numbers of names.
-func (d *dumper) nameOrigins() {
-	var ids []uint32
-	for _, u := range d.units {
-		if len(u.origins) == 0 {
-			continue
-		}
-		ids = ids[:0]
-		for i := range u.origins {
-			ids = append(ids, d.names.id(&u.origins[i]))
-		}
-		u.origins = nil
-		for _, fi := range u.funcs {
-			calls := d.m.Funcs[fi].Inlines
-			for k := range calls {
-				calls[k].Origin = ids[calls[k].Origin]
-			}
-		}
-	}
-}
-
 // finish brings files and origins into name order and counts the records.
-func (d *dumper) finish() {
+func (d *dumper) finish() error {
 	m := d.m
 	var files, origins []uint32
 	m.Files, files = d.files.sorted()
@@ -78,28 +31,39 @@ func (d *dumper) finish() {
 	}
 	m.Origins, origins = d.sortedOrigins()
 	for i := range m.Funcs {
-		f := &m.Funcs[i]
-		m.Stats.Lines += len(f.Lines)
-		m.Stats.Inlines += len(f.Inlines)
-		for k := range f.Lines {
-			f.Lines[k].File = files[f.Lines[k].File]
-		}
-		for k := range f.Inlines {
-			in := &f.Inlines[k]
-			in.CallFile, in.Origin = files[in.CallFile], origins[in.Origin]
-		}
+		m.Stats.Lines += len(m.Funcs[i].Lines)
+		m.Stats.Inlines += len(m.Funcs[i].Inlines)
 	}
 	for _, u := range d.units {
 		m.Stats.Overlapping += u.overlap
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
+	chunks := slices.Collect(m.chunks())
+	return d.each(len(chunks), func() func(int) error {
+		return func(i int) error {
+			for k := range chunks[i] {
+				chunks[i][k].renumber(files, origins)
+			}
+			return nil
+		}
+	})
+}
+
+// renumber replaces the numbers of files and origins by their places.
+func (f *Func) renumber(files, origins []uint32) {
+	for i := range f.Lines {
+		f.Lines[i].File = files[f.Lines[i].File]
+	}
+	for i := range f.Inlines {
+		in := &f.Inlines[i]
+		in.CallFile, in.Origin = files[in.CallFile], origins[in.Origin]
+	}
 }
 
 // sortedOrigins returns the names of inlined functions in order, each once, and
 // for each name's number its place there.
 func (d *dumper) sortedOrigins() (names []string, place []uint32) {
-	text := d.names.text
-	used := make([]bool, len(text))
+	used := make([]bool, d.names.limit())
 	for i := range d.m.Funcs {
 		for _, in := range d.m.Funcs[i].Inlines {
 			used[in.Origin] = true
@@ -108,15 +72,17 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32) {
 	var ids []uint32
 	for id, used := range used {
 		if used {
-			text[id] = emit.OriginName(text[id])
+			e := d.names.at(uint32(id))
+			e.text = emit.OriginName(e.text)
 			ids = append(ids, uint32(id))
 		}
 	}
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(text[a], text[b]) })
-	place = make([]uint32, len(text))
+	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(d.names.at(a).text, d.names.at(b).text) })
+	place = make([]uint32, len(used))
 	for _, id := range ids {
-		if last := len(names) - 1; last < 0 || names[last] != text[id] {
-			names = append(names, text[id])
+		text := d.names.at(id).text
+		if last := len(names) - 1; last < 0 || names[last] != text {
+			names = append(names, text)
 		}
 		place[id] = uint32(len(names) - 1)
 	}

@@ -14,6 +14,7 @@ type fn struct {
 	unit     uint32 // index of the unit that describes it
 	index    uint32 // in the unit's Funcs
 	naming   uint32 // index of dumper.namings
+	name     uint32 // its number in dumper.names
 	multiple bool
 }
 
@@ -21,12 +22,14 @@ type fn struct {
 // overlaps, one function for each address.
 func (d *dumper) mergeFuncs() error {
 	var all []fn
+	var ranges []dwarfx.Range
 	first := uint32(0) // naming of the unit's first function
 	for ui := range d.units {
 		u := d.units[ui]
 		for fi := range u.Funcs {
 			r := u.Funcs[fi].Ranges
-			for _, r := range u.Ranges[r.From:r.To] {
+			ranges = u.ranges.append(ranges[:0], r.From, r.To)
+			for _, r := range ranges {
 				if _, ok := d.relative(r.Lo); !ok {
 					d.m.Stats.BelowLoad++
 					continue
@@ -105,6 +108,7 @@ func (d *dumper) readNamings(n int) error {
 		at += len(d.units[i].Funcs)
 	}
 	return d.each(len(d.units), func() func(int) error {
+		var namer dwarfx.Namer
 		return func(i int) error {
 			u := d.units[i]
 			for fi := range u.Funcs {
@@ -114,7 +118,7 @@ func (d *dumper) readNamings(n int) error {
 				own.Linkage, _ = u.Data().String(f.Linkage)
 				own.Name, _ = u.Data().String(f.Name)
 				own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
-				d.namings[first[i]+fi] = complete(u.Unit, own, f.Origin)
+				d.namings[first[i]+fi] = complete(&namer, u.Unit, own, f.Origin)
 			}
 			return nil
 		}

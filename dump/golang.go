@@ -163,7 +163,7 @@ type goReader struct {
 	d       *dumper
 	table   *gosym.Table
 	next    int               // of d.funcs: the first that ends above the function
-	names   map[uint32]uint32 // index of dumper.names.text
+	names   map[uint32]uint32 // numbers of dumper.names
 	files   map[uint32]uint32
 	inlines gosym.Inlines
 	funcs   []fn
@@ -258,9 +258,7 @@ func (x *goReader) file(n uint32) uint32 {
 func (x *goReader) name(n uint32) uint32 {
 	id, ok := x.names[n]
 	if !ok {
-		t := &x.d.names
-		id = uint32(len(t.text))
-		t.text = append(t.text, string(x.table.Name(n)))
+		id = x.d.names.add(string(x.table.Name(n)))
 		x.names[n] = id
 	}
 	return id

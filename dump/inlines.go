@@ -8,44 +8,44 @@ import (
 	"symkit/emit"
 )
 
-// attachInlines gives the functions of u their inlined calls. What the scan
-// found is not needed any more then.
-func (d *dumper) attachInlines(u *unit, files *unitFiles) {
-	if len(u.Inlines) == 0 {
-		return
-	}
-	a := inliner{d: d, u: u, files: files, ids: map[dwarfx.Ref]uint32{}}
-	ends := make([]dwarfx.Span, len(u.funcs)) // of calls and ranges, behind each function's
-	for k, fi := range u.funcs {
-		a.first = len(a.ranges)
-		a.function(&d.funcs[fi], &d.m.Funcs[fi])
-		ends[k] = dwarfx.Span{From: uint32(len(a.calls)), To: uint32(len(a.ranges))}
-	}
-	calls, ranges := slices.Clip(a.calls), slices.Clip(a.ranges)
-	begin := dwarfx.Span{}
-	for k, fi := range u.funcs {
-		f := &d.m.Funcs[fi]
-		f.Inlines, f.Ranges = calls[begin.From:ends[k].From], ranges[begin.To:ends[k].To]
-		begin = ends[k]
-	}
-	u.Inlines, u.Ranges = nil, nil
-}
-
-// inliner makes the inlined calls of one unit.
+// inliner makes the inlined calls of units. Its slices are used again.
 type inliner struct {
 	d     *dumper
 	u     *unit
 	files *unitFiles
 	// around holds, by depth, what the calls that are open cover.
 	around [][]dwarfx.Range
-	ids    map[dwarfx.Ref]uint32 // index of u.origins
+	own    []dwarfx.Range // of the call at hand, as the DIE lists them
 	calls  []Inline
 	ranges []emit.Range
-	first  int // of ranges: the function's
+	ends   []dwarfx.Span // of calls and ranges, behind each function's
+	first  int           // of ranges: the function's
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
 	level []levelRange
+}
+
+// attach gives the functions of u their inlined calls. What the scan found is
+// not needed any more then.
+func (a *inliner) attach(u *unit) {
+	if len(u.calls) == 0 {
+		return
+	}
+	a.u, a.calls, a.ranges, a.ends = u, a.calls[:0], a.ranges[:0], a.ends[:0]
+	for _, fi := range u.funcs {
+		a.first = len(a.ranges)
+		a.function(&a.d.funcs[fi], &a.d.m.Funcs[fi])
+		a.ends = append(a.ends, dwarfx.Span{From: uint32(len(a.calls)), To: uint32(len(a.ranges))})
+	}
+	u.calls, u.origins, u.ranges = nil, nil, rangeList{}
+	calls, ranges := slices.Clone(a.calls), slices.Clone(a.ranges)
+	begin := dwarfx.Span{}
+	for k, fi := range u.funcs {
+		f, end := &a.d.m.Funcs[fi], a.ends[k]
+		f.Inlines, f.Ranges = calls[begin.From:end.From:end.From], ranges[begin.To:end.To:end.To]
+		begin = end
+	}
 }
 
 // function adds the calls that lie in f, one range of a function.
@@ -67,19 +67,20 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
-		in := &a.u.Inlines[i]
+		in := &a.u.calls[i]
 		outer := whole[:]
-		if in.Depth > 0 {
-			outer = a.around[in.Depth-1]
+		if in.depth > 0 {
+			outer = a.around[in.depth-1]
 		}
-		for uint32(len(a.around)) <= in.Depth {
+		for uint32(len(a.around)) <= in.depth {
 			a.around = append(a.around, nil)
 		}
-		own := intersect(a.around[in.Depth][:0], outer, a.u.Ranges[in.Ranges.From:in.Ranges.To])
+		a.own = a.u.ranges.append(a.own[:0], in.from, in.to)
+		own := intersect(a.around[in.depth][:0], outer, a.own)
 		if overlap {
-			own = a.free(in.Depth, own)
+			own = a.free(in.depth, own)
 		}
-		if a.around[in.Depth] = own; len(own) == 0 {
+		if a.around[in.depth] = own; len(own) == 0 {
 			continue
 		}
 		from := len(a.ranges) - a.first
@@ -90,29 +91,18 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		}
 		file, line := a.place(in, out)
 		a.calls = append(a.calls, Inline{
-			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.origin(in.Origin),
+			Depth: in.depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.origin],
 			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges) - a.first)},
 		})
 	}
 }
 
-// origin numbers the origins of the unit's calls and finds out what names each.
-func (a *inliner) origin(ref dwarfx.Ref) uint32 {
-	id, ok := a.ids[ref]
-	if !ok {
-		id = uint32(len(a.u.origins))
-		a.ids[ref] = id
-		a.u.origins = append(a.u.origins, complete(a.u.Unit, dwarfx.Naming{Decl: ref, Unit: a.u.Unit}, ref))
-	}
-	return id
-}
-
 // place is where a call stands. One that does not tell is put into the
 // function's own file, line 0: the format has no call without a file.
-func (a *inliner) place(in *dwarfx.Inline, out *Func) (file, line uint32) {
+func (a *inliner) place(in *call, out *Func) (file, line uint32) {
 	switch {
-	case in.CallFile != dwarfx.NoFile:
-		return a.files.id(in.CallFile), in.CallLine
+	case in.file != dwarfx.NoFile:
+		return a.files.id(in.file), in.line
 	case len(out.Lines) > 0:
 		return out.Lines[0].File, 0
 	}

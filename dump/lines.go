@@ -18,15 +18,17 @@ func (d *dumper) readLines() error {
 	err := d.each(len(d.units), func() func(int) error {
 		table := new(dwarfx.LineTable)
 		files := unitFiles{d: d, table: table}
+		lines := liner{d: d, files: &files}
+		calls := inliner{d: d, files: &files}
 		return func(i int) error {
 			u := d.units[i]
 			if len(u.funcs) == 0 && len(bare) == 0 {
 				return nil
 			}
 			errs[i] = u.lines.Data().ReadLines(u.lines, table)
-			files.reset(u.lines)
-			d.attachLines(u, table.Rows, &files)
-			d.attachInlines(u, &files)
+			files.reset(u)
+			lines.attach(u, table.Rows)
+			calls.attach(u)
 			claims[i] = d.claim(bare, table.Rows, &files)
 			return nil
 		}
@@ -38,22 +40,29 @@ func (d *dumper) readLines() error {
 	return err
 }
 
-// attachLines gives the functions of u their share of the rows.
-func (d *dumper) attachLines(u *unit, rows []dwarfx.LineRow, files *unitFiles) {
+// liner makes the lines of units. Its slices are used again.
+type liner struct {
+	d     *dumper
+	files *unitFiles
+	lines []emit.Line
+	ends  []int // of lines, behind each function's
+}
+
+// attach gives the functions of u their share of the rows.
+func (x *liner) attach(u *unit, rows []dwarfx.LineRow) {
 	if len(rows) == 0 {
 		return
 	}
-	var lines []emit.Line
-	spans := make([]dwarfx.Span, len(u.funcs))
-	for k, fi := range u.funcs {
-		f := &d.funcs[fi]
-		from := len(lines)
-		lines = d.clipLines(lines, f.lo, f.hi, rows, files)
-		spans[k] = dwarfx.Span{From: uint32(from), To: uint32(len(lines))}
+	x.lines, x.ends = x.lines[:0], x.ends[:0]
+	for _, fi := range u.funcs {
+		f := &x.d.funcs[fi]
+		x.lines = x.d.clipLines(x.lines, f.lo, f.hi, rows, x.files)
+		x.ends = append(x.ends, len(x.lines))
 	}
-	lines = slices.Clip(lines)
+	lines, begin := slices.Clone(x.lines), 0
 	for k, fi := range u.funcs {
-		d.m.Funcs[fi].Lines = lines[spans[k].From:spans[k].To]
+		x.d.m.Funcs[fi].Lines = lines[begin:x.ends[k]:x.ends[k]]
+		begin = x.ends[k]
 	}
 }
 

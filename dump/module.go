@@ -30,6 +30,8 @@ type Module struct {
 	SignalFrames []dwarfx.Range
 
 	Stats Stats
+
+	jobs int // goroutines for Write
 }
 
 // Func is one contiguous range of a function.

@@ -19,45 +19,47 @@ func spans(bounds ...uint64) (ranges []dwarfx.Range) {
 // TestOverlap: of calls side by side the first has the code that they share,
 // and what lies in a call that was cut is cut, too.
 func TestOverlap(t *testing.T) {
-	type call struct {
+	type clipped struct {
 		depth  uint32
 		ranges []dwarfx.Range
 	}
 	for _, test := range []struct {
 		name  string
-		calls []call
-		want  []call
+		calls []clipped
+		want  []clipped
 		cut   int
 	}{
-		{"sound", []call{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}},
-			[]call{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}}, 0},
-		{"the first has it", []call{{0, spans(0x20, 0x30)}, {0, spans(0x28, 0x40)}},
-			[]call{{0, spans(0x20, 0x30)}, {0, spans(0x30, 0x40)}}, 1},
-		{"nothing is left", []call{{0, spans(0x20, 0x30)}, {0, spans(0x20, 0x30)}, {1, spans(0x20, 0x30)}},
-			[]call{{0, spans(0x20, 0x30)}}, 1},
-		{"a hole", []call{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x40)}, {1, spans(0x24, 0x38)}},
-			[]call{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x28, 0x30, 0x40)}, {1, spans(0x24, 0x28, 0x30, 0x38)}}, 1},
-		{"in different calls", []call{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}, {1, spans(0x18, 0x20)}},
-			[]call{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}}, 1},
+		{"sound", []clipped{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}},
+			[]clipped{{0, spans(0x20, 0x30, 0x50, 0x60)}, {1, spans(0x52, 0x54)}, {0, spans(0x30, 0x50)}}, 0},
+		{"the first has it", []clipped{{0, spans(0x20, 0x30)}, {0, spans(0x28, 0x40)}},
+			[]clipped{{0, spans(0x20, 0x30)}, {0, spans(0x30, 0x40)}}, 1},
+		{"nothing is left", []clipped{{0, spans(0x20, 0x30)}, {0, spans(0x20, 0x30)}, {1, spans(0x20, 0x30)}},
+			[]clipped{{0, spans(0x20, 0x30)}}, 1},
+		{"a hole", []clipped{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x40)}, {1, spans(0x24, 0x38)}},
+			[]clipped{{0, spans(0x28, 0x30)}, {0, spans(0x20, 0x28, 0x30, 0x40)}, {1, spans(0x24, 0x28, 0x30, 0x38)}}, 1},
+		{"in different calls", []clipped{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}, {1, spans(0x18, 0x20)}},
+			[]clipped{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}}, 1},
 	} {
-		u := &unit{}
+		var ranges []dwarfx.Range
+		u := &unit{origins: []uint32{0}}
 		u.Funcs = []dwarfx.Func{{Inlines: dwarfx.Span{To: uint32(len(test.calls))}}}
 		for _, c := range test.calls {
-			from := uint32(len(u.Ranges))
-			u.Ranges = append(u.Ranges, c.ranges...)
-			u.Inlines = append(u.Inlines, dwarfx.Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(u.Ranges))}})
+			from := uint32(len(ranges))
+			ranges = append(ranges, c.ranges...)
+			u.calls = append(u.calls, call{depth: c.depth, file: dwarfx.NoFile, from: from, to: uint32(len(ranges))})
 		}
-		a := inliner{d: &dumper{m: &Module{}}, u: u, ids: map[dwarfx.Ref]uint32{0: 0}}
+		u.ranges = newRangeList(ranges)
+		a := inliner{d: &dumper{m: &Module{}}, u: u}
 		a.function(&fn{lo: 0x10, hi: 0x100}, &Func{Lines: []emit.Line{{}}})
-		var got []call
+		var got []clipped
 		for _, in := range a.calls {
-			c := call{depth: in.Depth}
+			c := clipped{depth: in.Depth}
 			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
 				c.ranges = append(c.ranges, dwarfx.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)})
 			}
 			got = append(got, c)
 		}
-		same := func(a, b call) bool { return a.depth == b.depth && slices.Equal(a.ranges, b.ranges) }
+		same := func(a, b clipped) bool { return a.depth == b.depth && slices.Equal(a.ranges, b.ranges) }
 		if !slices.EqualFunc(got, test.want, same) || u.overlap != test.cut {
 			t.Errorf("%s: %v (%d), want %v (%d)", test.name, got, u.overlap, test.want, test.cut)
 		}

@@ -146,9 +146,9 @@ func (x *stream) close() {
 
 // scan scans units until there are no more.
 func (x *stream) scan() {
-	var scratch dwarfx.Scan
+	scanner := x.d.newScanner()
 	for u := x.take(); u != nil; u = x.take() {
-		x.d.scan(u, &scratch)
+		scanner.unit(u)
 	}
 }
 

@@ -10,15 +10,26 @@ import (
 // unit is a unit and what it yielded.
 type unit struct {
 	*dwarfx.Unit
-	dwarfx.Scan
+	Funcs  []dwarfx.Func // their Ranges are of ranges, their Inlines of calls
+	calls  []call
+	refs   []dwarfx.Ref // what the calls are of, each once
+	ranges rangeList
 	// lines is the unit whose line table is meant: of a split unit, its
 	// skeleton.
-	lines *dwarfx.Unit
-	funcs []uint32 // of dumper.funcs: those that this unit's line table is for
-	// origins are what the unit's inlined calls are of.
-	origins []naming
-	err     error // damage met in the scan
-	overlap int   // functions in which inlined calls side by side share code
+	lines   *dwarfx.Unit
+	funcs   []uint32 // of dumper.funcs: those that this unit's line table is for
+	origins []uint32 // of each of refs, its name's number in dumper.names
+	compDir []byte   // that lines belongs to
+	err     error    // damage met in the scan
+	overlap int      // functions in which inlined calls side by side share code
+}
+
+// call is an inlined call, in less space than a dwarfx.Inline.
+type call struct {
+	origin     uint32 // index of unit.refs
+	depth      uint32
+	file, line uint32 // as in dwarfx.Inline
+	from, to   uint32 // of unit.ranges
 }
 
 // sectionOf is one of the sections that dwarfx reads.
@@ -27,13 +38,13 @@ type sectionOf struct {
 	data *[]byte
 }
 
-// sectionsOf lists the sections of s but .debug_info: those that the scan needs
-// first.
+// sectionsOf lists the sections of s but .debug_info and .debug_line: those that
+// the scan needs first.
 func sectionsOf(s *dwarfx.Sections) []sectionOf {
 	return []sectionOf{
 		{".debug_abbrev", &s.Abbrev}, {".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},
 		{".debug_addr", &s.Addr}, {".debug_str_offsets", &s.StrOffsets}, {".debug_types", &s.Types},
-		{".debug_line", &s.Line}, {".debug_str", &s.Str}, {".debug_line_str", &s.LineStr},
+		{".debug_str", &s.Str}, {".debug_line_str", &s.LineStr},
 	}
 }
 
@@ -41,7 +52,7 @@ func sectionsOf(s *dwarfx.Sections) []sectionOf {
 // DWARF have names that end in suffix.
 func (d *dumper) sections(f *elfx.File, suffix string) (dwarfx.Sections, error) {
 	s := dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize()}
-	wanted := append(sectionsOf(&s), sectionOf{".debug_info", &s.Info})
+	wanted := append(sectionsOf(&s), sectionOf{".debug_info", &s.Info}, sectionOf{".debug_line", &s.Line})
 	errs := make([]error, len(wanted))
 	err := d.each(len(wanted), func() func(int) error {
 		return func(i int) error {
@@ -67,9 +78,9 @@ func (d *dumper) readCompanions() error {
 		return err
 	}
 	err = d.each(len(splits), func() func(int) error {
-		var scan dwarfx.Scan
+		scanner := d.newScanner()
 		return func(i int) error {
-			d.scan(splits[i], &scan)
+			scanner.unit(splits[i])
 			return nil
 		}
 	})
@@ -80,10 +91,46 @@ func (d *dumper) readCompanions() error {
 	return err
 }
 
-// scan reads the functions and inlined calls of u.
-func (d *dumper) scan(u *unit, scratch *dwarfx.Scan) {
-	u.err = u.Data().ScanUnit(u.Unit, d.opt.Inlines, scratch)
-	u.Funcs = slices.Clone(scratch.Funcs)
-	u.Inlines = slices.Clone(scratch.Inlines)
-	u.Ranges = slices.Clone(scratch.Ranges)
+// unitScanner scans units. Its memory is used again.
+type unitScanner struct {
+	d    *dumper
+	scan dwarfx.Scan
+	ids  map[dwarfx.Ref]uint32 // index of refs
+	refs []dwarfx.Ref
+}
+
+func (d *dumper) newScanner() *unitScanner {
+	return &unitScanner{d: d, ids: map[dwarfx.Ref]uint32{}}
+}
+
+// unit reads the functions and inlined calls of u.
+func (x *unitScanner) unit(u *unit) {
+	u.err = u.Data().ScanUnit(u.Unit, x.d.opt.Inlines, &x.scan)
+	u.Funcs = slices.Clone(x.scan.Funcs)
+	u.ranges = newRangeList(x.scan.Ranges)
+	if len(x.scan.Inlines) == 0 {
+		return
+	}
+	clear(x.ids)
+	x.refs = x.refs[:0]
+	u.calls = make([]call, len(x.scan.Inlines))
+	for i := range x.scan.Inlines {
+		in := &x.scan.Inlines[i]
+		u.calls[i] = call{x.origin(in.Origin), in.Depth, in.CallFile, in.CallLine, in.Ranges.From, in.Ranges.To}
+	}
+	u.refs = slices.Clone(x.refs)
+}
+
+// origin numbers the origins of a unit's calls.
+func (x *unitScanner) origin(ref dwarfx.Ref) uint32 {
+	if n := len(x.refs); n > 0 && x.refs[n-1] == ref {
+		return uint32(n - 1)
+	}
+	i, ok := x.ids[ref]
+	if !ok {
+		i = uint32(len(x.refs))
+		x.ids[ref] = i
+		x.refs = append(x.refs, ref)
+	}
+	return i
 }

@@ -3,7 +3,9 @@ package dump
 import (
 	"fmt"
 	"io"
+	"iter"
 	"strings"
+	"sync"
 
 	"symkit/emit"
 )
@@ -31,12 +33,12 @@ func (m *Module) Write(out io.Writer) error {
 	for i, name := range m.Files {
 		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
 	}
+	var text []byte
 	for i, name := range m.Origins {
-		w.InlineOrigin(emit.InlineOrigin{Num: uint32(i), Name: []byte(name)})
+		text = append(text[:0], name...)
+		w.InlineOrigin(emit.InlineOrigin{Num: uint32(i), Name: text})
 	}
-	for i := range m.Funcs {
-		m.Funcs[i].write(w)
-	}
+	m.writeFuncs(w)
 	for _, p := range m.Publics {
 		w.Public(p)
 	}
@@ -49,32 +51,96 @@ func (m *Module) Write(out io.Writer) error {
 	return nil
 }
 
-// write writes the records of f. Its size is almost always one piece; each
-// further piece has its own share of the lines and inlined calls.
-func (f *Func) write(w *emit.Writer) {
-	for piece := range emit.Pieces(f.Addr, f.Size) {
-		w.Func(emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple})
-		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
-		f.writeInlines(w, lo, hi)
-		for _, l := range f.Lines {
-			if l.Addr >= lo && l.Addr < hi {
-				w.Line(l)
+// chunkRecords is about how many records are formatted at once.
+const chunkRecords = 1 << 13
+
+// writeFuncs writes the records of all functions, formatted on as many
+// goroutines as the module was dumped with, and some chunks ahead of what is
+// written.
+func (m *Module) writeFuncs(w *emit.Writer) {
+	if m.jobs <= 1 {
+		var text []byte
+		for i := range m.Funcs {
+			text = m.Funcs[i].append(text[:0])
+			w.Chunk(text)
+		}
+		return
+	}
+	var free sync.Pool // of *[]byte
+	turns := make(chan struct{}, m.jobs)
+	texts := make(chan chan *[]byte, 2*m.jobs) // in order
+	go func() {
+		defer close(texts)
+		for funcs := range m.chunks() {
+			text := make(chan *[]byte, 1)
+			texts <- text
+			turns <- struct{}{}
+			go func() {
+				buf, _ := free.Get().(*[]byte)
+				if buf == nil {
+					buf = new([]byte)
+				}
+				*buf = (*buf)[:0]
+				for i := range funcs {
+					*buf = funcs[i].append(*buf)
+				}
+				<-turns
+				text <- buf
+			}()
+		}
+	}()
+	for text := range texts {
+		buf := <-text
+		w.Chunk(*buf)
+		free.Put(buf)
+	}
+}
+
+// chunks yields the functions in runs of some thousand records.
+func (m *Module) chunks() iter.Seq[[]Func] {
+	return func(yield func([]Func) bool) {
+		from, records := 0, 0
+		for i := range m.Funcs {
+			f := &m.Funcs[i]
+			if records += 1 + len(f.Lines) + 2*len(f.Inlines); records < chunkRecords && i+1 < len(m.Funcs) {
+				continue
 			}
+			if !yield(m.Funcs[from : i+1]) {
+				return
+			}
+			from, records = i+1, 0
 		}
 	}
 }
 
-func (f *Func) writeInlines(w *emit.Writer, lo, hi uint64) {
+// append appends the records of f. Its size is almost always one piece; each
+// further piece has its own share of the lines and inlined calls.
+func (f *Func) append(dst []byte) []byte {
+	for piece := range emit.Pieces(f.Addr, f.Size) {
+		dst = emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}.Append(dst)
+		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
+		dst = f.appendInlines(dst, lo, hi)
+		for _, l := range f.Lines {
+			if l.Addr >= lo && l.Addr < hi {
+				dst = l.Append(dst)
+			}
+		}
+	}
+	return dst
+}
+
+func (f *Func) appendInlines(dst []byte, lo, hi uint64) []byte {
 	for i := range f.Inlines {
 		in := &f.Inlines[i]
 		ranges := f.Ranges[in.Ranges.From:in.Ranges.To]
 		if f.Size >= 1<<32 {
 			ranges = within(ranges, lo, hi)
 		}
-		w.Inline(emit.Inline{
+		dst = emit.Inline{
 			Depth: in.Depth, CallLine: in.CallLine, CallFile: in.CallFile, Origin: in.Origin, Ranges: ranges,
-		})
+		}.Append(dst)
 	}
+	return dst
 }
 
 // within returns the ranges that begin in [lo, hi).

@@ -56,6 +56,8 @@ type abbrevTable struct {
 	sparse  map[uint64]uint32 // code to index, where codes are not 1, 2, 3, …
 	ops     []op
 	consts  []int64
+	// crossing tells that it has a form that can refer to another unit.
+	crossing bool
 }
 
 // tableKey names everything that the compiled form depends on.
@@ -144,6 +146,9 @@ func (d *Data) compileTable(u *Unit, f family) (*abbrevTable, error) {
 		start := c.Pos()
 		code := c.ULEB()
 		if code == 0 || c.Err() != nil {
+			if t.crossing {
+				d.crossing.Store(true)
+			}
 			return t, c.Err()
 		}
 		tag := c.ULEB()
@@ -231,6 +236,9 @@ func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 		size, known := formSize(u, s.form)
 		if !known {
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
+		}
+		if s.form == formRefAddr || s.form == formRefSig8 || s.form == formIndirect {
+			t.crossing = true
 		}
 		slot, wanted := scanSlot(a.class, s.attr)
 		if wanted = wanted && seen&(1<<slot) == 0; wanted {

@@ -115,7 +115,7 @@ func (e *DIE) has(s slot) bool { return e.vals[s].form != 0 }
 
 // unitCursor returns a cursor over u, at offset off of .debug_info.
 func (d *Data) unitCursor(u *Unit, off uint64) wire.Cursor {
-	c := d.cursor(d.name, d.Info[:u.End])
+	c := d.cursor(d.name, d.Info[:min(u.End, uint64(len(d.Info)))])
 	c.Seek(off)
 	return c
 }
@@ -172,8 +172,7 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 func (d *Data) DIEAt(ref Ref, e *DIE) (*Unit, error) {
 	u := d.unitAt(ref)
 	if u == nil {
-		return nil, &wire.Error{Section: d.name, Offset: int(min(uint64(ref), uint64(len(d.Info)))),
-			Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
+		return nil, d.noDIE(ref)
 	}
 	t, err := d.abbrevs(u)
 	if err != nil {
@@ -181,6 +180,12 @@ func (d *Data) DIEAt(ref Ref, e *DIE) (*Unit, error) {
 	}
 	c := d.unitCursor(u, uint64(ref))
 	return u, d.readDIE(u, t, &c, e)
+}
+
+// noDIE is the error for a reference that leads into no unit.
+func (d *Data) noDIE(ref Ref) error {
+	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), uint64(len(d.Info)))),
+		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
 }
 
 // TagAt returns the tag of the DIE at ref, 0 where there is none.

@@ -20,8 +20,29 @@ type Naming struct {
 // a type, its signature (§5.7.1) until the chain ends. It goes on in the
 // supplementary file and in type units, and ends silently where those are
 // missing.
-func (d *Data) NameOf(ref Ref) (n Naming, err error) {
-	var die DIE
+func (d *Data) NameOf(ref Ref) (Naming, error) {
+	var x Namer
+	return x.NameOf(d, ref)
+}
+
+// Namer does NameOf for many DIEs in less time: it remembers the unit of the
+// last one, and origins are mostly in one unit. The zero Namer is ready.
+type Namer struct {
+	scan scanner // of the unit; its u is nil without one
+	die  DIE
+}
+
+// enter makes u, of d, the unit of the next DIEs.
+func (x *Namer) enter(d *Data, u *Unit) error {
+	table, err := d.abbrevs(u)
+	if x.scan = (scanner{}); err == nil {
+		x.scan = scanner{d: d, u: u, t: table}
+	}
+	return err
+}
+
+// NameOf is Data.NameOf.
+func (x *Namer) NameOf(d *Data, ref Ref) (n Naming, err error) {
 	for range maxOrigins {
 		if ref&refAlt != 0 {
 			if d = d.alt; d == nil {
@@ -30,21 +51,22 @@ func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 			}
 			ref &^= refAlt
 		}
-		u, err := d.DIEAt(ref, &die)
+		vals, err := x.read(d, ref)
 		if err != nil {
 			return n, err
 		}
-		if err := n.take(d, u, &die); err != nil {
+		u := x.scan.u
+		if err := n.take(d, u, vals); err != nil {
 			return n, err
 		}
 		n.Decl, n.Unit = ref, u
-		if ref = u.ref(die.vals[slotOrigin]); ref == 0 {
-			ref = u.ref(die.vals[slotSpecification])
+		if ref = u.ref(vals[slotOrigin]); ref == 0 {
+			ref = u.ref(vals[slotSpecification])
 		}
-		if ref == 0 && die.has(slotSignature) {
+		if ref == 0 && vals[slotSignature].form != 0 {
 			// GCC leaves the scopes around such a class out: they are in its
 			// type unit.
-			d, ref = d.typeUnit(die.vals[slotSignature].v)
+			d, ref = d.typeUnit(vals[slotSignature].v)
 		}
 		if ref == 0 {
 			break
@@ -53,17 +75,43 @@ func (d *Data) NameOf(ref Ref) (n Naming, err error) {
 	return n, nil
 }
 
+// read reads the DIE at ref. Its values are good until the next one; of a
+// function those that the scan has no use for are missing.
+func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
+	s := &x.scan
+	if s.d != d || s.u == nil || uint64(ref) < s.u.first || uint64(ref) >= s.u.End {
+		u := d.unitAt(ref)
+		if u == nil {
+			return nil, d.noDIE(ref)
+		}
+		if err := x.enter(d, u); err != nil {
+			return nil, err
+		}
+	}
+	s.c = d.unitCursor(s.u, uint64(ref))
+	at := s.c
+	if a := s.t.lookup(at.ULEB()); a != nil && a.class == classFunc {
+		s.c = at
+		clear(s.vals[:])
+		s.attrs(a, false)
+		copy(x.die.vals[:scanSlots], s.vals[:])
+		clear(x.die.vals[scanSlots:])
+		return &x.die.vals, s.c.Err()
+	}
+	return &x.die.vals, d.readDIE(s.u, s.t, &s.c, &x.die)
+}
+
 // take completes n by what a DIE tells.
-func (n *Naming) take(d *Data, u *Unit, die *DIE) (err error) {
+func (n *Naming) take(d *Data, u *Unit, vals *[numSlots]value) (err error) {
 	if n.Linkage == nil {
-		linkage := d.str(u, die.vals[slotLinkage])
+		linkage := d.str(u, vals[slotLinkage])
 		if n.Linkage, err = d.String(linkage); err != nil {
 			return err
 		}
 		n.Lost = n.Lost || d.Lost(linkage)
 	}
 	if n.Name == nil {
-		name := d.str(u, die.vals[slotName])
+		name := d.str(u, vals[slotName])
 		n.Name, err = d.String(name)
 		n.Lost = n.Lost || d.Lost(name)
 	}

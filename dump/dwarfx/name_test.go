@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -245,5 +246,36 @@ func TestAlt(t *testing.T) {
 	var s Scan
 	if err := d.ScanUnit(&d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSelfContained: a unit with a form that can lead into another one is not;
+// what was scanned can be forgotten, and is then an error.
+func TestSelfContained(t *testing.T) {
+	for form, want := range map[string]bool{
+		"ref4=@x": true, "ref_udata=@x": true, "GNU_ref_alt=5": true,
+		"ref_addr=@x": false, "ref_sig8=5": false, "indirect/ref4=@x": false,
+	} {
+		a := le5.asm().units(`
+unit
+  CompileUnit
+    Subprogram @x Name:string=f AbstractOrigin:` + form + "\n")
+		d := a.open(t)
+		if err := d.ScanUnit(&d.Units[0], true, new(Scan)); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.SelfContained(); got != want {
+			t.Errorf("%s: %v", form, got)
+		}
+		name, err := d.NameOf(Ref(a.labels["@x"]))
+		if d.Forget(); err != nil || string(name.Name) != "f" {
+			t.Errorf("%s: %q, %v", form, name.Name, err)
+		}
+		if _, err := d.NameOf(Ref(a.labels["@x"])); !errors.Is(err, wire.ErrOffset) && !errors.Is(err, wire.ErrTruncated) {
+			t.Errorf("%s: forgotten: %v", form, err)
+		}
+		if err := d.ScanUnit(&d.Units[0], true, new(Scan)); err == nil {
+			t.Errorf("%s: forgotten, and scanned", form)
+		}
 	}
 }

@@ -48,8 +48,9 @@ func makeStr(sec Section, off uint64) Str {
 	return Str(uint64(sec)<<strShift | min(off, 1<<strShift-1))
 }
 
-// String returns the bytes of s without their NUL. They alias the section. A
-// string of a supplementary file that is not there is empty.
+// String returns the bytes of s without their NUL. They alias the section, unless
+// that is .debug_info, which is the largest by far and can be given up (Forget).
+// A string of a supplementary file that is not there is empty.
 func (d *Data) String(s Str) ([]byte, error) {
 	sec, off := Section(s>>strShift), uint64(s&(1<<strShift-1))
 	var data []byte
@@ -75,6 +76,9 @@ func (d *Data) String(s Str) ([]byte, error) {
 	n := bytes.IndexByte(data[off:], 0)
 	if n < 0 {
 		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(off), Err: wire.ErrUnterminated}
+	}
+	if sec == secInfo {
+		return bytes.Clone(data[off:][:n]), nil
 	}
 	return data[off:][:n:n], nil
 }

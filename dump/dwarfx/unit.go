@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"symkit/internal/wire"
 )
@@ -97,8 +98,9 @@ type Data struct {
 	types typeUnits
 	read  uint64 // offset of the first unit not read yet
 
-	mu     sync.Mutex
-	tables map[tableKey]*abbrevTable
+	crossing atomic.Bool // a unit has a form that can refer to another
+	mu       sync.Mutex
+	tables   map[tableKey]*abbrevTable
 	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
 	// each start inside of one long table.
 	abbrevBytes int
@@ -122,6 +124,17 @@ func New(s Sections, code CodeMap) *Data {
 		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
+}
+
+// SelfContained tells whether no unit that was scanned can refer to another one.
+func (d *Data) SelfContained() bool { return !d.crossing.Load() }
+
+// Forget drops what describes functions: their DIEs and abbreviations. What
+// remains are the units with their line tables.
+func (d *Data) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Info, d.Abbrev, d.tables = nil, nil, map[tableKey]*abbrevTable{}
 }
 
 // ReadUnits appends to Units those that lie before offset upto of .debug_info,

@@ -1,0 +1,128 @@
+package dump
+
+import (
+	"bytes"
+	"hash/maphash"
+	"sync"
+
+	"symkit/dump/dwarfx"
+)
+
+// nameTable gives names numbers, the same namings the same one. Which number it
+// is depends on who comes first; what it stands for does not.
+type nameTable struct {
+	seed   maphash.Seed
+	shards [nameShards]nameShard
+}
+
+// nameShards is a power of two: the last bits of a number tell its shard.
+const nameShards = 64
+
+type nameShard struct {
+	mu    sync.Mutex
+	first map[uint64]uint32 // by hash: index of the name + 1
+	// blocks hold the names, nameBlock in each but the last: names do not move.
+	blocks [][]named
+	count  uint32
+}
+
+const nameBlock = 64
+
+// at returns the name with an index.
+func (s *nameShard) at(i uint32) *named { return &s.blocks[i/nameBlock][i%nameBlock] }
+
+// add adds a name and returns its index.
+func (s *nameShard) add(n named) uint32 {
+	if s.count%nameBlock == 0 {
+		s.blocks = append(s.blocks, make([]named, 0, nameBlock))
+	}
+	last := &s.blocks[len(s.blocks)-1]
+	*last = append(*last, n)
+	s.count++
+	return s.count - 1
+}
+
+// named is a naming and the text it gives.
+type named struct {
+	naming
+	// order decides between namings that are the same name but come from
+	// different places: the lowest holds.
+	order uint64
+	next  uint32 // with the same hash: its index + 1
+	plain bool   // its scope is not in text yet
+	text  string
+}
+
+func newNameTable() *nameTable { return &nameTable{seed: maphash.MakeSeed()} }
+
+// intern returns the number of a naming's name.
+func (t *nameTable) intern(n *naming, order uint64) uint32 {
+	hash := maphash.Bytes(t.seed, n.key)
+	if n.scoped() {
+		hash ^= uint64(n.decl) * 0x9e3779b97f4a7c15
+	}
+	number := uint32(hash % nameShards)
+	s := &t.shards[number]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := s.first[hash]; i != 0; {
+		e := s.at(i - 1)
+		if e.same(n) {
+			if order < e.order {
+				e.naming, e.order = *n, order
+			}
+			return (i-1)*nameShards + number
+		}
+		i = e.next
+	}
+	if s.first == nil {
+		s.first = map[uint64]uint32{}
+	}
+	i := s.add(named{naming: *n, order: order, next: s.first[hash]})
+	s.first[hash] = i + 1
+	return i*nameShards + number
+}
+
+// same tells whether a naming is of the same name.
+func (e *named) same(n *naming) bool {
+	scoped := n.scoped()
+	return bytes.Equal(e.key, n.key) && e.scoped() == scoped &&
+		(!scoped || e.decl == n.decl && e.unit.Data() == n.unit.Data())
+}
+
+// add returns the number of a name whose text is known. Nothing is interned
+// meanwhile.
+func (t *nameTable) add(text string) uint32 {
+	return t.shards[0].add(named{text: text}) * nameShards
+}
+
+// at returns the name with a number.
+func (t *nameTable) at(id uint32) *named { return t.shards[id%nameShards].at(id / nameShards) }
+
+// limit is above all numbers.
+func (t *nameTable) limit() uint32 {
+	most := uint32(0)
+	for i := range t.shards {
+		most = max(most, t.shards[i].count)
+	}
+	return most * nameShards
+}
+
+// byUnit returns the numbers of all names by the unit that their scopes are in.
+func (t *nameTable) byUnit() (groups []*nameGroup) {
+	index := map[*dwarfx.Unit]*nameGroup{}
+	for number := range t.shards {
+		s := &t.shards[number]
+		for i := range s.count {
+			u := s.at(i).unit
+			g := index[u]
+			if g == nil {
+				g = &nameGroup{unit: u}
+				index[u] = g
+				groups = append(groups, g)
+			}
+			g.ids = append(g.ids, i*nameShards+uint32(number))
+		}
+	}
+	return groups
+}

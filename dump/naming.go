@@ -1,0 +1,83 @@
+package dump
+
+import (
+	"symkit/dump/dwarfx"
+	"symkit/dump/names"
+)
+
+// omitted is the name of what has none, as both peers write it.
+const omitted = "<name omitted>"
+
+// naming is what names a function, before any of it is turned into text.
+type naming struct {
+	// key is the linkage name or, without one, the plain name. Two functions
+	// with the same key are the same.
+	key []byte
+	// name is the plain name; the scope around decl, in unit, belongs to it.
+	name []byte
+	decl dwarfx.Ref
+	unit *dwarfx.Unit
+	// language is that of the function's own unit: the partial units of dwz do
+	// not tell theirs.
+	language dwarfx.Language
+	linkage  bool // key is a linkage name
+	lost     bool // see dwarfx.Naming
+}
+
+// complete completes what a DIE of u itself says by what its origin says, which
+// namer reads.
+func complete(namer *dwarfx.Namer, u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
+	if origin != 0 && own.Linkage == nil {
+		more, err := namer.NameOf(u.Data(), origin)
+		if err == nil && more.Unit != nil {
+			own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
+			if own.Name == nil {
+				own.Name = more.Name
+			}
+		}
+		own.Lost = own.Lost || more.Lost
+	}
+	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language, lost: own.Lost}
+	if n.linkage = len(n.key) > 0; !n.linkage {
+		// gnat's plain names are encoded like linkage names: pkg__sub.
+		n.key, n.linkage = n.name, u.Language.IsAda()
+	}
+	return n
+}
+
+// namingOf is what names f: its DIE, or, where that has no name, as when the
+// supplementary file with it is missing, the symbol there.
+func (d *dumper) namingOf(f *fn) *naming {
+	n := &d.namings[f.naming]
+	if !n.lost && (len(n.key) > 0 || len(n.name) > 0) {
+		return n
+	}
+	aliases := d.syms.at(f.lo)
+	if len(aliases) == 0 || aliases[0].rank >= label {
+		return n
+	}
+	symbol := *n
+	symbol.key, symbol.linkage = names.Base(aliases[0].name), true
+	return &symbol
+}
+
+// scoped tells whether the same key in another scope is another name.
+func (n *naming) scoped() bool { return !n.linkage && n.language.Separator() != "" }
+
+// text is the name to write; plain tells that its scope is to be put in front.
+// A linkage name that is not mangled is an assembler label: glibc's __GI_warn
+// is the function warn.
+func (n *naming) text() (text string, plain bool) {
+	if n.linkage {
+		if text, ok := names.ForLanguage(uint16(n.language), n.key); ok {
+			return text, false
+		}
+	}
+	switch {
+	case len(n.name) > 0:
+		return string(n.name), n.language.Separator() != ""
+	case len(n.key) > 0:
+		return string(n.key), false
+	}
+	return omitted, false
+}

@@ -1,0 +1,46 @@
+package dump
+
+import (
+	"slices"
+
+	"symkit/dump/dwarfx"
+)
+
+// rangeList holds the ranges of a unit, in half the space where the unit's code
+// lies within 4 GiB: of a large C++ program they are tens of megabytes.
+type rangeList struct {
+	base   uint64
+	narrow [][2]uint32 // from, to: added to base
+	wide   []dwarfx.Range
+}
+
+// newRangeList copies ranges.
+func newRangeList(ranges []dwarfx.Range) (l rangeList) {
+	if len(ranges) == 0 {
+		return l
+	}
+	lo, hi := ranges[0].Lo, ranges[0].Hi
+	for _, r := range ranges {
+		lo, hi = min(lo, r.Lo), max(hi, r.Hi)
+	}
+	if hi-lo >= 1<<32 {
+		l.wide = slices.Clone(ranges)
+		return l
+	}
+	l.base, l.narrow = lo, make([][2]uint32, len(ranges))
+	for i, r := range ranges {
+		l.narrow[i] = [2]uint32{uint32(r.Lo - lo), uint32(r.Hi - lo)}
+	}
+	return l
+}
+
+// append appends the ranges of a span to dst.
+func (l *rangeList) append(dst []dwarfx.Range, from, to uint32) []dwarfx.Range {
+	if l.wide != nil {
+		return append(dst, l.wide[from:to]...)
+	}
+	for _, r := range l.narrow[from:to] {
+		dst = append(dst, dwarfx.Range{Lo: l.base + uint64(r[0]), Hi: l.base + uint64(r[1])})
+	}
+	return dst
+}

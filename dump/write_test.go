@@ -1,0 +1,83 @@
+package dump
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// large is a module of several chunks, with functions larger than one and one
+// that has to be cut in pieces.
+func large() *Module {
+	m := &Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "large", Files: []string{"a.c"}, Origins: []string{"inner"}}
+	addr := uint64(0x1000)
+	for i := range 2000 {
+		f := Func{Addr: addr, Size: 64, Name: fmt.Sprint("f", i)}
+		if i == 1000 {
+			f.Size = 5 << 30
+		}
+		n := i % 40
+		if i%500 == 7 {
+			n = 3 * chunkRecords
+		}
+		for k := range n {
+			f.Lines = append(f.Lines, emit.Line{Addr: addr + uint64(k), Size: 1, Line: uint32(k)})
+			f.Ranges = append(f.Ranges, emit.Range{Addr: addr + uint64(k), Size: 1})
+			f.Inlines = append(f.Inlines, Inline{CallLine: uint32(i), Ranges: dwarfx.Span{From: uint32(k), To: uint32(k + 1)}})
+		}
+		m.Funcs = append(m.Funcs, f)
+		addr += f.Size
+	}
+	return m
+}
+
+// TestWriteJobs: the text does not depend on how many goroutines format it.
+func TestWriteJobs(t *testing.T) {
+	m := large()
+	var want bytes.Buffer
+	if err := m.Write(&want); err != nil {
+		t.Fatal(err)
+	}
+	for _, m.jobs = range []int{1, 2, 8} {
+		var got bytes.Buffer
+		if err := m.Write(&got); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%d goroutines: %d bytes instead of %d, %v", m.jobs, got.Len(), want.Len(), err)
+		}
+	}
+}
+
+// full is a file system without room.
+type full struct{}
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestWriteFull: the failure comes back, and nothing waits for ever.
+func TestWriteFull(t *testing.T) {
+	m := large()
+	for _, m.jobs = range []int{1, 3} {
+		if err := m.Write(full{}); !errors.Is(err, errFull) {
+			t.Errorf("%d goroutines: %v", m.jobs, err)
+		}
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	m := large()
+	for _, jobs := range []int{1, 2} {
+		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
+			m.jobs = jobs
+			for b.Loop() {
+				if err := m.Write(io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
