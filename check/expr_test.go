@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"testing"
 
 	"symkit/cfi"
@@ -97,6 +98,7 @@ func FuzzExpression(f *testing.F) {
 	f.Add([]byte{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22})
 	f.Add([]byte{dwBreg0 + 6, 0x70, dwDeref})
 	f.Add([]byte{dwLit0 + 1, dwLit0 + 4, dwShl})
+	f.Add([]byte{dwLit0 + 2, dwReg0 + 16, dwAnd}) // a row for each stretch of PCs
 	a := x86_64(f)
 	f.Fuzz(func(t *testing.T, expr []byte) {
 		text := cfi.NewText(a.Arch)
@@ -106,8 +108,19 @@ func FuzzExpression(f *testing.F) {
 		if text.Len() == 0 {
 			return
 		}
-		rules := newRuleParser(a).parse(text.Record(0).Rules)
+		parser := newRuleParser(a)
+		var rules []symRule // in force
+		next, end := 0, uint64(0)
 		for pc := uint64(16); pc < 32; pc++ {
+			if pc == end {
+				rules = nil
+			}
+			for ; next < text.Len() && text.Record(next).Addr <= pc; next++ {
+				if r := text.Record(next); r.Init() {
+					rules, end = nil, r.Addr+r.Size
+				}
+				rules = override(slices.Clone(rules), parser.parse(text.Record(next).Rules))
+			}
 			m := newMachine(a, pc, false)
 			m.pc = pc
 			want, err := m.expression(expr)
@@ -115,7 +128,7 @@ func FuzzExpression(f *testing.F) {
 				return
 			}
 			if got, ok := value(&m, rules, regCFA, 0); ok && got != want {
-				t.Fatalf("%x: %s gives %#x, the expression %#x", expr, text.Record(0).Rules, got, want)
+				t.Fatalf("%x at %#x: %s gives %#x, the expression %#x", expr, pc, text.Record(next-1).Rules, got, want)
 			}
 		}
 	})
