@@ -29,7 +29,10 @@ func (d *dumper) finish() error {
 	for _, name := range slices.Sorted(maps.Keys(d.files.errs)) {
 		d.warn("%s: %v", name, d.files.errs[name])
 	}
-	m.Origins, origins = d.sortedOrigins()
+	var err error
+	if m.Origins, origins, err = d.sortedOrigins(); err != nil {
+		return err
+	}
 	for i := range m.Funcs {
 		m.Stats.Lines += len(m.Funcs[i].Lines)
 		m.Stats.Inlines += len(m.Funcs[i].Inlines)
@@ -60,31 +63,85 @@ func (f *Func) renumber(files, origins []uint32) {
 	}
 }
 
+// origin is the name of an inlined function and its number so far.
+type origin struct {
+	text string
+	id   uint32
+}
+
 // sortedOrigins returns the names of inlined functions in order, each once, and
 // for each name's number its place there.
-func (d *dumper) sortedOrigins() (names []string, place []uint32) {
+func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 	used := make([]bool, d.names.limit())
+	count := 0
 	for i := range d.m.Funcs {
 		for _, in := range d.m.Funcs[i].Inlines {
-			used[in.Origin] = true
+			if !used[in.Origin] {
+				used[in.Origin] = true
+				count++
+			}
 		}
 	}
-	var ids []uint32
+	list := make([]origin, 0, count)
 	for id, used := range used {
 		if used {
-			e := d.names.at(uint32(id))
-			e.text = emit.OriginName(e.text)
-			ids = append(ids, uint32(id))
+			list = append(list, origin{id: uint32(id)})
 		}
 	}
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(d.names.at(a).text, d.names.at(b).text) })
+	if list, err = d.sortOrigins(list); err != nil {
+		return nil, nil, err
+	}
 	place = make([]uint32, len(used))
-	for _, id := range ids {
-		text := d.names.at(id).text
-		if last := len(names) - 1; last < 0 || names[last] != text {
-			names = append(names, text)
+	for _, o := range list {
+		if last := len(names) - 1; last < 0 || names[last] != o.text {
+			names = append(names, o.text)
 		}
-		place[id] = uint32(len(names) - 1)
+		place[o.id] = uint32(len(names) - 1)
 	}
-	return names, place
+	return names, place, nil
+}
+
+// sortOrigins fills in the names and sorts by them: each goroutine a part, which
+// are then merged.
+func (d *dumper) sortOrigins(list []origin) ([]origin, error) {
+	byName := func(a, b origin) int { return cmp.Compare(a.text, b.text) }
+	size := len(list)/max(d.opt.Jobs, 1) + 1
+	parts := slices.Collect(slices.Chunk(list, size))
+	err := d.each(len(parts), func() func(int) error {
+		return func(i int) error {
+			for k := range parts[i] {
+				o := &parts[i][k]
+				o.text = emit.OriginName(d.names.at(o.id).text)
+			}
+			slices.SortFunc(parts[i], byName)
+			return nil
+		}
+	})
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	for len(parts) > 1 {
+		var merged [][]origin
+		for pair := range slices.Chunk(parts, 2) {
+			if len(pair) == 2 {
+				pair[0] = mergeSorted(pair[0], pair[1], byName)
+			}
+			merged = append(merged, pair[0])
+		}
+		parts = merged
+	}
+	return parts[0], nil
+}
+
+// mergeSorted makes one sorted list of two.
+func mergeSorted[T any](a, b []T, compare func(a, b T) int) []T {
+	out := make([]T, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compare(b[0], a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
