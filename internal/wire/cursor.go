@@ -199,13 +199,27 @@ func (c *Cursor) Uint(size int) uint64 {
 // ULEB reads an unsigned LEB128 (DWARF 5 §7.6). Padding with zero groups is
 // legal; a value of more than 64 bits fails.
 func (c *Cursor) ULEB() uint64 {
-	if c.pos < len(c.data) && c.data[c.pos] < 0x80 {
-		c.pos++
-		return uint64(c.data[c.pos-1])
+	// Nearly all numbers have one to three bytes.
+	if rest := c.data[c.pos:]; len(rest) >= 3 {
+		v := uint64(rest[0] & 0x7f)
+		if rest[0] < 0x80 {
+			c.pos++
+			return v
+		}
+		v |= uint64(rest[1]&0x7f) << 7
+		if rest[1] < 0x80 {
+			c.pos += 2
+			return v
+		}
+		if rest[2] < 0x80 {
+			c.pos += 3
+			return v | uint64(rest[2])<<14
+		}
 	}
 	return c.longULEB()
 }
 
+// longULEB is ULEB for numbers of any length, and at the end of the data.
 func (c *Cursor) longULEB() (v uint64) {
 	start := c.pos
 	for shift := 0; ; shift += 7 {
