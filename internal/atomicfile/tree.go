@@ -2,6 +2,8 @@ package atomicfile
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +23,10 @@ var ErrOccupied = errors.New("something that is no regular file is in the way")
 // root, whatever symbolic links are in it.
 //
 // The file has no name at all until it is complete, where the system can do
-// that: a process that is killed leaves nothing behind. Elsewhere it has
-// temporary names that begin with a dot, and write is called once for each of
-// the names.
+// that: a process that is killed leaves nothing behind, but perhaps, when it
+// replaces a file, the complete new one under a name that begins with a dot.
+// Elsewhere files have such names before they are complete, and write is called
+// once for each of the names.
 func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
 	return publish(root, names, replace, func(w io.Writer) error {
 		return write(&output{w, filepath.Join(root.Name(), names[0])})
@@ -110,11 +113,28 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 	if err := occupied(root, name, replace); err != nil || !replace {
 		return err
 	}
-	tmp := temporary(name)
-	if err := link(root, f, tmp); err != nil {
+	return replaceBy(root, f, name)
+}
+
+// replaceBy puts the complete file f in the place of another. In between it has
+// a second name, always the same one for a name: what a process leaves there
+// that is killed at this moment, the next one removes.
+func replaceBy(root *os.Root, f *os.File, name string) error {
+	tmp := path.Join(path.Dir(name), beside(path.Base(name)))
+	err := link(root, f, tmp)
+	if errors.Is(err, fs.ErrExist) && root.Remove(tmp) == nil {
+		err = link(root, f, tmp)
+	}
+	if err != nil {
 		return failed(root, "replace", name, err)
 	}
 	return rename(root, tmp, name)
+}
+
+// beside is the second name of a file that replaces the one called base.
+func beside(base string) string {
+	sum := sha256.Sum256([]byte(base))
+	return "." + hex.EncodeToString(sum[:12]) + ".tmp"
 }
 
 // publishNamed writes a file under a temporary name and renames it.
