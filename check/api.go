@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -44,7 +45,10 @@ func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep 
 		rep, err = replayFile(ctx, img, sym, opt)
 		return nil
 	})
-	return rep, errors.Join(err, guarded)
+	if err = cmp.Or(img.Unchanged(), guarded, err); err != nil {
+		return nil, err
+	}
+	return rep, nil
 }
 
 // Lint checks a symbol file by itself.

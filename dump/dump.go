@@ -53,7 +53,6 @@ type dumper struct {
 	dw    *dwarfx.Data
 	units []*unit
 	syms  symbols
-	mini  *elfx.File // unpacked .gnu_debugdata, or nil
 	// symLanguage is the language of the symbols as a DW_LANG number, as far as
 	// it matters for their names.
 	symLanguage uint16
@@ -69,13 +68,13 @@ type dumper struct {
 // FDE it is in and is counted in Module.Stats; the error is for images that
 // give no module at all, and begins with the file's path.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
-	d := &dumper{ctx: ctx, img: img, opt: opt, m: &Module{}}
+	d := &dumper{ctx: ctx, img: img, opt: opt, m: &Module{img: img}}
 	d.files.paths = opt.Paths
 	if d.opt.Jobs <= 0 {
 		d.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
 	d.m.jobs = d.opt.Jobs
-	if err := d.header(); err != nil {
+	if err := d.guard(d.header); err != nil {
 		return nil, err
 	}
 	if d.opt.HeaderOnly {
@@ -89,13 +88,8 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	stages := []func() error{
 		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.collectPublics, d.unwind,
 	}
-	defer func() {
-		if d.mini != nil {
-			d.mini.Close()
-		}
-	}()
 	for _, stage := range stages {
-		if err := elfx.Guard(stage); err != nil {
+		if err := d.guard(stage); err != nil {
 			return nil, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -106,7 +100,19 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	if err := d.finish(); err != nil {
 		return nil, err
 	}
+	if err := img.Unchanged(); err != nil {
+		return nil, err
+	}
 	return d.m, nil
+}
+
+// guard runs a stage. A file that changes underneath ends it.
+func (d *dumper) guard(stage func() error) error {
+	err := elfx.Guard(stage)
+	if err == elfx.ErrChanged { // of one of several files
+		err = fmt.Errorf("%s: %w", d.img.Main.Path(), err)
+	}
+	return err
 }
 
 // header fills in what identifies the module.

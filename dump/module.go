@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 	"symkit/emit"
 )
 
@@ -21,7 +22,8 @@ type Module struct {
 	// Origins are the names of the inlined functions, likewise.
 	Origins []string
 	// Funcs ascend by address and do not overlap.
-	Funcs   []Func
+	Funcs []Func
+	// Publics ascend by address. Their names alias the image's files.
 	Publics []emit.Public
 	// CFI holds the STACK CFI records by address, as text.
 	CFI [][]byte
@@ -31,7 +33,8 @@ type Module struct {
 
 	Stats Stats
 
-	jobs int // goroutines for Write
+	jobs int         // goroutines for Write
+	img  *elfx.Image // what it was made of
 }
 
 // Func is one contiguous range of a function.

@@ -59,7 +59,6 @@ func (d *dumper) readSymbols() error {
 			table, err := mini.Symtab()
 			d.loss(err)
 			d.addSymbols(table)
-			d.mini = mini // the names are in its memory
 		}
 	}
 	slices.SortFunc(d.syms, func(a, b symbol) int {

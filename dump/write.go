@@ -7,12 +7,31 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/elfx"
 	"symkit/emit"
 )
 
 // Write writes m as a symbol file, in the order of DESIGN: identity, files,
-// origins, functions, publics, unwind rules.
+// origins, functions, publics, unwind rules. The files it was made of must still
+// be open; that they changed meanwhile is an error.
 func (m *Module) Write(out io.Writer) error {
+	var failed error
+	err := elfx.Guard(func() error {
+		failed = m.write(out)
+		return nil
+	})
+	switch {
+	case failed != nil:
+		return fmt.Errorf("writing symbols: %w", failed)
+	case m.img == nil:
+		return err
+	case err != nil:
+		return fmt.Errorf("%s: %w", m.img.Main.Path(), err)
+	}
+	return m.img.Unchanged()
+}
+
+func (m *Module) write(out io.Writer) error {
 	w := emit.NewWriter(out)
 	w.Module(emit.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name})
 	if m.CodeID != "" {
@@ -45,10 +64,7 @@ func (m *Module) Write(out io.Writer) error {
 	for _, text := range m.CFI {
 		w.Chunk(text)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing symbols: %w", err)
-	}
-	return nil
+	return w.Flush()
 }
 
 // chunkRecords is about how many records are formatted at once.

@@ -17,7 +17,7 @@ type buffers struct {
 }
 
 type buffer struct {
-	data []byte
+	data []byte // nil: something else that goes with the file
 	free func()
 }
 
@@ -25,9 +25,7 @@ type buffer struct {
 func (b *buffers) get(size uint64) []byte {
 	if size >= largeBuffer {
 		if data, free := anonymous(size); data != nil {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.list = append(b.list, buffer{data, free})
+			b.own(buffer{data, free})
 			return data
 		}
 	}
@@ -36,7 +34,7 @@ func (b *buffers) get(size uint64) []byte {
 
 // find returns the index of a buffer that get returned, -1 for one in the heap.
 func (b *buffers) find(data []byte) int {
-	return slices.IndexFunc(b.list, func(x buffer) bool { return len(data) > 0 && &x.data[0] == &data[0] })
+	return slices.IndexFunc(b.list, func(x buffer) bool { return len(data) > 0 && len(x.data) > 0 && &x.data[0] == &data[0] })
 }
 
 // put gives a buffer back.
@@ -55,6 +53,13 @@ func (b *buffers) discard(data []byte, from, to uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.find(data) >= 0 && to <= uint64(len(data)) && discard(data, from, to)
+}
+
+// own has put and release free a buffer.
+func (b *buffers) own(x buffer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.list = append(b.list, x)
 }
 
 // release gives all buffers back.

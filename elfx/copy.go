@@ -1,6 +1,11 @@
 package elfx
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+)
 
 // WriteTo writes the file's bytes to w: of a member of an archive, those of the
 // member.
@@ -11,7 +16,11 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 		written, failed = w.Write(f.data)
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+	case errors.Is(failed, syscall.EFAULT): // the kernel met the missing page
+		err = fmt.Errorf("%s: %w", f.path, ErrChanged)
+	default:
 		err = failed // not the file's: its path stays out of it
 	}
 	return int64(written), err

@@ -19,8 +19,8 @@ func unpackLimit(n int) uint64 {
 }
 
 // DebugData unpacks .gnu_debugdata, an xz-compressed ELF file whose .symtab has
-// the functions that .dynsym lacks ("MiniDebugInfo", GDB manual). The File is
-// nil without an error when there is none; the caller closes it. It must be of
+// the functions that .dynsym lacks ("MiniDebugInfo", GDB manual). The File
+// is nil without an error when there is none; the caller closes it. It must be of
 // the same machine and build id.
 //
 // Memory is bounded before anything is decoded: by the sizes in the index of
@@ -49,6 +49,7 @@ func (f *File) DebugData() (*File, error) {
 		mini.Close()
 		return nil, err
 	}
+	f.buffers.own(buffer{free: func() { mini.Close() }}) // it has nothing to unmap: no error
 	return mini, nil
 }
 

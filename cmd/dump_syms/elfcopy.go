@@ -48,8 +48,10 @@ func (j *job) copyELF() error {
 			f = j.in.img.Debug
 		}
 		_, err := j.b.store.Put(c.paths, c.kind, func(w io.Writer) error {
-			_, err := f.WriteTo(w)
-			return err
+			if _, err := f.WriteTo(w); err != nil {
+				return err
+			}
+			return f.Unchanged()
 		})
 		if err != nil {
 			return err

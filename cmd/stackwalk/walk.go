@@ -69,6 +69,7 @@ type job struct {
 // run walks the dump, has the result written, and tells what a user has to
 // know.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
+	info, _ := os.Stat(j.path) // without it, open tells what is wrong
 	p, closeDump, err := open(j.path, j.files)
 	if err != nil {
 		return command.Failed, err
@@ -78,6 +79,12 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 		return command.Failed, err
 	}
 	res, err := walk.Walk(ctx, p, j.supplier, j.options)
+	if changed := elfx.Unchanged(j.path, info); changed != nil {
+		return command.Failed, changed
+	}
+	if errors.Is(err, elfx.ErrChanged) {
+		err = fmt.Errorf("%s: a module's symbols: %w", j.path, err)
+	}
 	if err != nil {
 		return command.Failed, err
 	}

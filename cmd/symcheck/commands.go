@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"symkit/check"
+	"symkit/elfx"
 )
 
 // gcPercent makes the collector of memory run more often than usual: the largest
@@ -36,7 +38,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, img, data.bytes, opt)
 	bar.clear()
-	if err != nil {
+	if err = cmp.Or(data.unchanged(), err); err != nil {
 		return located(c.Sym, err)
 	}
 	return out.write(e, []result{{file: c.Sym, against: img.Main.Path(), report: rep}})
@@ -44,7 +46,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 
 // located puts the file in front of an error that does not name it.
 func located(sym string, err error) error {
-	if errors.Is(err, check.ErrEmpty) || errors.Is(err, check.ErrTooMany) {
+	if errors.Is(err, check.ErrEmpty) || errors.Is(err, check.ErrTooMany) || err == elfx.ErrChanged {
 		return fmt.Errorf("%s: %w", sym, err)
 	}
 	return err
@@ -71,7 +73,11 @@ func lintFile(path string, opt check.Options) (*check.Report, error) {
 		return nil, errors.Unwrap(err)
 	}
 	defer data.close()
-	return check.Lint(data.bytes, opt)
+	rep, err := check.Lint(data.bytes, opt)
+	if changed := data.unchanged(); changed != nil {
+		return nil, errors.Unwrap(changed)
+	}
+	return rep, err
 }
 
 // Run is called by kong.
@@ -87,7 +93,7 @@ func (c *diffCmd) Run(e *env, out *output) error {
 	}
 	defer b.close()
 	rep, err := check.Diff(a.bytes, b.bytes, out.options())
-	if err != nil {
+	if err = cmp.Or(a.unchanged(), b.unchanged(), err); err != nil {
 		return err
 	}
 	return out.write(e, []result{{file: c.A, against: c.B, report: rep}})

@@ -94,7 +94,12 @@ func warnRejected(e *env, p elfx.Probe) {
 type symData struct {
 	bytes  []byte
 	mapped bool
+	path   string
+	info   fs.FileInfo // of the file as it was opened; nil: nothing is mapped
 }
+
+// unchanged is an error when the file has been written to since it was opened.
+func (d *symData) unchanged() error { return elfx.Unchanged(d.path, d.info) }
 
 // openSym maps the file at path, or reads it where it cannot be mapped.
 func openSym(path string) (*symData, error) {
@@ -111,13 +116,13 @@ func openSym(path string) (*symData, error) {
 		return nil, fmt.Errorf("%s: %w", path, errIsDir)
 	}
 	if data, ok := mapFile(f, info); ok {
-		return &symData{data, true}, nil
+		return &symData{data, true, path, info}, nil
 	}
 	data, err := readAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
-	return &symData{data, false}, nil
+	return &symData{bytes: data}, nil
 }
 
 // withoutPath is the cause of an error that names its path itself.

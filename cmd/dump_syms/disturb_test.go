@@ -1,0 +1,79 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"symkit/internal/testfile"
+)
+
+// disturb runs dump_syms on a file that changes meanwhile and has it write into
+// dir. It ends with an error, or had read everything before; what it leaves is
+// whole.
+func disturb(t *testing.T, file, dir string, args ...string) {
+	t.Helper()
+	var whole map[string]string
+	failed := 0
+	err := testfile.Disturbed(file, 8, func(how string) {
+		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append(args, file), &stdout, &stderr)
+		got, err := readTree(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case how == "":
+			if whole = got; code != 0 || len(got) == 0 {
+				t.Fatalf("exit code %d, %d files: %s", code, len(got), &stderr)
+			}
+		case code == 1:
+			failed++
+			for path, text := range got {
+				if text != whole[path] {
+					t.Errorf("%s: %s is not whole", how, path)
+				}
+			}
+			if !strings.HasPrefix(stderr.String(), "dump_syms: error: "+file+": ") {
+				t.Errorf("%s: %s", how, &stderr)
+			}
+		case code != 0 || cmp.Diff(whole, got) != "":
+			t.Errorf("%s: exit code %d, other files: %s", how, code, &stderr)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed == 0 {
+		t.Error("no run met the change")
+	}
+}
+
+// A file that is truncated or overwritten while it is mapped is an error: no
+// SIGBUS, and no output of two versions.
+func TestDisturbed(t *testing.T) {
+	for _, name := range []string{"rust-x86_64-rustc-O-dw5.so", "cxx-x86_64-gcc12-O2-dw5-zlib.elf"} {
+		t.Run(name, func(t *testing.T) {
+			data, err := fixture(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, dir := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "out")
+			if err := os.WriteFile(file, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			disturb(t, file, dir, "--inlines", "-o", filepath.Join(dir, "out.sym"))
+			disturb(t, file, dir, "--with-elf", "--layout=unified", "--store", dir)
+		})
+	}
+}
