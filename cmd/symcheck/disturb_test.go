@@ -1,0 +1,73 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symkit/internal/testfile"
+)
+
+// A file that is truncated or overwritten while it is mapped, on either side, is
+// an error: no SIGBUS, and no findings about bytes of two versions.
+func TestDisturbed(t *testing.T) {
+	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
+	dir := t.TempDir()
+	elf, sym, copied := filepath.Join(dir, name), filepath.Join(dir, name+".sym"), filepath.Join(dir, "copy.sym")
+	const own = "../../check/testdata/own/" + name + ".sym"
+	for path, from := range map[string]string{elf: "../../testdata/elf/" + name, sym: own, copied: own} {
+		data, err := testfile.Read(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name, file string
+		args       []string
+	}{
+		{"the program", elf, []string{sym, elf}},
+		{"its symbols", sym, []string{sym, elf}},
+		{"lint", sym, []string{"lint", sym}},
+		{"diff", sym, []string{"diff", sym, copied}},
+	} {
+		t.Run(test.name, func(t *testing.T) { disturb(t, test.file, test.args...) })
+	}
+}
+
+func disturb(t *testing.T, file string, args ...string) {
+	var whole string
+	failed := 0
+	err := testfile.Disturbed(file, 8, func(how string) {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), args, &stdout, &stderr)
+		switch {
+		case how == "":
+			if whole = stdout.String(); code != 0 {
+				t.Fatalf("exit code %d: %s%s", code, &stdout, &stderr)
+			}
+		case code == 1:
+			failed++
+			said, ok := strings.CutPrefix(stderr.String(), "symcheck: error: ")
+			if !ok || !strings.HasPrefix(said, file+": ") && !strings.HasPrefix(said, "the first file: ") {
+				t.Errorf("%s: %s", how, &stderr)
+			}
+		case code == 2: // all of it happened before the file was opened: it is another file
+			failed++
+		case code != 0 || stdout.String() != whole:
+			t.Errorf("%s: exit code %d: %s%s", how, code, &stdout, &stderr)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed == 0 {
+		t.Error("no run met the change")
+	}
+}
