@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/testfile"
 	"symkit/internal/wire"
 )
 
@@ -283,6 +284,9 @@ func synthetic() *Section {
 }
 
 func TestRowsDoNotAllocate(t *testing.T) {
+	if testfile.Race {
+		t.Skip("the race detector allocates")
+	}
 	s := synthetic()
 	var fdes []FDE
 	for f, err := range s.FDEs() {

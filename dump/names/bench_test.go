@@ -1,9 +1,16 @@
 package names
 
-import "testing"
+import (
+	"testing"
+
+	"symkit/internal/testfile"
+)
 
 // TestAllocs: a plain name costs the string it is returned in; its base nothing.
 func TestAllocs(t *testing.T) {
+	if testfile.Race {
+		t.Skip("the race detector allocates")
+	}
 	name := []byte("some_function_of_a_c_program")
 	if n := testing.AllocsPerRun(100, func() { Demangle(name) }); n > 1 {
 		t.Errorf("Demangle: %v allocations", n)

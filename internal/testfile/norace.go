@@ -1,0 +1,6 @@
+//go:build !race
+
+package testfile
+
+// Race: the race detector is off.
+const Race = false
