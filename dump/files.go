@@ -6,6 +6,7 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // fileTable numbers the names of source files. Numbers are given as names come
@@ -17,19 +18,32 @@ type fileTable struct {
 	ids    map[string]uint32 // by the name that is written
 	names  []string
 	errs   map[string]error // of names that could not be mapped
+	left   uint64           // bytes that names may still take
+	full   bool             // a name did not fit
 }
 
-// id returns the number of a name. It is safe for concurrent use.
+// newFileTable is for names of a file of a size in bytes.
+func newFileTable(paths PathMap, size uint64) fileTable {
+	return fileTable{
+		paths: paths, left: limits.Files.Max(size),
+		ids: map[string]uint32{}, mapped: map[string]uint32{}, errs: map[string]error{},
+	}
+}
+
+// id returns the number of a name. It is safe for concurrent use. When the names
+// are too many or too long, they are full and the number means nothing.
 func (t *fileTable) id(name []byte) uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if id, ok := t.mapped[string(name)]; ok {
 		return id
 	}
-	if t.ids == nil {
-		t.ids, t.mapped, t.errs = map[string]uint32{}, map[string]uint32{}, map[string]error{}
+	if t.full = t.full || uint64(len(name)) > t.left; t.full {
+		return 0
 	}
-	s, err := t.paths.apply(string(name))
+	t.left -= uint64(len(name))
+	given := string(name)
+	s, err := t.paths.apply(given)
 	if err != nil {
 		t.errs[s] = err
 	}
@@ -40,7 +54,7 @@ func (t *fileTable) id(name []byte) uint32 {
 		t.ids[s] = id
 		t.names = append(t.names, s)
 	}
-	t.mapped[string(name)] = id
+	t.mapped[given] = id
 	return id
 }
 

@@ -21,7 +21,14 @@ type fn struct {
 // mergeFuncs makes of all functions of all units a list by address, without
 // overlaps, one function for each address.
 func (d *dumper) mergeFuncs() error {
-	var all []fn
+	count := 0
+	for _, u := range d.units {
+		for i := range u.Funcs {
+			r := u.Funcs[i].Ranges
+			count += int(r.To - r.From)
+		}
+	}
+	all := make([]fn, 0, count)
 	var ranges []dwarfx.Range
 	first := uint32(0) // naming of the unit's first function
 	for ui := range d.units {

@@ -89,6 +89,7 @@ type scanner struct {
 	nested  bool  // an inner function's calls came between an outer one's
 	entries int   // range list entries that may still be read
 	err     error // the first damage that did not end the unit
+	last    rangeList
 
 	frame
 	stack   []frame // of the open parents
@@ -160,6 +161,9 @@ func (x *scanner) visit(a *abbrev, at int) {
 		return
 	}
 	if a.children {
+		if len(x.stack) >= limits.DIEDepth.Int() {
+			x.c.Fail(at, limits.DIEDepth.Exceeded(0))
+		}
 		x.stack = append(x.stack, x.frame)
 		x.frame = inner
 	}
@@ -285,13 +289,36 @@ func (x *scanner) inline() bool {
 func (x *scanner) ranges() Span {
 	from := uint32(len(x.s.Ranges))
 	if v := x.vals[slotRanges]; v.form != 0 {
-		var err error
-		x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v, &x.entries)
-		x.note(err)
+		return x.rangeList(v)
 	} else if v := x.vals[slotLowPC]; v.form != 0 {
 		x.pair(v, x.vals[slotHighPC])
 	}
 	return Span{from, uint32(len(x.s.Ranges))}
+}
+
+// rangeList is the range list that was read last.
+type rangeList struct {
+	value value // DW_AT_ranges
+	Span        // of Scan.Ranges
+	cost  int   // of scanner.entries
+}
+
+// rangeList adds the ranges of a DW_AT_ranges. A list that is the same as the
+// last counts again, but takes no more memory.
+func (x *scanner) rangeList(v value) Span {
+	if v == x.last.value && x.last.cost < x.entries {
+		x.entries -= x.last.cost
+		return x.last.Span
+	}
+	from, left := uint32(len(x.s.Ranges)), x.entries
+	var err error
+	x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v, &x.entries)
+	x.note(err)
+	span := Span{from, uint32(len(x.s.Ranges))}
+	if err == nil {
+		x.last = rangeList{v, span, left - x.entries}
+	}
+	return span
 }
 
 // pair adds the range that DW_AT_low_pc and DW_AT_high_pc give; the second is

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -379,27 +380,35 @@ unit
 	})
 }
 
-// TestScanDeep: as deep as the input wants, without recursion.
+// TestScanDeep: what is skipped may be as deep as the input wants, without
+// recursion; parents that may hold code are bounded.
 func TestScanDeep(t *testing.T) {
-	const depth = 200_000
+	most := limits.DIEDepth.Int()
 	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   ArrayType {}\n   Subprogram Lowpc:addr=0x1000 Highpc:data1=1\n")
 	head := a.info[4:12]
 	for _, tt := range []struct {
-		name  string
-		code  byte
-		funcs int
-	}{{"scopes", 2, 1}, {"skipped", 3, 0}} {
+		name         string
+		code         byte
+		depth, funcs int
+		err          error
+	}{{"scopes", 2, most - 1, 1, nil}, {"scopes too deep", 2, most, 0, limits.ErrExceeded}, {"skipped", 3, 200_000, 0, nil}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := le5.buf().bytes(head...).bytes(1)
-			for range depth {
+			for range tt.depth {
 				w.bytes(tt.code)
 			}
 			w.bytes(4).address(0x1000).bytes(1)
-			w.bytes(make([]byte, depth+1)...)
+			w.bytes(make([]byte, tt.depth+1)...)
 			a.info = le5.buf().length(w.b).b
-			_, scans := a.scan(t)
-			if len(scans[0].Funcs) != tt.funcs {
-				t.Errorf("%d functions", len(scans[0].Funcs))
+			d := a.open(t)
+			var s Scan
+			if err := d.ScanUnit(&d.Units[0], true, &s); tt.err != nil {
+				checkErr(t, err, tt.err, ".debug_info", 4+len(head)+most)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if len(s.Funcs) != tt.funcs {
+				t.Errorf("%d functions", len(s.Funcs))
 			}
 		})
 	}
@@ -415,8 +424,15 @@ func TestScanSharedRanges(t *testing.T) {
 	d := a.open(t)
 	var s Scan
 	err := d.ScanUnit(&d.Units[0], true, &s)
-	if len(s.Ranges) > maxEntries(&d.Units[0]) {
-		t.Errorf("%d ranges of %d bytes, %v", len(s.Ranges), len(d.Info), err)
+	sum := 0
+	for _, f := range s.Funcs {
+		sum += int(f.Ranges.To - f.Ranges.From)
+	}
+	if most := maxEntries(&d.Units[0]); sum > most || sum < most-n {
+		t.Errorf("%d ranges of %d bytes, at most %d", sum, len(d.Info), most)
+	}
+	if len(s.Ranges) >= 2*n {
+		t.Errorf("%d ranges in memory; the list has %d", len(s.Ranges), n)
 	}
 	if !errors.Is(err, ErrTooMany) {
 		t.Errorf("error %v", err)

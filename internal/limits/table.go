@@ -4,7 +4,7 @@ import "strconv"
 
 // All limits, with their values. docs/robustness.md shows them.
 var All = []*Limit{
-	InflateRatio, SectionNames, Notes, AbbrevAttributes, RangeEntries, MaskRows, SFrameSharing, Names, Output,
+	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, MaskRows, SFrameSharing, Files, Names, Output,
 	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckDepth, CheckRows,
 	Threads, FramesPerThread, Frames, UnpackedSymbols,
 }
@@ -15,9 +15,11 @@ var (
 	SectionNames     = &Limit{Name: "section-names", Base: 64 << 20, What: "bytes of the section name table"}
 	Notes            = &Limit{Name: "notes", Base: 1 << 20, What: "notes looked at in one file"}
 	AbbrevAttributes = &Limit{Name: "abbreviation-attributes", Base: 8192, What: "attributes of one abbreviation"}
+	DIEDepth         = &Limit{Name: "die-depth", Base: 1 << 10, What: "DIEs in each other"}
 	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries read for one unit, by its size"}
 	MaskRows         = &Limit{Name: "sframe-mask-rows", Base: 1 << 20, What: "rows that the repeating FDEs of an SFrame section stand for"}
 	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 8, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
+	Files            = &Limit{Name: "files", Base: 16 << 20, PerByte: 1, What: "bytes of all names of source files, by the size of the file"}
 	Names            = &Limit{Name: "names", Base: 64 << 20, PerByte: 16, What: "bytes of all names of functions, by the size of the file"}
 	Output           = &Limit{Name: "output", Base: 1 << 30, PerByte: 64, What: "bytes of the symbol file, by the size of the file"}
 )
