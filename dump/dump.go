@@ -70,7 +70,7 @@ type dumper struct {
 // give no module at all, and begins with the file's path.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	d := &dumper{ctx: ctx, img: img, opt: opt, m: &Module{img: img}}
-	d.files = newFileTable(opt.Paths, imageSize(img))
+	d.files = newFileTable(opt.Paths, img.Size())
 	if d.opt.Jobs <= 0 {
 		d.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -98,7 +98,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		}
 	}
 	if d.files.full {
-		return nil, fmt.Errorf("%s: %w", img.Main.Path(), limits.Files.Exceeded(imageSize(img)))
+		return nil, fmt.Errorf("%s: %w", img.Main.Path(), limits.Files.Exceeded(img.Size()))
 	}
 	d.relocLosses()
 	if err := d.finish(); err != nil {
@@ -108,15 +108,6 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		return nil, err
 	}
 	return d.m, nil
-}
-
-// imageSize is the size of the image's files in bytes.
-func imageSize(img *elfx.Image) uint64 {
-	size := uint64(img.Main.Size())
-	if img.Debug != nil {
-		size += uint64(img.Debug.Size())
-	}
-	return size
 }
 
 // guard runs a stage. A file that changes underneath ends it.

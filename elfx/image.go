@@ -24,6 +24,15 @@ type Image struct {
 	Debug *File
 }
 
+// Size is that of the image's files, in bytes.
+func (img *Image) Size() uint64 {
+	size := uint64(img.Main.Size())
+	if img.Debug != nil {
+		size += uint64(img.Debug.Size())
+	}
+	return size
+}
+
 // Join pairs a binary with its debug file, given in either order: the one that
 // HoldsLoaded is the binary. Of two that do, the one with .debug_info is the
 // debug file. With b nil the image has a alone. The error, when the two do not

@@ -87,11 +87,12 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 
 // write writes m with to, and with --check counts what is wrong with it.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
+	bounded := func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: in.img}) }
 	if !c.Check {
-		return 0, to(m.Write)
+		return 0, to(bounded)
 	}
 	var text bytes.Buffer
-	if err := m.Write(&text); err != nil {
+	if err := bounded(&text); err != nil {
 		return 0, err
 	}
 	err = to(func(w io.Writer) error {
