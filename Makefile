@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all build test vet race oracle corpus sframe-tools fuzz bench fixtures
+.PHONY: all build test vet race oracle corpus sframe-tools fuzz soak bench fixtures
 
 all: build test
 
@@ -45,6 +45,11 @@ sframe-tools:
 
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME)
+
+# The programs on bombs and 100,000 damaged files, under limits of time and memory
+# (Linux): see docs/robustness.md. SOAKFLAGS='-n 1000 -seed NAME' makes it short.
+soak: build
+	$(GO) run ./internal/soak -bin bin $(SOAKFLAGS)
 
 bench:
 	scripts/bench.sh
