@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"symkit/check"
 	"symkit/internal/command"
+	"symkit/internal/wire"
 )
 
 // result is the report about one symbol file.
@@ -34,12 +36,13 @@ func (o *output) write(e *env, results []result) error {
 	case "sarif":
 		return writeSARIF(e.stdout, results)
 	}
+	w := bufio.NewWriter(&wire.Printer{W: e.stdout})
 	for i := range results {
-		if err := results[i].writeText(e.stdout, i > 0); err != nil {
+		if err := results[i].writeText(w, i > 0); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.Flush()
 }
 
 // unmet lists what --require and --min-coverage ask and the report does not

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"net/url"
 	"path/filepath"
 
 	"symkit/check"
@@ -90,7 +91,8 @@ func writeSARIF(w io.Writer, results []result) error {
 }
 
 func (r *result) sarif(rule string, line int, text string) sarifResult {
-	place := sarifPhysical{Artifact: sarifArtifact{filepath.ToSlash(r.file)}}
+	file := url.URL{Path: filepath.ToSlash(r.file)}
+	place := sarifPhysical{Artifact: sarifArtifact{file.String()}}
 	if line > 0 {
 		place.Region = &sarifRegion{line}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime/debug"
 	"syscall"
 
@@ -57,6 +58,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(status int) { exited, code = true, status }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
+		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
 	}, p.Options...)
 	parser, err := kong.New(grammar, options...)
 	if err != nil {
@@ -79,6 +81,17 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return max(code, Failed)
 	}
 	return code
+}
+
+// asItIs takes a string from the command line. kong's own way is through JSON,
+// which replaces what is not UTF-8: names of files can be any bytes.
+func asItIs(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	target.SetString(fmt.Sprint(token.Value))
+	return nil
 }
 
 // VersionFlag prints the version where it stands. It takes no value.

@@ -43,3 +43,19 @@ func TestRun(t *testing.T) {
 		})
 	}
 }
+
+// Arguments are bytes, not text.
+func TestNotUTF8(t *testing.T) {
+	const name = "caf\xe9,a\nb\x00"
+	var grammar struct {
+		Flag  string   `short:"f"`
+		Flags []string `sep:"none"`
+		Files []string `arg:""`
+	}
+	var stderr bytes.Buffer
+	p := Program{Name: "prog", Stdout: &stderr, Stderr: &stderr}
+	code := p.Run(&grammar, []string{"-f", name, "--flags=" + name, name}, func(*kong.Context) (int, error) { return 0, nil })
+	if code != 0 || grammar.Flag != name || len(grammar.Flags) != 1 || grammar.Flags[0] != name || len(grammar.Files) != 1 || grammar.Files[0] != name {
+		t.Errorf("%d, %q %s", code, grammar, &stderr)
+	}
+}
