@@ -4,10 +4,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"symkit/internal/testfile"
 )
@@ -69,5 +74,27 @@ func disturb(t *testing.T, file string, args ...string) {
 	}
 	if failed == 0 {
 		t.Error("no run met the change")
+	}
+}
+
+// A signal ends symcheck also where it waits for a pipe that nobody writes to.
+func TestInterrupted(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(errors.New("a signal")) })
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, []string{"lint", fifo}, &stdout, &stderr); code != 1 || stdout.Len() > 0 || stderr.String() != "symcheck: error: a signal\n" {
+		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
+	}
+	// Whoever was left behind goes on to the end of the pipe.
+	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -26,10 +26,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		Stderr:      stderr,
 	}
 	return p.Run(&c, args, func(chosen *kong.Context) (int, error) {
-		err := chosen.Run(&c.env, &c.Output)
+		err := await(ctx, func() error { return chosen.Run(&c.env, &c.Output) })
 		if err == nil && c.env.bad {
 			return command.Bad, nil
 		}
 		return 0, err
 	})
+}
+
+// await calls work and returns its error, or, as soon as ctx ends, the cause of
+// that: work may then be in the middle of a sort, or wait for the writer of a
+// pipe, and is left behind. Results are printed at its end only.
+func await(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
