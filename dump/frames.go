@@ -45,7 +45,7 @@ func (d *dumper) sumFrames(results []merger) {
 	s.Inexpressible = map[string]uint64{}
 	for i := range results {
 		for _, err := range results[i].errs {
-			d.loss(err)
+			d.sectionLoss(err)
 		}
 		for reason, count := range results[i].stats {
 			if count > 0 {

@@ -1,9 +1,12 @@
 package dump
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+
+	"symkit/internal/wire"
 )
 
 // maxLosses bounds the errors that are kept; the rest is only counted.
@@ -60,6 +63,17 @@ func (d *dumper) dwarfLoss(err error) {
 	if err != nil {
 		d.loss(fmt.Errorf("%s: %w", d.img.DWARF().Path(), err))
 	}
+}
+
+// sectionLoss records damage in a section of the file that has it.
+func (d *dumper) sectionLoss(err error) {
+	path := d.img.Main.Path()
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		if s := d.img.Section(e.Section); s != nil {
+			path = s.File().Path()
+		}
+	}
+	d.loss(fmt.Errorf("%s: %w", path, err))
 }
 
 func (d *dumper) warn(format string, args ...any) {
