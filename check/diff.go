@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/internal/limits"
 )
 
 // differ is one run of Diff.
@@ -229,14 +230,11 @@ func (d *differ) inlines() {
 	}
 }
 
-// maxDepth bounds the levels of inlined calls that are compared.
-const maxDepth = 1 << 10
-
 // levels are the ranges of the INLINE records by depth.
 func (d *differ) levels(s *symFile) (levels [][]stretch) {
 	for i := range s.inlines {
 		in := &s.inlines[i]
-		if in.depth >= maxDepth {
+		if int(in.depth) >= limits.CheckDepth.Int() {
 			d.c.unverified(CheckInlines, 1, "calls more than 1024 deep")
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"symkit/elfx"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -34,9 +35,6 @@ type unitHeader struct {
 	dwarf64        bool
 	abbrev         uint64
 }
-
-// maxUnits bounds the units: debug/dwarf needs 100 bytes and more for each.
-const maxUnits = 1 << 22
 
 // Kinds of unit (DWARF 5 §7.5.1).
 const (
@@ -136,7 +134,7 @@ func recovered(library string, r any) error {
 // headers reads the headers of all units.
 func (d *dwarfData) headers(info []byte) error {
 	c := wire.New(".debug_info", info, d.bigEndian)
-	for c.Len() > 0 && len(d.units) < maxUnits {
+	for c.Len() > 0 && len(d.units) < limits.CheckUnits.Int() { // debug/dwarf needs 100 bytes and more for each
 		u := unitHeader{off: dwarf.Offset(c.Pos())}
 		n, dwarf64 := c.InitialLength()
 		if n == 0 {

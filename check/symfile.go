@@ -6,17 +6,11 @@ import (
 	"fmt"
 
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // ErrTooMany: a symbol file with more records than are kept in memory.
 var ErrTooMany = errors.New("too many records to check in memory")
-
-// Limits of what is kept of one symbol file. The largest file known (Chromium)
-// has a fifth of them.
-const (
-	maxLines = 1 << 26
-	maxOther = 1 << 25
-)
 
 // symFile is a symbol file in flat slices, records in file order. Names alias
 // the text.
@@ -166,13 +160,25 @@ func parse(data []byte, bad func(line int, off int, err error), each func(line i
 		if each != nil {
 			each(at, r.Offset(), rec)
 		}
-		if len(s.lines) > maxLines || len(s.ranges) > maxOther || len(s.funcs) > maxOther || len(s.publics) > maxOther ||
-			len(s.deltas) > maxOther || len(s.inits) > maxOther || len(s.files.list) > maxOther ||
-			len(s.origins.list) > maxOther || len(s.infos) > maxOther || len(s.wins) > maxOther {
-			return nil, fmt.Errorf("line %d: %w", at, ErrTooMany)
+		if err := s.tooMany(); err != nil {
+			return nil, fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
 		}
 	}
 	return s, nil
+}
+
+// tooMany tells which limit the records exceed. The largest file known
+// (Chromium's) has a fifth of them.
+func (s *symFile) tooMany() error {
+	most := limits.CheckRecords.Int()
+	switch {
+	case len(s.lines) > limits.CheckLines.Int():
+		return limits.CheckLines.Exceeded(0)
+	case len(s.ranges) > most, len(s.funcs) > most, len(s.publics) > most, len(s.deltas) > most, len(s.inits) > most,
+		len(s.files.list) > most, len(s.origins.list) > most, len(s.infos) > most, len(s.wins) > most:
+		return limits.CheckRecords.Exceeded(0)
+	}
+	return nil
 }
 
 // add takes one record.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/internal/limits"
 	"symkit/sframe"
 )
 
@@ -15,9 +16,6 @@ type sframeRow struct {
 	ra  cfi.Reg
 	fp  cfi.Reg
 }
-
-// maxSFrameRows bounds the rows kept.
-const maxSFrameRows = 1 << 24
 
 // readSFrame reads the rows of .sframe by address.
 func (u *unwinder) readSFrame() {
@@ -56,7 +54,7 @@ func (u *unwinder) readSFrame() {
 				r.c.unverified(CheckAgreement, 1, err.Error())
 				break
 			}
-			if row.Begin < row.End && len(u.sframe) < maxSFrameRows {
+			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
 				kept := *row
 				kept.Regs = slices.Clone(row.Regs)
 				u.sframe = append(u.sframe, sframeRow{kept, abi.RA(), abi.FP()})

@@ -2,10 +2,12 @@ package dump
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
 	"symkit/dump/dwarfx"
+	"symkit/internal/limits"
 )
 
 // nameUnits names the functions and the inlined calls in them, and gives up the
@@ -98,6 +100,7 @@ func (d *dumper) resolveNames() error {
 		}
 	}
 	var lost error
+	var total atomic.Uint64 // bytes of all texts
 	err := d.each(len(chunks)+1, func() func(int) error {
 		return func(i int) error {
 			half := len(chunks) / 2
@@ -109,13 +112,18 @@ func (d *dumper) resolveNames() error {
 				i--
 			}
 			c := chunks[i]
+			size := 0
 			for _, id := range c.ids {
 				e := d.names.at(id)
 				e.text, e.plain = e.naming.text()
+				size += len(e.text)
 			}
 			if c.group.left.Add(-int32(len(c.ids))) == 0 {
-				d.qualify(c.group)
+				size += d.qualify(c.group)
 				d.discard(c.group.unit)
+			}
+			if total.Add(uint64(size)) > limits.Names.Max(d.img.Size()) {
+				return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
 			}
 			return nil
 		}
@@ -135,8 +143,9 @@ func (d *dumper) discard(u *dwarfx.Unit) {
 	}
 }
 
-// qualify puts the scopes in front of the names of a group that lack them.
-func (d *dumper) qualify(g *nameGroup) {
+// qualify puts the scopes in front of the names of a group that lack them, and
+// returns how many bytes they are.
+func (d *dumper) qualify(g *nameGroup) (size int) {
 	var todo []*named
 	for _, id := range g.ids {
 		if e := d.names.at(id); e.plain {
@@ -144,7 +153,7 @@ func (d *dumper) qualify(g *nameGroup) {
 		}
 	}
 	if len(todo) == 0 {
-		return
+		return 0
 	}
 	slices.SortFunc(todo, func(a, b *named) int { return cmp.Compare(a.decl, b.decl) })
 	refs := make([]dwarfx.Ref, len(todo))
@@ -155,6 +164,9 @@ func (d *dumper) qualify(g *nameGroup) {
 	_ = g.unit.Data().Parents(g.unit, refs, func(i int, parents []dwarfx.Ref) {
 		e := todo[i]
 		x := scoper{language: e.language}
-		e.text = x.scope(g.unit, parents, e.text) + e.text
+		scope := x.scope(g.unit, parents, e.text)
+		size += len(scope)
+		e.text = scope + e.text
 	})
+	return size
 }

@@ -30,7 +30,7 @@ var (
 	CheckLines   = &Limit{Name: "symcheck-lines", Base: 1 << 26, What: "line records of a symbol file"}
 	CheckRecords = &Limit{Name: "symcheck-records", Base: 1 << 25, What: "records of each other kind of a symbol file"}
 	CheckUnits   = &Limit{Name: "symcheck-units", Base: 1 << 22, What: "units of the debug information"}
-	CheckDepth   = &Limit{Name: "symcheck-depth", Base: 1 << 10, What: "DIEs in each other"}
+	CheckDepth   = &Limit{Name: "symcheck-depth", Base: 1 << 10, What: "levels of inlined calls that symcheck diff compares"}
 	CheckRows    = &Limit{Name: "symcheck-rows", Base: 1 << 24, What: "SFrame rows"}
 )
 
