@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
 )
 
@@ -281,36 +280,6 @@ func synthetic() *Section {
 			"def_cfa_offset 8; advance_loc 1; restore_state"))
 	}
 	return &b.Section
-}
-
-func TestRowsDoNotAllocate(t *testing.T) {
-	if testfile.Race {
-		t.Skip("the race detector allocates")
-	}
-	s := synthetic()
-	var fdes []FDE
-	for f, err := range s.FDEs() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		fdes = append(fdes, f)
-	}
-	text := NewText(&x86_64)
-	n := testing.AllocsPerRun(100, func() {
-		for i := range fdes[:10] {
-			text.Reset()
-			text.Begin(fdes[i].CIE.RA)
-			for row, err := range fdes[i].Rows() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				text.Add(row)
-			}
-		}
-	})
-	if n != 0 {
-		t.Errorf("%v allocations", n)
-	}
 }
 
 // FuzzRows: whatever the instructions, rows are adjacent, inside the FDE and

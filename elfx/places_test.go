@@ -147,7 +147,7 @@ func TestSysrootNames(t *testing.T) {
 	x := newPlacesTree(t)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(x.root, link); err != nil {
-		t.Skip("no symbolic links here: ", err)
+		t.Fatal(err)
 	}
 	debug := filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug")
 	write(t, debug, x.debug)

@@ -1,29 +1,6 @@
 package names
 
-import (
-	"testing"
-
-	"symkit/internal/testfile"
-)
-
-// TestAllocs: a plain name costs the string it is returned in; its base nothing.
-func TestAllocs(t *testing.T) {
-	if testfile.Race {
-		t.Skip("the race detector allocates")
-	}
-	name := []byte("some_function_of_a_c_program")
-	if n := testing.AllocsPerRun(100, func() { Demangle(name) }); n > 1 {
-		t.Errorf("Demangle: %v allocations", n)
-	}
-	name = []byte("_ZNSt6vectorIiSaIiEE9push_backEOi")
-	if n := testing.AllocsPerRun(100, func() { Demangle(name) }); n > 1 {
-		t.Errorf("Demangle of C++: %v allocations", n)
-	}
-	name = []byte("some_function.constprop.0.cold")
-	if n := testing.AllocsPerRun(100, func() { Base(name) }); n > 0 {
-		t.Errorf("Base: %v allocations", n)
-	}
-}
+import "testing"
 
 func BenchmarkDemangle(b *testing.B) {
 	for _, bench := range []struct{ name, in string }{

@@ -152,33 +152,3 @@ func TestPublishSymlinks(t *testing.T) {
 		}
 	})
 }
-
-// TestLeftBehind: what a killed process left of a replacement is replaced.
-func TestLeftBehind(t *testing.T) {
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	content := func(text string) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-	}
-	if err := Publish(root, []string{"a/file"}, false, content("old")); err != nil {
-		t.Fatal(err)
-	}
-	f, err := unnamed(root, ".")
-	if err != nil {
-		t.Skip("this system gives every file a name: ", err)
-	}
-	defer f.Close()
-	if err := link(root, f, "a/"+beside("file")); err != nil {
-		t.Fatal(err)
-	}
-	if err := Publish(root, []string{"a/file"}, true, content("new")); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := fs.ReadDir(root.FS(), "a")
-	if data, _ := root.ReadFile("a/file"); err != nil || len(entries) != 1 || string(data) != "new" {
-		t.Errorf("%v, %q, %v; want one file with the new content", entries, data, err)
-	}
-}
