@@ -63,7 +63,7 @@ func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (clai
 // addBare makes functions of the bare ones that were claimed; of several units
 // the first holds.
 func (d *dumper) addBare(bare []fn, claims [][]claim) {
-	taken := make([]bool, len(bare))
+	taken, known := make([]bool, len(bare)), len(d.funcs)
 	for ui, claims := range claims {
 		for _, c := range claims {
 			if taken[c.bare] {
@@ -79,10 +79,19 @@ func (d *dumper) addBare(bare []fn, claims [][]claim) {
 			d.m.Funcs = append(d.m.Funcs, Func{Addr: f.lo - d.bias, Lines: c.lines})
 		}
 	}
+	if len(d.funcs) == known {
+		return
+	}
 	for i := range d.funcs { // to keep the two lists in step
 		d.m.Funcs[i].Addr = d.funcs[i].lo - d.bias
 	}
-	slices.SortFunc(d.funcs, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
-	slices.SortFunc(d.m.Funcs, func(a, b Func) int { return cmp.Compare(a.Addr, b.Addr) })
+	d.funcs = sortTail(d.funcs, known, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
+	d.m.Funcs = sortTail(d.m.Funcs, known, func(a, b Func) int { return cmp.Compare(a.Addr, b.Addr) })
 	d.listFuncs()
+}
+
+// sortTail sorts a list whose first elements, as many as known, are in order.
+func sortTail[T any](list []T, known int, compare func(a, b T) int) []T {
+	slices.SortFunc(list[known:], compare)
+	return mergeSorted(list[:known], list[known:], compare)
 }

@@ -41,7 +41,7 @@ func (d *dumper) finish() error {
 		m.Stats.Overlapping += u.overlap
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
-	chunks := slices.Collect(m.chunks())
+	chunks := slices.Collect(m.funcChunks())
 	return d.each(len(chunks), func() func(int) error {
 		return func(i int) error {
 			for k := range chunks[i] {

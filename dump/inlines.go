@@ -23,7 +23,7 @@ type inliner struct {
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
-	level []uint64 // see overlap
+	marks []uint64 // see overlap
 	last  []uint64
 }
 
@@ -53,7 +53,7 @@ func (a *inliner) attach(u *unit) {
 func (a *inliner) function(f *fn, out *Func) {
 	calls := len(a.calls)
 	a.add(f, out, false)
-	if a.overlap(out, calls) {
+	if a.overlap(f, calls) {
 		a.calls, a.ranges = a.calls[:calls], a.ranges[:a.first]
 		a.taken = a.taken[:0]
 		a.u.overlap++

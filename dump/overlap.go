@@ -26,19 +26,12 @@ type levelRange struct {
 
 // overlap tells whether calls of one depth share code: those of f, whose calls
 // begin at first.
-func (a *inliner) overlap(f *Func, first int) bool {
+func (a *inliner) overlap(f *fn, first int) bool {
 	if a.ascending(first) {
 		return false
 	}
-	if small, ok := a.packed(f, first); ok {
-		slices.Sort(small)
-		for i := 1; i < len(small); i++ {
-			x, y := small[i-1], small[i]
-			if x>>(2*offsetBits) == y>>(2*offsetBits) && x>>offsetBits&offsetMask+x&offsetMask > y>>offsetBits&offsetMask {
-				return true
-			}
-		}
-		return false
+	if f.hi-f.lo <= maxMarked {
+		return a.marked(f, first)
 	}
 	var all []levelRange
 	for in, r := range a.rangesFrom(first) {
@@ -85,28 +78,38 @@ func (a *inliner) ascending(first int) bool {
 	return true
 }
 
-// Packed, a range is its depth, its offset in the function and its size, which
-// sort as numbers do.
-const (
-	offsetBits = 26
-	offsetMask = 1<<offsetBits - 1
-	packedSize = 1 << (offsetBits - 1) // of a function; no sum of two numbers carries
-	depthBits  = 64 - 2*offsetBits
-)
+// maxMarked is the size of a function up to which its bytes have marks of their
+// own: then nothing needs sorting.
+const maxMarked = 1 << 16
 
-// packed are the ranges of f's calls as numbers, if they fit.
-func (a *inliner) packed(f *Func, first int) ([]uint64, bool) {
-	if f.Size >= packedSize {
-		return nil, false
-	}
-	a.level = a.level[:0]
+// marked is overlap: it marks the bytes of f that the calls of each depth have,
+// and tells whether one of them was marked before.
+func (a *inliner) marked(f *fn, first int) bool {
+	start, words := f.lo-a.d.bias, int(f.hi-f.lo+63)/64 // of the marks of one depth
+	a.marks = a.marks[:0]
 	for in, r := range a.rangesFrom(first) {
-		if in.Depth >= 1<<depthBits {
-			return nil, false
+		from := int(in.Depth) * words
+		if need := from + words - len(a.marks); need > 0 {
+			a.marks = append(a.marks, make([]uint64, need)...)
 		}
-		a.level = append(a.level, uint64(in.Depth)<<(2*offsetBits)|(r.Addr-f.Addr)<<offsetBits|uint64(r.Size))
+		if mark(a.marks[from:from+words], uint(r.Addr-start), uint(r.Size)) {
+			return true
+		}
 	}
-	return a.level, true
+	return false
+}
+
+// mark sets n bits from first on, and tells whether one of them was set.
+func mark(marks []uint64, first, n uint) (was bool) {
+	for end := first + n; first < end; {
+		bit := first % 64
+		here := min(end-first, 64-bit)
+		mask := (^uint64(0) >> (64 - here)) << bit
+		was = was || marks[first/64]&mask != 0
+		marks[first/64] |= mask
+		first += here
+	}
+	return was
 }
 
 // free cuts from own, which ascends, what earlier calls at this depth have, and

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,12 +53,7 @@ func (m *Module) write(out io.Writer) error {
 	for i, name := range m.Files {
 		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
 	}
-	var text []byte
-	for i, name := range m.Origins {
-		text = append(text[:0], name...)
-		w.InlineOrigin(emit.InlineOrigin{Num: uint32(i), Name: text})
-	}
-	m.writeFuncs(w)
+	m.writeChunks(w)
 	for _, p := range m.Publics {
 		w.Public(p)
 	}
@@ -67,17 +63,23 @@ func (m *Module) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// chunkRecords is about how many records are formatted at once.
-const chunkRecords = 1 << 13
+// A chunk is records that are formatted at once: the function appends them.
+type chunk func(dst []byte) []byte
 
-// writeFuncs writes the records of all functions, formatted on as many
-// goroutines as the module was dumped with, and some chunks ahead of what is
-// written.
-func (m *Module) writeFuncs(w *emit.Writer) {
+// How many records are about a chunk, and how many names, which are longer.
+const (
+	chunkRecords = 1 << 13
+	chunkNames   = 1 << 10
+)
+
+// writeChunks writes the records of all origins and functions, formatted on as
+// many goroutines as the module was dumped with, and some chunks ahead of what
+// is written.
+func (m *Module) writeChunks(w *emit.Writer) {
 	if m.jobs <= 1 {
 		var text []byte
-		for i := range m.Funcs {
-			text = m.Funcs[i].append(text[:0])
+		for c := range m.chunks() {
+			text = c(text[:0])
 			w.Chunk(text)
 		}
 		return
@@ -87,7 +89,7 @@ func (m *Module) writeFuncs(w *emit.Writer) {
 	texts := make(chan chan *[]byte, 2*m.jobs) // in order
 	go func() {
 		defer close(texts)
-		for funcs := range m.chunks() {
+		for c := range m.chunks() {
 			text := make(chan *[]byte, 1)
 			texts <- text
 			turns <- struct{}{}
@@ -96,10 +98,7 @@ func (m *Module) writeFuncs(w *emit.Writer) {
 				if buf == nil {
 					buf = new([]byte)
 				}
-				*buf = (*buf)[:0]
-				for i := range funcs {
-					*buf = funcs[i].append(*buf)
-				}
+				*buf = c((*buf)[:0])
 				<-turns
 				text <- buf
 			}()
@@ -112,8 +111,27 @@ func (m *Module) writeFuncs(w *emit.Writer) {
 	}
 }
 
-// chunks yields the functions in runs of some thousand records.
-func (m *Module) chunks() iter.Seq[[]Func] {
+// chunks yields what formats the origins and then the functions.
+func (m *Module) chunks() iter.Seq[chunk] {
+	return func(yield func(chunk) bool) {
+		first := 0
+		for names := range slices.Chunk(m.Origins, chunkNames) {
+			from := first
+			first += len(names)
+			if !yield(func(dst []byte) []byte { return appendOrigins(dst, names, from) }) {
+				return
+			}
+		}
+		for funcs := range m.funcChunks() {
+			if !yield(func(dst []byte) []byte { return appendFuncs(dst, funcs) }) {
+				return
+			}
+		}
+	}
+}
+
+// funcChunks yields the functions in runs of some thousand records.
+func (m *Module) funcChunks() iter.Seq[[]Func] {
 	return func(yield func([]Func) bool) {
 		from, records := 0, 0
 		for i := range m.Funcs {
@@ -127,6 +145,21 @@ func (m *Module) chunks() iter.Seq[[]Func] {
 			from, records = i+1, 0
 		}
 	}
+}
+
+// appendOrigins appends the records of names, whose numbers begin at first.
+func appendOrigins(dst []byte, names []string, first int) []byte {
+	for i, name := range names {
+		dst = emit.InlineOrigin{Num: uint32(first + i), Name: []byte(name)}.Append(dst)
+	}
+	return dst
+}
+
+func appendFuncs(dst []byte, funcs []Func) []byte {
+	for i := range funcs {
+		dst = funcs[i].append(dst)
+	}
+	return dst
 }
 
 // append appends the records of f. Its size is almost always one piece; each

@@ -1,21 +1,38 @@
 package emit
 
 import (
+	"encoding/binary"
 	"math/bits"
-	"strconv"
 )
 
 const hexDigits = "0123456789abcdef"
 
+// Numbers are most of a symbol file. They are turned into digits eight at a
+// time, one in each byte of a word.
+const (
+	ones  = 0x0101010101010101 // times n: n in each byte
+	zeros = ones * '0'
+)
+
 // appendHex appends v in lower-case hex.
 func appendHex(dst []byte, v uint64) []byte {
-	n := (bits.Len64(v|1) + 3) / 4
-	dst = append(dst, "0000000000000000"[:n]...)
-	for i := len(dst) - 1; v > 0; i-- {
-		dst[i] = hexDigits[v&15]
-		v >>= 4
+	if high := v >> 32; high != 0 {
+		dst = appendHex(dst, high)
+		return binary.BigEndian.AppendUint64(dst, hexWord(uint32(v)))
 	}
-	return dst
+	n := (bits.Len32(uint32(v)|1) + 3) / 4
+	dst = binary.BigEndian.AppendUint64(dst, hexWord(uint32(v))<<(8*(8-n)))
+	return dst[:len(dst)-8+n]
+}
+
+// hexWord returns the eight hex digits of v, the last one in the lowest byte.
+func hexWord(v uint32) uint64 {
+	x := uint64(v)
+	x = (x<<16 | x) & 0x0000ffff0000ffff
+	x = (x<<8 | x) & 0x00ff00ff00ff00ff
+	x = (x<<4 | x) & (ones * 15)
+	letters := (x + ones*6) >> 4 & ones // 1 where a digit is above 9
+	return x + zeros + letters*('a'-10-'0')
 }
 
 // appendDec appends a line, file, origin or depth number; one that consumers
@@ -24,7 +41,26 @@ func appendDec(dst []byte, v uint32) []byte {
 	if v > MaxNumber {
 		v = 0
 	}
-	return strconv.AppendUint(dst, uint64(v), 10)
+	if v >= 1e8 {
+		dst = appendDec(dst, v/1e8)
+		return binary.LittleEndian.AppendUint64(dst, decWord(v%1e8)|zeros)
+	}
+	x := decWord(v)
+	leading := min(bits.TrailingZeros64(x)/8, 7)
+	dst = binary.LittleEndian.AppendUint64(dst, (x|zeros)>>(8*leading))
+	return dst[:len(dst)-leading]
+}
+
+// decWord returns the values of the eight decimal digits of v, which is below
+// 10^8, the first one in the lowest byte. Each step halves what its lanes hold;
+// the quotients are exact for numbers of these sizes.
+func decWord(v uint32) uint64 {
+	high := uint64(v / 1e4)
+	x := high | (uint64(v)-high*1e4)<<32
+	high = x * 10486 >> 20 & 0x0000007f_0000007f // of 100
+	x = high | (x-high*100)<<16
+	high = x * 103 >> 10 & 0x000f_000f_000f_000f // of 10
+	return high | (x-high*10)<<8
 }
 
 // append appends the range, cut at the last address: a sum that wraps is not

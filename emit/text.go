@@ -17,10 +17,7 @@ const (
 // plain returns the length of b's longest prefix of printable ASCII, space
 // included: the text that is written as it stands.
 func plain(b []byte) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = ones * 0x80
-	)
+	const highs = ones * 0x80
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
 		// As long as all bytes are within 0x20..0x7e nothing borrows or
