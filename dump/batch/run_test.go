@@ -74,11 +74,27 @@ func TestRun(t *testing.T) {
 			return nil
 		}})
 	}
-	if err := Run(context.Background(), tasks, jobs, budget); err != nil || done != 200 || most != jobs {
+	if err := Run(context.Background(), tasks, jobs, budget); err != nil || done != 200 || most > jobs {
 		t.Errorf("%v; %d done, at most %d at a time", err, done, most)
 	}
 	if err := Run(context.Background(), nil, jobs, budget); err != nil {
 		t.Errorf("no tasks: %v", err)
+	}
+}
+
+// TestRunTogether: as many tasks as jobs run at a time, if there is memory for
+// them. Each waits for the others.
+func TestRunTogether(t *testing.T) {
+	const jobs = 4
+	var all sync.WaitGroup
+	all.Add(jobs)
+	task := Task{25, func(context.Context) error {
+		all.Done()
+		all.Wait()
+		return nil
+	}}
+	if err := Run(context.Background(), slices.Repeat([]Task{task}, jobs), jobs, 100); err != nil {
+		t.Error(err)
 	}
 }
 
