@@ -13,6 +13,7 @@ type Facts struct {
 	VersionLine string
 	CPUInfo     string // vendor, model, features
 	CPUs        int
+	GPU         string // "UNKNOWN" in minidumps, as Breakpad's tool prints it
 	Microcode   string // version of the CPU's microcode, hexadecimal
 	// Uptime is for how many seconds the process had run, if HasUptime.
 	Uptime    uint64

@@ -13,12 +13,7 @@ import (
 // thread that crashed first. Offsets count from the return address, threads
 // and modules are numbered without those that Breakpad leaves out.
 func (r *Result) WriteMachine(out io.Writer) error {
-	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: map[*Thread]int{}}
-	for i := range w.p.Threads {
-		if t := &w.p.Threads[i]; !t.Writer {
-			w.number[t] = len(w.number)
-		}
-	}
+	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: r.Process.numbers()}
 	w.head(r.crashed())
 	for _, m := range w.p.Modules {
 		w.module(m)
@@ -40,6 +35,18 @@ type machineWriter struct {
 	p *Process
 	// number is a thread's number among those that did not write the dump.
 	number map[*Thread]int
+}
+
+// numbers numbers the threads as Breakpad does: without those that only wrote
+// the dump.
+func (p *Process) numbers() map[*Thread]int {
+	numbers := map[*Thread]int{}
+	for i := range p.Threads {
+		if t := &p.Threads[i]; !t.Writer {
+			numbers[t] = len(numbers)
+		}
+	}
+	return numbers
 }
 
 // line writes a line of fields, which cannot have separators in them.

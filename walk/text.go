@@ -19,7 +19,7 @@ type TextOptions struct {
 // the thread that crashed, the other stacks, the modules. Offsets of functions
 // and lines count from the instruction, which is before a return address.
 func (r *Result) WriteText(out io.Writer, opt TextOptions) error {
-	w := &textWriter{Writer: bufio.NewWriter(out), r: r, opt: opt}
+	w := &textWriter{Writer: bufio.NewWriter(out), r: r, opt: opt, number: r.Process.numbers()}
 	w.process()
 	if i := r.crashed(); i >= 0 {
 		w.stack(&r.Stacks[i])
@@ -47,8 +47,9 @@ func (r *Result) crashed() int {
 
 type textWriter struct {
 	*bufio.Writer
-	r   *Result
-	opt TextOptions
+	r      *Result
+	opt    TextOptions
+	number map[*Thread]int
 }
 
 func (w *textWriter) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
@@ -72,6 +73,7 @@ func (w *textWriter) process() {
 	}
 	w.field("System", strings.TrimSpace(p.OS+" "+p.OSVersion)+", "+p.CPU)
 	w.machine()
+	w.field("GPU", p.Facts.GPU)
 	w.field("Crash", w.reason())
 	w.field("Assert", p.Facts.Assertion)
 	if p.Facts.HasUptime {
@@ -123,13 +125,20 @@ func (w *textWriter) stack(s *Stack) {
 	if s.Thread.Name != "" {
 		title += " " + visible(s.Thread.Name)
 	}
+	var remarks []string
+	if !w.opt.Brief {
+		remarks = append(remarks, fmt.Sprintf("number %d", w.number[s.Thread]))
+	}
 	p := w.r.Process
 	switch {
 	case p.Crashed < 0 || s.Thread != &p.Threads[p.Crashed]:
 	case p.Crash.crashed():
-		title += " (crashed)"
+		remarks = append(remarks, "crashed")
 	default:
-		title += " (asked for the dump)"
+		remarks = append(remarks, "asked for the dump")
+	}
+	if len(remarks) > 0 {
+		title += " (" + strings.Join(remarks, ", ") + ")"
 	}
 	w.printf("\n%s\n", title)
 	n := 0

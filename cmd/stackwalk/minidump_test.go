@@ -67,16 +67,19 @@ func TestText(t *testing.T) {
 	for _, line := range strings.Split(head, "\n") {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch name {
-		case "", "GPU": // of the GPU nothing is known
+		case "":
 		case "value": // of a parameter
 			has(" 0x" + strings.TrimLeft(strings.Fields(value)[0], "0x"))
-		case "Operating system", "CPU", "Crash reason", "Crash address", "Process uptime":
+		case "Operating system", "CPU", "GPU", "Crash reason", "Crash address", "Process uptime":
 			has(strings.TrimSpace(value))
 		case "Crash parameters":
 			has("parameters")
 		default:
 			has(strings.TrimSpace(line))
 		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^Thread (\d+) \((.*)\)$`).FindAllStringSubmatch(want, -1) {
+		has("(number " + m[1] + ", " + m[2] + ")")
 	}
 	for _, m := range regexp.MustCompile(`(?m)^ \d  (\S+?)!(.*?) (?:\[(\S+) : (\d+) \+ (\S+)\]|\+ \S+)$`).FindAllStringSubmatch(want, -1) {
 		has(m[1]+"!"+m[2], m[3]+":"+m[4])

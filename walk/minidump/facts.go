@@ -13,7 +13,7 @@ import (
 func (b *builder) facts() {
 	d, f := b.d, &b.p.Facts
 	s := &d.System
-	f.VersionLine, f.CPUInfo, f.CPUs = s.Version(), s.CPUInfo(), int(s.Processors)
+	f.VersionLine, f.CPUInfo, f.CPUs, f.GPU = s.Version(), s.CPUInfo(), int(s.Processors), "UNKNOWN"
 	if m := d.Misc; m != nil && m.Flags&MiscProcessTimes != 0 && m.CreateTime != 0 {
 		f.HasUptime = true
 		if d.Header.Time > m.CreateTime {

@@ -11,7 +11,7 @@ import (
 func facts(t *testing.T, d *Dump) string {
 	t.Helper()
 	f := d.Process().Facts
-	f.VersionLine, f.CPUInfo, f.CPUs = "", "", 0
+	f.VersionLine, f.CPUInfo, f.CPUs, f.GPU = "", "", 0, ""
 	b, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
