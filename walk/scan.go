@@ -44,7 +44,10 @@ const (
 // one after a call of the very function that the frame is in, else the nearest
 // one.
 func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
-	if w.scanned >= w.maxScanned {
+	switch {
+	case w.maxScanned == 0:
+		return out, notFound, errors.New("not wanted")
+	case w.scanned >= w.maxScanned:
 		return out, notFound, errors.New("too many scans")
 	}
 	n := uint64(scanWords)

@@ -53,6 +53,7 @@ type cli struct {
 	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Out      string `placeholder:"DIR" help:"Write what is to be said of each dump to a file in DIR: the dump's name and .txt, .json or .machine."`
 	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
+	NoScan   bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
 	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
 	Verbose  bool   `short:"v" help:"Tell for each module where symbols were looked for and what was found."`
 

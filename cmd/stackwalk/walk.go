@@ -52,7 +52,7 @@ func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *walk.Files 
 }
 
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
-	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online,
+	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
 		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents}
 }
 
