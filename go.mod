@@ -9,6 +9,7 @@ require (
 	github.com/klauspost/compress v1.20.3
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/ulikunitz/xz v0.5.17
+	golang.org/x/arch v0.32.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 )

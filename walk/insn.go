@@ -48,17 +48,22 @@ type insnDecoder struct {
 // analyze decodes the instruction at r's program counter. It is false where the
 // bytes are not at hand or no instruction that is known here.
 func (p *Process) analyze(r *Registers) (insn, bool) {
-	const longest = 15
-	d := &insnDecoder{p: p, r: r}
-	for n := uint64(longest); n > 0 && d.code == nil; n-- {
-		d.code = p.Memory.Bytes(r.PC, n)
-	}
+	d := &insnDecoder{p: p, r: r, code: p.codeBytes(r.PC)}
 	if p.CPU != "x86_64" || d.code == nil {
 		return insn{}, false
 	}
 	d.prefixes()
 	ok := d.opcode() && !d.failed
 	return d.out, ok
+}
+
+// codeBytes are the bytes at pc, as many as the longest instruction of an x86
+// CPU has or as there are.
+func (p *Process) codeBytes(pc uint64) (code []byte) {
+	for n := uint64(15); n > 0 && code == nil; n-- {
+		code = p.Memory.Bytes(pc, n)
+	}
+	return code
 }
 
 func (d *insnDecoder) u8() byte {

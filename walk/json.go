@@ -192,6 +192,9 @@ func (w *jsonWriter) crash() jsonCrash {
 		}
 		c.Accesses = &accesses
 	}
+	if i := p.Crashed; i >= 0 && p.Crash.crashed() && !p.Threads[i].NoRegs {
+		c.Instruction = optional(p.instructionText(p.Threads[i].Regs.PC))
+	}
 	if p.Crash.crashed() {
 		c.Inconsistencies = p.inconsistencies(&f)
 		c.BitFlips = w.bitFlips(&f)

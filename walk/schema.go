@@ -33,7 +33,7 @@ type jsonCrash struct {
 	Type            *string       `json:"type"`
 	Address         *string       `json:"address"`
 	Adjusted        *jsonAdjusted `json:"adjusted_address"`
-	Instruction     *string       `json:"instruction"` // never told
+	Instruction     *string       `json:"instruction"`
 	Accesses        *[]jsonAccess `json:"memory_accesses"`
 	Update          *jsonUpdate   `json:"instruction_pointer_update"`
 	BitFlips        []jsonBitFlip `json:"possible_bit_flips"`
