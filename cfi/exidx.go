@@ -86,8 +86,9 @@ func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 			if err == nil && e.Begin < last {
 				err = &wire.Error{Section: exidxName, Offset: int(e.Offset), Err: ErrExidxOrder}
 			}
+			// Also where a damaged entry begins, the one before has ended.
+			last = max(last, e.Begin)
 			if err == nil {
-				last = e.Begin
 				e.End = x.next(c, last)
 			}
 			if err == nil && e.End <= e.Begin {
