@@ -52,7 +52,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		}
 	}()
 	get := func(name string) []byte {
-		data, e := f.SectionData(name)
+		data, e := copyOf(f, name)
 		if e != nil && err == nil {
 			err = e
 		}
@@ -64,6 +64,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		line: get(".debug_line"), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
 	d.str = get(".debug_str")
+	lineStr, strOffsets := get(".debug_line_str"), get(".debug_str_offsets")
 	if err != nil {
 		return nil, fmt.Errorf("debug information: %w", err)
 	}
@@ -80,18 +81,15 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("debug/dwarf: %w", err)
 	}
-	for _, name := range []string{".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists"} {
-		data, e := f.SectionData(name)
-		if e != nil {
-			return nil, fmt.Errorf("debug information: %w", e)
+	for _, more := range []struct {
+		name string
+		data []byte
+	}{{".debug_line_str", lineStr}, {".debug_str_offsets", d.withoutHeaders(strOffsets)}, {".debug_addr", d.addr}, {".debug_rnglists", d.rngLists}} {
+		if more.data == nil {
+			continue
 		}
-		if name == ".debug_str_offsets" {
-			data = d.withoutHeaders(data)
-		}
-		if data != nil {
-			if err := d.AddSection(name, data); err != nil {
-				return nil, fmt.Errorf("debug/dwarf: %w", err)
-			}
+		if err := d.AddSection(more.name, more.data); err != nil {
+			return nil, fmt.Errorf("debug/dwarf: %w", err)
 		}
 	}
 	// A unit's bases are found, and kept in it, when a reader first comes
@@ -101,6 +99,16 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		r.Seek(d.units[i].root)
 	}
 	return d, nil
+}
+
+// copyOf is a section that stays what it is: debug/dwarf may read for ever in one
+// that somebody writes to meanwhile. It is nil where there is none.
+func copyOf(f *elfx.File, name string) ([]byte, error) {
+	s := f.Section(name)
+	if s == nil || !s.Present() {
+		return nil, nil
+	}
+	return s.Copy()
 }
 
 // withoutHeaders copies .debug_str_offsets with zeros for the headers of its

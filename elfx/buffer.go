@@ -72,6 +72,18 @@ func (b *buffers) release() {
 	b.list = nil
 }
 
+// copied returns a copy, in a buffer, of bytes that alias the file from offset off,
+// and gives their pages back as they are copied.
+func (f *File) copied(data []byte, off uint64) []byte {
+	out := f.buffers.get(uint64(len(data)))
+	d := dropper{f.mapping, off, off + uint64(len(data)), uint64(len(data))}
+	for at := 0; at < len(data); at += dropStep {
+		n := copy(out[at:min(at+dropStep, len(data))], data[at:])
+		d.consumed(at+n, len(data))
+	}
+	return out
+}
+
 // dropStep is how much of a compressed section is read between two calls of
 // drop.
 const dropStep = 4 << 20

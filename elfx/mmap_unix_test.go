@@ -82,3 +82,40 @@ func TestGuard(t *testing.T) {
 	var nilFile *File
 	Guard(func() error { nilFile.path = ""; return nil })
 }
+
+// Copy stays as it is when the file is overwritten; Data shows the change.
+func TestCopy(t *testing.T) {
+	for _, size := range []int{100, largeBuffer + 5} {
+		s := plain(elf.ELFCLASS64, false)
+		want := bytes.Repeat([]byte("debug"), size)
+		s.sections[3].data = want // .debug_info
+		path := filepath.Join(t.TempDir(), "f")
+		file := s.build()
+		if err := os.WriteFile(path, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Section(".debug_info").Copy()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		if err := os.WriteFile(path, make([]byte, len(file)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Error("the copy changed with the file")
+		}
+		if data, err := f.SectionData(".debug_info"); err != nil || bytes.Equal(data, want) {
+			t.Errorf("%v; or the file is not mapped", err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := inMemory(t, plain(elf.ELFCLASS64, false).build()).Section(".bss").Copy(); !errors.Is(err, ErrAbsent) {
+		t.Error(err)
+	}
+}

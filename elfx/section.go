@@ -98,6 +98,19 @@ func (s *Section) Data() ([]byte, error) {
 	return s.DataProgress(nil)
 }
 
+// Copy is Data for code that must not see its input change, such as a library that
+// reads a byte twice: never the bytes of the mapped file, but a copy, which lives
+// until the File is closed. Every call makes another.
+func (s *Section) Copy() (data []byte, err error) {
+	err = s.file.do(func() error {
+		if data, err = s.load(nil); err == nil && s.parts == nil && s.aliases() {
+			data = s.file.copied(data, s.Offset)
+		}
+		return err
+	})
+	return data, err
+}
+
 // DataProgress is Data for a consumer that reads a section while it is
 // inflated. When this call inflates it (zlib, no relocations), progress is
 // called in this
@@ -124,7 +137,7 @@ func (s *Section) load(progress func(data []byte, done int)) ([]byte, error) {
 
 // loadOne is load for this section alone.
 func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) {
-	if !s.compressed() && s.applied() == 0 {
+	if s.aliases() {
 		return s.raw()
 	}
 	s.mu.Lock()
@@ -146,6 +159,9 @@ func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) 
 	}
 	return s.inflated, s.err
 }
+
+// aliases tells whether the section's bytes are used where they lie in the file.
+func (s *Section) aliases() bool { return !s.compressed() && s.applied() == 0 }
 
 // Discard gives the memory of bytes [from, to) of Data back to the system, as
 // far as it is whole pages; not of several sections of one name. Nobody may touch the bytes any more, not those
