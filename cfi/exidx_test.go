@@ -229,7 +229,11 @@ func TestExidxErrors(t *testing.T) {
 		{"EHABI32 §6 half an entry", raw(func(x *Exidx) { x.Index = x.Index[:12] }), wire.ErrTruncated, exidxName, 12, 1},
 		{"bit 31 of the first word", raw(func(x *Exidx) { set(x, 8, 1<<31); x.Index = x.Index[:16] }), ErrExidxEntry, exidxName, 8, 0},
 		{"out of order", raw(func(x *Exidx) { x.Index = x.Index[:16]; set(x, 8, (0x7000-exidxAddr-8)&0x7fffffff) }), ErrExidxOrder, exidxName, 8, 0},
-		{"out of order after a damaged one", raw(func(x *Exidx) { set(x, 8, (0x8200-exidxAddr-8)&0x7fffffff); set(x, 12, 0x81000000); set(x, 16, (0x8100-exidxAddr-16)&0x7fffffff) }), ErrExidxOrder, exidxName, 16, 1},
+		{"out of order after a damaged one", raw(func(x *Exidx) {
+			set(x, 8, (0x8200-exidxAddr-8)&0x7fffffff)
+			set(x, 12, 0x81000000)
+			set(x, 16, (0x8100-exidxAddr-16)&0x7fffffff)
+		}), ErrExidxOrder, exidxName, 16, 1},
 		{"second word with other high bits", exidxOf(false, exidxFn{0x8000, []uint32{0x81000000}, false}), ErrExidxEntry, exidxName, 4, 0},
 		{"outside .ARM.extab", exidxOf(false, exidxFn{0x8000, []uint32{0x100}, false}), ErrExtab, exidxName, 4, 0},
 		{"§7.3 compact model 3", exidxOf(false, words(0x83b0b0b0)), ErrPersonality, extabName, 0, 0},

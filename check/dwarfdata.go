@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"fmt"
+	"sync/atomic"
 
 	"symkit/elfx"
 	"symkit/internal/limits"
@@ -17,11 +18,19 @@ type dwarfData struct {
 	units     []unitHeader
 	bigEndian bool
 	addrSize  int
+	path      string
+	size      int // of the file, in bytes
 	line      []byte
 	ranges    []byte
 	rngLists  []byte
 	addr      []byte
 	str       []byte
+	lineStr   []byte
+	// strings is what may still be read of strings, in bytes, stringSize the size
+	// of the sections that decides; manyStrings is how many an abbreviation has.
+	strings     atomic.Int64
+	stringSize  uint64
+	manyStrings uint64
 	// alt is dwz's supplementary file, or nil.
 	alt *dwarfData
 }
@@ -34,6 +43,7 @@ type unitHeader struct {
 	addrSize       uint8
 	dwarf64        bool
 	abbrev         uint64
+	shared         bool // the line program: it is read too often
 }
 
 // Kinds of unit (DWARF 5 §7.5.1).
@@ -60,11 +70,12 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	}
 	info, abbrev := get(".debug_info"), get(".debug_abbrev")
 	d = &dwarfData{
-		bigEndian: f.BigEndian, addrSize: f.AddrSize(),
+		bigEndian: f.BigEndian, addrSize: f.AddrSize(), path: f.Path(), size: f.Size(),
 		line: get(".debug_line"), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
 	d.str = get(".debug_str")
-	lineStr, strOffsets := get(".debug_line_str"), get(".debug_str_offsets")
+	d.lineStr = get(".debug_line_str")
+	strOffsets := get(".debug_str_offsets")
 	if err != nil {
 		return nil, fmt.Errorf("debug information: %w", err)
 	}
@@ -77,6 +88,9 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	if err := d.limitAbbrevs(abbrev); err != nil {
 		return nil, err
 	}
+	if err := d.limitStrings(info); err != nil {
+		return nil, err
+	}
 	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, d.str)
 	if err != nil {
 		return nil, fmt.Errorf("debug/dwarf: %w", err)
@@ -84,7 +98,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	for _, more := range []struct {
 		name string
 		data []byte
-	}{{".debug_line_str", lineStr}, {".debug_str_offsets", d.withoutHeaders(strOffsets)}, {".debug_addr", d.addr}, {".debug_rnglists", d.rngLists}} {
+	}{{".debug_line_str", d.lineStr}, {".debug_str_offsets", d.withoutHeaders(strOffsets)}, {".debug_addr", d.addr}, {".debug_rnglists", d.rngLists}} {
 		if more.data == nil {
 			continue
 		}
@@ -92,12 +106,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 			return nil, fmt.Errorf("debug/dwarf: %w", err)
 		}
 	}
-	// A unit's bases are found, and kept in it, when a reader first comes
-	// there. Done here, the readers of several goroutines only read.
-	r := d.Reader()
-	for i := range d.units {
-		r.Seek(d.units[i].root)
-	}
+	d.limitLines()
 	return d, nil
 }
 
@@ -174,133 +183,4 @@ func (d *dwarfData) headers(info []byte) error {
 		}
 	}
 	return c.Err()
-}
-
-// limitAbbrevs refuses abbreviation tables that units share in part: each of
-// them is kept for itself, so that a small file could need much memory.
-func (d *dwarfData) limitAbbrevs(abbrev []byte) error {
-	budget := 64*len(abbrev) + 1<<20
-	seen := map[uint64]bool{}
-	for i := range d.units {
-		u := &d.units[i]
-		if seen[u.abbrev] {
-			continue
-		}
-		seen[u.abbrev] = true
-		c := wire.New(".debug_abbrev", abbrev, d.bigEndian)
-		c.Seek(u.abbrev)
-		for c.Len() > 0 && c.ULEB() != 0 && budget > 0 {
-			c.SkipLEB() // tag
-			c.U8()      // children
-			for c.Len() > 0 {
-				at, attr, form := c.Pos(), c.ULEB(), c.ULEB()
-				if form == formImplicitConst {
-					c.SkipLEB()
-				}
-				budget -= c.Pos() - at
-				if attr == 0 && form == 0 {
-					break
-				}
-			}
-			budget -= 3
-		}
-		if c.Err() != nil {
-			return c.Err()
-		}
-		if budget <= 0 {
-			return fmt.Errorf(".debug_abbrev: units share parts of abbreviation tables: not read")
-		}
-	}
-	return nil
-}
-
-const formImplicitConst = 0x21
-
-// lineHeader is what debug/dwarf does not tell of a line table's header.
-type lineHeader struct {
-	version uint16
-	// dirs are the directory numbers of the files of a version 5 table: 0 is
-	// the directory of the compilation itself, the others may be relative to it.
-	dirs []uint64
-}
-
-// lineHeader reads the header of the line table at off, and sees to it that no
-// count exceeds the bytes there are.
-func (d *dwarfData) lineHeader(off uint64) (t lineHeader, err error) {
-	c := wire.New(".debug_line", d.line, d.bigEndian)
-	c.Seek(off)
-	n, dwarf64 := c.InitialLength()
-	h := c.Sub(n)
-	if t.version = h.U16(); t.version < 5 {
-		return t, h.Err()
-	}
-	h.Skip(2)
-	h.Offset(dwarf64)
-	h.Skip(5)
-	h.Skip(uint64(max(h.U8(), 1) - 1))
-	readLineEntries(&h, dwarf64, nil) // directories
-	readLineEntries(&h, dwarf64, func(dir uint64) { t.dirs = append(t.dirs, dir) })
-	return t, h.Err()
-}
-
-// lnctDirectory is DW_LNCT_directory_index (DWARF 5 §6.2.4.1).
-const lnctDirectory = 2
-
-// readLineEntries reads one of the two tables of entries. entry, if not nil,
-// gets the directory number of each.
-func readLineEntries(h *wire.Cursor, dwarf64 bool, entry func(dir uint64)) {
-	forms := make([][2]uint64, h.U8())
-	for i := range forms {
-		forms[i] = [2]uint64{h.ULEB(), h.ULEB()}
-	}
-	count := h.ULEB()
-	if count > uint64(h.Len()) || len(forms) == 0 && count > 0 {
-		h.Fail(h.Pos(), fmt.Errorf("%d entries in %d bytes", count, h.Len()))
-	}
-	for ; count > 0 && h.Err() == nil; count-- {
-		dir := uint64(0)
-		for _, f := range forms {
-			v := skipLineForm(h, f[1], dwarf64)
-			if f[0] == lnctDirectory {
-				dir = v
-			}
-		}
-		if entry != nil {
-			entry(dir)
-		}
-	}
-}
-
-// skipLineForm passes over a value in a line table's header (DWARF 5 §6.2.4.1),
-// and returns it if its form is one that a directory number can have.
-func skipLineForm(c *wire.Cursor, form uint64, dwarf64 bool) (v uint64) {
-	switch form {
-	case 0x08: // string
-		c.CString()
-	case 0x0e, 0x1f: // strp, line_strp
-		c.Offset(dwarf64)
-	case 0x0b: // data1
-		return uint64(c.U8())
-	case 0x25: // strx1
-		c.Skip(1)
-	case 0x05: // data2
-		return uint64(c.U16())
-	case 0x26: // strx2
-		c.Skip(2)
-	case 0x06, 0x28: // data4, strx4
-		c.Skip(4)
-	case 0x07: // data8
-		c.Skip(8)
-	case 0x1e: // data16
-		c.Skip(16)
-	case 0x0f: // udata
-		return c.ULEB()
-	case 0x1a: // strx
-		c.SkipLEB()
-	case 0x09: // block
-		c.Skip(c.ULEB())
-	default:
-		c.Fail(c.Pos(), fmt.Errorf("unknown form %#x", form))
-	}
-	return 0
 }

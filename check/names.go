@@ -63,6 +63,7 @@ type nameTable struct {
 	// would be most of the memory.
 	first []uint64
 	seed  maphash.Seed
+	bytes uint64 // of the keys
 }
 
 func newNameTable() *nameTable {
@@ -78,9 +79,17 @@ func (t *nameTable) id(k nameKey) uint32 {
 	}
 	id := uint32(len(t.keys))
 	t.ids[k] = id
+	t.bytes += uint64(len(k.linkage) + len(k.name) + len(k.scope))
 	t.keys = append(t.keys, k)
 	t.first = append(t.first, 0)
 	return id
+}
+
+// size is the bytes of all names.
+func (t *nameTable) size() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
 }
 
 // unread tells a name that is not known in full.

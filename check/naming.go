@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"slices"
-	"strings"
 
 	"symkit/internal/wire"
 )
@@ -57,7 +56,9 @@ func (d *dwarfData) text(f *dwarf.Field) (string, bool) {
 	}
 	c := wire.New(".debug_str", d.alt.str, d.bigEndian)
 	c.Seek(off)
-	return string(c.CString()), c.Err() == nil
+	text := c.CString()
+	d.strings.Add(int64(-len(text)))
+	return string(text), c.Err() == nil
 }
 
 // attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
@@ -122,6 +123,7 @@ func (r *farReader) decl(at dieRef) *decl {
 	if err != nil || e == nil {
 		return nil
 	}
+	_ = data.readStrings(e) // see exhausted
 	d := data.declOf(e)
 	d.origin.alt = d.origin.alt || at.alt
 	return &d
@@ -140,14 +142,34 @@ func (s *unitScan) declAt(at dieRef) *decl {
 	return &s.decls[i]
 }
 
-// scopePath lists the names of the scopes around a declaration, outermost
-// first; one without a name is "".
-func (s *unitScan) scopePath(i int32) (path []string) {
-	for ; i >= 0; i = s.scopes[i].parent {
-		path = append(path, s.scopeName(&s.scopes[i]))
+// scopePath is the names of scopes, outermost first, each followed by NUL; one
+// without a name is "".
+type scopePath struct {
+	text string
+	far  bool // it is too long, and not known
+}
+
+// path is that of the scope with an index, -1 for none. Names of functions are cut
+// at 64 KiB; paths longer than that are not kept.
+func (s *unitScan) path(i int32) scopePath {
+	if i < 0 {
+		return scopePath{}
 	}
-	slices.Reverse(path)
-	return path
+	c := &s.scopes[i]
+	if c.hasPath {
+		return c.path
+	}
+	p := s.path(c.parent)
+	name := s.scopeName(c)
+	n := uint64(len(p.text) + len(name) + 1)
+	if p.far = p.far || n > 1<<maxNameLog || n > s.pathBytes; p.far {
+		p.text = ""
+	} else {
+		p.text += name + "\x00"
+		s.pathBytes -= n
+	}
+	c.path, c.hasPath = p, true
+	return p
 }
 
 // scopeName is the name of a scope; that of a function may be at its origin,
@@ -175,7 +197,7 @@ const maxChain = 16
 
 // naming follows a subprogram DIE to what names it.
 func (s *unitScan) naming(at dieRef, far *farReader) (n nameKey) {
-	var path []string
+	var path scopePath
 	for range maxChain {
 		d := s.declAt(at)
 		if d == nil {
@@ -188,15 +210,13 @@ func (s *unitScan) naming(at dieRef, far *farReader) (n nameKey) {
 		n.linkage, n.name = cmp.Or(n.linkage, d.linkage), cmp.Or(n.name, d.name)
 		n.unread = n.unread || d.unread
 		if d.name != "" || d.origin.off == 0 {
-			path = s.scopePath(d.scope)
+			path = s.path(d.scope)
 		}
 		if d.origin.off == 0 {
 			break
 		}
 		at = d.origin
 	}
-	if len(path) > 0 {
-		n.scope = strings.Join(path, "\x00") + "\x00"
-	}
+	n.scope, n.far = path.text, n.far || path.far
 	return n
 }

@@ -16,6 +16,7 @@ type pathTable struct {
 	mu    sync.Mutex
 	ids   map[string]uint32
 	names []string
+	bytes uint64 // of the names
 }
 
 func newPathTable() *pathTable {
@@ -31,9 +32,17 @@ func (t *pathTable) id(name string) uint32 {
 	}
 	id := uint32(len(t.names))
 	name = strings.Clone(name)
+	t.bytes += uint64(len(name))
 	t.ids[name] = id
 	t.names = append(t.names, name)
 	return id
+}
+
+// size is the bytes of all names.
+func (t *pathTable) size() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
 }
 
 func (t *pathTable) name(id uint32) string {

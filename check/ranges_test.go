@@ -151,7 +151,7 @@ func TestLineHeaderLimits(t *testing.T) {
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(h))), h...)
 	}
 	d := &dwarfData{line: head(1, 1, 8, 1, 'd', 0, 2, 1, 8, 2, 11, 2, 'a', 0, 0, 'b', 0, 7)}
-	h, err := d.lineHeader(0)
+	h, err := d.lineHeader(0, 0)
 	if err != nil || h.version != 5 || len(h.dirs) != 2 || h.dirs[0] != 0 || h.dirs[1] != 7 {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -162,7 +162,7 @@ func TestLineHeaderLimits(t *testing.T) {
 		{1, 1},
 	} {
 		d.line = head(body...)
-		if _, err := d.lineHeader(0); err == nil {
+		if _, err := d.lineHeader(0, 0); err == nil {
 			t.Errorf("% x: no error", body)
 		}
 	}

@@ -36,7 +36,8 @@ func (d *dwarfData) lines(u *unitHeader, root *dwarf.Entry, code ranges, paths *
 	if !ok {
 		return t, nil
 	}
-	header, err := d.lineHeader(uint64(off))
+	compDir, _ := root.Val(dwarf.AttrCompDir).(string)
+	header, err := d.lineHeader(uint64(off), len(compDir))
 	if err != nil {
 		return t, err
 	}
@@ -45,7 +46,6 @@ func (d *dwarfData) lines(u *unitHeader, root *dwarf.Entry, code ranges, paths *
 		return t, err
 	}
 	ids := fileNumbers{paths: paths, ids: map[*dwarf.LineFile]uint32{}}
-	compDir, _ := root.Val(dwarf.AttrCompDir).(string)
 	for i, f := range r.Files() {
 		dir := ""
 		if i < len(header.dirs) && header.dirs[i] != 0 {

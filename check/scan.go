@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"debug/dwarf"
+	"math"
 	"slices"
+
+	"symkit/internal/limits"
+	"symkit/internal/wire"
 )
 
 // unitScan is what the DIEs of one unit say.
@@ -19,6 +23,8 @@ type unitScan struct {
 	root   *dwarf.Entry
 	lang   int64
 	errs   []error // damage that cost a function
+	// pathBytes is what the paths of scopes may still take, see path.
+	pathBytes uint64
 }
 
 // scanFunc is a function with code.
@@ -50,6 +56,9 @@ type scope struct {
 	parent int32
 	decl   int32  // of the function that it is, -1 for other scopes
 	name   string // empty for one without a name
+	// path is that of the scope and those around it, once it is known.
+	path    scopePath
+	hasPath bool
 }
 
 // dieFrame holds for the children of a DIE.
@@ -59,13 +68,15 @@ type dieFrame struct {
 	scope int32
 }
 
-// maxListEntries bounds the range list entries read for one unit, by its size.
-func maxListEntries(u *unitHeader) int { return 8*int(u.end-u.off) + 64 }
+// maxListEntries bounds the range list entries read for one unit.
+func maxListEntries(u *unitHeader) int {
+	return int(min(limits.RangeEntries.Max(uint64(u.end-u.off)), math.MaxInt32))
+}
 
 // scanUnit walks the DIEs of a unit. The error says that the rest of the unit
 // could not be read.
 func (d *dwarfData) scanUnit(ctx context.Context, u *unitHeader, code ranges) (s *unitScan, err error) {
-	s = &unitScan{}
+	s = &unitScan{pathBytes: limits.Names.Max(uint64(d.size))}
 	defer func() {
 		if r := recover(); r != nil {
 			err = recovered("debug/dwarf", r)
@@ -86,7 +97,8 @@ type unitWalk struct {
 	bases  unitBases
 	budget int
 	stack  []dieFrame
-	skip   int // open DIEs below one that is passed over
+	skip   int    // open DIEs below one that is passed over
+	kept   uint64 // bytes of the names in s
 	dieFrame
 }
 
@@ -99,6 +111,9 @@ func (w *unitWalk) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		e, err := w.r.Next()
+		if err == nil && e != nil {
+			err = w.limit(e)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -124,6 +139,20 @@ func (w *unitWalk) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// limit fails for a DIE that asks for too much.
+func (w *unitWalk) limit(e *dwarf.Entry) error {
+	var over error
+	switch names := limits.Names.Max(uint64(w.d.size)); {
+	case len(w.stack) >= limits.DIEDepth.Int():
+		over = limits.DIEDepth.Exceeded(0)
+	case w.kept > names:
+		over = limits.Names.Exceeded(uint64(w.d.size))
+	default:
+		return w.d.readStrings(e)
+	}
+	return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: over}
 }
 
 // pass goes over the children of e.
@@ -179,7 +208,8 @@ func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
 	if f := e.AttrField(dwarf.AttrName); f != nil {
 		name, _ = w.d.text(f)
 	}
-	w.s.scopes = append(w.s.scopes, scope{w.scope, decl, name})
+	w.kept += uint64(len(name))
+	w.s.scopes = append(w.s.scopes, scope{parent: w.scope, decl: decl, name: name})
 	return int32(len(w.s.scopes) - 1)
 }
 
@@ -188,6 +218,7 @@ func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 	s := w.s
 	n := w.d.declOf(e)
 	n.scope = w.scope
+	w.kept += uint64(len(n.name) + len(n.linkage))
 	s.decls = append(s.decls, n)
 	inner := dieFrame{fn: -1, scope: w.open(e, int32(len(s.decls)-1))}
 	r := w.ranges(e)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/elfx"
+	"symkit/internal/limits"
 )
 
 // worker is the state of one goroutine.
@@ -83,6 +84,9 @@ func (r *replay) units() error {
 					if err := w.unit(ctx, &r.dw.units[i]); err != nil {
 						return err
 					}
+					if err := r.tooMuch(); err != nil {
+						return err
+					}
 					r.progress("functions, lines, inlined calls", int(done.Add(1)), int(n))
 				}
 				return nil
@@ -90,6 +94,19 @@ func (r *replay) units() error {
 		})
 	}
 	return g.Wait()
+}
+
+// tooMuch fails where the debug information has more names than there may be: how
+// many there are does not depend on which goroutine met them.
+func (r *replay) tooMuch() error {
+	size := r.img.Size()
+	if r.names.size() > limits.Names.Max(size) {
+		return fmt.Errorf("%s: %w", r.dw.path, limits.Names.Exceeded(size))
+	}
+	if r.paths.size() > limits.Files.Max(size) {
+		return fmt.Errorf("%s: %w", r.dw.path, limits.Files.Exceeded(size))
+	}
+	return r.dw.exhausted()
 }
 
 // unit compares what one unit describes.
@@ -116,6 +133,10 @@ func (w *worker) unit(ctx context.Context, u *unitHeader) error {
 	}
 	r.addTruth(s)
 	if len(r.s.lines) == 0 && len(r.s.inlines) == 0 {
+		return nil
+	}
+	if u.shared {
+		r.c.unverified(CheckLines, 1, noteShared)
 		return nil
 	}
 	lines, err := r.dw.lines(u, s.root, r.code, r.paths)

@@ -1,10 +1,12 @@
 package dump
 
 import (
+	"fmt"
 	"slices"
 
 	"symkit/dump/dwarfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // readLines gives every function its lines and inlined calls. The lines are
@@ -14,6 +16,7 @@ func (d *dumper) readLines() error {
 	d.m.Funcs = make([]Func, len(d.funcs))
 	errs := make([]error, len(d.units))
 	bare := d.bareFuncs()
+	shared := d.sharedLines(len(bare) > 0)
 	claims := make([][]claim, len(d.units))
 	err := d.each(len(d.units), func() func(int) error {
 		table := new(dwarfx.LineTable)
@@ -23,6 +26,10 @@ func (d *dumper) readLines() error {
 		return func(i int) error {
 			u := d.units[i]
 			if len(u.funcs) == 0 && len(bare) == 0 {
+				return nil
+			}
+			if shared[i] {
+				errs[i] = fmt.Errorf(".debug_line+%#x: %w", u.lines.LineOff, limits.LineSharing.Exceeded(0))
 				return nil
 			}
 			errs[i] = u.lines.Data().ReadLines(u.lines, table)
@@ -38,6 +45,28 @@ func (d *dumper) readLines() error {
 	}
 	d.addBare(bare, claims)
 	return err
+}
+
+// sharedLines tells for each unit whether its line program is not read, because
+// those before it have used the bytes of .debug_line too often. Units without
+// functions do not count, unless all are read.
+func (d *dumper) sharedLines(all bool) []bool {
+	shared := make([]bool, len(d.units))
+	left := map[*dwarfx.Data]uint64{}
+	for i, u := range d.units {
+		if len(u.funcs) == 0 && !all {
+			continue
+		}
+		dw := u.lines.Data()
+		if _, ok := left[dw]; !ok {
+			left[dw] = uint64(len(dw.Line))*min(limits.LineSharing.Max(0), 1<<24) + 1<<20
+		}
+		n := dw.LineSize(u.lines)
+		if shared[i] = n > left[dw]; !shared[i] {
+			left[dw] -= n
+		}
+	}
+	return shared
 }
 
 // liner makes the lines of units. Its slices are used again.

@@ -100,7 +100,9 @@ func (d *dumper) resolveNames() error {
 		}
 	}
 	var lost error
+	size := d.img.Size()
 	var total atomic.Uint64 // bytes of all texts
+	tooMuch := func(text int) bool { return total.Add(uint64(text)) > limits.Names.Max(size) }
 	err := d.each(len(chunks)+1, func() func(int) error {
 		return func(i int) error {
 			half := len(chunks) / 2
@@ -112,18 +114,19 @@ func (d *dumper) resolveNames() error {
 				i--
 			}
 			c := chunks[i]
-			size := 0
 			for _, id := range c.ids {
 				e := d.names.at(id)
 				e.text, e.plain = e.naming.text()
-				size += len(e.text)
+				if tooMuch(len(e.text)) {
+					break
+				}
 			}
 			if c.group.left.Add(-int32(len(c.ids))) == 0 {
-				size += d.qualify(c.group)
+				d.qualify(c.group, tooMuch)
 				d.discard(c.group.unit)
 			}
-			if total.Add(uint64(size)) > limits.Names.Max(d.img.Size()) {
-				return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
+			if tooMuch(0) {
+				return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(size))
 			}
 			return nil
 		}
@@ -143,9 +146,9 @@ func (d *dumper) discard(u *dwarfx.Unit) {
 	}
 }
 
-// qualify puts the scopes in front of the names of a group that lack them, and
-// returns how many bytes they are.
-func (d *dumper) qualify(g *nameGroup) (size int) {
+// qualify puts the scopes in front of the names of a group that lack them, until
+// tooMuch says that their bytes are.
+func (d *dumper) qualify(g *nameGroup, tooMuch func(text int) bool) {
 	var todo []*named
 	for _, id := range g.ids {
 		if e := d.names.at(id); e.plain {
@@ -153,7 +156,7 @@ func (d *dumper) qualify(g *nameGroup) (size int) {
 		}
 	}
 	if len(todo) == 0 {
-		return 0
+		return
 	}
 	slices.SortFunc(todo, func(a, b *named) int { return cmp.Compare(a.decl, b.decl) })
 	refs := make([]dwarfx.Ref, len(todo))
@@ -165,8 +168,8 @@ func (d *dumper) qualify(g *nameGroup) (size int) {
 		e := todo[i]
 		x := scoper{language: e.language}
 		scope := x.scope(g.unit, parents, e.text)
-		size += len(scope)
-		e.text = scope + e.text
+		if !tooMuch(len(scope)) {
+			e.text = scope + e.text
+		}
 	})
-	return size
 }

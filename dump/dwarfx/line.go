@@ -57,6 +57,17 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	return m.c.Err()
 }
 
+// LineSize is the number of bytes of .debug_line that ReadLines reads for u.
+func (d *Data) LineSize(u *Unit) uint64 {
+	if !u.HasLines {
+		return 0
+	}
+	c := d.cursor(".debug_line", d.Line)
+	c.Seek(u.LineOff)
+	n, _ := c.InitialLength()
+	return min(n, uint64(c.Len()))
+}
+
 // flatten brings the sequences into the order of their addresses.
 func (t *LineTable) flatten() {
 	inOrder := true

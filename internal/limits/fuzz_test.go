@@ -7,7 +7,7 @@ import (
 
 // FuzzSet: what cannot be read is refused, and no limit becomes zero.
 func FuzzSet(f *testing.F) {
-	for _, text := range []string{"", "names=4G", " names=12 , threads=3K,", "names=99999999999999G", "names=-1", "a=b=c"} {
+	for _, text := range []string{"", "names=4G", " names=12 , threads=3K,", "names=99999999999999G", "names=-1", "a=b=c", "all=10%,names=200%"} {
 		f.Add(text)
 	}
 	var before []Limit

@@ -14,7 +14,8 @@ import (
 )
 
 // Variable is the environment variable that changes limits: NAME=NUMBER,…, where
-// a number may end in K, M or G (binary).
+// a number may end in K, M or G (binary), or in %: then it is of the limit's own
+// value. The name "all" stands for every limit.
 const Variable = "SYMKIT_LIMITS"
 
 // ErrExceeded: an input needs more than a limit allows.
@@ -26,6 +27,7 @@ type Limit struct {
 	What    string // what is counted, in words
 	Base    uint64 // whatever the size of the input
 	PerByte uint64 // and for each byte of the input
+	percent uint64 // of all that; 0 is the same as 100
 }
 
 // Max is the most that an input of a size in bytes may take.
@@ -35,11 +37,19 @@ func (l *Limit) Max(size uint64) uint64 {
 	if over != 0 || carry != 0 {
 		return ^uint64(0)
 	}
-	return sum
+	if l.percent == 0 {
+		return sum
+	}
+	over, more = bits.Mul64(sum, l.percent)
+	if over >= 100 {
+		return ^uint64(0)
+	}
+	part, _ := bits.Div64(over, more, 100)
+	return max(part, 1)
 }
 
 // Int is Max of a limit that does not depend on the size, for counters of type int.
-func (l *Limit) Int() int { return int(min(l.Base, 1<<(strconv.IntSize-1)-1)) }
+func (l *Limit) Int() int { return int(min(l.Max(0), 1<<(strconv.IntSize-1)-1)) }
 
 // Exceeded is the error for more than Max(size).
 func (l *Limit) Exceeded(size uint64) error {
@@ -68,23 +78,34 @@ func set(text string) error {
 			continue
 		}
 		name, value, ok := strings.Cut(entry, "=")
-		l := byName(name)
-		if !ok || l == nil {
-			return fmt.Errorf("%q: want NAME=NUMBER, where NAME is one of %s", entry, strings.Join(names(), ", "))
+		chosen := byName(name)
+		if !ok || chosen == nil {
+			return fmt.Errorf("%q: want NAME=NUMBER, where NAME is all or one of %s", entry, strings.Join(names(), ", "))
 		}
+		value, relative := strings.CutSuffix(value, "%")
 		n, err := number(value)
 		if err != nil {
 			return fmt.Errorf("%q: %w", entry, err)
 		}
-		l.Base, l.PerByte = n, 0
+		for _, l := range chosen {
+			if relative {
+				l.percent = n
+			} else {
+				l.Base, l.PerByte, l.percent = n, 0, 0
+			}
+		}
 	}
 	return nil
 }
 
-func byName(name string) *Limit {
-	for _, l := range All {
+// byName are the limits that a name stands for; nil for none.
+func byName(name string) []*Limit {
+	if name == "all" {
+		return All
+	}
+	for i, l := range All {
 		if l.Name == name {
-			return l
+			return All[i : i+1]
 		}
 	}
 	return nil

@@ -23,10 +23,14 @@ func TestSet(t *testing.T) {
 		want map[string]uint64 // Max for an input of 1000 bytes
 		err  string
 	}{
-		{text: "", want: map[string]uint64{"names": 64<<20 + 16*1000}},
+		{text: "", want: map[string]uint64{"names": 16<<20 + 4*1000}},
 		{text: "names=4G", want: map[string]uint64{"names": 4 << 30}},
 		{text: " names=12 , threads=3K,", want: map[string]uint64{"names": 12, "threads": 3 << 10}},
-		{text: "name=1", err: `"name=1": want NAME=NUMBER, where NAME is one of `},
+		{text: "names=10%", want: map[string]uint64{"names": (16<<20 + 4*1000) / 10, "threads": 4 << 20}},
+		{text: "all=10%,threads=200%", want: map[string]uint64{"names": (16<<20 + 4*1000) / 10, "threads": 8 << 20, "frames": 52428}},
+		{text: "names=1000,names=7%", want: map[string]uint64{"names": 70}},
+		{text: "names=0%", err: `"names=0%": want a number above 0`},
+		{text: "name=1", err: `"name=1": want NAME=NUMBER, where NAME is all or one of `},
 		{text: "names", err: `"names": want NAME=NUMBER`},
 		{text: "names=0", err: `"names=0": want a number above 0`},
 		{text: "names=-1", err: `want a number above 0`},
@@ -48,7 +52,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%q: no error, want %q", test.text, test.err)
 		}
 		for name, want := range test.want {
-			if got := byName(name).Max(1000); got != want {
+			if got := byName(name)[0].Max(1000); got != want {
 				t.Errorf("%q: %s is %d, want %d", test.text, name, got, want)
 			}
 		}
@@ -56,7 +60,7 @@ func TestSet(t *testing.T) {
 }
 
 func TestMaxOverflows(t *testing.T) {
-	for _, l := range []Limit{{Base: 1, PerByte: 2}, {Base: ^uint64(0), PerByte: 1}} {
+	for _, l := range []Limit{{Base: 1, PerByte: 2}, {Base: ^uint64(0), PerByte: 1}, {Base: 1 << 63, percent: 200}, {Base: 1 << 63, percent: 1 << 63}} {
 		if got := l.Max(1 << 63); got != ^uint64(0) {
 			t.Errorf("%+v: %d", l, got)
 		}

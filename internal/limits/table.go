@@ -4,8 +4,8 @@ import "strconv"
 
 // All limits, with their values. docs/robustness.md shows them.
 var All = []*Limit{
-	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, MaskRows, SFrameSharing, Files, Names, Output,
-	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckDepth, CheckRows,
+	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, LineSharing, MaskRows, SFrameSharing, Files, Names, Output,
+	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckStrings, CheckDepth, CheckRows,
 	Threads, FramesPerThread, Frames, UnpackedSymbols,
 }
 
@@ -17,11 +17,12 @@ var (
 	AbbrevAttributes = &Limit{Name: "abbreviation-attributes", Base: 8192, What: "attributes of one abbreviation"}
 	DIEDepth         = &Limit{Name: "die-depth", Base: 1 << 10, What: "DIEs in each other"}
 	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries read for one unit, by its size"}
+	LineSharing      = &Limit{Name: "line-sharing", Base: 16, What: "units, on average, that use a byte of the line programs"}
 	MaskRows         = &Limit{Name: "sframe-mask-rows", Base: 1 << 20, What: "rows that the repeating FDEs of an SFrame section stand for"}
-	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 8, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
+	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 16, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
 	Files            = &Limit{Name: "files", Base: 16 << 20, PerByte: 1, What: "bytes of all names of source files, by the size of the file"}
-	Names            = &Limit{Name: "names", Base: 64 << 20, PerByte: 16, What: "bytes of all names of functions, by the size of the file"}
-	Output           = &Limit{Name: "output", Base: 1 << 30, PerByte: 64, What: "bytes of the symbol file, by the size of the file"}
+	Names            = &Limit{Name: "names", Base: 16 << 20, PerByte: 4, What: "bytes of all names of functions, by the size of the file"}
+	Output           = &Limit{Name: "output", Base: 64 << 20, PerByte: 8, What: "bytes of the symbol file, by the size of the file"}
 )
 
 // Limits of symcheck.
@@ -30,6 +31,7 @@ var (
 	CheckLines   = &Limit{Name: "symcheck-lines", Base: 1 << 26, What: "line records of a symbol file"}
 	CheckRecords = &Limit{Name: "symcheck-records", Base: 1 << 25, What: "records of each other kind of a symbol file"}
 	CheckUnits   = &Limit{Name: "symcheck-units", Base: 1 << 22, What: "units of the debug information"}
+	CheckStrings = &Limit{Name: "symcheck-strings", Base: 64 << 20, PerByte: 32, What: "bytes of strings read of the debug information, by the size of its sections"}
 	CheckDepth   = &Limit{Name: "symcheck-depth", Base: 1 << 10, What: "levels of inlined calls that symcheck diff compares"}
 	CheckRows    = &Limit{Name: "symcheck-rows", Base: 1 << 24, What: "SFrame rows"}
 )

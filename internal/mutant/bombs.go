@@ -16,6 +16,10 @@ type Bomb struct {
 	Make func() []byte
 }
 
+// All are the bombs by what they are: "elf", "dump" (cores and minidumps), "sym"
+// (symbol files).
+var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs), "dump": dumpBombs, "sym": symBombs}
+
 // Bombs are all of them, each one kind of trap for readers of ELF, DWARF, call
 // frame information and symbols.
 var Bombs = []Bomb{
@@ -169,17 +173,24 @@ func lineFile(code []byte) []byte {
 
 // linesOf has the tables of directories and files, and the code.
 func linesOf(tables, code []byte) []byte {
-	header := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}, tables...)
-	start := le.AppendUint64([]byte{0, 9, 2}, textAddr)
-	code = slices.Concat(start, code, []byte{0, 1, 1})
-	program := le.AppendUint32([]byte{4, 0}, uint32(len(header)))
-	program = slices.Concat(program, header, code)
-	program = append(le.AppendUint32(nil, uint32(len(program))), program...)
-	abbrevs := append(abbrev(1, dwarf.TagCompileUnit, true, atStmtList, formSecOffset),
-		append(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), 0)...)
+	abbrevs, program := lineSections(tables, code)
 	dies := slices.Concat([]byte{4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 2, 'f', 0}, body(textAddr, textSize), []byte{0})
 	info := append(le.AppendUint32(nil, uint32(len(dies))), dies...)
 	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
+}
+
+// lineSections are a line program, and abbreviations of a unit with one and of a
+// function.
+func lineSections(tables, code []byte) (abbrevs, program []byte) {
+	header := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}, tables...)
+	start := le.AppendUint64([]byte{0, 9, 2}, textAddr)
+	code = slices.Concat(start, code, []byte{0, 1, 1})
+	program = le.AppendUint32([]byte{4, 0}, uint32(len(header)))
+	program = slices.Concat(program, header, code)
+	program = append(le.AppendUint32(nil, uint32(len(program))), program...)
+	abbrevs = append(abbrev(1, dwarf.TagCompileUnit, true, atStmtList, formSecOffset),
+		append(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), 0)...)
+	return abbrevs, program
 }
 
 func longPaths() []byte {

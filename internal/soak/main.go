@@ -6,11 +6,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -33,7 +35,8 @@ type options struct {
 	jobs   int
 	time   time.Duration // of CPU, per process
 	memory int64         // peak RSS in bytes, per process, whatever the input
-	bombs  bool
+	bomb   string
+	core   string // of which the symbol files are, unpacked
 }
 
 func main() {
@@ -47,7 +50,7 @@ func main() {
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "processes at the same time")
 	flag.DurationVar(&o.time, "time", 10*time.Second, "CPU time that a process may take")
 	flag.Int64Var(&o.memory, "memory", 2<<30, "memory that a process may take, in bytes, whatever the size of its input")
-	flag.BoolVar(&o.bombs, "bombs", true, "run the bombs too")
+	flag.StringVar(&o.bomb, "bomb", ".", "run the bombs whose names match this regular expression; - for none")
 	flag.Parse()
 	debug.SetMemoryLimit(smallMemory / 2)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -64,10 +67,18 @@ func main() {
 
 // soak runs everything, prints the table, and returns the number of failures.
 func (o *options) soak(ctx context.Context) (failed int, err error) {
+	bomb, err := regexp.Compile(o.bomb)
+	if err != nil {
+		return 0, err
+	}
 	seeds, err := o.seeds()
 	if err != nil {
 		return 0, err
 	}
+	if err := o.unpackCore(); err != nil {
+		return 0, err
+	}
+	defer os.Remove(o.core)
 	if err := forgetPeak(); err != nil {
 		return 0, err
 	}
@@ -92,9 +103,13 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 			return o.try(ctx, dir, job{name, kind, data, steps}, t)
 		})
 	}
-	if o.bombs {
-		for _, b := range mutant.Bombs {
-			each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), "bomb" }, elfSteps)
+	if o.bomb != "-" {
+		for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
+			for _, b := range mutant.All[kind] {
+				if bomb.MatchString(b.Name) {
+					each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), "bomb" }, steps)
+				}
+			}
 		}
 	}
 	for i := range o.count {
@@ -108,6 +123,21 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	}
 	t.print(os.Stdout)
 	return t.failures(), err
+}
+
+// unpackCore makes a file of the core of which the symbol files are.
+func (o *options) unpackCore() error {
+	data, err := testfile.Read(filepath.Join(o.data, "testdata/elf/crash-x86_64-gcc12-O2-dw5.core"))
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp("", "soak-core")
+	if err != nil {
+		return err
+	}
+	o.core = f.Name()
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // forgetPeak gives memory back and resets this process' peak, which Linux counts

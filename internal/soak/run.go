@@ -91,6 +91,8 @@ func (o *options) run(ctx context.Context, s step, in, out string, size int64) (
 			args[i] = in
 		case "OUT":
 			args[i] = out
+		case "CORE":
+			args[i] = o.core
 		}
 	}
 	bin, err := filepath.Abs(filepath.Join(o.bin, s.program))

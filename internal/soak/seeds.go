@@ -23,7 +23,8 @@ func (s *seed) mutant(number int) (data []byte, kind string) {
 }
 
 // step is one program to run on a file. IN is the file, OUT what dump_syms
-// writes; a step that needs OUT is left out where there is none.
+// writes, CORE the core file of which the symbol files are; a step that needs OUT
+// is left out where there is none.
 type step struct {
 	program string
 	args    []string
@@ -43,7 +44,9 @@ var (
 	}
 	symSteps = []step{
 		{"symcheck", []string{"lint", "IN"}, "", []int{0, 1, 2}},
-		{"symcheck", []string{"IN", "testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
+		{"symcheck", []string{"IN", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
+		{"symcheck", []string{"diff", "IN", "IN"}, "", []int{0, 1, 2}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0}},
 	}
 )
 
@@ -80,5 +83,5 @@ var seedFiles = []struct {
 	{"walk/minidump/testdata/minidump2.dmp", dumpSteps},
 	{"walk/minidump/testdata/linux-mini.dmp", dumpSteps},
 	{"walk/minidump/testdata/simple-crashpad.dmp", dumpSteps},
-	{"check/testdata/own/cxx-x86_64-gcc12-O2-dw5.elf.sym", symSteps},
+	{"internal/soak/testdata/crash.sym", symSteps},
 }

@@ -1,0 +1,282 @@
+package mutant
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// moreBombs are those in which many parts of a file share a large one: each is
+// small, and what it stands for is their product.
+var moreBombs = []Bomb{
+	{"a million functions at one address", flatFunctions},
+	{"functions below a thousand long scopes", deepScopes},
+	{"functions with one origin, a million DIEs away", originChain},
+	{"functions that are each other's scopes and origins", originScopes},
+	{"inlined calls of one range list in every function", inlinedRanges},
+	{"inlined calls one thousand deep in every function", inlinedTrees},
+	{"units that share a table of files", func() []byte { return sharedLines(nil) }},
+	{"units that share a line program", func() []byte { return sharedLines(bytes.Repeat([]byte{0x4b}, 1<<17)) }},
+	{"units that share an abbreviation table", func() []byte { return sharedAbbrevs(0) }},
+	{"units whose abbreviation tables are the ends of one", func() []byte { return sharedAbbrevs(5) }},
+	{"string offsets that overlap", stringOffsets},
+	{"a line program of the largest steps", func() []byte { return lineFile(bytes.Repeat([]byte{0xff, 2, 0xff, 0xff, 3}, 1<<18)) }},
+	{"a CIE of a million instructions", func() []byte { return bigCIE(bytes.Repeat([]byte{0x90, 1}, 1<<19), nil, 50_000) }},
+	{"a CIE of a long expression", func() []byte { return bigCIE(longExpression(1<<16), nil, 20_000) }},
+	{"an expression in each row", func() []byte {
+		return bigCIE(longExpression(1<<12), bytes.Repeat([]byte{0x41, 0x0e, 8, 0x41, 0x0e, 16}, 400), 100)
+	}},
+	{"remembered states of all registers", func() []byte { return frames(append(allRegisters(), bytes.Repeat([]byte{0x0a}, 1<<20)...), 1) }},
+	{"rows of all registers", func() []byte {
+		return frames(append(allRegisters(), bytes.Repeat([]byte{0x41, 0x0a, 0x0b}, 4000)...), 200)
+	}},
+	{"restored states", func() []byte { return frames(bytes.Repeat([]byte{0x0a, 0x0b}, 1<<20), 1) }},
+	{"SFrame FDEs that share rows", sharedSFrame},
+	{"a Go table whose functions share their lines", sharedGoLines},
+	{"notes that headers share", sharedNotes},
+	{"a million symbols at one address", func() []byte { return symbols([]byte("f\x00"), []int{0}, 1<<20) }},
+}
+
+func flatFunctions() []byte {
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<20), textRange())
+}
+
+// named are the abbreviations 2, a namespace with a name in .debug_str, and 3, a
+// function with one in place.
+func named() []byte {
+	return append(abbrev(2, dwarf.TagNamespace, true, atName, formStrp),
+		abbrev(3, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)...)
+}
+
+func deepScopes() []byte {
+	const depth = 1000
+	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, depth)
+	for i := range uint64(1 << 16) {
+		dies = append(append(dies, 3, 'a'+byte(i%26), 'a'+byte(i/26%26), 'a'+byte(i/676%26), 0), body(textAddr+i%textSize, 1)...)
+	}
+	return dwarfFile(named(), append(dies, make([]byte, depth)...), debug(".debug_str", append(bytes.Repeat([]byte("n"), 1000), 0)))
+}
+
+// originChain: a million declarations, each with the next as its origin, and
+// functions whose origin is the first.
+func originChain() []byte {
+	const count = 1 << 20
+	var dies []byte
+	for i := range count {
+		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+5*(i+1)))
+	}
+	dies = append(dies, 3, 'f', 0)
+	for i := range uint64(1 << 16) {
+		dies = append(append(dies, 4, firstDIE, 0, 0, 0), body(textAddr+i%textSize, 1)...)
+	}
+	return dwarfFile(slices.Concat(abbrev(2, dwarf.TagSubprogram, false, atOrigin, formRef4),
+		abbrev(3, dwarf.TagSubprogram, false, atName, formString),
+		abbrev(4, dwarf.TagSubprogram, false, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)), dies)
+}
+
+// originScopes: functions in each other, each with the one around it as its
+// origin.
+func originScopes() []byte {
+	const depth, size = 1000, 1 + 2 + 4 + 16
+	var dies []byte
+	for i := range depth {
+		dies = le.AppendUint32(append(dies, 2, 'a'+byte(i%26), 0), uint32(firstDIE+max(i-1, 0)*size))
+		dies = append(dies, body(textAddr+uint64(i), textSize-uint64(i))...)
+	}
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
+		append(dies, make([]byte, depth)...))
+}
+
+// pieces is a range list of every other byte of .text.
+func pieces() section {
+	var ranges []byte
+	for i := uint64(0); i < textSize; i += 2 {
+		ranges = append(ranges, body(textAddr+i, textAddr+i+1)...)
+	}
+	return debug(".debug_ranges", append(ranges, make([]byte, 16)...))
+}
+
+// calls are the abbreviations 2, a function, and 3, an inlined call of it with
+// ranges.
+func calls(children bool) []byte {
+	return append(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atLowPC, formAddr, atHighPC, formData8),
+		abbrev(3, dwarf.TagInlinedSubroutine, children, atOrigin, formRef4, atRanges, formSecOffset)...)
+}
+
+func inlinedRanges() []byte {
+	var dies []byte
+	for range 2000 {
+		dies = append(append(dies, 2, 'f', 0), body(textAddr, textSize)...)
+		dies = append(append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, 20)...), 0)
+	}
+	return dwarfFile(calls(false), dies, pieces())
+}
+
+func inlinedTrees() []byte {
+	const depth = 1000
+	var dies []byte
+	for i := range uint64(100) {
+		dies = append(append(dies, 2, 'f', 0), body(textAddr+i, textSize-i)...)
+		dies = append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, depth)...)
+		dies = append(dies, make([]byte, depth+1)...)
+	}
+	return dwarfFile(calls(true), dies, pieces())
+}
+
+// unitsOf are count units of DWARF 4 with one function each, the i-th of which
+// begins with the byte i of .text. abbrev is the distance of their abbreviations.
+func unitsOf(count, abbrev int) (info []byte) {
+	for i := range count {
+		dies := le.AppendUint32([]byte{4, 0}, uint32(abbrev*i))
+		dies = slices.Concat(append(dies, 8, 1, 0, 0, 0, 0, 2, 'f', 0), body(textAddr+uint64(i%textSize), 1), []byte{0})
+		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
+	}
+	return info
+}
+
+func sharedLines(code []byte) []byte {
+	tables := []byte("d\x00\x00")
+	for range 1 << 16 {
+		tables = append(tables, 'f', 0, 1, 0, 0)
+	}
+	abbrevs, program := lineSections(append(tables, 0), code)
+	return build(debug(".debug_info", unitsOf(1<<15, 0)), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
+}
+
+// sharedAbbrevs: units whose tables begin step bytes behind each other's, each of
+// which is an abbreviation.
+func sharedAbbrevs(step int) []byte {
+	var table []byte
+	for i := range 1 << 17 {
+		if step == 0 {
+			table = append(table, byte(3+i)|0x80, byte((3+i)>>7)|0x80, byte((3+i)>>14), 0x2e, 0, 0, 0)
+		} else {
+			table = append(table, byte(3+i%100), 0x2e, 0, 0, 0)
+		}
+	}
+	table = append(table, abbrev(1, dwarf.TagCompileUnit, true, atStmtList, formSecOffset)...)
+	table = append(table, abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)...)
+	return build(debug(".debug_info", unitsOf(1<<16, step)), debug(".debug_abbrev", append(table, 0)))
+}
+
+// Attribute and form of string offsets (DWARF 5, §7.5.4 and §7.5.6).
+const atStrOffsetsBase, formStrx1 = 0x72, 0x25
+
+// stringOffsets: units each of which has another place of one section as the
+// base of its string offsets.
+func stringOffsets() []byte {
+	var info []byte
+	for i := range uint32(1 << 15) {
+		dies := slices.Concat([]byte{5, 0, 1, 8, 0, 0, 0, 0, 1}, le.AppendUint32(nil, i),
+			[]byte{2, byte(i)}, body(textAddr+uint64(i%textSize), 1), []byte{0})
+		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
+	}
+	abbrevs := append(abbrev(1, dwarf.TagCompileUnit, true, atStrOffsetsBase, formSecOffset),
+		append(abbrev(2, dwarf.TagSubprogram, false, atName, formStrx1, atLowPC, formAddr, atHighPC, formData8), 0)...)
+	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_str_offsets", bytes.Repeat([]byte{0, 0, 0, 1}, 1<<14)),
+		debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
+}
+
+// bigCIE has an .eh_frame whose FDEs share a CIE with these instructions.
+func bigCIE(initial, code []byte, count int) []byte {
+	cie := slices.Concat([]byte{0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1}, initial)
+	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
+	for i := range count {
+		fde := le.AppendUint32(nil, uint32(len(data)+4))
+		fde = append(fde, body(textAddr+uint64(i%textSize), max(1, textSize-uint64(i)))...)
+		fde = append(fde, code...)
+		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
+	}
+	s := debug(".eh_frame", append(data, 0, 0, 0, 0))
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}
+
+// longExpression is DW_CFA_expression of register 3: additions.
+func longExpression(size int) []byte {
+	block := append([]byte{0x77, 8}, bytes.Repeat([]byte{0x31, 0x22}, size/2)...) // breg7 8; lit1, plus, …
+	return append(binary.AppendUvarint([]byte{0x10, 3}, uint64(len(block))), block...)
+}
+
+// allRegisters is DW_CFA_offset of 64 registers, each at a place of its own.
+func allRegisters() (code []byte) {
+	for i := range byte(64) {
+		code = append(code, 0x80|i, i+1)
+	}
+	return code
+}
+
+// sharedSFrame has a version 2 section, all FDEs of which use all rows.
+func sharedSFrame() []byte {
+	const fdes, rows = 1 << 14, 1 << 12
+	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
+	for _, v := range []uint32{fdes, rows, rows * 4, 0, fdes * 20} {
+		b = le.AppendUint32(b, v)
+	}
+	for range fdes {
+		b = le.AppendUint32(b, textAddr-0x100000+1<<32) // start, from the section
+		b = le.AppendUint32(b, textSize)
+		b = le.AppendUint32(b, 0) // first row
+		b = le.AppendUint32(b, rows)
+		b = append(b, 1, 0, 0, 0) // FRE start addresses of two bytes
+	}
+	for i := range rows {
+		b = append(le.AppendUint16(b, uint16(i)), 1<<1|1, byte(8+i%64)) // one offset of one byte, from the stack pointer
+	}
+	s := debug(".sframe", b)
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}
+
+// sharedGoLines has a table of Go 1.20 whose functions, one at each byte of
+// .text, have the same line table, which never ends.
+func sharedGoLines() []byte {
+	const header, funcs = 8 + 8*8, textSize
+	lines := bytes.Repeat([]byte{2, 0}, 1<<19) // the next line, and no byte of code
+	names := []byte("f\x00")
+	entries := 4 * (2*funcs + 1)
+	var table, records []byte
+	for i := range uint32(funcs) {
+		table = le.AppendUint32(le.AppendUint32(table, i), uint32(entries+len(records)))
+		for _, v := range []uint32{i, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0} {
+			records = le.AppendUint32(records, v)
+		}
+	}
+	table = le.AppendUint32(table, funcs)
+	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+	at := uint64(header)
+	nameAt := at
+	cuAt := nameAt + uint64(len(names))
+	fileAt := cuAt + 4
+	pcAt := fileAt + 2
+	funcAt := pcAt + 1 + uint64(len(lines)) + 1
+	for _, v := range []uint64{funcs, 1, textAddr, nameAt, cuAt, fileAt, pcAt, funcAt} {
+		b = le.AppendUint64(b, v)
+	}
+	b = slices.Concat(b, names, []byte{0, 0, 0, 0}, []byte("f\x00"), []byte{0}, lines, []byte{0}, table, records)
+	s := debug(".gopclntab", b)
+	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
+	return build(s)
+}
+
+// sharedNotes has sections that are the same notes.
+func sharedNotes() []byte {
+	notes := debug(".note.a", bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}, 1<<17))
+	notes.kind, notes.flags, notes.addr = elf.SHT_NOTE, elf.SHF_ALLOC, 0x100000
+	file := build(notes)
+	at := le.Uint64(file[40:])
+	// The section's header again and again, in front of the build id's.
+	headers := bytes.Clone(file[at:])
+	out := append(bytes.Clone(file[:at]), headers[:64]...)
+	count := 1
+	for ; count < 60_000; count++ {
+		out = append(out, headers[3*64:4*64]...)
+	}
+	out = append(out, headers[64:]...)
+	le.PutUint16(out[60:], uint16(count+len(headers)/64-1))
+	le.PutUint16(out[62:], uint16(count+len(headers)/64-2))
+	return out
+}
