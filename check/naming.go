@@ -155,12 +155,11 @@ func (s *unitScan) path(i int32) scopePath {
 	if i < 0 {
 		return scopePath{}
 	}
-	c := &s.scopes[i]
-	if c.hasPath {
-		return c.path
+	if p, ok := s.paths[i]; ok {
+		return p
 	}
-	p := s.path(c.parent)
-	name := s.scopeName(c)
+	c := &s.scopes[i]
+	p, name := s.path(c.parent), s.scopeName(c)
 	n := uint64(len(p.text) + len(name) + 1)
 	if p.far = p.far || n > 1<<maxNameLog || n > s.pathBytes; p.far {
 		p.text = ""
@@ -168,7 +167,7 @@ func (s *unitScan) path(i int32) scopePath {
 		p.text += name + "\x00"
 		s.pathBytes -= n
 	}
-	c.path, c.hasPath = p, true
+	s.paths[i] = p
 	return p
 }
 

@@ -23,7 +23,9 @@ type unitScan struct {
 	root   *dwarf.Entry
 	lang   int64
 	errs   []error // damage that cost a function
-	// pathBytes is what the paths of scopes may still take, see path.
+	// paths are those of scopes that have been asked for, pathBytes what more of
+	// them may take; see path.
+	paths     map[int32]scopePath
 	pathBytes uint64
 }
 
@@ -56,9 +58,6 @@ type scope struct {
 	parent int32
 	decl   int32  // of the function that it is, -1 for other scopes
 	name   string // empty for one without a name
-	// path is that of the scope and those around it, once it is known.
-	path    scopePath
-	hasPath bool
 }
 
 // dieFrame holds for the children of a DIE.
@@ -76,7 +75,7 @@ func maxListEntries(u *unitHeader) int {
 // scanUnit walks the DIEs of a unit. The error says that the rest of the unit
 // could not be read.
 func (d *dwarfData) scanUnit(ctx context.Context, u *unitHeader, code ranges) (s *unitScan, err error) {
-	s = &unitScan{pathBytes: limits.Names.Max(uint64(d.size))}
+	s = &unitScan{paths: map[int32]scopePath{}, pathBytes: limits.Names.Max(uint64(d.size))}
 	defer func() {
 		if r := recover(); r != nil {
 			err = recovered("debug/dwarf", r)

@@ -41,7 +41,10 @@ func (d *dumper) finish() error {
 		m.Stats.Overlapping += u.overlap
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
-	chunks := slices.Collect(m.funcChunks())
+	var chunks [][]Func
+	for _, funcs := range runs(m.Funcs, (*Func).records) {
+		chunks = append(chunks, funcs)
+	}
 	return d.each(len(chunks), func() func(int) error {
 		return func(i int) error {
 			for k := range chunks[i] {

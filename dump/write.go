@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"symkit/elfx"
 	"symkit/emit"
@@ -66,10 +66,11 @@ func (m *Module) write(out io.Writer) error {
 // A chunk is records that are formatted at once: the function appends them.
 type chunk func(dst []byte) []byte
 
-// How many records are about a chunk, and how many names, which are longer.
+// chunkRecords is about how many records a chunk has. Long names count for
+// several.
 const (
 	chunkRecords = 1 << 13
-	chunkNames   = 1 << 10
+	nameRecord   = 64 // bytes of a name that count for a record
 )
 
 // writeChunks writes the records of all origins and functions, formatted on as
@@ -80,16 +81,22 @@ func (m *Module) writeChunks(w *emit.Writer) {
 		var text []byte
 		for c := range m.chunks() {
 			text = c(text[:0])
-			w.Chunk(text)
+			if w.Chunk(text); w.Flush() != nil {
+				return
+			}
 		}
 		return
 	}
 	var free sync.Pool // of *[]byte
+	var failed atomic.Bool
 	turns := make(chan struct{}, m.jobs)
 	texts := make(chan chan *[]byte, 2*m.jobs) // in order
 	go func() {
 		defer close(texts)
 		for c := range m.chunks() {
+			if failed.Load() {
+				return
+			}
 			text := make(chan *[]byte, 1)
 			texts <- text
 			turns <- struct{}{}
@@ -107,6 +114,7 @@ func (m *Module) writeChunks(w *emit.Writer) {
 	for text := range texts {
 		buf := <-text
 		w.Chunk(*buf)
+		failed.Store(w.Flush() != nil)
 		free.Put(buf)
 	}
 }
@@ -114,15 +122,12 @@ func (m *Module) writeChunks(w *emit.Writer) {
 // chunks yields what formats the origins and then the functions.
 func (m *Module) chunks() iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
-		first := 0
-		for names := range slices.Chunk(m.Origins, chunkNames) {
-			from := first
-			first += len(names)
-			if !yield(func(dst []byte) []byte { return appendOrigins(dst, names, from) }) {
+		for first, names := range runs(m.Origins, func(name *string) int { return 1 + len(*name)/nameRecord }) {
+			if !yield(func(dst []byte) []byte { return appendOrigins(dst, names, first) }) {
 				return
 			}
 		}
-		for funcs := range m.funcChunks() {
+		for _, funcs := range runs(m.Funcs, (*Func).records) {
 			if !yield(func(dst []byte) []byte { return appendFuncs(dst, funcs) }) {
 				return
 			}
@@ -130,21 +135,26 @@ func (m *Module) chunks() iter.Seq[chunk] {
 	}
 }
 
-// funcChunks yields the functions in runs of some thousand records.
-func (m *Module) funcChunks() iter.Seq[[]Func] {
-	return func(yield func([]Func) bool) {
-		from, records := 0, 0
-		for i := range m.Funcs {
-			f := &m.Funcs[i]
-			if records += 1 + len(f.Lines) + 2*len(f.Inlines); records < chunkRecords && i+1 < len(m.Funcs) {
+// runs yields list in runs of some thousand records, each with the index of its
+// first element.
+func runs[T any](list []T, records func(*T) int) iter.Seq2[int, []T] {
+	return func(yield func(int, []T) bool) {
+		from, sum := 0, 0
+		for i := range list {
+			if sum += records(&list[i]); sum < chunkRecords && i+1 < len(list) {
 				continue
 			}
-			if !yield(m.Funcs[from : i+1]) {
+			if !yield(from, list[from:i+1]) {
 				return
 			}
-			from, records = i+1, 0
+			from, sum = i+1, 0
 		}
 	}
+}
+
+// records is about how many records f makes.
+func (f *Func) records() int {
+	return 1 + len(f.Name)/nameRecord + len(f.Lines) + 2*len(f.Inlines)
 }
 
 // appendOrigins appends the records of names, whose numbers begin at first.

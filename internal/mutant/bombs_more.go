@@ -12,9 +12,9 @@ import (
 // moreBombs are those in which many parts of a file share a large one: each is
 // small, and what it stands for is their product.
 var moreBombs = []Bomb{
-	{"a million functions at one address", flatFunctions},
+	{"a quarter of a million functions at one address", flatFunctions},
 	{"functions below a thousand long scopes", deepScopes},
-	{"functions with one origin, a million DIEs away", originChain},
+	{"functions with one origin, a quarter of a million DIEs away", originChain},
 	{"functions that are each other's scopes and origins", originScopes},
 	{"inlined calls of one range list in every function", inlinedRanges},
 	{"inlined calls one thousand deep in every function", inlinedTrees},
@@ -41,7 +41,7 @@ var moreBombs = []Bomb{
 }
 
 func flatFunctions() []byte {
-	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<20), textRange())
+	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18), textRange())
 }
 
 // named are the abbreviations 2, a namespace with a name in .debug_str, and 3, a
@@ -60,10 +60,10 @@ func deepScopes() []byte {
 	return dwarfFile(named(), append(dies, make([]byte, depth)...), debug(".debug_str", append(bytes.Repeat([]byte("n"), 1000), 0)))
 }
 
-// originChain: a million declarations, each with the next as its origin, and
+// originChain: declarations, each with the next as its origin, and
 // functions whose origin is the first.
 func originChain() []byte {
-	const count = 1 << 20
+	const count = 1 << 18
 	var dies []byte
 	for i := range count {
 		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+5*(i+1)))
