@@ -73,7 +73,7 @@ func (d *dumper) addBare(bare []fn, claims [][]claim) {
 			f := bare[c.bare]
 			n := naming{key: d.syms.at(f.lo)[0].name, linkage: true}
 			f.unit = uint32(ui)
-			text, _ := n.text()
+			text, _ := n.text(&d.demangler)
 			f.name = d.names.add(text)
 			d.funcs = append(d.funcs, f)
 			d.m.Funcs = append(d.m.Funcs, Func{Addr: f.lo - d.bias, Lines: c.lines})

@@ -15,6 +15,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
+	"symkit/dump/names"
 	"symkit/elfx"
 	"symkit/internal/limits"
 	"symkit/internal/wire"
@@ -59,10 +60,11 @@ type dumper struct {
 	symLanguage uint16
 	m           *Module
 
-	namings []naming // of every function of every unit
-	funcs   []fn
-	names   *nameTable
-	files   fileTable
+	namings   []naming        // of every function of every unit
+	demangler names.Demangler // of the stages that have one goroutine
+	funcs     []fn
+	names     *nameTable
+	files     fileTable
 }
 
 // Dump reads img and returns its records. Damage costs the unit, function or

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"symkit/dump/dwarfx"
+	"symkit/dump/names"
 	"symkit/internal/limits"
 )
 
@@ -104,6 +105,7 @@ func (d *dumper) resolveNames() error {
 	var total atomic.Uint64 // bytes of all texts
 	tooMuch := func(text int) bool { return total.Add(uint64(text)) > limits.Names.Max(size) }
 	err := d.each(len(chunks)+1, func() func(int) error {
+		var demangler names.Demangler
 		return func(i int) error {
 			half := len(chunks) / 2
 			if i == half {
@@ -116,13 +118,13 @@ func (d *dumper) resolveNames() error {
 			c := chunks[i]
 			for _, id := range c.ids {
 				e := d.names.at(id)
-				e.text, e.plain = e.naming.text()
+				e.text, e.plain = e.naming.text(&demangler)
 				if tooMuch(len(e.text)) {
 					break
 				}
 			}
 			if c.group.left.Add(-int32(len(c.ids))) == 0 {
-				d.qualify(c.group, tooMuch)
+				d.qualify(c.group, &demangler, tooMuch)
 				d.discard(c.group.unit)
 			}
 			if tooMuch(0) {
@@ -148,7 +150,7 @@ func (d *dumper) discard(u *dwarfx.Unit) {
 
 // qualify puts the scopes in front of the names of a group that lack them, until
 // tooMuch says that their bytes are.
-func (d *dumper) qualify(g *nameGroup, tooMuch func(text int) bool) {
+func (d *dumper) qualify(g *nameGroup, demangler *names.Demangler, tooMuch func(text int) bool) {
 	var todo []*named
 	for _, id := range g.ids {
 		if e := d.names.at(id); e.plain {
@@ -166,7 +168,7 @@ func (d *dumper) qualify(g *nameGroup, tooMuch func(text int) bool) {
 	// Damage that keeps a scope from being read was met by the scan.
 	_ = g.unit.Data().Parents(g.unit, refs, func(i int, parents []dwarfx.Ref) {
 		e := todo[i]
-		x := scoper{language: e.language}
+		x := scoper{language: e.language, demangler: demangler}
 		scope := x.scope(g.unit, parents, e.text)
 		if !tooMuch(len(scope)) {
 			e.text = scope + e.text

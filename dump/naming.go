@@ -67,9 +67,9 @@ func (n *naming) scoped() bool { return !n.linkage && n.language.Separator() != 
 // text is the name to write; plain tells that its scope is to be put in front.
 // A linkage name that is not mangled is an assembler label: glibc's __GI_warn
 // is the function warn.
-func (n *naming) text() (text string, plain bool) {
+func (n *naming) text(demangler *names.Demangler) (text string, plain bool) {
 	if n.linkage {
-		if text, ok := names.ForLanguage(uint16(n.language), n.key); ok {
+		if text, ok := demangler.ForLanguage(uint16(n.language), n.key); ok {
 			return text, false
 		}
 	}

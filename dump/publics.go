@@ -1,9 +1,6 @@
 package dump
 
-import (
-	"symkit/dump/names"
-	"symkit/emit"
-)
+import "symkit/emit"
 
 // collectPublics makes a PUBLIC of every code symbol that no FUNC covers, the
 // best alias where there are several, and of every PLT slot.
@@ -34,7 +31,7 @@ func (d *dumper) collectPublics() error {
 
 // publicName is a symbol's name as people read it.
 func (d *dumper) publicName(symbol []byte) []byte {
-	if text, ok := names.ForLanguage(d.symLanguage, symbol); ok {
+	if text, ok := d.demangler.ForLanguage(d.symLanguage, symbol); ok {
 		return []byte(text)
 	}
 	return symbol

@@ -10,8 +10,9 @@ import (
 
 // scoper puts names together from the DIEs around a declaration.
 type scoper struct {
-	language dwarfx.Language
-	depth    int // of scopes that are themselves declared elsewhere
+	language  dwarfx.Language
+	demangler *names.Demangler
+	depth     int // of scopes that are themselves declared elsewhere
 }
 
 // maxScopeDepth bounds scopes within scopes: a class in a function in a class
@@ -54,7 +55,7 @@ func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string
 		return "", false
 	}
 	if tag == dwarf.TagSubprogram && len(n.Linkage) > 0 {
-		if text, ok := names.ForLanguage(uint16(x.language), n.Linkage); ok {
+		if text, ok := x.demangler.ForLanguage(uint16(x.language), n.Linkage); ok {
 			return text, true
 		}
 	}

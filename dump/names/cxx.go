@@ -2,7 +2,6 @@ package names
 
 import (
 	"bytes"
-	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -37,27 +36,23 @@ func isDeep(name []byte) bool {
 // cxx demangles the names of the Itanium C++ ABI. Most of them cxxTree knows,
 // at a tenth of the library's cost; the others, with expressions, conversions to template
 // parameters and the like, and all that are damaged, are the library's.
-func cxx(name []byte) (text string, ok bool) {
+func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	if len(name) > cxxMaxInput {
 		return "", false
 	}
-	if text, ok = cxxFast(name); ok || isDeep(name) {
+	if text, ok = d.cxxFast(name); ok || isDeep(name) {
 		return text, ok
 	}
 	return cxxLibrary(name)
 }
 
-// cxxTrees are the trees not in use.
-var cxxTrees = sync.Pool{New: func() any { return new(cxxTree) }}
-
 // cxxFast demangles what cxxTree knows, to the very text that the library gives.
-func cxxFast(name []byte) (text string, ok bool) {
+func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
 		return "", false
 	}
-	x := cxxTrees.Get().(*cxxTree)
-	defer cxxTrees.Put(x)
+	x := &d.tree
 	x.reset(rest)
 	if a := x.encoding(false); !x.failed {
 		x.depth = 0
@@ -66,7 +61,7 @@ func cxxFast(name []byte) (text string, ok bool) {
 	if x.failed || len(x.out) > MaxLength {
 		return "", false
 	}
-	return string(x.out), true
+	return d.texts.add(x.out), true
 }
 
 // cxxLibrary demangles with the library.

@@ -7,13 +7,17 @@ func (x *cxxTree) number() (n int) {
 	if !isDigit(x.peek()) {
 		x.fail()
 	}
-	for isDigit(x.peek()) {
-		if n = n*10 + int(x.in[x.pos]-'0'); n > 1<<24 {
+	for i, c := range x.in[x.pos:] {
+		if !isDigit(c) {
+			x.pos += i
+			return n
+		}
+		if n = n*10 + int(c-'0'); n > 1<<24 {
 			x.fail()
 			return 0
 		}
-		x.pos++
 	}
+	x.pos = len(x.in)
 	return n
 }
 
@@ -143,16 +147,23 @@ func (x *cxxTree) prefix() (name ref) {
 	return 0
 }
 
-// structor reads <ctor-dtor-name>; last is the name in front of it.
+// structor reads <ctor-dtor-name>; last is the name in front of it. What a
+// constructor is inherited from is not written.
 func (x *cxxTree) structor(c byte, last ref) ref {
-	kind, kinds := kindCtor, "12345"
-	if c == 'D' {
+	kind, kinds, inherits := kindCtor, "12345", false
+	if x.pos++; c == 'D' {
 		kind, kinds = kindDtor, "01245"
+	} else {
+		inherits = x.accept('I')
 	}
-	if last == 0 || bytes.IndexByte([]byte(kinds), x.peek2()) < 0 {
+	if last == 0 || bytes.IndexByte([]byte(kinds), x.peek()) < 0 {
 		return x.fail()
 	}
-	x.pos += 2
+	x.pos++
+	base := ref(0)
+	if inherits {
+		base = x.typ()
+	}
 	for {
 		n := &x.nodes[last]
 		switch n.kind {
@@ -161,7 +172,7 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 		case kindQualified, kindLocal:
 			last = n.b
 		default:
-			return x.tags(x.one(kind, last))
+			return x.tags(x.two(kind, last, base))
 		}
 		if n.flags&flagParam != 0 {
 			return x.fail()
@@ -206,11 +217,16 @@ func (x *cxxTree) sourceName() ref {
 	}
 	from := x.pos
 	x.pos += n
-	if rest, ok := bytes.CutPrefix(x.in[from:x.pos], []byte("_GLOBAL_")); ok && len(rest) > 2 && rest[1] == 'N' &&
-		(rest[0] == '_' || rest[0] == '.' || rest[0] == '$') {
+	if x.in[from] == '_' && isAnonymous(x.in[from:x.pos]) {
 		return x.word(wordAnonymous)
 	}
 	return x.add(cxxNode{kind: kindName, text: [2]uint32{uint32(from), uint32(x.pos)}})
+}
+
+// isAnonymous tells what GCC calls a namespace without a name.
+func isAnonymous(name []byte) bool {
+	rest, ok := bytes.CutPrefix(name, []byte("_GLOBAL_"))
+	return ok && len(rest) > 2 && rest[1] == 'N' && (rest[0] == '_' || rest[0] == '.' || rest[0] == '$')
 }
 
 // operatorName reads <operator-name>.

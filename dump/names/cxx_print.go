@@ -54,6 +54,10 @@ func (x *cxxTree) pop() ref {
 // is left to the library.
 func (x *cxxTree) write(a ref) {
 	n := &x.nodes[a]
+	if n.kind <= kindOperator { // half of all: nothing is below it
+		x.writeWord(n)
+		return
+	}
 	if x.steps++; n.busy || len(x.out) > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
 		x.fail()
 		return
@@ -68,8 +72,8 @@ func (x *cxxTree) write(a ref) {
 	x.leave()
 }
 
-// writeName writes what has no type around it.
-func (x *cxxTree) writeName(a ref, n *cxxNode) {
+// writeWord writes what is text by itself.
+func (x *cxxTree) writeWord(n *cxxNode) {
 	switch n.kind {
 	case kindName:
 		x.putText(n.text)
@@ -79,6 +83,14 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 		x.puts(cxxBuiltins[n.text[0]])
 	case kindOperator:
 		x.puts(cxxOperators[n.text[0]])
+	default:
+		x.fail()
+	}
+}
+
+// writeName writes what has no type around it.
+func (x *cxxTree) writeName(a ref, n *cxxNode) {
+	switch n.kind {
 	case kindLiteralOp:
 		x.puts(`operator"" `)
 		x.writeBraced(n.a)

@@ -23,6 +23,8 @@ var cxxKnown = []struct{ rule, in, want string }{
 	{"§5.1.3 conversion of a template", "_ZN3fooIiEcvSt6vectorIiSaIiEEEv", "foo<int>::operator std::vector<int, std::allocator<int> >()"},
 	{"§5.1.4 constructor", "_ZN3fooIiEC1Ev", "foo<int>::foo()"},
 	{"§5.1.4 constructor template", "_ZN3fooC2IiEET_", "foo::foo<int>(int)"},
+	{"§5.1.4 inherited constructor", "_ZN1bIcECI21aIcEEv", "b<char>::b()"},
+	{"§5.1.4 inherited constructor, substitution", "_ZN1bCI21aIcEES0_", "b::b(a)"},
 	{"§5.1.4 destructor", "_ZN3foo3barD0Ev", "foo::bar::~bar()"},
 	{"§5.1.4 thunk", "_ZThn16_N1B1fEv", "non-virtual thunk to B::f()"},
 	{"§5.1.4 virtual thunk", "_ZTv0_n24_N1B1fEv", "virtual thunk to B::f()"},
@@ -99,6 +101,13 @@ var cxxKnown = []struct{ rule, in, want string }{
 	{"§5.1.10 tagged", "_Z1fSsB5cxx11S0_", "f(std::string[abi:cxx11], std::string[abi:cxx11])"},
 }
 
+// cxxFast is Demangler.cxxFast.
+func cxxFast(name []byte) (text string, ok bool) {
+	d := demanglers.Get().(*Demangler)
+	defer demanglers.Put(d)
+	return d.cxxFast(name)
+}
+
 // TestCxxKnown: they come out as from the library, without it.
 func TestCxxKnown(t *testing.T) {
 	for _, test := range cxxKnown {
@@ -126,7 +135,8 @@ var cxxLeft = []struct{ why, in string }{
 	{"no name in N", "_ZNEv"},
 	{"constructor of nothing", "_ZNC1Ev"},
 	{"constructor of another kind", "_ZN1aC9Ev"},
-	{"inheriting constructor", "_ZN1aCI11bEi"},
+	{"inherited from nothing", "_ZN1aCI1Ei"},
+	{"inherited from a parameter", "_ZN1aCI1T_Ei"},
 	{"destructor of another kind", "_ZN1aD3Ev"},
 	{"constructor of std::string", "_ZNSsC1Ev"},
 	{"unknown operator", "_ZN1aqqEv"},

@@ -27,7 +27,7 @@ const (
 	kindDefaultArg         // a, in default argument number n
 	kindTemplate           // a<list>
 	kindTagged             // a[abi:b]
-	kindCtor               // constructor named a
+	kindCtor               // constructor named a, inherited from b if that is not 0
 	kindDtor               // ~a
 	kindClosure            // {lambda(list)#n}
 	kindUnnamed            // {unnamed type#n}

@@ -7,10 +7,9 @@ func (x *cxxTree) typ() ref {
 	if !x.enter() {
 		return 0
 	}
-	defer x.leave()
 	q := x.qualifiers()
 	a, candidate := x.bareType(q != 0)
-	if x.failed {
+	if x.leave(); x.failed {
 		return 0
 	}
 	if candidate {

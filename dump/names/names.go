@@ -9,6 +9,7 @@ package names
 
 import (
 	"bytes"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -37,6 +38,18 @@ const (
 	langAda2012   = 0x2f
 )
 
+// Demangler turns many names into text. It uses its memory again, and the texts
+// share large pieces of some: none is given up before all of a piece are. It is
+// for one goroutine; the zero one is ready.
+type Demangler struct {
+	tree  cxxTree
+	texts texts
+}
+
+// demanglers are those not in use by Demangle and ForLanguage, each of whose
+// texts has its own memory.
+var demanglers = sync.Pool{New: func() any { return &Demangler{texts: texts{single: true}} }}
+
 // Demangle returns the readable form of a linkage name of unknown language. Ok
 // is false for a name that stays as it is, which is then the text: a plain C
 // name is never changed, but for the suffix of a compiler's copy (see Base).
@@ -46,18 +59,25 @@ func Demangle(linkage []byte) (text string, ok bool) { return ForLanguage(0, lin
 // number. It also reads what only the language tells from C's names, and leaves
 // Go's and Zig's names alone, which have dots of their own.
 func ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
+	d := demanglers.Get().(*Demangler)
+	defer demanglers.Put(d)
+	return d.ForLanguage(lang, linkage)
+}
+
+// ForLanguage is the function of that name.
+func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
 	if len(linkage) > maxInput || lang == langGo || lang == langZig {
 		return string(linkage), false
 	}
 	base := Base(linkage)
-	if text, ok = schemes(lang, linkage, base); ok && fits(text, linkage) {
+	if text, ok = d.schemes(lang, linkage, base); ok && fits(text, linkage) {
 		return text, true
 	}
 	return string(base), len(base) < len(linkage)
 }
 
 // schemes tries one after the other. Those of C++ and Rust know suffixes themselves.
-func schemes(lang uint16, linkage, base []byte) (text string, ok bool) {
+func (d *Demangler) schemes(lang uint16, linkage, base []byte) (text string, ok bool) {
 	switch lang {
 	case langAda83, langAda95, langAda2005, langAda2012:
 		text, ok = ada(base)
@@ -65,7 +85,7 @@ func schemes(lang uint16, linkage, base []byte) (text string, ok bool) {
 		text, ok = swift(base)
 	}
 	if !ok {
-		text, ok = mangled(linkage)
+		text, ok = d.mangled(linkage)
 	}
 	if !ok {
 		text, ok = other(base)
@@ -87,7 +107,7 @@ func fits(text string, linkage []byte) bool {
 
 // mangled handles the schemes whose names have a form of their own, suffixes
 // included.
-func mangled(name []byte) (string, bool) {
+func (d *Demangler) mangled(name []byte) (string, bool) {
 	if len(name) < 3 || name[0] != '_' {
 		return "", false
 	}
@@ -98,9 +118,9 @@ func mangled(name []byte) (string, bool) {
 		if text, ok := rustLegacy(name); ok {
 			return text, true
 		}
-		return cxx(name)
+		return d.cxx(name)
 	case bytes.HasPrefix(name, []byte("___Z")), bytes.HasPrefix(name, []byte("_GLOBAL_")):
-		return cxx(name)
+		return d.cxx(name)
 	}
 	return "", false
 }

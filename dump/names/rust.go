@@ -20,7 +20,7 @@ var rustEscapes = map[string]string{
 // an identifier, such as that of __rust_begin_short_backtrace.
 func rustLegacy(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_ZN"))
-	if !ok || !bytes.Contains(s, []byte("17h")) {
+	if !ok || !hasRustHash(s) {
 		return "", false
 	}
 	var out, last []byte
@@ -44,6 +44,15 @@ func rustLegacy(name []byte) (string, bool) {
 		return "", false
 	}
 	return string(out), len(out) > 0
+}
+
+// hasRustHash tells C++'s names, most of all, from those that may end in a hash.
+func hasRustHash(s []byte) bool {
+	if dot := bytes.IndexByte(s, '.'); dot >= 0 { // in an identifier or of a suffix
+		return bytes.Contains(s, []byte("17h"))
+	}
+	const end = len("17h0123456789abcdefE")
+	return len(s) > end && string(s[len(s)-end:][:3]) == "17h"
 }
 
 // isRustHash tells whether s is h and 16 hexadecimal digits. Five different

@@ -18,6 +18,9 @@ var cloneSuffixes = [...]struct {
 // Base returns a linkage name without such suffixes: "parse.constprop.0.cold"
 // is "parse". A number alone ("inner.3", a nested function) is no suffix.
 func Base(linkage []byte) []byte {
+	if bytes.IndexByte(linkage, '.') < 0 {
+		return linkage
+	}
 	for {
 		head := cutNumber(linkage)
 		numbered := len(head) < len(linkage)
