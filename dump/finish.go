@@ -66,12 +66,6 @@ func (f *Func) renumber(files, origins []uint32) {
 	}
 }
 
-// origin is the name of an inlined function and its number so far.
-type origin struct {
-	text string
-	id   uint32
-}
-
 // sortedOrigins returns the names of inlined functions in order, each once, and
 // for each name's number its place there.
 func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
@@ -85,10 +79,10 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 			}
 		}
 	}
-	list := make([]origin, 0, count)
+	list := make([]numbered, 0, count)
 	for id, used := range used {
 		if used {
-			list = append(list, origin{id: uint32(id)})
+			list = append(list, numbered{id: uint32(id)})
 		}
 	}
 	if list, err = d.sortOrigins(list); err != nil {
@@ -104,10 +98,9 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 	return names, place, nil
 }
 
-// sortOrigins fills in the names and sorts by them: each goroutine a part, which
-// are then merged.
-func (d *dumper) sortOrigins(list []origin) ([]origin, error) {
-	byName := func(a, b origin) int { return cmp.Compare(a.text, b.text) }
+// sortOrigins fills in the names and sorts by them: first by how they begin, each
+// goroutine a part, then those that begin in the same way.
+func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
 	size := len(list)/max(d.opt.Jobs, 1) + 1
 	parts := slices.Collect(slices.Chunk(list, size))
 	err := d.each(len(parts), func() func(int) error {
@@ -115,25 +108,44 @@ func (d *dumper) sortOrigins(list []origin) ([]origin, error) {
 			for k := range parts[i] {
 				o := &parts[i][k]
 				o.text = emit.OriginName(d.names.at(o.id).text)
+				o.key = keyAt(o.text, 0)
 			}
-			slices.SortFunc(parts[i], byName)
+			slices.SortFunc(parts[i], byKey)
 			return nil
 		}
 	})
 	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
+	list = mergeAll(parts, byKey)
+	var same [][]numbered
+	for rest := list; len(rest) > 0; {
+		n := equalKeys(rest)
+		same = append(same, rest[:n])
+		rest = rest[n:]
+	}
+	slices.SortFunc(same, func(a, b []numbered) int { return cmp.Compare(len(b), len(a)) })
+	return list, d.each(len(same), func() func(int) error {
+		return func(i int) error {
+			sortSame(same[i], 0)
+			return nil
+		}
+	})
+}
+
+// mergeAll makes one sorted list of some, of which there is at least one.
+func mergeAll[T any](parts [][]T, compare func(a, b T) int) []T {
 	for len(parts) > 1 {
-		var merged [][]origin
+		var merged [][]T
 		for pair := range slices.Chunk(parts, 2) {
 			if len(pair) == 2 {
-				pair[0] = mergeSorted(pair[0], pair[1], byName)
+				pair[0] = mergeSorted(pair[0], pair[1], compare)
 			}
 			merged = append(merged, pair[0])
 		}
 		parts = merged
 	}
-	return parts[0], nil
+	return parts[0]
 }
 
 // mergeSorted makes one sorted list of two.
