@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// BenchmarkZlib inflates a generated sample and, when SYMKIT_CORPUS is set, the
-// .debug_info of its largest ceph-osd and OpenJDK debug files. The peer
+// BenchmarkZlib inflates a generated sample and, when SYMKIT_CORPUS is set,
+// sections of its largest ceph-osd and OpenJDK debug files. The peer
 // compress/zlib is measured in the same run: on a shared machine only the ratio
 // means something.
 func BenchmarkZlib(b *testing.B) {
@@ -20,8 +20,10 @@ func BenchmarkZlib(b *testing.B) {
 	benchmark(b, "sample", deflate(b, plain, 6), len(plain))
 	for _, name := range []string{"ceph-osd-dbg", "openjdk-17-dbg"} {
 		if dir := os.Getenv("SYMKIT_CORPUS"); dir != "" {
-			src, size := debugInfo(b, filepath.Join(dir, name))
-			benchmark(b, name, src, size)
+			for _, section := range []string{".debug_info", ".debug_line", ".debug_str"} {
+				src, size := stream(b, filepath.Join(dir, name), section)
+				benchmark(b, name+section, src, size)
+			}
 		}
 	}
 }
@@ -51,9 +53,9 @@ func benchmark(b *testing.B, name string, src []byte, size int) {
 	})
 }
 
-// debugInfo returns the zlib stream of .debug_info of the largest debug file
-// below dir, and its inflated size.
-func debugInfo(b *testing.B, dir string) (src []byte, size int) {
+// stream returns the zlib stream of a section of the largest debug file below
+// dir, and its inflated size.
+func stream(b *testing.B, dir, section string) (src []byte, size int) {
 	files, err := filepath.Glob(filepath.Join(dir, "usr/lib/debug/.build-id/*/*.debug"))
 	if err != nil || len(files) == 0 {
 		b.Fatalf("no debug files in %s: %v", dir, err)
@@ -72,9 +74,9 @@ func debugInfo(b *testing.B, dir string) (src []byte, size int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := f.Section(".debug_info")
+	s := f.Section(section)
 	if s == nil || s.Flags&elf.SHF_COMPRESSED == 0 || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
-		b.Fatalf("%s: no compressed 64-bit .debug_info", largest)
+		b.Fatalf("%s: no compressed 64-bit %s", largest, section)
 	}
 	raw := data[s.Offset:][:s.FileSize]
 	const chdrSize = 24 // Elf64_Chdr

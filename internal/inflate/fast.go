@@ -40,9 +40,11 @@ func store8(base unsafe.Pointer, at int, v uint64) {
 // either end is reached. It rejects nothing: it stops in front of whatever is
 // not a good literal or match, and careful looks at that.
 //
-// The state is in local variables, as they must be in registers. e is always
-// the entry for the next bits, not yet consumed: looked up before the match
-// in front of it is copied, so that the two overlap. count is exact in its low
+// The state is in local variables, as they must be in registers: nothing is
+// called, since that would move all of them to the stack and back. e is always
+// the entry for the next bits, not yet consumed: looked up before the bits are
+// refilled and before the match in front of it is copied, so that all three
+// overlap. count is exact in its low
 // 6 bits only, which is all a shift looks at; subtracting whole entries saves
 // masking them. Indexing slices would be checked at each of a dozen places a
 // round, which costs a quarter of the speed; hence unsafe:
@@ -68,7 +70,8 @@ func (d *decoder) fast() {
 	e := d.lit[bits&(1<<litBits-1)]
 	for in <= inEnd && out <= outEnd {
 		// 56 bits are there: enough for a literal of maxCodeBits and one of
-		// litBits, or one literal and a length with its 5 extra bits.
+		// litBits, or one literal and a length with its 5 extra bits; and for
+		// the lookup behind either.
 		if int32(e) < 0 {
 			*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
 			out++
@@ -80,10 +83,10 @@ func (d *decoder) fast() {
 				out++
 				bits >>= e & bitsMask
 				count -= uint(e)
+				e = d.lit[bits&(1<<litBits-1)]
 				bits |= load8(src, in) << (count & 63)
 				in += int(^count & 63 >> 3)
 				count |= 56
-				e = d.lit[bits&(1<<litBits-1)]
 				continue
 			}
 		}
@@ -100,13 +103,10 @@ func (d *decoder) fast() {
 		length := int(e>>valueShift) + int(bits&(1<<(e&bitsMask)-1)>>(e>>codeShift&bitsMask))
 		bits >>= e & bitsMask
 		count -= uint(e)
-
-		if uint8(count) < maxDistBits {
-			bits |= load8(src, in) << (count & 63)
-			in += int(^count & 63 >> 3)
-			count |= 56
-		}
 		f := d.dist[bits&(1<<distBits-1)]
+		bits |= load8(src, in) << (count & 63)
+		in += int(^count & 63 >> 3)
+		count |= 56
 		if f&(entryStop|entrySub) != 0 {
 			if f&entrySub != 0 {
 				f = d.dist[(f>>valueShift+uint32(bits>>distBits)&(1<<(f>>codeShift&codeMask)-1))&distMask]
@@ -123,20 +123,24 @@ func (d *decoder) fast() {
 		}
 		bits >>= f & bitsMask
 		count -= uint(f)
+		e = d.lit[bits&(1<<litBits-1)]
 		bits |= load8(src, in) << (count & 63)
 		in += int(^count & 63 >> 3)
 		count |= 56
-		e = d.lit[bits&(1<<litBits-1)]
 
+		from := out - distance
 		if distance >= 8 {
-			from := out - distance
 			store8(dst, out, load8(dst, from))
 			store8(dst, out+8, load8(dst, from+8))
 			for i := 16; i < length; i += 8 {
 				store8(dst, out+i, load8(dst, from+i))
 			}
-		} else {
-			copyPattern(dst, out, distance, length)
+		} else { // the bytes in front of out are repeated
+			p := &patterns[distance&7]
+			w := load8(dst, from) << (p.drop & 63) >> (p.drop & 63) * p.times
+			for i := 0; i < length; i += int(p.step) {
+				store8(dst, out+i, w)
+			}
 		}
 		out += length
 	}
@@ -147,20 +151,21 @@ func (d *decoder) fast() {
 	}
 }
 
-// patternStep is the largest multiple of a distance below 8 that is at most 8:
-// so far a word of the repeated pattern can be moved and still fit.
-var patternStep = [8]uint8{1: 8, 2: 8, 3: 6, 4: 8, 5: 5, 6: 6, 7: 7}
-
-// copyPattern copies a match whose distance is less than a word: the bytes in
-// front of out are repeated. It writes up to 7 bytes more than length.
-func copyPattern(dst unsafe.Pointer, out, distance, length int) {
-	width := uint(distance) * 8
-	w := load8(dst, out-distance) & (1<<width - 1)
-	w |= w << width
-	w |= w << (2 * width)
-	w |= w << (4 * width)
-	step := int(patternStep[distance&7])
-	for i := 0; i < length; i += step {
-		store8(dst, out+i, w)
-	}
+// patterns is how a match is written whose distance is less than a word, by
+// distance: what the word in front has too much is dropped, the rest multiplied
+// so that it repeats. step is the largest multiple of the distance up to 8: so
+// far such a word can be moved and still fit. No distance is 0; step is not, so
+// that the loop ends.
+var patterns = [8]struct {
+	times      uint64
+	drop, step uint8
+}{
+	0: {1, 0, 8},
+	1: {0x0101010101010101, 56, 8},
+	2: {0x0001000100010001, 48, 8},
+	3: {1 | 1<<24 | 1<<48, 40, 6},
+	4: {1 | 1<<32, 32, 8},
+	5: {1 | 1<<40, 24, 5},
+	6: {1 | 1<<48, 16, 6},
+	7: {1 | 1<<56, 8, 7},
 }
