@@ -17,14 +17,15 @@ func (d *dumper) writeFrames(frames, second []frame) error {
 	results := make([]merger, n)
 	err := d.each(n, func() func(int) error {
 		m := newMerger(d, second)
+		var out []byte
 		return func(i int) error {
 			m.reset()
-			var out []byte
+			out = out[:0]
 			for _, f := range frames[i*chunk : min((i+1)*chunk, len(frames))] {
 				m.frame(&f)
 				out = d.appendCFI(out, m.text)
 			}
-			d.m.CFI[i] = slices.Clip(out)
+			d.m.CFI[i] = slices.Clone(out)
 			results[i] = merger{agreement: m.agreement, stats: m.text.Stats, errs: m.errs}
 			m.errs = nil
 			return nil

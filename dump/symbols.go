@@ -76,6 +76,7 @@ func (d *dumper) addSymbols(table *elfx.SymbolTable) {
 	}
 	thumb := d.img.Main.Machine == elf.EM_ARM
 	opd := d.descriptors()
+	d.syms = slices.Grow(d.syms, len(table.Symbols))
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
 		if s.Shndx == elfx.ShnUndef || s.Shndx == elfx.ShnAbs && s.Type != elf.STT_FUNC || d.unloaded(s) {

@@ -107,6 +107,7 @@ func (d *dumper) deref(addr uint64) (uint64, bool) {
 
 // listFrames returns the FDEs of s whose code is in the file.
 func (d *dumper) listFrames(s *cfi.Section) (frames []frame) {
+	var fdes []cfi.FDE // a block of those that frames point to
 	for fde, err := range s.FDEs() {
 		switch {
 		case err != nil:
@@ -117,7 +118,11 @@ func (d *dumper) listFrames(s *cfi.Section) (frames []frame) {
 		case fde.Begin < d.bias:
 			d.m.Stats.BelowLoad++
 		default:
-			frames = append(frames, frame{lo: fde.Begin, hi: fde.End, fde: &fde})
+			if len(fdes) == cap(fdes) {
+				fdes = make([]cfi.FDE, 0, 256)
+			}
+			fdes = append(fdes, fde)
+			frames = append(frames, frame{lo: fde.Begin, hi: fde.End, fde: &fdes[len(fdes)-1]})
 		}
 	}
 	return frames
@@ -142,6 +147,9 @@ func disjoint(frames []frame) []frame {
 // union adds to a what b has for other PCs. Each is disjoint, and so is the
 // result.
 func union(a, b []frame) []frame {
+	if len(a) == 0 {
+		return b
+	}
 	out := slices.Clone(a)
 	i := 0 // the first of a that ends above what of b is left
 	for _, f := range b {
