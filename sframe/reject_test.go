@@ -153,7 +153,7 @@ func TestSegmentTail(t *testing.T) {
 // TestSharing: FDEs that all count the same FREs are refused from the one on
 // that exceeds maxSharing, for decoding would take quadratic time.
 func TestSharing(t *testing.T) {
-	const n, within = 20, 12
+	const n, within = 40, 24
 	data := assemble(t, v2+strings.Repeat("fde 0 16 addr1\n", n)+"fde 0 16 addr1\nfre 0 sp 8\nfre 1 sp 8\n")
 	for i := range n {
 		data[28+20*i+12] = 2 // FREs, of 2 bytes or more; 6 are there
