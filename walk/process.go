@@ -39,6 +39,9 @@ type Process struct {
 	// dump does not tell.
 	Mappings []Mapping
 	Memory   Memory
+	// Entry is where the kernel had the program begin (AT_ENTRY): the first
+	// instruction of its _start, or of the dynamic linker's. 0: unknown.
+	Entry uint64
 	// PACMask has the bits set that pointer authentication uses in an address
 	// of code (arm64); 0 means that they are not known.
 	PACMask uint64
@@ -202,6 +205,13 @@ func (m *Module) executes(addr uint64) bool {
 	}
 	return false
 }
+
+// startSize bounds the bytes from the first instruction of _start to where its
+// call returns, on any CPU.
+const startSize = 64
+
+// inStart tells whether a return address is one in _start, which has no caller.
+func (p *Process) inStart(ra uint64) bool { return p.Entry != 0 && ra-p.Entry-1 < startSize }
 
 // lowestPC: no code lies in the first page; a return address below it is the
 // end of the stack.

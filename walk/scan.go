@@ -42,7 +42,9 @@ const (
 
 // byScan looks for a return address above the stack pointer: the nearest
 // one after a call of the very function that the frame is in, else the nearest
-// one.
+// one. Where the frame pointer is 0, as _start leaves it, only what called the
+// program's main is between the two: there the one in _start is better than
+// those in other modules than the frame's.
 func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	switch {
 	case w.maxScanned == 0:
@@ -60,7 +62,9 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	word := uint64(w.cpu.arch.WordSize)
 	sp := w.cpu.sp(r)
 	nearest, err := uint64(0), errors.New("no return address in reach")
-	hit := false
+	hit, foreign := false, false
+	fp, known := r.Get(w.cpu.fp)
+	last := w.cpu.hasFP && known && fp == 0
 	for i := range n {
 		at := w.cpu.narrow(sp + i*word)
 		ra, ok := w.eval.word(at)
@@ -71,12 +75,12 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 		if f.Trust == TrustLeaf && w.returnAddr(ra) == f.PC || !w.scanHit(ra) {
 			continue // a leaf's saved link register led to f itself
 		}
-		if w.calls(ra, f) {
+		if w.calls(ra, f) || last && (!hit || foreign) && w.p.inStart(w.returnAddr(ra)) {
 			nearest, hit = at, true
 			break
 		}
 		if !hit {
-			nearest, hit = at, true
+			nearest, hit, foreign = at, true, w.p.ModuleAt(w.returnAddr(ra)) != f.Module
 		}
 	}
 	if !hit {
@@ -111,6 +115,9 @@ func (w *walker) scanHit(ra uint64) bool {
 	addr := w.returnAddr(ra)
 	if addr < lowestPC || !w.returnsToCode(ra) {
 		return false
+	}
+	if addr == w.p.Entry && w.p.Memory.Bytes(addr-1, 1) == nil {
+		return false // no call is known to be before _start; startup code keeps its address on the stack
 	}
 	m := w.p.ModuleAt(addr - 1)
 	if m == nil {

@@ -14,10 +14,13 @@ import (
 	"symkit/emit"
 )
 
-// fixed supplies the same text for every module.
+// fixed supplies the same text for every module; if it is empty, no symbols.
 type fixed string
 
 func (f fixed) Symbols(context.Context, *Module) *Symbols {
+	if f == "" {
+		return &Symbols{}
+	}
 	return &Symbols{Index: emit.NewIndex([]byte(f)), From: "text"}
 }
 

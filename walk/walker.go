@@ -165,7 +165,7 @@ var (
 
 // caller finds the frame that called f, or why there is none.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
-	if f.entry || !f.Exact && entries[f.Place.Func] && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
+	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && entries[f.Place.Func] && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
 		return next, regs, endOfStack
 	}
 	order := normalOrder

@@ -233,7 +233,8 @@ func (c *Core) vdso() *walk.Module {
 // findMain finds the program among the modules: the one with the entry point.
 func (c *Core) findMain() {
 	p := c.Process
-	if m := p.ModuleAt(c.aux[atEntry]); m != nil {
+	p.Entry = c.aux[atEntry]
+	if m := p.ModuleAt(p.Entry); m != nil {
 		p.Main = m
 		return
 	}

@@ -30,6 +30,7 @@ func (d *Dump) Process() *walk.Process {
 		b.warn("%d more parts of the dump are damaged", d.Lost-len(d.Losses))
 	}
 	b.identity()
+	b.entry()
 	b.threads()
 	b.crash()
 	b.modules()
@@ -86,6 +87,17 @@ func (b *builder) identity() {
 	}
 	if args := bytes.Trim(d.Linux.CmdLine, "\x00"); len(args) > 0 {
 		b.p.Args = string(bytes.ReplaceAll(args, []byte{0}, []byte{' '}))
+	}
+}
+
+// entry finds where the program began: AT_ENTRY of the auxiliary vector
+// (include/uapi/linux/auxvec.h).
+func (b *builder) entry() {
+	const atEntry = 9
+	for key, v := range b.d.AuxV() {
+		if key == atEntry {
+			b.p.Entry = v
+		}
 	}
 }
 

@@ -1,0 +1,43 @@
+package walk
+
+import (
+	"testing"
+
+	"symkit/cfi"
+)
+
+// TestStart: _start of a program without symbols, which AT_ENTRY tells: 0x401300
+// in the program, the C library is at 0x500000. x86-64 psABI 3.4.1: the frame
+// pointer is 0 in the outermost frame.
+func TestStart(t *testing.T) {
+	const rbp, rsp = 6, 7
+	for _, test := range []struct {
+		name  string
+		entry uint64
+		fp    uint64
+		words []uint64
+		want  string
+	}{
+		{"unknown: every word that leads to code", 0, 0, []uint64{8, 0x401220, 0x401300, 0x401325}, "0x501050@context 0x401220@scan 0x401300@scan 0x401325@scan"},
+		{"words of other modules are passed over", 0x401300, 0, []uint64{8, 0x401220, 0x401300, 0x401325, 0x401400}, "0x501050@context 0x401325@scan end"},
+		{"those of the library are not", 0x401300, 0, []uint64{8, 0x501200, 0x401325}, "0x501050@context 0x501200@scan 0x401325@scan end"},
+		{"with another frame pointer all count but _start's address", 0x401300, 0x401, []uint64{8, 0x401300, 0x401220, 0x401325},
+			"0x501050@context 0x401220@scan 0x401325@scan end"},
+		{"the end of its reach", 0x401300, 0, []uint64{8, 0x401220, 0x401340}, "0x501050@context 0x401340@scan end"},
+		{"beyond its reach", 0x401300, 0, []uint64{8, 0x401220, 0x401341}, "0x501050@context 0x401220@scan 0x401341@scan"},
+	} {
+		p := process("x86_64", regsOf(0x501050, map[cfi.Reg]uint64{rsp: 0x8000, rbp: test.fp}), words(0x8000, 8, test.words...))
+		p.Modules = append(p.Modules, &Module{Path: "/lib/libc.so.6", Name: "libc.so.6", Base: 0x500000, End: 0x510000})
+		p.Entry = test.entry
+		if got := stackOf(t, p, ""); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	// The first instruction of _start is a return address where a call is before it.
+	p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{rsp: 0x8000, rbp: 1}), words(0x8000, 8, 0x401300),
+		span{0x4012f0, []byte("\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xe8\x00\x00\x00\x00")})
+	p.Entry = 0x401300
+	if got, want := stackOf(t, p, ""), "0x401050@context 0x401300@scan"; got != want {
+		t.Errorf("after a call: %s, want %s", got, want)
+	}
+}
