@@ -37,6 +37,7 @@ func (w *walker) sameStack(addr, fp uint64) bool {
 const (
 	scanWords     = 40
 	scanWordsLong = 160
+	scanWordsMost = 8192
 	maxScanned    = 1024
 )
 
@@ -65,7 +66,10 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	hit, foreign := false, false
 	fp, known := r.Get(w.cpu.fp)
 	last := w.cpu.hasFP && known && fp == 0
-	for i := range n {
+	for i := range uint64(scanWordsMost) {
+		if i >= n && (hit || !w.scansOn()) {
+			break
+		}
 		at := w.cpu.narrow(sp + i*word)
 		ra, ok := w.eval.word(at)
 		if !ok {
@@ -92,6 +96,11 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	out.Set(w.cpu.arch.SP, w.cpu.narrow(nearest+word))
 	return out, found, nil
 }
+
+// scansOn tells whether a scan that has found nothing goes on: on Windows, where
+// the first frames of a stack (RtlUserThreadStart) are at its very end, nothing
+// of the system's is above them, and the dump tells which pages are code.
+func (w *walker) scansOn() bool { return w.p.windows() && len(w.p.Mappings) > 0 }
 
 // calls tells whether the call before ra is one of f's function.
 func (w *walker) calls(ra uint64, f *Frame) bool {

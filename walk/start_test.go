@@ -41,3 +41,27 @@ func TestStart(t *testing.T) {
 		t.Errorf("after a call: %s, want %s", got, want)
 	}
 }
+
+// TestScanOn: a scan that finds nothing in its window goes on only on Windows,
+// and only where it is known which pages are code.
+func TestScanOn(t *testing.T) {
+	const far = scanWordsLong + 100
+	stack := make([]uint64, far+scanWords+10)
+	stack[far], stack[far+scanWords-1] = 0x401250, 0x408000 // the last one is data
+	code := []Mapping{{Begin: 0x400000, End: 0x404000, Read: true, Execute: true}, {Begin: 0x404000, End: 0x410000, Read: true}}
+	for _, test := range []struct {
+		os       string
+		mappings []Mapping
+		want     string
+	}{
+		{"Windows NT", code, "0x401050@context 0x401250@scan"},
+		{"Windows NT", nil, "0x401050@context"},
+		{"Linux", code, "0x401050@context"},
+	} {
+		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, stack...))
+		p.OS, p.Mappings = test.os, test.mappings
+		if got := stackOf(t, p, ""); got != test.want {
+			t.Errorf("%s, %d mappings: %s, want %s", test.os, len(test.mappings), got, test.want)
+		}
+	}
+}
