@@ -211,7 +211,7 @@ func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
 	}
 	for _, b := range w.r.Process.bitFlips(f) {
 		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register),
-			jsonFlipDetail{b.nonCanonical, b.null, b.low, b.nearby, b.poison}, b.confidence})
+			jsonFlipDetail{b.nonCanonical, b.null, b.low, b.nearby, b.poison}, float64(b.confidence)})
 	}
 	return out
 }

@@ -52,7 +52,7 @@ type jsonBitFlip struct {
 	Address    string         `json:"address"`
 	Register   *string        `json:"source_register"`
 	Details    jsonFlipDetail `json:"details"`
-	Confidence float32        `json:"confidence"`
+	Confidence float64        `json:"confidence"`
 }
 
 type jsonFlipDetail struct {
