@@ -80,9 +80,10 @@ func (d *dumper) internOrigins(u *unit, number uint64, namer *dwarfx.Namer) {
 
 // nameGroup are the names whose scopes are in one unit.
 type nameGroup struct {
-	unit *dwarfx.Unit
-	ids  []uint32
-	left atomic.Int32 // of its names: those without a text
+	unit  *dwarfx.Unit
+	funcs []dwarfx.Func // of unit, if the scan read them
+	ids   []uint32
+	left  atomic.Int32 // of its names: those without a text
 }
 
 // resolveNames makes the text of all names, and reads .debug_line, which the
@@ -94,7 +95,12 @@ func (d *dumper) resolveNames() error {
 		ids   []uint32
 	}
 	var chunks []chunk
+	funcs := map[*dwarfx.Unit][]dwarfx.Func{}
+	for _, u := range d.units {
+		funcs[u.Unit] = u.Funcs
+	}
 	for _, g := range d.names.byUnit() {
+		g.funcs = funcs[g.unit]
 		g.left.Store(int32(len(g.ids)))
 		for ids := range slices.Chunk(g.ids, most) {
 			chunks = append(chunks, chunk{g, ids})
@@ -166,9 +172,10 @@ func (d *dumper) qualify(g *nameGroup, demangler *names.Demangler, tooMuch func(
 		refs[i] = e.decl
 	}
 	// Damage that keeps a scope from being read was met by the scan.
-	_ = g.unit.Data().Parents(g.unit, refs, func(i int, parents []dwarfx.Ref) {
+	tops := dwarfx.Tops(g.funcs)
+	_ = g.unit.Data().Parents(g.unit, refs, tops, func(i int, parents []dwarfx.Ref) {
 		e := todo[i]
-		x := scoper{language: e.language, demangler: demangler}
+		x := scoper{language: e.language, demangler: demangler, unit: g.unit, tops: tops}
 		scope := x.scope(g.unit, parents, e.text)
 		if !tooMuch(len(scope)) {
 			e.text = scope + e.text

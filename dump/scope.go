@@ -12,6 +12,8 @@ import (
 type scoper struct {
 	language  dwarfx.Language
 	demangler *names.Demangler
+	unit      *dwarfx.Unit // that tops are of, see dwarfx.Data.Parents
+	tops      []dwarfx.Ref
 	depth     int // of scopes that are themselves declared elsewhere
 }
 
@@ -69,7 +71,11 @@ func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string
 	x.depth++
 	defer func() { x.depth-- }()
 	outer := ""
-	_ = n.Unit.Data().Parents(n.Unit, []dwarfx.Ref{n.Decl}, func(_ int, parents []dwarfx.Ref) {
+	tops := x.tops
+	if n.Unit != x.unit {
+		tops = nil
+	}
+	_ = n.Unit.Data().Parents(n.Unit, []dwarfx.Ref{n.Decl}, tops, func(_ int, parents []dwarfx.Ref) {
 		outer = x.scope(n.Unit, parents, part)
 	})
 	return outer + part, true

@@ -90,7 +90,7 @@ func TestAbbrevErrors(t *testing.T) {
 			d := a.open(t)
 			var s Scan
 			checkErr(t, d.ScanUnit(&d.Units[0], true, &s), tt.err, ".debug_abbrev", at+tt.at)
-			checkErr(t, d.Parents(&d.Units[0], []Ref{12}, nil), tt.err, ".debug_abbrev", at+tt.at)
+			checkErr(t, d.Parents(&d.Units[0], []Ref{12}, nil, nil), tt.err, ".debug_abbrev", at+tt.at)
 			_, err := d.NameOf(12)
 			checkErr(t, err, tt.err, ".debug_abbrev", at+tt.at)
 		})

@@ -327,8 +327,10 @@ func FuzzNames(f *testing.F) {
 					t.Fatalf("no unit: %+v", n)
 				}
 			}
+			var scan Scan
+			_ = d.ScanUnit(u, false, &scan) // what damage leaves of it
 			last := -1
-			located(t, s, d.Parents(u, targets, func(i int, parents []Ref) {
+			located(t, s, d.Parents(u, targets, Tops(scan.Funcs), func(i int, parents []Ref) {
 				if i <= last {
 					t.Fatalf("target %d behind %d", i, last)
 				}

@@ -120,8 +120,9 @@ func (n *Naming) take(d *Data, u *Unit, vals *[numSlots]value) (err error) {
 
 // Parents calls found for every target, in order, with the DIEs that enclose
 // it, the root of the unit first. parents is reused. Targets ascend and lie in
-// u; those at which no DIE begins are left out.
-func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref)) error {
+// u; those at which no DIE begins are left out. Tops are some children of the
+// root, which ascend: the walk leaps from one to the next.
+func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents []Ref)) error {
 	table, err := d.abbrevs(u)
 	if err != nil {
 		return err
@@ -129,6 +130,9 @@ func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref))
 	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first)}
 	var parents []Ref
 	for next := 0; next < len(targets); {
+		if len(parents) == 1 {
+			tops = x.leap(tops, targets[next])
+		}
 		at := x.c.Pos()
 		code := x.c.ULEB()
 		for ; next < len(targets) && targets[next] <= Ref(at); next++ {
@@ -159,4 +163,27 @@ func (d *Data) Parents(u *Unit, targets []Ref, found func(i int, parents []Ref))
 		}
 	}
 	return x.c.Err()
+}
+
+// Tops are the children of the unit's root among a unit's functions, for Parents.
+func Tops(funcs []Func) (tops []Ref) {
+	for i := range funcs {
+		if funcs[i].Top {
+			tops = append(tops, funcs[i].DIE)
+		}
+	}
+	return tops
+}
+
+// leap goes on to the last of tops that does not lie behind target, and returns
+// those that do.
+func (x *scanner) leap(tops []Ref, target Ref) (behind []Ref) {
+	n := 0
+	for n < len(tops) && tops[n] <= target {
+		n++
+	}
+	if n > 0 && tops[n-1] > Ref(x.c.Pos()) {
+		x.c.Seek(uint64(tops[n-1]))
+	}
+	return tops[n:]
 }

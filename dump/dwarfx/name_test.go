@@ -126,7 +126,7 @@ func TestDIEAt(t *testing.T) {
 }
 
 // TestParents: every DIE of a tree, with and without siblings, one by one and
-// all together.
+// all together, with and without leaps.
 func TestParents(t *testing.T) {
 	const text = `
 unit
@@ -160,8 +160,9 @@ unit
 			for off := u.first; off < u.End; off++ {
 				all = append(all, Ref(off)) // those within DIEs and null entries, too
 			}
+			var tops []Ref
 			check := func(targets []Ref) (n int) {
-				err := d.Parents(u, targets, func(i int, parents []Ref) {
+				err := d.Parents(u, targets, tops, func(i int, parents []Ref) {
 					n++
 					label := byAt[targets[i]]
 					if label == "" {
@@ -181,12 +182,18 @@ unit
 				}
 				return n
 			}
-			if n := check(all); n != len(byAt) {
-				t.Errorf("%d found of %d", n, len(byAt))
-			}
-			for at := range byAt {
-				if n := check([]Ref{at}); n != 1 {
-					t.Errorf("%s: found %d times", byAt[at], n)
+			for _, labels := range [][]string{nil, {"@01"}, {"@0b"}, {"@09", "@0d"}, {"@01", "@09", "@0b", "@0d"}} {
+				tops = nil
+				for _, label := range labels {
+					tops = append(tops, Ref(a.labels[label]))
+				}
+				if n := check(all); n != len(byAt) {
+					t.Errorf("%d found of %d", n, len(byAt))
+				}
+				for at := range byAt {
+					if n := check([]Ref{at}); n != 1 {
+						t.Errorf("%s: found %d times", byAt[at], n)
+					}
 				}
 			}
 			if n := check(nil); n != 0 {
@@ -204,17 +211,17 @@ func TestParentsErrors(t *testing.T) {
 	none := func(int, []Ref) { t.Error("found") }
 	d := le5.asm().units("unit\n CompileUnit Name:string=x\n").open(t)
 	u := &d.Units[0]
-	if err := d.Parents(u, []Ref{Ref(u.first) + 1}, none); err != nil {
+	if err := d.Parents(u, []Ref{Ref(u.first) + 1}, nil, none); err != nil {
 		t.Errorf("a root without children: %v", err)
 	}
 	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   Namespace @bad\n  Namespace @last\n")
 	a.info[a.labels["@bad"]] = 9
 	d = a.open(t)
 	u = &d.Units[0]
-	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
+	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, nil, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
 	cut := *u
 	cut.End = a.labels["@bad"]
-	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, none), wire.ErrTruncated, ".debug_info", int(cut.End))
+	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, nil, none), wire.ErrTruncated, ".debug_info", int(cut.End))
 }
 
 // TestAlt, DWARF 5 §7.3.6 (dwz): names and origins in the supplementary file.

@@ -21,6 +21,7 @@ type Func struct {
 	Name, Linkage Str
 	Ranges        Span // of Scan.Ranges, none empty, as the DIE lists them
 	Inlines       Span // of Scan.Inlines
+	Top           bool // it is a child of the unit's root
 }
 
 // Inline is an inlined call that has code.
@@ -244,6 +245,7 @@ func (x *scanner) function(at int) bool {
 		Name:    x.d.str(x.u, x.vals[slotName]),
 		Linkage: x.d.str(x.u, x.vals[slotLinkage]),
 		Ranges:  ranges,
+		Top:     len(x.stack) == 1,
 	})
 	return true
 }

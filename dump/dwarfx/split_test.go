@@ -50,7 +50,7 @@ func TestTypeUnits(t *testing.T) {
 // scopesOf names the DIEs around a declaration but the root of its unit.
 func scopesOf(t *testing.T, n *Naming) (scopes string) {
 	t.Helper()
-	err := n.Unit.data.Parents(n.Unit, []Ref{n.Decl}, func(_ int, parents []Ref) {
+	err := n.Unit.data.Parents(n.Unit, []Ref{n.Decl}, nil, func(_ int, parents []Ref) {
 		for _, p := range parents[1:] {
 			scope, err := n.Unit.data.NameOf(p)
 			if err != nil {
