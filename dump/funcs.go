@@ -125,7 +125,12 @@ func (d *dumper) readNamings(n int) error {
 				own.Linkage, _ = u.Data().String(f.Linkage)
 				own.Name, _ = u.Data().String(f.Name)
 				own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
-				d.namings[first[i]+fi] = complete(&namer, u.Unit, own, f.Origin)
+				var more dwarfx.Naming
+				var err error
+				if f.Origin != 0 && own.Linkage == nil {
+					more, err = namer.NameOf(u.Data(), f.Origin)
+				}
+				d.namings[first[i]+fi] = complete(u.Unit, own, more, err)
 			}
 			return nil
 		}

@@ -37,9 +37,13 @@ func (d *dumper) release(names ...string) {
 
 // internNames numbers the names of every unit's functions and calls.
 func (d *dumper) internNames() error {
-	d.names = newNameTable()
+	refs := 0
+	for _, u := range d.units {
+		refs += len(u.refs)
+	}
+	d.names = newNameTable(len(d.funcs) + refs/2)
 	return d.each(len(d.units), func() func(int) error {
-		var namer dwarfx.Namer
+		var origins originNamer
 		return func(i int) error {
 			u := d.units[i]
 			// A string outside of its section is no name.
@@ -49,7 +53,7 @@ func (d *dumper) internNames() error {
 				f.name = d.names.intern(d.namingOf(f), uint64(k))
 			}
 			if len(u.calls) > 0 {
-				d.internOrigins(u, uint64(i), &namer)
+				d.internOrigins(u, uint64(i), &origins)
 			}
 			return nil
 		}
@@ -60,7 +64,7 @@ func (d *dumper) internNames() error {
 const afterFuncs = 1 << 63
 
 // internOrigins numbers the names of what is inlined into a unit's functions.
-func (d *dumper) internOrigins(u *unit, number uint64, namer *dwarfx.Namer) {
+func (d *dumper) internOrigins(u *unit, number uint64, x *originNamer) {
 	wanted := make([]bool, len(u.refs))
 	for _, k := range u.funcs {
 		calls := u.Funcs[d.funcs[k].index].Inlines
@@ -71,11 +75,34 @@ func (d *dumper) internOrigins(u *unit, number uint64, namer *dwarfx.Namer) {
 	u.origins = make([]uint32, len(u.refs))
 	for i, ref := range u.refs {
 		if wanted[i] {
-			n := complete(namer, u.Unit, dwarfx.Naming{Decl: ref, Unit: u.Unit}, ref)
-			u.origins[i] = d.names.intern(&n, afterFuncs|number<<32|uint64(i))
+			u.origins[i] = x.intern(d, u.Unit, ref, afterFuncs|number<<32|uint64(i))
 		}
 	}
 	u.refs = nil
+}
+
+// originNamer numbers the names of what is inlined. It remembers where in
+// .debug_str the linkage names stand that it has numbered: to see one again
+// costs neither reading it nor the table. Since the order of its names ascends,
+// the table would learn nothing from them.
+type originNamer struct {
+	namer dwarfx.Namer
+	known [1 << 15]struct{ off, id uint32 } // by slot; off 0 is none
+}
+
+func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, order uint64) uint32 {
+	found, err := x.namer.Find(u.Data(), ref)
+	off, ok := found.LinkageAt(d.dw)
+	slot := &x.known[off*0x9e3779b1>>(32-15)]
+	if ok = ok && err == nil && off != 0; ok && slot.off == off {
+		return slot.id
+	}
+	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, found.Naming(), err)
+	id := d.names.intern(&n, order)
+	if ok && n.linkage {
+		slot.off, slot.id = off, id
+	}
+	return id
 }
 
 // nameGroup are the names whose scopes are in one unit.

@@ -3,6 +3,7 @@ package dump
 import (
 	"bytes"
 	"hash/maphash"
+	"math/bits"
 	"sync"
 
 	"symkit/dump/dwarfx"
@@ -19,11 +20,19 @@ type nameTable struct {
 const nameShards = 64
 
 type nameShard struct {
-	mu    sync.Mutex
-	first map[uint64]uint32 // by hash: index of the name + 1
+	mu sync.Mutex
+	// slots are found by hash, the next ones in their places if those are taken;
+	// at least half are free. One lookup is mostly one cache line.
+	slots []nameSlot
 	// blocks hold the names, nameBlock in each but the last: names do not move.
 	blocks [][]named
 	count  uint32
+}
+
+// nameSlot is where a name is found.
+type nameSlot struct {
+	hash  uint32
+	index uint32 // + 1
 }
 
 const nameBlock = 64
@@ -48,12 +57,19 @@ type named struct {
 	// order decides between namings that are the same name but come from
 	// different places: the lowest holds.
 	order uint64
-	next  uint32 // with the same hash: its index + 1
-	plain bool   // its scope is not in text yet
+	plain bool // its scope is not in text yet
 	text  string
 }
 
-func newNameTable() *nameTable { return &nameTable{seed: maphash.MakeSeed()} }
+// newNameTable makes a table for about so many names.
+func newNameTable(size int) *nameTable {
+	t := &nameTable{seed: maphash.MakeSeed()}
+	slots := 1 << bits.Len(uint(2*size/nameShards))
+	for i := range t.shards {
+		t.shards[i].slots = make([]nameSlot, slots)
+	}
+	return t
+}
 
 // intern returns the number of a naming's name.
 func (t *nameTable) intern(n *naming, order uint64) uint32 {
@@ -65,22 +81,50 @@ func (t *nameTable) intern(n *naming, order uint64) uint32 {
 	s := &t.shards[number]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := s.first[hash]; i != 0; {
-		e := s.at(i - 1)
-		if e.same(n) {
-			if order < e.order {
-				e.naming, e.order = *n, order
-			}
-			return (i-1)*nameShards + number
+	return s.intern(n, order, uint32(hash>>32))*nameShards + number
+}
+
+// intern returns the index of a naming's name.
+func (s *nameShard) intern(n *naming, order uint64, hash uint32) uint32 {
+	slot := s.slot(hash, n)
+	if slot.index == 0 {
+		i := s.add(named{naming: *n, order: order})
+		if *slot = (nameSlot{hash, i + 1}); int(s.count) > len(s.slots)/2 {
+			s.grow()
 		}
-		i = e.next
+		return i
 	}
-	if s.first == nil {
-		s.first = map[uint64]uint32{}
+	i := slot.index - 1
+	if e := s.at(i); order < e.order {
+		e.naming, e.order = *n, order
 	}
-	i := s.add(named{naming: *n, order: order, next: s.first[hash]})
-	s.first[hash] = i + 1
-	return i*nameShards + number
+	return i
+}
+
+// slot returns the slot of a naming's name, or a free one for it.
+func (s *nameShard) slot(hash uint32, n *naming) *nameSlot {
+	for i := hash; ; i++ {
+		slot := &s.slots[i&uint32(len(s.slots)-1)]
+		if slot.index == 0 || slot.hash == hash && s.at(slot.index-1).same(n) {
+			return slot
+		}
+	}
+}
+
+// grow doubles the slots.
+func (s *nameShard) grow() {
+	old := s.slots
+	s.slots = make([]nameSlot, 2*len(old))
+	for _, o := range old {
+		if o.index == 0 {
+			continue
+		}
+		i := o.hash
+		for s.slots[i&uint32(len(s.slots)-1)].index != 0 {
+			i++
+		}
+		s.slots[i&uint32(len(s.slots)-1)] = o
+	}
 }
 
 // same tells whether a naming is of the same name.

@@ -22,7 +22,7 @@ func TestIntern(t *testing.T) {
 		{key: []byte("g"), name: []byte("later"), linkage: true, decl: 4, unit: b}, // the same as the last
 	}
 	for round := range 20 {
-		table := newNameTable()
+		table := newNameTable(len(named))
 		ids := make([]uint32, len(named))
 		var wait sync.WaitGroup
 		for i := range named {
@@ -50,7 +50,7 @@ func TestIntern(t *testing.T) {
 
 // TestInternAllocs: a name that is there costs nothing.
 func TestInternAllocs(t *testing.T) {
-	table := newNameTable()
+	table := newNameTable(1)
 	n := naming{key: []byte("_Z1fv"), linkage: true, unit: &dwarfx.Unit{}}
 	table.intern(&n, 0)
 	if allocs := testing.AllocsPerRun(100, func() { table.intern(&n, 1) }); allocs > 0 {
@@ -64,11 +64,29 @@ func BenchmarkIntern(b *testing.B) {
 		names[i] = naming{key: fmt.Appendf(nil, "_ZN5space4func%dEv", i), linkage: true}
 	}
 	for b.Loop() {
-		table := newNameTable()
+		table := newNameTable(len(names))
 		for range 4 {
 			for i := range names {
 				table.intern(&names[i], 0)
 			}
+		}
+	}
+}
+
+// TestInternGrows: in a table that was made for fewer, names keep their numbers.
+func TestInternGrows(t *testing.T) {
+	table := newNameTable(1)
+	name := func(i int) *naming { return &naming{key: fmt.Append(nil, "_Z", i), linkage: true} }
+	ids := map[uint32]int{}
+	for i := range 5000 {
+		ids[table.intern(name(i), uint64(i))] = i
+	}
+	if len(ids) != 5000 {
+		t.Errorf("%d numbers", len(ids))
+	}
+	for id, i := range ids {
+		if again := table.intern(name(i), uint64(i)); again != id || string(table.at(id).key) != string(name(i).key) {
+			t.Fatalf("%d: number %d, then %d", i, id, again)
 		}
 	}
 }

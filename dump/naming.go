@@ -24,19 +24,16 @@ type naming struct {
 	lost     bool // see dwarfx.Naming
 }
 
-// complete completes what a DIE of u itself says by what its origin says, which
-// namer reads.
-func complete(namer *dwarfx.Namer, u *dwarfx.Unit, own dwarfx.Naming, origin dwarfx.Ref) naming {
-	if origin != 0 && own.Linkage == nil {
-		more, err := namer.NameOf(u.Data(), origin)
-		if err == nil && more.Unit != nil {
-			own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
-			if own.Name == nil {
-				own.Name = more.Name
-			}
+// complete completes what a DIE of u itself says by what its origin says, as far
+// as that was found without an error.
+func complete(u *dwarfx.Unit, own, more dwarfx.Naming, err error) naming {
+	if err == nil && more.Unit != nil {
+		own.Linkage, own.Decl, own.Unit = more.Linkage, more.Decl, more.Unit
+		if own.Name == nil {
+			own.Name = more.Name
 		}
-		own.Lost = own.Lost || more.Lost
 	}
+	own.Lost = own.Lost || more.Lost
 	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language, lost: own.Lost}
 	if n.linkage = len(n.key) > 0; !n.linkage {
 		// gnat's plain names are encoded like linkage names: pkg__sub.

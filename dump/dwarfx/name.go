@@ -42,11 +42,51 @@ func (x *Namer) enter(d *Data, u *Unit) error {
 }
 
 // NameOf is Data.NameOf.
-func (x *Namer) NameOf(d *Data, ref Ref) (n Naming, err error) {
+func (x *Namer) NameOf(d *Data, ref Ref) (Naming, error) {
+	f, err := x.Find(d, ref)
+	return f.Naming(), err
+}
+
+// Found is a Naming whose strings are not read yet, but there.
+type Found struct {
+	linkage, name place
+	decl          Ref
+	unit          *Unit
+	lost          bool
+}
+
+// place is the place of a string in one of several files; the zero place is none.
+type place struct {
+	d *Data
+	s Str
+}
+
+// Naming reads the strings.
+func (f *Found) Naming() Naming {
+	n := Naming{Decl: f.decl, Unit: f.unit, Lost: f.lost}
+	if p := f.linkage; p.d != nil {
+		n.Linkage, _ = p.d.String(p.s)
+	}
+	if p := f.name; p.d != nil {
+		n.Name, _ = p.d.String(p.s)
+	}
+	return n
+}
+
+// LinkageAt returns where in d's .debug_str the linkage name stands, as far as
+// it does and 32 bits can tell.
+func (f *Found) LinkageAt(d *Data) (off uint32, ok bool) {
+	at := uint64(f.linkage.s) - uint64(makeStr(secStr, 0))
+	return uint32(at), f.linkage.d == d && at>>32 == 0
+}
+
+// Find is NameOf without reading strings, which takes most of the time: many
+// DIEs have the same ones.
+func (x *Namer) Find(d *Data, ref Ref) (n Found, err error) {
 	for range maxOrigins {
 		if ref&refAlt != 0 {
 			if d = d.alt; d == nil {
-				n.Lost = true
+				n.lost = true
 				return n, nil
 			}
 			ref &^= refAlt
@@ -59,7 +99,7 @@ func (x *Namer) NameOf(d *Data, ref Ref) (n Naming, err error) {
 		if err := n.take(d, u, vals); err != nil {
 			return n, err
 		}
-		n.Decl, n.Unit = ref, u
+		n.decl, n.unit = ref, u
 		if ref = u.ref(vals[slotOrigin]); ref == 0 {
 			ref = u.ref(vals[slotSpecification])
 		}
@@ -102,18 +142,25 @@ func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
 }
 
 // take completes n by what a DIE tells.
-func (n *Naming) take(d *Data, u *Unit, vals *[numSlots]value) (err error) {
-	if n.Linkage == nil {
-		linkage := d.str(u, vals[slotLinkage])
-		if n.Linkage, err = d.String(linkage); err != nil {
-			return err
-		}
-		n.Lost = n.Lost || d.Lost(linkage)
+func (n *Found) take(d *Data, u *Unit, vals *[numSlots]value) error {
+	if err := n.lack(&n.linkage, d, d.str(u, vals[slotLinkage])); err != nil {
+		return err
 	}
-	if n.Name == nil {
-		name := d.str(u, vals[slotName])
-		n.Name, err = d.String(name)
-		n.Lost = n.Lost || d.Lost(name)
+	return n.lack(&n.name, d, d.str(u, vals[slotName]))
+}
+
+// lack puts a string of d at p, if none is there yet.
+func (n *Found) lack(p *place, d *Data, s Str) error {
+	switch {
+	case p.d != nil || s == 0:
+		return nil
+	case d.Lost(s):
+		n.lost = true
+		return nil
+	}
+	err := d.check(s)
+	if err == nil {
+		*p = place{d, s}
 	}
 	return err
 }

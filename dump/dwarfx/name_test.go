@@ -286,3 +286,38 @@ unit
 		}
 	}
 }
+
+// TestFind: a linkage name's place is told where it is in the file's own
+// .debug_str, and a string is found out not to be there without being read.
+func TestFind(t *testing.T) {
+	alt := le5.asm().units("unit partial\n PartialUnit\n  Subprogram @f LinkageName:strp=_Zshared\n")
+	a := le5.asm().units(fmt.Sprintf(`
+unit
+  CompileUnit Name:strp=first
+    Subprogram @own LinkageName:strp=_Zown
+    Subprogram @spec Specification:ref4=@own Name:strp=f
+    Subprogram @inline LinkageName:string=_Zinline
+    Subprogram @line LinkageName:line_strp=_Zline
+    Subprogram @alt AbstractOrigin:GNU_ref_alt=%d
+    Subprogram @none Name:strp=g
+`, alt.labels["@f"]))
+	d := a.open(t)
+	d.SetAlt(alt.open(t))
+	var x Namer
+	own := uint32(strings.Index(string(d.Str), "_Zown"))
+	for label, want := range map[string]bool{"@own": true, "@spec": true, "@inline": false, "@line": false, "@alt": false, "@none": false} {
+		f, err := x.Find(d, Ref(a.labels[label]))
+		if off, ok := f.LinkageAt(d); ok != want || ok && off != own || err != nil {
+			t.Errorf("%s: %#x, %v, %v", label, off, ok, err)
+		}
+	}
+	d.Str = append(d.Str, "no end"...)
+	for sec := secNone; sec <= secAltStr; sec++ {
+		for off := range uint64(len(d.Str) + 3) {
+			s := makeStr(sec, off)
+			if _, want := d.String(s); sec != secInfo && fmt.Sprint(d.check(s)) != fmt.Sprint(want) {
+				t.Errorf("%d %#x: %v, want %v", sec, off, d.check(s), want)
+			}
+		}
+	}
+}

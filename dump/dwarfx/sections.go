@@ -83,6 +83,28 @@ func (d *Data) String(s Str) ([]byte, error) {
 	return data[off:][:n:n], nil
 }
 
+// check returns String's error without reading the string.
+func (d *Data) check(s Str) error {
+	of, sec := d, Section(s>>strShift)
+	if sec == secAltStr && d.alt != nil {
+		of, sec = d.alt, secStr
+	}
+	size := 0
+	switch sec {
+	case secInfo: // it has an end, or it could not have been passed over
+		return nil
+	case secStr:
+		size = len(of.Str)
+	case secLineStr:
+		size = len(of.LineStr)
+	}
+	if off := uint64(s & (1<<strShift - 1)); off < uint64(min(size, of.ended[sec])) {
+		return nil
+	}
+	_, err := d.String(s)
+	return err
+}
+
 // Lost tells whether s is in the supplementary file and that is not there.
 func (d *Data) Lost(s Str) bool { return Section(s>>strShift) == secAltStr && d.alt == nil }
 

@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -96,7 +97,8 @@ type Data struct {
 	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
 	code  CodeMap
 	types typeUnits
-	read  uint64 // offset of the first unit not read yet
+	read  uint64             // offset of the first unit not read yet
+	ended [secAltStr + 1]int // how much of a section of strings they take, all with an end
 
 	crossing atomic.Bool // a unit has a form that can refer to another
 	mu       sync.Mutex
@@ -120,10 +122,13 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 // New is Open for a .debug_info whose bytes are still being written: no unit is
 // read yet.
 func New(s Sections, code CodeMap) *Data {
-	return &Data{
+	d := &Data{
 		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
+	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
+	d.ended[secLineStr] = bytes.LastIndexByte(s.LineStr, 0) + 1
+	return d
 }
 
 // SelfContained tells whether no unit that was scanned can refer to another one.
