@@ -11,12 +11,12 @@ import (
 // Input: a round refills at most twice. A refill reads 8 bytes and advances by
 // at most 7, so a round reads at most the 15 bytes from in.
 //
-// Output: a round writes two literals, or at most one and a match. A match
-// writes 16 bytes or, in words of 8, up to 7 bytes more than its length, at
-// most 258: 1+265 bytes from out.
+// Output: a round writes three literals, or at most two and a match. A match
+// writes 16 bytes or, in vectors of 16, up to 15 bytes more than its length, at
+// most 258: 2+273 bytes from out.
 const (
 	inMargin  = 16
-	outMargin = 272
+	outMargin = 288
 )
 
 // roomForFast tells whether fast can decode anything.
@@ -39,31 +39,41 @@ func store8(base unsafe.Pointer, at int, v uint64) {
 // fast decodes symbols until the end of the block, a full chunk, or a margin at
 // either end is reached. It rejects nothing: it stops in front of whatever is
 // not a good literal or match, and careful looks at that.
-//
-// The state is in local variables, as they must be in registers: nothing is
-// called, since that would move all of them to the stack and back. e is always
-// the entry for the next bits, not yet consumed: looked up before the bits are
-// refilled and before the match in front of it is copied, so that all three
-// overlap. count is exact in its low
-// 6 bits only, which is all a shift looks at; subtracting whole entries saves
-// masking them. Indexing slices would be checked at each of a dozen places a
-// round, which costs a quarter of the speed; hence unsafe:
+func (d *decoder) fast() {
+	if !d.roomForFast() {
+		return
+	}
+	if undo := rounds(d, min(len(d.dst)-outMargin, d.final+chunk), len(d.src)-inMargin); undo != 0 {
+		d.rewind(uint(undo))
+	}
+}
+
+// rounds is roundsGo or, where the processor can, the same in assembly. It
+// decodes while out ≤ outEnd and in ≤ inEnd; the caller has checked that
+// these are outMargin and inMargin in front of the ends. It returns how many bits
+// to go back: those of a length whose distance is not good, which were
+// consumed.
+var rounds = (*decoder).roundsGo
+
+// roundsGo has its state in local variables, as they must be in registers:
+// nothing is called, since that would move all of them to the stack and back.
+// e is always the entry for the next bits, not yet consumed: looked up before
+// the bits are refilled and before the match in front of it is copied, so that
+// all three overlap. count is exact in its low 6 bits only, which is all a
+// shift looks at; subtracting whole entries saves masking them. Indexing slices
+// would be checked at each of a dozen places a round, which costs a quarter of
+// the speed; hence unsafe:
 //
 //   - src is read by refills only: 8 bytes from in. in ≤ len(src) − inMargin
 //     at the start of a round, and a round refills at most twice.
 //   - dst is written at out and up to outMargin bytes behind it, while
 //     out ≤ len(dst) − outMargin at the start of a round.
 //   - dst is read at out − distance, distance being compared with out, and so
-//     always before a place where it may be written.
-func (d *decoder) fast() {
-	if !d.roomForFast() {
-		return
-	}
+//     always before a place where it may be written, but for the second word
+//     of a match, which may reach as far as the match is written.
+func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint32) {
 	dst, src := unsafe.Pointer(unsafe.SliceData(d.dst)), unsafe.Pointer(unsafe.SliceData(d.src))
-	out, outEnd := d.out, min(len(d.dst)-outMargin, d.final+chunk)
-	in, inEnd := d.in, len(d.src)-inMargin
-	undo := uint32(0) // the length's entry, if its distance is not good
-
+	out, in := d.out, d.in
 	bits := d.bits | load8(src, in)<<(d.count&63)
 	in += int(^d.count & 63 >> 3)
 	count := d.count | 56
@@ -112,13 +122,13 @@ func (d *decoder) fast() {
 				f = d.dist[(f>>valueShift+uint32(bits>>distBits)&(1<<(f>>codeShift&codeMask)-1))&distMask]
 			}
 			if f&entryStop != 0 {
-				undo = e
+				undo = e & bitsMask
 				break
 			}
 		}
 		distance := int(f>>valueShift) + int(bits&(1<<(f&bitsMask)-1)>>(f>>codeShift&bitsMask))
 		if distance > out {
-			undo = e
+			undo = e & bitsMask
 			break
 		}
 		bits >>= f & bitsMask
@@ -146,9 +156,12 @@ func (d *decoder) fast() {
 	}
 	d.out, d.in = out, in
 	d.bits, d.count = bits, count&63
-	if undo != 0 {
-		d.rewind(uint(undo & bitsMask))
-	}
+	return undo
+}
+
+type pattern struct {
+	times      uint64
+	drop, step uint8
 }
 
 // patterns is how a match is written whose distance is less than a word, by
@@ -156,10 +169,7 @@ func (d *decoder) fast() {
 // so that it repeats. step is the largest multiple of the distance up to 8: so
 // far such a word can be moved and still fit. No distance is 0; step is not, so
 // that the loop ends.
-var patterns = [8]struct {
-	times      uint64
-	drop, step uint8
-}{
+var patterns = [8]pattern{
 	0: {1, 0, 8},
 	1: {0x0101010101010101, 56, 8},
 	2: {0x0001000100010001, 48, 8},

@@ -3,14 +3,17 @@ package inflate
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"symkit/internal/wire"
 )
 
 // FuzzInflate: whatever the bytes, Zlib and compress/zlib accept the same
-// streams with the same output, and an error has a place in them. The checksum
-// is mended first, or hardly any mutation would be accepted.
+// streams with the same output, and an error has a place in them. With the
+// loops in Go it is the same error or output. Nothing is written behind the
+// output. The checksum is mended first, or hardly any mutation would be
+// accepted.
 func FuzzInflate(f *testing.F) {
 	for _, level := range []int{-2, 0, 1, 6, 9} {
 		f.Add(deflate(f, sample(3000), level), uint16(3000))
@@ -20,12 +23,23 @@ func FuzzInflate(f *testing.F) {
 		code(0, 1).code(3, 2).code(0, 1).code(2, 2).zlib([]byte("aaaa")), uint16(4))
 	f.Add(new(bitWriter).dynamic(257, 1).zeros(256).lengths(1, 0).code(0, 1).zlib(nil), uint16(0))
 	f.Fuzz(func(t *testing.T, src []byte, size uint16) {
-		dst := make([]byte, size)
+		behind := bytes.Repeat([]byte{0xa5}, 300)
+		all := append(make([]byte, size), behind...)
+		dst := all[:size:size]
 		err := Zlib(dst, src)
 		if e, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, ErrChecksum) {
 			sum := adler32sum(1, dst)
 			src = append(bytes.Clone(src[:e.Offset]), byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
 			err = Zlib(dst, src)
+		}
+		again := make([]byte, size)
+		goErr := error(nil)
+		withGoLoops(func() { goErr = Zlib(again, src) })
+		if fmt.Sprint(goErr) != fmt.Sprint(err) || err == nil && !bytes.Equal(again, dst) {
+			t.Fatalf("%v; with the loops in Go: %v", err, goErr)
+		}
+		if !bytes.Equal(all[size:], behind) {
+			t.Fatal("written behind the output")
 		}
 		plain, peerErr := peer(src, int(size))
 		if (err == nil) != (peerErr == nil) {

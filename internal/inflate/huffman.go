@@ -4,8 +4,7 @@ import "math/bits"
 
 // RFC 1951 §3.2.5–3.2.7: the alphabets and their limits.
 const (
-	maxCodeBits  = 15 // longest literal/length or distance code
-	maxDistBits  = maxCodeBits + 13
+	maxCodeBits  = 15  // longest literal/length or distance code
 	maxLitSyms   = 286 // HLIT + 257 at most; 286 and 287 exist only in the fixed code
 	maxDistSyms  = 30  // HDIST + 1 at most; 30 and 31 exist only in the fixed code
 	fixedLitSyms = 288

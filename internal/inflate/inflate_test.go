@@ -288,3 +288,25 @@ func TestAllocs(t *testing.T) {
 		t.Errorf("%v allocations per call", n)
 	}
 }
+
+// withGoLoops calls f with the loops in Go, which other processors have.
+func withGoLoops(f func()) {
+	oldRounds, oldSums := rounds, adlerSums
+	rounds, adlerSums = (*decoder).roundsGo, adlerSumsGo
+	defer func() { rounds, adlerSums = oldRounds, oldSums }()
+	f()
+}
+
+// What holds with assembly holds without.
+func TestGoLoops(t *testing.T) {
+	withGoLoops(func() {
+		t.Run("Good", TestGood)
+		t.Run("Bad", TestBad)
+		t.Run("BadInFast", TestBadInFast)
+		t.Run("TruncatedEverywhere", TestTruncatedEverywhere)
+		t.Run("OverlappingMatches", TestOverlappingMatches)
+		t.Run("Progress", TestProgress)
+		t.Run("Adler32", TestAdler32)
+		t.Run("Allocs", TestAllocs)
+	})
+}
