@@ -80,6 +80,9 @@ func (w *jsonWriter) thread(s *Stack, index int) {
 		if i > 0 {
 			w.WriteByte(',')
 		}
+		if _, err := w.Write(nil); err != nil {
+			return // it stays
+		}
 		j := w.frame(&s.Frames[i], i)
 		if i == 0 {
 			j.Registers = w.registers(s.Thread)

@@ -19,11 +19,12 @@ func (r *Result) WriteMachine(out io.Writer) error {
 		w.module(m)
 	}
 	w.line()
-	if i := r.crashed(); i >= 0 {
-		w.stack(&r.Stacks[i])
+	crashed := r.crashed()
+	if crashed >= 0 {
+		w.stack(&r.Stacks[crashed])
 	}
 	for i := range r.Stacks {
-		if i != r.crashed() && !r.Stacks[i].Thread.Writer {
+		if i != crashed && !r.Stacks[i].Thread.Writer {
 			w.stack(&r.Stacks[i])
 		}
 	}
@@ -106,6 +107,9 @@ func (w *machineWriter) module(m *Module) {
 func (w *machineWriter) stack(s *Stack) {
 	thread, n := w.number[s.Thread], 0
 	for i := range s.Frames {
+		if _, err := w.Write(nil); err != nil {
+			return // it stays
+		}
 		f := &s.Frames[i]
 		for j := range f.Place.Inlines {
 			in := &f.Place.Inlines[j]

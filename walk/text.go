@@ -21,11 +21,12 @@ type TextOptions struct {
 func (r *Result) WriteText(out io.Writer, opt TextOptions) error {
 	w := &textWriter{Writer: bufio.NewWriter(out), r: r, opt: opt, number: r.Process.numbers()}
 	w.process()
-	if i := r.crashed(); i >= 0 {
-		w.stack(&r.Stacks[i])
+	crashed := r.crashed()
+	if crashed >= 0 {
+		w.stack(&r.Stacks[crashed])
 	}
 	for i := range r.Stacks {
-		if i != r.crashed() && !r.Stacks[i].Thread.Writer {
+		if i != crashed && !r.Stacks[i].Thread.Writer {
 			w.stack(&r.Stacks[i])
 		}
 	}
@@ -53,6 +54,12 @@ type textWriter struct {
 }
 
 func (w *textWriter) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+// failed tells whether there is no sense in writing on.
+func (w *textWriter) failed() bool {
+	_, err := w.Write(nil)
+	return err != nil
+}
 
 // field prints a line of the head, unless it has no value.
 func (w *textWriter) field(name, value string) {
@@ -143,6 +150,9 @@ func (w *textWriter) stack(s *Stack) {
 	w.printf("\n%s\n", title)
 	n := 0
 	for i := range s.Frames {
+		if w.failed() {
+			return
+		}
 		n = w.frame(&s.Frames[i], n)
 		if !w.opt.Brief {
 			w.frameRegisters(&s.Frames[i])

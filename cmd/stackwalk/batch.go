@@ -71,7 +71,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
 	j.options.Jobs = 1
 	code, err := j.run(ctx, func(res *walk.Result) error {
-		return c.write(filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), res)
+		return c.write(ctx, filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), path, res)
 	})
 	for line := range strings.Lines(about.String()) {
 		fmt.Fprintf(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(line, "stackwalk: "))

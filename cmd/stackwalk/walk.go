@@ -42,7 +42,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
-		return c.write(c.Output, res)
+		return c.write(ctx, c.Output, c.Dumps[0], res)
 	})
 }
 
@@ -146,13 +146,14 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 	return out, nil
 }
 
-// write writes the stacks to standard output or, whole or not at all, to a
-// file.
-func (c *cli) write(path string, res *walk.Result) error {
+// write writes the stacks of a dump to standard output or, whole or not at all, to
+// a file.
+func (c *cli) write(ctx context.Context, path, dump string, res *walk.Result) error {
+	print := func(out io.Writer) error { return c.print(bound(ctx, dump, out), res) }
 	if path == "" || path == "-" {
-		return c.print(c.stdout, res)
+		return print(c.stdout)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return c.print(w, res) })
+	return atomicfile.Write(path, print)
 }
 
 func (c *cli) print(out io.Writer, res *walk.Result) error {

@@ -27,6 +27,7 @@ type job struct {
 type outcome struct {
 	failure string // what must not be, or ""
 	class   string // of the error that it reported, or ""
+	code    int    // its exit code
 	cpu     time.Duration
 	memory  int64 // peak RSS in bytes
 }
@@ -42,17 +43,25 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 		return err
 	}
 	for _, s := range j.steps {
-		size := int64(len(j.data))
-		if s.needs != "" {
-			info, err := os.Stat(out)
-			if err != nil {
-				continue // dump_syms said why it wrote nothing
+		info, err := os.Stat(out)
+		if (s.needs == "OUT") != (err == nil) && s.needs != "" {
+			continue
+		}
+		size := int64(0) // of all that is read
+		for _, arg := range s.args {
+			switch {
+			case arg == "IN":
+				size += int64(len(j.data))
+			case arg == "OUT" && s.needs == "OUT":
+				size += info.Size()
 			}
-			size += info.Size()
 		}
 		res, err := o.run(ctx, s, in, out, size)
 		if err != nil {
 			return err
+		}
+		if res.failure == "" && s.needs == "" && slices.Contains(s.args, "OUT") {
+			res.failure = complete(out, res.code)
 		}
 		t.add(j, s, res)
 		if res.failure != "" {
@@ -63,6 +72,19 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	}
 	t.done(j)
 	return nil
+}
+
+// complete tells what is wrong with there being a symbol file, or none, after
+// dump_syms ended with an exit code.
+func complete(out string, code int) string {
+	_, err := os.Stat(out)
+	switch {
+	case code == 0 && err != nil:
+		return "exit code 0, but no symbol file"
+	case code != 0 && err == nil:
+		return fmt.Sprintf("exit code %d, but there is a symbol file", code)
+	}
+	return ""
 }
 
 // save keeps the file of a failure.
@@ -111,14 +133,18 @@ func (o *options) run(ctx context.Context, s step, in, out string, size int64) (
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	res.memory = int64(usage.Maxrss) << 10
+	res.code = cmd.ProcessState.ExitCode()
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
 	return res, nil
 }
 
 var (
 	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
-	// located is what DESIGN.md asks of an error: the file, then the place or what is wrong with the whole.
-	located = regexp.MustCompile(`^\w+: (error|warning): .*mutant\S*: .+`)
+	// located, placed and whole are what DESIGN.md asks of an error: the file, then
+	// the place, or that it is about all of the file.
+	located = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
+	placed  = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+): `)
+	whole   = regexp.MustCompile(`^(no symbols: |no threads: |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
 	numbers = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
 
@@ -133,20 +159,50 @@ func (o *options) judge(s step, state *os.ProcessState, stderr string, res outco
 		return fmt.Sprintf("%.1f s of CPU time", res.cpu.Seconds()), ""
 	case code < 0:
 		return "ended by " + state.String(), ""
-	case res.memory > min(o.memory, smallMemory+20*size):
+	case res.memory > min(o.memory, s.floor()+20*size):
 		return fmt.Sprintf("%d MiB of memory for %d bytes", res.memory>>20, size), ""
 	case !slices.Contains(s.codes, code):
 		return fmt.Sprintf("exit code %d: %s", code, first), ""
-	case code == 1 && !located.MatchString(first):
-		return "an error without a place: " + first, ""
 	case code == 1:
-		_, class, _ = strings.Cut(first, ": error: ")
-		_, class, _ = strings.Cut(class, ": ")
-		return "", numbers.ReplaceAllString(class, "N")
+		return o.judgeError(stderr)
 	}
 	return "", ""
+}
+
+// judgeError tells whether the error that a process ended with says where it is,
+// and its class.
+func (o *options) judgeError(stderr string) (failure, class string) {
+	i := strings.LastIndex("\n"+stderr, "\n"+errorPrefix(stderr))
+	line, _, _ := strings.Cut(stderr[max(i, 0):], "\n")
+	if !located.MatchString(line) {
+		return "an error without a file: " + line, ""
+	}
+	_, class, _ = strings.Cut(line, ": error: ")
+	_, class, _ = strings.Cut(class, ": ")
+	if !placed.MatchString(class) && !whole.MatchString(class) {
+		return "an error without a place: " + line, ""
+	}
+	return "", numbers.ReplaceAllString(class, "N")
+}
+
+// errorPrefix is how the line of the error begins.
+func errorPrefix(stderr string) string {
+	program, _, _ := strings.Cut(stderr, ":")
+	return program + ": error: "
 }
 
 // smallMemory is what a program may take whatever the size of its input: the
 // runtime, its own code and the smallest buffers.
 const smallMemory = 64 << 20
+
+// frameMemory is what stackwalk may take besides: the limit on frames does not
+// depend on the size of a dump, since they can share its memory.
+const frameMemory = 256 << 20
+
+// floor is what the program may take whatever the size of its input.
+func (s *step) floor() int64 {
+	if s.program == "stackwalk" {
+		return smallMemory + frameMemory
+	}
+	return smallMemory
+}

@@ -23,12 +23,12 @@ func (s *seed) mutant(number int) (data []byte, kind string) {
 }
 
 // step is one program to run on a file. IN is the file, OUT what dump_syms
-// writes, CORE the core file of which the symbol files are; a step that needs OUT
-// is left out where there is none.
+// writes, CORE the core file of which the symbol files are; a step that needs OUT, or that
+// there is none, is left out otherwise.
 type step struct {
 	program string
 	args    []string
-	needs   string // "" or "OUT"
+	needs   string // "", "OUT" or "no OUT"
 	codes   []int  // exit codes that are fine
 }
 
@@ -37,6 +37,7 @@ var (
 		{"dump_syms", []string{"--inlines", "-o", "OUT", "IN"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"symcheck", []string{"OUT", "IN"}, "OUT", []int{0, 1, 2}},
+		{"symcheck", []string{"internal/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
 	}
 	dumpSteps = []step{
 		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
@@ -46,7 +47,7 @@ var (
 		{"symcheck", []string{"lint", "IN"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"IN", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"diff", "IN", "IN"}, "", []int{0, 1, 2}},
-		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}},
 	}
 )
 

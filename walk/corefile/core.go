@@ -36,6 +36,10 @@ type Core struct {
 	fault  fault
 	// deleted are the mapped files that were no longer there.
 	deleted map[string]bool
+	// headersAt are those of loaded files that were looked for, by address; tables
+	// counts what was read of them.
+	headersAt map[uint64]header
+	tables    int
 }
 
 // Open reads the core file at path. The files that its modules were loaded
@@ -88,7 +92,7 @@ func read(name string, data []byte, files *walk.Files) (*Core, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
-	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}, deleted: map[string]bool{}}
+	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	c.mem = newMemory(f, c)
 	c.Process.Memory = c.mem

@@ -38,10 +38,35 @@ type header struct {
 }
 
 // headerAt reads the headers at an address, from what the core has: the kernel
-// dumps the first page of every ELF file.
+// dumps the first page of every ELF file. Many files may begin there.
 func (c *Core) headerAt(addr uint64) (h header, ok bool) {
-	data := c.mem.dumped(addr)
+	if h, ok := c.headersAt[addr]; ok && h.File != nil {
+		c.tables += len(h.Segments)
+		return h, c.tables <= maxTables
+	} else if ok {
+		return h, false
+	}
+	h, ok = c.readHeader(c.mem.dumped(addr))
+	c.headersAt[addr] = h
+	return h, ok
+}
+
+// maxTables bounds the program and section headers read of all loaded files, which
+// can share them. A file has some dozens.
+const maxTables = 1 << 20
+
+func (c *Core) readHeader(data []byte) (h header, ok bool) {
 	if len(data) < 52 || string(data[:4]) != elf.ELFMAG {
+		return h, false
+	}
+	counts := wire.New("ELF header", data, c.file.BigEndian)
+	counts.Seek(44) // e_phnum
+	if c.file.Class == elf.ELFCLASS64 {
+		counts.Seek(56)
+	}
+	phnum := int(counts.U16())
+	counts.U16() // e_shentsize
+	if c.tables += phnum + int(counts.U16()); c.tables > maxTables {
 		return h, false
 	}
 	f, err := elfx.NewFile("", data)

@@ -42,6 +42,7 @@ type fault struct {
 // readNotes reads the notes of every PT_NOTE segment. Each thread begins with
 // its NT_PRSTATUS; the first is the one that crashed.
 func (c *Core) readNotes() {
+	left := limits.Notes.Int() // headers may name the same bytes any number of times
 	for _, s := range c.file.Segments {
 		if s.Type != elf.PT_NOTE {
 			continue
@@ -49,6 +50,10 @@ func (c *Core) readNotes() {
 		data := c.bytes(s.Offset, s.Filesz)
 		cur := wire.New("core notes", data, c.file.BigEndian)
 		for cur.Len() >= 12 {
+			if left--; left < 0 {
+				c.warn("core notes+%#x: %v", cur.Pos(), limits.Notes.Exceeded(0))
+				return
+			}
 			namesz, descsz, typ := cur.U32(), cur.U32(), cur.U32()
 			name := cur.Bytes(uint64(namesz))
 			cur.Skip(-uint64(namesz) & 3)

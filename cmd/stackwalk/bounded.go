@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"symkit/internal/limits"
+)
+
+// boundedWriter fails when what is said of a dump becomes larger than
+// limits.Report lets it be, or when the context ends.
+type boundedWriter struct {
+	w       io.Writer
+	ctx     context.Context
+	dump    string // its path
+	size    uint64 // of the dump, in bytes
+	written uint64
+}
+
+// bound bounds what is written of a dump to w.
+func bound(ctx context.Context, dump string, w io.Writer) *boundedWriter {
+	b := &boundedWriter{w: w, ctx: ctx, dump: dump}
+	if info, err := os.Stat(dump); err == nil { // or it was removed since
+		b.size = uint64(info.Size())
+	}
+	return b
+}
+
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	if err := context.Cause(b.ctx); err != nil {
+		return 0, err
+	}
+	if b.written += uint64(len(p)); b.written > limits.Report.Max(b.size) {
+		return 0, fmt.Errorf("%s: %w", b.dump, limits.Report.Exceeded(b.size))
+	}
+	return b.w.Write(p)
+}
