@@ -284,6 +284,10 @@ func (d *differ) unwind() {
 		w.machines[i] = newMachine(w.parser.arch, mix(uint64(i)+1), false)
 	}
 	x, y := w.rules(d.a), w.rules(d.b)
+	if lost := x.lost + y.lost; lost > 0 {
+		d.c.unverified(CheckCFI, lost, "too many different sets of rules")
+		return
+	}
 	var said string
 	d.compare(CheckCFI, x.stretches, y.stretches, func(a, b *stretch) bool {
 		said = w.difference(a, b, x.sets[a.index], y.sets[b.index])

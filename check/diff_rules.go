@@ -1,7 +1,7 @@
 package check
 
 import (
-	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"symkit/cfi"
@@ -18,23 +18,30 @@ type ruleDiff struct {
 type ruleSets struct {
 	stretches []stretch
 	sets      [][]symRule
+	lost      uint64 // rows whose rules are not in sets
 }
+
+// maxRules bounds the rules in different sets, by the number of rows: of a row with
+// one rule, all those before it hold as well.
+func maxRules(s *symFile) int { return 1<<16 + 4*(len(s.inits)+len(s.deltas)) }
 
 // rules lists what is in force where.
 func (w *ruleDiff) rules(s *symFile) (out ruleSets) {
-	seen := map[string]uint32{}
-	set := func(state []symRule) uint32 {
-		key := ""
-		for _, r := range state {
-			key += fmt.Sprint(uint32(r.reg), " ", r.text, "\n")
-		}
-		i, ok := seen[key]
-		if !ok {
+	seen := map[uint64]uint32{}
+	left, seed := maxRules(s), maphash.MakeSeed()
+	add := func(lo, hi uint64, at uint32, state []symRule) {
+		hash := hashRules(seed, state)
+		i, ok := seen[hash]
+		if !ok || !sameRules(out.sets[i], state) {
+			if left -= len(state); left < 0 {
+				out.lost++
+				return
+			}
 			i = uint32(len(out.sets))
-			seen[key] = i
+			seen[hash] = i
 			out.sets = append(out.sets, slices.Clone(state))
 		}
-		return i
+		out.stretches = append(out.stretches, stretch{lo, hi, at, i})
 	}
 	pos := uint64(0)
 	for _, i := range byAddr(len(s.inits), func(i uint32) uint64 { return s.inits[i].addr }) {
@@ -47,14 +54,30 @@ func (w *ruleDiff) rules(s *symFile) (out ruleSets) {
 		lo, at := in.addr, in.at
 		for _, d := range s.deltas[in.deltas.from:in.deltas.to] {
 			if d.addr > lo {
-				out.stretches = append(out.stretches, stretch{lo, d.addr, at, set(state)})
+				add(lo, d.addr, at, state)
 			}
 			state = override(state, w.parser.parse(d.rules))
 			lo, at = d.addr, d.at
 		}
-		out.stretches = append(out.stretches, stretch{lo, in.end, at, set(state)})
+		add(lo, in.end, at, state)
 	}
 	return out
+}
+
+func hashRules(seed maphash.Seed, rules []symRule) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range rules {
+		maphash.WriteComparable(&h, rules[i].reg)
+		h.WriteString(rules[i].text)
+		h.WriteByte('\n')
+	}
+	return h.Sum64()
+}
+
+// sameRules tells whether two sets are the same text.
+func sameRules(a, b []symRule) bool {
+	return slices.EqualFunc(a, b, func(x, y symRule) bool { return x.reg == y.reg && x.text == y.text })
 }
 
 // override puts rules into force, ordered by register.
@@ -73,6 +96,9 @@ func override(state, rules []symRule) []symRule {
 // difference says what b has otherwise than a, empty for nothing, at the first
 // and last PC of both; where a rule depends on the PC, at each.
 func (w *ruleDiff) difference(x, y *stretch, a, b []symRule) string {
+	if sameRules(a, b) {
+		return ""
+	}
 	lo, hi := max(x.lo, y.lo), min(x.hi, y.hi)
 	step := max(hi-lo-1, 1)
 	if usesPC(a) || usesPC(b) {

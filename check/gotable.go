@@ -45,6 +45,9 @@ func (r *replay) goTable() (t *goTable, err error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
+	if err := limitGoTable(data, main.BigEndian); err != nil {
+		return nil, err
+	}
 	var starts []uint64
 	if text := main.Section(".text"); text != nil {
 		starts = append(starts, text.Addr)
@@ -60,6 +63,23 @@ func (r *replay) goTable() (t *goTable, err error) {
 		}
 	}
 	return nil, errGoText
+}
+
+// limitGoTable refuses a table without the bytes for its functions: debug/gosym
+// makes room for as many as it claims. An entry has eight bytes and more.
+func limitGoTable(data []byte, bigEndian bool) error {
+	c := wire.New(".gopclntab", data, bigEndian)
+	c.Skip(quantumAt + 1)
+	word := int(c.U8())
+	if word != 4 && word != 8 {
+		c.Fail(quantumAt+1, fmt.Errorf("pointers of %d bytes", word))
+		return c.Err()
+	}
+	at := c.Pos()
+	if n := c.Uint(word); n > uint64(len(data))/8 {
+		c.Fail(at, fmt.Errorf("%d functions in %d bytes", n, len(data)))
+	}
+	return c.Err()
 }
 
 // headerText is the address of runtime.text in the header of a table, which Go

@@ -13,6 +13,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // ErrNoCode: a core file.
@@ -139,9 +140,16 @@ func wordAt(e *elf.File, b []byte) uint64 {
 
 // buildID is the descriptor of the GNU build id note.
 func buildID(e *elf.File) []byte {
+	const header = 12
+	left := uint64(limits.Notes.Int()) // headers may name the same bytes any number of times
 	for _, s := range e.Sections {
 		if s.Type != elf.SHT_NOTE {
 			continue
+		}
+		if n := s.FileSize / header; n <= left {
+			left -= n
+		} else {
+			break
 		}
 		if data, err := s.Data(); err == nil {
 			if id := gnuNote(data, e.ByteOrder); id != nil {
@@ -152,6 +160,11 @@ func buildID(e *elf.File) []byte {
 	for _, p := range e.Progs {
 		if p.Type != elf.PT_NOTE || p.Filesz > 1<<20 {
 			continue
+		}
+		if n := p.Filesz / header; n <= left {
+			left -= n
+		} else {
+			break
 		}
 		data := make([]byte, p.Filesz)
 		if _, err := p.ReadAt(data, 0); err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/internal/limits"
 )
 
 // codeSymbol is a symbol of code: addr is one of the ELF file.
@@ -84,6 +85,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		return all
 	}
 	arm := r.img.Main.Machine == elf.EM_ARM
+	named := uint64(0) // bytes of names
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Shndx == elfx.ShnUndef {
@@ -100,7 +102,12 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		default:
 			continue
 		}
-		name := string(t.NameOf(s))
+		text := t.NameOf(s)
+		if named += uint64(len(text)); named > limits.Names.Max(r.img.Size()) {
+			r.tooManySymbols = true
+			return all
+		}
+		name := string(text)
 		if name == "" || !r.code.contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
 			continue
 		}

@@ -55,7 +55,9 @@ type replay struct {
 
 	symbolList []codeSymbol // once symbols was called
 	anySymbols bool
-	entries    map[uint64]int // of symbol tables, by address
+	// tooManySymbols: the names of a table's are more bytes than there may be.
+	tooManySymbols bool
+	entries        map[uint64]int // of symbol tables, by address
 }
 
 // truthFunc is one range of a function of the DWARF.
@@ -104,6 +106,9 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if err := r.tooMuch(); err != nil {
+			return nil, err
 		}
 	}
 	for _, f := range []*elfx.File{img.Main, img.Debug} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"debug/dwarf"
+	"errors"
 	"math"
 	"slices"
 
@@ -98,6 +99,7 @@ type unitWalk struct {
 	stack  []dieFrame
 	skip   int    // open DIEs below one that is passed over
 	kept   uint64 // bytes of the names in s
+	fields int    // attributes of all DIEs so far
 	dieFrame
 }
 
@@ -140,6 +142,12 @@ func (w *unitWalk) run(ctx context.Context) error {
 	}
 }
 
+// maxFields are attributes that a unit may have beyond those that its size allows
+// for: some have no bytes.
+const maxFields = 1 << 16
+
+var errFields = errors.New("more attributes than a unit of this size can need")
+
 // limit fails for a DIE that asks for too much.
 func (w *unitWalk) limit(e *dwarf.Entry) error {
 	var over error
@@ -148,7 +156,10 @@ func (w *unitWalk) limit(e *dwarf.Entry) error {
 		over = limits.DIEDepth.Exceeded(0)
 	case w.kept > names:
 		over = limits.Names.Exceeded(uint64(w.d.size))
+	case w.fields+len(e.Field) > 4*int(w.u.end-w.u.off)+maxFields:
+		over = errFields
 	default:
+		w.fields += len(e.Field)
 		return w.d.readStrings(e)
 	}
 	return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: over}

@@ -100,6 +100,12 @@ func (r *replay) units() error {
 // many there are does not depend on which goroutine met them.
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
+	if r.tooManySymbols {
+		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), limits.Names.Exceeded(size))
+	}
+	if r.dw == nil {
+		return nil
+	}
 	if r.names.size() > limits.Names.Max(size) {
 		return fmt.Errorf("%s: %w", r.dw.path, limits.Names.Exceeded(size))
 	}
@@ -159,7 +165,7 @@ func (r *replay) addTruth(s *unitScan) {
 		return
 	}
 	far := r.dw.far()
-	truth := make([]truthFunc, 0, len(s.funcs))
+	truth := make([]truthFunc, 0, s.rangeCount())
 	for i := range s.funcs {
 		f := &s.funcs[i]
 		name := r.names.id(s.naming(dieRef{off: s.decls[f.decl].off}, far))
@@ -172,7 +178,11 @@ func (r *replay) addTruth(s *unitScan) {
 		truth[i].fn += r.functionCount
 	}
 	r.functionCount += uint32(len(s.funcs))
-	r.truth = append(r.truth, truth...)
+	if len(r.truth) == 0 {
+		r.truth = truth
+	} else {
+		r.truth = append(r.truth, truth...)
+	}
 	r.mu.Unlock()
 }
 
@@ -182,10 +192,12 @@ func (r *replay) addTruth(s *unitScan) {
 func (w *worker) lines(s *unitScan, t *unitLines) {
 	r := w.r
 	begins := map[uint64]bool{}
-	for _, x := range s.funcRanges() {
-		begins[x.lo] = true
-		for _, i := range r.at(x.lo) {
-			w.compare(r.lines, i, t)
+	for i := range s.funcs {
+		for _, x := range s.ranges[s.funcs[i].ranges.from:s.funcs[i].ranges.to] {
+			begins[x.lo] = true
+			for _, i := range r.at(x.lo) {
+				w.compare(r.lines, i, t)
+			}
 		}
 	}
 	for _, x := range t.code() {
@@ -216,12 +228,12 @@ func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
 	w.r.mu.Unlock()
 }
 
-// funcRanges are the ranges of all functions.
-func (s *unitScan) funcRanges() (all []addrRange) {
+// rangeCount is the number of ranges of all functions.
+func (s *unitScan) rangeCount() (n int) {
 	for i := range s.funcs {
-		all = append(all, s.ranges[s.funcs[i].ranges.from:s.funcs[i].ranges.to]...)
+		n += s.funcs[i].ranges.len()
 	}
-	return all
+	return n
 }
 
 // inlines compares the inlined calls of the FUNC records likewise.

@@ -51,10 +51,11 @@ func unpack(data []byte, how string) ([]byte, error) {
 	}
 	defer done()
 	var out bytes.Buffer
-	most := int64(min(limits.UnpackedSymbols.Max(0), math.MaxInt64-1))
+	size := uint64(len(data))
+	most := int64(min(limits.UnpackedSymbols.Max(size), math.MaxInt64-1))
 	n, err := io.Copy(&out, io.LimitReader(r, most+1))
 	if n > most {
-		return nil, limits.UnpackedSymbols.Exceeded(0)
+		return nil, limits.UnpackedSymbols.Exceeded(size)
 	}
 	return out.Bytes(), err
 }

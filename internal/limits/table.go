@@ -6,7 +6,7 @@ import "strconv"
 var All = []*Limit{
 	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, LineSharing, MaskRows, SFrameSharing, Files, Names, Output,
 	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckStrings, CheckDepth, CheckRows,
-	Threads, FramesPerThread, Frames, Report, UnpackedSymbols,
+	Threads, FramesPerThread, Frames, Report, UnpackedSymbols, FetchedSymbols,
 }
 
 // Limits of dump_syms and of what all programs read of ELF files.
@@ -42,7 +42,8 @@ var (
 	FramesPerThread = &Limit{Name: "frames-per-thread", Base: 1 << 18, What: "frames of one thread without --max-frames"}
 	Frames          = &Limit{Name: "frames", Base: 1 << 19, What: "frames of all threads without --max-frames"}
 	Report          = &Limit{Name: "report", Base: 256 << 20, PerByte: 32, What: "bytes of what stackwalk says of a dump, by the size of the dump"}
-	UnpackedSymbols = &Limit{Name: "unpacked-symbols", Base: 16 << 30, What: "bytes of an unpacked symbol file"}
+	UnpackedSymbols = &Limit{Name: "unpacked-symbols", Base: 64 << 20, PerByte: 128, What: "bytes of an unpacked symbol file, by its packed size"}
+	FetchedSymbols  = &Limit{Name: "fetched-symbols", Base: 16 << 30, What: "bytes of an unpacked symbol file from a server, on disk"}
 )
 
 // value is the limit in words, for the documentation.

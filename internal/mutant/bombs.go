@@ -152,7 +152,7 @@ func sharedRanges() []byte {
 	for i := range uint64(1 << 16) {
 		ranges = le.AppendUint64(le.AppendUint64(ranges, textAddr+i%4096), textAddr+i%4096+1)
 	}
-	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18)
+	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<16)
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), dies, debug(".debug_ranges", append(ranges, make([]byte, 16)...)))
 }
 
@@ -297,4 +297,16 @@ func gopclntab() []byte {
 	s := debug(".gopclntab", append(b, make([]byte, 4096)...))
 	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
 	return build(s)
+}
+
+// Named makes the bomb with a name, which there is.
+func Named(name string) []byte {
+	for _, bombs := range All {
+		for _, b := range bombs {
+			if b.Name == name {
+				return b.Make()
+			}
+		}
+	}
+	panic("no bomb is called " + name)
 }

@@ -83,7 +83,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		return 0, err
 	}
 	t := newTable()
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(o.jobs)
 	dirs := sync.Pool{New: func() any {
 		dir, err := os.MkdirTemp("", "soak")
@@ -111,6 +111,12 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 				}
 			}
 		}
+	}
+	if err := g.Wait(); err != nil {
+		return t.failures(), err
+	}
+	if err := forgetPeak(); err != nil { // the largest bombs have been in memory
+		return 0, err
 	}
 	for i := range o.count {
 		s := &seeds[i%len(seeds)]

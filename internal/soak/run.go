@@ -142,10 +142,11 @@ var (
 	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
 	// located, placed and whole are what DESIGN.md asks of an error: the file, then
 	// the place, or that it is about all of the file.
-	located = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
-	placed  = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+): `)
-	whole   = regexp.MustCompile(`^(no symbols: |no threads: |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
-	numbers = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
+	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
+	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
+	placed      = regexp.MustCompile(`^\S+(\+0x[0-9a-f]+|:[0-9]+): `)
+	whole       = regexp.MustCompile(`^(no symbols: |no threads: |names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
+	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
 
 // judge tells what a process must not do, and the class of error it gave.
@@ -177,8 +178,7 @@ func (o *options) judgeError(stderr string) (failure, class string) {
 	if !located.MatchString(line) {
 		return "an error without a file: " + line, ""
 	}
-	_, class, _ = strings.Cut(line, ": error: ")
-	_, class, _ = strings.Cut(class, ": ")
+	class = line[beforePlace.FindStringIndex(line)[1]:]
 	if !placed.MatchString(class) && !whole.MatchString(class) {
 		return "an error without a place: " + line, ""
 	}

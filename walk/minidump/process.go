@@ -16,7 +16,7 @@ import (
 // only wrote the dump is marked as Writer. What was lost is in the process's
 // Warnings. The process aliases the dump's bytes.
 func (d *Dump) Process() *walk.Process {
-	b := &builder{d: d, left: 4 * len(d.data)}
+	b := &builder{d: d, left: len(d.data)}
 	s := &d.System
 	version, build := s.VersionBuild()
 	b.p = &walk.Process{

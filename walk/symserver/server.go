@@ -100,7 +100,7 @@ func New(rawURL, cache string) (*Server, error) {
 		return nil, fmt.Errorf("%q: %w", rawURL, ErrURL)
 	}
 	return &Server{Cache: cache, Timeout: defaultTimeout, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: int64(min(limits.UnpackedSymbols.Max(0), math.MaxInt64-1)), HTTP: http.DefaultClient,
+		Negative: defaultNegative, MaxSize: int64(min(limits.FetchedSymbols.Max(0), math.MaxInt64-1)), HTTP: http.DefaultClient,
 		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}, nil
 }
 

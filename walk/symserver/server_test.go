@@ -456,3 +456,34 @@ func TestNew(t *testing.T) {
 		t.Error(s.shown)
 	}
 }
+
+// Issue 10: a cache that cannot be written is an error that names it; what is in
+// the way of a file stays, and nothing is left beside it.
+func TestCacheCannotBeWritten(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, symbols) }))
+	defer web.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// A directory where the file is to be.
+	occupied := t.TempDir()
+	s := client(t, web.URL, occupied)
+	if _, err := lookup(t, s, module()); err != nil {
+		t.Fatal(err)
+	}
+	place := filepath.Join(occupied, files(t, occupied)[0])
+	if err := errors.Join(os.Remove(place), os.MkdirAll(filepath.Join(place, "directory"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lookup(t, client(t, web.URL, file), module()); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "not a directory") {
+		t.Error(err)
+	}
+	// The server has it under the name of the program as well.
+	if _, err := lookup(t, client(t, web.URL, occupied), module()); err != nil {
+		t.Error(err)
+	}
+	if left := files(t, occupied); len(left) != 1 || !strings.HasPrefix(left[0], "app.exe/") {
+		t.Errorf("in the cache: %v", left)
+	}
+}

@@ -1,0 +1,61 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"testing"
+	"time"
+
+	"symkit/elfx"
+	"symkit/internal/limits"
+	"symkit/internal/mutant"
+)
+
+// Each was a crash, minutes or gigabytes once; the time is a hundred times what it
+// takes now.
+func TestBombs(t *testing.T) {
+	sym := []byte("MODULE Linux x86_64 0 x\nFILE 0 f\nFUNC 1000 10 0 f\n1000 10 1 0\n")
+	for _, test := range []struct {
+		name string
+		err  error  // of Replay
+		note string // of the functions or their lines, a regular expression
+	}{
+		{"subprograms one million deep", nil, `\.debug_info\+0x[0-9a-f]+: die-depth above the limit`},
+		{"functions below a thousand long scopes", nil, ""},
+		{"functions that are each other's scopes and origins", nil, ""},
+		{"thousands of attributes without bytes", nil, `more attributes than a unit of this size can need`},
+		{"string offsets that overlap", limits.ErrExceeded, ""},
+		{"one long name for every function", nil, `names above the limit`},
+		{"one long name for every symbol", limits.ErrExceeded, ""},
+		{"one long directory for every file", nil, `\.debug_line\+0x0: files above the limit`},
+		{"units that share a line program", nil, noteShared},
+		{"units whose abbreviation tables are the ends of one", nil, `units share parts of abbreviation tables`},
+		{"a Go table of 2^32 functions", nil, `\.gopclntab\+0x8: 4294967295 functions in [0-9]+ bytes`},
+		{"notes that headers share", nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, err := elfx.NewFile("bomb", mutant.Named(test.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+			defer stop()
+			rep, err := Replay(ctx, &elfx.Image{Main: f}, sym, Options{})
+			if !errors.Is(err, test.err) {
+				t.Fatal(err)
+			}
+			if test.note == "" {
+				return
+			}
+			for _, k := range rep.Checks {
+				for _, note := range k.Notes {
+					if regexp.MustCompile(test.note).MatchString(note) {
+						return
+					}
+				}
+			}
+			t.Errorf("no note %q: %+v", test.note, rep.Checks)
+		})
+	}
+}

@@ -1,0 +1,112 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// crash puts a core file and its program into a directory.
+func crash(t *testing.T) (core, exe string) {
+	t.Helper()
+	dir := t.TempDir()
+	core, exe = filepath.Join(dir, "crash.core"), filepath.Join(dir, "crash")
+	for path, name := range map[string]string{core: "crash-x86_64-gcc12-O2-dw5.core", exe: "crash-x86_64-gcc12-O2-dw5.elf"} {
+		data, err := fixture(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return core, exe
+}
+
+// wantFailure wants exit code 1, an error with the words, and no files in dir.
+func wantFailure(t *testing.T, what string, code int, stderr, dir string, words ...string) {
+	t.Helper()
+	if code != 1 || !strings.HasPrefix(stderr, "stackwalk: error: ") {
+		t.Errorf("%s: exit code %d, %s", what, code, stderr)
+	}
+	for _, word := range words {
+		if !strings.Contains(stderr, word) {
+			t.Errorf("%s: no %q in %s", what, word, stderr)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%s: left behind: %v, %v", what, left, err)
+	}
+}
+
+// Issue 10: a disk that is full, a pipe that nobody reads from.
+func TestReportCannotBeWritten(t *testing.T) {
+	core, exe := crash(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer pipe.Close()
+	for _, format := range []string{"text", "json", "machine"} {
+		for file, want := range map[*os.File]string{full: "no space left on device", pipe: "broken pipe"} {
+			var stderr bytes.Buffer
+			cmd := exec.Command("stackwalk", "--exe", exe, "--format="+format, core)
+			cmd.Stdout, cmd.Stderr = file, &stderr
+			_ = cmd.Run()
+			wantFailure(t, format, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), want)
+		}
+	}
+}
+
+// A limit on the size of files stands for a disk that is full half way.
+func TestFileSizeLimit(t *testing.T) {
+	core, exe := crash(t)
+	for _, flag := range []string{"-o DIR/out", "--out DIR"} {
+		dir := t.TempDir()
+		flags := strings.ReplaceAll(flag, "DIR", dir)
+		sh := exec.Command("sh", "-c", fmt.Sprintf("ulimit -f 1; exec stackwalk --exe %s --format=json %s %s", exe, flags, core))
+		out, _ := sh.CombinedOutput()
+		wantFailure(t, flag, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
+	}
+}
+
+// Something in the way of a result stays, and nothing is left beside it.
+func TestOccupied(t *testing.T) {
+	core, exe := crash(t)
+	dir := t.TempDir()
+	var stderr bytes.Buffer
+	code := run(t.Context(), []string{"--exe", exe, "-o", dir, core}, io.Discard, &stderr)
+	wantFailure(t, "-o", code, stderr.String(), dir, dir, "is a directory")
+}
+
+// What there is to say of a dump is limited, and a signal ends the saying.
+func TestReportBounded(t *testing.T) {
+	core, exe := crash(t)
+	dir := t.TempDir()
+	cmd := exec.Command("stackwalk", "--exe", exe, "-o", filepath.Join(dir, "out"), core)
+	cmd.Env = append(os.Environ(), "SYMKIT_LIMITS=report=1K")
+	out, _ := cmd.CombinedOutput()
+	wantFailure(t, "1K", cmd.ProcessState.ExitCode(), string(out), dir, core+": report above the limit of 1024: ")
+
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("a signal"))
+	w := bound(ctx, core, io.Discard)
+	if _, err := w.Write([]byte("x")); err == nil || err.Error() != "a signal" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,59 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symkit/internal/testfile"
+)
+
+// Issue 10: reports to a disk that is full and to a pipe that nobody reads from are
+// errors, in every format and of every command.
+func TestReportCannotBeWritten(t *testing.T) {
+	const name = "lang-x86_64-gcc12-O2-dw5.elf"
+	elf, sym := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "own.sym")
+	for path, from := range map[string]string{elf: "../../testdata/elf/" + name, sym: "../../check/testdata/own/" + name + ".sym"} {
+		data, err := testfile.Read(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer pipe.Close()
+	for _, format := range []string{"text", "json", "junit", "sarif"} {
+		for _, args := range [][]string{{sym, elf}, {"lint", sym}, {"diff", sym, sym}} {
+			for _, to := range []struct {
+				file *os.File
+				want string
+			}{{full, "no space left on device"}, {pipe, "broken pipe"}} {
+				var stderr bytes.Buffer
+				cmd := exec.Command("symcheck", append([]string{"--format=" + format}, args...)...)
+				cmd.Stdout, cmd.Stderr = to.file, &stderr
+				_ = cmd.Run()
+				said := stderr.String()
+				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(said, "symcheck: error: ") ||
+					!strings.Contains(said, to.want) || strings.Count(said, "\n") != 1 {
+					t.Errorf("%s %q: exit code %d, %s", format, args, code, said)
+				}
+			}
+		}
+	}
+}
