@@ -144,6 +144,9 @@ func FuzzScan(f *testing.F) {
 			if len(scan.Inlines) > 0 {
 				t.Fatalf("inlined calls nobody asked for")
 			}
+			if err := checkHops(d, u); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -43,6 +43,7 @@ type Scan struct {
 	Funcs   []Func
 	Inlines []Inline // by function; within one, as the DIEs come: outer before inner
 	Ranges  []Range
+	hops    hopTable
 }
 
 // ScanUnit reads the functions of u into s, and with inlines their inlined
@@ -57,7 +58,10 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	if err != nil {
 		return err
 	}
-	x := scanner{d: d, u: u, t: table, s: s, c: d.unitCursor(u, u.first), inlines: inlines}
+	s.hops.reset(d, u, table)
+	x := scanner{d: d, u: u, t: table, h: &s.hops, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
+	x.data = x.c.Rest()
+	x.pos = int(u.first - u.Off)
 	x.entries = maxEntries(u)
 	x.run()
 	x.finish()
@@ -76,16 +80,20 @@ func maxEntries(u *Unit) int {
 
 // frame is the state that holds for the children of a DIE.
 type frame struct {
-	fn    int32  // index of the function they are in, -1 outside of any
-	depth uint32 // of an inlined call among them
+	fn     int32  // index of the function they are in, -1 outside of any
+	depth  uint32 // of an inlined call among them
+	levels int    // DIEs, one in the other, whose children are read in this state
 }
 
 type scanner struct {
 	d       *Data
 	u       *Unit
 	t       *abbrevTable
+	h       *hopTable
 	s       *Scan
-	c       wire.Cursor
+	data    []byte      // the unit
+	pos     int         // in data: of the next DIE
+	c       wire.Cursor // over the unit, for the DIE at hand
 	inlines bool
 	nested  bool  // an inner function's calls came between an outer one's
 	entries int   // range list entries that may still be read
@@ -93,7 +101,8 @@ type scanner struct {
 	last    rangeList
 
 	frame
-	stack   []frame // of the open parents
+	stack   []frame // around this one
+	open    int     // levels of those in stack
 	vals    [scanSlots]value
 	sibling uint64 // of the DIE just read, 0 without a usable one
 }
@@ -102,22 +111,51 @@ type scanner struct {
 // children.
 func (x *scanner) run() {
 	x.fn = -1
-	for {
-		at := x.c.Pos()
-		code := x.c.ULEB()
-		switch {
-		case code != 0:
-			if a := x.lookup(code, at); a != nil {
-				x.visit(a, at)
+	x.step()
+	for x.c.Err() == nil {
+		if x.levels == 0 {
+			n := len(x.stack) - 1
+			if n < 0 {
+				return
 			}
-		case len(x.stack) > 0:
-			x.frame = x.stack[len(x.stack)-1]
-			x.stack = x.stack[:len(x.stack)-1]
+			x.frame, x.stack = x.stack[n], x.stack[:n]
+			x.open -= x.levels
+			continue
 		}
-		if len(x.stack) == 0 || x.c.Err() != nil {
-			return
+		m := modeOutside
+		if x.inlines && x.fn >= 0 {
+			m = modeInside
+		}
+		if !x.pass(m, limits.DIEDepth.Int()-x.open) {
+			x.step()
 		}
 	}
+}
+
+// step reads one DIE attribute by attribute.
+func (x *scanner) step() {
+	x.c.Seek(x.u.Off + uint64(x.pos))
+	at := x.c.Pos()
+	if code := x.c.ULEB(); code == 0 {
+		x.levels = max(x.levels-1, 0)
+	} else if a := x.lookup(code, at); a != nil {
+		x.visit(a, at)
+	}
+	x.pos = x.c.Pos() - int(x.u.Off)
+}
+
+// enter opens the children of the DIE at offset at, for which the state fn and
+// depth holds.
+func (x *scanner) enter(fn int32, depth uint32, at int) {
+	if x.open+x.levels >= limits.DIEDepth.Int() {
+		x.c.Fail(at, limits.DIEDepth.Exceeded(0))
+	}
+	if fn != x.fn || depth != x.depth {
+		x.stack = append(x.stack, x.frame)
+		x.open += x.levels
+		x.frame = frame{fn: fn, depth: depth}
+	}
+	x.levels++
 }
 
 // lookup returns the abbreviation of the DIE at offset at; nil after a failure.
@@ -131,7 +169,7 @@ func (x *scanner) lookup(code uint64, at int) *abbrev {
 
 // visit reads one DIE and opens its children, or passes over them.
 func (x *scanner) visit(a *abbrev, at int) {
-	inner := x.frame
+	fn, depth := x.fn, x.depth
 	switch a.class {
 	case classScope:
 		x.attrs(a, false)
@@ -140,19 +178,19 @@ func (x *scanner) visit(a *abbrev, at int) {
 		x.attrs(a, false)
 		switch {
 		case x.function(at):
-			inner = frame{fn: int32(len(x.s.Funcs) - 1)}
+			fn, depth = int32(len(x.s.Funcs)-1), 0
 		case x.vals[slotDeclaration].form != 0 && x.sibling != 0:
 			x.c.Seek(x.sibling) // the children are parameters
 			return
 		default:
-			inner = frame{fn: -1}
+			fn, depth = -1, 0
 		}
 	case classInline:
 		if x.inlines && x.fn >= 0 {
 			clear(x.vals[:])
 			x.attrs(a, false)
 			if x.inline() {
-				inner.depth++
+				depth++
 			}
 			break
 		}
@@ -162,11 +200,7 @@ func (x *scanner) visit(a *abbrev, at int) {
 		return
 	}
 	if a.children {
-		if len(x.stack) >= limits.DIEDepth.Int() {
-			x.c.Fail(at, limits.DIEDepth.Exceeded(0))
-		}
-		x.stack = append(x.stack, x.frame)
-		x.frame = inner
+		x.enter(fn, depth, at)
 	}
 }
 
@@ -256,35 +290,6 @@ func (x *scanner) origin() Ref {
 		return x.u.ref(v)
 	}
 	return x.u.ref(x.vals[slotSpecification])
-}
-
-// inline adds the inlined call just read; it reports false for one that says
-// nothing: without code, or without an origin, as gcc writes them.
-func (x *scanner) inline() bool {
-	origin := x.origin()
-	if origin == 0 {
-		return false
-	}
-	ranges := x.ranges()
-	if ranges.From == ranges.To {
-		return false
-	}
-	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
-		x.nested = true
-	}
-	file := NoFile
-	if v := x.vals[slotCallFile]; v.form != 0 {
-		file = min(clip32(v.v), NoFile-1)
-	}
-	x.s.Inlines = append(x.s.Inlines, Inline{
-		Origin:   origin,
-		Depth:    x.depth,
-		CallFile: file,
-		CallLine: clip32(x.vals[slotCallLine].v),
-		Ranges:   ranges,
-		fn:       uint32(x.fn),
-	})
-	return true
 }
 
 // ranges adds the ranges of the DIE just read that hold code (DWARF 5 §2.17).

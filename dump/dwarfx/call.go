@@ -1,0 +1,140 @@
+package dwarfx
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// callForm tells where to find what is wanted of an inlined call, in an
+// abbreviation whose attributes are all of fixed size. Calls are many, and most
+// are of such a form.
+type callForm struct {
+	origin     field // DW_FORM_ref4
+	ranges     field // where it has form 0:
+	low, high  field // an address and a length
+	file, line field
+	size       uint16 // of all attributes
+	children   bool
+}
+
+// field is a number of up to 8 bytes among the attributes of a DIE.
+type field struct {
+	mask uint64 // the part that it is of 8 bytes
+	add  uint32 // DW_FORM_implicit_const
+	at   uint16 // offset of the 8 bytes
+	form uint16 // 0 where there is no such attribute: then it is 0
+}
+
+func (f *field) in(attrs []byte) uint64 {
+	return binary.LittleEndian.Uint64(attrs[f.at:])&f.mask + uint64(f.add)
+}
+
+// fieldAt is the field of size bytes at offset at, -1 where that is not known.
+func fieldAt(at, size int, form uint16) field {
+	if size > 0 && size <= 8 && at >= 0 && at <= math.MaxUint16 {
+		return field{mask: 1<<(8*size) - 1, at: uint16(at), form: form}
+	}
+	return field{form: formIndirect} // which no callForm has
+}
+
+// constField is the field of a DW_FORM_implicit_const.
+func constField(v int64) field {
+	if v == int64(uint32(v)) {
+		return field{add: uint32(v), form: formImplicitConst}
+	}
+	return field{form: formIndirect}
+}
+
+// isNumber tells whether f is a number of fixed size.
+func (f *field) isNumber() bool {
+	switch f.form {
+	case formData1, formData2, formData4, formData8, formImplicitConst:
+		return true
+	}
+	return false
+}
+
+// addCall adds the form of an abbreviation in which f are the wanted attributes; it
+// returns its number, or -1 where it has none. Files of big-endian machines have
+// none.
+func (h *hopTable) addCall(d *Data, w *way, f *[scanSlots]field) int {
+	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
+	switch {
+	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
+		f[slotOrigin].form != formRef4,
+		file.form != 0 && !file.isNumber(), line.form != 0 && !line.isNumber(),
+		ranges.form == 0 && (f[slotLowPC].form != formAddr || !f[slotHighPC].isNumber()),
+		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
+		return -1
+	}
+	h.calls = append(h.calls, callForm{
+		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
+		file: *file, line: *line, size: uint16(w.size), children: w.children,
+	})
+	return len(h.calls) - 1
+}
+
+// call does for the inlined call at pos, whose attributes begin at next, what visit
+// does. It reports false where that is for step.
+func (x *scanner) call(f *callForm, next int) bool {
+	if next > len(x.data)-8-int(f.size) {
+		return false
+	}
+	attrs := x.data[next:]
+	off := f.origin.in(attrs)
+	origin, depth := Ref(x.u.Off+off), x.depth
+	if off >= uint64(len(x.data)) || origin == 0 {
+		return false
+	}
+	var ranges Span
+	if f.ranges.form != 0 {
+		ranges = x.rangeList(value{f.ranges.in(attrs), f.ranges.form})
+	} else {
+		lo := f.low.in(attrs)
+		ranges.From = uint32(len(x.s.Ranges))
+		x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, lo+f.high.in(attrs))
+		ranges.To = uint32(len(x.s.Ranges))
+	}
+	if ranges.From != ranges.To {
+		file := NoFile
+		if f.file.form != 0 {
+			file = min(clip32(f.file.in(attrs)), NoFile-1)
+		}
+		x.addCall(origin, file, clip32(f.line.in(attrs)), ranges)
+		depth++
+	}
+	if f.children {
+		x.enter(x.fn, depth, int(x.u.Off)+x.pos)
+	}
+	x.pos = next + int(f.size)
+	return true
+}
+
+// inline adds the inlined call just read; it reports false for one that says
+// nothing: without code, or without an origin, as gcc writes them.
+func (x *scanner) inline() bool {
+	origin := x.origin()
+	if origin == 0 {
+		return false
+	}
+	ranges := x.ranges()
+	if ranges.From == ranges.To {
+		return false
+	}
+	file := NoFile
+	if v := x.vals[slotCallFile]; v.form != 0 {
+		file = min(clip32(v.v), NoFile-1)
+	}
+	x.addCall(origin, file, clip32(x.vals[slotCallLine].v), ranges)
+	return true
+}
+
+// addCall adds an inlined call.
+func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
+	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
+		x.nested = true
+	}
+	x.s.Inlines = append(x.s.Inlines, Inline{
+		Origin: origin, Depth: x.depth, CallFile: file, CallLine: line, Ranges: ranges, fn: uint32(x.fn),
+	})
+}
