@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"symkit/internal/hugepage"
 )
 
 // mmap maps the first size bytes of file for reading.
@@ -18,13 +20,14 @@ func mmap(file *os.File, size int) (data []byte, unmap func() error, err error) 
 }
 
 // anonymous returns size zero bytes outside of the Go heap, on huge pages
-// where the system has them, or nil.
+// where the system has them, or nil: a fifth of the time of inflating into
+// fresh memory is the kernel clearing small ones.
 func anonymous(size uint64) (data []byte, free func()) {
 	data, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, nil
 	}
-	adviseHuge(data)
+	hugepage.Advise(data)
 	return data, func() { _ = unix.Munmap(data) }
 }
 

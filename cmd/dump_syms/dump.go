@@ -11,6 +11,7 @@ import (
 
 	"symkit/check"
 	"symkit/dump"
+	"symkit/dump/batch"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/wire"
@@ -35,6 +36,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	defer in.Close()
+	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}))
 	m, err := c.module(ctx, in, opt)
 	if err != nil {
 		return command.Failed, err

@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package elfx
-
-// adviseHuge has no counterpart here.
-func adviseHuge([]byte) {}
