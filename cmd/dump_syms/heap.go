@@ -9,7 +9,7 @@ import (
 
 // How the Go heap is prepared for a large dump.
 const (
-	leastHeap = 4 << 20   // below, it costs more than it gains
+	leastHeap = 16 << 20  // below, it costs more than it gains
 	mostHeap  = 512 << 20 // the heap has been less so far
 	// gcPercent has the heap collected half as often as usual. Most memory are
 	// inflated sections, which are not in the heap, when the peak is reached.
@@ -17,9 +17,9 @@ const (
 )
 
 // prepareHeap prepares for tasks that take so much memory together, by their
-// estimates. About half of that, at most, are in the heap.
+// estimates. Of that the heap has a part, and what lies behind it costs nothing.
 func prepareHeap(memory int64) {
-	if size := min(memory/2, mostHeap); size >= leastHeap {
+	if size := min(memory, mostHeap); size >= leastHeap {
 		hugepage.Heap(int(size), gcPercent)
 	}
 }
