@@ -37,7 +37,8 @@ func (w *walker) sameStack(addr, fp uint64) bool {
 const (
 	scanWords     = 40
 	scanWordsLong = 160
-	scanWordsMost = 8192
+	scanWordsMost = 8192    // where nothing is found before
+	scanWordsAll  = 2 << 20 // shared by the threads, for that
 	maxScanned    = 1024
 )
 
@@ -66,8 +67,8 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	hit, foreign := false, false
 	fp, known := r.Get(w.cpu.fp)
 	last := w.cpu.hasFP && known && fp == 0
-	for i := range uint64(scanWordsMost) {
-		if i >= n && (hit || !w.scansOn()) {
+	for i := range w.scanReach(n) {
+		if i >= n && hit {
 			break
 		}
 		at := w.cpu.narrow(sp + i*word)
@@ -97,10 +98,16 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	return out, found, nil
 }
 
-// scansOn tells whether a scan that has found nothing goes on: on Windows, where
-// the first frames of a stack (RtlUserThreadStart) are at its very end, nothing
-// of the system's is above them, and the dump tells which pages are code.
-func (w *walker) scansOn() bool { return w.p.windows() && len(w.p.Mappings) > 0 }
+// scanReach is how many words a scan looks at that finds nothing in the first n:
+// more on Windows, where the first frames of a stack (RtlUserThreadStart) are at
+// its very end, with nothing of the system's above them, if the dump tells which
+// pages are code.
+func (w *walker) scanReach(n uint64) uint64 {
+	if !w.p.windows() || len(w.p.Mappings) == 0 {
+		return n
+	}
+	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(w.p.Threads)))))
+}
 
 // calls tells whether the call before ra is one of f's function.
 func (w *walker) calls(ra uint64, f *Frame) bool {

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"strings"
 	"testing"
 
 	"symkit/cfi"
@@ -43,7 +44,7 @@ func TestStart(t *testing.T) {
 }
 
 // TestScanOn: a scan that finds nothing in its window goes on only on Windows,
-// and only where it is known which pages are code.
+// only where it is known which pages are code, and less far in many threads.
 func TestScanOn(t *testing.T) {
 	const far = scanWordsLong + 100
 	stack := make([]uint64, far+scanWords+10)
@@ -57,9 +58,16 @@ func TestScanOn(t *testing.T) {
 		{"Windows NT", code, "0x401050@context 0x401250@scan"},
 		{"Windows NT", nil, "0x401050@context"},
 		{"Linux", code, "0x401050@context"},
+		{"Windows, in a crowd", code, "0x401050@context"},
 	} {
 		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, stack...))
 		p.OS, p.Mappings = test.os, test.mappings
+		if strings.HasSuffix(test.os, "crowd") {
+			p.Threads = append(p.Threads, make([]Thread, scanWordsAll/far)...)
+			for i := range p.Threads[1:] {
+				p.Threads[1+i].NoRegs = true
+			}
+		}
 		if got := stackOf(t, p, ""); got != test.want {
 			t.Errorf("%s, %d mappings: %s, want %s", test.os, len(test.mappings), got, test.want)
 		}
