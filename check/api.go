@@ -37,6 +37,22 @@ type Options struct {
 // ErrEmpty: the symbol file has no bytes.
 var ErrEmpty = errors.New("the symbol file is empty")
 
+// SideError is an error of Diff: one of the files cannot be read.
+type SideError struct {
+	Second bool // it is b
+	Err    error
+}
+
+func (e *SideError) Error() string {
+	if e.Second {
+		return "the second file: " + e.Err.Error()
+	}
+	return "the first file: " + e.Err.Error()
+}
+
+// Unwrap is the error itself.
+func (e *SideError) Unwrap() error { return e.Err }
+
 // Replay compares the symbol file sym with the image it was made from. The
 // error is for inputs that cannot be compared at all, and for ctx: what is
 // wrong with sym is in the Report.

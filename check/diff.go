@@ -29,12 +29,12 @@ func diff(a, b []byte, opt Options) (*Report, error) {
 		name string
 	}{{a, &d.a, "the first file"}, {b, &d.b, "the second file"}} {
 		if len(side.data) == 0 {
-			return nil, fmt.Errorf("%s: %w", side.name, ErrEmpty)
+			return nil, &SideError{side.into == &d.b, ErrEmpty}
 		}
 		bad := uint64(0)
 		s, err := parse(side.data, func(int, int, error) { bad++ }, nil)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", side.name, err)
+			return nil, &SideError{side.into == &d.b, err}
 		}
 		*side.into = s
 		d.c.compared(CheckGrammar, uint64(s.nlines))

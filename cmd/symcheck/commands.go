@@ -93,6 +93,13 @@ func (c *diffCmd) Run(e *env, out *output) error {
 	}
 	defer b.close()
 	rep, err := check.Diff(a.bytes, b.bytes, out.options())
+	if side, ok := errors.AsType[*check.SideError](err); ok {
+		path := c.A
+		if side.Second {
+			path = c.B
+		}
+		err = fmt.Errorf("%s: %w", path, side.Err)
+	}
 	if err = cmp.Or(a.unchanged(), b.unchanged(), err); err != nil {
 		return err
 	}

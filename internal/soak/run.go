@@ -104,6 +104,7 @@ func (o *options) save(j job) error {
 // run runs one program on a file of a size in bytes, and judges it.
 func (o *options) run(ctx context.Context, s step, in, out string, size int64) (res outcome, err error) {
 	// A process may wait for its turn; what counts is the time it works.
+	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
 	defer cancel()
 	args := slices.Clone(s.args)
@@ -130,6 +131,9 @@ func (o *options) run(ctx context.Context, s step, in, out string, size int64) (
 	if cmd.ProcessState == nil {
 		return res, err // it could not be started
 	}
+	if parent.Err() != nil {
+		return res, parent.Err() // it was killed with us
+	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	res.memory = int64(usage.Maxrss) << 10
@@ -144,7 +148,7 @@ var (
 	// the place, or that it is about all of the file.
 	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
 	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
-	placed      = regexp.MustCompile(`^\S+(\+0x[0-9a-f]+|:[0-9]+): `)
+	placed      = regexp.MustCompile(`^[^:]*(\+0x[0-9a-f]+|:[0-9]+): `)
 	whole       = regexp.MustCompile(`^(no symbols: |no threads: |names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
 	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
