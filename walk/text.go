@@ -226,7 +226,7 @@ func (w *textWriter) modules() {
 			w.printf("  %s", visible(m.Version))
 		}
 		if m.DebugID != "" {
-			w.printf("  %s", m.DebugID)
+			w.printf("  %s", visible(m.DebugID))
 		}
 		if m == w.r.Process.Main {
 			w.printf("  (main)")
