@@ -54,14 +54,11 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	}
 	x := &d.tree
 	x.reset(rest)
-	if a := x.encoding(false); !x.failed {
-		x.depth = 0
-		x.write(a)
-	}
-	if x.failed || len(x.out) > MaxLength {
+	out := x.text(x.encoding(false))
+	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
-	return d.texts.add(x.out), true
+	return d.texts.add(out), true
 }
 
 // cxxLibrary demangles with the library.

@@ -11,12 +11,15 @@ func (x *cxxTree) encoding(local bool) ref {
 	if c := x.peek(); c == 'G' || c == 'T' {
 		return x.special()
 	}
+	from := len(x.out)
 	name := x.name()
 	if x.pos == len(x.in) || x.peek() == 'E' {
+		x.said = x.said && x.methodOf(name) == 0
 		return name // of data
 	}
+	said := x.said
 	oldTemplate, oldLambda := x.template, x.inLambda
-	if t := x.functionTemplate(name); t != 0 {
+	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 {
 		if x.template != 0 {
 			return x.fail()
 		}
@@ -31,7 +34,33 @@ func (x *cxxTree) encoding(local bool) ref {
 	if x.peek() == 'Q' || x.failed {
 		return x.fail()
 	}
-	return x.typed(name, function)
+	if x.said = said && x.said && x.nodes[function].a == 0; x.said {
+		x.sayMethod(x.methodOf(name))
+	}
+	return x.whole(x.typed(name, function), from)
+}
+
+// methodOf returns the kindMethod that name is or, in a function, ends with; 0
+// without one. Its qualifiers are not said with the name: what they qualify is
+// the type of the function.
+func (x *cxxTree) methodOf(name ref) ref {
+	if x.nodes[name].kind == kindLocal {
+		name = x.nodes[name].b
+	}
+	if x.nodes[name].kind != kindMethod {
+		return 0
+	}
+	return name
+}
+
+// sayMethod appends the qualifiers of a method, if it is one.
+func (x *cxxTree) sayMethod(a ref) {
+	if n := &x.nodes[a]; a != 0 {
+		x.sayQualifiers(n.quals)
+		if n.b != 0 {
+			x.say(" &&"[:n.b+1])
+		}
+	}
 }
 
 // typed adds the node of a function and its type. Qualifiers of the name belong
@@ -66,6 +95,25 @@ func (x *cxxTree) methodType(name, function ref) (bare, typ ref) {
 	}
 	bare, n.a, n.flags = n.a, function, 0
 	return bare, x.add(n)
+}
+
+// inheritedFrom returns what the constructor that name ends with is inherited
+// from, whose arguments are meant then; name itself for others.
+func (x *cxxTree) inheritedFrom(name ref) ref {
+	a := name
+	if x.nodes[a].kind == kindLocal {
+		a = x.nodes[a].b
+	}
+	if x.nodes[a].kind == kindMethod {
+		a = x.nodes[a].a
+	}
+	if x.nodes[a].kind == kindQualified {
+		a = x.nodes[a].b
+	}
+	if n := &x.nodes[a]; n.kind == kindCtor && n.b != 0 {
+		return n.b
+	}
+	return name
 }
 
 // functionTemplate is the template whose arguments a function's parameters may
@@ -103,6 +151,7 @@ func (x *cxxTree) hasReturn(name ref) bool {
 
 // special reads <special-name>, as far as compilers write them.
 func (x *cxxTree) special() ref {
+	defer func() { x.said = false }()
 	code := [2]byte{x.peek(), x.peek2()}
 	x.pos = min(x.pos+2, len(x.in))
 	switch code {

@@ -73,7 +73,8 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 		name := x.sourceName()
 		if x.peek() == 'I' {
 			x.candidate(name)
-			name = x.templateArgs(name)
+			x.said = false
+			name = x.templateArgs(name, len(x.out))
 		}
 		if scope == 0 {
 			scope = name
@@ -94,7 +95,8 @@ func (x *cxxTree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
 // any. It is no candidate for substitution.
 func (x *cxxTree) maybeTemplate(name ref) ref {
 	if x.peek() == 'I' {
-		return x.templateArgs(name)
+		x.said = false
+		return x.templateArgs(name, len(x.out))
 	}
 	return name
 }

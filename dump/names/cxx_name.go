@@ -33,7 +33,7 @@ func (x *cxxTree) index() (n int) {
 
 // name reads <name>.
 func (x *cxxTree) name() (name ref) {
-	substituted := false
+	substituted, from := false, len(x.out)
 	switch c := x.peek(); c {
 	case 'N':
 		return x.nestedName()
@@ -44,8 +44,9 @@ func (x *cxxTree) name() (name ref) {
 	case 'S':
 		if x.peek2() == 't' {
 			x.pos += 2
-			std := x.word(wordStd)
-			name = x.two(kindQualified, std, x.unqualifiedName())
+			std := x.sayWord(wordStd)
+			x.say("::")
+			name = x.whole(x.two(kindQualified, std, x.unqualifiedName()), from)
 		} else {
 			name, substituted = x.substitution(false), true
 		}
@@ -61,7 +62,7 @@ func (x *cxxTree) name() (name ref) {
 	if !substituted {
 		x.candidate(name)
 	}
-	return x.templateArgs(name)
+	return x.templateArgs(name, from)
 }
 
 // isCast tells a conversion operator.
@@ -107,9 +108,12 @@ func (x *cxxTree) refQualifier() ref {
 // prefix reads <prefix> up to the E behind it.
 func (x *cxxTree) prefix() (name ref) {
 	last := ref(0) // the name read last, for constructors and destructors
-	cast := false
+	cast, from, said := false, len(x.out), true
 	for !x.failed {
 		c, next := x.peek(), ref(0)
+		if name != 0 && c != 'I' && c != 'E' && c != 'M' {
+			x.say("::")
+		}
 		switch {
 		case isDigit(c) || isLower(c) || c == 'U' || c == 'L':
 			next = x.unqualifiedName()
@@ -126,19 +130,23 @@ func (x *cxxTree) prefix() (name ref) {
 		case c == 'T':
 			next = x.templateParam()
 		case c == 'I' && name != 0:
-			next, name, cast = x.templateArgs(name), 0, false
+			x.said, said = said, true
+			next, name, cast = x.templateArgs(name, from), 0, false
 		case c == 'M' && name != 0:
 			x.pos++ // the variable that a lambda initializes is a scope like others
 			continue
 		case c == 'E' && name != 0:
+			x.said = said
 			return name
 		default:
 			return x.fail()
 		}
+		said = said && x.said
 		if last = next; name == 0 {
 			name = next
 		} else {
-			name = x.two(kindQualified, name, next)
+			x.said = said
+			name = x.whole(x.two(kindQualified, name, next), from)
 		}
 		if c != 'S' && x.peek() != 'E' {
 			x.candidate(name)
@@ -160,9 +168,9 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 		return x.fail()
 	}
 	x.pos++
-	base := ref(0)
-	if inherits {
-		base = x.typ()
+	from := len(x.out)
+	if kind == kindDtor {
+		x.say("~")
 	}
 	for {
 		n := &x.nodes[last]
@@ -172,7 +180,7 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 		case kindQualified, kindLocal:
 			last = n.b
 		default:
-			return x.tags(x.two(kind, last, base))
+			return x.endStructor(kind, last, inherits, from)
 		}
 		if n.flags&flagParam != 0 {
 			return x.fail()
@@ -180,8 +188,22 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 	}
 }
 
+// endStructor reads the rest of the name of a constructor or destructor, which
+// begins at out[from:].
+func (x *cxxTree) endStructor(kind cxxKind, last ref, inherits bool, from int) ref {
+	x.sayNode(last)
+	a := x.whole(x.one(kind, last), from)
+	if inherits {
+		base := x.typ()
+		x.nodes[a].b, x.said = x.use(base), false
+		x.nodes[a].flags |= x.inherited(base)
+	}
+	return x.tags(a, from)
+}
+
 // unqualifiedName reads <unqualified-name>.
 func (x *cxxTree) unqualifiedName() (name ref) {
+	from := len(x.out)
 	switch c := x.peek(); {
 	case isDigit(c):
 		name = x.sourceName()
@@ -197,13 +219,18 @@ func (x *cxxTree) unqualifiedName() (name ref) {
 	default:
 		return x.fail()
 	}
-	return x.tags(name)
+	return x.tags(name, from)
 }
 
-// tags reads the <abi-tags> of a name.
-func (x *cxxTree) tags(name ref) ref {
+// tags reads the <abi-tags> of a name that was said from there on.
+func (x *cxxTree) tags(name ref, from int) ref {
 	for x.accept('B') {
-		name = x.two(kindTagged, name, x.sourceName())
+		said := x.said
+		x.say("[abi:")
+		tag := x.sourceName()
+		x.say("]")
+		x.said = said && x.said
+		name = x.whole(x.two(kindTagged, name, tag), from)
 	}
 	return name
 }
@@ -218,9 +245,12 @@ func (x *cxxTree) sourceName() ref {
 	from := x.pos
 	x.pos += n
 	if x.in[from] == '_' && isAnonymous(x.in[from:x.pos]) {
-		return x.word(wordAnonymous)
+		return x.sayWord(wordAnonymous)
 	}
-	return x.add(cxxNode{kind: kindName, text: [2]uint32{uint32(from), uint32(x.pos)}})
+	at := len(x.out)
+	x.out = append(x.out, x.in[from:x.pos]...)
+	x.said = true
+	return x.whole(x.add(cxxNode{kind: kindName, text: [2]uint32{uint32(from), uint32(x.pos)}}), at)
 }
 
 // isAnonymous tells what GCC calls a namespace without a name.
@@ -238,10 +268,12 @@ func (x *cxxTree) operatorName() ref {
 		old := x.inCast
 		x.inCast = true
 		to := x.typ()
-		x.inCast = old
+		x.inCast, x.said = old, false
 		return x.one(kindCast, to)
 	case first == 'l' && second == 'i':
-		return x.one(kindLiteralOp, x.sourceName())
+		a := x.one(kindLiteralOp, x.sourceName())
+		x.said = false
+		return a
 	case second < 'A' || second > 'z':
 		return x.fail()
 	}
@@ -249,29 +281,42 @@ func (x *cxxTree) operatorName() ref {
 	if i == 0 {
 		return x.fail()
 	}
-	return x.add(cxxNode{kind: kindOperator, text: [2]uint32{uint32(i) - 1}})
+	from := len(x.out)
+	x.say(cxxOperators[i-1])
+	x.said = true
+	return x.whole(x.add(cxxNode{kind: kindOperator, text: [2]uint32{uint32(i) - 1}}), from)
 }
 
 // localName reads <local-name>.
 func (x *cxxTree) localName() ref {
 	x.expect('Z')
+	from := len(x.out)
 	function := x.encoding(true)
 	x.expect('E')
+	said := x.said
+	x.say("::")
 	if x.accept('s') {
 		x.discriminator()
-		return x.two(kindLocal, function, x.word(wordStringLiteral))
+		name := x.sayWord(wordStringLiteral)
+		x.said = said
+		return x.whole(x.two(kindLocal, function, name), from)
 	}
 	arg := -1
 	if x.accept('d') {
-		arg = x.index()
+		arg, said = x.index(), false
 	}
 	name := x.name()
 	x.discriminator()
+	x.said = said && x.said && x.nodes[name].kind != kindLocal
 	if arg >= 0 {
 		name = x.one(kindDefaultArg, name)
 		x.nodes[name].text[0] = uint32(arg)
 	}
-	return x.two(kindLocal, function, name)
+	a := x.two(kindLocal, function, name)
+	if x.methodOf(a) == 0 {
+		x.whole(a, from)
+	}
+	return a
 }
 
 // discriminator passes over a <discriminator>, which is not written; Clang's
@@ -297,12 +342,14 @@ func (x *cxxTree) closure() ref {
 	}
 	old := x.inLambda
 	x.inLambda = true
-	mark := len(x.open)
-	x.parameters()
+	mark, from := len(x.open), len(x.out)
+	x.say("{lambda(")
+	x.parameters(false)
 	x.inLambda = old
 	x.expect('E')
 	number := x.index()
-	a := x.many(kindClosure, 0, mark)
+	x.sayNumber(")#", number+1, "}")
+	a := x.whole(x.many(kindClosure, 0, mark), from)
 	n := &x.nodes[a]
 	if n.flags&flagPack != 0 {
 		return x.fail()
@@ -318,7 +365,10 @@ func (x *cxxTree) closure() ref {
 // unnamed reads <unnamed-type-name>.
 func (x *cxxTree) unnamed() ref {
 	x.pos += 2
-	a := x.add(cxxNode{kind: kindUnnamed, b: ref(x.index())})
+	from, number := len(x.out), x.index()
+	x.sayNumber("{unnamed type#", number+1, "}")
+	x.said = true
+	a := x.whole(x.add(cxxNode{kind: kindUnnamed, b: ref(number)}), from)
 	x.candidate(a)
 	return a
 }

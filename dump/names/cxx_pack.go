@@ -3,7 +3,8 @@ package names
 // expansion is Dp a: the pack in a is replaced by each of its elements. With no
 // pack in it, it stays what it is, dots behind it.
 func (x *cxxTree) expansion(a ref) ref {
-	if x.nodes[a].flags&flagPack == 0 {
+	said := x.said && x.nodes[a].kind == kindParam // the pack itself
+	if x.said = false; x.nodes[a].flags&flagPack == 0 {
 		return x.one(kindExpansion, a)
 	}
 	e := expander{x: x}
@@ -20,6 +21,7 @@ func (x *cxxTree) expansion(a ref) ref {
 	}
 	list := x.many(kindList, 0, mark)
 	x.nodes[list].flags |= x.inherited(a) &^ flagPack
+	x.said = said
 	return list
 }
 
@@ -68,7 +70,7 @@ func (e *expander) copy(a ref) ref {
 	}
 	switch n.kind {
 	case kindLRef, kindRRef:
-		return e.flagged(x.reference(n.kind, e.child(n.a)))
+		return e.flagged(x.reference(n.kind, e.child(n.a), len(x.out)))
 	case kindQuals:
 		return e.flagged(x.qualified(e.child(n.a), n.quals))
 	case kindArray:

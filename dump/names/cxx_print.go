@@ -50,15 +50,36 @@ func (x *cxxTree) pop() ref {
 	return a
 }
 
+// text returns the text of a, good until the next name.
+func (x *cxxTree) text(a ref) []byte {
+	if done := x.nodes[a].done; done[1] > done[0] {
+		return x.out[done[0]:done[1]]
+	}
+	x.depth, x.start = 0, len(x.out)
+	if !x.failed {
+		x.write(a)
+	}
+	return x.out[x.start:]
+}
+
 // write writes node a. One that contains itself, or text out of all proportion,
 // is left to the library.
 func (x *cxxTree) write(a ref) {
 	n := &x.nodes[a]
-	if n.kind <= kindOperator { // half of all: nothing is below it
+	if from, to := n.done[0], n.done[1]; to > from {
+		if len(x.out)-x.start > MaxLength {
+			x.fail()
+			return
+		}
+		x.out = append(x.out, x.out[from:to]...)
+		x.last = x.out[len(x.out)-1]
+		return
+	}
+	if n.kind <= kindOperator { // nothing is below it
 		x.writeWord(n)
 		return
 	}
-	if x.steps++; n.busy || len(x.out) > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
+	if x.steps++; n.busy || len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
 		x.fail()
 		return
 	}
@@ -167,14 +188,9 @@ func (x *cxxTree) writeAddress(a ref) {
 	x.writeBraced(a)
 }
 
-// writeTemplate writes a template; the types around it do not reach into it, so
-// the second time it is the text of the first.
+// writeTemplate writes a template. The types around it do not reach into it, so
+// another time it will be the text of this one.
 func (x *cxxTree) writeTemplate(n *cxxNode) {
-	if from, to := n.done[0], n.done[1]; to > 0 {
-		x.out = append(x.out, x.out[from:to]...)
-		x.last = '>'
-		return
-	}
 	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
 	x.write(n.a)

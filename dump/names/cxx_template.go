@@ -1,22 +1,36 @@
 package names
 
-// templateArgs reads <template-args> of the template a.
-func (x *cxxTree) templateArgs(a ref) ref {
-	mark := len(x.open)
-	x.args()
-	return x.many(kindTemplate, a, mark)
+// templateArgs reads <template-args> of the template a, which was said from
+// there on.
+func (x *cxxTree) templateArgs(a ref, from int) ref {
+	mark, said := len(x.open), x.said
+	if x.ends('<') { // operator<
+		x.say(" ")
+	}
+	x.say("<")
+	x.args(true)
+	if x.ends('>') {
+		x.say(" ")
+	}
+	x.say(">")
+	x.said = said && x.said
+	return x.whole(x.many(kindTemplate, a, mark), from)
 }
 
-// args reads I <template-arg>* E onto x.open.
-func (x *cxxTree) args() {
+// args reads I <template-arg>* E onto x.open; sparing is writeList's.
+func (x *cxxTree) args(sparing bool) {
 	x.pos++
+	list := saidList{said: true, first: true, sparing: sparing}
 	for !x.failed && !x.accept('E') {
+		list.next(x)
 		a := x.templateArg()
+		list.add(x, a)
 		x.open = append(x.open, a)
 		if x.peek() == 'Q' {
 			x.fail()
 		}
 	}
+	x.said = list.said
 }
 
 // templateArg reads <template-arg>.
@@ -28,15 +42,16 @@ func (x *cxxTree) templateArg() ref {
 		x.pos++
 		a := x.expression()
 		x.expect('E')
+		x.said = false
 		return a
 	case 'I', 'J':
 		if !x.enter() {
 			return 0
 		}
 		defer x.leave()
-		mark := len(x.open)
-		x.args()
-		return x.many(kindPack, 0, mark)
+		mark, from := len(x.open), len(x.out)
+		x.args(false)
+		return x.whole(x.many(kindPack, 0, mark), from)
 	case 'T':
 		switch x.peek2() {
 		case 'y', 'n', 't', 'p', 'k':
@@ -54,8 +69,11 @@ func (x *cxxTree) literal() ref {
 		x.expect('Z')
 		a := x.encoding(false)
 		x.expect('E')
+		x.said = false
 		return a
 	}
+	at := len(x.out)
+	x.say("(")
 	a := x.typ()
 	negative := ref(0)
 	if x.accept('n') {
@@ -71,7 +89,22 @@ func (x *cxxTree) literal() ref {
 	}
 	text := [2]uint32{uint32(from), uint32(x.pos)}
 	x.expect('E')
-	return x.add(cxxNode{kind: kindLiteral, flags: x.inherited(a), a: x.use(a), b: negative, text: text})
+	lit := x.add(cxxNode{kind: kindLiteral, flags: x.inherited(a), a: x.use(a), b: negative, text: text})
+	x.sayLiteral(lit, at)
+	return x.whole(lit, at)
+}
+
+// sayLiteral appends a literal; a parenthesis and its type are out[from:].
+func (x *cxxTree) sayLiteral(a ref, from int) {
+	n := &x.nodes[a]
+	if x.nodes[n.a].kind == kindBuiltin { // is part of nothing that is said
+		x.out = x.out[:from]
+		x.writeLiteral(n)
+		return
+	}
+	x.said = x.said && x.simple(n.a)
+	x.say(")")
+	x.writeValue(n)
 }
 
 // templateParam reads <template-param>: the argument, or what a lambda's own
@@ -83,7 +116,10 @@ func (x *cxxTree) templateParam() ref {
 	case x.failed || x.inCast || x.template == 0 && !x.inLambda:
 		return x.fail()
 	case x.template == 0:
-		return x.add(cxxNode{kind: kindAuto, flags: flagAuto, b: ref(n)})
+		from := len(x.out)
+		x.sayNumber("auto:", n+1, "")
+		x.said = true
+		return x.whole(x.add(cxxNode{kind: kindAuto, flags: flagAuto, b: ref(n)}), from)
 	}
 	args := x.list(&x.nodes[x.template])
 	if n >= len(args) {
@@ -93,6 +129,7 @@ func (x *cxxTree) templateParam() ref {
 	if x.nodes[a.a].kind == kindPack {
 		a.flags |= flagPack
 	}
+	x.sayNode(a.a)
 	return x.add(a)
 }
 
@@ -102,28 +139,33 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 	x.pos++
 	c := x.peek()
 	if c == '_' || isDigit(c) || isUpper(c) {
-		return x.candidateAt(x.seqID())
+		a := x.candidateAt(x.seqID())
+		x.sayNode(a)
+		return a
 	}
+	from := len(x.out)
 	x.pos = min(x.pos+1, len(x.in))
 	if c == 't' {
-		return x.tagsOfStd(x.word(wordStd))
+		return x.tagsOfStd(x.sayWord(wordStd), from)
 	}
 	word, ok := standardSub(c)
 	if !ok || forPrefix && (x.peek() == 'C' || x.peek() == 'D') {
 		return x.fail() // std::string::string() is called by its full name
 	}
-	a := x.two(kindQualified, x.word(wordStd), x.word(word))
+	std := x.sayWord(wordStd)
+	x.say("::")
+	a := x.whole(x.two(kindQualified, std, x.sayWord(word)), from)
 	x.nodes[a].flags |= flagStd
-	return x.tagsOfStd(a)
+	return x.tagsOfStd(a, from)
 }
 
 // tagsOfStd reads the tags of a standard substitution, which make it a
 // candidate like any other.
-func (x *cxxTree) tagsOfStd(a ref) ref {
+func (x *cxxTree) tagsOfStd(a ref, from int) ref {
 	if x.peek() != 'B' {
 		return a
 	}
-	a = x.tags(a)
+	a = x.tags(a, from)
 	x.candidate(a)
 	return a
 }

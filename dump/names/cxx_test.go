@@ -1,6 +1,11 @@
 package names
 
-import "testing"
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // cxxKnown are names that cxxTree demangles itself, by the rule of the Itanium
 // C++ ABI they show. g++ 12 and clang++ 14 wrote most of them.
@@ -24,6 +29,7 @@ var cxxKnown = []struct{ rule, in, want string }{
 	{"§5.1.4 constructor", "_ZN3fooIiEC1Ev", "foo<int>::foo()"},
 	{"§5.1.4 constructor template", "_ZN3fooC2IiEET_", "foo::foo<int>(int)"},
 	{"§5.1.4 inherited constructor", "_ZN1bIcECI21aIcEEv", "b<char>::b()"},
+	{"§5.1.4 inherited constructor, its parameter", "_ZN1bIcECI21aIiEET_", "b<char>::b(int)"},
 	{"§5.1.4 inherited constructor, substitution", "_ZN1bCI21aIcEES0_", "b::b(a)"},
 	{"§5.1.4 destructor", "_ZN3foo3barD0Ev", "foo::bar::~bar()"},
 	{"§5.1.4 thunk", "_ZThn16_N1B1fEv", "non-virtual thunk to B::f()"},
@@ -57,6 +63,8 @@ var cxxKnown = []struct{ rule, in, want string }{
 	{"§5.1.5 members", "_Z1fM1aiMS_FvvEMS_KFivE", "f(int a::*, void (a::*)(), int (a::*)() const)"},
 	{"§5.1.5 vector", "_Z1fDv4_f", "f(float __vector(4))"},
 	{"§5.1.6 packs", "_Z1fIJicEEvDpT_", "void f<int, char>(int, char)"},
+	{"§5.1.6 pack of functions", "_Z1fIJFivEEEvPT_DpPT_", "void f<int ()>(int (*)(), int (*)())"},
+	{"§5.1.6 empty packs", "_Z1fIJEJJEEiEv1aIT_JEiEDpT_i", "void f<int>(a<int>, int)"},
 	{"§5.1.6 empty pack", "_Z1fIJEEvDpT_", "void f<>()"},
 	{"§5.1.6 pack of references", "_Z1fIJiRcOdEEvDpOT_", "void f<int, char&, double&&>(int&&, char&, double&&)"},
 	{"§5.1.6 pack of references twice", "_Z1fIJiRcOdEEvDpORT_DpROT_", "void f<int, char&, double&&>(int&, char&, double&, int&, char&, double&)"},
@@ -119,6 +127,37 @@ func TestCxxKnown(t *testing.T) {
 		if ok && (!wantOK || text != want) {
 			t.Errorf("%s: %s:\n got     %q\n library %q, %v", test.rule, test.in, text, want, wantOK)
 		}
+	}
+}
+
+// cxxPieces are parts of names.
+var cxxPieces = strings.Fields(`P R O K PK RK PFivE FivE T_ T0_ S_ S0_ S1_ S2_ S3_ JE JicE IiE DpT_ DpOT_ A3_i M1ai Li3E Lb1E L1e2E
+	NK1a1bE Z1fvE1x ZNK1a1fEvEUlvE_ UlvE_ UliE0_ UlT_E_ Ut_ Ss Sa St3foo B5cxx11 C2 D1 v i KFvvE FvvOE FFviEcE PFFviEcE DnE LDn0E E cvT_ cvi
+	ls lt I J Z N XaaT_T0_E Dv4_f 12_GLOBAL__N_1 CI21aIcE JJEJEE IJEE JFivEE JFivEiE`)
+
+// TestCxxMutated: what comes of names that pieces are put into is what the
+// library says, if it is not left to it.
+func TestCxxMutated(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	known := 0
+	for range 20_000 {
+		name := []byte(cxxKnown[rnd.IntN(len(cxxKnown))].in)
+		for range 1 + rnd.IntN(3) {
+			at := 2 + rnd.IntN(len(name)-2)
+			until := min(at+max(rnd.IntN(6)-3, 0), len(name))
+			name = slices.Replace(name, at, until, []byte(cxxPieces[rnd.IntN(len(cxxPieces))])...)
+		}
+		text, ok := cxxFast(name)
+		if !ok {
+			continue
+		}
+		known++
+		if want, wantOK := cxxLibrary(name); !wantOK || text != want {
+			t.Errorf("%s:\n got     %q\n library %q, %v", name, text, want, wantOK)
+		}
+	}
+	if known < 2000 {
+		t.Errorf("only %d names are known", known)
 	}
 }
 

@@ -73,7 +73,7 @@ type cxxNode struct {
 	quals qualifiers
 	a, b  ref
 	text  [2]uint32 // from, to: of the name; or of elems, for a list
-	done  [2]uint32 // of a template: from, to of out, where it has been written
+	done  [2]uint32 // from, to of out, where its text is, if to is not 0
 }
 
 // qualifiers are up to four of them, in the order of writing, four bits each.
@@ -142,6 +142,8 @@ type cxxTree struct {
 	inCast   bool // in the type of a conversion operator
 
 	out   []byte
+	said  bool  // out ends with the text of what was read last
+	start int   // of out: where the name begins
 	last  byte  // last byte written, as far as it matters
 	inner []ref // types around the one being written, still to be written
 	base  int   // index of the first of inner that belongs to the declaration at hand
@@ -209,6 +211,7 @@ func (x *cxxTree) add(n cxxNode) ref {
 	if len(x.nodes) >= cxxMaxNodes {
 		return x.fail()
 	}
+	n.done = [2]uint32{} // a copy is not where the original is
 	x.nodes = append(x.nodes, n)
 	return ref(len(x.nodes) - 1)
 }

@@ -7,7 +7,7 @@ func (x *cxxTree) typ() ref {
 	if !x.enter() {
 		return 0
 	}
-	q := x.qualifiers()
+	from, q := len(x.out), x.qualifiers()
 	a, candidate := x.bareType(q != 0)
 	if x.leave(); x.failed {
 		return 0
@@ -16,7 +16,10 @@ func (x *cxxTree) typ() ref {
 		x.candidate(a)
 	}
 	if q != 0 {
-		a = x.qualified(a, q)
+		plain := x.simple(a) && x.nodes[x.use(a)].kind != kindQuals
+		x.sayQualifiers(q)
+		x.said = x.said && plain
+		a = x.whole(x.qualified(a, q), from)
 		x.candidate(a)
 	}
 	return a
@@ -54,7 +57,7 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 // bareType reads a type without its qualifiers. Candidate tells that it can be
 // substituted; quals, that there are qualifiers: then a function alone cannot.
 func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
-	c := x.peek()
+	c, from := x.peek(), len(x.out)
 	if isLower(c) {
 		x.pos++
 		if c == 'u' {
@@ -67,35 +70,36 @@ func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
 		if cxxBuiltins[c-'a'] == "" {
 			return x.fail(), false
 		}
+		x.say(cxxBuiltins[c-'a'])
+		x.said = true
 		return x.builtin(uint32(c - 'a')), false
 	}
 	switch c {
 	case 'F':
 		return x.function(), !quals
 	case 'N', 'Z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return x.name(), true
-	case 'A':
-		return x.array(), true
-	case 'M':
-		x.pos++
-		class := x.typ()
-		return x.two(kindMember, class, x.typ()), true
+		a = x.name()
+		x.said = x.said && x.methodOf(a) == 0
+		return a, true
+	case 'A', 'C', 'M':
+		a = x.compound(c)
+		x.said = false
+		return a, true
 	case 'T':
 		return x.paramType(), true
 	case 'S':
 		return x.substitutedType()
 	case 'P':
 		x.pos++
-		return x.one(kindPointer, x.typ()), true
+		to := x.typ()
+		x.sayBehind(to, "*")
+		return x.whole(x.one(kindPointer, to), from), true
 	case 'R':
 		x.pos++
-		return x.reference(kindLRef, x.typ()), true
+		return x.reference(kindLRef, x.typ(), from), true
 	case 'O':
 		x.pos++
-		return x.reference(kindRRef, x.typ()), true
-	case 'C':
-		x.pos++
-		return x.one(kindComplex, x.typ()), true
+		return x.reference(kindRRef, x.typ(), from), true
 	case 'U':
 		switch x.peek2() {
 		case 'l':
@@ -109,6 +113,34 @@ func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
 	return x.fail(), false
 }
 
+// compound reads the types that stand around others.
+func (x *cxxTree) compound(c byte) ref {
+	switch x.pos++; c {
+	case 'A':
+		return x.array()
+	case 'C':
+		return x.one(kindComplex, x.typ())
+	}
+	class := x.typ()
+	return x.two(kindMember, class, x.typ())
+}
+
+// simple tells whether a, if it was said, is written the same whatever types are
+// around it: a function is not, nor may a pack be.
+func (x *cxxTree) simple(a ref) bool {
+	switch x.nodes[x.use(a)].kind {
+	case kindFunc, kindMethod, kindPack, kindList:
+		return false
+	}
+	return true
+}
+
+// sayBehind appends what a pointer or reference to a type adds to it.
+func (x *cxxTree) sayBehind(to ref, text string) {
+	x.said = x.said && x.simple(to)
+	x.say(text)
+}
+
 // dType reads the types of two letters, the first of them D.
 func (x *cxxTree) dType() (a ref, candidate bool) {
 	c := x.peek2()
@@ -117,27 +149,32 @@ func (x *cxxTree) dType() (a ref, candidate bool) {
 	case 'p':
 		return x.expansion(x.typ()), true
 	case 'a':
-		return x.word(wordAuto), false
+		return x.sayWord(wordAuto), false
 	case 'c':
-		return x.word(wordDecltypeAuto), false
+		return x.sayWord(wordDecltypeAuto), false
 	case 'v':
-		return x.vector(), true
+		a = x.vector()
+		x.said = false
+		return a, true
 	}
 	i := bytes.IndexByte([]byte(builtinDCodes), c)
 	if i < 0 {
 		return x.fail(), false
 	}
+	x.say(cxxBuiltins[26+i])
+	x.said = true
 	return x.builtin(uint32(26 + i)), false
 }
 
 // paramType reads a type that begins with a template parameter.
 func (x *cxxTree) paramType() ref {
+	from := len(x.out)
 	a := x.templateParam()
 	if x.peek() != 'I' {
 		return a
 	}
 	x.candidate(a)
-	return x.templateArgs(a)
+	return x.templateArgs(a, from)
 }
 
 // substitutedType reads a type that begins with a substitution or with std.
@@ -146,10 +183,11 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 		a = x.name()
 		return a, x.nodes[a].flags&flagStd == 0
 	}
+	from := len(x.out)
 	if a = x.substitution(false); x.peek() != 'I' {
 		return a, false
 	}
-	return x.templateArgs(a), true
+	return x.templateArgs(a, from), true
 }
 
 // function reads <function-type>.
@@ -159,6 +197,7 @@ func (x *cxxTree) function() ref {
 	a := x.bareFunction(kindFunc, true)
 	if r := x.refQualifier(); r != 0 {
 		a = x.method(a, 0, r)
+		x.said = false
 	}
 	x.expect('E')
 	return a
@@ -166,39 +205,48 @@ func (x *cxxTree) function() ref {
 
 // bareFunction reads <bare-function-type>.
 func (x *cxxTree) bareFunction(kind cxxKind, returns bool) ref {
-	returned := ref(0)
+	returned, said := ref(0), true
 	if x.accept('J') || returns {
 		returned = x.typ()
+		said = x.said && x.simple(returned)
+		x.say(" ")
 	}
 	mark := len(x.open)
-	x.parameters()
+	x.say("(")
+	x.parameters(true)
+	x.say(")")
+	x.said = said && x.said
 	return x.many(kind, returned, mark)
 }
 
-// parameters reads types onto x.open; a single void means none.
-func (x *cxxTree) parameters() {
-	mark := len(x.open)
+// parameters reads types onto x.open; a single void means none. Sparing is
+// writeList's.
+func (x *cxxTree) parameters(sparing bool) {
+	mark, from := len(x.open), len(x.out)
+	list := saidList{said: true, first: true, sparing: sparing}
 	for !x.failed && x.pos < len(x.in) {
 		c := x.peek()
 		if c == 'E' || c == '.' || (c == 'R' || c == 'O') && x.peek2() == 'E' {
 			break
 		}
+		list.next(x)
 		a := x.typ()
+		list.add(x, a)
 		x.open = append(x.open, a)
 	}
+	x.said = list.said
 	switch len(x.open) - mark {
 	case 0:
 		x.fail()
 	case 1:
 		if n := &x.nodes[x.open[mark]]; n.kind == kindBuiltin && n.text[0] == builtinVoid {
-			x.open = x.open[:mark]
+			x.open, x.out = x.open[:mark], x.out[:from]
 		}
 	}
 }
 
 // array reads <array-type> with a number for a dimension, or none.
 func (x *cxxTree) array() ref {
-	x.pos++
 	from := x.pos
 	for isDigit(x.peek()) {
 		x.pos++
@@ -234,13 +282,15 @@ func (x *cxxTree) vector() ref {
 	return a
 }
 
-// reference adds a reference to a. Of references to references that come from
+// reference adds a reference to a, which was said from there on. Of references to references that come from
 // template parameters one is left; others nobody writes.
-func (x *cxxTree) reference(kind cxxKind, a ref) ref {
+func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 	flags, to := x.inherited(a), x.nodes[x.use(a)]
 	if to.kind != kindLRef && to.kind != kindRRef {
-		return x.one(kind, a)
+		x.sayBehind(a, "&&"[:1+kind-kindLRef])
+		return x.whole(x.one(kind, a), from)
 	}
+	x.said = false
 	if flags&flagParam == 0 {
 		return x.fail()
 	}
