@@ -200,9 +200,10 @@ func (d *dumper) qualify(g *nameGroup, demangler *names.Demangler, tooMuch func(
 	}
 	// Damage that keeps a scope from being read was met by the scan.
 	tops := dwarfx.Tops(g.funcs)
+	x := scoper{demangler: demangler, unit: g.unit, tops: tops}
 	_ = g.unit.Data().Parents(g.unit, refs, tops, func(i int, parents []dwarfx.Ref) {
 		e := todo[i]
-		x := scoper{language: e.language, demangler: demangler, unit: g.unit, tops: tops}
+		x.language = e.language
 		scope := x.scope(g.unit, parents, e.text)
 		if !tooMuch(len(scope)) {
 			e.text = scope + e.text

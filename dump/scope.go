@@ -12,6 +12,7 @@ import (
 type scoper struct {
 	language  dwarfx.Language
 	demangler *names.Demangler
+	namer     dwarfx.Namer
 	unit      *dwarfx.Unit // that tops are of, see dwarfx.Data.Parents
 	tops      []dwarfx.Ref
 	depth     int // of scopes that are themselves declared elsewhere
@@ -28,7 +29,7 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 	for i, p := range parents {
 		inner := name
 		if i+1 < len(parents) {
-			if n, err := u.Data().NameOf(parents[i+1]); err == nil {
+			if n, err := x.namer.NameOf(u.Data(), parents[i+1]); err == nil {
 				inner = string(n.Name)
 			}
 		}
@@ -48,11 +49,11 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 // tells that it is the complete name of the scope: a function's linkage name, or
 // what a declaration elsewhere says.
 func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string, whole bool) {
-	tag := u.Data().TagAt(ref)
+	tag := x.namer.TagAt(u.Data(), ref)
 	if !isScope(tag) {
 		return "", false
 	}
-	n, err := u.Data().NameOf(ref)
+	n, err := x.namer.NameOf(u.Data(), ref)
 	if err != nil || n.Unit == nil {
 		return "", false
 	}

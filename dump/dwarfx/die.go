@@ -187,12 +187,3 @@ func (d *Data) noDIE(ref Ref) error {
 	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), uint64(len(d.Info)))),
 		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
 }
-
-// TagAt returns the tag of the DIE at ref, 0 where there is none.
-func (d *Data) TagAt(ref Ref) dwarf.Tag {
-	var e DIE
-	if _, err := d.DIEAt(ref, &e); err != nil {
-		return 0
-	}
-	return e.Tag
-}

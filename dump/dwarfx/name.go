@@ -1,5 +1,7 @@
 package dwarfx
 
+import "debug/dwarf"
+
 // maxOrigins bounds a chain of origins: real ones have at most three links, a
 // cycle has no end.
 const maxOrigins = 16
@@ -119,16 +121,9 @@ func (x *Namer) Find(d *Data, ref Ref) (n Found, err error) {
 // function those that the scan has no use for are missing.
 func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
 	s := &x.scan
-	if s.d != d || s.u == nil || uint64(ref) < s.u.first || uint64(ref) >= s.u.End {
-		u := d.unitAt(ref)
-		if u == nil {
-			return nil, d.noDIE(ref)
-		}
-		if err := x.enter(d, u); err != nil {
-			return nil, err
-		}
+	if err := x.seek(d, ref); err != nil {
+		return nil, err
 	}
-	s.c = d.unitCursor(s.u, uint64(ref))
 	at := s.c
 	if a := s.t.lookup(at.ULEB()); a != nil && a.class == classFunc {
 		s.c = at
@@ -139,6 +134,34 @@ func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
 		return &x.die.vals, s.c.Err()
 	}
 	return &x.die.vals, d.readDIE(s.u, s.t, &s.c, &x.die)
+}
+
+// seek goes to the DIE at ref.
+func (x *Namer) seek(d *Data, ref Ref) error {
+	s := &x.scan
+	if s.d != d || s.u == nil || uint64(ref) < s.u.first || uint64(ref) >= s.u.End {
+		u := d.unitAt(ref)
+		if u == nil {
+			return d.noDIE(ref)
+		}
+		if err := x.enter(d, u); err != nil {
+			return err
+		}
+	}
+	s.c = d.unitCursor(s.u, uint64(ref))
+	return nil
+}
+
+// TagAt returns the tag of the DIE at ref, 0 where there is none.
+func (x *Namer) TagAt(d *Data, ref Ref) dwarf.Tag {
+	if x.seek(d, ref) != nil {
+		return 0
+	}
+	a := x.scan.t.lookup(x.scan.c.ULEB())
+	if a == nil {
+		return 0
+	}
+	return dwarf.Tag(a.tag)
 }
 
 // take completes n by what a DIE tells.

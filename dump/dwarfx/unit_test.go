@@ -236,11 +236,11 @@ func TestUnitAt(t *testing.T) {
 		}
 	}
 	for i, label := range []string{"@a", "@b", "@c"} {
-		if tag := d.TagAt(Ref(a.labels[label])); tag != 0x11 || d.unitAt(Ref(a.labels[label])) != &d.Units[i] {
+		if tag := new(Namer).TagAt(d, Ref(a.labels[label])); tag != 0x11 || d.unitAt(Ref(a.labels[label])) != &d.Units[i] {
 			t.Errorf("%s: tag %v", label, tag)
 		}
 	}
-	if tag := d.TagAt(0); tag != 0 {
+	if tag := new(Namer).TagAt(d, 0); tag != 0 {
 		t.Errorf("tag %v in a header", tag)
 	}
 }
