@@ -5,7 +5,7 @@ import "golang.org/x/sys/cpu"
 // Assembly where the processor has the instructions. The functions in Go do
 // the same; TestGoLoops and FuzzInflate hold both to it.
 func init() {
-	if cpu.X86.HasBMI2 {
+	if cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
 		rounds = roundsBMI2
 	}
 	if cpu.X86.HasAVX2 {
@@ -17,7 +17,7 @@ func init() {
 // and with all state in registers, for which the compiler has some too few.
 //
 //go:noescape
-func roundsBMI2(d *decoder, outEnd, inEnd int) (undo uint32)
+func roundsBMI2(d *decoder, outEnd, inEnd int) (undo uint64)
 
 // adlerSumsAVX2 is adlerSumsGo in vectors of 32 bytes.
 //

@@ -28,17 +28,17 @@ func (d *decoder) careful() (done bool, err error) {
 }
 
 // lookup returns the entry for the next bits.
-func lookup(table []uint32, width int, bits uint64) uint32 {
+func lookup(table []uint64, width int, bits uint64) uint64 {
 	e := table[bits&(1<<width-1)]
 	if e&entrySub != 0 {
 		sub := e >> codeShift & codeMask
-		e = table[uint64(e>>valueShift)+bits>>width&(1<<sub-1)]
+		e = table[e>>valueShift+bits>>width&(1<<sub-1)]
 	}
 	return e
 }
 
 // literal writes the byte of an entry.
-func (d *decoder) literal(e uint32) error {
+func (d *decoder) literal(e uint64) error {
 	n := uint(e & bitsMask)
 	switch {
 	case n > d.count:
@@ -54,7 +54,7 @@ func (d *decoder) literal(e uint32) error {
 
 // match reads the rest of a length and its distance and copies
 // (RFC 1951 §3.2.5).
-func (d *decoder) match(e uint32) error {
+func (d *decoder) match(e uint64) error {
 	at := d.pos()
 	length, err := d.value(e)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *decoder) match(e uint32) error {
 }
 
 // value consumes the code and the extra bits of a length or distance.
-func (d *decoder) value(e uint32) (int, error) {
+func (d *decoder) value(e uint64) (int, error) {
 	if err := d.check(e); err != nil {
 		return 0, err
 	}
@@ -91,7 +91,7 @@ func (d *decoder) value(e uint32) (int, error) {
 
 // check rejects an entry whose bits are not all there or that stands for no
 // code or for a reserved symbol.
-func (d *decoder) check(e uint32) error {
+func (d *decoder) check(e uint64) error {
 	switch {
 	case uint(e&bitsMask) > d.count || d.count == 0:
 		return d.fail(len(d.src), wire.ErrTruncated)

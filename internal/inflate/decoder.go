@@ -24,9 +24,9 @@ type decoder struct {
 	sum      uint32 // Adler-32 of dst[:final]
 	fixed    bool   // the tables are those of the fixed code
 
-	lit     [litSize]uint32
-	dist    [distSize]uint32
-	pre     [1 << preBits]uint32
+	lit     [litSize]uint64
+	dist    [distSize]uint64
+	pre     [1 << preBits]uint64
 	lengths [fixedLitSyms + fixedDists]uint8
 }
 

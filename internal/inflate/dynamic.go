@@ -72,7 +72,7 @@ func (d *decoder) readLengths(all []uint8) error {
 }
 
 // repeat reads how often a repeat symbol repeats what (RFC 1951 §3.2.7).
-func (d *decoder) repeat(sym uint32, before []uint8) (n int, value uint8, err error) {
+func (d *decoder) repeat(sym uint64, before []uint8) (n int, value uint8, err error) {
 	var extra uint
 	switch sym {
 	case 16:

@@ -71,7 +71,7 @@ var rounds = (*decoder).roundsGo
 //   - dst is read at out − distance, distance being compared with out, and so
 //     always before a place where it may be written, but for the second word
 //     of a match, which may reach as far as the match is written.
-func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint32) {
+func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 	dst, src := unsafe.Pointer(unsafe.SliceData(d.dst)), unsafe.Pointer(unsafe.SliceData(d.src))
 	out, in := d.out, d.in
 	bits := d.bits | load8(src, in)<<(d.count&63)
@@ -82,13 +82,13 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint32) {
 		// 56 bits are there: enough for a literal of maxCodeBits and one of
 		// litBits, or one literal and a length with its 5 extra bits; and for
 		// the lookup behind either.
-		if int32(e) < 0 {
+		if int64(e) < 0 {
 			*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
 			out++
 			bits >>= e & bitsMask
 			count -= uint(e)
 			e = d.lit[bits&(1<<litBits-1)]
-			if int32(e) < 0 {
+			if int64(e) < 0 {
 				*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
 				out++
 				bits >>= e & bitsMask
@@ -104,7 +104,7 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint32) {
 			if e&entryStop != 0 {
 				break
 			}
-			e = d.lit[(e>>valueShift+uint32(bits>>litBits)&(1<<(e>>codeShift&codeMask)-1))&litMask]
+			e = d.lit[(e>>valueShift+bits>>litBits&(1<<(e>>codeShift&codeMask)-1))&litMask]
 			bits |= load8(src, in) << (count & 63)
 			in += int(^count & 63 >> 3)
 			count |= 56
@@ -119,7 +119,7 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint32) {
 		count |= 56
 		if f&(entryStop|entrySub) != 0 {
 			if f&entrySub != 0 {
-				f = d.dist[(f>>valueShift+uint32(bits>>distBits)&(1<<(f>>codeShift&codeMask)-1))&distMask]
+				f = d.dist[(f>>valueShift+bits>>distBits&(1<<(f>>codeShift&codeMask)-1))&distMask]
 			}
 			if f&entryStop != 0 {
 				undo = e & bitsMask

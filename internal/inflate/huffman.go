@@ -34,64 +34,67 @@ const (
 	distMask = distSize - 1
 )
 
-// An entry of any table has in its bits 0–5 the number of bits to consume: the
-// code and its extra bits; in bits 8–11 those of the code alone. The rest:
+// An entry of any table has in its bits 0–7 the number of bits to consume, of the
+// code and its extra bits, in bits 8–15 the width of the lookup behind them (so
+// that both are what BEXTR takes), in bits 16–23 the number of bits of the code
+// alone. The rest:
 //
-//	literal    bit 31, and the byte from bit 16
-//	value      from bit 16 the base length, base distance or code length symbol
-//	subtable   bit 7; bits 8–11 its width, from bit 16 its first index
-//	end, error bit 6; bit 12 set: end of block, else no such code or symbol
+//	literal    bit 63, and the byte from bit 32
+//	value      from bit 32 the base length, base distance or code length symbol
+//	subtable   bit 25; bits 16–23 its width, from bit 32 its first index
+//	end, error bit 24; bit 26 set: end of block, else no such code or symbol
 //
-// Bits 6 and 7 are clear in literals and values.
+// Bits 24 and 25 are clear in literals and values.
 const (
-	entryLiteral = 1 << 31
-	entryStop    = 1 << 6
-	entrySub     = 1 << 7
-	entryEnd     = 1 << 12
+	entryLiteral = 1 << 63
+	entryStop    = 1 << 24
+	entrySub     = 1 << 25
+	entryEnd     = 1 << 26
 	entryInvalid = entryStop
 	bitsMask     = 63
-	codeShift    = 8
+	nextShift    = 8
+	codeShift    = 16
 	codeMask     = 15
-	valueShift   = 16
+	valueShift   = 32
 )
 
 // litSymbols, distSymbols and preSymbols are what an entry of each symbol has
-// besides the length of its code: the kind, the value and, in bits 0–5, the
-// number of extra bits (RFC 1951 §3.2.5).
+// besides the length of its code: the kind, the value, the width of the next
+// lookup and, in bits 0–7, the number of extra bits (RFC 1951 §3.2.5).
 var (
 	litSymbols  = makeLitSymbols()
 	distSymbols = makeDistSymbols()
 	preSymbols  = makePreSymbols()
 )
 
-func makeLitSymbols() (s [fixedLitSyms]uint32) {
+func makeLitSymbols() (s [fixedLitSyms]uint64) {
 	for i := range endOfBlock {
-		s[i] = entryLiteral | uint32(i)<<valueShift
+		s[i] = entryLiteral | uint64(i)<<valueShift | litBits<<nextShift
 	}
 	s[endOfBlock] = entryStop | entryEnd
-	base := uint32(3)
-	for i := uint32(0); i < 28; i++ {
-		extra := uint32(0)
+	base := uint64(3)
+	for i := uint64(0); i < 28; i++ {
+		extra := uint64(0)
 		if i >= 8 {
 			extra = i/4 - 1
 		}
-		s[257+i] = base<<valueShift | extra
+		s[257+i] = base<<valueShift | distBits<<nextShift | extra
 		base += 1 << extra
 	}
-	s[285] = 258 << valueShift // not 284's last value plus one
+	s[285] = 258<<valueShift | distBits<<nextShift // not 284's last value plus one
 	s[286] = entryInvalid
 	s[287] = entryInvalid
 	return s
 }
 
-func makeDistSymbols() (s [fixedDists]uint32) {
-	base := uint32(1)
-	for i := range uint32(maxDistSyms) {
-		extra := uint32(0)
+func makeDistSymbols() (s [fixedDists]uint64) {
+	base := uint64(1)
+	for i := range uint64(maxDistSyms) {
+		extra := uint64(0)
 		if i >= 4 {
 			extra = i/2 - 1
 		}
-		s[i] = base<<valueShift | extra
+		s[i] = base<<valueShift | litBits<<nextShift | extra
 		base += 1 << extra
 	}
 	s[30] = entryInvalid
@@ -99,23 +102,23 @@ func makeDistSymbols() (s [fixedDists]uint32) {
 	return s
 }
 
-func makePreSymbols() (s [numPreSyms]uint32) {
+func makePreSymbols() (s [numPreSyms]uint64) {
 	for i := range s {
-		s[i] = uint32(i) << valueShift
+		s[i] = uint64(i) << valueShift
 	}
 	return s
 }
 
 // entryOf adds a code of n bits to a symbol's part.
-func entryOf(symbol uint32, n int) uint32 {
-	return symbol + uint32(n) | uint32(n)<<codeShift
+func entryOf(symbol uint64, n int) uint64 {
+	return symbol + uint64(n) | uint64(n)<<codeShift
 }
 
 // build fills table, whose first lookup takes width bits, for the code whose
 // lengths are given (RFC 1951 §3.2.2). It says whether such a code is allowed:
 // a complete one, a single code of one bit, or none at all. zlib and
 // compress/flate accept the same; what is missing is an error when it is used.
-func build(table []uint32, width int, lengths []uint8, symbols []uint32) bool {
+func build(table []uint64, width int, lengths []uint8, symbols []uint64) bool {
 	var count, next [maxCodeBits + 2]int
 	for _, n := range lengths {
 		count[n&15]++
@@ -150,8 +153,8 @@ func build(table []uint32, width int, lengths []uint8, symbols []uint32) bool {
 
 // fillDegenerate makes the table of a code with one symbol, whose code is the
 // bit 0, or with none.
-func fillDegenerate(table []uint32, lengths []uint8, symbols []uint32, one bool) {
-	even := uint32(entryInvalid)
+func fillDegenerate(table []uint64, lengths []uint8, symbols []uint64, one bool) {
+	even := uint64(entryInvalid)
 	if one {
 		for sym, n := range lengths {
 			if n != 0 {
@@ -167,7 +170,7 @@ func fillDegenerate(table []uint32, lengths []uint8, symbols []uint32, one bool)
 // fill makes the table of a complete code. Codes are counted up in canonical
 // order, but bit-reversed, as they come from the stream. The table is filled
 // for the present length only and doubled when the length grows.
-func fill(table []uint32, width int, sorted []uint16, lengths []uint8, symbols []uint32, count *[maxCodeBits + 2]int) {
+func fill(table []uint64, width int, sorted []uint16, lengths []uint8, symbols []uint64, count *[maxCodeBits + 2]int) {
 	size, code := 1, 0
 	for n := 1; n <= width; n++ {
 		copy(table[size:2*size], table[:size])
@@ -194,7 +197,7 @@ func nextCode(code, n int) int {
 }
 
 // fillSub makes the subtables for the codes longer than width.
-func fillSub(table []uint32, width, code int, sorted []uint16, lengths []uint8, symbols []uint32) {
+func fillSub(table []uint64, width, code int, sorted []uint16, lengths []uint8, symbols []uint64) {
 	end := 1 << width // of the table so far
 	start, sub, prefix := 0, 0, -1
 	for i, sym := range sorted {
@@ -203,7 +206,7 @@ func fillSub(table []uint32, width, code int, sorted []uint16, lengths []uint8, 
 			prefix, start = p, end
 			sub = subWidth(sorted[i:], lengths, width)
 			end += 1 << sub
-			table[prefix] = entrySub | uint32(sub)<<codeShift | uint32(start)<<valueShift
+			table[prefix] = entrySub | uint64(sub)<<codeShift | uint64(start)<<valueShift
 		}
 		e := entryOf(symbols[sym], n)
 		for j := code >> width; j < 1<<sub; j += 1 << (n - width) {

@@ -72,7 +72,7 @@ func ZlibProgress(dst, src []byte, progress func(done int)) error {
 	return d.trailer()
 }
 
-// decoders holds decoders for their tables, which are about 21 KiB.
+// decoders holds decoders for their tables, which are about 42 KiB.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // headerSize is CMF and FLG (RFC 1950 §2.2).

@@ -10,10 +10,10 @@
 //	R9   count, exact in its low 6 bits
 //	R10  e, the entry for the next bits
 //	R11  the entry behind it
-//	R12  litBits
+//	R12  &d.src[inEnd]
 //	R13  &d.dst[outEnd]
 //
-// and &d.src[inEnd] is in the frame. BX, CX, DX and R15 are free.
+// BX, CX, DX and R15 are free.
 
 // REFILL puts whole bytes into bits, so that there are at least 56: it reads 8
 // bytes and moves SI on by those that fit, 7 − count/8%8. It changes CX.
@@ -27,25 +27,23 @@
 	SUBQ  CX, SI       \
 	ORL   $56, R9
 
-// LOOKUP sets e to the entry for the next litBits bits. It changes BX; the
-// index is less than 1<<litBits.
-#define LOOKUP(e) \
-	BZHIQ R12, R8, BX             \
-	MOVL  decoder_lit(AX)(BX*4), e
-
-// CONSUME takes the bits of an entry away: shifts look at its low 6 bits only.
-#define CONSUME(e) \
-	SHRXQ e, R8, R8 \
-	SUBL  e, R9
+// NEXT consumes the bits of the entry e, and sets f to the entry for the next
+// ones, in the given table. The index has the bits behind those of e, as many as
+// e says; that is the width of the table. It changes BX.
+#define NEXT(e, table, f) \
+	BEXTRQ e, R8, BX         \
+	SHRXQ  e, R8, R8         \
+	MOVQ   table(AX)(BX*8), f \
+	SUBL   e, R9
 
 // VALUE sets e to the base value of an entry and the extra bits, which are among
 // those in bits, above the code. It changes CX and bits.
 #define VALUE(e, bits) \
 	BZHIQ e, bits, bits            \
-	MOVL  e, CX                    \
-	SHRL  $const_codeShift, CX     \
+	MOVQ  e, CX                    \
+	SHRQ  $const_codeShift, CX     \
 	SHRXQ CX, bits, bits           \
-	SHRL  $const_valueShift, e     \
+	SHRQ  $const_valueShift, e     \
 	ADDQ  bits, e
 
 // SUBINDEX sets i to the place in its subtable's table of the entry that e, of a
@@ -53,19 +51,20 @@
 #define SUBINDEX(e, width, mask, i) \
 	MOVQ  R8, i                    \
 	SHRQ  $width, i                \
-	MOVL  e, CX                    \
-	SHRL  $const_codeShift, CX     \
+	MOVQ  e, CX                    \
+	SHRQ  $const_codeShift, CX     \
 	ANDL  $const_codeMask, CX      \
 	BZHIL CX, i, i                 \
-	SHRL  $const_valueShift, e     \
+	SHRQ  $const_valueShift, e     \
 	ADDL  e, i                     \
 	ANDL  $mask, i
 
-// func roundsBMI2(d *decoder, outEnd, inEnd int) (undo uint32)
+// func roundsBMI2(d *decoder, outEnd, inEnd int) (undo uint64)
 //
 // roundsGo says what is done, and why each access is inside of dst and src; the
-// margins are for this one as well. Indexes into the tables are masked.
-TEXT ·roundsBMI2(SB), NOSPLIT, $24-28
+// margins are for this one as well. Indexes into the tables are masked, or as wide
+// as an entry says, which makeLitSymbols and makeDistSymbols have set.
+TEXT ·roundsBMI2(SB), NOSPLIT, $8-32
 	MOVQ d+0(FP), AX
 	MOVQ decoder_dst(AX), DI
 	MOVQ decoder_src(AX), SI
@@ -73,64 +72,59 @@ TEXT ·roundsBMI2(SB), NOSPLIT, $24-28
 	ADDQ DI, R13
 	MOVQ inEnd+16(FP), R12
 	ADDQ SI, R12
-	MOVQ R12, last-16(SP)
-	MOVL $const_litBits, R12
 	ADDQ decoder_out(AX), DI
 	ADDQ decoder_in(AX), SI
 	MOVQ decoder_bits(AX), R8
 	MOVQ decoder_count(AX), R9
-	MOVL $0, undo+24(FP)
+	MOVQ $0, undo+24(FP)
 	REFILL
-	LOOKUP(R10)
+	MOVL R8, BX
+	ANDL $((1<<const_litBits)-1), BX
+	MOVQ decoder_lit(AX)(BX*8), R10
 	JMP  round
 
 	PCALIGN $32
 
 next:
-	MOVL R11, R10
+	MOVQ R11, R10
 
 round:
-	CMPQ SI, last-16(SP)
+	CMPQ SI, R12
 	JHI  done
 	CMPQ DI, R13
 	JHI  done
 
 	// Up to three literals: 15+10+10 of 56 bits, and 10 to look up the next.
-	TESTL R10, R10
+	TESTQ R10, R10
 	JGE   match
-	CONSUME(R10)
-	LOOKUP(R11)
-	SHRL  $const_valueShift, R10
+	NEXT(R10, decoder_lit, R11)
+	SHRQ  $const_valueShift, R10
 	MOVB  R10, (DI)
 	INCQ  DI
-	TESTL R11, R11
+	TESTQ R11, R11
 	JGE   match1
-	CONSUME(R11)
-	LOOKUP(R10)
-	SHRL  $const_valueShift, R11
+	NEXT(R11, decoder_lit, R10)
+	SHRQ  $const_valueShift, R11
 	MOVB  R11, (DI)
 	INCQ  DI
-	TESTL R10, R10
+	TESTQ R10, R10
 	JGE   match
-	CONSUME(R10)
-	LOOKUP(R11)
+	NEXT(R10, decoder_lit, R11)
 	REFILL
-	SHRL  $const_valueShift, R10
+	SHRQ  $const_valueShift, R10
 	MOVB  R10, (DI)
 	INCQ  DI
 	JMP   next
 
 match1:
-	MOVL R11, R10
+	MOVQ R11, R10
 
 match: // or what else is no literal: 31 bits are left, 11 behind a length
 	TESTL   $(const_entryStop|const_entrySub), R10
 	JNE     special
 	MOVQ    R8, R11
 	MOVL    R10, R15
-	CONSUME(R10)
-	MOVBLZX R8, BX // distBits
-	MOVL    decoder_dist(AX)(BX*4), DX
+	NEXT(R10, decoder_dist, DX)
 	REFILL
 	VALUE(R10, R11) // R10 is the length
 	TESTL   $(const_entryStop|const_entrySub), DX
@@ -140,8 +134,7 @@ distance: // its entry is DX; R15 is the length's
 	ADDL DX, R15 // both numbers of bits: less than 64
 	MOVL R15, undo-8(SP)
 	MOVQ R8, R15
-	CONSUME(DX)
-	LOOKUP(R11) // 28 bits are left
+	NEXT(DX, decoder_lit, R11) // 28 bits are left
 	REFILL
 	VALUE(DX, R15) // DX is the distance
 	MOVQ DI, BX
@@ -215,7 +208,7 @@ special:
 	TESTL $const_entryStop, R10
 	JNE   done
 	SUBINDEX(R10, const_litBits, const_litMask, BX)
-	MOVL  decoder_lit(AX)(BX*4), R10
+	MOVQ  decoder_lit(AX)(BX*8), R10
 	REFILL
 	JMP   round // with an entry of any other kind
 
@@ -223,7 +216,7 @@ specialDistance:
 	TESTL $const_entrySub, DX
 	JEQ   badDistance
 	SUBINDEX(DX, const_distBits, const_distMask, BX)
-	MOVL  decoder_dist(AX)(BX*4), DX
+	MOVQ  decoder_dist(AX)(BX*8), DX
 	TESTL $const_entryStop, DX
 	JEQ   distance
 
@@ -233,7 +226,7 @@ badDistance: // back to the length only
 tooFar:
 	MOVL undo-8(SP), BX
 	ANDL $const_bitsMask, BX
-	MOVL BX, undo+24(FP)
+	MOVQ BX, undo+24(FP)
 
 done:
 	SUBQ decoder_dst(AX), DI
