@@ -279,7 +279,7 @@ func (x *scanner) function(at int) bool {
 		Name:    x.d.str(x.u, x.vals[slotName]),
 		Linkage: x.d.str(x.u, x.vals[slotLinkage]),
 		Ranges:  ranges,
-		Top:     len(x.stack) == 1,
+		Top:     x.open+x.levels == 1,
 	})
 	return true
 }

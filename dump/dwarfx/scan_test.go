@@ -380,6 +380,29 @@ unit
 	})
 }
 
+// TestScanTops: children of the root are told from functions in scopes and in
+// functions.
+func TestScanTops(t *testing.T) {
+	_, d, scans := le5.scan(t, `
+unit
+  CompileUnit Language:data1=0x04
+    Subprogram Name:string=top1 Lowpc:addr=0x1000 Highpc:data1=1
+      ClassType
+        Subprogram Name:string=inner Lowpc:addr=0x1010 Highpc:data1=1
+    Namespace Name:string=n
+      Subprogram Name:string=scoped Lowpc:addr=0x1020 Highpc:data1=1
+    Subprogram Name:string=top2 Lowpc:addr=0x1030 Highpc:data1=1
+`)
+	var got []string
+	for _, f := range scans[0].Funcs {
+		name, _ := d.String(f.Name)
+		got = append(got, fmt.Sprintf("%s %v", name, f.Top))
+	}
+	if want := []string{"top1 true", "inner false", "scoped false", "top2 true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestScanDeep: what is skipped may be as deep as the input wants, without
 // recursion; parents that may hold code are bounded.
 func TestScanDeep(t *testing.T) {
