@@ -309,6 +309,9 @@ func FuzzLines(f *testing.F) {
 		if !slices.Equal(rows, table.Rows) || fmt.Sprint(again) != fmt.Sprint(err) {
 			t.Fatalf("read again: %v, %v, before %v, %v", renderRows(table.Rows), again, renderRows(rows), err)
 		}
+		if err := checkFast(d, u); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

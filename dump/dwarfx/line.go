@@ -24,10 +24,11 @@ const EndOfCode = ^uint32(0)
 type LineTable struct {
 	// Rows ascend strictly, but that a row may follow an EndOfCode row at the
 	// same address.
-	Rows []LineRow
-	h    lineHeader
-	seqs []lineSeq
-	flat []LineRow // scratch of flatten
+	Rows  []LineRow
+	h     lineHeader
+	seqs  []lineSeq
+	flat  []LineRow // scratch of flatten
+	steps lineSteps
 }
 
 // lineSeq is code without a gap, [lo, hi), and its rows, an EndOfCode row last.
@@ -170,7 +171,11 @@ func (m *lineMachine) reset() {
 func (m *lineMachine) run() {
 	m.reset()
 	h, c := m.h, &m.c
+	m.t.steps.reset(h)
 	for c.Len() > 0 {
+		if m.fast(); c.Len() == 0 {
+			break
+		}
 		op := c.U8()
 		switch {
 		case op >= h.opcodeBase:

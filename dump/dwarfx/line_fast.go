@@ -1,0 +1,108 @@
+package dwarfx
+
+import "slices"
+
+// lineSteps tells what the opcodes of a line program do that only add to the
+// registers: the special ones (DWARF 5 §6.2.5.1), and standard ones.
+type lineSteps struct {
+	minInst, lineBase, lineRange uint8 // what the table is for
+	base                         uint8
+	ok                           bool // the program is of the usual kind
+	of                           [256]lineStep
+}
+
+// lineStep is what an opcode adds to the registers address and line.
+type lineStep struct {
+	addr uint16
+	line int16
+	size uint8 // 2: with an operand, in LEB128, that is of no interest; 0: not this way
+	row  bool  // a row is taken
+}
+
+// operands is how many the standard opcodes have.
+var operands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
+
+// reset makes x the table of a header. There is none for programs without special
+// opcodes, with several operations in an instruction, or with standard opcodes
+// that do not have their operands.
+func (x *lineSteps) reset(h *lineHeader) {
+	n := min(len(h.opcodeLengths), len(operands))
+	x.ok = h.maxOps == 1 && h.lineRange > 0 && h.opcodeBase > 0 && slices.Equal(h.opcodeLengths[:n], operands[:n])
+	minInst, lineBase, lineRange := uint8(h.minInst), uint8(h.lineBase), uint8(h.lineRange)
+	if !x.ok || x.base == h.opcodeBase && x.minInst == minInst && x.lineBase == lineBase && x.lineRange == lineRange {
+		return
+	}
+	x.base, x.minInst, x.lineBase, x.lineRange = h.opcodeBase, minInst, lineBase, lineRange
+	for op := range x.of {
+		x.of[op] = lineStep{}
+		if adj := op - int(x.base); adj >= 0 {
+			x.of[op] = lineStep{uint16(int(minInst) * (adj / int(lineRange))), int16(int(h.lineBase) + adj%int(lineRange)), 1, true}
+		}
+	}
+	for _, op := range []byte{lnsCopy, lnsNegateStmt, lnsSetBasicBlock, lnsSetPrologueEnd, lnsSetEpilogue, lnsSetColumn, lnsConstAddPC} {
+		if op < x.base {
+			x.of[op] = lineStep{size: 1 + operands[op-1], row: op == lnsCopy}
+		}
+	}
+	if x.base > lnsConstAddPC {
+		x.of[lnsConstAddPC].addr = x.of[255].addr
+	}
+}
+
+// fast runs opcodes up to one that is for run: a rare one, or one at which a run
+// of rows begins or ends. Most of .debug_line is read here, so it calls nothing
+// and grows no slice: its variables stay in registers.
+func (m *lineMachine) fast() {
+	x, data, pos := &m.t.steps, m.c.Rest(), 0
+	rows, first, dead := m.t.Rows, m.first, m.dead
+	addr, line, file := m.addr, m.line, m.file
+loop:
+	for x.ok && pos+2 < len(data) {
+		op, next := data[pos], pos+1
+		step := &x.of[op]
+		if step.size != 1 { // with an operand, of one or two bytes
+			v := uint64(data[next])
+			if next++; v >= 0x80 {
+				v = v&0x7f | uint64(data[next])<<7
+				next++
+			}
+			switch {
+			case v >= 1<<14:
+				break loop
+			case step.size == 2:
+			case op == lnsSetFile && op < x.base:
+				file = v
+			case op == lnsAdvancePC && op < x.base:
+				addr += v * uint64(x.minInst)
+			case op == lnsAdvanceLine && op < x.base:
+				unused := 64 - 7*(next-pos-1)
+				line += uint64(int64(v<<unused) >> unused)
+			case op == 0 && v > 0 && next == pos+2 && data[next] > lneDefineFile && int(v) <= len(data)-next:
+				next += int(v)
+			default:
+				break loop
+			}
+			pos = next
+			continue
+		}
+		to, on := addr+uint64(step.addr), line+uint64(int64(step.line))
+		if step.row && !dead {
+			n := len(rows) - 1
+			if n < first || n+1 == cap(rows) || on >= uint64(EndOfCode) || file >= uint64(EndOfCode) || to < rows[n].Addr {
+				break
+			}
+			last, row := &rows[n], LineRow{Addr: to, Line: uint32(on), File: uint32(file)}
+			if same := to == last.Addr; same && n > first && rows[n-1].Line == row.Line && rows[n-1].File == row.File {
+				rows = rows[:n]
+			} else if same {
+				*last = row
+			} else if last.Line != row.Line || last.File != row.File {
+				rows = append(rows, row)
+			}
+		}
+		addr, line, pos = to, on, next
+	}
+	m.t.Rows = rows
+	m.addr, m.line, m.file = addr, line, file
+	m.c.Skip(uint64(pos))
+}
