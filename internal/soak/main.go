@@ -65,6 +65,9 @@ func main() {
 	}
 }
 
+// bombKind is the kind of damage of bombs.
+const bombKind = "bomb"
+
 // soak runs everything, prints the table, and returns the number of failures.
 func (o *options) soak(ctx context.Context) (failed int, err error) {
 	bomb, err := regexp.Compile(o.bomb)
@@ -100,6 +103,11 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 			dir := dirs.Get().(string)
 			defer dirs.Put(dir)
 			data, kind := file()
+			if kind == bombKind { // some take more memory to make than they are long
+				if err := forgetPeak(); err != nil {
+					return err
+				}
+			}
 			return o.try(ctx, dir, job{name, kind, data, steps}, t)
 		})
 	}
@@ -107,7 +115,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
 			for _, b := range mutant.All[kind] {
 				if bomb.MatchString(b.Name) {
-					each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), "bomb" }, steps)
+					each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), bombKind }, steps)
 				}
 			}
 		}
