@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -88,20 +87,22 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	t := newTable()
 	var g errgroup.Group
 	g.SetLimit(o.jobs)
-	dirs := sync.Pool{New: func() any {
+	dirs := make(chan string, o.jobs) // one for each that goes on at the same time
+	for range o.jobs {
 		dir, err := os.MkdirTemp("", "soak")
 		if err != nil {
-			panic(err)
+			return 0, err
 		}
-		return dir
-	}}
+		defer os.RemoveAll(dir)
+		dirs <- dir
+	}
 	each := func(name string, file func() (data []byte, kind string), steps []step) {
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			dir := dirs.Get().(string)
-			defer dirs.Put(dir)
+			dir := <-dirs
+			defer func() { dirs <- dir }()
 			data, kind := file()
 			if kind == bombKind { // some take more memory to make than they are long
 				if err := forgetPeak(); err != nil {
@@ -132,9 +133,6 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		each(fmt.Sprintf("%s #%d", s.name, number), func() ([]byte, string) { return s.mutant(number) }, s.steps)
 	}
 	err = g.Wait()
-	for range o.jobs {
-		os.RemoveAll(dirs.Get().(string))
-	}
 	t.print(os.Stdout)
 	return t.failures(), err
 }
