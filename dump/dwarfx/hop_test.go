@@ -113,3 +113,33 @@ func renderHop(h hop) string {
 	}
 	return text
 }
+
+// TestTop: which functions are children of the unit's root, beside, in and behind
+// scopes and functions with and without code.
+func TestTop(t *testing.T) {
+	a, d, scans := le5.scan(t, `
+unit
+  CompileUnit Language:data1=0x21
+    Subprogram @top1 Lowpc:addr=0x1000 Highpc:data1=1
+      LexDwarfBlock
+        Subprogram @in1 Lowpc:addr=0x1001 Highpc:data1=1
+    Namespace
+      Subprogram @in2 Lowpc:addr=0x1002 Highpc:data1=1
+      ClassType
+        Subprogram @in3 Lowpc:addr=0x1003 Highpc:data1=1
+    Subprogram Name:string=abstract
+      Subprogram @in4 Lowpc:addr=0x1004 Highpc:data1=1
+    Subprogram @top2 Lowpc:addr=0x1005 Highpc:data1=1
+`)
+	var slow Scan
+	slow.hops.of, _ = d.abbrevs(&d.Units[0]) // and no hops in it
+	if err := d.ScanUnit(&d.Units[0], true, &slow); err != nil {
+		t.Fatal(err)
+	}
+	want := []Ref{Ref(a.labels["@top1"]), Ref(a.labels["@top2"])}
+	for _, s := range []*Scan{&scans[0], &slow} {
+		if got := Tops(s.Funcs); len(s.Funcs) != 6 || !slices.Equal(got, want) {
+			t.Errorf("%d functions, children of the root %#x, want %#x", len(s.Funcs), got, want)
+		}
+	}
+}
