@@ -6,6 +6,7 @@ package hugepage
 import (
 	"runtime"
 	"runtime/debug"
+	"strconv"
 )
 
 // Heap asks for huge pages for about as many bytes of the Go heap as are told,
@@ -14,8 +15,13 @@ import (
 // has been large before, memory would be cleared.
 //
 // Go's runtime does not ask by itself. So a slice is made and given up, of
-// which no page is touched: the heap has its addresses, and grows into them.
+// which no page is touched: the heap has its addresses, and grows into them. Where
+// addresses have 32 bits there are too few for that.
 func Heap(size, gcPercent int) {
+	if strconv.IntSize < 64 {
+		debug.SetGCPercent(gcPercent)
+		return
+	}
 	debug.SetGCPercent(-1) // no cycle for the slice
 	b := make([]byte, size)
 	Advise(b)
