@@ -28,21 +28,32 @@ import (
 //   - a row is printed that starts at the end of the FDE when the last advance
 //     leads there; here it has no PCs and is left out.
 
+// corpusFile is a file of the corpus, and what readelf prints of it; 0 is not
+// asserted.
+type corpusFile struct {
+	glob       string
+	fdes, rows int
+}
+
 func TestOracleCorpus(t *testing.T) {
-	dir := os.Getenv("SYMKIT_CORPUS")
-	if dir == "" {
-		t.Fatal("SYMKIT_CORPUS is not set")
-	}
-	for _, c := range []struct {
-		glob       string
-		fdes, rows int // 0: not asserted
-	}{
+	compareCorpus(t, []corpusFile{
 		{"python3.11-dbg/usr/bin/python3.11d", 11319, 91458}, // rows that readelf prints
 		{"libc6/lib/x86_64-linux-gnu/libc.so.6", 0, 0},
 		{"libc6/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", 0, 0},
 		{"libstdc++6/usr/lib/x86_64-linux-gnu/libstdc++.so.6.*", 0, 0},
-		{"linux-image-6.1.0-53-cloud-amd64-dbg/usr/lib/debug/boot/vmlinux-*", 0, 0},
-	} {
+	})
+}
+
+func TestCorpusReadelf(t *testing.T) {
+	compareCorpus(t, []corpusFile{{"linux-image-*-cloud-amd64-dbg/usr/lib/debug/boot/vmlinux-*", 0, 0}})
+}
+
+func compareCorpus(t *testing.T, files []corpusFile) {
+	dir := os.Getenv("SYMKIT_CORPUS")
+	if dir == "" {
+		t.Fatal("SYMKIT_CORPUS is not set")
+	}
+	for _, c := range files {
 		t.Run(filepath.Base(c.glob), func(t *testing.T) {
 			files, _ := filepath.Glob(filepath.Join(dir, c.glob))
 			if len(files) == 0 {

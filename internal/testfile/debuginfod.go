@@ -45,10 +45,24 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 		var text bytes.Buffer
 		_, _ = text.ReadFrom(r.Body)
 		r.Body.Close()
-		if strings.Contains(text.String(), `thread_work_total{role="traverse"} 1`) && strings.Contains(text.String(), `thread_work_pending{role="scan"} 0`) {
+		if scanned(text.String()) {
 			return url
 		}
 	}
 	t.Fatalf("debuginfod is not ready\n%s", log.Bytes())
 	return ""
+}
+
+// scanned tells by debuginfod's metrics whether it has been through its directory:
+// nothing waits for a thread, and no thread is still at work.
+func scanned(metrics string) bool {
+	for _, line := range []string{
+		`thread_work_total{role="traverse"} 1`, `thread_busy{role="traverse"} 0`,
+		`thread_work_pending{role="scan"} 0`, `thread_busy{role="scan"} 0`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			return false
+		}
+	}
+	return true
 }
