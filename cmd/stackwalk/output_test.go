@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/internal/testfile"
 )
 
 // crash puts a core file and its program into a directory.
@@ -51,19 +53,9 @@ func wantFailure(t *testing.T, what string, code int, stderr, dir string, words 
 // Issue 10: a disk that is full, a pipe that nobody reads from.
 func TestReportCannotBeWritten(t *testing.T) {
 	core, exe := crash(t)
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer full.Close()
-	r, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	defer pipe.Close()
+	unwritable := testfile.Unwritable(t)
 	for _, format := range []string{"text", "json", "machine"} {
-		for file, want := range map[*os.File]string{full: "no space left on device", pipe: "broken pipe"} {
+		for file, want := range unwritable {
 			var stderr bytes.Buffer
 			cmd := exec.Command("stackwalk", "--exe", exe, "--format="+format, core)
 			cmd.Stdout, cmd.Stderr = file, &stderr

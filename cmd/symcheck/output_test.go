@@ -27,30 +27,17 @@ func TestReportCannotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer full.Close()
-	r, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	defer pipe.Close()
+	unwritable := testfile.Unwritable(t)
 	for _, format := range []string{"text", "json", "junit", "sarif"} {
 		for _, args := range [][]string{{sym, elf}, {"lint", sym}, {"diff", sym, sym}} {
-			for _, to := range []struct {
-				file *os.File
-				want string
-			}{{full, "no space left on device"}, {pipe, "broken pipe"}} {
+			for file, want := range unwritable {
 				var stderr bytes.Buffer
 				cmd := exec.Command("symcheck", append([]string{"--format=" + format}, args...)...)
-				cmd.Stdout, cmd.Stderr = to.file, &stderr
+				cmd.Stdout, cmd.Stderr = file, &stderr
 				_ = cmd.Run()
 				said := stderr.String()
 				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(said, "symcheck: error: ") ||
-					!strings.Contains(said, to.want) || strings.Count(said, "\n") != 1 {
+					!strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
 					t.Errorf("%s %q: exit code %d, %s", format, args, code, said)
 				}
 			}

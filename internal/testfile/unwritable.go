@@ -1,0 +1,26 @@
+package testfile
+
+import (
+	"os"
+	"testing"
+)
+
+// Unwritable are files that nothing can be written to, by what a write to them
+// fails with: a full device, and a pipe that nobody reads from. It needs Linux.
+func Unwritable(t *testing.T) map[*os.File]string {
+	t.Helper()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	t.Cleanup(func() {
+		full.Close()
+		pipe.Close()
+	})
+	return map[*os.File]string{full: "no space left on device", pipe: "broken pipe"}
+}
