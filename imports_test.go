@@ -22,8 +22,7 @@ var allowed = map[string][]string{
 	"internal/limits":     {},
 	"internal/soak":       {"internal/mutant", "internal/testfile"},
 	"internal/inflate":    {"internal/wire"},
-	"internal/hugepage":   {},
-	"elfx":                {"internal/wire", "internal/hugepage", "internal/inflate", "internal/limits"},
+	"elfx":                {"internal/wire", "internal/inflate", "internal/limits"},
 	"cfi":                 {"internal/wire"},
 	"sframe":              {"internal/wire", "cfi", "internal/limits"},
 	"emit":                {"internal/wire"},
@@ -40,7 +39,7 @@ var allowed = map[string][]string{
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/limits"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
 	"scripts/floor":       {"elfx"},
-	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/hugepage", "internal/limits", "internal/wire"},
+	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
-
-	"symkit/internal/hugepage"
 )
 
 // mmap maps the first size bytes of file for reading.
@@ -19,15 +17,12 @@ func mmap(file *os.File, size int) (data []byte, unmap func() error, err error) 
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
-// anonymous returns size zero bytes outside of the Go heap, on huge pages
-// where the system has them, or nil: a fifth of the time of inflating into
-// fresh memory is the kernel clearing small ones.
+// anonymous returns size zero bytes outside of the Go heap, or nil.
 func anonymous(size uint64) (data []byte, free func()) {
 	data, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, nil
 	}
-	hugepage.Advise(data)
 	return data, func() { _ = unix.Munmap(data) }
 }
 

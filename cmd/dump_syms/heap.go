@@ -1,26 +1,25 @@
 package main
 
 import (
+	"os"
+	"runtime/debug"
 	"slices"
 
 	"symkit/dump/batch"
-	"symkit/internal/hugepage"
 )
 
-// How the Go heap is prepared for a large dump.
+// How the Go heap is collected in a large dump: half as often as usual. Most
+// memory are inflated sections, which are not in the heap, when the peak is reached.
 const (
-	leastHeap = 16 << 20  // below, it costs more than it gains
-	mostHeap  = 512 << 20 // the heap has been less so far
-	// gcPercent has the heap collected half as often as usual. Most memory are
-	// inflated sections, which are not in the heap, when the peak is reached.
+	largeDump = 16 << 20
 	gcPercent = 200
 )
 
 // prepareHeap prepares for tasks that take so much memory together, by their
-// estimates. Of that the heap has a part, and what lies behind it costs nothing.
+// estimates, unless the user has told how the heap is to be collected.
 func prepareHeap(memory int64) {
-	if size := min(memory, mostHeap); size >= leastHeap {
-		hugepage.Heap(int(size), gcPercent)
+	if memory >= largeDump && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 }
 
