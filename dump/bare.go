@@ -51,11 +51,13 @@ func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (clai
 		return nil
 	}
 	i, _ := slices.BinarySearchFunc(bare, rows[0].Addr, func(f fn, addr uint64) int { return cmp.Compare(f.lo, addr) })
+	at := 0
 	for ; i < len(bare) && bare[i].lo < rows[len(rows)-1].Addr; i++ {
-		lines := d.clipLines(nil, bare[i].lo, bare[i].hi, rows, files)
-		if len(lines) > 0 && lines[0].Addr == bare[i].lo-d.bias {
-			claims = append(claims, claim{i, lines})
+		at = rowAt(rows, at, bare[i].lo)
+		if rows[at].File == dwarfx.EndOfCode {
+			continue
 		}
+		claims = append(claims, claim{i, d.clipLines(nil, bare[i].lo, bare[i].hi, rows[at:], files)})
 	}
 	return claims
 }

@@ -3,6 +3,7 @@ package dump
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"symkit/dump/dwarfx"
 	"symkit/emit"
@@ -83,9 +84,11 @@ func (x *liner) attach(u *unit, rows []dwarfx.LineRow) {
 		return
 	}
 	x.lines, x.ends = x.lines[:0], x.ends[:0]
+	at := 0
 	for _, fi := range u.funcs {
 		f := &x.d.funcs[fi]
-		x.lines = x.d.clipLines(x.lines, f.lo, f.hi, rows, x.files)
+		at = rowAt(rows, at, f.lo)
+		x.lines = x.d.clipLines(x.lines, f.lo, f.hi, rows[at:], x.files)
 		x.ends = append(x.ends, len(x.lines))
 	}
 	lines, begin := slices.Clone(x.lines), 0
@@ -95,18 +98,24 @@ func (x *liner) attach(u *unit, rows []dwarfx.LineRow) {
 	}
 }
 
+// rowAt returns the index of the row in force at addr, the last at or below it, or 0.
+// It looks from a row on that is that of a lower address: near it first, for
+// functions side by side have their rows side by side.
+func rowAt(rows []dwarfx.LineRow, from int, addr uint64) int {
+	lo, step := from, 1 // rows[lo] is not above addr, unless it is the first
+	for lo+step < len(rows) && rows[lo+step].Addr <= addr {
+		lo += step
+		step *= 2
+	}
+	return lo + max(sort.Search(min(step, len(rows)-lo), func(i int) bool { return rows[lo+i].Addr > addr })-1, 0)
+}
+
 // clipLines appends the rows that lie in [lo, hi), clipped to it; adjacent
-// ones with the same file and line become one.
+// ones with the same file and line become one. The first row is the one in force
+// at lo, if there is one.
 func (d *dumper) clipLines(lines []emit.Line, lo, hi uint64, rows []dwarfx.LineRow, files *unitFiles) []emit.Line {
 	first := len(lines)
-	// The row in force at lo is the last at or below it.
-	i, _ := slices.BinarySearchFunc(rows, lo, func(r dwarfx.LineRow, a uint64) int {
-		if r.Addr <= a {
-			return -1
-		}
-		return 1
-	})
-	for i = max(i-1, 0); i < len(rows)-1 && rows[i].Addr < hi; i++ {
+	for i := 0; i < len(rows)-1 && rows[i].Addr < hi; i++ {
 		r := rows[i]
 		begin, end := max(r.Addr, lo), min(rows[i+1].Addr, hi)
 		if r.File == dwarfx.EndOfCode || begin >= end {
