@@ -109,8 +109,27 @@ func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, order ui
 type nameGroup struct {
 	unit  *dwarfx.Unit
 	funcs []dwarfx.Func // of unit, if the scan read them
-	ids   []uint32
+	names []declared
 	left  atomic.Int32 // of its names: those without a text
+}
+
+// declared is the number of a name, and where its declaration is.
+type declared struct {
+	decl dwarfx.Ref
+	id   uint32
+}
+
+// groupNames returns all names by unit, in the order of their declarations: those
+// of one class follow each other then, and the demangler does not read anew what
+// begins like the last.
+func (d *dumper) groupNames() ([]*nameGroup, error) {
+	groups := d.names.byUnit()
+	return groups, d.each(len(groups), func() func(int) error {
+		return func(i int) error {
+			slices.SortFunc(groups[i].names, func(a, b declared) int { return cmp.Compare(a.decl, b.decl) })
+			return nil
+		}
+	})
 }
 
 // resolveNames makes the text of all names, and reads .debug_line, which the
@@ -119,25 +138,29 @@ func (d *dumper) resolveNames() error {
 	const most = 256 // names at once
 	type chunk struct {
 		group *nameGroup
-		ids   []uint32
+		names []declared
 	}
 	var chunks []chunk
+	groups, err := d.groupNames()
+	if err != nil {
+		return err
+	}
 	funcs := map[*dwarfx.Unit][]dwarfx.Func{}
 	for _, u := range d.units {
 		funcs[u.Unit] = u.Funcs
 	}
-	for _, g := range d.names.byUnit() {
+	for _, g := range groups {
 		g.funcs = funcs[g.unit]
-		g.left.Store(int32(len(g.ids)))
-		for ids := range slices.Chunk(g.ids, most) {
-			chunks = append(chunks, chunk{g, ids})
+		g.left.Store(int32(len(g.names)))
+		for names := range slices.Chunk(g.names, most) {
+			chunks = append(chunks, chunk{g, names})
 		}
 	}
 	var lost error
 	size := d.img.Size()
 	var total atomic.Uint64 // bytes of all texts
 	tooMuch := func(text int) bool { return total.Add(uint64(text)) > limits.Names.Max(size) }
-	err := d.each(len(chunks)+1, func() func(int) error {
+	err = d.each(len(chunks)+1, func() func(int) error {
 		var demangler names.Demangler
 		return func(i int) error {
 			half := len(chunks) / 2
@@ -149,14 +172,14 @@ func (d *dumper) resolveNames() error {
 				i--
 			}
 			c := chunks[i]
-			for _, id := range c.ids {
-				e := d.names.at(id)
+			for _, n := range c.names {
+				e := d.names.at(n.id)
 				e.text, e.plain = e.naming.text(&demangler)
 				if tooMuch(len(e.text)) {
 					break
 				}
 			}
-			if c.group.left.Add(-int32(len(c.ids))) == 0 {
+			if c.group.left.Add(-int32(len(c.names))) == 0 {
 				d.qualify(c.group, &demangler, tooMuch)
 				d.discard(c.group.unit)
 			}
@@ -185,18 +208,14 @@ func (d *dumper) discard(u *dwarfx.Unit) {
 // tooMuch says that their bytes are.
 func (d *dumper) qualify(g *nameGroup, demangler *names.Demangler, tooMuch func(text int) bool) {
 	var todo []*named
-	for _, id := range g.ids {
-		if e := d.names.at(id); e.plain {
-			todo = append(todo, e)
+	var refs []dwarfx.Ref
+	for _, n := range g.names {
+		if e := d.names.at(n.id); e.plain {
+			todo, refs = append(todo, e), append(refs, n.decl)
 		}
 	}
 	if len(todo) == 0 {
 		return
-	}
-	slices.SortFunc(todo, func(a, b *named) int { return cmp.Compare(a.decl, b.decl) })
-	refs := make([]dwarfx.Ref, len(todo))
-	for i, e := range todo {
-		refs[i] = e.decl
 	}
 	// Damage that keeps a scope from being read was met by the scan.
 	tops := dwarfx.Tops(g.funcs)

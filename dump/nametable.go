@@ -158,14 +158,14 @@ func (t *nameTable) byUnit() (groups []*nameGroup) {
 	for number := range t.shards {
 		s := &t.shards[number]
 		for i := range s.count {
-			u := s.at(i).unit
-			g := index[u]
+			e := s.at(i)
+			g := index[e.unit]
 			if g == nil {
-				g = &nameGroup{unit: u}
-				index[u] = g
+				g = &nameGroup{unit: e.unit}
+				index[e.unit] = g
 				groups = append(groups, g)
 			}
-			g.ids = append(g.ids, i*nameShards+uint32(number))
+			g.names = append(g.names, declared{e.decl, i*nameShards + uint32(number)})
 		}
 	}
 	return groups

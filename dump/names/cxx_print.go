@@ -55,7 +55,7 @@ func (x *cxxTree) text(a ref) []byte {
 	if done := x.nodes[a].done; done[1] > done[0] {
 		return x.out[done[0]:done[1]]
 	}
-	x.depth, x.start = 0, len(x.out)
+	x.depth, x.start, x.last = 0, len(x.out), 0
 	if !x.failed {
 		x.write(a)
 	}
@@ -126,7 +126,7 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 		x.putn("{default arg#", int(n.text[0])+1, "}::")
 		x.write(n.a)
 	case kindTemplate:
-		x.writeTemplate(n)
+		x.writeTemplate(a, n)
 	case kindTagged:
 		x.write(n.a)
 		x.puts("[abi:")
@@ -190,7 +190,7 @@ func (x *cxxTree) writeAddress(a ref) {
 
 // writeTemplate writes a template. The types around it do not reach into it, so
 // another time it will be the text of this one.
-func (x *cxxTree) writeTemplate(n *cxxNode) {
+func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
 	x.write(n.a)
@@ -205,6 +205,7 @@ func (x *cxxTree) writeTemplate(n *cxxNode) {
 	x.putc('>')
 	x.base, x.inner = base, x.inner[:depth]
 	n.done = [2]uint32{uint32(start), uint32(len(x.out))}
+	x.written = append(x.written, a)
 }
 
 // writeList writes a list; with sparing, without empty packs.

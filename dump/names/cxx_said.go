@@ -89,8 +89,9 @@ func (l *saidList) add(x *cxxTree, a ref) {
 	switch empty := x.isEmpty(x.use(a)); {
 	case !l.sparing && (empty || !x.simple(a)):
 		l.said, l.first = false, false
+	case empty && x.said && len(x.out) == l.before:
 	case empty && x.said: // without any text
-		x.out = x.out[:l.before]
+		x.unsay(l.before)
 	case empty:
 	default:
 		l.first = false

@@ -71,7 +71,6 @@ var cxxBuiltins = [...]string{
 const (
 	builtinDCodes  = "fdehusin"
 	builtinBool    = 'b' - 'a'
-	builtinVoid    = 'v' - 'a'
 	builtinHalf    = 29
 	builtinNullptr = 33
 )

@@ -3,7 +3,10 @@ package names
 // templateArgs reads <template-args> of the template a, which was said from
 // there on.
 func (x *cxxTree) templateArgs(a ref, from int) ref {
-	mark, said := len(x.open), x.said
+	if again := x.again(); again != 0 {
+		return again
+	}
+	mark, said, start := len(x.open), x.said, x.pos
 	if x.ends('<') { // operator<
 		x.say(" ")
 	}
@@ -14,7 +17,7 @@ func (x *cxxTree) templateArgs(a ref, from int) ref {
 	}
 	x.say(">")
 	x.said = said && x.said
-	return x.whole(x.many(kindTemplate, a, mark), from)
+	return x.remember(x.whole(x.many(kindTemplate, a, mark), from), start)
 }
 
 // args reads I <template-arg>* E onto x.open; sparing is writeList's.
@@ -73,8 +76,14 @@ func (x *cxxTree) literal() ref {
 		return a
 	}
 	at := len(x.out)
-	x.say("(")
-	a := x.typ()
+	var a ref
+	if c := x.peek(); isLower(c) && cxxBuiltins[c-'a'] != "" {
+		x.pos++
+		a, x.said = x.builtin(uint32(c-'a')), true
+	} else {
+		x.say("(")
+		a = x.typ()
+	}
 	negative := ref(0)
 	if x.accept('n') {
 		negative = 1
@@ -94,11 +103,14 @@ func (x *cxxTree) literal() ref {
 	return x.whole(lit, at)
 }
 
-// sayLiteral appends a literal; a parenthesis and its type are out[from:].
+// sayLiteral appends a literal; a parenthesis and its type are out[from:], but
+// for a type of one letter.
 func (x *cxxTree) sayLiteral(a ref, from int) {
 	n := &x.nodes[a]
 	if x.nodes[n.a].kind == kindBuiltin { // is part of nothing that is said
-		x.out = x.out[:from]
+		if len(x.out) > from {
+			x.unsay(from)
+		}
 		x.writeLiteral(n)
 		return
 	}

@@ -141,6 +141,11 @@ type cxxTree struct {
 	inLambda bool // in the parameters of a lambda
 	inCast   bool // in the type of a conversion operator
 
+	same    int // so many bytes of in are those of the last name
+	parts   []cxxPart
+	partAt  []uint16 // by start: index of parts, if that is a part which starts there
+	written []ref    // whose text was written only with the whole name
+
 	out   []byte
 	said  bool  // out ends with the text of what was read last
 	start int   // of out: where the name begins
@@ -152,8 +157,10 @@ type cxxTree struct {
 
 // reset prepares x for a name.
 func (x *cxxTree) reset(in []byte) {
+	x.sameParts(in)
 	*x = cxxTree{
-		in: in, nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
+		in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
 		out: x.out[:0], inner: x.inner[:0],
 	}
 }

@@ -4,9 +4,13 @@ import "bytes"
 
 // typ reads <type>.
 func (x *cxxTree) typ() ref {
+	if a := x.again(); a != 0 {
+		return a
+	}
 	if !x.enter() {
 		return 0
 	}
+	start := x.pos
 	from, q := len(x.out), x.qualifiers()
 	a, candidate := x.bareType(q != 0)
 	if x.leave(); x.failed {
@@ -22,7 +26,7 @@ func (x *cxxTree) typ() ref {
 		a = x.whole(x.qualified(a, q), from)
 		x.candidate(a)
 	}
-	return a
+	return x.remember(a, start)
 }
 
 // qualifiers reads <CV-qualifiers> and noexcept, which are written in reverse.
@@ -222,27 +226,31 @@ func (x *cxxTree) bareFunction(kind cxxKind, returns bool) ref {
 // parameters reads types onto x.open; a single void means none. Sparing is
 // writeList's.
 func (x *cxxTree) parameters(sparing bool) {
-	mark, from := len(x.open), len(x.out)
+	mark := len(x.open)
+	if x.peek() == 'v' && x.endsParameters(x.pos+1) {
+		x.pos++
+		x.said = true
+		return
+	}
 	list := saidList{said: true, first: true, sparing: sparing}
-	for !x.failed && x.pos < len(x.in) {
-		c := x.peek()
-		if c == 'E' || c == '.' || (c == 'R' || c == 'O') && x.peek2() == 'E' {
-			break
-		}
+	for !x.failed && !x.endsParameters(x.pos) {
 		list.next(x)
 		a := x.typ()
 		list.add(x, a)
 		x.open = append(x.open, a)
 	}
-	x.said = list.said
-	switch len(x.open) - mark {
-	case 0:
+	if x.said = list.said; len(x.open) == mark {
 		x.fail()
-	case 1:
-		if n := &x.nodes[x.open[mark]]; n.kind == kindBuiltin && n.text[0] == builtinVoid {
-			x.open, x.out = x.open[:mark], x.out[:from]
-		}
 	}
+}
+
+// endsParameters tells whether no other type follows at pos.
+func (x *cxxTree) endsParameters(pos int) bool {
+	if pos >= len(x.in) {
+		return true
+	}
+	c := x.in[pos]
+	return c == 'E' || c == '.' || (c == 'R' || c == 'O') && pos+1 < len(x.in) && x.in[pos+1] == 'E'
 }
 
 // array reads <array-type> with a number for a dimension, or none.
