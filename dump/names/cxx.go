@@ -34,7 +34,7 @@ func isDeep(name []byte) bool {
 }
 
 // cxx demangles the names of the Itanium C++ ABI. Most of them cxxTree knows,
-// at a tenth of the library's cost; the others, with expressions, conversions to template
+// at a tenth of the library's cost; the others, with rare expressions, conversions to template
 // parameters and the like, and all that are damaged, are the library's.
 func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	if len(name) > cxxMaxInput {

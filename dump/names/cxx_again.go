@@ -57,7 +57,7 @@ func (x *cxxTree) samePart() ref {
 // remember notes that a is what was read from start on, for the next name. Only
 // what ends with an E is worth it, and ends there whatever comes next.
 func (x *cxxTree) remember(a ref, start int) ref {
-	if x.failed || x.in[x.pos-1] != 'E' {
+	if x.failed || x.reread > 0 || x.in[x.pos-1] != 'E' {
 		return a
 	}
 	x.partAt[start] = uint16(len(x.parts))

@@ -4,11 +4,12 @@ import "strings"
 
 // exprOps are the operators that expressions in names have most: code, colon,
 // text; first those of one operand.
-const exprOps = "nt:! ng:- co:~ de:* aa:&& oo:|| eq:== ne:!= lt:< le:<= gt:> ge:>= pl:+ mi:- ml:* an:& or:|"
+const exprOps = "nt:! ng:- co:~ de:* aa:&& oo:|| eq:== ne:!= lt:< le:<= gt:> ge:>= pl:+ mi:- ml:* an:& or:| dt:. pt:->"
 
 const (
 	exprUnary   = 4  // of exprOps
 	exprGreater = 10 // index of gt
+	exprMember  = 17 // from here on, a name follows
 )
 
 // cxxExprOps are exprOps by index.
@@ -37,6 +38,34 @@ func (x *cxxTree) expression() ref {
 		x.pos += 2
 		return x.unresolvedName()
 	}
+	return x.otherExpression()
+}
+
+// otherExpression reads calls and what is in them.
+func (x *cxxTree) otherExpression() ref {
+	switch code := [2]byte{x.peek(), x.peek2()}; code {
+	case [2]byte{'c', 'l'}:
+		x.pos += 2
+		a, mark := x.expression(), len(x.open)
+		if k := x.nodes[a].kind; k == kindTyped {
+			return x.fail() // whose type is not always written
+		}
+		for !x.failed && !x.accept('E') {
+			x.open = append(x.open, x.expression())
+		}
+		return x.many(kindCall, a, mark)
+	case [2]byte{'f', 'p'}:
+		x.pos += 2
+		a := x.add(cxxNode{kind: kindArgument})
+		if !x.accept('T') {
+			x.qualifiers()
+			x.nodes[a].b = ref(x.index() + 1)
+		}
+		return a
+	case [2]byte{'s', 't'}:
+		x.pos += 2
+		return x.one(kindSizeof, x.typ())
+	}
 	return x.operation()
 }
 
@@ -48,10 +77,13 @@ func (x *cxxTree) operation() ref {
 		}
 		x.pos += 2
 		a := x.expression()
-		if i < exprUnary {
+		switch {
+		case i < exprUnary:
 			a = x.one(kindUnary, a)
-		} else {
+		case i < exprMember:
 			a = x.two(kindBinary, a, x.expression())
+		default:
+			a = x.two(kindBinary, a, x.simpleID())
 		}
 		x.nodes[a].text[0] = uint32(i)
 		return a
@@ -72,7 +104,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 	for !x.failed && !x.accept('E') {
 		name := x.sourceName()
 		if x.peek() == 'I' {
-			x.candidate(name)
+			x.candidate(name, 0)
 			x.said = false
 			name = x.templateArgs(name, len(x.out))
 		}

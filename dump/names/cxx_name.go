@@ -60,7 +60,7 @@ func (x *cxxTree) name() (name ref) {
 		return name
 	}
 	if !substituted {
-		x.candidate(name)
+		x.candidate(name, 0)
 	}
 	return x.templateArgs(name, from)
 }
@@ -105,11 +105,11 @@ func (x *cxxTree) refQualifier() ref {
 	return 0
 }
 
-// prefix reads <prefix> up to the E behind it.
+// prefix reads <prefix> up to the E behind it, or to x.stop.
 func (x *cxxTree) prefix() (name ref) {
 	last := ref(0) // the name read last, for constructors and destructors
-	cast, from, said := false, len(x.out), true
-	for !x.failed {
+	cast, from, said, start := false, len(x.out), true, x.pos
+	for !x.failed && x.pos != x.stop {
 		c, next := x.peek(), ref(0)
 		if name != 0 && c != 'I' && c != 'E' && c != 'M' {
 			x.say("::")
@@ -149,10 +149,10 @@ func (x *cxxTree) prefix() (name ref) {
 			name = x.whole(x.two(kindQualified, name, next), from)
 		}
 		if c != 'S' && x.peek() != 'E' {
-			x.candidate(name)
+			x.candidatePrefix(name, start)
 		}
 	}
-	return 0
+	return name
 }
 
 // structor reads <ctor-dtor-name>; last is the name in front of it. What a
@@ -369,6 +369,6 @@ func (x *cxxTree) unnamed() ref {
 	x.sayNumber("{unnamed type#", number+1, "}")
 	x.said = true
 	a := x.whole(x.add(cxxNode{kind: kindUnnamed, b: ref(number)}), from)
-	x.candidate(a)
+	x.candidate(a, 0)
 	return a
 }

@@ -49,7 +49,7 @@ func (e *expander) find(a ref) {
 	switch n.kind {
 	case kindQualified, kindLocal, kindTagged, kindMember:
 		e.find(n.b)
-	case kindTemplate, kindFunc, kindList, kindClosure:
+	case kindTemplate, kindFunc, kindList, kindClosure, kindCall:
 		for _, b := range e.x.list(n) {
 			e.find(b)
 		}
@@ -79,7 +79,7 @@ func (e *expander) copy(a ref) ref {
 		n.a, n.b = x.use(e.copy(n.a)), x.use(e.copy(n.b))
 	case kindPointer, kindComplex, kindVector, kindMethod:
 		n.a = x.use(e.copy(n.a))
-	case kindTemplate, kindFunc:
+	case kindTemplate, kindFunc, kindCall:
 		return e.copyList(n)
 	default:
 		return x.fail()

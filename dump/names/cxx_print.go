@@ -156,10 +156,38 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 		x.puts("...")
 	case kindLiteral:
 		x.writeLiteral(n)
+	default:
+		x.writeExpression(n)
+	}
+}
+
+// writeExpression writes what stands in a decltype or a template's arguments.
+func (x *cxxTree) writeExpression(n *cxxNode) {
+	switch n.kind {
 	case kindAddress:
 		x.writeAddress(n.a)
 	case kindUnary, kindBinary:
 		x.writeOperation(n)
+	case kindCall:
+		x.writeBraced(n.a)
+		x.putc('(')
+		x.writeList(x.list(n), false)
+		x.putc(')')
+	case kindArgument:
+		if n.b == 0 {
+			x.puts("this")
+		} else {
+			x.putn("{parm#", int(n.b), "")
+			x.putc('}')
+		}
+	case kindSizeof:
+		x.puts("sizeof (")
+		x.write(n.a)
+		x.putc(')')
+	case kindDecltype:
+		x.puts("decltype (")
+		x.write(n.a)
+		x.putc(')')
 	default:
 		x.fail()
 	}
@@ -168,7 +196,7 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 // writeBraced writes a, in parentheses unless it is a name.
 func (x *cxxTree) writeBraced(a ref) {
 	switch x.nodes[a].kind {
-	case kindName, kindWord, kindQualified:
+	case kindName, kindWord, kindQualified, kindArgument:
 		x.write(a)
 	default:
 		x.putc('(')

@@ -10,7 +10,7 @@ import "strconv"
 // returns, is put together from the tree; what was said of it meanwhile stays in
 // x.out, unused but for the parts that are whole.
 
-// maxSaid bounds x.out while a name is read.
+// maxSaid bounds what x.out has more than one reading of a name while that is read.
 const maxSaid = 4 * MaxLength
 
 // say appends text.

@@ -151,9 +151,7 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 	x.pos++
 	c := x.peek()
 	if c == '_' || isDigit(c) || isUpper(c) {
-		a := x.candidateAt(x.seqID())
-		x.sayNode(a)
-		return a
+		return x.candidateAt(x.seqID())
 	}
 	from := len(x.out)
 	x.pos = min(x.pos+1, len(x.in))
@@ -178,7 +176,7 @@ func (x *cxxTree) tagsOfStd(a ref, from int) ref {
 		return a
 	}
 	a = x.tags(a, from)
-	x.candidate(a)
+	x.candidate(a, 0)
 	return a
 }
 
@@ -203,9 +201,9 @@ func (x *cxxTree) seqID() (id int) {
 	return id + 1
 }
 
-// candidateAt returns a candidate. One with template parameters means those of
-// the template in force here: where that is another one than where it was read,
-// the library has to find out.
+// candidateAt says and returns a candidate. One with template parameters means
+// those of the template in force here, or of the lambda whose parameters are read:
+// where that is another one than where it was read, it is read again.
 func (x *cxxTree) candidateAt(id int) ref {
 	if x.failed || id >= len(x.subs) {
 		return x.fail()
@@ -214,10 +212,39 @@ func (x *cxxTree) candidateAt(id int) ref {
 	flags := x.nodes[s.node].flags
 	switch {
 	case flags&(flagParam|flagAuto|flagCapture) == 0:
-	case flags&flagCapture != 0, x.inCast,
-		flags&flagParam != 0 && (x.inLambda || s.template != x.template),
-		flags&flagAuto != 0 && !x.inLambda:
+	case flags&flagCapture != 0, x.inCast:
+		return x.fail()
+	case x.inLambda && flags&flagParam != 0:
+		return x.readAgain(s, 0)
+	case flags&flagParam != 0 && s.template != x.template, flags&flagAuto != 0 && !x.inLambda:
+		if x.template == 0 {
+			return x.fail()
+		}
+		return x.readAgain(s, x.template)
+	}
+	x.sayNode(s.node)
+	return s.node
+}
+
+// readAgain reads a candidate where it was read, with another template in force.
+// What is a candidate in it is one already.
+func (x *cxxTree) readAgain(s cxxSub, template ref) (a ref) {
+	if x.steps++; s.start == 0 || x.steps > cxxMaxSteps || len(x.out) > maxSaid || !x.enter() {
 		return x.fail()
 	}
-	return s.node
+	pos, stop, count, old := x.pos, x.stop, len(x.subs), x.template
+	x.unsay(len(x.out))
+	x.reread, x.same, x.pos, x.stop, x.template = x.reread+1, 0, int(s.start), 0, template
+	if s.prefix {
+		x.stop = int(s.end)
+		a = x.prefix()
+	} else {
+		a = x.typ()
+	}
+	if x.failed || x.pos != int(s.end) {
+		return x.fail()
+	}
+	x.reread, x.pos, x.stop, x.template, x.subs = x.reread-1, pos, stop, old, x.subs[:count]
+	x.leave()
+	return a
 }

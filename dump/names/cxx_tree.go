@@ -40,6 +40,10 @@ const (
 	kindAddress            // &a
 	kindUnary              // operator text[0] of cxxExprOps on a
 	kindBinary             // the same between a and b
+	kindCall               // a(list)
+	kindArgument           // number n of a function's parameters, 0 being this
+	kindSizeof             // sizeof (a)
+	kindDecltype           // decltype (a)
 	kindTyped              // function or variable a of type b
 	kindFunc               // function type: a returned, or 0, from list
 	kindLocalFunc          // kindFunc in front of ::, where what it returns is not written
@@ -116,6 +120,10 @@ func (q qualifiers) with(more qualifiers) qualifiers {
 // cxxSub is a candidate for substitution, and the template in force there.
 type cxxSub struct {
 	node, template ref
+	// Of a type or prefix: where it begins and ends. start is 0 for what there is
+	// no need to read again.
+	start, end uint32
+	prefix     bool
 }
 
 // Bounds above all that compilers write. What exceeds them is left to the library.
@@ -136,6 +144,9 @@ type cxxTree struct {
 	elems []ref // of all lists
 	open  []ref // elements of the lists that are being read
 	subs  []cxxSub
+
+	reread int // > 0: candidates are read again
+	stop   int // where a prefix that is read again ends, 0 for the others
 
 	template ref  // whose arguments the parameters mean, 0 without one
 	inLambda bool // in the parameters of a lambda
@@ -266,5 +277,13 @@ func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
 // list is the elements of a node.
 func (x *cxxTree) list(n *cxxNode) []ref { return x.elems[n.text[0]:n.text[1]] }
 
-// candidate makes a a candidate for substitution.
-func (x *cxxTree) candidate(a ref) { x.subs = append(x.subs, cxxSub{a, x.template}) }
+// candidate makes a, which was read from start on, a candidate for substitution.
+func (x *cxxTree) candidate(a ref, start int) {
+	x.subs = append(x.subs, cxxSub{node: a, template: x.template, start: uint32(start), end: uint32(x.pos)})
+}
+
+// candidatePrefix is candidate for a prefix.
+func (x *cxxTree) candidatePrefix(a ref, start int) {
+	x.candidate(a, start)
+	x.subs[len(x.subs)-1].prefix = true
+}

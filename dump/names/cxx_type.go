@@ -11,20 +11,20 @@ func (x *cxxTree) typ() ref {
 		return 0
 	}
 	start := x.pos
-	from, q := len(x.out), x.qualifiers()
+	from, q, bare := len(x.out), x.qualifiers(), x.pos
 	a, candidate := x.bareType(q != 0)
 	if x.leave(); x.failed {
 		return 0
 	}
 	if candidate {
-		x.candidate(a)
+		x.candidate(a, bare)
 	}
 	if q != 0 {
 		plain := x.simple(a) && x.nodes[x.use(a)].kind != kindQuals
 		x.sayQualifiers(q)
 		x.said = x.said && plain
 		a = x.whole(x.qualified(a, q), from)
-		x.candidate(a)
+		x.candidate(a, start)
 	}
 	return x.remember(a, start)
 }
@@ -152,6 +152,11 @@ func (x *cxxTree) dType() (a ref, candidate bool) {
 	switch c {
 	case 'p':
 		return x.expansion(x.typ()), true
+	case 't', 'T':
+		a = x.one(kindDecltype, x.expression())
+		x.expect('E')
+		x.said = false
+		return a, true
 	case 'a':
 		return x.sayWord(wordAuto), false
 	case 'c':
@@ -177,7 +182,7 @@ func (x *cxxTree) paramType() ref {
 	if x.peek() != 'I' {
 		return a
 	}
-	x.candidate(a)
+	x.candidate(a, 0)
 	return x.templateArgs(a, from)
 }
 
