@@ -63,6 +63,9 @@ func (d *dumper) internNames() error {
 // afterFuncs is the order of the first name that is not a function's own.
 const afterFuncs = 1 << 63
 
+// fetched is how many names' memory is waited for at the same time.
+const fetched = 32
+
 // internOrigins numbers the names of what is inlined into a unit's functions.
 func (d *dumper) internOrigins(u *unit, number uint64, x *originNamer) {
 	wanted := make([]bool, len(u.refs))
@@ -74,6 +77,9 @@ func (d *dumper) internOrigins(u *unit, number uint64, x *originNamer) {
 	}
 	u.origins = make([]uint32, len(u.refs))
 	for i, ref := range u.refs {
+		if i%fetched == 0 {
+			x.namer.Fetch(u.Data(), u.refs[i:min(i+fetched, len(u.refs))])
+		}
 		if wanted[i] {
 			u.origins[i] = x.intern(d, u.Unit, ref, afterFuncs|number<<32|uint64(i))
 		}

@@ -321,3 +321,20 @@ unit
 		}
 	}
 }
+
+// TestFetch: it reads where there is something, and changes nothing for Find.
+func TestFetch(t *testing.T) {
+	a := le5.asm().units(`
+unit
+  CompileUnit
+    Subprogram @f Name:string=f LinkageName:string=_Zf
+`)
+	d := a.open(t)
+	var x Namer
+	refs := []Ref{0, Ref(a.labels["@f"]), Ref(len(d.Info)), Ref(len(d.Info)) - 1, 5 | refAlt, ^Ref(0)}
+	x.Fetch(d, refs)
+	if n, err := x.NameOf(d, refs[1]); err != nil || string(n.Linkage) != "_Zf" || string(n.Name) != "f" {
+		t.Errorf("linkage %q, name %q, %v", n.Linkage, n.Name, err)
+	}
+	x.Fetch(&Data{}, refs)
+}
