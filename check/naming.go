@@ -81,10 +81,10 @@ func (d *dwarfData) declOf(e *dwarf.Entry) decl {
 		case attrMIPSLinkageName:
 			n.linkage = cmp.Or(n.linkage, read(f))
 		case dwarf.AttrAbstractOrigin:
-			n.origin = referenceOf(f)
+			n.setOrigin(referenceOf(f))
 		case dwarf.AttrSpecification:
-			if n.origin.off == 0 {
-				n.origin = referenceOf(f)
+			if n.origin == 0 {
+				n.setOrigin(referenceOf(f))
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (r *farReader) decl(at dieRef) *decl {
 	}
 	_ = data.readStrings(e) // see exhausted
 	d := data.declOf(e)
-	d.origin.alt = d.origin.alt || at.alt
+	d.originAlt = d.originAlt || at.alt
 	return &d
 }
 
@@ -180,7 +180,7 @@ func (s *unitScan) scopeName(c *scope) string {
 	d := &s.decls[c.decl]
 	name, linkage := d.name, d.linkage
 	for range maxChain {
-		if d = s.declAt(d.origin); d == nil {
+		if d = s.declAt(d.from()); d == nil {
 			break
 		}
 		name, linkage = cmp.Or(name, d.name), cmp.Or(linkage, d.linkage)
@@ -208,13 +208,13 @@ func (s *unitScan) naming(at dieRef, far *farReader) (n nameKey) {
 		}
 		n.linkage, n.name = cmp.Or(n.linkage, d.linkage), cmp.Or(n.name, d.name)
 		n.unread = n.unread || d.unread
-		if d.name != "" || d.origin.off == 0 {
+		if d.name != "" || d.origin == 0 {
 			path = s.path(d.scope)
 		}
-		if d.origin.off == 0 {
+		if d.origin == 0 {
 			break
 		}
-		at = d.origin
+		at = d.from()
 	}
 	n.scope, n.far = path.text, n.far || path.far
 	return n

@@ -46,14 +46,21 @@ type scanInline struct {
 	ranges             span
 }
 
-// decl is what names a subprogram.
+// decl is what names a subprogram. There may be one for a few bytes of a file: the
+// order of the fields keeps it small.
 type decl struct {
-	off           dwarf.Offset
 	linkage, name string
-	origin        dieRef // abstract origin or specification
-	scope         int32  // index of scopes, -1 for none
-	unread        bool   // a name is in a supplementary file that is not there
+	off           dwarf.Offset
+	scope         int32        // index of scopes, -1 for none
+	origin        dwarf.Offset // abstract origin or specification, 0 for none
+	originAlt     bool         // it is in the supplementary file
+	unread        bool         // a name is in a supplementary file that is not there
 }
+
+// from is the DIE that d is made of.
+func (d *decl) from() dieRef { return dieRef{d.origin, d.originAlt} }
+
+func (d *decl) setOrigin(at dieRef) { d.origin, d.originAlt = at.off, at.alt }
 
 type scope struct {
 	parent int32
@@ -230,7 +237,12 @@ func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 	n.scope = w.scope
 	w.kept += uint64(len(n.name) + len(n.linkage))
 	s.decls = append(s.decls, n)
-	inner := dieFrame{fn: -1, scope: w.open(e, int32(len(s.decls)-1))}
+	inner := dieFrame{fn: -1, scope: -1}
+	if e.Children {
+		inner.scope = w.open(e, int32(len(s.decls)-1))
+	} else {
+		w.kept += uint64(len(n.name)) // as if it were a scope: the table of names has it too
+	}
 	r := w.ranges(e)
 	if r.len() > 0 {
 		s.funcs = append(s.funcs, scanFunc{decl: int32(len(s.decls) - 1), ranges: r})

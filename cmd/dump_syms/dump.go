@@ -37,6 +37,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 	defer in.Close()
 	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}))
+	limitHeap(in)
 	m, err := c.module(ctx, in, opt)
 	if err != nil {
 		return command.Failed, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symkit/dump/batch"
+	"symkit/internal/limits"
 )
 
 // How the Go heap is collected in a large dump: half as often as usual. Most
@@ -21,6 +22,19 @@ func prepareHeap(memory int64) {
 	if memory >= largeDump && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+}
+
+// limitHeap keeps the heap small for what is read. Of a program whose debug
+// information is in .dwo files it is not known yet how much that is.
+func limitHeap(in *input) {
+	size := in.img.Size()
+	if in.img.DWARF().Section(".debug_addr") != nil { // as skeletons have
+		return
+	}
+	if in.others != nil && in.others.Alt != nil {
+		size += uint64(in.others.Alt.Size())
+	}
+	limits.Heap(size)
 }
 
 // together is how much memory the largest tasks take, as many as are done at a

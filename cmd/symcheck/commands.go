@@ -9,6 +9,7 @@ import (
 
 	"symkit/check"
 	"symkit/elfx"
+	"symkit/internal/limits"
 )
 
 // gcPercent makes the collector of memory run more often than usual: the largest
@@ -31,6 +32,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	}
 	defer img.Close()
 	defer others.Close()
+	limits.Heap(uint64(len(data.bytes)) + img.Size() + size(others.Alt))
 	opt := out.options()
 	opt.Companions = others
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
@@ -42,6 +44,14 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return located(c.Sym, err)
 	}
 	return out.write(e, []result{{file: c.Sym, against: img.Main.Path(), report: rep}})
+}
+
+// size is that of a file that may not be there, in bytes.
+func size(f *elfx.File) uint64 {
+	if f == nil {
+		return 0
+	}
+	return uint64(f.Size())
 }
 
 // located puts the file in front of an error that does not name it.
