@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNoCode: a core file.
-var ErrNoCode = errors.New("a core file has no symbols")
+var ErrNoCode = errors.New("a core file has no symbols: give one of the programs that it names")
 
 // module checks MODULE and INFO CODE_ID, by debug/elf.
 func (r *replay) module() error {

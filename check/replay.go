@@ -153,7 +153,8 @@ func relocatedCheck(err error) string {
 func (r *replay) prepare() error {
 	main := r.img.Main
 	if main.Type == elf.ET_CORE {
-		return fmt.Errorf("%s: %w", main.Path(), ErrNoCode)
+		const typeAt = 16 // of e_type (gABI, "ELF Header")
+		return fmt.Errorf("%s: %w", main.Path(), &wire.Error{Section: "ELF header", Offset: typeAt, Err: ErrNoCode})
 	}
 	if !r.opt.KeepAddress {
 		r.bias = main.LoadAddress()

@@ -2,10 +2,14 @@ package dump
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 
+	"symkit/internal/wire"
 	"symkit/sframe"
 )
+
+var errNoSFrame = errors.New("this machine has none")
 
 // SFrameUse says what .sframe is used for.
 type SFrameUse uint8
@@ -29,7 +33,7 @@ func (d *dumper) listSFrame() (frames []frame) {
 	path := sec.File().Path()
 	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
 	if !ok {
-		d.loss(fmt.Errorf("%s: .sframe: this machine has none", path))
+		d.loss(fmt.Errorf("%s: %w", path, &wire.Error{Section: ".sframe", Err: errNoSFrame}))
 		return nil
 	}
 	data, err := sec.Data()

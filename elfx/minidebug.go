@@ -73,8 +73,7 @@ func (f *File) fill(size uint64, decode func(dst []byte) error) error {
 	return decode(f.data)
 }
 
-// acceptDebugData tells why mini is not of the module f. Like Join's, the error
-// has no section.
+// acceptDebugData tells why mini is not of the module f.
 func (f *File) acceptDebugData(mini *File) error {
 	err := error(nil)
 	switch {
@@ -84,7 +83,8 @@ func (f *File) acceptDebugData(mini *File) error {
 		err = acceptBuildID(mini, f.buildID)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: does not belong to %s: %w", mini.path, f.path, err)
+		err = &wire.Error{Section: debugDataName, Err: fmt.Errorf("symbols of another program: %w", err)}
+		err = fmt.Errorf("%s: %w", f.path, err)
 	}
 	return err
 }
