@@ -51,6 +51,11 @@ var (
 	}
 )
 
+// coreSteps walk a core file that scripts/soak-cores.sh made.
+func coreSteps(machine string) []step {
+	return []step{{"stackwalk", []string{"--exe", "internal/soak/testdata/" + machine + ".elf", "IN"}, "", []int{0, 1, 2}}}
+}
+
 // seedFiles are from many producers and machines, of both byte orders and word
 // sizes, and small, so that damage hits what matters.
 var seedFiles = []struct {
@@ -81,8 +86,19 @@ var seedFiles = []struct {
 	{"dump/testdata/sframe/v2-amd64-special.so", elfSteps},
 	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", elfSteps},
 	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.core", dumpSteps},
+	{"internal/soak/testdata/aarch64.core", coreSteps("aarch64")},
+	{"internal/soak/testdata/arm.core", coreSteps("arm")},
+	{"internal/soak/testdata/i386.core", coreSteps("i386")},
+	{"internal/soak/testdata/mips.core", coreSteps("mips")},
+	{"internal/soak/testdata/ppc64le.core", coreSteps("ppc64le")},
+	{"internal/soak/testdata/s390x.core", coreSteps("s390x")},
 	{"walk/minidump/testdata/minidump2.dmp", dumpSteps},
 	{"walk/minidump/testdata/linux-mini.dmp", dumpSteps},
 	{"walk/minidump/testdata/simple-crashpad.dmp", dumpSteps},
+	{"walk/minidump/testdata/tiny-exe-with-cet-xsave-x86.dmp", dumpSteps},
+	{"internal/soak/testdata/arm.dmp", dumpSteps},
+	{"internal/soak/testdata/arm64.dmp", dumpSteps},
+	{"internal/soak/testdata/mips-big-endian.dmp", dumpSteps},
+	{"internal/soak/testdata/ppc64-big-endian.dmp", dumpSteps},
 	{"internal/soak/testdata/crash.sym", symSteps},
 }
