@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,29 @@ func TestSFrame(t *testing.T) {
 		if off.Stats.SFrame.Both+off.Stats.SFrame.SFrameOnly > 0 {
 			t.Errorf("%s: SFrame was read though it is off: %+v", name, off.Stats.SFrame)
 		}
+	}
+}
+
+// TestSFrameOfOtherMachine: the section of a machine that has none is a loss, which
+// says where it is.
+func TestSFrameOfOtherMachine(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "sframe", "v2-amd64-basic.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const machineAt = 18 // e_machine
+	data[machineAt], data[machineAt+1] = byte(elf.EM_RISCV), byte(elf.EM_RISCV>>8)
+	f, err := elfx.NewFile("riscv.so", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "riscv.so: .sframe+0x0: this machine has none"
+	if !slices.ContainsFunc(m.Stats.Losses, func(err error) bool { return err.Error() == want }) {
+		t.Errorf("losses %q, want %s", m.Stats.Losses, want)
 	}
 }
 
