@@ -64,8 +64,9 @@ func main() {
 	}
 }
 
-// bombKind is the kind of damage of bombs.
-const bombKind = "bomb"
+// bombKind is the kind of damage of bombs, anyName that of files whose names do
+// not matter.
+const bombKind, anyName = "bomb", "mutant"
 
 // soak runs everything, prints the table, and returns the number of failures.
 func (o *options) soak(ctx context.Context) (failed int, err error) {
@@ -89,34 +90,34 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	g.SetLimit(o.jobs)
 	dirs := make(chan string, o.jobs) // one for each that goes on at the same time
 	for range o.jobs {
-		dir, err := os.MkdirTemp("", "soak")
+		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name
 		if err != nil {
 			return 0, err
 		}
 		defer os.RemoveAll(dir)
 		dirs <- dir
 	}
-	each := func(name string, file func() (data []byte, kind string), steps []step) {
+	each := func(j job, file func() (data []byte, kind string)) {
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			dir := <-dirs
 			defer func() { dirs <- dir }()
-			data, kind := file()
-			if kind == bombKind { // some take more memory to make than they are long
+			j.data, j.kind = file()
+			if j.kind == bombKind { // some take more memory to make than they are long
 				if err := forgetPeak(); err != nil {
 					return err
 				}
 			}
-			return o.try(ctx, dir, job{name, kind, data, steps}, t)
+			return o.try(ctx, dir, j, t)
 		})
 	}
 	if o.bomb != "-" {
 		for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
 			for _, b := range mutant.All[kind] {
 				if bomb.MatchString(b.Name) {
-					each("bomb: "+b.Name, func() ([]byte, string) { return b.Make(), bombKind }, steps)
+					each(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, string) { return b.Make(), bombKind })
 				}
 			}
 		}
@@ -130,7 +131,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	for i := range o.count {
 		s := &seeds[i%len(seeds)]
 		number := o.first + i/len(seeds)
-		each(fmt.Sprintf("%s #%d", s.name, number), func() ([]byte, string) { return s.mutant(number) }, s.steps)
+		each(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, string) { return s.mutant(number) })
 	}
 	err = g.Wait()
 	t.print(os.Stdout)
@@ -169,7 +170,14 @@ func (o *options) seeds() (out []seed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, seed{filepath.Base(f.path), data, mutant.Of(data), f.steps})
+		sd := seed{name: filepath.Base(f.path), data: data, layout: mutant.Of(data), as: anyName, steps: f.steps}
+		if f.beside != "" {
+			sd.as = sd.name
+			if sd.beside, err = filepath.Abs(filepath.Join(o.data, f.beside)); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, sd)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no seed is called %s", o.only)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,12 @@ import (
 
 // job is one file and what is to be run on it.
 type job struct {
-	name  string // of the mutant or bomb
-	kind  string // of damage
-	data  []byte
-	steps []step
+	name   string // of the mutant or bomb
+	kind   string // of damage
+	data   []byte
+	as     string // name of the file
+	beside string // path of a program that lies in the same directory, or ""
+	steps  []step
 }
 
 // outcome is what one process did.
@@ -35,9 +38,16 @@ type outcome struct {
 // try writes the file into dir and runs the steps on it. Files on which a
 // program failed are kept.
 func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
-	in, out := filepath.Join(dir, "mutant"), filepath.Join(dir, "mutant.sym")
+	in, out, program := filepath.Join(dir, j.as), filepath.Join(dir, "out.sym"), filepath.Join(dir, filepath.Base(j.beside))
 	if err := os.WriteFile(in, j.data, 0o644); err != nil {
 		return err
+	}
+	defer os.Remove(in) // others do not find it
+	if j.beside != "" {
+		if err := os.Symlink(j.beside, program); err != nil {
+			return err
+		}
+		defer os.Remove(program)
 	}
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -50,13 +60,13 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 		size := int64(0) // of all that is read
 		for _, arg := range s.args {
 			switch {
-			case arg == "IN":
+			case arg == "IN" || arg == "PROGRAM":
 				size += int64(len(j.data))
 			case arg == "OUT" && s.needs == "OUT":
 				size += info.Size()
 			}
 		}
-		res, err := o.run(ctx, s, in, out, size)
+		res, err := o.run(ctx, s, map[string]string{"IN": in, "OUT": out, "PROGRAM": program, "CORE": o.core}, size)
 		if err != nil {
 			return err
 		}
@@ -101,22 +111,16 @@ func (o *options) save(j job) error {
 	return os.WriteFile(filepath.Join(o.keep, name), j.data, 0o644)
 }
 
-// run runs one program on a file of a size in bytes, and judges it.
-func (o *options) run(ctx context.Context, s step, in, out string, size int64) (res outcome, err error) {
+// run runs one program on a file of a size in bytes, and judges it. Files are what
+// arguments stand for.
+func (o *options) run(ctx context.Context, s step, files map[string]string, size int64) (res outcome, err error) {
 	// A process may wait for its turn; what counts is the time it works.
 	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
 	defer cancel()
 	args := slices.Clone(s.args)
 	for i, a := range args {
-		switch a {
-		case "IN":
-			args[i] = in
-		case "OUT":
-			args[i] = out
-		case "CORE":
-			args[i] = o.core
-		}
+		args[i] = cmp.Or(files[a], a)
 	}
 	bin, err := filepath.Abs(filepath.Join(o.bin, s.program))
 	if err != nil {
@@ -149,7 +153,7 @@ var (
 	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
 	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
 	placed      = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+|line [0-9]+): `)
-	whole       = regexp.MustCompile(`^(is an archive; |no symbols: |no symbols to dump: |no threads: |the symbol file is empty|names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
+	whole       = regexp.MustCompile(`^(is an archive; |does not belong to \S+: |no symbols: |no symbols to dump: |no threads: |the symbol file is empty|names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
 	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
 

@@ -17,6 +17,8 @@ func TestJudgeError(t *testing.T) {
 		{"symcheck: error: /t/mutant.sym: line 7: too many records", "line N: too many records"},
 		{"stackwalk: warning: /t/mutant: lost\nstackwalk: error: /t/mutant: SystemInfoStream: minidump+0x24: truncated", "SystemInfoStream: minidump+0x24: truncated"},
 		{"dump_syms: error: /t/mutant: no symbols to dump: ELF type ET_CORE+5", "no symbols to dump: ELF type ET_CORE+N"},
+		{"dump_syms: error: /t/mutant-1/a.elf: does not belong to /t/mutant-1/a.debug: build id differs: 0a and 0b",
+			"does not belong to /t/mutant-N/a.debug: build id differs: N and N"},
 		{"dump_syms: error: ELF header+0x4: unknown ELF class", ""},
 		{"dump_syms: error: /t/mutant: truncated", ""},
 		{"dump_syms: error: /t/mutant: build id differs: 0a, not 0b", ""},

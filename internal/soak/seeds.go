@@ -12,6 +12,8 @@ type seed struct {
 	name   string
 	data   []byte
 	layout mutant.Layout
+	as     string // see job
+	beside string
 	steps  []step
 }
 
@@ -22,7 +24,8 @@ func (s *seed) mutant(number int) (data []byte, kind string) {
 	return s.layout.Mutate(s.data, rand.New(rand.NewPCG(uint64(number), h.Sum64())))
 }
 
-// step is one program to run on a file. IN is the file, OUT what dump_syms
+// step is one program to run on a file. IN is the file, PROGRAM what lies beside
+// it, OUT what dump_syms
 // writes, CORE the core file of which the symbol files are; a step that needs OUT, or that
 // there is none, is left out otherwise.
 type step struct {
@@ -39,6 +42,17 @@ var (
 		{"symcheck", []string{"OUT", "IN"}, "OUT", []int{0, 1, 2}},
 		{"symcheck", []string{"internal/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
 	}
+	companionSteps = []step{
+		{"dump_syms", []string{"--inlines", "-o", "OUT", "PROGRAM"}, "", []int{0, 1}},
+		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
+		{"symcheck", []string{"OUT", "PROGRAM"}, "OUT", []int{0, 1, 2}},
+	}
+	debugSteps = []step{
+		{"dump_syms", []string{"-o", "OUT", "IN", "PROGRAM"}, "", []int{0, 1}},
+		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
+		{"dump_syms", []string{"-o", "/dev/null", "PROGRAM"}, "", []int{0, 1}},
+	}
+	exeSteps  = []step{{"stackwalk", []string{"--exe", "IN", "CORE"}, "", []int{0, 1, 2}}}
 	dumpSteps = []step{
 		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--format=json", "--symbols", "cmd/stackwalk/testdata/breakpad/symbols", "IN"}, "", []int{0, 1, 2}},
@@ -56,49 +70,58 @@ func coreSteps(machine string) []step {
 	return []step{{"stackwalk", []string{"--exe", "internal/soak/testdata/" + machine + ".elf", "IN"}, "", []int{0, 1, 2}}}
 }
 
+// seedFile is a path in the repository, that of the program whose companion it is,
+// and what is run.
+type seedFile struct {
+	path, beside string
+	steps        []step
+}
+
 // seedFiles are from many producers and machines, of both byte orders and word
 // sizes, and small, so that damage hits what matters.
-var seedFiles = []struct {
-	path  string
-	steps []step
-}{
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-clang14-O2-dw5-64.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4-types.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zlib.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zstd.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-mini.elf", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.o", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-nosections.so", elfSteps},
-	{"testdata/elf/cxx-x86_64-gcc12-O2-dw2.elf", elfSteps},
-	{"testdata/elf/cxx-s390x-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/lang-mips-gcc12-O2-dw4.elf", elfSteps},
-	{"testdata/elf/lang-arm-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/cxx-aarch64pac-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/cxx-riscv64-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/cxx-ppc64le-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/cxx-i686-gcc12-O2-dw5.elf", elfSteps},
-	{"testdata/elf/asm-x86_64-gas-dw5.elf", elfSteps},
-	{"testdata/elf/rust-x86_64-rustc-O-dw5.so", elfSteps},
-	{"testdata/elf/go-x86_64-gc.elf", elfSteps},
-	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", elfSteps},
-	{"dump/testdata/sframe/v2-amd64-special.so", elfSteps},
-	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", elfSteps},
-	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.core", dumpSteps},
-	{"internal/soak/testdata/aarch64.core", coreSteps("aarch64")},
-	{"internal/soak/testdata/arm.core", coreSteps("arm")},
-	{"internal/soak/testdata/i386.core", coreSteps("i386")},
-	{"internal/soak/testdata/mips.core", coreSteps("mips")},
-	{"internal/soak/testdata/ppc64le.core", coreSteps("ppc64le")},
-	{"internal/soak/testdata/s390x.core", coreSteps("s390x")},
-	{"walk/minidump/testdata/minidump2.dmp", dumpSteps},
-	{"walk/minidump/testdata/linux-mini.dmp", dumpSteps},
-	{"walk/minidump/testdata/simple-crashpad.dmp", dumpSteps},
-	{"walk/minidump/testdata/tiny-exe-with-cet-xsave-x86.dmp", dumpSteps},
-	{"internal/soak/testdata/arm.dmp", dumpSteps},
-	{"internal/soak/testdata/arm64.dmp", dumpSteps},
-	{"internal/soak/testdata/mips-big-endian.dmp", dumpSteps},
-	{"internal/soak/testdata/ppc64-big-endian.dmp", dumpSteps},
-	{"internal/soak/testdata/crash.sym", symSteps},
+var seedFiles = []seedFile{
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-clang14-O2-dw5-64.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4-types.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zlib.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-zstd.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-mini.elf", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.o", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-nosections.so", "", elfSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw2.elf", "", elfSteps},
+	{"testdata/elf/cxx-s390x-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/lang-mips-gcc12-O2-dw4.elf", "", elfSteps},
+	{"testdata/elf/lang-arm-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/cxx-aarch64pac-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/cxx-riscv64-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/cxx-ppc64le-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/cxx-i686-gcc12-O2-dw5.elf", "", elfSteps},
+	{"testdata/elf/asm-x86_64-gas-dw5.elf", "", elfSteps},
+	{"testdata/elf/rust-x86_64-rustc-O-dw5.so", "", elfSteps},
+	{"testdata/elf/go-x86_64-gc.elf", "", elfSteps},
+	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", "", elfSteps},
+	{"dump/testdata/sframe/v2-amd64-special.so", "", elfSteps},
+	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", "", elfSteps},
+	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.core", "", dumpSteps},
+	{"internal/soak/testdata/aarch64.core", "", coreSteps("aarch64")},
+	{"internal/soak/testdata/arm.core", "", coreSteps("arm")},
+	{"internal/soak/testdata/i386.core", "", coreSteps("i386")},
+	{"internal/soak/testdata/mips.core", "", coreSteps("mips")},
+	{"internal/soak/testdata/ppc64le.core", "", coreSteps("ppc64le")},
+	{"internal/soak/testdata/s390x.core", "", coreSteps("s390x")},
+	{"walk/minidump/testdata/minidump2.dmp", "", dumpSteps},
+	{"walk/minidump/testdata/linux-mini.dmp", "", dumpSteps},
+	{"walk/minidump/testdata/simple-crashpad.dmp", "", dumpSteps},
+	{"walk/minidump/testdata/tiny-exe-with-cet-xsave-x86.dmp", "", dumpSteps},
+	{"internal/soak/testdata/arm.dmp", "", dumpSteps},
+	{"internal/soak/testdata/arm64.dmp", "", dumpSteps},
+	{"internal/soak/testdata/mips-big-endian.dmp", "", dumpSteps},
+	{"internal/soak/testdata/ppc64-big-endian.dmp", "", dumpSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped.debug", "testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped.elf", debugSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-dwz.alt", "testdata/elf/cxx-x86_64-gcc12-O2-dw5-dwz.elf", companionSteps},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5-split.dwp", "testdata/elf/cxx-x86_64-gcc12-O2-dw5-split.elf", companionSteps},
+	{"testdata/elf/cxx-x86_64-clang14-O2-dw4-split-cxx.dwo", "testdata/elf/cxx-x86_64-clang14-O2-dw4-split.elf", companionSteps},
+	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "", exeSteps},
+	{"internal/soak/testdata/crash.sym", "", symSteps},
 }
