@@ -153,7 +153,7 @@ var (
 	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
 	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
 	placed      = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+|line [0-9]+): `)
-	whole       = regexp.MustCompile(`^(is an archive; |does not belong to \S+: |no symbols: |no symbols to dump: |no threads: |the symbol file is empty|names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
+	whole       = regexp.MustCompile(`^(is an archive; |does not belong to \S+: |is another module than |no symbols: |no symbols to dump: |no threads: |the symbol file is empty|names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
 	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
 
