@@ -82,7 +82,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		return 0, err
 	}
 	defer os.Remove(o.core)
-	if err := forgetPeak(); err != nil {
+	if err := testfile.ForgetPeak(); err != nil {
 		return 0, err
 	}
 	t := newTable()
@@ -106,7 +106,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 			defer func() { dirs <- dir }()
 			j.data, j.kind = file()
 			if j.kind == bombKind { // some take more memory to make than they are long
-				if err := forgetPeak(); err != nil {
+				if err := testfile.ForgetPeak(); err != nil {
 					return err
 				}
 			}
@@ -125,7 +125,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	if err := g.Wait(); err != nil {
 		return t.failures(), err
 	}
-	if err := forgetPeak(); err != nil { // the largest bombs have been in memory
+	if err := testfile.ForgetPeak(); err != nil { // the largest bombs have been in memory
 		return 0, err
 	}
 	for i := range o.count {
@@ -151,13 +151,6 @@ func (o *options) unpackCore() error {
 	o.core = f.Name()
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
-}
-
-// forgetPeak gives memory back and resets this process' peak, which Linux counts
-// as that of each child until it has called exec (proc(5), clear_refs).
-func forgetPeak() error {
-	debug.FreeOSMemory()
-	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
 // seeds reads the files that mutants are made of.
