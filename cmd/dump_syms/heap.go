@@ -27,10 +27,10 @@ func prepareHeap(memory int64) {
 // limitHeap keeps the heap small for what is read. Of a program whose debug
 // information is in .dwo files it is not known yet how much that is.
 func limitHeap(in *input) {
-	size := in.img.Size()
 	if in.img.DWARF().Section(".debug_addr") != nil { // as skeletons have
 		return
 	}
+	size := in.img.Size()
 	if in.others != nil && in.others.Alt != nil {
 		size += uint64(in.others.Alt.Size())
 	}

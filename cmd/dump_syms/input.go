@@ -113,7 +113,7 @@ func join(files []*elfx.File) (*input, error) {
 			return &input{img: img}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: is another module than %s: several need --store", files[1].Path(), files[0].Path())
+	return nil, fmt.Errorf("%s: is another module than %s: give --store DIR to dump several", files[1].Path(), files[0].Path())
 }
 
 // find looks for the debug file of a binary that has no debug information.
