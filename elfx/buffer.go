@@ -1,6 +1,7 @@
 package elfx
 
 import (
+	"os"
 	"slices"
 	"sync"
 )
@@ -53,6 +54,29 @@ func (b *buffers) discard(data []byte, from, to uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.find(data) >= 0 && to <= uint64(len(data)) && discard(data, from, to)
+}
+
+// aheadStep is how much of a buffer is populated at a time: so little that it is
+// in the cache when it is written.
+const aheadStep = 256 << 10
+
+// ahead populates a buffer just before it is written, from its start to its end.
+type ahead struct {
+	data []byte
+	next int // what lies before has its pages
+}
+
+// wrote is called with the number of bytes that were written.
+func (a *ahead) wrote(done int) {
+	if len(a.data) < largeBuffer || done+aheadStep/2 < a.next {
+		return
+	}
+	page := os.Getpagesize()
+	from := max(a.next, done) / page * page
+	a.next = min(from+aheadStep, len(a.data)/page*page)
+	if from < a.next {
+		populate(a.data[from:a.next])
+	}
 }
 
 // own has put and release free a buffer.

@@ -66,7 +66,10 @@ func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, erro
 	if p.kind == elf.COMPRESS_ZSTD {
 		err = inflateZstd(data, p.body)
 	} else {
+		a := ahead{data: data}
+		a.wrote(0)
 		err = inflate.ZlibProgress(data, p.body, func(done int) {
+			a.wrote(done)
 			d.consumed(done, len(data))
 			if progress != nil {
 				progress(data, done)
