@@ -8,9 +8,13 @@ import (
 	"symkit/elfx"
 )
 
+// hasAlt tells whether there is a supplementary file of dwz, with what the others
+// have in common.
+func (d *dumper) hasAlt() bool { return d.opt.Companions != nil && d.opt.Companions.Alt != nil }
+
 // openAlt makes dwz's supplementary file readable from dw, the DWARF of f.
 func (d *dumper) openAlt(dw *dwarfx.Data, f *elfx.File) error {
-	if d.opt.Companions != nil && d.opt.Companions.Alt != nil {
+	if d.hasAlt() {
 		alt := d.opt.Companions.Alt
 		s, err := d.sections(alt, "")
 		if err != nil {

@@ -89,7 +89,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readSymbols, d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.collectPublics, d.unwind,
+		d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.collectPublics, d.unwind,
 	}
 	for _, stage := range stages {
 		if err := d.guard(stage); err != nil {

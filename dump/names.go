@@ -35,14 +35,10 @@ func (d *dumper) release(names ...string) {
 	}
 }
 
-// internNames numbers the names of every unit's functions and calls.
+// internNames numbers the names of every unit's functions and calls, and marks
+// those that are wanted: functions that did not last may have calls too.
 func (d *dumper) internNames() error {
-	refs := 0
-	for _, u := range d.units {
-		refs += len(u.refs)
-	}
-	d.names = newNameTable(len(d.funcs) + refs/2)
-	return d.each(len(d.units), func() func(int) error {
+	err := d.each(len(d.units), func() func(int) error {
 		var origins originNamer
 		return func(i int) error {
 			u := d.units[i]
@@ -52,12 +48,39 @@ func (d *dumper) internNames() error {
 				f := &d.funcs[k]
 				f.name = d.names.intern(d.namingOf(f), uint64(k))
 			}
-			if len(u.calls) > 0 {
-				d.internOrigins(u, uint64(i), &origins)
+			if u.origins == nil && len(u.funcs) > 0 {
+				d.numberOrigins(u, i, &origins)
 			}
 			return nil
 		}
 	})
+	if err != nil {
+		return err
+	}
+	d.names.wantNone()
+	return d.each(len(d.units), func() func(int) error {
+		return func(i int) error {
+			d.wantNames(d.units[i])
+			return nil
+		}
+	})
+}
+
+// wantNames marks the names of a unit's functions and of what is inlined there.
+func (d *dumper) wantNames(u *unit) {
+	wanted := make([]bool, len(u.origins))
+	for _, k := range u.funcs {
+		d.names.want(d.funcs[k].name)
+		calls := u.Funcs[d.funcs[k].index].Inlines
+		for i := calls.From; i < calls.To; i++ {
+			wanted[u.calls[i].origin] = true
+		}
+	}
+	for i, id := range u.origins {
+		if wanted[i] {
+			d.names.want(id)
+		}
+	}
 }
 
 // afterFuncs is the order of the first name that is not a function's own.
@@ -66,47 +89,47 @@ const afterFuncs = 1 << 63
 // fetched is how many names' memory is waited for at the same time.
 const fetched = 32
 
-// internOrigins numbers the names of what is inlined into a unit's functions.
-func (d *dumper) internOrigins(u *unit, number uint64, x *originNamer) {
-	wanted := make([]bool, len(u.refs))
-	for _, k := range u.funcs {
-		calls := u.Funcs[d.funcs[k].index].Inlines
-		for i := calls.From; i < calls.To; i++ {
-			wanted[u.calls[i].origin] = true
-		}
-	}
+// numberOrigins numbers the names of what is inlined into a unit's functions.
+func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 	u.origins = make([]uint32, len(u.refs))
 	for i, ref := range u.refs {
 		if i%fetched == 0 {
 			x.namer.Fetch(u.Data(), u.refs[i:min(i+fetched, len(u.refs))])
 		}
-		if wanted[i] {
-			u.origins[i] = x.intern(d, u.Unit, ref, afterFuncs|number<<32|uint64(i))
-		}
+		u.origins[i] = x.intern(d.names, u.Unit, ref, uint32(number), uint32(i))
 	}
 	u.refs = nil
 }
 
 // originNamer numbers the names of what is inlined. It remembers where in
 // .debug_str the linkage names stand that it has numbered: to see one again
-// costs neither reading it nor the table. Since the order of its names ascends,
-// the table would learn nothing from them.
+// costs neither reading it nor the table, which would learn nothing from a name
+// of a later unit.
 type originNamer struct {
 	namer dwarfx.Namer
-	known [1 << 15]struct{ off, id uint32 } // by slot; off 0 is none
+	data  *dwarfx.Data // that known is of: of the first unit
+	known [1 << 15]knownOrigin
 }
 
-func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, order uint64) uint32 {
+// knownOrigin is the number of the linkage name at an offset of .debug_str, not 0,
+// met in a unit.
+type knownOrigin struct{ off, id, unit uint32 }
+
+// intern numbers the name of ref, which is number i among those of a unit.
+func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
+	if x.data == nil {
+		x.data = u.Data()
+	}
 	found, err := x.namer.Find(u.Data(), ref)
-	off, ok := found.LinkageAt(d.dw)
+	off, ok := found.LinkageAt(x.data)
 	slot := &x.known[off*0x9e3779b1>>(32-15)]
-	if ok = ok && err == nil && off != 0; ok && slot.off == off {
+	if ok = ok && err == nil && off != 0; ok && slot.off == off && slot.unit <= unit {
 		return slot.id
 	}
 	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, found.Naming(), err)
-	id := d.names.intern(&n, order)
+	id := names.intern(&n, afterFuncs|uint64(unit)<<32|uint64(i))
 	if ok && n.linkage {
-		slot.off, slot.id = off, id
+		*slot = knownOrigin{off, id, unit}
 	}
 	return id
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"symkit/dump/dwarfx"
 )
@@ -14,7 +15,12 @@ import (
 type nameTable struct {
 	seed   maphash.Seed
 	shards [nameShards]nameShard
+	wanted []atomic.Uint32 // a bit for each number
 }
+
+// bytesPerName: a file has at least so many bytes for each name, or the table
+// grows.
+const bytesPerName = 8192
 
 // nameShards is a power of two: the last bits of a number tell its shard.
 const nameShards = 64
@@ -66,9 +72,17 @@ func newNameTable(size int) *nameTable {
 	t := &nameTable{seed: maphash.MakeSeed()}
 	slots := 1 << bits.Len(uint(2*size/nameShards))
 	for i := range t.shards {
-		t.shards[i].slots = make([]nameSlot, slots)
+		t.shards[i].slots = newSlots(slots)
 	}
 	return t
+}
+
+// newSlots makes free slots, and writes them: memory that is read first, as slots
+// are, costs the system twice, and the other processors an interrupt.
+func newSlots(n int) []nameSlot {
+	slots := make([]nameSlot, n)
+	clear(slots)
+	return slots
 }
 
 // intern returns the number of a naming's name.
@@ -114,7 +128,7 @@ func (s *nameShard) slot(hash uint32, n *naming) *nameSlot {
 // grow doubles the slots.
 func (s *nameShard) grow() {
 	old := s.slots
-	s.slots = make([]nameSlot, 2*len(old))
+	s.slots = newSlots(2 * len(old))
 	for _, o := range old {
 		if o.index == 0 {
 			continue
@@ -143,7 +157,20 @@ func (t *nameTable) add(text string) uint32 {
 // at returns the name with a number.
 func (t *nameTable) at(id uint32) *named { return t.shards[id%nameShards].at(id / nameShards) }
 
-// limit is above all numbers.
+// wantNone is to be called when all names have numbers: none is wanted then.
+func (t *nameTable) wantNone() { t.wanted = make([]atomic.Uint32, t.limit()/32) }
+
+// want marks the name with a number.
+func (t *nameTable) want(id uint32) {
+	if word, bit := &t.wanted[id/32], uint32(1)<<(id%32); word.Load()&bit == 0 {
+		word.Or(bit)
+	}
+}
+
+// isWanted tells whether the name with a number is marked.
+func (t *nameTable) isWanted(id uint32) bool { return t.wanted[id/32].Load()&(1<<(id%32)) != 0 }
+
+// limit is above all numbers, and a multiple of nameShards.
 func (t *nameTable) limit() uint32 {
 	most := uint32(0)
 	for i := range t.shards {
@@ -152,12 +179,16 @@ func (t *nameTable) limit() uint32 {
 	return most * nameShards
 }
 
-// byUnit returns the numbers of all names by the unit that their scopes are in.
+// byUnit returns the numbers of the wanted names by the unit that their scopes are in.
 func (t *nameTable) byUnit() (groups []*nameGroup) {
 	index := map[*dwarfx.Unit]*nameGroup{}
 	for number := range t.shards {
 		s := &t.shards[number]
 		for i := range s.count {
+			id := i*nameShards + uint32(number)
+			if !t.isWanted(id) {
+				continue
+			}
 			e := s.at(i)
 			g := index[e.unit]
 			if g == nil {
@@ -165,7 +196,7 @@ func (t *nameTable) byUnit() (groups []*nameGroup) {
 				index[e.unit] = g
 				groups = append(groups, g)
 			}
-			g.names = append(g.names, declared{e.decl, i*nameShards + uint32(number)})
+			g.names = append(g.names, declared{e.decl, id})
 		}
 	}
 	return groups

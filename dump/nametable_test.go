@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 )
 
 // TestIntern: the same name has the same number, and of the namings it has come
@@ -88,5 +89,77 @@ func TestInternGrows(t *testing.T) {
 		if again := table.intern(name(i), uint64(i)); again != id || string(table.at(id).key) != string(name(i).key) {
 			t.Fatalf("%d: number %d, then %d", i, id, again)
 		}
+	}
+}
+
+// TestWanted: names are listed by unit once they are marked, by whatever
+// goroutine.
+func TestWanted(t *testing.T) {
+	table := newNameTable(1)
+	units := []*dwarfx.Unit{{}, {}, {}}
+	wanted := map[uint32]bool{}
+	for i := range 3000 {
+		n := naming{key: fmt.Append(nil, "_Z", i), linkage: true, unit: units[i%3]}
+		if id := table.intern(&n, uint64(i)); i%3 != 2 && i%5 == 0 {
+			wanted[id] = true
+		}
+	}
+	table.wantNone()
+	if groups := table.byUnit(); len(groups) != 0 {
+		t.Errorf("%d groups before any is wanted", len(groups))
+	}
+	var wait sync.WaitGroup
+	for id := range wanted {
+		wait.Go(func() { table.want(id) })
+	}
+	wait.Wait()
+	groups := table.byUnit()
+	if len(groups) != 2 {
+		t.Fatalf("%d groups", len(groups))
+	}
+	for _, g := range groups {
+		for _, n := range g.names {
+			if !wanted[n.id] || table.at(n.id).unit != g.unit {
+				t.Errorf("name %d, wanted: %v", n.id, wanted[n.id])
+			}
+			delete(wanted, n.id)
+		}
+	}
+	if len(wanted) > 0 {
+		t.Errorf("not listed: %v", wanted)
+	}
+}
+
+// TestOriginsInAnyOrder: what is inlined is named after the first unit in order
+// that has it, whichever comes first.
+func TestOriginsInAnyOrder(t *testing.T) {
+	d := &dumper{ctx: t.Context(), img: &elfx.Image{Main: fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")}, m: &Module{}}
+	d.opt = Options{Jobs: 1, Inlines: true}
+	d.code = codeMap(d.img.Main)
+	if err := d.readUnits(); err != nil || len(d.units) == 0 {
+		t.Fatal(len(d.units), err)
+	}
+	d.names = newNameTable(1)
+	var x originNamer
+	linkage := 0
+	for _, number := range []int{5, 3, 7} {
+		u := *d.units[0]
+		d.newScanner().unit(&u)
+		if len(u.refs) < 5 {
+			t.Fatalf("%d inlined functions", len(u.refs))
+		}
+		d.numberOrigins(&u, number, &x)
+		for i, id := range u.origins {
+			e := d.names.at(id)
+			if got, want := e.order>>32&0xffff, uint64(min(number, 5)); number != 7 && got != want || number == 7 && got != 3 {
+				t.Errorf("after unit %d, origin %d %q is of unit %d", number, i, e.key, got)
+			}
+			if e.linkage {
+				linkage++
+			}
+		}
+	}
+	if linkage == 0 {
+		t.Error("no linkage names")
 	}
 }

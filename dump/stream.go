@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 
@@ -12,7 +13,8 @@ import (
 
 // stream reads the units of one file. .debug_info takes longest to inflate, and
 // one goroutine has to do all of it; the others inflate the other sections and
-// then scan units as soon as their bytes are there.
+// then scan units as soon as their bytes are there. While they would have to wait
+// for more, they do what can be done early.
 type stream struct {
 	d      *dumper
 	f      *elfx.File
@@ -31,12 +33,23 @@ type stream struct {
 	taken  int  // units that somebody scans or has scanned
 	closed bool // no more units will come
 	errs   []error
+	early  []func(*streamWorker) // what somebody may do meanwhile
 }
 
-// readUnits inflates the DWARF sections and scans the units.
+// streamWorker is what one goroutine needs, to use again for every unit.
+type streamWorker struct {
+	scanner *unitScanner
+	origins originNamer
+}
+
+// readUnits inflates the DWARF sections and scans the units. It reads the symbols
+// too, which have nothing to do with them, and names inlined calls.
 func (d *dumper) readUnits() error {
 	f := d.img.DWARF()
 	x := &stream{d: d, f: f, ready: make(chan struct{})}
+	d.names = newNameTable(int(d.img.Size() / bytesPerName))
+	var symbolsErr error
+	x.early = append(x.early, func(*streamWorker) { symbolsErr = d.readSymbols() })
 	x.more.L = &x.mu
 	x.s = dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize()}
 	x.wanted = sectionsOf(&x.s)
@@ -51,7 +64,7 @@ func (d *dumper) readUnits() error {
 		group.Go(func() error {
 			return elfx.Guard(func() error {
 				x.sections()
-				x.scan()
+				x.work()
 				return nil
 			})
 		})
@@ -61,11 +74,11 @@ func (d *dumper) readUnits() error {
 		return elfx.Guard(func() error {
 			x.info()
 			x.close()
-			x.scan()
+			x.work()
 			return nil
 		})
 	})
-	err := group.Wait()
+	err := cmp.Or(group.Wait(), symbolsErr)
 	for _, err := range append(x.lost, x.failed) {
 		d.loss(err)
 	}
@@ -76,9 +89,6 @@ func (d *dumper) readUnits() error {
 		d.dw = dwarfx.New(dwarfx.Sections{}, d.code)
 	}
 	d.units = x.units
-	for i, u := range d.units { // they moved while the list grew
-		u.Unit, u.lines = &d.dw.Units[i], &d.dw.Units[i]
-	}
 	return err
 }
 
@@ -132,7 +142,7 @@ func (x *stream) grow(data []byte, done int) {
 	defer x.mu.Unlock()
 	x.errs = append(x.errs, errs...)
 	for _, u := range x.dw.Units[from:] {
-		x.units = append(x.units, &unit{Unit: &u})
+		x.units = append(x.units, &unit{Unit: u, lines: u})
 	}
 	x.more.Broadcast()
 }
@@ -144,24 +154,49 @@ func (x *stream) close() {
 	x.more.Broadcast()
 }
 
-// scan scans units until there are no more.
-func (x *stream) scan() {
-	scanner := x.d.newScanner()
-	for u := x.take(); u != nil; u = x.take() {
-		scanner.unit(u)
+// work scans units until there are no more, and does what else there is to do.
+func (x *stream) work() {
+	w := &streamWorker{scanner: x.d.newScanner()}
+	for task := x.take(); task != nil; task = x.take() {
+		task(w)
 	}
 }
 
-// take waits for the next unit to scan; nil is the end.
-func (x *stream) take() *unit {
+// take waits for something to do: the next unit to scan, or, where there is none
+// yet, what comes early; nil is the end.
+func (x *stream) take() (task func(*streamWorker)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.taken >= len(x.units) && !x.closed {
+	for x.taken >= len(x.units) && len(x.early) == 0 && !x.closed {
 		x.more.Wait()
 	}
-	if x.taken >= len(x.units) || x.d.ctx.Err() != nil {
+	switch {
+	case x.d.ctx.Err() != nil:
 		return nil
+	case x.taken < len(x.units):
+		i, u := x.taken, x.units[x.taken]
+		x.taken++
+		return func(w *streamWorker) { x.scan(w, i, u) }
+	case len(x.early) > 0:
+		task, x.early = x.early[0], x.early[1:]
+		return task
 	}
-	x.taken++
-	return x.units[x.taken-1]
+	return nil
+}
+
+// scan scans unit i. The names of what is inlined there are numbered later, if
+// nothing outside of the unit belongs to them; else all units are waited for.
+func (x *stream) scan(w *streamWorker, i int, u *unit) {
+	w.scanner.unit(u)
+	if len(u.refs) == 0 || x.d.hasAlt() || !u.SelfContained() {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.early = append(x.early, func(w *streamWorker) {
+		if w.origins.namer.Confine(u.Unit) == nil {
+			x.d.numberOrigins(u, i, &w.origins)
+		}
+	})
+	x.more.Signal()
 }

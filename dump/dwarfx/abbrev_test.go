@@ -89,8 +89,8 @@ func TestAbbrevErrors(t *testing.T) {
 			a.abbrev.b = append(root[:at:at], tt.rest...)
 			d := a.open(t)
 			var s Scan
-			checkErr(t, d.ScanUnit(&d.Units[0], true, &s), tt.err, ".debug_abbrev", at+tt.at)
-			checkErr(t, d.Parents(&d.Units[0], []Ref{12}, nil, nil), tt.err, ".debug_abbrev", at+tt.at)
+			checkErr(t, d.ScanUnit(d.Units[0], true, &s), tt.err, ".debug_abbrev", at+tt.at)
+			checkErr(t, d.Parents(d.Units[0], []Ref{12}, nil, nil), tt.err, ".debug_abbrev", at+tt.at)
 			_, err := d.NameOf(12)
 			checkErr(t, err, tt.err, ".debug_abbrev", at+tt.at)
 		})
@@ -108,7 +108,7 @@ func TestAbbrevShared(t *testing.T) {
 	}
 	var tables [3]*abbrevTable
 	for i := range d.Units {
-		table, err := d.abbrevs(&d.Units[i])
+		table, err := d.abbrevs(d.Units[i])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestAttributeTwice(t *testing.T) {
 	}
 	a.abbrev.b = join(abbrevText(1, 0x11, 0, 0), abbrevText(2, 0x2e, append(nums, 0, 0)...), []byte{0})
 	d := a.open(t)
-	table, err := d.abbrevs(&d.Units[0])
+	table, err := d.abbrevs(d.Units[0])
 	if err != nil {
 		return // refusing is right, too
 	}
@@ -171,7 +171,7 @@ func TestManySpecs(t *testing.T) {
 	a.abbrev.b = join(root, abbrevText(2, 0x2e, append(nums, 0, 0)...), []byte{0})
 	d := a.open(t)
 	var s Scan
-	checkErr(t, d.ScanUnit(&d.Units[0], true, &s), ErrTooMany, ".debug_abbrev", len(root)+3+2*(limits.AbbrevAttributes.Int()+1))
+	checkErr(t, d.ScanUnit(d.Units[0], true, &s), ErrTooMany, ".debug_abbrev", len(root)+3+2*(limits.AbbrevAttributes.Int()+1))
 
 	a.abbrev.b = join(abbrevText(1, 0x11, append(nums, 0, 0)...), []byte{0})
 	if _, errs := Open(a.sections(), nil); len(errs) != 1 {
@@ -214,7 +214,7 @@ func TestOverlappingTables(t *testing.T) {
 	var s Scan
 	errs = nil
 	for i := range d.Units {
-		errs = append(errs, d.ScanUnit(&d.Units[i], true, &s))
+		errs = append(errs, d.ScanUnit(d.Units[i], true, &s))
 	}
 	if errs[0] != nil || !slices.ContainsFunc(errs, isTooMany) || len(d.tables) > units/2 {
 		t.Errorf("%d tables kept, first error %v", len(d.tables), errs[0])

@@ -534,7 +534,7 @@ func (a *asm) scan(t testing.TB) (*Data, []Scan) {
 	d := a.open(t)
 	scans := make([]Scan, len(d.Units))
 	for i := range d.Units {
-		if err := d.ScanUnit(&d.Units[i], true, &scans[i]); err != nil {
+		if err := d.ScanUnit(d.Units[i], true, &scans[i]); err != nil {
 			t.Fatalf("ScanUnit %d: %v", i, err)
 		}
 	}

@@ -38,7 +38,7 @@ func benchmarkScan(b *testing.B, inlines bool) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range d.Units {
-			if err := d.ScanUnit(&d.Units[i], inlines, &s); err != nil {
+			if err := d.ScanUnit(d.Units[i], inlines, &s); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -71,7 +71,7 @@ func BenchmarkLines(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range d.Units {
-			if err := d.ReadLines(&d.Units[i], &table); err != nil {
+			if err := d.ReadLines(d.Units[i], &table); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestAllocs(t *testing.T) {
 			var s Scan
 			scan := func() {
 				for i := range d.Units {
-					if err := d.ScanUnit(&d.Units[i], inlines, &s); err != nil {
+					if err := d.ScanUnit(d.Units[i], inlines, &s); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -101,7 +101,7 @@ func TestAllocs(t *testing.T) {
 		var table LineTable
 		lines := func() {
 			for i := range d.Units {
-				if err := d.ReadLines(&d.Units[i], &table); err != nil {
+				if err := d.ReadLines(d.Units[i], &table); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -123,7 +123,7 @@ func TestAllocsRejected(t *testing.T) {
 	d := a.units(text).open(t)
 	var s Scan
 	scan := func() {
-		if err := d.ScanUnit(&d.Units[0], true, &s); err != nil || len(s.Funcs) > 0 {
+		if err := d.ScanUnit(d.Units[0], true, &s); err != nil || len(s.Funcs) > 0 {
 			t.Fatalf("%+v, %v", s.Funcs, err)
 		}
 	}

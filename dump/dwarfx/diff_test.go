@@ -78,7 +78,7 @@ func compareFile(t *testing.T, d *Data, reference *dwarf.Data) (n counts) {
 	r := reference.Reader()
 	byOff := map[Ref]*Unit{}
 	for i := range d.Units {
-		byOff[Ref(d.Units[i].first)] = &d.Units[i]
+		byOff[Ref(d.Units[i].first)] = d.Units[i]
 	}
 	var table LineTable
 	var s Scan
@@ -342,7 +342,7 @@ func TestDiscardedComdat(t *testing.T) {
 	var s Scan
 	var table LineTable
 	for i := range d.Units {
-		u := &d.Units[i]
+		u := d.Units[i]
 		if err := d.ScanUnit(u, false, &s); err != nil {
 			t.Fatal(err)
 		}

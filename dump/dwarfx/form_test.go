@@ -143,7 +143,7 @@ func TestValuesCut(t *testing.T) {
 			t.Run(attr+" "+f.form, func(t *testing.T) {
 				a := le5.asm().units("unit\n CompileUnit {}\nunit\n CompileUnit\n  Subprogram " + attr + ":" + f.form + "=" + f.value + "\n")
 				d := a.open(t)
-				u := &d.Units[1]
+				u := d.Units[1]
 				start := u.first + 2
 				for end := start; end < u.End-1; end++ {
 					cut := *u

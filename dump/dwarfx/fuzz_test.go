@@ -130,7 +130,7 @@ func FuzzScan(f *testing.F) {
 		end := uint64(0)
 		var scan Scan
 		for i := range d.Units {
-			u := &d.Units[i]
+			u := d.Units[i]
 			if u.Off < end || u.first < u.Off || u.first > u.End || u.End > uint64(len(s.Info)) {
 				t.Fatalf("unit %+v behind %#x", u, end)
 			}
@@ -322,7 +322,7 @@ func FuzzNames(f *testing.F) {
 		s := unframe(data)
 		d, _ := Open(s, fuzzCode)
 		for i := range min(len(d.Units), 20) {
-			u := &d.Units[i]
+			u := d.Units[i]
 			var targets []Ref
 			step := max((u.End-u.first)/64, 1)
 			for off := u.first; off < u.End; off += step {

@@ -40,7 +40,7 @@ func TestHops(t *testing.T) {
 			t.Error(err)
 		}
 		for i := range d.Units {
-			if err := checkHops(d, &d.Units[i]); err != nil {
+			if err := checkHops(d, d.Units[i]); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 			units++
@@ -86,7 +86,7 @@ func TestHopSteps(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
 			d := le5.asm().units("unit\n CompileUnit @x Language:data1=0x21\n  " + tt.die + "\n").open(t)
-			table, err := d.abbrevs(&d.Units[0])
+			table, err := d.abbrevs(d.Units[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,8 +132,8 @@ unit
     Subprogram @top2 Lowpc:addr=0x1005 Highpc:data1=1
 `)
 	var slow Scan
-	slow.hops.of, _ = d.abbrevs(&d.Units[0]) // and no hops in it
-	if err := d.ScanUnit(&d.Units[0], true, &slow); err != nil {
+	slow.hops.of, _ = d.abbrevs(d.Units[0]) // and no hops in it
+	if err := d.ScanUnit(d.Units[0], true, &slow); err != nil {
 		t.Fatal(err)
 	}
 	want := []Ref{Ref(a.labels["@top1"]), Ref(a.labels["@top2"])}

@@ -51,7 +51,7 @@ func TestFastLines(t *testing.T) {
 			t.Error(err)
 		}
 		for i := range min(len(d.Units), 20) { // each copies .debug_line
-			if u := &d.Units[i]; u.HasLines {
+			if u := d.Units[i]; u.HasLines {
 				if err := checkFast(d, u); err != nil {
 					t.Errorf("%s, unit at %#x: %v", path, u.Off, err)
 				}

@@ -125,7 +125,7 @@ func TestLineHeaderErrors(t *testing.T) {
 			a.sec.Line = tt.damage(p.build())
 			d := a.open(t)
 			table := LineTable{Rows: make([]LineRow, 3)}
-			checkErr(t, d.ReadLines(&d.Units[0], &table), tt.err, ".debug_line", tt.at)
+			checkErr(t, d.ReadLines(d.Units[0], &table), tt.err, ".debug_line", tt.at)
 			if len(table.Rows) > 0 {
 				t.Errorf("rows %s", renderRows(table.Rows))
 			}
@@ -136,7 +136,7 @@ func TestLineHeaderErrors(t *testing.T) {
 		a.sec.Line = make([]byte, 8)
 		d := a.open(t)
 		var table LineTable
-		checkErr(t, d.ReadLines(&d.Units[0], &table), wire.ErrOffset, ".debug_line", 0)
+		checkErr(t, d.ReadLines(d.Units[0], &table), wire.ErrOffset, ".debug_line", 0)
 	})
 }
 
@@ -153,7 +153,7 @@ func TestLineProgramStart(t *testing.T) {
 		a.sec.Line = line
 		d := a.open(t)
 		var table LineTable
-		if err := d.ReadLines(&d.Units[0], &table); err != nil || renderRows(table.Rows) != "1000:1 1001." {
+		if err := d.ReadLines(d.Units[0], &table); err != nil || renderRows(table.Rows) != "1000:1 1001." {
 			t.Errorf("%v, header %d: %v, %s", e, len(head), err, renderRows(table.Rows))
 		}
 	}
@@ -169,7 +169,7 @@ func TestOpcodeBase0(t *testing.T) {
 	a.code = CodeMap{{0, 0x100}}
 	d := a.open(t)
 	var table LineTable
-	if err := d.ReadLines(&d.Units[0], &table); err != nil || renderRows(table.Rows) != "0:1 1:2 3." {
+	if err := d.ReadLines(d.Units[0], &table); err != nil || renderRows(table.Rows) != "0:1 1:2 3." {
 		t.Errorf("%v, %s", err, renderRows(table.Rows))
 	}
 }

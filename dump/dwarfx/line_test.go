@@ -26,7 +26,7 @@ func (p lineProg) linesIn(t testing.TB, code CodeMap, table *LineTable) error {
 	a.units("unit\n CompileUnit StmtList:" + form + "=3\n")
 	a.sec.Line = append([]byte{9, 9, 9}, p.build()...)
 	d := a.open(t)
-	err := d.ReadLines(&d.Units[0], table)
+	err := d.ReadLines(d.Units[0], table)
 	if err := checkRows(table.Rows); err != nil {
 		t.Errorf("%v: %s", err, renderRows(table.Rows))
 	}
@@ -204,7 +204,7 @@ func TestLineParameters(t *testing.T) {
 		d := p.asm.units("unit\n CompileUnit StmtList:sec_offset=0\n").open(t)
 		var table LineTable
 		// The lengths are now read as lists of directories: only that it ends matters.
-		if err := d.ReadLines(&d.Units[0], &table); err != nil {
+		if err := d.ReadLines(d.Units[0], &table); err != nil {
 			t.Log(err)
 		}
 	})
@@ -276,7 +276,7 @@ func TestNoLines(t *testing.T) {
 		t.Fatalf("%v, %v", table.Rows, err)
 	}
 	d := le5.asm().units("unit\n CompileUnit\n").open(t)
-	if err := d.ReadLines(&d.Units[0], &table); err != nil || len(table.Rows) != 0 {
+	if err := d.ReadLines(d.Units[0], &table); err != nil || len(table.Rows) != 0 {
 		t.Errorf("%v, %v", table.Rows, err)
 	}
 	if _, _, ok := table.File(0); ok {

@@ -32,7 +32,8 @@ func (d *Data) NameOf(ref Ref) (Naming, error) {
 type Namer struct {
 	scan    scanner // of the unit; its u is nil without one
 	die     DIE
-	fetched byte // keeps the compiler from leaving Fetch out
+	own     *Unit // the only one that is read, if not nil
+	fetched byte  // keeps the compiler from leaving Fetch out
 }
 
 // Fetch reads a byte of each of the DIEs at refs, which Find is to read next: the
@@ -44,6 +45,14 @@ func (x *Namer) Fetch(d *Data, refs []Ref) {
 			x.fetched ^= d.Info[ref]
 		}
 	}
+}
+
+// Confine makes u the unit of the next DIEs and the only one that is read. Of one
+// that is self-contained, that is all there is to read; and it can be read while
+// ReadUnits appends others.
+func (x *Namer) Confine(u *Unit) error {
+	x.own = u
+	return x.enter(u.data, u)
 }
 
 // enter makes u, of d, the unit of the next DIEs.
@@ -152,6 +161,9 @@ func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
 func (x *Namer) seek(d *Data, ref Ref) error {
 	s := &x.scan
 	if s.d != d || s.u == nil || uint64(ref) < s.u.first || uint64(ref) >= s.u.End {
+		if x.own != nil {
+			return d.noDIE(ref)
+		}
 		u := d.unitAt(ref)
 		if u == nil {
 			return d.noDIE(ref)

@@ -149,7 +149,7 @@ unit
 		t.Run(with, func(t *testing.T) {
 			a := le5.asm().units(strings.ReplaceAll(text, " Sibling:ref4=next", map[string]string{"siblings": " Sibling:ref4=next"}[with]))
 			d := a.open(t)
-			u := &d.Units[0]
+			u := d.Units[0]
 			byAt := map[Ref]string{}
 			for l, at := range a.labels {
 				if !strings.HasPrefix(l, "@next ") {
@@ -210,14 +210,14 @@ unit
 func TestParentsErrors(t *testing.T) {
 	none := func(int, []Ref) { t.Error("found") }
 	d := le5.asm().units("unit\n CompileUnit Name:string=x\n").open(t)
-	u := &d.Units[0]
+	u := d.Units[0]
 	if err := d.Parents(u, []Ref{Ref(u.first) + 1}, nil, none); err != nil {
 		t.Errorf("a root without children: %v", err)
 	}
 	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   Namespace @bad\n  Namespace @last\n")
 	a.info[a.labels["@bad"]] = 9
 	d = a.open(t)
-	u = &d.Units[0]
+	u = d.Units[0]
 	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, nil, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
 	cut := *u
 	cut.End = a.labels["@bad"]
@@ -251,7 +251,7 @@ func TestAlt(t *testing.T) {
 	_, err := d.NameOf(Ref(a.labels["@5"]))
 	checkErr(t, err, ErrReference, ".debug_info", len(d.alt.Info))
 	var s Scan
-	if err := d.ScanUnit(&d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
+	if err := d.ScanUnit(d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -268,11 +268,11 @@ unit
   CompileUnit
     Subprogram @x Name:string=f AbstractOrigin:` + form + "\n")
 		d := a.open(t)
-		if err := d.ScanUnit(&d.Units[0], true, new(Scan)); err != nil {
+		if err := d.ScanUnit(d.Units[0], true, new(Scan)); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.SelfContained(); got != want {
-			t.Errorf("%s: %v", form, got)
+		if got := d.SelfContained(); got != want || d.Units[0].SelfContained() != want {
+			t.Errorf("%s: %v, its unit %v", form, got, d.Units[0].SelfContained())
 		}
 		name, err := d.NameOf(Ref(a.labels["@x"]))
 		if d.Forget(); err != nil || string(name.Name) != "f" {
@@ -281,9 +281,55 @@ unit
 		if _, err := d.NameOf(Ref(a.labels["@x"])); !errors.Is(err, wire.ErrOffset) && !errors.Is(err, wire.ErrTruncated) {
 			t.Errorf("%s: forgotten: %v", form, err)
 		}
-		if err := d.ScanUnit(&d.Units[0], true, new(Scan)); err == nil {
+		if err := d.ScanUnit(d.Units[0], true, new(Scan)); err == nil {
 			t.Errorf("%s: forgotten, and scanned", form)
 		}
+	}
+}
+
+// TestConfine: a confined namer reads the names of its unit while others are
+// added, and of another unit none.
+func TestConfine(t *testing.T) {
+	text := ""
+	for i := range 50 {
+		text += fmt.Sprintf("unit\n  CompileUnit\n    Subprogram @f%d Name:string=f%d\n    Subprogram @g%d Specification:ref4=@f%d\n", i, i, i, i)
+	}
+	a := le5.asm().units(text)
+	whole := a.open(t)
+	d := New(whole.Sections, whole.code)
+	first := int(whole.Units[0].End)
+	if errs := d.ReadUnits(first); errs != nil || len(d.Units) != 1 {
+		t.Fatal(len(d.Units), errs)
+	}
+	u, done := d.Units[0], make(chan []error)
+	go func() {
+		var errs []error
+		for upto := first; upto <= len(d.Info); upto++ {
+			errs = append(errs, d.ReadUnits(upto)...)
+		}
+		done <- errs
+	}()
+	var x Namer
+	if err := x.Confine(u); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		n, err := x.NameOf(d, Ref(a.labels["@g0"]))
+		if err != nil || string(n.Name) != "f0" || n.Unit != u || n.Decl != Ref(a.labels["@f0"]) {
+			t.Fatalf("%q of unit %v, %v", n.Name, n.Unit, err)
+		}
+		if n, err := x.NameOf(d, Ref(a.labels["@f1"])); !errors.Is(err, ErrReference) {
+			t.Fatalf("of another unit: %q, %v", n.Name, err)
+		}
+	}
+	if errs := <-done; errs != nil || len(d.Units) != 50 {
+		t.Fatal(len(d.Units), errs)
+	}
+	if err := x.Confine(d.Units[1]); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.NameOf(d, Ref(a.labels["@g1"])); err != nil || string(n.Name) != "f1" {
+		t.Errorf("then %q, %v", n.Name, err)
 	}
 }
 

@@ -169,7 +169,7 @@ func TestRngListErrors(t *testing.T) {
 			a.sec.RngLists = append([]byte{9}, le5.rnglist(tt.text)...)
 			d := a.units("unit\n CompileUnit\n  Subprogram Ranges:sec_offset=1\n").open(t)
 			var s Scan
-			checkErr(t, d.ScanUnit(&d.Units[0], true, &s), tt.err, ".debug_rnglists", 1+tt.at)
+			checkErr(t, d.ScanUnit(d.Units[0], true, &s), tt.err, ".debug_rnglists", 1+tt.at)
 			if len(s.Ranges) != tt.n {
 				t.Errorf("ranges %#x", s.Ranges)
 			}
@@ -185,7 +185,7 @@ func TestRngListErrors(t *testing.T) {
 				at = 0
 			}
 			var s Scan
-			checkErr(t, d.ScanUnit(&d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", at)
+			checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", at)
 		})
 	}
 }
@@ -248,7 +248,7 @@ func TestRanges(t *testing.T) {
 			a.sec.Ranges = append([]byte{9}, tt.list...)
 			d := a.units("unit\n CompileUnit\n  Subprogram Ranges:sec_offset=1\n").open(t)
 			var s Scan
-			checkErr(t, d.ScanUnit(&d.Units[0], true, &s), tt.err, ".debug_ranges", tt.at)
+			checkErr(t, d.ScanUnit(d.Units[0], true, &s), tt.err, ".debug_ranges", tt.at)
 		})
 	}
 	t.Run("DWARF 4 §2.17.3 outside of the section", func(t *testing.T) {
@@ -256,6 +256,6 @@ func TestRanges(t *testing.T) {
 		a.sec.Ranges = []byte{9}
 		d := a.units("unit\n CompileUnit\n  Subprogram Ranges:sec_offset=2\n").open(t)
 		var s Scan
-		checkErr(t, d.ScanUnit(&d.Units[0], true, &s), wire.ErrOffset, ".debug_ranges", 0)
+		checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_ranges", 0)
 	})
 }

@@ -295,7 +295,7 @@ unit
 					t.Errorf("found\n%swant\n%s", got, tt.want)
 				}
 				calls, funcs := slices.Clone(scans[0].Inlines), len(scans[0].Funcs)
-				if err := d.ScanUnit(&d.Units[0], false, &scans[0]); err != nil || len(scans[0].Inlines) != 0 || len(scans[0].Funcs) > funcs {
+				if err := d.ScanUnit(d.Units[0], false, &scans[0]); err != nil || len(scans[0].Inlines) != 0 || len(scans[0].Funcs) > funcs {
 					t.Errorf("without inlined calls (%d with): %+v, %v", len(calls), scans[0], err)
 				}
 			})
@@ -361,7 +361,7 @@ unit
 			at := tt.damage(a)
 			d, _ := Open(a.sections(), a.code)
 			var s Scan
-			err := d.ScanUnit(&d.Units[0], true, &s)
+			err := d.ScanUnit(d.Units[0], true, &s)
 			checkErr(t, err, tt.err, ".debug_info", at)
 			if len(s.Funcs) != tt.funcs {
 				t.Errorf("functions %+v", s.Funcs)
@@ -373,7 +373,7 @@ unit
 			"  Subprogram Ranges:rnglistx=5\n  Subprogram Lowpc:addr=0x1000 Highpc:data1=1\n")
 		d := a.open(t)
 		var s Scan
-		checkErr(t, d.ScanUnit(&d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", 0)
+		checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", 0)
 		if len(s.Funcs) != 1 {
 			t.Errorf("functions %+v", s.Funcs)
 		}
@@ -402,7 +402,7 @@ func TestScanDeep(t *testing.T) {
 			a.info = le5.buf().length(w.b).b
 			d := a.open(t)
 			var s Scan
-			if err := d.ScanUnit(&d.Units[0], true, &s); tt.err != nil {
+			if err := d.ScanUnit(d.Units[0], true, &s); tt.err != nil {
 				checkErr(t, err, tt.err, ".debug_info", 4+len(head)+most)
 			} else if err != nil {
 				t.Error(err)
@@ -423,12 +423,12 @@ func TestScanSharedRanges(t *testing.T) {
 	a.units("unit\n CompileUnit\n" + strings.Repeat("  Subprogram Ranges:sec_offset=0\n", n))
 	d := a.open(t)
 	var s Scan
-	err := d.ScanUnit(&d.Units[0], true, &s)
+	err := d.ScanUnit(d.Units[0], true, &s)
 	sum := 0
 	for _, f := range s.Funcs {
 		sum += int(f.Ranges.To - f.Ranges.From)
 	}
-	if most := maxEntries(&d.Units[0]); sum > most || sum < most-n {
+	if most := maxEntries(d.Units[0]); sum > most || sum < most-n {
 		t.Errorf("%d ranges of %d bytes, at most %d", sum, len(d.Info), most)
 	}
 	if len(s.Ranges) >= 2*n {
@@ -441,12 +441,12 @@ func TestScanSharedRanges(t *testing.T) {
 	d.Ranges = a.sec.Ranges
 	d.Units[0].Version = 4
 	budget := 10
-	got, err := d.appendRanges(nil, &d.Units[0], value{0, formSecOffset}, &budget)
+	got, err := d.appendRanges(nil, d.Units[0], value{0, formSecOffset}, &budget)
 	if checkErr(t, err, ErrTooMany, ".debug_ranges", 160); len(got) != 10 {
 		t.Errorf("%d ranges", len(got))
 	}
 	budget = 10
-	got, err = d.appendRngList(nil, &d.Units[0], 0, &budget)
+	got, err = d.appendRngList(nil, d.Units[0], 0, &budget)
 	if checkErr(t, err, ErrTooMany, ".debug_rnglists", 100); len(got) != 10 {
 		t.Errorf("%d ranges", len(got))
 	}
@@ -461,7 +461,7 @@ func TestConcurrent(t *testing.T) {
 		var table LineTable
 		out := ""
 		for i := range d.Units {
-			err1, err2 := d.ScanUnit(&d.Units[i], true, &s), d.ReadLines(&d.Units[i], &table)
+			err1, err2 := d.ScanUnit(d.Units[i], true, &s), d.ReadLines(d.Units[i], &table)
 			out += fmt.Sprint(s.Funcs, s.Inlines, s.Ranges, table.Rows, err1, err2)
 			for _, f := range s.Funcs {
 				n, err := d.NameOf(f.DIE)

@@ -27,7 +27,7 @@ func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
 	split, errs := Open(s, d.code)
 	split.SetAlt(d.alt)
 	for i := range split.Units {
-		x := &split.Units[i]
+		x := split.Units[i]
 		if x.IsType() || x.dwoID != u.dwoID {
 			continue
 		}

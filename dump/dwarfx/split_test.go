@@ -124,7 +124,7 @@ func TestOpenSplit(t *testing.T) {
 					"  Subprogram Name:GNU_str_index=f Lowpc:GNU_addr_index=1 Highpc:data1=4\n  Subprogram Ranges:sec_offset=2\n")
 			}
 			d := main.open(t)
-			u := &d.Units[0]
+			u := d.Units[0]
 			file, err := d.String(u.Split)
 			if u.SplitID() != number(splitID) || string(file) != "x.dwo" || err != nil {
 				t.Fatalf("id %#x in %q, %v", u.SplitID(), file, err)
@@ -268,7 +268,7 @@ func TestPackageTypes(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := main.units(skeleton + " SkeletonUnit DwoName:string=x.dwo" + id + "\n").open(t)
-			split, found, errs := p.OpenSplit(&d.Units[0])
+			split, found, errs := p.OpenSplit(d.Units[0])
 			if split == nil || !found || len(errs) > 0 {
 				t.Fatalf("%+v, %v, %v", split, found, errs)
 			}
@@ -282,7 +282,7 @@ func TestPackageTypes(t *testing.T) {
 				}
 			}
 			d.Units[0].dwoID++
-			if split, found, _ := p.OpenSplit(&d.Units[0]); split != nil || found {
+			if split, found, _ := p.OpenSplit(d.Units[0]); split != nil || found {
 				t.Errorf("another id: %+v", split)
 			}
 		})

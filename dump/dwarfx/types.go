@@ -37,7 +37,7 @@ func (d *Data) openTypes() (errs []error) {
 			errs = append(errs, err)
 			continue
 		}
-		types.Units = append(types.Units, u)
+		types.Units = append(types.Units, &u)
 		d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
 	}
 	return errs

@@ -93,7 +93,7 @@ type Data struct {
 	Sections
 	name string // of the section that Info is: .debug_info or .debug_types
 	// Units are those of .debug_info, in section order.
-	Units []Unit
+	Units []*Unit
 	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
 	code  CodeMap
 	types typeUnits
@@ -134,6 +134,12 @@ func New(s Sections, code CodeMap) *Data {
 // SelfContained tells whether no unit that was scanned can refer to another one.
 func (d *Data) SelfContained() bool { return !d.crossing.Load() }
 
+// SelfContained tells whether the unit cannot refer to another one.
+func (u *Unit) SelfContained() bool {
+	table, err := u.data.abbrevs(u)
+	return err == nil && !table.crossing
+}
+
 // Forget drops what describes functions: their DIEs and abbreviations. What
 // remains are the units with their line tables.
 func (d *Data) Forget() {
@@ -144,7 +150,8 @@ func (d *Data) Forget() {
 
 // ReadUnits appends to Units those that lie before offset upto of .debug_info,
 // up to which its bytes are there; the last call has the section's length.
-// Units may move in memory meanwhile: keep copies.
+// Meanwhile units that are there already can be scanned, and a Namer that has
+// entered one can read the names in it.
 func (d *Data) ReadUnits(upto int) (errs []error) {
 	c := d.cursor(d.name, d.Info)
 	c.Seek(d.read)
@@ -159,7 +166,7 @@ func (d *Data) ReadUnits(upto int) (errs []error) {
 		if err != nil {
 			errs = append(errs, err)
 		} else {
-			d.Units = append(d.Units, u)
+			d.Units = append(d.Units, &u)
 		}
 	}
 	if d.read = uint64(c.Pos()); upto == len(d.Info) && len(d.Types) > 0 {
@@ -293,7 +300,7 @@ func (u *Unit) defaultBase(die *DIE, s slot, header uint64) uint64 {
 
 // unitAt returns the unit whose bytes hold offset off of .debug_info, or nil.
 func (d *Data) unitAt(off Ref) *Unit {
-	i, ok := slices.BinarySearchFunc(d.Units, uint64(off), func(u Unit, off uint64) int {
+	i, ok := slices.BinarySearchFunc(d.Units, uint64(off), func(u *Unit, off uint64) int {
 		switch {
 		case off < u.first:
 			return 1
@@ -305,5 +312,5 @@ func (d *Data) unitAt(off Ref) *Unit {
 	if !ok {
 		return nil
 	}
-	return &d.Units[i]
+	return d.Units[i]
 }

@@ -227,7 +227,7 @@ func TestUnitAt(t *testing.T) {
 	for off := range Ref(len(d.Info) + 2) {
 		var want *Unit
 		for i := range d.Units {
-			if u := &d.Units[i]; uint64(off) >= u.first && uint64(off) < u.End {
+			if u := d.Units[i]; uint64(off) >= u.first && uint64(off) < u.End {
 				want = u
 			}
 		}
@@ -236,7 +236,7 @@ func TestUnitAt(t *testing.T) {
 		}
 	}
 	for i, label := range []string{"@a", "@b", "@c"} {
-		if tag := new(Namer).TagAt(d, Ref(a.labels[label])); tag != 0x11 || d.unitAt(Ref(a.labels[label])) != &d.Units[i] {
+		if tag := new(Namer).TagAt(d, Ref(a.labels[label])); tag != 0x11 || d.unitAt(Ref(a.labels[label])) != d.Units[i] {
 			t.Errorf("%s: tag %v", label, tag)
 		}
 	}
@@ -276,12 +276,12 @@ func TestReadUnits(t *testing.T) {
 					t.Fatalf("%v in steps of %d: %d units, %v; at once %d, %v", e, step, len(d.Units), errs, len(want.Units), wantErrs)
 				}
 				for i := range d.Units {
-					got := d.Units[i]
+					got := *d.Units[i]
 					if got.Data() != d {
 						t.Errorf("unit %d: another file's", i)
 					}
-					if got.data = want; got != want.Units[i] {
-						t.Errorf("unit %d: %+v, want %+v", i, got, want.Units[i])
+					if got.data = want; got != *want.Units[i] {
+						t.Errorf("unit %d: %+v, want %+v", i, got, *want.Units[i])
 					}
 				}
 			}
