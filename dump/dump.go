@@ -60,7 +60,6 @@ type dumper struct {
 	symLanguage uint16
 	m           *Module
 
-	namings   []naming        // of every function of every unit
 	demangler names.Demangler // of the stages that have one goroutine
 	funcs     []fn
 	names     *nameTable

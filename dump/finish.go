@@ -114,7 +114,7 @@ func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
 			return nil
 		}
 	})
-	if err != nil || len(parts) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	list = mergeAll(parts, byKey)
@@ -133,7 +133,7 @@ func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
 	})
 }
 
-// mergeAll makes one sorted list of some, of which there is at least one.
+// mergeAll makes one sorted list of some.
 func mergeAll[T any](parts [][]T, compare func(a, b T) int) []T {
 	for len(parts) > 1 {
 		var merged [][]T
@@ -144,6 +144,9 @@ func mergeAll[T any](parts [][]T, compare func(a, b T) int) []T {
 			merged = append(merged, pair[0])
 		}
 		parts = merged
+	}
+	if len(parts) == 0 {
+		return nil
 	}
 	return parts[0]
 }

@@ -12,8 +12,7 @@ import (
 type fn struct {
 	lo, hi   uint64 // virtual addresses
 	unit     uint32 // index of the unit that describes it
-	index    uint32 // in the unit's Funcs
-	naming   uint32 // index of dumper.namings
+	index    uint32 // in the unit's Funcs and namings
 	name     uint32 // its number in dumper.names
 	multiple bool
 }
@@ -30,7 +29,6 @@ func (d *dumper) mergeFuncs() error {
 	}
 	all := make([]fn, 0, count)
 	var ranges []dwarfx.Range
-	first := uint32(0) // naming of the unit's first function
 	for ui := range d.units {
 		u := d.units[ui]
 		for fi := range u.Funcs {
@@ -41,15 +39,17 @@ func (d *dumper) mergeFuncs() error {
 					d.m.Stats.BelowLoad++
 					continue
 				}
-				all = append(all, fn{lo: r.Lo, hi: r.Hi, unit: uint32(ui), index: uint32(fi), naming: first + uint32(fi)})
+				all = append(all, fn{lo: r.Lo, hi: r.Hi, unit: uint32(ui), index: uint32(fi)})
 			}
 		}
-		first += uint32(len(u.Funcs))
 	}
-	if err := d.readNamings(int(first)); err != nil {
+	if err := d.readNamings(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
+	all, err := d.sortFuncs(all)
+	if err != nil {
+		return err
+	}
 	d.funcs = all[:0]
 	for len(all) > 0 {
 		n := 1
@@ -67,6 +67,24 @@ func (d *dumper) mergeFuncs() error {
 	}
 	d.listFuncs()
 	return nil
+}
+
+// sortFuncs sorts by address; at one address, by unit and place in the unit.
+func (d *dumper) sortFuncs(all []fn) ([]fn, error) {
+	byPlace := func(a, b fn) int {
+		if a.lo != b.lo {
+			return cmp.Compare(a.lo, b.lo)
+		}
+		return cmp.Or(cmp.Compare(a.unit, b.unit), cmp.Compare(a.index, b.index), cmp.Compare(a.hi, b.hi))
+	}
+	parts := slices.Collect(slices.Chunk(all, len(all)/d.opt.Jobs+1))
+	err := d.each(len(parts), func() func(int) error {
+		return func(i int) error {
+			slices.SortFunc(parts[i], byPlace)
+			return nil
+		}
+	})
+	return mergeAll(parts, byPlace), err
 }
 
 // listFuncs tells every unit its functions.
@@ -92,7 +110,7 @@ func (d *dumper) best(same []fn) fn {
 	size, multiple := best.hi, false
 	for _, f := range same[1:] {
 		size = max(size, f.hi)
-		a, b := d.namings[f.naming].key, d.namings[best.naming].key
+		a, b := d.declared(&f).key, d.declared(&best).key
 		if bytes.Equal(a, b) {
 			continue
 		}
@@ -106,33 +124,37 @@ func (d *dumper) best(same []fn) fn {
 	return best
 }
 
-// readNamings finds out what names every function.
-func (d *dumper) readNamings(n int) error {
-	d.namings = make([]naming, n)
-	first := make([]int, len(d.units))
-	for i, at := 0, 0; i < len(d.units); i++ {
-		first[i] = at
-		at += len(d.units[i].Funcs)
-	}
+// declared is what names f in the debug information.
+func (d *dumper) declared(f *fn) *naming { return &d.units[f.unit].namings[f.index] }
+
+// readNamings finds out what names every function, as far as it is not known yet.
+func (d *dumper) readNamings() error {
 	return d.each(len(d.units), func() func(int) error {
 		var namer dwarfx.Namer
 		return func(i int) error {
-			u := d.units[i]
-			for fi := range u.Funcs {
-				f := &u.Funcs[fi]
-				// A string outside of its section is no name.
-				own := dwarfx.Naming{Decl: f.DIE, Unit: u.Unit}
-				own.Linkage, _ = u.Data().String(f.Linkage)
-				own.Name, _ = u.Data().String(f.Name)
-				own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
-				var more dwarfx.Naming
-				var err error
-				if f.Origin != 0 && own.Linkage == nil {
-					more, err = namer.NameOf(u.Data(), f.Origin)
-				}
-				d.namings[first[i]+fi] = complete(u.Unit, own, more, err)
+			if d.units[i].namings == nil {
+				d.units[i].readNamings(&namer)
 			}
 			return nil
 		}
 	})
+}
+
+// readNamings finds out what names the functions of a unit.
+func (u *unit) readNamings(namer *dwarfx.Namer) {
+	u.namings = make([]naming, len(u.Funcs))
+	for i := range u.Funcs {
+		f := &u.Funcs[i]
+		// A string outside of its section is no name.
+		own := dwarfx.Naming{Decl: f.DIE, Unit: u.Unit}
+		own.Linkage, _ = u.Data().String(f.Linkage)
+		own.Name, _ = u.Data().String(f.Name)
+		own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
+		var more dwarfx.Naming
+		var err error
+		if f.Origin != 0 && own.Linkage == nil {
+			more, err = namer.NameOf(u.Data(), f.Origin)
+		}
+		u.namings[i] = complete(u.Unit, own, more, err)
+	}
 }

@@ -19,7 +19,6 @@ func (d *dumper) nameUnits() error {
 	if err := d.internNames(); err != nil {
 		return err
 	}
-	d.namings = nil
 	err := d.resolveNames()
 	d.dw.Forget()
 	d.release(".debug_info", ".debug_abbrev")
@@ -48,7 +47,7 @@ func (d *dumper) internNames() error {
 				f := &d.funcs[k]
 				f.name = d.names.intern(d.namingOf(f), uint64(k))
 			}
-			if u.origins == nil && len(u.funcs) > 0 {
+			if u.namings = nil; u.origins == nil && len(u.funcs) > 0 {
 				d.numberOrigins(u, i, &origins)
 			}
 			return nil

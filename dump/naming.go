@@ -45,7 +45,7 @@ func complete(u *dwarfx.Unit, own, more dwarfx.Naming, err error) naming {
 // namingOf is what names f: its DIE, or, where that has no name, as when the
 // supplementary file with it is missing, the symbol there.
 func (d *dumper) namingOf(f *fn) *naming {
-	n := &d.namings[f.naming]
+	n := d.declared(f)
 	if !n.lost && (len(n.key) > 0 || len(n.name) > 0) {
 		return n
 	}

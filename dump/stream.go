@@ -43,7 +43,7 @@ type streamWorker struct {
 }
 
 // readUnits inflates the DWARF sections and scans the units. It reads the symbols
-// too, which have nothing to do with them, and names inlined calls.
+// too, which have nothing to do with them, and finds out what names functions.
 func (d *dumper) readUnits() error {
 	f := d.img.DWARF()
 	x := &stream{d: d, f: f, ready: make(chan struct{})}
@@ -184,17 +184,19 @@ func (x *stream) take() (task func(*streamWorker)) {
 	return nil
 }
 
-// scan scans unit i. The names of what is inlined there are numbered later, if
-// nothing outside of the unit belongs to them; else all units are waited for.
+// scan scans unit i. What names its functions and what is inlined there is found
+// out early, if nothing outside of the unit belongs to them; else when all units
+// are there.
 func (x *stream) scan(w *streamWorker, i int, u *unit) {
 	w.scanner.unit(u)
-	if len(u.refs) == 0 || x.d.hasAlt() || !u.SelfContained() {
+	if len(u.Funcs) == 0 || x.d.hasAlt() || !u.SelfContained() {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.early = append(x.early, func(w *streamWorker) {
-		if w.origins.namer.Confine(u.Unit) == nil {
+		if namer := &w.origins.namer; namer.Confine(u.Unit) == nil {
+			u.readNamings(namer)
 			x.d.numberOrigins(u, i, &w.origins)
 		}
 	})

@@ -62,8 +62,10 @@ func (d *dumper) readSymbols() error {
 		}
 	}
 	slices.SortFunc(d.syms, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank),
-			cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
+		if a.addr != b.addr {
+			return cmp.Compare(a.addr, b.addr)
+		}
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(len(a.name), len(b.name)), bytes.Compare(a.name, b.name))
 	})
 	d.syms = withoutInner(d.syms)
 	return nil

@@ -14,6 +14,8 @@ type unit struct {
 	calls  []call
 	refs   []dwarfx.Ref // what the calls are of, each once
 	ranges rangeList
+	// namings are what names Funcs, until they have numbers.
+	namings []naming
 	// lines is the unit whose line table is meant: of a split unit, its
 	// skeleton.
 	lines   *dwarfx.Unit
