@@ -19,7 +19,7 @@ const (
 	opValue                  // a value of form n, into slot
 	opValue4                 // the same of 4 bytes: most references and offsets
 	opValue8                 // the same of 8 bytes: most addresses
-	opConst                  // DW_FORM_implicit_const number n of the table, into slot
+	opConst                  // DW_FORM_implicit_const number n of the abbreviation, into slot
 	opSibling                // a reference of form n to the next sibling
 	opSibling4               // DW_FORM_ref4 to the next sibling
 )
@@ -43,7 +43,8 @@ const (
 // abbrev is a compiled abbreviation.
 type abbrev struct {
 	specs      uint32 // .debug_abbrev offset of its attribute specifications
-	ops, nops  uint32 // its program: table.ops[ops:][:nops]
+	ops, nops  uint32 // its program: ops[ops:][:nops]
+	consts     uint32 // its first constant
 	tag        uint16
 	class      class
 	children   bool
@@ -52,17 +53,19 @@ type abbrev struct {
 
 // abbrevTable is one compiled abbreviation table.
 type abbrevTable struct {
-	abbrevs []abbrev
-	sparse  map[uint64]uint32 // code to index, where codes are not 1, 2, 3, …
-	ops     []op
-	consts  []int64
-	// crossing tells that it has a form that can refer to another unit.
-	crossing bool
+	codes    []uint32          // index of abbrevs, of code 1, 2, 3, …
+	sparse   map[uint64]uint32 // the same, where codes are others
+	compiled                   // as far as its set went when it was read
 }
 
-// tableKey names everything that the compiled form depends on.
+// tableKey names everything that the compiled form of a table depends on.
 type tableKey struct {
-	off      uint64
+	off uint64
+	setKey
+}
+
+// setKey names everything that the compiled form of an abbreviation depends on.
+type setKey struct {
 	version  uint16
 	addrSize uint8
 	dwarf64  bool
@@ -98,8 +101,8 @@ func (t *abbrevTable) lookup(code uint64) *abbrev {
 		return &t.abbrevs[i]
 	}
 	// Code 0 wraps to the largest number.
-	if i := code - 1; i < uint64(len(t.abbrevs)) {
-		return &t.abbrevs[i]
+	if i := code - 1; i < uint64(len(t.codes)) {
+		return &t.abbrevs[t.codes[i]]
 	}
 	return nil
 }
@@ -107,9 +110,13 @@ func (t *abbrevTable) lookup(code uint64) *abbrev {
 // abbrevs returns the compiled table of u. Units that share one share its
 // compiled form.
 func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
-	key := tableKey{u.abbrevOff, u.Version, u.AddrSize, u.Dwarf64, familyOf(u.Language)}
+	key := tableKey{u.abbrevOff, setKey{u.Version, u.AddrSize, u.Dwarf64, familyOf(u.Language)}}
 	d.mu.Lock()
-	t := d.tables[key]
+	t, set := d.tables[key], d.sets[key.setKey]
+	if t == nil && set == nil {
+		set = newAbbrevSet(key.family)
+		d.sets[key.setKey] = set
+	}
 	d.mu.Unlock()
 	if t != nil {
 		return t, nil
@@ -117,12 +124,14 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	if !d.spend(0) {
 		return nil, &wire.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
 	}
-	t, err := d.compileTable(u, key.family)
+	t, err := d.readTable(u, set)
 	if err != nil {
 		return nil, fmt.Errorf("abbreviations of the unit at .debug_info+%#x: %w", u.Off, err)
 	}
 	d.mu.Lock()
-	d.tables[key] = t
+	if d.tables[key] = t; len(t.abbrevs) >= maxSet {
+		delete(d.sets, key.setKey)
+	}
 	d.mu.Unlock()
 	return t, nil
 }
@@ -136,8 +145,10 @@ func (d *Data) spend(n int) bool {
 	return d.abbrevBytes > 0
 }
 
-// compileTable reads an abbreviation table (DWARF 5 §7.5.3).
-func (d *Data) compileTable(u *Unit, f family) (*abbrevTable, error) {
+// readTable reads an abbreviation table (DWARF 5 §7.5.3).
+func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
 	t := &abbrevTable{}
@@ -146,45 +157,37 @@ func (d *Data) compileTable(u *Unit, f family) (*abbrevTable, error) {
 		start := c.Pos()
 		code := c.ULEB()
 		if code == 0 || c.Err() != nil {
-			if t.crossing {
-				d.crossing.Store(true)
-			}
+			t.compiled = set.compiled
 			return t, c.Err()
 		}
-		tag := c.ULEB()
-		if tag > 0xffff {
-			c.Fail(start, fmt.Errorf("tag %#x", tag))
-		}
-		a := abbrev{
-			tag: uint16(tag), children: c.U8() != 0,
-			class: classOf(dwarf.Tag(tag), f),
-			specs: uint32(c.Pos()), ops: uint32(len(t.ops)),
-		}
-		if err := t.compile(u, &c, &a); err != nil {
+		i, err := set.read(d, u, &c, start)
+		if err != nil {
 			return nil, err
 		}
-		if !t.add(code, a) {
+		if !t.add(code, i) {
 			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start,
 				Err: fmt.Errorf("abbreviation code %d twice", code)}
 		}
 	}
 }
 
-// add appends an abbreviation; it reports whether the code is new.
-func (t *abbrevTable) add(code uint64, a abbrev) bool {
-	if t.sparse == nil && code != uint64(len(t.abbrevs))+1 {
-		t.sparse = make(map[uint64]uint32, len(t.abbrevs)+1)
-		for i := range t.abbrevs {
-			t.sparse[uint64(i)+1] = uint32(i)
+// add adds the abbreviation with an index; it reports whether the code is new.
+func (t *abbrevTable) add(code uint64, i uint32) bool {
+	if t.sparse == nil && code != uint64(len(t.codes))+1 {
+		t.sparse = make(map[uint64]uint32, len(t.codes)+1)
+		for k, i := range t.codes {
+			t.sparse[uint64(k)+1] = i
 		}
+		t.codes = nil
 	}
-	if t.sparse != nil {
-		if _, twice := t.sparse[code]; twice {
-			return false
-		}
-		t.sparse[code] = uint32(len(t.abbrevs))
+	if t.sparse == nil {
+		t.codes = append(t.codes, i)
+		return true
 	}
-	t.abbrevs = append(t.abbrevs, a)
+	if _, twice := t.sparse[code]; twice {
+		return false
+	}
+	t.sparse[code] = i
 	return true
 }
 
@@ -222,45 +225,6 @@ func limitSpecs(c *wire.Cursor, n uint64) {
 	}
 }
 
-// compile reads the attribute specifications of a and appends its program.
-func (t *abbrevTable) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
-	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
-	for n := uint64(0); ; n++ {
-		at := c.Pos()
-		limitSpecs(c, n)
-		s, ok := readSpec(c)
-		if !ok {
-			a.nops = uint32(len(t.ops)) - a.ops
-			return c.Err()
-		}
-		size, known := formSize(u, s.form)
-		if !known {
-			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
-		}
-		if s.form == formRefAddr || s.form == formRefSig8 || s.form == formIndirect {
-			t.crossing = true
-		}
-		slot, wanted := scanSlot(a.class, s.attr)
-		if wanted = wanted && seen&(1<<slot) == 0; wanted {
-			seen |= 1 << slot
-		}
-		switch {
-		case s.attr == attrSibling && a.children && !a.hasSibling && isUnitRef(s.form):
-			a.hasSibling = true
-			t.ops = append(t.ops, op{sized(opSibling, size), 0, s.form})
-		case wanted && s.form == formImplicitConst && len(t.consts) < 1<<16:
-			t.ops = append(t.ops, op{opConst, slot, uint16(len(t.consts))})
-			t.consts = append(t.consts, s.implicit)
-		case wanted && s.form != formImplicitConst:
-			t.ops = append(t.ops, op{sized(opValue, size), slot, s.form})
-		case size < 0:
-			t.ops = append(t.ops, op{opSkipForm, 0, s.form})
-		case size > 0:
-			t.skip(a, size)
-		}
-	}
-}
-
 // findSpecs returns the .debug_abbrev offset of the attribute specifications of
 // one abbreviation, without compiling the table.
 func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
@@ -277,6 +241,10 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			c.Fail(start, fmt.Errorf("%w: %d, of the unit at .debug_info+%#x", ErrAbbrev, code, u.Off))
 			return 0, c.Err()
 		}
+		if n := declarationLen(c.Rest()); n > 0 && have != code {
+			c.Skip(uint64(n))
+			continue
+		}
 		c.ULEB() // tag
 		c.U8()   // children
 		if specs = uint32(c.Pos()); have == code {
@@ -286,28 +254,6 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			_, ok = readSpec(&c)
 		}
 	}
-}
-
-// sized is the op for a value of a size, as the kind tells or quicker.
-func sized(kind opKind, size int) opKind {
-	switch {
-	case kind == opSibling && size == 4:
-		return opSibling4
-	case kind == opValue && size == 4:
-		return opValue4
-	case kind == opValue && size == 8:
-		return opValue8
-	}
-	return kind
-}
-
-// skip appends size bytes to pass over to the program of a.
-func (t *abbrevTable) skip(a *abbrev, size int) {
-	if last := len(t.ops) - 1; last >= int(a.ops) && t.ops[last].kind == opSkip && int(t.ops[last].n)+size < 1<<16 {
-		t.ops[last].n += uint16(size)
-		return
-	}
-	t.ops = append(t.ops, op{opSkip, 0, uint16(size)})
 }
 
 // classOf tells what the scan does with a DIE.

@@ -63,6 +63,21 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkAbbrevs compiles the abbreviations of all units.
+func BenchmarkAbbrevs(b *testing.B) {
+	d := benchmarkData(b)
+	b.SetBytes(int64(len(d.Abbrev)))
+	b.ReportAllocs()
+	for b.Loop() {
+		fresh := New(d.Sections, d.code)
+		for i := range d.Units {
+			if _, err := fresh.abbrevs(&d.Units[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
 // BenchmarkLines reads all line tables.
 func BenchmarkLines(b *testing.B) {
 	d := benchmarkData(b)

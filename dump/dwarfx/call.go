@@ -57,7 +57,7 @@ func (f *field) isNumber() bool {
 // addCall adds the form of an abbreviation in which f are the wanted attributes; it
 // returns its number, or -1 where it has none. Files of big-endian machines have
 // none.
-func (h *hopTable) addCall(d *Data, w *way, f *[scanSlots]field) int {
+func (x *compiled) addCall(d *Data, w *way, f *[scanSlots]field) int {
 	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
 	switch {
 	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
@@ -67,11 +67,11 @@ func (h *hopTable) addCall(d *Data, w *way, f *[scanSlots]field) int {
 		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
 		return -1
 	}
-	h.calls = append(h.calls, callForm{
+	x.calls = append(x.calls, callForm{
 		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
 		file: *file, line: *line, size: uint16(w.size), children: w.children,
 	})
-	return len(h.calls) - 1
+	return len(x.calls) - 1
 }
 
 // call does for the inlined call at pos, whose attributes begin at next, what visit

@@ -186,7 +186,8 @@ func checkScan(d *Data, u *Unit, s *Scan) error {
 	return nil
 }
 
-// FuzzAbbrev compiles a table of any contents and finds in it what findSpecs finds.
+// FuzzAbbrev compiles a table of any contents and finds in it what findSpecs finds,
+// and the same when all of it was read before.
 func FuzzAbbrev(f *testing.F) {
 	f.Add(join(abbrevText(1, 0x11, 0, 0), []byte{0}))
 	f.Add(join(abbrevText(7, 0x2e, 3, 8, 0x11, 1, 0x12, formImplicitConst, 5, 0, 0), abbrevText(1, 0x1d, 0x58, formData1, 0, 0), []byte{0}))
@@ -197,7 +198,8 @@ func FuzzAbbrev(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		u := &Unit{Version: 5, AddrSize: 8}
-		d := &Data{Sections: Sections{Abbrev: data}, tables: map[tableKey]*abbrevTable{}, abbrevBytes: 1 << 30}
+		d := New(Sections{Abbrev: data}, nil)
+		d.abbrevBytes = 1 << 30
 		table, err := d.abbrevs(u)
 		located(t, d.Sections, err)
 		if err != nil {
@@ -206,11 +208,19 @@ func FuzzAbbrev(f *testing.F) {
 		if n := len(table.abbrevs) + len(table.ops) + len(table.consts); n > len(data) {
 			t.Fatalf("%d items of %d bytes", n, len(data))
 		}
-		check := func(code uint64, i int) {
-			a := table.lookup(code)
+		clear(d.tables)
+		again, err := d.abbrevs(u) // from the set that knows them all
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(code uint64) {
+			a, b := table.lookup(code), again.lookup(code)
 			specs, err := d.findSpecs(u, code)
-			if a != &table.abbrevs[i] || err != nil || specs != a.specs || code == 0 {
+			if err != nil || code == 0 || !slices.Equal(specsAt(d, specs), specsAt(d, a.specs)) {
 				t.Fatalf("code %d: %+v, specifications at %#x, %v", code, a, specs, err)
+			}
+			if a.tag != b.tag || a.children != b.children || !slices.Equal(table.ops[a.ops:][:a.nops], again.ops[b.ops:][:b.nops]) {
+				t.Fatalf("code %d: %+v, then %+v", code, a, b)
 			}
 			slots := map[slot]bool{}
 			for _, o := range table.ops[a.ops:][:a.nops] {
@@ -223,18 +233,26 @@ func FuzzAbbrev(f *testing.F) {
 				}
 			}
 		}
-		for code, i := range table.sparse {
-			check(code, int(i))
+		for code := range table.sparse {
+			check(code)
 		}
-		if table.sparse == nil {
-			for i := range table.abbrevs {
-				check(uint64(i)+1, i)
-			}
+		for i := range table.codes {
+			check(uint64(i) + 1)
 		}
 		if table.lookup(0) != nil {
 			t.Fatal("code 0")
 		}
 	})
+}
+
+// specsAt returns the attribute specifications at an offset of .debug_abbrev.
+func specsAt(d *Data, off uint32) (all []spec) {
+	c := d.cursor(".debug_abbrev", d.Abbrev)
+	c.Seek(uint64(off))
+	for s, ok := readSpec(&c); ok; s, ok = readSpec(&c) {
+		all = append(all, s)
+	}
+	return all
 }
 
 // FuzzRanges reads a list of either kind in either byte order and address size.

@@ -37,38 +37,40 @@ const (
 	numModes
 )
 
-// hopTable holds the hops of an abbreviation table. They are for one scan at a
-// time: kept with each table they would take much memory.
+// hopTable holds the hops of an abbreviation table by code. They are for one scan
+// at a time: kept with each table they would take much memory.
 type hopTable struct {
-	of    *abbrevTable
-	hops  [numModes][]hop // by code
-	moves []move
-	calls []callForm
+	of   *abbrevTable
+	hops [numModes][]hop
 }
 
 // maxHops is one more than the largest code of two bytes.
 const maxHops = 1 << 14
 
-// reset makes h the table of t, which u has. Codes that are not 1, 2, 3, … have no
-// hops; neither has a unit so small that it takes less time to do without.
-func (h *hopTable) reset(d *Data, u *Unit, t *abbrevTable) {
+// reset makes h the table of t. Codes that are not 1, 2, 3, … have no hops.
+func (h *hopTable) reset(t *abbrevTable) {
 	if h.of == t {
 		return
 	}
-	h.of, h.moves, h.calls = t, h.moves[:0], h.calls[:0]
+	h.of = t
 	for m := range h.hops {
 		h.hops[m] = append(h.hops[m][:0], hop{step: stepPass, opens: -1})
 	}
-	if uint64(len(t.abbrevs)) > (u.End-u.Off)/8 || t.sparse != nil {
-		h.of = nil
-		return
-	}
-	for i := range t.abbrevs[:min(len(t.abbrevs), maxHops-1)] {
-		w := h.wayOver(d, u, t, &t.abbrevs[i])
-		for m := range numModes {
-			h.hops[m] = append(h.hops[m], w.hop(m))
+	for _, i := range t.codes[:min(len(t.codes), maxHops-1)] {
+		for m, hop := range &t.compiled.hops[i] {
+			h.hops[m] = append(h.hops[m], hop)
 		}
 	}
+}
+
+// addHops adds the hops of a, whose program is read already.
+func (x *compiled) addHops(d *Data, u *Unit, a *abbrev) {
+	w := x.wayOver(d, u, a)
+	var hops [numModes]hop
+	for m := range numModes {
+		hops[m] = w.hop(m)
+	}
+	x.hops = append(x.hops, hops)
 }
 
 // way is what an abbreviation tells about the way over its DIEs.
@@ -85,21 +87,21 @@ type way struct {
 }
 
 // wayOver reads the program of a.
-func (h *hopTable) wayOver(d *Data, u *Unit, t *abbrevTable, a *abbrev) way {
-	w := way{abbrev: a, sibling: -1, moves: len(h.moves)}
+func (x *compiled) wayOver(d *Data, u *Unit, a *abbrev) way {
+	w := way{abbrev: a, sibling: -1, moves: len(x.moves)}
 	var fields [scanSlots]field
-	for _, o := range t.ops[a.ops:][:a.nops] {
+	for _, o := range x.ops[a.ops:][:a.nops] {
 		size := o.size(u)
 		w.last = o.kind == opSibling4
 		switch o.kind {
 		case opSibling4:
 			w.sibling = w.size
 		case opConst:
-			fields[o.slot] = constField(t.consts[o.n])
+			fields[o.slot] = constField(x.consts[a.consts+uint32(o.n)])
 		case opValue, opValue4, opValue8:
 			fields[o.slot] = fieldAt(w.size, size, o.n)
 		}
-		if h.move(o, size); size < 0 || w.size < 0 {
+		if x.move(o, size); size < 0 || w.size < 0 {
 			w.size = -1
 		} else {
 			w.size += size
@@ -108,13 +110,13 @@ func (h *hopTable) wayOver(d *Data, u *Unit, t *abbrevTable, a *abbrev) way {
 	has := func(s slot) bool { return fields[s].form != 0 }
 	w.code = has(slotRanges) || has(slotLowPC) && has(slotHighPC)
 	w.declared = has(slotDeclaration)
-	moves := h.moves[w.moves:]
+	moves := x.moves[w.moves:]
 	if w.size >= 0 || slices.ContainsFunc(moves, func(m move) bool { return m.kind == moveNo }) {
-		h.moves, w.moves = h.moves[:w.moves], -1
+		x.moves, w.moves = x.moves[:w.moves], -1
 	} else {
-		h.moves = append(h.moves, move{})
+		x.moves = append(x.moves, move{})
 	}
-	w.call = h.addCall(d, &w, &fields)
+	w.call = x.addCall(d, &w, &fields)
 	return w
 }
 
@@ -188,7 +190,7 @@ const (
 )
 
 // move adds what an op passes over, of a size, to the moves.
-func (h *hopTable) move(o op, size int) {
+func (x *compiled) move(o op, size int) {
 	m := move{kind: moveNo}
 	if size >= 0 {
 		m = move{moveBy, uint16(size)}
@@ -202,12 +204,12 @@ func (h *hopTable) move(o op, size int) {
 			m.kind = moveString
 		}
 	}
-	h.moves = append(h.moves, m)
+	x.moves = append(x.moves, m)
 }
 
 // end runs moves from pos of data; it returns where they end, or outside.
-func (h *hopTable) end(moves uint32, data []byte, pos int) int {
-	for _, m := range h.moves[moves:] {
+func (x *compiled) end(moves uint32, data []byte, pos int) int {
+	for _, m := range x.moves[moves:] {
 		switch m.kind {
 		case moveEnd:
 			return pos

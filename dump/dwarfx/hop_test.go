@@ -91,7 +91,7 @@ func TestHopSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			var h hopTable
-			h.reset(d, &Unit{End: 1 << 20, Version: 5, AddrSize: 8}, table)
+			h.reset(table)
 			var got []string
 			for m := range numModes {
 				got = append(got, renderHop(h.hops[m][2]))

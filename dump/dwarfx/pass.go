@@ -29,13 +29,13 @@ func (x *scanner) pass(m mode, deepest int) bool {
 		}
 		switch h.step {
 		case stepMove:
-			next = x.h.end(h.n, x.data, next)
+			next = x.t.end(h.n, x.data, next)
 		case stepMoveJump:
-			next = x.jump(x.h.end(h.n, x.data, next) - 4)
+			next = x.jump(x.t.end(h.n, x.data, next) - 4)
 		case stepBelow:
 			next = x.below(next + int(h.size))
 		case stepCall:
-			return x.call(&x.h.calls[h.n], next)
+			return x.call(&x.t.calls[h.n], next)
 		default:
 			return false
 		}

@@ -58,7 +58,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	if err != nil {
 		return err
 	}
-	s.hops.reset(d, u, table)
+	s.hops.reset(table)
 	x := scanner{d: d, u: u, t: table, h: &s.hops, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
@@ -238,7 +238,7 @@ func (x *scanner) attrs(a *abbrev, jump bool) (jumped bool) {
 		case opValue:
 			x.vals[o.slot] = readValue(x.u, c, o.n)
 		case opConst:
-			x.vals[o.slot] = value{uint64(x.t.consts[o.n]), formImplicitConst}
+			x.vals[o.slot] = value{uint64(x.t.consts[a.consts+uint32(o.n)]), formImplicitConst}
 		case opSibling4:
 			if x.next(uint64(c.U32()), jump) {
 				return true

@@ -103,6 +103,7 @@ type Data struct {
 	crossing atomic.Bool // a unit has a form that can refer to another
 	mu       sync.Mutex
 	tables   map[tableKey]*abbrevTable
+	sets     map[setKey]*abbrevSet
 	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
 	// each start inside of one long table.
 	abbrevBytes int
@@ -123,7 +124,7 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 // read yet.
 func New(s Sections, code CodeMap) *Data {
 	d := &Data{
-		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{},
+		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
@@ -145,7 +146,7 @@ func (u *Unit) SelfContained() bool {
 func (d *Data) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.Info, d.Abbrev, d.tables = nil, nil, map[tableKey]*abbrevTable{}
+	d.Info, d.Abbrev, d.tables, d.sets = nil, nil, map[tableKey]*abbrevTable{}, map[setKey]*abbrevSet{}
 }
 
 // ReadUnits appends to Units those that lie before offset upto of .debug_info,

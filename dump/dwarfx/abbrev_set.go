@@ -1,0 +1,202 @@
+package dwarfx
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	"symkit/internal/wire"
+)
+
+// compiled are abbreviations and what their numbers mean. What is there does not
+// change: a copy is good while others are added.
+type compiled struct {
+	abbrevs []abbrev
+	ops     []op
+	consts  []int64
+	hops    [][numModes]hop // of abbrevs
+	moves   []move
+	calls   []callForm
+}
+
+// abbrevSet holds the abbreviations of units of one kind. Compilers write a table
+// for each unit, but nine of ten of the abbreviations in it were in another one.
+type abbrevSet struct {
+	mu sync.Mutex
+	compiled
+	family family
+	seed   maphash.Seed
+	// known are found by hash, the next ones in their places if those are taken; at
+	// least half are free.
+	known []knownAbbrev
+}
+
+// knownAbbrev is where an abbreviation is found by its bytes without the code.
+type knownAbbrev struct {
+	hash  uint32
+	text  uint32 // .debug_abbrev offset of its bytes
+	index uint32 // of abbrevs, + 1
+}
+
+// maxSet is how many abbreviations a set has before the next table begins another.
+const maxSet = 1 << 16
+
+func newAbbrevSet(f family) *abbrevSet {
+	return &abbrevSet{family: f, seed: maphash.MakeSeed(), known: make([]knownAbbrev, 1<<8)}
+}
+
+// read reads an abbreviation at offset at, which u has, behind its code. It returns
+// its index.
+func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, error) {
+	start, n := c.Pos(), declarationLen(c.Rest())
+	text := d.Abbrev[start:][:n]
+	hash := uint32(maphash.Bytes(x.seed, text))
+	known := x.slot(hash, func(at uint32) bool { return n > 0 && bytes.HasPrefix(d.Abbrev[at:], text) })
+	if known.index != 0 {
+		c.Skip(uint64(n))
+		return known.index - 1, nil
+	}
+	tag := c.ULEB()
+	if tag > 0xffff {
+		c.Fail(at, fmt.Errorf("tag %#x", tag))
+	}
+	a := abbrev{
+		tag: uint16(tag), children: c.U8() != 0,
+		class: classOf(dwarf.Tag(tag), x.family),
+		specs: uint32(c.Pos()), ops: uint32(len(x.ops)), consts: uint32(len(x.consts)),
+	}
+	if err := x.compile(d, u, c, &a); err != nil {
+		return 0, err
+	}
+	x.addHops(d, u, &a)
+	x.abbrevs = append(x.abbrevs, a)
+	i := uint32(len(x.abbrevs))
+	if start+n == c.Pos() {
+		if *known = (knownAbbrev{hash, uint32(start), i}); int(i) > len(x.known)/2 {
+			x.grow()
+		}
+	}
+	return i - 1, nil
+}
+
+// slot returns the slot of the abbreviation whose bytes have a hash and are the
+// same as those at an offset, or a free one for it.
+func (x *abbrevSet) slot(hash uint32, same func(at uint32) bool) *knownAbbrev {
+	for i := hash; ; i++ {
+		k := &x.known[i&uint32(len(x.known)-1)]
+		if k.index == 0 || k.hash == hash && same(k.text) {
+			return k
+		}
+	}
+}
+
+// grow doubles the slots.
+func (x *abbrevSet) grow() {
+	old := x.known
+	x.known = make([]knownAbbrev, 2*len(old))
+	for _, k := range old {
+		if k.index != 0 {
+			*x.slot(k.hash, func(uint32) bool { return false }) = k
+		}
+	}
+}
+
+// declarationLen is the length of an abbreviation's tag, flag and attributes (DWARF
+// 5 §7.5.3), which data begins with; 0 where they end nowhere, or have a number
+// with padding.
+func declarationLen(data []byte) int {
+	at, _ := lebEnd(data, 0)
+	for at++; at+1 < len(data); {
+		attr, form := data[at], data[at+1]
+		if at += 2; attr|form >= 0x80 {
+			next, ok := lebEnd(data, at-2)
+			if !ok || next >= len(data) {
+				return 0
+			}
+			form = data[next]
+			if at, ok = lebEnd(data, next); !ok {
+				return 0
+			}
+		}
+		if attr|form == 0 {
+			return at
+		}
+		if form == formImplicitConst {
+			at, _ = lebEnd(data, at)
+		}
+	}
+	return 0
+}
+
+// lebEnd returns where the LEB128 at offset at of data ends; ok is false where that
+// is outside, or its last byte is one that a positive number does not need.
+func lebEnd(data []byte, at int) (end int, ok bool) {
+	from := at
+	for at < len(data) && data[at] >= 0x80 {
+		at++
+	}
+	return at + 1, at < len(data) && (at == from || data[at] != 0)
+}
+
+// compile reads the attribute specifications of a and appends its program.
+func (x *compiled) compile(d *Data, u *Unit, c *wire.Cursor, a *abbrev) error {
+	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
+	for n := uint64(0); ; n++ {
+		at := c.Pos()
+		limitSpecs(c, n)
+		s, ok := readSpec(c)
+		if !ok {
+			a.nops = uint32(len(x.ops)) - a.ops
+			return c.Err()
+		}
+		size, known := formSize(u, s.form)
+		if !known {
+			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
+		}
+		if s.form == formRefAddr || s.form == formRefSig8 || s.form == formIndirect {
+			d.crossing.Store(true)
+		}
+		slot, wanted := scanSlot(a.class, s.attr)
+		if wanted = wanted && seen&(1<<slot) == 0; wanted {
+			seen |= 1 << slot
+		}
+		switch {
+		case s.attr == attrSibling && a.children && !a.hasSibling && isUnitRef(s.form):
+			a.hasSibling = true
+			x.ops = append(x.ops, op{sized(opSibling, size), 0, s.form})
+		case wanted && s.form == formImplicitConst:
+			x.ops = append(x.ops, op{opConst, slot, uint16(len(x.consts) - int(a.consts))})
+			x.consts = append(x.consts, s.implicit)
+		case wanted && s.form != formImplicitConst:
+			x.ops = append(x.ops, op{sized(opValue, size), slot, s.form})
+		case size < 0:
+			x.ops = append(x.ops, op{opSkipForm, 0, s.form})
+		case size > 0:
+			x.skip(a, size)
+		}
+	}
+}
+
+// sized is the op for a value of a size, as the kind tells or quicker.
+func sized(kind opKind, size int) opKind {
+	switch {
+	case kind == opSibling && size == 4:
+		return opSibling4
+	case kind == opValue && size == 4:
+		return opValue4
+	case kind == opValue && size == 8:
+		return opValue8
+	}
+	return kind
+}
+
+// skip appends size bytes to pass over to the program of a.
+func (x *compiled) skip(a *abbrev, size int) {
+	if last := len(x.ops) - 1; last >= int(a.ops) && x.ops[last].kind == opSkip && int(x.ops[last].n)+size < 1<<16 {
+		x.ops[last].n += uint16(size)
+		return
+	}
+	x.ops = append(x.ops, op{opSkip, 0, uint16(size)})
+}
