@@ -8,7 +8,7 @@ import (
 	"symkit/emit"
 )
 
-// inliner makes the inlined calls of units. Its slices are used again.
+// inliner makes the inlined calls of units. Its scratch memory is used again.
 type inliner struct {
 	d     *dumper
 	u     *unit
@@ -16,10 +16,12 @@ type inliner struct {
 	// around holds, by depth, what the calls that are open cover.
 	around [][]dwarfx.Range
 	own    []dwarfx.Range // of the call at hand, as the DIE lists them
-	calls  []Inline
-	ranges []emit.Range
-	ends   []dwarfx.Span // of calls and ranges, behind each function's
-	first  int           // of ranges: the function's
+	calls  []Inline       // of the function at hand
+	ranges []emit.Range   // likewise
+	kept   struct {
+		calls  room[Inline]
+		ranges room[emit.Range]
+	}
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
@@ -33,38 +35,29 @@ func (a *inliner) attach(u *unit) {
 	if len(u.calls) == 0 {
 		return
 	}
-	a.u, a.calls, a.ranges, a.ends = u, a.calls[:0], a.ranges[:0], a.ends[:0]
+	a.u = u
 	for _, fi := range u.funcs {
-		a.first = len(a.ranges)
 		a.function(&a.d.funcs[fi], &a.d.m.Funcs[fi])
-		a.ends = append(a.ends, dwarfx.Span{From: uint32(len(a.calls)), To: uint32(len(a.ranges))})
 	}
 	u.calls, u.origins, u.ranges = nil, nil, rangeList{}
-	calls, ranges := slices.Clone(a.calls), slices.Clone(a.ranges)
-	begin := dwarfx.Span{}
-	for k, fi := range u.funcs {
-		f, end := &a.d.m.Funcs[fi], a.ends[k]
-		f.Inlines, f.Ranges = calls[begin.From:end.From:end.From], ranges[begin.To:end.To:end.To]
-		begin = end
-	}
 }
 
-// function adds the calls that lie in f, one range of a function.
+// function gives out the calls that lie in f, one range of a function.
 func (a *inliner) function(f *fn, out *Func) {
-	calls := len(a.calls)
 	a.add(f, out, false)
-	if a.overlap(f, calls) {
-		a.calls, a.ranges = a.calls[:calls], a.ranges[:a.first]
+	if a.overlap(f) {
 		a.taken = a.taken[:0]
 		a.u.overlap++
 		a.add(f, out, true)
 	}
+	out.Inlines, out.Ranges = a.kept.calls.keep(a.calls), a.kept.ranges.keep(a.ranges)
 }
 
 // add is function, which it leaves to find out whether calls must be kept from
 // overlapping. A call counts only where the call around it does: so does every
 // reader of DWARF.
 func (a *inliner) add(f *fn, out *Func, overlap bool) {
+	a.calls, a.ranges = a.kept.calls.free, a.kept.ranges.free
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
@@ -84,7 +77,7 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		if a.around[in.depth] = own; len(own) == 0 {
 			continue
 		}
-		from := len(a.ranges) - a.first
+		from := len(a.ranges)
 		for _, r := range own {
 			for piece := range emit.Pieces(r.Lo-a.d.bias, r.Hi-r.Lo) {
 				a.ranges = append(a.ranges, piece)
@@ -93,7 +86,7 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		file, line := a.place(in, out)
 		a.calls = append(a.calls, Inline{
 			Depth: in.depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.origin],
-			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges) - a.first)},
+			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges))},
 		})
 	}
 }

@@ -2,7 +2,6 @@ package dump
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 
 	"symkit/dump/dwarfx"
@@ -70,12 +69,11 @@ func (d *dumper) sharedLines(all bool) []bool {
 	return shared
 }
 
-// liner makes the lines of units. Its slices are used again.
+// liner makes the lines of units.
 type liner struct {
 	d     *dumper
 	files *unitFiles
-	lines []emit.Line
-	ends  []int // of lines, behind each function's
+	lines room[emit.Line]
 }
 
 // attach gives the functions of u their share of the rows.
@@ -83,18 +81,11 @@ func (x *liner) attach(u *unit, rows []dwarfx.LineRow) {
 	if len(rows) == 0 {
 		return
 	}
-	x.lines, x.ends = x.lines[:0], x.ends[:0]
 	at := 0
 	for _, fi := range u.funcs {
 		f := &x.d.funcs[fi]
 		at = rowAt(rows, at, f.lo)
-		x.lines = x.d.clipLines(x.lines, f.lo, f.hi, rows[at:], x.files)
-		x.ends = append(x.ends, len(x.lines))
-	}
-	lines, begin := slices.Clone(x.lines), 0
-	for k, fi := range u.funcs {
-		x.d.m.Funcs[fi].Lines = lines[begin:x.ends[k]:x.ends[k]]
-		begin = x.ends[k]
+		x.d.m.Funcs[fi].Lines = x.lines.keep(x.d.clipLines(x.lines.free, f.lo, f.hi, rows[at:], x.files))
 	}
 }
 

@@ -24,17 +24,16 @@ type levelRange struct {
 	end   uint64
 }
 
-// overlap tells whether calls of one depth share code: those of f, whose calls
-// begin at first.
-func (a *inliner) overlap(f *fn, first int) bool {
-	if a.ascending(first) {
+// overlap tells whether calls of f of one depth share code.
+func (a *inliner) overlap(f *fn) bool {
+	if a.ascending() {
 		return false
 	}
 	if f.hi-f.lo <= maxMarked {
-		return a.marked(f, first)
+		return a.marked(f)
 	}
 	var all []levelRange
-	for in, r := range a.rangesFrom(first) {
+	for in, r := range a.allRanges() {
 		all = append(all, levelRange{in.Depth, r.Addr, r.Addr + uint64(r.Size)})
 	}
 	slices.SortFunc(all, func(x, y levelRange) int {
@@ -48,12 +47,12 @@ func (a *inliner) overlap(f *fn, first int) bool {
 	return false
 }
 
-// rangesFrom yields the ranges of the function's calls, which begin at first.
-func (a *inliner) rangesFrom(first int) iter.Seq2[*Inline, emit.Range] {
+// allRanges yields the ranges of the function's calls.
+func (a *inliner) allRanges() iter.Seq2[*Inline, emit.Range] {
 	return func(yield func(*Inline, emit.Range) bool) {
-		for i := first; i < len(a.calls); i++ {
+		for i := range a.calls {
 			in := &a.calls[i]
-			for _, r := range a.ranges[a.first+int(in.Ranges.From) : a.first+int(in.Ranges.To)] {
+			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
 				if !yield(in, r) {
 					return
 				}
@@ -64,9 +63,9 @@ func (a *inliner) rangesFrom(first int) iter.Seq2[*Inline, emit.Range] {
 
 // ascending tells whether the ranges of each depth come one behind the other: so
 // they do in most functions.
-func (a *inliner) ascending(first int) bool {
+func (a *inliner) ascending() bool {
 	a.last = a.last[:0]
-	for in, r := range a.rangesFrom(first) {
+	for in, r := range a.allRanges() {
 		for uint32(len(a.last)) <= in.Depth {
 			a.last = append(a.last, 0)
 		}
@@ -84,10 +83,10 @@ const maxMarked = 1 << 16
 
 // marked is overlap: it marks the bytes of f that the calls of each depth have,
 // and tells whether one of them was marked before.
-func (a *inliner) marked(f *fn, first int) bool {
+func (a *inliner) marked(f *fn) bool {
 	start, words := f.lo-a.d.bias, int(f.hi-f.lo+63)/64 // of the marks of one depth
 	a.marks = a.marks[:0]
-	for in, r := range a.rangesFrom(first) {
+	for in, r := range a.allRanges() {
 		from := int(in.Depth) * words
 		if need := from + words - len(a.marks); need > 0 {
 			a.marks = append(a.marks, make([]uint64, need)...)

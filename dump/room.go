@@ -1,0 +1,31 @@
+package dump
+
+// room is memory for slices that are made one after the other and kept. They lie
+// side by side in blocks: nothing is copied when one is done, or as others grow.
+type room[T any] struct {
+	free []T // empty; with the capacity that the block has left
+	next int // length of the next block
+}
+
+// Lengths of the first and the largest blocks.
+const (
+	firstBlock   = 1 << 8
+	largestBlock = 1 << 14
+)
+
+// keep returns s, which is what was appended to free. The rest of the block is free
+// then; where s outgrew it, that of another one.
+func (r *room[T]) keep(s []T) []T {
+	n := len(s)
+	if n == 0 {
+		return nil
+	}
+	if cap(s) != cap(r.free) {
+		r.next = min(max(2*r.next, firstBlock), largestBlock)
+		block := make([]T, n, max(n, r.next))
+		copy(block, s)
+		s = block
+	}
+	r.free = s[n:n]
+	return s[:n:n]
+}
