@@ -134,7 +134,7 @@ func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
 	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
 		x.nested = true
 	}
-	x.s.Inlines = append(x.s.Inlines, Inline{
+	x.s.Inlines = append(grown(x.s.Inlines), Inline{
 		Origin: origin, Depth: x.depth, CallFile: file, CallLine: line, Ranges: ranges, fn: uint32(x.fn),
 	})
 }

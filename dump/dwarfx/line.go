@@ -79,7 +79,9 @@ func (t *LineTable) flatten() {
 		return
 	}
 	slices.SortStableFunc(t.seqs, func(a, b lineSeq) int { return cmp.Compare(a.lo, b.lo) })
-	t.flat = t.flat[:0]
+	if t.flat = t.flat[:0]; cap(t.flat) < len(t.Rows) {
+		t.flat = make([]LineRow, 0, cap(t.Rows))
+	}
 	pos := uint64(0) // up to here the rows are taken
 	for _, s := range t.seqs {
 		if s.hi <= pos {
@@ -289,7 +291,7 @@ func (m *lineMachine) row() {
 			return
 		}
 	}
-	m.t.Rows = append(m.t.Rows, row)
+	m.t.Rows = append(grown(m.t.Rows), row)
 }
 
 // endRun closes the open run of rows at address end.

@@ -46,6 +46,17 @@ type Scan struct {
 	hops    hopTable
 }
 
+// grown is s with room for another element. It doubles: append adds a quarter to
+// a large slice, and each time all of the memory is another.
+func grown[T any](s []T) []T {
+	if len(s) < cap(s) {
+		return s
+	}
+	larger := make([]T, len(s), max(2*len(s), 64))
+	copy(larger, s)
+	return larger
+}
+
 // ScanUnit reads the functions of u into s, and with inlines their inlined
 // calls. Damage ends the unit: what came before it is in s, the located error
 // is returned.
