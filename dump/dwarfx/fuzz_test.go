@@ -285,6 +285,15 @@ func FuzzRanges(f *testing.F) {
 		if len(few) > 3 || !slices.Equal(few, got[:min(len(few), len(got))]) {
 			t.Fatalf("%#x with a budget of 3, %#x", few, got)
 		}
+		if e.addr == 8 && !big {
+			d.RngLists = append(slices.Clone(list), make([]byte, 16)...) // not too near to the end
+			budget, left := 8, 8
+			quick, ok := d.quickRngList(nil, u.LowPC, d.RngLists, &budget)
+			slow, err := d.anyRngList(nil, u, 0, &left)
+			if ok && (err != nil || !slices.Equal(quick, slow) || budget != left) {
+				t.Fatalf("quickly %#x, budget %d; else %#x, budget %d, %v", quick, budget, slow, left, err)
+			}
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"symkit/internal/wire"
@@ -10,7 +11,7 @@ import (
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
 	if lo < hi && d.code.Contains(lo) {
-		return append(dst, Range{lo, hi})
+		return append(grown(dst), Range{lo, hi})
 	}
 	return dst
 }
@@ -70,6 +71,82 @@ const (
 
 // appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
 func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
+	if u.AddrSize == 8 && !d.BigEndian && off < uint64(len(d.RngLists)) {
+		if out, ok := d.quickRngList(dst, u.LowPC, d.RngLists[off:], budget); ok {
+			return out, nil
+		}
+	}
+	return d.anyRngList(dst, u, off, budget)
+}
+
+// deadBase tells whether entries relative to a base describe discarded code: in a
+// large discarded section base + offset may lie in somebody else's code.
+func (d *Data) deadBase(base uint64, addrSize uint8) bool {
+	return tombstone(base, addrSize) || base == 0 && !d.code.Contains(0)
+}
+
+// quickRngList is anyRngList for what compilers write for 64-bit machines: nearly
+// all lists. It reports false where data begins with a list that has something
+// else, or is not as it should be.
+func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) (out []Range, ok bool) {
+	const longest = 1 + 8 + 3 // bytes of an entry
+	out = dst
+	dead, left := tombstone(base, 8), *budget
+	for at := 0; at+longest <= len(data) && left > 0; left-- {
+		kind := data[at]
+		at++
+		var lo, hi uint64
+		switch kind {
+		case rleEnd:
+			*budget = left
+			return out, true
+		case rleBaseAddress:
+			base = binary.LittleEndian.Uint64(data[at:])
+			dead = d.deadBase(base, 8)
+			at += 8
+			continue
+		case rleOffsetPair:
+			lo, at = shortLEB(data, at)
+			hi, at = shortLEB(data, at)
+			lo, hi = base+lo, base+hi
+			if dead {
+				lo = hi
+			}
+		case rleStartLength:
+			lo = binary.LittleEndian.Uint64(data[at:])
+			hi, at = shortLEB(data, at+8)
+			hi += lo
+		default:
+			return dst, false
+		}
+		if at < 0 {
+			break
+		}
+		out = d.appendRange(out, lo, hi)
+	}
+	return dst, false
+}
+
+// shortLEB reads the unsigned LEB128 at offset at of data, which has three bytes
+// there. It returns where that ends, below 0 if it is longer.
+func shortLEB(data []byte, at int) (v uint64, end int) {
+	if at < 0 {
+		return 0, at
+	}
+	b := data[at : at+3]
+	switch v = uint64(b[0]); {
+	case b[0] < 0x80:
+		return v, at + 1
+	case b[1] < 0x80:
+		return v&0x7f | uint64(b[1])<<7, at + 2
+	case b[2] < 0x80:
+		return v&0x7f | uint64(b[1]&0x7f)<<7 | uint64(b[2])<<14, at + 3
+	}
+	return 0, -1
+}
+
+// anyRngList is appendRngList for lists of any kind.
+func (d *Data) anyRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_rnglists", d.RngLists)
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)
@@ -97,9 +174,7 @@ func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]R
 			} else {
 				base = c.Uint(size)
 			}
-			// Decided on the base: in a large discarded section base + offset
-			// may lie in somebody else's code.
-			dead = tombstone(base, u.AddrSize) || base == 0 && !d.code.Contains(0)
+			dead = d.deadBase(base, u.AddrSize)
 			continue
 		case rleStartxEndx:
 			lo, hi = addrx(), addrx()

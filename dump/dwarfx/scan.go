@@ -73,7 +73,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	x := scanner{d: d, u: u, t: table, h: &s.hops, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
-	x.entries = maxEntries(u)
+	x.entries, x.deepest = maxEntries(u), limits.DIEDepth.Int()
 	x.run()
 	x.finish()
 	if x.c.Err() != nil {
@@ -108,6 +108,7 @@ type scanner struct {
 	inlines bool
 	nested  bool  // an inner function's calls came between an outer one's
 	entries int   // range list entries that may still be read
+	deepest int   // DIEs may lie one in the other
 	err     error // the first damage that did not end the unit
 	last    rangeList
 
@@ -137,7 +138,7 @@ func (x *scanner) run() {
 		if x.inlines && x.fn >= 0 {
 			m = modeInside
 		}
-		if !x.pass(m, limits.DIEDepth.Int()-x.open) {
+		if !x.pass(m, x.deepest-x.open) {
 			x.step()
 		}
 	}
@@ -158,7 +159,7 @@ func (x *scanner) step() {
 // enter opens the children of the DIE at offset at, for which the state fn and
 // depth holds.
 func (x *scanner) enter(fn int32, depth uint32, at int) {
-	if x.open+x.levels >= limits.DIEDepth.Int() {
+	if x.open+x.levels >= x.deepest {
 		x.c.Fail(at, limits.DIEDepth.Exceeded(0))
 	}
 	if fn != x.fn || depth != x.depth {
