@@ -62,6 +62,8 @@ type cieResult struct {
 	err error
 }
 
+func newDecoder(s *Section) decoder { return decoder{sec: s, cies: map[uint64]cieResult{}} }
+
 // cie returns the CIE at section offset off.
 func (d *decoder) cie(off uint64) (*CIE, error) {
 	if d.last.off == off && d.last.cie != nil {

@@ -8,7 +8,7 @@ var (
 	ErrAddrSize = errors.New("unknown address size")
 	// ErrCIEPointer: an FDE whose CIE pointer leads to no CIE.
 	ErrCIEPointer = errors.New("CIE pointer leads to no CIE")
-	// ErrNoFDE: FDEAt was given the offset of something else.
+	// ErrNoFDE: a Reader was given the offset of something else.
 	ErrNoFDE = errors.New("no FDE at this offset")
 	// ErrVersion: a CIE version other than 1, 3 and 4.
 	ErrVersion = errors.New("unknown CIE version")

@@ -310,13 +310,14 @@ func checkSection(t *testing.T, s *Section) {
 			t.Fatalf("error without a place: %v", err)
 		}
 	}
+	r := s.NewReader()
 	for f, err := range s.FDEs() {
 		if err != nil {
 			checkErr(err)
 			continue
 		}
-		if again, err := s.FDEAt(f.Offset); err != nil || again.Begin != f.Begin || again.End != f.End {
-			t.Fatalf("FDEAt(%#x) differs: %v", f.Offset, err)
+		if again, err := r.FDE(f.Offset); err != nil || again.Begin != f.Begin || again.End != f.End {
+			t.Fatalf("FDE(%#x) differs: %v", f.Offset, err)
 		}
 		text.Reset()
 		text.Begin(f.CIE.RA)

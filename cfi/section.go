@@ -62,11 +62,8 @@ type Section struct {
 // was not last.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
-		d := decoder{sec: s, cies: map[uint64]cieResult{}}
-		c := s.cursor()
-		if !validAddrSize(s.AddrSize) {
-			c.Fail(0, ErrAddrSize)
-		}
+		d := newDecoder(s)
+		c := s.entries()
 		for c.Len() > 0 {
 			e := s.entry(&c)
 			switch {
@@ -87,27 +84,6 @@ func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	}
 }
 
-// FDEAt reads the FDE at offset off of the section, and its CIE. An index of
-// FDEs keeps FDE.Offset and comes back here.
-func (s *Section) FDEAt(off uint64) (FDE, error) {
-	d := decoder{sec: s, cies: map[uint64]cieResult{}}
-	c := s.cursor()
-	if !validAddrSize(s.AddrSize) {
-		c.Fail(0, ErrAddrSize)
-	}
-	c.Seek(off)
-	e := s.entry(&c)
-	switch {
-	case c.Err() != nil:
-		return FDE{}, c.Err()
-	case e.body.Err() != nil:
-		return FDE{}, e.body.Err()
-	case e.kind != entryFDE:
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrNoFDE}
-	}
-	return d.fde(&e)
-}
-
 func (s *Section) name() string {
 	if s.Name != "" {
 		return s.Name
@@ -117,6 +93,16 @@ func (s *Section) name() string {
 
 func (s *Section) cursor() wire.Cursor {
 	return wire.New(s.name(), s.Data, s.BigEndian)
+}
+
+// entries is the cursor that CIEs and FDEs are read with. It has failed if
+// nothing can be.
+func (s *Section) entries() wire.Cursor {
+	c := s.cursor()
+	if !validAddrSize(s.AddrSize) {
+		c.Fail(0, ErrAddrSize)
+	}
+	return c
 }
 
 func validAddrSize(n int) bool { return n == 2 || n == 4 || n == 8 }

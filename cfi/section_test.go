@@ -332,11 +332,11 @@ func TestSetLocEncoded(t *testing.T) {
 	}
 }
 
-// FDEAt of a damaged FDE.
-func TestFDEAtDamaged(t *testing.T) {
+// A Reader of a damaged FDE.
+func TestReaderDamaged(t *testing.T) {
 	b := newBuild(EHFrame)
 	b.Data = append(b.Data, 2, 0, 0, 0, 9, 9)
-	_, err := b.FDEAt(0)
+	_, err := b.NewReader().FDE(0)
 	wantError(t, err, wire.ErrTruncated, 4)
 }
 
@@ -382,15 +382,15 @@ func TestAddressesOf32Bits(t *testing.T) {
 	wantLines(t, dump(&b.Section), fmt.Sprintf("%x-%x r7+8 16=c-8", pc, pc+16))
 }
 
-func TestFDEAtErrors(t *testing.T) {
+func TestReaderErrors(t *testing.T) {
 	b := oneFDE(usualCIE, "")
 	for off, want := range map[uint64]error{0: ErrNoFDE, 1 << 40: wire.ErrOffset, uint64(len(b.Data)): wire.ErrTruncated} {
-		if _, err := b.FDEAt(off); !errors.Is(err, want) {
-			t.Errorf("FDEAt(%#x): %v, want %v", off, err, want)
+		if _, err := b.NewReader().FDE(off); !errors.Is(err, want) {
+			t.Errorf("FDE(%#x): %v, want %v", off, err, want)
 		}
 	}
 	b.AddrSize = 3
-	_, err := b.FDEAt(0)
+	_, err := b.NewReader().FDE(0)
 	wantError(t, err, ErrAddrSize, 0)
 	for _, err := range b.FDEs() {
 		wantError(t, err, ErrAddrSize, 0)

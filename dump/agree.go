@@ -7,7 +7,7 @@ import (
 
 // compare counts how the rules of DWARF, in row, and of SFrame, in other, agree
 // for the PCs of row, which both describe.
-func (m *merger) compare(f *frame, row, other *cfi.Row) {
+func (m *merger) compare(row, other *cfi.Row) {
 	a := &m.agreement
 	n := row.End - row.Begin
 	a.Both += n
@@ -17,7 +17,7 @@ func (m *merger) compare(f *frame, row, other *cfi.Row) {
 		a.Agree += n - p.differ(row.Begin, row.End, other.CFA)
 		return
 	}
-	ra := f.fde.CIE.RA
+	ra := m.fde.CIE.RA
 	switch {
 	case !same(cfa, normal(other, other.CFA)) && other.Rule(m.ra).Kind != cfi.KindUndefined:
 		a.CFA += n

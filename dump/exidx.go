@@ -12,7 +12,7 @@ const armRA = 14
 
 // listExidx returns the rows of ARM's exception index table whose code is in
 // the file. Each holds for a whole function.
-func (d *dumper) listExidx() (frames []frame) {
+func (d *dumper) listExidx(t *frameTable) (frames []frame) {
 	f := d.img.Main
 	index := f.Section(".ARM.exidx")
 	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
@@ -24,26 +24,21 @@ func (d *dumper) listExidx() (frames []frame) {
 	}
 	var err error
 	x.Index, err = index.Data()
-	d.loss(err)
+	t.lost.add(err)
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
 		x.TableAddr = table.Addr
 		x.Table, err = table.Data()
-		d.loss(err)
+		t.lost.add(err)
 	}
 	for row, err := range x.Rows() {
-		switch {
-		case err != nil:
-			d.loss(fmt.Errorf("%s: %w", f.Path(), err))
-		case row.Begin >= row.End:
-		case !d.code.Contains(row.Begin):
-			d.m.Stats.OutsideCode++
-		case row.Begin < d.bias:
-			d.m.Stats.BelowLoad++
-		default:
+		if err != nil {
+			t.lost.add(fmt.Errorf("%s: %w", f.Path(), err))
+		} else if row.Begin < row.End && d.holdsCode(t, row.Begin) {
 			kept := *row
 			kept.Regs = slices.Clone(row.Regs)
 			kept.End = min(row.End, d.code.EndOf(row.Begin))
-			frames = append(frames, frame{lo: kept.Begin, hi: kept.End, exidx: &kept})
+			frames = append(frames, frame{kept.Begin, kept.End, uint64(len(t.exidx)), fromExidx})
+			t.exidx = append(t.exidx, kept)
 		}
 	}
 	return frames
@@ -51,7 +46,7 @@ func (d *dumper) listExidx() (frames []frame) {
 
 // exidx writes the row of f.
 func (m *merger) exidx(f *frame) {
-	row := *f.exidx
+	row := m.t.exidx[f.at]
 	row.Begin, row.End = max(row.Begin, f.lo), min(row.End, f.hi)
 	m.text.Begin(armRA)
 	m.text.Add(&row)

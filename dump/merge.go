@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/dump/dwarfx"
 	"symkit/sframe"
 )
 
@@ -34,13 +35,14 @@ func (a *Agreement) add(b *Agreement) {
 // both describe a PC, DWARF's row is written, since it knows all registers;
 // unless it cannot be expressed.
 type merger struct {
-	d         *dumper
-	text      *cfi.Text
-	second    []frame // SFrame's
-	agreement Agreement
-	stats     cfi.Stats
-	errs      []error
+	t       *frameTable
+	bias    uint64 // as in dumper
+	text    *cfi.Text
+	readers [2]*cfi.Reader // of frameTable.dwarf
+	frameText
 
+	fde     cfi.FDE       // of DWARF, under way
+	second  sframe.FDE    // read last
 	rows    []cfi.Row     // of SFrame, in the frame under way
 	regs    []cfi.RegRule // of rows
 	fp      cfi.Reg
@@ -48,43 +50,58 @@ type merger struct {
 	current source  // of the record under way
 }
 
-type source uint8
-
-const (
-	fromDWARF source = iota
-	fromSFrame
-)
-
-func newMerger(d *dumper, second []frame) *merger {
-	m := &merger{d: d, text: cfi.NewText(d.arch), second: second}
+func newMerger(d *dumper, t *frameTable) *merger {
+	m := &merger{t: t, bias: d.bias, text: cfi.NewText(d.arch)}
 	m.text.BigEndian = d.img.Main.BigEndian
-	if len(second) > 0 {
-		abi := second[0].sframe.Chunk().ABI
+	for i, s := range t.dwarf {
+		if s != nil {
+			m.readers[i] = s.NewReader()
+		}
+	}
+	if t.sframe != nil && len(t.sframe.Chunks) > 0 {
+		abi := t.sframe.Chunks[0].ABI
 		m.fp, m.ra = abi.FP(), abi.RA()
 	}
 	return m
 }
 
-// reset starts the counts anew.
+// reset starts a run of frames.
 func (m *merger) reset() {
-	m.agreement, m.text.Stats, m.text.ByPC = Agreement{}, cfi.Stats{}, cfi.MaxByPC
+	m.frameText, m.text.Stats, m.text.ByPC = frameText{}, cfi.Stats{}, cfi.MaxByPC
 }
 
 // frame makes the records of f.
 func (m *merger) frame(f *frame) {
 	m.text.Reset()
-	if f.exidx != nil {
+	switch f.source {
+	case fromExidx:
 		m.exidx(f)
-		return
+	case fromSFrame:
+		m.readSecond(f)
+		if m.second.Signal {
+			m.isSignal(f)
+		}
+		m.only(m.rows)
+	default:
+		m.readSecond(f)
+		m.dwarf(f)
 	}
-	m.readSecond(f)
-	if f.fde == nil {
+}
+
+// dwarf makes the records of f, which is DWARF's.
+func (m *merger) dwarf(f *frame) {
+	var err error
+	if m.fde, err = m.readers[f.source].FDE(f.at); err != nil {
+		m.errs = append(m.errs, err)
 		m.only(m.rows)
 		return
 	}
-	m.begin(fromDWARF, f)
+	if m.fde.CIE.Signal {
+		m.isSignal(f)
+	}
+	m.begin(fromDWARF)
 	end := f.lo
-	for row, err := range f.fde.Rows() {
+	for row, err := range m.fde.Rows() {
 		if err != nil {
 			m.errs = append(m.errs, err)
 			break
@@ -92,7 +109,7 @@ func (m *merger) frame(f *frame) {
 		row.Begin, row.End = max(row.Begin, f.lo), min(row.End, f.hi)
 		if row.Begin < row.End {
 			end = row.End
-			m.row(f, row)
+			m.row(row)
 		}
 	}
 	// What damage took, SFrame may still have.
@@ -105,11 +122,16 @@ func (m *merger) frame(f *frame) {
 	}
 }
 
+// isSignal notes that f is what a signal's delivery makes.
+func (m *merger) isSignal(f *frame) {
+	m.signal = append(m.signal, dwarfx.Range{Lo: f.lo - m.bias, Hi: f.hi - m.bias})
+}
+
 // begin makes the next row start a range, of another source.
-func (m *merger) begin(s source, f *frame) {
+func (m *merger) begin(s source) {
 	m.current = s
 	if s == fromDWARF {
-		m.text.Begin(f.fde.CIE.RA)
+		m.text.Begin(m.fde.CIE.RA)
 	} else {
 		m.text.Begin(m.ra)
 	}
@@ -117,7 +139,7 @@ func (m *merger) begin(s source, f *frame) {
 
 // only writes rows of SFrame that DWARF has nothing for.
 func (m *merger) only(rows []cfi.Row) {
-	m.begin(fromSFrame, nil)
+	m.begin(fromSFrame)
 	for i := range rows {
 		m.agreement.SFrameOnly += rows[i].End - rows[i].Begin
 		m.text.Add(&rows[i])
@@ -127,33 +149,43 @@ func (m *merger) only(rows []cfi.Row) {
 // readSecond copies the SFrame rows in [f.lo, f.hi).
 func (m *merger) readSecond(f *frame) {
 	m.rows, m.regs = m.rows[:0], m.regs[:0]
-	i, _ := slices.BinarySearchFunc(m.second, f.lo, func(s frame, lo uint64) int {
+	second := m.t.second
+	i, _ := slices.BinarySearchFunc(second, f.lo, func(s frame, lo uint64) int {
 		if s.hi <= lo {
 			return -1
 		}
 		return 1
 	})
-	for ; i < len(m.second) && m.second[i].lo < f.hi; i++ {
-		s := &m.second[i]
-		fde := *s.sframe // its rows need storage of their own
-		for row, err := range fde.Rows() {
-			if err != nil {
-				m.errs = append(m.errs, err)
-				break
-			}
-			row.Begin, row.End = max(row.Begin, f.lo, s.lo), min(row.End, f.hi, s.hi)
-			if row.Begin >= row.End {
-				continue
-			}
-			from := len(m.regs)
-			m.regs = append(m.regs, row.Regs...)
-			kept := *row
-			kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
-			if e := fde.Current(); e.Outermost() {
-				kept.CFA = entryCFA(fde.Chunk().ABI)
-			}
-			m.rows = append(m.rows, kept)
+	for ; i < len(second) && second[i].lo < f.hi; i++ {
+		m.readRows(max(f.lo, second[i].lo), min(f.hi, second[i].hi), second[i].at)
+	}
+}
+
+// readRows copies the rows in [lo, hi) of the SFrame FDE at a place.
+func (m *merger) readRows(lo, hi, at uint64) {
+	chunk := &m.t.sframe.Chunks[at>>32]
+	var err error
+	if m.second, err = chunk.FDE(int(uint32(at))); err != nil {
+		m.errs = append(m.errs, err)
+		return
+	}
+	for row, err := range m.second.Rows() {
+		if err != nil {
+			m.errs = append(m.errs, err)
+			break
 		}
+		row.Begin, row.End = max(row.Begin, lo), min(row.End, hi)
+		if row.Begin >= row.End {
+			continue
+		}
+		from := len(m.regs)
+		m.regs = append(m.regs, row.Regs...)
+		kept := *row
+		kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
+		if e := m.second.Current(); e.Outermost() {
+			kept.CFA = entryCFA(chunk.ABI)
+		}
+		m.rows = append(m.rows, kept)
 	}
 }
 
@@ -171,7 +203,7 @@ func entryCFA(abi sframe.ABI) cfi.Rule {
 }
 
 // row writes a row of DWARF, cut where SFrame's rows begin and end.
-func (m *merger) row(f *frame, row *cfi.Row) {
+func (m *merger) row(row *cfi.Row) {
 	for end := row.End; row.Begin < end; row.Begin = row.End {
 		row.End = end
 		for len(m.rows) > 0 && m.rows[0].End <= row.Begin {
@@ -179,31 +211,31 @@ func (m *merger) row(f *frame, row *cfi.Row) {
 		}
 		if len(m.rows) == 0 || m.rows[0].Begin >= end {
 			m.agreement.DWARFOnly += end - row.Begin
-			m.add(f, row, fromDWARF)
+			m.add(row, fromDWARF)
 			continue
 		}
 		other := m.rows[0]
 		if other.Begin > row.Begin {
 			row.End = other.Begin
 			m.agreement.DWARFOnly += row.End - row.Begin
-			m.add(f, row, fromDWARF)
+			m.add(row, fromDWARF)
 			continue
 		}
 		row.End = min(end, other.End)
-		m.compare(f, row, &other)
-		if m.text.Expressible(f.fde.CIE.RA, row) {
-			m.add(f, row, fromDWARF)
+		m.compare(row, &other)
+		if m.text.Expressible(m.fde.CIE.RA, row) {
+			m.add(row, fromDWARF)
 			continue
 		}
 		other.Begin, other.End = row.Begin, row.End
 		m.agreement.Replaced += row.End - row.Begin
-		m.add(f, &other, fromSFrame)
+		m.add(&other, fromSFrame)
 	}
 }
 
-func (m *merger) add(f *frame, row *cfi.Row, s source) {
+func (m *merger) add(row *cfi.Row, s source) {
 	if s != m.current {
-		m.begin(s, f)
+		m.begin(s)
 	}
 	m.text.Add(row)
 }

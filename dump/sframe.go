@@ -25,7 +25,7 @@ const (
 )
 
 // listSFrame returns the SFrame FDEs whose code is in the file.
-func (d *dumper) listSFrame() (frames []frame) {
+func (d *dumper) listSFrame(t *frameTable) (frames []frame) {
 	sec := d.img.Section(".sframe")
 	if sec == nil {
 		return nil
@@ -33,35 +33,31 @@ func (d *dumper) listSFrame() (frames []frame) {
 	path := sec.File().Path()
 	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
 	if !ok {
-		d.loss(fmt.Errorf("%s: %w", path, &wire.Error{Section: ".sframe", Err: errNoSFrame}))
+		t.lost.add(fmt.Errorf("%s: %w", path, &wire.Error{Section: ".sframe", Err: errNoSFrame}))
 		return nil
 	}
 	data, err := sec.Data()
 	if err != nil {
-		d.loss(err)
+		t.lost.add(err)
 		return nil
 	}
 	s, err := sframe.Parse(data, sframe.Options{
 		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0,
 	})
 	if err != nil {
-		d.loss(fmt.Errorf("%s: %w", path, err))
+		t.lost.add(fmt.Errorf("%s: %w", path, err))
 	}
 	if s == nil {
 		return nil
 	}
-	for fde, err := range s.FDEs() {
-		switch {
-		case err != nil:
-			d.loss(fmt.Errorf("%s: %w", path, err))
-		case fde.Size == 0:
-		case !d.code.Contains(fde.Start):
-			d.m.Stats.OutsideCode++
-		case fde.Start < d.bias:
-			d.m.Stats.BelowLoad++
-		default:
-			own := *fde
-			frames = append(frames, frame{lo: own.Start, hi: own.End(), sframe: &own})
+	t.sframe = s
+	for i := range s.Chunks {
+		for fde, err := range s.Chunks[i].FDEs() {
+			if err != nil {
+				t.lost.add(fmt.Errorf("%s: %w", path, err))
+			} else if fde.Size > 0 && d.holdsCode(t, fde.Start) {
+				frames = append(frames, frame{fde.Start, fde.End(), sframeAt(i, fde.Index), fromSFrame})
+			}
 		}
 	}
 	return frames

@@ -58,6 +58,32 @@ func (d *dumper) loss(err error) {
 	}
 }
 
+// lossList is what Stats has of losses, for work whose losses are recorded
+// later than it is done.
+type lossList struct {
+	count int
+	first []error
+}
+
+// add records damage; nil is none.
+func (l *lossList) add(err error) {
+	if err == nil {
+		return
+	}
+	l.count++
+	if len(l.first) < maxLosses {
+		l.first = append(l.first, err)
+	}
+}
+
+// losses records what l has.
+func (d *dumper) losses(l *lossList) {
+	for _, err := range l.first {
+		d.loss(err)
+	}
+	d.m.Stats.LossCount += l.count - len(l.first)
+}
+
 // dwarfLoss records damage in a section of the file with the DWARF.
 func (d *dumper) dwarfLoss(err error) {
 	if err != nil {

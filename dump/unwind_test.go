@@ -1,8 +1,13 @@
 package dump
 
 import (
+	"context"
+	"os"
 	"slices"
 	"testing"
+
+	"symkit/cfi"
+	"symkit/elfx"
 )
 
 // span is [lo, hi).
@@ -49,4 +54,35 @@ func TestUnion(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
+}
+
+// BenchmarkUnwind is the stage for SYMKIT_BENCH, a file, on one goroutine: list
+// without the text, text without the list.
+func BenchmarkUnwind(b *testing.B) {
+	path := os.Getenv("SYMKIT_BENCH")
+	if path == "" {
+		b.Skip("SYMKIT_BENCH is not set")
+	}
+	img, err := elfx.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer img.Close()
+	d := &dumper{ctx: context.Background(), img: &elfx.Image{Main: img}, opt: Options{Jobs: 1}, m: &Module{}}
+	d.arch, d.bias, d.code = cfi.ArchOf(img.Machine, img.Class), img.LoadAddress(), codeMap(img)
+	t := d.listFrames()
+	b.Run("list", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			t = d.listFrames()
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := d.writeFrames(t); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -1,0 +1,28 @@
+package cfi
+
+import "symkit/internal/wire"
+
+// Reader reads FDEs of a section in any order, by their offsets: an index of
+// FDEs need not keep more than FDE.Offset. It keeps the CIEs that it has met.
+// A Reader is for one goroutine.
+type Reader struct{ d decoder }
+
+// NewReader returns a Reader of s.
+func (s *Section) NewReader() *Reader { return &Reader{newDecoder(s)} }
+
+// FDE reads the FDE at offset off of the section.
+func (r *Reader) FDE(off uint64) (FDE, error) {
+	s := r.d.sec
+	c := s.entries()
+	c.Seek(off)
+	e := s.entry(&c)
+	switch {
+	case c.Err() != nil:
+		return FDE{}, c.Err()
+	case e.body.Err() != nil:
+		return FDE{}, e.body.Err()
+	case e.kind != entryFDE:
+		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrNoFDE}
+	}
+	return r.d.fde(&e)
+}

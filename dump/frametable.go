@@ -1,0 +1,193 @@
+package dump
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/internal/wire"
+	"symkit/sframe"
+)
+
+// frame is code, [lo, hi) as virtual addresses, and where the table is that
+// holds for it. There are many, so a frame is small and has no pointers: what it
+// refers to is read once more for its text.
+type frame struct {
+	lo, hi uint64
+	at     uint64 // in the source
+	source source
+}
+
+// source is where a frame is from.
+type source uint8
+
+const (
+	// fromDWARF and the next are frameTable.dwarf; at is the offset of the FDE.
+	fromDWARF  source = 0
+	fromSFrame source = 2 // at is sframeAt
+	fromExidx  source = 3 // at is an index of frameTable.exidx
+)
+
+// sframeAt is how a frame refers to an FDE of SFrame.
+func sframeAt(chunk, index int) uint64 { return uint64(chunk)<<32 | uint64(index) }
+
+// frameTable is what the files tell about unwinding: the FDEs of all sources,
+// not read any further than to where their code lies.
+type frameTable struct {
+	frames []frame // disjoint, by address
+	second []frame // those of SFrame, likewise, with which those of DWARF are compared
+
+	dwarf  [2]*cfi.Section // of two that describe a PC the first holds; or nil
+	sframe *sframe.Section // or nil
+	exidx  []cfi.Row
+
+	lost                   lossList
+	outsideCode, belowLoad int // as in Stats
+}
+
+// listFrames lists all FDEs. It needs nothing that other stages make, and
+// changes nothing: what it meets is in the table.
+func (d *dumper) listFrames() *frameTable {
+	t := &frameTable{}
+	if d.opt.SFrame != SFrameOnly {
+		d.frameSections(t)
+		for i, s := range t.dwarf {
+			if s != nil {
+				t.frames = union(t.frames, disjoint(d.listFDEs(t, s, source(i))))
+			}
+		}
+	}
+	if d.opt.SFrame != SFrameOff {
+		t.second = disjoint(d.listSFrame(t))
+	}
+	t.frames = union(t.frames, t.second)
+	t.frames = union(t.frames, disjoint(d.listExidx(t)))
+	return t
+}
+
+// frameSections finds the sections with call frame information. .eh_frame is
+// what exceptions run on, so it comes first.
+func (d *dumper) frameSections(t *frameTable) {
+	for i, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
+		sec := d.img.Section(kind.String())
+		if sec == nil {
+			continue
+		}
+		data, err := sec.Data()
+		if err != nil {
+			t.lost.add(err)
+			continue
+		}
+		f := sec.File()
+		s := &cfi.Section{
+			Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(),
+			BigEndian: f.BigEndian, Machine: f.Machine,
+			Deref: d.deref,
+		}
+		if text := d.img.Main.Section(".text"); text != nil {
+			s.TextBase = text.Addr
+		}
+		if got := d.img.Main.Section(".got"); got != nil {
+			s.DataBase = got.Addr
+		}
+		t.dwarf[i] = s
+	}
+}
+
+// deref reads the word at a virtual address from the file, for indirect
+// pointers; one that the dynamic linker fills in reads as the file has it.
+func (d *dumper) deref(addr uint64) (uint64, bool) {
+	f := d.img.Main
+	b := f.BytesAt(addr, uint64(f.AddrSize()))
+	if b == nil {
+		return 0, false
+	}
+	c := wire.New("", b, f.BigEndian)
+	return c.Uint(f.AddrSize()), true
+}
+
+// usualFDE is how many bytes an FDE takes in an .eh_frame, with its share of the
+// CIEs, at least as long as there are no tiny ones.
+const usualFDE = 32
+
+// listFDEs returns the FDEs of s whose code is in the file.
+func (d *dumper) listFDEs(t *frameTable, s *cfi.Section, from source) []frame {
+	frames := make([]frame, 0, len(s.Data)/usualFDE)
+	for fde, err := range s.FDEs() {
+		if err != nil {
+			t.lost.add(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
+		} else if fde.Begin < fde.End && d.holdsCode(t, fde.Begin) {
+			frames = append(frames, frame{fde.Begin, fde.End, fde.Offset, from})
+		}
+	}
+	return frames
+}
+
+// holdsCode tells whether addr, where an FDE begins, is code that can be
+// written; else t counts it.
+func (d *dumper) holdsCode(t *frameTable, addr uint64) bool {
+	switch {
+	case !d.code.Contains(addr):
+		t.outsideCode++
+	case addr < d.bias:
+		t.belowLoad++
+	default:
+		return true
+	}
+	return false
+}
+
+// disjoint sorts the frames of one section by address and clips them so that
+// none overlap: of two, the one that begins first holds, or comes first in the
+// section.
+func disjoint(frames []frame) []frame {
+	slices.SortFunc(frames, func(a, b frame) int {
+		if a.lo != b.lo {
+			return cmp.Compare(a.lo, b.lo)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	out := frames[:0]
+	pos := uint64(0)
+	for _, f := range frames {
+		if f.hi > pos {
+			f.lo = max(f.lo, pos)
+			pos = f.hi
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// union adds to a what b has for other PCs. Each is disjoint, and so is the
+// result, which may be a or b.
+func union(a, b []frame) []frame {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	out := slices.Clone(a)
+	i := 0 // the first of a that ends above what of b is left
+	for _, f := range b {
+		for i < len(a) && a[i].hi <= f.lo {
+			i++
+		}
+		for k := i; f.lo < f.hi; k++ {
+			if k == len(a) || a[k].lo >= f.hi {
+				out = append(out, f)
+				break
+			}
+			if f.lo < a[k].lo {
+				piece := f
+				piece.hi = a[k].lo
+				out = append(out, piece)
+			}
+			f.lo = a[k].hi
+		}
+	}
+	slices.SortFunc(out, func(a, b frame) int { return cmp.Compare(a.lo, b.lo) })
+	return out
+}
