@@ -12,8 +12,8 @@ const (
 	// maxRules bounds the registers with a rule at one PC: twice what a signal
 	// trampoline saves on the machine with the most registers, ppc64.
 	maxRules = 256
-	// maxStates bounds the nesting of DW_CFA_remember_state.
-	maxStates = 256
+	// maxSaved bounds the nesting of DW_CFA_remember_state.
+	maxSaved = 256
 	// raSignState is AArch64's pseudo register RA_SIGN_STATE.
 	raSignState = 34
 )

@@ -174,7 +174,7 @@ func TestInstructionErrors(t *testing.T) {
 		{"backwards", "advance_loc 4; set_loc 0x1003", "", ErrBackwards, 1, []string{first}},
 		{"set_loc beyond", "set_loc 0x1101", "", ErrBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
 		{"empty state stack", "advance_loc 4; restore_state", "", ErrStateStack, 1, []string{first}},
-		{"full state stack", strings.Repeat("remember_state;", maxStates+1), "", ErrStateStack, maxStates, nil},
+		{"full state stack", strings.Repeat("remember_state;", maxSaved+1), "", ErrStateStack, maxSaved, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBuild(DebugFrame)
@@ -303,7 +303,7 @@ func checkSection(t *testing.T, s *Section) {
 	if arch == nil {
 		arch = &x86_64
 	}
-	text := NewText(arch)
+	text, slow := NewText(arch), forgetful(arch)
 	checkErr := func(err error) {
 		e, ok := err.(*wire.Error)
 		if !ok || e.Offset < 0 || e.Offset > len(s.Data) {
@@ -319,8 +319,10 @@ func checkSection(t *testing.T, s *Section) {
 		if again, err := r.FDE(f.Offset); err != nil || again.Begin != f.Begin || again.End != f.End {
 			t.Fatalf("FDE(%#x) differs: %v", f.Offset, err)
 		}
-		text.Reset()
-		text.Begin(f.CIE.RA)
+		for _, x := range []*Text{text, slow} {
+			x.Reset()
+			x.Begin(f.CIE.RA)
+		}
 		last, failed := f.Begin, false
 		for row, err := range f.Rows() {
 			if failed {
@@ -334,11 +336,16 @@ func checkSection(t *testing.T, s *Section) {
 			checkRow(t, row, last, f.End)
 			last = row.End
 			text.Add(row)
+			slow.Add(row)
 		}
 		if !failed && last != f.End {
 			t.Fatalf("rows end at %#x, FDE at %#x", last, f.End)
 		}
 		checkText(t, text, f.Begin, f.End)
+		wantLines(t, linesOf(text, 0), linesOf(slow, 0)...)
+		if text.Stats != slow.Stats {
+			t.Fatalf("%v with a phrasebook, %v without", text.Stats, slow.Stats)
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func (m *machine) restore(r Reg) {
 }
 
 func (m *machine) remember() {
-	if len(m.saved) == maxStates {
+	if len(m.saved) == maxSaved {
 		m.c.Fail(m.at, ErrStateStack)
 		return
 	}

@@ -8,6 +8,9 @@ type Record struct {
 	Addr, Size uint64
 	// Rules aliases the Text's buffer and is valid until its Reset.
 	Rules []byte
+	// Number, unless it is 0, is that of the rules: whatever record of the same
+	// Text has it has the same rules. Numbers are small.
+	Number int
 }
 
 // Init tells an INIT record from a later row.
@@ -37,7 +40,9 @@ type Text struct {
 	end  uint64
 	init int // its index in recs
 
-	prev    Row // the last row, with Regs of its own
+	book    phrasebook
+	state   uint32 // of the last row in book, or 0
+	prev    Row    // the last row, with Regs of its own; out of date where state is not 0
 	changes []change
 	recs    []record
 	buf     []byte
@@ -47,7 +52,8 @@ type Text struct {
 
 type record struct {
 	addr, size uint64
-	from, upto int
+	from, upto int // of buf
+	number     int // in book, or 0; then from and upto are of its text
 }
 
 // change is a register whose rule has to be written.
@@ -83,37 +89,76 @@ func (t *Text) Add(row *Row) {
 	if row.Begin >= row.End {
 		return
 	}
-	if t.open && row.Begin != t.end {
-		t.open = false
+	t.open = t.open && row.Begin == t.end
+	last := uint32(0)
+	if t.open {
+		last = t.state
 	}
+	hash, usual := t.book.hash(row, t.ra)
+	known := usual && (last > 0 || !t.open)
+	if known {
+		if n := t.book.find(hash, last, row, t.ra); n > 0 {
+			said := &t.book.phrases[n]
+			t.record(row, int(said.from), int(said.upto), n)
+			t.state = said.next
+			return
+		}
+	}
+	if last > 0 {
+		t.book.load(&t.prev, last)
+	}
+	from, stats := len(t.buf), t.Stats
+	t.state = 0
+	if !t.say(row) {
+		return
+	}
+	number := 0
+	if usual {
+		t.state = t.book.state(hash, row, t.ra)
+	}
+	if known && t.state > 0 && t.Stats == stats {
+		number = t.book.learn(hash, last, t.state, t.buf[from:])
+	}
+	if number > 0 {
+		said := &t.book.phrases[number]
+		t.record(row, int(said.from), int(said.upto), number)
+	} else {
+		t.record(row, from, len(t.buf), 0)
+	}
+	t.prev.CFA, t.prev.Exprs = row.CFA, row.Exprs
+	t.prev.Regs = append(t.prev.Regs[:0], row.Regs...)
+}
+
+// say appends the text of row, for one record. It is false where there is none,
+// or where the row became several records.
+func (t *Text) say(row *Row) bool {
 	from, stats := len(t.buf), t.Stats
 	t.needPC = false
 	why := t.rules(row)
 	if t.needPC {
 		t.buf, t.Stats = t.buf[:from], stats
 		if t.byPC(row) {
-			return
+			return false
 		}
 		why = t.rules(row)
 	}
 	if why != expressed {
 		t.Stats[why]++
 		t.buf, t.open = t.buf[:from], false
-		return
+		return false
 	}
-	t.record(row, from)
-	t.prev.CFA, t.prev.Exprs = row.CFA, row.Exprs
-	t.prev.Regs = append(t.prev.Regs[:0], row.Regs...)
+	return true
 }
 
-// record closes the line that starts at from in the buffer.
-func (t *Text) record(row *Row, from int) {
+// record makes the record of row, whose text is that with a number in book, or
+// buf[from:upto].
+func (t *Text) record(row *Row, from, upto, number int) {
 	switch {
 	case !t.open:
 		t.init = len(t.recs)
-		t.recs = append(t.recs, record{row.Begin, row.End - row.Begin, from, len(t.buf)})
-	case len(t.buf) > from:
-		t.recs = append(t.recs, record{row.Begin, 0, from, len(t.buf)})
+		t.recs = append(t.recs, record{row.Begin, row.End - row.Begin, from, upto, number})
+	case upto > from:
+		t.recs = append(t.recs, record{row.Begin, 0, from, upto, number})
 	}
 	t.open, t.end = true, row.End
 	t.recs[t.init].size = row.End - t.recs[t.init].addr
@@ -125,7 +170,11 @@ func (t *Text) Len() int { return len(t.recs) }
 // Record returns record i.
 func (t *Text) Record(i int) Record {
 	r := &t.recs[i]
-	return Record{r.addr, r.size, t.buf[r.from:r.upto:r.upto]}
+	buf := t.buf
+	if r.number > 0 {
+		buf = t.book.text
+	}
+	return Record{r.addr, r.size, buf[r.from:r.upto:r.upto], r.number}
 }
 
 // Expressible tells whether records can cover row's PCs: whether its CFA and

@@ -5,6 +5,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
+	"symkit/emit"
 	"symkit/sframe"
 )
 
@@ -39,6 +40,7 @@ type merger struct {
 	bias    uint64 // as in dumper
 	text    *cfi.Text
 	readers [2]*cfi.Reader // of frameTable.dwarf
+	rules   []emit.Rules   // by the number of cfi.Record
 	frameText
 
 	fde     cfi.FDE       // of DWARF, under way
@@ -238,4 +240,44 @@ func (m *merger) add(row *cfi.Row, s source) {
 		m.begin(s)
 	}
 	m.text.Add(row)
+}
+
+// append appends the records of the frame.
+func (m *merger) append(dst []byte) []byte {
+	for i := range m.text.Len() {
+		r := m.text.Record(i)
+		rel := r.Addr - m.bias
+		switch {
+		case r.Number == 0 || r.Size >= 1<<32:
+			dst = appendRecord(dst, rel, &r)
+		case r.Init():
+			dst = m.rulesOf(&r).AppendInit(dst, rel, uint32(r.Size))
+		default:
+			dst = m.rulesOf(&r).Append(dst, rel)
+		}
+	}
+	return dst
+}
+
+// rulesOf returns the rules of a record that has a number.
+func (m *merger) rulesOf(r *cfi.Record) *emit.Rules {
+	for r.Number >= len(m.rules) {
+		m.rules = append(m.rules, emit.Rules{})
+	}
+	rules := &m.rules[r.Number]
+	if rules.IsZero() {
+		*rules = emit.NewRules(r.Rules)
+	}
+	return rules
+}
+
+// appendRecord appends any record, whose address is rel.
+func appendRecord(dst []byte, rel uint64, r *cfi.Record) []byte {
+	if !r.Init() {
+		return emit.StackCFI{Addr: rel, Rules: r.Rules}.Append(dst)
+	}
+	for piece := range emit.Pieces(rel, r.Size) {
+		dst = emit.StackCFIInit{Addr: piece.Addr, Size: piece.Size, Rules: r.Rules}.Append(dst)
+	}
+	return dst
 }

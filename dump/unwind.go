@@ -5,7 +5,6 @@ import (
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
-	"symkit/emit"
 )
 
 // unwind turns the call frame information into STACK CFI records.
@@ -66,7 +65,7 @@ func (d *dumper) writeFrames(t *frameTable) error {
 			out = out[:0]
 			for _, f := range t.frames[i*chunk : min((i+1)*chunk, len(t.frames))] {
 				m.frame(&f)
-				out = d.appendCFI(out, m.text)
+				out = m.append(out)
 			}
 			d.m.CFI[i] = slices.Clone(out)
 			results[i] = m.frameText
@@ -95,19 +94,4 @@ func (d *dumper) sumFrames(results []frameText) {
 		s.SFrame.add(&r.agreement)
 		d.m.SignalFrames = append(d.m.SignalFrames, r.signal...)
 	}
-}
-
-// appendCFI appends the records of text.
-func (d *dumper) appendCFI(dst []byte, text *cfi.Text) []byte {
-	for i := range text.Len() {
-		r := text.Record(i)
-		if !r.Init() {
-			dst = emit.StackCFI{Addr: r.Addr - d.bias, Rules: r.Rules}.Append(dst)
-			continue
-		}
-		for piece := range emit.Pieces(r.Addr-d.bias, r.Size) {
-			dst = emit.StackCFIInit{Addr: piece.Addr, Size: piece.Size, Rules: r.Rules}.Append(dst)
-		}
-	}
-	return dst
 }

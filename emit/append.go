@@ -176,6 +176,26 @@ func (s StackCFI) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
+// NewRules returns rules as StackCFIInit and StackCFI write them.
+func NewRules(rules []byte) Rules {
+	return Rules{append(appendRules([]byte{' '}, rules), '\n')}
+}
+
+// IsZero tells the zero Rules, which must not be appended, from those of NewRules.
+func (r Rules) IsZero() bool { return r.rest == nil }
+
+// AppendInit appends what StackCFIInit.Append does for these rules.
+func (r Rules) AppendInit(dst []byte, addr uint64, size uint32) []byte {
+	dst = Range{addr, size}.append(append(dst, "STACK CFI INIT "...))
+	return append(dst, r.rest...)
+}
+
+// Append appends what StackCFI.Append does for these rules, which are not empty.
+func (r Rules) Append(dst []byte, addr uint64) []byte {
+	dst = appendHex(append(dst, "STACK CFI "...), addr)
+	return append(dst, r.rest...)
+}
+
 // Append appends the STACK WIN line to dst.
 func (s StackWin) Append(dst []byte) []byte {
 	dst = appendHex(append(dst, "STACK WIN "...), uint64(s.Type))

@@ -146,6 +146,12 @@ type StackCFI struct {
 	Rules []byte
 }
 
+// Rules are rules of STACK CFI records that were looked at once, to be written
+// many times.
+type Rules struct {
+	rest []byte // of a line, from the space in front of them on
+}
+
 // StackWin is the frame data of x86 Windows code ("STACK WIN records"). All
 // sizes are in bytes.
 type StackWin struct {

@@ -102,10 +102,23 @@ func TestRules(t *testing.T) {
 		if got := string(appendRules(nil, []byte(test.rules))); got != want {
 			t.Errorf("%q is written as %q", test.rules, got)
 		}
+		rules, old := NewRules([]byte(test.rules)), []byte(test.rules)
+		for _, addr := range []uint64{0, 1, 1 << 40, 1<<64 - 2} {
+			init := string(StackCFIInit{addr, 16, old}.Append(nil))
+			if got := string(rules.AppendInit(nil, addr, 16)); got != init || rules.IsZero() {
+				t.Errorf("%q, checked once: %q, want %q", test.rules, got, init)
+			}
+			if got, want := string(rules.Append(nil, addr)), string((StackCFI{addr, old}).Append(nil)); got != want && len(old) > 0 {
+				t.Errorf("%q, checked once: %q, want %q", test.rules, got, want)
+			}
+		}
 	}
 	long := []byte(".cfa: sp" + strings.Repeat(" 1 +", MaxName/4))
 	if got := string(appendRules(nil, long)); got != rulesBroken {
 		t.Errorf("%d bytes of rules are written as %.80q", len(long), got)
+	}
+	if !(Rules{}).IsZero() {
+		t.Error("no rules are not the zero Rules")
 	}
 	if got := (StackCFI{Addr: 1}).Append(nil); got != nil {
 		t.Errorf("a STACK CFI record without rules is written as %q", got)
