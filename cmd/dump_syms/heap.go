@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 
@@ -9,19 +10,34 @@ import (
 	"symkit/internal/limits"
 )
 
-// How the Go heap is collected in a large dump: half as often as usual. Most
-// memory are inflated sections, which are not in the heap, when the peak is reached.
+// How the Go heap is collected, by the memory that is taken: in a large dump half as
+// often as usual, since most memory are inflated sections, which are not in the heap,
+// when the peak is reached; in a small one not before it has 64 MiB, which most never
+// have.
 const (
-	largeDump = 16 << 20
-	gcPercent = 200
+	largeDump    = 16 << 20
+	largePercent = 200
+	smallDump    = 64 << 20
+	firstPercent = 1600 // of the 4 MiB that Go begins with
 )
 
 // prepareHeap prepares for tasks that take so much memory together, by their
 // estimates, unless the user has told how the heap is to be collected.
 func prepareHeap(memory int64) {
-	if memory >= largeDump && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+	if os.Getenv("GOGC") != "" {
+		return
 	}
+	percent := 100 // as Go has it
+	if memory >= largeDump {
+		percent = largePercent
+	}
+	if memory >= smallDump {
+		debug.SetGCPercent(percent)
+		return
+	}
+	debug.SetGCPercent(firstPercent)
+	garbage := new([64]byte) // the first collection finds it
+	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, percent)
 }
 
 // limitHeap keeps the heap small for what is read. Of a program whose debug
