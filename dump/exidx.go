@@ -37,7 +37,7 @@ func (d *dumper) listExidx(t *frameTable) (frames []frame) {
 			kept := *row
 			kept.Regs = slices.Clone(row.Regs)
 			kept.End = min(row.End, d.code.EndOf(row.Begin))
-			frames = append(frames, frame{kept.Begin, kept.End, uint64(len(t.exidx)), fromExidx})
+			frames = append(frames, frame{kept.Begin, kept.End, uint64(len(t.exidx)), fromExidx, false})
 			t.exidx = append(t.exidx, kept)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/elfx"
 	"symkit/internal/wire"
 	"symkit/sframe"
 )
@@ -17,6 +18,7 @@ type frame struct {
 	lo, hi uint64
 	at     uint64 // in the source
 	source source
+	signal bool // what a signal's delivery makes
 }
 
 // source is where a frame is from.
@@ -83,7 +85,7 @@ func (d *dumper) frameSections(t *frameTable) {
 		s := &cfi.Section{
 			Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(),
 			BigEndian: f.BigEndian, Machine: f.Machine,
-			Deref: d.deref,
+			Deref: deref(d.img.Main),
 		}
 		if text := d.img.Main.Section(".text"); text != nil {
 			s.TextBase = text.Addr
@@ -95,16 +97,17 @@ func (d *dumper) frameSections(t *frameTable) {
 	}
 }
 
-// deref reads the word at a virtual address from the file, for indirect
+// deref returns what reads the word at a virtual address from f, for indirect
 // pointers; one that the dynamic linker fills in reads as the file has it.
-func (d *dumper) deref(addr uint64) (uint64, bool) {
-	f := d.img.Main
-	b := f.BytesAt(addr, uint64(f.AddrSize()))
-	if b == nil {
-		return 0, false
+func deref(f *elfx.File) func(addr uint64) (uint64, bool) {
+	return func(addr uint64) (uint64, bool) {
+		b := f.BytesAt(addr, uint64(f.AddrSize()))
+		if b == nil {
+			return 0, false
+		}
+		c := wire.New("", b, f.BigEndian)
+		return c.Uint(f.AddrSize()), true
 	}
-	c := wire.New("", b, f.BigEndian)
-	return c.Uint(f.AddrSize()), true
 }
 
 // usualFDE is how many bytes an FDE takes in an .eh_frame, with its share of the
@@ -118,7 +121,7 @@ func (d *dumper) listFDEs(t *frameTable, s *cfi.Section, from source) []frame {
 		if err != nil {
 			t.lost.add(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
 		} else if fde.Begin < fde.End && d.holdsCode(t, fde.Begin) {
-			frames = append(frames, frame{fde.Begin, fde.End, fde.Offset, from})
+			frames = append(frames, frame{fde.Begin, fde.End, fde.Offset, from, fde.CIE.Signal})
 		}
 	}
 	return frames

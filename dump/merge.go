@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"symkit/cfi"
-	"symkit/dump/dwarfx"
 	"symkit/emit"
 	"symkit/sframe"
 )
@@ -41,7 +40,7 @@ type merger struct {
 	text    *cfi.Text
 	readers [2]*cfi.Reader // of frameTable.dwarf
 	rules   []emit.Rules   // by the number of cfi.Record
-	frameText
+	frameLosses
 
 	fde     cfi.FDE       // of DWARF, under way
 	second  sframe.FDE    // read last
@@ -52,9 +51,9 @@ type merger struct {
 	current source  // of the record under way
 }
 
-func newMerger(d *dumper, t *frameTable) *merger {
-	m := &merger{t: t, bias: d.bias, text: cfi.NewText(d.arch)}
-	m.text.BigEndian = d.img.Main.BigEndian
+func newMerger(t *frameTable, arch *cfi.Arch, bigEndian bool, bias uint64) *merger {
+	m := &merger{t: t, bias: bias, text: cfi.NewText(arch)}
+	m.text.BigEndian = bigEndian
 	for i, s := range t.dwarf {
 		if s != nil {
 			m.readers[i] = s.NewReader()
@@ -67,9 +66,15 @@ func newMerger(d *dumper, t *frameTable) *merger {
 	return m
 }
 
-// reset starts a run of frames.
-func (m *merger) reset() {
-	m.frameText, m.text.Stats, m.text.ByPC = frameText{}, cfi.Stats{}, cfi.MaxByPC
+// run appends the records of frames and returns what was met.
+func (m *merger) run(dst []byte, frames []frame) ([]byte, frameLosses) {
+	m.frameLosses, m.text.Stats, m.text.ByPC = frameLosses{}, cfi.Stats{}, cfi.MaxByPC
+	for i := range frames {
+		m.frame(&frames[i])
+		dst = m.append(dst)
+	}
+	m.stats = m.text.Stats
+	return dst, m.frameLosses
 }
 
 // frame makes the records of f.
@@ -80,9 +85,6 @@ func (m *merger) frame(f *frame) {
 		m.exidx(f)
 	case fromSFrame:
 		m.readSecond(f)
-		if m.second.Signal {
-			m.isSignal(f)
-		}
 		m.only(m.rows)
 	default:
 		m.readSecond(f)
@@ -97,9 +99,6 @@ func (m *merger) dwarf(f *frame) {
 		m.errs = append(m.errs, err)
 		m.only(m.rows)
 		return
-	}
-	if m.fde.CIE.Signal {
-		m.isSignal(f)
 	}
 	m.begin(fromDWARF)
 	end := f.lo
@@ -122,11 +121,6 @@ func (m *merger) dwarf(f *frame) {
 		m.rows[0].Begin = max(m.rows[0].Begin, end)
 		m.only(m.rows)
 	}
-}
-
-// isSignal notes that f is what a signal's delivery makes.
-func (m *merger) isSignal(f *frame) {
-	m.signal = append(m.signal, dwarfx.Range{Lo: f.lo - m.bias, Hi: f.hi - m.bias})
 }
 
 // begin makes the next row start a range, of another source.

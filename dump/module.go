@@ -25,16 +25,15 @@ type Module struct {
 	Funcs []Func
 	// Publics ascend by address. Their names alias the image's files.
 	Publics []emit.Public
-	// CFI holds the STACK CFI records by address, as text.
-	CFI [][]byte
 	// SignalFrames are the ranges of code that a signal's delivery, not a
 	// call, makes a frame of.
 	SignalFrames []dwarfx.Range
 
 	Stats Stats
 
-	jobs int         // goroutines for Write
-	img  *elfx.Image // what it was made of
+	jobs     int         // goroutines for Write
+	img      *elfx.Image // what it was made of
+	unwinder *unwinder   // makes the STACK CFI records, or nil
 }
 
 // Func is one contiguous range of a function.

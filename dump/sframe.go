@@ -56,7 +56,7 @@ func (d *dumper) listSFrame(t *frameTable) (frames []frame) {
 			if err != nil {
 				t.lost.add(fmt.Errorf("%s: %w", path, err))
 			} else if fde.Size > 0 && d.holdsCode(t, fde.Start) {
-				frames = append(frames, frame{fde.Start, fde.End(), sframeAt(i, fde.Index), fromSFrame})
+				frames = append(frames, frame{fde.Start, fde.End(), sframeAt(i, fde.Index), fromSFrame, fde.Signal})
 			}
 		}
 	}

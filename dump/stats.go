@@ -6,13 +6,15 @@ import (
 	"maps"
 	"slices"
 
+	"symkit/elfx"
 	"symkit/internal/wire"
 )
 
 // maxLosses bounds the errors that are kept; the rest is only counted.
 const maxLosses = 100
 
-// Stats counts what was read and what was lost.
+// Stats counts what was read and what was lost. What there is to say of the rules in
+// call frame information is there when the module has been written.
 type Stats struct {
 	Units, Funcs, Lines, Inlines, Publics, FDEs int
 
@@ -47,11 +49,12 @@ type Stats struct {
 }
 
 // loss records damage; nil is none.
-func (d *dumper) loss(err error) {
+func (d *dumper) loss(err error) { d.m.Stats.loss(err) }
+
+func (s *Stats) loss(err error) {
 	if err == nil {
 		return
 	}
-	s := &d.m.Stats
 	s.LossCount++
 	if len(s.Losses) < maxLosses {
 		s.Losses = append(s.Losses, err)
@@ -91,15 +94,15 @@ func (d *dumper) dwarfLoss(err error) {
 	}
 }
 
-// sectionLoss records damage in a section of the file that has it.
-func (d *dumper) sectionLoss(err error) {
-	path := d.img.Main.Path()
+// inSection is an error in a section of img, with the path of the file that has it.
+func inSection(img *elfx.Image, err error) error {
+	path := img.Main.Path()
 	if e, ok := errors.AsType[*wire.Error](err); ok {
-		if s := d.img.Section(e.Section); s != nil {
+		if s := img.Section(e.Section); s != nil {
 			path = s.File().Path()
 		}
 	}
-	d.loss(fmt.Errorf("%s: %w", path, err))
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func (d *dumper) warn(format string, args ...any) {

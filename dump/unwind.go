@@ -1,13 +1,13 @@
 package dump
 
 import (
-	"slices"
-
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 )
 
-// unwind turns the call frame information into STACK CFI records.
+// unwind lists what the call frame information describes. It becomes STACK CFI
+// records when the module is written.
 func (d *dumper) unwind() error {
 	if d.opt.NoCFI || d.arch == nil {
 		return nil
@@ -20,7 +20,13 @@ func (d *dumper) unwind() error {
 	if s.FDEs = len(t.frames); len(t.frames) == 0 && len(d.code) > 0 {
 		d.warn("%s: no unwind rules: %s", d.img.Main.Path(), d.whyNoFrames())
 	}
-	return d.writeFrames(t)
+	for _, f := range t.frames {
+		if f.signal {
+			d.m.SignalFrames = append(d.m.SignalFrames, dwarfx.Range{Lo: f.lo - d.bias, Hi: f.hi - d.bias})
+		}
+	}
+	d.m.unwinder = newUnwinder(d, t)
+	return nil
 }
 
 // whyNoFrames tells a user why nothing says how to unwind.
@@ -43,55 +49,70 @@ func (d *dumper) whyNoFrames() string {
 	return "there is no .eh_frame, .debug_frame or .sframe"
 }
 
-// frameText is what a run of frames became.
-type frameText struct {
-	signal    []dwarfx.Range
+// unwinder makes the STACK CFI records of a module, on any number of goroutines.
+type unwinder struct {
+	frames []frame
+	losses []frameLosses // of each run of frames
+	// newMerger makes what one goroutine needs, free are those that are not in use.
+	newMerger func() *merger
+	free      chan *merger
+	counted   bool
+}
+
+// frameRun is how many frames are turned into text at once.
+const frameRun = 512
+
+// frameLosses is what was met when the text of a run of frames was made.
+type frameLosses struct {
 	agreement Agreement
 	stats     cfi.Stats
 	errs      []error
 }
 
-// writeFrames turns the frames into text, in parallel, by address.
-func (d *dumper) writeFrames(t *frameTable) error {
-	const chunk = 512
-	n := (len(t.frames) + chunk - 1) / chunk
-	d.m.CFI = make([][]byte, n)
-	results := make([]frameText, n)
-	err := d.each(n, func() func(int) error {
-		m := newMerger(d, t)
-		var out []byte
-		return func(i int) error {
-			m.reset()
-			out = out[:0]
-			for _, f := range t.frames[i*chunk : min((i+1)*chunk, len(t.frames))] {
-				m.frame(&f)
-				out = m.append(out)
-			}
-			d.m.CFI[i] = slices.Clone(out)
-			results[i] = m.frameText
-			results[i].stats = m.text.Stats
-			return nil
-		}
-	})
-	d.sumFrames(results)
-	return err
+func newUnwinder(d *dumper, t *frameTable) *unwinder {
+	arch, bigEndian, bias := d.arch, d.img.Main.BigEndian, d.bias
+	n := (len(t.frames) + frameRun - 1) / frameRun
+	return &unwinder{
+		frames: t.frames, losses: make([]frameLosses, n),
+		newMerger: func() *merger { return newMerger(t, arch, bigEndian, bias) },
+		free:      make(chan *merger, min(d.opt.Jobs, n)),
+	}
 }
 
-// sumFrames adds up what the runs of frames became.
-func (d *dumper) sumFrames(results []frameText) {
-	s := &d.m.Stats
+// append appends the records of run i.
+func (u *unwinder) append(dst []byte, i int) []byte {
+	var m *merger
+	select {
+	case m = <-u.free:
+	default:
+		m = u.newMerger()
+	}
+	from := i * frameRun
+	dst, u.losses[i] = m.run(dst, u.frames[from:min(from+frameRun, len(u.frames))])
+	select {
+	case u.free <- m:
+	default:
+	}
+	return dst
+}
+
+// count adds to s, once, what was met in all runs.
+func (u *unwinder) count(s *Stats, img *elfx.Image) {
+	if u.counted {
+		return
+	}
+	u.counted = true
 	s.Inexpressible = map[string]uint64{}
-	for i := range results {
-		r := &results[i]
-		for _, err := range r.errs {
-			d.sectionLoss(err)
+	for i := range u.losses {
+		l := &u.losses[i]
+		for _, err := range l.errs {
+			s.loss(inSection(img, err))
 		}
-		for reason, count := range r.stats {
+		for reason, count := range l.stats {
 			if count > 0 {
 				s.Inexpressible[cfi.Reason(reason).String()] += count
 			}
 		}
-		s.SFrame.add(&r.agreement)
-		d.m.SignalFrames = append(d.m.SignalFrames, r.signal...)
+		s.SFrame.add(&l.agreement)
 	}
 }

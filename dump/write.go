@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -21,6 +22,12 @@ func (m *Module) Write(out io.Writer) error {
 		failed = m.write(out)
 		return nil
 	})
+	if m.unwinder != nil {
+		m.unwinder.count(&m.Stats, m.img)
+	}
+	if errors.Is(failed, elfx.ErrChanged) { // on another goroutine
+		failed, err = nil, elfx.ErrChanged
+	}
 	switch {
 	case failed != nil:
 		return fmt.Errorf("writing symbols: %w", failed)
@@ -53,12 +60,8 @@ func (m *Module) write(out io.Writer) error {
 	for i, name := range m.Files {
 		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
 	}
-	m.writeChunks(w)
-	for _, p := range m.Publics {
-		w.Public(p)
-	}
-	for _, text := range m.CFI {
-		w.Chunk(text)
+	if err := m.writeChunks(w); err != nil {
+		return err
 	}
 	return w.Flush()
 }
@@ -73,53 +76,81 @@ const (
 	nameRecord   = 64 // bytes of a name that count for a record
 )
 
-// writeChunks writes the records of all origins and functions, formatted on as
-// many goroutines as the module was dumped with, and some chunks ahead of what
-// is written.
-func (m *Module) writeChunks(w *emit.Writer) {
+// formatted is the text of a chunk.
+type formatted struct {
+	text []byte
+	err  error // a file changed
+}
+
+// format runs c, reusing memory.
+func (f *formatted) format(c chunk) {
+	f.err = elfx.Guard(func() error {
+		f.text = c(f.text[:0])
+		return nil
+	})
+}
+
+// writeChunks writes the records of all origins, functions, publics and unwind
+// rules, formatted on as many goroutines as the module was dumped with, and some
+// chunks ahead of what is written.
+func (m *Module) writeChunks(w *emit.Writer) error {
 	if m.jobs <= 1 {
-		var text []byte
+		var f formatted
 		for c := range m.chunks() {
-			text = c(text[:0])
-			if w.Chunk(text); w.Flush() != nil {
-				return
+			f.format(c)
+			if err := f.write(w); err != nil {
+				return err
 			}
 		}
-		return
+		return nil
 	}
-	var free sync.Pool // of *[]byte
+	var free sync.Pool // of *formatted
 	var failed atomic.Bool
 	turns := make(chan struct{}, m.jobs)
-	texts := make(chan chan *[]byte, 2*m.jobs) // in order
+	texts := make(chan chan *formatted, 2*m.jobs) // in order
 	go func() {
 		defer close(texts)
 		for c := range m.chunks() {
 			if failed.Load() {
 				return
 			}
-			text := make(chan *[]byte, 1)
+			text := make(chan *formatted, 1)
 			texts <- text
 			turns <- struct{}{}
 			go func() {
-				buf, _ := free.Get().(*[]byte)
-				if buf == nil {
-					buf = new([]byte)
+				f, _ := free.Get().(*formatted)
+				if f == nil {
+					f = new(formatted)
 				}
-				*buf = c((*buf)[:0])
+				f.format(c)
 				<-turns
-				text <- buf
+				text <- f
 			}()
 		}
 	}()
+	var first error
 	for text := range texts {
-		buf := <-text
-		w.Chunk(*buf)
-		failed.Store(w.Flush() != nil)
-		free.Put(buf)
+		f := <-text
+		if first == nil {
+			first = f.write(w)
+			failed.Store(first != nil)
+		}
+		free.Put(f)
 	}
+	return first
 }
 
-// chunks yields what formats the origins and then the functions.
+// write writes the text out.
+func (f *formatted) write(w *emit.Writer) error {
+	if f.err != nil {
+		return f.err
+	}
+	w.Chunk(f.text)
+	return w.Flush()
+}
+
+// chunks yields what formats the origins, the functions, the publics and the unwind
+// rules.
 func (m *Module) chunks() iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
 		for first, names := range runs(m.Origins, func(name *string) int { return 1 + len(*name)/nameRecord }) {
@@ -129,6 +160,19 @@ func (m *Module) chunks() iter.Seq[chunk] {
 		}
 		for _, funcs := range runs(m.Funcs, (*Func).records) {
 			if !yield(func(dst []byte) []byte { return appendFuncs(dst, funcs) }) {
+				return
+			}
+		}
+		for _, publics := range runs(m.Publics, func(p *emit.Public) int { return 1 + len(p.Name)/nameRecord }) {
+			if !yield(func(dst []byte) []byte { return appendPublics(dst, publics) }) {
+				return
+			}
+		}
+		if m.unwinder == nil {
+			return
+		}
+		for i := range m.unwinder.losses {
+			if !yield(func(dst []byte) []byte { return m.unwinder.append(dst, i) }) {
 				return
 			}
 		}
@@ -161,6 +205,13 @@ func (f *Func) records() int {
 func appendOrigins(dst []byte, names []string, first int) []byte {
 	for i, name := range names {
 		dst = emit.InlineOrigin{Num: uint32(first + i), Name: []byte(name)}.Append(dst)
+	}
+	return dst
+}
+
+func appendPublics(dst []byte, publics []emit.Public) []byte {
+	for i := range publics {
+		dst = publics[i].Append(dst)
 	}
 	return dst
 }

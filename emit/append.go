@@ -178,7 +178,8 @@ func (s StackCFI) Append(dst []byte) []byte {
 
 // NewRules returns rules as StackCFIInit and StackCFI write them.
 func NewRules(rules []byte) Rules {
-	return Rules{append(appendRules([]byte{' '}, rules), '\n')}
+	rest := append(make([]byte, 0, len(rules)+2), ' ')
+	return Rules{append(appendRules(rest, rules), '\n')}
 }
 
 // IsZero tells the zero Rules, which must not be appended, from those of NewRules.

@@ -62,9 +62,9 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 	switch {
 	case err != nil:
 		return nil, err
-	case c.CheckCFI && len(m.CFI) == 0:
+	case c.CheckCFI && m.Stats.FDEs == 0:
 		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
-	case c.Header || len(m.Funcs)+len(m.Publics)+len(m.CFI) > 0:
+	case c.Header || len(m.Funcs)+len(m.Publics)+m.Stats.FDEs > 0:
 	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
 		return nil, nothing(in, m)
 	default:
