@@ -76,11 +76,16 @@ const (
 	nameRecord   = 64 // bytes of a name that count for a record
 )
 
+// chunkBytes is more than most chunks have of text.
+const chunkBytes = 512 << 10
+
 // formatted is the text of a chunk.
 type formatted struct {
 	text []byte
 	err  error // a file changed
 }
+
+func newFormatted() *formatted { return &formatted{text: make([]byte, 0, chunkBytes)} }
 
 // format runs c, reusing memory.
 func (f *formatted) format(c chunk) {
@@ -95,7 +100,7 @@ func (f *formatted) format(c chunk) {
 // chunks ahead of what is written.
 func (m *Module) writeChunks(w *emit.Writer) error {
 	if m.jobs <= 1 {
-		var f formatted
+		f := newFormatted()
 		for c := range m.chunks() {
 			f.format(c)
 			if err := f.write(w); err != nil {
@@ -120,7 +125,7 @@ func (m *Module) writeChunks(w *emit.Writer) error {
 			go func() {
 				f, _ := free.Get().(*formatted)
 				if f == nil {
-					f = new(formatted)
+					f = newFormatted()
 				}
 				f.format(c)
 				<-turns
