@@ -1,6 +1,9 @@
 package cfi
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"sync"
+)
 
 // Arch is what unwinding has to know of one machine. The values are shared;
 // do not change them.
@@ -28,13 +31,23 @@ type Arch struct {
 	// without the stack pointer.
 	CalleeSaved []Reg
 
-	names []string
-	order []uint16 // rank of each name, byte order
+	once        sync.Once // of ready
+	calleeSaved string    // see regs
+	lists       []string  // see names
+	names       []string
+	order       []uint16 // rank of each name, byte order
 }
 
 // ArchOf returns the architecture of an ELF machine, or nil for one that
 // symkit does not know. x32 is x86_64.
 func ArchOf(machine elf.Machine, class elf.Class) *Arch {
+	if a := archOf(machine, class); a != nil {
+		return a.ready()
+	}
+	return nil
+}
+
+func archOf(machine elf.Machine, class elf.Class) *Arch {
 	wide := class == elf.ELFCLASS64
 	pick := func(narrow, wideArch *Arch) *Arch {
 		if wide {
@@ -75,7 +88,7 @@ func ArchOf(machine elf.Machine, class elf.Class) *Arch {
 func ArchByName(name string) *Arch {
 	for _, a := range archs {
 		if a.Name == name {
-			return a
+			return a.ready()
 		}
 	}
 	return nil

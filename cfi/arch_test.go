@@ -38,7 +38,7 @@ func TestRegisterNames(t *testing.T) {
 
 func TestArchs(t *testing.T) {
 	for _, a := range archs {
-		if a.RegName(a.SP) == "" || a.RegName(a.RA) == "" || a.End == 0 || ArchByName(a.Name) != a || len(a.names) != len(a.order) {
+		if a.ready(); a.RegName(a.SP) == "" || a.RegName(a.RA) == "" || a.End == 0 || ArchByName(a.Name) != a || len(a.names) != len(a.order) {
 			t.Errorf("%+v", a)
 		}
 		for _, r := range a.CalleeSaved {

@@ -17,41 +17,41 @@ import (
 var (
 	x86 = Arch{
 		Name: "x86", WordSize: 4, SP: 4, PC: "$eip", RA: 8, End: 1,
-		CalleeSaved: regs("3 5-7"),
-		names: names("$eax $ecx $edx $ebx $esp $ebp $esi $edi $eip $eflags $unused1",
+		calleeSaved: "3 5-7",
+		lists: []string{"$eax $ecx $edx $ebx $esp $ebp $esi $edi $eip $eflags $unused1",
 			"$st0-7 $unused2 $unused3 $xmm0-7 $mm0-7 $fcw $fsw $mxcsr",
-			"$es $cs $ss $ds $fs $gs $unused4 $unused5 $tr $ldtr"),
+			"$es $cs $ss $ds $fs $gs $unused4 $unused5 $tr $ldtr"},
 	}
 	x86_64 = Arch{
 		Name: "x86_64", WordSize: 8, SP: 7, PC: "$rip", RA: 16, End: 1,
-		CalleeSaved: regs("3 6 12-15"),
-		names: names("$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8-15 $rip",
+		calleeSaved: "3 6 12-15",
+		lists: []string{"$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8-15 $rip",
 			"$xmm0-15 $st0-7 $mm0-7 $rflags $es $cs $ss $ds $fs $gs . .",
-			"$fs.base $gs.base . . $tr $ldtr $mxcsr $fcw $fsw"),
+			"$fs.base $gs.base . . $tr $ldtr $mxcsr $fcw $fsw"},
 	}
 	arm = Arch{
 		Name: "arm", WordSize: 4, SP: 13, PC: "pc", RA: 14, LinkRegister: true, End: 1,
-		CalleeSaved: regs("4-11"),
+		calleeSaved: "4-11",
 		// 256 and up, the double-precision registers, are two words each.
-		names: names("r0-12 sp lr pc f0-7 fps cpsr", strings.Repeat(". ", 38),
-			"s0-31 f0-7"),
+		lists: []string{"r0-12 sp lr pc f0-7 fps cpsr", strings.Repeat(". ", 38),
+			"s0-31 f0-7"},
 	}
 	arm64 = Arch{
 		Name: "arm64", WordSize: 8, SP: 31, PC: "pc", RA: 30, LinkRegister: true, End: 1,
-		CalleeSaved: regs("19-29"),
-		names:       names("x0-30 sp", strings.Repeat(". ", 32), "v0-31"),
+		calleeSaved: "19-29",
+		lists:       []string{"x0-30 sp", strings.Repeat(". ", 32), "v0-31"},
 	}
 	// On PowerPC 68–75 are the fields of cr, or all of it in .eh_frame: half a
 	// word on ppc64, so they have no name.
 	ppc = Arch{
 		Name: "ppc", WordSize: 4, SP: 1, PC: "srr0", RA: 65, LinkRegister: true, End: 1,
-		CalleeSaved: regs("14-31"),
-		names:       names("r0-31 f0-31 cr lr ctr"),
+		calleeSaved: "14-31",
+		lists:       []string{"r0-31 f0-31 cr lr ctr"},
 	}
 	ppc64 = Arch{
 		Name: "ppc64", WordSize: 8, SP: 1, PC: "srr0", RA: 65, LinkRegister: true, End: 1,
-		CalleeSaved: regs("14-31"),
-		names:       names("r0-31 f0-31 . lr ctr"),
+		calleeSaved: "14-31",
+		lists:       []string{"r0-31 f0-31 . lr ctr"},
 	}
 	mips    = mipsArch("mips", 4)
 	mips64  = mipsArch("mips64", 8)
@@ -59,50 +59,53 @@ var (
 	riscv64 = riscvArch("riscv64", 8)
 	s390    = Arch{
 		Name: "s390", WordSize: 4, SP: 15, PC: "pswa", RA: 14, LinkRegister: true, SPOffset: -96, End: 1,
-		CalleeSaved: regs("6-13 18 19"),
-		names:       s390Names,
+		calleeSaved: "6-13 18 19",
+		lists:       s390Lists,
 	}
 	s390x = Arch{
 		Name: "s390x", WordSize: 8, SP: 15, PC: "pswa", RA: 14, LinkRegister: true, SPOffset: -160, End: 1,
-		CalleeSaved: regs("6-13 24-31"),
-		names:       s390Names,
+		calleeSaved: "6-13 24-31",
+		lists:       s390Lists,
 	}
 	sparc       = sparcArch("sparc", 4)
 	sparcv9     = sparcArch("sparcv9", 8)
 	loongarch64 = Arch{
 		Name: "loongarch64", WordSize: 8, SP: 3, PC: "pc", RA: 1, LinkRegister: true, End: 1,
-		CalleeSaved: regs("22-31"),
-		names:       names("zero ra tp sp a0-7 t0-8 r21 fp s0-8 f0-31"),
+		calleeSaved: "22-31",
+		lists:       []string{"zero ra tp sp a0-7 t0-8 r21 fp s0-8 f0-31"},
 	}
 )
 
-var s390Names = names("r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15",
-	"cr0-15 a0-15 pswm pswa")
+var s390Lists = []string{"r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15",
+	"cr0-15 a0-15 pswm pswa"}
 
 var archs = []*Arch{&x86, &x86_64, &arm, &arm64, &ppc, &ppc64, &mips, &mips64,
 	&riscv, &riscv64, &s390, &s390x, &sparc, &sparcv9, &loongarch64}
 
-func init() {
-	for _, a := range archs {
+// ready makes what is long of a, when it is used first.
+func (a *Arch) ready() *Arch {
+	a.once.Do(func() {
+		a.CalleeSaved, a.names = regs(a.calleeSaved), names(a.lists...)
 		a.order = ranks(a.names)
-	}
+	})
+	return a
 }
 
 func mipsArch(name string, word int) Arch {
 	return Arch{
 		Name: name, WordSize: word, SP: 29, PC: "$pc", RA: 31, LinkRegister: true, End: 16,
-		CalleeSaved: regs("16-23 28 30"),
-		names: names("$zero $at $v0 $v1 $a0-3 $t0-7 $s0-7 $t8 $t9 $k0 $k1 $gp $sp $fp $ra",
-			"$f0-31 $hi $lo"),
+		calleeSaved: "16-23 28 30",
+		lists: []string{"$zero $at $v0 $v1 $a0-3 $t0-7 $s0-7 $t8 $t9 $k0 $k1 $gp $sp $fp $ra",
+			"$f0-31 $hi $lo"},
 	}
 }
 
 func riscvArch(name string, word int) Arch {
 	return Arch{
 		Name: name, WordSize: word, SP: 2, PC: "pc", RA: 1, LinkRegister: true, End: 1,
-		CalleeSaved: regs("8 9 18-27"),
-		names: names(". ra sp gp tp t0-2 s0 s1 a0-7 s2-11 t3-6 f0-31",
-			strings.Repeat(". ", 32), "v0-31"),
+		calleeSaved: "8 9 18-27",
+		lists: []string{". ra sp gp tp t0-2 s0 s1 a0-7 s2-11 t3-6 f0-31",
+			strings.Repeat(". ", 32), "v0-31"},
 	}
 }
 
@@ -110,8 +113,8 @@ func riscvArch(name string, word int) Arch {
 func sparcArch(name string, word int) Arch {
 	return Arch{
 		Name: name, WordSize: word, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
-		CalleeSaved: regs("16-31"),
-		names:       names("g0-7 o0-7 l0-7 i0-7 f0-31"),
+		calleeSaved: "16-31",
+		lists:       []string{"g0-7 o0-7 l0-7 i0-7 f0-31"},
 	}
 }
 

@@ -64,7 +64,7 @@ type change struct {
 
 // NewText returns a Text for rows of arch.
 func NewText(arch *Arch) *Text {
-	t := &Text{arch: arch, ra: arch.RA, ByPC: MaxByPC}
+	t := &Text{arch: arch.ready(), ra: arch.RA, ByPC: MaxByPC}
 	t.exprs.arch = arch
 	return t
 }

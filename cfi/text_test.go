@@ -179,8 +179,7 @@ func TestTextForeignRows(t *testing.T) {
 // writes `$sp` for `$sp 0 +`, `.cfa ^` for `.cfa 0 + ^` and `.cfa 4 - ^` for
 // `.cfa -4 + ^`; TestPostfixSpellings shows that they are equal.
 func TestTextFormatDocument(t *testing.T) {
-	arch := &Arch{WordSize: 4, SP: 1, RA: 2, names: []string{"$r0", "$sp", "$pc"}}
-	arch.order = ranks(arch.names)
+	arch := &Arch{WordSize: 4, SP: 1, RA: 2, lists: []string{"$r0 $sp $pc"}}
 	cfa := func(off int64) Rule { return Rule{Kind: KindReg, Reg: 1, Off: off} }
 	ra := RegRule{2, Rule{Kind: KindMemCFA}}
 	saved := RegRule{0, Rule{Kind: KindMemCFA, Off: -4}}

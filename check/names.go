@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"hash/maphash"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -206,11 +205,11 @@ func knownScopes(prefix string, scopes, linkage []string) bool {
 // bare is the skeleton of a scope's name, without what qualifies a member
 // function and without ABI tags, which are part of linkage names only.
 func bare(s string) string {
-	return skeleton(qualifiers.Replace(abiTag.ReplaceAllString(s, "")))
+	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
 }
 
 // abiTag is how demanglers write [[gnu::abi_tag("cxx11")]].
-var abiTag = regexp.MustCompile(`\[abi:[^\]]*\]`)
+var abiTag = lazy(`\[abi:[^\]]*\]`)
 
 // acceptable yields the normalised texts of a name, the likeliest first.
 func acceptable(k nameKey, yield func(string) bool) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -22,25 +23,31 @@ var longhand = strings.NewReplacer(
 	",>", ">", // an empty pack
 )
 
+// lazy compiles an expression when it is used first: most programs that have this
+// package in them use none.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 var (
-	castLiteral    = regexp.MustCompile(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
-	literalSuffix  = regexp.MustCompile(`\b(\d+)(?:ul?l?|ll?)\b`)
-	shortStructors = regexp.MustCompile(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
+	castLiteral    = lazy(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
+	literalSuffix  = lazy(`\b(\d+)(?:ul?l?|ll?)\b`)
+	shortStructors = lazy(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
 	// How cpp_demangle, which Mozilla's tool uses, writes thunks.
-	virtualThunk = regexp.MustCompile(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
-	plainThunk   = regexp.MustCompile(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
+	virtualThunk = lazy(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
+	plainThunk   = lazy(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
 	// word is an identifier, a number, or what an operator is called by.
-	word = regexp.MustCompile(`operator(?:\(\)|\[\]|[-+*/%^&|~!=<>,]+)|[\pL\d_$~.]+`)
+	word = lazy(`operator(?:\(\)|\[\]|[-+*/%^&|~!=<>,]+)|[\pL\d_$~.]+`)
 )
 
 // words are those of a normalised name.
 func words(s string) []string {
-	s = castLiteral.ReplaceAllString(longhand.Replace(s), "$1")
-	s = literalSuffix.ReplaceAllString(abiTag.ReplaceAllString(s, ""), "$1")
-	s = shortStructors.ReplaceAllString(s, "std::$1::$2$1")
-	s = virtualThunk.ReplaceAllString(s, "virtualthunkto$1")
-	s = plainThunk.ReplaceAllString(s, "non-virtualthunkto$1")
-	return word.FindAllString(s, -1)
+	s = castLiteral().ReplaceAllString(longhand.Replace(s), "$1")
+	s = literalSuffix().ReplaceAllString(abiTag().ReplaceAllString(s, ""), "$1")
+	s = shortStructors().ReplaceAllString(s, "std::$1::$2$1")
+	s = virtualThunk().ReplaceAllString(s, "virtualthunkto$1")
+	s = plainThunk().ReplaceAllString(s, "non-virtualthunkto$1")
+	return word().FindAllString(s, -1)
 }
 
 // acceptWords tells whether sym has the words of the linkage name, with or
@@ -77,7 +84,7 @@ func (k nameKey) sameWords(a, b []string) bool {
 	for i := range a {
 		if a[i] != b[i] {
 			other++
-			if !inherited.MatchString(k.linkage) || !strings.Contains(k.linkage, strconv.Itoa(len(b[i]))+b[i]) {
+			if !inherited().MatchString(k.linkage) || !strings.Contains(k.linkage, strconv.Itoa(len(b[i]))+b[i]) {
 				return false
 			}
 		}
@@ -86,4 +93,4 @@ func (k nameKey) sameWords(a, b []string) bool {
 }
 
 // inherited is how a linkage name says so (Itanium C++ ABI §5.1.4.3).
-var inherited = regexp.MustCompile(`CI[12]`)
+var inherited = lazy(`CI[12]`)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"symkit/dump"
 	"symkit/internal/command"
@@ -72,8 +73,8 @@ type cli struct {
 }
 
 var (
-	infoLine = regexp.MustCompile(`^[A-Z_]+ [^\n\r]*$`)
-	moduleID = regexp.MustCompile(`^[0-9A-Fa-f]{1,64}$`)
+	infoLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z_]+ [^\n\r]*$`) })
+	moduleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Fa-f]{1,64}$`) })
 )
 
 // Validate is called by kong; it checks what the tags cannot say.
@@ -82,11 +83,11 @@ func (c *cli) Validate() error {
 		return err
 	}
 	for _, line := range c.Extra {
-		if !infoLine.MatchString(line) {
+		if !infoLine().MatchString(line) {
 			return fmt.Errorf("--extra-info %q: want a key of capital letters, a space, and text on one line", line)
 		}
 	}
-	if c.ID != "" && !moduleID.MatchString(c.ID) {
+	if c.ID != "" && !moduleID().MatchString(c.ID) {
 		return fmt.Errorf("--id %q: want hexadecimal digits", c.ID)
 	}
 	renamed := len(c.PathMap)+len(c.MappingSrc) > 0 || c.MappingFile != ""
