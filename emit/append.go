@@ -7,22 +7,55 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Numbers are most of a symbol file. They are turned into digits eight at a
-// time, one in each byte of a word.
+// Numbers are most of a symbol file. The small ones, which most are, come from
+// tables: the text with the first digit in the lowest byte, its length in the
+// highest (smallDec, smallHex). Others are turned into digits eight at a time, one in each byte of a
+// word.
 const (
 	ones  = 0x0101010101010101 // times n: n in each byte
 	zeros = ones * '0'
 )
 
+var smallDec, smallHex = smallTexts[[1000]uint32](10), smallTexts[[256]uint32](16)
+
+// lastDec are the last three digits of numbers.
+var lastDec = func() (texts [1000]uint32) {
+	for i := range uint32(1000) {
+		texts[i] = zeros&0xffffff + (i/100 | i/10%10<<8 | i%10<<16)
+	}
+	return texts
+}()
+
+func smallTexts[T [1000]uint32 | [256]uint32](base uint32) (texts T) {
+	for i := range len(texts) {
+		for v := uint32(i); ; v /= base {
+			texts[i] = (texts[i]&0xffffff)<<8 | uint32(hexDigits[v%base]) | (texts[i]>>24+1)<<24
+			if v < base {
+				break
+			}
+		}
+	}
+	return texts
+}
+
 // appendHex appends v in lower-case hex.
 func appendHex(dst []byte, v uint64) []byte {
+	if v < uint64(len(smallHex)) {
+		return appendSmall(dst, smallHex[v])
+	}
 	if high := v >> 32; high != 0 {
 		dst = appendHex(dst, high)
 		return binary.BigEndian.AppendUint64(dst, hexWord(uint32(v)))
 	}
-	n := (bits.Len32(uint32(v)|1) + 3) / 4
+	n := (bits.Len32(uint32(v)) + 3) / 4
 	dst = binary.BigEndian.AppendUint64(dst, hexWord(uint32(v))<<(8*(8-n)))
 	return dst[:len(dst)-8+n]
+}
+
+// appendSmall appends an element of smallDec or smallHex.
+func appendSmall(dst []byte, text uint32) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, text)
+	return dst[:len(dst)-4+int(text>>24)]
 }
 
 // hexWord returns the eight hex digits of v, the last one in the lowest byte.
@@ -38,15 +71,23 @@ func hexWord(v uint32) uint64 {
 // appendDec appends a line, file, origin or depth number; one that consumers
 // cannot hold becomes 0.
 func appendDec(dst []byte, v uint32) []byte {
-	if v > MaxNumber {
-		v = 0
-	}
-	if v >= 1e8 {
+	switch {
+	case v < 1e3:
+		return appendSmall(dst, smallDec[v])
+	case v < 1e6:
+		first := smallDec[v/1e3]
+		n := first >> 24
+		text := uint64(lastDec[v%1e3])<<(8*n&63) | uint64(first&0xffffff)
+		dst = binary.LittleEndian.AppendUint64(dst, text)
+		return dst[:len(dst)-5+int(n)]
+	case v > MaxNumber:
+		return append(dst, '0')
+	case v >= 1e8:
 		dst = appendDec(dst, v/1e8)
 		return binary.LittleEndian.AppendUint64(dst, decWord(v%1e8)|zeros)
 	}
 	x := decWord(v)
-	leading := min(bits.TrailingZeros64(x)/8, 7)
+	leading := bits.TrailingZeros64(x) / 8
 	dst = binary.LittleEndian.AppendUint64(dst, (x|zeros)>>(8*leading))
 	return dst[:len(dst)-leading]
 }
