@@ -49,12 +49,14 @@ type abbrev struct {
 	class      class
 	children   bool
 	hasSibling bool
+	crossing   bool // it has a form that can refer to another unit
 }
 
 // abbrevTable is one compiled abbreviation table.
 type abbrevTable struct {
 	codes    []uint32          // index of abbrevs, of code 1, 2, 3, …
 	sparse   map[uint64]uint32 // the same, where codes are others
+	crossing bool              // as one of its abbreviations is
 	compiled                   // as far as its set went when it was read
 }
 
@@ -157,13 +159,16 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		start := c.Pos()
 		code := c.ULEB()
 		if code == 0 || c.Err() != nil {
-			t.compiled = set.compiled
+			if t.compiled = set.compiled; t.crossing {
+				d.crossing.Store(true)
+			}
 			return t, c.Err()
 		}
 		i, err := set.read(d, u, &c, start)
 		if err != nil {
 			return nil, err
 		}
+		t.crossing = t.crossing || set.abbrevs[i].crossing
 		if !t.add(code, i) {
 			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start,
 				Err: fmt.Errorf("abbreviation code %d twice", code)}

@@ -67,7 +67,7 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		class: classOf(dwarf.Tag(tag), x.family),
 		specs: uint32(c.Pos()), ops: uint32(len(x.ops)), consts: uint32(len(x.consts)),
 	}
-	if err := x.compile(d, u, c, &a); err != nil {
+	if err := x.compile(u, c, &a); err != nil {
 		return 0, err
 	}
 	x.addHops(d, u, &a)
@@ -141,7 +141,7 @@ func lebEnd(data []byte, at int) (end int, ok bool) {
 }
 
 // compile reads the attribute specifications of a and appends its program.
-func (x *compiled) compile(d *Data, u *Unit, c *wire.Cursor, a *abbrev) error {
+func (x *compiled) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
 	for n := uint64(0); ; n++ {
 		at := c.Pos()
@@ -156,7 +156,7 @@ func (x *compiled) compile(d *Data, u *Unit, c *wire.Cursor, a *abbrev) error {
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
 		if s.form == formRefAddr || s.form == formRefSig8 || s.form == formIndirect {
-			d.crossing.Store(true)
+			a.crossing = true
 		}
 		slot, wanted := scanSlot(a.class, s.attr)
 		if wanted = wanted && seen&(1<<slot) == 0; wanted {

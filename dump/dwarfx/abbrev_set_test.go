@@ -68,7 +68,7 @@ func TestAbbrevSet(t *testing.T) {
 		{"one is new", 2 * at, func(code int) int { return 7 - code + code/3 }, n + 1, true},
 	}
 	for i, tt := range tests {
-		u := &d.Units[i]
+		u := d.Units[i]
 		u.abbrevOff = tt.off
 		table, err := d.abbrevs(u)
 		if err != nil {

@@ -71,7 +71,7 @@ func BenchmarkAbbrevs(b *testing.B) {
 	for b.Loop() {
 		fresh := New(d.Sections, d.code)
 		for i := range d.Units {
-			if _, err := fresh.abbrevs(&d.Units[i]); err != nil {
+			if _, err := fresh.abbrevs(d.Units[i]); err != nil {
 				b.Fatal(err)
 			}
 		}
