@@ -47,6 +47,13 @@ func (d *decoder) pos() int { return d.in - int(d.count+7)/8 }
 // refill puts whole bytes into bits while there is room and input. Afterwards
 // there are at least 56 bits, or all that are left.
 func (d *decoder) refill() {
+	if d.count <= 56 && len(d.src)-d.in >= 8 {
+		d.bits |= binary.LittleEndian.Uint64(d.src[d.in:]) << d.count
+		n := (63 - d.count) / 8
+		d.in += int(n)
+		d.count += 8 * n
+		return
+	}
 	for d.count <= 56 && d.in < len(d.src) {
 		d.bits |= uint64(d.src[d.in]) << d.count
 		d.in++

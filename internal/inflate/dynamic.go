@@ -43,7 +43,9 @@ func (d *decoder) dynamicBlock() error {
 // a repeat may reach from the first into the second (RFC 1951 §3.2.7).
 func (d *decoder) readLengths(all []uint8) error {
 	for i := 0; i < len(all); {
-		d.refill()
+		if d.count < 2*preBits { // a symbol, and how often it repeats
+			d.refill()
+		}
 		at := d.pos()
 		e := d.pre[d.bits&(1<<preBits-1)]
 		if err := d.check(e); err != nil {
