@@ -62,6 +62,7 @@ type dumper struct {
 
 	demangler names.Demangler // of the stages that have one goroutine
 	funcs     []fn
+	frames    *frameTable // nil: unwind rules are not wanted
 	names     *nameTable
 	files     fileTable
 }

@@ -43,13 +43,16 @@ type streamWorker struct {
 }
 
 // readUnits inflates the DWARF sections and scans the units. It reads the symbols
-// too, which have nothing to do with them, and finds out what names functions.
+// and where frames are too, which have nothing to do with them, and finds out what
+// names functions.
 func (d *dumper) readUnits() error {
 	f := d.img.DWARF()
 	x := &stream{d: d, f: f, ready: make(chan struct{})}
 	d.names = newNameTable(int(d.img.Size() / bytesPerName))
-	var symbolsErr error
-	x.early = append(x.early, func(*streamWorker) { symbolsErr = d.readSymbols() })
+	var earlyErrs [2]error
+	for i, stage := range []func() error{d.readSymbols, d.readFrames} {
+		x.early = append(x.early, func(*streamWorker) { earlyErrs[i] = d.guard(stage) })
+	}
 	x.more.L = &x.mu
 	x.s = dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize()}
 	x.wanted = sectionsOf(&x.s)
@@ -78,7 +81,7 @@ func (d *dumper) readUnits() error {
 			return nil
 		})
 	})
-	err := cmp.Or(group.Wait(), symbolsErr)
+	err := cmp.Or(group.Wait(), earlyErrs[0], earlyErrs[1])
 	for _, err := range append(x.lost, x.failed) {
 		d.loss(err)
 	}

@@ -6,13 +6,21 @@ import (
 	"symkit/elfx"
 )
 
-// unwind lists what the call frame information describes. It becomes STACK CFI
+// readFrames lists what the call frame information describes. It becomes STACK CFI
 // records when the module is written.
+func (d *dumper) readFrames() error {
+	if !d.opt.NoCFI && d.arch != nil {
+		d.frames = d.listFrames()
+	}
+	return nil
+}
+
+// unwind puts what was listed into the module.
 func (d *dumper) unwind() error {
-	if d.opt.NoCFI || d.arch == nil {
+	t := d.frames
+	if t == nil {
 		return nil
 	}
-	t := d.listFrames()
 	s := &d.m.Stats
 	d.losses(&t.lost)
 	s.OutsideCode += t.outsideCode
