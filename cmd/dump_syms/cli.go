@@ -94,10 +94,9 @@ func (c *cli) Validate() error {
 	if c.Check && (renamed || c.Header) {
 		return fmt.Errorf("--check compares with the file's own names: leave --header-only and the path mapping out")
 	}
-	if c.Jobs < 0 {
-		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)
-	}
-	return nil
+	var err error
+	c.Jobs, err = command.Jobs(c.Jobs)
+	return err
 }
 
 // paths are the rules that rewrite the names of source files.

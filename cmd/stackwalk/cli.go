@@ -65,8 +65,9 @@ type cli struct {
 
 // Validate is called by kong; it checks what the tags cannot say.
 func (c *cli) Validate() error {
-	if c.Jobs < 0 {
-		return fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", c.Jobs)
+	var err error
+	if c.Jobs, err = command.Jobs(c.Jobs); err != nil {
+		return err
 	}
 	if c.Frames < 0 {
 		return fmt.Errorf("--max-frames %d: want a number of frames", c.Frames)

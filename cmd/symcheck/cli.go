@@ -123,6 +123,12 @@ type replayCmd struct {
 	Timeout  time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
 }
 
+// Validate is called by kong; it checks what the tags cannot say.
+func (c *replayCmd) Validate() (err error) {
+	c.Jobs, err = command.Jobs(c.Jobs)
+	return err
+}
+
 // lintCmd checks symbol files alone.
 type lintCmd struct {
 	Syms []string `arg:"" name:"file.sym" help:"Symbol files."`

@@ -112,3 +112,15 @@ func Version() string {
 	}
 	return info.Main.Version
 }
+
+// maxJobs is more processors than can be of use to one program here.
+const maxJobs = 256
+
+// Jobs checks the value of --jobs, where 0 stands for all processors, and returns
+// how many goroutines are to work.
+func Jobs(n int) (int, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", n)
+	}
+	return min(n, maxJobs), nil
+}

@@ -59,3 +59,15 @@ func TestNotUTF8(t *testing.T) {
 		t.Errorf("%d, %q %s", code, grammar, &stderr)
 	}
 }
+
+// TestJobs: more processors than there can be are as many as can be of use.
+func TestJobs(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, 8: 8, maxJobs: maxJobs, maxJobs + 1: maxJobs, 2_000_000_000: maxJobs} {
+		if got, err := Jobs(n); got != want || err != nil {
+			t.Errorf("%d: %d, %v", n, got, err)
+		}
+	}
+	if _, err := Jobs(-1); err == nil {
+		t.Error("-1 is accepted")
+	}
+}
