@@ -149,9 +149,10 @@ type declared struct {
 
 // groupNames returns all names by unit, in the order of their declarations: those
 // of one class follow each other then, and the demangler does not read anew what
-// begins like the last.
+// begins like the last. Units come in the order in which they are given up.
 func (d *dumper) groupNames() ([]*nameGroup, error) {
 	groups := d.names.byUnit()
+	slices.SortFunc(groups, func(a, b *nameGroup) int { return cmp.Compare(a.unit.Off, b.unit.Off) })
 	return groups, d.each(len(groups), func() func(int) error {
 		return func(i int) error {
 			slices.SortFunc(groups[i].names, func(a, b declared) int { return cmp.Compare(a.decl, b.decl) })
@@ -185,6 +186,7 @@ func (d *dumper) resolveNames() error {
 			chunks = append(chunks, chunk{g, names})
 		}
 	}
+	discards := d.newDiscards(groups)
 	var lost error
 	size := d.img.Size()
 	var total atomic.Uint64 // bytes of all texts
@@ -210,7 +212,7 @@ func (d *dumper) resolveNames() error {
 			}
 			if c.group.left.Add(-int32(len(c.names))) == 0 {
 				d.qualify(c.group, &demangler, tooMuch)
-				d.discard(c.group.unit)
+				discards.done(c.group.unit)
 			}
 			if tooMuch(0) {
 				return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(size))
@@ -220,17 +222,6 @@ func (d *dumper) resolveNames() error {
 	})
 	d.loss(lost)
 	return err
-}
-
-// discard gives up the DIEs of a unit all of whose names have a text, unless
-// they may be another unit's scopes too.
-func (d *dumper) discard(u *dwarfx.Unit) {
-	if u.Data() != d.dw || !d.dw.SelfContained() {
-		return
-	}
-	if s := d.img.DWARF().Section(".debug_info"); s != nil {
-		s.Discard(u.Off, u.End)
-	}
 }
 
 // qualify puts the scopes in front of the names of a group that lack them, until
