@@ -106,9 +106,12 @@ func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 // of a later unit.
 type originNamer struct {
 	namer dwarfx.Namer
-	data  *dwarfx.Data // that known is of: of the first unit
-	known [1 << 15]knownOrigin
+	data  *dwarfx.Data  // that known is of: of the first unit
+	known []knownOrigin // by slot
 }
+
+// knownBits is how many bits a slot of originNamer.known has.
+const knownBits = 15
 
 // knownOrigin is the number of the linkage name at an offset of .debug_str, not 0,
 // met in a unit.
@@ -117,11 +120,11 @@ type knownOrigin struct{ off, id, unit uint32 }
 // intern numbers the name of ref, which is number i among those of a unit.
 func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
 	if x.data == nil {
-		x.data = u.Data()
+		x.data, x.known = u.Data(), make([]knownOrigin, 1<<knownBits)
 	}
 	found, err := x.namer.Find(u.Data(), ref)
 	off, ok := found.LinkageAt(x.data)
-	slot := &x.known[off*0x9e3779b1>>(32-15)]
+	slot := &x.known[off*0x9e3779b1>>(32-knownBits)]
 	if ok = ok && err == nil && off != 0; ok && slot.off == off && slot.unit <= unit {
 		return slot.id
 	}

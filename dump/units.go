@@ -101,9 +101,12 @@ type unitScanner struct {
 	refs []dwarfx.Ref
 	// recent has what was asked for lately, by slot: an answer takes less time
 	// than of ids.
-	recent [1 << 12]recentRef
+	recent []recentRef
 	number uint32 // of the unit at hand
 }
+
+// recentBits is how many bits a slot of unitScanner.recent has.
+const recentBits = 12
 
 // recentRef is where in a unit's refs one stands.
 type recentRef struct {
@@ -124,6 +127,9 @@ func (x *unitScanner) unit(u *unit) {
 	if len(x.scan.Inlines) == 0 {
 		return
 	}
+	if x.recent == nil {
+		x.recent = make([]recentRef, 1<<recentBits)
+	}
 	clear(x.ids)
 	x.refs = x.refs[:0]
 	x.number++
@@ -137,7 +143,7 @@ func (x *unitScanner) unit(u *unit) {
 
 // origin numbers the origins of a unit's calls.
 func (x *unitScanner) origin(ref dwarfx.Ref) uint32 {
-	slot := &x.recent[uint32(ref)*0x9e3779b1>>(32-12)]
+	slot := &x.recent[uint32(ref)*0x9e3779b1>>(32-recentBits)]
 	if slot.ref == ref && slot.number == x.number {
 		return slot.index
 	}

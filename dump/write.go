@@ -79,13 +79,20 @@ const (
 // chunkBytes is more than most chunks have of text.
 const chunkBytes = 512 << 10
 
+// room is how much a buffer for chunks should have at first: small modules are many.
+func (m *Module) room() int {
+	s := &m.Stats
+	const record, fde = 64, 512 // bytes of text, about
+	return min(chunkBytes, record*(s.Funcs+s.Lines+2*s.Inlines+s.Publics)+fde*s.FDEs)
+}
+
 // formatted is the text of a chunk.
 type formatted struct {
 	text []byte
 	err  error // a file changed
 }
 
-func newFormatted() *formatted { return &formatted{text: make([]byte, 0, chunkBytes)} }
+func newFormatted(room int) *formatted { return &formatted{text: make([]byte, 0, room)} }
 
 // format runs c, reusing memory.
 func (f *formatted) format(c chunk) {
@@ -100,7 +107,7 @@ func (f *formatted) format(c chunk) {
 // chunks ahead of what is written.
 func (m *Module) writeChunks(w *emit.Writer) error {
 	if m.jobs <= 1 {
-		f := newFormatted()
+		f := newFormatted(m.room())
 		for c := range m.chunks() {
 			f.format(c)
 			if err := f.write(w); err != nil {
@@ -125,7 +132,7 @@ func (m *Module) writeChunks(w *emit.Writer) error {
 			go func() {
 				f, _ := free.Get().(*formatted)
 				if f == nil {
-					f = newFormatted()
+					f = newFormatted(m.room())
 				}
 				f.format(c)
 				<-turns
