@@ -34,6 +34,8 @@ type stream struct {
 	closed bool // no more units will come
 	errs   []error
 	early  []func(*streamWorker) // what somebody may do meanwhile
+	// .debug_info is inflated up to one offset, and has its pages up to another.
+	inflated, populated int
 }
 
 // streamWorker is what one goroutine needs, to use again for every unit.
@@ -143,6 +145,7 @@ func (x *stream) grow(data []byte, done int) {
 	errs := x.dw.ReadUnits(done)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.inflated = done
 	x.errs = append(x.errs, errs...)
 	for _, u := range x.dw.Units[from:] {
 		x.units = append(x.units, &unit{Unit: u, lines: u})
@@ -171,7 +174,9 @@ func (x *stream) take() (task func(*streamWorker)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for x.taken >= len(x.units) && len(x.early) == 0 && !x.closed {
-		x.more.Wait()
+		if !x.populate() {
+			x.more.Wait()
+		}
 	}
 	switch {
 	case x.d.ctx.Err() != nil:
@@ -185,6 +190,32 @@ func (x *stream) take() (task func(*streamWorker)) {
 		return task
 	}
 	return nil
+}
+
+// How much is populated at a time, how near to what is being inflated, and how far
+// from it: a damaged section may end there.
+const (
+	populateStep = 256 << 10
+	populateNear = 512 << 10
+	populateFar  = 8 << 20
+)
+
+// populate has the system provide memory for what is inflated next, while mu is not
+// held; it reports whether there was anything to do.
+func (x *stream) populate() bool {
+	if x.inflated == 0 {
+		return false
+	}
+	from := max(x.populated, x.inflated+populateNear)
+	to := min(from+populateStep, x.inflated+populateFar, len(x.s.Info))
+	if from >= to {
+		return false
+	}
+	x.populated = to
+	x.mu.Unlock()
+	defer x.mu.Lock()
+	elfx.Populate(x.s.Info, from, to)
+	return true
 }
 
 // scan scans unit i. What names its functions and what is inlined there is found

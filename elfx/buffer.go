@@ -68,14 +68,21 @@ type ahead struct {
 
 // wrote is called with the number of bytes that were written.
 func (a *ahead) wrote(done int) {
-	if len(a.data) < largeBuffer || done+aheadStep/2 < a.next {
+	if done+aheadStep/2 < a.next {
 		return
 	}
+	from := max(a.next, done)
+	a.next = min(from+aheadStep, len(a.data))
+	Populate(a.data, from, a.next)
+}
+
+// Populate asks the system for the pages of bytes [from, to) of data that
+// Section.DataProgress hands out, which are not inflated yet: who writes them then
+// need not wait for each.
+func Populate(data []byte, from, to int) {
 	page := os.Getpagesize()
-	from := max(a.next, done) / page * page
-	a.next = min(from+aheadStep, len(a.data)/page*page)
-	if from < a.next {
-		populate(a.data[from:a.next])
+	if from, to = from/page*page, to/page*page; len(data) >= largeBuffer && from < to {
+		populate(data[from:to])
 	}
 }
 
