@@ -24,15 +24,15 @@ func (d *dumper) listExidx(t *frameTable) (frames []frame) {
 	}
 	var err error
 	x.Index, err = index.Data()
-	t.lost.add(err)
+	t.stats.loss(err)
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
 		x.TableAddr = table.Addr
 		x.Table, err = table.Data()
-		t.lost.add(err)
+		t.stats.loss(err)
 	}
 	for row, err := range x.Rows() {
 		if err != nil {
-			t.lost.add(fmt.Errorf("%s: %w", f.Path(), err))
+			t.stats.loss(fmt.Errorf("%s: %w", f.Path(), err))
 		} else if row.Begin < row.End && d.holdsCode(t, row.Begin) {
 			kept := *row
 			kept.Regs = slices.Clone(row.Regs)

@@ -44,8 +44,7 @@ type frameTable struct {
 	sframe *sframe.Section // or nil
 	exidx  []cfi.Row
 
-	lost                   lossList
-	outsideCode, belowLoad int // as in Stats
+	stats Stats // what was lost, and where frames are not code
 }
 
 // listFrames lists all FDEs. It needs nothing that other stages make, and
@@ -78,7 +77,7 @@ func (d *dumper) frameSections(t *frameTable) {
 		}
 		data, err := sec.Data()
 		if err != nil {
-			t.lost.add(err)
+			t.stats.loss(err)
 			continue
 		}
 		f := sec.File()
@@ -119,7 +118,7 @@ func (d *dumper) listFDEs(t *frameTable, s *cfi.Section, from source) []frame {
 	frames := make([]frame, 0, len(s.Data)/usualFDE)
 	for fde, err := range s.FDEs() {
 		if err != nil {
-			t.lost.add(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
+			t.stats.loss(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
 		} else if fde.Begin < fde.End && d.holdsCode(t, fde.Begin) {
 			frames = append(frames, frame{fde.Begin, fde.End, fde.Offset, from, fde.CIE.Signal})
 		}
@@ -132,9 +131,9 @@ func (d *dumper) listFDEs(t *frameTable, s *cfi.Section, from source) []frame {
 func (d *dumper) holdsCode(t *frameTable, addr uint64) bool {
 	switch {
 	case !d.code.Contains(addr):
-		t.outsideCode++
+		t.stats.OutsideCode++
 	case addr < d.bias:
-		t.belowLoad++
+		t.stats.BelowLoad++
 	default:
 		return true
 	}

@@ -33,19 +33,19 @@ func (d *dumper) listSFrame(t *frameTable) (frames []frame) {
 	path := sec.File().Path()
 	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
 	if !ok {
-		t.lost.add(fmt.Errorf("%s: %w", path, &wire.Error{Section: ".sframe", Err: errNoSFrame}))
+		t.stats.loss(fmt.Errorf("%s: %w", path, &wire.Error{Section: ".sframe", Err: errNoSFrame}))
 		return nil
 	}
 	data, err := sec.Data()
 	if err != nil {
-		t.lost.add(err)
+		t.stats.loss(err)
 		return nil
 	}
 	s, err := sframe.Parse(data, sframe.Options{
 		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0,
 	})
 	if err != nil {
-		t.lost.add(fmt.Errorf("%s: %w", path, err))
+		t.stats.loss(fmt.Errorf("%s: %w", path, err))
 	}
 	if s == nil {
 		return nil
@@ -54,7 +54,7 @@ func (d *dumper) listSFrame(t *frameTable) (frames []frame) {
 	for i := range s.Chunks {
 		for fde, err := range s.Chunks[i].FDEs() {
 			if err != nil {
-				t.lost.add(fmt.Errorf("%s: %w", path, err))
+				t.stats.loss(fmt.Errorf("%s: %w", path, err))
 			} else if fde.Size > 0 && d.holdsCode(t, fde.Start) {
 				frames = append(frames, frame{fde.Start, fde.End(), sframeAt(i, fde.Index), fromSFrame, fde.Signal})
 			}

@@ -61,30 +61,12 @@ func (s *Stats) loss(err error) {
 	}
 }
 
-// lossList is what Stats has of losses, for work whose losses are recorded
-// later than it is done.
-type lossList struct {
-	count int
-	first []error
-}
-
-// add records damage; nil is none.
-func (l *lossList) add(err error) {
-	if err == nil {
-		return
+// addLosses records what another has.
+func (s *Stats) addLosses(other *Stats) {
+	for _, err := range other.Losses {
+		s.loss(err)
 	}
-	l.count++
-	if len(l.first) < maxLosses {
-		l.first = append(l.first, err)
-	}
-}
-
-// losses records what l has.
-func (d *dumper) losses(l *lossList) {
-	for _, err := range l.first {
-		d.loss(err)
-	}
-	d.m.Stats.LossCount += l.count - len(l.first)
+	s.LossCount += other.LossCount - len(other.Losses)
 }
 
 // dwarfLoss records damage in a section of the file with the DWARF.

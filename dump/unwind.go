@@ -22,9 +22,9 @@ func (d *dumper) unwind() error {
 		return nil
 	}
 	s := &d.m.Stats
-	d.losses(&t.lost)
-	s.OutsideCode += t.outsideCode
-	s.BelowLoad += t.belowLoad
+	s.addLosses(&t.stats)
+	s.OutsideCode += t.stats.OutsideCode
+	s.BelowLoad += t.stats.BelowLoad
 	if s.FDEs = len(t.frames); len(t.frames) == 0 && len(d.code) > 0 {
 		d.warn("%s: no unwind rules: %s", d.img.Main.Path(), d.whyNoFrames())
 	}

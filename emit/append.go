@@ -9,8 +9,8 @@ const hexDigits = "0123456789abcdef"
 
 // Numbers are most of a symbol file. The small ones, which most are, come from
 // tables: the text with the first digit in the lowest byte, its length in the
-// highest (smallDec, smallHex). Others are turned into digits eight at a time, one in each byte of a
-// word.
+// highest (smallDec, smallHex). Others are turned into digits eight at a time, one
+// in each byte of a word.
 const (
 	ones  = 0x0101010101010101 // times n: n in each byte
 	zeros = ones * '0'
