@@ -19,9 +19,11 @@ type decoder struct {
 	out, in  int
 	bits     uint64
 	count    uint
-	progress func(done int)
+	slide    Slide  // nil: dst is all
+	size     int    // of the output
+	before   int    // bytes of the output in front of dst
 	final    int    // bytes of dst summed and reported
-	sum      uint32 // Adler-32 of dst[:final]
+	sum      uint32 // Adler-32 of the output up to dst[:final]
 	fixed    bool   // the tables are those of the fixed code
 
 	lit     [litSize]uint64
@@ -30,11 +32,24 @@ type decoder struct {
 	lengths [fixedLitSyms + fixedDists]uint8
 }
 
-func (d *decoder) reset(dst, src []byte, progress func(int)) {
-	d.dst, d.src, d.progress = dst, src, progress
+func (d *decoder) reset(dst []byte, size int, src []byte, slide Slide) {
+	d.dst, d.src, d.slide = dst[:min(len(dst), size)], src, slide
 	d.out, d.in = 0, min(headerSize, len(src))
 	d.bits, d.count = 0, 0
+	d.size, d.before = size, 0
 	d.final, d.sum = 0, 1
+}
+
+// goOn reports what is there, and goes on in the buffer that it is given.
+func (d *decoder) goOn() {
+	if d.slide == nil {
+		d.final = d.out
+		return
+	}
+	next, kept := d.slide(d.dst, d.out)
+	d.before += d.out - kept
+	d.dst = next[:min(len(next), d.size-d.before)]
+	d.out, d.final = kept, kept
 }
 
 func (d *decoder) fail(at int, err error) error {
@@ -192,12 +207,9 @@ func (d *decoder) reportChunk() {
 // report sums and reports what was inflated since the last time. Nothing
 // before out is ever written again.
 func (d *decoder) report() {
-	if d.out == d.final && d.out > 0 {
+	if d.out == d.final && d.before+d.out > 0 {
 		return
 	}
 	d.sum = adler32sum(d.sum, d.dst[d.final:d.out])
-	d.final = d.out
-	if d.progress != nil {
-		d.progress(d.out)
-	}
+	d.goOn()
 }

@@ -1,7 +1,7 @@
 // Package inflate decompresses whole in-memory zlib streams (RFC 1950, 1951)
 // whose inflated size is known: SHF_COMPRESSED sections.
 //
-// Input and output are byte slices, so there is no window to keep and nothing
+// Input and output are byte slices, so there is no window besides and nothing
 // to copy twice: matches are copied within the output.
 package inflate
 
@@ -47,25 +47,60 @@ const chunk = 256 << 10
 // counts from the start of src: the byte in which the rejected item begins,
 // len(src) if src ends too early. dst is then partly written.
 func Zlib(dst, src []byte) error {
-	return ZlibProgress(dst, src, nil)
+	return inflate(dst, len(dst), src, nil)
 }
 
-// ZlibProgress is Zlib for a consumer that reads the output while it grows. It
-// calls progress, in the caller's goroutine, with the number of bytes of dst
-// that are final: they will not be written again, and the consumer may read
-// dst[:done] from another goroutine once it has learned of done through a
-// channel or another synchronizing operation. Calls come about every 256 KiB
-// with done rising, and the last one has len(dst), when that many bytes were
-// inflated. Bytes reported may still belong to a stream that turns out to be
-// damaged: the checksum is at its end.
+// ZlibProgress is Zlib for a consumer that wants to know how far it is. It calls
+// progress, in the caller's goroutine, with the number of bytes of dst that are
+// final, about every 256 KiB with done rising; the last call has len(dst), when
+// that many bytes were inflated. Bytes reported may still belong to a stream that
+// turns out to be damaged: the checksum is at its end.
 func ZlibProgress(dst, src []byte, progress func(done int)) error {
+	return inflate(dst, len(dst), src, func(buf []byte, done int) ([]byte, int) {
+		progress(done)
+		return buf, done
+	})
+}
+
+// Slide is told, in the goroutine of ZlibSliding, that buf[:done] is final: it will
+// not be written again, and other goroutines may read it once they have learned of
+// done through a channel or another synchronizing operation. It returns the buffer
+// to go on in, which begins with the last kept bytes of buf[:done]: buf and done, or
+// another one. It is called first with no buffer, then about every 256 KiB, and last
+// when size bytes are there.
+//
+// The stream goes on to refer to the last Window bytes of its output; so many
+// must be kept, or all that there are. Behind them the buffer must have Room bytes,
+// or all that are left.
+type Slide func(buf []byte, done int) (next []byte, kept int)
+
+// What a Slide has to keep and to have room for.
+const (
+	Window = 32 << 10
+	Room   = chunk + maxStored + outMargin
+)
+
+// maxStored bounds a stored block, which is copied as a whole.
+const maxStored = 1<<16 - 1
+
+// ZlibSliding is Zlib for a consumer that does not need all of the output, of size
+// bytes, at the same time. It is inflated into the buffers that slide returns.
+// Bytes reported may still belong to a stream that turns out to be damaged.
+func ZlibSliding(size int, src []byte, slide Slide) error {
+	dst, _ := slide(nil, 0)
+	return inflate(dst, size, src, slide)
+}
+
+// inflate inflates a stream of size bytes into dst and, if that is not all, what slide
+// returns.
+func inflate(dst []byte, size int, src []byte, slide Slide) error {
 	if err := checkHeader(src); err != nil {
 		return err
 	}
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	d.reset(dst, src, progress)
-	defer d.reset(nil, nil, nil) // the pool must not keep the caller's memory
+	d.reset(dst, size, src, slide)
+	defer d.reset(nil, 0, nil, nil) // the pool must not keep the caller's memory
 	if err := d.blocks(); err != nil {
 		return err
 	}
@@ -99,7 +134,7 @@ func checkHeader(src []byte) error {
 // trailer compares the output's size and checksum.
 func (d *decoder) trailer() error {
 	d.align()
-	if d.out < len(d.dst) {
+	if d.before+d.out < d.size {
 		return d.fail(d.in, ErrTooShort)
 	}
 	if len(d.src)-d.in < 4 {

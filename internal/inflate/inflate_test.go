@@ -306,6 +306,8 @@ func TestGoLoops(t *testing.T) {
 		t.Run("TruncatedEverywhere", TestTruncatedEverywhere)
 		t.Run("OverlappingMatches", TestOverlappingMatches)
 		t.Run("Progress", TestProgress)
+		t.Run("SlidingWindow", TestSlidingWindow)
+		t.Run("SlidingRoom", TestSlidingRoom)
 		t.Run("Adler32", TestAdler32)
 		t.Run("Allocs", TestAllocs)
 	})

@@ -14,10 +14,11 @@ import (
 // a small value; copy it to look ahead.
 //
 // Positions (Pos, Seek, the offsets in errors) always count from the start of
-// the section, in a sub-cursor too.
+// the section, in a sub-cursor and in one over a part of it too.
 type Cursor struct {
 	data    []byte
-	pos     int
+	pos     int // in data
+	base    int // of data, in the section
 	section string
 	big     bool
 	err     error
@@ -28,20 +29,25 @@ func New(section string, data []byte, bigEndian bool) Cursor {
 	return Cursor{data: data, section: section, big: bigEndian}
 }
 
+// NewAt returns a cursor over a part of a section, which begins at offset base.
+func NewAt(section string, data []byte, base int, bigEndian bool) Cursor {
+	return Cursor{data: data, base: base, section: section, big: bigEndian}
+}
+
 // Reset makes c what New returns. In a hot path it spares the copy, which waits
 // for the fields just stored.
 func (c *Cursor) Reset(section string, data []byte, bigEndian bool) {
-	c.data, c.pos, c.section, c.big, c.err = data, 0, section, bigEndian, nil
+	c.data, c.pos, c.base, c.section, c.big, c.err = data, 0, 0, section, bigEndian, nil
 }
 
 // Len is the number of bytes left: 0 after a failure.
 func (c *Cursor) Len() int { return len(c.data) - c.pos }
 
 // Pos is the offset of the next byte from the start of the section.
-func (c *Cursor) Pos() int { return c.pos }
+func (c *Cursor) Pos() int { return c.base + c.pos }
 
 // End is the offset at which the cursor ends, from the start of the section.
-func (c *Cursor) End() int { return len(c.data) }
+func (c *Cursor) End() int { return c.base + len(c.data) }
 
 // Err is the first failure, a *Error, or nil.
 func (c *Cursor) Err() error { return c.err }
@@ -69,21 +75,23 @@ func (c *Cursor) Inherit(sub *Cursor) {
 }
 
 // Seek moves to offset off of the section; a position behind the cursor's end
-// fails. One before a sub-cursor's start does not.
+// fails, and one before the part that NewAt was given. One before a sub-cursor's
+// start does not.
 func (c *Cursor) Seek(off uint64) {
-	if off > uint64(len(c.data)) {
-		c.Fail(c.pos, ErrOffset)
+	at := off - uint64(c.base)
+	if at > uint64(len(c.data)) { // or in front of base
+		c.Fail(c.Pos(), ErrOffset)
 		return
 	}
 	if c.err == nil {
-		c.pos = int(off)
+		c.pos = int(at)
 	}
 }
 
 // Skip passes over n bytes.
 func (c *Cursor) Skip(n uint64) {
 	if n > uint64(c.Len()) {
-		c.Fail(c.pos, ErrTruncated)
+		c.Fail(c.Pos(), ErrTruncated)
 		return
 	}
 	c.pos += int(n)
@@ -92,7 +100,7 @@ func (c *Cursor) Skip(n uint64) {
 // Bytes aliases the next n bytes. It compares n before converting it.
 func (c *Cursor) Bytes(n uint64) []byte {
 	if n > uint64(c.Len()) {
-		c.Fail(c.pos, ErrTruncated)
+		c.Fail(c.Pos(), ErrTruncated)
 		return nil
 	}
 	b := c.data[c.pos:][:n:n]
@@ -108,7 +116,7 @@ func (c *Cursor) Rest() []byte { return c.data[c.pos:len(c.data):len(c.data)] }
 // gives a cursor that has failed likewise.
 func (c *Cursor) Sub(n uint64) Cursor {
 	if n > uint64(c.Len()) {
-		c.Fail(c.pos, ErrTruncated)
+		c.Fail(c.Pos(), ErrTruncated)
 	}
 	s := *c
 	if c.err == nil {
@@ -125,7 +133,7 @@ func (c *Cursor) U8() uint8 {
 		c.pos++
 		return b
 	}
-	c.Fail(c.pos, ErrTruncated)
+	c.Fail(c.Pos(), ErrTruncated)
 	return 0
 }
 
@@ -192,7 +200,7 @@ func (c *Cursor) Uint(size int) uint64 {
 	case 3:
 		return uint64(c.U24())
 	}
-	c.Fail(c.pos, ErrSize)
+	c.Fail(c.Pos(), ErrSize)
 	return 0
 }
 
@@ -221,7 +229,7 @@ func (c *Cursor) ULEB() uint64 {
 
 // longULEB is ULEB for numbers of any length, and at the end of the data.
 func (c *Cursor) longULEB() (v uint64) {
-	start := c.pos
+	start := c.Pos()
 	for shift := 0; ; shift += 7 {
 		b := c.U8()
 		if c.err != nil {
@@ -242,7 +250,7 @@ func (c *Cursor) longULEB() (v uint64) {
 
 // SLEB reads a signed LEB128 (DWARF 5 §7.6).
 func (c *Cursor) SLEB() (v int64) {
-	start := c.pos
+	start := c.Pos()
 	for shift := 0; ; shift += 7 {
 		b := c.U8()
 		if c.err != nil {
@@ -275,7 +283,7 @@ func (c *Cursor) SkipLEB() {
 			return
 		}
 	}
-	c.Fail(c.pos, ErrTruncated)
+	c.Fail(c.Pos(), ErrTruncated)
 }
 
 // CString aliases the bytes up to the next NUL and passes over the NUL.
@@ -283,7 +291,7 @@ func (c *Cursor) CString() []byte {
 	rest := c.data[c.pos:]
 	n := bytes.IndexByte(rest, 0)
 	if n < 0 {
-		c.Fail(c.pos, ErrUnterminated)
+		c.Fail(c.Pos(), ErrUnterminated)
 		return nil
 	}
 	c.pos += n + 1
@@ -293,7 +301,7 @@ func (c *Cursor) CString() []byte {
 // InitialLength reads a DWARF unit length: 4 bytes, or 0xffffffff and 8 bytes
 // in the 64-bit format (DWARF 5 §7.4).
 func (c *Cursor) InitialLength() (length uint64, dwarf64 bool) {
-	start := c.pos
+	start := c.Pos()
 	switch n := c.U32(); {
 	case n == 0xffffffff:
 		return c.U64(), true
