@@ -131,12 +131,12 @@ func (d *dumper) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 			return splitResult{unit, pkg.path, errs}
 		}
 	}
-	name, _ := u.Data().String(u.Split)
+	name, _ := u.String(u.Split)
 	r.file = string(name)
 	if d.opt.Companions == nil {
 		return r
 	}
-	compDir, _ := u.Data().String(u.CompDir)
+	compDir, _ := u.String(u.CompDir)
 	var unit *dwarfx.Unit
 	var errs []error
 	f := d.opt.Companions.OpenSplit(string(compDir), r.file, func(f *elfx.File) error {

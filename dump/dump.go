@@ -53,6 +53,7 @@ type dumper struct {
 	bias  uint64 // subtracted from every address that is written
 	code  dwarfx.CodeMap
 	dw    *dwarfx.Data
+	info  *pieces // its .debug_info
 	units []*unit
 	syms  symbols
 	// symLanguage is the language of the symbols as a DW_LANG number, as far as
@@ -64,7 +65,13 @@ type dumper struct {
 	funcs     []fn
 	frames    *frameTable // nil: unwind rules are not wanted
 	names     *nameTable
+	nameBytes nameBytes
 	files     fileTable
+	line      struct { // .debug_line
+		read bool
+		data []byte
+		err  error
+	}
 }
 
 // Dump reads img and returns its records. Damage costs the unit, function or

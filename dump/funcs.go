@@ -147,8 +147,8 @@ func (u *unit) readNamings(namer *dwarfx.Namer) {
 		f := &u.Funcs[i]
 		// A string outside of its section is no name.
 		own := dwarfx.Naming{Decl: f.DIE, Unit: u.Unit}
-		own.Linkage, _ = u.Data().String(f.Linkage)
-		own.Name, _ = u.Data().String(f.Name)
+		own.Linkage, _ = u.Unit.String(f.Linkage)
+		own.Name, _ = u.Unit.String(f.Name)
 		own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
 		var more dwarfx.Naming
 		var err error

@@ -21,6 +21,7 @@ func (d *dumper) nameUnits() error {
 	}
 	err := d.resolveNames()
 	d.dw.Forget()
+	d.info.release()
 	d.release(".debug_info", ".debug_abbrev")
 	return err
 }
@@ -42,7 +43,7 @@ func (d *dumper) internNames() error {
 		return func(i int) error {
 			u := d.units[i]
 			// A string outside of its section is no name.
-			u.compDir, _ = u.lines.Data().String(u.lines.CompDir)
+			u.compDir, _ = u.lines.String(u.lines.CompDir)
 			for _, k := range u.funcs {
 				f := &d.funcs[k]
 				f.name = d.names.intern(d.namingOf(f), uint64(k))
@@ -93,11 +94,55 @@ func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 	u.origins = make([]uint32, len(u.refs))
 	for i, ref := range u.refs {
 		if i%fetched == 0 {
-			x.namer.Fetch(u.Data(), u.refs[i:min(i+fetched, len(u.refs))])
+			x.namer.Fetch(u.Unit, u.refs[i:min(i+fetched, len(u.refs))])
 		}
 		u.origins[i] = x.intern(d.names, u.Unit, ref, uint32(number), uint32(i))
 	}
 	u.refs = nil
+}
+
+// nameEarly finds out all that .debug_info tells about the names of u, to which x is
+// confined.
+func (d *dumper) nameEarly(u *unit, number int, x *originNamer) {
+	u.readNamings(&x.namer)
+	x.early, x.plain = true, x.plain[:0]
+	d.numberOrigins(u, number, x)
+	x.early = false
+	list := make([]*naming, 0, len(x.plain))
+	for i := range x.plain {
+		list = append(list, &x.plain[i].naming)
+	}
+	for i := range u.namings {
+		if n := &u.namings[i]; n.unit == u.Unit && n.wantsScope(x.demangler) {
+			list = append(list, n)
+		}
+	}
+	d.place(u, list, x)
+	x.internPlain(d.names, u, uint32(number))
+}
+
+// place finds the scopes of names that are declared in u.
+func (d *dumper) place(u *unit, list []*naming, x *originNamer) {
+	if len(list) == 0 {
+		return
+	}
+	slices.SortFunc(list, func(a, b *naming) int { return cmp.Compare(a.decl, b.decl) })
+	refs := make([]dwarfx.Ref, len(list))
+	for i, n := range list {
+		refs[i] = n.decl
+	}
+	tops := dwarfx.Tops(u.Funcs)
+	s := scoper{demangler: x.demangler, unit: u.Unit, tops: tops}
+	if s.namer.Confine(u.Unit) != nil {
+		return
+	}
+	// Damage that keeps a scope from being read was met by the scan.
+	_ = u.Data().Parents(u.Unit, refs, tops, func(i int, parents []dwarfx.Ref) {
+		n := list[i]
+		s.language = n.language
+		n.scope = s.scope(u.Unit, parents, string(n.name))
+		n.placed = d.nameBytes.early.Add(uint64(len(n.scope))) <= limits.Names.Max(d.img.Size())
+	})
 }
 
 // originNamer numbers the names of what is inlined. It remembers where in
@@ -105,9 +150,21 @@ func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 // costs neither reading it nor the table, which would learn nothing from a name
 // of a later unit.
 type originNamer struct {
-	namer dwarfx.Namer
-	data  *dwarfx.Data  // that known is of: of the first unit
-	known []knownOrigin // by slot
+	namer     dwarfx.Namer
+	demangler *names.Demangler
+	data      *dwarfx.Data  // that known is of: of the first unit
+	known     []knownOrigin // by slot
+	// plain are those that have no number yet, since their scopes are to be found
+	// first: if early is set, before the unit's bytes are given up.
+	early bool
+	plain []plainOrigin
+}
+
+// plainOrigin names one of the origins of a unit.
+type plainOrigin struct {
+	naming
+	index uint32
+	off   uint32 // of the linkage name, if that can be known; or 0
 }
 
 // knownBits is how many bits a slot of originNamer.known has.
@@ -117,6 +174,9 @@ const knownBits = 15
 // met in a unit.
 type knownOrigin struct{ off, id, unit uint32 }
 
+// originOrder is the order, for nameTable.intern, of the name of origin i of a unit.
+func originOrder(unit, i uint32) uint64 { return afterFuncs | uint64(unit)<<32 | uint64(i) }
+
 // intern numbers the name of ref, which is number i among those of a unit.
 func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
 	if x.data == nil {
@@ -124,24 +184,45 @@ func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, u
 	}
 	found, err := x.namer.Find(u.Data(), ref)
 	off, ok := found.LinkageAt(x.data)
-	slot := &x.known[off*0x9e3779b1>>(32-knownBits)]
+	slot := &x.known[slotOf(off)]
 	if ok = ok && err == nil && off != 0; ok && slot.off == off && slot.unit <= unit {
 		return slot.id
 	}
 	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, found.Naming(), err)
-	id := names.intern(&n, afterFuncs|uint64(unit)<<32|uint64(i))
-	if ok && n.linkage {
+	if ok = ok && n.linkage; !ok {
+		off = 0
+	}
+	if x.early && n.wantsScope(x.demangler) {
+		x.plain = append(x.plain, plainOrigin{n, i, off})
+		return 0
+	}
+	id := names.intern(&n, originOrder(unit, i))
+	if ok {
 		*slot = knownOrigin{off, id, unit}
 	}
 	return id
 }
 
+// internPlain numbers those in plain.
+func (x *originNamer) internPlain(names *nameTable, u *unit, unit uint32) {
+	for i := range x.plain {
+		p := &x.plain[i]
+		id := names.intern(&p.naming, originOrder(unit, p.index))
+		u.origins[p.index] = id
+		if p.off != 0 {
+			x.known[slotOf(p.off)] = knownOrigin{p.off, id, unit}
+		}
+	}
+}
+
+// slotOf is where in originNamer.known an offset belongs.
+func slotOf(off uint32) uint32 { return off * 0x9e3779b1 >> (32 - knownBits) }
+
 // nameGroup are the names whose scopes are in one unit.
 type nameGroup struct {
 	unit  *dwarfx.Unit
-	funcs []dwarfx.Func // of unit, if the scan read them
 	names []declared
-	left  atomic.Int32 // of its names: those without a text
+	plain atomic.Bool // a scope is not in its name's text yet
 }
 
 // declared is the number of a name, and where its declaration is.
@@ -152,7 +233,7 @@ type declared struct {
 
 // groupNames returns all names by unit, in the order of their declarations: those
 // of one class follow each other then, and the demangler does not read anew what
-// begins like the last. Units come in the order in which they are given up.
+// begins like the last.
 func (d *dumper) groupNames() ([]*nameGroup, error) {
 	groups := d.names.byUnit()
 	slices.SortFunc(groups, func(a, b *nameGroup) int { return cmp.Compare(a.unit.Off, b.unit.Off) })
@@ -164,9 +245,23 @@ func (d *dumper) groupNames() ([]*nameGroup, error) {
 	})
 }
 
-// resolveNames makes the text of all names, and reads .debug_line, which the
-// next stage wants: when a quarter is done there is room for it, and it still takes
-// less time than the rest.
+// nameBytes counts the bytes of the texts of names, and of the scopes of those that
+// may get a text.
+type nameBytes struct{ texts, early atomic.Uint64 }
+
+// tooMuch counts bytes of texts and tells whether all are too many.
+func (d *dumper) tooMuch(text int) bool {
+	return d.nameBytes.texts.Add(uint64(text)) > limits.Names.Max(d.img.Size())
+}
+
+// namesExceeded is the error then.
+func (d *dumper) namesExceeded() error {
+	return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
+}
+
+// resolveNames makes the text of all names, and reads .debug_line, if that has not
+// come earlier: when a quarter is done there is room for it, and it still takes less
+// time than the rest.
 func (d *dumper) resolveNames() error {
 	const most = 256 // names at once
 	type chunk struct {
@@ -178,77 +273,113 @@ func (d *dumper) resolveNames() error {
 	if err != nil {
 		return err
 	}
-	funcs := map[*dwarfx.Unit][]dwarfx.Func{}
-	for _, u := range d.units {
-		funcs[u.Unit] = u.Funcs
-	}
 	for _, g := range groups {
-		g.funcs = funcs[g.unit]
-		g.left.Store(int32(len(g.names)))
 		for names := range slices.Chunk(g.names, most) {
 			chunks = append(chunks, chunk{g, names})
 		}
 	}
-	discards := d.newDiscards(groups)
-	var lost error
-	size := d.img.Size()
-	var total atomic.Uint64 // bytes of all texts
-	tooMuch := func(text int) bool { return total.Add(uint64(text)) > limits.Names.Max(size) }
 	err = d.each(len(chunks)+1, func() func(int) error {
 		var demangler names.Demangler
 		return func(i int) error {
 			quarter := len(chunks) / 4
 			if i == quarter {
-				d.dw.Line, lost = d.img.DWARF().SectionData(".debug_line")
+				d.readLineSection()
 				return nil
 			}
 			if i > quarter {
 				i--
 			}
-			c := chunks[i]
-			for _, n := range c.names {
-				e := d.names.at(n.id)
-				e.text, e.plain = e.naming.text(&demangler)
-				if tooMuch(len(e.text)) {
-					break
-				}
-			}
-			if c.group.left.Add(-int32(len(c.names))) == 0 {
-				d.qualify(c.group, &demangler, tooMuch)
-				discards.done(c.group.unit)
-			}
-			if tooMuch(0) {
-				return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(size))
-			}
-			return nil
+			return d.resolve(chunks[i].group, chunks[i].names, &demangler)
 		}
 	})
-	d.loss(lost)
-	return err
+	d.dw.Line = d.line.data
+	d.loss(d.line.err)
+	return cmp.Or(err, d.qualify(groups))
 }
 
-// qualify puts the scopes in front of the names of a group that lack them, until
-// tooMuch says that their bytes are.
-func (d *dumper) qualify(g *nameGroup, demangler *names.Demangler, tooMuch func(text int) bool) {
-	var todo []*named
-	var refs []dwarfx.Ref
-	for _, n := range g.names {
-		if e := d.names.at(n.id); e.plain {
-			todo, refs = append(todo, e), append(refs, n.decl)
+// readLineSection inflates .debug_line, once.
+func (d *dumper) readLineSection() {
+	if !d.line.read {
+		d.line.data, d.line.err = d.img.DWARF().SectionData(".debug_line")
+		d.line.read = true
+	}
+}
+
+// resolve makes the texts of names, but for the scopes that are not known yet.
+func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demangler) error {
+	size, plain := 0, false
+	for _, n := range names {
+		e := d.names.at(n.id)
+		e.text, e.plain = e.naming.text(demangler)
+		if e.plain && e.placed {
+			e.text, e.plain = e.scope+e.text, false
+		}
+		plain = plain || e.plain
+		if size += len(e.text); size > 1<<20 && d.tooMuch(size) {
+			return d.namesExceeded()
+		} else if size > 1<<20 {
+			size = 0
 		}
 	}
-	if len(todo) == 0 {
-		return
+	if plain {
+		g.plain.Store(true)
 	}
-	// Damage that keeps a scope from being read was met by the scan.
-	tops := dwarfx.Tops(g.funcs)
+	if d.tooMuch(size) {
+		return d.namesExceeded()
+	}
+	return nil
+}
+
+// qualify puts the scopes in front of the names of groups that lack them. Where a
+// scope was not asked for as long as the unit was there, .debug_info is made anew.
+func (d *dumper) qualify(groups []*nameGroup) error {
+	gone := false
+	plain := groups[:0]
+	for _, g := range groups {
+		if g.plain.Load() {
+			g.names = slices.DeleteFunc(g.names, func(n declared) bool { return !d.names.at(n.id).plain })
+			plain = append(plain, g)
+			gone = gone || g.unit.Dropped()
+		}
+	}
+	if gone {
+		info, err := d.img.DWARF().SectionData(".debug_info")
+		if err != nil {
+			return err // it was read before
+		}
+		d.dw.Restore(info)
+	}
+	funcs := map[*dwarfx.Unit][]dwarfx.Func{}
+	for _, u := range d.units {
+		funcs[u.Unit] = u.Funcs
+	}
+	return d.each(len(plain), func() func(int) error {
+		var demangler names.Demangler
+		return func(i int) error {
+			return d.qualifyGroup(plain[i], dwarfx.Tops(funcs[plain[i].unit]), &demangler)
+		}
+	})
+}
+
+// qualifyGroup puts the scopes in front of the names of a group; see scoper of tops.
+func (d *dumper) qualifyGroup(g *nameGroup, tops []dwarfx.Ref, demangler *names.Demangler) error {
+	refs := make([]dwarfx.Ref, len(g.names))
+	for i, n := range g.names {
+		refs[i] = n.decl
+	}
+	full := false
 	x := scoper{demangler: demangler, unit: g.unit, tops: tops}
+	// Damage that keeps a scope from being read was met by the scan.
 	_ = g.unit.Data().Parents(g.unit, refs, tops, func(i int, parents []dwarfx.Ref) {
-		e := todo[i]
+		e := d.names.at(g.names[i].id)
 		x.language = e.language
 		scope := x.scope(g.unit, parents, e.text)
-		if !tooMuch(len(scope)) {
+		if full = d.tooMuch(len(scope)); !full {
 			e.text = scope + e.text
 		}
 	})
+	if full {
+		return d.namesExceeded()
+	}
+	return nil
 }

@@ -139,6 +139,10 @@ func TestOriginsInAnyOrder(t *testing.T) {
 	if err := d.readUnits(); err != nil || len(d.units) == 0 {
 		t.Fatal(len(d.units), err)
 	}
+	info, err := d.img.Main.SectionData(".debug_info")
+	if d.dw.Restore(info); err != nil || d.units[0].Dropped() {
+		t.Fatalf("without its bytes: %v", err)
+	}
 	d.names = newNameTable(1)
 	var x originNamer
 	linkage := 0

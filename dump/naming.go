@@ -22,6 +22,9 @@ type naming struct {
 	language dwarfx.Language
 	linkage  bool // key is a linkage name
 	lost     bool // see dwarfx.Naming
+	placed   bool // scope is known
+	// scope is what goes in front of a plain name.
+	scope string
 }
 
 // complete completes what a DIE of u itself says by what its origin says, as far
@@ -60,6 +63,21 @@ func (d *dumper) namingOf(f *fn) *naming {
 
 // scoped tells whether the same key in another scope is another name.
 func (n *naming) scoped() bool { return !n.linkage && n.language.Separator() != "" }
+
+// wantsScope tells whether text will be plain; only names that are surely mangled are
+// not demangled for that.
+func (n *naming) wantsScope(demangler *names.Demangler) bool {
+	switch {
+	case len(n.name) == 0 || n.language.Separator() == "":
+		return false
+	case !n.linkage:
+		return true
+	case names.Sure(n.key):
+		return false
+	}
+	_, ok := demangler.ForLanguage(uint16(n.language), n.key)
+	return !ok
+}
 
 // text is the name to write; plain tells that its scope is to be put in front.
 // A linkage name that is not mangled is an assembler label: glibc's __GI_warn

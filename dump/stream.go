@@ -2,12 +2,14 @@ package dump
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"symkit/dump/dwarfx"
+	"symkit/dump/names"
 	"symkit/elfx"
 )
 
@@ -20,22 +22,23 @@ type stream struct {
 	f      *elfx.File
 	s      dwarfx.Sections
 	dw     *dwarfx.Data
+	size   int // of .debug_info
 	wanted []sectionOf
-	next   atomic.Int32  // of wanted
-	left   atomic.Int32  // sections that are not there yet
-	ready  chan struct{} // closed when all are
-	lost   []error       // why a section is not
-	failed error         // why .debug_info is not
+	next   atomic.Int32 // of wanted
+	lost   []error      // why a section is not there
+	failed error        // why .debug_info is not
 
-	mu     sync.Mutex
-	more   sync.Cond // units or closed changed
-	units  []*unit
-	taken  int  // units that somebody scans or has scanned
-	closed bool // no more units will come
-	errs   []error
-	early  []func(*streamWorker) // what somebody may do meanwhile
-	// .debug_info is inflated up to one offset, and has its pages up to another.
-	inflated, populated int
+	mu      sync.Mutex
+	more    sync.Cond // anything below changed
+	left    int       // sections that are not there yet
+	pieces  *pieces
+	unread  []*piece // whose units have no headers yet
+	units   []*unit
+	open    []int // of units: those that nobody has taken; the last is taken next
+	working int   // units that somebody scans
+	closed  bool  // no more units will come
+	errs    []error
+	early   []func() // what somebody may do meanwhile
 }
 
 // streamWorker is what one goroutine needs, to use again for every unit.
@@ -44,32 +47,35 @@ type streamWorker struct {
 	origins originNamer
 }
 
-// readUnits inflates the DWARF sections and scans the units. It reads the symbols
-// and where frames are too, which have nothing to do with them, and finds out what
-// names functions.
+// readUnits inflates the DWARF sections, scans the units and finds out what names
+// functions. It reads the symbols and where frames are too, which have nothing to do
+// with them.
 func (d *dumper) readUnits() error {
-	f := d.img.DWARF()
-	x := &stream{d: d, f: f, ready: make(chan struct{})}
+	x := &stream{d: d, f: d.img.DWARF()}
 	d.names = newNameTable(int(d.img.Size() / bytesPerName))
+	d.info = &pieces{f: x.f, keep: true}
+	x.pieces = d.info
 	var earlyErrs [2]error
-	for i, stage := range []func() error{d.readSymbols, d.readFrames} {
-		x.early = append(x.early, func(*streamWorker) { earlyErrs[i] = d.guard(stage) })
+	x.early = []func(){
+		func() { earlyErrs[0] = d.guard(d.readSymbols) },
+		func() { earlyErrs[1] = d.guard(d.readFrames) },
 	}
 	x.more.L = &x.mu
-	x.s = dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize()}
+	x.s = dwarfx.Sections{BigEndian: x.f.BigEndian, AddrSize: x.f.AddrSize()}
 	x.wanted = sectionsOf(&x.s)
 	x.lost = make([]error, len(x.wanted))
-	x.left.Store(int32(len(x.wanted)))
+	x.left = len(x.wanted)
+	x.next.Store(1)
 
 	var group errgroup.Group
-	if d.opt.Jobs == 1 {
-		x.sections()
-	}
-	for range d.opt.Jobs - 1 {
+	for i := range d.opt.Jobs - 1 {
 		group.Go(func() error {
 			return elfx.Guard(func() error {
+				if i == 0 {
+					x.section(0)
+				}
 				x.sections()
-				x.work()
+				x.work(x.worker())
 				return nil
 			})
 		})
@@ -77,9 +83,14 @@ func (d *dumper) readUnits() error {
 	group.Go(func() error {
 		defer x.close() // whatever happens, nobody may wait for ever
 		return elfx.Guard(func() error {
-			x.info()
+			w := x.worker()
+			if d.opt.Jobs == 1 {
+				x.section(0)
+			}
+			x.sections()
+			x.info(w)
 			x.close()
-			x.work()
+			x.work(w)
 			return nil
 		})
 	})
@@ -91,65 +102,192 @@ func (d *dumper) readUnits() error {
 		d.dwarfLoss(err)
 	}
 	if d.dw = x.dw; d.dw == nil {
-		d.dw = dwarfx.New(dwarfx.Sections{}, d.code)
+		d.dw = dwarfx.New(dwarfx.Sections{}, 0, d.code)
 	}
+	d.info.trim()
 	d.units = x.units
 	return err
 }
 
-// sections inflates sections until all are taken; the last to finish reports
-// that they are there.
+func (x *stream) worker() *streamWorker {
+	return &streamWorker{scanner: x.d.newScanner(), origins: originNamer{demangler: new(names.Demangler)}}
+}
+
+// sections inflates sections until all are taken.
 func (x *stream) sections() {
 	for i := int(x.next.Add(1)) - 1; i < len(x.wanted); i = int(x.next.Add(1)) - 1 {
-		*x.wanted[i].data, x.lost[i] = x.f.SectionData(x.wanted[i].name)
-		if x.left.Add(-1) == 0 {
-			close(x.ready)
-		}
+		x.section(i)
 	}
+}
+
+// section inflates one.
+func (x *stream) section(i int) {
+	alone := false
+	defer func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if alone { // so there is room for .debug_line, which comes early too then
+			x.pieces.keep = false
+			x.early = append(x.early, x.d.readLineSection)
+		}
+		x.left--
+		x.more.Broadcast()
+	}()
+	*x.wanted[i].data, x.lost[i] = x.f.SectionData(x.wanted[i].name)
+	alone = x.wanted[i].data == &x.s.Abbrev && !x.d.hasAlt() && dwarfx.SelfContained(x.s.Abbrev)
 }
 
 // info inflates .debug_info.
-func (x *stream) info() {
-	var data []byte
-	if s := x.f.Section(".debug_info"); s != nil && s.Present() {
-		var err error
-		data, err = s.DataProgress(func(data []byte, done int) {
-			select {
-			case <-x.ready:
-				if done < len(data) {
-					x.grow(data, done)
-				}
-			default:
-			}
-		})
-		if err != nil {
-			// What was read of it before is worth nothing.
-			x.mu.Lock()
-			x.units, x.dw, x.errs = nil, nil, nil
-			x.mu.Unlock()
-			x.failed = err
-			return
-		}
-	}
-	<-x.ready
-	x.grow(data, len(data))
-}
-
-// grow reads the headers of the units that lie before done and hands them out.
-func (x *stream) grow(data []byte, done int) {
-	if x.dw == nil {
-		x.s.Info = data
-		x.dw = dwarfx.New(x.s, x.d.code)
-	}
-	from := len(x.dw.Units)
-	errs := x.dw.ReadUnits(done)
+func (x *stream) info(w *streamWorker) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.inflated = done
-	x.errs = append(x.errs, errs...)
-	for _, u := range x.dw.Units[from:] {
-		x.units = append(x.units, &unit{Unit: u, lines: u})
+	for x.left > 0 && x.do(w) { // or what is inflated would lie there for long
 	}
+	switch s := x.f.Section(".debug_info"); {
+	case s == nil || !s.Present():
+		x.whole(w, nil, nil)
+	case s.Streams():
+		size, _ := s.UncompressedSize()
+		x.size = int(size)
+		x.unlocked(func() {
+			x.failed = s.Stream(func(buf []byte, done int) ([]byte, int) { return x.slide(w, buf, done) })
+		})
+		if x.failed == nil {
+			x.await(w)
+			x.readHeaders(true)
+		}
+	default:
+		var data []byte
+		x.unlocked(func() { data, x.failed = s.Data() })
+		if x.failed == nil {
+			x.whole(w, data, s.Discard)
+		}
+	}
+	if x.failed != nil {
+		x.units, x.open, x.dw, x.errs = nil, nil, nil, nil // what was read of it before is worth nothing
+	}
+}
+
+// unlocked does something while mu is not held.
+func (x *stream) unlocked(work func()) {
+	x.mu.Unlock()
+	defer x.mu.Lock()
+	work()
+}
+
+// await waits for the sections that the headers of units need.
+func (x *stream) await(w *streamWorker) {
+	for x.left > 0 {
+		if !x.do(w) {
+			x.more.Wait()
+		}
+	}
+}
+
+// whole hands out the units of a .debug_info that is there. Its bytes are given up,
+// if discard can do that, pieceSize at a time: each time interrupts the other
+// processors.
+func (x *stream) whole(w *streamWorker, data []byte, discard func(from, to uint64)) {
+	x.await(w)
+	x.size, x.pieces.discard = len(data), discard
+	x.newData()
+	x.errs = x.dw.ReadUnits(data, 0, true)
+	for units := x.dw.Units; len(units) > 0; {
+		n := 1
+		for n < len(units) && units[n].End-units[0].Off < uint64(pieceSize) {
+			n++
+		}
+		p := &piece{at: int(units[0].Off), data: data[units[0].Off:units[n-1].End]}
+		x.handOut(p, units[:n])
+		units = units[n:]
+	}
+	slices.Reverse(x.open) // the first is taken first
+}
+
+// slide is told that bytes of .debug_info are there, hands out the units that are
+// complete, and returns where to inflate the next ones (elfx.Slide).
+func (x *stream) slide(w *streamWorker, buf []byte, done int) (next []byte, kept int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if buf == nil {
+		return x.newPiece(w, 0, min(pieceSize, x.size)).data, 0
+	}
+	p := x.unread[len(x.unread)-1]
+	p.grow(done, x.s.BigEndian)
+	x.readHeaders(false)
+	for x.d.opt.Jobs == 1 && x.do(w) { // while they are in the cache
+	}
+	if !p.full(x.size) {
+		return buf, done
+	}
+	kept, size := p.follow()
+	at := p.at + done - kept
+	q := x.newPiece(w, at, min(size, x.size-at))
+	q.whole = copy(q.data, buf[done-kept:done]) - (done - p.whole)
+	x.readHeaders(false) // p is done with
+	return q.data, kept
+}
+
+// newPiece returns a piece of a size at an offset of .debug_info. Where there are
+// enough of them it helps with the units that are there, and waits for them.
+func (x *stream) newPiece(w *streamWorker, at, size int) *piece {
+	for x.pieces.enough(size) && (x.left > 0 || len(x.open) > 0 || x.working > 0) && x.d.ctx.Err() == nil {
+		x.readHeaders(false)
+		if !x.do(w) && (x.left > 0 || x.working > 0) { // else the context is done, and nobody would tell
+			x.more.Wait()
+		}
+	}
+	p := &piece{at: at, left: 1, data: x.pieces.take(size)}
+	if p.data == nil {
+		x.unlocked(func() { p.data = x.f.NewBuffer(size) })
+	}
+	x.pieces.list = append(x.pieces.list, p)
+	x.unread = append(x.unread, p)
+	return p
+}
+
+// newData makes dw, when the sections are there.
+func (x *stream) newData() {
+	if x.dw == nil {
+		x.dw = dwarfx.New(x.s, x.size, x.d.code)
+	}
+}
+
+// readHeaders reads the headers of the units that are complete, and hands them out;
+// with last, of what is left too: what is cut short there is damage.
+func (x *stream) readHeaders(last bool) {
+	if x.left > 0 {
+		return
+	}
+	x.newData()
+	open := len(x.open)
+	defer func() { slices.Reverse(x.open[open:]) }()
+	for len(x.unread) > 0 {
+		p := x.unread[0]
+		current := len(x.unread) == 1
+		from, data := len(x.dw.Units), p.data[:p.whole]
+		if last && current {
+			data = p.data[:p.done]
+		}
+		x.errs = append(x.errs, x.dw.ReadUnits(data, p.at, last && current)...)
+		x.handOut(p, x.dw.Units[from:])
+		if current && !last {
+			break
+		}
+		x.unread = x.unread[1:]
+		x.pieces.done(p)
+	}
+}
+
+// handOut offers units, whose bytes are in p, to be scanned.
+func (x *stream) handOut(p *piece, units []*dwarfx.Unit) {
+	for _, u := range units {
+		u := &unit{Unit: u, lines: u, piece: p}
+		p.units = append(p.units, u)
+		x.open = append(x.open, len(x.units))
+		x.units = append(x.units, u)
+	}
+	p.left += len(units)
 	x.more.Broadcast()
 }
 
@@ -161,78 +299,62 @@ func (x *stream) close() {
 }
 
 // work scans units until there are no more, and does what else there is to do.
-func (x *stream) work() {
-	w := &streamWorker{scanner: x.d.newScanner()}
-	for task := x.take(); task != nil; task = x.take() {
-		task(w)
-	}
-}
-
-// take waits for something to do: the next unit to scan, or, where there is none
-// yet, what comes early; nil is the end.
-func (x *stream) take() (task func(*streamWorker)) {
+func (x *stream) work(w *streamWorker) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.taken >= len(x.units) && len(x.early) == 0 && !x.closed {
-		if !x.populate() {
+	for {
+		switch {
+		case x.do(w):
+		case x.closed || x.d.ctx.Err() != nil:
+			return
+		default:
 			x.more.Wait()
 		}
 	}
-	switch {
-	case x.d.ctx.Err() != nil:
-		return nil
-	case x.taken < len(x.units):
-		i, u := x.taken, x.units[x.taken]
-		x.taken++
-		return func(w *streamWorker) { x.scan(w, i, u) }
-	case len(x.early) > 0:
-		task, x.early = x.early[0], x.early[1:]
-		return task
-	}
-	return nil
 }
 
-// How much is populated at a time, how near to what is being inflated, and how far
-// from it: a damaged section may end there.
-const (
-	populateStep = 256 << 10
-	populateNear = 512 << 10
-	populateFar  = 8 << 20
-)
-
-// populate has the system provide memory for what is inflated next, while mu is not
-// held; it reports whether there was anything to do.
-func (x *stream) populate() bool {
-	if x.inflated == 0 {
+// do does something, if there is anything to do: scan the next unit or, where there
+// is none yet, what can be done early. mu is not held meanwhile.
+func (x *stream) do(w *streamWorker) bool {
+	var task func()
+	switch {
+	case x.d.ctx.Err() != nil:
+		return false
+	case len(x.open) > 0:
+		i := x.open[len(x.open)-1] // the last is still in the cache
+		u := x.units[i]
+		x.open = x.open[:len(x.open)-1]
+		x.working++
+		task = func() { x.unit(w, i, u) }
+	case len(x.early) > 0:
+		task, x.early = x.early[0], x.early[1:]
+	default:
 		return false
 	}
-	from := max(x.populated, x.inflated+populateNear)
-	to := min(from+populateStep, x.inflated+populateFar, len(x.s.Info))
-	if from >= to {
-		return false
-	}
-	x.populated = to
-	x.mu.Unlock()
-	defer x.mu.Lock()
-	elfx.Populate(x.s.Info, from, to)
+	x.unlocked(task)
 	return true
 }
 
-// scan scans unit i. What names its functions and what is inlined there is found
-// out early, if nothing outside of the unit belongs to them; else when all units
-// are there.
-func (x *stream) scan(w *streamWorker, i int, u *unit) {
-	w.scanner.unit(u)
-	if len(u.Funcs) == 0 || x.d.hasAlt() || !u.SelfContained() {
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.early = append(x.early, func(w *streamWorker) {
-		if namer := &w.origins.namer; namer.Confine(u.Unit) == nil {
-			u.readNamings(namer)
-			x.d.numberOrigins(u, i, &w.origins)
+// unit scans unit i. What names its functions and what is inlined there is found
+// out at once, if nothing outside of the unit belongs to them: then nobody needs its
+// bytes any more. Else it is done when all units are there.
+func (x *stream) unit(w *streamWorker, i int, u *unit) {
+	named := false
+	defer func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.working--; named {
+			x.pieces.done(u.piece)
 		}
-	})
-	x.more.Signal()
+		x.more.Broadcast()
+	}()
+	w.scanner.unit(u)
+	switch {
+	case u.Split != 0 || x.d.hasAlt() || !u.SelfContained():
+	case len(u.Funcs) == 0:
+		named = true
+	case w.origins.namer.Confine(u.Unit) == nil:
+		x.d.nameEarly(u, i, &w.origins)
+		named = true
+	}
 }

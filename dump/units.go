@@ -23,6 +23,7 @@ type unit struct {
 	origins []uint32 // of each of refs, its name's number in dumper.names
 	compDir []byte   // that lines belongs to
 	err     error    // damage met in the scan
+	piece   *piece   // that the unit's bytes are in
 	overlap int      // functions in which inlined calls side by side share code
 }
 
@@ -44,9 +45,9 @@ type sectionOf struct {
 // the scan needs first.
 func sectionsOf(s *dwarfx.Sections) []sectionOf {
 	return []sectionOf{
-		{".debug_abbrev", &s.Abbrev}, {".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},
+		{".debug_str", &s.Str}, {".debug_abbrev", &s.Abbrev}, {".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},
 		{".debug_addr", &s.Addr}, {".debug_str_offsets", &s.StrOffsets}, {".debug_types", &s.Types},
-		{".debug_str", &s.Str}, {".debug_line_str", &s.LineStr},
+		{".debug_line_str", &s.LineStr},
 	}
 }
 

@@ -73,18 +73,33 @@ func (a *ahead) wrote(done int) {
 	}
 	from := max(a.next, done)
 	a.next = min(from+aheadStep, len(a.data))
-	Populate(a.data, from, a.next)
+	populateRange(a.data, from, a.next)
 }
 
-// Populate asks the system for the pages of bytes [from, to) of data that
-// Section.DataProgress hands out, which are not inflated yet: who writes them then
-// need not wait for each.
-func Populate(data []byte, from, to int) {
+// populateRange asks the system for the pages of bytes [from, to) of a buffer: who
+// writes them then need not wait for each.
+func populateRange(data []byte, from, to int) {
 	page := os.Getpagesize()
 	if from, to = from/page*page, to/page*page; len(data) >= largeBuffer && from < to {
 		populate(data[from:to])
 	}
 }
+
+// NewBuffer returns zero bytes, outside of the Go heap where they are many, until
+// FreeBuffer or Close gives them back. Whoever writes the first of them does not wait
+// for the system.
+func (f *File) NewBuffer(size int) []byte {
+	data := f.buffers.get(uint64(size))
+	populateRange(data, 0, min(len(data), mostPopulated))
+	return data
+}
+
+// mostPopulated is how much of a new buffer is populated: a damaged file may say that
+// it needs more than it does.
+const mostPopulated = 4 << 20
+
+// FreeBuffer gives a buffer back, which nobody may touch any more.
+func (f *File) FreeBuffer(data []byte) { f.buffers.put(data) }
 
 // own has put and release free a buffer.
 func (b *buffers) own(x buffer) {

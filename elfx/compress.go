@@ -55,14 +55,14 @@ func (s *Section) UncompressedSize() (uint64, error) {
 	return size, err
 }
 
-// decompress inflates the section. The progress function may be nil.
-func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, error) {
+// decompress inflates the section.
+func (s *Section) decompress() ([]byte, error) {
 	p, err := s.packing()
 	if err != nil {
 		return nil, err
 	}
 	data := s.file.buffers.get(p.size)
-	d := dropper{s.file.mapping, s.Offset, s.Offset + s.Size, s.Size}
+	d := s.dropper()
 	if p.kind == elf.COMPRESS_ZSTD {
 		err = inflateZstd(data, p.body)
 	} else {
@@ -71,20 +71,30 @@ func (s *Section) decompress(progress func(data []byte, done int)) ([]byte, erro
 		err = inflate.ZlibProgress(data, p.body, func(done int) {
 			a.wrote(done)
 			d.consumed(done, len(data))
-			if progress != nil {
-				progress(data, done)
-			}
 		})
 	}
 	d.consumed(len(data), len(data))
+	if err != nil {
+		return nil, s.unpacked(p, err)
+	}
+	return data, nil
+}
+
+// dropper gives the section's pages back as it is inflated.
+func (s *Section) dropper() dropper {
+	return dropper{s.file.mapping, s.Offset, s.Offset + s.Size, s.Size}
+}
+
+// unpacked says of an error, if it is one, where it is in the section that p is of.
+func (s *Section) unpacked(p packing, err error) error {
 	if err == nil {
-		return data, nil
+		return nil
 	}
 	at := p.at
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		at, err = at+e.Offset, e.Err
 	}
-	return nil, &wire.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
+	return &wire.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
 }
 
 // packing reads the section's compression header and checks the size it claims.

@@ -97,7 +97,7 @@ func (s *Section) joined() ([]byte, error) {
 		// A fault must not leave the Once done with neither bytes nor error.
 		p.err = Guard(func() error {
 			for _, i := range p.all {
-				data, err := s.file.Sections[i].loadOne(nil)
+				data, err := s.file.Sections[i].loadOne()
 				if err != nil {
 					return err
 				}

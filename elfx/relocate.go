@@ -94,7 +94,7 @@ func (s *Section) relocatedData() ([]byte, error) {
 	var data []byte
 	var err error
 	if s.compressed() {
-		data, err = s.decompress(nil)
+		data, err = s.decompress()
 	} else {
 		data, err = s.copied()
 	}

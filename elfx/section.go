@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/internal/inflate"
 	"symkit/internal/wire"
 )
 
@@ -95,7 +96,12 @@ func (s *Section) raw() ([]byte, error) {
 // of relocations is damaged; single relocations that cannot be applied are
 // counted (File.RelocLosses).
 func (s *Section) Data() ([]byte, error) {
-	return s.DataProgress(nil)
+	var data []byte
+	err := s.file.do(func() (err error) {
+		data, err = s.bytes()
+		return err
+	})
+	return data, err
 }
 
 // Copy is Data for code that must not see its input change, such as a library that
@@ -103,7 +109,7 @@ func (s *Section) Data() ([]byte, error) {
 // until the File is closed. Every call makes another.
 func (s *Section) Copy() (data []byte, err error) {
 	err = s.file.do(func() error {
-		if data, err = s.load(nil); err == nil && s.parts == nil && s.aliases() {
+		if data, err = s.bytes(); err == nil && s.parts == nil && s.aliases() {
 			data = s.file.copied(data, s.Offset)
 		}
 		return err
@@ -111,32 +117,56 @@ func (s *Section) Copy() (data []byte, err error) {
 	return data, err
 }
 
-// DataProgress is Data for a consumer that reads a section while it is
-// inflated. When this call inflates it (zlib, no relocations), progress is
-// called in this
-// goroutine about every 256 KiB with the whole buffer and the number of bytes
-// of it that are final. Those may be read from another goroutine that learned
-// of them through a channel; they are worth nothing if DataProgress then fails.
-func (s *Section) DataProgress(progress func(data []byte, done int)) ([]byte, error) {
-	var data []byte
-	err := s.file.do(func() (err error) {
-		data, err = s.load(progress)
-		return err
-	})
-	return data, err
+// Streams tells whether Stream can make the section's bytes.
+func (s *Section) Streams() bool {
+	if s.parts != nil || !s.Present() || !s.compressed() || s.applied() != 0 {
+		return false
+	}
+	p, err := s.packing()
+	return err == nil && p.kind == elf.COMPRESS_ZLIB
 }
 
-func (s *Section) bytes() ([]byte, error) { return s.load(nil) }
+// Slide tells Stream where to inflate; so many bytes it has to keep, and to have room
+// for behind them.
+type Slide = inflate.Slide
 
-func (s *Section) load(progress func(data []byte, done int)) ([]byte, error) {
+const (
+	SlideWindow = inflate.Window
+	SlideRoom   = inflate.Room
+)
+
+// Stream is Data for a consumer that reads each byte only for a while, and while
+// the section is still being inflated into the buffers that slide returns. All bytes are worth nothing if Stream fails. It keeps nothing: a later Data makes them
+// anew.
+func (s *Section) Stream(slide inflate.Slide) error {
+	return s.file.do(func() error {
+		p, err := s.packing()
+		if err != nil {
+			return err
+		}
+		d := s.dropper()
+		at := 0 // of the buffer, in the section
+		err = inflate.ZlibSliding(int(p.size), p.body, func(buf []byte, done int) ([]byte, int) {
+			d.consumed(at+done, int(p.size))
+			next, kept := slide(buf, done)
+			at += done - kept
+			return next, kept
+		})
+		d.consumed(int(p.size), int(p.size))
+		return s.unpacked(p, err)
+	})
+}
+
+// bytes is Data.
+func (s *Section) bytes() ([]byte, error) {
 	if s.parts != nil {
 		return s.joined()
 	}
-	return s.loadOne(progress)
+	return s.loadOne()
 }
 
-// loadOne is load for this section alone.
-func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) {
+// loadOne is bytes for this section alone.
+func (s *Section) loadOne() ([]byte, error) {
 	if s.aliases() {
 		return s.raw()
 	}
@@ -151,7 +181,7 @@ func (s *Section) loadOne(progress func(data []byte, done int)) ([]byte, error) 
 			if s.applied() != 0 {
 				s.inflated, err = s.relocatedData()
 			} else {
-				s.inflated, err = s.decompress(progress)
+				s.inflated, err = s.decompress()
 			}
 			return err
 		})

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,25 +129,101 @@ func TestZstdWindow(t *testing.T) {
 	}
 }
 
-func TestDataProgress(t *testing.T) {
-	big := bytes.Repeat(sample, 60)
+// TestStreams: what cannot be inflated piece by piece is told before.
+func TestStreams(t *testing.T) {
+	e := &spec{}
+	packed := sec{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: e.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))}
+	with := func(change func(s *sec)) sec {
+		s := packed
+		change(&s)
+		return s
+	}
+	for _, test := range []struct {
+		name     string
+		kind     elf.Type
+		sections []sec
+		want     bool
+	}{
+		{"zlib", elf.ET_DYN, []sec{packed}, true},
+		{"zlib, in an object", elf.ET_REL, []sec{packed}, true},
+		{"another section is compressed too", elf.ET_REL, []sec{packed, with(func(s *sec) { s.name = ".debug_line" })}, true},
+		{".zdebug_info", elf.ET_DYN, []sec{{name: ".zdebug_info", kind: elf.SHT_PROGBITS,
+			data: append(binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(sample))), zlibBytes(sample)...)}}, true},
+		{"not compressed", elf.ET_DYN, []sec{with(func(s *sec) { s.flags, s.data = 0, sample })}, false},
+		{"zstd", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample)) })}, false},
+		{"of another kind", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(7, 1, nil) })}, false},
+		{"no room for the header", elf.ET_DYN, []sec{with(func(s *sec) { s.data = s.data[:11] })}, false},
+		{"more than can be", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(elf.COMPRESS_ZLIB, 1<<40, zlibBytes(sample)) })}, false},
+		{"nothing in the file", elf.ET_DYN, []sec{with(func(s *sec) { s.kind = elf.SHT_NOBITS })}, false},
+		{"in two parts", elf.ET_REL, []sec{packed, packed}, false},
+	} {
+		f := mustFile(t, (&spec{kind: test.kind, sections: test.sections}).build())
+		s := f.Section(".debug_info")
+		if s == nil || s.Streams() != test.want {
+			t.Errorf("%s: %v, want %v", test.name, !test.want, test.want)
+		}
+		if !test.want {
+			continue
+		}
+		var got []byte
+		err := s.Stream(func(buf []byte, done int) ([]byte, int) {
+			if buf == nil {
+				buf = make([]byte, len(sample))
+			}
+			got = buf[:done]
+			return buf, done
+		})
+		if err != nil || !bytes.Equal(got, sample) {
+			t.Errorf("%s: %d bytes, %v", test.name, len(got), err)
+		}
+	}
+}
+
+// TestStream: a section that is inflated piece by piece has the bytes that it has as
+// a whole, each at some time.
+func TestStream(t *testing.T) {
+	big := bytes.Repeat(sample, 100)
 	s := &spec{}
-	s.sections = []sec{{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), zlibBytes(big))}}
-	sec := mustFile(t, s.build()).Section(".debug_info")
-	var steps []int
-	progress := func(data []byte, done int) {
-		if !bytes.Equal(data[:done], big[:done]) || len(data) != len(big) {
-			t.Errorf("wrong at %d", done)
-		}
-		steps = append(steps, done)
+	packed := s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), zlibBytes(big))
+	s.sections = []sec{
+		{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: packed},
+		{name: ".debug_str", kind: elf.SHT_PROGBITS, data: big},
+		{name: ".debug_line", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(big)), zstdBytes(big))},
+		{name: ".debug_types", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), packed[:len(packed)/2])},
 	}
-	for range 2 { // the second call finds it inflated
-		if data, err := sec.DataProgress(progress); !bytes.Equal(data, big) || err != nil {
-			t.Errorf("%d bytes, %v", len(data), err)
+	f := mustFile(t, s.build())
+	for name, want := range map[string]bool{".debug_info": true, ".debug_str": false, ".debug_line": false} {
+		if got := f.Section(name).Streams(); got != want {
+			t.Errorf("%s streams: %v", name, got)
 		}
 	}
-	if n := len(steps); n < 2 || steps[n-1] != len(big) {
-		t.Errorf("progress %v of %d", steps, len(big))
+	at, slides := 0, 0
+	slide := func(buf []byte, done int) ([]byte, int) {
+		if !bytes.Equal(buf[:done], big[at:at+done]) {
+			t.Errorf("wrong at %d", at)
+		}
+		if slides++; buf != nil && (at+done == len(big) || len(buf)-done >= inflate.Room) {
+			return buf, done
+		}
+		kept := min(done, inflate.Window)
+		next := f.NewBuffer(2 << 20 / 3)
+		copy(next, buf[done-kept:done])
+		if buf != nil {
+			f.FreeBuffer(buf)
+		}
+		at += done - kept
+		return next, kept
+	}
+	if err := f.Section(".debug_info").Stream(slide); err != nil || at == 0 || slides < 4 {
+		t.Errorf("%d slides, the last buffer at %d, %v", slides, at, err)
+	}
+	if data, err := f.SectionData(".debug_info"); !bytes.Equal(data, big) || err != nil {
+		t.Errorf("then %d bytes, %v", len(data), err)
+	}
+	at = 0
+	err := f.Section(".debug_types").Stream(slide)
+	if !errors.Is(err, ErrCompression) {
+		t.Errorf("half a stream: %v", err)
 	}
 }
 

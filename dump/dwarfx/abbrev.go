@@ -159,9 +159,7 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		start := c.Pos()
 		code := c.ULEB()
 		if code == 0 || c.Err() != nil {
-			if t.compiled = set.compiled; t.crossing {
-				d.crossing.Store(true)
-			}
+			t.compiled = set.compiled
 			return t, c.Err()
 		}
 		i, err := set.read(d, u, &c, start)
@@ -246,7 +244,7 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			c.Fail(start, fmt.Errorf("%w: %d, of the unit at .debug_info+%#x", ErrAbbrev, code, u.Off))
 			return 0, c.Err()
 		}
-		if n := declarationLen(c.Rest()); n > 0 && have != code {
+		if n, _ := declaration(c.Rest()); n > 0 && have != code {
 			c.Skip(uint64(n))
 			continue
 		}

@@ -50,7 +50,8 @@ func newAbbrevSet(f family) *abbrevSet {
 // read reads an abbreviation at offset at, which u has, behind its code. It returns
 // its index.
 func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, error) {
-	start, n := c.Pos(), declarationLen(c.Rest())
+	start := c.Pos()
+	n, _ := declaration(c.Rest())
 	text := d.Abbrev[start:][:n]
 	hash := uint32(maphash.Bytes(x.seed, text))
 	known := x.slot(hash, func(at uint32) bool { return n > 0 && bytes.HasPrefix(d.Abbrev[at:], text) })
@@ -103,31 +104,67 @@ func (x *abbrevSet) grow() {
 	}
 }
 
-// declarationLen is the length of an abbreviation's tag, flag and attributes (DWARF
+// SelfContained tells whether no unit can refer to another one, since no abbreviation
+// of abbrev, a whole .debug_abbrev, has a form for that; false where that cannot be
+// told.
+func SelfContained(abbrev []byte) bool {
+	for at := 0; at < len(abbrev); {
+		if abbrev[at] == 0 { // the end of a table
+			at++
+			continue
+		}
+		at, _ = lebEnd(abbrev, at)
+		n, crossing := declaration(abbrev[min(at, len(abbrev)):])
+		if n == 0 || crossing {
+			return false
+		}
+		at += n
+	}
+	return true
+}
+
+// isCrossing tells the forms that can refer to another unit.
+func isCrossing(form uint16) bool {
+	return form == formRefAddr || form == formRefSig8 || form == formIndirect
+}
+
+// plainForms are the forms of one byte about which there is nothing to say.
+var plainForms = func() (plain [256]bool) {
+	for form := range uint16(0x80) {
+		plain[form] = form != 0 && form != formImplicitConst && !isCrossing(form)
+	}
+	return plain
+}()
+
+// declaration returns the length of an abbreviation's tag, flag and attributes (DWARF
 // 5 §7.5.3), which data begins with; 0 where they end nowhere, or have a number
-// with padding.
-func declarationLen(data []byte) int {
+// with padding. It tells whether one of them can refer to another unit.
+func declaration(data []byte) (size int, crossing bool) {
 	at, _ := lebEnd(data, 0)
 	for at++; at+1 < len(data); {
 		attr, form := data[at], data[at+1]
-		if at += 2; attr|form >= 0x80 {
+		if at += 2; attr < 0x80 && plainForms[form] {
+			continue
+		}
+		if attr|form >= 0x80 {
 			next, ok := lebEnd(data, at-2)
 			if !ok || next >= len(data) {
-				return 0
+				return 0, false
 			}
 			form = data[next]
 			if at, ok = lebEnd(data, next); !ok {
-				return 0
+				return 0, false
 			}
 		}
 		if attr|form == 0 {
-			return at
+			return at, crossing
 		}
+		crossing = crossing || isCrossing(uint16(form))
 		if form == formImplicitConst {
 			at, _ = lebEnd(data, at)
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // lebEnd returns where the LEB128 at offset at of data ends; ok is false where that
@@ -155,9 +192,7 @@ func (x *compiled) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 		if !known {
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
-		if s.form == formRefAddr || s.form == formRefSig8 || s.form == formIndirect {
-			a.crossing = true
-		}
+		a.crossing = a.crossing || isCrossing(s.form)
 		slot, wanted := scanSlot(a.class, s.attr)
 		if wanted = wanted && seen&(1<<slot) == 0; wanted {
 			seen |= 1 << slot

@@ -34,7 +34,7 @@ func benchmarkData(b *testing.B) *Data {
 func benchmarkScan(b *testing.B, inlines bool) {
 	d := benchmarkData(b)
 	var s Scan
-	b.SetBytes(int64(len(d.Info)))
+	b.SetBytes(int64(d.size))
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range d.Units {
@@ -54,10 +54,14 @@ func BenchmarkScanInlines(b *testing.B) { benchmarkScan(b, true) }
 // BenchmarkOpen reads the units' headers and roots.
 func BenchmarkOpen(b *testing.B) {
 	d := benchmarkData(b)
-	b.SetBytes(int64(len(d.Info)))
+	b.SetBytes(int64(d.size))
 	b.ReportAllocs()
+	s := d.Sections
+	for _, u := range d.Units {
+		s.Info = append(s.Info, u.bytes...)
+	}
 	for b.Loop() {
-		if _, errs := Open(d.Sections, d.code); len(errs) > 0 {
+		if _, errs := Open(s, d.code); len(errs) > 0 {
 			b.Fatal(errs)
 		}
 	}
@@ -69,7 +73,7 @@ func BenchmarkAbbrevs(b *testing.B) {
 	b.SetBytes(int64(len(d.Abbrev)))
 	b.ReportAllocs()
 	for b.Loop() {
-		fresh := New(d.Sections, d.code)
+		fresh := New(d.Sections, int(d.size), d.code)
 		for i := range d.Units {
 			if _, err := fresh.abbrevs(d.Units[i]); err != nil {
 				b.Fatal(err)

@@ -115,7 +115,7 @@ func (e *DIE) has(s slot) bool { return e.vals[s].form != 0 }
 
 // unitCursor returns a cursor over u, at offset off of .debug_info.
 func (d *Data) unitCursor(u *Unit, off uint64) wire.Cursor {
-	c := d.cursor(d.name, d.Info[:min(u.End, uint64(len(d.Info)))])
+	c := wire.NewAt(d.name, u.bytes, int(u.Off), d.BigEndian)
 	c.Seek(off)
 	return c
 }
@@ -184,6 +184,6 @@ func (d *Data) DIEAt(ref Ref, e *DIE) (*Unit, error) {
 
 // noDIE is the error for a reference that leads into no unit.
 func (d *Data) noDIE(ref Ref) error {
-	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), uint64(len(d.Info)))),
+	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), d.size)),
 		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
 }

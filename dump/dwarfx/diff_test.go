@@ -103,7 +103,7 @@ func compareFile(t *testing.T, d *Data, reference *dwarf.Data) (n counts) {
 			t.Fatal(err)
 		}
 		want := walk(t, reference, d, u, root, r)
-		if diff := gocmp.Diff(want, describe(t, d, &s)); diff != "" {
+		if diff := gocmp.Diff(want, describe(t, d, u, &s)); diff != "" {
 			t.Errorf("unit %#x: functions (-debug/dwarf +dwarfx)\n%s", u.Off, diff)
 		}
 		n.funcs, n.inlines = n.funcs+len(s.Funcs), n.inlines+len(s.Inlines)
@@ -116,12 +116,12 @@ func compareFile(t *testing.T, d *Data, reference *dwarf.Data) (n counts) {
 }
 
 // describe writes functions and calls as walk does.
-func describe(t *testing.T, d *Data, s *Scan) (out []string) {
+func describe(t *testing.T, d *Data, u *Unit, s *Scan) (out []string) {
 	for _, f := range s.Funcs {
 		n := Naming{}
 		var err1, err2 error
-		n.Name, err1 = d.String(f.Name)
-		n.Linkage, err2 = d.String(f.Linkage)
+		n.Name, err1 = u.String(f.Name)
+		n.Linkage, err2 = u.String(f.Linkage)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Error(err)
 		}
@@ -258,7 +258,7 @@ func compareLines(t *testing.T, reference *dwarf.Data, d *Data, u *Unit, root *d
 
 // compareFiles compares the names, made absolute by the unit's directory.
 func compareFiles(t *testing.T, d *Data, u *Unit, lr *dwarf.LineReader, table *LineTable) {
-	comp, err := d.String(u.CompDir)
+	comp, err := u.String(u.CompDir)
 	if err != nil {
 		t.Error(err)
 	}

@@ -147,7 +147,7 @@ func TestValuesCut(t *testing.T) {
 				start := u.first + 2
 				for end := start; end < u.End-1; end++ {
 					cut := *u
-					cut.End = end
+					cut.End, cut.bytes = end, u.bytes[:end-u.Off]
 					var s Scan
 					err := d.ScanUnit(&cut, true, &s)
 					want := wire.ErrTruncated
@@ -172,8 +172,8 @@ func TestStrings(t *testing.T) {
 				a, d, scans := e.scan(t, "unit\n CompileUnit Name:strp=first\n  Subprogram @f Name:"+form+
 					"=f MIPSLinkage:"+form+"=_Zf Lowpc:addr=0x1000 Highpc:udata=1\n")
 				fn := scans[0].Funcs[0]
-				name, err1 := d.String(fn.Name)
-				linkage, err2 := d.String(fn.Linkage)
+				name, err1 := d.Units[0].String(fn.Name)
+				linkage, err2 := d.Units[0].String(fn.Linkage)
 				if string(name) != "f" || string(linkage) != "_Zf" || err1 != nil || err2 != nil {
 					t.Errorf("name %q, linkage %q, %v, %v", name, linkage, err1, err2)
 				}
@@ -187,10 +187,14 @@ func TestStrings(t *testing.T) {
 
 // TestString: the places that String rejects.
 func TestString(t *testing.T) {
-	d := &Data{Sections: Sections{Info: []byte("i"), Str: []byte("a\x00bc\x00d"), LineStr: []byte("l\x00")}}
-	good := map[Str]string{0: "", makeStr(secStr, 0): "a", makeStr(secStr, 1): "", makeStr(secStr, 3): "c", makeStr(secLineStr, 0): "l"}
+	d := &Data{Sections: Sections{Str: []byte("a\x00bc\x00d"), LineStr: []byte("l\x00")}}
+	u := &Unit{Off: 0x100, data: d, bytes: []byte("u\x00i"), texts: []byte("t\x00")}
+	good := map[Str]string{
+		0: "", makeStr(secStr, 0): "a", makeStr(secStr, 1): "", makeStr(secStr, 3): "c", makeStr(secLineStr, 0): "l",
+		makeStr(secInfo, 0x100): "u", makeStr(secInfo, 0x101): "", makeStr(secUnit, 0): "t", makeStr(secAltStr, 0): "",
+	}
 	for s, want := range good {
-		if got, err := d.String(s); string(got) != want || err != nil {
+		if got, err := u.String(s); string(got) != want || err != nil {
 			t.Errorf("%#x: %q, %v", uint64(s), got, err)
 		}
 	}
@@ -201,14 +205,18 @@ func TestString(t *testing.T) {
 		at      int
 	}{
 		{makeStr(secStr, 5), wire.ErrUnterminated, ".debug_str", 5},
-		{makeStr(secInfo, 0), wire.ErrUnterminated, ".debug_info", 0},
+		{makeStr(secInfo, 0x102), wire.ErrUnterminated, ".debug_info", 0x102},
+		{makeStr(secInfo, 0x103), wire.ErrOffset, ".debug_info", 0x103},
+		{makeStr(secInfo, 0xff), wire.ErrOffset, ".debug_info", 0x103}, // of the unit before
+		{makeStr(secInfo, 0), wire.ErrOffset, ".debug_info", 0x103},
+		{makeStr(secUnit, 2), wire.ErrOffset, ".debug_info", 2},
 		{makeStr(secStr, 6), wire.ErrOffset, ".debug_str", 6},
 		{makeStr(secLineStr, 1<<40), wire.ErrOffset, ".debug_line_str", 2},
 		{makeStr(secStr, ^uint64(0)), wire.ErrOffset, ".debug_str", 6},
 		{makeStr(secStr, 1<<60|1), wire.ErrOffset, ".debug_str", 6},
 	}
 	for _, tt := range bad {
-		_, err := d.String(tt.s)
+		_, err := u.String(tt.s)
 		if err == nil {
 			t.Errorf("%#x: no error", uint64(tt.s))
 			continue

@@ -198,7 +198,7 @@ func FuzzAbbrev(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		u := &Unit{Version: 5, AddrSize: 8}
-		d := New(Sections{Abbrev: data}, nil)
+		d := New(Sections{Abbrev: data}, 0, nil)
 		d.abbrevBytes = 1 << 30
 		table, err := d.abbrevs(u)
 		located(t, d.Sections, err)
@@ -312,7 +312,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, wide, big bool, line []byte) {
 		s := Sections{Line: line, Str: []byte("a\x00b\x00"), LineStr: []byte("c\x00d"), StrOffsets: make([]byte, 32), BigEndian: big}
 		d := &Data{Sections: s, code: fuzzCode}
-		u := &Unit{Version: 5, AddrSize: 4, HasLines: true}
+		u := &Unit{data: d, Version: 5, AddrSize: 4, HasLines: true}
 		if wide {
 			u.AddrSize = 8
 		}

@@ -132,7 +132,7 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(
 			at, v := c.Pos(), readValue(&forms, c, col.form)
 			switch col.content {
 			case lnctPath:
-				f.Name = d.lineString(c, at, &forms, v)
+				f.Name = forms.lineString(c, at, v)
 			case lnctDir:
 				f.Dir = v.v
 			}
@@ -142,13 +142,14 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(
 }
 
 // lineString returns the bytes of a string in a line table's header.
-func (d *Data) lineString(c *wire.Cursor, at int, u *Unit, v value) []byte {
+func (u *Unit) lineString(c *wire.Cursor, at int, v value) []byte {
+	d := u.data
 	if v.form == formString {
 		own := d.cursor(".debug_line", d.Line)
 		own.Seek(v.v)
 		return own.CString()
 	}
-	s, err := d.String(d.str(u, v))
+	s, err := u.String(d.str(u, v))
 	if err != nil {
 		c.Fail(at, err)
 	}

@@ -36,13 +36,13 @@ type Namer struct {
 	fetched byte  // keeps the compiler from leaving Fetch out
 }
 
-// Fetch reads a byte of each of the DIEs at refs, which Find is to read next: the
-// processor waits for the memory of all at the same time, not of one after the
+// Fetch reads a byte of each of the DIEs of u at refs, which Find is to read next:
+// the processor waits for the memory of all at the same time, not of one after the
 // other.
-func (x *Namer) Fetch(d *Data, refs []Ref) {
+func (x *Namer) Fetch(u *Unit, refs []Ref) {
 	for _, ref := range refs {
-		if ref < Ref(len(d.Info)) {
-			x.fetched ^= d.Info[ref]
+		if at := uint64(ref) - u.Off; at < uint64(len(u.bytes)) {
+			x.fetched ^= u.bytes[at]
 		}
 	}
 }
@@ -78,20 +78,20 @@ type Found struct {
 	lost          bool
 }
 
-// place is the place of a string in one of several files; the zero place is none.
+// place is the place of a string of a unit; the zero place is none.
 type place struct {
-	d *Data
+	u *Unit
 	s Str
 }
 
 // Naming reads the strings.
 func (f *Found) Naming() Naming {
 	n := Naming{Decl: f.decl, Unit: f.unit, Lost: f.lost}
-	if p := f.linkage; p.d != nil {
-		n.Linkage, _ = p.d.String(p.s)
+	if p := f.linkage; p.u != nil {
+		n.Linkage, _ = p.u.String(p.s)
 	}
-	if p := f.name; p.d != nil {
-		n.Name, _ = p.d.String(p.s)
+	if p := f.name; p.u != nil {
+		n.Name, _ = p.u.String(p.s)
 	}
 	return n
 }
@@ -100,7 +100,7 @@ func (f *Found) Naming() Naming {
 // it does and 32 bits can tell.
 func (f *Found) LinkageAt(d *Data) (off uint32, ok bool) {
 	at := uint64(f.linkage.s) - uint64(makeStr(secStr, 0))
-	return uint32(at), f.linkage.d == d && at>>32 == 0
+	return uint32(at), f.linkage.u != nil && f.linkage.u.data == d && at>>32 == 0
 }
 
 // Find is NameOf without reading strings, which takes most of the time: many
@@ -172,7 +172,11 @@ func (x *Namer) seek(d *Data, ref Ref) error {
 			return err
 		}
 	}
-	s.c = d.unitCursor(s.u, uint64(ref))
+	if s.c.Err() != nil || s.c.End() == 0 {
+		s.c = d.unitCursor(s.u, uint64(ref))
+	} else {
+		s.c.Seek(uint64(ref))
+	}
 	return nil
 }
 
@@ -190,24 +194,24 @@ func (x *Namer) TagAt(d *Data, ref Ref) dwarf.Tag {
 
 // take completes n by what a DIE tells.
 func (n *Found) take(d *Data, u *Unit, vals *[numSlots]value) error {
-	if err := n.lack(&n.linkage, d, d.str(u, vals[slotLinkage])); err != nil {
+	if err := n.lack(&n.linkage, u, d.str(u, vals[slotLinkage])); err != nil {
 		return err
 	}
-	return n.lack(&n.name, d, d.str(u, vals[slotName]))
+	return n.lack(&n.name, u, d.str(u, vals[slotName]))
 }
 
-// lack puts a string of d at p, if none is there yet.
-func (n *Found) lack(p *place, d *Data, s Str) error {
+// lack puts a string of u at p, if none is there yet.
+func (n *Found) lack(p *place, u *Unit, s Str) error {
 	switch {
-	case p.d != nil || s == 0:
+	case p.u != nil || s == 0:
 		return nil
-	case d.Lost(s):
+	case u.data.Lost(s):
 		n.lost = true
 		return nil
 	}
-	err := d.check(s)
+	err := u.check(s)
 	if err == nil {
-		*p = place{d, s}
+		*p = place{u, s}
 	}
 	return err
 }

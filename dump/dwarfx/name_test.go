@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -95,12 +96,12 @@ unit
 		at      int
 	}{
 		{Ref(a.labels["@header"]), ErrReference, ".debug_info", 5},
-		{Ref(a.labels["@outside"]), ErrReference, ".debug_info", len(d.Info)},
+		{Ref(a.labels["@outside"]), ErrReference, ".debug_info", int(d.size)},
 		{Ref(a.labels["@inside"]), ErrAbbrev, ".debug_info", int(a.labels["@inside"]) + 1},
 		{Ref(a.labels["@strp"]), wire.ErrOffset, ".debug_str", 0},
 		{0, ErrReference, ".debug_info", 0},
-		{Ref(len(d.Info)), ErrReference, ".debug_info", len(d.Info)},
-		{^Ref(0) &^ refAlt, ErrReference, ".debug_info", len(d.Info)},
+		{Ref(d.size), ErrReference, ".debug_info", int(d.size)},
+		{^Ref(0) &^ refAlt, ErrReference, ".debug_info", int(d.size)},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%#x", uint64(tt.ref)), func(t *testing.T) {
@@ -220,7 +221,7 @@ func TestParentsErrors(t *testing.T) {
 	u = d.Units[0]
 	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, nil, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
 	cut := *u
-	cut.End = a.labels["@bad"]
+	cut.End, cut.bytes = a.labels["@bad"], u.bytes[:a.labels["@bad"]-u.Off]
 	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, nil, none), wire.ErrTruncated, ".debug_info", int(cut.End))
 }
 
@@ -249,7 +250,7 @@ func TestAlt(t *testing.T) {
 		}
 	}
 	_, err := d.NameOf(Ref(a.labels["@5"]))
-	checkErr(t, err, ErrReference, ".debug_info", len(d.alt.Info))
+	checkErr(t, err, ErrReference, ".debug_info", int(d.alt.size))
 	var s Scan
 	if err := d.ScanUnit(d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
 		t.Errorf("%+v, %v", s, err)
@@ -271,7 +272,7 @@ unit
 		if err := d.ScanUnit(d.Units[0], true, new(Scan)); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.SelfContained(); got != want || d.Units[0].SelfContained() != want {
+		if got := SelfContained(d.Abbrev); got != want || d.Units[0].SelfContained() != want {
 			t.Errorf("%s: %v, its unit %v", form, got, d.Units[0].SelfContained())
 		}
 		name, err := d.NameOf(Ref(a.labels["@x"]))
@@ -295,17 +296,22 @@ func TestConfine(t *testing.T) {
 		text += fmt.Sprintf("unit\n  CompileUnit\n    Subprogram @f%d Name:string=f%d\n    Subprogram @g%d Specification:ref4=@f%d\n", i, i, i, i)
 	}
 	a := le5.asm().units(text)
-	whole := a.open(t)
-	d := New(whole.Sections, whole.code)
-	first := int(whole.Units[0].End)
-	if errs := d.ReadUnits(first); errs != nil || len(d.Units) != 1 {
+	sections := a.sections()
+	info := sections.Info
+	d := New(sections, len(info), a.code)
+	first, _ := Whole(info[:maxInitialLength+binary.LittleEndian.Uint32(info)], false)
+	if errs := d.ReadUnits(info[:first], 0, false); errs != nil || len(d.Units) != 1 {
 		t.Fatal(len(d.Units), errs)
 	}
 	u, done := d.Units[0], make(chan []error)
 	go func() {
 		var errs []error
-		for upto := first; upto <= len(d.Info); upto++ {
-			errs = append(errs, d.ReadUnits(upto)...)
+		piece := 0 // where it begins
+		for upto := int(u.End); upto <= len(info); upto++ {
+			if n := len(d.Units); upto%100 == 0 { // the next piece begins in the middle of a unit's bytes or before
+				piece = int(d.Units[n-1].End) - upto%3
+			}
+			errs = append(errs, d.ReadUnits(info[piece:upto], piece, upto == len(info))...)
 		}
 		done <- errs
 	}()
@@ -358,11 +364,12 @@ unit
 		}
 	}
 	d.Str = append(d.Str, "no end"...)
+	u := d.Units[0]
 	for sec := secNone; sec <= secAltStr; sec++ {
 		for off := range uint64(len(d.Str) + 3) {
 			s := makeStr(sec, off)
-			if _, want := d.String(s); sec != secInfo && fmt.Sprint(d.check(s)) != fmt.Sprint(want) {
-				t.Errorf("%d %#x: %v, want %v", sec, off, d.check(s), want)
+			if _, want := u.String(s); sec != secInfo && sec != secUnit && fmt.Sprint(u.check(s)) != fmt.Sprint(want) {
+				t.Errorf("%d %#x: %v, want %v", sec, off, u.check(s), want)
 			}
 		}
 	}
@@ -377,10 +384,10 @@ unit
 `)
 	d := a.open(t)
 	var x Namer
-	refs := []Ref{0, Ref(a.labels["@f"]), Ref(len(d.Info)), Ref(len(d.Info)) - 1, 5 | refAlt, ^Ref(0)}
-	x.Fetch(d, refs)
+	refs := []Ref{0, Ref(a.labels["@f"]), Ref(d.size), Ref(d.size) - 1, 5 | refAlt, ^Ref(0)}
+	x.Fetch(d.Units[0], refs)
 	if n, err := x.NameOf(d, refs[1]); err != nil || string(n.Linkage) != "_Zf" || string(n.Name) != "f" {
 		t.Errorf("linkage %q, name %q, %v", n.Linkage, n.Name, err)
 	}
-	x.Fetch(&Data{}, refs)
+	x.Fetch(&Unit{}, refs)
 }

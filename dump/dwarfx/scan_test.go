@@ -13,7 +13,7 @@ import (
 
 // render writes what a scan found, one function or call a line, with its
 // origin's label.
-func (a *asm) render(d *Data, s *Scan) string {
+func (a *asm) render(u *Unit, s *Scan) string {
 	label := func(r Ref) string {
 		if r == 0 {
 			return ""
@@ -33,9 +33,9 @@ func (a *asm) render(d *Data, s *Scan) string {
 	}
 	var b strings.Builder
 	for _, f := range s.Funcs {
-		name, _ := d.String(f.Name)
+		name, _ := u.String(f.Name)
 		if f.Linkage != 0 {
-			name, _ = d.String(f.Linkage)
+			name, _ = u.String(f.Linkage)
 		}
 		fmt.Fprintf(&b, "%s%s%s\n", name, label(f.Origin), ranges(f.Ranges))
 		for _, i := range s.Inlines[f.Inlines.From:f.Inlines.To] {
@@ -291,7 +291,7 @@ unit
 				e := le5
 				e.big = order
 				a, d, scans := e.scan(t, text)
-				if got := a.render(d, &scans[0]); got != tt.want {
+				if got := a.render(d.Units[0], &scans[0]); got != tt.want {
 					t.Errorf("found\n%swant\n%s", got, tt.want)
 				}
 				calls, funcs := slices.Clone(scans[0].Inlines), len(scans[0].Funcs)
@@ -429,7 +429,7 @@ func TestScanSharedRanges(t *testing.T) {
 		sum += int(f.Ranges.To - f.Ranges.From)
 	}
 	if most := maxEntries(d.Units[0]); sum > most || sum < most-n {
-		t.Errorf("%d ranges of %d bytes, at most %d", sum, len(d.Info), most)
+		t.Errorf("%d ranges of %d bytes, at most %d", sum, d.size, most)
 	}
 	if len(s.Ranges) >= 2*n {
 		t.Errorf("%d ranges in memory; the list has %d", len(s.Ranges), n)

@@ -10,7 +10,8 @@ import (
 // Sections holds the inflated bytes of the DWARF sections; what a file lacks
 // is nil.
 type Sections struct {
-	Info, Abbrev           []byte
+	Info                   []byte // for Open
+	Abbrev                 []byte
 	Str, LineStr           []byte
 	StrOffsets, Addr       []byte
 	Line, Ranges, RngLists []byte
@@ -28,13 +29,14 @@ type Section uint8
 const (
 	secNone Section = iota
 	secInfo
+	secUnit // Unit.texts: copies from .debug_info
 	secStr
 	secLineStr
 	secAltStr // .debug_str of the supplementary file
 )
 
 var sectionNames = [...]string{
-	secInfo: ".debug_info", secStr: ".debug_str", secLineStr: ".debug_line_str",
+	secInfo: ".debug_info", secUnit: ".debug_info", secStr: ".debug_str", secLineStr: ".debug_line_str",
 	secAltStr: "supplementary .debug_str",
 }
 
@@ -48,17 +50,20 @@ func makeStr(sec Section, off uint64) Str {
 	return Str(uint64(sec)<<strShift | min(off, 1<<strShift-1))
 }
 
-// String returns the bytes of s without their NUL. They alias the section, unless
-// that is .debug_info, which is the largest by far and can be given up (Forget).
+// String returns the bytes of s, of u, without their NUL. They alias the section,
+// unless that is .debug_info, which is the largest by far and can be given up (Drop).
 // A string of a supplementary file that is not there is empty.
-func (d *Data) String(s Str) ([]byte, error) {
-	sec, off := Section(s>>strShift), uint64(s&(1<<strShift-1))
+func (u *Unit) String(s Str) ([]byte, error) {
+	d := u.data
+	sec, off, base := Section(s>>strShift), uint64(s&(1<<strShift-1)), uint64(0)
 	var data []byte
 	switch sec {
 	case secNone:
 		return nil, nil
 	case secInfo:
-		data = d.Info
+		data, base = u.bytes, u.Off
+	case secUnit:
+		data = u.texts
 	case secStr:
 		data = d.Str
 	case secLineStr:
@@ -69,29 +74,45 @@ func (d *Data) String(s Str) ([]byte, error) {
 		}
 		data = d.alt.Str
 	}
-	if off >= uint64(len(data)) {
-		return nil, &wire.Error{Section: sectionNames[sec], Offset: len(data),
+	if off-base >= uint64(len(data)) {
+		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(base) + len(data),
 			Err: fmt.Errorf("string at %#x: %w", off, wire.ErrOffset)}
 	}
-	n := bytes.IndexByte(data[off:], 0)
+	data = data[off-base:]
+	n := bytes.IndexByte(data, 0)
 	if n < 0 {
 		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(off), Err: wire.ErrUnterminated}
 	}
 	if sec == secInfo {
-		return bytes.Clone(data[off:][:n]), nil
+		return bytes.Clone(data[:n]), nil
 	}
-	return data[off:][:n:n], nil
+	return data[:n:n], nil
+}
+
+// keep keeps s, if its bytes are in .debug_info, when the unit's are gone.
+func (u *Unit) keep(s Str) Str {
+	if Section(s>>strShift) != secInfo {
+		return s
+	}
+	text, err := u.String(s)
+	if err != nil {
+		return s
+	}
+	at := len(u.texts)
+	u.texts = append(append(u.texts, text...), 0)
+	return makeStr(secUnit, uint64(at))
 }
 
 // check returns String's error without reading the string.
-func (d *Data) check(s Str) error {
+func (u *Unit) check(s Str) error {
+	d := u.data
 	of, sec := d, Section(s>>strShift)
 	if sec == secAltStr && d.alt != nil {
 		of, sec = d.alt, secStr
 	}
 	size := 0
 	switch sec {
-	case secInfo: // it has an end, or it could not have been passed over
+	case secInfo, secUnit: // it has an end, or it could not have been passed over
 		return nil
 	case secStr:
 		size = len(of.Str)
@@ -101,7 +122,7 @@ func (d *Data) check(s Str) error {
 	if off := uint64(s & (1<<strShift - 1)); off < uint64(min(size, of.ended[sec])) {
 		return nil
 	}
-	_, err := d.String(s)
+	_, err := u.String(s)
 	return err
 }
 

@@ -125,7 +125,7 @@ func TestOpenSplit(t *testing.T) {
 			}
 			d := main.open(t)
 			u := d.Units[0]
-			file, err := d.String(u.Split)
+			file, err := u.String(u.Split)
 			if u.SplitID() != number(splitID) || string(file) != "x.dwo" || err != nil {
 				t.Fatalf("id %#x in %q, %v", u.SplitID(), file, err)
 			}
@@ -144,7 +144,7 @@ func TestOpenSplit(t *testing.T) {
 			if !slices.Equal(s.Ranges, want) || split.Language != 0x21 {
 				t.Errorf("ranges %#x, language %#x", s.Ranges, split.Language)
 			}
-			if name, err := split.data.String(s.Funcs[0].Name); string(name) != "f" || err != nil {
+			if name, err := split.String(s.Funcs[0].Name); string(name) != "f" || err != nil {
 				t.Errorf("name %q, %v", name, err)
 			}
 			u.dwoID++

@@ -17,12 +17,12 @@ func (t *typeUnits) add(signature uint64, ref Ref) {
 
 // openTypes reads the unit headers of .debug_types (DWARF 4 §7.5.1.2).
 func (d *Data) openTypes() (errs []error) {
-	s := d.Sections
-	s.Info, s.Types = s.Types, nil
-	types := New(s, d.code)
+	s, info := d.Sections, d.Types
+	s.Types = nil
+	types := New(s, len(info), d.code)
 	types.name, types.alt = ".debug_types", d.alt
 	d.types.data = types
-	c := types.cursor(".debug_types", s.Info)
+	c := types.cursor(".debug_types", info)
 	for c.Len() > 0 {
 		u, err := readTypeHeader(&c)
 		if err != nil {
@@ -32,7 +32,7 @@ func (d *Data) openTypes() (errs []error) {
 			}
 			continue
 		}
-		u.data = types
+		u.data, u.bytes = types, info[u.Off:u.End]
 		if err := types.readRoot(&u); err != nil {
 			errs = append(errs, err)
 			continue

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"symkit/internal/wire"
 )
@@ -54,7 +53,9 @@ type Unit struct {
 
 	typeSignature, typeOffset uint64 // of a type unit
 
-	data *Data
+	data  *Data
+	bytes []byte // from Off to End, until Drop
+	texts []byte // the strings that the root DIE has itself
 
 	Language Language // DW_AT_language
 	Name     Str      // DW_AT_name
@@ -90,8 +91,9 @@ func (u *Unit) offsetSize() uint64 {
 
 // Data is the DWARF of one file. It is safe for concurrent use.
 type Data struct {
-	Sections
-	name string // of the section that Info is: .debug_info or .debug_types
+	Sections        // without Info
+	name     string // of the section that units are in: .debug_info or .debug_types
+	size     uint64 // of that section
 	// Units are those of .debug_info, in section order.
 	Units []*Unit
 	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
@@ -100,10 +102,9 @@ type Data struct {
 	read  uint64             // offset of the first unit not read yet
 	ended [secAltStr + 1]int // how much of a section of strings they take, all with an end
 
-	crossing atomic.Bool // a unit has a form that can refer to another
-	mu       sync.Mutex
-	tables   map[tableKey]*abbrevTable
-	sets     map[setKey]*abbrevSet
+	mu     sync.Mutex
+	tables map[tableKey]*abbrevTable
+	sets   map[setKey]*abbrevSet
 	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
 	// each start inside of one long table.
 	abbrevBytes int
@@ -116,24 +117,24 @@ type Data struct {
 // an abbreviation table costs that unit. Both are in errs, located; what could
 // be read is in the Data.
 func Open(s Sections, code CodeMap) (d *Data, errs []error) {
-	d = New(s, code)
-	return d, d.ReadUnits(len(s.Info))
+	info := s.Info
+	d = New(s, len(info), code)
+	return d, d.ReadUnits(info, 0, true)
 }
 
-// New is Open for a .debug_info whose bytes are still being written: no unit is
-// read yet.
-func New(s Sections, code CodeMap) *Data {
+// New is Open for a .debug_info of a size whose bytes come piece by piece: no unit
+// is read yet. It does not need s.Info.
+func New(s Sections, size int, code CodeMap) *Data {
+	s.Info = nil
 	d := &Data{
-		Sections: s, name: ".debug_info", code: code, tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{},
+		Sections: s, name: ".debug_info", size: uint64(size), code: code,
+		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
 	d.ended[secLineStr] = bytes.LastIndexByte(s.LineStr, 0) + 1
 	return d
 }
-
-// SelfContained tells whether no unit that was scanned can refer to another one.
-func (d *Data) SelfContained() bool { return !d.crossing.Load() }
 
 // SelfContained tells whether the unit cannot refer to another one.
 func (u *Unit) SelfContained() bool {
@@ -146,19 +147,39 @@ func (u *Unit) SelfContained() bool {
 func (d *Data) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.Info, d.Abbrev, d.tables, d.sets = nil, nil, map[tableKey]*abbrevTable{}, map[setKey]*abbrevSet{}
+	d.Abbrev, d.tables, d.sets = nil, map[tableKey]*abbrevTable{}, map[setKey]*abbrevSet{}
+	for _, u := range d.Units {
+		u.Drop()
+	}
 }
 
-// ReadUnits appends to Units those that lie before offset upto of .debug_info,
-// up to which its bytes are there; the last call has the section's length.
-// Meanwhile units that are there already can be scanned, and a Namer that has
-// entered one can read the names in it.
-func (d *Data) ReadUnits(upto int) (errs []error) {
-	c := d.cursor(d.name, d.Info)
+// Drop lets go of the unit's bytes: nothing in it can be read any more.
+func (u *Unit) Drop() { u.bytes = nil }
+
+// Dropped tells whether the unit's bytes are gone.
+func (u *Unit) Dropped() bool { return u.bytes == nil }
+
+// Restore gives the units whose bytes are gone those in info, all of .debug_info.
+func (d *Data) Restore(info []byte) {
+	for _, u := range d.Units {
+		if u.Dropped() && u.End <= uint64(len(info)) {
+			u.bytes = info[u.Off:u.End]
+		}
+	}
+}
+
+// ReadUnits appends to Units those that are complete in data, the bytes of
+// .debug_info from offset at. It goes on where it stopped the last time; what is
+// left then it reads as the last: what is cut short there is damage. Meanwhile units
+// that are there already can be scanned, and a Namer that is confined to one can
+// read the names in it.
+func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
+	c := wire.NewAt(d.name, data, at, d.BigEndian)
 	c.Seek(d.read)
-	for c.Len() > 0 && d.whole(c, upto) {
+	for c.Len() > 0 && (last || wholeUnit(c)) {
 		u, err := readHeader(&c)
 		if u.data = d; err == nil {
+			u.bytes = data[u.Off-uint64(at) : u.End-uint64(at)]
 			if u.IsType() {
 				d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
 			}
@@ -170,23 +191,36 @@ func (d *Data) ReadUnits(upto int) (errs []error) {
 			d.Units = append(d.Units, &u)
 		}
 	}
-	if d.read = uint64(c.Pos()); upto == len(d.Info) && len(d.Types) > 0 {
+	if d.read = uint64(c.Pos()); c.Err() != nil {
+		d.read = d.size // where the next unit begins is not known
+	}
+	if last && len(d.Types) > 0 {
 		errs = append(errs, d.openTypes()...)
 	}
 	return errs
 }
 
-// whole tells whether all of the unit at c lies before upto. At the section's
-// end everything does: what is cut short there is damage.
-func (d *Data) whole(c wire.Cursor, upto int) bool {
-	if upto == len(d.Info) {
-		return true
+// Whole returns the end of the last unit that is complete in data, bytes of
+// .debug_info from the start of a unit on, and how long the next one is, 0 where
+// that is not known.
+func Whole(data []byte, bigEndian bool) (end int, next uint64) {
+	c := wire.New("", data, bigEndian)
+	for c.Len() > 0 && wholeUnit(c) {
+		n, _ := c.InitialLength()
+		c.Skip(n)
 	}
-	if c.Pos()+maxInitialLength > upto {
-		return false
+	end = c.Pos()
+	if c.Len() >= maxInitialLength {
+		n, _ := c.InitialLength()
+		next = max(n, n+maxInitialLength) // and not past the largest number
 	}
+	return end, next
+}
+
+// wholeUnit tells whether all of the unit at c is there.
+func wholeUnit(c wire.Cursor) bool {
 	n, _ := c.InitialLength()
-	return n <= uint64(upto-c.Pos())
+	return n <= uint64(c.Len()) && !errors.Is(c.Err(), wire.ErrTruncated)
 }
 
 // maxInitialLength is the size of the longer form of an initial length.
@@ -274,9 +308,9 @@ func (d *Data) readRoot(u *Unit) error {
 	if die.has(slotGNUDwoID) {
 		u.dwoID = die.vals[slotGNUDwoID].v
 	}
-	u.Name = d.str(u, die.vals[slotName])
-	u.CompDir = d.str(u, die.vals[slotCompDir])
-	u.Split = d.str(u, die.vals[slotSplit])
+	u.Name = u.keep(d.str(u, die.vals[slotName]))
+	u.CompDir = u.keep(d.str(u, die.vals[slotCompDir]))
+	u.Split = u.keep(d.str(u, die.vals[slotSplit]))
 	if low := die.vals[slotLowPC]; low.form != 0 {
 		u.LowPC, _ = d.address(u, low)
 	}

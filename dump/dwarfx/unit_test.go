@@ -3,6 +3,7 @@ package dwarfx
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestUnitHeaders(t *testing.T) {
 					t.Fatalf("%d units", len(d.Units))
 				}
 				for i, u := range d.Units {
-					name, err := d.String(u.Name)
+					name, err := u.String(u.Name)
 					if string(name) != "a" || err != nil || u.Language != 0x21 {
 						t.Errorf("unit %d: name %q, %v, language %#x", i, name, err, u.Language)
 					}
@@ -36,8 +37,8 @@ func TestUnitHeaders(t *testing.T) {
 						t.Errorf("unit %d: IsType %v", i, u.IsType())
 					}
 				}
-				if a, b := d.Units[0], d.Units[1]; a.Off != 0 || a.End != b.Off || b.End != uint64(len(d.Info)) {
-					t.Errorf("units [%#x, %#x) and [%#x, %#x) of %#x bytes", a.Off, a.End, b.Off, b.End, len(d.Info))
+				if a, b := d.Units[0], d.Units[1]; a.Off != 0 || a.End != b.Off || b.End != d.size {
+					t.Errorf("units [%#x, %#x) and [%#x, %#x) of %#x bytes", a.Off, a.End, b.Off, b.End, d.size)
 				}
 			})
 		}
@@ -163,8 +164,8 @@ func TestRoot(t *testing.T) {
 			}
 			d := a.units(text).open(t)
 			u := d.Units[0]
-			name, err1 := d.String(u.Name)
-			dir, err2 := d.String(u.CompDir)
+			name, err1 := u.String(u.Name)
+			dir, err2 := u.String(u.CompDir)
 			if err := errors.Join(err1, err2); err != nil || string(name) != "n" || string(dir) != "/c" {
 				t.Errorf("name %q, comp_dir %q, %v", name, dir, err)
 			}
@@ -200,7 +201,7 @@ func TestDefaultBases(t *testing.T) {
 			if got := [3]uint64{u.strOffsetsBase, u.addrBase, u.rngListsBase}; got != want {
 				t.Errorf("bases %d, want %d", got, want)
 			}
-			if name, err := d.String(u.Name); string(name) != "n" || err != nil || u.LowPC != 0x20 {
+			if name, err := u.String(u.Name); string(name) != "n" || err != nil || u.LowPC != 0x20 {
 				t.Errorf("name %q, %v; low_pc %#x", name, err, u.LowPC)
 			}
 		})
@@ -224,7 +225,7 @@ func TestUnitAt(t *testing.T) {
 	if len(errs) != 1 || len(d.Units) != 3 {
 		t.Fatalf("%d units, errors %v", len(d.Units), errs)
 	}
-	for off := range Ref(len(d.Info) + 2) {
+	for off := range Ref(d.size + 2) {
 		var want *Unit
 		for i := range d.Units {
 			if u := d.Units[i]; uint64(off) >= u.first && uint64(off) < u.End {
@@ -246,45 +247,176 @@ func TestUnitAt(t *testing.T) {
 }
 
 // TestReadUnits: units read bit by bit, as the bytes of .debug_info come, are
-// those that Open reads, damaged ones and all.
+// those that Open reads, damaged ones and all. What lies before the unit that is
+// next need not be there any more.
 func TestReadUnits(t *testing.T) {
 	for _, e := range []enc{le5, {version: 4, addr: 4, d64: true, big: true}} {
 		a := e.asm().units("unit\n CompileUnit Name:string=a\nunit\n CompileUnit Language:data1=4\n")
 		a.info = append(a.info, e.buf().length(e.buf().uint(2, 9).b).b...) // a version to come
+		a.info = append(a.info, e.buf().length(nil).b...)                  // no room for a version
 		a.units("unit\n CompileUnit Name:string=b\n")
 		for _, tail := range [][]byte{nil, {1, 2, 3}, {0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} {
 			s := a.sections()
 			s.Info = append(slices.Clip(s.Info), tail...)
 			want, wantErrs := Open(s, nil)
 			for step := 1; step <= len(s.Info); step += 1 + len(s.Info)/30 {
-				full := s.Info
-				s.Info = make([]byte, len(full))
-				d := New(s, nil)
-				var errs []error
-				for upto := 0; ; upto = min(upto+step, len(full)) {
-					copy(s.Info, full[:upto])
-					errs = append(errs, d.ReadUnits(upto)...)
-					if n := len(d.Units); n > 0 && d.Units[n-1].End > uint64(upto) {
-						t.Fatalf("unit %+v read at %#x", d.Units[n-1], upto)
+				for keep := range 3 {
+					d, errs := readInSteps(t, s, step, keep)
+					if fmt.Sprint(errs) != fmt.Sprint(wantErrs) || len(d.Units) != len(want.Units) {
+						t.Fatalf("%v in steps of %d: %d units, %v; at once %d, %v", e, step, len(d.Units), errs, len(want.Units), wantErrs)
 					}
-					if upto == len(full) {
-						break
-					}
-				}
-				s.Info = full
-				if fmt.Sprint(errs) != fmt.Sprint(wantErrs) || len(d.Units) != len(want.Units) {
-					t.Fatalf("%v in steps of %d: %d units, %v; at once %d, %v", e, step, len(d.Units), errs, len(want.Units), wantErrs)
-				}
-				for i := range d.Units {
-					got := *d.Units[i]
-					if got.Data() != d {
-						t.Errorf("unit %d: another file's", i)
-					}
-					if got.data = want; got != *want.Units[i] {
-						t.Errorf("unit %d: %+v, want %+v", i, got, *want.Units[i])
+					for i := range d.Units {
+						got := *d.Units[i]
+						if got.Data() != d {
+							t.Errorf("unit %d: another file's", i)
+						}
+						if got.data = want; !reflect.DeepEqual(&got, want.Units[i]) {
+							t.Errorf("unit %d: %+v, want %+v", i, got, *want.Units[i])
+						}
 					}
 				}
 			}
 		}
+	}
+}
+
+// readInSteps reads the units of s as so many bytes come at a time. They are in
+// pieces, each of which begins a few bytes before the unit that is the next, with keep
+// 0; with keep 1 it begins there, and with 2 there is one piece.
+func readInSteps(t *testing.T, s Sections, step, keep int) (d *Data, errs []error) {
+	d = New(s, len(s.Info), nil)
+	piece, whole := 0, 0
+	for upto := 0; ; upto = min(upto+step, len(s.Info)) {
+		last := upto == len(s.Info)
+		data := slices.Clone(s.Info[piece:upto]) // what is to come is not there
+		errs = append(errs, d.ReadUnits(data, piece, last)...)
+		if n := len(d.Units); n > 0 && d.Units[n-1].End > uint64(upto) {
+			t.Fatalf("unit %+v read at %#x", d.Units[n-1], upto)
+		}
+		if last {
+			return d, errs
+		}
+		end, _ := Whole(s.Info[whole:upto], s.BigEndian)
+		if whole += end; d.read != uint64(whole) && d.read != d.size {
+			t.Fatalf("read up to %#x, not %#x", d.read, whole)
+		}
+		switch keep {
+		case 0:
+			piece = max(0, whole-5)
+		case 1:
+			piece = whole
+		}
+	}
+}
+
+// TestWhole, DWARF 5 §7.4: how many bytes are units that are complete, and how long
+// the next one is at most.
+func TestWhole(t *testing.T) {
+	for _, e := range []enc{{}, {big: true}, {d64: true}, {d64: true, big: true}} {
+		unit := func(n int) []byte { return e.buf().length(make([]byte, n)).b }
+		head := e.lengthSize()
+		two := join(unit(20), unit(30))
+		more := uint64(maxInitialLength)
+		cut := func(n int) []byte { return join(two, unit(1000)[:n]) }
+		reserved := e.buf().uint(4, 0xfffffff0).bytes(make([]byte, 30)...).b
+		longest := e.buf().uint(4, 0xffffffff).uint(8, ^uint64(0)).bytes(make([]byte, 30)...).b
+		tests := []struct {
+			name string
+			data []byte
+			end  int
+			next uint64
+		}{
+			{"nothing", nil, 0, 0},
+			{"two units", two, len(two), 0},
+			{"and a byte", cut(1), len(two), 0},
+			{"and the most that does not tell a length", cut(maxInitialLength - 1), len(two), 0},
+			{"and the least that does", cut(maxInitialLength), len(two), 1000 + more},
+			{"and all but a byte", cut(999 + head), len(two), 1000 + more},
+			{"and all", cut(1000 + head), len(two) + 1000 + head, 0},
+			{"the first cut", unit(20)[:maxInitialLength+1], 0, 20 + more},
+			{"units shorter than the longer form of a length", join(two, unit(0), unit(3), unit(0)), len(two) + 3*head + 3, 0},
+			{"a reserved length, behind which nothing is a unit", join(two, reserved), len(two) + len(reserved), 0},
+			{"the longest length", join(two, longest), len(two), ^uint64(0)},
+		}
+		for _, tt := range tests {
+			t.Run(fmt.Sprintf("DWARF 5 §7.4 %s, %+v", tt.name, e), func(t *testing.T) {
+				if end, next := Whole(tt.data, e.big); end != tt.end || next != tt.next {
+					t.Errorf("%d and %d, want %d and %d", end, next, tt.end, tt.next)
+				}
+			})
+		}
+	}
+}
+
+// TestDrop: a unit whose bytes are gone has no DIEs, and again those that it had when
+// they are given back. What its root told it still tells.
+func TestDrop(t *testing.T) {
+	a := le5.asm().units(`
+unit
+  CompileUnit Name:string=first CompDir:string=/d DwoName:string=x.dwo StmtList:sec_offset=7
+    Subprogram @f Name:string=f Lowpc:addr=0x1000 Highpc:udata=1
+unit
+  CompileUnit Name:strp=second CompDir:line_strp=/e
+    Subprogram @g Name:string=g Lowpc:addr=0x1000 Highpc:udata=1
+`)
+	s := a.sections()
+	info := slices.Clone(s.Info)
+	d, errs := Open(s, a.code)
+	if len(errs) > 0 || len(d.Units) != 2 {
+		t.Fatal(len(d.Units), errs)
+	}
+	read := func(u *Unit, label string) (string, error) {
+		var scan Scan
+		if err := d.ScanUnit(u, true, &scan); err != nil {
+			return "", err
+		}
+		name, err := u.String(scan.Funcs[0].Name)
+		if n, err := d.NameOf(Ref(a.labels[label])); err != nil || string(n.Name) != string(name) {
+			t.Errorf("%s: %q, %v, and %q by its scan", label, n.Name, err, name)
+		}
+		return string(name), err
+	}
+	first, second := d.Units[0], d.Units[1]
+	for round := range 3 {
+		for i, label := range []string{"@f", "@g"} {
+			if name, err := read(d.Units[i], label); name != label[1:] || err != nil || d.Units[i].Dropped() {
+				t.Fatalf("round %d: %s: %q, %v", round, label, name, err)
+			}
+		}
+		first.Drop()
+		clear(s.Info[:first.End]) // somebody else's
+		if !first.Dropped() || second.Dropped() {
+			t.Errorf("dropped: %v, %v", first.Dropped(), second.Dropped())
+		}
+		if _, err := read(first, "@f"); err == nil {
+			t.Error("dropped, and scanned")
+		}
+		if n, err := d.NameOf(Ref(a.labels["@f"])); err == nil {
+			t.Errorf("dropped, and named %q", n.Name)
+		}
+		if name, err := read(second, "@g"); name != "g" || err != nil {
+			t.Errorf("the other one: %q, %v", name, err)
+		}
+		for i, want := range []map[Str]string{
+			{first.Name: "first", first.CompDir: "/d", first.Split: "x.dwo"}, {second.Name: "second", second.CompDir: "/e", second.Split: ""},
+		} {
+			for s, want := range want {
+				if got, err := d.Units[i].String(s); string(got) != want || err != nil {
+					t.Errorf("unit %d: %q, %v, want %q", i, got, err, want)
+				}
+			}
+		}
+		if d.Restore(info[:first.End-1]); !first.Dropped() {
+			t.Error("given back what is not there")
+		}
+		if d.Restore(info); first.Dropped() || &first.bytes[0] != &info[0] || &second.bytes[0] == &info[first.End] {
+			t.Errorf("not given back, or what was there was: %v", first.Dropped())
+		}
+		if !first.HasLines || first.LineOff != 7 {
+			t.Errorf("lines at %#x, %v", first.LineOff, first.HasLines)
+		}
+	}
+	if d.Forget(); !first.Dropped() || !second.Dropped() {
+		t.Error("forgotten, and there")
 	}
 }

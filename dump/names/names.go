@@ -38,6 +38,15 @@ const (
 	langAda2012   = 0x2f
 )
 
+// Sure tells the linkage names of C++ and Rust that can hardly stay as they are: all
+// but those with an unresolved scope, which old compilers mangle in their own way.
+func Sure(linkage []byte) bool {
+	if len(linkage) < 3 || linkage[0] != '_' || linkage[1] != 'Z' && linkage[1] != 'R' {
+		return false
+	}
+	return !bytes.Contains(linkage, []byte("sr"))
+}
+
 // Demangler turns many names into text. It uses its memory again, and the texts
 // share large pieces of some: none is given up before all of a piece are. It is
 // for one goroutine; the zero one is ready.
