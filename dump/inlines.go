@@ -16,9 +16,10 @@ type inliner struct {
 	// around holds, by depth, what the calls that are open cover.
 	around [][]dwarfx.Range
 	own    []dwarfx.Range // of the call at hand, as the DIE lists them
+	left   []uint32       // of each function in u, the ranges that are still to come
 	calls  []Inline       // of the function at hand
 	ranges []emit.Range   // likewise
-	kept   struct {
+	kept   struct {       // calls of functions with several ranges, and ranges
 		calls  room[Inline]
 		ranges room[emit.Range]
 	}
@@ -36,7 +37,12 @@ func (a *inliner) attach(u *unit) {
 		return
 	}
 	a.u = u
+	a.left = append(a.left[:0], make([]uint32, len(u.Funcs))...)
 	for _, fi := range u.funcs {
+		a.left[a.d.funcs[fi].index]++
+	}
+	for _, fi := range u.funcs {
+		a.left[a.d.funcs[fi].index]--
 		a.function(&a.d.funcs[fi], &a.d.m.Funcs[fi])
 	}
 	u.calls, u.origins, u.ranges = nil, nil, rangeList{}
@@ -50,31 +56,43 @@ func (a *inliner) function(f *fn, out *Func) {
 		a.u.overlap++
 		a.add(f, out, true)
 	}
-	out.Inlines, out.Ranges = a.kept.calls.keep(a.calls), a.kept.ranges.keep(a.ranges)
+	out.Inlines, out.Ranges = a.keepCalls(f), a.kept.ranges.keep(a.ranges)
+}
+
+// keepCalls keeps those of f: in the place of what they were made from, unless
+// another range of the function will need that.
+func (a *inliner) keepCalls(f *fn) []Inline {
+	if a.left[f.index] > 0 {
+		return a.kept.calls.keep(append(a.kept.calls.free, a.calls...))
+	}
+	from := a.u.Funcs[f.index].Inlines
+	calls := a.u.calls[from.From:from.To]
+	n := copy(calls, a.calls)
+	return calls[:n:n]
 }
 
 // add is function, which it leaves to find out whether calls must be kept from
 // overlapping. A call counts only where the call around it does: so does every
 // reader of DWARF.
 func (a *inliner) add(f *fn, out *Func, overlap bool) {
-	a.calls, a.ranges = a.kept.calls.free, a.kept.ranges.free
+	a.calls, a.ranges = a.calls[:0], a.kept.ranges.free
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
 		in := &a.u.calls[i]
 		outer := whole[:]
-		if in.depth > 0 {
-			outer = a.around[in.depth-1]
+		if in.Depth > 0 {
+			outer = a.around[in.Depth-1]
 		}
-		for uint32(len(a.around)) <= in.depth {
+		for uint32(len(a.around)) <= in.Depth {
 			a.around = append(a.around, nil)
 		}
-		a.own = a.u.ranges.append(a.own[:0], in.from, in.to)
-		own := intersect(a.around[in.depth][:0], outer, a.own)
+		a.own = a.u.ranges.append(a.own[:0], in.Ranges.From, in.Ranges.To)
+		own := intersect(a.around[in.Depth][:0], outer, a.own)
 		if overlap {
-			own = a.free(in.depth, own)
+			own = a.free(in.Depth, own)
 		}
-		if a.around[in.depth] = own; len(own) == 0 {
+		if a.around[in.Depth] = own; len(own) == 0 {
 			continue
 		}
 		from := len(a.ranges)
@@ -85,7 +103,7 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		}
 		file, line := a.place(in, out)
 		a.calls = append(a.calls, Inline{
-			Depth: in.depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.origin],
+			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.Origin],
 			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges))},
 		})
 	}
@@ -93,10 +111,10 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 
 // place is where a call stands. One that does not tell is put into the
 // function's own file, line 0: the format has no call without a file.
-func (a *inliner) place(in *call, out *Func) (file, line uint32) {
+func (a *inliner) place(in *Inline, out *Func) (file, line uint32) {
 	switch {
-	case in.file != dwarfx.NoFile:
-		return a.files.id(in.file), in.line
+	case in.CallFile != dwarfx.NoFile:
+		return a.files.id(in.CallFile), in.CallLine
 	case len(out.Lines) > 0:
 		return out.Lines[0].File, 0
 	}

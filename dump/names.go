@@ -73,7 +73,7 @@ func (d *dumper) wantNames(u *unit) {
 		d.names.want(d.funcs[k].name)
 		calls := u.Funcs[d.funcs[k].index].Inlines
 		for i := calls.From; i < calls.To; i++ {
-			wanted[u.calls[i].origin] = true
+			wanted[u.calls[i].Origin] = true
 		}
 	}
 	for i, id := range u.origins {

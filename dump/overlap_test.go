@@ -46,10 +46,10 @@ func TestOverlap(t *testing.T) {
 		for _, c := range test.calls {
 			from := uint32(len(ranges))
 			ranges = append(ranges, c.ranges...)
-			u.calls = append(u.calls, call{depth: c.depth, file: dwarfx.NoFile, from: from, to: uint32(len(ranges))})
+			u.calls = append(u.calls, Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(ranges))}})
 		}
 		u.ranges = newRangeList(ranges)
-		a := inliner{d: &dumper{m: &Module{}}, u: u}
+		a := inliner{d: &dumper{m: &Module{}}, u: u, left: []uint32{0}}
 		a.function(&fn{lo: 0x10, hi: 0x100}, &Func{Lines: []emit.Line{{}}})
 		var got []clipped
 		for _, in := range a.calls {

@@ -10,8 +10,11 @@ import (
 // unit is a unit and what it yielded.
 type unit struct {
 	*dwarfx.Unit
-	Funcs  []dwarfx.Func // their Ranges are of ranges, their Inlines of calls
-	calls  []call
+	Funcs []dwarfx.Func // their Ranges are of ranges, their Inlines of calls
+	// calls are as the scan found them: their CallFile is one of dwarfx.Inline, their
+	// Origin an index of refs, their Ranges of ranges. What lasts of them becomes the
+	// module's in the same place.
+	calls  []Inline
 	refs   []dwarfx.Ref // what the calls are of, each once
 	ranges rangeList
 	// namings are what names Funcs, until they have numbers.
@@ -25,14 +28,6 @@ type unit struct {
 	err     error    // damage met in the scan
 	piece   *piece   // that the unit's bytes are in
 	overlap int      // functions in which inlined calls side by side share code
-}
-
-// call is an inlined call, in less space than a dwarfx.Inline.
-type call struct {
-	origin     uint32 // index of unit.refs
-	depth      uint32
-	file, line uint32 // as in dwarfx.Inline
-	from, to   uint32 // of unit.ranges
 }
 
 // sectionOf is one of the sections that dwarfx reads.
@@ -134,10 +129,10 @@ func (x *unitScanner) unit(u *unit) {
 	clear(x.ids)
 	x.refs = x.refs[:0]
 	x.number++
-	u.calls = make([]call, len(x.scan.Inlines))
+	u.calls = make([]Inline, len(x.scan.Inlines))
 	for i := range x.scan.Inlines {
 		in := &x.scan.Inlines[i]
-		u.calls[i] = call{x.origin(in.Origin), in.Depth, in.CallFile, in.CallLine, in.Ranges.From, in.Ranges.To}
+		u.calls[i] = Inline{in.Depth, in.CallLine, in.CallFile, x.origin(in.Origin), in.Ranges}
 	}
 	u.refs = slices.Clone(x.refs)
 }
