@@ -21,10 +21,10 @@ vet:
 race:
 	$(GO) test -race ./...
 
-# The oracle tests read these.
-export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
-export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
-export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
+# The oracle tests read these. The ordinary ones would fail where nothing was fetched.
+oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
+oracle corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
+oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
 
 # Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
 # fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
