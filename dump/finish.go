@@ -29,8 +29,12 @@ func (d *dumper) finish() error {
 	for _, name := range slices.Sorted(maps.Keys(d.files.errs)) {
 		d.warn("%s: %v", name, d.files.errs[name])
 	}
+	var chunks [][]Func
+	for _, funcs := range runs(m.Funcs, (*Func).records) {
+		chunks = append(chunks, funcs)
+	}
 	var err error
-	if m.Origins, origins, err = d.sortedOrigins(); err != nil {
+	if m.Origins, origins, err = d.sortedOrigins(chunks); err != nil {
 		return err
 	}
 	for i := range m.Funcs {
@@ -41,10 +45,6 @@ func (d *dumper) finish() error {
 		m.Stats.Overlapping += u.overlap
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
-	var chunks [][]Func
-	for _, funcs := range runs(m.Funcs, (*Func).records) {
-		chunks = append(chunks, funcs)
-	}
 	return d.each(len(chunks), func() func(int) error {
 		return func(i int) error {
 			for k := range chunks[i] {
@@ -66,29 +66,33 @@ func (f *Func) renumber(files, origins []uint32) {
 	}
 }
 
-// sortedOrigins returns the names of inlined functions in order, each once, and
-// for each name's number its place there.
-func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
-	used := make([]bool, d.names.limit())
-	count := 0
-	for i := range d.m.Funcs {
-		for _, in := range d.m.Funcs[i].Inlines {
-			if !used[in.Origin] {
-				used[in.Origin] = true
-				count++
+// sortedOrigins returns the names of the functions inlined into those of chunks, in
+// order, each once, and for each name's number its place there.
+func (d *dumper) sortedOrigins(chunks [][]Func) (names []string, place []uint32, err error) {
+	d.names.wantNone()
+	err = d.each(len(chunks), func() func(int) error {
+		return func(i int) error {
+			for k := range chunks[i] {
+				for _, in := range chunks[i][k].Inlines {
+					d.names.want(in.Origin)
+				}
 			}
+			return nil
 		}
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	list := make([]numbered, 0, count)
-	for id, used := range used {
-		if used {
-			list = append(list, numbered{id: uint32(id)})
+	list := make([]numbered, 0, d.names.wantedCount())
+	for id := range d.names.limit() {
+		if d.names.isWanted(id) {
+			list = append(list, numbered{id: id})
 		}
 	}
 	if list, err = d.sortOrigins(list); err != nil {
 		return nil, nil, err
 	}
-	place = make([]uint32, len(used))
+	place = make([]uint32, d.names.limit())
 	for _, o := range list {
 		if last := len(names) - 1; last < 0 || names[last] != o.text {
 			names = append(names, o.text)
@@ -107,7 +111,10 @@ func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
 		return func(i int) error {
 			for k := range parts[i] {
 				o := &parts[i][k]
-				o.text = emit.OriginName(d.names.at(o.id).text)
+				e := d.names.at(o.id)
+				if o.text = e.text; !e.sound {
+					o.text = emit.OriginName(e.text)
+				}
 				o.key = keyAt(o.text, 0)
 			}
 			slices.SortFunc(parts[i], byKey)

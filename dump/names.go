@@ -8,6 +8,7 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/names"
+	"symkit/emit"
 	"symkit/internal/limits"
 )
 
@@ -314,6 +315,7 @@ func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demang
 		if e.plain && e.placed {
 			e.text, e.plain = e.scope+e.text, false
 		}
+		e.sound = !e.plain && emit.IsOriginName(e.text) // now that it is in the cache
 		plain = plain || e.plain
 		if size += len(e.text); size > 1<<20 && d.tooMuch(size) {
 			return d.namesExceeded()

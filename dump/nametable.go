@@ -64,6 +64,7 @@ type named struct {
 	// different places: the lowest holds.
 	order uint64
 	plain bool // its scope is not in text yet
+	sound bool // text can be written as it is, see emit.OriginName
 	text  string
 }
 
@@ -157,7 +158,7 @@ func (t *nameTable) add(text string) uint32 {
 // at returns the name with a number.
 func (t *nameTable) at(id uint32) *named { return t.shards[id%nameShards].at(id / nameShards) }
 
-// wantNone is to be called when all names have numbers: none is wanted then.
+// wantNone unmarks all names. No name gets a number until it is called again.
 func (t *nameTable) wantNone() { t.wanted = make([]atomic.Uint32, t.limit()/32) }
 
 // want marks the name with a number.
@@ -169,6 +170,14 @@ func (t *nameTable) want(id uint32) {
 
 // isWanted tells whether the name with a number is marked.
 func (t *nameTable) isWanted(id uint32) bool { return t.wanted[id/32].Load()&(1<<(id%32)) != 0 }
+
+// wantedCount returns how many names are marked.
+func (t *nameTable) wantedCount() (n int) {
+	for i := range t.wanted {
+		n += bits.OnesCount32(t.wanted[i].Load())
+	}
+	return n
+}
 
 // limit is above all numbers, and a multiple of nameShards.
 func (t *nameTable) limit() uint32 {

@@ -79,10 +79,15 @@ func appendName(dst, name []byte) []byte {
 // Name returns a name as it is written by the rule that Func documents. Names
 // that are to be in order, and each once, are brought into this form first.
 func Name(name string) string {
-	if 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' ' && badText([]byte(name)) < 0 {
+	if isName(name) {
 		return name
 	}
 	return string(appendName(nil, []byte(name)))
+}
+
+// isName tells whether Name leaves a name as it is.
+func isName(name string) bool {
+	return 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' ' && badText([]byte(name)) < 0
 }
 
 // OriginName is Name for an InlineOrigin, with the rule that Append documents.
@@ -92,6 +97,9 @@ func OriginName(name string) string {
 	}
 	return Name(name)
 }
+
+// IsOriginName tells whether OriginName leaves a name as it is.
+func IsOriginName(name string) bool { return isName(name) && !beginsWithNumber([]byte(name)) }
 
 // appendEscaped is appendName for a name that needs work; the first esc bytes
 // are escaped in any case.

@@ -59,6 +59,8 @@ func TestOriginName(t *testing.T) {
 	} {
 		if got := OriginName(in); got != want || OriginName(got) != want {
 			t.Errorf("%q: got %q, then %q, want %q", in, got, OriginName(got), want)
+		} else if IsOriginName(in) != (got == in) || !IsOriginName(got) {
+			t.Errorf("%q: left alone: %v; %q: %v", in, IsOriginName(in), got, IsOriginName(got))
 		}
 		want = "INLINE_ORIGIN 5 " + want + "\n"
 		if got := string(InlineOrigin{5, []byte(in)}.Append(nil)); got != want {
