@@ -137,12 +137,16 @@ func (d *dumper) place(u *unit, list []*naming, x *originNamer) {
 	if s.namer.Confine(u.Unit) != nil {
 		return
 	}
+	most := limits.Names.Max(d.img.Size())
 	// Damage that keeps a scope from being read was met by the scan.
 	_ = u.Data().Parents(u.Unit, refs, tops, func(i int, parents []dwarfx.Ref) {
+		if d.nameBytes.early.Load() > most { // there is an error if they are wanted
+			return
+		}
 		n := list[i]
 		s.language = n.language
-		n.scope = s.scope(u.Unit, parents, string(n.name))
-		n.placed = d.nameBytes.early.Add(uint64(len(n.scope))) <= limits.Names.Max(d.img.Size())
+		n.scope, n.placed = s.scope(u.Unit, parents, string(n.name)), true
+		d.nameBytes.early.Add(uint64(len(n.scope)))
 	})
 }
 
