@@ -210,7 +210,11 @@ func (x *stream) slide(w *streamWorker, buf []byte, done int) (next []byte, kept
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if buf == nil {
-		return x.newPiece(w, 0, min(pieceSize, x.size)).data, 0
+		size := pieceSize
+		if x.size <= 2*pieceSize { // or there would be two
+			size = x.size
+		}
+		return x.newPiece(w, 0, size).data, 0
 	}
 	p := x.unread[len(x.unread)-1]
 	p.grow(done, x.s.BigEndian)

@@ -85,18 +85,34 @@ func populateRange(data []byte, from, to int) {
 	}
 }
 
-// NewBuffer returns zero bytes, outside of the Go heap where they are many, until
-// FreeBuffer or Close gives them back. Whoever writes the first of them does not wait
-// for the system.
-func (f *File) NewBuffer(size int) []byte {
-	data := f.buffers.get(uint64(size))
-	populateRange(data, 0, min(len(data), mostPopulated))
-	return data
+// aheadOnce is ahead for buffers that are used again, of which each is populated
+// when it is written for the first time.
+type aheadOnce struct {
+	ahead
+	known map[*byte]bool // first bytes of buffers
 }
 
-// mostPopulated is how much of a new buffer is populated: a damaged file may say that
-// it needs more than it does.
-const mostPopulated = 4 << 20
+// wrote is called with the buffer that is being written.
+func (a *aheadOnce) wrote(data []byte, done int) {
+	if len(data) == 0 {
+		return
+	}
+	if len(a.data) == 0 || &data[0] != &a.data[0] {
+		a.ahead = ahead{data: data}
+		if a.known[&data[0]] {
+			a.next = len(data)
+		}
+		if a.known == nil {
+			a.known = map[*byte]bool{}
+		}
+		a.known[&data[0]] = true
+	}
+	a.ahead.wrote(done)
+}
+
+// NewBuffer returns zero bytes, outside of the Go heap where they are many, until
+// FreeBuffer or Close gives them back.
+func (f *File) NewBuffer(size int) []byte { return f.buffers.get(uint64(size)) }
 
 // FreeBuffer gives a buffer back, which nobody may touch any more.
 func (f *File) FreeBuffer(data []byte) { f.buffers.put(data) }

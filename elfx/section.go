@@ -146,10 +146,12 @@ func (s *Section) Stream(slide inflate.Slide) error {
 		}
 		d := s.dropper()
 		at := 0 // of the buffer, in the section
+		var a aheadOnce
 		err = inflate.ZlibSliding(int(p.size), p.body, func(buf []byte, done int) ([]byte, int) {
 			d.consumed(at+done, int(p.size))
 			next, kept := slide(buf, done)
 			at += done - kept
+			a.wrote(next, kept)
 			return next, kept
 		})
 		d.consumed(int(p.size), int(p.size))
