@@ -298,8 +298,10 @@ func (d *dumper) resolveNames() error {
 		}
 	})
 	d.dw.Line = d.line.data
-	d.loss(d.line.err)
-	return cmp.Or(err, d.qualify(groups))
+	if d.loss(d.line.err); err != nil {
+		return err
+	}
+	return d.qualify(groups)
 }
 
 // readLineSection inflates .debug_line, once.
@@ -321,11 +323,14 @@ func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demang
 		}
 		e.sound = !e.plain && emit.IsOriginName(e.text) // now that it is in the cache
 		plain = plain || e.plain
-		if size += len(e.text); size > 1<<20 && d.tooMuch(size) {
-			return d.namesExceeded()
-		} else if size > 1<<20 {
-			size = 0
+		size += len(e.text)
+		if size < 1<<20 {
+			continue
 		}
+		if d.tooMuch(size) {
+			return d.namesExceeded()
+		}
+		size = 0
 	}
 	if plain {
 		g.plain.Store(true)
