@@ -17,12 +17,9 @@ import (
 	"symkit/internal/testfile"
 )
 
-// The names of PUBLIC records alias the mapped file until they are written.
-func TestWriteChanged(t *testing.T) {
-	data, err := testfile.Read(filepath.Join(fixtures, "lang-x86_64-gcc12-O2-dw5.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// mapped opens a file with the contents data until t ends.
+func mapped(t *testing.T, data []byte) *elfx.File {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)
@@ -31,7 +28,18 @@ func TestWriteChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// The names of PUBLIC records alias the mapped file until they are written.
+func TestWriteChanged(t *testing.T) {
+	data, err := testfile.Read(filepath.Join(fixtures, "lang-x86_64-gcc12-O2-dw5.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := mapped(t, data)
+	path := f.Path()
 	m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{})
 	if err != nil || len(m.Publics) == 0 {
 		t.Fatal(err, len(m.Publics))

@@ -14,13 +14,18 @@ import (
 	"symkit/emit"
 )
 
+// mutantCount is what SYMKIT_MUTANTS says, or a few.
+func mutantCount() int {
+	if n, err := strconv.Atoi(os.Getenv("SYMKIT_MUTANTS")); err == nil {
+		return n
+	}
+	return 40
+}
+
 // TestMutants dumps damaged programs: each fails with an error, or gives text
 // that the strict reader takes. SYMKIT_MUTANTS sets how many of each seed.
 func TestMutants(t *testing.T) {
-	count := 40
-	if n, err := strconv.Atoi(os.Getenv("SYMKIT_MUTANTS")); err == nil {
-		count = n
-	}
+	count := mutantCount()
 	for _, name := range []string{
 		"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-clang14-O2-dw5-64.elf", "cxx-x86_64-gcc12-O2-dw5-zstd.elf",
 		"cxx-x86_64-gcc12-O2-dw4-types.elf", "cxx-x86_64-gcc12-O2-dw5.o", "lang-mips-gcc12-O2-dw4.elf",

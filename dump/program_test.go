@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/internal/mutant"
 )
 
 var le = binary.LittleEndian
@@ -26,7 +27,7 @@ type program struct {
 	rnd   *rand.Rand
 }
 
-const programText = 0x1000 // where .text begins
+const programText = mutant.TextAddr
 
 func newProgram() *program { return &program{rnd: rand.New(rand.NewPCG(1, 1))} }
 
@@ -159,51 +160,9 @@ func (p *program) elf(info []byte, flags elf.SectionFlag) []byte {
 	if bytes.Contains(p.info, []byte("crossing.cc")) {
 		abbrevs = append(abbrevs, crossingAbbrev...)
 	}
-	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00programs"...)
-	sections := []struct {
-		name  string
-		kind  elf.SectionType
-		flags elf.SectionFlag
-		addr  uint64
-		data  []byte
-	}{
-		{".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, 0x200, id},
-		{".text", elf.SHT_PROGBITS, elf.SHF_ALLOC | elf.SHF_EXECINSTR, programText, make([]byte, p.text)},
-		{".debug_info", elf.SHT_PROGBITS, flags, 0, info},
-		{".debug_abbrev", elf.SHT_PROGBITS, 0, 0, append(abbrevs, 0)},
-		{".shstrtab", elf.SHT_STRTAB, 0, 0, nil},
-	}
-	names := []byte{0}
-	for _, s := range sections {
-		names = append(append(names, s.name...), 0)
-	}
-	headers, body := make([]byte, 64), make([]byte, 64+56)
-	for _, s := range sections {
-		if s.name == ".shstrtab" {
-			s.data = names
-		}
-		headers = le.AppendUint32(headers, uint32(bytes.Index(names, []byte(s.name+"\x00"))))
-		headers = le.AppendUint32(headers, uint32(s.kind))
-		for _, v := range []uint64{uint64(s.flags), s.addr, uint64(len(body)), uint64(len(s.data)), 0, 1, 0} {
-			headers = le.AppendUint64(headers, v)
-		}
-		body = append(body, s.data...)
-	}
-	file := append(body, headers...)
-	copy(file, "\x7fELF\x02\x01\x01")
-	le.PutUint16(file[16:], uint16(elf.ET_EXEC))
-	le.PutUint16(file[18:], uint16(elf.EM_X86_64))
-	le.PutUint32(file[20:], 1)
-	le.PutUint64(file[32:], 64)                // e_phoff
-	le.PutUint64(file[40:], uint64(len(body))) // e_shoff
-	for i, v := range []int{64, 56, 1, 64, len(headers) / 64, len(headers)/64 - 1} {
-		le.PutUint16(file[52+2*i:], uint16(v))
-	}
-	le.PutUint32(file[64:], uint32(elf.PT_LOAD))
-	le.PutUint32(file[68:], uint32(elf.PF_R|elf.PF_X))
-	le.PutUint64(file[64+32:], uint64(len(body)))
-	le.PutUint64(file[64+40:], uint64(len(body)))
-	return file
+	return mutant.Program(int(p.text),
+		mutant.Section{Name: ".debug_info", Flags: flags, Data: info},
+		mutant.Section{Name: ".debug_abbrev", Data: append(abbrevs, 0)})
 }
 
 // flat is the program with its .debug_info as it is, zlib with one that is compressed.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 
 	"symkit/dump/dwarfx"
@@ -17,10 +15,7 @@ import (
 // TestPiecesMutants: a damaged .debug_info has the same outcome, errors and all, when
 // it is inflated piece by piece. SYMKIT_MUTANTS sets how many there are.
 func TestPiecesMutants(t *testing.T) {
-	count := 40
-	if n, err := strconv.Atoi(os.Getenv("SYMKIT_MUTANTS")); err == nil {
-		count = n
-	}
+	count := mutantCount()
 	for _, crossing := range []bool{false, true} { // nothing is given up early then
 		t.Run(fmt.Sprintf("crossing %v", crossing), func(t *testing.T) { piecesMutants(t, crossing, count) })
 	}
@@ -81,21 +76,13 @@ func TestPiecesChanged(t *testing.T) {
 	p.fill(2 << 20)
 	data := p.zlib(t, 1)
 	for _, jobs := range jobsOf {
-		path := filepath.Join(t.TempDir(), "program")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, int64(len(data)/2)); err != nil {
+		f := mapped(t, data)
+		if err := os.Truncate(f.Path(), int64(len(data)/2)); err != nil {
 			t.Fatal(err)
 		}
 		if o := dumpOf(t, t.Context(), &elfx.Image{Main: f}, Options{Jobs: jobs}); !errors.Is(o.err, elfx.ErrChanged) {
 			t.Errorf("%d goroutines: %v", jobs, o.err)
 		}
-		f.Close()
 	}
 }
 

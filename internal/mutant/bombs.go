@@ -34,7 +34,7 @@ var Bombs = []Bomb{
 	{"inlined calls one million deep", func() []byte { return dwarfFile(tree(dwarf.TagInlinedSubroutine), nested(), textRange()) }},
 	{"specifications in a circle", specifications},
 	{"a function over all of 2^64 bytes", func() []byte { return function(0, ^uint64(0)) }},
-	{"a function that wraps around", func() []byte { return function(textAddr, ^uint64(0)) }},
+	{"a function that wraps around", func() []byte { return function(TextAddr, ^uint64(0)) }},
 	{"thousands of attributes without bytes", zeroSized},
 	{"one range list read by every function", sharedRanges},
 	{"one long name for every function", longNames},
@@ -118,7 +118,7 @@ func nested() []byte {
 
 // textRange is a range list of all of .text.
 func textRange() section {
-	return debug(".debug_ranges", append(body(textAddr, textAddr+textSize), make([]byte, 16)...))
+	return debug(".debug_ranges", append(body(TextAddr, TextAddr+textSize), make([]byte, 16)...))
 }
 
 // body is a subprogram's attributes low_pc and high_pc.
@@ -137,7 +137,7 @@ func specifications() []byte {
 	var dies []byte
 	for i := range 3 {
 		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+(i+1)%3*size))
-		dies = append(dies, body(textAddr+uint64(16*i), 16)...)
+		dies = append(dies, body(TextAddr+uint64(16*i), 16)...)
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atSpecification, formRef4, atLowPC, formAddr, atHighPC, formData8), dies)
 }
@@ -150,7 +150,7 @@ func zeroSized() []byte {
 func sharedRanges() []byte {
 	var ranges []byte
 	for i := range uint64(1 << 16) {
-		ranges = le.AppendUint64(le.AppendUint64(ranges, textAddr+i%4096), textAddr+i%4096+1)
+		ranges = le.AppendUint64(le.AppendUint64(ranges, TextAddr+i%4096), TextAddr+i%4096+1)
 	}
 	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<16)
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), dies, debug(".debug_ranges", append(ranges, make([]byte, 16)...)))
@@ -159,7 +159,7 @@ func sharedRanges() []byte {
 func longNames() []byte {
 	var dies []byte
 	for i := range uint64(textSize) {
-		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(textAddr+i, 1)...)
+		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(TextAddr+i, 1)...)
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formStrp, atLowPC, formAddr, atHighPC, formData8),
 		dies, debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
@@ -174,7 +174,7 @@ func lineFile(code []byte) []byte {
 // linesOf has the tables of directories and files, and the code.
 func linesOf(tables, code []byte) []byte {
 	abbrevs, program := lineSections(tables, code)
-	dies := slices.Concat([]byte{4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 2, 'f', 0}, body(textAddr, textSize), []byte{0})
+	dies := slices.Concat([]byte{4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 2, 'f', 0}, body(TextAddr, textSize), []byte{0})
 	info := append(le.AppendUint32(nil, uint32(len(dies))), dies...)
 	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
@@ -183,7 +183,7 @@ func linesOf(tables, code []byte) []byte {
 // function.
 func lineSections(tables, code []byte) (abbrevs, program []byte) {
 	header := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}, tables...)
-	start := le.AppendUint64([]byte{0, 9, 2}, textAddr)
+	start := le.AppendUint64([]byte{0, 9, 2}, TextAddr)
 	code = slices.Concat(start, code, []byte{0, 1, 1})
 	program = le.AppendUint32([]byte{4, 0}, uint32(len(header)))
 	program = slices.Concat(program, header, code)
@@ -209,7 +209,7 @@ func frames(code []byte, count int) []byte {
 	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
 	for range count {
 		fde := le.AppendUint32(nil, uint32(len(data)+4))
-		fde = append(fde, body(textAddr, textSize)...)
+		fde = append(fde, body(TextAddr, textSize)...)
 		fde = append(fde, code...)
 		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
 	}
@@ -225,7 +225,7 @@ func symbols(strs []byte, offsets []int, count int) []byte {
 	for i := range count {
 		table = le.AppendUint32(table, uint32(offsets[i%len(offsets)]))
 		table = append(table, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 2, 0)
-		table = append(table, body(textAddr+uint64(i%textSize), 1)...)
+		table = append(table, body(TextAddr+uint64(i%textSize), 1)...)
 	}
 	return build(section{name: ".symtab", kind: elf.SHT_SYMTAB, data: table, link: 4, entry: 24},
 		section{name: ".strtab", kind: elf.SHT_STRTAB, data: strs})
@@ -291,7 +291,7 @@ func sframe(fdes, fres uint32) []byte {
 // gopclntab is a header of Go 1.20 that claims functions.
 func gopclntab() []byte {
 	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
-	for _, v := range []uint64{1<<32 - 1, 1<<32 - 1, textAddr, 64, 64, 64, 64, 64} {
+	for _, v := range []uint64{1<<32 - 1, 1<<32 - 1, TextAddr, 64, 64, 64, 64, 64} {
 		b = le.AppendUint64(b, v)
 	}
 	s := debug(".gopclntab", append(b, make([]byte, 4096)...))

@@ -55,7 +55,7 @@ func deepScopes() []byte {
 	const depth = 1000
 	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, depth)
 	for i := range uint64(1 << 16) {
-		dies = append(append(dies, 3, 'a'+byte(i%26), 'a'+byte(i/26%26), 'a'+byte(i/676%26), 0), body(textAddr+i%textSize, 1)...)
+		dies = append(append(dies, 3, 'a'+byte(i%26), 'a'+byte(i/26%26), 'a'+byte(i/676%26), 0), body(TextAddr+i%textSize, 1)...)
 	}
 	return dwarfFile(named(), append(dies, make([]byte, depth)...), debug(".debug_str", append(bytes.Repeat([]byte("n"), 1000), 0)))
 }
@@ -70,7 +70,7 @@ func originChain() []byte {
 	}
 	dies = append(dies, 3, 'f', 0)
 	for i := range uint64(1 << 16) {
-		dies = append(append(dies, 4, firstDIE, 0, 0, 0), body(textAddr+i%textSize, 1)...)
+		dies = append(append(dies, 4, firstDIE, 0, 0, 0), body(TextAddr+i%textSize, 1)...)
 	}
 	return dwarfFile(slices.Concat(abbrev(2, dwarf.TagSubprogram, false, atOrigin, formRef4),
 		abbrev(3, dwarf.TagSubprogram, false, atName, formString),
@@ -84,7 +84,7 @@ func originScopes() []byte {
 	var dies []byte
 	for i := range depth {
 		dies = le.AppendUint32(append(dies, 2, 'a'+byte(i%26), 0), uint32(firstDIE+max(i-1, 0)*size))
-		dies = append(dies, body(textAddr+uint64(i), textSize-uint64(i))...)
+		dies = append(dies, body(TextAddr+uint64(i), textSize-uint64(i))...)
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
 		append(dies, make([]byte, depth)...))
@@ -94,7 +94,7 @@ func originScopes() []byte {
 func pieces() section {
 	var ranges []byte
 	for i := uint64(0); i < textSize; i += 2 {
-		ranges = append(ranges, body(textAddr+i, textAddr+i+1)...)
+		ranges = append(ranges, body(TextAddr+i, TextAddr+i+1)...)
 	}
 	return debug(".debug_ranges", append(ranges, make([]byte, 16)...))
 }
@@ -109,7 +109,7 @@ func calls(children bool) []byte {
 func inlinedRanges() []byte {
 	var dies []byte
 	for range 2000 {
-		dies = append(append(dies, 2, 'f', 0), body(textAddr, textSize)...)
+		dies = append(append(dies, 2, 'f', 0), body(TextAddr, textSize)...)
 		dies = append(append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, 20)...), 0)
 	}
 	return dwarfFile(calls(false), dies, pieces())
@@ -119,7 +119,7 @@ func inlinedTrees() []byte {
 	const depth = 1000
 	var dies []byte
 	for i := range uint64(100) {
-		dies = append(append(dies, 2, 'f', 0), body(textAddr+i, textSize-i)...)
+		dies = append(append(dies, 2, 'f', 0), body(TextAddr+i, textSize-i)...)
 		dies = append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, depth)...)
 		dies = append(dies, make([]byte, depth+1)...)
 	}
@@ -131,7 +131,7 @@ func inlinedTrees() []byte {
 func unitsOf(count, abbrev int) (info []byte) {
 	for i := range count {
 		dies := le.AppendUint32([]byte{4, 0}, uint32(abbrev*i))
-		dies = slices.Concat(append(dies, 8, 1, 0, 0, 0, 0, 2, 'f', 0), body(textAddr+uint64(i%textSize), 1), []byte{0})
+		dies = slices.Concat(append(dies, 8, 1, 0, 0, 0, 0, 2, 'f', 0), body(TextAddr+uint64(i%textSize), 1), []byte{0})
 		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
 	}
 	return info
@@ -171,7 +171,7 @@ func stringOffsets() []byte {
 	var info []byte
 	for i := range uint32(1 << 15) {
 		dies := slices.Concat([]byte{5, 0, 1, 8, 0, 0, 0, 0, 1}, le.AppendUint32(nil, i),
-			[]byte{2, byte(i)}, body(textAddr+uint64(i%textSize), 1), []byte{0})
+			[]byte{2, byte(i)}, body(TextAddr+uint64(i%textSize), 1), []byte{0})
 		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
 	}
 	abbrevs := append(abbrev(1, dwarf.TagCompileUnit, true, atStrOffsetsBase, formSecOffset),
@@ -186,7 +186,7 @@ func bigCIE(initial, code []byte, count int) []byte {
 	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
 	for i := range count {
 		fde := le.AppendUint32(nil, uint32(len(data)+4))
-		fde = append(fde, body(textAddr+uint64(i%textSize), max(1, textSize-uint64(i)))...)
+		fde = append(fde, body(TextAddr+uint64(i%textSize), max(1, textSize-uint64(i)))...)
 		fde = append(fde, code...)
 		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
 	}
@@ -217,7 +217,7 @@ func sharedSFrame() []byte {
 		b = le.AppendUint32(b, v)
 	}
 	for range fdes {
-		b = le.AppendUint32(b, textAddr-0x100000+1<<32) // start, from the section
+		b = le.AppendUint32(b, TextAddr-0x100000+1<<32) // start, from the section
 		b = le.AppendUint32(b, textSize)
 		b = le.AppendUint32(b, 0) // first row
 		b = le.AppendUint32(b, rows)
@@ -253,7 +253,7 @@ func sharedGoLines() []byte {
 	fileAt := cuAt + 4
 	pcAt := fileAt + 2
 	funcAt := pcAt + 1 + uint64(len(lines)) + 1
-	for _, v := range []uint64{funcs, 1, textAddr, nameAt, cuAt, fileAt, pcAt, funcAt} {
+	for _, v := range []uint64{funcs, 1, TextAddr, nameAt, cuAt, fileAt, pcAt, funcAt} {
 		b = le.AppendUint64(b, v)
 	}
 	b = slices.Concat(b, names, []byte{0, 0, 0, 0}, []byte("f\x00"), []byte{0}, lines, []byte{0}, table, records)

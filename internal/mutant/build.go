@@ -16,19 +16,39 @@ type section struct {
 	entry uint64 // size of an entry
 }
 
-// textAddr is where the .text of built files begins; textSize is its size in bytes.
+// Section is one of the sections of Program that are not loaded.
+type Section struct {
+	Name  string
+	Flags elf.SectionFlag
+	Data  []byte
+}
+
+// Program is an x86_64 program with a build id, so many bytes of .text at TextAddr, and
+// the sections.
+func Program(text int, sections ...Section) []byte {
+	var list []section
+	for _, s := range sections {
+		list = append(list, section{name: s.Name, kind: elf.SHT_PROGBITS, flags: s.Flags, data: s.Data})
+	}
+	return buildText(text, list)
+}
+
+// TextAddr is where the .text of built files begins; textSize is its size in bytes.
 const (
-	textAddr = 0x1000
+	TextAddr = 0x1000
 	textSize = 0x1000
 )
 
 // build writes an x86_64 program with a build id, a .text and the sections.
-func build(sections ...section) []byte {
+func build(sections ...section) []byte { return buildText(textSize, sections) }
+
+// buildText is build with a .text of a size.
+func buildText(text int, sections []section) []byte {
 	le := binary.LittleEndian
 	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00bombbomb"...)
 	sections = append([]section{
 		{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, addr: 0x200, data: id},
-		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: textAddr, data: make([]byte, textSize)},
+		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: TextAddr, data: make([]byte, text)},
 	}, sections...)
 	names := []byte{0}
 	headers := make([]byte, 64) // the null section
