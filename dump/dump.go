@@ -18,7 +18,6 @@ import (
 	"symkit/dump/names"
 	"symkit/elfx"
 	"symkit/internal/limits"
-	"symkit/internal/wire"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
@@ -138,8 +137,12 @@ func (d *dumper) header() error {
 	default:
 		return fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
 	}
-	if err := d.complete(); err != nil {
-		return err
+	for _, f := range []*elfx.File{main, d.img.Debug} {
+		if f != nil {
+			if err := f.Complete(); err != nil {
+				return err
+			}
+		}
 	}
 	arch, err := main.Arch()
 	if err != nil {
@@ -161,22 +164,6 @@ func (d *dumper) header() error {
 	}
 	m.CodeID = d.codeID()
 	m.Generator, m.Extra = d.opt.Generator, d.opt.Extra
-	return nil
-}
-
-// complete refuses a file that ends inside its headers: half a download. What
-// its program headers still give would pass for the whole.
-func (d *dumper) complete() error {
-	for _, f := range []*elfx.File{d.img.Main, d.img.Debug} {
-		if f == nil {
-			continue
-		}
-		for _, err := range f.Losses() {
-			if errors.Is(err, wire.ErrTruncated) {
-				return err
-			}
-		}
-	}
 	return nil
 }
 

@@ -132,6 +132,17 @@ func (f *File) Info() fs.FileInfo { return f.mapping.info }
 // and names the path. Nothing is added after Open.
 func (f *File) Losses() []error { return f.losses }
 
+// Complete fails where the file ends inside its headers: half a download. What is
+// left of them would pass for the whole.
+func (f *File) Complete() error {
+	for _, err := range f.losses {
+		if errors.Is(err, wire.ErrTruncated) {
+			return fmt.Errorf("%w: the file is not complete; copy it again", err)
+		}
+	}
+	return nil
+}
+
 // HoldsLoaded tells whether the file has the bytes of what is loaded into
 // memory. It is false for a separate debug file, whose .text, .eh_frame and
 // .dynamic are SHT_NOBITS; its program headers then point at nothing.

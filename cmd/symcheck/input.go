@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -46,6 +47,9 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		f, err := elfx.Open(path)
 		if err != nil {
 			closeAll()
+			if errors.Is(err, elfx.ErrNotELF) {
+				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
+			}
 			return nil, nil, err
 		}
 		files = append(files, f)

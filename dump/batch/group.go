@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
-
-	"symkit/internal/wire"
 )
 
 // Module is what belongs together: the files with one build id. A file without
@@ -114,10 +112,8 @@ func look(in *Input) (t traits) {
 		return traits{err: err}
 	}
 	defer f.Close()
-	for _, err := range f.Losses() {
-		if errors.Is(err, wire.ErrTruncated) {
-			return traits{err: err} // half a file: it must not spoil the module of the whole one
-		}
+	if err := f.Complete(); err != nil {
+		return traits{err: err} // it must not spoil the module of the whole one
 	}
 	if id := f.BuildID(); id != nil {
 		t.id = fmt.Sprint(hex.EncodeToString(id), f.Machine, f.Class, f.BigEndian)
