@@ -15,7 +15,7 @@ import (
 
 // stream reads the units of one file. .debug_info takes longest to inflate, and
 // one goroutine has to do all of it; the others inflate the other sections and
-// then scan units as soon as their bytes are there. While they would have to wait
+// scan units as soon as their bytes are there. While they would have to wait
 // for more, they do what can be done early.
 type stream struct {
 	d      *dumper
@@ -36,6 +36,7 @@ type stream struct {
 	units   []*unit
 	open    []int // of units: those that nobody has taken; the last is taken next
 	working int   // units that somebody scans
+	begun   bool  // somebody inflates .debug_info
 	closed  bool  // no more units will come
 	errs    []error
 	early   []func() // what somebody may do meanwhile
@@ -65,35 +66,17 @@ func (d *dumper) readUnits() error {
 	x.wanted = sectionsOf(&x.s)
 	x.lost = make([]error, len(x.wanted))
 	x.left = len(x.wanted)
-	x.next.Store(1)
 
 	var group errgroup.Group
-	for i := range d.opt.Jobs - 1 {
+	for range d.opt.Jobs {
 		group.Go(func() error {
 			return elfx.Guard(func() error {
-				if i == 0 {
-					x.section(0)
-				}
 				x.sections()
 				x.work(x.worker())
 				return nil
 			})
 		})
 	}
-	group.Go(func() error {
-		defer x.close() // whatever happens, nobody may wait for ever
-		return elfx.Guard(func() error {
-			w := x.worker()
-			if d.opt.Jobs == 1 {
-				x.section(0)
-			}
-			x.sections()
-			x.info(w)
-			x.close()
-			x.work(w)
-			return nil
-		})
-	})
 	err := cmp.Or(group.Wait(), earlyErrs[0], earlyErrs[1])
 	for _, err := range append(x.lost, x.failed) {
 		d.loss(err)
@@ -137,12 +120,13 @@ func (x *stream) section(i int) {
 	alone = x.wanted[i].data == &x.s.Abbrev && !x.d.hasAlt() && dwarfx.SelfContained(x.s.Abbrev)
 }
 
-// info inflates .debug_info.
+// info inflates .debug_info. mu is held.
 func (x *stream) info(w *streamWorker) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for x.left > 0 && x.do(w) { // or what is inflated would lie there for long
-	}
+	x.begun = true
+	defer func() { // whatever happens, nobody may wait for ever
+		x.closed = true
+		x.more.Broadcast()
+	}()
 	switch s := x.f.Section(".debug_info"); {
 	case s == nil || !s.Present():
 		x.whole(w, nil, nil)
@@ -295,20 +279,19 @@ func (x *stream) handOut(p *piece, units []*dwarfx.Unit) {
 	x.more.Broadcast()
 }
 
-func (x *stream) close() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.closed = true
-	x.more.Broadcast()
-}
-
-// work scans units until there are no more, and does what else there is to do.
+// work scans units until there are no more, and does what else there is to do. One
+// goroutine inflates .debug_info: the first that is here when the other sections are
+// there, or has nothing else to do. Earlier, what is inflated would lie there for long.
 func (x *stream) work(w *streamWorker) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for {
 		switch {
+		case !x.begun && x.left == 0:
+			x.info(w)
 		case x.do(w):
+		case !x.begun:
+			x.info(w)
 		case x.closed || x.d.ctx.Err() != nil:
 			return
 		default:

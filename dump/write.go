@@ -6,8 +6,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"symkit/elfx"
 	"symkit/emit"
@@ -75,91 +73,6 @@ const (
 	chunkRecords = 1 << 13
 	nameRecord   = 64 // bytes of a name that count for a record
 )
-
-// chunkBytes is more than most chunks have of text.
-const chunkBytes = 512 << 10
-
-// room is how much a buffer for chunks should have at first: small modules are many.
-func (m *Module) room() int {
-	s := &m.Stats
-	const record, fde = 64, 512 // bytes of text, about
-	return min(chunkBytes, record*(s.Funcs+s.Lines+2*s.Inlines+s.Publics)+fde*s.FDEs)
-}
-
-// formatted is the text of a chunk.
-type formatted struct {
-	text []byte
-	err  error // a file changed
-}
-
-func newFormatted(room int) *formatted { return &formatted{text: make([]byte, 0, room)} }
-
-// format runs c, reusing memory.
-func (f *formatted) format(c chunk) {
-	f.err = elfx.Guard(func() error {
-		f.text = c(f.text[:0])
-		return nil
-	})
-}
-
-// writeChunks writes the records of all origins, functions, publics and unwind
-// rules, formatted on as many goroutines as the module was dumped with, and some
-// chunks ahead of what is written.
-func (m *Module) writeChunks(w *emit.Writer) error {
-	if m.jobs <= 1 {
-		f := newFormatted(m.room())
-		for c := range m.chunks() {
-			f.format(c)
-			if err := f.write(w); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var free sync.Pool // of *formatted
-	var failed atomic.Bool
-	turns := make(chan struct{}, m.jobs)
-	texts := make(chan chan *formatted, 2*m.jobs) // in order
-	go func() {
-		defer close(texts)
-		for c := range m.chunks() {
-			if failed.Load() {
-				return
-			}
-			text := make(chan *formatted, 1)
-			texts <- text
-			turns <- struct{}{}
-			go func() {
-				f, _ := free.Get().(*formatted)
-				if f == nil {
-					f = newFormatted(m.room())
-				}
-				f.format(c)
-				<-turns
-				text <- f
-			}()
-		}
-	}()
-	var first error
-	for text := range texts {
-		f := <-text
-		if first == nil {
-			first = f.write(w)
-			failed.Store(first != nil)
-		}
-		free.Put(f)
-	}
-	return first
-}
-
-// write writes the text out.
-func (f *formatted) write(w *emit.Writer) error {
-	if f.err != nil {
-		return f.err
-	}
-	w.Chunk(f.text)
-	return w.Flush()
-}
 
 // chunks yields what formats the origins, the functions, the publics and the unwind
 // rules.
