@@ -10,7 +10,7 @@ import (
 )
 
 // Module is a dumped module, ready to be written. Addresses are relative to
-// the module's load address.
+// the module's load address. Its texts are gone when the files it was made of are closed.
 type Module struct {
 	OS, Arch, ID, Name string
 	CodeID             string // upper-case hexadecimal; empty without a build id

@@ -283,8 +283,10 @@ func (d *dumper) resolveNames() error {
 			chunks = append(chunks, chunk{g, names})
 		}
 	}
+	spare := d.info.rooms()
 	err = d.each(len(chunks)+1, func() func(int) error {
-		var demangler names.Demangler
+		room := textRoom{spare: spare}
+		demangler := names.Demangler{Keep: room.keep}
 		return func(i int) error {
 			quarter := len(chunks) / 4
 			if i == quarter {

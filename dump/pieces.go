@@ -108,6 +108,36 @@ func (x *pieces) done(p *piece) {
 	x.spare = append(x.spare, p.data)
 }
 
+// textRoom keeps the texts of names in buffers that .debug_info does not need any
+// more, which have their pages already. They are the file's from then on.
+type textRoom struct {
+	spare <-chan []byte
+	free  []byte
+}
+
+// rooms returns what a textRoom takes its buffers from.
+func (x *pieces) rooms() <-chan []byte {
+	spare := make(chan []byte, len(x.spare))
+	for _, data := range x.spare {
+		spare <- data
+	}
+	close(spare)
+	x.spare = nil
+	return spare
+}
+
+// keep is names.Demangler.Keep.
+func (r *textRoom) keep(text []byte) (kept string, ok bool) {
+	if len(text) > len(r.free) {
+		if r.free = <-r.spare; len(text) > len(r.free) { // there is none, or it is very long
+			return "", false
+		}
+	}
+	n := copy(r.free, text)
+	kept, r.free = elfx.String(r.free[:n]), r.free[n:]
+	return kept, true
+}
+
 // trim frees the buffers that nothing is in.
 func (x *pieces) trim() {
 	for _, data := range x.spare {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"symkit/dump/dwarfx"
@@ -273,4 +274,29 @@ func TestPiecesRelease(t *testing.T) {
 		t.Errorf("released: %d in use, %d spare", len(x.list), len(x.spare))
 	}
 	x.release()
+}
+
+// TestTextRoom: texts lie in the spare buffers, side by side, as long as there are any.
+func TestTextRoom(t *testing.T) {
+	x := pieces{spare: [][]byte{make([]byte, 8), make([]byte, 6)}}
+	room := textRoom{spare: x.rooms()}
+	if x.spare != nil {
+		t.Error("the buffers are spare still")
+	}
+	scratch := []byte("abcde")
+	var kept []string
+	for _, want := range []bool{true, true, false} {
+		text, ok := room.keep(scratch)
+		if ok != want {
+			t.Errorf("text %d: kept: %v, want %v", len(kept), ok, want)
+		}
+		kept = append(kept, text)
+		scratch[0]++
+	}
+	if got := strings.Join(kept, " "); got != "abcde bbcde " {
+		t.Errorf("kept %q", got)
+	}
+	if text, ok := room.keep([]byte("f")); ok {
+		t.Errorf("%q is kept in a buffer that was given up", text)
+	}
 }

@@ -87,7 +87,6 @@ func (d *dumper) readUnits() error {
 	if d.dw = x.dw; d.dw == nil {
 		d.dw = dwarfx.New(dwarfx.Sections{}, 0, d.code)
 	}
-	d.info.trim()
 	d.units = x.units
 	return err
 }

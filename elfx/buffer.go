@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 // largeBuffer is the size from which inflated sections live outside of the Go
@@ -116,6 +117,12 @@ func (f *File) NewBuffer(size int) []byte { return f.buffers.get(uint64(size)) }
 
 // FreeBuffer gives a buffer back, which nobody may touch any more.
 func (f *File) FreeBuffer(data []byte) { f.buffers.put(data) }
+
+// String returns bytes of a buffer as a string, which is gone when they are. Nobody may
+// write them any more.
+func String(data []byte) string {
+	return unsafe.String(unsafe.SliceData(data), len(data)) // which are its bytes, and no others
+}
 
 // own has put and release free a buffer.
 func (b *buffers) own(x buffer) {

@@ -58,6 +58,11 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
+	if d.Keep != nil {
+		if kept, ok := d.Keep(out); ok {
+			return kept, true
+		}
+	}
 	return d.texts.add(out), true
 }
 

@@ -51,6 +51,10 @@ func Sure(linkage []byte) bool {
 // share large pieces of some: none is given up before all of a piece are. It is
 // for one goroutine; the zero one is ready.
 type Demangler struct {
+	// Keep, if it is set, makes a string of a text, which will change, in memory of
+	// the caller's. If ok is false it has none.
+	Keep func(text []byte) (kept string, ok bool)
+
 	tree  cxxTree
 	texts texts
 }
