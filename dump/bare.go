@@ -8,6 +8,13 @@ import (
 	"symkit/emit"
 )
 
+// listBare fills in bare, and makes room for the functions of the module.
+func (d *dumper) listBare() {
+	d.bare = d.bareFuncs()
+	d.m.Funcs = make([]Func, len(d.funcs))
+	clear(d.m.Funcs) // as newSlots does
+}
+
 // bareFuncs are the functions that no DIE describes but a symbol with a size
 // does: gcc's thunks, bodies that its identical code folding replaced, assembly
 // whose assembler wrote lines only. They are clipped to the gaps that the other
@@ -65,35 +72,38 @@ func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (clai
 // addBare makes functions of the bare ones that were claimed; of several units
 // the first holds.
 func (d *dumper) addBare(bare []fn, claims [][]claim) {
-	taken, known := make([]bool, len(bare)), len(d.funcs)
+	taken, lines, count := make([]bool, len(bare)), make([][]emit.Line, len(bare)), 0
 	for ui, claims := range claims {
 		for _, c := range claims {
 			if taken[c.bare] {
 				continue
 			}
-			taken[c.bare] = true
-			f := bare[c.bare]
-			n := naming{key: d.syms.at(f.lo)[0].name, linkage: true}
-			f.unit = uint32(ui)
-			text, _ := n.text(&d.demangler)
-			f.name = d.names.add(text)
-			d.funcs = append(d.funcs, f)
-			d.m.Funcs = append(d.m.Funcs, Func{Addr: f.lo - d.bias, Lines: c.lines})
+			taken[c.bare], lines[c.bare] = true, c.lines
+			bare[c.bare].unit = uint32(ui)
+			count++
 		}
 	}
-	if len(d.funcs) == known {
+	if count == 0 {
 		return
 	}
-	for i := range d.funcs { // to keep the two lists in step
-		d.m.Funcs[i].Addr = d.funcs[i].lo - d.bias
+	// Both lists grow, and what is in them moves up, from the end on.
+	left, to := len(d.funcs), len(d.funcs)+count
+	d.funcs = append(d.funcs, make([]fn, count)...)
+	d.m.Funcs = append(d.m.Funcs, make([]Func, count)...)
+	for i := len(bare) - 1; i >= 0; i-- {
+		if !taken[i] {
+			continue
+		}
+		f := bare[i]
+		for ; left > 0 && d.funcs[left-1].lo > f.lo; left-- {
+			to--
+			d.funcs[to], d.m.Funcs[to] = d.funcs[left-1], d.m.Funcs[left-1]
+		}
+		n := naming{key: d.syms.at(f.lo)[0].name, linkage: true}
+		text, _ := n.readable(&d.demangler)
+		f.name = d.names.add(text)
+		to--
+		d.funcs[to], d.m.Funcs[to] = f, Func{Lines: lines[i]}
 	}
-	d.funcs = sortTail(d.funcs, known, func(a, b fn) int { return cmp.Compare(a.lo, b.lo) })
-	d.m.Funcs = sortTail(d.m.Funcs, known, func(a, b Func) int { return cmp.Compare(a.Addr, b.Addr) })
 	d.listFuncs()
-}
-
-// sortTail sorts a list whose first elements, as many as known, are in order.
-func sortTail[T any](list []T, known int, compare func(a, b T) int) []T {
-	slices.SortFunc(list[known:], compare)
-	return mergeSorted(list[:known], list[known:], compare)
 }

@@ -17,7 +17,6 @@ import (
 	"symkit/dump/dwarfx"
 	"symkit/dump/names"
 	"symkit/elfx"
-	"symkit/internal/limits"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
@@ -63,6 +62,7 @@ type dumper struct {
 	demangler names.Demangler // of the stages that have one goroutine
 	funcs     []fn
 	frames    *frameTable // nil: unwind rules are not wanted
+	bare      []fn        // see bareFuncs
 	names     *nameTable
 	nameBytes nameBytes
 	files     fileTable
@@ -95,7 +95,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.collectPublics, d.unwind,
+		d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.unwind, d.finish,
 	}
 	for _, stage := range stages {
 		if err := d.guard(stage); err != nil {
@@ -104,13 +104,6 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-	}
-	if d.files.full {
-		return nil, fmt.Errorf("%s: %w", img.Main.Path(), limits.Files.Exceeded(img.Size()))
-	}
-	d.relocLosses()
-	if err := d.finish(); err != nil {
-		return nil, err
 	}
 	if err := img.Unchanged(); err != nil {
 		return nil, err

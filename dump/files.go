@@ -12,7 +12,7 @@ import (
 // fileTable numbers the names of source files. Numbers are given as names come
 // and put in name order at the end.
 type fileTable struct {
-	mu     sync.Mutex
+	mu     sync.RWMutex
 	paths  PathMap
 	mapped map[string]uint32 // by the name that debug information has
 	ids    map[string]uint32 // by the name that is written
@@ -33,8 +33,19 @@ func newFileTable(paths PathMap, size uint64) fileTable {
 // id returns the number of a name. It is safe for concurrent use. When the names
 // are too many or too long, they are full and the number means nothing.
 func (t *fileTable) id(name []byte) uint32 {
+	t.mu.RLock()
+	id, known := t.mapped[string(name)]
+	t.mu.RUnlock()
+	if known { // as nearly all are
+		return id
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.add(name)
+}
+
+// add returns the number of a name, which it may not have yet. mu is held.
+func (t *fileTable) add(name []byte) uint32 {
 	if id, ok := t.mapped[string(name)]; ok {
 		return id
 	}

@@ -2,10 +2,13 @@ package dump
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
+	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // fillFuncs writes what is known of the functions into the module.
@@ -21,21 +24,32 @@ func (d *dumper) fillFuncs() error {
 	return nil
 }
 
-// finish brings files and origins into name order and counts the records.
+// finish lists what no function covers, brings files and origins into name order and
+// counts the records. Meanwhile it gives up what nobody reads any more.
 func (d *dumper) finish() error {
+	if d.files.full {
+		return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Files.Exceeded(d.img.Size()))
+	}
 	m := d.m
-	var files, origins []uint32
-	m.Files, files = d.files.sorted()
+	m.bias = d.bias
+	err := d.together(
+		func() (err error) {
+			m.Origins, m.places.origins, err = d.sortedOrigins()
+			return err
+		},
+		d.collectPublics,
+		func() error {
+			m.Files, m.places.files = d.files.sorted()
+			return nil
+		},
+		d.releaseStrings,
+	)
+	if err != nil {
+		return err
+	}
+	d.relocLosses()
 	for _, name := range slices.Sorted(maps.Keys(d.files.errs)) {
 		d.warn("%s: %v", name, d.files.errs[name])
-	}
-	var chunks [][]Func
-	for _, funcs := range runs(m.Funcs, (*Func).records) {
-		chunks = append(chunks, funcs)
-	}
-	var err error
-	if m.Origins, origins, err = d.sortedOrigins(chunks); err != nil {
-		return err
 	}
 	for i := range m.Funcs {
 		m.Stats.Lines += len(m.Funcs[i].Lines)
@@ -45,45 +59,21 @@ func (d *dumper) finish() error {
 		m.Stats.Overlapping += u.overlap
 	}
 	m.Stats.Funcs, m.Stats.Publics = len(m.Funcs), len(m.Publics)
-	return d.each(len(chunks), func() func(int) error {
-		return func(i int) error {
-			for k := range chunks[i] {
-				chunks[i][k].renumber(files, origins)
-			}
-			return nil
-		}
-	})
+	return nil
 }
 
-// renumber replaces the numbers of files and origins by their places.
-func (f *Func) renumber(files, origins []uint32) {
-	for i := range f.Lines {
-		f.Lines[i].File = files[f.Lines[i].File]
-	}
-	for i := range f.Inlines {
-		in := &f.Inlines[i]
-		in.CallFile, in.Origin = files[in.CallFile], origins[in.Origin]
-	}
+// releaseStrings gives up the sections that names and lines were read from.
+func (d *dumper) releaseStrings() error {
+	d.dw.Str, d.dw.LineStr, d.dw.Line, d.line.data = nil, nil, nil, nil
+	d.release(".debug_str", ".debug_line_str", ".debug_line")
+	return nil
 }
 
-// sortedOrigins returns the names of the functions inlined into those of chunks, in
-// order, each once, and for each name's number its place there.
-func (d *dumper) sortedOrigins(chunks [][]Func) (names []string, place []uint32, err error) {
-	d.names.wantNone()
-	err = d.each(len(chunks), func() func(int) error {
-		return func(i int) error {
-			for k := range chunks[i] {
-				for _, in := range chunks[i][k].Inlines {
-					d.names.want(in.Origin)
-				}
-			}
-			return nil
-		}
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+// sortedOrigins returns the wanted names, those of inlined functions, in order, each
+// once, and for each name's number its place there.
+func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 	list := make([]numbered, 0, d.names.wantedCount())
+	elfx.Populate(list[:cap(list)])
 	for id := range d.names.limit() {
 		if d.names.isWanted(id) {
 			list = append(list, numbered{id: id})
@@ -92,7 +82,7 @@ func (d *dumper) sortedOrigins(chunks [][]Func) (names []string, place []uint32,
 	if list, err = d.sortOrigins(list); err != nil {
 		return nil, nil, err
 	}
-	place = make([]uint32, d.names.limit())
+	place, names = make([]uint32, d.names.limit()), make([]string, 0, len(list))
 	for _, o := range list {
 		if last := len(names) - 1; last < 0 || names[last] != o.text {
 			names = append(names, o.text)
@@ -161,6 +151,7 @@ func mergeAll[T any](parts [][]T, compare func(a, b T) int) []T {
 // mergeSorted makes one sorted list of two.
 func mergeSorted[T any](a, b []T, compare func(a, b T) int) []T {
 	out := make([]T, 0, len(a)+len(b))
+	elfx.Populate(out[:cap(out)])
 	for len(a) > 0 && len(b) > 0 {
 		if compare(b[0], a[0]) < 0 {
 			out, b = append(out, b[0]), b[1:]

@@ -33,7 +33,7 @@ func (d *dumper) mergeFuncs() error {
 		u := d.units[ui]
 		for fi := range u.Funcs {
 			r := u.Funcs[fi].Ranges
-			ranges = u.ranges.append(ranges[:0], r.From, r.To)
+			ranges = u.ranges.append(ranges[:0], r)
 			for _, r := range ranges {
 				if _, ok := d.relative(r.Lo); !ok {
 					d.m.Stats.BelowLoad++

@@ -166,6 +166,7 @@ type goReader struct {
 	names   map[uint32]uint32 // numbers of dumper.names
 	files   map[uint32]uint32
 	inlines gosym.Inlines
+	ranges  []dwarfx.Range // of the calls of the function at hand
 	funcs   []fn
 	out     []Func
 }
@@ -222,22 +223,22 @@ func (x *goReader) calls(f gosym.Func, out *Func, end uint64) {
 		x.d.loss(fmt.Errorf("%s: %w", x.d.img.Main.Path(), err))
 		return
 	}
+	x.ranges = x.ranges[:0]
 	for c := range x.inlines.Nested {
-		from := uint32(len(out.Ranges))
+		from := uint32(len(x.ranges))
 		for _, r := range x.inlines.Ranges[c.First:c.Last] {
 			if r.End = min(r.End, end); r.Start < r.End {
-				for piece := range emit.Pieces(r.Start-x.d.bias, r.End-r.Start) {
-					out.Ranges = append(out.Ranges, piece)
-				}
+				x.ranges = append(x.ranges, dwarfx.Range{Lo: r.Start, Hi: r.End})
 			}
 		}
-		if uint32(len(out.Ranges)) == from {
+		if uint32(len(x.ranges)) == from {
 			continue
 		}
 		in := Inline{Depth: c.Depth, CallLine: c.Line, CallFile: x.file(c.File), Origin: x.name(c.Name),
-			Ranges: dwarfx.Span{From: from, To: uint32(len(out.Ranges))}}
+			Ranges: dwarfx.Span{From: from, To: uint32(len(x.ranges))}}
 		out.Inlines = append(out.Inlines, in)
 	}
+	out.ranges = newRangeList(x.ranges)
 }
 
 // file returns the number of a file.
@@ -260,6 +261,7 @@ func (x *goReader) name(n uint32) uint32 {
 	if !ok {
 		id = x.d.names.add(string(x.table.Name(n)))
 		x.names[n] = id
+		x.d.names.wantAdded(id)
 	}
 	return id
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"symkit/dump/dwarfx"
-	"symkit/emit"
 )
 
 // inliner makes the inlined calls of units. Its scratch memory is used again.
@@ -17,12 +16,10 @@ type inliner struct {
 	around [][]dwarfx.Range
 	own    []dwarfx.Range // of the call at hand, as the DIE lists them
 	left   []uint32       // of each function in u, the ranges that are still to come
-	calls  []Inline       // of the function at hand
-	ranges []emit.Range   // likewise
-	kept   struct {       // calls of functions with several ranges, and ranges
-		calls  room[Inline]
-		ranges room[emit.Range]
-	}
+	calls  []Inline       // of the function at hand; their Ranges are of ranges
+	made   []dwarfx.Span  // of each of calls, the ranges of the unit that it was made from
+	ranges []dwarfx.Range
+	kept   room[Inline] // calls of functions with several ranges
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
@@ -45,7 +42,7 @@ func (a *inliner) attach(u *unit) {
 		a.left[a.d.funcs[fi].index]--
 		a.function(&a.d.funcs[fi], &a.d.m.Funcs[fi])
 	}
-	u.calls, u.origins, u.ranges = nil, nil, rangeList{}
+	u.calls, u.origins, u.ranges = nil, nil, nil
 }
 
 // function gives out the calls that lie in f, one range of a function.
@@ -56,26 +53,55 @@ func (a *inliner) function(f *fn, out *Func) {
 		a.u.overlap++
 		a.add(f, out, true)
 	}
-	out.Inlines, out.Ranges = a.keepCalls(f), a.kept.ranges.keep(a.ranges)
+	a.keep(f, out)
 }
 
-// keepCalls keeps those of f: in the place of what they were made from, unless
-// another range of the function will need that.
-func (a *inliner) keepCalls(f *fn) []Inline {
-	if a.left[f.index] > 0 {
-		return a.kept.calls.keep(append(a.kept.calls.free, a.calls...))
+// keep gives out the calls of f. They and their ranges stay in the place of what they
+// were made from, unless another range of the function will need that.
+func (a *inliner) keep(f *fn, out *Func) {
+	if len(a.calls) == 0 {
+		return
+	}
+	for i := range a.calls {
+		a.d.names.want(a.calls[i].Origin)
+	}
+	last := a.left[f.index] == 0
+	if out.ranges = a.u.ranges; last && a.fit() {
+		for i := range a.calls {
+			r := &a.calls[i].Ranges
+			own, from := a.ranges[r.From:r.To], a.made[i].From
+			out.ranges.put(from, own)
+			*r = dwarfx.Span{From: from, To: from + uint32(len(own))}
+		}
+	} else {
+		out.ranges = newRangeList(a.ranges)
+	}
+	if !last {
+		out.Inlines = a.kept.keep(append(a.kept.free, a.calls...))
+		return
 	}
 	from := a.u.Funcs[f.index].Inlines
 	calls := a.u.calls[from.From:from.To]
 	n := copy(calls, a.calls)
-	return calls[:n:n]
+	out.Inlines = calls[:n:n]
+}
+
+// fit tells whether each call has as many ranges as what it was made from, or fewer.
+func (a *inliner) fit() bool {
+	for i := range a.calls {
+		r, made := a.calls[i].Ranges, a.made[i]
+		if r.To-r.From > made.To-made.From {
+			return false
+		}
+	}
+	return true
 }
 
 // add is function, which it leaves to find out whether calls must be kept from
 // overlapping. A call counts only where the call around it does: so does every
 // reader of DWARF.
 func (a *inliner) add(f *fn, out *Func, overlap bool) {
-	a.calls, a.ranges = a.calls[:0], a.kept.ranges.free
+	a.calls, a.made, a.ranges = a.calls[:0], a.made[:0], a.ranges[:0]
 	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
@@ -87,7 +113,7 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		for uint32(len(a.around)) <= in.Depth {
 			a.around = append(a.around, nil)
 		}
-		a.own = a.u.ranges.append(a.own[:0], in.Ranges.From, in.Ranges.To)
+		a.own = a.u.ranges.append(a.own[:0], in.Ranges)
 		own := intersect(a.around[in.Depth][:0], outer, a.own)
 		if overlap {
 			own = a.free(in.Depth, own)
@@ -96,11 +122,8 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 			continue
 		}
 		from := len(a.ranges)
-		for _, r := range own {
-			for piece := range emit.Pieces(r.Lo-a.d.bias, r.Hi-r.Lo) {
-				a.ranges = append(a.ranges, piece)
-			}
-		}
+		a.ranges = append(a.ranges, own...)
+		a.made = append(a.made, in.Ranges)
 		file, line := a.place(in, out)
 		a.calls = append(a.calls, Inline{
 			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.Origin],

@@ -13,9 +13,9 @@ import (
 // those of the unit that describes the function. Functions that only the symbol
 // table and a line table know are added.
 func (d *dumper) readLines() error {
-	d.m.Funcs = make([]Func, len(d.funcs))
+	d.names.wantNone() // but what is inlined
 	errs := make([]error, len(d.units))
-	bare := d.bareFuncs()
+	bare := d.bare
 	shared := d.sharedLines(len(bare) > 0)
 	claims := make([][]claim, len(d.units))
 	err := d.each(len(d.units), func() func(int) error {

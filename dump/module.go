@@ -31,6 +31,10 @@ type Module struct {
 
 	Stats Stats
 
+	places struct { // by number, index of Files, of Origins
+		files, origins []uint32
+	}
+	bias     uint64      // what addresses are less than virtual ones
 	jobs     int         // goroutines for Write
 	img      *elfx.Image // what it was made of
 	unwinder *unwinder   // makes the STACK CFI records, or nil
@@ -41,16 +45,15 @@ type Func struct {
 	Addr, Size uint64
 	Name       string
 	Multiple   bool // other functions share its address
-	// Lines ascend and do not overlap. Their File is an index of Module.Files.
+	// Lines ascend and do not overlap. Their File is an index of Module.places.
 	Lines []emit.Line
 	// Inlines come outer before inner.
 	Inlines []Inline
-	// Ranges is what the Inlines' spans are of.
-	Ranges []emit.Range
+	ranges  *rangeList // what the Inlines' spans are of
 }
 
-// Inline is one inlined call in a Func. CallFile is an index of Module.Files,
-// Origin of Module.Origins.
+// Inline is one inlined call in a Func. CallFile and Origin are indices of
+// Module.places.
 type Inline struct {
 	Depth, CallLine, CallFile, Origin uint32
 	Ranges                            dwarfx.Span

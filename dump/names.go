@@ -97,7 +97,7 @@ func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 		if i%fetched == 0 {
 			x.namer.Fetch(u.Unit, u.refs[i:min(i+fetched, len(u.refs))])
 		}
-		u.origins[i] = x.intern(d.names, u.Unit, ref, uint32(number), uint32(i))
+		u.origins[i] = x.intern(d, u.Unit, ref, uint32(number), uint32(i))
 	}
 	u.refs = nil
 }
@@ -114,7 +114,7 @@ func (d *dumper) nameEarly(u *unit, number int, x *originNamer) {
 		list = append(list, &x.plain[i].naming)
 	}
 	for i := range u.namings {
-		if n := &u.namings[i]; n.unit == u.Unit && n.wantsScope(x.demangler) {
+		if n := &u.namings[i]; n.unit == u.Unit && d.wantsScope(n, x.demangler) {
 			list = append(list, n)
 		}
 	}
@@ -183,9 +183,10 @@ type knownOrigin struct{ off, id, unit uint32 }
 func originOrder(unit, i uint32) uint64 { return afterFuncs | uint64(unit)<<32 | uint64(i) }
 
 // intern numbers the name of ref, which is number i among those of a unit.
-func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
+func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
 	if x.data == nil {
 		x.data, x.known = u.Data(), make([]knownOrigin, 1<<knownBits)
+		clear(x.known) // as newSlots does
 	}
 	found, err := x.namer.Find(u.Data(), ref)
 	off, ok := found.LinkageAt(x.data)
@@ -197,11 +198,11 @@ func (x *originNamer) intern(names *nameTable, u *dwarfx.Unit, ref dwarfx.Ref, u
 	if ok = ok && n.linkage; !ok {
 		off = 0
 	}
-	if x.early && n.wantsScope(x.demangler) {
+	if x.early && d.wantsScope(&n, x.demangler) {
 		x.plain = append(x.plain, plainOrigin{n, i, off})
 		return 0
 	}
-	id := names.intern(&n, originOrder(unit, i))
+	id := d.names.intern(&n, originOrder(unit, i))
 	if ok {
 		*slot = knownOrigin{off, id, unit}
 	}
@@ -240,8 +241,17 @@ type declared struct {
 // of one class follow each other then, and the demangler does not read anew what
 // begins like the last.
 func (d *dumper) groupNames() ([]*nameGroup, error) {
-	groups := d.names.byUnit()
-	slices.SortFunc(groups, func(a, b *nameGroup) int { return cmp.Compare(a.unit.Off, b.unit.Off) })
+	parts := make([]map[*dwarfx.Unit][]declared, min(d.opt.Jobs, nameShards))
+	err := d.each(len(parts), func() func(int) error {
+		return func(i int) error {
+			parts[i] = d.names.byUnit(i*nameShards/len(parts), (i+1)*nameShards/len(parts))
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	groups := merged(parts)
 	return groups, d.each(len(groups), func() func(int) error {
 		return func(i int) error {
 			slices.SortFunc(groups[i].names, func(a, b declared) int { return cmp.Compare(a.decl, b.decl) })
@@ -250,13 +260,42 @@ func (d *dumper) groupNames() ([]*nameGroup, error) {
 	})
 }
 
-// nameBytes counts the bytes of the texts of names, and of the scopes of those that
-// may get a text.
-type nameBytes struct{ texts, early atomic.Uint64 }
+// merged makes one list of groups, in the order of their units.
+func merged(parts []map[*dwarfx.Unit][]declared) (groups []*nameGroup) {
+	byUnit := map[*dwarfx.Unit]*nameGroup{}
+	for _, part := range parts {
+		for u, names := range part {
+			g := byUnit[u]
+			if g == nil {
+				g = &nameGroup{unit: u}
+				byUnit[u] = g
+				groups = append(groups, g)
+			}
+			g.names = append(g.names, names...)
+		}
+	}
+	slices.SortFunc(groups, func(a, b *nameGroup) int { return cmp.Compare(a.unit.Off, b.unit.Off) })
+	return groups
+}
+
+// nameBytes counts the bytes of the texts of names, and, of those that may get a text,
+// of the scopes, and of texts that are known before they are wanted.
+type nameBytes struct{ texts, early, known atomic.Uint64 }
 
 // tooMuch counts bytes of texts and tells whether all are too many.
 func (d *dumper) tooMuch(text int) bool {
 	return d.nameBytes.texts.Add(uint64(text)) > limits.Names.Max(d.img.Size())
+}
+
+// wantsScope is naming.wantsScope; it keeps the text that is known then while those
+// are not many.
+func (d *dumper) wantsScope(n *naming, demangler *names.Demangler) bool {
+	const part = 8 // of the texts of all names
+	wants := n.wantsScope(demangler)
+	if n.text != "" && d.nameBytes.known.Add(uint64(len(n.text))) > limits.Names.Max(d.img.Size())/part {
+		n.text = ""
+	}
+	return wants
 }
 
 // namesExceeded is the error then.
@@ -264,9 +303,9 @@ func (d *dumper) namesExceeded() error {
 	return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
 }
 
-// resolveNames makes the text of all names, and reads .debug_line, if that has not
-// come earlier: when a quarter is done there is room for it, and it still takes less
-// time than the rest.
+// resolveNames makes the text of all names, lists the functions that have none, and
+// reads .debug_line, if that has not come earlier: when a quarter is done there is room
+// for it, and it still takes less time than the rest.
 func (d *dumper) resolveNames() error {
 	const most = 256 // names at once
 	type chunk struct {
@@ -284,19 +323,22 @@ func (d *dumper) resolveNames() error {
 		}
 	}
 	spare := d.info.rooms()
-	err = d.each(len(chunks)+1, func() func(int) error {
+	quarter := 1 + len(chunks)/4
+	err = d.each(len(chunks)+2, func() func(int) error {
 		room := textRoom{spare: spare}
 		demangler := names.Demangler{Keep: room.keep}
 		return func(i int) error {
-			quarter := len(chunks) / 4
-			if i == quarter {
+			switch {
+			case i == 0:
+				d.listBare()
+				return nil
+			case i == quarter:
 				d.readLineSection()
 				return nil
-			}
-			if i > quarter {
+			case i > quarter:
 				i--
 			}
-			return d.resolve(chunks[i].group, chunks[i].names, &demangler)
+			return d.resolve(chunks[i-1].group, chunks[i-1].names, &demangler)
 		}
 	})
 	d.dw.Line = d.line.data
@@ -319,7 +361,9 @@ func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demang
 	size, plain := 0, false
 	for _, n := range names {
 		e := d.names.at(n.id)
-		e.text, e.plain = e.naming.text(demangler)
+		if e.text == "" {
+			e.text, e.plain = e.readable(demangler)
+		}
 		if e.plain && e.placed {
 			e.text, e.plain = e.scope+e.text, false
 		}

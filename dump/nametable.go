@@ -65,7 +65,6 @@ type named struct {
 	order uint64
 	plain bool // its scope is not in text yet
 	sound bool // text can be written as it is, see emit.OriginName
-	text  string
 }
 
 // newNameTable makes a table for about so many names.
@@ -152,24 +151,35 @@ func (e *named) same(n *naming) bool {
 // add returns the number of a name whose text is known. Nothing is interned
 // meanwhile.
 func (t *nameTable) add(text string) uint32 {
-	return t.shards[0].add(named{text: text}) * nameShards
+	return t.shards[0].add(named{naming: naming{text: text}}) * nameShards
 }
 
 // at returns the name with a number.
 func (t *nameTable) at(id uint32) *named { return t.shards[id%nameShards].at(id / nameShards) }
 
-// wantNone unmarks all names. No name gets a number until it is called again.
+// wantNone unmarks all names.
 func (t *nameTable) wantNone() { t.wanted = make([]atomic.Uint32, t.limit()/32) }
 
-// want marks the name with a number.
+// want marks the name with a number that it had at the last wantNone.
 func (t *nameTable) want(id uint32) {
 	if word, bit := &t.wanted[id/32], uint32(1)<<(id%32); word.Load()&bit == 0 {
 		word.Or(bit)
 	}
 }
 
+// wantAdded marks the name with a number, however new it is. Nobody else marks any
+// meanwhile.
+func (t *nameTable) wantAdded(id uint32) {
+	if more := int(id/32) + 1 - len(t.wanted); more > 0 {
+		t.wanted = append(t.wanted, make([]atomic.Uint32, more)...)
+	}
+	t.want(id)
+}
+
 // isWanted tells whether the name with a number is marked.
-func (t *nameTable) isWanted(id uint32) bool { return t.wanted[id/32].Load()&(1<<(id%32)) != 0 }
+func (t *nameTable) isWanted(id uint32) bool {
+	return int(id/32) < len(t.wanted) && t.wanted[id/32].Load()&(1<<(id%32)) != 0
+}
 
 // wantedCount returns how many names are marked.
 func (t *nameTable) wantedCount() (n int) {
@@ -188,10 +198,13 @@ func (t *nameTable) limit() uint32 {
 	return most * nameShards
 }
 
-// byUnit returns the numbers of the wanted names by the unit that their scopes are in.
-func (t *nameTable) byUnit() (groups []*nameGroup) {
-	index := map[*dwarfx.Unit]*nameGroup{}
-	for number := range t.shards {
+// byUnit returns the numbers of the wanted names of some shards, by the unit that their
+// scopes are in.
+func (t *nameTable) byUnit(from, to int) map[*dwarfx.Unit][]declared {
+	groups := map[*dwarfx.Unit][]declared{}
+	var last *dwarfx.Unit
+	var list []declared // of last
+	for number := from; number < to; number++ {
 		s := &t.shards[number]
 		for i := range s.count {
 			id := i*nameShards + uint32(number)
@@ -199,14 +212,17 @@ func (t *nameTable) byUnit() (groups []*nameGroup) {
 				continue
 			}
 			e := s.at(i)
-			g := index[e.unit]
-			if g == nil {
-				g = &nameGroup{unit: e.unit}
-				index[e.unit] = g
-				groups = append(groups, g)
+			if e.unit != last { // names of one unit came one after the other
+				if last != nil {
+					groups[last] = list
+				}
+				last, list = e.unit, groups[e.unit]
 			}
-			g.names = append(g.names, declared{e.decl, id})
+			list = append(list, declared{e.decl, id})
 		}
+	}
+	if last != nil {
+		groups[last] = list
 	}
 	return groups
 }

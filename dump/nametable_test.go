@@ -105,7 +105,7 @@ func TestWanted(t *testing.T) {
 		}
 	}
 	table.wantNone()
-	if groups := table.byUnit(); len(groups) != 0 {
+	if groups := table.byUnit(0, nameShards); len(groups) != 0 {
 		t.Errorf("%d groups before any is wanted", len(groups))
 	}
 	var wait sync.WaitGroup
@@ -113,7 +113,8 @@ func TestWanted(t *testing.T) {
 		wait.Go(func() { table.want(id) })
 	}
 	wait.Wait()
-	groups := table.byUnit()
+	const some = nameShards / 3
+	groups := merged([]map[*dwarfx.Unit][]declared{table.byUnit(0, some), table.byUnit(some, nameShards)})
 	if len(groups) != 2 {
 		t.Fatalf("%d groups", len(groups))
 	}
@@ -127,6 +128,15 @@ func TestWanted(t *testing.T) {
 	}
 	if len(wanted) > 0 {
 		t.Errorf("not listed: %v", wanted)
+	}
+	for range 3 { // names that are newer than the marks
+		id := table.add("new")
+		if table.isWanted(id) {
+			t.Errorf("%d is wanted", id)
+		}
+		if table.wantAdded(id); !table.isWanted(id) {
+			t.Errorf("%d is not wanted", id)
+		}
 	}
 }
 

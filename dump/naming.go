@@ -25,6 +25,7 @@ type naming struct {
 	placed   bool // scope is known
 	// scope is what goes in front of a plain name.
 	scope string
+	text  string // what is written, once it is known
 }
 
 // complete completes what a DIE of u itself says by what its origin says, as far
@@ -64,8 +65,8 @@ func (d *dumper) namingOf(f *fn) *naming {
 // scoped tells whether the same key in another scope is another name.
 func (n *naming) scoped() bool { return !n.linkage && n.language.Separator() != "" }
 
-// wantsScope tells whether text will be plain; only names that are surely mangled are
-// not demangled for that.
+// wantsScope tells whether readable will be plain; only names that are surely mangled
+// are not demangled for that. Of the others text is known then.
 func (n *naming) wantsScope(demangler *names.Demangler) bool {
 	switch {
 	case len(n.name) == 0 || n.language.Separator() == "":
@@ -75,14 +76,17 @@ func (n *naming) wantsScope(demangler *names.Demangler) bool {
 	case names.Sure(n.key):
 		return false
 	}
-	_, ok := demangler.ForLanguage(uint16(n.language), n.key)
+	text, ok := demangler.ForLanguage(uint16(n.language), n.key)
+	if ok {
+		n.text = text
+	}
 	return !ok
 }
 
-// text is the name to write; plain tells that its scope is to be put in front.
+// readable is the name to write; plain tells that its scope is to be put in front.
 // A linkage name that is not mangled is an assembler label: glibc's __GI_warn
 // is the function warn.
-func (n *naming) text(demangler *names.Demangler) (text string, plain bool) {
+func (n *naming) readable(demangler *names.Demangler) (text string, plain bool) {
 	if n.linkage {
 		if text, ok := demangler.ForLanguage(uint16(n.language), n.key); ok {
 			return text, false

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"symkit/dump/dwarfx"
-	"symkit/emit"
 )
 
 // Sound debug information has two calls at one byte only where one lies in the
@@ -34,7 +33,7 @@ func (a *inliner) overlap(f *fn) bool {
 	}
 	var all []levelRange
 	for in, r := range a.allRanges() {
-		all = append(all, levelRange{in.Depth, r.Addr, r.Addr + uint64(r.Size)})
+		all = append(all, levelRange{in.Depth, r.Lo, r.Hi})
 	}
 	slices.SortFunc(all, func(x, y levelRange) int {
 		return cmp.Or(cmp.Compare(x.depth, y.depth), cmp.Compare(x.addr, y.addr))
@@ -48,8 +47,8 @@ func (a *inliner) overlap(f *fn) bool {
 }
 
 // allRanges yields the ranges of the function's calls.
-func (a *inliner) allRanges() iter.Seq2[*Inline, emit.Range] {
-	return func(yield func(*Inline, emit.Range) bool) {
+func (a *inliner) allRanges() iter.Seq2[*Inline, dwarfx.Range] {
+	return func(yield func(*Inline, dwarfx.Range) bool) {
 		for i := range a.calls {
 			in := &a.calls[i]
 			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
@@ -69,10 +68,10 @@ func (a *inliner) ascending() bool {
 		for uint32(len(a.last)) <= in.Depth {
 			a.last = append(a.last, 0)
 		}
-		if r.Addr < a.last[in.Depth] {
+		if r.Lo < a.last[in.Depth] {
 			return false
 		}
-		a.last[in.Depth] = r.Addr + uint64(r.Size)
+		a.last[in.Depth] = r.Hi
 	}
 	return true
 }
@@ -84,14 +83,14 @@ const maxMarked = 1 << 16
 // marked is overlap: it marks the bytes of f that the calls of each depth have,
 // and tells whether one of them was marked before.
 func (a *inliner) marked(f *fn) bool {
-	start, words := f.lo-a.d.bias, int(f.hi-f.lo+63)/64 // of the marks of one depth
+	words := int(f.hi-f.lo+63) / 64 // of the marks of one depth
 	a.marks = a.marks[:0]
 	for in, r := range a.allRanges() {
 		from := int(in.Depth) * words
 		if need := from + words - len(a.marks); need > 0 {
 			a.marks = append(a.marks, make([]uint64, need)...)
 		}
-		if mark(a.marks[from:from+words], uint(r.Addr-start), uint(r.Size)) {
+		if mark(a.marks[from:from+words], uint(r.Lo-f.lo), uint(r.Hi-r.Lo)) {
 			return true
 		}
 	}

@@ -16,6 +16,16 @@ func spans(bounds ...uint64) (ranges []dwarfx.Range) {
 	return ranges
 }
 
+// wantedNames is a table of n names, of which none is wanted yet, and their numbers.
+func wantedNames(n int) (t *nameTable, ids []uint32) {
+	t = newNameTable(n)
+	for range n {
+		ids = append(ids, t.add("f"))
+	}
+	t.wantNone()
+	return t, ids
+}
+
 // TestOverlap: of calls side by side the first has the code that they share,
 // and what lies in a call that was cut is cut, too.
 func TestOverlap(t *testing.T) {
@@ -41,7 +51,8 @@ func TestOverlap(t *testing.T) {
 			[]clipped{{0, spans(0x20, 0x30)}, {1, spans(0x20, 0x28)}, {0, spans(0x10, 0x20)}, {1, spans(0x10, 0x20)}}, 1},
 	} {
 		var ranges []dwarfx.Range
-		u := &unit{origins: []uint32{0}}
+		names, ids := wantedNames(1)
+		u := &unit{origins: ids}
 		u.Funcs = []dwarfx.Func{{Inlines: dwarfx.Span{To: uint32(len(test.calls))}}}
 		for _, c := range test.calls {
 			from := uint32(len(ranges))
@@ -49,14 +60,13 @@ func TestOverlap(t *testing.T) {
 			u.calls = append(u.calls, Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(ranges))}})
 		}
 		u.ranges = newRangeList(ranges)
-		a := inliner{d: &dumper{m: &Module{}}, u: u, left: []uint32{0}}
-		a.function(&fn{lo: 0x10, hi: 0x100}, &Func{Lines: []emit.Line{{}}})
+		a := inliner{d: &dumper{m: &Module{}, names: names}, u: u, left: []uint32{0}}
+		out := Func{Lines: []emit.Line{{}}}
+		a.function(&fn{lo: 0x10, hi: 0x100}, &out)
 		var got []clipped
-		for _, in := range a.calls {
+		for _, in := range out.Inlines {
 			c := clipped{depth: in.Depth}
-			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
-				c.ranges = append(c.ranges, dwarfx.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)})
-			}
+			c.ranges = out.ranges.append(nil, in.Ranges)
 			got = append(got, c)
 		}
 		same := func(a, b clipped) bool { return a.depth == b.depth && slices.Equal(a.ranges, b.ranges) }

@@ -8,6 +8,13 @@ import (
 	"symkit/elfx"
 )
 
+// together does some tasks on as many goroutines as the options say.
+func (d *dumper) together(tasks ...func() error) error {
+	return d.each(len(tasks), func() func(int) error {
+		return func(i int) error { return tasks[i]() }
+	})
+}
+
 // each calls work for every i below n, on as many goroutines as the options
 // say. newWorker makes what one goroutine needs: its scratch memory. Results
 // must go to places that i determines. It returns the first error, which ends

@@ -4,10 +4,12 @@ import (
 	"slices"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 )
 
 // rangeList holds the ranges of a unit, in half the space where the unit's code
-// lies within 4 GiB: of a large C++ program they are tens of megabytes.
+// lies within 4 GiB: of a large C++ program they are tens of megabytes. Addresses are
+// virtual ones.
 type rangeList struct {
 	base   uint64
 	narrow [][2]uint32 // from, to: added to base
@@ -15,7 +17,8 @@ type rangeList struct {
 }
 
 // newRangeList copies ranges.
-func newRangeList(ranges []dwarfx.Range) (l rangeList) {
+func newRangeList(ranges []dwarfx.Range) *rangeList {
+	l := new(rangeList)
 	if len(ranges) == 0 {
 		return l
 	}
@@ -28,6 +31,7 @@ func newRangeList(ranges []dwarfx.Range) (l rangeList) {
 		return l
 	}
 	l.base, l.narrow = lo, make([][2]uint32, len(ranges))
+	elfx.Populate(l.narrow)
 	for i, r := range ranges {
 		l.narrow[i] = [2]uint32{uint32(r.Lo - lo), uint32(r.Hi - lo)}
 	}
@@ -35,12 +39,23 @@ func newRangeList(ranges []dwarfx.Range) (l rangeList) {
 }
 
 // append appends the ranges of a span to dst.
-func (l *rangeList) append(dst []dwarfx.Range, from, to uint32) []dwarfx.Range {
+func (l *rangeList) append(dst []dwarfx.Range, s dwarfx.Span) []dwarfx.Range {
 	if l.wide != nil {
-		return append(dst, l.wide[from:to]...)
+		return append(dst, l.wide[s.From:s.To]...)
 	}
-	for _, r := range l.narrow[from:to] {
+	for _, r := range l.narrow[s.From:s.To] {
 		dst = append(dst, dwarfx.Range{Lo: l.base + uint64(r[0]), Hi: l.base + uint64(r[1])})
 	}
 	return dst
+}
+
+// put writes ranges, which lie where those of the list do, over those from a place on.
+func (l *rangeList) put(from uint32, ranges []dwarfx.Range) {
+	if l.wide != nil {
+		copy(l.wide[from:], ranges)
+		return
+	}
+	for i, r := range ranges {
+		l.narrow[int(from)+i] = [2]uint32{uint32(r.Lo - l.base), uint32(r.Hi - l.base)}
+	}
 }

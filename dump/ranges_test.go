@@ -20,7 +20,7 @@ func TestRangeList(t *testing.T) {
 		l := newRangeList(ranges)
 		for from := range len(ranges) + 1 {
 			for to := from; to <= len(ranges); to++ {
-				if got := l.append(nil, uint32(from), uint32(to)); !slices.Equal(got, ranges[from:to]) {
+				if got := l.append(nil, dwarfx.Span{From: uint32(from), To: uint32(to)}); !slices.Equal(got, ranges[from:to]) {
 					t.Errorf("%x, %d to %d: %x", ranges, from, to, got)
 				}
 			}

@@ -1,5 +1,7 @@
 package dump
 
+import "symkit/elfx"
+
 // room is memory for slices that are made one after the other and kept. They lie
 // side by side in blocks: nothing is copied when one is done, or as others grow.
 type room[T any] struct {
@@ -23,6 +25,7 @@ func (r *room[T]) keep(s []T) []T {
 	if cap(s) != cap(r.free) {
 		r.next = min(max(2*r.next, firstBlock), largestBlock)
 		block := make([]T, n, max(n, r.next))
+		elfx.Populate(block[:cap(block)])
 		copy(block, s)
 		s = block
 	}

@@ -210,6 +210,7 @@ func (x *stream) slide(w *streamWorker, buf []byte, done int) (next []byte, kept
 	kept, size := p.follow()
 	at := p.at + done - kept
 	q := x.newPiece(w, at, min(size, x.size-at))
+	elfx.Populate(q.data[:kept])
 	q.whole = copy(q.data, buf[done-kept:done]) - (done - p.whole)
 	x.readHeaders(false) // p is done with
 	return q.data, kept

@@ -100,7 +100,7 @@ func TestWantsScope(t *testing.T) {
 			for _, name := range []string{"", "f"} {
 				for _, linkage := range []bool{false, true} {
 					n := naming{key: []byte(key), name: []byte(name), linkage: linkage && key != "", language: language}
-					_, plain := n.text(&demangler)
+					_, plain := n.readable(&demangler)
 					switch early := n.wantsScope(&demangler); {
 					case early == plain:
 					case plain && n.linkage && names.Sure(n.key):

@@ -13,10 +13,10 @@ type unit struct {
 	Funcs []dwarfx.Func // their Ranges are of ranges, their Inlines of calls
 	// calls are as the scan found them: their CallFile is one of dwarfx.Inline, their
 	// Origin an index of refs, their Ranges of ranges. What lasts of them becomes the
-	// module's in the same place.
+	// module's in the same place, as do its ranges.
 	calls  []Inline
 	refs   []dwarfx.Ref // what the calls are of, each once
-	ranges rangeList
+	ranges *rangeList
 	// namings are what names Funcs, until they have numbers.
 	namings []naming
 	// lines is the unit whose line table is meant: of a split unit, its
@@ -130,6 +130,7 @@ func (x *unitScanner) unit(u *unit) {
 	x.refs = x.refs[:0]
 	x.number++
 	u.calls = make([]Inline, len(x.scan.Inlines))
+	elfx.Populate(u.calls)
 	for i := range x.scan.Inlines {
 		in := &x.scan.Inlines[i]
 		u.calls[i] = Inline{in.Depth, in.CallLine, in.CallFile, x.origin(in.Origin), in.Ranges}

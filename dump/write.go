@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"symkit/dump/dwarfx"
 	"symkit/elfx"
 	"symkit/emit"
 )
@@ -84,7 +85,7 @@ func (m *Module) chunks() iter.Seq[chunk] {
 			}
 		}
 		for _, funcs := range runs(m.Funcs, (*Func).records) {
-			if !yield(func(dst []byte) []byte { return appendFuncs(dst, funcs) }) {
+			if !yield(func(dst []byte) []byte { return m.appendFuncs(dst, funcs) }) {
 				return
 			}
 		}
@@ -141,22 +142,30 @@ func appendPublics(dst []byte, publics []emit.Public) []byte {
 	return dst
 }
 
-func appendFuncs(dst []byte, funcs []Func) []byte {
+func (m *Module) appendFuncs(dst []byte, funcs []Func) []byte {
+	var s rangeScratch
 	for i := range funcs {
-		dst = funcs[i].append(dst)
+		dst = m.appendFunc(dst, &funcs[i], &s)
 	}
 	return dst
 }
 
-// append appends the records of f. Its size is almost always one piece; each
+// rangeScratch is memory for the ranges of one inlined call.
+type rangeScratch struct {
+	own     []dwarfx.Range
+	written []emit.Range
+}
+
+// appendFunc appends the records of f. Its size is almost always one piece; each
 // further piece has its own share of the lines and inlined calls.
-func (f *Func) append(dst []byte) []byte {
+func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
 	for piece := range emit.Pieces(f.Addr, f.Size) {
 		dst = emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}.Append(dst)
 		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
-		dst = f.appendInlines(dst, lo, hi)
+		dst = m.appendInlines(dst, f, lo, hi, s)
 		for _, l := range f.Lines {
 			if l.Addr >= lo && l.Addr < hi {
+				l.File = m.places.files[l.File]
 				dst = l.Append(dst)
 			}
 		}
@@ -164,26 +173,26 @@ func (f *Func) append(dst []byte) []byte {
 	return dst
 }
 
-func (f *Func) appendInlines(dst []byte, lo, hi uint64) []byte {
+// appendInlines appends the records of the calls in the part of f at [lo, hi).
+func (m *Module) appendInlines(dst []byte, f *Func, lo, hi uint64, s *rangeScratch) []byte {
 	for i := range f.Inlines {
 		in := &f.Inlines[i]
-		ranges := f.Ranges[in.Ranges.From:in.Ranges.To]
-		if f.Size >= 1<<32 {
-			ranges = within(ranges, lo, hi)
+		s.own, s.written = f.ranges.append(s.own[:0], in.Ranges), s.written[:0]
+		for _, r := range s.own {
+			if f.Size < 1<<32 {
+				s.written = append(s.written, emit.Range{Addr: r.Lo - m.bias, Size: uint32(r.Hi - r.Lo)})
+				continue
+			}
+			for piece := range emit.Pieces(r.Lo-m.bias, r.Hi-r.Lo) {
+				if piece.Addr >= lo && piece.Addr < hi {
+					s.written = append(s.written, piece)
+				}
+			}
 		}
 		dst = emit.Inline{
-			Depth: in.Depth, CallLine: in.CallLine, CallFile: in.CallFile, Origin: in.Origin, Ranges: ranges,
+			Depth: in.Depth, CallLine: in.CallLine, CallFile: m.places.files[in.CallFile], Origin: m.places.origins[in.Origin],
+			Ranges: s.written,
 		}.Append(dst)
 	}
 	return dst
-}
-
-// within returns the ranges that begin in [lo, hi).
-func within(ranges []emit.Range, lo, hi uint64) (out []emit.Range) {
-	for _, r := range ranges {
-		if r.Addr >= lo && r.Addr < hi {
-			out = append(out, r)
-		}
-	}
-	return out
 }

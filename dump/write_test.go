@@ -15,6 +15,7 @@ import (
 // that has to be cut in pieces.
 func large() *Module {
 	m := &Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "large", Files: []string{"a.c"}, Origins: []string{"inner"}}
+	m.places.files, m.places.origins = []uint32{0}, []uint32{0}
 	addr := uint64(0x1000)
 	for i := range 2000 {
 		f := Func{Addr: addr, Size: 64, Name: fmt.Sprint("f", i)}
@@ -25,11 +26,13 @@ func large() *Module {
 		if i%500 == 7 {
 			n = 3 * chunkRecords
 		}
+		var ranges []dwarfx.Range
 		for k := range n {
 			f.Lines = append(f.Lines, emit.Line{Addr: addr + uint64(k), Size: 1, Line: uint32(k)})
-			f.Ranges = append(f.Ranges, emit.Range{Addr: addr + uint64(k), Size: 1})
+			ranges = append(ranges, dwarfx.Range{Lo: addr + uint64(k), Hi: addr + uint64(k) + 1})
 			f.Inlines = append(f.Inlines, Inline{CallLine: uint32(i), Ranges: dwarfx.Span{From: uint32(k), To: uint32(k + 1)}})
 		}
+		f.ranges = newRangeList(ranges)
 		m.Funcs = append(m.Funcs, f)
 		addr += f.Size
 	}

@@ -86,6 +86,23 @@ func populateRange(data []byte, from, to int) {
 	}
 }
 
+// leastPopulated is the size from which slices are populated.
+const leastPopulated = 64 << 10
+
+// Populate makes the system provide the pages of a large slice at once, for who is about
+// to write all of it.
+func Populate[T any](s []T) {
+	// The bytes are those of s, and no others; they are used during the call alone.
+	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+	if len(data) < leastPopulated {
+		return
+	}
+	page := uintptr(os.Getpagesize())
+	if skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(data))) % page); skip < len(data) {
+		populate(data[skip : len(data)-(len(data)-skip)%int(page)])
+	}
+}
+
 // aheadOnce is ahead for buffers that are used again, of which each is populated
 // when it is written for the first time.
 type aheadOnce struct {

@@ -31,3 +31,38 @@ func TestAheadOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestPopulate: of no slice, however it lies in its pages, anything changes.
+func TestPopulate(t *testing.T) {
+	all := make([]uint32, 1<<18)
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	Populate[uint32](nil)
+	for from := 0; from < len(all); from += 509 {
+		Populate(all[from:])
+		Populate(all[:from])
+		Populate(all[from:min(from+leastPopulated/4, len(all))])
+	}
+	for i, x := range all {
+		if x != uint32(i) {
+			t.Fatalf("element %d is %d", i, x)
+		}
+	}
+	fresh := make([][2]string, 1<<14)
+	Populate(fresh)
+	for i := range fresh {
+		if fresh[i] != [2]string{} {
+			t.Fatalf("element %d is %q", i, fresh[i])
+		}
+	}
+}
+
+// TestString: a string of a buffer is its bytes.
+func TestString(t *testing.T) {
+	for _, want := range []string{"", "a", "abc"} {
+		if got := String([]byte(want)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

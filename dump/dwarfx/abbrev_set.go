@@ -97,6 +97,7 @@ func (x *abbrevSet) slot(hash uint32, same func(at uint32) bool) *knownAbbrev {
 func (x *abbrevSet) grow() {
 	old := x.known
 	x.known = make([]knownAbbrev, 2*len(old))
+	clear(x.known) // pages that are read before they are written cost the system twice
 	for _, k := range old {
 		if k.index != 0 {
 			*x.slot(k.hash, func(uint32) bool { return false }) = k

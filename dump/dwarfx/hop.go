@@ -63,6 +63,14 @@ func (h *hopTable) reset(t *abbrevTable) {
 	}
 }
 
+// hop returns the hop over DIEs with a code, of at most two bytes, in a mode.
+func (t *abbrevTable) hop(code uint, m mode) *hop {
+	if i := code - 1; i < uint(min(len(t.codes), maxHops-1)) {
+		return &t.compiled.hops[t.codes[i]][m]
+	}
+	return &hop{step: stepVisit}
+}
+
 // addHops adds the hops of a, whose program is read already.
 func (x *compiled) addHops(d *Data, u *Unit, a *abbrev) {
 	w := x.wayOver(d, u, a)
@@ -154,7 +162,7 @@ func (w *way) hop(m mode) hop {
 	known := w.size >= 0
 	switch {
 	case known && w.children && over && w.sibling >= 0:
-		return hop{step: stepJump, n: uint32(w.sibling)}
+		return hop{step: stepJump, size: uint16(w.size), n: uint32(w.sibling)}
 	case known && w.children && over && !w.hasSibling:
 		return hop{step: stepBelow, size: uint16(w.size)}
 	case w.children && over && w.last:

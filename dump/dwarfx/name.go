@@ -225,12 +225,13 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 	if err != nil {
 		return err
 	}
-	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first)}
+	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first), data: u.bytes}
 	var parents []Ref
 	for next := 0; next < len(targets); {
 		if len(parents) == 1 {
 			tops = x.leap(tops, targets[next])
 		}
+		parents = x.hopTo(targets[next], parents)
 		at := x.c.Pos()
 		code := x.c.ULEB()
 		for ; next < len(targets) && targets[next] <= Ref(at); next++ {
@@ -261,6 +262,48 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 		}
 	}
 	return x.c.Err()
+}
+
+// hopTo goes on by hops as far as these lead, in front of target, of the end of the
+// root's children or of a child of the root behind another one's children. It returns
+// the DIEs that enclose what is there.
+func (x *scanner) hopTo(target Ref, parents []Ref) []Ref {
+	pos, to := x.c.Pos()-int(x.u.Off), int(target-Ref(x.u.Off))
+	for len(parents) > 0 && pos < min(to, len(x.data)) {
+		code, next := uint(x.data[pos]), pos+1
+		if code == 0 && len(parents) > 1 {
+			pos, parents = next, parents[:len(parents)-1]
+			if len(parents) == 1 { // where tops are
+				break
+			}
+			continue
+		}
+		if code >= 0x80 && next < len(x.data) { // two bytes; of more there is no hop
+			code = code&0x7f | uint(x.data[next])<<7
+			next++
+		}
+		h := x.t.hop(code, modeSkip)
+		end := next + int(h.size)
+		if h.step > stepJump || end > len(x.data) {
+			break
+		}
+		if h.step == stepJump {
+			sibling := x.jump(next + int(h.n))
+			if sibling == outside {
+				break
+			}
+			if sibling <= to {
+				pos = sibling
+				continue
+			}
+		}
+		if h.opens > 0 || h.step == stepJump {
+			parents = append(parents, Ref(x.u.Off)+Ref(pos))
+		}
+		pos = end
+	}
+	x.c.Seek(x.u.Off + uint64(pos))
+	return parents
 }
 
 // Tops are the children of the unit's root among a unit's functions, for Parents.

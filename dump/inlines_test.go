@@ -1,0 +1,59 @@
+package dump
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"symkit/dump/dwarfx"
+	"symkit/emit"
+)
+
+// TestInlinesInPlace: calls and their ranges are as they should be, whether they lie
+// where those of the scan did or, of a function in several ranges or where calls are cut
+// into more ranges than they had, elsewhere.
+func TestInlinesInPlace(t *testing.T) {
+	for _, far := range []uint64{0, 1 << 33} { // whether the unit's ranges are far apart
+		ranges := spans(
+			0x10, 0x20, // of call 0
+			0x30, 0x38, 0x38, 0x40, 0x50, 0x60, // of call 1, two of them side by side
+			0x32, 0x5a, // of call 2, in call 1
+			0x1000, 0x1010, 0x1100, 0x1110, // of call 3, in the second function
+			0x1004, 0x1008, 0x1104, 0x1108, // of call 4, in call 3
+			far+0x2000, far+0x2010) // of nothing here
+		span := func(from, to uint32) dwarfx.Span { return dwarfx.Span{From: from, To: to} }
+		names, ids := wantedNames(5)
+		u := &unit{origins: ids, funcs: []uint32{0, 1, 2}, ranges: newRangeList(ranges)}
+		u.Funcs = []dwarfx.Func{{Inlines: span(0, 3)}, {Inlines: span(3, 5)}}
+		for i, c := range []struct {
+			depth  uint32
+			ranges dwarfx.Span
+		}{{0, span(0, 1)}, {0, span(1, 4)}, {1, span(4, 5)}, {0, span(5, 7)}, {1, span(7, 9)}} {
+			u.calls = append(u.calls, Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Origin: uint32(i), Ranges: c.ranges})
+		}
+		d := &dumper{m: &Module{Funcs: make([]Func, 3)}, names: names}
+		d.funcs = []fn{{lo: 0x10, hi: 0x100}, {lo: 0x1000, hi: 0x1020, index: 1}, {lo: 0x1100, hi: 0x1120, index: 1}}
+		for i := range d.m.Funcs {
+			d.m.Funcs[i].Lines = []emit.Line{{}}
+		}
+		a := inliner{d: d}
+		a.attach(u)
+		var got []string
+		for _, f := range d.m.Funcs {
+			for _, in := range f.Inlines {
+				got = append(got, fmt.Sprintf("%d %d %x", in.Depth, slices.Index(ids, in.Origin), f.ranges.append(nil, in.Ranges)))
+			}
+		}
+		if want := []string{
+			"0 0 [{10 20}]", "0 1 [{30 40} {50 60}]", "1 2 [{32 40} {50 5a}]",
+			"0 3 [{1000 1010}]", "1 4 [{1004 1008}]", "0 3 [{1100 1110}]", "1 4 [{1104 1108}]",
+		}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for i, id := range ids {
+			if !names.isWanted(id) {
+				t.Errorf("name %d is not wanted", i)
+			}
+		}
+	}
+}
