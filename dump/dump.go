@@ -2,7 +2,8 @@
 //
 // Dump runs the stages in the order of the files here: units are scanned,
 // their functions merged, named and given their lines and inlined calls, what
-// no function covers becomes PUBLIC, call frame information becomes STACK CFI.
+// no function covers becomes PUBLIC. Write turns call frame information into
+// STACK CFI.
 // Units are the items of work; the result depends on the input alone.
 package dump
 
