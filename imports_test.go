@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"dump/store":          {"internal/atomicfile"},
 	"dump/batch":          {"elfx", "internal/wire"},
 	"dump":                {"dump/dwarfx", "dump/gosym", "dump/names", "elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
-	"check":               {"elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
+	"check":               {"dump/names", "elfx", "cfi", "sframe", "emit", "internal/wire", "internal/limits"},
 	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/wire", "internal/limits"},
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/limits"},

@@ -25,8 +25,9 @@ type goTable struct {
 const quantumAt = 6
 
 // goTable reads the function table of a Go program, by debug/gosym; nil without
-// one. Its addresses count from runtime.text, which only a symbol tells; what is
-// taken for it has to make the entry point the beginning of a function.
+// one. Its addresses count from runtime.text, which the table's header or a symbol
+// tells; what is taken for it otherwise has to make the entry point the beginning of a
+// function.
 func (r *replay) goTable() (t *goTable, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -48,17 +49,18 @@ func (r *replay) goTable() (t *goTable, err error) {
 	if err := limitGoTable(data, main.BigEndian); err != nil {
 		return nil, err
 	}
-	var starts []uint64
-	if text := main.Section(".text"); text != nil {
+	header := headerText(data, main.BigEndian)
+	told := header != 0 && r.code.contains(header)
+	starts := []uint64{header}
+	if text := main.Section(".text"); text != nil && !told { // where C's code may come before Go's
 		starts = append(starts, text.Addr)
 	}
-	starts = append(starts, headerText(data, main.BigEndian))
 	for _, start := range starts {
 		t, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
 		if err != nil {
 			return nil, fmt.Errorf("debug/gosym: %w", err)
 		}
-		if f := t.PCToFunc(main.Entry); f != nil && f.Entry == main.Entry {
+		if f := t.PCToFunc(main.Entry); told || f != nil && f.Entry == main.Entry {
 			return &goTable{t, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
 		}
 	}
@@ -83,10 +85,13 @@ func limitGoTable(data []byte, bigEndian bool) error {
 }
 
 // headerText is the address of runtime.text in the header of a table, which Go
-// 1.18 to 1.25 fill in; garbage in others.
+// 1.18 to 1.25 fill in, unless the program's own address is not fixed; 0 in others.
 func headerText(data []byte, bigEndian bool) uint64 {
 	c := wire.New(".gopclntab", data, bigEndian)
-	c.Skip(quantumAt + 1)
+	if magic := c.U32(); magic != 0xfffffff0 && magic != 0xfffffff1 { // of Go 1.18 and 1.20
+		return 0
+	}
+	c.Skip(quantumAt + 1 - 4)
 	word := int(c.U8())
 	if word != 4 && word != 8 {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"path/filepath"
@@ -113,5 +114,42 @@ func TestDamagedGoTable(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 		stop()
+	}
+}
+
+// TestHeaderText: the header tells where the code begins in Go 1.18 to 1.25; then it is
+// not asked of the entry point, which is C's in a program with C in it.
+func TestHeaderText(t *testing.T) {
+	for _, test := range []struct {
+		magic uint32
+		want  uint64
+	}{{0xfffffff1, 0x1234}, {0xfffffff0, 0x1234}, {0xfffffffa, 0}, {0xfffffffb, 0}} {
+		data := binary.LittleEndian.AppendUint32(nil, test.magic)
+		data = append(data, 0, 0, 1, 8)
+		for _, word := range []uint64{7, 8, 0x1234, 0} {
+			data = binary.LittleEndian.AppendUint64(data, word)
+		}
+		if got := headerText(data, false); got != test.want {
+			t.Errorf("magic %#x: %#x, want %#x", test.magic, got, test.want)
+		}
+	}
+
+	data := goWithoutDWARF(t)
+	e, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const entry, textStart = 24, 24 // offsets in an Elf64_Ehdr, in the table's header
+	data[entry]++
+	binary.LittleEndian.PutUint64(data[e.Section(".gopclntab").Offset+textStart:], e.Section(".text").Addr)
+	f, err := elfx.NewFile("go", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{Limit: 5000})
+	for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
+		if k := rep.Check(name); k.State != Checked || k.Compared == 0 || k.Wrong > 0 {
+			t.Errorf("%+v", k)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -241,18 +242,21 @@ func debugID(id []byte, bigEndian bool) string {
 func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
 
 // textHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
-// of .text; the last block goes on behind the section's end, as Breakpad's.
+// of .text; the last block goes on behind the section's end in the file, as Breakpad's.
 func textHash(f *elfx.File) []byte {
 	text := f.Section(".text")
 	if text == nil || !text.Present() {
 		return nil
 	}
 	n := min(text.Size, 4096)
-	data := f.BytesAt(text.Addr, (n+15)&^15)
-	if data == nil {
-		if data = f.BytesAt(text.Addr, n); data == nil {
-			return nil
-		}
+	data := make([]byte, (n+15)&^15)
+	file, err := os.Open(f.Path())
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if got, _ := file.ReadAt(data, int64(text.Offset)); uint64(got) < n {
+		return nil
 	}
 	h := make([]byte, 16)
 	for i, b := range data {

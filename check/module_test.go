@@ -1,8 +1,14 @@
 package check
 
 import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"symkit/elfx"
 )
 
 // A file without build id has the id of Breakpad's hash of its code.
@@ -25,6 +31,51 @@ func TestNoBuildID(t *testing.T) {
 		rep := mustReplay(t, img, []byte(test.text), Options{ID: test.id, Only: []string{CheckModule}})
 		if rep.Total() != test.findings {
 			t.Errorf("%q, --id=%s: %s", test.text, test.id, text(t, rep))
+		}
+	}
+}
+
+// TestNoBuildIDAtTheEnd: the last block of the code goes on in the file where its
+// segment ends inside of it, and so does what a dump has hashed.
+func TestNoBuildIDAtTheEnd(t *testing.T) {
+	data := readTest(t, filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"))
+	e, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := e.Section(".text")
+	const headers, size, fileSize = 64, 56, 32 // of an Elf64_Ehdr, an Elf64_Phdr, p_filesz in it
+	for _, cut := range []uint64{0, 1, 5} {    // from the end of the section, which moves with the segment's
+		cutData := bytes.Clone(data)
+		for i, p := range e.Progs {
+			if p.Vaddr <= code.Addr && code.Addr < p.Vaddr+p.Filesz {
+				binary.LittleEndian.PutUint64(cutData[headers+i*size+fileSize:], code.Addr+code.Size-cut-p.Vaddr)
+			}
+		}
+		for i, s := range e.Sections {
+			if s == code {
+				const shoff, entry, shSize = 40, 64, 32
+				at := binary.LittleEndian.Uint64(cutData[shoff:]) + uint64(i)*entry + shSize
+				binary.LittleEndian.PutUint64(cutData[at:], code.Size-cut)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "prog")
+		if err := os.WriteFile(path, cutData, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := elfx.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		img := &elfx.Image{Main: f}
+		id, err := img.ModuleID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+id+" prog\n"), Options{Only: []string{CheckModule}})
+		if rep.Total() > 0 {
+			t.Errorf("%d bytes less: %s", cut, text(t, rep))
 		}
 	}
 }

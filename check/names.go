@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"symkit/dump/names"
 )
 
 // nameKey is what DWARF or a symbol table says of a function's name.
@@ -125,7 +127,7 @@ const nameOmitted = "<name omitted>"
 // there (DESIGN.md).
 const maxNameLog = 16
 
-// readable demangles C++, Rust and D names.
+// readable demangles C++ and Rust names.
 func readable(linkage string) string {
 	out, err := demangle.ToString(linkage, demangle.MaxLength(maxNameLog))
 	if err != nil {
@@ -222,6 +224,10 @@ func linkageTexts(k nameKey, yield func(string) bool) bool {
 		return true
 	}
 	if !yield(normalise(readable(k.linkage))) || !yield(normalise(k.linkage)) {
+		return false
+	}
+	// D, OCaml, Fortran and what else the library does not know.
+	if s, ok := names.Demangle([]byte(k.linkage)); ok && !yield(normalise(s)) {
 		return false
 	}
 	for _, opts := range [][]demangle.Option{

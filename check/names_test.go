@@ -15,6 +15,21 @@ func TestNames(t *testing.T) {
 			[]string{"ns::S::get(long) const", "get", "ns::S::got", ""},
 		},
 		{
+			nameKey{linkage: "_D3foo3barFiZv"},
+			[]string{"foo.bar(int)", "_D3foo3barFiZv"},
+			[]string{"foo.bar(long)", "foo.baz(int)"},
+		},
+		{
+			nameKey{linkage: "camlStdlib__List__map_123"},
+			[]string{"Stdlib.List.map_123"},
+			[]string{"Stdlib.List.map_124", "List.map_123"},
+		},
+		{
+			nameKey{linkage: "__ieee_arithmetic_MOD_ieee_rem"},
+			[]string{"ieee_arithmetic::ieee_rem"},
+			[]string{"ieee_arithmetic::ieee_div"},
+		},
+		{
 			nameKey{linkage: "_Z3maxIiET_S0_S0_"},
 			[]string{"int max<int>(int, int)", "max<int>(int, int)", "max<int>", "max"},
 			[]string{"max<long>(int, int)", "min"},

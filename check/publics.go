@@ -180,15 +180,19 @@ func (r *replay) checkPublics() error {
 		return nil
 	}
 	funcs := s.funcRanges(r.bias)
+	inner := uint64(0) // behind the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
-			// Tools may leave out labels; symkit does not.
-			if (all[to].function || r.s.own && all[to].label) && !function {
+			// Tools may leave out labels; symkit does not, but for those inside of functions.
+			if (all[to].function || r.s.own && all[to].label && all[to].addr >= inner) && !function {
 				function, name = true, all[to].name
 			}
 			to++
+		}
+		for _, s := range all[from:to] {
+			inner = max(inner, s.end)
 		}
 		if addr := all[from].addr; function && addr >= r.bias && !funcs.contains(addr) {
 			c.compared(CheckPublics, 1)

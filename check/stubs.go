@@ -15,16 +15,19 @@ type stubs struct {
 	r        *replay
 	sections []*elfx.Section
 	// slots are the names of the functions that the slots of x86 call: where
-	// the jump goes, the relocation of that word of the GOT, its symbol; on MIPS
+	// the jump goes, the relocation of that word of the GOT, or the one whose number
+	// is pushed, its symbol; on MIPS
 	// an undefined function's symbol has the address of its stub.
 	slots map[uint64][]uint32
 	// targets are the names of all functions that relocations refer to, and,
 	// once needed, their texts. On other machines which slot is whose is not
 	// verified.
 	targets []uint32
-	texts   map[string]bool
-	exact   bool
-	jumps   []jump
+	// calls are the names of the relocations of .rela.plt, in their order.
+	calls []uint32
+	texts map[string]bool
+	exact bool
+	jumps []jump
 }
 
 // jump is a slot that was decoded: it begins at one of two addresses.
@@ -51,6 +54,7 @@ func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 	for _, s := range t.sections {
 		if data, err := s.Data(); err == nil && t.exact && isPLT(s.Name) {
 			t.decode(s.Addr, data, got)
+			t.decodePush(s.Addr, data)
 		}
 	}
 	return t
@@ -93,6 +97,9 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 			}
 			got[rel.Offset] = append(got[rel.Offset], names...)
 			t.targets = append(t.targets, names...)
+			if s.Name == ".rela.plt" || s.Name == ".rel.plt" {
+				t.calls = append(t.calls, append(names, noName)[0])
+			}
 		}
 	}
 	slices.Sort(t.targets)
@@ -116,6 +123,29 @@ func namesAt(symbols []codeSymbol, addr uint64) (names []uint32) {
 
 // slotSize is the least size of a slot: those of .plt.got have 8 bytes.
 const slotSize = 8
+
+// noName stands in stubs.calls for a relocation without a symbol.
+const noName = ^uint32(0)
+
+// decodePush finds the slots of x86 that push the number of their relocation, on 32-bit
+// its offset, and jump to the head of the PLT. Where indirect branches are tracked,
+// that is all that slots of .plt do.
+func (t *stubs) decodePush(addr uint64, code []byte) {
+	size := uint64(1)
+	if t.r.img.Main.Machine == elf.EM_386 {
+		size = 8 // of a relocation
+	}
+	for at := 0; at+6 <= len(code); at++ {
+		if code[at] != 0x68 || code[at+5] != 0xe9 && code[at+5] != 0xf2 { // jmp, bnd jmp
+			continue
+		}
+		n := uint64(binary.LittleEndian.Uint32(code[at+1:])) / size
+		if n < uint64(len(t.calls)) && t.calls[n] != noName {
+			slot := uint64(at)&^(2*slotSize-1) + addr
+			t.slots[slot] = append(t.slots[slot], t.calls[n])
+		}
+	}
+}
 
 // decode finds the jumps of x86: FF 25 through a word at an address that is
 // relative to the next instruction (64-bit) or absolute (32-bit), FF A3
