@@ -249,6 +249,9 @@ func textHash(f *elfx.File) []byte {
 		return nil
 	}
 	n := min(text.Size, 4096)
+	if f.BytesAt(text.Addr, n) == nil { // of an object file, which has no id
+		return nil
+	}
 	data := make([]byte, (n+15)&^15)
 	file, err := os.Open(f.Path())
 	if err != nil {
