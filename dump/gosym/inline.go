@@ -27,7 +27,7 @@ type Call struct {
 	// Name is the function that was called, for Table.Name.
 	Name uint32
 	// File (for Table.File, or Unknown) and Line are the place of the call, in
-	// the caller.
+	// the caller. The linker does not always know it.
 	File uint32
 	Line uint32
 	// StartLine is the line of the called function's func keyword; 0 where it
@@ -44,6 +44,7 @@ type Call struct {
 	index    int32  // in the inline tree
 	open     int32  // the part that may still grow, or -1
 	parentPC uint64 // address that has the position of the call
+	nowhere  bool   // the position is not known, nor what is around
 }
 
 // Inlines holds the inlined calls of one function. Reusing one for the next
@@ -200,7 +201,14 @@ func (t *Table) inlineParents(f Func, in *Inlines) error {
 		if call.parentPC < f.Entry || call.parentPC >= f.End {
 			return t.fail(t.funcs+uint64(f.record), ErrInline)
 		}
-		if call.Parent = in.callAt(call.parentPC); call.Parent >= 0 {
+		call.Parent = in.callAt(call.parentPC)
+		// Where no instruction has the position of the call, as in functions that set
+		// variables, the first one of the function stands for it: it may be in a call
+		// that stands there itself, which no other call can.
+		if p := call.Parent; p >= 0 && in.Calls[p].parentPC == call.parentPC {
+			call.Parent, call.nowhere = -1, true
+		}
+		if call.Parent >= 0 {
 			// The compiler numbers a call before those in it; anything else
 			// could be a circle.
 			if call.Parent >= int32(i) {
@@ -225,8 +233,8 @@ func (t *Table) callLines(f Func, r *record, in *Inlines) error {
 	files, lines := t.pcTable(r.pcfile, f.Entry), t.pcTable(r.pcln, f.Entry)
 	for _, i := range in.order {
 		call := &in.Calls[i]
-		call.File = Unknown
-		if files.seek(call.parentPC) && lines.seek(call.parentPC) && files.value >= 0 && lines.value >= 0 {
+		call.File, call.Line = Unknown, 0
+		if !call.nowhere && files.seek(call.parentPC) && lines.seek(call.parentPC) && files.value >= 0 && lines.value >= 0 {
 			call.File, call.Line = t.file(r, uint32(files.value)), uint32(lines.value)
 		}
 	}

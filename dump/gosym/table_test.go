@@ -213,7 +213,6 @@ func TestDamage(t *testing.T) {
 		start := field(d, funcs)
 		return start + field(d, start+8*i+4)
 	}
-	treeAt := func(im Image, i int) []byte { return im.Read(dataAddr+0x1000+16*uint64(i), 16) }
 	tests := []struct {
 		name   string
 		damage func(d []byte, im Image) ([]byte, int) // and the offset wanted
@@ -322,4 +321,36 @@ func walk(tab *Table) (first error) {
 		note(tab.Inlines(f, &in))
 	}
 	return first
+}
+
+// treeAt is entry i of the inline tree of the first function of a sample.
+func treeAt(im Image, i int) []byte { return im.Read(dataAddr+0x1000+16*uint64(i), 16) }
+
+// TestCallNowhere: calls that all stand where one of them is, since the linker has no
+// other place for them, are of the function itself, at a place that is not known.
+func TestCallNowhere(t *testing.T) {
+	const parentPC = 8 // offset in an entry of the tree
+	data, im := sample(Go120, false, 8, 1).build()
+	for call := range 2 {
+		treeAt(im, call)[parentPC] = 7 // in the second
+	}
+	tab, err := Open(".gopclntab", data, 0x600000, im)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range tab.Funcs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in Inlines
+		if err := tab.Inlines(f, &in); err != nil || len(in.Calls) < 2 {
+			t.Fatalf("%v, %+v", err, in.Calls)
+		}
+		for i := range in.Calls[:2] {
+			if c := &in.Calls[i]; c.Parent != -1 || c.Depth != 0 || c.File != Unknown || c.Line != 0 || c.First == c.Last {
+				t.Errorf("call %d: %+v", i, c)
+			}
+		}
+		break
+	}
 }
