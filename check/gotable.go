@@ -49,20 +49,17 @@ func (r *replay) goTable() (t *goTable, err error) {
 	if err := limitGoTable(data, main.BigEndian); err != nil {
 		return nil, err
 	}
-	header := headerText(data, main.BigEndian)
-	told := header != 0 && r.code.contains(header)
-	starts := []uint64{header}
+	start := headerText(data, main.BigEndian)
+	told := start != 0 && r.code.contains(start)
 	if text := main.Section(".text"); text != nil && !told { // where C's code may come before Go's
-		starts = append(starts, text.Addr)
+		start = text.Addr
 	}
-	for _, start := range starts {
-		t, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
-		if err != nil {
-			return nil, fmt.Errorf("debug/gosym: %w", err)
-		}
-		if f := t.PCToFunc(main.Entry); told || f != nil && f.Entry == main.Entry {
-			return &goTable{t, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
-		}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
+	if err != nil {
+		return nil, fmt.Errorf("debug/gosym: %w", err)
+	}
+	if f := table.PCToFunc(main.Entry); told || f != nil && f.Entry == main.Entry {
+		return &goTable{table, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
 	}
 	return nil, errGoText
 }

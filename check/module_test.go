@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"path/filepath"
 	"testing"
-
-	"symkit/elfx"
 )
 
 // A file without build id has the id of Breakpad's hash of its code.
@@ -59,16 +56,7 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 				binary.LittleEndian.PutUint64(cutData[at:], code.Size-cut)
 			}
 		}
-		path := filepath.Join(t.TempDir(), "prog")
-		if err := os.WriteFile(path, cutData, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		img := &elfx.Image{Main: f}
+		img := openData(t, cutData, "prog")
 		id, err := img.ModuleID()
 		if err != nil {
 			t.Fatal(err)

@@ -24,8 +24,14 @@ func readTest(t testing.TB, path string) []byte {
 // openTest opens an ELF file of the tests under the name that it is to have.
 func openTest(t testing.TB, path, name string) *elfx.Image {
 	t.Helper()
+	return openData(t, readTest(t, path), name)
+}
+
+// openData opens an ELF file with a content under a name.
+func openData(t testing.TB, data []byte, name string) *elfx.Image {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, readTest(t, path), 0o644); err != nil {
+	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f, err := elfx.Open(file)

@@ -103,7 +103,7 @@ func (d *dumper) addBare(bare []fn, claims [][]claim) {
 		text, _ := n.readable(&d.demangler)
 		f.name = d.names.add(text)
 		to--
-		d.funcs[to], d.m.Funcs[to] = f, Func{Lines: lines[i]}
+		d.funcs[to], d.m.Funcs[to] = f, Func{lines: lines[i]}
 	}
 	d.listFuncs()
 }

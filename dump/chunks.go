@@ -4,8 +4,6 @@ import (
 	"iter"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"symkit/elfx"
 	"symkit/emit"
 )
@@ -51,14 +49,11 @@ func (m *Module) writeChunks(w *emit.Writer) error {
 	defer stop()
 	x := &chunkWriter{w: w, room: m.room(), next: next, ready: make([][]byte, chunksAhead*jobs)}
 	x.more.L = &x.mu
-	var group errgroup.Group
+	var workers sync.WaitGroup
 	for range jobs {
-		group.Go(func() error {
-			x.work()
-			return nil
-		})
+		workers.Go(x.work)
 	}
-	_ = group.Wait() // it is in err
+	workers.Wait()
 	return x.err
 }
 

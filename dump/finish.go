@@ -52,8 +52,8 @@ func (d *dumper) finish() error {
 		d.warn("%s: %v", name, d.files.errs[name])
 	}
 	for i := range m.Funcs {
-		m.Stats.Lines += len(m.Funcs[i].Lines)
-		m.Stats.Inlines += len(m.Funcs[i].Inlines)
+		m.Stats.Lines += len(m.Funcs[i].lines)
+		m.Stats.Inlines += len(m.Funcs[i].inlines)
 	}
 	for _, u := range d.units {
 		m.Stats.Overlapping += u.overlap

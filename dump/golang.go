@@ -191,7 +191,7 @@ func (x *goReader) function(f gosym.Func) {
 			break
 		}
 		if l.End = min(l.End, end); l.File != gosym.Unknown && l.Start < l.End {
-			out.Lines = x.line(out.Lines, l)
+			out.lines = x.line(out.lines, l)
 		}
 	}
 	if d.opt.Inlines {
@@ -234,11 +234,13 @@ func (x *goReader) calls(f gosym.Func, out *Func, end uint64) {
 		if uint32(len(x.ranges)) == from {
 			continue
 		}
-		in := Inline{Depth: c.Depth, CallLine: c.Line, CallFile: x.file(c.File), Origin: x.name(c.Name),
+		in := inline{Depth: c.Depth, CallLine: c.Line, CallFile: x.file(c.File), Origin: x.name(c.Name),
 			Ranges: dwarfx.Span{From: from, To: uint32(len(x.ranges))}}
-		out.Inlines = append(out.Inlines, in)
+		out.inlines = append(out.inlines, in)
 	}
-	out.ranges = newRangeList(x.ranges)
+	if len(out.inlines) > 0 {
+		out.ranges = newRangeList(x.ranges)
+	}
 }
 
 // file returns the number of a file.

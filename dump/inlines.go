@@ -16,10 +16,10 @@ type inliner struct {
 	around [][]dwarfx.Range
 	own    []dwarfx.Range // of the call at hand, as the DIE lists them
 	left   []uint32       // of each function in u, the ranges that are still to come
-	calls  []Inline       // of the function at hand; their Ranges are of ranges
+	calls  []inline       // of the function at hand; their Ranges are of ranges
 	made   []dwarfx.Span  // of each of calls, the ranges of the unit that it was made from
 	ranges []dwarfx.Range
-	kept   room[Inline] // calls of functions with several ranges
+	kept   room[inline] // calls of functions with several ranges
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
@@ -77,13 +77,13 @@ func (a *inliner) keep(f *fn, out *Func) {
 		out.ranges = newRangeList(a.ranges)
 	}
 	if !last {
-		out.Inlines = a.kept.keep(append(a.kept.free, a.calls...))
+		out.inlines = a.kept.keep(append(a.kept.free, a.calls...))
 		return
 	}
 	from := a.u.Funcs[f.index].Inlines
 	calls := a.u.calls[from.From:from.To]
 	n := copy(calls, a.calls)
-	out.Inlines = calls[:n:n]
+	out.inlines = calls[:n:n]
 }
 
 // fit tells whether each call has as many ranges as what it was made from, or fewer.
@@ -125,7 +125,7 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 		a.ranges = append(a.ranges, own...)
 		a.made = append(a.made, in.Ranges)
 		file, line := a.place(in, out)
-		a.calls = append(a.calls, Inline{
+		a.calls = append(a.calls, inline{
 			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.Origin],
 			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges))},
 		})
@@ -134,12 +134,12 @@ func (a *inliner) add(f *fn, out *Func, overlap bool) {
 
 // place is where a call stands. One that does not tell is put into the
 // function's own file, line 0: the format has no call without a file.
-func (a *inliner) place(in *Inline, out *Func) (file, line uint32) {
+func (a *inliner) place(in *inline, out *Func) (file, line uint32) {
 	switch {
 	case in.CallFile != dwarfx.NoFile:
 		return a.files.id(in.CallFile), in.CallLine
-	case len(out.Lines) > 0:
-		return out.Lines[0].File, 0
+	case len(out.lines) > 0:
+		return out.lines[0].File, 0
 	}
 	return a.d.files.id([]byte(unknownFile)), 0
 }

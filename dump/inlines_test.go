@@ -29,18 +29,18 @@ func TestInlinesInPlace(t *testing.T) {
 			depth  uint32
 			ranges dwarfx.Span
 		}{{0, span(0, 1)}, {0, span(1, 4)}, {1, span(4, 5)}, {0, span(5, 7)}, {1, span(7, 9)}} {
-			u.calls = append(u.calls, Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Origin: uint32(i), Ranges: c.ranges})
+			u.calls = append(u.calls, inline{Depth: c.depth, CallFile: dwarfx.NoFile, Origin: uint32(i), Ranges: c.ranges})
 		}
 		d := &dumper{m: &Module{Funcs: make([]Func, 3)}, names: names}
 		d.funcs = []fn{{lo: 0x10, hi: 0x100}, {lo: 0x1000, hi: 0x1020, index: 1}, {lo: 0x1100, hi: 0x1120, index: 1}}
 		for i := range d.m.Funcs {
-			d.m.Funcs[i].Lines = []emit.Line{{}}
+			d.m.Funcs[i].lines = []emit.Line{{}}
 		}
 		a := inliner{d: d}
 		a.attach(u)
 		var got []string
 		for _, f := range d.m.Funcs {
-			for _, in := range f.Inlines {
+			for _, in := range f.inlines {
 				got = append(got, fmt.Sprintf("%d %d %x", in.Depth, slices.Index(ids, in.Origin), f.ranges.append(nil, in.Ranges)))
 			}
 		}

@@ -85,7 +85,7 @@ func (x *liner) attach(u *unit, rows []dwarfx.LineRow) {
 	for _, fi := range u.funcs {
 		f := &x.d.funcs[fi]
 		at = rowAt(rows, at, f.lo)
-		x.d.m.Funcs[fi].Lines = x.lines.keep(x.d.clipLines(x.lines.free, f.lo, f.hi, rows[at:], x.files))
+		x.d.m.Funcs[fi].lines = x.lines.keep(x.d.clipLines(x.lines.free, f.lo, f.hi, rows[at:], x.files))
 	}
 }
 

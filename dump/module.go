@@ -45,16 +45,16 @@ type Func struct {
 	Addr, Size uint64
 	Name       string
 	Multiple   bool // other functions share its address
-	// Lines ascend and do not overlap. Their File is an index of Module.places.
-	Lines []emit.Line
-	// Inlines come outer before inner.
-	Inlines []Inline
-	ranges  *rangeList // what the Inlines' spans are of
+	// lines ascend and do not overlap. Their File is an index of Module.places.
+	lines []emit.Line
+	// inlines come outer before inner.
+	inlines []inline
+	ranges  *rangeList // what the spans of inlines are of
 }
 
-// Inline is one inlined call in a Func. CallFile and Origin are indices of
+// inline is one inlined call in a Func. CallFile and Origin are indices of
 // Module.places.
-type Inline struct {
+type inline struct {
 	Depth, CallLine, CallFile, Origin uint32
 	Ranges                            dwarfx.Span
 }

@@ -47,8 +47,8 @@ func (a *inliner) overlap(f *fn) bool {
 }
 
 // allRanges yields the ranges of the function's calls.
-func (a *inliner) allRanges() iter.Seq2[*Inline, dwarfx.Range] {
-	return func(yield func(*Inline, dwarfx.Range) bool) {
+func (a *inliner) allRanges() iter.Seq2[*inline, dwarfx.Range] {
+	return func(yield func(*inline, dwarfx.Range) bool) {
 		for i := range a.calls {
 			in := &a.calls[i]
 			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {

@@ -57,14 +57,14 @@ func TestOverlap(t *testing.T) {
 		for _, c := range test.calls {
 			from := uint32(len(ranges))
 			ranges = append(ranges, c.ranges...)
-			u.calls = append(u.calls, Inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(ranges))}})
+			u.calls = append(u.calls, inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(ranges))}})
 		}
 		u.ranges = newRangeList(ranges)
 		a := inliner{d: &dumper{m: &Module{}, names: names}, u: u, left: []uint32{0}}
-		out := Func{Lines: []emit.Line{{}}}
+		out := Func{lines: []emit.Line{{}}}
 		a.function(&fn{lo: 0x10, hi: 0x100}, &out)
 		var got []clipped
-		for _, in := range out.Inlines {
+		for _, in := range out.inlines {
 			c := clipped{depth: in.Depth}
 			c.ranges = out.ranges.append(nil, in.Ranges)
 			got = append(got, c)

@@ -14,7 +14,7 @@ type unit struct {
 	// calls are as the scan found them: their CallFile is one of dwarfx.Inline, their
 	// Origin an index of refs, their Ranges of ranges. What lasts of them becomes the
 	// module's in the same place, as do its ranges.
-	calls  []Inline
+	calls  []inline
 	refs   []dwarfx.Ref // what the calls are of, each once
 	ranges *rangeList
 	// namings are what names Funcs, until they have numbers.
@@ -129,11 +129,11 @@ func (x *unitScanner) unit(u *unit) {
 	clear(x.ids)
 	x.refs = x.refs[:0]
 	x.number++
-	u.calls = make([]Inline, len(x.scan.Inlines))
+	u.calls = make([]inline, len(x.scan.Inlines))
 	elfx.Populate(u.calls)
 	for i := range x.scan.Inlines {
 		in := &x.scan.Inlines[i]
-		u.calls[i] = Inline{in.Depth, in.CallLine, in.CallFile, x.origin(in.Origin), in.Ranges}
+		u.calls[i] = inline{in.Depth, in.CallLine, in.CallFile, x.origin(in.Origin), in.Ranges}
 	}
 	u.refs = slices.Clone(x.refs)
 }

@@ -124,7 +124,7 @@ func runs[T any](list []T, records func(*T) int) iter.Seq2[int, []T] {
 
 // records is about how many records f makes.
 func (f *Func) records() int {
-	return 1 + len(f.Name)/nameRecord + len(f.Lines) + 2*len(f.Inlines)
+	return 1 + len(f.Name)/nameRecord + len(f.lines) + 2*len(f.inlines)
 }
 
 // appendOrigins appends the records of names, whose numbers begin at first.
@@ -163,7 +163,7 @@ func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
 		dst = emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}.Append(dst)
 		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
 		dst = m.appendInlines(dst, f, lo, hi, s)
-		for _, l := range f.Lines {
+		for _, l := range f.lines {
 			if l.Addr >= lo && l.Addr < hi {
 				l.File = m.places.files[l.File]
 				dst = l.Append(dst)
@@ -175,8 +175,8 @@ func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
 
 // appendInlines appends the records of the calls in the part of f at [lo, hi).
 func (m *Module) appendInlines(dst []byte, f *Func, lo, hi uint64, s *rangeScratch) []byte {
-	for i := range f.Inlines {
-		in := &f.Inlines[i]
+	for i := range f.inlines {
+		in := &f.inlines[i]
 		s.own, s.written = f.ranges.append(s.own[:0], in.Ranges), s.written[:0]
 		for _, r := range s.own {
 			if f.Size < 1<<32 {

@@ -28,9 +28,9 @@ func large() *Module {
 		}
 		var ranges []dwarfx.Range
 		for k := range n {
-			f.Lines = append(f.Lines, emit.Line{Addr: addr + uint64(k), Size: 1, Line: uint32(k)})
+			f.lines = append(f.lines, emit.Line{Addr: addr + uint64(k), Size: 1, Line: uint32(k)})
 			ranges = append(ranges, dwarfx.Range{Lo: addr + uint64(k), Hi: addr + uint64(k) + 1})
-			f.Inlines = append(f.Inlines, Inline{CallLine: uint32(i), Ranges: dwarfx.Span{From: uint32(k), To: uint32(k + 1)}})
+			f.inlines = append(f.inlines, inline{CallLine: uint32(i), Ranges: dwarfx.Span{From: uint32(k), To: uint32(k + 1)}})
 		}
 		f.ranges = newRangeList(ranges)
 		m.Funcs = append(m.Funcs, f)

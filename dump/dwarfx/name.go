@@ -278,7 +278,10 @@ func (x *scanner) hopTo(target Ref, parents []Ref) []Ref {
 			}
 			continue
 		}
-		if code >= 0x80 && next < len(x.data) { // two bytes; of more there is no hop
+		if code >= 0x80 { // two bytes; of more there is no hop
+			if next >= len(x.data) {
+				break
+			}
 			code = code&0x7f | uint(x.data[next])<<7
 			next++
 		}
