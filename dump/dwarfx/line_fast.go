@@ -11,13 +11,18 @@ type lineSteps struct {
 	of                           [256]lineStep
 }
 
-// lineStep is what an opcode adds to the registers address and line.
-type lineStep struct {
-	addr uint16
-	line int16
-	size uint8 // 2: with an operand, in LEB128, that is of no interest; 0: not this way
-	row  bool  // a row is taken
-}
+// lineStep is what an opcode adds to the register address, in the lowest 16 bits, and
+// to line, a signed number in the next 16, and flags.
+type lineStep uint64
+
+const (
+	stepRow     lineStep = 1 << (32 + iota) // a row is taken
+	stepOperand                             // with an operand, or not to be done this way
+	stepSkip                                // the operand, in LEB128, is of no interest
+	stepFile
+	stepPC
+	stepLine
+)
 
 // operands is how many the standard opcodes have.
 var operands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
@@ -34,18 +39,21 @@ func (x *lineSteps) reset(h *lineHeader) {
 	}
 	x.base, x.minInst, x.lineBase, x.lineRange = h.opcodeBase, minInst, lineBase, lineRange
 	for op := range x.of {
-		x.of[op] = lineStep{}
+		x.of[op] = stepOperand
 		if adj := op - int(x.base); adj >= 0 {
-			x.of[op] = lineStep{uint16(int(minInst) * (adj / int(lineRange))), int16(int(h.lineBase) + adj%int(lineRange)), 1, true}
+			addr, line := int(minInst)*(adj/int(lineRange)), int(h.lineBase)+adj%int(lineRange)
+			x.of[op] = lineStep(uint16(addr)) | lineStep(uint16(line))<<16 | stepRow
 		}
 	}
-	for _, op := range []byte{lnsCopy, lnsNegateStmt, lnsSetBasicBlock, lnsSetPrologueEnd, lnsSetEpilogue, lnsSetColumn, lnsConstAddPC} {
+	for op, step := range map[uint8]lineStep{
+		lnsCopy: stepRow, lnsNegateStmt: 0, lnsSetBasicBlock: 0, lnsSetPrologueEnd: 0, lnsSetEpilogue: 0,
+		lnsSetColumn: stepOperand | stepSkip, lnsSetFile: stepOperand | stepFile,
+		lnsAdvancePC: stepOperand | stepPC, lnsAdvanceLine: stepOperand | stepLine,
+		lnsConstAddPC: x.of[255] & 0xffff,
+	} {
 		if op < x.base {
-			x.of[op] = lineStep{size: 1 + operands[op-1], row: op == lnsCopy}
+			x.of[op] = step
 		}
-	}
-	if x.base > lnsConstAddPC {
-		x.of[lnsConstAddPC].addr = x.of[255].addr
 	}
 }
 
@@ -56,11 +64,14 @@ func (m *lineMachine) fast() {
 	x, data, pos := &m.t.steps, m.c.Rest(), 0
 	rows, first, dead := m.t.Rows, m.first, m.dead
 	addr, line, file := m.addr, m.line, m.file
+	if !x.ok {
+		return
+	}
 loop:
-	for x.ok && pos+2 < len(data) {
+	for pos+2 < len(data) {
 		op, next := data[pos], pos+1
-		step := &x.of[op]
-		if step.size != 1 { // with an operand, of one or two bytes
+		step := x.of[op]
+		if step&stepOperand != 0 { // of one or two bytes
 			v := uint64(data[next])
 			if next++; v >= 0x80 {
 				v = v&0x7f | uint64(data[next])<<7
@@ -69,12 +80,12 @@ loop:
 			switch {
 			case v >= 1<<14:
 				break loop
-			case step.size == 2:
-			case op == lnsSetFile && op < x.base:
+			case step&stepSkip != 0:
+			case step&stepFile != 0:
 				file = v
-			case op == lnsAdvancePC && op < x.base:
+			case step&stepPC != 0:
 				addr += v * uint64(x.minInst)
-			case op == lnsAdvanceLine && op < x.base:
+			case step&stepLine != 0:
 				unused := 64 - 7*(next-pos-1)
 				line += uint64(int64(v<<unused) >> unused)
 			case op == 0 && v > 0 && next == pos+2 && data[next] > lneDefineFile && int(v) <= len(data)-next:
@@ -85,8 +96,8 @@ loop:
 			pos = next
 			continue
 		}
-		to, on := addr+uint64(step.addr), line+uint64(int64(step.line))
-		if step.row && !dead {
+		to, on := addr+uint64(uint16(step)), line+uint64(int64(int16(step>>16)))
+		if step&stepRow != 0 && !dead {
 			n := len(rows) - 1
 			if n < first || n+1 == cap(rows) || on >= uint64(EndOfCode) || file >= uint64(EndOfCode) || to < rows[n].Addr {
 				break
