@@ -87,17 +87,18 @@ func (d *dumper) wantNames(u *unit) {
 // afterFuncs is the order of the first name that is not a function's own.
 const afterFuncs = 1 << 63
 
-// fetched is how many names' memory is waited for at the same time.
-const fetched = 32
-
 // numberOrigins numbers the names of what is inlined into a unit's functions.
 func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
+	if x.known == nil {
+		x.known = d.names.knownOrigins(u.Data())
+	}
 	u.origins = make([]uint32, len(u.refs))
-	for i, ref := range u.refs {
-		if i%fetched == 0 {
-			x.namer.Fetch(u.Unit, u.refs[i:min(i+fetched, len(u.refs))])
+	for from := 0; from < len(u.refs); from += fetched {
+		refs := u.refs[from:min(from+fetched, len(u.refs))]
+		x.find(u.Unit, refs)
+		for i, ref := range refs {
+			u.origins[from+i] = x.intern(d, u.Unit, ref, uint32(number), uint32(from+i))
 		}
-		u.origins[i] = x.intern(d, u.Unit, ref, uint32(number), uint32(i))
 	}
 	u.refs = nil
 }
@@ -150,19 +151,32 @@ func (d *dumper) place(u *unit, list []*naming, x *originNamer) {
 	})
 }
 
-// originNamer numbers the names of what is inlined. It remembers where in
-// .debug_str the linkage names stand that it has numbered: to see one again
-// costs neither reading it nor the table, which would learn nothing from a name
-// of a later unit.
+// originNamer numbers the names of what is inlined.
 type originNamer struct {
 	namer     dwarfx.Namer
 	demangler *names.Demangler
-	data      *dwarfx.Data  // that known is of: of the first unit
-	known     []knownOrigin // by slot
+	known     *knownOrigins
 	// plain are those that have no number yet, since their scopes are to be found
 	// first: if early is set, before the unit's bytes are given up.
 	early bool
 	plain []plainOrigin
+	// Of the origins at hand: what names them; where in .debug_str the linkage names
+	// stand, or 0; what is known of these, see knownOrigins.
+	found   [fetched]dwarfx.Found
+	offs    [fetched]uint32
+	learned [fetched]uint64
+}
+
+// find finds what names refs, without reading what is far away.
+func (x *originNamer) find(u *dwarfx.Unit, refs []dwarfx.Ref) {
+	x.namer.FindAll(u, refs, x.found[:])
+	for i := range refs {
+		off := uint32(0)
+		if f := &x.found[i]; f.Err() == nil {
+			off = f.LinkageAt(x.known.data)
+		}
+		x.offs[i], x.learned[i] = off, x.known.at(off)
+	}
 }
 
 // plainOrigin names one of the origins of a unit.
@@ -172,30 +186,17 @@ type plainOrigin struct {
 	off   uint32 // of the linkage name, if that can be known; or 0
 }
 
-// knownBits is how many bits a slot of originNamer.known has.
-const knownBits = 15
-
-// knownOrigin is the number of the linkage name at an offset of .debug_str, not 0,
-// met in a unit.
-type knownOrigin struct{ off, id, unit uint32 }
-
 // originOrder is the order, for nameTable.intern, of the name of origin i of a unit.
 func originOrder(unit, i uint32) uint64 { return afterFuncs | uint64(unit)<<32 | uint64(i) }
 
-// intern numbers the name of ref, which is number i among those of a unit.
+// intern numbers the name of ref, which was found and is number i among those of a unit.
 func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, unit, i uint32) uint32 {
-	if x.data == nil {
-		x.data, x.known = u.Data(), make([]knownOrigin, 1<<knownBits)
-		clear(x.known) // as newSlots does
+	f, off := &x.found[i%fetched], x.offs[i%fetched]
+	if id, ok := x.known.find(x.learned[i%fetched], off, unit); ok {
+		return id
 	}
-	found, err := x.namer.Find(u.Data(), ref)
-	off, ok := found.LinkageAt(x.data)
-	slot := &x.known[slotOf(off)]
-	if ok = ok && err == nil && off != 0; ok && slot.off == off && slot.unit <= unit {
-		return slot.id
-	}
-	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, found.Naming(), err)
-	if ok = ok && n.linkage; !ok {
+	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, f.Naming(), f.Err())
+	if !n.linkage {
 		off = 0
 	}
 	if x.early && d.wantsScope(&n, x.demangler) {
@@ -203,9 +204,7 @@ func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, unit, i 
 		return 0
 	}
 	id := d.names.intern(&n, originOrder(unit, i))
-	if ok {
-		*slot = knownOrigin{off, id, unit}
-	}
+	x.known.learn(off, id, unit)
 	return id
 }
 
@@ -215,14 +214,9 @@ func (x *originNamer) internPlain(names *nameTable, u *unit, unit uint32) {
 		p := &x.plain[i]
 		id := names.intern(&p.naming, originOrder(unit, p.index))
 		u.origins[p.index] = id
-		if p.off != 0 {
-			x.known[slotOf(p.off)] = knownOrigin{p.off, id, unit}
-		}
+		x.known.learn(p.off, id, unit)
 	}
 }
-
-// slotOf is where in originNamer.known an offset belongs.
-func slotOf(off uint32) uint32 { return off * 0x9e3779b1 >> (32 - knownBits) }
 
 // nameGroup are the names whose scopes are in one unit.
 type nameGroup struct {
@@ -359,7 +353,10 @@ func (d *dumper) readLineSection() {
 // resolve makes the texts of names, but for the scopes that are not known yet.
 func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demangler) error {
 	size, plain := 0, false
-	for _, n := range names {
+	for i, n := range names {
+		if i%fetched == 0 {
+			d.names.fetch(names[i:min(i+fetched, len(names))])
+		}
 		e := d.names.at(n.id)
 		if e.text == "" {
 			e.text, e.plain = e.readable(demangler)

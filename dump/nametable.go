@@ -8,14 +8,18 @@ import (
 	"sync/atomic"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 )
 
 // nameTable gives names numbers, the same namings the same one. Which number it
 // is depends on who comes first; what it stands for does not.
 type nameTable struct {
-	seed   maphash.Seed
-	shards [nameShards]nameShard
-	wanted []atomic.Uint32 // a bit for each number
+	seed    maphash.Seed
+	shards  [nameShards]nameShard
+	wanted  []atomic.Uint32 // a bit for each number
+	size    int             // about so many names
+	origins atomic.Pointer[knownOrigins]
+	blocks  nameBlocks // of all shards
 }
 
 // bytesPerName: a file has at least so many bytes for each name, or the table
@@ -43,13 +47,38 @@ type nameSlot struct {
 
 const nameBlock = 64
 
+// nameBlocks is memory for blocks. Many are made at once: the system is asked for all
+// their pages, and has none to copy that the collector read before they were written.
+type nameBlocks struct {
+	mu   sync.Mutex
+	free []named
+	next int // blocks to make
+}
+
+// mostBlocks is how many blocks are made at once at most.
+const mostBlocks = 64
+
+// take returns an empty block.
+func (b *nameBlocks) take() []named {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.free) == 0 {
+		b.next = min(max(2*b.next, 1), mostBlocks)
+		b.free = make([]named, b.next*nameBlock)
+		elfx.Populate(b.free)
+	}
+	block := b.free[:0:nameBlock]
+	b.free = b.free[nameBlock:]
+	return block
+}
+
 // at returns the name with an index.
 func (s *nameShard) at(i uint32) *named { return &s.blocks[i/nameBlock][i%nameBlock] }
 
 // add adds a name and returns its index.
-func (s *nameShard) add(n named) uint32 {
+func (s *nameShard) add(n named, more *nameBlocks) uint32 {
 	if s.count%nameBlock == 0 {
-		s.blocks = append(s.blocks, make([]named, 0, nameBlock))
+		s.blocks = append(s.blocks, more.take())
 	}
 	last := &s.blocks[len(s.blocks)-1]
 	*last = append(*last, n)
@@ -69,7 +98,7 @@ type named struct {
 
 // newNameTable makes a table for about so many names.
 func newNameTable(size int) *nameTable {
-	t := &nameTable{seed: maphash.MakeSeed()}
+	t := &nameTable{seed: maphash.MakeSeed(), size: size}
 	slots := 1 << bits.Len(uint(2*size/nameShards))
 	for i := range t.shards {
 		t.shards[i].slots = newSlots(slots)
@@ -95,14 +124,14 @@ func (t *nameTable) intern(n *naming, order uint64) uint32 {
 	s := &t.shards[number]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.intern(n, order, uint32(hash>>32))*nameShards + number
+	return s.intern(n, order, uint32(hash>>32), &t.blocks)*nameShards + number
 }
 
 // intern returns the index of a naming's name.
-func (s *nameShard) intern(n *naming, order uint64, hash uint32) uint32 {
+func (s *nameShard) intern(n *naming, order uint64, hash uint32, more *nameBlocks) uint32 {
 	slot := s.slot(hash, n)
 	if slot.index == 0 {
-		i := s.add(named{naming: *n, order: order})
+		i := s.add(named{naming: *n, order: order}, more)
 		if *slot = (nameSlot{hash, i + 1}); int(s.count) > len(s.slots)/2 {
 			s.grow()
 		}
@@ -151,7 +180,7 @@ func (e *named) same(n *naming) bool {
 // add returns the number of a name whose text is known. Nothing is interned
 // meanwhile.
 func (t *nameTable) add(text string) uint32 {
-	return t.shards[0].add(named{naming: naming{text: text}}) * nameShards
+	return t.shards[0].add(named{naming: naming{text: text}}, &t.blocks) * nameShards
 }
 
 // at returns the name with a number.

@@ -33,18 +33,7 @@ type Namer struct {
 	scan    scanner // of the unit; its u is nil without one
 	die     DIE
 	own     *Unit // the only one that is read, if not nil
-	fetched byte  // keeps the compiler from leaving Fetch out
-}
-
-// Fetch reads a byte of each of the DIEs of u at refs, which Find is to read next:
-// the processor waits for the memory of all at the same time, not of one after the
-// other.
-func (x *Namer) Fetch(u *Unit, refs []Ref) {
-	for _, ref := range refs {
-		if at := uint64(ref) - u.Off; at < uint64(len(u.bytes)) {
-			x.fetched ^= u.bytes[at]
-		}
-	}
+	fetched byte  // keeps the compiler from leaving fetch out
 }
 
 // Confine makes u the unit of the next DIEs and the only one that is read. Of one
@@ -76,7 +65,12 @@ type Found struct {
 	decl          Ref
 	unit          *Unit
 	lost          bool
+	next          link
+	err           error
 }
+
+// Err is what keeps the rest of the chain from being read.
+func (f *Found) Err() error { return f.err }
 
 // place is the place of a string of a unit; the zero place is none.
 type place struct {
@@ -96,46 +90,90 @@ func (f *Found) Naming() Naming {
 	return n
 }
 
-// LinkageAt returns where in d's .debug_str the linkage name stands, as far as
-// it does and 32 bits can tell.
-func (f *Found) LinkageAt(d *Data) (off uint32, ok bool) {
+// LinkageAt returns where in d's .debug_str the linkage name stands, 0 where it does
+// not or 32 bits cannot tell.
+func (f *Found) LinkageAt(d *Data) (off uint32) {
 	at := uint64(f.linkage.s) - uint64(makeStr(secStr, 0))
-	return uint32(at), f.linkage.u != nil && f.linkage.u.data == d && at>>32 == 0
+	if f.linkage.u == nil || f.linkage.u.data != d || at>>32 != 0 {
+		return 0
+	}
+	return uint32(at)
 }
 
 // Find is NameOf without reading strings, which takes most of the time: many
 // DIEs have the same ones.
 func (x *Namer) Find(d *Data, ref Ref) (n Found, err error) {
-	for range maxOrigins {
-		if ref&refAlt != 0 {
-			if d = d.alt; d == nil {
-				n.lost = true
-				return n, nil
-			}
-			ref &^= refAlt
-		}
-		vals, err := x.read(d, ref)
-		if err != nil {
-			return n, err
-		}
-		u := x.scan.u
-		if err := n.take(d, u, vals); err != nil {
-			return n, err
-		}
-		n.decl, n.unit = ref, u
-		if ref = u.ref(vals[slotOrigin]); ref == 0 {
-			ref = u.ref(vals[slotSpecification])
-		}
-		if ref == 0 && vals[slotSignature].form != 0 {
-			// GCC leaves the scopes around such a class out: they are in its
-			// type unit.
-			d, ref = d.typeUnit(vals[slotSignature].v)
-		}
-		if ref == 0 {
-			break
-		}
+	n.next, n.err = x.link(&n, d, ref)
+	x.follow(&n)
+	return n, n.err
+}
+
+// FindAll is Find for DIEs, mostly of u, that are no more than found. The processor waits
+// for the memory of all of them at the same time, then for that of what they lead to.
+func (x *Namer) FindAll(u *Unit, refs []Ref, found []Found) {
+	for _, ref := range refs {
+		x.fetch(u, ref)
 	}
-	return n, nil
+	for i, ref := range refs {
+		n := &found[i]
+		*n = Found{}
+		n.next, n.err = x.link(n, u.data, ref)
+	}
+	for i := range refs {
+		x.fetch(u, found[i].next.ref)
+	}
+	for i := range refs {
+		x.follow(&found[i])
+	}
+}
+
+// fetch reads a byte of a DIE, if that is one of u.
+func (x *Namer) fetch(u *Unit, ref Ref) {
+	if at := uint64(ref) - u.Off; at < uint64(len(u.bytes)) {
+		x.fetched ^= u.bytes[at]
+	}
+}
+
+// link is where a chain of origins goes on; its ref is 0 at the end.
+type link struct {
+	d   *Data
+	ref Ref
+}
+
+// follow follows n's chain behind its first link.
+func (x *Namer) follow(n *Found) {
+	for links := 1; links < maxOrigins && n.next.ref != 0; links++ {
+		n.next, n.err = x.link(n, n.next.d, n.next.ref)
+	}
+}
+
+// link completes n by what the DIE at ref tells and returns the next link.
+func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
+	if ref&refAlt != 0 {
+		if d = d.alt; d == nil {
+			n.lost = true
+			return link{}, nil
+		}
+		ref &^= refAlt
+	}
+	vals, err := x.read(d, ref)
+	if err != nil {
+		return link{}, err
+	}
+	u := x.scan.u
+	if err := n.take(d, u, vals); err != nil {
+		return link{}, err
+	}
+	n.decl, n.unit = ref, u
+	if ref = u.ref(vals[slotOrigin]); ref == 0 {
+		ref = u.ref(vals[slotSpecification])
+	}
+	if ref == 0 && vals[slotSignature].form != 0 {
+		// GCC leaves the scopes around such a class out: they are in its
+		// type unit.
+		d, ref = d.typeUnit(vals[slotSignature].v)
+	}
+	return link{d, ref}, nil
 }
 
 // read reads the DIE at ref. Its values are good until the next one; of a

@@ -359,8 +359,8 @@ unit
 	own := uint32(strings.Index(string(d.Str), "_Zown"))
 	for label, want := range map[string]bool{"@own": true, "@spec": true, "@inline": false, "@line": false, "@alt": false, "@none": false} {
 		f, err := x.Find(d, Ref(a.labels[label]))
-		if off, ok := f.LinkageAt(d); ok != want || ok && off != own || err != nil {
-			t.Errorf("%s: %#x, %v, %v", label, off, ok, err)
+		if off := f.LinkageAt(d); (off != 0) != want || want && off != own || err != nil {
+			t.Errorf("%s: %#x, %v", label, off, err)
 		}
 	}
 	d.Str = append(d.Str, "no end"...)
@@ -375,19 +375,38 @@ unit
 	}
 }
 
-// TestFetch: it reads where there is something, and changes nothing for Find.
-func TestFetch(t *testing.T) {
+// TestFindAll: it finds what Find does, or meets what Find does, one by one.
+func TestFindAll(t *testing.T) {
 	a := le5.asm().units(`
 unit
   CompileUnit
     Subprogram @f Name:string=f LinkageName:string=_Zf
+    Subprogram @spec Specification:ref4=@f
+    Subprogram @inline AbstractOrigin:ref4=@spec Name:string=own
+    Subprogram @far AbstractOrigin:ref_addr=@there
+    Subprogram @cycle AbstractOrigin:ref4=@cycle
+    Subprogram @alt AbstractOrigin:GNU_ref_alt=12
+unit
+  CompileUnit
+    Subprogram @there Name:string=g
 `)
 	d := a.open(t)
-	var x Namer
-	refs := []Ref{0, Ref(a.labels["@f"]), Ref(d.size), Ref(d.size) - 1, 5 | refAlt, ^Ref(0)}
-	x.Fetch(d.Units[0], refs)
-	if n, err := x.NameOf(d, refs[1]); err != nil || string(n.Linkage) != "_Zf" || string(n.Name) != "f" {
-		t.Errorf("linkage %q, name %q, %v", n.Linkage, n.Name, err)
+	refs := []Ref{0, Ref(d.size), Ref(d.size) - 1, 5 | refAlt, ^Ref(0)}
+	for _, label := range []string{"@f", "@spec", "@inline", "@far", "@cycle", "@alt", "@there"} {
+		refs = append(refs, Ref(a.labels[label]))
 	}
-	x.Fetch(&Unit{}, refs)
+	for _, u := range append(d.Units, &Unit{data: d}) {
+		var x, one Namer
+		found := make([]Found, len(refs))
+		for range 2 {
+			x.FindAll(u, refs, found)
+			for i, ref := range refs {
+				want, wantErr := one.Find(d, ref)
+				got := found[i].Naming()
+				if fmt.Sprint(got) != fmt.Sprint(want.Naming()) || fmt.Sprint(found[i].Err()) != fmt.Sprint(wantErr) {
+					t.Errorf("%#x: %+v, %v; Find: %+v, %v", ref, got, found[i].Err(), want.Naming(), wantErr)
+				}
+			}
+		}
+	}
 }
