@@ -9,7 +9,7 @@ import (
 )
 
 // chunkBytes is more than most chunks have of text.
-const chunkBytes = 512 << 10
+const chunkBytes = 640 << 10
 
 // room is how much a buffer for chunks should have at first: small modules are many.
 func (m *Module) room() int {

@@ -1,7 +1,6 @@
 package dump
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,7 +78,10 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 			list = append(list, numbered{id: id})
 		}
 	}
-	if list, err = d.sortOrigins(list); err != nil {
+	if list, err = d.textsOf(list); err == nil {
+		list, err = d.sortTexts(list, 0)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	place, names = make([]uint32, d.names.limit()), make([]string, 0, len(list))
@@ -92,12 +94,10 @@ func (d *dumper) sortedOrigins() (names []string, place []uint32, err error) {
 	return names, place, nil
 }
 
-// sortOrigins fills in the names and sorts by them: first by how they begin, each
-// goroutine a part, then those that begin in the same way.
-func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
-	size := len(list)/max(d.opt.Jobs, 1) + 1
-	parts := slices.Collect(slices.Chunk(list, size))
-	err := d.each(len(parts), func() func(int) error {
+// textsOf fills in the texts of names.
+func (d *dumper) textsOf(list []numbered) ([]numbered, error) {
+	parts := d.parts(list)
+	return list, d.each(len(parts), func() func(int) error {
 		return func(i int) error {
 			for k := range parts[i] {
 				o := &parts[i][k]
@@ -105,26 +105,7 @@ func (d *dumper) sortOrigins(list []numbered) ([]numbered, error) {
 				if o.text = e.text; !e.sound {
 					o.text = emit.OriginName(e.text)
 				}
-				o.key = keyAt(o.text, 0)
 			}
-			slices.SortFunc(parts[i], byKey)
-			return nil
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	list = mergeAll(parts, byKey)
-	var same [][]numbered
-	for rest := list; len(rest) > 0; {
-		n := equalKeys(rest)
-		same = append(same, rest[:n])
-		rest = rest[n:]
-	}
-	slices.SortFunc(same, func(a, b []numbered) int { return cmp.Compare(len(b), len(a)) })
-	return list, d.each(len(same), func() func(int) error {
-		return func(i int) error {
-			sortSame(same[i], 0)
 			return nil
 		}
 	})

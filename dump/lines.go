@@ -1,7 +1,9 @@
 package dump
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 
 	"symkit/dump/dwarfx"
@@ -18,12 +20,14 @@ func (d *dumper) readLines() error {
 	bare := d.bare
 	shared := d.sharedLines(len(bare) > 0)
 	claims := make([][]claim, len(d.units))
+	order := d.largestLines()
 	err := d.each(len(d.units), func() func(int) error {
 		table := new(dwarfx.LineTable)
 		files := unitFiles{d: d, table: table}
 		lines := liner{d: d, files: &files}
 		calls := inliner{d: d, files: &files}
-		return func(i int) error {
+		return func(k int) error {
+			i := order[k]
 			u := d.units[i]
 			if len(u.funcs) == 0 && len(bare) == 0 {
 				return nil
@@ -45,6 +49,17 @@ func (d *dumper) readLines() error {
 	}
 	d.addBare(bare, claims)
 	return err
+}
+
+// largestLines returns the units in the order of what their line programs take, largest
+// first: nobody waits long for the last ones then.
+func (d *dumper) largestLines() []int {
+	order, sizes := make([]int, len(d.units)), make([]uint64, len(d.units))
+	for i, u := range d.units {
+		order[i], sizes[i] = i, u.lines.Data().LineSize(u.lines)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	return order
 }
 
 // sharedLines tells for each unit whether its line program is not read, because

@@ -129,7 +129,7 @@ func (x *stream) info(w *streamWorker) {
 	switch s := x.f.Section(".debug_info"); {
 	case s == nil || !s.Present():
 		x.whole(w, nil, nil)
-	case s.Streams():
+	case x.streams():
 		size, _ := s.UncompressedSize()
 		x.size = int(size)
 		x.unlocked(func() {
@@ -138,6 +138,7 @@ func (x *stream) info(w *streamWorker) {
 		if x.failed == nil {
 			x.await(w)
 			x.readHeaders(true)
+			x.largestFirst()
 		}
 	default:
 		var data []byte
@@ -149,6 +150,12 @@ func (x *stream) info(w *streamWorker) {
 	if x.failed != nil {
 		x.units, x.open, x.dw, x.errs = nil, nil, nil, nil // what was read of it before is worth nothing
 	}
+}
+
+// streams tells whether .debug_info comes piece by piece.
+func (x *stream) streams() bool {
+	s := x.f.Section(".debug_info")
+	return s != nil && s.Streams()
 }
 
 // unlocked does something while mu is not held.
@@ -267,6 +274,14 @@ func (x *stream) readHeaders(last bool) {
 	}
 }
 
+// largestFirst makes the largest of the last units those that are taken next: nobody
+// will wait long for the others then.
+func (x *stream) largestFirst() {
+	slices.SortStableFunc(x.open, func(a, b int) int {
+		return cmp.Compare(x.units[a].End-x.units[a].Off, x.units[b].End-x.units[b].Off)
+	})
+}
+
 // handOut offers units, whose bytes are in p, to be scanned.
 func (x *stream) handOut(p *piece, units []*dwarfx.Unit) {
 	for _, u := range units {
@@ -280,14 +295,16 @@ func (x *stream) handOut(p *piece, units []*dwarfx.Unit) {
 }
 
 // work scans units until there are no more, and does what else there is to do. One
-// goroutine inflates .debug_info: the first that is here when the other sections are
-// there, or has nothing else to do. Earlier, what is inflated would lie there for long.
+// goroutine inflates .debug_info, the first that is here: the others wait for units as
+// little as possible then, and it does what can be done early when it has to wait for
+// them. Where there is nothing to inflate piece by piece, it is the first that is here
+// when the other sections are there, or has nothing else to do.
 func (x *stream) work(w *streamWorker) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for {
 		switch {
-		case !x.begun && x.left == 0:
+		case !x.begun && (x.left == 0 || x.streams()):
 			x.info(w)
 		case x.do(w):
 		case !x.begun:

@@ -40,7 +40,57 @@ func equalKeys(list []numbered) int {
 	return n
 }
 
-// sortTexts sorts texts that have their first depth bytes in common.
+// parts cuts a list into one part for each goroutine.
+func (d *dumper) parts(list []numbered) [][]numbered {
+	return slices.Collect(slices.Chunk(list, len(list)/max(d.opt.Jobs, 1)+1))
+}
+
+// largeGroup is how many texts with the same beginning are not sorted by one goroutine.
+const largeGroup = 1 << 13
+
+// sortTexts sorts texts that have their first depth bytes in common, on all goroutines:
+// by the key there, each a part, then those that have the same one, the largest groups of
+// them in the same way.
+func (d *dumper) sortTexts(list []numbered, depth int) ([]numbered, error) {
+	parts := d.parts(list)
+	err := d.each(len(parts), func() func(int) error {
+		return func(i int) error {
+			for k := range parts[i] {
+				parts[i][k].key = keyAt(parts[i][k].text, depth)
+			}
+			slices.SortFunc(parts[i], byKey)
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	list = mergeAll(parts, byKey)
+	var same [][]numbered
+	for rest := list; len(rest) > 0; {
+		group := rest[:equalKeys(rest)]
+		rest = rest[len(group):]
+		if len(group) < largeGroup || group[0].key&0xff == 0 {
+			same = append(same, group)
+			continue
+		}
+		behind := depth + keyBytes
+		sorted, err := d.sortTexts(group, behind+common(group, behind))
+		if err != nil {
+			return nil, err
+		}
+		copy(group, sorted)
+	}
+	slices.SortFunc(same, func(a, b []numbered) int { return cmp.Compare(len(b), len(a)) })
+	return list, d.each(len(same), func() func(int) error {
+		return func(i int) error {
+			sortSame(same[i], depth)
+			return nil
+		}
+	})
+}
+
+// sortTexts does so on one goroutine.
 func sortTexts(list []numbered, depth int) {
 	depth += common(list, depth)
 	for i := range list {

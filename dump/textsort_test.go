@@ -60,3 +60,35 @@ func TestCommonPrefix(t *testing.T) {
 		}
 	}
 }
+
+// TestSortLargeGroups: the same on several goroutines, where most texts begin in the same
+// way, for more than a key.
+func TestSortLargeGroups(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for jobs := range 4 {
+		d := &dumper{ctx: t.Context(), opt: Options{Jobs: jobs + 1}}
+		var list []numbered
+		for _, before := range []string{"", "std::__detail::", "std::__detail::_Map_base<", "z"} {
+			for _, text := range textsOf(rnd, largeGroup+largeGroup/2) {
+				list = append(list, numbered{text: before + text, id: uint32(len(list))})
+			}
+		}
+		texts := make([]string, len(list))
+		for i, o := range list {
+			texts[i] = o.text
+		}
+		list, err := d.sortTexts(list, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			if texts[o.id] != o.text {
+				t.Fatalf("number %d is %q, not %q", o.id, texts[o.id], o.text)
+			}
+		}
+		slices.Sort(texts)
+		if !slices.EqualFunc(list, texts, func(o numbered, text string) bool { return o.text == text }) {
+			t.Fatalf("%d goroutines: not in order", jobs+1)
+		}
+	}
+}
