@@ -3,15 +3,16 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all build test vet race oracle corpus sframe-tools fuzz soak bench fixtures
+.PHONY: all build test vet race oracle corpus sframe-tools fuzz soak bench pgo fixtures
 
 all: build test
 
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
+# Tests do without the profile: else all packages would be compiled twice.
 test: vet ## everything that needs nothing but Go
-	$(GO) test ./...
+	$(GO) test -pgo=off ./...
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt on these"; exit 1; }
@@ -19,7 +20,7 @@ vet:
 	$(GO) vet -tags oracle ./...
 
 race:
-	$(GO) test -race ./...
+	$(GO) test -pgo=off -race ./...
 
 # The oracle tests read these. The ordinary ones would fail where nothing was fetched.
 oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
@@ -31,7 +32,7 @@ oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache
 oracle:
 	scripts/corpus.sh small
 	scripts/crashdumps.sh
-	$(GO) test -tags oracle -run '^TestOracle' -timeout 25m ./...
+	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
 # The same on everything large: about 2 GB of Debian packages.
 corpus:
@@ -53,6 +54,10 @@ soak: build
 
 bench:
 	scripts/bench.sh
+
+# The profile that dump_syms is built with: docs/performance.md.
+pgo:
+	scripts/pgo.sh
 
 fixtures:
 	scripts/fixtures.sh
