@@ -360,6 +360,9 @@ func FuzzNames(f *testing.F) {
 					t.Fatalf("no unit: %+v", n)
 				}
 			}
+			if err := checkFindAll(d, u, targets); err != nil {
+				t.Fatal(err)
+			}
 			var scan Scan
 			_ = d.ScanUnit(u, false, &scan) // what damage leaves of it
 			last := -1

@@ -396,17 +396,26 @@ unit
 		refs = append(refs, Ref(a.labels[label]))
 	}
 	for _, u := range append(d.Units, &Unit{data: d}) {
-		var x, one Namer
-		found := make([]Found, len(refs))
-		for range 2 {
-			x.FindAll(u, refs, found)
-			for i, ref := range refs {
-				want, wantErr := one.Find(d, ref)
-				got := found[i].Naming()
-				if fmt.Sprint(got) != fmt.Sprint(want.Naming()) || fmt.Sprint(found[i].Err()) != fmt.Sprint(wantErr) {
-					t.Errorf("%#x: %+v, %v; Find: %+v, %v", ref, got, found[i].Err(), want.Naming(), wantErr)
-				}
+		if err := checkFindAll(d, u, refs); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkFindAll checks that FindAll finds what Find does, also where it has been used
+// before.
+func checkFindAll(d *Data, u *Unit, refs []Ref) error {
+	var x, one Namer
+	found := make([]Found, len(refs))
+	for range 2 {
+		x.FindAll(u, refs, found)
+		for i, ref := range refs {
+			want, wantErr := one.Find(d, ref)
+			got, gotErr := found[i].Naming(), found[i].Err()
+			if fmt.Sprint(got) != fmt.Sprint(want.Naming()) || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+				return fmt.Errorf("%#x: %+v, %v; Find: %+v, %v", ref, got, gotErr, want.Naming(), wantErr)
 			}
 		}
 	}
+	return nil
 }
