@@ -111,6 +111,9 @@ type recentRef struct {
 	index  uint32
 }
 
+// manyFuncs is from how many functions on a unit keeps the scan's own list, not a copy.
+const manyFuncs = 1 << 14
+
 func (d *dumper) newScanner() *unitScanner {
 	return &unitScanner{d: d, ids: map[dwarfx.Ref]uint32{}}
 }
@@ -118,7 +121,11 @@ func (d *dumper) newScanner() *unitScanner {
 // unit reads the functions and inlined calls of u.
 func (x *unitScanner) unit(u *unit) {
 	u.err = u.Data().ScanUnit(u.Unit, x.d.opt.Inlines, &x.scan)
-	u.Funcs = slices.Clone(x.scan.Funcs)
+	if u.Funcs = x.scan.Funcs; len(u.Funcs) < manyFuncs {
+		u.Funcs = slices.Clone(u.Funcs)
+	} else {
+		x.scan.Funcs = nil
+	}
 	u.ranges = newRangeList(x.scan.Ranges)
 	if len(x.scan.Inlines) == 0 {
 		return
