@@ -357,14 +357,16 @@ func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demang
 		if i%fetched == 0 {
 			d.names.fetch(names[i:min(i+fetched, len(names))])
 		}
-		e := d.names.at(n.id)
+		e, ascii := d.names.at(n.id), false
 		if e.text == "" {
 			e.text, e.plain = e.readable(demangler)
+			ascii = e.linkage && demangler.ASCII()
 		}
 		if e.plain && e.placed {
-			e.text, e.plain = e.scope+e.text, false
+			e.text, e.plain, ascii = e.scope+e.text, false, false
 		}
-		e.sound = !e.plain && emit.IsOriginName(e.text) // now that it is in the cache
+		// Now that it is in the cache.
+		e.sound = !e.plain && (ascii && emit.IsPlainOriginName(e.text) || !ascii && emit.IsOriginName(e.text))
 		plain = plain || e.plain
 		size += len(e.text)
 		if size < 1<<20 {

@@ -14,9 +14,9 @@ const (
 	rulesBroken = ".cfa: .undef .ra: .undef"
 )
 
-// plain returns the length of b's longest prefix of printable ASCII, space
+// Plain returns the length of b's longest prefix of printable ASCII, space
 // included: the text that is written as it stands.
-func plain(b []byte) int {
+func Plain(b []byte) int {
 	const highs = ones * 0x80
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
@@ -43,7 +43,7 @@ func unprintable(r rune, n int) bool {
 // badText returns the position of the first byte of b that must not stand in
 // a name, or -1.
 func badText(b []byte) int {
-	for at := plain(b); at < len(b); at += plain(b[at:]) {
+	for at := Plain(b); at < len(b); at += Plain(b[at:]) {
 		r, n := utf8.DecodeRune(b[at:])
 		if unprintable(r, n) {
 			return at
@@ -70,7 +70,7 @@ func appendName(dst, name []byte) []byte {
 	switch {
 	case len(name) == 0:
 		return append(dst, nameOmitted...)
-	case len(name) <= MaxName && plain(name) == len(name):
+	case len(name) <= MaxName && Plain(name) == len(name):
 		return append(dst, name...)
 	}
 	return appendEscaped(dst, name, 0)
@@ -86,8 +86,11 @@ func Name(name string) string {
 }
 
 // isName tells whether Name leaves a name as it is.
-func isName(name string) bool {
-	return 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' ' && badText([]byte(name)) < 0
+func isName(name string) bool { return isTrimmed(name) && badText([]byte(name)) < 0 }
+
+// isTrimmed tells whether a name is neither empty nor too long and has no spaces at its ends.
+func isTrimmed(name string) bool {
+	return 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' '
 }
 
 // OriginName is Name for an InlineOrigin, with the rule that Append documents.
@@ -100,6 +103,9 @@ func OriginName(name string) string {
 
 // IsOriginName tells whether OriginName leaves a name as it is.
 func IsOriginName(name string) bool { return isName(name) && !beginsWithNumber([]byte(name)) }
+
+// IsPlainOriginName is IsOriginName for printable ASCII.
+func IsPlainOriginName(name string) bool { return isTrimmed(name) && !beginsWithNumber([]byte(name)) }
 
 // appendEscaped is appendName for a name that needs work; the first esc bytes
 // are escaped in any case.
@@ -179,7 +185,7 @@ func appendRules(dst, rules []byte) []byte {
 // pairs of printable ASCII divided by single spaces, or -1. Each expression
 // has a token; what the tokens mean is not looked at ("STACK CFI records").
 func badRules(rules []byte) int {
-	n := plain(rules)
+	n := Plain(rules)
 	first, afterName, start := true, false, 0
 	for at := 0; at <= n; at++ {
 		if at < len(rules) && rules[at] != ' ' {

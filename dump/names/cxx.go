@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"symkit/emit"
 )
 
 // cxxOptions drop the suffixes of copies and keep a name within MaxLength. Rust's
@@ -58,6 +60,7 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
+	d.ascii = len(out) > 0 && emit.Plain(name) == len(name)
 	if d.Keep != nil {
 		if kept, ok := d.Keep(out); ok {
 			return kept, true

@@ -1,5 +1,10 @@
 package names
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Names that come one after the other mostly begin alike: those of a class are
 // the same up to what they are called in it. A part of the last name that ends
 // where the names are still the same need not be read again: reading it would
@@ -83,8 +88,10 @@ func (x *cxxTree) unsay(n int) {
 // commonPrefix returns how many bytes at the beginning of a and b are the same.
 func commonPrefix(a, b []byte) (n int) {
 	most := min(len(a), len(b))
-	for n+8 <= most && string(a[n:n+8]) == string(b[n:n+8]) {
-		n += 8
+	for ; n+8 <= most; n += 8 {
+		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
 	}
 	for n < most && a[n] == b[n] {
 		n++

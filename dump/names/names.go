@@ -57,6 +57,7 @@ type Demangler struct {
 
 	tree  cxxTree
 	texts texts
+	ascii bool // see ASCII
 }
 
 // demanglers are those not in use by Demangle and ForLanguage, each of whose
@@ -79,30 +80,37 @@ func ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
 
 // ForLanguage is the function of that name.
 func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
+	d.ascii = false
 	if len(linkage) > maxInput || lang == langGo || lang == langZig {
 		return string(linkage), false
 	}
-	base := Base(linkage)
-	if text, ok = d.schemes(lang, linkage, base); ok && fits(text, linkage) {
+	if text, ok = d.schemes(lang, linkage); ok && (d.ascii || fits(text, linkage)) {
 		return text, true
 	}
+	base := Base(linkage)
 	return string(base), len(base) < len(linkage)
 }
 
+// ASCII tells that what ForLanguage returned last is surely of printable ASCII alone: in C++ it is where
+// the linkage name is, which is shorter.
+func (d *Demangler) ASCII() bool { return d.ascii }
+
 // schemes tries one after the other. Those of C++ and Rust know suffixes themselves.
-func (d *Demangler) schemes(lang uint16, linkage, base []byte) (text string, ok bool) {
+func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) {
 	switch lang {
 	case langAda83, langAda95, langAda2005, langAda2012:
-		text, ok = ada(base)
+		text, ok = ada(Base(linkage))
 	case langSwift:
-		text, ok = swift(base)
+		text, ok = swift(Base(linkage))
 	}
 	if !ok {
 		text, ok = d.mangled(linkage)
 	}
-	if !ok {
-		text, ok = other(base)
+	if ok {
+		return text, true
 	}
+	base := Base(linkage)
+	text, ok = other(base)
 	switch lang {
 	case langFortran77, langFortran90, langFortran95, langFortran03, langFortran08, langFortran18:
 		if !ok {
