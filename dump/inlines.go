@@ -9,22 +9,21 @@ import (
 
 // inliner makes the inlined calls of units. Its scratch memory is used again.
 type inliner struct {
-	d     *dumper
-	u     *unit
-	files *unitFiles
-	// around holds, by depth, what the calls that are open cover.
-	around [][]dwarfx.Range
+	d      *dumper
+	u      *unit
+	files  *unitFiles
+	around []dwarfx.Span  // by depth, which of ranges the calls that are open cover
 	own    []dwarfx.Range // of the call at hand, as the DIE lists them
 	left   []uint32       // of each function in u, the ranges that are still to come
 	calls  []inline       // of the function at hand; their Ranges are of ranges
-	made   []dwarfx.Span  // of each of calls, the ranges of the unit that it was made from
-	ranges []dwarfx.Range
-	kept   room[inline] // calls of functions with several ranges
+	made   []uint32       // of each of calls, the first of the unit's ranges that it was made from
+	fit    bool           // each call has as many ranges as what it was made from, or fewer
+	ranges []dwarfx.Range // the function's own, then those of calls
+	kept   room[inline]   // calls of functions with several ranges
 	// taken holds, by depth, what the calls side by side with the open one
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
-	marks []uint64 // see overlap
-	last  []uint64
+	marks []uint64 // see mark
 }
 
 // attach gives the functions of u their inlined calls. What the scan found is
@@ -47,8 +46,7 @@ func (a *inliner) attach(u *unit) {
 
 // function gives out the calls that lie in f, one range of a function.
 func (a *inliner) function(f *fn, out *Func) {
-	a.add(f, out, false)
-	if a.overlap(f) {
+	if a.add(f, out, false) {
 		a.taken = a.taken[:0]
 		a.u.overlap++
 		a.add(f, out, true)
@@ -66,12 +64,11 @@ func (a *inliner) keep(f *fn, out *Func) {
 		a.d.names.want(a.calls[i].Origin)
 	}
 	last := a.left[f.index] == 0
-	if out.ranges = a.u.ranges; last && a.fit() {
+	if out.ranges = a.u.ranges; last && a.fit {
 		for i := range a.calls {
-			r := &a.calls[i].Ranges
-			own, from := a.ranges[r.From:r.To], a.made[i].From
-			out.ranges.put(from, own)
-			*r = dwarfx.Span{From: from, To: from + uint32(len(own))}
+			r, from := &a.calls[i].Ranges, a.made[i]
+			out.ranges.put(from, a.ranges[r.From:r.To])
+			*r = dwarfx.Span{From: from, To: from + r.To - r.From}
 		}
 	} else {
 		out.ranges = newRangeList(a.ranges)
@@ -86,49 +83,57 @@ func (a *inliner) keep(f *fn, out *Func) {
 	out.inlines = calls[:n:n]
 }
 
-// fit tells whether each call has as many ranges as what it was made from, or fewer.
-func (a *inliner) fit() bool {
-	for i := range a.calls {
-		r, made := a.calls[i].Ranges, a.made[i]
-		if r.To-r.From > made.To-made.From {
-			return false
-		}
-	}
-	return true
-}
-
-// add is function, which it leaves to find out whether calls must be kept from
-// overlapping. A call counts only where the call around it does: so does every
-// reader of DWARF.
-func (a *inliner) add(f *fn, out *Func, overlap bool) {
-	a.calls, a.made, a.ranges = a.calls[:0], a.made[:0], a.ranges[:0]
-	whole := [1]dwarfx.Range{{Lo: f.lo, Hi: f.hi}}
+// add is function, which it leaves to keep calls apart that share code at the same depth:
+// it tells whether there are any, and then has not read them all. A call counts only where
+// the call around it does: so does every reader of DWARF.
+func (a *inliner) add(f *fn, out *Func, apart bool) (shared bool) {
+	a.calls, a.made, a.fit, a.marks = a.calls[:0], a.made[:0], true, a.marks[:0]
+	a.ranges = append(a.ranges[:0], dwarfx.Range{Lo: f.lo, Hi: f.hi})
+	marked := !apart && f.hi-f.lo <= maxMarked
 	calls := a.u.Funcs[f.index].Inlines
 	for i := calls.From; i < calls.To; i++ {
 		in := &a.u.calls[i]
-		outer := whole[:]
-		if in.Depth > 0 {
-			outer = a.around[in.Depth-1]
+		from := uint32(len(a.ranges))
+		a.clip(in)
+		if apart {
+			a.ranges = append(a.ranges[:from], a.free(in.Depth, a.ranges[from:])...)
 		}
+		own := dwarfx.Span{From: from, To: uint32(len(a.ranges))}
 		for uint32(len(a.around)) <= in.Depth {
-			a.around = append(a.around, nil)
+			a.around = append(a.around, dwarfx.Span{})
 		}
-		a.own = a.u.ranges.append(a.own[:0], in.Ranges)
-		own := intersect(a.around[in.Depth][:0], outer, a.own)
-		if overlap {
-			own = a.free(in.Depth, own)
-		}
-		if a.around[in.Depth] = own; len(own) == 0 {
+		if a.around[in.Depth] = own; own.From == own.To {
 			continue
 		}
-		from := len(a.ranges)
-		a.ranges = append(a.ranges, own...)
-		a.made = append(a.made, in.Ranges)
-		file, line := a.place(in, out)
-		a.calls = append(a.calls, inline{
-			Depth: in.Depth, CallLine: line, CallFile: file, Origin: a.u.origins[in.Origin],
-			Ranges: dwarfx.Span{From: uint32(from), To: uint32(len(a.ranges))},
-		})
+		if marked && a.mark(f, in.Depth, own) {
+			return true
+		}
+		a.made = append(a.made, in.Ranges.From)
+		a.calls = append(a.calls, inline{})
+		call := &a.calls[len(a.calls)-1] // which is filled in where it lies, see dwarfx
+		call.Depth, call.Origin, call.Ranges = in.Depth, a.u.origins[in.Origin], own
+		call.CallFile, call.CallLine = a.place(in, out)
+		a.fit = a.fit && own.To-own.From <= in.Ranges.To-in.Ranges.From
+	}
+	return !marked && !apart && a.overlap()
+}
+
+// clip appends to ranges those of a call where they lie in what is around it.
+func (a *inliner) clip(in *inline) {
+	around := dwarfx.Span{To: 1} // the function
+	if in.Depth > 0 {
+		around = a.around[in.Depth-1]
+	}
+	switch outer := a.ranges[around.From:around.To]; {
+	case len(outer) == 0:
+	case len(outer) == 1 && in.Ranges.To-in.Ranges.From == 1: // as most have
+		r := a.u.ranges.at(in.Ranges.From)
+		if lo, hi := max(r.Lo, outer[0].Lo), min(r.Hi, outer[0].Hi); lo < hi {
+			a.ranges = append(a.ranges, dwarfx.Range{Lo: lo, Hi: hi})
+		}
+	default:
+		a.own = a.u.ranges.append(a.own[:0], in.Ranges)
+		a.ranges = intersect(a.ranges, outer, a.own)
 	}
 }
 
@@ -144,27 +149,30 @@ func (a *inliner) place(in *inline, out *Func) (file, line uint32) {
 	return a.d.files.id([]byte(unknownFile)), 0
 }
 
-// intersect appends to dst what is both in outer, which ascends, and in inner,
-// which need not and is left alone. Neighbours become one range.
+// intersect appends to dst what is both in outer, which ascends, and in inner, which need
+// not. Neighbours become one range.
 func intersect(dst, outer, inner []dwarfx.Range) []dwarfx.Range {
+	from, apart := len(dst), true
 	for _, r := range inner {
 		for _, o := range outer {
 			if lo, hi := max(r.Lo, o.Lo), min(r.Hi, o.Hi); lo < hi {
+				apart = apart && (len(dst) == from || dst[len(dst)-1].Hi < lo)
 				dst = append(dst, dwarfx.Range{Lo: lo, Hi: hi})
 			}
 		}
 	}
-	if len(dst) <= 1 {
+	if apart { // and in order, as compilers write them
 		return dst
 	}
-	slices.SortFunc(dst, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	out := dst[:0]
-	for _, r := range dst {
-		if last := len(out) - 1; last >= 0 && r.Lo <= out[last].Hi {
-			out[last].Hi = max(out[last].Hi, r.Hi)
+	added := dst[from:]
+	slices.SortFunc(added, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	out := added[:1]
+	for _, r := range added[1:] {
+		if last := &out[len(out)-1]; r.Lo <= last.Hi {
+			last.Hi = max(last.Hi, r.Hi)
 		} else {
 			out = append(out, r)
 		}
 	}
-	return out
+	return dst[:from+len(out)]
 }

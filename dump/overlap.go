@@ -2,7 +2,6 @@ package dump
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"symkit/dump/dwarfx"
@@ -23,17 +22,14 @@ type levelRange struct {
 	end   uint64
 }
 
-// overlap tells whether calls of f of one depth share code.
-func (a *inliner) overlap(f *fn) bool {
-	if a.ascending() {
-		return false
-	}
-	if f.hi-f.lo <= maxMarked {
-		return a.marked(f)
-	}
+// overlap tells whether calls of one depth share code.
+func (a *inliner) overlap() bool {
 	var all []levelRange
-	for in, r := range a.allRanges() {
-		all = append(all, levelRange{in.Depth, r.Lo, r.Hi})
+	for i := range a.calls {
+		in := &a.calls[i]
+		for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
+			all = append(all, levelRange{in.Depth, r.Lo, r.Hi})
+		}
 	}
 	slices.SortFunc(all, func(x, y levelRange) int {
 		return cmp.Or(cmp.Compare(x.depth, y.depth), cmp.Compare(x.addr, y.addr))
@@ -46,51 +42,21 @@ func (a *inliner) overlap(f *fn) bool {
 	return false
 }
 
-// allRanges yields the ranges of the function's calls.
-func (a *inliner) allRanges() iter.Seq2[*inline, dwarfx.Range] {
-	return func(yield func(*inline, dwarfx.Range) bool) {
-		for i := range a.calls {
-			in := &a.calls[i]
-			for _, r := range a.ranges[in.Ranges.From:in.Ranges.To] {
-				if !yield(in, r) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// ascending tells whether the ranges of each depth come one behind the other: so
-// they do in most functions.
-func (a *inliner) ascending() bool {
-	a.last = a.last[:0]
-	for in, r := range a.allRanges() {
-		for uint32(len(a.last)) <= in.Depth {
-			a.last = append(a.last, 0)
-		}
-		if r.Lo < a.last[in.Depth] {
-			return false
-		}
-		a.last[in.Depth] = r.Hi
-	}
-	return true
-}
-
 // maxMarked is the size of a function up to which its bytes have marks of their
 // own: then nothing needs sorting.
 const maxMarked = 1 << 16
 
-// marked is overlap: it marks the bytes of f that the calls of each depth have,
-// and tells whether one of them was marked before.
-func (a *inliner) marked(f *fn) bool {
+// mark is overlap, for the ranges of each call in turn: it marks the bytes of f that the
+// calls of each depth have, and tells whether one of them was marked before.
+func (a *inliner) mark(f *fn, depth uint32, own dwarfx.Span) bool {
 	words := int(f.hi-f.lo+63) / 64 // of the marks of one depth
-	a.marks = a.marks[:0]
-	for in, r := range a.allRanges() {
-		from := int(in.Depth) * words
-		if need := from + words - len(a.marks); need > 0 {
-			a.marks = append(a.marks, make([]uint64, need)...)
-		}
-		if mark(a.marks[from:from+words], uint(r.Lo-f.lo), uint(r.Hi-r.Lo)) {
+	from := int(depth) * words
+	if need := from + words - len(a.marks); need > 0 {
+		a.marks = append(a.marks, make([]uint64, need)...)
+	}
+	marks := a.marks[from : from+words]
+	for _, r := range a.ranges[own.From:own.To] {
+		if mark(marks, uint(r.Lo-f.lo), uint(r.Hi-r.Lo)) {
 			return true
 		}
 	}

@@ -38,6 +38,15 @@ func newRangeList(ranges []dwarfx.Range) *rangeList {
 	return l
 }
 
+// at returns range i.
+func (l *rangeList) at(i uint32) dwarfx.Range {
+	if l.wide != nil {
+		return l.wide[i]
+	}
+	r := l.narrow[i]
+	return dwarfx.Range{Lo: l.base + uint64(r[0]), Hi: l.base + uint64(r[1])}
+}
+
 // append appends the ranges of a span to dst.
 func (l *rangeList) append(dst []dwarfx.Range, s dwarfx.Span) []dwarfx.Range {
 	if l.wide != nil {

@@ -139,8 +139,9 @@ func (x *unitScanner) unit(u *unit) {
 	u.calls = make([]inline, len(x.scan.Inlines))
 	elfx.Populate(u.calls)
 	for i := range x.scan.Inlines {
-		in := &x.scan.Inlines[i]
-		u.calls[i] = inline{in.Depth, in.CallLine, in.CallFile, x.origin(in.Origin), in.Ranges}
+		in, call := &x.scan.Inlines[i], &u.calls[i]
+		call.Depth, call.CallLine, call.CallFile, call.Ranges = in.Depth, in.CallLine, in.CallFile, in.Ranges
+		call.Origin = x.origin(in.Origin)
 	}
 	u.refs = slices.Clone(x.refs)
 }

@@ -134,7 +134,12 @@ func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
 	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
 		x.nested = true
 	}
-	x.s.Inlines = append(grown(x.s.Inlines), Inline{
-		Origin: origin, Depth: x.depth, CallFile: file, CallLine: line, Ranges: ranges, fn: uint32(x.fn),
-	})
+	list := grown(x.s.Inlines)
+	list = list[:len(list)+1]
+	// It is filled in where it lies: a processor waits to copy, in large pieces, what was
+	// just written in small ones.
+	in := &list[len(list)-1]
+	in.Origin, in.Depth, in.CallFile, in.CallLine, in.fn = origin, x.depth, file, line, uint32(x.fn)
+	in.Ranges.From, in.Ranges.To = ranges.From, ranges.To
+	x.s.Inlines = list
 }

@@ -66,10 +66,10 @@ func (x *cxxTree) remember(a ref, start int) ref {
 		return a
 	}
 	x.partAt[start] = uint16(len(x.parts))
-	x.parts = append(x.parts, cxxPart{
-		start: uint32(start), end: uint32(x.pos), node: a, said: x.said, steps: uint32(x.steps),
-		nodes: uint32(len(x.nodes)), elems: uint32(len(x.elems)), subs: uint32(len(x.subs)), out: uint32(len(x.out)),
-	})
+	x.parts = append(x.parts, cxxPart{})
+	p := &x.parts[len(x.parts)-1] // see node
+	p.start, p.end, p.node, p.said, p.steps = uint32(start), uint32(x.pos), a, x.said, uint32(x.steps)
+	p.nodes, p.elems, p.subs, p.out = uint32(len(x.nodes)), uint32(len(x.elems)), uint32(len(x.subs)), uint32(len(x.out))
 	return a
 }
 

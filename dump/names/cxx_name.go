@@ -250,7 +250,7 @@ func (x *cxxTree) sourceName() ref {
 	at := len(x.out)
 	x.out = append(x.out, x.in[from:x.pos]...)
 	x.said = true
-	return x.whole(x.add(cxxNode{kind: kindName, text: [2]uint32{uint32(from), uint32(x.pos)}}), at)
+	return x.whole(x.node(kindName, 0, 0, 0, uint32(from), uint32(x.pos)), at)
 }
 
 // isAnonymous tells what GCC calls a namespace without a name.
@@ -284,7 +284,7 @@ func (x *cxxTree) operatorName() ref {
 	from := len(x.out)
 	x.say(cxxOperators[i-1])
 	x.said = true
-	return x.whole(x.add(cxxNode{kind: kindOperator, text: [2]uint32{uint32(i) - 1}}), from)
+	return x.whole(x.node(kindOperator, 0, 0, 0, uint32(i)-1, 0), from)
 }
 
 // localName reads <local-name>.
@@ -368,7 +368,7 @@ func (x *cxxTree) unnamed() ref {
 	from, number := len(x.out), x.index()
 	x.sayNumber("{unnamed type#", number+1, "}")
 	x.said = true
-	a := x.whole(x.add(cxxNode{kind: kindUnnamed, b: ref(number)}), from)
+	a := x.whole(x.node(kindUnnamed, 0, 0, ref(number), 0, 0), from)
 	x.candidate(a, 0)
 	return a
 }

@@ -234,6 +234,18 @@ func (x *cxxTree) add(n cxxNode) ref {
 	return ref(len(x.nodes) - 1)
 }
 
+// node is add of a node with text[0] = from, text[1] = to. It is filled in where it lies:
+// a processor waits to copy, in large pieces, what was just written in small ones.
+func (x *cxxTree) node(kind cxxKind, flags uint8, a, b ref, from, to uint32) ref {
+	if len(x.nodes) >= cxxMaxNodes {
+		return x.fail()
+	}
+	x.nodes = append(x.nodes, cxxNode{})
+	n := &x.nodes[len(x.nodes)-1]
+	n.kind, n.flags, n.a, n.b, n.text[0], n.text[1] = kind, flags, a, b, from, to
+	return ref(len(x.nodes) - 1)
+}
+
 // inherited are the flags that a hands on.
 func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
 
@@ -247,19 +259,19 @@ func (x *cxxTree) use(a ref) ref {
 
 // one adds a node over a, two one over a and b.
 func (x *cxxTree) one(kind cxxKind, a ref) ref {
-	return x.add(cxxNode{kind: kind, flags: x.inherited(a), a: x.use(a)})
+	return x.node(kind, x.inherited(a), x.use(a), 0, 0, 0)
 }
 
 func (x *cxxTree) two(kind cxxKind, a, b ref) ref {
-	return x.add(cxxNode{kind: kind, flags: x.inherited(a) | x.inherited(b), a: x.use(a), b: x.use(b)})
+	return x.node(kind, x.inherited(a)|x.inherited(b), x.use(a), x.use(b), 0, 0)
 }
 
 func (x *cxxTree) word(i uint32) ref {
-	return x.add(cxxNode{kind: kindWord, text: [2]uint32{i}})
+	return x.node(kindWord, 0, 0, 0, i, 0)
 }
 
 func (x *cxxTree) builtin(i uint32) ref {
-	return x.add(cxxNode{kind: kindBuiltin, text: [2]uint32{i}})
+	return x.node(kindBuiltin, 0, 0, 0, i, 0)
 }
 
 // many adds a node over a, or 0, and over the elements of x.open from mark on,
@@ -271,7 +283,7 @@ func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
 		x.elems = append(x.elems, x.use(e))
 	}
 	x.open = x.open[:mark]
-	return x.add(cxxNode{kind: kind, flags: flags, a: x.use(a), text: [2]uint32{uint32(from), uint32(len(x.elems))}})
+	return x.node(kind, flags, x.use(a), 0, uint32(from), uint32(len(x.elems)))
 }
 
 // list is the elements of a node.
@@ -279,7 +291,9 @@ func (x *cxxTree) list(n *cxxNode) []ref { return x.elems[n.text[0]:n.text[1]] }
 
 // candidate makes a, which was read from start on, a candidate for substitution.
 func (x *cxxTree) candidate(a ref, start int) {
-	x.subs = append(x.subs, cxxSub{node: a, template: x.template, start: uint32(start), end: uint32(x.pos)})
+	x.subs = append(x.subs, cxxSub{})
+	s := &x.subs[len(x.subs)-1] // see node
+	s.node, s.template, s.start, s.end = a, x.template, uint32(start), uint32(x.pos)
 }
 
 // candidatePrefix is candidate for a prefix.
