@@ -55,8 +55,9 @@ func (x *Namer) enter(d *Data, u *Unit) error {
 
 // NameOf is Data.NameOf.
 func (x *Namer) NameOf(d *Data, ref Ref) (Naming, error) {
-	f, err := x.Find(d, ref)
-	return f.Naming(), err
+	var f Found
+	x.find(&f, d, ref)
+	return f.Naming(), f.err
 }
 
 // Found is a Naming whose strings are not read yet, but there.
@@ -103,9 +104,14 @@ func (f *Found) LinkageAt(d *Data) (off uint32) {
 // Find is NameOf without reading strings, which takes most of the time: many
 // DIEs have the same ones.
 func (x *Namer) Find(d *Data, ref Ref) (n Found, err error) {
-	n.next, n.err = x.link(&n, d, ref)
-	x.follow(&n)
+	x.find(&n, d, ref)
 	return n, n.err
+}
+
+// find is Find.
+func (x *Namer) find(n *Found, d *Data, ref Ref) {
+	n.next, n.err = x.link(n, d, ref)
+	x.follow(n)
 }
 
 // FindAll is Find for DIEs, mostly of u, that are no more than found. The processor waits
@@ -168,7 +174,7 @@ func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
 	if ref = u.ref(vals[slotOrigin]); ref == 0 {
 		ref = u.ref(vals[slotSpecification])
 	}
-	if ref == 0 && vals[slotSignature].form != 0 {
+	if ref == 0 && len(vals) > int(slotSignature) && vals[slotSignature].form != 0 {
 		// GCC leaves the scopes around such a class out: they are in its
 		// type unit.
 		d, ref = d.typeUnit(vals[slotSignature].v)
@@ -177,8 +183,8 @@ func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
 }
 
 // read reads the DIE at ref. Its values are good until the next one; of a
-// function those that the scan has no use for are missing.
-func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
+// function they are the first ones, those that the scan has a use for.
+func (x *Namer) read(d *Data, ref Ref) ([]value, error) {
 	s := &x.scan
 	if err := x.seek(d, ref); err != nil {
 		return nil, err
@@ -188,11 +194,9 @@ func (x *Namer) read(d *Data, ref Ref) (*[numSlots]value, error) {
 		s.c = at
 		clear(s.vals[:])
 		s.attrs(a, false)
-		copy(x.die.vals[:scanSlots], s.vals[:])
-		clear(x.die.vals[scanSlots:])
-		return &x.die.vals, s.c.Err()
+		return s.vals[:], s.c.Err()
 	}
-	return &x.die.vals, d.readDIE(s.u, s.t, &s.c, &x.die)
+	return x.die.vals[:], d.readDIE(s.u, s.t, &s.c, &x.die)
 }
 
 // seek goes to the DIE at ref.
@@ -231,7 +235,7 @@ func (x *Namer) TagAt(d *Data, ref Ref) dwarf.Tag {
 }
 
 // take completes n by what a DIE tells.
-func (n *Found) take(d *Data, u *Unit, vals *[numSlots]value) error {
+func (n *Found) take(d *Data, u *Unit, vals []value) error {
 	if err := n.lack(&n.linkage, u, d.str(u, vals[slotLinkage])); err != nil {
 		return err
 	}

@@ -67,7 +67,8 @@ func (x *cxxTree) sayMethod(a ref) {
 // to the type. Nothing in it means a template's parameters any more.
 func (x *cxxTree) typed(name, function ref) ref {
 	name, function = x.methodType(name, function)
-	if n := x.nodes[name]; n.kind == kindLocal {
+	if x.nodes[name].kind == kindLocal {
+		n := x.nodes[name]
 		inner := n.b
 		arg := x.nodes[inner].kind == kindDefaultArg
 		if arg {
@@ -81,15 +82,15 @@ func (x *cxxTree) typed(name, function ref) ref {
 		n.b = inner
 		name = x.add(n)
 	}
-	return x.add(cxxNode{kind: kindTyped, a: name, b: function})
+	return x.node(kindTyped, 0, name, function, 0, 0)
 }
 
 // methodType moves the qualifiers of name to the function's type.
 func (x *cxxTree) methodType(name, function ref) (bare, typ ref) {
-	n := x.nodes[name]
-	if n.kind != kindMethod {
+	if x.nodes[name].kind != kindMethod {
 		return name, function
 	}
+	n := x.nodes[name]
 	if x.nodes[n.a].kind >= kindTyped {
 		x.fail() // a type for a function
 	}
@@ -190,7 +191,7 @@ func (x *cxxTree) special() ref {
 
 // prefixed adds a special name.
 func (x *cxxTree) prefixed(word uint32, a ref) ref {
-	return x.add(cxxNode{kind: kindSpecial, flags: x.inherited(a), a: x.use(a), text: [2]uint32{word}})
+	return x.node(kindSpecial, x.inherited(a), x.use(a), 0, word, 0)
 }
 
 // callOffset passes over a <call-offset> whose letter was c.

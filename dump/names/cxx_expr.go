@@ -56,7 +56,7 @@ func (x *cxxTree) otherExpression() ref {
 		return x.many(kindCall, a, mark)
 	case [2]byte{'f', 'p'}:
 		x.pos += 2
-		a := x.add(cxxNode{kind: kindArgument})
+		a := x.node(kindArgument, 0, 0, 0, 0, 0)
 		if !x.accept('T') {
 			x.qualifiers()
 			x.nodes[a].b = ref(x.index() + 1)

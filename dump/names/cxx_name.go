@@ -91,7 +91,7 @@ func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
 	if k := x.nodes[x.use(a)].kind; k == kindQuals || k == kindMethod {
 		return x.fail() // qualified as a type already
 	}
-	return x.add(cxxNode{kind: kindMethod, flags: x.inherited(a), a: x.use(a), b: reference, quals: q})
+	return x.withQuals(kindMethod, x.inherited(a), x.use(a), reference, q)
 }
 
 // refQualifier reads <ref-qualifier>: 1 is &, 2 is &&.

@@ -92,13 +92,12 @@ func (x *cxxTree) literal() ref {
 	for x.pos < len(x.in) && x.in[x.pos] != 'E' {
 		x.pos++
 	}
-	n := x.nodes[a]
+	n := &x.nodes[a]
 	if x.pos == from && (n.kind != kindBuiltin || n.text[0] != builtinNullptr) {
 		return x.fail() // a lambda, a string
 	}
-	text := [2]uint32{uint32(from), uint32(x.pos)}
+	lit := x.node(kindLiteral, x.inherited(a), x.use(a), negative, uint32(from), uint32(x.pos))
 	x.expect('E')
-	lit := x.add(cxxNode{kind: kindLiteral, flags: x.inherited(a), a: x.use(a), b: negative, text: text})
 	x.sayLiteral(lit, at)
 	return x.whole(lit, at)
 }
@@ -131,18 +130,18 @@ func (x *cxxTree) templateParam() ref {
 		from := len(x.out)
 		x.sayNumber("auto:", n+1, "")
 		x.said = true
-		return x.whole(x.add(cxxNode{kind: kindAuto, flags: flagAuto, b: ref(n)}), from)
+		return x.whole(x.node(kindAuto, flagAuto, 0, ref(n), 0, 0), from)
 	}
 	args := x.list(&x.nodes[x.template])
 	if n >= len(args) {
 		return x.fail()
 	}
-	a := cxxNode{kind: kindParam, flags: flagParam, a: args[n]}
-	if x.nodes[a.a].kind == kindPack {
-		a.flags |= flagPack
+	a, flags := args[n], uint8(flagParam)
+	if x.nodes[a].kind == kindPack {
+		flags |= flagPack
 	}
-	x.sayNode(a.a)
-	return x.add(a)
+	x.sayNode(a)
+	return x.node(kindParam, flags, a, 0, 0, 0)
 }
 
 // substitution reads <substitution>. For a prefix the name of a constructor or

@@ -246,6 +246,15 @@ func (x *cxxTree) node(kind cxxKind, flags uint8, a, b ref, from, to uint32) ref
 	return ref(len(x.nodes) - 1)
 }
 
+// withQuals is node of one with qualifiers.
+func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) ref {
+	n := x.node(kind, flags, a, b, 0, 0)
+	if n != 0 {
+		x.nodes[n].quals = q
+	}
+	return n
+}
+
 // inherited are the flags that a hands on.
 func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
 

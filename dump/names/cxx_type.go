@@ -271,15 +271,15 @@ func (x *cxxTree) array() ref {
 
 // arrayOf adds the node of an array; qualifiers of its elements are the array's.
 func (x *cxxTree) arrayOf(a ref, dim [2]uint32) ref {
-	flags, e := x.inherited(a), x.nodes[x.use(a)]
+	flags, e := x.inherited(a), &x.nodes[x.use(a)]
 	if e.kind == kindMethod {
 		return x.fail() // of functions
 	}
 	if e.kind != kindQuals {
-		return x.add(cxxNode{kind: kindArray, flags: flags, a: x.use(a), text: dim})
+		return x.node(kindArray, flags, x.use(a), 0, dim[0], dim[1])
 	}
-	bare := x.add(cxxNode{kind: kindArray, flags: flags, a: e.a, text: dim})
-	return x.add(cxxNode{kind: kindQuals, flags: flags, a: bare, quals: e.quals})
+	quals := e.quals
+	return x.withQuals(kindQuals, flags, x.node(kindArray, flags, e.a, 0, dim[0], dim[1]), 0, quals)
 }
 
 // vector reads the rest of <vector-type>.
@@ -298,7 +298,7 @@ func (x *cxxTree) vector() ref {
 // reference adds a reference to a, which was said from there on. Of references to references that come from
 // template parameters one is left; others nobody writes.
 func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
-	flags, to := x.inherited(a), x.nodes[x.use(a)]
+	flags, to := x.inherited(a), &x.nodes[x.use(a)]
 	if to.kind != kindLRef && to.kind != kindRRef {
 		x.sayBehind(a, "&&"[:1+kind-kindLRef])
 		return x.whole(x.one(kind, a), from)
@@ -308,27 +308,27 @@ func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 		return x.fail()
 	}
 	if kind == kindLRef && to.kind == kindRRef {
-		return x.add(cxxNode{kind: kindLRef, flags: flags, a: to.a})
+		return x.node(kindLRef, flags, to.a, 0, 0, 0)
 	}
-	return x.add(cxxNode{kind: kindParam, flags: flags, a: x.use(a)})
+	return x.node(kindParam, flags, x.use(a), 0, 0, 0)
 }
 
 // qualified adds qualifiers to a type. Those of a type that has some already
 // are joined; the library leaks what is joined into other places where a
 // template parameter is involved, so that is left to it.
 func (x *cxxTree) qualified(a ref, q qualifiers) ref {
-	flags, n := x.inherited(a), x.nodes[x.use(a)]
+	flags, n := x.inherited(a), &x.nodes[x.use(a)]
 	switch n.kind {
 	case kindMethod:
 		return x.fail()
 	case kindFunc:
-		return x.add(cxxNode{kind: kindMethod, flags: flags, a: x.use(a), quals: q})
+		return x.withQuals(kindMethod, flags, x.use(a), 0, q)
 	case kindQuals:
 		all := q.with(n.quals)
 		if flags&flagParam != 0 && all != q {
 			return x.fail()
 		}
-		return x.add(cxxNode{kind: kindQuals, flags: flags, a: n.a, quals: all})
+		return x.withQuals(kindQuals, flags, n.a, 0, all)
 	}
-	return x.add(cxxNode{kind: kindQuals, flags: flags, a: x.use(a), quals: q})
+	return x.withQuals(kindQuals, flags, x.use(a), 0, q)
 }
