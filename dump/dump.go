@@ -65,6 +65,7 @@ type dumper struct {
 	frames    *frameTable // nil: unwind rules are not wanted
 	bare      []fn        // see bareFuncs
 	names     *nameTable
+	early     *earlyTexts
 	nameBytes nameBytes
 	files     fileTable
 	line      struct { // .debug_line
@@ -96,7 +97,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	d.code = codeMap(img.Main)
 	stages := []func() error{
-		d.readUnits, d.readCompanions, d.mergeFuncs, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.unwind, d.finish,
+		d.readUnits, d.readCompanions, func() error { return d.meanwhile(d.mergeFuncs) }, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.unwind, d.finish,
 	}
 	for _, stage := range stages {
 		if err := d.guard(stage); err != nil {

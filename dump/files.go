@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -12,58 +13,68 @@ import (
 // fileTable numbers the names of source files. Numbers are given as names come
 // and put in name order at the end.
 type fileTable struct {
-	mu     sync.RWMutex
+	mu     sync.Mutex // held so shortly that who waits for it need not sleep
 	paths  PathMap
 	mapped map[string]uint32 // by the name that debug information has
-	ids    map[string]uint32 // by the name that is written
+	others map[string]uint32 // by the name that is written, where debug information had another first
 	names  []string
 	errs   map[string]error // of names that could not be mapped
 	left   uint64           // bytes that names may still take
 	full   bool             // a name did not fit
 }
 
+// bytesPerFile: mostly a file has at least so many bytes for each name of a source file. While
+// the table grows others wait for it.
+const bytesPerFile = 1 << 15
+
 // newFileTable is for names of a file of a size in bytes.
 func newFileTable(paths PathMap, size uint64) fileTable {
 	return fileTable{
 		paths: paths, left: limits.Files.Max(size),
-		ids: map[string]uint32{}, mapped: map[string]uint32{}, errs: map[string]error{},
+		others: map[string]uint32{}, mapped: make(map[string]uint32, size/bytesPerFile), errs: map[string]error{},
 	}
 }
 
 // id returns the number of a name. It is safe for concurrent use. When the names
 // are too many or too long, they are full and the number means nothing.
 func (t *fileTable) id(name []byte) uint32 {
-	t.mu.RLock()
+	t.mu.Lock()
 	id, known := t.mapped[string(name)]
-	t.mu.RUnlock()
+	t.mu.Unlock()
 	if known { // as nearly all are
 		return id
 	}
+	given := string(name)
+	written, err := t.paths.apply(given)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.add(name)
+	if err != nil {
+		t.errs[written] = err
+	}
+	return t.add(given, emit.Name(written))
 }
 
-// add returns the number of a name, which it may not have yet. mu is held.
-func (t *fileTable) add(name []byte) uint32 {
-	if id, ok := t.mapped[string(name)]; ok {
+// add returns the number of a name, which it may not have yet, by what debug information
+// has and what is written. mu is held.
+func (t *fileTable) add(given, written string) uint32 {
+	if id, ok := t.mapped[given]; ok {
 		return id
 	}
-	if t.full = t.full || uint64(len(name)) > t.left; t.full {
+	if t.full = t.full || uint64(len(given)) > t.left; t.full {
 		return 0
 	}
-	t.left -= uint64(len(name))
-	given := string(name)
-	s, err := t.paths.apply(given)
-	if err != nil {
-		t.errs[s] = err
+	t.left -= uint64(len(given))
+	id, known := t.others[written]
+	if !known && written != given {
+		id, known = t.mapped[written]
+		known = known && t.names[id] == written
 	}
-	s = emit.Name(s)
-	id, known := t.ids[s]
 	if !known {
 		id = uint32(len(t.names))
-		t.ids[s] = id
-		t.names = append(t.names, s)
+		t.names = append(t.names, written)
+		if written != given {
+			t.others[written] = id
+		}
 	}
 	t.mapped[given] = id
 	return id
@@ -72,11 +83,14 @@ func (t *fileTable) add(name []byte) uint32 {
 // sorted returns the names in order, and for each number given by id its place
 // there.
 func (t *fileTable) sorted() (names []string, place []uint32) {
-	names = slices.Clone(t.names)
-	slices.Sort(names)
-	place = make([]uint32, len(names))
-	for i, name := range names {
-		place[t.ids[name]] = uint32(i)
+	order := make([]uint32, len(t.names))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(t.names[a], t.names[b]) })
+	names, place = make([]string, len(order)), make([]uint32, len(order))
+	for i, id := range order {
+		names[i], place[id] = t.names[id], uint32(i)
 	}
 	return names, place
 }

@@ -17,10 +17,18 @@ import (
 func (d *dumper) nameUnits() error {
 	d.dw.Ranges, d.dw.RngLists = nil, nil
 	d.release(".debug_rnglists", ".debug_ranges")
-	if err := d.internNames(); err != nil {
+	var groups []*nameGroup
+	err := d.meanwhile(func() (err error) {
+		if err = d.internNames(); err == nil {
+			groups, err = d.groupNames()
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	err := d.resolveNames()
+	d.early.end(d.info)
+	err = d.resolveNames(groups)
 	d.dw.Forget()
 	d.info.release()
 	d.release(".debug_info", ".debug_abbrev")
@@ -284,12 +292,18 @@ func (d *dumper) tooMuch(text int) bool {
 // wantsScope is naming.wantsScope; it keeps the text that is known then while those
 // are not many.
 func (d *dumper) wantsScope(n *naming, demangler *names.Demangler) bool {
-	const part = 8 // of the texts of all names
 	wants := n.wantsScope(demangler)
-	if n.text != "" && d.nameBytes.known.Add(uint64(len(n.text))) > limits.Names.Max(d.img.Size())/part {
+	if n.text != "" && d.tooMuchKnown(n.text) {
 		n.text = ""
 	}
 	return wants
+}
+
+// tooMuchKnown counts the bytes of a text that is known before it is wanted, and tells
+// whether all are too many.
+func (d *dumper) tooMuchKnown(text string) bool {
+	const part = 8 // of the texts of all names
+	return d.nameBytes.known.Add(uint64(len(text))) > limits.Names.Max(d.img.Size())/part
 }
 
 // namesExceeded is the error then.
@@ -297,29 +311,25 @@ func (d *dumper) namesExceeded() error {
 	return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
 }
 
-// resolveNames makes the text of all names, lists the functions that have none, and
+// resolveNames makes the text of all names that have none, lists the functions that have none, and
 // reads .debug_line, if that has not come earlier: when a quarter is done there is room
 // for it, and it still takes less time than the rest.
-func (d *dumper) resolveNames() error {
+func (d *dumper) resolveNames(groups []*nameGroup) error {
 	const most = 256 // names at once
 	type chunk struct {
 		group *nameGroup
 		names []declared
 	}
 	var chunks []chunk
-	groups, err := d.groupNames()
-	if err != nil {
-		return err
-	}
 	for _, g := range groups {
 		for names := range slices.Chunk(g.names, most) {
 			chunks = append(chunks, chunk{g, names})
 		}
 	}
-	spare := d.info.rooms()
+	more := d.info.rooms()
 	quarter := 1 + len(chunks)/4
-	err = d.each(len(chunks)+2, func() func(int) error {
-		room := textRoom{spare: spare}
+	err := d.each(len(chunks)+2, func() func(int) error {
+		room := textRoom{more: more}
 		demangler := names.Demangler{Keep: room.keep}
 		return func(i int) error {
 			switch {
@@ -366,7 +376,7 @@ func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demang
 			e.text, e.plain, ascii = e.scope+e.text, false, false
 		}
 		// Now that it is in the cache.
-		e.sound = !e.plain && (ascii && emit.IsPlainOriginName(e.text) || !ascii && emit.IsOriginName(e.text))
+		e.sound = e.sound || !e.plain && (ascii && emit.IsPlainOriginName(e.text) || !ascii && emit.IsOriginName(e.text))
 		plain = plain || e.plain
 		size += len(e.text)
 		if size < 1<<20 {

@@ -56,7 +56,7 @@ type nameBlocks struct {
 }
 
 // mostBlocks is how many blocks are made at once at most.
-const mostBlocks = 64
+const mostBlocks = 16
 
 // take returns an empty block.
 func (b *nameBlocks) take() []named {
@@ -139,9 +139,21 @@ func (s *nameShard) intern(n *naming, order uint64, hash uint32, more *nameBlock
 	}
 	i := slot.index - 1
 	if e := s.at(i); order < e.order {
-		e.naming, e.order = *n, order
+		s.replace(e, n, order)
 	}
 	return i
+}
+
+// replace makes n what e stands for: the same name from elsewhere. Its text stays where it is
+// made of the same linkage name.
+func (s *nameShard) replace(e *named, n *naming, order uint64) {
+	text, sound := "", false
+	if e.linkage && n.linkage && e.language == n.language {
+		text, sound = e.text, e.sound
+	}
+	if e.naming, e.order, e.sound = *n, order, false; text != "" {
+		e.text, e.sound = text, sound
+	}
 }
 
 // slot returns the slot of a naming's name, or a free one for it.
@@ -185,6 +197,28 @@ func (t *nameTable) add(text string) uint32 {
 
 // at returns the name with a number.
 func (t *nameTable) at(id uint32) *named { return t.shards[id%nameShards].at(id / nameShards) }
+
+// untold returns the linkage name with a number and the language of its unit, if it has
+// no text and is still that of an order. Others may be interned meanwhile.
+func (t *nameTable) untold(id uint32, order uint64) (key []byte, language dwarfx.Language) {
+	s := &t.shards[id%nameShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.at(id / nameShards); e.order == order && e.linkage && e.text == "" {
+		return e.key, e.language
+	}
+	return nil, 0
+}
+
+// tell gives that name its text; sound as in named.
+func (t *nameTable) tell(id uint32, order uint64, text string, sound bool) {
+	s := &t.shards[id%nameShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.at(id / nameShards); e.order == order {
+		e.text, e.sound = text, sound
+	}
+}
 
 // wantNone unmarks all names.
 func (t *nameTable) wantNone() { t.wanted = make([]atomic.Uint32, t.limit()/32) }

@@ -19,6 +19,7 @@ type pieces struct {
 	discard func(from, to uint64)
 	spare   [][]byte // buffers that are free
 	size    int      // bytes of all buffers
+	lent    int      // of those that are given away, see lend
 	list    []*piece // that have their buffers
 }
 
@@ -108,30 +109,53 @@ func (x *pieces) done(p *piece) {
 	x.spare = append(x.spare, p.data)
 }
 
+// lend gives a spare buffer away; nil: there is none, or enough of them were, unless
+// no more are needed.
+func (x *pieces) lend(all bool) []byte {
+	last := len(x.spare) - 1
+	if last < 0 || !all && x.lent+len(x.spare[last]) > mostPieces/4 {
+		return nil
+	}
+	data := x.spare[last]
+	x.spare, x.size, x.lent = x.spare[:last], x.size-len(data), x.lent+len(data)
+	return data
+}
+
+// giveBack takes back what is left of one.
+func (x *pieces) giveBack(data []byte) {
+	if len(data) > 0 {
+		x.spare = append(x.spare, data)
+		x.size, x.lent = x.size+len(data), x.lent-len(data)
+	}
+}
+
 // textRoom keeps the texts of names in buffers that .debug_info does not need any
 // more, which have their pages already. They are the file's from then on.
 type textRoom struct {
-	spare <-chan []byte
-	free  []byte
+	more func() []byte // another buffer, or nil
+	none bool          // there was none: there is no use in asking again
+	free []byte
 }
 
-// rooms returns what a textRoom takes its buffers from.
-func (x *pieces) rooms() <-chan []byte {
+// rooms returns where textRooms take their buffers from, when .debug_info is done with.
+func (x *pieces) rooms() (more func() []byte) {
 	spare := make(chan []byte, len(x.spare))
 	for _, data := range x.spare {
 		spare <- data
 	}
 	close(spare)
 	x.spare = nil
-	return spare
+	return func() []byte { return <-spare }
 }
 
 // keep is names.Demangler.Keep.
 func (r *textRoom) keep(text []byte) (kept string, ok bool) {
-	if len(text) > len(r.free) {
-		if r.free = <-r.spare; len(text) > len(r.free) { // there is none, or it is very long
-			return "", false
-		}
+	if len(text) > len(r.free) && !r.none {
+		r.free = r.more()
+		r.none = r.free == nil
+	}
+	if len(text) > len(r.free) { // there is no memory, or it is very long
+		return "", false
 	}
 	n := copy(r.free, text)
 	kept, r.free = elfx.String(r.free[:n]), r.free[n:]

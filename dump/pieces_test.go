@@ -279,7 +279,7 @@ func TestPiecesRelease(t *testing.T) {
 // TestTextRoom: texts lie in the spare buffers, side by side, as long as there are any.
 func TestTextRoom(t *testing.T) {
 	x := pieces{spare: [][]byte{make([]byte, 8), make([]byte, 6)}}
-	room := textRoom{spare: x.rooms()}
+	room := textRoom{more: x.rooms()}
 	if x.spare != nil {
 		t.Error("the buffers are spare still")
 	}

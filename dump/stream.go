@@ -56,6 +56,7 @@ func (d *dumper) readUnits() error {
 	d.names = newNameTable(int(d.img.Size() / bytesPerName))
 	d.info = &pieces{f: x.f, keep: true}
 	x.pieces = d.info
+	d.early = &earlyTexts{d: d, room: x.lend}
 	var earlyErrs [2]error
 	x.early = []func(){
 		func() { earlyErrs[0] = d.guard(d.readSymbols) },
@@ -217,10 +218,20 @@ func (x *stream) slide(w *streamWorker, buf []byte, done int) (next []byte, kept
 	kept, size := p.follow()
 	at := p.at + done - kept
 	q := x.newPiece(w, at, min(size, x.size-at))
-	elfx.Populate(q.data[:kept])
-	q.whole = copy(q.data, buf[done-kept:done]) - (done - p.whole)
+	x.unlocked(func() {
+		elfx.Populate(q.data[:kept])
+		copy(q.data, buf[done-kept:done])
+	})
+	q.whole = kept - (done - p.whole)
 	x.readHeaders(false) // p is done with
 	return q.data, kept
+}
+
+// lend gives away a buffer of .debug_info that is free; nil: there is none to spare.
+func (x *stream) lend() []byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.pieces.lend(x.closed)
 }
 
 // newPiece returns a piece of a size at an offset of .debug_info. Where there are
@@ -332,6 +343,8 @@ func (x *stream) do(w *streamWorker) bool {
 		task = func() { x.unit(w, i, u) }
 	case len(x.early) > 0:
 		task, x.early = x.early[0], x.early[1:]
+	case (x.working > 0 || !x.closed) && x.d.early.waiting(): // else all goroutines have other work soon
+		task = func() { x.d.early.some() }
 	default:
 		return false
 	}
@@ -345,6 +358,9 @@ func (x *stream) do(w *streamWorker) bool {
 func (x *stream) unit(w *streamWorker, i int, u *unit) {
 	named := false
 	defer func() {
+		if named {
+			x.d.early.add(u, i)
+		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if x.working--; named {
