@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"symkit/dump/dwarfx"
+	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/limits"
 )
@@ -21,6 +22,7 @@ func (d *dumper) readLines() error {
 	shared := d.sharedLines(len(bare) > 0)
 	claims := make([][]claim, len(d.units))
 	order := d.largestLines()
+	spent := d.ownLines()
 	err := d.each(len(d.units), func() func(int) error {
 		table := new(dwarfx.LineTable)
 		files := unitFiles{d: d, table: table}
@@ -41,6 +43,7 @@ func (d *dumper) readLines() error {
 			lines.attach(u, table.Rows)
 			calls.attach(u)
 			claims[i] = d.claim(bare, table.Rows, &files)
+			lines.lines.give(elfx.Elements[emit.Line](spent[i]))
 			return nil
 		}
 	})
@@ -60,6 +63,47 @@ func (d *dumper) largestLines() []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	return order
+}
+
+// lineTable is where the line table of a unit lies in .debug_line.
+type lineTable struct {
+	unit     int
+	from, to uint64
+}
+
+// ownLines returns for each unit the bytes of its line table, if they can be written over when
+// that was read. Lines take about as much memory as what tells them.
+func (d *dumper) ownLines() [][]byte {
+	var data []byte
+	if s := d.img.DWARF().Section(".debug_line"); s != nil {
+		data = s.Detach()
+	}
+	var tables []lineTable
+	for i, u := range d.units {
+		if n := u.lines.Data().LineSize(u.lines); n > 0 && u.lines.Data() == d.dw {
+			tables = append(tables, lineTable{i, u.lines.LineOff, u.lines.LineOff + n})
+		}
+	}
+	own := make([][]byte, len(d.units))
+	for _, t := range apart(tables) {
+		if t.to <= uint64(len(data)) {
+			own[t.unit] = data[t.from:t.to]
+		}
+	}
+	return own
+}
+
+// apart returns the tables that share no bytes with others, in the order in which they lie.
+func apart(tables []lineTable) (alone []lineTable) {
+	slices.SortFunc(tables, func(a, b lineTable) int { return cmp.Compare(a.from, b.from) })
+	end := uint64(0) // of those before
+	for i, t := range tables {
+		if t.from >= end && (i+1 == len(tables) || t.to <= tables[i+1].from) {
+			alone = append(alone, t)
+		}
+		end = max(end, t.to)
+	}
+	return alone
 }
 
 // sharedLines tells for each unit whether its line program is not read, because

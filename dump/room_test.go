@@ -28,6 +28,23 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestRoomGive: blocks of others' memory are used first, if they are large enough.
+func TestRoomGive(t *testing.T) {
+	var r room[int]
+	given := make([]int, 2*firstBlock)
+	r.give(make([]int, firstBlock-1)) // not worth it
+	r.give(given)
+	r.give(make([]int, firstBlock))
+	first := r.keep(make([]int, firstBlock+1))
+	second := r.keep(append(r.free, 7))
+	if &first[0] != &given[0] || &second[0] != &given[firstBlock+1] || given[firstBlock+1] != 7 || len(r.given) != 0 {
+		t.Errorf("%p and %p, given %p; %d left", first, second, given, len(r.given))
+	}
+	if more := r.keep(make([]int, firstBlock)); &more[0] == &given[0] || len(r.free) != 0 {
+		t.Error("a block is used twice")
+	}
+}
+
 // TestRoomAllocs: small slices cost no allocation of their own.
 func TestRoomAllocs(t *testing.T) {
 	var r room[int]

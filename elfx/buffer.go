@@ -39,6 +39,13 @@ func (b *buffers) find(data []byte) int {
 	return slices.IndexFunc(b.list, func(x buffer) bool { return len(data) > 0 && len(x.data) > 0 && &x.data[0] == &data[0] })
 }
 
+// has tells whether data is a whole buffer.
+func (b *buffers) has(data []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.find(data) >= 0
+}
+
 // put gives a buffer back.
 func (b *buffers) put(data []byte) {
 	b.mu.Lock()
@@ -139,6 +146,20 @@ func (f *File) FreeBuffer(data []byte) { f.buffers.put(data) }
 // write them any more.
 func String(data []byte) string {
 	return unsafe.String(unsafe.SliceData(data), len(data)) // which are its bytes, and no others
+}
+
+// Elements returns the part of a buffer that is aligned for T, as so many of them as fit in.
+// What they are before they are written means nothing. T has no pointers: the collector
+// does not see them there.
+func Elements[T any](data []byte) []T {
+	size, align := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
+	at := unsafe.Pointer(unsafe.SliceData(data))
+	skip := int(-uintptr(at) % align)
+	if skip >= len(data) {
+		return nil
+	}
+	// The elements lie in data[skip:], and end where it does or before.
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[skip])), (len(data)-skip)/int(size))
 }
 
 // own has put and release free a buffer.

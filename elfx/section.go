@@ -225,6 +225,23 @@ func (s *Section) Release() {
 	s.file.mapping.drop(s.Offset, s.Offset+s.Size)
 }
 
+// Detach returns the bytes of Data for a caller that writes over them; nil where they do not
+// lie in memory of their own, outside of the Go heap. They live until Close, and a later
+// Data makes others.
+func (s *Section) Detach() []byte {
+	if !s.Present() || s.parts != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data := s.inflated
+	if !s.made || s.stale || !s.file.buffers.has(data) {
+		return nil
+	}
+	s.made, s.inflated = false, nil
+	return data
+}
+
 // forget lets go of the bytes that were made.
 func (s *Section) forget() {
 	s.file.buffers.put(s.inflated)
