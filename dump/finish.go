@@ -15,8 +15,8 @@ func (d *dumper) fillFuncs() error {
 	for i := range d.funcs {
 		f, out := &d.funcs[i], &d.m.Funcs[i]
 		out.Addr, out.Size, out.Multiple = f.lo-d.bias, f.hi-f.lo, f.multiple
-		out.Name = d.names.at(f.name).text
-		if out.Name == omitted {
+		name := d.names.at(f.name)
+		if out.Name, out.sound = name.text, name.sound; out.Name == omitted {
 			d.m.Stats.Unnamed++
 		}
 	}

@@ -19,7 +19,7 @@ type Module struct {
 
 	// Files are the names of the source files, in the order of their numbers.
 	Files []string
-	// Origins are the names of the inlined functions, likewise.
+	// Origins are the names of the inlined functions, likewise, as emit.OriginName leaves them.
 	Origins []string
 	// Funcs ascend by address and do not overlap.
 	Funcs []Func
@@ -45,6 +45,7 @@ type Func struct {
 	Addr, Size uint64
 	Name       string
 	Multiple   bool // other functions share its address
+	sound      bool // see named
 	// lines ascend and do not overlap. Their File is an index of Module.places.
 	lines []emit.Line
 	// inlines come outer before inner.

@@ -130,7 +130,7 @@ func (f *Func) records() int {
 // appendOrigins appends the records of names, whose numbers begin at first.
 func appendOrigins(dst []byte, names []string, first int) []byte {
 	for i, name := range names {
-		dst = emit.InlineOrigin{Num: uint32(first + i), Name: []byte(name)}.Append(dst)
+		dst = emit.InlineOrigin{Num: uint32(first + i), Name: []byte(name)}.AppendSound(dst)
 	}
 	return dst
 }
@@ -160,7 +160,12 @@ type rangeScratch struct {
 // further piece has its own share of the lines and inlined calls.
 func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
 	for piece := range emit.Pieces(f.Addr, f.Size) {
-		dst = emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}.Append(dst)
+		record := emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}
+		if f.sound {
+			dst = record.AppendSound(dst)
+		} else {
+			dst = record.Append(dst)
+		}
 		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
 		dst = m.appendInlines(dst, f, lo, hi, s)
 		for _, l := range f.lines {

@@ -151,16 +151,34 @@ func (o InlineOrigin) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
+// AppendSound is Append for a name of which IsOriginName is known to be true.
+func (o InlineOrigin) AppendSound(dst []byte) []byte {
+	dst = appendDec(append(dst, "INLINE_ORIGIN "...), o.Num)
+	dst = append(append(dst, ' '), o.Name...)
+	return append(dst, '\n')
+}
+
 // Append appends the FUNC line to dst.
 func (f Func) Append(dst []byte) []byte {
+	dst = appendName(f.appendBegin(dst), f.Name)
+	return append(dst, '\n')
+}
+
+// AppendSound is Append for a name of which IsOriginName is known to be true.
+func (f Func) AppendSound(dst []byte) []byte {
+	dst = append(f.appendBegin(dst), f.Name...)
+	return append(dst, '\n')
+}
+
+// appendBegin appends what is in front of the name.
+func (f *Func) appendBegin(dst []byte) []byte {
 	dst = append(dst, "FUNC "...)
 	if f.Multiple {
 		dst = append(dst, "m "...)
 	}
 	dst = Range{f.Addr, f.Size}.append(dst)
 	dst = appendHex(append(dst, ' '), uint64(f.ParamSize))
-	dst = appendName(append(dst, ' '), f.Name)
-	return append(dst, '\n')
+	return append(dst, ' ')
 }
 
 // Append appends the line record to dst.

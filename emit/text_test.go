@@ -66,6 +66,9 @@ func TestOriginName(t *testing.T) {
 		if got := string(InlineOrigin{5, []byte(in)}.Append(nil)); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
+		if got := string(InlineOrigin{5, []byte(OriginName(in))}.AppendSound(nil)); got != want {
+			t.Errorf("%q, known to be sound: got %q, want %q", in, got, want)
+		}
 	}
 }
 
@@ -159,6 +162,20 @@ func FuzzName(f *testing.F) {
 		}
 		if again := appendAll(readAll(t, text)); !bytes.Equal(again, text) {
 			t.Fatalf("written as %q, read and written again %q", text, again)
+		}
+		sound := IsOriginName(s)
+		if Plain(name) == len(name) && IsPlainOriginName(s) != sound {
+			t.Fatalf("%q: printable ASCII, but %v", name, sound)
+		}
+		if !sound {
+			return
+		}
+		fn, origin := Func{1, 2, 0, name, true}, InlineOrigin{0, name}
+		if got, want := fn.AppendSound(nil), fn.Append(nil); !bytes.Equal(got, want) {
+			t.Fatalf("known to be sound: %q, want %q", got, want)
+		}
+		if got, want := origin.AppendSound(nil), origin.Append(nil); !bytes.Equal(got, want) {
+			t.Fatalf("known to be sound: %q, want %q", got, want)
 		}
 	})
 }
