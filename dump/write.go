@@ -143,22 +143,22 @@ func appendPublics(dst []byte, publics []emit.Public) []byte {
 }
 
 func (m *Module) appendFuncs(dst []byte, funcs []Func) []byte {
-	var s rangeScratch
+	var s callScratch
 	for i := range funcs {
 		dst = m.appendFunc(dst, &funcs[i], &s)
 	}
 	return dst
 }
 
-// rangeScratch is memory for the ranges of one inlined call.
-type rangeScratch struct {
-	own     []dwarfx.Range
-	written []emit.Range
+// callScratch is memory for one inlined call.
+type callScratch struct {
+	own    []dwarfx.Range
+	record emit.Inline
 }
 
 // appendFunc appends the records of f. Its size is almost always one piece; each
 // further piece has its own share of the lines and inlined calls.
-func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
+func (m *Module) appendFunc(dst []byte, f *Func, s *callScratch) []byte {
 	for piece := range emit.Pieces(f.Addr, f.Size) {
 		record := emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}
 		if f.sound {
@@ -179,25 +179,35 @@ func (m *Module) appendFunc(dst []byte, f *Func, s *rangeScratch) []byte {
 }
 
 // appendInlines appends the records of the calls in the part of f at [lo, hi).
-func (m *Module) appendInlines(dst []byte, f *Func, lo, hi uint64, s *rangeScratch) []byte {
+func (m *Module) appendInlines(dst []byte, f *Func, lo, hi uint64, s *callScratch) []byte {
 	for i := range f.inlines {
 		in := &f.inlines[i]
-		s.own, s.written = f.ranges.append(s.own[:0], in.Ranges), s.written[:0]
-		for _, r := range s.own {
-			if f.Size < 1<<32 {
-				s.written = append(s.written, emit.Range{Addr: r.Lo - m.bias, Size: uint32(r.Hi - r.Lo)})
-				continue
+		record := &s.record
+		record.Depth, record.CallLine = in.Depth, in.CallLine
+		record.CallFile, record.Origin = m.places.files[in.CallFile], m.places.origins[in.Origin]
+		record.Ranges = record.Ranges[:0]
+		if f.Size < 1<<32 {
+			for k := in.Ranges.From; k < in.Ranges.To; k++ {
+				r := f.ranges.at(k)
+				record.Ranges = append(record.Ranges, emit.Range{Addr: r.Lo - m.bias, Size: uint32(r.Hi - r.Lo)})
 			}
-			for piece := range emit.Pieces(r.Lo-m.bias, r.Hi-r.Lo) {
-				if piece.Addr >= lo && piece.Addr < hi {
-					s.written = append(s.written, piece)
-				}
+		} else {
+			record.Ranges = m.appendPieces(record.Ranges, f, in, lo, hi, s)
+		}
+		dst = record.Append(dst)
+	}
+	return dst
+}
+
+// appendPieces appends the ranges of a call in the part of f at [lo, hi).
+func (m *Module) appendPieces(dst []emit.Range, f *Func, in *inline, lo, hi uint64, s *callScratch) []emit.Range {
+	s.own = f.ranges.append(s.own[:0], in.Ranges)
+	for _, r := range s.own {
+		for piece := range emit.Pieces(r.Lo-m.bias, r.Hi-r.Lo) {
+			if piece.Addr >= lo && piece.Addr < hi {
+				dst = append(dst, piece)
 			}
 		}
-		dst = emit.Inline{
-			Depth: in.Depth, CallLine: in.CallLine, CallFile: m.places.files[in.CallFile], Origin: m.places.origins[in.Origin],
-			Ranges: s.written,
-		}.Append(dst)
 	}
 	return dst
 }

@@ -190,7 +190,7 @@ func (l Line) Append(dst []byte) []byte {
 }
 
 // Append appends the INLINE lines to dst: one for every MaxRanges ranges.
-func (i Inline) Append(dst []byte) []byte {
+func (i *Inline) Append(dst []byte) []byte {
 	for left := i.Ranges; len(left) > 0; {
 		n := min(len(left), MaxRanges)
 		dst = appendDec(append(dst, "INLINE "...), i.Depth)

@@ -374,7 +374,7 @@ func benchData() []byte {
 	var text []byte
 	for i := range uint32(20000) {
 		text = Func{Addr: uint64(i) << 8, Size: 200, Name: []byte("ns::Class<int>::method(std::string const&)")}.Append(text)
-		text = Inline{CallLine: i, Ranges: []Range{{uint64(i) << 8, 8}, {uint64(i)<<8 + 16, 8}}}.Append(text)
+		text = (&Inline{CallLine: i, Ranges: []Range{{uint64(i) << 8, 8}, {uint64(i)<<8 + 16, 8}}}).Append(text)
 		for j := range uint32(25) {
 			text = Line{Addr: uint64(i)<<8 + uint64(j)*8, Size: 8, Line: i%1000 + j, File: i % 100}.Append(text)
 		}
