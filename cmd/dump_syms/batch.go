@@ -157,7 +157,7 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 	if budget == 0 {
 		budget = batch.DefaultBudget(os.DirFS("/"))
 	}
-	prepareHeap(min(together(tasks, b.jobs), budget))
+	prepareHeap(min(together(tasks, b.jobs), budget), largePercent)
 	b.progress.run(int64(len(jobs)), bytes)
 	defer b.progress.stop()
 	return batch.Run(ctx, tasks, b.jobs, batch.TaskBudget(budget))

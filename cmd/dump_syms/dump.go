@@ -36,7 +36,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	defer in.Close()
-	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}))
+	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
 	limitHeap(in)
 	m, err := c.module(ctx, in, opt)
 	if err != nil {

@@ -10,26 +10,29 @@ import (
 	"symkit/internal/limits"
 )
 
-// How the Go heap is collected, by the memory that is taken: in a large dump half as
+// How the Go heap is collected, by the memory that is taken: in large dumps half as
 // often as usual, since most memory are inflated sections, which are not in the heap,
-// when the peak is reached; in a small one not before it has 64 MiB, which most never
-// have.
+// when the peak is reached; in one that is large still less often, for it makes little
+// garbage (a twentieth of its peak), while that of many would add up; in a small one not
+// before it has 64 MiB, which most never have.
 const (
 	largeDump    = 16 << 20
-	largePercent = 200
+	largePercent = 200 // of many
+	alonePercent = 800 // of one
 	smallDump    = 64 << 20
 	firstPercent = 1600 // of the 4 MiB that Go begins with
 )
 
 // prepareHeap prepares for tasks that take so much memory together, by their
-// estimates, unless the user has told how the heap is to be collected.
-func prepareHeap(memory int64) {
+// estimates, unless the user has told how the heap is to be collected; large is the
+// percentage if that is much.
+func prepareHeap(memory int64, large int) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
 	percent := 100 // as Go has it
 	if memory >= largeDump {
-		percent = largePercent
+		percent = large
 	}
 	if memory >= smallDump {
 		debug.SetGCPercent(percent)

@@ -35,7 +35,7 @@ func TestPrepareHeap(t *testing.T) {
 	} {
 		t.Setenv("GOGC", test.user)
 		debug.SetGCPercent(50)
-		prepareHeap(test.memory)
+		prepareHeap(test.memory, 200)
 		if got := percent(); got != test.first {
 			t.Errorf("%+v: %d at first", test, got)
 		}
