@@ -16,6 +16,16 @@ type scoper struct {
 	unit      *dwarfx.Unit // that tops are of, see dwarfx.Data.Parents
 	tops      []dwarfx.Ref
 	depth     int // of scopes that are themselves declared elsewhere
+	// last are, at depth 0, the DIEs around the last one, as far as their names do
+	// not depend on what is in them.
+	last []lastScope
+}
+
+// lastScope is a DIE with the text for what is in it.
+type lastScope struct {
+	ref      dwarfx.Ref
+	language dwarfx.Language
+	text     string
 }
 
 // maxScopeDepth bounds scopes within scopes: a class in a function in a class
@@ -26,14 +36,16 @@ const maxScopeDepth = 16
 // outermost first, each followed by the separator.
 func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
 	sep := x.language.Separator()
-	for i, p := range parents {
-		inner := name
-		if i+1 < len(parents) {
-			if n, err := x.namer.NameOf(u.Data(), parents[i+1]); err == nil {
-				inner = string(n.Name)
-			}
+	known := 0
+	if x.depth == 0 {
+		for known < min(len(x.last), len(parents)) && x.last[known].ref == parents[known] && x.last[known].language == x.language {
+			text = x.last[known].text
+			known++
 		}
-		part, whole := x.name(u, p, inner)
+		x.last = x.last[:known]
+	}
+	for i := known; i < len(parents); i++ {
+		part, whole, unnamed := x.name(u, parents[i:], name)
 		switch {
 		case part == "":
 		case whole:
@@ -41,33 +53,38 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 		default:
 			text += part + sep
 		}
+		if x.depth == 0 && !unnamed && len(x.last) == i {
+			x.last = append(x.last, lastScope{parents[i], x.language, text})
+		}
 	}
 	return text
 }
 
-// name returns what a DIE adds to the names in it, of which inner is one. whole
-// tells that it is the complete name of the scope: a function's linkage name, or
-// what a declaration elsewhere says.
-func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string, whole bool) {
+// name returns what the first of some DIEs adds to the names in it: those of the others,
+// or the one given. whole tells that it is the complete name of the scope: a function's
+// linkage name, or what a declaration elsewhere says; unnamed, that it has no name of its
+// own.
+func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part string, whole, unnamed bool) {
+	ref := parents[0]
 	tag := x.namer.TagAt(u.Data(), ref)
 	if !isScope(tag) {
-		return "", false
+		return "", false, false
 	}
 	n, err := x.namer.NameOf(u.Data(), ref)
 	if err != nil || n.Unit == nil {
-		return "", false
+		return "", false, false
 	}
 	if tag == dwarf.TagSubprogram && len(n.Linkage) > 0 {
 		if text, ok := x.demangler.ForLanguage(uint16(x.language), n.Linkage); ok {
-			return text, true
+			return text, true, false
 		}
 	}
 	part = string(n.Name)
-	if part == "" && !n.Lost {
-		part = anonymous(tag, inner)
+	if unnamed = part == "" && !n.Lost; unnamed {
+		part = anonymous(tag, x.inner(u, parents[1:], name))
 	}
 	if n.Decl == ref || x.depth >= maxScopeDepth {
-		return part, false
+		return part, false, unnamed
 	}
 	x.depth++
 	defer func() { x.depth-- }()
@@ -79,7 +96,18 @@ func (x *scoper) name(u *dwarfx.Unit, ref dwarfx.Ref, inner string) (part string
 	_ = n.Unit.Data().Parents(n.Unit, []dwarfx.Ref{n.Decl}, tops, func(_ int, parents []dwarfx.Ref) {
 		outer = x.scope(n.Unit, parents, part)
 	})
-	return outer + part, true
+	return outer + part, true, unnamed
+}
+
+// inner is the name of the first of some DIEs, if there is one that can be read, or the one
+// given.
+func (x *scoper) inner(u *dwarfx.Unit, parents []dwarfx.Ref, name string) string {
+	if len(parents) > 0 {
+		if n, err := x.namer.NameOf(u.Data(), parents[0]); err == nil {
+			return string(n.Name)
+		}
+	}
+	return name
 }
 
 // isScope tells the DIEs whose names belong to the names in them.
