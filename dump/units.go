@@ -93,29 +93,14 @@ func (d *dumper) readCompanions() error {
 type unitScanner struct {
 	d    *dumper
 	scan dwarfx.Scan
-	ids  map[dwarfx.Ref]uint32 // index of refs
-	refs []dwarfx.Ref
-	// recent has what was asked for lately, by slot: an answer takes less time
-	// than of ids.
-	recent []recentRef
-	number uint32 // of the unit at hand
-}
-
-// recentBits is how many bits a slot of unitScanner.recent has.
-const recentBits = 12
-
-// recentRef is where in a unit's refs one stands.
-type recentRef struct {
-	ref    dwarfx.Ref
-	number uint32 // of the unit
-	index  uint32
+	refs refSet
 }
 
 // manyFuncs is from how many functions on a unit keeps the scan's own list, not a copy.
 const manyFuncs = 1 << 14
 
 func (d *dumper) newScanner() *unitScanner {
-	return &unitScanner{d: d, ids: map[dwarfx.Ref]uint32{}}
+	return &unitScanner{d: d}
 }
 
 // unit reads the functions and inlined calls of u.
@@ -130,34 +115,13 @@ func (x *unitScanner) unit(u *unit) {
 	if len(x.scan.Inlines) == 0 {
 		return
 	}
-	if x.recent == nil {
-		x.recent = make([]recentRef, 1<<recentBits)
-	}
-	clear(x.ids)
-	x.refs = x.refs[:0]
-	x.number++
+	x.refs.reset()
 	u.calls = make([]inline, len(x.scan.Inlines))
 	elfx.Populate(u.calls)
 	for i := range x.scan.Inlines {
 		in, call := &x.scan.Inlines[i], &u.calls[i]
 		call.Depth, call.CallLine, call.CallFile, call.Ranges = in.Depth, in.CallLine, in.CallFile, in.Ranges
-		call.Origin = x.origin(in.Origin)
+		call.Origin = x.refs.index(in.Origin)
 	}
-	u.refs = slices.Clone(x.refs)
-}
-
-// origin numbers the origins of a unit's calls.
-func (x *unitScanner) origin(ref dwarfx.Ref) uint32 {
-	slot := &x.recent[uint32(ref)*0x9e3779b1>>(32-recentBits)]
-	if slot.ref == ref && slot.number == x.number {
-		return slot.index
-	}
-	i, ok := x.ids[ref]
-	if !ok {
-		i = uint32(len(x.refs))
-		x.ids[ref] = i
-		x.refs = append(x.refs, ref)
-	}
-	*slot = recentRef{ref, x.number, i}
-	return i
+	u.refs = slices.Clone(x.refs.list)
 }

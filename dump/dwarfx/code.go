@@ -47,6 +47,21 @@ func (m CodeMap) Contains(addr uint64) bool {
 	return lo < len(m) && addr >= m[lo].Lo
 }
 
+// largest is the largest of its ranges.
+func (m CodeMap) largest() (r Range) {
+	for i := range m {
+		if m[i].Hi-m[i].Lo > r.Hi-r.Lo {
+			r = m[i]
+		}
+	}
+	return r
+}
+
+// isCode tells whether code lies at addr: mostly in .text.
+func (d *Data) isCode(addr uint64) bool {
+	return addr-d.text.Lo < d.text.Hi-d.text.Lo || d.code.Contains(addr)
+}
+
 // EndOf is where the code around addr, which the map contains, ends.
 func (m CodeMap) EndOf(addr uint64) uint64 {
 	for _, r := range m {

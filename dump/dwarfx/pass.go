@@ -9,8 +9,7 @@ import (
 	"math/bits"
 )
 
-// pass moves on as far as there are hops in mode m, to where levels is 0, or over
-// one inlined call. It reports false in front of a DIE that is for step: one that
+// pass moves on as far as there are hops in mode m, to where levels is 0. It reports false in front of a DIE that is for step: one that
 // visit has to see, and one that is not as it should be, so that whoever reads
 // attribute by attribute finds out, and says where.
 func (x *scanner) pass(m mode, deepest int) bool {
@@ -35,7 +34,13 @@ func (x *scanner) pass(m mode, deepest int) bool {
 		case stepBelow:
 			next = x.below(next + int(h.size))
 		case stepCall:
-			return x.call(&x.t.calls[h.n], next)
+			if !x.call(&x.t.calls[h.n], next) {
+				return false
+			}
+			if deepest = x.deepest - x.open; x.levels > deepest {
+				return true // it has failed
+			}
+			continue
 		default:
 			return false
 		}

@@ -10,7 +10,7 @@ import (
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
-	if lo < hi && d.code.Contains(lo) {
+	if lo < hi && d.isCode(lo) {
 		return append(grown(dst), Range{lo, hi})
 	}
 	return dst
@@ -122,7 +122,9 @@ func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) 
 		if at < 0 {
 			break
 		}
-		out = d.appendRange(out, lo, hi)
+		if lo < hi && d.isCode(lo) { // as appendRange
+			out = append(grown(out), Range{lo, hi})
+		}
 	}
 	return dst, false
 }
@@ -130,13 +132,19 @@ func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) 
 // shortLEB reads the unsigned LEB128 at offset at of data, which has three bytes
 // there. It returns where that ends, below 0 if it is longer.
 func shortLEB(data []byte, at int) (v uint64, end int) {
+	if at >= 0 && data[at] < 0x80 {
+		return uint64(data[at]), at + 1
+	}
+	return longerLEB(data, at)
+}
+
+// longerLEB is shortLEB for two bytes or three.
+func longerLEB(data []byte, at int) (v uint64, end int) {
 	if at < 0 {
 		return 0, at
 	}
 	b := data[at : at+3]
 	switch v = uint64(b[0]); {
-	case b[0] < 0x80:
-		return v, at + 1
 	case b[1] < 0x80:
 		return v&0x7f | uint64(b[1])<<7, at + 2
 	case b[2] < 0x80:

@@ -98,6 +98,7 @@ type Data struct {
 	Units []*Unit
 	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
 	code  CodeMap
+	text  Range // the largest of code
 	types typeUnits
 	read  uint64             // offset of the first unit not read yet
 	ended [secAltStr + 1]int // how much of a section of strings they take, all with an end
@@ -127,7 +128,7 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 func New(s Sections, size int, code CodeMap) *Data {
 	s.Info = nil
 	d := &Data{
-		Sections: s, name: ".debug_info", size: uint64(size), code: code,
+		Sections: s, name: ".debug_info", size: uint64(size), code: code, text: code.largest(),
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
