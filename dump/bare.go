@@ -11,7 +11,7 @@ import (
 // listBare fills in bare, and makes room for the functions of the module.
 func (d *dumper) listBare() {
 	d.bare = d.bareFuncs()
-	d.m.Funcs = make([]Func, len(d.funcs))
+	d.m.Funcs = make([]Func, len(d.funcs), len(d.funcs)+len(d.bare))
 	clear(d.m.Funcs) // as newSlots does
 }
 
