@@ -125,11 +125,11 @@ bench_file() {
 		done
 	done
 	rm -f "$temp"/figures.*
-	cat "$file" >/dev/null # the first run must not be the only one that waits for the disk
 	for ((round = 0; round < runs; round++)); do
 		for row in "${!rows[@]}"; do
 			read -r tool inlines jobs <<<"${rows[row]}"
 			command_line "$tool" "$inlines" "$jobs" "$file"
+			cat "$file" >/dev/null # no run waits for the disk
 			run_once "$temp/figures.$row" || true
 			if [[ $tool == symkit ]]; then
 				output_bytes[$inlines]=$(stat -c %s "$temp/out" 2>/dev/null || echo 0)
