@@ -13,7 +13,7 @@ import (
 // fileTable numbers the names of source files. Numbers are given as names come
 // and put in name order at the end.
 type fileTable struct {
-	mu     sync.Mutex // held so shortly that who waits for it need not sleep
+	mu     sync.Mutex // held shortly: for that one, who waits tries again before it sleeps
 	paths  PathMap
 	mapped map[string]uint32 // by the name that debug information has
 	others map[string]uint32 // by the name that is written, where debug information had another first

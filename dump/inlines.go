@@ -110,7 +110,7 @@ func (a *inliner) add(f *fn, out *Func, apart bool) (shared bool) {
 		}
 		a.made = append(a.made, in.Ranges.From)
 		a.calls = append(a.calls, inline{})
-		call := &a.calls[len(a.calls)-1] // which is filled in where it lies, see dwarfx
+		call := &a.calls[len(a.calls)-1] // filled in where it lies, as dwarfx.Inline is
 		call.Depth, call.Origin, call.Ranges = in.Depth, a.u.origins[in.Origin], own
 		call.CallFile, call.CallLine = a.place(in, out)
 		a.fit = a.fit && own.To-own.From <= in.Ranges.To-in.Ranges.From

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -54,6 +55,51 @@ func TestInlinesInPlace(t *testing.T) {
 			if !names.isWanted(id) {
 				t.Errorf("name %d is not wanted", i)
 			}
+		}
+	}
+}
+
+// TestIntersect: what is in both lists, in order, with gaps, and behind what was there.
+func TestIntersect(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	list := func(ascending bool) (ranges []dwarfx.Range) {
+		at := uint64(0)
+		for range random.IntN(6) {
+			if at += 1 + random.Uint64N(5); !ascending {
+				at = random.Uint64N(50)
+			}
+			r := dwarfx.Range{Lo: at, Hi: at + 1 + random.Uint64N(9)}
+			ranges, at = append(ranges, r), r.Hi
+		}
+		return ranges
+	}
+	for range 20000 {
+		outer, inner := list(true), list(random.IntN(2) == 0)
+		var want [80]bool
+		for _, r := range inner {
+			for _, o := range outer {
+				for at := max(r.Lo, o.Lo); at < min(r.Hi, o.Hi); at++ {
+					want[at] = true
+				}
+			}
+		}
+		// Outer lies in what is appended to, as it does in inliner.ranges.
+		before := append([]dwarfx.Range{{Lo: 1000, Hi: 1001}}, outer...)
+		lists := append(make([]dwarfx.Range, 0, random.IntN(30)), before...)
+		all := intersect(lists, lists[1:], inner)
+		var got [80]bool
+		last := uint64(0)
+		for i, r := range all[len(before):] {
+			if i > 0 && r.Lo <= last || r.Lo >= r.Hi {
+				t.Fatalf("%v and %v: %v", outer, inner, all[len(before):])
+			}
+			for at := r.Lo; at < r.Hi; at++ {
+				got[at] = true
+			}
+			last = r.Hi
+		}
+		if got != want || !slices.Equal(all[:len(before)], before) {
+			t.Fatalf("%v and %v: %v", outer, inner, all[len(before):])
 		}
 	}
 }

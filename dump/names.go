@@ -311,9 +311,9 @@ func (d *dumper) namesExceeded() error {
 	return fmt.Errorf("%s: %w", d.img.Main.Path(), limits.Names.Exceeded(d.img.Size()))
 }
 
-// resolveNames makes the text of all names that have none, lists the functions that have none, and
-// reads .debug_line, if that has not come earlier: when a quarter is done there is room
-// for it, and it still takes less time than the rest.
+// resolveNames makes the texts of names that are not there yet, lists the functions that no
+// DIE describes, and reads .debug_line, if that has not come earlier: when a quarter is done
+// there is room for it, and it still takes less time than the rest.
 func (d *dumper) resolveNames(groups []*nameGroup) error {
 	const most = 256 // names at once
 	type chunk struct {
