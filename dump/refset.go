@@ -2,6 +2,7 @@ package dump
 
 import (
 	"math/bits"
+	"math/rand/v2"
 
 	"symkit/dump/dwarfx"
 )
@@ -11,9 +12,10 @@ type refSet struct {
 	list []dwarfx.Ref // by number
 	// slots are found by hash, the next ones in their places if those are taken; at
 	// least half are free.
-	slots []refSlot
-	round uint32
-	all   []refSlot // slots are some of these: few, which stay in the cache, where DIEs are few
+	slots  []refSlot
+	round  uint32
+	factor uint64    // of hashes: nobody can know which DIEs get in each other's way
+	all    []refSlot // slots are some of these: few, which stay in the cache, where DIEs are few
 }
 
 // refSlot is where a DIE is found, if it is of this round.
@@ -27,6 +29,9 @@ const leastRefSlots = 1 << 8
 
 // reset begins anew.
 func (x *refSet) reset() {
+	if x.factor == 0 {
+		x.factor = rand.Uint64() | 1
+	}
 	x.list = x.list[:0]
 	x.free(leastRefSlots)
 }
@@ -42,7 +47,7 @@ func (x *refSet) free(n int) {
 // slot returns the slot of a DIE, or a free one for it.
 func (x *refSet) slot(ref dwarfx.Ref) *refSlot {
 	shift := 64 - bits.TrailingZeros(uint(len(x.slots)))
-	for i := int(uint64(ref) * 0x9e3779b97f4a7c15 >> shift); ; i++ {
+	for i := int(uint64(ref) * x.factor >> shift); ; i++ {
 		s := &x.slots[i&(len(x.slots)-1)]
 		if s.round != x.round || s.ref == ref {
 			return s

@@ -9,7 +9,8 @@ import (
 	"math/bits"
 )
 
-// pass moves on as far as there are hops in mode m, to where levels is 0. It reports false in front of a DIE that is for step: one that
+// pass moves on as far as there are hops in mode m, to where levels is 0. It reports
+// false in front of a DIE that is for step: one that
 // visit has to see, and one that is not as it should be, so that whoever reads
 // attribute by attribute finds out, and says where.
 func (x *scanner) pass(m mode, deepest int) bool {

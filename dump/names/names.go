@@ -91,8 +91,8 @@ func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bo
 	return string(base), len(base) < len(linkage)
 }
 
-// ASCII tells that what ForLanguage returned last is surely of printable ASCII alone: in C++ it is where
-// the linkage name is, which is shorter.
+// ASCII tells that what ForLanguage returned last is surely of printable ASCII alone: in
+// C++ it is where the linkage name is, which is shorter.
 func (d *Demangler) ASCII() bool { return d.ascii }
 
 // schemes tries one after the other. Those of C++ and Rust know suffixes themselves.
