@@ -14,9 +14,9 @@ const (
 	rulesBroken = ".cfa: .undef .ra: .undef"
 )
 
-// Plain returns the length of b's longest prefix of printable ASCII, space
+// plain returns the length of b's longest prefix of printable ASCII, space
 // included: the text that is written as it stands.
-func Plain(b []byte) int {
+func plain(b []byte) int {
 	const highs = ones * 0x80
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
@@ -43,7 +43,7 @@ func unprintable(r rune, n int) bool {
 // badText returns the position of the first byte of b that must not stand in
 // a name, or -1.
 func badText(b []byte) int {
-	for at := Plain(b); at < len(b); at += Plain(b[at:]) {
+	for at := plain(b); at < len(b); at += plain(b[at:]) {
 		r, n := utf8.DecodeRune(b[at:])
 		if unprintable(r, n) {
 			return at
@@ -70,7 +70,7 @@ func appendName(dst, name []byte) []byte {
 	switch {
 	case len(name) == 0:
 		return append(dst, nameOmitted...)
-	case len(name) <= MaxName && Plain(name) == len(name):
+	case len(name) <= MaxName && plain(name) == len(name):
 		return append(dst, name...)
 	}
 	return appendEscaped(dst, name, 0)
@@ -185,7 +185,7 @@ func appendRules(dst, rules []byte) []byte {
 // pairs of printable ASCII divided by single spaces, or -1. Each expression
 // has a token; what the tokens mean is not looked at ("STACK CFI records").
 func badRules(rules []byte) int {
-	n := Plain(rules)
+	n := plain(rules)
 	first, afterName, start := true, false, 0
 	for at := 0; at <= n; at++ {
 		if at < len(rules) && rules[at] != ' ' {

@@ -164,7 +164,7 @@ func FuzzName(f *testing.F) {
 			t.Fatalf("written as %q, read and written again %q", text, again)
 		}
 		sound := IsOriginName(s)
-		if Plain(name) == len(name) && IsPlainOriginName(s) != sound {
+		if plain(name) == len(name) && IsPlainOriginName(s) != sound {
 			t.Fatalf("%q: printable ASCII, but %v", name, sound)
 		}
 		if !sound {

@@ -2,10 +2,9 @@ package names
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/ianlancetaylor/demangle"
-
-	"symkit/emit"
 )
 
 // cxxOptions drop the suffixes of copies and keep a name within MaxLength. Rust's
@@ -60,13 +59,31 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
-	d.ascii = len(out) > 0 && emit.Plain(name) == len(name)
+	d.ascii = len(out) > 0 && isPrintable(name)
 	if d.Keep != nil {
 		if kept, ok := d.Keep(out); ok {
 			return kept, true
 		}
 	}
 	return d.texts.add(out), true
+}
+
+// isPrintable tells whether s is printable ASCII alone.
+func isPrintable(s []byte) bool {
+	const ones = 0x0101010101010101 // times n: n in each byte
+	for ; len(s) >= 8; s = s[8:] {
+		// One of the sums has the highest bit of a byte outside of 0x20 to 0x7e; the
+		// bytes in front of the first such one neither borrow nor carry.
+		if x := binary.LittleEndian.Uint64(s); (x|(x-ones*' ')|(x+ones))&(ones*0x80) != 0 {
+			return false
+		}
+	}
+	for _, b := range s {
+		if b < ' ' || b > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // cxxLibrary demangles with the library.

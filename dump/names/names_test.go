@@ -1,6 +1,7 @@
 package names
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,25 @@ func TestSure(t *testing.T) {
 		}
 		if _, ok := Demangle([]byte(name)); want && !ok {
 			t.Errorf("%s stays as it is", name)
+		}
+	}
+}
+
+// TestIsPrintable: bytes of all values, wherever they are.
+func TestIsPrintable(t *testing.T) {
+	for n := range 20 {
+		s := bytes.Repeat([]byte{'a'}, n)
+		if !isPrintable(s) {
+			t.Errorf("%q is not", s)
+		}
+		for at := range s {
+			for b := range 256 {
+				s[at] = byte(b)
+				if want := b >= 0x20 && b <= 0x7e; isPrintable(s) != want {
+					t.Errorf("%q: %v", s, !want)
+				}
+			}
+			s[at] = 'z'
 		}
 	}
 }
