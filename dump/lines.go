@@ -78,10 +78,11 @@ func (d *dumper) ownLines() [][]byte {
 	if s := d.img.DWARF().Section(".debug_line"); s != nil {
 		data = s.Detach()
 	}
+	const begin = 12 // bytes that are read of what is no table, too
 	var tables []lineTable
 	for i, u := range d.units {
-		if n := u.lines.Data().LineSize(u.lines); n > 0 && u.lines.Data() == d.dw {
-			tables = append(tables, lineTable{i, u.lines.LineOff, u.lines.LineOff + n})
+		if u := u.lines; u.Data() == d.dw && u.HasLines && u.LineOff < uint64(len(data)) {
+			tables = append(tables, lineTable{i, u.LineOff, u.LineOff + max(d.dw.LineSize(u), begin)})
 		}
 	}
 	own := make([][]byte, len(d.units))

@@ -58,7 +58,8 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	return m.c.Err()
 }
 
-// LineSize is the number of bytes of .debug_line that ReadLines reads for u.
+// LineSize is the number of bytes of .debug_line, from u.LineOff on, that ReadLines reads
+// for u; 0 where nothing lies there.
 func (d *Data) LineSize(u *Unit) uint64 {
 	if !u.HasLines {
 		return 0
@@ -66,7 +67,10 @@ func (d *Data) LineSize(u *Unit) uint64 {
 	c := d.cursor(".debug_line", d.Line)
 	c.Seek(u.LineOff)
 	n, _ := c.InitialLength()
-	return min(n, uint64(c.Len()))
+	if c.Err() != nil {
+		return 0
+	}
+	return uint64(c.Pos()) - u.LineOff + min(n, uint64(c.Len()))
 }
 
 // flatten brings the sequences into the order of their addresses.
