@@ -55,10 +55,7 @@ type Func struct {
 
 // inline is one inlined call in a Func. CallFile and Origin are indices of
 // Module.places.
-type inline struct {
-	Depth, CallLine, CallFile, Origin uint32
-	Ranges                            dwarfx.Span
-}
+type inline = dwarfx.Inline
 
 // moduleName is the SONAME, else the name of the file; a debug file alone
 // loses its ending.

@@ -11,8 +11,8 @@ import (
 type unit struct {
 	*dwarfx.Unit
 	Funcs []dwarfx.Func // their Ranges are of ranges, their Inlines of calls
-	// calls are as the scan found them: their CallFile is one of dwarfx.Inline, their
-	// Origin an index of refs, their Ranges of ranges. What lasts of them becomes the
+	// calls are as the scan found them: their CallFile is the unit's, their Origin an
+	// index of refs, their Ranges of ranges. What lasts of them becomes the
 	// module's in the same place, as do its ranges.
 	calls  []inline
 	refs   []dwarfx.Ref // what the calls are of, each once
@@ -93,7 +93,6 @@ func (d *dumper) readCompanions() error {
 type unitScanner struct {
 	d    *dumper
 	scan dwarfx.Scan
-	refs refSet
 }
 
 // manyFuncs is from how many functions on a unit keeps the scan's own list, not a copy.
@@ -115,13 +114,8 @@ func (x *unitScanner) unit(u *unit) {
 	if len(x.scan.Inlines) == 0 {
 		return
 	}
-	x.refs.reset()
 	u.calls = make([]inline, len(x.scan.Inlines))
 	elfx.Populate(u.calls)
-	for i := range x.scan.Inlines {
-		in, call := &x.scan.Inlines[i], &u.calls[i]
-		call.Depth, call.CallLine, call.CallFile, call.Ranges = in.Depth, in.CallLine, in.CallFile, in.Ranges
-		call.Origin = x.refs.index(in.Origin)
-	}
-	u.refs = slices.Clone(x.refs.list)
+	copy(u.calls, x.scan.Inlines)
+	u.refs = slices.Clone(x.scan.Origins)
 }

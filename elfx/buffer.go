@@ -2,8 +2,10 @@ package elfx
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -173,10 +175,35 @@ func (b *buffers) own(x buffer) {
 func (b *buffers) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.empty()
 	for _, x := range b.list {
 		x.free()
 	}
 	b.list = nil
+}
+
+// emptyStep is how many bytes are given back at a time where there are many.
+const emptyStep = 8 << 20
+
+// empty gives back the pages of many large buffers on all processors, since that takes
+// longer than anything else at the end of a process, where nobody else has work.
+func (b *buffers) empty() {
+	var pieces [][]byte
+	for _, x := range b.list {
+		if len(x.data) >= largeBuffer {
+			pieces = slices.AppendSeq(pieces, slices.Chunk(x.data, emptyStep))
+		}
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(len(pieces)/2, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(pieces)); i = next.Add(1) - 1 {
+				discard(pieces[i], 0, uint64(len(pieces[i])))
+			}
+		})
+	}
+	group.Wait()
 }
 
 // copied returns a copy, in a buffer, of bytes that alias the file from offset off,

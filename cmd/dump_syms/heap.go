@@ -18,7 +18,7 @@ import (
 const (
 	largeDump    = 16 << 20
 	largePercent = 200 // of many
-	alonePercent = 800 // of one
+	alonePercent = 1000 // of one
 	smallDump    = 64 << 20
 	firstPercent = 1600 // of the 4 MiB that Go begins with
 )

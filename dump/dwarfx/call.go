@@ -131,15 +131,16 @@ func (x *scanner) inline() bool {
 
 // addCall adds an inlined call.
 func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
-	if n := len(x.s.Inlines); n > 0 && x.s.Inlines[n-1].fn > uint32(x.fn) {
-		x.nested = true
+	s := x.s
+	n := len(s.Inlines)
+	if last := len(s.runs) - 1; last < 0 || s.runs[last].fn != uint32(x.fn) {
+		s.runs = append(s.runs, callRun{fn: uint32(x.fn), calls: Span{From: uint32(n)}})
 	}
-	list := grown(x.s.Inlines)
-	list = list[:len(list)+1]
+	list := grown(s.Inlines)[:n+1]
 	// It is filled in where it lies: a processor waits to copy, in large pieces, what was
 	// just written in small ones.
-	in := &list[len(list)-1]
-	in.Origin, in.Depth, in.CallFile, in.CallLine, in.fn = origin, x.depth, file, line, uint32(x.fn)
+	in := &list[n]
+	in.Origin, in.Depth, in.CallFile, in.CallLine = s.refs.index(origin), x.depth, file, line
 	in.Ranges.From, in.Ranges.To = ranges.From, ranges.To
-	x.s.Inlines = list
+	s.Inlines = list
 }

@@ -127,7 +127,7 @@ func describe(t *testing.T, d *Data, u *Unit, s *Scan) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%#x %s|%s %#x", uint64(f.DIE), n.Name, n.Linkage, s.Ranges[f.Ranges.From:f.Ranges.To]))
 		for _, i := range s.Inlines[f.Inlines.From:f.Inlines.To] {
-			out = append(out, fmt.Sprintf("  %d of %#x at %d:%d %#x", i.Depth, uint64(i.Origin), int32(i.CallFile), i.CallLine, s.Ranges[i.Ranges.From:i.Ranges.To]))
+			out = append(out, fmt.Sprintf("  %d of %#x at %d:%d %#x", i.Depth, uint64(s.Origins[i.Origin]), int32(i.CallFile), i.CallLine, s.Ranges[i.Ranges.From:i.Ranges.To]))
 		}
 	}
 	return out

@@ -174,7 +174,7 @@ func checkScan(d *Data, u *Unit, s *Scan) error {
 		calls, last = f.Inlines.To, f.DIE
 		depth := uint32(0)
 		for _, call := range s.Inlines[f.Inlines.From:f.Inlines.To] {
-			if !span(call.Ranges, len(s.Ranges)) || call.Ranges.From == call.Ranges.To || call.Depth > depth || call.Origin == 0 {
+			if !span(call.Ranges, len(s.Ranges)) || call.Ranges.From == call.Ranges.To || call.Depth > depth || s.Origins[call.Origin] == 0 {
 				return fmt.Errorf("call %+v at depth %d", call, depth)
 			}
 			depth = call.Depth + 1

@@ -20,7 +20,7 @@ func checkHops(d *Data, u *Unit) error {
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			return fmt.Errorf("unit at %#x: %v, without hops %v", u.Off, err, wantErr)
 		}
-		if !slices.Equal(got.Funcs, want.Funcs) || !slices.Equal(got.Inlines, want.Inlines) || !slices.Equal(got.Ranges, want.Ranges) {
+		if !slices.Equal(got.Funcs, want.Funcs) || !slices.Equal(got.Inlines, want.Inlines) || !slices.Equal(got.Origins, want.Origins) || !slices.Equal(got.Ranges, want.Ranges) {
 			return fmt.Errorf("unit at %#x, inlined calls %v: %+v\nwithout hops %+v", u.Off, inlines, got, want)
 		}
 	}

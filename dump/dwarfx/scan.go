@@ -26,13 +26,12 @@ type Func struct {
 
 // Inline is an inlined call that has code.
 type Inline struct {
-	Origin Ref // DIE of the abstract instance
+	Origin uint32 // of Scan.Origins
 	// Depth is 0 for a call inlined into the function itself.
 	Depth uint32
 	// CallFile is a file number of the unit's line table, or NoFile.
 	CallFile, CallLine uint32
 	Ranges             Span // of Scan.Ranges
-	fn                 uint32
 }
 
 // NoFile is the CallFile of a call whose place is not told.
@@ -42,8 +41,18 @@ const NoFile = ^uint32(0)
 type Scan struct {
 	Funcs   []Func
 	Inlines []Inline // by function; within one, as the DIEs come: outer before inner
+	Origins []Ref    // the DIEs of the abstract instances that calls are of, each once
 	Ranges  []Range
-	hops    hopTable
+
+	hops hopTable
+	refs refSet    // Origins
+	runs []callRun // Inlines, as they come
+}
+
+// callRun are inlined calls that come one after the other and are a function's.
+type callRun struct {
+	fn    uint32 // of Scan.Funcs
+	calls Span
 }
 
 // grown is s with room for another element. It doubles: append adds a quarter to
@@ -61,7 +70,7 @@ func grown[T any](s []T) []T {
 // calls. Damage ends the unit: what came before it is in s, the located error
 // is returned.
 func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
-	s.Funcs, s.Inlines, s.Ranges = s.Funcs[:0], s.Inlines[:0], s.Ranges[:0]
+	s.Funcs, s.Inlines, s.Origins, s.Ranges, s.runs = s.Funcs[:0], s.Inlines[:0], nil, s.Ranges[:0], s.runs[:0]
 	if u.IsType() {
 		return nil
 	}
@@ -70,6 +79,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 		return err
 	}
 	s.hops.reset(table)
+	s.refs.reset()
 	x := scanner{d: d, u: u, t: table, h: &s.hops, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
@@ -106,7 +116,6 @@ type scanner struct {
 	pos     int         // in data: of the next DIE
 	c       wire.Cursor // over the unit, for the DIE at hand
 	inlines bool
-	nested  bool  // an inner function's calls came between an outer one's
 	entries int   // range list entries that may still be read
 	deepest int   // DIEs may lie one in the other
 	err     error // the first damage that did not end the unit
@@ -363,16 +372,29 @@ func (x *scanner) note(err error) {
 
 // finish hands every function its inlined calls.
 func (x *scanner) finish() {
-	inl := x.s.Inlines
-	if x.nested {
-		slices.SortStableFunc(inl, func(a, b Inline) int { return cmp.Compare(a.fn, b.fn) })
-	}
-	i := uint32(0)
-	for f := range x.s.Funcs {
-		from := i
-		for i < uint32(len(inl)) && inl[i].fn == uint32(f) {
-			i++
+	s := x.s
+	s.Origins = s.refs.list
+	for i := range s.runs {
+		if s.runs[i].calls.To = uint32(len(s.Inlines)); i+1 < len(s.runs) {
+			s.runs[i].calls.To = s.runs[i+1].calls.From
 		}
-		x.s.Funcs[f].Inlines = Span{from, i}
+	}
+	byFunc := func(a, b callRun) int { return cmp.Compare(a.fn, b.fn) }
+	if !slices.IsSortedFunc(s.runs, byFunc) { // an inner function's calls came between an outer one's
+		slices.SortStableFunc(s.runs, byFunc)
+		calls := slices.Clone(s.Inlines)
+		list := s.Inlines[:0]
+		for _, run := range s.runs {
+			list = append(list, calls[run.calls.From:run.calls.To]...)
+		}
+	}
+	runs, to := s.runs, uint32(0)
+	for f := range s.Funcs {
+		from := to
+		for len(runs) > 0 && runs[0].fn == uint32(f) {
+			to += runs[0].calls.To - runs[0].calls.From
+			runs = runs[1:]
+		}
+		s.Funcs[f].Inlines = Span{from, to}
 	}
 }

@@ -43,7 +43,7 @@ func (a *asm) render(u *Unit, s *Scan) string {
 			if i.CallFile != NoFile {
 				file = fmt.Sprintf(" %d:%d", i.CallFile, i.CallLine)
 			}
-			fmt.Fprintf(&b, "%scall%s%s%s\n", strings.Repeat(" ", 1+int(i.Depth)), file, label(i.Origin), ranges(i.Ranges))
+			fmt.Fprintf(&b, "%scall%s%s%s\n", strings.Repeat(" ", 1+int(i.Depth)), file, label(s.Origins[i.Origin]), ranges(i.Ranges))
 		}
 	}
 	return b.String()

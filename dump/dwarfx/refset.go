@@ -1,15 +1,13 @@
-package dump
+package dwarfx
 
 import (
 	"math/bits"
 	"math/rand/v2"
-
-	"symkit/dump/dwarfx"
 )
 
 // refSet numbers DIEs, each once. It is used again without being cleared.
 type refSet struct {
-	list []dwarfx.Ref // by number
+	list []Ref // by number
 	// slots are found by hash, the next ones in their places if those are taken; at
 	// least half are free.
 	slots  []refSlot
@@ -20,7 +18,7 @@ type refSet struct {
 
 // refSlot is where a DIE is found, if it is of this round.
 type refSlot struct {
-	ref    dwarfx.Ref
+	ref    Ref
 	number uint32
 	round  uint32
 }
@@ -40,12 +38,13 @@ func (x *refSet) reset() {
 func (x *refSet) free(n int) {
 	if x.round++; len(x.all) < n || x.round == 0 {
 		x.all, x.round = make([]refSlot, max(len(x.all), n)), 1
+		clear(x.all) // memory that is read before it is written costs the system twice
 	}
 	x.slots = x.all[:n]
 }
 
 // slot returns the slot of a DIE, or a free one for it.
-func (x *refSet) slot(ref dwarfx.Ref) *refSlot {
+func (x *refSet) slot(ref Ref) *refSlot {
 	shift := 64 - bits.TrailingZeros(uint(len(x.slots)))
 	for i := int(uint64(ref) * x.factor >> shift); ; i++ {
 		s := &x.slots[i&(len(x.slots)-1)]
@@ -56,7 +55,7 @@ func (x *refSet) slot(ref dwarfx.Ref) *refSlot {
 }
 
 // index returns the number of a DIE.
-func (x *refSet) index(ref dwarfx.Ref) uint32 {
+func (x *refSet) index(ref Ref) uint32 {
 	s := x.slot(ref)
 	if s.round == x.round {
 		return s.number

@@ -1,12 +1,10 @@
-package dump
+package dwarfx
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"symkit/dump/dwarfx"
 )
 
 // TestRefSet: each DIE has one number, in the order in which they come, in every round.
@@ -17,9 +15,9 @@ func TestRefSet(t *testing.T) {
 		if x.reset(); round == 10 {
 			x.round = math.MaxUint32 // the next one begins anew
 		}
-		want, list := map[dwarfx.Ref]uint32{}, []dwarfx.Ref(nil)
+		want, list := map[Ref]uint32{}, []Ref(nil)
 		for range random.IntN(3000) {
-			ref := dwarfx.Ref(random.Uint64() % 2000)
+			ref := Ref(random.Uint64() % 2000)
 			number, known := want[ref]
 			if !known {
 				number = uint32(len(list))
