@@ -17,7 +17,7 @@ import (
 // before it has 64 MiB, which most never have.
 const (
 	largeDump    = 16 << 20
-	largePercent = 200 // of many
+	largePercent = 200  // of many
 	alonePercent = 1000 // of one
 	smallDump    = 64 << 20
 	firstPercent = 1600 // of the 4 MiB that Go begins with
