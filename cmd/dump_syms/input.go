@@ -27,7 +27,10 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 	dirs := c.DebugDir
 	var files []*elfx.File
 	for _, path := range c.Paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && len(c.Paths) > 1 {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if len(c.Paths) == 1 {
+				return nil, fmt.Errorf("%s: is a directory; to dump all ELF files below it, give --store DIR and --recursive", path)
+			}
 			dirs = append(dirs, path)
 			continue
 		}

@@ -383,9 +383,9 @@ func (x *scanner) finish() {
 	if !slices.IsSortedFunc(s.runs, byFunc) { // an inner function's calls came between an outer one's
 		slices.SortStableFunc(s.runs, byFunc)
 		calls := slices.Clone(s.Inlines)
-		list := s.Inlines[:0]
+		n := 0
 		for _, run := range s.runs {
-			list = append(list, calls[run.calls.From:run.calls.To]...)
+			n += copy(s.Inlines[n:], calls[run.calls.From:run.calls.To])
 		}
 	}
 	runs, to := s.runs, uint32(0)
