@@ -121,10 +121,8 @@ func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
 		rest := r.names[n:]
 		rest = rest[:min(len(rest), maxMemberName)]
 		end := bytes.IndexByte(rest, '\n')
-		if end <= 0 {
-			return "", false
-		}
-		return strings.TrimSuffix(string(rest[:end]), "/"), true
+		name := strings.TrimSuffix(string(rest[:max(end, 0)]), "/")
+		return name, name != ""
 	}
 	name := strings.TrimSuffix(field, "/")
 	return name, name != ""

@@ -336,6 +336,7 @@ func TestIsArchive(t *testing.T) {
 // place.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(arMagic + arMember("//", "long/\n") + arMember("/0", object(1)) + arMember("#1/4", "abcd"+object(2))))
+	f.Add([]byte(arMagic + arMember("//", "long/\n") + arMember("/4", object(1)))) // a name of a slash alone
 	f.Add([]byte(thinMagic + arMember("//", "long/\n") + thinMember("/0", 7) + thinMember("/0:8", 7) + thinMember("a/", 9)))
 	f.Add(zipFile(f, "-a", object(1), "b", object(2)))
 	f.Add(zipFile(f, "-a", string(zipFile(f, "b", object(1))), "c", arMagic+arMember("d/", object(2))))
