@@ -22,12 +22,17 @@ func TestBombs(t *testing.T) {
 		{"one long name for every function", limits.ErrExceeded, ""},
 		{"functions with one origin, a quarter of a million DIEs away", nil, ""},
 		{"functions that are each other's scopes and origins", nil, ""},
+		{"an inlined call in one that is in pieces, with ranges that overlap", nil, ""},
+		{"inlined calls in each other that have all the pieces of one", nil, ".debug_info+0x0: range-entries above the limit of 87643"},
+		{"inlined calls side by side that have all the pieces of one", nil, ".debug_info+0x0: range-entries above the limit of 485643"},
+		{"a function in pieces with inlined calls side by side", nil, ".debug_info+0x0: range-entries above the limit of 1115622"},
+		{"a function in pieces with inlined calls in each other", nil, ".debug_info+0x0: range-entries above the limit of 87622"},
 	} {
 		f, err := elfx.NewFile("bomb", mutant.Named(test.name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{})
+		m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{Inlines: true})
 		if !errors.Is(err, test.err) {
 			t.Errorf("%s: %v", test.name, err)
 		}

@@ -2,9 +2,12 @@ package dump
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"sort"
 
 	"symkit/dump/dwarfx"
+	"symkit/internal/limits"
 )
 
 // inliner makes the inlined calls of units. Its scratch memory is used again.
@@ -24,15 +27,27 @@ type inliner struct {
 	// have, in a function where such calls overlap.
 	taken [][]dwarfx.Range
 	marks []uint64 // see mark
+	// more is how many ranges the unit's calls may still have beyond those that their DIEs list:
+	// each of many calls could have a part in each of many ranges of the one around them.
+	more int
+	// looks is how often calls may be looked at for ranges of their functions, but for the last.
+	looks int
+	err   error // that there was more, or nil
 }
+
+// looksPerRange is more than functions need whose basic blocks a linker has put anywhere:
+// those have a range for each.
+const looksPerRange = 16
 
 // attach gives the functions of u their inlined calls. What the scan found is
 // not needed any more then.
 func (a *inliner) attach(u *unit) {
+	a.err = nil
 	if len(u.calls) == 0 {
 		return
 	}
-	a.u = u
+	a.u, a.more = u, int(min(limits.RangeEntries.Max(u.End-u.Off), math.MaxInt32))
+	a.looks = looksPerRange * a.more
 	a.left = append(a.left[:0], make([]uint32, len(u.Funcs))...)
 	for _, fi := range u.funcs {
 		a.left[a.d.funcs[fi].index]++
@@ -46,6 +61,12 @@ func (a *inliner) attach(u *unit) {
 
 // function gives out the calls that lie in f, one range of a function.
 func (a *inliner) function(f *fn, out *Func) {
+	if a.left[f.index] > 0 {
+		calls := a.u.Funcs[f.index].Inlines
+		if !a.afford(&a.looks, int(calls.To-calls.From)) {
+			return
+		}
+	}
 	if a.add(f, out, false) {
 		a.taken = a.taken[:0]
 		a.u.overlap++
@@ -60,10 +81,13 @@ func (a *inliner) keep(f *fn, out *Func) {
 	if len(a.calls) == 0 {
 		return
 	}
+	last := a.left[f.index] == 0
+	if !last && !a.afford(&a.more, len(a.ranges)) {
+		return
+	}
 	for i := range a.calls {
 		a.d.names.want(a.calls[i].Origin)
 	}
-	last := a.left[f.index] == 0
 	if out.ranges = a.u.ranges; last && a.fit {
 		for i := range a.calls {
 			r, from := &a.calls[i].Ranges, a.made[i]
@@ -133,8 +157,27 @@ func (a *inliner) clip(in *inline) {
 		}
 	default:
 		a.own = a.u.ranges.append(a.own[:0], in.Ranges)
-		a.ranges = intersect(a.ranges, outer, a.own)
+		a.pieces(outer)
 	}
+}
+
+// pieces appends to ranges what own has in outer, unless that is more than may be.
+func (a *inliner) pieces(outer []dwarfx.Range) {
+	from, listed := len(a.ranges), len(a.own)
+	a.ranges = intersect(a.ranges, outer, joined(a.own), listed+a.more)
+	if more := len(a.ranges) - from - listed; more > 0 && !a.afford(&a.more, more) {
+		a.ranges = a.ranges[:from]
+	}
+}
+
+// afford takes n of what is left, if there are so many.
+func (a *inliner) afford(left *int, n int) bool {
+	if n > *left {
+		a.err = a.u.Located(limits.RangeEntries.Exceeded(a.u.End - a.u.Off))
+		return false
+	}
+	*left -= n
+	return true
 }
 
 // place is where a call stands. One that does not tell is put into the
@@ -149,30 +192,52 @@ func (a *inliner) place(in *inline, out *Func) (file, line uint32) {
 	return a.d.files.id([]byte(unknownFile)), 0
 }
 
-// intersect appends to dst what is both in outer, which ascends, and in inner, which need
-// not. Neighbours become one range.
-func intersect(dst, outer, inner []dwarfx.Range) []dwarfx.Range {
-	from, apart := len(dst), true
+// intersect appends to dst what is both in outer and in inner, which ascend with gaps, as
+// what is appended does. Behind more than most ranges it stops.
+func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
+	from := len(dst)
 	for _, r := range inner {
-		for _, o := range outer {
-			if lo, hi := max(r.Lo, o.Lo), min(r.Hi, o.Hi); lo < hi {
-				apart = apart && (len(dst) == from || dst[len(dst)-1].Hi < lo)
-				dst = append(dst, dwarfx.Range{Lo: lo, Hi: hi})
+		outer = outer[endBefore(outer, r.Lo):]
+		for i := 0; i < len(outer) && outer[i].Lo < r.Hi; i++ {
+			dst = append(dst, dwarfx.Range{Lo: max(r.Lo, outer[i].Lo), Hi: min(r.Hi, outer[i].Hi)})
+			if len(dst)-from > most {
+				return dst
 			}
 		}
 	}
-	if apart { // and in order, as compilers write them
-		return dst
+	return dst
+}
+
+// endBefore returns how many of ranges, which ascend, end at addr or before. It is soon
+// found where they are few.
+func endBefore(ranges []dwarfx.Range, addr uint64) int {
+	lo, step := 0, 1
+	for lo+step <= len(ranges) && ranges[lo+step-1].Hi <= addr {
+		lo += step
+		step *= 2
 	}
-	added := dst[from:]
-	slices.SortFunc(added, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	out := added[:1]
-	for _, r := range added[1:] {
+	rest := ranges[lo:min(lo+step, len(ranges))]
+	return lo + sort.Search(len(rest), func(i int) bool { return rest[i].Hi > addr })
+}
+
+// joined returns ranges, which it changes, in ascending order with gaps between them, as
+// compilers write most.
+func joined(ranges []dwarfx.Range) []dwarfx.Range {
+	apart := true
+	for i := 1; i < len(ranges) && apart; i++ {
+		apart = ranges[i-1].Hi < ranges[i].Lo
+	}
+	if apart {
+		return ranges
+	}
+	slices.SortFunc(ranges, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	out := ranges[:1]
+	for _, r := range ranges[1:] {
 		if last := &out[len(out)-1]; r.Lo <= last.Hi {
 			last.Hi = max(last.Hi, r.Hi)
 		} else {
 			out = append(out, r)
 		}
 	}
-	return dst[:from+len(out)]
+	return out
 }

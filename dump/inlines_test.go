@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -24,7 +25,7 @@ func TestInlinesInPlace(t *testing.T) {
 			far+0x2000, far+0x2010) // of nothing here
 		span := func(from, to uint32) dwarfx.Span { return dwarfx.Span{From: from, To: to} }
 		names, ids := wantedNames(5)
-		u := &unit{origins: ids, funcs: []uint32{0, 1, 2}, ranges: newRangeList(ranges)}
+		u := &unit{Unit: new(dwarfx.Unit), origins: ids, funcs: []uint32{0, 1, 2}, ranges: newRangeList(ranges)}
 		u.Funcs = []dwarfx.Func{{Inlines: span(0, 3)}, {Inlines: span(3, 5)}}
 		for i, c := range []struct {
 			depth  uint32
@@ -86,7 +87,7 @@ func TestIntersect(t *testing.T) {
 		// Outer lies in what is appended to, as it does in inliner.ranges.
 		before := append([]dwarfx.Range{{Lo: 1000, Hi: 1001}}, outer...)
 		lists := append(make([]dwarfx.Range, 0, random.IntN(30)), before...)
-		all := intersect(lists, lists[1:], inner)
+		all := intersect(lists, lists[1:], joined(slices.Clone(inner)), math.MaxInt)
 		var got [80]bool
 		last := uint64(0)
 		for i, r := range all[len(before):] {
@@ -100,6 +101,34 @@ func TestIntersect(t *testing.T) {
 		}
 		if got != want || !slices.Equal(all[:len(before)], before) {
 			t.Fatalf("%v and %v: %v", outer, inner, all[len(before):])
+		}
+	}
+}
+
+// TestIntersectMost: it stops behind more than most ranges, wherever they come from.
+func TestIntersectMost(t *testing.T) {
+	var pieces []dwarfx.Range
+	for at := range uint64(100) {
+		pieces = append(pieces, dwarfx.Range{Lo: 10 * at, Hi: 10*at + 5})
+	}
+	whole := []dwarfx.Range{{Lo: 0, Hi: 1000}}
+	for _, test := range []struct {
+		outer, inner []dwarfx.Range
+		most, want   int
+	}{
+		{pieces, whole, 100, 100},
+		{pieces, whole, 40, 41},
+		{whole, pieces, 40, 41},
+		{pieces, pieces, 0, 1},
+		{pieces, pieces[50:51], 0, 1},
+	} {
+		if got := intersect(nil, test.outer, test.inner, test.most); len(got) != test.want {
+			t.Errorf("%d in %d, at most %d: %d ranges, want %d", len(test.inner), len(test.outer), test.most, len(got), test.want)
+		}
+	}
+	for i := range pieces {
+		if got := intersect(nil, pieces, pieces[i:i+1], 1); len(got) != 1 || got[0] != pieces[i] {
+			t.Errorf("piece %d: %v", i, got)
 		}
 	}
 }

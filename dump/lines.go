@@ -42,6 +42,7 @@ func (d *dumper) readLines() error {
 			files.reset(u)
 			lines.attach(u, table.Rows)
 			calls.attach(u)
+			errs[i] = cmp.Or(errs[i], calls.err)
 			claims[i] = d.claim(bare, table.Rows, &files)
 			lines.lines.give(elfx.Elements[emit.Line](spent[i]))
 			return nil

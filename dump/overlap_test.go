@@ -52,7 +52,7 @@ func TestOverlap(t *testing.T) {
 	} {
 		var ranges []dwarfx.Range
 		names, ids := wantedNames(1)
-		u := &unit{origins: ids}
+		u := &unit{Unit: new(dwarfx.Unit), origins: ids}
 		u.Funcs = []dwarfx.Func{{Inlines: dwarfx.Span{To: uint32(len(test.calls))}}}
 		for _, c := range test.calls {
 			from := uint32(len(ranges))
@@ -60,7 +60,7 @@ func TestOverlap(t *testing.T) {
 			u.calls = append(u.calls, inline{Depth: c.depth, CallFile: dwarfx.NoFile, Ranges: dwarfx.Span{From: from, To: uint32(len(ranges))}})
 		}
 		u.ranges = newRangeList(ranges)
-		a := inliner{d: &dumper{m: &Module{}, names: names}, u: u, left: []uint32{0}}
+		a := inliner{d: &dumper{m: &Module{}, names: names}, u: u, left: []uint32{0}, more: 10, looks: 10}
 		out := Func{lines: []emit.Line{{}}}
 		a.function(&fn{lo: 0x10, hi: 0x100}, &out)
 		var got []clipped

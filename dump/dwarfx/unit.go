@@ -79,6 +79,11 @@ type Unit struct {
 // Data is what the unit belongs to.
 func (u *Unit) Data() *Data { return u.data }
 
+// Located is an error with the section of u, and where u begins there, as its place.
+func (u *Unit) Located(err error) error {
+	return &wire.Error{Section: u.data.name, Offset: int(u.Off), Err: err}
+}
+
 // IsType tells a type unit, in which no code is described.
 func (u *Unit) IsType() bool { return u.kind == utType || u.kind == utSplitType }
 

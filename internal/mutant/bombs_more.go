@@ -18,6 +18,11 @@ var moreBombs = []Bomb{
 	{"functions that are each other's scopes and origins", originScopes},
 	{"inlined calls of one range list in every function", inlinedRanges},
 	{"inlined calls one thousand deep in every function", inlinedTrees},
+	{"an inlined call in one that is in pieces, with ranges that overlap", overlappingRanges},
+	{"inlined calls in each other that have all the pieces of one", deepPieces},
+	{"inlined calls side by side that have all the pieces of one", sharedPieces},
+	{"a function in pieces with inlined calls side by side", piecesOfCalls},
+	{"a function in pieces with inlined calls in each other", piecesOfDeepCalls},
 	{"units that share a table of files", func() []byte { return sharedLines(nil) }},
 	{"units that share a line program", func() []byte { return sharedLines(bytes.Repeat([]byte{0x4b}, 1<<17)) }},
 	{"units that share an abbreviation table", func() []byte { return sharedAbbrevs(0) }},
@@ -88,42 +93,6 @@ func originScopes() []byte {
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
 		append(dies, make([]byte, depth)...))
-}
-
-// pieces is a range list of every other byte of .text.
-func pieces() section {
-	var ranges []byte
-	for i := uint64(0); i < textSize; i += 2 {
-		ranges = append(ranges, body(TextAddr+i, TextAddr+i+1)...)
-	}
-	return debug(".debug_ranges", append(ranges, make([]byte, 16)...))
-}
-
-// calls are the abbreviations 2, a function, and 3, an inlined call of it with
-// ranges.
-func calls(children bool) []byte {
-	return append(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atLowPC, formAddr, atHighPC, formData8),
-		abbrev(3, dwarf.TagInlinedSubroutine, children, atOrigin, formRef4, atRanges, formSecOffset)...)
-}
-
-func inlinedRanges() []byte {
-	var dies []byte
-	for range 2000 {
-		dies = append(append(dies, 2, 'f', 0), body(TextAddr, textSize)...)
-		dies = append(append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, 20)...), 0)
-	}
-	return dwarfFile(calls(false), dies, pieces())
-}
-
-func inlinedTrees() []byte {
-	const depth = 1000
-	var dies []byte
-	for i := range uint64(100) {
-		dies = append(append(dies, 2, 'f', 0), body(TextAddr+i, textSize-i)...)
-		dies = append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, depth)...)
-		dies = append(dies, make([]byte, depth+1)...)
-	}
-	return dwarfFile(calls(true), dies, pieces())
 }
 
 // unitsOf are count units of DWARF 4 with one function each, the i-th of which
