@@ -6,14 +6,19 @@ import (
 	"slices"
 )
 
-// difference is a stretch of PCs [lo, hi) that the symbol file has wrong or,
-// with missing, not at all.
+// difference is what the two sides say differently of [lo, hi), addresses of the ELF file.
 type difference struct {
-	lo, hi  uint64
-	at      uint32 // line of the symbol file, 0 for a missing record
-	missing bool
-	what    string
+	lo, hi uint64
+	at     uint32 // line of the symbol file, 0 for a missing record
+	want   place  // what the DWARF says
+	said   bool   // it says something
 }
+
+// place is a line of a file and, of an inlined call, what is called there.
+type place struct{ file, line, name, depth uint32 }
+
+// missing tells whether the symbol file says nothing.
+func (d *difference) missing() bool { return d.at == 0 }
 
 // funcOutcome is the outcome of comparing one FUNC with one description of
 // its code. Several units can describe the same code; the best one counts.
@@ -21,8 +26,10 @@ type funcOutcome struct {
 	done     bool
 	compared uint64 // PCs
 	wrong    uint64
+	missing  uint64 // of those that are wrong, PCs that the symbol file says nothing of
 	unread   uint64 // of those compared, PCs with a call whose name is not known
 	diffs    []difference
+	more     uint64 // differences that are not in diffs
 }
 
 // better keeps the outcome with fewer wrong PCs, then with more that are sure.
@@ -33,13 +40,18 @@ func (o *funcOutcome) better(n funcOutcome) {
 	}
 }
 
-// maxDiffs bounds the differences kept of one FUNC; the PCs are all counted.
-const maxDiffs = 1 << 12
+// mostDiffs bounds the differences kept of one FUNC, of a file with so many; all are counted.
+func mostDiffs(funcs int) int { return min(max(1<<20/max(funcs, 1), 1<<5), 1<<12) }
 
-func (o *funcOutcome) add(d difference) {
+func (r *replay) add(o *funcOutcome, d difference) {
 	o.wrong += d.hi - d.lo
-	if len(o.diffs) < maxDiffs {
+	if d.missing() {
+		o.missing += d.hi - d.lo
+	}
+	if len(o.diffs) < r.mostDiffs {
 		o.diffs = append(o.diffs, d)
+	} else {
+		o.more++
 	}
 }
 
@@ -87,19 +99,29 @@ func (r *replay) compareLines(f *symFunc, runs []lineRun) (o funcOutcome) {
 func (r *replay) compareLine(o *funcOutcome, lo, hi uint64, have *symLine, want *lineRun) {
 	d := difference{lo: lo, hi: hi}
 	switch {
-	case have == nil:
-		d.missing = true
-		d.what = fmt.Sprintf("no line record for [%#x, %#x): the line table says %s:%d", lo-r.bias, hi-r.bias, r.paths.name(want.file), want.line)
-	case want == nil:
-		d.at = have.at
-		d.what = fmt.Sprintf("[%#x, %#x): the line table has no row here", lo-r.bias, hi-r.bias)
+	case have == nil || want == nil:
 	case have.line == numberOf(want.line) && sameFile(r.symFiles[r.fileIndex(have.file)], want.file):
 		return
-	default:
-		d.at = have.at
-		d.what = fmt.Sprintf("[%#x, %#x): the line table says %s:%d", lo-r.bias, hi-r.bias, r.paths.name(want.file), want.line)
 	}
-	o.add(d)
+	if have != nil {
+		d.at = have.at
+	}
+	if want != nil {
+		d.want, d.said = place{file: want.file, line: want.line}, true
+	}
+	r.add(o, d)
+}
+
+// sayLine is a difference in words.
+func (r *replay) sayLine(d *difference) string {
+	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
+	switch {
+	case d.missing():
+		return fmt.Sprintf("no line record for %s: the line table says %s:%d", what, r.paths.name(d.want.file), d.want.line)
+	case !d.said:
+		return what + ": the line table has no row here"
+	}
+	return fmt.Sprintf("%s: the line table says %s:%d", what, r.paths.name(d.want.file), d.want.line)
 }
 
 // numberOf is what is written for a number: one that consumers cannot hold
@@ -239,24 +261,31 @@ func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 		o.unread += hi - lo
 		return
 	}
-	d := difference{lo: lo, hi: hi}
+	d := difference{lo: lo, hi: hi, said: len(w.want) > 0}
 	switch {
-	case len(w.have) == 0:
-		d.missing = true
-		d.what = fmt.Sprintf("no INLINE for [%#x, %#x) at depth %d: %s", lo-r.bias, hi-r.bias, w.want[0].depth, r.describe(&w.want[0]))
-	case len(w.want) == 0:
-		d.at = w.have[0].at
-		d.what = fmt.Sprintf("[%#x, %#x): the DWARF has no inlined call at depth %d here", lo-r.bias, hi-r.bias, w.have[0].depth)
+	case d.said:
+		c := &w.want[0]
+		d.want = place{c.file, c.callLine, c.name, c.depth}
 	default:
-		d.at = w.have[0].at
-		d.what = fmt.Sprintf("[%#x, %#x): the DWARF says %s", lo-r.bias, hi-r.bias, r.describe(&w.want[0]))
+		d.want.depth = w.have[0].depth
 	}
-	o.add(d)
+	if len(w.have) > 0 {
+		d.at = w.have[0].at
+	}
+	r.add(o, d)
 }
 
-// describe says what a call of the DWARF is.
-func (r *replay) describe(c *call) string {
-	return fmt.Sprintf("%s called from %s:%d", r.names.text(c.name), r.paths.name(c.file), c.callLine)
+// sayCall is a difference in words.
+func (r *replay) sayCall(d *difference) string {
+	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
+	if !d.said {
+		return fmt.Sprintf("%s: the DWARF has no inlined call at depth %d here", what, d.want.depth)
+	}
+	call := fmt.Sprintf("%s called from %s:%d", r.names.text(d.want.name), r.paths.name(d.want.file), d.want.line)
+	if d.missing() {
+		return fmt.Sprintf("no INLINE for %s at depth %d: %s", what, d.want.depth, call)
+	}
+	return fmt.Sprintf("%s: the DWARF says %s", what, call)
 }
 
 // likeness is how far a record is the call that the DWARF has.

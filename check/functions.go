@@ -61,8 +61,8 @@ func (r *replay) reportFuncs() {
 		})
 	}
 	r.unknownFuncs(used, aliases)
-	r.outcomes(CheckLines, r.lines)
-	r.outcomes(CheckInlines, r.inlines)
+	r.outcomes(CheckLines, r.lines, r.sayLine)
+	r.outcomes(CheckInlines, r.inlines, r.sayCall)
 }
 
 // funcRanges are the FUNC records' ranges as addresses of the ELF file.
@@ -198,26 +198,28 @@ func (r *replay) otherRecords(i uint32, of string) {
 	}
 }
 
-// outcomes reports what was found in each FUNC.
-func (r *replay) outcomes(check string, all []funcOutcome) {
+// outcomes reports what was found in each FUNC; say is a difference in words.
+func (r *replay) outcomes(check string, all []funcOutcome, say func(*difference) string) {
 	for i := range all {
 		o := &all[i]
 		r.c.compared(check, o.compared-o.unread)
 		if o.unread > 0 {
 			r.c.unverified(check, o.unread, noteUnread)
 		}
-		kept := uint64(0)
-		for _, d := range o.diffs {
-			f := Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: d.what}
-			kept += d.hi - d.lo
-			if d.missing {
-				r.c.missing(f, d.hi-d.lo)
+		wrong, missing := o.wrong-o.missing, o.missing // PCs of differences that are not kept
+		for k := range o.diffs {
+			d := &o.diffs[k]
+			f := Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: say(d)}
+			if n := d.hi - d.lo; d.missing() {
+				missing -= n
+				r.c.missing(f, n)
 			} else {
-				r.c.wrong(f, d.hi-d.lo)
+				wrong -= n
+				r.c.wrong(f, n)
 			}
 		}
-		if more := o.wrong - kept; more > 0 {
-			r.c.update(check, func(k *Check) { k.Wrong += more })
+		if o.more > 0 {
+			r.c.update(check, func(k *Check) { k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.more })
 		}
 	}
 }

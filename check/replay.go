@@ -44,6 +44,7 @@ type replay struct {
 	functionCount uint32
 	lines         []funcOutcome // by index of FUNC
 	inlines       []funcOutcome
+	mostDiffs     int // see there
 	// otherLines are compared with the line tables of units that have code at
 	// the FUNC, but no function that begins there.
 	otherLines []funcOutcome
@@ -186,6 +187,7 @@ func (r *replay) index() {
 	}
 	r.order = byAddr(len(s.funcs), func(i uint32) uint64 { return s.funcs[i].addr })
 	r.publics = byAddr(len(s.publics), func(i uint32) uint64 { return s.publics[i].addr })
+	r.mostDiffs = mostDiffs(len(s.funcs))
 	r.lines = make([]funcOutcome, len(s.funcs))
 	r.inlines = make([]funcOutcome, len(s.funcs))
 	r.otherLines = make([]funcOutcome, len(s.funcs))

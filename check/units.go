@@ -282,12 +282,16 @@ func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc,
 	return nest(calls)
 }
 
+// A call of one range may have a part in each range of the call around it. All calls of a
+// function have maxParts each, on average, and fewParts more, at most.
+const maxParts, fewParts = 8, 1 << 12
+
 // nest clips calls to those one level up: what lies outside has no caller.
 // (DWARF 2 has no ranges: gcc gives a call one range of several there, and not
 // the same part to the calls in it.) calls are sorted. It is false where each of
 // many overlaps each of many others, which no compiler writes.
 func nest(calls []call) ([]call, bool) {
-	out, limit := calls[:0:0], maxComparisons*len(calls)
+	out, limit := calls[:0:0], maxParts*len(calls)+fewParts
 	var above ranges // the PCs of the level above
 	for len(calls) > 0 {
 		n := level(calls, calls[0].depth)
@@ -300,10 +304,9 @@ func nest(calls []call) ([]call, bool) {
 			for i := above.find(c.lo); i < len(above) && above[i].lo < c.hi; i++ {
 				part := c
 				part.lo, part.hi = max(c.lo, above[i].lo), min(c.hi, above[i].hi)
-				out, own = append(out, part), append(own, addrRange{part.lo, part.hi})
-			}
-			if len(out) > limit {
-				return nil, false
+				if out, own = append(out, part), append(own, addrRange{part.lo, part.hi}); len(out) > limit {
+					return nil, false
+				}
 			}
 		}
 		above, calls = union(own), calls[n:]

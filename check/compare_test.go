@@ -1,0 +1,29 @@
+package check
+
+import "testing"
+
+// TestDifferences: of a FUNC only some differences are kept, but all are counted, and so are
+// their PCs.
+func TestDifferences(t *testing.T) {
+	r := &replay{c: newCollector(Options{Limit: 100}), mostDiffs: 3}
+	r.c.begin(CheckLines, "PCs")
+	outcomes := make([]funcOutcome, 2)
+	for i := range uint64(10) {
+		r.add(&outcomes[0], difference{lo: 10 * i, hi: 10*i + 1, at: uint32(i % 2)}) // every other one is missing
+	}
+	r.add(&outcomes[1], difference{lo: 100, hi: 107, at: 1})
+	r.outcomes(CheckLines, outcomes, func(*difference) string { return "" })
+	report := r.c.report()
+	k := report.Checks[0]
+	if k.Findings != 11 || k.Wrong != 5+7 || k.Missing != 5 || len(report.Findings) != 3+1 {
+		t.Errorf("%d findings, %d PCs wrong, %d missing, %d kept; want 11, 12, 5, 4", k.Findings, k.Wrong, k.Missing, len(report.Findings))
+	}
+}
+
+func TestMostDiffs(t *testing.T) {
+	for funcs, want := range map[int]int{0: 4096, 1: 4096, 256: 4096, 1024: 1024, 1 << 20: 32, 1 << 30: 32} {
+		if got := mostDiffs(funcs); got != want {
+			t.Errorf("%d of a file with %d, want %d", got, funcs, want)
+		}
+	}
+}
