@@ -133,16 +133,18 @@ func (d *dumper) readNamings() error {
 		var namer dwarfx.Namer
 		return func(i int) error {
 			if d.units[i].namings == nil {
-				d.units[i].readNamings(&namer)
+				d.readUnitNamings(d.units[i], &namer)
 			}
 			return nil
 		}
 	})
 }
 
-// readNamings finds out what names the functions of a unit.
-func (u *unit) readNamings(namer *dwarfx.Namer) {
+// readUnitNamings finds out what names the functions of a unit. With too much to read it ends.
+func (d *dumper) readUnitNamings(u *unit, namer *dwarfx.Namer) {
 	u.namings = make([]naming, len(u.Funcs))
+	read := namesRead{d: d}
+	defer read.end()
 	for i := range u.Funcs {
 		f := &u.Funcs[i]
 		// A string outside of its section is no name.
@@ -155,6 +157,9 @@ func (u *unit) readNamings(namer *dwarfx.Namer) {
 		if f.Origin != 0 && own.Linkage == nil {
 			more, err = namer.NameOf(u.Data(), f.Origin)
 		}
-		u.namings[i] = complete(u.Unit, own, more, err)
+		n := &u.namings[i]
+		if *n = complete(u.Unit, own, more, err); read.tooMuch(n) {
+			return
+		}
 	}
 }

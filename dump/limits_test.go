@@ -10,7 +10,7 @@ import (
 	"symkit/internal/mutant"
 )
 
-// TestNamesLimit: 4,096 functions whose names are the ends of one string of a
+// TestNamesLimit: 131,072 functions whose names are the ends of one string of a
 // megabyte.
 func TestNamesLimit(t *testing.T) {
 	for _, bomb := range mutant.Bombs {

@@ -66,6 +66,9 @@ func (d *dumper) internNames() error {
 	if err != nil {
 		return err
 	}
+	if d.tooMuchRead(0) {
+		return d.namesExceeded()
+	}
 	d.names.wantNone()
 	return d.each(len(d.units), func() func(int) error {
 		return func(i int) error {
@@ -101,20 +104,25 @@ func (d *dumper) numberOrigins(u *unit, number int, x *originNamer) {
 		x.known = d.names.knownOrigins(u.Data())
 	}
 	u.origins = make([]uint32, len(u.refs))
+	x.read = namesRead{d: d}
 	for from := 0; from < len(u.refs); from += fetched {
 		refs := u.refs[from:min(from+fetched, len(u.refs))]
 		x.find(u.Unit, refs)
 		for i, ref := range refs {
 			u.origins[from+i] = x.intern(d, u.Unit, ref, uint32(number), uint32(from+i))
 		}
+		if x.read.over {
+			break
+		}
 	}
+	x.read.end()
 	u.refs = nil
 }
 
 // nameEarly finds out all that .debug_info tells about the names of u, to which x is
 // confined.
 func (d *dumper) nameEarly(u *unit, number int, x *originNamer) {
-	u.readNamings(&x.namer)
+	d.readUnitNamings(u, &x.namer)
 	x.early, x.plain = true, x.plain[:0]
 	d.numberOrigins(u, number, x)
 	x.early = false
@@ -168,6 +176,7 @@ type originNamer struct {
 	// first: if early is set, before the unit's bytes are given up.
 	early bool
 	plain []plainOrigin
+	read  namesRead
 	// Of the origins at hand: what names them; where in .debug_str the linkage names
 	// stand, or 0; what is known of these, see knownOrigins.
 	found   [fetched]dwarfx.Found
@@ -203,7 +212,11 @@ func (x *originNamer) intern(d *dumper, u *dwarfx.Unit, ref dwarfx.Ref, unit, i 
 	if id, ok := x.known.find(x.learned[i%fetched], off, unit); ok {
 		return id
 	}
+	if x.read.over {
+		return 0
+	}
 	n := complete(u, dwarfx.Naming{Decl: ref, Unit: u}, f.Naming(), f.Err())
+	x.read.tooMuch(&n)
 	if !n.linkage {
 		off = 0
 	}
@@ -281,8 +294,9 @@ func merged(parts []map[*dwarfx.Unit][]declared) (groups []*nameGroup) {
 }
 
 // nameBytes counts the bytes of the texts of names, and, of those that may get a text,
-// of the scopes, and of texts that are known before they are wanted.
-type nameBytes struct{ texts, early, known atomic.Uint64 }
+// of the scopes, and of texts that are known before they are wanted; and what is read to find
+// out which names are the same.
+type nameBytes struct{ texts, early, known, read atomic.Uint64 }
 
 // tooMuch counts bytes of texts and tells whether all are too many.
 func (d *dumper) tooMuch(text int) bool {
@@ -305,6 +319,31 @@ func (d *dumper) tooMuchKnown(text string) bool {
 	const part = 8 // of the texts of all names
 	return d.nameBytes.known.Add(uint64(len(text))) > limits.Names.Max(d.img.Size())/part
 }
+
+// tooMuchRead counts bytes of names that are read, and tells whether all are too many: the
+// names of many functions can be ends of one long string.
+func (d *dumper) tooMuchRead(names int) bool {
+	const times = 4 // what may be written
+	return d.nameBytes.read.Add(uint64(names))/times > limits.Names.Max(d.img.Size())
+}
+
+// namesRead counts what one goroutine reads.
+type namesRead struct {
+	d    *dumper
+	size int  // that is not counted yet
+	over bool // it was too much
+}
+
+// tooMuch counts a name that was read, and tells whether all are too many.
+func (x *namesRead) tooMuch(n *naming) bool {
+	if x.size += len(n.key) + len(n.name); x.size >= 1<<20 {
+		x.end()
+	}
+	return x.over
+}
+
+// end counts the rest.
+func (x *namesRead) end() { x.over, x.size = x.d.tooMuchRead(x.size), 0 }
 
 // namesExceeded is the error then.
 func (d *dumper) namesExceeded() error {

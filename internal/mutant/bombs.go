@@ -158,8 +158,8 @@ func sharedRanges() []byte {
 
 func longNames() []byte {
 	var dies []byte
-	for i := range uint64(textSize) {
-		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(TextAddr+i, 1)...)
+	for i := range uint64(1 << 17) {
+		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(TextAddr+i%textSize, 1)...)
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formStrp, atLowPC, formAddr, atHighPC, formData8),
 		dies, debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
