@@ -2,10 +2,12 @@ package dump
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"symkit/dump/dwarfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 )
 
 // listBare fills in bare, and makes room for the functions of the module.
@@ -52,6 +54,10 @@ type claim struct {
 	lines []emit.Line
 }
 
+// maxClaims bounds the claims of all units, of which the bare functions have one each where the
+// file is sound.
+func maxClaims(bare int) int64 { return int64(8*bare) + 1<<10 }
+
 // claim returns the bare functions that begin where rows has a line.
 func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (claims []claim) {
 	if len(rows) == 0 {
@@ -62,7 +68,12 @@ func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (clai
 	for ; i < len(bare) && bare[i].lo < rows[len(rows)-1].Addr; i++ {
 		at = rowAt(rows, at, bare[i].lo)
 		if rows[at].File == dwarfx.EndOfCode {
+			next := rows[at+1].Addr // there is one, above the function
+			i += leading(bare[i:], func(f *fn) bool { return f.lo < next }) - 1
 			continue
+		}
+		if d.claims.Add(1) > maxClaims(len(bare)) {
+			return nil
 		}
 		claims = append(claims, claim{i, d.clipLines(nil, bare[i].lo, bare[i].hi, rows[at:], files)})
 	}
@@ -72,6 +83,10 @@ func (d *dumper) claim(bare []fn, rows []dwarfx.LineRow, files *unitFiles) (clai
 // addBare makes functions of the bare ones that were claimed; of several units
 // the first holds.
 func (d *dumper) addBare(bare []fn, claims [][]claim) {
+	if d.claims.Load() > maxClaims(len(bare)) { // then it is chance which ones were made
+		d.dwarfLoss(fmt.Errorf(".debug_line+0x0: %w", limits.LineSharing.Exceeded(0)))
+		return
+	}
 	taken, lines, count := make([]bool, len(bare)), make([][]emit.Line, len(bare)), 0
 	for ui, claims := range claims {
 		for _, c := range claims {

@@ -27,6 +27,8 @@ func TestBombs(t *testing.T) {
 		{"inlined calls side by side that have all the pieces of one", nil, ".debug_info+0x0: range-entries above the limit of 485643"},
 		{"a function in pieces with inlined calls side by side", nil, ".debug_info+0x0: range-entries above the limit of 1115622"},
 		{"a function in pieces with inlined calls in each other", nil, ".debug_info+0x0: range-entries above the limit of 87622"},
+		{"functions and symbols at one address", nil, ""},
+		{"units whose lines are of all symbols", nil, ".debug_line+0x0: line-sharing above the limit of 16"},
 	} {
 		f, err := elfx.NewFile("bomb", mutant.Named(test.name))
 		if err != nil {

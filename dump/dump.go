@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
@@ -62,8 +63,9 @@ type dumper struct {
 
 	demangler names.Demangler // of the stages that have one goroutine
 	funcs     []fn
-	frames    *frameTable // nil: unwind rules are not wanted
-	bare      []fn        // see bareFuncs
+	frames    *frameTable  // nil: unwind rules are not wanted
+	bare      []fn         // see bareFuncs
+	claims    atomic.Int64 // of bare, by units
 	names     *nameTable
 	early     *earlyTexts
 	nameBytes nameBytes

@@ -106,7 +106,7 @@ func (d *dumper) best(same []fn) fn {
 	if len(same) == 1 {
 		return best
 	}
-	aliases := d.syms.at(best.lo)
+	rank := d.syms.at(best.lo).ranks()
 	size, multiple := best.hi, false
 	for _, f := range same[1:] {
 		size = max(size, f.hi)
@@ -115,7 +115,7 @@ func (d *dumper) best(same []fn) fn {
 			continue
 		}
 		multiple = d.opt.Multiple
-		order := cmp.Or(cmp.Compare(aliases.rank(a), aliases.rank(b)), cmp.Compare(best.hi, f.hi), bytes.Compare(a, b))
+		order := cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(best.hi, f.hi), bytes.Compare(a, b))
 		if order < 0 {
 			best = f
 		}

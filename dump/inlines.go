@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"symkit/dump/dwarfx"
 	"symkit/internal/limits"
@@ -197,7 +196,7 @@ func (a *inliner) place(in *inline, out *Func) (file, line uint32) {
 func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
 	from := len(dst)
 	for _, r := range inner {
-		outer = outer[endBefore(outer, r.Lo):]
+		outer = outer[leading(outer, func(o *dwarfx.Range) bool { return o.Hi <= r.Lo }):]
 		for i := 0; i < len(outer) && outer[i].Lo < r.Hi; i++ {
 			dst = append(dst, dwarfx.Range{Lo: max(r.Lo, outer[i].Lo), Hi: min(r.Hi, outer[i].Hi)})
 			if len(dst)-from > most {
@@ -206,18 +205,6 @@ func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
 		}
 	}
 	return dst
-}
-
-// endBefore returns how many of ranges, which ascend, end at addr or before. It is soon
-// found where they are few.
-func endBefore(ranges []dwarfx.Range, addr uint64) int {
-	lo, step := 0, 1
-	for lo+step <= len(ranges) && ranges[lo+step-1].Hi <= addr {
-		lo += step
-		step *= 2
-	}
-	rest := ranges[lo:min(lo+step, len(ranges))]
-	return lo + sort.Search(len(rest), func(i int) bool { return rest[i].Hi > addr })
 }
 
 // joined returns ranges, which it changes, in ascending order with gaps between them, as

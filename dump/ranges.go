@@ -2,6 +2,7 @@ package dump
 
 import (
 	"slices"
+	"sort"
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
@@ -67,4 +68,16 @@ func (l *rangeList) put(from uint32, ranges []dwarfx.Range) {
 	for i, r := range ranges {
 		l.narrow[int(from)+i] = [2]uint32{uint32(r.Lo - l.base), uint32(r.Hi - l.base)}
 	}
+}
+
+// leading returns how many elements of list, the first ones, are before something. It is soon
+// found where they are few.
+func leading[T any](list []T, before func(*T) bool) int {
+	lo, step := 0, 1
+	for lo+step <= len(list) && before(&list[lo+step-1]) {
+		lo += step
+		step *= 2
+	}
+	rest := list[lo:min(lo+step, len(list))]
+	return lo + sort.Search(len(rest), func(i int) bool { return !before(&rest[i]) })
 }

@@ -27,20 +27,30 @@ const label = 3
 // at returns the symbols at addr.
 func (s symbols) at(addr uint64) symbols {
 	from, _ := slices.BinarySearchFunc(s, addr, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
-	to := from
-	for to < len(s) && s[to].addr == addr {
-		to++
-	}
-	return s[from:to]
+	return s[from : from+leading(s[from:], func(s *symbol) bool { return s.addr == addr })]
 }
 
-// rank is the place of name among the aliases, len(s) for one that is none.
-func (s symbols) rank(name []byte) int {
-	i := slices.IndexFunc(s, func(s symbol) bool { return bytes.Equal(s.name, name) })
-	if i < 0 {
+// ranks returns what gives a name's place among the aliases, len(s) for one that is none.
+func (s symbols) ranks() func(name []byte) int {
+	const few = 16
+	if len(s) <= few {
+		return func(name []byte) int {
+			if i := slices.IndexFunc(s, func(s symbol) bool { return bytes.Equal(s.name, name) }); i >= 0 {
+				return i
+			}
+			return len(s)
+		}
+	}
+	places := make(map[string]int, len(s))
+	for i := range slices.Backward(s) { // the first holds
+		places[string(s[i].name)] = i
+	}
+	return func(name []byte) int {
+		if i, ok := places[string(name)]; ok {
+			return i
+		}
 		return len(s)
 	}
-	return i
 }
 
 // readSymbols reads the symbol tables: .symtab; of a stripped file, .dynsym and

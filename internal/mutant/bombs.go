@@ -221,14 +221,19 @@ func frames(code []byte, count int) []byte {
 // symbols has a symbol table with these names and a symbol at each byte of
 // .text, in turn.
 func symbols(strs []byte, offsets []int, count int) []byte {
+	return build(symbolTable(strs, offsets, count, 1, textSize)...)
+}
+
+// symbolTable is a table with these names, in turn, and its strings: the first two
+// sections of a file. Symbols lie step bytes apart, in a .text of a size.
+func symbolTable(strs []byte, offsets []int, count int, step, size uint64) []section {
 	table := make([]byte, 24)
 	for i := range count {
 		table = le.AppendUint32(table, uint32(offsets[i%len(offsets)]))
 		table = append(table, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 2, 0)
-		table = append(table, body(TextAddr+uint64(i%textSize), 1)...)
+		table = append(table, body(TextAddr+uint64(i)*step%size, 1)...)
 	}
-	return build(section{name: ".symtab", kind: elf.SHT_SYMTAB, data: table, link: 4, entry: 24},
-		section{name: ".strtab", kind: elf.SHT_STRTAB, data: strs})
+	return []section{{name: ".symtab", kind: elf.SHT_SYMTAB, data: table, link: 4, entry: 24}, {name: ".strtab", kind: elf.SHT_STRTAB, data: strs}}
 }
 
 func longSymbols() []byte {

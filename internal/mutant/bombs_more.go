@@ -42,11 +42,40 @@ var moreBombs = []Bomb{
 	{"SFrame FDEs that share rows", sharedSFrame},
 	{"a Go table whose functions share their lines", sharedGoLines},
 	{"notes that headers share", sharedNotes},
+	{"functions and symbols at one address", flatSymbols},
+	{"units whose lines are of all symbols", sharedSymbols},
 	{"a million symbols at one address", func() []byte { return symbols([]byte("f\x00"), []int{0}, 1<<20) }},
 }
 
 func flatFunctions() []byte {
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18), textRange())
+}
+
+// flatSymbols: functions with names of their own, and symbols with one.
+func flatSymbols() []byte {
+	var dies []byte
+	for i := range 1 << 16 {
+		dies = append(dies, 2, 'a'+byte(i&15), 'a'+byte(i>>4&15), 'a'+byte(i>>8&15), 'a'+byte(i>>12&15), 0)
+		dies = append(dies, body(TextAddr, 1)...)
+	}
+	abbrevs := append(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), 0)
+	return buildText(textSize, append(symbolTable([]byte("f\x00"), []int{0}, 1<<18, 0, textSize), debug(".debug_info", unit(dies)),
+		debug(".debug_abbrev", append(abbrev(1, dwarf.TagCompileUnit, true), abbrevs...))))
+}
+
+// sharedSymbols: units without functions whose line programs have one row each, of all of
+// .text, and symbols that no DIE describes.
+func sharedSymbols() []byte {
+	const units = 1 << 13
+	code := append([]byte{1, 2}, binary.AppendUvarint(nil, largeText)...) // a row, and the end
+	abbrevs, program := lineSections([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), code)
+	var info []byte
+	for i := range units {
+		dies := append(le.AppendUint32([]byte{4, 0, 0, 0, 0, 0, 8, 1}, uint32(i*len(program))), 0)
+		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
+	}
+	return buildText(largeText, append(symbolTable([]byte("f\x00"), []int{0}, largeText/8, 8, largeText), debug(".debug_info", info),
+		debug(".debug_abbrev", abbrevs), debug(".debug_line", bytes.Repeat(program, units))))
 }
 
 // named are the abbreviations 2, a namespace with a name in .debug_str, and 3, a
