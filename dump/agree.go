@@ -13,8 +13,8 @@ func (m *merger) compare(row, other *cfi.Row) {
 	a.Both += n
 	cfa := normal(row, row.CFA)
 	if p, ok := parsePLT(row); ok {
-		a.CFA += p.differ(row.Begin, row.End, other.CFA)
-		a.Agree += n - p.differ(row.Begin, row.End, other.CFA)
+		differ := p.differ(row.Begin, row.End, other.CFA)
+		a.CFA, a.Agree = a.CFA+differ, a.Agree+n-differ
 		return
 	}
 	ra := m.fde.CIE.RA
@@ -133,14 +133,15 @@ const amd64PC = 16
 
 // differ counts the PCs in [lo, hi) at which the CFA is not as in other.
 func (p *pltRule) differ(lo, hi uint64, other cfi.Rule) (n uint64) {
-	for pc := lo; pc < hi; pc++ {
-		off := p.off
-		if pc&15 >= p.k {
-			off += 8
-		}
-		if !same(other, cfi.Rule{Kind: cfi.KindReg, Reg: p.reg, Off: off}) {
-			n++
-		}
+	high := p.high(hi) - p.high(lo)
+	if !same(other, cfi.Rule{Kind: cfi.KindReg, Reg: p.reg, Off: p.off}) {
+		n += hi - lo - high
+	}
+	if !same(other, cfi.Rule{Kind: cfi.KindReg, Reg: p.reg, Off: p.off + 8}) {
+		n += high
 	}
 	return n
 }
+
+// high counts the PCs below pc that are at byte k of a slot or behind it.
+func (p *pltRule) high(pc uint64) uint64 { return pc/16*(16-p.k) + max(pc%16, p.k) - p.k }

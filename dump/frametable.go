@@ -51,19 +51,20 @@ type frameTable struct {
 // changes nothing: what it meets is in the table.
 func (d *dumper) listFrames() *frameTable {
 	t := &frameTable{}
+	lost := func(f *frame) { d.inPieces(t, f) }
 	if d.opt.SFrame != SFrameOnly {
 		d.frameSections(t)
 		for i, s := range t.dwarf {
 			if s != nil {
-				t.frames = union(t.frames, disjoint(d.listFDEs(t, s, source(i))))
+				t.frames = union(t.frames, disjoint(d.listFDEs(t, s, source(i))), lost)
 			}
 		}
 	}
 	if d.opt.SFrame != SFrameOff {
 		t.second = disjoint(d.listSFrame(t))
 	}
-	t.frames = union(t.frames, t.second)
-	t.frames = union(t.frames, disjoint(d.listExidx(t)))
+	t.frames = union(t.frames, t.second, lost)
+	t.frames = union(t.frames, disjoint(d.listExidx(t)), lost)
 	return t
 }
 
@@ -162,9 +163,13 @@ func disjoint(frames []frame) []frame {
 	return out
 }
 
-// union adds to a what b has for other PCs. Each is disjoint, and so is the
-// result, which may be a or b.
-func union(a, b []frame) []frame {
+// mostPiecesOfFDE is how many pieces of an FDE of DWARF are written: all of its rows are read for
+// each. Sections that describe the same functions have none.
+const mostPiecesOfFDE = 64
+
+// union adds to a what b has for other PCs, but for what is behind many pieces of one FDE, which
+// lost is told. Each is disjoint, and so is the result, which may be a or b.
+func union(a, b []frame, lost func(f *frame)) []frame {
 	switch {
 	case len(a) == 0:
 		return b
@@ -177,12 +182,17 @@ func union(a, b []frame) []frame {
 		for i < len(a) && a[i].hi <= f.lo {
 			i++
 		}
+		pieces := 0
 		for k := i; f.lo < f.hi; k++ {
 			if k == len(a) || a[k].lo >= f.hi {
 				out = append(out, f)
 				break
 			}
 			if f.lo < a[k].lo {
+				if pieces++; pieces > mostPiecesOfFDE && f.source < fromSFrame {
+					lost(&f)
+					break
+				}
 				piece := f
 				piece.hi = a[k].lo
 				out = append(out, piece)
@@ -193,3 +203,13 @@ func union(a, b []frame) []frame {
 	slices.SortFunc(out, func(a, b frame) int { return cmp.Compare(a.lo, b.lo) })
 	return out
 }
+
+// inPieces counts what is left of an FDE that others cut in many pieces.
+func (d *dumper) inPieces(t *frameTable, f *frame) {
+	s := t.dwarf[f.source]
+	err := &wire.Error{Section: s.Kind.String(), Offset: int(f.at), Err: errPieces}
+	t.stats.loss(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
+}
+
+// errPieces: two sections describe the same code in ways that no compiler does.
+var errPieces = fmt.Errorf("an FDE in more than %d pieces, between those of another section", mostPiecesOfFDE)

@@ -43,12 +43,17 @@ type merger struct {
 	frameLosses
 
 	fde     cfi.FDE       // of DWARF, under way
-	second  sframe.FDE    // read last
 	rows    []cfi.Row     // of SFrame, in the frame under way
 	regs    []cfi.RegRule // of rows
 	fp      cfi.Reg
 	ra      cfi.Reg // SFrame's
 	current source  // of the record under way
+
+	// Of the SFrame FDE that was read last: its place, all its rows, and their registers.
+	secondAt   uint64
+	secondRead bool
+	secondRows []cfi.Row
+	secondRegs []cfi.RegRule
 }
 
 func newMerger(t *frameTable, arch *cfi.Arch, bigEndian bool, bias uint64) *merger {
@@ -69,6 +74,7 @@ func newMerger(t *frameTable, arch *cfi.Arch, bigEndian bool, bias uint64) *merg
 // run appends the records of frames and returns what was met.
 func (m *merger) run(dst []byte, frames []frame) ([]byte, frameLosses) {
 	m.frameLosses, m.text.Stats, m.text.ByPC = frameLosses{}, cfi.Stats{}, cfi.MaxByPC
+	m.secondRead = false // what is met does not depend on what was run before
 	for i := range frames {
 		m.frame(&frames[i])
 		dst = m.append(dst)
@@ -159,29 +165,47 @@ func (m *merger) readSecond(f *frame) {
 
 // readRows copies the rows in [lo, hi) of the SFrame FDE at a place.
 func (m *merger) readRows(lo, hi, at uint64) {
+	if !m.secondRead || m.secondAt != at {
+		m.readSFrame(at)
+	}
+	rows := m.secondRows
+	rows = rows[leading(rows, func(r *cfi.Row) bool { return r.End <= lo }):]
+	for i := 0; i < len(rows) && rows[i].Begin < hi; i++ {
+		kept := rows[i]
+		kept.Begin, kept.End = max(kept.Begin, lo), min(kept.End, hi)
+		from := len(m.regs)
+		m.regs = append(m.regs, kept.Regs...)
+		kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
+		m.rows = append(m.rows, kept)
+	}
+}
+
+// readSFrame reads the SFrame FDE at a place, once for all frames of DWARF in it.
+func (m *merger) readSFrame(at uint64) {
+	m.secondAt, m.secondRead = at, true
+	m.secondRows, m.secondRegs = m.secondRows[:0], m.secondRegs[:0]
 	chunk := &m.t.sframe.Chunks[at>>32]
-	var err error
-	if m.second, err = chunk.FDE(int(uint32(at))); err != nil {
+	fde, err := chunk.FDE(int(uint32(at)))
+	if err != nil {
 		m.errs = append(m.errs, err)
 		return
 	}
-	for row, err := range m.second.Rows() {
+	for row, err := range fde.Rows() {
 		if err != nil {
 			m.errs = append(m.errs, err)
 			break
 		}
-		row.Begin, row.End = max(row.Begin, lo), min(row.End, hi)
 		if row.Begin >= row.End {
 			continue
 		}
-		from := len(m.regs)
-		m.regs = append(m.regs, row.Regs...)
+		from := len(m.secondRegs)
+		m.secondRegs = append(m.secondRegs, row.Regs...)
 		kept := *row
-		kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
-		if e := m.second.Current(); e.Outermost() {
+		kept.Regs = m.secondRegs[from:len(m.secondRegs):len(m.secondRegs)]
+		if e := fde.Current(); e.Outermost() {
 			kept.CFA = entryCFA(chunk.ABI)
 		}
-		m.rows = append(m.rows, kept)
+		m.secondRows = append(m.secondRows, kept)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestUnion(t *testing.T) {
 		{"holes filled", []span{{10, 20}, {30, 40}}, []span{{0, 100}}, []span{{0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 100}}},
 		{"several in one hole", []span{{10, 20}, {50, 60}}, []span{{18, 22}, {25, 30}, {45, 55}}, []span{{10, 20}, {20, 22}, {25, 30}, {45, 50}, {50, 60}}},
 	} {
-		if got := spansOf(union(framesOf(tt.a), framesOf(tt.b))); !slices.Equal(got, tt.want) {
+		if got := spansOf(union(framesOf(tt.a), framesOf(tt.b), nil)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -130,4 +130,27 @@ func BenchmarkUnwind(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestLinkagePCs: the PCs of a row of GNU ld's linkage table are counted as if one by one.
+func TestLinkagePCs(t *testing.T) {
+	for k := range uint64(16) {
+		p := pltRule{reg: 7, off: 8, k: k}
+		for lo := uint64(0); lo < 40; lo++ {
+			for hi := lo; hi < 80; hi += 3 {
+				for _, off := range []int64{0, 8, 16} {
+					other := cfi.Rule{Kind: cfi.KindReg, Reg: 7, Off: off}
+					want := uint64(0)
+					for pc := lo; pc < hi; pc++ {
+						if is := p.off + 8*int64(min(max(pc%16+1, k)-k, 1)); is != off {
+							want++
+						}
+					}
+					if got := p.differ(lo, hi, other); got != want {
+						t.Fatalf("[%d, %d), from byte %d on, CFA+%d: %d PCs, want %d", lo, hi, k, off, got, want)
+					}
+				}
+			}
+		}
+	}
 }
