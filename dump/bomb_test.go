@@ -29,6 +29,7 @@ func TestBombs(t *testing.T) {
 		{"a function in pieces with inlined calls in each other", nil, ".debug_info+0x0: range-entries above the limit of 87622"},
 		{"functions and symbols at one address", nil, ""},
 		{"units whose lines are of all symbols", nil, ".debug_line+0x0: line-sharing above the limit of 16"},
+		{"slots of one function with a long name", nil, "bomb: names above the limit of"},
 		{"the CFA of a procedure linkage table over 4 GB", nil, ""},
 		{"FDEs in one of SFrame with rows for each", nil, ""},
 		{"a long FDE between many short ones", nil, "bomb: .debug_frame+0x14: an FDE in more than 64 pieces"},

@@ -7,6 +7,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -46,8 +47,9 @@ type plt struct {
 	d       *dumper
 	f       *elfx.File
 	decode  stubDecoder
-	names   map[uint64]string // by the address of the GOT slot
-	lazy    []string          // by the number of the .rel(a).plt entry
+	names   map[uint64][]byte // by the address of the GOT slot
+	lazy    [][]byte          // by the number of the .rel(a).plt entry
+	bytes   uint64            // of the names of publics
 	dynsym  *elfx.SymbolTable
 	got     uint64 // _GLOBAL_OFFSET_TABLE_
 	publics []emit.Public
@@ -55,7 +57,7 @@ type plt struct {
 
 // readNames reads which symbol every GOT slot belongs to.
 func (x *plt) readNames() {
-	x.names = map[uint64]string{}
+	x.names = map[uint64][]byte{}
 	var err error
 	x.dynsym, err = x.f.Dynsym()
 	x.d.loss(err)
@@ -73,7 +75,11 @@ func (x *plt) readNames() {
 		x.d.loss(err)
 		for _, r := range relocs {
 			symbol := x.target(r)
-			if symbol != "" {
+			if x.d.tooMuchRead(len(symbol)) {
+				x.d.loss(x.d.namesExceeded())
+				return
+			}
+			if len(symbol) > 0 {
 				x.names[r.Offset] = symbol
 			}
 			if name == ".rela.plt" || name == ".rel.plt" {
@@ -85,22 +91,22 @@ func (x *plt) readNames() {
 
 // target is the name of the function that a relocation fills in: the symbol's,
 // or that of the resolver of an IRELATIVE one, which has its address as addend.
-func (x *plt) target(r elfx.Reloc) string {
+func (x *plt) target(r elfx.Reloc) []byte {
 	if r.Sym != 0 {
 		return x.dynamicName(uint64(r.Sym))
 	}
 	if aliases := x.d.syms.at(uint64(r.Addend)); r.Addend != 0 && len(aliases) > 0 {
-		return string(aliases[0].name)
+		return aliases[0].name
 	}
-	return ""
+	return nil
 }
 
 // dynamicName is the name of symbol i of .dynsym.
-func (x *plt) dynamicName(i uint64) string {
+func (x *plt) dynamicName(i uint64) []byte {
 	if x.dynsym == nil || i >= uint64(len(x.dynsym.Symbols)) {
-		return ""
+		return nil
 	}
-	return string(unversioned(x.dynsym.NameOf(&x.dynsym.Symbols[i])))
+	return unversioned(x.dynsym.NameOf(&x.dynsym.Symbols[i]))
 }
 
 // section adds the slots of one section.
@@ -110,7 +116,7 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 			Cursor: wire.New(name, code[at:], x.f.BigEndian),
 			pc:     addr + uint64(at), got: x.got,
 		})
-		symbol := ""
+		var symbol []byte
 		switch {
 		case s.kind == slotGOT:
 			symbol = x.names[s.value]
@@ -120,17 +126,22 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 			symbol = x.dynamicName(s.value)
 		}
 		switch {
-		case symbol != "":
-			x.add(addr+uint64(at), string(x.d.publicName([]byte(symbol)))+"@plt")
+		case len(symbol) > 0:
+			x.add(addr+uint64(at), slices.Concat(x.d.publicName(symbol), []byte("@plt")))
 		case at == 0:
-			x.add(addr, name)
+			x.add(addr, []byte(name))
+		}
+		if x.bytes > limits.Names.Max(x.d.img.Size()) { // slots can share a long name
+			x.d.loss(x.d.namesExceeded())
+			return
 		}
 	}
 }
 
-func (x *plt) add(addr uint64, name string) {
+func (x *plt) add(addr uint64, name []byte) {
+	x.bytes += uint64(len(name))
 	if rel, ok := x.d.relative(addr); ok {
-		x.publics = append(x.publics, emit.Public{Addr: rel, Name: []byte(name)})
+		x.publics = append(x.publics, emit.Public{Addr: rel, Name: name})
 	}
 }
 

@@ -44,6 +44,7 @@ var moreBombs = []Bomb{
 	{"notes that headers share", sharedNotes},
 	{"functions and symbols at one address", flatSymbols},
 	{"units whose lines are of all symbols", sharedSymbols},
+	{"slots of one function with a long name", sharedLinkage},
 	{"a million symbols at one address", func() []byte { return symbols([]byte("f\x00"), []int{0}, 1<<20) }},
 }
 
@@ -258,6 +259,22 @@ func sharedGoLines() []byte {
 	s := debug(".gopclntab", b)
 	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
 	return build(s)
+}
+
+// sharedLinkage has a procedure linkage table, all slots of which are for the same function.
+func sharedLinkage() []byte {
+	const slots, pltAddr, gotAddr = 1 << 14, 0x200000, 0x400000
+	symbol := le.AppendUint64(append(make([]byte, 24), 0, 0, 0, 0, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 0, 0), 0)
+	symbols := section{name: ".dynsym", kind: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, addr: 0x300000, data: le.AppendUint64(symbol, 0), link: 4, entry: 24}
+	relocs := section{name: ".rela.plt", kind: elf.SHT_RELA, flags: elf.SHF_ALLOC, addr: 0x380000, link: 3, entry: 24}
+	code := section{name: ".plt", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: pltAddr}
+	for i := range uint64(slots) {
+		relocs.data = le.AppendUint64(relocs.data, gotAddr+8*i)
+		relocs.data = le.AppendUint64(le.AppendUint64(relocs.data, 1<<32|7), 0) // R_X86_64_JUMP_SLOT of symbol 1
+		code.data = le.AppendUint32(append(code.data, 0xff, 0x25), uint32(gotAddr+8*i-(pltAddr+16*i+6)))
+		code.data = append(code.data, make([]byte, 10)...)
+	}
+	return build(symbols, section{name: ".dynstr", kind: elf.SHT_STRTAB, data: append([]byte(strings.Repeat("n", 1<<16-1)), 0)}, relocs, code)
 }
 
 // sharedNotes has sections that are the same notes.
