@@ -196,7 +196,12 @@ func (a *inliner) place(in *inline, out *Func) (file, line uint32) {
 func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
 	from := len(dst)
 	for _, r := range inner {
-		outer = outer[leading(outer, func(o *dwarfx.Range) bool { return o.Hi <= r.Lo }):]
+		const few = 8
+		for n := 0; len(outer) > 0 && outer[0].Hi <= r.Lo; n++ {
+			if outer = outer[1:]; n == few {
+				outer = outer[leading(outer, func(o *dwarfx.Range) bool { return o.Hi <= r.Lo }):]
+			}
+		}
 		for i := 0; i < len(outer) && outer[i].Lo < r.Hi; i++ {
 			dst = append(dst, dwarfx.Range{Lo: max(r.Lo, outer[i].Lo), Hi: min(r.Hi, outer[i].Hi)})
 			if len(dst)-from > most {

@@ -27,6 +27,9 @@ const label = 3
 // at returns the symbols at addr.
 func (s symbols) at(addr uint64) symbols {
 	from, _ := slices.BinarySearchFunc(s, addr, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
+	if from+1 < len(s) && s[from].addr == addr && s[from+1].addr != addr { // as it mostly is
+		return s[from : from+1]
+	}
 	return s[from : from+leading(s[from:], func(s *symbol) bool { return s.addr == addr })]
 }
 
