@@ -22,6 +22,8 @@ func TestBombs(t *testing.T) {
 		{"one long name for every function", limits.ErrExceeded, ""},
 		{"functions with one origin, a quarter of a million DIEs away", nil, ""},
 		{"functions that are each other's scopes and origins", nil, ""},
+		{"functions of C++ that are each other's scopes and origins", nil, ""},
+		{"scopes of C++ that are declared elsewhere", nil, ""},
 		{"an inlined call in one that is in pieces, with ranges that overlap", nil, ""},
 		{"inlined calls in each other that have all the pieces of one", nil, ".debug_info+0x0: range-entries above the limit of 87643"},
 		{"inlined calls side by side that have all the pieces of one", nil, ".debug_info+0x0: range-entries above the limit of 485643"},

@@ -165,6 +165,7 @@ func (d *dumper) place(u *unit, list []*naming, x *originNamer) {
 		n.scope, n.placed = s.scope(u.Unit, parents, string(n.name)), true
 		d.nameBytes.early.Add(uint64(len(n.scope)))
 	})
+	u.Data().ForgetParents(u.Unit)
 }
 
 // originNamer numbers the names of what is inlined.

@@ -16,6 +16,7 @@ type scoper struct {
 	unit      *dwarfx.Unit // that tops are of, see dwarfx.Data.Parents
 	tops      []dwarfx.Ref
 	depth     int // of scopes that are themselves declared elsewhere
+	steps     int // over such scopes
 	// last are, at depth 0, the DIEs around the last one, as far as their names do
 	// not depend on what is in them.
 	last []lastScope
@@ -32,6 +33,10 @@ type lastScope struct {
 // declared elsewhere is rare, a chain of sixteen is no program.
 const maxScopeDepth = 16
 
+// maxScopeSteps, and one for each byte of the unit, is more than programs need: scopes that are
+// declared in each other would never end.
+const maxScopeSteps = 1 << 14
+
 // scope returns the names of parents, the DIEs of u around one called name, the
 // outermost first, each followed by the separator.
 func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
@@ -45,6 +50,11 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 		x.last = x.last[:known]
 	}
 	for i := known; i < len(parents); i++ {
+		if x.depth > 0 {
+			if x.steps++; uint64(x.steps) > maxScopeSteps+x.unit.End-x.unit.Off {
+				return text
+			}
+		}
 		part, whole, unnamed := x.name(u, parents[i:], name)
 		switch {
 		case part == "":
@@ -93,9 +103,9 @@ func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part s
 	if n.Unit != x.unit {
 		tops = nil
 	}
-	_ = n.Unit.Data().Parents(n.Unit, []dwarfx.Ref{n.Decl}, tops, func(_ int, parents []dwarfx.Ref) {
+	if parents, ok := n.Unit.Data().ParentsOf(n.Unit, n.Decl, tops); ok {
 		outer = x.scope(n.Unit, parents, part)
-	})
+	}
 	return outer + part, true, unnamed
 }
 

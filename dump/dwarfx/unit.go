@@ -110,6 +110,7 @@ type Data struct {
 
 	mu     sync.Mutex
 	tables map[tableKey]*abbrevTable
+	around map[*Unit]*around // see ParentsOf
 	sets   map[setKey]*abbrevSet
 	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
 	// each start inside of one long table.

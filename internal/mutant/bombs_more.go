@@ -16,6 +16,8 @@ var moreBombs = []Bomb{
 	{"functions below a thousand long scopes", deepScopes},
 	{"functions with one origin, a quarter of a million DIEs away", originChain},
 	{"functions that are each other's scopes and origins", originScopes},
+	{"functions of C++ that are each other's scopes and origins", cxxOriginScopes},
+	{"scopes of C++ that are declared elsewhere", declaredScopes},
 	{"inlined calls of one range list in every function", inlinedRanges},
 	{"inlined calls one thousand deep in every function", inlinedTrees},
 	{"an inlined call in one that is in pieces, with ranges that overlap", overlappingRanges},
@@ -123,6 +125,41 @@ func originScopes() []byte {
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
 		append(dies, make([]byte, depth)...))
+}
+
+// cxxFile is dwarfFile with a unit of C++: names have scopes there. Its DIEs are a byte behind.
+func cxxFile(abbrevs, dies []byte) []byte {
+	const atLanguage, formData1, cxx = 0x13, 0x0b, 4
+	abbrevs = append(append(abbrev(1, dwarf.TagCompileUnit, true, atLanguage, formData1), abbrevs...), 0)
+	return build(debug(".debug_info", unit(append([]byte{cxx}, dies...))), debug(".debug_abbrev", abbrevs))
+}
+
+// cxxOriginScopes: as originScopes, in C++.
+func cxxOriginScopes() []byte {
+	const depth, size = 1000, 1 + 2 + 4 + 16
+	var dies []byte
+	for i := range depth {
+		dies = le.AppendUint32(append(dies, 2, 'a'+byte(i%26), 0), uint32(firstDIE+1+max(i-1, 0)*size))
+		dies = append(dies, body(TextAddr+uint64(i), textSize-uint64(i))...)
+	}
+	return cxxFile(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
+		append(dies, make([]byte, depth)...))
+}
+
+// declaredScopes: functions in classes each of which is declared far behind.
+func declaredScopes() []byte {
+	const count, size = 1 << 16, 1 + 4 + 1 + 3 + 16 + 1
+	var dies []byte
+	for i := range count {
+		dies = le.AppendUint32(append(dies, 3), uint32(firstDIE+1+count*size+4*i))
+		dies = append(append(dies, 4, 'a'+byte(i&15), 'a'+byte(i>>4&15), 0), body(TextAddr+uint64(i%textSize), 1)...)
+		dies = append(dies, 0)
+	}
+	for i := range count {
+		dies = append(dies, 2, 'a'+byte(i&15), 'a'+byte(i>>4&15), 0)
+	}
+	return cxxFile(slices.Concat(abbrev(2, dwarf.TagClassType, false, atName, formString), abbrev(3, dwarf.TagClassType, true, atSpecification, formRef4),
+		abbrev(4, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)), dies)
 }
 
 // unitsOf are count units of DWARF 4 with one function each, the i-th of which
