@@ -11,6 +11,7 @@ import (
 	"symkit/dump/gosym"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/wire"
 )
 
 // languageGo is DW_LANG_Go.
@@ -42,6 +43,9 @@ func (d *dumper) goFuncs() error {
 		d.loss(fmt.Errorf("%s: %w", d.img.Main.Path(), err))
 		return nil
 	}
+	if d.opt.Inlines && !table.HasInlines() && table.Version() >= gosym.Go118 {
+		d.loss(fmt.Errorf("%s: %w", d.img.Main.Path(), &wire.Error{Section: section, Err: gosym.ErrModule}))
+	}
 	x := goReader{d: d, table: table, names: map[uint32]uint32{}, files: map[uint32]uint32{}}
 	for f, err := range table.Funcs() {
 		if err != nil {
@@ -65,6 +69,9 @@ func (d *dumper) findPclntab() (section string, data []byte, addr uint64) {
 		if s := f.Section(name); s != nil && s.Present() {
 			data, err := s.Data()
 			d.loss(err)
+			if relocated := newGoMemory(f).read(s.Addr, s.Size); relocated != nil {
+				data = relocated
+			}
 			return name, data, s.Addr
 		}
 	}

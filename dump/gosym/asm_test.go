@@ -23,6 +23,8 @@ type asm struct {
 	noModule bool
 	epclntab bool // as since Go 1.26
 	sects    []textSect
+	// Words that no known release has: before minpc and before gofunc.
+	moreFront, more []uint64
 }
 
 type asmFunc struct {
@@ -292,10 +294,30 @@ func (a *asm) record(o *out, i int, f asmOffsets) {
 		o.u32(a.funcs[i].start)
 	}
 	o.b = append(o.b, 0, 0, 0, 4)
-	for _, v := range []uint32{0, 0, f.inl, ^uint32(0), ^uint32(0), ^uint32(0), f.tree} {
+	for _, v := range []uint32{0, 0, f.inl} {
+		o.u32(v)
+	}
+	if a.version == Go116 { // pointers
+		for (a.addr+uint64(len(o.b)))%uint64(a.ptr) != 0 {
+			o.b = append(o.b, 0xff)
+		}
+		for range 3 {
+			o.word(0)
+		}
+		if f.tree == ^uint32(0) {
+			o.word(0)
+		} else {
+			o.word(treeAddr + uint64(f.tree))
+		}
+		return
+	}
+	for _, v := range []uint32{^uint32(0), ^uint32(0), ^uint32(0), f.tree} {
 		o.u32(v)
 	}
 }
+
+// treeAddr is where the inline trees are.
+const treeAddr = dataAddr + 0x1000
 
 // image lays the module data and the inline trees out.
 func (a *asm) image(table, starts, trees []byte) Image {
@@ -318,6 +340,9 @@ func (a *asm) image(table, starts, trees []byte) Image {
 	}
 	slice(a.addr+start, uint64(len(a.funcs))+1)
 	md.word(0)
+	for _, v := range a.moreFront {
+		md.word(v)
+	}
 	md.word(a.text)
 	md.word(a.text + end)
 	md.word(a.text)
@@ -329,7 +354,9 @@ func (a *asm) image(table, starts, trees []byte) Image {
 	for range words {
 		md.word(0)
 	}
-	const treeAddr = dataAddr + 0x1000
+	for _, v := range a.more {
+		md.word(v)
+	}
 	md.word(treeAddr) // gofunc
 	if a.epclntab {
 		md.word(a.addr + uint64(len(table)))

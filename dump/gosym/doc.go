@@ -34,10 +34,12 @@ var (
 	ErrName = errors.New("name outside of the name table")
 	// ErrVarint: a number of a pc-value table that does not fit 32 bits.
 	ErrVarint = errors.New("number does not fit 32 bits")
-	// ErrStep: a pc-value table with an empty range.
-	ErrStep = errors.New("empty range of addresses")
+	// ErrStep: a pc-value table with more empty ranges than any assembler writes.
+	ErrStep = errors.New("too many empty ranges of addresses")
 	// ErrInline: an entry of an inline tree that cannot be.
 	ErrInline = errors.New("impossible inline tree")
+	// ErrModule: no word of the module data makes the inline trees valid.
+	ErrModule = errors.New("module data that tells where inline trees are was not found")
 	// ErrDepth: calls inlined more deeply than any compiler does.
 	ErrDepth = errors.New("inline tree too deep")
 )

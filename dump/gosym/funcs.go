@@ -83,30 +83,30 @@ func (t *Table) fn(at, entry, next, off uint64) (Func, error) {
 	for _, x := range t.exec {
 		if x.Start <= f.Entry && f.Entry < x.End {
 			f.End = min(f.End, x.End)
-			return f, t.trim(&f, &r)
+			t.trim(&f, &r)
+			return f, nil
 		}
 	}
 	return Func{}, t.fail(at, ErrAddress)
 }
 
 // trim takes the padding off: the function table has only entries, but the line
-// table of a function ends with its code.
-func (t *Table) trim(f *Func, r *record) error {
+// table of a function ends with its code. A damaged line table takes nothing off;
+// Lines reports the damage.
+func (t *Table) trim(f *Func, r *record) {
 	off := r.pcln
 	if off == 0 {
 		off = r.pcsp
 	}
 	if off == 0 {
-		return nil
+		return
 	}
 	w := t.pcTable(off, f.Entry)
 	for w.end < f.End && w.next() {
 	}
-	if w.c.Err() != nil {
-		return w.c.Err()
+	if w.c.Err() == nil && w.end > f.Entry {
+		f.End = min(f.End, w.end)
 	}
-	f.End = min(f.End, w.end)
-	return nil
 }
 
 // record reads the _func at offset off of the records, which offset at of the

@@ -24,6 +24,7 @@ type Table struct {
 	nfiles                        uint64 // entries of files, Go 1.2 to 1.15
 
 	module module
+	trees  bool // some function refers to an inline tree
 	read   func(addr, n uint64) []byte
 }
 
@@ -37,9 +38,14 @@ func (t *Table) NumFuncs() int { return int(t.nfunc) }
 // inlined calls, and functions are placed by Image.Text.
 func (t *Table) HasModule() bool { return t.module.found }
 
-// HasInlines tells that Inlines can give inlined calls: the table is of Go
-// 1.18 or later and its module data was found.
-func (t *Table) HasInlines() bool { return t.module.found && t.version >= Go118 }
+// HasInlines reports whether Inlines can give inlined calls: the table is of Go
+// 1.16 or later and, since Go 1.18, its module data tells where inline trees are.
+func (t *Table) HasInlines() bool {
+	if t.version >= Go118 {
+		return t.module.found && (t.module.gofunc != 0 || !t.trees)
+	}
+	return t.version == Go116 && t.read != nil
+}
 
 var magics = [...]struct {
 	magic   uint32
@@ -61,7 +67,9 @@ func Open(section string, data []byte, addr uint64, im Image) (*Table, error) {
 	}
 	if t.version >= Go118 {
 		t.module = t.findModule(im)
-		if !t.module.found {
+		if t.module.found {
+			t.findGoFunc()
+		} else {
 			t.module.text = im.Text
 			if start := t.textStart(); start != 0 {
 				t.module.text = start

@@ -121,12 +121,53 @@ func (t *Table) inlineTables(r *record) (pcs uint32, tree uint64, ok bool, err e
 	}
 	c := t.at(r.pcdata + 4*pcdataInlTree)
 	pcs = c.U32()
-	c.Seek(r.pcdata + 4*(uint64(r.npcdata)+funcdataInlTree))
+	funcdata := r.pcdata + 4*uint64(r.npcdata)
+	if t.version < Go118 { // pointers, aligned in memory
+		funcdata += -(t.addr + funcdata) & uint64(t.ptrSize-1)
+		c.Seek(funcdata + funcdataInlTree*uint64(t.ptrSize))
+		tree = c.Uint(t.ptrSize)
+		return pcs, tree, c.Err() == nil && pcs != 0 && tree != 0, c.Err()
+	}
+	c.Seek(funcdata + 4*funcdataInlTree)
 	off := c.U32()
 	if c.Err() != nil || pcs == 0 || off == ^uint32(0) {
 		return 0, 0, false, c.Err()
 	}
 	return pcs, t.module.gofunc + uint64(off), true, nil
+}
+
+// callEntry is an entry of an inline tree: inlinedCall of runtime/symtabinl.go.
+type callEntry struct {
+	padding   uint32 // 0 in every entry that a linker wrote
+	name      uint32
+	parentPC  uint32
+	startLine uint32 // 0 before Go 1.20
+}
+
+// callSize is the size of a callEntry.
+func (t *Table) callSize() uint64 {
+	if t.version < Go120 {
+		return 20
+	}
+	return 16
+}
+
+// readCall reads an entry. The fields funcID and, before Go 1.20, parent, file
+// and line are not needed: parentPC tells what they tell.
+func (t *Table) readCall(c *wire.Cursor) (e callEntry) {
+	if t.version < Go120 {
+		c.Skip(3) // parent, funcID
+		e.padding = uint32(c.U8())
+		c.Skip(8) // file, line
+		e.name, e.parentPC = c.U32(), c.U32()
+		return e
+	}
+	c.Skip(1) // funcID
+	for range 3 {
+		e.padding |= uint32(c.U8())
+	}
+	e.name, e.parentPC, e.startLine = c.U32(), c.U32(), c.U32()
+	return e
 }
 
 // inlineRuns collects the code that is inlined, by address.
@@ -140,18 +181,14 @@ func (t *Table) inlineRuns(f Func, pcs uint32, in *Inlines) error {
 	return w.c.Err()
 }
 
-// inlineCalls reads the entries of the tree that the runs name, inlinedCall of
-// runtime/symtabinl.go, and turns the indexes of the runs into those of Calls.
+// inlineCalls reads the entries of the tree that the runs name, and turns the indexes of the runs into those of Calls.
 func (t *Table) inlineCalls(f Func, tree uint64, in *Inlines) error {
 	for _, r := range in.runs {
 		in.Calls = append(in.Calls, Call{index: r.call, Parent: -1})
 	}
 	slices.SortFunc(in.Calls, func(a, b Call) int { return cmp.Compare(a.index, b.index) })
 	in.Calls = slices.CompactFunc(in.Calls, func(a, b Call) bool { return a.index == b.index })
-	size := uint64(16)
-	if t.version < Go120 {
-		size = 20
-	}
+	size := t.callSize()
 	for i := range in.Calls {
 		call := &in.Calls[i]
 		data := t.read(tree+uint64(call.index)*size, size)
@@ -159,15 +196,9 @@ func (t *Table) inlineCalls(f Func, tree uint64, in *Inlines) error {
 			return t.fail(t.funcs+uint64(f.record), ErrInline)
 		}
 		c := wire.New("inline tree", data, t.big)
-		c.Skip(4) // funcID; before Go 1.20 also the parent, which parentPC tells
-		if t.version < Go120 {
-			c.Skip(8) // file and line, which parentPC tells too
-		}
-		call.Name = c.U32()
-		call.parentPC = f.Entry + uint64(c.U32())
-		if t.version >= Go120 {
-			call.StartLine = c.U32()
-		}
+		e := t.readCall(&c)
+		call.Name, call.StartLine = e.name, e.startLine
+		call.parentPC = f.Entry + uint64(e.parentPC)
 		if _, ok := t.cstring(t.names, uint64(call.Name)); !ok {
 			return t.fail(t.funcs+uint64(f.record), ErrName)
 		}

@@ -7,13 +7,21 @@ import (
 	"symkit/internal/wire"
 )
 
-// module is what is needed of moduledata (runtime/symtab.go): where the code
-// and the data of functions are.
+// The linker writes moduledata (runtime/symtab.go) without a version, and the
+// struct changes in most releases: Go 1.20 added covctrs, Go 1.26 epclntab, Go
+// 1.27 three words before rodata. So no word but the first few is taken by its
+// index. Each wanted word is searched for by what the word must satisfy: ftab
+// has the table's own count of functions, text makes the first function begin at
+// minpc, textsectmap begins with text, and the inline trees of many functions
+// are valid only if their offsets count from gofunc.
+
+// module is what the package needs of moduledata.
 type module struct {
 	found  bool
 	text   uint64 // runtime.text
-	gofunc uint64 // go:func.*, which offsets of funcdata count from
+	gofunc uint64 // go:func.*, which offsets of funcdata count from; 0 if no word fits
 	sects  []textSect
+	words  []uint64 // after etext
 }
 
 // textSect maps the offsets from start to end of the text to an address. Only
@@ -21,20 +29,9 @@ type module struct {
 // branches, when the text is large.
 type textSect struct{ start, end, addr uint64 }
 
-// Words of moduledata (cmd/link/internal/ld/symtab.go). A slice is three.
-const (
-	mdHeader  = 0
-	mdNames   = 1
-	mdCUs     = 4
-	mdFuncs   = 16 // ftab
-	mdMinPC   = 20
-	mdMaxPC   = 21
-	mdText    = 22
-	mdEText   = 23
-	mdCounter = 32 // covctrs and ecovctrs, since Go 1.20
-	mdGoFunc  = 38 // before Go 1.20
-	mdWords   = 45
-)
+// maxModuleWords is the number of words of moduledata that are searched. Go 1.27
+// has what is wanted in the first 48.
+const maxModuleWords = 96
 
 // findModule looks for the module data: the address of the table is its first
 // word, and much else in it can be checked.
@@ -76,49 +73,74 @@ func (t *Table) findModule(im Image) module {
 
 // moduleAt reads the module data at the start of data, if that is what is there.
 func (t *Table) moduleAt(data []byte) module {
-	var w [mdWords]uint64
-	c := wire.New("moduledata", data, t.big)
-	for i := range w {
-		w[i] = c.Uint(t.ptrSize)
-	}
-	switch {
-	case c.Err() != nil,
-		w[mdNames] != t.addr+t.names,
-		w[mdCUs] != t.addr+t.cus,
-		w[mdFuncs] != t.addr+t.funcs,
-		w[mdFuncs+1] != t.nfunc+1,
-		w[mdText] > w[mdMinPC] || w[mdMinPC] > w[mdMaxPC] || w[mdMaxPC] > w[mdEText]:
+	w := t.words(data)
+	text := t.textWord(w)
+	if text < 0 {
 		return module{}
 	}
-	goFunc := mdGoFunc
-	if t.version >= Go120 {
-		goFunc += 2
+
+	m := module{found: true, text: w[text], words: w[text+2:]}
+	for i := range m.words {
+		m.sects = t.textSects(m.words[i:], m.text)
+		if m.sects != nil {
+			break
+		}
 	}
-	m := module{found: true, text: w[mdText], gofunc: w[goFunc]}
-	// Since Go 1.26 epclntab comes between gofunc and textsectmap. A slice of
-	// the linker has its length twice.
-	sects := goFunc + 1
-	if t.version >= Go120 && w[sects+1] != w[sects+2] {
-		sects++
-	}
-	m.sects = t.textSects(w[sects], w[sects+1], w[sects+2])
 	return m
 }
 
-// textSects reads textsectmap. One section needs none.
-func (t *Table) textSects(addr, n, capacity uint64) []textSect {
-	size := uint64(3 * t.ptrSize)
-	if n != capacity || n < 2 || n > 1<<16 {
+// words returns the first words of data.
+func (t *Table) words(data []byte) []uint64 {
+	c := wire.New("moduledata", data, t.big)
+	w := make([]uint64, min(maxModuleWords, len(data)/t.ptrSize))
+	for i := range w {
+		w[i] = c.Uint(t.ptrSize)
+	}
+	return w
+}
+
+// textWord returns the index of text in the words of moduledata, or -1 if the
+// words are something else. The words before it name the parts of the table, in
+// the order of the table's header; then come ftab, findfunctab, minpc and maxpc.
+func (t *Table) textWord(w []uint64) int {
+	i := 0
+	for _, part := range [...]uint64{0, t.names, t.cus, t.files, t.pcs, t.funcs} {
+		for i < len(w) && w[i] != t.addr+part {
+			i++
+		}
+		i++
+	}
+	for i+2 < len(w) && (w[i] != t.addr+t.funcs || w[i+1] != t.nfunc+1 || w[i+2] != t.nfunc+1) {
+		i++
+	}
+	first := t.at(t.ftab)
+	entry := first.Uint(t.fieldSize())
+	for i += 3; i+3 < len(w); i++ {
+		minpc, maxpc, text, etext := w[i], w[i+1], w[i+2], w[i+3]
+		if text != 0 && minpc == text+entry && minpc <= maxpc && maxpc <= etext {
+			return i + 2
+		}
+	}
+	return -1
+}
+
+// textSects reads textsectmap, if w begins with that slice: two sections and
+// more, the first of which begins the text. One section needs no map.
+func (t *Table) textSects(w []uint64, text uint64) []textSect {
+	if len(w) < 3 || w[1] != w[2] || w[1] < 2 || w[1] > 1<<16 {
 		return nil
 	}
-	data := t.read(addr, n*size)
+	data := t.read(w[0], w[1]*uint64(3*t.ptrSize))
 	c := wire.New("textsectmap", data, t.big)
 	var sects []textSect
+	var end uint64
 	for c.Len() > 0 {
 		s := textSect{c.Uint(t.ptrSize), c.Uint(t.ptrSize), c.Uint(t.ptrSize)}
-		if c.Err() == nil {
-			sects = append(sects, s)
+		if c.Err() != nil || s.start < end || s.end < s.start || len(sects) == 0 && (s.start != 0 || s.addr != text) {
+			return nil
 		}
+		end = s.end
+		sects = append(sects, s)
 	}
 	return sects
 }

@@ -14,6 +14,7 @@ type pcTable struct {
 	quantum uint32
 	begun   bool
 	done    bool
+	empty   int // runs without code since the last one with code
 	// The current run: value from start up to end.
 	start, end uint64
 	value      int32
@@ -31,8 +32,14 @@ func (t *Table) pcTable(off uint32, entry uint64) pcTable {
 	return w
 }
 
+// maxEmpty is the number of runs without code that may follow each other: far
+// more than assemblers write, so that walking a table takes time in proportion to
+// the code that the table describes.
+const maxEmpty = 64
+
 // next goes to the next run. False at the end and after damage, which is in
-// c.Err then: a table that misses its terminator is damaged.
+// c.Err then: a table that misses its terminator is damaged. A run without code
+// is none: the assembler of s390x writes them.
 func (w *pcTable) next() bool {
 	if w.done {
 		return false
@@ -46,7 +53,9 @@ func (w *pcTable) next() bool {
 	w.begun = true
 	w.value += int32(-(delta & 1) ^ delta>>1)
 	step := w.uvarint()
-	if w.c.Err() == nil && step == 0 {
+	if step != 0 {
+		w.empty = 0
+	} else if w.empty++; w.c.Err() == nil && w.empty > maxEmpty {
 		w.c.Fail(at, ErrStep)
 	}
 	if w.c.Err() != nil {

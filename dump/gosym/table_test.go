@@ -152,7 +152,7 @@ func testLayout(t *testing.T, a *asm) {
 		}
 		want = strings.NewReplacer("line 19 at", "line 0 at", "line 30 at", "line 0 at").Replace(want)
 	}
-	if a.version < Go118 {
+	if a.version < Go116 {
 		lines := strings.SplitAfter(want, "\n")
 		want = ""
 		for _, l := range lines {
@@ -161,11 +161,85 @@ func testLayout(t *testing.T, a *asm) {
 			}
 		}
 	}
-	if tab.Version() != a.version || tab.NumFuncs() != 2 || tab.HasInlines() != (a.version >= Go118) {
+	if tab.Version() != a.version || tab.NumFuncs() != 2 || tab.HasInlines() != (a.version >= Go116) {
 		t.Errorf("version %v, %d functions, inlines %v", tab.Version(), tab.NumFuncs(), tab.HasInlines())
 	}
 	if got := dump(t, tab, a.text); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestFutureModule reads module data with words that no known release has: what
+// is wanted is found by what it must satisfy.
+func TestFutureModule(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		front, more []uint64
+	}{
+		{"go1.27", nil, []uint64{0x100, 0x200, 0x300}},
+		{"addresses", nil, []uint64{0x401000, dataAddr, dataAddr + 0x1008, 0x600000, treeAddr - 16, treeAddr + 16}},
+		{"slices", []uint64{dataAddr, 2, 2}, []uint64{dataAddr, 2, 2, 0, 0, 0, dataAddr, 4, 4}},
+		{"many", []uint64{1, 2, 3, 4, 5, 6, 7}, make([]uint64, 20)},
+	} {
+		for _, sects := range [][]textSect{nil, {{0, 64, 0x401000}, {64, 96, 0x401040}}} {
+			a := sample(Go120, false, 8, 4)
+			a.epclntab, a.moreFront, a.more, a.sects = true, test.front, test.more, sects
+			testLayout(t, a)
+			data, im := a.build()
+			tab, err := Open(".gopclntab", data, a.addr, im)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tab.module.gofunc != treeAddr || len(tab.module.sects) != len(sects) {
+				t.Errorf("%s: trees at %#x, %d text sections", test.name, tab.module.gofunc, len(tab.module.sects))
+			}
+		}
+	}
+}
+
+// TestNoGoFunc: without a word that makes the trees valid there are no inlined
+// calls, rather than an error for each function.
+func TestNoGoFunc(t *testing.T) {
+	data, im := sample(Go120, false, 8, 1).build()
+	treeAt(im, 0)[3] = 1 // padding
+	tab, err := Open(".gopclntab", data, 0x600000, im)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := walk(tab); err != nil || !tab.HasModule() || tab.HasInlines() {
+		t.Errorf("%v, module %v, inlines %v", err, tab.HasModule(), tab.HasInlines())
+	}
+}
+
+// TestEmptySteps: ranges without code, as the assembler of s390x writes, change
+// the value only. Without an end of them the lines are lost, not the function.
+func TestEmptySteps(t *testing.T) {
+	for _, test := range []struct {
+		empty int
+		want  string
+	}{
+		{1, "func 16-22 main.(*T).Set line 40\n  16-18 /src/main.go:41\n  18-22 /src/main.go:42\n"},
+		{maxEmpty, "func 16-22 main.(*T).Set line 40\n  16-18 /src/main.go:41\n  18-22 /src/main.go:42\n"},
+		{maxEmpty + 1, "func 16-24 main.(*T).Set line 40\n  16-18 /src/main.go:41\nerror"},
+	} {
+		a := sample(Go120, true, 8, 2)
+		f := &a.funcs[1]
+		f.lines = []run{{41, 4}}
+		for i := range test.empty {
+			f.lines = append(f.lines, run{int32(50 + i), 0})
+		}
+		f.lines = append(f.lines, run{42, 8})
+		data, im := a.build()
+		tab, err := Open(".gopclntab", data, a.addr, im)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dump(t, tab, a.text); !strings.Contains(got, test.want) {
+			t.Errorf("%d empty ranges: got\n%swant\n%s", test.empty, got, test.want)
+		}
+		if err := walk(tab); test.empty > maxEmpty && !errors.Is(err, ErrStep) {
+			t.Errorf("%d empty ranges: %v", test.empty, err)
+		}
 	}
 }
 
@@ -253,11 +327,6 @@ func TestDamage(t *testing.T) {
 			d[at+4+3] = 1
 			return d, at
 		}, ErrName},
-		{"empty step", func(d []byte, _ Image) ([]byte, int) {
-			at := field(d, pcs) + field(d, record(d, 1)+24)
-			d[at+1] = 0
-			return d, at
-		}, ErrStep},
 		{"long number", func(d []byte, _ Image) ([]byte, int) {
 			at := field(d, pcs) + field(d, record(d, 0)+24)
 			copy(d[at:], []byte{0xff, 0xff, 0xff, 0xff, 0x1f})
@@ -288,7 +357,11 @@ func TestDamage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			data, im := sample(Go120, false, 8, 1).build()
+			a := sample(Go120, false, 8, 1)
+			for range 2 { // whose trees tell where trees are
+				a.funcs = append(a.funcs, a.funcs[0])
+			}
+			data, im := a.build()
 			data, offset := tt.damage(data, im)
 			var first error
 			tab, err := Open(".gopclntab", data, 0x600000, im)
