@@ -17,6 +17,8 @@ var errGoText = errors.New("where the code that .gopclntab describes begins is n
 // goTable is the function table of a Go program.
 type goTable struct {
 	*gosym.Table
+	data    []byte
+	addr    uint64
 	quantum uint64 // of instructions: addresses are multiples of it
 	paths   map[string]uint32
 }
@@ -36,10 +38,12 @@ func (r *replay) goTable() (t *goTable, err error) {
 	}()
 	main := r.img.Main
 	var data []byte
+	var addr uint64
 	for _, name := range goSections {
 		if data, err = main.SectionData(name); err != nil {
 			return nil, err
 		} else if len(data) > 0 {
+			addr = main.Section(name).Addr
 			break
 		}
 	}
@@ -59,7 +63,7 @@ func (r *replay) goTable() (t *goTable, err error) {
 		return nil, fmt.Errorf("debug/gosym: %w", err)
 	}
 	if f := table.PCToFunc(main.Entry); told || f != nil && f.Entry == main.Entry {
-		return &goTable{table, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
+		return &goTable{table, data, addr, uint64(max(data[quantumAt], 1)), map[string]uint32{}}, nil
 	}
 	return nil, errGoText
 }
@@ -98,11 +102,13 @@ func headerText(data []byte, bigEndian bool) uint64 {
 }
 
 // goFunctions compares FUNC and line records with a Go program's own table,
-// where it has no other debug information. That has no inlined calls that
-// debug/gosym reads.
+// where it has no other debug information, and INLINE records with the inlined
+// calls that this package reads itself.
 func (r *replay) goFunctions(t *goTable) {
 	c, s := r.c, r.s
 	r.source = ".gopclntab"
+	inlines, note := newGoInlines(r.img.Main, t.data, t.addr)
+	w := worker{r: r, same: map[uint64]likeness{}}
 	for i := range t.Funcs {
 		f := &t.Funcs[i]
 		if f.Entry >= f.End || !r.code.contains(f.Entry) {
@@ -120,8 +126,10 @@ func (r *replay) goFunctions(t *goTable) {
 				sf := &s.funcs[k]
 				r.lines[k].better(r.compareLines(sf, r.goLines(t, sf)))
 			}
-			if n := s.funcs[k].inlines.len(); n > 0 {
-				c.unverified(CheckInlines, uint64(n), "inlined calls of .gopclntab are not read")
+			if inlines != nil && len(s.inlines) > 0 {
+				w.goCalls(inlines, i, f.Entry, fn.hi, k)
+			} else if n := s.funcs[k].inlines.len(); n > 0 {
+				c.unverified(CheckInlines, uint64(n), note)
 			}
 		}
 		r.truth = append(r.truth, fn)
