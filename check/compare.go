@@ -279,13 +279,13 @@ func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 func (r *replay) sayCall(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
 	if !d.said {
-		return fmt.Sprintf("%s: the DWARF has no inlined call at depth %d here", what, d.want.depth)
+		return fmt.Sprintf("%s: the %s has no inlined call at depth %d here", what, r.source, d.want.depth)
 	}
 	call := fmt.Sprintf("%s called from %s:%d", r.names.text(d.want.name), r.paths.name(d.want.file), d.want.line)
 	if d.missing() {
 		return fmt.Sprintf("no INLINE for %s at depth %d: %s", what, d.want.depth, call)
 	}
-	return fmt.Sprintf("%s: the DWARF says %s", what, call)
+	return fmt.Sprintf("%s: the %s says %s", what, r.source, call)
 }
 
 // likeness is how far a record is the call that the DWARF has.

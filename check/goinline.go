@@ -224,6 +224,7 @@ func valueAt(runs []goRun, pc uint64) int32 {
 type goEntry struct {
 	name string
 	at   uint64 // the instruction with the position of the call
+	zero bool   // all zero, as are bytes that are no tree
 }
 
 // entry reads entry i of the tree of code: inlinedCall of runtime/symtabinl.go.
@@ -242,8 +243,10 @@ func (g *goInlines) entry(code *goCode, i int32) (e goEntry, ok bool) {
 		return e, false
 	}
 	c.Seek(nameAt)
-	name := g.names + uint64(c.U32())
-	e.at = code.lo + uint64(c.U32())
+	first, distance := c.U32(), c.U32()
+	e.zero = first|distance == 0
+	name := g.names + uint64(first)
+	e.at = code.lo + uint64(distance)
 	if e.at >= code.hi || name > g.names && (name > uint64(len(g.data)) || g.data[name-1] != 0) {
 		return e, false
 	}
@@ -352,7 +355,7 @@ func (g *goInlines) rightTree(code *goCode, base uint64) bool {
 		if r.value < 0 {
 			continue
 		}
-		if _, ok := g.entry(&moved, r.value); !ok {
+		if e, ok := g.entry(&moved, r.value); !ok || e.zero {
 			return false
 		}
 	}

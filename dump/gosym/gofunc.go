@@ -81,7 +81,7 @@ func (t *Table) treeProbe(f Func) (treeProbe, bool) {
 
 // treeFits reports whether the bytes at base+p.offset are an inline tree of the
 // function of p: each of its first entries names a string of the name table from its first
-// byte on and an instruction of the function, and its padding is zero.
+// byte on and an instruction of the function, has zero padding, and is not all zero.
 func (t *Table) treeFits(base uint64, p treeProbe) bool {
 	n := min(uint64(p.last)+1, checkedCalls)
 	size := t.callSize()
@@ -92,7 +92,8 @@ func (t *Table) treeFits(base uint64, p treeProbe) bool {
 	c := wire.New("inline tree", data, t.big)
 	for range n {
 		e := t.readCall(&c)
-		if e.padding != 0 || uint64(e.parentPC) >= p.size || !t.nameBegins(e.name) {
+		zero := e == callEntry{} // as are bytes that are no tree
+		if zero || e.padding != 0 || uint64(e.parentPC) >= p.size || !t.nameBegins(e.name) {
 			return false
 		}
 	}

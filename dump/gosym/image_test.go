@@ -13,9 +13,15 @@ import (
 // build compiles testdata/prog with env and flags, and returns the file.
 func build(t testing.TB, gocmd string, env []string, flags ...string) string {
 	t.Helper()
+	return buildIn(t, filepath.Join("testdata", "prog"), gocmd, env, flags...)
+}
+
+// buildIn compiles the program in dir.
+func buildIn(t testing.TB, dir, gocmd string, env []string, flags ...string) string {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "prog")
 	cmd := exec.Command(gocmd, append([]string{"build", "-o", out}, flags...)...)
-	cmd.Dir = filepath.Join("testdata", "prog")
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	cmd.Env = append(cmd.Env, env...)
 	if msg, err := cmd.CombinedOutput(); err != nil {

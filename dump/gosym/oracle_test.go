@@ -3,7 +3,7 @@
 package gosym
 
 import (
-	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -42,21 +42,20 @@ func TestOracleMachines(t *testing.T) {
 	})
 }
 
-// TestCorpusReleases does so for older releases, which the go command fetches,
-// and for Debian's golang-1.19-go.
+// TestCorpusReleases does so for other releases, which the go command fetches.
 func TestCorpusReleases(t *testing.T) {
-	for _, release := range []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.11", "go1.25.5"} {
+	for _, release := range []string{
+		"go1.16.15", "go1.17.13", "go1.18.10", "go1.19.13", "go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.11", "go1.25.5", "go1.26.8", "go1.27.1",
+	} {
+		env := []string{"GOTOOLCHAIN=" + release, "GOENV=off"}
 		t.Run(release, func(t *testing.T) {
-			compareAll(t, openFile(t, build(t, "go", []string{"GOTOOLCHAIN=" + release})))
+			generics := release >= "go1.18"
+			if generics {
+				compareAll(t, openFile(t, build(t, "go", env, "main.go")))
+			}
+			compareAll(t, openFile(t, buildIn(t, filepath.Join("..", "..", "testdata", "src", "goreleases"), "go", env, "main.go")))
 		})
 	}
-	t.Run("go1.19", func(t *testing.T) {
-		const gocmd = "/usr/lib/go-1.19/bin/go"
-		if _, err := exec.LookPath(gocmd); err != nil {
-			t.Fatal(err)
-		}
-		compareAll(t, openFile(t, build(t, gocmd, nil)))
-	})
 }
 
 func compareAll(t *testing.T, f *file) {

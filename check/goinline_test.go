@@ -1,0 +1,79 @@
+package check
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"symkit/elfx"
+)
+
+// TestGoInlines replays what DWARF says of a program of each Go release against
+// the same program stripped, whole and with one mistake.
+func TestGoInlines(t *testing.T) {
+	goldens, err := filepath.Glob("../testdata/go/*.sym")
+	if err != nil || len(goldens) < 12 {
+		t.Fatalf("%v, %d files", err, len(goldens))
+	}
+	for _, golden := range goldens {
+		t.Run(filepath.Base(golden), func(t *testing.T) {
+			f, err := elfx.NewFile("prog", readTest(t, strings.TrimSuffix(golden, ".sym")+".elf"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			img, sym := &elfx.Image{Main: f}, readTest(t, golden)
+			for _, test := range []struct {
+				what     string
+				old, new string // expression and replacement
+				want     string // expression for a finding
+			}{
+				{what: "whole"},
+				{"line of a call", `(?m)^(INLINE 0) 26 `, "$1 27 ", "main.add called from .*main.go:26"},
+				{"file of a call", `(?m)^(FILE .*)main.go$`, "${1}other.go", "called from .*main.go:"},
+				{"name of a call", `main\.neg`, "main.not", "main.neg called from .*main.go:16"},
+				{"a call too much", `(?m)^(INLINE) 0 26 (.*)$`, "$0\n$1 1 16 $2", "at depth 1"},
+				{"a call too few", `(?m)^INLINE 2 .*\n`, "", "at depth 2: main.neg called from .*main.go:16"},
+				{"a range", `(?m)^(INLINE 0 26 .*) (.*) .*$`, "$1 $2 1", "at depth 0: main.add called from .*main.go:26"},
+			} {
+				changed := sym
+				if test.old != "" {
+					changed = regexp.MustCompile(test.old).ReplaceAll(sym, []byte(test.new))
+					if bytes.Equal(changed, sym) {
+						t.Fatalf("%s: nothing changed", test.what)
+					}
+				}
+				rep := mustReplay(t, img, changed, Options{Limit: 5000, Only: []string{CheckInlines}})
+				k := rep.Check(CheckInlines)
+				if k.State != Checked || k.Compared < 50 || k.Unverified > 0 || (k.Findings > 0) != (test.want != "") {
+					t.Errorf("%s: %+v", test.what, k)
+				}
+				if out := text(t, rep); !regexp.MustCompile(test.want).MatchString(out) {
+					t.Errorf("%s: not reported: %s\n%s", test.what, test.want, out)
+				}
+			}
+		})
+	}
+}
+
+// TestGoInlinesUnread: inline trees that no word of the module data makes right are
+// said to be unverified, rather than called wrong.
+func TestGoInlinesUnread(t *testing.T) {
+	f, err := elfx.NewFile("prog", readTest(t, "../testdata/go/go1.27.1.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := f.Section(".go.module")
+	words := f.BytesAt(data.Addr, data.Size)
+	file := readTest(t, "../testdata/go/go1.27.1.elf")
+	clear(file[bytes.Index(file, words)+24*8:][:30*8]) // behind etext
+	f, err = elfx.NewFile("prog", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
+	if k := rep.Check(CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != noteGoBase {
+		t.Errorf("%+v", k)
+	}
+}
