@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/limits"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
 	"scripts/floor":       {"elfx"},
+	"scripts/gofixture":   {},
 	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},

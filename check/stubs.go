@@ -78,7 +78,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	}
 	for i := range main.Sections {
 		s := &main.Sections[i]
-		if s.Type != elf.SHT_RELA && s.Type != elf.SHT_REL || s.Flags&elf.SHF_ALLOC == 0 || !s.Present() {
+		if !isRelocs(s.Type) || s.Flags&elf.SHF_ALLOC == 0 || !s.Present() {
 			continue
 		}
 		relocs, err := s.Relocs()
@@ -230,4 +230,9 @@ func (t *stubs) missing() {
 			r.c.missing(r.s.finding(CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.text(j.name)), 1)
 		}
 	}
+}
+
+// isRelocs reports whether sections of a type hold relocations with symbols.
+func isRelocs(t elf.SectionType) bool {
+	return t == elf.SHT_RELA || t == elf.SHT_REL || t == elfx.ShtAndroidRela || t == elfx.ShtAndroidRel
 }

@@ -4,6 +4,7 @@ package elfx
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -316,6 +318,52 @@ func TestOracleLinkers(t *testing.T) {
 			if s := f.Section(".eh_frame"); s == nil || !s.Present() || s.Size == 0 {
 				t.Errorf("%s: .eh_frame %+v", out, s)
 			}
+		}
+	}
+}
+
+// TestOraclePackedRelocs: a library with Android's packed relocations has those of
+// the same library without.
+func TestOraclePackedRelocs(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "a.c")
+	write(t, source, []byte(`
+		extern int e(void), f(int);
+		int a, b;
+		void *table[] = { &a, &b, e, f, &a, (char *)&b + 2, table, table + 1, table + 2, table + 3 };
+		int g(void) { return e() + f(3); }`))
+	for _, target := range []string{"x86_64-linux-gnu", "i386-linux-gnu", "aarch64-linux-gnu", "arm-linux-gnueabihf"} {
+		relocs := map[string][]Reloc{}
+		for _, pack := range []string{"none", "android"} {
+			out := filepath.Join(dir, target+pack)
+			run(t, "clang", "--target="+target, "-O2", "-fPIC", "-shared", "-nostdlib", "-fuse-ld=lld", "-Wl,--pack-dyn-relocs="+pack, "-o", out, source)
+			file := openFile(t, out)
+			var names []string
+			for i := range file.Sections {
+				s := &file.Sections[i]
+				if s.Name != ".rela.dyn" && s.Name != ".rel.dyn" {
+					continue
+				}
+				names = append(names, s.Name)
+				list, err := s.Relocs()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range list {
+					r.Offset -= file.Section(".data").Addr
+					if r.Sym == 0 {
+						r.Addend = 0 // an address, which the other layout moves
+					}
+					relocs[pack] = append(relocs[pack], r)
+				}
+			}
+			if len(names) != 1 || len(relocs[pack]) < 10 {
+				t.Errorf("%s: %v, %d relocations", out, names, len(relocs[pack]))
+			}
+			slices.SortFunc(relocs[pack], func(a, b Reloc) int { return cmp.Compare(a.Offset, b.Offset) })
+		}
+		if !slices.Equal(relocs["none"], relocs["android"]) {
+			t.Errorf("%s: %+v, unpacked %+v", target, relocs["android"], relocs["none"])
 		}
 	}
 }

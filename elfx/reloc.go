@@ -25,7 +25,7 @@ type Reloc struct {
 	Sym uint32
 }
 
-// Relocs reads a SHT_REL or SHT_RELA section.
+// Relocs reads a SHT_REL or SHT_RELA section, or Android's packed form of one.
 func (s *Section) Relocs() (relocs []Reloc, err error) {
 	err = s.file.do(func() error {
 		relocs, err = s.readRelocs()
@@ -35,6 +35,9 @@ func (s *Section) Relocs() (relocs []Reloc, err error) {
 }
 
 func (s *Section) readRelocs() ([]Reloc, error) {
+	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
+		return s.unpackRelocs()
+	}
 	c, err := s.relocCursor()
 	if err != nil {
 		return nil, err
