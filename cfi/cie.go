@@ -132,11 +132,19 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 		if data.Err() != nil && b.Err() == nil {
 			*b = data
 		}
+	case isMarks(aug): // as gas writes them into .debug_frame
+		c.augment(s, aug, at, b)
 	// armcc marks its .debug_frame; nothing follows from it.
 	case len(aug) == 0, c.Augmentation == "eh", bytes.Equal(aug, []byte("armcc+")):
 	default:
 		b.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
 	}
+}
+
+// isMarks reports whether an augmentation without 'z' has only letters that come
+// without data.
+func isMarks(aug []byte) bool {
+	return len(aug) > 0 && len(bytes.Trim(aug, "SBG")) == 0
 }
 
 // sizes reads the two fields that version 4 added.

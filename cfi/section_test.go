@@ -145,6 +145,7 @@ func TestDamagedEntries(t *testing.T) {
 		{"augmentation unterminated", EHFrame, cieOf(EHFrame, 1, 'z', 'R'), wire.ErrUnterminated, body + 1, 0},
 		{"augmentation unknown", EHFrame, cieOf(EHFrame, 1, 'q', 0, 1, 1, 16), ErrAugmentation, body + 1, 0},
 		{"R after an unknown letter", EHFrame, cieOf(EHFrame, 1, 'z', 'q', 'R', 0, 1, 1, 16, 2, 0, 0), ErrAugmentation, body + 1, 0},
+		{"augmentation half known", EHFrame, cieOf(EHFrame, 1, 'S', 'q', 0, 1, 1, 16), ErrAugmentation, body + 1, 0},
 		{"augmentation data beyond", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 9, 0), wire.ErrTruncated, body + 8, 0},
 		{"augmentation data too short", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 0), wire.ErrTruncated, body + 8, 0},
 		{"address size", DebugFrame, cieOf(DebugFrame, 4, 0, 3, 0, 1, 1, 16), ErrAddrSize, body + 2, 0},
@@ -255,6 +256,10 @@ func TestAugmentations(t *testing.T) {
 		{"zqS", "0102030405", func(c *CIE) bool { return c.Signal }},
 		{"zRq", "000203", func(c *CIE) bool { return c.FDEEncoding == 0 }},
 		{"armcc+", "", func(c *CIE) bool { return true }},
+		// gas, in .debug_frame: letters without data need no 'z'.
+		{"S", "", func(c *CIE) bool { return c.Signal && !c.BKey }},
+		{"B", "", func(c *CIE) bool { return c.BKey && !c.Signal }},
+		{"SBG", "", func(c *CIE) bool { return c.Signal && c.BKey && c.MTE }},
 	} {
 		t.Run(c.aug, func(t *testing.T) {
 			b := newBuild(EHFrame)
