@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -243,29 +244,53 @@ func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
 
 // textHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
 // of .text; the last block goes on behind the section's end in the file, as Breakpad's.
+// A file without a byte of .text has that of its other code, section after section.
 func textHash(f *elfx.File) []byte {
-	text := f.Section(".text")
-	if text == nil || !text.Present() {
-		return nil
-	}
-	n := min(text.Size, 4096)
-	if f.BytesAt(text.Addr, n) == nil { // of an object file, which has no id
-		return nil
-	}
-	data := make([]byte, (n+15)&^15)
 	file, err := os.Open(f.Path())
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
-	if got, _ := file.ReadAt(data, int64(text.Offset)); uint64(got) < n {
+	var code []byte
+	for _, name := range []string{".text", "text"} {
+		text := f.Section(name)
+		if text == nil || text.Size == 0 || len(code) > 0 {
+			continue
+		}
+		n := min(text.Size, 4096)
+		code = make([]byte, (n+15)&^15)
+		if got, _ := file.ReadAt(code, int64(text.Offset)); !text.Present() || uint64(got) < n {
+			return nil
+		}
+	}
+	if len(code) == 0 {
+		code = otherCode(f, file)
+	}
+	if len(code) == 0 {
 		return nil
 	}
 	h := make([]byte, 16)
-	for i, b := range data {
+	for i, b := range code {
 		h[i%16] ^= b
 	}
 	return h
+}
+
+// otherCode is the first 4096 bytes of all code sections; nil if a part is not in
+// the file.
+func otherCode(f *elfx.File, file io.ReaderAt) (code []byte) {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR || s.Size == 0 {
+			continue
+		}
+		part := make([]byte, min(s.Size, 4096-uint64(len(code))))
+		if got, _ := file.ReadAt(part, int64(s.Offset)); !s.Present() || got < len(part) {
+			return nil
+		}
+		code = append(code, part...)
+	}
+	return code
 }
 
 // archName is the name of a machine in MODULE records, as Breakpad writes it

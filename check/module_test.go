@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -64,6 +65,26 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+id+" prog\n"), Options{Only: []string{CheckModule}})
 		if rep.Total() > 0 {
 			t.Errorf("%d bytes less: %s", cut, text(t, rep))
+		}
+	}
+}
+
+// TestCodeOutsideOfText: the id of a file without a .text is that of its other code.
+func TestCodeOutsideOfText(t *testing.T) {
+	data := readTest(t, filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"))
+	data = bytes.Replace(data, []byte("\x00.text\x00"), []byte("\x00.tixt\x00"), 1)
+	img := openData(t, data, "prog")
+	id, err := img.ModuleID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		id       string
+		findings uint64
+	}{{id, 0}, {strings.Repeat("0", len(id)), 1}} {
+		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Only: []string{CheckModule}})
+		if k := rep.Check(CheckModule); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
+			t.Errorf("%s: %s", test.id, text(t, rep))
 		}
 	}
 }

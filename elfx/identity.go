@@ -1,6 +1,7 @@
 package elfx
 
 import (
+	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // ErrNoIdentity: the file has neither a build id nor code to hash, as a debug
 // file that was linked without a build id.
-var ErrNoIdentity = errors.New("no build id and no .text to make an id from; give one with --id")
+var ErrNoIdentity = errors.New("no build id and no code to make an id from; give one with --id")
 
 const (
 	guidSize = 16
@@ -30,7 +31,8 @@ func (f *File) CodeID() string {
 }
 
 // ModuleID is the id of the MODULE record: that of the build id, else of
-// Breakpad's hash over .text, else ErrNoIdentity.
+// Breakpad's hash over .text, or over the code of other sections, else
+// ErrNoIdentity.
 func (f *File) ModuleID() (id string, err error) {
 	err = f.do(func() error {
 		if f.buildID != nil {
@@ -70,7 +72,7 @@ func ModuleID(id []byte, bigEndian bool) string {
 func (f *File) hashText() (hash [guidSize]byte, err error) {
 	s := f.codeSection()
 	if s == nil {
-		return hash, &wire.Error{Section: ".text", Err: ErrNoIdentity}
+		return f.hashCode()
 	}
 	if _, err := s.raw(); err != nil {
 		return hash, err
@@ -93,4 +95,33 @@ func (f *File) codeSection() *Section {
 		}
 	}
 	return nil
+}
+
+// hashCode is the identifier of a file with code, but none in .text: an object
+// file with main in .text.startup, or with a section for each function. Breakpad
+// has no identifier for these. The blocks are those of all code sections, in
+// header order and without gaps.
+func (f *File) hashCode() (hash [guidSize]byte, err error) {
+	n := 0
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Flags&elf.SHF_ALLOC == 0 || s.Flags&elf.SHF_EXECINSTR == 0 || s.Size == 0 {
+			continue
+		}
+		if !s.Present() { // the code is in another file, whose id is not that of the rest
+			return [guidSize]byte{}, &wire.Error{Section: s.label(), Err: ErrNoIdentity}
+		}
+		data, err := s.raw()
+		if err != nil {
+			return hash, err
+		}
+		for _, b := range data[:min(len(data), hashSize-n)] {
+			hash[n%guidSize] ^= b
+			n++
+		}
+	}
+	if n == 0 {
+		return [guidSize]byte{}, &wire.Error{Section: ".text", Err: ErrNoIdentity}
+	}
+	return hash, nil
 }

@@ -142,6 +142,34 @@ func TestHashTextEnds(t *testing.T) {
 	}
 }
 
+// TestHashCode: a file with code, but none in .text.
+func TestHashCode(t *testing.T) {
+	const exec = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	code := func(name string, flags elf.SectionFlag, b byte, n int) sec {
+		return sec{name: name, kind: elf.SHT_PROGBITS, flags: flags, data: bytes.Repeat([]byte{b}, n)}
+	}
+	for _, test := range []struct {
+		name     string
+		sections []sec
+		want     string // id, or none
+	}{
+		{"startup", []sec{code(".text", exec, 0, 0), code(".data", elf.SHF_ALLOC, 9, 7), code(".text.startup", exec, 1, 16)}, strings.Repeat("01", 16)},
+		{"no gaps", []sec{code(".text.a", exec, 1, 10), code(".text.b", exec, 2, 6)}, strings.Repeat("01", 10) + strings.Repeat("02", 6)},
+		{"first 4096", []sec{code(".text.a", exec, 1, 4096-16), code(".text.b", exec, 2, 100)}, strings.Repeat("03", 16)},
+		{"not loaded", []sec{code(".text.a", elf.SHF_EXECINSTR, 1, 16)}, ""},
+		{"elsewhere", []sec{code(".a", exec, 1, 16), {name: ".text", kind: elf.SHT_NOBITS, flags: exec, size: 100}}, ""},
+	} {
+		id, err := mustFile(t, (&spec{big: true, sections: test.sections}).build()).ModuleID()
+		if test.want == "" {
+			if !errors.Is(err, ErrNoIdentity) || id != "" {
+				t.Errorf("%s: %s, %v", test.name, id, err)
+			}
+		} else if err != nil || id != test.want+"0" {
+			t.Errorf("%s: %s, %v", test.name, id, err)
+		}
+	}
+}
+
 func TestNoIdentity(t *testing.T) {
 	s := &spec{sections: []sec{{name: ".text", kind: elf.SHT_NOBITS, flags: elf.SHF_ALLOC, size: 100}}}
 	_, err := mustFile(t, s.build()).ModuleID()
