@@ -68,10 +68,10 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 		}
 		return data
 	}
-	info, abbrev := get(".debug_info"), get(".debug_abbrev")
+	info, abbrev := asVersion5(get(".debug_info"), f.BigEndian), get(".debug_abbrev")
 	d = &dwarfData{
 		bigEndian: f.BigEndian, addrSize: f.AddrSize(), path: f.Path(), size: f.Size(),
-		line: get(".debug_line"), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
+		line: asVersion5(get(".debug_line"), f.BigEndian), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
 	d.str = get(".debug_str")
 	d.lineStr = get(".debug_line_str")
@@ -108,6 +108,27 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 	}
 	d.limitLines()
 	return d, nil
+}
+
+// asVersion5 changes the version of units and line tables of DWARF 6 to 5, which
+// they are like so far but for new attributes; debug/dwarf refuses a 6. It changes
+// data.
+func asVersion5(data []byte, bigEndian bool) []byte {
+	c := wire.New("", data, bigEndian)
+	for c.Len() > 0 {
+		n, _ := c.InitialLength()
+		at := c.Pos()
+		h := c.Sub(n)
+		if version := h.U16(); version == 6 && h.Err() == nil {
+			data[at], data[at+1] = 5, 5
+			if bigEndian {
+				data[at] = 0
+			} else {
+				data[at+1] = 0
+			}
+		}
+	}
+	return data
 }
 
 // copyOf is a section that stays what it is: debug/dwarf may read for ever in one

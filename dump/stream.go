@@ -89,6 +89,9 @@ func (d *dumper) readUnits() error {
 		d.dw = dwarfx.New(dwarfx.Sections{}, 0, d.code)
 	}
 	d.units = x.units
+	if slices.ContainsFunc(d.units, func(u *unit) bool { return u.Draft }) {
+		d.warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.f.Path())
+	}
 	return err
 }
 

@@ -27,6 +27,7 @@ const (
 
 const (
 	slotLanguage slot = iota + scanSlots
+	slotLanguageName
 	slotCompDir
 	slotStmtList
 	slotStrOffsetsBase
@@ -40,11 +41,13 @@ const (
 )
 
 const (
-	attrSibling     = uint64(dwarf.AttrSibling)
-	attrMIPSLinkage = 0x2007
-	attrGNUAddrBase = 0x2133
-	attrGNUDwoName  = 0x2130
-	attrGNUDwoID    = 0x2131
+	attrSibling = uint64(dwarf.AttrSibling)
+	// DW_AT_language_name of DWARF 6, instead of DW_AT_language.
+	attrLanguageName = 0x90
+	attrMIPSLinkage  = 0x2007
+	attrGNUAddrBase  = 0x2133
+	attrGNUDwoName   = 0x2130
+	attrGNUDwoID     = 0x2131
 	// DW_AT_GNU_ranges_base is for the split unit alone; gcc writes it into the
 	// skeleton, whose own DW_AT_ranges it must not change.
 	attrGNURangesBase = 0x2132
@@ -75,6 +78,8 @@ func attrSlot(attr uint64) (slot, bool) {
 		return slotCallLine, true
 	case uint64(dwarf.AttrLanguage):
 		return slotLanguage, true
+	case attrLanguageName:
+		return slotLanguageName, true
 	case uint64(dwarf.AttrCompDir):
 		return slotCompDir, true
 	case uint64(dwarf.AttrStmtList):

@@ -3,6 +3,25 @@ package dwarfx
 // Language is a DW_LANG code (DWARF 5 §7.12 and the list kept at dwarfstd.org).
 type Language uint16
 
+// languageNames are the DW_LANG codes of DWARF 6's DW_LNAME codes, which tell no
+// year (dwarfstd.org, "DWARF Version 6 Language Names").
+var languageNames = [...]Language{
+	0x01: 0x0d, 0x02: 0x25, 0x03: 0x0c, 0x04: 0x04, 0x05: 0x05, // Ada, BLISS, C, C++, Cobol
+	0x06: 0x28, 0x07: 0x13, 0x08: 0x20, 0x09: 0x0e, 0x0a: 0x16, // Crystal, D, Dylan, Fortran, Go
+	0x0b: 0x18, 0x0c: 0x0b, 0x0d: 0x1f, 0x0e: 0x26, 0x0f: 0x0a, // Haskell, Java, Julia, Kotlin, Modula-2
+	0x10: 0x17, 0x11: 0x10, 0x12: 0x11, 0x13: 0x1b, 0x14: 0x15, // Modula-3, Objective-C, Objective-C++, OCaml, OpenCL C
+	0x15: 0x09, 0x16: 0x0f, 0x17: 0x14, 0x18: 0x24, 0x19: 0x1c, // Pascal, PL/I, Python, RenderScript, Rust
+	0x1a: 0x1e, 0x1b: 0x12, 0x1c: 0x27, 0x1d: 0x31, // Swift, UPC, Zig, assembly
+}
+
+// languageOf returns the DW_LANG code of a DW_LNAME code, 0 for an unknown one.
+func languageOf(name uint64) Language {
+	if name < uint64(len(languageNames)) {
+		return languageNames[name]
+	}
+	return 0
+}
+
 // IsC tells C and what has C's types: nothing in them but data.
 func (l Language) IsC() bool {
 	switch l {

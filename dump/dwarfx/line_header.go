@@ -38,8 +38,11 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 	h.dwarf64, h.end = dwarf64, body.End()
 	*c = body
 	h.version = c.U16()
-	if c.Err() == nil && (h.version < 2 || h.version > 5) {
+	if c.Err() == nil && (h.version < 2 || h.version > draftVersion) {
 		c.Fail(start, fmt.Errorf("%w %d", ErrVersion, h.version))
+	}
+	if h.version == draftVersion {
+		h.version = 5
 	}
 	if h.version == 5 {
 		h.addrSize = c.U8()

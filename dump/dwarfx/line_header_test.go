@@ -98,7 +98,7 @@ func TestLineHeaderErrors(t *testing.T) {
 		{"§7.4 longer than the section", le5, set(0, 0xff), wire.ErrTruncated, 4},
 		{"§6.2.4 length 0", le5, set(0, 0), wire.ErrTruncated, 4},
 		{"§6.2.4 version 1", le5, set(4, 1), ErrVersion, 0},
-		{"§6.2.4 version 6", le5, set(4, 6), ErrVersion, 0},
+		{"§6.2.4 version 7", le5, set(4, 7), ErrVersion, 0},
 		{"§6.2.4 address size 3", le5, set(6, 3), ErrAddrSize, 0},
 		{"§6.2.4 address size 0", le5, set(6, 0), ErrAddrSize, 0},
 		{"§6.2.4 header_length beyond the table", le5, set(8, 0xff), ErrLineHeader, 0},

@@ -107,6 +107,9 @@ func readIndex(c wire.Cursor) (packageIndex, error) {
 		version = uint32(c.U16())
 		c.U16()
 	}
+	if version == draftVersion {
+		version = 5
+	}
 	if c.Err() == nil && version != 2 && version != 5 {
 		c.Fail(0, fmt.Errorf("%w %d", ErrVersion, version))
 	}

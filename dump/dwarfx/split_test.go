@@ -304,7 +304,7 @@ func TestPackageErrors(t *testing.T) {
 	}{
 		{"empty", nil, wire.ErrTruncated, 0},
 		{"version 1", header(1, 0, 0, 0), ErrVersion, 0},
-		{"version 6", header(6, 0, 0, 0), ErrVersion, 0},
+		{"version 7", header(7, 0, 0, 0), ErrVersion, 0},
 		{"header cut", good[:15], wire.ErrTruncated, 12},
 		{"ids cut", good[:23], wire.ErrTruncated, 16},
 		{"rows cut", good[:27], wire.ErrTruncated, 24},

@@ -47,6 +47,7 @@ type Unit struct {
 	first     uint64 // of the root DIE
 	abbrevOff uint64
 	Version   uint16
+	Draft     bool // DWARF 6, read as Version 5
 	AddrSize  uint8
 	Dwarf64   bool
 	kind      uint8
@@ -268,6 +269,11 @@ func readTypeHeader(c *wire.Cursor) (Unit, error) {
 	return u, u.endHeader(&body)
 }
 
+// draftVersion is the DWARF version in the making, which clang 23 writes with
+// -gdwarf-6: so far DWARF 5 with other version numbers, in units and line tables,
+// and new attributes. A form that DWARF 5 does not have loses its unit.
+const draftVersion = 6
+
 // startHeader reads what all unit headers begin with, and passes over the unit.
 func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	u.Off = uint64(c.Pos())
@@ -275,8 +281,11 @@ func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	body = c.Sub(n)
 	u.End, u.Dwarf64 = uint64(body.End()), dwarf64
 	u.Version = body.U16()
-	if body.Err() == nil && (u.Version < 2 || u.Version > 5) {
+	if body.Err() == nil && (u.Version < 2 || u.Version > draftVersion) {
 		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
+	}
+	if u.Version == draftVersion {
+		u.Version, u.Draft = 5, true
 	}
 	return u, body
 }
@@ -307,6 +316,9 @@ func (d *Data) readRoot(u *Unit) error {
 		return err
 	}
 	u.Language = Language(die.vals[slotLanguage].v)
+	if !die.has(slotLanguage) {
+		u.Language = languageOf(die.vals[slotLanguageName].v)
+	}
 	u.LineOff, u.HasLines = die.vals[slotStmtList].v, die.has(slotStmtList)
 	u.strOffsetsBase = u.defaultBase(&die, slotStrOffsetsBase, 8)
 	u.addrBase = u.defaultBase(&die, slotAddrBase, 8)

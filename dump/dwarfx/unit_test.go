@@ -67,7 +67,7 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.5.1.1 no room for the version", l(le5.buf().bytes(5)), wire.ErrTruncated, 4, true},
 		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 1", l(le5.buf().uint(2, 1)), ErrVersion, 0, true},
-		{"§7.5.1.1 version 6", l(le5.buf().uint(2, 6)), ErrVersion, 0, true},
+		{"§7.5.1.1 version 7", l(le5.buf().uint(2, 7)), ErrVersion, 0, true},
 		{"§7.5.1.1 version of the other byte order", l(le5.buf().uint(2, 0x500)), ErrVersion, 0, true},
 		{"§7.5.1 unit type 0", l(v5(0, 8)), ErrUnitType, 0, true},
 		{"§7.5.1 unit type 7", l(v5(7, 8)), ErrUnitType, 0, true},

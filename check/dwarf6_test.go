@@ -1,0 +1,25 @@
+package check
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestDWARF6 replays the records of a DWARF 5 object on the same one in DWARF 6,
+// which debug/dwarf does not read.
+func TestDWARF6(t *testing.T) {
+	img := openTest(t, "../testdata/dwarf6/prog.o", "prog.o")
+	sym := readTest(t, "../testdata/dwarf6/prog.sym")
+	for _, wrong := range []bool{false, true} {
+		if wrong {
+			sym = bytes.Replace(sym, []byte(" 0 n::A::out(int)"), []byte(" 0 n::A::out(long)"), 1)
+		}
+		rep := mustReplay(t, img, sym, Options{})
+		for _, name := range []string{CheckFuncs, CheckNames, CheckLines, CheckInlines, CheckCFI} {
+			k := rep.Check(name)
+			if k.State != Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == CheckNames) {
+				t.Errorf("%v: %s: %+v", wrong, name, k)
+			}
+		}
+	}
+}
