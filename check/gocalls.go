@@ -9,7 +9,9 @@ func (w *worker) goCalls(g *goInlines, i int, lo, hi uint64, k uint32) {
 	}
 	sf := &r.s.funcs[k]
 	var ok bool
+	before := g.steps
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
+	r.spent.Add(g.steps - before)
 	if !ok {
 		r.c.unverified(CheckInlines, max(1, uint64(sf.inlines.len())), noteGoDamage)
 		return

@@ -32,6 +32,9 @@ type goInlines struct {
 	read    func(addr, n uint64) []byte
 
 	nfunc, names, cus, files, pcs, funcs uint64 // of the header
+
+	texts map[uint64]string // by offset: names and files
+	steps int64             // runs that were read
 }
 
 // Magic numbers of the tables that have inline trees as they are read here.
@@ -55,7 +58,7 @@ func newGoInlines(f *elfx.File, data []byte, addr uint64) (*goInlines, string) {
 	if moved := mem.bytes(addr, uint64(len(data))); moved != nil {
 		data = moved
 	}
-	g := &goInlines{data: data, addr: addr, big: f.BigEndian, read: f.BytesAt}
+	g := &goInlines{data: data, addr: addr, big: f.BigEndian, read: f.BytesAt, texts: map[uint64]string{}}
 	c := g.at(0)
 	g.magic = c.U32()
 	c.Skip(2)
@@ -91,11 +94,23 @@ func (g *goInlines) at(off uint64) wire.Cursor {
 	return c
 }
 
-// str is the string at an offset of the table; false for none.
-func (g *goInlines) str(off uint64) (string, bool) {
-	c := g.at(off)
-	s := c.CString()
-	return string(s), c.Err() == nil
+// str is the string of the part at base that begins at off there; false for none.
+// Strings begin where others end, so all of them are no longer than the table.
+func (g *goInlines) str(base, off uint64) (string, bool) {
+	at := base + off
+	if at < base || at > uint64(len(g.data)) || off > 0 && g.data[at-1] != 0 {
+		return "", false
+	}
+	s, ok := g.texts[at]
+	if !ok {
+		c := g.at(at)
+		s = string(c.CString())
+		if c.Err() != nil {
+			return "", false
+		}
+		g.texts[at] = s
+	}
+	return s, true
 }
 
 // goCode is what the table says of one function.
@@ -180,6 +195,7 @@ func (g *goInlines) runs(table uint32, lo, hi uint64) (runs []goRun, ok bool) {
 	c := g.at(g.pcs + uint64(table))
 	value, pc, empty := int32(-1), lo, 0
 	for first := true; pc < hi; first = false {
+		g.steps++
 		delta := c.ULEB()
 		if c.Err() != nil {
 			return nil, false
@@ -245,12 +261,11 @@ func (g *goInlines) entry(code *goCode, i int32) (e goEntry, ok bool) {
 	c.Seek(nameAt)
 	first, distance := c.U32(), c.U32()
 	e.zero = first|distance == 0
-	name := g.names + uint64(first)
 	e.at = code.lo + uint64(distance)
-	if e.at >= code.hi || name > g.names && (name > uint64(len(g.data)) || g.data[name-1] != 0) {
+	if e.at >= code.hi {
 		return e, false
 	}
-	e.name, ok = g.str(name)
+	e.name, ok = g.str(g.names, uint64(first))
 	return e, ok && e.name != ""
 }
 
@@ -285,7 +300,7 @@ func (g *goInlines) file(code *goCode, n int32) (string, bool) {
 	if n < 0 || c.Err() != nil || off == math.MaxUint32 {
 		return "", false
 	}
-	return g.str(g.files + uint64(off))
+	return g.str(g.files, uint64(off))
 }
 
 // findBase finds what the offsets of inline trees count from: gofunc of
@@ -293,7 +308,7 @@ func (g *goInlines) file(code *goCode, n int32) (string, bool) {
 // changes with Go's releases. The word is gofunc with which the trees of all
 // functions are right, or of most in a damaged file.
 func (g *goInlines) findBase(f *elfx.File, mem *goWords) bool {
-	trees := g.trees()
+	trees := g.trees(codeOf(f).size())
 	if len(trees) == 0 {
 		return true
 	}
@@ -327,17 +342,18 @@ const (
 	sampleOfGo  = 200 // functions with inlined calls
 )
 
-// trees are functions with inlined calls. Their trees are offsets, and their
-// addresses count from 0.
-func (g *goInlines) trees() (trees []goCode) {
+// trees are functions with inlined calls, which have size bytes of code at most.
+// Their trees are offsets, and their addresses count from 0.
+func (g *goInlines) trees(size uint64) (trees []goCode) {
 	for i := uint64(0); i < g.nfunc && len(trees) < sampleOfGo; i++ {
 		c := g.at(g.funcs + 8*i)
 		lo := uint64(c.U32())
 		c.Skip(4)
 		hi := uint64(c.U32())
-		if c.Err() != nil {
+		if c.Err() != nil || hi < lo || hi-lo > size {
 			break
 		}
+		size -= hi - lo
 		code, _, ok := g.function(int(i), lo, hi)
 		if ok && code.tree != 0 && slices.ContainsFunc(code.index, func(r goRun) bool { return r.value >= 0 }) {
 			trees = append(trees, code)

@@ -2,10 +2,14 @@ package check
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"symkit/elfx"
 )
@@ -75,5 +79,38 @@ func TestGoInlinesUnread(t *testing.T) {
 	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
 	if k := rep.Check(CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != noteGoBase {
 		t.Errorf("%+v", k)
+	}
+}
+
+// TestDamagedGoInlines: damaged tables and module data give a report, and soon.
+func TestDamagedGoInlines(t *testing.T) {
+	for _, release := range []string{"go1.17.13", "go1.27.1"} {
+		whole, sym := readTest(t, "../testdata/go/"+release+".elf"), readTest(t, "../testdata/go/"+release+".sym")
+		f, err := elfx.NewFile("prog", whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 40 {
+			rng := rand.New(rand.NewPCG(5, uint64(i)))
+			data := bytes.Clone(whole)
+			for _, name := range []string{".gopclntab", ".go.module", ".noptrdata"} {
+				s := f.Section(name)
+				if s == nil {
+					continue
+				}
+				for range rng.IntN(1 << (i / 3)) {
+					data[s.Offset+uint64(rng.Int64N(int64(s.Size)))] = byte(rng.Uint32())
+				}
+			}
+			damaged, err := elfx.NewFile("prog", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			if _, err := Replay(ctx, &elfx.Image{Main: damaged}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s %d: %v", release, i, err)
+			}
+			stop()
+		}
 	}
 }

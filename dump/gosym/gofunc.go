@@ -46,15 +46,17 @@ func (t *Table) findGoFunc() {
 // treeProbes returns inline trees of every stride-th function, sampleTrees at most.
 func (t *Table) treeProbes(stride uint64) []treeProbe {
 	var probes []treeProbe
+	floor := uint64(0) // functions do not overlap, or this would take long
 	size := uint64(t.fieldSize())
 	for i := uint64(0); i < t.nfunc && len(probes) < sampleTrees; i += stride {
 		at := t.ftab + 2*i*size
 		c := t.at(at)
 		entry, off, next := c.Uint(int(size)), c.Uint(int(size)), c.Uint(int(size))
 		f, err := t.fn(at, entry, next, off)
-		if err != nil {
+		if err != nil || f.Entry < floor {
 			continue
 		}
+		floor = f.End
 		if p, ok := t.treeProbe(f); ok {
 			probes = append(probes, p)
 		}

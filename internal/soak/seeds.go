@@ -100,6 +100,7 @@ var seedFiles = []seedFile{
 	{"testdata/elf/asm-x86_64-gas-dw5.elf", "", elfSteps},
 	{"testdata/elf/rust-x86_64-rustc-O-dw5.so", "", elfSteps},
 	{"testdata/elf/go-x86_64-gc.elf", "", elfSteps},
+	{"testdata/go/go1.27.1.elf", "", elfSteps},
 	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", "", elfSteps},
 	{"dump/testdata/sframe/v2-amd64-special.so", "", elfSteps},
 	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", "", elfSteps},
