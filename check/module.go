@@ -208,7 +208,8 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 		if has && (id == nil || code.text != upperHex(id)) {
 			r.c.wrong(s.finding(CheckModule, code.line, 0, "there is no build id"), 1)
 		}
-		if id == nil && r.opt.ID != "" {
+		object := r.img.Main.Type == elf.ET_REL // whose id is what its build says
+		if (id == nil || object) && r.opt.ID != "" {
 			if !given {
 				wrong("the id is " + r.opt.ID)
 			}
