@@ -16,6 +16,7 @@ import (
 type dwarfData struct {
 	*dwarf.Data
 	units     []unitHeader
+	groups    []lineGroup // of units, without type units
 	bigEndian bool
 	addrSize  int
 	path      string
@@ -43,7 +44,6 @@ type unitHeader struct {
 	addrSize       uint8
 	dwarf64        bool
 	abbrev         uint64
-	shared         bool // the line program: it is read too often
 }
 
 // Kinds of unit (DWARF 5 §7.5.1).
@@ -106,7 +106,7 @@ func openDWARF(f *elfx.File) (d *dwarfData, err error) {
 			return nil, fmt.Errorf("debug/dwarf: %w", err)
 		}
 	}
-	d.limitLines()
+	d.groupLines()
 	return d, nil
 }
 

@@ -104,30 +104,6 @@ func (d *dwarfData) readStrings(e *dwarf.Entry) error {
 	return nil
 }
 
-// limitLines reads the root of each unit, and marks those whose line program is
-// not read because too many others have the same one, or parts of it.
-//
-// A unit's bases are found, and kept in it, when a reader first comes there. Since
-// that has happened here, the readers of several goroutines only read.
-func (d *dwarfData) limitLines() {
-	r := d.Reader()
-	left := uint64(len(d.line))*min(limits.LineSharing.Max(0), 1<<24) + 1<<20
-	for i := range d.units {
-		u := &d.units[i]
-		off, ok := d.lineOffset(r, u)
-		if !ok {
-			continue
-		}
-		c := wire.New(".debug_line", d.line, d.bigEndian)
-		c.Seek(off)
-		n, _ := c.InitialLength()
-		n = min(n, uint64(c.Len()))
-		if u.shared = n > left; !u.shared {
-			left -= n
-		}
-	}
-}
-
 // exhausted is the error for more strings than there may be.
 func (d *dwarfData) exhausted() error {
 	for _, x := range []*dwarfData{d, d.alt} {
@@ -137,23 +113,3 @@ func (d *dwarfData) exhausted() error {
 	}
 	return nil
 }
-
-// lineOffset is where a unit's line program begins.
-func (d *dwarfData) lineOffset(r *dwarf.Reader, u *unitHeader) (off uint64, ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			_ = recovered("debug/dwarf", p) // it will say so again where the unit is read
-			ok = false
-		}
-	}()
-	r.Seek(u.root)
-	e, err := r.Next()
-	if err != nil || e == nil || d.readStrings(e) != nil {
-		return 0, false
-	}
-	v, ok := e.Val(dwarf.AttrStmtList).(int64)
-	return uint64(v), ok
-}
-
-// noteShared: see limitLines.
-const noteShared = "line programs that many units share"

@@ -75,19 +75,15 @@ func (r *replay) hole(check string, n uint64, why string) {
 func (r *replay) units() error {
 	var next, done atomic.Int64
 	g, ctx := errgroup.WithContext(r.ctx)
-	n := int64(len(r.dw.units))
+	n := int64(len(r.dw.groups))
 	for range r.opt.Jobs {
 		w := &worker{r: r, same: map[uint64]likeness{}}
 		g.Go(func() error {
 			return elfx.Guard(func() error {
 				for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-					if err := w.unit(ctx, &r.dw.units[i]); err != nil {
+					if err := w.group(ctx, &r.dw.groups[i], &done); err != nil {
 						return err
 					}
-					if err := r.tooMuch(); err != nil {
-						return err
-					}
-					r.progress("functions, lines, inlined calls", int(done.Add(1)), int(n))
 				}
 				return nil
 			})
@@ -115,12 +111,11 @@ func (r *replay) tooMuch() error {
 	return r.dw.exhausted()
 }
 
-// unit compares what one unit describes.
-func (w *worker) unit(ctx context.Context, u *unitHeader) error {
+// unit compares what one unit of a group describes. A unit without functions needs the line
+// table only if it is the last of its group and no unit before it did: FUNC records that the
+// DWARF has no function for may have their lines there.
+func (w *worker) unit(ctx context.Context, u *unitHeader, g *groupWork, last bool) error {
 	r := w.r
-	if u.kind == utType || u.kind == utSplitType {
-		return nil
-	}
 	s, err := r.dw.scanUnit(ctx, u, r.code)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -141,20 +136,19 @@ func (w *worker) unit(ctx context.Context, u *unitHeader) error {
 	if len(r.s.lines) == 0 && len(r.s.inlines) == 0 {
 		return nil
 	}
-	if u.shared {
-		r.c.unverified(CheckLines, 1, noteShared)
+	if len(s.funcs) == 0 && (!last || g.read) {
 		return nil
 	}
-	lines, err := r.dw.lines(u, s.root, r.code, r.paths)
-	if err != nil {
-		r.c.unverified(CheckLines, 1, fmt.Sprintf("line table of the unit at %#x: %v", u.off, err))
+	lines := w.table(g, u, s.root)
+	if lines == nil {
 		return nil
 	}
 	if len(r.s.lines) > 0 {
-		w.lines(s, &lines)
+		w.lines(s, lines, !g.others)
+		g.others = true
 	}
 	if len(r.s.inlines) > 0 {
-		w.inlines(s, &lines, newOriginNames(r, s))
+		w.inlines(s, lines, newOriginNames(r, s))
 	}
 	return nil
 }
@@ -187,9 +181,9 @@ func (r *replay) addTruth(s *unitScan) {
 }
 
 // lines compares the lines of the FUNC records that the unit's functions have,
-// then of others that begin in its code: of a function that has no DIE (gcc's
+// then, with others, of others that begin in the table's code: of a function that has no DIE (gcc's
 // thunks, folded bodies), or whose DIE is not read here.
-func (w *worker) lines(s *unitScan, t *unitLines) {
+func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
 	r := w.r
 	begins := map[uint64]bool{}
 	for i := range s.funcs {
@@ -199,6 +193,9 @@ func (w *worker) lines(s *unitScan, t *unitLines) {
 				w.compare(r.lines, i, t)
 			}
 		}
+	}
+	if !others {
+		return
 	}
 	for _, x := range t.code() {
 		if x.hi <= r.bias {

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,9 @@ func TestBombs(t *testing.T) {
 		err  error
 		loss string
 	}{
-		{"units that share a line program", nil, ".debug_line+0x0: line-sharing above the limit of 16"},
-		{"units that share a table of files", nil, ".debug_line+0x0: line-sharing above the limit of 16"},
+		{"units that share a line program", nil, ""},
+		{"units whose line programs are the ends of one", nil, "line-sharing above the limit of 16"},
+		{"units that share a table of files", nil, ""},
 		{"one long name for every function", limits.ErrExceeded, ""},
 		{"functions with one origin, a quarter of a million DIEs away", nil, ""},
 		{"functions that are each other's scopes and origins", nil, ""},
@@ -30,7 +32,7 @@ func TestBombs(t *testing.T) {
 		{"a function in pieces with inlined calls side by side", nil, ".debug_info+0x0: range-entries above the limit of 1115622"},
 		{"a function in pieces with inlined calls in each other", nil, ".debug_info+0x0: range-entries above the limit of 87622"},
 		{"functions and symbols at one address", nil, ""},
-		{"units whose lines are of all symbols", nil, ".debug_line+0x0: line-sharing above the limit of 16"},
+		{"units whose lines are of all symbols", nil, ""},
 		{"slots of one function with a long name", nil, "bomb: names above the limit of"},
 		{"the CFA of a procedure linkage table over 4 GB", nil, ""},
 		{"FDEs in one of SFrame with rows for each", nil, ""},
@@ -47,8 +49,9 @@ func TestBombs(t *testing.T) {
 		if err != nil || test.loss == "" {
 			continue
 		}
-		if m.Stats.LossCount == 0 || !strings.Contains(m.Stats.Losses[0].Error(), test.loss) {
-			t.Errorf("%s: %d losses, %v", test.name, m.Stats.LossCount, m.Stats.Losses)
+		said := func(err error) bool { return strings.Contains(err.Error(), test.loss) }
+		if !slices.ContainsFunc(m.Stats.Losses, said) {
+			t.Errorf("%s: %d losses, want %s; the first: %v", test.name, m.Stats.LossCount, test.loss, m.Stats.Losses[:min(len(m.Stats.Losses), 3)])
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
@@ -63,9 +62,8 @@ type dumper struct {
 
 	demangler names.Demangler // of the stages that have one goroutine
 	funcs     []fn
-	frames    *frameTable  // nil: unwind rules are not wanted
-	bare      []fn         // see bareFuncs
-	claims    atomic.Int64 // of bare, by units
+	frames    *frameTable // nil: unwind rules are not wanted
+	bare      []fn        // see bareFuncs
 	names     *nameTable
 	early     *earlyTexts
 	nameBytes nameBytes

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sync"
@@ -102,30 +103,52 @@ const unknownFile = "<unknown>"
 type unitFiles struct {
 	d     *dumper
 	table *dwarfx.LineTable
-	base  []byte
+	base  []byte   // the directory that names are relative to
 	ids   []uint32 // 0: not asked for yet, else the number + 1
+	known []uint32 // the indices of ids that are not 0
 	path  []byte
 }
 
-// reset starts with the table of another unit, already read.
-func (f *unitFiles) reset(u *unit) {
-	f.base = f.table.BaseDir(u.compDir)
-	clear(f.ids)
+// forget starts with another table, already read.
+func (f *unitFiles) forget() {
+	for _, n := range f.known {
+		f.ids[n] = 0
+	}
+	f.known = f.known[:0]
+}
+
+// reset starts with another unit of the same table, whose compilation directory is given. Where
+// units differ in their directories, files get their numbers anew.
+func (f *unitFiles) reset(compDir []byte) {
+	base := f.table.BaseDir(compDir)
+	if !bytes.Equal(base, f.base) {
+		f.forget()
+	}
+	f.base = base
 }
 
 func (f *unitFiles) id(n uint32) uint32 {
 	if uint64(n) < uint64(len(f.ids)) && f.ids[n] != 0 {
 		return f.ids[n] - 1
 	}
-	dir, name, ok := f.table.File(n)
-	if !ok || len(name) == 0 {
+	if _, name, ok := f.table.File(n); !ok || len(name) == 0 {
 		return f.d.files.id([]byte(unknownFile))
 	}
-	f.path = appendPath(f.path[:0], f.base, dir, name)
-	id := f.d.files.id(f.path)
+	id := f.d.files.id(f.name(n))
 	for uint64(len(f.ids)) <= uint64(n) {
 		f.ids = append(f.ids, 0)
 	}
 	f.ids[n] = id + 1
+	f.known = append(f.known, n)
 	return id
+}
+
+// name returns the name of file n, which is overwritten by the next.
+func (f *unitFiles) name(n uint32) []byte {
+	dir, name, ok := f.table.File(n)
+	if !ok || len(name) == 0 {
+		return []byte(unknownFile)
+	}
+	f.path = appendPath(f.path[:0], f.base, dir, name)
+	return f.path
 }

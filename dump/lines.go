@@ -2,14 +2,11 @@ package dump
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"sort"
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/limits"
 )
 
 // readLines gives every function its lines and inlined calls. The lines are
@@ -17,117 +14,73 @@ import (
 // table and a line table know are added.
 func (d *dumper) readLines() error {
 	d.names.wantNone() // but what is inlined
-	errs := make([]error, len(d.units))
-	bare := d.bare
-	shared := d.sharedLines(len(bare) > 0)
-	claims := make([][]claim, len(d.units))
-	order := d.largestLines()
-	spent := d.ownLines()
-	err := d.each(len(d.units), func() func(int) error {
-		table := new(dwarfx.LineTable)
-		files := unitFiles{d: d, table: table}
-		lines := liner{d: d, files: &files}
-		calls := inliner{d: d, files: &files}
-		return func(k int) error {
-			i := order[k]
-			u := d.units[i]
-			if len(u.funcs) == 0 && len(bare) == 0 {
+	groups := d.lineGroups()
+	claimed := newClaims(d.bare, groups)
+	callErrs := make([]error, len(d.units))
+	err := d.each(len(groups), func() func(int) error {
+		x := d.newLineReader()
+		return func(i int) error {
+			g := &groups[i]
+			if !x.read(g) {
 				return nil
 			}
-			if shared[i] {
-				errs[i] = fmt.Errorf(".debug_line+%#x: %w", u.lines.LineOff, limits.LineSharing.Exceeded(0))
-				return nil
+			for _, ui := range g.units {
+				u := d.units[ui]
+				x.files.reset(u.compDir)
+				x.lines.attach(u, x.table.Rows)
+				x.calls.attach(u)
+				callErrs[ui] = x.calls.err
 			}
-			errs[i] = u.lines.Data().ReadLines(u.lines, table)
-			files.reset(u)
-			lines.attach(u, table.Rows)
-			calls.attach(u)
-			errs[i] = cmp.Or(errs[i], calls.err)
-			claims[i] = d.claim(bare, table.Rows, &files)
-			lines.lines.give(elfx.Elements[emit.Line](spent[i]))
+			x.files.reset(d.units[g.owner].compDir)
+			if claimed.claim(x, i) {
+				x.lines.lines.give(elfx.Elements[emit.Line](g.own))
+			}
 			return nil
 		}
 	})
-	for _, err := range errs {
-		d.dwarfLoss(err)
+	if err != nil {
+		return err
 	}
-	d.addBare(bare, claims)
-	return err
+	d.lineLosses(groups, callErrs)
+	return d.addBare(claimed)
 }
 
-// largestLines returns the units in the order of what their line programs take, largest
-// first: nobody waits long for the last ones then.
-func (d *dumper) largestLines() []int {
-	order, sizes := make([]int, len(d.units)), make([]uint64, len(d.units))
-	for i, u := range d.units {
-		order[i], sizes[i] = i, u.lines.Data().LineSize(u.lines)
+// lineLosses records the damage in line programs and inlined calls, in the order of the units.
+func (d *dumper) lineLosses(groups []lineGroup, callErrs []error) {
+	lineErrs := make([]error, len(d.units))
+	for i := range groups {
+		lineErrs[groups[i].owner] = groups[i].err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
-	return order
+	for i := range d.units {
+		d.dwarfLoss(cmp.Or(lineErrs[i], callErrs[i]))
+	}
 }
 
-// lineTable is where the line table of a unit lies in .debug_line.
-type lineTable struct {
-	unit     int
-	from, to uint64
+// lineReader is what one goroutine needs to make the lines and inlined calls of units.
+type lineReader struct {
+	d     *dumper
+	table *dwarfx.LineTable
+	files *unitFiles
+	lines liner
+	calls inliner
 }
 
-// ownLines returns for each unit the bytes of its line table, if they can be written over when
-// that was read. Lines take about as much memory as what tells them.
-func (d *dumper) ownLines() [][]byte {
-	var data []byte
-	if s := d.img.DWARF().Section(".debug_line"); s != nil {
-		data = s.Detach()
-	}
-	const begin = 12 // bytes that are read of what is no table, too
-	var tables []lineTable
-	for i, u := range d.units {
-		if u := u.lines; u.Data() == d.dw && u.HasLines && u.LineOff < uint64(len(data)) {
-			tables = append(tables, lineTable{i, u.LineOff, u.LineOff + max(d.dw.LineSize(u), begin)})
-		}
-	}
-	own := make([][]byte, len(d.units))
-	for _, t := range apart(tables) {
-		if t.to <= uint64(len(data)) {
-			own[t.unit] = data[t.from:t.to]
-		}
-	}
-	return own
+func (d *dumper) newLineReader() *lineReader {
+	table := new(dwarfx.LineTable)
+	files := &unitFiles{d: d, table: table}
+	return &lineReader{d: d, table: table, files: files, lines: liner{d: d, files: files}, calls: inliner{d: d, files: files}}
 }
 
-// apart returns the tables that share no bytes with others, in the order in which they lie.
-func apart(tables []lineTable) (alone []lineTable) {
-	slices.SortFunc(tables, func(a, b lineTable) int { return cmp.Compare(a.from, b.from) })
-	end := uint64(0) // of those before
-	for i, t := range tables {
-		if t.from >= end && (i+1 == len(tables) || t.to <= tables[i+1].from) {
-			alone = append(alone, t)
-		}
-		end = max(end, t.to)
+// read reads the line program of a group. It returns false if a limit keeps the program from
+// being read.
+func (x *lineReader) read(g *lineGroup) bool {
+	if g.err != nil {
+		return false
 	}
-	return alone
-}
-
-// sharedLines tells for each unit whether its line program is not read, because
-// those before it have used the bytes of .debug_line too often. Units without
-// functions do not count, unless all are read.
-func (d *dumper) sharedLines(all bool) []bool {
-	shared := make([]bool, len(d.units))
-	left := map[*dwarfx.Data]uint64{}
-	for i, u := range d.units {
-		if len(u.funcs) == 0 && !all {
-			continue
-		}
-		dw := u.lines.Data()
-		if _, ok := left[dw]; !ok {
-			left[dw] = uint64(len(dw.Line))*min(limits.LineSharing.Max(0), 1<<24) + 1<<20
-		}
-		n := dw.LineSize(u.lines)
-		if shared[i] = n > left[dw]; !shared[i] {
-			left[dw] -= n
-		}
-	}
-	return shared
+	owner := x.d.units[g.owner].lines
+	g.err = owner.Data().ReadLines(owner, x.table)
+	x.files.forget()
+	return true
 }
 
 // liner makes the lines of units.
@@ -164,7 +117,7 @@ func rowAt(rows []dwarfx.LineRow, from int, addr uint64) int {
 
 // clipLines appends the rows that lie in [lo, hi), clipped to it; adjacent
 // ones with the same file and line become one. The first row is the one in force
-// at lo, if there is one.
+// at lo, if there is one. Without files, lines have the line table's numbers of files.
 func (d *dumper) clipLines(lines []emit.Line, lo, hi uint64, rows []dwarfx.LineRow, files *unitFiles) []emit.Line {
 	first := len(lines)
 	for i := 0; i < len(rows)-1 && rows[i].Addr < hi; i++ {
@@ -173,7 +126,10 @@ func (d *dumper) clipLines(lines []emit.Line, lo, hi uint64, rows []dwarfx.LineR
 		if r.File == dwarfx.EndOfCode || begin >= end {
 			continue
 		}
-		file, begin := files.id(r.File), begin-d.bias
+		file, begin := r.File, begin-d.bias
+		if files != nil {
+			file = files.id(r.File)
+		}
 		if n := len(lines) - 1; n >= first {
 			last := &lines[n]
 			merged := uint64(last.Size) + end - d.bias - begin

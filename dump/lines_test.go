@@ -45,7 +45,7 @@ func TestApart(t *testing.T) {
 	} {
 		var got []int
 		for _, table := range apart(test.tables) {
-			got = append(got, table.unit)
+			got = append(got, table.group)
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)

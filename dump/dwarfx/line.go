@@ -58,6 +58,19 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	return m.c.Err()
 }
 
+// LineKey tells line programs apart. ReadLines makes the same table for all units with one key.
+type LineKey struct {
+	data           *Data
+	off            uint64
+	strOffsetsBase uint64 // names of files may be in forms that index .debug_str_offsets
+	addrSize       uint8  // the tables of before DWARF 5 do not have their own
+}
+
+// LineKey returns the key of the unit's line program; the unit has one.
+func (u *Unit) LineKey() LineKey {
+	return LineKey{u.data, u.LineOff, u.strOffsetsBase, u.AddrSize}
+}
+
 // LineSize is the number of bytes of .debug_line, from u.LineOff on, that ReadLines reads
 // for u; 0 where nothing lies there.
 func (d *Data) LineSize(u *Unit) uint64 {

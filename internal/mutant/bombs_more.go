@@ -27,6 +27,7 @@ var moreBombs = []Bomb{
 	{"a function in pieces with inlined calls in each other", piecesOfDeepCalls},
 	{"units that share a table of files", func() []byte { return sharedLines(nil) }},
 	{"units that share a line program", func() []byte { return sharedLines(bytes.Repeat([]byte{0x4b}, 1<<17)) }},
+	{"units whose line programs are the ends of one", overlappingLines},
 	{"units that share an abbreviation table", func() []byte { return sharedAbbrevs(0) }},
 	{"units whose abbreviation tables are the ends of one", func() []byte { return sharedAbbrevs(5) }},
 	{"string offsets that overlap", stringOffsets},
@@ -180,6 +181,24 @@ func sharedLines(code []byte) []byte {
 	}
 	abbrevs, program := lineSections(append(tables, 0), code)
 	return build(debug(".debug_info", unitsOf(1<<15, 0)), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
+}
+
+// overlappingLines: units each of which has another place of .debug_line as its line program.
+// All programs end at the section's end, and run over the headers of those behind them.
+func overlappingLines() []byte {
+	const units = 1 << 15
+	abbrevs, header := lineSections([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), nil)
+	info := unitsOf(units, 0)
+	size := len(info) / units
+	for i := range units {
+		const stmtList = 12 // of a unit: the header has 11 bytes, the abbreviation code one
+		le.PutUint32(info[i*size+stmtList:], uint32(i*len(header)))
+	}
+	program := bytes.Repeat(header, units)
+	for i := range units {
+		le.PutUint32(program[i*len(header):], uint32(len(program)-i*len(header)-4))
+	}
+	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
 // sharedAbbrevs: units whose tables begin step bytes behind each other's, each of
