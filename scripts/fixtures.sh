@@ -132,6 +132,18 @@ lang() {
 	keep "$name"
 }
 
+# types NAME CC "COMPILER FLAGS" "LINKER FLAGS": the program of many types.
+types() {
+	local name=types-$1.elf cc=$2 cflags ldflags
+	read -r -a cflags <<<"$3"
+	read -r -a ldflags <<<"$4"
+	begin
+	compile "$cc" types.cc types.o "${cflags[@]}"
+	run_time "$cc"
+	run "$cc" "${link[@]}" "${ldflags[@]}" types.o rt.o -lgcc -o "$name"
+	keep "$name"
+}
+
 gcc=x86_64-linux-gnu-gcc-12
 clang='clang-14'
 base=cxx-x86_64-gcc12-O2-dw5.elf # what the derived fixtures are made of
@@ -229,6 +241,8 @@ shapes() {
 	cxx x86_64-gcc12-O2-dw4-types $gcc '-O2 -gdwarf-4 -fdebug-types-section' -fuse-ld=bfd
 	cxx x86_64-gcc12-O2-dw5-types $gcc '-O2 -gdwarf-5 -fdebug-types-section' -fuse-ld=bfd
 	cxx x86_64-clang14-O2-dw5-types $clang '-O2 -gdwarf-5 -fdebug-types-section' -fuse-ld=lld
+	types x86_64-gcc12-O2-dw5 $gcc '-O2 -gdwarf-5' -fuse-ld=bfd
+	types x86_64-gcc12-O2-dw5-types $gcc '-O2 -gdwarf-5 -fdebug-types-section' -fuse-ld=bfd
 	cxx x86_64-gcc12-O2-dw5-lto $gcc '-O2 -gdwarf-5 -flto -frandom-seed=1' "-g -O2 -fuse-ld=bfd -flto -save-temps -flto-partition=none -ffile-prefix-map=$PWD=/symkit"
 	cxx x86_64-clang14-O2-dw5-lto $clang '-O2 -gdwarf-5 -flto' '-O2 -fuse-ld=lld -flto'
 }
