@@ -16,6 +16,8 @@ type Options struct {
 	Limit int
 	// Only names the checks whose outcome is wanted; empty means all.
 	Only []string
+	// Allow are the kinds of Gap that do not count as findings, of those that Gaps lists.
+	Allow []string
 	// Names, ID and OS are what the MODULE record may also say, besides what the
 	// file itself gives: what was given to the dumper with --name, --id, --os.
 	Names []string

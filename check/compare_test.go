@@ -7,7 +7,7 @@ import "testing"
 func TestDifferences(t *testing.T) {
 	r := &replay{c: newCollector(Options{Limit: 100}), mostDiffs: 3}
 	r.c.begin(CheckLines, "PCs")
-	outcomes := make([]funcOutcome, 2)
+	outcomes := []funcOutcome{{done: true}, {done: true}}
 	for i := range uint64(10) {
 		r.add(&outcomes[0], difference{lo: 10 * i, hi: 10*i + 1, at: uint32(i % 2)}) // every other one is missing
 	}

@@ -46,7 +46,7 @@ func TestForms(t *testing.T) {
 			// The lines are in the program itself.
 			elf: "cxx-x86_64-gcc12-O2-dw5-split.elf", sym: twinOf,
 			notes: map[string][]string{
-				CheckFuncs: {split}, CheckNames: {"of functions that are not read"}, CheckInlines: {unread, symbol},
+				CheckFuncs: {split}, CheckNames: {"of functions that are not read"}, CheckInlines: {unread, symbol, split},
 			},
 			states: map[string]State{CheckInlines: NotVerified},
 		},

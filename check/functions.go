@@ -157,8 +157,8 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 		if r.symbolFunc(f, next, aliases) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
 		} else if r.holes {
-			r.c.unverified(CheckFuncs, 1, "")
-			r.c.unverified(CheckNames, 1, "of functions that are not read")
+			r.c.unread(CheckFuncs, 1, "")
+			r.c.unread(CheckNames, 1, "of functions that are not read")
 			r.otherRecords(i, "of functions that are not read")
 		} else {
 			r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "no function of the %s begins at %#x", r.source, f.addr), 1)
@@ -190,11 +190,36 @@ func (r *replay) otherRecords(i uint32, of string) {
 	f := &r.s.funcs[i]
 	if r.otherLines[i].done {
 		r.lines[i] = r.otherLines[i]
-	} else if n := f.lines.len(); n > 0 {
-		r.c.unverified(CheckLines, uint64(n), "lines "+of)
+	} else if f.lines.len() > 0 {
+		r.c.unverified(CheckLines, 0, "lines "+of)
 	}
-	if n := f.inlines.len(); n > 0 {
-		r.c.unverified(CheckInlines, uint64(n), "inlined calls "+of)
+	if f.inlines.len() > 0 {
+		r.c.unverified(CheckInlines, 0, "inlined calls "+of)
+	}
+}
+
+// uncompared counts the PCs with lines or inlined calls of a FUNC that nothing was compared with.
+func (r *replay) uncompared(check string, f *symFunc) {
+	var n uint64
+	if check == CheckLines {
+		for i := f.lines.from; i < f.lines.to; i++ {
+			n += r.s.lines[i].end() - r.s.lines[i].addr
+		}
+	} else {
+		for i := f.inlines.from; i < f.inlines.to; i++ {
+			in := &r.s.inlines[i]
+			for _, x := range r.s.ranges[in.ranges.from:in.ranges.to] {
+				n += uint64(x.Size)
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if why, hidden := r.hidden[check]; hidden {
+		r.c.unread(check, n, why)
+	} else {
+		r.c.unverified(check, n, "")
 	}
 }
 
@@ -202,7 +227,15 @@ func (r *replay) otherRecords(i uint32, of string) {
 func (r *replay) outcomes(check string, all []funcOutcome, say func(*difference) string) {
 	for i := range all {
 		o := &all[i]
+		if !o.done {
+			r.uncompared(check, &r.s.funcs[i])
+			continue
+		}
 		r.c.compared(check, o.compared-o.unread)
+		if check == CheckLines && r.noLines { // one loss, not a finding for each function
+			r.c.update(check, func(k *Check) { k.Missing += o.missing })
+			continue
+		}
 		if o.unread > 0 {
 			r.c.unverified(check, o.unread, noteUnread)
 		}

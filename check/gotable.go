@@ -105,7 +105,7 @@ func headerText(data []byte, bigEndian bool) uint64 {
 // where it has no other debug information, and INLINE records with the inlined
 // calls that this package reads itself.
 func (r *replay) goFunctions(t *goTable) {
-	c, s := r.c, r.s
+	s := r.s
 	r.source = ".gopclntab"
 	inlines, note := newGoInlines(r.img.Main, t.data, t.addr)
 	w := worker{r: r, same: map[uint64]likeness{}}
@@ -128,8 +128,8 @@ func (r *replay) goFunctions(t *goTable) {
 			}
 			if inlines != nil && len(s.inlines) > 0 {
 				w.goCalls(inlines, i, f.Entry, fn.hi, k)
-			} else if n := s.funcs[k].inlines.len(); n > 0 {
-				c.unverified(CheckInlines, uint64(n), note)
+			} else if s.funcs[k].inlines.len() > 0 {
+				r.hide(CheckInlines, note)
 			}
 		}
 		r.truth = append(r.truth, fn)

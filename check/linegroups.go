@@ -123,15 +123,24 @@ func (w *worker) table(g *groupWork, u *unitHeader, root *dwarf.Entry) *unitLine
 		g.read = true
 		if g.shared {
 			g.err = fmt.Errorf("%s: %w", noteShared, limits.LineSharing.Exceeded(0))
-			r.c.unverified(CheckLines, 1, g.err.Error())
+			w.hideLines(g.err.Error())
 			return nil
 		}
 		if g.lines, g.err = r.dw.lines(u, root, r.code, r.paths); g.err != nil {
-			r.c.unverified(CheckLines, 1, fmt.Sprintf("line table of the unit at %#x: %v", u.off, g.err))
+			w.hideLines(fmt.Sprintf("line table of the unit at %#x: %v", u.off, g.err))
 		}
 	}
 	if g.err != nil {
 		return nil
 	}
 	return &g.lines
+}
+
+// hideLines says why a line table cannot be read, which inlined calls need for the names of
+// their files.
+func (w *worker) hideLines(why string) {
+	for _, check := range []string{CheckLines, CheckInlines} {
+		w.r.hide(check, why)
+	}
+	w.r.c.unverified(CheckLines, 0, why)
 }

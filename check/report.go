@@ -66,6 +66,8 @@ type Check struct {
 	Missing  uint64 `json:"missing"`
 	// Unverified is the number of units that could not be compared.
 	Unverified uint64 `json:"not_verified"`
+	// Unread is how many of these a limit or a missing reader kept from being compared.
+	Unread uint64 `json:"unread,omitempty"`
 	// Findings is how many there are, of which the Report may hold only the
 	// first. It can be less than Wrong + Missing: one finding may concern many
 	// PCs.
@@ -119,6 +121,8 @@ func (c Coverage) Percent() float64 {
 
 // Report is what Replay, Lint and Diff find.
 type Report struct {
+	// Gaps are the large parts that are not verified or missing, by check.
+	Gaps []Gap `json:"gaps,omitempty"`
 	// Checks are in the order of Names; those that were not asked for are left
 	// out.
 	Checks []Check `json:"checks"`
@@ -133,6 +137,16 @@ type Report struct {
 func (r *Report) Total() (n uint64) {
 	for i := range r.Checks {
 		n += r.Checks[i].Findings
+	}
+	return n
+}
+
+// Unallowed is the number of gaps that count as findings.
+func (r *Report) Unallowed() (n int) {
+	for i := range r.Gaps {
+		if !r.Gaps[i].Allowed {
+			n++
+		}
 	}
 	return n
 }
@@ -159,11 +173,20 @@ type collector struct {
 	only   map[string]bool // nil: all
 	checks map[string]*Check
 	kept   map[string][]Finding
-	sym    *symFile // whose lines findings are about
+	allow  map[string]bool // kinds of Gap
+	// reasons tells of a check and a note whether it is why units are unread.
+	reasons map[string]bool
+	sym     *symFile // whose lines findings are about
 }
 
 func newCollector(opt Options) *collector {
-	c := &collector{limit: opt.Limit, checks: map[string]*Check{}, kept: map[string][]Finding{}}
+	c := &collector{
+		limit: opt.Limit, checks: map[string]*Check{}, kept: map[string][]Finding{},
+		allow: map[string]bool{}, reasons: map[string]bool{},
+	}
+	for _, kind := range opt.Allow {
+		c.allow[kind] = true
+	}
 	if c.limit == 0 {
 		c.limit = DefaultLimit
 	}
@@ -265,6 +288,7 @@ func (c *collector) report() *Report {
 			k.State = NotVerified
 		}
 		slices.Sort(k.Notes)
+		r.Gaps = append(r.Gaps, c.gaps(k)...)
 		r.Checks = append(r.Checks, *k)
 		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
 	}

@@ -9,6 +9,10 @@ import (
 
 func (r *Report) writeText(out io.Writer, file string) error {
 	w := bufio.NewWriter(out)
+	for i := range r.Gaps {
+		g := &r.Gaps[i]
+		fmt.Fprintf(w, "%s: %s [%s]\n", file, g.What, g.Kind)
+	}
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "check\tcompared\twrong\tmissing\tnot verified\tfindings\t\n")
 	for i := range r.Checks {

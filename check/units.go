@@ -31,6 +31,7 @@ func (r *replay) functions(dwarfErr error) error {
 	c.begin(CheckInlines, "PCs")
 	r.checkCode()
 	if len(s.lines) == 0 {
+		r.noLines = true
 		c.state(CheckLines, NotInFile, "")
 	}
 	if len(s.inlines) == 0 {
@@ -56,19 +57,39 @@ func (r *replay) functions(dwarfErr error) error {
 		check   string
 		records int
 	}{{CheckFuncs, len(s.funcs)}, {CheckNames, len(s.funcs)}, {CheckLines, len(s.lines)}, {CheckInlines, len(s.inlines)}} {
-		if c.unverified(class.check, uint64(class.records), ""); class.records > 0 || class.check == CheckFuncs {
+		if class.records == 0 && class.check != CheckFuncs {
+			continue
+		}
+		if state == NotVerified {
+			c.unread(class.check, uint64(class.records), note)
+			c.state(class.check, state, "")
+		} else {
+			c.unverified(class.check, uint64(class.records), "")
 			c.state(class.check, state, note)
 		}
 	}
 	return nil
 }
 
-// hole says that part of the DWARF could not be read.
+// hole says that part of the DWARF could not be read: functions, lines and inlined calls.
 func (r *replay) hole(check string, n uint64, why string) {
 	r.mu.Lock()
 	r.holes = true
 	r.mu.Unlock()
-	r.c.unverified(check, n, why)
+	r.c.unread(check, n, why)
+	r.hide(CheckLines, "")
+	r.hide(CheckInlines, why)
+}
+
+// hide says that lines or inlined calls could not be read or compared: those in the symbol file
+// that were compared with nothing may be right. outcomes counts them. Of several reasons the
+// first by its text is kept, whichever goroutine comes first.
+func (r *replay) hide(check, why string) {
+	r.mu.Lock()
+	if old := r.hidden[check]; old == "" || why != "" && why < old {
+		r.hidden[check] = why
+	}
+	r.mu.Unlock()
 }
 
 // units compares all units, several at once.
@@ -133,9 +154,6 @@ func (w *worker) unit(ctx context.Context, u *unitHeader, g *groupWork, last boo
 		r.hole(CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
 	}
 	r.addTruth(s)
-	if len(r.s.lines) == 0 && len(r.s.inlines) == 0 {
-		return nil
-	}
 	if len(s.funcs) == 0 && (!last || g.read) {
 		return nil
 	}
@@ -143,10 +161,8 @@ func (w *worker) unit(ctx context.Context, u *unitHeader, g *groupWork, last boo
 	if lines == nil {
 		return nil
 	}
-	if len(r.s.lines) > 0 {
-		w.lines(s, lines, !g.others)
-		g.others = true
-	}
+	w.lines(s, lines, !g.others && len(r.s.lines) > 0)
+	g.others = true
 	if len(r.s.inlines) > 0 {
 		w.inlines(s, lines, newOriginNames(r, s))
 	}
@@ -246,7 +262,7 @@ func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
 				sf := &r.s.funcs[fi]
 				var ok bool
 				if w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names); !ok {
-					r.c.unverified(CheckInlines, 1, noteTooOften)
+					r.hide(CheckInlines, noteTooOften)
 					continue
 				}
 				w.symCalls = r.symCalls(sf, w.symCalls[:0])

@@ -44,7 +44,8 @@ func (r *replay) unwind() error {
 	}
 	u := &unwinder{r: r, arch: archOf(r.img.Main.Machine, r.img.Main.Class)}
 	if u.arch == nil {
-		c.state(CheckCFI, NotVerified, "no unwind tables are known for the machine")
+		c.state(CheckCFI, NotVerified, "")
+		c.unread(CheckCFI, uint64(len(s.inits)), "no unwind tables are known for the machine")
 		return nil
 	}
 	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {

@@ -79,6 +79,7 @@ func (d *dumper) frameSections(t *frameTable) {
 		data, err := sec.Data()
 		if err != nil {
 			t.stats.loss(err)
+			t.stats.RuleShare.add(sec.Size/usualFDE+1, err)
 			continue
 		}
 		f := sec.File()
@@ -117,13 +118,17 @@ const usualFDE = 32
 // listFDEs returns the FDEs of s whose code is in the file.
 func (d *dumper) listFDEs(t *frameTable, s *cfi.Section, from source) []frame {
 	frames := make([]frame, 0, len(s.Data)/usualFDE)
+	var failed error // of the last FDE, after which there may be more that cannot be found
 	for fde, err := range s.FDEs() {
-		if err != nil {
-			t.stats.loss(fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err))
+		if failed = err; err != nil {
+			failed = fmt.Errorf("%s: %w", d.img.Section(s.Kind.String()).File().Path(), err)
+			t.stats.loss(failed)
+			t.stats.RuleShare.add(1, failed)
 		} else if fde.Begin < fde.End && d.holdsCode(t, fde.Begin) {
 			frames = append(frames, frame{fde.Begin, fde.End, fde.Offset, from, fde.CIE.Signal})
 		}
 	}
+	t.stats.RuleShare.add(rest(failed, 0, uint64(len(s.Data)))/usualFDE, failed)
 	return frames
 }
 

@@ -62,7 +62,8 @@ func (a *inliner) attach(u *unit) {
 func (a *inliner) function(f *fn, out *Func) {
 	if a.left[f.index] > 0 {
 		calls := a.u.Funcs[f.index].Inlines
-		if !a.afford(&a.looks, int(calls.To-calls.From)) {
+		if n := int(calls.To - calls.From); !a.afford(&a.looks, n) {
+			a.u.lostCalls += n
 			return
 		}
 	}
@@ -82,6 +83,7 @@ func (a *inliner) keep(f *fn, out *Func) {
 	}
 	last := a.left[f.index] == 0
 	if !last && !a.afford(&a.more, len(a.ranges)) {
+		a.u.lostCalls += len(a.calls)
 		return
 	}
 	for i := range a.calls {
@@ -166,6 +168,7 @@ func (a *inliner) pieces(outer []dwarfx.Range) {
 	a.ranges = intersect(a.ranges, outer, joined(a.own), listed+a.more)
 	if more := len(a.ranges) - from - listed; more > 0 && !a.afford(&a.more, more) {
 		a.ranges = a.ranges[:from]
+		a.u.lostCalls++
 	}
 }
 

@@ -48,8 +48,20 @@ func (d *dumper) readLines() error {
 // lineLosses records the damage in line programs and inlined calls, in the order of the units.
 func (d *dumper) lineLosses(groups []lineGroup, callErrs []error) {
 	lineErrs := make([]error, len(d.units))
+	share := &d.m.Stats.LineShare
 	for i := range groups {
-		lineErrs[groups[i].owner] = groups[i].err
+		g := &groups[i]
+		lineErrs[g.owner] = g.err
+		from := d.units[g.owner].lines.LineOff
+		share.All += g.size
+		share.add(rest(g.err, from, from+g.size), d.inDWARF(g.err))
+	}
+	if d.line.err != nil {
+		share.add(max(share.All, 1), d.line.err)
+	}
+	for i, u := range d.units {
+		d.m.Stats.CallShare.All += uint64(u.callCount)
+		d.m.Stats.CallShare.add(uint64(u.lostCalls), d.inDWARF(callErrs[i]))
 	}
 	for i := range d.units {
 		d.dwarfLoss(cmp.Or(lineErrs[i], callErrs[i]))

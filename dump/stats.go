@@ -37,6 +37,10 @@ type Stats struct {
 	// Inexpressible counts, by reason, what STACK CFI has no way to say.
 	Inexpressible map[string]uint64
 
+	// FuncShare counts bytes of units, LineShare bytes of line programs, CallShare calls,
+	// RuleShare FDEs.
+	FuncShare, LineShare, CallShare, RuleShare Share
+
 	// LossCount counts damage: each cost a unit, function, table or FDE.
 	LossCount int
 	// Losses are the first of them.
@@ -70,10 +74,14 @@ func (s *Stats) addLosses(other *Stats) {
 }
 
 // dwarfLoss records damage in a section of the file with the DWARF.
-func (d *dumper) dwarfLoss(err error) {
-	if err != nil {
-		d.loss(fmt.Errorf("%s: %w", d.img.DWARF().Path(), err))
+func (d *dumper) dwarfLoss(err error) { d.loss(d.inDWARF(err)) }
+
+// inDWARF is an error in a section of the file with the DWARF, with the path of that file.
+func (d *dumper) inDWARF(err error) error {
+	if err == nil {
+		return nil
 	}
+	return fmt.Errorf("%s: %w", d.img.DWARF().Path(), err)
 }
 
 // inSection is an error in a section of img, with the path of the file that has it.

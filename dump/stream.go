@@ -92,6 +92,7 @@ func (d *dumper) readUnits() error {
 	if slices.ContainsFunc(d.units, func(u *unit) bool { return u.Draft }) {
 		d.warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.f.Path())
 	}
+	d.shareUnits(x.size, x.failed, x.errs)
 	return err
 }
 

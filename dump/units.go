@@ -27,7 +27,9 @@ type unit struct {
 	compDir []byte   // that lines belongs to
 	err     error    // damage met in the scan
 	piece   *piece   // that the unit's bytes are in
-	overlap int      // functions in which inlined calls side by side share code
+	// callCount is how many inlined calls the scan found, lostCalls how many of these a limit cost.
+	callCount, lostCalls int
+	overlap              int // functions in which inlined calls side by side share code
 }
 
 // sectionOf is one of the sections that dwarfx reads.
@@ -84,6 +86,10 @@ func (d *dumper) readCompanions() error {
 	})
 	for _, u := range d.units {
 		d.dwarfLoss(u.err)
+		d.m.Stats.FuncShare.add(rest(u.err, u.Off, u.End), d.inDWARF(u.err))
+	}
+	for _, u := range splits {
+		d.m.Stats.FuncShare.All += u.End - u.Off
 	}
 	d.m.Stats.Units = len(d.units)
 	return err
@@ -114,7 +120,8 @@ func (x *unitScanner) unit(u *unit) {
 	if len(x.scan.Inlines) == 0 {
 		return
 	}
-	u.calls = make([]inline, len(x.scan.Inlines))
+	u.callCount = len(x.scan.Inlines)
+	u.calls = make([]inline, u.callCount)
 	elfx.Populate(u.calls)
 	copy(u.calls, x.scan.Inlines)
 	u.refs = slices.Clone(x.scan.Origins)

@@ -23,6 +23,8 @@ func (d *dumper) unwind() error {
 	}
 	s := &d.m.Stats
 	s.addLosses(&t.stats)
+	s.RuleShare = t.stats.RuleShare
+	s.RuleShare.All = s.RuleShare.Lost + uint64(len(t.frames))
 	s.OutsideCode += t.stats.OutsideCode
 	s.BelowLoad += t.stats.BelowLoad
 	if s.FDEs = len(t.frames); len(t.frames) == 0 && len(d.code) > 0 {
@@ -115,6 +117,7 @@ func (u *unwinder) count(s *Stats, img *elfx.Image) {
 		l := &u.losses[i]
 		for _, err := range l.errs {
 			s.loss(inSection(img, err))
+			s.RuleShare.add(1, inSection(img, err))
 		}
 		for reason, count := range l.stats {
 			if count > 0 {

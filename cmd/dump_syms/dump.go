@@ -107,14 +107,19 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	}
 	report, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
 		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
+		Allow: []string{check.GapUnverified}, // there is no flag to allow it here
 	})
 	if err != nil {
 		return 0, err
 	}
-	if findings = report.Total(); findings > 0 || c.Verbose {
-		err = report.WriteText(c.stderr, cmp.Or(c.Output, "-"))
+	if findings = report.Total() + uint64(report.Unallowed()); findings > 0 || c.Verbose {
+		return findings, report.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
-	return findings, err
+	w := &wire.Printer{W: c.stderr}
+	for i := range report.Gaps {
+		fmt.Fprintf(w, "dump_syms: warning: --check: %s\n", report.Gaps[i].What)
+	}
+	return 0, nil
 }
 
 // writeTo has write write to standard output or, whole or not at all, to a file.
@@ -131,6 +136,9 @@ func (c *cli) report(in *input, m *dump.Module) {
 	defer w.Flush()
 	if in.others != nil {
 		in.reject(in.others.Probes())
+	}
+	for _, text := range m.Stats.LargeLosses() {
+		fmt.Fprintf(w, "dump_syms: error: %s\n", text)
 	}
 	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
 		fmt.Fprintf(w, "dump_syms: warning: %s\n", warning)

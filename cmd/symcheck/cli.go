@@ -29,7 +29,9 @@ Examples:
 
   symcheck --format=sarif app.sym ./app > app.sarif
 
-Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.`
+Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.
+
+What could not be compared and what is missing to a large part is said first, and is a finding: see --allow.`
 
 // cli is the command line. Without a command it is replay's.
 type cli struct {
@@ -56,6 +58,7 @@ type output struct {
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
 	Only     []string `placeholder:"CHECK" help:"Make only these checks: ${checks}."`
 	Require  []string `placeholder:"CHECK" help:"Records that must be there, compared and verified: a check that could not be made is a finding."`
+	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
 }
 
@@ -70,6 +73,11 @@ func (o *output) AfterApply() error {
 			if !slices.Contains(check.Names(), name) {
 				return fmt.Errorf("there is no check %q: want one of %s", name, strings.Join(check.Names(), ", "))
 			}
+		}
+	}
+	for _, kind := range o.Allow {
+		if !slices.Contains(check.Gaps(), kind) {
+			return fmt.Errorf("--allow %q: want one of %s", kind, strings.Join(check.Gaps(), ", "))
 		}
 	}
 	if o.Limit < 0 {
@@ -106,7 +114,7 @@ func (o *output) options() check.Options {
 	if limit == 0 {
 		limit = -1
 	}
-	return check.Options{Limit: limit, Only: o.Only}
+	return check.Options{Limit: limit, Only: o.Only, Allow: o.Allow}
 }
 
 // replayCmd compares a symbol file with an ELF file.

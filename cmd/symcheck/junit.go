@@ -71,6 +71,18 @@ func (r *result) junit() junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+	for i := range r.report.Gaps {
+		g := &r.report.Gaps[i]
+		c := junitCase{Class: r.file, Name: g.Kind + " " + g.Check}
+		if message := (&junitMessage{Message: g.What}); g.Allowed {
+			s.Skipped++
+			c.Skipped = message
+		} else {
+			s.Failures++
+			c.Failure = message
+		}
+		s.Cases = append(s.Cases, c)
+	}
 	for _, text := range r.unmet {
 		s.Failures++
 		s.Cases = append(s.Cases, junitCase{Class: r.file, Name: "requirement", Failure: &junitMessage{Message: text}})

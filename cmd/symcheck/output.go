@@ -26,7 +26,7 @@ func (o *output) write(e *env, results []result) error {
 	for i := range results {
 		r := &results[i]
 		r.unmet = o.unmet(r.report)
-		e.bad = e.bad || r.report.Total() > 0 || len(r.unmet) > 0
+		e.bad = e.bad || r.report.Total() > 0 || r.report.Unallowed() > 0 || len(r.unmet) > 0
 	}
 	switch o.Format {
 	case "json":

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"symkit/check"
 	"symkit/internal/command"
@@ -66,10 +67,15 @@ type sarifRegion struct {
 
 func writeSARIF(w io.Writer, results []result) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "symcheck", Version: command.Version()}}, Results: []sarifResult{}}
-	for _, name := range append(check.Names(), "requirement") {
+	for _, name := range slices.Concat(check.Names(), check.Gaps(), []string{"requirement"}) {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{name})
 	}
 	for _, r := range results {
+		for _, g := range r.report.Gaps {
+			if !g.Allowed {
+				run.Results = append(run.Results, r.sarif(g.Kind, 0, g.What))
+			}
+		}
 		for _, f := range r.report.Findings {
 			text := f.What
 			if f.Record != "" {
