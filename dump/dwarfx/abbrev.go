@@ -230,7 +230,24 @@ func limitSpecs(c *wire.Cursor, n uint64) {
 
 // findSpecs returns the .debug_abbrev offset of the attribute specifications of
 // one abbreviation, without compiling the table.
+//
+// Units that share a table mostly have the same code there, as hundreds of type units do: the
+// table is read once for them.
 func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
+	key := rootKey{u.abbrevOff, code}
+	d.mu.Lock()
+	specs, known := d.roots[key]
+	d.mu.Unlock()
+	if known {
+		return specs, nil
+	}
+	defer func() {
+		if err == nil {
+			d.mu.Lock()
+			d.roots[key] = specs
+			d.mu.Unlock()
+		}
+	}()
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
@@ -258,6 +275,9 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 		}
 	}
 }
+
+// rootKey is an abbreviation code in a table, by the table's offset.
+type rootKey struct{ table, code uint64 }
 
 // classOf tells what the scan does with a DIE.
 func classOf(tag dwarf.Tag, f family) class {

@@ -113,6 +113,7 @@ type Data struct {
 	tables map[tableKey]*abbrevTable
 	around map[*Unit]*around // see ParentsOf
 	sets   map[setKey]*abbrevSet
+	roots  map[rootKey]uint32 // see findSpecs
 	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
 	// each start inside of one long table.
 	abbrevBytes int
@@ -136,7 +137,7 @@ func New(s Sections, size int, code CodeMap) *Data {
 	s.Info = nil
 	d := &Data{
 		Sections: s, name: ".debug_info", size: uint64(size), code: code, text: code.largest(),
-		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{},
+		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
@@ -155,7 +156,7 @@ func (u *Unit) SelfContained() bool {
 func (d *Data) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.Abbrev, d.tables, d.sets = nil, map[tableKey]*abbrevTable{}, map[setKey]*abbrevSet{}
+	d.Abbrev, d.tables, d.sets, d.roots = nil, map[tableKey]*abbrevTable{}, map[setKey]*abbrevSet{}, map[rootKey]uint32{}
 	for _, u := range d.Units {
 		u.Drop()
 	}
