@@ -40,6 +40,9 @@ func (o *funcOutcome) better(n funcOutcome) {
 	}
 }
 
+// right tells that no other description can be better.
+func (o *funcOutcome) right() bool { return o.done && o.wrong == 0 && o.unread == 0 }
+
 // mostDiffs bounds the differences kept of one FUNC, of a file with so many; all are counted.
 func mostDiffs(funcs int) int { return min(max(1<<20/max(funcs, 1), 1<<5), 1<<12) }
 

@@ -27,3 +27,21 @@ func TestMostDiffs(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribedOften: code that thousands of units describe, as that of an inline function in a
+// large program, is compared until one description is right. The others cost nothing, so that
+// they do not use up what comparing may cost.
+func TestDescribedOften(t *testing.T) {
+	r := &replay{ctx: t.Context(), c: newCollector(Options{}), s: &symFile{funcs: []symFunc{{addr: 0x1000, end: 0x1010}}}, mostDiffs: 3}
+	w := &worker{r: r}
+	outcomes := make([]funcOutcome, 1)
+	var table unitLines
+	w.compare(outcomes, 0, &table)
+	once := r.spent.Load()
+	for range 1000 {
+		w.compare(outcomes, 0, &table)
+	}
+	if !outcomes[0].right() || once == 0 || r.spent.Load() != once {
+		t.Errorf("%+v: %d steps once, %d after 1000 more", outcomes[0], once, r.spent.Load())
+	}
+}

@@ -231,7 +231,7 @@ func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
 
 // compare compares the lines of one FUNC with a unit's.
 func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
-	if w.r.exhausted(CheckLines) {
+	if w.settled(&outcomes[i]) || w.r.exhausted(CheckLines) {
 		return
 	}
 	f := &w.r.s.funcs[i]
@@ -239,6 +239,14 @@ func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
 	w.r.mu.Lock()
 	outcomes[i].better(o)
 	w.r.mu.Unlock()
+}
+
+// settled tells that an outcome is as good as it can be. Thousands of units describe the copy
+// of an inline function that the linker kept; only the first need be compared.
+func (w *worker) settled(o *funcOutcome) bool {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	return o.right()
 }
 
 // rangeCount is the number of ranges of all functions.
@@ -256,6 +264,9 @@ func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
 		f := &s.funcs[i]
 		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
 			for _, fi := range r.at(x.lo) {
+				if w.settled(&r.inlines[fi]) {
+					continue
+				}
 				if r.exhausted(CheckInlines) {
 					return
 				}

@@ -17,7 +17,7 @@ var (
 	AbbrevAttributes = &Limit{Name: "abbreviation-attributes", Base: 8192, What: "attributes of one abbreviation"}
 	DIEDepth         = &Limit{Name: "die-depth", Base: 1 << 10, What: "DIEs in each other"}
 	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries read for one unit, or ranges that its inlined calls have beyond these, by its size"}
-	LineSharing      = &Limit{Name: "line-sharing", Base: 16, What: "units, on average, that use a byte of the line programs"}
+	LineSharing      = &Limit{Name: "line-sharing", Base: 16, What: "line programs, on average, that use a byte of .debug_line: the same program counts once, whoever names it"}
 	MaskRows         = &Limit{Name: "sframe-mask-rows", Base: 1 << 20, What: "rows that the repeating FDEs of an SFrame section stand for"}
 	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 16, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
 	Files            = &Limit{Name: "files", Base: 16 << 20, PerByte: 1, What: "bytes of all names of source files, by the size of the file"}
