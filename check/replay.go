@@ -48,6 +48,7 @@ type replay struct {
 	// otherLines are compared with the line tables of units that have code at
 	// the FUNC, but no function that begins there.
 	otherLines []funcOutcome
+	open       *openList // indices of order whose otherLines are not right yet
 	// holes: something of the debug information could not be read, so that a
 	// FUNC that no function accounts for may be right.
 	holes bool
@@ -195,6 +196,7 @@ func (r *replay) index() {
 	r.lines = make([]funcOutcome, len(s.funcs))
 	r.inlines = make([]funcOutcome, len(s.funcs))
 	r.otherLines = make([]funcOutcome, len(s.funcs))
+	r.open = newOpenList(len(r.order))
 }
 
 // fileIndex is the place of a FILE number in symFiles.

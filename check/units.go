@@ -217,28 +217,36 @@ func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
 		if x.hi <= r.bias {
 			continue
 		}
-		for k := r.from(max(x.lo, r.bias) - r.bias); k < len(r.order); k++ {
+		for k := r.open.next(r.from(max(x.lo, r.bias) - r.bias)); k < len(r.order); k = r.open.next(k + 1) {
 			addr := r.s.funcs[r.order[k]].addr + r.bias
 			if addr >= x.hi {
 				break
 			}
-			if !begins[addr] {
-				w.compare(r.otherLines, r.order[k], t)
+			if r.exhausted(CheckLines) {
+				return
+			}
+			if !begins[addr] && w.compare(r.otherLines, r.order[k], t) {
+				r.open.close(k)
 			}
 		}
 	}
 }
 
-// compare compares the lines of one FUNC with a unit's.
-func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) {
-	if w.settled(&outcomes[i]) || w.r.exhausted(CheckLines) {
-		return
+// compare compares the lines of one FUNC with a unit's. It returns true if they are right, by
+// this unit or by another.
+func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) bool {
+	if w.settled(&outcomes[i]) {
+		return true
+	}
+	if w.r.exhausted(CheckLines) {
+		return false
 	}
 	f := &w.r.s.funcs[i]
 	o := w.r.compareLines(f, t.from(f.addr+w.r.bias))
 	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
 	outcomes[i].better(o)
-	w.r.mu.Unlock()
+	return outcomes[i].right()
 }
 
 // settled tells that an outcome is as good as it can be. Thousands of units describe the copy
