@@ -108,6 +108,19 @@ func x86Target(code []byte, ret uint64) (uint64, bool) {
 	return ret + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:])))), true
 }
 
+// stub: jmp *disp(%rip), after endbr64 and with a bnd prefix where there is
+// control-flow enforcement (x86-64 psABI 5.2, 12.1).
+func (amd64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
+	n := len(code)
+	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa})
+	code = bytes.TrimPrefix(code, []byte{0xf2})
+	if len(code) < 6 || code[0] != 0xff || code[1] != 0x25 {
+		return 0, false
+	}
+	next := pc + uint64(n-len(code)) + 6
+	return next + uint64(int64(int32(binary.LittleEndian.Uint32(code[2:])))), true
+}
+
 func (amd64) trampoline(code []byte) *sigframe {
 	if bytes.HasPrefix(code, []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}) || // mov $15,%rax; syscall
 		bytes.HasPrefix(code, []byte{0xb8, 15, 0, 0, 0, 0x0f, 0x05}) { // mov $15,%eax; syscall

@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math/bits"
 
 	"symkit/cfi"
 )
@@ -105,6 +107,32 @@ func (arm) callTarget(code []byte, ret uint64) (uint64, bool) {
 		base &^= 3
 	}
 	return base + uint64(int64(offset)), true
+}
+
+// stub: sums of the program counter and immediates in ip, then ldr pc, [ip, #n]!;
+// or ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]; where Thumb code calls it
+// after bx pc; nop (AAELF32, "PLT sequences"; GNU ld and LLD).
+func (arm) stub(code []byte, pc uint64) (slot uint64, ok bool) {
+	if bytes.HasPrefix(code, []byte{0x78, 0x47}) {
+		code, pc = code[min(4, len(code)):], pc+4
+	}
+	ip := pc + 8
+	for i := 0; i+4 <= len(code); i += 4 {
+		insn := binary.LittleEndian.Uint32(code[i:])
+		value := uint64(bits.RotateLeft32(insn&0xff, -int(insn>>8&15*2)))
+		switch {
+		case i == 0 && insn&0xfffff000 == 0xe28fc000, i > 0 && insn&0xfffff000 == 0xe28cc000: // add ip, pc, #n; add ip, ip, #n
+			ip += value
+		case i > 0 && insn&0xffdff000 == 0xe59cf000: // ldr pc, [ip, #n]
+			return uint64(uint32(ip + uint64(insn&0xfff))), true
+		case i == 0 && insn == 0xe59fc004 && len(code) >= 16 && // ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]
+			binary.LittleEndian.Uint32(code[4:]) == 0xe08cc00f && binary.LittleEndian.Uint32(code[8:]) == 0xe59cf000:
+			return uint64(uint32(pc+12) + binary.LittleEndian.Uint32(code[12:])), true
+		default:
+			return 0, false
+		}
+	}
+	return 0, false
 }
 
 func (arm) trampoline(code []byte) *sigframe {

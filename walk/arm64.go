@@ -43,6 +43,23 @@ func (arm64) callTarget(code []byte, ret uint64) (uint64, bool) {
 	return ret - 4 + uint64(int64(int32(insn<<6))>>6*4), insn>>26 == 0x25
 }
 
+// stub: adrp x16; ldr x17, [x16, #n], after bti c where that is used (AAELF64,
+// "PLT sequences").
+func (arm64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
+	if bytes.HasPrefix(code, []byte{0x5f, 0x24, 0x03, 0xd5}) {
+		code, pc = code[4:], pc+4
+	}
+	if len(code) < 8 {
+		return 0, false
+	}
+	adrp, ldr := binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:])
+	if adrp&0x9f00001f != 0x90000010 || ldr&0xffc003ff != 0xf9400211 {
+		return 0, false
+	}
+	page := signExtend(adrp>>5<<2&0x1ffffc|adrp>>29&3, 21) << 12
+	return pc&^4095 + uint64(page) + uint64(ldr>>10&0xfff)*8, true
+}
+
 func (arm64) trampoline(code []byte) *sigframe {
 	if bytes.HasPrefix(code, []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}) { // mov x8,#139; svc #0
 		return &arm64Signal

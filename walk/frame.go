@@ -11,6 +11,8 @@ const (
 	TrustCFIScan
 	// TrustFramePointer: by the chain of frame pointers.
 	TrustFramePointer
+	// TrustCode: by what the function's machine code does to the stack.
+	TrustCode
 	// TrustLeaf: from the link register, or the word that a call had just
 	// pushed.
 	TrustLeaf
@@ -25,7 +27,7 @@ const (
 
 // String is the trust in words.
 func (t Trust) String() string {
-	return [...]string{"stack scanning", "call frame info with scanning", "previous frame's frame pointer", "link register or pushed return address",
+	return [...]string{"stack scanning", "call frame info with scanning", "previous frame's frame pointer", "reading the function's machine code", "link register or pushed return address",
 		"registers saved in the signal frame", "call frame info", "given as instruction pointer in context"}[t]
 }
 

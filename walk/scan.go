@@ -80,7 +80,7 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 		if f.Trust == TrustLeaf && w.returnAddr(ra) == f.PC || !w.scanHit(ra) {
 			continue // a leaf's saved link register led to f itself
 		}
-		if w.calls(ra, f) || last && (!hit || foreign) && w.p.inStart(w.returnAddr(ra)) {
+		if w.calls(ra, f) == isCallee || last && (!hit || foreign) && w.p.inStart(w.returnAddr(ra)) {
 			nearest, hit = at, true
 			break
 		}
@@ -107,21 +107,6 @@ func (w *walker) scanReach(n uint64) uint64 {
 		return n
 	}
 	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(w.p.Threads)))))
-}
-
-// calls tells whether the call before ra is one of f's function.
-func (w *walker) calls(ra uint64, f *Frame) bool {
-	if f.Place.Func == "" {
-		return false
-	}
-	addr := w.returnAddr(ra)
-	for n := uint64(8); n > 0; n -= 2 {
-		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
-			target, ok := w.cpu.callTarget(b, ra+w.cpu.toReturn)
-			return ok && w.codeAddr(target) == f.Place.FuncAddr
-		}
-	}
-	return false
 }
 
 // scanHit tells whether a word of the stack is taken for a return address: it

@@ -322,13 +322,13 @@ func schemaCPU(cpu string) string {
 // schemaTrust is the schema's word for how a frame was found; what it has no
 // word for has the nearest: rules, or registers.
 func schemaTrust(t Trust) string {
-	return [...]string{TrustScan: "scan", TrustCFIScan: "cfi_scan", TrustFramePointer: "frame_pointer", TrustLeaf: "frame_pointer",
+	return [...]string{TrustScan: "scan", TrustCFIScan: "cfi_scan", TrustFramePointer: "frame_pointer", TrustCode: "frame_pointer", TrustLeaf: "frame_pointer",
 		TrustSignal: "cfi", TrustCFI: "cfi", TrustContext: "context"}[t]
 }
 
 // key is the trust's name under the symkit key.
 func (t Trust) key() string {
-	return [...]string{"scan", "cfi_scan", "frame_pointer", "leaf", "signal_frame", "cfi", "context"}[t]
+	return [...]string{"scan", "cfi_scan", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
 }
 
 func optional(s string) *string {

@@ -13,6 +13,7 @@ const (
 	notFound verdict = iota
 	found
 	searched // found, where the stack was searched for the return address
+	unmoved  // found, where a call put the return address
 	stackEnd // there is no caller
 )
 
@@ -124,8 +125,9 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 
 // byLeaf takes the return address from where a call puts it, for a function
 // that has not moved it: the link register, or on x86 the top of the stack when
-// the PC itself is no code, as after a call through a bad pointer. 64-bit
-// Windows has no rules for functions that leave the stack pointer alone.
+// the PC itself is no code, as after a call through a bad pointer, or when the
+// word there follows a call of this very function. 64-bit Windows has no rules
+// for functions that leave the stack pointer alone.
 func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out = w.keepSaved(r)
 	sp := w.cpu.sp(r)
@@ -134,7 +136,7 @@ func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err e
 		if !ok {
 			return out, notFound, ErrMemory
 		}
-		if w.p.code(f.PC) && !(w.cpu == amd64CPU && w.p.windows() && w.scanHit(ra)) {
+		if w.p.code(f.PC) && w.calls(ra, f) != isCallee && !(w.cpu == amd64CPU && w.p.windows() && w.scanHit(ra)) {
 			return out, notFound, errors.New("the frame may have moved the stack pointer")
 		}
 		out.PC = ra

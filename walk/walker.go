@@ -21,9 +21,10 @@ type walker struct {
 	eval  evaluator
 	rules []emit.Rule
 
-	saved      []cfi.Reg // the registers that calls leave alone
-	callee     Frame     // what the frame to leave has called; without a module for the youngest
-	scanned    int       // frames found by scanning, in this stack
+	codes      map[codeKey]codeFrame // what code was read for
+	saved      []cfi.Reg             // the registers that calls leave alone
+	callee     Frame                 // what the frame to leave has called; without a module for the youngest
+	scanned    int                   // frames found by scanning, in this stack
 	maxScanned int
 	signals    []uint64 // stack pointers of the frames that signals interrupted
 
@@ -144,8 +145,10 @@ var (
 	normalOrder = []technique{
 		{"STACK WIN", TrustCFI, (*walker).byWin},
 		{"CFI", TrustCFI, (*walker).byCFI},
+		{"code", TrustCode, (*walker).byCode},
 		{"leaf", TrustLeaf, (*walker).byLeaf},
 		{"frame pointer", TrustFramePointer, (*walker).byFramePointer},
+		{"prologue", TrustCode, (*walker).byPrologue},
 		{"scan", TrustScan, (*walker).byScan},
 	}
 	// A trampoline that is known holds more than rules may say.
@@ -180,10 +183,13 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		}
 		out, v, err := t.try(w, f, r)
 		trust := t.trust
-		if v == searched {
+		switch v {
+		case searched:
 			v, trust = found, TrustCFIScan
+		case unmoved:
+			v, trust = found, TrustLeaf
 		}
-		if v == found && proven && t.trust < TrustSignal && !w.calls(out.PC, f) {
+		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, &t) {
 			v, err = notFound, errNotCalled
 		}
 		if v == found {
@@ -204,6 +210,9 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			proven, ended, err = true, true, errCantUnwind
 		case v == stackEnd:
 			return next, regs, endOfStack
+		}
+		if err == errNothing {
+			continue
 		}
 		if why.Len() > 0 {
 			why.WriteString("; ")

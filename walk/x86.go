@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"symkit/cfi"
 )
@@ -32,6 +33,16 @@ func (x86) framePointer(w *walker, r *Registers) (Registers, bool) {
 func (x86) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
 
 func (x86) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
+
+// stub: jmp *address, after endbr32. Position-independent code counts from %ebx
+// (i386 psABI 5.2), which is not known.
+func (x86) stub(code []byte, _ uint64) (slot uint64, ok bool) {
+	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfb})
+	if len(code) < 6 || code[0] != 0xff || code[1] != 0x25 {
+		return 0, false
+	}
+	return uint64(binary.LittleEndian.Uint32(code[2:])), true
+}
 
 func (x86) trampoline(code []byte) *sigframe {
 	switch {

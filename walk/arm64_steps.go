@@ -1,0 +1,147 @@
+package walk
+
+import (
+	"encoding/binary"
+
+	"symkit/cfi"
+)
+
+// signExtend is the low bits of v as a signed number.
+func signExtend(v uint32, bits int) int64 { return int64(int32(v<<(32-bits)) >> (32 - bits)) }
+
+// step knows what prologues and epilogues are made of (Arm ARM C6.2): pairs and
+// single registers that are stored and loaded, sums, and branches.
+func (arm64) step(code []byte, pc uint64, e *effect) bool {
+	if len(code) < 4 {
+		return false
+	}
+	insn := binary.LittleEndian.Uint32(code)
+	e.size = 4
+	if insn>>16 == 0 { // udf
+		return false
+	}
+	if !e.arm64Branch(insn, pc) {
+		e.arm64Data(insn)
+	}
+	return true
+}
+
+// arm64Branch is the branches, exception and system instructions of insn.
+func (e *effect) arm64Branch(insn uint32, pc uint64) bool {
+	switch {
+	case insn>>26 == 5: // b
+		e.flow, e.target = flowJump, pc+uint64(signExtend(insn, 26)*4)
+	case insn>>26 == 0x25, insn&0xfffffc1f == 0xd63f0000, insn&0xfefff800 == 0xd63f0800: // bl, blr, blraa
+		e.flow = flowCall
+	case insn>>24 == 0x54, insn&0x7e000000 == 0x34000000: // b.cond, cbz
+		e.flow, e.target = flowBranch, pc+uint64(signExtend(insn>>5, 19)*4)
+	case insn&0x7e000000 == 0x36000000: // tbz
+		e.flow, e.target = flowBranch, pc+uint64(signExtend(insn>>5, 14)*4)
+	case insn&0xfffff81f == 0xd65f0000 || insn&0xfffffbff == 0xd65f0bff: // ret, retaa
+		e.flow = flowEnd
+	case insn&0xfe000000 == 0xd6000000: // br
+		e.flow = flowTable
+	case insn&0xffe0001f == 0xd4200000: // brk
+		e.flow = flowEnd
+	default:
+		return false
+	}
+	return true
+}
+
+func (e *effect) add(kind frameOpKind, reg, base cfi.Reg, n int64) {
+	e.ops = append(e.ops, frameOp{kind, reg, base, n})
+}
+
+const arm64SP = cfi.Reg(31)
+
+// arm64Data is sums, loads and stores.
+func (e *effect) arm64Data(insn uint32) {
+	rd, rn := cfi.Reg(insn&31), cfi.Reg(insn>>5&31)
+	imm := int64(insn >> 10 & 0xfff)
+	switch {
+	case insn&0xbf800000 == 0x91000000, insn&0xff800000 == 0xd1000000: // add, sub: immediate
+		if insn>>31 == 0 {
+			return
+		}
+		if insn>>22&1 != 0 {
+			imm <<= 12
+		}
+		if insn>>30&1 != 0 {
+			imm = -imm
+		}
+		e.add(opMove, rd, rn, imm)
+	case insn&0xffe00000 == 0xcb200000 && rd == arm64SP && rn == arm64SP: // sub sp, sp, xN
+		e.add(opSub, rd, cfi.Reg(insn>>16&31), 0)
+	case insn&0xffe00000 == 0x8b200000 && rd == arm64SP, insn&0xff800000 == 0x92000000 && rd == arm64SP, insn&0xff800000 == 0xb2000000 && rd == arm64SP:
+		e.add(opLose, rd, 0, 0) // add sp, xN, xM; and sp, ...
+	case insn&0xff800000 == 0xd2800000, insn&0xff800000 == 0x52800000: // movz
+		e.add(opConst, rd, 0, int64(insn>>5&0xffff)<<(insn>>21&3*16))
+	case insn&0x3a000000 == 0x28000000: // ldp, stp
+		e.arm64Pair(insn, rd, rn)
+	case insn&0x3b200000 == 0x38000000, insn&0x3b000000 == 0x39000000:
+		e.arm64Single(insn, rd, rn)
+	}
+}
+
+// arm64Pair is LDP and STP.
+func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
+	rt2, vector, load, mode := cfi.Reg(insn>>10&31), insn>>26&1 != 0, insn>>22&1 != 0, insn>>23&3
+	scale := 2 + insn>>31&1
+	if vector {
+		scale = 2 + insn>>30
+	}
+	offset := signExtend(insn>>15, 7) << scale
+	at := offset
+	switch mode {
+	case 1: // post-indexed
+		at = 0
+	case 3: // pre-indexed
+		e.add(opMove, rn, rn, offset)
+		at = 0
+	}
+	if !vector && insn>>30 == 2 {
+		kind := opStore
+		if load {
+			kind = opLoad
+		}
+		if rt != 31 {
+			e.add(kind, rt, rn, at)
+		}
+		if rt2 != 31 {
+			e.add(kind, rt2, rn, at+8)
+		}
+	}
+	if mode == 1 {
+		e.add(opMove, rn, rn, offset)
+	}
+}
+
+// arm64Single is LDR and STR with an immediate offset.
+func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
+	full, load := insn&0xff000000 == 0xf8000000 || insn&0xff000000 == 0xf9000000, insn>>22&3 == 1
+	whole := full && insn>>23&1 == 0 && rt != 31
+	offset, mode := signExtend(insn>>12, 9), insn>>10&3
+	if insn>>24&1 != 0 {
+		offset, mode = int64(insn>>10&0xfff)<<3, 0
+	}
+	at := offset
+	switch mode {
+	case 1:
+		at = 0
+	case 2: // unprivileged
+		return
+	case 3:
+		e.add(opMove, rn, rn, offset)
+		at = 0
+	}
+	switch {
+	case whole && load:
+		e.add(opLoad, rt, rn, at)
+	case whole:
+		e.add(opStore, rt, rn, at)
+	}
+	if mode == 1 {
+		e.add(opMove, rn, rn, offset)
+	}
+}

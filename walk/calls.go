@@ -1,0 +1,100 @@
+package walk
+
+// linker is a machine whose linkage tables (PLT) are read.
+type linker interface {
+	// stub is where the entry of a linkage table that begins with these bytes
+	// (at most 16), at pc, finds the address that it jumps to; false for other
+	// code.
+	stub(code []byte, pc uint64) (slot uint64, ok bool)
+}
+
+// callee tells whether a call is one of a function.
+type callee uint8
+
+const (
+	isOther  callee = iota // a direct call of another function
+	isCallee               // a call of the function, at once or through a linkage table
+	isHidden               // the dump lacks the code, or what tells where that goes
+	isUnsaid               // the instruction does not tell what it calls
+)
+
+// calls looks at the call before ra: does it call f's function? Functions of
+// other modules are called through an entry of a linkage table (PLT).
+func (w *walker) calls(ra uint64, f *Frame) callee {
+	addr := w.returnAddr(ra)
+	for n := uint64(8); n > 0; n -= 2 {
+		b := w.p.Memory.Bytes(addr-n, n)
+		if b == nil {
+			continue
+		}
+		target, ok := w.cpu.callTarget(b, ra+w.cpu.toReturn)
+		if !ok {
+			return isUnsaid
+		}
+		target = w.codeAddr(target)
+		if f.Place.Func != "" && target == f.Place.FuncAddr {
+			return isCallee
+		}
+		return w.stubLeads(target, f)
+	}
+	return isHidden
+}
+
+// stubLeads tells whether the code at target is the entry of a linkage table
+// that jumps to f's function.
+func (w *walker) stubLeads(target uint64, f *Frame) callee {
+	code := w.code(target, 16)
+	if code == nil {
+		return isHidden
+	}
+	m, ok := w.cpu.machine.(linker)
+	if !ok {
+		return isOther
+	}
+	slot, ok := m.stub(code, target)
+	if !ok {
+		return isOther
+	}
+	start, ok := w.eval.word(slot)
+	if !ok {
+		return isHidden
+	}
+	if w.beginsFunction(w.codeAddr(start), f) {
+		return isCallee
+	}
+	return isOther
+}
+
+// maxUnnamed bounds the size of a function without a symbol.
+const maxUnnamed = 4096
+
+// beginsFunction tells whether f's function can begin at start. Where its own
+// symbol was stripped, the nearest symbol below both has to be the same one.
+func (w *walker) beginsFunction(start uint64, f *Frame) bool {
+	if f.Place.Func != "" && start == f.Place.FuncAddr {
+		return true
+	}
+	if f.Module == nil || w.p.ModuleAt(start) != f.Module || start > f.PC || f.PC-start > maxUnnamed {
+		return false
+	}
+	place := w.syms.place(w.ctx, f.Module, start)
+	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
+}
+
+// provesCaller tells whether a return address proves that f has a caller,
+// although nothing calls f's function (entries), or the rules know no caller.
+// What ARM's tables say of functions that throw nothing is no reason to mistrust
+// the function's code, or the link register where that leads to another module
+// and no code tells that it called another function.
+func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
+	switch w.calls(ra, f) {
+	case isCallee:
+		return true
+	case isHidden:
+		if t.trust == TrustLeaf && !entries[f.Place.Func] && !w.p.inStart(f.PC+1) {
+			m := w.p.ModuleAt(w.returnAddr(ra) - 1)
+			return m != nil && m != f.Module
+		}
+	}
+	return t.name == "code" && !entries[f.Place.Func]
+}

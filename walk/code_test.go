@@ -1,0 +1,147 @@
+package walk
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"testing"
+
+	"symkit/cfi"
+)
+
+// codeAt is code in the module of process, at an offset.
+func codeAt(t *testing.T, offset uint64, text string) span {
+	t.Helper()
+	code, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return span{0x400000 + offset, code}
+}
+
+// TestLeafCalledDirectly: the innermost function is a leaf without a frame
+// record; the one at the frame pointer is its caller's.
+func TestLeafCalledDirectly(t *testing.T) {
+	// inner is at 0x401000; the calls of middle and outer return to 0x401150 and 0x401250.
+	stack := words(0x8000, 8, 0x401150, 0, 0x8030, 0x401250, 0, 0, 0, 0x401350)
+	regs := regsOf(0x401003, map[cfi.Reg]uint64{7: 0x8000, 6: 0x8010})
+	const (
+		call    = "909090e8b0feffff"   // before 0x401150, to 0x401000
+		toPLT   = "909090e8b00e0000"   // before 0x401150, to 0x402000
+		another = "909090e8b8feffff"   // to 0x401008
+		load    = "8b0783c001c3"       // mov (%rdi),%eax; add $1,%eax; ret
+		pushes  = "534889e5ffe0"       // push %rbx; mov %rsp,%rbp; jmp *%rax: not up to 0x401003
+		plt     = "f30f1efaf2ff25f50f" // endbr64; bnd jmp *0xff5(%rip): the word at 0x403000
+	)
+	for _, test := range []struct {
+		name, want string
+		mem        []span
+	}{
+		{"without code: the frame record", "inner@context outer@frame_pointer", nil},
+		{"the function's code leads to the instruction: nothing has moved", "inner@context middle@leaf outer@frame_pointer",
+			[]span{codeAt(t, 0x1000, load[4:]+load)}},
+		{"a call of this very function", "inner@context middle@leaf outer@frame_pointer", []span{codeAt(t, 0x1148, call)}},
+		{"a call of another one", "inner@context outer@frame_pointer", []span{codeAt(t, 0x1148, another)}},
+		{"which is why its code is not believed first", "inner@context outer@frame_pointer",
+			[]span{codeAt(t, 0x1148, another), codeAt(t, 0x1000, load[4:]+load)}},
+		{"through the linkage table", "inner@context middle@leaf outer@frame_pointer",
+			[]span{codeAt(t, 0x1148, toPLT), codeAt(t, 0x2000, plt+"0000"), words(0x403000, 8, 0x401000)}},
+		{"through the linkage table, to another function", "inner@context outer@frame_pointer",
+			[]span{codeAt(t, 0x1148, toPLT), codeAt(t, 0x2000, plt+"0000"), words(0x403000, 8, 0x401100)}},
+		{"the code cannot be followed", "inner@context outer@frame_pointer", []span{codeAt(t, 0x1000, pushes)}},
+	} {
+		p := process("x86_64", regs, append(test.mem, stack)...)
+		if got := stackOf(t, p, symbolsText+"STACK CFI INIT 1200 100 .cfa: 1 .ra: 0\n"); got != test.want+" end" {
+			t.Errorf("%s:\n got %s\nwant %s end", test.name, got, test.want)
+		}
+	}
+}
+
+// TestPrologue: neither rules nor a frame record; the scan alone would take a
+// stale word.
+func TestPrologue(t *testing.T) {
+	stack := words(0x8000, 8, 0x401350, 1, 2, 3, 0x8888, 0x401150)
+	regs := regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000, 6: 5})
+	for _, test := range []struct{ name, code, want string }{
+		{"no code", "", "inner@context _start@scan end"},
+		{"push %rbp; sub $32,%rsp; jmp *%rax", "554883ec20ffe0", "inner@context middle@code"},
+		{"bytes that are no code", "0606", "inner@context _start@scan end"},
+		{"no prologue", "ffe0", "inner@context _start@scan end"},
+	} {
+		p := process("x86_64", regs, stack, codeAt(t, 0x1000, test.code))
+		res, err := Walk(t.Context(), p, fixed(symbolsText), Options{MaxFrames: 2, Registers: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &res.Stacks[0].Frames[1]
+		if got := "inner@context " + f.Place.Func + "@" + f.Trust.key(); got != test.want && got+" end" != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		for _, r := range f.regs {
+			if amd64CPU.names[r.name].Reg == 6 && f.Trust == TrustCode && r.v != 0x8888 {
+				t.Errorf("%s: rbp %#x", test.name, r.v)
+			}
+		}
+	}
+}
+
+// TestCantUnwind: ARM functions whose table entry says that nothing is thrown
+// through them. The link register is believed after a call of the function,
+// also through a linkage table, and where the dump cannot tell.
+func TestCantUnwind(t *testing.T) {
+	const rules = "STACK CFI INIT 1000 100 .cfa: sp .ra: 1\n"
+	arm := func(insns ...uint32) (b []byte) {
+		for _, i := range insns {
+			b = binary.LittleEndian.AppendUint32(b, i)
+		}
+		return b
+	}
+	library := Module{Path: "/lib/libc.so.6", Name: "libc.so.6", Base: 0x500000, End: 0x510000}
+	plt := span{0x402000, arm(0xe28fc600, 0xe28cca01, 0xe5bcfff8)} // the word at 0x404000
+	callPLT := span{0x401150, arm(0xeb0003aa)}                     // bl 0x402000
+	for _, test := range []struct {
+		name, want string
+		lr         uint64
+		mem        []span
+	}{
+		{"a call of another function", "0x501040@context end", 0x401154, []span{{0x401150, arm(0xeb000000, 0, 0xe12fff1e)}}},
+		{"a call through the linkage table", "0x501040@context 0x401154@leaf", 0x401154, []span{callPLT, plt, words(0x404000, 4, 0x501001)}},
+		{"the linkage table has another function", "0x501040@context end", 0x401154, []span{callPLT, plt, words(0x404000, 4, 0x4ffff0)}},
+		{"the linkage table's word is not in the dump", "0x501040@context 0x401154@leaf", 0x401154, []span{callPLT, plt}},
+		{"no code in the dump", "0x501040@context 0x401154@leaf", 0x401154, nil},
+		{"no code in the dump, and the same module", "0x501040@context end", 0x509000, nil},
+		{"the link register is no code", "0x501040@context end", 0x12345678, nil},
+	} {
+		p := process("arm", regsOf(0x501040, map[cfi.Reg]uint64{13: 0x8000, 14: test.lr}), append(test.mem, words(0x8000, 4, 0, 0, 0, 0))...)
+		p.Modules = append(p.Modules, &library)
+		if got := stackOf(t, p, "MODULE Linux arm 0 x\n"+rules); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestStubs: entries of linkage tables of each machine.
+func TestStubs(t *testing.T) {
+	for _, test := range []struct {
+		name, cpu, code string
+		pc, want        uint64
+	}{
+		{"x86-64", "x86_64", "ff25e22f0000", 0x1020, 0x4008},
+		{"x86-64 with endbr64", "x86_64", "f30f1efaff25d62f0000", 0x1060, 0x4040},
+		{"x86-64 with endbr64 and bnd", "x86_64", "f30f1efaf2ff25d52f0000", 0x1060, 0x4040},
+		{"i386", "x86", "ff250c400408", 0x8049030, 0x804400c},
+		{"i386 of a library", "x86", "ffa30c000000", 0x1030, 0},
+		{"arm64", "arm64", "b00000b0110240f910020091", 0x5f0, 0x15000},
+		{"arm64 with bti", "arm64", "5f2403d5b00000b0110a40f9", 0x5f0, 0x15010},
+		{"arm", "arm", "00c68fe210ca8ce2d4fbbce5", 0x3f4, 0x10fd0},
+		{"arm, called by Thumb code", "arm", "7847c04600c68fe210ca8ce2d4fbbce5", 0x3f0, 0x10fd0},
+		{"arm, far", "arm", "04c09fe50fc08ce000f09ce510200000", 0x400, 0x241c},
+		{"arm: other code", "arm", "00c68fe200000000", 0x400, 0},
+		{"nothing", "arm64", "", 0, 0},
+	} {
+		code, _ := hex.DecodeString(test.code)
+		got, ok := cpus[test.cpu].machine.(linker).stub(code, test.pc)
+		if got != test.want || ok != (test.want != 0) {
+			t.Errorf("%s: %#x %v, want %#x", test.name, got, ok, test.want)
+		}
+	}
+}
