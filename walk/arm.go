@@ -24,11 +24,14 @@ var (
 	armRTSignal = sigframe{inOrder(128+20+12, 4, armContext...)}
 )
 
-var armFrames = [...]struct {
+// armFrame is a layout of frame records.
+type armFrame struct {
 	reg      cfi.Reg
 	fp, lr   uint64 // offsets, modulo 2^32
 	callerSP uint64
-}{
+}
+
+var armFrames = [...]armFrame{
 	{11, 1<<32 - 4, 0, 4},
 	{11, 0, 4, 8},
 	{7, 0, 4, 8},
@@ -37,13 +40,22 @@ var armFrames = [...]struct {
 // framePointer knows the three layouts that compilers make on Linux: GCC's ARM
 // code has r11 point at the saved lr, the caller's r11 below; LLVM's has r11,
 // and r7 in Thumb code, point at the pair. The one is taken whose return
-// address follows a call; the other register is taken for unchanged.
+// address follows a call, else one that leads to generated code; the other register is taken for unchanged.
 // Apple's compilers use r7 only.
 func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	layouts := armFrames[:]
 	if w.p.apple() {
 		layouts = layouts[2:]
 	}
+	if out, ok = w.armRecord(r, layouts, w.returnsToCode); ok {
+		return out, true
+	}
+	return w.armRecord(r, layouts, func(pc uint64) bool { return w.generated(w.returnAddr(pc)) })
+}
+
+// armRecord reads the frame record of the first layout whose return address is
+// one.
+func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uint64) bool) (out Registers, ok bool) {
 	for _, layout := range layouts {
 		fp, ok := r.Get(layout.reg)
 		if !ok || fp == 0 || fp%4 != 0 || fp < w.cpu.sp(r) {
@@ -51,7 +63,7 @@ func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 		}
 		next, ok1 := w.eval.word(w.cpu.narrow(fp + layout.fp))
 		pc, ok2 := w.eval.word(w.cpu.narrow(fp + layout.lr))
-		if !ok1 || !ok2 || next != 0 && next <= fp || !w.returnsToCode(pc) {
+		if !ok1 || !ok2 || next != 0 && next <= fp || !returns(pc) {
 			continue
 		}
 		for _, reg := range [...]cfi.Reg{7, 11} {

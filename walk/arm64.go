@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strconv"
+	"strings"
 )
 
 // arm64 is AArch64 (AAPCS64).
@@ -23,6 +25,32 @@ var arm64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(0, 31)...), sig
 // record is the least that it can be.
 func (arm64) framePointer(w *walker, r *Registers) (Registers, bool) {
 	return chainedPair(w, r)
+}
+
+// cfaOfRecord corrects the CFA of a frame that was found by the frame pointer,
+// so that its stack pointer may be too low: where the rules have the frame
+// record at a distance from the CFA, the frame pointer tells where the CFA is, if
+// the record leads to code.
+func (w *walker) cfaOfRecord(r *Registers, raRule []byte) {
+	e, fp := &w.eval, arm64CPU.fp
+	at, ok := r.Get(fp)
+	saved, ok2 := savedBelow(w.rule("x29"))
+	if !ok || !ok2 || at+saved <= e.cfa {
+		return
+	}
+	guess := e.cfa
+	e.cfa = at + saved
+	if ra, err := e.eval(raRule); err != nil || !w.returnsToCode(ra) {
+		e.cfa = guess
+	}
+}
+
+// savedBelow reads the rule of a register that is saved n bytes below the CFA.
+func savedBelow(rule []byte) (n uint64, ok bool) {
+	text, saved := strings.CutSuffix(string(rule), " + ^")
+	text, counted := strings.CutPrefix(text, ".cfa -")
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, saved && counted && err == nil
 }
 
 func (arm64) endsInCall(code []byte, _ uint64) bool {

@@ -91,10 +91,10 @@ func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
 	case isCallee:
 		return true
 	case isHidden:
-		if t.trust == TrustLeaf && !entries[f.Place.Func] && !w.p.inStart(f.PC+1) {
+		if t.trust == TrustLeaf && !f.isEntry() && !w.p.inStart(f.PC+1) {
 			m := w.p.ModuleAt(w.returnAddr(ra) - 1)
 			return m != nil && m != f.Module
 		}
 	}
-	return t.name == "code" && !entries[f.Place.Func]
+	return t.name == "code" && !f.isEntry()
 }

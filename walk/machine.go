@@ -126,8 +126,12 @@ func (w *machineWriter) stack(s *Stack) {
 // function or the module, whichever is known.
 func (w *machineWriter) frame(thread, n int, f *Frame, pc uint64, fn, file string, line uint32) {
 	switch {
-	case f.Module == nil:
+	case f.Module == nil && fn == "":
 		w.line(thread, n, "", "", "", "", prefixed(pc))
+	case f.Module == nil && file == "":
+		w.line(thread, n, "", fn, "", "", prefixed(pc-f.Place.FuncAddr))
+	case f.Module == nil:
+		w.line(thread, n, "", fn, file, line, prefixed(pc-f.Place.LineAddr))
 	case fn == "":
 		w.line(thread, n, f.Module.File(), "", "", "", prefixed(pc-f.Module.Base))
 	case file == "":

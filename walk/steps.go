@@ -409,7 +409,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 	if !hasRA {
 		return out, notFound, errNoReturn
 	}
-	if !w.returnsToCode(out.PC) {
+	if !w.returnsToCode(out.PC) && !w.generated(w.returnAddr(out.PC)) {
 		return out, notFound, errNoCall
 	}
 	return out, v, nil

@@ -59,6 +59,9 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 		return out, notFound, fmt.Errorf(".cfa: %w", err)
 	}
 	e.hasCFA = true
+	if f.Trust == TrustFramePointer && w.cpu == arm64CPU {
+		w.cfaOfRecord(r, raRule)
+	}
 	ra, err := e.eval(raRule)
 	if err != nil {
 		return out, notFound, fmt.Errorf(".ra: %w", err)
@@ -181,6 +184,10 @@ func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 
 // byFramePointer follows the chain of frame pointers. It ends in zeros: these
 // are believed if the chain led to them, or where all code has the chain.
+//
+// Generated code may push a return address and jump (HotSpot's interpreter), so
+// that no call precedes it. A record that leads there is believed if the next
+// ones lead up the stack as well.
 func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out, ok := w.cpu.framePointer(w, r)
 	if !ok {
@@ -190,7 +197,7 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
 		return out, stackEnd, nil
 	}
-	if !w.returnsToCode(out.PC) {
+	if !w.returnsToCode(out.PC) && !(w.generated(w.returnAddr(out.PC)) && w.chainGoesOn(out)) {
 		return out, notFound, errNoCall
 	}
 	return out, found, nil

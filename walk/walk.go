@@ -29,6 +29,8 @@ type Options struct {
 	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of what
 	// stacks are likely to meet, at the same time as they are walked.
 	Prefetch bool
+	// Generated names code that no module has; nil: there are no names.
+	Generated *Generated
 	// NoScan leaves out frames that only scanning the stack finds.
 	NoScan bool
 	// Progress is called, from any goroutine, before the symbols of a module
@@ -95,6 +97,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			if w.keepContents = opt.Contents; opt.Registers {
 				w.keepRegs = max(1, min(maxRegisterFrames, maxAllRegisters/len(threads)))
 			}
+			w.named = opt.Generated
 			if opt.NoScan {
 				w.maxScanned = 0
 			}

@@ -21,6 +21,7 @@ type walker struct {
 	eval  evaluator
 	rules []emit.Rule
 
+	named      *Generated
 	codes      map[codeKey]codeFrame // what code was read for
 	saved      []cfi.Reg             // the registers that calls leave alone
 	callee     Frame                 // what the frame to leave has called; without a module for the youngest
@@ -92,7 +93,6 @@ func (w *walker) spOf(r *Registers) uint64 {
 // locate finds the module and the symbols of a frame.
 func (w *walker) locate(f *Frame) {
 	f.Module = w.p.ModuleAt(f.PC)
-	f.Place = noPlace
 	if f.Module != nil {
 		exact := w.syms.place(w.ctx, f.Module, f.PC)
 		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
@@ -103,6 +103,8 @@ func (w *walker) locate(f *Frame) {
 		if !f.Exact && exact.FuncAddr == f.PC && entries[exact.Func] {
 			f.Exact, f.entry = true, true // no call pushed this return address
 		}
+	} else {
+		f.Place = w.named.place(f.PC)
 	}
 	if !f.Signal && w.cpu != nil && (f.Place.Func == "" || !f.Exact) {
 		f.Signal = w.cpu.trampoline(w.code(f.PC, 16)) != nil
@@ -110,9 +112,10 @@ func (w *walker) locate(f *Frame) {
 	if f.Exact || f.Signal {
 		return
 	}
-	f.Place = noPlace
 	if f.Module = w.p.ModuleAt(f.Lookup()); f.Module != nil {
 		f.Place = w.syms.place(w.ctx, f.Module, f.Lookup())
+	} else {
+		f.Place = w.named.place(f.Lookup())
 	}
 }
 
@@ -130,6 +133,9 @@ var entries = map[string]bool{
 	// What a function of makecontext returns to.
 	"__start_context": true, "__startcontext": true, "__makecontext_ret": true, "makecontext": true, "__makecontext": true,
 }
+
+// isEntry tells whether f is in one of the entries.
+func (f *Frame) isEntry() bool { return f.Module != nil && entries[f.Place.Func] }
 
 // entrySize bounds the size in bytes of an entry that symbols do not tell.
 const entrySize = 256
@@ -168,7 +174,7 @@ var (
 
 // caller finds the frame that called f, or why there is none.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
-	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && entries[f.Place.Func] && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
+	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && f.isEntry() && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
 		return next, regs, endOfStack
 	}
 	order := normalOrder
@@ -176,7 +182,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		order = signalOrder
 	}
 	var why strings.Builder
-	proven, ended := entries[f.Place.Func], false
+	proven, ended := f.isEntry(), false
 	for _, t := range order {
 		if t.trust == TrustLeaf && !f.Exact || t.name == "STACK WIN" && w.p.CPU != "x86" {
 			continue

@@ -44,6 +44,8 @@ type cli struct {
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
 	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
 
+	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
+
 	Format   string `short:"f" enum:"text,json,machine" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema) or machine (Breakpad's fields with | between them)."`
 	Machine  bool   `short:"m" help:"The same as --format=machine."`
 	Thread   []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
@@ -82,6 +84,9 @@ func (c *cli) Validate() error {
 		if _, err := symserver.New(s, ""); symserver.IsURL(s) && err != nil {
 			return err
 		}
+	}
+	if len(c.PerfMap) > 0 && c.Out != "" {
+		return errors.New("--perf-map is about one process: leave out --out")
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")

@@ -40,10 +40,39 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
+	generated, closeMaps, err := c.generated()
+	if err != nil {
+		return command.Failed, err
+	}
+	defer closeMaps()
+	j.options.Generated = generated
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
 		return c.write(ctx, c.Output, c.Dumps[0], res)
 	})
+}
+
+// generated reads the names of generated code; nil without --perf-map.
+func (c *cli) generated() (*walk.Generated, func(), error) {
+	var closers []func() error
+	closeAll := func() {
+		for _, f := range closers {
+			f()
+		}
+	}
+	if len(c.PerfMap) == 0 {
+		return nil, closeAll, nil
+	}
+	g := &walk.Generated{}
+	for _, path := range c.PerfMap {
+		f, err := g.AddFile(path)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		closers = append(closers, f)
+	}
+	return g, closeAll, nil
 }
 
 // files finds the modules' files.
