@@ -28,6 +28,9 @@ func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
 			return nil
 		}
 		p = d.Process()
+		if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {
+			files.LoadAddresses(p)
+		}
 		return nil
 	})
 	switch {

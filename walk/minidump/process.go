@@ -181,6 +181,7 @@ func (b *builder) modules() {
 		b.p.Main = b.p.Modules[0]
 		b.p.Name = baseName(b.p.Main.Path)
 	}
+	b.spread()
 	b.p.SortModules()
 }
 

@@ -1,0 +1,145 @@
+package minidump
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"symkit/walk"
+)
+
+// Files whose segments lie apart. A file that was linked for pages of 64 KiB has
+// gaps between its segments where pages have 4 KiB. Writers that make a module of
+// each run of adjacent mappings (Breakpad's, rust-minidump's) then list a later
+// part of the file as a module of its own, or that part alone; its symbols do not
+// count from there. The mappings of the process tell where the file begins, and
+// AT_PHDR of the auxiliary vector tells it of the program.
+
+// spread gives the parts of files their load address, and makes one module of
+// the parts of one file.
+func (b *builder) spread() {
+	d := b.d
+	if !d.System.OS.linux() || len(b.p.Modules) == 0 {
+		return
+	}
+	maps := slices.Clone(d.Linux.Maps)
+	slices.SortStableFunc(maps, func(a, b Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
+	for _, m := range b.p.Modules {
+		if start, end, ok := b.fileAt(maps, m); ok && !b.occupied(m, start, m.Base) {
+			if m.Base != start && bytes.HasPrefix(d.Memory.Bytes(m.Base, 4), []byte("\x7fELF")) {
+				continue // a file in an archive
+			}
+			m.Base, m.Bias = start, start
+			if end > m.End && !b.occupied(m, m.End, end) {
+				m.End = end
+			}
+		}
+	}
+	b.programHeaders()
+	b.joinParts()
+}
+
+// fileAt finds the mappings of the file that m is a part of: where its beginning
+// is mapped, and the end of its last executable mapping. Between them are only
+// mappings of the same file, and such of none that are no code.
+func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok bool) {
+	i, _ := slices.BinarySearchFunc(maps, m.Base, func(e Mapping, a uint64) int {
+		if e.Begin <= a {
+			return -1
+		}
+		return 1
+	})
+	i--
+	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
+		return 0, 0, false
+	}
+	of := &maps[i]
+	for j := i; j >= 0 && !ok; j-- {
+		e := &maps[j]
+		switch {
+		case e.sameFile(of) && e.Offset == 0:
+			start, ok = e.Begin, true
+		case e.sameFile(of) && e.Offset <= of.Offset, e.padding():
+		default:
+			return 0, 0, false
+		}
+	}
+	if !ok || m.Base-start < of.Offset {
+		return 0, 0, false
+	}
+	for _, e := range maps[i:] {
+		switch {
+		case e.sameFile(of) && e.Offset >= of.Offset:
+			if e.Execute {
+				end = e.End
+			}
+		case e.padding():
+		default:
+			return start, end, true
+		}
+	}
+	return start, end, true
+}
+
+func (m *Mapping) sameFile(other *Mapping) bool {
+	return m.Inode == other.Inode && m.Major == other.Major && m.Minor == other.Minor && bytes.Equal(m.Path, other.Path)
+}
+
+// padding tells whether a mapping can lie between the segments of a file.
+func (m *Mapping) padding() bool { return len(m.Path) == 0 && !m.Execute }
+
+// occupied tells whether a module of another file than m is between two
+// addresses.
+func (b *builder) occupied(m *walk.Module, from, to uint64) bool {
+	return slices.ContainsFunc(b.p.Modules, func(o *walk.Module) bool {
+		return o != m && o.Base < to && o.End > from && !sameBuild(o, m)
+	})
+}
+
+func sameBuild(a, b *walk.Module) bool {
+	return a.BuildID != nil && bytes.Equal(a.BuildID, b.BuildID)
+}
+
+// programHeaders finds where the program itself begins, if the dump has no
+// mappings: its program headers follow the ELF header (AT_PHDR; gABI, "ELF
+// Header").
+func (b *builder) programHeaders() {
+	const atPHDR, maxSize = 3, 1 << 32
+	header := uint64(52)
+	if b.d.System.CPU.Wide() {
+		header = 64
+	}
+	m := b.p.Main
+	if len(b.d.Linux.Maps) > 0 || b.p.Entry < m.Base || b.p.Entry >= m.End {
+		return
+	}
+	for key, v := range b.d.AuxV() {
+		start := v - header
+		if key == atPHDR && v > header && start&4095 == 0 && start < m.Base && m.Base-start < maxSize && !b.occupied(m, start, m.Base) {
+			m.Base, m.Bias = start, start
+		}
+	}
+}
+
+// joinParts makes one module of those that begin at the same address.
+func (b *builder) joinParts() {
+	first := map[uint64]*walk.Module{}
+	b.p.Modules = slices.DeleteFunc(b.p.Modules, func(m *walk.Module) bool {
+		have := first[m.Base]
+		if have == nil || have.BuildID != nil && m.BuildID != nil && !sameBuild(have, m) {
+			first[m.Base] = m
+			return false
+		}
+		if have.BuildID == nil && m.BuildID != nil {
+			have.BuildID, have.DebugID, have.ShownID, have.CodeID, have.Foreign = m.BuildID, m.DebugID, m.ShownID, m.CodeID, m.Foreign
+		}
+		if len(m.Path) < len(have.Path) { // Breakpad's adds DT_SONAME to that of a later part
+			have.Path, have.Name, have.DebugFile = m.Path, m.Name, m.DebugFile
+		}
+		have.End = max(have.End, m.End)
+		if b.p.Main == m {
+			b.p.Main = have
+		}
+		return true
+	})
+}
