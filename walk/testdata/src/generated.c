@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
 	__builtin___clear_cache(p, p + (code_end - code));
 	FILE *f = fopen("perf.map", "w");
 	if (f) {
-		fprintf(f, "%lx %lx entry stub\n%lx %lx Main.method(int)\n", (long)p, (long)(method - code), (long)(p + (method - code)), (long)(code_end - method));
+		fprintf(f, "%lx %lx stub\n%lx %lx method\n", (long)p, (long)(method - code), (long)(p + (method - code)), (long)(code_end - method));
 		fclose(f);
 	}
 	return stale(argc + 2) + run(p);
