@@ -98,10 +98,14 @@ type savedReg struct {
 	at  int64
 }
 
-// Limits of reading code: instructions of one function, registers that it
-// saves, results that a walker keeps.
+// Limits of reading code: instructions of one function, for all frames of a
+// stack (which the threads share, but for some), registers that a function saves,
+// results that a walker keeps.
 const (
 	maxSteps    = 1 << 14
+	maxStepsAll = 1 << 25
+	maxStepsOne = 1 << 21
+	minStepsOne = 1 << 13
 	maxSaved    = 32
 	maxCodeKept = 1 << 12
 )
@@ -122,7 +126,7 @@ var (
 	errNoReturn    = errors.New("the place of the return address is not known")
 	errNothing     = errors.New("nothing to go by") // of no interest to anybody
 	errOtherCall   = errors.New("the return address follows a call of another function")
-	errTooManySaid = errors.New("read too much code")
+	errTooMuchCode = errors.New("read too much code")
 )
 
 // apply changes s as an instruction does.
@@ -231,10 +235,11 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) (out codeFram
 		at := todo[0]
 		todo = todo[1:]
 		for s := &at.state; !seen[at.pc]; {
-			if len(seen) == maxSteps {
-				out.err = errTooManySaid
+			if len(seen) == maxSteps || w.steps == 0 {
+				out.err = errTooMuchCode
 				return out
 			}
+			w.steps--
 			seen[at.pc] = true
 			if exact && at.pc == pc {
 				return codeFrame{state: *s, reached: true}
@@ -304,6 +309,11 @@ func (w *walker) beginsFrame(s *codeState, ops []frameOp) bool {
 		}
 	}
 	return false
+}
+
+// stepsOfStack bounds the instructions that are read for one stack.
+func (w *walker) stepsOfStack() int {
+	return min(maxStepsOne, max(minStepsOne, maxStepsAll/max(1, len(w.p.Threads))))
 }
 
 // codeKey is what a codeFrame depends on.

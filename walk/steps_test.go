@@ -84,6 +84,7 @@ func TestReadCode(t *testing.T) {
 		const start = 0x401000
 		p := process(test.cpu, regsOf(start, nil), span{start, code})
 		w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
+		w.steps = maxStepsOne
 		got := w.readCode(w.stepper(start), start, start+test.pc, !test.call)
 		if text := got.describe(w); text != test.want {
 			t.Errorf("%s, %s: %s, want %s", test.cpu, test.name, text, test.want)
@@ -128,9 +129,31 @@ func TestReadCodeBounded(t *testing.T) {
 	} {
 		p := process("x86_64", regsOf(start, nil), span{start, code})
 		w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
-		if got := w.readCode(w.stepper(start), start, start+1<<17, true); got.err != errTooManySaid {
+		w.steps = maxStepsOne
+		if got := w.readCode(w.stepper(start), start, start+1<<17, true); got.err != errTooMuchCode {
 			t.Errorf("%s: %v", name, got.err)
 		}
+	}
+}
+
+// TestReadCodeOfStack: all frames of a stack together read a bounded amount of
+// code, whatever the number of frames, and of threads.
+func TestReadCodeOfStack(t *testing.T) {
+	const start, calls = 0x401000, 3000
+	code := append(slices.Repeat([]byte{0x90}, 10000), slices.Repeat([]byte{0xe8, 1, 0, 0, 0}, calls)...)
+	var stack []uint64
+	for i := range uint64(calls) {
+		stack = append(stack, start+10000+5*(i+1))
+	}
+	p := process("x86_64", regsOf(start+10000, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, stack...), span{start, code})
+	w := newWalker(t.Context(), p, newSymbolizer(p, fixed("MODULE Linux x86_64 0 app\nFUNC 1000 f000 0 f\n"), nil), 1<<20)
+	s := w.walk(&p.Threads[0])
+	if len(s.Frames) < calls/3 || w.steps != 0 {
+		t.Errorf("%d frames, %d steps left", len(s.Frames), w.steps)
+	}
+	p.Threads = make([]Thread, 1<<16)
+	if n := w.stepsOfStack(); n != minStepsOne {
+		t.Errorf("%d steps for each of many threads", n)
 	}
 }
 

@@ -22,7 +22,8 @@ type walker struct {
 	rules []emit.Rule
 
 	named      *Generated
-	codes      map[codeKey]codeFrame // what code was read for
+	codes      map[codeKey]codeFrame // what code was read for, in this stack
+	steps      int                   // instructions that may still be read for this stack
 	saved      []cfi.Reg             // the registers that calls leave alone
 	callee     Frame                 // what the frame to leave has called; without a module for the youngest
 	scanned    int                   // frames found by scanning, in this stack
@@ -53,6 +54,8 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		return s
 	}
 	w.scanned, w.callee, w.signals, w.looked = 0, Frame{}, w.signals[:0], 0
+	w.steps = w.stepsOfStack()
+	clear(w.codes)
 	regs := t.Regs
 	f := Frame{Exact: true, Trust: TrustContext}
 	for {
