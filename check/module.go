@@ -1,27 +1,22 @@
 package check
 
 import (
-	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/limits"
 )
 
 // ErrNoCode: a core file.
 var ErrNoCode = errors.New("a core file has no symbols: give one of the programs that it names")
 
-// module checks MODULE and INFO CODE_ID, by debug/elf.
+// module checks MODULE and INFO CODE_ID.
 func (r *replay) module() error {
 	c, s := r.c, r.s
 	c.begin(CheckModule, "fields")
@@ -40,11 +35,7 @@ func (r *replay) module() error {
 	if want := r.opt.OS; s.module.OS != want && (want != "" || s.module.OS != "Linux") {
 		wrong("the operating system is " + cmpOr(want, "Linux"))
 	}
-	id, names, err := r.identity()
-	if err != nil {
-		c.unverified(CheckModule, 3, err.Error())
-		return nil
-	}
+	id, names := r.identity()
 	c.compared(CheckModule, 3)
 	if !slices.Contains(names, s.module.Name) {
 		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
@@ -58,142 +49,6 @@ func cmpOr(a, b string) string {
 		return a
 	}
 	return b
-}
-
-// identity reads the build id and the acceptable names of the module.
-func (r *replay) identity() (id []byte, names []string, err error) {
-	names = append(names, r.opt.Names...)
-	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
-		if f == nil {
-			continue
-		}
-		e, err := elf.Open(f.Path())
-		if err != nil {
-			return nil, nil, fmt.Errorf("debug/elf: %w", err)
-		}
-		if id == nil {
-			id = buildID(e)
-		}
-		if f == r.img.Main {
-			names = append(names, soname(e)...)
-		}
-		e.Close()
-	}
-	if len(names) == len(r.opt.Names) { // SONAME comes before the file's name
-		base := filepath.Base(r.img.Main.Path())
-		names = append(names, base)
-		if cut, ok := strings.CutSuffix(base, ".debug"); ok {
-			names = append(names, cut)
-		}
-	}
-	return id, names, nil
-}
-
-// soname is DT_SONAME; of a file without section headers, which debug/elf needs
-// for it, from the dynamic segment.
-func soname(e *elf.File) []string {
-	if names, err := e.DynString(elf.DT_SONAME); err == nil && len(e.Sections) > 0 {
-		return names
-	}
-	var name, strtab uint64
-	for _, p := range e.Progs {
-		if p.Type != elf.PT_DYNAMIC || p.Filesz > 1<<20 {
-			continue
-		}
-		data := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(data, 0); err != nil {
-			return nil
-		}
-		word := 8
-		if e.Class == elf.ELFCLASS32 {
-			word = 4
-		}
-		for ; len(data) >= 2*word; data = data[2*word:] {
-			switch elf.DynTag(wordAt(e, data)) {
-			case elf.DT_SONAME:
-				name = wordAt(e, data[word:])
-			case elf.DT_STRTAB:
-				strtab = wordAt(e, data[word:])
-			}
-		}
-	}
-	if name == 0 || strtab == 0 {
-		return nil
-	}
-	for _, p := range e.Progs {
-		if at := strtab + name - p.Vaddr; p.Type == elf.PT_LOAD && at < p.Filesz {
-			data := make([]byte, min(p.Filesz-at, 4096))
-			if _, err := p.ReadAt(data, int64(at)); err == nil {
-				text, _, _ := bytes.Cut(data, []byte{0})
-				return []string{string(text)}
-			}
-		}
-	}
-	return nil
-}
-
-// wordAt reads an address-sized number.
-func wordAt(e *elf.File, b []byte) uint64 {
-	if e.Class == elf.ELFCLASS32 {
-		return uint64(e.ByteOrder.Uint32(b))
-	}
-	return e.ByteOrder.Uint64(b)
-}
-
-// buildID is the descriptor of the GNU build id note.
-func buildID(e *elf.File) []byte {
-	const header = 12
-	left := uint64(limits.Notes.Int()) // headers may name the same bytes any number of times
-	for _, s := range e.Sections {
-		if s.Type != elf.SHT_NOTE {
-			continue
-		}
-		if n := s.FileSize / header; n <= left {
-			left -= n
-		} else {
-			break
-		}
-		if data, err := s.Data(); err == nil {
-			if id := gnuNote(data, e.ByteOrder); id != nil {
-				return id
-			}
-		}
-	}
-	for _, p := range e.Progs {
-		if p.Type != elf.PT_NOTE || p.Filesz > 1<<20 {
-			continue
-		}
-		if n := p.Filesz / header; n <= left {
-			left -= n
-		} else {
-			break
-		}
-		data := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(data, 0); err == nil {
-			if id := gnuNote(data, e.ByteOrder); id != nil {
-				return id
-			}
-		}
-	}
-	return nil
-}
-
-// gnuNote looks for NT_GNU_BUILD_ID (3) of "GNU" (gABI, "Note Section").
-func gnuNote(data []byte, order binary.ByteOrder) []byte {
-	const buildIDType = 3
-	pad := func(n uint64) uint64 { return (n + 3) &^ 3 }
-	for len(data) >= 12 {
-		name, desc, typ := uint64(order.Uint32(data)), uint64(order.Uint32(data[4:])), order.Uint32(data[8:])
-		data = data[12:]
-		if pad(name) > uint64(len(data)) || desc > uint64(len(data))-pad(name) {
-			return nil
-		}
-		if typ == buildIDType && bytes.Equal(data[:name], []byte("GNU\x00")) && desc > 0 {
-			return data[pad(name):][:desc]
-		}
-		data = data[min(pad(name)+pad(desc), uint64(len(data))):]
-	}
-	return nil
 }
 
 // checkID compares the ids with the build id; without one, with Breakpad's
@@ -247,11 +102,6 @@ func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
 // of .text; the last block goes on behind the section's end in the file, as Breakpad's.
 // A file without a byte of .text has that of its other code, section after section.
 func textHash(f *elfx.File) []byte {
-	file, err := os.Open(f.Path())
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
 	var code []byte
 	for _, name := range []string{".text", "text"} {
 		text := f.Section(name)
@@ -260,12 +110,13 @@ func textHash(f *elfx.File) []byte {
 		}
 		n := min(text.Size, 4096)
 		code = make([]byte, (n+15)&^15)
-		if got, _ := file.ReadAt(code, int64(text.Offset)); !text.Present() || uint64(got) < n {
+		got := copy(code, f.FileBytes(text.Offset, uint64(len(code))))
+		if !text.Present() || uint64(got) < n {
 			return nil
 		}
 	}
 	if len(code) == 0 {
-		code = otherCode(f, file)
+		code = otherCode(f)
 	}
 	if len(code) == 0 {
 		return nil
@@ -279,14 +130,15 @@ func textHash(f *elfx.File) []byte {
 
 // otherCode is the first 4096 bytes of all code sections; nil if a part is not in
 // the file.
-func otherCode(f *elfx.File, file io.ReaderAt) (code []byte) {
+func otherCode(f *elfx.File) (code []byte) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR || s.Size == 0 {
 			continue
 		}
-		part := make([]byte, min(s.Size, 4096-uint64(len(code))))
-		if got, _ := file.ReadAt(part, int64(s.Offset)); !s.Present() || got < len(part) {
+		n := min(s.Size, 4096-uint64(len(code)))
+		part := f.FileBytes(s.Offset, n)
+		if !s.Present() || uint64(len(part)) < n {
 			return nil
 		}
 		code = append(code, part...)

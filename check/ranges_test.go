@@ -107,16 +107,20 @@ func TestBuildIDNote(t *testing.T) {
 		return b
 	}
 	for _, order := range []byteOrder{binary.LittleEndian, binary.BigEndian} {
+		find := func(notes []byte) []byte {
+			left := 10
+			return gnuNote(wire.New("notes", notes, order == binary.BigEndian), &left)
+		}
 		notes := append(note(order, "Xen\x00", 3, "no"), note(order, "GNU\x00", 1, "abi")...)
-		if id := gnuNote(notes, order); id != nil {
+		if id := find(notes); id != nil {
 			t.Errorf("found %q", id)
 		}
 		notes = append(notes, note(order, "GNU\x00", 3, "build-id.")...)
-		if id := gnuNote(notes, order); string(id) != "build-id." {
+		if id := find(notes); string(id) != "build-id." {
 			t.Errorf("found %q", id)
 		}
 		for n := range len(notes) - 4 {
-			if id := gnuNote(notes[:n], order); id != nil {
+			if id := find(notes[:n]); id != nil {
 				t.Errorf("found %q in %d bytes", id, n)
 			}
 		}

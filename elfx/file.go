@@ -124,6 +124,14 @@ func (f *File) Archive() string { return f.archive }
 // Size is the file's length in bytes.
 func (f *File) Size() int { return len(f.data) }
 
+// FileBytes aliases up to n bytes of the file from an offset: fewer where the file
+// ends first.
+func (f *File) FileBytes(off, n uint64) []byte {
+	off = min(off, uint64(len(f.data)))
+	n = min(n, uint64(len(f.data))-off)
+	return f.data[off:][:n:n]
+}
+
 // Info describes the file as it was when opened; nil for one that is in memory
 // or inside another file.
 func (f *File) Info() fs.FileInfo { return f.mapping.info }

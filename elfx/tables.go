@@ -138,17 +138,34 @@ func (f *File) nameSections(index uint32) {
 }
 
 // sectionNames copies the table that e_shstrndx names. A copy, because names
-// are used as strings, long after Guard returned.
+// are used as strings, long after Guard returned. The table may be compressed:
+// elfutils' elfcompress does that when it is asked for all sections.
 func (f *File) sectionNames(index uint32) (string, error) {
 	if uint64(index) >= uint64(len(f.Sections)) || f.Sections[index].Type != elf.SHT_STRTAB {
 		return "", f.headerField(fieldShstrndx, ErrStrings)
 	}
 	s := &f.Sections[index]
-	if s.Size > limits.SectionNames.Max(0) {
+	size := s.Size
+	if s.compressed() {
+		p, err := s.packing()
+		if err != nil {
+			return "", err
+		}
+		size = p.size
+	}
+	if size > limits.SectionNames.Max(0) {
 		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, limits.SectionNames.Exceeded(0))}
 	}
-	data, err := f.at(s.label(), s.Offset, s.Size)
-	return string(data), err
+	if !s.compressed() {
+		data, err := f.at(s.label(), s.Offset, s.Size)
+		return string(data), err
+	}
+	data, err := s.decompress()
+	if err != nil {
+		return "", err
+	}
+	defer f.buffers.put(data)
+	return string(data), nil
 }
 
 // sectionName is the NUL-terminated string at off.

@@ -18,7 +18,7 @@ type Bomb struct {
 
 // All are the bombs by what they are: "elf", "dump" (cores and minidumps), "sym"
 // (symbol files).
-var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs), "dump": dumpBombs, "sym": symBombs}
+var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs()), "dump": dumpBombs, "sym": symBombs}
 
 // Bombs are all of them, each one kind of trap for readers of ELF, DWARF, call
 // frame information and symbols.

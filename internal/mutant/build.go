@@ -42,8 +42,17 @@ const (
 // build writes an x86_64 program with a build id, a .text and the sections.
 func build(sections ...section) []byte { return buildText(textSize, sections) }
 
+// firstSection is the number that the first section given to build gets.
+const firstSection = 3
+
 // buildText is build with a .text of a size.
 func buildText(text int, sections []section) []byte {
+	return buildPacked(text, sections, func(*section) {})
+}
+
+// buildPacked is buildText that hands each section to pack, which may change its
+// bytes and flags, right before it is written.
+func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	le := binary.LittleEndian
 	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00bombbomb"...)
 	sections = append([]section{
@@ -59,6 +68,7 @@ func buildText(text int, sections []section) []byte {
 		if s.name == ".shstrtab" {
 			s.data = names
 		}
+		pack(&s)
 		headers = le.AppendUint32(headers, uint32(name))
 		headers = le.AppendUint32(headers, uint32(s.kind))
 		headers = le.AppendUint64(headers, uint64(s.flags))
