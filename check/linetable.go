@@ -10,9 +10,30 @@ import (
 // lineHeader is what debug/dwarf does not tell of a line table's header.
 type lineHeader struct {
 	version uint16
-	// dirs are the directory numbers of the files of a version 5 table: 0 is
-	// the directory of the compilation itself, the others may be relative to it.
-	dirs []uint64
+	// files are the files of a version 5 table. debug/dwarf joins the directory to
+	// each of them, absolute names too (clang writes such where a source file and
+	// the directory of the compilation have no directory in common).
+	files []lineFile
+}
+
+// lineFile is a file of a version 5 table: its name, its directory's number and, if
+// there is such a directory, its text. Directory 0 is that of the compilation, the others
+// may be relative to that one.
+type lineFile struct {
+	name, dirName []byte
+	dir           uint64
+}
+
+// path is the path of the file; compDir is the directory of the compilation.
+func (f *lineFile) path(compDir string) string {
+	name := string(f.name)
+	if len(f.dirName) > 0 && name != "" && !isAbsolute(name) {
+		name = string(f.dirName) + "/" + name
+	}
+	if f.dir != 0 && compDir != "" && name != "" && !isAbsolute(name) {
+		name = compDir + "/" + name
+	}
+	return name
 }
 
 // lineReader reads the header of a line table as debug/dwarf does, and counts the
@@ -26,7 +47,8 @@ type lineReader struct {
 	lengths []uint64 // of the directories
 	paths   uint64   // bytes of all directories and files
 	most    uint64   // of these
-	numbers []uint64 // of the files' directories
+	dirs    [][]byte // of a version 5 table, as files
+	files   []lineFile
 }
 
 // lineHeader reads the header of the line table at off, and sees to it that no
@@ -56,7 +78,7 @@ func (d *dwarfData) lineHeader(off uint64, compDir int) (t lineHeader, err error
 	if r.version >= 5 {
 		r.entries(true)
 		r.entries(false)
-		t.dirs = r.numbers
+		t.files = r.files
 	} else {
 		r.oldTables()
 	}
@@ -148,44 +170,47 @@ func (r *lineReader) entries(dirs bool) {
 		h.Fail(h.Pos(), fmt.Errorf("%d entries in %d bytes", count, h.Len()))
 	}
 	for ; count > 0 && h.Err() == nil && r.paths <= r.most; count-- {
-		dir, name := uint64(0), uint64(0)
+		var entry lineFile
 		for _, f := range forms {
-			v, length := r.form(f[1])
-			r.paths += length
+			v, text := r.form(f[1])
+			r.paths += uint64(len(text))
 			switch f[0] {
 			case lnctDirectory:
-				dir = v
+				entry.dir = v
 			case lnctPath:
-				name = length
+				entry.name = text
 			}
 		}
 		if dirs {
-			r.lengths = append(r.lengths, name)
-		} else {
-			r.numbers = append(r.numbers, dir)
-			r.path(0, dir)
+			r.dirs = append(r.dirs, entry.name)
+			r.lengths = append(r.lengths, uint64(len(entry.name)))
+			continue
 		}
+		if entry.dir < uint64(len(r.dirs)) {
+			entry.dirName = r.dirs[entry.dir]
+		}
+		r.files = append(r.files, entry)
+		r.path(0, entry.dir)
 	}
 }
 
 // form passes over a value in a line table's header (DWARF 5 §6.2.4.1). It returns
-// the number, if its form is one that a directory number can have, or the length of
-// the string.
-func (r *lineReader) form(form uint64) (v, length uint64) {
+// the number, if its form is one that a directory number can have, or the string.
+func (r *lineReader) form(form uint64) (v uint64, text []byte) {
 	c := &r.c
 	switch form {
 	case 0x08: // string
-		return 0, uint64(len(c.CString()))
+		return 0, c.CString()
 	case 0x0e: // strp
 		return 0, r.stringAt(".debug_str", r.d.str)
 	case 0x1f: // line_strp
 		return 0, r.stringAt(".debug_line_str", r.d.lineStr)
 	case 0x0b: // data1
-		return uint64(c.U8()), 0
+		return uint64(c.U8()), nil
 	case 0x25: // strx1
 		c.Skip(1)
 	case 0x05: // data2
-		return uint64(c.U16()), 0
+		return uint64(c.U16()), nil
 	case 0x26: // strx2
 		c.Skip(2)
 	case 0x06, 0x28: // data4, strx4
@@ -195,7 +220,7 @@ func (r *lineReader) form(form uint64) (v, length uint64) {
 	case 0x1e: // data16
 		c.Skip(16)
 	case 0x0f: // udata
-		return c.ULEB(), 0
+		return c.ULEB(), nil
 	case 0x1a: // strx
 		c.SkipLEB()
 	case 0x09: // block
@@ -203,12 +228,12 @@ func (r *lineReader) form(form uint64) (v, length uint64) {
 	default:
 		c.Fail(c.Pos(), fmt.Errorf("unknown form %#x", form))
 	}
-	return 0, 0
+	return 0, nil
 }
 
-// stringAt is the length of a string in another section.
-func (r *lineReader) stringAt(section string, data []byte) uint64 {
+// stringAt is a string in another section.
+func (r *lineReader) stringAt(section string, data []byte) []byte {
 	c := wire.New(section, data, r.d.bigEndian)
 	c.Seek(r.c.Offset(r.dwarf64))
-	return uint64(len(c.CString()))
+	return c.CString()
 }

@@ -66,5 +66,8 @@ func isWindowsPath(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
+// isAbsolute tells whether a path does not count from a directory.
+func isAbsolute(p string) bool { return strings.HasPrefix(p, "/") || isWindowsPath(p) }
+
 // sameFile tells whether two numbers can be the same file.
 func sameFile(a, b uint32) bool { return a == b || a == anyPath || b == anyPath }

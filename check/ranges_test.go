@@ -156,7 +156,7 @@ func TestLineHeaderLimits(t *testing.T) {
 	}
 	d := &dwarfData{line: head(1, 1, 8, 1, 'd', 0, 2, 1, 8, 2, 11, 2, 'a', 0, 0, 'b', 0, 7)}
 	h, err := d.lineHeader(0, 0)
-	if err != nil || h.version != 5 || len(h.dirs) != 2 || h.dirs[0] != 0 || h.dirs[1] != 7 {
+	if err != nil || h.version != 5 || len(h.files) != 2 || h.files[0].dir != 0 || h.files[1].dir != 7 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	for _, body := range [][]byte{

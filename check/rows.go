@@ -5,7 +5,6 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 )
 
@@ -47,11 +46,11 @@ func (d *dwarfData) lines(u *unitHeader, root *dwarf.Entry, code ranges, paths *
 	}
 	ids := fileNumbers{paths: paths, ids: map[*dwarf.LineFile]uint32{}}
 	for i, f := range r.Files() {
-		dir := ""
-		if i < len(header.dirs) && header.dirs[i] != 0 {
-			dir = compDir // debug/dwarf puts it in front of older tables' names
+		if i < len(header.files) && f != nil {
+			t.files = append(t.files, ids.add(f, header.files[i].path(compDir)))
+		} else {
+			t.files = append(t.files, ids.of(f))
 		}
-		t.files = append(t.files, ids.add(f, dir))
 	}
 	runs, err := readRuns(r, code, &ids)
 	t.runs = flatten(runs)
@@ -64,26 +63,26 @@ type fileNumbers struct {
 	ids   map[*dwarf.LineFile]uint32
 }
 
-// add numbers a file, whose name counts from dir.
-func (n *fileNumbers) add(f *dwarf.LineFile, dir string) uint32 {
-	if f == nil || f.Name == "" {
-		return anyPath
+// add numbers a file that has a path.
+func (n *fileNumbers) add(f *dwarf.LineFile, path string) uint32 {
+	id := uint32(anyPath)
+	if path != "" {
+		id = n.paths.id(path)
 	}
-	name := f.Name
-	if dir != "" && !filepath.IsAbs(name) && !isWindowsPath(name) {
-		name = dir + "/" + name
-	}
-	id := n.paths.id(name)
 	n.ids[f] = id
 	return id
 }
 
-// of is the number of a file, which the program itself may have defined.
+// of is the number of a file of a table before version 5, to which debug/dwarf gives its
+// whole path, or of one that the program itself defines.
 func (n *fileNumbers) of(f *dwarf.LineFile) uint32 {
+	if f == nil {
+		return anyPath
+	}
 	if id, ok := n.ids[f]; ok {
 		return id
 	}
-	return n.add(f, "")
+	return n.add(f, f.Name)
 }
 
 // readRuns turns the rows into runs. Of rows at one address the last holds;
