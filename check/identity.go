@@ -17,7 +17,8 @@ import (
 // compressed section name table, whatever size that table claims. What is loaded is
 // never compressed (gABI, "Section Compression"), so nothing is inflated here.
 
-// identity returns the build id and the acceptable names of the module.
+// identity returns the build id and the acceptable names of the module, as MODULE
+// records have them.
 func (r *replay) identity() (id []byte, names []string) {
 	names = append(names, r.opt.Names...)
 	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
@@ -39,6 +40,9 @@ func (r *replay) identity() (id []byte, names []string) {
 		if cut, ok := strings.CutSuffix(base, ".debug"); ok {
 			names = append(names, cut)
 		}
+	}
+	for i, name := range names {
+		names[i] = escaped(name)
 	}
 	return id, names
 }

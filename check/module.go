@@ -37,7 +37,7 @@ func (r *replay) module() error {
 	}
 	id, names := r.identity()
 	c.compared(CheckModule, 3)
-	if !slices.Contains(names, s.module.Name) {
+	if !slices.Contains(names, escaped(s.module.Name)) {
 		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
 	}
 	r.checkID(id, wrong)

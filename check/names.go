@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"encoding/hex"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"symkit/dump/names"
+	"symkit/emit"
 )
 
 // nameKey is what DWARF or a symbol table says of a function's name.
@@ -261,8 +263,9 @@ var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope
 	"{{anonymous}}", anonymousScope, "{anonymous}", anonymousScope)
 
 // normalise removes what tools write differently: spaces, and how they call
-// scopes without a name.
+// scopes without a name; control characters become as they are in symbol files.
 func normalise(s string) string {
+	s = escaped(s)
 	if strings.IndexByte(s, ' ') >= 0 {
 		s = strings.ReplaceAll(s, " ", "")
 	}
@@ -270,6 +273,23 @@ func normalise(s string) string {
 		s = anonymousScopes.Replace(s)
 	}
 	return s
+}
+
+// originName is the name in an INLINE_ORIGIN record. The first byte of one that begins
+// with a number is escaped there: see emit.OriginName.
+func originName(text string) string {
+	const escape = len(`\xNN`)
+	if len(text) < escape || text[:2] != `\x` {
+		return text
+	}
+	b, err := hex.DecodeString(text[2:escape])
+	if err != nil {
+		return text
+	}
+	if name := string(b) + text[escape:]; emit.OriginName(name) == text && emit.Name(name) != text {
+		return name
+	}
+	return text
 }
 
 // qualifiers are those of member functions that other names are in.

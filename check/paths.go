@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"symkit/emit"
 )
 
 // anyPath is the number of a file whose name is not known.
@@ -11,7 +13,8 @@ const anyPath = 0
 
 // pathTable numbers the names of source files: names that mean the same file
 // have the same number. "." and ".." are resolved as text, so that a tool that
-// leaves them in is not told wrong.
+// leaves them in is not told wrong. Control characters are escaped as in symbol
+// files.
 type pathTable struct {
 	mu    sync.Mutex
 	ids   map[string]uint32
@@ -24,7 +27,7 @@ func newPathTable() *pathTable {
 }
 
 func (t *pathTable) id(name string) uint32 {
-	name = cleanPath(name)
+	name = cleanPath(escaped(cleanPath(name))) // an escape is a backslash, which Windows' paths cannot keep
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if id, ok := t.ids[name]; ok {
@@ -56,6 +59,15 @@ func cleanPath(name string) string {
 		name = strings.ReplaceAll(name, `\`, "/")
 	}
 	return path.Clean(name)
+}
+
+// escaped is a name of the ELF file as symbol files have it: control characters and what
+// is not UTF-8 as \xNN, cut at emit.MaxName. A name of a symbol file stays as it is.
+func escaped(name string) string {
+	if name == "" {
+		return ""
+	}
+	return emit.Name(name)
 }
 
 // isWindowsPath tells C:\x, C:/x and \\host\x.

@@ -188,7 +188,7 @@ func (r *replay) index() {
 	}
 	r.symFiles = append(r.symFiles, anyPath)
 	for i := range s.origins.list {
-		r.origins = append(r.origins, normalise(string(s.origins.list[i].text)))
+		r.origins = append(r.origins, normalise(originName(string(s.origins.list[i].text))))
 	}
 	r.order = byAddr(len(s.funcs), func(i uint32) uint64 { return s.funcs[i].addr })
 	r.publics = byAddr(len(s.publics), func(i uint32) uint64 { return s.publics[i].addr })

@@ -192,7 +192,7 @@ func (t *stubs) accept(addr uint64, name string) bool {
 		return false
 	}
 	s := t.sections[i]
-	if addr == s.Addr && (name == s.Name || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
+	if addr == s.Addr && (name == escaped(s.Name) || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
 		return true // the second is Mozilla's way
 	}
 	target, ok := strings.CutSuffix(name, "@plt")

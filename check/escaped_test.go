@@ -1,0 +1,54 @@
+package check
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEscapedNames: control characters and bytes that are not UTF-8, in paths, names of
+// functions and symbols, and the module's name, are escaped in symbol files.
+func TestEscapedNames(t *testing.T) {
+	path := filepath.Join("testdata", "sound", "abspath-clang14.o")
+	data, sym := readTest(t, path), string(readTest(t, path+".sym"))
+	for _, test := range []struct {
+		path, function                       string // as long as "/s/x.c" and "f"
+		escapedPath, escapedFunction, module string
+	}{
+		{"/s/\x1b.c", "f", `/s/\x1b.c`, "f", "m"},
+		{"/s/\x7f.c", "\x01", `/s/\x7f.c`, `\x01`, "m"},
+		{"/s/\xff.c", "\xff", `/s/\xff.c`, `\xff`, "m"},
+		{"/s/\n.c", "\n", `/s/\x0a.c`, `\x0a`, "m"},
+		{"/s/\u0085c", "\r", `/s/\xc2\x85c`, `\x0d`, "m"},
+		{"C:/\x1b.c", "\r", `C:/\x1b.c`, `\x0d`, "m"},
+		{"/s/x.c", "f", "/s/x.c", "f", "m\x1b"},
+	} {
+		changed := bytes.ReplaceAll(data, []byte("/s/x.c"), []byte(test.path))
+		changed = bytes.ReplaceAll(changed, []byte("\x00f\x00"), []byte("\x00"+test.function+"\x00"))
+		img := openData(t, changed, test.module)
+		good := strings.NewReplacer("/s/x.c", test.escapedPath, " 0 f\n", " 0 "+test.escapedFunction+"\n",
+			filepath.Base(path), escaped(test.module)).Replace(sym)
+		if rep := mustReplay(t, img, []byte(good), Options{}); rep.Total() > 0 || len(rep.Findings) > 0 {
+			t.Errorf("%q: %s", test.path, text(t, rep))
+		}
+		if rep := mustReplay(t, img, []byte(strings.Replace(good, ".c\n", ".h\n", 1)), Options{}); rep.Total() == 0 && test.escapedPath[len(test.escapedPath)-2] == '.' {
+			t.Errorf("%q: another path was not found", test.path)
+		}
+		bad := strings.Replace(good, " 0 "+test.escapedFunction+"\n", ` 0 \x02`+"\n", 1)
+		if rep := mustReplay(t, img, []byte(bad), Options{}); counts(rep)[CheckNames] == 0 {
+			t.Errorf("%q: another name was not found", test.function)
+		}
+	}
+}
+
+// TestOriginName: the escape of an INLINE_ORIGIN that begins with a number.
+func TestOriginName(t *testing.T) {
+	for text, want := range map[string]string{
+		`\x32 f`: "2 f", `\x2d1`: "-1", `\x1b`: `\x1b`, `\x66f`: `\x66f`, `\xzz`: `\xzz`, `\x3`: `\x3`, "f": "f", "": "",
+	} {
+		if got := originName(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
