@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func (r *replay) module() error {
 	wrong := func(what string) { c.wrong(s.finding(CheckModule, 1, 0, "%s", what), 1) }
 	main := r.img.Main
 	c.compared(CheckModule, 2)
-	if want := archName(main.Machine, main.Class); want == "" {
+	if want := archName(main.Machine, main.Class, main.Flags); want == "" {
 		c.unverified(CheckModule, 1, fmt.Sprintf("the name of machine %v is not known", main.Machine))
 	} else if s.module.Arch != want {
 		wrong(fmt.Sprintf("the architecture is %s", want))
@@ -146,10 +145,16 @@ func otherCode(f *elfx.File) (code []byte) {
 	return code
 }
 
+// efMIPSABI2 is the flag of MIPS n32 (MIPS64 ELF, "e_flags"): 32-bit addresses on a 64-bit
+// machine.
+const efMIPSABI2 = 0x20
+
 // archName is the name of a machine in MODULE records, as Breakpad writes it
-// where it knows the machine.
-func archName(m elf.Machine, class elf.Class) string {
-	wide := class == elf.ELFCLASS64
+// where it knows the machine. MIPS n32 is mips64, as x32 is x86_64: its unwind rules are of
+// 64-bit registers, for which Breakpad's walker asks whether the dump is of mips64
+// (stackwalker_mips.cc); its dump_syms calls every MIPS mips, which no reader minds.
+func archName(m elf.Machine, class elf.Class, flags uint32) string {
+	wide := class == elf.ELFCLASS64 || m == elf.EM_MIPS && flags&efMIPSABI2 != 0
 	pick := func(a, b string) string {
 		if wide {
 			return b

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type nameKey struct {
 	name    string // the plain name
 	scope   string // the scopes around it, each followed by NUL
 	far     bool   // its scopes are not known: it is declared in another unit
+	ada     bool   // a unit in Ada has it, so that it may be encoded: see adaName
 	unread  bool   // part of it is in a supplementary file that is not there
 }
 
@@ -179,31 +181,70 @@ func (k nameKey) acceptScoped(sym string) bool {
 	}
 	// What is in brackets, and closures, have no names of their own.
 	prefix = strings.TrimRight(bare(prefix), ":.")
-	innermost := bare(normalise(scopes[len(scopes)-1]))
-	if prefix != innermost && !strings.HasSuffix(prefix, "::"+innermost) && !strings.HasSuffix(prefix, "."+innermost) {
-		return false
+	if !endsInScope(prefix, scopes[len(scopes)-1]) {
+		linked := k.innermostLinkage()
+		if linked == "" || !endsInScope(prefix, linked) {
+			return false
+		}
 	}
 	return len(linkage) == 0 || knownScopes(prefix, scopes, linkage)
+}
+
+// endsInScope tells whether a scope's name is all of prefix or its end.
+func endsInScope(prefix, scope string) bool {
+	scope = bare(normalise(scope))
+	return prefix == scope || strings.HasSuffix(prefix, "::"+scope) || strings.HasSuffix(prefix, "."+scope)
+}
+
+// innermostLinkage is the demangled linkage name of the innermost scope that has a plain
+// name, "" if that scope has no linkage name. D's constructors are __ctor as plain names and this
+// as demangled ones.
+func (k nameKey) innermostLinkage() string {
+	all := strings.Split(strings.TrimSuffix(k.scope, "\x00"), "\x00")
+	for _, s := range slices.Backward(all) {
+		plain, linkage, _ := strings.Cut(s, linkageMark)
+		if plain == "" {
+			continue
+		}
+		if text, ok := names.Demangle([]byte(linkage)); ok {
+			return text
+		}
+		return readable(linkage)
+	}
+	return ""
 }
 
 // knownScopes tells whether all scopes in prefix are among those given, or in
 // the linkage name of one of them.
 func knownScopes(prefix string, scopes, linkage []string) bool {
 	known := map[string]bool{"": true}
-	for _, s := range scopes {
-		known[bare(normalise(s))] = true
-	}
-	for _, s := range linkage {
-		for part := range strings.SplitSeq(bare(normalise(readable(s))), "::") {
+	add := func(name string) {
+		name = bare(normalise(name))
+		known[name] = true
+		for part := range eachScope(name) {
 			known[part] = true
 		}
 	}
-	for part := range strings.SplitSeq(prefix, "::") {
+	for _, s := range scopes {
+		add(s)
+	}
+	for _, s := range linkage {
+		add(readable(s))
+		if text, ok := names.Demangle([]byte(s)); ok {
+			add(text)
+		}
+	}
+	for part := range eachScope(prefix) {
 		if !known[part] {
 			return false
 		}
 	}
 	return true
+}
+
+// eachScope yields the scopes in a name, which "::" divides or, in D, ".".
+func eachScope(name string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(name, func(r rune) bool { return r == ':' || r == '.' })
 }
 
 // bare is the skeleton of a scope's name, without what qualifies a member
@@ -217,7 +258,20 @@ var abiTag = lazy(`\[abi:[^\]]*\]`)
 
 // acceptable yields the normalised texts of a name, the likeliest first.
 func acceptable(k nameKey, yield func(string) bool) {
-	_ = linkageTexts(k, yield) && plainTexts(k, yield)
+	_ = linkageTexts(k, yield) && plainTexts(k, yield) && adaTexts(k, yield)
+}
+
+// adaTexts yields the decoded texts of names in Ada.
+func adaTexts(k nameKey, yield func(string) bool) bool {
+	if !k.ada {
+		return true
+	}
+	for _, encoded := range []string{k.linkage, k.name} {
+		if text, ok := adaName(encoded); ok && !yield(normalise(text)) {
+			return false
+		}
+	}
+	return true
 }
 
 // linkageTexts yields those of a linkage name; it is false when yield was.

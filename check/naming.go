@@ -217,5 +217,6 @@ func (s *unitScan) naming(at dieRef, far *farReader) (n nameKey) {
 		at = d.from()
 	}
 	n.scope, n.far = path.text, n.far || path.far
+	n.ada = isAda(s.lang)
 	return n
 }

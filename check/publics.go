@@ -122,6 +122,9 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		if function {
 			end += s.Size
 		}
+		// The value of an absolute symbol is a number that no section moves with: of code only
+		// where the table says so, as Breakpad's dump_syms takes it. BOLT writes __hot_end so.
+		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
 		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
 			// A part or copy of a function bears the function's own name.

@@ -141,8 +141,8 @@ func TestDebugID(t *testing.T) {
 func TestArchNames(t *testing.T) {
 	for m := range elf.Machine(300) {
 		for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
-			if a := archOf(m, class); a != nil && a.Name != archName(m, class) {
-				t.Errorf("%v %v: %s and %s", m, class, a.Name, archName(m, class))
+			if a := archOf(m, class); a != nil && a.Name != archName(m, class, 0) {
+				t.Errorf("%v %v: %s and %s", m, class, a.Name, archName(m, class, 0))
 			}
 		}
 	}

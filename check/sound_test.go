@@ -19,6 +19,19 @@ func TestSound(t *testing.T) {
 	}{
 		// DWARF 5 with an absolute name beside a directory: debug/dwarf joins the two.
 		{"abspath-clang14.o", "FILE 0 /s/x.c", "FILE 0 /b/s/x.c", CheckLines},
+		// The scopes of a function literal have linkage names of D, and so has a constructor,
+		// whose plain name is not the one that it is demangled to.
+		{"lambda-gdc12.o", "lambda.C.m().__lambda1", "lambda.C.n().__lambda1", CheckNames},
+		{"lambda-gdc12.o", "lambda.C.this(int).hash", "lambda.D.this(int).hash", CheckNames},
+		// Subprograms without linkage names, of instances of generic packages and of the
+		// binder's ada_main, have encoded ones as DW_AT_name.
+		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", CheckNames},
+		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", CheckNames},
+		{"inst-gnat12.o", `inst."*"`, `inst."+"`, CheckNames},
+		// The flags say what the class does not.
+		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", CheckModule},
+		// An absolute symbol, as BOLT's __hot_end, needs no PUBLIC unless it is a function.
+		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", CheckPublics},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)
