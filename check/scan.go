@@ -216,7 +216,20 @@ func (w *unitWalk) root(e *dwarf.Entry) {
 	w.bases.lowPC, _ = e.Val(dwarf.AttrLowpc).(uint64)
 	if base, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
 		w.bases.addrBase = uint64(base)
+	} else if w.u.version >= 5 {
+		w.bases.addrBase = w.u.addrHeader()
 	}
+}
+
+// addrHeader is the size of a header of .debug_addr (DWARF 5 §7.27), where the addresses of a
+// unit without DW_AT_addr_base begin: llvm-dwarfutil (LLVM 19) writes range lists with
+// indices of addresses, and no such attribute in the unit. binutils reads them so, too.
+func (u *unitHeader) addrHeader() uint64 {
+	const rest = 4 // version, sizes of addresses and segment selectors
+	if u.dwarf64 {
+		return 12 + rest
+	}
+	return 4 + rest
 }
 
 // open adds a scope.

@@ -32,6 +32,8 @@ func TestSound(t *testing.T) {
 		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", CheckModule},
 		// An absolute symbol, as BOLT's __hot_end, needs no PUBLIC unless it is a function.
 		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", CheckPublics},
+		// Range lists with indices of addresses, in a unit without DW_AT_addr_base.
+		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", CheckInlines},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)
