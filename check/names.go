@@ -11,8 +11,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"symkit/dump/names"
 	"symkit/emit"
+	names "symkit/internal/demangle"
 )
 
 // nameKey is what DWARF or a symbol table says of a function's name.

@@ -16,8 +16,8 @@ import (
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
 	"symkit/elfx"
+	"symkit/internal/demangle"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
@@ -60,7 +60,7 @@ type dumper struct {
 	symLanguage uint16
 	m           *Module
 
-	demangler names.Demangler // of the stages that have one goroutine
+	demangler demangle.Demangler // of the stages that have one goroutine
 	funcs     []fn
 	frames    *frameTable // nil: unwind rules are not wanted
 	bare      []fn        // see bareFuncs

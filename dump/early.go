@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"symkit/dump/names"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/demangle"
 )
 
 // earlyTexts makes texts of names before all names are there, on goroutines that would
@@ -33,7 +33,7 @@ type namedUnit struct {
 
 // textMaker is what one goroutine needs.
 type textMaker struct {
-	names.Demangler
+	demangle.Demangler
 	room textRoom
 }
 

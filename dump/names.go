@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
 	"symkit/emit"
+	"symkit/internal/demangle"
 	"symkit/internal/limits"
 )
 
@@ -171,7 +171,7 @@ func (d *dumper) place(u *unit, list []*naming, x *originNamer) {
 // originNamer numbers the names of what is inlined.
 type originNamer struct {
 	namer     dwarfx.Namer
-	demangler *names.Demangler
+	demangler *demangle.Demangler
 	known     *knownOrigins
 	// plain are those that have no number yet, since their scopes are to be found
 	// first: if early is set, before the unit's bytes are given up.
@@ -306,7 +306,7 @@ func (d *dumper) tooMuch(text int) bool {
 
 // wantsScope is naming.wantsScope; it keeps the text that is known then while those
 // are not many.
-func (d *dumper) wantsScope(n *naming, demangler *names.Demangler) bool {
+func (d *dumper) wantsScope(n *naming, demangler *demangle.Demangler) bool {
 	wants := n.wantsScope(demangler)
 	if n.text != "" && d.tooMuchKnown(n.text) {
 		n.text = ""
@@ -370,7 +370,7 @@ func (d *dumper) resolveNames(groups []*nameGroup) error {
 	quarter := 1 + len(chunks)/4
 	err := d.each(len(chunks)+2, func() func(int) error {
 		room := textRoom{more: more}
-		demangler := names.Demangler{Keep: room.keep}
+		demangler := demangle.Demangler{Keep: room.keep}
 		return func(i int) error {
 			switch {
 			case i == 0:
@@ -401,7 +401,7 @@ func (d *dumper) readLineSection() {
 }
 
 // resolve makes the texts of names, but for the scopes that are not known yet.
-func (d *dumper) resolve(g *nameGroup, names []declared, demangler *names.Demangler) error {
+func (d *dumper) resolve(g *nameGroup, names []declared, demangler *demangle.Demangler) error {
 	size, plain := 0, false
 	for i, n := range names {
 		if i%fetched == 0 {
@@ -460,7 +460,7 @@ func (d *dumper) qualify(groups []*nameGroup) error {
 		funcs[u.Unit] = u.Funcs
 	}
 	return d.each(len(plain), func() func(int) error {
-		var demangler names.Demangler
+		var demangler demangle.Demangler
 		return func(i int) error {
 			return d.qualifyGroup(plain[i], dwarfx.Tops(funcs[plain[i].unit]), &demangler)
 		}
@@ -468,7 +468,7 @@ func (d *dumper) qualify(groups []*nameGroup) error {
 }
 
 // qualifyGroup puts the scopes in front of the names of a group; see scoper of tops.
-func (d *dumper) qualifyGroup(g *nameGroup, tops []dwarfx.Ref, demangler *names.Demangler) error {
+func (d *dumper) qualifyGroup(g *nameGroup, tops []dwarfx.Ref, demangler *demangle.Demangler) error {
 	refs := make([]dwarfx.Ref, len(g.names))
 	for i, n := range g.names {
 		refs[i] = n.decl

@@ -2,7 +2,7 @@ package dump
 
 import (
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
+	"symkit/internal/demangle"
 )
 
 // omitted is the name of what has none, as both peers write it.
@@ -58,7 +58,7 @@ func (d *dumper) namingOf(f *fn) *naming {
 		return n
 	}
 	symbol := *n
-	symbol.key, symbol.linkage = names.Base(aliases[0].name), true
+	symbol.key, symbol.linkage = demangle.Base(aliases[0].name), true
 	return &symbol
 }
 
@@ -67,13 +67,13 @@ func (n *naming) scoped() bool { return !n.linkage && n.language.Separator() != 
 
 // wantsScope tells whether readable will be plain; only names that are surely mangled
 // are not demangled for that. Of the others text is known then.
-func (n *naming) wantsScope(demangler *names.Demangler) bool {
+func (n *naming) wantsScope(demangler *demangle.Demangler) bool {
 	switch {
 	case len(n.name) == 0 || n.language.Separator() == "":
 		return false
 	case !n.linkage:
 		return true
-	case names.Sure(n.key):
+	case demangle.Sure(n.key):
 		return false
 	}
 	text, ok := demangler.ForLanguage(uint16(n.language), n.key)
@@ -86,7 +86,7 @@ func (n *naming) wantsScope(demangler *names.Demangler) bool {
 // readable is the name to write; plain tells that its scope is to be put in front.
 // A linkage name that is not mangled is an assembler label: glibc's __GI_warn
 // is the function warn.
-func (n *naming) readable(demangler *names.Demangler) (text string, plain bool) {
+func (n *naming) readable(demangler *demangle.Demangler) (text string, plain bool) {
 	if n.linkage {
 		if text, ok := demangler.ForLanguage(uint16(n.language), n.key); ok {
 			return text, false

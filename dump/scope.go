@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
+	"symkit/internal/demangle"
 )
 
 // scoper puts names together from the DIEs around a declaration.
 type scoper struct {
 	language  dwarfx.Language
-	demangler *names.Demangler
+	demangler *demangle.Demangler
 	namer     dwarfx.Namer
 	unit      *dwarfx.Unit // that tops are of, see dwarfx.Data.Parents
 	tops      []dwarfx.Ref

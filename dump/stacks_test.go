@@ -15,8 +15,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"symkit/dump/names"
 	"symkit/emit"
+	"symkit/internal/demangle"
 )
 
 // frame is a function that has a PC, and where in it the PC is, or the call
@@ -155,8 +155,8 @@ var clone = regexp.MustCompile(`(\.(cold|isra|part|constprop|lto_priv|localalias
 // linker appended.
 func plainName(name string) (text string, mangled bool) {
 	name = clone.ReplaceAllString(name, "")
-	text, ok := names.Demangle([]byte(name))
-	if !ok || text == string(names.Base([]byte(name))) {
+	text, ok := demangle.Demangle([]byte(name))
+	if !ok || text == string(demangle.Base([]byte(name))) {
 		return name, false
 	}
 	return text, true

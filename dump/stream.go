@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
 	"symkit/elfx"
+	"symkit/internal/demangle"
 )
 
 // stream reads the units of one file. .debug_info takes longest to inflate, and
@@ -97,7 +97,7 @@ func (d *dumper) readUnits() error {
 }
 
 func (x *stream) worker() *streamWorker {
-	return &streamWorker{scanner: x.d.newScanner(), origins: originNamer{demangler: new(names.Demangler)}}
+	return &streamWorker{scanner: x.d.newScanner(), origins: originNamer{demangler: new(demangle.Demangler)}}
 }
 
 // sections inflates sections until all are taken.

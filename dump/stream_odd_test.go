@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"symkit/dump/dwarfx"
-	"symkit/dump/names"
 	"symkit/elfx"
+	"symkit/internal/demangle"
 )
 
 // TestPiecesMutants: a damaged .debug_info has the same outcome, errors and all, when
@@ -90,7 +90,7 @@ func TestPiecesChanged(t *testing.T) {
 // for linkage names that are broken.
 func TestWantsScope(t *testing.T) {
 	const c, cxx, rust, ada = dwarfx.Language(2), dwarfx.Language(4), dwarfx.Language(0x1c), dwarfx.Language(0x0d)
-	var demangler names.Demangler
+	var demangler demangle.Demangler
 	broken := 0
 	for _, language := range []dwarfx.Language{0, c, cxx, rust, ada} {
 		for _, key := range []string{
@@ -103,7 +103,7 @@ func TestWantsScope(t *testing.T) {
 					_, plain := n.readable(&demangler)
 					switch early := n.wantsScope(&demangler); {
 					case early == plain:
-					case plain && n.linkage && names.Sure(n.key):
+					case plain && n.linkage && demangle.Sure(n.key):
 						broken++
 					default:
 						t.Errorf("%q, %q of language %#x: %v, then %v", key, name, uint16(language), early, plain)

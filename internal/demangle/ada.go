@@ -1,0 +1,120 @@
+package demangle
+
+import "bytes"
+
+// adaOperators is how GNAT writes the names of operators, which are upper case
+// in front.
+var adaOperators = map[string]string{
+	"Oabs": "abs", "Oand": "and", "Omod": "mod", "Onot": "not", "Oor": "or", "Orem": "rem", "Oxor": "xor",
+	"Oeq": "=", "One": "/=", "Olt": "<", "Ole": "<=", "Ogt": ">", "Oge": ">=",
+	"Oadd": "+", "Osubtract": "-", "Oconcat": "&", "Omultiply": "*", "Odivide": "/", "Oexpon": "**",
+}
+
+// adaAttributes is the special subprograms of a package or type.
+var adaAttributes = map[string]string{
+	"_elabb": "'Elab_Body", "_elabs": "'Elab_Spec", "_size": "'Size", "_alignment": "'Alignment", "_assign": `.":="`,
+}
+
+// adaTypeOps is the predefined operations of a type: streams and finalization.
+var adaTypeOps = map[string]string{
+	"SR": "'Read", "SW": "'Write", "SI": "'Input", "SO": "'Output", "DF": ".Finalize", "DA": ".Adjust",
+}
+
+// ada reads GNAT's encoding of names (gcc/ada/exp_dbug.ads): "pkg__sub__2" is
+// pkg.sub, the second of that name; "_ada_main" is main.
+func ada(name []byte) (string, bool) {
+	s := bytes.TrimPrefix(name, []byte("_ada_"))
+	var out []byte
+	for {
+		n := adaIdentifier(s)
+		switch {
+		case n > 0:
+			out = append(out, s[:n]...)
+		case len(s) > 0 && s[0] == 'O':
+			for n = 1; n < len(s) && isLower(s[n]); n++ {
+			}
+			op, ok := adaOperators[string(s[:n])]
+			if !ok {
+				return "", false
+			}
+			out = append(append(append(out, '"'), op...), '"')
+		default:
+			return "", false
+		}
+		rest, more, ok := adaEnd(&out, s[n:])
+		if !ok {
+			return "", false
+		}
+		if !more {
+			return string(out), !bytes.Equal(out, name)
+		}
+		s = rest
+		out = append(out, '.')
+	}
+}
+
+// adaIdentifier is the length of the identifier in front: lower case, single
+// underscores within.
+func adaIdentifier(s []byte) int {
+	if len(s) == 0 || !isLower(s[0]) {
+		return 0
+	}
+	n := 1
+	for n < len(s) && (isLower(s[n]) || isDigit(s[n]) ||
+		s[n] == '_' && n+1 < len(s) && (isLower(s[n+1]) || isDigit(s[n+1]))) {
+		n++
+	}
+	return n
+}
+
+// adaEnd reads what may follow an identifier. More is true where another one
+// comes, at rest.
+func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
+	switch {
+	case string(s) == "TKB", string(s) == "P", string(s) == "N": // task body, protected subprogram
+		return nil, false, true
+	case bytes.HasPrefix(s, []byte("TK__")):
+		return s[4:], true, true
+	}
+	s = adaNested(s)
+	if len(s) >= 2 {
+		if op, ok := adaTypeOps[string(s[:2])]; ok {
+			*out = append(*out, op...)
+			s = adaNested(s[2:])
+		}
+	}
+	if bytes.HasPrefix(s, []byte("___")) {
+		n := 3 + adaIdentifier(s[3:])
+		text, ok := adaAttributes[string(s[2:n])]
+		if !ok {
+			return nil, false, false
+		}
+		*out = append(*out, text...)
+		s = adaNested(s[n:])
+	}
+	switch {
+	case bytes.HasPrefix(s, []byte("__")) && len(s) > 2 && isDigit(s[2]), len(s) > 1 && s[0] == '$' && isDigit(s[1]):
+		s = bytes.TrimLeft(s, "_$")
+		for len(s) > 0 && (isDigit(s[0]) || len(s) > 1 && s[0] == '_' && isDigit(s[1])) {
+			s = s[1:]
+		}
+		s = adaNested(s)
+	case bytes.HasPrefix(s, []byte("__")):
+		return s[2:], true, true
+	case bytes.HasPrefix(s, []byte("_B")), bytes.HasPrefix(s, []byte("_E")): // entry body, barrier
+		s = bytes.TrimLeft(s[2:], "0123456789")
+		return nil, false, string(s) == "s"
+	}
+	if len(s) > 1 && s[0] == '.' && isDigit(s[1]) { // nested subprogram
+		s = bytes.TrimLeft(s[1:], "0123456789")
+	}
+	return nil, false, len(s) == 0
+}
+
+// adaNested passes over the mark of what is nested in bodies.
+func adaNested(s []byte) []byte {
+	if len(s) > 0 && s[0] == 'X' {
+		return bytes.TrimLeft(s[1:], "nb")
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package demangle
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// cxxOptions drop the suffixes of copies and keep a name within MaxLength. Rust's
+// names do not come here.
+var cxxOptions = []demangle.Option{demangle.NoClones, demangle.NoRust, demangle.MaxLength(16)}
+
+const (
+	// cxxMaxInput bounds what the library is given, whose time grows with the
+	// square of the depth of types. Compilers write names of a few thousand
+	// bytes; what is longer stays as it is.
+	cxxMaxInput = 1 << 14
+	// cxxMaxRun is the most upper-case letters in a row: each is one level of
+	// pointers, references, packs or functions.
+	cxxMaxRun = 256
+)
+
+// isDeep tells whether a name has types nested more deeply than programs have.
+func isDeep(name []byte) bool {
+	run := 0
+	for _, b := range name {
+		if !isUpper(b) {
+			run = 0
+		} else if run++; run > cxxMaxRun {
+			return true
+		}
+	}
+	return false
+}
+
+// cxx demangles the names of the Itanium C++ ABI. Most of them cxxTree knows,
+// at a tenth of the library's cost; the others, with rare expressions, conversions to template
+// parameters and the like, and all that are damaged, are the library's.
+func (d *Demangler) cxx(name []byte) (text string, ok bool) {
+	if len(name) > cxxMaxInput {
+		return "", false
+	}
+	if text, ok = d.cxxFast(name); ok || isDeep(name) {
+		return text, ok
+	}
+	return cxxLibrary(name)
+}
+
+// cxxFast demangles what cxxTree knows, to the very text that the library gives.
+func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
+	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
+	if !ok {
+		return "", false
+	}
+	x := &d.tree
+	x.reset(rest)
+	out := x.text(x.encoding(false))
+	if x.failed || len(out) > MaxLength {
+		return "", false
+	}
+	d.ascii = len(out) > 0 && isPrintable(name)
+	if d.Keep != nil {
+		if kept, ok := d.Keep(out); ok {
+			return kept, true
+		}
+	}
+	return d.texts.add(out), true
+}
+
+// isPrintable tells whether s is printable ASCII alone.
+func isPrintable(s []byte) bool {
+	const ones = 0x0101010101010101 // times n: n in each byte
+	for ; len(s) >= 8; s = s[8:] {
+		// One of the sums has the highest bit of a byte outside of 0x20 to 0x7e; the
+		// bytes in front of the first such one neither borrow nor carry.
+		if x := binary.LittleEndian.Uint64(s); (x|(x-ones*' ')|(x+ones))&(ones*0x80) != 0 {
+			return false
+		}
+	}
+	for _, b := range s {
+		if b < ' ' || b > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// cxxLibrary demangles with the library.
+func cxxLibrary(name []byte) (text string, ok bool) {
+	defer func() {
+		// A made-up name that brings the library down must not end the run.
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	text, err := demangle.ToString(string(name), cxxOptions...)
+	return text, err == nil
+}

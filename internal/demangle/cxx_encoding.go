@@ -1,0 +1,218 @@
+package demangle
+
+// The comments name the rules of the Itanium C++ ABI's grammar (§5.1).
+
+// encoding reads <encoding>. Local is whether it is the scope of a local name.
+func (x *cxxTree) encoding(local bool) ref {
+	if !x.enter() {
+		return 0
+	}
+	defer x.leave()
+	if c := x.peek(); c == 'G' || c == 'T' {
+		return x.special()
+	}
+	from := len(x.out)
+	name := x.name()
+	if x.pos == len(x.in) || x.peek() == 'E' {
+		x.said = x.said && x.methodOf(name) == 0
+		return name // of data
+	}
+	said := x.said
+	oldTemplate, oldLambda := x.template, x.inLambda
+	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 {
+		if x.template != 0 {
+			return x.fail()
+		}
+		x.template, x.inLambda = t, false
+	}
+	kind := kindFunc
+	if local {
+		kind = kindLocalFunc
+	}
+	function := x.bareFunction(kind, x.hasReturn(name))
+	x.template, x.inLambda = oldTemplate, oldLambda
+	if x.peek() == 'Q' || x.failed {
+		return x.fail()
+	}
+	if x.said = said && x.said && x.nodes[function].a == 0; x.said {
+		x.sayMethod(x.methodOf(name))
+	}
+	return x.whole(x.typed(name, function), from)
+}
+
+// methodOf returns the kindMethod that name is or, in a function, ends with; 0
+// without one. Its qualifiers are not said with the name: what they qualify is
+// the type of the function.
+func (x *cxxTree) methodOf(name ref) ref {
+	if x.nodes[name].kind == kindLocal {
+		name = x.nodes[name].b
+	}
+	if x.nodes[name].kind != kindMethod {
+		return 0
+	}
+	return name
+}
+
+// sayMethod appends the qualifiers of a method, if it is one.
+func (x *cxxTree) sayMethod(a ref) {
+	if n := &x.nodes[a]; a != 0 {
+		x.sayQualifiers(n.quals)
+		if n.b != 0 {
+			x.say(" &&"[:n.b+1])
+		}
+	}
+}
+
+// typed adds the node of a function and its type. Qualifiers of the name belong
+// to the type. Nothing in it means a template's parameters any more.
+func (x *cxxTree) typed(name, function ref) ref {
+	name, function = x.methodType(name, function)
+	if x.nodes[name].kind == kindLocal {
+		n := x.nodes[name]
+		inner := n.b
+		arg := x.nodes[inner].kind == kindDefaultArg
+		if arg {
+			inner = x.nodes[inner].a
+		}
+		if inner, function = x.methodType(inner, function); arg {
+			d := x.nodes[n.b]
+			d.a = inner
+			inner = x.add(d)
+		}
+		n.b = inner
+		name = x.add(n)
+	}
+	return x.node(kindTyped, 0, name, function, 0, 0)
+}
+
+// methodType moves the qualifiers of name to the function's type.
+func (x *cxxTree) methodType(name, function ref) (bare, typ ref) {
+	if x.nodes[name].kind != kindMethod {
+		return name, function
+	}
+	n := x.nodes[name]
+	if x.nodes[n.a].kind >= kindTyped {
+		x.fail() // a type for a function
+	}
+	bare, n.a, n.flags = n.a, function, 0
+	return bare, x.add(n)
+}
+
+// inheritedFrom returns what the constructor that name ends with is inherited
+// from, whose arguments are meant then; name itself for others.
+func (x *cxxTree) inheritedFrom(name ref) ref {
+	a := name
+	if x.nodes[a].kind == kindLocal {
+		a = x.nodes[a].b
+	}
+	if x.nodes[a].kind == kindMethod {
+		a = x.nodes[a].a
+	}
+	if x.nodes[a].kind == kindQualified {
+		a = x.nodes[a].b
+	}
+	if n := &x.nodes[a]; n.kind == kindCtor && n.b != 0 {
+		return n.b
+	}
+	return name
+}
+
+// functionTemplate is the template whose arguments a function's parameters may
+// name, 0 without one.
+func (x *cxxTree) functionTemplate(name ref) ref {
+	for {
+		switch n := &x.nodes[name]; n.kind {
+		case kindTemplate:
+			return name
+		case kindMethod:
+			name = n.a
+		case kindLocal:
+			name = n.b
+		case kindQuals:
+			return x.fail() // a type for a function
+		default:
+			return 0
+		}
+	}
+}
+
+// hasReturn tells whether the type of a function begins with what it returns:
+// that of a template does, but for constructors, destructors and conversions.
+func (x *cxxTree) hasReturn(name ref) bool {
+	t := x.functionTemplate(name)
+	if t == 0 {
+		return false
+	}
+	n := &x.nodes[x.nodes[t].a]
+	for n.kind == kindQualified || n.kind == kindLocal {
+		n = &x.nodes[n.b]
+	}
+	return n.kind != kindCtor && n.kind != kindDtor && n.kind != kindCast
+}
+
+// special reads <special-name>, as far as compilers write them.
+func (x *cxxTree) special() ref {
+	defer func() { x.said = false }()
+	code := [2]byte{x.peek(), x.peek2()}
+	x.pos = min(x.pos+2, len(x.in))
+	switch code {
+	case [2]byte{'T', 'V'}:
+		return x.prefixed(wordVtable, x.typ())
+	case [2]byte{'T', 'T'}:
+		return x.prefixed(wordVTT, x.typ())
+	case [2]byte{'T', 'I'}:
+		return x.prefixed(wordTypeinfo, x.typ())
+	case [2]byte{'T', 'S'}:
+		return x.prefixed(wordTypeinfoName, x.typ())
+	case [2]byte{'T', 'H'}:
+		return x.prefixed(wordTLSInit, x.name())
+	case [2]byte{'T', 'W'}:
+		return x.prefixed(wordTLSWrapper, x.name())
+	case [2]byte{'G', 'V'}:
+		return x.prefixed(wordGuard, x.name())
+	case [2]byte{'T', 'h'}:
+		x.callOffset('h')
+		return x.prefixed(wordThunk, x.encoding(false))
+	case [2]byte{'T', 'v'}:
+		x.callOffset('v')
+		return x.prefixed(wordVirtualThunk, x.encoding(false))
+	case [2]byte{'T', 'c'}:
+		for range 2 {
+			c := x.peek()
+			x.pos = min(x.pos+1, len(x.in))
+			x.callOffset(c)
+		}
+		return x.prefixed(wordCovariantThunk, x.encoding(false))
+	case [2]byte{'T', 'C'}:
+		return x.constructionVtable()
+	}
+	return x.fail()
+}
+
+// prefixed adds a special name.
+func (x *cxxTree) prefixed(word uint32, a ref) ref {
+	return x.node(kindSpecial, x.inherited(a), x.use(a), 0, word, 0)
+}
+
+// callOffset passes over a <call-offset> whose letter was c.
+func (x *cxxTree) callOffset(c byte) {
+	if c != 'h' && c != 'v' {
+		x.fail()
+	}
+	x.accept('n')
+	x.number()
+	x.expect('_')
+	if c == 'v' {
+		x.accept('n')
+		x.number()
+		x.expect('_')
+	}
+}
+
+// constructionVtable reads the rest of TC <type> <number> _ <type>.
+func (x *cxxTree) constructionVtable() ref {
+	derived := x.typ()
+	x.number()
+	x.expect('_')
+	return x.two(kindTwo, x.typ(), derived)
+}

@@ -1,0 +1,122 @@
+package demangle
+
+import "strings"
+
+// Indices of cxxWords.
+const (
+	wordStd = iota
+	wordAnonymous
+	wordStringLiteral
+	wordAuto
+	wordDecltypeAuto
+	wordAllocator
+	wordBasicString
+	wordString
+	wordIstream
+	wordOstream
+	wordIostream
+	wordVtable
+	wordVTT
+	wordTypeinfo
+	wordTypeinfoName
+	wordThunk
+	wordVirtualThunk
+	wordCovariantThunk
+	wordTLSInit
+	wordTLSWrapper
+	wordGuard
+)
+
+// cxxWords are texts that the demangler has itself.
+var cxxWords = [...]string{
+	"std", "(anonymous namespace)", "string literal", "auto", "decltype(auto)",
+	"allocator", "basic_string", "string", "istream", "ostream", "iostream",
+	"vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ",
+	"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ",
+	"TLS init function for ", "TLS wrapper function for ", "guard variable for ",
+}
+
+// standardSub returns the word that a substitution Sa, Ss, … stands for.
+func standardSub(c byte) (word uint32, ok bool) {
+	switch c {
+	case 'a':
+		return wordAllocator, true
+	case 'b':
+		return wordBasicString, true
+	case 's':
+		return wordString, true
+	case 'i':
+		return wordIstream, true
+	case 'o':
+		return wordOstream, true
+	case 'd':
+		return wordIostream, true
+	}
+	return 0, false
+}
+
+// cxxBuiltins are the types of one letter, by letter, then those of D and a
+// letter (Itanium C++ ABI §5.1.5.2).
+var cxxBuiltins = [...]string{
+	'a' - 'a': "signed char", 'b' - 'a': "bool", 'c' - 'a': "char", 'd' - 'a': "double", 'e' - 'a': "long double",
+	'f' - 'a': "float", 'g' - 'a': "__float128", 'h' - 'a': "unsigned char", 'i' - 'a': "int", 'j' - 'a': "unsigned int",
+	'l' - 'a': "long", 'm' - 'a': "unsigned long", 'n' - 'a': "__int128", 'o' - 'a': "unsigned __int128",
+	's' - 'a': "short", 't' - 'a': "unsigned short", 'v' - 'a': "void", 'w' - 'a': "wchar_t", 'x' - 'a': "long long",
+	'y' - 'a': "unsigned long long", 'z' - 'a': "...",
+	26: "decimal32", 27: "decimal64", 28: "decimal128", 29: "half", 30: "char8_t", 31: "char16_t", 32: "char32_t",
+	33: "decltype(nullptr)",
+}
+
+// builtinDCodes are the letters of cxxBuiltins from 26 on.
+const (
+	builtinDCodes  = "fdehusin"
+	builtinBool    = 'b' - 'a'
+	builtinHalf    = 29
+	builtinNullptr = 33
+)
+
+// literalSuffix is how a number of a builtin type ends; ok is false for a type
+// that has to be written in front.
+func literalSuffix(builtin uint32) (suffix string, ok bool) {
+	switch builtin {
+	case 'i' - 'a':
+		return "", true
+	case 'j' - 'a':
+		return "u", true
+	case 'l' - 'a':
+		return "l", true
+	case 'm' - 'a':
+		return "ul", true
+	case 'x' - 'a':
+		return "ll", true
+	case 'y' - 'a':
+		return "ull", true
+	}
+	return "", false
+}
+
+// isFloat tells the builtin types whose values are not numbers.
+func isFloat(builtin uint32) bool {
+	switch builtin {
+	case 'd' - 'a', 'e' - 'a', 'f' - 'a', 'g' - 'a', builtinHalf:
+		return true
+	}
+	return false
+}
+
+// operatorList has the operators that can be functions (Itanium C++ ABI
+// §5.1.3.3): code, a colon, what follows "operator".
+const operatorList = `aN:&= aS:= aa:&& ad:& an:& cl:() cm:, co:~ dV:/= da:_delete[] de:* dl:_delete dv:/ eO:^= eo:^ ` +
+	`eq:== ge:>= gt:> ix:[] lS:<<= le:<= ls:<< lt:< mI:-= mL:*= mi:- ml:* mm:-- na:_new[] ne:!= ng:- nt:! nw:_new oR:|= oo:|| ` +
+	`or:| pL:+= pl:+ pm:->* pp:++ ps:+ pt:-> rM:%= rS:>>= rm:% rs:>> ss:<=>`
+
+// cxxOperators are the texts of the operators; operatorIndex has their indices
+// plus one by their codes.
+var cxxOperators, operatorIndex = func() (texts []string, index [26][64]uint8) {
+	for _, o := range strings.Fields(operatorList) {
+		code, text, _ := strings.Cut(o, ":")
+		texts = append(texts, "operator"+strings.ReplaceAll(text, "_", " "))
+		index[code[0]-'a'][code[1]-'A'] = uint8(len(texts))
+	}
+	return texts, index
+}()

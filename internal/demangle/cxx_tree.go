@@ -1,0 +1,312 @@
+package demangle
+
+// A name of the Itanium C++ ABI is read into a tree and the tree is written out,
+// inside out where C++ declarations are. Nodes lie in one slice that the next
+// name uses again; a node is known by its index there.
+//
+// Template parameters are replaced by their arguments as soon as they are read,
+// for the arguments are known by then but in conversion operators. What came
+// out of one is flagged, since a later substitution (S_) of it means the
+// parameters of the template that is in force there.
+
+// ref is the index of a node; 0 is none.
+type ref int32
+
+type cxxKind uint8
+
+const (
+	kindNone       cxxKind = iota
+	kindName               // text: of the name
+	kindWord               // text[0]: index of cxxWords
+	kindBuiltin            // text[0]: index of cxxBuiltins
+	kindOperator           // text[0]: index of cxxOperators
+	kindLiteralOp          // a: what follows operator""
+	kindCast               // operator a
+	kindQualified          // a::b
+	kindLocal              // a::b, a being a function
+	kindDefaultArg         // a, in default argument number n
+	kindTemplate           // a<list>
+	kindTagged             // a[abi:b]
+	kindCtor               // constructor named a, inherited from b if that is not 0
+	kindDtor               // ~a
+	kindClosure            // {lambda(list)#n}
+	kindUnnamed            // {unnamed type#n}
+	kindParam              // stands for a: the argument of a template parameter
+	kindAuto               // parameter number n of a generic lambda
+	kindPack               // list: a template's argument that is many
+	kindList               // list: a pack, expanded
+	kindExpansion          // a...
+	kindLiteral            // (a)text, negative if b is not 0
+	kindAddress            // &a
+	kindUnary              // operator text[0] of cxxExprOps on a
+	kindBinary             // the same between a and b
+	kindCall               // a(list)
+	kindArgument           // number n of a function's parameters, 0 being this
+	kindSizeof             // sizeof (a)
+	kindDecltype           // decltype (a)
+	kindTyped              // function or variable a of type b
+	kindFunc               // function type: a returned, or 0, from list
+	kindLocalFunc          // kindFunc in front of ::, where what it returns is not written
+	kindMethod             // function a with quals and ref qualifier b
+	kindQuals              // type a with quals
+	kindPointer            // a*
+	kindLRef               // a&
+	kindRRef               // a&&
+	kindComplex            // a _Complex
+	kindArray              // a[text]
+	kindVector             // a __vector(text)
+	kindMember             // b of class a: a::*
+	kindSpecial            // text[0]: index of cxxWords; a
+	kindTwo                // construction vtable for a-in-b
+)
+
+// Flags of a node, handed on to those above it.
+const (
+	flagParam   = 1 << iota // came out of a template parameter
+	flagAuto                // has a parameter of a generic lambda that is not inside of it
+	flagPack                // has a pack that is not expanded
+	flagCapture             // has a lambda with a parameter of the template around it
+	flagStd                 // one of Sa, Ss, …: no candidate for substitution; not handed on
+)
+
+// cxxNode is a node. What its fields mean, its kind tells.
+type cxxNode struct {
+	kind  cxxKind
+	flags uint8
+	busy  bool // being written
+	quals qualifiers
+	a, b  ref
+	text  [2]uint32 // from, to: of the name; or of elems, for a list
+	done  [2]uint32 // from, to of out, where its text is, if to is not 0
+}
+
+// qualifiers are up to four of them, in the order of writing, four bits each.
+type qualifiers uint16
+
+const (
+	qualConst = iota + 1
+	qualVolatile
+	qualRestrict
+	qualNoexcept
+)
+
+var qualifierWords = [...]string{qualConst: "const", qualVolatile: "volatile", qualRestrict: "restrict", qualNoexcept: "noexcept"}
+
+// has tells whether x, one qualifier, is among q.
+func (q qualifiers) has(x qualifiers) bool {
+	for ; q != 0; q >>= 4 {
+		if q&15 == x {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns q and behind it what more has besides.
+func (q qualifiers) with(more qualifiers) qualifiers {
+	shift := 0
+	for q>>shift != 0 {
+		shift += 4
+	}
+	for ; more != 0; more >>= 4 {
+		if x := more & 15; !q.has(x) {
+			q |= x << shift // there are four kinds: they fit
+			shift += 4
+		}
+	}
+	return q
+}
+
+// cxxSub is a candidate for substitution, and the template in force there.
+type cxxSub struct {
+	node, template ref
+	// Of a type or prefix: where it begins and ends. start is 0 for what there is
+	// no need to read again.
+	start, end uint32
+	prefix     bool
+}
+
+// Bounds above all that compilers write. What exceeds them is left to the library.
+const (
+	cxxMaxDepth = 192
+	cxxMaxNodes = 1 << 16
+	cxxMaxSteps = 1 << 17 // nodes written
+)
+
+// cxxTree is the tree of one name.
+type cxxTree struct {
+	in     []byte
+	pos    int
+	failed bool
+	depth  int
+
+	nodes []cxxNode
+	elems []ref // of all lists
+	open  []ref // elements of the lists that are being read
+	subs  []cxxSub
+
+	reread int // > 0: candidates are read again
+	stop   int // where a prefix that is read again ends, 0 for the others
+
+	template ref  // whose arguments the parameters mean, 0 without one
+	inLambda bool // in the parameters of a lambda
+	inCast   bool // in the type of a conversion operator
+
+	same    int // so many bytes of in are those of the last name
+	parts   []cxxPart
+	partAt  []uint16 // by start: index of parts, if that is a part which starts there
+	written []ref    // whose text was written only with the whole name
+
+	out   []byte
+	said  bool  // out ends with the text of what was read last
+	start int   // of out: where the name begins
+	last  byte  // last byte written, as far as it matters
+	inner []ref // types around the one being written, still to be written
+	base  int   // index of the first of inner that belongs to the declaration at hand
+	steps int
+}
+
+// reset prepares x for a name.
+func (x *cxxTree) reset(in []byte) {
+	x.sameParts(in)
+	*x = cxxTree{
+		in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
+		out: x.out[:0], inner: x.inner[:0],
+	}
+}
+
+// fail gives the name up: it is damaged, or has what only the library knows.
+func (x *cxxTree) fail() ref {
+	x.failed, x.pos = true, len(x.in)
+	return 0
+}
+
+// peek is the next byte, 0 at the end.
+func (x *cxxTree) peek() byte {
+	if x.pos < len(x.in) {
+		return x.in[x.pos]
+	}
+	return 0
+}
+
+// peek2 is the byte after the next one.
+func (x *cxxTree) peek2() byte {
+	if x.pos+1 < len(x.in) {
+		return x.in[x.pos+1]
+	}
+	return 0
+}
+
+// accept passes over c if it comes next.
+func (x *cxxTree) accept(c byte) bool {
+	if x.peek() != c || c == 0 {
+		return false
+	}
+	x.pos++
+	return true
+}
+
+// expect passes over c or fails.
+func (x *cxxTree) expect(c byte) {
+	if !x.accept(c) {
+		x.fail()
+	}
+}
+
+// enter counts one level of recursion; leave ends it.
+func (x *cxxTree) enter() bool {
+	if x.depth++; x.depth > cxxMaxDepth {
+		x.fail()
+	}
+	return !x.failed
+}
+
+func (x *cxxTree) leave() { x.depth-- }
+
+// add adds a node.
+func (x *cxxTree) add(n cxxNode) ref {
+	if len(x.nodes) >= cxxMaxNodes {
+		return x.fail()
+	}
+	n.done = [2]uint32{} // a copy is not where the original is
+	x.nodes = append(x.nodes, n)
+	return ref(len(x.nodes) - 1)
+}
+
+// node is add of a node with text[0] = from, text[1] = to. It is filled in where it lies:
+// a processor waits to copy, in large pieces, what was just written in small ones.
+func (x *cxxTree) node(kind cxxKind, flags uint8, a, b ref, from, to uint32) ref {
+	if len(x.nodes) >= cxxMaxNodes {
+		return x.fail()
+	}
+	x.nodes = append(x.nodes, cxxNode{})
+	n := &x.nodes[len(x.nodes)-1]
+	n.kind, n.flags, n.a, n.b, n.text[0], n.text[1] = kind, flags, a, b, from, to
+	return ref(len(x.nodes) - 1)
+}
+
+// withQuals is node of one with qualifiers.
+func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) ref {
+	n := x.node(kind, flags, a, b, 0, 0)
+	if n != 0 {
+		x.nodes[n].quals = q
+	}
+	return n
+}
+
+// inherited are the flags that a hands on.
+func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
+
+// use returns what a stands for.
+func (x *cxxTree) use(a ref) ref {
+	if x.nodes[a].kind == kindParam {
+		return x.nodes[a].a
+	}
+	return a
+}
+
+// one adds a node over a, two one over a and b.
+func (x *cxxTree) one(kind cxxKind, a ref) ref {
+	return x.node(kind, x.inherited(a), x.use(a), 0, 0, 0)
+}
+
+func (x *cxxTree) two(kind cxxKind, a, b ref) ref {
+	return x.node(kind, x.inherited(a)|x.inherited(b), x.use(a), x.use(b), 0, 0)
+}
+
+func (x *cxxTree) word(i uint32) ref {
+	return x.node(kindWord, 0, 0, 0, i, 0)
+}
+
+func (x *cxxTree) builtin(i uint32) ref {
+	return x.node(kindBuiltin, 0, 0, 0, i, 0)
+}
+
+// many adds a node over a, or 0, and over the elements of x.open from mark on,
+// which it takes.
+func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
+	flags, from := x.inherited(a), len(x.elems)
+	for _, e := range x.open[mark:] {
+		flags |= x.inherited(e)
+		x.elems = append(x.elems, x.use(e))
+	}
+	x.open = x.open[:mark]
+	return x.node(kind, flags, x.use(a), 0, uint32(from), uint32(len(x.elems)))
+}
+
+// list is the elements of a node.
+func (x *cxxTree) list(n *cxxNode) []ref { return x.elems[n.text[0]:n.text[1]] }
+
+// candidate makes a, which was read from start on, a candidate for substitution.
+func (x *cxxTree) candidate(a ref, start int) {
+	x.subs = append(x.subs, cxxSub{})
+	s := &x.subs[len(x.subs)-1] // see node
+	s.node, s.template, s.start, s.end = a, x.template, uint32(start), uint32(x.pos)
+}
+
+// candidatePrefix is candidate for a prefix.
+func (x *cxxTree) candidatePrefix(a ref, start int) {
+	x.candidate(a, start)
+	x.subs[len(x.subs)-1].prefix = true
+}

@@ -1,0 +1,313 @@
+package demangle
+
+import "bytes"
+
+// dlang demangles D's names (D's ABI specification, "Name Mangling"), written
+// as the D compilers' own demanglers do, without the return type:
+// "_D4main3fooFiZv" is "main.foo(int)".
+func dlang(name []byte) (string, bool) {
+	if string(name) == "_Dmain" {
+		return "D main", true
+	}
+	if rest, ok := dThunk(name); ok {
+		text, ok := dlang(rest)
+		return "thunk to " + text, ok
+	}
+	if len(name) < 3 || !isDigit(name[2]) && name[2] != '_' && name[2] != 'Q' {
+		return "", false
+	}
+	p := dparser{in: name, pos: 2}
+	p.mangled()
+	if p.bad || p.pos != len(p.in) || len(p.out) == 0 {
+		return "", false
+	}
+	return string(p.out), true
+}
+
+// dThunk finds the function in the name of a thunk, which adjusts the pointer
+// to an interface: gdc's "_DTi16_D...", ldc's "_DThn16_...".
+func dThunk(name []byte) (function []byte, ok bool) {
+	rest, gdc := bytes.CutPrefix(name, []byte("_DTi"))
+	if !gdc {
+		if rest, ok = bytes.CutPrefix(name, []byte("_DThn")); !ok {
+			return nil, false
+		}
+	}
+	digits := len(rest) - len(bytes.TrimLeft(rest, "0123456789"))
+	rest, ok = bytes.CutPrefix(rest[digits:], []byte("_"))
+	if !ok || digits == 0 {
+		return nil, false
+	}
+	if gdc {
+		rest, ok = bytes.CutPrefix(rest, []byte("D"))
+	}
+	if !ok || len(rest) == 0 || !isDigit(rest[0]) {
+		return nil, false
+	}
+	return append([]byte("_D"), rest...), true
+}
+
+const (
+	dMaxDepth = 256
+	// dMaxSteps bounds the work on names whose back references multiply.
+	dMaxSteps = 1 << 16
+)
+
+// dparser reads in front to back and appends to out. The first failure sets bad
+// and stays. Back references go back by moving pos for a while.
+type dparser struct {
+	in    []byte
+	pos   int
+	out   []byte
+	depth int
+	steps int
+	bad   bool
+}
+
+func (p *dparser) fail() { p.bad = true }
+
+// enter bounds recursion and work; leave must follow.
+func (p *dparser) enter() bool {
+	p.depth++
+	p.steps++
+	if p.depth > dMaxDepth || p.steps > dMaxSteps || len(p.out) > MaxLength {
+		p.fail()
+	}
+	return !p.bad
+}
+
+func (p *dparser) leave() { p.depth-- }
+
+// peek is the byte n ahead, or 0.
+func (p *dparser) peek(n int) byte {
+	if p.pos+n < len(p.in) {
+		return p.in[p.pos+n]
+	}
+	return 0
+}
+
+// take passes over s, if that is next.
+func (p *dparser) take(s string) bool {
+	if bytes.HasPrefix(p.in[p.pos:], []byte(s)) {
+		p.pos += len(s)
+		return true
+	}
+	return false
+}
+
+func (p *dparser) put(s string) { p.out = append(p.out, s...) }
+
+// number reads a decimal number.
+func (p *dparser) number() (n int) {
+	if !isDigit(p.peek(0)) {
+		p.fail()
+		return 0
+	}
+	for isDigit(p.peek(0)) {
+		if n = n*10 + int(p.peek(0)-'0'); n > 1<<24 {
+			p.fail()
+			return 0
+		}
+		p.pos++
+	}
+	return n
+}
+
+// mangled reads _D QualifiedName Type, or QualifiedName Z for what has no type.
+func (p *dparser) mangled() {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	p.qualified(true)
+	if p.take("Z") {
+		return
+	}
+	end := len(p.out)
+	p.typ()
+	p.out = p.out[:end]
+}
+
+// backref reads Q and a number to base 26, whose last digit is a lower-case
+// letter, and returns the place so many bytes before the Q.
+func (p *dparser) backref() int {
+	q := p.pos
+	if !p.take("Q") {
+		p.fail()
+		return 0
+	}
+	for n := 0; ; p.pos++ {
+		c := p.peek(0)
+		if n > len(p.in) {
+			break
+		}
+		if isLower(c) {
+			p.pos++
+			if n = n*26 + int(c-'a'); n > 0 && n <= q {
+				return q - n
+			}
+			break
+		}
+		if !isUpper(c) {
+			break
+		}
+		n = n*26 + int(c-'A')
+	}
+	p.fail()
+	return 0
+}
+
+// at runs f with pos moved to back, and returns behind the reference.
+func (p *dparser) at(back int, f func()) {
+	if p.bad || !p.enter() {
+		return
+	}
+	defer p.leave()
+	next := p.pos
+	p.pos = back
+	f()
+	p.pos = next
+}
+
+// isName tells whether a SymbolName is next.
+func (p *dparser) isName() bool {
+	switch c := p.peek(0); {
+	case isDigit(c):
+		return true
+	case c == '_':
+		return p.peek(1) == '_' && (p.peek(2) == 'T' || p.peek(2) == 'U')
+	case c == 'Q':
+		look := *p
+		back := look.backref()
+		return !look.bad && isDigit(p.in[back])
+	}
+	return false
+}
+
+// qualified reads names with dots between them, each with the parameters of a
+// function, if it is one. Modifiers of a method's this come last, where they
+// are wanted.
+func (p *dparser) qualified(modifiers bool) {
+	for first := true; !p.bad && (first || p.isName()); {
+		if p.take("0") { // anonymous
+			for p.take("0") {
+			}
+			if !p.isName() {
+				break
+			}
+			continue
+		}
+		if !first {
+			p.put(".")
+		}
+		first = false
+		p.identifier()
+		if p.bad || p.peek(0) != 'M' && !p.isCallConvention() {
+			continue
+		}
+		// What looks like a function's parameters is the type of a variable, if
+		// nothing follows.
+		look := *p
+		mods := ""
+		if look.take("M") {
+			mods = look.modifiers()
+		}
+		look.signature(nil, nil)
+		if modifiers {
+			look.put(mods)
+		}
+		if look.bad || look.pos >= len(look.in) {
+			p.steps = look.steps
+			break
+		}
+		*p = look
+	}
+}
+
+// identifier reads one name: plain, a template instance or a reference.
+func (p *dparser) identifier() {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	switch c := p.peek(0); {
+	case c == 'Q':
+		back := p.backref()
+		p.at(back, p.lname)
+	case c == '_':
+		p.template(-1)
+	default:
+		start := p.pos
+		n := p.number()
+		if p.bad || n == 0 || n > len(p.in)-p.pos {
+			p.fail()
+			return
+		}
+		name := p.in[p.pos : p.pos+n]
+		switch {
+		case n >= 5 && (bytes.HasPrefix(name, []byte("__T")) || bytes.HasPrefix(name, []byte("__U"))):
+			p.template(n)
+		case n >= 4 && bytes.HasPrefix(name, []byte("__S")) && allDigits(name[3:]):
+			// A made-up parent that tells names in one function apart.
+			p.pos += n
+			p.identifier()
+		default:
+			p.pos = start
+			p.lname()
+		}
+	}
+}
+
+func allDigits(s []byte) bool {
+	for _, b := range s {
+		if !isDigit(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// dSpecial is names that compilers make: what a function is called, or what
+// is put in front of the whole name.
+var dSpecial = [...]struct {
+	name string // with what must follow
+	keep int    // bytes of that which are not part of it
+	text string
+	kind string
+}{
+	{"__ctor", 0, "this", ""},
+	{"__dtor", 0, "~this", ""},
+	{"__postblitMFZ", 0, "this(this)", ""},
+	{"__initZ", 1, "", "initializer for "},
+	{"__vtblZ", 1, "", "vtable for "},
+	{"__ClassZ", 1, "", "ClassInfo for "},
+	{"__InterfaceZ", 1, "", "Interface for "},
+	{"__ModuleInfoZ", 1, "", "ModuleInfo for "},
+}
+
+// lname reads a length and a name.
+func (p *dparser) lname() {
+	n := p.number()
+	if p.bad || n == 0 || n > len(p.in)-p.pos {
+		p.fail()
+		return
+	}
+	rest := p.in[p.pos:]
+	for _, s := range dSpecial {
+		if !bytes.HasPrefix(rest, []byte(s.name)) {
+			continue
+		}
+		end := len(s.name) - s.keep
+		if s.text == "this(this)" && n != len("__postblit") || s.text != "this(this)" && n != end {
+			continue
+		}
+		p.pos += end
+		p.put(s.text)
+		if s.kind != "" {
+			p.out = append([]byte(s.kind), bytes.TrimSuffix(p.out, []byte("."))...)
+		}
+		return
+	}
+	p.out = append(p.out, rest[:n]...)
+	p.pos += n
+}

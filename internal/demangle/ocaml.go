@@ -1,0 +1,42 @@
+package demangle
+
+import "bytes"
+
+// ocaml reads "camlModule__function_123", with "__" between modules too, and
+// since OCaml 5.1 "camlModule.function_123". The number tells functions of one
+// name apart and stays. Other characters are "$" and two hexadecimal digits
+// ("$5bfile.ml:1$5d").
+func ocaml(name []byte) (string, bool) {
+	s := name[len("caml"):]
+	if len(s) == 0 || !isUpper(s[0]) || bytes.Index(s, []byte("__")) <= 0 && bytes.IndexByte(s, '.') <= 0 {
+		return "", false
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '$' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			c := unhex(s[i+1])<<4 | unhex(s[i+2])
+			if c < 0x20 || c >= 0x7f {
+				return "", false
+			}
+			out = append(out, c)
+			i += 2
+		case s[i] == '_' && i+2 < len(s) && s[i+1] == '_' && s[i+2] != '_':
+			out = append(out, '.')
+			i++
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out), true
+}
+
+func isHex(b byte) bool { return isDigit(b) || 'a' <= b && b <= 'f' }
+
+// unhex is the value of a lower-case hexadecimal digit.
+func unhex(b byte) byte {
+	if isDigit(b) {
+		return b - '0'
+	}
+	return b - 'a' + 10
+}

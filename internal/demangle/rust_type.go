@@ -1,0 +1,278 @@
+package demangle
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// rBasic is the types of one letter.
+var rBasic = [256]string{
+	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize", 'j': "usize",
+	'l': "i32", 'm': "u32", 'n': "i128", 'o': "u128", 's': "i16", 't': "u16", 'u': "()", 'v': "...", 'x': "i64",
+	'y': "u64", 'z': "!", 'p': "_",
+}
+
+// typ reads a type.
+func (p *rparser) typ() {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	tag := p.next()
+	if s := rBasic[tag]; s != "" {
+		p.put(s)
+		return
+	}
+	switch tag {
+	case 'R', 'Q':
+		p.put("&")
+		if p.take('L') {
+			if index := p.base62(); index > 0 {
+				p.lifetime(index)
+				p.put(" ")
+			}
+		}
+		if tag == 'Q' {
+			p.put("mut ")
+		}
+		p.typ()
+	case 'P':
+		p.put("*const ")
+		p.typ()
+	case 'O':
+		p.put("*mut ")
+		p.typ()
+	case 'A', 'S':
+		p.put("[")
+		p.typ()
+		if tag == 'A' {
+			p.put("; ")
+			p.constant()
+		}
+		p.put("]")
+	case 'T':
+		p.put("(")
+		if p.list(p.typ) == 1 {
+			p.put(",")
+		}
+		p.put(")")
+	case 'F':
+		p.binder(p.function)
+	case 'D':
+		p.put("dyn ")
+		p.binder(p.bounds)
+		if !p.take('L') {
+			p.fail()
+		} else if index := p.base62(); index > 0 {
+			p.put(" + ")
+			p.lifetime(index)
+		}
+	case 'B':
+		p.backref(p.typ)
+	default:
+		p.pos--
+		p.path(false)
+	}
+}
+
+// function reads the signature of a function pointer.
+func (p *rparser) function() {
+	if p.take('U') {
+		p.put("unsafe ")
+	}
+	if p.take('K') {
+		abi := "C"
+		if !p.take('C') {
+			abi = strings.ReplaceAll(p.plainIdentifier(), "_", "-")
+		}
+		p.put(`extern "` + abi + `" `)
+	}
+	p.put("fn(")
+	p.list(p.typ)
+	p.put(")")
+	if !p.take('u') {
+		p.put(" -> ")
+		p.typ()
+	}
+}
+
+// bounds reads the traits of a trait object.
+func (p *rparser) bounds() {
+	for n := 0; !p.bad && !p.take('E'); n++ {
+		if n > 0 {
+			p.put(" + ")
+		}
+		open := p.openPath()
+		for !p.bad && p.take('p') {
+			if open {
+				p.put(", ")
+			} else {
+				p.put("<")
+				open = true
+			}
+			p.put(p.plainIdentifier() + " = ")
+			p.typ()
+		}
+		if open {
+			p.put(">")
+		}
+	}
+}
+
+// openPath reads a path and leaves the brackets of its arguments open, if it
+// has any, for the associated types.
+func (p *rparser) openPath() (open bool) {
+	switch {
+	case p.take('I'):
+		p.path(false)
+		p.put("<")
+		p.list(p.genericArg)
+		return true
+	case p.take('B'):
+		p.backref(func() { open = p.openPath() })
+		return open
+	}
+	p.path(false)
+	return false
+}
+
+// constant reads a constant of a generic argument or of the length of an array.
+func (p *rparser) constant() {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	switch tag := p.next(); tag {
+	case 'p':
+		p.put("_")
+	case 'B':
+		p.backref(p.constant)
+	case 'h', 't', 'm', 'y', 'o', 'j':
+		p.integer()
+	case 'a', 's', 'l', 'x', 'n', 'i':
+		if p.take('n') {
+			p.put("-")
+		}
+		p.integer()
+	case 'b':
+		switch n, ok := p.small(); {
+		case ok && n == 0:
+			p.put("false")
+		case ok && n == 1:
+			p.put("true")
+		default:
+			p.fail()
+		}
+	case 'c':
+		n, ok := p.small()
+		if !ok || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
+			p.fail()
+			return
+		}
+		p.put(strconv.QuoteRune(rune(n)))
+	case 'e': // the string itself, which a reference is to
+		p.put("*")
+		p.stringConstant()
+	case 'R', 'Q':
+		if tag == 'R' && p.take('e') {
+			p.stringConstant()
+			return
+		}
+		p.put("&")
+		if tag == 'Q' {
+			p.put("mut ")
+		}
+		p.constant()
+	case 'A':
+		p.put("[")
+		p.list(p.constant)
+		p.put("]")
+	case 'T':
+		p.put("(")
+		if p.list(p.constant) == 1 {
+			p.put(",")
+		}
+		p.put(")")
+	case 'V':
+		p.structConstant()
+	default:
+		p.fail()
+	}
+}
+
+// hex reads hexadecimal digits up to an underscore, without zeros in front.
+func (p *rparser) hex() string {
+	start := p.pos
+	for isHex(p.peek()) {
+		p.pos++
+	}
+	digits := string(p.in[start:p.pos])
+	if !p.take('_') {
+		p.fail()
+	}
+	return digits
+}
+
+func (p *rparser) small() (uint64, bool) {
+	digits := p.hex()
+	if digits == "" {
+		return 0, !p.bad
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return n, err == nil && !p.bad
+}
+
+// integer writes a number in decimal, a large one as it is.
+func (p *rparser) integer() {
+	digits := p.hex()
+	trimmed := strings.TrimLeft(digits, "0")
+	if len(trimmed) > 16 {
+		p.put("0x" + trimmed)
+		return
+	}
+	n, err := strconv.ParseUint("0"+trimmed, 16, 64)
+	if err != nil {
+		p.fail()
+	}
+	p.put(strconv.FormatUint(n, 10))
+}
+
+func (p *rparser) stringConstant() {
+	digits := p.hex()
+	if p.bad || len(digits)%2 != 0 {
+		p.fail()
+		return
+	}
+	text := make([]byte, 0, len(digits)/2)
+	for i := 0; i < len(digits); i += 2 {
+		text = append(text, unhex(digits[i])<<4|unhex(digits[i+1]))
+	}
+	if !utf8.Valid(text) {
+		p.fail()
+		return
+	}
+	p.put(strconv.Quote(string(text)))
+}
+
+// structConstant reads the value of a structure or of an enumeration's variant.
+func (p *rparser) structConstant() {
+	p.path(true)
+	switch p.next() {
+	case 'U':
+	case 'T':
+		p.put("(")
+		p.list(p.constant)
+		p.put(")")
+	case 'S':
+		p.put(" { ")
+		p.list(func() {
+			name, _ := p.identifier()
+			p.put(name + ": ")
+			p.constant()
+		})
+		p.put(" }")
+	default:
+		p.fail()
+	}
+}

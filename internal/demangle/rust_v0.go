@@ -1,0 +1,318 @@
+package demangle
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// rustV0 demangles the names of rustc's second mangling (RFC 2603, the rustc
+// book's "v0 Symbol Format"), written without hashes of crates and without the
+// types of constants.
+//
+// The demangling library reads these too, but takes two closures in each other,
+// whose names are both empty ("00"), for one.
+func rustV0(name []byte) (string, bool) {
+	s, ok := bytes.CutPrefix(name, []byte("_R"))
+	if !ok || len(s) == 0 || !isUpper(s[0]) {
+		return "", false
+	}
+	if n := bytes.IndexAny(s, ".$"); n >= 0 {
+		s = s[:n] // suffix of the compiler
+	}
+	if !isWord(s) {
+		return "", false
+	}
+	p := rparser{in: s}
+	p.path(true)
+	if p.pos < len(p.in) { // the crate that made this instance
+		end := len(p.out)
+		p.path(false)
+		p.out = p.out[:end]
+	}
+	if p.bad || p.pos != len(p.in) {
+		return "", false
+	}
+	return string(p.out), len(p.out) > 0
+}
+
+const (
+	rMaxDepth = 256
+	// rMaxSteps bounds the work on names whose back references multiply.
+	rMaxSteps = 1 << 16
+)
+
+// rparser reads front to back and appends to out. The first failure sets bad
+// and stays.
+type rparser struct {
+	in        []byte
+	pos       int
+	out       []byte
+	depth     int
+	steps     int
+	lifetimes uint64 // bound by the binders around
+	bad       bool
+}
+
+func (p *rparser) fail() { p.bad = true }
+
+// enter bounds recursion and work; leave must follow.
+func (p *rparser) enter() bool {
+	p.depth++
+	p.steps++
+	if p.depth > rMaxDepth || p.steps > rMaxSteps || len(p.out) > MaxLength {
+		p.fail()
+	}
+	return !p.bad
+}
+
+func (p *rparser) leave() { p.depth-- }
+
+func (p *rparser) peek() byte {
+	if p.pos < len(p.in) {
+		return p.in[p.pos]
+	}
+	return 0
+}
+
+// next reads a byte; 0, which is in no name, at the end.
+func (p *rparser) next() byte {
+	c := p.peek()
+	if c == 0 {
+		p.fail()
+		return 0
+	}
+	p.pos++
+	return c
+}
+
+func (p *rparser) take(c byte) bool {
+	if p.peek() != c || p.bad {
+		return false
+	}
+	p.pos++
+	return true
+}
+
+func (p *rparser) put(s string) { p.out = append(p.out, s...) }
+
+// base62 reads a number to base 62 up to an underscore: alone it is 0, and what
+// the digits say is one less than the number.
+func (p *rparser) base62() (n uint64) {
+	if p.take('_') {
+		return 0
+	}
+	for !p.bad && !p.take('_') {
+		var d uint64
+		switch c := p.next(); {
+		case isDigit(c):
+			d = uint64(c - '0')
+		case isLower(c):
+			d = uint64(c-'a') + 10
+		case isUpper(c):
+			d = uint64(c-'A') + 36
+		default:
+			p.fail()
+		}
+		if n > (math.MaxUint64-1-d)/62 {
+			p.fail()
+			return 0
+		}
+		n = n*62 + d
+	}
+	return n + 1
+}
+
+// optional reads tag and a number, or 0 without the tag; one more with it.
+func (p *rparser) optional(tag byte) uint64 {
+	if !p.take(tag) {
+		return 0
+	}
+	return p.base62() + 1
+}
+
+// identifier reads a name behind its disambiguator, if it has one. A number has
+// no zeros in front: the empty name is "0".
+func (p *rparser) identifier() (name string, disambiguator uint64) {
+	disambiguator = p.optional('s')
+	return p.plainIdentifier(), disambiguator
+}
+
+func (p *rparser) plainIdentifier() string {
+	encoded := p.take('u')
+	n := 0
+	if c := p.next(); !isDigit(c) {
+		p.fail()
+		return ""
+	} else if n = int(c - '0'); n > 0 {
+		for isDigit(p.peek()) {
+			if n = n*10 + int(p.next()-'0'); n > len(p.in) {
+				break
+			}
+		}
+	}
+	p.take('_')
+	if p.bad || n > len(p.in)-p.pos {
+		p.fail()
+		return ""
+	}
+	name := p.in[p.pos : p.pos+n]
+	p.pos += n
+	if !encoded {
+		return string(name)
+	}
+	text, ok := punycode(name)
+	if !ok {
+		p.fail()
+	}
+	return text
+}
+
+// backref reads the place a B refers to, and runs f there.
+func (p *rparser) backref(f func()) {
+	at := p.pos - 1
+	to := p.base62()
+	if p.bad || to >= uint64(at) || !p.enter() {
+		p.fail()
+		return
+	}
+	next := p.pos
+	p.pos = int(to)
+	f()
+	p.pos = next
+	p.leave()
+}
+
+// path reads a path. Value tells that it names a value, whose generic arguments
+// are written behind "::".
+func (p *rparser) path(value bool) {
+	if !p.enter() {
+		return
+	}
+	defer p.leave()
+	switch tag := p.next(); tag {
+	case 'C':
+		name, _ := p.identifier()
+		p.put(name)
+	case 'M', 'X', 'Y':
+		if tag != 'Y' {
+			p.implPath()
+		}
+		p.put("<")
+		p.typ()
+		if tag != 'M' {
+			p.put(" as ")
+			p.path(false)
+		}
+		p.put(">")
+	case 'N':
+		p.nested(value)
+	case 'I':
+		p.path(value)
+		if value {
+			p.put("::")
+		}
+		p.put("<")
+		p.list(p.genericArg)
+		p.put(">")
+	case 'B':
+		p.backref(func() { p.path(value) })
+	default:
+		p.fail()
+	}
+}
+
+// implPath reads where an impl is, which nobody writes.
+func (p *rparser) implPath() {
+	end := len(p.out)
+	p.optional('s')
+	p.path(false)
+	if !p.bad {
+		p.out = p.out[:end]
+	}
+}
+
+func (p *rparser) nested(value bool) {
+	space := p.next()
+	p.path(value)
+	name, disambiguator := p.identifier()
+	switch {
+	case isUpper(space):
+		kind := string(space)
+		switch space {
+		case 'C':
+			kind = "closure"
+		case 'S':
+			kind = "shim"
+		}
+		p.put("::{" + kind)
+		if name != "" {
+			p.put(":" + name)
+		}
+		p.put("#" + strconv.FormatUint(disambiguator, 10) + "}")
+	case !isLower(space):
+		p.fail()
+	case name != "":
+		p.put("::" + name)
+	}
+}
+
+// list reads elements up to E, and writes commas between them.
+func (p *rparser) list(element func()) (n int) {
+	for ; !p.bad && !p.take('E'); n++ {
+		if n > 0 {
+			p.put(", ")
+		}
+		element()
+	}
+	return n
+}
+
+func (p *rparser) genericArg() {
+	switch {
+	case p.take('L'):
+		p.lifetime(p.base62())
+	case p.take('K'):
+		p.constant()
+	default:
+		p.typ()
+	}
+}
+
+// lifetime writes one: 0 is erased, others count from the innermost binder.
+func (p *rparser) lifetime(index uint64) {
+	switch {
+	case index == 0:
+		p.put("'_")
+	case index > p.lifetimes:
+		p.fail()
+	default:
+		if n := p.lifetimes - index; n < 26 {
+			p.put("'" + string(rune('a'+n)))
+		} else {
+			p.put("'_" + strconv.FormatUint(n, 10))
+		}
+	}
+}
+
+// binder reads the lifetimes that f's part of the name binds.
+func (p *rparser) binder(f func()) {
+	n := p.optional('G')
+	if n > uint64(len(p.in)) {
+		p.fail()
+		return
+	}
+	if n > 0 {
+		p.put("for<")
+		for i := range n {
+			if i > 0 {
+				p.put(", ")
+			}
+			p.lifetimes++
+			p.lifetime(1)
+		}
+		p.put("> ")
+	}
+	f()
+	p.lifetimes -= n
+}

@@ -1,0 +1,65 @@
+package demangle
+
+import "bytes"
+
+// cloneSuffixes are what GCC and LLVM append to the names of the copies they
+// make of a function: split cold code, an alias within the unit, copies for
+// constant arguments, with arguments removed, of a part, made private by LTO,
+// made unique. Number is whether one must follow: names with dots of their own
+// (Zig's hash_map.clone) are not such copies.
+var cloneSuffixes = [...]struct {
+	word   string
+	number bool
+}{
+	{".cold", false}, {".localalias", false}, {".constprop", true}, {".isra", true}, {".part", true},
+	{".lto_priv", true}, {".llvm", true}, {".clone", true}, {".__uniq", true},
+}
+
+// Base returns a linkage name without such suffixes: "parse.constprop.0.cold"
+// is "parse". A number alone ("inner.3", a nested function) is no suffix.
+func Base(linkage []byte) []byte {
+	if bytes.IndexByte(linkage, '.') < 0 {
+		return linkage
+	}
+	for {
+		head := cutNumber(linkage)
+		numbered := len(head) < len(linkage)
+		length := len(linkage)
+		for _, s := range &cloneSuffixes {
+			rest, ok := bytes.CutSuffix(head, []byte(s.word))
+			if ok && len(rest) > 0 && (numbered || !s.number) {
+				linkage = rest
+				break
+			}
+		}
+		if len(linkage) == length {
+			return linkage
+		}
+	}
+}
+
+// cutNumber returns s without a dot and a number at its end.
+func cutNumber(s []byte) []byte {
+	n := len(s)
+	for n > 0 && isDigit(s[n-1]) {
+		n--
+	}
+	if n < len(s) && n > 0 && s[n-1] == '.' {
+		return s[:n-1]
+	}
+	return s
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
+func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+
+// isWord tells whether s is letters, digits and underscores only.
+func isWord(s []byte) bool {
+	for _, b := range s {
+		if !isDigit(b) && !isUpper(b) && !isLower(b) && b != '_' {
+			return false
+		}
+	}
+	return true
+}
