@@ -41,21 +41,26 @@ func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	if len(name) > cxxMaxInput {
 		return "", false
 	}
-	if text, ok = d.cxxFast(name); ok || isDeep(name) {
+	if text, ok = d.cxxFast(name); ok || isDeep(name) || isMisread(name) {
 		return text, ok
 	}
 	return cxxLibrary(name)
 }
 
-// cxxFast demangles what cxxTree knows, to the very text that the library gives.
+// cxxFast demangles what cxxTree knows, to the very text that the library gives for names that
+// are not isMisread.
 func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
 		return "", false
 	}
 	x := &d.tree
-	x.reset(rest)
+	x.reset(rest, scopeUnknown)
 	out := x.text(x.encoding(false))
+	if x.failed && x.scopes == scopeClang {
+		x.reset(rest, scopeGCC)
+		out = x.text(x.encoding(false))
+	}
 	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
@@ -84,6 +89,30 @@ func isPrintable(s []byte) bool {
 		}
 	}
 	return true
+}
+
+// isMisread reports whether the library reads name wrongly or not at all, even where it reports
+// no error, because of the scope of a dependent name (see cxx_scope.go). In
+// state.unresolvedName of the library's version 2026-07-24:
+//   - what follows sr and a digit makes each template a candidate for substitution: in Clang's
+//     sr3hasIT_EE5value none is one, so that all later substitutions are of something
+//     else;
+//   - GCC's sr3hasIT_E5value is refused, or what comes behind it is taken for a part of the scope;
+//   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
+//
+// The letters may also be part of an identifier. A name for which that is so, and which cxxTree
+// does not know, stays mangled. Once the library is mended, isMisread is superfluous.
+func isMisread(name []byte) bool {
+	for {
+		_, rest, ok := bytes.Cut(name, []byte("sr"))
+		if !ok {
+			return false
+		}
+		if len(rest) > 0 && (rest[0] == 'N' || isDigit(rest[0])) {
+			return true
+		}
+		name = rest
+	}
 }
 
 // cxxLibrary demangles with the library.

@@ -26,6 +26,9 @@ type cxxPart struct {
 // written out is forgotten: that text is not kept.
 func (x *cxxTree) sameParts(in []byte) {
 	x.same = commonPrefix(x.in, in)
+	if x.scopeAt > 0 { // from here on the parts may depend on the rule for scopes
+		x.same = min(x.same, x.scopeAt)
+	}
 	for i := range x.parts {
 		if int(x.parts[i].end) >= x.same {
 			x.parts = x.parts[:i]

@@ -67,7 +67,7 @@ func TestCxxAgainParts(t *testing.T) {
 		{"_ZN1aI1bIiE1cIdEEC1ERKS4_", 4}, // but those of a, behind which it goes on in another way
 		{"_ZN2aaI1bIiEE1gEv", 0},
 	} {
-		d.tree.reset([]byte(test.in[2:]))
+		d.tree.reset([]byte(test.in[2:]), scopeUnknown)
 		if got := len(d.tree.parts); got != test.want {
 			t.Errorf("%s: %d parts", test.in, got)
 		}

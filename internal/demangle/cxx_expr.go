@@ -91,35 +91,6 @@ func (x *cxxTree) operation() ref {
 	return x.fail()
 }
 
-// unresolvedName reads what follows sr in <unresolved-name>: the scope is a type,
-// or names up to an E.
-func (x *cxxTree) unresolvedName() (scope ref) {
-	switch x.peek() {
-	case 'T', 'S':
-		return x.two(kindQualified, x.typ(), x.simpleID())
-	case 'N':
-		x.pos++
-		scope = x.typ()
-	}
-	for !x.failed && !x.accept('E') {
-		name := x.sourceName()
-		if x.peek() == 'I' {
-			x.candidate(name, 0)
-			x.said = false
-			name = x.templateArgs(name, len(x.out))
-		}
-		if scope == 0 {
-			scope = name
-		} else {
-			scope = x.two(kindQualified, scope, name)
-		}
-	}
-	if scope == 0 {
-		return x.fail()
-	}
-	return x.two(kindQualified, scope, x.simpleID())
-}
-
 // simpleID reads <simple-id>.
 func (x *cxxTree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
 

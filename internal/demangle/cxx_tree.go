@@ -152,6 +152,9 @@ type cxxTree struct {
 	inLambda bool // in the parameters of a lambda
 	inCast   bool // in the type of a conversion operator
 
+	scopes  scopeRule
+	scopeAt int // position of the first scope of a dependent name, 0 without one
+
 	same    int // so many bytes of in are those of the last name
 	parts   []cxxPart
 	partAt  []uint16 // by start: index of parts, if that is a part which starts there
@@ -166,11 +169,11 @@ type cxxTree struct {
 	steps int
 }
 
-// reset prepares x for a name.
-func (x *cxxTree) reset(in []byte) {
+// reset prepares x for a name, whose scopes are read by a rule if it is known.
+func (x *cxxTree) reset(in []byte, scopes scopeRule) {
 	x.sameParts(in)
 	*x = cxxTree{
-		in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		scopes: scopes, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
 		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
 		out: x.out[:0], inner: x.inner[:0],
 	}

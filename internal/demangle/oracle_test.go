@@ -121,11 +121,11 @@ func TestCorpusCxx(t *testing.T) {
 }
 
 // TestCorpusCxxLibrary: what cxxTree demangles is what the library says, for all
-// names of all files, and it knows nearly all.
+// names of all files but those that the library is known to read wrongly, and it knows nearly all.
 func TestCorpusCxxLibrary(t *testing.T) {
 	names, left, damaged := 0, 0, 0
 	for name := range corpusNames(t) {
-		if len(name) > cxxMaxInput || isDeep(name) {
+		if len(name) > cxxMaxInput || isDeep(name) || isMisread(name) {
 			continue
 		}
 		names++
@@ -153,9 +153,14 @@ func corpusNames(t *testing.T) iter.Seq[[]byte] {
 	if corpus == "" {
 		t.Fatal("SYMKIT_CORPUS is not set")
 	}
+	return cxxNames(t, corpus)
+}
+
+// cxxNames is corpusNames for a file or directory.
+func cxxNames(t *testing.T, root string) iter.Seq[[]byte] {
 	seen := map[string]bool{}
 	return func(yield func([]byte) bool) {
-		err := filepath.WalkDir(corpus, func(path string, e fs.DirEntry, err error) error {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
 				return err
 			}

@@ -1,0 +1,127 @@
+package demangle
+
+// GCC and Clang mangle a dependent name with a scope, such as has<T>::value, in two ways.
+//
+// Clang follows the ABI's <unresolved-name> (Itanium C++ ABI §5.1.6.1): the scope is a list of
+// plain names up to an E, sr3hasIT_EE5value, or a type with such names, srNT_4typeE5value. None
+// of the names is a candidate for substitution; the type in front of them is one.
+//
+// GCC writes the scope as the type that it is: sr3hasIT_E5value, srSt8is_voidIT_E5value,
+// srN2ns3hasIT_EE5value, srNT_4typeE5value. As in every <type>, each template and each prefix is
+// a candidate.
+//
+// So the numbers of all later substitutions depend on the compiler, and srNT_4typeE5value does not
+// tell it. A name is read as Clang's until a scope shows that it is GCC's. If the name as a
+// whole makes no sense then, such as for a substitution of what does not exist, it is read
+// again as GCC's (see Demangler.cxxFast). Clang goes first, because GCC has more candidates than Clang:
+// with GCC's rule, all numbers in a name of Clang's exist.
+
+// scopeRule is how scopes of dependent names are read.
+type scopeRule uint8
+
+const (
+	scopeUnknown scopeRule = iota // there was no scope yet
+	scopeClang
+	scopeGCC
+)
+
+// setScopeRule notes what a scope tells of the compiler, and fails if another one told
+// otherwise.
+func (x *cxxTree) setScopeRule(rule scopeRule) {
+	switch x.scopes {
+	case scopeUnknown:
+		x.scopes = rule
+	case rule:
+	default:
+		x.fail()
+	}
+}
+
+// unresolvedName reads what follows sr in <unresolved-name>.
+func (x *cxxTree) unresolvedName() (scope ref) {
+	if x.scopeAt == 0 || x.pos < x.scopeAt {
+		x.scopeAt = x.pos
+	}
+
+	if x.isScopeOfGCC() {
+		x.setScopeRule(scopeGCC)
+	}
+	c := x.peek()
+	listed := c == 'N' || isDigit(c)
+	switch {
+	case !listed && c != 'T' && c != 'D' && c != 'S':
+		return x.fail()
+	case !listed, x.scopes == scopeGCC:
+		scope = x.typ()
+		return x.two(kindQualified, scope, x.baseName())
+	}
+
+	x.setScopeRule(scopeClang)
+	if x.accept('N') {
+		if c := x.peek(); c != 'T' && c != 'D' && c != 'S' {
+			return x.fail()
+		}
+		scope = x.typ()
+	}
+	for !x.failed && !x.accept('E') {
+		name := x.maybeTemplate(x.tags(x.sourceName(), len(x.out)))
+		if scope == 0 {
+			scope = name
+		} else {
+			scope = x.two(kindQualified, scope, name)
+		}
+	}
+	return x.two(kindQualified, scope, x.baseName())
+}
+
+// isScopeOfGCC reports whether the scope that comes next begins as only GCC begins one: with std,
+// with N and a name, or with a substitution of either that is no <unresolved-type>.
+func (x *cxxTree) isScopeOfGCC() bool {
+	rest := x.in[x.pos:]
+	switch {
+	case len(rest) < 2:
+		return false
+	case rest[0] == 'S':
+		return !x.isDependent(x.pos)
+	case rest[0] == 'N' && rest[1] == 'S':
+		return !x.isDependent(x.pos + 1)
+	case rest[0] != 'N':
+		return false
+	}
+	return isDigit(rest[1])
+}
+
+// isDependent reports whether the substitution at a position is a template parameter, something
+// made of one, or a decltype.
+func (x *cxxTree) isDependent(at int) bool {
+	pos := x.pos
+	x.pos = at + 1
+	c := x.peek()
+	if c != '_' && !isDigit(c) && !isUpper(c) {
+		x.pos = pos
+		return false
+	}
+
+	id := x.seqID()
+	if x.failed || id >= len(x.subs) {
+		x.fail()
+		return false
+	}
+	x.pos = pos
+	n := &x.nodes[x.subs[id].node]
+	return n.flags&(flagParam|flagAuto) != 0 || n.kind == kindDecltype
+}
+
+// baseName reads <base-unresolved-name>, but for destructors.
+func (x *cxxTree) baseName() ref {
+	if x.peek() != 'o' || x.peek2() != 'n' {
+		return x.simpleID()
+	}
+
+	x.pos += 2
+	name := x.operatorName()
+	if x.isCast(name) {
+		return x.fail()
+	}
+	return x.maybeTemplate(name)
+}
