@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"symkit/dump/dwarfx"
@@ -129,6 +130,22 @@ func TestIntersectMost(t *testing.T) {
 	for i := range pieces {
 		if got := intersect(nil, pieces, pieces[i:i+1], 1); len(got) != 1 || got[0] != pieces[i] {
 			t.Errorf("piece %d: %v", i, got)
+		}
+	}
+}
+
+// TestInlinesWithOneLabel: inlined functions that share an assembler label have their own names.
+func TestInlinesWithOneLabel(t *testing.T) {
+	for _, name := range []string{"label-x86_64-gcc12-O2-dw5.elf", "label-x86_64-clang14-O2-dw5.elf"} {
+		_, text := dumpText(t, fixture(t, name), Options{Inlines: true})
+		var origins []string
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "INLINE_ORIGIN ") {
+				origins = append(origins, strings.TrimSpace(line))
+			}
+		}
+		if want := []string{"INLINE_ORIGIN 0 one", "INLINE_ORIGIN 1 two"}; !slices.Equal(origins, want) {
+			t.Errorf("%s: %q, want %q", name, origins, want)
 		}
 	}
 }

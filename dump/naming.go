@@ -39,11 +39,22 @@ func complete(u *dwarfx.Unit, own, more dwarfx.Naming, err error) naming {
 	}
 	own.Lost = own.Lost || more.Lost
 	n := naming{key: own.Linkage, name: own.Name, decl: own.Decl, unit: own.Unit, language: u.Language, lost: own.Lost}
+	if n.isLabel() {
+		n.key = nil
+	}
 	if n.linkage = len(n.key) > 0; !n.linkage {
 		// gnat's plain names are encoded like linkage names: pkg__sub.
 		n.key, n.linkage = n.name, u.Language.IsAda()
 	}
 	return n
+}
+
+// isLabel reports whether the linkage name is an assembler label, as of void warn(void)
+// __asm__("__GI_warn"), beside which there is a plain name. Several functions can share a label,
+// so that it does not tell them apart. Ada's plain names are encoded, and no
+// better than a label.
+func (n *naming) isLabel() bool {
+	return len(n.key) > 0 && len(n.name) > 0 && !n.language.IsAda() && demangle.IsLabel(uint16(n.language), n.key)
 }
 
 // namingOf is what names f: its DIE, or, where that has no name, as when the
@@ -84,8 +95,7 @@ func (n *naming) wantsScope(demangler *demangle.Demangler) bool {
 }
 
 // readable is the name to write; plain tells that its scope is to be put in front.
-// A linkage name that is not mangled is an assembler label: glibc's __GI_warn
-// is the function warn.
+// A linkage name that is not mangled is written only where there is no plain name.
 func (n *naming) readable(demangler *demangle.Demangler) (text string, plain bool) {
 	if n.linkage {
 		if text, ok := demangler.ForLanguage(uint16(n.language), n.key); ok {

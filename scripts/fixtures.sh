@@ -144,6 +144,18 @@ types() {
 	keep "$name"
 }
 
+# label NAME CC "COMPILER FLAGS": the functions that share an assembler label.
+label() {
+	local name=label-$1.elf cc=$2 cflags
+	read -r -a cflags <<<"$3"
+	begin
+	compile "$cc" label.c label.o "${cflags[@]}"
+	compile "$cc" label.c label-other.o "${cflags[@]}" -DOTHER
+	run_time "$cc"
+	run "$cc" "${link[@]}" -fuse-ld=bfd label.o label-other.o rt.o -lgcc -o "$name"
+	keep "$name"
+}
+
 gcc=x86_64-linux-gnu-gcc-12
 clang='clang-14'
 base=cxx-x86_64-gcc12-O2-dw5.elf # what the derived fixtures are made of
@@ -165,6 +177,8 @@ compilers() {
 	done
 	lang x86_64-gcc12-O2-dw2 $gcc '-O2 -gdwarf-2 -gstrict-dwarf' -fuse-ld=bfd
 	cxx x86_64-gcc12-O2-dw3-64 $gcc '-O2 -gdwarf-3 -gdwarf64' -fuse-ld=bfd
+	label x86_64-gcc12-O2-dw5 $gcc '-O2 -gdwarf-5'
+	label x86_64-clang14-O2-dw5 $clang '-O2 -gdwarf-5'
 }
 
 # Each linker has its own tombstones for what it leaves out.

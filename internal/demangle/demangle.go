@@ -47,6 +47,20 @@ func Sure(linkage []byte) bool {
 	return !bytes.Contains(linkage, []byte("sr"))
 }
 
+// IsLabel reports whether a linkage name from a unit of language lang stays as it is, so that
+// it is no more than an assembler label. Names that look like those of C++, Rust or D
+// are none, even if they cannot be demangled.
+func IsLabel(lang uint16, linkage []byte) bool {
+	if len(linkage) >= 3 && linkage[0] == '_' {
+		switch c := linkage[1]; {
+		case c == 'Z', c == 'R', c == 'D' && isDigit(linkage[2]):
+			return false
+		}
+	}
+	_, ok := ForLanguage(lang, linkage)
+	return !ok
+}
+
 // Demangler turns many names into text. It uses its memory again, and the texts
 // share large pieces of some: none is given up before all of a piece are. It is
 // for one goroutine; the zero one is ready.

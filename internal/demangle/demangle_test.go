@@ -205,3 +205,28 @@ func TestIsPrintable(t *testing.T) {
 		}
 	}
 }
+
+// TestIsLabel: what no scheme explains is a label, unless it only looks damaged.
+func TestIsLabel(t *testing.T) {
+	for _, test := range []struct {
+		lang uint16
+		in   string
+		want bool
+	}{
+		{0, "lab", true},
+		{0, "__GI_warn", true},
+		{0, "_Z", true},
+		{0, "_Zdamaged", false},
+		{0, "_ZN3foo3barEv", false},
+		{0, "_RNvC6_123foo3bar", false},
+		{0, "_D3foo3barFiZv", false},
+		{0, "_Decimal", true},
+		{0, "f.constprop.0", false},
+		{0, "shapes__draw", true},
+		{langAda95, "shapes__draw", false},
+	} {
+		if got := IsLabel(test.lang, []byte(test.in)); got != test.want {
+			t.Errorf("%s of language %#x: %v", test.in, test.lang, got)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// Two inlined functions with the same assembler label, in two units: as the second with -DOTHER.
+// glibc does so with aliases of its own functions.
+#define SHARED extern inline __attribute__((gnu_inline, always_inline))
+
+#ifdef OTHER
+SHARED int two(int x) __asm__("label");
+SHARED int two(int x) {
+	volatile int y = x + 2;
+	return y * 5;
+}
+int other(int x) { return two(x); }
+#else
+SHARED int one(int x) __asm__("label");
+SHARED int one(int x) {
+	volatile int y = x + 1;
+	return y * 3;
+}
+int other(int);
+int run(int x) { return one(x) + other(x); }
+#endif
