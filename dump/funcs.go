@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symkit/dump/dwarfx"
+	"symkit/internal/demangle"
 )
 
 // fn is a FUNC record to be: one range of a function.
@@ -154,7 +155,9 @@ func (d *dumper) readUnitNamings(u *unit, namer *dwarfx.Namer) {
 		own.Lost = u.Data().Lost(f.Linkage) || u.Data().Lost(f.Name)
 		var more dwarfx.Naming
 		var err error
-		if f.Origin != 0 && own.Linkage == nil {
+		// GCC gives a copy with an assembler label the label, and leaves the name to the origin.
+		follow := own.Linkage == nil || own.Name == nil && demangle.IsLabel(uint16(u.Language), own.Linkage)
+		if f.Origin != 0 && follow {
 			more, err = namer.NameOf(u.Data(), f.Origin)
 		}
 		n := &u.namings[i]

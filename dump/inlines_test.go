@@ -134,18 +134,25 @@ func TestIntersectMost(t *testing.T) {
 	}
 }
 
-// TestInlinesWithOneLabel: inlined functions that share an assembler label have their own names.
-func TestInlinesWithOneLabel(t *testing.T) {
+// TestLabels: functions with assembler labels have their own names, inlined ones that share a
+// label too.
+func TestLabels(t *testing.T) {
 	for _, name := range []string{"label-x86_64-gcc12-O2-dw5.elf", "label-x86_64-clang14-O2-dw5.elf"} {
 		_, text := dumpText(t, fixture(t, name), Options{Inlines: true})
-		var origins []string
+		var got []string
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "INLINE_ORIGIN ") {
-				origins = append(origins, strings.TrimSpace(line))
+			f := strings.Fields(line)
+			if f[0] == "INLINE_ORIGIN" || f[0] == "FUNC" {
+				got = append(got, f[0]+" "+f[len(f)-1])
 			}
 		}
-		if want := []string{"INLINE_ORIGIN 0 one", "INLINE_ORIGIN 1 two"}; !slices.Equal(origins, want) {
-			t.Errorf("%s: %q, want %q", name, origins, want)
+		slices.Sort(got)
+		want := []string{
+			"FUNC other", "FUNC run", "FUNC three",
+			"INLINE_ORIGIN one", "INLINE_ORIGIN three", "INLINE_ORIGIN two",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -15,6 +15,13 @@ SHARED int one(int x) {
 	volatile int y = x + 1;
 	return y * 3;
 }
+// In GCC's DWARF the copy out of line has the label, and its name only at its origin.
+int three(int x) __asm__("label_of_three");
+int three(int x) {
+	volatile int y = x + 3;
+	return y * 7;
+}
+
 int other(int);
-int run(int x) { return one(x) + other(x); }
+int run(int x) { return one(x) + three(x) + other(x); }
 #endif
