@@ -20,6 +20,11 @@ func TestNames(t *testing.T) {
 			[]string{"foo.bar(long)", "foo.baz(int)"},
 		},
 		{
+			nameKey{linkage: "_ZN3std3sys9backtrace28__rust_begin_short_backtrace17h0123456789abcdefE"},
+			[]string{"std::sys::backtrace::__rust_begin_short_backtrace"},
+			[]string{"std::sys::backtrace::__rust_end_short_backtrace"},
+		},
+		{
 			nameKey{linkage: "camlStdlib__List__map_123"},
 			[]string{"Stdlib.List.map_123"},
 			[]string{"Stdlib.List.map_124", "List.map_123"},
@@ -43,6 +48,18 @@ func TestNames(t *testing.T) {
 				"tr1::_Fnv_hash_base<(unsigned long)9>::hash<char>(char const*, unsigned long)",
 				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*, unsigned int)",
 				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*)",
+			},
+		},
+		{
+			// The library reads the parameters as (std::__is_tuple_like&, …).
+			nameKey{linkage: "_ZSt4swapI3RecENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS4_ESt18is_move_assignableIS4_EEE5valueEvE4typeERS4_SD_", name: "swap<Rec>", scope: "std\x00"},
+			[]string{
+				"std::enable_if<__and_<std::__not_<std::__is_tuple_like<Rec> >, std::is_move_constructible<Rec>, std::is_move_assignable<Rec> >::value, void>::type std::swap<Rec>(Rec&, Rec&)",
+				"std::swap<Rec>",
+			},
+			[]string{
+				"std::enable_if<__and_<std::__not_<std::__is_tuple_like<Rec> >, std::is_move_constructible<std::__is_tuple_like>, std::is_move_assignable<std::__is_tuple_like> >::value, void>::type std::swap<Rec>(std::__is_tuple_like&, std::is_move_assignable<std::__is_tuple_like>)",
+				"std::swip<Rec>",
 			},
 		},
 		{

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
+
+	names "symkit/internal/demangle"
 )
 
 // Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned
@@ -57,6 +59,9 @@ func (k nameKey) acceptWords(sym string) bool {
 		return false
 	}
 	want := words(sym)
+	if names.IsMisread([]byte(k.linkage)) {
+		return k.sameWords(words(normalise(readable(k.linkage))), want)
+	}
 	for _, style := range [][]demangle.Option{nil, {demangle.LLVMStyle}} {
 		full, err := demangle.ToString(k.linkage, append(style, demangle.MaxLength(maxNameLog))...)
 		if err != nil {

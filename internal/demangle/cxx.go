@@ -41,14 +41,14 @@ func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	if len(name) > cxxMaxInput {
 		return "", false
 	}
-	if text, ok = d.cxxFast(name); ok || isDeep(name) || isMisread(name) {
+	if text, ok = d.cxxFast(name); ok || isDeep(name) || IsMisread(name) {
 		return text, ok
 	}
 	return cxxLibrary(name)
 }
 
 // cxxFast demangles what cxxTree knows, to the very text that the library gives for names that
-// are not isMisread.
+// are not IsMisread.
 func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
@@ -91,9 +91,9 @@ func isPrintable(s []byte) bool {
 	return true
 }
 
-// isMisread reports whether the library reads name wrongly or not at all, even where it reports
-// no error, because of the scope of a dependent name (see cxx_scope.go). In
-// state.unresolvedName of the library's version 2026-07-24:
+// IsMisread reports whether github.com/ianlancetaylor/demangle is known to read a C++ name wrongly,
+// maybe without an error, because of the scope of a dependent name (see cxx_scope.go).
+// In state.unresolvedName of version 2026-07-24:
 //   - what follows sr and a digit makes each template a candidate for substitution: in Clang's
 //     sr3hasIT_EE5value none is one, so that all later substitutions are of something
 //     else;
@@ -101,8 +101,8 @@ func isPrintable(s []byte) bool {
 //   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
 //
 // The letters may also be part of an identifier. A name for which that is so, and which cxxTree
-// does not know, stays mangled. Once the library is mended, isMisread is superfluous.
-func isMisread(name []byte) bool {
+// does not know, stays mangled. Once the library is mended, IsMisread is superfluous.
+func IsMisread(name []byte) bool {
 	for {
 		_, rest, ok := bytes.Cut(name, []byte("sr"))
 		if !ok {

@@ -77,15 +77,15 @@ func TestCxxScopesLeft(t *testing.T) {
 	}
 }
 
-// TestCxxScopesLibrary tells when the library is mended: isMisread is superfluous then.
+// TestCxxScopesLibrary tells when the library is mended: IsMisread is superfluous then.
 func TestCxxScopesLibrary(t *testing.T) {
 	wrong := 0
 	for _, test := range cxxScopes {
-		if text, _ := cxxLibrary([]byte(test.in)); isMisread([]byte(test.in)) && text != test.want {
+		if text, _ := cxxLibrary([]byte(test.in)); IsMisread([]byte(test.in)) && text != test.want {
 			wrong++
 		}
 	}
 	if wrong == 0 {
-		t.Error("the library reads all scopes: isMisread is superfluous")
+		t.Error("the library reads all scopes: IsMisread is superfluous")
 	}
 }

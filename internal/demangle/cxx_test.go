@@ -156,7 +156,7 @@ func TestCxxMutated(t *testing.T) {
 			name = slices.Replace(name, at, until, []byte(cxxPieces[rnd.IntN(len(cxxPieces))])...)
 		}
 		text, ok := cxxFast(name)
-		if !ok || isMisread(name) {
+		if !ok || IsMisread(name) {
 			continue
 		}
 		known++

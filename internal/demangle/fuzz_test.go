@@ -52,7 +52,7 @@ func FuzzCxx(f *testing.F) {
 			return
 		}
 		text, ok := cxxFast(name)
-		if !ok || isMisread(name) {
+		if !ok || IsMisread(name) {
 			return
 		}
 		if want, wantOK := cxxLibrary(name); !wantOK || text != want {

@@ -92,7 +92,7 @@ func judge(t *testing.T, all iter.Seq[[]byte], least int) {
 	excused, scopes, refused, failed := map[string]int{}, 0, 0, 0
 	for i, name := range names {
 		got, _ := Demangle([]byte(name))
-		misread := isMisread([]byte(name))
+		misread := IsMisread([]byte(name))
 		if misread {
 			scopes++
 		}
