@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"slices"
+	"strings"
 
 	"symkit/internal/wire"
 )
@@ -215,6 +216,9 @@ func (s *unitScan) naming(at dieRef, far *farReader) (n nameKey) {
 			break
 		}
 		at = d.from()
+	}
+	if n.linkage == "" && strings.HasPrefix(n.name, "_Z") {
+		n.linkage = n.name // Nim's, which is compiled by way of C
 	}
 	n.scope, n.far = path.text, n.far || path.far
 	n.ada = isAda(s.lang)

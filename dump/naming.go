@@ -1,6 +1,8 @@
 package dump
 
 import (
+	"bytes"
+
 	"symkit/dump/dwarfx"
 	"symkit/internal/demangle"
 )
@@ -43,8 +45,9 @@ func complete(u *dwarfx.Unit, own, more dwarfx.Naming, err error) naming {
 		n.key = nil
 	}
 	if n.linkage = len(n.key) > 0; !n.linkage {
-		// gnat's plain names are encoded like linkage names: pkg__sub.
-		n.key, n.linkage = n.name, u.Language.IsAda()
+		// gnat's plain names are encoded like linkage names: pkg__sub. Those of Nim, which is
+		// compiled by way of C, are mangled as C++'s: _ZN4shop3addE.
+		n.key, n.linkage = n.name, u.Language.IsAda() || bytes.HasPrefix(n.name, []byte("_Z"))
 	}
 	return n
 }

@@ -8,7 +8,13 @@ SHARED int two(int x) {
 	volatile int y = x + 2;
 	return y * 5;
 }
-int other(int x) { return two(x); }
+
+// Nim's compiler writes such names into the C that it generates.
+__attribute__((noinline)) int _ZN4shop6doubleEi(int x) {
+	volatile int y = x + 4;
+	return y * 2;
+}
+int other(int x) { return two(x) + _ZN4shop6doubleEi(x); }
 #else
 SHARED int one(int x) __asm__("label");
 SHARED int one(int x) {
