@@ -16,7 +16,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"symkit/emit"
-	"symkit/internal/demangle"
+	names "symkit/internal/demangle"
 )
 
 // frame is a function that has a PC, and where in it the PC is, or the call
@@ -155,8 +155,8 @@ var clone = regexp.MustCompile(`(\.(cold|isra|part|constprop|lto_priv|localalias
 // linker appended.
 func plainName(name string) (text string, mangled bool) {
 	name = clone.ReplaceAllString(name, "")
-	text, ok := demangle.Demangle([]byte(name))
-	if !ok || text == string(demangle.Base([]byte(name))) {
+	text, ok := names.Demangle([]byte(name))
+	if !ok || text == string(names.Base([]byte(name))) {
 		return name, false
 	}
 	return text, true
