@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -138,9 +137,8 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	if parent.Err() != nil {
 		return res, parent.Err() // it was killed with us
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	res.memory = int64(usage.Maxrss) << 10
+	res.memory = peakMemory(cmd.ProcessState)
 	res.code = cmd.ProcessState.ExitCode()
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
 	return res, nil
