@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"cmp"
 	"fmt"
 	"slices"
@@ -163,7 +164,7 @@ func (u *unwinder) compare() error {
 					u.r.progress("unwind rules", int(i+1), int(n))
 				}
 				w.flush()
-				return ctx.Err()
+				return context.Cause(ctx)
 			})
 		})
 	}

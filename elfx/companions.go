@@ -31,6 +31,19 @@ func (m *Image) FindCompanions(places Places) *Companions {
 	return c
 }
 
+// Files returns the companions that are open, in any order.
+func (c *Companions) Files() (files []*File) {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Alt != nil {
+		files = append(files, c.Alt)
+	}
+	return append(files, c.opened...)
+}
+
 // OpenPackage opens the package of split DWARF (.dwp) of an image that has
 // skeleton units, or returns nil when there is none; the file is closed with c.
 // It is looked for once.

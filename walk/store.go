@@ -44,6 +44,8 @@ func NewStore(paths []string) (*Store, error) {
 			return nil, err
 		case info.IsDir():
 			s.Dirs = append(s.Dirs, path)
+		case !info.Mode().IsRegular(): // opening a FIFO would wait for its writer
+			return nil, fmt.Errorf("%s: %w", path, elfx.ErrNotRegular)
 		default:
 			s.Files = append(s.Files, path)
 		}

@@ -114,7 +114,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return nil, errs[i]
 	}
-	return res, ctx.Err()
+	return res, context.Cause(ctx)
 }
 
 func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {

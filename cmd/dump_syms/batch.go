@@ -57,7 +57,11 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		return command.Failed, err
 	}
 	defer b.store.Close()
-	manifest, closeManifest, err := c.openManifest()
+	inputs := append(c.inputs(), c.FilesFrom)
+	for i := range found.Inputs {
+		inputs = append(inputs, found.Inputs[i].Path)
+	}
+	manifest, closeManifest, err := c.openManifest(ctx, inputs)
 	if err != nil {
 		return command.Failed, err
 	}

@@ -31,6 +31,9 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if c.Store != "" {
 		return c.batch(ctx, opt)
 	}
+	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
+		return command.Failed, err
+	}
 	in, err := c.open(ctx)
 	if err != nil {
 		return command.Failed, err
@@ -42,7 +45,10 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	findings, err := c.write(ctx, in, m, c.writeTo)
+	if err := command.Clobbers(c.Output, c.stdout, in.paths()...); err != nil {
+		return command.Failed, err
+	}
+	findings, err := c.write(ctx, in, m, func(write func(io.Writer) error) error { return c.writeTo(ctx, write) })
 	if err != nil {
 		return command.Failed, err
 	}
@@ -123,11 +129,11 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 }
 
 // writeTo has write write to standard output or, whole or not at all, to a file.
-func (c *cli) writeTo(write func(io.Writer) error) error {
+func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 	if c.Output == "" || c.Output == "-" {
 		return write(c.stdout)
 	}
-	return atomicfile.Write(c.Output, write)
+	return atomicfile.Write(ctx, c.Output, write)
 }
 
 // report tells on standard error what a user has to know.

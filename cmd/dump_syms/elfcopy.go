@@ -2,9 +2,11 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"symkit/dump/store"
 	"symkit/elfx"
+	"symkit/internal/command"
 )
 
 // elfCopy is one of a module's ELF files and its place in the store.
@@ -47,7 +49,13 @@ func (j *job) copyELF() error {
 		if c.debug {
 			f = j.in.img.Debug
 		}
-		_, err := j.b.store.Put(c.paths, c.kind, func(w io.Writer) error {
+		paths := slices.DeleteFunc(slices.Clone(c.paths), func(path string) bool {
+			return command.Clobbers(j.b.store.Path(path), nil, f.Path()) != nil // it lies there already
+		})
+		if len(paths) == 0 {
+			continue
+		}
+		_, err := j.b.store.Put(paths, c.kind, func(w io.Writer) error {
 			if _, err := f.WriteTo(w); err != nil {
 				return err
 			}

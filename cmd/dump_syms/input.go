@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"symkit/elfx"
@@ -42,6 +44,21 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 		files = append(files, f)
 	}
 	return c.assemble(ctx, files, dirs)
+}
+
+// inputs are the files that the command line names to be read.
+func (c *cli) inputs() []string {
+	return append(slices.Clone(c.Paths), c.MappingFile)
+}
+
+// paths are the files that the module was read from.
+func (in *input) paths() (paths []string) {
+	for _, f := range append(in.others.Files(), in.img.Main, in.img.Debug) {
+		if f != nil {
+			paths = append(paths, cmp.Or(f.Archive(), f.Path()))
+		}
+	}
+	return paths
 }
 
 // assemble makes one module of the files and what belongs to them. After an

@@ -14,6 +14,7 @@ import (
 	"symkit/dump/batch"
 	"symkit/dump/store"
 	"symkit/elfx"
+	"symkit/internal/command"
 )
 
 // job is one module of a batch.
@@ -68,6 +69,11 @@ func (j *job) identify(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.rec.Input, err)
+	}
+	for _, path := range j.paths {
+		if err := command.Clobbers(b.store.Path(path), nil, j.in.paths()...); err != nil {
+			return err
+		}
 	}
 	j.cli.Output = b.store.Path(j.paths[0])
 	j.rec.Outputs = slices.Clone(j.paths)

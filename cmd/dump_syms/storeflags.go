@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"symkit/dump/batch"
 	"symkit/dump/store"
+	"symkit/internal/atomicfile"
+	"symkit/internal/command"
 )
 
 // storeFlags are the flags of what --store does.
@@ -77,15 +80,19 @@ func (f *storeFlags) openStore() (*store.Store, error) {
 }
 
 // openManifest opens what --manifest names; nil without the flag. An earlier
-// manifest is replaced: lines are added while the batch runs.
-func (c *cli) openManifest() (m *batch.Manifest, close func() error, err error) {
+// manifest is replaced: lines are added while the batch runs. It must not be one
+// of the inputs.
+func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manifest, close func() error, err error) {
 	switch c.Manifest {
 	case "":
 		return nil, func() error { return nil }, nil
 	case "-":
 		return batch.NewManifest(c.stdout), func() error { return nil }, nil
 	}
-	f, err := os.Create(c.Manifest)
+	if err := command.Clobbers(c.Manifest, nil, inputs...); err != nil {
+		return nil, nil, err
+	}
+	f, err := atomicfile.Open(ctx, c.Manifest)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,36 +111,19 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	case "":
 		return f, nil
 	case "-":
-		return f, c.addList(ctx, f, os.Stdin)
+		return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return io.NopCloser(os.Stdin), nil })
 	}
-	file, err := os.Open(c.FilesFrom)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return f, c.addList(ctx, f, file)
+	return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return os.Open(c.FilesFrom) })
 }
 
-// addList adds the paths in a list.
-func (c *cli) addList(ctx context.Context, f *batch.Finder, list io.Reader) error {
+// addList adds the paths in a list. Opening a FIFO blocks until it has a writer,
+// and reading from a terminal or a pipe until something is written: a goroutine
+// does both, and is left behind when ctx ends.
+func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.ReadCloser, error)) error {
 	paths, failed := make(chan string), make(chan error, 1)
-	// A read from a terminal or a pipe may take for ever and cannot be ended; a
-	// signal ends the process without it.
 	go func() {
 		defer close(paths)
-		lines := bufio.NewScanner(list)
-		if c.Null {
-			lines.Split(splitNull)
-		}
-		for lines.Scan() {
-			select {
-			case paths <- lines.Text():
-			case <-ctx.Done():
-				failed <- context.Cause(ctx)
-				return
-			}
-		}
-		failed <- lines.Err()
+		failed <- c.readList(ctx, open, paths)
 	}()
 	for {
 		select {
@@ -141,10 +131,11 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, list io.Reader) erro
 			return context.Cause(ctx)
 		case path, more := <-paths:
 			if !more {
-				if err := <-failed; err != nil {
-					return fmt.Errorf("--files-from %s: %w", c.FilesFrom, err)
+				err := <-failed
+				if e, ok := errors.AsType[*fs.PathError](err); err == nil || ok && e.Op == "open" {
+					return err
 				}
-				return nil
+				return fmt.Errorf("--files-from %s: %w", c.FilesFrom, err)
 			}
 			if path == "" {
 				continue
@@ -154,6 +145,27 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, list io.Reader) erro
 			}
 		}
 	}
+}
+
+// readList opens a list and sends the paths in it.
+func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), paths chan<- string) error {
+	list, err := open()
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	lines := bufio.NewScanner(list)
+	if c.Null {
+		lines.Split(splitNull)
+	}
+	for lines.Scan() {
+		select {
+		case paths <- lines.Text():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return lines.Err()
 }
 
 // splitNull is a bufio.SplitFunc for texts that end in NUL, as find -print0

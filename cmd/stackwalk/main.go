@@ -11,7 +11,7 @@ import (
 	"symkit/internal/command"
 )
 
-func main() { command.Main(run) }
+func main() { command.Main("stackwalk", run) }
 
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {

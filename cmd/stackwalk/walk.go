@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"symkit/elfx"
 	"symkit/elfx/debuginfod"
@@ -30,6 +31,9 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	}
 	if c.Out != "" {
 		return c.batch(ctx)
+	}
+	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
+		return command.Failed, err
 	}
 	bar := newProgress(c.stderr)
 	remote := c.remote(bar)
@@ -73,6 +77,20 @@ func (c *cli) generated() (*walk.Generated, func(), error) {
 		closers = append(closers, f)
 	}
 	return g, closeAll, nil
+}
+
+// inputs are the files that the command line names to be read.
+func (c *cli) inputs() []string { return append(slices.Concat(c.Dumps, c.Symbols), c.Exe) }
+
+// modules are the files that may have been read for the modules of a dump.
+func (c *cli) modules(res *walk.Result) (paths []string) {
+	for _, m := range res.Process.Modules {
+		paths = append(paths, filepath.Join(c.Sysroot, m.Path))
+		if syms := res.Symbols[m]; syms != nil {
+			paths = append(paths, strings.Split(syms.From, " and ")...)
+		}
+	}
+	return paths
 }
 
 // files finds the modules' files.
@@ -178,11 +196,14 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 // write writes the stacks of a dump to standard output or, whole or not at all, to
 // a file.
 func (c *cli) write(ctx context.Context, path, dump string, res *walk.Result) error {
+	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
+		return err
+	}
 	print := func(out io.Writer) error { return c.print(bound(ctx, dump, out), res) }
 	if path == "" || path == "-" {
 		return print(c.stdout)
 	}
-	return atomicfile.Write(path, print)
+	return atomicfile.Write(ctx, path, print)
 }
 
 func (c *cli) print(out io.Writer, res *walk.Result) error {

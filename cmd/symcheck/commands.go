@@ -9,6 +9,7 @@ import (
 
 	"symkit/check"
 	"symkit/elfx"
+	"symkit/internal/command"
 	"symkit/internal/limits"
 )
 
@@ -21,6 +22,9 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("not done after %v (--timeout)", c.Timeout))
 	defer stop()
+	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
+		return err
+	}
 	data, err := openSym(c.Sym)
 	if err != nil {
 		return err
@@ -64,6 +68,9 @@ func located(sym string, err error) error {
 
 // Run is called by kong.
 func (c *lintCmd) Run(e *env, out *output) error {
+	if err := command.Clobbers("", e.stdout, c.Syms...); err != nil {
+		return err
+	}
 	var results []result
 	var failed error
 	for _, path := range c.Syms {
@@ -92,6 +99,9 @@ func lintFile(path string, opt check.Options) (*check.Report, error) {
 
 // Run is called by kong.
 func (c *diffCmd) Run(e *env, out *output) error {
+	if err := command.Clobbers("", e.stdout, c.A, c.B); err != nil {
+		return err
+	}
 	a, err := openSym(c.A)
 	if err != nil {
 		return err

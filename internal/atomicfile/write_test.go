@@ -17,11 +17,11 @@ func TestWrite(t *testing.T) {
 			return errors.Join(werr, err)
 		}
 	}
-	if err := Write(path, put("first", nil)); err != nil {
+	if err := Write(t.Context(), path, put("first", nil)); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := Write(path, put("second", broken)); !errors.Is(err, broken) {
+	if err := Write(t.Context(), path, put("second", broken)); !errors.Is(err, broken) {
 		t.Errorf("a failing writer: %v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "first" {
@@ -30,10 +30,10 @@ func TestWrite(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("left behind: %v", entries)
 	}
-	if err := Write(filepath.Join(dir, "no", "out"), put("x", nil)); !errors.Is(err, os.ErrNotExist) {
+	if err := Write(t.Context(), filepath.Join(dir, "no", "out"), put("x", nil)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory that is not there: %v", err)
 	}
-	if err := Write(os.DevNull, put("x", nil)); err != nil {
+	if err := Write(t.Context(), os.DevNull, put("x", nil)); err != nil {
 		t.Errorf("a device: %v", err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -25,17 +27,50 @@ const (
 	Misuse = 80 // the command line is wrong; kong's own
 )
 
+// ErrInterrupted is the cause of the end of the context that [Main] makes.
+var ErrInterrupted = errors.New("interrupted")
+
+// grace is how long a program may take to end by itself after the first signal.
+const grace = 500 * time.Millisecond
+
 // Main runs a program with the process' arguments and streams, and ends the
-// process with its exit code. The context ends with SIGINT or SIGTERM; the next
-// of them ends the process at once. A pipe that nobody reads from is an error of
-// the writer, not the silent end of the process.
-func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+// process with its exit code. The context ends with the first SIGINT or SIGTERM,
+// with the cause [ErrInterrupted]. The process ends at the second signal, or
+// after the grace period: a goroutine may be blocked in open(2) of a FIFO or in
+// write(2) to a full pipe, where no context reaches it. A pipe that nobody reads
+// from is an error of the writer, not the silent end of the process.
+func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	go func() {
+		<-signals
+		interrupt(ErrInterrupted)
+		select {
+		case <-signals:
+		case <-time.After(grace):
+			tell(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
+		}
+		os.Exit(Failed)
+	}()
+	os.Exit(run(ctx, os.Args[1:], standardOutput(), os.Stderr))
+}
+
+// tell writes text to f unless f does not take it at once, as a full pipe.
+func tell(f *os.File, text string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, ok := Terminal(f); ok {
+			text = ClearLine + text
+		}
+		_, _ = f.WriteString(text) // the exit code tells it as well
+	}()
+	select {
+	case <-done:
+	case <-time.After(grace / 5):
+	}
 }
 
 // Program is one program for [Program.Run].
@@ -55,16 +90,21 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	options := append([]kong.Option{
 		kong.Name(p.Name),
 		kong.Description(p.Description),
-		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(status int) { exited, code = true, status }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
 	}, p.Options...)
+	told := &lastError{w: p.Stdout} // --help and --version ignore errors
+	options = append(options, kong.Writers(told, p.Stderr))
 	parser, err := kong.New(grammar, options...)
 	if err != nil {
 		panic(err) // the tags of grammar are wrong
 	}
 	chosen, err := parser.Parse(args)
+	if told.err != nil {
+		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, told.err)
+		return Failed
+	}
 	if exited { // --help, --version
 		return code
 	}
@@ -81,6 +121,20 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return max(code, Failed)
 	}
 	return code
+}
+
+// lastError is a writer that remembers why the last write that failed did so.
+type lastError struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lastError) Write(p []byte) (int, error) {
+	n, err := l.w.Write(p)
+	if err != nil {
+		l.err = err
+	}
+	return n, err
 }
 
 // asItIs takes a string from the command line. kong's own way is through JSON,

@@ -138,7 +138,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	if string(head) != "MODULE " {
 		return ErrContent
 	}
-	return because(ctx, e.write(text, target, m))
+	return because(ctx, e.write(ctx, text, target, m))
 }
 
 // because is the cause of a transfer's end where that says more than err.
@@ -247,7 +247,7 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 
 // write puts a file into the cache, with a last line that tells where it is
 // from. Before it takes its place it is checked to be of the module.
-func (e entry) write(t *text, source string, m *walk.Module) error {
+func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module) error {
 	path := e.path()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (e entry) write(t *text, source string, m *walk.Module) error {
 		return walk.ErrOtherModule
 	}
 	line := append([]byte(nil), first...)
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return atomicfile.Write(ctx, path, func(w io.Writer) error {
 		last := &lastByte{w: w}
 		if _, err := last.Write(line); err != nil {
 			return err

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// errClosed is the error of writing to standard output if the process was
+// started without one.
+var errClosed = errors.New("standard output is closed; to throw the output away, open /dev/null for writing only")
+
+// closedOutput is a standard output that is closed.
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) { return 0, errClosed }
+
+// standardOutput returns os.Stdout, or, if the process was started with
+// standard output closed, a writer that always fails.
+func standardOutput() io.Writer {
+	if stdoutClosed() {
+		return closedOutput{}
+	}
+	return os.Stdout
+}
+
+// Clobbers returns an error if the output is the same file as one of the inputs,
+// by whatever name: replacing or truncating one would destroy the other. The
+// output is the file at a path or, if that is "" or "-", stdout. Inputs that do
+// not exist, and "", are skipped.
+func Clobbers(output string, stdout io.Writer, inputs ...string) error {
+	name, info := output, os.FileInfo(nil)
+	if output == "" || output == "-" {
+		name = "standard output"
+		if f, ok := stdout.(*os.File); ok {
+			info, _ = f.Stat()
+		}
+	} else {
+		info, _ = os.Stat(output)
+	}
+	if info == nil || !info.Mode().IsRegular() {
+		return nil // nothing there that could be lost
+	}
+	for _, input := range inputs {
+		if in, err := os.Stat(input); err == nil && os.SameFile(in, info) {
+			return fmt.Errorf("%s: the output is the same file as the input %s; give it another name", name, input)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+//go:build unix
+
+package testfile
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// FIFO makes a FIFO that nobody has open and returns its path.
+func FIFO(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// StalledServer returns the URL of an HTTP server that takes requests and sends
+// nothing, and a channel that gets a value for each request.
+func StalledServer(t *testing.T) (url string, asked <-chan struct{}) {
+	t.Helper()
+	return blockingServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+}
+
+// EndlessServer returns the URL of an HTTP server whose bodies begin with head
+// and never end, and a channel that gets a value for each request.
+func EndlessServer(t *testing.T, head []byte) (url string, asked <-chan struct{}) {
+	t.Helper()
+	return blockingServer(t, func(w http.ResponseWriter, r *http.Request) {
+		block := bytes.Repeat([]byte("FILE 1 a.c\n"), 64)
+		_, err := w.Write(head)
+		for err == nil && r.Context().Err() == nil {
+			_, err = w.Write(block)
+			time.Sleep(time.Millisecond) // spare the disk
+		}
+	})
+}
+
+func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struct{}) {
+	t.Helper()
+	asked := make(chan struct{}, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		handle(w, r)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL, asked
+}
+
+// hung is for how long a process may go on after a signal before a test fails.
+// It is no measure of time: a blocked process would never end.
+const hung = 30 * time.Second
+
+// Interrupt starts the command that makeCmd returns, waits until ready has a value
+// (nil: for a moment, longer each time), and sends the signal once. The process
+// must end by itself, with exit code 1 and the word "interrupted" as an error.
+func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd func() *exec.Cmd) {
+	t.Helper()
+	for moment := 200 * time.Millisecond; ; moment *= 2 {
+		for len(ready) > 0 {
+			<-ready // of an earlier process
+		}
+		cmd := makeCmd()
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+
+		if ready == nil {
+			time.Sleep(moment)
+		} else {
+			select {
+			case <-ready:
+			case <-ended:
+				t.Fatalf("%v ended before it was ready: %s", cmd.Args, &stderr)
+			}
+		}
+		if err := cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+		case <-time.After(hung):
+			_ = cmd.Process.Kill()
+			t.Fatalf("%v: goes on after %v", cmd.Args, signal)
+		}
+
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if status.Signaled() && moment < hung {
+			continue // the signal came before the process was listening
+		}
+		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
+			t.Errorf("%v: %v, %s", cmd.Args, cmd.ProcessState, &stderr)
+		}
+		return
+	}
+}
