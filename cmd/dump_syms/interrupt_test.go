@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -102,7 +101,6 @@ func killed(t *testing.T, dir string, n int) {
 		t.Errorf("none of %d runs was killed before its end", n)
 	}
 	got, _ := whole(t, dir, store)
-	maps.DeleteFunc(got, func(path, _ string) bool { return temporary(path) })
 	if cmp.Diff(want, got) != "" {
 		t.Errorf("the run after the kills: %d files, want %d", len(got), len(want))
 	}

@@ -62,7 +62,8 @@ func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
-// Has tells whether all the files are there, and shall stay.
+// Has tells whether all the files are there, and shall stay. If so, it removes
+// what a process that was killed left beside them.
 func (s *Store) Has(paths []string) bool {
 	if s.opt.Replace {
 		return false
@@ -71,6 +72,9 @@ func (s *Store) Has(paths []string) bool {
 		if info, err := s.root.Stat(name); err != nil || !info.Mode().IsRegular() {
 			return false
 		}
+	}
+	for _, name := range paths {
+		atomicfile.Sweep(s.root, name)
 	}
 	return true
 }

@@ -26,7 +26,8 @@ var ErrOccupied = errors.New("something that is no regular file is in the way")
 // that: a process that is killed leaves nothing behind, but perhaps, when it
 // replaces a file, the complete new one under a name that begins with a dot.
 // Elsewhere files have such names before they are complete, and write is called
-// once for each of the names.
+// once for each of the names. The next Publish or Sweep of the name removes what
+// was left.
 func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
 	return publish(root, names, replace, func(w io.Writer) error {
 		return write(&output{w, filepath.Join(root.Name(), names[0])})
@@ -34,6 +35,9 @@ func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 }
 
 func publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
+	for _, name := range names {
+		Sweep(root, name)
+	}
 	f, err := unnamed(root, ".")
 	if err != nil {
 		for _, name := range names {
@@ -118,13 +122,9 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 
 // replaceBy puts the complete file f in the place of another. In between it has
 // a second name, always the same one for a name: what a process leaves there
-// that is killed at this moment, the next one removes.
+// that is killed at this moment, the next one removes (Sweep).
 func replaceBy(root *os.Root, f *os.File, name string) error {
-	tmp := path.Join(path.Dir(name), beside(path.Base(name)))
-	err := link(root, f, tmp)
-	if errors.Is(err, fs.ErrExist) && root.Remove(tmp) == nil {
-		err = link(root, f, tmp)
-	}
+	tmp, err := linkBeside(root, f, name)
 	if err != nil {
 		return failed(root, "replace", name, err)
 	}
@@ -147,8 +147,7 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 			return err
 		}
 	}
-	tmp := temporary(name)
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, tmp, err := createBeside(root, name)
 	if err != nil {
 		return failed(root, "create", name, err)
 	}

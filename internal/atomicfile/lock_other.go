@@ -1,0 +1,18 @@
+//go:build !unix || solaris || aix
+
+package atomicfile
+
+import (
+	"os"
+	"time"
+)
+
+// hold does nothing: the system has no locks that end with the process.
+func hold(*os.File) {}
+
+// abandoned reports whether f was last written to so long ago that no process
+// can be at it.
+func abandoned(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
+}

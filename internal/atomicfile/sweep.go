@@ -1,0 +1,96 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+)
+
+// Sweep removes what a process that was killed while it replaced the file name,
+// a path below root, left beside it. What a living process has there stays.
+func Sweep(root *os.Root, name string) { sweep(root, besidePath(name)) }
+
+// sweep removes the file tmp, a second name as [beside] makes them, unless a
+// living process is about to rename it. It reports whether the name is free.
+//
+// A process holds a lock on the file that it gives such a name, and the lock
+// ends with the process. Whoever holds the lock of a file that still has the name
+// may remove it: no other process can give the name to another file before.
+func sweep(root *os.Root, tmp string) (free bool) {
+	info, err := root.Lstat(tmp)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() {
+		return root.Remove(tmp) == nil // no process of ours made it
+	}
+	f, err := root.OpenFile(tmp, os.O_RDWR, 0) // NFS locks only what can be written
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	if !abandoned(f) {
+		return false
+	}
+	return !names(root, tmp, f) || root.Remove(tmp) == nil
+}
+
+// names reports whether the file f has the name tmp.
+func names(root *os.Root, tmp string, f *os.File) bool {
+	now, err := root.Lstat(tmp)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(now, info)
+}
+
+const (
+	// patience is how often a second name is tried that a living process has for
+	// the moment between link and rename.
+	patience = 20
+	pause    = time.Millisecond
+)
+
+// linkBeside gives the complete file f the second name of name, or, where other
+// processes keep that busy, one of its own.
+func linkBeside(root *os.Root, f *os.File, name string) (tmp string, err error) {
+	hold(f)
+	tmp = besidePath(name)
+	for range patience {
+		if err = link(root, f, tmp); !errors.Is(err, fs.ErrExist) {
+			return tmp, err
+		}
+		if !sweep(root, tmp) {
+			time.Sleep(pause)
+		}
+	}
+	tmp = temporary(name)
+	return tmp, link(root, f, tmp)
+}
+
+// createBeside makes a file with the second name of name, or, where another
+// process has that, with one of its own.
+func createBeside(root *os.Root, name string) (f *os.File, tmp string, err error) {
+	tmp = besidePath(name)
+	sweep(root, tmp)
+	f, err = root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		hold(f)
+		if names(root, tmp, f) {
+			return f, tmp, nil
+		}
+		f.Close() // another process took it for abandoned before the lock was held
+		err = fs.ErrExist
+	}
+	if errors.Is(err, fs.ErrExist) {
+		tmp = temporary(name)
+		f, err = root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	return f, tmp, err
+}
+
+// besidePath is the second name of the file name, a path.
+func besidePath(name string) string { return path.Join(path.Dir(name), beside(path.Base(name))) }
