@@ -1,8 +1,8 @@
 package check
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"

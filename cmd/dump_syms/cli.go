@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"symkit/dump"
+	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 )
 
@@ -70,6 +71,7 @@ type cli struct {
 	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout, stderr io.Writer
+	remote         func() (*debuginfod.Client, error) // see remoteClient
 }
 
 var (

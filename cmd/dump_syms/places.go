@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"symkit/elfx"
 	"symkit/elfx/debuginfod"
@@ -18,15 +19,27 @@ func (c *cli) places(ctx context.Context, in *input, dirs []string) elfx.Places 
 		dirs = []string{elfx.DefaultDebugDir}
 	}
 	places := elfx.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
-	client, err := debuginfod.FromEnv()
+	client, err := c.remote()
 	if err != nil {
 		in.warnings = append(in.warnings, err.Error())
 	}
 	if client != nil {
-		client.Progress = download(c.stderr)
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
 	return places
+}
+
+// remoteClient returns a function that makes the client of the environment's
+// debuginfod servers, or returns the one that it made: the client's bounds are
+// for the whole run. Progress is shown for a module alone.
+func (c *cli) remoteClient() func() (*debuginfod.Client, error) {
+	return sync.OnceValues(func() (*debuginfod.Client, error) {
+		client, err := debuginfod.FromEnv()
+		if client != nil && c.Store == "" {
+			client.Progress = download(c.stderr)
+		}
+		return client, err
+	})
 }
 
 // download tells on w, if that is a terminal, how far a download is; nil if not.

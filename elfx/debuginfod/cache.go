@@ -37,7 +37,7 @@ func (e *entry) cached() (bool, error) {
 	case err != nil:
 		return false, err
 	case info.Size() > 0:
-		return verify(e.path(), e.id) == nil, nil
+		return verify(e.path(), e.id, e.kind) == nil, nil
 	case time.Since(info.ModTime()) <= e.client.missAge():
 		return false, ErrNotFound
 	}

@@ -17,9 +17,11 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"symkit/elfx"
+	"symkit/internal/fetch"
 )
 
 var (
@@ -30,6 +32,8 @@ var (
 	ErrOtherBuildID = errors.New("server sent a file with another build id")
 	// ErrTimeout: a server sent less than 100 KiB in Client.Timeout.
 	ErrTimeout = errors.New("server is too slow")
+	// ErrOtherKind: a server sent another one of the module's files.
+	ErrOtherKind = errors.New("server sent another file of this module")
 	// ErrMaxTime: a download took longer than Client.MaxTime.
 	ErrMaxTime = errors.New("download takes too long")
 	// ErrMaxSize: a file larger than Client.MaxSize.
@@ -59,8 +63,12 @@ const (
 	Executable Kind = "executable"
 )
 
-// DefaultTimeout is what DEBUGINFOD_TIMEOUT is when it is not set.
-const DefaultTimeout = 90 * time.Second
+// What DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME are when they are not set. The
+// size of a file is bounded then by limits.FetchedFiles.
+const (
+	DefaultTimeout = 90 * time.Second
+	DefaultMaxTime = time.Hour
+)
 
 // Progress tells how far a download is.
 type Progress struct {
@@ -83,11 +91,46 @@ type Client struct {
 	MaxTime time.Duration
 	// MaxSize bounds one file in bytes; 0 is no bound.
 	MaxSize int64
+	// MaxTotal bounds all files that this client downloads; 0 is no bound.
+	MaxTotal int64
 	// Progress, if any, is called several times a second in the goroutine that
 	// called Find.
 	Progress func(Progress)
-	// HTTP makes the requests; nil: http.DefaultClient.
+	// HTTP makes the requests; nil: a client that follows redirects to http and
+	// https only.
 	HTTP *http.Client
+
+	mu      sync.Mutex
+	disk    *fetch.Disk
+	stalled map[string]error // servers that were too slow: they are not asked again
+}
+
+// room returns the bound on what is written into the cache.
+func (c *Client) room() *fetch.Disk {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.disk == nil {
+		c.disk = &fetch.Disk{Dir: c.Cache, MaxTotal: c.MaxTotal}
+	}
+	return c.disk
+}
+
+// givenUp returns why a server is not asked again; nil: it is asked.
+func (c *Client) givenUp(server string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stalled[server]
+}
+
+// giveUp remembers that a server was too slow: else each of many modules would
+// wait for it.
+func (c *Client) giveUp(server string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stalled == nil {
+		c.stalled = map[string]error{}
+	}
+	c.stalled[server] = err
 }
 
 // maxBuildID bounds a build id in bytes; SHA-1 has 20.
@@ -111,9 +154,15 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	var failures []error
 	missing := len(c.URLs) > 0
 	for _, url := range c.URLs {
-		err := e.download(ctx, url)
+		err := c.givenUp(url)
+		if err == nil {
+			err = e.download(ctx, url)
+		}
 		if err == nil {
 			return e.path(), nil
+		}
+		if errors.Is(err, ErrTimeout) {
+			c.giveUp(url, err)
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -137,8 +186,8 @@ func fileURL(server string, id []byte, kind Kind) string {
 	return strings.TrimSuffix(server, "/") + "/buildid/" + hex.EncodeToString(id) + "/" + string(kind)
 }
 
-// verify tells whether the file at path has the build id.
-func verify(path string, id []byte) error {
+// verify tells whether the file at path has the build id, and is of the kind.
+func verify(path string, id []byte, kind Kind) error {
 	f, err := elfx.Open(path)
 	if err != nil {
 		return err
@@ -146,6 +195,12 @@ func verify(path string, id []byte) error {
 	defer f.Close()
 	if got := f.BuildID(); !bytes.Equal(got, id) {
 		return fmt.Errorf("%w: %x", ErrOtherBuildID, got)
+	}
+	if kind == Executable && !f.HoldsLoaded() {
+		return fmt.Errorf("%w: it is a debug file", ErrOtherKind)
+	}
+	if kind == DebugInfo && f.Section(".debug_info") == nil && f.Section(".symtab") == nil {
+		return fmt.Errorf("%w: it has no debug information", ErrOtherKind)
 	}
 	return nil
 }

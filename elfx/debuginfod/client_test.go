@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"symkit/elfx"
+	"symkit/internal/fetch"
 )
 
 const (
@@ -181,37 +182,60 @@ func TestFindErrors(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		}
+	}
+	endless := func(w http.ResponseWriter, _ *http.Request) {
+		for err := error(nil); err == nil; {
+			_, err = w.Write(data)
+		}
+	}
+	drip := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte{0})
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	}
 	for _, test := range []struct {
 		name   string
 		handle http.HandlerFunc
-		limit  Client
+		limit  *Client
 		err    error
 		text   string
 	}{
-		{"other build id", serve(wrong), Client{}, ErrOtherBuildID, ""},
-		{"no ELF file", serve([]byte("<html>")), Client{}, elfx.ErrNotELF, ""},
-		{"empty", serve(nil), Client{}, elfx.ErrNotELF, ""},
-		{"status", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "x", http.StatusBadGateway) }, Client{}, ErrStatus, "502 Bad Gateway"},
+		{"other build id", serve(wrong), &Client{}, ErrOtherBuildID, ""},
+		{"no ELF file", serve([]byte("<html>")), &Client{}, elfx.ErrNotELF, ""},
+		{"empty", serve(nil), &Client{}, elfx.ErrNotELF, ""},
+		{"status", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "x", http.StatusBadGateway) }, &Client{}, ErrStatus, "502 Bad Gateway"},
 		{"cut", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100000000")
 			_, _ = w.Write(data)
-		}, Client{}, nil, "unexpected EOF"},
-		{"announced too large", serve(data), Client{MaxSize: 100}, ErrMaxSize, ""},
+		}, &Client{}, nil, "unexpected EOF"},
+		{"announced too large", serve(data), &Client{MaxSize: 100}, ErrMaxSize, ""},
 		{"said to be too large", func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("X-DEBUGINFOD-MAXSIZE") == "100" {
 				w.WriteHeader(http.StatusNotAcceptable)
 			}
-		}, Client{MaxSize: 100}, ErrMaxSize, ""},
+		}, &Client{MaxSize: 100}, ErrMaxSize, ""},
 		{"too large", func(w http.ResponseWriter, r *http.Request) {
 			w.(http.Flusher).Flush()
 			_, _ = w.Write(data)
-		}, Client{MaxSize: 100}, ErrMaxSize, ""},
+		}, &Client{MaxSize: 100}, ErrMaxSize, ""},
 		{"size in debuginfod's header", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-DEBUGINFOD-SIZE", "101")
 			w.(http.Flusher).Flush()
-		}, Client{MaxSize: 100}, ErrMaxSize, ""},
-		{"slow", hang, Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
-		{"long", hang, Client{MaxTime: 50 * time.Millisecond}, ErrMaxTime, ""},
+		}, &Client{MaxSize: 100}, ErrMaxSize, ""},
+		{"a redirect to a file", redirect("file://" + fixture), &Client{}, fetch.ErrRedirect, ""},
+		{"a redirect in a ring", redirect("/"), &Client{}, fetch.ErrRedirect, ""},
+		{"too large all in all", endless, &Client{MaxTotal: 1 << 20}, fetch.ErrTotal, ""},
+		{"announced too large all in all", serve(data), &Client{MaxTotal: 100}, fetch.ErrTotal, ""},
+		{"drip", drip, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
+		{"slow", hang, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
+		{"long", hang, &Client{MaxTime: 50 * time.Millisecond}, ErrMaxTime, ""},
 	} {
 		url, _ := server(t, test.handle)
 		absent, _ := server(t, notFound)
@@ -221,7 +245,7 @@ func TestFindErrors(t *testing.T) {
 		if err == nil || test.err != nil && !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Error(), url) {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if names := leftovers(t, &c); len(names) != 0 {
+		if names := leftovers(t, c); len(names) != 0 {
 			t.Errorf("%s: in the cache: %q", test.name, names)
 		}
 	}
@@ -271,6 +295,73 @@ func TestFindArguments(t *testing.T) {
 	}
 }
 
+// TestOtherKind: a debug file is not kept as the program, nor a stripped program
+// as the debug file, though they have one build id.
+func TestOtherKind(t *testing.T) {
+	const stripped = "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped"
+	program, id := fixtureData(t, stripped+".elf")
+	debug, _ := fixtureData(t, stripped+".debug")
+	for _, test := range []struct {
+		kind Kind
+		data []byte
+		want error
+	}{
+		{Executable, program, nil}, {DebugInfo, debug, nil}, {Executable, debug, ErrOtherKind}, {DebugInfo, program, ErrOtherKind},
+	} {
+		url, _ := server(t, serve(test.data))
+		c := &Client{URLs: []string{url}, Cache: t.TempDir()}
+		if _, err := c.Find(t.Context(), id, test.kind); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.kind, err, test.want)
+		}
+		if names := leftovers(t, c); test.want != nil && len(names) > 0 {
+			t.Errorf("in the cache: %q", names)
+		}
+	}
+}
+
+// TestStalledOnce: a server that was too slow is not asked for the next module.
+func TestStalledOnce(t *testing.T) {
+	url, asked := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	c := &Client{URLs: []string{url}, Cache: t.TempDir(), Timeout: 20 * time.Millisecond}
+	for i := range 3 {
+		if _, err := c.Find(t.Context(), []byte{1, byte(i)}, DebugInfo); !errors.Is(err, ErrTimeout) {
+			t.Error(err)
+		}
+	}
+	if len(*asked) != 1 {
+		t.Errorf("asked %d times", len(*asked))
+	}
+}
+
+// TestAbandoned: what a process left that was killed is removed.
+func TestAbandoned(t *testing.T) {
+	data, id := fixtureData(t, fixture)
+	url, _ := server(t, serve(data))
+	c := &Client{URLs: []string{url}, Cache: t.TempDir()}
+	dir := filepath.Join(c.Cache, hex.EncodeToString(id))
+	left, used := filepath.Join(dir, "debuginfo.123"), filepath.Join(dir, "debuginfo.456")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, age := range map[string]time.Duration{left: 48 * time.Hour, used: time.Minute} {
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Now().Add(-age), time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Find(t.Context(), id, DebugInfo); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the abandoned file: %v", err)
+	}
+	if _, err := os.Stat(used); err != nil {
+		t.Errorf("the file that is being written: %v", err)
+	}
+}
+
 func TestFromEnv(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"URLS", "CACHE_PATH", "TIMEOUT", "MAXTIME", "MAXSIZE"} {
@@ -293,9 +384,11 @@ func TestFromEnv(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	expect(filepath.Join(home, ".cache", "debuginfod_client"), DefaultTimeout, 0, 0)
+	expect(filepath.Join(home, ".cache", "debuginfod_client"), DefaultTimeout, DefaultMaxTime, 8<<30)
 	t.Setenv("XDG_CACHE_HOME", "/xdg")
-	t.Setenv("DEBUGINFOD_TIMEOUT", "-1")
+	for _, name := range []string{"TIMEOUT", "MAXTIME", "MAXSIZE"} {
+		t.Setenv("DEBUGINFOD_"+name, "-1")
+	}
 	expect("/xdg/debuginfod_client", 0, 0, 0)
 	os.Mkdir(filepath.Join(home, ".debuginfod_client_cache"), 0o700)
 	t.Setenv("DEBUGINFOD_TIMEOUT", "7")

@@ -6,14 +6,15 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"symkit/internal/fetch"
 )
 
 const (
-	// leastBytes is what a server has to send within Client.Timeout.
-	leastBytes = 100 << 10
 	// progressStep is the time between two calls of Client.Progress.
 	progressStep = 100 * time.Millisecond
 	copyBuffer   = 64 << 10
@@ -31,7 +32,7 @@ func (e *entry) download(ctx context.Context, server string) error {
 	}
 	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
 	if e.client.Timeout > 0 {
-		go t.watch(ctx, cancel)
+		go fetch.Watch(ctx, e.client.Timeout, &t.done, func() { cancel(ErrTimeout) })
 	}
 	err := e.fetch(ctx, &t)
 	if err != nil && ctx.Err() != nil {
@@ -49,26 +50,6 @@ type transfer struct {
 	shown  time.Time
 }
 
-// watch cancels a transfer that has become too slow.
-func (t *transfer) watch(ctx context.Context, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(t.client.Timeout)
-	defer tick.Stop()
-	var last int64
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			now := t.done.Load()
-			if now-last < leastBytes {
-				cancel(ErrTimeout)
-				return
-			}
-			last = now
-		}
-	}
-}
-
 // fetch downloads into a temporary file beside the entry, checks it and renames
 // it. Its name is one that debuginfod-client cleans up, should we be killed.
 func (e *entry) fetch(ctx context.Context, t *transfer) error {
@@ -80,6 +61,7 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return err
 	}
+	e.sweep()
 	file, err := os.CreateTemp(e.dir(), string(e.kind)+".*")
 	if err != nil {
 		return err
@@ -90,12 +72,25 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = verify(file.Name(), e.id)
+		err = verify(file.Name(), e.id, e.kind)
 	}
 	if err == nil {
 		err = os.Rename(file.Name(), e.path())
 	}
 	return err
+}
+
+// abandonedAfter is how old a temporary file is that no process can be writing.
+const abandonedAfter = 24 * time.Hour
+
+// sweep removes the temporary files that processes left here that were killed.
+func (e *entry) sweep() {
+	left, _ := filepath.Glob(filepath.Join(e.dir(), string(e.kind)+".*")) // the pattern is well formed
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > abandonedAfter {
+			_ = os.Remove(path) // or another process did
+		}
+	}
 }
 
 // open asks the server.
@@ -110,7 +105,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 	client := t.client.HTTP
 	if client == nil {
-		client = http.DefaultClient
+		client = fetch.HTTP
 	}
 	response, err := client.Do(request)
 	if err != nil {
@@ -128,7 +123,9 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	case response.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%w: %s", ErrStatus, response.Status)
 	default:
-		return response.Body, nil
+		if err = t.client.room().Announce(t.total); err == nil {
+			return response.Body, nil
+		}
 	}
 	response.Body.Close()
 	return nil, err
@@ -147,6 +144,9 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 			return ErrMaxSize
 		}
 		if _, err := file.Write(buffer[:n]); err != nil {
+			return err
+		}
+		if err := t.client.room().Wrote(int64(n)); err != nil {
 			return err
 		}
 		t.progress(err != nil)

@@ -2,12 +2,15 @@ package debuginfod
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"symkit/internal/limits"
 )
 
 // FromEnv makes a client of the environment that debuginfod-find(1) has. It is
@@ -41,14 +44,18 @@ func (c *Client) readLimits() error {
 	if err != nil {
 		return err
 	}
-	maxTime, err := number("DEBUGINFOD_MAXTIME", 0)
+	maxTime, err := number("DEBUGINFOD_MAXTIME", int64(DefaultMaxTime/time.Second))
 	if err != nil {
 		return err
 	}
 	c.Timeout, c.MaxTime = time.Duration(timeout)*time.Second, time.Duration(maxTime)*time.Second
-	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", 0)
+	c.MaxTotal = bound(limits.FetchedTotal)
+	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", bound(limits.FetchedFiles))
 	return err
 }
+
+// bound is a limit as a number of bytes.
+func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64)) }
 
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)

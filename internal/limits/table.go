@@ -6,7 +6,7 @@ import "strconv"
 var All = []*Limit{
 	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, LineSharing, MaskRows, SFrameSharing, Files, Names, Output,
 	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckStrings, CheckDepth, CheckRows,
-	Threads, FramesPerThread, Frames, Report, UnpackedSymbols, FetchedSymbols,
+	Threads, FramesPerThread, Frames, Report, UnpackedSymbols, FetchedSymbols, FetchedFiles, FetchedTotal,
 }
 
 // Limits of dump_syms and of what all programs read of ELF files.
@@ -43,7 +43,9 @@ var (
 	Frames          = &Limit{Name: "frames", Base: 1 << 19, What: "frames of all threads without --max-frames"}
 	Report          = &Limit{Name: "report", Base: 256 << 20, PerByte: 32, What: "bytes of what stackwalk says of a dump, by the size of the dump"}
 	UnpackedSymbols = &Limit{Name: "unpacked-symbols", Base: 64 << 20, PerByte: 128, What: "bytes of an unpacked symbol file, by its packed size"}
-	FetchedSymbols  = &Limit{Name: "fetched-symbols", Base: 16 << 30, What: "bytes of an unpacked symbol file from a server, on disk"}
+	FetchedSymbols  = &Limit{Name: "fetched-symbols", Base: 4 << 30, What: "bytes of an unpacked symbol file from a server, on disk"}
+	FetchedFiles    = &Limit{Name: "fetched-files", Base: 8 << 30, What: "bytes of an ELF file from a debuginfod server, on disk; DEBUGINFOD_MAXSIZE goes before it"}
+	FetchedTotal    = &Limit{Name: "fetched-total", Base: 32 << 30, What: "bytes of all files from a symbol server, or from all debuginfod servers, in one run"}
 )
 
 // value is the limit in words, for the documentation.

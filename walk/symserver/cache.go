@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"symkit/walk"
 )
 
 // entry is one file of the cache.
@@ -25,6 +27,16 @@ func (e entry) present() bool {
 
 // drop removes a file that turned out to be useless.
 func (e entry) drop() { os.Remove(e.path()) }
+
+// verify drops a file that was fetched, but is not m's or has no symbols.
+func (e entry) verify(m *walk.Module) error {
+	var symbols walk.Symbols
+	if err := symbols.Load(e.path(), m); err != nil {
+		e.drop()
+		return err
+	}
+	return symbols.Close()
+}
 
 // absence is the file whose time tells when the server last said that it lacks
 // the entry.

@@ -14,12 +14,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/internal/atomicfile"
+	"symkit/internal/fetch"
 	"symkit/walk"
 )
 
@@ -38,6 +40,9 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 			break
 		}
 		if err = s.download(ctx, e, m); err == nil {
+			err = e.verify(m)
+		}
+		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -50,7 +55,7 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	switch op, network := errors.AsType[*net.OpError](err); {
 	case errors.Is(err, ErrNotFound):
 		e.remember()
-	case network && op.Op == "dial":
+	case network && op.Op == "dial", errors.Is(err, ErrStalled), errors.Is(err, fetch.ErrTotal), errors.Is(err, fetch.ErrSpace):
 		s.mu.Lock()
 		s.refused = err
 		s.mu.Unlock()
@@ -73,7 +78,7 @@ func passing(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
 	}
-	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, walk.ErrOtherModule} {
+	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, walk.ErrOtherModule, walk.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -110,9 +115,11 @@ const progressStep = 100 * time.Millisecond
 func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, s.MaxTime, ErrMaxTime)
+	defer stop()
 	target := s.target(e.place, m)
-	stalled := time.AfterFunc(s.Timeout, func() { cancel(ErrStalled) })
-	defer stalled.Stop()
+	var received atomic.Int64
+	go fetch.Watch(ctx, s.Timeout, &received, func() { cancel(ErrStalled) })
 	body, err := s.open(ctx, target)
 	if err != nil {
 		return because(ctx, err)
@@ -120,7 +127,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	defer body.Close()
 	var shown time.Time
 	counted := &counter{r: body, alive: func(total int64) {
-		stalled.Reset(s.Timeout)
+		received.Store(total)
 		if now := time.Now(); s.Progress != nil && now.Sub(shown) >= progressStep {
 			shown = now
 			s.Progress(target, total)
@@ -131,6 +138,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 		return because(ctx, err)
 	}
 	defer text.Close()
+	text.wrote = s.disk().Wrote
 	head, err := text.r.Peek(len("MODULE "))
 	if err != nil && err != io.EOF {
 		return because(ctx, err)
@@ -162,6 +170,10 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 		return nil, err
 	}
 	if response.StatusCode == http.StatusOK && response.ContentLength <= s.MaxSize {
+		if err := s.disk().Announce(response.ContentLength); err != nil {
+			response.Body.Close()
+			return nil, err
+		}
 		return response.Body, nil
 	}
 	response.Body.Close()
@@ -197,7 +209,8 @@ func (c *counter) Read(b []byte) (int, error) {
 // text is an unpacked body.
 type text struct {
 	r     *bufio.Reader
-	left  int64 // bytes that may still come
+	left  int64             // bytes that may still come
+	wrote func(int64) error // told of bytes that are read, to be written; may be nil
 	close func()
 }
 
@@ -207,6 +220,11 @@ func (t *text) Read(b []byte) (int, error) {
 	n, err := t.r.Read(b)
 	if t.left -= int64(n); t.left < 0 {
 		return 0, ErrTooLarge
+	}
+	if t.wrote != nil {
+		if err := t.wrote(int64(n)); err != nil {
+			return 0, err
+		}
 	}
 	return n, err
 }

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"symkit/elfx"
+	"symkit/internal/fetch"
 	"symkit/internal/limits"
 	"symkit/walk"
 )
@@ -36,8 +37,10 @@ var (
 	ErrContent = errors.New("not a symbol file")
 	// ErrTooLarge: the file is larger than Server.MaxSize.
 	ErrTooLarge = errors.New("the file is too large")
-	// ErrStalled: the server sent nothing for Server.Timeout.
-	ErrStalled = errors.New("the server sends nothing")
+	// ErrStalled: the server sent less than 100 KiB in Server.Timeout.
+	ErrStalled = errors.New("the server sends nothing, or too slowly")
+	// ErrMaxTime: a file took longer than Server.MaxTime.
+	ErrMaxTime = errors.New("the download takes too long")
 	// ErrURL: not the URL of a server.
 	ErrURL = errors.New("not an http or https URL")
 )
@@ -53,16 +56,19 @@ type Server struct {
 	// Cache is the directory that keeps what was fetched. It is made when it is
 	// needed.
 	Cache string
-	// Timeout is for how long a server may send nothing.
+	// Timeout is the time in which a server has to send 100 KiB, again and again,
+	// or the rest of the file.
 	Timeout time.Duration
+	// MaxTime bounds the time of one attempt to get a file.
+	MaxTime time.Duration
 	// Attempts is how often a file is asked for when the network or the server
 	// fails; Backoff is the time before the second, which doubles each time.
 	Attempts int
 	Backoff  time.Duration
 	// Negative is for how long it is remembered that a server lacks a file.
 	Negative time.Duration
-	// MaxSize bounds a file, unpacked, in bytes.
-	MaxSize int64
+	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together.
+	MaxSize, MaxTotal int64
 	// HTTP makes the requests.
 	HTTP *http.Client
 	// Progress, if any, is called several times a second, from any goroutine,
@@ -73,14 +79,16 @@ type Server struct {
 	shown  string // the URL without a password
 	flight singleflight.Group
 	slots  chan struct{} // bounds the requests at one time
+	disk   func() *fetch.Disk
 
 	mu      sync.Mutex
-	refused error // the server cannot be reached: it is not asked again
+	refused error // the server cannot be reached, or stalls: it is not asked again
 }
 
 // What New sets.
 const (
 	defaultTimeout  = 60 * time.Second
+	defaultMaxTime  = 30 * time.Minute
 	defaultAttempts = 3
 	defaultBackoff  = 500 * time.Millisecond
 	defaultNegative = time.Hour
@@ -99,10 +107,15 @@ func New(rawURL, cache string) (*Server, error) {
 	if err != nil || !IsURL(rawURL) || u.Host == "" {
 		return nil, fmt.Errorf("%q: %w", rawURL, ErrURL)
 	}
-	return &Server{Cache: cache, Timeout: defaultTimeout, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: int64(min(limits.FetchedSymbols.Max(0), math.MaxInt64-1)), HTTP: http.DefaultClient,
-		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}, nil
+	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Attempts: defaultAttempts, Backoff: defaultBackoff,
+		Negative: defaultNegative, MaxSize: bound(limits.FetchedSymbols), MaxTotal: bound(limits.FetchedTotal), HTTP: fetch.HTTP,
+		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}
+	s.disk = sync.OnceValue(func() *fetch.Disk { return &fetch.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
+	return s, nil
 }
+
+// bound is a limit as a number of bytes.
+func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64-1)) }
 
 // Symbols implements walk.Supplier. It may be called from any number of
 // goroutines; a file is fetched once.
@@ -143,6 +156,7 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 		return err
 	}
 	if err := out.Load(e.path(), m); err != nil {
+		e.drop()
 		return err
 	}
 	out.URL = sourceOf(e.path())

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"symkit/internal/fetch"
 	"symkit/walk"
 )
 
@@ -200,7 +201,25 @@ func TestFailures(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, ErrStalled, 3, 3},
-		"goes in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 302) }, nil, 33, 33},
+		"goes in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 302) }, fetch.ErrRedirect, 11, 11},
+		"leads to a file": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "file:///etc/passwd")
+			w.WriteHeader(http.StatusFound)
+		}, fetch.ErrRedirect, 1, 1},
+		"drips": {func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, symbols)
+			for r.Context().Err() == nil {
+				io.WriteString(w, "F")
+				w.(http.Flusher).Flush()
+				time.Sleep(time.Millisecond)
+			}
+		}, ErrStalled, 3, 3},
+		"takes for ever": {func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ErrMaxTime, 1, 1},
+		"endless, all in all": {func(w http.ResponseWriter, r *http.Request) {
+			for _, err := io.WriteString(w, symbols); err == nil; {
+				_, err = io.WriteString(w, "FILE 0 a\n")
+			}
+		}, fetch.ErrTotal, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,12 +228,18 @@ func TestFailures(t *testing.T) {
 			if c.want == ErrStalled {
 				s.Timeout = 100 * time.Millisecond
 			}
+			if c.want == ErrMaxTime {
+				s.MaxTime = 50 * time.Millisecond
+			}
+			if c.want == fetch.ErrTotal {
+				s.MaxSize, s.MaxTotal = 1<<40, 1<<16
+			}
 			m := module()
 			m.Path, m.CodeID = "app.pdb", "" // one place only
 			for run, want := range []int64{c.first, c.second} {
 				if run > 0 {
 					again := client(t, s.base.String(), s.Cache)
-					again.MaxSize, again.Timeout = s.MaxSize, s.Timeout
+					again.MaxSize, again.MaxTotal, again.Timeout, again.MaxTime = s.MaxSize, s.MaxTotal, s.Timeout, s.MaxTime
 					s = again
 				}
 				before := attempts.Load()
@@ -223,12 +248,46 @@ func TestFailures(t *testing.T) {
 					t.Errorf("run %d: %d requests, %v; want %d, %v", run, n, err, want, c.want)
 				}
 			}
-			if c.want != walk.ErrNoSymbols { // is a symbol file
-				if got := files(t, s.Cache); len(got) != 0 {
-					t.Errorf("in the cache: %v", got)
-				}
+			if got := files(t, s.Cache); len(got) != 0 {
+				t.Errorf("in the cache: %v", got)
 			}
 		})
+	}
+}
+
+// TestOtherFile: what is fetched by the id of the module's file, and by Prefetch,
+// stays only if it is the module's.
+func TestOtherFile(t *testing.T) {
+	const other = "MODULE windows x86_64 00000000000000000000000000000000A app.pdb\nINFO CODE_ID FFFF\nFUNC 1000 10 0 main\n"
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, id) {
+			http.NotFound(w, r)
+			return
+		}
+		io.WriteString(w, other)
+	})
+	if s.Prefetch(t.Context(), module()) {
+		t.Error("a file of another module is prefetched")
+	}
+	if _, err := lookup(t, s, module()); !errors.Is(err, walk.ErrOtherModule) {
+		t.Error(err)
+	}
+	if got := files(t, s.Cache); len(got) != 0 {
+		t.Errorf("in the cache: %v", got)
+	}
+}
+
+// TestStalledOnce: a server that stalls each time is not asked for the next module.
+func TestStalledOnce(t *testing.T) {
+	s, attempts := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.Timeout = 20 * time.Millisecond
+	for range 3 {
+		if _, err := lookup(t, s, module()); !errors.Is(err, ErrStalled) {
+			t.Error(err)
+		}
+	}
+	if n := attempts.Load(); n != int64(s.Attempts) {
+		t.Errorf("asked %d times", n)
 	}
 }
 
