@@ -15,6 +15,10 @@ const maxNesting = 4
 // ErrNested: archives in archives in archives, too deep to look into.
 var ErrNested = errors.New("archives within archives, too deep")
 
+// ErrOverlapping: a zip file whose members have more bytes in all than the file, for
+// they share them.
+var ErrOverlapping = fmt.Errorf("%w: members lie over each other", ErrArchive)
+
 // nest scans an archive and those in it.
 type nest struct {
 	left    uint64 // bytes that deflated archives may still become
@@ -38,7 +42,12 @@ func scanArchive(data []byte) ([]memberResult, error) {
 // what outer inflates to. Their names begin with prefix.
 func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, depth int) error {
 	found, err := scanFlat(data)
+	var taken uint64 // bytes of data that members are
+	tooDeep := false // one error tells it for all members
 	for _, r := range found {
+		if taken += r.packed; taken > uint64(len(data)) {
+			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", ErrOverlapping, r.Name)})
+		}
 		if r.err != nil {
 			if depth == 0 || !errors.Is(r.err, ErrMemberPacked) {
 				x.members = append(x.members, r)
@@ -51,7 +60,14 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 		case !r.archived:
 			x.members = append(x.members, r)
 		default:
-			if err := x.enter(packed, r.Member, depth+1); err != nil {
+			err := x.enter(packed, r.Member, depth+1)
+			if errors.Is(err, ErrNested) {
+				if tooDeep {
+					continue
+				}
+				tooDeep = true
+			}
+			if err != nil {
 				x.members = append(x.members, memberResult{err: fmt.Errorf("%s: %w", r.Name, err)})
 			}
 		}
@@ -87,12 +103,18 @@ func (m *Member) container(file []byte) ([]byte, error) {
 	if m.outer == nil {
 		return file, nil
 	}
+	if data := unpackedArchives.get(m.outer); data != nil {
+		return data, nil
+	}
 	data, err := m.outer.container(file)
 	if err == nil {
 		data, err = m.outer.stored(data)
 	}
 	if err == nil {
 		data, err = m.outer.unpack(data)
+	}
+	if err == nil {
+		unpackedArchives.put(m.outer, data)
 	}
 	return data, err
 }

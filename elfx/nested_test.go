@@ -2,7 +2,9 @@ package elfx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -89,4 +91,61 @@ func TestNestedLimits(t *testing.T) {
 	if _, err := m.stored(make([]byte, 19)); !errors.Is(err, ErrChanged) {
 		t.Error(err)
 	}
+}
+
+// TestNestedOnce: opening every member of an archive in an archive inflates the
+// inner one once, not once for each member.
+func TestNestedOnce(t *testing.T) {
+	const n, size = 100, 1 << 20
+	lib := arMagic + arMember("zeros/", strings.Repeat("\x00", size))
+	for range n {
+		lib += arMember("x.o/", object(1))
+	}
+	path := put(t, "x.zip", string(zipFile(t, "lib.a", lib)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	opened := 0
+	for m, err := range Members(path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := m.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		opened++
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; opened != n || got > n*size/4 {
+		t.Errorf("%d of %d members opened with %d bytes of memory", opened, n, got)
+	}
+}
+
+// TestOverlapping: members of a zip file that share their bytes are a bomb.
+func TestOverlapping(t *testing.T) {
+	inner := zipFile(t, "-x.so", object(1)+strings.Repeat("\x00", 1000))
+	for range 3 {
+		inner = repeated(t, zipFile(t, "-y.zip", string(inner)), 20)
+		got, errs := listing(put(t, "x.zip", string(inner)))
+		if len(got) > 3 || len(errs) == 0 || !errors.Is(errs[len(errs)-1], ErrOverlapping) {
+			t.Errorf("%d members, %d errors, want ErrOverlapping as the last one", len(got), len(errs))
+		}
+	}
+}
+
+// repeated lists the one member of a zip file n times in its central directory
+// (APPNOTE 4.3.12, 4.3.16).
+func repeated(t *testing.T, file []byte, n int) []byte {
+	t.Helper()
+	from, to := bytes.LastIndex(file, []byte("PK\x01\x02")), bytes.LastIndex(file, []byte("PK\x05\x06"))
+	if from < 0 || to < from {
+		t.Fatal("no central directory")
+	}
+	out := append(bytes.Clone(file[:from]), bytes.Repeat(file[from:to], n)...)
+	end := bytes.Clone(file[to:])
+	binary.LittleEndian.PutUint16(end[8:], uint16(n))
+	binary.LittleEndian.PutUint16(end[10:], uint16(n))
+	binary.LittleEndian.PutUint32(end[12:], uint32(n*(to-from)))
+	return append(out, end...)
 }
