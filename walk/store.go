@@ -14,6 +14,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/filename"
 )
 
 // Why a symbol file is not the one that was looked for.
@@ -84,8 +85,10 @@ func (m *Module) SymbolPaths() (paths []string) {
 			paths = append(paths, name+"/"+m.DebugID+"/"+symName(name, ".pdb"))
 		}
 	}
-	if id, name := m.FileID(), m.File(); isID(id) && plain(name) {
-		paths = append(paths, name+"/"+id+"/"+symName(name, ".dll"))
+	if id := m.FileID(); isID(id) {
+		for _, name := range spellings(m.File()) {
+			paths = append(paths, name+"/"+id+"/"+symName(name, ".dll"))
+		}
 	}
 	return paths
 }
@@ -120,13 +123,28 @@ func isID(s string) bool {
 // it, whatever the dump says.
 func (m *Module) names() (names []string) {
 	for _, name := range []string{m.Name, m.Path} {
-		name = baseName(name)
-		if !plain(name) || len(names) > 0 && names[0] == name {
-			continue
+		for _, name := range spellings(baseName(name)) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
-		names = append(names, name)
 	}
 	return names
+}
+
+// spellings are how stores may spell the name of a module: as it is, and as
+// dump_syms does where it is no name that every system can have.
+func spellings(name string) (all []string) {
+	if plain(name) {
+		all = append(all, name)
+	}
+	if strings.Trim(name, ".") == "" && len(name) <= 2 {
+		return nil // no name of a module
+	}
+	if escaped := filename.Escape(name); escaped != name && plain(escaped) {
+		all = append(all, escaped)
+	}
+	return all
 }
 
 // plain tells whether a name can be that of a file, and only of a file in the

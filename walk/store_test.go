@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"symkit/dump/store"
 )
 
 // TestStoreLayouts: every layout that dump_syms writes, packed or not.
@@ -70,3 +72,43 @@ func TestStoreLayouts(t *testing.T) {
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
+
+// TestEscapedNames: what dump_syms puts into a store under an escaped name is
+// found, by the id of the module and by that of its file.
+func TestEscapedNames(t *testing.T) {
+	const debugID, codeID = "0123456789ABCDEF0123456789ABCDEF0", "67452301AB89EFCD"
+	for _, name := range []string{"app", "CON", "nul.so.1", "a:b", "lib.so.", "x ", "tab\there", "bad\xffutf", "nul\x00x", "...", "aux.pdb"} {
+		for _, m := range []*Module{
+			{Name: name, Path: "/bin/other", DebugID: debugID},
+			{Name: "other", Path: "/bin/" + name, DebugID: debugID},
+		} {
+			dir := t.TempDir()
+			s, err := store.Open(dir, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths, err := s.Paths(store.Module{Names: []string{name}, ID: debugID, CodeID: codeID}, store.Symbols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Put(paths, store.Symbols, func(w io.Writer) error {
+				_, err := io.WriteString(w, "MODULE Linux x86_64 "+debugID+" app\nFUNC 10 20 0 f\n")
+				return err
+			})
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			got := (&Store{Dirs: []string{dir}}).Symbols(t.Context(), m)
+			if got.Index == nil {
+				t.Errorf("%q: not found at %s; tried %v", name, paths[0], got.Tried)
+				continue
+			}
+			got.Close()
+		}
+	}
+	// An ordinary name is looked for at one place.
+	m := &Module{Name: "app", Path: "/bin/app", DebugID: debugID}
+	if got := m.SymbolPaths(); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}

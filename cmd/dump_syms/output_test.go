@@ -27,25 +27,6 @@ func program(t *testing.T) string {
 	return path
 }
 
-// wantFailure wants exit code 1, one line on stderr with each of the words, and
-// no files in dir.
-func wantFailure(t *testing.T, code int, stderr, dir string, words ...string) {
-	t.Helper()
-	if code != 1 || !strings.HasPrefix(stderr, "dump_syms: error: ") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
-	for _, word := range words {
-		if !strings.Contains(stderr, word) {
-			t.Errorf("no %q in %s", word, stderr)
-		}
-	}
-	if left, err := readTree(dir); err != nil || len(left) != 0 {
-		for path := range left {
-			t.Errorf("left behind: %s", path)
-		}
-	}
-}
-
 // Issue 10: a disk that is full.
 func TestDiskFull(t *testing.T) {
 	app, dir := program(t), t.TempDir()

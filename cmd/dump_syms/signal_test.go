@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -91,6 +92,25 @@ func TestSignalledTwice(t *testing.T) {
 }
 
 const elfMagic = "\x7fELF\x02\x01\x01"
+
+// wantFailure wants exit code 1, one line on stderr with each of the words, and
+// no files in dir.
+func wantFailure(t *testing.T, code int, stderr, dir string, words ...string) {
+	t.Helper()
+	if code != 1 || !strings.HasPrefix(stderr, "dump_syms: error: ") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	for _, word := range words {
+		if !strings.Contains(stderr, word) {
+			t.Errorf("no %q in %s", word, stderr)
+		}
+	}
+	if left, err := readTree(dir); err != nil || len(left) != 0 {
+		for path := range left {
+			t.Errorf("left behind: %s", path)
+		}
+	}
+}
 
 // TestOutputIsInput: an output that is one of the files read, by any name, is
 // refused, and the file stays.

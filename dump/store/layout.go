@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode/utf8"
+
+	"symkit/internal/filename"
 )
 
 // Layout is where in a store the files of a module lie.
@@ -99,26 +100,6 @@ func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 	return paths, nil
 }
 
-// FileName turns a module's name into that of a file: what follows the last
-// slash or backslash, as Breakpad's processor has it, with a _ for each control
-// character and each byte that is not UTF-8. What would name no file ("", ".",
-// "..") is "_".
-func FileName(name string) string {
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	var out strings.Builder
-	for len(name) > 0 {
-		r, n := utf8.DecodeRuneInString(name)
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && n == 1 {
-			out.WriteByte('_')
-		} else {
-			out.WriteString(name[:n])
-		}
-		name = name[n:]
-	}
-	switch text := out.String(); text {
-	case "", ".", "..":
-		return "_"
-	default:
-		return text
-	}
-}
+// FileName turns a module's name into that of a file, one that Windows can have,
+// too: the rule is that of filename.Escape.
+func FileName(name string) string { return filename.Escape(name) }

@@ -56,7 +56,7 @@ func TestPaths(t *testing.T) {
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
 		"libz.so.1": "libz.so.1", "/usr/lib/libz.so": "libz.so", `C:\bin\app`: "app", "../../etc/passwd": "passwd",
-		"": "_", ".": "_", "..": "_", "a/..": "_", "a/": "_", ".hidden": ".hidden", "...": "...",
+		"": "_", ".": "_", "..": "_", "a/..": "_", "a/": "_", ".hidden": ".hidden", "...": "___", "CON": "CON_", "a:b": "a_b", "lib.so.": "lib.so_",
 		"two words": "two words", "tab\there": "tab_here", "nl\n": "nl_", "nul\x00x": "nul_x", "bad\xffutf": "bad_utf",
 		"straße": "straße", "c1\u0085x": "c1_x", "\ufffd": "\ufffd",
 	} {
