@@ -3,9 +3,12 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all build test vet race oracle corpus sframe-tools fuzz soak bench pgo fixtures
+.PHONY: all help build test vet race staticcheck oracle corpus sframe-tools fuzz soak bench pgo fixtures
 
-all: build test
+all: build test ## build and test, what make does without a target
+
+help: ## the targets, one a line
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.* ## / { printf "%-14s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
@@ -14,13 +17,20 @@ build: ## the programs, into bin/
 test: vet ## everything that needs nothing but Go
 	$(GO) test -pgo=off ./...
 
-vet:
+vet: ## go vet and gofmt, a part of test
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt on these"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags oracle ./...
 
-race:
+race: ## the tests under the race detector (needs a C compiler)
 	$(GO) test -pgo=off -race ./...
+
+# The analyser is not in go.mod: go fetches this version of it.
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+staticcheck: ## staticcheck, without and with the oracle tests (fetches it)
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(STATICCHECK) -tags oracle ./...
 
 # The oracle tests read these. The ordinary ones would fail where nothing was fetched.
 oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
@@ -29,36 +39,36 @@ oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache
 
 # Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
 # fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
-oracle:
+oracle: ## compares with other programs on fixtures and a small corpus (see CONTRIBUTING.md)
 	scripts/corpus.sh small
 	scripts/crashdumps.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
 # The same on everything large: about 2 GB of Debian packages.
-corpus:
+corpus: ## the same on everything large: about 2 GB of Debian packages
 	scripts/corpus.sh
 	$(GO) test -tags oracle -run '^TestCorpus' -timeout 90m -v ./...
 
 # SFrame against the readelf of three binutils releases, fetched from Debian.
-sframe-tools:
+sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)
 	scripts/fixtures-sframe.sh $(CURDIR)/bin/sframe
 	SYMKIT_SFRAME_TOOLS=$(CURDIR)/bin/sframe/bin $(GO) test -tags oracle -run '^TestTools' -v ./sframe
 
-fuzz:
+fuzz: ## every fuzz target in turn, FUZZTIME=5m each
 	scripts/fuzz.sh $(FUZZTIME)
 
 # The programs on bombs and 100,000 damaged files, under limits of time and memory
 # (Linux): see docs/robustness.md. SOAKFLAGS='-n 1000 -seed NAME' makes it short.
-soak: build
+soak: build ## the programs on bombs and 100,000 damaged files, for hours (Linux)
 	$(GO) run ./internal/soak -bin bin $(SOAKFLAGS)
 
-bench:
+bench: ## times and memory of whole programs, beside the peers that are installed
 	scripts/bench.sh
 
 # The profile that dump_syms is built with: docs/performance.md.
-pgo:
+pgo: ## makes the profile that dump_syms is built with anew
 	scripts/pgo.sh
 
-fixtures:
+fixtures: ## makes testdata anew (needs compilers)
 	scripts/fixtures.sh
 	scripts/fixtures-sframe.sh

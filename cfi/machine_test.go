@@ -371,7 +371,7 @@ func checkText(t *testing.T, text *Text, begin, end uint64) {
 			if r.Addr < upto || r.Addr+r.Size > end || !strings.HasPrefix(rules, ".cfa: ") || !strings.Contains(rules, " .ra: ") {
 				t.Fatalf("INIT %#x+%#x %s after %#x", r.Addr, r.Size, rules, upto)
 			}
-			at, upto = r.Addr, r.Addr+r.Size
+			upto = r.Addr + r.Size
 		} else if r.Addr <= at || r.Addr >= upto || rules == "" {
 			t.Fatalf("record %#x %q in %#x–%#x", r.Addr, rules, at, upto)
 		}

@@ -435,3 +435,27 @@ func sortRules(line string) string {
 	slices.Sort(rules)
 	return line[:i] + strings.Join(rules, " ")
 }
+
+// textOf turns a whole section into STACK CFI lines, addresses less load.
+func textOf(t testing.TB, s *Section, arch *Arch, load uint64) (lines []string) {
+	t.Helper()
+	text := NewText(arch)
+	text.BigEndian = s.BigEndian
+	for f, err := range s.FDEs() {
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text.Reset()
+		text.Begin(f.CIE.RA)
+		for row, err := range f.Rows() {
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			text.Add(row)
+		}
+		lines = append(lines, linesOf(text, load)...)
+	}
+	return lines
+}

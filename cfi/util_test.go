@@ -1,33 +1,6 @@
 package cfi
 
-import (
-	"fmt"
-	"testing"
-)
-
-// textOf turns a whole section into STACK CFI lines, addresses less load.
-func textOf(t testing.TB, s *Section, arch *Arch, load uint64) (lines []string) {
-	t.Helper()
-	text := NewText(arch)
-	text.BigEndian = s.BigEndian
-	for f, err := range s.FDEs() {
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		text.Reset()
-		text.Begin(f.CIE.RA)
-		for row, err := range f.Rows() {
-			if err != nil {
-				t.Error(err)
-				break
-			}
-			text.Add(row)
-		}
-		lines = append(lines, linesOf(text, load)...)
-	}
-	return lines
-}
+import "fmt"
 
 func linesOf(text *Text, load uint64) (lines []string) {
 	for i := range text.Len() {

@@ -24,7 +24,6 @@ import (
 type toolchain struct {
 	t    *testing.T
 	dir  string
-	name string   // of the variant, in failures
 	cc   string   // compiler of C; C++ is its sibling
 	base []string // flags of all compilations
 }

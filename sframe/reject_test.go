@@ -8,9 +8,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// decodeAll walks everything and returns the first error, and the number of
-// rows before and after it.
-func decodeAll(data []byte, opts Options) (err error, rows int) {
+// decodeAll walks everything and returns the number of rows, before and after the
+// first error, and that error.
+func decodeAll(data []byte, opts Options) (rows int, err error) {
 	s, err := Parse(data, opts)
 	keep := func(e error) {
 		if err == nil {
@@ -30,7 +30,7 @@ func decodeAll(data []byte, opts Options) (err error, rows int) {
 			}
 		}
 	}
-	return err, rows
+	return rows, err
 }
 
 const (
@@ -117,7 +117,7 @@ func TestReject(t *testing.T) {
 		{"§3.2 CFA on itself", flex("fre 0 reg 2 8"), Options{}, 67, ErrCFA, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err, rows := decodeAll(assemble(t, c.text), c.opts)
+			rows, err := decodeAll(assemble(t, c.text), c.opts)
 			var e *wire.Error
 			if !errors.As(err, &e) || !errors.Is(err, c.err) || e.Offset != c.at || e.Section != ".sframe" {
 				t.Errorf("error %v, want .sframe+%#x: %v", err, c.at, c.err)
@@ -143,7 +143,7 @@ func TestSegmentTail(t *testing.T) {
 		{chunk + "zeros 4\n" + chunk, true, 2},
 		{chunk + "zeros 4\n" + chunk + "patch 1 58 0", false, 1},
 	} {
-		err, rows := decodeAll(assemble(t, c.text), Options{Segment: true})
+		rows, err := decodeAll(assemble(t, c.text), Options{Segment: true})
 		if (err == nil) != c.clean || rows != c.rows {
 			t.Errorf("%q: %v, %d rows", c.text, err, rows)
 		}

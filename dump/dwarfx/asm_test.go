@@ -166,7 +166,6 @@ func (e enc) asm() *asm {
 
 type node struct {
 	words []string
-	empty bool // a list of children, of none
 	kids  []*node
 }
 

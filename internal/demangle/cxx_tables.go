@@ -58,7 +58,7 @@ func standardSub(c byte) (word uint32, ok bool) {
 // cxxBuiltins are the types of one letter, by letter, then those of D and a
 // letter (Itanium C++ ABI §5.1.5.2).
 var cxxBuiltins = [...]string{
-	'a' - 'a': "signed char", 'b' - 'a': "bool", 'c' - 'a': "char", 'd' - 'a': "double", 'e' - 'a': "long double",
+	0: "signed char", 'b' - 'a': "bool", 'c' - 'a': "char", 'd' - 'a': "double", 'e' - 'a': "long double",
 	'f' - 'a': "float", 'g' - 'a': "__float128", 'h' - 'a': "unsigned char", 'i' - 'a': "int", 'j' - 'a': "unsigned int",
 	'l' - 'a': "long", 'm' - 'a': "unsigned long", 'n' - 'a': "__int128", 'o' - 'a': "unsigned __int128",
 	's' - 'a': "short", 't' - 'a': "unsigned short", 'v' - 'a': "void", 'w' - 'a': "wchar_t", 'x' - 'a': "long long",

@@ -23,13 +23,13 @@ type table struct {
 
 // figures are those of one program.
 type figures struct {
-	runs, errors    int
-	cpu             time.Duration // of all
-	slowest         time.Duration
-	slowestFile     string
-	largest         int64 // peak RSS in bytes
-	largestFile     string
-	failures, clean int // clean: ended with 0
+	runs, errors int
+	cpu          time.Duration // of all
+	slowest      time.Duration
+	slowestFile  string
+	largest      int64 // peak RSS in bytes
+	largestFile  string
+	failures     int
 }
 
 func newTable() *table {

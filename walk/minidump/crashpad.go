@@ -36,8 +36,6 @@ type AnnotationObject struct {
 // AnnotationString is the type of an annotation that is a string.
 const AnnotationString = 1
 
-const crashpadInfoSize = 52 // to the list of modules
-
 // readCrashpad decodes MinidumpCrashpadInfo. What the process or one module
 // told is lost alone.
 func (d *Dump) readCrashpad(c wire.Cursor) error {

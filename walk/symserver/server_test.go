@@ -201,7 +201,7 @@ func TestFailures(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, ErrStalled, 3, 3},
-		"goes in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 302) }, fetch.ErrRedirect, 11, 11},
+		"goes in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, fetch.ErrRedirect, 11, 11},
 		"leads to a file": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(http.StatusFound)
