@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"symkit/internal/wire"
 )
 
 func (r *Report) writeText(out io.Writer, file string) error {
+	file = wire.Printable(file)
 	w := bufio.NewWriter(out)
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
@@ -28,7 +31,7 @@ func (r *Report) writeText(out io.Writer, file string) error {
 	}
 	for i := range r.Checks {
 		for _, note := range r.Checks[i].Notes {
-			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, note)
+			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, wire.Printable(note))
 		}
 	}
 	for i, c := range r.Coverage {
@@ -45,7 +48,7 @@ func (r *Report) writeText(out io.Writer, file string) error {
 		if f.Line == 0 {
 			sep = ": "
 		}
-		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, f, f.Check)
+		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, wire.Printable(f.String()), f.Check)
 	}
 	if more := r.Total() - uint64(len(r.Findings)); more > 0 {
 		fmt.Fprintf(w, "%s: %d more findings\n", file, more)

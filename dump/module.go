@@ -69,7 +69,7 @@ func (d *dumper) moduleName() string {
 	name := filepath.Base(main.Path())
 	if !main.HoldsLoaded() {
 		name = strings.TrimSuffix(name, ".debug")
-		d.warn("%s: a debug file alone: the module is named %q; give the binary too, or --name", main.Path(), name)
+		d.warnAlone("%s: a debug file alone: the module is named %q; give the binary too, or --name", main.Path(), name)
 	}
 	return name
 }

@@ -47,6 +47,9 @@ type Stats struct {
 	Losses []error
 	// Warnings are for the user's eyes.
 	Warnings []string
+	// Alone are those of the Warnings that say what is missing because the file is
+	// a debug file whose binary was not given.
+	Alone []string
 	// Missing counts the warnings about companions that were not found or
 	// not read.
 	Missing int
@@ -97,6 +100,13 @@ func inSection(img *elfx.Image, err error) error {
 
 func (d *dumper) warn(format string, args ...any) {
 	d.m.Stats.Warnings = append(d.m.Stats.Warnings, fmt.Sprintf(format, args...))
+}
+
+// warnAlone records a warning about a debug file whose binary was not given.
+func (d *dumper) warnAlone(format string, args ...any) {
+	d.warn(format, args...)
+	s := &d.m.Stats
+	s.Alone = append(s.Alone, s.Warnings[len(s.Warnings)-1])
 }
 
 // missing records a warning about a companion.

@@ -28,7 +28,11 @@ func (d *dumper) unwind() error {
 	s.OutsideCode += t.stats.OutsideCode
 	s.BelowLoad += t.stats.BelowLoad
 	if s.FDEs = len(t.frames); len(t.frames) == 0 && len(d.code) > 0 {
-		d.warn("%s: no unwind rules: %s", d.img.Main.Path(), d.whyNoFrames())
+		warn := d.warn
+		if !d.img.Main.HoldsLoaded() {
+			warn = d.warnAlone
+		}
+		warn("%s: no unwind rules: %s", d.img.Main.Path(), d.whyNoFrames())
 	}
 	for _, f := range t.frames {
 		if f.signal {

@@ -24,7 +24,7 @@ var (
 	ErrNumber = errors.New("malformed number")
 	// ErrRange: a number too large for its field, or a range that wraps.
 	ErrRange = errors.New("number out of range")
-	// ErrText: a control character or invalid UTF-8.
+	// ErrText: a control character, a bidirectional one included, or invalid UTF-8.
 	ErrText = errors.New("control character or invalid UTF-8")
 	// ErrTooLong: a line, name or list of ranges that consumers cut or reject.
 	ErrTooLong = errors.New("too long")

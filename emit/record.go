@@ -76,10 +76,10 @@ type InlineOrigin struct {
 // Its name, as every name in this package, is written so that it can neither
 // break the line nor be read as something else, and stays valid UTF-8: spaces
 // at both ends are dropped; a control character (Unicode class Cc, so tab, CR,
-// newline, NUL) and each byte that is not UTF-8 become \xNN; an empty name
-// becomes "<name omitted>"; a long one is cut (MaxName). A backslash stands
-// as it is, for it is common in file names; the escape is there to be seen,
-// not to be undone.
+// newline, NUL), a bidirectional control, a line or paragraph separator and each
+// byte that is not UTF-8 become \xNN; an empty name becomes "<name omitted>"; a
+// long one is cut (MaxName). A backslash stands as it is, for it is common in
+// file names; the escape is there to be seen, not to be undone.
 type Func struct {
 	Addr      uint64
 	Size      uint32 // in bytes

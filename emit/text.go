@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"symkit/internal/wire"
 )
 
 const (
@@ -34,10 +35,11 @@ func plain(b []byte) int {
 	return n
 }
 
-// unprintable tells whether r, decoded from n bytes, must not stand in a name:
-// a control character or a byte that is not UTF-8.
+// unprintable reports whether r, decoded from n bytes, must not stand in a name:
+// a control character, one that changes the direction of text or separates lines,
+// or a byte that is not UTF-8.
 func unprintable(r rune, n int) bool {
-	return r == utf8.RuneError && n <= 1 || unicode.IsControl(r)
+	return r == utf8.RuneError && n <= 1 || wire.Hidden(r)
 }
 
 // badText returns the position of the first byte of b that must not stand in

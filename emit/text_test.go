@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
+
+	"symkit/internal/wire"
 )
 
 func TestName(t *testing.T) {
@@ -19,6 +20,9 @@ func TestName(t *testing.T) {
 		{"newline", "a\nFUNC 1 2 0 b", `a\x0aFUNC 1 2 0 b`},
 		{"CR, NUL, tab, DEL", "\r\x00\t\x7f", `\x0d\x00\x09\x7f`},
 		{"C1 control", "a\u009bm", `a\xc2\x9bm`},
+		{"bidirectional controls", "a\u202eb\u2066\u061c\u200f", `a\xe2\x80\xaeb\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f`},
+		{"line separator", "a\u2028b", `a\xe2\x80\xa8b`},
+		{"joiner", "a\u200db", "a\u200db"},
 		{"invalid UTF-8", "a\xffb\xc3", `a\xffb\xc3`},
 		{"surrogate", "\xed\xa0\x80", `\xed\xa0\x80`},
 		{"replacement character", "\ufffd", "\ufffd"},
@@ -155,7 +159,7 @@ func FuzzName(f *testing.F) {
 		for _, rec := range recs {
 			line := rec.Append(nil)
 			if len(line) > MaxLine+1 || bytes.Count(line, []byte("\n")) > 1 ||
-				!utf8.Valid(line) || bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), unicode.IsControl) {
+				!utf8.Valid(line) || bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), wire.Hidden) {
 				t.Fatalf("%T{%q} is written as %q", rec, name, line)
 			}
 			text = append(text, line...)

@@ -1,5 +1,7 @@
 package walk
 
+import "symkit/internal/wire"
+
 // Limits of what is kept for each stack beside its frames.
 const (
 	maxRegisterFrames = 256     // frames whose registers are kept,
@@ -94,7 +96,7 @@ func (w *textWriter) stackContents(f, caller *Frame) {
 	}
 	for i := range f.Pointers {
 		p := &f.Pointers[i]
-		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, visible(p.Module.File()), visible(p.Place.Func), p.Value-p.Place.FuncAddr)
+		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, wire.Printable(p.Module.File()), wire.Printable(p.Place.Func), p.Value-p.Place.FuncAddr)
 		w.position(p.Place.File, p.Place.Line)
 		w.printf("\n")
 	}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"symkit/internal/wire"
 )
 
 // WriteJSON writes the result in the schema of rust-minidump
@@ -16,7 +18,7 @@ import (
 // a dump does not tell is null. What only symkit knows is under the keys
 // "symkit". Memory does not depend on the number of frames.
 func (r *Result) WriteJSON(out io.Writer) error {
-	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w := &jsonWriter{Writer: bufio.NewWriterSize(&wire.JSONPrinter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
 	w.open(w.report())
 	w.WriteString(`,"threads":[`)
 	for i := range r.Stacks {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"symkit/internal/wire"
 )
 
 // WriteMachine writes the result in the machine-readable format of Breakpad's
@@ -50,7 +52,8 @@ func (p *Process) numbers() map[*Thread]int {
 	return numbers
 }
 
-// line writes a line of fields, which cannot have separators in them.
+// line writes a line of fields, which cannot have separators in them: Breakpad
+// leaves these out. Other control characters are written as wire.Printable has them.
 func (w *machineWriter) line(fields ...any) {
 	for i, f := range fields {
 		if i > 0 {
@@ -60,7 +63,7 @@ func (w *machineWriter) line(fields ...any) {
 		if strings.ContainsAny(text, "|\n") {
 			text = strings.NewReplacer("|", "", "\n", "").Replace(text)
 		}
-		w.WriteString(text)
+		w.WriteString(wire.Printable(text))
 	}
 	w.WriteByte('\n')
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"symkit/internal/wire"
 )
 
 // TextOptions says what WriteText leaves out.
@@ -17,9 +19,10 @@ type TextOptions struct {
 
 // WriteText writes the result for people: why the process died, the stack of
 // the thread that crashed, the other stacks, the modules. Offsets of functions
-// and lines count from the instruction, which is before a return address.
+// and lines count from the instruction, which is before a return address. Text of
+// the dump and of symbols is written as wire.Printable has it.
 func (r *Result) WriteText(out io.Writer, opt TextOptions) error {
-	w := &textWriter{Writer: bufio.NewWriter(out), r: r, opt: opt, number: r.Process.numbers()}
+	w := &textWriter{Writer: bufio.NewWriter(&wire.Printer{W: out}), r: r, opt: opt, number: r.Process.numbers()}
 	w.process()
 	crashed := r.crashed()
 	if crashed >= 0 {
@@ -64,7 +67,7 @@ func (w *textWriter) failed() bool {
 // field prints a line of the head, unless it has no value.
 func (w *textWriter) field(name, value string) {
 	if value != "" {
-		w.printf("%-9s%s\n", name+":", visible(value))
+		w.printf("%-9s%s\n", name+":", wire.Printable(value))
 	}
 }
 
@@ -130,7 +133,7 @@ func (w *textWriter) reason() string {
 func (w *textWriter) stack(s *Stack) {
 	title := fmt.Sprintf("Thread %d", s.Thread.ID)
 	if s.Thread.Name != "" {
-		title += " " + visible(s.Thread.Name)
+		title += " " + wire.Printable(s.Thread.Name)
 	}
 	var remarks []string
 	if !w.opt.Brief {
@@ -170,7 +173,7 @@ func (w *textWriter) stack(s *Stack) {
 func (w *textWriter) frame(f *Frame, n int) int {
 	for i := range f.Place.Inlines {
 		in := &f.Place.Inlines[i]
-		w.printf("%3d  %s%s", n, w.moduleName(f), visible(in.Func))
+		w.printf("%3d  %s%s", n, w.moduleName(f), wire.Printable(in.Func))
 		w.position(in.File, in.Line)
 		w.printf("  (inlined)\n")
 		n++
@@ -179,7 +182,7 @@ func (w *textWriter) frame(f *Frame, n int) int {
 	at := f.Lookup()
 	switch {
 	case f.Place.Func != "":
-		w.printf("%s + %#x", visible(f.Place.Func), at-f.Place.FuncAddr)
+		w.printf("%s + %#x", wire.Printable(f.Place.Func), at-f.Place.FuncAddr)
 	case f.Module != nil:
 		w.printf("+ %#x", at-f.Module.Base)
 	default:
@@ -208,12 +211,12 @@ func (w *textWriter) moduleName(f *Frame) string {
 	if f.Module == nil {
 		return ""
 	}
-	return visible(f.Module.File()) + "!"
+	return wire.Printable(f.Module.File()) + "!"
 }
 
 func (w *textWriter) position(file string, line uint32) {
 	if file != "" {
-		w.printf(" [%s:%d]", visible(file), line)
+		w.printf(" [%s:%d]", wire.Printable(file), line)
 	}
 }
 
@@ -221,12 +224,12 @@ func (w *textWriter) modules() {
 	w.printf("\nModules\n")
 	digits := 2 * w.r.Process.WordSize()
 	for _, m := range w.r.Process.Modules {
-		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, visible(m.Path))
+		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, wire.Printable(m.Path))
 		if m.Version != "" {
-			w.printf("  %s", visible(m.Version))
+			w.printf("  %s", wire.Printable(m.Version))
 		}
 		if m.DebugID != "" {
-			w.printf("  %s", visible(m.DebugID))
+			w.printf("  %s", wire.Printable(m.DebugID))
 		}
 		if m == w.r.Process.Main {
 			w.printf("  (main)")
@@ -238,24 +241,6 @@ func (w *textWriter) modules() {
 	}
 	for i := range w.r.Process.Facts.Unloaded {
 		m := &w.r.Process.Facts.Unloaded[i]
-		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, visible(m.Name))
+		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, wire.Printable(m.Name))
 	}
-}
-
-// visible escapes control characters: names come from the dump.
-func visible(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] == 0x7f {
-			var b strings.Builder
-			for j := 0; j < len(s); j++ {
-				if c := s[j]; c < ' ' || c == 0x7f {
-					fmt.Fprintf(&b, "\\x%02x", c)
-				} else {
-					b.WriteByte(c)
-				}
-			}
-			return b.String()
-		}
-	}
-	return s
 }

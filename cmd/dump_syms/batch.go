@@ -15,7 +15,6 @@ import (
 	"symkit/dump/batch"
 	"symkit/dump/store"
 	"symkit/internal/command"
-	"symkit/internal/wire"
 )
 
 // batchRun is one run that writes into a store.
@@ -32,6 +31,10 @@ type batchRun struct {
 	tally   map[batch.Status]int
 	bad     bool  // something is written that a build should fail for
 	symbols int64 // bytes written
+	// alone counts the debug files whose binary is not among the inputs; what
+	// there is to say of the last one is in aloneWarnings.
+	alone         int
+	aloneWarnings []string
 }
 
 // batch dumps all inputs into the store.
@@ -40,7 +43,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		// The tasks share Go's processors, so this is how many there are.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
 	}
-	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.stderr), tally: map[batch.Status]int{}}
+	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{}}
 	b.opt.Jobs = b.jobs
 	found, err := c.find(ctx)
 	if err != nil {
@@ -98,6 +101,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	if err != nil {
 		return command.Failed, b.early(ctx, len(jobs), err)
 	}
+	b.warnAlone()
 	b.summary(len(jobs))
 	switch {
 	case b.tally[batch.Failed] > 0:
@@ -179,7 +183,7 @@ func (b *batchRun) record(r batch.Record) {
 // fail records a failure and tells it.
 func (b *batchRun) fail(r batch.Record, err error) {
 	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
-	fmt.Fprintf(&wire.Printer{W: b.progress}, "dump_syms: error: %v\n", err)
+	command.Line(b.messages, "dump_syms: error: %v", err)
 	b.record(r)
 }
 
@@ -196,6 +200,29 @@ func (b *batchRun) early(ctx context.Context, n int, err error) error {
 	}
 	return fmt.Errorf("%w: %d of %d modules are in the store, all of them whole; %s",
 		err, b.tally[batch.Written]+b.tally[batch.Existing], n, again)
+}
+
+// tellAlone notes the warnings about a debug file whose binary is missing.
+func (b *batchRun) tellAlone(warnings []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.alone++
+	b.aloneWarnings = warnings
+}
+
+// warnAlone warns of the debug files whose binary is missing: one by its warnings,
+// several in one line.
+func (b *batchRun) warnAlone() {
+	if b.alone == 1 {
+		for _, warning := range b.aloneWarnings {
+			command.Line(b.messages, "dump_syms: warning: %s", warning)
+		}
+		return
+	}
+	if b.alone > 1 {
+		command.Line(b.messages, "dump_syms: warning: %d debug files have no binary beside them: these modules have the names of "+
+			"the debug files and no unwind rules; give the binaries, too; -v names the files", b.alone)
+	}
 }
 
 // summary tells what was done, unless it was one module.
@@ -216,6 +243,6 @@ func (b *batchRun) summary(n int) {
 			fmt.Fprintf(&line, ", %d %s", k, t.words)
 		}
 	}
-	fmt.Fprintf(&line, "; %s of symbols\n", shown(b.symbols))
-	b.progress.Write(line.Bytes())
+	fmt.Fprintf(&line, "; %s of symbols", shown(b.symbols))
+	b.messages.Last("%s", &line)
 }

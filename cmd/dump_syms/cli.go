@@ -70,7 +70,9 @@ type cli struct {
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer                          // in a batch each job has a stderr of its own
+	messages       *command.Messages                  // the standard error of the process
+	untold         []string                           // warnings that the batch sums up
 	remote         func() (*debuginfod.Client, error) // see remoteClient
 }
 

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"symkit/check"
 	"symkit/dump"
 	"symkit/dump/batch"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
-	"symkit/internal/wire"
 )
 
 var (
@@ -121,9 +121,8 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	if findings = report.Total() + uint64(report.Unallowed()); findings > 0 || c.Verbose {
 		return findings, report.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
-	w := &wire.Printer{W: c.stderr}
 	for i := range report.Gaps {
-		fmt.Fprintf(w, "dump_syms: warning: --check: %s\n", report.Gaps[i].What)
+		command.Line(c.stderr, "dump_syms: warning: --check: %s", report.Gaps[i].What)
 	}
 	return 0, nil
 }
@@ -138,7 +137,7 @@ func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 
 // report tells on standard error what a user has to know.
 func (c *cli) report(in *input, m *dump.Module) {
-	w := bufio.NewWriter(&wire.Printer{W: c.stderr})
+	w := bufio.NewWriter(c.stderr)
 	defer w.Flush()
 	if in.others != nil {
 		in.reject(in.others.Probes())
@@ -147,25 +146,27 @@ func (c *cli) report(in *input, m *dump.Module) {
 		fmt.Fprintf(w, "dump_syms: error: %s\n", text)
 	}
 	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
-		fmt.Fprintf(w, "dump_syms: warning: %s\n", warning)
+		if !slices.Contains(c.untold, warning) {
+			command.Line(w, "dump_syms: warning: %s", warning)
+		}
 	}
 	if c.Verbose {
 		in.describe(w)
 		describe(w, &m.Stats)
 	}
 	if n := m.Stats.LossCount; n > 0 {
-		fmt.Fprintf(w, "dump_syms: warning: %d damaged parts left out, the first: %v\n", n, m.Stats.Losses[0])
+		command.Line(w, "dump_syms: warning: %d damaged parts left out, the first: %v", n, m.Stats.Losses[0])
 	}
 }
 
 // describe lists what was read and lost.
 func describe(w io.Writer, s *dump.Stats) {
-	fmt.Fprintf(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries\n",
+	command.Line(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries",
 		s.Units, s.Funcs, s.Lines, s.Inlines, s.Publics, s.FDEs)
 	for _, c := range s.Counts() {
-		fmt.Fprintf(w, "dump_syms: %d %s\n", c.N, c.What)
+		command.Line(w, "dump_syms: %d %s", c.N, c.What)
 	}
 	for _, err := range s.Losses {
-		fmt.Fprintf(w, "dump_syms: left out: %v\n", err)
+		command.Line(w, "dump_syms: left out: %v", err)
 	}
 }

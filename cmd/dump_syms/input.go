@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/internal/command"
 )
 
 // input is the module to dump and how it was put together.
@@ -201,9 +202,9 @@ func (in *input) describe(w io.Writer) {
 	}
 	for _, p := range probes {
 		if p.Err == nil {
-			fmt.Fprintf(w, "dump_syms: %s: %s: found\n", p.What, p.Path)
+			command.Line(w, "dump_syms: %s: %s: found", p.What, p.Path)
 		} else {
-			fmt.Fprintf(w, "dump_syms: %s: %s: %v\n", p.What, p.Path, p.Err)
+			command.Line(w, "dump_syms: %s: %s: %v", p.What, p.Path, p.Err)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (j *job) open(ctx context.Context) error {
 // do dumps the module and records the outcome. An error ends the batch.
 func (j *job) do(ctx context.Context) error {
 	err := j.dump(ctx)
-	j.b.progress.Write(j.log.Bytes())
+	j.b.messages.Write(j.log.Bytes())
 	j.log = bytes.Buffer{}
 	switch {
 	case err == nil:
@@ -166,6 +166,10 @@ func (j *job) dump(ctx context.Context) error {
 	}
 	if j.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
+	}
+	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose {
+		j.untold = alone
+		j.b.tellAlone(alone)
 	}
 	j.report(j.in, m)
 	j.describe(m, findings)

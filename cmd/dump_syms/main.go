@@ -15,8 +15,14 @@ func main() { command.Main("dump_syms", run) }
 
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	c := cli{stdout: stdout, stderr: stderr}
+	messages := command.NewMessages("dump_syms", stderr)
+	c := cli{stdout: stdout, stderr: messages, messages: messages}
 	c.remote = c.remoteClient()
-	p := command.Program{Name: "dump_syms", Description: description, Stdout: stdout, Stderr: stderr}
-	return p.Run(&c, args, func(*kong.Context) (int, error) { return c.dump(ctx) })
+	p := command.Program{Name: "dump_syms", Description: description, Stdout: stdout, Stderr: messages}
+	return p.Run(&c, args, func(*kong.Context) (int, error) {
+		if c.Verbose {
+			messages.ShowAll()
+		}
+		return c.dump(ctx)
+	})
 }

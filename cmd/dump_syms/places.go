@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 
 	"symkit/elfx"
 	"symkit/elfx/debuginfod"
-	"symkit/internal/command"
 )
 
 // places is where the companions of in are looked for: in dirs, below the
@@ -31,26 +29,27 @@ func (c *cli) places(ctx context.Context, in *input, dirs []string) elfx.Places 
 
 // remoteClient returns a function that makes the client of the environment's
 // debuginfod servers, or returns the one that it made: the client's bounds are
-// for the whole run. Progress is shown for a module alone.
+// for the whole run.
 func (c *cli) remoteClient() func() (*debuginfod.Client, error) {
 	return sync.OnceValues(func() (*debuginfod.Client, error) {
 		client, err := debuginfod.FromEnv()
-		if client != nil && c.Store == "" {
-			client.Progress = download(c.stderr)
+		if client != nil {
+			client.Progress = c.download()
 		}
 		return client, err
 	})
 }
 
-// download tells on w, if that is a terminal, how far a download is; nil if not.
-func download(w io.Writer) func(debuginfod.Progress) {
-	if _, ok := command.Terminal(w); !ok {
+// download tells in the status line how far a download is; nil where there is no
+// such line, or where it is that of a batch.
+func (c *cli) download() func(debuginfod.Progress) {
+	if c.Store != "" || c.messages.Columns() == 0 {
 		return nil
 	}
 	return func(p debuginfod.Progress) {
-		fmt.Fprintf(w, "%sdump_syms: %s: %d of %d KiB", command.ClearLine, p.URL, p.Done>>10, p.Total>>10)
+		c.messages.Draw(fmt.Sprintf("dump_syms: %s: %d of %d KiB", p.URL, p.Done>>10, p.Total>>10))
 		if p.Done == p.Total {
-			fmt.Fprint(w, command.ClearLine)
+			c.messages.Erase()
 		}
 	}
 }

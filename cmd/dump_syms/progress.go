@@ -2,35 +2,31 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"symkit/internal/command"
-	"symkit/internal/wire"
 )
 
-// How often the progress is told, on a terminal and elsewhere.
+// How often the progress is told, on a terminal and elsewhere: there each pause is
+// a fifth longer than the one before, so that a log of many hours stays short.
 const (
 	redraw   = 200 * time.Millisecond
-	logEvery = 10 * time.Second
+	logFirst = 10 * time.Second
 )
 
-// progress tells how far a batch is: on a terminal in one line that is drawn
-// again and again, elsewhere in a line now and then. What else goes to standard
-// error goes through it, so that it does not end up in that line.
+// progress tells how far a batch is: on a terminal in the status line, elsewhere in
+// a line now and then.
 type progress struct {
-	out     io.Writer
-	columns int // of the terminal; 0 if it is none
+	messages *command.Messages
 
 	mu      sync.Mutex
 	start   time.Time
 	files   counts
 	bytes   counts
 	inHand  []string // names, the one that has taken longest first
-	drawn   bool
 	stopped chan struct{}
 	ended   sync.WaitGroup
 }
@@ -38,31 +34,31 @@ type progress struct {
 // counts is how many of how many.
 type counts struct{ done, all int64 }
 
-func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, stopped: make(chan struct{})}
-	p.columns, _ = command.Terminal(out)
-	return p
+func newProgress(messages *command.Messages) *progress {
+	return &progress{messages: messages, stopped: make(chan struct{})}
 }
 
 // run begins to tell, until stop.
 func (p *progress) run(files, bytes int64) {
 	p.start, p.files.all, p.bytes.all = time.Now(), files, bytes
-	every := logEvery
-	if p.columns > 0 {
-		every = redraw
-	}
 	p.ended.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
+		pause := logFirst
+		if p.messages.Columns() > 0 {
+			pause = redraw
+		}
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
 		for {
 			select {
-			case <-ticker.C:
-				p.mu.Lock()
+			case <-timer.C:
 				p.tell(time.Since(p.start))
-				p.mu.Unlock()
 			case <-p.stopped:
 				return
 			}
+			if p.messages.Columns() == 0 {
+				pause += pause / 5
+			}
+			timer.Reset(pause)
 		}
 	})
 }
@@ -71,9 +67,7 @@ func (p *progress) run(files, bytes int64) {
 func (p *progress) stop() {
 	close(p.stopped)
 	p.ended.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
+	p.messages.Erase()
 }
 
 // begin tells that a file is taken in hand.
@@ -94,34 +88,11 @@ func (p *progress) end(name string, bytes int64) {
 	p.bytes.done += bytes
 }
 
-// Write writes whole lines to standard error.
-func (p *progress) Write(lines []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(lines) == 0 {
-		return 0, nil
-	}
-	p.erase()
-	return p.out.Write(lines)
-}
-
-func (p *progress) erase() {
-	if p.drawn {
-		io.WriteString(p.out, command.ClearLine)
-		p.drawn = false
-	}
-}
-
 // tell draws or writes the line.
 func (p *progress) tell(passed time.Duration) {
-	line := "dump_syms: " + p.line(passed)
-	if p.columns == 0 {
-		fmt.Fprintln(p.out, line)
-		return
-	}
-	runes := []rune(line)
-	fmt.Fprint(p.out, command.ClearLine, string(runes[:min(len(runes), p.columns-1)]))
-	p.drawn = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.messages.Progress("dump_syms: " + p.line(passed))
 }
 
 // line is how far it is: files, bytes, rate, time left, the file in hand.
@@ -134,7 +105,7 @@ func (p *progress) line(passed time.Duration) string {
 		fmt.Fprintf(&b, ", %s/s, %v left", shown(int64(rate)), left.Round(time.Second))
 	}
 	if len(p.inHand) > 0 {
-		b.WriteString(": " + wire.Printable(p.inHand[0]))
+		b.WriteString(": " + p.inHand[0])
 	}
 	return b.String()
 }

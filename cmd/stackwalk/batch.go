@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -74,15 +73,15 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 		return c.write(ctx, filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), path, res)
 	})
 	for line := range strings.Lines(about.String()) {
-		fmt.Fprintf(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(line, "stackwalk: "))
+		command.Line(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "stackwalk: "))
 	}
 	switch {
 	case err == nil && code == command.Bad:
-		fmt.Fprintf(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame\n", path)
+		command.Line(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame", path)
 	case err != nil && strings.Contains(err.Error(), path):
-		fmt.Fprintf(stderr, "stackwalk: error: %v\n", err)
+		command.Line(stderr, "stackwalk: error: %v", err)
 	case err != nil:
-		fmt.Fprintf(stderr, "stackwalk: error: %s: %v\n", path, err)
+		command.Line(stderr, "stackwalk: error: %s: %v", path, err)
 	}
 	if err != nil {
 		return max(code, command.Failed)

@@ -61,8 +61,9 @@ type cli struct {
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
-	stdout, stderr io.Writer
-	online         bool // a symbol server is asked
+	stdout io.Writer
+	stderr *command.Messages
+	online bool // a symbol server is asked
 }
 
 // Validate is called by kong; it checks what the tags cannot say.

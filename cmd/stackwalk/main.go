@@ -15,7 +15,13 @@ func main() { command.Main("stackwalk", run) }
 
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	c := cli{stdout: stdout, stderr: stderr}
-	p := command.Program{Name: "stackwalk", Description: description, Stdout: stdout, Stderr: stderr}
-	return p.Run(&c, args, func(*kong.Context) (int, error) { return c.walk(ctx) })
+	messages := command.NewMessages("stackwalk", stderr)
+	c := cli{stdout: stdout, stderr: messages}
+	p := command.Program{Name: "stackwalk", Description: description, Stdout: stdout, Stderr: messages}
+	return p.Run(&c, args, func(*kong.Context) (int, error) {
+		if c.Verbose {
+			messages.ShowAll()
+		}
+		return c.walk(ctx)
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"symkit/internal/command"
 	"symkit/walk"
 )
 
@@ -182,7 +183,7 @@ func TestBigEndian(t *testing.T) {
 func BenchmarkBatch(b *testing.B) {
 	dump, out := filepath.Join(dumps, "minidump2.dmp"), b.TempDir()
 	store := filepath.Join(breakpad, "symbols")
-	c := cli{Dumps: []string{dump}, Symbols: []string{store}, NoELF: true, Format: "json", Out: out, stdout: io.Discard, stderr: io.Discard}
+	c := cli{Dumps: []string{dump}, Symbols: []string{store}, NoELF: true, Format: "json", Out: out, stdout: io.Discard, stderr: command.NewMessages("stackwalk", io.Discard)}
 	stores, err := c.stores(&progress{})
 	if err != nil {
 		b.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
-	"symkit/internal/wire"
 	"symkit/walk"
 )
 
@@ -165,7 +164,7 @@ func (c *cli) remote(bar *progress) *debuginfod.Client {
 	}
 	client, err := debuginfod.FromEnv()
 	if err != nil {
-		fmt.Fprintf(c.stderr, "stackwalk: warning: %v\n", err)
+		command.Line(c.stderr, "stackwalk: warning: %v", err)
 		return nil
 	}
 	if client != nil {
@@ -215,24 +214,24 @@ func (c *cli) print(out io.Writer, res *walk.Result) error {
 	case "machine":
 		err = res.WriteMachine(w)
 	default:
-		err = res.WriteText(&wire.Printer{W: w}, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
+		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
 	}
 	return errors.Join(err, w.Flush())
 }
 
 // report tells on standard error what a user has to know.
 func (j *job) report(res *walk.Result) {
-	w, c := bufio.NewWriter(&wire.Printer{W: j.stderr}), j.c
+	w, c := bufio.NewWriter(j.stderr), j.c
 	defer w.Flush()
 	for _, warning := range res.Process.Warnings {
-		fmt.Fprintf(w, "stackwalk: warning: %s\n", warning)
+		command.Line(w, "stackwalk: warning: %s", warning)
 	}
 	for _, m := range res.Process.Modules {
 		for _, p := range c.unused(res, m) {
-			fmt.Fprintf(w, "stackwalk: warning: %s: not used for %s: %v\n", p.Path, m.Path, p.Err)
+			command.Line(w, "stackwalk: warning: %s: not used for %s: %v", p.Path, m.Path, p.Err)
 		}
 		if n := res.BadLines[m]; n > 0 {
-			fmt.Fprintf(w, "stackwalk: warning: %s: %d lines of its symbols make no sense\n", res.Symbols[m].From, n)
+			command.Line(w, "stackwalk: warning: %s: %d lines of its symbols make no sense", res.Symbols[m].From, n)
 		}
 		if c.Verbose {
 			describe(w, res, m)
@@ -266,15 +265,15 @@ func describe(w io.Writer, res *walk.Result, m *walk.Module) {
 		id = "id unknown"
 	}
 	if syms == nil {
-		fmt.Fprintf(w, "stackwalk: %s (%s): in no stack\n", m.Path, id)
+		command.Line(w, "stackwalk: %s (%s): in no stack", m.Path, id)
 		return
 	}
 	for _, p := range syms.Tried {
-		fmt.Fprintf(w, "stackwalk: %s (%s): %s: %v\n", m.Path, id, p.Path, p.Err)
+		command.Line(w, "stackwalk: %s (%s): %s: %v", m.Path, id, p.Path, p.Err)
 	}
 	if res.Loaded[m] {
-		fmt.Fprintf(w, "stackwalk: %s (%s): symbols from %s\n", m.Path, id, syms.From)
+		command.Line(w, "stackwalk: %s (%s): symbols from %s", m.Path, id, syms.From)
 	} else {
-		fmt.Fprintf(w, "stackwalk: %s (%s): no symbols\n", m.Path, id)
+		command.Line(w, "stackwalk: %s (%s): no symbols", m.Path, id)
 	}
 }

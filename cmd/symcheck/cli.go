@@ -47,9 +47,10 @@ type cli struct {
 
 // env is what commands run in.
 type env struct {
-	ctx            context.Context
-	stdout, stderr io.Writer
-	bad            bool // something was found
+	ctx    context.Context
+	stdout io.Writer
+	stderr *command.Messages
+	bad    bool // something was found
 }
 
 // output are the flags of all commands that choose what is checked and shown.
@@ -60,6 +61,7 @@ type output struct {
 	Require  []string `placeholder:"CHECK" help:"Records that must be there, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
+	Verbose  bool     `short:"v" help:"Write all warnings and errors, in full length."`
 }
 
 // AfterApply is called by kong; it checks what the tags cannot say.

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"symkit/elfx"
-	"symkit/internal/wire"
+	"symkit/internal/command"
 )
 
 // open opens the ELF files among the paths, and the image's companions. A
@@ -82,7 +82,7 @@ func findDebug(e *env, img *elfx.Image, dirs []string) {
 	joined, err := elfx.Join(img.Main, found)
 	if err != nil {
 		found.Close()
-		fmt.Fprintf(e.stderr, "symcheck: warning: %v\n", err)
+		command.Line(e.stderr, "symcheck: warning: %v", err)
 		return
 	}
 	*img = *joined
@@ -90,7 +90,7 @@ func findDebug(e *env, img *elfx.Image, dirs []string) {
 
 func warnRejected(e *env, p elfx.Probe) {
 	if p.Rejected() {
-		fmt.Fprintf(e.stderr, "symcheck: warning: %s: not used: %s\n", p.Path, wire.Printable(p.Err.Error()))
+		command.Line(e.stderr, "symcheck: warning: %s: not used: %v", p.Path, p.Err)
 	}
 }
 

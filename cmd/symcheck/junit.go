@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/check"
+	"symkit/internal/wire"
 )
 
 // The JUnit format, as far as CI systems agree on it: a suite for each symbol
@@ -53,11 +54,14 @@ func writeJUnit(w io.Writer, results []result) error {
 	return err
 }
 
+// XML cannot have control characters, not even escaped ones: text is written as
+// wire.Printable has it.
 func (r *result) junit() junitSuite {
-	s := junitSuite{Name: r.file}
+	file := wire.Printable(r.file)
+	s := junitSuite{Name: file}
 	for i := range r.report.Checks {
 		k := &r.report.Checks[i]
-		c := junitCase{Class: r.file, Name: k.Name}
+		c := junitCase{Class: file, Name: k.Name}
 		switch {
 		case k.Findings > 0:
 			s.Failures++
@@ -67,7 +71,7 @@ func (r *result) junit() junitSuite {
 			}
 		case k.State != check.Checked:
 			s.Skipped++
-			c.Skipped = &junitMessage{Message: string(k.State), Text: strings.Join(k.Notes, "\n")}
+			c.Skipped = &junitMessage{Message: string(k.State), Text: lines(k.Notes)}
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -85,7 +89,7 @@ func (r *result) junit() junitSuite {
 	}
 	for _, text := range r.unmet {
 		s.Failures++
-		s.Cases = append(s.Cases, junitCase{Class: r.file, Name: "requirement", Failure: &junitMessage{Message: text}})
+		s.Cases = append(s.Cases, junitCase{Class: file, Name: "requirement", Failure: &junitMessage{Message: wire.Printable(text)}})
 	}
 	s.Tests = len(s.Cases)
 	return s
@@ -96,8 +100,20 @@ func (r *result) findings(name string) string {
 	var b strings.Builder
 	for _, f := range r.report.Findings {
 		if f.Check == name {
-			fmt.Fprintf(&b, "%s:%s\n", r.file, f)
+			fmt.Fprintf(&b, "%s\n", wire.Printable(r.file+":"+f.String()))
 		}
+	}
+	return b.String()
+}
+
+// lines joins texts, each of which becomes one line.
+func lines(texts []string) string {
+	var b strings.Builder
+	for i, text := range texts {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(wire.Printable(text))
 	}
 	return b.String()
 }

@@ -17,15 +17,19 @@ func main() { command.Main("symcheck", run) }
 
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	c := cli{env: env{ctx: ctx, stdout: stdout, stderr: stderr}}
+	messages := command.NewMessages("symcheck", stderr)
+	c := cli{env: env{ctx: ctx, stdout: stdout, stderr: messages}}
 	p := command.Program{
 		Name:        "symcheck",
 		Description: description,
 		Options:     []kong.Option{kong.Vars{"checks": strings.Join(check.Names(), ", ")}},
 		Stdout:      stdout,
-		Stderr:      stderr,
+		Stderr:      messages,
 	}
 	return p.Run(&c, args, func(chosen *kong.Context) (int, error) {
+		if c.Output.Verbose {
+			messages.ShowAll()
+		}
 		err := await(ctx, func() error { return chosen.Run(&c.env, &c.Output) })
 		if err == nil && c.env.bad {
 			return command.Bad, nil

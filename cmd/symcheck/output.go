@@ -36,7 +36,7 @@ func (o *output) write(e *env, results []result) error {
 	case "sarif":
 		return writeSARIF(e.stdout, results)
 	}
-	w := bufio.NewWriter(&wire.Printer{W: e.stdout})
+	w := bufio.NewWriter(e.stdout)
 	for i := range results {
 		if err := results[i].writeText(w, i > 0); err != nil {
 			return err
@@ -79,12 +79,12 @@ func (r *result) writeText(w io.Writer, more bool) error {
 	if r.against != "" {
 		title += " and " + r.against
 	}
-	fmt.Fprintf(w, "%s\n", title)
+	fmt.Fprintf(w, "%s\n", wire.Printable(title))
 	if err := r.report.WriteText(w, r.file); err != nil {
 		return err
 	}
 	for _, text := range r.unmet {
-		fmt.Fprintf(w, "%s: %s\n", r.file, text)
+		fmt.Fprintf(w, "%s: %s\n", wire.Printable(r.file), wire.Printable(text))
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func writeJSON(w io.Writer, results []result) error {
 	for _, r := range results {
 		doc.Results = append(doc.Results, jsonResult{r.file, r.against, r.report.Total(), r.unmet, r.report})
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(&wire.JSONPrinter{W: w})
 	e.SetIndent("", "  ")
 	return e.Encode(doc)
 }

@@ -2,19 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"symkit/internal/command"
 )
 
-// progress draws one line on a terminal, and nothing elsewhere.
+// progress draws the status line of a terminal, and nothing elsewhere.
 type progress struct {
-	mu    sync.Mutex
-	out   io.Writer // nil: no terminal
-	next  time.Time
-	drawn bool
+	mu       sync.Mutex
+	messages *command.Messages
+	next     time.Time
 }
 
 // Nothing is drawn in the first moments: most files are done by then.
@@ -23,16 +21,12 @@ const (
 	redraw    = 100 * time.Millisecond
 )
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{next: time.Now().Add(firstDraw)}
-	if _, ok := command.Terminal(w); ok {
-		p.out = w
-	}
-	return p
+func newProgress(messages *command.Messages) *progress {
+	return &progress{messages: messages, next: time.Now().Add(firstDraw)}
 }
 
 func (p *progress) update(stage string, done, total int) {
-	if p.out == nil {
+	if p.messages.Columns() == 0 {
 		return
 	}
 	p.mu.Lock()
@@ -41,15 +35,9 @@ func (p *progress) update(stage string, done, total int) {
 	if now.Before(p.next) {
 		return
 	}
-	p.next, p.drawn = now.Add(redraw), true
-	fmt.Fprintf(p.out, "%s%s: %d of %d", command.ClearLine, stage, done, total)
+	p.next = now.Add(redraw)
+	p.messages.Draw(fmt.Sprintf("%s: %d of %d", stage, done, total))
 }
 
 // clear removes the line.
-func (p *progress) clear() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.drawn {
-		fmt.Fprint(p.out, command.ClearLine)
-	}
-}
+func (p *progress) clear() { p.messages.Erase() }

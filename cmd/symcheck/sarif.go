@@ -9,6 +9,7 @@ import (
 
 	"symkit/check"
 	"symkit/internal/command"
+	"symkit/internal/wire"
 )
 
 // The parts of SARIF 2.1.0 (OASIS) that a code host shows.
@@ -87,7 +88,7 @@ func writeSARIF(w io.Writer, results []result) error {
 			run.Results = append(run.Results, r.sarif("requirement", 0, text))
 		}
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(&wire.JSONPrinter{W: w})
 	e.SetIndent("", "  ")
 	return e.Encode(sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",

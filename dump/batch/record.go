@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+
+	"symkit/internal/wire"
 )
 
 // RecordVersion grows when a field of Record changes its meaning or goes.
@@ -81,7 +83,7 @@ type Manifest struct {
 
 // NewManifest writes to w.
 func NewManifest(w io.Writer) *Manifest {
-	m := &Manifest{enc: json.NewEncoder(w)}
+	m := &Manifest{enc: json.NewEncoder(&wire.JSONPrinter{W: w})}
 	m.enc.SetEscapeHTML(false)
 	return m
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/limits"
-	"symkit/internal/wire"
 )
 
 // Exit codes beside 0, of all programs (DESIGN.md, "Errors").
@@ -62,8 +61,8 @@ func tell(f *os.File, text string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, ok := Terminal(f); ok {
-			text = ClearLine + text
+		if _, ok := terminal(f); ok {
+			text = clearLine + text
 		}
 		_, _ = f.WriteString(text) // the exit code tells it as well
 	}()
@@ -79,13 +78,14 @@ type Program struct {
 	Description string // for --help, before the flags
 	Options     []kong.Option
 	Stdout      io.Writer // results, --help, --version
-	Stderr      io.Writer // everything else
+	Stderr      *Messages // everything else
 }
 
 // Run reads args into grammar, a pointer to a struct with kong's tags, calls
 // work with what was chosen, and returns the exit code. An error of work is
 // printed, and makes the code at least Failed.
 func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
+	defer p.Stderr.Close()
 	exited := false
 	options := append([]kong.Option{
 		kong.Name(p.Name),
@@ -109,15 +109,15 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "%s: error: %v; see %s --help\n", p.Name, err, p.Name)
+		p.Stderr.Last("%s: error: %v; see %s --help", p.Name, err, p.Name)
 		return Misuse
 	}
 	if err := limits.FromEnv(); err != nil {
-		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, err)
+		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse
 	}
 	if code, err = work(chosen); err != nil {
-		fmt.Fprintf(p.Stderr, "%s: error: %s\n", p.Name, wire.Printable(err.Error()))
+		p.fail(err)
 		return max(code, Failed)
 	}
 	return code
@@ -135,6 +135,32 @@ func (l *lastError) Write(p []byte) (int, error) {
 		l.err = err
 	}
 	return n, err
+}
+
+// fail prints an error, or each of several that were joined.
+func (p *Program) fail(err error) {
+	all := separate(nil, err)
+	if len(all) == 1 {
+		p.Stderr.Last("%s: error: %v", p.Name, all[0])
+		return
+	}
+	for _, err := range all {
+		Line(p.Stderr, "%s: error: %v", p.Name, err)
+	}
+}
+
+// joinedType is the type of what errors.Join returns.
+var joinedType = reflect.TypeOf(errors.Join(io.EOF))
+
+// separate appends to all what err joins, or err itself.
+func separate(all []error, err error) []error {
+	if reflect.TypeOf(err) != joinedType {
+		return append(all, err)
+	}
+	for _, err := range err.(interface{ Unwrap() []error }).Unwrap() {
+		all = separate(all, err)
+	}
+	return all
 }
 
 // asItIs takes a string from the command line. kong's own way is through JSON,

@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 				N       int `short:"n"`
 				Version VersionFlag
 			}
-			p := Program{Name: "prog", Stdout: &stdout, Stderr: &stderr}
+			p := Program{Name: "prog", Stdout: &stdout, Stderr: NewMessages("prog", &stderr)}
 			code := p.Run(&grammar, test.args, func(*kong.Context) (int, error) {
 				fmt.Fprintln(&stdout, grammar.N)
 				return test.code, test.err
@@ -53,7 +53,7 @@ func TestNotUTF8(t *testing.T) {
 		Files []string `arg:""`
 	}
 	var stderr bytes.Buffer
-	p := Program{Name: "prog", Stdout: &stderr, Stderr: &stderr}
+	p := Program{Name: "prog", Stdout: &stderr, Stderr: NewMessages("prog", &stderr)}
 	code := p.Run(&grammar, []string{"-f", name, "--flags=" + name, name}, func(*kong.Context) (int, error) { return 0, nil })
 	if code != 0 || grammar.Flag != name || len(grammar.Flags) != 1 || grammar.Flags[0] != name || len(grammar.Files) != 1 || grammar.Files[0] != name {
 		t.Errorf("%d, %q %s", code, grammar, &stderr)

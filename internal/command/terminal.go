@@ -5,12 +5,12 @@ import (
 	"os"
 )
 
-// ClearLine goes to the start of a terminal's line and erases it.
-const ClearLine = "\r\x1b[K"
+// clearLine goes to the start of a terminal's line and erases it.
+const clearLine = "\r\x1b[K"
 
-// Terminal tells whether w is a terminal that can erase a line, and how many
+// terminal reports whether w is a terminal that can erase a line, and how many
 // columns it has.
-func Terminal(w io.Writer) (columns int, ok bool) {
+func terminal(w io.Writer) (columns int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || os.Getenv("TERM") == "dumb" {
 		return 0, false

@@ -14,17 +14,17 @@ func TestTerminalSize(t *testing.T) {
 	}
 	defer tty.Close()
 	t.Setenv("TERM", "xterm")
-	if columns, ok := Terminal(tty); columns != 80 || !ok {
+	if columns, ok := terminal(tty); columns != 80 || !ok {
 		t.Errorf("a terminal of unknown size: %d, %v", columns, ok)
 	}
 	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 132}); err != nil {
 		t.Fatal(err)
 	}
-	if columns, ok := Terminal(tty); columns != 132 || !ok {
+	if columns, ok := terminal(tty); columns != 132 || !ok {
 		t.Errorf("a wide terminal: %d, %v", columns, ok)
 	}
 	t.Setenv("TERM", "dumb")
-	if _, ok := Terminal(tty); ok {
+	if _, ok := terminal(tty); ok {
 		t.Error("a dumb terminal can erase lines")
 	}
 }

@@ -12,10 +12,10 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	if _, ok := Terminal(null); ok {
+	if _, ok := terminal(null); ok {
 		t.Error("the null device is a terminal")
 	}
-	if _, ok := Terminal(&bytes.Buffer{}); ok {
+	if _, ok := terminal(&bytes.Buffer{}); ok {
 		t.Error("a buffer is a terminal")
 	}
 }

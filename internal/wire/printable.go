@@ -3,54 +3,155 @@ package wire
 import (
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
-// Printable returns s with its control characters and what is not UTF-8 as \xNN:
-// text out of a file must not move the cursor of the reader's terminal.
-func Printable(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
-		return s
+// Hidden reports whether the character r must not reach a terminal, a log or a
+// page as it is, because it changes how the text around it is shown: the control
+// characters C0, DEL and C1 (Unicode class Cc), the bidirectional controls
+// (Unicode Standard Annex 9, table 1) and the line and paragraph separators.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x20, 0x7f <= r && r <= 0x9f:
+		return true
+	case r < 0x061c:
+		return false
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 || unicode.IsControl(r) {
-			for _, c := range []byte(s[:n]) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		} else {
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
+	return r == 0x061c || r == 0x200e || r == 0x200f || 0x2028 <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// hidden tells whether r may need to be escaped.
-func hidden(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }
+// Printable returns s with every Hidden character and every byte that is not
+// UTF-8 as \xNN, byte by byte. Line breaks and tabs are Hidden, too: the result
+// can be part of a line.
+func Printable(s string) string {
+	if plain(s) == len(s) {
+		return s
+	}
+	return string(appendPrintable(nil, []byte(s), false))
+}
 
-// Printer is a writer for text of which parts come from files: lines reach W with
-// their ASCII control characters as \xNN, but for newlines and tabs.
+// Printer is a writer for lines of which parts come from files. It passes text on
+// with Hidden characters and bytes that are not UTF-8 as \xNN, except for line
+// breaks and tabs. A character that the end of a Write cuts in two is passed on
+// by the next Write.
 type Printer struct {
-	W   io.Writer
-	buf []byte
+	W    io.Writer
+	buf  []byte
+	rest []byte // the start of a character
 }
 
 // Write implements io.Writer.
 func (p *Printer) Write(text []byte) (int, error) {
-	p.buf = p.buf[:0]
-	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-			p.buf = fmt.Appendf(p.buf, `\x%02x`, c)
-		} else {
-			p.buf = append(p.buf, c)
-		}
+	whole := text
+	if len(p.rest) > 0 {
+		whole = append(p.rest, text...)
 	}
+	whole, rest := cutCharacter(whole)
+
+	p.buf = appendPrintable(p.buf[:0], whole, true)
+	p.rest = append([]byte(nil), rest...)
 	if _, err := p.W.Write(p.buf); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// JSONPrinter is a writer for JSON. It passes the text on with Hidden characters
+// in strings as \uNNNN, which encoding/json does for C0 alone, and with bytes that
+// are not UTF-8 as the replacement character.
+type JSONPrinter struct {
+	W    io.Writer
+	buf  []byte
+	rest []byte // the start of a character
+}
+
+// Write implements io.Writer.
+func (p *JSONPrinter) Write(text []byte) (int, error) {
+	whole := text
+	if len(p.rest) > 0 {
+		whole = append(p.rest, text...)
+	}
+	whole, rest := cutCharacter(whole)
+
+	p.buf = p.buf[:0]
+	for len(whole) > 0 {
+		n := plainLines(whole)
+		p.buf = append(p.buf, whole[:n]...)
+		if whole = whole[n:]; len(whole) == 0 {
+			break
+		}
+		r, size := utf8.DecodeRune(whole)
+		if Hidden(r) || r == utf8.RuneError {
+			p.buf = fmt.Appendf(p.buf, `\u%04x`, r)
+		} else {
+			p.buf = append(p.buf, whole[:size]...)
+		}
+		whole = whole[size:]
+	}
+	p.rest = append([]byte(nil), rest...)
+	if _, err := p.W.Write(p.buf); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// appendPrintable appends text to dst as Printable does; with lines, line breaks
+// and tabs stay.
+func appendPrintable(dst, text []byte, lines bool) []byte {
+	for len(text) > 0 {
+		n := plain(text)
+		dst = append(dst, text[:n]...)
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case lines && (r == '\n' || r == '\t'):
+			dst = append(dst, text[0])
+		case Hidden(r), r == utf8.RuneError && size == 1:
+			for _, b := range text[:size] {
+				dst = append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
+			}
+		default:
+			dst = append(dst, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return dst
+}
+
+const hexDigits = "0123456789abcdef"
+
+// plain returns the length of the longest prefix of printable ASCII.
+func plain[T string | []byte](s T) int {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// plainLines is plain, with line breaks and tabs.
+func plainLines(s []byte) int {
+	for i, b := range s {
+		if b < 0x20 && b != '\n' && b != '\t' || b >= 0x7f {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// cutCharacter cuts text before a character of which only the start is there.
+func cutCharacter(text []byte) (whole, rest []byte) {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return text[:i], text[i:]
+			}
+			break
+		}
+	}
+	return text, nil
 }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symkit/internal/testfile"
+)
+
+// printable wants that what the program writes holds no control character, and
+// returns both outputs.
+func printable(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(t.Context(), args, &out, &errs)
+	for name, b := range map[string]*bytes.Buffer{"stdout": &out, "stderr": &errs} {
+		if err := testfile.Unprintable(b.Bytes()); err != nil {
+			t.Errorf("%.60q: exit code %d, %s: %v", args, code, name, err)
+		}
+	}
+	return out.String(), errs.String()
+}
+
+// Issue 23, item 11: names of functions, source files, modules, build directories and
+// sections, in symbol files, messages, manifests and lists.
+func TestUnprintable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), testfile.Hostile)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	tables := []string{".strtab", ".dynstr", ".debug_str", ".debug_line_str", ".shstrtab", ".gnu_debuglink", ".debug_frame", ".eh_frame", ".debug_abbrev"}
+	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.so", "lang-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5-stripped.elf", "go-x86_64-gc.elf"} {
+		data, err := fixture(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for shift := range testfile.HostileShifts() {
+			names := tables[:4]
+			switch {
+			case shift%5 == 1:
+				names = tables // damage of tables and of their names, too
+			case len(data) > 1<<20 && shift > 0:
+				continue
+			}
+			changed, err := testfile.HostileELF(data, shift, names...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, fmt.Sprint(name, shift))
+			if err := os.WriteFile(path, changed, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			printable(t, "-d", "-v", "--check", path)
+			printable(t, "-i", path)
+			stdout, _ := printable(t, "--store", filepath.Join(dir, "store"), "--manifest=-", "--alias", path, path+"none")
+			for line := range strings.Lines(stdout) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("manifest: %q", line)
+				}
+			}
+		}
+	}
+	printable(t, "--"+testfile.Hostile)
+	printable(t, "--sframe="+testfile.Hostile, "app")
+	printable(t, "--path-map", testfile.Hostile, "app")
+	printable(t, "--debug-dir", testfile.Hostile, "app")
+	printable(t, "--store", dir, "--files-from", testfile.Hostile)
+}
+
+// Findings of --check quote the symbol file and the names of the ELF file.
+func TestUnprintableFindings(t *testing.T) {
+	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "app"+testfile.Hostile)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr := printable(t, "--check", "--name", "other"+testfile.Hostile, "-v", path)
+	if !strings.Contains(stderr, `app\x1b`) {
+		t.Error(stderr)
+	}
+}
+
+// Names of members.
+func TestUnprintableMembers(t *testing.T) {
+	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "app.zip")
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for _, content := range [][]byte{data, data[:len(data)/2]} {
+		w, err := z.Create(fmt.Sprint(testfile.Hostile, len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, archive.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr := printable(t, path); !strings.Contains(stderr, `\x1b`) {
+		t.Error(stderr)
+	}
+	printable(t, path, "--member", testfile.Hostile)
+	printable(t, "-v", "--store", t.TempDir(), "--manifest=-", path)
+}

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"symkit/internal/wire"
+)
+
+// What Messages writes without ShowAll, in bytes. The sum of the kinds, with the
+// lines that count what was left out, is less than 16 KiB.
+const (
+	maxWord = 240  // of a path or name in a line
+	maxLine = 1000 // of a line
+
+	maxErrors   = 5 << 10
+	maxOthers   = 5 << 10 // warnings and what a check found
+	maxProgress = 2 << 10
+	maxLast     = 3 << 10
+)
+
+// Messages is the standard error of a program. What the program writes becomes
+// lines without control characters (wire.Printable). Unless ShowAll is called, the
+// lines are bounded in length and in number, so that no input can flood a log: long
+// paths and names are elided in their middle, and lines beyond the bound of their
+// kind are counted. On a terminal a status line stands below the messages.
+//
+// A Messages is safe for concurrent use.
+type Messages struct {
+	program string
+	out     io.Writer
+	columns int // of the terminal; 0 if out is not a terminal
+
+	mu       sync.Mutex
+	all      bool
+	part     []byte // a line whose end is not written yet
+	drawn    bool   // the status line is on the terminal
+	errors   kind
+	others   kind
+	progress kind
+	last     kind
+}
+
+// kind is the state of one kind of lines.
+type kind struct {
+	written int // bytes
+	left    int // lines that were not written
+}
+
+// NewMessages returns the standard error of a program, whose lines begin with the
+// program's name and a colon.
+func NewMessages(program string, out io.Writer) *Messages {
+	columns, _ := terminal(out)
+	return &Messages{program: program, out: out, columns: columns}
+}
+
+// ShowAll lifts the bounds: it is what the flag --verbose does.
+func (m *Messages) ShowAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = true
+}
+
+// Write implements io.Writer. Errors of the underlying writer are ignored: there
+// is nowhere to report these.
+func (m *Messages) Write(text []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for line := range bytes.Lines(text) {
+		end, whole := bytes.CutSuffix(line, []byte{'\n'})
+		m.part = append(m.part, end...)
+		if whole {
+			m.line(string(m.part))
+			m.part = m.part[:0]
+		}
+	}
+	return len(text), nil
+}
+
+// line writes one line within the bound of its kind.
+func (m *Messages) line(text string) {
+	if strings.HasPrefix(text, m.program+": error: ") {
+		m.put(&m.errors, maxErrors, text)
+	} else {
+		m.put(&m.others, maxOthers, text)
+	}
+}
+
+// put writes a line of a kind.
+func (m *Messages) put(k *kind, most int, text string) {
+	text = wire.Printable(text)
+	if !m.all {
+		text = shorten(text)
+		if k.left > 0 || k.written+len(text)+1 > most {
+			k.left++
+			return
+		}
+	}
+	k.written += len(text) + 1
+	m.erase()
+	io.WriteString(m.out, text+"\n")
+}
+
+// Last writes a line that comes after all others, such as the reason for which the
+// program fails. It is not counted with the others.
+func (m *Messages) Last(format string, args ...any) {
+	m.Close()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(&m.last, maxLast, fmt.Sprintf(format, args...))
+}
+
+// Close ends the last line, erases the status line and tells how many lines were
+// left out.
+func (m *Messages) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.part) > 0 {
+		m.line(string(m.part))
+		m.part = nil
+	}
+	m.erase()
+
+	var counts []string
+	for _, k := range []struct {
+		*kind
+		one, many string
+	}{{&m.errors, "error", "errors"}, {&m.others, "message", "messages"}} {
+		switch {
+		case k.left == 1:
+			counts = append(counts, "1 more "+k.one)
+		case k.left > 1:
+			counts = append(counts, fmt.Sprintf("%d more %s", k.left, k.many))
+		}
+		k.left = 0
+	}
+	if len(counts) > 0 {
+		m.put(&m.last, maxLast, fmt.Sprintf("%s: and %s; -v shows all", m.program, strings.Join(counts, " and ")))
+	}
+}
+
+// Line writes a formatted message to w as one line, line breaks in it escaped.
+func Line(w io.Writer, format string, args ...any) {
+	io.WriteString(w, wire.Printable(fmt.Sprintf(format, args...))+"\n")
+}
+
+// Progress shows how far the program is: in the status line of a terminal, else in
+// a line of its own, of which there is a bounded number.
+func (m *Messages) Progress(text string) {
+	if m.columns > 0 {
+		m.Draw(text)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(&m.progress, maxProgress, text)
+}
+
+// Columns is the width of the terminal, 0 if the messages go elsewhere.
+func (m *Messages) Columns() int { return m.columns }
+
+// Draw replaces the status line of the terminal, if the messages go to one.
+func (m *Messages) Draw(text string) {
+	if m.columns == 0 {
+		return
+	}
+	runes := []rune(wire.Printable(text))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	io.WriteString(m.out, clearLine+string(runes[:min(len(runes), m.columns-1)]))
+	m.drawn = true
+}
+
+// Erase removes the status line.
+func (m *Messages) Erase() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.erase()
+}
+
+func (m *Messages) erase() {
+	if m.drawn {
+		io.WriteString(m.out, clearLine)
+		m.drawn = false
+	}
+}
+
+// shorten elides the middle of each long word of a line, then of the line.
+func shorten(line string) string {
+	if len(line) <= maxWord {
+		return line
+	}
+	words := strings.Split(line, " ")
+	for i, word := range words {
+		words[i] = elide(word, maxWord)
+	}
+	return elide(strings.Join(words, " "), maxLine)
+}
+
+// elide returns s if it has at most n bytes, else its start and end with three
+// dots between them, n bytes in all.
+func elide(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	head, tail := (n-3)/2, len(s)-(n-3)/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + "..." + s[tail:]
+}

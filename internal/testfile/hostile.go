@@ -1,0 +1,89 @@
+package testfile
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// hostile are the characters that must not reach a terminal as they are, and bytes
+// that are not UTF-8: C0 without tab and newline, which separate what programs
+// write, DEL, C1, bidirectional controls, line separators.
+var hostile = []string{"\x1b", "\r", "\a", "\b", "\x01", "\x1f", "\x7f", "\u0080", "\u0085", "\u009b", "\u009f", "\u061c", "\u200e", "\u200f",
+	"\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\xff", "\x9b", "\xc2"}
+
+// Hostile is all of these in one text; it can be part of a file name.
+var Hostile = func() (all string) {
+	for _, s := range hostile {
+		all += s
+	}
+	return all + "[2Jx"
+}()
+
+// HostileShifts is the number of values of shift that put each hostile character
+// into each string.
+func HostileShifts() int { return len(hostile) }
+
+// HostileStrings replaces a part of each string in data, which are text between
+// bytes that are no text, with a hostile character: another one for each string and
+// for each shift. With wide, the strings are UTF-16LE.
+func HostileStrings(data []byte, shift int, wide bool) {
+	width := 1
+	if wide {
+		width = 2
+	}
+	const least, at = 8, 4 // characters of a string, and where it is overwritten
+	for i, n := 0, 0; i+width <= len(data); i += width {
+		if c := data[i]; c >= ' ' && c < 0x7f && (!wide || data[i+1] == 0) {
+			n++
+			continue
+		}
+		if n >= least {
+			replace(data[i-(n-at)*width:i], hostile[shift%len(hostile)], wide)
+			shift++
+		}
+		n = 0
+	}
+}
+
+func replace(data []byte, with string, wide bool) {
+	if !wide {
+		copy(data, with)
+		return
+	}
+	if r, _ := utf8.DecodeRuneInString(with); r != utf8.RuneError {
+		data[0], data[1] = byte(r), byte(r>>8)
+	}
+}
+
+// HostileELF does the same to sections of an ELF file.
+func HostileELF(data []byte, shift int, sections ...string) ([]byte, error) {
+	data = bytes.Clone(data)
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.Sections {
+		if slices.Contains(sections, s.Name) && s.Type != elf.SHT_NOBITS {
+			HostileStrings(data[s.Offset:][:s.FileSize], shift, false)
+		}
+	}
+	return data, nil
+}
+
+// Unprintable returns an error about the first character of what a program wrote
+// that must not be there.
+func Unprintable(text []byte) error {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		control := unicode.IsControl(r) && r != '\n' && r != '\t'
+		if control || r == utf8.RuneError && n == 1 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 {
+			return fmt.Errorf("%q in %q", text[i:][:n], text[max(0, i-60):min(len(text), i+60)])
+		}
+		i += n
+	}
+	return nil
+}
