@@ -129,7 +129,8 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	cmd.Dir = o.data
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
 	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	stdout := &text{}
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	err = cmd.Run()
 	if cmd.ProcessState == nil {
 		return res, err // it could not be started
@@ -141,6 +142,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	res.memory = peakMemory(cmd.ProcessState)
 	res.code = cmd.ProcessState.ExitCode()
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
+	res.failure = cmp.Or(res.failure, judgeText(s, stdout, stderr.String()))
 	return res, nil
 }
 

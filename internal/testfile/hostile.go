@@ -78,6 +78,10 @@ func HostileELF(data []byte, shift int, sections ...string) ([]byte, error) {
 // that must not be there.
 func Unprintable(text []byte) error {
 	for i := 0; i < len(text); {
+		if c := text[i]; c >= ' ' && c < 0x7f {
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRune(text[i:])
 		control := unicode.IsControl(r) && r != '\n' && r != '\t'
 		if control || r == utf8.RuneError && n == 1 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"symkit/internal/testfile"
+)
+
+// maxStderr is what a program may write to standard error without -v, in bytes.
+const maxStderr = 16 << 10
+
+// text is the output of a process: the writer notes the first character in it that
+// must not reach a terminal.
+type text struct {
+	rest []byte // the start of a character
+	bad  error
+}
+
+// Write implements io.Writer.
+func (t *text) Write(p []byte) (int, error) {
+	if t.bad != nil {
+		return len(p), nil
+	}
+	all := append(t.rest, p...)
+	end := len(all)
+	for i := end - 1; i >= max(0, end-utf8.UTFMax); i-- {
+		if utf8.RuneStart(all[i]) {
+			if !utf8.FullRune(all[i:]) {
+				end = i
+			}
+			break
+		}
+	}
+	t.bad = testfile.Unprintable(all[:end])
+	t.rest = append([]byte(nil), all[end:]...)
+	return len(p), nil
+}
+
+// judgeText tells what is wrong with what a process wrote, or nothing.
+func judgeText(s step, stdout *text, stderr string) string {
+	switch bad := testfile.Unprintable([]byte(stderr)); {
+	case stdout.bad != nil:
+		return fmt.Sprintf("a control character on stdout: %v", stdout.bad)
+	case bad != nil:
+		return fmt.Sprintf("a control character on stderr: %v", bad)
+	case len(stderr) > maxStderr && !slices.Contains(s.args, "-v"):
+		return fmt.Sprintf("%d bytes on stderr", len(stderr))
+	}
+	return ""
+}
