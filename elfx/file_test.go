@@ -181,7 +181,7 @@ func TestNotELF(t *testing.T) {
 		"not really ELF\n":             "x: ELF header+0x0: not an ELF file: it is a text file",
 		"#!/bin/sh\n":                  "x: ELF header+0x0: not an ELF file: it is a script",
 		"!<arch>\nfoo.o/":              "x: ELF header+0x0: not an ELF file: it is an ar archive",
-		"MODULE Linux x86_64 0 a\n":    "x: ELF header+0x0: not an ELF file: it is a Breakpad symbol file",
+		"MODULE Linux x86_64 0 a\n":    "x: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads",
 		strings.Repeat("ß", 400)[1:]:   "x: ELF header+0x0: not an ELF file",
 		"a" + strings.Repeat("ß", 400): "x: ELF header+0x0: not an ELF file: it is a text file",
 		"\x00\x01\x02\x03":             "x: ELF header+0x0: not an ELF file",

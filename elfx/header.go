@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"symkit/internal/wire"
 )
@@ -92,47 +91,11 @@ func (f *File) readHeaderFields() (t tables, err error) {
 	return t, c.Err()
 }
 
-// magics are the beginnings of files that people give by mistake.
-var magics = []struct{ magic, what string }{
-	{"!<arch>\n", "an ar archive"},
-	{"!<thin>\n", "a thin ar archive"},
-	{"MODULE ", "a Breakpad symbol file"},
-	{"MDMP", "a minidump"},
-	{"MZ", "a Windows program"},
-	{"\xcf\xfa\xed\xfe", "a Mach-O file"},
-	{"\xce\xfa\xed\xfe", "a Mach-O file"},
-	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class"},
-	{"\x1f\x8b", "gzip data"},
-	{"\xfd7zXZ\x00", "xz data"},
-	{"\x28\xb5\x2f\xfd", "zstd data"},
-	{"PK\x03\x04", "a zip archive"},
-	{"#!", "a script"},
-}
-
-// notELF says what a file is that is no ELF file, when that is easy to tell.
+// notELF says what a file is that is no ELF file, and what reads it, when that is
+// easy to tell.
 func notELF(data []byte) error {
-	if len(data) == 0 {
-		return fmt.Errorf("%w: it is empty", ErrNotELF)
-	}
-	for _, m := range magics {
-		if bytes.HasPrefix(data, []byte(m.magic)) {
-			return fmt.Errorf("%w: it is %s", ErrNotELF, m.what)
-		}
-	}
-	if isText(data[:min(len(data), 512)]) {
-		return fmt.Errorf("%w: it is a text file", ErrNotELF)
+	if kind := Kind(data); kind != "" {
+		return fmt.Errorf("%w: it is %s", ErrNotELF, kind)
 	}
 	return ErrNotELF
-}
-
-func isText(data []byte) bool {
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		cut := !utf8.FullRune(data[i:]) // the sample ends inside a character
-		if r == utf8.RuneError && n == 1 && !cut || r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f {
-			return false
-		}
-		i += n
-	}
-	return true
 }

@@ -238,9 +238,15 @@ func fileIsFor(path string, m *Module) error {
 		return err
 	}
 	defer done()
-	line, _ := bufio.NewReader(io.LimitReader(r, 1<<16)).ReadString('\n')
+	text := bufio.NewReader(io.LimitReader(r, 1<<16))
+	start, _ := text.Peek(4096)
+	kind := elfx.Kind(start)
+	line, _ := text.ReadString('\n')
 	fields := strings.Fields(line)
 	if len(fields) < 5 || fields[0] != "MODULE" {
+		if kind != "" && kind != "a text file" && !strings.HasPrefix(line, "MODULE ") {
+			return fmt.Errorf("not a symbol file: it is %s", kind)
+		}
 		return fmt.Errorf("no MODULE record in its first line")
 	}
 	name := strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])

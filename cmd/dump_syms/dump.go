@@ -28,6 +28,11 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Misuse, err
 	}
+	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot),
+		command.Directories("--dwo-dir", c.DWODir))
+	if err != nil {
+		return command.Failed, err
+	}
 	if c.Store != "" {
 		return c.batch(ctx, opt)
 	}

@@ -18,7 +18,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	messages := command.NewMessages("dump_syms", stderr)
 	c := cli{stdout: stdout, stderr: messages, messages: messages}
 	c.remote = c.remoteClient()
-	p := command.Program{Name: "dump_syms", Description: description, Stdout: stdout, Stderr: messages}
+	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
+		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Stdout: stdout, Stderr: messages}
 	return p.Run(&c, args, func(*kong.Context) (int, error) {
 		if c.Verbose {
 			messages.ShowAll()

@@ -31,7 +31,7 @@ type storeFlags struct {
 	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory (512M, 4G); large files wait for their turn. Default: three quarters of what there is."`
 }
 
-var errNoPaths = errors.New(`expected "<path> ..."`)
+var errNoPaths = errors.New(`expected "<path> ..."`) // as kong says it
 
 // validate checks what the tags cannot say.
 func (f *storeFlags) validate(c *cli) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return command.Failed, context.Cause(ctx)
+		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
 	}
 	return notes.code(), nil
 }
@@ -78,6 +79,8 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	switch {
 	case err == nil && code == command.Bad:
 		command.Line(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame", path)
+	case err != nil && ctx.Err() != nil: // told for all dumps together
+		return command.Failed
 	case err != nil && strings.Contains(err.Error(), path):
 		command.Line(stderr, "stackwalk: error: %v", err)
 	case err != nil:
@@ -122,6 +125,16 @@ func (n *notes) add(i int, work func(io.Writer) int) {
 		n.out.Write(n.held[n.next])
 		n.held[n.next] = []byte{}
 	}
+}
+
+// done is how many dumps were walked to their end.
+func (n *notes) done() (done int) {
+	for i, held := range n.held {
+		if held != nil && n.codes[i] != command.Failed {
+			done++
+		}
+	}
+	return done
 }
 
 // code is the exit code of all: that of a failure, else the greatest.

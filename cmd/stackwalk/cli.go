@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
 
 	"symkit/internal/command"
 	"symkit/walk/symserver"
@@ -82,6 +84,9 @@ func (c *cli) Validate() error {
 		return err
 	}
 	for _, s := range c.Symbols {
+		if err := misspelt(s); err != nil {
+			return err
+		}
 		if _, err := symserver.New(s, ""); symserver.IsURL(s) && err != nil {
 			return err
 		}
@@ -93,6 +98,21 @@ func (c *cli) Validate() error {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")
 	}
 	return nil
+}
+
+// likeURL matches what begins as a URL does; one letter is a drive of Windows.
+var likeURL = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`) })
+
+// misspelt is an error about a value of --symbols that looks as a URL, but is none of
+// a symbol server, and no path either.
+func misspelt(s string) error {
+	if symserver.IsURL(s) || !likeURL().MatchString(s) {
+		return nil
+	}
+	if _, err := os.Stat(s); err == nil {
+		return nil
+	}
+	return fmt.Errorf("--symbols %s: the URL of a symbol server begins with http:// or https://", s)
 }
 
 // arguments sorts the positional arguments: directories are symbol stores, as

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
+	"errors"
 	"fmt"
 
 	"symkit/elfx"
+	"symkit/internal/command"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
@@ -15,11 +18,15 @@ import (
 func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
 	data, unmap, err := elfx.Map(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, command.Missing("", path, err, "the path of a minidump or core file")
 	}
 	var p *walk.Process
 	changed := elfx.Guard(func() error {
-		if !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")) {
+		switch {
+		case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
+			return nil
+		case !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")):
+			err = neither(path, data)
 			return nil
 		}
 		d, derr := minidump.New(data)
@@ -44,8 +51,23 @@ func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
 		return nil, nil, err
 	}
 	core, err := corefile.Open(path, files)
+	if errors.Is(err, corefile.ErrNotCore) {
+		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return core.Process, core.Close, nil
+}
+
+// neither is the error for a file that is no crash dump.
+func neither(path string, data []byte) error {
+	const what = "neither a minidump nor an ELF core file"
+	switch kind := elfx.Kind(data); {
+	case bytes.HasPrefix(data, []byte("MODULE ")):
+		return fmt.Errorf("%s: %s: it is a Breakpad symbol file; give the crash dump, and this file with --symbols", path, what)
+	case kind != "":
+		return fmt.Errorf("%s: %s: it is %s", path, what, kind)
+	}
+	return fmt.Errorf("%s: %s", path, what)
 }

@@ -17,7 +17,8 @@ func main() { command.Main("stackwalk", run) }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	messages := command.NewMessages("stackwalk", stderr)
 	c := cli{stdout: stdout, stderr: messages}
-	p := command.Program{Name: "stackwalk", Description: description, Stdout: stdout, Stderr: messages}
+	p := command.Program{Name: "stackwalk", Description: description, Context: ctx,
+		Examples: map[string]string{"": "stackwalk --symbols ./store crash.dmp"}, Stdout: stdout, Stderr: messages}
 	return p.Run(&c, args, func(*kong.Context) (int, error) {
 		if c.Verbose {
 			messages.ShowAll()

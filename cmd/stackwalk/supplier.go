@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"symkit/internal/command"
 	"symkit/walk"
 	"symkit/walk/symserver"
 )
@@ -19,6 +22,9 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 		}
 		if n > 0 {
 			store, err := walk.NewStore(rest[:n])
+			if e, ok := errors.AsType[*fs.PathError](err); ok {
+				err = command.Missing("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
+			}
 			if err != nil {
 				return nil, err
 			}

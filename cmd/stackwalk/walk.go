@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,15 @@ import (
 
 // walk does the job.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
+	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
+		return command.Failed, err
+	}
 	if len(c.DebugDir) == 0 {
 		c.DebugDir = []string{filepath.Join(c.Sysroot, elfx.DefaultDebugDir)}
 	}
 	if c.Exe != "" {
 		if _, err := os.Stat(c.Exe); err != nil {
-			return command.Failed, err
+			return command.Failed, command.Missing("--exe", c.Exe, err, "the ELF file of the program that crashed")
 		}
 	}
 	if c.Out != "" {
@@ -90,6 +94,14 @@ func (c *cli) modules(res *walk.Result) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// oneOrNone is a list of what is not empty.
+func oneOrNone(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return []string{path}
 }
 
 // files finds the modules' files.

@@ -26,6 +26,9 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 	data, err := openSym(c.Sym)
+	if errors.Is(err, errNotSym) {
+		return fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
+	}
 	if err != nil {
 		return err
 	}

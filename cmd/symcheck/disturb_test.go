@@ -86,7 +86,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(errors.New("a signal")) })
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"lint", fifo}, &stdout, &stderr); code != 1 || stdout.Len() > 0 || stderr.String() != "symcheck: error: a signal\n" {
+	if code := run(ctx, []string{"lint", fifo}, &stdout, &stderr); code != 1 || stdout.Len() > 0 || stderr.String() != "symcheck: error: interrupted\n" {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
 	}
 	// Whoever was left behind goes on to the end of the pipe.

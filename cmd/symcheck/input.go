@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"symkit/elfx"
 	"symkit/internal/command"
@@ -13,6 +14,9 @@ import (
 // open opens the ELF files among the paths, and the image's companions. A
 // directory is one to look for debug files in.
 func (c *replayCmd) open(e *env) (*elfx.Image, *elfx.Companions, error) {
+	if err := command.Directories("--debug-dir", c.DebugDir); err != nil {
+		return nil, nil, err
+	}
 	img, dirs, err := c.openImage()
 	if err != nil {
 		return nil, nil, err
@@ -47,8 +51,10 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		f, err := elfx.Open(path)
 		if err != nil {
 			closeAll()
-			if errors.Is(err, elfx.ErrNotELF) {
+			if errors.Is(err, elfx.ErrNotELF) && strings.Contains(err.Error(), "a Breakpad symbol file") {
 				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
+			} else if errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("%w; give the ELF file that the symbol file was made from", err)
 			}
 			return nil, nil, err
 		}
@@ -108,6 +114,9 @@ func (d *symData) unchanged() error { return elfx.Unchanged(d.path, d.info) }
 // openSym maps the file at path, or reads it where it cannot be mapped.
 func openSym(path string) (*symData, error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w; give the path of a symbol file", withoutPath(err)))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
@@ -119,14 +128,37 @@ func openSym(path string) (*symData, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: %w", path, errIsDir)
 	}
-	if data, ok := mapFile(f, info); ok {
-		return &symData{data, true, path, info}, nil
+	d := &symData{path: path, info: info}
+	if d.bytes, d.mapped = mapFile(f, info); !d.mapped {
+		d = &symData{}
+		if d.bytes, err = readAll(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+		}
 	}
-	data, err := readAll(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+	if kind := foreign(d); kind != "" {
+		d.close()
+		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w: it is %s", errNotSym, kind))
 	}
-	return &symData{bytes: data}, nil
+	return d, nil
+}
+
+var errNotSym = errors.New("not a symbol file")
+
+// foreign describes a file that was given as a symbol file and is of another known
+// format; "" is for all that may be a symbol file, though a damaged one.
+func foreign(d *symData) (kind string) {
+	_ = elfx.Guard(func() error { // if the file changes, the check tells
+		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
+		return nil
+	})
+	switch kind {
+	case "empty", "a text file", "a script":
+		return ""
+	}
+	if strings.HasPrefix(kind, "a Breakpad symbol file") {
+		return ""
+	}
+	return kind
 }
 
 // withoutPath is the cause of an error that names its path itself.

@@ -22,9 +22,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	p := command.Program{
 		Name:        "symcheck",
 		Description: description,
-		Options:     []kong.Option{kong.Vars{"checks": strings.Join(check.Names(), ", ")}},
-		Stdout:      stdout,
-		Stderr:      messages,
+		Context:     ctx,
+		Examples: map[string]string{"": "symcheck app.sym ./app", "lint": "symcheck lint app.sym",
+			"diff": "symcheck diff old.sym new.sym"},
+		Options: []kong.Option{kong.Vars{"checks": strings.Join(check.Names(), ", ")}},
+		Stdout:  stdout,
+		Stderr:  messages,
 	}
 	return p.Run(&c, args, func(chosen *kong.Context) (int, error) {
 		if c.Output.Verbose {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -77,8 +78,12 @@ type Program struct {
 	Name        string
 	Description string // for --help, before the flags
 	Options     []kong.Option
-	Stdout      io.Writer // results, --help, --version
-	Stderr      *Messages // everything else
+	// Examples are complete command lines, shown where arguments are missing: by
+	// the name of the command, "" for a program without, or its default.
+	Examples map[string]string
+	Context  context.Context // of the process; its end by a signal is an error of its own
+	Stdout   io.Writer       // results, --help, --version
+	Stderr   *Messages       // everything else
 }
 
 // Run reads args into grammar, a pointer to a struct with kong's tags, calls
@@ -109,7 +114,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return code
 	}
 	if err != nil {
-		p.Stderr.Last("%s: error: %v; see %s --help", p.Name, err, p.Name)
+		p.Stderr.Last("%s: error: %v; %ssee %s --help", p.Name, err, p.example(args, err), p.Name)
 		return Misuse
 	}
 	if err := limits.FromEnv(); err != nil {
@@ -137,8 +142,33 @@ func (l *lastError) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// example is an example of use for an error about arguments that are missing.
+func (p *Program) example(args []string, err error) string {
+	if !strings.HasPrefix(err.Error(), "expected ") {
+		return ""
+	}
+	example := p.Examples[""]
+	if len(args) > 0 && p.Examples[args[0]] != "" {
+		example = p.Examples[args[0]]
+	}
+	if example == "" {
+		return ""
+	}
+	return "for example: " + example + "; "
+}
+
+// interrupted tells whether an error is but that of the context's end.
+func (p *Program) interrupted(err error) bool {
+	ctx := p.Context
+	return ctx != nil && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
+}
+
 // fail prints an error, or each of several that were joined.
 func (p *Program) fail(err error) {
+	if p.interrupted(err) {
+		p.Stderr.Last("%s: error: interrupted", p.Name)
+		return
+	}
 	all := separate(nil, err)
 	if len(all) == 1 {
 		p.Stderr.Last("%s: error: %v", p.Name, all[0])

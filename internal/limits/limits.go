@@ -79,8 +79,11 @@ func set(text string) error {
 		}
 		name, value, ok := strings.Cut(entry, "=")
 		chosen := byName(name)
-		if !ok || chosen == nil {
+		if !ok {
 			return fmt.Errorf("%q: want NAME=NUMBER, where NAME is all or one of %s", entry, strings.Join(names(), ", "))
+		}
+		if chosen == nil {
+			return fmt.Errorf("%q: there is no limit %q; %s", entry, name, instead(name))
 		}
 		value, relative := strings.CutSuffix(value, "%")
 		n, err := number(value)
@@ -109,6 +112,42 @@ func byName(name string) []*Limit {
 		}
 	}
 	return nil
+}
+
+// instead tells what may have been meant with a name that no limit has.
+func instead(name string) string {
+	best, least := "", 1+len(name)/3 // of changed letters
+	for _, known := range append(names(), "all") {
+		if d := distance(name, known); d <= least {
+			best, least = known, d-1
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "want all or one of " + strings.Join(names(), ", ")
+}
+
+// distance is the number of letters to insert, remove or replace that makes b of a
+// (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func names() (list []string) {

@@ -1,0 +1,13 @@
+package testfile
+
+// Kinds are the beginnings of files that people give to the wrong program, by what the
+// programs call them.
+var Kinds = map[string]string{
+	"a Windows PDB, which Mozilla's dump_syms reads":           "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00\x00\x10\x00\x00",
+	"a Windows program, which Mozilla's dump_syms reads":       "MZ\x90\x00\x03\x00\x00\x00",
+	"a Mach-O file, which Mozilla's dump_syms reads":           "\xcf\xfa\xed\xfe\x07\x00\x00\x01",
+	"a Mach-O universal file, which Mozilla's dump_syms reads": "\xca\xfe\xba\xbe\x00\x00\x00\x02",
+	"a Java class": "\xca\xfe\xba\xbe\x00\x00\x00\x3d",
+	"a microdump, which Breakpad's microdump_stackwalk reads": "W/google-breakpad(11522): -----BEGIN BREAKPAD MICRODUMP-----\nW/google-breakpad(11522): V Android:28\n",
+	"gzip data, which gunzip unpacks":                         "\x1f\x8b\x08\x00\x00\x00\x00\x00",
+}
