@@ -349,6 +349,14 @@ sections() {
 	keep sections.o sections-x86_64-gcc12-O2-dw5.o
 }
 
+# The program of README.md, compiled and linked as it says there.
+hello() {
+	begin
+	run cp src/hello.c hello.c
+	run $gcc -g -O2 "-ffile-prefix-map=$PWD=/home/me" -o hello hello.c
+	keep hello hello-x86_64-gcc12-O2-dw5.elf
+}
+
 # A program that crashes in a signal handler, and its core file. The core file
 # holds process and register state of one run and is never compared.
 core() {
@@ -496,6 +504,7 @@ main() {
 	compressed
 	assembly
 	sections
+	hello
 	core
 	rust
 	go_program
