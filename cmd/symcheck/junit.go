@@ -77,8 +77,9 @@ func (r *result) junit() junitSuite {
 	}
 	for i := range r.report.Gaps {
 		g := &r.report.Gaps[i]
-		c := junitCase{Class: r.file, Name: g.Kind + " " + g.Check}
-		if message := (&junitMessage{Message: g.What}); g.Allowed {
+		c := junitCase{Class: file, Name: g.Kind + " " + g.Check}
+		message := &junitMessage{Message: wire.Printable(g.What)}
+		if g.Allowed {
 			s.Skipped++
 			c.Skipped = message
 		} else {
