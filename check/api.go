@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"symkit/elfx"
+	"symkit/internal/mem"
 )
 
 // Options say what to check and how. The zero value checks everything.
@@ -59,7 +60,7 @@ func (e *SideError) Unwrap() error { return e.Err }
 // error is for inputs that cannot be compared at all, and for ctx: what is
 // wrong with sym is in the Report.
 func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		rep, err = replayFile(ctx, img, sym, opt)
 		return nil
 	})
@@ -71,7 +72,7 @@ func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep 
 
 // Lint checks a symbol file by itself.
 func Lint(sym []byte, opt Options) (rep *Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		c := newCollector(opt)
 		var s *symFile
 		if s, err = lint(c, sym, nil); err == nil {
@@ -88,7 +89,7 @@ func Lint(sym []byte, opt Options) (rep *Report, err error) {
 // do not matter. Findings have the lines of a; where only b has something, they
 // say so.
 func Diff(a, b []byte, opt Options) (rep *Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		rep, err = diff(a, b, opt)
 		return nil
 	})

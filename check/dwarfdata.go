@@ -161,7 +161,7 @@ func (d *dwarfData) withoutHeaders(data []byte) []byte {
 }
 
 // recovered turns a panic of a library into an error. A fault in the mapped
-// file passes: elfx.Guard has to see it.
+// file passes: mem.Guard has to see it.
 func recovered(library string, r any) error {
 	if _, ok := r.(interface{ Addr() uintptr }); ok {
 		panic(r)

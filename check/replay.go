@@ -15,6 +15,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -85,14 +86,14 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	var lintErr, dwarfErr error
 	var g errgroup.Group
 	g.Go(func() error {
-		return elfx.Guard(func() error {
+		return mem.Guard(func() error {
 			r.progress("reading the symbol file", 0, 1)
 			r.s, lintErr = lint(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
 			return nil
 		})
 	})
 	g.Go(func() error {
-		return elfx.Guard(func() error { r.dw, dwarfErr = r.openDebugInfo(); return nil })
+		return mem.Guard(func() error { r.dw, dwarfErr = r.openDebugInfo(); return nil })
 	})
 	if err := g.Wait(); err != nil {
 		return nil, err

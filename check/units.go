@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"symkit/elfx"
 	"symkit/internal/limits"
+	"symkit/internal/mem"
 )
 
 // worker is the state of one goroutine.
@@ -100,7 +100,7 @@ func (r *replay) units() error {
 	for range r.opt.Jobs {
 		w := &worker{r: r, same: map[uint64]likeness{}}
 		g.Go(func() error {
-			return elfx.Guard(func() error {
+			return mem.Guard(func() error {
 				for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
 					if err := w.group(ctx, &r.dw.groups[i], &done); err != nil {
 						return err

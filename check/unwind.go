@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/cfi"
-	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -155,7 +155,7 @@ func (u *unwinder) compare() error {
 	g, ctx := errgroup.WithContext(u.r.ctx)
 	for range u.r.opt.Jobs {
 		g.Go(func() error {
-			return elfx.Guard(func() error {
+			return mem.Guard(func() error {
 				w := newUnwindWorker(u)
 				for i := next.Add(1) - 1; i < n && ctx.Err() == nil; i = next.Add(1) - 1 {
 					for k := i * chunk; k < min((i+1)*chunk, int64(len(u.pieces))); k++ {

@@ -9,6 +9,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/mem"
 )
 
 // open opens the ELF files among the paths, and the image's companions. A
@@ -102,14 +103,20 @@ func warnRejected(e *env, p elfx.Probe) {
 
 // symData is an opened symbol file.
 type symData struct {
-	bytes  []byte
-	mapped bool
-	path   string
-	info   fs.FileInfo // of the file as it was opened; nil: nothing is mapped
+	bytes   []byte
+	mapping *mem.Mapping // nil: the file was read
+	path    string
 }
 
 // unchanged is an error when the file has been written to since it was opened.
-func (d *symData) unchanged() error { return elfx.Unchanged(d.path, d.info) }
+func (d *symData) unchanged() error {
+	if d.mapping == nil {
+		return nil
+	}
+	return elfx.Unchanged(d.path, d.mapping.Info())
+}
+
+func (d *symData) close() { _ = d.mapping.Release() } // nothing can be done about an error
 
 // openSym maps the file at path, or reads it where it cannot be mapped.
 func openSym(path string) (*symData, error) {
@@ -128,12 +135,11 @@ func openSym(path string) (*symData, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: %w", path, errIsDir)
 	}
-	d := &symData{path: path, info: info}
-	if d.bytes, d.mapped = mapFile(f, info); !d.mapped {
-		d = &symData{}
-		if d.bytes, err = readAll(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-		}
+	d := &symData{path: path}
+	if d.mapping, err = mem.Map(f, info); err == nil {
+		d.bytes = d.mapping.Bytes()
+	} else if d.bytes, err = readAll(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	if kind := foreign(d); kind != "" {
 		d.close()
@@ -147,7 +153,7 @@ var errNotSym = errors.New("not a symbol file")
 // foreign describes a file that was given as a symbol file and is of another known
 // format; "" is for all that may be a symbol file, though a damaged one.
 func foreign(d *symData) (kind string) {
-	_ = elfx.Guard(func() error { // if the file changes, the check tells
+	_ = mem.Guard(func() error { // if the file changes, the check tells
 		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
 		return nil
 	})

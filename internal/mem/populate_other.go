@@ -1,6 +1,6 @@
 //go:build !linux
 
-package elfx
+package mem
 
 // populate has no way to do so.
 func populate([]byte) {}
