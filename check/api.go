@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/mem"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	OS    string
 	// Companions hold dwz's supplementary file, with the names that the image's
 	// debug information refers to; nil: those are not verified.
-	Companions *elfx.Companions
+	Companions *companion.Companions
 	// KeepAddress: the symbol file has the addresses of the ELF file, not
 	// relative to its load address.
 	KeepAddress bool

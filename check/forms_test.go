@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // twinOf is the plainly linked file with the code that the others have whose
@@ -111,7 +112,7 @@ func TestSupplementary(t *testing.T) {
 	}
 	img := &elfx.Image{Main: f}
 	t.Cleanup(func() { img.Close() })
-	others := img.FindCompanions(elfx.Places{})
+	others := companion.Find(img, companion.Places{})
 	t.Cleanup(others.Close)
 	opt := Options{Companions: others, Only: []string{CheckNames, CheckInlines}}
 	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // corpusFile finds the one file of the corpus that pattern matches.
@@ -48,7 +49,7 @@ func image(t *testing.T, main, debug string) *elfx.Image {
 			continue
 		}
 		if info, err := os.Stat(path); i > 0 && err == nil && info.IsDir() {
-			if files[i], _ = files[0].FindDebug([]string{path}); files[i] != nil {
+			if files[i], _ = (&companion.Places{DebugDirs: []string{path}}).FindDebug(files[0]); files[i] != nil {
 				t.Cleanup(func() { files[i].Close() })
 			}
 			continue
@@ -111,7 +112,7 @@ func TestMain(m *testing.M) {
 func silent(t *testing.T, main, debug string, flags ...string) (rep *Report) {
 	t.Helper()
 	img := image(t, main, debug)
-	others := img.FindCompanions(elfx.Places{})
+	others := companion.Find(img, companion.Places{})
 	t.Cleanup(others.Close)
 	args := append(flags, main)
 	if debug != "" {
@@ -330,7 +331,7 @@ func TestCorpusOwn(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			debugDir := ""
 			if other, ok := debugPackage[p.Name()]; ok {
-				debugDir = filepath.Join(root, other, elfx.DefaultDebugDir)
+				debugDir = filepath.Join(root, other, companion.DefaultDebugDir)
 			}
 			ownPackage(t, filepath.Join(root, p.Name()), debugDir)
 		})

@@ -17,6 +17,7 @@ import (
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/demangle"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 	SFrame     SFrameUse // what .sframe is used for
 	Multiple   bool      // mark functions that share an address with an m
 	// Companions are the image's other files, or nil.
-	Companions  *elfx.Companions
+	Companions  *companion.Companions
 	Paths       PathMap // rewrites the names of source files
 	KeepAddress bool    // addresses as in the file, not relative to its load address
 }

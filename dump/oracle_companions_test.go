@@ -17,6 +17,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // toolchain makes one program in all the forms that it can have. All commands
@@ -78,12 +79,12 @@ func (x *toolchain) link(program string, flags ...string) {
 
 // dump is the symbol file of a program of the directory, without what tells one
 // link from another: its build id.
-func (x *toolchain) dump(program string, places elfx.Places) string {
+func (x *toolchain) dump(program string, places companion.Places) string {
 	x.t.Helper()
 	return dumpCompanions(x.t, x.path(program), places)
 }
 
-func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
+func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 	t.Helper()
 	f, err := elfx.Open(path)
 	if err != nil {
@@ -98,7 +99,7 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 		}
 	}
 	defer img.Close()
-	others := img.FindCompanions(places)
+	others := companion.Find(img, places)
 	defer others.Close()
 	m, err := dump.Dump(t.Context(), img, dump.Options{Name: "app", ID: "0", Inlines: true, Companions: others})
 	if err != nil {
@@ -119,7 +120,7 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 }
 
 // same compares the dump of a program with what the plain one gave.
-func (x *toolchain) same(what, program string, places elfx.Places, want string) {
+func (x *toolchain) same(what, program string, places companion.Places, want string) {
 	x.t.Helper()
 	if got := x.dump(program, places); got != want {
 		x.t.Errorf("%s: another dump than of the program linked plainly:\n%s", what, firstLines(cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")), 40))
@@ -152,7 +153,7 @@ func (x *toolchain) move(pattern, dir string) {
 func (x *toolchain) plain() string {
 	x.t.Helper()
 	x.link("plain")
-	text := x.dump("plain", elfx.Places{})
+	text := x.dump("plain", companion.Places{})
 	for _, record := range []string{"\nFUNC ", "\nINLINE ", "\nPUBLIC ", "\nSTACK CFI INIT "} {
 		if strings.Count(text, record) < 5 {
 			x.t.Fatalf("only %d records%s in the plain program", strings.Count(text, record), strings.TrimSpace(record))
@@ -182,7 +183,7 @@ func TestOracleSplitDWARF(t *testing.T) {
 
 func splitForms(x *toolchain) {
 	want := x.plain()
-	none := elfx.Places{}
+	none := companion.Places{}
 	x.link("split", "-gsplit-dwarf")
 	x.same("split", "split", none, want)
 	x.packed("split", want)
@@ -195,7 +196,7 @@ func splitForms(x *toolchain) {
 
 	x.run("objcopy", "--only-keep-debug", "split", "split.debug")
 	x.run("objcopy", "--strip-all", "--add-gnu-debuglink=split.debug", "split", "stripped")
-	x.same("split, skeletons in the debug file", "stripped", elfx.Places{SplitDirs: []string{x.path("moved-split")}}, want)
+	x.same("split, skeletons in the debug file", "stripped", companion.Places{SplitDirs: []string{x.path("moved-split")}}, want)
 
 	if x.cc == "clang" {
 		x.link("single", "-gsplit-dwarf=single")
@@ -219,9 +220,9 @@ func (x *toolchain) packed(program, want string) {
 	}
 	moved := "moved-" + program
 	x.move(program+"-*.dwo", moved)
-	x.same(program+", .dwo files moved", program, elfx.Places{SplitDirs: []string{x.path(moved)}}, want)
+	x.same(program+", .dwo files moved", program, companion.Places{SplitDirs: []string{x.path(moved)}}, want)
 	for _, tool := range x.packers() {
-		x.same(program+", "+tool, program, elfx.Places{SplitDirs: []string{x.path(tool)}}, want)
+		x.same(program+", "+tool, program, companion.Places{SplitDirs: []string{x.path(tool)}}, want)
 	}
 }
 
@@ -252,7 +253,7 @@ func TestOracleSeparated(t *testing.T) {
 
 func separatedForms(x *toolchain) {
 	want := x.plain()
-	none := elfx.Places{}
+	none := companion.Places{}
 	for _, kind := range []string{"zlib", "zstd", "zlib-gnu"} {
 		x.run("objcopy", "--compress-debug-sections="+kind, "plain", kind)
 		x.same(kind, kind, none, want)
@@ -276,7 +277,7 @@ func separatedForms(x *toolchain) {
 // one, and of its debug file.
 func (x *toolchain) dwz(want string) {
 	x.t.Helper()
-	none := elfx.Places{}
+	none := companion.Places{}
 	x.link("twin", "-DTWIN")
 	for _, version := range []string{"", "-5"} {
 		if version == "-5" && slices.Contains(x.base, "-gdwarf-4") {
@@ -303,7 +304,7 @@ func (x *toolchain) dwz(want string) {
 func (x *toolchain) miniDebug(plain string) {
 	x.t.Helper()
 	x.run("strip", "-g", "-o", "symbols", "plain")
-	want := x.dump("symbols", elfx.Places{})
+	want := x.dump("symbols", companion.Places{})
 	if !strings.Contains(want, "\nPUBLIC ") || strings.Contains(want, "\nFUNC ") || want == plain {
 		x.t.Fatal("strip -g left DWARF or no symbols")
 	}
@@ -311,7 +312,7 @@ func (x *toolchain) miniDebug(plain string) {
 	x.run("objcopy", "--strip-debug", "mini.debug", "mini.symbols")
 	x.run("xz", "-f", "mini.symbols")
 	x.run("objcopy", "--strip-all", "--add-section=.gnu_debugdata=mini.symbols.xz", "plain", "mini")
-	x.same("MiniDebugInfo, against the symbol table", "mini", elfx.Places{}, want)
+	x.same("MiniDebugInfo, against the symbol table", "mini", companion.Places{}, want)
 }
 
 // TestOracleLinkTime: units made at link time, which refer to one another. GCC
@@ -332,11 +333,11 @@ func TestOracleLinkTime(t *testing.T) {
 			want := x.plain()
 			if test.cc == "clang" {
 				x.link("split", "-gsplit-dwarf", "-Wl,--plugin-opt=dwo_dir="+x.path("dwo"))
-				x.same("split", "split", elfx.Places{}, want)
+				x.same("split", "split", companion.Places{}, want)
 			}
 			x.run("objcopy", "--only-keep-debug", "plain", "lto.debug")
 			x.run("objcopy", "--strip-all", "--add-gnu-debuglink=lto.debug", "plain", "stripped")
-			x.same("stripped", "stripped", elfx.Places{}, want)
+			x.same("stripped", "stripped", companion.Places{}, want)
 		})
 	}
 }
@@ -354,10 +355,10 @@ func TestOracleRustSplit(t *testing.T) {
 			x := &toolchain{t: t, dir: t.TempDir()}
 			flags := []string{"-g", "-O", "-C", "dwarf-version=" + dwarf, "-C", "codegen-units=4", source}
 			x.run("rustc", append(flags, "-o", "plain", "-C", "split-debuginfo=off")...)
-			want := x.dump("plain", elfx.Places{})
+			want := x.dump("plain", companion.Places{})
 			for _, how := range []string{"unpacked", "packed"} {
 				x.run("rustc", append(flags, "-o", how, "-C", "split-debuginfo="+how)...)
-				x.same(how, how, elfx.Places{}, want)
+				x.same(how, how, companion.Places{}, want)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/testfile"
 )
 
@@ -83,7 +84,7 @@ func fromCorpus(t *testing.T, pattern, debugPackage string) (inputs []input) {
 		}
 		in := input{name: filepath.Base(path), main: path}
 		if debugPackage != "" {
-			debug, probes := f.FindDebug([]string{filepath.Join(corpus, debugPackage, "usr/lib/debug")})
+			debug, probes := (&companion.Places{DebugDirs: []string{filepath.Join(corpus, debugPackage, "usr/lib/debug")}}).FindDebug(f)
 			if debug == nil {
 				t.Fatalf("%s: no debug file: %v", path, probes)
 			}
@@ -169,7 +170,7 @@ func dumpText(t *testing.T, in *input, opt dump.Options) []byte {
 	t.Helper()
 	img := openImage(t, in)
 	defer img.Close()
-	others := img.FindCompanions(elfx.Places{})
+	others := companion.Find(img, companion.Places{})
 	defer others.Close()
 	opt.Companions = others
 	m, err := dump.Dump(t.Context(), img, opt)

@@ -14,6 +14,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // crossCompilers are a compiler for each machine, and the linker for it. Linkers
@@ -154,8 +155,8 @@ func TestOracleDescriptors(t *testing.T) {
 			t.Fatalf("%s: functions %q", name, slices.Sorted(maps.Keys(want)))
 		}
 		x.run("powerpc64le-linux-gnu-strip", "-g", "-o", "stripped", name)
-		s := parseSym(t, []byte(x.dump("stripped", elfx.Places{})))
-		full := parseSym(t, []byte(x.dump(name, elfx.Places{})))
+		s := parseSym(t, []byte(x.dump("stripped", companion.Places{})))
+		full := parseSym(t, []byte(x.dump(name, companion.Places{})))
 		at := map[string]uint64{}
 		for _, p := range s.publics {
 			at[string(p.Name)] = p.Addr

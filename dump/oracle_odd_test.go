@@ -12,6 +12,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // TestOracleOddPrograms: programs that are not linked as most are.
@@ -35,7 +36,7 @@ func TestOracleOddPrograms(t *testing.T) {
 	}
 	compareAll(t, inputs)
 	for name, arch := range map[string]string{"x32": "x86_64", "ppc64": "ppc64"} {
-		if text := x.dump(name, elfx.Places{}); !strings.HasPrefix(text, "MODULE Linux "+arch+" ") {
+		if text := x.dump(name, companion.Places{}); !strings.HasPrefix(text, "MODULE Linux "+arch+" ") {
 			t.Errorf("%s: %s", name, firstLines(text, 1))
 		}
 	}
@@ -50,8 +51,8 @@ func (x *toolchain) withoutSections(library string) {
 	x.run("llvm-objcopy", "--strip-sections", library, "sectionless")
 	// Where the PLT is, only section headers tell.
 	records := regexp.MustCompile(`(?m)^(PUBLIC .*[^t]|STACK CFI .*)$`)
-	want := records.FindAllString(x.dump("stripped", elfx.Places{}), -1)
-	got := records.FindAllString(x.dump("sectionless", elfx.Places{}), -1)
+	want := records.FindAllString(x.dump("stripped", companion.Places{}), -1)
+	got := records.FindAllString(x.dump("sectionless", companion.Places{}), -1)
 	if len(want) < 20 || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		x.t.Errorf("without section headers %d records, with them %d", len(got), len(want))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // typesProgram has hundreds of types of the standard library, all in type units with
@@ -68,19 +68,19 @@ func (x *toolchain) typeUnits() {
 		for _, program := range []string{"plain", "types", "split"} {
 			link(program, linker)
 		}
-		want := x.dump("plain", elfx.Places{})
+		want := x.dump("plain", companion.Places{})
 		if lines := strings.Count(want, "\nINLINE "); lines < 1000 {
 			x.t.Fatalf("only %d inlined calls in the plain program", lines)
 		}
-		x.same(linker+", type units", "types", elfx.Places{}, want)
-		x.same(linker+", type units in a .dwo file", "split", elfx.Places{}, want)
+		x.same(linker+", type units", "types", companion.Places{}, want)
+		x.same(linker+", type units in a .dwo file", "split", companion.Places{}, want)
 		for _, tool := range x.packers() {
 			out := x.path(tool)
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				x.t.Fatal(err)
 			}
 			x.run(tool, "-o", filepath.Join(out, "split.dwp"), "split.dwo")
-			x.same(linker+", "+tool, "split", elfx.Places{SplitDirs: []string{out}}, want)
+			x.same(linker+", "+tool, "split", companion.Places{SplitDirs: []string{out}}, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/inflate"
 	"symkit/internal/testfile"
 )
@@ -330,7 +331,7 @@ func TestPackedFixtures(t *testing.T) {
 				t.Fatal(err)
 			}
 			img := &elfx.Image{Main: f}
-			others := img.FindCompanions(elfx.Places{})
+			others := companion.Find(img, companion.Places{})
 			o := dumpOf(t, t.Context(), img, Options{Name: "app", ID: "0", Inlines: true, Jobs: 1 + i, Companions: others})
 			if i == 0 {
 				want = o

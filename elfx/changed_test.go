@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"symkit/elfx/internal/elftest"
 )
 
 func TestUnchanged(t *testing.T) {
-	data := plain(elf.ELFCLASS64, false).build()
+	data := elftest.Plain(elf.ELFCLASS64, false).Build()
 	past := time.Now().Add(-time.Hour)
 	for _, test := range []struct {
 		name   string

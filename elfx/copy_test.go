@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 type failingWriter struct{ err error }
@@ -14,7 +16,7 @@ type failingWriter struct{ err error }
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestWriteTo(t *testing.T) {
-	data := plain(elf.ELFCLASS64, false).build()
+	data := elftest.Plain(elf.ELFCLASS64, false).Build()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"path/filepath"
 	"slices"
 
@@ -114,10 +113,10 @@ func (f *File) sup() (s sup, err error) {
 	return sup{supplementary, path, sum}, nil
 }
 
-// accept tells why c is not the supplementary file that the link means.
-func (link AltLink) accept(c *File) error {
+// Match returns an error if c is not the supplementary file that the link means.
+func (link AltLink) Match(c *File) error {
 	if !link.Sup {
-		return acceptBuildID(c, link.ID)
+		return c.MatchBuildID(link.ID)
 	}
 	return mem.Guard(func() error {
 		s, err := c.sup()
@@ -136,14 +135,4 @@ func (f *File) linkCursor(name string) (wire.Cursor, error) {
 	}
 	data, err := s.bytes()
 	return f.cursor(name, data), err
-}
-
-// checksum is the CRC-32 of the whole file, as .gnu_debuglink has it. Its
-// error does not name the path.
-func (f *File) checksum() (sum uint32, err error) {
-	err = mem.Guard(func() error {
-		sum = crc32.ChecksumIEEE(f.data)
-		return nil
-	})
-	return sum, err
 }

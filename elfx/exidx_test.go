@@ -4,23 +4,25 @@ import (
 	"bytes"
 	"debug/elf"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // EHABI32 §5: without section headers PT_ARM_EXIDX gives the index, and the
 // table is before it in its segment. On other machines the number means
 // something else.
 func TestExidxSegment(t *testing.T) {
-	build := func(machine elf.Machine, segments ...seg) *File {
-		s := spec{class: elf.ELFCLASS32, machine: machine, noSections: true, segments: segments, sections: []sec{
-			{name: ".ARM.extab", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: []byte("tabletabletable!")},
-			{name: ".ARM.exidx", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: []byte("indexind")},
+	build := func(machine elf.Machine, segments ...elftest.Seg) *File {
+		s := elftest.Spec{Class: elf.ELFCLASS32, Machine: machine, NoSections: true, Segments: segments, Sections: []elftest.Sec{
+			{Name: ".ARM.extab", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: []byte("tabletabletable!")},
+			{Name: ".ARM.exidx", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: []byte("indexind")},
 		}}
-		return mustFile(t, s.build())
+		return mustFile(t, s.Build())
 	}
-	load, exidx := seg{kind: elf.PT_LOAD, flags: elf.PF_R}, seg{kind: ptARMExidx, flags: elf.PF_R, section: ".ARM.exidx"}
+	load, exidx := elftest.Seg{Kind: elf.PT_LOAD, Flags: elf.PF_R}, elftest.Seg{Kind: ptARMExidx, Flags: elf.PF_R, Section: ".ARM.exidx"}
 	f := build(elf.EM_ARM, load, exidx)
 	index, table := f.Section(".ARM.exidx"), f.Section(".ARM.extab")
-	if index == nil || table == nil || table.Addr != loadBase || table.Addr+table.Size != index.Addr {
+	if index == nil || table == nil || table.Addr != elftest.LoadBase || table.Addr+table.Size != index.Addr {
 		t.Fatalf("index %+v, table %+v", index, table)
 	}
 	got, err := index.Data()

@@ -1,6 +1,6 @@
-// Package elfx opens one ELF file and finds its companions: mapping, headers,
-// sections (inflated on demand), notes and identity, symbols, relocations, and
-// the separate debug file.
+// Package elfx opens one ELF file: headers,
+// sections (inflated on demand), notes and identity, symbols, relocations; and
+// pairs it with its separate debug file (Join).
 //
 // Every error begins with the path of the file it is about and wraps a
 // *wire.Error with the section and offset, so that printing it gives "path:

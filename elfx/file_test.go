@@ -1,7 +1,6 @@
 package elfx
 
 import (
-	"bytes"
 	"debug/elf"
 	"errors"
 	"io/fs"
@@ -10,35 +9,20 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
-
-// plain is a small file with sections and segments.
-func plain(class elf.Class, big bool) *spec {
-	s := &spec{class: class, big: big, machine: elf.EM_PPC64, flags: 2}
-	s.sections = []sec{
-		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, align: 16, data: bytes.Repeat([]byte{0x90}, 40)},
-		{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, align: 4},
-		{name: ".bss", kind: elf.SHT_NOBITS, flags: elf.SHF_ALLOC, size: 100},
-		{name: ".debug_info", kind: elf.SHT_PROGBITS, data: []byte("hello")},
-		{name: ".debug_str", kind: elf.SHT_PROGBITS},
-	}
-	s.class = class
-	s.sections[1].data = s.noteBytes("GNU", 3, []byte("0123456789abcdefghij"), 4)
-	s.segments = []seg{{kind: elf.PT_LOAD, flags: elf.PF_R | elf.PF_X}, {kind: elf.PT_NOTE, section: ".note.gnu.build-id"}}
-	return s
-}
 
 func checkPlain(t *testing.T, f *File, class elf.Class, big bool) {
 	t.Helper()
 	if f.Class != class || f.BigEndian != big || f.Machine != elf.EM_PPC64 || f.Type != elf.ET_DYN ||
-		f.Flags != 2 || f.Entry != loadBase+0x1000 {
+		f.Flags != 2 || f.Entry != elftest.LoadBase+0x1000 {
 		t.Errorf("header %+v", f.Header)
 	}
 	if len(f.Losses()) != 0 || len(f.Sections) != 7 || len(f.Segments) != 2 {
 		t.Errorf("losses %v, %d sections, %d segments", f.Losses(), len(f.Sections), len(f.Segments))
 	}
-	if s := f.Section(".text"); s == nil || s.Addr != loadBase+s.Offset || s.Size != 40 || s.Align != 16 || s.Index != 1 {
+	if s := f.Section(".text"); s == nil || s.Addr != elftest.LoadBase+s.Offset || s.Size != 40 || s.Align != 16 || s.Index != 1 {
 		t.Errorf(".text %+v", s)
 	}
 	if data, err := f.SectionData(".debug_info"); string(data) != "hello" || err != nil {
@@ -53,43 +37,43 @@ func checkPlain(t *testing.T, f *File, class elf.Class, big bool) {
 		}
 	}
 	_, err := f.Section(".bss").Data()
-	wantError(t, err, ErrAbsent, ".bss", 0)
-	if !f.HoldsLoaded() || f.LoadAddress() != loadBase || string(f.BuildID()) != "0123456789abcdefghij" {
+	elftest.WantError(t, err, ErrAbsent, ".bss", 0)
+	if !f.HoldsLoaded() || f.LoadAddress() != elftest.LoadBase || string(f.BuildID()) != "0123456789abcdefghij" {
 		t.Errorf("loaded %v, load address %#x, build id %q", f.HoldsLoaded(), f.LoadAddress(), f.BuildID())
 	}
 }
 
 // gABI, "ELF Header": every class and byte order, and extended numbering.
 func TestHeaders(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
-		checkPlain(t, mustFile(t, plain(class, big).build()), class, big)
-		s := plain(class, big)
-		s.extended = true
-		checkPlain(t, mustFile(t, s.build()), class, big)
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
+		checkPlain(t, mustFile(t, elftest.Plain(class, big).Build()), class, big)
+		s := elftest.Plain(class, big)
+		s.Extended = true
+		checkPlain(t, mustFile(t, s.Build()), class, big)
 	})
 }
 
 // A header cut at any byte gives a located error; a file cut behind its headers
 // still opens, by its program headers.
 func TestTruncated(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
-		l := plain(class, big).layout()
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
+		l := elftest.Plain(class, big).Layout()
 		ehsize := 64
 		if class == elf.ELFCLASS32 {
 			ehsize = 52
 		}
-		for n := range l.data {
-			f, err := NewFile("cut", l.data[:n])
+		for n := range l.Data {
+			f, err := NewFile("cut", l.Data[:n])
 			switch {
 			case n < 4:
-				wantError(t, err, ErrNotELF, "ELF header", 0)
+				elftest.WantError(t, err, ErrNotELF, "ELF header", 0)
 			case n < ehsize:
 				e, ok := errors.AsType[*wire.Error](err)
 				if !ok || e.Section != "ELF header" || e.Err != wire.ErrTruncated || e.Offset > n {
 					t.Errorf("cut at %d: %v", n, err)
 				}
-			case n < ehsize+2*l.phsize:
-				wantError(t, err, wire.ErrTruncated, "section headers", 0)
+			case n < ehsize+2*l.Phsize:
+				elftest.WantError(t, err, wire.ErrTruncated, "section headers", 0)
 			case err != nil:
 				t.Errorf("cut at %d: %v", n, err)
 			case len(f.Losses()) == 0:
@@ -103,19 +87,19 @@ func TestTruncated(t *testing.T) {
 
 func TestHeaderErrors(t *testing.T) {
 	le := func(data []byte, at int, b ...byte) { copy(data[at:], b) }
-	noSegments := func() *spec { s := plain(elf.ELFCLASS64, false); s.segments = nil; return s }
-	noSections := func() *spec { s := plain(elf.ELFCLASS64, false); s.noSections = true; return s }
+	noSegments := func() *elftest.Spec { s := elftest.Plain(elf.ELFCLASS64, false); s.Segments = nil; return s }
+	noSections := func() *elftest.Spec { s := elftest.Plain(elf.ELFCLASS64, false); s.NoSections = true; return s }
 	for _, test := range []struct {
 		name    string
-		spec    *spec
+		spec    *elftest.Spec
 		damage  func(data []byte)
 		want    error
 		section string
 		offset  int
 	}{
-		{"class", plain(0, false), func(d []byte) { d[4] = 3 }, ErrIdent, "ELF header", 4},
-		{"order", plain(0, false), func(d []byte) { d[5] = 0 }, ErrIdent, "ELF header", 5},
-		{"version", plain(0, false), func(d []byte) { d[6] = 2 }, ErrIdent, "ELF header", 6},
+		{"class", elftest.Plain(0, false), func(d []byte) { d[4] = 3 }, ErrIdent, "ELF header", 4},
+		{"order", elftest.Plain(0, false), func(d []byte) { d[5] = 0 }, ErrIdent, "ELF header", 5},
+		{"version", elftest.Plain(0, false), func(d []byte) { d[6] = 2 }, ErrIdent, "ELF header", 6},
 		{"e_shentsize", noSegments(), func(d []byte) { le(d, 58, 65) }, ErrEntrySize, "ELF header", 58},
 		{"e_phentsize", noSections(), func(d []byte) { le(d, 54, 55) }, ErrEntrySize, "ELF header", 54},
 		{"e_phnum", noSections(), func(d []byte) { le(d, 56, 0xff, 0xff) }, ErrNoFirst, "ELF header", 56},
@@ -123,10 +107,10 @@ func TestHeaderErrors(t *testing.T) {
 		{"e_shnum", noSegments(), func(d []byte) { le(d, 60, 200) }, wire.ErrTruncated, "section headers", 7 * 64},
 		{"e_phoff", noSections(), func(d []byte) { le(d, 32+7, 1) }, wire.ErrTruncated, "program headers", 0},
 	} {
-		data := test.spec.build()
+		data := test.spec.Build()
 		test.damage(data)
 		_, err := NewFile("bad", data)
-		t.Run(test.name, func(t *testing.T) { wantError(t, err, test.want, test.section, test.offset) })
+		t.Run(test.name, func(t *testing.T) { elftest.WantError(t, err, test.want, test.section, test.offset) })
 	}
 }
 
@@ -134,29 +118,29 @@ func TestHeaderErrors(t *testing.T) {
 func TestLosses(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		damage  func(l *layout)
+		damage  func(l *elftest.Placed)
 		want    error
 		section string
 		offset  int
 	}{
-		{"section headers", func(l *layout) { l.data[40+7] = 1 }, wire.ErrTruncated, "section headers", 0},
-		{"e_shentsize", func(l *layout) { l.data[58] = 1 }, ErrEntrySize, "ELF header", 58},
-		{"program headers", func(l *layout) { l.data[32+7] = 1 }, wire.ErrTruncated, "program headers", 0},
-		{"e_shstrndx", func(l *layout) { l.data[62] = 1 }, ErrStrings, "ELF header", 62},
-		{"e_shstrndx outside", func(l *layout) { l.data[63] = 1 }, ErrStrings, "ELF header", 62},
-		{"sh_name", func(l *layout) { l.data[l.shoff+2*64+3] = 1 }, wire.ErrOffset, "section headers", 128},
-		{"names outside", func(l *layout) { l.data[l.shoff+6*64+24+7] = 1 }, wire.ErrTruncated, "section 6", 0},
-		{"names too large", func(l *layout) { l.data[l.shoff+6*64+32+7] = 1 }, ErrStrings, "section 6", 0},
-		{"note", func(l *layout) { l.data[l.offset[".note.gnu.build-id"]+5] = 1 }, wire.ErrTruncated, ".note.gnu.build-id", 16},
+		{"section headers", func(l *elftest.Placed) { l.Data[40+7] = 1 }, wire.ErrTruncated, "section headers", 0},
+		{"e_shentsize", func(l *elftest.Placed) { l.Data[58] = 1 }, ErrEntrySize, "ELF header", 58},
+		{"program headers", func(l *elftest.Placed) { l.Data[32+7] = 1 }, wire.ErrTruncated, "program headers", 0},
+		{"e_shstrndx", func(l *elftest.Placed) { l.Data[62] = 1 }, ErrStrings, "ELF header", 62},
+		{"e_shstrndx outside", func(l *elftest.Placed) { l.Data[63] = 1 }, ErrStrings, "ELF header", 62},
+		{"sh_name", func(l *elftest.Placed) { l.Data[l.Shoff+2*64+3] = 1 }, wire.ErrOffset, "section headers", 128},
+		{"names outside", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+24+7] = 1 }, wire.ErrTruncated, "section 6", 0},
+		{"names too large", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+32+7] = 1 }, ErrStrings, "section 6", 0},
+		{"note", func(l *elftest.Placed) { l.Data[l.Offset[".note.gnu.build-id"]+5] = 1 }, wire.ErrTruncated, ".note.gnu.build-id", 16},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			l := plain(elf.ELFCLASS64, false).layout()
+			l := elftest.Plain(elf.ELFCLASS64, false).Layout()
 			test.damage(l)
-			f := mustFile(t, l.data)
+			f := mustFile(t, l.Data)
 			if len(f.Losses()) == 0 {
 				t.Fatal("no loss")
 			}
-			wantError(t, f.Losses()[0], test.want, test.section, test.offset)
+			elftest.WantError(t, f.Losses()[0], test.want, test.section, test.offset)
 			if test.name != "note" && f.BuildID() == nil {
 				t.Error("build id lost")
 			}
@@ -167,8 +151,8 @@ func TestLosses(t *testing.T) {
 
 // A core file opens; its type tells.
 func TestCoreFile(t *testing.T) {
-	s := &spec{kind: elf.ET_CORE, noSections: true, segments: []seg{{kind: elf.PT_NOTE}}}
-	if f := mustFile(t, s.build()); f.Type != elf.ET_CORE {
+	s := &elftest.Spec{Kind: elf.ET_CORE, NoSections: true, Segments: []elftest.Seg{{Kind: elf.PT_NOTE}}}
+	if f := mustFile(t, s.Build()); f.Type != elf.ET_CORE {
 		t.Errorf("type %v", f.Type)
 	}
 }
@@ -195,7 +179,7 @@ func TestNotELF(t *testing.T) {
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "good")
-	data := plain(elf.ELFCLASS32, true).build()
+	data := elftest.Plain(elf.ELFCLASS32, true).Build()
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -222,5 +206,5 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(gone)
-	wantError(t, err, ErrNotELF, "ELF header", 0)
+	elftest.WantError(t, err, ErrNotELF, "ELF header", 0)
 }

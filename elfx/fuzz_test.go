@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
@@ -90,14 +91,14 @@ func useAll(t *testing.T, f *File) {
 func FuzzOpen(f *testing.F) {
 	for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
 		for _, big := range []bool{false, true} {
-			f.Add(plain(class, big).build())
-			f.Add(dynamicSpec(class, big, true).build())
-			f.Add(dynamicSpec(class, big, false).build())
-			f.Add(unwindSpec(class, big).build())
+			f.Add(elftest.Plain(class, big).Build())
+			f.Add(dynamicSpec(class, big, true).Build())
+			f.Add(dynamicSpec(class, big, false).Build())
+			f.Add(unwindSpec(class, big).Build())
 		}
 	}
-	f.Add(compressedSpec().build())
-	f.Add(symbolSpec(elf.ELFCLASS64, true).build())
+	f.Add(compressedSpec().Build())
+	f.Add(symbolSpec(elf.ELFCLASS64, true).Build())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
 
@@ -35,32 +36,32 @@ func TestModuleID(t *testing.T) {
 // not win (Breakpad gives every x86-64 kernel one id), and both paddings are
 // read.
 func TestBuildID(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
-		s := &spec{class: class, big: big}
-		xen := s.noteBytes("Xen", 3, []byte{0, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff}, 4)
-		gnu := s.noteBytes("GNU", 3, buildID, 4)
-		other := s.noteBytes("GNU", 3, []byte("other"), 4)
-		wide := append(s.noteBytes("GNU", 5, make([]byte, 4), 8), s.noteBytes("GNU", 3, buildID, 8)...)
-		notes := func(name string, align uint64, data ...[]byte) sec {
-			return sec{name: name, kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, align: align, data: bytes.Join(data, nil)}
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
+		s := &elftest.Spec{Class: class, Big: big}
+		xen := s.NoteBytes("Xen", 3, []byte{0, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff}, 4)
+		gnu := s.NoteBytes("GNU", 3, buildID, 4)
+		other := s.NoteBytes("GNU", 3, []byte("other"), 4)
+		wide := append(s.NoteBytes("GNU", 5, make([]byte, 4), 8), s.NoteBytes("GNU", 3, buildID, 8)...)
+		notes := func(name string, align uint64, data ...[]byte) elftest.Sec {
+			return elftest.Sec{Name: name, Kind: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Align: align, Data: bytes.Join(data, nil)}
 		}
-		gnuSegment := []seg{{kind: elf.PT_LOAD}, {kind: elf.PT_NOTE, section: ".n"}}
+		gnuSegment := []elftest.Seg{{Kind: elf.PT_LOAD}, {Kind: elf.PT_NOTE, Section: ".n"}}
 		for name, test := range map[string]struct {
-			sections   []sec
-			segments   []seg
+			sections   []elftest.Sec
+			segments   []elftest.Seg
 			noSections bool
 			want       []byte
 		}{
-			"xen first":       {[]sec{notes(".notes", 4, xen, gnu)}, nil, false, buildID},
-			"8-byte aligned":  {[]sec{notes(".note.gnu.property", 8, wide)}, nil, false, buildID},
-			"named wins":      {[]sec{notes(".note.a", 4, other), notes(".note.gnu.build-id", 4, gnu)}, nil, false, buildID},
-			"no last padding": {[]sec{notes(".note", 4, s.noteBytes("GNU", 3, []byte("odd"), 1))}, nil, false, []byte("odd")},
-			"segment":         {[]sec{notes(".n", 4, xen, gnu)}, gnuSegment, true, buildID},
-			"none":            {[]sec{notes(".note", 4, xen, s.noteBytes("Go", 3, buildID, 4))}, nil, false, nil},
-			"empty":           {[]sec{notes(".note", 4, s.noteBytes("GNU", 3, nil, 4))}, nil, false, nil},
+			"xen first":       {[]elftest.Sec{notes(".notes", 4, xen, gnu)}, nil, false, buildID},
+			"8-byte aligned":  {[]elftest.Sec{notes(".note.gnu.property", 8, wide)}, nil, false, buildID},
+			"named wins":      {[]elftest.Sec{notes(".note.a", 4, other), notes(".note.gnu.build-id", 4, gnu)}, nil, false, buildID},
+			"no last padding": {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, []byte("odd"), 1))}, nil, false, []byte("odd")},
+			"segment":         {[]elftest.Sec{notes(".n", 4, xen, gnu)}, gnuSegment, true, buildID},
+			"none":            {[]elftest.Sec{notes(".note", 4, xen, s.NoteBytes("Go", 3, buildID, 4))}, nil, false, nil},
+			"empty":           {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, nil, 4))}, nil, false, nil},
 		} {
-			file := &spec{class: class, big: big, sections: test.sections, segments: test.segments, noSections: test.noSections}
-			f := mustFile(t, file.build())
+			file := &elftest.Spec{Class: class, Big: big, Sections: test.sections, Segments: test.segments, NoSections: test.noSections}
+			f := mustFile(t, file.Build())
 			if !bytes.Equal(f.BuildID(), test.want) || len(f.Losses()) != 0 {
 				t.Errorf("%s: %x, losses %v", name, f.BuildID(), f.Losses())
 			}
@@ -69,7 +70,7 @@ func TestBuildID(t *testing.T) {
 }
 
 func TestCodeID(t *testing.T) {
-	f := mustFile(t, plain(elf.ELFCLASS64, false).build())
+	f := mustFile(t, elftest.Plain(elf.ELFCLASS64, false).Build())
 	if got := f.CodeID(); got != "303132333435363738396162636465666768696A" {
 		t.Errorf("code id %s", got)
 	}
@@ -84,12 +85,12 @@ func TestHashText(t *testing.T) {
 	for i := range text {
 		text[i] = byte(i + 1)
 	}
-	s := &spec{sections: []sec{
-		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: text},
+	s := &elftest.Spec{Sections: []elftest.Sec{
+		{Name: ".text", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: text},
 	}}
-	l := s.layout()
+	l := s.Layout()
 	// What follows: padding, then the section name table.
-	over := l.data[l.offset[".text"]:][:32]
+	over := l.Data[l.Offset[".text"]:][:32]
 	var want [16]byte
 	for i, b := range over {
 		want[i%16] ^= b
@@ -101,7 +102,7 @@ func TestHashText(t *testing.T) {
 	for i := range 12 {
 		want[4+i] ^= "following bytes!"[i]
 	}
-	f := mustFile(t, l.data)
+	f := mustFile(t, l.Data)
 	if id, err := f.ModuleID(); id != ModuleID(want[:], false) || err != nil {
 		t.Errorf("id %s, %v, want %s", id, err, ModuleID(want[:], false))
 	}
@@ -111,9 +112,9 @@ func TestHashText(t *testing.T) {
 }
 
 func TestHashTextEnds(t *testing.T) {
-	hash := func(spec *spec, name string) string {
+	hash := func(spec *elftest.Spec, name string) string {
 		t.Helper()
-		f := mustFile(t, spec.build())
+		f := mustFile(t, spec.Build())
 		// Make the section the last bytes of the file.
 		s := f.named(name)
 		f.data = f.data[:s.Offset+s.Size]
@@ -123,8 +124,8 @@ func TestHashTextEnds(t *testing.T) {
 		}
 		return id
 	}
-	one := func(name string, n int) *spec {
-		return &spec{big: true, sections: []sec{{name: name, kind: elf.SHT_PROGBITS, data: bytes.Repeat([]byte{1}, n)}}}
+	one := func(name string, n int) *elftest.Spec {
+		return &elftest.Spec{Big: true, Sections: []elftest.Sec{{Name: name, Kind: elf.SHT_PROGBITS, Data: bytes.Repeat([]byte{1}, n)}}}
 	}
 	for _, test := range []struct {
 		name string
@@ -145,21 +146,21 @@ func TestHashTextEnds(t *testing.T) {
 // TestHashCode: a file with code, but none in .text.
 func TestHashCode(t *testing.T) {
 	const exec = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	code := func(name string, flags elf.SectionFlag, b byte, n int) sec {
-		return sec{name: name, kind: elf.SHT_PROGBITS, flags: flags, data: bytes.Repeat([]byte{b}, n)}
+	code := func(name string, flags elf.SectionFlag, b byte, n int) elftest.Sec {
+		return elftest.Sec{Name: name, Kind: elf.SHT_PROGBITS, Flags: flags, Data: bytes.Repeat([]byte{b}, n)}
 	}
 	for _, test := range []struct {
 		name     string
-		sections []sec
+		sections []elftest.Sec
 		want     string // id, or none
 	}{
-		{"startup", []sec{code(".text", exec, 0, 0), code(".data", elf.SHF_ALLOC, 9, 7), code(".text.startup", exec, 1, 16)}, strings.Repeat("01", 16)},
-		{"no gaps", []sec{code(".text.a", exec, 1, 10), code(".text.b", exec, 2, 6)}, strings.Repeat("01", 10) + strings.Repeat("02", 6)},
-		{"first 4096", []sec{code(".text.a", exec, 1, 4096-16), code(".text.b", exec, 2, 100)}, strings.Repeat("03", 16)},
-		{"not loaded", []sec{code(".text.a", elf.SHF_EXECINSTR, 1, 16)}, ""},
-		{"elsewhere", []sec{code(".a", exec, 1, 16), {name: ".text", kind: elf.SHT_NOBITS, flags: exec, size: 100}}, ""},
+		{"startup", []elftest.Sec{code(".text", exec, 0, 0), code(".data", elf.SHF_ALLOC, 9, 7), code(".text.startup", exec, 1, 16)}, strings.Repeat("01", 16)},
+		{"no gaps", []elftest.Sec{code(".text.a", exec, 1, 10), code(".text.b", exec, 2, 6)}, strings.Repeat("01", 10) + strings.Repeat("02", 6)},
+		{"first 4096", []elftest.Sec{code(".text.a", exec, 1, 4096-16), code(".text.b", exec, 2, 100)}, strings.Repeat("03", 16)},
+		{"not loaded", []elftest.Sec{code(".text.a", elf.SHF_EXECINSTR, 1, 16)}, ""},
+		{"elsewhere", []elftest.Sec{code(".a", exec, 1, 16), {Name: ".text", Kind: elf.SHT_NOBITS, Flags: exec, Size: 100}}, ""},
 	} {
-		id, err := mustFile(t, (&spec{big: true, sections: test.sections}).build()).ModuleID()
+		id, err := mustFile(t, (&elftest.Spec{Big: true, Sections: test.sections}).Build()).ModuleID()
 		if test.want == "" {
 			if !errors.Is(err, ErrNoIdentity) || id != "" {
 				t.Errorf("%s: %s, %v", test.name, id, err)
@@ -171,18 +172,18 @@ func TestHashCode(t *testing.T) {
 }
 
 func TestNoIdentity(t *testing.T) {
-	s := &spec{sections: []sec{{name: ".text", kind: elf.SHT_NOBITS, flags: elf.SHF_ALLOC, size: 100}}}
-	_, err := mustFile(t, s.build()).ModuleID()
-	wantError(t, err, ErrNoIdentity, ".text", 0)
+	s := &elftest.Spec{Sections: []elftest.Sec{{Name: ".text", Kind: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC, Size: 100}}}
+	_, err := mustFile(t, s.Build()).ModuleID()
+	elftest.WantError(t, err, ErrNoIdentity, ".text", 0)
 	if !strings.Contains(err.Error(), "--id") {
 		t.Errorf("error %q", err)
 	}
-	s = plain(elf.ELFCLASS64, false)
-	s.sections[1].data = nil
-	l := s.layout()
-	l.data[l.shoff+64+24+7] = 1 // .text outside the file
-	_, err = mustFile(t, l.data).ModuleID()
-	wantError(t, err, wire.ErrTruncated, ".text", 0)
+	s = elftest.Plain(elf.ELFCLASS64, false)
+	s.Sections[1].Data = nil
+	l := s.Layout()
+	l.Data[l.Shoff+64+24+7] = 1 // .text outside the file
+	_, err = mustFile(t, l.Data).ModuleID()
+	elftest.WantError(t, err, wire.ErrTruncated, ".text", 0)
 }
 
 func TestArch(t *testing.T) {
@@ -198,14 +199,14 @@ func TestArch(t *testing.T) {
 		{elf.EM_RISCV, 1, 0, "riscv"}, {elf.EM_RISCV, 2, 0, "riscv64"}, {elf.EM_S390, 1, 0, "s390"}, {elf.EM_S390, 2, 0, "s390x"},
 		{elf.EM_SPARC, 1, 0, "sparc"}, {elf.EM_SPARC32PLUS, 1, 0, "sparc"}, {elf.EM_SPARCV9, 2, 0, "sparcv9"}, {elf.EM_LOONGARCH, 2, 0, "loongarch64"},
 	} {
-		f := mustFile(t, (&spec{machine: test.machine, class: test.class, flags: test.flags}).build())
+		f := mustFile(t, (&elftest.Spec{Machine: test.machine, Class: test.class, Flags: test.flags}).Build())
 		if got, err := f.Arch(); got != test.want || err != nil {
 			t.Errorf("%v %v: %q, %v", test.machine, test.class, got, err)
 		}
 	}
 	for machine, want := range map[elf.Machine]string{elf.EM_LOONGARCH: "EM_LOONGARCH (258, ELFCLASS32)", elf.EM_68K: "EM_68K (4, ELFCLASS32)", 9999: "9999"} {
-		_, err := mustFile(t, (&spec{machine: machine, class: 1}).build()).Arch()
-		wantError(t, err, ErrMachine, "ELF header", 18)
+		_, err := mustFile(t, (&elftest.Spec{Machine: machine, Class: 1}).Build()).Arch()
+		elftest.WantError(t, err, ErrMachine, "ELF header", 18)
 		if !errors.Is(err, ErrMachine) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q", err)
 		}

@@ -9,10 +9,13 @@ import (
 	"strings"
 )
 
-// Why two files are no pair, besides ErrOtherBuildID and ErrOtherMachine.
+// Why two files are no pair.
 var (
-	ErrOtherLayout = errors.New("code is at other addresses")
-	ErrNoCode      = errors.New("neither file holds code: both are debug files")
+	ErrOtherBuildID = errors.New("build id differs")
+	ErrOtherSup     = errors.New("checksum differs from .debug_sup")
+	ErrOtherMachine = errors.New("machine, class or byte order differs")
+	ErrOtherLayout  = errors.New("code is at other addresses")
+	ErrNoCode       = errors.New("neither file holds code: both are debug files")
 )
 
 // Image is one module: the file that is loaded and, where it is separate, the
@@ -52,7 +55,7 @@ func Join(a, b *File) (*Image, error) {
 
 func matches(a, b *File) error {
 	switch {
-	case !a.sameMachine(b):
+	case !a.SameMachine(b):
 		return ErrOtherMachine
 	case a.buildID != nil && b.buildID != nil && !bytes.Equal(a.buildID, b.buildID):
 		return fmt.Errorf("%w: %x and %x", ErrOtherBuildID, b.buildID, a.buildID)
@@ -64,6 +67,20 @@ func matches(a, b *File) error {
 	x, y := a.codeAddresses(), b.codeAddresses()
 	if x != nil && y != nil && !slices.Equal(x, y) {
 		return fmt.Errorf("%w: %#x and %#x", ErrOtherLayout, y, x)
+	}
+	return nil
+}
+
+// SameMachine reports whether two files are for the same machine, class and
+// byte order.
+func (f *File) SameMachine(g *File) bool {
+	return f.Class == g.Class && f.BigEndian == g.BigEndian && f.Machine == g.Machine
+}
+
+// MatchBuildID returns an error if the file has not the build id.
+func (f *File) MatchBuildID(id []byte) error {
+	if !bytes.Equal(f.buildID, id) {
+		return fmt.Errorf("%w: %x, not %x", ErrOtherBuildID, f.buildID, id)
 	}
 	return nil
 }

@@ -4,12 +4,14 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // Every loaded section in header order from 0, each at its alignment; those
 // that are not loaded at 0. Symbols follow their sections.
 func TestLayout(t *testing.T) {
-	f := mustFile(t, objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).build())
+	f := mustFile(t, objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).Build())
 	for name, want := range map[string]uint64{".rodata": 0, ".text": textAddr, ".tdata": tdataAddr, ".debug_info": 0, ".symtab": 0} {
 		if got := f.Section(name).Addr; got != want {
 			t.Errorf("%s at %#x, want %#x", name, got, want)
@@ -34,8 +36,8 @@ func TestLayout(t *testing.T) {
 }
 
 // headerField64 is the place of a field in the header of a 64-bit section.
-func headerField64(l *layout, section string, field int) []byte {
-	return l.data[l.shoff+l.index[section]*l.shentsize+field:]
+func headerField64(l *elftest.Placed, section string, field int) []byte {
+	return l.Data[l.Shoff+l.Index[section]*l.Shentsize+field:]
 }
 
 const shAddr, shSize, shAlign = 16, 32, 48
@@ -50,11 +52,11 @@ func TestLayoutGiven(t *testing.T) {
 		{0x1000, 0x2000, 0, textAddr},
 		{0x1000, 1<<64 - 8, 0x3000, textAddr},
 	} {
-		l := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).layout()
+		l := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).Layout()
 		for name, addr := range map[string]uint64{".rodata": test.rodata, ".text": test.text, ".tdata": test.tdata} {
 			binary.LittleEndian.PutUint64(headerField64(l, name, shAddr), addr)
 		}
-		if got := mustFile(t, l.data).Section(".text").Addr; got != test.want {
+		if got := mustFile(t, l.Data).Section(".text").Addr; got != test.want {
 			t.Errorf("%+v: .text at %#x", test, got)
 		}
 	}
@@ -73,37 +75,37 @@ func TestLayoutTooLarge(t *testing.T) {
 		{shAlign, 1 << 63, false, 1<<63 + 0x40},
 		{shAlign, 3, false, 0x40}, // no power of two: none
 	} {
-		l := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).layout()
+		l := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8)).Layout()
 		binary.LittleEndian.PutUint64(headerField64(l, ".text", test.field), test.value)
-		f := mustFile(t, l.data)
+		f := mustFile(t, l.Data)
 		if got := f.Section(".tdata").Addr; got != test.tdata {
 			t.Errorf("%+v: .tdata at %#x", test, got)
 		}
 		if test.lost != (len(f.Losses()) == 1) {
 			t.Errorf("%+v: %v", test, f.Losses())
 		} else if test.lost {
-			wantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.index[".text"]*l.shentsize)
+			elftest.WantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
 		}
 	}
 	s := objectSpec(elf.EM_386, elf.ELFCLASS32, false, false, make([]byte, 8))
-	s.sections[1] = sec{name: ".text", kind: elf.SHT_NOBITS, flags: elf.SHF_ALLOC, size: 1<<32 - 1}
-	l := s.layout()
-	f := mustFile(t, l.data)
+	s.Sections[1] = elftest.Sec{Name: ".text", Kind: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC, Size: 1<<32 - 1}
+	l := s.Layout()
+	f := mustFile(t, l.Data)
 	if len(f.Losses()) != 1 {
 		t.Fatalf("32-bit: %v", f.Losses())
 	}
-	wantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.index[".text"]*l.shentsize)
+	elftest.WantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
 }
 
 // Two objects with code at other places are no pair.
 func TestLayoutJoin(t *testing.T) {
 	a := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8))
 	b := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8))
-	if _, err := Join(mustFile(t, a.build()), mustFile(t, b.build())); err != nil {
+	if _, err := Join(mustFile(t, a.Build()), mustFile(t, b.Build())); err != nil {
 		t.Error(err)
 	}
-	b.sections[0].data = make([]byte, 100)
-	if _, err := Join(mustFile(t, a.build()), mustFile(t, b.build())); err == nil {
+	b.Sections[0].Data = make([]byte, 100)
+	if _, err := Join(mustFile(t, a.Build()), mustFile(t, b.Build())); err == nil {
 		t.Error("joined")
 	}
 }
@@ -121,14 +123,14 @@ func FuzzRelocate(f *testing.F) {
 			class = elf.ELFCLASS64
 		}
 		r := Reloc{Offset: offset, Addend: int64(addend), Type: kind, Sym: sym}
-		file := mustFile(t, objectSpec(elf.Machine(machine), class, big, rela, data, r, r).build())
+		file := mustFile(t, objectSpec(elf.Machine(machine), class, big, rela, data, r, r).Build())
 		got, err := file.SectionData(".debug_info")
 		if err != nil || len(got) != len(data) {
 			t.Fatalf("%d bytes of %d, %v", len(got), len(data), err)
 		}
 		useAll(t, file)
 		for _, err := range file.RelocLosses() {
-			wantPlace(t, err, len(data))
+			elftest.WantPlace(t, err, len(data))
 		}
 	})
 }
@@ -140,7 +142,7 @@ func BenchmarkRelocate(b *testing.B) {
 	for i := range relocs {
 		relocs[i] = Reloc{Offset: uint64(i) * 8, Type: uint32(elf.R_X86_64_64), Sym: symFunc}
 	}
-	data := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8*n), relocs...).build()
+	data := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8*n), relocs...).Build()
 	b.SetBytes(24 * n)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"path/filepath"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // linkSections hold what FuzzLinks varies.
@@ -24,7 +26,7 @@ func FuzzLinks(f *testing.F) {
 		if len(content) > 1<<12 {
 			return
 		}
-		s := plain(elf.ELFCLASS64, big)
+		s := elftest.Plain(elf.ELFCLASS64, big)
 		name, kind := linkSections[int(which)%len(linkSections)], elf.SHT_PROGBITS
 		switch name {
 		case ".note.gnu.build-id":
@@ -32,8 +34,8 @@ func FuzzLinks(f *testing.F) {
 		case ".dynamic":
 			kind = elf.SHT_DYNAMIC
 		}
-		s.sections = append(s.sections, sec{name: name, kind: kind, data: content})
-		file, err := NewFile("fuzz", s.build())
+		s.Sections = append(s.Sections, elftest.Sec{Name: name, Kind: kind, Data: content})
+		file, err := NewFile("fuzz", s.Build())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
 
@@ -27,8 +28,8 @@ func arMember(name string, data string) string {
 }
 
 func object(id byte) string {
-	s := spec{kind: elf.ET_REL, sections: []sec{{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: []byte{id}}}}
-	return string(s.build())
+	s := elftest.Spec{Kind: elf.ET_REL, Sections: []elftest.Sec{{Name: ".text", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: []byte{id}}}}
+	return string(s.Build())
 }
 
 // put writes a file into a directory of the test.
@@ -110,9 +111,9 @@ func TestMembersThin(t *testing.T) {
 	path := put(t, "lib.a", thinMagic+arMember("/", "\x00\x00\x00\x00")+arMember("//", names)+
 		thinMember("a.o/", 101)+thinMember("/0", 102)+thinMember("text/", 4)+thinMember(fmt.Sprintf("/%d", len(long)+2), 103)+thinMember("gone.o/", 1))
 	dir := filepath.Dir(path)
-	write(t, filepath.Join(dir, "a.o"), []byte(object(1)))
-	write(t, filepath.Join(dir, long), []byte(object(2)))
-	write(t, filepath.Join(dir, "text"), []byte("text"))
+	elftest.Write(t, filepath.Join(dir, "a.o"), []byte(object(1)))
+	elftest.Write(t, filepath.Join(dir, long), []byte(object(2)))
+	elftest.Write(t, filepath.Join(dir, "text"), []byte("text"))
 	got, errs := listing(path)
 	if !slices.Equal(got, []string{"a.o", long, outside}) || len(errs) != 1 || !errors.Is(errs[0], fs.ErrNotExist) || !strings.HasPrefix(errs[0].Error(), path+": gone.o: ") {
 		t.Fatalf("%q, %v", got, errs)
@@ -167,7 +168,7 @@ func TestMembersArErrors(t *testing.T) {
 			continue
 		}
 		t.Log(test.name)
-		wantError(t, errs[0], test.err, archiveHeader, test.at)
+		elftest.WantError(t, errs[0], test.err, archiveHeader, test.at)
 		if !strings.HasPrefix(errs[0].Error(), path+": archive+0x") {
 			t.Error(errs[0])
 		}
@@ -252,10 +253,6 @@ func TestMembersZip(t *testing.T) {
 		if text, err := f.SectionData(".text"); len(text) != 1 || int(text[0]) != i+1 || err != nil {
 			t.Errorf("%s: %v, %v", name, text, err)
 		}
-		// Companions are looked for beside the archive.
-		if dirs := f.directories(); dirs[0] != filepath.Dir(path) {
-			t.Errorf("companions in %q", dirs)
-		}
 		if f.Path() != path+"!/"+name || f.Size() != len(object(1)) {
 			t.Errorf("%s: %d bytes", f.Path(), f.Size())
 		}
@@ -305,7 +302,7 @@ func TestMembersZipErrors(t *testing.T) {
 			continue
 		}
 		t.Log(test.name)
-		wantError(t, errs[0], test.err, archiveHeader, test.at)
+		elftest.WantError(t, errs[0], test.err, archiveHeader, test.at)
 	}
 	for _, test := range []struct {
 		name string
@@ -314,7 +311,7 @@ func TestMembersZipErrors(t *testing.T) {
 	}{{"wrong checksum", size, ErrArchive}, {"longer", size - 1, ErrArchive}, {"shorter", size + 1, ErrArchive}, {"unbelievable", 1 << 40, ErrUnpackedSize}} {
 		_, err := OpenMember(put(t, "a.zip", packed(zip.Deflate, 0, test.size)), "a.so")
 		t.Log(test.name)
-		wantError(t, err, test.err, archiveHeader, start)
+		elftest.WantError(t, err, test.err, archiveHeader, start)
 	}
 }
 
@@ -343,11 +340,11 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := scanArchive(data)
 		if err != nil {
-			wantPlace(t, err, len(data))
+			elftest.WantPlace(t, err, len(data))
 		}
 		for _, m := range members {
 			if m.err != nil {
-				wantPlace(t, m.err, int(inflated(uint64(len(data)))))
+				elftest.WantPlace(t, m.err, int(inflated(uint64(len(data)))))
 				continue
 			}
 			data, err := m.container(data)
@@ -360,7 +357,7 @@ func FuzzMembers(f *testing.F) {
 			if m.deflated {
 				file := &File{}
 				if err := m.inflate(file, data[m.offset:][:m.packed]); err != nil {
-					wantPlace(t, err, len(data))
+					elftest.WantPlace(t, err, len(data))
 				}
 				file.Close()
 			}

@@ -76,10 +76,10 @@ func (f *File) fill(size uint64, decode func(dst []byte) error) error {
 func (f *File) acceptDebugData(mini *File) error {
 	err := error(nil)
 	switch {
-	case !f.sameMachine(mini):
+	case !f.SameMachine(mini):
 		err = ErrOtherMachine
 	case f.buildID != nil && mini.buildID != nil:
-		err = acceptBuildID(mini, f.buildID)
+		err = mini.MatchBuildID(f.buildID)
 	}
 	if err != nil {
 		err = &wire.Error{Section: debugDataName, Err: fmt.Errorf("symbols of another program: %w", err)}

@@ -11,17 +11,18 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/mem"
 )
 
 // A mapped file that is cut off is an error, not SIGBUS.
 func TestShrunk(t *testing.T) {
-	s := plain(elf.ELFCLASS64, false)
-	s.sections = append(s.sections,
-		sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: make([]byte, 1<<20)},
-		sec{name: ".zdebug_abbrev", kind: elf.SHT_PROGBITS, data: make([]byte, 1<<16)})
+	s := elftest.Plain(elf.ELFCLASS64, false)
+	s.Sections = append(s.Sections,
+		elftest.Sec{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Data: make([]byte, 1<<20)},
+		elftest.Sec{Name: ".zdebug_abbrev", Kind: elf.SHT_PROGBITS, Data: make([]byte, 1<<16)})
 	path := filepath.Join(t.TempDir(), "shrinks")
-	if err := os.WriteFile(path, s.build(), 0o644); err != nil {
+	if err := os.WriteFile(path, s.Build(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
@@ -54,11 +55,11 @@ func TestShrunk(t *testing.T) {
 // Copy stays as it is when the file is overwritten; Data shows the change.
 func TestCopy(t *testing.T) {
 	for _, size := range []int{100, 1<<20 + 5} {
-		s := plain(elf.ELFCLASS64, false)
+		s := elftest.Plain(elf.ELFCLASS64, false)
 		want := bytes.Repeat([]byte("debug"), size)
-		s.sections[3].data = want // .debug_info
+		s.Sections[3].Data = want // .debug_info
 		path := filepath.Join(t.TempDir(), "f")
-		file := s.build()
+		file := s.Build()
 		if err := os.WriteFile(path, file, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := inMemory(t, plain(elf.ELFCLASS64, false).build()).Section(".bss").Copy(); !errors.Is(err, ErrAbsent) {
+	if _, err := inMemory(t, elftest.Plain(elf.ELFCLASS64, false).Build()).Section(".bss").Copy(); !errors.Is(err, ErrAbsent) {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // TestNested: archives in archives, stored and deflated, in every order.
@@ -54,10 +56,10 @@ func TestNested(t *testing.T) {
 // bytes, which other members use, too. Giving up its sections leaves them alone.
 func TestNestedRelease(t *testing.T) {
 	want := bytes.Repeat([]byte("line"), 1<<14)
-	s := plain(elf.ELFCLASS64, false)
-	s.sections = append(s.sections, sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: want})
+	s := elftest.Plain(elf.ELFCLASS64, false)
+	s.Sections = append(s.Sections, elftest.Sec{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Data: want})
 	const header = len(arMagic) + 2*arHeaderSize
-	aligned := arMagic + arMember("pad/", strings.Repeat("x", 1<<16-header)) + arMember("a.o/", string(s.build()))
+	aligned := arMagic + arMember("pad/", strings.Repeat("x", 1<<16-header)) + arMember("a.o/", string(s.Build()))
 	path := put(t, "x.zip", string(zipFile(t, "packed.a", aligned)))
 	for range 2 {
 		f, err := OpenMember(path, "packed.a!/a.o")
@@ -94,7 +96,7 @@ func TestNestedLimits(t *testing.T) {
 	if got != nil || len(errs) != 1 || !strings.Contains(errs[0].Error(), "deep.a: x!/x!/x!/x: ") {
 		t.Fatalf("too deep: %q, %v", got, errs)
 	}
-	wantError(t, errs[0], ErrNested, archiveHeader, len(arMagic)*4+arHeaderSize*4)
+	elftest.WantError(t, errs[0], ErrNested, archiveHeader, len(arMagic)*4+arHeaderSize*4)
 	// Each of these inflates to a megabyte; together they are too large.
 	bomb := arMagic + arMember("a.o/", object(1)) + arMember("zeros/", strings.Repeat("\x00", 1<<20))
 	var members []string

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // TestOracleXZ unpacks what the xz program packs in every way it has.
@@ -26,7 +28,7 @@ func TestOracleXZ(t *testing.T) {
 		}
 	}
 	_, err = unpack([]byte(run(t, "xz", "--x86", "--lzma2", "-c", path)))
-	wantError(t, err, ErrXZ, ".x", xzEnds)
+	elftest.WantError(t, err, ErrXZ, ".x", xzEnds)
 }
 
 // TestOracleMiniDebugInfo packs the functions of each toolchain's library as
@@ -35,7 +37,7 @@ func TestOracleMiniDebugInfo(t *testing.T) {
 	for _, c := range compilers {
 		dir := t.TempDir()
 		at := func(name string) string { return filepath.Join(dir, name) }
-		write(t, at("a.c"), []byte(oracleSource))
+		elftest.Write(t, at("a.c"), []byte(oracleSource))
 		run(t, c.prefix+"gcc", "-g", "-O1", "-fPIC", "-shared", "-Wl,--build-id", "-o", at("a.so"), at("a.c"))
 		run(t, c.prefix+"objcopy", "--only-keep-debug", at("a.so"), at("a.debug"))
 		run(t, c.prefix+"objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment", "--keep-symbol=visible", at("a.debug"), at("mini"))
@@ -60,14 +62,14 @@ func TestOracleMiniDebugInfo(t *testing.T) {
 func TestOracleArchives(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	write(t, at("a.c"), []byte(oracleSource))
+	elftest.Write(t, at("a.c"), []byte(oracleSource))
 	names := []string{"a.o", "an_object_with_a_long_name.o", "another object of the same kind.o"}
 	var files []string
 	for i, name := range names {
 		run(t, "gcc", "-c", "-g", []string{"-O0", "-O1", "-O2"}[i], "-o", at(name), at("a.c"))
 		files = append(files, at(name))
 	}
-	write(t, at("notes.txt"), []byte("text"))
+	elftest.Write(t, at("notes.txt"), []byte("text"))
 	files = append(files, at("notes.txt"))
 	for _, c := range []struct {
 		archive string

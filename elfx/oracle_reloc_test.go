@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // relocSource has what makes relocations: code in sections of its own, COMDAT
@@ -75,7 +77,7 @@ func TestOracleRelocations(t *testing.T) {
 			t.Run(c.name+" "+version, func(t *testing.T) {
 				dir := t.TempDir()
 				source, object := filepath.Join(dir, "a.cc"), filepath.Join(dir, "a.o")
-				write(t, source, []byte(relocSource))
+				elftest.Write(t, source, []byte(relocSource))
 				args := append(c.compile[1:len(c.compile):len(c.compile)], "-O2", version, "-fcommon", "-ffunction-sections",
 					"-fasynchronous-unwind-tables", "-c", source, "-o", object)
 				if strings.Contains(c.name, "-Os") {
@@ -112,7 +114,7 @@ func compareLinked(t *testing.T, c toolchain, object string) {
 		t.Fatalf("%v for %v", f.Type, f.Machine)
 	}
 	script, linked := object+".ld", object+".linked"
-	write(t, script, []byte(linkerScript(f)))
+	elftest.Write(t, script, []byte(linkerScript(f)))
 	args := append(c.ld[1:len(c.ld):len(c.ld)], "-static", "-e", "0", "--no-gc-sections", "--unresolved-symbols=ignore-all", "--no-check-sections",
 		"--no-eh-frame-hdr", "-T", script, "-o", linked, plain)
 	if out, err := exec.Command(c.ld[0], args...).CombinedOutput(); err != nil {

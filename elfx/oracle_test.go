@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/elfx/internal/elftest"
 )
 
 // run runs a program, which must be installed and succeed.
@@ -117,44 +119,6 @@ func compareLarge(t *testing.T, path string, f *File) {
 	}
 }
 
-// TestOracleCorpusPairs joins a stripped library with its debug file.
-func TestOracleCorpusPairs(t *testing.T) {
-	root := os.Getenv("SYMKIT_CORPUS")
-	pairs := 0
-	for _, names := range [][2]string{{"libc6", "libc6-dbg"}, {"valgrind", "valgrind-dbg"}} {
-		dir := filepath.Join(root, names[1], "usr", "lib", "debug")
-		filepath.WalkDir(filepath.Join(root, names[0]), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			f, err := Open(path)
-			if err != nil {
-				return nil
-			}
-			defer f.Close()
-			debug, probes := f.FindDebug([]string{dir})
-			if debug == nil {
-				for _, p := range probes {
-					if p.Rejected() {
-						t.Errorf("%s: rejected %s: %v", path, p.Path, p.Err)
-					}
-				}
-				return nil
-			}
-			defer debug.Close()
-			if m, err := Join(debug, f); err != nil || m.Main != f {
-				t.Errorf("%s: %v", path, err)
-			}
-			pairs++
-			return nil
-		})
-	}
-	if pairs == 0 {
-		t.Error("no pair found")
-	}
-	t.Logf("%d pairs", pairs)
-}
-
 const oracleSource = `
 int counter; static int twice(int x) { return 2 * x; }
 int visible(int x) { return twice(x) + counter; }
@@ -174,7 +138,7 @@ func TestOracleCompilers(t *testing.T) {
 		t.Run(c.arch, func(t *testing.T) {
 			dir := t.TempDir()
 			at := func(name string) string { return filepath.Join(dir, name) }
-			write(t, at("a.c"), []byte(oracleSource))
+			elftest.Write(t, at("a.c"), []byte(oracleSource))
 			gcc, objcopy := c.prefix+"gcc", c.prefix+"objcopy"
 			run(t, gcc, "-g", "-O1", "-fPIC", "-shared", "-Wl,-soname,liba.so.7", "-Wl,--build-id", "-o", at("liba.so"), at("a.c"))
 			run(t, gcc, "-g", "-O1", "-c", "-ffunction-sections", "-o", at("a.o"), at("a.c"))
@@ -229,11 +193,11 @@ func compareSections(t *testing.T, plain, packed *File) {
 
 func checkPair(t *testing.T, stripped *File) {
 	t.Helper()
-	debug, probes := stripped.FindDebug(nil)
-	if debug == nil {
-		t.Fatalf("debug link not followed: %+v", probes)
+	link, err := stripped.DebugLink()
+	if err != nil {
+		t.Fatal(err)
 	}
-	defer debug.Close()
+	debug := openFile(t, filepath.Join(filepath.Dir(stripped.Path()), link.Name))
 	if m, err := Join(debug, stripped); err != nil || m.Main != stripped || debug.HoldsLoaded() {
 		t.Errorf("%v, debug file holds code: %v", err, debug.HoldsLoaded())
 	}
@@ -307,7 +271,7 @@ func compareRelocs(t *testing.T, path string, f *File, readelf string) {
 func TestOracleLinkers(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.c")
-	write(t, source, []byte(oracleSource))
+	elftest.Write(t, source, []byte(oracleSource))
 	for _, linker := range []string{"bfd", "gold", "lld"} {
 		for _, kind := range []string{"none", "zlib"} {
 			out := filepath.Join(dir, linker+kind)
@@ -327,7 +291,7 @@ func TestOracleLinkers(t *testing.T) {
 func TestOraclePackedRelocs(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.c")
-	write(t, source, []byte(`
+	elftest.Write(t, source, []byte(`
 		extern int e(void), f(int);
 		int a, b;
 		void *table[] = { &a, &b, e, f, &a, (char *)&b + 2, table, table + 1, table + 2, table + 3 };

@@ -157,10 +157,10 @@ func BenchmarkOpen(b *testing.B) {
 
 func BenchmarkSymtab(b *testing.B) {
 	s := symbolSpec(elf.ELFCLASS64, false)
-	s.sections[0].data = bytes.Repeat(s.sections[0].data[:48], 50_000)
-	s.sections = s.sections[:2]
-	f := mustFile(b, s.build())
-	b.SetBytes(int64(len(s.sections[0].data)))
+	s.Sections[0].Data = bytes.Repeat(s.Sections[0].Data[:48], 50_000)
+	s.Sections = s.Sections[:2]
+	f := mustFile(b, s.Build())
+	b.SetBytes(int64(len(s.Sections[0].Data)))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := f.Symtab(); err != nil {

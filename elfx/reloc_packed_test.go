@@ -7,16 +7,17 @@ import (
 	"slices"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
 
 // packedSpec is a file with one section of packed relocations.
-func packedSpec(kind elf.SectionType, class elf.Class, numbers ...int64) *spec {
+func packedSpec(kind elf.SectionType, class elf.Class, numbers ...int64) *elftest.Spec {
 	data := []byte("APS2")
 	for _, v := range numbers {
 		data = appendSLEB(data, v)
 	}
-	return &spec{class: class, sections: []sec{{name: ".rela.dyn", kind: kind, entsize: 1, data: data}}}
+	return &elftest.Spec{Class: class, Sections: []elftest.Sec{{Name: ".rela.dyn", Kind: kind, Entsize: 1, Data: data}}}
 }
 
 func appendSLEB(b []byte, v int64) []byte {
@@ -58,7 +59,7 @@ func TestPackedRelocs(t *testing.T) {
 	for _, kind := range []elf.SectionType{ShtAndroidRel, ShtAndroidRela} {
 		for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
 			s := packedSpec(kind, class, packedNumbers(class)...)
-			relocs, err := mustFile(t, s.build()).Section(".rela.dyn").Relocs()
+			relocs, err := mustFile(t, s.Build()).Section(".rela.dyn").Relocs()
 			if err != nil || !slices.Equal(relocs, want) {
 				t.Errorf("%v %v: %+v, %v", kind, class, relocs, err)
 			}
@@ -87,11 +88,11 @@ func TestPackedRelocsDamage(t *testing.T) {
 	} {
 		s := packedSpec(ShtAndroidRela, elf.ELFCLASS64, test.numbers...)
 		if test.damage != nil {
-			s.sections[0].data = test.damage(s.sections[0].data)
+			s.Sections[0].Data = test.damage(s.Sections[0].Data)
 		}
-		relocs, err := mustFile(t, s.build()).Section(".rela.dyn").Relocs()
+		relocs, err := mustFile(t, s.Build()).Section(".rela.dyn").Relocs()
 		t.Run(test.name, func(t *testing.T) {
-			wantError(t, err, test.want, ".rela.dyn", test.offset)
+			elftest.WantError(t, err, test.want, ".rela.dyn", test.offset)
 			if len(relocs) != test.n {
 				t.Errorf("%d relocations, want %d", len(relocs), test.n)
 			}
@@ -101,11 +102,11 @@ func TestPackedRelocsDamage(t *testing.T) {
 
 func FuzzPackedRelocs(f *testing.F) {
 	f.Add(fmt.Append(nil, "APS2"))
-	f.Add(packedSpec(ShtAndroidRela, elf.ELFCLASS64, packedNumbers(elf.ELFCLASS64)...).sections[0].data)
+	f.Add(packedSpec(ShtAndroidRela, elf.ELFCLASS64, packedNumbers(elf.ELFCLASS64)...).Sections[0].Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := packedSpec(ShtAndroidRela, elf.ELFCLASS64)
-		s.sections[0].data = data
-		file := mustFile(t, s.build())
+		s.Sections[0].Data = data
+		file := mustFile(t, s.Build())
 		relocs, _ := file.Section(".rela.dyn").Relocs()
 		if len(relocs) > len(file.data)/8 {
 			t.Errorf("%d relocations of %d bytes", len(relocs), len(file.data))

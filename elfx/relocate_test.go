@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
 
@@ -28,8 +29,8 @@ const textAddr, tdataAddr = 0x40, 0x80 // where objectSpec's sections are laid o
 
 // objectSpec is a relocatable object whose .debug_info has the given bytes and
 // relocations.
-func objectSpec(machine elf.Machine, class elf.Class, big bool, rela bool, data []byte, relocs ...Reloc) *spec {
-	s := &spec{kind: elf.ET_REL, machine: machine, class: class, big: big}
+func objectSpec(machine elf.Machine, class elf.Class, big bool, rela bool, data []byte, relocs ...Reloc) *elftest.Spec {
+	s := &elftest.Spec{Kind: elf.ET_REL, Machine: machine, Class: class, Big: big}
 	kind, entry := elf.SHT_REL, uint64(8)
 	if rela {
 		kind, entry = elf.SHT_RELA, 12
@@ -37,16 +38,16 @@ func objectSpec(machine elf.Machine, class elf.Class, big bool, rela bool, data 
 	if class == elf.ELFCLASS64 {
 		entry *= 2
 	}
-	s.sections = []sec{
-		{name: ".rodata", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: make([]byte, 9), align: 1},
-		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, data: make([]byte, 0x30), align: 64},
-		{name: ".tdata", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_TLS, data: make([]byte, 8), align: 32},
-		{name: ".debug_info", kind: elf.SHT_PROGBITS, data: data, align: 1},
-		{name: ".rel.debug_info", kind: kind, info: 4, link: ".symtab", entsize: entry, data: s.relocBytes(rela, relocs)},
-		{name: ".strtab", kind: elf.SHT_STRTAB, data: []byte{0}},
-		{name: ".symtab", kind: elf.SHT_SYMTAB, link: ".strtab", entsize: map[bool]uint64{true: 24, false: 16}[class != elf.ELFCLASS32]},
+	s.Sections = []elftest.Sec{
+		{Name: ".rodata", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: make([]byte, 9), Align: 1},
+		{Name: ".text", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Data: make([]byte, 0x30), Align: 64},
+		{Name: ".tdata", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_TLS, Data: make([]byte, 8), Align: 32},
+		{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Data: data, Align: 1},
+		{Name: ".rel.debug_info", Kind: kind, Info: 4, Link: ".symtab", Entsize: entry, Data: relocBytes(s, rela, relocs)},
+		{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte{0}},
+		{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Entsize: map[bool]uint64{true: 24, false: 16}[class != elf.ELFCLASS32]},
 	}
-	e := s.enc()
+	e := s.Enc()
 	for _, sym := range [symCount]Symbol{
 		symText:   {Type: elf.STT_SECTION, Shndx: 2},
 		symFunc:   {Type: elf.STT_FUNC, Shndx: 2, Value: 0x10, Size: 0x20},
@@ -57,44 +58,44 @@ func objectSpec(machine elf.Machine, class elf.Class, big bool, rela bool, data 
 		symTdata:  {Type: elf.STT_SECTION, Shndx: 3},
 		symLost:   {Type: elf.STT_FUNC, Shndx: 0x77, Value: 1},
 	} {
-		e.symbol(sym)
+		appendSymbol(e, sym)
 	}
-	s.sections[6].data = e.b
+	s.Sections[6].Data = e.B
 	return s
 }
 
-func (e *enc) symbol(s Symbol) {
-	e.u32(s.Name)
-	if e.wide {
-		e.u8(byte(s.Type), 0).u16(uint16(s.Shndx)).u64(s.Value, s.Size)
+func appendSymbol(e *elftest.Enc, s Symbol) {
+	e.U32(s.Name)
+	if e.Wide {
+		e.U8(byte(s.Type), 0).U16(uint16(s.Shndx)).U64(s.Value, s.Size)
 	} else {
-		e.u32(uint32(s.Value), uint32(s.Size)).u8(byte(s.Type), 0).u16(uint16(s.Shndx))
+		e.U32(uint32(s.Value), uint32(s.Size)).U8(byte(s.Type), 0).U16(uint16(s.Shndx))
 	}
 }
 
-func (s *spec) relocBytes(rela bool, relocs []Reloc) []byte {
-	e := s.enc()
+func relocBytes(s *elftest.Spec, rela bool, relocs []Reloc) []byte {
+	e := s.Enc()
 	for _, r := range relocs {
-		e.word(r.Offset)
+		e.Word(r.Offset)
 		switch {
-		case e.wide && s.machine == elf.EM_MIPS && !s.big:
-			e.u32(r.Sym).u8(byte(r.Type>>24), byte(r.Type>>16), byte(r.Type>>8), byte(r.Type))
-		case e.wide:
-			e.u64(uint64(r.Sym)<<32 | uint64(r.Type))
+		case e.Wide && s.Machine == elf.EM_MIPS && !s.Big:
+			e.U32(r.Sym).U8(byte(r.Type>>24), byte(r.Type>>16), byte(r.Type>>8), byte(r.Type))
+		case e.Wide:
+			e.U64(uint64(r.Sym)<<32 | uint64(r.Type))
 		default:
-			e.u32(r.Sym<<8 | r.Type)
+			e.U32(r.Sym<<8 | r.Type)
 		}
 		if rela {
-			e.word(uint64(r.Addend))
+			e.Word(uint64(r.Addend))
 		}
 	}
-	return e.b
+	return e.B
 }
 
 // relocated returns .debug_info after relocation.
-func relocated(t *testing.T, s *spec) ([]byte, *File) {
+func relocated(t *testing.T, s *elftest.Spec) ([]byte, *File) {
 	t.Helper()
-	f := mustFile(t, s.build())
+	f := mustFile(t, s.Build())
 	data, err := f.SectionData(".debug_info")
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +216,7 @@ func TestRelocLosses(t *testing.T) {
 			t.Errorf("%s: %v", test.name, losses)
 			continue
 		}
-		wantError(t, losses[0], test.err, ".debug_info", test.at)
+		elftest.WantError(t, losses[0], test.err, ".debug_info", test.at)
 	}
 }
 
@@ -237,53 +238,53 @@ func TestManyRelocLosses(t *testing.T) {
 func TestRelocTables(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		change  func(*spec)
+		change  func(*elftest.Spec)
 		err     error
 		section string
 		at      int
 	}{
-		{"entry size", func(s *spec) { s.sections[4].entsize = 16 }, ErrEntrySize, ".rel.debug_info", 0},
-		{"half an entry", func(s *spec) { s.sections[4].data = make([]byte, 36) }, wire.ErrTruncated, ".rel.debug_info", 24},
-		{"no symbol table", func(s *spec) { s.sections[6].kind = elf.SHT_PROGBITS }, ErrRelocTable, ".symtab", 0},
-		{"another symbol table", func(s *spec) { s.sections[4].link = ".strtab" }, ErrRelocTable, ".rel.debug_info", 0},
-		{"damaged symbol table", func(s *spec) { s.sections[6].data = make([]byte, 25) }, wire.ErrTruncated, ".symtab", 24},
-		{"damaged compression", func(s *spec) { s.sections[3].flags = elf.SHF_COMPRESSED }, wire.ErrTruncated, ".debug_info", 8},
+		{"entry size", func(s *elftest.Spec) { s.Sections[4].Entsize = 16 }, ErrEntrySize, ".rel.debug_info", 0},
+		{"half an entry", func(s *elftest.Spec) { s.Sections[4].Data = make([]byte, 36) }, wire.ErrTruncated, ".rel.debug_info", 24},
+		{"no symbol table", func(s *elftest.Spec) { s.Sections[6].Kind = elf.SHT_PROGBITS }, ErrRelocTable, ".symtab", 0},
+		{"another symbol table", func(s *elftest.Spec) { s.Sections[4].Link = ".strtab" }, ErrRelocTable, ".rel.debug_info", 0},
+		{"damaged symbol table", func(s *elftest.Spec) { s.Sections[6].Data = make([]byte, 25) }, wire.ErrTruncated, ".symtab", 24},
+		{"damaged compression", func(s *elftest.Spec) { s.Sections[3].Flags = elf.SHF_COMPRESSED }, wire.ErrTruncated, ".debug_info", 8},
 	} {
 		s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), Reloc{Type: 1})
 		test.change(s)
-		_, err := mustFile(t, s.build()).SectionData(".debug_info")
+		_, err := mustFile(t, s.Build()).SectionData(".debug_info")
 		t.Log(test.name)
-		wantError(t, err, test.err, test.section, test.at)
+		elftest.WantError(t, err, test.err, test.section, test.at)
 	}
 }
 
 // Sections that share bytes cannot be copied any number of times.
 func TestRelocOverlap(t *testing.T) {
 	s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 4000), Reloc{Type: 1})
-	s.sections = append(s.sections, sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: []byte{1}}, sec{name: ".rel.debug_line", kind: elf.SHT_RELA,
-		info: 8, link: ".symtab", entsize: 24, data: make([]byte, 24)})
-	l := s.layout()
-	header := l.shoff + l.index[".debug_line"]*l.shentsize
-	binary.LittleEndian.PutUint64(l.data[header+24:], l.offset[".debug_info"])
-	binary.LittleEndian.PutUint64(l.data[header+32:], 4000)
-	f := mustFile(t, l.data)
+	s.Sections = append(s.Sections, elftest.Sec{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Data: []byte{1}}, elftest.Sec{Name: ".rel.debug_line", Kind: elf.SHT_RELA,
+		Info: 8, Link: ".symtab", Entsize: 24, Data: make([]byte, 24)})
+	l := s.Layout()
+	header := l.Shoff + l.Index[".debug_line"]*l.Shentsize
+	binary.LittleEndian.PutUint64(l.Data[header+24:], l.Offset[".debug_info"])
+	binary.LittleEndian.PutUint64(l.Data[header+32:], 4000)
+	f := mustFile(t, l.Data)
 	if _, err := f.SectionData(".debug_info"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := f.SectionData(".debug_line")
-	wantError(t, err, ErrOverlap, ".debug_line", 0)
+	elftest.WantError(t, err, ErrOverlap, ".debug_line", 0)
 }
 
 // Relocations in code and in a linked file (ld --emit-relocs) are left alone.
 func TestNotRelocated(t *testing.T) {
 	s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), Reloc{Type: 1, Sym: symFunc})
-	s.kind = elf.ET_EXEC
+	s.Kind = elf.ET_EXEC
 	got, f := relocated(t, s)
 	if !bytes.Equal(got, make([]byte, 8)) || f.Section(".debug_info").applied() != 0 {
 		t.Errorf("linked file: %x", got)
 	}
-	s.kind, s.sections[4].info = elf.ET_REL, 2 // .text
-	f = mustFile(t, s.build())
+	s.Kind, s.Sections[4].Info = elf.ET_REL, 2 // .text
+	f = mustFile(t, s.Build())
 	if data, err := f.SectionData(".text"); !bytes.Equal(data, make([]byte, 0x30)) || err != nil {
 		t.Errorf(".text: %x, %v", data, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/inflate"
 	"symkit/internal/wire"
 )
@@ -36,45 +37,34 @@ func zstdBytes(data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// chdr puts a compression header before a stream.
-func (s *spec) chdr(kind elf.CompressionType, size uint64, stream []byte) []byte {
-	e := s.enc()
-	e.u32(uint32(kind))
-	if e.wide {
-		e.u32(0)
-	}
-	e.word(size, 1)
-	return append(e.b, stream...)
-}
-
 func zdebug(size uint64, stream []byte) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte("ZLIB"), size), stream...)
 }
 
 var sample = bytes.Repeat([]byte("compressed section "), 1000)
 
-func compressedSpec() *spec {
-	s := &spec{}
+func compressedSpec() *elftest.Spec {
+	s := &elftest.Spec{}
 	half := len(sample) / 2
-	s.sections = []sec{
-		{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))},
-		{name: ".debug_line", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))},
-		{name: ".debug_loc", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)),
+	s.Sections = []elftest.Sec{
+		{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))},
+		{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))},
+		{Name: ".debug_loc", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZSTD, uint64(len(sample)),
 			append(zstdBytes(sample[:half]), zstdBytes(sample[half:])...))},
-		{name: ".zdebug_str", kind: elf.SHT_PROGBITS, data: zdebug(uint64(len(sample)), zlibBytes(sample))},
+		{Name: ".zdebug_str", Kind: elf.SHT_PROGBITS, Data: zdebug(uint64(len(sample)), zlibBytes(sample))},
 	}
 	return s
 }
 
 // gABI, "Section Compression", and .zdebug_: in all classes and orders.
 func TestCompressed(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
 		s := compressedSpec()
-		s.class, s.big = class, big
-		s.sections[0].data = s.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))
-		s.sections[1].data = s.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))
-		s.sections[2].data = s.chdr(elf.COMPRESS_ZSTD, 0, nil)
-		f := mustFile(t, s.build())
+		s.Class, s.Big = class, big
+		s.Sections[0].Data = s.Chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))
+		s.Sections[1].Data = s.Chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample))
+		s.Sections[2].Data = s.Chdr(elf.COMPRESS_ZSTD, 0, nil)
+		f := mustFile(t, s.Build())
 		for _, name := range []string{".debug_info", ".debug_line", ".debug_str"} {
 			sec := f.Section(name)
 			if n, err := sec.UncompressedSize(); n != uint64(len(sample)) || err != nil || sec.inflated != nil {
@@ -105,7 +95,7 @@ func TestCompressed(t *testing.T) {
 
 // lld compresses in pieces and writes one zstd frame for each.
 func TestZstdFrames(t *testing.T) {
-	data, err := mustFile(t, compressedSpec().build()).SectionData(".debug_loc")
+	data, err := mustFile(t, compressedSpec().Build()).SectionData(".debug_loc")
 	if !bytes.Equal(data, sample) || err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
@@ -122,18 +112,18 @@ func TestZstdWindow(t *testing.T) {
 	w.Flush()
 	w.Write(sample[100:300])
 	w.Close()
-	s := &spec{}
-	s.sections = []sec{{name: ".debug_line", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, 300, b.Bytes())}}
-	if data, err := mustFile(t, s.build()).SectionData(".debug_line"); !bytes.Equal(data, sample[:300]) || err != nil {
+	s := &elftest.Spec{}
+	s.Sections = []elftest.Sec{{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZSTD, 300, b.Bytes())}}
+	if data, err := mustFile(t, s.Build()).SectionData(".debug_line"); !bytes.Equal(data, sample[:300]) || err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }
 
 // TestStreams: what cannot be inflated piece by piece is told before.
 func TestStreams(t *testing.T) {
-	e := &spec{}
-	packed := sec{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: e.chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))}
-	with := func(change func(s *sec)) sec {
+	e := &elftest.Spec{}
+	packed := elftest.Sec{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: e.Chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))}
+	with := func(change func(s *elftest.Sec)) elftest.Sec {
 		s := packed
 		change(&s)
 		return s
@@ -141,23 +131,23 @@ func TestStreams(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		kind     elf.Type
-		sections []sec
+		sections []elftest.Sec
 		want     bool
 	}{
-		{"zlib", elf.ET_DYN, []sec{packed}, true},
-		{"zlib, in an object", elf.ET_REL, []sec{packed}, true},
-		{"another section is compressed too", elf.ET_REL, []sec{packed, with(func(s *sec) { s.name = ".debug_line" })}, true},
-		{".zdebug_info", elf.ET_DYN, []sec{{name: ".zdebug_info", kind: elf.SHT_PROGBITS,
-			data: append(binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(sample))), zlibBytes(sample)...)}}, true},
-		{"not compressed", elf.ET_DYN, []sec{with(func(s *sec) { s.flags, s.data = 0, sample })}, false},
-		{"zstd", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample)) })}, false},
-		{"of another kind", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(7, 1, nil) })}, false},
-		{"no room for the header", elf.ET_DYN, []sec{with(func(s *sec) { s.data = s.data[:11] })}, false},
-		{"more than can be", elf.ET_DYN, []sec{with(func(s *sec) { s.data = e.chdr(elf.COMPRESS_ZLIB, 1<<40, zlibBytes(sample)) })}, false},
-		{"nothing in the file", elf.ET_DYN, []sec{with(func(s *sec) { s.kind = elf.SHT_NOBITS })}, false},
-		{"in two parts", elf.ET_REL, []sec{packed, packed}, false},
+		{"zlib", elf.ET_DYN, []elftest.Sec{packed}, true},
+		{"zlib, in an object", elf.ET_REL, []elftest.Sec{packed}, true},
+		{"another section is compressed too", elf.ET_REL, []elftest.Sec{packed, with(func(s *elftest.Sec) { s.Name = ".debug_line" })}, true},
+		{".zdebug_info", elf.ET_DYN, []elftest.Sec{{Name: ".zdebug_info", Kind: elf.SHT_PROGBITS,
+			Data: append(binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(sample))), zlibBytes(sample)...)}}, true},
+		{"not compressed", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Flags, s.Data = 0, sample })}, false},
+		{"zstd", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample)) })}, false},
+		{"of another kind", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(7, 1, nil) })}, false},
+		{"no room for the header", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = s.Data[:11] })}, false},
+		{"more than can be", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(elf.COMPRESS_ZLIB, 1<<40, zlibBytes(sample)) })}, false},
+		{"nothing in the file", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Kind = elf.SHT_NOBITS })}, false},
+		{"in two parts", elf.ET_REL, []elftest.Sec{packed, packed}, false},
 	} {
-		f := mustFile(t, (&spec{kind: test.kind, sections: test.sections}).build())
+		f := mustFile(t, (&elftest.Spec{Kind: test.kind, Sections: test.sections}).Build())
 		s := f.Section(".debug_info")
 		if s == nil || s.Streams() != test.want {
 			t.Errorf("%s: %v, want %v", test.name, !test.want, test.want)
@@ -183,15 +173,15 @@ func TestStreams(t *testing.T) {
 // a whole, each at some time.
 func TestStream(t *testing.T) {
 	big := bytes.Repeat(sample, 100)
-	s := &spec{}
-	packed := s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), zlibBytes(big))
-	s.sections = []sec{
-		{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: packed},
-		{name: ".debug_str", kind: elf.SHT_PROGBITS, data: big},
-		{name: ".debug_line", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZSTD, uint64(len(big)), zstdBytes(big))},
-		{name: ".debug_types", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED, data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(big)), packed[:len(packed)/2])},
+	s := &elftest.Spec{}
+	packed := s.Chdr(elf.COMPRESS_ZLIB, uint64(len(big)), zlibBytes(big))
+	s.Sections = []elftest.Sec{
+		{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: packed},
+		{Name: ".debug_str", Kind: elf.SHT_PROGBITS, Data: big},
+		{Name: ".debug_line", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZSTD, uint64(len(big)), zstdBytes(big))},
+		{Name: ".debug_types", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZLIB, uint64(len(big)), packed[:len(packed)/2])},
 	}
-	f := mustFile(t, s.build())
+	f := mustFile(t, s.Build())
 	for name, want := range map[string]bool{".debug_info": true, ".debug_str": false, ".debug_line": false} {
 		if got := f.Section(name).Streams(); got != want {
 			t.Errorf("%s streams: %v", name, got)
@@ -228,7 +218,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestCompressionErrors(t *testing.T) {
-	s := &spec{}
+	s := &elftest.Spec{}
 	n := uint64(len(sample))
 	z := zlibBytes(sample)
 	short := z[:len(z)-2]
@@ -241,26 +231,26 @@ func TestCompressionErrors(t *testing.T) {
 		offset  int
 	}{
 		{"header cut", ".debug_a", elf.SHF_COMPRESSED, make([]byte, 20), wire.ErrTruncated, 16},
-		{"unknown kind", ".debug_a", elf.SHF_COMPRESSED, s.chdr(7, n, z), ErrCompression, 0},
-		{"claims 1 TB", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, 1<<40, z), ErrCompression, 0},
-		{"claims 1 TB, zstd", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, 1<<40, zstdBytes(sample)), ErrCompression, 0},
-		{"claims more than deflate can", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, 1033*uint64(len(z)), z), ErrCompression, 0},
-		{"zlib cut", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, n, short), wire.ErrTruncated, 24 + len(short)},
-		{"zlib shorter", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZLIB, n+1, z), inflate.ErrTooShort, 24 + len(z) - 4},
-		{"zstd cut", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n, zstdBytes(sample)[:20]), ErrCompression, 24},
-		{"zstd shorter", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n+1, zstdBytes(sample)), ErrCompression, 24},
-		{"zstd longer", ".debug_a", elf.SHF_COMPRESSED, s.chdr(elf.COMPRESS_ZSTD, n-1, zstdBytes(sample)), ErrCompression, 24},
+		{"unknown kind", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(7, n, z), ErrCompression, 0},
+		{"claims 1 TB", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, 1<<40, z), ErrCompression, 0},
+		{"claims 1 TB, zstd", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, 1<<40, zstdBytes(sample)), ErrCompression, 0},
+		{"claims more than deflate can", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, 1033*uint64(len(z)), z), ErrCompression, 0},
+		{"zlib cut", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, n, short), wire.ErrTruncated, 24 + len(short)},
+		{"zlib shorter", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, n+1, z), inflate.ErrTooShort, 24 + len(z) - 4},
+		{"zstd cut", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n, zstdBytes(sample)[:20]), ErrCompression, 24},
+		{"zstd shorter", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n+1, zstdBytes(sample)), ErrCompression, 24},
+		{"zstd longer", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n-1, zstdBytes(sample)), ErrCompression, 24},
 		{"zdebug cut", ".zdebug_a", 0, []byte("ZLIB\x00"), wire.ErrTruncated, 4},
 		{"zdebug magic", ".zdebug_a", 0, bytes.Replace(zdebug(n, z), []byte("ZLIB"), []byte("zlib"), 1), ErrCompression, 0},
 		{"zdebug bomb", ".zdebug_a", 0, zdebug(1<<60, z), ErrCompression, 0},
 		{"zdebug checksum", ".zdebug_a", 0, zdebug(n, append(bytes.Clone(short), 0, 0)), inflate.ErrChecksum, 12 + len(z) - 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &spec{sections: []sec{{name: test.section, kind: elf.SHT_PROGBITS, flags: test.flags, data: test.data}}}
-			f := mustFile(t, s.build())
+			s := &elftest.Spec{Sections: []elftest.Sec{{Name: test.section, Kind: elf.SHT_PROGBITS, Flags: test.flags, Data: test.data}}}
+			f := mustFile(t, s.Build())
 			for range 2 {
 				data, err := f.SectionData(".debug_a")
-				wantError(t, err, test.want, test.section, test.offset)
+				elftest.WantError(t, err, test.want, test.section, test.offset)
 				if data != nil {
 					t.Error("data with an error")
 				}
@@ -276,10 +266,10 @@ func TestBomb(t *testing.T) {
 		kind elf.CompressionType
 		size uint64
 	}{{elf.COMPRESS_ZLIB, 1 << 40}, {elf.COMPRESS_ZSTD, 1 << 40}, {elf.COMPRESS_ZLIB, 1 << 20}, {elf.COMPRESS_ZSTD, freeSize}} {
-		s := &spec{}
-		s.sections = []sec{{name: ".debug_info", kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED,
-			data: s.chdr(test.kind, test.size, bytes.Repeat([]byte{0x55}, 1000))}}
-		f := mustFile(t, s.build())
+		s := &elftest.Spec{}
+		s.Sections = []elftest.Sec{{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED,
+			Data: s.Chdr(test.kind, test.size, bytes.Repeat([]byte{0x55}, 1000))}}
+		f := mustFile(t, s.Build())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if _, err := f.SectionData(".debug_info"); err == nil {
@@ -293,21 +283,21 @@ func TestBomb(t *testing.T) {
 }
 
 func TestSectionOutsideFile(t *testing.T) {
-	l := plain(elf.ELFCLASS64, false).layout()
-	text, info := l.data[l.shoff+64:], l.data[l.shoff+4*64:]
+	l := elftest.Plain(elf.ELFCLASS64, false).Layout()
+	text, info := l.Data[l.Shoff+64:], l.Data[l.Shoff+4*64:]
 	binary.LittleEndian.PutUint64(text[32:], 1<<40)
 	binary.LittleEndian.PutUint64(info[24:], 1<<63)
-	f := mustFile(t, l.data)
+	f := mustFile(t, l.Data)
 	_, err := f.Section(".text").Data()
-	wantError(t, err, wire.ErrTruncated, ".text", len(l.data)-int(l.offset[".text"]))
+	elftest.WantError(t, err, wire.ErrTruncated, ".text", len(l.Data)-int(l.Offset[".text"]))
 	_, err = f.ModuleID()
 	if err != nil {
 		t.Errorf("the build id needs no .text: %v", err)
 	}
 	_, err = f.Section(".debug_info").Cursor()
-	wantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)
 	_, err = f.Section(".debug_info").UncompressedSize()
-	wantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)
 	if !strings.HasPrefix(err.Error(), "test.elf: .debug_info+0x0: ") {
 		t.Errorf("error %q", err)
 	}
@@ -316,13 +306,13 @@ func TestSectionOutsideFile(t *testing.T) {
 // Breakpad misses a .eh_frame of type SHT_X86_64_UNWIND (gold); MIPS has its
 // own type for debug sections.
 func TestSectionTypes(t *testing.T) {
-	s := &spec{sections: []sec{
-		{name: ".eh_frame", kind: shtX8664Unwind, flags: elf.SHF_ALLOC, data: []byte("eh")},
-		{name: ".debug_info", kind: 0x7000001e, data: []byte("mips")},
-		{name: ".stack_trace", kind: shtGNUSFrame, flags: elf.SHF_ALLOC, data: []byte("sframe")},
-		{name: ".gone", kind: elf.SHT_NULL},
+	s := &elftest.Spec{Sections: []elftest.Sec{
+		{Name: ".eh_frame", Kind: shtX8664Unwind, Flags: elf.SHF_ALLOC, Data: []byte("eh")},
+		{Name: ".debug_info", Kind: 0x7000001e, Data: []byte("mips")},
+		{Name: ".stack_trace", Kind: shtGNUSFrame, Flags: elf.SHF_ALLOC, Data: []byte("sframe")},
+		{Name: ".gone", Kind: elf.SHT_NULL},
 	}}
-	f := mustFile(t, s.build())
+	f := mustFile(t, s.Build())
 	for name, want := range map[string]string{".eh_frame": "eh", ".debug_info": "mips", ".sframe": "sframe"} {
 		if data, err := f.SectionData(name); string(data) != want || err != nil {
 			t.Errorf("%s: %q, %v", name, data, err)
@@ -336,10 +326,10 @@ func TestSectionTypes(t *testing.T) {
 // Sections with a type of their own are found without names.
 func TestSectionsWithoutNames(t *testing.T) {
 	s := symbolSpec(elf.ELFCLASS64, false)
-	s.sections = append(s.sections, sec{name: ".eh_frame", kind: shtX8664Unwind, data: []byte("eh")})
-	l := s.layout()
-	l.data[62] = 1 // e_shstrndx
-	f := mustFile(t, l.data)
+	s.Sections = append(s.Sections, elftest.Sec{Name: ".eh_frame", Kind: shtX8664Unwind, Data: []byte("eh")})
+	l := s.Layout()
+	l.Data[62] = 1 // e_shstrndx
+	f := mustFile(t, l.Data)
 	if table, err := f.Symtab(); table == nil || err != nil {
 		t.Errorf(".symtab: %v, %v", table, err)
 	}
@@ -349,8 +339,8 @@ func TestSectionsWithoutNames(t *testing.T) {
 }
 
 func TestExecRanges(t *testing.T) {
-	f := mustFile(t, plain(elf.ELFCLASS64, false).build())
-	if r := f.ExecRanges(); len(r) != 1 || r[0] != (Range{loadBase, loadBase + uint64(f.Size())}) {
+	f := mustFile(t, elftest.Plain(elf.ELFCLASS64, false).Build())
+	if r := f.ExecRanges(); len(r) != 1 || r[0] != (Range{elftest.LoadBase, elftest.LoadBase + uint64(f.Size())}) {
 		t.Errorf("by segments: %#x", r)
 	}
 	f.Segments = nil
@@ -372,14 +362,14 @@ func TestExecRanges(t *testing.T) {
 // the heap, the heap and the file.
 func TestDiscard(t *testing.T) {
 	big := bytes.Repeat(sample, 100)
-	s := &spec{}
+	s := &elftest.Spec{}
 	for _, data := range [][]byte{big, sample} {
-		s.sections = append(s.sections, sec{name: fmt.Sprintf(".debug_%d", len(data)), kind: elf.SHT_PROGBITS, flags: elf.SHF_COMPRESSED,
-			data: s.chdr(elf.COMPRESS_ZLIB, uint64(len(data)), zlibBytes(data))})
+		s.Sections = append(s.Sections, elftest.Sec{Name: fmt.Sprintf(".debug_%d", len(data)), Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED,
+			Data: s.Chdr(elf.COMPRESS_ZLIB, uint64(len(data)), zlibBytes(data))})
 	}
-	s.sections = append(s.sections, sec{name: ".debug_raw", kind: elf.SHT_PROGBITS, data: big})
+	s.Sections = append(s.Sections, elftest.Sec{Name: ".debug_raw", Kind: elf.SHT_PROGBITS, Data: big})
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, s.build(), 0o644); err != nil {
+	if err := os.WriteFile(path, s.Build(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path)

@@ -7,17 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
-
-// sym appends one symbol table entry.
-func (e *enc) sym(name uint32, value, size uint64, info, other uint8, shndx uint16) *enc {
-	e.u32(name)
-	if e.wide {
-		return e.u8(info, other).u16(shndx).u64(value, size)
-	}
-	return e.u32(uint32(value), uint32(size)).u8(info, other).u16(shndx)
-}
 
 func symSize(class elf.Class) uint64 {
 	if class == elf.ELFCLASS32 {
@@ -27,37 +19,30 @@ func symSize(class elf.Class) uint64 {
 }
 
 // symbolSpec has a symbol table that uses SHT_SYMTAB_SHNDX, and relocations.
-func symbolSpec(class elf.Class, big bool) *spec {
-	s := &spec{class: class, big: big}
-	syms := s.enc().sym(0, 0, 0, 0, 0, 0).sym(1, 0x1234, 8, 0x12, 3, 1).
-		sym(5, 7, 0, 0x00, 0, 0xfff1).sym(200, 1, 1, 0x2a, 0, 0xffff)
-	rela := s.enc().word(0x10, s.relocInfo(3, 7), ^uint64(4)+1)
-	s.sections = []sec{
-		{name: ".symtab", kind: elf.SHT_SYMTAB, link: ".strtab", entsize: symSize(class), data: syms.b},
-		{name: ".strtab", kind: elf.SHT_STRTAB, data: []byte("\x00foo\x00unterminated")},
-		{name: ".symtab_shndx", kind: elf.SHT_SYMTAB_SHNDX, link: ".symtab", entsize: 4, data: s.enc().u32(0, 0, 0, 0xfff1).b},
-		{name: ".rela.text", kind: elf.SHT_RELA, link: ".symtab", data: rela.b},
-		{name: ".rel.text", kind: elf.SHT_REL, link: ".symtab", data: s.enc().word(0x20, s.relocInfo(2, 1)).b},
+func symbolSpec(class elf.Class, big bool) *elftest.Spec {
+	s := &elftest.Spec{Class: class, Big: big}
+	syms := s.Enc().Sym(0, 0, 0, 0, 0, 0).Sym(1, 0x1234, 8, 0x12, 3, 1).
+		Sym(5, 7, 0, 0x00, 0, 0xfff1).Sym(200, 1, 1, 0x2a, 0, 0xffff)
+	rela := s.Enc().Word(0x10, s.RelocInfo(3, 7), ^uint64(4)+1)
+	s.Sections = []elftest.Sec{
+		{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Entsize: symSize(class), Data: syms.B},
+		{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte("\x00foo\x00unterminated")},
+		{Name: ".symtab_shndx", Kind: elf.SHT_SYMTAB_SHNDX, Link: ".symtab", Entsize: 4, Data: s.Enc().U32(0, 0, 0, 0xfff1).B},
+		{Name: ".rela.text", Kind: elf.SHT_RELA, Link: ".symtab", Data: rela.B},
+		{Name: ".rel.text", Kind: elf.SHT_REL, Link: ".symtab", Data: s.Enc().Word(0x20, s.RelocInfo(2, 1)).B},
 	}
 	word := uint64(8)
 	if class == elf.ELFCLASS32 {
 		word = 4
 	}
-	s.sections[3].entsize, s.sections[4].entsize = 3*word, 2*word
+	s.Sections[3].Entsize, s.Sections[4].Entsize = 3*word, 2*word
 	return s
-}
-
-func (s *spec) relocInfo(sym, kind uint64) uint64 {
-	if s.class == elf.ELFCLASS32 {
-		return sym<<8 | kind
-	}
-	return sym<<32 | kind
 }
 
 // gABI, "Symbol Table" and "Relocation".
 func TestSymbols(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
-		f := mustFile(t, symbolSpec(class, big).build())
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
+		f := mustFile(t, symbolSpec(class, big).Build())
 		table, err := f.Symtab()
 		if err != nil {
 			t.Fatal(err)
@@ -94,10 +79,10 @@ func TestSymbols(t *testing.T) {
 // MIPS64 ELF, "Relocation": r_info is no number in a little-endian file.
 func TestRelocsMIPS64(t *testing.T) {
 	for _, big := range []bool{false, true} {
-		s := &spec{machine: elf.EM_MIPS, big: big}
-		data := s.enc().u64(0x10).u32(9).u8(0, 1, 2, 3).u64(5).b
-		s.sections = []sec{{name: ".rela", kind: elf.SHT_RELA, entsize: 24, data: data}}
-		relocs, err := mustFile(t, s.build()).Section(".rela").Relocs()
+		s := &elftest.Spec{Machine: elf.EM_MIPS, Big: big}
+		data := s.Enc().U64(0x10).U32(9).U8(0, 1, 2, 3).U64(5).B
+		s.Sections = []elftest.Sec{{Name: ".rela", Kind: elf.SHT_RELA, Entsize: 24, Data: data}}
+		relocs, err := mustFile(t, s.Build()).Section(".rela").Relocs()
 		if err != nil || relocs[0] != (Reloc{0x10, 5, 0x010203, 9}) {
 			t.Errorf("big %v: %+v, %v", big, relocs, err)
 		}
@@ -122,9 +107,9 @@ func TestNameOfAllocs(t *testing.T) {
 // One allocation for the symbols, however many.
 func TestSymbolAllocs(t *testing.T) {
 	s := symbolSpec(elf.ELFCLASS64, false)
-	s.sections[0].data = bytes.Repeat(s.sections[0].data[:48], 1000)
-	s.sections = s.sections[:2]
-	f := mustFile(t, s.build())
+	s.Sections[0].Data = bytes.Repeat(s.Sections[0].Data[:48], 1000)
+	s.Sections = s.Sections[:2]
+	f := mustFile(t, s.Build())
 	if n := testing.AllocsPerRun(10, func() { f.Symtab() }); n > 8 {
 		t.Errorf("%v allocations for 2000 symbols", n)
 	}
@@ -133,82 +118,82 @@ func TestSymbolAllocs(t *testing.T) {
 func TestSymbolErrors(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		damage  func(s *spec)
+		damage  func(s *elftest.Spec)
 		want    error
 		section string
 		offset  int
 	}{
-		{"entsize", func(s *spec) { s.sections[0].entsize = 16 }, ErrEntrySize, ".symtab", 0},
-		{"half an entry", func(s *spec) {
-			s.sections[0].data = s.sections[0].data[:40]
-			s.sections[2].data = s.sections[2].data[:4]
+		{"entsize", func(s *elftest.Spec) { s.Sections[0].Entsize = 16 }, ErrEntrySize, ".symtab", 0},
+		{"half an entry", func(s *elftest.Spec) {
+			s.Sections[0].Data = s.Sections[0].Data[:40]
+			s.Sections[2].Data = s.Sections[2].Data[:4]
 		}, wire.ErrTruncated, ".symtab", 24},
-		{"no strings", func(s *spec) { s.sections[0].link = ".rela.text" }, ErrSymbolStrings, ".symtab", 0},
-		{"few indices", func(s *spec) { s.sections[2].data = s.sections[2].data[:8] }, wire.ErrTruncated, ".symtab_shndx", 8},
+		{"no strings", func(s *elftest.Spec) { s.Sections[0].Link = ".rela.text" }, ErrSymbolStrings, ".symtab", 0},
+		{"few indices", func(s *elftest.Spec) { s.Sections[2].Data = s.Sections[2].Data[:8] }, wire.ErrTruncated, ".symtab_shndx", 8},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
 		test.damage(s)
-		_, err := mustFile(t, s.build()).Symtab()
-		t.Run(test.name, func(t *testing.T) { wantError(t, err, test.want, test.section, test.offset) })
+		_, err := mustFile(t, s.Build()).Symtab()
+		t.Run(test.name, func(t *testing.T) { elftest.WantError(t, err, test.want, test.section, test.offset) })
 	}
 	for _, test := range []struct {
 		name, read string
-		damage     func(s *spec)
+		damage     func(s *elftest.Spec)
 		want       error
 		offset     int
 	}{
-		{"entsize", ".rela.text", func(s *spec) { s.sections[3].entsize = 16 }, ErrEntrySize, 0},
-		{"half an entry", ".rela.text", func(s *spec) { s.sections[3].data = append(s.sections[3].data, 1) }, wire.ErrTruncated, 24},
-		{"type", ".strtab", func(*spec) {}, ErrNotRelocs, 0},
+		{"entsize", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Entsize = 16 }, ErrEntrySize, 0},
+		{"half an entry", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Data = append(s.Sections[3].Data, 1) }, wire.ErrTruncated, 24},
+		{"type", ".strtab", func(*elftest.Spec) {}, ErrNotRelocs, 0},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
 		test.damage(s)
-		_, err := mustFile(t, s.build()).Section(test.read).Relocs()
-		t.Run("relocations "+test.name, func(t *testing.T) { wantError(t, err, test.want, test.read, test.offset) })
+		_, err := mustFile(t, s.Build()).Section(test.read).Relocs()
+		t.Run("relocations "+test.name, func(t *testing.T) { elftest.WantError(t, err, test.want, test.read, test.offset) })
 	}
 }
 
 // dynamicSpec is a file without section headers; gnu chooses the hash table.
-func dynamicSpec(class elf.Class, big, gnu bool) *spec {
-	s := &spec{class: class, big: big, noSections: true}
-	s.segments = []seg{{kind: elf.PT_LOAD, flags: elf.PF_X}, {kind: elf.PT_DYNAMIC, section: ".dynamic"}}
-	syms := s.enc().sym(0, 0, 0, 0, 0, 0).sym(1, 0x10, 1, 0x12, 0, 1).sym(5, 0x20, 2, 0x12, 0, 1)
-	hash := s.enc()
+func dynamicSpec(class elf.Class, big, gnu bool) *elftest.Spec {
+	s := &elftest.Spec{Class: class, Big: big, NoSections: true}
+	s.Segments = []elftest.Seg{{Kind: elf.PT_LOAD, Flags: elf.PF_X}, {Kind: elf.PT_DYNAMIC, Section: ".dynamic"}}
+	syms := s.Enc().Sym(0, 0, 0, 0, 0, 0).Sym(1, 0x10, 1, 0x12, 0, 1).Sym(5, 0x20, 2, 0x12, 0, 1)
+	hash := s.Enc()
 	if gnu {
 		// 2 buckets, symoffset 1, 1 bloom word; symbol 1 ends bucket 0's
 		// chain, symbol 2 bucket 1's.
-		hash.u32(2, 1, 1, 0).word(0).u32(1, 2).u32(0x11, 0x21)
+		hash.U32(2, 1, 1, 0).Word(0).U32(1, 2).U32(0x11, 0x21)
 	} else {
-		hash.u32(1, 3, 1, 0, 2, 0)
+		hash.U32(1, 3, 1, 0, 2, 0)
 	}
-	s.sections = []sec{
-		{name: ".dynsym", data: syms.b},
-		{name: ".dynstr", data: []byte("\x00foo\x00bar\x00libx.so.1\x00")},
-		{name: ".hash", data: hash.b},
-		{name: ".dynamic", data: make([]byte, 0)},
+	s.Sections = []elftest.Sec{
+		{Name: ".dynsym", Data: syms.B},
+		{Name: ".dynstr", Data: []byte("\x00foo\x00bar\x00libx.so.1\x00")},
+		{Name: ".hash", Data: hash.B},
+		{Name: ".dynamic", Data: make([]byte, 0)},
 	}
-	at := func(name string) uint64 { return s.layout().addr[name] }
+	at := func(name string) uint64 { return s.Layout().Addr[name] }
 	tag := elf.DT_HASH
 	if gnu {
 		tag = elf.DT_GNU_HASH
 	}
-	dyn := s.enc()
+	dyn := s.Enc()
 	for _, d := range []struct {
 		tag   elf.DynTag
 		value uint64
 	}{{elf.DT_SONAME, 9}, {elf.DT_SYMTAB, at(".dynsym")}, {elf.DT_STRTAB, at(".dynstr")}, {elf.DT_STRSZ, 19}, {tag, at(".hash")}, {0, 0}, {elf.DT_SONAME, 1}} {
-		dyn.word(uint64(d.tag), d.value)
+		dyn.Word(uint64(d.tag), d.value)
 	}
-	s.sections[3].data = dyn.b
+	s.Sections[3].Data = dyn.B
 	return s
 }
 
 // gABI, "Dynamic Section": names and symbols of a file whose section headers
 // were stripped.
 func TestDynamicWithoutSections(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
 		for _, gnu := range []bool{false, true} {
-			f := mustFile(t, dynamicSpec(class, big, gnu).build())
+			f := mustFile(t, dynamicSpec(class, big, gnu).Build())
 			if name, err := f.Soname(); name != "libx.so.1" || err != nil {
 				t.Errorf("soname %q, %v", name, err)
 			}
@@ -224,9 +209,9 @@ func TestDynamicWithoutSections(t *testing.T) {
 }
 
 func TestDynamicErrors(t *testing.T) {
-	type damage func(l *layout, dyn func(i int) []byte)
+	type damage func(l *elftest.Placed, dyn func(i int) []byte)
 	set := func(i int, value uint64) damage {
-		return func(_ *layout, dyn func(int) []byte) { binary.LittleEndian.PutUint64(dyn(i)[8:], value) }
+		return func(_ *elftest.Placed, dyn func(int) []byte) { binary.LittleEndian.PutUint64(dyn(i)[8:], value) }
 	}
 	for _, test := range []struct {
 		name    string
@@ -242,13 +227,13 @@ func TestDynamicErrors(t *testing.T) {
 		{"strings nowhere", set(2, 1), true, wire.ErrTruncated, "DT_STRTAB", 0},
 		{"hash nowhere", set(4, 1), false, wire.ErrTruncated, "DT_GNU_HASH", 0},
 		{"symbols nowhere", set(1, 1), false, wire.ErrTruncated, "DT_SYMTAB", 0},
-		{"buckets", func(l *layout, _ func(int) []byte) { l.data[l.offset[".hash"]+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 24},
-		{"endless chain", func(l *layout, _ func(int) []byte) { l.data[l.offset[".hash"]+28+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 32},
+		{"buckets", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 24},
+		{"endless chain", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+28+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 32},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			l := dynamicSpec(elf.ELFCLASS64, false, true).layout()
-			test.damage(l, func(i int) []byte { return l.data[int(l.offset[".dynamic"])+16*i:] })
-			f := mustFile(t, l.data)
+			l := dynamicSpec(elf.ELFCLASS64, false, true).Layout()
+			test.damage(l, func(i int) []byte { return l.Data[int(l.Offset[".dynamic"])+16*i:] })
+			f := mustFile(t, l.Data)
 			var err error
 			if test.soname {
 				_, err = f.Soname()
@@ -256,54 +241,54 @@ func TestDynamicErrors(t *testing.T) {
 				_, err = f.Dynsym()
 			}
 			if test.offset < 0 {
-				test.offset = len(l.data) - int(l.offset[".dynstr"])
+				test.offset = len(l.Data) - int(l.Offset[".dynstr"])
 			}
-			wantError(t, err, test.want, test.section, test.offset)
+			elftest.WantError(t, err, test.want, test.section, test.offset)
 		})
 	}
 }
 
 // A soname by way of section headers.
 func TestSoname(t *testing.T) {
-	s := &spec{}
-	s.sections = []sec{
-		{name: ".dynamic", kind: elf.SHT_DYNAMIC, link: ".dynstr", data: s.enc().u64(14, 1, 0, 0).b},
-		{name: ".dynstr", kind: elf.SHT_STRTAB, data: []byte("\x00libc.so.6\x00")},
+	s := &elftest.Spec{}
+	s.Sections = []elftest.Sec{
+		{Name: ".dynamic", Kind: elf.SHT_DYNAMIC, Link: ".dynstr", Data: s.Enc().U64(14, 1, 0, 0).B},
+		{Name: ".dynstr", Kind: elf.SHT_STRTAB, Data: []byte("\x00libc.so.6\x00")},
 	}
-	if name, err := mustFile(t, s.build()).Soname(); name != "libc.so.6" || err != nil {
+	if name, err := mustFile(t, s.Build()).Soname(); name != "libc.so.6" || err != nil {
 		t.Errorf("%q, %v", name, err)
 	}
-	s.sections[0].kind = elf.SHT_NOBITS
-	if name, err := mustFile(t, s.build()).Soname(); name != "" || err != nil {
+	s.Sections[0].Kind = elf.SHT_NOBITS
+	if name, err := mustFile(t, s.Build()).Soname(); name != "" || err != nil {
 		t.Errorf("debug file: %q, %v", name, err)
 	}
-	s.sections[0].kind = elf.SHT_DYNAMIC
-	s.sections[0].data = s.sections[0].data[:12]
-	_, err := mustFile(t, s.build()).Soname()
-	wantError(t, err, wire.ErrTruncated, ".dynamic", 8)
+	s.Sections[0].Kind = elf.SHT_DYNAMIC
+	s.Sections[0].Data = s.Sections[0].Data[:12]
+	_, err := mustFile(t, s.Build()).Soname()
+	elftest.WantError(t, err, wire.ErrTruncated, ".dynamic", 8)
 }
 
 // unwindSpec has .eh_frame and .sframe only through program headers.
-func unwindSpec(class elf.Class, big bool) *spec {
-	s := &spec{class: class, big: big, noSections: true}
-	s.segments = []seg{{kind: elf.PT_LOAD}, {kind: elf.PT_GNU_EH_FRAME, section: "hdr"}, {kind: ptGNUSFrame, section: "sframe"}}
-	s.sections = []sec{
-		{name: "hdr", data: make([]byte, 12)},
-		{name: "frames", data: append(s.enc().u32(4, 0, 8, 1, 2, 0).b, "behind"...)},
-		{name: "sframe", data: []byte("SFRAME")},
+func unwindSpec(class elf.Class, big bool) *elftest.Spec {
+	s := &elftest.Spec{Class: class, Big: big, NoSections: true}
+	s.Segments = []elftest.Seg{{Kind: elf.PT_LOAD}, {Kind: elf.PT_GNU_EH_FRAME, Section: "hdr"}, {Kind: ptGNUSFrame, Section: "sframe"}}
+	s.Sections = []elftest.Sec{
+		{Name: "hdr", Data: make([]byte, 12)},
+		{Name: "frames", Data: append(s.Enc().U32(4, 0, 8, 1, 2, 0).B, "behind"...)},
+		{Name: "sframe", Data: []byte("SFRAME")},
 	}
-	l := s.layout()
-	s.sections[0].data = s.enc().u8(1, 0x1b, 0xff, 0xff).u32(uint32(l.addr["frames"]-l.addr["hdr"]-4), 0).b
+	l := s.Layout()
+	s.Sections[0].Data = s.Enc().U8(1, 0x1b, 0xff, 0xff).U32(uint32(l.Addr["frames"]-l.Addr["hdr"]-4), 0).B
 	return s
 }
 
 // LSB Core, "The .eh_frame_hdr section": Breakpad aborts on such a file.
 func TestUnwindWithoutSections(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
+	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
 		s := unwindSpec(class, big)
-		f := mustFile(t, s.build())
+		f := mustFile(t, s.Build())
 		eh := f.Section(".eh_frame")
-		if eh == nil || eh.Addr != s.layout().addr["frames"] || eh.Size != 24 {
+		if eh == nil || eh.Addr != s.Layout().Addr["frames"] || eh.Size != 24 {
 			t.Errorf(".eh_frame %+v, losses %v", eh, f.Losses())
 		}
 		if data, err := f.SectionData(".sframe"); string(data) != "SFRAME" || err != nil {
@@ -314,20 +299,20 @@ func TestUnwindWithoutSections(t *testing.T) {
 
 func TestEhFramePointer(t *testing.T) {
 	s := unwindSpec(elf.ELFCLASS64, false)
-	l := s.layout()
-	hdr, frames := l.addr["hdr"], l.addr["frames"]
+	l := s.Layout()
+	hdr, frames := l.Addr["hdr"], l.Addr["frames"]
 	for enc, b := range map[uint8][]byte{
-		0x00: s.enc().u64(frames).b,
-		0x02: s.enc().u16(0).b,
-		0x12: s.enc().u16(uint16(frames - hdr - 4)).b,
-		0x1a: s.enc().u16(uint16(frames - hdr - 4)).b,
-		0x03: s.enc().u32(uint32(frames)).b,
-		0x3b: s.enc().u32(uint32(frames - hdr)).b,
-		0x1c: s.enc().u64(frames - hdr - 4).b,
+		0x00: s.Enc().U64(frames).B,
+		0x02: s.Enc().U16(0).B,
+		0x12: s.Enc().U16(uint16(frames - hdr - 4)).B,
+		0x1a: s.Enc().U16(uint16(frames - hdr - 4)).B,
+		0x03: s.Enc().U32(uint32(frames)).B,
+		0x3b: s.Enc().U32(uint32(frames - hdr)).B,
+		0x1c: s.Enc().U64(frames - hdr - 4).B,
 		0x0f: nil, 0xff: nil, 0x50: nil,
 	} {
-		data := bytes.Clone(l.data)
-		at := l.offset["hdr"]
+		data := bytes.Clone(l.Data)
+		at := l.Offset["hdr"]
 		data[at+1] = enc
 		copy(data[at+4:], b)
 		f := mustFile(t, data)
@@ -338,7 +323,7 @@ func TestEhFramePointer(t *testing.T) {
 			if len(f.Losses()) == 0 {
 				t.Fatalf("encoding %#x: no loss", enc)
 			}
-			wantError(t, f.Losses()[0], ErrPointer, ".eh_frame_hdr", 4)
+			elftest.WantError(t, f.Losses()[0], ErrPointer, ".eh_frame_hdr", 4)
 		}
 	}
 }

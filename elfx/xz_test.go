@@ -11,6 +11,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
 )
 
@@ -101,7 +102,7 @@ func TestXZErrors(t *testing.T) {
 		data := test.data(bytes.Clone(good))
 		_, err := unpack(data)
 		t.Log(test.name)
-		wantError(t, err, test.err, ".x", test.at)
+		elftest.WantError(t, err, test.err, ".x", test.at)
 	}
 }
 
@@ -136,7 +137,7 @@ func FuzzXZ(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := openXZ(".x", data)
 		if err != nil {
-			wantPlace(t, err, len(data))
+			elftest.WantPlace(t, err, len(data))
 			return
 		}
 		if s.size > 1<<20 {
@@ -144,7 +145,7 @@ func FuzzXZ(f *testing.F) {
 		}
 		got := make([]byte, s.size)
 		if err := s.decode(got); err != nil {
-			wantPlace(t, err, len(data))
+			elftest.WantPlace(t, err, len(data))
 			return
 		}
 		// What we decode, the library that reads front to back decodes alike.
@@ -219,13 +220,13 @@ const xzClaim = xzMagic + "\x00\x01\x00\x00\x00\x00" + "\x00\x00\x00\x00" +
 	"\x00\x00\x00\x00" + "\x02\x00\x00\x00" + "\x00\x01" + xzEndMagic
 
 func TestDebugDataErrors(t *testing.T) {
-	id := func(b byte) sec {
-		s := spec{}
-		return sec{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, data: s.noteBytes("GNU", ntGNUBuildID, bytes.Repeat([]byte{b}, 20), 4)}
+	id := func(b byte) elftest.Sec {
+		s := elftest.Spec{}
+		return elftest.Sec{Name: ".note.gnu.build-id", Kind: elf.SHT_NOTE, Data: s.NoteBytes("GNU", ntGNUBuildID, bytes.Repeat([]byte{b}, 20), 4)}
 	}
-	inner := func(s *spec) []byte { return packXZ(t, s.build(), xz.WriterConfig{DictCap: 4096}) }
+	inner := func(s *elftest.Spec) []byte { return packXZ(t, s.Build(), xz.WriterConfig{DictCap: 4096}) }
 	outer := func(data []byte) *File {
-		return mustFile(t, (&spec{sections: []sec{id(1), {name: debugDataName, kind: elf.SHT_PROGBITS, data: data}}}).build())
+		return mustFile(t, (&elftest.Spec{Sections: []elftest.Sec{id(1), {Name: debugDataName, Kind: elf.SHT_PROGBITS, Data: data}}}).Build())
 	}
 	for _, test := range []struct {
 		data    []byte
@@ -241,16 +242,16 @@ func TestDebugDataErrors(t *testing.T) {
 		if f != nil {
 			t.Error("a file")
 		}
-		wantError(t, err, test.err, test.section, test.at)
+		elftest.WantError(t, err, test.err, test.section, test.at)
 	}
 	for _, test := range []struct {
-		inner *spec
+		inner *elftest.Spec
 		err   error
 	}{
-		{&spec{sections: []sec{id(2)}}, ErrOtherBuildID},
-		{&spec{sections: []sec{id(1)}, machine: elf.EM_AARCH64}, ErrOtherMachine},
-		{&spec{sections: []sec{id(1)}}, nil},
-		{&spec{}, nil},
+		{&elftest.Spec{Sections: []elftest.Sec{id(2)}}, ErrOtherBuildID},
+		{&elftest.Spec{Sections: []elftest.Sec{id(1)}, Machine: elf.EM_AARCH64}, ErrOtherMachine},
+		{&elftest.Spec{Sections: []elftest.Sec{id(1)}}, nil},
+		{&elftest.Spec{}, nil},
 	} {
 		f, err := outer(inner(test.inner)).DebugData()
 		if (f == nil) != (test.err != nil) {
@@ -259,6 +260,6 @@ func TestDebugDataErrors(t *testing.T) {
 		if test.err == nil && err == nil {
 			continue
 		}
-		wantError(t, err, test.err, debugDataName, 0)
+		elftest.WantError(t, err, test.err, debugDataName, 0)
 	}
 }

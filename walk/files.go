@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/wire"
 )
 
@@ -40,7 +41,7 @@ const Fetched = "debuginfod"
 type foundFile struct {
 	local, fetched sync.Once
 	file           *elfx.File
-	probes         []elfx.Probe
+	probes         []companion.Probe
 }
 
 // Why a file is not a module's.
@@ -62,7 +63,7 @@ func (f *Files) Local(m *Module) *elfx.File {
 // Binary finds the file of m. The File is nil when there is none. It is
 // opened once, and stays open until Close. The probes tell every place in
 // order; the last one is the file's.
-func (f *Files) Binary(m *Module) (*elfx.File, []elfx.Probe) {
+func (f *Files) Binary(m *Module) (*elfx.File, []companion.Probe) {
 	got := f.entry(m)
 	got.fetched.Do(func() {
 		if got.file != nil || f.Fetch == nil || m.BuildID == nil {
@@ -70,7 +71,7 @@ func (f *Files) Binary(m *Module) (*elfx.File, []elfx.Probe) {
 		}
 		path, err := f.Fetch(m)
 		if err != nil {
-			got.probes = append(got.probes, elfx.Probe{Path: Fetched, Err: err})
+			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
 			return
 		}
 		got.try(path, m)
@@ -106,7 +107,7 @@ func (g *foundFile) try(path string, m *Module) bool {
 	if err == nil {
 		err = matches(file, m)
 	}
-	g.probes = append(g.probes, elfx.Probe{Path: path, Err: pathless(err)})
+	g.probes = append(g.probes, companion.Probe{Path: path, Err: pathless(err)})
 	if err == nil {
 		g.file = file
 		return true
@@ -148,14 +149,14 @@ func (f *Files) byBuildID(m *Module, suffix string) (paths []string) {
 // Debug finds the separate debug file of a module whose own file is missing, in
 // the build-id directories. The File is nil when there is none; the caller
 // closes it. The probes tell every place in order.
-func (f *Files) Debug(m *Module) (*elfx.File, []elfx.Probe) {
-	var probes []elfx.Probe
+func (f *Files) Debug(m *Module) (*elfx.File, []companion.Probe) {
+	var probes []companion.Probe
 	for _, path := range f.byBuildID(m, ".debug") {
 		file, err := elfx.Open(path)
 		if err == nil {
 			err = sameBuildID(file, m)
 		}
-		probes = append(probes, elfx.Probe{Path: path, Err: pathless(err)})
+		probes = append(probes, companion.Probe{Path: path, Err: pathless(err)})
 		if err == nil {
 			return file, probes
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 // TestFiles: a file is taken for its build id, else for its program headers.
@@ -82,7 +83,7 @@ func TestFetch(t *testing.T) {
 	if got, probes := files.Binary(mismatch); got != nil || !errors.Is(probes[0].Err, elfx.ErrOtherBuildID) {
 		t.Error(got, probes)
 	}
-	if got, probes := files.Binary(fails); got != nil || probes[0] != (elfx.Probe{Path: Fetched, Err: failing}) {
+	if got, probes := files.Binary(fails); got != nil || probes[0] != (companion.Probe{Path: Fetched, Err: failing}) {
 		t.Error(got, probes)
 	}
 	if got, probes := files.Binary(unknown); got != nil || probes != nil {
@@ -110,7 +111,7 @@ func TestDebug(t *testing.T) {
 	}
 	files := Files{Dirs: []string{"none", dir}}
 	f, probes := files.Debug(&Module{BuildID: id})
-	if f == nil || len(probes) != 2 || !errors.Is(probes[0].Err, fs.ErrNotExist) || probes[1] != (elfx.Probe{Path: path}) {
+	if f == nil || len(probes) != 2 || !errors.Is(probes[0].Err, fs.ErrNotExist) || probes[1] != (companion.Probe{Path: path}) {
 		t.Fatal(f, probes)
 	}
 	f.Close()

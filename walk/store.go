@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/internal/filename"
 	"symkit/internal/mem"
@@ -60,7 +61,7 @@ func (s *Store) Symbols(_ context.Context, m *Module) *Symbols {
 	out := &Symbols{}
 	for _, path := range s.Files {
 		if err := fileIsFor(path, m); err != nil {
-			out.Tried = append(out.Tried, elfx.Probe{Path: path, Err: err})
+			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
 		} else if out.load(path, m) {
 			return out
 		}
@@ -167,7 +168,7 @@ func symName(name, extension string) string {
 func (s *Symbols) load(path string, m *Module) bool {
 	err := s.Load(path, m)
 	if err != nil {
-		s.Tried = append(s.Tried, elfx.Probe{Path: path, Err: err})
+		s.Tried = append(s.Tried, companion.Probe{Path: path, Err: err})
 	}
 	return err == nil
 }

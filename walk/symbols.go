@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/internal/mem"
 )
@@ -26,7 +26,7 @@ type Symbols struct {
 	From string
 	URL  string
 	// Tried are the places that were looked at before, in order.
-	Tried []elfx.Probe
+	Tried []companion.Probe
 	// Damage counts the losses that making the symbols worked around.
 	Damage int
 	// Heap is the memory that the symbols themselves take, in bytes, where they
@@ -101,7 +101,7 @@ func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 			return nil
 		})
 		if err != nil {
-			ms.syms = &Symbols{Tried: []elfx.Probe{{Path: m.Path, Err: err}}}
+			ms.syms = &Symbols{Tried: []companion.Probe{{Path: m.Path, Err: err}}}
 		}
 	})
 	return ms.syms

@@ -12,15 +12,17 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/command"
 )
 
 // input is the module to dump and how it was put together.
 type input struct {
 	img      *elfx.Image
-	others   *elfx.Companions
-	probes   []elfx.Probe // where the debug file was looked for
-	missing  bool         // a debug file belongs to it and was not found
+	found    *companion.Module     // what belongs to img; nil: it was not looked for
+	others   *companion.Companions // of found, or nil
+	probes   []companion.Probe     // where the debug file was looked for
+	missing  bool                  // a debug file belongs to it and was not found
 	warnings []string
 }
 
@@ -71,11 +73,7 @@ func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (
 		return nil, err
 	}
 	if !c.Header {
-		places := c.places(ctx, in, dirs)
-		if in.img.Debug == nil {
-			in.find(places)
-		}
-		in.others = in.img.FindCompanions(places)
+		in.complete(c.places(ctx, in, dirs))
 	}
 	for _, err := range in.losses() {
 		in.warnings = append(in.warnings, err.Error())
@@ -137,32 +135,22 @@ func join(files []*elfx.File) (*input, error) {
 	return nil, fmt.Errorf("%s: is another module than %s: give --store DIR to dump several", files[1].Path(), files[0].Path())
 }
 
-// find looks for the debug file of a binary that has no debug information.
-func (in *input) find(places elfx.Places) {
-	main := in.img.Main
-	if s := main.Section(".debug_info"); s != nil && s.Present() {
-		return
-	}
-	found, probes := places.FindDebug(main)
-	in.probes = probes
-	in.reject(probes)
-	if found == nil {
-		link, _ := main.DebugLink()
-		if in.missing = link.Name != ""; in.missing {
-			in.warnings = append(in.warnings, fmt.Sprintf(
-				"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, --debug-dir or --sysroot",
-				main.Path(), link.Name))
-		}
-		return
-	}
-	img, err := elfx.Join(main, found)
-	if err != nil {
-		found.Close()
+// complete finds what belongs to the module.
+func (in *input) complete(places companion.Places) {
+	in.found = companion.Complete(in.img, places)
+	in.img, in.others, in.probes = in.found.Image, in.found.Companions, in.found.DebugProbes
+	in.reject(in.probes)
+
+	switch main := in.img.Main; {
+	case in.found.Mismatch != nil:
 		in.missing = true
-		in.warnings = append(in.warnings, err.Error())
-		return
+		in.warnings = append(in.warnings, in.found.Mismatch.Error())
+	case in.found.MissingDebug != "":
+		in.missing = true
+		in.warnings = append(in.warnings, fmt.Sprintf(
+			"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, --debug-dir or --sysroot",
+			main.Path(), in.found.MissingDebug))
 	}
-	in.img = img
 }
 
 // maxRejected bounds the warnings of files that do not fit: a program may have
@@ -170,7 +158,7 @@ func (in *input) find(places elfx.Places) {
 const maxRejected = 10
 
 // reject warns of files that are where a companion should be, but are not it.
-func (in *input) reject(probes []elfx.Probe) {
+func (in *input) reject(probes []companion.Probe) {
 	n := 0
 	for _, p := range probes {
 		if !p.Rejected() {
@@ -211,7 +199,9 @@ func (in *input) describe(w io.Writer) {
 
 // Close closes all files.
 func (in *input) Close() {
-	in.others.Close()
+	if in.found != nil {
+		in.found.Close()
+	}
 	in.img.Close()
 }
 

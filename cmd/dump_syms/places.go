@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"sync"
 
-	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 )
 
 // places is where the companions of in are looked for: in dirs, below the
 // sysroots, else where distributions install debug files; then the debuginfod
 // servers of the environment are asked.
-func (c *cli) places(ctx context.Context, in *input, dirs []string) elfx.Places {
+func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Places {
 	if len(dirs)+len(c.Sysroot) == 0 {
-		dirs = []string{elfx.DefaultDebugDir}
+		dirs = []string{companion.DefaultDebugDir}
 	}
-	places := elfx.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
+	places := companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
 	client, err := c.remote()
 	if err != nil {
 		in.warnings = append(in.warnings, err.Error())

@@ -8,6 +8,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/emit"
 	"symkit/walk"
@@ -23,8 +24,8 @@ type dumper struct {
 }
 
 // places is where companions are looked for.
-func (d *dumper) places(ctx context.Context) elfx.Places {
-	places := elfx.Places{DebugDirs: d.dirs}
+func (d *dumper) places(ctx context.Context) companion.Places {
+	places := companion.Places{DebugDirs: d.dirs}
 	if d.remote != nil {
 		places.Fetch = func(id []byte) (string, error) { return d.remote.Find(ctx, id, debuginfod.DebugInfo) }
 	}
@@ -42,32 +43,32 @@ func fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (s
 // Symbols implements walk.Supplier.
 func (d *dumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
-	img, debug := d.image(ctx, m, out)
-	if debug != nil {
-		defer debug.Close()
-	}
-	if img == nil {
+	found := d.find(ctx, m, out)
+	if found == nil {
 		return out
 	}
-	if err := d.dump(ctx, img, m, out); err != nil {
-		out.Tried = append(out.Tried, elfx.Probe{Path: out.From, Err: err})
+	defer found.Close()
+
+	if err := d.dump(ctx, found, m, out); err != nil {
+		out.Tried = append(out.Tried, companion.Probe{Path: out.From, Err: err})
 		out.From = ""
 	}
 	return out
 }
 
-// image finds the ELF files of m: in the dump itself, or elsewhere. The debug
-// file is the caller's to close, and may be nil; the image is nil without any.
-func (d *dumper) image(ctx context.Context, m *walk.Module, out *walk.Symbols) (img *elfx.Image, debug *elfx.File) {
+// find finds the ELF files of m: in the core file itself, or elsewhere. It
+// returns nil if there is none. The module's own file stays that of d.files.
+func (d *dumper) find(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
 	if m.Image != nil {
 		f, err := elfx.NewFile(m.Path, m.Image)
 		if err != nil {
-			out.Tried = append(out.Tried, elfx.Probe{Path: m.Path, Err: err})
-			return nil, nil
+			out.Tried = append(out.Tried, companion.Probe{Path: m.Path, Err: err})
+			return nil
 		}
 		out.From = m.Path + " in the core file"
-		return &elfx.Image{Main: f}, nil
+		return companion.Alone(f, d.places(ctx))
 	}
+
 	main, probes := d.files.Binary(m)
 	if main == nil {
 		out.Tried = append(out.Tried, probes...)
@@ -75,40 +76,35 @@ func (d *dumper) image(ctx context.Context, m *walk.Module, out *walk.Symbols) (
 	}
 	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
 	out.From = main.Path()
-	img = &elfx.Image{Main: main}
-	if s := main.Section(".debug_info"); s != nil && s.Present() {
-		return img, nil
+	found := companion.Complete(&elfx.Image{Main: main}, d.places(ctx))
+	switch {
+	case found.Mismatch != nil:
+		debug := found.DebugProbes[len(found.DebugProbes)-1].Path
+		out.Tried = append(out.Tried, companion.Probe{Path: debug, Err: found.Mismatch})
+	case found.Image.Debug != nil:
+		out.From += " and " + found.Image.Debug.Path()
+	default:
+		out.Tried = append(out.Tried, found.DebugProbes...)
 	}
-	places := d.places(ctx)
-	if debug, probes = places.FindDebug(main); debug == nil {
-		out.Tried = append(out.Tried, probes...)
-		return img, nil
-	}
-	joined, err := elfx.Join(main, debug)
-	if err != nil {
-		out.Tried = append(out.Tried, elfx.Probe{Path: debug.Path(), Err: err})
-		return img, debug
-	}
-	out.From += " and " + debug.Path()
-	return joined, debug
+	return found
 }
 
 // debugAlone is the debug file of a module whose own file is missing: it has
 // functions and lines, seldom unwind rules.
-func (d *dumper) debugAlone(ctx context.Context, m *walk.Module, out *walk.Symbols) (*elfx.Image, *elfx.File) {
+func (d *dumper) debugAlone(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
 	debug, probes := d.files.Debug(m)
 	if debug == nil {
 		out.Tried = append(out.Tried, probes...)
 		debug = d.fetchDebug(ctx, m, out)
 	}
 	if debug == nil {
-		return nil, nil
+		return nil
 	}
 	out.From = debug.Path()
-	return &elfx.Image{Main: debug}, debug
+	return companion.Alone(debug, d.places(ctx))
 }
 
-// fetchDebug asks the servers for m's debug file; the caller closes it.
+// fetchDebug asks the servers for m's debug file.
 func (d *dumper) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Symbols) *elfx.File {
 	if d.remote == nil || m.BuildID == nil {
 		return nil
@@ -120,14 +116,13 @@ func (d *dumper) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Symbo
 			return f
 		}
 	}
-	out.Tried = append(out.Tried, elfx.Probe{Path: walk.Fetched, Err: err})
+	out.Tried = append(out.Tried, companion.Probe{Path: walk.Fetched, Err: err})
 	return nil
 }
 
 // dump writes the symbols into memory and indexes them.
-func (d *dumper) dump(ctx context.Context, img *elfx.Image, m *walk.Module, out *walk.Symbols) error {
-	others := img.FindCompanions(d.places(ctx))
-	defer others.Close()
+func (d *dumper) dump(ctx context.Context, found *companion.Module, m *walk.Module, out *walk.Symbols) error {
+	img, others := found.Image, found.Companions
 	mod, err := dump.Dump(ctx, img, dump.Options{Jobs: d.jobs, Inlines: true, Name: m.Name, ID: idOf(img), Companions: others})
 	if err != nil {
 		return err

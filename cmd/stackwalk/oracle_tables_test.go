@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/walk"
 	"symkit/walk/corefile"
 )
@@ -147,7 +147,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 		}
 	}
 	if m.sysroot == "" {
-		files.Dirs = []string{elfx.DefaultDebugDir}
+		files.Dirs = []string{companion.DefaultDebugDir}
 	}
 	res, err := walk.Walk(t.Context(), core.Process, &dumper{files: files, dirs: files.Dirs}, opt)
 	if err != nil {

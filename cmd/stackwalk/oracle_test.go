@@ -20,6 +20,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/corefile"
@@ -100,7 +101,7 @@ func walkWith(t *testing.T, exe, path string, supplier func(*walk.Files) walk.Su
 	t.Helper()
 	files := &walk.Files{Exe: exe}
 	if !strings.HasSuffix(filepath.Dir(exe), "-stripped") {
-		files.Dirs = []string{elfx.DefaultDebugDir}
+		files.Dirs = []string{companion.DefaultDebugDir}
 	}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(path, files)

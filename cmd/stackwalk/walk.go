@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
@@ -26,7 +27,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	if len(c.DebugDir) == 0 {
-		c.DebugDir = []string{filepath.Join(c.Sysroot, elfx.DefaultDebugDir)}
+		c.DebugDir = []string{filepath.Join(c.Sysroot, companion.DefaultDebugDir)}
 	}
 	if c.Exe != "" {
 		if _, err := os.Stat(c.Exe); err != nil {
@@ -255,7 +256,7 @@ func (j *job) report(res *walk.Result) {
 // unused are the files that were found for m, but are another's or damaged, and
 // the servers that did not answer. What --exe names is for some module; that it
 // is not for the others goes without saying.
-func (c *cli) unused(res *walk.Result, m *walk.Module) (out []elfx.Probe) {
+func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	syms := res.Symbols[m]
 	if syms == nil {
 		return nil

@@ -33,24 +33,23 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer data.close()
-	img, others, err := c.open(e)
+	mod, closeAll, err := c.open(e)
 	if err != nil {
 		return err
 	}
-	defer img.Close()
-	defer others.Close()
-	limits.Heap(uint64(len(data.bytes)) + img.Size() + size(others.Alt))
+	defer closeAll()
+	limits.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))
 	opt := out.options()
-	opt.Companions = others
+	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
-	rep, err := check.Replay(ctx, img, data.bytes, opt)
+	rep, err := check.Replay(ctx, mod.Image, data.bytes, opt)
 	bar.clear()
 	if err = cmp.Or(data.unchanged(), err); err != nil {
 		return located(c.Sym, err)
 	}
-	return out.write(e, []result{{file: c.Sym, against: img.Main.Path(), report: rep}})
+	return out.write(e, []result{{file: c.Sym, against: mod.Image.Main.Path(), report: rep}})
 }
 
 // size is that of a file that may not be there, in bytes.

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/internal/mem"
 )
 
-// open opens the ELF files among the paths, and the image's companions. A
-// directory is one to look for debug files in.
-func (c *replayCmd) open(e *env) (*elfx.Image, *elfx.Companions, error) {
+// open opens the ELF files among the paths, and what belongs to them. A
+// directory is one to look for debug files in. The function that it returns
+// closes all files.
+func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err error) {
 	if err := command.Directories("--debug-dir", c.DebugDir); err != nil {
 		return nil, nil, err
 	}
@@ -23,16 +25,20 @@ func (c *replayCmd) open(e *env) (*elfx.Image, *elfx.Companions, error) {
 		return nil, nil, err
 	}
 	if len(dirs) == 0 {
-		dirs = []string{elfx.DefaultDebugDir}
+		dirs = []string{companion.DefaultDebugDir}
 	}
-	if img.Debug == nil {
-		findDebug(e, img, dirs)
-	}
-	others := img.FindCompanions(elfx.Places{DebugDirs: dirs})
-	for _, p := range others.Probes() {
+
+	m = companion.Complete(img, companion.Places{DebugDirs: dirs})
+	for _, p := range m.DebugProbes {
 		warnRejected(e, p)
 	}
-	return img, others, nil
+	if m.Mismatch != nil {
+		command.Line(e.stderr, "symcheck: warning: %v", m.Mismatch)
+	}
+	for _, p := range m.Companions.Probes() {
+		warnRejected(e, p)
+	}
+	return m, func() { m.Close(); img.Close() }, nil
 }
 
 // openImage also returns the directories to look for debug files in.
@@ -74,28 +80,7 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 	return img, dirs, nil
 }
 
-// findDebug looks for the debug file of a program without debug information.
-func findDebug(e *env, img *elfx.Image, dirs []string) {
-	if s := img.Main.Section(".debug_info"); s != nil && s.Present() {
-		return
-	}
-	found, probes := img.Main.FindDebug(dirs)
-	for _, p := range probes {
-		warnRejected(e, p)
-	}
-	if found == nil {
-		return
-	}
-	joined, err := elfx.Join(img.Main, found)
-	if err != nil {
-		found.Close()
-		command.Line(e.stderr, "symcheck: warning: %v", err)
-		return
-	}
-	*img = *joined
-}
-
-func warnRejected(e *env, p elfx.Probe) {
+func warnRejected(e *env, p companion.Probe) {
 	if p.Rejected() {
 		command.Line(e.stderr, "symcheck: warning: %s: not used: %v", p.Path, p.Err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 )
 
 const (
@@ -128,7 +129,7 @@ type Work struct {
 // what is made of them, and the garbage until it is collected, was measured to
 // be at most as much again, half more with inlined calls, and as much once more
 // with a check (docs/performance.md).
-func Estimate(img *elfx.Image, others *elfx.Companions, work Work) int64 {
+func Estimate(img *elfx.Image, others *companion.Companions, work Work) int64 {
 	var packed, sum uint64
 	files := []*elfx.File{img.Main, img.Debug}
 	if others != nil {

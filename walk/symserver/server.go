@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/fetch"
 	"symkit/internal/limits"
 	"symkit/walk"
@@ -124,7 +124,7 @@ func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	for _, place := range m.SymbolPaths() {
 		shown := strings.TrimSuffix(s.shown, "/") + "/" + place
 		if err := s.get(ctx, place, m, out); err != nil {
-			out.Tried = append(out.Tried, elfx.Probe{Path: shown, Err: err})
+			out.Tried = append(out.Tried, companion.Probe{Path: shown, Err: err})
 			continue
 		}
 		return out

@@ -1,9 +1,11 @@
-package elfx
+package companion
 
 import (
 	"encoding/hex"
 	"path/filepath"
 	"strings"
+
+	"symkit/elfx"
 )
 
 // DefaultDebugDir is where distributions install separate debug files.
@@ -55,8 +57,8 @@ func (p *Places) buildIDPaths(id []byte) (paths []string) {
 }
 
 // linkPaths lists where the file that a debug link in f names may be.
-func (p *Places) linkPaths(f *File, name string) (paths []string) {
-	own := f.directories()
+func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
+	own := directories(f)
 	for _, dir := range own {
 		paths = append(paths, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
 	}
@@ -122,11 +124,11 @@ func (p *Places) absolute(path string) (paths []string) {
 }
 
 // altPaths lists where the supplementary file that a link in f names may be.
-func (p *Places) altPaths(f *File, link AltLink) (paths []string) {
+func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
 	if filepath.IsAbs(link.Path) {
 		paths = p.absolute(link.Path)
 	} else {
-		for _, dir := range f.directories() {
+		for _, dir := range directories(f) {
 			paths = append(paths, filepath.Join(dir, link.Path))
 		}
 	}
@@ -151,14 +153,14 @@ func afterDwz(path string) string {
 // splitPaths lists where the .dwo file of a unit of m may be: name, as
 // DW_AT_dwo_name has it, relative to compDir, and in the directories given and
 // those of the image's files.
-func (p *Places) splitPaths(m *Image, compDir, name string) (paths []string) {
+func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string) {
 	switch {
 	case filepath.IsAbs(name):
 		paths = p.absolute(name)
 	case filepath.IsAbs(compDir):
 		paths = p.absolute(filepath.Join(compDir, name))
 	}
-	dirs := append(p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)], m.Main.dir(), m.DWARF().dir())
+	dirs := append(p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)], dir(m.Main), dir(m.DWARF()))
 	for _, dir := range dirs {
 		if !filepath.IsAbs(name) {
 			paths = append(paths, filepath.Join(dir, name))
@@ -174,17 +176,17 @@ func (p *Places) splitPaths(m *Image, compDir, name string) (paths []string) {
 // packagePaths lists where the .dwp file of m may be: beside the binary and the
 // debug file, named after them, in the directories for such files and in those
 // of debug files, as GDB does.
-func (p *Places) packagePaths(m *Image) (paths []string) {
+func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
 	var names []string
-	for _, f := range []*File{m.Main, m.DWARF()} {
-		plain := strings.TrimSuffix(f.path, ".debug")
-		for _, path := range []string{f.path, plain, strings.TrimSuffix(plain, filepath.Ext(plain))} {
+	for _, f := range []*elfx.File{m.Main, m.DWARF()} {
+		plain := strings.TrimSuffix(f.Path(), ".debug")
+		for _, path := range []string{f.Path(), plain, strings.TrimSuffix(plain, filepath.Ext(plain))} {
 			paths = append(paths, path+".dwp")
 			names = append(names, filepath.Base(path)+".dwp")
 		}
 	}
 	dirs := p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)]
-	inside := p.inside(m.Main.directories())
+	inside := p.inside(directories(m.Main))
 	for _, debugDir := range p.debugDirs() {
 		for _, dir := range inside {
 			dirs = append(dirs, filepath.Join(debugDir, dir))

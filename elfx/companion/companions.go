@@ -1,38 +1,42 @@
-package elfx
+package companion
 
-import "sync"
+import (
+	"sync"
+
+	"symkit/elfx"
+)
 
 // Companions are the files, besides the debug file, that hold a part of an
 // image's debug information: dwz's supplementary file, a .dwp package, .dwo
 // files.
 type Companions struct {
 	// Alt is the file that .gnu_debugaltlink names, or nil.
-	Alt *File
+	Alt *elfx.File
 
-	image  *Image
+	image  *elfx.Image
 	places Places
 
 	lookUp sync.Once
-	dwp    *File
+	dwp    *elfx.File
 
 	mu     sync.Mutex
-	opened []*File
+	opened []*elfx.File
 	probes []Probe
 }
 
-// FindCompanions looks for the image's companions. The caller closes them.
-func (m *Image) FindCompanions(places Places) *Companions {
+// Find looks for the image's companions. The caller closes them.
+func Find(m *elfx.Image, places Places) *Companions {
 	c := &Companions{image: m, places: places}
 	// Debian's stripped programs still name the file, to which nothing in them
 	// refers any more.
-	if present(m.DWARF().Section(".debug_info")) != nil {
+	if holds(m.DWARF(), ".debug_info") {
 		c.Alt, c.probes = places.FindAlt(m.DWARF())
 	}
 	return c
 }
 
 // Files returns the companions that are open, in any order.
-func (c *Companions) Files() (files []*File) {
+func (c *Companions) Files() (files []*elfx.File) {
 	if c == nil {
 		return nil
 	}
@@ -47,9 +51,9 @@ func (c *Companions) Files() (files []*File) {
 // OpenPackage opens the package of split DWARF (.dwp) of an image that has
 // skeleton units, or returns nil when there is none; the file is closed with c.
 // It is looked for once.
-func (c *Companions) OpenPackage() *File {
+func (c *Companions) OpenPackage() *elfx.File {
 	c.lookUp.Do(func() {
-		c.dwp = c.first(c.places.packagePaths(c.image), Package, func(*File) error { return nil })
+		c.dwp = c.first(c.places.packagePaths(c.image), Package, func(*elfx.File) error { return nil })
 	})
 	return c.dwp
 }
@@ -59,28 +63,20 @@ func (c *Companions) OpenPackage() *File {
 // given. It takes the first that accept, which may be called more than once, has
 // no error for, and returns nil when there is none; the file is closed with c.
 // It is safe for concurrent use.
-func (c *Companions) OpenSplit(compDir, name string, accept func(*File) error) *File {
+func (c *Companions) OpenSplit(compDir, name string, accept func(*elfx.File) error) *elfx.File {
 	return c.first(c.places.splitPaths(c.image, compDir, name), SplitFile, accept)
 }
 
 // first opens the first of the paths that is an ELF file for the image's
 // machine and that accept takes.
-func (c *Companions) first(paths []string, what Companion, accept func(*File) error) *File {
+func (c *Companions) first(paths []string, what Kind, accept func(*elfx.File) error) *elfx.File {
 	tried := map[string]bool{}
 	for _, path := range paths {
 		if tried[path] {
 			continue
 		}
 		tried[path] = true
-		f, err := open(path)
-		if err == nil {
-			if err = ErrOtherMachine; f.sameMachine(c.image.Main) {
-				err = accept(f)
-			}
-			if err != nil {
-				f.Close()
-			}
-		}
+		f, err := openFor(c.image.Main, path, accept)
 		c.mu.Lock()
 		c.probes = append(c.probes, Probe{path, err, what})
 		if err == nil {
@@ -94,7 +90,7 @@ func (c *Companions) first(paths []string, what Companion, accept func(*File) er
 	return nil
 }
 
-// Probes tells every place that was looked at.
+// Probes returns every place that was looked at.
 func (c *Companions) Probes() []Probe {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-package elfx
+package companion
 
 import (
 	"debug/elf"
@@ -10,74 +10,26 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/elfx"
+	"symkit/elfx/internal/elftest"
 )
-
-// supSpec is a program with a .debug_sup (DWARF 5 §7.3.6).
-func supSpec(class elf.Class, big bool, supplementary byte, path, sum string) *spec {
-	s := &spec{class: class, big: big, machine: elf.EM_PPC64}
-	e := s.enc()
-	data := append(e.u16(5).b, supplementary)
-	data = append(append(data, path...), 0, byte(len(sum)))
-	s.sections = []sec{{name: ".debug_sup", kind: elf.SHT_PROGBITS, data: append(data, sum...)}}
-	return s
-}
-
-func TestSup(t *testing.T) {
-	everyKind(t, func(t *testing.T, class elf.Class, big bool) {
-		link, err := mustFile(t, supSpec(class, big, 0, "../x", "SUM").build()).AltLink()
-		if link.Path != "../x" || string(link.ID) != "SUM" || !link.Sup || err != nil {
-			t.Errorf("%+v, %v", link, err)
-		}
-		// What is supplementary itself refers to nothing.
-		link, err = mustFile(t, supSpec(class, big, 1, "", "SUM").build()).AltLink()
-		if link.Path != "" || link.Sup || err != nil {
-			t.Errorf("supplementary: %+v, %v", link, err)
-		}
-	})
-	for _, test := range []struct {
-		name, data string
-		want       error
-		offset     int
-	}{
-		{"no version", "\x05", wire.ErrTruncated, 0},
-		{"version", "\x04\x00\x00x\x00\x00", ErrSupVersion, 0},
-		{"no flag", "\x05\x00", wire.ErrTruncated, 2},
-		{"path", "\x05\x00\x00abc", wire.ErrUnterminated, 3},
-		{"no path", "\x05\x00\x00\x00\x00", ErrLinkName, 3},
-		{"no length", "\x05\x00\x00x\x00", wire.ErrTruncated, 5},
-		{"length", "\x05\x00\x00x\x00\x80", wire.ErrTruncated, 6},
-		{"checksum", "\x05\x00\x00x\x00\x04abc", wire.ErrTruncated, 6},
-	} {
-		t.Run("DWARF 5 §7.3.6 "+test.name, func(t *testing.T) {
-			s := &spec{sections: []sec{{name: ".debug_sup", kind: elf.SHT_PROGBITS, data: []byte(test.data)}}}
-			f := mustFile(t, s.build())
-			_, err := f.AltLink()
-			wantError(t, err, test.want, ".debug_sup", test.offset)
-			found, probes := (&Places{}).FindAlt(f)
-			if found != nil || len(probes) != 1 || !probes[0].Rejected() {
-				t.Errorf("found %v, %+v", found, probes)
-			}
-		})
-	}
-}
 
 // The checksums of the two .debug_sup must be equal; there is no build id.
 func TestFindSup(t *testing.T) {
 	root := t.TempDir()
 	prog, common := filepath.Join(root, "prog"), filepath.Join(root, "common")
-	write(t, prog, supSpec(elf.ELFCLASS64, false, 0, "common", "SUM").build())
+	elftest.Write(t, prog, elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build())
 	for _, test := range []struct {
 		data []byte
 		want error
 	}{
-		{supSpec(elf.ELFCLASS64, false, 1, "", "SUM").build(), nil},
-		{supSpec(elf.ELFCLASS64, false, 1, "", "OTHER").build(), ErrOtherSup},
-		{supSpec(elf.ELFCLASS64, false, 0, "common", "SUM").build(), ErrOtherSup},
-		{plain(elf.ELFCLASS64, false).build(), ErrOtherSup},
-		{plain(elf.ELFCLASS32, false).build(), ErrOtherMachine},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "SUM").Build(), nil},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "OTHER").Build(), elfx.ErrOtherSup},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build(), elfx.ErrOtherSup},
+		{elftest.Plain(elf.ELFCLASS64, false).Build(), elfx.ErrOtherSup},
+		{elftest.Plain(elf.ELFCLASS32, false).Build(), elfx.ErrOtherMachine},
 	} {
-		write(t, common, test.data)
+		elftest.Write(t, common, test.data)
 		asked := 0
 		places := Places{Fetch: func([]byte) (string, error) { asked++; return common, nil }}
 		found, probes := places.FindAlt(openFile(t, prog))
@@ -97,12 +49,12 @@ type placesTree struct {
 }
 
 func newPlacesTree(t *testing.T) placesTree {
-	debug := debugSpec(elf.ELFCLASS64, false).build()
-	stripped := strippedSpec(elf.ELFCLASS64, false)
-	stripped.sections = append(stripped.sections, stripped.linkSection("x.debug", crc32.ChecksumIEEE(debug)))
+	debug := elftest.DebugSpec(elf.ELFCLASS64, false).Build()
+	stripped := elftest.StrippedSpec(elf.ELFCLASS64, false)
+	stripped.Sections = append(stripped.Sections, stripped.LinkSection("x.debug", crc32.ChecksumIEEE(debug)))
 	root := filepath.Join(t.TempDir(), "root")
 	prog := filepath.Join(root, "usr", "bin", "x")
-	write(t, prog, stripped.build())
+	elftest.Write(t, prog, stripped.Build())
 	return placesTree{root, prog, fmt.Sprintf("%x", "0123456789abcdefghij"), debug}
 }
 
@@ -125,7 +77,7 @@ func TestSysroot(t *testing.T) {
 		{"mirrored in another directory", filepath.Join(other, "usr/bin/x.debug"), Places{DebugDirs: []string{other}, Sysroots: []string{x.root}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			write(t, test.path, x.debug)
+			elftest.Write(t, test.path, x.debug)
 			defer os.Remove(test.path)
 			found, probes := test.places.FindDebug(openFile(t, x.prog))
 			if found == nil || found.Path() != test.path {
@@ -150,7 +102,7 @@ func TestSysrootNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	debug := filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug")
-	write(t, debug, x.debug)
+	elftest.Write(t, debug, x.debug)
 	found, probes := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, x.prog))
 	if found == nil {
 		t.Fatalf("%+v", probes)
@@ -161,7 +113,7 @@ func TestSysrootNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, outside, data)
+	elftest.Write(t, outside, data)
 	if found, _ := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, outside)); found != nil {
 		t.Errorf("found %s", found.Path())
 	}
@@ -172,17 +124,17 @@ func TestCompanionPlaces(t *testing.T) {
 	x := newPlacesTree(t)
 	places := Places{DebugDirs: []string{"/d"}, SplitDirs: []string{"/s"}, Sysroots: []string{x.root}}
 	f := openFile(t, x.prog)
-	m := &Image{Main: f}
+	m := &elfx.Image{Main: f}
 	inside := x.root + DefaultDebugDir
 	for _, test := range []struct {
 		name string
 		got  []string
 		want []string
 	}{
-		{"absolute alt", places.altPaths(f, AltLink{Path: "/usr/lib/debug/.dwz/arch/p", ID: []byte{0xab, 1}}), []string{
+		{"absolute alt", places.altPaths(f, elfx.AltLink{Path: "/usr/lib/debug/.dwz/arch/p", ID: []byte{0xab, 1}}), []string{
 			x.root + "/usr/lib/debug/.dwz/arch/p", "/usr/lib/debug/.dwz/arch/p", "/d/.dwz/p", "/d/.dwz/arch/p",
 			inside + "/.dwz/p", "/d/.build-id/ab/01.debug", inside + "/.build-id/ab/01.debug"}},
-		{"relative alt", places.altPaths(f, AltLink{Path: "../p"}), []string{x.root + "/usr/p", "/d/.dwz/p", inside + "/.dwz/p"}},
+		{"relative alt", places.altPaths(f, elfx.AltLink{Path: "../p"}), []string{x.root + "/usr/p", "/d/.dwz/p", inside + "/.dwz/p"}},
 		{"dwo", places.splitPaths(m, "/build", "a/b.dwo"), []string{
 			x.root + "/build/a/b.dwo", "/build/a/b.dwo", "/s/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/a/b.dwo", x.root + "/usr/bin/b.dwo"}},
 		{"absolute dwo", places.splitPaths(m, "/build", "/a/b.dwo"), []string{x.root + "/a/b.dwo", "/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/b.dwo"}},
@@ -208,8 +160,8 @@ func TestCompanionPlaces(t *testing.T) {
 func TestFetch(t *testing.T) {
 	x := newPlacesTree(t)
 	debug := filepath.Join(x.root, "fetched")
-	other := debugSpec(elf.ELFCLASS64, false)
-	other.sections[1].data = other.noteBytes("GNU", 3, []byte("another"), 4)
+	other := elftest.DebugSpec(elf.ELFCLASS64, false)
+	other.Sections[1].Data = other.NoteBytes("GNU", 3, []byte("another"), 4)
 	refused := errors.New("refused")
 	for _, test := range []struct {
 		name     string
@@ -219,12 +171,12 @@ func TestFetch(t *testing.T) {
 		rejected bool
 	}{
 		{"the right file", x.debug, nil, nil, false},
-		{"another's", other.build(), nil, ErrOtherBuildID, true},
+		{"another's", other.Build(), nil, elfx.ErrOtherBuildID, true},
 		{"none", nil, fs.ErrNotExist, fs.ErrNotExist, false},
 		{"no answer", nil, refused, refused, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			write(t, debug, test.data)
+			elftest.Write(t, debug, test.data)
 			places := Places{Fetch: func(id []byte) (string, error) {
 				if fmt.Sprintf("%x", id) != x.id {
 					t.Errorf("asked for %x", id)

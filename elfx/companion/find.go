@@ -1,22 +1,24 @@
-package elfx
+package companion
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"symkit/elfx"
 )
 
 // Why a file is not the companion that was looked for. A Probe's error wraps
-// one of these, fs.ErrNotExist, or the error of opening it.
+// one of these, elfx.ErrOtherBuildID, elfx.ErrOtherSup, elfx.ErrOtherMachine,
+// fs.ErrNotExist, or the error of opening it.
 var (
 	ErrSameFile      = errors.New("is the file itself")
-	ErrOtherBuildID  = errors.New("build id differs")
 	ErrOtherChecksum = errors.New("checksum differs from .gnu_debuglink")
-	ErrOtherSup      = errors.New("checksum differs from .debug_sup")
-	ErrOtherMachine  = errors.New("machine, class or byte order differs")
 )
 
 // Probe is one place where a companion was looked for.
@@ -24,29 +26,24 @@ type Probe struct {
 	Path string
 	Err  error // nil: this file was taken. It does not repeat Path.
 	// What was looked for there: one of the constants.
-	What Companion
+	What Kind
 }
 
-// Companion is a kind of companion, in words.
-type Companion string
+// Kind is a kind of companion, in words.
+type Kind string
 
 // What companions there are.
 const (
-	DebugFile Companion = "debug file"
-	AltFile   Companion = "supplementary file"
-	SplitFile Companion = "split DWARF file"
-	Package   Companion = "split DWARF package"
+	DebugFile Kind = "debug file"
+	AltFile   Kind = "supplementary file"
+	SplitFile Kind = "split DWARF file"
+	Package   Kind = "split DWARF package"
 )
 
-// Rejected tells whether there was a file, but not the right one: worth a
+// Rejected reports whether there was a file, but not the right one: worth a
 // warning, where one that is not there is not.
 func (p Probe) Rejected() bool {
 	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, ErrSameFile)
-}
-
-// FindDebug is Places.FindDebug with directories of debug files alone.
-func (f *File) FindDebug(dirs []string) (*File, []Probe) {
-	return (&Places{DebugDirs: dirs}).FindDebug(f)
 }
 
 // FindDebug looks for f's separate debug file, in GDB's order and then where
@@ -56,39 +53,40 @@ func (f *File) FindDebug(dirs []string) (*File, []Probe) {
 // Fetch. A build-id candidate must have f's build id; a linked one must have the
 // link's checksum and no other build id. The File is nil when there is none; the
 // caller closes it. The probes tell every place in order.
-func (p *Places) FindDebug(f *File) (*File, []Probe) {
+func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	s := &search{file: f, what: DebugFile}
-	sameID := func(c *File) error { return acceptBuildID(c, f.buildID) }
-	if found := s.first(p.buildIDPaths(f.buildID), sameID); found != nil {
+	id := f.BuildID()
+	sameID := func(c *elfx.File) error { return c.MatchBuildID(id) }
+	if found := s.first(p.buildIDPaths(id), sameID); found != nil {
 		return found, s.probes
 	}
 	link, err := f.DebugLink()
 	if err != nil {
-		s.probes = append(s.probes, Probe{f.path, errors.Unwrap(err), s.what})
+		s.probes = append(s.probes, Probe{f.Path(), errors.Unwrap(err), s.what})
 	}
 	if link.Name != "" {
-		accept := func(c *File) error { return f.acceptLinked(c, link.CRC) }
+		accept := func(c *elfx.File) error { return acceptLinked(f, c, link.CRC) }
 		if found := s.first(p.linkPaths(f, link.Name), accept); found != nil {
 			return found, s.probes
 		}
 	}
-	return s.fetch(p, f.buildID), s.probes
+	return s.fetch(p, id), s.probes
 }
 
 // FindAlt looks for the file that f's .gnu_debugaltlink or .debug_sup names: at
 // its path, in the .dwz directories and build-id directories of debug files,
 // and with Fetch. It must have the link's build id or checksum. The File is nil
 // when there is none; the caller closes it.
-func (p *Places) FindAlt(f *File) (*File, []Probe) {
+func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	s := &search{file: f, what: AltFile}
 	link, err := f.AltLink()
 	if err != nil {
-		return nil, []Probe{{f.path, errors.Unwrap(err), s.what}}
+		return nil, []Probe{{f.Path(), errors.Unwrap(err), s.what}}
 	}
 	if link.Path == "" {
 		return nil, nil
 	}
-	if found := s.first(p.altPaths(f, link), link.accept); found != nil || link.Sup {
+	if found := s.first(p.altPaths(f, link), link.Match); found != nil || link.Sup {
 		return found, s.probes
 	}
 	return s.fetch(p, link.ID), s.probes
@@ -96,13 +94,13 @@ func (p *Places) FindAlt(f *File) (*File, []Probe) {
 
 // search collects the probes of looking for one companion of a file.
 type search struct {
-	file   *File
-	what   Companion
+	file   *elfx.File
+	what   Kind
 	probes []Probe
 }
 
 // first opens the first of the paths that accept accepts, each once.
-func (s *search) first(paths []string, accept func(*File) error) *File {
+func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File {
 	for _, path := range paths {
 		if slices.ContainsFunc(s.probes, func(p Probe) bool { return p.Path == path }) {
 			continue
@@ -117,7 +115,7 @@ func (s *search) first(paths []string, accept func(*File) error) *File {
 }
 
 // fetch asks for the file with a build id from elsewhere.
-func (s *search) fetch(p *Places, id []byte) *File {
+func (s *search) fetch(p *Places, id []byte) *elfx.File {
 	if p.Fetch == nil || len(id) == 0 {
 		return nil
 	}
@@ -126,10 +124,10 @@ func (s *search) fetch(p *Places, id []byte) *File {
 		s.probes = append(s.probes, Probe{"debuginfod", err, s.what})
 		return nil
 	}
-	return s.first([]string{path}, func(c *File) error { return acceptBuildID(c, id) })
+	return s.first([]string{path}, func(c *elfx.File) error { return c.MatchBuildID(id) })
 }
 
-func (s *search) open(path string, accept func(*File) error) (*File, error) {
+func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -137,13 +135,17 @@ func (s *search) open(path string, accept func(*File) error) (*File, error) {
 	if own := s.file.Info(); own != nil && os.SameFile(own, info) {
 		return nil, ErrSameFile
 	}
-	c, err := open(path)
+	return openFor(s.file, path, accept)
+}
+
+// openFor opens the file at path, which must be for the machine of f and be
+// accepted. Its error does not repeat the path.
+func openFor(f *elfx.File, path string, accept func(*elfx.File) error) (*elfx.File, error) {
+	c, err := elfx.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, errors.Unwrap(err) // without the path
 	}
-	if !s.file.sameMachine(c) {
-		err = ErrOtherMachine
-	} else {
+	if err = elfx.ErrOtherMachine; c.SameMachine(f) {
 		err = accept(c)
 	}
 	if err != nil {
@@ -153,34 +155,36 @@ func (s *search) open(path string, accept func(*File) error) (*File, error) {
 	return c, nil
 }
 
-func (f *File) sameMachine(g *File) bool {
-	return f.Class == g.Class && f.BigEndian == g.BigEndian && f.Machine == g.Machine
-}
-
-func acceptBuildID(c *File, id []byte) error {
-	if !bytes.Equal(c.buildID, id) {
-		return fmt.Errorf("%w: %x, not %x", ErrOtherBuildID, c.buildID, id)
+// acceptLinked returns an error if c is not the file that f's .gnu_debuglink
+// means.
+func acceptLinked(f, c *elfx.File, want uint32) error {
+	if own := f.BuildID(); own != nil && c.BuildID() != nil {
+		if err := c.MatchBuildID(own); err != nil {
+			return err
+		}
+	}
+	sum := crc32.NewIEEE()
+	if _, err := c.WriteTo(sum); err != nil {
+		return errors.Unwrap(err) // without the path
+	}
+	if sum.Sum32() != want {
+		return fmt.Errorf("%w: %08x, not %08x", ErrOtherChecksum, sum.Sum32(), want)
 	}
 	return nil
 }
 
-func (f *File) acceptLinked(c *File, want uint32) error {
-	if f.buildID != nil && c.buildID != nil {
-		if err := acceptBuildID(c, f.buildID); err != nil {
-			return err
-		}
-	}
-	sum, err := c.checksum()
-	if err == nil && sum != want {
-		err = fmt.Errorf("%w: %08x, not %08x", ErrOtherChecksum, sum, want)
+// withoutPath removes the path from a system error.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
 	}
 	return err
 }
 
-// directories is the absolute directory of the file, as it was named and with
+// directories are the absolute directories of the file, as it was named and with
 // symbolic links resolved: /lib/x and /usr/lib/x have one debug file.
-func (f *File) directories() []string {
-	abs, err := filepath.Abs(f.filePath())
+func directories(f *elfx.File) []string {
+	abs, err := filepath.Abs(filePath(f))
 	if err != nil {
 		return nil // no working directory: nothing is relative to it
 	}
@@ -192,12 +196,7 @@ func (f *File) directories() []string {
 }
 
 // filePath is the path of the file, or of the archive that it is in.
-func (f *File) filePath() string {
-	if f.archive != "" {
-		return f.archive
-	}
-	return f.path
-}
+func filePath(f *elfx.File) string { return cmp.Or(f.Archive(), f.Path()) }
 
 // dir is the directory of the file as it was named.
-func (f *File) dir() string { return filepath.Dir(f.filePath()) }
+func dir(f *elfx.File) string { return filepath.Dir(filePath(f)) }
