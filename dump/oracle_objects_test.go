@@ -14,6 +14,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/archive"
 	"symkit/elfx/companion"
 )
 
@@ -65,7 +66,7 @@ func compareObjects(x *toolchain, ld []string) {
 	got := map[string][]string{}
 	for _, name := range objects {
 		alone := functionTexts(x.t, &elfx.Image{Main: openELF(x.t, x.path(name))})
-		member, err := elfx.OpenMember(x.path("all.a"), name)
+		member, err := archive.OpenMember(x.path("all.a"), name)
 		if err != nil {
 			x.t.Fatal(err)
 		}

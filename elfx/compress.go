@@ -20,15 +20,6 @@ import (
 // compressor reaches, or whose stream is damaged or of another size.
 var ErrCompression = errors.New("compressed section")
 
-// What a section may claim to inflate to. Deflate's best is 1032:1 (a match of
-// 258 bytes in two bits). Zstd has no such bound, and a hostile file can have
-// as many streams as sections, so above freeSize a section must stay within
-// limits.InflateRatio: real debug data is below 30:1.
-const (
-	freeSize   = 16 << 20
-	maxDeflate = 1032
-)
-
 // packing is what the header of a compressed section says.
 type packing struct {
 	kind elf.CompressionType
@@ -153,16 +144,11 @@ func readZdebug(c *wire.Cursor, p *packing) {
 // limit is the largest size that is believed.
 func (p *packing) limit() uint64 {
 	n := uint64(len(p.body))
-	most := inflated(n)
+	most := limits.Inflated(n)
 	if p.kind == elf.COMPRESS_ZLIB {
-		most = min(most, n*maxDeflate)
+		most = min(most, n*limits.MaxDeflate)
 	}
 	return min(most, math.MaxInt)
-}
-
-// inflated is the most that n bytes may stand for.
-func inflated(n uint64) uint64 {
-	return max(freeSize, n*min(limits.InflateRatio.Max(0), math.MaxUint32))
 }
 
 // inflateZstd decodes one or more frames (lld writes several) into exactly dst.

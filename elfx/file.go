@@ -45,10 +45,9 @@ type File struct {
 	Segments []Segment
 
 	path        string
-	archive     string       // the file that this one is in, or ""
-	mapping     *mem.Mapping // nil: the bytes are elsewhere in memory
-	start       uint64       // of the file in the mapping, which may be of an archive
-	info        fs.FileInfo  // nil: the file is not one of a file system
+	archive     string      // the file that this one is in, or ""
+	source      Source      // nil: the bytes are the caller's
+	info        fs.FileInfo // nil: the file is not one of a file system
 	data        []byte
 	memory      memory
 	synthetic   []Section // found through program headers
@@ -56,6 +55,16 @@ type File struct {
 	holdsLoaded bool
 	losses      []error
 	reloc       relocation // of a relocatable object
+}
+
+// Source is what the bytes of a file lie in.
+type Source interface {
+	// Bytes are the file's bytes until Release.
+	Bytes() []byte
+	// Drop gives the memory of bytes [from, to) back to the system if they can
+	// be read again.
+	Drop(from, to uint64)
+	Release() error
 }
 
 // Open maps the file at path and reads its headers and notes. It fails for
@@ -75,7 +84,7 @@ func open(path string) (*File, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	f := &File{path: path, mapping: m, info: m.Info(), data: m.Bytes()}
+	f := &File{path: path, source: m, info: m.Info(), data: m.Bytes()}
 	if err := mem.Guard(f.parse); err != nil {
 		f.Close()
 		return nil, err
@@ -102,18 +111,32 @@ func NewFile(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
+// NewPart reads an ELF file that is inside another file, at the path archive.
+// The File owns source; after an error it is released.
+func NewPart(path, archive string, source Source) (*File, error) {
+	f := &File{path: path, archive: archive, source: source, data: source.Bytes()}
+	if err := f.do(f.parse); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // Close unmaps the file. What aliased it must no longer be touched.
 func (f *File) Close() error {
 	f.memory.release()
 	f.data = nil
-	return f.mapping.Release()
+	if f.source == nil {
+		return nil
+	}
+	return f.source.Release()
 }
 
 // Path is the path the file was opened by; of a file inside another one
 // (Archive), that one's path, "!/" and its own name.
 func (f *File) Path() string { return f.path }
 
-// Archive is the path of the file that this one is in (Member, DebugData), or
+// Archive is the path of the file that this one is in (archive.Member, DebugData), or
 // "".
 func (f *File) Archive() string { return f.archive }
 

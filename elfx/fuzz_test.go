@@ -29,7 +29,7 @@ func useAll(t *testing.T, f *File) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.compressed() {
-			// Each may cost up to freeSize; nobody reads more than a few.
+			// Each may cost up to limits.FreeSize; nobody reads more than a few.
 			if inflated++; inflated > 4 {
 				continue
 			}
@@ -54,7 +54,7 @@ func useAll(t *testing.T, f *File) {
 		if table == nil {
 			continue
 		}
-		if len(table.Symbols)*16 > f.Size()*limits.InflateRatio.Int()+freeSize {
+		if len(table.Symbols)*16 > f.Size()*limits.InflateRatio.Int()+limits.FreeSize {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {

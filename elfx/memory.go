@@ -73,7 +73,7 @@ func (f *File) copied(data []byte, off uint64) []byte {
 // drop gives the whole pages between two offsets of the file back to the
 // system.
 func (f *File) drop(from, to uint64) {
-	if to <= uint64(len(f.data)) {
-		f.mapping.Drop(f.start+from, f.start+to)
+	if f.source != nil {
+		f.source.Drop(from, to)
 	}
 }

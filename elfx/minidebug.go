@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -12,11 +13,8 @@ var ErrUnpackedSize = errors.New("unpacks to an unbelievable size")
 
 const debugDataName = ".gnu_debugdata"
 
-// unpackLimit is the largest size that n packed bytes are unpacked to. Symbol
-// tables are below 10:1.
-func unpackLimit(n int) uint64 {
-	return inflated(uint64(n))
-}
+// Separator is between the path of a file and the name of a file inside it.
+const Separator = "!/"
 
 // DebugData unpacks .gnu_debugdata, an xz-compressed ELF file whose .symtab has
 // the functions that .dynsym lacks ("MiniDebugInfo", GDB manual). The File
@@ -31,7 +29,7 @@ func (f *File) DebugData() (*File, error) {
 	if s == nil || !s.Present() {
 		return nil, nil
 	}
-	mini := &File{path: f.path + memberSeparator + debugDataName, archive: f.path}
+	mini := &File{path: f.path + Separator + debugDataName, archive: f.path}
 	err := f.do(func() error {
 		data, err := s.bytes()
 		if err != nil {
@@ -59,7 +57,7 @@ func (f *File) unxz(section string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if stream.size > unpackLimit(len(data)) {
+	if stream.size > limits.Inflated(uint64(len(data))) {
 		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
 		return &wire.Error{Section: section, Err: err}
 	}

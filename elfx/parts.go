@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/internal/limits"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
@@ -83,7 +84,7 @@ func (f *File) layOutParts(p *parts) {
 		}
 		next += size
 	}
-	if next > inflated(uint64(len(f.data))) {
+	if next > limits.Inflated(uint64(len(f.data))) {
 		p.err = &wire.Error{Section: f.Sections[p.all[0]].label(), Err: ErrParts}
 	}
 }

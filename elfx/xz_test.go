@@ -12,6 +12,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"symkit/elfx/internal/elftest"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -38,7 +39,7 @@ func unpack(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.size > unpackLimit(len(data)) {
+	if s.size > limits.Inflated(uint64(len(data))) {
 		return nil, &wire.Error{Section: ".x", Err: ErrUnpackedSize}
 	}
 	dst := make([]byte, s.size)

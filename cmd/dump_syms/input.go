@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/elfx/archive"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
 )
@@ -84,7 +85,7 @@ func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (
 // openFile opens an ELF file, or the member of the archive at path.
 func (c *cli) openFile(path string) (*elfx.File, error) {
 	if c.Member != "" {
-		return elfx.OpenMember(path, c.Member)
+		return archive.OpenMember(path, c.Member)
 	}
 	f, err := elfx.Open(path)
 	if errors.Is(err, elfx.ErrNotELF) {
@@ -92,7 +93,7 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 		switch {
 		case names != "":
 			return nil, fmt.Errorf("%s: is an archive; choose with --member one of: %s", path, names)
-		case damage != nil && !errors.Is(damage, elfx.ErrNotArchive):
+		case damage != nil && !errors.Is(damage, archive.ErrNotArchive):
 			return nil, damage
 		}
 	}
@@ -102,7 +103,7 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 // members lists some of the ELF files in an archive; the error is the first.
 func members(path string) (text string, first error) {
 	var names []string
-	for m, err := range elfx.Members(path) {
+	for m, err := range archive.Members(path) {
 		switch {
 		case err == nil && len(names) < 20:
 			names = append(names, m.Name)

@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 
 	"symkit/elfx"
+	"symkit/elfx/archive"
 )
 
 // Input is one file that may be a module, or a part of one.
 type Input struct {
 	Path string // of the file, or of the archive that it is in
 	// Member is the place in an archive, or nil.
-	Member *elfx.Member
+	Member *archive.Member
 	// Found: in a directory or an archive, not named. Such a file may well be
 	// one that has no symbols.
 	Found bool
@@ -89,12 +90,12 @@ func withoutPath(err error) error {
 // file adds a file that was named.
 func (f *Finder) file(path string) {
 	start, err := magic(path)
-	if err != nil || !elfx.IsArchive(start) {
+	if err != nil || !archive.Is(start) {
 		f.Inputs = append(f.Inputs, Input{Path: path}) // opening it tells what is wrong
 		return
 	}
 	inputs, failed := len(f.Inputs), len(f.Failed)
-	for m, err := range elfx.Members(path) {
+	for m, err := range archive.Members(path) {
 		switch {
 		case err != nil:
 			f.Failed = append(f.Failed, Failure{path, err})
@@ -103,7 +104,7 @@ func (f *Finder) file(path string) {
 		}
 	}
 	if len(f.Inputs) == inputs && len(f.Failed) == failed {
-		f.fail(path, elfx.ErrNoMember)
+		f.fail(path, archive.ErrNoMember)
 	}
 }
 

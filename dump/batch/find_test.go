@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"symkit/elfx"
+	"symkit/elfx/archive"
 	"symkit/internal/testfile"
 )
 
@@ -74,9 +74,9 @@ func TestFinder(t *testing.T) {
 		{"a link that is named", Finder{Recurse: true}, []string{"build/loop", "build/link"},
 			[]string{"build/link"}, nil, nil},
 		{"archives", Finder{}, []string{"app.zip", "empty.a", "thin.a"}, []string{"app.zip!/app", "app.zip!/build/a.elf"}, nil,
-			map[string]error{"empty.a": elfx.ErrNoMember, "thin.a": elfx.ErrNoMember}},
+			map[string]error{"empty.a": archive.ErrNoMember, "thin.a": archive.ErrNoMember}},
 		{"a member", Finder{Member: "app"}, []string{"app.zip", "build/a.elf", "empty.a"}, []string{"app.zip!/app", "build/a.elf"}, nil,
-			map[string]error{"empty.a": elfx.ErrNoMember}},
+			map[string]error{"empty.a": archive.ErrNoMember}},
 		{"missing", Finder{Recurse: true}, []string{"none"}, nil, nil, map[string]error{"none": os.ErrNotExist}},
 		{"a device", Finder{}, []string{os.DevNull}, []string{os.DevNull}, nil, nil},
 	} {

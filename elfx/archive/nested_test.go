@@ -1,4 +1,4 @@
-package elfx
+package archive
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx"
 	"symkit/elfx/internal/elftest"
 )
 
@@ -104,7 +105,7 @@ func TestNestedLimits(t *testing.T) {
 		members = append(members, "bomb.a", bomb)
 	}
 	got, errs = listing(put(t, "bombs.zip", string(zipFile(t, members...))))
-	if len(got) < 10 || len(got) > 30 || len(got)+len(errs) != 40 || !errors.Is(errs[0], ErrUnpackedSize) {
+	if len(got) < 10 || len(got) > 30 || len(got)+len(errs) != 40 || !errors.Is(errs[0], elfx.ErrUnpackedSize) {
 		t.Errorf("%d members, %v", len(got), errs)
 	}
 	corrupt := zipFile(t, "x.a", broken)
@@ -115,7 +116,7 @@ func TestNestedLimits(t *testing.T) {
 	}
 	// A stored archive that shrinks under its member.
 	m := Member{offset: 10, packed: 10}
-	if _, err := m.stored(make([]byte, 19)); !errors.Is(err, ErrChanged) {
+	if _, err := m.stored(make([]byte, 19)); !errors.Is(err, elfx.ErrChanged) {
 		t.Error(err)
 	}
 }

@@ -1,10 +1,12 @@
-package elfx
+package archive
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 
+	"symkit/elfx"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -33,7 +35,7 @@ func isNested(start []byte) bool {
 // scanArchive lists the ELF members of an archive and of archives in it. What
 // begins as an archive there and is none is passed over like other members.
 func scanArchive(data []byte) ([]memberResult, error) {
-	x := nest{left: inflated(uint64(len(data)))}
+	x := nest{left: limits.Inflated(uint64(len(data)))}
 	err := x.scan(data, "", 0, nil, 0)
 	return x.members, err
 }
@@ -83,7 +85,7 @@ func (x *nest) enter(data []byte, m Member, depth int) error {
 	base, outer := m.offset, m.outer
 	if m.deflated {
 		if m.Size > x.left {
-			err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), m.Size)
+			err := fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(data), m.Size)
 			return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
 		}
 		x.left -= m.Size
@@ -94,7 +96,7 @@ func (x *nest) enter(data []byte, m Member, depth int) error {
 		base, outer = 0, &m
 	}
 	// What could be read of it before the damage is listed.
-	_ = x.scan(data, m.Name+memberSeparator, base, outer, depth)
+	_ = x.scan(data, m.Name+elfx.Separator, base, outer, depth)
 	return nil
 }
 
@@ -122,7 +124,7 @@ func (m *Member) container(file []byte) ([]byte, error) {
 // stored is m's bytes as they are in its container.
 func (m *Member) stored(container []byte) ([]byte, error) {
 	if m.offset > uint64(len(container)) || m.packed > uint64(len(container))-m.offset {
-		return nil, ErrChanged // it was inside when Members looked
+		return nil, elfx.ErrChanged // it was inside when Members looked
 	}
 	return container[m.offset:][:m.packed:m.packed], nil
 }
@@ -138,9 +140,9 @@ func (m *Member) unpack(packed []byte) ([]byte, error) {
 
 // credible tells why the stream cannot inflate to as many bytes as it should.
 func (m *Member) credible(packed []byte) error {
-	if m.Size <= min(unpackLimit(len(packed)), uint64(len(packed))*maxDeflate) {
+	if m.Size <= min(limits.Inflated(uint64(len(packed))), uint64(len(packed))*limits.MaxDeflate) {
 		return nil
 	}
-	err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(packed), m.Size)
+	err := fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(packed), m.Size)
 	return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
 }

@@ -1,4 +1,6 @@
-package elfx
+// Package archive lists and opens the ELF files in archives: ar archives, thin
+// ones included, zip files, and archives in archives.
+package archive
 
 import (
 	"bytes"
@@ -8,9 +10,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"iter"
 	"path/filepath"
 
+	"symkit/elfx"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
@@ -30,9 +34,6 @@ var (
 	// ErrAmbiguous: several members have the name.
 	ErrAmbiguous = errors.New("several members of this name")
 )
-
-// memberSeparator is between the path of an archive and a member's name.
-const memberSeparator = "!/"
 
 // Member is one ELF file in an archive: an object in a .a, a library in a zip
 // file (APK, JAR, wheel).
@@ -61,7 +62,7 @@ type Member struct {
 func (m *Member) Path() string {
 	switch {
 	case !m.external:
-		return m.archive + memberSeparator + m.Name
+		return m.archive + elfx.Separator + m.Name
 	case filepath.IsAbs(m.Name):
 		return m.Name
 	}
@@ -106,7 +107,7 @@ func Members(path string) iter.Seq2[Member, error] {
 	}
 }
 
-// peek tells whether the file that a thin archive names is an ELF file.
+// peek reports whether the file that a thin archive names is an ELF file.
 func (m *Member) peek() (bool, error) {
 	f, err := mem.Open(m.Path())
 	if err != nil {
@@ -139,9 +140,9 @@ func scanFlat(data []byte) ([]memberResult, error) {
 	return nil, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
 }
 
-// IsArchive tells whether a file begins as Members reads it, a thin archive
+// Is reports whether a file begins as an archive that Members reads, a thin one
 // included.
-func IsArchive(prefix []byte) bool {
+func Is(prefix []byte) bool {
 	for _, magic := range []string{arMagic, thinMagic, zipMagic} {
 		if bytes.HasPrefix(prefix, []byte(magic)) {
 			return true
@@ -152,7 +153,7 @@ func IsArchive(prefix []byte) bool {
 
 // OpenMember opens the member of the given name. The error is ErrNoMember when
 // there is none, ErrAmbiguous when there are several.
-func OpenMember(path, name string) (*File, error) {
+func OpenMember(path, name string) (*elfx.File, error) {
 	var found []Member
 	var damage error
 	for m, err := range Members(path) {
@@ -176,55 +177,81 @@ func OpenMember(path, name string) (*File, error) {
 
 // Open opens the member. A stored one aliases the mapped archive; a deflated
 // one is inflated into memory, at most 256 times its packed size or 16 MiB.
-func (m *Member) Open() (*File, error) {
+func (m *Member) Open() (*elfx.File, error) {
 	if m.external {
-		return Open(m.Path())
+		return elfx.Open(m.Path())
 	}
-	a, err := mem.Open(m.archive)
+	file, err := mem.Open(m.archive)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
 	}
-	f := &File{path: m.Path(), archive: m.archive, mapping: a}
-	err = f.do(func() error {
-		data, err := m.container(a.Bytes())
-		if err == nil {
-			data, err = m.stored(data)
-		}
-		if err != nil {
-			return err
-		}
-		if m.deflated {
-			return m.inflate(f, data)
-		}
-		f.data, f.start = data, m.offset
-		if m.outer != nil {
-			f.unmap() // data lies in the outer archive's inflated bytes
-		}
-		return nil
+	var c *content
+	err = mem.Guard(func() (err error) {
+		c, err = m.content(file)
+		return err
 	})
+	if err != nil {
+		_ = file.Release() // nothing can be done about another error
+		return nil, fmt.Errorf("%s: %w", m.Path(), err)
+	}
+	return elfx.NewPart(m.Path(), m.archive, c)
+}
+
+// content finds the member's bytes in the file of the archive, which it
+// releases if they are elsewhere in memory.
+func (m *Member) content(file *mem.Mapping) (*content, error) {
+	data, err := m.container(file.Bytes())
 	if err == nil {
-		err = f.do(f.parse)
+		data, err = m.stored(data)
 	}
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
-	return f, nil
-}
 
-func (m *Member) inflate(f *File, packed []byte) error {
-	if err := m.credible(packed); err != nil {
-		return err
+	switch {
+	case m.deflated:
+		buffer, err := m.inflate(data)
+		if err != nil {
+			return nil, err
+		}
+		return &content{data: buffer.Bytes(), buffer: buffer}, file.Release()
+	case m.outer != nil:
+		return &content{data: data}, file.Release()
 	}
-	err := f.fill(m.Size, func(dst []byte) error { return m.inflateInto(dst, packed) })
-	f.unmap()
-	return err
+	return &content{data: data, mapping: file, start: m.offset}, nil
 }
 
-// unmap ends the mapping of a file whose bytes are in memory.
-func (f *File) unmap() {
-	_ = f.mapping.Release() // nothing can be done about an error
-	f.mapping = nil
+// inflate inflates the member, of which packed is the stream, into memory of its
+// own.
+func (m *Member) inflate(packed []byte) (*mem.Buffer, error) {
+	if err := m.credible(packed); err != nil {
+		return nil, err
+	}
+	buffer := mem.NewBuffer(int(m.Size))
+	if err := m.inflateInto(buffer.Bytes(), packed); err != nil {
+		buffer.Release()
+		return nil, err
+	}
+	return buffer, nil
+}
+
+// content is the bytes of an opened member: a part of the mapped archive, or
+// what they were inflated into, which is the member's own buffer or the bytes of
+// an archive in the archive. It implements elfx.Source.
+type content struct {
+	data    []byte
+	mapping *mem.Mapping // nil: the bytes are not the file's
+	start   uint64       // of the bytes in the mapping
+	buffer  *mem.Buffer
+}
+
+func (c *content) Bytes() []byte { return c.data }
+
+func (c *content) Drop(from, to uint64) { c.mapping.Drop(c.start+from, c.start+to) }
+
+func (c *content) Release() error {
+	c.buffer.Release()
+	return c.mapping.Release()
 }
 
 func (m *Member) inflateInto(dst, packed []byte) error {
@@ -245,3 +272,11 @@ func (m *Member) inflateInto(dst, packed []byte) error {
 }
 
 func isELF(data []byte) bool { return bytes.HasPrefix(data, []byte(elf.ELFMAG)) }
+
+// withoutPath removes the path from a system error.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,8 +1,10 @@
-package elfx
+package archive
 
 import (
 	"slices"
 	"sync"
+
+	"symkit/internal/limits"
 )
 
 // unpackedCache keeps the bytes of deflated archives that other archives hold:
@@ -20,7 +22,7 @@ type unpacked struct {
 }
 
 // maxUnpacked bounds the cache in bytes; a larger archive is inflated each time.
-const maxUnpacked = freeSize
+const maxUnpacked = limits.FreeSize
 
 var unpackedArchives unpackedCache
 

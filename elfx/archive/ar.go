@@ -1,4 +1,4 @@
-package elfx
+package archive
 
 import (
 	"bytes"

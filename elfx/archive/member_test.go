@@ -1,4 +1,4 @@
-package elfx
+package archive
 
 import (
 	"archive/zip"
@@ -14,7 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx"
 	"symkit/elfx/internal/elftest"
+	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -201,7 +203,7 @@ func TestOpenMemberErrors(t *testing.T) {
 		if err := os.Truncate(path, 70); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Open(); !errors.Is(err, ErrChanged) {
+		if _, err := m.Open(); !errors.Is(err, elfx.ErrChanged) {
 			t.Errorf("changed: %v", err)
 		}
 		if err := os.Remove(path); err != nil {
@@ -308,7 +310,7 @@ func TestMembersZipErrors(t *testing.T) {
 		name string
 		size uint64
 		err  error
-	}{{"wrong checksum", size, ErrArchive}, {"longer", size - 1, ErrArchive}, {"shorter", size + 1, ErrArchive}, {"unbelievable", 1 << 40, ErrUnpackedSize}} {
+	}{{"wrong checksum", size, ErrArchive}, {"longer", size - 1, ErrArchive}, {"shorter", size + 1, ErrArchive}, {"unbelievable", 1 << 40, elfx.ErrUnpackedSize}} {
 		_, err := OpenMember(put(t, "a.zip", packed(zip.Deflate, 0, test.size)), "a.so")
 		t.Log(test.name)
 		elftest.WantError(t, err, test.err, archiveHeader, start)
@@ -321,9 +323,9 @@ func secondHeaderLost(data []byte) []byte {
 	return data
 }
 
-func TestIsArchive(t *testing.T) {
+func TestIs(t *testing.T) {
 	for prefix, want := range map[string]bool{"!<arch>\n": true, "!<thin>\nx": true, "PK\x03\x04": true, "\x7fELF": false, "": false} {
-		if IsArchive([]byte(prefix)) != want {
+		if Is([]byte(prefix)) != want {
 			t.Errorf("%q", prefix)
 		}
 	}
@@ -344,7 +346,7 @@ func FuzzMembers(f *testing.F) {
 		}
 		for _, m := range members {
 			if m.err != nil {
-				elftest.WantPlace(t, m.err, int(inflated(uint64(len(data)))))
+				elftest.WantPlace(t, m.err, int(limits.Inflated(uint64(len(data)))))
 				continue
 			}
 			data, err := m.container(data)
@@ -355,11 +357,11 @@ func FuzzMembers(f *testing.F) {
 				t.Fatalf("%+v", m)
 			}
 			if m.deflated {
-				file := &File{}
-				if err := m.inflate(file, data[m.offset:][:m.packed]); err != nil {
+				buffer, err := m.inflate(data[m.offset:][:m.packed])
+				if err != nil {
 					elftest.WantPlace(t, err, len(data))
 				}
-				file.Close()
+				buffer.Release()
 			}
 		}
 	})
