@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"sframe":                {"internal/wire", "cfi", "internal/limits"},
 	"emit":                  {"internal/wire"},
 	"elfx/debuginfod":       {"elfx", "internal/fetch", "internal/limits", "internal/wire"},
-	"dump/dwarfx":           {"internal/wire", "internal/limits"},
+	"dump/dwarfx":           {"elfx", "internal/wire", "internal/limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/store":            {"internal/atomicfile", "internal/filename"},
 	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/wire"},

@@ -102,7 +102,7 @@ func codeOf(f *elfx.File) ranges {
 	}
 	if len(r) == 0 {
 		for _, x := range f.ExecRanges() {
-			r = append(r, addrRange{x.Begin, x.End})
+			r = append(r, addrRange{x.Lo, x.Hi})
 		}
 	}
 	return union(r)

@@ -187,9 +187,7 @@ func codeMap(f *elfx.File) dwarfx.CodeMap {
 		}
 	}
 	if ranges == nil {
-		for _, r := range f.ExecRanges() {
-			ranges = append(ranges, dwarfx.Range{Lo: r.Begin, Hi: r.End})
-		}
+		ranges = f.ExecRanges()
 	}
 	return dwarfx.NewCodeMap(ranges)
 }

@@ -79,10 +79,10 @@ func useAll(t *testing.T, f *File) {
 	}
 	var end uint64
 	for i, r := range f.ExecRanges() {
-		if r.End <= r.Begin || i > 0 && r.Begin <= end {
+		if r.Hi <= r.Lo || i > 0 && r.Lo <= end {
 			t.Fatalf("range %#x after %#x", r, end)
 		}
-		end = r.End
+		end = r.Hi
 	}
 	f.BytesAt(f.LoadAddress(), 64)
 	f.BytesAt(f.Entry, 1)

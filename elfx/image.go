@@ -90,7 +90,7 @@ func (f *File) MatchBuildID(id []byte) error {
 func (f *File) codeAddresses() (addrs []uint64) {
 	if f.Type == elf.ET_REL {
 		for _, r := range f.ExecRanges() {
-			addrs = append(addrs, r.Begin)
+			addrs = append(addrs, r.Lo)
 		}
 		return addrs
 	}

@@ -33,8 +33,8 @@ type Segment struct {
 	Align  uint64
 }
 
-// Range is the addresses Begin ≤ a < End.
-type Range struct{ Begin, End uint64 }
+// Range is the addresses [Lo, Hi).
+type Range struct{ Lo, Hi uint64 }
 
 // readSegments reads the program header table. The section is header 0, nil
 // when there is none.
@@ -142,11 +142,11 @@ func appendRange(ranges []Range, begin, size uint64) []Range {
 }
 
 func mergeRanges(ranges []Range) []Range {
-	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Begin, b.Begin) })
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	merged := ranges[:0]
 	for _, r := range ranges {
-		if n := len(merged); n > 0 && r.Begin <= merged[n-1].End {
-			merged[n-1].End = max(merged[n-1].End, r.End)
+		if n := len(merged); n > 0 && r.Lo <= merged[n-1].Hi {
+			merged[n-1].Hi = max(merged[n-1].Hi, r.Hi)
 			continue
 		}
 		merged = append(merged, r)

@@ -130,7 +130,7 @@ unit
       InlinedSubroutine AbstractOrigin:ref4=13 Lowpc:addr=0x1020 Highpc:data1=1 CallLine:implicit_const=71 CallFile:implicit_const=4
 `)
 	s := scans[0]
-	if len(s.Funcs) != 1 || s.Ranges[0] != (Range{0x1000, 0x1100}) {
+	if len(s.Funcs) != 1 || s.Ranges[0] != (Range{Lo: 0x1000, Hi: 0x1100}) {
 		t.Fatalf("%+v", s)
 	}
 	for i, want := range [][2]uint32{{3, 70}, {4, 71}} {
@@ -243,7 +243,7 @@ func TestLongSkip(t *testing.T) {
 	a.abbrev.b = join([]byte{1, 0x11, 1, 0, 0}, abbrevText(2, 0x34, append(nums, 0, 0)...), abbrevText(3, 0x2e, 0x11, formAddr, 0x12, formData1, 0, 0), []byte{0})
 	die := le5.buf().uleb(1).uleb(2).bytes(make([]byte, 16*5000)...).uleb(3).address(0x1000).bytes(9, 0)
 	a.info = le5.buf().length(append(a.info[4:12:12], die.b...)).b
-	if _, scans := a.scan(t); len(scans[0].Ranges) != 1 || scans[0].Ranges[0] != (Range{0x1000, 0x1009}) {
+	if _, scans := a.scan(t); len(scans[0].Ranges) != 1 || scans[0].Ranges[0] != (Range{Lo: 0x1000, Hi: 0x1009}) {
 		t.Errorf("%+v", scans[0])
 	}
 }

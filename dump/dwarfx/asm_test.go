@@ -161,7 +161,7 @@ type fixup struct {
 }
 
 func (e enc) asm() *asm {
-	return &asm{enc: e, abbrev: e.buf(), labels: map[string]uint64{}, code: CodeMap{{0x1000, 0x100000}}}
+	return &asm{enc: e, abbrev: e.buf(), labels: map[string]uint64{}, code: CodeMap{{Lo: 0x1000, Hi: 0x100000}}}
 }
 
 type node struct {

@@ -3,10 +3,12 @@ package dwarfx
 import (
 	"cmp"
 	"slices"
+
+	"symkit/elfx"
 )
 
 // Range is the addresses [Lo, Hi).
-type Range struct{ Lo, Hi uint64 }
+type Range = elfx.Range
 
 // CodeMap tells where a file's machine code lies: ascending ranges that do not
 // overlap. It is what tells real code from code that the linker discarded,

@@ -152,7 +152,7 @@ func walk(t *testing.T, reference *dwarf.Data, d *Data, u *Unit, root *dwarf.Ent
 		}
 		for _, x := range all {
 			if x[0] < x[1] && d.code.Contains(x[0]) {
-				got = append(got, Range{x[0], x[1]})
+				got = append(got, Range{Lo: x[0], Hi: x[1]})
 			}
 		}
 		return got

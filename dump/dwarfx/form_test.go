@@ -79,7 +79,7 @@ unit
     Subprogram DeclLine`+attr+after+`
     Subprogram @wanted Declaration`+attr+after)
 					s := scans[0]
-					if len(s.Funcs) != 2 || s.Ranges[1] != (Range{0x1000, 0x1010}) || s.Ranges[0] != s.Ranges[1] {
+					if len(s.Funcs) != 2 || s.Ranges[1] != (Range{Lo: 0x1000, Hi: 0x1010}) || s.Ranges[0] != s.Ranges[1] {
 						t.Errorf("scan: %+v", s)
 					}
 					var die DIE

@@ -52,7 +52,7 @@ func unframe(data []byte) (s Sections) {
 }
 
 // fuzzCode is where code lies for the fuzz targets.
-var fuzzCode = CodeMap{{0, 0x100}, {0x1000, 0x8000}, {0x10000000, 0x20000000}}
+var fuzzCode = CodeMap{{Lo: 0, Hi: 0x100}, {Lo: 0x1000, Hi: 0x8000}, {Lo: 0x10000000, Hi: 0x20000000}}
 
 // located checks that err tells a place within the section it names.
 func located(t *testing.T, s Sections, err error) {

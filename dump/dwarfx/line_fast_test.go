@@ -86,7 +86,7 @@ func TestFastOperands(t *testing.T) {
 			t.Run(fmt.Sprintf("DWARF 5 %s, %v", tt.name, e), func(t *testing.T) {
 				p := lineProg{enc: e, text: start + tt.text + "; advance_pc 1; end_sequence"}
 				var table LineTable
-				if err := p.linesIn(t, CodeMap{{0x1000, 0x8000}}, &table); err != nil {
+				if err := p.linesIn(t, CodeMap{{Lo: 0x1000, Hi: 0x8000}}, &table); err != nil {
 					t.Error(err)
 				}
 				if got := renderRows(table.Rows); got != tt.want {

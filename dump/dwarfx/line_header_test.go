@@ -166,7 +166,7 @@ func TestOpcodeBase0(t *testing.T) {
 	h := le5.buf().bytes(1, 1, 1, 0, 14, 0, 0, 0, 0, 0)
 	body := le5.buf().uint(2, 5).bytes(8, 0).offset(uint64(len(h.b))).bytes(h.b...).bytes(0, 15, 30)
 	a.sec.Line = le5.buf().length(body.b).b
-	a.code = CodeMap{{0, 0x100}}
+	a.code = CodeMap{{Lo: 0, Hi: 0x100}}
 	d := a.open(t)
 	var table LineTable
 	if err := d.ReadLines(d.Units[0], &table); err != nil || renderRows(table.Rows) != "0:1 1:2 3." {

@@ -11,7 +11,7 @@ import (
 // lines runs the program of p where code lies from 0x1000 on.
 func (p lineProg) lines(t testing.TB, table *LineTable) error {
 	t.Helper()
-	return p.linesIn(t, CodeMap{{0x1000, 0x100000}}, table)
+	return p.linesIn(t, CodeMap{{Lo: 0x1000, Hi: 0x100000}}, table)
 }
 
 // linesIn runs the program of p, behind 3 other bytes, in a unit of p's encoding.
@@ -87,7 +87,7 @@ func TestLineOpcodes(t *testing.T) {
 			t.Run(fmt.Sprintf("DWARF 5 %s, %v", tt.name, e), func(t *testing.T) {
 				p := lineProg{enc: e, text: tt.text}
 				var table LineTable
-				if err := p.linesIn(t, CodeMap{{0x1000, 0x8000}}, &table); err != nil {
+				if err := p.linesIn(t, CodeMap{{Lo: 0x1000, Hi: 0x8000}}, &table); err != nil {
 					t.Error(err)
 				}
 				if got := renderRows(table.Rows); got != tt.want {
@@ -259,7 +259,7 @@ func TestSetAddressSizes(t *testing.T) {
 		top := fmt.Sprint(^uint64(0) >> (64 - 8*size))
 		p := lineProg{enc: le5, text: fmt.Sprintf("set_address_sized %d 0x10; copy; advance_pc 4; end_sequence; set_address_sized %[1]d %s; copy; advance_pc 9; end_sequence", size, top)}
 		var table LineTable
-		if err := p.linesIn(t, CodeMap{{0x10, 0x1000}}, &table); err != nil {
+		if err := p.linesIn(t, CodeMap{{Lo: 0x10, Hi: 0x1000}}, &table); err != nil {
 			t.Error(err)
 		}
 		if got := renderRows(table.Rows); got != "10:1 14." {

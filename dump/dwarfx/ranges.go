@@ -11,7 +11,7 @@ import (
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
 	if lo < hi && d.isCode(lo) {
-		return append(grown(dst), Range{lo, hi})
+		return append(grown(dst), Range{Lo: lo, Hi: hi})
 	}
 	return dst
 }
@@ -123,7 +123,7 @@ func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) 
 			break
 		}
 		if lo < hi && d.isCode(lo) { // as appendRange
-			out = append(grown(out), Range{lo, hi})
+			out = append(grown(out), Range{Lo: lo, Hi: hi})
 		}
 	}
 	return dst, false

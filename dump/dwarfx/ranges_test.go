@@ -54,23 +54,23 @@ func (e enc) pairs(v ...uint64) []byte {
 func TestRngLists(t *testing.T) {
 	addrs := []uint64{0x1000, 0x2000, 0x2010, 0, ^uint64(0), ^uint64(0) - 1}
 	const base = "0x3000" // of the unit
-	code := CodeMap{{0x1000, 0x4000}}
+	code := CodeMap{{Lo: 0x1000, Hi: 0x4000}}
 	tests := []struct {
 		name, text string
 		want       []Range
 	}{
 		{"empty list", "end", nil},
-		{"start_end", "start_end 0x1000 0x1010\nstart_end 0x2000 0x2001\nend", []Range{{0x1000, 0x1010}, {0x2000, 0x2001}}},
-		{"start_length", "start_length 0x1000 300\nend", []Range{{0x1000, 0x112c}}},
-		{"startx_endx", "startx_endx 1 2\nend", []Range{{0x2000, 0x2010}}},
-		{"startx_length", "startx_length 2 7\nend", []Range{{0x2010, 0x2017}}},
-		{"offset_pair, the unit's base", "offset_pair 1 0x10\nend", []Range{{0x3001, 0x3010}}},
-		{"offset_pair, base_address", "base_address 0x2000\noffset_pair 1 0x10\noffset_pair 0x20 0x30\nend", []Range{{0x2001, 0x2010}, {0x2020, 0x2030}}},
-		{"offset_pair, base_addressx", "base_addressx 1\noffset_pair 1 0x10\nend", []Range{{0x2001, 0x2010}}},
-		{"what stands by itself has no base", "base_address 0x2000\nstart_end 0x1000 0x1010\nstart_length 0x1000 1\nend", []Range{{0x1000, 0x1010}, {0x1000, 0x1001}}},
+		{"start_end", "start_end 0x1000 0x1010\nstart_end 0x2000 0x2001\nend", []Range{{Lo: 0x1000, Hi: 0x1010}, {Lo: 0x2000, Hi: 0x2001}}},
+		{"start_length", "start_length 0x1000 300\nend", []Range{{Lo: 0x1000, Hi: 0x112c}}},
+		{"startx_endx", "startx_endx 1 2\nend", []Range{{Lo: 0x2000, Hi: 0x2010}}},
+		{"startx_length", "startx_length 2 7\nend", []Range{{Lo: 0x2010, Hi: 0x2017}}},
+		{"offset_pair, the unit's base", "offset_pair 1 0x10\nend", []Range{{Lo: 0x3001, Hi: 0x3010}}},
+		{"offset_pair, base_address", "base_address 0x2000\noffset_pair 1 0x10\noffset_pair 0x20 0x30\nend", []Range{{Lo: 0x2001, Hi: 0x2010}, {Lo: 0x2020, Hi: 0x2030}}},
+		{"offset_pair, base_addressx", "base_addressx 1\noffset_pair 1 0x10\nend", []Range{{Lo: 0x2001, Hi: 0x2010}}},
+		{"what stands by itself has no base", "base_address 0x2000\nstart_end 0x1000 0x1010\nstart_length 0x1000 1\nend", []Range{{Lo: 0x1000, Hi: 0x1010}, {Lo: 0x1000, Hi: 0x1001}}},
 		{"empty ranges", "start_end 0x1000 0x1000\nstart_length 0x1000 0\noffset_pair 5 5\nstartx_endx 1 1\nstart_end 0x1001 0x1000\nend", nil},
 		{"outside of code", "start_end 0xfff 0x1010\nstart_length 0x4000 1\noffset_pair 0x1000 0x1001\nend", nil},
-		{"from code to the outside", "start_end 0x3fff 0x4010\nend", []Range{{0x3fff, 0x4010}}},
+		{"from code to the outside", "start_end 0x3fff 0x4010\nend", []Range{{Lo: 0x3fff, Hi: 0x4010}}},
 		{"tombstone 0", "start_end 0 0x1010\nstart_length 0 0x1010\nstartx_length 3 0x1010\nend", nil},
 		{"tombstone -1", "start_length -1 0x1010\nstartx_length 4 0x1010\nstartx_endx 4 1\nend", nil},
 		{"tombstone -2", "start_length -2 0x1010\nstartx_length 5 0x1010\nend", nil},
@@ -79,7 +79,7 @@ func TestRngLists(t *testing.T) {
 		{"base -2 is dead", "base_address -2\noffset_pair 0x1002 0x1010\nend", nil},
 		{"base_addressx 0 is dead", "base_addressx 3\noffset_pair 0x1001 0x1010\nend", nil},
 		{"base_addressx -1 is dead", "base_addressx 4\noffset_pair 0x1001 0x1010\nend", nil},
-		{"until the next base", "base_address -1\noffset_pair 0x1001 0x1010\nstart_length 0x1000 1\nbase_address 0x2000\noffset_pair 1 2\nend", []Range{{0x1000, 0x1001}, {0x2001, 0x2002}}},
+		{"until the next base", "base_address -1\noffset_pair 0x1001 0x1010\nstart_length 0x1000 1\nbase_address 0x2000\noffset_pair 1 2\nend", []Range{{Lo: 0x1000, Hi: 0x1001}, {Lo: 0x2001, Hi: 0x2002}}},
 	}
 	for _, tt := range tests {
 		for _, e := range encodings() {
@@ -99,10 +99,10 @@ func TestRngLists(t *testing.T) {
 	}
 	t.Run("DWARF 5 §7.25 base 0 where code lies at 0", func(t *testing.T) {
 		a := le5.asm()
-		a.code = CodeMap{{0, 0x4000}}
+		a.code = CodeMap{{Lo: 0, Hi: 0x4000}}
 		a.sec.RngLists = le5.rnglist("base_address 0\noffset_pair 0 0x10\nend")
 		_, scans := a.units("unit\n CompileUnit\n  Subprogram Ranges:sec_offset=0\n").scan(t)
-		if got := scans[0].Ranges; !slices.Equal(got, []Range{{0, 0x10}}) {
+		if got := scans[0].Ranges; !slices.Equal(got, []Range{{Lo: 0, Hi: 0x10}}) {
 			t.Errorf("got %#x", got)
 		}
 	})
@@ -133,7 +133,7 @@ func TestRnglistx(t *testing.T) {
 				body.offset(uint64(2 * size)).offset(uint64(2*size + len(lists[0]))).bytes(join(lists...)...)
 				a.sec.RngLists = e.buf().length(body.b).b
 				_, scans := a.units("unit\n CompileUnit" + with + "\n  Subprogram Ranges:rnglistx=1\n  Subprogram Ranges:rnglistx=0\n").scan(t)
-				if got := scans[0].Ranges; !slices.Equal(got, []Range{{0x2000, 0x2001}, {0x1000, 0x1001}}) {
+				if got := scans[0].Ranges; !slices.Equal(got, []Range{{Lo: 0x2000, Hi: 0x2001}, {Lo: 0x1000, Hi: 0x1001}}) {
 					t.Errorf("got %#x", got)
 				}
 			})
@@ -199,17 +199,17 @@ func TestRanges(t *testing.T) {
 		want []Range
 	}{
 		{"empty list", []uint64{0, 0}, nil},
-		{"the unit's base", []uint64{0x10, 0x20, 0x30, 0x31, 0, 0}, []Range{{0x1010, 0x1020}, {0x1030, 0x1031}}},
-		{"base address selection", []uint64{m1, 0x2000, 1, 2, m1, 0x3000, 1, 2, 0, 0}, []Range{{0x2001, 0x2002}, {0x3001, 0x3002}}},
+		{"the unit's base", []uint64{0x10, 0x20, 0x30, 0x31, 0, 0}, []Range{{Lo: 0x1010, Hi: 0x1020}, {Lo: 0x1030, Hi: 0x1031}}},
+		{"base address selection", []uint64{m1, 0x2000, 1, 2, m1, 0x3000, 1, 2, 0, 0}, []Range{{Lo: 0x2001, Hi: 0x2002}, {Lo: 0x3001, Hi: 0x3002}}},
 		{"empty and backward ranges", []uint64{5, 5, 6, 5, 0, 0}, nil},
 		{"outside of code", []uint64{0x3000, 0x3001, 0, 0}, nil},
-		{"tombstone 1 (GNU ld)", []uint64{m1, 0, 1, 1, 1, 0x2000, 0x2000, 0x2001, 0, 0}, []Range{{0x2000, 0x2001}}},
+		{"tombstone 1 (GNU ld)", []uint64{m1, 0, 1, 1, 1, 0x2000, 0x2000, 0x2001, 0, 0}, []Range{{Lo: 0x2000, Hi: 0x2001}}},
 		{"tombstone -2 (lld)", []uint64{m1, 0, m2, m2, m2, 0x2000, 0, 0}, nil},
-		{"base 1 is dead", []uint64{m1, 1, 0x2000, 0x2001, m1, 0x2000, 0, 1, 0, 0}, []Range{{0x2000, 0x2001}}},
+		{"base 1 is dead", []uint64{m1, 1, 0x2000, 0x2001, m1, 0x2000, 0, 1, 0, 0}, []Range{{Lo: 0x2000, Hi: 0x2001}}},
 		{"base -1 is dead", []uint64{m1, m1, 0x2001, 0x2002, 0, 0}, nil},
 		{"base -2 is dead", []uint64{m1, m2, 0x2002, 0x2003, 0, 0}, nil},
-		{"base 0", []uint64{m1, 0, 0x2000, 0x2001, 0, 0}, []Range{{0x2000, 0x2001}}},
-		{"addresses wrap in their size", []uint64{m1, 0x2000, m2, 4, 0, 0}, []Range{{0x1ffe, 0x2004}}},
+		{"base 0", []uint64{m1, 0, 0x2000, 0x2001, 0, 0}, []Range{{Lo: 0x2000, Hi: 0x2001}}},
+		{"addresses wrap in their size", []uint64{m1, 0x2000, m2, 4, 0, 0}, []Range{{Lo: 0x1ffe, Hi: 0x2004}}},
 		{"not behind the end", []uint64{0, 0, 1, 2, 0, 0}, nil},
 	}
 	for _, tt := range tests {
@@ -223,7 +223,7 @@ func TestRanges(t *testing.T) {
 					form = "data4"
 				}
 				a := e.asm()
-				a.code = CodeMap{{0x1000, 0x4000}}
+				a.code = CodeMap{{Lo: 0x1000, Hi: 0x4000}}
 				a.sec.Ranges = append([]byte{9}, e.pairs(tt.v...)...)
 				_, scans := a.units("unit\n CompileUnit Lowpc:addr=0x1000\n  Subprogram Ranges:" + form + "=1\n").scan(t)
 				if got := scans[0].Ranges; !slices.Equal(got, tt.want) {

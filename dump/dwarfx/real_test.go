@@ -69,7 +69,7 @@ func elfSections(t testing.TB, f *elf.File) (s Sections, code CodeMap, ok bool) 
 	var ranges []Range
 	for _, section := range f.Sections {
 		if section.Flags&elf.SHF_EXECINSTR != 0 {
-			ranges = append(ranges, Range{section.Addr, section.Addr + section.Size})
+			ranges = append(ranges, Range{Lo: section.Addr, Hi: section.Addr + section.Size})
 		}
 	}
 	s.BigEndian = f.Data == elf.ELFDATA2MSB

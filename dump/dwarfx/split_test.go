@@ -137,9 +137,9 @@ func TestOpenSplit(t *testing.T) {
 			if err := split.data.ScanUnit(split, true, &s); err != nil {
 				t.Fatal(err)
 			}
-			want := []Range{{0x1000, 0x1004}, {0x2000, 0x2004}, {0x3001, 0x3002}}
+			want := []Range{{Lo: 0x1000, Hi: 0x1004}, {Lo: 0x2000, Hi: 0x2004}, {Lo: 0x3001, Hi: 0x3002}}
 			if e.version < 5 {
-				want = []Range{{0x1000, 0x1004}, {0x3001, 0x3002}}
+				want = []Range{{Lo: 0x1000, Hi: 0x1004}, {Lo: 0x3001, Hi: 0x3002}}
 			}
 			if !slices.Equal(s.Ranges, want) || split.Language != 0x21 {
 				t.Errorf("ranges %#x, language %#x", s.Ranges, split.Language)
