@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"symkit/elfx/internal/reloc"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
@@ -14,12 +15,12 @@ import (
 var (
 	// ErrRelocType: a type that no section with debug or unwind information
 	// has on this machine, or any type on a machine that is not known.
-	ErrRelocType = errors.New("unknown relocation type")
+	ErrRelocType = reloc.ErrType
 	// ErrRelocPlace: a field outside the section.
-	ErrRelocPlace = errors.New("relocation outside the section")
+	ErrRelocPlace = reloc.ErrPlace
 	// ErrRelocSymbol: a symbol that is not in the table, or in a section that
 	// there is not.
-	ErrRelocSymbol = errors.New("relocation against a symbol that does not exist")
+	ErrRelocSymbol = reloc.ErrSymbol
 	// ErrRelocTable: relocations that do not belong to the file's symbol table.
 	ErrRelocTable = errors.New("relocations without the symbol table")
 	// ErrOverlap: sections or their relocations share bytes, which no tool
@@ -143,18 +144,20 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	if !f.charge(&f.reloc.read, uint64(c.Len())) {
 		return &wire.Error{Section: table.label(), Err: ErrOverlap}
 	}
-	a := applier{
-		file: f, symbols: symbols, data: data, addr: s.Addr,
-		howtos: howtosOf(f.Machine), inField: table.Type == elf.SHT_REL,
+	target := reloc.Section{
+		Machine: f.Machine, Class: f.Class, BigEndian: f.BigEndian,
+		Data: data, Addr: s.Addr, InField: table.Type == elf.SHT_REL,
+		Symbol: func(index uint32) (reloc.Symbol, error) { return f.relocSymbol(symbols, index) },
 	}
 	var r Reloc
+	var lost relocLosses
 	for c.Len() > 0 {
-		f.readReloc(&c, &r, !a.inField)
-		if err := a.apply(&r); err != nil {
-			a.lose(&r, err)
+		f.readReloc(&c, &r, !target.InField)
+		if err := target.Apply((*reloc.Entry)(&r)); err != nil {
+			lost.add(&r, err)
 		}
 	}
-	f.loseRelocs(s, a.lost)
+	f.loseRelocs(s, lost)
 	return c.Err()
 }
 
@@ -166,23 +169,45 @@ type lostRelocs struct {
 	count int
 }
 
-func (a *applier) lose(r *Reloc, err error) {
-	for i := range a.lost {
-		if l := &a.lost[i]; l.err == err && l.kind == r.Type || i == maxRelocLosses {
+// relocLosses are those of one section, by error and type.
+type relocLosses []lostRelocs
+
+func (all *relocLosses) add(r *Reloc, err error) {
+	for i := range *all {
+		if l := &(*all)[i]; l.err == err && l.kind == r.Type || i == maxRelocLosses {
 			l.count++
 			return
 		}
 	}
-	a.lost = append(a.lost, lostRelocs{err, r.Type, r.Offset, 1})
+	*all = append(*all, lostRelocs{err, r.Type, r.Offset, 1})
+}
+
+// relocSymbol is the symbol with an index in the table that relocations name.
+func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, err error) {
+	if uint64(index) >= uint64(len(symbols)) {
+		return out, ErrRelocSymbol
+	}
+	s := &symbols[index]
+	out = reloc.Symbol{Value: s.Value, Size: s.Size, TLS: s.Type == elf.STT_TLS}
+	switch {
+	case s.Shndx == ShnAbs:
+	case s.Shndx == ShnUndef || s.Shndx >= ShnReserve:
+		out.Value = 0 // in another file, or without a place: common
+	case uint64(s.Shndx) >= uint64(len(f.Sections)):
+		return out, ErrRelocSymbol
+	default:
+		out.Base = f.Sections[s.Shndx].Addr
+	}
+	return out, nil
 }
 
 // loseRelocs turns what was lost in a section into errors. From the
 // maxRelocLosses-th kind on, one stands for all further ones.
-func (f *File) loseRelocs(s *Section, lost []lostRelocs) {
+func (f *File) loseRelocs(s *Section, lost relocLosses) {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
 	for i, l := range lost {
-		what := relocName(f.Machine, l.kind)
+		what := reloc.Name(f.Machine, l.kind)
 		if i == maxRelocLosses {
 			what += " and others"
 		}

@@ -1,4 +1,4 @@
-package elfx
+package reloc
 
 import (
 	"debug/elf"
@@ -146,8 +146,8 @@ func howtosOf(m elf.Machine) []howto {
 	return nil
 }
 
-// relocName spells a relocation type, as debug/elf does where it has a name.
-func relocName(m elf.Machine, kind uint32) string {
+// Name spells a relocation type, as debug/elf does where it has a name.
+func Name(m elf.Machine, kind uint32) string {
 	var name string
 	switch m {
 	case elf.EM_386:
