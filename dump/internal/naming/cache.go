@@ -27,15 +27,20 @@ func (c *linkageCache) slot(off uint32) *cachedLinkage {
 	return &c.slots[off*0x9e3779b1>>(32-cacheBits)]
 }
 
-// find returns the number of the linkage name at offset off of data's .debug_str, if
-// the name was met in unit or a unit before it. From a later unit the table would
-// learn nothing.
-func (c *linkageCache) find(data *dwarfx.Data, off uint32, unit int) (number uint32, ok bool) {
+// start makes the offsets that follow those of data's .debug_str.
+func (c *linkageCache) start(data *dwarfx.Data) {
 	if c.data != data {
 		c.data, c.slots = data, make([]cachedLinkage, 1<<cacheBits)
 	}
-	s := c.slot(off)
-	return s.number, off != 0 && s.off == off && s.unit <= uint32(unit)
+}
+
+// at returns what the cache has in the place of an offset.
+func (c *linkageCache) at(off uint32) cachedLinkage { return *c.slot(off) }
+
+// is reports whether l is the linkage name at an offset and was met in unit or a unit
+// before it. From a later unit the table would learn nothing.
+func (l *cachedLinkage) is(off uint32, unit int) bool {
+	return off != 0 && l.off == off && l.unit <= uint32(unit)
 }
 
 // add remembers the number of the linkage name at an offset, met in unit.

@@ -17,6 +17,12 @@ type Namer struct {
 	read      int // bytes of names that table.read lacks
 
 	cache linkageCache
+	// The origins of the batch at hand: what names them, where in .debug_str their
+	// linkage names are or 0, what the cache has for these.
+	found  [batch]dwarfx.Found
+	offs   [batch]uint32
+	cached [batch]cachedLinkage
+
 	// plain are the names of the unit at hand that need the scope of their
 	// declaration.
 	plain []plainName
@@ -28,6 +34,9 @@ type plainName struct {
 	order  uint64
 	key    Key
 }
+
+// batch is how many origins are found together.
+const batch = 32
 
 // NewNamer returns a Namer for the names of t.
 func NewNamer(t *Table) *Namer { return &Namer{table: t} }
@@ -52,8 +61,12 @@ func (x *Namer) Unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []d
 			return ofFuncs, ofOrigins
 		}
 	}
-	for i, ref := range origins {
-		ofOrigins[i] = x.origin(u, index, ref, originOrder|order|uint64(i))
+	for from := 0; from < len(origins); from += batch {
+		refs := origins[from:min(from+batch, len(origins))]
+		x.findBatch(u, refs)
+		for i, ref := range refs {
+			ofOrigins[from+i] = x.origin(u, index, ref, i, originOrder|order|uint64(from+i))
+		}
 		if x.isFull() {
 			return ofFuncs, ofOrigins
 		}
@@ -62,20 +75,32 @@ func (x *Namer) Unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []d
 	return ofFuncs, ofOrigins
 }
 
-// origin numbers the name of the DIE at ref, which inlined calls of u are of.
-func (x *Namer) origin(u *dwarfx.Unit, index int, ref dwarfx.Ref, order uint64) uint32 {
-	found, err := x.dies.Find(u.Data(), ref)
-	off := uint32(0)
-	if err == nil {
-		off = found.LinkageAt(u.Data())
+// findBatch finds what names the DIEs at refs, no more than batch, and looks them up
+// in the cache. The processor waits for the memory of all of them together, not for
+// one after the other: for ceph-osd, 5 % of the CPU time.
+func (x *Namer) findBatch(u *dwarfx.Unit, refs []dwarfx.Ref) {
+	x.dies.FindAll(u, refs, x.found[:])
+	x.cache.start(u.Data())
+	for i := range refs {
+		x.offs[i] = 0
+		if x.found[i].Err() == nil {
+			x.offs[i] = x.found[i].LinkageAt(u.Data())
+		}
+		x.cached[i] = x.cache.at(x.offs[i])
 	}
-	number, ok := x.cache.find(u.Data(), off, index)
-	if ok {
-		return number
+}
+
+// origin numbers the name of the DIE at ref, which inlined calls of u are of and
+// which is number i of the batch.
+func (x *Namer) origin(u *dwarfx.Unit, index int, ref dwarfx.Ref, i int, order uint64) uint32 {
+	off := x.offs[i]
+	if x.cached[i].is(off, index) {
+		return x.cached[i].number
 	}
 
-	k := newKey(u, dwarfx.Naming{Decl: ref, Unit: u}, found.Naming(), err)
-	number = x.number(&k, order)
+	f := &x.found[i]
+	k := newKey(u, dwarfx.Naming{Decl: ref, Unit: u}, f.Naming(), f.Err())
+	number := x.number(&k, order)
 	if len(k.Linkage) > 0 {
 		x.cache.add(off, index, number)
 	}
