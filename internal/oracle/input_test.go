@@ -1,6 +1,6 @@
 //go:build oracle
 
-package dump_test
+package oracle_test
 
 import (
 	"bytes"
@@ -116,7 +116,7 @@ func notDumpable(name string) string {
 // fixtures returns the modules of testdata/elf.
 func fixtures(t *testing.T) (inputs []input) {
 	t.Helper()
-	entries, err := os.ReadDir("../testdata/elf")
+	entries, err := os.ReadDir("../../testdata/elf")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func fixtures(t *testing.T) (inputs []input) {
 			t.Logf("not compared: %s: %s", name, why)
 			continue
 		}
-		path := filepath.Join("../testdata/elf", e.Name())
+		path := filepath.Join("../../testdata/elf", e.Name())
 		if packed {
 			path = unpack(t, path, filepath.Join(tmp, name))
 		}

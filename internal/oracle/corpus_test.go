@@ -5,7 +5,7 @@
 // readelf, whole files with Breakpad's dump_syms. The tests named Oracle have
 // small inputs; those named Corpus take minutes and gigabytes of memory.
 
-package dump_test
+package oracle_test
 
 import (
 	"bytes"

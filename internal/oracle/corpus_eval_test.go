@@ -1,6 +1,6 @@
 //go:build oracle
 
-package dump_test
+package oracle_test
 
 import (
 	"bufio"
@@ -110,11 +110,11 @@ func (e *evalTarget) inputs(t *testing.T) (inputs []input) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
 		out := filepath.Join(dir, name)
-		e.run(t, "gcc", append(strings.Fields("-w -g -O2 ../testdata/src/lang.c -x c -D_GNU_SOURCE - -o "+out), strings.Fields(variants[name])...)...)
+		e.run(t, "gcc", append(strings.Fields("-w -g -O2 ../../testdata/src/lang.c -x c -D_GNU_SOURCE - -o "+out), strings.Fields(variants[name])...)...)
 		add(name, out)
 	}
 	out := filepath.Join(dir, "cxx")
-	e.run(t, "g++", "-w", "-g", "-O2", "../testdata/src/cxx.cc", "../testdata/src/other.cc", "-x", "c++", "-D_GNU_SOURCE", "-", "-o", out)
+	e.run(t, "g++", "-w", "-g", "-O2", "../../testdata/src/cxx.cc", "../../testdata/src/other.cc", "-x", "c++", "-D_GNU_SOURCE", "-", "-o", out)
 	add("cxx", out)
 	for _, lib := range []string{"libc.so.6", "libstdc++.so.6", "libgcc_s.so.1", filepath.Base(interpreter(t, out))} {
 		path := strings.TrimSpace(e.run(t, "gcc", "-print-file-name="+lib))

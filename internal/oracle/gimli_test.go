@@ -1,6 +1,6 @@
 //go:build oracle
 
-package dump_test
+package oracle_test
 
 import (
 	"bufio"
@@ -50,7 +50,7 @@ type gimliFDE struct {
 // buildCFIEval builds the program that evaluates call frame information with
 // gimli, and returns its path.
 var buildCFIEval = sync.OnceValues(func() (string, error) {
-	const dir = "../scripts/oracles/cfieval"
+	const dir = "../../scripts/oracles/cfieval"
 	build := exec.Command("cargo", "build", "--release", "--locked", "--message-format=json-render-diagnostics",
 		"--manifest-path", dir+"/Cargo.toml")
 	var stderr bytes.Buffer

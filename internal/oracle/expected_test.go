@@ -1,6 +1,6 @@
 //go:build oracle
 
-package dump_test
+package oracle_test
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ func expectedDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("SYMKIT_EXPECTED")
 	if dir == "" {
-		dir = "../../shared/expected"
+		dir = "../../../shared/expected"
 	}
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatalf("no expected output: %v; set SYMKIT_EXPECTED", err)
@@ -97,7 +97,7 @@ func (c *symDiff) check(t *testing.T, file string) {
 // begins with "```differences FILE", without comments.
 func documented(t *testing.T, file string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../docs/differences.md")
+	text, err := os.ReadFile("../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build oracle
 
-package dump_test
+package oracle_test
 
 import (
 	"fmt"
