@@ -3,7 +3,6 @@
 package oracle_test
 
 import (
-	"bufio"
 	"cmp"
 	"debug/elf"
 	"fmt"
@@ -30,7 +29,7 @@ func TestCorpusEvalDebian(t *testing.T) {
 		fromCorpus(t, "libnode108/usr/lib/x86_64-linux-gnu/libnode.so.108", ""),
 		fromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", ""),
 		fromCorpus(t, "linux-image-*-dbg/usr/lib/debug/boot/vmlinux-*", ""),
-		[]input{{name: "vdso of this machine", main: vdso(t)}},
+		[]input{{name: "vdso of this machine", main: vdsoFile(t)}},
 	)
 	if node, err := exec.LookPath("node"); err == nil {
 		inputs = append(inputs, input{name: "node, as installed", main: node})
@@ -43,16 +42,7 @@ func TestCorpusEvalFixtures(t *testing.T) { evalAll(t, fixtures(t)) }
 // TestCorpusEvalDefects has the programs that show where Breakpad and Mozilla
 // fail.
 func TestCorpusEvalDefects(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(expectedDir(t), "defects", "*.elf.xz"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no programs in %s/defects: %v", expectedDir(t), err)
-	}
-	var inputs []input
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".xz")
-		inputs = append(inputs, input{name: name, main: unpack(t, path, filepath.Join(t.TempDir(), name))})
-	}
-	evalAll(t, inputs)
+	evalAll(t, defects(t))
 }
 
 // evalTarget is a machine to compile programs for.
@@ -186,20 +176,20 @@ func interpreter(t *testing.T, path string) string {
 	return strings.TrimRight(string(name), "\x00")
 }
 
-// vdso writes the kernel's vDSO, as it is mapped into this process, to a file.
-func vdso(t *testing.T) string {
+// vdso returns the kernel's vDSO, as it is mapped into this process.
+func vdso(t *testing.T) []byte {
 	t.Helper()
-	mappings, err := os.Open("/proc/self/maps")
+	mappings, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer mappings.Close()
 	var lo, hi int64
-	for sc := bufio.NewScanner(mappings); sc.Scan(); {
-		if strings.HasSuffix(sc.Text(), "[vdso]") {
-			fmt.Sscanf(sc.Text(), "%x-%x", &lo, &hi)
+	for line := range strings.Lines(string(mappings)) {
+		if strings.HasSuffix(strings.TrimSpace(line), "[vdso]") {
+			fmt.Sscanf(line, "%x-%x", &lo, &hi)
 		}
 	}
+
 	mem, err := os.Open("/proc/self/mem")
 	if err != nil {
 		t.Fatal(err)
@@ -209,8 +199,14 @@ func vdso(t *testing.T) string {
 	if err != nil || len(data) == 0 {
 		t.Fatalf("vDSO at %#x–%#x: %d bytes, %v", lo, hi, len(data), err)
 	}
+	return data
+}
+
+// vdsoFile writes the vDSO to a file.
+func vdsoFile(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "linux-vdso.so.1")
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	if err := os.WriteFile(path, vdso(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path

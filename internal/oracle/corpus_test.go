@@ -36,16 +36,7 @@ func TestOracleFixtures(t *testing.T) {
 
 // TestOracleDefects has the programs that show where Breakpad and Mozilla fail.
 func TestOracleDefects(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(expectedDir(t), "defects", "*.elf.xz"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no programs in %s/defects: %v", expectedDir(t), err)
-	}
-	var inputs []input
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".xz")
-		inputs = append(inputs, input{name: name, main: unpack(t, path, filepath.Join(t.TempDir(), name))})
-	}
-	compareAll(t, inputs)
+	compareAll(t, defects(t))
 }
 
 func TestCorpusCeph(t *testing.T) {
@@ -93,7 +84,6 @@ func compareAll(t *testing.T, inputs []input) {
 // compare returns a row of the table.
 func compare(t *testing.T, in *input) string {
 	l := readLayout(t, in.main)
-	l.symbols = readSymbols(t, []string{in.dwarfFile(), in.main})
 	s := parseSym(t, dumpText(t, in, dump.Options{Inlines: true}))
 	row := compareDWARF(t, in, s, &l)
 	frames := checkCFI(t, in, s, &l)
@@ -109,6 +99,8 @@ func compareDWARF(t *testing.T, in *input, s *symFile, l *layout) string {
 		t.Errorf("oracle: %v", err)
 		return "debug/dwarf failed"
 	}
+
+	tr.symbols = readSymbols(t, []string{in.dwarfFile(), in.main})
 	return checkFuncs(t, s, tr, l) + " " + checkLines(t, s, tr) + " " + checkInlines(t, s, tr)
 }
 

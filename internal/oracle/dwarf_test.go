@@ -25,6 +25,7 @@ type truth struct {
 	rows        []dwarfRow    // by address
 	inlines     []dwarfInline // by address
 	files       []string      // of the rows and inlines
+	symbols     funcSymbols
 }
 
 // dwarfRange is one range of a subprogram.

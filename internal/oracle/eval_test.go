@@ -3,7 +3,6 @@
 package oracle_test
 
 import (
-	"bytes"
 	"debug/elf"
 	"fmt"
 	"maps"
@@ -127,18 +126,8 @@ func dumpSym(t *testing.T, in *input) (s *symFile, reasons map[string]uint64) {
 	t.Helper()
 	img := openImage(t, in)
 	defer img.Close()
-	m, err := dump.Dump(t.Context(), img, dump.Options{ID: "0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range m.Stats.Losses {
-		t.Errorf("damage in a sound file: %v", err)
-	}
-	var out bytes.Buffer
-	if err := m.Write(&out); err != nil {
-		t.Fatal(err)
-	}
-	return parseSym(t, out.Bytes()), m.Stats.Inexpressible
+	text, stats := dumpImage(t, img, dump.Options{ID: "0"})
+	return parseSym(t, text), stats.Inexpressible
 }
 
 // hasSection tells whether a file has the bytes of a section, and its byte order.

@@ -204,7 +204,7 @@ type place struct {
 }
 
 // places returns the lines of s by address, adjacent equal ones as one.
-func (s *symFile) places() (out []place) {
+func places(s *symFile) (out []place) {
 	for i := range s.funcs {
 		for _, l := range s.funcs[i].lines {
 			p := place{span{l.Addr, l.Addr + uint64(l.Size)}, fmt.Sprintf("%s:%d", path.Clean(s.files[l.File]), l.Line)}
@@ -221,8 +221,8 @@ func (s *symFile) places() (out []place) {
 
 // codeLines compares the line of every PC that is in a function of both.
 func (c *symDiff) codeLines() {
-	theirs := c.theirs.places()
-	for _, d := range differing(c.ours.places(), theirs) {
+	theirs := places(c.theirs)
+	for _, d := range differing(places(c.ours), theirs) {
 		switch {
 		case c.theirs.covers(d.lo):
 			c.add("line %x–%x: %s", d.lo, d.hi, d.what)
@@ -236,8 +236,8 @@ func (c *symDiff) codeLines() {
 // overlaps, are not the same.
 func differing(a, b []place) (out []place) {
 	for pos := uint64(0); len(a) > 0 || len(b) > 0; {
-		inA, untilA := at(&a, pos)
-		inB, untilB := at(&b, pos)
+		inA, untilA := placeAt(&a, pos)
+		inB, untilB := placeAt(&b, pos)
 		end := min(untilA, untilB)
 		if inA != inB {
 			what := fmt.Sprintf("%s, not %s", cmp.Or(inA, "nothing"), cmp.Or(inB, "nothing"))
@@ -252,9 +252,9 @@ func differing(a, b []place) (out []place) {
 	return out
 }
 
-// at returns what list has at pos, and where that ends; it drops what ends
+// placeAt returns what list has at pos, and where that ends; it drops what ends
 // before.
-func at(list *[]place, pos uint64) (what string, until uint64) {
+func placeAt(list *[]place, pos uint64) (what string, until uint64) {
 	for len(*list) > 0 && (*list)[0].hi <= pos {
 		*list = (*list)[1:]
 	}
@@ -268,7 +268,7 @@ func at(list *[]place, pos uint64) (what string, until uint64) {
 }
 
 // rulePlaces returns, for one register, where which rule is in force.
-func (s *symFile) rulePlaces() map[string][]place {
+func rulePlaces(s *symFile) map[string][]place {
 	out := map[string][]place{}
 	rules := symRules{}
 	records := slices.Clone(s.cfi)
@@ -290,7 +290,7 @@ func (s *symFile) rulePlaces() map[string][]place {
 
 // cfi compares the rules of every register at every PC.
 func (c *symDiff) cfi() {
-	ours, theirs := c.ours.rulePlaces(), c.theirs.rulePlaces()
+	ours, theirs := rulePlaces(c.ours), rulePlaces(c.theirs)
 	regs := map[string]bool{}
 	for reg := range ours {
 		regs[reg] = true

@@ -51,7 +51,7 @@ func checkFuncs(t *testing.T, s *symFile, tr *truth, l *layout) string {
 			i++
 		}
 		inside := i < len(extent) && extent[i].lo <= f.lo && extent[i].hi >= f.hi
-		if !inside && !l.symbols.has(f.lo+l.load, f.hi+l.load, f.name) {
+		if !inside && !tr.symbols.has(f.lo+l.load, f.hi+l.load, f.name) {
 			invented.add("%#x–%#x %s", f.lo, f.hi, f.name)
 		}
 	}
@@ -73,7 +73,7 @@ func checkNames(t *testing.T, s *symFile, tr *truth, l *layout) {
 		}
 		here = slices.DeleteFunc(here, func(r dwarfRange) bool { return r.hi <= f.lo })
 		named := slices.ContainsFunc(here, func(r dwarfRange) bool { return isNamed(f.name, r.name) })
-		if !named && !(len(here) == 0 && l.symbols.has(f.lo+l.load, f.hi+l.load, f.name)) {
+		if !named && !(len(here) == 0 && tr.symbols.has(f.lo+l.load, f.hi+l.load, f.name)) {
 			wrong.add("%#x: %s, want %v", f.lo, f.name, here)
 		}
 	}

@@ -146,6 +146,20 @@ func fixtures(t *testing.T) (inputs []input) {
 	return inputs
 }
 
+// defects returns the programs that show where Breakpad and Mozilla fail.
+func defects(t *testing.T) (inputs []input) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(expectedDir(t), "defects", "*.elf.xz"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no programs in %s/defects: %v", expectedDir(t), err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".xz")
+		inputs = append(inputs, input{name: name, main: unpack(t, path, filepath.Join(t.TempDir(), name))})
+	}
+	return inputs
+}
+
 // readXZ returns the content of an .xz file.
 func readXZ(t *testing.T, path string) []byte {
 	t.Helper()
@@ -172,20 +186,28 @@ func dumpText(t *testing.T, in *input, opt dump.Options) []byte {
 	others := img.FindCompanions(elfx.Places{})
 	defer others.Close()
 	opt.Companions = others
+	text, _ := dumpImage(t, img, opt)
+	return text
+}
+
+// dumpImage dumps an image in which nothing is damaged.
+func dumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.Stats) {
+	t.Helper()
 	m, err := dump.Dump(t.Context(), img, opt)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, err := range m.Stats.Losses {
-		t.Errorf("damage in a sound file: %v", err)
 	}
 	var out bytes.Buffer
 	if err := m.Write(&out); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	for _, err := range m.Stats.Losses {
+		t.Errorf("%s: damage in a sound file: %v", img.Main.Path(), err)
+	}
+	return out.Bytes(), &m.Stats
 }
 
+// openImage opens the files of a module.
 func openImage(t *testing.T, in *input) *elfx.Image {
 	t.Helper()
 	main, err := elfx.Open(in.main)
@@ -212,7 +234,6 @@ type layout struct {
 	machine elf.Machine
 	load    uint64 // what addresses in a symbol file are relative to
 	code    []span // the executable sections
-	symbols funcSymbols
 }
 
 // span is the addresses [lo, hi).

@@ -100,18 +100,8 @@ func openELF(t *testing.T, path string) *elfx.File {
 func functionTexts(t *testing.T, img *elfx.Image) map[string][]string {
 	t.Helper()
 	defer img.Close()
-	m, err := dump.Dump(t.Context(), img, dump.Options{Name: "x", ID: "0", Inlines: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range m.Stats.Losses {
-		t.Errorf("damage in a sound file: %v", err)
-	}
-	var text strings.Builder
-	if err := m.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	s := parseSym(t, []byte(text.String()))
+	text, _ := dumpImage(t, img, dump.Options{Name: "x", ID: "0", Inlines: true})
+	s := parseSym(t, text)
 	texts := map[string][]string{}
 	for _, f := range s.funcs {
 		var b strings.Builder

@@ -3,8 +3,6 @@
 package oracle_test
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -39,13 +37,13 @@ func TestOracleOddPrograms(t *testing.T) {
 			t.Errorf("%s: %s", name, firstLines(text, 1))
 		}
 	}
-	x.withoutSections("prelinked.so")
+	withoutSections(t, x, "prelinked.so")
 }
 
 // withoutSections compares a library without section headers with itself
 // stripped.
-func (x *toolchain) withoutSections(library string) {
-	x.t.Helper()
+func withoutSections(t *testing.T, x *toolchain, library string) {
+	t.Helper()
 	x.run("strip", "-o", "stripped", library)
 	x.run("llvm-objcopy", "--strip-sections", library, "sectionless")
 	// Where the PLT is, only section headers tell.
@@ -53,54 +51,22 @@ func (x *toolchain) withoutSections(library string) {
 	want := records.FindAllString(x.dump("stripped", elfx.Places{}), -1)
 	got := records.FindAllString(x.dump("sectionless", elfx.Places{}), -1)
 	if len(want) < 20 || strings.Join(got, "\n") != strings.Join(want, "\n") {
-		x.t.Errorf("without section headers %d records, with them %d", len(got), len(want))
+		t.Errorf("without section headers %d records, with them %d", len(got), len(want))
 	}
 }
 
 // TestOracleVDSO dumps the code that the running kernel maps into every process.
 func TestOracleVDSO(t *testing.T) {
-	maps, err := os.ReadFile("/proc/self/maps")
+	f, err := elfx.NewFile("vdso", vdso(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^([0-9a-f]+)-([0-9a-f]+) .*\[vdso\]$`).FindSubmatch(maps)
-	if line == nil {
-		t.Fatalf("no vdso in\n%s", maps)
+	text, _ := dumpImage(t, &elfx.Image{Main: f}, dump.Options{})
+	s := parseSym(t, text)
+	if len(s.publics) < 3 || len(s.cfi) < 3 || !strings.HasPrefix(s.module.Name, "linux-") {
+		t.Errorf("%s", text)
 	}
-	var begin, end uint64
-	if _, err := fmt.Sscanf(string(line[1])+" "+string(line[2]), "%x %x", &begin, &end); err != nil {
-		t.Fatal(err)
-	}
-	memory, err := os.Open("/proc/self/mem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer memory.Close()
-	data := make([]byte, end-begin)
-	if _, err := memory.ReadAt(data, int64(begin)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := elfx.NewFile("vdso", data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := dump.Dump(t.Context(), &elfx.Image{Main: f}, dump.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	if err := m.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	s := parseSym(t, text.Bytes())
-	if len(s.publics) < 3 || len(s.cfi) < 3 || len(m.Stats.Losses) > 0 || !strings.HasPrefix(s.module.Name, "linux-") {
-		t.Errorf("%v\n%s", m.Stats.Losses, text.Bytes())
-	}
-	path := t.TempDir() + "/vdso"
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	in := input{name: "vdso", main: path}
-	l := readLayout(t, path)
+	in := input{name: "vdso", main: vdsoFile(t)}
+	l := readLayout(t, in.main)
 	checkCFI(t, &in, s, &l)
 }

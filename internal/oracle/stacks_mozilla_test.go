@@ -30,16 +30,16 @@ func TestOracleMozilla(t *testing.T) {
 func (c *symDiff) stacks(t *testing.T) {
 	t.Helper()
 	ours, theirs := newStackIndex(c.ours, 0), newStackIndex(c.theirs, 0)
-	edges := append(c.ours.edges(), c.theirs.edges()...)
-	slices.Sort(edges)
-	edges = slices.Compact(edges)
+	all := append(edges(c.ours), edges(c.theirs)...)
+	slices.Sort(all)
+	all = slices.Compact(all)
 	var out []place
 	compared := uint64(0)
-	for i, pc := range edges[:max(len(edges)-1, 0)] {
+	for i, pc := range all[:max(len(all)-1, 0)] {
 		if theirs.function(pc) == nil && ours.function(pc) == nil {
 			continue
 		}
-		end := edges[i+1]
+		end := all[i+1]
 		compared += end - pc
 		got, want := stackText(t, ours, pc), stackText(t, theirs, pc)
 		if got == want {
@@ -55,11 +55,11 @@ func (c *symDiff) stacks(t *testing.T) {
 	for _, d := range out {
 		c.add("stack %x–%x: %s", d.lo, d.hi, d.what)
 	}
-	t.Logf("%d pieces of code, %d bytes compared", len(edges), compared)
+	t.Logf("%d pieces of code, %d bytes compared", len(all), compared)
 }
 
 // edges are the addresses where the stack may change.
-func (s *symFile) edges() (out []uint64) {
+func edges(s *symFile) (out []uint64) {
 	for i := range s.funcs {
 		f := &s.funcs[i]
 		out = append(out, f.lo, f.hi)
