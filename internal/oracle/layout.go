@@ -1,0 +1,73 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"testing"
+)
+
+// AppendSpan adds a span that begins behind those before to a list of disjoint
+// ones.
+func AppendSpan(list []Span, s Span) []Span {
+	if n := len(list) - 1; n >= 0 && s.Lo <= list[n].Hi {
+		list[n].Hi = max(list[n].Hi, s.Hi)
+		return list
+	}
+	return append(list, s)
+}
+
+// Layout is what the oracles have to know of a file's address space. It is
+// read with debug/elf.
+type Layout struct {
+	Machine elf.Machine
+	Load    uint64 // what addresses in a symbol file are relative to
+	Code    []Span // the executable sections
+}
+
+// Span is the addresses [lo, hi).
+type Span struct{ Lo, Hi uint64 }
+
+func ReadLayout(t *testing.T, path string) Layout {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	defer f.Close()
+	l := Layout{Machine: f.Machine}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			l.Load = p.Vaddr
+			break
+		}
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 {
+			l.Code = append(l.Code, Span{s.Addr, s.Addr + s.Size})
+		}
+	}
+	return l
+}
+
+// Live tells whether addr is in an executable section. What is not is code
+// that the linker discarded.
+func (l *Layout) Live(addr uint64) bool {
+	for _, s := range l.Code {
+		if addr >= s.Lo && addr < s.Hi {
+			return true
+		}
+	}
+	return false
+}
+
+// Join sorts spans and makes one of those that touch.
+func Join(spans []Span) (out []Span) {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Lo, b.Lo) })
+	for _, s := range spans {
+		out = AppendSpan(out, s)
+	}
+	return out
+}
