@@ -13,7 +13,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// ExpectedDir has what Breakpad's dump_syms wrote of files of the corpus.
+// ExpectedDir returns the directory of the symbol files that Breakpad's and
+// Mozilla's dump_syms wrote for files of the corpus.
 func ExpectedDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("SYMKIT_EXPECTED")
@@ -26,7 +27,7 @@ func ExpectedDir(t *testing.T) string {
 	return dir
 }
 
-// CorpusDir is the directory that scripts/corpus.sh fills.
+// CorpusDir returns the directory that scripts/corpus.sh fills.
 func CorpusDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("SYMKIT_CORPUS")
@@ -54,7 +55,8 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 	}
 	seen := map[string]bool{}
 	for _, path := range paths {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
+		path, err := filepath.EvalSymlinks(path)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if seen[path] {
@@ -83,8 +85,8 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 	return inputs
 }
 
-// notDumpable are fixtures that are no module, or none that these tests have
-// an oracle for.
+// notDumpable returns why a fixture is not compared, or "": it is no module, or
+// no other program reads it.
 func notDumpable(name string) string {
 	switch filepath.Ext(name) {
 	case ".dwo", ".dwp", ".alt":
@@ -147,7 +149,7 @@ func Defects(t *testing.T) (inputs []Input) {
 	return inputs
 }
 
-// ReadXZ returns the content of an .xz file.
+// ReadXZ returns the unpacked content of an .xz file.
 func ReadXZ(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := testfile.Read(path)
@@ -157,6 +159,7 @@ func ReadXZ(t *testing.T, path string) []byte {
 	return data
 }
 
+// Unpack unpacks an .xz file and returns the path of the result, which is to.
 func Unpack(t *testing.T, from, to string) string {
 	t.Helper()
 	if err := os.WriteFile(to, ReadXZ(t, from), 0o644); err != nil {

@@ -8,22 +8,27 @@ import (
 	"testing"
 )
 
-// Diffs collects differences; report fails the test with the first five.
+// Diffs collects differences of one kind; Report fails the test with the first
+// five of them.
 type Diffs struct {
 	t     *testing.T
 	what  string
-	N     int
+	N     int // all differences
 	first []string
 }
 
+// NewDiffs returns an empty list; what names the kind in the report.
 func NewDiffs(t *testing.T, what string) *Diffs { return &Diffs{t: t, what: what} }
 
+// Add adds a difference.
 func (d *Diffs) Add(format string, args ...any) {
-	if d.N++; d.N <= 5 {
+	d.N++
+	if d.N <= 5 {
 		d.first = append(d.first, fmt.Sprintf(format, args...))
 	}
 }
 
+// Report fails the test if there are differences.
 func (d *Diffs) Report() {
 	d.t.Helper()
 	if d.N > 0 {

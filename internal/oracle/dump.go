@@ -10,7 +10,7 @@ import (
 	"symkit/elfx"
 )
 
-// Dump dumps a module the way cmd/dump_syms does.
+// Dump returns the symbol file of a module, made the way cmd/dump_syms makes it.
 func Dump(t *testing.T, in *Input, opt dump.Options) []byte {
 	t.Helper()
 	img := OpenImage(t, in)
@@ -22,7 +22,7 @@ func Dump(t *testing.T, in *Input, opt dump.Options) []byte {
 	return text
 }
 
-// DumpImage dumps an image in which nothing is damaged.
+// DumpImage returns the symbol file of an image; damage fails the test.
 func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.Stats) {
 	t.Helper()
 	m, err := dump.Dump(t.Context(), img, opt)
@@ -42,24 +42,19 @@ func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.S
 // OpenImage opens the files of a module.
 func OpenImage(t *testing.T, in *Input) *elfx.Image {
 	t.Helper()
-	main, err := elfx.Open(in.Main)
-	if err != nil {
-		t.Fatal(err)
-	}
+	main := OpenELF(t, in.Main)
 	if in.Debug == "" {
 		return &elfx.Image{Main: main}
 	}
-	debug, err := elfx.Open(in.Debug)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := elfx.Join(main, debug)
+
+	img, err := elfx.Join(main, OpenELF(t, in.Debug))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return img
 }
 
+// OpenELF opens a file.
 func OpenELF(t *testing.T, path string) *elfx.File {
 	t.Helper()
 	f, err := elfx.Open(path)

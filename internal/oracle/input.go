@@ -6,10 +6,10 @@ package oracle
 // its debug information.
 type Input struct {
 	Name        string
-	Main, Debug string // paths; debug may be empty
+	Main, Debug string // paths; Debug may be empty
 }
 
-// Files are the paths of the module's files.
+// Files returns the paths of the module's files.
 func (in *Input) Files() []string {
 	if in.Debug == "" {
 		return []string{in.Main}
@@ -17,7 +17,7 @@ func (in *Input) Files() []string {
 	return []string{in.Main, in.Debug}
 }
 
-// DWARFFile is the path of the file with the debug information.
+// DWARFFile returns the path of the file with the debug information.
 func (in *Input) DWARFFile() string {
 	if in.Debug != "" {
 		return in.Debug

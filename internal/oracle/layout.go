@@ -9,27 +9,18 @@ import (
 	"testing"
 )
 
-// AppendSpan adds a span that begins behind those before to a list of disjoint
-// ones.
-func AppendSpan(list []Span, s Span) []Span {
-	if n := len(list) - 1; n >= 0 && s.Lo <= list[n].Hi {
-		list[n].Hi = max(list[n].Hi, s.Hi)
-		return list
-	}
-	return append(list, s)
-}
+// Span is the addresses from Lo up to, not including, Hi.
+type Span struct{ Lo, Hi uint64 }
 
-// Layout is what the oracles have to know of a file's address space. It is
-// read with debug/elf.
+// Layout is the part of a file's address space that comparisons need, as
+// debug/elf reads it.
 type Layout struct {
 	Machine elf.Machine
 	Load    uint64 // what addresses in a symbol file are relative to
 	Code    []Span // the executable sections
 }
 
-// Span is the addresses [lo, hi).
-type Span struct{ Lo, Hi uint64 }
-
+// ReadLayout reads the layout of a file.
 func ReadLayout(t *testing.T, path string) Layout {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -52,8 +43,8 @@ func ReadLayout(t *testing.T, path string) Layout {
 	return l
 }
 
-// Live tells whether addr is in an executable section. What is not is code
-// that the linker discarded.
+// Live reports whether addr is in an executable section. Code at other addresses
+// was discarded by the linker.
 func (l *Layout) Live(addr uint64) bool {
 	for _, s := range l.Code {
 		if addr >= s.Lo && addr < s.Hi {
@@ -63,7 +54,17 @@ func (l *Layout) Live(addr uint64) bool {
 	return false
 }
 
-// Join sorts spans and makes one of those that touch.
+// AppendSpan adds a span to a list of disjoint ones, none of which begins after
+// it.
+func AppendSpan(list []Span, s Span) []Span {
+	if n := len(list) - 1; n >= 0 && s.Lo <= list[n].Hi {
+		list[n].Hi = max(list[n].Hi, s.Hi)
+		return list
+	}
+	return append(list, s)
+}
+
+// Join sorts spans and merges those that overlap or touch.
 func Join(spans []Span) (out []Span) {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Lo, b.Lo) })
 	for _, s := range spans {

@@ -1,5 +1,6 @@
 //go:build oracle
 
+// Package binutils compares PUBLIC records with what nm and objdump print.
 package binutils
 
 import (
@@ -19,18 +20,19 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// pltLabel is how objdump begins an entry of a procedure linkage table:
+// pltLabel is the first line of an entry of a procedure linkage table in objdump's output:
 // "0000000000401030 <puts@plt>:".
 var pltLabel = regexp.MustCompile(`(?m)^([0-9a-f]+) <(.+)@plt>:$`)
 
-// pltEntries asks objdump, whose names come from the relocations, too.
+// pltEntries returns the names that objdump finds, from relocations too, by relative
+// address.
 func pltEntries(t *testing.T, path string, l *oracle.Layout) map[uint64]string {
 	t.Helper()
 	args := []string{"--disassemble", "--no-show-raw-insn"}
 	for _, section := range []string{".plt", ".plt.sec", ".plt.got", ".iplt"} {
 		args = append(args, "--section="+section)
 	}
-	// It fails for a file that has none of these sections.
+	// objdump fails for a file that has none of these sections.
 	out, err := exec.Command("objdump", append(args, path)...).CombinedOutput()
 	if err != nil && !bytes.Contains(out, []byte("but not found in any input file")) {
 		t.Fatalf("objdump: %v: %s", err, out)
@@ -82,7 +84,7 @@ func comparePLT(t *testing.T, in *oracle.Input) {
 	t.Logf("%d PLT entries", n)
 }
 
-// namesResolver tells whether the entry that objdump calls *ABS*+0x9f550@plt,
+// namesResolver reports whether the entry that objdump calls *ABS*+0x9f550@plt,
 // of an IRELATIVE relocation, has the name of a symbol at that address.
 func namesResolver(t *testing.T, in *oracle.Input, want, got string) bool {
 	t.Helper()

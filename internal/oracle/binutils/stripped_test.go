@@ -14,7 +14,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// TestOracleStripped has programs without debug information: the dynamic
+// TestOracleStripped dumps programs without debug information: the dynamic
 // symbol table names some functions, the relocations of the PLT its entries.
 func TestOracleStripped(t *testing.T) {
 	for _, in := range slices.Concat(oracle.FromCorpus(t, "bash/bin/bash", ""), oracle.FromCorpus(t, "sqlite3/usr/bin/sqlite3", "")) {
@@ -53,7 +53,8 @@ func compareStripped(t *testing.T, in *oracle.Input) {
 	wrong.Report()
 }
 
-// exportedFunctions are the names, by relative address, of what nm lists in code.
+// exportedFunctions returns the names of the symbols in code that nm lists, by relative
+// address.
 func exportedFunctions(t *testing.T, path string, l *oracle.Layout) map[uint64][]string {
 	t.Helper()
 	out := map[uint64][]string{}

@@ -1,10 +1,13 @@
 //go:build oracle
 
+// Package dwarftruth compares functions, lines and inlined calls of a symbol file
+// with what debug/dwarf reads of the module.
 package dwarftruth
 
 import (
 	"bytes"
 	"debug/elf"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +15,12 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
+// Columns is the head of the columns of what Compare returns.
+var Columns = fmt.Sprintf("%11s %10s %10s %10s %10s %9s %8s %10s", "subprograms", "bytes", "covered",
+	"line rows", "bytes", "ambiguous", "inlines", "bytes")
+
+// Compare compares FUNC, line and INLINE records with DWARF, and returns a row of
+// figures.
 func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) string {
 	tr, err := readTruth(sourceOf(t, in), l)
 	if err != nil {
@@ -23,10 +32,10 @@ func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) 
 	return checkFuncs(t, s, tr, l) + " " + checkLines(t, s, tr) + " " + checkInlines(t, s, tr)
 }
 
-// sourceOf is the file whose DWARF tells the truth of in: its own, or, for
-// fixtures that debug/dwarf does not read, that of the twin with the same code.
-// It knows no dwz and no .dwo, and takes the string offsets of 64-bit DWARF 5
-// for 4 bytes long.
+// sourceOf returns the file whose DWARF is compared: that of the module, or, for
+// fixtures that debug/dwarf cannot read, that of a fixture with the same code.
+// debug/dwarf knows no dwz and no .dwo files, and takes string offsets of 64-bit
+// DWARF 5 to be 4 bytes long.
 func sourceOf(t *testing.T, in *oracle.Input) string {
 	t.Helper()
 	own := in.DWARFFile()
@@ -50,6 +59,7 @@ func sourceOf(t *testing.T, in *oracle.Input) string {
 	return own
 }
 
+// textSection returns the .text of a file.
 func textSection(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := elf.Open(path)

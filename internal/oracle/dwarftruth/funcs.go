@@ -11,10 +11,10 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// checkFuncs compares the FUNC records with the subprograms: every byte of
-// every subprogram is in a FUNC, every FUNC is code of a subprogram, or of a
-// function that only the symbol table knows, in address order and without
-// overlap. It returns a row of the table.
+// checkFuncs compares the FUNC records with the subprograms: they are in address
+// order and do not overlap, every byte of every subprogram is in a FUNC, and every
+// FUNC is code of a subprogram, or of a function that only the symbol table has. It
+// returns figures of the row.
 func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) string {
 	t.Helper()
 	order := oracle.NewDiffs(t, "FUNC records out of order, overlapping or outside of executable sections")

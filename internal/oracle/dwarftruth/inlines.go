@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"symkit/internal/oracle"
 	"symkit/internal/oracle/symfile"
 )
@@ -24,8 +26,8 @@ func (c call) String() string {
 	return fmt.Sprintf("%d: %s called at %s:%d", c.depth, c.name, c.file, c.line)
 }
 
-// inlineSweep compares our inlined calls with the DIEs, piece by piece of the
-// code of all FUNCs.
+// inlineSweep compares our inlined calls with the DIEs over the code of all FUNCs,
+// one stretch of code without a change of either after another.
 type inlineSweep struct {
 	s       *symfile.File
 	tr      *truth
@@ -38,9 +40,8 @@ type inlineSweep struct {
 	scratch []call
 }
 
-// checkInlines compares the inlined calls at every byte. Where several DIEs
-// describe the code, ours have to be those of one of them. It returns a row of
-// the table.
+// checkInlines compares the inlined calls at every byte. Where several DIEs describe
+// the code, ours have to be those of one of them. It returns figures of the row.
 func checkInlines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
 	w := inlineSweep{s: s, tr: tr, wrong: oracle.NewDiffs(t, "pieces of code with other inlined calls")}
@@ -71,8 +72,8 @@ func (w *inlineSweep) function(f *symfile.Func) {
 	}
 }
 
-// advance makes active what holds at pos and returns where that changes, at
-// most end.
+// advance makes the subprograms and calls at pos active, and returns where they
+// change, at most end.
 func (w *inlineSweep) advance(pos, end uint64) uint64 {
 	fns, ins := w.tr.ranges, w.tr.inlines
 	for ; w.nextFn < len(fns) && fns[w.nextFn].Lo <= pos; w.nextFn++ {
@@ -118,7 +119,7 @@ func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.
 	w.wrong.Add("%#x–%#x in %s: %v, want %v", at.Lo, at.Hi, f.Name, got, want)
 }
 
-// same tells whether the calls are those that the subprogram at die has.
+// same reports whether our calls are those of the subprogram at die.
 func (w *inlineSweep) same(ours []call, die dwarf.Offset) bool {
 	n := 0
 	for i := range w.calls {
@@ -135,16 +136,20 @@ func (w *inlineSweep) same(ours []call, die dwarf.Offset) bool {
 }
 
 func (w *inlineSweep) equal(c call, want *inlinedCall) bool {
-	// Records need a file: for a call without one (DWARF 2) another stands in.
+	// A record needs a file: a call without one (DWARF 2) has another in its place.
 	file := w.tr.files[want.file]
 	return c.depth == want.depth && c.line == want.line && (c.file == file || file == unknownFile) && isNamed(c.name, want.name)
 }
 
-// isNamed tells whether what we wrote, which may be a demangled linkage name
-// with scopes and parameters, is a name of the function that DW_AT_name calls
-// plain. Template arguments and operators are spelled in other ways there, and
-// gcc has descriptions: "<constructor>" of a class without a name, "<lambda()>".
+// isNamed reports whether our name, which may be a demangled linkage name with scopes
+// and parameters, is a name of the function with the DW_AT_name plain. Template
+// arguments and operators are spelled in other ways there, gcc has descriptions
+// ("<constructor>" of a class without a name, "<lambda()>"), and a function declared
+// with an assembler label may have that as its DW_AT_name, mangled.
 func isNamed(ours, plain string) bool {
+	if text := demangle.Filter(plain); text != plain {
+		return ours == text
+	}
 	if strings.HasPrefix(plain, "operator") {
 		plain = "operator"
 	} else {
@@ -153,8 +158,8 @@ func isNamed(ours, plain string) bool {
 	return ours != "<name omitted>" && strings.Contains(ours, plain)
 }
 
-// unmatched returns those of our calls that no subprogram has, and those of
-// all subprograms that we have not.
+// unmatched returns our calls that no subprogram has, and the calls of all
+// subprograms that we do not have.
 func (w *inlineSweep) unmatched(ours []call) (got, want []string) {
 	for _, c := range ours {
 		if !slices.ContainsFunc(w.calls, func(in inlinedCall) bool { return w.equal(c, &in) }) {

@@ -12,22 +12,22 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// lineSweep compares our line records with debug/dwarf's rows over the code
-// of all FUNCs, piece by piece: a piece is code in which neither changes.
+// lineSweep compares our line records with debug/dwarf's rows over the code of all
+// FUNCs, one stretch of code without a change of either after another.
 type lineSweep struct {
 	s      *symfile.File
 	tr     *truth
 	active []lineRow // rows that hold at pos
-	next   int       // the first row behind pos
+	next   int       // the first row after pos
 
 	bytes, ambiguous uint64 // compared; of these, described in several ways
 	lost, extra      *oracle.Diffs
 	wrong            *oracle.Diffs
 }
 
-// checkLines compares every byte. Where several rows hold, of units with a
-// copy of the same code, ours has to be one of them. It returns a row of the
-// table.
+// checkLines compares the line of every byte. Where several rows hold, of units with
+// a copy of the same code, ours has to be one of them. It returns figures of the
+// row.
 func checkLines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
 	w := lineSweep{
@@ -65,8 +65,8 @@ func (w *lineSweep) function(f *symfile.Func) {
 	}
 }
 
-// advance makes active the rows that hold at pos and returns where that
-// changes, at most end.
+// advance makes the rows that hold at pos active, and returns where they change, at
+// most end.
 func (w *lineSweep) advance(pos, end uint64) uint64 {
 	rows := w.tr.rows
 	for ; w.next < len(rows) && rows[w.next].Lo <= pos; w.next++ {

@@ -14,7 +14,7 @@ import (
 // funcSymbols are the function symbols with a size, by address.
 type funcSymbols map[uint64][]elf.Symbol
 
-// readSymbols reads the symbols of the first of the files that has .symtab.
+// readSymbols reads the function symbols of the first file with a .symtab.
 func readSymbols(t *testing.T, paths []string) funcSymbols {
 	t.Helper()
 	symbols := funcSymbols{}
@@ -41,7 +41,7 @@ func readSymbols(t *testing.T, paths []string) funcSymbols {
 	return symbols
 }
 
-// has tells whether one of the symbols at lo reaches to hi and has the name.
+// has reports whether one of the symbols at lo reaches to hi and has the name.
 func (s funcSymbols) has(lo, hi uint64, name string) bool {
 	reaches := slices.ContainsFunc(s[lo], func(s elf.Symbol) bool { return lo+s.Size >= hi })
 	return reaches && slices.ContainsFunc(s[lo], func(s elf.Symbol) bool {

@@ -19,8 +19,8 @@ import (
 // unknownFile stands for a file that the line table does not have.
 const unknownFile = "<unknown>"
 
-// truth is what debug/dwarf says of a file's code, with addresses relative to
-// the load address.
+// truth is what debug/dwarf reads of a file, with addresses relative to the load
+// address.
 type truth struct {
 	subprograms int
 	ranges      []codeRange   // by address
@@ -45,13 +45,13 @@ type inlinedCall struct {
 	name              string // DW_AT_name of the inlined function
 }
 
-// lineRow is a row of a line table and the code it holds for.
+// lineRow is a row of a line table and the code that it holds for.
 type lineRow struct {
 	oracle.Span
 	line, file, unit uint32
 }
 
-// readTruth reads the DWARF of a file. debug/dwarf may panic on what it does
+// readTruth reads the DWARF of a file. debug/dwarf may panic on forms that it does
 // not know.
 func readTruth(path string, l *oracle.Layout) (tr *truth, err error) {
 	defer func() {
@@ -95,11 +95,11 @@ type truthReader struct {
 	fileName map[*dwarf.LineFile]uint32
 }
 
-// scope is what a DIE means to those below it.
+// scope is what the children of a DIE need of it and of those around it.
 type scope struct {
-	owner dwarf.Offset  // the subprogram with code that they are in
-	depth uint32        // of an inlined call
-	code  []oracle.Span // of the call around it, if depth > 0
+	owner dwarf.Offset  // the subprogram with code
+	depth uint32        // of an inlined call among the children
+	code  []oracle.Span // of the call around the children, if depth > 0
 }
 
 // read walks all DIEs, so that no subprogram is missed wherever it nests.
@@ -135,7 +135,7 @@ func (x *truthReader) read() error {
 	}
 }
 
-// liveRanges are the ranges of a DIE that the linker kept.
+// liveRanges returns the ranges of a DIE that the linker kept.
 func (x *truthReader) liveRanges(e *dwarf.Entry) (out []oracle.Span, err error) {
 	ranges, err := x.data.Ranges(e)
 	for _, r := range ranges {
@@ -159,8 +159,8 @@ func (x *truthReader) subprogram(e *dwarf.Entry) (scope, error) {
 	return scope{owner: e.Offset}, err
 }
 
-// inline reads an inlined call. One without code or function (gcc writes
-// them) is none; those in it, if any, take its place.
+// inline reads an inlined call. A DIE without code or function (gcc writes such) is
+// no call; calls in it, if any, take its place.
 func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	ranges, err := x.liveRanges(e)
 	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
@@ -183,9 +183,9 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	return scope{at.owner, at.depth + 1, ranges}, err
 }
 
-// within returns the parts of inner that are in outer. gcc writing strict
-// DWARF 2, which has no range lists, gives calls some of the code of calls in
-// them: a PC is in a call only if it is in the call around it.
+// within returns the parts of inner that are in outer. Strict DWARF 2 has no range
+// lists, so gcc gives calls only some of the code of the calls in them; a PC counts
+// as in a call only if it is in the call around that, too.
 func within(inner, outer []oracle.Span) (out []oracle.Span) {
 	for _, a := range inner {
 		for _, b := range outer {
@@ -197,7 +197,7 @@ func within(inner, outer []oracle.Span) (out []oracle.Span) {
 	return out
 }
 
-// nameOf is the DW_AT_name of a function, or of what it is an instance of.
+// nameOf returns the DW_AT_name of a function, or of its origin or declaration.
 func (x *truthReader) nameOf(off dwarf.Offset) (string, error) {
 	if name, ok := x.names[off]; ok {
 		return name, nil
@@ -237,8 +237,9 @@ func (x *truthReader) lines(cu *dwarf.Entry) error {
 		} else if err != nil {
 			return err
 		}
-		// A linker may discard code in the middle of a sequence: a row that
-		// goes backwards comes after a set_address, so it is judged anew.
+		// A linker may discard code in the middle of a sequence. A row with a lower
+		// address than the one before comes after DW_LNE_set_address, where other
+		// code begins.
 		if !open || row.Address < prev.Address {
 			dead = !x.l.Live(row.Address)
 		} else if !dead && prev.Address < row.Address {
@@ -250,9 +251,9 @@ func (x *truthReader) lines(cu *dwarf.Entry) error {
 	}
 }
 
-// file numbers a source file. Names from DWARF 5 tables debug/dwarf leaves
-// relative to the compilation directory, except that it puts directory 0 in
-// front, which is that directory (DWARF 5 §6.2.4) and may be relative itself.
+// file returns the number of a source file. debug/dwarf leaves names from DWARF 5
+// tables relative to the compilation directory, but prepends directory 0, which is
+// that directory (DWARF 5 §6.2.4) and may be relative itself.
 func (x *truthReader) file(f *dwarf.LineFile) uint32 {
 	if id, ok := x.fileName[f]; ok {
 		return id

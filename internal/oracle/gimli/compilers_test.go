@@ -19,7 +19,7 @@ import (
 type target struct {
 	triplet  string
 	variants map[string]string // further options, by name
-	input    string            // of the compiler, instead of evalProgram
+	input    string            // of the compiler, instead of program
 }
 
 var targets = []target{
@@ -90,8 +90,8 @@ func (e *target) run(t *testing.T, tool string, args ...string) string {
 	return string(out)
 }
 
-// program is linked to each program: it makes the linker write a PLT and,
-// where that is static, take in signal handling, threads and clone.
+// program is the main function of each program that is built. It makes the linker
+// write a PLT and, in static programs, link signal handling, threads and clone.
 const program = `
 #include <pthread.h>
 #include <signal.h>
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// interpreter is the dynamic linker that a program asks for.
+// interpreter returns the dynamic linker that a program asks for.
 func interpreter(t *testing.T, path string) string {
 	t.Helper()
 	f, err := elf.Open(path)

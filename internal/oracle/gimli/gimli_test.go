@@ -17,8 +17,8 @@ import (
 	"symkit/internal/oracle"
 )
 
-// rowValues is a row of an FDE, and what scripts/oracles/cfieval found its rules
-// to give on each seed's registers and memory. Addresses are as in the file.
+// rowValues is a row of an FDE, and the values that scripts/oracles/cfieval computed of
+// its rules for each seed's registers and memory. Addresses are those of the file.
 type rowValues struct {
 	oracle.Span
 	expressions []string // "REG:BYTES" each
@@ -29,7 +29,7 @@ type rowValues struct {
 type stateValues struct {
 	pc, seed uint64
 	cfa      uint64
-	failed   bool // the CFA's expression; there are no regs then
+	failed   bool // the CFA's expression failed; regs is empty then
 	regs     []regValue
 }
 
@@ -37,7 +37,7 @@ type stateValues struct {
 type regValue struct {
 	reg       cfi.Reg
 	undefined bool
-	failed    bool // its expression
+	failed    bool // its expression failed
 	value     uint64
 }
 
@@ -69,7 +69,7 @@ var buildCFIEval = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// reader hands what cfieval prints of a section to fde and row, by address.
+// reader calls fde and row with what cfieval prints of a section, by address.
 type reader struct {
 	t   *testing.T
 	fde func(*fdeRange)

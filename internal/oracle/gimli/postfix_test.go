@@ -9,15 +9,14 @@ import (
 	"symkit/cfi"
 )
 
-// randomState is registers and memory as functions of a seed, and the PC: the
-// same ones that scripts/oracles/cfieval computes.
+// randomState is the PC, and registers and memory as functions of a seed. The
+// functions are those of scripts/oracles/cfieval.
 type randomState struct {
 	arch *cfi.Arch
 	big  bool
 	seed uint64
 	pc   uint64
-	// wide makes the arithmetic 64 bits wide on a 32-bit machine, as that of
-	// some readers is.
+	// wide makes the arithmetic 64 bits wide on a 32-bit machine, as some readers do.
 	wide bool
 }
 
@@ -59,11 +58,11 @@ func (s *randomState) word(addr uint64) (v uint64) {
 	return v
 }
 
-// postfix is the expression of a rule, compiled: operators, and operands.
+// postfix is the compiled expression of a rule: operators and operands.
 type postfix struct {
 	tokens []token
-	bad    bool // has a word that is none of these: `.undef`
-	reads  bool // the PC
+	bad    bool // has a word that is neither, such as `.undef`
+	reads  bool // it reads the PC
 }
 
 type token struct {
@@ -77,8 +76,8 @@ const (
 	tokenCFA      = 'c'
 )
 
-// parsePostfix reads a rule as the readers of symbol files do: what is neither
-// a decimal number nor an operator is a name.
+// parsePostfix reads a rule as readers of symbol files do: a word that is neither a
+// decimal number nor an operator is a name.
 func parsePostfix(arch *cfi.Arch, rule string) *postfix {
 	p := &postfix{}
 	for word := range strings.FieldsSeq(rule) {
@@ -104,7 +103,7 @@ func (p *postfix) token(arch *cfi.Arch, word string) token {
 }
 
 // eval gives the value of the expression, cut to the machine's width. cfa is
-// nil in the rule of the CFA itself. ok is false where a reader finds no value.
+// nil in the rule of the CFA itself. ok is false if a reader would find no value.
 func (p *postfix) eval(s *randomState, cfa *uint64) (v uint64, ok bool) {
 	var storage [32]uint64
 	stack := storage[:0]
@@ -123,7 +122,8 @@ func (p *postfix) eval(s *randomState, cfa *uint64) (v uint64, ok bool) {
 		case t.op == '^' && n >= 1:
 			stack[n-1] = s.word(stack[n-1])
 		case t.op != tokenCFA && t.op != '^' && n >= 2:
-			if v, ok = s.binary(t.op, stack[n-2], stack[n-1]); !ok {
+			v, ok = s.binary(t.op, stack[n-2], stack[n-1])
+			if !ok {
 				return 0, false
 			}
 			stack = append(stack[:n-2], v)
@@ -158,7 +158,8 @@ func (s *randomState) binary(op byte, a, b uint64) (v uint64, ok bool) {
 		if b == 0 {
 			return 0, false
 		}
-		if v = a / b; op == '%' {
+		v = a / b
+		if op == '%' {
 			v = a % b
 		}
 	case '@':

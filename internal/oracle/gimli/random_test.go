@@ -33,9 +33,9 @@ func TestCorpusEvalRandom(t *testing.T) {
 			e.input = g.source(2000)
 			e.run(t, "gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", out)
 			w := sweepValues(t, &oracle.Input{Name: "random", Main: out}, true)
-			t.Logf("%s\n%s; %d values not said", tableHead, &w.counts, w.refused)
+			t.Logf("%s\n%s; %d values have no rule", tableHead, &w.counts, w.refused)
 			if w.refused*8 > int(w.values) || w.lost*8 > w.rows {
-				t.Errorf("too little said for this test to mean something")
+				t.Errorf("too few rules for this test to mean something")
 			}
 		})
 	}
@@ -55,7 +55,7 @@ type ruleGenerator struct {
 	depth int // of its stack
 }
 
-// source has n functions of some rows.
+// source returns n functions of some rows each.
 func (g *ruleGenerator) source(n int) string {
 	var b strings.Builder
 	b.WriteString(".text\n")
@@ -70,7 +70,7 @@ func (g *ruleGenerator) source(n int) string {
 	return b.String()
 }
 
-// instruction is DW_CFA_def_cfa_expression, DW_CFA_expression,
+// instruction returns DW_CFA_def_cfa_expression, DW_CFA_expression,
 // DW_CFA_val_expression (DWARF 5 §6.4.2) or a plain one.
 func (g *ruleGenerator) instruction() string {
 	r := g.register()
@@ -102,7 +102,7 @@ func (g *ruleGenerator) escape(head ...byte) string {
 	return ".cfi_escape " + strings.Trim(strings.ReplaceAll(fmt.Sprint(bytes), " ", ","), "[]") + "\n"
 }
 
-// register is one with a name, other than the program counter.
+// register returns a register with a name, other than the program counter.
 func (g *ruleGenerator) register() cfi.Reg {
 	for {
 		r := cfi.Reg(g.rand.IntN(32))
@@ -162,7 +162,7 @@ func (g *ruleGenerator) shuffle() {
 	}
 }
 
-// operand adds one that pushes.
+// operand adds an operation that pushes an operand.
 func (g *ruleGenerator) operand() {
 	v := g.rand.Uint64()
 	leb := byte(v & 0x7f)

@@ -23,7 +23,7 @@ const seeds = 4
 type counts struct {
 	arch        string
 	fdes, rows  int             // of code that is in the file
-	expressions int             // rules in these rows that are one
+	expressions int             // rules in these rows that are expressions
 	pcs         uint64          // at which our rules give gimli's values
 	values      uint64          // evaluated and compared
 	unnamed     map[cfi.Reg]int // rules for registers that symbol files have no name for
@@ -46,8 +46,8 @@ func (c *counts) String() string {
 	return s
 }
 
-// sweep evaluates the STACK CFI records of a file, and compares with what
-// gimli makes of the tables they come from.
+// sweep evaluates the STACK CFI records of a file, and compares the values with those
+// that gimli computes of the tables that the records come from.
 type sweep struct {
 	counts
 	t     *testing.T
@@ -56,7 +56,7 @@ type sweep struct {
 	arch  *cfi.Arch
 	state randomState
 
-	parsed map[string]*postfix // of every rule met
+	parsed map[string]*postfix // by rule
 	next   int                 // the first record not yet applied
 	text   symfile.Rules       // in force after it
 	cfa    *postfix
@@ -71,10 +71,10 @@ type sweep struct {
 	total   uint64        // bytes of code with record and row
 
 	wrongs, losses *oracle.Diffs
-	// anyRule: the rules are of any kind. What cannot be said is not wrong then
-	// if nothing is said, and rules may fail.
+	// anyRule means rules of any kind, also those that STACK CFI cannot express, for
+	// which there must be no rule, and those that fail.
 	anyRule bool
-	refused int // values that are not said
+	refused int // values without a rule
 }
 
 // compareValues compares all rules of a sound file.
@@ -104,7 +104,8 @@ func sweepValues(t *testing.T, in *oracle.Input, anyRule bool) *sweep {
 	}
 	w.counts = counts{arch: s.Module.Arch, reasons: reasons, unnamed: map[cfi.Reg]int{}}
 	for _, section := range []string{".eh_frame", ".debug_frame"} {
-		if w.state = (randomState{arch: w.arch}); hasSection(t, in.Main, section, &w.state.big) {
+		w.state = randomState{arch: w.arch}
+		if hasSection(t, in.Main, section, &w.state.big) {
 			w.section(in.Main, section)
 		}
 	}
@@ -114,7 +115,7 @@ func sweepValues(t *testing.T, in *oracle.Input, anyRule bool) *sweep {
 	for _, c := range s.CFI {
 		described += c.Hi - c.Lo
 	}
-	// ARM's exception index speaks for code that the tables leave out.
+	// ARM's exception index table describes code that the tables leave out.
 	exidx := hasSection(t, in.Main, ".ARM.exidx", &w.state.big)
 	if described < w.total || described > w.total && !exidx {
 		t.Errorf("STACK CFI describes %d bytes of code, of which the tables have %d", described, w.total)
@@ -122,8 +123,8 @@ func sweepValues(t *testing.T, in *oracle.Input, anyRule bool) *sweep {
 	return w
 }
 
-// dumpSym dumps a file and reads the records; reasons counts what they leave
-// out.
+// dumpSym dumps a file and reads the records; reasons counts rules that STACK CFI
+// cannot express.
 func dumpSym(t *testing.T, in *oracle.Input) (s *symfile.File, reasons map[string]uint64) {
 	t.Helper()
 	img := oracle.OpenImage(t, in)
@@ -132,7 +133,8 @@ func dumpSym(t *testing.T, in *oracle.Input) (s *symfile.File, reasons map[strin
 	return symfile.Parse(t, text), stats.Inexpressible
 }
 
-// hasSection tells whether a file has the bytes of a section, and its byte order.
+// hasSection reports whether a file has the bytes of a section, and sets big to
+// whether it is big-endian.
 func hasSection(t *testing.T, path, name string, big *bool) bool {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -145,7 +147,8 @@ func hasSection(t *testing.T, path, name string, big *bool) bool {
 	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
 }
 
-// section compares what one section says of code that none before it describes.
+// section compares the rows of one section for code that no section before it
+// describes.
 func (w *sweep) section(path, name string) {
 	w.next, w.text = 0, symfile.Rules{}
 	w.from = 0
@@ -195,7 +198,7 @@ func (w *sweep) row(r *rowValues) {
 	}
 }
 
-// without cuts out of s what others have, which are sorted.
+// without returns the parts of s that are in none of others, which are sorted.
 func without(s oracle.Span, others []oracle.Span) (out []oracle.Span) {
 	i, _ := slices.BinarySearchFunc(others, s.Lo, func(o oracle.Span, a uint64) int {
 		if o.Hi <= a {
@@ -237,7 +240,7 @@ func (w *sweep) piece(r *rowValues, s oracle.Span) {
 	}
 }
 
-// apply puts a record in force.
+// apply applies the rules of a record.
 func (w *sweep) apply(c *symfile.CFI) {
 	w.next++
 	w.text.Apply(c)

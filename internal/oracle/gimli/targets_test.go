@@ -1,5 +1,8 @@
 //go:build oracle
 
+// Package gimli evaluates every rule of STACK CFI on random registers and memory, and
+// compares the values with those that gimli computes of the call frame information.
+// Its tests need cargo with Rust 1.88 or later, which fetches gimli.
 package gimli
 
 import (
@@ -11,10 +14,6 @@ import (
 
 	"symkit/internal/oracle"
 )
-
-// These tests evaluate every rule of STACK CFI, and by other code the DWARF it
-// comes from, on random registers and memory. They need cargo with Rust 1.88 or
-// later, which fetches gimli.
 
 func TestCorpusEvalDebian(t *testing.T) {
 	inputs := slices.Concat(
@@ -35,8 +34,7 @@ func TestCorpusEvalDebian(t *testing.T) {
 
 func TestCorpusEvalFixtures(t *testing.T) { evalAll(t, oracle.Fixtures(t)) }
 
-// TestCorpusEvalDefects has the programs that show where Breakpad and Mozilla
-// fail.
+// TestCorpusEvalDefects has the programs on which Breakpad and Mozilla fail.
 func TestCorpusEvalDefects(t *testing.T) {
 	evalAll(t, oracle.Defects(t))
 }

@@ -8,8 +8,8 @@ import (
 	"symkit/internal/oracle"
 )
 
-// compare evaluates the rules in force for s, which is part of r: once where
-// neither side reads the PC, else at every PC.
+// compare evaluates the rules in force for s, a part of r: once if neither side reads
+// the PC, else at every PC.
 func (w *sweep) compare(r *rowValues, s oracle.Span) {
 	perPC := len(r.vals) != seeds
 	w.pcs += s.Hi - s.Lo
@@ -44,7 +44,8 @@ func (w *sweep) all(v *stateValues) {
 	if v.failed {
 		return
 	}
-	ra := regValue{reg: w.fde.ra, value: s.register(w.fde.ra)} // no rule: still in the link register
+	// Without a rule, the return address is still in the link register.
+	ra := regValue{reg: w.fde.ra, value: s.register(w.fde.ra)}
 	known := 0
 	for _, want := range v.regs {
 		if want.reg == w.fde.ra {
@@ -78,8 +79,8 @@ func (w *sweep) all(v *stateValues) {
 	}
 }
 
-// others looks at registers that the row has no rule for: ours can only say
-// that they are unchanged, or that the stack pointer is what the ABI says.
+// others compares our rules for registers that the row has no rule for: they can only
+// be unchanged, or, for the stack pointer, have the value that the ABI gives it.
 func (w *sweep) others(v *stateValues, cfa uint64) {
 	for reg, p := range w.regs {
 		if slices.ContainsFunc(v.regs, func(r regValue) bool { return r.reg == reg }) {

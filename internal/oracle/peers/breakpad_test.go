@@ -1,5 +1,7 @@
 //go:build oracle
 
+// Package peers compares whole symbol files with those of Breakpad's and Mozilla's
+// dump_syms. docs/differences.md lists every difference.
 package peers
 
 import (
@@ -16,9 +18,8 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// TestOracleBreakpad compares whole symbol files with Breakpad's, by meaning:
-// every difference has to be in docs/differences.md, and what is there has to
-// be a difference.
+// TestOracleBreakpad compares whole symbol files with Breakpad's by meaning: every
+// difference is in docs/differences.md, and everything there is a difference.
 func TestOracleBreakpad(t *testing.T) {
 	inputs := slices.Concat(
 		oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", ""),
@@ -100,7 +101,8 @@ func (c *differ) files() {
 	theirs := map[string]bool{}
 	for _, name := range c.theirs.Files {
 		name = path.Clean(name)
-		if theirs[name] = true; !ours[name] {
+		theirs[name] = true
+		if !ours[name] {
 			c.add("FILE %s: missing", name)
 		}
 	}
@@ -124,7 +126,7 @@ func (c *differ) codeLines() {
 	}
 }
 
-// cfi compares the rules of every register at every PC.
+// cfi compares the rule of every register at every PC.
 func (c *differ) cfi() {
 	ours, theirs := rulePlaces(c.ours), rulePlaces(c.theirs)
 	regs := map[string]bool{}

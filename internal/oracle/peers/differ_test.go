@@ -14,7 +14,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// differ is the differences of two symbol files, as lines of text.
+// differ collects the differences of two symbol files as lines of text.
 type differ struct {
 	ours, theirs *symfile.File
 	lines        []string
@@ -25,7 +25,7 @@ func (c *differ) add(format string, args ...any) {
 	c.lines = append(c.lines, fmt.Sprintf(format, args...))
 }
 
-// check compares the differences with the documented ones.
+// check compares the differences with those that docs/differences.md has for a file.
 func (c *differ) check(t *testing.T, file string) {
 	t.Helper()
 	for what, n := range c.counts {
@@ -62,7 +62,8 @@ func documented(t *testing.T, file string) map[string]bool {
 	}
 	lines := map[string]bool{}
 	for line := range strings.Lines(block) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
 			lines[line] = true
 		}
 	}

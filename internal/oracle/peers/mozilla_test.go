@@ -16,8 +16,8 @@ import (
 )
 
 // TestOracleMozilla compares the full inline stack of every PC with what
-// Mozilla's dump_syms wrote: every difference has to be in docs/differences.md,
-// and what is there has to be a difference.
+// Mozilla's dump_syms wrote: every difference is in docs/differences.md, and
+// everything there is a difference.
 func TestOracleMozilla(t *testing.T) {
 	for _, in := range oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", "") {
 		theirs := symfile.Parse(t, oracle.ReadXZ(t, filepath.Join(oracle.ExpectedDir(t), in.Name+".mozilla-inlines.sym.xz")))
@@ -60,7 +60,7 @@ func (c *differ) stacks(t *testing.T) {
 	t.Logf("%d pieces of code, %d bytes compared", len(all), compared)
 }
 
-// edges are the addresses where the stack may change.
+// edges returns the addresses where the stack may change.
 func edges(s *symfile.File) (out []uint64) {
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
@@ -75,7 +75,7 @@ func edges(s *symfile.File) (out []uint64) {
 	return out
 }
 
-// stackText is the stack at pc in one line.
+// stackText returns the stack at pc in one line.
 func stackText(t *testing.T, x *symfile.Index, pc uint64) string {
 	t.Helper()
 	s, err := x.Stack(pc)

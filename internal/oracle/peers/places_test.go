@@ -12,13 +12,13 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// place is a piece of code that has one line.
+// place is code with one line, or one rule.
 type place struct {
 	oracle.Span
 	what string
 }
 
-// places returns the lines of s by address, adjacent equal ones as one.
+// places returns the lines of s by address, with adjacent equal ones merged.
 func places(s *symfile.File) (out []place) {
 	for i := range s.Funcs {
 		for _, l := range s.Funcs[i].Lines {
@@ -34,8 +34,8 @@ func places(s *symfile.File) (out []place) {
 	return out
 }
 
-// differing returns the pieces of code where a and b, each sorted and without
-// overlaps, are not the same.
+// differing returns the code where a and b, each sorted and without overlaps, are not
+// the same.
 func differing(a, b []place) (out []place) {
 	for pos := uint64(0); len(a) > 0 || len(b) > 0; {
 		inA, untilA := placeAt(&a, pos)
@@ -54,8 +54,8 @@ func differing(a, b []place) (out []place) {
 	return out
 }
 
-// placeAt returns what list has at pos, and where that ends; it drops what ends
-// before.
+// placeAt returns the text of list at pos, and where it ends. It drops places that
+// end before pos.
 func placeAt(list *[]place, pos uint64) (what string, until uint64) {
 	for len(*list) > 0 && (*list)[0].Hi <= pos {
 		*list = (*list)[1:]
@@ -69,7 +69,7 @@ func placeAt(list *[]place, pos uint64) (what string, until uint64) {
 	return (*list)[0].what, (*list)[0].Hi
 }
 
-// rulePlaces returns, for one register, where which rule is in force.
+// rulePlaces returns, for each register, which rule is in force where.
 func rulePlaces(s *symfile.File) map[string][]place {
 	out := map[string][]place{}
 	rules := symfile.Rules{}

@@ -1,5 +1,7 @@
 //go:build oracle
 
+// Package readelf compares STACK CFI records with the rows that readelf makes of
+// .eh_frame and .debug_frame.
 package readelf
 
 import (
@@ -13,7 +15,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// Counts are the figures of one comparison with readelf.
+// Counts are the figures of one comparison.
 type Counts struct {
 	FDEs, Rows int // compared
 	withExp    int // rows with an expression, whose other rules are compared
@@ -34,9 +36,9 @@ type sweep struct {
 	covered     uint64 // bytes of code of both
 }
 
-// exidxBytes counts the bytes of our records that no row of readelf's describes
-// but ARM's exception index table does: from the function of its first entry
-// on (EHABI32 §5).
+// exidxBytes counts the bytes of our records that no row of readelf describes, but
+// ARM's exception index table does, which begins with the function of its first
+// entry (EHABI32 §5).
 func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout, rows []frameRow) (n uint64) {
 	t.Helper()
 	f, err := elf.Open(in.Main)
@@ -54,6 +56,7 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 	}
 	prel31 := int32(f.ByteOrder.Uint32(table)<<1) >> 1
 	first := uint64(uint32(int32(sec.Addr)+prel31)) - l.Load
+
 	for _, c := range s.CFI {
 		lo, hi := max(c.Lo, first), c.Hi
 		for _, r := range rows { // by address
@@ -68,12 +71,14 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 	return n
 }
 
+// Compare compares the STACK CFI records of a symbol file with what readelf prints
+// of the module.
 func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) Counts {
 	t.Helper()
 	return CompareFrames(t, in, s, l, Read(t, in, l))
 }
 
-// CompareFrames is checkCFI with what readelf printed.
+// CompareFrames is Compare with what readelf printed.
 func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout, fr *Frames) Counts {
 	t.Helper()
 	w := sweep{
@@ -84,12 +89,14 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	if w.arch == nil {
 		t.Fatalf("no registers known for %s", s.Module.Arch)
 	}
+
 	w.FDEs, w.Rows = fr.fdes, fr.printed
 	for i := range fr.rows {
 		w.row(&fr.rows[i])
 	}
 	w.lost.Report()
 	w.wrong.Report()
+
 	total := uint64(0)
 	for _, c := range s.CFI {
 		total += c.Hi - c.Lo
@@ -104,7 +111,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	return w.Counts
 }
 
-// row compares each record that holds for code of r.
+// row compares the records that hold for code of r.
 func (w *sweep) row(r *frameRow) {
 	exp := slices.ContainsFunc(r.rules, isExp) || isExp(r.cfa)
 	if exp {
@@ -150,7 +157,8 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 	for i, column := range r.columns {
 		reg := ".ra"
 		if column != "ra" {
-			if reg = w.ourName(column); reg == "" {
+			reg = w.ourName(column)
+			if reg == "" {
 				w.unnamed++
 				continue
 			}
@@ -167,8 +175,8 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 	}
 }
 
-// equal tells whether the rule for reg means readelf's, which writes "u" for
-// an undefined register and for one without a rule.
+// equal reports whether our rule for reg means the same as readelf's, which is "u"
+// for an undefined register and for one without a rule.
 func (w *sweep) equal(reg, want string) bool {
 	got := w.ourRule(reg)
 	if got == want {

@@ -19,7 +19,7 @@ var (
 	exprNum  = regexp.MustCompile(`^\d+$`)
 )
 
-// ourCFA is the CFA in readelf's notation: "$rsp+8".
+// ourCFA returns our rule for the CFA in readelf's notation: "$rsp+8".
 func (w *sweep) ourCFA() string {
 	if m := exprSum.FindStringSubmatch(w.rules[".cfa"]); m != nil {
 		return m[1] + signed(m[2])
@@ -30,7 +30,8 @@ func (w *sweep) ourCFA() string {
 	return w.rules[".cfa"]
 }
 
-// ourRule is a rule in readelf's notation, a register by our name for it.
+// ourRule returns our rule for a register in readelf's notation, registers by our
+// names.
 func (w *sweep) ourRule(reg string) string {
 	rule, ok := w.rules[reg]
 	sum, load := exprSum.FindStringSubmatch(rule), exprLoad.FindStringSubmatch(rule)
@@ -39,7 +40,7 @@ func (w *sweep) ourRule(reg string) string {
 		return "u"
 	case reg == ".ra" && exprNum.MatchString(rule):
 		if n, _ := strconv.Atoi(rule); n > 0 && n < 4096 {
-			return "u" // DESIGN.md, "STACK CFI": undefined
+			return "u" // what is written for an undefined return address
 		}
 	case rule == reg:
 		return "s"
@@ -67,8 +68,8 @@ var (
 	numbered = regexp.MustCompile(`^r(\d+)$`)
 )
 
-// registerIn puts our name of the register into readelf's CFA ("rsp+8") or
-// rule ("r1", by DWARF number).
+// registerIn replaces the register in readelf's CFA ("rsp+8") or rule ("r1", a
+// DWARF number) by our name of it.
 func (w *sweep) registerIn(rule string) string {
 	if m := namedSum.FindStringSubmatch(rule); m != nil && m[1] != "c" && m[1] != "v" {
 		return w.ourName(m[1]) + m[2]
@@ -79,10 +80,10 @@ func (w *sweep) registerIn(rule string) string {
 	return rule
 }
 
-// ourName is what symbol files call a register that readelf names in a CFA or
-// at the head of a column, "" for one without a name there. readelf has names
-// for x86, arm64, s390x and RISC-V, and DWARF numbers for the others. (That
-// cfi's names belong to the numbers is for its own tests.)
+// ourName returns the name in symbol files of a register that readelf names in a
+// CFA or at the head of a column, or "" if symbol files have none. readelf has names
+// for x86, arm64, s390x and RISC-V, and DWARF numbers for the others. (Tests of
+// package cfi hold which name belongs to which number.)
 func (w *sweep) ourName(name string) string {
 	switch w.arch.Name {
 	case "x86", "x86_64":

@@ -17,7 +17,7 @@ import (
 	"symkit/internal/oracle"
 )
 
-// hasFrames tells whether a file has the bytes of .eh_frame or .debug_frame.
+// hasFrames reports whether a file has the bytes of .eh_frame or .debug_frame.
 func hasFrames(t *testing.T, path string) bool {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -30,7 +30,7 @@ func hasFrames(t *testing.T, path string) bool {
 	})
 }
 
-// runReadelf hands the interpreted call frames of a file to parse.
+// runReadelf runs readelf, and calls parse with the interpreted call frames of a file.
 func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 	t.Helper()
 	cmd := exec.Command("readelf", "--debug-dump=frames-interp", "-wN", path)
@@ -44,7 +44,7 @@ func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 		t.Fatal(err)
 	}
 	parse(pipe)
-	// It misses .interp in a separate debug file, which is none of our business.
+	// readelf complains that a separate debug file has no .interp.
 	err = cmd.Wait()
 	complaint := strings.TrimSpace(stderr.String())
 	if err != nil && complaint != "readelf: Error: Unable to find program interpreter name" {
@@ -58,7 +58,7 @@ func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 //	   LOC           CFA      rbx   ra
 //	0000000000401000 rsp+8    u     c-8
 //
-// An FDE whose instructions leave the CIE's rules alone comes without rows.
+// An FDE whose instructions change none of the CIE's rules has no rows.
 type parser struct {
 	t         *testing.T
 	l         *oracle.Layout
@@ -67,7 +67,7 @@ type parser struct {
 
 	inDebug   bool
 	cies      map[string]frameRow // by section and offset
-	cie       string              // that the block is, "" in an FDE
+	cie       string              // the CIE whose block is open; "" in an FDE
 	ofFDE     string              // the CIE of the FDE
 	begin     uint64
 	end       uint64

@@ -10,7 +10,7 @@ import (
 	"symkit/internal/oracle"
 )
 
-// frameRow is a row of an FDE as readelf prints it, and the code it holds for.
+// frameRow is a row of an FDE as readelf prints it, and the code that it holds for.
 type frameRow struct {
 	oracle.Span
 	cfa     string
@@ -29,15 +29,15 @@ type Frames struct {
 	overridden int        // rows of .debug_frame, some of whose code .eh_frame describes
 }
 
-// Read runs readelf on the module's files. .eh_frame, on which
-// exceptions run, holds where .debug_frame describes the same code.
+// Read runs readelf on the module's files. Where both describe the same code,
+// .eh_frame, which exceptions rely on, has precedence over .debug_frame.
 func Read(t *testing.T, in *oracle.Input, l *oracle.Layout) *Frames {
 	t.Helper()
 	return ReadAt(t, in, l, nil)
 }
 
-// ReadAt is readFrames for a file in which the addresses of an FDE are
-// relative to a base that its offset tells; nil: they are addresses.
+// ReadAt is Read for a file in which the addresses of an FDE are relative to
+// base(offset of the FDE). A nil base is 0.
 func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint64) uint64) *Frames {
 	t.Helper()
 	fr := &Frames{}
@@ -60,13 +60,14 @@ func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint
 	return fr
 }
 
-// disjointRows sorts rows by address; of two about the same code the first
-// one holds.
+// disjointRows sorts rows by address and clips them: of two about the same code the
+// first one has it.
 func disjointRows(rows []frameRow) []frameRow {
 	slices.SortStableFunc(rows, func(a, b frameRow) int { return cmp.Compare(a.Lo, b.Lo) })
 	out, pos := rows[:0], uint64(0)
 	for _, r := range rows {
-		if r.Lo = max(r.Lo, pos); r.Lo < r.Hi {
+		r.Lo = max(r.Lo, pos)
+		if r.Lo < r.Hi {
 			pos = r.Hi
 			out = append(out, r)
 		}
@@ -74,8 +75,8 @@ func disjointRows(rows []frameRow) []frameRow {
 	return out
 }
 
-// withoutCode cuts out of rows the code that others describe. Both are sorted
-// and disjoint.
+// withoutCode returns the parts of rows whose code others do not describe. Both are
+// sorted and disjoint.
 func withoutCode(rows, others []frameRow) (out []frameRow) {
 	for _, r := range rows {
 		i, _ := slices.BinarySearchFunc(others, r.Lo, func(o frameRow, a uint64) int { return cmp.Compare(o.Hi, a+1) })

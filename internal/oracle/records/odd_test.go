@@ -16,7 +16,7 @@ import (
 	"symkit/internal/oracle/toolchain"
 )
 
-// TestOracleOddPrograms: programs that are not linked as most are.
+// TestOracleOddPrograms dumps programs that are not linked as most are.
 func TestOracleOddPrograms(t *testing.T) {
 	x := toolchain.New(t, "gcc", "-g", "-O2", "-fasynchronous-unwind-tables")
 	const bare = "int leaf(int x) { return x * 3; }\nint top(int x) { return leaf(x) + (x > 2 ? top(x - 1) : 0); }\nvoid _start(void) { top(3); for (;;); }\n"
@@ -26,11 +26,12 @@ func TestOracleOddPrograms(t *testing.T) {
 	hosted := []string{"main.cc", "shape.cc", "calc.o"}
 	x.Run("gcc", append(x.Base, "-c", "calc.c")...)
 	x.Run("g++", append(append([]string{"-static-pie", "-o", "static-pie"}, x.Base...), hosted...)...)
-	// As prelink left it: a library at an address of its own.
+	// Prelink leaves a library at an address of its own.
 	x.Run("g++", append(append([]string{"-shared", "-fPIC", "-Wl,-Ttext-segment=0x3400000000", "-o", "prelinked.so"}, x.Base...), "shape.cc")...)
 	x.Run("gcc", append(x.Base, "-mx32", "-nostdlib", "-static", "-o", "x32", "bare.c")...)
 	x.Run("clang", append(x.Base, "--target=powerpc64-linux-gnu", "-mabi=elfv1", "-gdwarf-4", "-ffreestanding", "-c", "-o", "ppc64.o", "bare.c")...)
 	x.Run("powerpc64le-linux-gnu-ld", "-EB", "-m", "elf64ppc", "-o", "ppc64", "ppc64.o")
+
 	var inputs []oracle.Input
 	for _, name := range []string{"static-pie", "prelinked.so", "x32", "ppc64"} {
 		inputs = append(inputs, oracle.Input{Name: name, Main: x.Path(name)})
@@ -50,7 +51,7 @@ func withoutSections(t *testing.T, x *toolchain.Toolchain, library string) {
 	t.Helper()
 	x.Run("strip", "-o", "stripped", library)
 	x.Run("llvm-objcopy", "--strip-sections", library, "sectionless")
-	// Where the PLT is, only section headers tell.
+	// Only section headers give the place of the PLT.
 	records := regexp.MustCompile(`(?m)^(PUBLIC .*[^t]|STACK CFI .*)$`)
 	want := records.FindAllString(x.Dump("stripped", elfx.Places{}), -1)
 	got := records.FindAllString(x.Dump("sectionless", elfx.Places{}), -1)

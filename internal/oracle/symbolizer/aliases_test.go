@@ -12,8 +12,8 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// aliases knows the symbols of a file by address: all of one address are names
-// of one function.
+// aliases are the symbols of a file by address: all at one address are names of one
+// function.
 type aliases struct {
 	byAddr map[uint64][]symfile.Frame // their names alone
 	sized  []oracle.Span              // of functions
@@ -48,10 +48,10 @@ func (a *aliases) add(symbols []elf.Symbol, _ error) { // a file may have no tab
 	}
 }
 
-// same compares two stacks in normal form; alike does so with the names at one
-// depth. The outermost function begins at start: llvm-symbolizer and addr2line
-// take its name from the symbol table, so there all symbols of that address are
-// one.
+// same reports whether two stacks in normal form mean the same; alike compares the
+// names at one depth. llvm-symbolizer and addr2line take the name of the outermost
+// function, which begins at start, from the symbol table: all symbols there are names
+// of it.
 func (a *aliases) same(x, y symfile.Stack, start uint64, alike func(x, y symfile.Frame) bool) bool {
 	if len(x) != len(y) {
 		return false
@@ -70,7 +70,7 @@ func (a *aliases) same(x, y symfile.Stack, start uint64, alike func(x, y symfile
 	return true
 }
 
-// has tells whether f is called as a symbol at addr is.
+// has reports whether a symbol at addr is a name of f.
 func (a *aliases) has(addr uint64, f symfile.Frame, alike func(x, y symfile.Frame) bool) bool {
 	for _, symbol := range a.byAddr[addr] {
 		if alike(f, symbol) {

@@ -11,7 +11,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// pair has the oracles read the twin, and leaves only addresses that it has.
+// pair makes the other programs read the twin, and leaves only addresses that it has.
 func (c *comparison) pair(tw *twin, names *aliases) {
 	all := len(c.pcs)
 	c.file, c.twin, c.names = tw.file, tw, names
@@ -21,28 +21,28 @@ func (c *comparison) pair(tw *twin, names *aliases) {
 	}
 }
 
-// comparison compares our stacks at some PCs with the oracles'.
+// comparison compares our stacks at some PCs with those of the other programs.
 type comparison struct {
 	t      *testing.T
 	x      *symfile.Index
 	names  *aliases
-	file   string // for the oracles
+	file   string // that the other programs read
 	twin   *twin  // that file, if it is not the one whose stacks are compared
 	pcs    []uint64
 	agreed int
 	doubts []doubt
-	// forgotten counts the stacks with a call whose place a stripped Go program
-	// does not have.
+	// forgotten counts the stacks with a call whose place is not in a stripped Go
+	// program.
 	forgotten int
 	wrong     *oracle.Diffs
-	n         int            // of PCs where all differ
-	causes    map[string]int // what differs there
-	equal     map[string]int // whom ours equal there
+	n         int            // PCs where all three programs differ
+	causes    map[string]int // how often what differs there
+	equal     map[string]int // how often our stack is which program's there
 }
 
-// run asks llvm-symbolizer and addr2line first. Where they agree, so does the
-// majority, whatever eu-addr2line says, which takes minutes for a large file:
-// it is asked where they do not, or know nothing.
+// run asks llvm-symbolizer and addr2line first. Two that agree are a majority, so
+// eu-addr2line, which takes minutes for a large file, is asked only where the two
+// differ or know nothing.
 func (c *comparison) run() {
 	llvm := c.ask("llvm-symbolizer", llvmSymbolizer, c.pcs)
 	binutils := c.ask("addr2line", addr2line, c.pcs)
@@ -66,8 +66,8 @@ func (c *comparison) run() {
 	}
 }
 
-// vote finds what two of the oracles agree on. Who knows nothing of a PC does
-// not vote, unless nobody does.
+// vote finds a stack that two of the programs agree on. A program that knows nothing
+// of a PC has no vote, unless no program knows anything.
 func (c *comparison) vote(pc uint64, all ...symfile.Stack) {
 	known := slices.ContainsFunc(all, symfile.Stack.Known)
 	for i := range all {
@@ -81,7 +81,7 @@ func (c *comparison) vote(pc uint64, all ...symfile.Stack) {
 	c.allDiffer(pc, all[0], all[1], all[2])
 }
 
-// ask returns the stacks of an oracle in normal form.
+// ask returns the stacks that another program prints, in normal form.
 func (c *comparison) ask(name string, oracle symbolizer, pcs []uint64) []symfile.Stack {
 	c.t.Helper()
 	at := slices.Clone(pcs)
@@ -100,7 +100,8 @@ func (c *comparison) ask(name string, oracle symbolizer, pcs []uint64) []symfile
 	return out
 }
 
-// start is where the function that has pc begins, in the oracles' file.
+// start returns the beginning of the function that has pc, in the file that the other
+// programs read.
 func (c *comparison) start(pc uint64) uint64 {
 	if f := c.x.Function(pc); f != nil {
 		pc = f.Lo + c.x.Load
@@ -113,12 +114,12 @@ func (c *comparison) start(pc uint64) uint64 {
 	return pc
 }
 
-// agree compares two oracles' stacks.
+// agree reports whether two other programs' stacks mean the same.
 func (c *comparison) agree(pc uint64, a, b symfile.Stack) bool {
 	return c.names.same(a, b, c.start(pc), similar)
 }
 
-// same compares ours with an oracle's.
+// same reports whether our stack means the same as another program's.
 func (c *comparison) same(pc uint64, ours, theirs symfile.Stack) bool {
 	return c.names.same(ours, theirs, c.start(pc), named)
 }
@@ -131,7 +132,7 @@ func (c *comparison) ours(pc uint64) symfile.Stack {
 	return normal(s)
 }
 
-// majority compares ours with what two oracles agree on.
+// majority compares our stack with one that two other programs agree on.
 func (c *comparison) majority(pc uint64, want symfile.Stack) {
 	c.agreed++
 	if got := c.ours(pc); !c.same(pc, got, want) {
@@ -139,16 +140,16 @@ func (c *comparison) majority(pc uint64, want symfile.Stack) {
 	}
 }
 
-// doubt is a PC where ours are not the stack that two oracles agree on.
+// doubt is a PC where our stack is not the one that two other programs agree on.
 type doubt struct {
 	pc        uint64
 	got, want symfile.Stack
 }
 
-// isPlain tells whether ours is the plain name of a function, with the scopes
-// around it. That is what we write if the linkage name is not mangled, but an
-// assembler label (pread64 for pread, __GI_bsearch for bsearch; so does
-// Breakpad), and if there is none in the DWARF but one in the symbol table.
+// isPlain reports whether ours is the plain name of a function, with the scopes
+// around it. We write that, as Breakpad does, if the linkage name is not mangled but
+// an assembler label (pread64 for pread, __GI_bsearch for bsearch), and if a linkage
+// name is in the symbol table alone.
 func isPlain(ours, theirs, plain symfile.Frame) bool {
 	if ours.Name != plain.Name && !strings.HasSuffix(ours.Name, "::"+plain.Name) || plain.Name == "" {
 		return false
@@ -156,9 +157,9 @@ func isPlain(ours, theirs, plain symfile.Frame) bool {
 	return theirs.Linkage == "" || skeleton(ours.Name) == skeletonOf(theirs.Linkage)
 }
 
-// forgetCalls drops from what the oracles say the places of calls that ours do
-// not know. .gopclntab has a call in a package's initialiser at the place of
-// the code around it, which is made up; DWARF has it at its own.
+// forgetCalls removes the places of calls that our stack does not have from the other
+// programs' stack. In .gopclntab a call in a package's initialiser has the place of
+// the code around it, which is made up; in DWARF it has its own.
 func (c *comparison) forgetCalls(d *doubt) (any bool) {
 	for k := 1; k < len(d.want) && len(d.got) == len(d.want); k++ {
 		if d.got[k].Line == 0 && d.want[k].Line != 0 {
@@ -168,7 +169,7 @@ func (c *comparison) forgetCalls(d *doubt) (any bool) {
 	return any
 }
 
-// settle asks llvm-symbolizer for the plain names where ours differ.
+// settle asks llvm-symbolizer for the plain names where our stacks differ.
 func (c *comparison) settle() {
 	if len(c.doubts) == 0 {
 		return
@@ -194,9 +195,9 @@ func (c *comparison) settle() {
 	}
 }
 
-// symbolNames tells whether addr2line agrees with llvm-symbolizer, but for the
-// name of the innermost function. It calls one that is inlined and has no
-// linkage name by the symbol that the address is in.
+// symbolNames reports whether addr2line agrees with llvm-symbolizer but for the name
+// of the innermost function: addr2line gives an inlined function without a linkage
+// name that of the symbol around.
 func (c *comparison) symbolNames(pc uint64, llvm, binutils symfile.Stack) bool {
 	if len(llvm) != len(binutils) || len(llvm) < 2 || !similar(binutils[0], binutils[len(binutils)-1]) {
 		return false
@@ -206,9 +207,9 @@ func (c *comparison) symbolNames(pc uint64, llvm, binutils symfile.Stack) bool {
 	return !c.agree(pc, llvm, binutils) && c.agree(pc, llvm, renamed)
 }
 
-// rename asks addr2line again, with a copy of the file without symbols, where it
-// took the name of an inlined function from them. Where that is rare, as in C++,
-// the addresses are listed instead.
+// rename asks addr2line again, with a copy of the file without symbols, where it took
+// the name of an inlined function from them. Where that is rare, as in C++, the
+// addresses are counted as differing instead.
 func (c *comparison) rename(pcs []uint64, llvm, binutils []symfile.Stack) {
 	var again []uint64
 	var at []int

@@ -17,7 +17,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// kernelModules are the modules of the corpus's kernel.
+// kernelModules returns the modules of the corpus's kernel.
 func kernelModules(t *testing.T) (inputs []oracle.Input) {
 	t.Helper()
 	roots, err := filepath.Glob(filepath.Join(oracle.CorpusDir(t), "linux-image-*-dbg/usr/lib/debug/lib/modules"))
@@ -36,8 +36,8 @@ func kernelModules(t *testing.T) (inputs []oracle.Input) {
 	return inputs
 }
 
-// moduleSamples is how many addresses are asked of all modules together, some of
-// them twice by chance.
+// moduleSamples is the number of addresses of all modules together; a few are the
+// same by chance.
 const moduleSamples = 20900
 
 // TestCorpusKernelModules compares every module of a kernel: the functions and
@@ -96,8 +96,8 @@ func addressesIn(rnd *rand.Rand, code []oracle.Span, n int) (pcs []uint64) {
 	return slices.Compact(pcs)
 }
 
-// checkObject is checkCFI for an object: readelf takes every section to be at
-// address 0.
+// checkObject is readelf.Compare for an object: in readelf's output, every section is
+// at address 0.
 func checkObject(t *testing.T, in *oracle.Input, s *symfile.File, o *object) readelf.Counts {
 	t.Helper()
 	return readelf.CompareFrames(t, in, s, &o.Layout, readelf.ReadAt(t, in, &o.Layout, func(fde uint64) uint64 {
@@ -110,7 +110,7 @@ func checkObject(t *testing.T, in *oracle.Input, s *symfile.File, o *object) rea
 type moduleCounts struct {
 	pcs, equal, padding int
 	stacks              int // whose inlined calls are equal too
-	alone               int // at which eu-addr2line is alone
+	alone               int // where binutils agrees with ours, not with eu-addr2line
 }
 
 func (c *moduleCounts) String() string {
@@ -140,9 +140,9 @@ func (c *moduleCounts) compare(t *testing.T, in *oracle.Input, x *symfile.Index,
 		case !o.inFunction(pc) && x.Function(pc) == nil:
 			c.padding++
 		default:
-			// It leaves the function itself out where the only inlined call has
-			// its line; takes the last row of the section before for the first
-			// of this one; and lets that row go on into the next section.
+			// eu-addr2line leaves the function itself out where the only inlined
+			// call has its line; takes the last row of the section before for the
+			// first of this one; and extends that row into the next section.
 			third := normal(o.binutils(t, in.Main, pc))
 			if outermost(a) != outermost(third) || innermost(a) != innermost(third) {
 				t.Errorf("%s: %#x:%v\n\teu-addr2line:%v\n\taddr2line:%v", in.Name, pc, a, b, third)
@@ -152,7 +152,7 @@ func (c *moduleCounts) compare(t *testing.T, in *oracle.Input, x *symfile.Index,
 	}
 }
 
-// outermost is the name of the function that has the PC.
+// outermost returns the name of the function that has the PC.
 func outermost(s symfile.Stack) string {
 	if len(s) == 0 {
 		return ""
@@ -160,7 +160,7 @@ func outermost(s symfile.Stack) string {
 	return s[len(s)-1].Name
 }
 
-// innermost is the place of the PC.
+// innermost returns the place of the PC.
 func innermost(s symfile.Stack) string {
 	if len(s) == 0 {
 		return ""

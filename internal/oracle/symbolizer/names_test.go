@@ -14,13 +14,13 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// clone is what gcc and LLVM append to the symbols of copies and parts of a
-// function. Symbol files have the function's own name.
+// clone matches the suffixes that gcc and LLVM append to the symbols of copies and
+// parts of a function. Symbol files have the function's own name.
 var clone = regexp.MustCompile(`(\.(cold|isra|part|constprop|lto_priv|localalias|llvm|str|__uniq)(\.[0-9]+)*)+$|@@?[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// plainName turns a name of an oracle into one as we write it: demangled by
-// the same package, which has oracles of its own, and without what a compiler or
-// linker appended.
+// plainName returns a name of another program as we write it: demangled by the same
+// package, which has comparisons of its own, and without suffixes of compiler and
+// linker.
 func plainName(name string) (text string, mangled bool) {
 	name = clone.ReplaceAllString(name, "")
 	text, ok := names.Demangle([]byte(name))
@@ -30,15 +30,15 @@ func plainName(name string) (text string, mangled bool) {
 	return text, true
 }
 
-// normal brings a stack into a form that can be compared: names as plainName
-// makes them, names of files without "." and "..", no file where there is no
-// line, or none in a source file.
+// normal returns a stack in the form that is compared: names as plainName makes them,
+// names of files without "." and "..", no file without a line in it.
 func normal(s symfile.Stack) symfile.Stack {
 	out := slices.Clone(s)
 	for i := range out {
 		f := &out[i]
 		mangled := false
-		if f.Name, mangled = plainName(f.Name); mangled {
+		f.Name, mangled = plainName(f.Name)
+		if mangled {
 			f.Linkage = s[i].Name
 		} else if f.Name == "??" {
 			f.Name = ""
@@ -56,9 +56,8 @@ func normal(s symfile.Stack) symfile.Stack {
 	return out
 }
 
-// named tells whether what we call a function is a name that an oracle has for
-// it: the same, or what DW_AT_name and the scopes around it give, if there is no
-// linkage name in the DWARF but one in the symbol table, or none anywhere.
+// named reports whether our name of a function is one that another program has: the
+// same, or, if the DWARF has no linkage name, DW_AT_name with the scopes around it.
 func named(ours, theirs symfile.Frame) bool {
 	switch {
 	case ours.Name == theirs.Name:
@@ -69,14 +68,14 @@ func named(ours, theirs symfile.Frame) bool {
 	return theirs.Name != "" && strings.HasSuffix(ours.Name, "::"+theirs.Name)
 }
 
-// similar tells whether two oracles mean the same function, of which one may
-// say the plain name, the other the linkage name.
+// similar reports whether two programs mean the same function. One may have the plain
+// name, the other the linkage name.
 func similar(a, b symfile.Frame) bool {
 	return named(a, b) || named(b, a) || plainOf(a, b) || plainOf(b, a)
 }
 
-// plainOf tells whether plain has the plain name of the function that other has
-// the linkage name of.
+// plainOf reports whether the name of plain is the plain name of the function whose
+// linkage name other has.
 func plainOf(plain, other symfile.Frame) bool {
 	if plain.Linkage != "" || other.Linkage == "" || plain.Name == "" {
 		return false
@@ -85,12 +84,12 @@ func plainOf(plain, other symfile.Frame) bool {
 	return full == name || strings.HasSuffix(full, "::"+name)
 }
 
-// skeletonOf is the skeleton of a function with a linkage name.
+// skeletonOf returns the skeleton of a linkage name.
 func skeletonOf(linkage string) string {
 	return skeleton(bare(linkage, demangle.NoParams, demangle.NoTemplateParams))
 }
 
-// bare demangles a linkage name, leaving out parts of it.
+// bare demangles a linkage name, without some parts of it.
 func bare(linkage string, without ...demangle.Option) string {
 	text, err := demangle.ToString(clone.ReplaceAllString(linkage, ""), append(without, demangle.MaxLength(16))...)
 	if err != nil {
@@ -99,15 +98,15 @@ func bare(linkage string, without ...demangle.Option) string {
 	return abiTag.ReplaceAllString(text, "")
 }
 
-// abiTag stands behind names in linkage names alone.
+// abiTag matches the suffix that names have in linkage names alone.
 var abiTag = regexp.MustCompile(`\[abi:[^]]*\]`)
 
-// tail is the last part of a name: an operator, whose name may have < and >.
+// tail matches an operator at the end of a name, which may have < and >.
 var tail = regexp.MustCompile(`operator *(<=>|<<=?|>>=?|->\*?|<=?|>=?|[^<>()]*)`)
 
-// skeleton is a name without template arguments, without the parameters of the
-// functions around it and of lambdas. DW_AT_name has some of them, spelled in
-// other ways: small_mul<62> has the linkage name of small_mul<(unsigned short)62>.
+// skeleton returns a name without template arguments, and without the parameters of
+// the functions around it and of lambdas. DW_AT_name spells some of them in other
+// ways: small_mul<62> has the linkage name of small_mul<(unsigned short)62>.
 func skeleton(name string) string {
 	const anonymous = "(anonymous namespace)"
 	name = strings.ReplaceAll(strings.ReplaceAll(name, anonymous, "\x00"), "operator()", "\x01")
@@ -134,12 +133,13 @@ func skeleton(name string) string {
 	return strings.ReplaceAll(name, " const::", "::") + end
 }
 
-// lambda is the class of one, with its number.
+// lambda matches the class of a lambda, with its number.
 var lambda = regexp.MustCompile(`\{lambda[^}]*\}`)
 
-// sameFile: DWARF 5's directory 0 is the compilation directory (§6.2.4).
-// llvm-symbolizer and addr2line put that in front of it once more, which shows
-// if it is relative, as in libc.so.6: csu/csu/init-first.c.
+// sameFile reports whether two names mean one file. DWARF 5's directory 0 is the
+// compilation directory (§6.2.4). llvm-symbolizer and addr2line prepend the compilation
+// directory to it once more, which shows if it is relative, as in libc.so.6:
+// csu/csu/init-first.c.
 func sameFile(a, b string) bool {
 	return a == b || doubled(a, b) || doubled(b, a)
 }

@@ -13,13 +13,13 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// object is a relocatable object as the oracles see it: its sections laid out
-// as libdwfl does, from what debug/elf reads.
+// object is a relocatable object, read with debug/elf, whose sections are laid out as
+// libdwfl does.
 type object struct {
 	oracle.Layout
 	base  []uint64 // address of each section, by index
 	names []string
-	// frames are the sections that the FDEs of .debug_frame are about, by offset.
+	// frames are the sections of the code of FDEs in .debug_frame, by offset.
 	frames map[uint64]int
 	funcs  []oracle.Span // of symbols
 }
@@ -63,8 +63,8 @@ func readObject(t *testing.T, path string) *object {
 	return o
 }
 
-// readFrames notes the section of each relocated field of .debug_frame, of
-// which initial_location is one.
+// readFrames finds the section that each relocated field of .debug_frame refers to;
+// initial_location is one.
 func (o *object) readFrames(t *testing.T, f *elf.File, s *elf.Section, symbols []elf.Symbol) {
 	t.Helper()
 	data, err := s.Data()
@@ -77,13 +77,13 @@ func (o *object) readFrames(t *testing.T, f *elf.File, s *elf.Section, symbols [
 	}
 }
 
-// inFunction tells whether a symbol's function has pc.
+// inFunction reports whether the function of a symbol has pc.
 func (o *object) inFunction(pc uint64) bool {
 	return slices.ContainsFunc(o.funcs, func(f oracle.Span) bool { return pc >= f.Lo && pc < f.Hi })
 }
 
-// binutils asks binutils' addr2line, by section and offset: it takes every
-// section to be at address 0.
+// binutils asks addr2line of binutils, by section and offset: there, every section is
+// at address 0.
 func (o *object) binutils(t *testing.T, path string, pc uint64) symfile.Stack {
 	t.Helper()
 	for i := len(o.base) - 1; i > 0; i-- {

@@ -12,7 +12,7 @@ import (
 	"symkit/internal/oracle"
 )
 
-// build runs a compiler that leaves a program named name in a new directory.
+// build compiles a program named name in a new directory.
 func build(t *testing.T, name, compiler string, args ...string) oracle.Input {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), name)
@@ -30,26 +30,26 @@ func build(t *testing.T, name, compiler string, args ...string) oracle.Input {
 	return oracle.Input{Name: name, Main: out}
 }
 
-// rustProgram has the standard library in it, monomorphised and precompiled.
+// rustProgram builds a program with the standard library in it, monomorphised and precompiled.
 func rustProgram(t *testing.T) oracle.Input {
 	t.Helper()
 	return build(t, "rust-program", "rustc", "-g", "-O", "../testdata/stacks/main.rs")
 }
 
-// goPrograms have much of the standard library in them, with DWARF 4 and 5.
+// goPrograms builds a program with much of the standard library in it, with DWARF 4 and 5.
 func goPrograms(t *testing.T) (dw4, dw5 oracle.Input) {
 	t.Helper()
 	return build(t, "go-dw4", "go", "../testdata/stacks/main.go"), build(t, "go-dw5", "go", "../testdata/stacks/main.go")
 }
 
-// strippedGo is the same without symbols and DWARF.
+// strippedGo builds the program of goPrograms without symbols and DWARF.
 func strippedGo(t *testing.T) oracle.Input {
 	t.Helper()
 	return build(t, "go-stripped", "go", "-ldflags=-s -w", "../testdata/stacks/main.go")
 }
 
-// ltoPrograms are optimised as a whole when they are linked: functions of one
-// unit are inlined into those of others. One has DWARF 4, one has 5.
+// ltoPrograms builds a program with optimisation at link time, where functions of one
+// unit are inlined into those of others, with DWARF 4 and 5.
 func ltoPrograms(t *testing.T) (dw4, dw5 oracle.Input) {
 	t.Helper()
 	flags := []string{

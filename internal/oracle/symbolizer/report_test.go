@@ -12,22 +12,23 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
+// allDiffer counts a PC where the three programs differ, and the causes.
 func (c *comparison) allDiffer(pc uint64, llvm, binutils, elf symfile.Stack) {
 	c.n++
 	got := c.ours(pc)
-	var who []string
+	var equal []string
 	for i, s := range []symfile.Stack{llvm, binutils, elf} {
-		if c.agree(pc, got, s) { // an oracle's name may be the plain one
-			who = append(who, [...]string{"llvm-symbolizer", "addr2line", "eu-addr2line"}[i])
+		if c.agree(pc, got, s) { // s may have plain names
+			equal = append(equal, [...]string{"llvm-symbolizer", "addr2line", "eu-addr2line"}[i])
 		}
 	}
 	cause := c.binutilsCause(pc, llvm, binutils) + ", " + elfutilsCause(llvm, elf)
 	c.causes[cause]++
-	c.equal[strings.Join(append(who, "")[:1], "")]++
+	c.equal[strings.Join(append(equal, "")[:1], "")]++
 	c.record(cause, pc, "ours", got, "llvm", llvm, "binutils", binutils, "elfutils", elf)
 }
 
-// binutilsCause says in what addr2line differs from llvm-symbolizer.
+// binutilsCause names the difference of addr2line from llvm-symbolizer.
 func (c *comparison) binutilsCause(pc uint64, llvm, binutils symfile.Stack) string {
 	if c.symbolNames(pc, llvm, binutils) {
 		return "addr2line calls the inlined function by the symbol"
@@ -35,10 +36,10 @@ func (c *comparison) binutilsCause(pc uint64, llvm, binutils symfile.Stack) stri
 	return "addr2line has another " + difference(llvm, binutils)
 }
 
-// elfutilsCause says in what eu-addr2line differs from llvm-symbolizer.
+// elfutilsCause names the difference of eu-addr2line from llvm-symbolizer.
 func elfutilsCause(llvm, elf symfile.Stack) string {
 	if !elf.Known() {
-		return "eu-addr2line knows nothing" // it needs .debug_aranges
+		return "eu-addr2line knows nothing" // without .debug_aranges
 	}
 	return "eu-addr2line has another " + difference(llvm, elf)
 }
@@ -60,7 +61,7 @@ func (c *comparison) record(cause string, pc uint64, what ...any) {
 	}
 }
 
-// difference says in what two stacks differ.
+// difference names the difference of two stacks.
 func difference(a, b symfile.Stack) string {
 	if len(a) != len(b) {
 		return "depth"
@@ -82,6 +83,7 @@ func difference(a, b symfile.Stack) string {
 	return "nothing"
 }
 
+// row returns the figures.
 func (c *comparison) row() string {
 	counts := func(m map[string]int) string {
 		var out []string

@@ -1,5 +1,7 @@
 //go:build oracle
 
+// Package symbolizer compares the inline stacks of symbol files with those that
+// llvm-symbolizer, addr2line of binutils and that of elfutils print.
 package symbolizer
 
 import (
@@ -16,11 +18,11 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// samples is how many addresses of each file are looked up.
+// samples is the number of addresses of each file that are looked up.
 const samples = 20_000
 
-// randomPCs returns sorted addresses in code, every byte as likely as any
-// other. Code is what our functions cover and what sized function symbols do.
+// randomPCs returns sorted addresses in code, every byte as likely as any other. Code
+// is in our functions, or in function symbols with a size.
 func randomPCs(x *symfile.Index, a *aliases) []uint64 {
 	var code []oracle.Span
 	for i := range x.Funcs {
@@ -49,12 +51,12 @@ func randomPCs(x *symfile.Index, a *aliases) []uint64 {
 	return pcs
 }
 
-// compareStack compares the stacks of a file, or with a twin of it for the
-// oracles those of the functions that both have. It returns a row of the table.
+// compareStack compares the stacks of a file and returns its row of the table. If the
+// other programs read a twin of the file, functions that both have are compared.
 func compareStack(t *testing.T, in, other *oracle.Input) string {
 	text := oracle.Dump(t, in, dump.Options{Inlines: true})
 	records := bytes.Count(text, []byte("\nINLINE "))
-	// A writer that does not clip, and keeps empty ranges, has 2.85 million.
+	// Without clipping, and with empty ranges, there would be 2.85 million.
 	if in.Name == "ceph-osd" && records >= 2_850_000/2 {
 		t.Errorf("%d INLINE records", records)
 	}
@@ -78,7 +80,7 @@ func compareStack(t *testing.T, in, other *oracle.Input) string {
 	return fmt.Sprintf("%9d %s", records, c.row())
 }
 
-// corpusStacks are the files that issue 3 names.
+// corpusStacks returns files of the corpus whose stacks take minutes to compare.
 func corpusStacks(t *testing.T) []oracle.Input {
 	return slices.Concat(
 		oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", ""),
@@ -96,10 +98,10 @@ func TestOracleStacksBuilt(t *testing.T) {
 	compareStacks(t, []oracle.Input{rustProgram(t)})
 }
 
-// TestOracleStacksTwins has programs whose DWARF 5 addr2line and eu-addr2line
-// do not understand (of clang's LTO, where addresses are indirect) or nobody
-// (Go's). What they say of the same program with DWARF 4 is what ours have to
-// say of both.
+// TestOracleStacksTwins has programs whose DWARF 5 addr2line and eu-addr2line do not
+// understand (clang's LTO, where addresses are indirect) or no other program does
+// (Go's). Our stacks of both are compared with theirs of the same program with
+// DWARF 4.
 func TestOracleStacksTwins(t *testing.T) {
 	var table strings.Builder
 	for _, programs := range []func(*testing.T) (dw4, dw5 oracle.Input){goPrograms, ltoPrograms} {
@@ -113,8 +115,8 @@ func TestOracleStacksTwins(t *testing.T) {
 	t.Logf("stacks:\n%s%s", tableHead, table.String())
 }
 
-// TestOracleStacksGo has a Go program without DWARF and symbols: .gopclntab gives
-// it the stacks that DWARF 4 gives it.
+// TestOracleStacksGo: .gopclntab gives a Go program without DWARF and symbols the
+// stacks that DWARF 4 gives it.
 func TestOracleStacksGo(t *testing.T) {
 	in := strippedGo(t)
 	dw4, _ := goPrograms(t)
@@ -134,7 +136,7 @@ func TestCorpusStacks(t *testing.T) {
 // tableHead is the head of the table.
 const tableHead = "file                              INLINE     PCs  two agree ours equal all differ  ours then equal; what differs\n"
 
-// compareStacks compares each input with its oracles, and prints the figures.
+// compareStacks compares the stacks of each file, and prints the figures.
 func compareStacks(t *testing.T, inputs []oracle.Input) {
 	var table strings.Builder
 	for i := range inputs {

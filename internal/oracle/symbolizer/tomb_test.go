@@ -11,9 +11,9 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// TestOracleTomb compares every byte of tomb's code with llvm-symbolizer: a
-// line sequence of discarded code whose address goes back to 0 in the middle
-// hides main's lines and inlined calls from Mozilla's dump_syms.
+// TestOracleTomb compares every byte of tomb's code with llvm-symbolizer. Mozilla's
+// dump_syms loses main's lines and inlined calls because of a line sequence of
+// discarded code whose address goes back to 0 in the middle.
 func TestOracleTomb(t *testing.T) {
 	path := oracle.Unpack(t, filepath.Join(oracle.ExpectedDir(t), "defects", "tomb.elf.xz"), filepath.Join(t.TempDir(), "tomb"))
 	in := oracle.Input{Name: "tomb", Main: path}

@@ -16,7 +16,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// symbolizer is an oracle: it returns the stack of each PC.
+// symbolizer asks another program for the stack at each PC.
 type symbolizer func(t *testing.T, file string, pcs []uint64) []symfile.Stack
 
 // feed runs a program that reads addresses and returns what it prints.
@@ -31,26 +31,27 @@ func feed(t *testing.T, pcs []uint64, program string, args ...string) string {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	err := cmd.Run()
-	// eu-addr2line exits with 1 when it has nothing to say of an address.
+	// eu-addr2line exits with 1 if it knows nothing of an address.
 	if status, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || status.ExitCode() != 1 || stderr.Len() > 0) {
 		t.Fatalf("%s: %v: %s", program, err, stderr.String())
 	}
 	return out.String()
 }
 
-// llvmSymbolizer asks llvm-symbolizer, for linkage names where there are any.
+// llvmSymbolizer asks llvm-symbolizer for linkage names, or plain ones where there are
+// none.
 func llvmSymbolizer(t *testing.T, file string, pcs []uint64) []symfile.Stack {
 	t.Helper()
 	return llvm(t, "linkage", file, pcs)
 }
 
-// llvmPlainNames is llvmSymbolizer with what DW_AT_name says.
+// llvmPlainNames asks llvm-symbolizer for names as in DW_AT_name.
 func llvmPlainNames(t *testing.T, file string, pcs []uint64) []symfile.Stack {
 	t.Helper()
 	return llvm(t, "short", file, pcs)
 }
 
-// llvm reads what llvm-symbolizer prints, an object for each address.
+// llvm reads llvm-symbolizer's output, an object for each address.
 func llvm(t *testing.T, names, file string, pcs []uint64) (out []symfile.Stack) {
 	t.Helper()
 	text := feed(t, pcs, "llvm-symbolizer", "--obj="+file, "--inlines", "--functions="+names, "--no-demangle", "--output-style=JSON")
@@ -73,19 +74,19 @@ func llvm(t *testing.T, names, file string, pcs []uint64) (out []symfile.Stack) 
 	return out
 }
 
-// addr2line asks that of binutils.
+// addr2line asks addr2line of binutils.
 func addr2line(t *testing.T, file string, pcs []uint64) []symfile.Stack {
 	t.Helper()
 	return pairs(t, feed(t, pcs, "addr2line", "-a", "-i", "-f", "-e", file))
 }
 
-// euAddr2line asks that of elfutils.
+// euAddr2line asks addr2line of elfutils.
 func euAddr2line(t *testing.T, file string, pcs []uint64) []symfile.Stack {
 	t.Helper()
 	return pairs(t, feed(t, pcs, "eu-addr2line", "-A", "-a", "-i", "-f", "-e", file))
 }
 
-// withoutSymbols copies a file, leaving the symbol table out.
+// withoutSymbols copies a file without its symbol table.
 func withoutSymbols(t *testing.T, file string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), filepath.Base(file))
@@ -96,8 +97,8 @@ func withoutSymbols(t *testing.T, file string) string {
 	return out
 }
 
-// pairs reads what both addr2lines print: for each address a line with it,
-// then for each frame the function and its place in lines of their own.
+// pairs reads the output of both addr2lines: for each address a line with it, then
+// for each frame two lines, the function and its place.
 func pairs(t *testing.T, text string) (out []symfile.Stack) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -116,8 +117,8 @@ func pairs(t *testing.T, text string) (out []symfile.Stack) {
 	return out
 }
 
-// filePosition reads FILE:LINE, which may have ":COLUMN" or " (discriminator
-// N)" behind it. An unknown line is "?" or 0.
+// filePosition reads FILE:LINE, which ":COLUMN" or " (discriminator N)" may follow. An
+// unknown line is "?" or 0.
 func filePosition(text string) (file string, line uint32) {
 	text, _, _ = strings.Cut(text, " (discriminator ")
 	parts := strings.Split(text, ":")

@@ -13,27 +13,28 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// twin maps addresses of a program to those of another that differs in where
-// its functions are and in its debug information.
+// twin maps addresses of a program to those of another one with the same functions at
+// other addresses, and other debug information.
 type twin struct {
 	file string
 	own  []elf.Symbol // by address: functions that have a twin
 	addr map[string]uint64
-	// stripped: the program has no symbols, and no DWARF.
+	// stripped means that the program has neither symbols nor DWARF.
 	stripped bool
 }
 
-// newTwin pairs functions by name and size. Of one whose name is not unique
-// nothing is known. A program without symbols has the functions that x has, with
-// other padding.
+// newTwin pairs functions by name and size, except those whose names are not unique. A
+// program without symbols has the functions of x, with other padding.
 func newTwin(t *testing.T, in *oracle.Input, x *symfile.Index, other *oracle.Input) *twin {
 	t.Helper()
 	tw := &twin{file: other.Main, addr: map[string]uint64{}}
 	own, theirs := functions(t, in.Main), functions(t, other.Main)
-	if tw.stripped = len(own) == 0; tw.stripped {
+	tw.stripped = len(own) == 0
+	if tw.stripped {
 		times := map[string]int{}
 		for _, f := range x.Funcs {
-			if times[f.Name]++; times[f.Name] > 1 { // Go's wrappers for its other calling convention
+			times[f.Name]++
+			if times[f.Name] > 1 { // Go's wrappers for its other calling convention
 				delete(own, f.Name)
 				continue
 			}
@@ -50,7 +51,7 @@ func newTwin(t *testing.T, in *oracle.Input, x *symfile.Index, other *oracle.Inp
 	return tw
 }
 
-// functions returns the function symbols with a name of their own.
+// functions returns the function symbols with a unique name.
 func functions(t *testing.T, path string) map[string]elf.Symbol {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -78,7 +79,7 @@ func functions(t *testing.T, path string) map[string]elf.Symbol {
 	return out
 }
 
-// address is where the twin has the code at pc.
+// address returns the address of the code at pc in the twin.
 func (tw *twin) address(pc uint64) (uint64, bool) {
 	i, _ := slices.BinarySearchFunc(tw.own, pc+1, func(s elf.Symbol, addr uint64) int { return cmp.Compare(s.Value, addr) })
 	if i == 0 || pc-tw.own[i-1].Value >= tw.own[i-1].Size {

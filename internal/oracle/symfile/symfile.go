@@ -1,5 +1,7 @@
 //go:build oracle
 
+// Package symfile reads symbol files into memory, for tests to compare them with
+// what other programs find in the same module.
 package symfile
 
 import (
@@ -37,15 +39,15 @@ type Inline struct {
 	Depth, Line, File, Origin uint32
 }
 
-// CFI is a STACK CFI record and the code it holds for.
+// CFI is a STACK CFI record and the code that it holds for.
 type CFI struct {
 	oracle.Span
 	Init  bool
 	Rules string
 }
 
-// Parse reads a symbol file; every line that the strict reader rejects is
-// an error, for any order of records but the format's is one.
+// Parse reads a symbol file. Every line that the strict reader rejects fails the
+// test, so records are in the order of the format.
 func Parse(t *testing.T, data []byte) *File {
 	t.Helper()
 	s := &File{Files: map[uint32]string{}, Origins: map[uint32]string{}}
@@ -100,7 +102,7 @@ func (s *File) add(rec emit.Record) {
 // Rules are the rules in force at a PC, by register.
 type Rules map[string]string
 
-// Apply updates rules by a record.
+// Apply updates the rules with those of a record.
 func (r Rules) Apply(c *CFI) {
 	if c.Init {
 		clear(r)

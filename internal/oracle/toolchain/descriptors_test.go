@@ -13,9 +13,9 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// TestOracleDescriptors: of 64-bit PowerPC's first ABI the symbols lead to code
-// through descriptors: a program, a library and an object without DWARF have a
-// PUBLIC where there was a FUNC.
+// TestOracleDescriptors: in 64-bit PowerPC's first ABI, symbols point to descriptors,
+// which point to code. Without DWARF, a program, a library and an object have a PUBLIC
+// where they have a FUNC with it.
 func TestOracleDescriptors(t *testing.T) {
 	x := New(t, "clang", "--target=powerpc64-linux-gnu", "-mabi=elfv1", "-ffreestanding", "-fasynchronous-unwind-tables", "-g", "-O2", "-fPIC")
 	source := "int leaf(int x) { return x * 3; }\nstatic int hidden(int x) { return leaf(x) + 1; }\nint (*table[])(int) = {leaf, hidden};\nint top(int x) { return table[x & 1](x); }\n"

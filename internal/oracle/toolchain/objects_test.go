@@ -17,8 +17,8 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// crossCompilers are a compiler for each machine, and the linker for it. Linkers
-// that shorten code would leave other functions than the objects have.
+// crossCompilers are a compiler and the linker for each machine. Linkers do not relax
+// code here: the program would have other functions than the objects.
 var crossCompilers = []struct {
 	compile, ld []string
 }{
@@ -34,10 +34,10 @@ var crossCompilers = []struct {
 	{[]string{"mips-linux-gnu-gcc"}, []string{"mips-linux-gnu-ld"}},
 }
 
-// TestOracleObjects: an object has the functions of the program linked of it:
-// names, sizes, lines, inlined calls and unwind rules, relative to their starts.
-// Groups that another object has too, type units in sections of their own, and
-// members of an archive are among them.
+// TestOracleObjects: objects have the functions of the program that is linked of them:
+// names, sizes, lines, inlined calls and unwind rules, relative to their starts. There
+// are groups that two objects have, type units in sections of their own, and members
+// of an archive.
 func TestOracleObjects(t *testing.T) {
 	for _, c := range crossCompilers {
 		for _, flags := range [][]string{
@@ -54,6 +54,7 @@ func TestOracleObjects(t *testing.T) {
 	}
 }
 
+// compareObjects compares the objects of one compiler with the program.
 func compareObjects(x *Toolchain, ld []string) {
 	x.Run(x.cxx(), append(slices.Clone(x.Base), "-c", "shape.cc")...)
 	x.Run(x.cxx(), append(slices.Clone(x.Base), "-c", "main.cc")...)
@@ -86,9 +87,9 @@ func compareObjects(x *Toolchain, ld []string) {
 	}
 }
 
-// functionTexts dumps a module: for each part of a function its records with
-// addresses relative to its start and names instead of numbers, by the name of
-// the function. It closes the module.
+// functionTexts dumps a module and closes it. It returns, by the name of a function,
+// the records of each of its parts, with addresses relative to the start of the part
+// and names instead of numbers.
 func functionTexts(t *testing.T, img *elfx.Image) map[string][]string {
 	t.Helper()
 	defer img.Close()

@@ -10,8 +10,8 @@ import (
 	"symkit/elfx"
 )
 
-// TestOracleSeparated: where and how the debug information of one program is
-// stored changes nothing.
+// TestOracleSeparated: the place and the compression of the debug information of a
+// program change nothing.
 func TestOracleSeparated(t *testing.T) {
 	for _, cc := range []string{"gcc", "clang"} {
 		for _, flags := range [][]string{{"-g", "-gdwarf-4", "-O2"}, {"-g", "-gdwarf-5", "-O2"}} {
@@ -23,6 +23,7 @@ func TestOracleSeparated(t *testing.T) {
 	}
 }
 
+// separatedForms compares the forms of one compiler.
 func separatedForms(x *Toolchain) {
 	want := x.plain()
 	none := elfx.Places{}
@@ -45,8 +46,8 @@ func separatedForms(x *Toolchain) {
 	}
 }
 
-// dwz compares a program with what dwz makes of it, by itself and with another
-// one, and of its debug file.
+// dwz compares a program, and its debug file, with what dwz makes of them, alone and
+// together with another program.
 func (x *Toolchain) dwz(want string) {
 	x.t.Helper()
 	none := elfx.Places{}

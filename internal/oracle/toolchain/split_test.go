@@ -14,7 +14,7 @@ import (
 	"symkit/elfx"
 )
 
-// same compares the dump of a program with what the plain one gave.
+// same compares the symbol file of a program with that of the plain one.
 func (x *Toolchain) same(what, program string, places elfx.Places, want string) {
 	x.t.Helper()
 	if got := x.Dump(program, places); got != want {
@@ -52,10 +52,10 @@ func (x *Toolchain) plain() string {
 	return text
 }
 
-// TestOracleSplitDWARF: where the functions of a program are described changes
-// nothing: .dwo files where they were made, moved, packed by each of the tools,
-// with type units, in the objects themselves; the skeletons in the program or
-// in its debug file.
+// TestOracleSplitDWARF: the place of the units of a program changes nothing. They are
+// in .dwo files where the compiler wrote them, moved, packed by each of the tools,
+// with type units, in the objects themselves; the skeletons in the program or in its
+// debug file.
 func TestOracleSplitDWARF(t *testing.T) {
 	for _, cc := range []string{"gcc", "clang"} {
 		for _, flags := range [][]string{
@@ -71,6 +71,7 @@ func TestOracleSplitDWARF(t *testing.T) {
 	}
 }
 
+// splitForms compares the forms of one compiler.
 func splitForms(x *Toolchain) {
 	want := x.plain()
 	none := elfx.Places{}
@@ -116,8 +117,8 @@ func (x *Toolchain) packed(program, want string) {
 	}
 }
 
-// packers are the tools that can pack what the compiler makes: binutils' dwp
-// knows no DWARF 5, LLVM 14's goes into an endless loop on some of GCC's.
+// packers returns the tools that can pack the compiler's .dwo files: binutils' dwp
+// knows no DWARF 5, LLVM 14's loops forever on some of GCC's.
 func (x *Toolchain) packers() []string {
 	switch {
 	case !slices.Contains(x.Base, "-gdwarf-5"):
@@ -128,8 +129,8 @@ func (x *Toolchain) packers() []string {
 	return []string{"llvm-dwp"}
 }
 
-// TestOracleLinkTime: units made at link time, which refer to one another. GCC
-// does not split these.
+// TestOracleLinkTime: units made at link time refer to one another. GCC does not
+// split such units.
 func TestOracleLinkTime(t *testing.T) {
 	for _, test := range []struct {
 		cc    string
@@ -155,8 +156,8 @@ func TestOracleLinkTime(t *testing.T) {
 	}
 }
 
-// TestOracleRustSplit: what rustc leaves beside the program, .dwo files or a
-// .dwp, of DWARF 4 and 5.
+// TestOracleRustSplit: rustc leaves .dwo files or a .dwp beside the program, of
+// DWARF 4 and 5.
 func TestOracleRustSplit(t *testing.T) {
 	source, err := filepath.Abs("../testdata/stacks/main.rs")
 	if err != nil {

@@ -1,5 +1,7 @@
 //go:build oracle
 
+// Package toolchain builds one program in all the forms that it can have. Its tests
+// hold that every form gives the same symbol file.
 package toolchain
 
 import (
@@ -18,15 +20,16 @@ import (
 	"symkit/internal/oracle"
 )
 
-// Toolchain makes one program in all the forms that it can have. All commands
-// run in one directory; sources are named from there.
+// Toolchain is a compiler and a directory with the sources of a program, in which all
+// commands run.
 type Toolchain struct {
 	t    *testing.T
 	dir  string
-	cc   string   // compiler of C; C++ is its sibling
+	cc   string   // compiler of C; that of C++ is named after it
 	Base []string // flags of all compilations
 }
 
+// New returns a toolchain with the sources of testdata/companions in a new directory.
 func New(t *testing.T, cc string, flags ...string) *Toolchain {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,12 +39,13 @@ func New(t *testing.T, cc string, flags ...string) *Toolchain {
 	return &Toolchain{t: t, dir: dir, cc: cc, Base: flags}
 }
 
+// Path returns the path of a file of the directory.
 func (x *Toolchain) Path(name string) string { return filepath.Join(x.dir, name) }
 
 // Run runs a command in the directory.
 func (x *Toolchain) Run(name string, args ...string) {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(x.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(x.t.Context(), hung)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = x.dir
@@ -50,7 +54,10 @@ func (x *Toolchain) Run(name string, args ...string) {
 	}
 }
 
-// cxx is the compiler of C++.
+// hung is the time after which a command counts as hung: llvm-dwp loops on some input.
+const hung = 10 * time.Minute
+
+// cxx returns the compiler of C++.
 func (x *Toolchain) cxx() string {
 	if strings.HasSuffix(x.cc, "gcc") {
 		return strings.TrimSuffix(x.cc, "gcc") + "g++"
@@ -58,8 +65,8 @@ func (x *Toolchain) cxx() string {
 	return x.cc + "++"
 }
 
-// link compiles the sources, each by itself as builds do, to PROGRAM-SOURCE.o and
-// links them. Compiler flags count for both.
+// link compiles the sources, each by itself as builds do, to PROGRAM-SOURCE.o, and
+// links these. Both steps get the flags.
 func (x *Toolchain) link(program string, flags ...string) {
 	x.t.Helper()
 	flags = slices.Concat(x.Base, flags)
@@ -75,13 +82,14 @@ func (x *Toolchain) link(program string, flags ...string) {
 	x.Run(x.cxx(), append(slices.Clone(flags), link...)...)
 }
 
-// Dump is the symbol file of a program of the directory, without what tells one
-// link from another: its build id.
+// Dump returns the symbol file of a program of the directory, without its build id,
+// which differs from link to link.
 func (x *Toolchain) Dump(program string, places elfx.Places) string {
 	x.t.Helper()
 	return dumpCompanions(x.t, x.Path(program), places)
 }
 
+// dumpCompanions returns the symbol file of a program with the files that belong to it.
 func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 	t.Helper()
 	f, err := elfx.Open(path)
@@ -91,7 +99,8 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 	img := &elfx.Image{Main: f}
 	if s := f.Section(".debug_info"); s == nil || !s.Present() {
 		if debug, _ := places.FindDebug(f); debug != nil {
-			if img, err = elfx.Join(f, debug); err != nil {
+			img, err = elfx.Join(f, debug)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,6 +118,7 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 // codeID is the record of a build id.
 var codeID = regexp.MustCompile(`(?m)^INFO CODE_ID .*\n`)
 
+// FirstLines returns the first n lines of a text.
 func FirstLines(text string, n int) string {
 	lines := strings.SplitN(text, "\n", n+1)
 	return strings.Join(lines[:min(n, len(lines))], "\n")

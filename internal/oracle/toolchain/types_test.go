@@ -34,8 +34,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestOracleTypeUnits: type units change no record, whichever compiler, linker, version and
-// form the debug information is of.
+// TestOracleTypeUnits: type units change no record, for any compiler, linker, version of
+// DWARF and form of the debug information.
 func TestOracleTypeUnits(t *testing.T) {
 	for _, cc := range []string{"gcc", "clang"} {
 		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
