@@ -55,6 +55,8 @@ func (c *differ) funcs() {
 			c.add("FUNC %x %s: missing", want.Lo, want.Name)
 		case got.Hi != want.Hi || got.Multiple != want.Multiple:
 			c.add("FUNC %x %s: size %x, not %x", want.Lo, want.Name, got.Hi-got.Lo, want.Hi-want.Lo)
+		case want.Name == "__GI_"+got.Name:
+			c.counts["FUNC without its assembler label"]++
 		case got.Name != want.Name:
 			c.add("FUNC %x: %s, not %s", want.Lo, got.Name, want.Name)
 		}
