@@ -53,6 +53,7 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no %s in the corpus %s (%v); run scripts/corpus.sh", pattern, corpus, err)
 	}
+
 	seen := map[string]bool{}
 	for _, path := range paths {
 		path, err := filepath.EvalSymlinks(path)
@@ -109,6 +110,7 @@ func Fixtures(t *testing.T) (inputs []Input) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	tmp := t.TempDir()
 	for _, e := range entries {
 		name, packed := strings.CutSuffix(e.Name(), ".xz")
@@ -129,6 +131,7 @@ func Fixtures(t *testing.T) (inputs []Input) {
 		}
 		inputs = append(inputs, in)
 	}
+
 	if len(inputs) == 0 {
 		t.Fatal("no fixtures in testdata/elf")
 	}

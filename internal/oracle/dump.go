@@ -29,10 +29,12 @@ func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.S
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var out bytes.Buffer
 	if err := m.Write(&out); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, err := range m.Stats.Losses {
 		t.Errorf("%s: damage in a sound file: %v", img.Main.Path(), err)
 	}

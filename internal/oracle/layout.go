@@ -28,6 +28,7 @@ func ReadLayout(t *testing.T, path string) Layout {
 		t.Fatalf("%s: %v", path, err)
 	}
 	defer f.Close()
+
 	l := Layout{Machine: f.Machine}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -35,6 +36,7 @@ func ReadLayout(t *testing.T, path string) Layout {
 			break
 		}
 	}
+
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 {
 			l.Code = append(l.Code, Span{s.Addr, s.Addr + s.Size})

@@ -18,6 +18,7 @@ func VDSO(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var lo, hi int64
 	for line := range strings.Lines(string(mappings)) {
 		if strings.HasSuffix(strings.TrimSpace(line), "[vdso]") {
@@ -30,6 +31,7 @@ func VDSO(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	defer mem.Close()
+
 	data, err := io.ReadAll(io.NewSectionReader(mem, lo, hi-lo))
 	if err != nil || len(data) == 0 {
 		t.Fatalf("vDSO at %#x–%#x: %d bytes, %v", lo, hi, len(data), err)

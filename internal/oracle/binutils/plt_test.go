@@ -32,11 +32,13 @@ func pltEntries(t *testing.T, path string, l *oracle.Layout) map[uint64]string {
 	for _, section := range []string{".plt", ".plt.sec", ".plt.got", ".iplt"} {
 		args = append(args, "--section="+section)
 	}
+
 	// objdump fails for a file that has none of these sections.
 	out, err := exec.Command("objdump", append(args, path)...).CombinedOutput()
 	if err != nil && !bytes.Contains(out, []byte("but not found in any input file")) {
 		t.Fatalf("objdump: %v: %s", err, out)
 	}
+
 	entries := map[uint64]string{}
 	for _, m := range pltLabel.FindAllSubmatch(out, -1) {
 		addr, err := strconv.ParseUint(string(m[1]), 16, 64)
@@ -77,6 +79,7 @@ func comparePLT(t *testing.T, in *oracle.Input) {
 		}
 		delete(want, p.Addr)
 	}
+
 	for addr, name := range want {
 		wrong.Add("%#x: missing, want %q", addr, name)
 	}
@@ -93,11 +96,13 @@ func namesResolver(t *testing.T, in *oracle.Input, want, got string) bool {
 	if !ok || err != nil {
 		return false
 	}
+
 	f, err := elf.Open(in.DWARFFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+
 	symbols, err := f.Symbols()
 	if err != nil {
 		t.Fatal(err)

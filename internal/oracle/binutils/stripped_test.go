@@ -30,11 +30,13 @@ func compareStripped(t *testing.T, in *oracle.Input) {
 	if len(s.Funcs) > 0 {
 		t.Errorf("%d FUNC records without debug information", len(s.Funcs))
 	}
+
 	want := exportedFunctions(t, in.Main, &l)
 	exported := len(want)
 	for addr, name := range pltEntries(t, in.Main, &l) {
 		want[addr] = append(want[addr], name)
 	}
+
 	t.Logf("%d PUBLIC records; %d exported functions, %d PLT entries", len(s.Publics), exported, len(want)-exported)
 	wrong := oracle.NewDiffs(t, "PUBLIC records for which there is no symbol, or the other way round")
 	for _, p := range s.Publics {
@@ -47,6 +49,7 @@ func compareStripped(t *testing.T, in *oracle.Input) {
 		}
 		delete(want, p.Addr)
 	}
+
 	for addr, names := range want {
 		wrong.Add("%#x: missing %v", addr, names)
 	}

@@ -82,6 +82,7 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 	for ; w.nextIn < len(ins) && ins[w.nextIn].Lo <= pos; w.nextIn++ {
 		w.calls = append(w.calls, ins[w.nextIn])
 	}
+
 	w.owners = slices.DeleteFunc(w.owners, func(r codeRange) bool { return r.Hi <= pos })
 	w.calls = slices.DeleteFunc(w.calls, func(in inlinedCall) bool { return in.Hi <= pos })
 	if w.nextFn < len(fns) {
@@ -90,6 +91,7 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 	if w.nextIn < len(ins) {
 		end = min(end, ins[w.nextIn].Lo)
 	}
+
 	for i := range w.owners {
 		end = min(end, w.owners[i].Hi)
 	}
@@ -103,11 +105,13 @@ func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.
 	if len(active) == 0 && len(w.calls) == 0 {
 		return
 	}
+
 	w.bytes += at.Hi - at.Lo
 	ours := w.scratch[:0]
 	for _, in := range active {
 		ours = append(ours, call{in.Depth, in.Line, w.s.Files[in.File], w.s.Origins[in.Origin]})
 	}
+
 	w.scratch = ours
 	slices.SortFunc(ours, func(a, b call) int { return cmp.Compare(a.depth, b.depth) })
 	for _, owner := range w.owners {
@@ -115,6 +119,7 @@ func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.
 			return
 		}
 	}
+
 	got, want := w.unmatched(ours)
 	w.wrong.Add("%#x–%#x in %s: %v, want %v", at.Lo, at.Hi, f.Name, got, want)
 }
@@ -166,6 +171,7 @@ func (w *inlineSweep) unmatched(ours []call) (got, want []string) {
 			got = append(got, c.String())
 		}
 	}
+
 	for i := range w.calls {
 		in := &w.calls[i]
 		if !slices.ContainsFunc(ours, func(c call) bool { return w.equal(c, in) }) {

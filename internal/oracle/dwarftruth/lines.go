@@ -93,6 +93,7 @@ func (w *lineSweep) compare(f *symfile.Func, at oracle.Span, ours *emit.Line) {
 		w.lost.Add("%#x–%#x in %s: %s", at.Lo, at.Hi, f.Name, w.describe())
 		return
 	}
+
 	w.bytes += at.Hi - at.Lo
 	name := w.s.Files[ours.File]
 	same, several := false, false
@@ -101,6 +102,7 @@ func (w *lineSweep) compare(f *symfile.Func, at oracle.Span, ours *emit.Line) {
 		same = same || r.line == ours.Line && w.tr.files[r.file] == name
 		several = several || r.line != first.line || r.file != first.file
 	}
+
 	if several {
 		w.ambiguous += at.Hi - at.Lo
 	}

@@ -64,17 +64,21 @@ func readTruth(path string, l *oracle.Layout) (tr *truth, err error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
 		return &truth{}, nil
 	}
+
 	data, err := f.DWARF()
 	if err != nil {
 		return nil, err
 	}
+
 	x := truthReader{data: data, l: l, fileIDs: map[string]uint32{}, names: map[dwarf.Offset]string{}}
 	if err := x.read(); err != nil {
 		return nil, err
 	}
+
 	slices.SortStableFunc(x.ranges, func(a, b codeRange) int { return cmp.Compare(a.Lo, b.Lo) })
 	slices.SortStableFunc(x.rows, func(a, b lineRow) int { return cmp.Compare(a.Lo, b.Lo) })
 	slices.SortStableFunc(x.inlines, func(a, b inlinedCall) int { return cmp.Compare(a.Lo, b.Lo) })
@@ -167,6 +171,7 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	if err != nil || len(ranges) == 0 || !ok || at.owner == 0 {
 		return at, err
 	}
+
 	name, err := x.nameOf(origin)
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	number, _ := e.Val(dwarf.AttrCallFile).(int64)
@@ -177,6 +182,7 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	if at.depth > 0 {
 		ranges = within(ranges, at.code)
 	}
+
 	for _, r := range ranges {
 		x.inlines = append(x.inlines, inlinedCall{r, at.owner, at.depth, uint32(line), x.file(file), name})
 	}
@@ -202,18 +208,21 @@ func (x *truthReader) nameOf(off dwarf.Offset) (string, error) {
 	if name, ok := x.names[off]; ok {
 		return name, nil
 	}
+
 	r := x.data.Reader()
 	r.Seek(off)
 	e, err := r.Next()
 	if err != nil || e == nil {
 		return "", err
 	}
+
 	name, ok := e.Val(dwarf.AttrName).(string)
 	for _, attr := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
 		if next, has := e.Val(attr).(dwarf.Offset); has && !ok {
 			name, err = x.nameOf(next)
 		}
 	}
+
 	x.names[off] = name
 	return name, err
 }
@@ -227,6 +236,7 @@ func (x *truthReader) lines(cu *dwarf.Entry) error {
 	if lr == nil || err != nil {
 		return err
 	}
+
 	var prev dwarf.LineEntry
 	open, dead := false, false
 	for {
@@ -258,6 +268,7 @@ func (x *truthReader) file(f *dwarf.LineFile) uint32 {
 	if id, ok := x.fileName[f]; ok {
 		return id
 	}
+
 	name := unknownFile
 	if f != nil && f.Name != "" {
 		name = f.Name
@@ -266,12 +277,14 @@ func (x *truthReader) file(f *dwarf.LineFile) uint32 {
 		}
 		name = path.Clean(name)
 	}
+
 	id, ok := x.fileIDs[name]
 	if !ok {
 		id = uint32(len(x.files))
 		x.fileIDs[name] = id
 		x.files = append(x.files, name)
 	}
+
 	x.fileName[f] = id
 	return id
 }

@@ -58,11 +58,13 @@ func (e *target) inputs(t *testing.T) (inputs []oracle.Input) {
 	for name, options := range e.variants {
 		variants[name] = options
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
 		out := filepath.Join(dir, name)
 		e.run(t, "gcc", append(strings.Fields("-w -g -O2 ../../../testdata/src/lang.c -x c -D_GNU_SOURCE - -o "+out), strings.Fields(variants[name])...)...)
 		add(name, out)
 	}
+
 	out := filepath.Join(dir, "cxx")
 	e.run(t, "g++", "-w", "-g", "-O2", "../../../testdata/src/cxx.cc", "../../../testdata/src/other.cc", "-x", "c++", "-D_GNU_SOURCE", "-", "-o", out)
 	add("cxx", out)
@@ -125,10 +127,12 @@ func interpreter(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
+
 	s := f.Section(".interp")
 	if s == nil {
 		t.Fatalf("%s has no .interp", path)
 	}
+
 	name, err := s.Data()
 	if err != nil {
 		t.Fatal(err)

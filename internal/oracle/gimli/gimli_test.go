@@ -85,6 +85,7 @@ func (g *reader) read(path, section string, seeds int) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
+
 	cmd := exec.Command(program, section, strconv.Itoa(seeds), path)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -95,11 +96,13 @@ func (g *reader) read(path, section string, seeds int) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
+
 	sc := bufio.NewScanner(pipe)
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
 		g.line(strings.Fields(sc.Text()))
 	}
+
 	g.closeRow()
 	if err := sc.Err(); err != nil {
 		g.t.Fatal(err)
@@ -134,11 +137,13 @@ func (g *reader) val(f []string) {
 	} else {
 		g.cur.vals = append(g.cur.vals, stateValues{})
 	}
+
 	v := &g.cur.vals[n]
 	v.pc, v.seed, v.failed, v.regs = g.hex(f[1]), g.hex(f[2]), f[3] == "?", v.regs[:0]
 	if !v.failed {
 		v.cfa = g.hex(f[3])
 	}
+
 	for _, pair := range f[4:] {
 		name, value, _ := strings.Cut(pair, "=")
 		r := regValue{reg: g.reg(name), undefined: value == "undef", failed: value == "?"}

@@ -96,6 +96,7 @@ func (p *postfix) token(arch *cfi.Arch, word string) token {
 	if word == ".cfa" {
 		return token{op: tokenCFA}
 	}
+
 	r, ok := arch.Reg(word)
 	p.bad = p.bad || !ok
 	p.reads = p.reads || ok && word == arch.PC
@@ -110,6 +111,7 @@ func (p *postfix) eval(s *randomState, cfa *uint64) (v uint64, ok bool) {
 	if p.bad {
 		return 0, false
 	}
+
 	for _, t := range p.tokens {
 		n := len(stack)
 		switch {
@@ -131,6 +133,7 @@ func (p *postfix) eval(s *randomState, cfa *uint64) (v uint64, ok bool) {
 			return 0, false
 		}
 	}
+
 	if len(stack) != 1 {
 		return 0, false
 	}

@@ -102,6 +102,7 @@ func sweepValues(t *testing.T, in *oracle.Input, anyRule bool) *sweep {
 	if w.arch == nil {
 		t.Fatalf("no registers known for %s", s.Module.Arch)
 	}
+
 	w.counts = counts{arch: s.Module.Arch, reasons: reasons, unnamed: map[cfi.Reg]int{}}
 	for _, section := range []string{".eh_frame", ".debug_frame"} {
 		w.state = randomState{arch: w.arch}
@@ -115,6 +116,7 @@ func sweepValues(t *testing.T, in *oracle.Input, anyRule bool) *sweep {
 	for _, c := range s.CFI {
 		described += c.Hi - c.Lo
 	}
+
 	// ARM's exception index table describes code that the tables leave out.
 	exidx := hasSection(t, in.Main, ".ARM.exidx", &w.state.big)
 	if described < w.total || described > w.total && !exidx {
@@ -185,6 +187,7 @@ func (w *sweep) row(r *rowValues) {
 	if w.fde.Hi == 0 {
 		return
 	}
+
 	w.rows++
 	w.expressions += len(r.expressions)
 	for _, v := range r.vals[0].regs {
@@ -192,9 +195,10 @@ func (w *sweep) row(r *rowValues) {
 			w.unnamed[v.reg]++
 		}
 	}
-	for _, piece := range without(oracle.Span{Lo: max(r.Lo, w.from), Hi: r.Hi}, w.seen) {
-		w.piece(r, piece)
-		w.covered = append(w.covered, piece)
+
+	for _, part := range without(oracle.Span{Lo: max(r.Lo, w.from), Hi: r.Hi}, w.seen) {
+		w.part(r, part)
+		w.covered = append(w.covered, part)
 	}
 }
 
@@ -212,14 +216,15 @@ func without(s oracle.Span, others []oracle.Span) (out []oracle.Span) {
 		}
 		s.Lo = others[i].Hi
 	}
+
 	if s.Lo < s.Hi {
 		out = append(out, s)
 	}
 	return out
 }
 
-// piece compares part of a row.
-func (w *sweep) piece(r *rowValues, s oracle.Span) {
+// part compares part of a row.
+func (w *sweep) part(r *rowValues, s oracle.Span) {
 	records := w.s.CFI
 	for pos := s.Lo - w.l.Load; pos < s.Hi-w.l.Load; {
 		for w.next < len(records) && records[w.next].Lo <= pos {

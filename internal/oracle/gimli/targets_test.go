@@ -29,6 +29,7 @@ func TestCorpusEvalDebian(t *testing.T) {
 	if node, err := exec.LookPath("node"); err == nil {
 		inputs = append(inputs, oracle.Input{Name: "node, as installed", Main: node})
 	}
+
 	evalAll(t, inputs)
 }
 

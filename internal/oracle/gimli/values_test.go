@@ -44,6 +44,7 @@ func (w *sweep) all(v *stateValues) {
 	if v.failed {
 		return
 	}
+
 	// Without a rule, the return address is still in the link register.
 	ra := regValue{reg: w.fde.ra, value: s.register(w.fde.ra)}
 	known := 0
@@ -65,11 +66,13 @@ func (w *sweep) all(v *stateValues) {
 		got, ok := p.eval(s, &cfa)
 		w.same(v, name, got, ok, want)
 	}
+
 	got, ok := w.ra.eval(s, &cfa)
 	if ra.undefined {
 		ra = regValue{value: uint64(w.arch.End)}
 		ok = ok && len(w.ra.tokens) == 1 && w.ra.tokens[0].op == tokenNumber
 	}
+
 	w.same(v, ".ra", got, ok, ra)
 	if w.arch.SPOffset != 0 && w.regs[w.arch.SP] == nil {
 		w.wrongs.Add("%#x: no rule for the stack pointer, which is not the CFA", v.pc)

@@ -61,6 +61,7 @@ func (c *differ) funcs() {
 			c.add("FUNC %x: %s, not %s", want.Lo, got.Name, want.Name)
 		}
 	}
+
 	for i := range c.ours.Funcs {
 		if c.theirs.At(c.ours.Funcs[i].Lo) == nil {
 			c.counts["FUNC that Breakpad does not have"]++
@@ -73,6 +74,7 @@ func (c *differ) publics() {
 	for _, p := range c.ours.Publics {
 		ours[p.Addr] = p
 	}
+
 	for _, want := range c.theirs.Publics {
 		got, ok := ours[want.Addr]
 		delete(ours, want.Addr)
@@ -85,6 +87,7 @@ func (c *differ) publics() {
 			c.add("PUBLIC %x: %s, not %s", want.Addr, got.Name, want.Name)
 		}
 	}
+
 	for addr, p := range ours {
 		if strings.HasSuffix(string(p.Name), "@plt") { // TestOraclePLT has each
 			c.counts["PUBLIC of a PLT entry"]++
@@ -100,6 +103,7 @@ func (c *differ) files() {
 	for _, name := range c.ours.Files {
 		ours[name] = true
 	}
+
 	theirs := map[string]bool{}
 	for _, name := range c.theirs.Files {
 		name = path.Clean(name)
@@ -108,6 +112,7 @@ func (c *differ) files() {
 			c.add("FILE %s: missing", name)
 		}
 	}
+
 	for name := range ours {
 		if !theirs[name] {
 			c.counts["FILE that Breakpad does not have"]++
@@ -138,6 +143,7 @@ func (c *differ) cfi() {
 	for reg := range theirs {
 		regs[reg] = true
 	}
+
 	for _, reg := range slices.Sorted(maps.Keys(regs)) {
 		for _, d := range differing(ours[reg], theirs[reg]) {
 			c.add("%s %x–%x: %s", reg, d.Lo, d.Hi, d.what)

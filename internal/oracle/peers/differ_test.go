@@ -31,6 +31,7 @@ func (c *differ) check(t *testing.T, file string) {
 	for what, n := range c.counts {
 		c.add("%d × %s", n, what)
 	}
+
 	listed := documented(t, file)
 	missing := oracle.NewDiffs(t, "differences from Breakpad that docs/differences.md does not have")
 	for _, line := range c.lines {
@@ -55,11 +56,13 @@ func documented(t *testing.T, file string) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	_, block, ok := strings.Cut(string(text), "\n```differences "+file)
 	block, _, closed := strings.Cut(block, "\n```")
 	if !ok || !closed {
 		t.Fatalf("docs/differences.md has no block for %s", file)
 	}
+
 	lines := map[string]bool{}
 	for line := range strings.Lines(block) {
 		line = strings.TrimSpace(line)

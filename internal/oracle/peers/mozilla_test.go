@@ -54,9 +54,11 @@ func (c *differ) stacks(t *testing.T) {
 			out = append(out, place{oracle.Span{Lo: pc, Hi: end}, what})
 		}
 	}
+
 	for _, d := range out {
 		c.add("stack %x–%x: %s", d.Lo, d.Hi, d.what)
 	}
+
 	t.Logf("%d pieces of code, %d bytes compared", len(all), compared)
 }
 
@@ -85,6 +87,7 @@ func stackText(t *testing.T, x *symfile.Index, pc uint64) string {
 	if len(s) == 0 {
 		return "nothing"
 	}
+
 	parts := make([]string, len(s))
 	for i, f := range s {
 		if f.File != "" {

@@ -46,14 +46,17 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 		t.Fatal(err)
 	}
 	defer f.Close()
+
 	sec := f.Section(".ARM.exidx")
 	if sec == nil {
 		return 0
 	}
+
 	table, err := sec.Data()
 	if err != nil || len(table) < 8 {
 		t.Fatalf("%s: .ARM.exidx: %d bytes, %v", in.Name, len(table), err)
 	}
+
 	prel31 := int32(f.ByteOrder.Uint32(table)<<1) >> 1
 	first := uint64(uint32(int32(sec.Addr)+prel31)) - l.Load
 
@@ -101,6 +104,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	for _, c := range s.CFI {
 		total += c.Hi - c.Lo
 	}
+
 	if extra := exidxBytes(t, in, s, l, fr.rows); total != w.covered+extra {
 		t.Errorf("STACK CFI describes %d bytes of code, of which readelf has %d, and %d more are in .ARM.exidx", total, w.covered, extra)
 	}
@@ -117,6 +121,7 @@ func (w *sweep) row(r *frameRow) {
 	if exp {
 		w.withExp++
 	}
+
 	for pos := r.Lo; pos < r.Hi; {
 		for w.next < len(w.s.CFI) && w.s.CFI[w.next].Lo <= pos {
 			w.rules.Apply(&w.s.CFI[w.next])
@@ -154,6 +159,7 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 	if got := w.ourCFA(); !isExp(r.cfa) && got != w.registerIn(r.cfa) {
 		w.wrong.Add("%#x: CFA %s, want %s", pc, got, r.cfa)
 	}
+
 	for i, column := range r.columns {
 		reg := ".ra"
 		if column != "ra" {
@@ -168,6 +174,7 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 			w.wrong.Add("%#x: %s: %s, want %s", pc, reg, w.rules[reg], want)
 		}
 	}
+
 	for reg, rule := range w.rules {
 		if !known[reg] && !w.equal(reg, "u") {
 			w.wrong.Add("%#x: %s: %s, want no rule", pc, reg, rule)
@@ -185,6 +192,7 @@ func (w *sweep) equal(reg, want string) bool {
 	if want != "u" {
 		return false
 	}
+
 	a := w.arch
 	switch {
 	case reg == ".ra":

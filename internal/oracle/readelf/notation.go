@@ -98,6 +98,7 @@ func (w *sweep) ourName(name string) string {
 			return w.numberedName(m[1])
 		}
 	}
+
 	if _, ok := w.arch.Reg(name); !ok {
 		return ""
 	}

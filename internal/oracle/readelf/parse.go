@@ -43,6 +43,7 @@ func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	parse(pipe)
 	// readelf complains that a separate debug file has no .interp.
 	err = cmd.Wait()
@@ -101,6 +102,7 @@ func (p *parser) parse(r io.Reader) {
 			p.row(line, f)
 		}
 	}
+
 	p.closeBlock()
 	if err := sc.Err(); err != nil {
 		p.t.Fatal(err)
@@ -153,6 +155,7 @@ func (p *parser) closeBlock() {
 		p.out.fdes++
 		p.keep(rows)
 	}
+
 	p.blockOpen, p.rows, p.columns = false, nil, nil
 }
 
@@ -161,6 +164,7 @@ func (p *parser) keep(rows []frameRow) {
 	if k := len(rows); k > 0 && rows[k-1].Lo == p.end {
 		rows = rows[:k-1] // the last advance leads to the end
 	}
+
 	p.out.printed += len(rows)
 	if len(rows) == 0 {
 		row, ok := p.cies[p.ofFDE]
@@ -170,6 +174,7 @@ func (p *parser) keep(rows []frameRow) {
 		row.Lo = p.begin
 		rows = []frameRow{row}
 	}
+
 	for i := range rows {
 		rows[i].fde = p.begin
 		rows[i].Hi = p.end
@@ -179,6 +184,7 @@ func (p *parser) keep(rows []frameRow) {
 		rows[i].Lo -= p.l.Load
 		rows[i].Hi -= p.l.Load
 	}
+
 	if p.inDebug {
 		p.debug = append(p.debug, rows...)
 	} else {

@@ -51,6 +51,7 @@ func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint
 		fr.rows = append(fr.rows, p.eh...)
 		debugRows = append(debugRows, p.debug...)
 	}
+
 	fr.rows = disjointRows(fr.rows)
 	debugRows = disjointRows(debugRows)
 	rest := withoutCode(debugRows, fr.rows)
@@ -82,9 +83,9 @@ func withoutCode(rows, others []frameRow) (out []frameRow) {
 		i, _ := slices.BinarySearchFunc(others, r.Lo, func(o frameRow, a uint64) int { return cmp.Compare(o.Hi, a+1) })
 		for ; i < len(others) && others[i].Lo < r.Hi; i++ {
 			if others[i].Lo > r.Lo {
-				piece := r
-				piece.Hi = others[i].Lo
-				out = append(out, piece)
+				part := r
+				part.Hi = others[i].Lo
+				out = append(out, part)
 			}
 			r.Lo = others[i].Hi
 		}

@@ -23,6 +23,7 @@ func TestOracleOddPrograms(t *testing.T) {
 	if err := os.WriteFile(x.Path("bare.c"), []byte(bare), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	hosted := []string{"main.cc", "shape.cc", "calc.o"}
 	x.Run("gcc", append(x.Base, "-c", "calc.c")...)
 	x.Run("g++", append(append([]string{"-static-pie", "-o", "static-pie"}, x.Base...), hosted...)...)
@@ -36,12 +37,14 @@ func TestOracleOddPrograms(t *testing.T) {
 	for _, name := range []string{"static-pie", "prelinked.so", "x32", "ppc64"} {
 		inputs = append(inputs, oracle.Input{Name: name, Main: x.Path(name)})
 	}
+
 	compareAll(t, inputs)
 	for name, arch := range map[string]string{"x32": "x86_64", "ppc64": "ppc64"} {
 		if text := x.Dump(name, elfx.Places{}); !strings.HasPrefix(text, "MODULE Linux "+arch+" ") {
 			t.Errorf("%s: %s", name, toolchain.FirstLines(text, 1))
 		}
 	}
+
 	withoutSections(t, x, "prelinked.so")
 }
 

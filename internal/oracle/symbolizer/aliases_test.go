@@ -32,6 +32,7 @@ func readAliases(t *testing.T, in *oracle.Input) *aliases {
 		a.add(f.DynamicSymbols())
 		f.Close()
 	}
+
 	slices.SortFunc(a.sized, func(x, y oracle.Span) int { return cmp.Compare(x.Lo, y.Lo) })
 	return a
 }
@@ -56,6 +57,7 @@ func (a *aliases) same(x, y symfile.Stack, start uint64, alike func(x, y symfile
 	if len(x) != len(y) {
 		return false
 	}
+
 	for i := range x {
 		if x[i].Line != y[i].Line || !sameFile(x[i].File, y[i].File) {
 			return false

@@ -56,9 +56,11 @@ func (c *comparison) run() {
 		open = append(open, pc)
 		openLLVM, openBinutils = append(openLLVM, llvm[i]), append(openBinutils, binutils[i])
 	}
+
 	if len(open) == 0 {
 		return
 	}
+
 	c.rename(open, openLLVM, openBinutils)
 	elfutils := c.ask("eu-addr2line", euAddr2line, open)
 	for i, pc := range open {
@@ -90,10 +92,12 @@ func (c *comparison) ask(name string, oracle symbolizer, pcs []uint64) []symfile
 			at[i], _ = c.twin.address(at[i])
 		}
 	}
+
 	out := oracle(c.t, c.file, at)
 	if len(out) != len(pcs) {
 		c.t.Fatalf("%s: %d answers to %d addresses", name, len(out), len(pcs))
 	}
+
 	for i := range pcs {
 		out[i] = normal(out[i])
 	}
@@ -174,10 +178,12 @@ func (c *comparison) settle() {
 	if len(c.doubts) == 0 {
 		return
 	}
+
 	pcs := make([]uint64, len(c.doubts))
 	for i := range c.doubts {
 		pcs[i] = c.doubts[i].pc
 	}
+
 	for i, plain := range c.ask("llvm-symbolizer", llvmPlainNames, pcs) {
 		d := &c.doubts[i]
 		for k := range d.want {
@@ -218,13 +224,16 @@ func (c *comparison) rename(pcs []uint64, llvm, binutils []symfile.Stack) {
 			again, at = append(again, pc), append(at, i)
 		}
 	}
+
 	if len(again) < len(c.pcs)/100 {
 		return
 	}
+
 	file := c.file
 	c.file = withoutSymbols(c.t, file)
 	for k, s := range c.ask("addr2line", addr2line, again) {
 		binutils[at[k]] = s
 	}
+
 	c.file = file
 }

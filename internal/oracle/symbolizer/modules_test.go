@@ -24,6 +24,7 @@ func kernelModules(t *testing.T) (inputs []oracle.Input) {
 	if err != nil || len(roots) == 0 {
 		t.Fatalf("no kernel modules in the corpus (%v); run scripts/corpus.sh", err)
 	}
+
 	err = filepath.WalkDir(roots[0], func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".ko") {
 			inputs = append(inputs, oracle.Input{Name: filepath.Base(path), Main: path})
@@ -53,6 +54,7 @@ func TestCorpusKernelModules(t *testing.T) {
 			total += s.Hi - s.Lo
 		}
 	}
+
 	rnd := rand.New(rand.NewPCG(8, 1121))
 	var sum moduleCounts
 	var cfi readelf.Counts
@@ -70,6 +72,7 @@ func TestCorpusKernelModules(t *testing.T) {
 			sum.compare(t, &inputs[i], symfile.NewIndex(s, 0), o, addressesIn(rnd, o.Code, n))
 		}
 	}
+
 	t.Logf("%d modules: %d FDEs, %d rows compared; %v", len(inputs), cfi.FDEs, cfi.Rows, &sum)
 	if sum.pcs < 20000 {
 		t.Errorf("only %d addresses", sum.pcs)
@@ -82,6 +85,7 @@ func addressesIn(rnd *rand.Rand, code []oracle.Span, n int) (pcs []uint64) {
 	for _, s := range code {
 		total += s.Hi - s.Lo
 	}
+
 	for range n {
 		at := rnd.Uint64N(total)
 		for _, s := range code {
@@ -92,6 +96,7 @@ func addressesIn(rnd *rand.Rand, code []oracle.Span, n int) (pcs []uint64) {
 			at -= s.Hi - s.Lo
 		}
 	}
+
 	slices.Sort(pcs)
 	return slices.Compact(pcs)
 }
@@ -124,6 +129,7 @@ func (c *moduleCounts) compare(t *testing.T, in *oracle.Input, x *symfile.Index,
 	if len(theirs) != len(pcs) {
 		t.Fatalf("%s: eu-addr2line answers %d of %d addresses", in.Name, len(theirs), len(pcs))
 	}
+
 	for i, pc := range pcs {
 		c.pcs++
 		own, err := x.Stack(pc)

@@ -63,7 +63,7 @@ func named(ours, theirs symfile.Frame) bool {
 	case ours.Name == theirs.Name:
 		return true
 	case theirs.Linkage != "":
-		return ours.Name == bare(theirs.Linkage, demangle.NoParams)
+		return ours.Name == demangleWithout(theirs.Linkage, demangle.NoParams)
 	}
 	return theirs.Name != "" && strings.HasSuffix(ours.Name, "::"+theirs.Name)
 }
@@ -86,11 +86,11 @@ func plainOf(plain, other symfile.Frame) bool {
 
 // skeletonOf returns the skeleton of a linkage name.
 func skeletonOf(linkage string) string {
-	return skeleton(bare(linkage, demangle.NoParams, demangle.NoTemplateParams))
+	return skeleton(demangleWithout(linkage, demangle.NoParams, demangle.NoTemplateParams))
 }
 
-// bare demangles a linkage name, without some parts of it.
-func bare(linkage string, without ...demangle.Option) string {
+// demangleWithout demangles a linkage name, without some parts of it.
+func demangleWithout(linkage string, without ...demangle.Option) string {
 	text, err := demangle.ToString(clone.ReplaceAllString(linkage, ""), append(without, demangle.MaxLength(16))...)
 	if err != nil {
 		return ""
@@ -115,6 +115,7 @@ func skeleton(name string) string {
 		last := all[len(all)-1]
 		name, end = name[:last[0]], name[last[0]:last[1]]
 	}
+
 	var b strings.Builder
 	depth := 0
 	for _, c := range name {
@@ -129,6 +130,7 @@ func skeleton(name string) string {
 			}
 		}
 	}
+
 	name = lambda.ReplaceAllString(b.String(), "{lambda}")
 	return strings.ReplaceAll(name, " const::", "::") + end
 }

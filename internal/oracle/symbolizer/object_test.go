@@ -31,6 +31,7 @@ func readObject(t *testing.T, path string) *object {
 		t.Fatalf("%s: %v", path, err)
 	}
 	defer f.Close()
+
 	o := &object{Layout: oracle.Layout{Machine: f.Machine}, base: make([]uint64, len(f.Sections)), frames: map[uint64]int{}}
 	next := uint64(0)
 	for i, s := range f.Sections {
@@ -46,16 +47,19 @@ func readObject(t *testing.T, path string) *object {
 		}
 		next += s.Size
 	}
+
 	symbols, err := f.Symbols()
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && int(s.Section) < len(o.base) {
 			lo := o.base[s.Section] + s.Value
 			o.funcs = append(o.funcs, oracle.Span{Lo: lo, Hi: lo + s.Size})
 		}
 	}
+
 	slices.SortFunc(o.funcs, func(a, b oracle.Span) int { return cmp.Compare(a.Lo, b.Lo) })
 	if s := f.Section(".rela.debug_frame"); s != nil {
 		o.readFrames(t, f, s, symbols)

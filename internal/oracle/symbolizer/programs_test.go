@@ -20,6 +20,7 @@ func build(t *testing.T, name, compiler string, args ...string) oracle.Input {
 	if compiler == "go" {
 		args = append([]string{"build"}, args...)
 	}
+
 	cmd := exec.Command(compiler, args...)
 	if strings.HasSuffix(name, "-dw4") {
 		cmd.Env = append(os.Environ(), "GOEXPERIMENT=nodwarf5")

@@ -50,11 +50,13 @@ func (c *comparison) record(cause string, pc uint64, what ...any) {
 	if name == "" {
 		return
 	}
+
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer f.Close()
+
 	fmt.Fprintf(f, "%s %#x %s\n", c.file, pc, cause)
 	for i := 0; i < len(what); i += 2 {
 		fmt.Fprintf(f, "\t%s%v\n", what[i], what[i+1])
@@ -66,12 +68,14 @@ func difference(a, b symfile.Stack) string {
 	if len(a) != len(b) {
 		return "depth"
 	}
+
 	var names, files, lines bool
 	for i := range a {
 		names = names || !similar(a[i], b[i])
 		files = files || !sameFile(a[i].File, b[i].File)
 		lines = lines || a[i].Line != b[i].Line
 	}
+
 	switch {
 	case lines:
 		return "line"

@@ -28,16 +28,19 @@ func randomPCs(x *symfile.Index, a *aliases) []uint64 {
 	for i := range x.Funcs {
 		code = append(code, oracle.Span{Lo: x.Funcs[i].Lo + x.Load, Hi: x.Funcs[i].Hi + x.Load})
 	}
+
 	code = oracle.Join(append(code, a.sized...))
 	var total uint64
 	for _, s := range code {
 		total += s.Hi - s.Lo
 	}
+
 	random := rand.New(rand.NewPCG(3, 20_000))
 	offsets := make([]uint64, samples)
 	for i := range offsets {
 		offsets[i] = random.Uint64N(total)
 	}
+
 	slices.Sort(offsets)
 	pcs := offsets[:0]
 	var before uint64
@@ -60,6 +63,7 @@ func compareStack(t *testing.T, in, other *oracle.Input) string {
 	if in.Name == "ceph-osd" && records >= 2_850_000/2 {
 		t.Errorf("%d INLINE records", records)
 	}
+
 	c := comparison{
 		t: t, x: symfile.NewIndex(symfile.Parse(t, text), oracle.ReadLayout(t, in.Main).Load), names: readAliases(t, in), file: in.DWARFFile(),
 		wrong: oracle.NewDiffs(t, "stacks that are not what two oracles say"), causes: map[string]int{}, equal: map[string]int{},
@@ -68,6 +72,7 @@ func compareStack(t *testing.T, in, other *oracle.Input) string {
 	if other != nil {
 		c.pair(newTwin(t, in, c.x, other), readAliases(t, other))
 	}
+
 	c.run()
 	c.settle()
 	c.wrong.Report()

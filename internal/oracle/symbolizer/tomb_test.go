@@ -28,9 +28,11 @@ func TestOracleTomb(t *testing.T) {
 		}
 		main = main || f.Name == "main" && len(f.Lines) > 1 && len(f.Inlines) > 0
 	}
+
 	if !main {
 		t.Error("main has no lines or no inlined calls")
 	}
+
 	for i, want := range llvmSymbolizer(t, path, pcs) {
 		got, err := x.Stack(pcs[i])
 		want = normal(want)

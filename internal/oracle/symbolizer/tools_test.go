@@ -26,6 +26,7 @@ func feed(t *testing.T, pcs []uint64, program string, args ...string) string {
 	for _, pc := range pcs {
 		fmt.Fprintf(&in, "%#x\n", pc)
 	}
+
 	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout = &in, &out
 	var stderr strings.Builder

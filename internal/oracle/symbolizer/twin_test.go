@@ -41,12 +41,14 @@ func newTwin(t *testing.T, in *oracle.Input, x *symfile.Index, other *oracle.Inp
 			own[f.Name] = elf.Symbol{Name: f.Name, Value: f.Lo + x.Load, Size: min(f.Hi-f.Lo, theirs[f.Name].Size)}
 		}
 	}
+
 	for name, s := range own {
 		if o, ok := theirs[name]; ok && (o.Size == s.Size || tw.stripped) {
 			tw.own = append(tw.own, s)
 			tw.addr[name] = o.Value
 		}
 	}
+
 	slices.SortFunc(tw.own, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
 	return tw
 }
@@ -59,10 +61,12 @@ func functions(t *testing.T, path string) map[string]elf.Symbol {
 		t.Fatal(err)
 	}
 	defer f.Close()
+
 	symbols, err := f.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		t.Fatal(err)
 	}
+
 	count := map[string]int{}
 	out := map[string]elf.Symbol{}
 	for _, s := range symbols {
@@ -71,6 +75,7 @@ func functions(t *testing.T, path string) map[string]elf.Symbol {
 			out[s.Name] = s
 		}
 	}
+
 	for name, n := range count {
 		if n > 1 {
 			delete(out, name)

@@ -105,6 +105,7 @@ func (x *Index) Stack(pc uint64) (Stack, error) {
 		}
 		return nil, nil
 	}
+
 	pc -= x.Load
 
 	var at Frame // has the place of the line, then those of the calls from inside out
@@ -122,6 +123,7 @@ func (x *Index) Stack(pc uint64) (Stack, error) {
 			calls = append(calls, in)
 		}
 	}
+
 	slices.SortFunc(calls, func(a, b Inline) int { return cmp.Compare(b.Depth, a.Depth) })
 
 	var out Stack
@@ -133,6 +135,7 @@ func (x *Index) Stack(pc uint64) (Stack, error) {
 		out = append(out, at)
 		at = Frame{File: x.Files[in.File], Line: in.Line}
 	}
+
 	at.Name = f.Name
 	return append(out, at), nil
 }

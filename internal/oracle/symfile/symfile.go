@@ -107,6 +107,7 @@ func (r Rules) Apply(c *CFI) {
 	if c.Init {
 		clear(r)
 	}
+
 	reg := ""
 	for word := range strings.FieldsSeq(c.Rules) {
 		if name, ok := strings.CutSuffix(word, ":"); ok {

@@ -22,6 +22,7 @@ func TestOracleDescriptors(t *testing.T) {
 	if err := os.WriteFile(x.Path("opd.c"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	x.Run(x.cc, append(slices.Clone(x.Base), "-c", "opd.c")...)
 	ld := []string{"-EB", "-m", "elf64ppc", "opd.o"}
 	x.Run("powerpc64le-linux-gnu-ld", append(ld, "-e", "top", "-o", "program")...)

@@ -79,6 +79,7 @@ func compareObjects(x *Toolchain, ld []string) {
 			}
 		}
 	}
+
 	if len(want) < 12 {
 		x.t.Fatalf("only %d functions: %q", len(want), slices.Sorted(maps.Keys(want)))
 	}
@@ -112,6 +113,7 @@ func functionTexts(t *testing.T, img *elfx.Image) map[string][]string {
 		}
 		texts[f.Name] = append(texts[f.Name], b.String())
 	}
+
 	for _, parts := range texts {
 		slices.Sort(parts)
 	}

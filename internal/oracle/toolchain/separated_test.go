@@ -35,6 +35,7 @@ func separatedForms(x *Toolchain) {
 		x.Run("objcopy", "--strip-all", "--add-gnu-debuglink="+debug, "plain", kind+"-stripped")
 		x.same(kind+" in a debug file", kind+"-stripped", none, want)
 	}
+
 	x.Run("eu-strip", "-f", "eu.debug", "-o", "eu", "plain")
 	x.same("eu-strip", "eu", none, want)
 	x.Run("eu-strip", "--reloc-debug-sections", "-f", "eu2.debug", "-o", "eu2", "plain")
@@ -67,6 +68,7 @@ func (x *Toolchain) dwz(want string) {
 		x.Run("objcopy", "--add-gnu-debuglink="+a+".debug", a+"-stripped")
 		x.same("dwz "+version+" and a debug file", a+"-stripped", none, want)
 	}
+
 	x.Run("cp", "plain", "alone")
 	x.Run("dwz", "-q", "alone")
 	x.same("dwz of one file", "alone", none, want)

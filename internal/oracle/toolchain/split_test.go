@@ -32,6 +32,7 @@ func (x *Toolchain) move(pattern, dir string) {
 	if err := os.MkdirAll(x.Path(dir), 0o755); err != nil {
 		x.t.Fatal(err)
 	}
+
 	for _, path := range paths {
 		if err := os.Rename(path, filepath.Join(x.Path(dir), filepath.Base(path))); err != nil {
 			x.t.Fatal(err)
@@ -102,6 +103,7 @@ func (x *Toolchain) packed(program, want string) {
 	for _, source := range []string{"main", "shape", "calc"} {
 		dwos = append(dwos, program+"-"+source+".dwo")
 	}
+
 	for _, tool := range x.packers() {
 		out := x.Path(tool)
 		if err := os.MkdirAll(out, 0o755); err != nil {
@@ -109,6 +111,7 @@ func (x *Toolchain) packed(program, want string) {
 		}
 		x.Run(tool, append([]string{"-o", filepath.Join(out, program+".dwp")}, dwos...)...)
 	}
+
 	moved := "moved-" + program
 	x.move(program+"-*.dwo", moved)
 	x.same(program+", .dwo files moved", program, elfx.Places{SplitDirs: []string{x.Path(moved)}}, want)
@@ -163,6 +166,7 @@ func TestOracleRustSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, dwarf := range []string{"4", "5"} {
 		t.Run("DWARF "+dwarf, func(t *testing.T) {
 			t.Parallel()

@@ -96,6 +96,7 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	img := &elfx.Image{Main: f}
 	if s := f.Section(".debug_info"); s == nil || !s.Present() {
 		if debug, _ := places.FindDebug(f); debug != nil {
@@ -106,6 +107,7 @@ func dumpCompanions(t *testing.T, path string, places elfx.Places) string {
 		}
 	}
 	defer img.Close()
+
 	others := img.FindCompanions(places)
 	defer others.Close()
 	text, stats := oracle.DumpImage(t, img, dump.Options{Name: "app", ID: "0", Inlines: true, Companions: others})
