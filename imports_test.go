@@ -57,11 +57,24 @@ var allowed = map[string][]string{
 	"walk/corefile":         {"walk", "elfx", "cfi", "internal/wire", "internal/limits", "internal/mem"},
 	"walk/symserver":        {"walk", "elfx", "internal/atomicfile", "internal/fetch", "internal/limits"},
 	"walk/minidump":         {"walk", "cfi", "elfx", "internal/wire"},
-	"scripts/floor":         {"elfx", "internal/mem"},
-	"scripts/gofixture":     {},
-	"cmd/dump_syms":         {"dump", "dump/pathmap", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
-	"cmd/symcheck":          {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
-	"cmd/stackwalk":         {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
+
+	// Comparisons with other programs; only their tests run with -tags oracle.
+	"internal/oracle":            {"dump", "elfx", "internal/testfile"},
+	"internal/oracle/symfile":    {"emit", "internal/oracle"},
+	"internal/oracle/dwarftruth": {"emit", "internal/oracle", "internal/oracle/symfile"},
+	"internal/oracle/readelf":    {"cfi", "internal/oracle", "internal/oracle/symfile"},
+	"internal/oracle/toolchain":  {"dump", "elfx", "internal/oracle"},
+	"internal/oracle/binutils":   {},
+	"internal/oracle/gimli":      {},
+	"internal/oracle/peers":      {},
+	"internal/oracle/records":    {},
+	"internal/oracle/symbolizer": {},
+
+	"scripts/floor":     {"elfx", "internal/mem"},
+	"scripts/gofixture": {},
+	"cmd/dump_syms":     {"dump", "dump/pathmap", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
+	"cmd/symcheck":      {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
+	"cmd/stackwalk":     {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
 }
 
 // TestImports holds the direction of the imports.
