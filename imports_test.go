@@ -14,48 +14,89 @@ import (
 // allowed lists, for each package, the packages of this module that it may
 // import (DESIGN.md, "The house"). What is not listed here must not exist.
 var allowed = map[string][]string{
-	"internal/wire":         {},
-	"internal/atomicfile":   {},
-	"internal/command":      {"internal/limits", "internal/wire"},
-	"internal/testfile":     {},
-	"internal/mutant":       {},
-	"internal/limits":       {},
-	"internal/soak":         {"internal/mutant", "internal/testfile"},
-	"internal/inflate":      {"internal/wire"},
-	"internal/mem":          {},
-	"internal/demangle":     {},
-	"internal/fetch":        {},
-	"internal/filename":     {},
-	"elfx":                  {"elfx/internal/reloc", "internal/wire", "internal/inflate", "internal/limits", "internal/mem"},
+	// The programs.
+	"cmd/dump_syms":     {"check", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},
+	"cmd/stackwalk":     {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "walk", "walk/corefile", "walk/minidump", "walk/symserver"},
+	"cmd/symcheck":      {"check", "elfx", "elfx/companion", "internal/command", "internal/limits", "internal/mem", "internal/wire"},
+	"scripts/floor":     {"elfx", "internal/mem"},
+	"scripts/gofixture": {},
+
+	// Stacks of crashed processes.
+	"walk":           {"cfi", "elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire"},
+	"walk/corefile":  {"cfi", "elfx", "internal/limits", "internal/mem", "internal/wire", "walk"},
+	"walk/minidump":  {"cfi", "internal/wire", "walk"},
+	"walk/symserver": {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk"},
+
+	// Is a symbol file true? No package here imports dump.
+	"check": {"cfi", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/wire", "sframe"},
+
+	// An ELF image to the records of a symbol file; the stages below dump/internal.
+	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/wire"},
+	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire"},
+	"dump/gosym":            {"internal/wire"},
+	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "internal/limits"},
+	"dump/internal/frames":  {"cfi", "dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire", "sframe"},
+	"dump/internal/funcs":   {"dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
+	"dump/internal/gofuncs": {"dump/dwarfx", "dump/gosym", "dump/internal/files", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/wire"},
+	"dump/internal/inlines": {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/limits", "internal/mem"},
+	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/limits", "internal/mem"},
+	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/mem", "internal/par"},
+	"dump/internal/losses":  {"internal/wire"},
+	"dump/internal/naming":  {"dump/dwarfx", "emit", "internal/demangle", "internal/limits", "internal/par"},
+	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/limits", "internal/wire"},
+	"dump/internal/record":  {"dump/dwarfx", "dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit"},
+	"dump/internal/symbols": {"dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire"},
+	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "sframe"},
+	"dump/internal/write":   {"dump/dwarfx", "dump/internal/record", "emit", "internal/mem"},
+	"dump/pathmap":          {},
+	"dump/store":            {"internal/atomicfile", "internal/filename"},
+
+	// Files.
+	"elfx":                  {"elfx/internal/reloc", "internal/inflate", "internal/limits", "internal/mem", "internal/wire"},
 	"elfx/archive":          {"elfx", "internal/limits", "internal/mem", "internal/wire"},
 	"elfx/companion":        {"elfx"},
-	"elfx/internal/reloc":   {"internal/wire"},
+	"elfx/debuginfod":       {"elfx", "internal/fetch", "internal/limits"},
 	"elfx/internal/elftest": {"internal/wire"},
-	"cfi":                   {"internal/wire"},
-	"sframe":                {"internal/wire", "cfi", "internal/limits"},
-	"emit":                  {"internal/wire"},
-	"elfx/debuginfod":       {"elfx", "internal/fetch", "internal/limits", "internal/wire"},
-	"dump/dwarfx":           {"elfx", "internal/wire", "internal/limits"},
-	"dump/gosym":            {"internal/wire"},
-	"dump/store":            {"internal/atomicfile", "internal/filename"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/wire"},
-	"dump":                  {"dump/dwarfx", "dump/gosym", "elfx", "elfx/companion", "cfi", "sframe", "emit", "internal/demangle", "internal/wire", "internal/limits"},
-	"check":                 {"elfx", "elfx/companion", "cfi", "sframe", "emit", "internal/demangle", "internal/wire", "internal/limits", "internal/mem"},
-	"walk":                  {"cfi", "sframe", "emit", "elfx", "elfx/companion", "internal/filename", "internal/wire", "internal/limits", "internal/mem"},
-	"walk/corefile":         {"walk", "elfx", "cfi", "internal/wire", "internal/limits", "internal/mem"},
-	"walk/symserver":        {"walk", "elfx", "elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits"},
-	"walk/minidump":         {"walk", "cfi", "elfx", "internal/wire"},
-	"scripts/floor":         {"elfx", "internal/mem"},
-	"scripts/gofixture":     {},
-	"cmd/dump_syms":         {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
-	"cmd/symcheck":          {"check", "elfx", "elfx/companion", "emit", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
-	"cmd/stackwalk":         {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire", "internal/mem"},
+	"elfx/internal/reloc":   {"internal/wire"},
+
+	// Formats: bytes or text in, values out.
+	"cfi":    {"internal/wire"},
+	"emit":   {"internal/wire"},
+	"sframe": {"cfi", "internal/limits", "internal/wire"},
+
+	// What only tests use.
+	"internal/mutant":            {},
+	"internal/oracle":            {"dump", "elfx", "elfx/companion", "internal/testfile"},
+	"internal/oracle/binutils":   {},
+	"internal/oracle/dwarftruth": {"emit", "internal/oracle", "internal/oracle/symfile"},
+	"internal/oracle/gimli":      {},
+	"internal/oracle/peers":      {},
+	"internal/oracle/readelf":    {"cfi", "internal/oracle", "internal/oracle/symfile"},
+	"internal/oracle/records":    {},
+	"internal/oracle/symbolizer": {},
+	"internal/oracle/symfile":    {"emit", "internal/oracle"},
+	"internal/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "internal/oracle"},
+	"internal/soak":              {"internal/mutant", "internal/testfile"},
+	"internal/testfile":          {},
+
+	// Ground.
+	"internal/atomicfile": {},
+	"internal/command":    {"internal/limits", "internal/wire"},
+	"internal/demangle":   {},
+	"internal/fetch":      {},
+	"internal/filename":   {},
+	"internal/inflate":    {"internal/wire"},
+	"internal/limits":     {},
+	"internal/mem":        {},
+	"internal/par":        {"internal/mem"},
+	"internal/wire":       {},
 }
 
 // TestImports holds the direction of the imports.
 func TestImports(t *testing.T) {
 	// With its profile a program has packages of its own.
-	out, err := exec.Command("go", "list", "-pgo=off", "-json=ImportPath,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-pgo=off", "-tags", "oracle", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

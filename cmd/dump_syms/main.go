@@ -24,6 +24,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		if c.Verbose {
 			messages.ShowAll()
 		}
+		defer command.UseProcessors(c.Jobs)()
 		return c.dump(ctx)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -221,6 +222,17 @@ func Version() string {
 		return "(devel)"
 	}
 	return info.Main.Version
+}
+
+// UseProcessors limits the process to n processors, if n is not 0, until restore is
+// called: a dump has more goroutines than processors, which the scheduler deals out.
+func UseProcessors(n int) (restore func()) {
+	old := runtime.GOMAXPROCS(0)
+	if n <= 0 || n >= old {
+		return func() {}
+	}
+	runtime.GOMAXPROCS(n)
+	return func() { runtime.GOMAXPROCS(old) }
 }
 
 // maxJobs is more processors than can be of use to one program here.
