@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/check/lint"
+	"symkit/check/report"
 )
 
 func TestOrder(t *testing.T) {
@@ -25,11 +28,11 @@ func TestOrder(t *testing.T) {
 			before += "FILE 0 a.c\nFUNC 0 20 0 f\n"
 		}
 		count := func(lines ...string) uint64 {
-			rep, err := Lint([]byte(before+strings.Join(lines, "")), Options{})
+			rep, err := lint.File([]byte(before+strings.Join(lines, "")), report.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return rep.Check(CheckOrder).Findings
+			return rep.Check(report.CheckOrder).Findings
 		}
 		if n := count(records...); n != 0 {
 			t.Errorf("%s: in order: %d findings", class.name, n)

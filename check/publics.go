@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/collect"
+	"symkit/check/internal/naming"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/limits"
 )
@@ -29,7 +32,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 	}
 	main, err := r.img.Symbols()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	all = r.appendSymbols(all, main, true)
 	all, mini := r.appendMini(all)
@@ -55,7 +58,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	f, err := r.img.Main.DebugData()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	if f == nil {
 		return all, false
@@ -63,7 +66,7 @@ func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	defer f.Close()
 	t, err := f.Symtab()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	return r.appendSymbols(all, t, true), t != nil
 }
@@ -108,7 +111,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 			return all
 		}
 		name := string(text)
-		if name == "" || !r.code.contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
+		if name == "" || !r.code.Contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
 			continue
 		}
 		if !primary {
@@ -125,13 +128,13 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		// The value of an absolute symbol is a number that no section moves with: of code only
 		// where the table says so, as Breakpad's dump_syms takes it. BOLT writes __hot_end so.
 		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
-		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
+		all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
 			// A part or copy of a function bears the function's own name.
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: base}), false, false, end})
+			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: base}), false, false, end})
 		}
 		if plain != name {
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, false, end})
+			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: name}), false, false, end})
 		}
 	}
 	return all
@@ -175,21 +178,21 @@ func (r *replay) aliasNames() *aliasTable {
 // every PUBLIC is a symbol.
 func (r *replay) checkPublics() error {
 	c, s := r.c, r.s
-	c.begin(CheckPublics, "symbols")
+	c.Begin(report.CheckPublics, "symbols")
 	all, any := r.symbols()
 	if !any {
-		c.state(CheckPublics, NotInELF, "no symbol table")
-		c.unverified(CheckPublics, uint64(len(s.publics)), "")
+		c.State(report.CheckPublics, report.NotInELF, "no symbol table")
+		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")
 		return nil
 	}
-	funcs := s.funcRanges(r.bias)
+	funcs := s.FuncRanges(r.bias)
 	inner := uint64(0) // behind the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
 			// Tools may leave out labels; symkit does not, but for those inside of functions.
-			if (all[to].function || r.s.own && all[to].label && all[to].addr >= inner) && !function {
+			if (all[to].function || r.s.Own && all[to].label && all[to].addr >= inner) && !function {
 				function, name = true, all[to].name
 			}
 			to++
@@ -197,10 +200,10 @@ func (r *replay) checkPublics() error {
 		for _, s := range all[from:to] {
 			inner = max(inner, s.end)
 		}
-		if addr := all[from].addr; function && addr >= r.bias && !funcs.contains(addr) {
-			c.compared(CheckPublics, 1)
+		if addr := all[from].addr; function && addr >= r.bias && !funcs.Contains(addr) {
+			c.Compared(report.CheckPublics, 1)
 			if len(r.publicsAt(addr)) == 0 {
-				c.missing(s.finding(CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.text(name)), 1)
+				c.Missing(collect.At(report.CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.Text(name)), 1)
 			}
 		}
 		from = to
@@ -212,9 +215,9 @@ func (r *replay) checkPublics() error {
 // publicsAt are the PUBLIC records at an address of the ELF file, as indices.
 func (r *replay) publicsAt(addr uint64) []uint32 {
 	addr -= r.bias
-	from, _ := slices.BinarySearchFunc(r.publics, addr, func(i uint32, a uint64) int { return cmp.Compare(r.s.publics[i].addr, a) })
+	from, _ := slices.BinarySearchFunc(r.publics, addr, func(i uint32, a uint64) int { return cmp.Compare(r.s.Publics[i].Addr, a) })
 	to := from
-	for to < len(r.publics) && r.s.publics[r.publics[to]].addr == addr {
+	for to < len(r.publics) && r.s.Publics[r.publics[to]].Addr == addr {
 		to++
 	}
 	return r.publics[from:to]
@@ -227,25 +230,25 @@ func (r *replay) publicNames(all []codeSymbol) {
 	stubs := r.readStubs(all)
 	stubs.missing()
 	for _, i := range r.publics {
-		p := &s.publics[i]
-		c.compared(CheckPublics, 1)
-		addr := p.addr + r.bias
-		from, found := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
-		name, ok := normalise(string(p.name)), false
+		p := &s.Publics[i]
+		c.Compared(report.CheckPublics, 1)
+		addr := p.Addr + r.bias
+		from, known := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
+		name, ok := naming.Normalise(string(p.Name)), false
 		for k := from; k < len(all) && all[k].addr == addr && !ok; k++ {
-			ok = r.names.accept(all[k].name, name)
+			ok = r.names.Accept(all[k].name, name)
 		}
 		switch {
-		case !ok && stubs.accept(addr, string(p.name)):
-		case !found:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "no symbol of code is at %#x", p.addr), 1)
+		case !ok && stubs.accept(addr, string(p.Name)):
+		case !known:
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "no symbol of code is at %#x", p.Addr), 1)
 		case !ok:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "the symbol is %s", r.names.text(all[from].name)), 1)
-		case p.multiple && r.entries[addr] < 2:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "marked m, but no other symbol shares its address"), 1)
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "the symbol is %s", r.names.Text(all[from].name)), 1)
+		case p.Multiple && r.entries[addr] < 2:
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "marked m, but no other symbol shares its address"), 1)
 		}
-		if p.params != 0 {
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "a parameter size other than 0"), 1)
+		if p.Params != 0 {
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "a parameter size other than 0"), 1)
 		}
 	}
 }

@@ -14,6 +14,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/linter"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/wire"
 )
@@ -21,15 +29,15 @@ import (
 // replay is one run of Replay.
 type replay struct {
 	ctx   context.Context
-	c     *collector
+	c     *collect.Collector
 	img   *elfx.Image
 	opt   Options
-	s     *symFile
+	s     *symfile.File
 	bias  uint64 // added to an address of the symbol file gives one of the ELF file
-	code  ranges
-	dw    *dwarfData
-	names *nameTable
-	paths *pathTable
+	code  pcs.Set
+	dw    *dwarfinfo.Info
+	names *naming.Table
+	paths *naming.Paths
 
 	symFiles []uint32 // numbers of pathTable, by index of FILE records, then anyPath
 	origins  []string // normalised names of INLINE_ORIGIN records
@@ -73,9 +81,9 @@ type truthFunc struct {
 	fn     uint32 // which function, for those of several ranges
 }
 
-func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*Report, error) {
-	c := newCollector(opt)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: newNameTable(), paths: newPathTable(), entries: map[uint64]int{}, hidden: map[string]string{}}
+func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
+	c := collect.New(opt.Options)
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}}
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -87,7 +95,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	g.Go(func() error {
 		return elfx.Guard(func() error {
 			r.progress("reading the symbol file", 0, 1)
-			r.s, lintErr = lint(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
+			r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
 			return nil
 		})
 	})
@@ -120,21 +128,21 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f != nil {
 			for _, err := range f.RelocLosses() {
-				c.unverified(relocatedCheck(err), 1, err.Error())
+				c.Unverified(relocatedCheck(err), 1, err.Error())
 			}
 		}
 	}
-	rep := c.report()
-	rep.Coverage = r.s.coverage(r.relativeCode())
+	rep := c.Report()
+	rep.Coverage = r.s.Coverage(r.relativeCode())
 	return rep, nil
 }
 
 // openDebugInfo opens the DWARF of the image, and dwz's supplementary file.
-func (r *replay) openDebugInfo() (*dwarfData, error) {
-	d, err := openDWARF(r.img.DWARF())
+func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
+	d, err := dwarfinfo.Open(r.img.DWARF())
 	if others := r.opt.Companions; d != nil && others != nil && others.Alt != nil {
-		if d.alt, err = openDWARF(others.Alt); err != nil {
-			r.c.unverified(CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
+		if d.Alt, err = dwarfinfo.Open(others.Alt); err != nil {
+			r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
 		}
 		return d, nil
 	}
@@ -148,11 +156,11 @@ func relocatedCheck(err error) string {
 	switch {
 	case !ok:
 	case e.Section == ".debug_line" || e.Section == ".debug_line_str":
-		return CheckLines
+		return report.CheckLines
 	case e.Section == ".eh_frame" || e.Section == ".debug_frame" || e.Section == ".sframe":
-		return CheckCFI
+		return report.CheckCFI
 	}
-	return CheckFuncs
+	return report.CheckFuncs
 }
 
 // prepare finds out what addresses mean.
@@ -165,16 +173,16 @@ func (r *replay) prepare() error {
 	if !r.opt.KeepAddress {
 		r.bias = main.LoadAddress()
 	}
-	r.code = codeOf(main)
+	r.code = truth.CodeOf(main)
 	return nil
 }
 
 // relativeCode is the code in addresses of the symbol file.
-func (r *replay) relativeCode() ranges {
-	out := make(ranges, 0, len(r.code))
+func (r *replay) relativeCode() pcs.Set {
+	out := make(pcs.Set, 0, len(r.code))
 	for _, x := range r.code {
-		if x.hi > r.bias {
-			out = append(out, addrRange{max(x.lo, r.bias) - r.bias, x.hi - r.bias})
+		if x.Hi > r.bias {
+			out = append(out, pcs.Range{Lo: max(x.Lo, r.bias) - r.bias, Hi: x.Hi - r.bias})
 		}
 	}
 	return out
@@ -183,25 +191,25 @@ func (r *replay) relativeCode() ranges {
 // index prepares the symbol file's records for looking up.
 func (r *replay) index() {
 	s := r.s
-	for i := range s.files.list {
-		r.symFiles = append(r.symFiles, r.paths.id(string(s.files.list[i].text)))
+	for i := range s.Files.List {
+		r.symFiles = append(r.symFiles, r.paths.ID(string(s.Files.List[i].Text)))
 	}
-	r.symFiles = append(r.symFiles, anyPath)
-	for i := range s.origins.list {
-		r.origins = append(r.origins, normalise(originName(string(s.origins.list[i].text))))
+	r.symFiles = append(r.symFiles, naming.AnyPath)
+	for i := range s.Origins.List {
+		r.origins = append(r.origins, naming.Normalise(naming.OriginName(string(s.Origins.List[i].Text))))
 	}
-	r.order = byAddr(len(s.funcs), func(i uint32) uint64 { return s.funcs[i].addr })
-	r.publics = byAddr(len(s.publics), func(i uint32) uint64 { return s.publics[i].addr })
-	r.mostDiffs = mostDiffs(len(s.funcs))
-	r.lines = make([]funcOutcome, len(s.funcs))
-	r.inlines = make([]funcOutcome, len(s.funcs))
-	r.otherLines = make([]funcOutcome, len(s.funcs))
+	r.order = symfile.ByAddr(len(s.Funcs), func(i uint32) uint64 { return s.Funcs[i].Addr })
+	r.publics = symfile.ByAddr(len(s.Publics), func(i uint32) uint64 { return s.Publics[i].Addr })
+	r.mostDiffs = mostDiffs(len(s.Funcs))
+	r.lines = make([]funcOutcome, len(s.Funcs))
+	r.inlines = make([]funcOutcome, len(s.Funcs))
+	r.otherLines = make([]funcOutcome, len(s.Funcs))
 	r.open = newOpenList(len(r.order))
 }
 
 // fileIndex is the place of a FILE number in symFiles.
 func (r *replay) fileIndex(num uint32) uint32 {
-	if i, ok := r.s.files.index(num); ok {
+	if i, ok := r.s.Files.Index(num); ok {
 		return i
 	}
 	return uint32(len(r.symFiles) - 1)
@@ -216,7 +224,7 @@ func (r *replay) at(addr uint64) []uint32 {
 	addr -= r.bias
 	lo := r.from(addr)
 	end := lo
-	for end < len(r.order) && r.s.funcs[r.order[end]].addr == addr {
+	for end < len(r.order) && r.s.Funcs[r.order[end]].Addr == addr {
 		end++
 	}
 	return r.order[lo:end]
@@ -225,7 +233,7 @@ func (r *replay) at(addr uint64) []uint32 {
 // from is the first of order at or above an address of the symbol file.
 func (r *replay) from(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(r.order, addr, func(i uint32, a uint64) int {
-		return cmp.Compare(r.s.funcs[i].addr, a)
+		return cmp.Compare(r.s.Funcs[i].Addr, a)
 	})
 	return i
 }
@@ -237,7 +245,7 @@ const maxComparisons = 64
 // exhausted tells that comparing has to end: for want of time, or because of
 // such a file, of which the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
-	records := len(r.s.funcs) + len(r.s.lines) + len(r.s.ranges)
+	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)
 	if r.spent.Load() <= int64(maxComparisons*records+1<<24) {
 		return r.ctx.Err() != nil
 	}

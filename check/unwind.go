@@ -10,6 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/wire"
@@ -26,7 +31,7 @@ type piece struct {
 // unwinder compares the STACK CFI records with the tables.
 type unwinder struct {
 	r      *replay
-	arch   *archInfo
+	arch   *eval.Arch
 	pieces []piece
 	// sframe holds the rows of .sframe by address; on ARM, which has none, those
 	// of its exception index table, which say nothing of prologues and so are
@@ -39,14 +44,14 @@ type unwinder struct {
 // unwind makes the checks about STACK CFI.
 func (r *replay) unwind() error {
 	c, s := r.c, r.s
-	c.begin(CheckCFI, "PCs")
-	if len(s.inits) == 0 {
-		c.state(CheckCFI, NotInFile, "")
+	c.Begin(report.CheckCFI, "PCs")
+	if len(s.Inits) == 0 {
+		c.State(report.CheckCFI, report.NotInFile, "")
 	}
-	u := &unwinder{r: r, arch: archOf(r.img.Main.Machine, r.img.Main.Class)}
+	u := &unwinder{r: r, arch: eval.ArchOf(r.img.Main.Machine, r.img.Main.Class)}
 	if u.arch == nil {
-		c.state(CheckCFI, NotVerified, "")
-		c.unread(CheckCFI, uint64(len(s.inits)), "no unwind tables are known for the machine")
+		c.State(report.CheckCFI, report.NotVerified, "")
+		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
 		return nil
 	}
 	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
@@ -54,8 +59,8 @@ func (r *replay) unwind() error {
 	}
 	u.readSFrame()
 	u.readExidx()
-	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.inits) > 0 {
-		c.state(CheckCFI, NotInELF, "no unwind tables")
+	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
+		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
 	}
 	u.pieces = disjoint(u.pieces)
 	if r.bias > 0 {
@@ -63,7 +68,7 @@ func (r *replay) unwind() error {
 	}
 	u.signalFrames()
 	u.agreement()
-	if len(s.inits) == 0 {
+	if len(s.Inits) == 0 {
 		return nil
 	}
 	u.index()
@@ -84,7 +89,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		r.c.unverified(CheckCFI, 1, err.Error())
+		r.c.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
 	f := sec.File()
@@ -101,8 +106,8 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 	for fde, err := range section.FDEs() {
 		switch {
 		case err != nil:
-			r.c.unverified(CheckCFI, 1, err.Error())
-		case fde.Begin < fde.End && r.code.contains(fde.Begin):
+			r.c.Unverified(report.CheckCFI, 1, err.Error())
+		case fde.Begin < fde.End && r.code.Contains(fde.Begin):
 			u.pieces = append(u.pieces, piece{fde.Begin, fde.End, fde, f.BigEndian})
 		}
 	}
@@ -139,10 +144,10 @@ func disjoint(p []piece) []piece {
 func (u *unwinder) index() {
 	s := u.r.s
 	pos := uint64(0)
-	for _, i := range byAddr(len(s.inits), func(i uint32) uint64 { return s.inits[i].addr }) {
-		if in := &s.inits[i]; in.addr >= pos && in.end > in.addr {
+	for _, i := range symfile.ByAddr(len(s.Inits), func(i uint32) uint64 { return s.Inits[i].Addr }) {
+		if in := &s.Inits[i]; in.Addr >= pos && in.End > in.Addr {
 			u.inits = append(u.inits, i)
-			pos = in.end
+			pos = in.End
 		}
 	}
 }
@@ -172,26 +177,26 @@ func (u *unwinder) compare() error {
 }
 
 // covered are the PCs that some table describes, as addresses of the ELF file.
-func (u *unwinder) covered() ranges {
-	all := make(ranges, 0, len(u.pieces)+len(u.sframe))
+func (u *unwinder) covered() pcs.Set {
+	all := make(pcs.Set, 0, len(u.pieces)+len(u.sframe))
 	for i := range u.pieces {
-		all = append(all, addrRange{u.pieces[i].lo, u.pieces[i].hi})
+		all = append(all, pcs.Range{Lo: u.pieces[i].lo, Hi: u.pieces[i].hi})
 	}
 	for i := range u.sframe {
-		all = append(all, addrRange{u.sframe[i].row.Begin, u.sframe[i].row.End})
+		all = append(all, pcs.Range{Lo: u.sframe[i].row.Begin, Hi: u.sframe[i].row.End})
 	}
-	return union(all)
+	return pcs.Union(all)
 }
 
 // extra reports INIT records of PCs that no table describes.
 func (u *unwinder) extra() {
 	r := u.r
 	tables := u.covered()
-	for i := range r.s.inits {
-		in := &r.s.inits[i]
-		tables.outside(in.addr+r.bias, in.end+r.bias, func(lo, hi uint64) {
-			r.c.compared(CheckCFI, hi-lo)
-			r.c.wrong(r.s.finding(CheckCFI, in.at, lo-r.bias, "no unwind table describes [%#x, %#x)", lo-r.bias, hi-r.bias), hi-lo)
+	for i := range r.s.Inits {
+		in := &r.s.Inits[i]
+		tables.Outside(in.Addr+r.bias, in.End+r.bias, func(lo, hi uint64) {
+			r.c.Compared(report.CheckCFI, hi-lo)
+			r.c.Wrong(collect.At(report.CheckCFI, in.At, lo-r.bias, "no unwind table describes [%#x, %#x)", lo-r.bias, hi-r.bias), hi-lo)
 		})
 	}
 }
@@ -200,48 +205,48 @@ func (u *unwinder) extra() {
 // symkit writes it.
 func (u *unwinder) signalFrames() {
 	r := u.r
-	var have ranges
+	var have pcs.Set
 	lines := map[uint64]uint32{}
-	for i := range r.s.infos {
-		info := emit.Info{Key: r.s.infos[i].key, Text: r.s.infos[i].text}
+	for i := range r.s.Infos {
+		info := emit.Info{Key: r.s.Infos[i].Key, Text: r.s.Infos[i].Text}
 		if info.Key != emit.KeySignalFrame {
 			continue
 		}
 		x, ok := info.SignalFrame()
 		if !ok {
-			r.c.wrong(r.s.finding(CheckSignal, r.s.infos[i].line, 0, "want an address and a size"), 1)
+			r.c.Wrong(collect.At(report.CheckSignal, r.s.Infos[i].Line, 0, "want an address and a size"), 1)
 			continue
 		}
 		if at, ok := lines[x.Addr]; ok {
-			r.c.wrong(r.s.finding(CheckDuplicates, r.s.infos[i].line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
+			r.c.Wrong(collect.At(report.CheckDuplicates, r.s.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
 		}
-		have = append(have, addrRange{x.Addr, x.Addr + uint64(x.Size)})
-		lines[x.Addr] = r.s.infos[i].line
+		have = append(have, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
+		lines[x.Addr] = r.s.Infos[i].Line
 	}
-	r.c.begin(CheckSignal, "bytes")
-	var want ranges
+	r.c.Begin(report.CheckSignal, "bytes")
+	var want pcs.Set
 	for i := range u.pieces {
 		if p := &u.pieces[i]; p.fde.CIE.Signal {
-			want = append(want, addrRange{p.lo - r.bias, p.hi - r.bias})
+			want = append(want, pcs.Range{Lo: p.lo - r.bias, Hi: p.hi - r.bias})
 		}
 	}
 	if len(have) == 0 {
-		gen, _ := r.s.info(emit.KeyGenerator)
-		if len(want) == 0 || len(r.s.inits) == 0 || !isSymkit(gen.text) {
-			r.c.state(CheckSignal, NotInFile, "")
+		gen, _ := r.s.Info(emit.KeyGenerator)
+		if len(want) == 0 || len(r.s.Inits) == 0 || !symfile.IsSymkit(gen.Text) {
+			r.c.State(report.CheckSignal, report.NotInFile, "")
 			return
 		}
 	}
-	have, want = union(have), union(want)
-	r.c.compared(CheckSignal, want.size())
+	have, want = pcs.Union(have), pcs.Union(want)
+	r.c.Compared(report.CheckSignal, want.Size())
 	for _, x := range want {
-		have.outside(x.lo, x.hi, func(lo, hi uint64) {
-			r.c.missing(Finding{Check: CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
+		have.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
+			r.c.Missing(report.Finding{Check: report.CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
 		})
 	}
 	for _, x := range have {
-		want.outside(x.lo, x.hi, func(lo, hi uint64) {
-			r.c.wrong(r.s.finding(CheckSignal, lines[x.lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
+		want.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
+			r.c.Wrong(collect.At(report.CheckSignal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
 		})
 	}
 }

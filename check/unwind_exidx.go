@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/report"
 )
 
 // Columns of ARM's return address and frame pointer.
@@ -19,29 +20,29 @@ func (u *unwinder) readExidx() {
 	x := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
 	var err error
 	if x.Index, err = index.Data(); err != nil {
-		r.c.unverified(CheckCFI, 1, err.Error())
+		r.c.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
 		if x.Table, err = table.Data(); err != nil {
-			r.c.unverified(CheckCFI, 1, err.Error())
+			r.c.Unverified(report.CheckCFI, 1, err.Error())
 			return
 		}
 		x.TableAddr = table.Addr
 	}
 	for _, c := range r.code {
-		x.End = max(x.End, c.hi)
+		x.End = max(x.End, c.Hi)
 	}
 	u.exidx = true
 	for row, err := range x.Rows() {
 		if err != nil {
-			r.c.unverified(CheckCFI, 1, err.Error())
+			r.c.Unverified(report.CheckCFI, 1, err.Error())
 			continue
 		}
 		for _, c := range r.code {
-			if row.Begin >= c.lo && row.Begin < c.hi {
+			if row.Begin >= c.Lo && row.Begin < c.Hi {
 				kept := *row
-				kept.End = min(row.End, c.hi)
+				kept.End = min(row.End, c.Hi)
 				kept.Regs = slices.Clone(row.Regs)
 				u.sframe = append(u.sframe, sframeRow{kept, armLR, armFP})
 			}

@@ -1,49 +1,17 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 
 	"symkit/cfi"
+	"symkit/check/internal/eval"
 )
-
-// maxUndefined: a constant below it as return address means that there is
-// none, before any adjustment (DESIGN.md).
-const maxUndefined = 4096
-
-// errNoRule: the row says nothing that could be evaluated.
-var errNoRule = errors.New("no rule")
-
-// value evaluates a rule of row for register self.
-func (m *machine) value(row *cfi.Row, rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint64) (uint64, error) {
-	switch rule.Kind {
-	case cfi.KindUndefined:
-		return 0, errUndefined
-	case cfi.KindNone:
-		return 0, errNoRule
-	case cfi.KindSame:
-		return m.reg(self), nil
-	case cfi.KindMemCFA:
-		return m.word((cfa + uint64(rule.Off)) & m.mask), nil
-	case cfi.KindCFA:
-		return (cfa + uint64(rule.Off)) & m.mask, nil
-	case cfi.KindReg:
-		return (m.reg(rule.Reg) + uint64(rule.Off)) & m.mask, nil
-	case cfi.KindMemReg:
-		return m.word((m.reg(rule.Reg) + uint64(rule.Off)) & m.mask), nil
-	}
-	v, err := m.expression(row.Expr(rule), initial...)
-	if err == nil && rule.Kind == cfi.KindMemExpr {
-		v = m.word(v)
-	}
-	return v, err
-}
 
 // judgeAt compares all rules at one PC.
 func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
 	for i := range w.machines {
 		m := &w.machines[i]
-		m.pc = pc & m.mask
+		m.PC = pc & m.Mask
 		if v := w.judgeOn(m, row, ra); v.what != "" {
 			return v
 		}
@@ -52,8 +20,8 @@ func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
 }
 
 // judgeOn compares all rules on one machine.
-func (w *unwindWorker) judgeOn(m *machine, row *cfi.Row, ra cfi.Reg) verdict {
-	have, ok := w.eval(m, regCFA, 0)
+func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdict {
+	have, ok := w.eval(m, eval.RegCFA, 0)
 	undefinedRA := row.Rule(ra).Kind == cfi.KindUndefined
 	var want uint64
 	var err error
@@ -62,11 +30,11 @@ func (w *unwindWorker) judgeOn(m *machine, row *cfi.Row, ra cfi.Reg) verdict {
 			return verdict{what: "the table has no CFA here"}
 		}
 		want = have // at the end of the stack no table needs one
-	} else if want, err = m.value(row, row.CFA, regCFA, 0); err != nil {
+	} else if want, err = m.Value(row, row.CFA, eval.RegCFA, 0); err != nil {
 		return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
 	}
 	if !ok || have != want {
-		return verdict{what: "the table says CFA = " + w.describe(row.CFA, regCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
+		return verdict{what: "the table says CFA = " + w.describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
 	}
 	if v := w.returnAddress(m, row, ra, want); v.what != "" {
 		return v
@@ -81,10 +49,10 @@ func (w *unwindWorker) judgeOn(m *machine, row *cfi.Row, ra cfi.Reg) verdict {
 
 // eval evaluates the rule in force for a register; false without one, or
 // when it fails.
-func (w *unwindWorker) eval(m *machine, reg cfi.Reg, cfa uint64) (v uint64, ok bool) {
+func (w *unwindWorker) eval(m *eval.Machine, reg cfi.Reg, cfa uint64) (v uint64, ok bool) {
 	for i := range w.state {
-		if w.state[i].reg == reg {
-			v, err := w.state[i].prog.eval(m, cfa)
+		if w.state[i].Reg == reg {
+			v, err := w.state[i].Prog.Eval(m, cfa)
 			return v, err == nil
 		}
 	}
@@ -92,12 +60,12 @@ func (w *unwindWorker) eval(m *machine, reg cfi.Reg, cfa uint64) (v uint64, ok b
 }
 
 // returnAddress compares .ra with the rule of its column.
-func (w *unwindWorker) returnAddress(m *machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
+func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
 	rule := row.Rule(ra)
-	have, ok := w.eval(m, regRA, cfa)
+	have, ok := w.eval(m, eval.RegRA, cfa)
 	switch rule.Kind {
 	case cfi.KindUndefined:
-		if ok && have >= maxUndefined {
+		if ok && have >= eval.MaxUndefined {
 			return verdict{what: "the table says that the return address is undefined"}
 		}
 		return verdict{}
@@ -107,7 +75,7 @@ func (w *unwindWorker) returnAddress(m *machine, row *cfi.Row, ra cfi.Reg, cfa u
 		}
 		rule = cfi.Rule{Kind: cfi.KindSame}
 	}
-	want, err := m.value(row, rule, ra, cfa, cfa)
+	want, err := m.Value(row, rule, ra, cfa, cfa)
 	if err != nil {
 		return verdict{what: "a return address expression that cannot be evaluated", inexpressible: true}
 	}
@@ -125,22 +93,22 @@ func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
 }
 
 // register compares the rule of one register that the row has.
-func (w *unwindWorker) register(m *machine, row *cfi.Row, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
+func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
 	if rule.Reg == ra {
 		return verdict{}
 	}
 	if w.unnamed(rule.Reg) {
 		return verdict{} // STACK CFI has no name for it
 	}
-	reg := w.arch.canonical(rule.Reg)
+	reg := w.arch.Canonical(rule.Reg)
 	have, ok := w.eval(m, reg, cfa)
 	stated := w.stated(reg)
-	want, err := m.value(row, rule.Rule, rule.Reg, cfa, cfa)
+	want, err := m.Value(row, rule.Rule, rule.Reg, cfa, cfa)
 	name := w.arch.RegName(rule.Reg)
 	switch {
 	case rule.Kind == cfi.KindUndefined:
 		// Consumers take a callee-saved register without a rule for unchanged.
-		if ok || !stated && w.arch.calleeSaved(reg) {
+		if ok || !stated && w.arch.Preserves(reg) {
 			return verdict{what: name + " is undefined in the table"}
 		}
 		return verdict{}
@@ -161,7 +129,7 @@ func (w *unwindWorker) register(m *machine, row *cfi.Row, rule cfi.RegRule, ra c
 // stated tells whether a rule for reg is in force.
 func (w *unwindWorker) stated(reg cfi.Reg) bool {
 	for i := range w.state {
-		if w.state[i].reg == reg {
+		if w.state[i].Reg == reg {
 			return true
 		}
 	}
@@ -170,23 +138,23 @@ func (w *unwindWorker) stated(reg cfi.Reg) bool {
 
 // others judges the rules in force of registers that the row has none for,
 // and the stack pointer where it is not the CFA.
-func (w *unwindWorker) others(m *machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
-	sp := (cfa + uint64(w.arch.SPOffset)) & m.mask
+func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
+	sp := (cfa + uint64(w.arch.SPOffset)) & m.Mask
 	for i := range w.state {
-		reg := w.state[i].reg
-		if reg >= regUnknown || w.hasRow(row, reg) {
+		reg := w.state[i].Reg
+		if reg >= eval.RegUnknown || w.hasRow(row, reg) {
 			continue
 		}
-		have, err := w.state[i].prog.eval(m, cfa)
+		have, err := w.state[i].Prog.Eval(m, cfa)
 		name := w.arch.RegName(reg)
 		switch {
-		case reg == w.arch.canonical(ra):
+		case reg == w.arch.Canonical(ra):
 			continue // the same as .ra, or what calls left in it
 		case reg == w.arch.SP:
 			if err != nil || have != sp {
 				return verdict{what: fmt.Sprintf("the caller's %s is CFA%+d", name, w.arch.SPOffset)}
 			}
-		case err != nil && w.arch.calleeSaved(reg), err == nil && have != m.reg(reg):
+		case err != nil && w.arch.Preserves(reg), err == nil && have != m.Reg(reg):
 			return verdict{what: fmt.Sprintf("the table has no rule for %s: it is unchanged", name)}
 		}
 	}
@@ -199,7 +167,7 @@ func (w *unwindWorker) others(m *machine, row *cfi.Row, ra cfi.Reg, cfa uint64) 
 // hasRow tells whether row has a rule for a register of the same name.
 func (w *unwindWorker) hasRow(row *cfi.Row, reg cfi.Reg) bool {
 	for i := range row.Regs {
-		if w.arch.canonical(row.Regs[i].Reg) == reg {
+		if w.arch.Canonical(row.Regs[i].Reg) == reg {
 			return true
 		}
 	}

@@ -5,39 +5,33 @@ import (
 	"fmt"
 
 	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/eval"
+	"symkit/check/report"
 )
-
-// seeds is the number of random register files and memories that every rule is
-// evaluated on. Two rules that differ give the same value on one of them with
-// a chance of 2^-32 at most.
-const seeds = 3
-
-// maxPCs bounds the PCs of one row that are tried one by one where a rule
-// depends on the PC; of longer rows the first ones, and the last.
-const maxPCs = 1 << 16
 
 // unwindWorker is the state of one goroutine.
 type unwindWorker struct {
 	*unwinder
-	rules    *ruleParser
-	machines [seeds]machine
-	state    []symRule // in force
+	rules    *eval.Parser
+	machines [eval.Seeds]eval.Machine
+	state    []eval.Rule // in force
 	compared uint64
 	unsure   map[string]uint64 // PCs not verified, by reason
 }
 
 func newUnwindWorker(u *unwinder) *unwindWorker {
-	w := &unwindWorker{unwinder: u, rules: newRuleParser(u.arch), unsure: map[string]uint64{}}
+	w := &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), unsure: map[string]uint64{}}
 	for i := range w.machines {
-		w.machines[i] = newMachine(u.arch, mix(uint64(i)+1), u.r.img.Main.BigEndian)
+		w.machines[i] = eval.NewMachine(u.arch, eval.Mix(uint64(i)+1), u.r.img.Main.BigEndian)
 	}
 	return w
 }
 
 func (w *unwindWorker) flush() {
-	w.r.c.compared(CheckCFI, w.compared)
+	w.r.c.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
-		w.r.c.unverified(CheckCFI, n, why)
+		w.r.c.Unverified(report.CheckCFI, n, why)
 	}
 }
 
@@ -87,11 +81,11 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 func (w *unwindWorker) report(seg segment, what string) {
 	r := w.r
 	lo, hi := seg.lo-r.bias, seg.hi-r.bias
-	f := r.s.finding(CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
+	f := collect.At(report.CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
 	if seg.at == 0 {
-		r.c.missing(f, seg.hi-seg.lo)
+		r.c.Missing(f, seg.hi-seg.lo)
 	} else {
-		r.c.wrong(f, seg.hi-seg.lo)
+		r.c.Wrong(f, seg.hi-seg.lo)
 	}
 }
 
@@ -102,27 +96,27 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	k := w.initAt(lo - bias)
 	for pos := lo; pos < hi; {
 		w.state = w.state[:0]
-		if k == len(w.inits) || s.inits[w.inits[k]].addr+bias >= hi {
+		if k == len(w.inits) || s.Inits[w.inits[k]].Addr+bias >= hi {
 			f(segment{pos, hi, 0})
 			return
 		}
-		in := &s.inits[w.inits[k]]
-		if begin := in.addr + bias; begin > pos {
+		in := &s.Inits[w.inits[k]]
+		if begin := in.Addr + bias; begin > pos {
 			f(segment{pos, begin, 0})
 			pos = begin
 		}
-		w.apply(in.rules)
-		at, end := in.at, min(hi, in.end+bias)
-		for _, d := range s.deltas[in.deltas.from:in.deltas.to] {
-			if d.addr+bias >= end {
+		w.apply(in.Rules)
+		at, end := in.At, min(hi, in.End+bias)
+		for _, d := range s.Deltas[in.Deltas.From:in.Deltas.To] {
+			if d.Addr+bias >= end {
 				break
 			}
-			if d.addr+bias > pos {
-				f(segment{pos, d.addr + bias, at})
-				pos = d.addr + bias
+			if d.Addr+bias > pos {
+				f(segment{pos, d.Addr + bias, at})
+				pos = d.Addr + bias
 			}
-			w.apply(d.rules)
-			at = d.at
+			w.apply(d.Rules)
+			at = d.At
 		}
 		f(segment{pos, end, at})
 		pos = end
@@ -135,7 +129,7 @@ func (w *unwindWorker) initAt(addr uint64) int {
 	lo, hi := 0, len(w.inits)
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if w.r.s.inits[w.inits[mid]].end <= addr {
+		if w.r.s.Inits[w.inits[mid]].End <= addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -147,9 +141,9 @@ func (w *unwindWorker) initAt(addr uint64) int {
 // apply puts the rules of a record into force.
 func (w *unwindWorker) apply(text []byte) {
 next:
-	for _, r := range w.rules.parse(text) {
+	for _, r := range w.rules.Parse(text) {
 		for i := range w.state {
-			if w.state[i].reg == r.reg {
+			if w.state[i].Reg == r.Reg {
 				w.state[i] = r
 				continue next
 			}
@@ -176,7 +170,7 @@ func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
 		return v
 	}
 	if w.dependsOnPC(row) {
-		for pc := seg.lo + 1; pc < last && pc-seg.lo < maxPCs; pc++ {
+		for pc := seg.lo + 1; pc < last && pc-seg.lo < eval.MaxPCs; pc++ {
 			if v := w.judgeAt(pc, row, ra); v.what != "" {
 				return v
 			}
@@ -194,7 +188,7 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
 		return verdict{}
 	case w.expressible(row, row.CFA) && w.expressible(row, rule):
-		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, regCFA)}
+		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, eval.RegCFA)}
 	}
 	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
@@ -205,7 +199,7 @@ func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 	case cfi.KindReg, cfi.KindMemReg:
 		return w.arch.RegName(rule.Reg) != ""
 	case cfi.KindExpr, cfi.KindMemExpr:
-		ok, _ := plain(w.arch, row.Expr(rule), w.machines[0].bigEndian)
+		ok, _ := eval.Plain(w.arch, row.Expr(rule), w.machines[0].BigEndian)
 		return ok
 	}
 	return true
@@ -213,7 +207,7 @@ func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 
 func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
 	for i := range w.state {
-		if w.state[i].prog.usesPC {
+		if w.state[i].Prog.UsesPC {
 			return true
 		}
 	}
@@ -233,7 +227,7 @@ func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
 	case cfi.KindReg, cfi.KindMemReg:
 		return w.arch.PC != "" && w.arch.RegName(rule.Reg) == w.arch.PC
 	case cfi.KindExpr, cfi.KindMemExpr:
-		_, pc := plain(w.arch, row.Expr(rule), w.machines[0].bigEndian)
+		_, pc := eval.Plain(w.arch, row.Expr(rule), w.machines[0].BigEndian)
 		return pc
 	}
 	return false
@@ -257,7 +251,7 @@ func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
 	case cfi.KindCFA:
 		return fmt.Sprintf("CFA%+d", rule.Off)
 	case cfi.KindReg:
-		if rule.Off == 0 && reg != regCFA {
+		if rule.Off == 0 && reg != eval.RegCFA {
 			return name(rule.Reg)
 		}
 		return fmt.Sprintf("%s%+d", name(rule.Reg), rule.Off)

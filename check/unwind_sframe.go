@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
 	"symkit/internal/limits"
 	"symkit/sframe"
 )
@@ -26,32 +29,32 @@ func (u *unwinder) readSFrame() {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		r.c.unverified(CheckAgreement, 1, err.Error())
+		r.c.Unverified(report.CheckAgreement, 1, err.Error())
 		return
 	}
 	abi, ok := sframe.ABIOf(r.img.Main.Machine, r.img.Main.BigEndian)
 	if !ok {
-		r.c.unverified(CheckAgreement, 1, "SFrame is not defined for the machine")
+		r.c.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
 	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0})
 	if err != nil {
-		r.c.unverified(CheckAgreement, 1, err.Error())
+		r.c.Unverified(report.CheckAgreement, 1, err.Error())
 		if parsed == nil {
 			return
 		}
 	}
 	for fde, err := range parsed.FDEs() {
 		if err != nil {
-			r.c.unverified(CheckAgreement, 1, err.Error())
+			r.c.Unverified(report.CheckAgreement, 1, err.Error())
 			continue
 		}
-		if !r.code.contains(fde.Start) {
+		if !r.code.Contains(fde.Start) {
 			continue
 		}
 		for row, err := range fde.Rows() {
 			if err != nil {
-				r.c.unverified(CheckAgreement, 1, err.Error())
+				r.c.Unverified(report.CheckAgreement, 1, err.Error())
 				break
 			}
 			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
@@ -103,15 +106,15 @@ func (u *unwinder) sframeOnly() {
 	if len(u.sframe) == 0 {
 		return
 	}
-	dwarf := make(ranges, 0, len(u.pieces))
+	dwarf := make(pcs.Set, 0, len(u.pieces))
 	for i := range u.pieces {
-		dwarf = append(dwarf, addrRange{u.pieces[i].lo, u.pieces[i].hi})
+		dwarf = append(dwarf, pcs.Range{Lo: u.pieces[i].lo, Hi: u.pieces[i].hi})
 	}
-	dwarf = union(dwarf)
+	dwarf = pcs.Union(dwarf)
 	w := newUnwindWorker(u)
 	for i := range u.sframe {
 		x := &u.sframe[i]
-		dwarf.outside(x.row.Begin, x.row.End, func(lo, hi uint64) {
+		dwarf.Outside(x.row.Begin, x.row.End, func(lo, hi uint64) {
 			row := x.row
 			row.Begin, row.End = lo, hi
 			w.row(&row, x.ra)
@@ -128,7 +131,7 @@ func (u *unwinder) agreement() {
 		return
 	}
 	c := u.r.c
-	c.begin(CheckAgreement, "PCs")
+	c.Begin(report.CheckAgreement, "PCs")
 	w := newUnwindWorker(u)
 	both, differ := uint64(0), uint64(0)
 	for i := range u.pieces {
@@ -149,9 +152,9 @@ func (u *unwinder) agreement() {
 			}
 		}
 	}
-	c.compared(CheckAgreement, both)
+	c.Compared(report.CheckAgreement, both)
 	if differ > 0 {
-		c.update(CheckAgreement, func(k *Check) {
+		c.Update(report.CheckAgreement, func(k *report.Check) {
 			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %d of %d PCs", differ, both))
 		})
 	}
@@ -165,7 +168,7 @@ func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi u
 		}
 		return hi - lo
 	}
-	for pc := lo; pc < hi && pc-lo < maxPCs; pc++ {
+	for pc := lo; pc < hi && pc-lo < eval.MaxPCs; pc++ {
 		if !w.same(row, ra, x, pc) {
 			n++
 		}
@@ -175,7 +178,7 @@ func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi u
 
 func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) bool {
 	m := &w.machines[0]
-	m.pc = pc & m.mask
+	m.PC = pc & m.Mask
 	type triple struct {
 		cfa, ra, fp uint64
 		undefined   bool
@@ -185,16 +188,16 @@ func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) b
 		if t.undefined = rule.Kind == cfi.KindUndefined; t.undefined {
 			return t
 		}
-		t.cfa, _ = m.value(row, row.CFA, regCFA, 0)
+		t.cfa, _ = m.Value(row, row.CFA, eval.RegCFA, 0)
 		if rule.Kind == cfi.KindNone {
 			rule.Kind = cfi.KindSame
 		}
-		t.ra, _ = m.value(row, rule, ra, t.cfa, t.cfa)
+		t.ra, _ = m.Value(row, rule, ra, t.cfa, t.cfa)
 		fp := row.Rule(x.fp)
 		if fp.Kind == cfi.KindNone {
 			fp.Kind = cfi.KindSame
 		}
-		t.fp, _ = m.value(row, fp, x.fp, t.cfa, t.cfa)
+		t.fp, _ = m.Value(row, fp, x.fp, t.cfa, t.cfa)
 		return t
 	}
 	return values(row, ra) == values(&x.row, x.ra)

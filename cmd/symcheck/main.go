@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"symkit/check"
+	"symkit/check/report"
 	"symkit/internal/command"
 )
 
@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		Context:     ctx,
 		Examples: map[string]string{"": "symcheck app.sym ./app", "lint": "symcheck lint app.sym",
 			"diff": "symcheck diff old.sym new.sym"},
-		Options: []kong.Option{kong.Vars{"checks": strings.Join(check.Names(), ", ")}},
+		Options: []kong.Option{kong.Vars{"checks": strings.Join(report.Names(), ", ")}},
 		Stdout:  stdout,
 		Stderr:  messages,
 	}

@@ -1,0 +1,153 @@
+// Package collect gathers the outcome of checks from several goroutines into a report.Report.
+package collect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"symkit/check/report"
+)
+
+// Collector gathers the outcome from several goroutines. What it keeps does
+// not depend on their order.
+type Collector struct {
+	mu     sync.Mutex
+	limit  int
+	only   map[string]bool // nil: all
+	checks map[string]*report.Check
+	kept   map[string][]report.Finding
+	allow  map[string]bool // kinds of Gap
+	// reasons tells of a check and a note whether it is why units are unread.
+	reasons map[string]bool
+	// LineText returns the text of a line of the symbol file, for findings; nil: none is known.
+	LineText func(line uint32) string
+}
+
+// At returns a finding about a line of the symbol file. The collector adds the text
+// of the line to those that it keeps.
+func At(check string, line uint32, addr uint64, format string, args ...any) report.Finding {
+	return report.Finding{Check: check, Line: int(line), Addr: addr, What: fmt.Sprintf(format, args...)}
+}
+
+func New(opt report.Options) *Collector {
+	c := &Collector{
+		limit: opt.Limit, checks: map[string]*report.Check{}, kept: map[string][]report.Finding{},
+		allow: map[string]bool{}, reasons: map[string]bool{},
+	}
+	for _, kind := range opt.Allow {
+		c.allow[kind] = true
+	}
+	if c.limit == 0 {
+		c.limit = report.DefaultLimit
+	}
+	if len(opt.Only) > 0 {
+		c.only = map[string]bool{}
+		for _, name := range opt.Only {
+			c.only[name] = true
+		}
+	}
+	return c
+}
+
+// Begin says that a check is made, and what it counts.
+func (c *Collector) Begin(name, unit string) {
+	c.Update(name, func(k *report.Check) { k.Unit, k.State = unit, report.Checked })
+}
+
+// Update changes a check under the lock.
+func (c *Collector) Update(name string, change func(k *report.Check)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.checks[name]
+	if k == nil {
+		k = &report.Check{Name: name, State: report.Checked}
+		c.checks[name] = k
+	}
+	change(k)
+}
+
+// Compared adds n units that were compared.
+func (c *Collector) Compared(name string, n uint64) {
+	c.Update(name, func(k *report.Check) { k.Compared += n })
+}
+
+// State replaces the state of a check and adds a note.
+func (c *Collector) State(name string, s report.State, note string) {
+	c.Update(name, func(k *report.Check) {
+		k.State = s
+		if note != "" {
+			k.Notes = append(k.Notes, note)
+		}
+	})
+}
+
+// Unverified adds n units that could not be compared, with the reason.
+func (c *Collector) Unverified(name string, n uint64, why string) {
+	c.Update(name, func(k *report.Check) {
+		k.Unverified += n
+		if why != "" && !slices.Contains(k.Notes, why) && len(k.Notes) < maxNotes {
+			k.Notes = append(k.Notes, why)
+		}
+	})
+}
+
+const maxNotes = 20
+
+// Wrong adds a finding about n units.
+func (c *Collector) Wrong(f report.Finding, n uint64) {
+	c.Update(f.Check, func(k *report.Check) { k.Wrong += n; c.keep(k, f) })
+}
+
+// Missing adds a finding about n units that the symbol file lacks.
+func (c *Collector) Missing(f report.Finding, n uint64) {
+	c.Update(f.Check, func(k *report.Check) { k.Missing += n; c.keep(k, f) })
+}
+
+// keep keeps f if it is among the first.
+func (c *Collector) keep(k *report.Check, f report.Finding) {
+	k.Findings++
+	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
+		return
+	}
+	kept := append(c.kept[k.Name], f)
+	if len(kept) >= 2*c.limit+64 {
+		kept = first(kept, c.limit)
+	}
+	c.kept[k.Name] = kept
+}
+
+// first sorts findings by place and keeps n.
+func first(f []report.Finding, n int) []report.Finding {
+	slices.SortFunc(f, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.What, b.What))
+	})
+	return f[:min(len(f), n)]
+}
+
+// Report is the outcome. A missing record has line 0 and comes first.
+func (c *Collector) Report() *report.Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &report.Report{Findings: []report.Finding{}}
+	for _, name := range report.Names() {
+		k := c.checks[name]
+		if k == nil || c.only != nil && !c.only[name] {
+			continue
+		}
+		if k.State == report.Checked && k.Compared == 0 && k.Unverified > 0 {
+			k.State = report.NotVerified
+		}
+		slices.Sort(k.Notes)
+		r.Gaps = append(r.Gaps, c.gaps(k)...)
+		r.Checks = append(r.Checks, *k)
+		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Line > 0 && c.LineText != nil {
+			f.Record = c.LineText(uint32(f.Line))
+		}
+	}
+	return r
+}
