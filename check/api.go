@@ -3,10 +3,12 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/mem"
 )
 
 // Options say what to check and how. The zero value checks everything.
@@ -44,6 +46,9 @@ func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep 
 		rep, err = replayFile(ctx, img, sym, opt)
 		return nil
 	})
+	if errors.Is(err, mem.ErrChanged) { // what par.Each makes of a fault
+		err = elfx.ErrChanged
+	}
 	if err = cmp.Or(img.Unchanged(), guarded, err); err != nil {
 		return nil, err
 	}

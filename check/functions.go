@@ -75,8 +75,8 @@ func (r *replay) reportFuncs() {
 func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *aliasTable, lost map[uint32]bool) bool {
 	c, s := r.c, r.s
 	lo := same[0].lo
-	at := r.at(lo)
-	if len(at) == 0 {
+	first, last := r.at(lo)
+	if first == last {
 		before := len(lost)
 		for _, t := range same {
 			lost[t.fn] = true
@@ -84,7 +84,7 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.Text(same[0].name), end-lo), uint64(len(lost)-before))
 		return false
 	}
-	for _, i := range at {
+	for i := first; i < last; i++ {
 		used[i] = true
 		f := &s.Funcs[i]
 		if got := f.End + r.bias; got != end && !slices.ContainsFunc(same, func(t truthFunc) bool { return t.hi == got }) {
@@ -136,19 +136,20 @@ func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 // too large for one record. One that a function symbol bears out is code that
 // compilers give no DIE (gcc's thunks, folded bodies).
 func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
-	for k, i := range r.order {
-		f := &r.s.Funcs[i]
+	funcs := r.s.Funcs
+	for i := range funcs {
+		f := &funcs[i]
 		if used[i] {
 			continue
 		}
-		if k > 0 {
-			if p := &r.s.Funcs[r.order[k-1]]; p.End == f.Addr && p.End-p.Addr >= 1<<31 && bytes.Equal(p.Name, f.Name) {
+		if i > 0 {
+			if p := &funcs[i-1]; p.End == f.Addr && p.End-p.Addr >= 1<<31 && bytes.Equal(p.Name, f.Name) {
 				continue
 			}
 		}
 		next := ^uint64(0)
-		if k+1 < len(r.order) {
-			next = r.s.Funcs[r.order[k+1]].Addr
+		if i+1 < len(funcs) {
+			next = funcs[i+1].Addr
 		}
 		if r.symbolFunc(f, next, aliases) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
@@ -182,7 +183,7 @@ func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) b
 
 // otherRecords takes what is known of the lines of FUNC i, for which there is no
 // function, from the line tables of units with code there.
-func (r *replay) otherRecords(i uint32, of string) {
+func (r *replay) otherRecords(i int, of string) {
 	f := &r.s.Funcs[i]
 	if r.otherLines[i].done {
 		r.lines[i] = r.otherLines[i]

@@ -8,7 +8,7 @@ import (
 
 // goCalls compares the INLINE records of FUNC k with the inlined calls that Go's
 // tables have for function i of the table, whose code is [lo, hi).
-func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k uint32) {
+func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	r := w.r
 	if r.exhausted(report.CheckInlines) {
 		return

@@ -2,6 +2,7 @@ package check
 
 import (
 	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
@@ -23,7 +24,8 @@ func (r *replay) goFunctions(t *gotable.Table) {
 		}
 		fn := truthFunc{f.Entry, f.End, r.names.ID(naming.Key{Name: f.Name}), r.functionCount}
 		r.functionCount++
-		for _, k := range r.at(f.Entry) {
+		first, end := r.at(f.Entry)
+		for k := first; k < end; k++ {
 			// The table's own end is where the next function begins; the code
 			// ends where the lines do.
 			if end := s.Funcs[k].End + r.bias; end < f.End && t.HasLine(end-1) && !t.HasLine(end) {
@@ -64,7 +66,7 @@ func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 				id = r.paths.ID(file)
 				t.Paths[file] = id
 			}
-			return dwarfinfo.Run{Lo: pc, Hi: pc + 1, Line: uint32(line), File: id}
+			return dwarfinfo.Run{Range: pcs.Range{Lo: pc, Hi: pc + 1}, Line: uint32(line), File: id}
 		}
 		first, last := at(lo), at(hi-1)
 		if first.Line == last.Line && first.File == last.File {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"debug/dwarf"
 	"fmt"
 	"sync/atomic"
@@ -24,12 +23,12 @@ type groupWork struct {
 }
 
 // group compares what the units of one group describe.
-func (w *worker) group(ctx context.Context, g *dwarfinfo.LineGroup, done *atomic.Int64) error {
+func (w *worker) group(g *dwarfinfo.LineGroup, done *atomic.Int64) error {
 	r := w.r
 	work := groupWork{LineGroup: g}
 	for k, i := range g.Units {
 		last := k == len(g.Units)-1
-		if err := w.unit(ctx, &r.dw.Units[i], &work, last); err != nil {
+		if err := w.unit(&r.dw.Units[i], &work, last); err != nil {
 			return err
 		}
 		if err := r.tooMuch(); err != nil {

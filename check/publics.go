@@ -8,6 +8,7 @@ import (
 
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/limits"
@@ -185,7 +186,7 @@ func (r *replay) checkPublics() error {
 		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")
 		return nil
 	}
-	funcs := s.FuncRanges(r.bias)
+	funcs := pcs.SetOf(s.Funcs)
 	inner := uint64(0) // behind the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
@@ -200,9 +201,9 @@ func (r *replay) checkPublics() error {
 		for _, s := range all[from:to] {
 			inner = max(inner, s.end)
 		}
-		if addr := all[from].addr; function && addr >= r.bias && !funcs.Contains(addr) {
+		if addr := all[from].addr; function && addr >= r.bias && !funcs.Contains(addr-r.bias) {
 			c.Compared(report.CheckPublics, 1)
-			if len(r.publicsAt(addr)) == 0 {
+			if !r.hasPublic(addr) {
 				c.Missing(collect.At(report.CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.Text(name)), 1)
 			}
 		}
@@ -212,24 +213,13 @@ func (r *replay) checkPublics() error {
 	return nil
 }
 
-// publicsAt are the PUBLIC records at an address of the ELF file, as indices.
-func (r *replay) publicsAt(addr uint64) []uint32 {
-	addr -= r.bias
-	from, _ := slices.BinarySearchFunc(r.publics, addr, func(i uint32, a uint64) int { return cmp.Compare(r.s.Publics[i].Addr, a) })
-	to := from
-	for to < len(r.publics) && r.s.Publics[r.publics[to]].Addr == addr {
-		to++
-	}
-	return r.publics[from:to]
-}
-
 // publicNames: a PUBLIC has the name of a symbol at its address, or that of a
 // stub for calls to other modules.
 func (r *replay) publicNames(all []codeSymbol) {
 	c, s := r.c, r.s
 	stubs := r.readStubs(all)
 	stubs.missing()
-	for _, i := range r.publics {
+	for i := range s.Publics {
 		p := &s.Publics[i]
 		c.Compared(report.CheckPublics, 1)
 		addr := p.Addr + r.bias

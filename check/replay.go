@@ -1,17 +1,14 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"symkit/cfi"
 	"symkit/check/internal/collect"
@@ -23,6 +20,7 @@ import (
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/par"
 	"symkit/internal/wire"
 )
 
@@ -41,8 +39,6 @@ type replay struct {
 
 	symFiles []uint32 // numbers of pathTable, by index of FILE records, then anyPath
 	origins  []string // normalised names of INLINE_ORIGIN records
-	order    []uint32 // FUNC records by address
-	publics  []uint32 // PUBLIC records by address
 
 	source string // of truth, for findings
 
@@ -56,7 +52,7 @@ type replay struct {
 	// otherLines are compared with the line tables of units that have code at
 	// the FUNC, but no function that begins there.
 	otherLines []funcOutcome
-	open       *openList // indices of order whose otherLines are not right yet
+	open       *openList // indices of FUNC records whose otherLines are not right yet
 	// holes: something of the debug information could not be read, so that a
 	// FUNC that no function accounts for may be right.
 	holes bool
@@ -91,18 +87,15 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 	var lintErr, dwarfErr error
-	var g errgroup.Group
-	g.Go(func() error {
-		return elfx.Guard(func() error {
-			r.progress("reading the symbol file", 0, 1)
-			r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
-			return nil
-		})
+	err := par.Do(ctx, 2, func() error {
+		r.progress("reading the symbol file", 0, 1)
+		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
+		return nil
+	}, func() error {
+		r.dw, dwarfErr = r.openDebugInfo()
+		return nil
 	})
-	g.Go(func() error {
-		return elfx.Guard(func() error { r.dw, dwarfErr = r.openDebugInfo(); return nil })
-	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if lintErr != nil {
@@ -188,7 +181,8 @@ func (r *replay) relativeCode() pcs.Set {
 	return out
 }
 
-// index prepares the symbol file's records for looking up.
+// index prepares the symbol file's records for looking up: FUNC and PUBLIC records are put in
+// order of address.
 func (r *replay) index() {
 	s := r.s
 	for i := range s.Files.List {
@@ -198,13 +192,12 @@ func (r *replay) index() {
 	for i := range s.Origins.List {
 		r.origins = append(r.origins, naming.Normalise(naming.OriginName(string(s.Origins.List[i].Text))))
 	}
-	r.order = symfile.ByAddr(len(s.Funcs), func(i uint32) uint64 { return s.Funcs[i].Addr })
-	r.publics = symfile.ByAddr(len(s.Publics), func(i uint32) uint64 { return s.Publics[i].Addr })
+	s.Funcs, s.Publics = pcs.Sorted(s.Funcs), pcs.Sorted(s.Publics)
 	r.mostDiffs = mostDiffs(len(s.Funcs))
 	r.lines = make([]funcOutcome, len(s.Funcs))
 	r.inlines = make([]funcOutcome, len(s.Funcs))
 	r.otherLines = make([]funcOutcome, len(s.Funcs))
-	r.open = newOpenList(len(r.order))
+	r.open = newOpenList(len(s.Funcs))
 }
 
 // fileIndex is the place of a FILE number in symFiles.
@@ -215,27 +208,27 @@ func (r *replay) fileIndex(num uint32) uint32 {
 	return uint32(len(r.symFiles) - 1)
 }
 
-// at are the FUNC records that begin at an address of the ELF file, as
-// indices.
-func (r *replay) at(addr uint64) []uint32 {
+// at returns which FUNC records begin at an address of the ELF file, as indices [first, end).
+func (r *replay) at(addr uint64) (first, end int) {
 	if addr < r.bias {
-		return nil
+		return 0, 0
 	}
-	addr -= r.bias
-	lo := r.from(addr)
-	end := lo
-	for end < len(r.order) && r.s.Funcs[r.order[end]].Addr == addr {
-		end++
-	}
-	return r.order[lo:end]
+	return begins(r.s.Funcs, addr-r.bias)
 }
 
-// from is the first of order at or above an address of the symbol file.
-func (r *replay) from(addr uint64) int {
-	i, _ := slices.BinarySearchFunc(r.order, addr, func(i uint32, a uint64) int {
-		return cmp.Compare(r.s.Funcs[i].Addr, a)
-	})
-	return i
+// hasPublic reports whether a PUBLIC record is at an address of the ELF file.
+func (r *replay) hasPublic(addr uint64) bool {
+	first, end := begins(r.s.Publics, addr-r.bias)
+	return first < end
+}
+
+// begins returns which elements of a list, which is in order, begin at addr.
+func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
+	first = sort.Search(len(list), func(i int) bool { return P(&list[i]).PCs().Lo >= addr })
+	for end = first; end < len(list) && P(&list[end]).PCs().Lo == addr; {
+		end++
+	}
+	return first, end
 }
 
 // Units and functions of a damaged or malicious file can all describe the same

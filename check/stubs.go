@@ -229,7 +229,7 @@ func (t *stubs) missing() {
 		return
 	}
 	for _, j := range t.jumps {
-		if len(r.publicsAt(j.slot[0])) == 0 && len(r.publicsAt(j.slot[1])) == 0 {
+		if !r.hasPublic(j.slot[0]) && !r.hasPublic(j.slot[1]) {
 			addr := j.slot[1] - r.bias
 			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.Text(j.name)), 1)
 		}

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
-	"symkit/elfx"
 	"symkit/internal/limits"
+	"symkit/internal/par"
 )
 
 // worker is the state of one goroutine.
@@ -99,23 +97,11 @@ func (r *replay) hide(check, why string) {
 
 // units compares all units, several at once.
 func (r *replay) units() error {
-	var next, done atomic.Int64
-	g, ctx := errgroup.WithContext(r.ctx)
-	n := int64(len(r.dw.Groups))
-	for range r.opt.Jobs {
+	var done atomic.Int64
+	return par.Each(r.ctx, r.opt.Jobs, len(r.dw.Groups), func() func(int) error {
 		w := &worker{r: r, same: map[uint64]likeness{}}
-		g.Go(func() error {
-			return elfx.Guard(func() error {
-				for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-					if err := w.group(ctx, &r.dw.Groups[i], &done); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-	}
-	return g.Wait()
+		return func(i int) error { return w.group(&r.dw.Groups[i], &done) }
+	})
 }
 
 // tooMuch fails where the debug information has more names than there may be: how
@@ -140,11 +126,11 @@ func (r *replay) tooMuch() error {
 // unit compares what one unit of a group describes. A unit without functions needs the line
 // table only if it is the last of its group and no unit before it did: FUNC records that the
 // DWARF has no function for may have their lines there.
-func (w *worker) unit(ctx context.Context, u *dwarfinfo.Unit, g *groupWork, last bool) error {
+func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	r := w.r
-	s, err := r.dw.ScanUnit(ctx, u, r.code)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	s, err := r.dw.ScanUnit(r.ctx, u, r.code)
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
 	if err != nil {
 		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
@@ -210,7 +196,8 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 	for i := range s.Funcs {
 		for _, x := range s.Ranges[s.Funcs[i].Ranges.From:s.Funcs[i].Ranges.To] {
 			begins[x.Lo] = true
-			for _, i := range r.at(x.Lo) {
+			first, end := r.at(x.Lo)
+			for i := first; i < end; i++ {
 				w.compare(r.lines, i, t)
 			}
 		}
@@ -222,16 +209,17 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 		if x.Hi <= r.bias {
 			continue
 		}
-		for k := r.open.next(r.from(max(x.Lo, r.bias) - r.bias)); k < len(r.order); k = r.open.next(k + 1) {
-			addr := r.s.Funcs[r.order[k]].Addr + r.bias
+		first, _ := r.at(max(x.Lo, r.bias))
+		for i := r.open.next(first); i < len(r.s.Funcs); i = r.open.next(i + 1) {
+			addr := r.s.Funcs[i].Addr + r.bias
 			if addr >= x.Hi {
 				break
 			}
 			if r.exhausted(report.CheckLines) {
 				return
 			}
-			if !begins[addr] && w.compare(r.otherLines, r.order[k], t) {
-				r.open.close(k)
+			if !begins[addr] && w.compare(r.otherLines, i, t) {
+				r.open.close(i)
 			}
 		}
 	}
@@ -239,7 +227,7 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 
 // compare compares the lines of one FUNC with a unit's. It returns true if they are right, by
 // this unit or by another.
-func (w *worker) compare(outcomes []funcOutcome, i uint32, t *dwarfinfo.Lines) bool {
+func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool {
 	if w.settled(&outcomes[i]) {
 		return true
 	}
@@ -268,7 +256,8 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names *originNam
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
 		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
-			for _, fi := range r.at(x.Lo) {
+			first, end := r.at(x.Lo)
+			for fi := first; fi < end; fi++ {
 				if w.settled(&r.inlines[fi]) {
 					continue
 				}

@@ -1,13 +1,8 @@
 package check
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"symkit/cfi"
 	"symkit/check/internal/collect"
@@ -15,17 +10,15 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
-	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/par"
 	"symkit/internal/wire"
 )
 
-// piece is the code [lo, hi) that an FDE holds for: part of the FDE's own
-// where another one holds for the rest.
+// piece is code that an FDE holds for: part of the FDE's own if another one holds for the rest.
 type piece struct {
-	lo, hi uint64
-	fde    cfi.FDE
-	big    bool
+	pcs.Range
+	fde cfi.FDE
 }
 
 // unwinder compares the STACK CFI records with the tables.
@@ -38,7 +31,7 @@ type unwinder struct {
 	// not expected to agree with DWARF.
 	sframe []sframeRow
 	exidx  bool
-	inits  []uint32 // INIT records by address, of overlapping ones the first
+	inits  []symfile.Init // those that consumers use, by address
 }
 
 // unwind makes the checks about STACK CFI.
@@ -62,16 +55,16 @@ func (r *replay) unwind() error {
 	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
 		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
 	}
-	u.pieces = disjoint(u.pieces)
+	u.pieces = pcs.Disjoint(u.pieces)
 	if r.bias > 0 {
-		u.pieces = slices.DeleteFunc(u.pieces, func(p piece) bool { return p.lo < r.bias })
+		u.pieces = slices.DeleteFunc(u.pieces, func(p piece) bool { return p.Lo < r.bias })
 	}
 	u.signalFrames()
 	u.agreement()
 	if len(s.Inits) == 0 {
 		return nil
 	}
-	u.index()
+	u.inits = s.UsedInits()
 	if err := u.compare(); err != nil {
 		return err
 	}
@@ -108,7 +101,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 		case err != nil:
 			r.c.Unverified(report.CheckCFI, 1, err.Error())
 		case fde.Begin < fde.End && r.code.Contains(fde.Begin):
-			u.pieces = append(u.pieces, piece{fde.Begin, fde.End, fde, f.BigEndian})
+			u.pieces = append(u.pieces, piece{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
 		}
 	}
 }
@@ -124,74 +117,27 @@ func (r *replay) deref(addr uint64) (uint64, bool) {
 	return c.Uint(f.AddrSize()), true
 }
 
-// disjoint sorts the pieces and removes overlaps: the one that begins first
-// holds, then the one of .eh_frame.
-func disjoint(p []piece) []piece {
-	slices.SortStableFunc(p, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
-	out, pos := p[:0], uint64(0)
-	for _, x := range p {
-		if x.hi > pos {
-			x.lo = max(x.lo, pos)
-			pos = x.hi
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// index lists the INIT records that consumers use: of those that overlap the
-// one that begins first, then the first in the file.
-func (u *unwinder) index() {
-	s := u.r.s
-	pos := uint64(0)
-	for _, i := range symfile.ByAddr(len(s.Inits), func(i uint32) uint64 { return s.Inits[i].Addr }) {
-		if in := &s.Inits[i]; in.Addr >= pos && in.End > in.Addr {
-			u.inits = append(u.inits, i)
-			pos = in.End
-		}
-	}
-}
-
 // compare compares the pieces, several at once.
 func (u *unwinder) compare() error {
 	const chunk = 256
-	var next atomic.Int64
-	n := int64(len(u.pieces)+chunk-1) / chunk
-	g, ctx := errgroup.WithContext(u.r.ctx)
-	for range u.r.opt.Jobs {
-		g.Go(func() error {
-			return elfx.Guard(func() error {
-				w := newUnwindWorker(u)
-				for i := next.Add(1) - 1; i < n && ctx.Err() == nil; i = next.Add(1) - 1 {
-					for k := i * chunk; k < min((i+1)*chunk, int64(len(u.pieces))); k++ {
-						w.piece(&u.pieces[k])
-					}
-					u.r.progress("unwind rules", int(i+1), int(n))
-				}
-				w.flush()
-				return context.Cause(ctx)
-			})
-		})
-	}
-	return g.Wait()
-}
-
-// covered are the PCs that some table describes, as addresses of the ELF file.
-func (u *unwinder) covered() pcs.Set {
-	all := make(pcs.Set, 0, len(u.pieces)+len(u.sframe))
-	for i := range u.pieces {
-		all = append(all, pcs.Range{Lo: u.pieces[i].lo, Hi: u.pieces[i].hi})
-	}
-	for i := range u.sframe {
-		all = append(all, pcs.Range{Lo: u.sframe[i].row.Begin, Hi: u.sframe[i].row.End})
-	}
-	return pcs.Union(all)
+	n := (len(u.pieces) + chunk - 1) / chunk
+	return par.Each(u.r.ctx, u.r.opt.Jobs, n, func() func(int) error {
+		w := newUnwindWorker(u)
+		return func(i int) error {
+			for k := i * chunk; k < min((i+1)*chunk, len(u.pieces)); k++ {
+				w.piece(&u.pieces[k])
+			}
+			w.flush()
+			u.r.progress("unwind rules", i+1, n)
+			return nil
+		}
+	})
 }
 
 // extra reports INIT records of PCs that no table describes.
 func (u *unwinder) extra() {
 	r := u.r
-	tables := u.covered()
+	tables := pcs.Union(append(pcs.SetOf(u.pieces), pcs.SetOf(u.sframe)...))
 	for i := range r.s.Inits {
 		in := &r.s.Inits[i]
 		tables.Outside(in.Addr+r.bias, in.End+r.bias, func(lo, hi uint64) {
@@ -227,7 +173,7 @@ func (u *unwinder) signalFrames() {
 	var want pcs.Set
 	for i := range u.pieces {
 		if p := &u.pieces[i]; p.fde.CIE.Signal {
-			want = append(want, pcs.Range{Lo: p.lo - r.bias, Hi: p.hi - r.bias})
+			want = append(want, pcs.Range{Lo: p.Lo - r.bias, Hi: p.Hi - r.bias})
 		}
 	}
 	if len(have) == 0 {

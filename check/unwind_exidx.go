@@ -1,9 +1,8 @@
 package check
 
 import (
-	"slices"
-
 	"symkit/cfi"
+	"symkit/check/internal/pcs"
 	"symkit/check/report"
 )
 
@@ -41,12 +40,9 @@ func (u *unwinder) readExidx() {
 		}
 		for _, c := range r.code {
 			if row.Begin >= c.Lo && row.Begin < c.Hi {
-				kept := *row
-				kept.End = min(row.End, c.Hi)
-				kept.Regs = slices.Clone(row.Regs)
-				u.sframe = append(u.sframe, sframeRow{kept, armLR, armFP})
+				u.addRow(row, min(row.End, c.Hi), armLR, armFP)
 			}
 		}
 	}
-	u.sortSFrame()
+	u.sframe = pcs.Disjoint(u.sframe)
 }

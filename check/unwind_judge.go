@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"symkit/cfi"
 	"symkit/check/internal/eval"
@@ -50,13 +51,12 @@ func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdic
 // eval evaluates the rule in force for a register; false without one, or
 // when it fails.
 func (w *unwindWorker) eval(m *eval.Machine, reg cfi.Reg, cfa uint64) (v uint64, ok bool) {
-	for i := range w.state {
-		if w.state[i].Reg == reg {
-			v, err := w.state[i].Prog.Eval(m, cfa)
-			return v, err == nil
-		}
+	rule := eval.Find(w.state, reg)
+	if rule == nil {
+		return 0, false
 	}
-	return 0, false
+	value, err := rule.Prog.Eval(m, cfa)
+	return value, err == nil
 }
 
 // returnAddress compares .ra with the rule of its column.
@@ -126,15 +126,8 @@ func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule,
 	return verdict{}
 }
 
-// stated tells whether a rule for reg is in force.
-func (w *unwindWorker) stated(reg cfi.Reg) bool {
-	for i := range w.state {
-		if w.state[i].Reg == reg {
-			return true
-		}
-	}
-	return false
-}
+// stated reports whether a rule for reg is in force.
+func (w *unwindWorker) stated(reg cfi.Reg) bool { return eval.Find(w.state, reg) != nil }
 
 // others judges the rules in force of registers that the row has none for,
 // and the stack pointer where it is not the CFA.
@@ -166,10 +159,5 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 
 // hasRow tells whether row has a rule for a register of the same name.
 func (w *unwindWorker) hasRow(row *cfi.Row, reg cfi.Reg) bool {
-	for i := range row.Regs {
-		if w.arch.Canonical(row.Regs[i].Reg) == reg {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.arch.Canonical(r.Reg) == reg })
 }

@@ -3,10 +3,12 @@ package check
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"symkit/cfi"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
 	"symkit/check/report"
 )
 
@@ -21,29 +23,28 @@ type unwindWorker struct {
 }
 
 func newUnwindWorker(u *unwinder) *unwindWorker {
-	w := &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), unsure: map[string]uint64{}}
-	for i := range w.machines {
-		w.machines[i] = eval.NewMachine(u.arch, eval.Mix(uint64(i)+1), u.r.img.Main.BigEndian)
-	}
-	return w
+	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.img.Main.BigEndian), unsure: map[string]uint64{}}
 }
 
+// flush adds what was counted since the last call to the report.
 func (w *unwindWorker) flush() {
 	w.r.c.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
 		w.r.c.Unverified(report.CheckCFI, n, why)
 	}
+	w.compared = 0
+	clear(w.unsure)
 }
 
 // piece compares the rows of one piece.
 func (w *unwindWorker) piece(p *piece) {
-	pos := p.lo
+	pos := p.Lo
 	for row, err := range p.fde.Rows() {
 		if err != nil {
-			w.unsure[fmt.Sprintf("damaged FDE: %v", err)] += p.hi - pos
+			w.unsure[fmt.Sprintf("damaged FDE: %v", err)] += p.Hi - pos
 			return
 		}
-		row.Begin, row.End = max(row.Begin, p.lo), min(row.End, p.hi)
+		row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
 		if row.Begin < row.End {
 			w.row(row, p.fde.CIE.RA)
 			pos = row.End
@@ -93,21 +94,21 @@ func (w *unwindWorker) report(seg segment, what string) {
 // in w.state.
 func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	s, bias := w.r.s, w.r.bias
-	k := w.initAt(lo - bias)
+	k := pcs.After(w.inits, lo-bias)
 	for pos := lo; pos < hi; {
 		w.state = w.state[:0]
-		if k == len(w.inits) || s.Inits[w.inits[k]].Addr+bias >= hi {
+		if k == len(w.inits) || w.inits[k].Addr+bias >= hi {
 			f(segment{pos, hi, 0})
 			return
 		}
-		in := &s.Inits[w.inits[k]]
+		in := &w.inits[k]
 		if begin := in.Addr + bias; begin > pos {
 			f(segment{pos, begin, 0})
 			pos = begin
 		}
 		w.apply(in.Rules)
 		at, end := in.At, min(hi, in.End+bias)
-		for _, d := range s.Deltas[in.Deltas.From:in.Deltas.To] {
+		for _, d := range s.DeltasOf(in) {
 			if d.Addr+bias >= end {
 				break
 			}
@@ -124,31 +125,14 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	}
 }
 
-// initAt is the first INIT that ends above addr, as an index of inits.
-func (w *unwindWorker) initAt(addr uint64) int {
-	lo, hi := 0, len(w.inits)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if w.r.s.Inits[w.inits[mid]].End <= addr {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
 // apply puts the rules of a record into force.
 func (w *unwindWorker) apply(text []byte) {
-next:
 	for _, r := range w.rules.Parse(text) {
-		for i := range w.state {
-			if w.state[i].Reg == r.Reg {
-				w.state[i] = r
-				continue next
-			}
+		if old := eval.Find(w.state, r.Reg); old != nil {
+			*old = r
+		} else {
+			w.state = append(w.state, r)
 		}
-		w.state = append(w.state, r)
 	}
 }
 
@@ -206,20 +190,8 @@ func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 }
 
 func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
-	for i := range w.state {
-		if w.state[i].Prog.UsesPC {
-			return true
-		}
-	}
-	if w.ruleUsesPC(row, row.CFA) {
-		return true
-	}
-	for i := range row.Regs {
-		if w.ruleUsesPC(row, row.Regs[i].Rule) {
-			return true
-		}
-	}
-	return false
+	return eval.UsesPC(w.state) || w.ruleUsesPC(row, row.CFA) ||
+		slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.ruleUsesPC(row, r.Rule) })
 }
 
 func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {

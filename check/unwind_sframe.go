@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,11 +12,19 @@ import (
 	"symkit/sframe"
 )
 
-// sframeRow is a row of .sframe and its column of the return address.
+// sframeRow is a row of .sframe, where it holds, and the columns of the return address and the
+// frame pointer.
 type sframeRow struct {
-	row cfi.Row
-	ra  cfi.Reg
-	fp  cfi.Reg
+	pcs.Range
+	row    cfi.Row
+	ra, fp cfi.Reg
+}
+
+// addRow keeps a copy of row as one of .sframe.
+func (u *unwinder) addRow(row *cfi.Row, end uint64, ra, fp cfi.Reg) {
+	kept := *row
+	kept.Regs = slices.Clone(row.Regs)
+	u.sframe = append(u.sframe, sframeRow{pcs.Range{Lo: row.Begin, Hi: end}, kept, ra, fp})
 }
 
 // readSFrame reads the rows of .sframe by address.
@@ -58,44 +65,17 @@ func (u *unwinder) readSFrame() {
 				break
 			}
 			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
-				kept := *row
-				kept.Regs = slices.Clone(row.Regs)
-				u.sframe = append(u.sframe, sframeRow{kept, abi.RA(), abi.FP()})
+				u.addRow(row, row.End, abi.RA(), abi.FP())
 			}
 		}
 	}
-	u.sortSFrame()
+	u.sframe = pcs.Disjoint(u.sframe)
 }
 
-// sortSFrame brings the rows into order, without overlaps.
-func (u *unwinder) sortSFrame() {
-	slices.SortStableFunc(u.sframe, func(a, b sframeRow) int { return cmp.Compare(a.row.Begin, b.row.Begin) })
-	out, pos := u.sframe[:0], uint64(0)
-	for _, x := range u.sframe {
-		if x.row.End > pos {
-			x.row.Begin = max(x.row.Begin, pos)
-			pos = x.row.End
-			out = append(out, x)
-		}
-	}
-	u.sframe = out
-}
-
-// sframeFrom is the first SFrame row that ends above addr.
-func (u *unwinder) sframeFrom(addr uint64) int {
-	i, _ := slices.BinarySearchFunc(u.sframe, addr, func(x sframeRow, a uint64) int {
-		if x.row.End <= a {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
-// sframeAt is the SFrame row that holds for all of seg.
+// sframeAt returns the SFrame row that holds for all of seg.
 func (u *unwinder) sframeAt(seg segment) (*sframeRow, bool) {
-	i := u.sframeFrom(seg.lo)
-	if i < len(u.sframe) && u.sframe[i].row.Begin <= seg.lo && u.sframe[i].row.End >= seg.hi {
+	i := pcs.After(u.sframe, seg.lo)
+	if i < len(u.sframe) && u.sframe[i].Lo <= seg.lo && u.sframe[i].Hi >= seg.hi {
 		return &u.sframe[i], true
 	}
 	return nil, false
@@ -106,15 +86,11 @@ func (u *unwinder) sframeOnly() {
 	if len(u.sframe) == 0 {
 		return
 	}
-	dwarf := make(pcs.Set, 0, len(u.pieces))
-	for i := range u.pieces {
-		dwarf = append(dwarf, pcs.Range{Lo: u.pieces[i].lo, Hi: u.pieces[i].hi})
-	}
-	dwarf = pcs.Union(dwarf)
+	dwarf := pcs.SetOf(u.pieces)
 	w := newUnwindWorker(u)
 	for i := range u.sframe {
 		x := &u.sframe[i]
-		dwarf.Outside(x.row.Begin, x.row.End, func(lo, hi uint64) {
+		dwarf.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
 			row := x.row
 			row.Begin, row.End = lo, hi
 			w.row(&row, x.ra)
@@ -140,10 +116,10 @@ func (u *unwinder) agreement() {
 			if err != nil {
 				break
 			}
-			row.Begin, row.End = max(row.Begin, p.lo), min(row.End, p.hi)
-			for k := u.sframeFrom(row.Begin); k < len(u.sframe) && u.sframe[k].row.Begin < row.End; k++ {
+			row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
+			for k := pcs.After(u.sframe, row.Begin); k < len(u.sframe) && u.sframe[k].Lo < row.End; k++ {
 				x := &u.sframe[k]
-				lo, hi := max(row.Begin, x.row.Begin), min(row.End, x.row.End)
+				lo, hi := max(row.Begin, x.Lo), min(row.End, x.Hi)
 				if lo >= hi {
 					continue
 				}

@@ -13,9 +13,11 @@ import (
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/emit"
 	"symkit/internal/limits"
 )
 
@@ -47,40 +49,40 @@ func Files(a, b []byte, opt report.Options) (rep *report.Report, err error) {
 	return rep, errors.Join(err, guarded)
 }
 
-// differ is one run of Diff.
+// side is one of the two files.
+type side struct {
+	*symfile.File
+	paths []uint32 // numbers in differ.paths of the FILE records
+}
+
+// path returns the number in differ.paths of a FILE.
+func (s *side) path(file uint32) uint32 {
+	i, ok := s.Files.Index(file)
+	if !ok {
+		return naming.AnyPath
+	}
+	return s.paths[i]
+}
+
+// differ is one run of Files.
 type differ struct {
-	c    *collect.Collector
-	a, b *symfile.File
-	// The numbers of pathTable of both files' FILE records, by index.
-	paths          *naming.Paths
-	filesA, filesB []uint32
+	c     *collect.Collector
+	a, b  side
+	paths *naming.Paths
 }
 
 // diff compares two symbol files.
 func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	d := &differ{c: collect.New(opt), paths: naming.NewPaths()}
 	d.c.Begin(report.CheckGrammar, "lines")
-	for _, side := range []struct {
-		data []byte
-		into **symfile.File
-		name string
-	}{{a, &d.a, "the first file"}, {b, &d.b, "the second file"}} {
-		if len(side.data) == 0 {
-			return nil, &SideError{side.into == &d.b, symfile.ErrEmpty}
-		}
-		bad := uint64(0)
-		s, err := symfile.Parse(side.data, func(int, int, error) { bad++ }, nil)
+	for i, data := range [][]byte{a, b} {
+		err := d.read(data, i == 1)
 		if err != nil {
-			return nil, &SideError{side.into == &d.b, err}
-		}
-		*side.into = s
-		d.c.Compared(report.CheckGrammar, uint64(s.NumLines))
-		if bad > 0 {
-			d.c.Unverified(report.CheckGrammar, bad, side.name+" has lines that cannot be read: see symcheck lint")
+			return nil, &SideError{i == 1, err}
 		}
 	}
+
 	d.c.LineText = d.a.Text
-	d.filesA, d.filesB = d.number(d.a), d.number(d.b)
 	d.module()
 	d.functions()
 	d.lines()
@@ -90,11 +92,29 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	return d.c.Report(), nil
 }
 
-func (d *differ) number(s *symfile.File) (ids []uint32) {
-	for i := range s.Files.List {
-		ids = append(ids, d.paths.ID(string(s.Files.List[i].Text)))
+// read reads one of the files.
+func (d *differ) read(data []byte, second bool) (err error) {
+	if len(data) == 0 {
+		return symfile.ErrEmpty
 	}
-	return append(ids, naming.AnyPath)
+	into, name := &d.a, "the first file"
+	if second {
+		into, name = &d.b, "the second file"
+	}
+
+	bad := uint64(0)
+	into.File, err = symfile.Parse(data, func(int, int, error) { bad++ }, nil)
+	if err != nil {
+		return err
+	}
+	d.c.Compared(report.CheckGrammar, uint64(into.NumLines))
+	if bad > 0 {
+		d.c.Unverified(report.CheckGrammar, bad, name+" has lines that cannot be read: see symcheck lint")
+	}
+	for _, file := range into.Files.List {
+		into.paths = append(into.paths, d.paths.ID(string(file.Text)))
+	}
+	return nil
 }
 
 // module compares MODULE and all INFO records but GENERATOR.
@@ -102,46 +122,37 @@ func (d *differ) module() {
 	c := d.c
 	c.Begin(report.CheckModule, "records")
 	c.Compared(report.CheckModule, uint64(1+len(d.a.Infos)))
-	if d.a.Module != d.b.Module {
-		c.Wrong(report.Finding{Check: report.CheckModule, Line: 1, What: fmt.Sprintf("the other file has %s %s %s %s",
-			d.b.Module.OS, d.b.Module.Arch, d.b.Module.ID, d.b.Module.Name)}, 1)
+	if m := d.b.Module; d.a.Module != m {
+		c.Wrong(collect.At(report.CheckModule, 1, 0, "the other file has %s %s %s %s", m.OS, m.Arch, m.ID, m.Name), 1)
 	}
-	texts := func(s *symfile.File) (t []symfile.Info) {
-		for _, i := range s.Infos {
-			if i.Key != "GENERATOR" {
-				t = append(t, i)
-			}
-		}
-		return t
+
+	// only returns the records of a that b does not have.
+	only := func(a, b []symfile.Info) []symfile.Info {
+		return slices.DeleteFunc(slices.Clone(a), func(i symfile.Info) bool {
+			return i.Key == emit.KeyGenerator || slices.ContainsFunc(b, func(x symfile.Info) bool { return x.Key == i.Key && x.Text == i.Text })
+		})
 	}
-	has := func(list []symfile.Info, i symfile.Info) bool {
-		return slices.ContainsFunc(list, func(x symfile.Info) bool { return x.Key == i.Key && x.Text == i.Text })
+	for _, i := range only(d.a.Infos, d.b.Infos) {
+		c.Wrong(collect.At(report.CheckModule, i.Line, 0, "not in the other file"), 1)
 	}
-	a, b := texts(d.a), texts(d.b)
-	for _, i := range a {
-		if !has(b, i) {
-			c.Wrong(report.Finding{Check: report.CheckModule, Line: int(i.Line), What: "not in the other file"}, 1)
-		}
-	}
-	for _, i := range b {
-		if !has(a, i) {
-			c.Missing(report.Finding{Check: report.CheckModule, What: fmt.Sprintf("only in the other file: INFO %s %s", i.Key, i.Text)}, 1)
-		}
+	for _, i := range only(d.b.Infos, d.a.Infos) {
+		c.Missing(collect.At(report.CheckModule, 0, 0, "only in the other file: INFO %s %s", i.Key, i.Text), 1)
 	}
 }
 
-// compare sweeps two sides and reports where same is false or one has nothing.
-// say describes what the second file says.
+// compare sweeps two sides and adds a finding where same is false or one side has nothing. say
+// describes what the second file says.
 func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) bool, say func(b *stretch) string) {
-	sweep(a, b, func(lo, hi uint64, x, y *stretch) {
-		d.c.Compared(check, hi-lo)
+	sweep(a, b, func(r pcs.Range, x, y *stretch) {
+		n := r.Hi - r.Lo
+		d.c.Compared(check, n)
 		switch {
 		case x == nil:
-			d.c.Missing(report.Finding{Check: check, Addr: lo, What: fmt.Sprintf("only the other file covers [%#x, %#x): %s", lo, hi, say(y))}, hi-lo)
+			d.c.Missing(collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, say(y)), n)
 		case y == nil:
-			d.c.Wrong(report.Finding{Check: check, Line: int(x.at), Addr: lo, What: fmt.Sprintf("[%#x, %#x): nothing in the other file", lo, hi)}, hi-lo)
+			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): nothing in the other file", r.Lo, r.Hi), n)
 		case !same(x, y):
-			d.c.Wrong(report.Finding{Check: check, Line: int(x.at), Addr: lo, What: fmt.Sprintf("[%#x, %#x): the other file says %s", lo, hi, say(y))}, hi-lo)
+			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, say(y)), n)
 		}
 	})
 }
@@ -149,12 +160,7 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 // functions compares the FUNC of each PC: where it begins, and its name.
 func (d *differ) functions() {
 	d.c.Begin(report.CheckFuncs, "PCs")
-	list := func(s *symfile.File) (out []stretch) {
-		for i := range s.Funcs {
-			out = append(out, stretch{s.Funcs[i].Addr, s.Funcs[i].End, s.Funcs[i].Line, uint32(i)})
-		}
-		return sortStretches(out)
-	}
+	list := func(s side) []stretch { return stretches(s.Funcs, func(f *symfile.Func) uint32 { return f.Line }) }
 	d.compare(report.CheckFuncs, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.Funcs[a.index], &d.b.Funcs[b.index]
 		return x.Addr == y.Addr && x.Params == y.Params && x.Multiple == y.Multiple && bytes.Equal(x.Name, y.Name)
@@ -167,55 +173,37 @@ func (d *differ) functions() {
 // lines compares the file and line of each PC.
 func (d *differ) lines() {
 	d.c.Begin(report.CheckLines, "PCs")
-	list := func(s *symfile.File) (out []stretch) {
-		for i := range s.Lines {
-			l := &s.Lines[i]
-			out = append(out, stretch{l.Addr, l.End(), l.At, uint32(i)})
-		}
-		return sortStretches(out)
-	}
+	list := func(s side) []stretch { return stretches(s.Lines, func(l *symfile.Line) uint32 { return l.At }) }
 	d.compare(report.CheckLines, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.Lines[a.index], &d.b.Lines[b.index]
-		return x.Line == y.Line && d.path(d.a, d.filesA, x.File) == d.path(d.b, d.filesB, y.File)
+		return x.Line == y.Line && d.a.path(x.File) == d.b.path(y.File)
 	}, func(b *stretch) string {
 		l := &d.b.Lines[b.index]
-		return fmt.Sprintf("%s:%d", d.paths.Name(d.path(d.b, d.filesB, l.File)), l.Line)
+		return fmt.Sprintf("%s:%d", d.paths.Name(d.b.path(l.File)), l.Line)
 	})
-}
-
-func (d *differ) path(s *symfile.File, ids []uint32, num uint32) uint32 {
-	if i, ok := s.Files.Index(num); ok {
-		return ids[i]
-	}
-	return naming.AnyPath
 }
 
 // inlines compares the chain of inlined calls of each PC, level by level.
 func (d *differ) inlines() {
 	d.c.Begin(report.CheckInlines, "PCs")
 	a, b := d.levels(d.a), d.levels(d.b)
-	for depth := range max(len(a), len(b)) {
-		var x, y []stretch
-		if depth < len(a) {
-			x = a[depth]
-		}
-		if depth < len(b) {
-			y = b[depth]
-		}
-		d.compare(report.CheckInlines, x, y, func(a, b *stretch) bool {
+	levels := max(len(a), len(b))
+	a, b = append(a, make([][]stretch, levels-len(a))...), append(b, make([][]stretch, levels-len(b))...)
+	for depth := range levels {
+		d.compare(report.CheckInlines, a[depth], b[depth], func(a, b *stretch) bool {
 			p, q := &d.a.Inlines[a.index], &d.b.Inlines[b.index]
-			return p.CallLine == q.CallLine && d.path(d.a, d.filesA, p.CallFile) == d.path(d.b, d.filesB, q.CallFile) &&
+			return p.CallLine == q.CallLine && d.a.path(p.CallFile) == d.b.path(q.CallFile) &&
 				bytes.Equal(d.a.Origins.Text(p.Origin), d.b.Origins.Text(q.Origin))
 		}, func(b *stretch) string {
 			in := &d.b.Inlines[b.index]
 			return fmt.Sprintf("at depth %d %s called from %s:%d", in.Depth, symfile.Shown(d.b.Origins.Text(in.Origin)),
-				d.paths.Name(d.path(d.b, d.filesB, in.CallFile)), in.CallLine)
+				d.paths.Name(d.b.path(in.CallFile)), in.CallLine)
 		})
 	}
 }
 
-// levels are the ranges of the INLINE records by depth.
-func (d *differ) levels(s *symfile.File) (levels [][]stretch) {
+// levels returns the ranges of the INLINE records by depth.
+func (d *differ) levels(s side) (levels [][]stretch) {
 	for i := range s.Inlines {
 		in := &s.Inlines[i]
 		if int(in.Depth) >= limits.CheckDepth.Int() {
@@ -225,12 +213,12 @@ func (d *differ) levels(s *symfile.File) (levels [][]stretch) {
 		for uint32(len(levels)) <= in.Depth {
 			levels = append(levels, nil)
 		}
-		for _, r := range s.Ranges[in.Ranges.From:in.Ranges.To] {
-			levels[in.Depth] = append(levels[in.Depth], stretch{r.Addr, r.Addr + uint64(r.Size), in.At, uint32(i)})
+		for _, r := range s.RangesOf(in) {
+			levels[in.Depth] = append(levels[in.Depth], stretch{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.At, uint32(i)})
 		}
 	}
 	for i := range levels {
-		levels[i] = sortStretches(levels[i])
+		levels[i] = ordered(levels[i])
 	}
 	return levels
 }
@@ -238,14 +226,7 @@ func (d *differ) levels(s *symfile.File) (levels [][]stretch) {
 // publics compares the PUBLIC records by address.
 func (d *differ) publics() {
 	d.c.Begin(report.CheckPublics, "addresses")
-	list := func(s *symfile.File) (out []stretch) {
-		for i := range s.Publics {
-			if p := &s.Publics[i]; p.Addr < ^uint64(0) {
-				out = append(out, stretch{p.Addr, p.Addr + 1, p.At, uint32(i)})
-			}
-		}
-		return sortStretches(out)
-	}
+	list := func(s side) []stretch { return stretches(s.Publics, func(p *symfile.Public) uint32 { return p.At }) }
 	d.compare(report.CheckPublics, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.Publics[a.index], &d.b.Publics[b.index]
 		return x.Params == y.Params && x.Multiple == y.Multiple && bytes.Equal(x.Name, y.Name)
@@ -263,18 +244,18 @@ func (d *differ) unwind() {
 		d.c.State(report.CheckCFI, report.NotVerified, "no register names are known for the architecture")
 		return
 	}
-	w := &ruleDiff{parser: eval.NewParser(eval.NewArch(a))}
-	for i := range w.machines {
-		w.machines[i] = eval.NewMachine(w.parser.Arch, eval.Mix(uint64(i)+1), false)
-	}
-	x, y := w.rules(d.a), w.rules(d.b)
+
+	arch := eval.NewArch(a)
+	w := &ruleDiff{parser: eval.NewParser(arch), machines: eval.NewMachines(arch, false)}
+	x, y := w.rules(d.a.File), w.rules(d.b.File)
 	if lost := x.lost + y.lost; lost > 0 {
 		d.c.Unverified(report.CheckCFI, lost, "too many different sets of rules")
 		return
 	}
-	var said string
+
+	var said string // about the last stretch that both files cover
 	d.compare(report.CheckCFI, x.stretches, y.stretches, func(a, b *stretch) bool {
 		said = w.difference(a, b, x.sets[a.index], y.sets[b.index])
 		return said == ""
-	}, func(b *stretch) string { return cmp.Or(said, "other rules") })
+	}, func(*stretch) string { return cmp.Or(said, "other rules") })
 }

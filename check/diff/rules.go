@@ -6,6 +6,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 )
 
@@ -43,18 +44,12 @@ func (w *ruleDiff) rules(s *symfile.File) (out ruleSets) {
 			seen[hash] = i
 			out.sets = append(out.sets, slices.Clone(state))
 		}
-		out.stretches = append(out.stretches, stretch{lo, hi, at, i})
+		out.stretches = append(out.stretches, stretch{pcs.Range{Lo: lo, Hi: hi}, at, i})
 	}
-	pos := uint64(0)
-	for _, i := range symfile.ByAddr(len(s.Inits), func(i uint32) uint64 { return s.Inits[i].Addr }) {
-		in := &s.Inits[i]
-		if in.Addr < pos || in.End <= in.Addr {
-			continue // consumers use the first of those that overlap
-		}
-		pos = in.End
+	for _, in := range s.UsedInits() {
 		state := eval.Override(nil, w.parser.Parse(in.Rules))
 		lo, at := in.Addr, in.At
-		for _, d := range s.Deltas[in.Deltas.From:in.Deltas.To] {
+		for _, d := range s.DeltasOf(&in) {
 			if d.Addr > lo {
 				add(lo, d.Addr, at, state)
 			}
@@ -83,7 +78,7 @@ func (w *ruleDiff) difference(x, y *stretch, a, b []eval.Rule) string {
 	if eval.SameRules(a, b) {
 		return ""
 	}
-	lo, hi := max(x.lo, y.lo), min(x.hi, y.hi)
+	lo, hi := max(x.Lo, y.Lo), min(x.Hi, y.Hi)
 	step := max(hi-lo-1, 1)
 	if eval.UsesPC(a) || eval.UsesPC(b) {
 		step = 1
@@ -118,7 +113,7 @@ func (w *ruleDiff) differ(m *eval.Machine, a, b []eval.Rule) string {
 	return ""
 }
 
-// text is the rule of reg, as a symbol file has it.
+// text returns the rule of reg as a symbol file has it.
 func (w *ruleDiff) text(rules []eval.Rule, reg cfi.Reg) string {
 	name := w.parser.Arch.RegName(reg)
 	switch reg {
@@ -129,10 +124,8 @@ func (w *ruleDiff) text(rules []eval.Rule, reg cfi.Reg) string {
 	case eval.RegUnknown:
 		name = "an unknown register"
 	}
-	for i := range rules {
-		if rules[i].Reg == reg {
-			return name + ": " + rules[i].Text
-		}
+	if rule := eval.Find(rules, reg); rule != nil {
+		return name + ": " + rule.Text
 	}
 	return "nothing of " + name
 }

@@ -11,7 +11,7 @@ import (
 
 // DWARF 5 §2.5.
 func TestExpression(t *testing.T) {
-	m := NewMachine(x86_64(t), 1, false)
+	m := newMachine(x86_64(t), 1, false)
 	m.PC = 0x123b
 	rsp := m.Reg(7)
 	for _, test := range []struct {
@@ -121,7 +121,7 @@ func FuzzExpression(f *testing.F) {
 				}
 				rules = Override(slices.Clone(rules), parser.Parse(text.Record(next).Rules))
 			}
-			m := NewMachine(a, pc, false)
+			m := newMachine(a, pc, false)
 			m.PC = pc
 			want, err := m.expression(expr)
 			if err != nil {

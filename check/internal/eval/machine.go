@@ -4,6 +4,7 @@ package eval
 
 import (
 	"debug/elf"
+	"slices"
 
 	"symkit/cfi"
 )
@@ -17,6 +18,7 @@ type Arch struct {
 // maxReg bounds the register numbers that can have a name.
 const maxReg = 1 << 12
 
+// NewArch finds the registers of a by name.
 func NewArch(a *cfi.Arch) *Arch {
 	i := &Arch{Arch: a, regs: map[string]cfi.Reg{}}
 	for r := range cfi.Reg(maxReg) {
@@ -37,15 +39,8 @@ func (a *Arch) Canonical(r cfi.Reg) cfi.Reg {
 	return r
 }
 
-// Preserves reports a register that a call leaves unchanged.
-func (a *Arch) Preserves(r cfi.Reg) bool {
-	for _, c := range a.CalleeSaved {
-		if c == r {
-			return true
-		}
-	}
-	return false
-}
+// Preserves reports whether a call leaves r unchanged.
+func (a *Arch) Preserves(r cfi.Reg) bool { return slices.Contains(a.CalleeSaved, r) }
 
 // Machine is a random register file and memory: every register and word is a
 // function of the seed and its number or address.
@@ -57,7 +52,15 @@ type Machine struct {
 	BigEndian bool
 }
 
-func NewMachine(a *Arch, seed uint64, bigEndian bool) Machine {
+// NewMachines returns machines with different registers and memory.
+func NewMachines(a *Arch, bigEndian bool) (machines [Seeds]Machine) {
+	for i := range machines {
+		machines[i] = newMachine(a, mix(uint64(i)+1), bigEndian)
+	}
+	return machines
+}
+
+func newMachine(a *Arch, seed uint64, bigEndian bool) Machine {
 	m := Machine{arch: a, seed: seed, Mask: ^uint64(0), BigEndian: bigEndian}
 	if a.WordSize < 8 {
 		m.Mask = 1<<(8*a.WordSize) - 1
@@ -73,12 +76,12 @@ func (m *Machine) Reg(r cfi.Reg) uint64 {
 		}
 		r = m.arch.regs[name]
 	}
-	return Mix(m.seed+uint64(r)*0x9e3779b97f4a7c15) & m.Mask
+	return mix(m.seed+uint64(r)*0x9e3779b97f4a7c15) & m.Mask
 }
 
 // word is the word at an address.
 func (m *Machine) word(addr uint64) uint64 {
-	return Mix(Mix(addr^m.seed)+0x632be59bd9b4e019) & m.Mask
+	return mix(mix(addr^m.seed)+0x632be59bd9b4e019) & m.Mask
 }
 
 // partial is the number of size bytes at an address: part of the word there.
@@ -93,8 +96,8 @@ func (m *Machine) partial(addr uint64, size int) uint64 {
 	return w & (1<<(8*size) - 1)
 }
 
-// Mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-func Mix(x uint64) uint64 {
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27

@@ -17,7 +17,7 @@ func x86_64(t testing.TB) *Arch {
 // Reference: breakpad.md §4.2, walker.md §1.6.
 func TestPostfix(t *testing.T) {
 	a := x86_64(t)
-	m := NewMachine(a, 1, false)
+	m := newMachine(a, 1, false)
 	m.PC = 0x1239
 	rsp, rbx := m.Reg(7), m.Reg(3)
 	const cfa = 0x7fff0000
@@ -65,7 +65,7 @@ func TestPostfix(t *testing.T) {
 // On 32-bit machines arithmetic wraps at 32 bits.
 func TestPostfix32(t *testing.T) {
 	a := NewArch(cfi.ArchByName("x86"))
-	m := NewMachine(a, 1, false)
+	m := newMachine(a, 1, false)
 	if v, err := parsePostfix(a, ".cfa -8 +").Eval(&m, 4); v != 0xfffffffc || err != nil {
 		t.Errorf("got %#x, %v", v, err)
 	}
@@ -73,7 +73,7 @@ func TestPostfix32(t *testing.T) {
 
 func TestPostfixAllocs(t *testing.T) {
 	a := x86_64(t)
-	m := NewMachine(a, 1, false)
+	m := newMachine(a, 1, false)
 	p := parsePostfix(a, "$rsp 8 + $rip 16 % 11 / 8 * +")
 	if n := testing.AllocsPerRun(100, func() { _, _ = p.Eval(&m, 0) }); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -89,7 +89,7 @@ func FuzzPostfix(f *testing.F) {
 	a := x86_64(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		p := parsePostfix(a, s)
-		m, n := NewMachine(a, 1, false), NewMachine(a, 2, false)
+		m, n := newMachine(a, 1, false), newMachine(a, 2, false)
 		v, err := p.Eval(&m, 16)
 		again, errAgain := p.Eval(&m, 16)
 		if v != again || (err == nil) != (errAgain == nil) {
@@ -103,7 +103,7 @@ func FuzzPostfix(f *testing.F) {
 
 func BenchmarkPostfix(b *testing.B) {
 	a := x86_64(b)
-	m := NewMachine(a, 1, false)
+	m := newMachine(a, 1, false)
 	p := parsePostfix(a, "$rsp 8 + $rip 16 % 11 / 8 * +")
 	for b.Loop() {
 		_, _ = p.Eval(&m, 0)

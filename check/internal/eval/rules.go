@@ -32,16 +32,14 @@ func UsesPC(rules []Rule) bool {
 // ValueOf is what the rule of reg evaluates to, false for nothing. Without one a callee-saved
 // register is unchanged, and the stack pointer the CFA.
 func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
-	for i := range rules {
-		if rules[i].Reg == reg {
-			v, err := rules[i].Prog.Eval(m, cfa)
-			if err != nil || reg == RegRA && v < MaxUndefined {
-				return 0, false // the end of the stack
-			}
-			return v, true
-		}
-	}
+	rule := Find(rules, reg)
 	switch {
+	case rule != nil:
+		v, err := rule.Prog.Eval(m, cfa)
+		if err != nil || reg == RegRA && v < MaxUndefined {
+			return 0, false // the end of the stack
+		}
+		return v, true
 	case reg == m.arch.SP:
 		return cfa, true
 	case m.arch.Preserves(reg):
@@ -137,8 +135,14 @@ func (p *Parser) register(name string) cfi.Reg {
 	return RegUnknown
 }
 
-func HasRule(rules []Rule, reg cfi.Reg) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Reg == reg })
+// Find returns the rule of a register, nil for none.
+func Find(rules []Rule, reg cfi.Reg) *Rule {
+	for i := range rules {
+		if rules[i].Reg == reg {
+			return &rules[i]
+		}
+	}
+	return nil
 }
 
 // MaxUndefined: a constant below it as return address means that there is

@@ -2,20 +2,20 @@
 package linter
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
 	"symkit/cfi"
 	"symkit/check/internal/collect"
+	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
 	"symkit/emit"
 	"symkit/internal/wire"
 )
 
-// Run makes the checks that need no ELF file. The registers of rules are those
-// of arch; nil: of the architecture that MODULE names.
+// Run makes the checks that need no ELF file, and returns the records. The registers of rules are
+// those of arch or, if it is nil, of the architecture that MODULE names.
 func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, error) {
 	if len(data) == 0 {
 		return nil, symfile.ErrEmpty
@@ -27,10 +27,10 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 	if err != nil {
 		return nil, err
 	}
-	if l.own, s.Own = k.on, k.on; k.on {
+	l.s, l.own, s.Own, c.LineText = s, k.on, k.on, s.Text
+	if k.on {
 		c.Compared(report.CheckCanonical, k.n)
 	}
-	l.s, c.LineText = s, s.Text
 	if l.arch == nil {
 		l.arch = cfi.ArchByName(s.Module.Arch)
 	}
@@ -45,6 +45,7 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 	return s, nil
 }
 
+// linter is one run of Run.
 type linter struct {
 	c    *collect.Collector
 	s    *symfile.File
@@ -52,7 +53,12 @@ type linter struct {
 	own  bool      // symkit wrote the file
 }
 
-// bad reports a line that the strict reader rejects.
+// wrong adds a finding about a line of the file.
+func (l *linter) wrong(check string, line uint32, addr uint64, format string, args ...any) {
+	l.c.Wrong(collect.At(check, line, addr, format, args...), 1)
+}
+
+// bad adds a finding about a line that the strict reader rejects.
 func (l *linter) bad(line, _ int, err error) {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		err = errors.Unwrap(e.Err) // without the line number
@@ -63,8 +69,8 @@ func (l *linter) bad(line, _ int, err error) {
 	l.c.Wrong(report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}, 1)
 }
 
-// numbers: FILE and INLINE_ORIGIN numbers, addresses of FUNC, PUBLIC and INIT,
-// and the INFO keys that symkit knows, each only once.
+// numbers checks that each number of a FILE or INLINE_ORIGIN, address of a PUBLIC, and INFO key
+// that symkit knows is used only once.
 func (l *linter) numbers() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckDuplicates, "records")
@@ -76,7 +82,7 @@ func (l *linter) numbers() {
 		for i := range names.n.List {
 			r := &names.n.List[i]
 			if j, ok := names.n.Index(r.Num); ok && int(j) != i {
-				c.Wrong(collect.At(report.CheckDuplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At), 1)
+				l.wrong(report.CheckDuplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At)
 			}
 		}
 	}
@@ -86,103 +92,88 @@ func (l *linter) numbers() {
 			continue
 		}
 		if at, ok := seen[i.Key]; ok {
-			c.Wrong(collect.At(report.CheckDuplicates, i.Line, 0, "INFO %s is also on line %d", i.Key, at), 1)
+			l.wrong(report.CheckDuplicates, i.Line, 0, "INFO %s is also on line %d", i.Key, at)
 		}
 		seen[i.Key] = i.Line
 	}
-	order := symfile.ByAddr(len(s.Publics), func(i uint32) uint64 { return s.Publics[i].Addr })
-	for k := 1; k < len(order); k++ {
-		p, q := &s.Publics[order[k-1]], &s.Publics[order[k]]
+
+	publics := pcs.Sorted(s.Publics)
+	for k := 1; k < len(publics); k++ {
+		p, q := &publics[k-1], &publics[k]
 		if p.Addr == q.Addr {
-			c.Wrong(collect.At(report.CheckDuplicates, q.At, q.Addr, "a PUBLIC at %#x is also on line %d", q.Addr, p.At), 1)
+			l.wrong(report.CheckDuplicates, q.At, q.Addr, "a PUBLIC at %#x is also on line %d", q.Addr, p.At)
 		}
 	}
 }
 
-// funcs: FUNC records at one address, and those that overlap.
+// overlaps calls f for every record that begins below the end of an earlier one, with the earlier
+// one that reaches furthest. The records are in order of address.
+func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
+	var open P
+	for i := range list {
+		record := P(&list[i])
+		if open != nil && record.PCs().Lo < open.PCs().Hi {
+			f(open, record)
+		}
+		if open == nil || record.PCs().Hi > open.PCs().Hi {
+			open = record
+		}
+	}
+}
+
+// funcs finds FUNC records at one address, and those that overlap.
 func (l *linter) funcs() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckOverlaps, "ranges")
 	c.Compared(report.CheckOverlaps, uint64(len(s.Funcs)+len(s.Lines)+len(s.Inits)))
-	order := symfile.ByAddr(len(s.Funcs), func(i uint32) uint64 { return s.Funcs[i].Addr })
-	var open *symfile.Func // the one that reaches furthest
-	for _, i := range order {
-		f := &s.Funcs[i]
-		switch {
-		case open == nil || f.Addr >= open.End:
-		case f.Addr == open.Addr:
-			c.Wrong(collect.At(report.CheckDuplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line), 1)
-		default:
-			c.Wrong(collect.At(report.CheckOverlaps, f.Line, f.Addr, "begins inside the FUNC of line %d, [%#x, %#x)", open.Line, open.Addr, open.End), 1)
+	overlaps(pcs.Sorted(s.Funcs), func(open, f *symfile.Func) {
+		if f.Addr == open.Addr {
+			l.wrong(report.CheckDuplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line)
+		} else {
+			l.wrong(report.CheckOverlaps, f.Line, f.Addr, "begins inside the FUNC of line %d, [%#x, %#x)", open.Line, open.Addr, open.End)
 		}
-		if open == nil || f.End > open.End {
-			open = f
-		}
-	}
+	})
 }
 
-// nesting: lines inside their FUNC, not overlapping; INLINE ranges inside
-// their FUNC and inside a range one level up, and not overlapping on a level.
+// nesting checks that lines lie inside of their FUNC and do not overlap, and that INLINE ranges
+// lie inside of their FUNC and of a range one level up, and do not overlap on a level.
 func (l *linter) nesting() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckNesting, "records")
 	c.Compared(report.CheckNesting, uint64(len(s.Lines)+len(s.Inlines)))
-	var order []uint32
 	var levels []levelRange
-	for fi := range s.Funcs {
-		f := &s.Funcs[fi]
-		lines := s.Lines[f.Lines.From:f.Lines.To]
-		order = byAddrInto(order, lines)
-		pos, posAt := uint64(0), uint32(0)
-		for _, i := range order {
-			r := &lines[i]
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		lines := s.LinesOf(f)
+		for k := range lines {
+			r := &lines[k]
 			if r.Addr < f.Addr || r.End() > f.End {
-				c.Wrong(collect.At(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End), 1)
-			}
-			if r.Addr < pos && r.Size > 0 {
-				c.Wrong(collect.At(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", posAt), 1)
-			}
-			if r.End() > pos {
-				pos, posAt = r.End(), r.At
+				l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
 			}
 		}
+		overlaps(lines, func(open, r *symfile.Line) {
+			if r.Size > 0 {
+				l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
+			}
+		})
+
 		if f.Inlines.Len() > 0 {
 			levels = l.inlines(f, levels[:0])
 		}
 	}
 }
 
-func byAddrInto(order []uint32, lines []symfile.Line) []uint32 {
-	order = order[:0]
-	sorted := true
-	for i := range lines {
-		order = append(order, uint32(i))
-		sorted = sorted && (i == 0 || lines[i-1].Addr <= lines[i].Addr)
-	}
-	if !sorted {
-		slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(lines[a].Addr, lines[b].Addr) })
-	}
-	return order
-}
-
-// stack: STACK CFI INIT ranges.
+// stack checks that STACK CFI INIT ranges do not overlap, and all rules.
 func (l *linter) stack() {
-	c, s := l.c, l.s
-	order := symfile.ByAddr(len(s.Inits), func(i uint32) uint64 { return s.Inits[i].Addr })
-	var open *symfile.Init
-	for _, i := range order {
-		r := &s.Inits[i]
-		if open != nil && r.Addr < open.End && r.Addr < r.End {
-			c.Wrong(collect.At(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End), 1)
+	overlaps(pcs.Sorted(l.s.Inits), func(open, r *symfile.Init) {
+		if r.Addr < r.End {
+			l.wrong(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
 		}
-		if open == nil || r.End > open.End {
-			open = r
-		}
-	}
+	})
 	l.rules()
 }
 
-// consumers: what readers drop without a word (reference: Breakpad's
+// consumers finds what readers drop without a word (reference: Breakpad's
 // basic_source_line_resolver.cc, rust-minidump's parser.rs).
 func (l *linter) consumers() {
 	c, s := l.c, l.s
@@ -190,7 +181,7 @@ func (l *linter) consumers() {
 	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+len(s.Lines)+len(s.Publics)+len(s.Inits)))
 	empty := func(at uint32, addr, size uint64) {
 		if size == 0 {
-			c.Wrong(collect.At(report.CheckConsumers, at, addr, "a size of 0: consumers drop it"), 1)
+			l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
 		}
 	}
 	for i := range s.Funcs {

@@ -3,7 +3,6 @@ package linter
 import (
 	"errors"
 
-	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/report"
 )
@@ -26,11 +25,11 @@ func (l *linter) rules() {
 		r := &s.Inits[i]
 		rules := p.Parse(r.Rules)
 		l.ruleErrors(r.At, r.Addr, rules)
-		if !eval.HasRule(rules, eval.RegCFA) {
-			c.Wrong(collect.At(report.CheckRules, r.At, r.Addr, "no .cfa"), 1)
+		if eval.Find(rules, eval.RegCFA) == nil {
+			l.wrong(report.CheckRules, r.At, r.Addr, "no .cfa")
 		}
-		if !eval.HasRule(rules, eval.RegRA) {
-			c.Wrong(collect.At(report.CheckRules, r.At, r.Addr, "no .ra"), 1)
+		if eval.Find(rules, eval.RegRA) == nil {
+			l.wrong(report.CheckRules, r.At, r.Addr, "no .ra")
 		}
 		for _, d := range s.Deltas[r.Deltas.From:r.Deltas.To] {
 			l.ruleErrors(d.At, d.Addr, p.Parse(d.Rules))
@@ -41,7 +40,7 @@ func (l *linter) rules() {
 // ruleErrors reports the rules of one record that cannot be evaluated.
 func (l *linter) ruleErrors(at uint32, addr uint64, rules []eval.Rule) {
 	fail := func(err error, text string) {
-		l.c.Wrong(collect.At(report.CheckRules, at, addr, "rule %q: %v", text, err), 1)
+		l.wrong(report.CheckRules, at, addr, "rule %q: %v", text, err)
 	}
 	for i, r := range rules {
 		switch {
@@ -56,7 +55,7 @@ func (l *linter) ruleErrors(at uint32, addr uint64, rules []eval.Rule) {
 				fail(err, r.Text)
 			}
 		}
-		if r.Reg != eval.RegUnknown && eval.HasRule(rules[:i], r.Reg) {
+		if r.Reg != eval.RegUnknown && eval.Find(rules[:i], r.Reg) != nil {
 			fail(errTwice, r.Text)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/report"
 	"symkit/emit"
@@ -22,7 +21,7 @@ func (l *linter) win() {
 	c.Compared(report.CheckWin, uint64(len(s.Wins)))
 	for i := range s.Wins {
 		for _, err := range winErrors(&s.Wins[i]) {
-			c.Wrong(collect.At(report.CheckWin, s.WinLines[i], s.Wins[i].Addr, "%v", err), 1)
+			l.wrong(report.CheckWin, s.WinLines[i], s.Wins[i].Addr, "%v", err)
 		}
 	}
 }

@@ -5,41 +5,43 @@ import (
 	"symkit/check/report"
 )
 
-// Coverage tells how much of the code each class of records covers. Without an
-// ELF file the code is what FUNC records cover.
-func (s *File) Coverage(code pcs.Set) []report.Coverage {
-	funcs := s.FuncRanges(0)
+// Coverage returns how much of the code each class of records covers. If code is nil, the code is
+// what FUNC records cover.
+func (s *File) Coverage(code pcs.Set) (all []report.Coverage) {
+	funcs := pcs.SetOf(s.Funcs)
 	if code == nil {
 		code = funcs
 	}
+	add := func(class string, covered pcs.Set) {
+		all = append(all, report.Coverage{Class: class, Code: code.Size(), Covered: pcs.Within(code, covered)})
+	}
+
+	add("functions", funcs)
+
 	lines := make(pcs.Set, 0, len(s.Lines))
 	for i := range s.Lines {
-		if l := &s.Lines[i]; l.Line > 0 { // line 0 tells nothing
-			if n := len(lines) - 1; n >= 0 && lines[n].Hi == l.Addr {
-				lines[n].Hi = l.End()
-			} else {
-				lines = append(lines, pcs.Range{Lo: l.Addr, Hi: l.End()})
-			}
+		l := &s.Lines[i]
+		n := len(lines) - 1
+		switch {
+		case l.Line == 0: // it says nothing
+		case n >= 0 && lines[n].Hi == l.Addr:
+			lines[n].Hi = l.End()
+		default:
+			lines = append(lines, l.PCs())
 		}
 	}
+	add("lines", pcs.Union(lines))
+
 	inlines := make(pcs.Set, 0, len(s.Ranges))
 	for i := range s.Inlines {
-		if in := &s.Inlines[i]; in.Depth == 0 { // the others lie inside of them
-			for _, x := range s.Ranges[in.Ranges.From:in.Ranges.To] {
+		if s.Inlines[i].Depth == 0 { // calls that are deeper lie inside of these
+			for _, x := range s.RangesOf(&s.Inlines[i]) {
 				inlines = append(inlines, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
 			}
 		}
 	}
-	inits := make(pcs.Set, 0, len(s.Inits))
-	for i := range s.Inits {
-		inits = append(inits, pcs.Range{Lo: s.Inits[i].Addr, Hi: s.Inits[i].End})
-	}
-	var all []report.Coverage
-	for _, class := range []struct {
-		name string
-		r    pcs.Set
-	}{{"functions", funcs}, {"lines", pcs.Union(lines)}, {"inlines", pcs.Union(inlines)}, {"cfi", pcs.Union(inits)}} {
-		all = append(all, report.Coverage{Class: class.name, Code: code.Size(), Covered: pcs.Within(code, class.r)})
-	}
+	add("inlines", pcs.Union(inlines))
+
+	add("cfi", pcs.SetOf(s.Inits))
 	return all
 }

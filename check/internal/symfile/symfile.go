@@ -4,7 +4,6 @@ package symfile
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,35 +12,7 @@ import (
 	"symkit/emit"
 )
 
-// FuncRanges are the FUNC records' ranges as addresses of the ELF file.
-func (s *File) FuncRanges(bias uint64) pcs.Set {
-	all := make(pcs.Set, 0, len(s.Funcs))
-	for i := range s.Funcs {
-		all = append(all, pcs.Range{Lo: s.Funcs[i].Addr + bias, Hi: s.Funcs[i].End + bias})
-	}
-	return pcs.Union(all)
-}
-
-// ByAddr lists the indices of n records by address, then in file order.
-func ByAddr(n int, addr func(i uint32) uint64) []uint32 {
-	order := make([]uint32, n)
-	sorted := true
-	for i := range order {
-		order[i] = uint32(i)
-		sorted = sorted && (i == 0 || addr(uint32(i-1)) <= addr(uint32(i)))
-	}
-	if !sorted {
-		slices.SortFunc(order, func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(addr(a), addr(b)), cmp.Compare(a, b))
-		})
-	}
-	return order
-}
-
-// IsSymkit tells the text of INFO GENERATOR that symkit writes.
-func IsSymkit(generator string) bool { return strings.HasPrefix(generator, "symkit ") }
-
-// File is a symbol file in flat slices, records in file order. Names alias
+// File is the records of a symbol file, those of each class in the order of the file. Names alias
 // the text.
 type File struct {
 	data     []byte
@@ -64,35 +35,59 @@ type File struct {
 	lineStart []uint64 // offset of every indexEvery-th line
 }
 
+// Info is an INFO record.
 type Info struct {
 	Key, Text string
 	Line      uint32
 }
 
+// Func is a FUNC record.
 type Func struct {
 	Addr, End uint64
 	Name      []byte
 	Params    uint32
 	Multiple  bool
 	Line      uint32 // of the text
-	Lines     Span   // of symFile.lines
-	Inlines   Span   // of symFile.inlines
+	Lines     Span   // of File.lines
+	Inlines   Span   // of File.inlines
 }
 
+// PCs returns the addresses that f covers.
+func (f *Func) PCs() pcs.Range { return pcs.Range{Lo: f.Addr, Hi: f.End} }
+
+// Line is a line record.
 type Line struct {
 	Addr             uint64
 	Size, Line, File uint32
-	At               uint32 // line of the text
+	At               uint32 // its line of the text
 }
 
+// End returns the address after the last one that l covers.
 func (l *Line) End() uint64 { return l.Addr + uint64(l.Size) }
 
+// PCs returns the addresses that l covers.
+func (l *Line) PCs() pcs.Range { return pcs.Range{Lo: l.Addr, Hi: l.End()} }
+
+// Inline is an INLINE record.
 type Inline struct {
 	Depth, CallLine, CallFile, Origin uint32
-	Ranges                            Span // of symFile.ranges
+	Ranges                            Span // of File.ranges
 	At                                uint32
 }
 
+// RangesOf returns the ranges of an INLINE record.
+func (s *File) RangesOf(in *Inline) []emit.Range { return s.Ranges[in.Ranges.From:in.Ranges.To] }
+
+// LinesOf returns the line records of f by address.
+func (s *File) LinesOf(f *Func) []Line { return pcs.Sorted(s.Lines[f.Lines.From:f.Lines.To]) }
+
+// InlinesOf returns the INLINE records of f.
+func (s *File) InlinesOf(f *Func) []Inline { return s.Inlines[f.Inlines.From:f.Inlines.To] }
+
+// DeltasOf returns the STACK CFI records after an INIT record.
+func (s *File) DeltasOf(in *Init) []Delta { return s.Deltas[in.Deltas.From:in.Deltas.To] }
+
+// Public is a PUBLIC record.
 type Public struct {
 	Addr     uint64
 	Name     []byte
@@ -101,30 +96,53 @@ type Public struct {
 	At       uint32
 }
 
+// PCs returns the address of p.
+func (p *Public) PCs() pcs.Range { return pcs.Range{Lo: p.Addr, Hi: p.Addr + 1} }
+
+// Init is a STACK CFI INIT record.
 type Init struct {
 	Addr, End uint64
 	Rules     []byte
-	Deltas    Span // of symFile.deltas
+	Deltas    Span // of File.deltas
 	At        uint32
 }
 
+// PCs returns the addresses that r covers.
+func (r *Init) PCs() pcs.Range { return pcs.Range{Lo: r.Addr, Hi: r.End} }
+
+// UsedInits returns the INIT records that consumers use, by address: of those that overlap the one
+// that begins first, then the first in the file.
+func (s *File) UsedInits() (used []Init) {
+	pos := uint64(0)
+	for _, r := range pcs.Sorted(s.Inits) {
+		if r.Addr >= pos && r.End > r.Addr {
+			used = append(used, r)
+			pos = r.End
+		}
+	}
+	return used
+}
+
+// Delta is a STACK CFI record that changes rules.
 type Delta struct {
 	Addr  uint64
 	Rules []byte
 	At    uint32
 }
 
-// Span is a run of elements of a slice: [from, to).
+// Span is the elements [From, To) of a slice.
 type Span struct{ From, To uint32 }
 
+// Len is the number of elements.
 func (s Span) Len() int { return int(s.To - s.From) }
 
+// indexEvery is how many lines of text one element of File.lineStart stands for.
 const indexEvery = 1024
 
 // MaxShown bounds the text of a record in a finding.
 const MaxShown = 100
 
-// Text is line at of the file, shortened.
+// Text returns line at of the file, shortened.
 func (s *File) Text(at uint32) string {
 	if at == 0 || int(at-1)/indexEvery >= len(s.lineStart) {
 		return ""
@@ -144,7 +162,7 @@ func (s *File) Text(at uint32) string {
 	return Shown(rest[:min(len(rest), MaxShown)]) + "…"
 }
 
-// Shown makes text of unknown bytes fit for a terminal.
+// Shown quotes text that is not printable.
 func Shown(b []byte) string {
 	q := fmt.Sprintf("%q", b)
 	if plain := q[1 : len(q)-1]; plain == string(b) {
@@ -155,10 +173,12 @@ func Shown(b []byte) string {
 
 // Info returns the text of the first INFO record with a key.
 func (s *File) Info(key string) (Info, bool) {
-	for _, i := range s.Infos {
-		if i.Key == key {
-			return i, true
-		}
+	i := slices.IndexFunc(s.Infos, func(x Info) bool { return x.Key == key })
+	if i < 0 {
+		return Info{}, false
 	}
-	return Info{}, false
+	return s.Infos[i], true
 }
+
+// IsSymkit reports whether the text of an INFO GENERATOR record is one of symkit's.
+func IsSymkit(generator string) bool { return strings.HasPrefix(generator, "symkit ") }

@@ -1,26 +1,23 @@
 package dwarfinfo
 
 import (
-	"cmp"
 	"debug/dwarf"
 	"fmt"
 	"io"
-	"slices"
 
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth"
 )
 
-// Run is the code [lo, hi) of one row of a line table: addresses of the
-// ELF file, file a number of pathTable.
+// Run is the code of one row of a line table. File is a number of naming.Paths.
 type Run struct {
-	Lo, Hi     uint64
+	pcs.Range
 	Line, File uint32
 }
 
-// Lines is the line table of a unit: runs by address, without overlaps,
-// and the numbers of its files.
+// Lines is the line table of a unit: its runs by address, without overlaps, and the numbers of
+// its files.
 type Lines struct {
 	runs  []Run
 	files []uint32
@@ -57,7 +54,7 @@ func (d *Info) Lines(u *Unit, root *dwarf.Entry, code pcs.Set, paths *naming.Pat
 		}
 	}
 	runs, err := readRuns(r, code, &ids)
-	t.runs = flatten(runs)
+	t.runs = pcs.Disjoint(runs)
 	return t, err
 }
 
@@ -118,47 +115,15 @@ func readRuns(r *dwarf.LineReader, code pcs.Set, ids *fileNumbers) (runs []Run, 
 		if e.File != file {
 			file, fileID = e.File, ids.of(e.File)
 		}
-		last = Run{Lo: e.Address, Line: uint32(min(uint64(e.Line), 1<<32-1)), File: fileID}
+		last = Run{Range: pcs.Range{Lo: e.Address}, Line: uint32(min(uint64(e.Line), 1<<32-1)), File: fileID}
 	}
 }
 
-// flatten sorts runs and removes overlaps: the one that begins first holds.
-func flatten(runs []Run) []Run {
-	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Lo, b.Lo) })
-	out, pos := runs[:0], uint64(0)
-	for _, r := range runs {
-		if r.Hi <= pos {
-			continue
-		}
-		r.Lo = max(r.Lo, pos)
-		pos = r.Hi
-		out = append(out, r)
-	}
-	return out
-}
+// From returns the runs from the first that ends above addr.
+func (t *Lines) From(addr uint64) []Run { return t.runs[pcs.After(t.runs, addr):] }
 
-// From is the first run that ends above addr.
-func (t *Lines) From(addr uint64) []Run {
-	i, _ := slices.BinarySearchFunc(t.runs, addr, func(r Run, a uint64) int {
-		if r.Hi <= a {
-			return -1
-		}
-		return 1
-	})
-	return t.runs[i:]
-}
-
-// Code is where the runs are.
-func (t *Lines) Code() (r pcs.Set) {
-	for _, x := range t.runs {
-		if n := len(r); n > 0 && r[n-1].Hi == x.Lo {
-			r[n-1].Hi = x.Hi
-		} else {
-			r = append(r, pcs.Range{Lo: x.Lo, Hi: x.Hi})
-		}
-	}
-	return r
-}
+// Code returns where the runs are.
+func (t *Lines) Code() pcs.Set { return pcs.SetOf(t.runs) }
 
 // File is the number of a file of the table.
 func (t *Lines) File(n int64) uint32 {
