@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "elfx", "internal/limits", "internal/wire"},
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/wire"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "elfx"},
-	"check/diff":                     {"check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "cfi", "elfx", "internal/limits"},
+	"check/diff":                     {"check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "cfi", "elfx", "emit", "internal/limits"},
 	"check":                          {"check/internal/collect", "check/internal/eval", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/report", "elfx", "cfi", "sframe", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
 	"walk":                           {"cfi", "sframe", "emit", "elfx", "internal/filename", "internal/wire", "internal/limits"},
 	"walk/corefile":                  {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},

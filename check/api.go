@@ -49,7 +49,8 @@ func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep 
 	if errors.Is(err, mem.ErrChanged) { // what par.Each makes of a fault
 		err = elfx.ErrChanged
 	}
-	if err = cmp.Or(img.Unchanged(), guarded, err); err != nil {
+	err = cmp.Or(img.Unchanged(), guarded, err)
+	if err != nil {
 		return nil, err
 	}
 	return rep, nil

@@ -21,7 +21,7 @@ type difference struct {
 // place is a line of a file and, of an inlined call, what is called there.
 type place struct{ file, line, name, depth uint32 }
 
-// missing tells whether the symbol file says nothing.
+// missing reports whether the symbol file says nothing.
 func (d *difference) missing() bool { return d.at == 0 }
 
 // funcOutcome is the outcome of comparing one FUNC with one description of
@@ -44,7 +44,7 @@ func (o *funcOutcome) better(n funcOutcome) {
 	}
 }
 
-// right tells that no other description can be better.
+// right reports whether no other description can be better.
 func (o *funcOutcome) right() bool { return o.done && o.wrong == 0 && o.unread == 0 }
 
 // mostDiffs bounds the differences kept of one FUNC, of a file with so many; all are counted.

@@ -12,7 +12,7 @@ import (
 	"symkit/check/report"
 )
 
-// checkCode: FUNC records lie in executable sections.
+// checkCode checks that FUNC records lie in executable sections.
 func (r *replay) checkCode() {
 	c, s := r.c, r.s
 	c.Begin(report.CheckCode, "bytes")
@@ -96,8 +96,8 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 	return true
 }
 
-// checkName: a FUNC has the name of one of the functions at its address, or
-// of a symbol there.
+// checkName checks that a FUNC has the name of one of the functions at its address, or of a symbol
+// there.
 func (r *replay) checkName(f *symfile.Func, same []truthFunc, aliases []uint32) {
 	name := naming.Normalise(string(f.Name))
 	accepted := func(id uint32) bool { return r.names.Accept(id, name) }
@@ -115,10 +115,10 @@ func (r *replay) checkName(f *symfile.Func, same []truthFunc, aliases []uint32) 
 	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.names.Text(same[0].name)), 1)
 }
 
-// noteUnread: see dieRef.
+// noteUnread is about names that are referred to as dwarfinfo.Ref says.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
 
-// checkMultiple: "m" says that other functions, or symbols, share the address.
+// checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
 func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 	if !f.Multiple || r.entries[f.Addr+r.bias] > 1 {
 		return
@@ -163,7 +163,7 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 	}
 }
 
-// symbolFunc tells whether a function symbol bears f out, and reports a size
+// symbolFunc reports whether a function symbol stands for f, and adds a finding for a size
 // other than the symbol's; f is cut where the next FUNC begins.
 func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) bool {
 	lo := f.Addr + r.bias

@@ -47,7 +47,7 @@ func (r *replay) goFunctions(t *gotable.Table) {
 }
 
 // goLines are the lines of f: those of the first and last PC of each record and
-// of each gap. (debug/gosym tells a PC's by running the table from the
+// of each gap. (debug/gosym finds the line of a PC by running the table from the
 // function's beginning, so to ask for each would take time squared.)
 func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
 	if !t.HasLine(f.Addr + r.bias) {
@@ -85,7 +85,8 @@ func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 		if lo > pos {
 			ask(pos, min(lo, end))
 		}
-		if pos = max(pos, lo); hi > pos {
+		pos = max(pos, lo)
+		if hi > pos {
 			ask(pos, hi)
 			pos = hi
 		}

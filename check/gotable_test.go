@@ -128,10 +128,11 @@ func TestHeaderText(t *testing.T) {
 	}{{0xfffffff1, 0x1234}, {0xfffffff0, 0x1234}, {0xfffffffa, 0}, {0xfffffffb, 0}} {
 		data := binary.LittleEndian.AppendUint32(nil, test.magic)
 		data = append(data, 0, 0, 1, 8)
-		for _, word := range []uint64{7, 8, 0x1234, 0} {
+		for _, word := range []uint64{5, 8, 0x1234, 0} {
 			data = binary.LittleEndian.AppendUint64(data, word)
 		}
-		if got := gotable.HeaderText(data, false); got != test.want {
+		if h, err := gotable.ReadHeader(data, false); err != nil || h.Text != test.want {
+			got := h.Text
 			t.Errorf("magic %#x: %#x, want %#x", test.magic, got, test.want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"symkit/internal/limits"
 )
 
-// noteShared: see groupLines.
+// noteShared is about the programs that dwarfinfo.LineGroup marks as shared.
 const noteShared = "line programs that overlap with many others"
 
 // groupWork is what is known of a group while its units are compared.
@@ -50,7 +50,8 @@ func (w *worker) table(g *groupWork, u *dwarfinfo.Unit, root *dwarf.Entry) *dwar
 			w.hideLines(g.err.Error())
 			return nil
 		}
-		if g.lines, g.err = r.dw.Lines(u, root, r.code, r.paths); g.err != nil {
+		g.lines, g.err = r.dw.Lines(u, root, r.code, r.paths)
+		if g.err != nil {
 			w.hideLines(fmt.Sprintf("line table of the unit at %#x: %v", u.Off, g.err))
 		}
 	}

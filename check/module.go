@@ -14,7 +14,7 @@ import (
 	"symkit/emit"
 )
 
-// ErrNoCode: a core file.
+// ErrNoCode is the error for a core file.
 var ErrNoCode = errors.New("a core file has no symbols: give one of the programs that it names")
 
 // module checks MODULE and INFO CODE_ID.

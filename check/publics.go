@@ -22,7 +22,7 @@ type codeSymbol struct {
 	// label, which tools may leave out.
 	function bool
 	label    bool   // of the table that PUBLIC records come from, too
-	end      uint64 // behind the symbol's last byte; addr where it has no size
+	end      uint64 // after the symbol's last byte; addr if it has no size
 }
 
 // symbols lists the symbols of code by address, from every table of both
@@ -107,7 +107,8 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 			continue
 		}
 		text := t.NameOf(s)
-		if named += uint64(len(text)); named > limits.Names.Max(r.img.Size()) {
+		named += uint64(len(text))
+		if named > limits.Names.Max(r.img.Size()) {
 			r.tooManySymbols = true
 			return all
 		}
@@ -141,9 +142,8 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 	return all
 }
 
-// isMapping tells the symbols that mark where code, in which instruction set,
-// and data begin: $a, $t, $x and $d, also with more behind a dot or, on RISC-V,
-// right behind (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
+// isMapping reports whether a symbol marks where code, in which instruction set, or data begins:
+// $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
 func isMapping(m elf.Machine, name string) bool {
 	if m != elf.EM_ARM && m != elf.EM_AARCH64 && m != elf.EM_RISCV || len(name) < 2 || name[0] != '$' {
 		return false
@@ -175,8 +175,8 @@ func (r *replay) aliasNames() *aliasTable {
 	return t
 }
 
-// checkPublics: every function symbol that no FUNC covers has a PUBLIC, and
-// every PUBLIC is a symbol.
+// checkPublics checks that every function symbol that no FUNC covers has a PUBLIC, and that every
+// PUBLIC is a symbol.
 func (r *replay) checkPublics() error {
 	c, s := r.c, r.s
 	c.Begin(report.CheckPublics, "symbols")
@@ -187,7 +187,7 @@ func (r *replay) checkPublics() error {
 		return nil
 	}
 	funcs := pcs.SetOf(s.Funcs)
-	inner := uint64(0) // behind the last byte of the function symbols so far
+	inner := uint64(0) // after the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
 		function, name := false, uint32(0)
@@ -213,8 +213,8 @@ func (r *replay) checkPublics() error {
 	return nil
 }
 
-// publicNames: a PUBLIC has the name of a symbol at its address, or that of a
-// stub for calls to other modules.
+// publicNames checks that a PUBLIC has the name of a symbol at its address, or that of a stub for
+// calls to other modules.
 func (r *replay) publicNames(all []codeSymbol) {
 	c, s := r.c, r.s
 	stubs := r.readStubs(all)

@@ -134,7 +134,8 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
 	d, err := dwarfinfo.Open(r.img.DWARF())
 	if others := r.opt.Companions; d != nil && others != nil && others.Alt != nil {
-		if d.Alt, err = dwarfinfo.Open(others.Alt); err != nil {
+		d.Alt, err = dwarfinfo.Open(others.Alt)
+		if err != nil {
 			r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
 		}
 		return d, nil
@@ -235,7 +236,7 @@ func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
 // code. Each record is compared with a few of them in sound files.
 const maxComparisons = 64
 
-// exhausted tells that comparing has to end: for want of time, or because of
+// exhausted reports whether comparing has to end: for want of time, or because of
 // such a file, of which the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
 	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)

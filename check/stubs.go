@@ -40,7 +40,7 @@ type jump struct {
 	name uint32
 }
 
-// isPLT tells the sections that linkers write stubs to.
+// isPLT reports whether a section has the name of one that linkers write stubs to.
 func isPLT(name string) bool {
 	return strings.HasPrefix(name, ".plt") || name == ".iplt" || name == ".MIPS.stubs"
 }
@@ -189,7 +189,7 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 	}
 }
 
-// accept tells whether name is one for the stub at addr.
+// accept reports whether name is one for the stub at addr.
 func (t *stubs) accept(addr uint64, name string) bool {
 	i := slices.IndexFunc(t.sections, func(s *elfx.Section) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
 	if i < 0 {
@@ -210,7 +210,7 @@ func (t *stubs) accept(addr uint64, name string) bool {
 	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.Accept(id, target) })
 }
 
-// isTarget tells whether name is acceptable for any of the targets.
+// isTarget reports whether name is acceptable for any of the targets.
 func (t *stubs) isTarget(name string) bool {
 	if t.texts == nil {
 		t.texts = map[string]bool{}

@@ -242,7 +242,7 @@ func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool
 	return outcomes[i].right()
 }
 
-// settled tells that an outcome is as good as it can be. Thousands of units describe the copy
+// settled reports whether an outcome is as good as it can be. Thousands of units describe the copy
 // of an inline function that the linker kept; only the first need be compared.
 func (w *worker) settled(o *funcOutcome) bool {
 	w.r.mu.Lock()
@@ -266,7 +266,8 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names *originNam
 				}
 				sf := &r.s.Funcs[fi]
 				var ok bool
-				if w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names); !ok {
+				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names)
+				if !ok {
 					r.hide(report.CheckInlines, noteTooOften)
 					continue
 				}
@@ -322,7 +323,8 @@ func nest(calls []call) ([]call, bool) {
 			for i := above.Find(c.lo); i < len(above) && above[i].Lo < c.hi; i++ {
 				part := c
 				part.lo, part.hi = max(c.lo, above[i].Lo), min(c.hi, above[i].Hi)
-				if out, own = append(out, part), append(own, pcs.Range{Lo: part.lo, Hi: part.hi}); len(out) > limit {
+				out, own = append(out, part), append(own, pcs.Range{Lo: part.lo, Hi: part.hi})
+				if len(out) > limit {
 					return nil, false
 				}
 			}

@@ -147,8 +147,8 @@ func (u *unwinder) extra() {
 	}
 }
 
-// signalFrames: INFO SIGNAL_FRAME names the code of the FDEs marked so. Only
-// symkit writes it.
+// signalFrames checks that INFO SIGNAL_FRAME records name the code of the FDEs that are marked as
+// signal frames. Only symkit writes them.
 func (u *unwinder) signalFrames() {
 	r := u.r
 	var have pcs.Set

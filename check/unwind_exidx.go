@@ -18,12 +18,14 @@ func (u *unwinder) readExidx() {
 	}
 	x := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
 	var err error
-	if x.Index, err = index.Data(); err != nil {
+	x.Index, err = index.Data()
+	if err != nil {
 		r.c.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
-		if x.Table, err = table.Data(); err != nil {
+		x.Table, err = table.Data()
+		if err != nil {
 			r.c.Unverified(report.CheckCFI, 1, err.Error())
 			return
 		}

@@ -157,7 +157,7 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 	return verdict{}
 }
 
-// hasRow tells whether row has a rule for a register of the same name.
+// hasRow reports whether row has a rule for a register of the same name.
 func (w *unwindWorker) hasRow(row *cfi.Row, reg cfi.Reg) bool {
 	return slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.arch.Canonical(r.Reg) == reg })
 }

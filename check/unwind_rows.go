@@ -177,7 +177,7 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
 
-// expressible tells a rule of row that postfix can say for certain.
+// expressible reports whether postfix can certainly say a rule of row.
 func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 	switch rule.Kind {
 	case cfi.KindReg, cfi.KindMemReg:
@@ -235,8 +235,8 @@ func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
 	return "a DWARF expression"
 }
 
-// unnamed tells a register that STACK CFI has no name for; of ARM those that are
-// two words.
+// unnamed reports whether STACK CFI has no name for a register, such as those of ARM that are two
+// words.
 func (w *unwindWorker) unnamed(r cfi.Reg) bool {
 	return w.arch.RegName(r) == "" || w.r.img.Main.Machine == elf.EM_ARM && r >= 256
 }

@@ -161,7 +161,8 @@ func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) b
 	}
 	values := func(row *cfi.Row, ra cfi.Reg) (t triple) {
 		rule := row.Rule(ra)
-		if t.undefined = rule.Kind == cfi.KindUndefined; t.undefined {
+		t.undefined = rule.Kind == cfi.KindUndefined
+		if t.undefined {
 			return t
 		}
 		t.cfa, _ = m.Value(row, row.CFA, eval.RegCFA, 0)

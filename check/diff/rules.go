@@ -36,7 +36,8 @@ func (w *ruleDiff) rules(s *symfile.File) (out ruleSets) {
 		hash := hashRules(seed, state)
 		i, ok := seen[hash]
 		if !ok || !eval.SameRules(out.sets[i], state) {
-			if left -= len(state); left < 0 {
+			left -= len(state)
+			if left < 0 {
 				out.lost++
 				return
 			}

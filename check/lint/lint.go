@@ -18,7 +18,8 @@ func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 	guarded := elfx.Guard(func() error {
 		c := collect.New(opt)
 		var s *symfile.File
-		if s, err = linter.Run(c, sym, nil); err == nil {
+		s, err = linter.Run(c, sym, nil)
+		if err == nil {
 			rep = c.Report()
 			rep.Coverage = s.Coverage(nil)
 		}

@@ -43,7 +43,7 @@ var checkNames = []string{
 // Names lists all checks, in the order of a Report.
 func Names() []string { return slices.Clone(checkNames) }
 
-// State tells whether a check could compare anything.
+// State says whether a check could compare anything.
 type State string
 
 // The states of a Check.
@@ -102,7 +102,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%d: %s: %s", f.Line, f.Record, f.What)
 }
 
-// Coverage tells how much of the code the records of one class cover, in bytes.
+// Coverage is how much of the code the records of one class cover, in bytes.
 type Coverage struct {
 	Class string `json:"class"` // "functions", "lines", "inlines", "cfi"
 	// Code is the size of the executable sections; without an ELF file, of the

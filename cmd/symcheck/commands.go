@@ -50,7 +50,8 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, img, data.bytes, opt)
 	bar.clear()
-	if err = cmp.Or(data.unchanged(), err); err != nil {
+	err = cmp.Or(data.unchanged(), err)
+	if err != nil {
 		return located(c.Sym, err)
 	}
 	return out.write(e, report.Result{File: c.Sym, Against: img.Main.Path(), Report: rep})
@@ -126,7 +127,8 @@ func (c *diffCmd) Run(e *env, out *output) error {
 		}
 		err = fmt.Errorf("%s: %w", path, side.Err)
 	}
-	if err = cmp.Or(a.unchanged(), b.unchanged(), err); err != nil {
+	err = cmp.Or(a.unchanged(), b.unchanged(), err)
+	if err != nil {
 		return err
 	}
 	return out.write(e, report.Result{File: c.A, Against: c.B, Report: rep})

@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/limits"
 )
 
 // open opens the ELF files among the paths, and the image's companions. A
@@ -65,7 +68,8 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		return nil, nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
 	}
 	files = append(files, nil)
-	if img, err = elfx.Join(files[0], files[1]); err != nil {
+	img, err = elfx.Join(files[0], files[1])
+	if err != nil {
 		files = files[:2]
 		closeAll()
 		return nil, nil, err
@@ -102,44 +106,66 @@ func warnRejected(e *env, p elfx.Probe) {
 
 // symData is an opened symbol file.
 type symData struct {
-	bytes  []byte
-	mapped bool
-	path   string
-	info   fs.FileInfo // of the file as it was opened; nil: nothing is mapped
+	bytes []byte
+	unmap func() error // nil: nothing is mapped
+	path  string
+	info  fs.FileInfo // of the file as it was opened; nil: nothing is mapped
 }
 
-// unchanged is an error when the file has been written to since it was opened.
+// unchanged returns an error if the file has been written to since it was opened.
 func (d *symData) unchanged() error { return elfx.Unchanged(d.path, d.info) }
 
-// openSym maps the file at path, or reads it where it cannot be mapped.
+func (d *symData) close() {
+	if d.unmap != nil {
+		_ = d.unmap() // nothing can be done about it
+	}
+}
+
+// openSym maps a regular file and reads any other.
 func openSym(path string) (*symData, error) {
-	f, err := os.Open(path)
+	d, err := readSym(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w; give the path of a symbol file", withoutPath(err)))
+		err = fmt.Errorf("%w; give the path of a symbol file", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s: %w", path, errIsDir)
-	}
-	d := &symData{path: path, info: info}
-	if d.bytes, d.mapped = mapFile(f, info); !d.mapped {
-		d = &symData{}
-		if d.bytes, err = readAll(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if kind := foreign(d); kind != "" {
 		d.close()
 		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w: it is %s", errNotSym, kind))
 	}
 	return d, nil
+}
+
+func readSym(path string) (*symData, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a directory")
+	}
+
+	if info.Mode().IsRegular() && info.Size() > 0 {
+		data, unmap, err := elfx.Map(path)
+		if err == nil {
+			return &symData{data, unmap, path, info}, nil
+		}
+	}
+	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = limits.CheckInput.Exceeded(0)
+	}
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	return &symData{bytes: data}, nil
 }
 
 var errNotSym = errors.New("not a symbol file")

@@ -10,7 +10,7 @@ import (
 	"symkit/check/report"
 )
 
-// Collector gathers the outcome from several goroutines. What it keeps does
+// Collector gathers the outcome of checks. It may be used by several goroutines; what it keeps does
 // not depend on their order.
 type Collector struct {
 	mu     sync.Mutex
@@ -19,7 +19,7 @@ type Collector struct {
 	checks map[string]*report.Check
 	kept   map[string][]report.Finding
 	allow  map[string]bool // kinds of Gap
-	// reasons tells of a check and a note whether it is why units are unread.
+	// reasons has true for a check and a note that says why units are unread.
 	reasons map[string]bool
 	// LineText returns the text of a line of the symbol file, for findings; nil: none is known.
 	LineText func(line uint32) string
@@ -51,7 +51,7 @@ func New(opt report.Options) *Collector {
 	return c
 }
 
-// Begin says that a check is made, and what it counts.
+// Begin starts a check; unit is what it counts.
 func (c *Collector) Begin(name, unit string) {
 	c.Update(name, func(k *report.Check) { k.Unit, k.State = unit, report.Checked })
 }
@@ -105,7 +105,7 @@ func (c *Collector) Missing(f report.Finding, n uint64) {
 	c.Update(f.Check, func(k *report.Check) { k.Missing += n; c.keep(k, f) })
 }
 
-// keep keeps f if it is among the first.
+// keep adds f to the findings that are kept, of which there are the first ones by place.
 func (c *Collector) keep(k *report.Check, f report.Finding) {
 	k.Findings++
 	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
@@ -126,7 +126,7 @@ func first(f []report.Finding, n int) []report.Finding {
 	return f[:min(len(f), n)]
 }
 
-// Report is the outcome. A missing record has line 0 and comes first.
+// Report returns the outcome. Findings about missing records have line 0 and come first.
 func (c *Collector) Report() *report.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()

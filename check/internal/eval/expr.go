@@ -7,12 +7,14 @@ import (
 	"symkit/internal/wire"
 )
 
-// Operations of DWARF expressions (DWARF 5 §7.7.1). Those that need a running
-// process (TLS, calls, typed values) are not in unwind tables.
+// Operations of DWARF expressions (DWARF 5 §7.7.1). Those that need a running process (TLS, calls,
+// typed values) are not in unwind tables.
 const (
 	dwAddr       = 0x03
 	dwDeref      = 0x06
 	dwConst1u    = 0x08
+	dwConst8s    = 0x0f
+	dwConstu     = 0x10
 	dwConsts     = 0x11
 	dwDup        = 0x12
 	dwDrop       = 0x13
@@ -44,18 +46,59 @@ const (
 	dwNe         = 0x2e
 	dwSkip       = 0x2f
 	dwLit0       = 0x30
-	dwLit31      = 0x4f
 	dwReg0       = 0x50
-	dwReg31      = 0x6f
 	dwBreg0      = 0x70
-	dwBreg31     = 0x8f
 	dwRegx       = 0x90
 	dwBregx      = 0x92
 	dwDerefSize  = 0x94
 	dwNop        = 0x96
 )
 
-// errExpr: the expression cannot be evaluated here.
+// operation is one operation with its operands.
+type operation struct {
+	op  uint8   // of a family, such as DW_OP_lit0 to DW_OP_lit31, the first
+	reg cfi.Reg // of operations on registers
+	num uint64
+}
+
+// next reads the next operation. The constants, literals and forms of registers that differ in
+// how they are encoded alone become dwConstu, dwRegx and dwBregx.
+func (a *Arch) next(c *wire.Cursor) (o operation) {
+	register := func(n uint64) cfi.Reg { return cfi.Reg(min(n, 1<<32-1)) }
+	switch op := c.U8(); {
+	case op >= dwConst1u && op <= dwConst8s:
+		size := 1 << ((op - dwConst1u) / 2)
+		num := c.Uint(size)
+		if unused := 64 - 8*size; op&1 != 0 { // signed
+			num = uint64(int64(num<<unused) >> unused)
+		}
+		return operation{op: dwConstu, num: num}
+	case op >= dwLit0 && op < dwReg0:
+		return operation{op: dwConstu, num: uint64(op - dwLit0)}
+	case op == dwConsts:
+		return operation{op: dwConstu, num: uint64(c.SLEB())}
+	case op >= dwReg0 && op < dwBreg0:
+		return operation{op: dwRegx, reg: cfi.Reg(op - dwReg0)}
+	case op == dwRegx:
+		return operation{op: op, reg: register(c.ULEB())}
+	case op >= dwBreg0 && op < dwRegx:
+		return operation{op: dwBregx, reg: cfi.Reg(op - dwBreg0), num: uint64(c.SLEB())}
+	case op == dwBregx:
+		return operation{op: op, reg: register(c.ULEB()), num: uint64(c.SLEB())}
+	case op == dwAddr:
+		return operation{op: op, num: c.Uint(a.WordSize)}
+	case op == dwConstu, op == dwPlusUconst:
+		return operation{op: op, num: c.ULEB()}
+	case op == dwPick, op == dwDerefSize:
+		return operation{op: op, num: uint64(c.U8())}
+	case op == dwBra, op == dwSkip:
+		return operation{op: op, num: uint64(int16(c.U16()))}
+	default:
+		return operation{op: op}
+	}
+}
+
+// errExpr is the error for an expression that cannot be evaluated here.
 var errExpr = errors.New("unknown or broken DWARF expression")
 
 // maxSteps bounds the operations run, for there are backward branches.
@@ -75,7 +118,8 @@ func (m *Machine) expression(expr []byte, initial ...uint64) (uint64, error) {
 	e := dwarfExpr{m: m, c: wire.New("expression", expr, m.BigEndian)}
 	e.n = copy(e.stack[:], initial)
 	for steps := 0; e.c.Len() > 0 && !e.bad; steps++ {
-		if e.step(e.c.U8()); steps == maxSteps {
+		e.step(e.m.arch.next(&e.c))
+		if steps == maxSteps {
 			return 0, errExpr
 		}
 	}
@@ -114,41 +158,20 @@ func (e *dwarfExpr) pick(n int) uint64 {
 }
 
 // step runs one operation.
-func (e *dwarfExpr) step(op uint8) {
-	c := &e.c
-	switch {
-	case op >= dwLit0 && op <= dwLit31:
-		e.push(uint64(op - dwLit0))
-		return
-	case op >= dwReg0 && op <= dwReg31:
+func (e *dwarfExpr) step(o operation) {
+	switch o.op {
+	case dwConstu, dwAddr:
+		e.push(o.num)
+	case dwRegx:
 		// A location (DWARF 5 §2.6.1.1), which old gcc writes for MIPS16 stubs
 		// and every unwinder takes for the register's value.
-		e.push(e.m.Reg(cfi.Reg(op - dwReg0)))
-		return
-	case op >= dwBreg0 && op <= dwBreg31:
-		e.push(e.m.Reg(cfi.Reg(op-dwBreg0)) + uint64(c.SLEB()))
-		return
-	case op >= dwConst1u && op <= dwConsts:
-		e.push(e.constant(op))
-		return
-	case op >= dwAnd && op <= dwXor && op != dwNeg && op != dwNot && op != dwPlusUconst, op >= dwEq && op <= dwNe:
-		b, a := e.pop(), e.pop()
-		e.binary(op, a, b)
-		return
-	}
-	switch op {
-	case dwAddr:
-		e.push(c.Uint(e.m.arch.WordSize))
-	case dwRegx:
-		e.push(e.m.Reg(cfi.Reg(min(c.ULEB(), 1<<32-1))))
+		e.push(e.m.Reg(o.reg))
 	case dwBregx:
-		r := c.ULEB()
-		e.push(e.m.Reg(cfi.Reg(min(r, 1<<32-1))) + uint64(c.SLEB()))
+		e.push(e.m.Reg(o.reg) + o.num)
 	case dwDeref:
 		e.push(e.m.word(e.pop()))
 	case dwDerefSize:
-		size := int(c.U8())
-		e.push(e.m.partial(e.pop(), size))
+		e.push(e.m.partial(e.pop(), int(o.num)))
 	case dwDup:
 		e.push(e.pick(0))
 	case dwDrop:
@@ -156,7 +179,7 @@ func (e *dwarfExpr) step(op uint8) {
 	case dwOver:
 		e.push(e.pick(1))
 	case dwPick:
-		e.push(e.pick(int(c.U8())))
+		e.push(e.pick(int(o.num)))
 	case dwSwap:
 		b, a := e.pop(), e.pop()
 		e.push(b)
@@ -167,60 +190,38 @@ func (e *dwarfExpr) step(op uint8) {
 		e.push(x)
 		e.push(y)
 	case dwAbs:
-		if a := e.pop(); e.signed(a) < 0 {
-			e.push(-a)
-		} else {
-			e.push(a)
+		a := e.pop()
+		if e.signed(a) < 0 {
+			a = -a
 		}
+		e.push(a)
 	case dwNeg:
 		e.push(-e.pop())
 	case dwNot:
 		e.push(^e.pop())
 	case dwPlusUconst:
-		e.push(e.pop() + c.ULEB())
-	case dwBra, dwSkip:
-		e.branch(op)
+		e.push(e.pop() + o.num)
+	case dwSkip:
+		e.branch(o.num)
+	case dwBra:
+		if e.pop() != 0 {
+			e.branch(o.num)
+		}
 	case dwNop:
 	default:
-		e.bad = true
+		b, a := e.pop(), e.pop()
+		e.binary(o.op, a, b)
 	}
 }
 
-// branch moves by a signed 16-bit distance from the operation's end.
-func (e *dwarfExpr) branch(op uint8) {
-	off := int16(e.c.U16())
-	if op == dwBra && e.pop() == 0 {
-		return
-	}
-	to := e.c.Pos() + int(off)
+// branch moves by a signed distance from the operation's end.
+func (e *dwarfExpr) branch(distance uint64) {
+	to := e.c.Pos() + int(int64(distance))
 	if to < 0 {
 		e.bad = true
 		return
 	}
 	e.c.Seek(uint64(to))
-}
-
-func (e *dwarfExpr) constant(op uint8) uint64 {
-	c := &e.c
-	switch op - dwConst1u {
-	case 0:
-		return uint64(c.U8())
-	case 1:
-		return uint64(int8(c.U8()))
-	case 2:
-		return uint64(c.U16())
-	case 3:
-		return uint64(int16(c.U16()))
-	case 4:
-		return uint64(c.U32())
-	case 5:
-		return uint64(int32(c.U32()))
-	case 6, 7:
-		return c.U64()
-	case 8:
-		return c.ULEB()
-	}
-	return uint64(c.SLEB())
 }
 
 // signed is a value of the machine's word with its sign.
@@ -231,8 +232,8 @@ func (e *dwarfExpr) signed(v uint64) int64 {
 	return int64(v)
 }
 
-// binary: division, arithmetic shift and comparison are signed (DWARF 5
-// §2.5.1.4, §2.5.1.5).
+// binary runs an operation on two values. Division, arithmetic shift and comparison are signed
+// (DWARF 5 §2.5.1.4, §2.5.1.5).
 func (e *dwarfExpr) binary(op uint8, a, b uint64) {
 	x, y := e.signed(a), e.signed(b)
 	truth := func(t bool) uint64 {
@@ -260,7 +261,8 @@ func (e *dwarfExpr) binary(op uint8, a, b uint64) {
 			e.bad = true
 			return
 		}
-		if v = a % b; op == dwDiv {
+		v = a % b
+		if op == dwDiv {
 			v = uint64(x / y)
 		}
 	case dwShl:
@@ -281,44 +283,24 @@ func (e *dwarfExpr) binary(op uint8, a, b uint64) {
 		v = truth(x < y)
 	case dwNe:
 		v = truth(x != y)
+	default:
+		e.bad = true
 	}
 	e.push(v)
 }
 
-// Plain tells an expression of registers, constants, sums and memory alone,
-// which the postfix of STACK CFI can always say; pc, that it reads the program
-// counter.
+// Plain reports whether an expression has registers, constants, sums and memory alone, which the
+// postfix of STACK CFI can always say; pc reports whether it reads the program counter.
 func Plain(a *Arch, expr []byte, bigEndian bool) (plain, pc bool) {
 	c := wire.New("expression", expr, bigEndian)
 	plain = true
-	reg := func(r cfi.Reg) {
-		name := a.RegName(r)
-		plain = plain && name != ""
-		pc = pc || name != "" && name == a.PC
-	}
 	for c.Len() > 0 {
-		switch op := c.U8(); {
-		case op >= dwLit0 && op <= dwLit31 || op == dwDeref || op == dwPlus || op == dwMinus || op == dwNop:
-		case op >= dwReg0 && op <= dwReg31:
-			reg(cfi.Reg(op - dwReg0))
-		case op == dwRegx:
-			reg(cfi.Reg(min(c.ULEB(), 1<<32-1)))
-		case op >= dwBreg0 && op <= dwBreg31:
-			reg(cfi.Reg(op - dwBreg0))
-			c.SkipLEB()
-		case op == dwBregx:
-			reg(cfi.Reg(min(c.ULEB(), 1<<32-1)))
-			c.SkipLEB()
-		case op == dwPlusUconst || op == dwConsts || op == dwConsts-1:
-			c.SkipLEB()
-		case op >= dwConst1u && op < dwConsts-1:
-			c.Skip(1 << ((op - dwConst1u) / 2))
-		case op == dwDerefSize || op == dwPick:
-			plain = false
-			c.Skip(1)
-		case op == dwBra || op == dwSkip:
-			plain = false
-			c.Skip(2)
+		switch o := a.next(&c); o.op {
+		case dwConstu, dwPlusUconst, dwDeref, dwPlus, dwMinus, dwNop:
+		case dwRegx, dwBregx:
+			name := a.RegName(o.reg)
+			plain = plain && name != ""
+			pc = pc || name != "" && name == a.PC
 		default:
 			plain = false
 		}

@@ -6,7 +6,7 @@ import (
 	"symkit/cfi"
 )
 
-// errNoRule: the row says nothing that could be evaluated.
+// errNoRule is the error for a row without a rule that could be evaluated.
 var errNoRule = errors.New("no rule")
 
 // Value evaluates a rule of row for register self.

@@ -7,12 +7,12 @@ import (
 	"symkit/cfi"
 )
 
-// SameRules tells whether two sets are the same text.
+// SameRules reports whether two sets are the same text.
 func SameRules(a, b []Rule) bool {
 	return slices.EqualFunc(a, b, func(x, y Rule) bool { return x.Reg == y.Reg && x.Text == y.Text })
 }
 
-// Override puts rules into force, ordered by register.
+// Override returns state, which is in order of registers, with rules put into force.
 func Override(state, rules []Rule) []Rule {
 	for _, r := range rules {
 		i, found := slices.BinarySearchFunc(state, r, func(a, b Rule) int { return int(int64(a.Reg) - int64(b.Reg)) })
@@ -25,12 +25,13 @@ func Override(state, rules []Rule) []Rule {
 	return state
 }
 
+// UsesPC reports whether any of rules depends on the program counter.
 func UsesPC(rules []Rule) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Prog.UsesPC })
 }
 
-// ValueOf is what the rule of reg evaluates to, false for nothing. Without one a callee-saved
-// register is unchanged, and the stack pointer the CFA.
+// ValueOf evaluates the rule of reg. It returns false if there is no value. Without a rule a
+// callee-saved register is unchanged, and the stack pointer is the CFA.
 func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
 	rule := Find(rules, reg)
 	switch {
@@ -145,6 +146,6 @@ func Find(rules []Rule, reg cfi.Reg) *Rule {
 	return nil
 }
 
-// MaxUndefined: a constant below it as return address means that there is
-// none, before any adjustment (DESIGN.md).
+// MaxUndefined is the least return address. A smaller constant means, before any adjustment, that
+// there is none.
 const MaxUndefined = 4096

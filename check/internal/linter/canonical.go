@@ -74,7 +74,8 @@ func classOf(rec emit.Record) int {
 // record looks at the record on line at, which begins at byte off.
 func (k *canon) record(at, off int, rec emit.Record) {
 	class := classOf(rec)
-	if k.off = k.off || !k.on && class > classInfo; k.off {
+	k.off = k.off || !k.on && class > classInfo
+	if k.off {
 		k.early = nil
 		return
 	}
@@ -131,7 +132,7 @@ func (k *canon) inOrder(at int, rec emit.Record) {
 	}
 }
 
-// rules: an undefined return address is one constant.
+// rules checks that an undefined return address is written as one constant.
 func (k *canon) rules(at int, rules []byte) {
 	_, text, ok := bytes.Cut(rules, []byte(".ra: "))
 	if !ok || k.end == "" {
@@ -143,7 +144,8 @@ func (k *canon) rules(at int, rules []byte) {
 	}
 }
 
-// info: CODE_ID is the first, and GENERATOR tells who wrote the file.
+// info checks that CODE_ID is the first INFO record; GENERATOR names the program that wrote the
+// file.
 func (k *canon) info(at int, r *emit.Info) {
 	if r.Key == emit.KeyCodeID && k.codes > 0 {
 		k.fail(at, "symkit writes it before the record above")

@@ -23,8 +23,10 @@ type ordering struct {
 
 // add takes the next record. first begins anew: a line of another FUNC.
 func (o *ordering) add(at uint32, value uint64, first bool, what string) {
-	if o.records++; !first && value < o.last {
-		if o.broken++; len(o.kept) < maxUnorderedKept {
+	o.records++
+	if !first && value < o.last {
+		o.broken++
+		if len(o.kept) < maxUnorderedKept {
 			o.kept = append(o.kept, report.Finding{
 				Check: report.CheckOrder, Line: int(at),
 				What: fmt.Sprintf("out of order: the %s before is higher, and %s records are in order otherwise", what, what),

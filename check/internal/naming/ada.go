@@ -65,7 +65,7 @@ func adaName(encoded string) (string, bool) {
 	return strings.Join(parts, ".") + attribute, true
 }
 
-// IsAda tells the languages of Ada (DWARF 5 §7.12, and the later list of codes).
+// IsAda reports whether a language is Ada (DWARF 5 §7.12, and the later list of codes).
 func IsAda(lang int64) bool {
 	switch lang {
 	case 0x03, 0x0d, 0x2e, 0x2f: // Ada83, Ada95, Ada2005, Ada2012

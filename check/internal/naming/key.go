@@ -31,7 +31,8 @@ func (k Key) scopesAndLinkage() (names, linkage []string) {
 	names = strings.Split(strings.TrimSuffix(k.Scope, "\x00"), "\x00")
 	for i, s := range names {
 		plain, link, ok := strings.Cut(s, LinkageMark)
-		if names[i] = plain; ok {
+		names[i] = plain
+		if ok {
 			linkage = append(linkage, link)
 		}
 	}

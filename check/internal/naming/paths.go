@@ -67,8 +67,8 @@ func isWindowsPath(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
-// IsAbsolute tells whether a path does not count from a directory.
+// IsAbsolute reports whether a path does not count from a directory.
 func IsAbsolute(p string) bool { return strings.HasPrefix(p, "/") || isWindowsPath(p) }
 
-// SameFile tells whether two numbers can be the same file.
+// SameFile reports whether two numbers can be the same file.
 func SameFile(a, b uint32) bool { return a == b || a == AnyPath || b == AnyPath }

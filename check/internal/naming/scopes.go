@@ -8,7 +8,7 @@ import (
 	names "symkit/internal/demangle"
 )
 
-// acceptScoped tells whether sym is the plain name behind acceptable scopes.
+// acceptScoped reports whether sym is the plain name after acceptable scopes.
 func (k Key) acceptScoped(sym string) bool {
 	prefix, ok := strings.CutSuffix(sym, Normalise(k.Name))
 	if !ok || k.Name == "" || !strings.HasSuffix(prefix, "::") && !strings.HasSuffix(prefix, ".") {
@@ -20,7 +20,7 @@ func (k Key) acceptScoped(sym string) bool {
 		return true
 	}
 	if k.Linkage != "" && readable(k.Linkage) != k.Linkage {
-		// It tells all; the scopes can only be fewer.
+		// The linkage name has all scopes; sym can only have fewer.
 		return strings.HasSuffix(Normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
 	}
 	// What is in brackets, and closures, have no names of their own.
@@ -34,7 +34,7 @@ func (k Key) acceptScoped(sym string) bool {
 	return len(linkage) == 0 || knownScopes(prefix, scopes, linkage)
 }
 
-// endsInScope tells whether a scope's name is all of prefix or its end.
+// endsInScope reports whether a scope's name is all of prefix or its end.
 func endsInScope(prefix, scope string) bool {
 	scope = bare(Normalise(scope))
 	return prefix == scope || strings.HasSuffix(prefix, "::"+scope) || strings.HasSuffix(prefix, "."+scope)
@@ -58,7 +58,7 @@ func (k Key) innermostLinkage() string {
 	return ""
 }
 
-// knownScopes tells whether all scopes in prefix are among those given, or in
+// knownScopes reports whether all scopes in prefix are among those given, or in
 // the linkage name of one of them.
 func knownScopes(prefix string, scopes, linkage []string) bool {
 	known := map[string]bool{"": true}

@@ -13,7 +13,7 @@ import (
 //   - demangled without return type, parameters or template arguments, as
 //     tools that shorten names write it;
 //   - what has the same words in the same order;
-//   - the plain name, alone or behind scopes, divided by "::" or "."; the
+//   - the plain name, alone or after scopes, divided by "::" or "."; the
 //     innermost of these that has a name is the one that the DWARF has;
 //
 // and spaces do not count, since demanglers differ in them.
@@ -55,7 +55,7 @@ func (t *Table) Size() uint64 {
 	return t.bytes
 }
 
-// Unread tells a name that is not known in full.
+// Unread reports whether a name is not known in full.
 func (t *Table) Unread(id uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,7 @@ func (t *Table) Text(id uint32) string {
 // nameOmitted is what dumpers write for a function without a name.
 const nameOmitted = "<name omitted>"
 
-// Accept tells whether sym, normalised, is acceptable for a name.
+// Accept reports whether sym, normalised, is acceptable for a name.
 func (t *Table) Accept(id uint32, sym string) bool {
 	t.mu.Lock()
 	k, hash := t.keys[id], t.first[id]

@@ -52,7 +52,7 @@ func words(s string) []string {
 	return word().FindAllString(s, -1)
 }
 
-// acceptWords tells whether sym has the words of the linkage name, with or
+// acceptWords reports whether sym has the words of the linkage name, with or
 // without its return type.
 func (k Key) acceptWords(sym string) bool {
 	if k.Linkage == "" {
@@ -79,7 +79,7 @@ func (k Key) acceptWords(sym string) bool {
 	return false
 }
 
-// sameWords tells whether two names have the same words. An inherited
+// sameWords reports whether two names have the same words. An inherited
 // constructor is called by the base class or by the derived one.
 func (k Key) sameWords(a, b []string) bool {
 	if len(a) != len(b) {

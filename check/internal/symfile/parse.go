@@ -8,10 +8,10 @@ import (
 	"symkit/internal/limits"
 )
 
-// ErrEmpty: the symbol file has no bytes.
+// ErrEmpty is the error for a symbol file without a byte.
 var ErrEmpty = errors.New("the symbol file is empty")
 
-// ErrTooMany: a symbol file with more records than are kept in memory.
+// ErrTooMany is the error for a symbol file with more records than are kept in memory.
 var ErrTooMany = errors.New("too many records to check in memory")
 
 // Parse reads a symbol file. Lines that the strict reader rejects go to bad,
@@ -45,7 +45,7 @@ func Parse(data []byte, bad func(line int, off int, err error), each func(line i
 	return s, nil
 }
 
-// tooMany tells which limit the records exceed. The largest file known
+// tooMany returns an error if the records exceed a limit. The largest file known
 // (Chromium's) has a fifth of them.
 func (s *File) tooMany() error {
 	most := limits.CheckRecords.Int()

@@ -7,7 +7,7 @@ import (
 )
 
 // TextHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
-// of .text; the last block goes on behind the section's end in the file, as Breakpad's.
+// of .text; the last block goes on after the section's end in the file, as Breakpad's.
 // A file without a byte of .text has that of its other code, section after section.
 func TextHash(f *elfx.File) []byte {
 	var code []byte

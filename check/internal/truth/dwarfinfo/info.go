@@ -14,8 +14,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// Info is the debug information of an image, behind limits: debug/dwarf
-// allocates what a count says, and reads abbreviations of all units up front.
+// Info is the debug information of an image, checked against limits before debug/dwarf reads it:
+// debug/dwarf allocates what a count says, and reads the abbreviations of all units up front.
 type Info struct {
 	*dwarf.Data
 	Units     []Unit
@@ -147,7 +147,7 @@ func copyOf(f *elfx.File, name string) ([]byte, error) {
 // withoutHeaders copies .debug_str_offsets with zeros for the headers of its
 // contributions (DWARF 5 §7.26). To find the base of a unit's strings debug/dwarf
 // reads the unit's root DIE, and with it strings as if the base were 0: a
-// header's length would be an offset into .debug_str, and mostly behind its end.
+// header's length would be an offset into .debug_str, and mostly after its end.
 func (d *Info) withoutHeaders(data []byte) []byte {
 	c := wire.New(".debug_str_offsets", data, d.bigEndian)
 	out := bytes.Clone(data)

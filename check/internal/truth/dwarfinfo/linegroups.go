@@ -23,7 +23,7 @@ type lineKey struct {
 }
 
 // groupLines reads the root of each unit, and puts units together that have the same line
-// program. Type units hold no code, so nobody reads their lines. It marks the groups whose
+// program. Type units hold no code, so their lines are not read. It marks the groups whose
 // programs are not read because other programs, which overlap with them, have used the bytes
 // of .debug_line too often.
 //
@@ -51,7 +51,8 @@ func (d *Info) groupLines() {
 		index[key] = len(d.Groups)
 		g := LineGroup{Units: []int{i}}
 		n := d.lineSize(key.off)
-		if g.Shared = n > left; !g.Shared {
+		g.Shared = n > left
+		if !g.Shared {
 			left -= n
 		}
 		d.Groups = append(d.Groups, g)

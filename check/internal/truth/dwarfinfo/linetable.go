@@ -124,7 +124,8 @@ func (r *lineReader) oldFile() bool {
 
 // path counts a file's.
 func (r *lineReader) path(name, dir uint64) {
-	if r.paths += name; dir < uint64(len(r.lengths)) {
+	r.paths += name
+	if dir < uint64(len(r.lengths)) {
 		r.paths += r.lengths[dir]
 	}
 }
@@ -142,7 +143,8 @@ func (r *lineReader) definedFiles(opcodes []byte) {
 				*c = instruction
 				r.oldFile()
 				err := c.Err()
-				if *c = rest; err != nil {
+				*c = rest
+				if err != nil {
 					return // debug/dwarf will say so
 				}
 			}

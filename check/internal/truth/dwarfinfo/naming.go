@@ -163,7 +163,8 @@ func (s *Scan) path(i int32) scopePath {
 	c := &s.scopes[i]
 	p, name := s.path(c.parent), s.scopeName(c)
 	n := uint64(len(p.text) + len(name) + 1)
-	if p.far = p.far || n > 1<<naming.MaxNameLog || n > s.pathBytes; p.far {
+	p.far = p.far || n > 1<<naming.MaxNameLog || n > s.pathBytes
+	if p.far {
 		p.text = ""
 	} else {
 		p.text += name + "\x00"
@@ -174,7 +175,7 @@ func (s *Scan) path(i int32) scopePath {
 }
 
 // scopeName is the name of a scope; that of a function may be at its origin,
-// and its linkage name, where it has one, follows behind linkageMark.
+// and its linkage name, if it has one, follows after linkageMark.
 func (s *Scan) scopeName(c *scope) string {
 	if c.decl < 0 {
 		return c.name
@@ -182,7 +183,8 @@ func (s *Scan) scopeName(c *scope) string {
 	d := &s.Decls[c.decl]
 	name, linkage := d.name, d.linkage
 	for range maxChain {
-		if d = s.declAt(d.from()); d == nil {
+		d = s.declAt(d.from())
+		if d == nil {
 			break
 		}
 		name, linkage = cmp.Or(name, d.name), cmp.Or(linkage, d.linkage)
@@ -203,7 +205,8 @@ func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
 		d := s.declAt(at)
 		if d == nil {
 			n.Far = true
-			if d = far.decl(at); d == nil {
+			d = far.decl(at)
+			if d == nil {
 				n.Unread = n.Unread || at.alt
 				break
 			}
@@ -226,7 +229,7 @@ func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
 	return n
 }
 
-// IsSplit tells a unit whose functions are in a .dwo file.
+// IsSplit reports whether the functions of a unit are in a .dwo file.
 func IsSplit(root *dwarf.Entry) bool {
 	return root.Val(dwarf.AttrDwoName) != nil || root.Val(attrGNUDwoName) != nil || root.Tag == dwarf.TagSkeletonUnit
 }

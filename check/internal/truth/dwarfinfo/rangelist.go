@@ -61,8 +61,8 @@ func appendCode(dst []pcs.Range, lo, hi uint64, code pcs.Set) []pcs.Range {
 	return dst
 }
 
-// isTombstone tells the values that linkers write for discarded code, besides
-// 0: the largest two of the address size.
+// isTombstone reports whether addr is one that linkers write for discarded code, besides 0: one of
+// the largest two of the address size.
 func isTombstone(addr uint64, size int) bool { return addr >= ^uint64(0)>>(64-8*size)-1 }
 
 // Why a range list is not read. Shared: many DIEs refer to it, which no
@@ -83,7 +83,8 @@ func (d *Info) rangesV4(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 		if c.Err() != nil || lo == 0 && hi == 0 {
 			return dst, c.Err()
 		}
-		if *budget--; *budget < 0 {
+		*budget--
+		if *budget < 0 {
 			return dst, errShared
 		}
 		if lo == mask {
@@ -129,7 +130,8 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 		if c.Err() != nil {
 			return dst, c.Err()
 		}
-		if *budget--; *budget < 0 {
+		*budget--
+		if *budget < 0 {
 			return dst, errShared
 		}
 		if kind == 1 || kind == 5 {

@@ -66,7 +66,7 @@ func (g *Inlines) trees(size uint64) (trees []Code) {
 	return trees
 }
 
-// rightTree tells whether the first entries that the code names are right when
+// rightTree reports whether the first entries that the code names are right when
 // trees count from base.
 func (g *Inlines) rightTree(code *Code, base uint64) bool {
 	moved := *code

@@ -2,8 +2,8 @@ package gotable
 
 import (
 	"math"
-	"slices"
 
+	"symkit/check/internal/pcs"
 	"symkit/elfx"
 	"symkit/internal/wire"
 )
@@ -19,27 +19,16 @@ import (
 
 // Inlines finds the inlined calls of a Go program's functions.
 type Inlines struct {
-	data    []byte // .gopclntab
-	addr    uint64
-	big     bool
-	magic   uint32
-	word    int
-	quantum uint64
-	base    uint64 // what the offsets of inline trees count from, since Go 1.18
-	read    func(addr, n uint64) []byte
-
-	nfunc, names, cus, files, pcs, funcs uint64 // of the header
+	Header
+	data []byte // .gopclntab
+	addr uint64
+	big  bool
+	base uint64 // what the offsets of inline trees count from, since Go 1.18
+	read func(addr, n uint64) []byte
 
 	texts map[uint64]string // by offset: names and files
 	Steps int64             // runs that were read
 }
-
-// Magic numbers of the tables that have inline trees as they are read here.
-const (
-	goMagic116 = 0xfffffffa
-	goMagic118 = 0xfffffff0
-	goMagic120 = 0xfffffff1
-)
 
 // Notes on inlined calls that are not verified.
 const (
@@ -55,26 +44,16 @@ func NewInlines(f *elfx.File, data []byte, addr uint64) (*Inlines, string) {
 	if moved := mem.bytes(addr, uint64(len(data))); moved != nil {
 		data = moved
 	}
-	g := &Inlines{data: data, addr: addr, big: f.BigEndian, read: f.BytesAt, texts: map[uint64]string{}}
-	c := g.at(0)
-	g.magic = c.U32()
-	c.Skip(2)
-	g.quantum, g.word = uint64(max(c.U8(), 1)), int(c.U8())
-	if g.magic != goMagic116 && g.magic != goMagic118 && g.magic != goMagic120 || g.word != 4 && g.word != 8 {
+	h, err := ReadHeader(data, f.BigEndian)
+	known := h.magic == goMagic116 || h.magic == goMagic118 || h.magic == goMagic120
+	if !known || h.word != 4 && h.word != 8 {
 		return nil, noteGoOld
 	}
-
-	g.nfunc = c.Uint(g.word)
-	c.Skip(uint64(g.word)) // number of files
-	if g.magic != goMagic116 {
-		c.Skip(uint64(g.word)) // start of the text
-	}
-	for _, part := range []*uint64{&g.names, &g.cus, &g.files, &g.pcs, &g.funcs} {
-		*part = c.Uint(g.word)
-	}
-	if c.Err() != nil {
+	if err != nil || h.truncated {
 		return nil, NoteGoDamage
 	}
+
+	g := &Inlines{Header: h, data: data, addr: addr, big: f.BigEndian, read: f.BytesAt, texts: map[uint64]string{}}
 	if g.magic != goMagic116 && !g.findBase(f, mem) {
 		return nil, NoteGoBase
 	}
@@ -119,10 +98,10 @@ type Code struct {
 	cu          uint64
 }
 
-// Run is the value of a pc-value table in [lo, hi).
+// Run is the value of a pc-value table in a range.
 type Run struct {
-	Lo, Hi uint64
-	Value  int32
+	pcs.Range
+	Value int32
 }
 
 // Function reads what the table says of function i, whose code is [lo, hi).
@@ -201,7 +180,8 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 			break
 		}
 		step := c.ULEB() * g.quantum
-		if empty++; step > 0 {
+		empty++
+		if step > 0 {
 			empty = 0
 		}
 		if c.Err() != nil || delta > math.MaxUint32 || step > math.MaxUint32 || empty > maxEmptyRuns {
@@ -209,7 +189,7 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 		}
 		value += int32(delta>>1) ^ -int32(delta&1)
 		if step > 0 {
-			runs = append(runs, Run{pc, min(pc+step, hi), value})
+			runs = append(runs, Run{pcs.Range{Lo: pc, Hi: min(pc+step, hi)}, value})
 		}
 		pc += step
 	}
@@ -218,16 +198,8 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 
 // ValueAt is the value at pc, -1 for none.
 func ValueAt(runs []Run, pc uint64) int32 {
-	i, found := slices.BinarySearchFunc(runs, pc, func(r Run, pc uint64) int {
-		switch {
-		case r.Hi <= pc:
-			return -1
-		case r.Lo > pc:
-			return 1
-		}
-		return 0
-	})
-	if !found {
+	i := pcs.After(runs, pc)
+	if i == len(runs) || runs[i].Lo > pc {
 		return -1
 	}
 	return runs[i].Value
@@ -278,7 +250,8 @@ func (g *Inlines) Chain(code *Code, i int32) (chain []Entry, ok bool) {
 			return nil, false
 		}
 		chain = append(chain, e)
-		if i = ValueAt(code.Index, e.At); i < 0 {
+		i = ValueAt(code.Index, e.At)
+		if i < 0 {
 			break
 		}
 		// The linker had no instruction for the place of the call, and took one of

@@ -103,7 +103,8 @@ func (m *goWords) find(f *elfx.File, want uint64, size int) (at []uint64) {
 			if i < 0 {
 				break
 			}
-			if off += i; (s.Addr+uint64(off))%uint64(size) == 0 {
+			off += i
+			if (s.Addr+uint64(off))%uint64(size) == 0 {
 				at = append(at, s.Addr+uint64(off))
 			}
 		}
