@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (r *replay) module() error {
 		wrong(fmt.Sprintf("the architecture is %s", want))
 	}
 	if want := r.opt.OS; s.Module.OS != want && (want != "" || s.Module.OS != "Linux") {
-		wrong("the operating system is " + cmpOr(want, "Linux"))
+		wrong("the operating system is " + cmp.Or(want, "Linux"))
 	}
 	id, names := truth.Identity(r.img, r.opt.Names)
 	c.Compared(report.CheckModule, 3)
@@ -43,13 +44,6 @@ func (r *replay) module() error {
 	}
 	r.checkID(id, wrong)
 	return nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // checkID compares the ids with the build id; without one, with Breakpad's

@@ -14,16 +14,22 @@ import (
 	"symkit/internal/limits"
 )
 
-// codeSymbol is a symbol of code: addr is one of the ELF file.
+// codeSymbol is a symbol of code.
 type codeSymbol struct {
-	addr uint64
+	addr uint64 // of the ELF file
 	name uint32 // of names
-	// function: the table says so (STT_FUNC, STT_GNU_IFUNC); otherwise it is a
-	// label, which tools may leave out.
-	function bool
-	label    bool   // of the table that PUBLIC records come from, too
-	end      uint64 // after the symbol's last byte; addr if it has no size
+	kind symbolKind
+	end  uint64 // after the symbol's last byte; addr if it has no size
 }
+
+// symbolKind says what a symbol needs.
+type symbolKind uint8
+
+const (
+	symbolFunction symbolKind = iota // STT_FUNC or STT_GNU_IFUNC: it needs a FUNC or PUBLIC
+	symbolLabel                      // of the same table, but no function: tools may leave it out
+	symbolAlias                      // it is an acceptable name, and needs nothing
+)
 
 // symbols lists the symbols of code by address, from every table of both
 // files, and of MiniDebugInfo. any is false where there is no table.
@@ -48,7 +54,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 		}
 	}
 	slices.SortFunc(all, func(a, b codeSymbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function), compareBool(b.label, a.label))
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
 	all = slices.CompactFunc(all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
 	r.symbolList, r.anySymbols = all, main != nil || mini
@@ -70,16 +76,6 @@ func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	return r.appendSymbols(all, t, true), t != nil
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // appendSymbols appends the code symbols of one table. Those of a table that
@@ -130,13 +126,23 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		// The value of an absolute symbol is a number that no section moves with: of code only
 		// where the table says so, as Breakpad's dump_syms takes it. BOLT writes __hot_end so.
 		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
-		all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
+		kind := symbolAlias
+		switch {
+		case primary && function:
+			kind = symbolFunction
+		case primary && !isInternal(name):
+			kind = symbolLabel
+		}
+		add := func(name string, kind symbolKind) {
+			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: name}), kind, end})
+		}
+		add(plain, kind)
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
 			// A part or copy of a function bears the function's own name.
-			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: base}), false, false, end})
+			add(base, symbolAlias)
 		}
 		if plain != name {
-			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: name}), false, false, end})
+			add(name, symbolAlias)
 		}
 	}
 	return all
@@ -151,7 +157,7 @@ func isMapping(m elf.Machine, name string) bool {
 	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
 }
 
-// isInternal tells labels that tools make for themselves: symkit leaves them out.
+// isInternal reports whether a label is one that tools make for themselves: symkit leaves them out.
 func isInternal(name string) bool {
 	return name[0] == '.' || name[0] == '$' || strings.ContainsAny(name, "\x01\x02")
 }
@@ -193,7 +199,7 @@ func (r *replay) checkPublics() error {
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
 			// Tools may leave out labels; symkit does not, but for those inside of functions.
-			if (all[to].function || r.s.Own && all[to].label && all[to].addr >= inner) && !function {
+			if !function && (all[to].kind == symbolFunction || r.s.Own && all[to].kind == symbolLabel && all[to].addr >= inner) {
 				function, name = true, all[to].name
 			}
 			to++

@@ -132,25 +132,25 @@ func loadedFrom(f *elfx.File, addr uint64) []byte {
 	return nil
 }
 
-// buildID is the descriptor of the GNU build id note, nil for none.
+// buildID returns the descriptor of the GNU build id note, nil for none.
 func buildID(f *elfx.File) []byte {
 	left := limits.Notes.Int() // headers may name the same bytes any number of times
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		if s.Type != elf.SHT_NOTE {
-			continue
-		}
-		if id := gnuNote(wire.New("notes", stored(s), f.BigEndian), &left); id != nil {
-			return id
+		if s.Type == elf.SHT_NOTE {
+			id := gnuNote(wire.New("notes", stored(s), f.BigEndian), &left)
+			if id != nil {
+				return id
+			}
 		}
 	}
 	for i := range f.Segments {
 		s := &f.Segments[i]
-		if s.Type != elf.PT_NOTE {
-			continue
-		}
-		if id := gnuNote(wire.New("notes", f.FileBytes(s.Offset, s.Filesz), f.BigEndian), &left); id != nil {
-			return id
+		if s.Type == elf.PT_NOTE {
+			id := gnuNote(wire.New("notes", f.FileBytes(s.Offset, s.Filesz), f.BigEndian), &left)
+			if id != nil {
+				return id
+			}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package check
+package lint_test
 
 import (
 	"fmt"

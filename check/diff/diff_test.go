@@ -1,9 +1,11 @@
-package check
+package diff_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/internal/testfile"
 
 	"symkit/check/diff"
 	"symkit/check/report"
@@ -58,9 +60,30 @@ func TestDiffOther(t *testing.T) {
 
 // Two tools on one program.
 func TestDiffTools(t *testing.T) {
-	dir := filepath.Join("testdata", "defects")
+	dir := filepath.Join("..", "testdata", "defects")
 	rep, err := diff.Files(readTest(t, filepath.Join(dir, "tomb.breakpad.sym")), readTest(t, filepath.Join(dir, "tomb.mozilla-inlines.sym")), report.Options{})
 	if err != nil || rep.Check(report.CheckLines).Findings == 0 || rep.Check(report.CheckFuncs).Findings > 0 {
 		t.Errorf("%v\n%s", err, text(t, rep))
 	}
+}
+
+// readTest reads a test file, unpacked.
+func readTest(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := testfile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// text returns a report as a person sees it.
+func text(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var b strings.Builder
+	err := r.WriteText(&b, "file.sym")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
