@@ -156,7 +156,7 @@ type call struct {
 	depth          uint32
 	lo, hi         uint64
 	callLine, file uint32
-	name           uint32 // of nameTable; in the symbol file the index of the origin
+	name           uint32 // of naming.Table; in the symbol file the index of the origin
 	at             uint32 // line of the symbol file
 }
 

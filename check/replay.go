@@ -37,7 +37,7 @@ type replay struct {
 	names *naming.Table
 	paths *naming.Paths
 
-	symFiles []uint32 // numbers of pathTable, by index of FILE records, then anyPath
+	symFiles []uint32 // numbers in paths, by index of FILE records, then naming.AnyPath
 	origins  []string // normalised names of INLINE_ORIGIN records
 
 	source string // of truth, for findings
@@ -201,7 +201,7 @@ func (r *replay) index() {
 	r.open = newOpenList(len(s.Funcs))
 }
 
-// fileIndex is the place of a FILE number in symFiles.
+// fileIndex returns the index in symFiles of a FILE number.
 func (r *replay) fileIndex(num uint32) uint32 {
 	if i, ok := r.s.Files.Index(num); ok {
 		return i

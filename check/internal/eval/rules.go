@@ -96,7 +96,7 @@ func (p *Parser) Parse(text []byte) []Rule {
 	return rules
 }
 
-// maxDistinctRules bounds what a ruleParser remembers.
+// maxDistinctRules bounds what a Parser remembers.
 const maxDistinctRules = 1 << 20
 
 // NextRule is the position of the next "REG:" in text.

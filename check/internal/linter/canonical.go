@@ -13,7 +13,7 @@ import (
 )
 
 // canon checks a file that says symkit wrote it for symkit's order and
-// spelling (DESIGN.md, "What is written"): MODULE, INFO, FILE, INLINE_ORIGIN,
+// spelling: MODULE, INFO, FILE, INLINE_ORIGIN,
 // per function FUNC, INLINE, lines; then PUBLIC; then STACK CFI; each class by
 // address, or numbered from 0 in the order of the names.
 type canon struct {

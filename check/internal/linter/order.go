@@ -39,8 +39,8 @@ func (o *ordering) add(at uint32, value uint64, first bool, what string) {
 // maxUnorderedKept bounds the findings kept of a class.
 const maxUnorderedKept = 1 << 12
 
-// order: FILE and INLINE_ORIGIN by number, FUNC and PUBLIC by address, lines by
-// address in their FUNC. In symkit's own files CheckCanonical tells it.
+// order checks that FILE and INLINE_ORIGIN are in order of numbers, FUNC and PUBLIC of addresses,
+// and the lines of a FUNC of addresses. In symkit's own files CheckCanonical does that.
 func (l *linter) order() {
 	c, s := l.c, l.s
 	if l.own {

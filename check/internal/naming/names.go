@@ -15,7 +15,7 @@ import (
 )
 
 // MaxNameLog is the exponent of demangle.MaxLength: 64 KiB, as names are cut
-// there (DESIGN.md).
+// there.
 const MaxNameLog = 16
 
 // readable demangles C++ and Rust names: with the library, since internal/demangle is what the

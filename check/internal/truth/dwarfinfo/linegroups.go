@@ -11,7 +11,7 @@ import (
 // LineGroup is the units that debug/dwarf makes the same line table for. The line program is
 // run once for all of them.
 type LineGroup struct {
-	Units  []int // indices of dwarfData.units, ascending
+	Units  []int // indices of Info.Units, ascending
 	Shared bool  // the program is not read: too many others overlap with it
 }
 

@@ -125,7 +125,7 @@ func (r *FarReader) decl(at Ref) *decl {
 	if err != nil || e == nil {
 		return nil
 	}
-	_ = data.readStrings(e) // see exhausted
+	_ = data.readStrings(e) // Exhausted returns the error
 	d := data.declOf(e)
 	d.originAlt = d.originAlt || at.alt
 	return &d

@@ -58,7 +58,7 @@ func (d *Info) Lines(u *Unit, root *dwarf.Entry, code pcs.Set, paths *naming.Pat
 	return t, err
 }
 
-// fileNumbers gives the files of one line table their numbers of pathTable.
+// fileNumbers maps the files of one line table to their numbers in naming.Paths.
 type fileNumbers struct {
 	paths *naming.Paths
 	ids   map[*dwarf.LineFile]uint32

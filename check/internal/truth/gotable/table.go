@@ -15,7 +15,7 @@ import (
 // goSections are where Go's linker puts its function table.
 var goSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
 
-// ErrGoText: see goTable.
+// ErrGoText is the error for a program for which Open does not find runtime.text.
 var ErrGoText = errors.New("where the code that .gopclntab describes begins is not known")
 
 // Table is the function table of a Go program.
