@@ -18,6 +18,7 @@ import (
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/unwind"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/par"
@@ -106,7 +107,11 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		r.module,
 		func() error { return r.functions(dwarfErr) },
 		r.checkPublics,
-		r.unwind,
+		func() error {
+			return unwind.Compare(ctx, &unwind.Input{
+				Collector: c, Sym: r.s, Image: img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress,
+			})
+		},
 	} {
 		if err := step(); err != nil {
 			return nil, err

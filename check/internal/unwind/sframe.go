@@ -1,4 +1,4 @@
-package check
+package unwind
 
 import (
 	"fmt"
@@ -30,38 +30,38 @@ func (u *unwinder) addRow(row *cfi.Row, end uint64, ra, fp cfi.Reg) {
 // readSFrame reads the rows of .sframe by address.
 func (u *unwinder) readSFrame() {
 	r := u.r
-	sec := r.img.Main.Section(".sframe")
+	sec := r.Image.Main.Section(".sframe")
 	if sec == nil || !sec.Present() {
 		return
 	}
 	data, err := sec.Data()
 	if err != nil {
-		r.c.Unverified(report.CheckAgreement, 1, err.Error())
+		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 		return
 	}
-	abi, ok := sframe.ABIOf(r.img.Main.Machine, r.img.Main.BigEndian)
+	abi, ok := sframe.ABIOf(r.Image.Main.Machine, r.Image.Main.BigEndian)
 	if !ok {
-		r.c.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
+		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
 	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0})
 	if err != nil {
-		r.c.Unverified(report.CheckAgreement, 1, err.Error())
+		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 		if parsed == nil {
 			return
 		}
 	}
 	for fde, err := range parsed.FDEs() {
 		if err != nil {
-			r.c.Unverified(report.CheckAgreement, 1, err.Error())
+			r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 			continue
 		}
-		if !r.code.Contains(fde.Start) {
+		if !r.Code.Contains(fde.Start) {
 			continue
 		}
 		for row, err := range fde.Rows() {
 			if err != nil {
-				r.c.Unverified(report.CheckAgreement, 1, err.Error())
+				r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 				break
 			}
 			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
@@ -106,7 +106,7 @@ func (u *unwinder) agreement() {
 	if len(u.sframe) == 0 || u.exidx {
 		return
 	}
-	c := u.r.c
+	c := u.r.Collector
 	c.Begin(report.CheckAgreement, "PCs")
 	w := newUnwindWorker(u)
 	both, differ := uint64(0), uint64(0)

@@ -1,4 +1,4 @@
-package check
+package unwind
 
 import (
 	"debug/elf"
@@ -23,14 +23,14 @@ type unwindWorker struct {
 }
 
 func newUnwindWorker(u *unwinder) *unwindWorker {
-	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.img.Main.BigEndian), unsure: map[string]uint64{}}
+	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}}
 }
 
 // flush adds what was counted since the last call to the report.
 func (w *unwindWorker) flush() {
-	w.r.c.Compared(report.CheckCFI, w.compared)
+	w.r.Collector.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
-		w.r.c.Unverified(report.CheckCFI, n, why)
+		w.r.Collector.Unverified(report.CheckCFI, n, why)
 	}
 	w.compared = 0
 	clear(w.unsure)
@@ -81,19 +81,19 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 
 func (w *unwindWorker) report(seg segment, what string) {
 	r := w.r
-	lo, hi := seg.lo-r.bias, seg.hi-r.bias
+	lo, hi := seg.lo-r.Bias, seg.hi-r.Bias
 	f := collect.At(report.CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
 	if seg.at == 0 {
-		r.c.Missing(f, seg.hi-seg.lo)
+		r.Collector.Missing(f, seg.hi-seg.lo)
 	} else {
-		r.c.Wrong(f, seg.hi-seg.lo)
+		r.Collector.Wrong(f, seg.hi-seg.lo)
 	}
 }
 
 // segments calls f for each stretch of [lo, hi) with the rules in force there
 // in w.state.
 func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
-	s, bias := w.r.s, w.r.bias
+	s, bias := w.r.Sym, w.r.Bias
 	k := pcs.After(w.inits, lo-bias)
 	for pos := lo; pos < hi; {
 		w.state = w.state[:0]
@@ -238,5 +238,5 @@ func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
 // unnamed reports whether STACK CFI has no name for a register, such as those of ARM that are two
 // words.
 func (w *unwindWorker) unnamed(r cfi.Reg) bool {
-	return w.arch.RegName(r) == "" || w.r.img.Main.Machine == elf.EM_ARM && r >= 256
+	return w.arch.RegName(r) == "" || w.r.Image.Main.Machine == elf.EM_ARM && r >= 256
 }

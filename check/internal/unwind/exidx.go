@@ -1,4 +1,4 @@
-package check
+package unwind
 
 import (
 	"symkit/cfi"
@@ -11,7 +11,7 @@ const armLR, armFP = 14, 11
 
 // readExidx reads the rows of ARM's exception index table.
 func (u *unwinder) readExidx() {
-	r, f := u.r, u.r.img.Main
+	r, f := u.r, u.r.Image.Main
 	index := f.Section(".ARM.exidx")
 	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
 		return
@@ -20,27 +20,27 @@ func (u *unwinder) readExidx() {
 	var err error
 	x.Index, err = index.Data()
 	if err != nil {
-		r.c.Unverified(report.CheckCFI, 1, err.Error())
+		r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
 		x.Table, err = table.Data()
 		if err != nil {
-			r.c.Unverified(report.CheckCFI, 1, err.Error())
+			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 			return
 		}
 		x.TableAddr = table.Addr
 	}
-	for _, c := range r.code {
+	for _, c := range r.Code {
 		x.End = max(x.End, c.Hi)
 	}
 	u.exidx = true
 	for row, err := range x.Rows() {
 		if err != nil {
-			r.c.Unverified(report.CheckCFI, 1, err.Error())
+			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 			continue
 		}
-		for _, c := range r.code {
+		for _, c := range r.Code {
 			if row.Begin >= c.Lo && row.Begin < c.Hi {
 				u.addRow(row, min(row.End, c.Hi), armLR, armFP)
 			}
