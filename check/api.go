@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
@@ -42,13 +41,10 @@ var (
 // error is for inputs that cannot be compared at all, and for ctx: what is
 // wrong with sym is in the Report.
 func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *report.Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		rep, err = replayFile(ctx, img, sym, opt)
 		return nil
 	})
-	if errors.Is(err, mem.ErrChanged) { // what par.Each makes of a fault
-		err = elfx.ErrChanged
-	}
 	err = cmp.Or(img.Unchanged(), guarded, err)
 	if err != nil {
 		return nil, err

@@ -1,13 +1,13 @@
 // Package dump turns an ELF image into the records of a Breakpad symbol file.
 //
-// Dump runs the stages in the order of the files here: units are scanned,
-// their functions merged, named and given their lines and inlined calls, what
-// no function covers becomes PUBLIC. Write turns call frame information into
-// STACK CFI.
-// Units are the items of work; the result depends on the input alone.
+// Dump runs the stages of package dump/internal, each a function from values to
+// values: units are loaded; functions merged; lines and inlined calls given to
+// them; what no function covers becomes PUBLIC. Module.Write turns call frame
+// information into STACK CFI.
 package dump
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -16,14 +16,28 @@ import (
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
+	"symkit/dump/internal/files"
+	"symkit/dump/internal/frames"
+	"symkit/dump/internal/funcs"
+	"symkit/dump/internal/gofuncs"
+	"symkit/dump/internal/load"
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/naming"
+	"symkit/dump/internal/publics"
+	"symkit/dump/internal/record"
+	"symkit/dump/internal/symbols"
+	"symkit/dump/internal/unwind"
+	"symkit/dump/pathmap"
 	"symkit/elfx"
-	"symkit/internal/demangle"
+	"symkit/internal/limits"
+	"symkit/internal/mem"
+	"symkit/internal/par"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
 // Linux, identity and name from the file, no inlined calls.
 type Options struct {
-	Jobs       int    // goroutines; 0 means one per processor
+	Jobs       int    // goroutines; 0 means one for each processor
 	OS         string // of the MODULE record; empty means Linux
 	ID         string // of the MODULE record; empty means the file's own
 	Name       string // of the MODULE record; empty means SONAME or file name
@@ -36,145 +50,194 @@ type Options struct {
 	Multiple   bool      // mark functions that share an address with an m
 	// Companions are the image's other files, or nil.
 	Companions  *elfx.Companions
-	Paths       PathMap // rewrites the names of source files
-	KeepAddress bool    // addresses as in the file, not relative to its load address
+	Paths       pathmap.Map // rewrites the names of source files
+	KeepAddress bool        // addresses as in the file, not relative to its load address
 }
+
+// SFrameUse says what .sframe is used for.
+type SFrameUse uint8
+
+const (
+	// SFrameAuto: for PCs that DWARF does not describe, or not in a way that
+	// STACK CFI can express; elsewhere the two are compared.
+	SFrameAuto SFrameUse = iota
+	// SFrameOnly: instead of DWARF.
+	SFrameOnly
+	// SFrameOff: for nothing.
+	SFrameOff
+)
 
 // ErrNoCode: a file of a type that has no code to describe.
 var ErrNoCode = errors.New("no symbols to dump")
-
-// dumper is one run of Dump: what its stages hand to each other.
-type dumper struct {
-	ctx   context.Context
-	img   *elfx.Image
-	opt   Options
-	arch  *cfi.Arch
-	bias  uint64 // subtracted from every address that is written
-	code  dwarfx.CodeMap
-	dw    *dwarfx.Data
-	info  *pieces // its .debug_info
-	units []*unit
-	syms  symbols
-	// symLanguage is the language of the symbols as a DW_LANG number, as far as
-	// it matters for their names.
-	symLanguage uint16
-	m           *Module
-
-	demangler demangle.Demangler // of the stages that have one goroutine
-	funcs     []fn
-	frames    *frameTable // nil: unwind rules are not wanted
-	bare      []fn        // see bareFuncs
-	names     *nameTable
-	early     *earlyTexts
-	nameBytes nameBytes
-	files     fileTable
-	line      struct { // .debug_line
-		read bool
-		data []byte
-		err  error
-	}
-}
 
 // Dump reads img and returns its records. Damage costs the unit, function or
 // FDE it is in and is counted in Module.Stats; the error is for images that
 // give no module at all, and begins with the file's path.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
-	d := &dumper{ctx: ctx, img: img, opt: opt, m: &Module{img: img}}
-	d.files = newFileTable(opt.Paths, img.Size())
-	if d.opt.Jobs <= 0 {
-		d.opt.Jobs = runtime.GOMAXPROCS(0)
+	if opt.Jobs <= 0 {
+		opt.Jobs = runtime.GOMAXPROCS(0)
 	}
-	d.m.jobs = d.opt.Jobs
-	if err := d.guard(d.header); err != nil {
+	var m *Module
+	err := mem.Guard(func() (err error) {
+		m, err = dump(ctx, img, opt)
+		return err
+	})
+	if err == mem.ErrChanged { // of one of several files
+		err = fmt.Errorf("%s: %w", img.Main.Path(), err)
+	}
+	if err == nil {
+		err = img.Unchanged()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if d.opt.HeaderOnly {
-		return d.m, nil
+	return m, nil
+}
+
+// dump runs the stages. Each returns what it lost beside its result.
+func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
+	m, lost, err := newModule(img, opt)
+	if err != nil || opt.HeaderOnly {
+		return m, err
 	}
-	d.arch = cfi.ArchOf(img.Main.Machine, img.Main.Class)
-	if !d.opt.KeepAddress {
-		d.bias = img.Main.LoadAddress()
+	m.Stats.add(lost)
+	code, bias := codeMap(img.Main), uint64(0)
+	if !opt.KeepAddress {
+		bias = img.Main.LoadAddress()
 	}
-	d.code = codeMap(img.Main)
-	stages := []func() error{
-		d.readUnits, d.readCompanions, func() error { return d.meanwhile(d.mergeFuncs) }, d.nameUnits, d.readLines, d.fillFuncs, d.goFuncs, d.unwind, d.finish,
-	}
-	for _, stage := range stages {
-		if err := d.guard(stage); err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
-	if err := img.Unchanged(); err != nil {
+
+	// Units, symbols and unwind tables have nothing to do with each other.
+	var units *load.Units
+	var syms symbols.Table
+	var table *frames.Table
+	var unitsLost, symsLost, framesLost losses.List
+	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias}
+	arch := cfi.ArchOf(img.Main.Machine, img.Main.Class)
+	err = par.Do(ctx, 3,
+		func() (err error) {
+			units, unitsLost, err = load.Load(ctx, img, load.Options{Jobs: opt.Jobs, Inlines: opt.Inlines, Code: code, Companions: opt.Companions})
+			return err
+		},
+		func() error {
+			syms, symsLost = symbols.Read(img, code)
+			return nil
+		},
+		func() error {
+			if !opt.NoCFI && arch != nil {
+				table, framesLost = frames.List(img, frameOpt)
+			}
+			return nil
+		})
+	if err != nil {
 		return nil, err
 	}
-	return d.m, nil
-}
+	m.Stats.Units = len(units.List)
+	m.Stats.add(symsLost)
+	m.Stats.add(unitsLost)
+	m.Stats.FuncShare = Share(units.Share)
 
-// guard runs a stage. A file that changes underneath ends it.
-func (d *dumper) guard(stage func() error) error {
-	err := elfx.Guard(stage)
-	if err == elfx.ErrChanged { // of one of several files
-		err = fmt.Errorf("%s: %w", d.img.Main.Path(), err)
+	merged, err := funcs.Merge(ctx, units, syms, funcs.Options{Jobs: opt.Jobs, LoadAddress: bias, Multiple: opt.Multiple})
+	if err != nil {
+		return nil, err
 	}
-	return err
+	m.Stats.Folded, m.Stats.Clipped, m.Stats.BelowLoad = merged.Folded, merged.Clipped, merged.BelowLoad
+
+	sources := files.New(opt.Paths, img.Size())
+	described, descLost, err := describe(ctx, units, merged, syms, sources, opt.Jobs, bias, img)
+	if err != nil {
+		return nil, err
+	}
+	units.Release()
+	m.Stats.add(descLost)
+	m.Stats.Overlapping = described.overlapping
+	m.Stats.LineShare, m.Stats.CallShare = Share(described.lineShare), Share(described.callShare)
+
+	fromGo, goLost := gofuncs.Read(img.Main, units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines})
+	m.Stats.add(goLost)
+
+	r := &m.records
+	r.Load, r.Funcs = bias, mergeRecords(described.funcs, fromGo)
+	if table != nil {
+		m.addFrames(table, framesLost, img, frameOpt, arch, opt.Jobs)
+	}
+
+	// What is left does not depend on each other.
+	pubOpt := publics.Options{Load: bias, Multiple: opt.Multiple, MaxNames: limits.Names.Max(img.Size())}
+	if gofuncs.IsGo(img.Main) {
+		pubOpt.Language = gofuncs.Language
+	}
+	var listed publics.Listed
+	var pubsLost, filesLost losses.List
+	err = par.Do(ctx, opt.Jobs,
+		func() (err error) {
+			r.Origins, err = naming.Order(ctx, opt.Jobs, units.Names, usedOrigins(r.Funcs, units.Names.Limit()))
+			return err
+		},
+		func() error {
+			listed, pubsLost = publics.List(img, syms, r.Funcs, pubOpt)
+			return nil
+		},
+		func() error {
+			r.Files, filesLost = sources.Ordered()
+			return nil
+		})
+	if err == nil && sources.Err() != nil {
+		err = fmt.Errorf("%s: %w", img.Main.Path(), sources.Err())
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Publics = listed.Publics
+	m.Stats.BelowLoad += listed.BelowLoad
+	m.Stats.add(pubsLost)
+	m.Stats.add(relocLosses(img))
+	m.Stats.add(filesLost)
+	m.Stats.count(r)
+	return m, nil
 }
 
-// header fills in what identifies the module.
-func (d *dumper) header() error {
-	main := d.img.Main
+// newModule returns a module with what identifies img.
+func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err error) {
+	main := img.Main
 	switch main.Type {
 	case elf.ET_EXEC, elf.ET_DYN, elf.ET_REL:
 	case elf.ET_CORE:
-		return fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
+		return nil, lost, fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
 	default:
-		return fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
+		return nil, lost, fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
 	}
-	for _, f := range []*elfx.File{main, d.img.Debug} {
-		if f != nil {
-			if err := f.Complete(); err != nil {
-				return err
-			}
+	for _, f := range []*elfx.File{main, img.Debug} {
+		if f == nil {
+			continue
+		}
+		err := f.Complete()
+		if err != nil {
+			return nil, lost, err
 		}
 	}
-	arch, err := main.Arch()
+
+	m = &Module{OS: cmp.Or(opt.OS, "Linux"), ID: opt.ID, Name: opt.Name, Generator: opt.Generator, Extra: opt.Extra, img: img, jobs: opt.Jobs}
+	m.Arch, err = main.Arch()
 	if err != nil {
-		return err
+		return nil, lost, err
 	}
-	id := d.opt.ID
-	if id == "" {
-		if id, err = d.img.ModuleID(); err != nil {
-			return err
+	if m.ID == "" {
+		m.ID, err = img.ModuleID()
+		if err != nil {
+			return nil, lost, err
 		}
-	}
-	m := d.m
-	m.OS, m.Arch, m.ID, m.Name = d.opt.OS, arch, id, d.opt.Name
-	if m.OS == "" {
-		m.OS = "Linux"
 	}
 	if m.Name == "" {
-		m.Name = d.moduleName()
+		m.Name, lost = moduleName(main)
 	}
-	m.CodeID = d.codeID()
-	m.Generator, m.Extra = d.opt.Generator, d.opt.Extra
-	return nil
+	m.CodeID = main.CodeID()
+	if m.CodeID == "" && img.Debug != nil {
+		m.CodeID = img.Debug.CodeID()
+	}
+	return m, lost, nil
 }
 
-// relocLosses counts the relocations of a relocatable object that could not be
-// applied.
-func (d *dumper) relocLosses() {
-	for _, f := range []*elfx.File{d.img.Main, d.img.Debug} {
-		if f != nil {
-			for _, err := range f.RelocLosses() {
-				d.loss(err)
-			}
-		}
-	}
-}
-
-// codeMap tells where code lies: in the executable sections. An executable
+// codeMap returns where code lies: in the executable sections. An executable
 // segment may hold headers too, and then address 0 of a shared library, which
 // is a tombstone; so segments serve only where there are no sections.
 func codeMap(f *elfx.File) dwarfx.CodeMap {
@@ -193,8 +256,52 @@ func codeMap(f *elfx.File) dwarfx.CodeMap {
 	return dwarfx.NewCodeMap(ranges)
 }
 
-// relative turns a virtual address into what is written; ok is false for one
-// below the load address.
-func (d *dumper) relative(addr uint64) (rel uint64, ok bool) {
-	return addr - d.bias, addr >= d.bias
+// relocLosses returns the relocations of a relocatable object that could not be
+// applied.
+func relocLosses(img *elfx.Image) (lost losses.List) {
+	for _, f := range []*elfx.File{img.Main, img.Debug} {
+		if f == nil {
+			continue
+		}
+		for _, err := range f.RelocLosses() {
+			lost.Add(err)
+		}
+	}
+	return lost
+}
+
+// addFrames adds the records of unwind tables.
+func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, opt frames.Options, arch *cfi.Arch, jobs int) {
+	m.Stats.add(lost)
+	m.Stats.RuleShare = Share(t.Share)
+	m.Stats.OutsideCode += t.OutsideCode
+	m.Stats.BelowLoad += t.BelowLoad
+	m.Stats.FDEs = len(t.Entries)
+	if len(t.Entries) == 0 && len(opt.Code) > 0 {
+		var none losses.List
+		warn := none.Warn
+		if !img.Main.HoldsLoaded() {
+			warn = none.WarnAlone
+		}
+		warn("%s: no unwind rules: %s", img.Main.Path(), unwind.WhyNone(img, opt))
+		m.Stats.add(none)
+	}
+	bias := opt.LoadAddress
+	for _, e := range t.Entries {
+		if e.Signal {
+			m.records.Signals = append(m.records.Signals, dwarfx.Range{Lo: e.Lo - bias, Hi: e.Hi - bias})
+		}
+	}
+	m.records.Unwind = unwind.New(t, arch, img.Main.BigEndian, bias, jobs)
+}
+
+// usedOrigins returns which names, by number, the calls of funcs have.
+func usedOrigins(funcs []record.Func, limit uint32) []bool {
+	used := make([]bool, limit)
+	for i := range funcs {
+		for k := range funcs[i].Calls.List {
+			used[funcs[i].Calls.List[k].Origin] = true
+		}
+	}
+	return used
 }

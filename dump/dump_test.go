@@ -49,24 +49,8 @@ func dumpText(t testing.TB, f *elfx.File, opt Options) (*Module, []byte) {
 	return m, out.Bytes()
 }
 
-// programs are the fixtures that hold a program or library.
-func programs(t testing.TB) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(fixtures)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		switch filepath.Ext(strings.TrimSuffix(e.Name(), ".xz")) {
-		case ".elf", ".so", ".debug":
-			names = append(names, e.Name())
-		}
-	}
-	if len(names) < 90 {
-		t.Fatalf("only %d fixtures in %s", len(names), fixtures)
-	}
-	return names
-}
+// programs returns the fixtures that hold a program or library.
+func programs(t testing.TB) []string { return testfile.Programs(t, fixtures) }
 
 // TestFixtures dumps every fixture: nothing is lost, the strict reader takes
 // all of the text, and no number of goroutines changes it.

@@ -1,43 +1,38 @@
 package dump
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 
 	"symkit/dump/dwarfx"
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/naming"
+	"symkit/dump/internal/record"
+	"symkit/dump/internal/write"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/mem"
 )
 
-// Module is a dumped module, ready to be written. Addresses are relative to
-// the module's load address. Its texts are gone when the files it was made of are closed.
+// Module is a dumped module, ready to be written. Addresses are relative to the
+// module's load address. Its values own their memory; only Write needs the files
+// that the module was made of.
 type Module struct {
 	OS, Arch, ID, Name string
 	CodeID             string // upper-case hexadecimal; empty without a build id
 	Generator          string
 	Extra              []string // INFO lines, each "KEY text"
 
-	// Files are the names of the source files, in the order of their numbers.
-	Files []string
-	// Origins are the names of the inlined functions, likewise, as emit.OriginName leaves them.
-	Origins []string
-	// Funcs ascend by address and do not overlap.
-	Funcs []Func
-	// Publics ascend by address. Their names alias the image's files.
-	Publics []emit.Public
-	// SignalFrames are the ranges of code that a signal's delivery, not a
-	// call, makes a frame of.
-	SignalFrames []dwarfx.Range
-
 	Stats Stats
 
-	places struct { // by number, index of Files, of Origins
-		files, origins []uint32
-	}
-	bias     uint64      // what addresses are less than virtual ones
-	jobs     int         // goroutines for Write
-	img      *elfx.Image // what it was made of
-	unwinder *unwinder   // makes the STACK CFI records, or nil
+	records record.Module
+	img     *elfx.Image // what it was made of
+	jobs    int         // goroutines for Write
+	written bool        // Stats has what was met in unwind rules
 }
 
 // Func is one contiguous range of a function.
@@ -45,38 +40,119 @@ type Func struct {
 	Addr, Size uint64
 	Name       string
 	Multiple   bool // other functions share its address
-	sound      bool // see named
-	// lines ascend and do not overlap. Their File is an index of Module.places.
-	lines []emit.Line
-	// inlines come outer before inner.
-	inlines []inline
-	ranges  *rangeList // what the spans of inlines are of
+
+	record *record.Func
+	module *record.Module
 }
 
-// inline is one inlined call in a Func. CallFile and Origin are indices of
-// Module.places.
-type inline = dwarfx.Inline
-
-// moduleName is the SONAME, else the name of the file; a debug file alone
-// loses its ending.
-func (d *dumper) moduleName() string {
-	main := d.img.Main
-	soname, err := main.Soname()
-	d.loss(err)
-	if soname != "" {
-		return soname
+// Funcs yields the functions by address; they do not overlap.
+func (m *Module) Funcs() iter.Seq[Func] {
+	return func(yield func(Func) bool) {
+		for i := range m.records.Funcs {
+			r := &m.records.Funcs[i]
+			if !yield(Func{r.Addr, r.Size, r.Name, r.Multiple, r, &m.records}) {
+				return
+			}
+		}
 	}
-	name := filepath.Base(main.Path())
+}
+
+// Lines yields the lines of f by address; they do not overlap. Line.File is an
+// index of Module.Files.
+func (f Func) Lines() iter.Seq[emit.Line] {
+	return func(yield func(emit.Line) bool) {
+		for _, l := range f.record.Lines {
+			l.File = f.module.Files.Place[l.File]
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// Call is an inlined call.
+type Call struct {
+	Depth  int    // 0 for a call inlined into the function itself
+	Name   string // of the inlined function
+	File   int    // of the call, an index of Module.Files
+	Line   int    // of the call
+	Ranges []dwarfx.Range
+}
+
+// Calls yields the inlined calls of f, outer before inner.
+func (f Func) Calls() iter.Seq[Call] {
+	return func(yield func(Call) bool) {
+		m := f.module
+		for i := range f.record.Calls.List {
+			in := &f.record.Calls.List[i]
+			call := Call{Depth: int(in.Depth), Name: m.Origins.Texts[m.Origins.Place[in.Origin]], File: int(m.Files.Place[in.CallFile]), Line: int(in.CallLine)}
+			for _, r := range f.record.Calls.Ranges[in.Ranges.From:in.Ranges.To] {
+				call.Ranges = append(call.Ranges, dwarfx.Range{Lo: r.Lo - m.Load, Hi: r.Hi - m.Load})
+			}
+			if !yield(call) {
+				return
+			}
+		}
+	}
+}
+
+// Files are the names of the source files, in order.
+func (m *Module) Files() []string { return m.records.Files.Names }
+
+// Publics are the PUBLIC records, by address.
+func (m *Module) Publics() []emit.Public { return m.records.Publics }
+
+// SignalFrames are the ranges of code that a signal's delivery, not a call, makes
+// a frame of.
+func (m *Module) SignalFrames() []dwarfx.Range { return m.records.Signals }
+
+// IsEmpty reports whether the module has no function, symbol or unwind rule.
+func (m *Module) IsEmpty() bool { return m.Stats.Funcs+m.Stats.Publics+m.Stats.FDEs == 0 }
+
+// Write writes m as a symbol file, in the order: identity, files, origins,
+// functions, publics, unwind rules. The files that m was made of must still be
+// open; that they changed meanwhile is an error.
+func (m *Module) Write(out io.Writer) error {
+	header := write.Header{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, CodeID: m.CodeID, Extra: m.Extra, Generator: m.Generator}
+	err := mem.Guard(func() error { return write.Module(out, header, &m.records, m.jobs) })
+	if m.records.Unwind != nil && !m.written {
+		m.written = true
+		m.Stats.addUnwind(m.records.Unwind.Losses(), m.img)
+	}
+	switch {
+	case errors.Is(err, mem.ErrChanged):
+		return fmt.Errorf("%s: %w", m.img.Main.Path(), mem.ErrChanged)
+	case err != nil:
+		return fmt.Errorf("writing symbols: %w", err)
+	}
+	return m.img.Unchanged()
+}
+
+// moduleName returns the SONAME, else the name of the file; a debug file alone
+// loses its ending.
+func moduleName(main *elfx.File) (name string, lost losses.List) {
+	soname, err := main.Soname()
+	lost.Add(err)
+	if soname != "" {
+		return soname, lost
+	}
+	name = filepath.Base(main.Path())
 	if !main.HoldsLoaded() {
 		name = strings.TrimSuffix(name, ".debug")
-		d.warnAlone("%s: a debug file alone: the module is named %q; give the binary too, or --name", main.Path(), name)
+		lost.WarnAlone("%s: a debug file alone: the module is named %q; give the binary too, or --name", main.Path(), name)
 	}
-	return name
+	return name, lost
 }
 
-func (d *dumper) codeID() string {
-	if id := d.img.Main.CodeID(); id != "" || d.img.Debug == nil {
-		return id
+// count counts the records.
+func (s *Stats) count(m *record.Module) {
+	s.Funcs, s.Publics = len(m.Funcs), len(m.Publics)
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		s.Lines += len(f.Lines)
+		s.Inlines += len(f.Calls.List)
+		if f.Name == naming.Omitted {
+			s.Unnamed++
+		}
 	}
-	return d.img.Debug.CodeID()
 }

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"symkit/cfi"
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/unwind"
 	"symkit/elfx"
 	"symkit/internal/wire"
 )
-
-// maxLosses bounds the errors that are kept; the rest is only counted.
-const maxLosses = 100
 
 // Stats counts what was read and what was lost. What there is to say of the rules in
 // call frame information is there when the module has been written.
@@ -37,82 +37,119 @@ type Stats struct {
 	// Inexpressible counts, by reason, what STACK CFI has no way to say.
 	Inexpressible map[string]uint64
 
-	// FuncShare counts bytes of units, LineShare bytes of line programs, CallShare calls,
-	// RuleShare FDEs.
-	FuncShare, LineShare, CallShare, RuleShare Share
-
 	// LossCount counts damage: each cost a unit, function, table or FDE.
 	LossCount int
 	// Losses are the first of them.
 	Losses []error
 	// Warnings are for the user's eyes.
 	Warnings []string
-	// Alone are those of the Warnings that say what is missing because the file is
-	// a debug file whose binary was not given.
-	Alone []string
 	// Missing counts the warnings about companions that were not found or
 	// not read.
 	Missing int
+	// Alone are those of the Warnings that say what is missing because the file is
+	// a debug file whose binary was not given.
+	Alone []string
+
+	// How much was lost: FuncShare counts bytes of units, LineShare bytes of line
+	// programs, CallShare calls, RuleShare FDEs.
+	FuncShare, LineShare, CallShare, RuleShare Share
 }
 
-// loss records damage; nil is none.
-func (d *dumper) loss(err error) { d.m.Stats.loss(err) }
-
-func (s *Stats) loss(err error) {
-	if err == nil {
-		return
-	}
-	s.LossCount++
-	if len(s.Losses) < maxLosses {
-		s.Losses = append(s.Losses, err)
-	}
+// Share is how much of one kind of data was lost to damage or a limit. Both numbers
+// are estimates, in a unit that is known without reading what was lost.
+type Share struct {
+	Lost, All uint64
+	First     error // the first loss
 }
 
-// addLosses records what another has.
-func (s *Stats) addLosses(other *Stats) {
-	for _, err := range other.Losses {
-		s.loss(err)
-	}
-	s.LossCount += other.LossCount - len(other.Losses)
-}
+// largeLoss: if so many times what was lost is more than all there was, the loss is large.
+const largeLoss = 10
 
-// dwarfLoss records damage in a section of the file with the DWARF.
-func (d *dumper) dwarfLoss(err error) { d.loss(d.inDWARF(err)) }
-
-// inDWARF is an error in a section of the file with the DWARF, with the path of that file.
-func (d *dumper) inDWARF(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", d.img.DWARF().Path(), err)
-}
-
-// inSection is an error in a section of img, with the path of the file that has it.
-func inSection(img *elfx.Image, err error) error {
-	path := img.Main.Path()
-	if e, ok := errors.AsType[*wire.Error](err); ok {
-		if s := img.Section(e.Section); s != nil {
-			path = s.File().Path()
+// LargeLosses says of functions, lines, inlined calls and unwind rules, in words,
+// where more than a tenth was lost. Rules are known when the module has been written.
+func (s *Stats) LargeLosses() (texts []string) {
+	for _, kind := range []struct {
+		share *Share
+		what  string
+	}{
+		{&s.FuncShare, "functions, with their lines and inlined calls,"}, {&s.LineShare, "lines"},
+		{&s.CallShare, "inlined calls"}, {&s.RuleShare, "unwind rules"},
+	} {
+		x := kind.share
+		if x.First != nil && x.Lost*largeLoss > x.All {
+			percent := 100 * float64(x.Lost) / float64(max(x.All, x.Lost))
+			texts = append(texts, fmt.Sprintf("about %.0f %% of the %s are lost: %v", percent, kind.what, x.First))
 		}
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return texts
 }
 
-func (d *dumper) warn(format string, args ...any) {
-	d.m.Stats.Warnings = append(d.m.Stats.Warnings, fmt.Sprintf(format, args...))
+// add adds what a stage reports.
+func (s *Stats) add(l losses.List) {
+	all := losses.List{Count: s.LossCount, Errs: s.Losses}
+	all.Append(l)
+	s.LossCount, s.Losses = all.Count, all.Errs
+	s.Warnings = append(s.Warnings, l.Warnings...)
+	s.Missing += l.Missing
+	s.Alone = append(s.Alone, l.Alone...)
 }
 
-// warnAlone records a warning about a debug file whose binary was not given.
-func (d *dumper) warnAlone(format string, args ...any) {
-	d.warn(format, args...)
-	s := &d.m.Stats
-	s.Alone = append(s.Alone, s.Warnings[len(s.Warnings)-1])
+// addUnwind adds what was met when the rules of img were written.
+func (s *Stats) addUnwind(runs []unwind.Losses, img *elfx.Image) {
+	s.Inexpressible = map[string]uint64{}
+	var lost losses.List
+	for i := range runs {
+		l := &runs[i]
+		for _, err := range l.Errs {
+			err = fmt.Errorf("%s: %w", pathOf(img, err), err)
+			lost.Add(err)
+			rules := losses.Share(s.RuleShare)
+			rules.Add(1, err)
+			s.RuleShare = Share(rules)
+		}
+		for reason, count := range l.Inexpressible {
+			if count > 0 {
+				s.Inexpressible[cfi.Reason(reason).String()] += count
+			}
+		}
+		s.SFrame.add(Agreement(l.Agreement))
+	}
+	s.add(lost)
 }
 
-// missing records a warning about a companion.
-func (d *dumper) missing(format string, args ...any) {
-	d.m.Stats.Missing++
-	d.warn(format, args...)
+// pathOf returns the path of the file that has the section of err.
+func pathOf(img *elfx.Image, err error) string {
+	e, ok := errors.AsType[*wire.Error](err)
+	if ok {
+		s := img.Section(e.Section)
+		if s != nil {
+			return s.File().Path()
+		}
+	}
+	return img.Main.Path()
+}
+
+// Agreement counts, in bytes of code, how DWARF and SFrame describe it.
+type Agreement struct {
+	DWARFOnly, SFrameOnly uint64
+	Both, Agree           uint64 // described by both; with the same rules
+	// What differs where both describe the code. The first difference counts.
+	CFA, RA, FP, Signed uint64
+	// Replaced counts where DWARF's rule cannot be expressed and SFrame's is
+	// written.
+	Replaced uint64
+}
+
+func (a *Agreement) add(b Agreement) {
+	a.DWARFOnly += b.DWARFOnly
+	a.SFrameOnly += b.SFrameOnly
+	a.Both += b.Both
+	a.Agree += b.Agree
+	a.CFA += b.CFA
+	a.RA += b.RA
+	a.FP += b.FP
+	a.Signed += b.Signed
+	a.Replaced += b.Replaced
 }
 
 // Count is a number of something, in words.

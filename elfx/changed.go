@@ -11,10 +11,7 @@ import (
 // that took its place under the path does no harm, nor does its removal. Files
 // in memory and members of archives do not change.
 func (f *File) Unchanged() error {
-	if f.mapping == nil {
-		return nil
-	}
-	return Unchanged(f.path, f.mapping.info)
+	return Unchanged(f.path, f.info)
 }
 
 // Unchanged is File.Unchanged for the two files of an image.

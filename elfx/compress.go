@@ -12,6 +12,7 @@ import (
 
 	"symkit/internal/inflate"
 	"symkit/internal/limits"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -56,33 +57,35 @@ func (s *Section) UncompressedSize() (uint64, error) {
 }
 
 // decompress inflates the section.
-func (s *Section) decompress() ([]byte, error) {
+func (s *Section) decompress() (*mem.Buffer, error) {
 	p, err := s.packing()
 	if err != nil {
 		return nil, err
 	}
-	data := s.file.buffers.get(p.size)
+	buffer := s.file.memory.get(p.size)
+	data := buffer.Bytes()
 	d := s.dropper()
 	if p.kind == elf.COMPRESS_ZSTD {
 		err = inflateZstd(data, p.body)
 	} else {
-		a := ahead{data: data}
-		a.wrote(0)
+		var a ahead
+		a.wrote(data, 0)
 		err = inflate.ZlibProgress(data, p.body, func(done int) {
-			a.wrote(done)
+			a.wrote(data, done)
 			d.consumed(done, len(data))
 		})
 	}
 	d.consumed(len(data), len(data))
 	if err != nil {
+		s.file.memory.put(buffer)
 		return nil, s.unpacked(p, err)
 	}
-	return data, nil
+	return buffer, nil
 }
 
 // dropper gives the section's pages back as it is inflated.
 func (s *Section) dropper() dropper {
-	return dropper{s.file.mapping, s.Offset, s.Offset + s.Size, s.Size}
+	return dropper{s.file, s.Offset, s.Offset + s.Size, s.Size}
 }
 
 // unpacked says of an error, if it is one, where it is in the section that p is of.

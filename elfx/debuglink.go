@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -118,7 +119,7 @@ func (link AltLink) accept(c *File) error {
 	if !link.Sup {
 		return acceptBuildID(c, link.ID)
 	}
-	return Guard(func() error {
+	return mem.Guard(func() error {
 		s, err := c.sup()
 		if err == nil && (!s.supplementary || !bytes.Equal(s.sum, link.ID)) {
 			err = fmt.Errorf("%w: %x, not %x", ErrOtherSup, s.sum, link.ID)
@@ -140,7 +141,7 @@ func (f *File) linkCursor(name string) (wire.Cursor, error) {
 // checksum is the CRC-32 of the whole file, as .gnu_debuglink has it. Its
 // error does not name the path.
 func (f *File) checksum() (sum uint32, err error) {
-	err = Guard(func() error {
+	err = mem.Guard(func() error {
 		sum = crc32.ChecksumIEEE(f.data)
 		return nil
 	})

@@ -7,7 +7,7 @@ import (
 	"symkit/elfx"
 )
 
-// A binary is opened, joined with its debug file, and read under Guard.
+// A binary is opened, joined with its debug file, and read.
 func ExampleOpen() {
 	f, err := elfx.Open(os.Args[0])
 	if err != nil {
@@ -21,13 +21,8 @@ func ExampleOpen() {
 		return
 	}
 	defer image.Close()
-	err = elfx.Guard(func() error {
-		text, err := image.SectionData(".text")
-		fmt.Println(len(text) > 0)
-		return err
-	})
-	fmt.Println(err)
+	text, err := image.SectionData(".text")
+	fmt.Println(len(text) > 0, err)
 	// Output:
-	// true
-	// <nil>
+	// true <nil>
 }

@@ -9,7 +9,7 @@
 // read (ErrChanged), and that two files do not belong together (see Join).
 //
 // The bytes handed out alias the mapped file: they are read-only, and every
-// goroutine that reads them does so under Guard.
+// goroutine that reads them does so under mem.Guard.
 package elfx
 
 import (
@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -44,10 +45,12 @@ type File struct {
 	Segments []Segment
 
 	path        string
-	archive     string // the file that this one is in, or ""
-	mapping     *mapping
+	archive     string       // the file that this one is in, or ""
+	mapping     *mem.Mapping // nil: the bytes are elsewhere in memory
+	start       uint64       // of the file in the mapping, which may be of an archive
+	info        fs.FileInfo  // nil: the file is not one of a file system
 	data        []byte
-	buffers     buffers   // of large inflated sections
+	memory      memory
 	synthetic   []Section // found through program headers
 	buildID     []byte
 	holdsLoaded bool
@@ -68,12 +71,12 @@ func Open(path string) (*File, error) {
 
 // open is Open without the path in its errors.
 func open(path string) (*File, error) {
-	m, err := openMapping(path)
+	m, err := mem.Open(path)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	f := &File{path: path, mapping: m, data: m.data}
-	if err := Guard(f.parse); err != nil {
+	f := &File{path: path, mapping: m, info: m.Info(), data: m.Bytes()}
+	if err := mem.Guard(f.parse); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func withoutPath(err error) error {
 // .gnu_debugdata. The name stands for the path, in errors too. The File keeps
 // data.
 func NewFile(name string, data []byte) (*File, error) {
-	f := &File{path: name, mapping: &mapping{data: data}, data: data}
+	f := &File{path: name, data: data}
 	if err := f.do(f.parse); err != nil {
 		return nil, err
 	}
@@ -101,16 +104,9 @@ func NewFile(name string, data []byte) (*File, error) {
 
 // Close unmaps the file. What aliased it must no longer be touched.
 func (f *File) Close() error {
-	f.buffers.release()
-	if f.mapping == nil {
-		return nil // its bytes never came to be
-	}
-	unmap := f.mapping.unmap
-	f.mapping.unmap, f.data = nil, nil
-	if unmap == nil {
-		return nil
-	}
-	return unmap()
+	f.memory.release()
+	f.data = nil
+	return f.mapping.Release()
 }
 
 // Path is the path the file was opened by; of a file inside another one
@@ -134,7 +130,7 @@ func (f *File) FileBytes(off, n uint64) []byte {
 
 // Info describes the file as it was when opened; nil for one that is in memory
 // or inside another file.
-func (f *File) Info() fs.FileInfo { return f.mapping.info }
+func (f *File) Info() fs.FileInfo { return f.info }
 
 // Losses lists the damage that Open could work around: each error is located
 // and names the path. Nothing is added after Open.
@@ -164,10 +160,10 @@ func (f *File) AddrSize() int {
 	return 4
 }
 
-// do runs fn under Guard and puts the path before its error. Every exported
+// do runs fn under mem.Guard and puts the path before its error. Every exported
 // method that returns an error goes through it, once.
 func (f *File) do(fn func() error) error {
-	if err := Guard(fn); err != nil {
+	if err := mem.Guard(fn); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -224,13 +223,4 @@ func TestOpen(t *testing.T) {
 	}
 	_, err = Open(gone)
 	wantError(t, err, ErrNotELF, "ELF header", 0)
-}
-
-func TestCheckSize(t *testing.T) {
-	if err := checkSize(1<<31, math.MaxInt32); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("2 GiB on a 32-bit machine: %v", err)
-	}
-	if err := checkSize(1<<31-1, math.MaxInt32); err != nil {
-		t.Error(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"path/filepath"
 
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -76,15 +77,13 @@ func (m *Member) Path() string {
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		var members []memberResult
-		m, err := openMapping(path)
+		m, err := mem.Open(path)
 		if err == nil {
-			err = Guard(func() (err error) {
-				members, err = scanArchive(m.data)
+			err = mem.Guard(func() (err error) {
+				members, err = scanArchive(m.Bytes())
 				return err
 			})
-			if m.unmap != nil {
-				_ = m.unmap()
-			}
+			_ = m.Release() // nothing can be done about an error
 		}
 		if err != nil {
 			members = append(members, memberResult{err: withoutPath(err)})
@@ -109,16 +108,14 @@ func Members(path string) iter.Seq2[Member, error] {
 
 // peek tells whether the file that a thin archive names is an ELF file.
 func (m *Member) peek() (bool, error) {
-	f, err := openMapping(m.Path())
+	f, err := mem.Open(m.Path())
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", m.Name, withoutPath(err))
 	}
-	if f.unmap != nil {
-		defer f.unmap()
-	}
+	defer f.Release()
 	is := false
-	err = Guard(func() error {
-		is = isELF(f.data)
+	err = mem.Guard(func() error {
+		is = isELF(f.Bytes())
 		return nil
 	})
 	return is, err
@@ -183,13 +180,13 @@ func (m *Member) Open() (*File, error) {
 	if m.external {
 		return Open(m.Path())
 	}
-	a, err := openMapping(m.archive)
+	a, err := mem.Open(m.archive)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
 	}
-	f := &File{path: m.Path(), archive: m.archive, mapping: &mapping{unmap: a.unmap}}
+	f := &File{path: m.Path(), archive: m.archive, mapping: a}
 	err = f.do(func() error {
-		data, err := m.container(a.data)
+		data, err := m.container(a.Bytes())
 		if err == nil {
 			data, err = m.stored(data)
 		}
@@ -199,7 +196,10 @@ func (m *Member) Open() (*File, error) {
 		if m.deflated {
 			return m.inflate(f, data)
 		}
-		f.mapping.data, f.data = data, data
+		f.data, f.start = data, m.offset
+		if m.outer != nil {
+			f.unmap() // data lies in the outer archive's inflated bytes
+		}
 		return nil
 	})
 	if err == nil {
@@ -216,12 +216,15 @@ func (m *Member) inflate(f *File, packed []byte) error {
 	if err := m.credible(packed); err != nil {
 		return err
 	}
-	archive := f.mapping
 	err := f.fill(m.Size, func(dst []byte) error { return m.inflateInto(dst, packed) })
-	if archive.unmap != nil {
-		_ = archive.unmap() // the file is in memory of its own now
-	}
+	f.unmap()
 	return err
+}
+
+// unmap ends the mapping of a file whose bytes are in memory.
+func (f *File) unmap() {
+	_ = f.mapping.Release() // nothing can be done about an error
+	f.mapping = nil
 }
 
 func (m *Member) inflateInto(dst, packed []byte) error {

@@ -358,7 +358,7 @@ func FuzzMembers(f *testing.F) {
 				t.Fatalf("%+v", m)
 			}
 			if m.deflated {
-				file := &File{mapping: &mapping{}}
+				file := &File{}
 				if err := m.inflate(file, data[m.offset:][:m.packed]); err != nil {
 					wantPlace(t, err, len(data))
 				}

@@ -49,7 +49,7 @@ func (f *File) DebugData() (*File, error) {
 		mini.Close()
 		return nil, err
 	}
-	f.buffers.own(buffer{free: func() { mini.Close() }}) // it has nothing to unmap: no error
+	f.memory.own(mini)
 	return mini, nil
 }
 
@@ -68,8 +68,7 @@ func (f *File) unxz(section string, data []byte) error {
 
 // fill makes the file's bytes, which go at Close.
 func (f *File) fill(size uint64, decode func(dst []byte) error) error {
-	f.data = f.buffers.get(size)
-	f.mapping = &mapping{data: f.data}
+	f.data = f.memory.get(size).Bytes()
 	return decode(f.data)
 }
 

@@ -8,26 +8,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"symkit/internal/mem"
 )
-
-// Opening a FIFO would wait for its writer.
-func TestOpenFIFO(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "fifo")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(path); !errors.Is(err, ErrNotRegular) || !strings.HasSuffix(err.Error(), "it is a pipe") {
-		t.Errorf("FIFO: %v", err)
-	}
-	if _, err := Open("/dev/null"); !errors.Is(err, ErrNotRegular) || !strings.HasSuffix(err.Error(), "it is a device") {
-		t.Errorf("device: %v", err)
-	}
-}
 
 // A mapped file that is cut off is an error, not SIGBUS.
 func TestShrunk(t *testing.T) {
@@ -52,7 +37,7 @@ func TestShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := 0
-	err = Guard(func() error {
+	err = mem.Guard(func() error {
 		sum += bytes.Count(data, []byte{1})
 		return nil
 	})
@@ -66,26 +51,9 @@ func TestShrunk(t *testing.T) {
 	}
 }
 
-func TestGuard(t *testing.T) {
-	want := errors.New("own")
-	if err := Guard(func() error { return Guard(func() error { return want }) }); err != want {
-		t.Errorf("error %v", err)
-	}
-	if debug.SetPanicOnFault(false) {
-		t.Error("setting not restored")
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a nil pointer is our mistake and must panic")
-		}
-	}()
-	var nilFile *File
-	Guard(func() error { nilFile.path = ""; return nil })
-}
-
 // Copy stays as it is when the file is overwritten; Data shows the change.
 func TestCopy(t *testing.T) {
-	for _, size := range []int{100, largeBuffer + 5} {
+	for _, size := range []int{100, 1<<20 + 5} {
 		s := plain(elf.ELFCLASS64, false)
 		want := bytes.Repeat([]byte("debug"), size)
 		s.sections[3].data = want // .debug_info

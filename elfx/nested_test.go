@@ -2,6 +2,7 @@ package elfx
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"runtime"
@@ -44,6 +45,30 @@ func TestNested(t *testing.T) {
 		}
 		if f.Path() != path+"!/"+name || f.Archive() != path {
 			t.Errorf("%s: path %s in %s", name, f.Path(), f.Archive())
+		}
+		f.Close()
+	}
+}
+
+// TestNestedRelease: a member of a deflated archive lies in the archive's inflated
+// bytes, which other members use, too. Giving up its sections leaves them alone.
+func TestNestedRelease(t *testing.T) {
+	want := bytes.Repeat([]byte("line"), 1<<14)
+	s := plain(elf.ELFCLASS64, false)
+	s.sections = append(s.sections, sec{name: ".debug_line", kind: elf.SHT_PROGBITS, data: want})
+	const header = len(arMagic) + 2*arHeaderSize
+	aligned := arMagic + arMember("pad/", strings.Repeat("x", 1<<16-header)) + arMember("a.o/", string(s.build()))
+	path := put(t, "x.zip", string(zipFile(t, "packed.a", aligned)))
+	for range 2 {
+		f, err := OpenMember(path, "packed.a!/a.o")
+		if err != nil {
+			t.Fatal(err)
+		}
+		section := f.Section(".debug_line")
+		section.Discard(0, section.Size)
+		section.Release()
+		if data, err := section.Data(); err != nil || !bytes.Equal(data, want) {
+			t.Errorf("%d bytes, %v; %d are lost", len(data), err, bytes.Count(data, []byte{0}))
 		}
 		f.Close()
 	}

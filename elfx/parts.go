@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -95,7 +96,7 @@ func (s *Section) joined() ([]byte, error) {
 			return
 		}
 		// A fault must not leave the Once done with neither bytes nor error.
-		p.err = Guard(func() error {
+		p.err = mem.Guard(func() error {
 			for _, i := range p.all {
 				data, err := s.file.Sections[i].loadOne()
 				if err != nil {

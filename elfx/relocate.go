@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -56,7 +57,7 @@ func (f *File) prepareRelocation() {
 	f.linkRelocs()
 	f.reloc.symbols = sync.OnceValues(func() (symbols []Symbol, err error) {
 		// A fault must not leave the Once done with neither.
-		err = Guard(func() error {
+		err = mem.Guard(func() error {
 			s := f.byType(".symtab")
 			if s == nil {
 				return &wire.Error{Section: ".symtab", Err: ErrRelocTable}
@@ -90,8 +91,8 @@ func (s *Section) applied() int {
 
 // relocatedData is the section's uncompressed bytes with its relocations
 // applied.
-func (s *Section) relocatedData() ([]byte, error) {
-	var data []byte
+func (s *Section) relocatedData() (*mem.Buffer, error) {
+	var data *mem.Buffer
 	var err error
 	if s.compressed() {
 		data, err = s.decompress()
@@ -100,16 +101,17 @@ func (s *Section) relocatedData() ([]byte, error) {
 	}
 	for i := s.applied(); i != 0 && err == nil; {
 		table := &s.file.Sections[i]
-		err = s.applyTable(data, table)
+		err = s.applyTable(data.Bytes(), table)
 		i = table.relocs
 	}
 	if err != nil {
+		s.file.memory.put(data)
 		return nil, err
 	}
 	return data, nil
 }
 
-func (s *Section) copied() ([]byte, error) {
+func (s *Section) copied() (*mem.Buffer, error) {
 	raw, err := s.raw()
 	if err != nil {
 		return nil, err
@@ -117,8 +119,8 @@ func (s *Section) copied() ([]byte, error) {
 	if !s.file.charge(&s.file.reloc.copied, s.Size) {
 		return nil, &wire.Error{Section: s.label(), Err: ErrOverlap}
 	}
-	data := s.file.buffers.get(s.Size)
-	copy(data, raw)
+	data := s.file.memory.get(s.Size)
+	copy(data.Bytes(), raw)
 	return data, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"symkit/internal/inflate"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -48,7 +49,7 @@ type Section struct {
 	mu       sync.Mutex // held while the bytes are made
 	made     bool       // inflated or relocated: inflated and err hold
 	stale    bool       // some of inflated was discarded
-	inflated []byte
+	inflated *mem.Buffer
 	err      error
 }
 
@@ -146,7 +147,7 @@ func (s *Section) Stream(slide inflate.Slide) error {
 		}
 		d := s.dropper()
 		at := 0 // of the buffer, in the section
-		var a aheadOnce
+		var a ahead
 		err = inflate.ZlibSliding(int(p.size), p.body, func(buf []byte, done int) ([]byte, int) {
 			d.consumed(at+done, int(p.size))
 			next, kept := slide(buf, done)
@@ -179,7 +180,7 @@ func (s *Section) loadOne() ([]byte, error) {
 	}
 	if !s.made {
 		// A fault must not leave it made with neither bytes nor error.
-		s.err = Guard(func() (err error) {
+		s.err = mem.Guard(func() (err error) {
 			if s.applied() != 0 {
 				s.inflated, err = s.relocatedData()
 			} else {
@@ -189,7 +190,7 @@ func (s *Section) loadOne() ([]byte, error) {
 		})
 		s.made = true
 	}
-	return s.inflated, s.err
+	return s.inflated.Bytes(), s.err
 }
 
 // aliases tells whether the section's bytes are used where they lie in the file.
@@ -206,9 +207,9 @@ func (s *Section) Discard(from, to uint64) {
 	defer s.mu.Unlock()
 	switch {
 	case s.made:
-		s.stale = s.file.buffers.discard(s.inflated, from, to) || s.stale
+		s.stale = s.inflated.Discard(from, to) || s.stale
 	case to <= s.Size:
-		s.file.mapping.drop(s.Offset+from, s.Offset+to)
+		s.file.drop(s.Offset+from, s.Offset+to)
 	}
 }
 
@@ -222,29 +223,12 @@ func (s *Section) Release() {
 	if s.made {
 		s.forget()
 	}
-	s.file.mapping.drop(s.Offset, s.Offset+s.Size)
-}
-
-// Detach returns the bytes of Data for a caller that writes over them; nil where they do not
-// lie in memory of their own, outside of the Go heap. They live until Close, and a later
-// Data makes others.
-func (s *Section) Detach() []byte {
-	if !s.Present() || s.parts != nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	data := s.inflated
-	if !s.made || s.stale || !s.file.buffers.has(data) {
-		return nil
-	}
-	s.made, s.inflated = false, nil
-	return data
+	s.file.drop(s.Offset, s.Offset+s.Size)
 }
 
 // forget lets go of the bytes that were made.
 func (s *Section) forget() {
-	s.file.buffers.put(s.inflated)
+	s.file.memory.put(s.inflated)
 	s.made, s.stale, s.inflated, s.err = false, false, nil, nil
 }
 

@@ -160,12 +160,12 @@ func (f *File) sectionNames(index uint32) (string, error) {
 		data, err := f.at(s.label(), s.Offset, s.Size)
 		return string(data), err
 	}
-	data, err := s.decompress()
+	b, err := s.decompress()
 	if err != nil {
 		return "", err
 	}
-	defer f.buffers.put(data)
-	return string(data), nil
+	defer f.memory.put(b)
+	return string(b.Bytes()), nil
 }
 
 // sectionName is the NUL-terminated string at off.

@@ -9,7 +9,7 @@ import (
 	"sort"
 	"strconv"
 
-	"symkit/elfx"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
 
@@ -107,22 +107,22 @@ func (g *Generated) Add(data []byte) error {
 
 // AddFile is Add for the file at path, which stays mapped until close is called.
 func (g *Generated) AddFile(path string) (close func() error, err error) {
-	data, unmap, err := elfx.Map(path)
+	file, err := mem.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	changed := elfx.Guard(func() error {
-		err = g.Add(data)
+	changed := mem.Guard(func() error {
+		err = g.Add(file.Bytes())
 		return nil
 	})
 	if err == nil {
 		err = changed
 	}
 	if err != nil {
-		unmap()
+		file.Release()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return unmap, nil
+	return file.Release, nil
 }
 
 func (g *Generated) add(addr, size uint64, name []byte) {

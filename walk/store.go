@@ -15,6 +15,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/filename"
+	"symkit/internal/mem"
 )
 
 // Why a symbol file is not the one that was looked for.
@@ -206,16 +207,17 @@ func (s *Symbols) isFor(m *Module) error {
 
 // open maps or unpacks the symbol file at path and indexes it.
 func (s *Symbols) open(path string) error {
-	data, unmap, err := elfx.Map(path)
+	file, err := mem.Open(path)
 	if err != nil {
 		return err
 	}
+	data := file.Bytes()
 	how := packing(data)
 	if how == "" {
-		s.Index, s.Close = emit.NewIndex(data), unmap
+		s.Index, s.Close = emit.NewIndex(data), file.Release
 		return nil
 	}
-	defer unmap()
+	defer file.Release()
 	text, err := unpack(data, how)
 	if err != nil {
 		return err

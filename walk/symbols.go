@@ -7,6 +7,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/mem"
 )
 
 // Supplier finds the symbols of modules. Its methods are called from several
@@ -95,7 +96,7 @@ func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 		if z.progress != nil {
 			z.progress(m)
 		}
-		err := elfx.Guard(func() error {
+		err := mem.Guard(func() error {
 			ms.syms = z.supplier.Symbols(ctx, m)
 			return nil
 		})

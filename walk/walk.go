@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"symkit/cfi"
-	"symkit/elfx"
 	"symkit/internal/limits"
+	"symkit/internal/mem"
 )
 
 // Options says what Walk does. The zero value walks every thread.
@@ -79,7 +79,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	if pre, ok := s.(Prefetcher); ok && opt.Prefetch {
 		ctx, cancel := context.WithCancel(ctx)
 		wait := func() {}
-		if err := elfx.Guard(func() error { wait = p.prefetch(ctx, pre, threads); return nil }); err != nil {
+		if err := mem.Guard(func() error { wait = p.prefetch(ctx, pre, threads); return nil }); err != nil {
 			cancel()
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			if opt.NoScan {
 				w.maxScanned = 0
 			}
-			errs[job] = elfx.Guard(func() error {
+			errs[job] = mem.Guard(func() error {
 				for i := int(next.Add(1)) - 1; i < len(threads); i = int(next.Add(1)) - 1 {
 					res.Stacks[i] = w.walk(&p.Threads[threads[i]])
 				}

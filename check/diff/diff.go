@@ -16,9 +16,9 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
-	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/limits"
+	"symkit/internal/mem"
 )
 
 // SideError is an error of Diff: one of the files cannot be read.
@@ -42,7 +42,7 @@ func (e *SideError) Unwrap() error { return e.Err }
 // do not matter. Findings have the lines of a; where only b has something, they
 // say so.
 func Files(a, b []byte, opt report.Options) (rep *report.Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		rep, err = diff(a, b, opt)
 		return nil
 	})

@@ -10,12 +10,12 @@ import (
 	"symkit/check/internal/linter"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
-	"symkit/elfx"
+	"symkit/internal/mem"
 )
 
 // File checks a symbol file by itself.
 func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
-	guarded := elfx.Guard(func() error {
+	guarded := mem.Guard(func() error {
 		c := collect.New(opt)
 		var s *symfile.File
 		s, err = linter.Run(c, sym, nil)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"symkit/dump"
+	"symkit/dump/pathmap"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 )
@@ -104,7 +105,7 @@ func (c *cli) Validate() error {
 }
 
 // paths are the rules that rewrite the names of source files.
-func (c *cli) paths() (m dump.PathMap, err error) {
+func (c *cli) paths() (m pathmap.Map, err error) {
 	for _, rule := range c.PathMap {
 		if err := m.AddPrefix(rule); err != nil {
 			return m, err

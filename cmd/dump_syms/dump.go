@@ -76,7 +76,7 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 		return nil, err
 	case c.CheckCFI && m.Stats.FDEs == 0:
 		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
-	case c.Header || len(m.Funcs)+len(m.Publics)+m.Stats.FDEs > 0:
+	case c.Header || !m.IsEmpty():
 	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
 		return nil, nothing(in, m)
 	default:

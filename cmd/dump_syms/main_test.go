@@ -39,6 +39,10 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SYMKIT_MEM", os.Getenv("SYMKIT_MEM")) // see internal/mem
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fixture": func(ts *testscript.TestScript, _ bool, args []string) {
 				data, err := fixture(args[0])

@@ -145,7 +145,7 @@ func TestOracleDebuginfodDwz(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "debug", ".dwz"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sources, err := filepath.Abs("../../dump/testdata/companions")
+	sources, err := filepath.Abs("../../internal/oracle/testdata/companions")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/mem"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
@@ -16,12 +17,13 @@ import (
 // open reads a minidump or a core file, whichever its first bytes say. The
 // process aliases the file until it is closed.
 func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
-	data, unmap, err := elfx.Map(path)
+	file, err := mem.Open(path)
 	if err != nil {
 		return nil, nil, command.Missing("", path, err, "the path of a minidump or core file")
 	}
+	data := file.Bytes()
 	var p *walk.Process
-	changed := elfx.Guard(func() error {
+	changed := mem.Guard(func() error {
 		switch {
 		case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
 			return nil
@@ -44,9 +46,9 @@ func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
 	case changed != nil:
 		err = fmt.Errorf("%s: %w", path, changed)
 	case p != nil:
-		return p, unmap, nil
+		return p, file.Release, nil
 	}
-	unmap()
+	file.Release()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/mem"
 	"symkit/walk"
 )
 
@@ -146,7 +147,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	if err != nil {
 		return command.Failed, err
 	}
-	if err := elfx.Guard(func() error { return write(res) }); err != nil {
+	if err := mem.Guard(func() error { return write(res) }); err != nil {
 		return command.Failed, err
 	}
 	j.report(res)

@@ -12,6 +12,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/limits"
+	"symkit/internal/mem"
 )
 
 // open opens the ELF files among the paths, and the image's companions. A
@@ -106,20 +107,20 @@ func warnRejected(e *env, p elfx.Probe) {
 
 // symData is an opened symbol file.
 type symData struct {
-	bytes []byte
-	unmap func() error // nil: nothing is mapped
-	path  string
-	info  fs.FileInfo // of the file as it was opened; nil: nothing is mapped
+	bytes   []byte
+	mapping *mem.Mapping // nil: the file was read
+	path    string
 }
 
 // unchanged returns an error if the file has been written to since it was opened.
-func (d *symData) unchanged() error { return elfx.Unchanged(d.path, d.info) }
-
-func (d *symData) close() {
-	if d.unmap != nil {
-		_ = d.unmap() // nothing can be done about it
+func (d *symData) unchanged() error {
+	if d.mapping == nil {
+		return nil
 	}
+	return elfx.Unchanged(d.path, d.mapping.Info())
 }
+
+func (d *symData) close() { _ = d.mapping.Release() } // nothing can be done about an error
 
 // openSym maps a regular file and reads any other.
 func openSym(path string) (*symData, error) {
@@ -151,11 +152,9 @@ func readSym(path string) (*symData, error) {
 		return nil, errors.New("it is a directory")
 	}
 
-	if info.Mode().IsRegular() && info.Size() > 0 {
-		data, unmap, err := elfx.Map(path)
-		if err == nil {
-			return &symData{data, unmap, path, info}, nil
-		}
+	mapping, err := mem.Map(f, info)
+	if err == nil {
+		return &symData{mapping.Bytes(), mapping, path}, nil
 	}
 	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
@@ -173,7 +172,7 @@ var errNotSym = errors.New("not a symbol file")
 // foreign describes a file that was given as a symbol file and is of another known
 // format; "" is for all that may be a symbol file, though a damaged one.
 func foreign(d *symData) (kind string) {
-	_ = elfx.Guard(func() error { // if the file changes, the check tells
+	_ = mem.Guard(func() error { // if the file changes, the check tells
 		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
 		return nil
 	})

@@ -4,27 +4,31 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
+	"sync"
+	"unsafe"
 )
 
 // ErrChanged: a mapped file was truncated, or its disk failed, while its bytes
 // were in use.
 var ErrChanged = errors.New("file changed while it was read")
 
-// nilPage is the size of the page that is never mapped. A fault in it is a nil
-// pointer of ours, not a file that shrank.
-const nilPage = 4096
-
-// Guard runs fn and returns its error, or ErrChanged when fn touched a page of
-// a mapped file that is no longer there. Without it the kernel's SIGBUS ends
-// the process. Every goroutine that reads bytes of a mapped file needs a Guard of its
-// own; nesting is harmless. Every other panic passes through.
+// Guard runs fn and returns its error, or ErrChanged if fn touched a page of a
+// mapped file that is no longer there. Without Guard the kernel's SIGBUS ends
+// the process. Every goroutine that reads the bytes of a Mapping needs a Guard
+// of its own; nesting is harmless.
+//
+// A fault is the file's only if its address lies in a live Mapping. Any other
+// fault is a defect of this module, such as a read of a Buffer that was
+// released: it must never be reported as a change of the user's file. It passes
+// through as a panic, like every panic that is no fault, and crashes with its
+// stack.
 func Guard(fn func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	defer func() {
 		switch r := recover(); {
 		case r == nil:
-		case isFault(r):
+		case isFileFault(r):
 			err = ErrChanged
 		default:
 			panic(r)
@@ -33,12 +37,52 @@ func Guard(fn func() error) (err error) {
 	return fn()
 }
 
-// isFault tells whether r is the panic of a memory fault at a real address.
-// runtime/debug.SetPanicOnFault documents the Addr method.
-func isFault(r any) bool {
+// isFileFault reports whether r is the panic of a memory fault in a live file
+// mapping. runtime/debug.SetPanicOnFault documents the Addr method.
+func isFileFault(r any) bool {
 	if _, ok := r.(runtime.Error); !ok {
 		return false
 	}
 	fault, ok := r.(interface{ Addr() uintptr })
-	return ok && fault.Addr() >= nilPage
+	return ok && files.contain(fault.Addr())
 }
+
+// registry is the address ranges of live file mappings: the end of each by its
+// start.
+type registry struct {
+	mu   sync.Mutex
+	ends map[uintptr]uintptr
+}
+
+var files = registry{ends: map[uintptr]uintptr{}}
+
+// add registers a mapping, whose last page may be longer than the file.
+func (r *registry) add(data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	start, page := address(data), uintptr(pageSize)
+	r.ends[start] = start + (uintptr(len(data))+page-1)/page*page
+}
+
+func (r *registry) remove(data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.ends, address(data))
+}
+
+func (r *registry) contain(addr uintptr) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for start, end := range r.ends {
+		if start <= addr && addr < end {
+			return true
+		}
+	}
+	return false
+}
+
+// address is where data begins. Nothing is read through the number.
+func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }

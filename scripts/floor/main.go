@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"symkit/elfx"
+	"symkit/internal/mem"
 )
 
 // first takes longest where it is compressed, and one core has to do all of it.
@@ -67,7 +68,7 @@ func run(args []string) error {
 // read inflates sections, and looks at every word of those that the file has as
 // they are.
 func read(f *elfx.File, names ...string) error {
-	return elfx.Guard(func() error {
+	return mem.Guard(func() error {
 		sum := uint64(0)
 		for _, name := range names {
 			data, err := f.SectionData(name)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"symkit/elfx"
+	"symkit/internal/mem"
 	"symkit/walk"
 )
 
@@ -45,24 +46,24 @@ type Core struct {
 // Open reads the core file at path. The files that its modules were loaded
 // from are looked for with files, which may be nil; they stay in use until
 // Close. What is damaged or missing but for the threads is in the process's
-// Warnings. Whoever reads the process's memory does so under elfx.Guard.
+// Warnings. Whoever reads the process's memory does so under mem.Guard.
 func Open(path string, files *walk.Files) (*Core, error) {
-	data, unmap, err := elfx.Map(path)
+	file, err := mem.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	c, err := New(path, data, files)
+	c, err := New(path, file.Bytes(), files)
 	if err != nil {
-		unmap()
+		file.Release()
 		return nil, err
 	}
-	c.unmap = unmap
+	c.unmap = file.Release
 	return c, nil
 }
 
 // New is Open for a core file in memory; errors call it name.
 func New(name string, data []byte, files *walk.Files) (c *Core, err error) {
-	changed := elfx.Guard(func() error {
+	changed := mem.Guard(func() error {
 		c, err = read(name, data, files)
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // Recovered turns a panic of a library into an error. A fault in the mapped
-// file passes: elfx.Guard has to see it.
+// file passes: mem.Guard has to see it.
 func Recovered(library string, r any) error {
 	if _, ok := r.(interface{ Addr() uintptr }); ok {
 		panic(r)

@@ -1,0 +1,163 @@
+package dump
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/internal/files"
+	"symkit/dump/internal/funcs"
+	"symkit/dump/internal/inlines"
+	"symkit/dump/internal/lines"
+	"symkit/dump/internal/load"
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/naming"
+	"symkit/dump/internal/record"
+	"symkit/dump/internal/symbols"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/internal/demangle"
+	"symkit/internal/par"
+)
+
+// described are the functions of a module with their lines and inlined calls.
+type described struct {
+	funcs       []record.Func // by address
+	overlapping int           // functions in which inlined calls side by side share code
+
+	lineShare losses.Share // bytes of line programs that were lost
+	callShare losses.Share // inlined calls that were lost
+}
+
+// describe gives the merged functions their lines and inlined calls, unit by unit,
+// and adds the functions that only the symbol table and a line table know.
+func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image) (described, losses.List, error) {
+	var d described
+	var lost losses.List
+	list, names := units.List, units.Names
+	only := funcs.SymbolOnly(merged.Funcs, syms, load)
+	groups := lines.Groups(list, merged.ByUnit, len(only) > 0)
+
+	out := make([]record.Func, len(merged.Funcs))
+	covered := make([][]dwarfx.Span, len(groups))
+	overlapping, calls := make([]int, len(groups)), make([]int, len(list))
+	callErrs, lostCalls := make([]error, len(list)), make([]int, len(list))
+	for i, u := range list {
+		calls[i] = len(u.Calls)
+	}
+	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
+		reader := lines.NewReader(sources, load)
+		placer := inlines.NewPlacer(reader.Files)
+		return func(g int) error {
+			if !reader.Open(&groups[g], list) {
+				return nil
+			}
+			for _, ui := range groups[g].Units {
+				u, ofUnit := list[ui], merged.ByUnit[ui]
+				reader.Start(u)
+				placer.Start(u, merged.Funcs, ofUnit)
+				for _, i := range ofUnit {
+					f, r := &merged.Funcs[i], &out[i]
+					r.Addr, r.Size, r.Multiple = f.Lo-load, f.Hi-f.Lo, f.Multiple
+					r.Name, r.Sound = names.Text(f.Name), names.IsSound(f.Name)
+					r.Lines = reader.Of(f.Lo, f.Hi)
+				}
+				for _, i := range ofUnit {
+					r := &out[i]
+					r.Calls = placer.Of(&merged.Funcs[i], func() uint32 {
+						if len(r.Lines) > 0 {
+							return r.Lines[0].File
+						}
+						return reader.Files.Unknown()
+					})
+				}
+				callErrs[ui], lostCalls[ui] = placer.Err(), placer.Lost
+			}
+			overlapping[g], placer.Overlapping = placer.Overlapping, 0
+			covered[g] = reader.Covered(only)
+			return nil
+		}
+	})
+	if err != nil {
+		return d, lost, err
+	}
+
+	lineErrs := make([]error, len(list))
+	path := img.DWARF().Path()
+	for i := range groups {
+		g := &groups[i]
+		lineErrs[g.Owner] = g.Err
+		d.overlapping += overlapping[i]
+		from := list[g.Owner].Lines.LineOff
+		d.lineShare.All += g.Size
+		d.lineShare.Add(losses.Rest(g.Err, from, from+g.Size), inFile(path, g.Err))
+	}
+	d.lineShare.Add(max(d.lineShare.All, 1), units.LineErr)
+	for i := range list {
+		d.callShare.All += uint64(calls[i])
+		d.callShare.Add(uint64(lostCalls[i]), inFile(path, callErrs[i]))
+		lost.AddIn(path, cmp.Or(lineErrs[i], callErrs[i]))
+	}
+
+	added, err := describeSymbolOnly(ctx, list, groups, lines.Assign(groups, covered, len(only)), only, syms, sources, jobs, load)
+	d.funcs = mergeRecords(out, added)
+	return d, lost, err
+}
+
+// inFile returns err with the path of its file before it; nil stays nil.
+func inFile(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// describeSymbolOnly returns the functions of only that are assigned to a group,
+// with the lines that its line table has.
+func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, sources *files.Table, jobs int, load uint64) ([]record.Func, error) {
+	rows := make([][]emit.Line, len(only))
+	known := make([]bool, len(only))
+	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
+		reader := lines.NewReader(sources, load)
+		return func(g int) error {
+			if len(assigned[g]) == 0 {
+				return nil
+			}
+			group := groups[g]
+			group.Err = nil // that of the first time, which has been recorded
+			reader.Open(&group, list)
+			reader.Start(list[group.Owner])
+			for _, i := range assigned[g] {
+				known[i], rows[i] = true, reader.Of(only[i].Lo, only[i].Hi)
+			}
+			return nil
+		}
+	})
+
+	var out []record.Func
+	var demangler demangle.Demangler
+	for i, f := range only {
+		if known[i] {
+			name := naming.SymbolText(syms.At(f.Lo)[0].Name, &demangler)
+			out = append(out, record.Func{Addr: f.Lo - load, Size: f.Hi - f.Lo, Name: name, Lines: rows[i]})
+		}
+	}
+	return out, err
+}
+
+// mergeRecords returns one list of two, each by address.
+func mergeRecords(a, b []record.Func) []record.Func {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]record.Func, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].Addr < a[0].Addr {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

@@ -1,0 +1,180 @@
+// Package files numbers the names of source files.
+package files
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/internal/losses"
+	"symkit/dump/pathmap"
+	"symkit/emit"
+	"symkit/internal/limits"
+)
+
+// Unknown is the name of a file that a line table does not have.
+const Unknown = "<unknown>"
+
+// Table numbers the names of source files, in the order in which they come;
+// Ordered puts them into name order. It is safe for concurrent use.
+type Table struct {
+	mu      sync.Mutex
+	paths   pathmap.Map
+	given   map[string]uint32 // by the name that debug information has
+	written map[string]uint32 // by the name that is written
+	names   []string          // written, by number
+	errs    map[string]error  // by name: why it could not be mapped
+	size    uint64            // of the ELF file
+	left    uint64            // bytes that names may still take
+	full    bool              // a name did not fit
+}
+
+// New returns an empty table for a file of size bytes.
+func New(paths pathmap.Map, size uint64) *Table {
+	return &Table{
+		paths: paths, size: size, left: limits.Files.Max(size),
+		given: map[string]uint32{}, written: map[string]uint32{}, errs: map[string]error{},
+	}
+}
+
+// Number returns the number of a name. Of names that are too many or too long for
+// the limit the number means nothing, and Err tells.
+func (t *Table) Number(name []byte) uint32 {
+	t.mu.Lock()
+	number, known := t.given[string(name)]
+	t.mu.Unlock()
+	if known { // as nearly all are
+		return number
+	}
+
+	given := string(name)
+	mapped, err := t.paths.Apply(given) // may read the file
+	written := emit.Name(mapped)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.errs[mapped] = err
+	}
+	return t.add(given, written)
+}
+
+// add numbers a name. Several names of debug information can be written in one
+// way, and share a number then. The lock is held.
+func (t *Table) add(given, written string) uint32 {
+	number, known := t.given[given]
+	if known {
+		return number
+	}
+	t.full = t.full || uint64(len(given)) > t.left
+	if t.full {
+		return 0
+	}
+
+	t.left -= uint64(len(given))
+	number, known = t.written[written]
+	if !known {
+		number = uint32(len(t.names))
+		t.names = append(t.names, written)
+		t.written[written] = number
+	}
+	t.given[given] = number
+	return number
+}
+
+// Err returns an error if the names did not fit.
+func (t *Table) Err() error {
+	if t.full {
+		return limits.Files.Exceeded(t.size)
+	}
+	return nil
+}
+
+// Ordered are names in order.
+type Ordered struct {
+	Names []string
+	Place []uint32 // by number: index of Names
+}
+
+// Ordered returns the names in order, and warnings about those that could not be
+// mapped.
+func (t *Table) Ordered() (Ordered, losses.List) {
+	order := make([]uint32, len(t.names))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(t.names[a], t.names[b]) })
+
+	o := Ordered{make([]string, len(order)), make([]uint32, len(order))}
+	for place, number := range order {
+		o.Names[place], o.Place[number] = t.names[number], uint32(place)
+	}
+	var lost losses.List
+	for _, name := range slices.Sorted(maps.Keys(t.errs)) {
+		lost.Warnings = append(lost.Warnings, fmt.Sprintf("%s: %v", name, t.errs[name]))
+	}
+	return o, lost
+}
+
+// OfUnit gives the files of line tables their numbers, for one goroutine.
+type OfUnit struct {
+	table   *Table
+	lines   *dwarfx.LineTable
+	base    []byte   // directory that relative names belong to
+	numbers []uint32 // by file of the line table: 0 if not asked for yet, else the number + 1
+	known   []uint32 // indices of numbers that are not 0
+	path    []byte   // scratch
+}
+
+// NewOfUnit returns an OfUnit for the numbers of t.
+func NewOfUnit(t *Table) *OfUnit { return &OfUnit{table: t} }
+
+// Open starts with the files of a line table that was read.
+func (f *OfUnit) Open(lines *dwarfx.LineTable) {
+	f.lines = lines
+	f.forget()
+}
+
+// SetDir sets the directory that the unit of the next files was compiled in. Units
+// of one line table may have different ones.
+func (f *OfUnit) SetDir(compDir []byte) {
+	base := f.lines.BaseDir(compDir)
+	if !bytes.Equal(base, f.base) {
+		f.forget()
+	}
+	f.base = base
+}
+
+// forget forgets the numbers of all files.
+func (f *OfUnit) forget() {
+	for _, n := range f.known {
+		f.numbers[n] = 0
+	}
+	f.known = f.known[:0]
+}
+
+// Number returns the number of file n of the line table.
+func (f *OfUnit) Number(n uint32) uint32 {
+	if uint64(n) < uint64(len(f.numbers)) && f.numbers[n] != 0 {
+		return f.numbers[n] - 1
+	}
+	dir, name, ok := f.lines.File(n)
+	if !ok || len(name) == 0 {
+		return f.Unknown()
+	}
+
+	f.path = AppendPath(f.path[:0], f.base, dir, name)
+	number := f.table.Number(f.path)
+	for uint64(len(f.numbers)) <= uint64(n) {
+		f.numbers = append(f.numbers, 0)
+	}
+	f.numbers[n] = number + 1
+	f.known = append(f.known, n)
+	return number
+}
+
+// Unknown returns the number of the file that no table has.
+func (f *OfUnit) Unknown() uint32 { return f.table.Number([]byte(Unknown)) }

@@ -1,0 +1,86 @@
+package files
+
+// AppendPath appends the name of a source file: compDir, dir and name joined
+// as far as the later ones are relative, "." and ".." resolved as text. The
+// machine that dumps is never asked: the same input gives the same name
+// everywhere.
+func AppendPath(dst []byte, compDir, dir, name []byte) []byte {
+	start := len(dst)
+	windows := false
+	for _, part := range [][]byte{compDir, dir, name} {
+		if len(part) == 0 {
+			continue
+		}
+		if isWindowsAbs(part) {
+			dst, windows = dst[:start], true
+		} else if part[0] == '/' {
+			dst, windows = dst[:start], false
+		} else if len(dst) > start && !isSeparator(dst[len(dst)-1], windows) {
+			sep := byte('/')
+			if windows {
+				sep = '\\'
+			}
+			dst = append(dst, sep)
+		}
+		dst = append(dst, part...)
+	}
+	return dst[:start+cleanPath(dst[start:], windows)]
+}
+
+// isWindowsAbs tells C:\x, C:/x and \\host\share\x: cross compilers write them.
+func isWindowsAbs(p []byte) bool {
+	if len(p) >= 2 && p[0] == '\\' && p[1] == '\\' {
+		return true
+	}
+	letter := len(p) >= 3 && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+	return letter && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
+}
+
+func isSeparator(b byte, windows bool) bool {
+	return b == '/' || windows && b == '\\'
+}
+
+// cleanPath resolves empty, "." and ".." elements of p in place and returns
+// the length that is left. A ".." that has nothing to remove stays in a
+// relative path and vanishes in an absolute one.
+func cleanPath(p []byte, windows bool) int {
+	root := 0 // bytes that nothing removes
+	switch {
+	case windows && p[1] == ':':
+		root = 3
+	case windows:
+		root = 2
+	case len(p) > 0 && p[0] == '/':
+		root = 1
+	}
+	out, keep := root, root // keep: below here ".." removes nothing
+	for i := root; i < len(p); {
+		end := i
+		for end < len(p) && !isSeparator(p[end], windows) {
+			end++
+		}
+		elem := p[i:end]
+		switch {
+		case len(elem) == 0 || string(elem) == ".":
+		case string(elem) == ".." && out > keep:
+			for out--; out > keep && !isSeparator(p[out], windows); out-- {
+			}
+		case string(elem) == ".." && root > 0:
+		default:
+			if out > root {
+				p[out] = p[i-1]
+				out++
+			}
+			out += copy(p[out:], elem)
+			if string(elem) == ".." {
+				keep = out
+			}
+		}
+		i = end + 1
+	}
+	if out == 0 && len(p) > 0 {
+		p[0] = '.'
+		return 1
+	}
+	return out
+}

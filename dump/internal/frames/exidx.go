@@ -1,0 +1,45 @@
+package frames
+
+import (
+	"slices"
+
+	"symkit/cfi"
+)
+
+// exidx returns the rows of ARM's exception index table whose code is in the
+// file. Each row holds for a whole function.
+func (x *lister) exidx() (entries []Entry) {
+	f := x.img.Main
+	index := f.Section(".ARM.exidx")
+	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
+		return nil
+	}
+
+	in := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
+	n := len(x.opt.Code)
+	if n > 0 {
+		in.End = x.opt.Code[n-1].Hi
+	}
+	var err error
+	in.Index, err = index.Data()
+	x.lost.Add(err)
+	table := f.Section(".ARM.extab")
+	if table != nil && table.Present() {
+		in.TableAddr = table.Addr
+		in.Table, err = table.Data()
+		x.lost.Add(err)
+	}
+
+	for row, err := range in.Rows() {
+		if err != nil {
+			x.lost.AddIn(f.Path(), err)
+		} else if row.Begin < row.End && x.isCode(row.Begin) {
+			kept := *row
+			kept.Regs = slices.Clone(row.Regs)
+			kept.End = min(row.End, x.opt.Code.EndOf(row.Begin))
+			entries = append(entries, Entry{kept.Begin, kept.End, uint64(len(x.table.Exidx)), Exidx, false})
+			x.table.Exidx = append(x.table.Exidx, kept)
+		}
+	}
+	return entries
+}

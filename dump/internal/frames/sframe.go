@@ -1,0 +1,49 @@
+package frames
+
+import (
+	"debug/elf"
+	"errors"
+
+	"symkit/internal/wire"
+	"symkit/sframe"
+)
+
+var errNoSFrame = errors.New("this machine has none")
+
+// sframe returns the SFrame FDEs whose code is in the file.
+func (x *lister) sframe() (entries []Entry) {
+	sec := x.img.Section(".sframe")
+	if sec == nil {
+		return nil
+	}
+	path := sec.File().Path()
+	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
+	if !ok {
+		x.lost.AddIn(path, &wire.Error{Section: ".sframe", Err: errNoSFrame})
+		return nil
+	}
+	data, err := sec.Data()
+	if err != nil {
+		x.lost.Add(err)
+		return nil
+	}
+
+	s, err := sframe.Parse(data, sframe.Options{
+		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0,
+	})
+	x.lost.AddIn(path, err)
+	if s == nil {
+		return nil
+	}
+	x.table.SFrame = s
+	for i := range s.Chunks {
+		for fde, err := range s.Chunks[i].FDEs() {
+			if err != nil {
+				x.lost.AddIn(path, err)
+			} else if fde.Size > 0 && x.isCode(fde.Start) {
+				entries = append(entries, Entry{fde.Start, fde.End(), sframePlace(i, fde.Index), SFrame, fde.Signal})
+			}
+		}
+	}
+	return entries
+}

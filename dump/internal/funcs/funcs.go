@@ -1,0 +1,161 @@
+// Package funcs decides which FUNC records a module has: one for each range of a
+// function, none at an address that another one has, none that overlap.
+package funcs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+
+	"symkit/dump/internal/load"
+	"symkit/dump/internal/naming"
+	"symkit/dump/internal/symbols"
+	"symkit/internal/par"
+)
+
+// Func is one range of a function that the debug information describes.
+type Func struct {
+	Lo, Hi   uint64 // virtual addresses
+	Unit     uint32 // index of the unit that describes the function
+	Index    uint32 // of the function in the unit's Funcs
+	Name     uint32 // number of its name
+	Multiple bool   // other functions share its address
+}
+
+// Merged are the functions of a module, by address, without overlaps.
+type Merged struct {
+	Funcs []Func
+	// ByUnit holds, for each unit, indices of Funcs: the functions it describes.
+	ByUnit [][]uint32
+
+	Folded    int // functions at an address that another one has
+	Clipped   int // functions that end early, because another one begins in them
+	BelowLoad int // ranges below the load address
+}
+
+// Options says how Merge chooses.
+type Options struct {
+	Jobs        int
+	LoadAddress uint64 // virtual; ranges below it are left out
+	Multiple    bool   // mark functions that share an address
+}
+
+// Merge makes the FUNC ranges of all units. Of the functions at one address the
+// name that the symbol table ranks first holds, then the largest, then the first
+// by name, then the first; the largest size is kept.
+func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Options) (Merged, error) {
+	var m Merged
+	count := 0
+	for _, u := range units.List {
+		for i := range u.Funcs {
+			r := u.Funcs[i].Ranges
+			count += int(r.To - r.From)
+		}
+	}
+	all := make([]Func, 0, count)
+	for ui, u := range units.List {
+		for fi := range u.Funcs {
+			span := u.Funcs[fi].Ranges
+			for _, r := range u.Ranges[span.From:span.To] {
+				if r.Lo < opt.LoadAddress {
+					m.BelowLoad++
+					continue
+				}
+				all = append(all, Func{Lo: r.Lo, Hi: r.Hi, Unit: uint32(ui), Index: uint32(fi), Name: u.FuncNames[fi]})
+			}
+		}
+	}
+
+	all, err := sorted(ctx, opt.Jobs, all)
+	if err != nil {
+		return m, err
+	}
+	c := chooser{names: units.Names, syms: syms, multiple: opt.Multiple}
+	m.Funcs = all[:0]
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Lo == all[0].Lo {
+			n++
+		}
+		best := c.best(all[:n])
+		all = all[n:]
+		m.Folded += n - 1
+
+		last := len(m.Funcs) - 1
+		if last >= 0 && m.Funcs[last].Hi > best.Lo {
+			m.Funcs[last].Hi = best.Lo
+			m.Clipped++
+		}
+		m.Funcs = append(m.Funcs, best)
+	}
+
+	nameBySymbols(m.Funcs, units, syms)
+	m.ByUnit = make([][]uint32, len(units.List))
+	for i := range m.Funcs {
+		list := &m.ByUnit[m.Funcs[i].Unit]
+		*list = append(*list, uint32(i))
+	}
+	return m, nil
+}
+
+// sorted sorts functions by address and, at one address, by unit and place in it.
+func sorted(ctx context.Context, jobs int, all []Func) ([]Func, error) {
+	byPlace := func(a, b Func) int {
+		if a.Lo != b.Lo {
+			return cmp.Compare(a.Lo, b.Lo)
+		}
+		return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Hi, b.Hi))
+	}
+	return par.Sort(ctx, jobs, all, byPlace)
+}
+
+// chooser chooses among functions at one address.
+type chooser struct {
+	names    *naming.Table
+	syms     symbols.Table
+	multiple bool
+}
+
+// best returns the function that stands for same, all functions at one address.
+func (c *chooser) best(same []Func) Func {
+	best := same[0]
+	if len(same) == 1 {
+		return best
+	}
+
+	rank := c.syms.At(best.Lo).Ranks()
+	size, multiple := best.Hi, false
+	for _, f := range same[1:] {
+		size = max(size, f.Hi)
+		a, b := c.names.Key(f.Name).ID(), c.names.Key(best.Name).ID()
+		if bytes.Equal(a, b) {
+			continue
+		}
+		multiple = c.multiple
+		order := cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(best.Hi, f.Hi), bytes.Compare(a, b))
+		if order < 0 {
+			best = f
+		}
+	}
+	best.Hi, best.Multiple = size, multiple
+	return best
+}
+
+// nameBySymbols names the functions whose DIEs have no name, or lost a part of it
+// with the supplementary file, by the symbol at their address.
+func nameBySymbols(funcs []Func, units *load.Units, syms symbols.Table) {
+	namer := naming.NewNamer(units.Names)
+	for i := range funcs {
+		f := &funcs[i]
+		k := units.Names.Key(f.Name)
+		if !k.Lost && !k.IsEmpty() {
+			continue
+		}
+		aliases := syms.At(f.Lo)
+		if len(aliases) == 0 || !aliases[0].IsFunc() {
+			continue
+		}
+		symbol := naming.SymbolKey(aliases[0].Name, k)
+		f.Name = namer.Symbol(&symbol, uint64(i))
+	}
+}

@@ -1,0 +1,190 @@
+// Package gofuncs reads the functions, lines and inlined calls of Go's own tables,
+// which stay in a stripped program, where debug information has none.
+package gofuncs
+
+import (
+	"slices"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/gosym"
+	"symkit/dump/internal/files"
+	"symkit/dump/internal/inlines"
+	"symkit/dump/internal/load"
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/naming"
+	"symkit/dump/internal/record"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/internal/wire"
+)
+
+// Language is DW_LANG_Go.
+const Language = 0x16
+
+// tableSections are the names of the section with Go's function table.
+var tableSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
+
+// IsGo reports whether f was linked by Go's linker.
+func IsGo(f *elfx.File) bool {
+	return slices.ContainsFunc(append(tableSections, ".go.buildinfo"), func(name string) bool { return f.Section(name) != nil })
+}
+
+// Options says what Read reads.
+type Options struct {
+	Code    dwarfx.CodeMap
+	Load    uint64 // load address of the module
+	Inlines bool
+}
+
+// Read returns the functions of Go's tables in f, as far as known, the records
+// made of units, has nothing at their addresses. A program whose units are Go's
+// own needs none. Names and files get numbers of the module's tables.
+func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.Table, opt Options) (list []record.Func, lost losses.List) {
+	if slices.ContainsFunc(units.List, func(u *load.Unit) bool { return u.Language == Language }) {
+		return nil, lost
+	}
+	section, data, addr, err := findTable(f)
+	lost.Add(err)
+	if data == nil {
+		return nil, lost
+	}
+	table, err := gosym.Open(section, data, addr, imageOf(f, opt.Code))
+	if err != nil {
+		lost.AddIn(f.Path(), err)
+		return nil, lost
+	}
+	if opt.Inlines && !table.HasInlines() && table.Version() >= gosym.Go118 {
+		lost.AddIn(f.Path(), &wire.Error{Section: section, Err: gosym.ErrModule})
+	}
+
+	x := reader{
+		path: f.Path(), opt: opt, table: table, known: known, names: units.Names, sources: sources,
+		nameNumbers: map[uint32]uint32{}, fileNumbers: map[uint32]uint32{},
+	}
+	for fn, err := range table.Funcs() {
+		if err != nil {
+			x.lost.AddIn(x.path, err)
+			continue
+		}
+		x.function(fn)
+	}
+	lost.Append(x.lost)
+	return x.list, lost
+}
+
+// reader makes records of Go's functions.
+type reader struct {
+	path  string
+	opt   Options
+	table *gosym.Table
+	known []record.Func
+	next  int // of known: the first that ends above the function at hand
+
+	names       *naming.Table
+	sources     *files.Table
+	nameNumbers map[uint32]uint32 // by number in Go's tables
+	fileNumbers map[uint32]uint32
+
+	inlines gosym.Inlines // of the function at hand
+	list    []record.Func
+	lost    losses.List
+}
+
+// function adds f, as far as no other function is there.
+func (x *reader) function(f gosym.Func) {
+	load := x.opt.Load
+	for x.next < len(x.known) && x.known[x.next].Addr+x.known[x.next].Size+load <= f.Entry {
+		x.next++
+	}
+	end := f.End
+	if x.next < len(x.known) {
+		end = min(end, x.known[x.next].Addr+load)
+	}
+	if f.Entry < load || f.Entry >= end {
+		return
+	}
+
+	out := record.Func{Addr: f.Entry - load, Size: end - f.Entry, Name: string(x.table.Name(f.Name))}
+	for l, err := range x.table.Lines(f) {
+		if err != nil {
+			x.lost.AddIn(x.path, err)
+			break
+		}
+		l.End = min(l.End, end)
+		if l.File != gosym.Unknown && l.Start < l.End {
+			out.Lines = x.line(out.Lines, l)
+		}
+	}
+	if x.opt.Inlines {
+		out.Calls = x.calls(f, end)
+	}
+	x.list = append(x.list, out)
+}
+
+// line appends a line, or extends the last one.
+func (x *reader) line(lines []emit.Line, l gosym.Line) []emit.Line {
+	file, addr, size := x.file(l.File), l.Start-x.opt.Load, l.End-l.Start
+	n := len(lines) - 1
+	if n >= 0 {
+		last := &lines[n]
+		if last.File == file && last.Line == l.Line && last.Addr+uint64(last.Size) == addr && uint64(last.Size)+size < 1<<32 {
+			last.Size += uint32(size)
+			return lines
+		}
+	}
+	for piece := range emit.Pieces(addr, size) {
+		lines = append(lines, emit.Line{Addr: piece.Addr, Size: piece.Size, Line: l.Line, File: file})
+	}
+	return lines
+}
+
+// calls returns the inlined calls of f below end.
+func (x *reader) calls(f gosym.Func, end uint64) (calls inlines.Calls) {
+	err := x.table.Inlines(f, &x.inlines)
+	if err != nil {
+		x.lost.AddIn(x.path, err)
+		return calls
+	}
+	for c := range x.inlines.Nested {
+		from := uint32(len(calls.Ranges))
+		for _, r := range x.inlines.Ranges[c.First:c.Last] {
+			r.End = min(r.End, end)
+			if r.Start < r.End {
+				calls.Ranges = append(calls.Ranges, dwarfx.Range{Lo: r.Start, Hi: r.End})
+			}
+		}
+		to := uint32(len(calls.Ranges))
+		if from == to {
+			continue
+		}
+		calls.List = append(calls.List, dwarfx.Inline{
+			Depth: c.Depth, CallLine: c.Line, CallFile: x.file(c.File), Origin: x.name(c.Name),
+			Ranges: dwarfx.Span{From: from, To: to},
+		})
+	}
+	return calls
+}
+
+// file returns the number of file n of Go's tables.
+func (x *reader) file(n uint32) uint32 {
+	number, known := x.fileNumbers[n]
+	if !known {
+		name := []byte(files.Unknown)
+		if n != gosym.Unknown {
+			name = files.AppendPath(nil, nil, nil, x.table.File(n))
+		}
+		number = x.sources.Number(name)
+		x.fileNumbers[n] = number
+	}
+	return number
+}
+
+// name returns the number of name n of Go's tables.
+func (x *reader) name(n uint32) uint32 {
+	number, known := x.nameNumbers[n]
+	if !known {
+		number = x.names.Add(string(x.table.Name(n)))
+		x.nameNumbers[n] = number
+	}
+	return number
+}

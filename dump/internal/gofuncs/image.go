@@ -1,0 +1,123 @@
+package gofuncs
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/gosym"
+	"symkit/elfx"
+)
+
+// findTable finds Go's function table: by the section's name or, in a file without
+// section headers, by its magic number. addr is its virtual address; section is
+// empty if there is none.
+func findTable(f *elfx.File) (section string, data []byte, addr uint64, err error) {
+	for _, name := range tableSections {
+		s := f.Section(name)
+		if s == nil || !s.Present() {
+			continue
+		}
+		data, err := s.Data()
+		relocated := newMemory(f).read(s.Addr, s.Size)
+		if relocated != nil {
+			data = relocated
+		}
+		return name, data, s.Addr, err
+	}
+	if len(f.Sections) > 0 {
+		return "", nil, 0, nil
+	}
+
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X != 0 {
+			continue
+		}
+		data := f.BytesAt(s.Vaddr, s.Filesz)
+		at := gosym.Find(data, s.Vaddr)
+		if at >= 0 {
+			return "Go function table", data[at:], s.Vaddr + uint64(at), nil
+		}
+	}
+	return "", nil, 0, nil
+}
+
+// imageOf returns the program as Go's tables refer to it.
+func imageOf(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
+	im := gosym.Image{Read: newMemory(f).read}
+	for _, r := range code {
+		im.Exec = append(im.Exec, gosym.Range{Start: r.Lo, End: r.Hi})
+	}
+	for _, name := range []string{".go.module", ".noptrdata", ".data", ".data.rel.ro"} {
+		s := f.Section(name)
+		if s != nil && s.Present() {
+			im.Data = append(im.Data, gosym.Range{Start: s.Addr, End: s.Addr + s.Size})
+		}
+	}
+	if len(f.Sections) == 0 {
+		for i := range f.Segments {
+			s := &f.Segments[i]
+			if s.Type == elf.PT_LOAD && s.Flags&elf.PF_W != 0 {
+				im.Data = append(im.Data, gosym.Range{Start: s.Vaddr, End: s.Vaddr + s.Filesz})
+			}
+		}
+	}
+	text := f.Section(".text")
+	if text != nil {
+		im.Text = text.Addr
+	}
+	return im
+}
+
+// memory reads a program's memory as it is when it runs: in a
+// position-independent one the dynamic linker adds the load address to every
+// pointer, here 0.
+type memory struct {
+	f      *elfx.File
+	relocs []elfx.Reloc // relative ones with an addend, by offset
+}
+
+// relativeReloc is the number of a machine's relative relocation with an addend.
+var relativeReloc = map[elf.Machine]uint32{
+	elf.EM_X86_64: uint32(elf.R_X86_64_RELATIVE), elf.EM_AARCH64: uint32(elf.R_AARCH64_RELATIVE),
+	elf.EM_RISCV: uint32(elf.R_RISCV_RELATIVE), elf.EM_S390: uint32(elf.R_390_RELATIVE),
+	elf.EM_PPC64: uint32(elf.R_PPC64_RELATIVE), elf.EM_LOONGARCH: uint32(elf.R_LARCH_RELATIVE),
+}
+
+func newMemory(f *elfx.File) *memory {
+	m := &memory{f: f}
+	s := f.Section(".rela.dyn")
+	if s == nil || !s.Present() {
+		return m
+	}
+	relocs, err := s.Relocs()
+	if err != nil {
+		return m // pointers read as 0; the table is then found by .text
+	}
+	kind := relativeReloc[f.Machine]
+	m.relocs = slices.DeleteFunc(relocs, func(r elfx.Reloc) bool { return r.Type != kind })
+	slices.SortFunc(m.relocs, func(a, b elfx.Reloc) int { return cmp.Compare(a.Offset, b.Offset) })
+	return m
+}
+
+// read returns n bytes at a virtual address, or nil; relocated words are in a copy.
+func (m *memory) read(addr, n uint64) []byte {
+	data := m.f.BytesAt(addr, n)
+	i, _ := slices.BinarySearchFunc(m.relocs, addr, func(r elfx.Reloc, a uint64) int { return cmp.Compare(r.Offset, a) })
+	if data == nil || i == len(m.relocs) || m.relocs[i].Offset >= addr+n {
+		return data
+	}
+	data = slices.Clone(data)
+	for ; i < len(m.relocs) && m.relocs[i].Offset+8 <= addr+n; i++ {
+		word := data[m.relocs[i].Offset-addr:]
+		if m.f.BigEndian {
+			binary.BigEndian.PutUint64(word, uint64(m.relocs[i].Addend))
+		} else {
+			binary.LittleEndian.PutUint64(word, uint64(m.relocs[i].Addend))
+		}
+	}
+	return data
+}

@@ -1,0 +1,184 @@
+// Package lines gives functions their lines. The lines of a function are those of
+// the unit that describes it: where identical code is folded, another unit's line
+// table may have another source for the same address. A function that no unit
+// describes has the lines of the first line table that has a row for it.
+package lines
+
+import (
+	"sort"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/internal/files"
+	"symkit/dump/internal/funcs"
+	"symkit/dump/internal/load"
+	"symkit/emit"
+	"symkit/internal/mem"
+)
+
+// Reader reads the line tables of groups, one after the other, for one goroutine.
+type Reader struct {
+	// Files gives the files of the unit at hand their numbers.
+	Files *files.OfUnit
+
+	load  uint64 // load address, subtracted from addresses
+	table dwarfx.LineTable
+	at    int // a row at or below the next function
+	arena mem.Arena[emit.Line]
+}
+
+// NewReader returns a Reader that numbers files in t. Addresses of lines are
+// relative to load, the module's load address.
+func NewReader(t *files.Table, load uint64) *Reader {
+	return &Reader{Files: files.NewOfUnit(t), load: load}
+}
+
+// Open reads the line table of g. What comes before damage can be used; the error
+// is g.Err too. Open reports false if the table is not read, since a limit does not
+// allow that.
+func (r *Reader) Open(g *Group, units []*load.Unit) bool {
+	if g.Err != nil {
+		return false
+	}
+	owner := units[g.Owner].Lines
+	g.Err = owner.Data().ReadLines(owner, &r.table)
+	r.Files.Open(&r.table)
+	return true
+}
+
+// Start starts with the functions of u, a unit of the group.
+func (r *Reader) Start(u *load.Unit) {
+	r.Files.SetDir(u.CompDir)
+	r.at = 0
+}
+
+// Of returns the lines of the function [lo, hi), virtual addresses: the rows that
+// lie in it, clipped to it. Functions come in the order of their addresses.
+func (r *Reader) Of(lo, hi uint64) []emit.Line {
+	if len(r.table.Rows) == 0 {
+		return nil
+	}
+	r.at = r.rowAt(r.at, lo)
+	return r.arena.Keep(r.clip(r.arena.Free(), lo, hi, r.at))
+}
+
+// rowAt returns the index of the row in force at addr: the last at or below it, or
+// 0. Row from is at or below addr, unless from is 0. The search begins near from,
+// since functions side by side have their rows side by side.
+func (r *Reader) rowAt(from int, addr uint64) int {
+	rows := r.table.Rows
+	lo, step := from, 1
+	for lo+step < len(rows) && rows[lo+step].Addr <= addr {
+		lo += step
+		step *= 2
+	}
+	above := sort.Search(min(step, len(rows)-lo), func(i int) bool { return rows[lo+i].Addr > addr })
+	return lo + max(above-1, 0)
+}
+
+// clip appends to lines the rows in [lo, hi), from row first on, which is in force
+// at lo if a row is. Adjacent rows with the same file and line become one.
+func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
+	from, rows := len(lines), r.table.Rows[first:]
+	for i := 0; i < len(rows)-1 && rows[i].Addr < hi; i++ {
+		row := rows[i]
+		begin, end := max(row.Addr, lo), min(rows[i+1].Addr, hi)
+		if row.File == dwarfx.EndOfCode || begin >= end {
+			continue
+		}
+
+		file, addr, size := r.Files.Number(row.File), begin-r.load, end-begin
+		n := len(lines) - 1
+		if n >= from {
+			last := &lines[n]
+			merged := uint64(last.Size) + size
+			if last.File == file && last.Line == row.Line && last.Addr+uint64(last.Size) == addr && merged < 1<<32 {
+				last.Size = uint32(merged)
+				continue
+			}
+		}
+		for piece := range emit.Pieces(addr, size) {
+			lines = append(lines, emit.Line{Addr: piece.Addr, Size: piece.Size, Line: row.Line, File: file})
+		}
+	}
+	return lines
+}
+
+// Covered returns the runs of only, functions by address, for whose first bytes the
+// table has rows: one run for each sequence of the table.
+func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
+	rows := r.table.Rows
+	if len(rows) == 0 {
+		return nil
+	}
+	i := sort.Search(len(only), func(i int) bool { return only[i].Lo >= rows[0].Addr })
+	for at := 0; i < len(only) && only[i].Lo < rows[len(rows)-1].Addr; {
+		at = r.rowAt(at, only[i].Lo)
+		if rows[at].File == dwarfx.EndOfCode {
+			i += below(only[i:], rows[at+1].Addr)
+			continue
+		}
+		for rows[at].File != dwarfx.EndOfCode {
+			at++
+		}
+		n := below(only[i:], rows[at].Addr)
+		runs = append(runs, dwarfx.Span{From: uint32(i), To: uint32(i + n)})
+		i += n
+	}
+	return runs
+}
+
+// below returns how many of list begin below addr.
+func below(list []funcs.Func, addr uint64) int {
+	return sort.Search(len(list), func(i int) bool { return list[i].Lo >= addr })
+}
+
+// Assign gives each of count functions to the group that covers it and has the
+// first owner. covered holds the runs that each group covers; the result, what each
+// group is to make the lines of.
+//
+// Many programs can cover the same functions: bfd writes the address of the copy
+// that is kept into the rows of all copies of an inline function. A function that
+// is taken is skipped in one step, however often it is covered.
+func Assign(groups []Group, covered [][]dwarfx.Span, count int) [][]int {
+	order := make([]int, len(groups))
+	for g := range order {
+		order[g] = g
+	}
+	sort.Slice(order, func(i, k int) bool { return groups[order[i]].Owner < groups[order[k]].Owner })
+
+	free := newFreeList(count)
+	assigned := make([][]int, len(groups))
+	for _, g := range order {
+		for _, run := range covered[g] {
+			for i := free.next(int(run.From)); i < int(run.To); i = free.next(i) {
+				free.take(i)
+				assigned[g] = append(assigned[g], i)
+			}
+		}
+	}
+	return assigned
+}
+
+// freeList holds, for each number below a count, a number at or above it, which is
+// the number itself while it is free (a union-find forest).
+type freeList []int32
+
+func newFreeList(count int) freeList {
+	list := make(freeList, count+1)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	return list
+}
+
+// take takes number i.
+func (l freeList) take(i int) { l[i] = int32(i + 1) }
+
+// next returns the first free number at or above i, or the count.
+func (l freeList) next(i int) int {
+	for int(l[i]) != i {
+		l[i] = l[l[i]]
+		i = int(l[i])
+	}
+	return i
+}

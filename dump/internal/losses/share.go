@@ -1,0 +1,38 @@
+package losses
+
+import (
+	"errors"
+
+	"symkit/internal/wire"
+)
+
+// Share is how much of one kind of data was lost to damage or a limit. Both numbers
+// are estimates, in a unit that is known without reading what was lost.
+type Share struct {
+	Lost, All uint64
+	First     error // the first loss
+}
+
+// Add counts a loss of n; a nil error is none.
+func (s *Share) Add(n uint64, err error) {
+	if err == nil {
+		return
+	}
+	s.Lost += n
+	if s.First == nil {
+		s.First = err
+	}
+}
+
+// Rest returns how many bytes of [from, to) an error has cost that ended reading
+// them: those from the error's place on, or all.
+func Rest(err error, from, to uint64) uint64 {
+	e, ok := errors.AsType[*wire.Error](err)
+	if ok {
+		at := uint64(e.Offset)
+		if at > from && at < to {
+			return to - at
+		}
+	}
+	return to - from
+}

@@ -1,0 +1,205 @@
+package naming
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"symkit/internal/limits"
+)
+
+// Table gives each distinct name a number. It is safe for concurrent use. Which
+// number a name gets depends on the order in which goroutines ask; the text of a
+// name does not.
+type Table struct {
+	seed   maphash.Seed
+	shards [shardCount]shard
+
+	limit       uint64 // bytes that all texts may have
+	read, texts atomic.Uint64
+}
+
+// shardCount is a power of two. The low bits of a number are its shard.
+const shardCount = 64
+
+// shard is a part of the table with a lock of its own.
+type shard struct {
+	mu sync.Mutex
+	// slots are found by hash; a name whose slot is taken is in the next free
+	// one. At least half of the slots are free.
+	slots []slot
+	// blocks hold the names, blockLen in each but the last, so that a name does
+	// not move.
+	blocks [][]entry
+	count  uint32
+}
+
+// slot is where a name is found.
+type slot struct {
+	hash  uint32
+	index uint32 // of the name, plus 1; 0: free
+}
+
+// entry is a name.
+type entry struct {
+	Key
+	// order decides between equal keys that come from different DIEs: the text
+	// is made of the key with the lowest order.
+	order uint64
+	text  string
+	sound bool // text can be written as it is, see emit.OriginName
+}
+
+const (
+	blockLen   = 64
+	firstSlots = 16
+)
+
+// NewTable returns an empty table for a file of size bytes.
+func NewTable(size uint64) *Table {
+	t := &Table{seed: maphash.MakeSeed(), limit: limits.Names.Max(size)}
+	for i := range t.shards {
+		t.shards[i].slots = make([]slot, firstSlots)
+	}
+	return t
+}
+
+// Add returns a number for a text that is not made of a Key.
+func (t *Table) Add(text string) uint32 {
+	s := &t.shards[0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.add(&entry{text: text}) * shardCount
+}
+
+// number returns the number of k's name. mine reports whether the caller has to
+// make the text, of k, and to give it to setText: the name is new, or order is
+// lower than that of the key that the table had.
+func (t *Table) number(k *Key, order uint64) (number uint32, mine bool) {
+	hash := maphash.Bytes(t.seed, k.ID())
+	if k.scoped() {
+		hash ^= uint64(k.Decl) * 0x9e3779b97f4a7c15
+	}
+	shard := uint32(hash % shardCount)
+	s := &t.shards[shard]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	index, mine := s.find(k, order, uint32(hash>>32))
+	return index*shardCount + shard, mine
+}
+
+// find is number within the shard. The lock is held.
+func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool) {
+	mask := uint32(len(s.slots) - 1)
+	i := hash & mask
+	for s.slots[i].index != 0 {
+		if s.slots[i].hash == hash {
+			index := s.slots[i].index - 1
+			e := s.at(index)
+			if e.equal(k) {
+				return index, s.replace(e, k, order)
+			}
+		}
+		i = (i + 1) & mask
+	}
+
+	index = s.add(&entry{Key: *k, order: order})
+	s.slots[i] = slot{hash, index + 1}
+	if int(s.count) > len(s.slots)/2 {
+		s.grow()
+	}
+	return index, true
+}
+
+// replace puts k in the place of an equal key if order is lower. It reports
+// whether another text has to be made: equal linkage names of one language have
+// equal texts.
+func (s *shard) replace(e *entry, k *Key, order uint64) bool {
+	if order >= e.order {
+		return false
+	}
+	same := len(k.Linkage) > 0 && e.Language == k.Language && string(e.Plain) == string(k.Plain) && e.Decl == k.Decl
+	e.Key, e.order = *k, order
+	return !same
+}
+
+// add adds a name and returns its index.
+func (s *shard) add(e *entry) uint32 {
+	if s.count%blockLen == 0 {
+		s.blocks = append(s.blocks, make([]entry, 0, blockLen))
+	}
+	last := &s.blocks[len(s.blocks)-1]
+	*last = append(*last, *e)
+	s.count++
+	return s.count - 1
+}
+
+// at returns the name with an index.
+func (s *shard) at(i uint32) *entry { return &s.blocks[i/blockLen][i%blockLen] }
+
+// grow doubles the slots.
+func (s *shard) grow() {
+	old := s.slots
+	s.slots = make([]slot, 2*len(old))
+	mask := uint32(len(s.slots) - 1)
+	for _, o := range old {
+		if o.index == 0 {
+			continue
+		}
+		i := o.hash & mask
+		for s.slots[i].index != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = o
+	}
+}
+
+// setText sets the text of a number, unless the table has got a key of a lower
+// order meanwhile. sound says that the text can be written as it is.
+func (t *Table) setText(number uint32, order uint64, text string, sound bool) {
+	s := &t.shards[number%shardCount]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.at(number / shardCount)
+	if e.order == order {
+		e.text, e.sound = text, sound
+	}
+}
+
+// at returns the name with a number. No name is added meanwhile.
+func (t *Table) at(number uint32) *entry { return t.shards[number%shardCount].at(number / shardCount) }
+
+// Key returns the key of a number, Text the text, and IsSound reports whether
+// the text can be written as it is (see emit.OriginName). No goroutine adds names
+// meanwhile.
+func (t *Table) Key(number uint32) *Key     { return &t.at(number).Key }
+func (t *Table) Text(number uint32) string  { return t.at(number).text }
+func (t *Table) IsSound(number uint32) bool { return t.at(number).sound }
+
+// Limit is above all numbers.
+func (t *Table) Limit() uint32 {
+	most := uint32(0)
+	for i := range t.shards {
+		most = max(most, t.shards[i].count)
+	}
+	return most * shardCount
+}
+
+// readPerText is how many bytes of names are read for each byte that texts may
+// have: the names of many functions can be ends of one long string.
+const readPerText = 4
+
+// isFull reports whether more bytes of names were read, or more bytes of texts
+// made, than the limit allows.
+func (t *Table) isFull() bool {
+	return t.texts.Load() > t.limit || t.read.Load()/readPerText > t.limit
+}
+
+// Err returns an error if the names of a file of size bytes are too many or too
+// long.
+func (t *Table) Err(size uint64) error {
+	if t.isFull() {
+		return limits.Names.Exceeded(size)
+	}
+	return nil
+}

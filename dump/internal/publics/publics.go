@@ -1,0 +1,81 @@
+// Package publics makes the PUBLIC records: code symbols that no FUNC covers, and
+// the slots of procedure linkage tables.
+package publics
+
+import (
+	"cmp"
+	"slices"
+
+	"symkit/dump/internal/losses"
+	"symkit/dump/internal/record"
+	"symkit/dump/internal/symbols"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/internal/demangle"
+)
+
+// Options says how List makes the records.
+type Options struct {
+	Load     uint64 // load address, which addresses are relative to
+	Multiple bool   // mark symbols that share an address
+	Language uint16 // DW_LANG of the symbols, as far as it matters for their names
+	MaxNames uint64 // bytes that names of slots may have, all together
+}
+
+// Listed are the PUBLIC records of a module. The names own their memory.
+type Listed struct {
+	Publics   []emit.Public // by address
+	BelowLoad int           // symbols below the load address
+}
+
+// List makes a PUBLIC of every symbol that no record of funcs covers, the best
+// alias if there are several, and of every PLT slot.
+func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
+	var l Listed
+	namer := &namer{language: opt.Language}
+	next := 0 // the first function that ends above the symbol
+	for i := 0; i < len(syms); {
+		s := &syms[i]
+		aliases := len(syms.At(s.Addr))
+		i += aliases
+		if s.Addr < opt.Load {
+			l.BelowLoad++
+			continue
+		}
+
+		addr := s.Addr - opt.Load
+		for next < len(funcs) && funcs[next].Addr+funcs[next].Size <= addr {
+			next++
+		}
+		if next < len(funcs) && funcs[next].Addr <= addr {
+			continue
+		}
+		l.Publics = append(l.Publics, emit.Public{Addr: addr, Name: namer.readable(s.Name), Multiple: aliases > 1 && opt.Multiple})
+	}
+
+	slots, lost := listSlots(img, syms, namer, opt)
+	l.Publics = merge(l.Publics, slots)
+	return l, lost
+}
+
+// merge adds PLT slots where the symbol table names nothing.
+func merge(symbols, slots []emit.Public) []emit.Public {
+	all := append(symbols, slots...)
+	slices.SortStableFunc(all, func(a, b emit.Public) int { return cmp.Compare(a.Addr, b.Addr) })
+	return slices.CompactFunc(all, func(a, b emit.Public) bool { return a.Addr == b.Addr })
+}
+
+// namer makes the readable names of symbols.
+type namer struct {
+	language  uint16
+	demangler demangle.Demangler
+}
+
+// readable returns the readable name of a symbol, in memory of its own.
+func (n *namer) readable(symbol []byte) []byte {
+	text, ok := n.demangler.ForLanguage(n.language, symbol)
+	if ok {
+		return []byte(text)
+	}
+	return slices.Clone(symbol)
+}

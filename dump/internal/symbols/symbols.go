@@ -1,0 +1,195 @@
+// Package symbols lists the symbols of a module's code by address.
+package symbols
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+
+	"symkit/dump/dwarfx"
+	"symkit/dump/internal/losses"
+	"symkit/elfx"
+)
+
+// Symbol is a symbol of code.
+type Symbol struct {
+	Addr, End uint64 // virtual addresses; End is Addr if the symbol has no size
+	Rank      uint8  // by kind and binding; 0 is the best
+	Name      []byte // aliases the string table, without a version
+}
+
+// labelRank is added to the rank of a symbol that is no function (STT_NOTYPE).
+const labelRank = 3
+
+// IsFunc reports whether s is a function, not a label.
+func (s *Symbol) IsFunc() bool { return s.Rank < labelRank }
+
+// Table holds the code symbols by address. Aliases are in the order in which
+// they may name the code: functions before labels, then global before weak
+// before local, then the shortest, then by name.
+type Table []Symbol
+
+// Read reads the symbol tables of img: .symtab or, in a stripped file, .dynsym
+// and .gnu_debugdata (MiniDebugInfo). Symbols outside of code are left out.
+func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
+	r := reader{img: img, code: code}
+	table, err := img.Symbols()
+	r.lost.Add(err)
+	r.add(table)
+
+	if img.Section(".symtab") == nil {
+		mini, err := img.Main.DebugData()
+		r.lost.Add(err)
+		if mini != nil {
+			table, err := mini.Symtab()
+			r.lost.Add(err)
+			r.add(table)
+		}
+	}
+
+	slices.SortFunc(r.table, func(a, b Symbol) int {
+		if a.Addr != b.Addr {
+			return cmp.Compare(a.Addr, b.Addr)
+		}
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(len(a.Name), len(b.Name)), bytes.Compare(a.Name, b.Name))
+	})
+	return withoutInnerLabels(r.table), r.lost
+}
+
+// At returns the symbols at the virtual address addr.
+func (t Table) At(addr uint64) Table {
+	from, _ := slices.BinarySearchFunc(t, addr, func(s Symbol, a uint64) int { return cmp.Compare(s.Addr, a) })
+	rest := t[from:]
+
+	// Few symbols share an address, but a hostile file may have a million there.
+	n := 0
+	for n < len(rest) && n < 8 && rest[n].Addr == addr {
+		n++
+	}
+	if n == 8 {
+		n = sort.Search(len(rest), func(i int) bool { return rest[i].Addr > addr })
+	}
+	return rest[:n]
+}
+
+// Ranks returns a function that gives a name's place among the aliases of t, or
+// len(t) for a name that is not among them.
+func (t Table) Ranks() func(name []byte) int {
+	const few = 16
+	if len(t) <= few {
+		return func(name []byte) int {
+			i := slices.IndexFunc(t, func(s Symbol) bool { return bytes.Equal(s.Name, name) })
+			if i < 0 {
+				return len(t)
+			}
+			return i
+		}
+	}
+
+	places := make(map[string]int, len(t))
+	for i := range slices.Backward(t) { // of equal names the first one's place stays
+		places[string(t[i].Name)] = i
+	}
+	return func(name []byte) int {
+		i, ok := places[string(name)]
+		if !ok {
+			return len(t)
+		}
+		return i
+	}
+}
+
+// reader collects the symbols of several tables.
+type reader struct {
+	img   *elfx.Image
+	code  dwarfx.CodeMap
+	table Table
+	lost  losses.List
+}
+
+// add adds the code symbols of a table, which may be nil.
+func (r *reader) add(table *elfx.SymbolTable) {
+	if table == nil {
+		return
+	}
+	thumb := r.img.Main.Machine == elf.EM_ARM
+	opd, err := readDescriptors(r.img)
+	r.lost.Add(err)
+	r.table = slices.Grow(r.table, len(table.Symbols))
+
+	for i := range table.Symbols {
+		s := &table.Symbols[i]
+		if s.Shndx == elfx.ShnUndef || s.Shndx == elfx.ShnAbs && s.Type != elf.STT_FUNC || r.isUnloaded(s) {
+			continue
+		}
+
+		addr := opd.code(s.Value)
+		switch s.Type {
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+			if thumb {
+				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
+			}
+		case elf.STT_NOTYPE:
+		default:
+			continue
+		}
+
+		name := Unversioned(table.NameOf(s))
+		if len(name) == 0 || !r.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
+			continue
+		}
+		rank := bindRank(s.Bind)
+		if s.Type == elf.STT_NOTYPE {
+			rank += labelRank
+		}
+		r.table = append(r.table, Symbol{addr, addr + s.Size, rank, name})
+	}
+}
+
+// isUnloaded reports whether s is a symbol of a relocatable object whose value is
+// no address, since its section is not loaded: RISC-V's objects have such symbols
+// in debug sections.
+func (r *reader) isUnloaded(s *elfx.Symbol) bool {
+	f := r.img.Main
+	return f.Type == elf.ET_REL && uint64(s.Shndx) < uint64(len(f.Sections)) && f.Sections[s.Shndx].Flags&elf.SHF_ALLOC == 0
+}
+
+// withoutInnerLabels drops labels inside of functions: the code after such a
+// label belongs to the function.
+func withoutInnerLabels(t Table) Table {
+	end := uint64(0) // of the functions so far
+	return slices.DeleteFunc(t, func(s Symbol) bool {
+		if s.IsFunc() {
+			end = max(end, s.End)
+			return false
+		}
+		return s.Addr < end
+	})
+}
+
+// Unversioned cuts the version from a name of .symtab: xdr_int@GLIBC_2.2.5.
+func Unversioned(name []byte) []byte {
+	i := bytes.IndexByte(name, '@')
+	if i > 0 {
+		return name[:i]
+	}
+	return name
+}
+
+func bindRank(b elf.SymBind) uint8 {
+	switch b {
+	case elf.STB_GLOBAL, 10: // 10: STB_GNU_UNIQUE
+		return 0
+	case elf.STB_WEAK:
+		return 1
+	}
+	return 2
+}
+
+// isLabel reports whether name is a label that people know, and not one that
+// assemblers and linkers leave: mapping symbols ($a, $x.1) and local labels.
+func isLabel(name []byte) bool {
+	return name[0] != '$' && name[0] != '.' && !bytes.ContainsAny(name, "\x01\x02")
+}

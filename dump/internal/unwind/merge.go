@@ -1,0 +1,300 @@
+package unwind
+
+import (
+	"sort"
+
+	"symkit/cfi"
+	"symkit/dump/internal/frames"
+	"symkit/emit"
+	"symkit/sframe"
+)
+
+// Agreement counts, in bytes of code, how DWARF and SFrame describe it.
+type Agreement struct {
+	DWARFOnly, SFrameOnly uint64
+	Both, Agree           uint64 // described by both; with the same rules
+	// What differs where both describe it. The first that does counts.
+	CFA, RA, FP, Signed uint64
+	// Replaced counts where DWARF's rule cannot be expressed and SFrame's is
+	// written.
+	Replaced uint64
+}
+
+// merger turns entries into text, one after the other, for one goroutine.
+type merger struct {
+	t       *frames.Table
+	load    uint64 // load address, subtracted from addresses that are written
+	text    *cfi.Text
+	readers [2]*cfi.Reader // of Table.DWARF
+	rules   []emit.Rules   // by the number of cfi.Record
+	Losses
+
+	fde     cfi.FDE       // the FDE of DWARF under way
+	rows    []cfi.Row     // the rows of SFrame in the entry under way
+	regs    []cfi.RegRule // of rows
+	fp      cfi.Reg
+	ra      cfi.Reg       // SFrame's return address
+	current frames.Source // of the record under way
+
+	// The SFrame FDE that was read last: its place, all its rows, and their registers.
+	secondAt   uint64
+	secondRead bool
+	secondRows []cfi.Row
+	secondRegs []cfi.RegRule
+}
+
+func newMerger(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64) *merger {
+	m := &merger{t: t, load: load, text: cfi.NewText(arch)}
+	m.text.BigEndian = bigEndian
+	for i, s := range t.DWARF {
+		if s != nil {
+			m.readers[i] = s.NewReader()
+		}
+	}
+	if t.SFrame != nil && len(t.SFrame.Chunks) > 0 {
+		abi := t.SFrame.Chunks[0].ABI
+		m.fp, m.ra = abi.FP(), abi.RA()
+	}
+	return m
+}
+
+// run appends the records of entries and returns what was met. Neither depends on
+// the runs before.
+func (m *merger) run(dst []byte, entries []frames.Entry) ([]byte, Losses) {
+	m.Losses, m.text.Stats, m.text.ByPC = Losses{}, cfi.Stats{}, cfi.MaxByPC
+	m.secondRead = false
+	for i := range entries {
+		m.entry(&entries[i])
+		dst = m.append(dst)
+	}
+	m.Inexpressible = m.text.Stats
+	return dst, m.Losses
+}
+
+// entry makes the records of e.
+func (m *merger) entry(e *frames.Entry) {
+	m.text.Reset()
+	switch e.Source {
+	case frames.Exidx:
+		m.exidx(e)
+	case frames.SFrame:
+		m.readSecond(e)
+		m.only(m.rows)
+	default:
+		m.readSecond(e)
+		m.dwarf(e)
+	}
+}
+
+// armRA is the column of the return address in the rows of cfi.Exidx: lr.
+const armRA = 14
+
+// exidx makes the record of e, a row of ARM's exception index table.
+func (m *merger) exidx(e *frames.Entry) {
+	row := m.t.Exidx[e.At]
+	row.Begin, row.End = max(row.Begin, e.Lo), min(row.End, e.Hi)
+	m.text.Begin(armRA)
+	m.text.Add(&row)
+}
+
+// dwarf makes the records of e, an FDE of DWARF.
+func (m *merger) dwarf(e *frames.Entry) {
+	var err error
+	m.fde, err = m.readers[e.Source].FDE(e.At)
+	if err != nil {
+		m.Errs = append(m.Errs, err)
+		m.only(m.rows)
+		return
+	}
+	m.begin(frames.DWARF)
+	end := e.Lo
+	for row, err := range m.fde.Rows() {
+		if err != nil {
+			m.Errs = append(m.Errs, err)
+			break
+		}
+		row.Begin, row.End = max(row.Begin, e.Lo), min(row.End, e.Hi)
+		if row.Begin < row.End {
+			end = row.End
+			m.row(row)
+		}
+	}
+
+	// SFrame may still have what damage took from DWARF.
+	for len(m.rows) > 0 && m.rows[0].End <= end {
+		m.rows = m.rows[1:]
+	}
+	if len(m.rows) > 0 {
+		m.rows[0].Begin = max(m.rows[0].Begin, end)
+		m.only(m.rows)
+	}
+}
+
+// begin makes the next row, of another source, start a range.
+func (m *merger) begin(s frames.Source) {
+	m.current = s
+	if s == frames.DWARF {
+		m.text.Begin(m.fde.CIE.RA)
+	} else {
+		m.text.Begin(m.ra)
+	}
+}
+
+// only writes rows of SFrame that DWARF has nothing for.
+func (m *merger) only(rows []cfi.Row) {
+	m.begin(frames.SFrame)
+	for i := range rows {
+		m.Agreement.SFrameOnly += rows[i].End - rows[i].Begin
+		m.text.Add(&rows[i])
+	}
+}
+
+// readSecond copies the SFrame rows in [e.Lo, e.Hi).
+func (m *merger) readSecond(e *frames.Entry) {
+	m.rows, m.regs = m.rows[:0], m.regs[:0]
+	second := m.t.Second
+	i := sort.Search(len(second), func(i int) bool { return second[i].Hi > e.Lo })
+	for ; i < len(second) && second[i].Lo < e.Hi; i++ {
+		m.readRows(max(e.Lo, second[i].Lo), min(e.Hi, second[i].Hi), second[i].At)
+	}
+}
+
+// readRows copies the rows in [lo, hi) of the SFrame FDE at a place.
+func (m *merger) readRows(lo, hi, at uint64) {
+	if !m.secondRead || m.secondAt != at {
+		m.readSFrame(at)
+	}
+	rows := m.secondRows
+	rows = rows[sort.Search(len(rows), func(i int) bool { return rows[i].End > lo }):]
+	for i := 0; i < len(rows) && rows[i].Begin < hi; i++ {
+		kept := rows[i]
+		kept.Begin, kept.End = max(kept.Begin, lo), min(kept.End, hi)
+		from := len(m.regs)
+		m.regs = append(m.regs, kept.Regs...)
+		kept.Regs = m.regs[from:len(m.regs):len(m.regs)]
+		m.rows = append(m.rows, kept)
+	}
+}
+
+// readSFrame reads the SFrame FDE at a place, once for all frames of DWARF in it.
+func (m *merger) readSFrame(at uint64) {
+	m.secondAt, m.secondRead = at, true
+	m.secondRows, m.secondRegs = m.secondRows[:0], m.secondRegs[:0]
+	chunkIndex, index := frames.SFramePlace(at)
+	chunk := &m.t.SFrame.Chunks[chunkIndex]
+	fde, err := chunk.FDE(index)
+	if err != nil {
+		m.Errs = append(m.Errs, err)
+		return
+	}
+	for row, err := range fde.Rows() {
+		if err != nil {
+			m.Errs = append(m.Errs, err)
+			break
+		}
+		if row.Begin >= row.End {
+			continue
+		}
+		from := len(m.secondRegs)
+		m.secondRegs = append(m.secondRegs, row.Regs...)
+		kept := *row
+		kept.Regs = m.secondRegs[from:len(m.secondRegs):len(m.secondRegs)]
+		current := fde.Current()
+		if current.Outermost() {
+			kept.CFA = entryCFA(chunk.ABI)
+		}
+		m.secondRows = append(m.secondRows, kept)
+	}
+}
+
+// entryCFA is the CFA at a function's entry: an outermost frame has none in
+// SFrame, and a record cannot do without.
+func entryCFA(abi sframe.ABI) cfi.Rule {
+	r := cfi.Rule{Kind: cfi.KindReg, Reg: abi.SP()}
+	switch abi {
+	case sframe.AMD64:
+		r.Off = 8
+	case sframe.S390X:
+		r.Off = 160
+	}
+	return r
+}
+
+// row writes a row of DWARF, cut where SFrame's rows begin and end.
+func (m *merger) row(row *cfi.Row) {
+	for end := row.End; row.Begin < end; row.Begin = row.End {
+		row.End = end
+		for len(m.rows) > 0 && m.rows[0].End <= row.Begin {
+			m.rows = m.rows[1:]
+		}
+		if len(m.rows) == 0 || m.rows[0].Begin >= end {
+			m.Agreement.DWARFOnly += end - row.Begin
+			m.add(row, frames.DWARF)
+			continue
+		}
+		other := m.rows[0]
+		if other.Begin > row.Begin {
+			row.End = other.Begin
+			m.Agreement.DWARFOnly += row.End - row.Begin
+			m.add(row, frames.DWARF)
+			continue
+		}
+		row.End = min(end, other.End)
+		m.compare(row, &other)
+		if m.text.Expressible(m.fde.CIE.RA, row) {
+			m.add(row, frames.DWARF)
+			continue
+		}
+		other.Begin, other.End = row.Begin, row.End
+		m.Agreement.Replaced += row.End - row.Begin
+		m.add(&other, frames.SFrame)
+	}
+}
+
+// add writes a row of a source.
+func (m *merger) add(row *cfi.Row, s frames.Source) {
+	if s != m.current {
+		m.begin(s)
+	}
+	m.text.Add(row)
+}
+
+// append appends the records of the entry.
+func (m *merger) append(dst []byte) []byte {
+	for i := range m.text.Len() {
+		r := m.text.Record(i)
+		rel := r.Addr - m.load
+		switch {
+		case r.Number == 0 || r.Size >= 1<<32:
+			dst = appendRecord(dst, rel, &r)
+		case r.Init():
+			dst = m.rulesOf(&r).AppendInit(dst, rel, uint32(r.Size))
+		default:
+			dst = m.rulesOf(&r).Append(dst, rel)
+		}
+	}
+	return dst
+}
+
+// rulesOf returns the rules of a record that has a number.
+func (m *merger) rulesOf(r *cfi.Record) *emit.Rules {
+	for r.Number >= len(m.rules) {
+		m.rules = append(m.rules, emit.Rules{})
+	}
+	rules := &m.rules[r.Number]
+	if rules.IsZero() {
+		*rules = emit.NewRules(r.Rules)
+	}
+	return rules
+}
+
+// appendRecord appends any record, whose address is rel.
+func appendRecord(dst []byte, rel uint64, r *cfi.Record) []byte {
+	if !r.Init() {
+		return emit.StackCFI{Addr: rel, Rules: r.Rules}.Append(dst)
+	}
+	for piece := range emit.Pieces(rel, r.Size) {
+		dst = emit.StackCFIInit{Addr: piece.Addr, Size: piece.Size, Rules: r.Rules}.Append(dst)
+	}
+	return dst
+}

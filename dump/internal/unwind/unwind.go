@@ -1,0 +1,92 @@
+// Package unwind turns the entries that package frames listed into STACK CFI
+// records. Where DWARF and SFrame both describe a PC, the row of DWARF is
+// written, since DWARF knows all registers, unless STACK CFI cannot express it.
+//
+// The text of a module's rules is never all in memory: Records is made when a
+// dump ends, and each run of entries is turned into text when it is written.
+package unwind
+
+import (
+	"fmt"
+
+	"symkit/cfi"
+	"symkit/dump/internal/frames"
+	"symkit/elfx"
+)
+
+// Records makes the STACK CFI records of a module, on any number of goroutines.
+type Records struct {
+	table  *frames.Table
+	arch   *cfi.Arch
+	big    bool
+	load   uint64 // load address, subtracted from addresses that are written
+	losses []Losses
+	free   chan *merger // mergers that no goroutine uses
+}
+
+// runEntries is how many entries are turned into text at once.
+const runEntries = 512
+
+// Losses is what was met when the text of a run of entries was made.
+type Losses struct {
+	Agreement Agreement
+	// Inexpressible counts rules that STACK CFI cannot express, by cfi.Reason.
+	Inexpressible cfi.Stats
+	Errs          []error // damage
+}
+
+// New returns the records of t, whose sections must stay readable. Addresses are
+// written relative to load, the module's load address.
+func New(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64, jobs int) *Records {
+	runs := (len(t.Entries) + runEntries - 1) / runEntries
+	return &Records{
+		table: t, arch: arch, big: bigEndian, load: load,
+		losses: make([]Losses, runs), free: make(chan *merger, max(1, min(jobs, runs))),
+	}
+}
+
+// Runs is the number of runs that Append takes.
+func (r *Records) Runs() int { return len(r.losses) }
+
+// Append appends the records of run i to dst.
+func (r *Records) Append(dst []byte, i int) []byte {
+	var m *merger
+	select {
+	case m = <-r.free:
+	default:
+		m = newMerger(r.table, r.arch, r.big, r.load)
+	}
+
+	from := i * runEntries
+	dst, r.losses[i] = m.run(dst, r.table.Entries[from:min(from+runEntries, len(r.table.Entries))])
+
+	select {
+	case r.free <- m:
+	default:
+	}
+	return dst
+}
+
+// Losses returns what was met in each run that was appended.
+func (r *Records) Losses() []Losses { return r.losses }
+
+// WhyNone says why no source has unwind rules for img, whose load read what opt
+// wants.
+func WhyNone(img *elfx.Image, opt frames.Options) string {
+	if !opt.DWARF {
+		return "there is no .sframe"
+	}
+	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
+		switch s := img.Main.Section(kind.String()); {
+		case s == nil:
+		case !s.Present():
+			return fmt.Sprintf("%s is in the binary, of which this is the debug file; give both", kind)
+		default:
+			return fmt.Sprintf("%s has none", kind)
+		}
+	}
+	if img.Main.Section(".orc_unwind") != nil {
+		return "the kernel was built without .debug_frame, and its .orc_unwind is not read"
+	}
+	return "there is no .eh_frame, .debug_frame or .sframe"
+}

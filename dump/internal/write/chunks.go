@@ -1,0 +1,105 @@
+package write
+
+import (
+	"context"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+
+	"symkit/dump/internal/record"
+	"symkit/emit"
+	"symkit/internal/mem"
+)
+
+// chunkBytes is more than most chunks have of text.
+const chunkBytes = 640 << 10
+
+// bufferSize is how much memory a buffer for chunks of m has at first: small
+// modules are many.
+func bufferSize(m *record.Module) int {
+	size := 0
+	for i := range m.Funcs {
+		size += 64 * records(&m.Funcs[i])
+		if size > chunkBytes {
+			return chunkBytes
+		}
+	}
+	size += 64 * len(m.Publics)
+	if m.Unwind != nil {
+		size += 256 << 10 * m.Unwind.Runs()
+	}
+	return min(size, chunkBytes)
+}
+
+// chunksAhead is how many chunks for each goroutine may be formatted and not yet
+// written.
+const chunksAhead = 4
+
+// job is a chunk that some goroutine formats.
+type job struct {
+	format chunk
+	done   chan []byte // receives the text
+}
+
+// writeChunks formats chunks on at most jobs goroutines and writes their texts in
+// order. Buffers are used again once they are written.
+func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
+	jobs = max(jobs, 1)
+	group, ctx := errgroup.WithContext(context.Background())
+	work, order := make(chan *job), make(chan *job, chunksAhead*jobs)
+	buffers := make(chan []byte, (chunksAhead+1)*jobs)
+
+	group.Go(func() error {
+		defer close(work)
+		defer close(order)
+		for format := range chunks {
+			j := &job{format, make(chan []byte, 1)}
+			for _, to := range []chan *job{order, work} {
+				select {
+				case to <- j:
+				case <-ctx.Done():
+					return nil
+				}
+			}
+		}
+		return nil
+	})
+	for range jobs {
+		group.Go(func() error {
+			return mem.Guard(func() error {
+				for j := range work {
+					var buf []byte
+					select {
+					case buf = <-buffers:
+					default:
+						buf = make([]byte, 0, size)
+					}
+					j.done <- j.format(buf[:0])
+				}
+				return nil
+			})
+		})
+	}
+	group.Go(func() error {
+		return mem.Guard(func() error {
+			for j := range order {
+				select {
+				case text := <-j.done:
+					w.Chunk(text)
+					err := w.Flush()
+					if err != nil {
+						return err
+					}
+					select {
+					case buffers <- text:
+					default:
+					}
+				case <-ctx.Done():
+					return nil
+				}
+			}
+			return nil
+		})
+	})
+	return group.Wait()
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package elfx
-
-// populate has no way to do so.
-func populate([]byte) {}

@@ -1,0 +1,50 @@
+package par
+
+import (
+	"context"
+	"slices"
+)
+
+// Sort sorts list, on at most jobs goroutines. The result may be list or new.
+// Elements that compare equal stay in no particular order.
+func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) int) ([]T, error) {
+	parts := slices.Collect(slices.Chunk(list, len(list)/max(jobs, 1)+1))
+	err := Each(ctx, jobs, len(parts), func() func(int) error {
+		return func(i int) error {
+			slices.SortFunc(parts[i], compare)
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	for len(parts) > 1 {
+		var merged [][]T
+		for pair := range slices.Chunk(parts, 2) {
+			part := pair[0]
+			if len(pair) == 2 {
+				part = merge(pair[0], pair[1], compare)
+			}
+			merged = append(merged, part)
+		}
+		parts = merged
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return parts[0], nil
+}
+
+// merge returns one sorted list of two.
+func merge[T any](a, b []T, compare func(a, b T) int) []T {
+	out := make([]T, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compare(b[0], a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

@@ -1,0 +1,29 @@
+package testfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Programs returns the names of the files in dir, the module's testdata/elf, that hold
+// a program, a library or its debug information.
+func Programs(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, e := range entries {
+		switch filepath.Ext(strings.TrimSuffix(e.Name(), ".xz")) {
+		case ".elf", ".so", ".debug":
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) < 90 {
+		t.Fatalf("only %d fixtures in %s", len(names), dir)
+	}
+	return names
+}
