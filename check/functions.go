@@ -133,7 +133,7 @@ func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 
 // unknownFuncs reports FUNC records at whose address no function begins. One
 // that goes on where another of the same name ends is a piece of a function
-// too large for one record. One that a function symbol bears out is code that
+// too large for one record. One with a function symbol is code that
 // compilers give no DIE (gcc's thunks, folded bodies).
 func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 	funcs := r.s.Funcs

@@ -63,7 +63,7 @@ func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64)
 	return calls, true
 }
 
-// goPlace is the file and line of the instruction at pc, 0 where there is none.
+// goPlace returns the file and line of the instruction at pc, 0 if there is none.
 func (w *worker) goPlace(g *gotable.Inlines, code *gotable.Code, pc uint64) (file, line uint32) {
 	l := gotable.ValueAt(code.Line, pc)
 	name, ok := g.File(code, gotable.ValueAt(code.Files, pc))

@@ -10,7 +10,7 @@ import (
 )
 
 // goFunctions compares FUNC and line records with a Go program's own table,
-// where it has no other debug information, and INLINE records with the inlined
+// which has no other debug information, and INLINE records with the inlined
 // calls that this package reads itself.
 func (r *replay) goFunctions(t *gotable.Table) {
 	s := r.s

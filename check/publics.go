@@ -32,7 +32,7 @@ const (
 )
 
 // symbols lists the symbols of code by address, from every table of both
-// files, and of MiniDebugInfo. any is false where there is no table.
+// files, and of MiniDebugInfo. any is false if there is no table.
 func (r *replay) symbols() (all []codeSymbol, any bool) {
 	if r.symbolList != nil {
 		return r.symbolList, r.anySymbols
@@ -138,7 +138,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		}
 		add(plain, kind)
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
-			// A part or copy of a function bears the function's own name.
+			// A part or copy of a function has the function's own name.
 			add(base, symbolAlias)
 		}
 		if plain != name {

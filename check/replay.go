@@ -59,7 +59,7 @@ type replay struct {
 	holes bool
 	// noLines: the symbol file has no line records at all.
 	noLines bool
-	// hidden tells why some lines or inlined calls were not compared, by check.
+	// hidden says why some lines or inlined calls were not compared, by check.
 	hidden map[string]string
 
 	spent atomic.Int64 // on comparing, see exhausted
@@ -241,7 +241,7 @@ func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
 // code. Each record is compared with a few of them in sound files.
 const maxComparisons = 64
 
-// exhausted reports whether comparing has to end: for want of time, or because of
+// exhausted reports whether comparing has to end: because ctx has ended, or because of
 // such a file, of which the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
 	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)

@@ -37,7 +37,7 @@ func (e *SideError) Error() string {
 // Unwrap is the error itself.
 func (e *SideError) Unwrap() error { return e.Err }
 
-// Files tells what two symbol files say differently, per PC and by meaning:
+// Files finds what two symbol files say differently, per PC and by meaning:
 // numbers of files and origins, the order of records and where ranges are cut
 // do not matter. Findings have the lines of a; where only b has something, they
 // say so.

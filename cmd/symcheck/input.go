@@ -172,7 +172,7 @@ var errNotSym = errors.New("not a symbol file")
 // foreign describes a file that was given as a symbol file and is of another known
 // format; "" is for all that may be a symbol file, though a damaged one.
 func foreign(d *symData) (kind string) {
-	_ = mem.Guard(func() error { // if the file changes, the check tells
+	_ = mem.Guard(func() error { // the check finds that the file has changed
 		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
 		return nil
 	})

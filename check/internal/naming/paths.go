@@ -59,7 +59,7 @@ func cleanPath(name string) string {
 	return path.Clean(name)
 }
 
-// isWindowsPath tells C:\x, C:/x and \\host\x.
+// isWindowsPath reports whether p has the form of C:\x, C:/x or \\host\x.
 func isWindowsPath(p string) bool {
 	if strings.HasPrefix(p, `\\`) {
 		return true

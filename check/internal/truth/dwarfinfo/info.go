@@ -135,7 +135,7 @@ func asVersion5(data []byte, bigEndian bool) []byte {
 }
 
 // copyOf is a section that stays what it is: debug/dwarf may read for ever in one
-// that somebody writes to meanwhile. It is nil where there is none.
+// that somebody writes to meanwhile. It is nil if there is none.
 func copyOf(f *elfx.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	if s == nil || !s.Present() {

@@ -15,7 +15,7 @@ type LineGroup struct {
 	Shared bool  // the program is not read: too many others overlap with it
 }
 
-// lineKey tells line tables apart.
+// lineKey identifies a line table.
 type lineKey struct {
 	off      uint64
 	compDir  string
