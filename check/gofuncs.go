@@ -9,9 +9,8 @@ import (
 	"symkit/check/report"
 )
 
-// goFunctions compares FUNC and line records with a Go program's own table,
-// which has no other debug information, and INLINE records with the inlined
-// calls that this package reads itself.
+// goFunctions compares FUNC and line records with the table of a Go program that has no other debug
+// information, and INLINE records with the inlined calls in its tables.
 func (r *replay) goFunctions(t *gotable.Table) {
 	s := r.s
 	r.source = ".gopclntab"
