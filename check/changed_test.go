@@ -5,25 +5,29 @@ import (
 	"os"
 	"reflect"
 	"testing"
+
+	"symkit/check/internal/naming"
+	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/dwarfinfo"
 )
 
 // A file that is overwritten after it was opened, before its DIEs are read:
 // debug/dwarf sees the sections as they were.
 func TestOverwrittenDebugInfo(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw5.elf"} {
-		scan := func(change func(path string)) (found []*unitScan) {
+		scan := func(change func(path string)) (found []*dwarfinfo.Scan) {
 			img, _ := own(t, name)
-			d, err := openDWARF(img.Main)
+			d, err := dwarfinfo.Open(img.Main)
 			if err != nil {
 				t.Fatal(err)
 			}
 			change(img.Main.Path())
-			for i := range d.units {
-				s, err := d.scanUnit(t.Context(), &d.units[i], codeOf(img.Main))
+			for i := range d.Units {
+				s, err := d.ScanUnit(t.Context(), &d.Units[i], truth.CodeOf(img.Main))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := d.lines(&d.units[i], s.root, codeOf(img.Main), newPathTable()); err != nil {
+				if _, err := d.Lines(&d.Units[i], s.Root, truth.CodeOf(img.Main), naming.NewPaths()); err != nil {
 					t.Fatal(err)
 				}
 				found = append(found, s)
@@ -40,7 +44,7 @@ func TestOverwrittenDebugInfo(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if len(before) == 0 || len(before[0].funcs) == 0 || !reflect.DeepEqual(before, after) {
+		if len(before) == 0 || len(before[0].Funcs) == 0 || !reflect.DeepEqual(before, after) {
 			t.Errorf("%s: %d units before, %d after, or not the same", name, len(before), len(after))
 		}
 	}

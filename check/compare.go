@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"symkit/check/internal/naming"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth/dwarfinfo"
 )
 
 // difference is what the two sides say differently of [lo, hi), addresses of the ELF file.
@@ -17,7 +21,7 @@ type difference struct {
 // place is a line of a file and, of an inlined call, what is called there.
 type place struct{ file, line, name, depth uint32 }
 
-// missing tells whether the symbol file says nothing.
+// missing reports whether the symbol file says nothing.
 func (d *difference) missing() bool { return d.at == 0 }
 
 // funcOutcome is the outcome of comparing one FUNC with one description of
@@ -40,7 +44,7 @@ func (o *funcOutcome) better(n funcOutcome) {
 	}
 }
 
-// right tells that no other description can be better.
+// right reports whether no other description can be better.
 func (o *funcOutcome) right() bool { return o.done && o.wrong == 0 && o.unread == 0 }
 
 // mostDiffs bounds the differences kept of one FUNC, of a file with so many; all are counted.
@@ -60,33 +64,33 @@ func (r *replay) add(o *funcOutcome, d difference) {
 
 // compareLines compares the line records of f with runs, which begin at or
 // below f. bias turns addresses of the symbol file into those of runs.
-func (r *replay) compareLines(f *symFunc, runs []lineRun) (o funcOutcome) {
-	lo, hi := f.addr+r.bias, f.end+r.bias
+func (r *replay) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutcome) {
+	lo, hi := f.Addr+r.bias, f.End+r.bias
 	lines := r.linesOf(f)
 	steps := int64(len(lines))
 	defer func() { r.spent.Add(steps) }()
 	for pos := lo; pos < hi; steps++ {
-		for len(lines) > 0 && lines[0].end()+r.bias <= pos {
+		for len(lines) > 0 && lines[0].End()+r.bias <= pos {
 			lines = lines[1:]
 		}
-		for len(runs) > 0 && runs[0].hi <= pos {
+		for len(runs) > 0 && runs[0].Hi <= pos {
 			runs = runs[1:]
 		}
 		end := hi
-		var have *symLine
+		var have *symfile.Line
 		if len(lines) > 0 {
-			if begin := lines[0].addr + r.bias; begin <= pos {
-				have, end = &lines[0], min(end, lines[0].end()+r.bias)
+			if begin := lines[0].Addr + r.bias; begin <= pos {
+				have, end = &lines[0], min(end, lines[0].End()+r.bias)
 			} else {
 				end = min(end, begin)
 			}
 		}
-		var want *lineRun
+		var want *dwarfinfo.Run
 		if len(runs) > 0 {
-			if runs[0].lo <= pos {
-				want, end = &runs[0], min(end, runs[0].hi)
+			if runs[0].Lo <= pos {
+				want, end = &runs[0], min(end, runs[0].Hi)
 			} else {
-				end = min(end, runs[0].lo)
+				end = min(end, runs[0].Lo)
 			}
 		}
 		if have != nil || want != nil {
@@ -99,18 +103,18 @@ func (r *replay) compareLines(f *symFunc, runs []lineRun) (o funcOutcome) {
 }
 
 // compareLine compares what both sides say of [lo, hi).
-func (r *replay) compareLine(o *funcOutcome, lo, hi uint64, have *symLine, want *lineRun) {
+func (r *replay) compareLine(o *funcOutcome, lo, hi uint64, have *symfile.Line, want *dwarfinfo.Run) {
 	d := difference{lo: lo, hi: hi}
 	switch {
 	case have == nil || want == nil:
-	case have.line == numberOf(want.line) && sameFile(r.symFiles[r.fileIndex(have.file)], want.file):
+	case have.Line == numberOf(want.Line) && naming.SameFile(r.symFiles[r.fileIndex(have.File)], want.File):
 		return
 	}
 	if have != nil {
-		d.at = have.at
+		d.at = have.At
 	}
 	if want != nil {
-		d.want, d.said = place{file: want.file, line: want.line}, true
+		d.want, d.said = place{file: want.File, line: want.Line}, true
 	}
 	r.add(o, d)
 }
@@ -120,11 +124,11 @@ func (r *replay) sayLine(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
 	switch {
 	case d.missing():
-		return fmt.Sprintf("no line record for %s: the line table says %s:%d", what, r.paths.name(d.want.file), d.want.line)
+		return fmt.Sprintf("no line record for %s: the line table says %s:%d", what, r.paths.Name(d.want.file), d.want.line)
 	case !d.said:
 		return what + ": the line table has no row here"
 	}
-	return fmt.Sprintf("%s: the line table says %s:%d", what, r.paths.name(d.want.file), d.want.line)
+	return fmt.Sprintf("%s: the line table says %s:%d", what, r.paths.Name(d.want.file), d.want.line)
 }
 
 // numberOf is what is written for a number: one that consumers cannot hold
@@ -137,9 +141,9 @@ func numberOf(line uint32) uint32 {
 }
 
 // linesOf are the line records of f by address.
-func (r *replay) linesOf(f *symFunc) []symLine {
-	lines := r.s.lines[f.lines.from:f.lines.to]
-	byAddress := func(a, b symLine) int { return cmp.Compare(a.addr, b.addr) }
+func (r *replay) linesOf(f *symfile.Func) []symfile.Line {
+	lines := r.s.Lines[f.Lines.From:f.Lines.To]
+	byAddress := func(a, b symfile.Line) int { return cmp.Compare(a.Addr, b.Addr) }
 	if !slices.IsSortedFunc(lines, byAddress) {
 		lines = slices.Clone(lines)
 		slices.SortStableFunc(lines, byAddress)
@@ -152,7 +156,7 @@ type call struct {
 	depth          uint32
 	lo, hi         uint64
 	callLine, file uint32
-	name           uint32 // of nameTable; in the symbol file the index of the origin
+	name           uint32 // of naming.Table; in the symbol file the index of the origin
 	at             uint32 // line of the symbol file
 }
 
@@ -163,14 +167,14 @@ func sortCalls(calls []call) {
 }
 
 // symCalls collects the INLINE records of f, clipped to it.
-func (r *replay) symCalls(f *symFunc, calls []call) []call {
-	for i := f.inlines.from; i < f.inlines.to; i++ {
-		in := &r.s.inlines[i]
-		origin, _ := r.s.origins.index(in.origin)
-		for _, x := range r.s.ranges[in.ranges.from:in.ranges.to] {
-			lo, hi := max(x.Addr, f.addr), min(x.Addr+uint64(x.Size), f.end)
+func (r *replay) symCalls(f *symfile.Func, calls []call) []call {
+	for i := f.Inlines.From; i < f.Inlines.To; i++ {
+		in := &r.s.Inlines[i]
+		origin, _ := r.s.Origins.Index(in.Origin)
+		for _, x := range r.s.Ranges[in.Ranges.From:in.Ranges.To] {
+			lo, hi := max(x.Addr, f.Addr), min(x.Addr+uint64(x.Size), f.End)
 			if lo < hi {
-				calls = append(calls, call{in.depth, lo + r.bias, hi + r.bias, in.callLine, r.symFiles[r.fileIndex(in.callFile)], origin, in.at})
+				calls = append(calls, call{in.Depth, lo + r.bias, hi + r.bias, in.CallLine, r.symFiles[r.fileIndex(in.CallFile)], origin, in.At})
 			}
 		}
 	}
@@ -284,7 +288,7 @@ func (r *replay) sayCall(d *difference) string {
 	if !d.said {
 		return fmt.Sprintf("%s: the %s has no inlined call at depth %d here", what, r.source, d.want.depth)
 	}
-	call := fmt.Sprintf("%s called from %s:%d", r.names.text(d.want.name), r.paths.name(d.want.file), d.want.line)
+	call := fmt.Sprintf("%s called from %s:%d", r.names.Text(d.want.name), r.paths.Name(d.want.file), d.want.line)
 	if d.missing() {
 		return fmt.Sprintf("no INLINE for %s at depth %d: %s", what, d.want.depth, call)
 	}
@@ -301,7 +305,7 @@ const (
 )
 
 func (w *worker) likeness(have, want *call) likeness {
-	if have.callLine != want.callLine || !sameFile(have.file, want.file) {
+	if have.callLine != want.callLine || !naming.SameFile(have.file, want.file) {
 		return callDiffers
 	}
 	key := uint64(have.name)<<32 | uint64(want.name)
@@ -309,9 +313,9 @@ func (w *worker) likeness(have, want *call) likeness {
 	if !ok {
 		names := w.r.names
 		switch {
-		case names.accept(want.name, w.r.origins[have.name]):
+		case names.Accept(want.name, w.r.origins[have.name]):
 			same = callSame
-		case names.unread(want.name):
+		case names.Unread(want.name):
 			same = callUnread
 		}
 		w.same[key] = same

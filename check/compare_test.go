@@ -1,19 +1,26 @@
 package check
 
-import "testing"
+import (
+	"testing"
+
+	"symkit/check/internal/collect"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/report"
+)
 
 // TestDifferences: of a FUNC only some differences are kept, but all are counted, and so are
 // their PCs.
 func TestDifferences(t *testing.T) {
-	r := &replay{c: newCollector(Options{Limit: 100}), mostDiffs: 3}
-	r.c.begin(CheckLines, "PCs")
+	r := &replay{c: collect.New(report.Options{Limit: 100}), mostDiffs: 3}
+	r.c.Begin(report.CheckLines, "PCs")
 	outcomes := []funcOutcome{{done: true}, {done: true}}
 	for i := range uint64(10) {
 		r.add(&outcomes[0], difference{lo: 10 * i, hi: 10*i + 1, at: uint32(i % 2)}) // every other one is missing
 	}
 	r.add(&outcomes[1], difference{lo: 100, hi: 107, at: 1})
-	r.outcomes(CheckLines, outcomes, func(*difference) string { return "" })
-	report := r.c.report()
+	r.outcomes(report.CheckLines, outcomes, func(*difference) string { return "" })
+	report := r.c.Report()
 	k := report.Checks[0]
 	if k.Findings != 11 || k.Wrong != 5+7 || k.Missing != 5 || len(report.Findings) != 3+1 {
 		t.Errorf("%d findings, %d PCs wrong, %d missing, %d kept; want 11, 12, 5, 4", k.Findings, k.Wrong, k.Missing, len(report.Findings))
@@ -32,10 +39,10 @@ func TestMostDiffs(t *testing.T) {
 // large program, is compared until one description is right. The others cost nothing, so that
 // they do not use up what comparing may cost.
 func TestDescribedOften(t *testing.T) {
-	r := &replay{ctx: t.Context(), c: newCollector(Options{}), s: &symFile{funcs: []symFunc{{addr: 0x1000, end: 0x1010}}}, mostDiffs: 3}
+	r := &replay{ctx: t.Context(), c: collect.New(report.Options{}), s: &symfile.File{Funcs: []symfile.Func{{Addr: 0x1000, End: 0x1010}}}, mostDiffs: 3}
 	w := &worker{r: r}
 	outcomes := make([]funcOutcome, 1)
-	var table unitLines
+	var table dwarfinfo.Lines
 	w.compare(outcomes, 0, &table)
 	once := r.spent.Load()
 	for range 1000 {

@@ -3,6 +3,8 @@ package check
 import (
 	"bytes"
 	"testing"
+
+	"symkit/check/report"
 )
 
 // TestDWARF6 replays the records of a DWARF 5 object on the same one in DWARF 6,
@@ -15,9 +17,9 @@ func TestDWARF6(t *testing.T) {
 			sym = bytes.Replace(sym, []byte(" 0 n::A::out(int)"), []byte(" 0 n::A::out(long)"), 1)
 		}
 		rep := mustReplay(t, img, sym, Options{})
-		for _, name := range []string{CheckFuncs, CheckNames, CheckLines, CheckInlines, CheckCFI} {
+		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
 			k := rep.Check(name)
-			if k.State != Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == CheckNames) {
+			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == report.CheckNames) {
 				t.Errorf("%v: %s: %+v", wrong, name, k)
 			}
 		}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/check/internal/naming"
+	"symkit/check/report"
 )
 
 // TestEscapedNames: control characters and bytes that are not UTF-8, in paths, names of
@@ -28,7 +31,7 @@ func TestEscapedNames(t *testing.T) {
 		changed = bytes.ReplaceAll(changed, []byte("\x00f\x00"), []byte("\x00"+test.function+"\x00"))
 		img := openData(t, changed, test.module)
 		good := strings.NewReplacer("/s/x.c", test.escapedPath, " 0 f\n", " 0 "+test.escapedFunction+"\n",
-			filepath.Base(path), escaped(test.module)).Replace(sym)
+			filepath.Base(path), naming.Escaped(test.module)).Replace(sym)
 		if rep := mustReplay(t, img, []byte(good), Options{}); rep.Total() > 0 || len(rep.Findings) > 0 {
 			t.Errorf("%q: %s", test.path, text(t, rep))
 		}
@@ -36,19 +39,8 @@ func TestEscapedNames(t *testing.T) {
 			t.Errorf("%q: another path was not found", test.path)
 		}
 		bad := strings.Replace(good, " 0 "+test.escapedFunction+"\n", ` 0 \x02`+"\n", 1)
-		if rep := mustReplay(t, img, []byte(bad), Options{}); counts(rep)[CheckNames] == 0 {
+		if rep := mustReplay(t, img, []byte(bad), Options{}); counts(rep)[report.CheckNames] == 0 {
 			t.Errorf("%q: another name was not found", test.function)
-		}
-	}
-}
-
-// TestOriginName: the escape of an INLINE_ORIGIN that begins with a number.
-func TestOriginName(t *testing.T) {
-	for text, want := range map[string]string{
-		`\x32 f`: "2 f", `\x2d1`: "-1", `\x1b`: `\x1b`, `\x66f`: `\x66f`, `\xzz`: `\xzz`, `\x3`: `\x3`, "f": "f", "": "",
-	} {
-		if got := originName(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

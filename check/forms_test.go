@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 )
@@ -30,8 +31,8 @@ func TestForms(t *testing.T) {
 	)
 	for _, test := range []struct {
 		elf, sym string
-		notes    map[string][]string // by check, of what is not verified
-		states   map[string]State    // other than Checked
+		notes    map[string][]string     // by check, of what is not verified
+		states   map[string]report.State // other than Checked
 	}{
 		{elf: "cxx-x86_64-gcc12-O2-dw5-types.elf", sym: twinOf},
 		{elf: "cxx-x86_64-gcc12-O2-dw5-zstd.elf", sym: twinOf},
@@ -40,37 +41,37 @@ func TestForms(t *testing.T) {
 		{elf: "cxx-x86_64-gcc12-O2-dw5.o"},
 		{
 			elf: "cxx-x86_64-gcc12-O2-dw5-dwz.elf", sym: twinOf,
-			notes:  map[string][]string{CheckNames: {noteUnread}, CheckInlines: {noteUnread}},
-			states: map[string]State{CheckInlines: NotVerified},
+			notes:  map[string][]string{report.CheckNames: {noteUnread}, report.CheckInlines: {noteUnread}},
+			states: map[string]report.State{report.CheckInlines: report.NotVerified},
 		},
 		{
 			// The lines are in the program itself.
 			elf: "cxx-x86_64-gcc12-O2-dw5-split.elf", sym: twinOf,
 			notes: map[string][]string{
-				CheckFuncs: {split}, CheckNames: {"of functions that are not read"}, CheckInlines: {unread, symbol, split},
+				report.CheckFuncs: {split}, report.CheckNames: {"of functions that are not read"}, report.CheckInlines: {unread, symbol, split},
 			},
-			states: map[string]State{CheckInlines: NotVerified},
+			states: map[string]report.State{report.CheckInlines: report.NotVerified},
 		},
 		{
 			elf: "cxx-x86_64-gcc12-O2-dw5-mini.elf", sym: twinOf,
 			notes: map[string][]string{
-				CheckFuncs: {"no debug information"}, CheckNames: {"no debug information"},
-				CheckLines: {"no debug information"}, CheckInlines: {"no debug information"},
+				report.CheckFuncs: {"no debug information"}, report.CheckNames: {"no debug information"},
+				report.CheckLines: {"no debug information"}, report.CheckInlines: {"no debug information"},
 			},
-			states: map[string]State{CheckFuncs: NotInELF, CheckNames: NotInELF, CheckLines: NotInELF, CheckInlines: NotInELF},
+			states: map[string]report.State{report.CheckFuncs: report.NotInELF, report.CheckNames: report.NotInELF, report.CheckLines: report.NotInELF, report.CheckInlines: report.NotInELF},
 		},
 	} {
 		t.Run(test.elf, func(t *testing.T) {
-			checks := []string{CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI}
+			checks := []string{report.CheckFuncs, report.CheckNames, report.CheckCode, report.CheckLines, report.CheckInlines, report.CheckPublics, report.CheckCFI}
 			if strings.HasSuffix(test.elf, ".o") { // it has no symbols outside of functions
-				checks = slices.DeleteFunc(checks, func(s string) bool { return s == CheckPublics })
+				checks = slices.DeleteFunc(checks, func(s string) bool { return s == report.CheckPublics })
 			}
 			img := openTest(t, filepath.Join("..", "testdata", "elf", test.elf), test.elf)
 			sym := test.sym
 			if sym == "" {
 				sym = test.elf
 			}
-			rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Only: checks})
+			rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Options: report.Options{Only: checks}})
 			if rep.Total() > 0 {
 				t.Error(text(t, rep))
 			}
@@ -81,9 +82,9 @@ func TestForms(t *testing.T) {
 				}
 				want := test.states[k.Name]
 				if want == "" {
-					want = Checked
+					want = report.Checked
 				}
-				if k.State != want || want == Checked && k.Compared == 0 {
+				if k.State != want || want == report.Checked && k.Compared == 0 {
 					t.Errorf("%s: %+v", k.Name, k)
 				}
 			}
@@ -114,11 +115,11 @@ func TestSupplementary(t *testing.T) {
 	t.Cleanup(func() { img.Close() })
 	others := companion.Find(img, companion.Places{})
 	t.Cleanup(others.Close)
-	opt := Options{Companions: others, Only: []string{CheckNames, CheckInlines}}
+	opt := Options{Options: report.Options{Only: []string{report.CheckNames, report.CheckInlines}}, Companions: others}
 	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))
 	rep := mustReplay(t, img, sym, opt)
 	for _, k := range rep.Checks {
-		if k.State != Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
+		if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
 			t.Errorf("%+v\n%s", k, text(t, rep))
 		}
 	}
@@ -127,7 +128,7 @@ func TestSupplementary(t *testing.T) {
 		t.Fatal("the symbol file has changed")
 	}
 	rep = mustReplay(t, img, bytes.Replace(sym, []byte(origin), []byte("shop::quota("), 1), opt)
-	if rep.Check(CheckInlines).Findings == 0 {
+	if rep.Check(report.CheckInlines).Findings == 0 {
 		t.Error(text(t, rep))
 	}
 }
@@ -147,7 +148,7 @@ func TestRelocLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, filepath.Join("testdata", "own", name+".sym")), Options{})
-	k := rep.Check(CheckLines)
+	k := rep.Check(report.CheckLines)
 	if k.Unverified != 1 || !strings.Contains(strings.Join(k.Notes, "\n"), "unknown relocation type") {
 		t.Errorf("%+v", k)
 	}

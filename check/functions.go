@@ -5,20 +5,25 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"symkit/check/internal/collect"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
 )
 
-// checkCode: FUNC records lie in executable sections.
+// checkCode checks that FUNC records lie in executable sections.
 func (r *replay) checkCode() {
 	c, s := r.c, r.s
-	c.begin(CheckCode, "bytes")
-	for i := range s.funcs {
-		f := &s.funcs[i]
-		c.compared(CheckCode, f.end-f.addr)
-		r.code.outside(f.addr+r.bias, f.end+r.bias, func(lo, hi uint64) {
-			c.wrong(s.finding(CheckCode, f.line, f.addr, "[%#x, %#x) is in no executable section", lo-r.bias, hi-r.bias), hi-lo)
+	c.Begin(report.CheckCode, "bytes")
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		c.Compared(report.CheckCode, f.End-f.Addr)
+		r.code.Outside(f.Addr+r.bias, f.End+r.bias, func(lo, hi uint64) {
+			c.Wrong(collect.At(report.CheckCode, f.Line, f.Addr, "[%#x, %#x) is in no executable section", lo-r.bias, hi-r.bias), hi-lo)
 		})
-		if f.params != 0 {
-			c.wrong(s.finding(CheckFuncs, f.line, f.addr, "a parameter size other than 0"), 1)
+		if f.Params != 0 {
+			c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "a parameter size other than 0"), 1)
 		}
 	}
 }
@@ -30,7 +35,7 @@ func (r *replay) reportFuncs() {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
 	})
 	aliases := r.aliasNames()
-	used := make([]bool, len(r.s.funcs))
+	used := make([]bool, len(r.s.Funcs))
 	lost := map[uint32]bool{} // functions with a missing FUNC
 	var bytes, all uint64
 	for t := r.truth; len(t) > 0; {
@@ -53,25 +58,16 @@ func (r *replay) reportFuncs() {
 		}
 		t = t[n:]
 	}
-	r.c.compared(CheckFuncs, uint64(r.functionCount))
+	r.c.Compared(report.CheckFuncs, uint64(r.functionCount))
 	if bytes > 0 {
-		r.c.update(CheckFuncs, func(k *Check) {
+		r.c.Update(report.CheckFuncs, func(k *report.Check) {
 			k.Notes = append(k.Notes, fmt.Sprintf("%d functions of %d have no FUNC: %d bytes, %.1f %% of all functions'",
 				len(lost), r.functionCount, bytes, 100*float64(bytes)/float64(all)))
 		})
 	}
 	r.unknownFuncs(used, aliases)
-	r.outcomes(CheckLines, r.lines, r.sayLine)
-	r.outcomes(CheckInlines, r.inlines, r.sayCall)
-}
-
-// funcRanges are the FUNC records' ranges as addresses of the ELF file.
-func (s *symFile) funcRanges(bias uint64) ranges {
-	all := make(ranges, 0, len(s.funcs))
-	for i := range s.funcs {
-		all = append(all, addrRange{s.funcs[i].addr + bias, s.funcs[i].end + bias})
-	}
-	return union(all)
+	r.outcomes(report.CheckLines, r.lines, r.sayLine)
+	r.outcomes(report.CheckInlines, r.inlines, r.sayCall)
 }
 
 // function compares the FUNC records at one address with the functions that
@@ -79,20 +75,20 @@ func (s *symFile) funcRanges(bias uint64) ranges {
 func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *aliasTable, lost map[uint32]bool) bool {
 	c, s := r.c, r.s
 	lo := same[0].lo
-	at := r.at(lo)
-	if len(at) == 0 {
+	first, last := r.at(lo)
+	if first == last {
 		before := len(lost)
 		for _, t := range same {
 			lost[t.fn] = true
 		}
-		c.missing(s.finding(CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.text(same[0].name), end-lo), uint64(len(lost)-before))
+		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.Text(same[0].name), end-lo), uint64(len(lost)-before))
 		return false
 	}
-	for _, i := range at {
+	for i := first; i < last; i++ {
 		used[i] = true
-		f := &s.funcs[i]
-		if got := f.end + r.bias; got != end && !slices.ContainsFunc(same, func(t truthFunc) bool { return t.hi == got }) {
-			c.wrong(s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: it has %#x in the %s", f.end-f.addr, end-lo, r.source), 1)
+		f := &s.Funcs[i]
+		if got := f.End + r.bias; got != end && !slices.ContainsFunc(same, func(t truthFunc) bool { return t.hi == got }) {
+			c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: it has %#x in the %s", f.End-f.Addr, end-lo, r.source), 1)
 		}
 		r.checkName(f, same, aliases.names[lo])
 		r.checkMultiple(f, same)
@@ -100,31 +96,31 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 	return true
 }
 
-// checkName: a FUNC has the name of one of the functions at its address, or
-// of a symbol there.
-func (r *replay) checkName(f *symFunc, same []truthFunc, aliases []uint32) {
-	name := normalise(string(f.name))
-	accepted := func(id uint32) bool { return r.names.accept(id, name) }
+// checkName checks that a FUNC has the name of one of the functions at its address, or of a symbol
+// there.
+func (r *replay) checkName(f *symfile.Func, same []truthFunc, aliases []uint32) {
+	name := naming.Normalise(string(f.Name))
+	accepted := func(id uint32) bool { return r.names.Accept(id, name) }
 	ofFunction := func(t truthFunc) bool { return accepted(t.name) }
-	unread := func(t truthFunc) bool { return r.names.unread(t.name) }
+	unread := func(t truthFunc) bool { return r.names.Unread(t.name) }
 	switch {
 	case slices.ContainsFunc(same, ofFunction) || slices.ContainsFunc(aliases, accepted):
-		r.c.compared(CheckNames, 1)
+		r.c.Compared(report.CheckNames, 1)
 		return
 	case slices.ContainsFunc(same, unread):
-		r.c.unverified(CheckNames, 1, noteUnread)
+		r.c.Unverified(report.CheckNames, 1, noteUnread)
 		return
 	}
-	r.c.compared(CheckNames, 1)
-	r.c.wrong(r.s.finding(CheckNames, f.line, f.addr, "the function is %s", r.names.text(same[0].name)), 1)
+	r.c.Compared(report.CheckNames, 1)
+	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.names.Text(same[0].name)), 1)
 }
 
-// noteUnread: see dieRef.
+// noteUnread is about names that are referred to as dwarfinfo.Ref says.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
 
-// checkMultiple: "m" says that other functions, or symbols, share the address.
-func (r *replay) checkMultiple(f *symFunc, same []truthFunc) {
-	if !f.multiple || r.entries[f.addr+r.bias] > 1 {
+// checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
+func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
+	if !f.Multiple || r.entries[f.Addr+r.bias] > 1 {
 		return
 	}
 	for _, t := range same[1:] {
@@ -132,83 +128,84 @@ func (r *replay) checkMultiple(f *symFunc, same []truthFunc) {
 			return
 		}
 	}
-	r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "marked m, but no other function shares its address"), 1)
+	r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "marked m, but no other function shares its address"), 1)
 }
 
 // unknownFuncs reports FUNC records at whose address no function begins. One
 // that goes on where another of the same name ends is a piece of a function
-// too large for one record. One that a function symbol bears out is code that
+// too large for one record. One with a function symbol is code that
 // compilers give no DIE (gcc's thunks, folded bodies).
 func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
-	for k, i := range r.order {
-		f := &r.s.funcs[i]
+	funcs := r.s.Funcs
+	for i := range funcs {
+		f := &funcs[i]
 		if used[i] {
 			continue
 		}
-		if k > 0 {
-			if p := &r.s.funcs[r.order[k-1]]; p.end == f.addr && p.end-p.addr >= 1<<31 && bytes.Equal(p.name, f.name) {
+		if i > 0 {
+			if p := &funcs[i-1]; p.End == f.Addr && p.End-p.Addr >= 1<<31 && bytes.Equal(p.Name, f.Name) {
 				continue
 			}
 		}
 		next := ^uint64(0)
-		if k+1 < len(r.order) {
-			next = r.s.funcs[r.order[k+1]].addr
+		if i+1 < len(funcs) {
+			next = funcs[i+1].Addr
 		}
 		if r.symbolFunc(f, next, aliases) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
 		} else if r.holes {
-			r.c.unread(CheckFuncs, 1, "")
-			r.c.unread(CheckNames, 1, "of functions that are not read")
+			r.c.Unread(report.CheckFuncs, 1, "")
+			r.c.Unread(report.CheckNames, 1, "of functions that are not read")
 			r.otherRecords(i, "of functions that are not read")
 		} else {
-			r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "no function of the %s begins at %#x", r.source, f.addr), 1)
+			r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "no function of the %s begins at %#x", r.source, f.Addr), 1)
 		}
 	}
 }
 
-// symbolFunc tells whether a function symbol bears f out, and reports a size
+// symbolFunc reports whether a function symbol stands for f, and adds a finding for a size
 // other than the symbol's; f is cut where the next FUNC begins.
-func (r *replay) symbolFunc(f *symFunc, next uint64, aliases *aliasTable) bool {
-	lo := f.addr + r.bias
-	name := normalise(string(f.name))
+func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) bool {
+	lo := f.Addr + r.bias
+	name := naming.Normalise(string(f.Name))
 	ends := aliases.ends[lo]
-	if len(ends) == 0 || !slices.ContainsFunc(aliases.names[lo], func(id uint32) bool { return r.names.accept(id, name) }) {
+	if len(ends) == 0 || !slices.ContainsFunc(aliases.names[lo], func(id uint32) bool { return r.names.Accept(id, name) }) {
 		return false
 	}
-	r.c.compared(CheckFuncs, 1)
-	r.c.compared(CheckNames, 1)
-	end := f.end + r.bias
-	if !slices.Contains(ends, end) && !(f.end == next && end < slices.Max(ends)) {
-		r.c.wrong(r.s.finding(CheckFuncs, f.line, f.addr, "%#x bytes: its symbol has %#x", f.end-f.addr, slices.Max(ends)-lo), 1)
+	r.c.Compared(report.CheckFuncs, 1)
+	r.c.Compared(report.CheckNames, 1)
+	end := f.End + r.bias
+	if !slices.Contains(ends, end) && !(f.End == next && end < slices.Max(ends)) {
+		r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, slices.Max(ends)-lo), 1)
 	}
 	return true
 }
 
 // otherRecords takes what is known of the lines of FUNC i, for which there is no
 // function, from the line tables of units with code there.
-func (r *replay) otherRecords(i uint32, of string) {
-	f := &r.s.funcs[i]
+func (r *replay) otherRecords(i int, of string) {
+	f := &r.s.Funcs[i]
 	if r.otherLines[i].done {
 		r.lines[i] = r.otherLines[i]
-	} else if f.lines.len() > 0 {
-		r.c.unverified(CheckLines, 0, "lines "+of)
+	} else if f.Lines.Len() > 0 {
+		r.c.Unverified(report.CheckLines, 0, "lines "+of)
 	}
-	if f.inlines.len() > 0 {
-		r.c.unverified(CheckInlines, 0, "inlined calls "+of)
+	if f.Inlines.Len() > 0 {
+		r.c.Unverified(report.CheckInlines, 0, "inlined calls "+of)
 	}
 }
 
 // uncompared counts the PCs with lines or inlined calls of a FUNC that nothing was compared with.
-func (r *replay) uncompared(check string, f *symFunc) {
+func (r *replay) uncompared(check string, f *symfile.Func) {
 	var n uint64
-	if check == CheckLines {
-		for i := f.lines.from; i < f.lines.to; i++ {
-			n += r.s.lines[i].end() - r.s.lines[i].addr
+	if check == report.CheckLines {
+		for i := f.Lines.From; i < f.Lines.To; i++ {
+			n += r.s.Lines[i].End() - r.s.Lines[i].Addr
 		}
 	} else {
-		for i := f.inlines.from; i < f.inlines.to; i++ {
-			in := &r.s.inlines[i]
-			for _, x := range r.s.ranges[in.ranges.from:in.ranges.to] {
+		for i := f.Inlines.From; i < f.Inlines.To; i++ {
+			in := &r.s.Inlines[i]
+			for _, x := range r.s.Ranges[in.Ranges.From:in.Ranges.To] {
 				n += uint64(x.Size)
 			}
 		}
@@ -217,9 +214,9 @@ func (r *replay) uncompared(check string, f *symFunc) {
 		return
 	}
 	if why, hidden := r.hidden[check]; hidden {
-		r.c.unread(check, n, why)
+		r.c.Unread(check, n, why)
 	} else {
-		r.c.unverified(check, n, "")
+		r.c.Unverified(check, n, "")
 	}
 }
 
@@ -228,31 +225,33 @@ func (r *replay) outcomes(check string, all []funcOutcome, say func(*difference)
 	for i := range all {
 		o := &all[i]
 		if !o.done {
-			r.uncompared(check, &r.s.funcs[i])
+			r.uncompared(check, &r.s.Funcs[i])
 			continue
 		}
-		r.c.compared(check, o.compared-o.unread)
-		if check == CheckLines && r.noLines { // one loss, not a finding for each function
-			r.c.update(check, func(k *Check) { k.Missing += o.missing })
+		r.c.Compared(check, o.compared-o.unread)
+		if check == report.CheckLines && r.noLines { // one loss, not a finding for each function
+			r.c.Update(check, func(k *report.Check) { k.Missing += o.missing })
 			continue
 		}
 		if o.unread > 0 {
-			r.c.unverified(check, o.unread, noteUnread)
+			r.c.Unverified(check, o.unread, noteUnread)
 		}
 		wrong, missing := o.wrong-o.missing, o.missing // PCs of differences that are not kept
 		for k := range o.diffs {
 			d := &o.diffs[k]
-			f := Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: say(d)}
+			f := report.Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: say(d)}
 			if n := d.hi - d.lo; d.missing() {
 				missing -= n
-				r.c.missing(f, n)
+				r.c.Missing(f, n)
 			} else {
 				wrong -= n
-				r.c.wrong(f, n)
+				r.c.Wrong(f, n)
 			}
 		}
 		if o.more > 0 {
-			r.c.update(check, func(k *Check) { k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.more })
+			r.c.Update(check, func(k *report.Check) {
+				k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.more
+			})
 		}
 	}
 }

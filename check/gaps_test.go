@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/mutant"
 )
@@ -35,16 +36,16 @@ func TestGaps(t *testing.T) {
 			want: []string{"unverified functions", "unverified names", "unverified inlines"},
 		},
 		{
-			name: "no reader, allowed", img: image("cxx-x86_64-gcc12-O2-dw5-split.elf"), sym: sym, opt: Options{Allow: []string{GapUnverified}},
+			name: "no reader, allowed", img: image("cxx-x86_64-gcc12-O2-dw5-split.elf"), sym: sym, opt: Options{Options: report.Options{Allow: []string{report.GapUnverified}}},
 			want: []string{"unverified functions", "unverified names", "unverified inlines"},
 		},
 		{
 			name: "a supplementary file that was not found", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym,
 			want: []string{"incomplete names", "incomplete inlines"},
 		},
-		{name: "only the wanted checks", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym, opt: Options{Only: []string{CheckNames}}, want: []string{"incomplete names"}},
+		{name: "only the wanted checks", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym, opt: Options{Options: report.Options{Only: []string{report.CheckNames}}}, want: []string{"incomplete names"}},
 		{name: "no lines", img: image(twin), sym: without(`[0-9a-f]+ [0-9a-f]+ [0-9]+ [0-9]+$`), want: []string{"loss lines"}, unallowed: 1},
-		{name: "no lines, allowed", img: image(twin), sym: without(`[0-9a-f]+ [0-9a-f]+ [0-9]+ [0-9]+$`), opt: Options{Allow: Gaps()}, want: []string{"loss lines"}},
+		{name: "no lines, allowed", img: image(twin), sym: without(`[0-9a-f]+ [0-9a-f]+ [0-9]+ [0-9]+$`), opt: Options{Options: report.Options{Allow: report.Gaps()}}, want: []string{"loss lines"}},
 		{name: "no inlined calls, as dump_syms writes without --inlines", img: image(twin), sym: without(`INLINE`)},
 		{name: "every third rule is gone", img: image(twin), sym: without(`STACK CFI INIT [0-9a-f]+[048c] `), want: []string{"loss cfi"}, unallowed: 1},
 		{name: "a limit", img: overlapping(t), sym: oneByteLines(), want: []string{"loss functions", "unverified lines"}, unallowed: 2},

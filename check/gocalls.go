@@ -1,19 +1,25 @@
 package check
 
+import (
+	"symkit/check/internal/naming"
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/report"
+)
+
 // goCalls compares the INLINE records of FUNC k with the inlined calls that Go's
 // tables have for function i of the table, whose code is [lo, hi).
-func (w *worker) goCalls(g *goInlines, i int, lo, hi uint64, k uint32) {
+func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	r := w.r
-	if r.exhausted(CheckInlines) {
+	if r.exhausted(report.CheckInlines) {
 		return
 	}
-	sf := &r.s.funcs[k]
+	sf := &r.s.Funcs[k]
 	var ok bool
-	before := g.steps
+	before := g.Steps
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
-	r.spent.Add(g.steps - before)
+	r.spent.Add(g.Steps - before)
 	if !ok {
-		r.c.unverified(CheckInlines, max(1, uint64(sf.inlines.len())), noteGoDamage)
+		r.c.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines.Len())), gotable.NoteGoDamage)
 		return
 	}
 	w.symCalls = r.symCalls(sf, w.symCalls[:0])
@@ -23,32 +29,32 @@ func (w *worker) goCalls(g *goInlines, i int, lo, hi uint64, k uint32) {
 
 // goTruth appends the inlined calls of function i, by depth and address. It
 // returns false if the function's tables are damaged.
-func (w *worker) goTruth(calls []call, g *goInlines, i int, lo, hi uint64) ([]call, bool) {
-	code, positions, ok := g.function(i, lo, hi)
-	if !ok || code.tree == 0 {
+func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64) ([]call, bool) {
+	code, positions, ok := g.Function(i, lo, hi)
+	if !ok || code.Tree == 0 {
 		return calls, ok
 	}
-	code.files, ok = g.runs(positions[0], lo, hi)
+	code.Files, ok = g.Runs(positions[0], lo, hi)
 	if !ok {
 		return calls, false
 	}
-	code.line, ok = g.runs(positions[1], lo, hi)
+	code.Line, ok = g.Runs(positions[1], lo, hi)
 	if !ok {
 		return calls, false
 	}
 
-	limit := len(calls) + maxParts*len(code.index) + fewParts
-	for _, run := range code.index {
-		chain, ok := g.chain(&code, run.value)
+	limit := len(calls) + maxParts*len(code.Index) + fewParts
+	for _, run := range code.Index {
+		chain, ok := g.Chain(&code, run.Value)
 		if !ok || len(calls)+len(chain) > limit {
 			return calls, false
 		}
 		for n, e := range chain {
-			c := call{depth: uint32(len(chain) - 1 - n), lo: run.lo, hi: run.hi, file: anyPath}
-			c.name = w.r.names.id(nameKey{name: e.name})
-			around := valueAt(code.index, e.at)
+			c := call{depth: uint32(len(chain) - 1 - n), lo: run.Lo, hi: run.Hi, file: naming.AnyPath}
+			c.name = w.r.names.ID(naming.Key{Name: e.Name})
+			around := gotable.ValueAt(code.Index, e.At)
 			if n+1 < len(chain) || around < 0 { // otherwise the place is not known
-				c.file, c.callLine = w.goPlace(g, &code, e.at)
+				c.file, c.callLine = w.goPlace(g, &code, e.At)
 			}
 			calls = append(calls, c)
 		}
@@ -57,12 +63,12 @@ func (w *worker) goTruth(calls []call, g *goInlines, i int, lo, hi uint64) ([]ca
 	return calls, true
 }
 
-// goPlace is the file and line of the instruction at pc, 0 where there is none.
-func (w *worker) goPlace(g *goInlines, code *goCode, pc uint64) (file, line uint32) {
-	l := valueAt(code.line, pc)
-	name, ok := g.file(code, valueAt(code.files, pc))
+// goPlace returns the file and line of the instruction at pc, 0 if there is none.
+func (w *worker) goPlace(g *gotable.Inlines, code *gotable.Code, pc uint64) (file, line uint32) {
+	l := gotable.ValueAt(code.Line, pc)
+	name, ok := g.File(code, gotable.ValueAt(code.Files, pc))
 	if !ok || l < 0 {
-		return anyPath, 0
+		return naming.AnyPath, 0
 	}
-	return w.r.paths.id(name), numberOf(uint32(l))
+	return w.r.paths.ID(name), numberOf(uint32(l))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/report"
 	"symkit/elfx"
 )
 
@@ -48,9 +50,9 @@ func TestGoInlines(t *testing.T) {
 						t.Fatalf("%s: nothing changed", test.what)
 					}
 				}
-				rep := mustReplay(t, img, changed, Options{Limit: 5000, Only: []string{CheckInlines}})
-				k := rep.Check(CheckInlines)
-				if k.State != Checked || k.Compared < 50 || k.Unverified > 0 || (k.Findings > 0) != (test.want != "") {
+				rep := mustReplay(t, img, changed, Options{Options: report.Options{Limit: 5000, Only: []string{report.CheckInlines}}})
+				k := rep.Check(report.CheckInlines)
+				if k.State != report.Checked || k.Compared < 50 || k.Unverified > 0 || (k.Findings > 0) != (test.want != "") {
 					t.Errorf("%s: %+v", test.what, k)
 				}
 				if out := text(t, rep); !regexp.MustCompile(test.want).MatchString(out) {
@@ -77,7 +79,7 @@ func TestGoInlinesUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
-	if k := rep.Check(CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != noteGoBase {
+	if k := rep.Check(report.CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != gotable.NoteGoBase {
 		t.Errorf("%+v", k)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/report"
 	"symkit/elfx"
 )
 
@@ -50,18 +52,18 @@ func TestGoTable(t *testing.T) {
 		want     string
 	}{
 		{},
-		{"7a7e5 c 24 0", "7a7e5 c 25 0", CheckLines, "[0x7a7e5, 0x7a7f1): the line table says"},
-		{"7a7e5 c 24 0\n", "", CheckLines, "no line record for [0x7a7e5, 0x7a7f1)"},
-		{"hello.go\n", "other.go\n", CheckLines, "hello.go:19"},
-		{"main.apply", "main.supply", CheckNames, "the function is main.apply"},
-		{"FUNC 7a780 bf 0", "FUNC 7a780 b0 0", CheckFuncs, "0xb0 bytes: it has 0xc0 in the .gopclntab"},
-		{"FUNC 7a740", "FUNC 7a741", CheckFuncs, "no function of the .gopclntab begins at 0x7a741"},
+		{"7a7e5 c 24 0", "7a7e5 c 25 0", report.CheckLines, "[0x7a7e5, 0x7a7f1): the line table says"},
+		{"7a7e5 c 24 0\n", "", report.CheckLines, "no line record for [0x7a7e5, 0x7a7f1)"},
+		{"hello.go\n", "other.go\n", report.CheckLines, "hello.go:19"},
+		{"main.apply", "main.supply", report.CheckNames, "the function is main.apply"},
+		{"FUNC 7a780 bf 0", "FUNC 7a780 b0 0", report.CheckFuncs, "0xb0 bytes: it has 0xc0 in the .gopclntab"},
+		{"FUNC 7a740", "FUNC 7a741", report.CheckFuncs, "no function of the .gopclntab begins at 0x7a741"},
 	} {
 		sym := strings.Replace(goSym, test.old, test.new, 1)
-		rep := mustReplay(t, img, []byte(sym), Options{Limit: 5000})
-		for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
+		rep := mustReplay(t, img, []byte(sym), Options{Options: report.Options{Limit: 5000}})
+		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
 			k := rep.Check(name)
-			if k.State != Checked || k.Compared == 0 || name != test.check && k.Wrong > 0 {
+			if k.State != report.Checked || k.Compared == 0 || name != test.check && k.Wrong > 0 {
 				t.Errorf("%q: %+v", test.new, k)
 			}
 		}
@@ -81,8 +83,8 @@ func TestGoTableText(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
-	for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
-		if k := rep.Check(name); k.State != NotVerified || k.Unverified == 0 || k.Notes[0] != errGoText.Error() {
+	for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+		if k := rep.Check(name); k.State != report.NotVerified || k.Unverified == 0 || k.Notes[0] != gotable.ErrGoText.Error() {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -126,10 +128,11 @@ func TestHeaderText(t *testing.T) {
 	}{{0xfffffff1, 0x1234}, {0xfffffff0, 0x1234}, {0xfffffffa, 0}, {0xfffffffb, 0}} {
 		data := binary.LittleEndian.AppendUint32(nil, test.magic)
 		data = append(data, 0, 0, 1, 8)
-		for _, word := range []uint64{7, 8, 0x1234, 0} {
+		for _, word := range []uint64{5, 8, 0x1234, 0} {
 			data = binary.LittleEndian.AppendUint64(data, word)
 		}
-		if got := headerText(data, false); got != test.want {
+		if h, err := gotable.ReadHeader(data, false); err != nil || h.Text != test.want {
+			got := h.Text
 			t.Errorf("magic %#x: %#x, want %#x", test.magic, got, test.want)
 		}
 	}
@@ -146,9 +149,9 @@ func TestHeaderText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{Limit: 5000})
-	for _, name := range []string{CheckFuncs, CheckNames, CheckLines} {
-		if k := rep.Check(name); k.State != Checked || k.Compared == 0 || k.Wrong > 0 {
+	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{Options: report.Options{Limit: 5000}})
+	for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+		if k := rep.Check(name); k.State != report.Checked || k.Compared == 0 || k.Wrong > 0 {
 			t.Errorf("%+v", k)
 		}
 	}

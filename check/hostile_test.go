@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/lint"
+	"symkit/check/report"
 	"symkit/elfx"
 )
 
@@ -54,13 +56,13 @@ func TestCancel(t *testing.T) {
 // What cannot be verified says so.
 func TestNotVerified(t *testing.T) {
 	const sym = "MODULE Linux x86_64 000000000000000000000000000000000 x\nFUNC 1000 10 0 f\n1000 10 1 0\n"
-	for name, want := range map[string]State{
-		"cxx-x86_64-gcc12-O2-dw5-stripped.elf": NotInELF,
-		"cxx-x86_64-gcc12-O2-dw5-split.elf":    NotVerified,
+	for name, want := range map[string]report.State{
+		"cxx-x86_64-gcc12-O2-dw5-stripped.elf": report.NotInELF,
+		"cxx-x86_64-gcc12-O2-dw5-split.elf":    report.NotVerified,
 	} {
 		img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
 		rep := mustReplay(t, img, []byte(sym), Options{})
-		k := rep.Check(CheckFuncs)
+		k := rep.Check(report.CheckFuncs)
 		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
 			t.Errorf("%s: %+v", name, k)
 		}
@@ -86,7 +88,7 @@ func TestOverlappingCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range []string{CheckOverlaps, CheckInlines} {
+	for _, check := range []string{report.CheckOverlaps, report.CheckInlines} {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("%+v", rep.Check(check))
 		}
@@ -145,7 +147,7 @@ func BenchmarkLint(b *testing.B) {
 	_, sym := own(b, "cxx-x86_64-gcc12-O2-dw5.elf")
 	b.SetBytes(int64(len(sym)))
 	for b.Loop() {
-		if _, err := Lint(sym, Options{}); err != nil {
+		if _, err := lint.File(sym, report.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/mutant"
 )
@@ -42,7 +43,7 @@ func TestCompressedTables(t *testing.T) {
 		if n := after.TotalAlloc - before.TotalAlloc; n > most {
 			t.Errorf("%s: %d bytes allocated", bomb.Name, n)
 		}
-		if k := checkNamed(rep, CheckModule); name != ".note.gnu.build-id" && (k.Compared != 5 || k.Wrong > 0 || k.Missing > 0 || k.Unverified > 0) {
+		if k := checkNamed(rep, report.CheckModule); name != ".note.gnu.build-id" && (k.Compared != 5 || k.Wrong > 0 || k.Missing > 0 || k.Unverified > 0) {
 			t.Errorf("%s: %+v", bomb.Name, rep.Findings)
 		}
 	}
@@ -52,11 +53,11 @@ func TestCompressedTables(t *testing.T) {
 }
 
 // checkNamed is the result of one check.
-func checkNamed(r *Report, name string) Check {
+func checkNamed(r *report.Report, name string) report.Check {
 	for _, k := range r.Checks {
 		if k.Name == name {
 			return k
 		}
 	}
-	return Check{}
+	return report.Check{}
 }

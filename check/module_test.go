@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/check/report"
 )
 
 // A file without build id has the id of Breakpad's hash of its code.
@@ -26,7 +28,7 @@ func TestNoBuildID(t *testing.T) {
 		{text: module, id: "abcd"},
 		{text: "MODULE Linux x86_64 ABCE " + name + "\n", id: "abcd", findings: 1},
 	} {
-		rep := mustReplay(t, img, []byte(test.text), Options{ID: test.id, Only: []string{CheckModule}})
+		rep := mustReplay(t, img, []byte(test.text), Options{Options: report.Options{Only: []string{report.CheckModule}}, ID: test.id})
 		if rep.Total() != test.findings {
 			t.Errorf("%q, --id=%s: %s", test.text, test.id, text(t, rep))
 		}
@@ -62,7 +64,7 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+id+" prog\n"), Options{Only: []string{CheckModule}})
+		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+id+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
 		if rep.Total() > 0 {
 			t.Errorf("%d bytes less: %s", cut, text(t, rep))
 		}
@@ -82,8 +84,8 @@ func TestCodeOutsideOfText(t *testing.T) {
 		id       string
 		findings uint64
 	}{{id, 0}, {strings.Repeat("0", len(id)), 1}} {
-		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Only: []string{CheckModule}})
-		if k := rep.Check(CheckModule); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
+		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
+		if k := rep.Check(report.CheckModule); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
 			t.Errorf("%s: %s", test.id, text(t, rep))
 		}
 	}

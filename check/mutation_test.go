@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"symkit/check/diff"
+	"symkit/check/report"
 	"symkit/elfx"
 )
 
@@ -88,7 +90,7 @@ func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[str
 				if bytes.Equal(mutated, sym) {
 					continue
 				}
-				rep, err := Replay(context.Background(), img, mutated, Options{Jobs: 1, Limit: -1})
+				rep, err := Replay(context.Background(), img, mutated, Options{Options: report.Options{Limit: -1}, Jobs: 1})
 				if err != nil {
 					t.Errorf("mutation %d: %s: %v", i, what, err)
 					return
@@ -96,7 +98,7 @@ func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[str
 				if rep.Total() > 0 {
 					continue
 				}
-				d, err := Diff(sym, mutated, Options{})
+				d, err := diff.Files(sym, mutated, report.Options{})
 				mu.Lock()
 				silent[kind]++
 				if err == nil && d.Total() == 0 {

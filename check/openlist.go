@@ -1,6 +1,8 @@
 package check
 
-import "sync"
+import (
+	"sync"
+)
 
 // openList is the numbers below some number of which each is open until it is closed. To find
 // the next open one takes, on average, next to no time, however many are closed before it.

@@ -1,6 +1,8 @@
 package check
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestOpenList(t *testing.T) {
 	l := newOpenList(5)

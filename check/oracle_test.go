@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 )
@@ -109,7 +110,7 @@ func TestMain(m *testing.M) {
 // silent checks that our own output, with and without inlined calls, has no
 // findings. flags are those of dump_syms. It returns the report with inlined
 // calls.
-func silent(t *testing.T, main, debug string, flags ...string) (rep *Report) {
+func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Report) {
 	t.Helper()
 	img := image(t, main, debug)
 	others := companion.Find(img, companion.Places{})
@@ -180,10 +181,10 @@ func run(t *testing.T, dir, name string, args ...string) {
 }
 
 // verified: the checks compared everything that they had.
-func verified(t *testing.T, rep *Report, checks ...string) {
+func verified(t *testing.T, rep *report.Report, checks ...string) {
 	t.Helper()
 	for _, name := range checks {
-		if k := rep.Check(name); k.State != Checked || k.Compared == 0 || k.Unverified > 0 {
+		if k := rep.Check(name); k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -201,7 +202,7 @@ func TestOracleOwnObjects(t *testing.T) {
 				object := filepath.Join(t.TempDir(), "cxx.o")
 				run(t, "../testdata/src", triplet+"-g++", "-O2", "-g", flag, "-c", "-o", object, "cxx.cc")
 				rep := silent(t, object, "", "--id="+objectID)
-				verified(t, rep, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckCFI)
+				verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckCode, report.CheckLines, report.CheckInlines, report.CheckCFI)
 			})
 		}
 	}
@@ -220,9 +221,9 @@ func TestOracleOwnStripped(t *testing.T) {
 		return path
 	}
 	rep := silent(t, strip("cxx-thumb-gcc12-O2-dw5.elf", "--remove-section=.debug_frame"), "")
-	verified(t, rep, CheckFuncs, CheckLines, CheckInlines, CheckPublics, CheckCFI)
+	verified(t, rep, report.CheckFuncs, report.CheckLines, report.CheckInlines, report.CheckPublics, report.CheckCFI)
 	rep = silent(t, strip("go-x86_64-gc.elf", "--strip-all"), "")
-	verified(t, rep, CheckFuncs, CheckNames, CheckLines, CheckInlines)
+	verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
 }
 
 // Libraries of all machines, which have symbols and unwind tables only: slots
@@ -234,7 +235,7 @@ func TestOracleOwnLibraries(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(path, func(t *testing.T) {
-			verified(t, silent(t, path, ""), CheckModule, CheckPublics, CheckCFI)
+			verified(t, silent(t, path, ""), report.CheckModule, report.CheckPublics, report.CheckCFI)
 		})
 	}
 }
@@ -256,19 +257,19 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	main, debug := libc(t)
 	rep := mustReplay(t, image(t, main, debug), readTest(t, filepath.Join(expected, "libc.so.6.breakpad.sym")), Options{})
 	out := text(t, rep)
-	if k := rep.Check(CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
+	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
 	}
-	if n := rep.Check(CheckCFI).Findings; n != 4 || rep.Total() != rep.Check(CheckFuncs).Findings+4+1 {
+	if n := rep.Check(report.CheckCFI).Findings; n != 4 || rep.Total() != rep.Check(report.CheckFuncs).Findings+4+1 {
 		t.Errorf("%d findings about CFI\n%s", n, out)
 	}
 	python := image(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
 	rep = mustReplay(t, python, readTest(t, filepath.Join(expected, "python3.11d.breakpad.sym")), Options{})
-	if rep.Total() != 2 || rep.Check(CheckCFI).Findings != 2 {
+	if rep.Total() != 2 || rep.Check(report.CheckCFI).Findings != 2 {
 		t.Error(text(t, rep))
 	}
-	rep = mustReplay(t, python, readTest(t, filepath.Join(expected, "python3.11d.mozilla-inlines.sym")), Options{Limit: 200})
-	if out := text(t, rep); rep.Check(CheckInlines).Findings+rep.Check(CheckLines).Findings > 0 || rep.Check(CheckCFI).Findings < 80 ||
+	rep = mustReplay(t, python, readTest(t, filepath.Join(expected, "python3.11d.mozilla-inlines.sym")), Options{Options: report.Options{Limit: 200}})
+	if out := text(t, rep); rep.Check(report.CheckInlines).Findings+rep.Check(report.CheckLines).Findings > 0 || rep.Check(report.CheckCFI).Findings < 80 ||
 		!strings.Contains(out, "the table has no rule for $rbx: it is unchanged") {
 		t.Error(out)
 	}

@@ -6,30 +6,40 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/collect"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/limits"
 )
 
-// codeSymbol is a symbol of code: addr is one of the ELF file.
+// codeSymbol is a symbol of code.
 type codeSymbol struct {
-	addr uint64
+	addr uint64 // of the ELF file
 	name uint32 // of names
-	// function: the table says so (STT_FUNC, STT_GNU_IFUNC); otherwise it is a
-	// label, which tools may leave out.
-	function bool
-	label    bool   // of the table that PUBLIC records come from, too
-	end      uint64 // behind the symbol's last byte; addr where it has no size
+	kind symbolKind
+	end  uint64 // after the symbol's last byte; addr if it has no size
 }
 
+// symbolKind says what a symbol needs.
+type symbolKind uint8
+
+const (
+	symbolFunction symbolKind = iota // STT_FUNC or STT_GNU_IFUNC: it needs a FUNC or PUBLIC
+	symbolLabel                      // of the same table, but no function: tools may leave it out
+	symbolAlias                      // it is an acceptable name, and needs nothing
+)
+
 // symbols lists the symbols of code by address, from every table of both
-// files, and of MiniDebugInfo. any is false where there is no table.
+// files, and of MiniDebugInfo. any is false if there is no table.
 func (r *replay) symbols() (all []codeSymbol, any bool) {
 	if r.symbolList != nil {
 		return r.symbolList, r.anySymbols
 	}
 	main, err := r.img.Symbols()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	all = r.appendSymbols(all, main, true)
 	all, mini := r.appendMini(all)
@@ -44,7 +54,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 		}
 	}
 	slices.SortFunc(all, func(a, b codeSymbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), compareBool(b.function, a.function), compareBool(b.label, a.label))
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
 	all = slices.CompactFunc(all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
 	r.symbolList, r.anySymbols = all, main != nil || mini
@@ -55,7 +65,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	f, err := r.img.Main.DebugData()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	if f == nil {
 		return all, false
@@ -63,19 +73,9 @@ func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	defer f.Close()
 	t, err := f.Symtab()
 	if err != nil {
-		r.c.unverified(CheckPublics, 1, err.Error())
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
 	return r.appendSymbols(all, t, true), t != nil
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // appendSymbols appends the code symbols of one table. Those of a table that
@@ -103,12 +103,13 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 			continue
 		}
 		text := t.NameOf(s)
-		if named += uint64(len(text)); named > limits.Names.Max(r.img.Size()) {
+		named += uint64(len(text))
+		if named > limits.Names.Max(r.img.Size()) {
 			r.tooManySymbols = true
 			return all
 		}
 		name := string(text)
-		if name == "" || !r.code.contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
+		if name == "" || !r.code.Contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
 			continue
 		}
 		if !primary {
@@ -125,21 +126,30 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		// The value of an absolute symbol is a number that no section moves with: of code only
 		// where the table says so, as Breakpad's dump_syms takes it. BOLT writes __hot_end so.
 		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
-		all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: plain}), function && primary, primary && !function && !isInternal(name), end})
+		kind := symbolAlias
+		switch {
+		case primary && function:
+			kind = symbolFunction
+		case primary && !isInternal(name):
+			kind = symbolLabel
+		}
+		add := func(name string, kind symbolKind) {
+			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: name}), kind, end})
+		}
+		add(plain, kind)
 		if base, _, _ := strings.Cut(plain, "."); function && base != "" && base != plain {
-			// A part or copy of a function bears the function's own name.
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: base}), false, false, end})
+			// A part or copy of a function has the function's own name.
+			add(base, symbolAlias)
 		}
 		if plain != name {
-			all = append(all, codeSymbol{addr, r.names.id(nameKey{linkage: name}), false, false, end})
+			add(name, symbolAlias)
 		}
 	}
 	return all
 }
 
-// isMapping tells the symbols that mark where code, in which instruction set,
-// and data begin: $a, $t, $x and $d, also with more behind a dot or, on RISC-V,
-// right behind (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
+// isMapping reports whether a symbol marks where code, in which instruction set, or data begins:
+// $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
 func isMapping(m elf.Machine, name string) bool {
 	if m != elf.EM_ARM && m != elf.EM_AARCH64 && m != elf.EM_RISCV || len(name) < 2 || name[0] != '$' {
 		return false
@@ -147,7 +157,7 @@ func isMapping(m elf.Machine, name string) bool {
 	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
 }
 
-// isInternal tells labels that tools make for themselves: symkit leaves them out.
+// isInternal reports whether a label is one that tools make for themselves: symkit leaves them out.
 func isInternal(name string) bool {
 	return name[0] == '.' || name[0] == '$' || strings.ContainsAny(name, "\x01\x02")
 }
@@ -171,25 +181,25 @@ func (r *replay) aliasNames() *aliasTable {
 	return t
 }
 
-// checkPublics: every function symbol that no FUNC covers has a PUBLIC, and
-// every PUBLIC is a symbol.
+// checkPublics checks that every function symbol that no FUNC covers has a PUBLIC, and that every
+// PUBLIC is a symbol.
 func (r *replay) checkPublics() error {
 	c, s := r.c, r.s
-	c.begin(CheckPublics, "symbols")
+	c.Begin(report.CheckPublics, "symbols")
 	all, any := r.symbols()
 	if !any {
-		c.state(CheckPublics, NotInELF, "no symbol table")
-		c.unverified(CheckPublics, uint64(len(s.publics)), "")
+		c.State(report.CheckPublics, report.NotInELF, "no symbol table")
+		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")
 		return nil
 	}
-	funcs := s.funcRanges(r.bias)
-	inner := uint64(0) // behind the last byte of the function symbols so far
+	funcs := pcs.SetOf(s.Funcs)
+	inner := uint64(0) // after the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
 			// Tools may leave out labels; symkit does not, but for those inside of functions.
-			if (all[to].function || r.s.own && all[to].label && all[to].addr >= inner) && !function {
+			if !function && (all[to].kind == symbolFunction || r.s.Own && all[to].kind == symbolLabel && all[to].addr >= inner) {
 				function, name = true, all[to].name
 			}
 			to++
@@ -197,10 +207,10 @@ func (r *replay) checkPublics() error {
 		for _, s := range all[from:to] {
 			inner = max(inner, s.end)
 		}
-		if addr := all[from].addr; function && addr >= r.bias && !funcs.contains(addr) {
-			c.compared(CheckPublics, 1)
-			if len(r.publicsAt(addr)) == 0 {
-				c.missing(s.finding(CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.text(name)), 1)
+		if addr := all[from].addr; function && addr >= r.bias && !funcs.Contains(addr-r.bias) {
+			c.Compared(report.CheckPublics, 1)
+			if !r.hasPublic(addr) {
+				c.Missing(collect.At(report.CheckPublics, 0, addr-r.bias, "no PUBLIC at %#x: %s", addr-r.bias, r.names.Text(name)), 1)
 			}
 		}
 		from = to
@@ -209,43 +219,32 @@ func (r *replay) checkPublics() error {
 	return nil
 }
 
-// publicsAt are the PUBLIC records at an address of the ELF file, as indices.
-func (r *replay) publicsAt(addr uint64) []uint32 {
-	addr -= r.bias
-	from, _ := slices.BinarySearchFunc(r.publics, addr, func(i uint32, a uint64) int { return cmp.Compare(r.s.publics[i].addr, a) })
-	to := from
-	for to < len(r.publics) && r.s.publics[r.publics[to]].addr == addr {
-		to++
-	}
-	return r.publics[from:to]
-}
-
-// publicNames: a PUBLIC has the name of a symbol at its address, or that of a
-// stub for calls to other modules.
+// publicNames checks that a PUBLIC has the name of a symbol at its address, or that of a stub for
+// calls to other modules.
 func (r *replay) publicNames(all []codeSymbol) {
 	c, s := r.c, r.s
 	stubs := r.readStubs(all)
 	stubs.missing()
-	for _, i := range r.publics {
-		p := &s.publics[i]
-		c.compared(CheckPublics, 1)
-		addr := p.addr + r.bias
-		from, found := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
-		name, ok := normalise(string(p.name)), false
+	for i := range s.Publics {
+		p := &s.Publics[i]
+		c.Compared(report.CheckPublics, 1)
+		addr := p.Addr + r.bias
+		from, known := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
+		name, ok := naming.Normalise(string(p.Name)), false
 		for k := from; k < len(all) && all[k].addr == addr && !ok; k++ {
-			ok = r.names.accept(all[k].name, name)
+			ok = r.names.Accept(all[k].name, name)
 		}
 		switch {
-		case !ok && stubs.accept(addr, string(p.name)):
-		case !found:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "no symbol of code is at %#x", p.addr), 1)
+		case !ok && stubs.accept(addr, string(p.Name)):
+		case !known:
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "no symbol of code is at %#x", p.Addr), 1)
 		case !ok:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "the symbol is %s", r.names.text(all[from].name)), 1)
-		case p.multiple && r.entries[addr] < 2:
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "marked m, but no other symbol shares its address"), 1)
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "the symbol is %s", r.names.Text(all[from].name)), 1)
+		case p.Multiple && r.entries[addr] < 2:
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "marked m, but no other symbol shares its address"), 1)
 		}
-		if p.params != 0 {
-			c.wrong(s.finding(CheckPublics, p.at, p.addr, "a parameter size other than 0"), 1)
+		if p.Params != 0 {
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "a parameter size other than 0"), 1)
 		}
 	}
 }

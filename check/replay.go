@@ -1,41 +1,45 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/linter"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/unwind"
+	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/mem"
+	"symkit/internal/par"
 	"symkit/internal/wire"
 )
 
 // replay is one run of Replay.
 type replay struct {
 	ctx   context.Context
-	c     *collector
+	c     *collect.Collector
 	img   *elfx.Image
 	opt   Options
-	s     *symFile
+	s     *symfile.File
 	bias  uint64 // added to an address of the symbol file gives one of the ELF file
-	code  ranges
-	dw    *dwarfData
-	names *nameTable
-	paths *pathTable
+	code  pcs.Set
+	dw    *dwarfinfo.Info
+	names *naming.Table
+	paths *naming.Paths
 
-	symFiles []uint32 // numbers of pathTable, by index of FILE records, then anyPath
+	symFiles []uint32 // numbers in paths, by index of FILE records, then naming.AnyPath
 	origins  []string // normalised names of INLINE_ORIGIN records
-	order    []uint32 // FUNC records by address
-	publics  []uint32 // PUBLIC records by address
 
 	source string // of truth, for findings
 
@@ -49,13 +53,13 @@ type replay struct {
 	// otherLines are compared with the line tables of units that have code at
 	// the FUNC, but no function that begins there.
 	otherLines []funcOutcome
-	open       *openList // indices of order whose otherLines are not right yet
+	open       *openList // indices of FUNC records whose otherLines are not right yet
 	// holes: something of the debug information could not be read, so that a
 	// FUNC that no function accounts for may be right.
 	holes bool
 	// noLines: the symbol file has no line records at all.
 	noLines bool
-	// hidden tells why some lines or inlined calls were not compared, by check.
+	// hidden says why some lines or inlined calls were not compared, by check.
 	hidden map[string]string
 
 	spent atomic.Int64 // on comparing, see exhausted
@@ -74,9 +78,9 @@ type truthFunc struct {
 	fn     uint32 // which function, for those of several ranges
 }
 
-func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*Report, error) {
-	c := newCollector(opt)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: newNameTable(), paths: newPathTable(), entries: map[uint64]int{}, hidden: map[string]string{}}
+func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
+	c := collect.New(opt.Options)
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}}
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -84,18 +88,15 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 	var lintErr, dwarfErr error
-	var g errgroup.Group
-	g.Go(func() error {
-		return mem.Guard(func() error {
-			r.progress("reading the symbol file", 0, 1)
-			r.s, lintErr = lint(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
-			return nil
-		})
+	err := par.Do(ctx, 2, func() error {
+		r.progress("reading the symbol file", 0, 1)
+		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
+		return nil
+	}, func() error {
+		r.dw, dwarfErr = r.openDebugInfo()
+		return nil
 	})
-	g.Go(func() error {
-		return mem.Guard(func() error { r.dw, dwarfErr = r.openDebugInfo(); return nil })
-	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if lintErr != nil {
@@ -106,7 +107,11 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		r.module,
 		func() error { return r.functions(dwarfErr) },
 		r.checkPublics,
-		r.unwind,
+		func() error {
+			return unwind.Compare(ctx, &unwind.Input{
+				Collector: c, Sym: r.s, Image: img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress,
+			})
+		},
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -121,21 +126,22 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f != nil {
 			for _, err := range f.RelocLosses() {
-				c.unverified(relocatedCheck(err), 1, err.Error())
+				c.Unverified(relocatedCheck(err), 1, err.Error())
 			}
 		}
 	}
-	rep := c.report()
-	rep.Coverage = r.s.coverage(r.relativeCode())
+	rep := c.Report()
+	rep.Coverage = r.s.Coverage(r.relativeCode())
 	return rep, nil
 }
 
 // openDebugInfo opens the DWARF of the image, and dwz's supplementary file.
-func (r *replay) openDebugInfo() (*dwarfData, error) {
-	d, err := openDWARF(r.img.DWARF())
+func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
+	d, err := dwarfinfo.Open(r.img.DWARF())
 	if others := r.opt.Companions; d != nil && others != nil && others.Alt != nil {
-		if d.alt, err = openDWARF(others.Alt); err != nil {
-			r.c.unverified(CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
+		d.Alt, err = dwarfinfo.Open(others.Alt)
+		if err != nil {
+			r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
 		}
 		return d, nil
 	}
@@ -149,11 +155,11 @@ func relocatedCheck(err error) string {
 	switch {
 	case !ok:
 	case e.Section == ".debug_line" || e.Section == ".debug_line_str":
-		return CheckLines
+		return report.CheckLines
 	case e.Section == ".eh_frame" || e.Section == ".debug_frame" || e.Section == ".sframe":
-		return CheckCFI
+		return report.CheckCFI
 	}
-	return CheckFuncs
+	return report.CheckFuncs
 }
 
 // prepare finds out what addresses mean.
@@ -166,79 +172,79 @@ func (r *replay) prepare() error {
 	if !r.opt.KeepAddress {
 		r.bias = main.LoadAddress()
 	}
-	r.code = codeOf(main)
+	r.code = truth.CodeOf(main)
 	return nil
 }
 
 // relativeCode is the code in addresses of the symbol file.
-func (r *replay) relativeCode() ranges {
-	out := make(ranges, 0, len(r.code))
+func (r *replay) relativeCode() pcs.Set {
+	out := make(pcs.Set, 0, len(r.code))
 	for _, x := range r.code {
-		if x.hi > r.bias {
-			out = append(out, addrRange{max(x.lo, r.bias) - r.bias, x.hi - r.bias})
+		if x.Hi > r.bias {
+			out = append(out, pcs.Range{Lo: max(x.Lo, r.bias) - r.bias, Hi: x.Hi - r.bias})
 		}
 	}
 	return out
 }
 
-// index prepares the symbol file's records for looking up.
+// index prepares the symbol file's records for looking up: FUNC and PUBLIC records are put in
+// order of address.
 func (r *replay) index() {
 	s := r.s
-	for i := range s.files.list {
-		r.symFiles = append(r.symFiles, r.paths.id(string(s.files.list[i].text)))
+	for i := range s.Files.List {
+		r.symFiles = append(r.symFiles, r.paths.ID(string(s.Files.List[i].Text)))
 	}
-	r.symFiles = append(r.symFiles, anyPath)
-	for i := range s.origins.list {
-		r.origins = append(r.origins, normalise(originName(string(s.origins.list[i].text))))
+	r.symFiles = append(r.symFiles, naming.AnyPath)
+	for i := range s.Origins.List {
+		r.origins = append(r.origins, naming.Normalise(naming.OriginName(string(s.Origins.List[i].Text))))
 	}
-	r.order = byAddr(len(s.funcs), func(i uint32) uint64 { return s.funcs[i].addr })
-	r.publics = byAddr(len(s.publics), func(i uint32) uint64 { return s.publics[i].addr })
-	r.mostDiffs = mostDiffs(len(s.funcs))
-	r.lines = make([]funcOutcome, len(s.funcs))
-	r.inlines = make([]funcOutcome, len(s.funcs))
-	r.otherLines = make([]funcOutcome, len(s.funcs))
-	r.open = newOpenList(len(r.order))
+	s.Funcs, s.Publics = pcs.Sorted(s.Funcs), pcs.Sorted(s.Publics)
+	r.mostDiffs = mostDiffs(len(s.Funcs))
+	r.lines = make([]funcOutcome, len(s.Funcs))
+	r.inlines = make([]funcOutcome, len(s.Funcs))
+	r.otherLines = make([]funcOutcome, len(s.Funcs))
+	r.open = newOpenList(len(s.Funcs))
 }
 
-// fileIndex is the place of a FILE number in symFiles.
+// fileIndex returns the index in symFiles of a FILE number.
 func (r *replay) fileIndex(num uint32) uint32 {
-	if i, ok := r.s.files.index(num); ok {
+	if i, ok := r.s.Files.Index(num); ok {
 		return i
 	}
 	return uint32(len(r.symFiles) - 1)
 }
 
-// at are the FUNC records that begin at an address of the ELF file, as
-// indices.
-func (r *replay) at(addr uint64) []uint32 {
+// at returns which FUNC records begin at an address of the ELF file, as indices [first, end).
+func (r *replay) at(addr uint64) (first, end int) {
 	if addr < r.bias {
-		return nil
+		return 0, 0
 	}
-	addr -= r.bias
-	lo := r.from(addr)
-	end := lo
-	for end < len(r.order) && r.s.funcs[r.order[end]].addr == addr {
-		end++
-	}
-	return r.order[lo:end]
+	return begins(r.s.Funcs, addr-r.bias)
 }
 
-// from is the first of order at or above an address of the symbol file.
-func (r *replay) from(addr uint64) int {
-	i, _ := slices.BinarySearchFunc(r.order, addr, func(i uint32, a uint64) int {
-		return cmp.Compare(r.s.funcs[i].addr, a)
-	})
-	return i
+// hasPublic reports whether a PUBLIC record is at an address of the ELF file.
+func (r *replay) hasPublic(addr uint64) bool {
+	first, end := begins(r.s.Publics, addr-r.bias)
+	return first < end
+}
+
+// begins returns which elements of a list, which is in order, begin at addr.
+func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
+	first = sort.Search(len(list), func(i int) bool { return P(&list[i]).PCs().Lo >= addr })
+	for end = first; end < len(list) && P(&list[end]).PCs().Lo == addr; {
+		end++
+	}
+	return first, end
 }
 
 // Units and functions of a damaged or malicious file can all describe the same
 // code. Each record is compared with a few of them in sound files.
 const maxComparisons = 64
 
-// exhausted tells that comparing has to end: for want of time, or because of
+// exhausted reports whether comparing has to end: because ctx has ended, or because of
 // such a file, of which the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
-	records := len(r.s.funcs) + len(r.s.lines) + len(r.s.ranges)
+	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)
 	if r.spent.Load() <= int64(maxComparisons*records+1<<24) {
 		return r.ctx.Err() != nil
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"symkit/check/report"
 )
 
 // TestSound: files of producers that do what others do not, with symbol files that are
@@ -18,22 +20,22 @@ func TestSound(t *testing.T) {
 		check    string
 	}{
 		// DWARF 5 with an absolute name beside a directory: debug/dwarf joins the two.
-		{"abspath-clang14.o", "FILE 0 /s/x.c", "FILE 0 /b/s/x.c", CheckLines},
+		{"abspath-clang14.o", "FILE 0 /s/x.c", "FILE 0 /b/s/x.c", report.CheckLines},
 		// The scopes of a function literal have linkage names of D, and so has a constructor,
 		// whose plain name is not the one that it is demangled to.
-		{"lambda-gdc12.o", "lambda.C.m().__lambda1", "lambda.C.n().__lambda1", CheckNames},
-		{"lambda-gdc12.o", "lambda.C.this(int).hash", "lambda.D.this(int).hash", CheckNames},
+		{"lambda-gdc12.o", "lambda.C.m().__lambda1", "lambda.C.n().__lambda1", report.CheckNames},
+		{"lambda-gdc12.o", "lambda.C.this(int).hash", "lambda.D.this(int).hash", report.CheckNames},
 		// Subprograms without linkage names, of instances of generic packages and of the
 		// binder's ada_main, have encoded ones as DW_AT_name.
-		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", CheckNames},
-		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", CheckNames},
-		{"inst-gnat12.o", `inst."*"`, `inst."+"`, CheckNames},
+		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", report.CheckNames},
+		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", report.CheckNames},
+		{"inst-gnat12.o", `inst."*"`, `inst."+"`, report.CheckNames},
 		// The flags say what the class does not.
-		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", CheckModule},
+		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", report.CheckModule},
 		// An absolute symbol, as BOLT's __hot_end, needs no PUBLIC unless it is a function.
-		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", CheckPublics},
+		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", report.CheckPublics},
 		// Range lists with indices of addresses, in a unit without DW_AT_addr_base.
-		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", CheckInlines},
+		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", report.CheckInlines},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)
@@ -43,7 +45,7 @@ func TestSound(t *testing.T) {
 			}
 			wrong := bytes.Replace(sym, []byte(test.old), []byte(test.new), 1)
 			rep := mustReplay(t, img, wrong, Options{})
-			if bytes.Equal(wrong, sym) || !slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Check == test.check }) {
+			if bytes.Equal(wrong, sym) || !slices.ContainsFunc(rep.Findings, func(f report.Finding) bool { return f.Check == test.check }) {
 				t.Errorf("%q for %q was not found: %s", test.new, test.old, text(t, rep))
 			}
 		})

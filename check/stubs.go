@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/collect"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
 	"symkit/elfx"
 )
 
@@ -36,7 +40,7 @@ type jump struct {
 	name uint32
 }
 
-// isPLT tells the sections that linkers write stubs to.
+// isPLT reports whether a section has the name of one that linkers write stubs to.
 func isPLT(name string) bool {
 	return strings.HasPrefix(name, ".plt") || name == ".iplt" || name == ".MIPS.stubs"
 }
@@ -72,7 +76,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	if dynsym != nil && main.Machine == elf.EM_MIPS {
 		for i := range dynsym.Symbols {
 			if s := &dynsym.Symbols[i]; s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
-				t.slots[s.Value] = append(t.slots[s.Value], t.r.names.id(nameKey{linkage: string(dynsym.NameOf(s))}))
+				t.slots[s.Value] = append(t.slots[s.Value], t.r.names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))}))
 			}
 		}
 	}
@@ -83,7 +87,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 		}
 		relocs, err := s.Relocs()
 		if err != nil {
-			t.r.c.unverified(CheckPublics, 1, err.Error())
+			t.r.c.Unverified(report.CheckPublics, 1, err.Error())
 			continue
 		}
 		for _, rel := range relocs {
@@ -91,7 +95,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 			switch {
 			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
 				name, _, _ := strings.Cut(string(dynsym.NameOf(&dynsym.Symbols[rel.Sym])), "@")
-				names = []uint32{t.r.names.id(nameKey{linkage: name})}
+				names = []uint32{t.r.names.ID(naming.Key{Linkage: name})}
 			case rel.Sym == 0: // of an indirect function: the addend is the resolver
 				names = namesAt(symbols, uint64(rel.Addend))
 			}
@@ -185,33 +189,33 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 	}
 }
 
-// accept tells whether name is one for the stub at addr.
+// accept reports whether name is one for the stub at addr.
 func (t *stubs) accept(addr uint64, name string) bool {
 	i := slices.IndexFunc(t.sections, func(s *elfx.Section) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
 	if i < 0 {
 		return false
 	}
 	s := t.sections[i]
-	if addr == s.Addr && (name == escaped(s.Name) || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
+	if addr == s.Addr && (name == naming.Escaped(s.Name) || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
 		return true // the second is Mozilla's way
 	}
 	target, ok := strings.CutSuffix(name, "@plt")
 	if !ok || !isPLT(s.Name) {
 		return false
 	}
-	target = normalise(target)
+	target = naming.Normalise(target)
 	if !t.exact && len(t.slots[addr]) == 0 {
 		return t.isTarget(target)
 	}
-	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.accept(id, target) })
+	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.Accept(id, target) })
 }
 
-// isTarget tells whether name is acceptable for any of the targets.
+// isTarget reports whether name is acceptable for any of the targets.
 func (t *stubs) isTarget(name string) bool {
 	if t.texts == nil {
 		t.texts = map[string]bool{}
 		for _, id := range t.targets {
-			acceptable(t.r.names.keys[id], func(s string) bool { t.texts[s] = true; return true })
+			t.r.names.Texts(id, func(s string) bool { t.texts[s] = true; return true })
 		}
 	}
 	return t.texts[name]
@@ -221,13 +225,13 @@ func (t *stubs) isTarget(name string) bool {
 // names them names all.
 func (t *stubs) missing() {
 	r := t.r
-	if !r.s.own && !slices.ContainsFunc(r.s.publics, func(p symPublic) bool { return strings.HasSuffix(string(p.name), "@plt") }) {
+	if !r.s.Own && !slices.ContainsFunc(r.s.Publics, func(p symfile.Public) bool { return strings.HasSuffix(string(p.Name), "@plt") }) {
 		return
 	}
 	for _, j := range t.jumps {
-		if len(r.publicsAt(j.slot[0])) == 0 && len(r.publicsAt(j.slot[1])) == 0 {
+		if !r.hasPublic(j.slot[0]) && !r.hasPublic(j.slot[1]) {
 			addr := j.slot[1] - r.bias
-			r.c.missing(r.s.finding(CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.text(j.name)), 1)
+			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.Text(j.name)), 1)
 		}
 	}
 }

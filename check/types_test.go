@@ -1,15 +1,19 @@
 package check
 
-import "testing"
+import (
+	"testing"
+
+	"symkit/check/report"
+)
 
 // TestTypeUnits: hundreds of type units name the line program of their unit. Every line and
 // inlined call is verified.
 func TestTypeUnits(t *testing.T) {
 	img, sym := own(t, "types-x86_64-gcc12-O2-dw5-types.elf")
 	rep := mustReplay(t, img, sym, Options{})
-	for name, least := range map[string]uint64{CheckFuncs: 150, CheckLines: 10_000, CheckInlines: 1000} {
+	for name, least := range map[string]uint64{report.CheckFuncs: 150, report.CheckLines: 10_000, report.CheckInlines: 1000} {
 		k := rep.Check(name)
-		if k.State != Checked || k.Findings > 0 || k.Unverified > 0 || k.Compared < least {
+		if k.State != report.Checked || k.Findings > 0 || k.Unverified > 0 || k.Compared < least {
 			t.Errorf("%+v, want %d and more compared", *k, least)
 		}
 	}

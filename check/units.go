@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/report"
 	"symkit/internal/limits"
-	"symkit/internal/mem"
+	"symkit/internal/par"
 )
 
 // worker is the state of one goroutine.
@@ -25,30 +28,30 @@ type worker struct {
 // unit.
 func (r *replay) functions(dwarfErr error) error {
 	c, s := r.c, r.s
-	c.begin(CheckFuncs, "functions")
-	c.begin(CheckNames, "functions")
-	c.begin(CheckLines, "PCs")
-	c.begin(CheckInlines, "PCs")
+	c.Begin(report.CheckFuncs, "functions")
+	c.Begin(report.CheckNames, "functions")
+	c.Begin(report.CheckLines, "PCs")
+	c.Begin(report.CheckInlines, "PCs")
 	r.checkCode()
-	if len(s.lines) == 0 {
+	if len(s.Lines) == 0 {
 		r.noLines = true
-		c.state(CheckLines, NotInFile, "")
+		c.State(report.CheckLines, report.NotInFile, "")
 	}
-	if len(s.inlines) == 0 {
-		c.state(CheckInlines, NotInFile, "")
+	if len(s.Inlines) == 0 {
+		c.State(report.CheckInlines, report.NotInFile, "")
 	}
-	if dwarfErr == nil && r.dw != nil && len(r.dw.units) > 0 {
+	if dwarfErr == nil && r.dw != nil && len(r.dw.Units) > 0 {
 		if err := r.units(); err != nil {
 			return err
 		}
 		r.reportFuncs()
 		return nil
 	}
-	state, note := NotInELF, "no debug information"
+	state, note := report.NotInELF, "no debug information"
 	if dwarfErr != nil {
-		state, note = NotVerified, dwarfErr.Error()
-	} else if t, err := r.goTable(); err != nil {
-		state, note = NotVerified, err.Error()
+		state, note = report.NotVerified, dwarfErr.Error()
+	} else if t, err := gotable.Open(r.img.Main, r.code); err != nil {
+		state, note = report.NotVerified, err.Error()
 	} else if t != nil {
 		r.goFunctions(t)
 		return nil
@@ -56,16 +59,16 @@ func (r *replay) functions(dwarfErr error) error {
 	for _, class := range []struct {
 		check   string
 		records int
-	}{{CheckFuncs, len(s.funcs)}, {CheckNames, len(s.funcs)}, {CheckLines, len(s.lines)}, {CheckInlines, len(s.inlines)}} {
-		if class.records == 0 && class.check != CheckFuncs {
+	}{{report.CheckFuncs, len(s.Funcs)}, {report.CheckNames, len(s.Funcs)}, {report.CheckLines, len(s.Lines)}, {report.CheckInlines, len(s.Inlines)}} {
+		if class.records == 0 && class.check != report.CheckFuncs {
 			continue
 		}
-		if state == NotVerified {
-			c.unread(class.check, uint64(class.records), note)
-			c.state(class.check, state, "")
+		if state == report.NotVerified {
+			c.Unread(class.check, uint64(class.records), note)
+			c.State(class.check, state, "")
 		} else {
-			c.unverified(class.check, uint64(class.records), "")
-			c.state(class.check, state, note)
+			c.Unverified(class.check, uint64(class.records), "")
+			c.State(class.check, state, note)
 		}
 	}
 	return nil
@@ -76,9 +79,9 @@ func (r *replay) hole(check string, n uint64, why string) {
 	r.mu.Lock()
 	r.holes = true
 	r.mu.Unlock()
-	r.c.unread(check, n, why)
-	r.hide(CheckLines, "")
-	r.hide(CheckInlines, why)
+	r.c.Unread(check, n, why)
+	r.hide(report.CheckLines, "")
+	r.hide(report.CheckInlines, why)
 }
 
 // hide says that lines or inlined calls could not be read or compared: those in the symbol file
@@ -94,23 +97,11 @@ func (r *replay) hide(check, why string) {
 
 // units compares all units, several at once.
 func (r *replay) units() error {
-	var next, done atomic.Int64
-	g, ctx := errgroup.WithContext(r.ctx)
-	n := int64(len(r.dw.groups))
-	for range r.opt.Jobs {
+	var done atomic.Int64
+	return par.Each(r.ctx, r.opt.Jobs, len(r.dw.Groups), func() func(int) error {
 		w := &worker{r: r, same: map[uint64]likeness{}}
-		g.Go(func() error {
-			return mem.Guard(func() error {
-				for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-					if err := w.group(ctx, &r.dw.groups[i], &done); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-	}
-	return g.Wait()
+		return func(i int) error { return w.group(&r.dw.Groups[i], &done) }
+	})
 }
 
 // tooMuch fails where the debug information has more names than there may be: how
@@ -123,71 +114,71 @@ func (r *replay) tooMuch() error {
 	if r.dw == nil {
 		return nil
 	}
-	if r.names.size() > limits.Names.Max(size) {
-		return fmt.Errorf("%s: %w", r.dw.path, limits.Names.Exceeded(size))
+	if r.names.Size() > limits.Names.Max(size) {
+		return fmt.Errorf("%s: %w", r.dw.Path, limits.Names.Exceeded(size))
 	}
-	if r.paths.size() > limits.Files.Max(size) {
-		return fmt.Errorf("%s: %w", r.dw.path, limits.Files.Exceeded(size))
+	if r.paths.Size() > limits.Files.Max(size) {
+		return fmt.Errorf("%s: %w", r.dw.Path, limits.Files.Exceeded(size))
 	}
-	return r.dw.exhausted()
+	return r.dw.Exhausted()
 }
 
 // unit compares what one unit of a group describes. A unit without functions needs the line
 // table only if it is the last of its group and no unit before it did: FUNC records that the
 // DWARF has no function for may have their lines there.
-func (w *worker) unit(ctx context.Context, u *unitHeader, g *groupWork, last bool) error {
+func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	r := w.r
-	s, err := r.dw.scanUnit(ctx, u, r.code)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	s, err := r.dw.ScanUnit(r.ctx, u, r.code)
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
 	if err != nil {
-		r.hole(CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.off, err))
+		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
 	}
-	for _, err := range s.errs {
-		r.hole(CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.off, err))
+	for _, err := range s.Errs {
+		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
 	}
-	if s.root == nil {
+	if s.Root == nil {
 		return nil
 	}
-	if isSplit(s.root) {
-		r.hole(CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
+	if dwarfinfo.IsSplit(s.Root) {
+		r.hole(report.CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
 	}
 	r.addTruth(s)
-	if len(s.funcs) == 0 && (!last || g.read) {
+	if len(s.Funcs) == 0 && (!last || g.read) {
 		return nil
 	}
-	lines := w.table(g, u, s.root)
+	lines := w.table(g, u, s.Root)
 	if lines == nil {
 		return nil
 	}
-	w.lines(s, lines, !g.others && len(r.s.lines) > 0)
+	w.lines(s, lines, !g.others && len(r.s.Lines) > 0)
 	g.others = true
-	if len(r.s.inlines) > 0 {
+	if len(r.s.Inlines) > 0 {
 		w.inlines(s, lines, newOriginNames(r, s))
 	}
 	return nil
 }
 
 // addTruth collects the functions of a unit.
-func (r *replay) addTruth(s *unitScan) {
-	if len(s.funcs) == 0 {
+func (r *replay) addTruth(s *dwarfinfo.Scan) {
+	if len(s.Funcs) == 0 {
 		return
 	}
-	far := r.dw.far()
-	truth := make([]truthFunc, 0, s.rangeCount())
-	for i := range s.funcs {
-		f := &s.funcs[i]
-		name := r.names.id(s.naming(dieRef{off: s.decls[f.decl].off}, far))
-		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
-			truth = append(truth, truthFunc{x.lo, x.hi, name, uint32(i)})
+	far := r.dw.Far()
+	truth := make([]truthFunc, 0, s.RangeCount())
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		name := r.names.ID(s.Naming(dwarfinfo.Ref{Off: s.Decls[f.Decl].Off}, far))
+		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
+			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i)})
 		}
 	}
 	r.mu.Lock()
 	for i := range truth {
 		truth[i].fn += r.functionCount
 	}
-	r.functionCount += uint32(len(s.funcs))
+	r.functionCount += uint32(len(s.Funcs))
 	if len(r.truth) == 0 {
 		r.truth = truth
 	} else {
@@ -199,13 +190,14 @@ func (r *replay) addTruth(s *unitScan) {
 // lines compares the lines of the FUNC records that the unit's functions have,
 // then, with others, of others that begin in the table's code: of a function that has no DIE (gcc's
 // thunks, folded bodies), or whose DIE is not read here.
-func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
+func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 	r := w.r
 	begins := map[uint64]bool{}
-	for i := range s.funcs {
-		for _, x := range s.ranges[s.funcs[i].ranges.from:s.funcs[i].ranges.to] {
-			begins[x.lo] = true
-			for _, i := range r.at(x.lo) {
+	for i := range s.Funcs {
+		for _, x := range s.Ranges[s.Funcs[i].Ranges.From:s.Funcs[i].Ranges.To] {
+			begins[x.Lo] = true
+			first, end := r.at(x.Lo)
+			for i := first; i < end; i++ {
 				w.compare(r.lines, i, t)
 			}
 		}
@@ -213,20 +205,21 @@ func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
 	if !others {
 		return
 	}
-	for _, x := range t.code() {
-		if x.hi <= r.bias {
+	for _, x := range t.Code() {
+		if x.Hi <= r.bias {
 			continue
 		}
-		for k := r.open.next(r.from(max(x.lo, r.bias) - r.bias)); k < len(r.order); k = r.open.next(k + 1) {
-			addr := r.s.funcs[r.order[k]].addr + r.bias
-			if addr >= x.hi {
+		first, _ := r.at(max(x.Lo, r.bias))
+		for i := r.open.next(first); i < len(r.s.Funcs); i = r.open.next(i + 1) {
+			addr := r.s.Funcs[i].Addr + r.bias
+			if addr >= x.Hi {
 				break
 			}
-			if r.exhausted(CheckLines) {
+			if r.exhausted(report.CheckLines) {
 				return
 			}
-			if !begins[addr] && w.compare(r.otherLines, r.order[k], t) {
-				r.open.close(k)
+			if !begins[addr] && w.compare(r.otherLines, i, t) {
+				r.open.close(i)
 			}
 		}
 	}
@@ -234,22 +227,22 @@ func (w *worker) lines(s *unitScan, t *unitLines, others bool) {
 
 // compare compares the lines of one FUNC with a unit's. It returns true if they are right, by
 // this unit or by another.
-func (w *worker) compare(outcomes []funcOutcome, i uint32, t *unitLines) bool {
+func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool {
 	if w.settled(&outcomes[i]) {
 		return true
 	}
-	if w.r.exhausted(CheckLines) {
+	if w.r.exhausted(report.CheckLines) {
 		return false
 	}
-	f := &w.r.s.funcs[i]
-	o := w.r.compareLines(f, t.from(f.addr+w.r.bias))
+	f := &w.r.s.Funcs[i]
+	o := w.r.compareLines(f, t.From(f.Addr+w.r.bias))
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	outcomes[i].better(o)
 	return outcomes[i].right()
 }
 
-// settled tells that an outcome is as good as it can be. Thousands of units describe the copy
+// settled reports whether an outcome is as good as it can be. Thousands of units describe the copy
 // of an inline function that the linker kept; only the first need be compared.
 func (w *worker) settled(o *funcOutcome) bool {
 	w.r.mu.Lock()
@@ -257,35 +250,29 @@ func (w *worker) settled(o *funcOutcome) bool {
 	return o.right()
 }
 
-// rangeCount is the number of ranges of all functions.
-func (s *unitScan) rangeCount() (n int) {
-	for i := range s.funcs {
-		n += s.funcs[i].ranges.len()
-	}
-	return n
-}
-
 // inlines compares the inlined calls of the FUNC records likewise.
-func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
+func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names *originNames) {
 	r := w.r
-	for i := range s.funcs {
-		f := &s.funcs[i]
-		for _, x := range s.ranges[f.ranges.from:f.ranges.to] {
-			for _, fi := range r.at(x.lo) {
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
+			first, end := r.at(x.Lo)
+			for fi := first; fi < end; fi++ {
 				if w.settled(&r.inlines[fi]) {
 					continue
 				}
-				if r.exhausted(CheckInlines) {
+				if r.exhausted(report.CheckInlines) {
 					return
 				}
-				sf := &r.s.funcs[fi]
+				sf := &r.s.Funcs[fi]
 				var ok bool
-				if w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names); !ok {
-					r.hide(CheckInlines, noteTooOften)
+				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names)
+				if !ok {
+					r.hide(report.CheckInlines, noteTooOften)
 					continue
 				}
 				w.symCalls = r.symCalls(sf, w.symCalls[:0])
-				r.spent.Add(int64(f.inlines.len() + len(w.calls) + len(w.symCalls)))
+				r.spent.Add(int64(f.Inlines.Len() + len(w.calls) + len(w.symCalls)))
 				o := w.compareCalls(w.symCalls, w.calls)
 				r.mu.Lock()
 				r.inlines[fi].better(o)
@@ -296,16 +283,16 @@ func (w *worker) inlines(s *unitScan, t *unitLines, names *originNames) {
 }
 
 // truthCalls collects the inlined calls of f, clipped to sf; see nest.
-func (w *worker) truthCalls(calls []call, s *unitScan, f *scanFunc, sf *symFunc, t *unitLines, names *originNames) ([]call, bool) {
-	lo, hi := sf.addr+w.r.bias, sf.end+w.r.bias
-	for i := f.inlines.from; i < f.inlines.to; i++ {
-		in := &s.inlines[i]
-		for _, x := range s.ranges[in.ranges.from:in.ranges.to] {
-			if l, h := max(x.lo, lo), min(x.hi, hi); l < h {
+func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines, names *originNames) ([]call, bool) {
+	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
+	for i := f.Inlines.From; i < f.Inlines.To; i++ {
+		in := &s.Inlines[i]
+		for _, x := range s.Ranges[in.Ranges.From:in.Ranges.To] {
+			if l, h := max(x.Lo, lo), min(x.Hi, hi); l < h {
 				calls = append(calls, call{
-					depth: in.depth, lo: l, hi: h,
-					callLine: numberOf(uint32(min(uint64(in.callLine), 1<<32-1))),
-					file:     t.file(in.callFile), name: names.id(in.origin),
+					depth: in.Depth, lo: l, hi: h,
+					callLine: numberOf(uint32(min(uint64(in.CallLine), 1<<32-1))),
+					file:     t.File(in.CallFile), name: names.id(in.Origin),
 				})
 			}
 		}
@@ -324,24 +311,47 @@ const maxParts, fewParts = 8, 1 << 12
 // many overlaps each of many others, which no compiler writes.
 func nest(calls []call) ([]call, bool) {
 	out, limit := calls[:0:0], maxParts*len(calls)+fewParts
-	var above ranges // the PCs of the level above
+	var above pcs.Set // the PCs of the level above
 	for len(calls) > 0 {
 		n := level(calls, calls[0].depth)
-		own := make(ranges, 0, n)
+		own := make(pcs.Set, 0, n)
 		for _, c := range calls[:n] {
 			if c.depth == 0 {
-				out, own = append(out, c), append(own, addrRange{c.lo, c.hi})
+				out, own = append(out, c), append(own, pcs.Range{Lo: c.lo, Hi: c.hi})
 				continue
 			}
-			for i := above.find(c.lo); i < len(above) && above[i].lo < c.hi; i++ {
+			for i := above.Find(c.lo); i < len(above) && above[i].Lo < c.hi; i++ {
 				part := c
-				part.lo, part.hi = max(c.lo, above[i].lo), min(c.hi, above[i].hi)
-				if out, own = append(out, part), append(own, addrRange{part.lo, part.hi}); len(out) > limit {
+				part.lo, part.hi = max(c.lo, above[i].Lo), min(c.hi, above[i].Hi)
+				out, own = append(out, part), append(own, pcs.Range{Lo: part.lo, Hi: part.hi})
+				if len(out) > limit {
 					return nil, false
 				}
 			}
 		}
-		above, calls = union(own), calls[n:]
+		above, calls = pcs.Union(own), calls[n:]
 	}
 	return out, true
+}
+
+// originNames turns the origins of a unit's inlined calls into numbers of
+// names, each once.
+type originNames struct {
+	r   *replay
+	s   *dwarfinfo.Scan
+	far *dwarfinfo.FarReader
+	ids map[dwarfinfo.Ref]uint32
+}
+
+func newOriginNames(r *replay, s *dwarfinfo.Scan) *originNames {
+	return &originNames{r, s, r.dw.Far(), map[dwarfinfo.Ref]uint32{}}
+}
+
+func (n *originNames) id(at dwarfinfo.Ref) uint32 {
+	id, ok := n.ids[at]
+	if !ok {
+		id = n.r.names.ID(n.s.Naming(at, n.far))
+		n.ids[at] = id
+	}
+	return id
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/testfile"
 )
@@ -50,7 +51,7 @@ func own(t testing.TB, name string) (*elfx.Image, []byte) {
 		readTest(t, filepath.Join("testdata", "own", name+".sym"))
 }
 
-func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *Report {
+func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *report.Report {
 	t.Helper()
 	rep, err := Replay(context.Background(), img, sym, opt)
 	if err != nil {
@@ -60,7 +61,7 @@ func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *Report 
 }
 
 // counts are the findings of each check that has some.
-func counts(r *Report) map[string]uint64 {
+func counts(r *report.Report) map[string]uint64 {
 	m := map[string]uint64{}
 	for _, k := range r.Checks {
 		if k.Findings > 0 {
@@ -71,7 +72,7 @@ func counts(r *Report) map[string]uint64 {
 }
 
 // text is what a person sees of a report.
-func text(t testing.TB, r *Report) string {
+func text(t testing.TB, r *report.Report) string {
 	t.Helper()
 	var b strings.Builder
 	if err := r.WriteText(&b, "file.sym"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"symkit/check"
+	"symkit/check/report"
 	"symkit/dump"
 	"symkit/dump/batch"
 	"symkit/internal/atomicfile"
@@ -116,18 +117,18 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	if err != nil {
 		return 0, err
 	}
-	report, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
+	rep, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
 		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
-		Allow: []string{check.GapUnverified}, // there is no flag to allow it here
+		Options: report.Options{Allow: []string{report.GapUnverified}}, // there is no flag to allow it here
 	})
 	if err != nil {
 		return 0, err
 	}
-	if findings = report.Total() + uint64(report.Unallowed()); findings > 0 || c.Verbose {
-		return findings, report.WriteText(c.stderr, cmp.Or(c.Output, "-"))
+	if findings = rep.Total() + uint64(rep.Unallowed()); findings > 0 || c.Verbose {
+		return findings, rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
-	for i := range report.Gaps {
-		command.Line(c.stderr, "dump_syms: warning: --check: %s", report.Gaps[i].What)
+	for i := range rep.Gaps {
+		command.Line(c.stderr, "dump_syms: warning: --check: %s", rep.Gaps[i].What)
 	}
 	return 0, nil
 }

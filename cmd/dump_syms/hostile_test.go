@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/check"
+	"symkit/check/lint"
+	"symkit/check/report"
 )
 
 // hostileNames appends to a 64-bit little-endian file string tables in which
@@ -67,7 +68,7 @@ func TestHostileNames(t *testing.T) {
 		if i := bytes.IndexFunc(stdout.Bytes(), func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == 0xfffd }); i >= 0 {
 			t.Errorf("%s: %q", name, stdout.Bytes()[i:][:20])
 		}
-		rep, err := check.Lint(stdout.Bytes(), check.Options{})
+		rep, err := lint.File(stdout.Bytes(), report.Options{})
 		if err != nil || rep.Total() > 0 {
 			t.Errorf("%s: %v, %+v", name, err, rep)
 		}

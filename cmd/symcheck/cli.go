@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"symkit/check"
+	"symkit/check/report"
 	"symkit/internal/command"
 )
 
@@ -62,61 +62,58 @@ type output struct {
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
 	Verbose  bool     `short:"v" help:"Write all warnings and errors, in full length."`
+
+	requirements report.Requirements // of the flags, once they are checked
 }
 
 // AfterApply is called by kong; it checks what the tags cannot say.
 func (o *output) AfterApply() error {
 	for _, list := range [][]string{o.Only, o.Require} {
 		for i, name := range list {
-			if slices.Contains(check.Names(), name+"s") { // "inline"
+			if slices.Contains(report.Names(), name+"s") { // "inline"
 				list[i] = name + "s"
 				continue
 			}
-			if !slices.Contains(check.Names(), name) {
-				return fmt.Errorf("there is no check %q: want one of %s", name, strings.Join(check.Names(), ", "))
+			if !slices.Contains(report.Names(), name) {
+				return fmt.Errorf("there is no check %q: want one of %s", name, strings.Join(report.Names(), ", "))
 			}
 		}
 	}
 	for _, kind := range o.Allow {
-		if !slices.Contains(check.Gaps(), kind) {
-			return fmt.Errorf("--allow %q: want one of %s", kind, strings.Join(check.Gaps(), ", "))
+		if !slices.Contains(report.Gaps(), kind) {
+			return fmt.Errorf("--allow %q: want one of %s", kind, strings.Join(report.Gaps(), ", "))
 		}
 	}
 	if o.Limit < 0 {
 		return fmt.Errorf("--limit %d: want 0 or more", o.Limit)
 	}
-	_, err := o.thresholds()
-	return err
+	o.requirements.Checks = o.Require
+	return o.thresholds()
 }
 
-// threshold is one of --min-coverage.
-type threshold struct {
-	class   string
-	percent float64
-}
-
-func (o *output) thresholds() (all []threshold, err error) {
+// thresholds reads the values of --min-coverage.
+func (o *output) thresholds() error {
 	for _, text := range o.Coverage {
 		class, number, ok := strings.Cut(text, ":")
 		percent, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil || !(percent >= 0 && percent <= 100) || !slices.Contains(classes, class) {
-			return nil, fmt.Errorf("--min-coverage %q: want CLASS:PERCENT, CLASS one of %s", text, strings.Join(classes, ", "))
+			return fmt.Errorf("--min-coverage %q: want CLASS:PERCENT, CLASS one of %s", text, strings.Join(classes, ", "))
 		}
-		all = append(all, threshold{class, percent})
+		o.requirements.Coverage = append(o.requirements.Coverage, report.Threshold{Class: class, Percent: percent})
 	}
-	return all, nil
+	return nil
 }
 
-// classes are those of check.Coverage.
+// classes are the classes of records that a report.Coverage has.
 var classes = []string{"functions", "lines", "inlines", "cfi"}
 
 // options are what the flags ask of check.
-func (o *output) options() check.Options {
+func (o *output) options() report.Options {
 	limit := o.Limit
 	if limit == 0 {
 		limit = -1
 	}
-	return check.Options{Limit: limit, Only: o.Only, Allow: o.Allow}
+	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow}
 }
 
 // replayCmd compares a symbol file with an ELF file.

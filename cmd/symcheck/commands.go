@@ -8,6 +8,9 @@ import (
 	"runtime/debug"
 
 	"symkit/check"
+	"symkit/check/diff"
+	"symkit/check/lint"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/limits"
@@ -39,17 +42,18 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	}
 	defer closeAll()
 	limits.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))
-	opt := out.options()
+	opt := check.Options{Options: out.options()}
 	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, mod.Image, data.bytes, opt)
 	bar.clear()
-	if err = cmp.Or(data.unchanged(), err); err != nil {
+	err = cmp.Or(data.unchanged(), err)
+	if err != nil {
 		return located(c.Sym, err)
 	}
-	return out.write(e, []result{{file: c.Sym, against: mod.Image.Main.Path(), report: rep}})
+	return out.write(e, report.Result{File: c.Sym, Against: mod.Image.Main.Path(), Report: rep})
 }
 
 // size is that of a file that may not be there, in bytes.
@@ -73,7 +77,7 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	if err := command.Clobbers("", e.stdout, c.Syms...); err != nil {
 		return err
 	}
-	var results []result
+	var results []report.Result
 	var failed error
 	for _, path := range c.Syms {
 		rep, err := lintFile(path, out.options())
@@ -81,18 +85,18 @@ func (c *lintCmd) Run(e *env, out *output) error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
 			continue
 		}
-		results = append(results, result{file: path, report: rep})
+		results = append(results, report.Result{File: path, Report: rep})
 	}
-	return errors.Join(out.write(e, results), failed)
+	return errors.Join(out.write(e, results...), failed)
 }
 
-func lintFile(path string, opt check.Options) (*check.Report, error) {
+func lintFile(path string, opt report.Options) (*report.Report, error) {
 	data, err := openSym(path)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
 	defer data.close()
-	rep, err := check.Lint(data.bytes, opt)
+	rep, err := lint.File(data.bytes, opt)
 	if changed := data.unchanged(); changed != nil {
 		return nil, errors.Unwrap(changed)
 	}
@@ -114,16 +118,17 @@ func (c *diffCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer b.close()
-	rep, err := check.Diff(a.bytes, b.bytes, out.options())
-	if side, ok := errors.AsType[*check.SideError](err); ok {
+	rep, err := diff.Files(a.bytes, b.bytes, out.options())
+	if side, ok := errors.AsType[*diff.SideError](err); ok {
 		path := c.A
 		if side.Second {
 			path = c.B
 		}
 		err = fmt.Errorf("%s: %w", path, side.Err)
 	}
-	if err = cmp.Or(a.unchanged(), b.unchanged(), err); err != nil {
+	err = cmp.Or(a.unchanged(), b.unchanged(), err)
+	if err != nil {
 		return err
 	}
-	return out.write(e, []result{{file: c.A, against: c.B, report: rep}})
+	return out.write(e, report.Result{File: c.A, Against: c.B, Report: rep})
 }

@@ -83,7 +83,28 @@ func validXML(doc []byte) error {
 
 // validSARIF holds what the schema of SARIF 2.1.0 requires of what is there.
 func validSARIF(doc []byte) error {
-	var log sarifLog
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name, Version string
+					Rules         []struct{ ID string }
+				}
+			}
+			Results []struct {
+				RuleID, Level string
+				Message       struct{ Text string }
+				Locations     []struct {
+					Physical struct {
+						Artifact struct{ URI string } `json:"artifactLocation"`
+						Region   *struct{ StartLine int }
+					} `json:"physicalLocation"`
+				}
+			}
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&log); err != nil {

@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
+	"symkit/internal/limits"
 	"symkit/internal/mem"
 )
 
@@ -72,7 +75,8 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		return nil, nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
 	}
 	files = append(files, nil)
-	if img, err = elfx.Join(files[0], files[1]); err != nil {
+	img, err = elfx.Join(files[0], files[1])
+	if err != nil {
 		files = files[:2]
 		closeAll()
 		return nil, nil, err
@@ -93,7 +97,7 @@ type symData struct {
 	path    string
 }
 
-// unchanged is an error when the file has been written to since it was opened.
+// unchanged returns an error if the file has been written to since it was opened.
 func (d *symData) unchanged() error {
 	if d.mapping == nil {
 		return nil
@@ -103,28 +107,14 @@ func (d *symData) unchanged() error {
 
 func (d *symData) close() { _ = d.mapping.Release() } // nothing can be done about an error
 
-// openSym maps the file at path, or reads it where it cannot be mapped.
+// openSym maps a regular file and reads any other.
 func openSym(path string) (*symData, error) {
-	f, err := os.Open(path)
+	d, err := readSym(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w; give the path of a symbol file", withoutPath(err)))
+		err = fmt.Errorf("%w; give the path of a symbol file", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s: %w", path, errIsDir)
-	}
-	d := &symData{path: path}
-	if d.mapping, err = mem.Map(f, info); err == nil {
-		d.bytes = d.mapping.Bytes()
-	} else if d.bytes, err = readAll(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if kind := foreign(d); kind != "" {
 		d.close()
@@ -133,12 +123,41 @@ func openSym(path string) (*symData, error) {
 	return d, nil
 }
 
+func readSym(path string) (*symData, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a directory")
+	}
+
+	mapping, err := mem.Map(f, info)
+	if err == nil {
+		return &symData{mapping.Bytes(), mapping, path}, nil
+	}
+	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = limits.CheckInput.Exceeded(0)
+	}
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	return &symData{bytes: data}, nil
+}
+
 var errNotSym = errors.New("not a symbol file")
 
 // foreign describes a file that was given as a symbol file and is of another known
 // format; "" is for all that may be a symbol file, though a damaged one.
 func foreign(d *symData) (kind string) {
-	_ = mem.Guard(func() error { // if the file changes, the check tells
+	_ = mem.Guard(func() error { // the check finds that the file has changed
 		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
 		return nil
 	})

@@ -1,4 +1,4 @@
-// Command symcheck tells whether a Breakpad symbol file is right. See
+// Command symcheck checks whether a Breakpad symbol file is right. See
 // docs/symcheck.md, or --help.
 package main
 
@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"symkit/check"
+	"symkit/check/report"
 	"symkit/internal/command"
 )
 
@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		Context:     ctx,
 		Examples: map[string]string{"": "symcheck app.sym ./app", "lint": "symcheck lint app.sym",
 			"diff": "symcheck diff old.sym new.sym"},
-		Options: []kong.Option{kong.Vars{"checks": strings.Join(check.Names(), ", ")}},
+		Options: []kong.Option{kong.Vars{"checks": strings.Join(report.Names(), ", ")}},
 		Stdout:  stdout,
 		Stderr:  messages,
 	}
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // await calls work and returns its error, or, as soon as ctx ends, the cause of
 // that: work may then be in the middle of a sort, or wait for the writer of a
-// pipe, and is left behind. Results are printed at its end only.
+// pipe, and is abandoned. Results are printed at its end only.
 func await(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"symkit/elfx"
 	"symkit/elfx/companion"
 )
 

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/report"
+)
+
+// goFunctions compares FUNC and line records with the table of a Go program that has no other debug
+// information, and INLINE records with the inlined calls in its tables.
+func (r *replay) goFunctions(t *gotable.Table) {
+	s := r.s
+	r.source = ".gopclntab"
+	inlines, note := gotable.NewInlines(r.img.Main, t.Data, t.Addr)
+	w := worker{r: r, same: map[uint64]likeness{}}
+	for i := range t.Funcs {
+		f := &t.Funcs[i]
+		if f.Entry >= f.End || !r.code.Contains(f.Entry) {
+			continue
+		}
+		fn := truthFunc{f.Entry, f.End, r.names.ID(naming.Key{Name: f.Name}), r.functionCount}
+		r.functionCount++
+		first, end := r.at(f.Entry)
+		for k := first; k < end; k++ {
+			// The table's own end is where the next function begins; the code
+			// ends where the lines do.
+			if end := s.Funcs[k].End + r.bias; end < f.End && t.HasLine(end-1) && !t.HasLine(end) {
+				fn.hi = end
+			}
+			if len(s.Lines) > 0 {
+				sf := &s.Funcs[k]
+				r.lines[k].better(r.compareLines(sf, r.goLines(t, sf)))
+			}
+			if inlines != nil && len(s.Inlines) > 0 {
+				w.goCalls(inlines, i, f.Entry, fn.hi, k)
+			} else if s.Funcs[k].Inlines.Len() > 0 {
+				r.hide(report.CheckInlines, note)
+			}
+		}
+		r.truth = append(r.truth, fn)
+	}
+	r.reportFuncs()
+}
+
+// goLines are the lines of f: those of the first and last PC of each record and
+// of each gap. (debug/gosym finds the line of a PC by running the table from the
+// function's beginning, so to ask for each would take time squared.)
+func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
+	if !t.HasLine(f.Addr + r.bias) {
+		return nil // the linker's own marks have no table; debug/gosym reads the first one of all
+	}
+	add := func(x dwarfinfo.Run) {
+		if int32(x.Line) > 0 {
+			runs = append(runs, x)
+		}
+	}
+	ask := func(lo, hi uint64) {
+		at := func(pc uint64) dwarfinfo.Run {
+			file, line := t.Line(pc)
+			id, ok := t.Paths[file]
+			if !ok && file != "" {
+				id = r.paths.ID(file)
+				t.Paths[file] = id
+			}
+			return dwarfinfo.Run{Range: pcs.Range{Lo: pc, Hi: pc + 1}, Line: uint32(line), File: id}
+		}
+		first, last := at(lo), at(hi-1)
+		if first.Line == last.Line && first.File == last.File {
+			first.Hi = hi
+			add(first)
+			return
+		}
+		first.Hi = last.Lo
+		add(first)
+		add(last)
+	}
+	pos, end := f.Addr+r.bias, f.End+r.bias
+	lines := r.linesOf(f)
+	for i := range lines {
+		lo, hi := lines[i].Addr+r.bias, min(lines[i].End()+r.bias, end)
+		if lo > pos {
+			ask(pos, min(lo, end))
+		}
+		pos = max(pos, lo)
+		if hi > pos {
+			ask(pos, hi)
+			pos = hi
+		}
+	}
+	if pos < end {
+		ask(pos, end)
+	}
+	return runs
+}

@@ -1,0 +1,206 @@
+// Package collect gathers the outcome of checks from several goroutines into a report.Report.
+package collect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"symkit/check/report"
+)
+
+// Collector gathers the outcome of checks. It may be used by several goroutines; what it keeps does
+// not depend on their order.
+type Collector struct {
+	mu     sync.Mutex
+	limit  int
+	only   map[string]bool // nil: all
+	checks map[string]*report.Check
+	kept   map[string][]report.Finding
+	allow  map[string]bool // kinds of Gap
+	// reasons has true for a check and a note that says why units are unread.
+	reasons map[string]bool
+	// LineText returns the text of a line of the symbol file, for findings; nil: none is known.
+	LineText func(line uint32) string
+}
+
+// At returns a finding about a line of the symbol file. The collector adds the text
+// of the line to those that it keeps.
+func At(check string, line uint32, addr uint64, format string, args ...any) report.Finding {
+	return report.Finding{Check: check, Line: int(line), Addr: addr, What: fmt.Sprintf(format, args...)}
+}
+
+func New(opt report.Options) *Collector {
+	c := &Collector{
+		limit: opt.Limit, checks: map[string]*report.Check{}, kept: map[string][]report.Finding{},
+		allow: map[string]bool{}, reasons: map[string]bool{},
+	}
+	for _, kind := range opt.Allow {
+		c.allow[kind] = true
+	}
+	if c.limit == 0 {
+		c.limit = report.DefaultLimit
+	}
+	if len(opt.Only) > 0 {
+		c.only = map[string]bool{}
+		for _, name := range opt.Only {
+			c.only[name] = true
+		}
+	}
+	return c
+}
+
+// Begin starts a check; unit is what it counts.
+func (c *Collector) Begin(name, unit string) {
+	c.Update(name, func(k *report.Check) { k.Unit, k.State = unit, report.Checked })
+}
+
+// Update changes a check under the lock.
+func (c *Collector) Update(name string, change func(k *report.Check)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.checks[name]
+	if k == nil {
+		k = &report.Check{Name: name, State: report.Checked}
+		c.checks[name] = k
+	}
+	change(k)
+}
+
+// Compared adds n units that were compared.
+func (c *Collector) Compared(name string, n uint64) {
+	c.Update(name, func(k *report.Check) { k.Compared += n })
+}
+
+// State replaces the state of a check and adds a note.
+func (c *Collector) State(name string, s report.State, note string) {
+	c.Update(name, func(k *report.Check) {
+		k.State = s
+		if note != "" {
+			k.Notes = append(k.Notes, note)
+		}
+	})
+}
+
+// Unverified adds n units that could not be compared, with the reason.
+func (c *Collector) Unverified(name string, n uint64, why string) {
+	c.Update(name, func(k *report.Check) {
+		k.Unverified += n
+		if why != "" && !slices.Contains(k.Notes, why) && len(k.Notes) < maxNotes {
+			k.Notes = append(k.Notes, why)
+		}
+	})
+}
+
+const maxNotes = 20
+
+// Wrong adds a finding about n units.
+func (c *Collector) Wrong(f report.Finding, n uint64) {
+	c.Update(f.Check, func(k *report.Check) { k.Wrong += n; c.keep(k, f) })
+}
+
+// Missing adds a finding about n units that the symbol file lacks.
+func (c *Collector) Missing(f report.Finding, n uint64) {
+	c.Update(f.Check, func(k *report.Check) { k.Missing += n; c.keep(k, f) })
+}
+
+// keep adds f to the findings that are kept, of which there are the first ones by place.
+func (c *Collector) keep(k *report.Check, f report.Finding) {
+	k.Findings++
+	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
+		return
+	}
+	kept := append(c.kept[k.Name], f)
+	if len(kept) >= 2*c.limit+64 {
+		kept = first(kept, c.limit)
+	}
+	c.kept[k.Name] = kept
+}
+
+// first sorts findings by place and keeps n.
+func first(f []report.Finding, n int) []report.Finding {
+	slices.SortFunc(f, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.What, b.What))
+	})
+	return f[:min(len(f), n)]
+}
+
+// Report returns the outcome. Findings about missing records have line 0 and come first.
+func (c *Collector) Report() *report.Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &report.Report{Findings: []report.Finding{}}
+	for _, name := range report.Names() {
+		k := c.checks[name]
+		if k == nil || c.only != nil && !c.only[name] {
+			continue
+		}
+		if k.State == report.Checked && k.Compared == 0 && k.Unverified > 0 {
+			k.State = report.NotVerified
+		}
+		slices.Sort(k.Notes)
+		r.Gaps = append(r.Gaps, c.gaps(k)...)
+		r.Checks = append(r.Checks, *k)
+		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Line > 0 && c.LineText != nil {
+			f.Record = c.LineText(uint32(f.Line))
+		}
+	}
+	return r
+}
+
+// What is a Gap: more than one in unverifiedShare units of a check not compared, or more than
+// one in lossShare missing.
+const unverifiedShare, lossShare = 100, 10
+
+// gaps lists the gaps of one check.
+func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
+	add := func(kind string, n, all uint64, text, why string) {
+		if why != "" {
+			why = ": " + why
+		}
+		what := fmt.Sprintf("%s: %d of %d %s %s (%.1f %%)%s", k.Name, n, all, k.Unit, text, 100*float64(n)/float64(all), why)
+		gaps = append(gaps, report.Gap{Kind: kind, Check: k.Name, Units: n, All: all, Allowed: kind == report.GapIncomplete || c.allow[kind], What: what})
+	}
+	reason := func(unread bool) string {
+		for _, note := range k.Notes {
+			if c.reasons[k.Name+"\x00"+note] == unread {
+				return note
+			}
+		}
+		return ""
+	}
+
+	if k.State == report.NotInELF || !gapChecks[k.Name] {
+		return nil
+	}
+	all := k.Compared + k.Unverified
+	if k.Unread*unverifiedShare > all {
+		add(report.GapUnverified, k.Unread, all, "are not verified", reason(true))
+	}
+	if n := k.Unverified - k.Unread; n*unverifiedShare > all {
+		add(report.GapIncomplete, n, all, "are not verified", reason(false))
+	}
+	if k.Missing*lossShare > k.Compared {
+		add(report.GapLoss, k.Missing, k.Compared, "are missing", "")
+	}
+	return gaps
+}
+
+// gapChecks are the checks of record classes; a gap in others, such as the three fields of a
+// MODULE record, is told by its notes.
+var gapChecks = map[string]bool{
+	report.CheckFuncs: true, report.CheckNames: true, report.CheckLines: true, report.CheckInlines: true, report.CheckPublics: true, report.CheckCFI: true,
+}
+
+// Unread adds n units that a limit or a missing reader kept from being compared.
+func (c *Collector) Unread(name string, n uint64, why string) {
+	c.Unverified(name, n, why)
+	c.Update(name, func(k *report.Check) {
+		k.Unread += n
+		c.reasons[name+"\x00"+why] = true
+	})
+}

@@ -1,0 +1,180 @@
+package eval
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"symkit/cfi"
+)
+
+// SameRules reports whether two sets are the same text.
+func SameRules(a, b []Rule) bool {
+	return slices.EqualFunc(a, b, func(x, y Rule) bool { return x.Reg == y.Reg && x.Text == y.Text })
+}
+
+// Override returns state, which is in order of registers, with rules put into force.
+func Override(state, rules []Rule) []Rule {
+	for _, r := range rules {
+		i, found := slices.BinarySearchFunc(state, r, func(a, b Rule) int { return int(int64(a.Reg) - int64(b.Reg)) })
+		if found {
+			state[i] = r
+		} else {
+			state = slices.Insert(state, i, r)
+		}
+	}
+	return state
+}
+
+// UsesPC reports whether any of rules depends on the program counter.
+func UsesPC(rules []Rule) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Prog.UsesPC })
+}
+
+// ValueOf evaluates the rule of reg. It returns false if there is no value. Without a rule a
+// callee-saved register is unchanged, and the stack pointer is the CFA.
+func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
+	rule := Find(rules, reg)
+	switch {
+	case rule != nil:
+		v, err := rule.Prog.Eval(m, cfa)
+		if err != nil || reg == RegRA && v < MaxUndefined {
+			return 0, false // the end of the stack
+		}
+		return v, true
+	case reg == m.arch.SP:
+		return cfa, true
+	case m.arch.Preserves(reg):
+		return m.Reg(reg), true
+	}
+	return 0, false
+}
+
+// Registers of a rule that are none of the machine's.
+const (
+	RegCFA     = cfi.Reg(1<<32 - 1)
+	RegRA      = cfi.Reg(1<<32 - 2)
+	RegUnknown = cfi.Reg(1<<32 - 3)
+)
+
+// Rule is one "REG: EXPRESSION".
+type Rule struct {
+	Reg  cfi.Reg
+	Prog *program
+	Text string
+}
+
+// Parser parses rules, each distinct text once.
+type Parser struct {
+	Arch  *Arch
+	rules map[string][]Rule
+	progs map[string]*program
+}
+
+func NewParser(a *Arch) *Parser {
+	return &Parser{Arch: a, rules: map[string][]Rule{}, progs: map[string]*program{}}
+}
+
+// Parse returns the rules of one record. The strict reader has made sure that
+// they are pairs.
+func (p *Parser) Parse(text []byte) []Rule {
+	if rules, ok := p.rules[string(text)]; ok {
+		return rules
+	}
+	var rules []Rule
+	rest := text
+	for len(rest) > 0 {
+		name, after, _ := bytes.Cut(rest, []byte(": "))
+		end := NextRule(after)
+		expr := string(bytes.TrimSuffix(after[:end], []byte(" ")))
+		rules = append(rules, Rule{p.register(string(name)), p.program(expr), expr})
+		rest = after[end:]
+	}
+	if len(p.rules) < maxDistinctRules {
+		p.rules[string(text)] = rules
+	}
+	return rules
+}
+
+// maxDistinctRules bounds what a Parser remembers.
+const maxDistinctRules = 1 << 20
+
+// NextRule is the position of the next "REG:" in text.
+func NextRule(text []byte) int {
+	start := 0
+	for i, b := range text {
+		if b == ' ' {
+			if i > start && text[i-1] == ':' {
+				return start
+			}
+			start = i + 1
+		}
+	}
+	return len(text)
+}
+
+func (p *Parser) program(expr string) *program {
+	if prog, ok := p.progs[expr]; ok {
+		return prog
+	}
+	prog := parsePostfix(p.Arch, expr)
+	if len(p.progs) < maxDistinctRules {
+		p.progs[expr] = prog
+	}
+	return prog
+}
+
+func (p *Parser) register(name string) cfi.Reg {
+	switch name {
+	case ".cfa":
+		return RegCFA
+	case ".ra", p.Arch.PC:
+		return RegRA
+	}
+	if r, ok := p.Arch.regs[name]; ok {
+		return r
+	}
+	return RegUnknown
+}
+
+// Find returns the rule of a register, nil for none.
+func Find(rules []Rule, reg cfi.Reg) *Rule {
+	for i := range rules {
+		if rules[i].Reg == reg {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// MaxUndefined is the least return address. A smaller constant means, before any adjustment, that
+// there is none.
+const MaxUndefined = 4096
+
+// errNoRule is the error for a row without a rule that could be evaluated.
+var errNoRule = errors.New("no rule")
+
+// Value evaluates a rule of row for register self.
+func (m *Machine) Value(row *cfi.Row, rule cfi.Rule, self cfi.Reg, cfa uint64, initial ...uint64) (uint64, error) {
+	switch rule.Kind {
+	case cfi.KindUndefined:
+		return 0, errUndefined
+	case cfi.KindNone:
+		return 0, errNoRule
+	case cfi.KindSame:
+		return m.Reg(self), nil
+	case cfi.KindMemCFA:
+		return m.word((cfa + uint64(rule.Off)) & m.Mask), nil
+	case cfi.KindCFA:
+		return (cfa + uint64(rule.Off)) & m.Mask, nil
+	case cfi.KindReg:
+		return (m.Reg(rule.Reg) + uint64(rule.Off)) & m.Mask, nil
+	case cfi.KindMemReg:
+		return m.word((m.Reg(rule.Reg) + uint64(rule.Off)) & m.Mask), nil
+	}
+	v, err := m.expression(row.Expr(rule), initial...)
+	if err == nil && rule.Kind == cfi.KindMemExpr {
+		v = m.word(v)
+	}
+	return v, err
+}

@@ -1,0 +1,185 @@
+package linter
+
+import (
+	"bytes"
+	"strconv"
+
+	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+	"symkit/emit"
+)
+
+// canon checks a file that says symkit wrote it for symkit's order and
+// spelling: MODULE, INFO, FILE, INLINE_ORIGIN,
+// per function FUNC, INLINE, lines; then PUBLIC; then STACK CFI; each class by
+// address, or numbered from 0 in the order of the names.
+type canon struct {
+	c    *collect.Collector
+	data []byte
+	// on: symkit wrote the file. It is known when INFO GENERATOR comes; what
+	// was found before waits in early.
+	on, off bool
+	early   []report.Finding
+
+	n     uint64
+	class int
+	codes int    // INFO records before this one
+	addr  uint64 // least that the next FUNC, PUBLIC or INIT may have
+	line  uint64 // least that the next line record may have
+	num   uint32 // the next number of a FILE or INLINE_ORIGIN
+	name  []byte // that of the last one
+	buf   []byte
+	end   string // of .ra, where the return address is undefined
+}
+
+// The classes of records, in the order symkit writes them. Those from
+// classFunc to classLine alternate.
+const (
+	classModule = iota
+	classInfo
+	classFile
+	classOrigin
+	classFunc
+	classInline
+	classLine
+	classPublic
+	classStack
+)
+
+func classOf(rec emit.Record) int {
+	switch rec.(type) {
+	case *emit.Module:
+		return classModule
+	case *emit.Info:
+		return classInfo
+	case *emit.File:
+		return classFile
+	case *emit.InlineOrigin:
+		return classOrigin
+	case *emit.Func:
+		return classFunc
+	case *emit.Inline:
+		return classInline
+	case *emit.Line:
+		return classLine
+	case *emit.Public:
+		return classPublic
+	}
+	return classStack
+}
+
+// record looks at the record on line at, which begins at byte off.
+func (k *canon) record(at, off int, rec emit.Record) {
+	class := classOf(rec)
+	k.off = k.off || !k.on && class > classInfo
+	if k.off {
+		k.early = nil
+		return
+	}
+	k.n++
+	k.buf = rec.Append(k.buf[:0])
+	if !bytes.HasPrefix(k.data[off:], k.buf) {
+		k.fail(at, "symkit writes "+symfile.Shown(bytes.TrimSuffix(k.buf[:min(len(k.buf), symfile.MaxShown)], []byte("\n"))))
+	}
+	switch under := class == classInline || class == classLine; {
+	case class == classFunc && k.class >= classFunc && k.class <= classLine:
+	case class < k.class:
+		k.fail(at, "symkit writes it before the record above")
+	case class > k.class && !under:
+		k.addr, k.num, k.name = 0, 0, nil
+	}
+	k.class = class
+	k.inOrder(at, rec)
+}
+
+// inOrder checks rec against the one of its class before it.
+func (k *canon) inOrder(at int, rec emit.Record) {
+	switch r := rec.(type) {
+	case *emit.Info:
+		k.info(at, r)
+	case *emit.File:
+		k.numbered(at, r.Num, r.Name)
+	case *emit.InlineOrigin:
+		k.numbered(at, r.Num, r.Name)
+	case *emit.Func:
+		k.address(at, r.Addr, r.Addr+uint64(r.Size))
+		k.line = 0
+	case *emit.Line:
+		if r.Addr < k.line {
+			k.fail(at, "out of address order")
+		}
+		k.line = r.Addr + uint64(r.Size)
+	case *emit.Inline:
+		for i := 1; i < len(r.Ranges); i++ {
+			if r.Ranges[i].Addr < r.Ranges[i-1].Addr+uint64(r.Ranges[i-1].Size) {
+				k.fail(at, "ranges out of address order")
+			}
+		}
+	case *emit.Public:
+		k.address(at, r.Addr, r.Addr+1)
+	case *emit.StackCFIInit:
+		k.address(at, r.Addr, r.Addr+uint64(r.Size))
+		k.rules(at, r.Rules)
+	case *emit.StackCFI:
+		k.rules(at, r.Rules)
+	case *emit.Module:
+		if a := cfi.ArchByName(r.Arch); a != nil {
+			k.end = strconv.FormatInt(a.End, 10)
+		}
+	}
+}
+
+// rules checks that an undefined return address is written as one constant.
+func (k *canon) rules(at int, rules []byte) {
+	_, text, ok := bytes.Cut(rules, []byte(".ra: "))
+	if !ok || k.end == "" {
+		return
+	}
+	text = text[:eval.NextRule(text)]
+	if n, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil && n < eval.MaxUndefined && string(bytes.TrimSpace(text)) != k.end {
+		k.fail(at, "symkit writes .ra: "+k.end)
+	}
+}
+
+// info checks that CODE_ID is the first INFO record; GENERATOR names the program that wrote the
+// file.
+func (k *canon) info(at int, r *emit.Info) {
+	if r.Key == emit.KeyCodeID && k.codes > 0 {
+		k.fail(at, "symkit writes it before the record above")
+	}
+	k.codes++
+	if r.Key != emit.KeyGenerator || k.on || !symfile.IsSymkit(r.Text) {
+		return
+	}
+	k.on = true
+	k.c.Begin(report.CheckCanonical, "records")
+	for _, f := range k.early {
+		k.c.Wrong(f, 1)
+	}
+}
+
+func (k *canon) numbered(at int, num uint32, name []byte) {
+	if num != k.num || k.name != nil && bytes.Compare(k.name, name) >= 0 {
+		k.fail(at, "not numbered from 0 in the order of the names")
+	}
+	k.num, k.name = num+1, name
+}
+
+func (k *canon) address(at int, addr, end uint64) {
+	if addr < k.addr {
+		k.fail(at, "out of address order")
+	}
+	k.addr = end
+}
+
+func (k *canon) fail(at int, what string) {
+	f := report.Finding{Check: report.CheckCanonical, Line: at, What: what}
+	if !k.on {
+		k.early = append(k.early, f)
+		return
+	}
+	k.c.Wrong(f, 1)
+}

@@ -1,0 +1,79 @@
+package linter
+
+import (
+	"cmp"
+	"slices"
+
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+)
+
+// levelRange is one range of an INLINE record.
+type levelRange struct {
+	pcs.Range
+	depth uint32
+	at    uint32 // line of the text
+}
+
+// inlines checks the INLINE records of one FUNC. It returns the memory of levels, to be used for
+// the next one.
+func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
+	s := l.s
+	for _, in := range s.InlinesOf(f) {
+		hasEmpty := false
+		for _, r := range s.RangesOf(&in) {
+			if r.Size > 0 {
+				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At})
+			} else if !hasEmpty {
+				hasEmpty = true
+				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which says nothing")
+			}
+		}
+	}
+	slices.SortStableFunc(levels, func(a, b levelRange) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Lo, b.Lo))
+	})
+
+	var parents []levelRange // of the level above
+	for rest := levels; len(rest) > 0; {
+		depth := rest[0].depth
+		n := slices.IndexFunc(rest, func(r levelRange) bool { return r.depth != depth })
+		if n < 0 {
+			n = len(rest)
+		}
+		if len(parents) > 0 && parents[0].depth+1 != depth {
+			parents = nil
+		}
+		l.level(f, rest[:n], parents)
+		parents, rest = rest[:n], rest[n:]
+	}
+	return levels
+}
+
+// level checks the ranges of one depth. Several parents next to each other may cover one range
+// together.
+func (l *linter) level(f *symfile.Func, own, parents []levelRange) {
+	cover := pcs.SetOf(parents)
+	for i, r := range own {
+		if r.Lo < f.Addr || r.Hi > f.End {
+			l.wrong(report.CheckNesting, r.at, r.Lo, "[%#x, %#x) reaches out of its FUNC, [%#x, %#x)", r.Lo, r.Hi, f.Addr, f.End)
+		}
+		if i > 0 && own[i-1].Hi > r.Lo {
+			l.wrong(report.CheckOverlaps, r.at, r.Lo, "[%#x, %#x) overlaps the call of line %d on the same level", r.Lo, r.Hi, own[i-1].at)
+		}
+		if r.depth == 0 {
+			continue
+		}
+
+		for len(parents) > 0 && parents[0].Hi <= r.Lo {
+			parents = parents[1:]
+		}
+		if l.own && len(parents) > 0 && parents[0].at > r.at {
+			l.wrong(report.CheckCanonical, r.at, r.Lo, "symkit writes it behind the call that it is in, line %d", parents[0].at)
+		}
+		if pos := cover.FirstOutside(r.Lo, r.Hi); pos < r.Hi {
+			l.wrong(report.CheckNesting, r.at, pos, "no call of depth %d contains %#x", r.depth-1, pos)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// Package linter has the checks that need a symbol file alone.
+package linter
+
+import (
+	"errors"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+	"symkit/emit"
+	"symkit/internal/wire"
+)
+
+// Run makes the checks that need no ELF file, and returns the records. The registers of rules are
+// those of arch or, if it is nil, of the architecture that MODULE names.
+func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, error) {
+	if len(data) == 0 {
+		return nil, symfile.ErrEmpty
+	}
+	l := &linter{c: c, arch: arch}
+	c.Begin(report.CheckGrammar, "lines")
+	k := canon{c: c, data: data}
+	s, err := symfile.Parse(data, l.bad, k.record)
+	if err != nil {
+		return nil, err
+	}
+	l.s, l.own, s.Own, c.LineText = s, k.on, k.on, s.Text
+	if k.on {
+		c.Compared(report.CheckCanonical, k.n)
+	}
+	if l.arch == nil {
+		l.arch = cfi.ArchByName(s.Module.Arch)
+	}
+	c.Compared(report.CheckGrammar, uint64(s.NumLines))
+	l.numbers()
+	l.order()
+	l.funcs()
+	l.nesting()
+	l.stack()
+	l.consumers()
+	l.win()
+	return s, nil
+}
+
+// linter is one run of Run.
+type linter struct {
+	c    *collect.Collector
+	s    *symfile.File
+	arch *cfi.Arch // nil: unknown
+	own  bool      // symkit wrote the file
+}
+
+// wrong adds a finding about a line of the file.
+func (l *linter) wrong(check string, line uint32, addr uint64, format string, args ...any) {
+	l.c.Wrong(collect.At(check, line, addr, format, args...), 1)
+}
+
+// bad adds a finding about a line that the strict reader rejects.
+func (l *linter) bad(line, _ int, err error) {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		err = errors.Unwrap(e.Err) // without the line number
+		if err == nil {
+			err = e.Err
+		}
+	}
+	l.c.Wrong(report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}, 1)
+}
+
+// numbers checks that each number of a FILE or INLINE_ORIGIN, address of a PUBLIC, and INFO key
+// that symkit knows is used only once.
+func (l *linter) numbers() {
+	c, s := l.c, l.s
+	c.Begin(report.CheckDuplicates, "records")
+	c.Compared(report.CheckDuplicates, uint64(len(s.Files.List)+len(s.Origins.List)+len(s.Funcs)+len(s.Publics)))
+	for _, names := range []struct {
+		n    *symfile.Names
+		what string
+	}{{&s.Files, "FILE"}, {&s.Origins, "INLINE_ORIGIN"}} {
+		for i := range names.n.List {
+			r := &names.n.List[i]
+			if j, ok := names.n.Index(r.Num); ok && int(j) != i {
+				l.wrong(report.CheckDuplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At)
+			}
+		}
+	}
+	seen := map[string]uint32{}
+	for _, i := range s.Infos {
+		if i.Key != emit.KeyCodeID && i.Key != emit.KeyGenerator {
+			continue
+		}
+		if at, ok := seen[i.Key]; ok {
+			l.wrong(report.CheckDuplicates, i.Line, 0, "INFO %s is also on line %d", i.Key, at)
+		}
+		seen[i.Key] = i.Line
+	}
+
+	publics := pcs.Sorted(s.Publics)
+	for k := 1; k < len(publics); k++ {
+		p, q := &publics[k-1], &publics[k]
+		if p.Addr == q.Addr {
+			l.wrong(report.CheckDuplicates, q.At, q.Addr, "a PUBLIC at %#x is also on line %d", q.Addr, p.At)
+		}
+	}
+}
+
+// overlaps calls f for every record that begins below the end of an earlier one, with the earlier
+// one that reaches furthest. The records are in order of address.
+func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
+	var open P
+	for i := range list {
+		record := P(&list[i])
+		if open != nil && record.PCs().Lo < open.PCs().Hi {
+			f(open, record)
+		}
+		if open == nil || record.PCs().Hi > open.PCs().Hi {
+			open = record
+		}
+	}
+}
+
+// funcs finds FUNC records at one address, and those that overlap.
+func (l *linter) funcs() {
+	c, s := l.c, l.s
+	c.Begin(report.CheckOverlaps, "ranges")
+	c.Compared(report.CheckOverlaps, uint64(len(s.Funcs)+len(s.Lines)+len(s.Inits)))
+	overlaps(pcs.Sorted(s.Funcs), func(open, f *symfile.Func) {
+		if f.Addr == open.Addr {
+			l.wrong(report.CheckDuplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line)
+		} else {
+			l.wrong(report.CheckOverlaps, f.Line, f.Addr, "begins inside the FUNC of line %d, [%#x, %#x)", open.Line, open.Addr, open.End)
+		}
+	})
+}
+
+// nesting checks that lines lie inside of their FUNC and do not overlap, and that INLINE ranges
+// lie inside of their FUNC and of a range one level up, and do not overlap on a level.
+func (l *linter) nesting() {
+	c, s := l.c, l.s
+	c.Begin(report.CheckNesting, "records")
+	c.Compared(report.CheckNesting, uint64(len(s.Lines)+len(s.Inlines)))
+	var levels []levelRange
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		lines := s.LinesOf(f)
+		for k := range lines {
+			r := &lines[k]
+			if r.Addr < f.Addr || r.End() > f.End {
+				l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
+			}
+		}
+		overlaps(lines, func(open, r *symfile.Line) {
+			if r.Size > 0 {
+				l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
+			}
+		})
+
+		if f.Inlines.Len() > 0 {
+			levels = l.inlines(f, levels[:0])
+		}
+	}
+}
+
+// stack checks that STACK CFI INIT ranges do not overlap, and all rules.
+func (l *linter) stack() {
+	overlaps(pcs.Sorted(l.s.Inits), func(open, r *symfile.Init) {
+		if r.Addr < r.End {
+			l.wrong(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
+		}
+	})
+	l.rules()
+}
+
+// consumers finds what readers drop without a word (reference: Breakpad's
+// basic_source_line_resolver.cc, rust-minidump's parser.rs).
+func (l *linter) consumers() {
+	c, s := l.c, l.s
+	c.Begin(report.CheckConsumers, "records")
+	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+len(s.Lines)+len(s.Publics)+len(s.Inits)))
+	empty := func(at uint32, addr, size uint64) {
+		if size == 0 {
+			l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
+		}
+	}
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		empty(f.Line, f.Addr, f.End-f.Addr)
+	}
+	for i := range s.Lines {
+		empty(s.Lines[i].At, s.Lines[i].Addr, uint64(s.Lines[i].Size))
+	}
+	for i := range s.Inits {
+		empty(s.Inits[i].At, s.Inits[i].Addr, s.Inits[i].End-s.Inits[i].Addr)
+	}
+	dropped := slices.ContainsFunc(s.Publics, func(p symfile.Public) bool { return p.Addr == 0 })
+	if dropped { // no fault: nothing else could be written
+		c.Update(report.CheckConsumers, func(k *report.Check) { k.Notes = append(k.Notes, "Breakpad drops the PUBLIC at address 0") })
+	}
+}

@@ -1,0 +1,76 @@
+package linter
+
+import (
+	"fmt"
+
+	"symkit/check/report"
+)
+
+// Consumers take records in any order, but dumpers write them in one: a record
+// that breaks it was moved, or its address or number is wrong. A class of
+// records counts as ordered where few of many break the order.
+const (
+	minOrdered   = 8  // records of a class, below which nothing is said of it
+	maxUnordered = 50 // one of so many, and in any case one, may break the order
+)
+
+// ordering collects the records of one class that break the order.
+type ordering struct {
+	records, broken uint64
+	last            uint64
+	kept            []report.Finding
+}
+
+// add takes the next record. first begins anew: a line of another FUNC.
+func (o *ordering) add(at uint32, value uint64, first bool, what string) {
+	o.records++
+	if !first && value < o.last {
+		o.broken++
+		if len(o.kept) < maxUnorderedKept {
+			o.kept = append(o.kept, report.Finding{
+				Check: report.CheckOrder, Line: int(at),
+				What: fmt.Sprintf("out of order: the %s before is higher, and %s records are in order otherwise", what, what),
+			})
+		}
+	}
+	o.last = value
+}
+
+// maxUnorderedKept bounds the findings kept of a class.
+const maxUnorderedKept = 1 << 12
+
+// order checks that FILE and INLINE_ORIGIN are in order of numbers, FUNC and PUBLIC of addresses,
+// and the lines of a FUNC of addresses. In symkit's own files CheckCanonical does that.
+func (l *linter) order() {
+	c, s := l.c, l.s
+	if l.own {
+		return
+	}
+	c.Begin(report.CheckOrder, "records")
+	var files, origins, funcs, lines, publics ordering
+	for i := range s.Files.List {
+		files.add(s.Files.List[i].At, uint64(s.Files.List[i].Num), i == 0, "FILE")
+	}
+	for i := range s.Origins.List {
+		origins.add(s.Origins.List[i].At, uint64(s.Origins.List[i].Num), i == 0, "INLINE_ORIGIN")
+	}
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		funcs.add(f.Line, f.Addr, i == 0, "FUNC")
+		for k := f.Lines.From; k < f.Lines.To; k++ {
+			lines.add(s.Lines[k].At, s.Lines[k].Addr, k == f.Lines.From, "line")
+		}
+	}
+	for i := range s.Publics {
+		publics.add(s.Publics[i].At, s.Publics[i].Addr, i == 0, "PUBLIC")
+	}
+	for _, o := range []*ordering{&files, &origins, &funcs, &lines, &publics} {
+		c.Compared(report.CheckOrder, o.records)
+		if o.records < minOrdered || o.broken > max(1, o.records/maxUnordered) {
+			continue
+		}
+		for _, f := range o.kept {
+			c.Wrong(f, 1)
+		}
+	}
+}

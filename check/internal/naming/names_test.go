@@ -1,0 +1,181 @@
+package naming
+
+import (
+	"testing"
+)
+
+// TestOriginName: the escape of an INLINE_ORIGIN that begins with a number.
+func TestOriginName(t *testing.T) {
+	for text, want := range map[string]string{
+		`\x32 f`: "2 f", `\x2d1`: "-1", `\x1b`: `\x1b`, `\x66f`: `\x66f`, `\xzz`: `\xzz`, `\x3`: `\x3`, "f": "f", "": "",
+	} {
+		if got := OriginName(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	table := NewTable()
+	for _, test := range []struct {
+		key    Key
+		accept []string
+		reject []string
+	}{
+		{
+			Key{Linkage: "_ZNK2ns1S3getEi"},
+			[]string{"ns::S::get(int) const", "_ZNK2ns1S3getEi", "ns::S::get"},
+			[]string{"ns::S::get(long) const", "get", "ns::S::got", ""},
+		},
+		{
+			Key{Linkage: "_D3foo3barFiZv"},
+			[]string{"foo.bar(int)", "_D3foo3barFiZv"},
+			[]string{"foo.bar(long)", "foo.baz(int)"},
+		},
+		{
+			Key{Linkage: "_ZN3std3sys9backtrace28__rust_begin_short_backtrace17h0123456789abcdefE"},
+			[]string{"std::sys::backtrace::__rust_begin_short_backtrace"},
+			[]string{"std::sys::backtrace::__rust_end_short_backtrace"},
+		},
+		{
+			Key{Linkage: "camlStdlib__List__map_123"},
+			[]string{"Stdlib.List.map_123"},
+			[]string{"Stdlib.List.map_124", "List.map_123"},
+		},
+		{
+			Key{Linkage: "__ieee_arithmetic_MOD_ieee_rem"},
+			[]string{"ieee_arithmetic::ieee_rem"},
+			[]string{"ieee_arithmetic::ieee_div"},
+		},
+		{
+			Key{Linkage: "_Z3maxIiET_S0_S0_"},
+			[]string{"int max<int>(int, int)", "max<int>(int, int)", "max<int>", "max"},
+			[]string{"max<long>(int, int)", "min"},
+		},
+		{
+			// As Mozilla's tool writes them: no return type, other literals, no
+			// short names but in constructors.
+			Key{Linkage: "_ZN3tr114_Fnv_hash_baseILm8EE4hashIcEEmPKT_m"},
+			[]string{"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*, unsigned long)"},
+			[]string{
+				"tr1::_Fnv_hash_base<(unsigned long)9>::hash<char>(char const*, unsigned long)",
+				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*, unsigned int)",
+				"tr1::_Fnv_hash_base<(unsigned long)8>::hash<char>(char const*)",
+			},
+		},
+		{
+			// The library reads the parameters as (std::__is_tuple_like&, …).
+			Key{Linkage: "_ZSt4swapI3RecENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS4_ESt18is_move_assignableIS4_EEE5valueEvE4typeERS4_SD_", Name: "swap<Rec>", Scope: "std\x00"},
+			[]string{
+				"std::enable_if<__and_<std::__not_<std::__is_tuple_like<Rec> >, std::is_move_constructible<Rec>, std::is_move_assignable<Rec> >::value, void>::type std::swap<Rec>(Rec&, Rec&)",
+				"std::swap<Rec>",
+			},
+			[]string{
+				"std::enable_if<__and_<std::__not_<std::__is_tuple_like<Rec> >, std::is_move_constructible<std::__is_tuple_like>, std::is_move_assignable<std::__is_tuple_like> >::value, void>::type std::swap<Rec>(std::__is_tuple_like&, std::is_move_assignable<std::__is_tuple_like>)",
+				"std::swip<Rec>",
+			},
+		},
+		{
+			Key{Linkage: "_ZNSsC1EPKcRKSaIcE"},
+			[]string{"std::string::string(char const*, std::allocator<char> const&)"},
+			[]string{"std::string::string(std::allocator<char> const&)"},
+		},
+		{
+			Key{Linkage: "_ZNSi7getlineEPclc"},
+			[]string{"std::basic_istream<char, std::char_traits<char> >::getline(char*, long, char)"},
+			[]string{"std::basic_ostream<char, std::char_traits<char> >::getline(char*, long, char)"},
+		},
+		{
+			Key{Linkage: "_ZTv0_n24_NSt9strstreamD0Ev"},
+			[]string{"{virtual override thunk({virtual offset(0, -24)}, std::strstream::~strstream())}"},
+			[]string{"{virtual override thunk({offset(-16)}, std::strstream::~strstream())}"},
+		},
+		{
+			Key{Linkage: "_ZNSt3pmr15__pool_resource9_BigBlockCI1NS_12_GLOBAL__N_19big_blockEEmm"},
+			[]string{"std::pmr::__pool_resource::_BigBlock::big_block(unsigned long, unsigned long)"},
+			[]string{"std::pmr::__pool_resource::_BigBlock::bad_block(unsigned long, unsigned long)"},
+		},
+		{
+			Key{Linkage: "_ZN1S1fEv", Name: "f", Scope: "S\x00"},
+			[]string{"S::f()", "S::f", "f"},
+			[]string{"T::f", "T::f()", "S::f(int)"},
+		},
+		{
+			Key{Linkage: "_RNvMs2_NtCsabc_4core3numl12wrapping_add", Name: "wrapping_add", Scope: "core\x00num\x00{impl#4}\x00"},
+			[]string{"<i32>::wrapping_add"},
+			[]string{"<i02>::wrapping_add"},
+		},
+		{
+			Key{Linkage: "__GI_memcpy", Name: "memcpy"},
+			[]string{"__GI_memcpy", "memcpy"},
+			[]string{"__memcpy"},
+		},
+		{
+			Key{Name: "halve", Scope: "shop\x00Bargain<int>\x00"},
+			[]string{"halve", "shop::Bargain<int>::halve", "Bargain<int>::halve", "shop.Bargain.halve"},
+			[]string{"Other::halve", "halved", "::"},
+		},
+		{
+			Key{Name: "operator()", Scope: "main\x00\x00"},
+			[]string{"operator()", "main::(anonymous)::operator()", "main::{lambda}::operator()", "main(int)::{lambda}::operator()", "C::main(int) const::{lambda}::operator()"},
+			[]string{"other::{lambda}::operator()"},
+		},
+		{
+			Key{Name: "operator()", Scope: "lambdas\x01_ZN4shop2v27lambdasEi\x00\x00"},
+			[]string{"shop::v2::lambdas(int)::{lambda}::operator()", "lambdas::operator()"},
+			[]string{"shop::v3::lambdas(int)::{lambda}::operator()"},
+		},
+		{
+			Key{Name: "operator()", Scope: "key\x01_ZNK6option3keyB5cxx11Ev\x00\x00"},
+			[]string{"option::key[abi:cxx11]() const::{lambda(int)#1}::operator()", "option::key() const::{lambda}::operator()"},
+			[]string{"option::keys[abi:cxx11]() const::{lambda}::operator()"},
+		},
+		{
+			Key{Name: "f", Scope: "\x00"},
+			[]string{"(anonymous namespace)::f", "{anonymous}::f", "f"},
+			[]string{"g"},
+		},
+		{Key{Name: "f", Far: true}, []string{"f", "ns::f"}, []string{"ns::gf"}},
+		{Key{}, []string{nameOmitted}, []string{"", "f"}},
+		{
+			Key{Linkage: "_RNvC6_123foo3bar"},
+			[]string{"123foo::bar", "_RNvC6_123foo3bar"},
+			[]string{"foo::bar"},
+		},
+	} {
+		id := table.ID(test.key)
+		for _, s := range test.accept {
+			if !table.Accept(id, Normalise(s)) {
+				t.Errorf("%+v: %q is not accepted", test.key, s)
+			}
+		}
+		for _, s := range test.reject {
+			if table.Accept(id, Normalise(s)) {
+				t.Errorf("%+v: %q is accepted", test.key, s)
+			}
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	table := NewPaths()
+	same := [][]string{
+		{"/a/b.c", "/a/./b.c", "/a/x/../b.c", "//a/b.c"},
+		{"a/b.c", "./a/b.c"},
+		{"../b.c", "./../b.c"},
+		{`C:\a\b.c`, "C:/a/b.c", `C:\a\.\b.c`},
+	}
+	seen := map[uint32]string{}
+	for _, names := range same {
+		id := table.ID(names[0])
+		if other, ok := seen[id]; ok || id == AnyPath {
+			t.Errorf("%q has the number of %q", names[0], other)
+		}
+		seen[id] = names[0]
+		for _, name := range names[1:] {
+			if table.ID(name) != id {
+				t.Errorf("%q is not %q", name, names[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package naming
+
+import (
+	"path"
+	"strings"
+	"sync"
+)
+
+// AnyPath is the number of a file whose name is not known.
+const AnyPath = 0
+
+// Paths numbers the names of source files: names that mean the same file
+// have the same number. "." and ".." are resolved as text, so that a tool that
+// leaves them in is not told wrong. Control characters are escaped as in symbol
+// files.
+type Paths struct {
+	mu    sync.Mutex
+	ids   map[string]uint32
+	names []string
+	bytes uint64 // of the names
+}
+
+func NewPaths() *Paths {
+	return &Paths{ids: map[string]uint32{}, names: []string{"(unknown file)"}}
+}
+
+func (t *Paths) ID(name string) uint32 {
+	name = cleanPath(Escaped(cleanPath(name))) // an escape is a backslash, which Windows' paths cannot keep
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[name]; ok {
+		return id
+	}
+	id := uint32(len(t.names))
+	name = strings.Clone(name)
+	t.bytes += uint64(len(name))
+	t.ids[name] = id
+	t.names = append(t.names, name)
+	return id
+}
+
+// Size is the bytes of all names.
+func (t *Paths) Size() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
+}
+
+func (t *Paths) Name(id uint32) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.names[id]
+}
+
+func cleanPath(name string) string {
+	if isWindowsPath(name) {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	return path.Clean(name)
+}
+
+// isWindowsPath reports whether p has the form of C:\x, C:/x or \\host\x.
+func isWindowsPath(p string) bool {
+	if strings.HasPrefix(p, `\\`) {
+		return true
+	}
+	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
+// IsAbsolute reports whether a path does not count from a directory.
+func IsAbsolute(p string) bool { return strings.HasPrefix(p, "/") || isWindowsPath(p) }
+
+// SameFile reports whether two numbers can be the same file.
+func SameFile(a, b uint32) bool { return a == b || a == AnyPath || b == AnyPath }

@@ -1,0 +1,122 @@
+package naming
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	names "symkit/internal/demangle"
+)
+
+// acceptScoped reports whether sym is the plain name after acceptable scopes.
+func (k Key) acceptScoped(sym string) bool {
+	prefix, ok := strings.CutSuffix(sym, Normalise(k.Name))
+	if !ok || k.Name == "" || !strings.HasSuffix(prefix, "::") && !strings.HasSuffix(prefix, ".") {
+		return false
+	}
+	scopes, linkage := k.scopesAndLinkage()
+	scopes = slices.DeleteFunc(scopes, func(s string) bool { return s == "" })
+	if k.Far || len(scopes) == 0 {
+		return true
+	}
+	if k.Linkage != "" && readable(k.Linkage) != k.Linkage {
+		// The linkage name has all scopes; sym can only have fewer.
+		return strings.HasSuffix(Normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
+	}
+	// What is in brackets, and closures, have no names of their own.
+	prefix = strings.TrimRight(bare(prefix), ":.")
+	if !endsInScope(prefix, scopes[len(scopes)-1]) {
+		linked := k.innermostLinkage()
+		if linked == "" || !endsInScope(prefix, linked) {
+			return false
+		}
+	}
+	return len(linkage) == 0 || knownScopes(prefix, scopes, linkage)
+}
+
+// endsInScope reports whether a scope's name is all of prefix or its end.
+func endsInScope(prefix, scope string) bool {
+	scope = bare(Normalise(scope))
+	return prefix == scope || strings.HasSuffix(prefix, "::"+scope) || strings.HasSuffix(prefix, "."+scope)
+}
+
+// innermostLinkage is the demangled linkage name of the innermost scope that has a plain
+// name, "" if that scope has no linkage name. D's constructors are __ctor as plain names and this
+// as demangled ones.
+func (k Key) innermostLinkage() string {
+	all := strings.Split(strings.TrimSuffix(k.Scope, "\x00"), "\x00")
+	for _, s := range slices.Backward(all) {
+		plain, linkage, _ := strings.Cut(s, LinkageMark)
+		if plain == "" {
+			continue
+		}
+		if text, ok := names.Demangle([]byte(linkage)); ok {
+			return text
+		}
+		return readable(linkage)
+	}
+	return ""
+}
+
+// knownScopes reports whether all scopes in prefix are among those given, or in
+// the linkage name of one of them.
+func knownScopes(prefix string, scopes, linkage []string) bool {
+	known := map[string]bool{"": true}
+	add := func(name string) {
+		name = bare(Normalise(name))
+		known[name] = true
+		for part := range eachScope(name) {
+			known[part] = true
+		}
+	}
+	for _, s := range scopes {
+		add(s)
+	}
+	for _, s := range linkage {
+		add(readable(s))
+		if text, ok := names.Demangle([]byte(s)); ok {
+			add(text)
+		}
+	}
+	for part := range eachScope(prefix) {
+		if !known[part] {
+			return false
+		}
+	}
+	return true
+}
+
+// eachScope yields the scopes in a name, which "::" divides or, in D, ".".
+func eachScope(name string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(name, func(r rune) bool { return r == ':' || r == '.' })
+}
+
+// bare is the skeleton of a scope's name, without what qualifies a member
+// function and without ABI tags, which are part of linkage names only.
+func bare(s string) string {
+	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
+}
+
+// abiTag is how demanglers write [[gnu::abi_tag("cxx11")]].
+var abiTag = lazy(`\[abi:[^\]]*\]`)
+
+// qualifiers are those of member functions that other names are in.
+var qualifiers = strings.NewReplacer(")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
+
+// skeleton removes what is in brackets, for names that refer to functions in
+// their template arguments: demanglers differ in how they write those.
+func skeleton(s string) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '<' || c == '(' || c == '{':
+			depth++
+		case (c == '>' || c == ')' || c == '}') && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

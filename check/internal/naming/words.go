@@ -1,0 +1,101 @@
+package naming
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ianlancetaylor/demangle"
+
+	names "symkit/internal/demangle"
+)
+
+// Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned
+// long)2"), in what they shorten ("std::string") and in whether they give the
+// return type. What they agree in is words, in their order.
+
+// longhand are the standard library's names that some write in short (Itanium
+// C++ ABI §5.1.8), without spaces, and what becomes of them.
+var longhand = strings.NewReplacer(
+	"std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string",
+	"std::basic_istream<char,std::char_traits<char>>", "std::istream",
+	"std::basic_ostream<char,std::char_traits<char>>", "std::ostream",
+	"std::basic_iostream<char,std::char_traits<char>>", "std::iostream",
+	",>", ">", // an empty pack
+)
+
+// lazy compiles an expression when it is used first: most programs that have this
+// package in them use none.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var (
+	castLiteral    = lazy(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
+	literalSuffix  = lazy(`\b(\d+)(?:ul?l?|ll?)\b`)
+	shortStructors = lazy(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
+	// How cpp_demangle, which Mozilla's tool uses, writes thunks.
+	virtualThunk = lazy(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
+	plainThunk   = lazy(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
+	// word is an identifier, a number, or what an operator is called by.
+	word = lazy(`operator(?:\(\)|\[\]|[-+*/%^&|~!=<>,]+)|[\pL\d_$~.]+`)
+)
+
+// words are those of a normalised name.
+func words(s string) []string {
+	s = castLiteral().ReplaceAllString(longhand.Replace(s), "$1")
+	s = literalSuffix().ReplaceAllString(abiTag().ReplaceAllString(s, ""), "$1")
+	s = shortStructors().ReplaceAllString(s, "std::$1::$2$1")
+	s = virtualThunk().ReplaceAllString(s, "virtualthunkto$1")
+	s = plainThunk().ReplaceAllString(s, "non-virtualthunkto$1")
+	return word().FindAllString(s, -1)
+}
+
+// acceptWords reports whether sym has the words of the linkage name, with or
+// without its return type.
+func (k Key) acceptWords(sym string) bool {
+	if k.Linkage == "" {
+		return false
+	}
+	want := words(sym)
+	if names.IsMisread([]byte(k.Linkage)) {
+		return k.sameWords(words(Normalise(readable(k.Linkage))), want)
+	}
+	for _, style := range [][]demangle.Option{nil, {demangle.LLVMStyle}} {
+		full, err := demangle.ToString(k.Linkage, append(style, demangle.MaxLength(MaxNameLog))...)
+		if err != nil {
+			return false
+		}
+		full = Normalise(full)
+		if k.sameWords(words(full), want) {
+			return true
+		}
+		name, err := demangle.ToString(k.Linkage, append(style, demangle.NoParams, demangle.MaxLength(MaxNameLog))...)
+		if i := strings.Index(full, Normalise(name)); err == nil && i > 0 && k.sameWords(words(full[i:]), want) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameWords reports whether two names have the same words. An inherited
+// constructor is called by the base class or by the derived one.
+func (k Key) sameWords(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	other := 0
+	for i := range a {
+		if a[i] != b[i] {
+			other++
+			if !inherited().MatchString(k.Linkage) || !strings.Contains(k.Linkage, strconv.Itoa(len(b[i]))+b[i]) {
+				return false
+			}
+		}
+	}
+	return other <= 1
+}
+
+// inherited is how a linkage name says so (Itanium C++ ABI §5.1.4.3).
+var inherited = lazy(`CI[12]`)

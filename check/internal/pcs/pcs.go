@@ -1,0 +1,142 @@
+// Package pcs has ranges and sets of code addresses, and lists of values that hold for a range.
+package pcs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// Range is the addresses [Lo, Hi).
+type Range struct{ Lo, Hi uint64 }
+
+// PCs returns r. A struct with an embedded Range has the method, too.
+func (r *Range) PCs() Range { return *r }
+
+// Bounds returns a pointer to r, as PCs for what may be changed.
+func (r *Range) Bounds() *Range { return r }
+
+// Set is ranges in ascending order, without overlaps.
+type Set []Range
+
+// Union sorts r and joins the ranges that overlap or touch.
+func Union(r Set) Set {
+	slices.SortFunc(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
+	out := r[:0]
+	for _, x := range r {
+		switch n := len(out) - 1; {
+		case x.Lo >= x.Hi:
+		case n >= 0 && x.Lo <= out[n].Hi:
+			out[n].Hi = max(out[n].Hi, x.Hi)
+		default:
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Find returns the index of the first range that ends above addr.
+func (r Set) Find(addr uint64) int { return After(r, addr) }
+
+// Contains reports whether addr is in r.
+func (r Set) Contains(addr uint64) bool {
+	i := r.Find(addr)
+	return i < len(r) && r[i].Lo <= addr
+}
+
+// Size is the number of bytes in r.
+func (r Set) Size() (n uint64) {
+	for _, x := range r {
+		n += x.Hi - x.Lo
+	}
+	return n
+}
+
+// Within is the number of bytes that a and b share.
+func Within(a, b Set) (n uint64) {
+	for len(a) > 0 && len(b) > 0 {
+		if lo, hi := max(a[0].Lo, b[0].Lo), min(a[0].Hi, b[0].Hi); lo < hi {
+			n += hi - lo
+		}
+		if a[0].Hi < b[0].Hi {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return n
+}
+
+// FirstOutside returns the first address of [lo, hi) that is not in r, or hi.
+func (r Set) FirstOutside(lo, hi uint64) uint64 {
+	if i := r.Find(lo); i < len(r) && r[i].Lo <= lo {
+		return min(r[i].Hi, hi)
+	}
+	return min(lo, hi)
+}
+
+// Outside calls f with the parts of [lo, hi) that are not in r.
+func (r Set) Outside(lo, hi uint64, f func(lo, hi uint64)) {
+	for i := r.Find(lo); lo < hi; i++ {
+		if i == len(r) || r[i].Lo >= hi {
+			f(lo, hi)
+			return
+		}
+		if r[i].Lo > lo {
+			f(lo, r[i].Lo)
+		}
+		lo = r[i].Hi
+	}
+}
+
+// Ranged is a pointer to a value that holds for a range.
+type Ranged[T any] interface {
+	*T
+	PCs() Range
+}
+
+// SetOf returns the addresses that any element of list holds for.
+func SetOf[T any, P Ranged[T]](list []T) Set {
+	all := make(Set, 0, len(list))
+	for i := range list {
+		all = append(all, P(&list[i]).PCs())
+	}
+	return Union(all)
+}
+
+// Sorted returns list in the order in which its elements begin: list itself if it is in order,
+// otherwise a copy.
+func Sorted[T any, P Ranged[T]](list []T) []T {
+	byStart := func(a, b T) int { return cmp.Compare(P(&a).PCs().Lo, P(&b).PCs().Lo) }
+	if !slices.IsSortedFunc(list, byStart) {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, byStart)
+	}
+	return list
+}
+
+// After returns the index of the first element that ends above addr. The elements do not overlap
+// and are in order.
+func After[T any, P Ranged[T]](list []T, addr uint64) int {
+	return sort.Search(len(list), func(i int) bool { return P(&list[i]).PCs().Hi > addr })
+}
+
+// Disjoint sorts list and removes overlaps: of two elements the one that begins first holds, then
+// the one that comes first in list.
+func Disjoint[T any, P interface {
+	*T
+	Bounds() *Range
+}](list []T) []T {
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(P(&a).Bounds().Lo, P(&b).Bounds().Lo) })
+	out, pos := list[:0], uint64(0)
+	for _, x := range list {
+		r := P(&x).Bounds()
+		if r.Hi <= pos || r.Hi <= r.Lo {
+			continue
+		}
+		r.Lo = max(r.Lo, pos)
+		pos = r.Hi
+		out = append(out, x)
+	}
+	return out
+}

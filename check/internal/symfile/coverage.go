@@ -1,0 +1,47 @@
+package symfile
+
+import (
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
+)
+
+// Coverage returns how much of the code each class of records covers. If code is nil, the code is
+// what FUNC records cover.
+func (s *File) Coverage(code pcs.Set) (all []report.Coverage) {
+	funcs := pcs.SetOf(s.Funcs)
+	if code == nil {
+		code = funcs
+	}
+	add := func(class string, covered pcs.Set) {
+		all = append(all, report.Coverage{Class: class, Code: code.Size(), Covered: pcs.Within(code, covered)})
+	}
+
+	add("functions", funcs)
+
+	lines := make(pcs.Set, 0, len(s.Lines))
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		n := len(lines) - 1
+		switch {
+		case l.Line == 0: // it says nothing
+		case n >= 0 && lines[n].Hi == l.Addr:
+			lines[n].Hi = l.End()
+		default:
+			lines = append(lines, l.PCs())
+		}
+	}
+	add("lines", pcs.Union(lines))
+
+	inlines := make(pcs.Set, 0, len(s.Ranges))
+	for i := range s.Inlines {
+		if s.Inlines[i].Depth == 0 { // calls that are deeper lie inside of these
+			for _, x := range s.RangesOf(&s.Inlines[i]) {
+				inlines = append(inlines, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
+			}
+		}
+	}
+	add("inlines", pcs.Union(inlines))
+
+	add("cfi", pcs.SetOf(s.Inits))
+	return all
+}

@@ -1,0 +1,184 @@
+// Package symfile reads a symbol file into compact tables, in which records refer to each other
+// by index.
+package symfile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"symkit/check/internal/pcs"
+	"symkit/emit"
+)
+
+// File is the records of a symbol file, those of each class in the order of the file. Names alias
+// the text.
+type File struct {
+	data     []byte
+	Own      bool // symkit wrote it
+	Module   emit.Module
+	Infos    []Info
+	Files    Names
+	Origins  Names
+	Funcs    []Func
+	Lines    []Line
+	Inlines  []Inline
+	Ranges   []emit.Range
+	Publics  []Public
+	Inits    []Init
+	Deltas   []Delta
+	Wins     []emit.StackWin
+	WinLines []uint32
+
+	NumLines  uint32   // lines of text
+	lineStart []uint64 // offset of every indexEvery-th line
+}
+
+// Info is an INFO record.
+type Info struct {
+	Key, Text string
+	Line      uint32
+}
+
+// Func is a FUNC record.
+type Func struct {
+	Addr, End uint64
+	Name      []byte
+	Params    uint32
+	Multiple  bool
+	Line      uint32 // of the text
+	Lines     Span   // of File.lines
+	Inlines   Span   // of File.inlines
+}
+
+// PCs returns the addresses that f covers.
+func (f *Func) PCs() pcs.Range { return pcs.Range{Lo: f.Addr, Hi: f.End} }
+
+// Line is a line record.
+type Line struct {
+	Addr             uint64
+	Size, Line, File uint32
+	At               uint32 // its line of the text
+}
+
+// End returns the address after the last one that l covers.
+func (l *Line) End() uint64 { return l.Addr + uint64(l.Size) }
+
+// PCs returns the addresses that l covers.
+func (l *Line) PCs() pcs.Range { return pcs.Range{Lo: l.Addr, Hi: l.End()} }
+
+// Inline is an INLINE record.
+type Inline struct {
+	Depth, CallLine, CallFile, Origin uint32
+	Ranges                            Span // of File.ranges
+	At                                uint32
+}
+
+// RangesOf returns the ranges of an INLINE record.
+func (s *File) RangesOf(in *Inline) []emit.Range { return s.Ranges[in.Ranges.From:in.Ranges.To] }
+
+// LinesOf returns the line records of f by address.
+func (s *File) LinesOf(f *Func) []Line { return pcs.Sorted(s.Lines[f.Lines.From:f.Lines.To]) }
+
+// InlinesOf returns the INLINE records of f.
+func (s *File) InlinesOf(f *Func) []Inline { return s.Inlines[f.Inlines.From:f.Inlines.To] }
+
+// DeltasOf returns the STACK CFI records after an INIT record.
+func (s *File) DeltasOf(in *Init) []Delta { return s.Deltas[in.Deltas.From:in.Deltas.To] }
+
+// Public is a PUBLIC record.
+type Public struct {
+	Addr     uint64
+	Name     []byte
+	Params   uint32
+	Multiple bool
+	At       uint32
+}
+
+// PCs returns the address of p.
+func (p *Public) PCs() pcs.Range { return pcs.Range{Lo: p.Addr, Hi: p.Addr + 1} }
+
+// Init is a STACK CFI INIT record.
+type Init struct {
+	Addr, End uint64
+	Rules     []byte
+	Deltas    Span // of File.deltas
+	At        uint32
+}
+
+// PCs returns the addresses that r covers.
+func (r *Init) PCs() pcs.Range { return pcs.Range{Lo: r.Addr, Hi: r.End} }
+
+// UsedInits returns the INIT records that consumers use, by address: of those that overlap the one
+// that begins first, then the first in the file.
+func (s *File) UsedInits() (used []Init) {
+	pos := uint64(0)
+	for _, r := range pcs.Sorted(s.Inits) {
+		if r.Addr >= pos && r.End > r.Addr {
+			used = append(used, r)
+			pos = r.End
+		}
+	}
+	return used
+}
+
+// Delta is a STACK CFI record that changes rules.
+type Delta struct {
+	Addr  uint64
+	Rules []byte
+	At    uint32
+}
+
+// Span is the elements [From, To) of a slice.
+type Span struct{ From, To uint32 }
+
+// Len is the number of elements.
+func (s Span) Len() int { return int(s.To - s.From) }
+
+// indexEvery is how many lines of text one element of File.lineStart stands for.
+const indexEvery = 1024
+
+// MaxShown bounds the text of a record in a finding.
+const MaxShown = 100
+
+// Text returns line at of the file, shortened.
+func (s *File) Text(at uint32) string {
+	if at == 0 || int(at-1)/indexEvery >= len(s.lineStart) {
+		return ""
+	}
+	rest := s.data[s.lineStart[(at-1)/indexEvery]:]
+	for range (at - 1) % indexEvery {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return ""
+		}
+		rest = rest[i+1:]
+	}
+	rest = rest[:min(len(rest), MaxShown+1)]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		return Shown(rest[:i])
+	}
+	return Shown(rest[:min(len(rest), MaxShown)]) + "…"
+}
+
+// Shown quotes text that is not printable.
+func Shown(b []byte) string {
+	q := fmt.Sprintf("%q", b)
+	if plain := q[1 : len(q)-1]; plain == string(b) {
+		return plain
+	}
+	return q
+}
+
+// Info returns the text of the first INFO record with a key.
+func (s *File) Info(key string) (Info, bool) {
+	i := slices.IndexFunc(s.Infos, func(x Info) bool { return x.Key == key })
+	if i < 0 {
+		return Info{}, false
+	}
+	return s.Infos[i], true
+}
+
+// IsSymkit reports whether the text of an INFO GENERATOR record is one of symkit's.
+func IsSymkit(generator string) bool { return strings.HasPrefix(generator, "symkit ") }

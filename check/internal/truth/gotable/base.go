@@ -1,0 +1,83 @@
+package gotable
+
+import (
+	"slices"
+
+	"symkit/check/internal/truth"
+	"symkit/elfx"
+)
+
+// findBase finds what the offsets of inline trees count from: gofunc of
+// runtime.moduledata, a struct that begins with the address of the table and
+// changes with Go's releases. The word is gofunc with which the trees of all
+// functions are right, or of most in a damaged file.
+func (g *Inlines) findBase(f *elfx.File, mem *goWords) bool {
+	trees := g.trees(truth.CodeOf(f).Size())
+	if len(trees) == 0 {
+		return true
+	}
+	best := len(trees) / 2
+	for _, at := range mem.find(f, g.addr, g.word) {
+		for i := range uint64(moduleWords) {
+			base, ok := mem.word(at+i*uint64(g.word), g.word)
+			if !ok {
+				break
+			}
+			if base == 0 || base == g.base {
+				continue
+			}
+			right := 0
+			for k := range trees {
+				if g.rightTree(&trees[k], base) {
+					right++
+				}
+			}
+			if right > best {
+				best, g.base = right, base
+			}
+		}
+	}
+	return g.base != 0
+}
+
+// Bounds of the search for the base.
+const (
+	moduleWords = 80  // of runtime.moduledata
+	sampleOfGo  = 200 // functions with inlined calls
+)
+
+// trees are functions with inlined calls, which have size bytes of code at most.
+// Their trees are offsets, and their addresses count from 0.
+func (g *Inlines) trees(size uint64) (trees []Code) {
+	for i := uint64(0); i < g.nfunc && len(trees) < sampleOfGo; i++ {
+		c := g.at(g.funcs + 8*i)
+		lo := uint64(c.U32())
+		c.Skip(4)
+		hi := uint64(c.U32())
+		if c.Err() != nil || hi < lo || hi-lo > size {
+			break
+		}
+		size -= hi - lo
+		code, _, ok := g.Function(int(i), lo, hi)
+		if ok && code.Tree != 0 && slices.ContainsFunc(code.Index, func(r Run) bool { return r.Value >= 0 }) {
+			trees = append(trees, code)
+		}
+	}
+	return trees
+}
+
+// rightTree reports whether the first entries that the code names are right when
+// trees count from base.
+func (g *Inlines) rightTree(code *Code, base uint64) bool {
+	moved := *code
+	moved.Tree += base
+	for _, r := range code.Index[:min(len(code.Index), 32)] {
+		if r.Value < 0 {
+			continue
+		}
+		if e, ok := g.entry(&moved, r.Value); !ok || e.zero {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,84 @@
+// Package gotable reads the functions, lines and inlined calls of a Go program from its own
+// tables: functions and lines by debug/gosym, inlined calls itself.
+package gotable
+
+import (
+	"debug/gosym"
+	"errors"
+	"fmt"
+
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/truth"
+	"symkit/elfx"
+)
+
+// goSections are where Go's linker puts its function table.
+var goSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
+
+// ErrGoText is the error for a program for which Open does not find runtime.text.
+var ErrGoText = errors.New("where the code that .gopclntab describes begins is not known")
+
+// Table is the function table of a Go program.
+type Table struct {
+	*gosym.Table
+	Data    []byte
+	Addr    uint64
+	quantum uint64 // of instructions: addresses are multiples of it
+	Paths   map[string]uint32
+}
+
+// Open reads the function table of a Go program, by debug/gosym. It returns nil for a program
+// without one. The addresses of a table count from runtime.text, which its header may give.
+// Otherwise the start of .text is taken for it, if the entry point is then the beginning of a
+// function.
+func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t, err = nil, truth.Recovered("debug/gosym", p)
+		}
+	}()
+	var data []byte
+	var addr uint64
+	for _, name := range goSections {
+		data, err = main.SectionData(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(data) > 0 {
+			addr = main.Section(name).Addr
+			break
+		}
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+
+	h, err := ReadHeader(data, main.BigEndian)
+	if err != nil {
+		return nil, err
+	}
+	start := h.Text
+	known := start != 0 && code.Contains(start)
+	if text := main.Section(".text"); text != nil && !known { // C's code may come before Go's
+		start = text.Addr
+	}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
+	if err != nil {
+		return nil, fmt.Errorf("debug/gosym: %w", err)
+	}
+	if f := table.PCToFunc(main.Entry); known || f != nil && f.Entry == main.Entry {
+		return &Table{table, data, addr, h.quantum, map[string]uint32{}}, nil
+	}
+	return nil, ErrGoText
+}
+
+// Line is the position of the instruction at pc; below 0 for padding.
+func (t *Table) Line(pc uint64) (file string, line int) {
+	file, line, _ = t.PCToLine(pc &^ (t.quantum - 1))
+	return file, line
+}
+
+func (t *Table) HasLine(pc uint64) bool {
+	_, line := t.Line(pc)
+	return line > 0
+}

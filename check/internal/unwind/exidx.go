@@ -1,0 +1,50 @@
+package unwind
+
+import (
+	"symkit/cfi"
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
+)
+
+// Columns of ARM's return address and frame pointer.
+const armLR, armFP = 14, 11
+
+// readExidx reads the rows of ARM's exception index table.
+func (u *unwinder) readExidx() {
+	r, f := u.r, u.r.Image.Main
+	index := f.Section(".ARM.exidx")
+	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
+		return
+	}
+	x := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
+	var err error
+	x.Index, err = index.Data()
+	if err != nil {
+		r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+		return
+	}
+	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
+		x.Table, err = table.Data()
+		if err != nil {
+			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+			return
+		}
+		x.TableAddr = table.Addr
+	}
+	for _, c := range r.Code {
+		x.End = max(x.End, c.Hi)
+	}
+	u.exidx = true
+	for row, err := range x.Rows() {
+		if err != nil {
+			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+			continue
+		}
+		for _, c := range r.Code {
+			if row.Begin >= c.Lo && row.Begin < c.Hi {
+				u.addRow(row, min(row.End, c.Hi), armLR, armFP)
+			}
+		}
+	}
+	u.sframe = pcs.Disjoint(u.sframe)
+}

@@ -1,0 +1,242 @@
+package unwind
+
+import (
+	"debug/elf"
+	"fmt"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
+)
+
+// unwindWorker is the state of one goroutine.
+type unwindWorker struct {
+	*unwinder
+	rules    *eval.Parser
+	machines [eval.Seeds]eval.Machine
+	state    []eval.Rule // in force
+	compared uint64
+	unsure   map[string]uint64 // PCs not verified, by reason
+}
+
+func newUnwindWorker(u *unwinder) *unwindWorker {
+	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}}
+}
+
+// flush adds what was counted since the last call to the report.
+func (w *unwindWorker) flush() {
+	w.r.Collector.Compared(report.CheckCFI, w.compared)
+	for why, n := range w.unsure {
+		w.r.Collector.Unverified(report.CheckCFI, n, why)
+	}
+	w.compared = 0
+	clear(w.unsure)
+}
+
+// piece compares the rows of one piece.
+func (w *unwindWorker) piece(p *piece) {
+	pos := p.Lo
+	for row, err := range p.fde.Rows() {
+		if err != nil {
+			w.unsure[fmt.Sprintf("damaged FDE: %v", err)] += p.Hi - pos
+			return
+		}
+		row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
+		if row.Begin < row.End {
+			w.row(row, p.fde.CIE.RA)
+			pos = row.End
+		}
+	}
+}
+
+// segment is a stretch of PCs at which one set of rules of the symbol file is
+// in force.
+type segment struct {
+	lo, hi uint64
+	at     uint32 // line of the last record that changed a rule, 0: no INIT
+}
+
+// row compares one row with all records in force at its PCs.
+func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
+	w.segments(row.Begin, row.End, func(seg segment) {
+		n := seg.hi - seg.lo
+		w.compared += n
+		outcome := w.judge(seg, row, ra)
+		if outcome.what != "" && outcome.inexpressible {
+			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).what == "" {
+				return
+			}
+			w.unsure[outcome.what] += n
+			return
+		}
+		if outcome.what == "" {
+			return
+		}
+		w.report(seg, outcome.what)
+	})
+}
+
+func (w *unwindWorker) report(seg segment, what string) {
+	r := w.r
+	lo, hi := seg.lo-r.Bias, seg.hi-r.Bias
+	f := collect.At(report.CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
+	if seg.at == 0 {
+		r.Collector.Missing(f, seg.hi-seg.lo)
+	} else {
+		r.Collector.Wrong(f, seg.hi-seg.lo)
+	}
+}
+
+// segments calls f for each stretch of [lo, hi) with the rules in force there
+// in w.state.
+func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
+	s, bias := w.r.Sym, w.r.Bias
+	k := pcs.After(w.inits, lo-bias)
+	for pos := lo; pos < hi; {
+		w.state = w.state[:0]
+		if k == len(w.inits) || w.inits[k].Addr+bias >= hi {
+			f(segment{pos, hi, 0})
+			return
+		}
+		in := &w.inits[k]
+		if begin := in.Addr + bias; begin > pos {
+			f(segment{pos, begin, 0})
+			pos = begin
+		}
+		w.apply(in.Rules)
+		at, end := in.At, min(hi, in.End+bias)
+		for _, d := range s.DeltasOf(in) {
+			if d.Addr+bias >= end {
+				break
+			}
+			if d.Addr+bias > pos {
+				f(segment{pos, d.Addr + bias, at})
+				pos = d.Addr + bias
+			}
+			w.apply(d.Rules)
+			at = d.At
+		}
+		f(segment{pos, end, at})
+		pos = end
+		k++
+	}
+}
+
+// apply puts the rules of a record into force.
+func (w *unwindWorker) apply(text []byte) {
+	for _, r := range w.rules.Parse(text) {
+		if old := eval.Find(w.state, r.Reg); old != nil {
+			*old = r
+		} else {
+			w.state = append(w.state, r)
+		}
+	}
+}
+
+// verdict is what a comparison gives: nothing, or what is wrong. With
+// inexpressible the row says what STACK CFI may be unable to.
+type verdict struct {
+	what          string
+	inexpressible bool
+}
+
+// judge compares row with the rules in force over seg, at its first and last
+// PC; at every PC where a rule depends on it.
+func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
+	if seg.at == 0 {
+		return w.gap(row, ra)
+	}
+	last := seg.hi - 1
+	if v := w.judgeAt(seg.lo, row, ra); v.what != "" || last == seg.lo {
+		return v
+	}
+	if w.dependsOnPC(row) {
+		for pc := seg.lo + 1; pc < last && pc-seg.lo < eval.MaxPCs; pc++ {
+			if v := w.judgeAt(pc, row, ra); v.what != "" {
+				return v
+			}
+		}
+	}
+	return w.judgeAt(last, row, ra)
+}
+
+// gap judges PCs without records: right where the row cannot be said.
+func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
+	rule := row.Rule(ra)
+	switch {
+	case row.CFA.Kind == cfi.KindNone:
+		return verdict{}
+	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
+		return verdict{}
+	case w.expressible(row, row.CFA) && w.expressible(row, rule):
+		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, eval.RegCFA)}
+	}
+	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
+}
+
+// expressible reports whether postfix can certainly say a rule of row.
+func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
+	switch rule.Kind {
+	case cfi.KindReg, cfi.KindMemReg:
+		return w.arch.RegName(rule.Reg) != ""
+	case cfi.KindExpr, cfi.KindMemExpr:
+		ok, _ := eval.Plain(w.arch, row.Expr(rule), w.machines[0].BigEndian)
+		return ok
+	}
+	return true
+}
+
+func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
+	return eval.UsesPC(w.state) || w.ruleUsesPC(row, row.CFA) ||
+		slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.ruleUsesPC(row, r.Rule) })
+}
+
+func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
+	switch rule.Kind {
+	case cfi.KindReg, cfi.KindMemReg:
+		return w.arch.PC != "" && w.arch.RegName(rule.Reg) == w.arch.PC
+	case cfi.KindExpr, cfi.KindMemExpr:
+		_, pc := eval.Plain(w.arch, row.Expr(rule), w.machines[0].BigEndian)
+		return pc
+	}
+	return false
+}
+
+// describe says a rule in words.
+func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
+	name := func(r cfi.Reg) string {
+		if n := w.arch.RegName(r); n != "" {
+			return n
+		}
+		return fmt.Sprintf("register %d", r)
+	}
+	switch rule.Kind {
+	case cfi.KindUndefined:
+		return "undefined"
+	case cfi.KindSame, cfi.KindNone:
+		return "unchanged"
+	case cfi.KindMemCFA:
+		return fmt.Sprintf("the word at CFA%+d", rule.Off)
+	case cfi.KindCFA:
+		return fmt.Sprintf("CFA%+d", rule.Off)
+	case cfi.KindReg:
+		if rule.Off == 0 && reg != eval.RegCFA {
+			return name(rule.Reg)
+		}
+		return fmt.Sprintf("%s%+d", name(rule.Reg), rule.Off)
+	case cfi.KindMemReg:
+		return fmt.Sprintf("the word at %s%+d", name(rule.Reg), rule.Off)
+	case cfi.KindMemExpr:
+		return "the word at a DWARF expression"
+	}
+	return "a DWARF expression"
+}
+
+// unnamed reports whether STACK CFI has no name for a register, such as those of ARM that are two
+// words.
+func (w *unwindWorker) unnamed(r cfi.Reg) bool {
+	return w.arch.RegName(r) == "" || w.r.Image.Main.Machine == elf.EM_ARM && r >= 256
+}

@@ -1,0 +1,181 @@
+package unwind
+
+import (
+	"fmt"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
+	"symkit/check/report"
+	"symkit/internal/limits"
+	"symkit/sframe"
+)
+
+// sframeRow is a row of .sframe, where it holds, and the columns of the return address and the
+// frame pointer.
+type sframeRow struct {
+	pcs.Range
+	row    cfi.Row
+	ra, fp cfi.Reg
+}
+
+// addRow keeps a copy of row as one of .sframe.
+func (u *unwinder) addRow(row *cfi.Row, end uint64, ra, fp cfi.Reg) {
+	kept := *row
+	kept.Regs = slices.Clone(row.Regs)
+	u.sframe = append(u.sframe, sframeRow{pcs.Range{Lo: row.Begin, Hi: end}, kept, ra, fp})
+}
+
+// readSFrame reads the rows of .sframe by address.
+func (u *unwinder) readSFrame() {
+	r := u.r
+	sec := r.Image.Main.Section(".sframe")
+	if sec == nil || !sec.Present() {
+		return
+	}
+	data, err := sec.Data()
+	if err != nil {
+		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+		return
+	}
+	abi, ok := sframe.ABIOf(r.Image.Main.Machine, r.Image.Main.BigEndian)
+	if !ok {
+		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
+		return
+	}
+	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0})
+	if err != nil {
+		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+		if parsed == nil {
+			return
+		}
+	}
+	for fde, err := range parsed.FDEs() {
+		if err != nil {
+			r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+			continue
+		}
+		if !r.Code.Contains(fde.Start) {
+			continue
+		}
+		for row, err := range fde.Rows() {
+			if err != nil {
+				r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+				break
+			}
+			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
+				u.addRow(row, row.End, abi.RA(), abi.FP())
+			}
+		}
+	}
+	u.sframe = pcs.Disjoint(u.sframe)
+}
+
+// sframeAt returns the SFrame row that holds for all of seg.
+func (u *unwinder) sframeAt(seg segment) (*sframeRow, bool) {
+	i := pcs.After(u.sframe, seg.lo)
+	if i < len(u.sframe) && u.sframe[i].Lo <= seg.lo && u.sframe[i].Hi >= seg.hi {
+		return &u.sframe[i], true
+	}
+	return nil, false
+}
+
+// sframeOnly compares the records at the PCs that only SFrame describes.
+func (u *unwinder) sframeOnly() {
+	if len(u.sframe) == 0 {
+		return
+	}
+	dwarf := pcs.SetOf(u.pieces)
+	w := newUnwindWorker(u)
+	for i := range u.sframe {
+		x := &u.sframe[i]
+		dwarf.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
+			row := x.row
+			row.Begin, row.End = lo, hi
+			w.row(&row, x.ra)
+		})
+	}
+	w.flush()
+}
+
+// agreement counts the PCs at which DWARF and SFrame say the same of CFA,
+// return address and frame pointer. That they do not is no fault of the
+// symbol file, so it is a note, not a finding.
+func (u *unwinder) agreement() {
+	if len(u.sframe) == 0 || u.exidx {
+		return
+	}
+	c := u.r.Collector
+	c.Begin(report.CheckAgreement, "PCs")
+	w := newUnwindWorker(u)
+	both, differ := uint64(0), uint64(0)
+	for i := range u.pieces {
+		p := &u.pieces[i]
+		for row, err := range p.fde.Rows() {
+			if err != nil {
+				break
+			}
+			row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
+			for k := pcs.After(u.sframe, row.Begin); k < len(u.sframe) && u.sframe[k].Lo < row.End; k++ {
+				x := &u.sframe[k]
+				lo, hi := max(row.Begin, x.Lo), min(row.End, x.Hi)
+				if lo >= hi {
+					continue
+				}
+				both += hi - lo
+				differ += w.disagree(row, p.fde.CIE.RA, x, lo, hi)
+			}
+		}
+	}
+	c.Compared(report.CheckAgreement, both)
+	if differ > 0 {
+		c.Update(report.CheckAgreement, func(k *report.Check) {
+			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %d of %d PCs", differ, both))
+		})
+	}
+}
+
+// disagree counts the PCs of [lo, hi) at which the rows differ.
+func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi uint64) (n uint64) {
+	if !w.ruleUsesPC(row, row.CFA) {
+		if w.same(row, ra, x, lo) && w.same(row, ra, x, hi-1) {
+			return 0
+		}
+		return hi - lo
+	}
+	for pc := lo; pc < hi && pc-lo < eval.MaxPCs; pc++ {
+		if !w.same(row, ra, x, pc) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) bool {
+	m := &w.machines[0]
+	m.PC = pc & m.Mask
+	type triple struct {
+		cfa, ra, fp uint64
+		undefined   bool
+	}
+	values := func(row *cfi.Row, ra cfi.Reg) (t triple) {
+		rule := row.Rule(ra)
+		t.undefined = rule.Kind == cfi.KindUndefined
+		if t.undefined {
+			return t
+		}
+		t.cfa, _ = m.Value(row, row.CFA, eval.RegCFA, 0)
+		if rule.Kind == cfi.KindNone {
+			rule.Kind = cfi.KindSame
+		}
+		t.ra, _ = m.Value(row, rule, ra, t.cfa, t.cfa)
+		fp := row.Rule(x.fp)
+		if fp.Kind == cfi.KindNone {
+			fp.Kind = cfi.KindSame
+		}
+		t.fp, _ = m.Value(row, fp, x.fp, t.cfa, t.cfa)
+		return t
+	}
+	return values(row, ra) == values(&x.row, x.ra)
+}

@@ -1,0 +1,213 @@
+// Package unwind compares STACK CFI records with the unwind tables of an ELF file: DWARF, SFrame and
+// ARM's exception index. It evaluates the rules of both sides on random registers and memory.
+package unwind
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"symkit/cfi"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/eval"
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+	"symkit/elfx"
+	"symkit/emit"
+	"symkit/internal/par"
+	"symkit/internal/wire"
+)
+
+// Input is what is compared, and how.
+type Input struct {
+	Collector *collect.Collector
+	Sym       *symfile.File
+	Image     *elfx.Image
+	Code      pcs.Set // of the image
+	Bias      uint64  // added to an address of the symbol file gives one of the ELF file
+	Jobs      int
+	Progress  func(stage string, done, total int)
+}
+
+// piece is code that an FDE holds for: part of the FDE's own if another one holds for the rest.
+type piece struct {
+	pcs.Range
+	fde cfi.FDE
+}
+
+// unwinder compares the STACK CFI records with the tables.
+type unwinder struct {
+	r      *Input
+	arch   *eval.Arch
+	pieces []piece
+	// sframe holds the rows of .sframe by address; on ARM, which has none, those
+	// of its exception index table, which say nothing of prologues and so are
+	// not expected to agree with DWARF.
+	sframe []sframeRow
+	exidx  bool
+	inits  []symfile.Init // those that consumers use, by address
+}
+
+// Compare makes the checks about STACK CFI.
+func Compare(ctx context.Context, r *Input) error {
+	c, s := r.Collector, r.Sym
+	c.Begin(report.CheckCFI, "PCs")
+	if len(s.Inits) == 0 {
+		c.State(report.CheckCFI, report.NotInFile, "")
+	}
+	u := &unwinder{r: r, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class)}
+	if u.arch == nil {
+		c.State(report.CheckCFI, report.NotVerified, "")
+		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
+		return nil
+	}
+	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
+		u.list(kind)
+	}
+	u.readSFrame()
+	u.readExidx()
+	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
+		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
+	}
+	u.pieces = pcs.Disjoint(u.pieces)
+	if r.Bias > 0 {
+		u.pieces = slices.DeleteFunc(u.pieces, func(p piece) bool { return p.Lo < r.Bias })
+	}
+	u.signalFrames()
+	u.agreement()
+	if len(s.Inits) == 0 {
+		return nil
+	}
+	u.inits = s.UsedInits()
+	if err := u.compare(ctx); err != nil {
+		return err
+	}
+	u.sframeOnly()
+	u.extra()
+	return nil
+}
+
+// list adds the FDEs of one section whose code is in the file.
+func (u *unwinder) list(kind cfi.SectionKind) {
+	r := u.r
+	sec := r.Image.Section(kind.String())
+	if sec == nil {
+		return
+	}
+	data, err := sec.Data()
+	if err != nil {
+		r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+		return
+	}
+	f := sec.File()
+	section := &cfi.Section{
+		Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(), BigEndian: f.BigEndian, Machine: f.Machine,
+		Deref: r.deref,
+	}
+	if text := r.Image.Main.Section(".text"); text != nil {
+		section.TextBase = text.Addr
+	}
+	if got := r.Image.Main.Section(".got"); got != nil {
+		section.DataBase = got.Addr
+	}
+	for fde, err := range section.FDEs() {
+		switch {
+		case err != nil:
+			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
+			u.pieces = append(u.pieces, piece{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
+		}
+	}
+}
+
+// deref reads a word of the loaded file.
+func (r *Input) deref(addr uint64) (uint64, bool) {
+	f := r.Image.Main
+	b := f.BytesAt(addr, uint64(f.AddrSize()))
+	if b == nil {
+		return 0, false
+	}
+	c := wire.New("", b, f.BigEndian)
+	return c.Uint(f.AddrSize()), true
+}
+
+// compare compares the pieces, several at once.
+func (u *unwinder) compare(ctx context.Context) error {
+	const chunk = 256
+	n := (len(u.pieces) + chunk - 1) / chunk
+	return par.Each(ctx, u.r.Jobs, n, func() func(int) error {
+		w := newUnwindWorker(u)
+		return func(i int) error {
+			for k := i * chunk; k < min((i+1)*chunk, len(u.pieces)); k++ {
+				w.piece(&u.pieces[k])
+			}
+			w.flush()
+			u.r.Progress("unwind rules", i+1, n)
+			return nil
+		}
+	})
+}
+
+// extra reports INIT records of PCs that no table describes.
+func (u *unwinder) extra() {
+	r := u.r
+	tables := pcs.Union(append(pcs.SetOf(u.pieces), pcs.SetOf(u.sframe)...))
+	for i := range r.Sym.Inits {
+		in := &r.Sym.Inits[i]
+		tables.Outside(in.Addr+r.Bias, in.End+r.Bias, func(lo, hi uint64) {
+			r.Collector.Compared(report.CheckCFI, hi-lo)
+			r.Collector.Wrong(collect.At(report.CheckCFI, in.At, lo-r.Bias, "no unwind table describes [%#x, %#x)", lo-r.Bias, hi-r.Bias), hi-lo)
+		})
+	}
+}
+
+// signalFrames checks that INFO SIGNAL_FRAME records name the code of the FDEs that are marked as
+// signal frames. Only symkit writes them.
+func (u *unwinder) signalFrames() {
+	r := u.r
+	var have pcs.Set
+	lines := map[uint64]uint32{}
+	for i := range r.Sym.Infos {
+		info := emit.Info{Key: r.Sym.Infos[i].Key, Text: r.Sym.Infos[i].Text}
+		if info.Key != emit.KeySignalFrame {
+			continue
+		}
+		x, ok := info.SignalFrame()
+		if !ok {
+			r.Collector.Wrong(collect.At(report.CheckSignal, r.Sym.Infos[i].Line, 0, "want an address and a size"), 1)
+			continue
+		}
+		if at, ok := lines[x.Addr]; ok {
+			r.Collector.Wrong(collect.At(report.CheckDuplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
+		}
+		have = append(have, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
+		lines[x.Addr] = r.Sym.Infos[i].Line
+	}
+	r.Collector.Begin(report.CheckSignal, "bytes")
+	var want pcs.Set
+	for i := range u.pieces {
+		if p := &u.pieces[i]; p.fde.CIE.Signal {
+			want = append(want, pcs.Range{Lo: p.Lo - r.Bias, Hi: p.Hi - r.Bias})
+		}
+	}
+	if len(have) == 0 {
+		gen, _ := r.Sym.Info(emit.KeyGenerator)
+		if len(want) == 0 || len(r.Sym.Inits) == 0 || !symfile.IsSymkit(gen.Text) {
+			r.Collector.State(report.CheckSignal, report.NotInFile, "")
+			return
+		}
+	}
+	have, want = pcs.Union(have), pcs.Union(want)
+	r.Collector.Compared(report.CheckSignal, want.Size())
+	for _, x := range want {
+		have.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
+			r.Collector.Missing(report.Finding{Check: report.CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
+		})
+	}
+	for _, x := range have {
+		want.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
+			r.Collector.Wrong(collect.At(report.CheckSignal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
+		})
+	}
+}

@@ -1,0 +1,29 @@
+// Package lint finds what is wrong with a symbol file by looking at this file alone: lines that
+// no reader accepts, records out of order, ranges that overlap or lie outside of their function,
+// numbers that are used twice, rules that do not evaluate, and records that readers drop.
+package lint
+
+import (
+	"errors"
+
+	"symkit/check/internal/collect"
+	"symkit/check/internal/linter"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+	"symkit/internal/mem"
+)
+
+// File checks a symbol file by itself.
+func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
+	guarded := mem.Guard(func() error {
+		c := collect.New(opt)
+		var s *symfile.File
+		s, err = linter.Run(c, sym, nil)
+		if err == nil {
+			rep = c.Report()
+			rep.Coverage = s.Coverage(nil)
+		}
+		return nil
+	})
+	return rep, errors.Join(err, guarded)
+}

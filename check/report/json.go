@@ -1,0 +1,42 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"symkit/internal/wire"
+)
+
+// jsonVersion is the version of the JSON document. It grows when a field changes its
+// meaning or is removed.
+const jsonVersion = 1
+
+type jsonDocument struct {
+	Version int          `json:"version"`
+	Tool    string       `json:"tool"`
+	Results []jsonResult `json:"results"`
+}
+
+type jsonResult struct {
+	File    string `json:"file"`
+	Against string `json:"against,omitempty"`
+	// Total is the number of findings, those not listed included.
+	Total uint64   `json:"total_findings"`
+	Unmet []string `json:"unmet,omitempty"`
+	*Report
+}
+
+func writeJSON(w io.Writer, version string, results []Result) error {
+	doc := jsonDocument{Version: jsonVersion, Tool: "symcheck " + version, Results: []jsonResult{}}
+	for _, r := range results {
+		doc.Results = append(doc.Results, jsonResult{r.File, r.Against, r.Report.Total(), r.Unmet, r.Report})
+	}
+	return encode(w, doc)
+}
+
+// encode writes a JSON document in which control characters are escaped.
+func encode(w io.Writer, doc any) error {
+	e := json.NewEncoder(&wire.JSONPrinter{W: w})
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"symkit/internal/wire"
+)
+
+// The JUnit format, as far as CI systems agree on it: a suite for each symbol
+// file, a case for each check.
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Skipped *junitMessage `xml:"skipped,omitempty"`
+	Failure *junitMessage `xml:"failure,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+func writeJUnit(w io.Writer, results []Result) error {
+	var doc junitSuites
+	for _, r := range results {
+		doc.Suites = append(doc.Suites, r.junit())
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(doc); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// XML cannot have control characters, not even escaped ones: text is written as
+// wire.Printable has it.
+func (r *Result) junit() junitSuite {
+	file := wire.Printable(r.File)
+	s := junitSuite{Name: file}
+	for i := range r.Report.Checks {
+		k := &r.Report.Checks[i]
+		c := junitCase{Class: file, Name: k.Name}
+		switch {
+		case k.Findings > 0:
+			s.Failures++
+			c.Failure = &junitMessage{
+				Message: fmt.Sprintf("%d findings: %d of %d %s wrong, %d missing", k.Findings, k.Wrong, k.Compared, k.Unit, k.Missing),
+				Text:    r.findings(k.Name),
+			}
+		case k.State != Checked:
+			s.Skipped++
+			c.Skipped = &junitMessage{Message: string(k.State), Text: lines(k.Notes)}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	for i := range r.Report.Gaps {
+		g := &r.Report.Gaps[i]
+		c := junitCase{Class: file, Name: g.Kind + " " + g.Check}
+		message := &junitMessage{Message: wire.Printable(g.What)}
+		if g.Allowed {
+			s.Skipped++
+			c.Skipped = message
+		} else {
+			s.Failures++
+			c.Failure = message
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	for _, text := range r.Unmet {
+		s.Failures++
+		s.Cases = append(s.Cases, junitCase{Class: file, Name: "requirement", Failure: &junitMessage{Message: wire.Printable(text)}})
+	}
+	s.Tests = len(s.Cases)
+	return s
+}
+
+// findings lists those of one check, one a line.
+func (r *Result) findings(name string) string {
+	var b strings.Builder
+	for _, f := range r.Report.Findings {
+		if f.Check == name {
+			fmt.Fprintf(&b, "%s\n", wire.Printable(r.File+":"+f.String()))
+		}
+	}
+	return b.String()
+}
+
+// lines joins texts, each of which becomes one line.
+func lines(texts []string) string {
+	var b strings.Builder
+	for i, text := range texts {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(wire.Printable(text))
+	}
+	return b.String()
+}

@@ -1,0 +1,207 @@
+// Package report holds what the checks of a symbol file find: the outcome of each check, the
+// findings, the gaps, the coverage, and the verdict, as values, with the writers of text, JSON,
+// JUnit and SARIF.
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The checks, by name. Lint makes those up to CheckWin, Replay all, Diff
+// CheckGrammar and those from CheckModule on that need no ELF file.
+const (
+	CheckGrammar    = "grammar"    // lines that the strict reader rejects
+	CheckCanonical  = "canonical"  // symkit's own order and spelling, in its own files
+	CheckDuplicates = "duplicates" // numbers, addresses, keys given twice
+	CheckOrder      = "order"      // records of a class that is in order otherwise
+	CheckOverlaps   = "overlaps"   // FUNC, line, INLINE and INIT ranges
+	CheckNesting    = "nesting"    // lines and INLINE ranges inside their FUNC and parent
+	CheckConsumers  = "consumers"  // what Breakpad or rust-minidump drop without a word
+	CheckRules      = "rules"      // STACK CFI rules that do not evaluate
+	CheckWin        = "stack-win"  // STACK WIN fields and programs
+
+	CheckModule    = "module"        // MODULE and INFO CODE_ID
+	CheckFuncs     = "functions"     // one FUNC for each contiguous range of code
+	CheckNames     = "names"         // of FUNC records
+	CheckCode      = "code"          // FUNC bytes lie in executable sections
+	CheckLines     = "lines"         // file and line of each PC
+	CheckInlines   = "inlines"       // chain of inlined calls of each PC
+	CheckPublics   = "publics"       // symbols without a FUNC, and their names
+	CheckCFI       = "cfi"           // CFA, return address, registers of each PC
+	CheckSignal    = "signal-frames" // INFO SIGNAL_FRAME
+	CheckAgreement = "sframe"        // SFrame and DWARF rows say the same
+)
+
+// checkNames is their order in a Report.
+var checkNames = []string{
+	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOrder, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
+	CheckModule, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI, CheckSignal,
+	CheckAgreement,
+}
+
+// Names lists all checks, in the order of a Report.
+func Names() []string { return slices.Clone(checkNames) }
+
+// State says whether a check could compare anything.
+type State string
+
+// The states of a Check.
+const (
+	Checked     State = "checked"
+	NotInFile   State = "not in file"  // the symbol file has no such records at all
+	NotInELF    State = "not in ELF"   // the ELF file has nothing to compare with
+	NotVerified State = "not verified" // the ELF file has it, but it cannot be read here
+)
+
+// Check is the outcome of one check.
+type Check struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Unit is what the numbers count: "PCs", "functions", "records".
+	Unit string `json:"unit"`
+	// Compared is the number of units that were compared, Wrong and Missing
+	// are those of them that the symbol file has wrong or not at all.
+	Compared uint64 `json:"compared"`
+	Wrong    uint64 `json:"wrong"`
+	Missing  uint64 `json:"missing"`
+	// Unverified is the number of units that could not be compared.
+	Unverified uint64 `json:"not_verified"`
+	// Unread is how many of these a limit or a missing reader kept from being compared.
+	Unread uint64 `json:"unread,omitempty"`
+	// Findings is how many there are, of which the Report may hold only the
+	// first. It can be less than Wrong + Missing: one finding may concern many
+	// PCs.
+	Findings uint64 `json:"findings"`
+	// Notes say more, in words: why something is not verified, how many bytes
+	// are missing.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Finding is one place where the symbol file is wrong.
+type Finding struct {
+	Check string `json:"check"`
+	// Line is the line of the symbol file, from 1; 0 where a record is missing.
+	Line int `json:"line,omitempty"`
+	// Record is that line's text, shortened.
+	Record string `json:"record,omitempty"`
+	// Addr is the module-relative address concerned, 0 without one.
+	Addr uint64 `json:"addr,omitempty"`
+	// What says what is wrong and what the table of the ELF file says.
+	What string `json:"what"`
+}
+
+// String renders "line: record: what"; the caller puts "file:" in front.
+func (f Finding) String() string {
+	switch {
+	case f.Line == 0:
+		return f.What
+	case f.Record == "":
+		return fmt.Sprintf("%d: %s", f.Line, f.What)
+	}
+	return fmt.Sprintf("%d: %s: %s", f.Line, f.Record, f.What)
+}
+
+// Coverage is how much of the code the records of one class cover, in bytes.
+type Coverage struct {
+	Class string `json:"class"` // "functions", "lines", "inlines", "cfi"
+	// Code is the size of the executable sections; without an ELF file, of the
+	// FUNC records.
+	Code uint64 `json:"code_bytes"`
+	// Covered is how much of it the symbol file covers.
+	Covered uint64 `json:"covered_bytes"`
+}
+
+// Percent is the share covered, 100 for no code at all.
+func (c Coverage) Percent() float64 {
+	if c.Code == 0 {
+		return 100
+	}
+	return 100 * float64(c.Covered) / float64(c.Code)
+}
+
+// Report is what Replay, Lint and Diff find.
+type Report struct {
+	// Gaps are the large parts that are not verified or missing, by check.
+	Gaps []Gap `json:"gaps,omitempty"`
+	// Checks are in the order of Names; those that were not asked for are left
+	// out.
+	Checks []Check `json:"checks"`
+	// Coverage has one entry for each class of records; Diff has none.
+	Coverage []Coverage `json:"coverage,omitempty"`
+	// Findings are by check, then by line; of each check at most
+	// Options.Limit.
+	Findings []Finding `json:"findings"`
+}
+
+// Total is the number of findings, those above the limit included.
+func (r *Report) Total() (n uint64) {
+	for i := range r.Checks {
+		n += r.Checks[i].Findings
+	}
+	return n
+}
+
+// Unallowed is the number of gaps that count as findings.
+func (r *Report) Unallowed() (n int) {
+	for i := range r.Gaps {
+		if !r.Gaps[i].Allowed {
+			n++
+		}
+	}
+	return n
+}
+
+// Check returns the outcome of the named check, or nil.
+func (r *Report) Check(name string) *Check {
+	for i := range r.Checks {
+		if r.Checks[i].Name == name {
+			return &r.Checks[i]
+		}
+	}
+	return nil
+}
+
+// DefaultLimit is the number of findings of each check that a Report keeps
+// when Options.Limit is 0.
+const DefaultLimit = 20
+
+// Options say what a Report holds.
+type Options struct {
+	// Limit is the number of findings kept of each check: 0 means
+	// DefaultLimit, a negative number none. All are counted.
+	Limit int
+	// Only names the checks whose outcome is wanted; empty means all.
+	Only []string
+	// Allow are the kinds of Gap that do not count as findings, of those that Gaps lists.
+	Allow []string
+}
+
+// Kinds of Gap.
+const (
+	// GapUnverified: a limit, or a form that no reader here knows, kept a part of a check's
+	// records from being compared.
+	GapUnverified = "unverified"
+	// GapIncomplete: a companion file that was not found, or what no record can say, kept
+	// a part of a check's records from being compared.
+	GapIncomplete = "incomplete"
+	// GapLoss: the symbol file lacks a large part of what the ELF file has.
+	GapLoss = "loss"
+)
+
+// Gaps lists the kinds that count as findings unless they are allowed.
+func Gaps() []string { return []string{GapUnverified, GapLoss} }
+
+// Gap is a large part of a check's units that the Report says nothing of, or that the symbol
+// file lacks: what to know before reading the rest of the Report.
+type Gap struct {
+	Kind  string `json:"kind"` // "unverified", "incomplete" or "loss"
+	Check string `json:"check"`
+	// Units is how many of All the gap is about. Both count what the Check does.
+	Units uint64 `json:"units"`
+	All   uint64 `json:"all"`
+	// Allowed: the gap is no finding, by its kind or because Options.Allow has the kind.
+	Allowed bool `json:"allowed"`
+	// What says the same in words, with the reason if one is known.
+	What string `json:"what"`
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Result is the Report about one symbol file as a user sees it.
+type Result struct {
+	File    string
+	Against string // the ELF file, or the other symbol file; empty for lint
+	Report  *Report
+	Unmet   []string // the requirements that the symbol file does not meet, in words
+}
+
+// Bad reports whether the symbol file has findings or does not meet a requirement.
+func (r *Result) Bad() bool {
+	return r.Report.Total() > 0 || r.Report.Unallowed() > 0 || len(r.Unmet) > 0
+}
+
+// Requirements are what a symbol file must have besides being right.
+type Requirements struct {
+	Checks   []string // checks that must have compared something
+	Coverage []Threshold
+}
+
+// Threshold is the least share of the code that the records of a class must cover.
+type Threshold struct {
+	Class   string
+	Percent float64
+}
+
+// Unmet lists the requirements that a Report does not meet, in words.
+func (q Requirements) Unmet(r *Report) (unmet []string) {
+	for _, name := range q.Checks {
+		k := r.Check(name)
+		switch {
+		case k == nil:
+			unmet = append(unmet, fmt.Sprintf("required: %s was not checked", name))
+		case k.State != Checked:
+			unmet = append(unmet, fmt.Sprintf("required: %s: %s", name, k.State))
+		case k.Compared == 0:
+			unmet = append(unmet, fmt.Sprintf("required: %s: nothing to compare", name))
+		}
+	}
+
+	for _, t := range q.Coverage {
+		i := slices.IndexFunc(r.Coverage, func(c Coverage) bool { return c.Class == t.Class })
+		if i < 0 {
+			unmet = append(unmet, fmt.Sprintf("coverage of %s: not known here", t.Class))
+		} else if got := r.Coverage[i].Percent(); got < t.Percent {
+			unmet = append(unmet, fmt.Sprintf("coverage of %s: %.2f %%, less than %g %%", t.Class, got, t.Percent))
+		}
+	}
+	return unmet
+}
+
+// Write writes results in a format: "text", "json", "junit" or "sarif". version is the
+// version of the program, which JSON and SARIF name.
+func Write(w io.Writer, format, version string, results []Result) error {
+	switch format {
+	case "json":
+		return writeJSON(w, version, results)
+	case "junit":
+		return writeJUnit(w, results)
+	case "sarif":
+		return writeSARIF(w, version, results)
+	}
+	return writeTexts(w, results)
+}

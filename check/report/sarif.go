@@ -1,0 +1,94 @@
+package report
+
+import (
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+)
+
+// sarifLog has the parts of SARIF 2.1.0 (OASIS) that a code host shows.
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool struct {
+		Driver struct {
+			Name    string      `json:"name"`
+			Version string      `json:"version"`
+			Rules   []sarifRule `json:"rules"`
+		} `json:"driver"`
+	} `json:"tool"`
+	Results []sarifResult `json:"results"`
+}
+
+type sarifRule struct {
+	ID string `json:"id"`
+}
+
+type sarifResult struct {
+	RuleID  string `json:"ruleId"`
+	Level   string `json:"level"`
+	Message struct {
+		Text string `json:"text"`
+	} `json:"message"`
+	Locations []sarifLocation `json:"locations"`
+}
+
+type sarifLocation struct {
+	Physical struct {
+		Artifact struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region *sarifRegion `json:"region,omitempty"`
+	} `json:"physicalLocation"`
+}
+
+type sarifRegion struct {
+	StartLine int `json:"startLine"`
+}
+
+func writeSARIF(w io.Writer, version string, results []Result) error {
+	run := sarifRun{Results: []sarifResult{}}
+	driver := &run.Tool.Driver
+	driver.Name, driver.Version = "symcheck", version
+	for _, name := range slices.Concat(checkNames, Gaps(), []string{"requirement"}) {
+		driver.Rules = append(driver.Rules, sarifRule{name})
+	}
+
+	for _, r := range results {
+		for _, g := range r.Report.Gaps {
+			if !g.Allowed {
+				run.Results = append(run.Results, r.sarif(g.Kind, 0, g.What))
+			}
+		}
+		for _, f := range r.Report.Findings {
+			text := f.What
+			if f.Record != "" {
+				text = f.Record + ": " + text
+			}
+			run.Results = append(run.Results, r.sarif(f.Check, f.Line, text))
+		}
+		for _, text := range r.Unmet {
+			run.Results = append(run.Results, r.sarif("requirement", 0, text))
+		}
+	}
+
+	return encode(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
+
+func (r *Result) sarif(rule string, line int, text string) sarifResult {
+	file := url.URL{Path: filepath.ToSlash(r.File)}
+	var place sarifLocation
+	place.Physical.Artifact.URI = file.String()
+	if line > 0 {
+		place.Physical.Region = &sarifRegion{line}
+	}
+
+	result := sarifResult{RuleID: rule, Level: "error", Locations: []sarifLocation{place}}
+	result.Message.Text = text
+	return result
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"symkit/internal/wire"
+)
+
+// writeTexts writes the results as text, with a blank line between them.
+func writeTexts(out io.Writer, results []Result) error {
+	w := bufio.NewWriter(out)
+	for i := range results {
+		r := &results[i]
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		title := r.File
+		if r.Against != "" {
+			title += " and " + r.Against
+		}
+		fmt.Fprintf(w, "%s\n", wire.Printable(title))
+
+		err := r.Report.WriteText(w, r.File)
+		if err != nil {
+			return err
+		}
+		for _, text := range r.Unmet {
+			fmt.Fprintf(w, "%s: %s\n", wire.Printable(r.File), wire.Printable(text))
+		}
+	}
+	return w.Flush()
+}
+
+// WriteText writes the gaps, a table of the checks, the coverage, and the findings, each
+// after the name of the file.
+func (r *Report) WriteText(out io.Writer, file string) error {
+	file = wire.Printable(file)
+	w := bufio.NewWriter(out)
+	for i := range r.Gaps {
+		g := &r.Gaps[i]
+		fmt.Fprintf(w, "%s: %s [%s]\n", file, g.What, g.Kind)
+	}
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "check\tcompared\twrong\tmissing\tnot verified\tfindings\t\n")
+	for i := range r.Checks {
+		k := &r.Checks[i]
+		unit := k.Unit
+		if k.State != Checked {
+			unit = string(k.State)
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t  %s\n", k.Name, k.Compared, k.Wrong, k.Missing, k.Unverified, k.Findings, unit)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for i := range r.Checks {
+		for _, note := range r.Checks[i].Notes {
+			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, wire.Printable(note))
+		}
+	}
+	for i, c := range r.Coverage {
+		if i == 0 {
+			fmt.Fprintf(w, "of %d bytes of code covered:", c.Code)
+		}
+		fmt.Fprintf(w, " %s %.1f %%", c.Class, c.Percent())
+		if i == len(r.Coverage)-1 {
+			fmt.Fprintln(w)
+		}
+	}
+	for _, f := range r.Findings {
+		sep := ":"
+		if f.Line == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, wire.Printable(f.String()), f.Check)
+	}
+	if more := r.Total() - uint64(len(r.Findings)); more > 0 {
+		fmt.Fprintf(w, "%s: %d more findings\n", file, more)
+	}
+	return w.Flush()
+}
