@@ -20,6 +20,8 @@ var allowed = map[string][]string{
 	"internal/testfile":   {},
 	"internal/mutant":     {},
 	"internal/limits":     {},
+	"internal/mem":        {},
+	"internal/par":        {"internal/mem"},
 	"internal/soak":       {"internal/mutant", "internal/testfile"},
 	"internal/inflate":    {"internal/wire"},
 	"internal/demangle":   {},
@@ -36,7 +38,7 @@ var allowed = map[string][]string{
 	"dump/batch":          {"elfx", "internal/wire"},
 	"dump":                {"dump/dwarfx", "dump/gosym", "elfx", "cfi", "sframe", "emit", "internal/demangle", "internal/wire", "internal/limits"},
 	"check":               {"elfx", "cfi", "sframe", "emit", "internal/demangle", "internal/wire", "internal/limits"},
-	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/filename", "internal/wire", "internal/limits"},
+	"walk":                {"cfi", "sframe", "emit", "elfx", "internal/filename", "internal/wire", "internal/limits", "internal/par"},
 	"walk/corefile":       {"walk", "elfx", "cfi", "internal/wire", "internal/limits"},
 	"walk/symserver":      {"walk", "elfx", "internal/atomicfile", "internal/fetch", "internal/limits"},
 	"walk/minidump":       {"walk", "cfi", "elfx", "internal/wire"},
@@ -44,7 +46,7 @@ var allowed = map[string][]string{
 	"scripts/gofixture":   {},
 	"cmd/dump_syms":       {"dump", "dump/batch", "dump/store", "check", "elfx", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
 	"cmd/symcheck":        {"check", "elfx", "emit", "internal/command", "internal/limits", "internal/wire"},
-	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/wire"},
+	"cmd/stackwalk":       {"walk", "walk/corefile", "walk/minidump", "walk/symserver", "dump", "elfx", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/par", "internal/wire"},
 }
 
 // TestImports holds the direction of the imports.

@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
+	"symkit/internal/par"
 	"symkit/walk"
 )
 
@@ -43,20 +43,14 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	var (
-		next  atomic.Int64
-		wait  sync.WaitGroup
-		notes = &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
-	)
-	for range min(jobs, len(c.Dumps)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(c.Dumps) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
-			}
-		})
-	}
-	wait.Wait()
-	if ctx.Err() != nil {
+	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
+	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
+		return func(i int) error {
+			notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
+			return nil
+		}
+	})
+	if err != nil {
 		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
 	}
 	return notes.code(), nil

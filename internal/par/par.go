@@ -1,0 +1,51 @@
+// Package par holds the module's one parallel loop. Results of a loop go to
+// places that the index determines, so that no output depends on the order in
+// which goroutines finish.
+package par
+
+import (
+	"context"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"symkit/internal/mem"
+)
+
+// Each calls work for every i in [0, n), on at most jobs goroutines. newWorker
+// is called once on each goroutine and returns its work function, which owns
+// the scratch memory of that goroutine. Each goroutine runs under mem.Guard.
+//
+// Each returns the first error, after which no further i is started, or the
+// cause of the context's cancellation.
+func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) error)) error {
+	var next atomic.Int64
+	group, groupCtx := errgroup.WithContext(ctx)
+	for range min(max(jobs, 1), n) {
+		group.Go(func() error {
+			return mem.Guard(func() error {
+				work := newWorker()
+				for i := int(next.Add(1)) - 1; i < n && groupCtx.Err() == nil; i = int(next.Add(1)) - 1 {
+					err := work(i)
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+
+	err := group.Wait()
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// Do runs tasks on at most jobs goroutines and returns the first error.
+func Do(ctx context.Context, jobs int, tasks ...func() error) error {
+	return Each(ctx, jobs, len(tasks), func() func(int) error {
+		return func(i int) error { return tasks[i]() }
+	})
+}
