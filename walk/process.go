@@ -3,6 +3,7 @@ package walk
 import (
 	"cmp"
 	"debug/elf"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -217,11 +218,20 @@ func (p *Process) inStart(ra uint64) bool { return p.Entry != 0 && ra-p.Entry-1 
 // end of the stack.
 const lowestPC = 4096
 
-// baseName is the last part of a path of any system.
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+// BaseName is the last part of a path of any system.
+func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // File is the base name of the module's path.
-func (m *Module) File() string { return baseName(m.Path) }
+func (m *Module) File() string { return BaseName(m.Path) }
 
-// crashed tells whether the process crashed, rather than was asked for a dump.
-func (c *Crash) crashed() bool { return c.Reason != "" }
+// FileID identifies the file of m, in upper case as symbol stores have it;
+// empty: unknown.
+func (m *Module) FileID() string {
+	if m.CodeID == "" {
+		return strings.ToUpper(hex.EncodeToString(m.BuildID))
+	}
+	return strings.ToUpper(m.CodeID)
+}
+
+// Crashed reports whether the process crashed, rather than was asked for a dump.
+func (c *Crash) Crashed() bool { return c.Reason != "" }

@@ -53,6 +53,16 @@ type Result struct {
 	Loaded map[*Module]bool
 }
 
+// Crashed is the index in Stacks of the thread that crashed, or -1.
+func (r *Result) Crashed() int {
+	for i := range r.Stacks {
+		if c := r.Process.Crashed; c >= 0 && r.Stacks[i].Thread == &r.Process.Threads[c] {
+			return i
+		}
+	}
+	return -1
+}
+
 // Walk finds the stacks of p's threads, with symbols from s, which may be nil.
 // The result does not depend on the number of goroutines. The error is
 // the context's, or elfx.ErrChanged when a mapped file shrank meanwhile.
@@ -132,8 +142,8 @@ func (r *Result) account(syms *symbolizer) {
 		r.Symbols[m] = ms.syms
 		if idx := ms.syms.Index; idx != nil {
 			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
-			if ms.syms.shared {
-				r.BadLines[m] = ms.syms.bad
+			if ms.syms.Shared {
+				r.BadLines[m] = ms.syms.BadLines
 			}
 			ms.syms.Index = nil
 		}

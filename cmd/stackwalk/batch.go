@@ -15,6 +15,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/par"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // maxIdle bounds the memory for symbols between two dumps that use them.
@@ -37,7 +38,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if !c.NoELF {
 		stores = append(stores, &shortDumper{c, remote})
 	}
-	shared := walk.NewShared(walk.Chain(stores...), maxIdle)
+	shared := symbols.NewShared(symbols.Chain(stores...), maxIdle)
 	defer shared.Close()
 	jobs := c.Jobs
 	if jobs <= 0 {
@@ -86,7 +87,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	return code
 }
 
-// shortDumper is a dumper that keeps no file open.
+// shortDumper makes symbols of ELF files and keeps no file open.
 type shortDumper struct {
 	c      *cli
 	remote *debuginfod.Client
@@ -96,7 +97,7 @@ type shortDumper struct {
 func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	files := d.c.files(ctx, d.remote)
 	defer files.Close()
-	return (&dumper{files, d.c.DebugDir, d.c.Jobs, d.remote}).Symbols(ctx, m)
+	return d.c.elf(files, d.remote).Symbols(ctx, m)
 }
 
 // notes writes what is said of each dump in the order of the dumps.

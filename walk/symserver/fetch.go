@@ -23,6 +23,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/fetch"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // fetch gets a file from the server into the cache, whole and of the right
@@ -78,7 +79,7 @@ func passing(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
 	}
-	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, walk.ErrOtherModule, walk.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
+	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, symbols.ErrOtherModule, symbols.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -279,7 +280,7 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 		return fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
 	}
 	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
-		return walk.ErrOtherModule
+		return symbols.ErrOtherModule
 	}
 	line := append([]byte(nil), first...)
 	return atomicfile.Write(ctx, path, func(w io.Writer) error {
