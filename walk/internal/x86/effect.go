@@ -112,46 +112,35 @@ func (d *decoder) oneByte(op byte) {
 		return
 	}
 
-	kind, size, reg := kindOf(letter), d.size(), byte(d.Opcode>>19&7)
-	if letter < 'a' {
-		size = 1
-	}
+	kind, reg := kindOf(letter), byte(d.Opcode>>19&7)
 	switch {
 	case letter|0x20 == 'g':
-		kind, size = d.group(op, reg, size)
-	case op == 0x63: // movsxd
-		size = 4
+		kind = d.group(op, reg)
 	case op == 0x8f: // pop
 		d.stack(0, "read")
-		size = 8
-	case op == 0x8c, op == 0x8e: // segment registers
-		size = 2
 	}
 	if op == 0xff && reg >= 2 && reg <= 5 {
 		d.indirect(a, ok)
 	}
-	d.touch(a, ok, size, kind)
+	d.touch(a, ok, d.MemBytes, kind)
 }
 
 // group interprets an opcode that ModRM's reg extends (Intel SDM vol. 2D, table
 //
-func (d *decoder) group(op, reg byte, size int) (kind string, _ int) {
+func (d *decoder) group(op, reg byte) (kind string) {
 	switch op {
 	case 0x80, 0x81, 0x82, 0x83:
-		return kindOf("bbbbbbbr"[reg]), size
+		return kindOf("bbbbbbbr"[reg])
 	case 0xf6, 0xf7:
 		d.out.Division = reg >= 6
-		return kindOf("rrbbrrrr"[reg]), size
+		return kindOf("rrbbrrrr"[reg])
 	case 0xff:
-		if reg >= 2 {
-			size = 8
-		}
 		if reg == 2 || reg == 6 { // call, push
 			d.stack(^uint64(7), "write")
 		}
-		return kindOf("bbrrrrrx"[reg]), size
+		return kindOf("bbrrrrrx"[reg])
 	}
-	return "readwrite", size // inc, dec, shifts
+	return "readwrite" // inc, dec, shifts
 }
 
 // twoByte interprets an opcode after 0f (table A-3). Of most only the address is
@@ -159,22 +148,7 @@ func (d *decoder) group(op, reg byte, size int) (kind string, _ int) {
 func (d *decoder) twoByte(op byte) {
 	d.out.Privileged = strings.IndexByte(privilegedOps2, op) >= 0
 	a, ok := d.memory()
-	size, kind := d.twoByteKind(op)
-	d.touch(a, ok, size, kind)
-}
-
-// size returns the size in bytes of an operand that the prefixes determine.
-func (d *decoder) size() int {
-	size := 4
-	for _, p := range d.Prefix {
-		switch {
-		case p.IsREX() && p&x86asm.PrefixREXW != 0:
-			return 8
-		case p&0xff == x86asm.PrefixDataSize:
-			size = 2
-		}
-	}
-	return size
+	d.touch(a, ok, d.MemBytes, d.twoByteKind(op))
 }
 
 // gpr returns a register by its number in instructions.
@@ -222,6 +196,9 @@ func (d *decoder) memory() (a Access, ok bool) {
 
 // touch adds an access of an operand in memory.
 func (d *decoder) touch(a Access, ok bool, size int, kind string) {
+	if kind == "" {
+		size = 0
+	}
 	if ok && kind != "none" {
 		a.Size, a.Kind = size, kind
 		d.out.Accesses = append(d.out.Accesses, a)
@@ -239,10 +216,7 @@ func (d *decoder) stack(off uint64, kind string) { d.at(rsp, off, 8, kind) }
 
 // strings adds what movs, cmps, stos, lods and scas access.
 func (d *decoder) strings(op byte) {
-	size := d.size()
-	if op&1 == 0 {
-		size = 1
-	}
+	size := stringSize(d.Op)
 	switch op &^ 1 {
 	case 0xa4: // movs
 		d.at(rsi, 0, size, "read")

@@ -35,48 +35,24 @@ const (
 )
 
 // twoByteKind returns what the common opcodes after 0f do to their operand.
-func (d *decoder) twoByteKind(op byte) (size int, kind string) {
+func (d *decoder) twoByteKind(op byte) string {
 	switch {
 	case op == 0x0d, op == 0x18, op == 0x1e, op == 0x1f: // prefetch, nop
-		return 0, "none"
-	case op&0xf0 == 0x40: // cmov
-		return d.size(), "read"
+		return "none"
+	case op&0xf0 == 0x40, op == 0xb6, op == 0xb7, op == 0xbe, op == 0xbf, op == 0xaf: // cmov, movzx, movsx, imul
+		return "read"
 	case op&0xf0 == 0x90: // set
-		return 1, "write"
-	case op == 0xb6, op == 0xbe: // movzx, movsx
-		return 1, "read"
-	case op == 0xb7, op == 0xbf:
-		return 2, "read"
-	case op == 0xaf: // imul
-		return d.size(), "read"
-	case op == 0xb0, op == 0xc0: // cmpxchg, xadd
-		return 1, "readwrite"
-	case op == 0xb1, op == 0xc1:
-		return d.size(), "readwrite"
-	case op == 0x10, op == 0x28, op == 0x6f, op == 0x2e, op == 0x2f, op&0xf0 == 0x50:
-		return d.sseSize(op), "read"
-	case op == 0x11, op == 0x29, op == 0x7f, op == 0x2b, op == 0xe7:
-		return d.sseSize(op), "write"
-	case op == 0x12, op == 0x16, op == 0x7e && d.rep() == 0xf3:
-		return 8, "read"
-	case op == 0x13, op == 0x17, op == 0xd6:
-		return 8, "write"
-	case op == 0x6e:
-		return max(4, d.size()), "read"
-	case op == 0x7e:
-		return max(4, d.size()), "write"
+		return "write"
+	case op == 0xb0, op == 0xb1, op == 0xc0, op == 0xc1: // cmpxchg, xadd
+		return "readwrite"
+	case op == 0x10, op == 0x12, op == 0x16, op == 0x28, op == 0x2e, op == 0x2f, op&0xf0 == 0x50, op == 0x6e, op == 0x6f:
+		return "read"
+	case op == 0x7e && d.hasPrefix(0xf3): // movq
+		return "read"
+	case op == 0x11, op == 0x13, op == 0x17, op == 0x29, op == 0x2b, op == 0x7e, op == 0x7f, op == 0xd6, op == 0xe7:
+		return "write"
 	}
-	return 0, ""
-}
-
-// rep returns the last of the prefixes f2 and f3, or 0.
-func (d *decoder) rep() (last byte) {
-	for _, p := range d.Prefix {
-		if b := byte(p); b == 0xf2 || b == 0xf3 {
-			last = b
-		}
-	}
-	return last
+	return ""
 }
 
 // hasPrefix reports whether there is a prefix, before that of VEX or EVEX.
@@ -90,23 +66,4 @@ func (d *decoder) hasPrefix(prefix byte) bool {
 		}
 	}
 	return false
-}
-
-// sseSize returns the size of an SSE operand.
-func (d *decoder) sseSize(op byte) int {
-	rep, compare := d.rep(), op == 0x2e || op == 0x2f
-	switch {
-	case op == 0x6f || op == 0x7f || op == 0xe7:
-		if rep == 0 && !d.hasPrefix(0x66) { // MMX
-			return 8
-		}
-		return 16
-	case op == 0x28 || op == 0x29 || op == 0x2b:
-		return 16
-	case rep == 0xf3, compare && !d.hasPrefix(0x66):
-		return 4
-	case rep == 0xf2, compare:
-		return 8
-	}
-	return 16
 }

@@ -257,8 +257,8 @@ func (s *speller) size() string {
 	switch {
 	case op == x86asm.LEA:
 		size = s.in.DataSize / 8
-	case otherNames[op] != "" && size == 0: // strings: the last letter is the size's
-		size = map[byte]int{'B': 1, 'W': 2, 'D': 4, 'Q': 8}[op.String()[len(op.String())-1]]
+	case otherNames[op] != "" && size == 0:
+		size = stringSize(op)
 	case size == 0 && (op == x86asm.FLD || op == x86asm.FSTP || op == x86asm.FBLD || op == x86asm.FBSTP):
 		size = 10
 	case size == 0 && lines[op]:
@@ -272,6 +272,13 @@ func (s *speller) size() string {
 		return name
 	}
 	return "ptr "
+}
+
+// stringSize returns the size of a string instruction's operands: the last letter of
+// the name tells.
+func stringSize(op x86asm.Op) int {
+	name := op.String()
+	return map[byte]int{'B': 1, 'W': 2, 'D': 4, 'Q': 8}[name[len(name)-1]]
 }
 
 // lines are instructions about a line of the cache, tables about a descriptor
