@@ -19,8 +19,6 @@ type machine interface {
 	// trampoline tells which layout of signal frame belongs to the trampoline
 	// whose code begins with these (at most 16) bytes, nil for none.
 	trampoline(code []byte) *sigframe
-	// sigframes are the layouts of a handler with SA_SIGINFO and of one without.
-	sigframes() (rt, plain *sigframe)
 }
 
 // cpu is a machine with what the tables say of it.
@@ -42,6 +40,8 @@ type cpu struct {
 	call uint64
 	// toReturn is added to what calls save to get the return address.
 	toReturn uint64
+	// rt and plain are the frames of handlers with SA_SIGINFO and without.
+	rt, plain *sigframe
 	// scan is how many words of the stack are scanned for a frame; 0: the usual
 	// limits.
 	scan uint64
@@ -154,6 +154,12 @@ func (p *Process) WordSize() int {
 		return c.arch.WordSize
 	}
 	return 8
+}
+
+// handlers sets the frames of signal handlers.
+func (c *cpu) handlers(rt, plain *sigframe) *cpu {
+	c.rt, c.plain = rt, plain
+	return c
 }
 
 // alias gives a register another name in rules.

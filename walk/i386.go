@@ -10,7 +10,8 @@ import (
 // i386 is 32-bit x86.
 type i386 struct{}
 
-var x86CPU = newCPU(i386{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi $eflags", "$ebp", 1)
+var x86CPU = newCPU(i386{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi $eflags", "$ebp", 1).
+	handlers(&x86RTSignal, &x86Signal)
 
 // x86Context is the order of struct sigcontext_32 (Linux
 // arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the
@@ -53,5 +54,3 @@ func (i386) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (i386) sigframes() (rt, plain *sigframe) { return &x86RTSignal, &x86Signal }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"slices"
+	"sort"
 	"strings"
 
 	"symkit/elfx"
@@ -145,12 +146,7 @@ func (p *Process) SortModules() {
 
 // ModuleAt is the module that addr is in, or nil.
 func (p *Process) ModuleAt(addr uint64) *Module {
-	i, _ := slices.BinarySearchFunc(p.Modules, addr, func(m *Module, a uint64) int {
-		if m.Base <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(p.Modules), func(i int) bool { return p.Modules[i].Base > addr })
 	if i == 0 || addr >= p.Modules[i-1].End {
 		return nil
 	}
@@ -159,12 +155,7 @@ func (p *Process) ModuleAt(addr uint64) *Module {
 
 // MappingAt is the mapping that addr is in, or nil.
 func (p *Process) MappingAt(addr uint64) *Mapping {
-	i, _ := slices.BinarySearchFunc(p.Mappings, addr, func(m Mapping, a uint64) int {
-		if m.Begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(p.Mappings), func(i int) bool { return p.Mappings[i].Begin > addr })
 	if i == 0 || addr >= p.Mappings[i-1].End {
 		return nil
 	}

@@ -111,9 +111,9 @@ func (w *walker) restore(out *Registers) {
 func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	layout := w.cpu.trampoline(w.code(f.PC, 16))
 	if layout == nil && f.Place.FuncAddr == f.PC && restorers[f.Place.Func] {
-		rt, plain := w.cpu.sigframes()
-		if layout = plain; strings.Contains(f.Place.Func, "rt") {
-			layout = rt
+		layout = w.cpu.plain
+		if strings.Contains(f.Place.Func, "rt") {
+			layout = w.cpu.rt
 		}
 	}
 	if layout == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"slices"
+	"sort"
 
 	"symkit/elfx"
 	"symkit/walk"
@@ -61,12 +62,7 @@ func newMemory(f *elfx.File, c *Core) *memory {
 
 // at finds the segment that addr is in.
 func (m *memory) at(addr uint64) *segment {
-	i, _ := slices.BinarySearchFunc(m.segs, addr, func(s segment, a uint64) int {
-		if s.begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].begin > addr })
 	if i == 0 || addr >= m.segs[i-1].end {
 		return nil
 	}

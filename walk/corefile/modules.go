@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"path"
 	"slices"
+	"sort"
 
 	"symkit/elfx"
 	"symkit/internal/wire"
@@ -183,12 +184,7 @@ func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
 
 // isMapped tells whether NT_FILE has the file offset at addr.
 func (c *Core) isMapped(addr, offset uint64) bool {
-	i, _ := slices.BinarySearchFunc(c.mapped, addr, func(e mappedFile, a uint64) int {
-		if e.begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.mapped), func(i int) bool { return c.mapped[i].begin > addr })
 	if i == 0 {
 		return false
 	}

@@ -3,6 +3,7 @@ package minidump
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"symkit/internal/wire"
 )
@@ -146,10 +147,7 @@ func (r Range) from(last uint64) Range {
 
 // At is the memory from addr to the end of the range that has it, or nil.
 func (m *Memory) At(addr uint64) []byte {
-	i, found := slices.BinarySearchFunc(m.sorted, addr, func(r Range, a uint64) int { return cmp.Compare(r.Base, a) })
-	if !found {
-		i--
-	}
+	i := sort.Search(len(m.sorted), func(i int) bool { return m.sorted[i].Base > addr }) - 1
 	if i < 0 || addr-m.sorted[i].Base >= uint64(len(m.sorted[i].Data)) {
 		return nil
 	}

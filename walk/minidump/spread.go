@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"symkit/walk"
 )
@@ -43,13 +44,7 @@ func (b *builder) spread() {
 // is mapped, and the end of its last executable mapping. Between them are only
 // mappings of the same file, and such of none that are no code.
 func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok bool) {
-	i, _ := slices.BinarySearchFunc(maps, m.Base, func(e Mapping, a uint64) int {
-		if e.Begin <= a {
-			return -1
-		}
-		return 1
-	})
-	i--
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > m.Base }) - 1
 	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
 		return 0, 0, false
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"symkit/walk"
 )
@@ -37,12 +38,7 @@ const maxUnloaded = 1024
 
 // at lists the modules that had addr, by name.
 func (x *unloadedIndex) at(addr uint64) (out []unloadedAt) {
-	i, _ := slices.BinarySearchFunc(x.mods, addr, func(m walk.UnloadedModule, a uint64) int {
-		if m.Base <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(x.mods), func(i int) bool { return x.mods[i].Base > addr })
 	for last := max(0, i-maxUnloaded); i > last && x.ends[i-1] > addr; i-- {
 		m := &x.mods[i-1]
 		if addr >= m.End {
