@@ -10,7 +10,7 @@ import (
 type machine interface {
 	// framePointer follows the chain of frame pointers.
 	framePointer(w *walker, r *Registers) (Registers, bool)
-	// endsInCall tells whether the bytes before an address end in a call
+	// endsInCall reports whether the bytes before an address end in a call
 	// instruction. At least one and up to 8 bytes are given.
 	endsInCall(code []byte, ret uint64) bool
 	// callTarget is where the direct call goes that the bytes end in, the
@@ -110,7 +110,7 @@ func (p *Process) cpu() *cpu {
 	return cpus[p.CPU]
 }
 
-// chained tells whether all functions of p's system that are not leaves have a
+// chained reports whether all functions of p's system that are not leaves have a
 // frame record: PowerPC's psABI and Apple demand it, on 32-bit Windows it is
 // usual.
 func (c *cpu) chained(p *Process) bool {

@@ -8,7 +8,7 @@ import (
 // Prefetcher is a Supplier that takes long to get symbols, and can get them
 // before they are asked for.
 type Prefetcher interface {
-	// Prefetch gets the symbols of m to where they are at hand; it tells whether
+	// Prefetch gets the symbols of m to where they are at hand; it reports whether
 	// it has them. It is called from several goroutines.
 	Prefetch(ctx context.Context, m *Module) bool
 }

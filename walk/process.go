@@ -167,7 +167,7 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
 func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
 
-// code tells whether addr can be an instruction: in an executable mapping or
+// code reports whether addr can be an instruction: in an executable mapping or
 // segment of a module, or, where the mappings are not known, in a module. A dump without either rules
 // nothing out.
 func (p *Process) code(addr uint64) bool {
@@ -183,7 +183,7 @@ func (p *Process) code(addr uint64) bool {
 	return true
 }
 
-// executes tells whether addr is in one of m's executable segments, whose
+// executes reports whether addr is in one of m's executable segments, whose
 // protection the program may have changed. m may be nil.
 func (m *Module) executes(addr uint64) bool {
 	if m == nil {
@@ -202,7 +202,7 @@ func (m *Module) executes(addr uint64) bool {
 // call returns, on any CPU.
 const startSize = 64
 
-// inStart tells whether a return address is one in _start, which has no caller.
+// inStart reports whether a return address is one in _start, which has no caller.
 func (p *Process) inStart(ra uint64) bool { return p.Entry != 0 && ra-p.Entry-1 < startSize }
 
 // lowestPC: no code lies in the first page; a return address below it is the

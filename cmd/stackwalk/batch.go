@@ -31,14 +31,11 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	remote := c.remote(&progress{})
-	stores, err := c.stores(&progress{})
+	supplier, err := c.supplier(&shortDumper{c, remote}, &progress{})
 	if err != nil {
 		return command.Failed, err
 	}
-	if !c.NoELF {
-		stores = append(stores, &shortDumper{c, remote})
-	}
-	shared := symbols.NewShared(symbols.Chain(stores...), maxIdle)
+	shared := symbols.NewShared(supplier, maxIdle)
 	defer shared.Close()
 	jobs := c.Jobs
 	if jobs <= 0 {
@@ -105,7 +102,7 @@ type notes struct {
 	out   io.Writer
 	mu    sync.Mutex
 	next  int      // the dump whose notes are not written yet
-	held  [][]byte // of dumps behind it; nil: not done
+	held  [][]byte // of dumps after it; nil: not done
 	codes []int
 }
 

@@ -45,7 +45,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	remote := c.remote(bar)
 	files := c.files(ctx, remote)
 	defer files.Close()
-	supplier, err := c.supplier(files, remote, bar)
+	supplier, err := c.supplier(c.elf(files, remote), bar)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -164,14 +164,14 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	return 0, nil
 }
 
-// supplier is where symbols come from, in order.
-func (c *cli) supplier(files *symbols.Files, remote *debuginfod.Client, bar *progress) (walk.Supplier, error) {
+// supplier returns where symbols come from, in order; elf makes symbols of ELF files.
+func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) {
 	all, err := c.stores(bar)
 	if err != nil {
 		return nil, err
 	}
 	if !c.NoELF {
-		all = append(all, c.elf(files, remote))
+		all = append(all, elf)
 	}
 	return symbols.Chain(all...), nil
 }

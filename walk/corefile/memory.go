@@ -101,7 +101,7 @@ func (m *memory) Bytes(addr, n uint64) []byte {
 	return nil
 }
 
-// readOnly tells whether addr is in a segment of mod that cannot be written.
+// readOnly reports whether addr is in a segment of mod that cannot be written.
 func readOnly(mod *walk.Module, addr uint64) bool {
 	for i := range mod.Segments {
 		if s := &mod.Segments[i]; s.Type == elf.PT_LOAD && addr-(mod.Bias+s.Vaddr) < s.Memsz {

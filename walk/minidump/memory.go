@@ -15,7 +15,7 @@ type Range struct {
 	off  int // of Data in the file
 }
 
-// End is the first address behind the range.
+// End is the first address after the range.
 func (r *Range) End() uint64 { return r.Base + uint64(len(r.Data)) }
 
 // Memory is all memory in the dump.
@@ -133,7 +133,7 @@ func (d *Dump) indexMemory() {
 	d.Memory.sorted = slices.Clip(out)
 }
 
-// from is the part of the range behind the address last.
+// from is the part of the range after the address last.
 func (r Range) from(last uint64) Range {
 	if r.Base > last {
 		return r
@@ -193,10 +193,10 @@ const (
 // Readable, Writable and Executable tell what the process may do there.
 func (m *MemoryInfo) Readable() bool { return m.allows(readable) }
 
-// Writable tells whether the process may write there.
+// Writable reports whether the process may write there.
 func (m *MemoryInfo) Writable() bool { return m.allows(writable) }
 
-// Executable tells whether the process may run code there.
+// Executable reports whether the process may run code there.
 func (m *MemoryInfo) Executable() bool { return m.allows(executable) }
 
 func (m *MemoryInfo) allows(set uint32) bool {

@@ -185,7 +185,7 @@ func (b *builder) modules() {
 	b.p.SortModules()
 }
 
-// end is the address behind a range, at most the last one.
+// end is the address after a range, at most the last one.
 func end(base, size uint64) uint64 {
 	if base+size < base {
 		return ^uint64(0)

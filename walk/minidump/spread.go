@@ -80,10 +80,10 @@ func (m *Mapping) sameFile(other *Mapping) bool {
 	return m.Inode == other.Inode && m.Major == other.Major && m.Minor == other.Minor && bytes.Equal(m.Path, other.Path)
 }
 
-// padding tells whether a mapping can lie between the segments of a file.
+// padding reports whether a mapping can lie between the segments of a file.
 func (m *Mapping) padding() bool { return len(m.Path) == 0 && !m.Execute }
 
-// occupied tells whether a module of another file than m is between two
+// occupied reports whether a module of another file than m is between two
 // addresses.
 func (b *builder) occupied(m *walk.Module, from, to uint64) bool {
 	return slices.ContainsFunc(b.p.Modules, func(o *walk.Module) bool {

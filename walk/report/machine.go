@@ -22,14 +22,8 @@ func Machine(out io.Writer, r *walk.Result) error {
 		w.module(m)
 	}
 	w.line()
-	crashed := r.Crashed()
-	if crashed >= 0 {
-		w.stack(&r.Stacks[crashed])
-	}
-	for i := range r.Stacks {
-		if i != crashed && !r.Stacks[i].Thread.Writer {
-			w.stack(&r.Stacks[i])
-		}
+	for _, s := range ordered(r) {
+		w.stack(s)
 	}
 	return w.Flush()
 }

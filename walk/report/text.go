@@ -25,14 +25,8 @@ type TextOptions struct {
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
 	w := &textWriter{Writer: bufio.NewWriter(&wire.Printer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
 	w.process()
-	crashed := r.Crashed()
-	if crashed >= 0 {
-		w.stack(&r.Stacks[crashed])
-	}
-	for i := range r.Stacks {
-		if i != crashed && !r.Stacks[i].Thread.Writer {
-			w.stack(&r.Stacks[i])
-		}
+	for _, s := range ordered(r) {
+		w.stack(s)
 	}
 	if !opt.Brief {
 		w.modules()

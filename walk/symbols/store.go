@@ -142,7 +142,7 @@ func open(s *walk.Symbols, path string) error {
 	if err != nil {
 		return err
 	}
-	how := packing(data)
+	how := Packing(data)
 	if how == "" {
 		s.Index, s.Close = emit.NewIndex(data), unmap
 		return nil
@@ -165,7 +165,7 @@ func fileIsFor(path string, m *walk.Module) error {
 	defer f.Close()
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
-	r, done, err := unpacker(f, packing(magic[:n]))
+	r, done, err := Unpacker(f, Packing(magic[:n]))
 	if err != nil {
 		return err
 	}

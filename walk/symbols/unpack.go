@@ -14,9 +14,9 @@ import (
 // maxWindow bounds the memory that a zstd frame may ask for.
 const maxWindow = 128 << 20
 
-// packing tells by the first bytes of a symbol file how it is packed: "gzip",
-// "zstd", or "" for not at all.
-func packing(data []byte) string {
+// Packing returns how a symbol file is packed, by its first bytes: "gzip", "zstd",
+// or "" for not at all.
+func Packing(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
 		return "gzip"
@@ -26,8 +26,9 @@ func packing(data []byte) string {
 	return ""
 }
 
-// unpacker reads what r has packed in the given way; the caller calls done.
-func unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
+// Unpacker reads what r has packed in a way that Packing returns. The caller calls
+// done.
+func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 	switch how {
 	case "gzip":
 		out, err = gzip.NewReader(r)
@@ -45,7 +46,7 @@ func unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 
 // unpack unpacks a symbol file into memory.
 func unpack(data []byte, how string) ([]byte, error) {
-	r, done, err := unpacker(bytes.NewReader(data), how)
+	r, done, err := Unpacker(bytes.NewReader(data), how)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type entry struct {
 
 func (e entry) path() string { return filepath.Join(e.server.Cache, filepath.FromSlash(e.place)) }
 
-// present tells whether the cache has the entry.
+// present reports whether the cache has the entry.
 func (e entry) present() bool {
 	info, err := os.Stat(e.path())
 	return err == nil && info.Mode().IsRegular()
@@ -46,7 +46,7 @@ func (e entry) absence() string {
 	return filepath.Join(e.server.Cache, ".missing", hex.EncodeToString(sum[:16]))
 }
 
-// missing tells whether the server said so not long ago.
+// missing reports whether the server said so not long ago.
 func (e entry) missing() bool {
 	info, err := os.Stat(e.absence())
 	return err == nil && time.Since(info.ModTime()) < e.server.Negative

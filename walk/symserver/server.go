@@ -96,12 +96,12 @@ const (
 	maxRequests     = 8
 )
 
-// IsURL tells whether s is the URL of a server rather than a path.
+// IsURL reports whether s is the URL of a server rather than a path.
 func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// New makes a Server of its URL. What stands behind a question mark is sent
+// New makes a Server of its URL. What follows a question mark is sent
 // with each request.
 func New(rawURL, cache string) (*Server, error) {
 	u, err := url.Parse(rawURL)

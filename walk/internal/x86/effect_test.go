@@ -128,6 +128,12 @@ func TestInsn(t *testing.T) {
 		{"mov eax,fs:[0x28]", "648b042528000000", "", ""},
 		{"mov rax,[rdx+0x10]", "488b4210", "rdx=0x0", "read 8 10 null"},
 		{"syscall", "0f05", "", ""},
+		{"endbr64", "f30f1efa", "", ""},
+		{"adcx rax,[rdx]", "66480f38f602", "rdx=0x8", "? 0 8"},
+		{"adox rax,[rdx+8]", "f3480f38f64208", "rdx=0x8", "? 0 10"},
+		{"vfmaddsd xmm0,xmm1,[rdx],xmm3 (FMA4)", "c4e3f16b0230", "rdx=0x8", "? 0 8"},
+		{"rdseed eax", "0fc7f8", "", ""},
+		{"call far [rdx]", "ff1a", "rdx=0x8 rsp=0x100", "read 6 8"},
 	} {
 		in, ok := decode(t, c.code, c.regs, memoryMap{0x5000: {0x42, 0x42, 0, 0, 0, 0, 0, 0}})
 		if got := showInsn(in); !ok || got != c.want {
@@ -172,4 +178,36 @@ func FuzzInsn(f *testing.F) {
 			t.Fatalf("%x: %v", code, in)
 		}
 	})
+}
+
+// TestReplaced: instructions that x86asm does not know have their length, and no
+// text; bytes that 32-bit code has for others are left alone.
+func TestReplaced(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		mode int
+		size int
+		text string
+	}{
+		{"f30f1efa90", 64, 4, ""},
+		{"f30f1efb90", 32, 4, ""},
+		{"660f38f6c190", 64, 5, ""},
+		{"f34c0f38f6e790", 64, 6, ""},
+		{"0fc7fa90", 64, 3, ""},
+		{"0f01ee90", 64, 3, ""},
+		{"c4e3f96bc92090", 64, 6, ""},
+		{"c5f87790", 64, 3, "vzeroupper"},
+		{"c5fc77", 32, 3, "vzeroall"},
+		{"c4e17c7790", 64, 4, "vzeroall"},
+		{"c50377", 32, 2, "lds eax, far [ebx]"},
+	} {
+		code, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, ok := Decode(code, c.mode)
+		if text := in.Text(); !ok || in.Len != c.size || text != c.text {
+			t.Errorf("%d bits: %s: %v, %d bytes, %q; want %d, %q", c.mode, c.code, ok, in.Len, text, c.size, c.text)
+		}
+	}
 }
