@@ -287,8 +287,8 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) (out codeFram
 			at.pc = next
 		}
 	}
-	if out.err = errNotReached; weak {
-		out.err = nil
+	if !weak {
+		out.err = errNotReached
 	}
 	return out
 }

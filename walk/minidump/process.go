@@ -122,9 +122,11 @@ func (b *builder) threads() {
 			b.p.Crashed = i
 		}
 		x, err := d.ThreadContext(t)
-		if err == nil {
+		out.NoRegs = err != nil
+		switch {
+		case err == nil:
 			out.Regs = registers(&x)
-		} else if out.NoRegs = true; !out.Writer && len(b.p.Warnings) < maxLosses {
+		case !out.Writer && len(b.p.Warnings) < maxLosses:
 			b.warn("thread %d: registers: %v", t.ID, err)
 		}
 		b.p.Threads = append(b.p.Threads, out)

@@ -138,7 +138,8 @@ func (f *fault) weigh(b *bitFlip, original uint64) {
 	if b.nearby > 0 {
 		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.nearby, 4)-1]
 	}
-	if b.confidence = 1 - doubt; b.poison {
+	b.confidence = 1 - doubt
+	if b.poison {
 		b.confidence *= 0.5
 	}
 }

@@ -84,7 +84,8 @@ func (s *Shared) take(key identity) *sharedSymbols {
 		e = &sharedSymbols{key: key}
 		s.entries[key] = e
 	}
-	if e.users++; e.place != nil {
+	e.users++
+	if e.place != nil {
 		s.unused.Remove(e.place)
 		e.place, s.size = nil, s.size-e.size
 	}
@@ -103,7 +104,8 @@ func (s *Shared) forget(e *sharedSymbols) {
 // release ends a use; what is too much is given back.
 func (s *Shared) release(e *sharedSymbols) error {
 	s.mu.Lock()
-	if e.users--; e.users == 0 {
+	e.users--
+	if e.users == 0 {
 		e.place = s.unused.PushBack(e)
 		s.size += e.size
 	}

@@ -36,7 +36,8 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		if attempt > 0 && !s.wait(ctx, attempt, err) {
 			break
 		}
-		if err = s.download(ctx, e, m); err == nil {
+		err = s.download(ctx, e, m)
+		if err == nil {
 			err = e.verify(m)
 		}
 		if err == nil {
