@@ -90,9 +90,10 @@ func (d *decoder) decode() bool {
 func (d *decoder) zeroes() bool { return d.Op == x86asm.VZEROUPPER || d.Op == x86asm.VZEROALL }
 
 // vector interprets an instruction with a VEX or EVEX prefix: the address is known,
-// the kind of access is not. It returns false for an EVEX displacement of one byte.
+// the kind of access is not. It returns false for an EVEX displacement of one byte, and
+// where x86asm takes an EVEX prefix before an opcode that has no ModRM byte.
 func (d *decoder) vector() bool {
-	if d.modRM >= 5 && d.code[d.modRM-5] == 0x62 && d.code[d.modRM]>>6 == 1 {
+	if d.modRM >= len(d.code) || d.modRM >= 5 && d.code[d.modRM-5] == 0x62 && d.code[d.modRM]>>6 == 1 {
 		return false
 	}
 	a, ok := d.memory()

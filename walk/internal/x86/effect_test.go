@@ -165,7 +165,7 @@ func showInsn(in Effect) string {
 
 // FuzzInsn: any bytes end, and touch no memory but what is asked for.
 func FuzzInsn(f *testing.F) {
-	for _, seed := range []string{"\x8b\x05\x10\x00\x00\x00", "\x62\xf1\x7c\x48\x10\x40\x01", "\xff\x54\xe4\x10", "\xc4\xe3\x79\x16\x00\x01"} {
+	for _, seed := range []string{"\x8b\x05\x10\x00\x00\x00", "\x62\xf1\x7c\x48\x10\x40\x01", "\xff\x54\xe4\x10", "b100X", "\xc4\xe3\x79\x16\x00\x01"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
