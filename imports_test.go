@@ -16,16 +16,20 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},
-	"cmd/stackwalk":     {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "walk", "walk/corefile", "walk/minidump", "walk/symserver"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "walk", "walk/corefile", "walk/minidump", "walk/report", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/command", "internal/limits", "internal/mem"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
-	"walk":           {"cfi", "elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire"},
-	"walk/corefile":  {"cfi", "elfx", "internal/limits", "internal/mem", "internal/wire", "walk"},
-	"walk/minidump":  {"cfi", "internal/wire", "walk"},
-	"walk/symserver": {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk"},
+	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "walk/internal/x86"},
+	"walk/corefile":        {"cfi", "elfx", "internal/limits", "internal/mem", "internal/wire", "walk", "walk/symbols"},
+	"walk/internal/x86":    {"cfi"},
+	"walk/minidump":        {"cfi", "internal/wire", "walk"},
+	"walk/report":          {"cfi", "internal/wire", "walk", "walk/internal/x86"},
+	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "walk"},
+	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "walk", "walk/symbols"},
+	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk", "walk/symbols"},
 
 	// Is a symbol file true? No package here imports dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire"},

@@ -9,7 +9,8 @@ import (
 type amd64 struct{}
 
 var amd64CPU = newCPU(amd64{}, "x86_64",
-	"$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15", "$rbp", 1)
+	"$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15", "$rbp", 1).
+	handlers(&amd64Signal, &amd64Signal)
 
 // amd64Signal is struct rt_sigframe without pretcode: ucontext first, whose
 // mcontext begins at 40 (Linux arch/x86/include/uapi/asm/sigcontext.h).
@@ -128,5 +129,3 @@ func (amd64) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (amd64) sigframes() (rt, plain *sigframe) { return &amd64Signal, &amd64Signal }

@@ -12,7 +12,8 @@ import (
 type arm struct{}
 
 var armCPU = newCPU(arm{}, "arm", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr", "r11", 2).
-	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", RegPC)
+	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", RegPC).
+	handlers(&armRTSignal, &armSignal)
 
 var armContext = append(regRange(0, 14), RegPC)
 
@@ -111,14 +112,11 @@ func (arm) callTarget(code []byte, ret uint64) (uint64, bool) {
 	if first&0xf800 != 0xf000 || second&0xc000 != 0xc000 {
 		return 0, false
 	}
-	s := first >> 10 & 1
-	i1, i2 := ^(second>>13^s)&1, ^(second>>11^s)&1
-	offset := int32((s<<24|i1<<23|i2<<22|first&0x3ff<<12|second&0x7ff<<1)<<7) >> 7
 	base := ret &^ 1
 	if second&0x1000 == 0 { // BLX
 		base &^= 3
 	}
-	return base + uint64(int64(offset)), true
+	return base + uint64(thumbOffset(first<<16|second)), true
 }
 
 // stub: sums of the program counter and immediates in ip, then ldr pc, [ip, #n]!;
@@ -165,5 +163,3 @@ func (arm) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (arm) sigframes() (rt, plain *sigframe) { return &armRTSignal, &armSignal }

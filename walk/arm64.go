@@ -13,7 +13,7 @@ type arm64 struct{}
 
 var arm64CPU = newCPU(arm64{}, "arm64",
 	"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp", "x29", 4).
-	alias("fp", 29).alias("lr", 30)
+	alias("fp", 29).alias("lr", 30).handlers(&arm64Signal, &arm64Signal)
 
 // arm64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
 // 176 because it is aligned, the fault's address before the registers (Linux
@@ -54,21 +54,15 @@ func savedBelow(rule []byte) (n uint64, ok bool) {
 }
 
 func (arm64) endsInCall(code []byte, _ uint64) bool {
-	if len(code) < 4 {
-		return false
-	}
-	insn := binary.LittleEndian.Uint32(code[len(code)-4:])
-	return insn>>26 == 0x25 || // BL
+	insn, ok := insn32(code, 4, false)
+	return ok && (insn>>26 == 0x25 || // BL
 		insn&0xfffffc1f == 0xd63f0000 || // BLR
-		insn&0xfefff800 == 0xd63f0800 // BLRAA, BLRAB, BLRAAZ, BLRABZ
+		insn&0xfefff800 == 0xd63f0800) // BLRAA, BLRAB, BLRAAZ, BLRABZ
 }
 
 func (arm64) callTarget(code []byte, ret uint64) (uint64, bool) {
-	if len(code) < 4 {
-		return 0, false
-	}
-	insn := binary.LittleEndian.Uint32(code[len(code)-4:])
-	return ret - 4 + uint64(int64(int32(insn<<6))>>6*4), insn>>26 == 0x25
+	insn, ok := insn32(code, 4, false)
+	return ret - 4 + uint64(signExtend(insn, 26)*4), ok && insn>>26 == 0x25
 }
 
 // stub: adrp x16; ldr x17, [x16, #n], after bti c where that is used (AAELF64,
@@ -115,5 +109,3 @@ func (p *Process) pacMask() uint64 {
 	}
 	return ^uint64(0) << bits.Len64(top)
 }
-
-func (arm64) sigframes() (rt, plain *sigframe) { return &arm64Signal, &arm64Signal }

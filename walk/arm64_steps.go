@@ -91,30 +91,17 @@ func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
 	if vector {
 		scale = 2 + insn>>30
 	}
-	offset := signExtend(insn>>15, 7) << scale
-	at := offset
-	switch mode {
-	case 1: // post-indexed
-		at = 0
-	case 3: // pre-indexed
-		e.add(opMove, rn, rn, offset)
-		at = 0
-	}
-	if !vector && insn>>30 == 2 {
-		kind := opStore
-		if load {
-			kind = opLoad
+	e.indexed(rn, signExtend(insn>>15, 7)<<scale, mode != 1, mode == 3, func(at int64) {
+		if vector || insn>>30 != 2 {
+			return
 		}
 		if rt != 31 {
-			e.add(kind, rt, rn, at)
+			e.add(loadOrStore(load), rt, rn, at)
 		}
 		if rt2 != 31 {
-			e.add(kind, rt2, rn, at+8)
+			e.add(loadOrStore(load), rt2, rn, at+8)
 		}
-	}
-	if mode == 1 {
-		e.add(opMove, rn, rn, offset)
-	}
+	})
 }
 
 // arm64Single is LDR and STR with an immediate offset.
@@ -125,23 +112,12 @@ func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
 	if insn>>24&1 != 0 {
 		offset, mode = int64(insn>>10&0xfff)<<3, 0
 	}
-	at := offset
-	switch mode {
-	case 1:
-		at = 0
-	case 2: // unprivileged
+	if mode == 2 { // unprivileged
 		return
-	case 3:
-		e.add(opMove, rn, rn, offset)
-		at = 0
 	}
-	switch {
-	case whole && load:
-		e.add(opLoad, rt, rn, at)
-	case whole:
-		e.add(opStore, rt, rn, at)
-	}
-	if mode == 1 {
-		e.add(opMove, rn, rn, offset)
-	}
+	e.indexed(rn, offset, mode != 1, mode == 3, func(at int64) {
+		if whole {
+			e.add(loadOrStore(load), rt, rn, at)
+		}
+	})
 }

@@ -175,51 +175,50 @@ func (e *effect) armPair(insn uint32, rt, rn cfi.Reg, load bool) {
 	e.pair(load, insn>>24&1 != 0, insn>>21&1 != 0, rt, rt+1, rn, offset)
 }
 
-// pair is a load or store of two words; see single.
-func (e *effect) pair(load, before, write bool, rt, rt2, rn cfi.Reg, offset int64) {
+// indexed is a load or store at an offset from rn. The offset is added to rn before
+// the access, if write for good, or after it.
+func (e *effect) indexed(rn cfi.Reg, offset int64, before, write bool, access func(at int64)) {
 	at := offset
-	if !before {
+	if !before || write {
 		at = 0
 	}
 	if before && write {
 		e.add(opMove, rn, rn, offset)
-		at = 0
 	}
-	kind := opStore
-	if load {
-		kind = opLoad
-	}
-	e.add(kind, rt, rn, at)
-	e.add(kind, rt2, rn, at+4)
+	access(at)
 	if !before {
 		e.add(opMove, rn, rn, offset)
 	}
 }
 
-// single is a load or store of a word: before or after the offset is added to
-// the base, which keeps the sum with write.
+// loadOrStore is the kind of an access.
+func loadOrStore(load bool) frameOpKind {
+	if load {
+		return opLoad
+	}
+	return opStore
+}
+
+// pair is a load or store of two words.
+func (e *effect) pair(load, before, write bool, rt, rt2, rn cfi.Reg, offset int64) {
+	e.indexed(rn, offset, before, write, func(at int64) {
+		e.add(loadOrStore(load), rt, rn, at)
+		e.add(loadOrStore(load), rt2, rn, at+4)
+	})
+}
+
+// single is a load or store of a word.
 func (e *effect) single(load, before, write bool, rt, rn cfi.Reg, offset int64) {
-	at := offset
-	if !before {
-		at = 0
-	}
-	if before && write {
-		e.add(opMove, rn, rn, offset)
-		at = 0
-	}
-	switch {
-	case load && rt == armPC && rn == armSP:
-		e.flow = flowEnd
-	case load && rt == armPC:
-		e.flow = flowTable
-	case load:
-		e.add(opLoad, rt, rn, at)
-	default:
-		e.add(opStore, rt, rn, at)
-	}
-	if !before {
-		e.add(opMove, rn, rn, offset)
-	}
+	e.indexed(rn, offset, before, write, func(at int64) {
+		switch {
+		case load && rt == armPC && rn == armSP:
+			e.flow = flowEnd
+		case load && rt == armPC:
+			e.flow = flowTable
+		default:
+			e.add(loadOrStore(load), rt, rn, at)
+		}
+	})
 }
 
 // step decodes an instruction of Thumb code.

@@ -8,7 +8,7 @@ type linker interface {
 	stub(code []byte, pc uint64) (slot uint64, ok bool)
 }
 
-// callee tells whether a call is one of a function.
+// callee reports whether a call is one of a function.
 type callee uint8
 
 const (
@@ -40,7 +40,7 @@ func (w *walker) calls(ra uint64, f *Frame) callee {
 	return isHidden
 }
 
-// stubLeads tells whether the code at target is the entry of a linkage table
+// stubLeads reports whether the code at target is the entry of a linkage table
 // that jumps to f's function.
 func (w *walker) stubLeads(target uint64, f *Frame) callee {
 	code := w.code(target, 16)
@@ -68,7 +68,7 @@ func (w *walker) stubLeads(target uint64, f *Frame) callee {
 // maxUnnamed bounds the size of a function without a symbol.
 const maxUnnamed = 4096
 
-// beginsFunction tells whether f's function can begin at start. Where its own
+// beginsFunction reports whether f's function can begin at start. Where its own
 // symbol was stripped, the nearest symbol below both has to be the same one.
 func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	if f.Place.Func != "" && start == f.Place.FuncAddr {
@@ -81,7 +81,7 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
 }
 
-// provesCaller tells whether a return address proves that f has a caller,
+// provesCaller reports whether a return address proves that f has a caller,
 // although nothing calls f's function (entries), or the rules know no caller.
 // What ARM's tables say of functions that throw nothing is no reason to mistrust
 // the function's code, or the link register where that leads to another module

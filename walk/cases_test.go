@@ -123,15 +123,15 @@ func (c *walkCase) mismatch(s *Stack, want []wantFrame, more bool) string {
 	}
 	for i := range want {
 		f, w := &s.Frames[i], &want[i]
-		if w.trust != "?" && f.Trust.key() != w.trust {
-			return fmt.Sprintf("frame %d: %s, want %s", i, f.Trust.key(), w.trust)
+		if w.trust != "?" && f.Trust.Key() != w.trust {
+			return fmt.Sprintf("frame %d: %s, want %s", i, f.Trust.Key(), w.trust)
 		}
 		if w.fn != "" && f.Place.Func != w.fn {
 			return fmt.Sprintf("frame %d: %q, want %q", i, f.Place.Func, w.fn)
 		}
 		got := map[string]uint64{}
-		for _, r := range f.regs {
-			got[c.p.cpu().names[r.name].Name] = r.v
+		for _, r := range f.Registers {
+			got[r.Name] = r.Value
 		}
 		for _, name := range slices.Sorted(maps.Keys(w.regs)) {
 			if v, ok := got[name]; !ok || v != w.regs[name] {
@@ -149,13 +149,13 @@ func (c *walkCase) mismatch(s *Stack, want []wantFrame, more bool) string {
 func (c *walkCase) describe(s *Stack) string {
 	var out strings.Builder
 	for _, f := range s.Frames {
-		fmt.Fprintf(&out, "frame %s", f.Trust.key())
+		fmt.Fprintf(&out, "frame %s", f.Trust.Key())
 		if f.Place.Func != "" {
 			fmt.Fprintf(&out, " %s", strings.ReplaceAll(f.Place.Func, " ", "~"))
 		}
-		for i, r := range f.regs {
+		for i, r := range f.Registers {
 			if f.Trust != TrustContext || i < 1 {
-				fmt.Fprintf(&out, " %s=%x", c.p.cpu().names[r.name].Name, r.v)
+				fmt.Fprintf(&out, " %s=%x", r.Name, r.Value)
 			}
 		}
 		if f.Why != "" {

@@ -73,12 +73,12 @@ func TestPrologue(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &res.Stacks[0].Frames[1]
-		if got := "inner@context " + f.Place.Func + "@" + f.Trust.key(); got != test.want && got+" end" != test.want {
+		if got := "inner@context " + f.Place.Func + "@" + f.Trust.Key(); got != test.want && got+" end" != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
-		for _, r := range f.regs {
-			if amd64CPU.names[r.name].Reg == 6 && f.Trust == TrustCode && r.v != 0x8888 {
-				t.Errorf("%s: rbp %#x", test.name, r.v)
+		for _, r := range f.Registers {
+			if r.Name == "rbp" && f.Trust == TrustCode && r.Value != 0x8888 {
+				t.Errorf("%s: rbp %#x", test.name, r.Value)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 type machine interface {
 	// framePointer follows the chain of frame pointers.
 	framePointer(w *walker, r *Registers) (Registers, bool)
-	// endsInCall tells whether the bytes before an address end in a call
+	// endsInCall reports whether the bytes before an address end in a call
 	// instruction. At least one and up to 8 bytes are given.
 	endsInCall(code []byte, ret uint64) bool
 	// callTarget is where the direct call goes that the bytes end in, the
@@ -19,8 +19,6 @@ type machine interface {
 	// trampoline tells which layout of signal frame belongs to the trampoline
 	// whose code begins with these (at most 16) bytes, nil for none.
 	trampoline(code []byte) *sigframe
-	// sigframes are the layouts of a handler with SA_SIGINFO and of one without.
-	sigframes() (rt, plain *sigframe)
 }
 
 // cpu is a machine with what the tables say of it.
@@ -42,6 +40,8 @@ type cpu struct {
 	call uint64
 	// toReturn is added to what calls save to get the return address.
 	toReturn uint64
+	// rt and plain are the frames of handlers with SA_SIGINFO and without.
+	rt, plain *sigframe
 	// scan is how many words of the stack are scanned for a frame; 0: the usual
 	// limits.
 	scan uint64
@@ -110,7 +110,7 @@ func (p *Process) cpu() *cpu {
 	return cpus[p.CPU]
 }
 
-// chained tells whether all functions of p's system that are not leaves have a
+// chained reports whether all functions of p's system that are not leaves have a
 // frame record: PowerPC's psABI and Apple demand it, on 32-bit Windows it is
 // usual.
 func (c *cpu) chained(p *Process) bool {
@@ -154,6 +154,12 @@ func (p *Process) WordSize() int {
 		return c.arch.WordSize
 	}
 	return 8
+}
+
+// handlers sets the frames of signal handlers.
+func (c *cpu) handlers(rt, plain *sigframe) *cpu {
+	c.rt, c.plain = rt, plain
+	return c
 }
 
 // alias gives a register another name in rules.

@@ -1,10 +1,5 @@
 package walk
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Facts is what a dump tells beside what a walk needs; it is only shown. What
 // the dump does not tell is empty, nil or 0.
 type Facts struct {
@@ -76,55 +71,3 @@ type CrashpadModule struct {
 
 // Annotation is a name with a value.
 type Annotation struct{ Name, Value string }
-
-// unloadedIndex finds the unloaded modules at an address. It is made when first
-// needed.
-type unloadedIndex struct {
-	mods []UnloadedModule // by Base
-	ends []uint64         // the greatest End so far
-}
-
-func newUnloadedIndex(mods []UnloadedModule) *unloadedIndex {
-	x := &unloadedIndex{mods: slices.Clone(mods), ends: make([]uint64, len(mods))}
-	slices.SortStableFunc(x.mods, func(a, b UnloadedModule) int { return cmp.Compare(a.Base, b.Base) })
-	top := uint64(0)
-	for i := range x.mods {
-		top = max(top, x.mods[i].End)
-		x.ends[i] = top
-	}
-	return x
-}
-
-// unloadedAt is where an address was in a module that is no longer there.
-type unloadedAt struct {
-	name    string
-	offsets []uint64 // ascending, each once
-}
-
-// maxUnloaded bounds how many modules below an address are looked at: systems
-// remember some dozens.
-const maxUnloaded = 1024
-
-// at lists the modules that had addr, by name.
-func (x *unloadedIndex) at(addr uint64) (out []unloadedAt) {
-	i, _ := slices.BinarySearchFunc(x.mods, addr, func(m UnloadedModule, a uint64) int {
-		if m.Base <= a {
-			return -1
-		}
-		return 1
-	})
-	for last := max(0, i-maxUnloaded); i > last && x.ends[i-1] > addr; i-- {
-		m := &x.mods[i-1]
-		if addr >= m.End {
-			continue
-		}
-		at, ok := slices.BinarySearchFunc(out, m.Name, func(u unloadedAt, name string) int { return cmp.Compare(u.name, name) })
-		if !ok {
-			out = slices.Insert(out, at, unloadedAt{name: m.Name})
-		}
-		if off := addr - m.Base; !slices.Contains(out[at].offsets, off) {
-			out[at].offsets = append(out[at].offsets, off)
-		}
-	}
-	return out
-}

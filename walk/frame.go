@@ -31,6 +31,11 @@ func (t Trust) String() string {
 		"registers saved in the signal frame", "call frame info", "given as instruction pointer in context"}[t]
 }
 
+// Key is the trust's name for programs.
+func (t Trust) Key() string {
+	return [...]string{"scan", "cfi_scan", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
+}
+
 // Frame is one frame of a stack; calls inlined into it are in its Place.
 type Frame struct {
 	// PC is where the frame goes on: a return address, unless Exact.
@@ -51,7 +56,9 @@ type Frame struct {
 	// Pointers are the words of the frame's stack that point to functions, if
 	// Options.Contents asked for them.
 	Pointers []Pointer
-	regs     []regValue // in the order to show them, if Options.Registers
+	// Registers are those that are known, in the order to show them, if
+	// Options.Registers asked for them.
+	Registers []NamedRegister
 
 	// call is how far before PC the call is, where PC is a return address.
 	call  uint64

@@ -13,7 +13,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// generated tells whether addr is code that no module has: in executable memory,
+// generated reports whether addr is code that no module has: in executable memory,
 // or where a perf map or jitdump file has a function. Compilers of programs that
 // run (just-in-time compilers) put it there.
 func (w *walker) generated(addr uint64) bool {
@@ -27,7 +27,7 @@ func (w *walker) generated(addr uint64) bool {
 	return m != nil && m.Execute
 }
 
-// chainGoesOn tells whether the frame records above a frame with registers r,
+// chainGoesOn reports whether the frame records above a frame with registers r,
 // which is in generated code, lead up the stack: to a few more frames there, to a
 // caller in a module, or to the end of the chain.
 func (w *walker) chainGoesOn(r Registers) bool {

@@ -41,35 +41,6 @@ func TestGeneratedCode(t *testing.T) {
 	}
 }
 
-// TestGeneratedNames: functions of generated code, also one named as a function
-// of the C library that ends stacks.
-func TestGeneratedNames(t *testing.T) {
-	g := &Generated{}
-	if err := g.Add([]byte("700000 18 first\n700018 10 clone\n")); err != nil {
-		t.Fatal(err)
-	}
-	p := process("x86_64", regsOf(0x700004, map[cfi.Reg]uint64{7: 0x8000, 6: 0x8000}),
-		words(0x8000, 8, 0x8010, 0x700020, 0, 0x401150, 0, 0))
-	p.Mappings = []Mapping{{Begin: 0x400000, End: 0x410000, Execute: true}, {Begin: 0x700000, End: 0x710000, Execute: true}}
-	res, err := Walk(t.Context(), p, fixed(symbolsText), Options{Generated: g})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text, machine strings.Builder
-	if err := res.WriteText(&text, TextOptions{Brief: true}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "  0  first + 0x4\n  1  clone + 0x7\n  2  app!middle + 0x4f\n"; !strings.Contains(text.String(), want) {
-		t.Errorf("%s, want\n%s", text.String(), want)
-	}
-	if err := res.WriteMachine(&machine); err != nil {
-		t.Fatal(err)
-	}
-	if want := "0|0||first|||0x4\n0|1||clone|||0x8\n0|2|app|middle|||0x50\n"; !strings.Contains(machine.String(), want) {
-		t.Errorf("%s, want\n%s", machine.String(), want)
-	}
-}
-
 // TestCFAOfRecord: on arm64 a frame found by the frame pointer may begin higher
 // up the stack than above the record; its rules tell how far.
 func TestCFAOfRecord(t *testing.T) {

@@ -16,7 +16,8 @@ func newMIPS(name string, wide, big bool) *cpu {
 	m := &mips{wide: wide, big: big}
 	m.setSignals()
 	c := newCPU(m, name, mipsShown, "", 4).
-		alias("$s8", 30).alias("$to", 8) // as Breakpad spells $t0
+		alias("$s8", 30).alias("$to", 8). // as Breakpad spells $t0
+		handlers(&m.rt, &m.plain)
 	c.call = 8 // the instruction in the delay slot follows the call
 	c.scan = mipsFrame / uint64(c.arch.WordSize)
 	return c
@@ -97,8 +98,6 @@ func (m *mips) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (m *mips) sigframes() (rt, plain *sigframe) { return &m.rt, &m.plain }
 
 // setSignals: the frames begin with 24 bytes for arguments, then siginfo and
 // ucontext, or struct sigcontext alone. o32 stores registers in 64 bits, after

@@ -36,7 +36,7 @@ func newPPC(name string, big bool) *cpu {
 		// trampoline's first instruction takes off the stack; in qemu 16 higher.
 		m = &ppc{big, 16, ppcSignal(128+232, 8), ppcSignal(128+16+232, 8)}
 	}
-	return newCPU(m, name, ppcShown, "", 4)
+	return newCPU(m, name, ppcShown, "", 4).handlers(&m.rt, &m.rt)
 }
 
 // framePointer follows the back chain: the word at the stack pointer is the
@@ -108,5 +108,3 @@ func (m *ppc) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (m *ppc) sigframes() (rt, plain *sigframe) { return &m.rt, &m.rt }

@@ -2,47 +2,15 @@ package walk
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"sync"
 )
 
 // Prefetcher is a Supplier that takes long to get symbols, and can get them
 // before they are asked for.
 type Prefetcher interface {
-	// Prefetch gets the symbols of m to where they are at hand; it tells whether
+	// Prefetch gets the symbols of m to where they are at hand; it reports whether
 	// it has them. It is called from several goroutines.
 	Prefetch(ctx context.Context, m *Module) bool
-}
-
-// Prefetch implements Prefetcher: the first supplier that has symbols ends it.
-func (c chain) Prefetch(ctx context.Context, m *Module) bool {
-	for _, s := range c {
-		if p, ok := s.(Prefetcher); ok && p.Prefetch(ctx, m) {
-			return true
-		}
-	}
-	return false
-}
-
-// Prefetch implements Prefetcher; there is nothing to get.
-func (s *Store) Prefetch(_ context.Context, m *Module) bool {
-	for _, path := range s.Files {
-		if fileIsFor(path, m) == nil {
-			return true
-		}
-	}
-	for _, dir := range s.Dirs {
-		for _, place := range m.SymbolPaths() {
-			path := filepath.Join(dir, filepath.FromSlash(place))
-			for _, name := range []string{path, path + ".gz"} {
-				if _, err := os.Stat(name); err == nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // Limits of what is got in advance.

@@ -3,7 +3,9 @@ package walk
 import (
 	"cmp"
 	"debug/elf"
+	"encoding/hex"
 	"slices"
+	"sort"
 	"strings"
 
 	"symkit/elfx"
@@ -144,12 +146,7 @@ func (p *Process) SortModules() {
 
 // ModuleAt is the module that addr is in, or nil.
 func (p *Process) ModuleAt(addr uint64) *Module {
-	i, _ := slices.BinarySearchFunc(p.Modules, addr, func(m *Module, a uint64) int {
-		if m.Base <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(p.Modules), func(i int) bool { return p.Modules[i].Base > addr })
 	if i == 0 || addr >= p.Modules[i-1].End {
 		return nil
 	}
@@ -158,12 +155,7 @@ func (p *Process) ModuleAt(addr uint64) *Module {
 
 // MappingAt is the mapping that addr is in, or nil.
 func (p *Process) MappingAt(addr uint64) *Mapping {
-	i, _ := slices.BinarySearchFunc(p.Mappings, addr, func(m Mapping, a uint64) int {
-		if m.Begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(p.Mappings), func(i int) bool { return p.Mappings[i].Begin > addr })
 	if i == 0 || addr >= p.Mappings[i-1].End {
 		return nil
 	}
@@ -175,7 +167,7 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
 func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
 
-// code tells whether addr can be an instruction: in an executable mapping or
+// code reports whether addr can be an instruction: in an executable mapping or
 // segment of a module, or, where the mappings are not known, in a module. A dump without either rules
 // nothing out.
 func (p *Process) code(addr uint64) bool {
@@ -191,7 +183,7 @@ func (p *Process) code(addr uint64) bool {
 	return true
 }
 
-// executes tells whether addr is in one of m's executable segments, whose
+// executes reports whether addr is in one of m's executable segments, whose
 // protection the program may have changed. m may be nil.
 func (m *Module) executes(addr uint64) bool {
 	if m == nil {
@@ -210,18 +202,27 @@ func (m *Module) executes(addr uint64) bool {
 // call returns, on any CPU.
 const startSize = 64
 
-// inStart tells whether a return address is one in _start, which has no caller.
+// inStart reports whether a return address is one in _start, which has no caller.
 func (p *Process) inStart(ra uint64) bool { return p.Entry != 0 && ra-p.Entry-1 < startSize }
 
 // lowestPC: no code lies in the first page; a return address below it is the
 // end of the stack.
 const lowestPC = 4096
 
-// baseName is the last part of a path of any system.
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+// BaseName is the last part of a path of any system.
+func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // File is the base name of the module's path.
-func (m *Module) File() string { return baseName(m.Path) }
+func (m *Module) File() string { return BaseName(m.Path) }
 
-// crashed tells whether the process crashed, rather than was asked for a dump.
-func (c *Crash) crashed() bool { return c.Reason != "" }
+// FileID identifies the file of m, in upper case as symbol stores have it;
+// empty: unknown.
+func (m *Module) FileID() string {
+	if m.CodeID == "" {
+		return strings.ToUpper(hex.EncodeToString(m.BuildID))
+	}
+	return strings.ToUpper(m.CodeID)
+}
+
+// Crashed reports whether the process crashed, rather than was asked for a dump.
+func (c *Crash) Crashed() bool { return c.Reason != "" }

@@ -51,7 +51,7 @@ func LinuxReason(signal, code int, known bool) string {
 	return fmt.Sprintf("%s / code %d", name, code)
 }
 
-// LinuxFault tells whether a signal with this si_code has the address of a
+// LinuxFault reports whether a signal with this si_code has the address of a
 // fault: it came from the CPU, not from kill.
 func LinuxFault(signal, code int) bool {
 	switch signal {

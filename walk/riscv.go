@@ -14,9 +14,14 @@ type riscv struct{ signal sigframe }
 const riscvShown = "ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 
 var (
-	riscvCPU   = newCPU(&riscv{riscvSignal(160, 4)}, "riscv", riscvShown, "s0", 2).alias("fp", 8)
-	riscv64CPU = newCPU(&riscv{riscvSignal(176, 8)}, "riscv64", riscvShown, "s0", 2).alias("fp", 8)
+	riscvCPU   = newRISCV("riscv", riscvSignal(160, 4))
+	riscv64CPU = newRISCV("riscv64", riscvSignal(176, 8))
 )
+
+func newRISCV(name string, signal sigframe) *cpu {
+	m := &riscv{signal}
+	return newCPU(m, name, riscvShown, "s0", 2).alias("fp", 8).handlers(&m.signal, &m.signal)
+}
 
 // riscvSignal is struct rt_sigframe: siginfo, ucontext, whose mcontext is
 // aligned to 16: pc, x1 to x31 (Linux arch/riscv/include/uapi/asm/ptrace.h).
@@ -53,30 +58,23 @@ func (*riscv) endsInCall(code []byte, _ uint64) bool {
 			return true
 		}
 	}
-	if n < 4 {
-		return false
-	}
-	insn := binary.LittleEndian.Uint32(code[n-4:])
+	insn, ok := insn32(code, 4, false)
 	link := insn>>7&31 == 1 || insn>>7&31 == 5
-	return link && (insn&0x7f == 0x6f || insn&0x707f == 0x67) // jal, jalr
+	return ok && link && (insn&0x7f == 0x6f || insn&0x707f == 0x67) // jal, jalr
 }
 
 // callTarget is that of jal; far calls, auipc and jalr, are told by both.
 func (*riscv) callTarget(code []byte, ret uint64) (uint64, bool) {
-	n := len(code)
-	if n < 4 {
+	insn, ok := insn32(code, 4, false)
+	if !ok {
 		return 0, false
 	}
-	insn := binary.LittleEndian.Uint32(code[n-4:])
 	if insn&0xfff == 0x0ef {
 		offset := insn>>31<<20 | insn>>12&0xff<<12 | insn>>20&1<<11 | insn>>21&0x3ff<<1
 		return ret - 4 + uint64(int64(int32(offset<<11))>>11), true
 	}
-	if n < 8 || insn&0xfffff != 0x080e7 { // jalr ra,imm(ra)
-		return 0, false
-	}
-	auipc := binary.LittleEndian.Uint32(code[n-8:])
-	if auipc&0xfff != 0x097 { // auipc ra
+	auipc, ok := insn32(code, 8, false)
+	if !ok || insn&0xfffff != 0x080e7 || auipc&0xfff != 0x097 { // auipc ra; jalr ra,imm(ra)
 		return 0, false
 	}
 	return ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20)), true
@@ -88,5 +86,3 @@ func (m *riscv) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (m *riscv) sigframes() (rt, plain *sigframe) { return &m.signal, &m.signal }

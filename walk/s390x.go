@@ -11,7 +11,8 @@ import (
 // unwinding.
 type s390x struct{}
 
-var s390xCPU = newCPU(s390x{}, "s390x", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15", "", 2)
+var s390xCPU = newCPU(s390x{}, "s390x", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15", "", 2).
+	handlers(&s390xSignal, &s390xSignal)
 
 // S390FPRs gives the DWARF numbers of f0 to f15, which are in another order.
 var S390FPRs = [16]cfi.Reg{16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31}
@@ -69,5 +70,3 @@ func (s390x) trampoline(code []byte) *sigframe {
 	}
 	return nil
 }
-
-func (s390x) sigframes() (rt, plain *sigframe) { return &s390xSignal, &s390xSignal }

@@ -25,7 +25,7 @@ func (w *walker) scanFP(r, out *Registers, at uint64) {
 	}
 }
 
-// sameStack tells whether the word at addr and the one above it at fp are in
+// sameStack reports whether the word at addr and the one above it at fp are in
 // one piece of memory, as those of a stack are.
 func (w *walker) sameStack(addr, fp uint64) bool {
 	return fp > addr && w.p.Memory.Bytes(addr, fp-addr+uint64(w.cpu.arch.WordSize)) != nil
@@ -109,7 +109,7 @@ func (w *walker) scanReach(n uint64) uint64 {
 	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(w.p.Threads)))))
 }
 
-// scanHit tells whether a word of the stack is taken for a return address: it
+// scanHit reports whether a word of the stack is taken for a return address: it
 // leads into a module, after a call, and into a function where there are
 // symbols.
 func (w *walker) scanHit(ra uint64) bool {

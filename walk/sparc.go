@@ -42,5 +42,3 @@ func (sparc) callTarget(code []byte, ret uint64) (uint64, bool) {
 }
 
 func (sparc) trampoline([]byte) *sigframe { return nil }
-
-func (sparc) sigframes() (rt, plain *sigframe) { return nil, nil }

@@ -116,7 +116,7 @@ type codeFrame struct {
 	err   error
 	// reached: the control flow leads to the instruction. Otherwise the state is
 	// that at the first jump with an unknown target, or before the first bytes
-	// that cannot be decoded, behind a prologue.
+	// that cannot be decoded, after a prologue.
 	reached bool
 }
 
@@ -287,13 +287,13 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) (out codeFram
 			at.pc = next
 		}
 	}
-	if out.err = errNotReached; weak {
-		out.err = nil
+	if !weak {
+		out.err = errNotReached
 	}
 	return out
 }
 
-// beginsFrame tells whether an instruction pushes the link register although a
+// beginsFrame reports whether an instruction pushes the link register although a
 // call has overwritten it: another function's prologue.
 func (w *walker) beginsFrame(s *codeState, ops []frameOp) bool {
 	lr, pushes := w.cpu.lr, false

@@ -167,7 +167,7 @@ func FuzzStep(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		for _, m := range []stepper{amd64{}, x86{}, arm64{}, armCode{}, thumbCode{}} {
+		for _, m := range []stepper{amd64{}, i386{}, arm64{}, armCode{}, thumbCode{}} {
 			var e effect
 			ok := m.step(code, 0x401000, &e)
 			if ok && (e.size == 0 || e.size > 15 && e.size > uint64(len(code)) || e.size > uint64(len(code))) {

@@ -35,28 +35,10 @@ type Symbols struct {
 	// Close gives back what Index aliases; it may be nil.
 	Close func() error
 
-	// shared: others use Index at the same time; bad counts the lines that made
-	// no sense before they did.
-	shared bool
-	bad    int
-}
-
-// Chain asks one supplier after the other until one has symbols.
-func Chain(suppliers ...Supplier) Supplier { return chain(suppliers) }
-
-type chain []Supplier
-
-func (c chain) Symbols(ctx context.Context, m *Module) *Symbols {
-	all := &Symbols{}
-	for _, s := range c {
-		got := s.Symbols(ctx, m)
-		if got.Index != nil {
-			got.Tried = append(all.Tried, got.Tried...)
-			return got
-		}
-		all.Tried = append(all.Tried, got.Tried...)
-	}
-	return all
+	// Shared: other processes use Index at the same time. BadLines counts the lines
+	// that made no sense before they did.
+	Shared   bool
+	BadLines int
 }
 
 // symbolizer keeps the symbols of a process's modules, and what they said of

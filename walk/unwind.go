@@ -83,7 +83,7 @@ func (w *walker) rule(name string) []byte {
 	return nil
 }
 
-// isEnd tells whether a return address rule is a constant below the first
+// isEnd reports whether a return address rule is a constant below the first
 // page: the function has no caller.
 func (w *walker) isEnd(rule []byte) bool {
 	v, ok := number(rule)
@@ -111,9 +111,9 @@ func (w *walker) restore(out *Registers) {
 func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	layout := w.cpu.trampoline(w.code(f.PC, 16))
 	if layout == nil && f.Place.FuncAddr == f.PC && restorers[f.Place.Func] {
-		rt, plain := w.cpu.sigframes()
-		if layout = plain; strings.Contains(f.Place.Func, "rt") {
-			layout = rt
+		layout = w.cpu.plain
+		if strings.Contains(f.Place.Func, "rt") {
+			layout = w.cpu.rt
 		}
 	}
 	if layout == nil {
@@ -163,7 +163,7 @@ func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err e
 
 var errNoCall = errors.New("no call before the return address")
 
-// stale tells whether the link register cannot be the frame's return address:
+// stale reports whether the link register cannot be the frame's return address:
 // it leads into the same function, or the frame record has it already.
 func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 	lr = w.returnAddr(lr)
@@ -228,7 +228,7 @@ func (w *walker) code(addr, n uint64) []byte {
 	return nil
 }
 
-// returnsToCode tells whether pc can be a return address: code, after a call
+// returnsToCode reports whether pc can be a return address: code, after a call
 // instruction as far as the bytes are at hand, or a signal trampoline.
 func (w *walker) returnsToCode(pc uint64) bool {
 	addr := w.returnAddr(pc)

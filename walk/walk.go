@@ -3,13 +3,11 @@ package walk
 import (
 	"context"
 	"runtime"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"symkit/cfi"
 	"symkit/internal/limits"
 	"symkit/internal/mem"
+	"symkit/internal/par"
 )
 
 // Options says what Walk does. The zero value walks every thread.
@@ -55,6 +53,16 @@ type Result struct {
 	Loaded map[*Module]bool
 }
 
+// Crashed is the index in Stacks of the thread that crashed, or -1.
+func (r *Result) Crashed() int {
+	for i := range r.Stacks {
+		if c := r.Process.Crashed; c >= 0 && r.Stacks[i].Thread == &r.Process.Threads[c] {
+			return i
+		}
+	}
+	return -1
+}
+
 // Walk finds the stacks of p's threads, with symbols from s, which may be nil.
 // The result does not depend on the number of goroutines. The error is
 // the context's, or elfx.ErrChanged when a mapped file shrank meanwhile.
@@ -86,35 +94,29 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		defer func() { wait() }()
 		defer cancel() // what no stack met by then is not waited for
 	}
-	var (
-		next atomic.Int64
-		wait sync.WaitGroup
-		errs = make([]error, min(jobs, len(threads)))
-	)
-	for job := range errs {
-		wait.Go(func() {
-			w := newWalker(ctx, p, syms, limit)
-			if w.keepContents = opt.Contents; opt.Registers {
-				w.keepRegs = max(1, min(maxRegisterFrames, maxAllRegisters/len(threads)))
-			}
-			w.named = opt.Generated
-			if opt.NoScan {
-				w.maxScanned = 0
-			}
-			errs[job] = mem.Guard(func() error {
-				for i := int(next.Add(1)) - 1; i < len(threads); i = int(next.Add(1)) - 1 {
-					res.Stacks[i] = w.walk(&p.Threads[threads[i]])
-				}
+	err := par.Each(ctx, jobs, len(threads), func() func(int) error {
+		w := newWalker(ctx, p, syms, limit)
+		w.keepContents = opt.Contents
+		if opt.Registers {
+			w.keepRegs = max(1, min(maxRegisterFrames, maxAllRegisters/len(threads)))
+		}
+		w.named = opt.Generated
+		if opt.NoScan {
+			w.maxScanned = 0
+		}
+
+		return func(i int) error {
+			return mem.Guard(func() error {
+				res.Stacks[i] = w.walk(&p.Threads[threads[i]])
 				return nil
 			})
-		})
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
 	res.account(syms)
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i]
-	}
-	return res, context.Cause(ctx)
+	return res, nil
 }
 
 func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {
@@ -140,8 +142,8 @@ func (r *Result) account(syms *symbolizer) {
 		r.Symbols[m] = ms.syms
 		if idx := ms.syms.Index; idx != nil {
 			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
-			if ms.syms.shared {
-				r.BadLines[m] = ms.syms.bad
+			if ms.syms.Shared {
+				r.BadLines[m] = ms.syms.BadLines
 			}
 			ms.syms.Index = nil
 		}

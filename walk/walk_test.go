@@ -61,7 +61,7 @@ func stackOf(t *testing.T, p *Process, symbols string) string {
 		if f.Signal {
 			name += "!"
 		}
-		out = append(out, name+"@"+f.Trust.key())
+		out = append(out, name+"@"+f.Trust.Key())
 	}
 	if res.Stacks[0].Complete {
 		out = append(out, "end")

@@ -137,7 +137,7 @@ var entries = map[string]bool{
 	"__start_context": true, "__startcontext": true, "__makecontext_ret": true, "makecontext": true, "__makecontext": true,
 }
 
-// isEntry tells whether f is in one of the entries.
+// isEntry reports whether f is in one of the entries.
 func (f *Frame) isEntry() bool { return f.Module != nil && entries[f.Place.Func] }
 
 // entrySize bounds the size in bytes of an entry that symbols do not tell.

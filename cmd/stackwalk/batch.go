@@ -10,11 +10,12 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
+	"symkit/internal/par"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // maxIdle bounds the memory for symbols between two dumps that use them.
@@ -30,33 +31,24 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	remote := c.remote(&progress{})
-	stores, err := c.stores(&progress{})
+	supplier, err := c.supplier(&shortDumper{c, remote}, &progress{})
 	if err != nil {
 		return command.Failed, err
 	}
-	if !c.NoELF {
-		stores = append(stores, &shortDumper{c, remote})
-	}
-	shared := walk.NewShared(walk.Chain(stores...), maxIdle)
+	shared := symbols.NewShared(supplier, maxIdle)
 	defer shared.Close()
 	jobs := c.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	var (
-		next  atomic.Int64
-		wait  sync.WaitGroup
-		notes = &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
-	)
-	for range min(jobs, len(c.Dumps)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(c.Dumps) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
-			}
-		})
-	}
-	wait.Wait()
-	if ctx.Err() != nil {
+	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
+	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
+		return func(i int) error {
+			notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
+			return nil
+		}
+	})
+	if err != nil {
 		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
 	}
 	return notes.code(), nil
@@ -92,7 +84,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	return code
 }
 
-// shortDumper is a dumper that keeps no file open.
+// shortDumper makes symbols of ELF files and keeps no file open.
 type shortDumper struct {
 	c      *cli
 	remote *debuginfod.Client
@@ -102,7 +94,7 @@ type shortDumper struct {
 func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	files := d.c.files(ctx, d.remote)
 	defer files.Close()
-	return (&dumper{files, d.c.DebugDir, d.c.Jobs, d.remote}).Symbols(ctx, m)
+	return d.c.elf(files, d.remote).Symbols(ctx, m)
 }
 
 // notes writes what is said of each dump in the order of the dumps.
@@ -110,7 +102,7 @@ type notes struct {
 	out   io.Writer
 	mu    sync.Mutex
 	next  int      // the dump whose notes are not written yet
-	held  [][]byte // of dumps behind it; nil: not done
+	held  [][]byte // of dumps after it; nil: not done
 	codes []int
 }
 

@@ -13,12 +13,13 @@ import (
 	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/corefile"
+	"symkit/walk/symbols"
 )
 
 // breakpadLike gives symbols with the defects that Breakpad's dump_syms leaves
 // in them: no signal frames, the trampoline's rules without .cfa, and a
 // return address for _start.
-type breakpadLike struct{ files *walk.Files }
+type breakpadLike struct{ files *symbols.Files }
 
 func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	f := b.files.Local(m)
@@ -46,7 +47,7 @@ func TestBreakpadSymbols(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := &walk.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
+	files := &symbols.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
 	defer files.Close()
 	c, err := corefile.New("core", core, files)
 	if err != nil {

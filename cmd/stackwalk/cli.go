@@ -126,7 +126,8 @@ func (c *cli) arguments() error {
 			dumps = append(dumps, path)
 		}
 	}
-	switch c.Dumps = dumps; {
+	c.Dumps = dumps
+	switch {
 	case len(dumps) == 0 && len(c.Symbols) > 0:
 		return errors.New("no dump, only symbols")
 	case len(dumps) > 1 && c.Out == "":

@@ -12,11 +12,12 @@ import (
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
+	"symkit/walk/symbols"
 )
 
 // open reads a minidump or a core file, whichever its first bytes say. The
 // process aliases the file until it is closed.
-func open(path string, files *walk.Files) (*walk.Process, func() error, error) {
+func open(path string, files *symbols.Files) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
 		return nil, nil, command.Missing("", path, err, "the path of a minidump or core file")

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // dumps is where minidumps are, breakpad what Breakpad's tool makes of one,
@@ -188,7 +188,7 @@ func BenchmarkBatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	shared := walk.NewShared(walk.Chain(stores...), maxIdle)
+	shared := symbols.NewShared(symbols.Chain(stores...), maxIdle)
 	defer shared.Close()
 	for b.Loop() {
 		if code := c.one(b.Context(), dump, shared, nil, io.Discard); code != 0 {

@@ -16,6 +16,8 @@ import (
 	"symkit/internal/mutant"
 	"symkit/walk"
 	"symkit/walk/minidump"
+	"symkit/walk/report"
+	"symkit/walk/symbols"
 )
 
 // mutations is how many damaged dumps are walked: SYMKIT_MUTATIONS, or few.
@@ -42,7 +44,7 @@ func TestMutations(t *testing.T) {
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
-	store, err := walk.NewStore([]string{filepath.Join(breakpad, "symbols")})
+	store, err := symbols.NewStore([]string{filepath.Join(breakpad, "symbols")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +92,13 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 		return false
 	}
 	var out bytes.Buffer
-	if err := res.WriteJSON(&out); err != nil || len(out.Bytes()) < 1<<22 && !json.Valid(out.Bytes()) {
+	if err := report.JSON(&out, res); err != nil || len(out.Bytes()) < 1<<22 && !json.Valid(out.Bytes()) {
 		t.Errorf("no JSON: %v", err)
 	}
-	if err := res.WriteMachine(io.Discard); err != nil {
+	if err := report.Machine(io.Discard, res); err != nil {
 		t.Error(err)
 	}
-	if err := res.WriteText(io.Discard, walk.TextOptions{Contents: true}); err != nil {
+	if err := report.Text(io.Discard, res, report.TextOptions{Contents: true}); err != nil {
 		t.Error(err)
 	}
 	return true

@@ -16,6 +16,8 @@ import (
 	"symkit/elfx/companion"
 	"symkit/walk"
 	"symkit/walk/corefile"
+	"symkit/walk/symbols"
+	"symkit/walk/symbols/elfsyms"
 )
 
 // noTables is a machine that the programs of tables.c and generated.c are built
@@ -132,7 +134,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
 	out, _ := cmd.CombinedOutput()
-	files := &walk.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
+	files := &symbols.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(filepath.Join(dir, "core"), files)
 	if err != nil {
@@ -149,7 +151,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 	if m.sysroot == "" {
 		files.Dirs = []string{companion.DefaultDebugDir}
 	}
-	res, err := walk.Walk(t.Context(), core.Process, &dumper{files: files, dirs: files.Dirs}, opt)
+	res, err := walk.Walk(t.Context(), core.Process, &elfsyms.Supplier{Files: files, DebugDirs: files.Dirs}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

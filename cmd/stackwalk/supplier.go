@@ -10,6 +10,7 @@ import (
 
 	"symkit/internal/command"
 	"symkit/walk"
+	"symkit/walk/symbols"
 	"symkit/walk/symserver"
 )
 
@@ -21,7 +22,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			n = len(rest)
 		}
 		if n > 0 {
-			store, err := walk.NewStore(rest[:n])
+			store, err := symbols.NewStore(rest[:n])
 			if e, ok := errors.AsType[*fs.PathError](err); ok {
 				err = command.Missing("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
 			}

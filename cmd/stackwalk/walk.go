@@ -19,6 +19,9 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/mem"
 	"symkit/walk"
+	"symkit/walk/report"
+	"symkit/walk/symbols"
+	"symkit/walk/symbols/elfsyms"
 )
 
 // walk does the job.
@@ -44,7 +47,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	remote := c.remote(bar)
 	files := c.files(ctx, remote)
 	defer files.Close()
-	supplier, err := c.supplier(files, remote, bar)
+	supplier, err := c.supplier(c.elf(files, remote), bar)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -107,8 +110,13 @@ func oneOrNone(path string) []string {
 }
 
 // files finds the modules' files.
-func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *walk.Files {
-	return &walk.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: fetch(ctx, remote)}
+func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *symbols.Files {
+	return &symbols.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: elfsyms.Fetch(ctx, remote)}
+}
+
+// elf returns the supplier that makes symbols of the modules' ELF files.
+func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supplier {
+	return &elfsyms.Supplier{Files: files, DebugDirs: c.DebugDir, Jobs: c.Jobs, Remote: remote}
 }
 
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
@@ -121,7 +129,7 @@ type job struct {
 	c        *cli
 	path     string
 	supplier walk.Supplier
-	files    *walk.Files
+	files    *symbols.Files
 	options  walk.Options
 	stderr   io.Writer
 }
@@ -158,16 +166,16 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	return 0, nil
 }
 
-// supplier is where symbols come from, in order.
-func (c *cli) supplier(files *walk.Files, remote *debuginfod.Client, bar *progress) (walk.Supplier, error) {
+// supplier returns where symbols come from, in order; elf makes symbols of ELF files.
+func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) {
 	all, err := c.stores(bar)
 	if err != nil {
 		return nil, err
 	}
 	if !c.NoELF {
-		all = append(all, &dumper{files, c.DebugDir, c.Jobs, remote})
+		all = append(all, elf)
 	}
-	return walk.Chain(all...), nil
+	return symbols.Chain(all...), nil
 }
 
 // remote is the debuginfod client of the environment; nil when there is none
@@ -224,11 +232,11 @@ func (c *cli) print(out io.Writer, res *walk.Result) error {
 	var err error
 	switch c.Format {
 	case "json":
-		err = res.WriteJSON(w)
+		err = report.JSON(w, res)
 	case "machine":
-		err = res.WriteMachine(w)
+		err = report.Machine(w, res)
 	default:
-		err = res.WriteText(w, walk.TextOptions{Brief: c.Brief, Contents: c.Contents})
+		err = report.Text(w, res, report.TextOptions{Brief: c.Brief, Contents: c.Contents})
 	}
 	return errors.Join(err, w.Flush())
 }
@@ -263,7 +271,7 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	}
 	for _, p := range syms.Tried {
 		switch {
-		case !p.Rejected(), errors.Is(p.Err, walk.ErrOtherModule), errors.Is(p.Err, debuginfod.ErrNotFound):
+		case !p.Rejected(), errors.Is(p.Err, symbols.ErrOtherModule), errors.Is(p.Err, debuginfod.ErrNotFound):
 		case p.Path == c.Exe && m != res.Process.Main:
 		default:
 			out = append(out, p)

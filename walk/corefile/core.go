@@ -11,6 +11,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/mem"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // ErrNotCore: an ELF file of another type.
@@ -30,7 +31,7 @@ type Core struct {
 	data   []byte
 	unmap  func() error
 	layout *layout
-	files  *walk.Files
+	files  *symbols.Files
 	mem    *memory
 	aux    map[uint64]uint64
 	mapped []mappedFile
@@ -47,7 +48,7 @@ type Core struct {
 // from are looked for with files, which may be nil; they stay in use until
 // Close. What is damaged or missing but for the threads is in the process's
 // Warnings. Whoever reads the process's memory does so under mem.Guard.
-func Open(path string, files *walk.Files) (*Core, error) {
+func Open(path string, files *symbols.Files) (*Core, error) {
 	file, err := mem.Open(path)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Open(path string, files *walk.Files) (*Core, error) {
 }
 
 // New is Open for a core file in memory; errors call it name.
-func New(name string, data []byte, files *walk.Files) (c *Core, err error) {
+func New(name string, data []byte, files *symbols.Files) (c *Core, err error) {
 	changed := mem.Guard(func() error {
 		c, err = read(name, data, files)
 		return nil
@@ -81,7 +82,7 @@ func (c *Core) Close() error {
 	return c.unmap()
 }
 
-func read(name string, data []byte, files *walk.Files) (*Core, error) {
+func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 	f, err := elfx.NewFile(name, data)
 	if err != nil {
 		return nil, err

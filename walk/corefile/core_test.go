@@ -13,6 +13,7 @@ import (
 	"symkit/internal/testfile"
 	"symkit/internal/wire"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // crashCore is the kernel's core of testdata/elf/crash.
@@ -28,7 +29,7 @@ func crashCore(t testing.TB) []byte {
 const crashExe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 
 func TestKernelCore(t *testing.T) {
-	files := &walk.Files{Exe: crashExe}
+	files := &symbols.Files{Exe: crashExe}
 	defer files.Close()
 	c, err := New("core", crashCore(t), files)
 	if err != nil {
@@ -166,7 +167,7 @@ func TestLeftOut(t *testing.T) {
 			core[at], text = 0, addr // PT_NULL
 		}
 	}
-	files := &walk.Files{Exe: crashExe}
+	files := &symbols.Files{Exe: crashExe}
 	defer files.Close()
 	c, err := New("core", core, files)
 	if err != nil {

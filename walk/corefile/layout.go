@@ -72,7 +72,7 @@ var (
 	mipsRegs     = with(count(0, 31), 65, 64, pc)
 	mips64Layout = layout64.of("mips64", mipsRegs).numbered(mipsSignals)
 	mipsLayout   = layout32Wide.of("mips", with([]cfi.Reg{other, other, other, other, other, other}, mipsRegs...)).numbered(mipsSignals)
-	// x32 has the registers of x86-64 behind the header of a 32-bit process.
+	// x32 has the registers of x86-64 after the header of a 32-bit process.
 	x32Layout = func() *layout {
 		l := layout32.of("x86_64", amd64Regs)
 		l.word = 8

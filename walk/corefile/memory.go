@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"slices"
+	"sort"
 
 	"symkit/elfx"
 	"symkit/walk"
@@ -61,12 +62,7 @@ func newMemory(f *elfx.File, c *Core) *memory {
 
 // at finds the segment that addr is in.
 func (m *memory) at(addr uint64) *segment {
-	i, _ := slices.BinarySearchFunc(m.segs, addr, func(s segment, a uint64) int {
-		if s.begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].begin > addr })
 	if i == 0 || addr >= m.segs[i-1].end {
 		return nil
 	}
@@ -105,7 +101,7 @@ func (m *memory) Bytes(addr, n uint64) []byte {
 	return nil
 }
 
-// readOnly tells whether addr is in a segment of mod that cannot be written.
+// readOnly reports whether addr is in a segment of mod that cannot be written.
 func readOnly(mod *walk.Module, addr uint64) bool {
 	for i := range mod.Segments {
 		if s := &mod.Segments[i]; s.Type == elf.PT_LOAD && addr-(mod.Bias+s.Vaddr) < s.Memsz {

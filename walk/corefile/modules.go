@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"path"
 	"slices"
+	"sort"
 
 	"symkit/elfx"
 	"symkit/internal/wire"
@@ -118,13 +119,9 @@ func (c *Core) buildID(h header, bias uint64) []byte {
 		}
 		cur := wire.New("notes", c.mem.Bytes(bias+s.Vaddr, s.Filesz), c.file.BigEndian)
 		for cur.Len() >= 12 {
-			namesz, descsz, typ := cur.U32(), cur.U32(), cur.U32()
-			name := cur.Bytes(uint64(namesz))
-			cur.Skip(-uint64(namesz) & 3)
-			desc := cur.Bytes(uint64(descsz))
-			cur.Skip(min(-uint64(descsz)&3, uint64(cur.Len())))
-			if cur.Err() == nil && string(name) == "GNU\x00" && typ == 3 && len(desc) > 0 {
-				return append([]byte(nil), desc...)
+			name, typ, desc := nextNote(&cur)
+			if cur.Err() == nil && name == "GNU" && typ == 3 && len(desc.data) > 0 {
+				return slices.Clone(desc.data)
 			}
 		}
 	}
@@ -154,7 +151,7 @@ func (c *Core) add(m *walk.Module) {
 	c.Process.Modules = append(c.Process.Modules, m)
 }
 
-// hasCode tells whether any of a module is mapped for execution: a file that is
+// hasCode reports whether any of a module is mapped for execution: a file that is
 // only read (as debuggers do) is no module.
 func (c *Core) hasCode(m *walk.Module) bool {
 	for _, s := range c.mem.segs {
@@ -167,7 +164,7 @@ func (c *Core) hasCode(m *walk.Module) bool {
 	})
 }
 
-// leftOut tells whether a part of the segment of a file, loaded at addr, is in
+// leftOut reports whether a part of the segment of a file, loaded at addr, is in
 // no segment of the core although it was mapped: gdb's gcore leaves out what
 // the file has.
 func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
@@ -181,14 +178,9 @@ func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
 	return false
 }
 
-// isMapped tells whether NT_FILE has the file offset at addr.
+// isMapped reports whether NT_FILE has the file offset at addr.
 func (c *Core) isMapped(addr, offset uint64) bool {
-	i, _ := slices.BinarySearchFunc(c.mapped, addr, func(e mappedFile, a uint64) int {
-		if e.begin <= a {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.mapped), func(i int) bool { return c.mapped[i].begin > addr })
 	if i == 0 {
 		return false
 	}

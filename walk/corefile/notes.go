@@ -54,17 +54,12 @@ func (c *Core) readNotes() {
 				c.warn("core notes+%#x: %v", cur.Pos(), limits.Notes.Exceeded(0))
 				return
 			}
-			namesz, descsz, typ := cur.U32(), cur.U32(), cur.U32()
-			name := cur.Bytes(uint64(namesz))
-			cur.Skip(-uint64(namesz) & 3)
-			start := cur.Pos()
-			desc := cur.Bytes(uint64(descsz))
-			cur.Skip(min(-uint64(descsz)&3, uint64(cur.Len())))
+			name, typ, desc := nextNote(&cur)
 			if cur.Err() != nil {
 				break
 			}
-			if err := c.note(string(bytes.TrimRight(name, "\x00")), typ, desc); err != nil {
-				c.warn("note %#x at core notes+%#x: %v", typ, start, err)
+			if err := c.note(name, typ, desc.data); err != nil {
+				c.warn("note %#x at core notes+%#x: %v", typ, desc.at, err)
 			}
 		}
 		if err := cur.Err(); err != nil {
@@ -75,7 +70,24 @@ func (c *Core) readNotes() {
 	}
 }
 
-// note reads one note.
+// descriptor is the contents of a note and where they begin.
+type descriptor struct {
+	data []byte
+	at   int
+}
+
+// nextNote reads the header and the contents of a note (gABI, "Note Section").
+func nextNote(cur *wire.Cursor) (name string, typ uint32, desc descriptor) {
+	nameSize, size, typ := cur.U32(), cur.U32(), cur.U32()
+	name = string(bytes.TrimRight(cur.Bytes(uint64(nameSize)), "\x00"))
+	cur.Skip(-uint64(nameSize) & 3)
+	desc.at = cur.Pos()
+	desc.data = cur.Bytes(uint64(size))
+	cur.Skip(min(-uint64(size)&3, uint64(cur.Len())))
+	return name, typ, desc
+}
+
+// note interprets one note.
 func (c *Core) note(name string, typ uint32, desc []byte) error {
 	cur := wire.New("note", desc, c.file.BigEndian)
 	switch {

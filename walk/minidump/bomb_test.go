@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"symkit/walk"
+	"symkit/walk/report"
 )
 
 // TestBomb: threads by the thousand that share one stack, which is a long chain
@@ -37,7 +38,7 @@ func TestBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := res.WriteMachine(io.Discard); err != nil {
+	if err := report.Machine(io.Discard, res); err != nil {
 		t.Error(err)
 	}
 	memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}

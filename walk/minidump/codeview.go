@@ -102,7 +102,7 @@ func (d *Dump) DebugID(m *Module) string {
 	return ""
 }
 
-// Identified tells whether a module's identifier says anything: writers give
+// Identified reports whether a module's identifier says anything: writers give
 // files without a build id one of zeros.
 func (v *CodeView) Identified() bool {
 	return len(bytes.Trim(v.ID, "\x00")) > 0

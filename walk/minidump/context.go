@@ -118,7 +118,7 @@ func (x *Context) Registers() iter.Seq[Register] {
 	}
 }
 
-// XState tells whether the context has the state that XSAVE writes.
+// XState reports whether the context has the state that XSAVE writes.
 func (x *Context) XState() bool {
 	return (x.layout == &x86Layout || x.layout == &amd64Layout) && x.Flags&contextXState != 0
 }

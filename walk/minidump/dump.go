@@ -133,7 +133,7 @@ func New(data []byte) (*Dump, error) {
 	return nil, &wire.Error{Section: section, Offset: 0, Err: ErrSignature}
 }
 
-// read decodes the file from behind the signature.
+// read decodes the file after the signature.
 func (d *Dump) read(c wire.Cursor) error {
 	at := c.Pos()
 	h := &d.Header

@@ -78,7 +78,7 @@ func (d *Dump) RequestingThread() int {
 	return -1
 }
 
-// WroteDump tells whether a thread was there only to write the dump: its stack
+// WroteDump reports whether a thread was there only to write the dump: its stack
 // is of no interest.
 func (d *Dump) WroteDump(t *Thread) bool {
 	return d.Breakpad != nil && d.Breakpad.HasDumpThread && d.Breakpad.DumpThread == t.ID

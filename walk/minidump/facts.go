@@ -112,7 +112,7 @@ func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 		m := &p.Modules[i]
 		told := walk.CrashpadModule{Simple: b.annotations(m.Simple)}
 		if m.Module >= 0 && m.Module < len(b.d.Modules) {
-			told.Module = baseName(b.text(b.d.Modules[m.Module].Name))
+			told.Module = walk.BaseName(b.text(b.d.Modules[m.Module].Name))
 		}
 		for _, s := range m.List {
 			told.List = append(told.List, b.bytes(s))

@@ -3,6 +3,7 @@ package minidump
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"symkit/internal/wire"
 )
@@ -14,7 +15,7 @@ type Range struct {
 	off  int // of Data in the file
 }
 
-// End is the first address behind the range.
+// End is the first address after the range.
 func (r *Range) End() uint64 { return r.Base + uint64(len(r.Data)) }
 
 // Memory is all memory in the dump.
@@ -132,7 +133,7 @@ func (d *Dump) indexMemory() {
 	d.Memory.sorted = slices.Clip(out)
 }
 
-// from is the part of the range behind the address last.
+// from is the part of the range after the address last.
 func (r Range) from(last uint64) Range {
 	if r.Base > last {
 		return r
@@ -146,10 +147,7 @@ func (r Range) from(last uint64) Range {
 
 // At is the memory from addr to the end of the range that has it, or nil.
 func (m *Memory) At(addr uint64) []byte {
-	i, found := slices.BinarySearchFunc(m.sorted, addr, func(r Range, a uint64) int { return cmp.Compare(r.Base, a) })
-	if !found {
-		i--
-	}
+	i := sort.Search(len(m.sorted), func(i int) bool { return m.sorted[i].Base > addr }) - 1
 	if i < 0 || addr-m.sorted[i].Base >= uint64(len(m.sorted[i].Data)) {
 		return nil
 	}
@@ -195,10 +193,10 @@ const (
 // Readable, Writable and Executable tell what the process may do there.
 func (m *MemoryInfo) Readable() bool { return m.allows(readable) }
 
-// Writable tells whether the process may write there.
+// Writable reports whether the process may write there.
 func (m *MemoryInfo) Writable() bool { return m.allows(writable) }
 
-// Executable tells whether the process may run code there.
+// Executable reports whether the process may run code there.
 func (m *MemoryInfo) Executable() bool { return m.allows(executable) }
 
 func (m *MemoryInfo) allows(set uint32) bool {

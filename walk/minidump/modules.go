@@ -19,7 +19,7 @@ type Module struct {
 	MiscName string
 }
 
-// End is the first address behind the module.
+// End is the first address after the module.
 func (m *Module) End() uint64 { return m.Base + uint64(m.Size) }
 
 // FileVersion is what is used of VS_FIXEDFILEINFO.
@@ -39,7 +39,7 @@ const (
 	versionStruct      = 0x00010000
 )
 
-// Valid tells whether there is a version.
+// Valid reports whether there is a version.
 func (v *FileVersion) Valid() bool {
 	return v.Signature == versionSignature && v.StructVersion&versionStruct != 0
 }
@@ -86,7 +86,7 @@ func (d *Dump) readModules(c wire.Cursor) error {
 	return c.Err()
 }
 
-// validImage tells whether a module can be loaded there. Its end may be the
+// validImage reports whether a module can be loaded there. Its end may be the
 // end of the address space.
 func validImage(base uint64, size uint32) bool {
 	return size != 0 && base+uint64(size)-1 >= base
@@ -111,7 +111,7 @@ type UnloadedModule struct {
 	Name     Text
 }
 
-// End is the first address behind the module.
+// End is the first address after the module.
 func (m *UnloadedModule) End() uint64 { return m.Base + uint64(m.Size) }
 
 // CodeID is the module's identifier for Microsoft's symbol servers.

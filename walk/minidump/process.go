@@ -122,9 +122,11 @@ func (b *builder) threads() {
 			b.p.Crashed = i
 		}
 		x, err := d.ThreadContext(t)
-		if err == nil {
+		out.NoRegs = err != nil
+		switch {
+		case err == nil:
 			out.Regs = registers(&x)
-		} else if out.NoRegs = true; !out.Writer && len(b.p.Warnings) < maxLosses {
+		case !out.Writer && len(b.p.Warnings) < maxLosses:
 			b.warn("thread %d: registers: %v", t.ID, err)
 		}
 		b.p.Threads = append(b.p.Threads, out)
@@ -163,9 +165,9 @@ func (b *builder) modules() {
 		m := &d.Modules[i]
 		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
 			CodeID: d.CodeID(m), Version: d.Version(m), Order: i, Foreign: true}
-		out.DebugFile = baseName(m.DebugFile())
+		out.DebugFile = walk.BaseName(m.DebugFile())
 		if out.Name = out.DebugFile; out.Name == "" {
-			out.Name = baseName(out.Path)
+			out.Name = walk.BaseName(out.Path)
 		}
 		if v := &m.CodeView; v.Kind != CodeViewELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
@@ -179,22 +181,19 @@ func (b *builder) modules() {
 	}
 	if len(b.p.Modules) > 0 {
 		b.p.Main = b.p.Modules[0]
-		b.p.Name = baseName(b.p.Main.Path)
+		b.p.Name = walk.BaseName(b.p.Main.Path)
 	}
 	b.spread()
 	b.p.SortModules()
 }
 
-// end is the address behind a range, at most the last one.
+// end is the address after a range, at most the last one.
 func end(base, size uint64) uint64 {
 	if base+size < base {
 		return ^uint64(0)
 	}
 	return base + size
 }
-
-// baseName is the last part of a path of any system.
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // mappings are those of Windows' list of pages, else of /proc/PID/maps.
 func (b *builder) mappings() {

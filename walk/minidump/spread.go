@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"symkit/walk"
 )
@@ -43,13 +44,7 @@ func (b *builder) spread() {
 // is mapped, and the end of its last executable mapping. Between them are only
 // mappings of the same file, and such of none that are no code.
 func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok bool) {
-	i, _ := slices.BinarySearchFunc(maps, m.Base, func(e Mapping, a uint64) int {
-		if e.Begin <= a {
-			return -1
-		}
-		return 1
-	})
-	i--
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > m.Base }) - 1
 	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
 		return 0, 0, false
 	}
@@ -85,10 +80,10 @@ func (m *Mapping) sameFile(other *Mapping) bool {
 	return m.Inode == other.Inode && m.Major == other.Major && m.Minor == other.Minor && bytes.Equal(m.Path, other.Path)
 }
 
-// padding tells whether a mapping can lie between the segments of a file.
+// padding reports whether a mapping can lie between the segments of a file.
 func (m *Mapping) padding() bool { return len(m.Path) == 0 && !m.Execute }
 
-// occupied tells whether a module of another file than m is between two
+// occupied reports whether a module of another file than m is between two
 // addresses.
 func (b *builder) occupied(m *walk.Module, from, to uint64) bool {
 	return slices.ContainsFunc(b.p.Modules, func(o *walk.Module) bool {

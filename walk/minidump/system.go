@@ -58,7 +58,7 @@ func (c CPU) String() string {
 	return fmt.Sprintf("0x%04x", uint16(c))
 }
 
-// Wide tells whether addresses have 64 bits.
+// Wide reports whether addresses have 64 bits.
 func (c CPU) Wide() bool {
 	switch c {
 	case CPUX86, CPUX86Win64, CPUMIPS, CPUPPC, CPUARM, CPURISCV:
@@ -131,7 +131,7 @@ func (d *Dump) readSystemInfo(c wire.Cursor) error {
 }
 
 // Version is the system's version as Breakpad prints it: three numbers, and
-// behind a space ServicePack, even an empty one.
+// after a space ServicePack, even an empty one.
 func (s *SystemInfo) Version() string {
 	v := fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
 	if s.ServicePack.units != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/walk"
+	"symkit/walk/report"
 )
 
 // TestUnloaded: a frame in modules that were unloaded, some of them several
@@ -37,7 +38,7 @@ block many str "many.dll" block solo str "solo.dll" block unused str "unused.dll
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := res.WriteJSON(&out); err != nil {
+	if err := report.JSON(&out, res); err != nil {
 		t.Fatal(err)
 	}
 	snapshot, err := os.ReadFile("testdata/json-pretty-unloaded.json")

@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // entry is one file of the cache.
 type entry struct {
 	server *Server
-	place  string // with slashes; see walk.Module.SymbolPaths
+	place  string // with slashes; see symbols.Paths
 }
 
 func (e entry) path() string { return filepath.Join(e.server.Cache, filepath.FromSlash(e.place)) }
 
-// present tells whether the cache has the entry.
+// present reports whether the cache has the entry.
 func (e entry) present() bool {
 	info, err := os.Stat(e.path())
 	return err == nil && info.Mode().IsRegular()
@@ -30,12 +31,12 @@ func (e entry) drop() { os.Remove(e.path()) }
 
 // verify drops a file that was fetched, but is not m's or has no symbols.
 func (e entry) verify(m *walk.Module) error {
-	var symbols walk.Symbols
-	if err := symbols.Load(e.path(), m); err != nil {
+	var loaded walk.Symbols
+	if err := symbols.Load(&loaded, e.path(), m); err != nil {
 		e.drop()
 		return err
 	}
-	return symbols.Close()
+	return loaded.Close()
 }
 
 // absence is the file whose time tells when the server last said that it lacks
@@ -45,7 +46,7 @@ func (e entry) absence() string {
 	return filepath.Join(e.server.Cache, ".missing", hex.EncodeToString(sum[:16]))
 }
 
-// missing tells whether the server said so not long ago.
+// missing reports whether the server said so not long ago.
 func (e entry) missing() bool {
 	info, err := os.Stat(e.absence())
 	return err == nil && time.Since(info.ModTime()) < e.server.Negative

@@ -2,7 +2,6 @@ package symserver
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,12 +16,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"symkit/internal/atomicfile"
 	"symkit/internal/fetch"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // fetch gets a file from the server into the cache, whole and of the right
@@ -39,7 +36,8 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		if attempt > 0 && !s.wait(ctx, attempt, err) {
 			break
 		}
-		if err = s.download(ctx, e, m); err == nil {
+		err = s.download(ctx, e, m)
+		if err == nil {
 			err = e.verify(m)
 		}
 		if err == nil {
@@ -73,12 +71,12 @@ type statusError struct {
 func (e *statusError) Error() string { return ErrStatus.Error() + " " + e.status }
 func (e *statusError) Unwrap() error { return ErrStatus }
 
-// passing tells whether an error may go away by itself.
+// passing reports whether an error may go away by itself.
 func passing(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
 	}
-	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, walk.ErrOtherModule, walk.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
+	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, symbols.ErrOtherModule, symbols.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -229,9 +227,6 @@ func (t *text) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// maxWindow bounds the memory that a zstd frame may ask for.
-const maxWindow = 128 << 20
-
 // unpack unpacks a body by its first bytes: servers that store packed files do
 // not always say so, or pack them once more.
 func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
@@ -242,23 +237,17 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 			t.close()
 			return nil, err
 		}
-		switch {
-		case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-			r, err := gzip.NewReader(t.r)
-			if err != nil {
-				t.close()
-				return nil, err
-			}
-			t.r = bufio.NewReaderSize(r, 1<<16)
-		case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-			r, err := zstd.NewReader(t.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-			if err != nil {
-				t.close()
-				return nil, err
-			}
-			inner := t.close
-			t.r, t.close = bufio.NewReaderSize(r, 1<<16), func() { r.Close(); inner() }
+		how := symbols.Packing(magic)
+		if how == "" {
+			break
 		}
+		r, done, err := symbols.Unpacker(t.r, how)
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		inner := t.close
+		t.r, t.close = bufio.NewReaderSize(r, 1<<16), func() { done(); inner() }
 	}
 	return t, nil
 }
@@ -279,7 +268,7 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 		return fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
 	}
 	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
-		return walk.ErrOtherModule
+		return symbols.ErrOtherModule
 	}
 	line := append([]byte(nil), first...)
 	return atomicfile.Write(ctx, path, func(w io.Writer) error {

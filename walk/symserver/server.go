@@ -24,6 +24,7 @@ import (
 	"symkit/internal/fetch"
 	"symkit/internal/limits"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 // Why a server gave no symbols.
@@ -95,12 +96,12 @@ const (
 	maxRequests     = 8
 )
 
-// IsURL tells whether s is the URL of a server rather than a path.
+// IsURL reports whether s is the URL of a server rather than a path.
 func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// New makes a Server of its URL. What stands behind a question mark is sent
+// New makes a Server of its URL. What follows a question mark is sent
 // with each request.
 func New(rawURL, cache string) (*Server, error) {
 	u, err := url.Parse(rawURL)
@@ -121,7 +122,7 @@ func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64-1))
 // goroutines; a file is fetched once.
 func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
-	for _, place := range m.SymbolPaths() {
+	for _, place := range symbols.Paths(m) {
 		shown := strings.TrimSuffix(s.shown, "/") + "/" + place
 		if err := s.get(ctx, place, m, out); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: shown, Err: err})
@@ -134,7 +135,7 @@ func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 
 // Prefetch implements walk.Prefetcher.
 func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
-	for _, place := range m.SymbolPaths() {
+	for _, place := range symbols.Paths(m) {
 		e := entry{s, place}
 		if e.present() || s.ask(ctx, e, m) == nil {
 			return true
@@ -146,7 +147,7 @@ func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
 // get opens the symbols at one place, from the cache or the server.
 func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *walk.Symbols) error {
 	e := entry{s, place}
-	if err := out.Load(e.path(), m); err == nil {
+	if err := symbols.Load(out, e.path(), m); err == nil {
 		out.URL = sourceOf(e.path())
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +156,7 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 	if err := s.ask(ctx, e, m); err != nil {
 		return err
 	}
-	if err := out.Load(e.path(), m); err != nil {
+	if err := symbols.Load(out, e.path(), m); err != nil {
 		e.drop()
 		return err
 	}

@@ -22,12 +22,13 @@ import (
 
 	"symkit/internal/fetch"
 	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 const (
 	id      = "0123456789ABCDEF0123456789ABCDEF1"
 	place   = "app.pdb/" + id + "/app.sym"
-	symbols = "MODULE windows x86_64 " + id + " app.pdb\nINFO CODE_ID 45D35F6C2D000\nFUNC 1000 10 0 main\n"
+	symText = "MODULE windows x86_64 " + id + " app.pdb\nINFO CODE_ID 45D35F6C2D000\nFUNC 1000 10 0 main\n"
 )
 
 func module() *walk.Module {
@@ -111,13 +112,13 @@ func TestFetch(t *testing.T) {
 		encoding string
 		body     []byte
 	}{
-		"plain":                 {"", []byte(symbols)},
-		"without last newline":  {"", []byte(strings.TrimSuffix(symbols, "\n"))},
-		"gzip":                  {"gzip", gzipped(symbols)},
-		"zstd":                  {"zstd", zstded(symbols)},
-		"a file that is gzip":   {"", gzipped(symbols)},
-		"gzip of zstd":          {"gzip", gzipped(string(zstded(symbols)))},
-		"zstd that is not told": {"", zstded(symbols)},
+		"plain":                 {"", []byte(symText)},
+		"without last newline":  {"", []byte(strings.TrimSuffix(symText, "\n"))},
+		"gzip":                  {"gzip", gzipped(symText)},
+		"zstd":                  {"zstd", zstded(symText)},
+		"a file that is gzip":   {"", gzipped(symText)},
+		"gzip of zstd":          {"gzip", gzipped(string(zstded(symText)))},
+		"zstd that is not told": {"", zstded(symText)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked string
@@ -145,13 +146,13 @@ func TestFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			source := s.base.String() + "/" + place + "?code_file=app.exe&code_id=45d35f6c2d000"
-			if string(text) != symbols+"INFO URL "+source+"\n" {
+			if string(text) != symText+"INFO URL "+source+"\n" {
 				t.Errorf("%q", text)
 			}
 			if got := s.Symbols(t.Context(), module()); got.URL != source || got.Close() != nil {
 				t.Errorf("from %s", got.URL)
 			}
-			store := &walk.Store{Dirs: []string{s.Cache}}
+			store := &symbols.Store{Dirs: []string{s.Cache}}
 			if got := store.Symbols(t.Context(), module()); got.Index == nil || got.Close() != nil {
 				t.Errorf("the cache is no store: %v", got.Tried)
 			}
@@ -168,7 +169,7 @@ func TestFailures(t *testing.T) {
 	body := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, text) }
 	}
-	bomb := gzipped(symbols + strings.Repeat("x", 1<<22))
+	bomb := gzipped(symText + strings.Repeat("x", 1<<22))
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
 		want   error
@@ -185,19 +186,19 @@ func TestFailures(t *testing.T) {
 		"empty":          {body(""), ErrContent, 1, 1},
 		"half a record":  {body("MODULE windows"), ErrContent, 1, 1},
 		"no line":        {body("MODULE " + strings.Repeat("x", 1<<20)), ErrContent, 1, 1},
-		"another module": {body(strings.Replace(symbols, id, strings.Repeat("0", 33), 1)), walk.ErrOtherModule, 1, 1},
-		"no records":     {body("MODULE windows x86_64 " + id + " app.pdb\n"), walk.ErrNoSymbols, 1, 1},
-		"too large":      {body(symbols + strings.Repeat("FILE 0 a\n", 1<<14)), ErrTooLarge, 1, 1},
+		"another module": {body(strings.Replace(symText, id, strings.Repeat("0", 33), 1)), symbols.ErrOtherModule, 1, 1},
+		"no records":     {body("MODULE windows x86_64 " + id + " app.pdb\n"), symbols.ErrNoSymbols, 1, 1},
+		"too large":      {body(symText + strings.Repeat("FILE 0 a\n", 1<<14)), ErrTooLarge, 1, 1},
 		"a bomb":         {func(w http.ResponseWriter, r *http.Request) { w.Write(bomb) }, ErrTooLarge, 1, 1},
 		"cut": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		}, io.ErrUnexpectedEOF, 3, 3},
-		"gzip that is cut": {func(w http.ResponseWriter, r *http.Request) { b := gzipped(symbols); w.Write(b[:len(b)-9]) },
+		"gzip that is cut": {func(w http.ResponseWriter, r *http.Request) { b := gzipped(symText); w.Write(b[:len(b)-9]) },
 			io.ErrUnexpectedEOF, 3, 3},
 		"silent": {func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ErrStalled, 3, 3},
 		"stalls": {func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, ErrStalled, 3, 3},
@@ -207,7 +208,7 @@ func TestFailures(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 		}, fetch.ErrRedirect, 1, 1},
 		"drips": {func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 			for r.Context().Err() == nil {
 				io.WriteString(w, "F")
 				w.(http.Flusher).Flush()
@@ -216,7 +217,7 @@ func TestFailures(t *testing.T) {
 		}, ErrStalled, 3, 3},
 		"takes for ever": {func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ErrMaxTime, 1, 1},
 		"endless, all in all": {func(w http.ResponseWriter, r *http.Request) {
-			for _, err := io.WriteString(w, symbols); err == nil; {
+			for _, err := io.WriteString(w, symText); err == nil; {
 				_, err = io.WriteString(w, "FILE 0 a\n")
 			}
 		}, fetch.ErrTotal, 1, 1},
@@ -269,7 +270,7 @@ func TestOtherFile(t *testing.T) {
 	if s.Prefetch(t.Context(), module()) {
 		t.Error("a file of another module is prefetched")
 	}
-	if _, err := lookup(t, s, module()); !errors.Is(err, walk.ErrOtherModule) {
+	if _, err := lookup(t, s, module()); !errors.Is(err, symbols.ErrOtherModule) {
 		t.Error(err)
 	}
 	if got := files(t, s.Cache); len(got) != 0 {
@@ -298,23 +299,23 @@ func TestRetry(t *testing.T) {
 			if n < 3 {
 				w.WriteHeader(500)
 			}
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		},
 		"429": func(n int64, w http.ResponseWriter) {
 			if n == 1 {
 				w.Header().Set("Retry-After", "1")
 				w.WriteHeader(429)
 			}
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		},
 		"cut then whole": func(n int64, w http.ResponseWriter) {
 			if n == 1 {
 				w.Header().Set("Content-Length", "1000")
 			}
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		},
 		"slow": func(n int64, w http.ResponseWriter) {
-			for _, b := range []byte(symbols) {
+			for _, b := range []byte(symText) {
 				w.Write([]byte{b})
 				w.(http.Flusher).Flush()
 				time.Sleep(2 * time.Millisecond)
@@ -335,8 +336,8 @@ func TestRetry(t *testing.T) {
 			if name == "429" && time.Since(start) < time.Second {
 				t.Error("did not wait as long as the server asked for")
 			}
-			if n := last.Load(); n == 0 || n > int64(len(symbols)) {
-				t.Errorf("progress to %d of %d bytes", n, len(symbols))
+			if n := last.Load(); n == 0 || n > int64(len(symText)) {
+				t.Errorf("progress to %d of %d bytes", n, len(symText))
 			}
 		})
 	}
@@ -350,7 +351,7 @@ func TestCodeID(t *testing.T) {
 		case "/symbols/app.dll/45D35F6C2D000/app.sym":
 			http.Redirect(w, r, "/found", http.StatusFound)
 		case "/found":
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		case "/symbols/libx.so/ABCD/libx.so.sym":
 			io.WriteString(w, "MODULE Linux x86_64 1 libx.so\nINFO CODE_ID ABCD\nFUNC 1000 1 0 elf\n")
 		case "/symbols/liby.so/EF01/liby.so.sym":
@@ -367,7 +368,7 @@ func TestCodeID(t *testing.T) {
 		{&walk.Module{Path: `C:\App.dll`, Name: "App.dll", CodeID: "45d35f6c2d000"}, "", ErrNotFound}, // names are taken as they are
 		{&walk.Module{Path: `C:\app.dll`, Name: "app.dll", CodeID: "45d35f6c2d000"}, "main", nil},
 		{&walk.Module{Path: "/lib/libx.so", Name: "libx.so", BuildID: []byte{0xab, 0xcd}, DebugID: "FFFF0"}, "elf", nil},
-		{&walk.Module{Path: "/lib/liby.so", Name: "liby.so", BuildID: []byte{0xef, 1}}, "", walk.ErrOtherModule},
+		{&walk.Module{Path: "/lib/liby.so", Name: "liby.so", BuildID: []byte{0xef, 1}}, "", symbols.ErrOtherModule},
 	} {
 		if got, err := lookup(t, s, c.m); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v", c.m.Path, got, err)
@@ -384,7 +385,7 @@ func TestHostile(t *testing.T) {
 		mu.Lock()
 		asked = append(asked, r.URL.EscapedPath())
 		mu.Unlock()
-		io.WriteString(w, symbols)
+		io.WriteString(w, symText)
 	})
 	outside := filepath.Join(s.Cache, "..", "outside")
 	for _, m := range []*walk.Module{
@@ -423,7 +424,7 @@ func TestHostile(t *testing.T) {
 // TestDamagedCache: what is not the module's, or no symbol file, is fetched
 // again.
 func TestDamagedCache(t *testing.T) {
-	s, attempts := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, symbols) })
+	s, attempts := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, symText) })
 	for i, damage := range []string{"", "MODULE windows x86_64 0 app.pdb\nFUNC 1 1 0 f\n", "garbage"} {
 		path := filepath.Join(s.Cache, place)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(damage), 0o644)); err != nil {
@@ -465,7 +466,7 @@ func TestConcurrent(t *testing.T) {
 func TestPrefetch(t *testing.T) {
 	s, attempts := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "app.pdb") {
-			io.WriteString(w, symbols)
+			io.WriteString(w, symText)
 		} else {
 			http.NotFound(w, r)
 		}
@@ -519,7 +520,7 @@ func TestNew(t *testing.T) {
 // Issue 10: a cache that cannot be written is an error that names it; what is in
 // the way of a file stays, and nothing is left beside it.
 func TestCacheCannotBeWritten(t *testing.T) {
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, symbols) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, symText) }))
 	defer web.Close()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {

@@ -1,0 +1,56 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"symkit/cfi"
+)
+
+// i386 is 32-bit x86.
+type i386 struct{}
+
+var x86CPU = newCPU(i386{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi $eflags", "$ebp", 1).
+	handlers(&x86RTSignal, &x86Signal)
+
+// x86Context is the order of struct sigcontext_32 (Linux
+// arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the
+// esp among the general registers is the interrupted one.
+var x86Context = []cfi.Reg{RegNone, RegNone, RegNone, RegNone, 7, 6, 5, 4, 3, 2, 1, 0, RegNone, RegNone, RegPC}
+
+var (
+	// sigframe_ia32 without pretcode: the signal, the context. The trampoline
+	// pops the signal before it returns.
+	x86Signal = sigframe{inOrder(4, 4, x86Context...)}
+	// rt_sigframe_ia32 without pretcode: 12 bytes of arguments, siginfo,
+	// ucontext, whose context begins at 20.
+	x86RTSignal = sigframe{inOrder(12+128+20, 4, x86Context...)}
+)
+
+func (i386) framePointer(w *walker, r *Registers) (Registers, bool) {
+	return chainedPair(w, r)
+}
+
+func (i386) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
+
+func (i386) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
+
+// stub: jmp *address, after endbr32. Position-independent code counts from %ebx
+// (i386 psABI 5.2), which is not known.
+func (i386) stub(code []byte, _ uint64) (slot uint64, ok bool) {
+	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfb})
+	if len(code) < 6 || code[0] != 0xff || code[1] != 0x25 {
+		return 0, false
+	}
+	return uint64(binary.LittleEndian.Uint32(code[2:])), true
+}
+
+func (i386) trampoline(code []byte) *sigframe {
+	switch {
+	case bytes.HasPrefix(code, []byte{0xb8, 173, 0, 0, 0, 0xcd, 0x80}): // mov $173,%eax; int $0x80
+		return &x86RTSignal
+	case bytes.HasPrefix(code, []byte{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}): // pop %eax; mov $119,%eax; int $0x80
+		return &x86Signal
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"symkit/cfi"
+	"symkit/walk"
+	"symkit/walk/internal/x86"
+)
+
+// fault is what the crashing instruction and the registers tell of the crash.
+type fault struct {
+	p *walk.Process
+	// instruction is spelled as rust-minidump does; empty: unknown.
+	instruction string
+	effect      x86.Effect
+	known       bool // whether effect is
+	// adjusted is what the address of the crash should be: "non-canonical", the
+	// address that was accessed; "null-pointer", the offset from a null pointer.
+	adjusted string
+	value    uint64
+
+	registers []walk.NamedRegister // that addresses are counted from
+	precise   bool                 // all that the instruction accesses is known
+}
+
+// newFault looks at the crashing instruction: of x86 CPUs, and what it does of
+// those with 64 bits.
+func newFault(p *walk.Process) *fault {
+	f := &fault{p: p}
+	if p.Crashed < 0 || !p.Crash.Crashed() || p.Threads[p.Crashed].NoRegs {
+		return f
+	}
+	r := &p.Threads[p.Crashed].Regs
+	mode := map[string]int{"x86": 32, "x86_64": 64}[p.CPU]
+	if mode == 0 {
+		return f
+	}
+	in, ok := x86.Decode(codeBytes(p, r.PC), mode)
+	if !ok {
+		return f
+	}
+	f.instruction = in.Text()
+	if mode == 64 {
+		effect, known := in.Effect(&x86.State{PC: r.PC, Reg: r.Get, Memory: p.Memory.Bytes})
+		if !known {
+			return f
+		}
+		f.effect, f.known = effect, true
+		f.precise = !slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool { return a.Kind == "" || a.Size == 0 })
+		f.registers = named(p, f.effect.Uses)
+		f.adjust()
+	}
+	return f
+}
+
+// codeBytes returns the bytes at pc, as many as the longest instruction has or as
+// there are.
+func codeBytes(p *walk.Process, pc uint64) (code []byte) {
+	for n := uint64(x86.MaxLen); n > 0 && code == nil; n-- {
+		code = p.Memory.Bytes(pc, n)
+	}
+	return code
+}
+
+// adjust finds what the address of the crash should be.
+func (f *fault) adjust() {
+	all := f.effect.Accesses
+	if f.effect.Jumps {
+		all = append(all[:len(all):len(all)], f.effect.Target)
+	}
+	if i := slices.IndexFunc(all, func(a x86.Access) bool { return a.Null }); i >= 0 {
+		f.adjusted, f.value = "null-pointer", all[i].Addr
+		return
+	}
+	if i := slices.IndexFunc(all, func(a x86.Access) bool { return nonCanonical(a.Addr) }); i >= 0 && protectionFault(&f.p.Crash) {
+		f.adjusted, f.value = "non-canonical", all[i].Addr
+	}
+}
+
+// named returns the registers of the crashed thread in a set of DWARF numbers, by
+// name.
+func named(p *walk.Process, set uint32) (out []walk.NamedRegister) {
+	for n, reg := range x86.DWARF64 {
+		if set>>reg&1 != 0 {
+			v, _ := p.Threads[p.Crashed].Regs.Get(cfi.Reg(reg))
+			out = append(out, walk.NamedRegister{Name: strings.ToLower((x86asm.RAX + x86asm.Reg(n)).String()), Value: v})
+		}
+	}
+	slices.SortFunc(out, func(a, b walk.NamedRegister) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// protectionFault reports whether a crash is a general protection fault: the CPU
+// then does not tell the address.
+func protectionFault(c *walk.Crash) bool {
+	switch c.Reason {
+	case "SIGSEGV / SI_KERNEL", "SIGBUS / SI_KERNEL", "EXC_BAD_ACCESS / EXC_I386_GPFLT":
+		return c.Address == 0
+	case "EXCEPTION_ACCESS_VIOLATION_READ":
+		return c.Address == ^uint64(0)
+	}
+	return false
+}
+
+// maxGuard bounds the size of what is taken for a guard page.
+const maxGuard = 32 << 10
+
+// guardPage reports whether addr is in a small range that nothing may be done
+// with, beside one that something may: where a stack or buffer overflows.
+func guardPage(p *walk.Process, addr uint64) bool {
+	m := p.MappingAt(addr)
+	if m == nil || accessible(m) || m.End-m.Begin >= maxGuard {
+		return false
+	}
+	after := p.MappingAt(m.End)
+	before := p.MappingAt(m.Begin - 1)
+	return after != nil && accessible(after) || before != nil && accessible(before)
+}
+
+func accessible(m *walk.Mapping) bool { return m.Read || m.Write || m.Execute }

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// JSON writes a result in the schema of rust-minidump
+// (minidump-processor, json-schema.md). Addresses are hexadecimal strings; what
+// a dump does not tell is null. What only symkit knows is under the keys
+// "symkit". Memory does not depend on the number of frames.
+func JSON(out io.Writer, r *walk.Result) error {
+	w := &jsonWriter{Writer: bufio.NewWriterSize(&wire.JSONPrinter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w.open(w.report())
+	w.WriteString(`,"threads":[`)
+	for i := range r.Stacks {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.thread(&r.Stacks[i], -1)
+	}
+	w.WriteByte(']')
+	w.WriteString(`,"crashing_thread":`)
+	if i := r.Crashed(); i >= 0 {
+		w.thread(&r.Stacks[i], i)
+	} else {
+		w.WriteString("null")
+	}
+	w.WriteString("}\n")
+	if w.err != nil {
+		return w.err
+	}
+	return w.Flush()
+}
+
+type jsonWriter struct {
+	*bufio.Writer
+	r        *walk.Result
+	unloaded *unloadedIndex
+	buf      bytes.Buffer
+	err      error // of encoding
+}
+
+// value writes v.
+func (w *jsonWriter) value(v any) {
+	w.Write(w.encode(v))
+}
+
+// open writes v without the brace that ends it.
+func (w *jsonWriter) open(v any) {
+	b := w.encode(v)
+	w.Write(b[:max(0, len(b)-1)])
+}
+
+func (w *jsonWriter) encode(v any) []byte {
+	w.buf.Reset()
+	enc := json.NewEncoder(&w.buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil && w.err == nil {
+		w.err = err
+	}
+	return bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'})
+}
+
+func (w *jsonWriter) thread(s *walk.Stack, index int) {
+	t := jsonThread{Name: optional(s.Thread.Name), ID: s.Thread.ID, LastError: optional(s.Thread.LastError),
+		Count: len(s.Frames), Extension: jsonThreadExtra{s.End, s.Complete}}
+	if index >= 0 {
+		t.Index = &index
+	}
+	w.open(&t)
+	w.WriteString(`,"frames":[`)
+	for i := range s.Frames {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		if _, err := w.Write(nil); err != nil {
+			return // it stays
+		}
+		j := w.frame(&s.Frames[i], i)
+		if i == 0 {
+			j.Registers = w.registers(s.Thread)
+		}
+		w.value(&j)
+	}
+	w.WriteString("]}")
+}
+
+func (w *jsonWriter) registers(t *walk.Thread) map[string]string {
+	regs := map[string]string{}
+	for _, reg := range w.r.Process.Named(&t.Regs) {
+		regs[reg.Name] = w.hex(reg.Value)
+	}
+	return regs
+}
+
+func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
+	at, place := f.Lookup(), f.Place
+	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: w.hex(at), Missing: place.Func == "",
+		Extension: jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public}}
+	if f.Module != nil {
+		name := f.Module.File()
+		j.Module, j.ModuleOffset = &name, w.optional(at-f.Module.Base)
+	} else {
+		for _, u := range w.unloaded.at(at) {
+			j.Unloaded = append(j.Unloaded, w.offsets(u))
+		}
+	}
+	if place.Func != "" {
+		j.Function, j.FuncOffset = &place.Func, w.optional(at-place.FuncAddr)
+	}
+	j.File, j.Line = position(place.File, place.Line)
+	for _, in := range place.Inlines {
+		file, line := position(in.File, in.Line)
+		j.Inlines = append(j.Inlines, jsonInline{in.Func, file, line})
+	}
+	return j
+}
+
+func (w *jsonWriter) offsets(u unloadedAt) jsonUnloadedAt {
+	out := jsonUnloadedAt{Module: u.name}
+	for _, off := range u.offsets {
+		out.Offsets = append(out.Offsets, w.hex(off))
+	}
+	return out
+}
+
+// report is all but the threads.
+func (w *jsonWriter) report() *jsonReport {
+	r, p := w.r, w.r.Process
+	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
+		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
+		Extension: jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
+			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)},
+	}
+	if p.PID != 0 {
+		j.PID = &p.PID
+	}
+	if p.Facts.CPUs > 0 {
+		j.System.Count = &p.Facts.CPUs
+	}
+	if p.Facts.HasUptime {
+		j.Uptime = &p.Facts.Uptime
+	}
+	if n := len(p.Mappings); n > 0 && (p.OS == "Linux" || p.OS == "Android") {
+		j.MapCount = &n
+	}
+	modules := slices.Clone(p.Modules)
+	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(a.Order, b.Order) })
+	for i, m := range modules {
+		if m == p.Main {
+			j.Main = &i
+		}
+		j.Modules = append(j.Modules, w.module(m))
+	}
+	for i := range p.Facts.Unloaded {
+		m := &p.Facts.Unloaded[i]
+		j.Unloaded = append(j.Unloaded, jsonUnloaded{w.hex(m.Base), w.hex(m.End), optional(strings.ToLower(m.CodeID)), m.Name, nil})
+	}
+	j.facts(&p.Facts, w)
+	return j
+}
+
+// crash tells why the process died.
+func (w *jsonWriter) crash() jsonCrash {
+	p := w.r.Process
+	c := jsonCrash{Type: optional(p.Crash.Reason), Assertion: optional(p.Facts.Assertion)}
+	if p.Crash.HasAddress {
+		c.Address = w.optional(p.Crash.Address)
+	}
+	if i := w.r.Crashed(); i >= 0 {
+		c.Thread = &i
+	}
+	f := newFault(p)
+	switch f.adjusted {
+	case "non-canonical":
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Address: w.optional(f.value)}
+	case "null-pointer":
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: w.optional(f.value)}
+	}
+	if f.known {
+		accesses := []jsonAccess{}
+		for _, a := range f.effect.Accesses {
+			j := jsonAccess{Address: w.hex(a.Addr), Guard: guardPage(p, a.Addr), Kind: a.Kind}
+			if a.Size > 0 {
+				j.Size = &a.Size
+			}
+			accesses = append(accesses, j)
+		}
+		c.Accesses = &accesses
+	}
+	c.Instruction = optional(f.instruction)
+	if p.Crash.Crashed() {
+		c.Inconsistencies = f.inconsistencies()
+		c.BitFlips = w.bitFlips(f)
+	}
+	if f.effect.Jumps {
+		c.Update = &jsonUpdate{w.hex(f.effect.Target.Addr), guardPage(p, f.effect.Target.Addr)}
+	}
+	return c
+}
+
+func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
+	if w.r.Process.Crashed < 0 {
+		return nil
+	}
+	for _, b := range f.bitFlips() {
+		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register),
+			jsonFlipDetail{b.nonCanonical, b.null, b.low, b.nearby, b.poison}, float64(b.confidence)})
+	}
+	return out
+}
+
+func (w *jsonWriter) module(m *walk.Module) jsonModule {
+	r := w.r
+	j := jsonModule{Base: w.hex(m.Base), End: w.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
+		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
+	if syms := r.Symbols[m]; syms != nil {
+		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
+		j.Corrupt = r.BadLines[m] > 0
+		j.URL = optional(syms.URL)
+		j.Extension.From, j.Extension.BadLines, j.Extension.Damage = syms.From, r.BadLines[m], syms.Damage
+		for _, p := range syms.Tried {
+			j.Extension.Tried = append(j.Extension.Tried, jsonProbe{p.Path, p.Err.Error()})
+		}
+	}
+	return j
+}
+
+// hex is an address as the schema has it, padded to the CPU's width.
+func (w *jsonWriter) hex(v uint64) string { return fmt.Sprintf("0x%0*x", 2*w.r.Process.WordSize(), v) }
+
+func (w *jsonWriter) optional(v uint64) *string {
+	s := w.hex(v)
+	return &s
+}

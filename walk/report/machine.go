@@ -1,0 +1,143 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// Machine writes a result in the machine-readable format of Breakpad's
+// minidump_stackwalk: lines of fields with | between them, first of the system,
+// the crash and the modules, then, after an empty line, of the frames, the
+// thread that crashed first. Offsets count from the return address, threads
+// and modules are numbered without those that Breakpad leaves out.
+func Machine(out io.Writer, r *walk.Result) error {
+	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: numbers(r.Process)}
+	w.head(r.Crashed())
+	for _, m := range w.p.Modules {
+		w.module(m)
+	}
+	w.line()
+	for _, s := range ordered(r) {
+		w.stack(s)
+	}
+	return w.Flush()
+}
+
+type machineWriter struct {
+	*bufio.Writer
+	p *walk.Process
+	// number is a thread's number among those that did not write the dump.
+	number map[*walk.Thread]int
+}
+
+// numbers numbers the threads as Breakpad does: without those that only wrote
+// the dump.
+func numbers(p *walk.Process) map[*walk.Thread]int {
+	numbers := map[*walk.Thread]int{}
+	for i := range p.Threads {
+		if t := &p.Threads[i]; !t.Writer {
+			numbers[t] = len(numbers)
+		}
+	}
+	return numbers
+}
+
+// line writes a line of fields, which cannot have separators in them: Breakpad
+// leaves these out. Other control characters are written as wire.Printable has them.
+func (w *machineWriter) line(fields ...any) {
+	for i, f := range fields {
+		if i > 0 {
+			w.WriteByte('|')
+		}
+		text := fmt.Sprint(f)
+		if strings.ContainsAny(text, "|\n") {
+			text = strings.NewReplacer("|", "", "\n", "").Replace(text)
+		}
+		w.WriteString(wire.Printable(text))
+	}
+	w.WriteByte('\n')
+}
+
+func (w *machineWriter) head(crashed int) {
+	p := w.p
+	version := p.Facts.VersionLine
+	if version == "" {
+		version = p.OSVersion
+	}
+	w.line("OS", p.OS, version)
+	w.line("CPU", schemaCPU(p.CPU), p.Facts.CPUInfo, p.Facts.CPUs)
+	w.line("GPU", "", "", "")
+	reason, addr, thread := p.Crash.Breakpad, "", ""
+	if reason == "" {
+		reason = p.Crash.Reason
+	}
+	switch {
+	case reason != "":
+		addr = prefixed(p.Crash.Address)
+	case p.Facts.Assertion != "":
+		reason = p.Facts.Assertion
+	default:
+		reason = "No crash"
+	}
+	if crashed >= 0 {
+		thread = fmt.Sprint(w.number[&p.Threads[p.Crashed]])
+	}
+	w.line("Crash", reason, addr, thread)
+}
+
+func (w *machineWriter) module(m *walk.Module) {
+	main := 0
+	if m == w.p.Main {
+		main = 1
+	}
+	id := m.DebugID
+	if id == "" {
+		id = m.ShownID
+	}
+	w.line("Module", m.File(), m.Version, m.DebugFile, id, fmt.Sprintf("0x%08x", m.Base), fmt.Sprintf("0x%08x", m.End-1), main)
+}
+
+func (w *machineWriter) stack(s *walk.Stack) {
+	thread, n := w.number[s.Thread], 0
+	for i := range s.Frames {
+		if _, err := w.Write(nil); err != nil {
+			return // it stays
+		}
+		f := &s.Frames[i]
+		for j := range f.Place.Inlines {
+			in := &f.Place.Inlines[j]
+			w.frame(thread, n, f, f.Lookup(), in.Func, in.File, in.Line)
+			n++
+		}
+		w.frame(thread, n, f, f.PC, f.Place.Func, f.Place.File, f.Place.Line)
+		n++
+	}
+}
+
+// frame writes a frame, or a call inlined into one, for which Breakpad counts
+// from before the return address; the offset is that from the line, the
+// function or the module, whichever is known.
+func (w *machineWriter) frame(thread, n int, f *walk.Frame, pc uint64, fn, file string, line uint32) {
+	switch {
+	case f.Module == nil && fn == "":
+		w.line(thread, n, "", "", "", "", prefixed(pc))
+	case f.Module == nil && file == "":
+		w.line(thread, n, "", fn, "", "", prefixed(pc-f.Place.FuncAddr))
+	case f.Module == nil:
+		w.line(thread, n, "", fn, file, line, prefixed(pc-f.Place.LineAddr))
+	case fn == "":
+		w.line(thread, n, f.Module.File(), "", "", "", prefixed(pc-f.Module.Base))
+	case file == "":
+		w.line(thread, n, f.Module.File(), fn, "", "", prefixed(pc-f.Place.FuncAddr))
+	default:
+		w.line(thread, n, f.Module.File(), fn, file, line, prefixed(pc-f.Place.LineAddr))
+	}
+}
+
+// prefixed is a number in hexadecimal with its prefix.
+func prefixed(v uint64) string { return fmt.Sprintf("%#x", v) }

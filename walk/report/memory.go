@@ -1,0 +1,68 @@
+package report
+
+import (
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// stackContents prints the memory from a frame's stack pointer to its caller's,
+// and what in it points to functions.
+func (w *textWriter) stackContents(f, caller *walk.Frame) {
+	const (
+		perRow   = 16
+		maxBytes = 1 << 16
+	)
+	if caller.SP <= f.SP {
+		return
+	}
+	digits := 2 * w.r.Process.WordSize()
+	end := min(caller.SP, f.SP+maxBytes)
+	w.printf("     stack:\n")
+	for at := f.SP; at < end; at += perRow {
+		w.printf("      %0*x ", digits, at)
+		text := make([]byte, 0, perRow)
+		for i := range min(perRow, end-at) {
+			b := w.r.Process.Memory.Bytes(at+i, 1)
+			switch {
+			case b == nil:
+				w.printf("   ")
+				text = append(text, ' ')
+				continue
+			case b[0] >= ' ' && b[0] < 0x7f:
+				text = append(text, b[0])
+			default:
+				text = append(text, '.')
+			}
+			w.printf(" %02x", b[0])
+		}
+		w.printf("%*s  %s\n", 3*(perRow-len(text)), "", text)
+	}
+	if end < caller.SP {
+		w.printf("      and %d bytes more\n", caller.SP-end)
+	}
+	for i := range f.Pointers {
+		p := &f.Pointers[i]
+		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, wire.Printable(p.Module.File()), wire.Printable(p.Place.Func), p.Value-p.Place.FuncAddr)
+		w.position(p.Place.File, p.Place.Line)
+		w.printf("\n")
+	}
+}
+
+// frameRegisters prints the registers that are known in a frame, four to a
+// line.
+func (w *textWriter) frameRegisters(f *walk.Frame) {
+	if len(f.Registers) == 0 {
+		return
+	}
+	digits := 2 * w.r.Process.WordSize()
+	for i, reg := range f.Registers {
+		switch {
+		case i == 0:
+			w.printf("    ")
+		case i%4 == 0:
+			w.printf("\n    ")
+		}
+		w.printf(" %5s 0x%0*x", reg.Name, digits, reg.Value)
+	}
+	w.printf("\n")
+}

@@ -1,0 +1,21 @@
+// Package report writes the stacks of a process: as text for people (Text), as JSON
+// in rust-minidump's schema (JSON), and in the machine-readable format of Breakpad's
+// minidump_stackwalk (Machine).
+package report
+
+import "symkit/walk"
+
+// ordered returns the stacks in the order of the text: that of the thread that
+// crashed first. A thread that only wrote the dump is left out.
+func ordered(r *walk.Result) (stacks []*walk.Stack) {
+	crashed := r.Crashed()
+	if crashed >= 0 {
+		stacks = append(stacks, &r.Stacks[crashed])
+	}
+	for i := range r.Stacks {
+		if i != crashed && !r.Stacks[i].Thread.Writer {
+			stacks = append(stacks, &r.Stacks[i])
+		}
+	}
+	return stacks
+}

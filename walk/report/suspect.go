@@ -1,0 +1,204 @@
+package report
+
+import (
+	"slices"
+
+	"symkit/walk"
+	"symkit/walk/internal/x86"
+)
+
+// bitFlip is an address that the process may have meant, if one bit of memory
+// or of a register was wrong. The judgement is rust-minidump's, so that results
+// compare.
+type bitFlip struct {
+	addr     uint64
+	register string // that had the wrong address; empty: the crash's own
+
+	nonCanonical, null, low, poison bool
+	nearby                          uint32 // registers that point near addr
+	confidence                      float32
+}
+
+// operation is what an access does: "read", "write", "execute"; empty: unknown.
+func operation(c *walk.Crash) string {
+	return map[string]string{"EXCEPTION_ACCESS_VIOLATION_READ": "read", "EXCEPTION_ACCESS_VIOLATION_WRITE": "write",
+		"EXCEPTION_ACCESS_VIOLATION_EXEC": "execute"}[c.Reason]
+}
+
+// allows reports whether something may be done in a mapping.
+func allows(m *walk.Mapping, operation string) bool {
+	switch operation {
+	case "read":
+		return m.Read
+	case "write":
+		return m.Write
+	case "execute":
+		return m.Execute
+	}
+	return true
+}
+
+// bitFlips lists the addresses of mapped memory that differ in one bit from that
+// of the crash, or from a register that its instruction uses. There are none on
+// 32-bit machines, where most addresses are mapped, and on arm64, where
+// instructions are not decoded.
+func (f *fault) bitFlips() (out []bitFlip) {
+	p := f.p
+	if !p.Crash.HasAddress || p.WordSize() != 8 || p.CPU == "arm64" || f.adjusted == "null-pointer" {
+		return nil
+	}
+	addr, first, last := p.Crash.Address, 0, 64
+	switch {
+	case f.adjusted == "non-canonical":
+		addr, first = f.value, 48
+	case p.CPU == "x86_64":
+		last = 48
+	}
+	size := uint64(0)
+	for _, a := range f.effect.Accesses {
+		if n := uint64(a.Size); p.Crash.Address-a.Addr < n {
+			addr, size = a.Addr, n
+			break
+		}
+	}
+	out = f.flipsOf(addr, "", first, last, size)
+	for _, r := range f.registers {
+		out = append(out, f.flipsOf(r.Value, r.Name, first, last, size)...)
+	}
+	return out
+}
+
+// flipsOf flips the bits from first to last of addr.
+func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint64) (out []bitFlip) {
+	op := operation(&f.p.Crash)
+	if m := f.p.MappingAt(addr); m != nil && allows(m, op) {
+		return nil
+	}
+	if d, ok := distance(f.p, addr, op); ok && d < size { // one too far rather than one bit wrong
+		return nil
+	}
+	for i := first; i < last; i++ {
+		b := bitFlip{addr: addr ^ 1<<i, register: register, nonCanonical: first == 48}
+		if m := f.p.MappingAt(b.addr); b.addr == 0 || m != nil && allows(m, op) {
+			f.weigh(&b, addr)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// distance is that of addr from the nearest mapping that allows an operation.
+func distance(p *walk.Process, addr uint64, op string) (d uint64, ok bool) {
+	d = ^uint64(0)
+	for i := range p.Mappings {
+		m := &p.Mappings[i]
+		switch {
+		case !allows(m, op):
+			continue
+		case addr < m.Begin:
+			d = min(d, m.Begin-addr)
+		case addr >= m.End:
+			d = min(d, addr-(m.End-1))
+		default:
+			d = 0
+		}
+		ok = true
+	}
+	return d, ok
+}
+
+// poisons are the bytes that allocators fill freed memory with.
+var poisons = []byte{0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5}
+
+// near is how far a register may point from an address to count as near it.
+const near = 4096
+
+// weigh finds what speaks for and against a flipped bit.
+func (f *fault) weigh(b *bitFlip, original uint64) {
+	b.null = b.addr == 0
+	b.low = b.null && original <= 2*near
+	for _, r := range f.p.Named(&f.p.Threads[f.p.Crashed].Regs) {
+		if b.addr > 2*near && (r.Value-b.addr <= near || b.addr-r.Value <= near) {
+			b.nearby++
+		}
+		if c := byte(r.Value); r.Value == uint64(c)*0x0101010101010101 && slices.Contains(poisons, c) {
+			b.poison = true
+		}
+	}
+	doubt := float32(1) - 0.25
+	if b.nonCanonical {
+		doubt *= 1 - float32(0.90)
+	}
+	switch {
+	case b.low:
+		doubt *= 1 - float32(0.25)
+	case b.null:
+		doubt *= 0.5
+	}
+	if b.nearby > 0 {
+		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.nearby, 4)-1]
+	}
+	b.confidence = 1 - doubt
+	if b.poison {
+		b.confidence *= 0.5
+	}
+}
+
+// inconsistencies tells, in the schema's words, what does not fit together of
+// the reason of the crash, its address and its instruction: hardware that
+// fails, or a dump that was tampered with.
+func (f *fault) inconsistencies() []string {
+	p := f.p
+	out := []string{}
+	if !f.known {
+		return out
+	}
+	switch p.Crash.Reason {
+	case "SIGFPE / FPE_INTDIV", "EXCEPTION_INT_DIVIDE_BY_ZERO", "EXC_ARITHMETIC / EXC_I386_DIV":
+		if !f.effect.Division {
+			out = append(out, "int_div_by_zero_not_possible")
+		}
+	case "EXCEPTION_PRIV_INSTRUCTION", "STATUS_PRIVILEGED_INSTRUCTION":
+		if !f.effect.Privileged {
+			out = append(out, "priv_instruction_crash_without_priv_instruction")
+		}
+	case "EXCEPTION_ACCESS_VIOLATION_READ", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXCEPTION_ACCESS_VIOLATION_EXEC", "EXCEPTION_STACK_OVERFLOW":
+		if missing := f.accessMissing(); protectionFault(&p.Crash) && missing {
+			if f.adjusted != "non-canonical" && f.precise && !f.anyNonCanonical() {
+				out = append(out, "non_canonical_address_falsely_reported")
+			}
+			break
+		} else if missing {
+			out = append(out, "crashing_access_not_found_in_memory_accesses")
+		}
+		if m, op := p.MappingAt(p.Crash.Address), operation(&f.p.Crash); m != nil && op != "" && allows(m, op) {
+			out = append(out, "access_violation_when_access_allowed")
+		}
+	}
+	return out
+}
+
+// accessMissing reports whether the instruction does not access what the crash is
+// about, as far as all that it does is known.
+func (f *fault) accessMissing() bool {
+	op, addr := operation(&f.p.Crash), f.p.Crash.Address
+	switch {
+	case op == "execute":
+		return f.p.Threads[f.p.Crashed].Regs.PC != addr
+	case !f.precise:
+		return false
+	case op == "": // the stack overflowed
+		return len(f.effect.Accesses) == 0
+	}
+	return !slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool {
+		return addr-a.Addr < uint64(a.Size) && (a.Kind == op || a.Kind == "readwrite")
+	})
+}
+
+func (f *fault) anyNonCanonical() bool {
+	return slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool { return nonCanonical(a.Addr) }) ||
+		f.effect.Jumps && nonCanonical(f.effect.Target.Addr)
+}
+
+// nonCanonical reports whether an address is none of x86-64 with 48 bits.
+func nonCanonical(addr uint64) bool { return addr > 1<<47-1 && addr < 0xffff8000_00000000 }

@@ -1,0 +1,39 @@
+// Package symbols holds the places that symbols of a process's modules come from:
+// symbol stores (Store), the files that the modules were loaded from (Files), one
+// place after the other (Chain), one set of symbols for many processes (Shared).
+// Package elfsyms makes symbols of ELF files, package symserver fetches them.
+package symbols
+
+import (
+	"context"
+
+	"symkit/walk"
+)
+
+// Chain asks one supplier after the other until one has symbols.
+func Chain(suppliers ...walk.Supplier) walk.Supplier { return chain(suppliers) }
+
+type chain []walk.Supplier
+
+func (c chain) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	all := &walk.Symbols{}
+	for _, s := range c {
+		got := s.Symbols(ctx, m)
+		if got.Index != nil {
+			got.Tried = append(all.Tried, got.Tried...)
+			return got
+		}
+		all.Tried = append(all.Tried, got.Tried...)
+	}
+	return all
+}
+
+// Prefetch implements walk.Prefetcher: the first supplier that has symbols ends it.
+func (c chain) Prefetch(ctx context.Context, m *walk.Module) bool {
+	for _, s := range c {
+		if p, ok := s.(walk.Prefetcher); ok && p.Prefetch(ctx, m) {
+			return true
+		}
+	}
+	return false
+}

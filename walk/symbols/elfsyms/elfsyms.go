@@ -1,0 +1,159 @@
+// Package elfsyms makes symbols of the ELF files of a process's modules, with their
+// debug files, when a walk asks for them.
+package elfsyms
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+
+	"symkit/dump"
+	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/elfx/debuginfod"
+	"symkit/emit"
+	"symkit/walk"
+	"symkit/walk/symbols"
+)
+
+// Supplier is a walk.Supplier that dumps the modules' ELF files.
+type Supplier struct {
+	// Files finds the modules' own files.
+	Files *symbols.Files
+	// DebugDirs are the directories to look for debug files in.
+	DebugDirs []string
+	Jobs      int // goroutines of one dump; 0 means one per processor
+	// Remote asks debuginfod servers for files that are not on this machine, if not
+	// nil.
+	Remote *debuginfod.Client
+}
+
+// Fetch returns a function for symbols.Files.Fetch that gets modules' files from
+// debuginfod servers; nil if there are no servers.
+func Fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (string, error) {
+	if remote == nil {
+		return nil
+	}
+	return func(m *walk.Module) (string, error) { return remote.Find(ctx, m.BuildID, debuginfod.Executable) }
+}
+
+// places returns where companions are looked for.
+func (s *Supplier) places(ctx context.Context) companion.Places {
+	places := companion.Places{DebugDirs: s.DebugDirs}
+	if s.Remote != nil {
+		places.Fetch = func(id []byte) (string, error) { return s.Remote.Find(ctx, id, debuginfod.DebugInfo) }
+	}
+	return places
+}
+
+// Symbols implements walk.Supplier.
+func (s *Supplier) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	out := &walk.Symbols{}
+	found := s.find(ctx, m, out)
+	if found == nil {
+		return out
+	}
+	defer found.Close()
+
+	if err := s.dump(ctx, found, m, out); err != nil {
+		out.Tried = append(out.Tried, companion.Probe{Path: out.From, Err: err})
+		out.From = ""
+	}
+	return out
+}
+
+// find finds the ELF files of m: in the core file itself, or elsewhere. It
+// returns nil if there is none. The module's own file stays that of s.Files.
+func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
+	if m.Image != nil {
+		f, err := elfx.NewFile(m.Path, m.Image)
+		if err != nil {
+			out.Tried = append(out.Tried, companion.Probe{Path: m.Path, Err: err})
+			return nil
+		}
+		out.From = m.Path + " in the core file"
+		return companion.Alone(f, s.places(ctx))
+	}
+
+	main, probes := s.Files.Binary(m)
+	if main == nil {
+		out.Tried = append(out.Tried, probes...)
+		return s.debugAlone(ctx, m, out)
+	}
+	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
+	out.From = main.Path()
+	found := companion.Complete(&elfx.Image{Main: main}, s.places(ctx))
+	switch {
+	case found.Mismatch != nil:
+		debug := found.DebugProbes[len(found.DebugProbes)-1].Path
+		out.Tried = append(out.Tried, companion.Probe{Path: debug, Err: found.Mismatch})
+	case found.Image.Debug != nil:
+		out.From += " and " + found.Image.Debug.Path()
+	default:
+		out.Tried = append(out.Tried, found.DebugProbes...)
+	}
+	return found
+}
+
+// debugAlone is the debug file of a module whose own file is missing: it has
+// functions and lines, seldom unwind rules.
+func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
+	debug, probes := s.Files.Debug(m)
+	if debug == nil {
+		out.Tried = append(out.Tried, probes...)
+		debug = s.fetchDebug(ctx, m, out)
+	}
+	if debug == nil {
+		return nil
+	}
+	out.From = debug.Path()
+	return companion.Alone(debug, s.places(ctx))
+}
+
+// fetchDebug asks the servers for m's debug file.
+func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Symbols) *elfx.File {
+	if s.Remote == nil || m.BuildID == nil {
+		return nil
+	}
+	path, err := s.Remote.Find(ctx, m.BuildID, debuginfod.DebugInfo)
+	if err == nil {
+		var f *elfx.File
+		if f, err = elfx.Open(path); err == nil {
+			return f
+		}
+	}
+	out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
+	return nil
+}
+
+// dump writes the symbols into memory and indexes them.
+func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Module, out *walk.Symbols) error {
+	img, others := found.Image, found.Companions
+	mod, err := dump.Dump(ctx, img, dump.Options{Jobs: s.Jobs, Inlines: true, Name: m.Name, ID: idOf(img), Companions: others})
+	if err != nil {
+		return err
+	}
+	for _, p := range others.Probes() {
+		if p.Err == nil {
+			out.From += " and " + p.Path
+		} else if !errors.Is(p.Err, fs.ErrNotExist) {
+			out.Tried = append(out.Tried, p)
+		}
+	}
+	var text bytes.Buffer
+	if err := mod.Write(&text); err != nil {
+		return err
+	}
+	out.Index, out.Heap = emit.NewIndex(text.Bytes()), int64(text.Cap())
+	out.Damage = mod.Stats.LossCount
+	return nil
+}
+
+// idOf returns an id for images that have none. No output shows the id.
+func idOf(img *elfx.Image) string {
+	if _, err := img.ModuleID(); err != nil {
+		return "0"
+	}
+	return ""
+}

@@ -1,0 +1,219 @@
+package symbols
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// Files finds the files that modules were loaded from, on this machine. A file
+// is taken when its build id is the module's; without one, when its program
+// headers are; where neither is known, so is whether it is the right one.
+type Files struct {
+	// Exe is the program's own file, if not empty.
+	Exe string
+	// Sysroot stands before the paths that the dump has; empty: the paths
+	// themselves.
+	Sysroot string
+	// Dirs have build-id directories, .build-id/xx/yyyy.
+	Dirs []string
+	// Fetch, if not nil, gets the file of a module with a build id that is in
+	// none of these places, and returns its path. It is called once for a
+	// module, from any goroutine.
+	Fetch func(m *walk.Module) (path string, err error)
+
+	mu    sync.Mutex
+	found map[*walk.Module]*foundFile
+}
+
+// Fetched is the path of probes that tell why Fetch got nothing.
+const Fetched = "debuginfod"
+
+type foundFile struct {
+	local, fetched sync.Once
+	file           *elfx.File
+	probes         []companion.Probe
+}
+
+// Why a file is not a module's.
+var (
+	// ErrOtherLayout: the program headers are not those of the module, which
+	// has no build id.
+	ErrOtherLayout = errors.New("program headers differ")
+	// ErrDebugFile: the file has the sections of a program, but not its bytes.
+	ErrDebugFile = errors.New("is a debug file")
+)
+
+// Local finds the file of m without Fetch. The File is nil when there is none.
+// It is opened once, and stays open until Close. It must not be called at the
+// same time as Binary.
+func (f *Files) Local(m *walk.Module) *elfx.File {
+	return f.entry(m).file
+}
+
+// Binary finds the file of m. The File is nil when there is none. It is
+// opened once, and stays open until Close. The probes tell every place in
+// order; the last one is the file's.
+func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
+	got := f.entry(m)
+	got.fetched.Do(func() {
+		if got.file != nil || f.Fetch == nil || m.BuildID == nil {
+			return
+		}
+		path, err := f.Fetch(m)
+		if err != nil {
+			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
+			return
+		}
+		got.try(path, m)
+	})
+	return got.file, got.probes
+}
+
+// entry is what is known of m's file, looked for in all places but Fetch's.
+func (f *Files) entry(m *walk.Module) *foundFile {
+	f.mu.Lock()
+	got := f.found[m]
+	if got == nil {
+		got = &foundFile{}
+		if f.found == nil {
+			f.found = map[*walk.Module]*foundFile{}
+		}
+		f.found[m] = got
+	}
+	f.mu.Unlock()
+	got.local.Do(func() {
+		for _, path := range f.candidates(m) {
+			if got.try(path, m) {
+				break
+			}
+		}
+	})
+	return got
+}
+
+// try opens path and keeps the file if it is m's.
+func (g *foundFile) try(path string, m *walk.Module) bool {
+	file, err := elfx.Open(path)
+	if err == nil {
+		err = matches(file, m)
+	}
+	g.probes = append(g.probes, companion.Probe{Path: path, Err: pathless(err)})
+	if err == nil {
+		g.file = file
+		return true
+	}
+	if file != nil {
+		file.Close()
+	}
+	return false
+}
+
+// candidates are the paths to try for m.
+func (f *Files) candidates(m *walk.Module) (paths []string) {
+	if f.Exe != "" {
+		// Tried for every module with a build id: it may be a library.
+		if m.BuildID != nil || m.Path == f.Exe || m.File() == filepath.Base(f.Exe) {
+			paths = append(paths, f.Exe)
+		}
+	}
+	if m.Foreign {
+		return paths
+	}
+	if filepath.IsAbs(m.Path) {
+		paths = append(paths, filepath.Join(f.Sysroot, m.Path))
+	}
+	return append(paths, f.byBuildID(m, "")...)
+}
+
+// byBuildID are the paths in the build-id directories (GDB manual, "Separate
+// Debug Files").
+func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
+	if id := hex.EncodeToString(m.BuildID); len(id) > 2 {
+		for _, dir := range f.Dirs {
+			paths = append(paths, filepath.Join(dir, ".build-id", id[:2], id[2:]+suffix))
+		}
+	}
+	return paths
+}
+
+// Debug finds the separate debug file of a module whose own file is missing, in
+// the build-id directories. The File is nil when there is none; the caller
+// closes it. The probes tell every place in order.
+func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
+	var probes []companion.Probe
+	for _, path := range f.byBuildID(m, ".debug") {
+		file, err := elfx.Open(path)
+		if err == nil {
+			err = sameBuildID(file, m)
+		}
+		probes = append(probes, companion.Probe{Path: path, Err: pathless(err)})
+		if err == nil {
+			return file, probes
+		}
+		if file != nil {
+			file.Close()
+		}
+	}
+	return nil, probes
+}
+
+// matches returns why file cannot be m's.
+func matches(file *elfx.File, m *walk.Module) error {
+	switch {
+	case m.BuildID != nil:
+		if err := sameBuildID(file, m); err != nil {
+			return err
+		}
+	case m.Segments != nil && !slices.Equal(file.Segments, m.Segments):
+		return ErrOtherLayout
+	}
+	if !file.HoldsLoaded() {
+		return ErrDebugFile
+	}
+	return nil
+}
+
+func sameBuildID(file *elfx.File, m *walk.Module) error {
+	if id := file.BuildID(); !bytes.Equal(id, m.BuildID) {
+		if id == nil {
+			return fmt.Errorf("%w: none, not %x", elfx.ErrOtherBuildID, m.BuildID)
+		}
+		return fmt.Errorf("%w: %x, not %x", elfx.ErrOtherBuildID, id, m.BuildID)
+	}
+	return nil
+}
+
+// pathless cuts the path off an error of opening or reading a file.
+func pathless(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e
+	}
+	return err
+}
+
+// Close closes the files.
+func (f *Files) Close() (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for m, got := range f.found {
+		if got.file != nil {
+			err = errors.Join(err, got.file.Close())
+		}
+		delete(f.found, m)
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package symbols
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/walk"
+)
+
+// TestFiles: a file is taken for its build id, else for its program headers.
+func TestFiles(t *testing.T) {
+	const exe, other = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"
+	f, err := elfx.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	abs, err := filepath.Abs(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		exe  string
+		m    walk.Module
+		want []error // of the probes; the last is nil when a file is found
+	}{
+		{"build id", exe, walk.Module{BuildID: f.BuildID()}, []error{nil}},
+		{"other build id, nothing at the path", other, walk.Module{Path: "/none", BuildID: f.BuildID()}, []error{elfx.ErrOtherBuildID, fs.ErrNotExist}},
+		{"the path", exe, walk.Module{Path: abs, BuildID: []byte{1}}, []error{elfx.ErrOtherBuildID, elfx.ErrOtherBuildID}},
+		{"program headers", exe, walk.Module{Path: exe, Segments: f.Segments}, []error{nil}},
+		{"other program headers", other, walk.Module{Path: other, Segments: f.Segments}, []error{ErrOtherLayout}},
+		{"nothing known but the name", other, walk.Module{Path: "elsewhere/" + filepath.Base(other)}, []error{nil}},
+		{"another name", other, walk.Module{Path: "app"}, nil},
+	} {
+		files := Files{Exe: test.exe}
+		got, probes := files.Binary(&test.m)
+		var errs []error
+		for i, p := range probes {
+			if i < len(test.want) && errors.Is(p.Err, test.want[i]) {
+				p.Err = test.want[i]
+			}
+			errs = append(errs, p.Err)
+		}
+		if !slices.Equal(errs, test.want) || (got != nil) != (len(test.want) > 0 && test.want[len(test.want)-1] == nil) {
+			t.Errorf("%s: %v, want %v", test.name, errs, test.want)
+		}
+		if err := files.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFetch: what is nowhere here is fetched, once; it must be the module's.
+func TestFetch(t *testing.T) {
+	const exe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
+	f, err := elfx.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	calls, failing := 0, errors.New("no server")
+	files := Files{Fetch: func(m *walk.Module) (string, error) {
+		calls++
+		return exe, map[bool]error{true: failing}[m.Path == "fails"]
+	}}
+	defer files.Close()
+	m, mismatch, fails, unknown := &walk.Module{BuildID: f.BuildID()}, &walk.Module{BuildID: []byte{1, 2}}, &walk.Module{Path: "fails", BuildID: f.BuildID()}, &walk.Module{}
+	if files.Local(m) != nil || calls != 0 {
+		t.Error("Local fetched")
+	}
+	for range 2 {
+		got, probes := files.Binary(m)
+		if got == nil || len(probes) != 1 || probes[0].Path != exe {
+			t.Error(got, probes)
+		}
+	}
+	if got, probes := files.Binary(mismatch); got != nil || !errors.Is(probes[0].Err, elfx.ErrOtherBuildID) {
+		t.Error(got, probes)
+	}
+	if got, probes := files.Binary(fails); got != nil || probes[0] != (companion.Probe{Path: Fetched, Err: failing}) {
+		t.Error(got, probes)
+	}
+	if got, probes := files.Binary(unknown); got != nil || probes != nil {
+		t.Error(got, probes)
+	}
+	if calls != 3 {
+		t.Errorf("fetched %d times", calls)
+	}
+}
+
+// TestDebug: the debug file of a module that is missing itself.
+func TestDebug(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".build-id", "d5"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	id := []byte("\xd5\xe5\x47\x08\x88\xe1\xbe\xf8\x72\xf0\x66\x18\xd9\x91\xc7\xe6\x73\xaf\x1d\x30")
+	path := filepath.Join(dir, ".build-id", "d5", "e5470888e1bef872f06618d991c7e673af1d30.debug")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files := Files{Dirs: []string{"none", dir}}
+	f, probes := files.Debug(&walk.Module{BuildID: id})
+	if f == nil || len(probes) != 2 || !errors.Is(probes[0].Err, fs.ErrNotExist) || probes[1] != (companion.Probe{Path: path}) {
+		t.Fatal(f, probes)
+	}
+	f.Close()
+	if f, probes := files.Debug(&walk.Module{}); f != nil || probes != nil {
+		t.Error(f, probes)
+	}
+}

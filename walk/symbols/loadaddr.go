@@ -1,0 +1,77 @@
+package symbols
+
+import (
+	"debug/elf"
+
+	"symkit/elfx"
+	"symkit/walk"
+)
+
+// LoadAddresses corrects where modules begin that a dump lists a later part of
+// alone, as some writers do with files whose segments lie apart. It is for dumps
+// without the process's mappings: the program headers of the files that are at
+// hand tell which part has the size of the module.
+func (f *Files) LoadAddresses(p *walk.Process) {
+	moved := false
+	for _, m := range p.Modules {
+		if m.Foreign || m.BuildID == nil || m.Image != nil {
+			continue
+		}
+		file := f.Local(m)
+		if file == nil {
+			continue
+		}
+		before, ok := laterPart(file.Segments, m.End-m.Base)
+		if !ok || before >= m.Base || between(p, m, m.Base-before, m.Base) {
+			continue
+		}
+		m.Base -= before
+		m.Bias, moved = m.Base-file.LoadAddress(), true
+	}
+	if moved {
+		p.SortModules()
+	}
+}
+
+// between reports whether another module than m is between two addresses.
+func between(p *walk.Process, m *walk.Module, from, to uint64) bool {
+	for _, o := range p.Modules {
+		if o != m && o.Base < to && o.End > from {
+			return true
+		}
+	}
+	return false
+}
+
+// laterPart finds the only run of segments with code that takes size bytes in
+// memory, and how far it is above the first segment. It returns false where that run begins
+// with the first segment, or no gap is before it.
+func laterPart(segments []elfx.Segment, size uint64) (before uint64, ok bool) {
+	const page, most = 4096, 64
+	var loads []elfx.Segment
+	for _, s := range segments {
+		if s.Type == elf.PT_LOAD && len(loads) < most {
+			loads = append(loads, s)
+		}
+	}
+	begin := func(i int) uint64 { return loads[i].Vaddr &^ (page - 1) }
+	end := func(i int) uint64 { return (loads[i].Vaddr + loads[i].Memsz + page - 1) &^ (page - 1) }
+	found := -1
+	for i := range loads {
+		code := false
+		for j := i; j < len(loads); j++ {
+			code = code || loads[j].Flags&elf.PF_X != 0
+			if end(j)-begin(i) != size || found == i || !code {
+				continue
+			}
+			if found >= 0 {
+				return 0, false
+			}
+			found = i
+		}
+	}
+	if found <= 0 || begin(found) <= end(found-1) {
+		return 0, false
+	}
+	return begin(found) - begin(0), true
+}

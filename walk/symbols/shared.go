@@ -1,0 +1,154 @@
+package symbols
+
+import (
+	"container/list"
+	"context"
+	"sync"
+
+	"symkit/walk"
+)
+
+// Shared is a Supplier for many processes: the symbols that it got for one are
+// there for the others, which may be walked at the same time. What no process
+// uses is given back, the longest unused first, when all that is kept takes more
+// memory than it may.
+type Shared struct {
+	// Max bounds the memory for symbols that no process uses, in bytes. What is
+	// mapped from files does not count.
+	Max int64
+
+	supplier walk.Supplier
+	mu       sync.Mutex
+	entries  map[identity]*sharedSymbols
+	unused   list.List // of *sharedSymbols, the longest unused first
+	size     int64     // of what is in unused
+}
+
+// NewShared makes a Shared of a supplier, which may be called from several
+// goroutines, but once for each module.
+func NewShared(s walk.Supplier, maxBytes int64) *Shared {
+	return &Shared{Max: maxBytes, supplier: s, entries: map[identity]*sharedSymbols{}}
+}
+
+// identity is what tells modules apart.
+type identity struct{ path, name, debugID, fileID string }
+
+// sharedSymbols is the symbols of one module.
+type sharedSymbols struct {
+	key  identity
+	once sync.Once
+	syms *walk.Symbols
+	bad  int // lines that made no sense when they were loaded
+	size int64
+
+	users int           // under Shared.mu
+	place *list.Element // in Shared.unused, nil while there are users
+}
+
+// Symbols implements walk.Supplier. A module without an id is no other's, and one
+// that the dump itself holds neither.
+func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
+	key := identity{m.Path, m.Name, m.DebugID, m.FileID()}
+	if m.Image != nil || key.debugID == "" && key.fileID == "" {
+		return s.supplier.Symbols(ctx, m)
+	}
+	e := s.take(key)
+	e.once.Do(func() {
+		e.syms = &walk.Symbols{} // should the file be cut under the supplier's eyes
+		e.syms = s.supplier.Symbols(ctx, m)
+		if x := e.syms.Index; x != nil {
+			e.bad, e.size = x.Bad(), x.HeapSize()+e.syms.Heap
+		}
+	})
+	if ctx.Err() != nil && e.syms.Index == nil {
+		s.forget(e) // it may be found by who has more time
+	}
+	out := *e.syms
+	out.BadLines, out.Shared = e.bad, true
+	out.Close = sync.OnceValue(func() error { return s.release(e) })
+	return &out
+}
+
+// Prefetch implements walk.Prefetcher.
+func (s *Shared) Prefetch(ctx context.Context, m *walk.Module) bool {
+	p, ok := s.supplier.(walk.Prefetcher)
+	return ok && p.Prefetch(ctx, m)
+}
+
+// take finds or makes the entry of a module, and counts a user.
+func (s *Shared) take(key identity) *sharedSymbols {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[key]
+	if e == nil {
+		e = &sharedSymbols{key: key}
+		s.entries[key] = e
+	}
+	e.users++
+	if e.place != nil {
+		s.unused.Remove(e.place)
+		e.place, s.size = nil, s.size-e.size
+	}
+	return e
+}
+
+// forget has the next user load the symbols again.
+func (s *Shared) forget(e *sharedSymbols) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries[e.key] == e {
+		delete(s.entries, e.key)
+	}
+}
+
+// release ends a use; what is too much is given back.
+func (s *Shared) release(e *sharedSymbols) error {
+	s.mu.Lock()
+	e.users--
+	if e.users == 0 {
+		e.place = s.unused.PushBack(e)
+		s.size += e.size
+	}
+	var old []*sharedSymbols
+	for s.size > s.Max || s.unused.Len() > maxKept {
+		old = append(old, s.drop())
+	}
+	s.mu.Unlock()
+	return closeAll(old)
+}
+
+// maxKept bounds the modules that no process uses: each may hold a mapping.
+const maxKept = 4096
+
+// drop takes the longest unused entry out.
+func (s *Shared) drop() *sharedSymbols {
+	e := s.unused.Remove(s.unused.Front()).(*sharedSymbols)
+	e.place = nil
+	s.size -= e.size
+	if s.entries[e.key] == e {
+		delete(s.entries, e.key)
+	}
+	return e
+}
+
+// Close gives back all that no process uses.
+func (s *Shared) Close() error {
+	s.mu.Lock()
+	var old []*sharedSymbols
+	for s.unused.Len() > 0 {
+		old = append(old, s.drop())
+	}
+	s.mu.Unlock()
+	return closeAll(old)
+}
+
+func closeAll(entries []*sharedSymbols) (err error) {
+	for _, e := range entries {
+		if e.syms.Close != nil {
+			if cerr := e.syms.Close(); err == nil {
+				err = cerr
+			}
+		}
+	}
+	return err
+}

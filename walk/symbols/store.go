@@ -1,0 +1,195 @@
+package symbols
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/emit"
+	"symkit/internal/mem"
+	"symkit/walk"
+)
+
+// Why a symbol file is not the one that was looked for.
+var (
+	ErrOtherModule = errors.New("is of another module")
+	ErrNoSymbols   = errors.New("has no symbols")
+)
+
+// Store finds symbol files.
+type Store struct {
+	// Dirs are symbol stores. In each, NAME/ID/NAME.sym, where a file's name
+	// lacks the .pdb of a directory's; or by the id alone ID/breakpad, as
+	// Sentry's symbolicator has it, or ID.sym, a slash after the id's second
+	// digit. Packed with gzip or zstd they may end in .gz or .zst.
+	Dirs []string
+	// Files are symbol files, for the module whose id their MODULE record has,
+	// or, when the module's is unknown, its name.
+	Files []string
+}
+
+// NewStore makes a Store of paths to directories and files.
+func NewStore(paths []string) (*Store, error) {
+	s := &Store{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			s.Dirs = append(s.Dirs, path)
+		case !info.Mode().IsRegular(): // opening a FIFO would wait for its writer
+			return nil, fmt.Errorf("%s: %w", path, elfx.ErrNotRegular)
+		default:
+			s.Files = append(s.Files, path)
+		}
+	}
+	return s, nil
+}
+
+// Symbols implements walk.Supplier.
+func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
+	out := &walk.Symbols{}
+	for _, path := range s.Files {
+		if err := fileIsFor(path, m); err != nil {
+			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
+		} else if load(out, path, m) {
+			return out
+		}
+	}
+	for _, dir := range s.Dirs {
+		for _, place := range slices.Concat(Paths(m), idPaths(m)) {
+			path := filepath.Join(dir, filepath.FromSlash(place))
+			if load(out, path, m) || load(out, path+".gz", m) || load(out, path+".zst", m) {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// Prefetch implements walk.Prefetcher; there is nothing to get.
+func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
+	for _, path := range s.Files {
+		if fileIsFor(path, m) == nil {
+			return true
+		}
+	}
+	for _, dir := range s.Dirs {
+		for _, place := range Paths(m) {
+			path := filepath.Join(dir, filepath.FromSlash(place))
+			for _, name := range []string{path, path + ".gz"} {
+				if _, err := os.Stat(name); err == nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// load opens the symbol file at path, and notes where it failed.
+func load(s *walk.Symbols, path string, m *walk.Module) bool {
+	err := Load(s, path, m)
+	if err != nil {
+		s.Tried = append(s.Tried, companion.Probe{Path: path, Err: err})
+	}
+	return err == nil
+}
+
+// Load opens the symbol file at path into s. The file has to be that of m.
+func Load(s *walk.Symbols, path string, m *walk.Module) error {
+	if err := open(s, path); err != nil {
+		return pathless(err)
+	}
+	err := isFor(s, m)
+	if f, p, st := s.Index.Counts(); err == nil && f+p+st == 0 {
+		err = ErrNoSymbols
+	}
+	if err != nil {
+		s.Close()
+		s.Index, s.Close = nil, nil
+		return err
+	}
+	s.From = path
+	return nil
+}
+
+// isFor compares ids, as far as both sides have them.
+func isFor(s *walk.Symbols, m *walk.Module) error {
+	mod, ok := s.Index.Module()
+	code := s.Index.CodeID()
+	switch {
+	case !ok, m.DebugID != "" && strings.EqualFold(mod.ID, m.DebugID):
+		return nil
+	case code != "" && strings.EqualFold(code, m.FileID()):
+		return nil
+	case m.DebugID == "" && (code == "" || m.FileID() == ""):
+		return nil // nothing to compare
+	}
+	return ErrOtherModule
+}
+
+// open maps or unpacks the symbol file at path and indexes it.
+func open(s *walk.Symbols, path string) error {
+	file, err := mem.Open(path)
+	if err != nil {
+		return err
+	}
+	data := file.Bytes()
+	how := Packing(data)
+	if how == "" {
+		s.Index, s.Close = emit.NewIndex(data), file.Release
+		return nil
+	}
+	defer file.Release()
+	text, err := unpack(data, how)
+	if err != nil {
+		return err
+	}
+	s.Index, s.Heap, s.Close = emit.NewIndex(text), int64(len(text)), func() error { return nil }
+	return nil
+}
+
+// fileIsFor reads the first line of a symbol file and returns why the file is not m's.
+func fileIsFor(path string, m *walk.Module) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return pathless(err)
+	}
+	defer f.Close()
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	r, done, err := Unpacker(f, Packing(magic[:n]))
+	if err != nil {
+		return err
+	}
+	defer done()
+	text := bufio.NewReader(io.LimitReader(r, 1<<16))
+	start, _ := text.Peek(4096)
+	kind := elfx.Kind(start)
+	line, _ := text.ReadString('\n')
+	fields := strings.Fields(line)
+	if len(fields) < 5 || fields[0] != "MODULE" {
+		if kind != "" && kind != "a text file" && !strings.HasPrefix(line, "MODULE ") {
+			return fmt.Errorf("not a symbol file: it is %s", kind)
+		}
+		return fmt.Errorf("no MODULE record in its first line")
+	}
+	name := strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])
+	switch {
+	case m.DebugID != "" && strings.EqualFold(fields[3], m.DebugID):
+		return nil
+	case m.DebugID == "" && (name == m.Name || name == m.File()):
+		return nil
+	}
+	return ErrOtherModule
+}

@@ -1,0 +1,43 @@
+package symbols
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"symkit/internal/limits"
+)
+
+// A packed symbol file in a store that is hundreds of megabytes of one byte is not
+// unpacked into memory.
+func TestUnpackBomb(t *testing.T) {
+	zeros := make([]byte, 1<<20)
+	var zipped, zstded bytes.Buffer
+	g, err := gzip.NewWriterLevel(&zipped, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(&zstded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if _, err := g.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := z.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(g.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for how, data := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": zstded.Bytes()} {
+		if out, err := unpack(data, how); !errors.Is(err, limits.ErrExceeded) || out != nil {
+			t.Errorf("%s: %d bytes of %d, %v", how, len(out), len(data), err)
+		}
+	}
+}
