@@ -41,8 +41,8 @@ func TestWriteChanged(t *testing.T) {
 	f := mapped(t, data)
 	path := f.Path()
 	m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{})
-	if err != nil || len(m.Publics()) == 0 {
-		t.Fatal(err, len(m.Publics()))
+	if err != nil || m.Stats.Publics == 0 {
+		t.Fatal(err, m.Stats.Publics)
 	}
 	if err := m.Write(io.Discard); err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestLargeMini(t *testing.T) {
 	}
 	defer grown.Close()
 	m, err := Dump(t.Context(), &elfx.Image{Main: grown}, Options{})
-	if err != nil || len(m.Publics()) != len(want.Publics()) {
-		t.Fatal(err, len(m.Publics()))
+	if err != nil || m.Stats.Publics != want.Stats.Publics {
+		t.Fatal(err, m.Stats.Publics)
 	}
 	runtime.GC()
 	var got bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"symkit/dump/dwarfx"
@@ -99,8 +100,18 @@ func (f Func) Calls() iter.Seq[Call] {
 // Files are the names of the source files, in order.
 func (m *Module) Files() []string { return m.records.Files.Names }
 
-// Publics are the PUBLIC records, by address.
-func (m *Module) Publics() []emit.Public { return m.records.Publics }
+// Publics yields the PUBLIC records by address. Like Write, it needs the files that
+// m was made of; the records own their memory.
+func (m *Module) Publics() iter.Seq[emit.Public] {
+	return func(yield func(emit.Public) bool) {
+		for _, p := range m.records.Publics {
+			p.Name = slices.Clone(p.Name)
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
 
 // SignalFrames are the ranges of code that a signal's delivery, not a call, makes
 // a frame of.

@@ -3,6 +3,7 @@ package publics
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/symbols"
@@ -148,7 +149,7 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 
 		switch {
 		case len(symbol) > 0:
-			x.add(addr+uint64(at), append(x.names.readable(symbol), "@plt"...))
+			x.add(addr+uint64(at), slices.Concat(x.names.readable(symbol), []byte("@plt")))
 		case at == 0:
 			x.add(addr, []byte(name))
 		}

@@ -22,7 +22,8 @@ type Options struct {
 	MaxNames uint64 // bytes that names of slots may have, all together
 }
 
-// Listed are the PUBLIC records of a module. The names own their memory.
+// Listed are the PUBLIC records of a module. Names that are not demangled alias the
+// string table: a million symbols can have ends of one long name.
 type Listed struct {
 	Publics   []emit.Public // by address
 	BelowLoad int           // symbols below the load address
@@ -71,11 +72,11 @@ type namer struct {
 	demangler demangle.Demangler
 }
 
-// readable returns the readable name of a symbol, in memory of its own.
+// readable returns the readable name of a symbol, which may be symbol itself.
 func (n *namer) readable(symbol []byte) []byte {
 	text, ok := n.demangler.ForLanguage(n.language, symbol)
 	if ok {
 		return []byte(text)
 	}
-	return slices.Clone(symbol)
+	return symbol
 }

@@ -27,7 +27,7 @@ type Module struct {
 	Files   files.Ordered
 	Origins naming.Origins
 	Funcs   []Func        // ascend by address and do not overlap
-	Publics []emit.Public // ascend by address
+	Publics []emit.Public // ascend by address; names may alias the image's files
 	// Signals are ranges of code, relative to the load address, that a signal's
 	// delivery, not a call, makes a frame of.
 	Signals []dwarfx.Range
