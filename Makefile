@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build test vet race staticcheck oracle corpus sframe-tools fuzz soak bench pgo fixtures
+.PHONY: all help build test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures
 
 all: build test ## build and test, what make does without a target
 
@@ -48,6 +48,14 @@ oracle: ## compares with other programs on fixtures and a small corpus (see CONT
 corpus: ## the same on everything large: about 2 GB of Debian packages
 	scripts/corpus.sh
 	$(GO) test -tags oracle -run '^TestCorpus' -timeout 90m -v ./...
+
+# Our own output for newer toolchains, foreign machines and other packagers than
+# Debian: about 1 GB of packages, wheels and npm's. SYMKIT_CORPUS_NEXT names the
+# directory.
+corpus-next: export SYMKIT_CORPUS_NEXT ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus-next
+corpus-next: ## symcheck on our own output for what comes next: about 1 GB of packages, wheels, npm
+	scripts/corpus-next.sh
+	$(GO) test -pgo=off -tags oracle -run '^TestNext' -timeout 180m -v ./check
 
 # SFrame against the readelf of three binutils releases, fetched from Debian.
 sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)

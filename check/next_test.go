@@ -1,0 +1,145 @@
+//go:build oracle
+
+// Checks of the next corpus (scripts/corpus-next.sh): newer toolchains, foreign
+// machines, other packagers than Debian.
+
+package check
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"symkit/elfx"
+)
+
+// nextExceptions lists files of the next corpus that have findings, or that
+// dump_syms rejects, for a reason that is not symkit's.
+var nextExceptions = []struct {
+	file   string // what path.Match takes, relative to the corpus
+	says   string // part of each finding, or of the error
+	reason string
+}{}
+
+// TestNextOwn checks that our own output for each ELF file of the next corpus,
+// with and without inlined calls, has no findings. Only a file without symbols
+// may be rejected.
+func TestNextOwn(t *testing.T) {
+	root := os.Getenv("SYMKIT_CORPUS_NEXT")
+	if root == "" {
+		t.Fatal("SYMKIT_CORPUS_NEXT is not set; see scripts/corpus-next.sh")
+	}
+	groups, err := filepath.Glob(filepath.Join(root, "[a-z]*"))
+	if err != nil || len(groups) == 0 {
+		t.Fatalf("nothing in %s: %v", root, err)
+	}
+	for _, group := range groups {
+		debugDirs, err := filepath.Glob(filepath.Join(group, "*-dbg", elfx.DefaultDebugDir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(group), func(t *testing.T) { nextGroup(t, root, group, debugDirs) })
+	}
+}
+
+// nextGroup checks the ELF files below dir, those of one release and machine,
+// for instance.
+func nextGroup(t *testing.T, root, dir string, debugDirs []string) {
+	checked, empty := 0, 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := elfx.Open(path)
+		if err != nil {
+			return nil // no ELF file
+		}
+		defer f.Close()
+
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if nextFile(t, f, name, path, debugDirs) {
+			checked++
+		} else {
+			empty++
+		}
+		return nil
+	})
+	if err != nil || checked == 0 {
+		t.Errorf("%d files: %v", checked, err)
+	}
+	t.Logf("%d files; %d have no symbols", checked, empty)
+}
+
+// nextFile checks the output for one file. It returns false for a file without
+// symbols.
+func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string) bool {
+	t.Helper()
+	debug, _ := f.FindDebug(debugDirs)
+	if debug != nil {
+		defer debug.Close()
+	}
+	img, err := elfx.Join(f, debug)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return true
+	}
+	others := img.FindCompanions(elfx.Places{})
+	defer others.Close()
+
+	args := []string{path}
+	for _, dir := range debugDirs {
+		args = append(args, "--debug-dir="+dir)
+	}
+	if img.BuildID() == nil {
+		args = append(args, "--id="+objectID)
+	}
+	for _, flags := range [][]string{nil, {"--inlines"}} {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command(dumpSyms(t), append(flags, args...)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		if err != nil && strings.Contains(stderr.String(), ": no symbols: ") {
+			return false
+		}
+		if err != nil {
+			if !nextExcepted(name, stderr.String()) {
+				t.Errorf("%s %v: %v: %s", name, flags, err, stderr.String())
+			}
+			return true
+		}
+
+		rep, err := Replay(context.Background(), img, stdout.Bytes(), Options{Companions: others, ID: objectID, Limit: 1000})
+		if err != nil {
+			t.Errorf("%s %v: %v", name, flags, err)
+			continue
+		}
+		findings := slices.DeleteFunc(slices.Clone(rep.Findings), func(f Finding) bool { return nextExcepted(name, f.What) })
+		if len(findings) > 0 {
+			t.Errorf("%s %v: %d findings\n%s", name, flags, rep.Total(), text(t, rep))
+		}
+	}
+	return true
+}
+
+// nextExcepted reports whether one of the exceptions is about what was said.
+func nextExcepted(name, said string) bool {
+	for _, e := range nextExceptions {
+		match, err := filepath.Match(e.file, name)
+		if err != nil {
+			panic(err)
+		}
+		if match && strings.Contains(said, e.says) {
+			return true
+		}
+	}
+	return false
+}
