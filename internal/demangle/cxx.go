@@ -100,6 +100,8 @@ func isPrintable(s []byte) bool {
 //   - GCC's sr3hasIT_E5value is refused, or what comes behind it is taken for a part of the scope;
 //   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
 //
+// Clang's sr3stdE7declval, a list of plain names, is read rightly.
+//
 // The letters may also be part of an identifier. A name for which that is so, and which cxxTree
 // does not know, stays mangled. Once the library is mended, IsMisread is superfluous.
 func IsMisread(name []byte) bool {
@@ -108,11 +110,27 @@ func IsMisread(name []byte) bool {
 		if !ok {
 			return false
 		}
-		if len(rest) > 0 && (rest[0] == 'N' || isDigit(rest[0])) {
+		if len(rest) > 0 && (rest[0] == 'N' || isDigit(rest[0]) && !isPlainScope(rest)) {
 			return true
 		}
 		name = rest
 	}
+}
+
+// isPlainScope reports whether rest begins with source names, an E and one more source name, as
+// Clang writes a scope without templates and the name in it.
+func isPlainScope(rest []byte) bool {
+	for len(rest) > 0 && isDigit(rest[0]) {
+		n := 0
+		for len(rest) > 0 && isDigit(rest[0]) && n <= len(rest) {
+			n, rest = 10*n+int(rest[0]-'0'), rest[1:]
+		}
+		if n >= len(rest) {
+			return false
+		}
+		rest = rest[n:]
+	}
+	return len(rest) > 1 && rest[0] == 'E' && isDigit(rest[1])
 }
 
 // cxxLibrary demangles with the library.
