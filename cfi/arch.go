@@ -31,6 +31,7 @@ type Arch struct {
 	// without the stack pointer.
 	CalleeSaved []Reg
 
+	pc          Reg       // column of the program counter; RA if it has none
 	once        sync.Once // of ready
 	calleeSaved string    // see regs
 	lists       []string  // see names
@@ -112,4 +113,19 @@ func (a *Arch) Reg(name string) (Reg, bool) {
 		}
 	}
 	return 0, false
+}
+
+// ReturnColumn returns the column of the return address in row, of a CIE that names
+// column ra: that of the program counter, where row restores the program counter as
+// one register of many. The frame of a signal handler on 32-bit ARM is such a
+// one (glibc's sigreturn, lr and pc both saved): lr is only a register there.
+func (a *Arch) ReturnColumn(ra Reg, row *Row) Reg {
+	if a.pc == a.RA || ra == a.pc {
+		return ra
+	}
+	switch row.Rule(a.pc).Kind {
+	case KindNone, KindUndefined, KindSame:
+		return ra
+	}
+	return a.pc
 }

@@ -87,6 +87,10 @@ func (a *Arch) ready() *Arch {
 	a.once.Do(func() {
 		a.CalleeSaved, a.names = regs(a.calleeSaved), names(a.lists...)
 		a.order = ranks(a.names)
+		a.pc = a.RA
+		if r, ok := a.Reg(a.PC); ok {
+			a.pc = r
+		}
 	})
 	return a
 }

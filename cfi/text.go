@@ -33,8 +33,8 @@ type Text struct {
 	// text: when it is used up, what depends on the PC cannot be expressed.
 	ByPC int
 
-	arch *Arch
-	ra   Reg
+	arch       *Arch
+	ra, column Reg // of the return address: in the last row, and as the CIE has it
 	// open: the last INIT goes on at address end.
 	open bool
 	end  uint64
@@ -64,7 +64,7 @@ type change struct {
 
 // NewText returns a Text for rows of arch.
 func NewText(arch *Arch) *Text {
-	t := &Text{arch: arch.ready(), ra: arch.RA, ByPC: MaxByPC}
+	t := &Text{arch: arch.ready(), ra: arch.RA, column: arch.RA, ByPC: MaxByPC}
 	t.exprs.arch = arch
 	return t
 }
@@ -80,7 +80,7 @@ func (t *Text) Reset() {
 // address of the rows that follow.
 func (t *Text) Begin(ra Reg) {
 	t.open = false
-	t.ra = ra
+	t.ra, t.column = ra, ra
 }
 
 // Add appends row. Rows come in address order; one that does not start where
@@ -89,7 +89,9 @@ func (t *Text) Add(row *Row) {
 	if row.Begin >= row.End {
 		return
 	}
-	t.open = t.open && row.Begin == t.end
+	ra := t.arch.ReturnColumn(t.column, row)
+	t.open = t.open && row.Begin == t.end && ra == t.ra
+	t.ra = ra
 	last := uint32(0)
 	if t.open {
 		last = t.state
@@ -181,6 +183,7 @@ func (t *Text) Record(i int) Record {
 // the return address in column ra can be said.
 func (t *Text) Expressible(ra Reg, row *Row) bool {
 	from, was := len(t.buf), t.ra
+	ra = t.arch.ReturnColumn(ra, row)
 	t.ra = ra
 	why := t.cfa(row)
 	if why == expressed {

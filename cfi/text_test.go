@@ -198,3 +198,38 @@ func TestTextFormatDocument(t *testing.T) {
 		"STACK CFI 1001 .cfa: $sp 16 +", "STACK CFI 1002 $r0: .cfa -4 + ^", "STACK CFI 100b .cfa: $sp 20 +",
 		"STACK CFI 1015 $r0: $r0", "STACK CFI 1016 .cfa: $sp 0 +")
 }
+
+// TestTextReturnColumn: a row of 32-bit ARM that restores pc and lr returns to pc. The first
+// table is glibc's of sigreturn, with fewer registers.
+func TestTextReturnColumn(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		arch       *Arch
+		machine    elf.Machine
+		ra         Reg
+		cie, insns string
+		want       string
+	}{
+		{
+			"signal frame", &arm, elf.EM_ARM, 14, "def_cfa 13 0; offset_extended_sf 0 -4; offset_extended_sf 14 -11; offset_extended_sf 15 -12", "",
+			"INIT 1000 100 .cfa: sp 0 + .ra: .cfa 96 + ^ lr: .cfa 88 + ^ r0: .cfa 32 + ^",
+		},
+		{
+			"pc from some row on", &arm, elf.EM_ARM, 14, "def_cfa 13 0; offset_extended_sf 14 -1", "advance_loc 4; offset_extended_sf 15 -2; advance_loc 4; restore 15",
+			"INIT 1000 4 .cfa: sp 0 + .ra: .cfa 8 + ^\n" +
+				"INIT 1004 4 .cfa: sp 0 + .ra: .cfa 16 + ^ lr: .cfa 8 + ^\n" +
+				"INIT 1008 f8 .cfa: sp 0 + .ra: .cfa 8 + ^",
+		},
+		{"lr alone", &arm, elf.EM_ARM, 14, "def_cfa 13 0; offset_extended_sf 14 -1", "", "INIT 1000 100 .cfa: sp 0 + .ra: .cfa 8 + ^"},
+		{"undefined pc", &arm, elf.EM_ARM, 14, "def_cfa 13 0; offset_extended_sf 14 -1; undefined 15", "", "INIT 1000 100 .cfa: sp 0 + .ra: .cfa 8 + ^ pc: .undef"},
+		{"no register for pc", &arm64, elf.EM_AARCH64, 30, "def_cfa 31 0; offset_extended_sf 30 -1", "", "INIT 1000 100 .cfa: sp 0 + .ra: .cfa 8 + ^"},
+		{"pc is the column", &x86_64, elf.EM_X86_64, 16, usualCIE, "", initX86},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := rowsText(test.arch, test.machine, test.ra, test.cie, test.insns)
+			if text := strings.Join(got, "\n"); text != test.want {
+				t.Errorf("got\n%s\nwant\n%s", text, test.want)
+			}
+		})
+	}
+}

@@ -46,7 +46,7 @@ func (w *unwindWorker) piece(p *piece) {
 		}
 		row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
 		if row.Begin < row.End {
-			w.row(row, p.fde.CIE.RA)
+			w.row(row, w.arch.ReturnColumn(p.fde.CIE.RA, row))
 			pos = row.End
 		}
 	}
