@@ -128,6 +128,24 @@ int main(string[] args) {
 }
 END
 
+cat >words.rs <<'END'
+use std::{collections::BTreeMap, sync::Arc, thread};
+trait Shape { fn area(&self) -> f64; }
+struct Square(f64);
+impl Shape for Square { fn area(&self) -> f64 { self.0 * self.0 } }
+fn total<'a>(all: impl Iterator<Item = &'a Box<dyn Shape + Send + Sync>>) -> f64 { all.map(|s| s.area()).sum() }
+fn main() {
+    let mut words = BTreeMap::new();
+    for (i, w) in std::env::args().enumerate() {
+        words.entry(w.to_uppercase()).or_insert_with(Vec::new).push(i);
+    }
+    let shapes: Arc<Vec<Box<dyn Shape + Send + Sync>>> = Arc::new(vec![Box::new(Square(2.0))]);
+    let copy = shapes.clone();
+    let t = thread::spawn(move || total(copy.iter()));
+    println!("{words:?} {} {:?}", total(shapes.iter()), t.join());
+}
+END
+
 for cc in gcc clang; do
 	version=${!cc}
 	if [[ $cc == gcc ]]; then cxx=g++; else cxx=clang++; fi
@@ -148,8 +166,8 @@ for cc in gcc clang; do
 		try "$name" "$cc-$version" -g $flags -c -o "$out/$name" lang.c
 	done
 done
-for flags in -flto=thin -fuse-ld=lld -gsimple-template-names '-fbasic-block-sections=all -fuse-ld=lld' -fsplit-machine-functions -fprofile-generate \
-	-fdebug-info-for-profiling '-mllvm -enable-machine-outliner' -gkey-instructions -fcoverage-mapping '-fuse-ld=lld -Wl,--icf=all -ffunction-sections' \
+for flags in -flto=thin -fuse-ld=lld -gsimple-template-names '-fbasic-block-sections=all -fuse-ld=lld' -fsplit-machine-functions \
+	-fdebug-info-for-profiling '-mllvm -enable-machine-outliner' -gkey-instructions '-fuse-ld=lld -Wl,--icf=all -ffunction-sections' \
 	'-fuse-ld=lld -Wl,-z,separate-loadable-segments -Wl,--pack-dyn-relocs=android+relr'; do
 	name=map-clang${flags// /}
 	try "$name" "clang++-$clang" -g -O2 $flags -o "$out/$name" map.cc
@@ -164,12 +182,12 @@ for o in 0 2; do
 	try ada-O$o "gnatmake-$gcc" -q -f -g -O$o -o "$out/ada-O$o" stacks.adb
 	try d-gdc-O$o "gdc-$gcc" -g -O$o -o "$out/d-gdc-O$o" words.d
 	try d-ldc-O$o ldc2 -g -O$o --of="$out/d-ldc-O$o" words.d
-	try rust-O$o rustc -g -C opt-level=$o --crate-type=cdylib -o "$out/rust-O$o" rust.rs
+	try rust-O$o rustc --edition 2021 -g -C opt-level=$o -o "$out/rust-O$o" words.rs
 done
-try go sh -c "cd go && go build -o $out/go ."
-try go-stripped sh -c "cd go && go build -ldflags='-s -w' -o $out/go-stripped ."
+try go sh -c "cd go && go build -o $out/go hello.go"
+try go-stripped sh -c "cd go && go build -ldflags='-s -w' -o $out/go-stripped hello.go"
 for arch in 386 arm arm64 loong64 mips mips64le ppc64 ppc64le riscv64 s390x; do
-	try go-$arch-stripped env GOARCH=$arch sh -c "cd go && go build -ldflags='-s -w' -o $out/go-$arch-stripped ."
+	try go-$arch-stripped env GOARCH=$arch sh -c "cd go && go build -ldflags='-s -w' -o $out/go-$arch-stripped hello.go"
 done
 try map-gcc-dwz sh -c "dwz -o $out/map-gcc-dwz $out/map-gcc-O2-dw5"
 printf '%s, %s, %s, %s\n' "$("g++-$gcc" --version | head -n 1)" "$("clang-$clang" --version | head -n 1)" "$(rustc --version)" "$(go version)" >"$out/versions"
