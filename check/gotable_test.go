@@ -73,21 +73,53 @@ func TestGoTable(t *testing.T) {
 	}
 }
 
-// Where the table's code begins is not guessed.
+// TestGoTableText: runtime.moduledata tells where the table's code begins, whatever
+// the entry point is. Without moduledata only Go's own entry point does.
 func TestGoTableText(t *testing.T) {
-	data := goWithoutDWARF(t)
-	const entry = 24 // offset of e_entry in an Elf64_Ehdr
-	data[entry]++
-	f, err := elfx.NewFile("go", data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
-	for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
-		if k := rep.Check(name); k.State != report.NotVerified || k.Unverified == 0 || k.Notes[0] != gotable.ErrGoText.Error() {
-			t.Errorf("%+v", k)
+	for _, test := range []struct {
+		name    string
+		entry   func(data []byte, text uint64) uint64
+		spoiled bool
+		want    report.State
+	}{
+		{"both", goOwnEntry, false, report.Checked},
+		{"entry point of C", func(_ []byte, text uint64) uint64 { return text + 1 }, false, report.Checked},
+		{"no module data", goOwnEntry, true, report.Checked},
+		{"neither", func(_ []byte, text uint64) uint64 { return text + 1 }, true, report.NotVerified},
+		{"C's entry point begins .text, as Go's first function would", func(_ []byte, text uint64) uint64 { return text }, true, report.NotVerified},
+	} {
+		data := goWithoutDWARF(t)
+		e, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const entry = 24 // offset of e_entry in an Elf64_Ehdr
+		binary.LittleEndian.PutUint64(data[entry:], test.entry(data, e.Section(".text").Addr))
+		if test.spoiled {
+			s := e.Section(".go.module")
+			clear(data[s.Offset:][:s.FileSize])
+		}
+
+		f, err := elfx.NewFile("go", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
+		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+			k := rep.Check(name)
+			if k.State != test.want || k.Wrong > 0 {
+				t.Errorf("%s: %+v", test.name, k)
+			}
+			if test.want == report.NotVerified && (k.Unverified == 0 || k.Notes[0] != gotable.ErrGoText.Error()) {
+				t.Errorf("%s: %+v", test.name, k)
+			}
 		}
 	}
+}
+
+// goOwnEntry is the entry point in the header of data, a 64-bit file.
+func goOwnEntry(data []byte, _ uint64) uint64 {
+	return binary.LittleEndian.Uint64(data[24:])
 }
 
 // A damaged table: a report, and soon.

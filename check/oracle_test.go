@@ -226,6 +226,58 @@ func TestOracleOwnStripped(t *testing.T) {
 	verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
 }
 
+// TestOracleOwnTypeUnit: the class that declares a function is in a type unit, and
+// the function's linkage name tells nothing.
+func TestOracleOwnTypeUnit(t *testing.T) {
+	const source = `
+namespace ns { struct S { int n; int plain(int) __asm__("lab_plain"); int called(int) __asm__("lab_called"); }; }
+__attribute__((noinline)) int ns::S::plain(int i) { return n * i; }
+inline __attribute__((always_inline)) int ns::S::called(int i) { return plain(i) + n; }
+int use(ns::S *s) { return s->called(3); }
+`
+	for _, cc := range []string{"clang++-14", "g++"} {
+		for _, dwarf := range []string{"-gdwarf-4", "-gdwarf-5"} {
+			t.Run(cc+dwarf, func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.WriteFile(filepath.Join(dir, "a.cc"), []byte(source), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				run(t, dir, cc, "-g", dwarf, "-O2", "-fdebug-types-section", "-shared", "-fPIC", "-o", "a.so", "a.cc")
+				verified(t, silent(t, filepath.Join(dir, "a.so"), ""), report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
+			})
+		}
+	}
+}
+
+// TestOracleOwnMappedLTO: the compiler maps its directory, the assembler does not.
+func TestOracleOwnMappedLTO(t *testing.T) {
+	dir := t.TempDir()
+	build := filepath.Join(dir, "build")
+	if err := os.Mkdir(build, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.c"), []byte("int f(int a) { return a * 3; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, build, "gcc", "-g", "-gdwarf-5", "-O2", "-flto", "-ffat-lto-objects", "-ffile-prefix-map="+dir+"=.", "-c", "../a.c")
+	verified(t, silent(t, filepath.Join(build, "a.o"), "", "--id="+objectID), report.CheckFuncs, report.CheckLines)
+}
+
+// TestOracleOwnGoExternal: C's linker puts C's code before Go's in .text, with C's
+// entry point at its beginning on some machines.
+func TestOracleOwnGoExternal(t *testing.T) {
+	for _, test := range []struct{ arch, cc string }{{"amd64", "x86_64-linux-gnu-gcc"}, {"arm64", "aarch64-linux-gnu-gcc"}} {
+		for _, mode := range []string{"exe", "pie"} {
+			t.Run(test.arch+"-"+mode, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "hello")
+				run(t, "../testdata/src/go", "env", "GOOS=linux", "GOARCH="+test.arch, "CGO_ENABLED=1", "CC="+test.cc,
+					"go", "build", "-buildvcs=false", "-pgo=off", "-buildmode="+mode, "-ldflags=-linkmode=external -s -w", "-o", path, ".")
+				verified(t, silent(t, path, ""), report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
+			})
+		}
+	}
+}
+
 // Libraries of all machines, which have symbols and unwind tables only: slots
 // of procedure linkage tables, MIPS stubs, MIPS16 expressions.
 func TestOracleOwnLibraries(t *testing.T) {

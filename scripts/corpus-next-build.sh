@@ -173,7 +173,7 @@ for flags in -flto=thin -fuse-ld=lld -gsimple-template-names '-fbasic-block-sect
 	try "$name" "clang++-$clang" -g -O2 $flags -o "$out/$name" map.cc
 done
 for flags in -Wa,--gsframe -gas-loc-support -gno-as-locview-support -ginline-points -gstatement-frontiers '-gno-strict-dwarf -gdwarf-5' -gbtf -fcondition-coverage; do
-	name=map-gcc$flags
+	name=map-gcc${flags// /}
 	try "$name" "g++-$gcc" -g -O2 $flags -o "$out/$name" map.cc
 done
 for o in 0 2; do

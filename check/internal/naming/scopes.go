@@ -23,6 +23,9 @@ func (k Key) acceptScoped(sym string) bool {
 		// The linkage name has all scopes; sym can only have fewer.
 		return strings.HasSuffix(Normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
 	}
+	if k.Typed {
+		return true
+	}
 	// What is in brackets, and closures, have no names of their own.
 	prefix = strings.TrimRight(bare(prefix), ":.")
 	if !endsInScope(prefix, scopes[len(scopes)-1]) {

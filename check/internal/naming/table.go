@@ -123,6 +123,7 @@ type Key struct {
 	Name    string // the plain name
 	Scope   string // the scopes around it, each followed by NUL
 	Far     bool   // its scopes are not known: it is declared in another unit
+	Typed   bool   // some of its scopes are not known: their names are in type units
 	Ada     bool   // a unit in Ada has it, so that it may be encoded: see adaName
 	Unread  bool   // part of it is in a supplementary file that is not there
 }

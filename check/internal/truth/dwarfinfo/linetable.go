@@ -1,6 +1,7 @@
 package dwarfinfo
 
 import (
+	"cmp"
 	"fmt"
 
 	"symkit/check/internal/naming"
@@ -15,6 +16,20 @@ type lineHeader struct {
 	// each of them, absolute names too (clang writes such where a source file and
 	// the directory of the compilation have no directory in common).
 	files []lineFile
+	// dir is directory 0 of a version 5 table, that of the compilation.
+	dir string
+}
+
+// base is the directory that relative names belong to. DW_AT_comp_dir and directory 0
+// of a version 5 table name the same one (DWARF 5 §6.2.4). If only one of them is
+// absolute, that one counts: gcc -flto -ffat-lto-objects with -ffile-prefix-map writes
+// a relative DW_AT_comp_dir, and gas, which does not know the map, an absolute
+// directory 0.
+func (t *lineHeader) base(compDir string) string {
+	if compDir == "" || !naming.IsAbsolute(compDir) && naming.IsAbsolute(t.dir) {
+		return cmp.Or(t.dir, compDir)
+	}
+	return compDir
 }
 
 // lineFile is a file of a version 5 table: its name, its directory's number and, if
@@ -25,14 +40,17 @@ type lineFile struct {
 	dir           uint64
 }
 
-// path is the path of the file; compDir is the directory of the compilation.
-func (f *lineFile) path(compDir string) string {
+// path is the path of the file; base is the directory of the compilation.
+func (f *lineFile) path(base string) string {
 	name := string(f.name)
-	if len(f.dirName) > 0 && name != "" && !naming.IsAbsolute(name) {
+	if name == "" || naming.IsAbsolute(name) {
+		return name
+	}
+	if f.dir != 0 && len(f.dirName) > 0 {
 		name = string(f.dirName) + "/" + name
 	}
-	if f.dir != 0 && compDir != "" && name != "" && !naming.IsAbsolute(name) {
-		name = compDir + "/" + name
+	if base != "" && !naming.IsAbsolute(name) {
+		name = base + "/" + name
 	}
 	return name
 }
@@ -80,6 +98,9 @@ func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 		r.entries(true)
 		r.entries(false)
 		t.files = r.files
+		if len(r.dirs) > 0 {
+			t.dir = string(r.dirs[0])
+		}
 	} else {
 		r.oldTables()
 	}

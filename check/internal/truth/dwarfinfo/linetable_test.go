@@ -11,7 +11,7 @@ func TestLineFilePath(t *testing.T) {
 	for _, test := range []struct {
 		name, dirName string
 		dir           uint64
-		compDir, want string
+		base, want    string
 	}{
 		{"x.c", "/b", 0, "/b", "/b/x.c"},
 		{"/s/x.c", "/b", 0, "/b", "/s/x.c"},
@@ -20,13 +20,13 @@ func TestLineFilePath(t *testing.T) {
 		{"x.h", "/usr/include", 1, "/b", "/usr/include/x.h"},
 		{"x.h", "", 1, "/b", "/b/x.h"},
 		{"x.h", "inc", 1, "", "inc/x.h"},
-		{"x.c", ".", 0, "/b", "./x.c"}, // the directory of the compilation is what the table says
+		{"x.c", ".", 0, "/b", "/b/x.c"},
 		{`D:\s\x.c`, `C:\b`, 0, `C:\b`, `D:\s\x.c`},
 		{`x.h`, `C:\b\inc`, 1, `C:\b`, `C:\b\inc/x.h`},
 		{"", "/b", 0, "/b", ""},
 	} {
 		f := lineFile{name: []byte(test.name), dirName: []byte(test.dirName), dir: test.dir}
-		if got := f.path(test.compDir); got != test.want {
+		if got := f.path(test.base); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
@@ -52,6 +52,27 @@ func TestLineHeaderLimits(t *testing.T) {
 		d.line = head(body...)
 		if _, err := d.lineHeader(0, 0); err == nil {
 			t.Errorf("% x: no error", body)
+		}
+	}
+}
+
+// TestLineBase: of two directories of the compilation the absolute one counts.
+func TestLineBase(t *testing.T) {
+	for _, test := range []struct{ compDir, dir, want string }{
+		{"/b", "/b", "/b"},
+		{"/b", "", "/b"},
+		{"/b", ".", "/b"},
+		{"/b", "/other", "/b"},
+		{"./build", "/b/build", "/b/build"},
+		{"./build", "build", "./build"},
+		{"./build", "", "./build"},
+		{"", "/b", "/b"},
+		{"", "build", "build"},
+		{"", "", ""},
+	} {
+		header := lineHeader{dir: test.dir}
+		if got := header.base(test.compDir); got != test.want {
+			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }

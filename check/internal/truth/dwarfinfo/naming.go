@@ -147,8 +147,9 @@ func (s *Scan) declAt(at Ref) *decl {
 // scopePath is the names of scopes, outermost first, each followed by NUL; one
 // without a name is "".
 type scopePath struct {
-	text string
-	far  bool // it is too long, and not known
+	text  string
+	far   bool // it is too long, and not known
+	typed bool // names in it are in type units, and not known
 }
 
 // path is that of the scope with an index, -1 for none. Names of functions are cut
@@ -162,6 +163,7 @@ func (s *Scan) path(i int32) scopePath {
 	}
 	c := &s.scopes[i]
 	p, name := s.path(c.parent), s.scopeName(c)
+	p.typed = p.typed || c.typed
 	n := uint64(len(p.text) + len(name) + 1)
 	p.far = p.far || n > 1<<naming.MaxNameLog || n > s.pathBytes
 	if p.far {
@@ -224,7 +226,7 @@ func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
 	if n.Linkage == "" && strings.HasPrefix(n.Name, "_Z") {
 		n.Linkage = n.Name // Nim's, which is compiled by way of C
 	}
-	n.Scope, n.Far = path.text, n.Far || path.far
+	n.Scope, n.Far, n.Typed = path.text, n.Far || path.far, path.typed
 	n.Ada = naming.IsAda(s.lang)
 	return n
 }

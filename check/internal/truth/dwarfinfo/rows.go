@@ -45,10 +45,11 @@ func (d *Info) Lines(u *Unit, root *dwarf.Entry, code pcs.Set, paths *naming.Pat
 	if err != nil || r == nil {
 		return t, err
 	}
+	base := header.base(compDir)
 	ids := fileNumbers{paths: paths, ids: map[*dwarf.LineFile]uint32{}}
 	for i, f := range r.Files() {
 		if i < len(header.files) && f != nil {
-			t.files = append(t.files, ids.add(f, header.files[i].path(compDir)))
+			t.files = append(t.files, ids.add(f, header.files[i].path(base)))
 		} else {
 			t.files = append(t.files, ids.of(f))
 		}

@@ -69,6 +69,7 @@ type scope struct {
 	parent int32
 	decl   int32  // of the function that it is, -1 for other scopes
 	name   string // empty for one without a name
+	typed  bool   // a type unit has the name (DW_AT_signature)
 }
 
 // dieFrame holds for the children of a DIE.
@@ -242,7 +243,8 @@ func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
 		name, _ = w.d.text(f)
 	}
 	w.kept += uint64(len(name))
-	w.s.scopes = append(w.s.scopes, scope{parent: w.scope, decl: decl, name: name})
+	typed := name == "" && e.AttrField(dwarf.AttrSignature) != nil
+	w.s.scopes = append(w.s.scopes, scope{parent: w.scope, decl: decl, name: name, typed: typed})
 	return int32(len(w.s.scopes) - 1)
 }
 

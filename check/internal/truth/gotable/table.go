@@ -6,6 +6,7 @@ import (
 	"debug/gosym"
 	"errors"
 	"fmt"
+	"strings"
 
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth"
@@ -28,9 +29,10 @@ type Table struct {
 }
 
 // Open reads the function table of a Go program, by debug/gosym. It returns nil for a program
-// without one. The addresses of a table count from runtime.text, which its header may give.
-// Otherwise the start of .text is taken for it, if the entry point is then the beginning of a
-// function.
+// without one. The addresses of a table count from runtime.text, which its header or
+// runtime.moduledata gives. Without both, the start of .text is taken for runtime.text if the
+// entry point is then the function that starts a Go program: where C's linker made the program,
+// .text begins with C's entry point.
 func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -58,6 +60,9 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 		return nil, err
 	}
 	start := h.Text
+	if !code.Contains(start) {
+		start = moduleText(main, &h, data, addr)
+	}
 	known := start != 0 && code.Contains(start)
 	if text := main.Section(".text"); text != nil && !known { // C's code may come before Go's
 		start = text.Addr
@@ -66,7 +71,8 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("debug/gosym: %w", err)
 	}
-	if f := table.PCToFunc(main.Entry); known || f != nil && f.Entry == main.Entry {
+	f := table.PCToFunc(main.Entry)
+	if known || f != nil && f.Entry == main.Entry && strings.HasPrefix(f.Name, goEntryPrefix) {
 		return &Table{table, data, addr, h.quantum, map[string]uint32{}}, nil
 	}
 	return nil, ErrGoText
