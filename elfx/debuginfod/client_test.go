@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,15 +42,22 @@ func fixtureData(t *testing.T, path string) (data, id []byte) {
 }
 
 // server answers with handle and counts the requests.
-func server(t *testing.T, handle http.HandlerFunc) (url string, asked *[]string) {
+func server(t *testing.T, handle http.HandlerFunc) (url string, asked func() []string) {
 	t.Helper()
-	asked = new([]string)
+	var mu sync.Mutex // a client that gives up does not wait for the handler
+	var paths []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked = append(*asked, r.URL.Path)
+		mu.Lock()
+		paths = append(paths, r.URL.Path)
+		mu.Unlock()
 		handle(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, asked
+	return s.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(paths)
+	}
 }
 
 func serve(data []byte) http.HandlerFunc {
@@ -94,8 +102,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	want := []string{"/buildid/" + hex.EncodeToString(id) + "/debuginfo"}
-	if !slices.Equal(*asked, want) || !slices.Equal(*askedMissing, want) {
-		t.Errorf("asked for %q and %q", *askedMissing, *asked)
+	if !slices.Equal(asked(), want) || !slices.Equal(askedMissing(), want) {
+		t.Errorf("asked for %q and %q", askedMissing(), asked())
 	}
 	last := seen[len(seen)-1]
 	if first := seen[0]; first.Done != 0 || last.Done != int64(len(data)) || last.Total != last.Done || last.URL != has+want[0] {
@@ -143,8 +151,8 @@ func TestFindMiss(t *testing.T) {
 		}
 	}
 	path := filepath.Join(c.Cache, hex.EncodeToString(id), "debuginfo")
-	if info, err := os.Stat(path); err != nil || info.Size() != 0 || len(*asked) != 1 {
-		t.Fatalf("%v, %v, asked %d times", info, err, len(*asked))
+	if info, err := os.Stat(path); err != nil || info.Size() != 0 || len(asked()) != 1 {
+		t.Fatalf("%v, %v, asked %d times", info, err, len(asked()))
 	}
 	have = true
 	// As old as the usual age, and an older client's without permissions.
@@ -267,8 +275,8 @@ func TestFindCancelled(t *testing.T) {
 		<-r.Context().Done()
 	})
 	c := Client{URLs: []string{url, url}, Cache: t.TempDir()}
-	if _, err := c.Find(ctx, id, DebugInfo); !errors.Is(err, why) || len(*asked) != 1 {
-		t.Errorf("%v, asked %d times", err, len(*asked))
+	if _, err := c.Find(ctx, id, DebugInfo); !errors.Is(err, why) || len(asked()) != 1 {
+		t.Errorf("%v, asked %d times", err, len(asked()))
 	}
 	if names := leftovers(t, &c); len(names) != 0 {
 		t.Errorf("in the cache: %q", names)
@@ -328,8 +336,8 @@ func TestStalledOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(*asked) != 1 {
-		t.Errorf("asked %d times", len(*asked))
+	if len(asked()) != 1 {
+		t.Errorf("asked %d times", len(asked()))
 	}
 }
 

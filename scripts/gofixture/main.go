@@ -76,7 +76,7 @@ func (t *table) offset(at int) int {
 }
 
 func (t *table) reduce() {
-	t.version = map[int]int{0xfffffffa: 116, 0xfffffff0: 118, 0xfffffff1: 120}[t.u32(0)]
+	t.version = map[uint32]int{0xfffffffa: 116, 0xfffffff0: 118, 0xfffffff1: 120}[t.order.Uint32(t.data)]
 	t.word = int(t.data[7])
 	at := 8
 	next := func() int {
