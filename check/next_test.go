@@ -128,8 +128,9 @@ func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string)
 			continue
 		}
 		findings := slices.DeleteFunc(slices.Clone(rep.Findings), func(f report.Finding) bool { return nextExcepted(name, f.What) })
-		if len(findings) > 0 {
-			t.Errorf("%s %v: %d findings\n%s", name, flags, rep.Total(), text(t, rep))
+		gaps := slices.DeleteFunc(slices.Clone(rep.Gaps), func(g report.Gap) bool { return g.Allowed || nextExcepted(name, g.What) })
+		if len(findings)+len(gaps) > 0 {
+			t.Errorf("%s %v: %d findings, %d gaps\n%s", name, flags, rep.Total(), len(gaps), text(t, rep))
 		}
 	}
 	return true

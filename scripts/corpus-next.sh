@@ -354,6 +354,8 @@ main() {
 	fi
 
 	mkdir -p "$corpus"
+	exec 9>"$corpus/.lock"
+	flock -n 9 || die "another run is at work in $corpus"
 	temp=$corpus/.download
 	new=$corpus/.new
 	rm -rf "$new"
