@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -92,7 +93,16 @@ func (s *Section) unpacked(p packing, err error) error {
 }
 
 // packing reads the section's compression header and checks the size it claims.
-func (s *Section) packing() (p packing, err error) {
+func (s *Section) packing() (packing, error) {
+	p, err := s.claim()
+	if err == nil && s.file.isOverAllowance(s.Index) {
+		err = &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %d bytes cannot inflate to %d besides what other sections inflate to", ErrCompression, len(p.body), p.size)}
+	}
+	return p, err
+}
+
+// claim is packing for the section alone, whatever other sections inflate to.
+func (s *Section) claim() (p packing, err error) {
 	data, err := s.raw()
 	if err != nil {
 		return p, err
@@ -150,6 +160,58 @@ func (p *packing) limit() uint64 {
 	}
 	return min(most, math.MaxInt)
 }
+
+// excess is the part of the size above what the stream's bytes can stand for in real files.
+func (p *packing) excess() uint64 {
+	usual := limits.InflatedUsually(uint64(len(p.body)))
+	return p.size - min(p.size, usual)
+}
+
+// allowance is the sections of a file that inflate to too much together. A small section may
+// inflate to limits.FreeSize whatever its ratio, and a file can have thousands of such sections,
+// of the same bytes, too. So the excess of all sections together may be limits.FreeSize, and the
+// sizes of all together what the whole file may inflate to and limits.FreeSize. Sections are
+// counted in the order of the section header table, so that the same ones are refused whichever
+// is read first.
+type allowance struct {
+	mu   sync.Mutex
+	made bool
+	over map[int]bool // by index of the section
+}
+
+// isOverAllowance reports whether a section does not fit into the allowance of the file.
+func (f *File) isOverAllowance(index int) bool {
+	a := &f.allowance
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if !a.made {
+		a.over = map[int]bool{}
+		excess := uint64(limits.FreeSize)
+		total := limits.FreeSize + limits.InflatedUsually(uint64(len(f.data)))
+		for i := range f.Sections {
+			s := &f.Sections[i]
+			if !s.compressed() {
+				continue
+			}
+			p, err := s.claim()
+			if err != nil {
+				continue // the section is refused without this
+			}
+			if p.excess() > excess || p.size > total {
+				a.over[i] = true
+				continue
+			}
+			excess -= p.excess()
+			total -= p.size
+		}
+		a.made = true
+	}
+	return a.over[index]
+}
+
+// namesFound has the sections counted anew, since the names tell which are compressed.
+func (a *allowance) namesFound() { a.made = false }
 
 // inflateZstd decodes one or more frames (lld writes several) into exactly dst.
 func inflateZstd(dst, src []byte) error {

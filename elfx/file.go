@@ -50,6 +50,7 @@ type File struct {
 	info        fs.FileInfo // nil: the file is not one of a file system
 	data        []byte
 	memory      memory
+	allowance   allowance
 	synthetic   []Section // found through program headers
 	buildID     []byte
 	holdsLoaded bool

@@ -76,7 +76,7 @@ func (f *File) layOutParts(p *parts) {
 		s.Addr = next
 		size := s.Size
 		if s.compressed() {
-			packing, err := s.packing()
+			packing, err := s.claim()
 			if err != nil {
 				continue
 			}

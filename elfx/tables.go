@@ -132,6 +132,7 @@ func (f *File) nameSections(index uint32) {
 			damaged = &wire.Error{Section: sectionHeaders, Offset: at, Err: wire.ErrOffset}
 		}
 	}
+	f.allowance.namesFound()
 	if damaged != nil {
 		f.lose(damaged)
 	}

@@ -5,7 +5,8 @@ import "math"
 // What packed bytes may claim to inflate to. Deflate's best is 1032:1 (a match
 // of 258 bytes in two bits). Zstd has no such bound, and a hostile file can have
 // as many streams as sections, so above FreeSize a stream must stay within
-// InflateRatio: real debug data is below 30:1, symbol tables below 10:1.
+// InflateRatio: real debug data is below 30:1, symbol tables below 10:1. The sections of a
+// file share one FreeSize (elfx counts what they take of it).
 const (
 	FreeSize   = 16 << 20
 	MaxDeflate = 1032
@@ -13,5 +14,8 @@ const (
 
 // Inflated is the most that n packed bytes may stand for.
 func Inflated(n uint64) uint64 {
-	return max(FreeSize, n*min(InflateRatio.Max(0), math.MaxUint32))
+	return max(FreeSize, InflatedUsually(n))
 }
+
+// InflatedUsually is the most that n packed bytes may stand for without a share of FreeSize.
+func InflatedUsually(n uint64) uint64 { return n * min(InflateRatio.Max(0), math.MaxUint32) }

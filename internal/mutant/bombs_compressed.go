@@ -13,7 +13,8 @@ import (
 // A library for ELF may inflate a section that its caller never asks for: the
 // section name table when a file is opened, string tables with symbols, version
 // tables with dynamic symbols. compressedBombs has, for each of these sections, a
-// file in which the section is compressed and inflates to a gigabyte.
+// file in which the section is compressed and inflates to a gigabyte. Besides, there are files
+// in which each of them inflates to as much as any section may, whatever its ratio.
 func compressedBombs() (bombs []Bomb) {
 	for _, kind := range []elf.CompressionType{elf.COMPRESS_ZLIB, elf.COMPRESS_ZSTD} {
 		for _, name := range unaskedSections {
@@ -22,6 +23,10 @@ func compressedBombs() (bombs []Bomb) {
 				func() []byte { return compressedTables(kind, 1<<30, name) },
 			})
 		}
+		bombs = append(bombs, Bomb{
+			"all tables of 16 MiB, compressed by " + compressionNames[kind],
+			func() []byte { return compressedTables(kind, 16<<20, unaskedSections...) },
+		})
 	}
 	return bombs
 }
