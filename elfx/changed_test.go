@@ -62,3 +62,35 @@ func inMemory(t *testing.T, data []byte) *File {
 	}
 	return f
 }
+
+// TestStreamsChanged: Streams reads the header of a compressed section, which may be gone. A fault
+// there must not get out of elfx: dump has other goroutines that read the file then.
+func TestStreamsChanged(t *testing.T) {
+	s := &elftest.Spec{}
+	s.Sections = []elftest.Sec{
+		{Name: ".text", Kind: elf.SHT_PROGBITS, Data: make([]byte, 1<<17)}, // no page of it is the section's
+		{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: s.Chdr(elf.COMPRESS_ZLIB, 4, zlibBytes([]byte("info")))},
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, s.Build(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info := f.Section(".debug_info")
+	if !info.Streams() {
+		t.Fatal("the section cannot be streamed")
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	if info.Streams() {
+		t.Error("a section that is gone can be streamed")
+	}
+	if _, err := info.Data(); !errors.Is(err, ErrChanged) {
+		t.Errorf("%v, want %v", err, ErrChanged)
+	}
+}

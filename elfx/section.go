@@ -123,7 +123,11 @@ func (s *Section) Streams() bool {
 	if s.parts != nil || !s.Present() || !s.compressed() || s.applied() != 0 {
 		return false
 	}
-	p, err := s.packing()
+	var p packing
+	err := s.file.do(func() (err error) {
+		p, err = s.packing()
+		return err
+	})
 	return err == nil && p.kind == elf.COMPRESS_ZLIB
 }
 

@@ -21,7 +21,10 @@ func (x *loader) readUnits() error {
 	x.sections.Abbrev = abbrev
 	x.alone = x.alt == nil && dwarfx.SelfContained(abbrev)
 
+	// What touches the file in this goroutine comes before the others start: a fault here, when
+	// the file was truncated, ends readUnits, and the file is closed while they still read it.
 	info := x.file.Section(".debug_info")
+	streams := info != nil && info.Streams()
 	r := &unitReader{loader: x, work: make(chan *Unit), ready: make(chan struct{})}
 	group, ctx := errgroup.WithContext(x.ctx)
 	guarded := func(task func() error) {
@@ -35,7 +38,7 @@ func (x *loader) readUnits() error {
 	switch {
 	case info == nil || !info.Present():
 		guarded(func() error { return r.readFlat(ctx, nil, nil) })
-	case info.Streams():
+	case streams:
 		size, _ := info.UncompressedSize()
 		segments := make(chan *segment, segmentsBytes/segmentSize)
 		in := &inflater{ctx: ctx, section: info, size: int(size), bigEndian: x.file.BigEndian, out: segments}
