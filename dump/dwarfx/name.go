@@ -4,7 +4,7 @@ import "debug/dwarf"
 
 // maxOrigins bounds a chain of origins: real ones have at most three links, a
 // cycle has no end.
-const maxOrigins = 16
+const maxOrigins = 32
 
 // Naming is what names a function or a scope.
 type Naming struct {

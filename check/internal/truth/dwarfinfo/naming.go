@@ -197,8 +197,9 @@ func (s *Scan) scopeName(c *scope) string {
 	return name
 }
 
-// maxChain bounds the steps from a concrete function to its first declaration.
-const maxChain = 16
+// maxChain bounds the steps from a concrete function to its first declaration: compilers write at
+// most three.
+const maxChain = 32
 
 // Naming follows a subprogram DIE to what names it.
 func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
