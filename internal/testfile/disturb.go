@@ -2,6 +2,7 @@ package testfile
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -34,40 +35,66 @@ func overwrite(path string, data []byte) error {
 	return err
 }
 
+// rounds is how often Disturbed begins again if no run met a change: on a machine with other work,
+// all changes of a round may come too late.
+const rounds = 20
+
 // Disturbed calls run once with the file at path as it is, then n times for each
 // of the Disturbances, which happens at a random moment of the run: within the
-// time that the first one took. What is done to the file is undone before the
-// next.
-func Disturbed(path string, n int, run func(disturbance string)) error {
+// time that the run without one took. What is done to the file is undone before the
+// next. run reports whether it met the change. If none did, Disturbed does it all again, at most
+// so many rounds, and then fails.
+func Disturbed(path string, n int, run func(disturbance string) (met bool)) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	for range rounds {
+		met, err := disturbed(path, data, n, run)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			return err
+		}
+		if met {
+			return nil
+		}
+	}
+	return fmt.Errorf("no run met the change of %s, in %d rounds", path, rounds)
+}
+
+// disturbed is a round of Disturbed.
+func disturbed(path string, data []byte, n int, run func(disturbance string) (met bool)) (met bool, err error) {
 	start := time.Now()
 	run("")
 	took := time.Since(start)
 	for _, d := range Disturbances {
 		for range n {
 			if err := os.WriteFile(path, data, 0o666); err != nil {
-				return err
+				return false, err
 			}
 			// The time of the last change tells versions apart; some file systems
 			// have few of them in a second.
 			past := time.Now().Add(-time.Hour)
 			if err := os.Chtimes(path, past, past); err != nil {
-				return err
+				return false, err
 			}
+
 			var failed error
 			var done sync.WaitGroup
 			done.Go(func() {
 				time.Sleep(rand.N(took))
 				failed = d.Do(path, data)
 			})
-			run(d.Name)
-			if done.Wait(); failed != nil {
-				return failed
+			if run(d.Name) {
+				met = true
+			}
+			done.Wait()
+			if failed != nil {
+				return false, failed
 			}
 		}
 	}
-	return os.WriteFile(path, data, 0o666)
+	return met, nil
 }
