@@ -8,8 +8,8 @@ const (
 	MaxByPC = 1 << 16
 	// byPCBytes is how much text costs as much as a PC.
 	byPCBytes = 8
-	// maxByPCExpr bounds the expressions, in bytes.
-	maxByPCExpr = 64
+	// maxByPCExpr bounds the expressions, in bytes: ten times those of a PLT, which have 14 at most.
+	maxByPCExpr = 160
 	// otherLoad is how far a module could be loaded from where it is linked to:
 	// a multiple of every page size.
 	otherLoad = 1 << 28
