@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,6 +43,21 @@ func TestSignalled(t *testing.T) {
 				})
 				wantNoFiles(t, cache)
 			})
+		}
+	}
+}
+
+// TestFIFO: a pipe in place of a file is refused at once, by its name, so that no signal is needed.
+func TestFIFO(t *testing.T) {
+	core, exe := crash(t)
+	fifo := testfile.FIFO(t)
+	for _, args := range [][]string{
+		{fifo}, {"--exe", exe, "--symbols", fifo, core}, {"--exe", exe, "--perf-map", fifo, core},
+	} {
+		cmd := exec.Command("stackwalk", args...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Count(string(out), fifo+": not a regular file") != 1 {
+			t.Errorf("%v: exit code %d: %s", args, code, out)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Open(path string) (*Mapping, error) {
 		return nil, err
 	}
 	if err := checkRegular(info); err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func Open(path string) (*Mapping, error) {
 		return nil, err
 	}
 	if err := checkRegular(info); err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	if m, err := Map(file, info); err == nil {
 		return m, nil
