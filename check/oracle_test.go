@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,8 +132,43 @@ func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Repo
 		if rep.Total() > 0 {
 			t.Errorf("%s %v:\n%s", main, flags, text(t, rep))
 		}
+		wantKnownGaps(t, main, rep)
 	}
 	return rep
+}
+
+// knownGap is a gap in what can be verified of files of the oracle tests.
+type knownGap struct {
+	file    string // a pattern of filepath.Match for the base name
+	kind    string // as in report.Gap
+	check   string
+	percent float64 // of the check's units, at most
+}
+
+// knownGaps are all gaps beyond 1 % of a check's units, with their size. No reader of split DWARF
+// is independent of dump_syms: of the fixtures, the functions that only split units describe, and
+// all inlined calls are not verified.
+var knownGaps = []knownGap{
+	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckFuncs, 17}, // 2 of 26, 5 of 30
+	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckNames, 11}, // 3 of 28
+	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckInlines, 100},
+}
+
+// wantKnownGaps wants no gaps but those of knownGaps: without findings, a report may still have
+// compared little.
+func wantKnownGaps(t *testing.T, file string, rep *report.Report) {
+	t.Helper()
+	for i := range rep.Gaps {
+		g := &rep.Gaps[i]
+		percent := 100 * float64(g.Units) / float64(max(g.All, 1))
+		known := slices.ContainsFunc(knownGaps, func(k knownGap) bool {
+			match, err := filepath.Match(k.file, filepath.Base(file))
+			return err == nil && match && k.kind == g.Kind && k.check == g.Check && percent <= k.percent
+		})
+		if !known {
+			t.Errorf("%s: %.1f %% of %s: %s gap: %s", file, percent, g.Check, g.Kind, g.What)
+		}
+	}
 }
 
 // objectID is the module id of relocatable objects, which have none.
