@@ -12,7 +12,7 @@ import (
 )
 
 // allowed lists, for each package, the packages of this module that it may
-// import (DESIGN.md, "The house"). What is not listed here must not exist.
+// import (see ARCHITECTURE.md). What is not listed here must not exist.
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},

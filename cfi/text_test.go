@@ -34,7 +34,7 @@ func rowsText(arch *Arch, machine elf.Machine, ra Reg, cie, insns string) ([]str
 
 const initX86 = "INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^"
 
-// The rules of DESIGN's STACK CFI paragraph on x86-64: each instruction at
+// The rules of docs/design.md, "STACK CFI", on x86-64: each instruction at
 // 0x1004 and what its line says.
 func TestTextRules(t *testing.T) {
 	for _, c := range []struct{ name, insns, want string }{

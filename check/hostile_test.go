@@ -95,7 +95,7 @@ func TestOverlappingCalls(t *testing.T) {
 	}
 }
 
-// DESIGN.md: check is not to use the dumper it checks.
+// docs/design.md: check must not use the dumper it checks.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

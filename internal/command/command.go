@@ -21,7 +21,7 @@ import (
 	"symkit/internal/limits"
 )
 
-// Exit codes beside 0, of all programs (DESIGN.md, "Errors").
+// Exit codes beside 0, of all programs (docs/design.md, "Errors").
 const (
 	Failed = 1  // an input failed
 	Bad    = 2  // done, but: a loss with --strict, findings, no thread that could be walked

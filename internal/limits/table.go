@@ -16,8 +16,8 @@ var (
 	Notes            = &Limit{Name: "notes", Base: 1 << 20, What: "notes looked at in one file"}
 	AbbrevAttributes = &Limit{Name: "abbreviation-attributes", Base: 8192, What: "attributes of one abbreviation"}
 	DIEDepth         = &Limit{Name: "die-depth", Base: 1 << 10, What: "DIEs in each other"}
-	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries read for one unit, or ranges that its inlined calls have beyond these, by its size"}
-	LineSharing      = &Limit{Name: "line-sharing", Base: 16, What: "line programs, on average, that use a byte of .debug_line: the same program counts once, whoever names it"}
+	RangeEntries     = &Limit{Name: "range-entries", Base: 64, PerByte: 1, What: "range list entries of one unit, or further ranges of its inlined calls, by its size"}
+	LineSharing      = &Limit{Name: "line-sharing", Base: 16, What: "line programs, on average, that use a byte of .debug_line"}
 	MaskRows         = &Limit{Name: "sframe-mask-rows", Base: 1 << 20, What: "rows that the repeating FDEs of an SFrame section stand for"}
 	SFrameSharing    = &Limit{Name: "sframe-sharing", Base: 16, What: "FDEs, on average, that use a byte of an SFrame section's rows"}
 	Files            = &Limit{Name: "files", Base: 16 << 20, PerByte: 1, What: "bytes of all names of source files, by the size of the file"}
@@ -31,7 +31,7 @@ var (
 	CheckLines   = &Limit{Name: "symcheck-lines", Base: 1 << 26, What: "line records of a symbol file"}
 	CheckRecords = &Limit{Name: "symcheck-records", Base: 1 << 25, What: "records of each other kind of a symbol file"}
 	CheckUnits   = &Limit{Name: "symcheck-units", Base: 1 << 22, What: "units of the debug information"}
-	CheckStrings = &Limit{Name: "symcheck-strings", Base: 64 << 20, PerByte: 32, What: "bytes of strings read of the debug information, by the size of its sections"}
+	CheckStrings = &Limit{Name: "symcheck-strings", Base: 64 << 20, PerByte: 32, What: "bytes of strings of the debug information, by its size"}
 	CheckDepth   = &Limit{Name: "symcheck-depth", Base: 1 << 10, What: "levels of inlined calls that symcheck diff compares"}
 	CheckRows    = &Limit{Name: "symcheck-rows", Base: 1 << 24, What: "SFrame rows"}
 )

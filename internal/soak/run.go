@@ -148,7 +148,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 
 var (
 	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
-	// located, placed and whole are what DESIGN.md asks of an error: the file, then
+	// located, placed and whole are what docs/design.md asks of an error: the file, then
 	// the place, or that it is about all of the file.
 	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
 	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
