@@ -17,49 +17,60 @@ import (
 	"symkit/internal/command"
 )
 
-// batchRun is one run that writes into a store.
+// A batch has four steps: find the inputs, group them into modules (batch.Group),
+// prepare a job for each module, and dump those whose output the store lacks.
+// Every input ends in exactly one record: of a module that was written or was
+// there before, of a duplicate, of a file without symbols, or of a failure.
+
+// batchRun is one run of dump_syms that writes into a store.
 type batchRun struct {
 	*cli
 	opt      dump.Options
-	jobs     int
-	dirs     []string // for debug files
+	jobs     int      // how many modules are dumped at a time, at most
+	dirs     []string // where separate debug files are looked for
 	store    *store.Store
 	manifest *batch.Manifest
 	progress *progress
 
-	mu      sync.Mutex
-	tally   map[batch.Status]int
-	bad     bool  // something is written that a build should fail for
-	symbols int64 // bytes written
-	// alone counts the debug files whose binary is not among the inputs; what
-	// there is to say of the last one is in aloneWarnings.
-	alone         int
-	aloneWarnings []string
+	mu            sync.Mutex           // guards the fields below
+	tally         map[batch.Status]int // how many records have each status
+	bad           bool                 // a written module is one that a build should fail for; see cli.bad
+	symbols       int64                // bytes of symbol files written
+	alone         int                  // debug files whose binary is not among the inputs
+	aloneWarnings []string             // the warnings about the last of them
 }
 
-// batch dumps all inputs into the store.
+// batch dumps all inputs into the store and returns the exit code.
 func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error) {
 	if c.Jobs > 0 {
-		// The tasks share Go's processors, so this is how many there are.
+		// The tasks share Go's processors, so GOMAXPROCS bounds all of them.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
 	}
+
 	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{}}
 	b.opt.Jobs = b.jobs
+
 	found, err := c.find(ctx)
 	if err != nil {
-		return command.Failed, b.early(ctx, 0, err)
+		return command.Failed, b.interrupted(ctx, 0, err)
 	}
-	if len(found.Inputs)+len(found.Failed) == 0 { // a build with no symbols at all must not pass
+
+	// A build without any symbols must not pass unnoticed.
+	if len(found.Inputs)+len(found.Failed) == 0 {
 		if c.Recursive {
 			return command.Failed, errors.New("no ELF file below the directories given")
 		}
-		return command.Failed, errors.New("no file among the arguments: directories are searched with --recursive only")
+		return command.Failed, errors.New("no file among the arguments; give --recursive to search the directories")
 	}
+
 	b.dirs = append(c.DebugDir, found.Dirs...)
-	if b.store, err = c.openStore(); err != nil {
+	b.store, err = c.openStore()
+	if err != nil {
 		return command.Failed, err
 	}
 	defer b.store.Close()
+
+	// Without this, --manifest could replace a program that is to be dumped.
 	inputs := append(c.inputs(), c.FilesFrom)
 	for i := range found.Inputs {
 		inputs = append(inputs, found.Inputs[i].Path)
@@ -68,6 +79,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	if err != nil {
 		return command.Failed, err
 	}
+
 	b.manifest = manifest
 	code, err = b.run(ctx, found)
 	err = errors.Join(err, manifest.Err(), closeManifest())
@@ -77,30 +89,38 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	return code, nil
 }
 
-// run makes modules of what was found, and dumps them.
+// run groups the inputs into modules, dumps them, and returns the exit code.
 func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err error) {
 	groups, err := batch.Group(ctx, found.Inputs, b.jobs)
 	if err != nil {
-		return command.Failed, b.early(ctx, 0, err)
+		return command.Failed, b.interrupted(ctx, 0, err)
 	}
+
+	// What could not be opened or is no module has its record right away.
 	for _, f := range append(found.Failed, groups.Failed...) {
 		b.fail(batch.Record{Input: f.Name}, f.Err)
 	}
 	for _, s := range groups.Skipped {
 		b.record(batch.Record{Status: batch.NoModule, Input: s.Name(), Error: s.Why.Error()})
 	}
+
 	if len(groups.Modules) > 1 && (b.ID != "" || b.Name != "") {
 		return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d", len(groups.Modules))
 	}
+
+	// Every job is prepared before the first one runs, so that the largest can start
+	// first.
 	jobs := make([]job, len(groups.Modules))
 	err = batch.Each(ctx, len(jobs), b.jobs, func(i int) { jobs[i].prepare(ctx, b, &groups.Modules[i]) })
 	if err != nil {
-		return command.Failed, b.early(ctx, len(jobs), err)
+		return command.Failed, b.interrupted(ctx, len(jobs), err)
 	}
+
 	err = b.dumpAll(ctx, b.admit(jobs))
 	if err != nil {
-		return command.Failed, b.early(ctx, len(jobs), err)
+		return command.Failed, b.interrupted(ctx, len(jobs), err)
 	}
+
 	b.warnAlone()
 	b.summary(len(jobs))
 	switch {
@@ -112,8 +132,9 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	return 0, nil
 }
 
-// admit records what needs no work and returns the jobs that are left. Of those
-// with the same place in the store the first stays.
+// admit records the jobs that need no work and returns the others. Of jobs with
+// the same place in the store only the first is dumped: the others are duplicates
+// if their files are the same, and failures if not.
 func (b *batchRun) admit(jobs []job) (left []*job) {
 	owner := map[string]*job{} // by path in the store
 	for i := range jobs {
@@ -122,6 +143,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 		for _, path := range j.paths {
 			first = cmp.Or(owner[path], first)
 		}
+
 		switch {
 		case j.err != nil:
 			b.failOrSkip(j, j.err)
@@ -139,6 +161,8 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 		default:
 			left = append(left, j)
 		}
+
+		// The job is the first of its places: later ones are compared with it.
 		for _, path := range j.paths {
 			owner[path] = j
 		}
@@ -149,7 +173,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 	return left
 }
 
-// dumpAll dumps the jobs.
+// dumpAll dumps the jobs, as many at a time as processors and memory allow.
 func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 	tasks := make([]batch.Task, len(jobs))
 	var bytes int64
@@ -161,10 +185,12 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 			return j.do(ctx)
 		}}
 	}
+
 	budget := int64(b.Memory)
 	if budget == 0 {
 		budget = batch.DefaultBudget(os.DirFS("/"))
 	}
+
 	prepareHeap(min(together(tasks, b.jobs), budget), largePercent)
 	b.progress.run(int64(len(jobs)), bytes)
 	defer b.progress.stop()
@@ -180,38 +206,40 @@ func (b *batchRun) record(r batch.Record) {
 	b.manifest.Add(r)
 }
 
-// fail records a failure and tells it.
+// fail records a failure and writes it to standard error.
 func (b *batchRun) fail(r batch.Record, err error) {
 	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
 	command.Line(b.messages, "dump_syms: error: %v", err)
 	b.record(r)
 }
 
-// early explains why a batch of n modules ended early, and how to go on.
-func (b *batchRun) early(ctx context.Context, n int, err error) error {
+// interrupted returns the error of a batch of n modules that ended before its
+// end: err, how much is in the store, and how to continue if that is possible.
+func (b *batchRun) interrupted(ctx context.Context, n int, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	} else if !errors.Is(err, store.ErrStore) {
 		return err
 	}
-	again := "the same command goes on from there"
+
+	again := "run the same command again to dump the rest"
 	if b.Force {
-		again = "the same command without --force goes on from there"
+		again = "run the same command without --force to dump the rest"
 	}
 	return fmt.Errorf("%w: %d of %d modules are in the store, all of them whole; %s",
 		err, b.tally[batch.Written]+b.tally[batch.Existing], n, again)
 }
 
-// tellAlone notes the warnings about a debug file whose binary is missing.
-func (b *batchRun) tellAlone(warnings []string) {
+// addAlone notes the warnings about a debug file whose binary is missing.
+func (b *batchRun) addAlone(warnings []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.alone++
 	b.aloneWarnings = warnings
 }
 
-// warnAlone warns of the debug files whose binary is missing: one by its warnings,
-// several in one line.
+// warnAlone warns of the debug files whose binary is missing. A single one has its
+// own warnings; several are summed up in one line.
 func (b *batchRun) warnAlone() {
 	if b.alone == 1 {
 		for _, warning := range b.aloneWarnings {
@@ -225,11 +253,13 @@ func (b *batchRun) warnAlone() {
 	}
 }
 
-// summary tells what was done, unless it was one module.
+// summary writes how many modules were written, found or refused. A batch of one
+// module has no summary, except with --verbose.
 func (b *batchRun) summary(n int) {
 	if n == 1 && !b.Verbose {
 		return
 	}
+
 	var line bytes.Buffer
 	fmt.Fprintf(&line, "dump_syms: %d modules", n)
 	for _, t := range []struct {
@@ -243,6 +273,7 @@ func (b *batchRun) summary(n int) {
 			fmt.Fprintf(&line, ", %d %s", k, t.words)
 		}
 	}
+
 	fmt.Fprintf(&line, "; %s of symbols", shown(b.symbols))
 	b.messages.Last("%s", &line)
 }

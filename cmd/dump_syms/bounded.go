@@ -8,8 +8,8 @@ import (
 	"symkit/internal/limits"
 )
 
-// boundedWriter fails when a symbol file becomes larger than limits.Output lets
-// one of the image be.
+// boundedWriter passes a symbol file on to w. It fails once the file is larger than
+// limits.Output allows for an image of this size.
 type boundedWriter struct {
 	w       io.Writer
 	img     *elfx.Image
@@ -17,7 +17,8 @@ type boundedWriter struct {
 }
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
-	if b.written += uint64(len(p)); b.written > limits.Output.Max(b.img.Size()) {
+	b.written += uint64(len(p))
+	if b.written > limits.Output.Max(b.img.Size()) {
 		return 0, fmt.Errorf("%s: %w", b.img.Main.Path(), limits.Output.Exceeded(b.img.Size()))
 	}
 	return b.w.Write(p)

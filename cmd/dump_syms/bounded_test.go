@@ -25,8 +25,8 @@ func stderrOf(t *testing.T, args ...string) (code int, stderr string) {
 	return code, errs.String()
 }
 
-// Issue 23, item 14: a zip file of 20,000 damaged members, each with a line of its
-// own in 1.6 MB.
+// TestManyErrors: a zip file of 20,000 damaged members, which had a line each, 1.6 MB
+// in all, has a bounded number of lines.
 func TestManyErrors(t *testing.T) {
 	const n = 20_000
 	dir := t.TempDir()
@@ -61,7 +61,8 @@ func TestManyErrors(t *testing.T) {
 	}
 }
 
-// Debug files without their binaries: one line for many, two for one alone.
+// TestDebugFilesAlone: many debug files without their binaries have one line of
+// warnings in all, a single one has its two.
 func TestDebugFilesAlone(t *testing.T) {
 	data, err := fixture("cxx-x86_64-gcc12-O2-dw5-stripped.debug")
 	if err != nil {

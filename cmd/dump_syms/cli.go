@@ -31,50 +31,51 @@ Examples:
 
   dump_syms -s store -R build/            everything below build/ into a symbol store`
 
-// cli is the command line. The short flags are Breakpad's, but for -o.
+// cli holds the command line, parsed by kong. The short flags are Breakpad's,
+// except -o.
 type cli struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, and archives (.a, .zip, .apk)."`
 
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
-	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave the unwind rules (STACK CFI) out."`
+	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave out the unwind rules (STACK CFI)."`
 	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`
-	Header  bool   `short:"i" name:"header-only" help:"Write MODULE and INFO CODE_ID only."`
+	Header  bool   `short:"i" name:"header-only" help:"Write MODULE and INFO CODE_ID only: what identifies the module."`
 
-	ID       string   `short:"b" placeholder:"ID" help:"Module id to write instead of the file's own."`
-	Name     string   `short:"n" placeholder:"NAME" help:"Module name to write instead of SONAME or file name."`
-	OS       string   `name:"os" placeholder:"OS" default:"Linux" help:"Operating system to write. Default: Linux."`
+	ID       string   `short:"b" placeholder:"ID" help:"Module id to write, in hexadecimal digits, instead of the one made from the file's build id."`
+	Name     string   `short:"n" placeholder:"NAME" help:"Module name to write instead of the file's SONAME or name."`
+	OS       string   `name:"os" placeholder:"OS" default:"Linux" help:"Operating system to write in MODULE. Default: Linux."`
 	Multiple bool     `short:"m" help:"Mark functions that share their address with others: FUNC m, PUBLIC m."`
-	Keep     bool     `short:"a" name:"preserve-load-address" help:"Write addresses as in the file, not relative to its load address."`
-	Extra    []string `name:"extra-info" sep:"none" placeholder:"KEY TEXT" help:"Write an INFO line. May be repeated."`
-	NoGen    bool     `name:"no-generator" help:"Leave INFO GENERATOR out."`
+	Keep     bool     `short:"a" name:"preserve-load-address" help:"Write addresses as they are in the file, not relative to its load address."`
+	Extra    []string `name:"extra-info" sep:"none" placeholder:"KEY TEXT" help:"Write this INFO line, as in 'VERSION 1.2'. May be repeated."`
+	NoGen    bool     `name:"no-generator" help:"Leave out INFO GENERATOR, which names this program and its version."`
 
-	PathMap     []string `name:"path-map" sep:"none" placeholder:"FROM=TO" help:"Write TO for FROM at the start of source file names; the longest FROM counts. May be repeated."`
-	MappingVar  []string `name:"mapping-var" sep:"none" placeholder:"VAR=VALUE" help:"Variable for --mapping-dest, as in Mozilla's dump_syms."`
-	MappingSrc  []string `name:"mapping-src" sep:"none" placeholder:"REGEX" help:"Source file names to rewrite to the --mapping-dest of the same place."`
-	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"New name, with {1} for a group, {VAR}, {digest} or {DIGEST} for the file's SHA-512."`
-	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"JSON file of such rules."`
+	PathMap     []string `name:"path-map" sep:"none" placeholder:"FROM=TO" help:"Write TO for FROM at the start of source file names; of several that match the longest FROM is used. May be repeated."`
+	MappingVar  []string `name:"mapping-var" sep:"none" placeholder:"VAR=VALUE" help:"Define {VAR} for --mapping-dest, as in Mozilla's dump_syms. May be repeated."`
+	MappingSrc  []string `name:"mapping-src" sep:"none" placeholder:"REGEX" help:"Rewrite the source file names that REGEX matches with the --mapping-dest at the same position. May be repeated."`
+	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"The new name: {1} is a group of the regular expression, {VAR} a --mapping-var, {digest} or {DIGEST} the file's SHA-512 in lower or upper case."`
+	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"Read such rules from a JSON file."`
 
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: usr/lib/debug of the root directory or the sysroots."`
-	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"DIR stands for the root directory: look for debug files in its usr/lib/debug and for absolute paths below it. May be repeated."`
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
+	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
 	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
-	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR too. May be repeated."`
-	Check    bool     `help:"Replay what was written against the tables it came from, as symcheck does; findings are exit code 2."`
-	CheckCFI bool     `name:"check-cfi" help:"Fail, writing nothing, if there are no unwind rules."`
-	Strict   bool     `help:"Exit with 2 if anything was lost to damage or a debug file is missing; the output is written all the same."`
-	Jobs     int      `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose  bool     `short:"v" help:"Tell what was looked for, read and lost."`
-	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted for Mozilla's callers: the type is read from the file."`
-	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted for Breakpad's callers: references between units are always followed."`
+	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
+	Check    bool     `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
+	CheckCFI bool     `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
+	Strict   bool     `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
+	Jobs     int      `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
+	Verbose  bool     `short:"v" help:"Report what was looked for, read and lost."`
+	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted and ignored, for callers of Mozilla's dump_syms: the type is read from the file."`
+	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted and ignored, for callers of Breakpad's dump_syms: references between units are always followed."`
 
 	storeFlags `group:"Many files, into a symbol store:"`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
-	stdout, stderr io.Writer                          // in a batch each job has a stderr of its own
+	stdout, stderr io.Writer                          // in a batch each job has its own stderr
 	messages       *command.Messages                  // the standard error of the process
-	untold         []string                           // warnings that the batch sums up
-	remote         func() (*debuginfod.Client, error) // see remoteClient
+	summed         []string                           // warnings not to report, since the batch sums them up
+	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
 }
 
 var (
@@ -82,35 +83,43 @@ var (
 	moduleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Fa-f]{1,64}$`) })
 )
 
-// Validate is called by kong; it checks what the tags cannot say.
+// Validate checks what the tags of cli cannot express. It is called by kong.
 func (c *cli) Validate() error {
 	if err := c.storeFlags.validate(c); err != nil {
 		return err
 	}
+
 	for _, line := range c.Extra {
 		if !infoLine().MatchString(line) {
 			return fmt.Errorf("--extra-info %q: want a key of capital letters, a space, and text on one line", line)
 		}
 	}
+
 	if c.ID != "" && !moduleID().MatchString(c.ID) {
 		return fmt.Errorf("--id %q: want hexadecimal digits", c.ID)
 	}
+
+	// symcheck compares names with those of the file, so that renamed ones would all
+	// be findings.
 	renamed := len(c.PathMap)+len(c.MappingSrc) > 0 || c.MappingFile != ""
 	if c.Check && (renamed || c.Header) {
-		return fmt.Errorf("--check compares with the file's own names: leave --header-only and the path mapping out")
+		return fmt.Errorf("--check compares with the file's own names and records; leave out --header-only and the flags that rewrite names")
 	}
+
 	var err error
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }
 
-// paths are the rules that rewrite the names of source files.
+// paths returns the rules that rewrite the names of source files, in the order
+// --path-map, --mapping-file, --mapping-src.
 func (c *cli) paths() (m pathmap.Map, err error) {
 	for _, rule := range c.PathMap {
 		if err := m.AddPrefix(rule); err != nil {
 			return m, err
 		}
 	}
+
 	vars := map[string]string{}
 	for _, v := range c.MappingVar {
 		name, value, ok := strings.Cut(v, "=")
@@ -119,13 +128,16 @@ func (c *cli) paths() (m pathmap.Map, err error) {
 		}
 		vars[name] = value
 	}
+
+	// Variables are known before the first rule that can name them.
 	if c.MappingFile != "" {
 		if err := m.AddFile(c.MappingFile, vars); err != nil {
 			return m, err
 		}
 	}
+
 	if len(c.MappingSrc) != len(c.MappingDest) {
-		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: want as many", len(c.MappingSrc), len(c.MappingDest))
+		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: each needs the other, at the same position", len(c.MappingSrc), len(c.MappingDest))
 	}
 	for i := range c.MappingSrc {
 		if err := m.AddPattern(c.MappingSrc[i], c.MappingDest[i], vars); err != nil {
@@ -139,7 +151,7 @@ var sframeUses = map[string]dump.SFrameUse{
 	"auto": dump.SFrameAuto, "only": dump.SFrameOnly, "off": dump.SFrameOff,
 }
 
-// options are what the flags ask of dump.
+// options translates the flags into options of package dump.
 func (c *cli) options() (dump.Options, error) {
 	paths, err := c.paths()
 	o := dump.Options{
@@ -147,6 +159,7 @@ func (c *cli) options() (dump.Options, error) {
 		Jobs:  c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,
 		SFrame: sframeUses[c.SFrame], HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
 	}
+
 	if !c.NoGen && !c.Header {
 		o.Generator = "symkit dump_syms " + command.Version()
 	}

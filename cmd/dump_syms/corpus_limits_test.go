@@ -25,7 +25,7 @@ func TestCorpusLimits(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, files, err)
 		}
-		dump := func(limits string) (symbols, said []byte) {
+		dump := func(limits string) (symbols, messages []byte) {
 			var stderr bytes.Buffer
 			cmd := exec.Command("dump_syms", "--inlines", files[0])
 			cmd.Env = append(os.Environ(), "SYMKIT_LIMITS="+limits, "DEBUGINFOD_URLS=")
@@ -36,10 +36,10 @@ func TestCorpusLimits(t *testing.T) {
 			}
 			return symbols, stderr.Bytes()
 		}
-		want, wantSaid := dump("")
-		got, said := dump("all=10%")
-		if !bytes.Equal(got, want) || !bytes.Equal(said, wantSaid) {
-			t.Errorf("%s: %d bytes, with all limits at a tenth %d: %s", files[0], len(want), len(got), said)
+		want, wantMessages := dump("")
+		got, messages := dump("all=10%")
+		if !bytes.Equal(got, want) || !bytes.Equal(messages, wantMessages) {
+			t.Errorf("%s: %d bytes, with all limits at a tenth %d: %s", files[0], len(want), len(got), messages)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"symkit/internal/testfile"
 )
 
-// disturb runs dump_syms on a file that changes meanwhile and has it write into
-// dir. It ends with an error, or had read everything before; what it leaves is
-// whole.
+// disturb runs dump_syms, writing into dir, on a file that changes meanwhile. The
+// program ends with an error unless it had read everything before the change; a file
+// that it leaves in dir is whole.
 func disturb(t *testing.T, file, dir string, args ...string) {
 	t.Helper()
 	var whole map[string]string
@@ -56,8 +56,8 @@ func disturb(t *testing.T, file, dir string, args ...string) {
 	}
 }
 
-// A file that is truncated or overwritten while it is mapped is an error: no
-// SIGBUS, and no output of two versions.
+// TestDisturbed: a file that is truncated or overwritten while it is mapped is an
+// error, never SIGBUS or output made of two versions.
 func TestDisturbed(t *testing.T) {
 	for _, name := range []string{"rust-x86_64-rustc-O-dw5.so", "cxx-x86_64-gcc12-O2-dw5-zlib.elf"} {
 		t.Run(name, func(t *testing.T) {

@@ -19,45 +19,60 @@ import (
 )
 
 var (
-	errNoCFI   = errors.New("no unwind rules: it was linked without .eh_frame, or that is damaged")
+	errNoCFI   = errors.New("no unwind rules: the file was linked without .eh_frame, or its .eh_frame is damaged")
 	errNothing = errors.New("no symbols: it has no debug information, symbol table or unwind table")
 )
 
-// dump does the job for the given paths.
+// dump dumps the paths of the command line: into the store if there is one, else
+// as one module. Errors of the command line come before any file is opened; an
+// output that is one of the inputs is refused before it is opened for writing.
 func (c *cli) dump(ctx context.Context) (code int, err error) {
 	opt, err := c.options()
 	if err != nil {
 		return command.Misuse, err
 	}
+
 	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot),
 		command.Directories("--dwo-dir", c.DWODir))
 	if err != nil {
 		return command.Failed, err
 	}
+
 	if c.Store != "" {
 		return c.batch(ctx, opt)
 	}
+
+	// The named inputs are compared now, and companions once they are found.
 	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err
 	}
+
 	in, err := c.open(ctx)
 	if err != nil {
 		return command.Failed, err
 	}
 	defer in.Close()
+
+	// The heap's pace depends on how much memory the dump takes, which the opened
+	// files tell.
 	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
 	limitHeap(in)
+
 	m, err := c.module(ctx, in, opt)
 	if err != nil {
 		return command.Failed, err
 	}
+
+	// Companions may lie where the output is to go.
 	if err := command.Clobbers(c.Output, c.stdout, in.paths()...); err != nil {
 		return command.Failed, err
 	}
+
 	findings, err := c.write(ctx, in, m, func(write func(io.Writer) error) error { return c.writeTo(ctx, write) })
 	if err != nil {
 		return command.Failed, err
 	}
+
 	c.report(in, m)
 	if c.bad(in, m, findings) {
 		return command.Bad, nil
@@ -65,12 +80,15 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	return 0, nil
 }
 
-// module dumps what was opened. One without symbols is an error, unless it is
-// dumped by itself and has no code to have symbols of, as some kernel modules.
+// module dumps the opened files. A module without symbols is an error unless it
+// is the only one of the run and has no code that could have symbols, as some
+// kernel modules.
 func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Module, error) {
 	opt.Companions = in.others
 	m, err := dump.Dump(ctx, in.img, opt)
+
 	path := in.img.Main.Path()
+
 	switch {
 	case err != nil:
 		return nil, err
@@ -85,8 +103,8 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 	return m, nil
 }
 
-// nothing is the error for a module without symbols: the first damage that may
-// have cost them, if there is any.
+// nothing returns the error for a module without symbols. It names the first
+// damage, if there is any, since that may have cost the symbols.
 func nothing(in *input, m *dump.Module) error {
 	if losses := append(m.Stats.Losses, in.losses()...); len(losses) > 0 {
 		return fmt.Errorf("%w; no symbols are left", losses[0])
@@ -94,22 +112,27 @@ func nothing(in *input, m *dump.Module) error {
 	return fmt.Errorf("%s: %w", in.img.Main.Path(), errNothing)
 }
 
-// bad tells whether a written module is one that a build should fail for.
+// bad reports whether a build should fail because of a module that was written:
+// it has findings, or it has losses and --strict is given.
 func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 	lost := m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0
 	return findings > 0 || c.Strict && lost
 }
 
-// write writes m with to, and with --check counts what is wrong with it.
+// write passes to a function that writes m, and with --check returns how many
+// findings there are in the text. The text is bounded by limits.Output.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	bounded := func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: in.img}) }
 	if !c.Check {
 		return 0, to(bounded)
 	}
+
+	// The text is kept in memory, so that what is checked is what was written.
 	var text bytes.Buffer
 	if err := bounded(&text); err != nil {
 		return 0, err
 	}
+
 	err = to(func(w io.Writer) error {
 		_, err := w.Write(text.Bytes())
 		return err
@@ -117,14 +140,18 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	if err != nil {
 		return 0, err
 	}
+
 	rep, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
 		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
-		Options: report.Options{Allow: []string{report.GapUnverified}}, // there is no flag to allow it here
+		Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
 	})
 	if err != nil {
 		return 0, err
 	}
-	if findings = rep.Total() + uint64(rep.Unallowed()); findings > 0 || c.Verbose {
+
+	// Without findings, only what could not be verified is worth a line.
+	findings = rep.Total() + uint64(rep.Unallowed())
+	if findings > 0 || c.Verbose {
 		return findings, rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
 	for i := range rep.Gaps {
@@ -133,7 +160,8 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	return 0, nil
 }
 
-// writeTo has write write to standard output or, whole or not at all, to a file.
+// writeTo calls write with standard output or with the file of --output. The
+// file appears whole or not at all.
 func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 	if c.Output == "" || c.Output == "-" {
 		return write(c.stdout)
@@ -141,34 +169,41 @@ func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(ctx, c.Output, write)
 }
 
-// report tells on standard error what a user has to know.
+// report writes to standard error what a user must know about the written
+// module: large losses as errors, warnings, and the number of damaged items.
 func (c *cli) report(in *input, m *dump.Module) {
 	w := bufio.NewWriter(c.stderr)
 	defer w.Flush()
+
+	// Companions such as .dwo files are opened only while the module is dumped.
 	if in.others != nil {
 		in.reject(in.others.Probes())
 	}
+
 	for _, text := range m.Stats.LargeLosses() {
 		fmt.Fprintf(w, "dump_syms: error: %s\n", text)
 	}
 	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
-		if !slices.Contains(c.untold, warning) {
+		if !slices.Contains(c.summed, warning) {
 			command.Line(w, "dump_syms: warning: %s", warning)
 		}
 	}
+
 	if c.Verbose {
 		in.describe(w)
 		describe(w, &m.Stats)
 	}
+
 	if n := m.Stats.LossCount; n > 0 {
 		command.Line(w, "dump_syms: warning: %d damaged parts left out, the first: %v", n, m.Stats.Losses[0])
 	}
 }
 
-// describe lists what was read and lost.
+// describe lists what was read and what was lost.
 func describe(w io.Writer, s *dump.Stats) {
 	command.Line(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries",
 		s.Units, s.Funcs, s.Lines, s.Inlines, s.Publics, s.FDEs)
+
 	for _, c := range s.Counts() {
 		command.Line(w, "dump_syms: %d %s", c.N, c.What)
 	}

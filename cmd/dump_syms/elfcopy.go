@@ -9,28 +9,34 @@ import (
 	"symkit/internal/command"
 )
 
-// elfCopy is one of a module's ELF files and its place in the store.
+// elfCopy is one of a module's ELF files and its places in the store.
 type elfCopy struct {
-	debug bool // the separate debug file, not the main file
+	debug bool // it is the separate debug file, not the main file
 	kind  store.Kind
-	paths []string
+	paths []string // in the store
 }
 
-// elfCopies tells where the ELF files of the opened module belong.
+// elfCopies returns the places of the opened module's ELF files in the store.
 func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 	for i, f := range []*elfx.File{j.in.img.Main, j.in.img.Debug} {
 		if f == nil {
 			continue
 		}
+
+		// An ELF file without loaded contents is a debug file, even if it was given alone.
 		c := elfCopy{debug: i == 1, kind: store.Executable}
 		if c.debug || !f.HoldsLoaded() {
 			c.kind = store.DebugInfo
 		}
-		if c.paths, err = j.b.store.Paths(place, c.kind); err != nil {
+		c.paths, err = j.b.store.Paths(place, c.kind)
+		if err != nil {
 			return nil, err
 		}
-		if j.Layout == "gdb" && c.kind == store.Executable && j.in.img.Debug == nil && f.Section(".debug_info") != nil {
-			// For debug information GDB looks at BUILDID.debug alone.
+
+		// GDB looks for debug information in BUILDID.debug only, so a program that has
+		// its debug information inside is stored under that name, too.
+		inside := j.in.img.Debug == nil && f.Section(".debug_info") != nil
+		if j.Layout == "gdb" && c.kind == store.Executable && inside {
 			more, err := j.b.store.Paths(place, store.DebugInfo)
 			if err != nil {
 				return nil, err
@@ -49,12 +55,16 @@ func (j *job) copyELF() error {
 		if c.debug {
 			f = j.in.img.Debug
 		}
+
+		// A file that is read from the store itself is there already.
 		paths := slices.DeleteFunc(slices.Clone(c.paths), func(path string) bool {
-			return command.Clobbers(j.b.store.Path(path), nil, f.Path()) != nil // it lies there already
+			return command.Clobbers(j.b.store.Path(path), nil, f.Path()) != nil
 		})
 		if len(paths) == 0 {
 			continue
 		}
+
+		// A file that changed while it was copied must not be stored.
 		_, err := j.b.store.Put(paths, c.kind, func(w io.Writer) error {
 			if _, err := f.WriteTo(w); err != nil {
 				return err

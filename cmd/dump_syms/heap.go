@@ -10,45 +10,53 @@ import (
 	"symkit/internal/limits"
 )
 
-// How the Go heap is collected, by the memory that is taken: in large dumps half as
-// often as usual, since most memory are inflated sections, which are not in the heap,
-// when the peak is reached; in one that is large still less often, for it makes little
-// garbage (a twentieth of its peak), while that of many would add up; in a small one not
-// before it has 64 MiB, which most never have.
+// How often Go's garbage collector runs depends on the memory that the dumps take.
+//
+// In large dumps it runs half as often as usual: at the peak most memory is
+// inflated sections, which are not in the heap. In a single large dump it runs
+// still less often, since the garbage of one dump is little (a twentieth of its
+// peak), while that of many dumps would add up. In a small dump it does not run
+// before the heap has 64 MiB, which most dumps never reach.
 const (
-	largeDump    = 16 << 20
-	largePercent = 200  // of many
-	alonePercent = 1000 // of one
-	smallDump    = 64 << 20
-	firstPercent = 1600 // of the 4 MiB that Go begins with
+	largeDump    = 16 << 20 // bytes
+	largePercent = 200      // GOGC of many large dumps
+	alonePercent = 1000     // GOGC of one large dump
+	smallDump    = 64 << 20 // bytes
+	firstPercent = 1600     // GOGC until the first collection: 64 MiB, as Go begins with 4 MiB
 )
 
-// prepareHeap prepares for tasks that take so much memory together, by their
-// estimates, unless the user has told how the heap is to be collected; large is the
-// percentage if that is much.
+// prepareHeap sets the garbage collector's pace for tasks that together take the
+// given memory, in bytes; large is the GOGC percentage if that is much. A user's
+// GOGC in the environment takes precedence.
 func prepareHeap(memory int64, large int) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	percent := 100 // as Go has it
+
+	percent := 100 // Go's default
 	if memory >= largeDump {
 		percent = large
 	}
+
 	if memory >= smallDump {
 		debug.SetGCPercent(percent)
 		return
 	}
+
+	// The cleanup of an unreachable object runs after the first collection.
 	debug.SetGCPercent(firstPercent)
-	garbage := new([64]byte) // the first collection finds it
+	garbage := new([64]byte)
 	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, percent)
 }
 
-// limitHeap keeps the heap small for what is read. Of a program whose debug
-// information is in .dwo files it is not known yet how much that is.
+// limitHeap bounds the heap by the size of the files that are read. The heap of a
+// program whose debug information is in .dwo files is not bounded, because the
+// size of those files is not known yet.
 func limitHeap(in *input) {
-	if in.img.DWARF().Section(".debug_addr") != nil { // as skeletons have
+	if in.img.DWARF().Section(".debug_addr") != nil { // skeleton units have this section
 		return
 	}
+
 	size := in.img.Size()
 	if in.others != nil && in.others.Alt != nil {
 		size += uint64(in.others.Alt.Size())
@@ -56,13 +64,14 @@ func limitHeap(in *input) {
 	limits.Heap(size)
 }
 
-// together is how much memory the largest tasks take, as many as are done at a
-// time.
+// together returns how much memory the largest tasks take, in bytes: as many tasks
+// as run at a time.
 func together(tasks []batch.Task, jobs int) (sum int64) {
 	sizes := make([]int64, len(tasks))
 	for i, t := range tasks {
 		sizes[i] = t.Memory
 	}
+
 	slices.Sort(sizes)
 	for _, n := range sizes[max(len(sizes)-jobs, 0):] {
 		sum += n

@@ -19,7 +19,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestPrepareHeap: how often is it collected, at first and after a collection?
+// TestPrepareHeap compares GOGC before and after the first collection.
 func TestPrepareHeap(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, test := range []struct {

@@ -50,7 +50,7 @@ func hostileNames(t *testing.T, data []byte, tables ...string) []byte {
 	return data
 }
 
-// Names cannot break a line, whatever bytes they have.
+// TestHostileNames: names cannot break a line, whatever bytes they have.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.so", "lang-x86_64-gcc12-O2-dw5.elf"} {
 		data, err := fixture(name)

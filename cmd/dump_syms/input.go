@@ -17,22 +17,24 @@ import (
 	"symkit/internal/command"
 )
 
-// input is the module to dump and how it was put together.
+// input is the module to dump: its files, and how they were found.
 type input struct {
 	img      *elfx.Image
-	found    *companion.Module     // what belongs to img; nil: it was not looked for
-	others   *companion.Companions // of found, or nil
+	found    *companion.Module     // the files that belong to img; nil if they were not searched for
+	others   *companion.Companions // the companions in found, or nil
 	probes   []companion.Probe     // where the debug file was looked for
-	missing  bool                  // a debug file belongs to it and was not found
+	missing  bool                  // the module has a separate debug file, which was not found
 	warnings []string
 }
 
-// open opens the files among the paths. A directory is one to look for debug
-// files in; of two files with the same build id one is the other's companion.
+// open opens the files of the command line as one module. A directory among the
+// paths is searched for debug files. Two files are one module if one of them is
+// the other's debug file.
 func (c *cli) open(ctx context.Context) (*input, error) {
 	dirs := c.DebugDir
 	var files []*elfx.File
 	for _, path := range c.Paths {
+		// elfx.Open explains whatever is wrong with a path, so that an error of Stat is not needed.
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			if len(c.Paths) == 1 {
 				return nil, fmt.Errorf("%s: is a directory; to dump all ELF files below it, give --store DIR and --recursive", path)
@@ -40,6 +42,7 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 			dirs = append(dirs, path)
 			continue
 		}
+
 		f, err := c.openFile(path)
 		if err != nil {
 			closeAll(files)
@@ -50,12 +53,13 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 	return c.assemble(ctx, files, dirs)
 }
 
-// inputs are the files that the command line names to be read.
+// inputs returns the paths that the command line names for reading.
 func (c *cli) inputs() []string {
 	return append(slices.Clone(c.Paths), c.MappingFile)
 }
 
-// paths are the files that the module was read from.
+// paths returns the paths of the files that the module was read from. For a member
+// of an archive that is the archive's path.
 func (in *input) paths() (paths []string) {
 	for _, f := range append(in.others.Files(), in.img.Main, in.img.Debug) {
 		if f != nil {
@@ -65,14 +69,15 @@ func (in *input) paths() (paths []string) {
 	return paths
 }
 
-// assemble makes one module of the files and what belongs to them. After an
-// error the files are closed.
+// assemble makes one module of the files and their companions, which are looked
+// for in dirs. It closes the files if it fails.
 func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (*input, error) {
 	in, err := join(files)
 	if err != nil {
 		closeAll(files)
 		return nil, err
 	}
+
 	if !c.Header {
 		in.complete(c.places(ctx, in, dirs))
 	}
@@ -82,12 +87,15 @@ func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (
 	return in, nil
 }
 
-// openFile opens an ELF file, or the member of the archive at path.
+// openFile opens the ELF file at path or, with --member, a member of the archive
+// at path. The error for an archive without --member lists its members.
 func (c *cli) openFile(path string) (*elfx.File, error) {
 	if c.Member != "" {
 		return archive.OpenMember(path, c.Member)
 	}
+
 	f, err := elfx.Open(path)
+
 	if errors.Is(err, elfx.ErrNotELF) {
 		names, damage := members(path)
 		switch {
@@ -100,7 +108,8 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 	return f, err
 }
 
-// members lists some of the ELF files in an archive; the error is the first.
+// members returns the names of the first 20 ELF files in an archive and the first
+// error of reading the archive.
 func members(path string) (text string, first error) {
 	var names []string
 	for m, err := range archive.Members(path) {
@@ -114,17 +123,18 @@ func members(path string) (text string, first error) {
 	return strings.Join(names, ", "), first
 }
 
-// join makes one module of the files, or tells why they are not one.
+// join makes one module of the files. The error says why they are not one.
 func join(files []*elfx.File) (*input, error) {
 	switch len(files) {
 	case 0:
-		return nil, fmt.Errorf("no file among the arguments: every one is a directory")
+		return nil, errors.New("no file among the arguments, only directories; give the path of an ELF program or library")
 	case 1:
 		return &input{img: &elfx.Image{Main: files[0]}}, nil
 	case 2:
 		a, b := files[0], files[1]
-		// A debug file is no module of its own, whatever its build id: Join tells
-		// why it is not the other's.
+
+		// A debug file is not a module by itself, whatever its build id: the error of
+		// Join says why it does not belong to the other file.
 		if a.HoldsLoaded() != b.HoldsLoaded() || bytes.Equal(a.BuildID(), b.BuildID()) {
 			img, err := elfx.Join(a, b)
 			if err != nil {
@@ -133,10 +143,11 @@ func join(files []*elfx.File) (*input, error) {
 			return &input{img: img}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: is another module than %s: give --store DIR to dump several", files[1].Path(), files[0].Path())
+	return nil, fmt.Errorf("%s: is another module than %s; give --store DIR to dump several", files[1].Path(), files[0].Path())
 }
 
-// complete finds what belongs to the module.
+// complete searches places for the module's companions and warns of a debug file
+// that is missing or belongs to another build.
 func (in *input) complete(places companion.Places) {
 	in.found = companion.Complete(in.img, places)
 	in.img, in.others, in.probes = in.found.Image, in.found.Companions, in.found.DebugProbes
@@ -154,27 +165,30 @@ func (in *input) complete(places companion.Places) {
 	}
 }
 
-// maxRejected bounds the warnings of files that do not fit: a program may have
-// thousands of .dwo files, all of another build.
+// maxRejected bounds the warnings about files that do not belong to the module: a
+// program may have thousands of .dwo files, all of another build.
 const maxRejected = 10
 
-// reject warns of files that are where a companion should be, but are not it.
+// reject warns of files that have a companion's path but do not belong to the
+// module.
 func (in *input) reject(probes []companion.Probe) {
 	n := 0
 	for _, p := range probes {
 		if !p.Rejected() {
 			continue
 		}
-		if n++; n <= maxRejected {
+		n++
+		if n <= maxRejected {
 			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used as the %s: %v", p.Path, p.What, p.Err))
 		}
 	}
+
 	if n > maxRejected {
 		in.warnings = append(in.warnings, fmt.Sprintf("%d more files were not used; -v lists them", n-maxRejected))
 	}
 }
 
-// losses is the damage that opening worked around.
+// losses returns the damage in the files that opening them worked around.
 func (in *input) losses() []error {
 	errs := in.img.Main.Losses()
 	if in.img.Debug != nil {
@@ -183,12 +197,13 @@ func (in *input) losses() []error {
 	return errs
 }
 
-// describe lists where companions were looked for.
+// describe lists where companions were looked for, and what was found there.
 func (in *input) describe(w io.Writer) {
 	probes := in.probes
 	if in.others != nil {
 		probes = append(probes, in.others.Probes()...)
 	}
+
 	for _, p := range probes {
 		if p.Err == nil {
 			command.Line(w, "dump_syms: %s: %s: found", p.What, p.Path)
@@ -198,7 +213,7 @@ func (in *input) describe(w io.Writer) {
 	}
 }
 
-// Close closes all files.
+// Close closes all files of the module.
 func (in *input) Close() {
 	if in.found != nil {
 		in.found.Close()

@@ -66,12 +66,12 @@ func whole(t *testing.T, dir, store string) (map[string]string, time.Duration) {
 	return contents, took
 }
 
-// killed runs a batch n times, kills each at a random moment, and looks at what
-// is in the store; a last run completes it.
-func killed(t *testing.T, dir string, n int) {
+// killRuns runs a batch n times, kills each run at a random moment, and compares
+// what is in the store with a whole run; a last run completes it.
+func killRuns(t *testing.T, dir string, n int) {
 	want, took := whole(t, dir, filepath.Join(t.TempDir(), "whole"))
 	store := filepath.Join(t.TempDir(), "store")
-	early := 0
+	killed := 0
 	for range n {
 		run := dumpAll(dir, store, "--force")
 		if err := run.Start(); err != nil {
@@ -82,7 +82,7 @@ func killed(t *testing.T, dir string, n int) {
 			t.Fatal(err)
 		}
 		if run.Wait() != nil {
-			early++
+			killed++
 		}
 		if _, err := os.Stat(store); err != nil {
 			continue // it had not begun
@@ -97,7 +97,7 @@ func killed(t *testing.T, dir string, n int) {
 			}
 		}
 	}
-	if early == 0 {
+	if killed == 0 {
 		t.Errorf("none of %d runs was killed before its end", n)
 	}
 	got, _ := whole(t, dir, store)
@@ -106,15 +106,16 @@ func killed(t *testing.T, dir string, n int) {
 	}
 }
 
-// temporary tells whether path is a name that a file has before it has its own.
+// temporary reports whether path is the name of a file that is not complete.
 func temporary(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
-func TestKilled(t *testing.T) { killed(t, modules(t, 60), 6) }
+func TestKilled(t *testing.T) { killRuns(t, modules(t, 60), 6) }
 
-// SIGTERM and SIGINT: what is half done is finished or left out, the manifest
-// agrees with the store, and the last words tell how to go on.
+// TestInterrupted sends SIGTERM and SIGINT to a batch. A module that is half done
+// is finished or left out, the manifest agrees with the store, and the last message
+// says how to continue.
 func TestInterrupted(t *testing.T) {
-	words := regexp.MustCompile(`(?m)^dump_syms: error: interrupted: (\d+) of 200 modules are in the store, all of them whole; the same command goes on from there$`)
+	words := regexp.MustCompile(`(?m)^dump_syms: error: interrupted: (\d+) of 200 modules are in the store, all of them whole; run the same command again to dump the rest$`)
 	dir := modules(t, 200)
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		store := filepath.Join(t.TempDir(), "store")
@@ -165,7 +166,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// compareManifest tells whether the manifest lists the files as written.
+// compareManifest wants the manifest to list the files as they were written.
 func compareManifest(t *testing.T, manifest io.Reader, files map[string]string) {
 	t.Helper()
 	n := 0
@@ -183,7 +184,8 @@ func compareManifest(t *testing.T, manifest io.Reader, files map[string]string) 
 	}
 }
 
-// A signal ends a run that waits for the end of its standard input.
+// TestInterruptedList: a signal ends a run that is blocked reading the list of files
+// from its standard input.
 func TestInterruptedList(t *testing.T) {
 	run := exec.Command("dump_syms", "-s", filepath.Join(t.TempDir(), "store"), "--files-from", "-")
 	stdin, err := run.StdinPipe()
@@ -196,8 +198,8 @@ func TestInterruptedList(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// A first line that fails is told only later, so there is nothing to wait
-	// for: the pipe being read empty has to do.
+	// An error in the first line is reported only at the end, so that there is no
+	// output to wait for. More than a pipe holds must have been read instead.
 	if _, err := io.WriteString(stdin, strings.Repeat("\n", 1<<17)); err != nil {
 		t.Fatal(err)
 	}

@@ -17,70 +17,88 @@ import (
 	"symkit/internal/command"
 )
 
-// job is one module of a batch.
+// job is one module of a batch. Its files are opened twice: prepare opens them to
+// find the module's place in the store and how much memory the dump takes, do
+// opens them again to dump the module. In between they are closed, so
+// that a waiting job holds no memory.
 type job struct {
-	cli    // with a standard error of its own
+	cli    // a copy of the batch's, with its own standard error
 	b      *batchRun
 	mod    *batch.Module
-	log    bytes.Buffer // what cli writes to standard error
-	in     *input       // how it was put together; its files are open while it is worked on
-	debug  string       // path of the debug file that was found
-	paths  []string     // in the store
-	elf    []elfCopy    // what else is stored
-	memory int64
+	log    bytes.Buffer // what cli writes to standard error, passed on at once at the end
+	in     *input       // the module's files, open within prepare and dump
+	debug  string       // path of the separate debug file that prepare found
+	paths  []string     // of the symbol file in the store
+	elf    []elfCopy    // the ELF files to store with the symbol file
+	memory int64        // estimate of what the dump takes, in bytes
 	rec    batch.Record
-	err    error // why it cannot be dumped
+	err    error // why the module cannot be dumped
 }
 
-// prepare finds out what the module is, where it belongs, and what it will take.
+// prepare finds out what the module is, its place in the store, and how much
+// memory its dump takes. Errors are left in j.err.
 func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
 	j.b, j.mod, j.cli = b, mod, *b.cli
 	j.cli.stderr = &j.log
+
 	j.rec = batch.Record{Input: mod.Main.Name(), InputBytes: mod.Size}
 	if mod.Debug != nil {
 		j.rec.Debug = mod.Debug.Name()
 	}
-	if j.err = j.open(ctx); j.err != nil {
+
+	j.err = j.open(ctx)
+	if j.err != nil {
 		return
 	}
 	j.err = j.identify(ctx)
 	j.in.Close()
-	// The rest would be memory that the tasks need.
+
+	// The rest of the input would hold memory that the tasks need.
 	j.in = &input{warnings: j.in.warnings, probes: j.in.probes, missing: j.in.missing}
 }
 
-// identify reads what the module is called, and how large it is.
+// identify fills in the module's name, id, places in the store and size.
 func (j *job) identify(ctx context.Context) error {
 	b, mod := j.b, j.mod
+
 	opt := b.opt
 	opt.HeaderOnly = true
 	m, err := dump.Dump(ctx, j.in.img, opt)
 	if err != nil {
 		return err
 	}
+
 	j.rec.Name, j.rec.ID, j.rec.OS, j.rec.Arch, j.rec.CodeID = m.Name, m.ID, m.OS, m.Arch, m.CodeID
 	names := []string{m.Name}
 	if b.Alias {
 		names = append(names, mod.Names...)
 	}
+
 	place := store.Module{Names: names, ID: m.ID, CodeID: m.CodeID}
-	if j.paths, err = b.store.Paths(place, store.Symbols); err == nil && b.WithELF {
+	j.paths, err = b.store.Paths(place, store.Symbols)
+	if err == nil && b.WithELF {
 		j.elf, err = j.elfCopies(place)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.rec.Input, err)
 	}
+
+	// A store may hold the very files that are read.
 	for _, path := range j.paths {
 		if err := command.Clobbers(b.store.Path(path), nil, j.in.paths()...); err != nil {
 			return err
 		}
 	}
+
 	j.cli.Output = b.store.Path(j.paths[0])
 	j.rec.Outputs = slices.Clone(j.paths)
 	for _, c := range j.elf {
 		j.rec.Outputs = append(j.rec.Outputs, c.paths...)
 	}
+
 	j.memory = batch.Estimate(j.in.img, j.in.others, batch.Work{Inlines: b.Inlines, Check: b.Check})
+
+	// A debug file that open found by itself counts as input, too.
 	if d := j.in.img.Debug; d != nil && mod.Debug == nil {
 		j.debug, j.rec.Debug = d.Path(), d.Path()
 		mod.Size += int64(d.Size())
@@ -89,13 +107,14 @@ func (j *job) identify(ctx context.Context) error {
 	return nil
 }
 
-// open opens the files of the module. The first time it looks for what belongs
-// to it; the second time it opens what was found.
+// open opens the files of the module. The first call searches for the separate
+// debug file; the second one opens the file that the first one found.
 func (j *job) open(ctx context.Context) error {
 	main, err := j.mod.Main.Open()
 	if err != nil {
 		return err
 	}
+
 	files := []*elfx.File{main}
 	var debug *elfx.File
 	switch {
@@ -108,6 +127,7 @@ func (j *job) open(ctx context.Context) error {
 		main.Close()
 		return err
 	}
+
 	if debug != nil {
 		files = append(files, debug)
 	}
@@ -115,6 +135,8 @@ func (j *job) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
+	// The search took place the first time: its warnings are the module's.
 	if first := j.in; first != nil {
 		in.warnings, in.probes, in.missing = first.warnings, first.probes, first.missing
 	}
@@ -122,11 +144,13 @@ func (j *job) open(ctx context.Context) error {
 	return nil
 }
 
-// do dumps the module and records the outcome. An error ends the batch.
+// do dumps the module and records the outcome. It returns an error only if the
+// batch must end: the store cannot be written, or ctx is done.
 func (j *job) do(ctx context.Context) error {
 	err := j.dump(ctx)
 	j.b.messages.Write(j.log.Bytes())
 	j.log = bytes.Buffer{}
+
 	switch {
 	case err == nil:
 		j.rec.Status = batch.Written
@@ -148,12 +172,14 @@ func (j *job) dump(ctx context.Context) error {
 		return err
 	}
 	defer j.in.Close()
+
 	start := time.Now()
 	m, err := j.module(ctx, j.in, j.b.opt)
 	if err != nil {
 		return err
 	}
 	j.rec.Seconds = &batch.Seconds{Dump: time.Since(start).Seconds()}
+
 	start = time.Now()
 	findings, err := j.write(ctx, j.in, m, func(write func(io.Writer) error) error {
 		size, err := j.b.store.Put(j.paths, store.Symbols, write)
@@ -167,10 +193,13 @@ func (j *job) dump(ctx context.Context) error {
 	if j.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
 	}
+
+	// The batch warns of all debug files without a binary in one line.
 	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose {
-		j.untold = alone
-		j.b.tellAlone(alone)
+		j.summed = alone
+		j.b.addAlone(alone)
 	}
+
 	j.report(j.in, m)
 	j.describe(m, findings)
 	return j.copyELF()
@@ -182,6 +211,7 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 	r.Counts = &batch.Counts{
 		Units: s.Units, Funcs: s.Funcs, Lines: s.Lines, Inlines: s.Inlines, Publics: s.Publics, FDEs: s.FDEs,
 	}
+
 	r.Losses, r.Missing, r.Findings = s.LossCount, s.Missing, findings
 	if j.in.missing {
 		r.Missing++
@@ -189,6 +219,7 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 	for _, err := range s.Losses[:min(len(s.Losses), 10)] {
 		r.First = append(r.First, err.Error())
 	}
+
 	r.Warnings = append(slices.Clone(j.in.warnings), s.Warnings...)
 	if j.bad(j.in, m, findings) {
 		j.b.mu.Lock()
@@ -197,8 +228,9 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 	}
 }
 
-// failOrSkip records why the module is not dumped: for one that was found, not
-// named, having nothing to dump is no failure.
+// failOrSkip records why the module is not dumped. Having nothing to dump is a
+// failure only for a file that the user named, not for one that was found in a
+// directory.
 func (b *batchRun) failOrSkip(j *job, err error) {
 	for _, nothing := range []error{dump.ErrNoCode, elfx.ErrNoIdentity, elfx.ErrMachine, errNothing} {
 		if j.mod.Main.Found && errors.Is(err, nothing) {
@@ -210,13 +242,14 @@ func (b *batchRun) failOrSkip(j *job, err error) {
 	b.fail(j.rec, err)
 }
 
-// sameFile tells whether two modules without build ids are copies: files with
-// the same bytes.
+// sameFile reports whether two modules without build ids are copies of each
+// other: files with the same bytes.
 func (j *job) sameFile(other *job) bool {
 	a, b := &j.mod.Main, &other.mod.Main
 	if a.Member != nil || b.Member != nil || j.mod.Size != other.mod.Size {
 		return false
 	}
+
 	x, err := os.ReadFile(a.Path)
 	if err != nil {
 		return false

@@ -1,5 +1,11 @@
 // Command dump_syms writes the Breakpad symbol file of an ELF program or
-// library. See README.md, or --help.
+// library. The command line is described by --help and, with examples, in
+// README.md.
+//
+// It works in one of two modes. Without --store one module is dumped (dump.go)
+// to standard output or to a file. With --store any number of modules are
+// dumped (batch.go, job.go) into a symbol store, several at a time within a
+// memory budget.
 package main
 
 import (
@@ -13,17 +19,20 @@ import (
 
 func main() { command.Main("dump_syms", run) }
 
-// run is the whole program; it returns the exit code.
+// run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	messages := command.NewMessages("dump_syms", stderr)
 	c := cli{stdout: stdout, stderr: messages, messages: messages}
-	c.remote = c.remoteClient()
+
+	c.remote = c.remoteClient() // its bounds hold for all modules of the run
 	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
 		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Stdout: stdout, Stderr: messages}
+
 	return p.Run(&c, args, func(*kong.Context) (int, error) {
 		if c.Verbose {
 			messages.ShowAll()
 		}
+
 		defer command.UseProcessors(c.Jobs)()
 		return c.dump(ctx)
 	})

@@ -9,7 +9,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestMessages: the whole text of what the program says of wrong arguments and files.
+// TestMessages compares the whole text of the messages about wrong arguments and
+// files.
 func TestMessages(t *testing.T) {
 	app, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestOracleKilled kills fifty batches.
-func TestOracleKilled(t *testing.T) { killed(t, modules(t, 200), 50) }
+func TestOracleKilled(t *testing.T) { killRuns(t, modules(t, 200), 50) }
 
 func init() { programs["sandboxed"] = sandboxed }
 

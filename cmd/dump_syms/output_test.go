@@ -48,8 +48,8 @@ func TestDiskFull(t *testing.T) {
 	wantFailure(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
 }
 
-// A limit on the size of files stands for the other ways in which a write into
-// a file fails half way.
+// TestFileSizeLimit: a limit on the size of files makes a write fail after its first
+// bytes, as a full disk does.
 func TestFileSizeLimit(t *testing.T) {
 	app, dir := program(t), t.TempDir()
 	for _, output := range []string{"-o " + filepath.Join(dir, "app.sym"), "-s " + dir, "-s " + dir + " --compress=gzip"} {
@@ -59,7 +59,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// A pipe that nobody reads from is an error, not silence.
+// TestClosedPipe: a pipe that nobody reads from is an error, not silence.
 func TestClosedPipe(t *testing.T) {
 	app := program(t)
 	r, w, err := os.Pipe()
@@ -75,7 +75,8 @@ func TestClosedPipe(t *testing.T) {
 	wantFailure(t, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), "broken pipe")
 }
 
-// Something in the way: nothing is replaced, nothing is left beside it.
+// TestOccupied: a directory that has the output's path is not replaced, and nothing
+// is left beside it.
 func TestOccupied(t *testing.T) {
 	app, dir := program(t), t.TempDir()
 	var stderr bytes.Buffer

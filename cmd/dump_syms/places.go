@@ -9,27 +9,30 @@ import (
 	"symkit/elfx/debuginfod"
 )
 
-// places is where the companions of in are looked for: in dirs, below the
-// sysroots, else where distributions install debug files; then the debuginfod
-// servers of the environment are asked.
+// places returns where the companions of in are looked for: in dirs and below the
+// sysroots or, if there are none, where distributions install debug files. The
+// debuginfod servers of the environment come last.
 func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Places {
 	if len(dirs)+len(c.Sysroot) == 0 {
 		dirs = []string{companion.DefaultDebugDir}
 	}
+
 	places := companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
+
 	client, err := c.remote()
 	if err != nil {
 		in.warnings = append(in.warnings, err.Error())
 	}
+
 	if client != nil {
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
 	return places
 }
 
-// remoteClient returns a function that makes the client of the environment's
-// debuginfod servers, or returns the one that it made: the client's bounds are
-// for the whole run.
+// remoteClient returns a function that returns the client of the environment's
+// debuginfod servers. The client is made by the first call and shared by all later
+// ones, because its bounds hold for the whole run.
 func (c *cli) remoteClient() func() (*debuginfod.Client, error) {
 	return sync.OnceValues(func() (*debuginfod.Client, error) {
 		client, err := debuginfod.FromEnv()
@@ -40,12 +43,13 @@ func (c *cli) remoteClient() func() (*debuginfod.Client, error) {
 	})
 }
 
-// download tells in the status line how far a download is; nil where there is no
-// such line, or where it is that of a batch.
+// download returns the function that shows the progress of a download in the
+// status line. It is nil if there is no status line, or if a batch uses it.
 func (c *cli) download() func(debuginfod.Progress) {
 	if c.Store != "" || c.messages.Columns() == 0 {
 		return nil
 	}
+
 	return func(p debuginfod.Progress) {
 		c.messages.Draw(fmt.Sprintf("dump_syms: %s: %d of %d KiB", p.URL, p.Done>>10, p.Total>>10))
 		if p.Done == p.Total {

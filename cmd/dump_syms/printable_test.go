@@ -28,8 +28,9 @@ func printable(t *testing.T, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// Issue 23, item 11: names of functions, source files, modules, build directories and
-// sections, in symbol files, messages, manifests and lists.
+// TestUnprintable puts control characters into the names of functions, source files,
+// modules, build directories and sections. None of them reaches symbol files,
+// messages, manifests or lists.
 func TestUnprintable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), testfile.Hostile)
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -96,7 +97,7 @@ func TestUnprintableChecked(t *testing.T) {
 	}
 }
 
-// Names of members.
+// TestUnprintableMembers puts control characters into the names of archive members.
 func TestUnprintableMembers(t *testing.T) {
 	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {

@@ -23,13 +23,13 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// Where there is no terminal there are whole lines.
-func TestProgressTell(t *testing.T) {
+// TestProgressShow: without a terminal the progress is written as whole lines.
+func TestProgressShow(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(command.NewMessages("dump_syms", &out))
 	p.files.all = 3
 	p.begin("esc\x1b[31m\u202e\xffape")
-	p.tell(time.Second)
+	p.show(time.Second)
 	if got, want := out.String(), `dump_syms: 0 of 3 modules, 0.0 kB of 0.0 kB: esc\x1b[31m\xe2\x80\xae\xffape`+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

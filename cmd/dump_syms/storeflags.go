@@ -16,31 +16,32 @@ import (
 	"symkit/internal/command"
 )
 
-// storeFlags are the flags of what --store does.
+// storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
 	Store     string      `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym."`
 	Recursive bool        `short:"R" help:"Dump all ELF files below the directories given."`
-	FilesFrom string      `name:"files-from" placeholder:"FILE" help:"Take further paths from FILE, or from standard input if it is -; one a line."`
-	Null      bool        `short:"0" help:"Paths in --files-from end in NUL, not in a line break."`
-	Force     bool        `help:"Replace symbol files that are there already."`
+	FilesFrom string      `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
+	Null      bool        `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
+	Force     bool        `help:"Replace symbol files that are in the store already."`
 	Compress  string      `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
 	Layout    string      `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
 	WithELF   bool        `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
 	Alias     bool        `help:"Store a module under its file names too, not only under its SONAME."`
-	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE, or to standard output if it is -."`
-	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory (512M, 4G); large files wait for their turn. Default: three quarters of what there is."`
+	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
+	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
 }
 
-var errNoPaths = errors.New(`expected "<path> ..."`) // as kong says it
+var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
 
-// validate checks what the tags cannot say.
+// validate checks what the tags cannot express.
 func (f *storeFlags) validate(c *cli) error {
 	if len(c.Paths) == 0 && f.FilesFrom == "" {
 		return errNoPaths
 	}
 	if f.Null && f.FilesFrom == "" {
-		return errors.New("--null is about --files-from")
+		return errors.New("--null needs --files-from")
 	}
+
 	if f.Store != "" {
 		switch {
 		case c.Output != "":
@@ -52,6 +53,8 @@ func (f *storeFlags) validate(c *cli) error {
 		}
 		return nil
 	}
+
+	// Without --store these flags would have no effect.
 	for _, flag := range []struct {
 		name string
 		set  bool
@@ -79,9 +82,9 @@ func (f *storeFlags) openStore() (*store.Store, error) {
 	})
 }
 
-// openManifest opens what --manifest names; nil without the flag. An earlier
-// manifest is replaced: lines are added while the batch runs. It must not be one
-// of the inputs.
+// openManifest opens the file of --manifest and returns the function that closes
+// it; m is nil without the flag. An existing file is replaced at once, because
+// lines are added while the batch runs. The file must not be one of the inputs.
 func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manifest, close func() error, err error) {
 	switch c.Manifest {
 	case "":
@@ -89,9 +92,11 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 	case "-":
 		return batch.NewManifest(c.stdout), func() error { return nil }, nil
 	}
+
 	if err := command.Clobbers(c.Manifest, nil, inputs...); err != nil {
 		return nil, nil, err
 	}
+
 	f, err := atomicfile.Open(ctx, c.Manifest)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +104,7 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 	return batch.NewManifest(f), f.Close, nil
 }
 
-// find collects the inputs: what the arguments and --files-from name.
+// find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member}
 	for _, path := range c.Paths {
@@ -107,6 +112,7 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 			return nil, err
 		}
 	}
+
 	switch c.FilesFrom {
 	case "":
 		return f, nil
@@ -116,21 +122,24 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return os.Open(c.FilesFrom) })
 }
 
-// addList adds the paths in a list. Opening a FIFO blocks until it has a writer,
-// and reading from a terminal or a pipe until something is written: a goroutine
-// does both, and is left behind when ctx ends.
+// addList adds the paths in a list to f. Opening a FIFO blocks until the FIFO has
+// a writer, and reading from a terminal or a pipe blocks until something is
+// written. Therefore a goroutine opens and reads the list; addList returns without
+// it when ctx is done.
 func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.ReadCloser, error)) error {
 	paths, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(paths)
 		failed <- c.readList(ctx, open, paths)
 	}()
+
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case path, more := <-paths:
 			if !more {
+				// The error of opening names the file; that of reading does not.
 				err := <-failed
 				if e, ok := errors.AsType[*fs.PathError](err); err == nil || ok && e.Op == "open" {
 					return err
@@ -147,13 +156,14 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.Read
 	}
 }
 
-// readList opens a list and sends the paths in it.
+// readList opens a list and sends the paths in it to a channel.
 func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), paths chan<- string) error {
 	list, err := open()
 	if err != nil {
 		return err
 	}
 	defer list.Close()
+
 	lines := bufio.NewScanner(list)
 	if c.Null {
 		lines.Split(splitNull)
