@@ -17,35 +17,32 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrCompression: a compressed section of an unknown kind, with a size no
-// compressor reaches, or whose stream is damaged or of another size.
+// ErrCompression: a compressed section has an unknown kind of compression or a size
+// that no compressor reaches, or its stream is damaged or of another size.
 var ErrCompression = errors.New("compressed section")
 
-// packing is what the header of a compressed section says.
+// packing is a compressed section: the fields of its header, and the stream.
 type packing struct {
 	kind elf.CompressionType
 	size uint64 // uncompressed
-	at   int    // offset of the stream
+	at   int    // section offset of the stream
 	body []byte // the stream
 }
 
-// UncompressedSize is the length that Data will have (but for other sections of
-// the same name), read from the section's
-// header without inflating anything. It fails as Data does, except for what
-// only the stream shows.
+// UncompressedSize returns the length that Data will have, without that of other
+// sections of the same name, from the section's header: nothing is inflated. The
+// errors are those of Data that do not depend on the stream.
 func (s *Section) UncompressedSize() (uint64, error) {
-	var size uint64
-	err := s.file.do(func() error {
-		if !s.compressed() {
-			data, err := s.raw()
-			size = uint64(len(data))
-			return err
-		}
-		p, err := s.packing()
-		size = p.size
-		return err
-	})
-	return size, err
+	return guarded(s.file, s.uncompressedSize)
+}
+
+func (s *Section) uncompressedSize() (uint64, error) {
+	if !s.compressed() {
+		data, err := s.raw()
+		return uint64(len(data)), err
+	}
+	p, err := s.packing()
+	return p.size, err
 }
 
 // decompress inflates the section.
@@ -54,6 +51,7 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	buffer := s.file.memory.get(p.size)
 	data := buffer.Bytes()
 	d := s.dropper()
@@ -68,6 +66,7 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 		})
 	}
 	d.consumed(len(data), len(data))
+
 	if err != nil {
 		s.file.memory.put(buffer)
 		return nil, s.unpacked(p, err)
@@ -75,12 +74,12 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 	return buffer, nil
 }
 
-// dropper gives the section's pages back as it is inflated.
+// dropper returns a dropper for the section's bytes in the file.
 func (s *Section) dropper() dropper {
 	return dropper{s.file, s.Offset, s.Offset + s.Size, s.Size}
 }
 
-// unpacked says of an error, if it is one, where it is in the section that p is of.
+// unpacked returns the error of inflating p, or nil, with its section offset.
 func (s *Section) unpacked(p packing, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +91,8 @@ func (s *Section) unpacked(p packing, err error) error {
 	return &wire.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
 }
 
-// packing reads the section's compression header and checks the size it claims.
+// packing reads the section's compression header and checks the uncompressed size,
+// also against the allowance of the file.
 func (s *Section) packing() (packing, error) {
 	p, err := s.claim()
 	if err == nil && s.file.isOverAllowance(s.Index) {
@@ -101,18 +101,20 @@ func (s *Section) packing() (packing, error) {
 	return p, err
 }
 
-// claim is packing for the section alone, whatever other sections inflate to.
+// claim is packing without the check against the allowance of the file.
 func (s *Section) claim() (p packing, err error) {
 	data, err := s.raw()
 	if err != nil {
 		return p, err
 	}
+
 	c := s.file.cursor(s.label(), data)
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		s.readChdr(&c, &p)
 	} else {
 		readZdebug(&c, &p)
 	}
+
 	p.at = c.Pos()
 	p.body = c.Bytes(uint64(c.Len()))
 	if c.Err() == nil && p.size > p.limit() {
@@ -130,13 +132,14 @@ func (s *Section) readChdr(c *wire.Cursor, p *packing) {
 	}
 	p.size = c.Uint(word)
 	c.Skip(uint64(word)) // ch_addralign
+
 	if c.Err() == nil && p.kind != elf.COMPRESS_ZLIB && p.kind != elf.COMPRESS_ZSTD {
 		c.Fail(0, fmt.Errorf("%w: unknown kind %d", ErrCompression, uint32(p.kind)))
 	}
 }
 
-// readZdebug reads the header of a .zdebug_ section: "ZLIB" and the size, in
-// big-endian order in every file (GNU binutils, --compress-debug-sections=zlib-gnu).
+// readZdebug reads the header of a .zdebug_ section: "ZLIB" and the size, which is
+// big-endian in every file (GNU binutils, --compress-debug-sections=zlib-gnu).
 func readZdebug(c *wire.Cursor, p *packing) {
 	p.kind = elf.COMPRESS_ZLIB
 	magic := c.Bytes(4)
@@ -151,7 +154,7 @@ func readZdebug(c *wire.Cursor, p *packing) {
 	p.size = binary.BigEndian.Uint64(size)
 }
 
-// limit is the largest size that is believed.
+// limit returns the largest credible uncompressed size.
 func (p *packing) limit() uint64 {
 	n := uint64(len(p.body))
 	most := limits.Inflated(n)
@@ -161,56 +164,66 @@ func (p *packing) limit() uint64 {
 	return min(most, math.MaxInt)
 }
 
-// excess is the part of the size above what the stream's bytes can stand for in real files.
+// excess returns the part of the size that exceeds what a stream of this length
+// inflates to in real files.
 func (p *packing) excess() uint64 {
 	usual := limits.InflatedUsually(uint64(len(p.body)))
 	return p.size - min(p.size, usual)
 }
 
-// allowance is the sections of a file that inflate to too much together. A small section may
-// inflate to limits.FreeSize whatever its ratio, and a file can have thousands of such sections,
-// of the same bytes, too. So the excess of all sections together may be limits.FreeSize, and the
-// sizes of all together what the whole file may inflate to and limits.FreeSize. Sections are
-// counted in the order of the section header table, so that the same ones are refused whichever
-// is read first.
+// allowance bounds what the compressed sections of a file inflate to together. A
+// small section may inflate to limits.FreeSize at any ratio, and a file can have
+// thousands of such sections, even of the same bytes. Therefore the excess of all
+// sections together is at most limits.FreeSize, and their total size is at most what
+// the whole file may inflate to plus limits.FreeSize. Sections are counted in the
+// order of the section header table, so that the order of reading does not decide
+// which ones are refused.
 type allowance struct {
 	mu   sync.Mutex
 	made bool
-	over map[int]bool // by index of the section
+	over map[int]bool // by section index
 }
 
-// isOverAllowance reports whether a section does not fit into the allowance of the file.
+// isOverAllowance reports whether a section exceeds the allowance of the file.
 func (f *File) isOverAllowance(index int) bool {
 	a := &f.allowance
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	if !a.made {
-		a.over = map[int]bool{}
-		excess := uint64(limits.FreeSize)
-		total := limits.FreeSize + limits.InflatedUsually(uint64(len(f.data)))
-		for i := range f.Sections {
-			s := &f.Sections[i]
-			if !s.compressed() {
-				continue
-			}
-			p, err := s.claim()
-			if err != nil {
-				continue // the section is refused without this
-			}
-			if p.excess() > excess || p.size > total {
-				a.over[i] = true
-				continue
-			}
-			excess -= p.excess()
-			total -= p.size
-		}
+		a.over = f.overAllowance()
 		a.made = true
 	}
 	return a.over[index]
 }
 
-// namesFound has the sections counted anew, since the names tell which are compressed.
+// overAllowance returns the indices of the sections that exceed the allowance.
+func (f *File) overAllowance() map[int]bool {
+	over := map[int]bool{}
+	excess := uint64(limits.FreeSize)
+	total := limits.FreeSize + limits.InflatedUsually(uint64(len(f.data)))
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if !s.compressed() {
+			continue
+		}
+		p, err := s.claim()
+		if err != nil {
+			continue // claim refuses the section anyway
+		}
+
+		if p.excess() > excess || p.size > total {
+			over[i] = true
+			continue
+		}
+		excess -= p.excess()
+		total -= p.size
+	}
+	return over
+}
+
+// namesFound makes isOverAllowance count again: the name of a section can mean that
+// the section is compressed.
 func (a *allowance) namesFound() { a.made = false }
 
 // inflateZstd decodes one or more frames (lld writes several) into exactly dst.
@@ -218,8 +231,9 @@ func inflateZstd(dst, src []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	// WithDecoderMaxMemory would refuse a small section in a frame with the
-	// usual large window; the buffer's capacity is the limit instead.
+
+	// The capacity of dst limits the memory. WithDecoderMaxMemory would refuse a
+	// small section in a frame that has the usual large window.
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
@@ -228,6 +242,7 @@ func inflateZstd(dst, src []byte) error {
 		return err
 	}
 	defer d.Close()
+
 	data, err := d.DecodeAll(src, dst[:0:len(dst)])
 	if err == nil && len(data) != len(dst) {
 		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), len(dst))

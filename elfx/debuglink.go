@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	// ErrLinkName: a debug link whose file name is empty or has a directory.
+	// ErrLinkName: the file name of a debug link is empty or has a directory.
 	ErrLinkName = errors.New("debug link without a plain file name")
-	// ErrSupVersion: a .debug_sup of a version that is not known.
+	// ErrSupVersion: the version of .debug_sup is not known.
 	ErrSupVersion = errors.New("unknown version")
 )
 
@@ -31,64 +31,67 @@ type DebugLink struct {
 // §7.3.6).
 type AltLink struct {
 	Path string // absolute, or relative to the file with the link
-	// ID is the file's build id, or the checksum of the two .debug_sup.
+	// ID is the supplementary file's build id, or the checksum that both
+	// .debug_sup sections hold.
 	ID  []byte
-	Sup bool // it is from .debug_sup
+	Sup bool // the link is from .debug_sup
 }
 
-// DebugLink reads .gnu_debuglink; Name is "" when the file has none.
-func (f *File) DebugLink() (link DebugLink, err error) {
-	err = f.do(func() error {
-		c, err := f.linkCursor(".gnu_debuglink")
-		if err != nil || c.Len() == 0 {
-			return err
-		}
-		name := string(c.CString())
-		pad(&c, 0, 4)
-		crc := c.U32()
-		if c.Err() == nil && (name == "" || filepath.Base(name) != name) {
-			c.Fail(0, ErrLinkName)
-		}
-		if c.Err() == nil {
-			link = DebugLink{name, crc}
-		}
-		return c.Err()
-	})
-	return link, err
+// DebugLink reads .gnu_debuglink; Name is "" if the file has none.
+func (f *File) DebugLink() (DebugLink, error) { return guarded(f, f.debugLink) }
+
+func (f *File) debugLink() (link DebugLink, err error) {
+	c, err := f.linkCursor(".gnu_debuglink")
+	if err != nil || c.Len() == 0 {
+		return link, err
+	}
+
+	name := string(c.CString())
+	pad(&c, 0, 4)
+	crc := c.U32()
+	if c.Err() == nil && (name == "" || filepath.Base(name) != name) {
+		c.Fail(0, ErrLinkName)
+	}
+	if c.Err() != nil {
+		return link, c.Err()
+	}
+	return DebugLink{name, crc}, nil
 }
 
-// AltLink reads .gnu_debugaltlink or else .debug_sup; Path is "" when the file
-// has neither, and in a supplementary file.
-func (f *File) AltLink() (link AltLink, err error) {
-	err = f.do(func() error {
-		c, err := f.linkCursor(".gnu_debugaltlink")
-		if err != nil {
-			return err
+// AltLink reads .gnu_debugaltlink or else .debug_sup. Path is "" if the file has
+// neither, or is itself a supplementary file.
+func (f *File) AltLink() (AltLink, error) { return guarded(f, f.altLink) }
+
+func (f *File) altLink() (link AltLink, err error) {
+	c, err := f.linkCursor(".gnu_debugaltlink")
+	if err != nil {
+		return link, err
+	}
+
+	// Without .gnu_debugaltlink, .debug_sup may name the file.
+	if c.Len() == 0 {
+		sup, err := f.sup()
+		if !sup.supplementary {
+			link = AltLink{sup.path, sup.sum, sup.path != ""}
 		}
-		if c.Len() == 0 {
-			sup, err := f.sup()
-			if !sup.supplementary {
-				link = AltLink{sup.path, sup.sum, sup.path != ""}
-			}
-			return err
-		}
-		path := string(c.CString())
-		id := slices.Clone(c.Bytes(uint64(c.Len())))
-		if c.Err() == nil && path == "" {
-			c.Fail(0, ErrLinkName)
-		}
-		if c.Err() == nil {
-			link = AltLink{Path: path, ID: id}
-		}
-		return c.Err()
-	})
-	return link, err
+		return link, err
+	}
+
+	path := string(c.CString())
+	id := slices.Clone(c.Bytes(uint64(c.Len())))
+	if c.Err() == nil && path == "" {
+		c.Fail(0, ErrLinkName)
+	}
+	if c.Err() != nil {
+		return link, c.Err()
+	}
+	return AltLink{Path: path, ID: id}, nil
 }
 
 // sup is the content of .debug_sup.
 type sup struct {
-	supplementary bool   // it is in the supplementary file itself
-	path          string // of that file, in one that refers to it
+	supplementary bool   // the section is in the supplementary file itself
+	path          string // of the supplementary file, in a file that refers to it
 	sum           []byte
 }
 
@@ -98,9 +101,11 @@ func (f *File) sup() (s sup, err error) {
 	if err != nil || c.Len() == 0 {
 		return s, err
 	}
-	if version := c.U16(); c.Err() == nil && version != 5 {
+	version := c.U16()
+	if c.Err() == nil && version != 5 {
 		c.Fail(0, fmt.Errorf("%w %d", ErrSupVersion, version))
 	}
+
 	supplementary := c.U8() != 0
 	path := string(c.CString())
 	sum := slices.Clone(c.Bytes(c.ULEB()))
@@ -113,7 +118,8 @@ func (f *File) sup() (s sup, err error) {
 	return sup{supplementary, path, sum}, nil
 }
 
-// Match returns an error if c is not the supplementary file that the link means.
+// Match returns an error (ErrOtherBuildID or ErrOtherSup) if c is not the
+// supplementary file that the link names.
 func (link AltLink) Match(c *File) error {
 	if !link.Sup {
 		return c.MatchBuildID(link.ID)
@@ -127,10 +133,11 @@ func (link AltLink) Match(c *File) error {
 	})
 }
 
-// linkCursor is a cursor over a section that need not be there.
+// linkCursor returns a cursor over the named section; it is empty if the file does
+// not have the section.
 func (f *File) linkCursor(name string) (wire.Cursor, error) {
-	s := f.Section(name)
-	if s == nil || !s.Present() {
+	s := present(f.Section(name))
+	if s == nil {
 		return wire.Cursor{}, nil
 	}
 	data, err := s.bytes()

@@ -13,8 +13,8 @@ const dtMIPSSymtabno = elf.DynTag(0x70000011)
 // maxSoname bounds DT_SONAME; a file name has at most 255 bytes.
 const maxSoname = 4096
 
-// dynamic is what is used of the dynamic array (gABI, "Dynamic Section"): 0
-// stands for a tag that is not there.
+// dynamic holds the tags of the dynamic array (gABI, "Dynamic Section") that are
+// used. The value of an absent tag is 0.
 type dynamic struct {
 	soname, strtab, strsz uint64
 	symtab, hash, gnuHash uint64
@@ -23,38 +23,37 @@ type dynamic struct {
 	stringsName           string
 }
 
-// Soname is DT_SONAME, or "" when the file has none or its dynamic section is
-// in another file.
-func (f *File) Soname() (name string, err error) {
-	err = f.do(func() error {
-		d, err := f.readDynamic()
-		if err != nil || d.soname == 0 {
-			return err
-		}
-		c := f.cursor(d.stringsName, d.strings)
-		c.Seek(d.soname)
-		rest := c.Bytes(min(uint64(c.Len()), maxSoname))
-		n := bytes.IndexByte(rest, 0)
-		if c.Err() == nil && n < 0 {
-			return &wire.Error{Section: d.stringsName, Offset: int(d.soname), Err: wire.ErrUnterminated}
-		}
-		name = string(rest[:max(n, 0)])
-		return c.Err()
-	})
-	return name, err
+// Soname returns DT_SONAME. It is "" if the file has none, or if the dynamic
+// section is in another file.
+func (f *File) Soname() (string, error) { return guarded(f, f.soname) }
+
+func (f *File) soname() (string, error) {
+	d, err := f.readDynamic()
+	if err != nil || d.soname == 0 {
+		return "", err
+	}
+
+	c := f.cursor(d.stringsName, d.strings)
+	c.Seek(d.soname)
+	rest := c.Bytes(min(uint64(c.Len()), maxSoname))
+	n := bytes.IndexByte(rest, 0)
+	if c.Err() == nil && n < 0 {
+		return "", &wire.Error{Section: d.stringsName, Offset: int(d.soname), Err: wire.ErrUnterminated}
+	}
+	return string(rest[:max(n, 0)]), c.Err()
 }
 
-// readDynamic reads the dynamic array and finds its strings.
+// readDynamic reads the dynamic array and finds its string table.
 func (f *File) readDynamic() (d dynamic, err error) {
-	s := f.Section(dynamicName)
-	if s == nil || !s.Present() {
+	s := present(f.Section(dynamicName))
+	if s == nil {
 		return d, nil
 	}
-	data, err := s.bytes()
+	c, err := s.cursor()
 	if err != nil {
 		return d, err
 	}
-	c := f.cursor(s.label(), data)
+
 	for c.Len() > 0 {
 		tag := elf.DynTag(int64(c.Uint(f.AddrSize())))
 		value := c.Uint(f.AddrSize())
@@ -69,6 +68,7 @@ func (f *File) readDynamic() (d dynamic, err error) {
 	return d, f.dynamicStrings(s, &d)
 }
 
+// set keeps the value of a tag that is used.
 func (d *dynamic) set(tag elf.DynTag, value uint64) {
 	switch tag {
 	case elf.DT_SONAME:
@@ -88,14 +88,15 @@ func (d *dynamic) set(tag elf.DynTag, value uint64) {
 	}
 }
 
-// dynamicStrings finds the string table: the section that .dynamic links to,
-// or what DT_STRTAB points at.
+// dynamicStrings finds the string table: the section that sh_link of .dynamic
+// names, or else the bytes at the address in DT_STRTAB.
 func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
 	if t := f.linked(s); t != nil {
 		d.stringsName = t.label()
 		d.strings, err = t.bytes()
 		return err
 	}
+
 	d.stringsName = "DT_STRTAB"
 	rest := f.bytesFrom(d.strtab)
 	if d.strsz > uint64(len(rest)) {
@@ -105,7 +106,7 @@ func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
 	return nil
 }
 
-// linked is the string table that a section's sh_link names, or nil.
+// linked returns the string table that a section's sh_link names, or nil.
 func (f *File) linked(s *Section) *Section {
 	if s.Index < 0 || s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
 		return nil

@@ -1,15 +1,15 @@
-// Package elfx opens one ELF file: headers,
-// sections (inflated on demand), notes and identity, symbols, relocations; and
-// pairs it with its separate debug file (Join).
+// Package elfx reads an ELF file: headers, sections (inflated on demand), notes
+// and identity, symbols, relocations. Join pairs the file with its separate debug
+// file.
 //
-// Every error begins with the path of the file it is about and wraps a
-// *wire.Error with the section and offset, so that printing it gives "path:
-// section+0xoffset: what". Three have no section: that a file cannot be opened
-// (the system's error, ErrNotRegular, ErrTooLarge), that it changed while it was
-// read (ErrChanged), and that two files do not belong together (see Join).
+// Every error begins with the path of the file and wraps a *wire.Error with
+// section and offset: printing the error gives "path: section+0xoffset: what".
+// Three kinds of error have no section: the file cannot be opened (the system's
+// error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
+// (ErrChanged), and two files do not belong together (see Join).
 //
-// The bytes handed out alias the mapped file: they are read-only, and every
-// goroutine that reads them does so under mem.Guard.
+// The bytes that methods return alias the mapped file: they are read-only, and
+// every goroutine reads them under mem.Guard.
 package elfx
 
 import (
@@ -37,40 +37,40 @@ type Header struct {
 // goroutines, except Close.
 type File struct {
 	Header
-	// Sections is the section header table, the null section at index 0
-	// included; empty when the file has none or it is damaged (see Losses).
-	// Use elements in place: they must not be copied.
+	// Sections is the section header table with the null section at index 0. It
+	// is empty if the file has no table or a damaged one (see Losses). Elements
+	// must not be copied.
 	Sections []Section
 	// Segments is the program header table.
 	Segments []Segment
 
 	path        string
-	archive     string      // the file that this one is in, or ""
-	source      Source      // nil: the bytes are the caller's
-	info        fs.FileInfo // nil: the file is not one of a file system
+	archive     string      // path of the file that contains this file, or ""
+	source      Source      // nil: the caller owns the bytes
+	info        fs.FileInfo // nil: the file is not in a file system
 	data        []byte
 	memory      memory
 	allowance   allowance
-	synthetic   []Section // found through program headers
+	synthetic   []Section // sections made from program headers
 	buildID     []byte
 	holdsLoaded bool
 	losses      []error
 	reloc       relocation // of a relocatable object
 }
 
-// Source is what the bytes of a file lie in.
+// Source owns the bytes of a file.
 type Source interface {
-	// Bytes are the file's bytes until Release.
+	// Bytes returns the file's bytes, which are valid until Release.
 	Bytes() []byte
-	// Drop gives the memory of bytes [from, to) back to the system if they can
-	// be read again.
+	// Drop returns the memory of bytes [from, to) to the system if the bytes
+	// can be read again.
 	Drop(from, to uint64)
 	Release() error
 }
 
-// Open maps the file at path and reads its headers and notes. It fails for
-// what is not an ELF file and for one whose headers give nothing to go by;
-// lesser damage is in Losses.
+// Open maps the file at path and reads its headers and notes. Open fails if the
+// file is not an ELF file (ErrNotELF) or if neither header table is usable; lesser
+// damage is in Losses.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -101,9 +101,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// NewFile reads an ELF file that is in memory, such as an unpacked
-// .gnu_debugdata. The name stands for the path, in errors too. The File keeps
-// data.
+// NewFile reads an ELF file in memory. The name takes the place of the path,
+// also in errors. The File aliases data.
 func NewFile(name string, data []byte) (*File, error) {
 	f := &File{path: name, data: data}
 	if err := f.do(f.parse); err != nil {
@@ -112,8 +111,8 @@ func NewFile(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// NewPart reads an ELF file that is inside another file, at the path archive.
-// The File owns source; after an error it is released.
+// NewPart reads an ELF file that is inside another file, whose path is archive.
+// The File owns source; after an error source is released.
 func NewPart(path, archive string, source Source) (*File, error) {
 	f := &File{path: path, archive: archive, source: source, data: source.Bytes()}
 	if err := f.do(f.parse); err != nil {
@@ -123,7 +122,7 @@ func NewPart(path, archive string, source Source) (*File, error) {
 	return f, nil
 }
 
-// Close unmaps the file. What aliased it must no longer be touched.
+// Close unmaps the file. Bytes that alias the file must not be used afterwards.
 func (f *File) Close() error {
 	f.memory.release()
 	f.data = nil
@@ -133,35 +132,34 @@ func (f *File) Close() error {
 	return f.source.Release()
 }
 
-// Path is the path the file was opened by; of a file inside another one
-// (Archive), that one's path, "!/" and its own name.
+// Path returns the path that the file was opened by. The path of a file inside
+// another file is Archive, "!/" and a name.
 func (f *File) Path() string { return f.path }
 
-// Archive is the path of the file that this one is in (archive.Member, DebugData), or
-// "".
+// Archive returns the path of the file that contains this file (archive.Member,
+// DebugData), or "".
 func (f *File) Archive() string { return f.archive }
 
-// Size is the file's length in bytes.
+// Size returns the file's length in bytes.
 func (f *File) Size() int { return len(f.data) }
 
-// FileBytes aliases up to n bytes of the file from an offset: fewer where the file
-// ends first.
+// FileBytes aliases n bytes from a file offset, or fewer if the file ends first.
 func (f *File) FileBytes(off, n uint64) []byte {
 	off = min(off, uint64(len(f.data)))
 	n = min(n, uint64(len(f.data))-off)
 	return f.data[off:][:n:n]
 }
 
-// Info describes the file as it was when opened; nil for one that is in memory
-// or inside another file.
+// Info describes the file as of Open; nil for a file in memory or inside another
+// file.
 func (f *File) Info() fs.FileInfo { return f.info }
 
-// Losses lists the damage that Open could work around: each error is located
-// and names the path. Nothing is added after Open.
+// Losses lists the damage that Open tolerated. Each error has the path, section
+// and offset. Open alone adds to the list.
 func (f *File) Losses() []error { return f.losses }
 
-// Complete fails where the file ends inside its headers: half a download. What is
-// left of them would pass for the whole.
+// Complete returns an error if the file ends inside its headers, such as an
+// interrupted download: the headers that are left would look like a whole file.
 func (f *File) Complete() error {
 	for _, err := range f.losses {
 		if errors.Is(err, wire.ErrTruncated) {
@@ -171,21 +169,24 @@ func (f *File) Complete() error {
 	return nil
 }
 
-// HoldsLoaded tells whether the file has the bytes of what is loaded into
-// memory. It is false for a separate debug file, whose .text, .eh_frame and
-// .dynamic are SHT_NOBITS; its program headers then point at nothing.
+// HoldsLoaded reports whether the file has the bytes that are loaded into memory.
+// A separate debug file does not: its .text, .eh_frame and .dynamic are SHT_NOBITS,
+// and its program headers refer to bytes that the file does not have.
 func (f *File) HoldsLoaded() bool { return f.holdsLoaded }
 
-// AddrSize is the size of an address in bytes: 4 or 8.
-func (f *File) AddrSize() int {
+// AddrSize returns the size of an address in bytes: 4 or 8.
+func (f *File) AddrSize() int { return int(f.byClass(4, 8)) }
+
+// byClass returns the value for the file's class.
+func (f *File) byClass(class32, class64 uint64) uint64 {
 	if f.Class == elf.ELFCLASS64 {
-		return 8
+		return class64
 	}
-	return 4
+	return class32
 }
 
-// do runs fn under mem.Guard and puts the path before its error. Every exported
-// method that returns an error goes through it, once.
+// do runs fn under mem.Guard and puts the path before the error of fn. Every
+// exported method that returns an error calls do or guarded once.
 func (f *File) do(fn func() error) error {
 	if err := mem.Guard(fn); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
@@ -193,12 +194,22 @@ func (f *File) do(fn func() error) error {
 	return nil
 }
 
+// lose adds an error to Losses.
 func (f *File) lose(err error) {
 	f.losses = append(f.losses, fmt.Errorf("%s: %w", f.path, err))
 }
 
-// at aliases n bytes of the file from offset off. The error names section and
-// the number of bytes that are there.
+// guarded is do for a function that returns a value.
+func guarded[T any](f *File, fn func() (T, error)) (value T, err error) {
+	err = f.do(func() (err error) {
+		value, err = fn()
+		return err
+	})
+	return value, err
+}
+
+// at aliases n bytes from file offset off. The offset of an error is the number
+// of bytes that the file has from off on.
 func (f *File) at(section string, off, n uint64) ([]byte, error) {
 	size := uint64(len(f.data))
 	if off > size {
@@ -210,7 +221,7 @@ func (f *File) at(section string, off, n uint64) ([]byte, error) {
 	return f.data[off:][:n:n], nil
 }
 
-// cursor reads data in the file's byte order.
+// cursor returns a cursor over data in the file's byte order.
 func (f *File) cursor(section string, data []byte) wire.Cursor {
 	return wire.New(section, data, f.BigEndian)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Why two files are no pair.
+// Reasons for which two files do not belong together.
 var (
 	ErrOtherBuildID = errors.New("build id differs")
 	ErrOtherSup     = errors.New("checksum differs from .debug_sup")
@@ -18,16 +18,16 @@ var (
 	ErrNoCode       = errors.New("neither file holds code: both are debug files")
 )
 
-// Image is one module: the file that is loaded and, where it is separate, the
-// file with its debug information.
+// Image is one module: the file that is loaded, and the file with the debug
+// information if that file is separate.
 type Image struct {
-	// Main holds what is loaded. Of a debug file alone, it is that file.
+	// Main is the file that is loaded, or a debug file without it.
 	Main *File
 	// Debug is the separate debug file, or nil.
 	Debug *File
 }
 
-// Size is that of the image's files, in bytes.
+// Size returns the size of the image's files in bytes.
 func (img *Image) Size() uint64 {
 	size := uint64(img.Main.Size())
 	if img.Debug != nil {
@@ -36,10 +36,11 @@ func (img *Image) Size() uint64 {
 	return size
 }
 
-// Join pairs a binary with its debug file, given in either order: the one that
-// HoldsLoaded is the binary. Of two that do, the one with .debug_info is the
-// debug file. With b nil the image has a alone. The error, when the two do not
-// belong together, names b's path and tells what differs.
+// Join pairs a binary with its debug file, in either order. The file that has the
+// loaded bytes (HoldsLoaded) is the binary; if both have them, the file with debug
+// information is the debug file. If b is nil, the image has a alone. If the two do
+// not belong together, the error has b's path and the difference: ErrOtherBuildID,
+// ErrOtherMachine, ErrOtherLayout or ErrNoCode.
 func Join(a, b *File) (*Image, error) {
 	if b == nil {
 		return &Image{Main: a}, nil
@@ -53,6 +54,7 @@ func Join(a, b *File) (*Image, error) {
 	return &Image{Main: a, Debug: b}, nil
 }
 
+// matches returns an error if a and b do not belong together.
 func matches(a, b *File) error {
 	switch {
 	case !a.SameMachine(b):
@@ -62,8 +64,9 @@ func matches(a, b *File) error {
 	case !a.holdsLoaded && !b.holdsLoaded:
 		return ErrNoCode
 	}
-	// Prelinking moves the binary and leaves the debug file. Other segments
-	// are added and moved by tools such as patchelf, which leave code alone.
+
+	// Prelinking moves the binary but not the debug file. Tools such as patchelf
+	// add and move other segments, but not those with code.
 	x, y := a.codeAddresses(), b.codeAddresses()
 	if x != nil && y != nil && !slices.Equal(x, y) {
 		return fmt.Errorf("%w: %#x and %#x", ErrOtherLayout, y, x)
@@ -71,13 +74,12 @@ func matches(a, b *File) error {
 	return nil
 }
 
-// SameMachine reports whether two files are for the same machine, class and
-// byte order.
+// SameMachine reports whether f and g have the same machine, class and byte order.
 func (f *File) SameMachine(g *File) bool {
 	return f.Class == g.Class && f.BigEndian == g.BigEndian && f.Machine == g.Machine
 }
 
-// MatchBuildID returns an error if the file has not the build id.
+// MatchBuildID returns ErrOtherBuildID if the file's build id is not id.
 func (f *File) MatchBuildID(id []byte) error {
 	if !bytes.Equal(f.buildID, id) {
 		return fmt.Errorf("%w: %x, not %x", ErrOtherBuildID, f.buildID, id)
@@ -85,8 +87,8 @@ func (f *File) MatchBuildID(id []byte) error {
 	return nil
 }
 
-// codeAddresses is the addresses of the executable segments; in a relocatable
-// object of the sections with code.
+// codeAddresses returns the virtual addresses of the executable segments, or those
+// of the code in a relocatable object.
 func (f *File) codeAddresses() (addrs []uint64) {
 	if f.Type == elf.ET_REL {
 		for _, r := range f.ExecRanges() {
@@ -95,26 +97,21 @@ func (f *File) codeAddresses() (addrs []uint64) {
 		return addrs
 	}
 	for i := range f.Segments {
-		if s := &f.Segments[i]; s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 {
+		if s := &f.Segments[i]; s.isCode() {
 			addrs = append(addrs, s.Vaddr)
 		}
 	}
 	return addrs
 }
 
-// hasDWARF tells whether the file itself has debug information.
+// hasDWARF reports whether the file itself has debug information.
 func (f *File) hasDWARF() bool {
-	for _, name := range []string{".debug_info", ".debug_line"} {
-		if s := f.Section(name); s != nil && s.Present() {
-			return true
-		}
-	}
-	return false
+	return present(f.Section(".debug_info")) != nil || present(f.Section(".debug_line")) != nil
 }
 
-// DWARF is the file whose .debug_ sections are used: the debug file if it has
-// debug information, else the main file. The sections refer to one another, so
-// they all come from one.
+// DWARF returns the file whose .debug_ sections are used: the debug file if it has
+// debug information, else the main file. All .debug_ sections come from one file,
+// because they refer to each other.
 func (m *Image) DWARF() *File {
 	if m.Debug != nil && m.Debug.hasDWARF() {
 		return m.Debug
@@ -122,10 +119,10 @@ func (m *Image) DWARF() *File {
 	return m.Main
 }
 
-// Section finds the named section in the file that really holds its bytes, or
-// nil when neither does. What is loaded comes from the main file, debug
-// information from DWARF, anything else (.symtab, .debug_frame) from the debug
-// file before the main file.
+// Section returns the named section of the file that has its bytes, or nil if
+// neither file does. Loaded sections come from the main file, debug information
+// from DWARF, other sections (.symtab, .debug_frame) from the debug file if it has
+// them, else from the main file.
 func (m *Image) Section(name string) *Section {
 	if m.Debug == nil {
 		return present(m.Main.Section(name))
@@ -133,6 +130,7 @@ func (m *Image) Section(name string) *Section {
 	if strings.HasPrefix(name, ".debug_") && name != ".debug_frame" {
 		return present(m.DWARF().Section(name))
 	}
+
 	inMain, inDebug := present(m.Main.Section(name)), present(m.Debug.Section(name))
 	if inDebug == nil || inMain != nil && inMain.Flags&elf.SHF_ALLOC != 0 {
 		return inMain
@@ -140,18 +138,20 @@ func (m *Image) Section(name string) *Section {
 	return inDebug
 }
 
-// SectionData is the uncompressed bytes of the section that Section finds; nil
-// without an error when there is none.
-func (m *Image) SectionData(name string) ([]byte, error) {
-	s := m.Section(name)
-	if s == nil {
+// SectionData returns the uncompressed bytes of the section that Section finds,
+// or nil without an error if there is no such section.
+func (m *Image) SectionData(name string) ([]byte, error) { return dataOf(m.Section(name)) }
+
+// dataOf returns the bytes of s, which may be nil.
+func dataOf(s *Section) ([]byte, error) {
+	if present(s) == nil {
 		return nil, nil
 	}
 	return s.Data()
 }
 
-// Symbols reads .symtab from the file that has it, else .dynsym. The table is
-// nil when neither is there.
+// Symbols reads .symtab from the file that has it, or else .dynsym. The table is
+// nil if the image has neither.
 func (m *Image) Symbols() (*SymbolTable, error) {
 	if s := m.Section(".symtab"); s != nil {
 		return s.file.Symtab()
@@ -159,10 +159,10 @@ func (m *Image) Symbols() (*SymbolTable, error) {
 	return m.Dynsym()
 }
 
-// Dynsym reads .dynsym, which only the main file has.
+// Dynsym reads .dynsym of the main file: no debug file has its bytes.
 func (m *Image) Dynsym() (*SymbolTable, error) { return m.Main.Dynsym() }
 
-// BuildID is the build id of either file, the main one first, or nil.
+// BuildID returns the build id of the main file, or else of the debug file, or nil.
 func (m *Image) BuildID() []byte {
 	if id := m.Main.BuildID(); id != nil || m.Debug == nil {
 		return id
@@ -170,8 +170,8 @@ func (m *Image) BuildID() []byte {
 	return m.Debug.BuildID()
 }
 
-// ModuleID is the id of the MODULE record; see File.ModuleID. A build id in
-// either file comes before a hash of the code.
+// ModuleID returns the id of the MODULE record; see File.ModuleID. The build id of
+// either file is preferred to a hash of the code.
 func (m *Image) ModuleID() (string, error) {
 	if m.Main.buildID == nil && m.Debug != nil && m.Debug.buildID != nil {
 		return m.Debug.ModuleID()
@@ -188,7 +188,7 @@ func (m *Image) Close() error {
 	return err
 }
 
-// present is s if the file has its bytes.
+// present returns s if the file has its bytes, else nil.
 func present(s *Section) *Section {
 	if s == nil || !s.Present() {
 		return nil

@@ -4,25 +4,26 @@ import (
 	"debug/elf"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"symkit/internal/wire"
 )
 
-// ErrLayout: the sections of a relocatable object do not fit its address space.
+// ErrLayout: the sections of a relocatable object do not fit into its address space.
 var ErrLayout = errors.New("sections of the object do not fit the address space")
 
-// layOut gives the sections of a relocatable object the addresses that they
-// would have if they were loaded one after the other from 0, each at its
-// alignment, in the order of their headers. It is the layout of elfutils'
-// libdwfl, so that one address means the same place to its tools. Sections that
-// are not loaded stay at 0, as in a linked file.
+// layOut assigns addresses to the loaded sections of a relocatable object: one
+// section after the other from 0 on, aligned, in the order of their headers. This
+// is the layout of elfutils' libdwfl, so that an address means the same place in
+// elfutils' tools. Sections that are not loaded stay at 0, as in a linked file.
 //
-// An object whose headers already hold a layout (ld -r with a script) keeps it.
+// An object whose headers already have a layout (ld -r with a script) keeps it.
 func (f *File) layOut() {
 	if f.Type != elf.ET_REL || f.hasLayout() {
 		return
 	}
+
 	var next uint64
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -34,14 +35,13 @@ func (f *File) layOut() {
 			s.Addr, next = begin, end
 			continue
 		}
-		at := i * int(f.sectionHeaderSize())
-		f.lose(&wire.Error{Section: sectionHeaders, Offset: at, Err: ErrLayout})
+		f.lose(&wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: ErrLayout})
 		return
 	}
 }
 
-// hasLayout tells whether the loaded sections have addresses, in ascending
-// order and apart.
+// hasLayout reports whether the loaded sections have addresses that ascend and do
+// not overlap.
 func (f *File) hasLayout() bool {
 	var end uint64
 	given := false
@@ -59,31 +59,33 @@ func (f *File) hasLayout() bool {
 	return given
 }
 
+// loaded reports whether the section is loaded into memory.
 func (s *Section) loaded() bool {
 	return s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NULL
 }
 
-// lastAddress is the last address of the file's class.
-func (f *File) lastAddress() uint64 {
-	if f.Class == elf.ELFCLASS64 {
-		return math.MaxUint64
-	}
-	return math.MaxUint32
+// isCode reports whether the section is loaded and executable.
+func (s *Section) isCode() bool {
+	const code = elf.SHF_EXECINSTR | elf.SHF_ALLOC
+	return s.Flags&code == code
 }
 
-// alignUp is the first multiple of align from addr on; false when there is
-// none. An alignment that is no power of two asks for nothing.
-func alignUp(addr, align uint64) (uint64, bool) {
+// lastAddress returns the last address of the file's class.
+func (f *File) lastAddress() uint64 { return f.byClass(math.MaxUint32, math.MaxUint64) }
+
+// alignUp returns the first multiple of align that is not below addr; ok is false
+// if it would overflow. An align that is no power of two has no effect.
+func alignUp(addr, align uint64) (up uint64, ok bool) {
 	if align == 0 || align&(align-1) != 0 {
 		return addr, true
 	}
-	up := (addr + align - 1) &^ (align - 1)
+	up = (addr + align - 1) &^ (align - 1)
 	return up, up >= addr
 }
 
-// rebase turns the offsets in sections, which are the values of a relocatable
-// object's symbols, into addresses. A TLS symbol's value is an offset in linked
-// files too, that of a common symbol its alignment.
+// rebase turns the values of a relocatable object's symbols, which are section
+// offsets, into addresses. The value of a TLS symbol is an offset in linked files,
+// too; that of a common symbol is its alignment.
 func (f *File) rebase(symbols []Symbol) {
 	if f.Type != elf.ET_REL {
 		return
@@ -95,8 +97,8 @@ func (f *File) rebase(symbols []Symbol) {
 	}
 }
 
-// linkRelocs notes, for each section that is to be relocated, the sections with
-// its relocations, as a list that goes on in their own headers.
+// linkRelocs links each section that is to be relocated with its relocation
+// sections: a list through the field relocs of their headers.
 func (f *File) linkRelocs() {
 	if f.Type != elf.ET_REL {
 		return
@@ -112,11 +114,12 @@ func (f *File) linkRelocs() {
 	}
 }
 
-// relocatedNames are the beginnings of the names of sections whose relocations
-// are applied: those that are read for symbols and unwinding. Code is hashed
-// and disassembled as it stands in the file.
+// relocatedNames are the prefixes of the names of sections whose relocations are
+// applied: those that are read for symbols and unwinding. Code is not relocated,
+// because it is hashed and disassembled as it is in the file.
 var relocatedNames = []string{".debug_", ".zdebug_", ".eh_frame", ".sframe", ".ARM.ex", ".opd"}
 
+// relocated reports whether relocations of the section are applied.
 func (s *Section) relocated() bool {
 	if !s.Present() {
 		return false
@@ -127,10 +130,5 @@ func (s *Section) relocated() bool {
 	case shtGNUSFrame:
 		return true
 	}
-	for _, name := range relocatedNames {
-		if strings.HasPrefix(s.Name, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(relocatedNames, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
 }

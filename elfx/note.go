@@ -7,26 +7,28 @@ import (
 	"symkit/internal/wire"
 )
 
-// ntGNUBuildID is the type of the build id among the notes of the name "GNU".
-// Other names give the number another meaning: Xen's type 3 is an address.
+// ntGNUBuildID is the type of the build id among the notes with the name "GNU".
+// With another name the number has another meaning: Xen's type 3 is an address.
 const ntGNUBuildID = 3
 
-// note is one record of a note section or segment (gABI, "Note Section").
+// note is one entry of a note section or segment (gABI, "Note Section").
 type note struct {
 	name string
 	kind uint32
 	desc []byte
 }
 
-// findBuildID looks for the build id where linkers put it first, then in every
-// note. A build id is not worth failing for: damage is counted as lost.
+// findBuildID returns the build id from the section where linkers put it, else from
+// any other note, or nil. A damaged note is a loss and not an error: a file without
+// a build id is usable.
 func (f *File) findBuildID() []byte {
-	left := limits.Notes.Int() // headers may name the same bytes any number of times
-	if s := f.named(".note.gnu.build-id"); s != nil && s.Present() {
+	left := limits.Notes.Int() // any number of headers can refer to the same bytes
+	if s := present(f.named(".note.gnu.build-id")); s != nil {
 		if id := f.sectionBuildID(s, &left); id != nil {
 			return id
 		}
 	}
+
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != elf.SHT_NOTE || s.Name == ".note.gnu.build-id" {
@@ -36,6 +38,7 @@ func (f *File) findBuildID() []byte {
 			return id
 		}
 	}
+
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_NOTE {
 			if id := f.segmentBuildID(s, &left); id != nil {
@@ -46,6 +49,7 @@ func (f *File) findBuildID() []byte {
 	return nil
 }
 
+// sectionBuildID returns the build id of a note section, or nil.
 func (f *File) sectionBuildID(s *Section, left *int) []byte {
 	data, err := s.raw() // notes are loaded, so never compressed
 	if err != nil {
@@ -55,9 +59,10 @@ func (f *File) sectionBuildID(s *Section, left *int) []byte {
 	return f.buildIDIn(s.label(), data, s.Align, left)
 }
 
+// segmentBuildID returns the build id of a PT_NOTE segment, or nil.
 func (f *File) segmentBuildID(s *Segment, left *int) []byte {
-	// In a debug file the segment's bytes may be anything: its notes are
-	// sections, which were searched.
+	// The program headers of a debug file do not locate its notes. They are
+	// sections, too, which were searched.
 	if !f.holdsLoaded && len(f.Sections) > 0 {
 		return nil
 	}
@@ -68,6 +73,8 @@ func (f *File) segmentBuildID(s *Segment, left *int) []byte {
 	return f.buildIDIn("PT_NOTE", data, s.Align, left)
 }
 
+// buildIDIn returns the build id of the notes in data, or nil. At most left notes are
+// read.
 func (f *File) buildIDIn(where string, data []byte, align uint64, left *int) []byte {
 	c := f.cursor(where, data)
 	for c.Len() > 0 && *left > 0 {
@@ -83,9 +90,9 @@ func (f *File) buildIDIn(where string, data []byte, align uint64, left *int) []b
 	return nil
 }
 
-// readNote reads one note. Its words have 4 bytes in both classes, whatever
-// the gABI says of 64-bit files; name and descriptor are padded to the
-// alignment of the section, which is 4 or 8. The last padding may be missing.
+// readNote reads one note. Its words have 4 bytes in both classes, against the gABI
+// for 64-bit files. Name and descriptor are padded to the alignment of the section,
+// 4 or 8. The last padding may be missing.
 func readNote(c *wire.Cursor, align uint64) (n note) {
 	if align != 8 {
 		align = 4
@@ -97,14 +104,15 @@ func readNote(c *wire.Cursor, align uint64) (n note) {
 	pad(c, start, align)
 	n.desc = c.Bytes(uint64(descSize))
 	pad(c, start, align)
+
 	if k := len(name); k > 0 && k <= 8 && name[k-1] == 0 {
 		n.name = string(name[:k-1])
 	}
 	return n
 }
 
-// pad passes over the bytes up to the next multiple of align from start, as far
-// as there are any.
+// pad skips the bytes up to the next multiple of align from start, or to the end of
+// the data.
 func pad(c *wire.Cursor, start int, align uint64) {
 	over := uint64(c.Pos()-start) % align
 	if over != 0 {

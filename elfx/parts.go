@@ -11,26 +11,27 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrParts: the sections of one name are more than a file of this size can hold.
+// ErrParts: the sections of one name are together larger than the file can hold.
 var ErrParts = errors.New("sections of one name are too large together")
 
-// parts are the debug sections of a relocatable object (a .dwo file is one) that
-// bear one name: each type unit is in a section of its own, in a group that the
-// linker keeps once (gABI, "Section Groups"), and some compilers have such
-// sections for each function. They are read as one, as if they were linked.
+// parts are the debug sections of a relocatable object, such as a .dwo file, that
+// have one name: each type unit is in a section of its own, in a group that the
+// linker keeps once (gABI, "Section Groups"), and some compilers emit such sections
+// for each function. The parts are read as one section, as if they were linked.
 type parts struct {
-	all  []int // sections; what is in no group comes first, since others refer to it
+	all  []int // section indices; those in no group come first, because others refer to them
 	once sync.Once
 	data []byte
 	err  error
 }
 
-// findParts finds the sections that are parts of one, and gives each its offset
-// in the whole as its address, so that relocations against it lead there.
+// findParts finds the sections that share a name. The address of a part becomes its
+// offset in the joined section, so that relocations against the part refer to it.
 func (f *File) findParts() {
 	if f.Type != elf.ET_REL {
 		return
 	}
+
 	heads := map[string]*Section{}
 	for _, grouped := range []bool{false, true} {
 		for i := range f.Sections {
@@ -51,6 +52,7 @@ func (f *File) findParts() {
 			s.head = head
 		}
 	}
+
 	for _, head := range heads {
 		if head.parts != nil {
 			f.layOutParts(head.parts)
@@ -58,8 +60,8 @@ func (f *File) findParts() {
 	}
 }
 
-// debugName is the name of a section with debug information, whichever way it
-// is compressed.
+// debugName returns the name of a section with debug information, in either form of
+// compression; ok is false for other sections.
 func (s *Section) debugName() (name string, ok bool) {
 	if rest, ok := strings.CutPrefix(s.Name, ".zdebug_"); ok {
 		return ".debug_" + rest, true
@@ -67,8 +69,8 @@ func (s *Section) debugName() (name string, ok bool) {
 	return s.Name, strings.HasPrefix(s.Name, ".debug_")
 }
 
-// layOutParts sets the addresses. A part whose size cannot be told has none:
-// reading it will tell why.
+// layOutParts sets the addresses of the parts. A part with a damaged compression
+// header takes no space; reading the part gives the error.
 func (f *File) layOutParts(p *parts) {
 	var next uint64
 	for _, i := range p.all {
@@ -89,7 +91,7 @@ func (f *File) layOutParts(p *parts) {
 	}
 }
 
-// joined is the bytes of all parts that s is the head of.
+// joined returns the bytes of all parts whose head is s.
 func (s *Section) joined() ([]byte, error) {
 	p := s.parts
 	p.once.Do(func() {

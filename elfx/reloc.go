@@ -7,32 +7,25 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrNotRelocs: a section of another type was read as relocations.
+// ErrNotRelocs: the section's type is not one of relocations.
 var ErrNotRelocs = errors.New("not a relocation section")
 
 // Reloc is one relocation (gABI, "Relocation").
 type Reloc struct {
-	// Offset is in the section that sh_info names in a relocatable object, a
-	// virtual address otherwise.
+	// Offset is a virtual address, or, in a relocatable object, an offset in the
+	// section that sh_info names.
 	Offset uint64
-	// Addend is 0 in a SHT_REL section, whose addends are in the bytes that are
-	// relocated.
+	// Addend is 0 in a SHT_REL section, whose addends are in the relocated fields.
 	Addend int64
-	// Type is the processor's. On 64-bit MIPS it holds up to three types, the
-	// first in the low byte.
+	// Type depends on the processor. On 64-bit MIPS, Type holds up to three types,
+	// the first in the low byte.
 	Type uint32
-	// Sym is an index in the symbol table that sh_link names.
+	// Sym is an index into the symbol table that sh_link names.
 	Sym uint32
 }
 
 // Relocs reads a SHT_REL or SHT_RELA section, or Android's packed form of one.
-func (s *Section) Relocs() (relocs []Reloc, err error) {
-	err = s.file.do(func() error {
-		relocs, err = s.readRelocs()
-		return err
-	})
-	return relocs, err
-}
+func (s *Section) Relocs() ([]Reloc, error) { return guarded(s.file, s.readRelocs) }
 
 func (s *Section) readRelocs() ([]Reloc, error) {
 	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
@@ -49,7 +42,8 @@ func (s *Section) readRelocs() ([]Reloc, error) {
 	return relocs, c.Err()
 }
 
-// relocCursor is a cursor over a whole number of relocations.
+// relocCursor returns a cursor over a SHT_REL or SHT_RELA section. The section is a
+// whole number of entries.
 func (s *Section) relocCursor() (c wire.Cursor, err error) {
 	word := uint64(s.file.AddrSize())
 	size := 2 * word
@@ -60,6 +54,7 @@ func (s *Section) relocCursor() (c wire.Cursor, err error) {
 	default:
 		return c, &wire.Error{Section: s.label(), Err: ErrNotRelocs}
 	}
+
 	if s.Entsize != size {
 		return c, &wire.Error{Section: s.label(), Err: ErrEntrySize}
 	}
@@ -74,6 +69,7 @@ func (s *Section) relocCursor() (c wire.Cursor, err error) {
 	return s.file.cursor(s.label(), data), nil
 }
 
+// readReloc reads one entry, with r_addend if addend is true.
 func (f *File) readReloc(c *wire.Cursor, r *Reloc, addend bool) {
 	if f.Class == elf.ELFCLASS32 {
 		r.Offset = uint64(c.U32())
@@ -84,9 +80,10 @@ func (f *File) readReloc(c *wire.Cursor, r *Reloc, addend bool) {
 		}
 		return
 	}
+
 	r.Offset = c.U64()
 	if f.Machine == elf.EM_MIPS && !f.BigEndian {
-		// Not a 64-bit number but a structure: r_sym, then bytes r_ssym,
+		// r_info is not a 64-bit number but a structure: r_sym, then bytes r_ssym,
 		// r_type3, r_type2, r_type (MIPS64 ELF, "Relocation").
 		r.Sym = c.U32()
 		ssym, t3, t2, t1 := c.U8(), c.U8(), c.U8(), c.U8()

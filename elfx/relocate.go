@@ -11,53 +11,56 @@ import (
 	"symkit/internal/wire"
 )
 
-// Why a section of a relocatable object, or one field in it, was not relocated.
+// Reasons for which a section of a relocatable object, or one of its fields, was not
+// relocated.
 var (
-	// ErrRelocType: a type that no section with debug or unwind information
-	// has on this machine, or any type on a machine that is not known.
+	// ErrRelocType: the type does not occur in debug or unwind information on
+	// this machine, or the machine is not known.
 	ErrRelocType = reloc.ErrType
-	// ErrRelocPlace: a field outside the section.
+	// ErrRelocPlace: the field is outside the section.
 	ErrRelocPlace = reloc.ErrPlace
-	// ErrRelocSymbol: a symbol that is not in the table, or in a section that
-	// there is not.
+	// ErrRelocSymbol: the symbol is not in the table, or its section does not
+	// exist.
 	ErrRelocSymbol = reloc.ErrSymbol
-	// ErrRelocTable: relocations that do not belong to the file's symbol table.
+	// ErrRelocTable: the relocations do not refer to the file's symbol table.
 	ErrRelocTable = errors.New("relocations without the symbol table")
-	// ErrOverlap: sections or their relocations share bytes, which no tool
-	// makes. Copying them could cost any amount of memory.
+	// ErrOverlap: sections or relocation sections overlap. No tool writes such
+	// files, and copies of overlapping sections could take any amount of memory.
 	ErrOverlap = errors.New("sections overlap")
 )
 
-// maxRelocLosses bounds the kinds of failure that are told apart in a section.
+// maxRelocLosses bounds the kinds of failure that a section's losses distinguish.
 const maxRelocLosses = 16
 
-// relocation is what relocating the sections of one file shares.
+// relocation is the state that the relocated sections of one file share.
 type relocation struct {
-	symbols    func() ([]Symbol, error) // of .symtab, rebased; read once
+	symbols    func() ([]Symbol, error) // of .symtab, rebased; read on the first call
 	mu         sync.Mutex
-	copied     uint64 // bytes of sections that were copied to relocate them
-	read       uint64 // bytes of relocations that were read
+	copied     uint64 // bytes of section copies
+	read       uint64 // bytes of relocation sections
 	losses     []error
 	symtabFrom int // index of .symtab
 }
 
-// RelocLosses lists the relocations that could not be applied in the sections
-// read so far (Section.Data): one error for each section and relocation type,
-// located at the first field that was left as it is, with the number of such
-// fields. Only a relocatable object has any.
+// RelocLosses returns the relocations that could not be applied in the sections read
+// so far (Section.Data): one error for each section and relocation type. Its offset
+// is that of the first field that was not relocated; its text has the number of such
+// fields. Only relocatable objects have such losses.
 func (f *File) RelocLosses() []error {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
+
 	return f.reloc.losses[:len(f.reloc.losses):len(f.reloc.losses)]
 }
 
-// prepareRelocation is called once the headers are read.
+// prepareRelocation sets the addresses of a relocatable object's sections and finds
+// their relocations. The headers have been read.
 func (f *File) prepareRelocation() {
 	f.layOut()
 	f.findParts()
 	f.linkRelocs()
 	f.reloc.symbols = sync.OnceValues(func() (symbols []Symbol, err error) {
-		// A fault must not leave the Once done with neither.
+		// A fault must not leave the Once done with neither symbols nor error.
 		err = mem.Guard(func() error {
 			s := f.byType(".symtab")
 			if s == nil {
@@ -73,24 +76,25 @@ func (f *File) prepareRelocation() {
 	})
 }
 
-// charge counts n bytes against a budget of the file's size: sections that do
-// not overlap cannot exceed it.
+// charge adds n to sum and reports whether sum is at most the size of the file.
+// Sections that do not overlap cannot exceed that.
 func (f *File) charge(sum *uint64, n uint64) bool {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
+
 	*sum += n
 	return *sum <= uint64(len(f.data))
 }
 
-// applied is the first section of relocations that apply to this one, or 0.
+// applied returns the index of the first relocation section that applies to s, or 0.
 func (s *Section) applied() int {
 	if s.Type == elf.SHT_REL || s.Type == elf.SHT_RELA {
-		return 0 // relocs is a link of another section's list
+		return 0 // relocs is a link in another section's list
 	}
 	return s.relocs
 }
 
-// relocatedData is the section's uncompressed bytes with its relocations
+// relocatedData returns the section's uncompressed bytes with all relocations
 // applied.
 func (s *Section) relocatedData() (*mem.Buffer, error) {
 	var data *mem.Buffer
@@ -100,6 +104,7 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 	} else {
 		data, err = s.copied()
 	}
+
 	for i := s.applied(); i != 0 && err == nil; {
 		table := &s.file.Sections[i]
 		err = s.applyTable(data.Bytes(), table)
@@ -112,6 +117,7 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 	return data, nil
 }
 
+// copied returns a copy of the section's bytes in the file.
 func (s *Section) copied() (*mem.Buffer, error) {
 	raw, err := s.raw()
 	if err != nil {
@@ -125,9 +131,8 @@ func (s *Section) copied() (*mem.Buffer, error) {
 	return data, nil
 }
 
-// applyTable applies one section of relocations to data. It fails when the
-// table as a whole cannot be read; a single relocation that cannot be applied
-// is counted as lost.
+// applyTable applies the relocations of one section to data. The error is about the
+// whole relocation section; a single relocation that cannot be applied is a loss.
 func (s *Section) applyTable(data []byte, table *Section) error {
 	f := s.file
 	symbols, err := f.reloc.symbols()
@@ -144,6 +149,7 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	if !f.charge(&f.reloc.read, uint64(c.Len())) {
 		return &wire.Error{Section: table.label(), Err: ErrOverlap}
 	}
+
 	target := reloc.Section{
 		Machine: f.Machine, Class: f.Class, BigEndian: f.BigEndian,
 		Data: data, Addr: s.Addr, InField: table.Type == elf.SHT_REL,
@@ -161,17 +167,18 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	return c.Err()
 }
 
-// lostRelocs are the relocations of one type that failed alike.
+// lostRelocs counts the relocations of one type that failed with one error.
 type lostRelocs struct {
 	err   error
 	kind  uint32
-	at    uint64 // the first field
+	at    uint64 // offset of the first field
 	count int
 }
 
-// relocLosses are those of one section, by error and type.
+// relocLosses are the losses of one section, by error and type.
 type relocLosses []lostRelocs
 
+// add counts a relocation that failed. The last element counts all further kinds.
 func (all *relocLosses) add(r *Reloc, err error) {
 	for i := range *all {
 		if l := &(*all)[i]; l.err == err && l.kind == r.Type || i == maxRelocLosses {
@@ -182,7 +189,7 @@ func (all *relocLosses) add(r *Reloc, err error) {
 	*all = append(*all, lostRelocs{err, r.Type, r.Offset, 1})
 }
 
-// relocSymbol is the symbol with an index in the table that relocations name.
+// relocSymbol returns the symbol with an index in .symtab.
 func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, err error) {
 	if uint64(index) >= uint64(len(symbols)) {
 		return out, ErrRelocSymbol
@@ -192,7 +199,7 @@ func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, er
 	switch {
 	case s.Shndx == ShnAbs:
 	case s.Shndx == ShnUndef || s.Shndx >= ShnReserve:
-		out.Value = 0 // in another file, or without a place: common
+		out.Value = 0 // in another file, or common and without an address
 	case uint64(s.Shndx) >= uint64(len(f.Sections)):
 		return out, ErrRelocSymbol
 	default:
@@ -201,16 +208,18 @@ func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, er
 	return out, nil
 }
 
-// loseRelocs turns what was lost in a section into errors. From the
-// maxRelocLosses-th kind on, one stands for all further ones.
+// loseRelocs adds an error to RelocLosses for each kind of loss. The error after
+// maxRelocLosses stands for all further kinds.
 func (f *File) loseRelocs(s *Section, lost relocLosses) {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
+
 	for i, l := range lost {
 		what := reloc.Name(f.Machine, l.kind)
 		if i == maxRelocLosses {
 			what += " and others"
 		}
+
 		err := fmt.Errorf("%w: %s (fields left as they are: %d)", l.err, what, l.count)
 		at := int(min(l.at, uint64(s.Size)))
 		f.reloc.losses = append(f.reloc.losses,

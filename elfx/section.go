@@ -13,7 +13,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrAbsent: a section whose bytes are in another file (SHT_NOBITS).
+// ErrAbsent: the bytes of the section are in another file (SHT_NOBITS).
 var ErrAbsent = errors.New("section has no bytes in this file")
 
 // Section types that debug/elf has no names for.
@@ -25,14 +25,15 @@ const (
 // Section is one section header (gABI, "Section Header") and its bytes.
 type Section struct {
 	Name  string
-	Index int // in File.Sections; -1: found through program headers
+	Index int // in File.Sections; -1: made from a program header
 	Type  elf.SectionType
 	Flags elf.SectionFlag
-	// Addr is the virtual address; in a relocatable object the one that Open
-	// laid it out at, from 0 on, as libdwfl does; 0 if it is not loaded, or its
-	// offset among the debug sections of its name (see Data).
+	// Addr is the virtual address. In a relocatable object, Open assigns the
+	// addresses from 0 on, as libdwfl does. The Addr of a section that is not
+	// loaded is 0, or its offset among the debug sections of its name (see Data).
 	Addr uint64
-	// Offset and Size are of the bytes in the file, compressed or not.
+	// Offset (a file offset) and Size locate the bytes in the file, compressed or
+	// not.
 	Offset  uint64
 	Size    uint64
 	Link    uint32
@@ -42,27 +43,27 @@ type Section struct {
 
 	file    *File
 	nameOff uint32
-	relocs  int      // the section that relocates this one, or the next of its kind
-	parts   *parts   // of which this section is the first, or nil
-	head    *Section // the first of the parts that this section is one of, or nil
+	relocs  int      // index of the first relocation section that applies; in a relocation section: of the next one
+	parts   *parts   // nil unless this section is the first of its parts
+	head    *Section // the first part, in the other parts; else nil
 
-	mu       sync.Mutex // held while the bytes are made
-	made     bool       // inflated or relocated: inflated and err hold
-	stale    bool       // some of inflated was discarded
+	mu       sync.Mutex // held while the section is inflated or relocated
+	made     bool       // inflated and err are the result
+	stale    bool       // part of inflated was discarded
 	inflated *mem.Buffer
 	err      error
 }
 
-// Present tells whether the file has bytes for the section; a present section
+// Present reports whether the file has bytes for the section. A present section
 // may be empty.
 func (s *Section) Present() bool {
 	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL
 }
 
-// File is the file that the section is in.
+// File returns the file that contains the section.
 func (s *Section) File() *File { return s.file }
 
-// label names the section in errors.
+// label returns the section's name in errors.
 func (s *Section) label() string {
 	if s.Name != "" {
 		return s.Name
@@ -70,16 +71,9 @@ func (s *Section) label() string {
 	return fmt.Sprintf("section %d", s.Index)
 }
 
-// Raw aliases the section's bytes as they are in the file. It fails with
-// ErrAbsent for SHT_NOBITS, and when the file ends first.
-func (s *Section) Raw() ([]byte, error) {
-	var data []byte
-	err := s.file.do(func() (err error) {
-		data, err = s.raw()
-		return err
-	})
-	return data, err
-}
+// Raw aliases the section's bytes as they are in the file. The error is ErrAbsent
+// for SHT_NOBITS, and wire.ErrTruncated if the file ends inside the section.
+func (s *Section) Raw() ([]byte, error) { return guarded(s.file, s.raw) }
 
 func (s *Section) raw() ([]byte, error) {
 	if !s.Present() {
@@ -88,69 +82,63 @@ func (s *Section) raw() ([]byte, error) {
 	return s.file.at(s.label(), s.Offset, s.Size)
 }
 
-// Data returns the section's bytes, uncompressed and, for debug and unwind
-// information in a relocatable object, relocated to the addresses that Addr
-// gives; of several such sections of one name, that which Section finds has the
-// bytes of all. They alias the file when it stores them so; otherwise the first call
-// makes them, once, whichever goroutine makes it. It fails with ErrAbsent for
-// SHT_NOBITS, when the file ends first, with ErrCompression, and when a table
-// of relocations is damaged; single relocations that cannot be applied are
-// counted (File.RelocLosses).
-func (s *Section) Data() ([]byte, error) {
-	var data []byte
-	err := s.file.do(func() (err error) {
-		data, err = s.bytes()
-		return err
-	})
-	return data, err
-}
+// Data returns the section's bytes, uncompressed. Debug and unwind information in
+// a relocatable object is also relocated to the addresses in Addr; if several such
+// sections have one name, the section that File.Section finds has the bytes of all.
+//
+// The bytes alias the file if the file stores them so. Otherwise the first call, in
+// whichever goroutine, inflates or relocates the section, and later calls share the
+// result. The error is ErrAbsent for SHT_NOBITS, wire.ErrTruncated if the file ends
+// inside the section, ErrCompression, or that of a damaged relocation section. A
+// single relocation that cannot be applied is counted (File.RelocLosses).
+func (s *Section) Data() ([]byte, error) { return guarded(s.file, s.bytes) }
 
 // Copy is Data for code that must not see its input change, such as a library that
-// reads a byte twice: never the bytes of the mapped file, but a copy, which lives
-// until the File is closed. Every call makes another.
-func (s *Section) Copy() (data []byte, err error) {
-	err = s.file.do(func() error {
-		if data, err = s.bytes(); err == nil && s.parts == nil && s.aliases() {
+// reads a byte twice. The result never aliases the mapped file. Each call makes a
+// new copy, which is valid until the File is closed.
+func (s *Section) Copy() ([]byte, error) {
+	return guarded(s.file, func() ([]byte, error) {
+		data, err := s.bytes()
+		if err == nil && s.parts == nil && s.aliases() {
 			data = s.file.copied(data, s.Offset)
 		}
-		return err
+		return data, err
 	})
-	return data, err
 }
 
-// Streams tells whether Stream can make the section's bytes.
+// Streams reports whether Stream can inflate the section.
 func (s *Section) Streams() bool {
-	if s.parts != nil || !s.Present() || !s.compressed() || s.applied() != 0 {
+	if s.parts != nil || !s.compressed() || s.applied() != 0 {
 		return false
 	}
-	var p packing
-	err := s.file.do(func() (err error) {
-		p, err = s.packing()
-		return err
-	})
+	p, err := guarded(s.file, s.packing)
 	return err == nil && p.kind == elf.COMPRESS_ZLIB
 }
 
-// Slide tells Stream where to inflate; so many bytes it has to keep, and to have room
-// for behind them.
+// Slide returns the buffer that Stream inflates into next. It keeps SlideWindow
+// bytes of the previous buffer, and has SlideSpace bytes after them.
 type Slide = inflate.Slide
 
 const (
 	SlideWindow = inflate.Window
-	SlideRoom   = inflate.Room
+	SlideSpace  = inflate.Room
 )
 
-// Stream is Data for a consumer that reads each byte only for a while, and while
-// the section is still being inflated into the buffers that slide returns. All bytes are worth nothing if Stream fails. It keeps nothing: a later Data makes them
-// anew.
+// Stream is Data for a consumer that reads the bytes while the section is still
+// being inflated into the buffers that slide returns, and needs each byte only for
+// a short time. If Stream fails, the consumer must discard all bytes. Stream keeps
+// nothing: a later Data inflates the section again.
 func (s *Section) Stream(slide inflate.Slide) error {
 	return s.file.do(func() error {
 		p, err := s.packing()
 		if err != nil {
 			return err
 		}
+
+		// Pages of the file are dropped behind the decoder, and pages of the
+		// buffers populated in front of it.
 		d := s.dropper()
-		at := 0 // of the buffer, in the section
+		at := 0 // section offset of the buffer
 		var a ahead
 		err = inflate.ZlibSliding(int(p.size), p.body, func(buf []byte, done int) ([]byte, int) {
 			d.consumed(at+done, int(p.size))
@@ -159,12 +147,13 @@ func (s *Section) Stream(slide inflate.Slide) error {
 			a.wrote(next, kept)
 			return next, kept
 		})
+
 		d.consumed(int(p.size), int(p.size))
 		return s.unpacked(p, err)
 	})
 }
 
-// bytes is Data.
+// bytes is Data without mem.Guard.
 func (s *Section) bytes() ([]byte, error) {
 	if s.parts != nil {
 		return s.joined()
@@ -179,11 +168,12 @@ func (s *Section) loadOne() ([]byte, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.stale {
 		s.forget()
 	}
 	if !s.made {
-		// A fault must not leave it made with neither bytes nor error.
+		// A fault must not leave made set with neither bytes nor error.
 		s.err = mem.Guard(func() (err error) {
 			if s.applied() != 0 {
 				s.inflated, err = s.relocatedData()
@@ -197,18 +187,20 @@ func (s *Section) loadOne() ([]byte, error) {
 	return s.inflated.Bytes(), s.err
 }
 
-// aliases tells whether the section's bytes are used where they lie in the file.
+// aliases reports whether Data aliases the file.
 func (s *Section) aliases() bool { return !s.compressed() && s.applied() == 0 }
 
-// Discard gives the memory of bytes [from, to) of Data back to the system, as
-// far as it is whole pages; not of several sections of one name. Nobody may touch the bytes any more, not those
-// either that an earlier Data returned; a later Data makes all of them anew.
+// Discard returns the memory of section offsets [from, to) of Data to the system, as
+// far as these are whole pages. It does nothing for several sections of one name.
+// Bytes in the range that Data returned must not be used afterwards; a later Data
+// makes all bytes again.
 func (s *Section) Discard(from, to uint64) {
 	if !s.Present() || s.parts != nil || from > to {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	switch {
 	case s.made:
 		s.stale = s.inflated.Discard(from, to) || s.stale
@@ -224,34 +216,37 @@ func (s *Section) Release() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.made {
 		s.forget()
 	}
 	s.file.drop(s.Offset, s.Offset+s.Size)
 }
 
-// forget lets go of the bytes that were made.
+// forget releases the inflated or relocated bytes.
 func (s *Section) forget() {
 	s.file.memory.put(s.inflated)
 	s.made, s.stale, s.inflated, s.err = false, false, nil, nil
 }
 
-// Cursor returns a cursor over Data, in the file's byte order.
-func (s *Section) Cursor() (wire.Cursor, error) {
-	data, err := s.Data()
+// Cursor returns a cursor over Data in the file's byte order.
+func (s *Section) Cursor() (wire.Cursor, error) { return guarded(s.file, s.cursor) }
+
+func (s *Section) cursor() (wire.Cursor, error) {
+	data, err := s.bytes()
 	return s.file.cursor(s.label(), data), err
 }
 
-// compressed tells whether the bytes in the file are not the section's own.
+// compressed reports whether the file has the section's bytes in compressed form.
 func (s *Section) compressed() bool {
 	return s.Present() && (s.Flags&elf.SHF_COMPRESSED != 0 || strings.HasPrefix(s.Name, ".zdebug_"))
 }
 
-// Section finds a section by name, or nil. For .debug_X it also finds
-// .zdebug_X, the older way of compressing. Where names or the whole section
-// header table are lost, .symtab, .dynsym, .dynamic, .eh_frame, .sframe and
-// .ARM.exidx (with what .ARM.extab must be in) are found by type or through
-// program headers; so is .sframe under any name.
+// Section returns the section with a name, or nil. For .debug_X, Section also finds
+// .zdebug_X, the older form of compression. If names or the whole section header
+// table are lost, .symtab, .dynsym, .dynamic, .eh_frame, .sframe and .ARM.exidx
+// (with the bytes that contain .ARM.extab) are found by type or through program
+// headers. A section of SFrame's type is found under any name.
 func (f *File) Section(name string) *Section {
 	if s := f.named(name); s != nil {
 		return s
@@ -262,24 +257,29 @@ func (f *File) Section(name string) *Section {
 	if s := f.byType(name); s != nil {
 		return s
 	}
-	for i := range f.synthetic {
-		if s := &f.synthetic[i]; s.Name == name {
-			return s
+	return find(f.synthetic, func(s *Section) bool { return s.Name == name })
+}
+
+// find returns the first element that match reports true for, or nil.
+func find[T any](all []T, match func(*T) bool) *T {
+	for i := range all {
+		if match(&all[i]) {
+			return &all[i]
 		}
 	}
 	return nil
 }
 
+// named returns the section header with a name, or nil; of several parts, the first.
 func (f *File) named(name string) *Section {
-	for i := range f.Sections {
-		if s := &f.Sections[i]; s.Name == name && s.Type != elf.SHT_NULL {
-			return cmp.Or(s.head, s)
-		}
+	s := find(f.Sections, func(s *Section) bool { return s.Name == name && s.Type != elf.SHT_NULL })
+	if s == nil {
+		return nil
 	}
-	return nil
+	return cmp.Or(s.head, s)
 }
 
-// byType finds the sections that have a type of their own.
+// byType returns a section whose type identifies it, or nil.
 func (f *File) byType(name string) *Section {
 	var want elf.SectionType
 	switch name {
@@ -292,8 +292,8 @@ func (f *File) byType(name string) *Section {
 	case ".sframe":
 		want = shtGNUSFrame
 	case ".eh_frame":
-		// The number is the processor's; and Solaris gives it to
-		// .eh_frame_hdr as well, which has a name.
+		// The meaning of the number depends on the processor, and Solaris
+		// gives the type to .eh_frame_hdr, too, which has a name.
 		if f.Machine != elf.EM_X86_64 || !f.namesLost() {
 			return nil
 		}
@@ -301,31 +301,17 @@ func (f *File) byType(name string) *Section {
 	default:
 		return nil
 	}
-	for i := range f.Sections {
-		if s := &f.Sections[i]; s.Type == want {
-			return s
-		}
-	}
-	return nil
+	return find(f.Sections, func(s *Section) bool { return s.Type == want })
 }
 
-// namesLost tells whether no section can be found by name.
+// namesLost reports whether no section can be found by name.
 func (f *File) namesLost() bool {
-	for i := range f.Sections {
-		if f.Sections[i].Name != "" {
-			return false
-		}
-	}
-	return true
+	return find(f.Sections, func(s *Section) bool { return s.Name != "" }) == nil
 }
 
-// SectionData is the uncompressed bytes of the named section: nil without an
-// error when the file has no such section or it is SHT_NOBITS, not nil when it
-// is empty.
+// SectionData returns the uncompressed bytes of the named section. They are nil,
+// without an error, if the file has no such section or the section is SHT_NOBITS,
+// and not nil if the section is empty.
 func (f *File) SectionData(name string) ([]byte, error) {
-	s := f.Section(name)
-	if s == nil || !s.Present() {
-		return nil, nil
-	}
-	return s.Data()
+	return dataOf(f.Section(name))
 }

@@ -10,34 +10,31 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrNoFirst: the program header count is in section header 0, and there is
-// none (gABI, "ELF Header": PN_XNUM).
+// ErrNoFirst: e_phnum refers to section header 0, which does not exist (gABI, "ELF
+// Header": PN_XNUM).
 var ErrNoFirst = errors.New("program header count kept in a missing section header")
 
-// pnXNum in e_phnum sends the reader to sh_info of section header 0.
+// pnXNum in e_phnum means that the count is in sh_info of section header 0.
 const pnXNum = 0xffff
 
 // ptGNUSFrame is the segment of .sframe (PT_GNU_SFRAME).
 const ptGNUSFrame = elf.ProgType(0x6474e554)
 
-// Segment is one program header (gABI, "Program Header"). Offset and Filesz
-// count bytes of the file; Vaddr and Memsz are in the address space the file
-// was linked for.
+// Segment is one program header (gABI, "Program Header").
 type Segment struct {
 	Type   elf.ProgType
 	Flags  elf.ProgFlag
-	Offset uint64
-	Vaddr  uint64
-	Filesz uint64
-	Memsz  uint64
+	Offset uint64 // file offset
+	Vaddr  uint64 // virtual address
+	Filesz uint64 // bytes in the file
+	Memsz  uint64 // bytes in memory
 	Align  uint64
 }
 
-// Range is the addresses [Lo, Hi).
+// Range is a half-open range of virtual addresses, [Lo, Hi).
 type Range struct{ Lo, Hi uint64 }
 
-// readSegments reads the program header table. The section is header 0, nil
-// when there is none.
+// readSegments reads the program header table. Section header 0 is first, or nil.
 func (f *File) readSegments(t tables, first *Section) error {
 	if t.phnum == pnXNum {
 		if first == nil {
@@ -48,7 +45,8 @@ func (f *File) readSegments(t tables, first *Section) error {
 	if t.phnum == 0 || t.phoff == 0 {
 		return nil
 	}
-	size := f.segmentSize()
+
+	size := f.byClass(32, 56)
 	if uint64(t.phentsize) != size {
 		return f.headerField(fieldPhentsize, ErrEntrySize)
 	}
@@ -56,6 +54,7 @@ func (f *File) readSegments(t tables, first *Section) error {
 	if err != nil {
 		return err
 	}
+
 	c := f.cursor(programHeaders, data)
 	segments := make([]Segment, t.phnum)
 	for i := range segments {
@@ -65,14 +64,7 @@ func (f *File) readSegments(t tables, first *Section) error {
 	return c.Err()
 }
 
-func (f *File) segmentSize() uint64 {
-	if f.Class == elf.ELFCLASS64 {
-		return 56
-	}
-	return 32
-}
-
-// readSegment reads one header. The classes differ in where p_flags is.
+// readSegment reads one header. The position of p_flags depends on the class.
 func (f *File) readSegment(c *wire.Cursor, s *Segment) {
 	word := f.AddrSize()
 	s.Type = elf.ProgType(c.U32())
@@ -90,18 +82,22 @@ func (f *File) readSegment(c *wire.Cursor, s *Segment) {
 	s.Align = c.Uint(word)
 }
 
-// segment finds the first program header of a type.
+// segment returns the first program header of a type, or nil.
 func (f *File) segment(t elf.ProgType) *Segment {
-	for i := range f.Segments {
-		if f.Segments[i].Type == t {
-			return &f.Segments[i]
-		}
-	}
-	return nil
+	return find(f.Segments, func(s *Segment) bool { return s.Type == t })
 }
 
-// LoadAddress is the address that module-relative addresses count from: p_vaddr
-// of the first PT_LOAD, as Breakpad takes it; 0 for a relocatable object.
+// isCode reports whether the segment is loaded and executable.
+func (s *Segment) isCode() bool { return s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 }
+
+// inFile reports whether the segment loads virtual address addr from the file.
+func (s *Segment) inFile(addr uint64) bool {
+	return s.Type == elf.PT_LOAD && addr >= s.Vaddr && addr-s.Vaddr < s.Filesz
+}
+
+// LoadAddress returns the virtual address that module-relative addresses are
+// relative to: p_vaddr of the first PT_LOAD, as in Breakpad; 0 for a relocatable
+// object.
 func (f *File) LoadAddress() uint64 {
 	if s := f.segment(elf.PT_LOAD); s != nil && f.Type != elf.ET_REL {
 		return s.Vaddr
@@ -109,27 +105,29 @@ func (f *File) LoadAddress() uint64 {
 	return 0
 }
 
-// ExecRanges lists where code can be, sorted and without overlaps: the
-// executable PT_LOAD segments, or, in a file without any, the sections flagged
-// SHF_EXECINSTR, as in a relocatable object.
+// ExecRanges returns the virtual addresses that can hold code, sorted and without
+// overlaps: the executable PT_LOAD segments, or, in a file without any, such as a
+// relocatable object, the loaded sections with SHF_EXECINSTR.
 func (f *File) ExecRanges() []Range {
 	var ranges []Range
 	for i := range f.Segments {
-		if s := &f.Segments[i]; s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 {
+		if s := &f.Segments[i]; s.isCode() {
 			ranges = appendRange(ranges, s.Vaddr, s.Memsz)
 		}
 	}
-	if len(ranges) == 0 {
-		for i := range f.Sections {
-			if s := &f.Sections[i]; s.Flags&(elf.SHF_EXECINSTR|elf.SHF_ALLOC) == elf.SHF_EXECINSTR|elf.SHF_ALLOC {
-				ranges = appendRange(ranges, s.Addr, s.Size)
-			}
+	if len(ranges) > 0 {
+		return mergeRanges(ranges)
+	}
+
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.isCode() {
+			ranges = appendRange(ranges, s.Addr, s.Size)
 		}
 	}
 	return mergeRanges(ranges)
 }
 
-// appendRange adds the size bytes from begin, cut where the address space ends.
+// appendRange adds size bytes from begin, up to the end of the address space.
 func appendRange(ranges []Range, begin, size uint64) []Range {
 	end := begin + size
 	if end < begin {
@@ -141,6 +139,7 @@ func appendRange(ranges []Range, begin, size uint64) []Range {
 	return append(ranges, Range{begin, end})
 }
 
+// mergeRanges sorts ranges and joins those that touch.
 func mergeRanges(ranges []Range) []Range {
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	merged := ranges[:0]
@@ -154,9 +153,9 @@ func mergeRanges(ranges []Range) []Range {
 	return merged
 }
 
-// BytesAt aliases the n bytes that are loaded from the file at virtual address
-// addr, or returns nil when no PT_LOAD segment has them all in the file. It
-// finds nothing in a separate debug file and in a relocatable object.
+// BytesAt aliases n bytes of the file from virtual address addr, or returns nil if
+// no PT_LOAD segment has all of them in the file. In a separate debug file and in a
+// relocatable object the result is always nil.
 func (f *File) BytesAt(addr, n uint64) []byte {
 	rest := f.bytesFrom(addr)
 	if n > uint64(len(rest)) {
@@ -165,15 +164,15 @@ func (f *File) BytesAt(addr, n uint64) []byte {
 	return rest[:n:n]
 }
 
-// bytesFrom aliases the file's bytes from a virtual address to the end of its
-// segment.
+// bytesFrom aliases the bytes from a virtual address to the end of its segment.
 func (f *File) bytesFrom(addr uint64) []byte {
 	if !f.holdsLoaded {
 		return nil
 	}
+
 	for i := range f.Segments {
 		s := &f.Segments[i]
-		if s.Type != elf.PT_LOAD || addr < s.Vaddr || addr-s.Vaddr >= s.Filesz {
+		if !s.inFile(addr) {
 			continue
 		}
 		if data, ok := f.segmentData(s); ok {
@@ -183,8 +182,8 @@ func (f *File) bytesFrom(addr uint64) []byte {
 	return nil
 }
 
-// segmentData aliases the part of a segment that the file holds; a truncated
-// file holds less than p_filesz.
+// segmentData aliases the bytes of a segment in the file. A truncated file has
+// fewer bytes than p_filesz.
 func (f *File) segmentData(s *Segment) (data []byte, ok bool) {
 	size := uint64(len(f.data))
 	if s.Offset >= size {
@@ -194,19 +193,15 @@ func (f *File) segmentData(s *Segment) (data []byte, ok bool) {
 	return f.data[s.Offset:][:n:n], true
 }
 
-// findLoaded tells whether the file has bytes of what is loaded. A debug file's
-// notes are real, everything else that it would load is SHT_NOBITS.
+// findLoaded computes HoldsLoaded. A debug file has the bytes of its notes; its
+// other loaded sections are SHT_NOBITS.
 func (f *File) findLoaded() bool {
 	if len(f.Sections) == 0 {
 		return slices.ContainsFunc(f.Segments, func(s Segment) bool {
 			return s.Type == elf.PT_LOAD && s.Filesz > 0
 		})
 	}
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if s.Flags&elf.SHF_ALLOC != 0 && s.Present() && s.Type != elf.SHT_NOTE && s.Size > 0 {
-			return true
-		}
-	}
-	return false
+	return find(f.Sections, func(s *Section) bool {
+		return s.Flags&elf.SHF_ALLOC != 0 && s.Present() && s.Type != elf.SHT_NOTE && s.Size > 0
+	}) != nil
 }

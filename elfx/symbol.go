@@ -8,28 +8,28 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrSymbolStrings: a symbol table without its string table.
+// ErrSymbolStrings: the string table of a symbol table is missing.
 var ErrSymbolStrings = errors.New("symbol table without a string table")
 
-// Special values of Symbol.Shndx. They are outside the range of section
-// indices, unlike the values of st_shndx they stand for (gABI, "Special
-// Section Indexes"): with extended numbering section 0xfff1 may exist.
+// Special values of Symbol.Shndx. They differ from those of st_shndx (gABI,
+// "Special Section Indexes"), which can be section indices: with extended numbering,
+// section 0xfff1 may exist.
 const (
 	ShnUndef   = uint32(elf.SHN_UNDEF)
-	ShnReserve = uint32(0xffffff00) // this and above is no section
+	ShnReserve = uint32(0xffffff00) // from here on: not a section index
 	ShnAbs     = uint32(0xfffffff1)
 	ShnCommon  = uint32(0xfffffff2)
 )
 
-// MaxSymbolName is the length at which NameOf cuts a name. It is more than any
-// consumer of symbol files reads.
+// MaxSymbolName is the length in bytes at which NameOf cuts a name. No consumer of
+// symbol files reads as much.
 const MaxSymbolName = 64<<10 + 1
 
-// Symbol is one entry of a symbol table (gABI, "Symbol Table"). It has no
-// pointers, so that a million of them cost the garbage collector nothing.
+// Symbol is one entry of a symbol table (gABI, "Symbol Table"). A Symbol has no
+// pointers, so that the garbage collector does not scan symbol tables.
 type Symbol struct {
-	// Value is a virtual address; of a TLS symbol the offset in its block, of a
-	// common symbol its alignment.
+	// Value is a virtual address; for a TLS symbol, the offset in the TLS block;
+	// for a common symbol, its alignment.
 	Value uint64
 	Size  uint64 // in bytes
 	Name  uint32 // offset in the string table
@@ -39,19 +39,20 @@ type Symbol struct {
 	Other uint8 // visibility and processor-specific bits
 }
 
-// SymbolTable is a symbol table with its names.
+// SymbolTable is a symbol table with its string table.
 type SymbolTable struct {
-	// Symbols is the whole table, its null symbol at index 0 included.
+	// Symbols is the whole table, with the null symbol at index 0.
 	Symbols []Symbol
 	strings []byte
 }
 
-// NameOf aliases a symbol's name, cut at MaxSymbolName bytes; nil when it is
-// outside the string table. The string table is part of the mapped file.
+// NameOf aliases a symbol's name in the mapped file, cut at MaxSymbolName bytes. The
+// name is nil if its offset is outside the string table.
 func (t *SymbolTable) NameOf(s *Symbol) []byte {
 	if uint64(s.Name) >= uint64(len(t.strings)) {
 		return nil
 	}
+
 	rest := t.strings[s.Name:]
 	rest = rest[:min(len(rest), MaxSymbolName)]
 	if n := bytes.IndexByte(rest, 0); n >= 0 {
@@ -60,39 +61,38 @@ func (t *SymbolTable) NameOf(s *Symbol) []byte {
 	return rest[:len(rest):len(rest)]
 }
 
-// Symtab reads .symtab. The table is nil when the file has none.
+// Symtab reads .symtab on every call. The table is nil if the file has none.
 func (f *File) Symtab() (*SymbolTable, error) {
 	return f.symbols(".symtab")
 }
 
-// Dynsym reads .dynsym, or, in a file without section headers, the table that
-// the dynamic array points at. The table is nil when the file has none.
+// Dynsym reads .dynsym on every call, or, in a file without section headers, the
+// table that DT_SYMTAB points to. The table is nil if the file has none.
 func (f *File) Dynsym() (*SymbolTable, error) {
 	return f.symbols(".dynsym")
 }
 
-// symbols reads the named table on every call: the caller keeps it.
-func (f *File) symbols(name string) (t *SymbolTable, err error) {
-	err = f.do(func() error {
+// symbols reads the named table.
+func (f *File) symbols(name string) (*SymbolTable, error) {
+	return guarded(f, func() (*SymbolTable, error) {
 		s := f.Section(name)
-		if s == nil && name == ".dynsym" && f.namesLost() {
-			t, err = f.dynamicSymbols()
-			return err
+		switch {
+		case s == nil && name == ".dynsym" && f.namesLost():
+			return f.dynamicSymbols()
+		case present(s) == nil:
+			return nil, nil
 		}
-		if s == nil || !s.Present() {
-			return nil
-		}
-		t, err = f.readSymtab(s)
-		return err
+		return f.readSymtab(s)
 	})
-	return t, err
 }
 
+// readSymtab reads a symbol table with its string table and extended indices.
 func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
-	data, err := s.bytes()
+	c, err := s.cursor()
 	if err != nil {
 		return nil, err
 	}
+
 	t := f.linked(s)
 	if t == nil {
 		return nil, &wire.Error{Section: s.label(), Err: ErrSymbolStrings}
@@ -101,6 +101,7 @@ func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if s.Entsize != f.symbolSize() {
 		return nil, &wire.Error{Section: s.label(), Err: ErrEntrySize}
 	}
@@ -108,27 +109,26 @@ func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := f.cursor(s.label(), data)
+
 	symbols, err := f.decodeSymbols(c, indices)
 	f.rebase(symbols)
 	return &SymbolTable{symbols, strings}, err
 }
 
-// extendedIndices finds the SHT_SYMTAB_SHNDX section of a symbol table; its
-// cursor is empty when there is none.
+// extendedIndices returns a cursor over the SHT_SYMTAB_SHNDX section of a symbol
+// table; the cursor is empty if there is no such section.
 func (f *File) extendedIndices(symtab *Section) (wire.Cursor, error) {
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if s.Type == elf.SHT_SYMTAB_SHNDX && uint64(s.Link) == uint64(symtab.Index) {
-			data, err := s.bytes()
-			return f.cursor(s.label(), data), err
-		}
+	s := find(f.Sections, func(s *Section) bool {
+		return s.Type == elf.SHT_SYMTAB_SHNDX && uint64(s.Link) == uint64(symtab.Index)
+	})
+	if s == nil {
+		return wire.Cursor{}, nil
 	}
-	return wire.Cursor{}, nil
+	return s.cursor()
 }
 
-// decodeSymbols reads entries to the end of c. The extended indices, if any,
-// run parallel.
+// decodeSymbols reads entries to the end of c. If extended is not empty, it has one
+// index for each entry.
 func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 	n := uint64(c.Len()) / f.symbolSize()
 	symbols := make([]Symbol, n)
@@ -138,10 +138,12 @@ func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 		if !hasExtended {
 			continue
 		}
-		if index := extended.U32(); symbols[i].Shndx == shnXIndex {
+		index := extended.U32()
+		if symbols[i].Shndx == shnXIndex {
 			symbols[i].Shndx = index
 		}
 	}
+
 	if c.Len() > 0 {
 		c.Fail(c.Pos(), wire.ErrTruncated)
 	}
@@ -151,17 +153,12 @@ func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 	return symbols, extended.Err()
 }
 
-// shnXIndex is how st_shndx SHN_XINDEX looks before it is resolved.
+// shnXIndex stands for st_shndx SHN_XINDEX until the index is resolved.
 const shnXIndex = uint32(0xffffffff)
 
-func (f *File) symbolSize() uint64 {
-	if f.Class == elf.ELFCLASS64 {
-		return 24
-	}
-	return 16
-}
+func (f *File) symbolSize() uint64 { return f.byClass(16, 24) }
 
-// readSymbol reads one entry. The classes order the fields differently.
+// readSymbol reads one entry. The order of the fields depends on the class.
 func (f *File) readSymbol(c *wire.Cursor, s *Symbol) {
 	s.Name = c.U32()
 	if f.Class == elf.ELFCLASS32 {

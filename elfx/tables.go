@@ -11,26 +11,27 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrStrings: the section name table is missing, of the wrong kind, or larger
+// ErrStrings: the section name table is missing, is no string table, or is larger
 // than any linker writes.
 var ErrStrings = errors.New("unusable section name table")
 
 const (
 	sectionHeaders = "section headers"
 	programHeaders = "program headers"
-	// maxSectionName bounds one section name, so that a million headers that
-	// share one endless name cost no quadratic time.
+	// maxSectionName bounds one section name in bytes: a million headers that
+	// share one very long name would take quadratic time.
 	maxSectionName = 16 << 10
 )
 
-// readTables reads both header tables. Either may be damaged when the other
-// can serve; then it is left empty and counted as lost.
+// readTables reads both header tables. If one is damaged and the other is not, the
+// damaged table stays empty and is counted as lost.
 func (f *File) readTables(t tables) error {
 	first, secErr := f.extend(&t)
 	if secErr == nil {
 		secErr = f.readSections(t)
 	}
 	progErr := f.readSegments(t, first)
+
 	switch {
 	case secErr != nil && len(f.Segments) == 0:
 		return secErr
@@ -46,15 +47,15 @@ func (f *File) readTables(t tables) error {
 	return nil
 }
 
-// extend replaces the escape values of the ELF header by what section header 0
-// holds (gABI, "ELF Header": e_shnum, e_shstrndx; PN_XNUM). The section is nil
-// when the file has no section headers.
+// extend replaces the escape values of the ELF header by the fields of section
+// header 0 (gABI, "ELF Header": e_shnum, e_shstrndx; PN_XNUM), which it returns, or
+// nil if the file has no section headers.
 func (f *File) extend(t *tables) (*Section, error) {
 	if t.shoff == 0 {
 		t.shnum = 0
 		return nil, nil
 	}
-	if want := f.sectionHeaderSize(); uint64(t.shentsize) != want {
+	if uint64(t.shentsize) != f.sectionHeaderSize() {
 		if t.shnum == 0 && t.shentsize == 0 {
 			return nil, nil
 		}
@@ -64,6 +65,7 @@ func (f *File) extend(t *tables) (*Section, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	c := f.cursor(sectionHeaders, data)
 	first := new(Section)
 	f.readSection(&c, first)
@@ -80,13 +82,14 @@ func (f *File) extend(t *tables) (*Section, error) {
 func (f *File) readSections(t tables) error {
 	size := f.sectionHeaderSize()
 	total := t.shnum * size
-	if t.shnum > math.MaxUint64/size { // sh_size of section 0 can be anything
+	if t.shnum > math.MaxUint64/size { // sh_size of section 0 can have any value
 		total = math.MaxUint64
 	}
 	data, err := f.at(sectionHeaders, t.shoff, total)
 	if err != nil || t.shnum == 0 {
 		return err
 	}
+
 	c := f.cursor(sectionHeaders, data)
 	sections := make([]Section, t.shnum)
 	for i := range sections {
@@ -97,6 +100,7 @@ func (f *File) readSections(t tables) error {
 	return c.Err()
 }
 
+// readSection reads one header (gABI, "Section Header").
 func (f *File) readSection(c *wire.Cursor, s *Section) {
 	word := f.AddrSize()
 	s.nameOff = c.U32()
@@ -111,8 +115,8 @@ func (f *File) readSection(c *wire.Cursor, s *Section) {
 	s.Entsize = c.Uint(word)
 }
 
-// nameSections gives the sections their names. Without names sections are
-// still found by type and through program headers.
+// nameSections sets the names of the sections. Without names, sections are still
+// found by type and through program headers.
 func (f *File) nameSections(index uint32) {
 	if len(f.Sections) == 0 {
 		return
@@ -122,29 +126,32 @@ func (f *File) nameSections(index uint32) {
 		f.lose(err)
 		return
 	}
+
+	// Damaged names are one loss, however many there are.
 	var damaged error
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if name, ok := sectionName(names, s.nameOff); ok {
 			s.Name = name
 		} else if damaged == nil {
-			at := i * int(f.sectionHeaderSize())
-			damaged = &wire.Error{Section: sectionHeaders, Offset: at, Err: wire.ErrOffset}
+			damaged = &wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: wire.ErrOffset}
 		}
 	}
+
 	f.allowance.namesFound()
 	if damaged != nil {
 		f.lose(damaged)
 	}
 }
 
-// sectionNames copies the table that e_shstrndx names. A copy, because names
-// are used as strings, long after Guard returned. The table may be compressed:
-// elfutils' elfcompress does that when it is asked for all sections.
+// sectionNames returns a copy of the table that e_shstrndx names: the names are
+// used as strings after mem.Guard has returned. elfutils' elfcompress compresses
+// this table, too, if it is asked for all sections.
 func (f *File) sectionNames(index uint32) (string, error) {
 	if uint64(index) >= uint64(len(f.Sections)) || f.Sections[index].Type != elf.SHT_STRTAB {
 		return "", f.headerField(fieldShstrndx, ErrStrings)
 	}
+
 	s := &f.Sections[index]
 	size := s.Size
 	if s.compressed() {
@@ -158,9 +165,10 @@ func (f *File) sectionNames(index uint32) (string, error) {
 		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, limits.SectionNames.Exceeded(0))}
 	}
 	if !s.compressed() {
-		data, err := f.at(s.label(), s.Offset, s.Size)
+		data, err := s.raw()
 		return string(data), err
 	}
+
 	b, err := s.decompress()
 	if err != nil {
 		return "", err
@@ -169,7 +177,7 @@ func (f *File) sectionNames(index uint32) (string, error) {
 	return string(b.Bytes()), nil
 }
 
-// sectionName is the NUL-terminated string at off.
+// sectionName returns the NUL-terminated string at offset off of names.
 func sectionName(names string, off uint32) (string, bool) {
 	if uint64(off) >= uint64(len(names)) {
 		return "", false
@@ -179,15 +187,13 @@ func sectionName(names string, off uint32) (string, bool) {
 	return rest[:max(n, 0)], n >= 0
 }
 
-func (f *File) sectionHeaderSize() uint64 {
-	if f.Class == elf.ELFCLASS64 {
-		return 64
-	}
-	return 40
-}
+func (f *File) sectionHeaderSize() uint64 { return f.byClass(40, 64) }
 
-// The offsets of the table fields from e_ehsize, the first field behind those
-// whose size depends on the class.
+// headerAt returns the offset of section header i in the table.
+func (f *File) headerAt(i int) int { return i * int(f.sectionHeaderSize()) }
+
+// Offsets from e_ehsize, the first field after those whose size depends on the
+// class.
 const (
 	fieldPhentsize = 2
 	fieldPhnum     = 4
@@ -195,11 +201,8 @@ const (
 	fieldShstrndx  = 10
 )
 
-// headerField locates a field of the ELF header for an error.
+// headerField returns err at a field of the ELF header.
 func (f *File) headerField(field int, err error) error {
-	ehsize := 40
-	if f.Class == elf.ELFCLASS64 {
-		ehsize = 52
-	}
+	ehsize := int(f.byClass(40, 52))
 	return &wire.Error{Section: headerName, Offset: ehsize + field, Err: err}
 }

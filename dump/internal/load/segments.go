@@ -107,7 +107,7 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 			x.send(x.whole, false)
 		}
 		return x.buf, done
-	case len(x.buf)-done >= elfx.SlideRoom || x.at+len(x.buf) >= x.size:
+	case len(x.buf)-done >= elfx.SlideSpace || x.at+len(x.buf) >= x.size:
 		return x.buf, done
 	}
 
@@ -116,7 +116,7 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 	unit := done - x.whole
 	kept = max(unit, min(done, elfx.SlideWindow))
 	wanted := kept - unit + int(min(x.next, math.MaxInt/2))
-	size := max(kept, wanted) + elfx.SlideRoom
+	size := max(kept, wanted) + elfx.SlideSpace
 	size = (size + segmentSize - 1) / segmentSize * segmentSize
 	at := x.at + done - kept
 	b := x.pool.get(x.ctx, min(size, x.size-at))
