@@ -6,16 +6,18 @@ import (
 	"slices"
 
 	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth/dwarfinfo"
 )
 
-// difference is what the two sides say differently of [lo, hi), addresses of the ELF file.
+// difference is a range of addresses of the ELF file, [lo, hi), for which the symbol file and the
+// ELF file differ.
 type difference struct {
-	lo, hi uint64
-	at     uint32 // line of the symbol file, 0 for a missing record
-	want   place  // what the DWARF says
-	said   bool   // it says something
+	lo, hi  uint64
+	at      uint32 // line of the symbol file, 0 for a missing record
+	want    place  // what the ELF file has
+	hasWant bool   // whether the ELF file has anything there
 }
 
 // place is a line of a file and, of an inlined call, what is called there.
@@ -63,70 +65,50 @@ func (r *replay) add(o *funcOutcome, d difference) {
 }
 
 // compareLines compares the line records of f with runs, which begin at or
-// below f. bias turns addresses of the symbol file into those of runs.
+// below f.
 func (r *replay) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutcome) {
-	lo, hi := f.Addr+r.bias, f.End+r.bias
-	lines := r.linesOf(f)
+	lines := r.s.LinesOf(f)
 	steps := int64(len(lines))
-	defer func() { r.spent.Add(steps) }()
-	for pos := lo; pos < hi; steps++ {
-		for len(lines) > 0 && lines[0].End()+r.bias <= pos {
-			lines = lines[1:]
-		}
-		for len(runs) > 0 && runs[0].Hi <= pos {
-			runs = runs[1:]
-		}
-		end := hi
-		var have *symfile.Line
-		if len(lines) > 0 {
-			if begin := lines[0].Addr + r.bias; begin <= pos {
-				have, end = &lines[0], min(end, lines[0].End()+r.bias)
-			} else {
-				end = min(end, begin)
-			}
-		}
-		var want *dwarfinfo.Run
-		if len(runs) > 0 {
-			if runs[0].Lo <= pos {
-				want, end = &runs[0], min(end, runs[0].Hi)
-			} else {
-				end = min(end, runs[0].Lo)
-			}
-		}
+	own := func(l *symfile.Line) pcs.Range { return r.toELF(l.PCs()) }
+	pcs.Sweep(r.toELF(f.PCs()), lines, own, runs, (*dwarfinfo.Run).PCs, func(x pcs.Range, have *symfile.Line, want *dwarfinfo.Run) {
+		steps++
 		if have != nil || want != nil {
-			o.compared += end - pos
-			r.compareLine(&o, pos, end, have, want)
+			o.compared += x.Hi - x.Lo
+			r.compareLine(&o, x, have, want)
 		}
-		pos = end
-	}
+	})
+	r.spent.Add(steps)
 	return o
 }
 
-// compareLine compares what both sides say of [lo, hi).
-func (r *replay) compareLine(o *funcOutcome, lo, hi uint64, have *symfile.Line, want *dwarfinfo.Run) {
-	d := difference{lo: lo, hi: hi}
-	switch {
-	case have == nil || want == nil:
-	case have.Line == numberOf(want.Line) && naming.SameFile(r.symFiles[r.fileIndex(have.File)], want.File):
+// toELF turns addresses of the symbol file into those of the ELF file.
+func (r *replay) toELF(x pcs.Range) pcs.Range { return pcs.Range{Lo: x.Lo + r.bias, Hi: x.Hi + r.bias} }
+
+// compareLine compares what both sides have for x, addresses of the ELF file.
+func (r *replay) compareLine(o *funcOutcome, x pcs.Range, have *symfile.Line, want *dwarfinfo.Run) {
+	if have != nil && want != nil && have.Line == numberOf(want.Line) &&
+		naming.SameFile(r.symFiles[r.fileIndex(have.File)], want.File) {
 		return
 	}
+
+	d := difference{lo: x.Lo, hi: x.Hi}
 	if have != nil {
 		d.at = have.At
 	}
 	if want != nil {
-		d.want, d.said = place{file: want.File, line: want.Line}, true
+		d.want, d.hasWant = place{file: want.File, line: want.Line}, true
 	}
 	r.add(o, d)
 }
 
-// sayLine is a difference in words.
-func (r *replay) sayLine(d *difference) string {
+// describeLine says a difference of lines in words.
+func (r *replay) describeLine(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
-	switch {
-	case d.missing():
-		return fmt.Sprintf("no line record for %s: the line table says %s:%d", what, r.paths.Name(d.want.file), d.want.line)
-	case !d.said:
+	if !d.hasWant {
 		return what + ": the line table has no row here"
+	}
+	if d.missing() {
+		what = "no line record for " + what
 	}
 	return fmt.Sprintf("%s: the line table says %s:%d", what, r.paths.Name(d.want.file), d.want.line)
 }
@@ -138,17 +120,6 @@ func numberOf(line uint32) uint32 {
 		return 0
 	}
 	return line
-}
-
-// linesOf are the line records of f by address.
-func (r *replay) linesOf(f *symfile.Func) []symfile.Line {
-	lines := r.s.Lines[f.Lines.From:f.Lines.To]
-	byAddress := func(a, b symfile.Line) int { return cmp.Compare(a.Addr, b.Addr) }
-	if !slices.IsSortedFunc(lines, byAddress) {
-		lines = slices.Clone(lines)
-		slices.SortStableFunc(lines, byAddress)
-	}
-	return lines
 }
 
 // call is an inlined call over [lo, hi), addresses of the ELF file.
@@ -168,10 +139,9 @@ func sortCalls(calls []call) {
 
 // symCalls collects the INLINE records of f, clipped to it.
 func (r *replay) symCalls(f *symfile.Func, calls []call) []call {
-	for i := f.Inlines.From; i < f.Inlines.To; i++ {
-		in := &r.s.Inlines[i]
+	for _, in := range r.s.InlinesOf(f) {
 		origin, _ := r.s.Origins.Index(in.Origin)
-		for _, x := range r.s.Ranges[in.Ranges.From:in.Ranges.To] {
+		for _, x := range r.s.RangesOf(&in) {
 			lo, hi := max(x.Addr, f.Addr), min(x.Addr+uint64(x.Size), f.End)
 			if lo < hi {
 				calls = append(calls, call{in.Depth, lo + r.bias, hi + r.bias, in.CallLine, r.symFiles[r.fileIndex(in.CallFile)], origin, in.At})
@@ -268,24 +238,22 @@ func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 		o.unread += hi - lo
 		return
 	}
-	d := difference{lo: lo, hi: hi, said: len(w.want) > 0}
-	switch {
-	case d.said:
+
+	d := difference{lo: lo, hi: hi, hasWant: len(w.want) > 0}
+	if len(w.have) > 0 {
+		d.at, d.want.depth = w.have[0].at, w.have[0].depth
+	}
+	if d.hasWant {
 		c := &w.want[0]
 		d.want = place{c.file, c.callLine, c.name, c.depth}
-	default:
-		d.want.depth = w.have[0].depth
-	}
-	if len(w.have) > 0 {
-		d.at = w.have[0].at
 	}
 	r.add(o, d)
 }
 
-// sayCall is a difference in words.
-func (r *replay) sayCall(d *difference) string {
+// describeCall says a difference of inlined calls in words.
+func (r *replay) describeCall(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
-	if !d.said {
+	if !d.hasWant {
 		return fmt.Sprintf("%s: the %s has no inlined call at depth %d here", what, r.source, d.want.depth)
 	}
 	call := fmt.Sprintf("%s called from %s:%d", r.names.Text(d.want.name), r.paths.Name(d.want.file), d.want.line)

@@ -66,8 +66,8 @@ func (r *replay) reportFuncs() {
 		})
 	}
 	r.unknownFuncs(used, aliases)
-	r.outcomes(report.CheckLines, r.lines, r.sayLine)
-	r.outcomes(report.CheckInlines, r.inlines, r.sayCall)
+	r.outcomes(report.CheckLines, r.lines, r.describeLine)
+	r.outcomes(report.CheckInlines, r.inlines, r.describeCall)
 }
 
 // function compares the FUNC records at one address with the functions that
@@ -123,16 +123,14 @@ func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 	if !f.Multiple || r.entries[f.Addr+r.bias] > 1 {
 		return
 	}
-	for _, t := range same[1:] {
-		if t.name != same[0].name {
-			return
-		}
+	if slices.ContainsFunc(same, func(t truthFunc) bool { return t.name != same[0].name }) {
+		return
 	}
 	r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "marked m, but no other function shares its address"), 1)
 }
 
 // unknownFuncs reports FUNC records at whose address no function begins. One
-// that goes on where another of the same name ends is a piece of a function
+// that goes on where another of the same name ends is a part of a function
 // too large for one record. One with a function symbol is code that
 // compilers give no DIE (gcc's thunks, folded bodies).
 func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
@@ -199,13 +197,12 @@ func (r *replay) otherRecords(i int, of string) {
 func (r *replay) uncompared(check string, f *symfile.Func) {
 	var n uint64
 	if check == report.CheckLines {
-		for i := f.Lines.From; i < f.Lines.To; i++ {
-			n += r.s.Lines[i].End() - r.s.Lines[i].Addr
+		for _, line := range r.s.LinesOf(f) {
+			n += uint64(line.Size)
 		}
 	} else {
-		for i := f.Inlines.From; i < f.Inlines.To; i++ {
-			in := &r.s.Inlines[i]
-			for _, x := range r.s.Ranges[in.Ranges.From:in.Ranges.To] {
+		for _, in := range r.s.InlinesOf(f) {
+			for _, x := range r.s.RangesOf(&in) {
 				n += uint64(x.Size)
 			}
 		}
@@ -220,8 +217,8 @@ func (r *replay) uncompared(check string, f *symfile.Func) {
 	}
 }
 
-// outcomes reports what was found in each FUNC; say is a difference in words.
-func (r *replay) outcomes(check string, all []funcOutcome, say func(*difference) string) {
+// outcomes reports what was found in each FUNC; describe says a difference in words.
+func (r *replay) outcomes(check string, all []funcOutcome, describe func(*difference) string) {
 	for i := range all {
 		o := &all[i]
 		if !o.done {
@@ -239,8 +236,9 @@ func (r *replay) outcomes(check string, all []funcOutcome, say func(*difference)
 		wrong, missing := o.wrong-o.missing, o.missing // PCs of differences that are not kept
 		for k := range o.diffs {
 			d := &o.diffs[k]
-			f := report.Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: say(d)}
-			if n := d.hi - d.lo; d.missing() {
+			f := report.Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: describe(d)}
+			n := d.hi - d.lo
+			if d.missing() {
 				missing -= n
 				r.c.Missing(f, n)
 			} else {

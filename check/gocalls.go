@@ -22,9 +22,7 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 		r.c.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines.Len())), gotable.NoteGoDamage)
 		return
 	}
-	w.symCalls = r.symCalls(sf, w.symCalls[:0])
-	r.spent.Add(int64(len(w.calls) + len(w.symCalls)))
-	r.inlines[k].better(w.compareCalls(w.symCalls, w.calls))
+	w.compareInlines(k, 0)
 }
 
 // goTruth appends the inlined calls of function i, by depth and address. It

@@ -78,7 +78,7 @@ func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 		add(last)
 	}
 	pos, end := f.Addr+r.bias, f.End+r.bias
-	lines := r.linesOf(f)
+	lines := r.s.LinesOf(f)
 	for i := range lines {
 		lo, hi := lines[i].Addr+r.bias, min(lines[i].End()+r.bias, end)
 		if lo > pos {

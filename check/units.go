@@ -155,7 +155,7 @@ func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	w.lines(s, lines, !g.others && len(r.s.Lines) > 0)
 	g.others = true
 	if len(r.s.Inlines) > 0 {
-		w.inlines(s, lines, newOriginNames(r, s))
+		w.inlines(s, lines, r.originNames(s))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (r *replay) addTruth(s *dwarfinfo.Scan) {
 	}
 	r.functionCount += uint32(len(s.Funcs))
 	if len(r.truth) == 0 {
-		r.truth = truth
+		r.truth = truth // the only unit of many programs: a copy would double its memory
 	} else {
 		r.truth = append(r.truth, truth...)
 	}
@@ -251,7 +251,7 @@ func (w *worker) settled(o *funcOutcome) bool {
 }
 
 // inlines compares the inlined calls of the FUNC records likewise.
-func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names *originNames) {
+func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) {
 	r := w.r
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
@@ -271,19 +271,26 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names *originNam
 					r.hide(report.CheckInlines, noteTooOften)
 					continue
 				}
-				w.symCalls = r.symCalls(sf, w.symCalls[:0])
-				r.spent.Add(int64(f.Inlines.Len() + len(w.calls) + len(w.symCalls)))
-				o := w.compareCalls(w.symCalls, w.calls)
-				r.mu.Lock()
-				r.inlines[fi].better(o)
-				r.mu.Unlock()
+				w.compareInlines(fi, f.Inlines.Len())
 			}
 		}
 	}
 }
 
+// compareInlines compares the INLINE records of FUNC i with w.calls, which took steps to collect.
+func (w *worker) compareInlines(i, steps int) {
+	r := w.r
+	w.symCalls = r.symCalls(&r.s.Funcs[i], w.symCalls[:0])
+	r.spent.Add(int64(steps + len(w.calls) + len(w.symCalls)))
+	o := w.compareCalls(w.symCalls, w.calls)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inlines[i].better(o)
+}
+
 // truthCalls collects the inlined calls of f, clipped to sf; see nest.
-func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines, names *originNames) ([]call, bool) {
+func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) ([]call, bool) {
 	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
 		in := &s.Inlines[i]
@@ -292,7 +299,7 @@ func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, 
 				calls = append(calls, call{
 					depth: in.Depth, lo: l, hi: h,
 					callLine: numberOf(uint32(min(uint64(in.CallLine), 1<<32-1))),
-					file:     t.File(in.CallFile), name: names.id(in.Origin),
+					file:     t.File(in.CallFile), name: names(in.Origin),
 				})
 			}
 		}
@@ -334,24 +341,16 @@ func nest(calls []call) ([]call, bool) {
 	return out, true
 }
 
-// originNames turns the origins of a unit's inlined calls into numbers of
-// names, each once.
-type originNames struct {
-	r   *replay
-	s   *dwarfinfo.Scan
-	far *dwarfinfo.FarReader
-	ids map[dwarfinfo.Ref]uint32
-}
-
-func newOriginNames(r *replay, s *dwarfinfo.Scan) *originNames {
-	return &originNames{r, s, r.dw.Far(), map[dwarfinfo.Ref]uint32{}}
-}
-
-func (n *originNames) id(at dwarfinfo.Ref) uint32 {
-	id, ok := n.ids[at]
-	if !ok {
-		id = n.r.names.ID(n.s.Naming(at, n.far))
-		n.ids[at] = id
+// originNames returns a function that numbers the names of the origins of a unit's inlined calls.
+// Each origin is resolved once.
+func (r *replay) originNames(s *dwarfinfo.Scan) func(dwarfinfo.Ref) uint32 {
+	far, ids := r.dw.Far(), map[dwarfinfo.Ref]uint32{}
+	return func(at dwarfinfo.Ref) uint32 {
+		id, ok := ids[at]
+		if !ok {
+			id = r.names.ID(s.Naming(at, far))
+			ids[at] = id
+		}
+		return id
 	}
-	return id
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"symkit/cfi"
@@ -143,7 +144,13 @@ func (d *differ) module() {
 // compare sweeps two sides and adds a finding where same is false or one side has nothing. say
 // describes what the second file says.
 func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) bool, say func(b *stretch) string) {
-	sweep(a, b, func(r pcs.Range, x, y *stretch) {
+	addresses := func(s *stretch) pcs.Range { return s.Range }
+	everywhere := pcs.Range{Hi: math.MaxUint64}
+	pcs.Sweep(everywhere, a, addresses, b, addresses, func(r pcs.Range, x, y *stretch) {
+		if x == nil && y == nil {
+			return
+		}
+
 		n := r.Hi - r.Lo
 		d.c.Compared(check, n)
 		switch {

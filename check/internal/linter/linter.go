@@ -39,7 +39,8 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 	l.order()
 	l.funcs()
 	l.nesting()
-	l.stack()
+	l.inits()
+	l.rules()
 	l.consumers()
 	l.win()
 	return s, nil
@@ -163,14 +164,13 @@ func (l *linter) nesting() {
 	}
 }
 
-// stack checks that STACK CFI INIT ranges do not overlap, and all rules.
-func (l *linter) stack() {
+// inits checks that STACK CFI INIT ranges do not overlap.
+func (l *linter) inits() {
 	overlaps(pcs.Sorted(l.s.Inits), func(open, r *symfile.Init) {
 		if r.Addr < r.End {
 			l.wrong(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
 		}
 	})
-	l.rules()
 }
 
 // consumers finds what readers drop without a word (reference: Breakpad's

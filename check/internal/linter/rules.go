@@ -31,7 +31,7 @@ func (l *linter) rules() {
 		if eval.Find(rules, eval.RegRA) == nil {
 			l.wrong(report.CheckRules, r.At, r.Addr, "no .ra")
 		}
-		for _, d := range s.Deltas[r.Deltas.From:r.Deltas.To] {
+		for _, d := range s.DeltasOf(r) {
 			l.ruleErrors(d.At, d.Addr, p.Parse(d.Rules))
 		}
 	}
