@@ -83,19 +83,20 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 // entry is what is known of m's file, looked for in all places but Fetch's.
 func (f *Files) entry(m *walk.Module) *foundFile {
 	f.mu.Lock()
+	if f.found == nil {
+		f.found = map[*walk.Module]*foundFile{}
+	}
 	got := f.found[m]
 	if got == nil {
 		got = &foundFile{}
-		if f.found == nil {
-			f.found = map[*walk.Module]*foundFile{}
-		}
 		f.found[m] = got
 	}
 	f.mu.Unlock()
+
 	got.local.Do(func() {
 		for _, path := range f.candidates(m) {
 			if got.try(path, m) {
-				break
+				return
 			}
 		}
 	})
@@ -104,19 +105,23 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 
 // try opens path and keeps the file if it is m's.
 func (g *foundFile) try(path string, m *walk.Module) bool {
+	file, probe := openIf(path, m, matches)
+	g.file, g.probes = file, append(g.probes, probe)
+	return file != nil
+}
+
+// openIf opens the file at path, and closes it again if check returns an error. The
+// File is nil in case of an error, which the probe has.
+func openIf(path string, m *walk.Module, check func(*elfx.File, *walk.Module) error) (*elfx.File, companion.Probe) {
 	file, err := elfx.Open(path)
 	if err == nil {
-		err = matches(file, m)
+		err = check(file, m)
 	}
-	g.probes = append(g.probes, companion.Probe{Path: path, Err: pathless(err)})
-	if err == nil {
-		g.file = file
-		return true
-	}
-	if file != nil {
+	if err != nil && file != nil {
 		file.Close()
+		file = nil
 	}
-	return false
+	return file, companion.Probe{Path: path, Err: pathless(err)}
 }
 
 // candidates are the paths to try for m.
@@ -153,16 +158,10 @@ func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
 	for _, path := range f.byBuildID(m, ".debug") {
-		file, err := elfx.Open(path)
-		if err == nil {
-			err = sameBuildID(file, m)
-		}
-		probes = append(probes, companion.Probe{Path: path, Err: pathless(err)})
-		if err == nil {
-			return file, probes
-		}
+		file, probe := openIf(path, m, sameBuildID)
+		probes = append(probes, probe)
 		if file != nil {
-			file.Close()
+			return file, probes
 		}
 	}
 	return nil, probes

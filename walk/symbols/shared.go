@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"sync"
@@ -109,12 +110,8 @@ func (s *Shared) release(e *sharedSymbols) error {
 		e.place = s.unused.PushBack(e)
 		s.size += e.size
 	}
-	var old []*sharedSymbols
-	for s.size > s.Max || s.unused.Len() > maxKept {
-		old = append(old, s.drop())
-	}
 	s.mu.Unlock()
-	return closeAll(old)
+	return s.closeUnused(s.Max, maxKept)
 }
 
 // maxKept bounds the modules that no process uses: each may hold a mapping.
@@ -132,22 +129,22 @@ func (s *Shared) drop() *sharedSymbols {
 }
 
 // Close gives back all that no process uses.
-func (s *Shared) Close() error {
-	s.mu.Lock()
+func (s *Shared) Close() error { return s.closeUnused(0, 0) }
+
+// closeUnused gives back unused symbols, the longest unused first, until those that
+// are left take at most size bytes and belong to at most n modules.
+func (s *Shared) closeUnused(size int64, n int) error {
 	var old []*sharedSymbols
-	for s.unused.Len() > 0 {
+	s.mu.Lock()
+	for s.size > size || s.unused.Len() > n {
 		old = append(old, s.drop())
 	}
 	s.mu.Unlock()
-	return closeAll(old)
-}
 
-func closeAll(entries []*sharedSymbols) (err error) {
-	for _, e := range entries {
+	var err error
+	for _, e := range old {
 		if e.syms.Close != nil {
-			if cerr := e.syms.Close(); err == nil {
-				err = cerr
-			}
+			err = cmp.Or(err, e.syms.Close())
 		}
 	}
 	return err

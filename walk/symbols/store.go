@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,32 +66,36 @@ func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 			return out
 		}
 	}
-	for _, dir := range s.Dirs {
-		for _, place := range slices.Concat(Paths(m), idPaths(m)) {
-			path := filepath.Join(dir, filepath.FromSlash(place))
-			if load(out, path, m) || load(out, path+".gz", m) || load(out, path+".zst", m) {
-				return out
-			}
+	for path := range s.paths(m) {
+		if load(out, path, m) {
+			return out
 		}
 	}
 	return out
 }
 
-// Prefetch implements walk.Prefetcher; there is nothing to get.
-func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
-	for _, path := range s.Files {
-		if fileIsFor(path, m) == nil {
-			return true
-		}
-	}
-	for _, dir := range s.Dirs {
-		for _, place := range Paths(m) {
-			path := filepath.Join(dir, filepath.FromSlash(place))
-			for _, name := range []string{path, path + ".gz"} {
-				if _, err := os.Stat(name); err == nil {
-					return true
+// paths yields where the directories may have the symbols of m.
+func (s *Store) paths(m *walk.Module) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, dir := range s.Dirs {
+			for _, place := range slices.Concat(Paths(m), idPaths(m)) {
+				path := filepath.Join(dir, filepath.FromSlash(place))
+				if !yield(path) || !yield(path+".gz") || !yield(path+".zst") {
+					return
 				}
 			}
+		}
+	}
+}
+
+// Prefetch implements walk.Prefetcher; there is nothing to get.
+func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
+	if slices.ContainsFunc(s.Files, func(path string) bool { return fileIsFor(path, m) == nil }) {
+		return true
+	}
+	for path := range s.paths(m) {
+		if _, err := os.Stat(path); err == nil {
+			return true
 		}
 	}
 	return false
