@@ -181,11 +181,11 @@ func (w *jsonWriter) crash() jsonCrash {
 		c.Thread = &i
 	}
 	f := newFault(p)
-	switch f.adjusted {
+	switch value := w.optional(f.value); f.adjusted {
 	case "non-canonical":
-		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Address: w.optional(f.value)}
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Address: value}
 	case "null-pointer":
-		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: w.optional(f.value)}
+		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: value}
 	}
 	if f.known {
 		accesses := []jsonAccess{}
@@ -214,8 +214,7 @@ func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
 		return nil
 	}
 	for _, b := range f.bitFlips() {
-		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register),
-			jsonFlipDetail{b.nonCanonical, b.null, b.low, b.nearby, b.poison}, float64(b.confidence)})
+		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register), b.jsonFlipDetail, float64(b.confidence)})
 	}
 	return out
 }

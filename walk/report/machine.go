@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"symkit/internal/wire"
@@ -123,20 +124,24 @@ func (w *machineWriter) stack(s *walk.Stack) {
 // from before the return address; the offset is that from the line, the
 // function or the module, whichever is known.
 func (w *machineWriter) frame(thread, n int, f *walk.Frame, pc uint64, fn, file string, line uint32) {
-	switch {
-	case f.Module == nil && fn == "":
-		w.line(thread, n, "", "", "", "", prefixed(pc))
-	case f.Module == nil && file == "":
-		w.line(thread, n, "", fn, "", "", prefixed(pc-f.Place.FuncAddr))
-	case f.Module == nil:
-		w.line(thread, n, "", fn, file, line, prefixed(pc-f.Place.LineAddr))
-	case fn == "":
-		w.line(thread, n, f.Module.File(), "", "", "", prefixed(pc-f.Module.Base))
-	case file == "":
-		w.line(thread, n, f.Module.File(), fn, "", "", prefixed(pc-f.Place.FuncAddr))
-	default:
-		w.line(thread, n, f.Module.File(), fn, file, line, prefixed(pc-f.Place.LineAddr))
+	module, number := "", ""
+	if f.Module != nil {
+		module = f.Module.File()
 	}
+
+	switch {
+	case fn != "" && file != "":
+		number = strconv.FormatUint(uint64(line), 10)
+		pc -= f.Place.LineAddr
+	case fn != "":
+		pc -= f.Place.FuncAddr
+	case f.Module != nil:
+		file = ""
+		pc -= f.Module.Base
+	default:
+		file = ""
+	}
+	w.line(thread, n, module, fn, file, number, prefixed(pc))
 }
 
 // prefixed is a number in hexadecimal with its prefix.

@@ -14,9 +14,8 @@ type bitFlip struct {
 	addr     uint64
 	register string // that had the wrong address; empty: the crash's own
 
-	nonCanonical, null, low, poison bool
-	nearby                          uint32 // registers that point near addr
-	confidence                      float32
+	jsonFlipDetail
+	confidence float32
 }
 
 // operation is what an access does: "read", "write", "execute"; empty: unknown.
@@ -78,7 +77,7 @@ func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint
 		return nil
 	}
 	for i := first; i < last; i++ {
-		b := bitFlip{addr: addr ^ 1<<i, register: register, nonCanonical: first == 48}
+		b := bitFlip{addr: addr ^ 1<<i, register: register, jsonFlipDetail: jsonFlipDetail{NonCanonical: first == 48}}
 		if m := f.p.MappingAt(b.addr); b.addr == 0 || m != nil && allows(m, op) {
 			f.weigh(&b, addr)
 			out = append(out, b)
@@ -115,31 +114,31 @@ const near = 4096
 
 // weigh finds what speaks for and against a flipped bit.
 func (f *fault) weigh(b *bitFlip, original uint64) {
-	b.null = b.addr == 0
-	b.low = b.null && original <= 2*near
+	b.Null = b.addr == 0
+	b.Low = b.Null && original <= 2*near
 	for _, r := range f.p.Named(&f.p.Threads[f.p.Crashed].Regs) {
 		if b.addr > 2*near && (r.Value-b.addr <= near || b.addr-r.Value <= near) {
-			b.nearby++
+			b.Nearby++
 		}
 		if c := byte(r.Value); r.Value == uint64(c)*0x0101010101010101 && slices.Contains(poisons, c) {
-			b.poison = true
+			b.Poison = true
 		}
 	}
 	doubt := float32(1) - 0.25
-	if b.nonCanonical {
+	if b.NonCanonical {
 		doubt *= 1 - float32(0.90)
 	}
 	switch {
-	case b.low:
+	case b.Low:
 		doubt *= 1 - float32(0.25)
-	case b.null:
+	case b.Null:
 		doubt *= 0.5
 	}
-	if b.nearby > 0 {
-		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.nearby, 4)-1]
+	if b.Nearby > 0 {
+		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.Nearby, 4)-1]
 	}
 	b.confidence = 1 - doubt
-	if b.poison {
+	if b.Poison {
 		b.confidence *= 0.5
 	}
 }

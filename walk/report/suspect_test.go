@@ -51,19 +51,19 @@ func TestBitFlips(t *testing.T) {
 		var all []string
 		for _, b := range f.bitFlips() {
 			s := fmt.Sprintf("%s %#x", b.register, b.addr)
-			if b.null {
+			if b.Null {
 				s += " null"
 			}
-			if b.low {
+			if b.Low {
 				s += " low"
 			}
-			if b.nonCanonical {
+			if b.NonCanonical {
 				s += " non-canonical"
 			}
-			if b.nearby > 0 {
-				s += fmt.Sprintf(" near %d", b.nearby)
+			if b.Nearby > 0 {
+				s += fmt.Sprintf(" near %d", b.Nearby)
 			}
-			if b.poison {
+			if b.Poison {
 				s += " poison"
 			}
 			all = append(all, strings.TrimSpace(s+fmt.Sprintf(" %v", b.confidence)))
