@@ -10,7 +10,9 @@ type amd64 struct{}
 
 var amd64CPU = newCPU(amd64{}, "x86_64",
 	"$rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15", "$rbp", 1).
-	handlers(&amd64Signal, &amd64Signal)
+	handlers(&amd64Signal, &amd64Signal).
+	restorer("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", "", &amd64Signal). // mov $15,%rax; syscall
+	restorer("\xb8\x0f\x00\x00\x00\x0f\x05", "", &amd64Signal)          // mov $15,%eax; syscall
 
 // amd64Signal is struct rt_sigframe without pretcode: ucontext first, whose
 // mcontext begins at 40 (Linux arch/x86/include/uapi/asm/sigcontext.h).
@@ -63,11 +65,11 @@ func pair(w *walker, addr, fp, pc uint64) (out Registers) {
 	return out
 }
 
-func (amd64) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
+func (amd64) callBefore(code []byte, ret uint64) (callKind, uint64) { return x86Call(code, ret) }
 
 // x86Call knows call rel32 and the forms of call r/m (Intel SDM vol. 2A, CALL;
 // table 2-2 for the lengths that ModRM and SIB give).
-func x86Call(code []byte) bool {
+func x86Call(code []byte, ret uint64) (callKind, uint64) {
 	at := func(back int) (op, modrm byte) {
 		if len(code) < back {
 			return 0, 0
@@ -75,8 +77,9 @@ func x86Call(code []byte) bool {
 		return code[len(code)-back], code[len(code)-back+1]
 	}
 	if op, _ := at(5); op == 0xe8 {
-		return true
+		return directCall, ret + uint64(int64(int32(binary.LittleEndian.Uint32(code[len(code)-4:]))))
 	}
+
 	for _, form := range [...]struct {
 		back             int
 		mask, want, not4 byte
@@ -92,21 +95,10 @@ func x86Call(code []byte) bool {
 		{7, 0xff, 0x14, 0xff}, // [index*scale+disp32]
 	} {
 		if op, modrm := at(form.back); op == 0xff && modrm&form.mask == form.want && modrm&7 != form.not4 {
-			return true
+			return indirectCall, 0
 		}
 	}
-	return false
-}
-
-func (amd64) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
-
-// x86Target is that of call rel32.
-func x86Target(code []byte, ret uint64) (uint64, bool) {
-	n := len(code)
-	if n < 5 || code[n-5] != 0xe8 {
-		return 0, false
-	}
-	return ret + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:])))), true
+	return noCall, 0
 }
 
 // stub: jmp *disp(%rip), after endbr64 and with a bnd prefix where there is
@@ -120,12 +112,4 @@ func (amd64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	}
 	next := pc + uint64(n-len(code)) + 6
 	return next + uint64(int64(int32(binary.LittleEndian.Uint32(code[2:])))), true
-}
-
-func (amd64) trampoline(code []byte) *sigframe {
-	if bytes.HasPrefix(code, []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}) || // mov $15,%rax; syscall
-		bytes.HasPrefix(code, []byte{0xb8, 15, 0, 0, 0, 0x0f, 0x05}) { // mov $15,%eax; syscall
-		return &amd64Signal
-	}
-	return nil
 }

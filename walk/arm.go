@@ -13,7 +13,16 @@ type arm struct{}
 
 var armCPU = newCPU(arm{}, "arm", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr", "r11", 2).
 	alias("fp", 11).alias("ip", 12).alias("r13", 13).alias("r14", 14).alias("r15", RegPC).
-	handlers(&armRTSignal, &armSignal)
+	handlers(&armRTSignal, &armSignal).
+	restorer("\x4f\xf0\x77\x07\x00\xdf", "", &armSignal).                  // mov.w r7,#119; svc
+	restorer("\x4f\xf0\xad\x07\x00\xdf", "", &armRTSignal).                // mov.w r7,#173; svc
+	restorer("\x77\x27\x00\xdf", "", &armSignal).                          // movs r7,#119; svc
+	restorer("\xad\x27\x00\xdf", "", &armRTSignal).                        // movs r7,#173; svc
+	restorer("\x77\x70\xa0\xe3\x00\x00\x00\xef", armService, &armSignal).  // mov r7,#119; svc
+	restorer("\xad\x70\xa0\xe3\x00\x00\x00\xef", armService, &armRTSignal) // mov r7,#173; svc
+
+// armService is the mask of an instruction and SVC with any number.
+const armService = "\xff\xff\xff\xff\x00\x00\x00\xff"
 
 var armContext = append(regRange(0, 14), RegPC)
 
@@ -80,43 +89,36 @@ func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uin
 	return out, false
 }
 
-func (arm) endsInCall(code []byte, ret uint64) bool {
-	n := len(code)
-	if ret&1 != 0 { // Thumb
-		return n >= 2 && binary.LittleEndian.Uint16(code[n-2:])&0xff87 == 0x4780 || // BLX register
-			n >= 4 && binary.LittleEndian.Uint16(code[n-4:])&0xf800 == 0xf000 &&
-				binary.LittleEndian.Uint16(code[n-2:])&0xc000 == 0xc000 // BL, BLX
+// callBefore: the PC that offsets count from is 4 (Thumb) or 8 bytes after the
+// instruction (Arm ARM, BL, BLX).
+func (arm) callBefore(code []byte, ret uint64) (callKind, uint64) {
+	if ret&1 != 0 {
+		return thumbCall(code, ret&^1)
 	}
-	if n < 4 {
-		return false
+	insn, ok := insn32(code, 4, false)
+	switch {
+	case !ok:
+		return noCall, 0
+	case insn&0x0f000000 == 0x0b000000, insn>>25 == 0x7d: // BL, BLX
+		return directCall, ret + 4 + uint64(signExtend(insn, 24)*4)
 	}
-	insn := binary.LittleEndian.Uint32(code[n-4:])
-	return insn&0x0f000000 == 0x0b000000 || // BL
-		insn&0xfe000000 == 0xfa000000 || // BLX
-		insn&0x0ffffff0 == 0x012fff30 || // BLX register
-		n >= 8 && binary.LittleEndian.Uint32(code[n-8:]) == 0xe1a0e00f // mov lr,pc before it
+	before, _ := insn32(code, 8, false)
+	return indirectIf(insn&0x0ffffff0 == 0x012fff30 || before == 0xe1a0e00f), 0 // BLX register; mov lr,pc
 }
 
-// callTarget: the PC that offsets count from is 4 (Thumb) or 8 bytes after the
-// instruction (Arm ARM, BL, BLX).
-func (arm) callTarget(code []byte, ret uint64) (uint64, bool) {
-	if len(code) < 4 {
-		return 0, false
+// thumbCall is callBefore of Thumb code.
+func thumbCall(code []byte, ret uint64) (callKind, uint64) {
+	insn, _ := insn32(code, 4, false)
+	insn = bits.RotateLeft32(insn, 16) // the first halfword holds the upper bits
+	if insn&0xf800c000 != 0xf000c000 {
+		n := len(code)
+		return indirectIf(n >= 2 && binary.LittleEndian.Uint16(code[n-2:])&0xff87 == 0x4780), 0 // BLX register
 	}
-	tail := code[len(code)-4:]
-	if ret&1 == 0 {
-		insn := binary.LittleEndian.Uint32(tail)
-		return ret + 4 + uint64(int64(int32(insn<<8))>>8*4), insn&0x0f000000 == 0x0b000000 || insn>>25 == 0x7d
+
+	if insn&0x1000 == 0 { // BLX
+		ret &^= 3
 	}
-	first, second := uint32(binary.LittleEndian.Uint16(tail)), uint32(binary.LittleEndian.Uint16(tail[2:]))
-	if first&0xf800 != 0xf000 || second&0xc000 != 0xc000 {
-		return 0, false
-	}
-	base := ret &^ 1
-	if second&0x1000 == 0 { // BLX
-		base &^= 3
-	}
-	return base + uint64(thumbOffset(first<<16|second)), true
+	return directCall, ret + uint64(thumbOffset(insn))
 }
 
 // stub: sums of the program counter and immediates in ip, then ldr pc, [ip, #n]!;
@@ -143,23 +145,4 @@ func (arm) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-func (arm) trampoline(code []byte) *sigframe {
-	if len(code) < 8 {
-		return nil
-	}
-	first, second := binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:])
-	switch {
-	case second&0xffff == 0xdf00 && first == 0x0777f04f: // mov.w r7,#119; svc
-		return &armSignal
-	case second&0xffff == 0xdf00 && first == 0x07adf04f: // mov.w r7,#173; svc
-		return &armRTSignal
-	case second>>24 != 0xef && first>>16 != 0xdf00: // svc
-	case first == 0xe3a07077, first == 0xdf002777: // mov r7,#119
-		return &armSignal
-	case first == 0xe3a070ad, first == 0xdf0027ad: // mov r7,#173
-		return &armRTSignal
-	}
-	return nil
 }

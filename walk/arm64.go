@@ -13,7 +13,8 @@ type arm64 struct{}
 
 var arm64CPU = newCPU(arm64{}, "arm64",
 	"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp", "x29", 4).
-	alias("fp", 29).alias("lr", 30).handlers(&arm64Signal, &arm64Signal)
+	alias("fp", 29).alias("lr", 30).handlers(&arm64Signal, &arm64Signal).
+	restorer("\x68\x11\x80\xd2\x01\x00\x00\xd4", "", &arm64Signal) // mov x8,#139; svc #0
 
 // arm64Signal is struct rt_sigframe: siginfo, ucontext, whose mcontext is at
 // 176 because it is aligned, the fault's address before the registers (Linux
@@ -53,16 +54,13 @@ func savedBelow(rule []byte) (n uint64, ok bool) {
 	return n, saved && counted && err == nil
 }
 
-func (arm64) endsInCall(code []byte, _ uint64) bool {
+func (arm64) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 4, false)
-	return ok && (insn>>26 == 0x25 || // BL
-		insn&0xfffffc1f == 0xd63f0000 || // BLR
-		insn&0xfefff800 == 0xd63f0800) // BLRAA, BLRAB, BLRAAZ, BLRABZ
-}
-
-func (arm64) callTarget(code []byte, ret uint64) (uint64, bool) {
-	insn, ok := insn32(code, 4, false)
-	return ret - 4 + uint64(signExtend(insn, 26)*4), ok && insn>>26 == 0x25
+	if ok && insn>>26 == 0x25 { // BL
+		return directCall, ret - 4 + uint64(signExtend(insn, 26)*4)
+	}
+	return indirectIf(insn&0xfffffc1f == 0xd63f0000 || // BLR
+		insn&0xfefff800 == 0xd63f0800), 0 // BLRAA, BLRAB, BLRAAZ, BLRABZ
 }
 
 // stub: adrp x16; ldr x17, [x16, #n], after bti c where that is used (AAELF64,
@@ -80,13 +78,6 @@ func (arm64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	}
 	page := signExtend(adrp>>5<<2&0x1ffffc|adrp>>29&3, 21) << 12
 	return pc&^4095 + uint64(page) + uint64(ldr>>10&0xfff)*8, true
-}
-
-func (arm64) trampoline(code []byte) *sigframe {
-	if bytes.HasPrefix(code, []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}) { // mov x8,#139; svc #0
-		return &arm64Signal
-	}
-	return nil
 }
 
 // pacMask is the bits of an address of code that are not address. The kernel

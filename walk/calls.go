@@ -8,14 +8,31 @@ type linker interface {
 	stub(code []byte, pc uint64) (slot uint64, ok bool)
 }
 
+// callKind is what instruction is before a return address.
+type callKind uint8
+
+const (
+	noCall callKind = iota
+	indirectCall
+	directCall
+)
+
+// indirectIf returns the kind of an instruction that is an indirect call or none.
+func indirectIf(call bool) callKind {
+	if call {
+		return indirectCall
+	}
+	return noCall
+}
+
 // callee reports whether a call is one of a function.
 type callee uint8
 
 const (
-	isOther  callee = iota // a direct call of another function
-	isCallee               // a call of the function, at once or through a linkage table
-	isHidden               // the dump lacks the code, or what tells where that goes
-	isUnsaid               // the instruction does not tell what it calls
+	isOther   callee = iota // a direct call of another function
+	isCallee                // a call of the function, at once or through a linkage table
+	isHidden                // the dump lacks the code, or what tells where that goes
+	isUnknown               // the call is indirect
 )
 
 // calls looks at the call before ra: does it call f's function? Functions of
@@ -27,10 +44,11 @@ func (w *walker) calls(ra uint64, f *Frame) callee {
 		if b == nil {
 			continue
 		}
-		target, ok := w.cpu.callTarget(b, ra+w.cpu.toReturn)
-		if !ok {
-			return isUnsaid
+		kind, target := w.cpu.callBefore(b, ra+w.cpu.toReturn)
+		if kind != directCall {
+			return isUnknown
 		}
+
 		target = w.codeAddr(target)
 		if f.Place.Func != "" && target == f.Place.FuncAddr {
 			return isCallee

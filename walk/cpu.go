@@ -6,19 +6,14 @@ import (
 	"symkit/cfi"
 )
 
-// machine is what differs between CPUs, one file each.
+// machine is the code that differs between CPUs, one file for each CPU.
 type machine interface {
 	// framePointer follows the chain of frame pointers.
 	framePointer(w *walker, r *Registers) (Registers, bool)
-	// endsInCall reports whether the bytes before an address end in a call
-	// instruction. At least one and up to 8 bytes are given.
-	endsInCall(code []byte, ret uint64) bool
-	// callTarget is where the direct call goes that the bytes end in, the
-	// return address being ret; false when they end in none.
-	callTarget(code []byte, ret uint64) (uint64, bool)
-	// trampoline tells which layout of signal frame belongs to the trampoline
-	// whose code begins with these (at most 16) bytes, nil for none.
-	trampoline(code []byte) *sigframe
+	// callBefore returns the kind of the call instruction that code ends in, and
+	// the target of a direct call. At least one and up to 8 bytes are given; ret is
+	// the return address, which follows them.
+	callBefore(code []byte, ret uint64) (kind callKind, target uint64)
 }
 
 // cpu is a machine with what the tables say of it.
@@ -41,7 +36,8 @@ type cpu struct {
 	// toReturn is added to what calls save to get the return address.
 	toReturn uint64
 	// rt and plain are the frames of handlers with SA_SIGINFO and without.
-	rt, plain *sigframe
+	rt, plain   *sigframe
+	trampolines []trampoline
 	// scan is how many words of the stack are scanned for a frame; 0: the usual
 	// limits.
 	scan uint64
@@ -159,6 +155,13 @@ func (p *Process) WordSize() int {
 // handlers sets the frames of signal handlers.
 func (c *cpu) handlers(rt, plain *sigframe) *cpu {
 	c.rt, c.plain = rt, plain
+	return c
+}
+
+// restorer adds the code of a signal trampoline. Only the bits of mask count; an
+// empty mask stands for all bits.
+func (c *cpu) restorer(code, mask string, frame *sigframe) *cpu {
+	c.trampolines = append(c.trampolines, trampoline{code, mask, frame})
 	return c
 }
 

@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"math/bits"
+	"strconv"
 
 	"symkit/internal/wire"
 )
@@ -251,34 +252,23 @@ func (e *evaluator) setVar(name []byte, v uint64, err error) error {
 	return nil
 }
 
-// number reads a decimal integer, or a hexadecimal one after 0x; values wrap
-// to 64 bits as the sum of their digits does not.
+// number reads a decimal integer, or a hexadecimal one after 0x, with a sign.
 func number(tok []byte) (v uint64, ok bool) {
 	digits, negative := tok, false
 	if tok[0] == '-' || tok[0] == '+' {
 		digits, negative = tok[1:], tok[0] == '-'
 	}
-	base := uint64(10)
+	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' {
+		return 0, false // a name, and no error is to be allocated for it
+	}
+
+	base := 10
 	if len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
 		digits, base = digits[2:], 16
 	}
-	if len(digits) == 0 {
-		return 0, false
-	}
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if c|0x20 >= 'a' {
-			d = uint64(c|0x20-'a') + 10
-		}
-		hi, lo := bits.Mul64(v, base)
-		sum, carry := bits.Add64(lo, d, 0)
-		if d >= base || hi+carry > 0 {
-			return 0, false
-		}
-		v = sum
-	}
+	v, err := strconv.ParseUint(string(digits), base, 64)
 	if negative {
 		v = -v
 	}
-	return v, true
+	return v, err == nil
 }

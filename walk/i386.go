@@ -11,7 +11,9 @@ import (
 type i386 struct{}
 
 var x86CPU = newCPU(i386{}, "x86", "$eax $ecx $edx $ebx $esp $ebp $esi $edi $eflags", "$ebp", 1).
-	handlers(&x86RTSignal, &x86Signal)
+	handlers(&x86RTSignal, &x86Signal).
+	restorer("\xb8\xad\x00\x00\x00\xcd\x80", "", &x86RTSignal).  // mov $173,%eax; int $0x80
+	restorer("\x58\xb8\x77\x00\x00\x00\xcd\x80", "", &x86Signal) // pop %eax; mov $119,%eax; int $0x80
 
 // x86Context is the order of struct sigcontext_32 (Linux
 // arch/x86/include/uapi/asm/sigcontext.h), four segment registers first; the
@@ -31,9 +33,7 @@ func (i386) framePointer(w *walker, r *Registers) (Registers, bool) {
 	return chainedPair(w, r)
 }
 
-func (i386) endsInCall(code []byte, _ uint64) bool { return x86Call(code) }
-
-func (i386) callTarget(code []byte, ret uint64) (uint64, bool) { return x86Target(code, ret) }
+func (i386) callBefore(code []byte, ret uint64) (callKind, uint64) { return x86Call(code, ret) }
 
 // stub: jmp *address, after endbr32. Position-independent code counts from %ebx
 // (i386 psABI 5.2), which is not known.
@@ -43,14 +43,4 @@ func (i386) stub(code []byte, _ uint64) (slot uint64, ok bool) {
 		return 0, false
 	}
 	return uint64(binary.LittleEndian.Uint32(code[2:])), true
-}
-
-func (i386) trampoline(code []byte) *sigframe {
-	switch {
-	case bytes.HasPrefix(code, []byte{0xb8, 173, 0, 0, 0, 0xcd, 0x80}): // mov $173,%eax; int $0x80
-		return &x86RTSignal
-	case bytes.HasPrefix(code, []byte{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}): // pop %eax; mov $119,%eax; int $0x80
-		return &x86Signal
-	}
-	return nil
 }

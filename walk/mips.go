@@ -18,6 +18,13 @@ func newMIPS(name string, wide, big bool) *cpu {
 	c := newCPU(m, name, mipsShown, "", 4).
 		alias("$s8", 30).alias("$to", 8). // as Breakpad spells $t0
 		handlers(&m.rt, &m.plain)
+	const syscall = 0x0000000c
+	if wide {
+		c.restorer(code32(big, 0x2402145b, syscall), "", &m.rt) // li $v0,5211
+	} else {
+		c.restorer(code32(big, 0x24021061, syscall), "", &m.rt)    // li $v0,4193
+		c.restorer(code32(big, 0x24021017, syscall), "", &m.plain) // li $v0,4119
+	}
 	c.call = 8 // the instruction in the delay slot follows the call
 	c.scan = mipsFrame / uint64(c.arch.WordSize)
 	return c
@@ -35,6 +42,19 @@ var (
 
 func (*mips) framePointer(*walker, *Registers) (out Registers, ok bool) { return out, false }
 
+// code32 returns the bytes of 32-bit instructions.
+func code32(big bool, insns ...uint32) string {
+	var code []byte
+	for _, insn := range insns {
+		if big {
+			code = binary.BigEndian.AppendUint32(code, insn)
+		} else {
+			code = binary.LittleEndian.AppendUint32(code, insn)
+		}
+	}
+	return string(code)
+}
+
 // insn is the instruction that begins back bytes before the end of the code.
 func (m *mips) insn(code []byte, back int) (uint32, bool) { return insn32(code, back, m.big) }
 
@@ -51,52 +71,29 @@ func insn32(code []byte, back int, big bool) (uint32, bool) {
 	return binary.LittleEndian.Uint32(code), true
 }
 
-// endsInCall: a call is before the instruction in its delay slot; the compact
-// ones of Release 6 have none (MIPS64 Instruction Set Manual).
-func (m *mips) endsInCall(code []byte, _ uint64) bool {
-	if insn, ok := m.insn(code, 4); ok &&
-		(insn>>26 == 0x3a || insn>>21 == 0x3e<<5) { // balc, jialc
-		return true
+// callBefore: a call is before the instruction in its delay slot; the compact
+// ones of Release 6 have none. The target of jal is in the same 256 MiB as its
+// delay slot (MIPS64 Instruction Set Manual).
+func (m *mips) callBefore(code []byte, ret uint64) (callKind, uint64) {
+	compact, ok := m.insn(code, 4)
+	switch {
+	case ok && compact>>26 == 0x3a: // balc
+		return directCall, ret + uint64(signExtend(compact, 26)*4)
+	case ok && compact>>21 == 0x3e<<5: // jialc
+		return indirectCall, 0
 	}
-	insn, ok := m.insn(code, 8)
-	return ok && (insn>>26 == 3 || // jal
-		insn&0xfc00003f == 9 && insn>>11&31 == 31 || // jalr $ra
-		insn>>26 == 1 && insn>>18&7 == 4) // bltzal, bgezal and their likely forms, bal
-}
 
-// callTarget is that of jal, in the same 256 MiB as its delay slot, of bal and
-// balc.
-func (m *mips) callTarget(code []byte, ret uint64) (uint64, bool) {
-	if insn, ok := m.insn(code, 4); ok && insn>>26 == 0x3a {
-		return ret + uint64(int64(int32(insn<<6))>>6*4), true
-	}
 	insn, ok := m.insn(code, 8)
 	switch {
 	case !ok:
-	case insn>>26 == 3:
-		return (ret-4)&^(1<<28-1) | uint64(insn&(1<<26-1))<<2, true
+		return noCall, 0
+	case insn>>26 == 3: // jal
+		return directCall, (ret-4)&^(1<<28-1) | uint64(insn&(1<<26-1))<<2
 	case insn>>16 == 0x0411: // bal
-		return ret - 4 + uint64(int64(int16(insn))*4), true
+		return directCall, ret - 4 + uint64(signExtend(insn, 16)*4)
 	}
-	return 0, false
-}
-
-// trampoline: the number of the system call is loaded into $v0.
-func (m *mips) trampoline(code []byte) *sigframe {
-	if len(code) < 8 {
-		return nil
-	}
-	load, _ := m.insn(code[:4], 4)
-	call, _ := m.insn(code[:8], 4)
-	switch {
-	case call != 0x0000000c: // syscall
-	case m.wide && load == 0x2402145b, // li $v0,5211
-		!m.wide && load == 0x24021061: // li $v0,4193
-		return &m.rt
-	case !m.wide && load == 0x24021017: // li $v0,4119
-		return &m.plain
-	}
-	return nil
+	return indirectIf(insn&0xfc00003f == 9 && insn>>11&31 == 31 || // jalr $ra
+		insn>>26 == 1 && insn>>18&7 == 4), 0 // bltzal, bgezal and their likely forms
 }
 
 // setSignals: the frames begin with 24 bytes for arguments, then siginfo and

@@ -36,7 +36,12 @@ func newPPC(name string, big bool) *cpu {
 		// trampoline's first instruction takes off the stack; in qemu 16 higher.
 		m = &ppc{big, 16, ppcSignal(128+232, 8), ppcSignal(128+16+232, 8)}
 	}
-	return newCPU(m, name, ppcShown, "", 4).handlers(&m.rt, &m.rt)
+
+	// r0 is loaded with the number of rt_sigreturn, on ppc64 (not in qemu) after
+	// the stack pointer was moved.
+	const addi, li, sc = 0x38210080, 0x380000ac, 0x44000002 // addi r1,r1,128; li r0,172; sc
+	return newCPU(m, name, ppcShown, "", 4).handlers(&m.rt, &m.rt).
+		restorer(code32(big, addi, li, sc), "", &m.rt).restorer(code32(big, li, sc), "", &m.user)
 }
 
 // framePointer follows the back chain: the word at the stack pointer is the
@@ -65,46 +70,18 @@ func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// endsInCall: a branch with LK set (Power ISA, Book I §2.4).
-func (m *ppc) endsInCall(code []byte, _ uint64) bool {
+// callBefore: a call is a branch with LK set (Power ISA, Book I §2.4). On ppc64
+// the target of bl is the function's local entry point.
+func (m *ppc) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 4, m.big)
 	switch {
 	case !ok || insn&1 == 0:
-		return false
-	case insn>>26 == 18, insn>>26 == 16: // bl, bcl
-		return true
-	case insn>>26 != 19:
-		return false
+		return noCall, 0
+	case insn&0xfc000003 == 0x48000001: // bl
+		return directCall, ret - 4 + uint64(signExtend(insn&^3, 26))
+	case insn>>26 == 18, insn>>26 == 16: // bla, bcl
+		return indirectCall, 0
 	}
 	op := insn >> 1 & 0x3ff
-	return op == 16 || op == 528 || op == 560 // bclrl, bcctrl, bctarl
-}
-
-// callTarget is that of bl. On ppc64 it is the function's local entry point.
-func (m *ppc) callTarget(code []byte, ret uint64) (uint64, bool) {
-	insn, ok := insn32(code, 4, m.big)
-	if !ok || insn&0xfc000003 != 0x48000001 {
-		return 0, false
-	}
-	return ret - 4 + uint64(int64(int32(insn&^3<<6)>>6)), true
-}
-
-// trampoline: r0 is loaded with the number of rt_sigreturn, on ppc64 (not in
-// qemu) after the stack pointer was moved.
-func (m *ppc) trampoline(code []byte) *sigframe {
-	at := func(i int) uint32 {
-		if len(code) < i+4 {
-			return 0
-		}
-		insn, _ := insn32(code[i:i+4], 4, m.big)
-		return insn
-	}
-	i, frame := 0, &m.user
-	if at(0) == 0x38210080 { // addi r1,r1,128
-		i, frame = 4, &m.rt
-	}
-	if at(i) == 0x380000ac && at(i+4) == 0x44000002 { // li r0,172; sc
-		return frame
-	}
-	return nil
+	return indirectIf(insn>>26 == 19 && (op == 16 || op == 528 || op == 560)), 0 // bclrl, bcctrl, bctarl
 }

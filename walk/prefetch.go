@@ -33,7 +33,7 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 	for _, i := range threads {
 		t := &p.Threads[i]
 		note(t.Regs.PC)
-		c := cpus[p.CPU]
+		c := p.cpu()
 		if c == nil || t.Writer {
 			continue
 		}

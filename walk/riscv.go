@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"symkit/cfi"
@@ -20,7 +19,8 @@ var (
 
 func newRISCV(name string, signal sigframe) *cpu {
 	m := &riscv{signal}
-	return newCPU(m, name, riscvShown, "s0", 2).alias("fp", 8).handlers(&m.signal, &m.signal)
+	return newCPU(m, name, riscvShown, "s0", 2).alias("fp", 8).handlers(&m.signal, &m.signal).
+		restorer("\x93\x08\xb0\x08\x73\x00\x00\x00", "", &m.signal) // li a7,139; ecall
 }
 
 // riscvSignal is struct rt_sigframe: siginfo, ucontext, whose mcontext is
@@ -49,40 +49,24 @@ func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// endsInCall: a call links to ra or, for out-of-line prologues, t0. The
-// instruction may be a compressed one.
-func (*riscv) endsInCall(code []byte, _ uint64) bool {
-	n := len(code)
-	if n >= 2 {
-		if insn := binary.LittleEndian.Uint16(code[n-2:]); insn&0xf07f == 0x9002 && insn>>7&31 != 0 { // c.jalr
-			return true
+// callBefore: a call links to ra or, for out-of-line prologues, t0. The
+// instruction may be a compressed one. A far call is auipc and jalr.
+func (*riscv) callBefore(code []byte, ret uint64) (callKind, uint64) {
+	insn, ok := insn32(code, 4, false)
+	if ok && insn&0xfff == 0x0ef { // jal ra
+		offset := insn>>31<<20 | insn>>12&0xff<<12 | insn>>20&1<<11 | insn>>21&0x3ff<<1
+		return directCall, ret - 4 + uint64(signExtend(offset, 21))
+	}
+	auipc, _ := insn32(code, 8, false)
+	if insn&0xfffff == 0x080e7 && auipc&0xfff == 0x097 { // auipc ra; jalr ra,imm(ra)
+		return directCall, ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20))
+	}
+
+	if n := len(code); n >= 2 {
+		if short := binary.LittleEndian.Uint16(code[n-2:]); short&0xf07f == 0x9002 && short>>7&31 != 0 { // c.jalr
+			return indirectCall, 0
 		}
 	}
-	insn, ok := insn32(code, 4, false)
 	link := insn>>7&31 == 1 || insn>>7&31 == 5
-	return ok && link && (insn&0x7f == 0x6f || insn&0x707f == 0x67) // jal, jalr
-}
-
-// callTarget is that of jal; far calls, auipc and jalr, are told by both.
-func (*riscv) callTarget(code []byte, ret uint64) (uint64, bool) {
-	insn, ok := insn32(code, 4, false)
-	if !ok {
-		return 0, false
-	}
-	if insn&0xfff == 0x0ef {
-		offset := insn>>31<<20 | insn>>12&0xff<<12 | insn>>20&1<<11 | insn>>21&0x3ff<<1
-		return ret - 4 + uint64(int64(int32(offset<<11))>>11), true
-	}
-	auipc, ok := insn32(code, 8, false)
-	if !ok || insn&0xfffff != 0x080e7 || auipc&0xfff != 0x097 { // auipc ra; jalr ra,imm(ra)
-		return 0, false
-	}
-	return ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20)), true
-}
-
-func (m *riscv) trampoline(code []byte) *sigframe {
-	if bytes.HasPrefix(code, []byte{0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}) { // li a7,139; ecall
-		return &m.signal
-	}
-	return nil
+	return indirectIf(link && (insn&0x7f == 0x6f || insn&0x707f == 0x67)), 0 // jal t0, jalr
 }

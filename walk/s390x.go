@@ -12,7 +12,8 @@ import (
 type s390x struct{}
 
 var s390xCPU = newCPU(s390x{}, "s390x", "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15", "", 2).
-	handlers(&s390xSignal, &s390xSignal)
+	handlers(&s390xSignal, &s390xSignal).
+	restorer("\x0a\xad", "", &s390xSignal).restorer("\x0a\x77", "", &s390xSignal) // svc 173, svc 119
 
 // S390FPRs gives the DWARF numbers of f0 to f15, which are in another order.
 var S390FPRs = [16]cfi.Reg{16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31}
@@ -46,27 +47,14 @@ func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// endsInCall: the instructions that set r14, the return address.
-func (s390x) endsInCall(code []byte, _ uint64) bool {
+// callBefore: the instructions that set r14, the return address. The offset of
+// brasl counts halfwords.
+func (s390x) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	n := len(code)
-	return n >= 6 && code[n-6] == 0xc0 && code[n-5] == 0xe5 || // brasl %r14
-		n >= 4 && code[n-4] == 0xa7 && code[n-3] == 0xe5 || // bras %r14
+	if n >= 6 && code[n-6] == 0xc0 && code[n-5] == 0xe5 { // brasl %r14
+		return directCall, ret - 6 + uint64(int64(int32(binary.BigEndian.Uint32(code[n-4:])))*2)
+	}
+	return indirectIf(n >= 4 && code[n-4] == 0xa7 && code[n-3] == 0xe5 || // bras %r14
 		n >= 4 && code[n-4] == 0x4d && code[n-3]>>4 == 0xe || // bas %r14
-		n >= 2 && code[n-2] == 0x0d && code[n-1]>>4 == 0xe // basr %r14
-}
-
-// callTarget is that of brasl; its offset counts halfwords.
-func (s390x) callTarget(code []byte, ret uint64) (uint64, bool) {
-	n := len(code)
-	if n < 6 || code[n-6] != 0xc0 || code[n-5] != 0xe5 {
-		return 0, false
-	}
-	return ret - 6 + uint64(int64(int32(binary.BigEndian.Uint32(code[n-4:])))*2), true
-}
-
-func (s390x) trampoline(code []byte) *sigframe {
-	if len(code) >= 2 && code[0] == 0x0a && (code[1] == 173 || code[1] == 119) { // svc
-		return &s390xSignal
-	}
-	return nil
+		n >= 2 && code[n-2] == 0x0d && code[n-1]>>4 == 0xe), 0 // basr %r14
 }

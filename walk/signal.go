@@ -9,6 +9,41 @@ type sigframe struct {
 	regs []sigreg
 }
 
+// trampoline is the code that a handler returns to, which calls sigreturn.
+type trampoline struct {
+	code, mask string
+	frame      *sigframe
+}
+
+// trampoline returns the layout of the signal frame that belongs to the
+// trampoline that code begins with; nil if code is no trampoline.
+func (c *cpu) trampoline(code []byte) *sigframe {
+	for i := range c.trampolines {
+		if t := &c.trampolines[i]; t.begins(code) {
+			return t.frame
+		}
+	}
+	return nil
+}
+
+// begins reports whether code begins with the trampoline.
+func (t *trampoline) begins(code []byte) bool {
+	if len(code) < len(t.code) {
+		return false
+	}
+	for i := range len(t.code) {
+		mask := byte(0xff)
+		if t.mask != "" {
+			mask = t.mask[i]
+		}
+		if (code[i]^t.code[i])&mask != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sigreg is where a register is saved.
 type sigreg struct {
 	reg cfi.Reg // or RegPC
 	off uint64

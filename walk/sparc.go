@@ -29,16 +29,12 @@ func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, ok
 }
 
-// endsInCall: call, or jmpl that writes %o7, is before the instruction in its
+// callBefore: call, or jmpl that writes %o7, is before the instruction in its
 // delay slot (SPARC V8, B.24, B.25).
-func (sparc) endsInCall(code []byte, _ uint64) bool {
+func (sparc) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 8, true)
-	return ok && (insn>>30 == 1 || insn&0xfff80000 == 0x9fc00000)
+	if ok && insn>>30 == 1 {
+		return directCall, ret - 8 + uint64(int64(int32(insn<<2)))
+	}
+	return indirectIf(insn&0xfff80000 == 0x9fc00000), 0
 }
-
-func (sparc) callTarget(code []byte, ret uint64) (uint64, bool) {
-	insn, ok := insn32(code, 8, true)
-	return ret - 8 + uint64(int64(int32(insn<<2))), ok && insn>>30 == 1
-}
-
-func (sparc) trampoline([]byte) *sigframe { return nil }

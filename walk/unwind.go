@@ -237,7 +237,8 @@ func (w *walker) returnsToCode(pc uint64) bool {
 	}
 	for n := uint64(8); n > 0; n -= 2 {
 		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
-			return w.cpu.endsInCall(b, pc+w.cpu.toReturn) || w.cpu.trampoline(w.code(addr, 16)) != nil
+			kind, _ := w.cpu.callBefore(b, pc+w.cpu.toReturn)
+			return kind != noCall || w.cpu.trampoline(w.code(addr, 16)) != nil
 		}
 	}
 	return w.p.code(addr-1) || w.cpu.trampoline(w.code(addr, 16)) != nil

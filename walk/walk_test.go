@@ -286,12 +286,12 @@ func TestCalls(t *testing.T) {
 		{"s390x", "\x07\xfe", 0x1000, false, 0}, // br %r14
 	} {
 		c := machineOf(test.cpu)
-		if got := c.endsInCall([]byte(test.code), test.ret); got != test.call {
-			t.Errorf("%s % x: call %v", test.cpu, test.code, got)
+		kind, got := c.callBefore([]byte(test.code), test.ret)
+		if (kind != noCall) != test.call {
+			t.Errorf("%s % x: call %v", test.cpu, test.code, kind)
 		}
-		got, ok := c.callTarget([]byte(test.code), test.ret)
-		if ok != (test.target != 0) || ok && got != test.target {
-			t.Errorf("%s % x: target %#x %v, want %#x", test.cpu, test.code, got, ok, test.target)
+		if ok := kind == directCall; ok != (test.target != 0) || ok && got != test.target {
+			t.Errorf("%s % x: target %#x %v, want %#x", test.cpu, test.code, got, kind, test.target)
 		}
 	}
 }
