@@ -49,11 +49,8 @@ func (e *effect) arm64Branch(insn uint32, pc uint64) bool {
 	return true
 }
 
-func (e *effect) add(kind frameOpKind, reg, base cfi.Reg, n int64) {
-	e.ops = append(e.ops, frameOp{kind, reg, base, n})
-}
-
-const arm64SP = cfi.Reg(31)
+// The number 31 stands for the stack pointer or for the zero register.
+const arm64SP, arm64Zero = cfi.Reg(31), cfi.Reg(31)
 
 // arm64Data is sums, loads and stores.
 func (e *effect) arm64Data(insn uint32) {
@@ -84,30 +81,24 @@ func (e *effect) arm64Data(insn uint32) {
 	}
 }
 
-// arm64Pair is LDP and STP.
+// arm64Pair is LDP and STP. Only those of two general registers of 64 bits are
+// recorded.
 func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
-	rt2, vector, load, mode := cfi.Reg(insn>>10&31), insn>>26&1 != 0, insn>>22&1 != 0, insn>>23&3
+	rt2, vector, mode := cfi.Reg(insn>>10&31), insn>>26&1 != 0, insn>>23&3
 	scale := 2 + insn>>31&1
 	if vector {
 		scale = 2 + insn>>30
 	}
-	e.indexed(rn, signExtend(insn>>15, 7)<<scale, mode != 1, mode == 3, func(at int64) {
-		if vector || insn>>30 != 2 {
-			return
-		}
-		if rt != 31 {
-			e.add(loadOrStore(load), rt, rn, at)
-		}
-		if rt2 != 31 {
-			e.add(loadOrStore(load), rt2, rn, at+8)
-		}
-	})
+	if vector || insn>>30 != 2 {
+		rt, rt2 = arm64Zero, arm64Zero
+	}
+	a := access{insn>>22&1 != 0, mode != 1, mode == 3, rn, signExtend(insn>>15, 7) << scale}
+	e.access(a, 8, notZero(rt), notZero(rt2))
 }
 
-// arm64Single is LDR and STR with an immediate offset.
+// arm64Single is LDR and STR with an immediate offset. Only those of a general
+// register of 64 bits are recorded.
 func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
-	full, load := insn&0xff000000 == 0xf8000000 || insn&0xff000000 == 0xf9000000, insn>>22&3 == 1
-	whole := full && insn>>23&1 == 0 && rt != 31
 	offset, mode := signExtend(insn>>12, 9), insn>>10&3
 	if insn>>24&1 != 0 {
 		offset, mode = int64(insn>>10&0xfff)<<3, 0
@@ -115,9 +106,17 @@ func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
 	if mode == 2 { // unprivileged
 		return
 	}
-	e.indexed(rn, offset, mode != 1, mode == 3, func(at int64) {
-		if whole {
-			e.add(loadOrStore(load), rt, rn, at)
-		}
-	})
+	if insn>>25 != 0xf8>>1 || insn>>23&1 != 0 {
+		rt = arm64Zero
+	}
+	e.access(access{insn>>22&3 == 1, mode != 1, mode == 3, rn, offset}, 8, notZero(rt))
+}
+
+// notZero returns RegNone instead of the zero register, which has the number of the
+// stack pointer.
+func notZero(reg cfi.Reg) cfi.Reg {
+	if reg == arm64Zero {
+		return RegNone
+	}
+	return reg
 }

@@ -114,13 +114,7 @@ func (armCode) step(code []byte, pc uint64, e *effect) bool {
 		e.armData(insn)
 	}
 	if cond != 14 { // the next instruction may follow without this one's effect
-		e.ops = e.ops[:0]
-		switch e.flow {
-		case flowJump:
-			e.flow = flowBranch
-		default:
-			e.flow = flowNext
-		}
+		e.skippable()
 	}
 	return true
 }
@@ -132,7 +126,9 @@ func (e *effect) armData(insn uint32) {
 	switch op := insn >> 20 & 0xff; {
 	case op < 0x20 && insn&0x90 == 0x90: // multiplications, and loads and stores of other sizes
 		if kind := insn >> 4 & 15; insn>>20&5 == 4 && kind >= 13 {
-			e.armPair(insn, rd, rn, kind == 13)
+			a := armAccess(insn, int64(insn>>4&0xf0|insn&15))
+			a.load = kind == 13
+			e.pair(a, rd, rd+1)
 		}
 	case op == 0x28: // add
 		e.add(opMove, rd, rn, imm)
@@ -147,7 +143,7 @@ func (e *effect) armData(insn uint32) {
 	case op == 0x30: // movw
 		e.add(opConst, rd, 0, int64(insn>>4&0xf000|insn&0xfff))
 	case op&0xe4 == 0x40: // ldr, str: immediate
-		e.armSingle(insn, rd, rn)
+		e.single(armAccess(insn, int64(insn&0xfff)), rd)
 	case op < 0x40 && op&0x1f>>3 != 2 && rd == armPC: // a sum that is a jump
 		e.flow = flowTable
 	case op < 0x40 && op>>3&3 != 2 && rd == armSP: // and, add of registers
@@ -157,68 +153,60 @@ func (e *effect) armData(insn uint32) {
 	}
 }
 
-// armSingle is LDR and STR of a word with an immediate offset.
-func (e *effect) armSingle(insn uint32, rt, rn cfi.Reg) {
-	offset := int64(insn & 0xfff)
+// access is a load or store at an offset from register rn. The offset is added to
+// rn before the access, if write for good, or after it.
+type access struct {
+	load, before, write bool
+	rn                  cfi.Reg
+	offset              int64
+}
+
+// armAccess reads the bits of an access with an immediate offset, which are the same
+// in ARM code and in LDRD and STRD of Thumb code.
+func armAccess(insn uint32, offset int64) access {
 	if insn>>23&1 == 0 {
 		offset = -offset
 	}
-	e.single(insn>>20&1 != 0, insn>>24&1 != 0, insn>>21&1 != 0, rt, rn, offset)
+	return access{insn>>20&1 != 0, insn>>24&1 != 0, insn>>21&1 != 0, cfi.Reg(insn >> 16 & 15), offset}
 }
 
-// armPair is LDRD and STRD with an immediate offset.
-func (e *effect) armPair(insn uint32, rt, rn cfi.Reg, load bool) {
-	offset := int64(insn>>4&0xf0 | insn&15)
-	if insn>>23&1 == 0 {
-		offset = -offset
+// access adds the loads or stores of registers to consecutive words, and the change
+// of the base register.
+func (e *effect) access(a access, word int64, regs ...cfi.Reg) {
+	kind, at := opStore, a.offset
+	if a.load {
+		kind = opLoad
 	}
-	e.pair(load, insn>>24&1 != 0, insn>>21&1 != 0, rt, rt+1, rn, offset)
-}
-
-// indexed is a load or store at an offset from rn. The offset is added to rn before
-// the access, if write for good, or after it.
-func (e *effect) indexed(rn cfi.Reg, offset int64, before, write bool, access func(at int64)) {
-	at := offset
-	if !before || write {
+	if !a.before || a.write {
 		at = 0
 	}
-	if before && write {
-		e.add(opMove, rn, rn, offset)
-	}
-	access(at)
-	if !before {
-		e.add(opMove, rn, rn, offset)
-	}
-}
 
-// loadOrStore is the kind of an access.
-func loadOrStore(load bool) frameOpKind {
-	if load {
-		return opLoad
+	if a.before && a.write {
+		e.add(opMove, a.rn, a.rn, a.offset)
 	}
-	return opStore
+	for i, reg := range regs {
+		if reg != RegNone {
+			e.add(kind, reg, a.rn, at+int64(i)*word)
+		}
+	}
+	if !a.before {
+		e.add(opMove, a.rn, a.rn, a.offset)
+	}
 }
 
 // pair is a load or store of two words.
-func (e *effect) pair(load, before, write bool, rt, rt2, rn cfi.Reg, offset int64) {
-	e.indexed(rn, offset, before, write, func(at int64) {
-		e.add(loadOrStore(load), rt, rn, at)
-		e.add(loadOrStore(load), rt2, rn, at+4)
-	})
-}
+func (e *effect) pair(a access, rt, rt2 cfi.Reg) { e.access(a, 4, rt, rt2) }
 
-// single is a load or store of a word.
-func (e *effect) single(load, before, write bool, rt, rn cfi.Reg, offset int64) {
-	e.indexed(rn, offset, before, write, func(at int64) {
-		switch {
-		case load && rt == armPC && rn == armSP:
+// single is a load or store of a word. A load of the program counter is a jump.
+func (e *effect) single(a access, rt cfi.Reg) {
+	if a.load && rt == armPC {
+		e.flow = flowTable
+		if a.rn == armSP {
 			e.flow = flowEnd
-		case load && rt == armPC:
-			e.flow = flowTable
-		default:
-			e.add(loadOrStore(load), rt, rn, at)
 		}
-	})
+		rt = RegNone
+	}
+	e.access(a, 4, rt)
 }
 
 // step decodes an instruction of Thumb code.
@@ -333,25 +321,16 @@ func (e *effect) thumb32(insn uint32, pc uint64) {
 		if insn>>9&1 == 0 {
 			offset = -offset
 		}
-		e.single(insn>>20&1 != 0, insn>>10&1 != 0, insn>>8&1 != 0, cfi.Reg(insn>>12&15), rn, offset)
+		e.single(access{insn>>20&1 != 0, insn>>10&1 != 0, insn>>8&1 != 0, rn, offset}, cfi.Reg(insn>>12&15))
 	case insn&0xffe00000 == 0xf8c00000: // 12 bits
-		e.single(insn>>20&1 != 0, true, false, cfi.Reg(insn>>12&15), rn, int64(insn&0xfff))
+		e.single(access{insn>>20&1 != 0, true, false, rn, int64(insn & 0xfff)}, cfi.Reg(insn>>12&15))
 	case insn&0xfe400000 == 0xe8400000 && insn&0x01200000 != 0: // ldrd, strd
-		e.thumbPair(insn, rn)
+		e.pair(armAccess(insn, int64(insn&0xff)*4), cfi.Reg(insn>>12&15), rd)
 	case insn&0xfff0f000 == 0xf850f000: // ldr pc
 		e.flow = flowTable
 	case insn&0xfa008f00 == 0xf0000d00, insn&0xfe008f00 == 0xea000d00: // and sp, most of all
 		e.add(opLose, armSP, 0, 0)
 	}
-}
-
-// thumbPair is LDRD and STRD.
-func (e *effect) thumbPair(insn uint32, rn cfi.Reg) {
-	offset := int64(insn&0xff) * 4
-	if insn>>23&1 == 0 {
-		offset = -offset
-	}
-	e.pair(insn>>20&1 != 0, insn>>24&1 != 0, insn>>21&1 != 0, cfi.Reg(insn>>12&15), cfi.Reg(insn>>8&15), rn, offset)
 }
 
 // thumbOffset is that of B.W and BL (Arm ARM F5.1, encoding T4).

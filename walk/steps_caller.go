@@ -1,0 +1,135 @@
+package walk
+
+// codeKey is what a codeFrame depends on.
+type codeKey struct {
+	start, pc uint64
+	exact     bool
+}
+
+// byCode reads the function's code, if the control flow leads from its first
+// instruction to the frame's.
+func (w *walker) byCode(f *Frame, r *Registers) (out Registers, v verdict, err error) {
+	return w.fromCode(f, r, true)
+}
+
+// byPrologue reads the function's code up to where the control flow is lost.
+func (w *walker) byPrologue(f *Frame, r *Registers) (out Registers, v verdict, err error) {
+	return w.fromCode(f, r, false)
+}
+
+func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, v verdict, err error) {
+	if f.Place.Func == "" || f.Place.FuncAddr > f.PC {
+		return out, notFound, errNothing
+	}
+	key := codeKey{f.Place.FuncAddr, f.PC, f.Exact}
+	got, ok := w.codes[key]
+	if !ok {
+		if len(w.codes) == maxCodeKept {
+			clear(w.codes)
+		}
+		if m := w.stepper(key.start); m != nil && w.code(key.start, 16) != nil {
+			got = w.readCode(m, key.start, key.pc, key.exact)
+		} else {
+			got.err = errNothing
+		}
+		w.codes[key] = got
+	}
+
+	switch {
+	case got.err != nil && reached:
+		return out, notFound, got.err
+	case got.err != nil:
+		return out, notFound, errNothing // byCode has given the reason
+	case reached && !got.reached:
+		return out, notFound, errNotReached
+	}
+
+	out, v, err = w.codeCaller(f, r, &got.state)
+	if v != notFound && reached && w.calls(out.PC, f) == isOther {
+		return out, notFound, errOtherCall // a part of a function that is not its first, or a tail call
+	}
+	return out, v, err
+}
+
+// stepper returns the decoder for the code at start, nil if there is none.
+func (w *walker) stepper(start uint64) stepper {
+	if m, ok := w.cpu.machine.(arm); ok && !w.p.BigEndian {
+		return m.stepper(w.code(start, 64), start)
+	}
+	m, _ := w.cpu.machine.(stepper)
+	return m
+}
+
+// codeCaller computes the caller's registers from the state before the frame's
+// instruction.
+func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers, v verdict, err error) {
+	origin, ok := w.origin(r, s)
+	if !ok {
+		return out, notFound, errNoOrigin
+	}
+	out = w.keepSaved(r)
+	for _, reg := range w.saved {
+		if s.get(reg).kind != valueEntry {
+			out.Clear(reg)
+		}
+	}
+
+	// The stack pointer of the caller, and on x86 the return address, which the call
+	// has pushed.
+	word, lr := uint64(w.cpu.arch.WordSize), w.cpu.lr
+	hasRA := false
+	if lr == RegPC {
+		out.PC, hasRA = w.eval.word(origin)
+		out.Set(w.cpu.arch.SP, w.cpu.narrow(origin+word))
+	} else {
+		out.Set(w.cpu.arch.SP, origin)
+	}
+
+	for _, saved := range s.saved {
+		if s.get(saved.reg).kind == valueEntry {
+			continue // it was restored
+		}
+		value, ok := w.eval.word(w.cpu.narrow(origin + uint64(saved.at)))
+		if !ok {
+			return out, notFound, ErrMemory
+		}
+		if saved.reg == lr {
+			out.PC, hasRA = value, true
+		} else {
+			out.Set(saved.reg, value)
+		}
+	}
+
+	// The return address may still be where the call put it.
+	v = found
+	switch {
+	case lr == RegPC && s.get(w.cpu.arch.SP) == (codeValue{kind: valueOrigin}):
+		v = unmoved
+	case f.Exact && lr != RegPC && s.get(lr).kind == valueEntry:
+		out.PC, hasRA = r.Get(lr)
+		v = unmoved
+	}
+	if !hasRA {
+		return out, notFound, errNoReturn
+	}
+	if !w.returnsToCode(out.PC) && !w.generated(w.returnAddr(out.PC)) {
+		return out, notFound, errNoCall
+	}
+	return out, v, nil
+}
+
+// origin returns the stack pointer on entry. It is at a known distance from the
+// stack pointer, or, where the stack pointer moves freely, from the frame pointer or
+// another register.
+func (w *walker) origin(r *Registers, s *codeState) (uint64, bool) {
+	if v := s.get(w.cpu.arch.SP); v.kind == valueOrigin {
+		return w.cpu.narrow(w.cpu.sp(r) - uint64(v.n)), true
+	}
+	for _, reg := range w.saved {
+		if v := s.get(reg); v.kind == valueOrigin {
+			value, ok := r.Get(reg)
+			return w.cpu.narrow(value - uint64(v.n)), ok
+		}
+	}
+	return 0, false
+}
