@@ -29,6 +29,7 @@ func (amd64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || fp%8 != 0 || fp < w.cpu.sp(r) {
 		return out, false
 	}
+
 	for at := fp; at <= fp+240; at += 16 {
 		next, ok1 := w.eval.word(at)
 		pc, ok2 := w.eval.word(at + 8)
@@ -47,6 +48,8 @@ func chainedPair(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || fp == 0 || fp%word != 0 || fp < w.cpu.sp(r) {
 		return out, false
 	}
+
+	// A frame record above the stack pointer leads further up, or ends in zero.
 	next, ok1 := w.eval.word(fp)
 	next &^= w.pac
 	pc, ok2 := w.eval.word(fp + word)
@@ -80,6 +83,7 @@ func x86Call(code []byte, ret uint64) (callKind, uint64) {
 		return directCall, ret + uint64(int64(int32(binary.LittleEndian.Uint32(code[len(code)-4:]))))
 	}
 
+	// The lengths of the indirect forms follow from ModRM and SIB.
 	for _, form := range [...]struct {
 		back             int
 		mask, want, not4 byte
@@ -104,6 +108,7 @@ func x86Call(code []byte, ret uint64) (callKind, uint64) {
 // stub: jmp *disp(%rip), after endbr64 and with a bnd prefix where there is
 // control-flow enforcement (x86-64 psABI 5.2, 12.1).
 func (amd64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
+	// The distance counts from the end of the whole sequence.
 	n := len(code)
 	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa})
 	code = bytes.TrimPrefix(code, []byte{0xf2})

@@ -71,11 +71,13 @@ func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uin
 		if !ok || fp == 0 || fp%4 != 0 || fp < w.cpu.sp(r) {
 			continue
 		}
+		// The record holds the caller's frame pointer and the return address.
 		next, ok1 := w.eval.word(w.cpu.narrow(fp + layout.fp))
 		pc, ok2 := w.eval.word(w.cpu.narrow(fp + layout.lr))
 		if !ok1 || !ok2 || next != 0 && next <= fp || !returns(pc) {
 			continue
 		}
+		// The other frame pointer register is taken for unchanged.
 		for _, reg := range [...]cfi.Reg{7, 11} {
 			if v, ok := r.Get(reg); ok {
 				out.Set(reg, v)
@@ -102,6 +104,7 @@ func (arm) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	case insn&0x0f000000 == 0x0b000000, insn>>25 == 0x7d: // BL, BLX
 		return directCall, ret + 4 + uint64(signExtend(insn, 24)*4)
 	}
+
 	before, _ := insn32(code, 8, false)
 	return indirectIf(insn&0x0ffffff0 == 0x012fff30 || before == 0xe1a0e00f), 0 // BLX register; mov lr,pc
 }
@@ -125,6 +128,7 @@ func thumbCall(code []byte, ret uint64) (callKind, uint64) {
 // or ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]; where Thumb code calls it
 // after bx pc; nop (AAELF32, "PLT sequences"; GNU ld and LLD).
 func (arm) stub(code []byte, pc uint64) (slot uint64, ok bool) {
+	// Thumb code reaches the entry through bx pc; nop.
 	if bytes.HasPrefix(code, []byte{0x78, 0x47}) {
 		code, pc = code[min(4, len(code)):], pc+4
 	}

@@ -39,6 +39,8 @@ func (w *walker) cfaOfRecord(r *Registers, raRule []byte) {
 	if !ok || !ok2 || at+saved <= e.cfa {
 		return
 	}
+
+	// The new CFA is kept if its return address leads to code.
 	guess := e.cfa
 	e.cfa = at + saved
 	if ra, err := e.eval(raRule); err != nil || !w.returnsToCode(ra) {
@@ -72,6 +74,8 @@ func (arm64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	if len(code) < 8 {
 		return 0, false
 	}
+
+	// The slot is at an offset from a page that is relative to the program counter.
 	adrp, ldr := binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:])
 	if adrp&0x9f00001f != 0x90000010 || ldr&0xffc003ff != 0xf9400211 {
 		return 0, false
@@ -91,6 +95,7 @@ func (p *Process) pacMask() uint64 {
 	if p.PACMask != 0 {
 		return p.PACMask
 	}
+
 	top := uint64(1)<<47 - 1
 	if n := len(p.Modules); n > 0 {
 		top = max(top, p.Modules[n-1].End)

@@ -92,6 +92,7 @@ func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
 	if vector || insn>>30 != 2 {
 		rt, rt2 = arm64Zero, arm64Zero
 	}
+
 	a := access{insn>>22&1 != 0, mode != 1, mode == 3, rn, signExtend(insn>>15, 7) << scale}
 	e.access(a, 8, notZero(rt), notZero(rt2))
 }

@@ -21,12 +21,14 @@ func (arm) stepper(code []byte, start uint64) stepper {
 	if start%4 != 0 {
 		return thumbCode{}
 	}
+	// ARM code is recognized by a share of unconditional instructions of three quarters.
 	n, always := 0, 0
 	for ; n < len(code)/4; n++ {
 		if code[4*n+3]>>4 == 0xe {
 			always++
 		}
 	}
+
 	if n > 0 && always*4 >= n*3 {
 		return armCode{}
 	}
@@ -97,6 +99,7 @@ func (armCode) step(code []byte, pc uint64, e *effect) bool {
 		}
 		return true
 	}
+
 	switch {
 	case insn>>24&15 == 10:
 		e.flow, e.target = flowJump, pc+8+uint64(signExtend(insn, 24)*4)
@@ -113,6 +116,7 @@ func (armCode) step(code []byte, pc uint64, e *effect) bool {
 	default:
 		e.armData(insn)
 	}
+
 	if cond != 14 { // the next instruction may follow without this one's effect
 		e.skippable()
 	}
@@ -214,6 +218,7 @@ func (thumbCode) step(code []byte, pc uint64, e *effect) bool {
 	if len(code) < 2 {
 		return false
 	}
+	// The upper five bits of the first halfword tell the size.
 	insn := uint32(binary.LittleEndian.Uint16(code))
 	if insn>>11 >= 0x1d {
 		if len(code) < 4 {
@@ -223,6 +228,7 @@ func (thumbCode) step(code []byte, pc uint64, e *effect) bool {
 		e.thumb32(insn<<16|uint32(binary.LittleEndian.Uint16(code[2:])), pc)
 		return true
 	}
+
 	e.size = 2
 	e.thumb16(insn, pc)
 	return true

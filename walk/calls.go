@@ -49,6 +49,7 @@ func (w *walker) calls(ra uint64, f *Frame) callee {
 			return isUnknown
 		}
 
+		// A direct call reaches the function itself or an entry of a linkage table.
 		target = w.codeAddr(target)
 		if f.Place.Func != "" && target == f.Place.FuncAddr {
 			return isCallee
@@ -65,14 +66,17 @@ func (w *walker) stubLeads(target uint64, f *Frame) callee {
 	if code == nil {
 		return isHidden
 	}
+
 	m, ok := w.cpu.machine.(linker)
 	if !ok {
 		return isOther
 	}
+	// The entry jumps to the address in a slot, which relocation has filled in.
 	slot, ok := m.stub(code, target)
 	if !ok {
 		return isOther
 	}
+
 	start, ok := w.eval.word(slot)
 	if !ok {
 		return isHidden
@@ -95,6 +99,7 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	if f.Module == nil || w.p.ModuleAt(start) != f.Module || start > f.PC || f.PC-start > maxUnnamed {
 		return false
 	}
+	// Both addresses are then above the same symbol.
 	place := w.syms.place(w.ctx, f.Module, start)
 	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
 }

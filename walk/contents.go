@@ -34,6 +34,7 @@ func (w *walker) contents(frames []Frame, i int) {
 		if !ok {
 			continue
 		}
+		// Only words that point to named code are kept.
 		m := w.p.ModuleAt(v)
 		if m == nil {
 			continue

@@ -54,6 +54,7 @@ type namedSlot struct {
 func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	a := cfi.ArchByName(name)
 	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign, call: insnAlign}
+	// If several registers have one name, rules mean the first of them.
 	for r := cfi.Reg(0); r < numRegs; r++ {
 		if n := a.RegName(r); n != "" {
 			if _, ok := c.slots[n]; !ok {
@@ -61,10 +62,12 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 			}
 		}
 	}
+
 	c.slots[a.PC] = RegPC
 	if a.LinkRegister {
 		c.lr = a.RA
 	}
+	// The registers to show begin with the program counter.
 	c.fp, c.hasFP = c.slots[fp]
 	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), RegPC})
 	for _, n := range strings.Fields(show) {
@@ -135,6 +138,7 @@ func (p *Process) Named(r *Registers) []NamedRegister {
 	if c == nil {
 		return nil
 	}
+
 	var out []NamedRegister
 	for _, n := range c.names {
 		if v, ok := r.Get(n.Reg); ok {

@@ -112,6 +112,7 @@ func (e *evaluator) token(tok []byte) error {
 			return e.assign()
 		}
 	}
+
 	if v, ok := number(tok); ok {
 		return e.push(operand{v: v})
 	}
@@ -141,6 +142,7 @@ func (e *evaluator) lookup(name []byte) operand {
 	if string(name) == ".cfa" && e.hasCFA {
 		return operand{e.cfa, name, nil}
 	}
+
 	if slot, ok := e.cpu.slots[string(name)]; ok {
 		if v, ok := e.regs.Get(slot); ok {
 			return operand{v, name, nil}
@@ -154,6 +156,7 @@ func (e *evaluator) pop(n int) ([]operand, error) {
 	if e.n < n {
 		return nil, ErrOperands
 	}
+	// An undefined operand makes the result undefined.
 	e.n -= n
 	args := e.stack[e.n:][:n]
 	for _, a := range args {
@@ -169,6 +172,7 @@ func (e *evaluator) binary(op byte) error {
 	if err != nil {
 		return err
 	}
+
 	a, b := e.cpu.narrow(args[0].v), e.cpu.narrow(args[1].v)
 	switch op {
 	case '+':
@@ -248,6 +252,7 @@ func (e *evaluator) setVar(name []byte, v uint64, err error) error {
 	if len(e.vars) == maxVars {
 		return ErrOperands
 	}
+
 	e.vars = append(e.vars, variable{name, v, err})
 	return nil
 }
@@ -266,6 +271,7 @@ func number(tok []byte) (v uint64, ok bool) {
 	if len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
 		digits, base = digits[2:], 16
 	}
+
 	v, err := strconv.ParseUint(string(digits), base, 64)
 	if negative {
 		v = -v

@@ -40,6 +40,7 @@ func (w *walker) chainGoesOn(r Registers) bool {
 		if !ok {
 			return false
 		}
+		// A zero ends the chain; a return to a module must follow a call.
 		addr := w.returnAddr(next.PC)
 		if addr == 0 {
 			return true
@@ -86,12 +87,15 @@ func (g *Generated) Add(data []byte) error {
 	} else {
 		g.perfMap(data)
 	}
+
 	switch {
 	case len(g.funcs) > before:
 		err = nil // a program that crashes cuts its last record short
 	case err == nil:
 		err = ErrGenerated
 	}
+
+	// Lookups need the functions by address, and where the functions up to each end.
 	slices.SortStableFunc(g.funcs, func(a, b generatedFunc) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.order, b.order))
 	})
@@ -111,6 +115,7 @@ func (g *Generated) AddFile(path string) (close func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	changed := mem.Guard(func() error {
 		err = g.Add(file.Bytes())
 		return nil
@@ -118,6 +123,7 @@ func (g *Generated) AddFile(path string) (close func() error, err error) {
 	if err == nil {
 		err = changed
 	}
+
 	if err != nil {
 		file.Release()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -167,6 +173,7 @@ func (g *Generated) jitdump(data []byte) error {
 	c.Seek(uint64(size))
 	names := map[uint64][]byte{}
 	for c.Len() >= 16 && c.Err() == nil {
+		// A record begins with its kind, its size and its time.
 		at := c.Pos()
 		id, total := c.U32(), c.U32()
 		c.Skip(8) // when
@@ -217,6 +224,7 @@ func (g *Generated) place(addr uint64) *Place {
 	if g == nil {
 		return noPlace
 	}
+	// Functions may overlap: the one that was added last counts.
 	best := -1
 	last := sort.Search(len(g.funcs), func(i int) bool { return g.funcs[i].addr > addr }) - 1
 	for i := last; i >= 0 && last-i < maxOverlaps && g.ends[i] > addr; i-- {
@@ -224,10 +232,12 @@ func (g *Generated) place(addr uint64) *Place {
 			best = i
 		}
 	}
+
 	if best < 0 {
 		return noPlace
 	}
 	f := &g.funcs[best]
+	// The line is the last one that begins in the function, up to the address.
 	p := &Place{Func: string(f.name), FuncAddr: f.addr}
 	i := sort.Search(len(g.lines), func(i int) bool { return g.lines[i].addr > addr }) - 1
 	if i >= 0 && g.lines[i].addr >= f.addr {

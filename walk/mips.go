@@ -25,6 +25,7 @@ func newMIPS(name string, wide, big bool) *cpu {
 		c.restorer(code32(big, 0x24021061, syscall), "", &m.rt)    // li $v0,4193
 		c.restorer(code32(big, 0x24021017, syscall), "", &m.plain) // li $v0,4119
 	}
+
 	c.call = 8 // the instruction in the delay slot follows the call
 	c.scan = mipsFrame / uint64(c.arch.WordSize)
 	return c
@@ -92,6 +93,7 @@ func (m *mips) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	case insn>>16 == 0x0411: // bal
 		return directCall, ret - 4 + uint64(signExtend(insn, 16)*4)
 	}
+
 	return indirectIf(insn&0xfc00003f == 9 && insn>>11&31 == 31 || // jalr $ra
 		insn>>26 == 1 && insn>>18&7 == 4), 0 // bltzal, bgezal and their likely forms
 }
@@ -108,7 +110,9 @@ func (m *mips) setSignals() {
 		m.plain = m.rt
 		return
 	}
-	low := uint64(0) // where the low word of 64 bits is
+
+	// The low word of 64 bits comes second on big-endian CPUs.
+	low := uint64(0)
 	if m.big {
 		low = 4
 	}

@@ -57,6 +57,8 @@ func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || next <= sp || next%uint64(w.cpu.arch.WordSize) != 0 {
 		return out, false
 	}
+
+	// The return address is in the caller's frame.
 	save := m.lrSave
 	if w.p.apple() && save == 4 {
 		save = 8
@@ -65,6 +67,7 @@ func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok {
 		return out, false
 	}
+
 	out.PC = pc
 	out.Set(w.cpu.arch.SP, next)
 	return out, true
@@ -82,6 +85,7 @@ func (m *ppc) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	case insn>>26 == 18, insn>>26 == 16: // bla, bcl
 		return indirectCall, 0
 	}
+
 	op := insn >> 1 & 0x3ff
 	return indirectIf(insn>>26 == 19 && (op == 16 || op == 528 || op == 560)), 0 // bclrl, bcctrl, bctarl
 }

@@ -30,6 +30,8 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 			wanted <- m
 		}
 	}
+
+	// The queue holds every module once at most, so that sending never blocks.
 	for _, i := range threads {
 		t := &p.Threads[i]
 		note(t.Regs.PC)
@@ -37,6 +39,7 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 		if c == nil || t.Writer {
 			continue
 		}
+		// Words of the stack are likely to be return addresses.
 		word := c.arch.WordSize
 		for at, n := c.sp(&t.Regs), 0; n < prefetchStack; n += word {
 			v, ok := readWord(p.Memory, at+uint64(n), word, p.BigEndian)
@@ -46,6 +49,7 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 			note(v)
 		}
 	}
+
 	close(wanted)
 	var all sync.WaitGroup
 	for range min(prefetchJobs, len(seen)) {

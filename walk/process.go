@@ -137,6 +137,7 @@ type Mapping struct {
 // overlap the one that begins first is clipped; one that ends before it begins,
 // as damage makes them, is dropped.
 func (p *Process) SortModules() {
+	// Lookups need modules that are sorted and do not overlap.
 	p.Modules = slices.DeleteFunc(p.Modules, func(m *Module) bool { return m.End < m.Base })
 	slices.SortStableFunc(p.Modules, func(a, b *Module) int { return cmp.Compare(a.Base, b.Base) })
 	for i := 1; i < len(p.Modules); i++ {

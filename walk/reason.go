@@ -42,6 +42,8 @@ func LinuxReason(signal, code int, known bool) string {
 	if !known {
 		return name
 	}
+
+	// A code is named by the signal, or by its sender.
 	if names := linuxCodes[signal]; code > 0 && code <= len(names) {
 		return name + " / " + names[code-1]
 	}

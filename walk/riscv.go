@@ -38,11 +38,13 @@ func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || fp < 2*word || fp%word != 0 || fp <= w.cpu.sp(r) {
 		return out, false
 	}
+
 	pc, ok1 := w.eval.word(fp - word)
 	next, ok2 := w.eval.word(fp - 2*word)
 	if !ok1 || !ok2 || next != 0 && next <= fp {
 		return out, false
 	}
+
 	out.PC = pc
 	out.Set(w.cpu.fp, next)
 	out.Set(w.cpu.arch.SP, fp)
@@ -57,6 +59,7 @@ func (*riscv) callBefore(code []byte, ret uint64) (callKind, uint64) {
 		offset := insn>>31<<20 | insn>>12&0xff<<12 | insn>>20&1<<11 | insn>>21&0x3ff<<1
 		return directCall, ret - 4 + uint64(signExtend(offset, 21))
 	}
+
 	auipc, _ := insn32(code, 8, false)
 	if insn&0xfffff == 0x080e7 && auipc&0xfff == 0x097 { // auipc ra; jalr ra,imm(ra)
 		return directCall, ret - 8 + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(insn)>>20))
@@ -67,6 +70,8 @@ func (*riscv) callBefore(code []byte, ret uint64) (callKind, uint64) {
 			return indirectCall, 0
 		}
 	}
+
+	// Only ra and t0 are link registers.
 	link := insn>>7&31 == 1 || insn>>7&31 == 5
 	return indirectIf(link && (insn&0x7f == 0x6f || insn&0x707f == 0x67)), 0 // jal t0, jalr
 }

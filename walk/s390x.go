@@ -38,6 +38,7 @@ func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok || next <= sp || next%8 != 0 {
 		return out, false
 	}
+
 	pc, ok := w.eval.word(next + 14*8)
 	if !ok || !w.returnsToCode(pc) {
 		return out, false

@@ -54,6 +54,8 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	case w.scanned >= w.maxScanned:
 		return out, notFound, errors.New("too many scans")
 	}
+
+	// The window is larger where a frame's size is least certain.
 	n := uint64(scanWords)
 	if f.Trust >= TrustSignal {
 		n = scanWordsLong
@@ -61,8 +63,11 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	if w.cpu.scan != 0 {
 		n = w.cpu.scan
 	}
+
 	word := uint64(w.cpu.arch.WordSize)
 	sp := w.cpu.sp(r)
+	// A return address after a call of this very function is preferred to the
+	// nearest one.
 	nearest, err := uint64(0), errors.New("no return address in reach")
 	hit, foreign := false, false
 	fp, known := r.Get(w.cpu.fp)
@@ -88,9 +93,11 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 			nearest, hit, foreign = at, true, w.p.ModuleAt(w.returnAddr(ra)) != f.Module
 		}
 	}
+
 	if !hit {
 		return out, notFound, err
 	}
+	// The word after the return address is the least that the stack pointer can be.
 	w.scanned++
 	out.PC, _ = w.eval.word(nearest)
 	w.scanFP(r, &out, nearest)
@@ -117,9 +124,12 @@ func (w *walker) scanHit(ra uint64) bool {
 	if addr < lowestPC || !w.returnsToCode(ra) {
 		return false
 	}
+	// No call is known to be before _start; startup code keeps the address of _start on
+	// the stack.
 	if addr == w.p.Entry && w.p.Memory.Bytes(addr-1, 1) == nil {
-		return false // no call is known to be before _start; startup code keeps its address on the stack
+		return false
 	}
+
 	m := w.p.ModuleAt(addr - 1)
 	if m == nil {
 		return len(w.p.Modules) == 0

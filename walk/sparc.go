@@ -22,6 +22,7 @@ func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if !ok1 || !ok2 || fp%4 != 0 || fp <= w.cpu.sp(r) {
 		return out, false
 	}
+
 	window := sigframe{inOrder(0, 4, regRange(16, 31)...)}
 	out, ok = window.load(w, fp)
 	out.PC = call

@@ -21,6 +21,7 @@ func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, 
 	if f.Place.Func == "" || f.Place.FuncAddr > f.PC {
 		return out, notFound, errNothing
 	}
+	// A recursive function has many frames at one place.
 	key := codeKey{f.Place.FuncAddr, f.PC, f.Exact}
 	got, ok := w.codes[key]
 	if !ok {
@@ -63,10 +64,12 @@ func (w *walker) stepper(start uint64) stepper {
 // codeCaller computes the caller's registers from the state before the frame's
 // instruction.
 func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers, v verdict, err error) {
+	// The origin locates what the function has saved.
 	origin, ok := w.origin(r, s)
 	if !ok {
 		return out, notFound, errNoOrigin
 	}
+
 	out = w.keepSaved(r)
 	for _, reg := range w.saved {
 		if s.get(reg).kind != valueEntry {
@@ -85,6 +88,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 		out.Set(w.cpu.arch.SP, origin)
 	}
 
+	// Saved registers are read from the stack, unless the function has restored them.
 	for _, saved := range s.saved {
 		if s.get(saved.reg).kind == valueEntry {
 			continue // it was restored
@@ -109,6 +113,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 		out.PC, hasRA = r.Get(lr)
 		v = unmoved
 	}
+
 	if !hasRA {
 		return out, notFound, errNoReturn
 	}

@@ -56,6 +56,7 @@ type codeReader struct {
 // readCode follows the code from start until the frame's instruction, or, for a
 // return address, the call before pc.
 func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
+	// The registers that calls preserve and the link register are of interest.
 	first := codeState{}
 	for _, reg := range w.saved {
 		first.keep |= 1 << reg
@@ -63,6 +64,7 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
 	if w.cpu.lr < codeRegs {
 		first.keep |= 1 << w.cpu.lr
 	}
+
 	origin := codeValue{kind: valueOrigin}
 	first.regs[w.cpu.arch.SP] = origin
 
@@ -86,6 +88,7 @@ func (c *codeReader) step(at *codePlace) bool {
 	if len(c.seen) == maxSteps || w.steps == 0 {
 		return c.finish(codeFrame{err: errTooMuchCode})
 	}
+
 	w.steps--
 	c.seen[at.pc] = true
 	if c.exact && at.pc == c.pc {
@@ -93,15 +96,18 @@ func (c *codeReader) step(at *codePlace) bool {
 	}
 
 	*e = effect{ops: e.ops[:0]}
+	// The instruction is decoded; a call that returns to pc ends the search.
 	if code := w.code(at.pc, 16); code == nil || !c.m.step(code, at.pc, e) {
 		c.keepWeak(s)
 		return false
 	}
+
 	next := at.pc + e.size
 	if e.flow == flowCall && !c.exact && next == c.pc {
 		return c.finish(codeFrame{state: *s, reached: true})
 	}
 
+	// The effect may not come about, or another function may begin here.
 	if s.guards > 0 {
 		s.guards--
 		e.skippable()
@@ -117,6 +123,7 @@ func (c *codeReader) step(at *codePlace) bool {
 	if e.guards > 0 {
 		s.guards = e.guards
 	}
+
 	switch e.flow {
 	case flowCall:
 		s.set(w.cpu.lr, codeValue{kind: valueUnknown})
@@ -125,6 +132,7 @@ func (c *codeReader) step(at *codePlace) bool {
 	case flowJump:
 		next = e.target
 	}
+
 	at.pc = next
 	return e.flow < flowTable
 }
@@ -162,6 +170,7 @@ func (w *walker) beginsFrame(s *codeState, ops []frameOp) bool {
 	if lr == RegPC || s.get(lr).kind != valueUnknown {
 		return false
 	}
+
 	for _, op := range ops {
 		switch {
 		case op.kind == opMove && op.reg == w.cpu.arch.SP && op.n < 0:

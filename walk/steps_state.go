@@ -51,6 +51,7 @@ func (s *codeState) apply(ops []frameOp) {
 		base := s.get(op.base)
 		switch op.kind {
 		case opMove:
+			// A copy of an entry value to another register is not tracked.
 			if base.kind == valueEntry && (op.n != 0 || op.reg != op.base) {
 				base.kind = valueUnknown
 			}

@@ -100,6 +100,7 @@ func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
 	if idx == nil {
 		return noPlace
 	}
+
 	ms := z.mods[m]
 	ms.mu.Lock()
 	p := ms.places[addr]
@@ -107,6 +108,8 @@ func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
 	if p != nil {
 		return p
 	}
+
+	// Two workers may look up one address; their results are equal.
 	p = newPlace(idx, m.Base, addr)
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -121,10 +124,12 @@ func newPlace(idx *emit.Index, base, addr uint64) *Place {
 	if !ok {
 		return p
 	}
+
 	p.FuncAddr, p.Public = base+s.Addr, s.Public
 	if s.LineAddr != 0 || len(s.Calls[0].File) > 0 {
 		p.LineAddr = base + s.LineAddr
 	}
+	// The last call is the function itself, the others are inlined into it.
 	for i, c := range s.Calls {
 		if i == len(s.Calls)-1 {
 			p.Func, p.File, p.Line = string(c.Func), string(c.File), c.Line

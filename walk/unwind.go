@@ -38,23 +38,28 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if idx == nil {
 		return out, notFound, errNoRules
 	}
+
 	_, rules, ok := idx.CFI(f.Lookup()-f.Module.Base, w.rules[:0])
 	w.rules = rules
 	if !ok {
 		return out, notFound, errNoRules
 	}
+
+	// All rules see the registers of the callee.
 	e := &w.eval
 	e.regs, e.hasCFA, e.vars = r, false, e.vars[:0]
 	cfaRule, raRule := w.rule(".cfa"), w.rule(w.cpu.arch.PC) // which says the same
 	if raRule == nil {
 		raRule = w.rule(".ra")
 	}
+	// A constant return address below the first page marks the outermost function.
 	if raRule != nil && w.isEnd(raRule) {
 		return out, stackEnd, nil
 	}
 	if cfaRule == nil || raRule == nil {
 		return out, notFound, errNoEssential
 	}
+
 	if e.cfa, err = e.eval(cfaRule); err != nil {
 		return out, notFound, fmt.Errorf(".cfa: %w", err)
 	}
@@ -62,6 +67,8 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if f.Trust == TrustFramePointer && w.cpu == arm64CPU {
 		w.cfaOfRecord(r, raRule)
 	}
+
+	// The return address and the registers count from the CFA.
 	ra, err := e.eval(raRule)
 	if err != nil {
 		return out, notFound, fmt.Errorf(".ra: %w", err)
@@ -110,6 +117,7 @@ func (w *walker) restore(out *Registers) {
 // bySignal reads the registers that the kernel saved for a handler.
 func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	layout := w.cpu.trampoline(w.code(f.PC, 16))
+	// A trampoline whose code is not known has a known name.
 	if layout == nil && f.Place.FuncAddr == f.PC && restorers[f.Place.Func] {
 		layout = w.cpu.plain
 		if strings.Contains(f.Place.Func, "rt") {
@@ -119,6 +127,7 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 	if layout == nil {
 		return out, notFound, errors.New("unknown trampoline")
 	}
+
 	out, ok := layout.load(w, w.cpu.sp(r))
 	if !ok {
 		return out, notFound, ErrMemory
@@ -155,6 +164,7 @@ func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err e
 		out.PC = lr
 		out.Set(w.cpu.arch.SP, sp)
 	}
+
 	if !w.returnsToCode(out.PC) {
 		return out, notFound, errNoCall
 	}
@@ -170,12 +180,15 @@ func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 	if !w.p.code(f.PC) {
 		return false // called through a bad pointer
 	}
+
+	// A link register that leads into the same function comes from a call made there.
 	if m := w.p.ModuleAt(lr - 1); m != nil && m == f.Module && f.Place.Func != "" {
 		p := w.syms.place(w.ctx, m, lr-1)
 		if p.Func == f.Place.Func && p.FuncAddr == f.Place.FuncAddr {
 			return true
 		}
 	}
+	// A link register that the frame record holds was saved, and may be overwritten.
 	if next, ok := w.cpu.framePointer(w, r); ok && w.returnAddr(next.PC) == lr {
 		return true
 	}
@@ -193,6 +206,8 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 	if !ok {
 		return out, notFound, errors.New("no frame record")
 	}
+
+	// Zeros end the chain.
 	if next, _ := out.Get(w.cpu.fp); out.PC == 0 && next == 0 &&
 		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
 		return out, stackEnd, nil
@@ -235,6 +250,7 @@ func (w *walker) returnsToCode(pc uint64) bool {
 	if addr%w.cpu.insnAlign != 0 || !w.p.code(addr-1) && !w.p.code(addr) {
 		return false
 	}
+
 	for n := uint64(8); n > 0; n -= 2 {
 		if b := w.p.Memory.Bytes(addr-n, n); b != nil {
 			kind, _ := w.cpu.callBefore(b, pc+w.cpu.toReturn)

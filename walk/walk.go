@@ -75,6 +75,8 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			threads = append(threads, i)
 		}
 	}
+
+	// Many threads share the bound on all frames.
 	limit := opt.MaxFrames
 	if limit <= 0 {
 		limit = max(minFrames, min(limits.FramesPerThread.Int(), limits.Frames.Int()/max(1, len(threads))))
@@ -84,6 +86,8 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+
+	// The symbols that stacks will need are fetched while stacks are walked.
 	if pre, ok := s.(Prefetcher); ok && opt.Prefetch {
 		ctx, cancel := context.WithCancel(ctx)
 		wait := func() {}
@@ -94,6 +98,8 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		defer func() { wait() }()
 		defer cancel() // what no stack met by then is not waited for
 	}
+
+	// Each worker has a walker, whose buffers serve one thread after another.
 	err := par.Each(ctx, jobs, len(threads), func() func(int) error {
 		w := newWalker(ctx, p, syms, limit)
 		w.keepContents = opt.Contents
@@ -115,6 +121,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+
 	res.account(syms)
 	return res, nil
 }
@@ -145,6 +152,7 @@ func (r *Result) account(syms *symbolizer) {
 			if ms.syms.Shared {
 				r.BadLines[m] = ms.syms.BadLines
 			}
+			// The symbols are closed when Walk returns.
 			ms.syms.Index = nil
 		}
 	}

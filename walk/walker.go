@@ -53,6 +53,8 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		}
 		return s
 	}
+
+	// The limits count for each stack.
 	w.scanned, w.callee, w.signals, w.looked = 0, Frame{}, w.signals[:0], 0
 	w.steps = w.stepsOfStack()
 	clear(w.codes)
@@ -77,6 +79,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 			s.End = w.ctx.Err().Error()
 			return s
 		}
+		// From here on the frame is complete, and its caller is looked for.
 		next, nextRegs, end := w.caller(&f, &regs)
 		if end != "" {
 			s.End, s.Complete = end, end == endOfStack
@@ -97,6 +100,7 @@ func (w *walker) spOf(r *Registers) uint64 {
 func (w *walker) locate(f *Frame) {
 	f.Module = w.p.ModuleAt(f.PC)
 	if f.Module != nil {
+		// Signal trampolines and entries are known by the symbol at PC itself.
 		exact := w.syms.place(w.ctx, f.Module, f.PC)
 		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
 		f.Place = exact
@@ -109,12 +113,16 @@ func (w *walker) locate(f *Frame) {
 	} else {
 		f.Place = w.named.place(f.PC)
 	}
+
+	// A trampoline without a symbol is known by its code.
 	if !f.Signal && w.cpu != nil && (f.Place.Func == "" || !f.Exact) {
 		f.Signal = w.cpu.trampoline(w.code(f.PC, 16)) != nil
 	}
 	if f.Exact || f.Signal {
 		return
 	}
+
+	// A return address is named by the call before it.
 	if f.Module = w.p.ModuleAt(f.Lookup()); f.Module != nil {
 		f.Place = w.syms.place(w.ctx, f.Module, f.Lookup())
 	} else {
@@ -180,10 +188,12 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && f.isEntry() && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
 		return next, regs, endOfStack
 	}
+	// The first technique with a plausible result is believed.
 	order := normalOrder
 	if f.Signal {
 		order = signalOrder
 	}
+
 	var why strings.Builder
 	proven, ended := f.isEntry(), false
 	for _, t := range order {
@@ -191,6 +201,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			continue
 		}
 		out, v, err := t.try(w, f, r)
+		// The verdict says how the technique came to its result.
 		trust := t.trust
 		switch v {
 		case searched:
@@ -198,6 +209,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		case unmoved:
 			v, trust = found, TrustLeaf
 		}
+		// A frame that should have no caller needs proof of one.
 		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, &t) {
 			v, err = notFound, errNotCalled
 		}
@@ -220,6 +232,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		case v == stackEnd:
 			return next, regs, endOfStack
 		}
+		// The reason goes into Why, unless it is of no interest.
 		if err == errNothing {
 			continue
 		}
@@ -228,6 +241,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		}
 		fmt.Fprintf(&why, "%s: %v", t.name, err)
 	}
+
 	if ended {
 		return next, regs, endOfStack
 	}
@@ -252,12 +266,14 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 	case caller < sp, caller == sp && !(f.Exact && w.cpu.lr != RegPC && out.PC != r.PC):
 		return notFound, fmt.Errorf("stack pointer %#x is not above %#x", caller, sp)
 	}
+
 	if caller%uint64(w.cpu.arch.WordSize) != 0 {
 		return notFound, fmt.Errorf("stack pointer %#x is not aligned", caller)
 	}
 	if !f.Signal || trust == TrustScan {
 		return found, nil
 	}
+
 	// The stack pointer may go anywhere, so that stacks could form a ring.
 	for _, seen := range w.signals {
 		if seen == caller {
@@ -267,6 +283,7 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 	if len(w.signals) == maxSignals {
 		return notFound, fmt.Errorf("more than %d signal frames", maxSignals)
 	}
+
 	w.signals = append(w.signals, caller)
 	return found, nil
 }

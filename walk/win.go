@@ -17,6 +17,7 @@ func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if idx == nil {
 		return out, notFound, errNoRules
 	}
+
 	win, ok := idx.Win(f.Lookup() - f.Module.Base)
 	if !ok {
 		return out, notFound, errNoRules
@@ -29,6 +30,7 @@ func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err er
 	} else {
 		out, v, err = s.fpo()
 	}
+
 	if v == found {
 		v = s.repair(&out)
 	}
@@ -61,6 +63,7 @@ func (w *walker) calleeParams() uint64 {
 	if idx == nil {
 		return 0
 	}
+
 	addr := f.Lookup() - f.Module.Base
 	if win, ok := idx.Win(addr); ok {
 		return uint64(win.ParamSize)
@@ -80,6 +83,7 @@ const (
 func (s *winStep) findSearch() {
 	w, size := s.w, uint64(s.win.LocalSize)+uint64(s.win.SavedRegsSize)+s.params
 	start := w.cpu.narrow(s.sp + size)
+	// Where the stack was aligned the return address is a few words higher.
 	at, ok := w.findReturn(start, winRescan+1)
 	if ok && at == start && len(s.win.Program) == 0 && s.f.Trust == TrustContext {
 		// After a system call its return address may still be on the stack.
@@ -88,11 +92,13 @@ func (s *winStep) findSearch() {
 			at, ok = w.findReturn(start, winRescan+1)
 		}
 	}
+
 	s.search = start
 	if ok {
 		s.search = at
 	}
-	// %esp was rounded down: only %ebp tells where the return address is.
+	// A program that aligns %esp (@) rounded it down: only %ebp tells where the return
+	// address is.
 	if bp, ok := s.r.Get(x86BP); ok && bytes.IndexByte(s.win.Program, '@') >= 0 {
 		s.search = w.cpu.narrow(bp + 4)
 	}
@@ -134,6 +140,7 @@ func (s *winStep) program() (out Registers, v verdict, err error) {
 	if err := e.run(s.win.Program); err != nil {
 		return out, notFound, err
 	}
+
 	if bp, ok := s.r.Get(x86BP); ok {
 		out.Set(x86BP, bp)
 	}
@@ -149,6 +156,8 @@ func (s *winStep) program() (out Registers, v verdict, err error) {
 			pcSet = pcSet || slot == RegPC
 		}
 	}
+
+	// A program must set $eip and $esp; $eip of zero is the end of the stack.
 	_, spSet := out.Get(x86SP)
 	switch {
 	case pcSet && out.PC == 0:
@@ -167,6 +176,7 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 	if !ok {
 		return out, notFound, ErrMemory
 	}
+
 	out.PC = pc
 	out.Set(x86SP, w.cpu.narrow(s.search+4))
 	if s.win.AllocatesBP {
@@ -182,6 +192,7 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 			}
 		}
 	}
+
 	if bp, _ := out.Get(x86BP); pc == 0 && bp == 0 {
 		return out, stackEnd, nil
 	}
@@ -197,6 +208,7 @@ func (s *winStep) repair(out *Registers) verdict {
 		if s.f.Trust == TrustContext {
 			n = scanWordsLong
 		}
+		// The first frame is searched further, since its function may have pushed much.
 		from := w.cpu.narrow(s.search + 4)
 		if at, ok := w.findReturn(from, n); ok {
 			w.scanned++
@@ -205,10 +217,13 @@ func (s *winStep) repair(out *Registers) verdict {
 			v, skipped = searched, w.cpu.narrow(at-from)
 		}
 	}
+
+	// The function leaves %ebp alone.
 	if len(s.win.Program) == 0 && !s.win.AllocatesBP {
 		return v
 	}
 	bp, _ := out.Get(x86BP)
+	// A %ebp that points into a skipped frame, or to no stack, is searched for.
 	inFrame := v == searched && bp <= s.search+skipped // then that of a frame that was skipped
 	if inFrame || !w.sameStack(s.sp, bp) {
 		s.findBP(out, skipped)

@@ -84,6 +84,7 @@ func (s *x86Step) branch(next uint64) bool {
 	rel, direct := s.in.Args[0].(x86asm.Rel)
 	switch s.in.Op {
 	case x86asm.JMP, x86asm.LJMP:
+		// A jump through a register or memory may go anywhere.
 		s.e.flow = flowTable
 		if direct {
 			s.e.flow, s.e.target = flowJump, next+uint64(rel)
@@ -139,6 +140,7 @@ func (s *x86Step) data() {
 		dst, ok := s.whole(s.in.Args[0])
 		imm, constant := s.in.Args[1].(x86asm.Imm)
 		src, register := s.whole(s.in.Args[1])
+		// Only sums of whole registers with constants keep the distance known.
 		switch sub := s.in.Op == x86asm.SUB; {
 		case ok && constant && sub:
 			s.e.add(opMove, dst, dst, -int64(imm))
@@ -168,6 +170,7 @@ func (s *x86Step) move() {
 	dst, wholeDst := s.whole(s.in.Args[0])
 	src, wholeSrc := s.whole(s.in.Args[1])
 	imm, constant := s.in.Args[1].(x86asm.Imm)
+	// Operands of other forms change no register of interest, but for the stack pointer.
 	switch {
 	case constant && s.reg(s.in.Args[0]) != RegNone:
 		s.e.add(opConst, s.reg(s.in.Args[0]), 0, int64(imm))

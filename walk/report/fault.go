@@ -34,15 +34,18 @@ func newFault(p *walk.Process) *fault {
 	if p.Crashed < 0 || !p.Crash.Crashed() || p.Threads[p.Crashed].NoRegs {
 		return f
 	}
+
 	r := &p.Threads[p.Crashed].Regs
 	mode := map[string]int{"x86": 32, "x86_64": 64}[p.CPU]
 	if mode == 0 {
 		return f
 	}
+
 	in, ok := x86.Decode(codeBytes(p, r.PC), mode)
 	if !ok {
 		return f
 	}
+	// Effects are known for 64-bit code alone.
 	f.instruction = in.Text()
 	if mode == 64 {
 		effect, known := in.Effect(&x86.State{PC: r.PC, Reg: r.Get, Memory: p.Memory.Bytes})
@@ -68,10 +71,12 @@ func codeBytes(p *walk.Process, pc uint64) (code []byte) {
 
 // adjust finds what the address of the crash should be.
 func (f *fault) adjust() {
+	// The target of a jump counts as an access, too.
 	all := f.effect.Accesses
 	if f.effect.Jumps {
 		all = append(all[:len(all):len(all)], f.effect.Target)
 	}
+
 	if i := slices.IndexFunc(all, func(a x86.Access) bool { return a.Null }); i >= 0 {
 		f.adjusted, f.value = "null-pointer", all[i].Addr
 		return
@@ -116,6 +121,7 @@ func guardPage(p *walk.Process, addr uint64) bool {
 	if m == nil || accessible(m) || m.End-m.Begin >= maxGuard {
 		return false
 	}
+	// One neighbour must be accessible.
 	after := p.MappingAt(m.End)
 	before := p.MappingAt(m.Begin - 1)
 	return after != nil && accessible(after) || before != nil && accessible(before)

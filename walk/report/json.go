@@ -21,6 +21,7 @@ import (
 func JSON(out io.Writer, r *walk.Result) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(&wire.JSONPrinter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
 	w.open(w.report())
+	// Frames are written one by one, so that memory does not depend on their number.
 	w.WriteString(`,"threads":[`)
 	for i := range r.Stacks {
 		if i > 0 {
@@ -28,6 +29,7 @@ func JSON(out io.Writer, r *walk.Result) error {
 		}
 		w.thread(&r.Stacks[i], -1)
 	}
+
 	w.WriteByte(']')
 	w.WriteString(`,"crashing_thread":`)
 	if i := r.Crashed(); i >= 0 {
@@ -35,6 +37,7 @@ func JSON(out io.Writer, r *walk.Result) error {
 	} else {
 		w.WriteString("null")
 	}
+
 	w.WriteString("}\n")
 	if w.err != nil {
 		return w.err
@@ -77,14 +80,16 @@ func (w *jsonWriter) thread(s *walk.Stack, index int) {
 	if index >= 0 {
 		t.Index = &index
 	}
+
 	w.open(&t)
 	w.WriteString(`,"frames":[`)
 	for i := range s.Frames {
 		if i > 0 {
 			w.WriteByte(',')
 		}
+		// The first error of the writer stays.
 		if _, err := w.Write(nil); err != nil {
-			return // it stays
+			return
 		}
 		j := w.frame(&s.Frames[i], i)
 		if i == 0 {
@@ -115,6 +120,8 @@ func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 			j.Unloaded = append(j.Unloaded, w.offsets(u))
 		}
 	}
+
+	// The function is known only with symbols.
 	if place.Func != "" {
 		j.Function, j.FuncOffset = &place.Func, w.optional(at-place.FuncAddr)
 	}
@@ -142,9 +149,11 @@ func (w *jsonWriter) report() *jsonReport {
 		Extension: jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
 			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)},
 	}
+	// What the dump does not tell stays null.
 	if p.PID != 0 {
 		j.PID = &p.PID
 	}
+
 	if p.Facts.CPUs > 0 {
 		j.System.Count = &p.Facts.CPUs
 	}
@@ -154,6 +163,8 @@ func (w *jsonWriter) report() *jsonReport {
 	if n := len(p.Mappings); n > 0 && (p.OS == "Linux" || p.OS == "Android") {
 		j.MapCount = &n
 	}
+
+	// Modules are listed in the order of the dump.
 	modules := slices.Clone(p.Modules)
 	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(a.Order, b.Order) })
 	for i, m := range modules {
@@ -162,6 +173,7 @@ func (w *jsonWriter) report() *jsonReport {
 		}
 		j.Modules = append(j.Modules, w.module(m))
 	}
+
 	for i := range p.Facts.Unloaded {
 		m := &p.Facts.Unloaded[i]
 		j.Unloaded = append(j.Unloaded, jsonUnloaded{w.hex(m.Base), w.hex(m.End), optional(strings.ToLower(m.CodeID)), m.Name, nil})
@@ -180,6 +192,8 @@ func (w *jsonWriter) crash() jsonCrash {
 	if i := w.r.Crashed(); i >= 0 {
 		c.Thread = &i
 	}
+
+	// What the crashing instruction tells of the address.
 	f := newFault(p)
 	switch value := w.optional(f.value); f.adjusted {
 	case "non-canonical":
@@ -187,7 +201,9 @@ func (w *jsonWriter) crash() jsonCrash {
 	case "null-pointer":
 		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: value}
 	}
+
 	if f.known {
+		// An empty list differs from null: there were no accesses.
 		accesses := []jsonAccess{}
 		for _, a := range f.effect.Accesses {
 			j := jsonAccess{Address: w.hex(a.Addr), Guard: guardPage(p, a.Addr), Kind: a.Kind}
@@ -198,6 +214,7 @@ func (w *jsonWriter) crash() jsonCrash {
 		}
 		c.Accesses = &accesses
 	}
+
 	c.Instruction = optional(f.instruction)
 	if p.Crash.Crashed() {
 		c.Inconsistencies = f.inconsistencies()
@@ -225,6 +242,7 @@ func (w *jsonWriter) module(m *walk.Module) jsonModule {
 		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
 	if syms := r.Symbols[m]; syms != nil {
 		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
+		// Symbols that were loaded may still have damaged lines.
 		j.Corrupt = r.BadLines[m] > 0
 		j.URL = optional(syms.URL)
 		j.Extension.From, j.Extension.BadLines, j.Extension.Damage = syms.From, r.BadLines[m], syms.Damage

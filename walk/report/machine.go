@@ -22,6 +22,7 @@ func Machine(out io.Writer, r *walk.Result) error {
 	for _, m := range w.p.Modules {
 		w.module(m)
 	}
+
 	w.line()
 	for _, s := range ordered(r) {
 		w.stack(s)
@@ -70,13 +71,16 @@ func (w *machineWriter) head(crashed int) {
 	if version == "" {
 		version = p.OSVersion
 	}
+
 	w.line("OS", p.OS, version)
 	w.line("CPU", schemaCPU(p.CPU), p.Facts.CPUInfo, p.Facts.CPUs)
 	w.line("GPU", "", "", "")
+	// Breakpad names the reason in its own words.
 	reason, addr, thread := p.Crash.Breakpad, "", ""
 	if reason == "" {
 		reason = p.Crash.Reason
 	}
+
 	switch {
 	case reason != "":
 		addr = prefixed(p.Crash.Address)
@@ -110,6 +114,7 @@ func (w *machineWriter) stack(s *walk.Stack) {
 			return // it stays
 		}
 		f := &s.Frames[i]
+		// An inlined call is a frame of its own, before that of its function.
 		for j := range f.Place.Inlines {
 			in := &f.Place.Inlines[j]
 			w.frame(thread, n, f, f.Lookup(), in.Func, in.File, in.Line)

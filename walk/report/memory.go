@@ -15,11 +15,14 @@ func (w *textWriter) stackContents(f, caller *walk.Frame) {
 	if caller.SP <= f.SP {
 		return
 	}
+
 	digits := 2 * w.r.Process.WordSize()
+	// The memory is shown as a hex dump, then the pointers to functions.
 	end := min(caller.SP, f.SP+maxBytes)
 	w.printf("     stack:\n")
 	for at := f.SP; at < end; at += perRow {
 		w.printf("      %0*x ", digits, at)
+		// Bytes that the dump lacks are spaces.
 		text := make([]byte, 0, perRow)
 		for i := range min(perRow, end-at) {
 			b := w.r.Process.Memory.Bytes(at+i, 1)
@@ -37,9 +40,11 @@ func (w *textWriter) stackContents(f, caller *walk.Frame) {
 		}
 		w.printf("%*s  %s\n", 3*(perRow-len(text)), "", text)
 	}
+
 	if end < caller.SP {
 		w.printf("      and %d bytes more\n", caller.SP-end)
 	}
+	// Each pointer is named by its function and line.
 	for i := range f.Pointers {
 		p := &f.Pointers[i]
 		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, wire.Printable(p.Module.File()), wire.Printable(p.Place.Func), p.Value-p.Place.FuncAddr)

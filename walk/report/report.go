@@ -8,10 +8,12 @@ import "symkit/walk"
 // ordered returns the stacks in the order of the text: that of the thread that
 // crashed first. A thread that only wrote the dump is left out.
 func ordered(r *walk.Result) (stacks []*walk.Stack) {
+	// The first stack is that of the crash.
 	crashed := r.Crashed()
 	if crashed >= 0 {
 		stacks = append(stacks, &r.Stacks[crashed])
 	}
+
 	for i := range r.Stacks {
 		if i != crashed && !r.Stacks[i].Thread.Writer {
 			stacks = append(stacks, &r.Stacks[i])

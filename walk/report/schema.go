@@ -241,12 +241,15 @@ func (j *jsonReport) facts(f *walk.Facts, w *jsonWriter) {
 			j.Limits.Limits = append(j.Limits.Limits, jsonLimit{l.Name, limitValue(l.Soft), limitValue(l.Hard), l.Unit})
 		}
 	}
+
+	// Absent records are null, and an empty list of records is an object.
 	if f.MacRecords != nil {
 		j.MacCrash = &jsonMac{Count: len(f.MacRecords)}
 		for i := range f.MacRecords {
 			j.MacCrash.Records = append(j.MacCrash.Records, w.macRecord(&f.MacRecords[i]))
 		}
 	}
+
 	j.BootArgs = f.MacBootArgs
 	if json.Valid(f.SoftErrors) {
 		j.SoftErrors = f.SoftErrors

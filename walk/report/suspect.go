@@ -46,6 +46,9 @@ func (f *fault) bitFlips() (out []bitFlip) {
 	if !p.Crash.HasAddress || p.WordSize() != 8 || p.CPU == "arm64" || f.adjusted == "null-pointer" {
 		return nil
 	}
+
+	// A non-canonical address may have a wrong upper bit; other addresses only one of
+	// the bits that the CPU uses.
 	addr, first, last := p.Crash.Address, 0, 64
 	switch {
 	case f.adjusted == "non-canonical":
@@ -53,6 +56,8 @@ func (f *fault) bitFlips() (out []bitFlip) {
 	case p.CPU == "x86_64":
 		last = 48
 	}
+
+	// The access that the crash is about tells the size.
 	size := uint64(0)
 	for _, a := range f.effect.Accesses {
 		if n := uint64(a.Size); p.Crash.Address-a.Addr < n {
@@ -60,6 +65,8 @@ func (f *fault) bitFlips() (out []bitFlip) {
 			break
 		}
 	}
+
+	// The address itself may be wrong, or a register that it counts from.
 	out = f.flipsOf(addr, "", first, last, size)
 	for _, r := range f.registers {
 		out = append(out, f.flipsOf(r.Value, r.Name, first, last, size)...)
@@ -73,9 +80,11 @@ func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint
 	if m := f.p.MappingAt(addr); m != nil && allows(m, op) {
 		return nil
 	}
-	if d, ok := distance(f.p, addr, op); ok && d < size { // one too far rather than one bit wrong
+	// An address just after a mapping is one access too far rather than one bit wrong.
+	if d, ok := distance(f.p, addr, op); ok && d < size {
 		return nil
 	}
+
 	for i := first; i < last; i++ {
 		b := bitFlip{addr: addr ^ 1<<i, register: register, jsonFlipDetail: jsonFlipDetail{NonCanonical: first == 48}}
 		if m := f.p.MappingAt(b.addr); b.addr == 0 || m != nil && allows(m, op) {
@@ -124,6 +133,8 @@ func (f *fault) weigh(b *bitFlip, original uint64) {
 			b.Poison = true
 		}
 	}
+
+	// The factors are those of rust-minidump.
 	doubt := float32(1) - 0.25
 	if b.NonCanonical {
 		doubt *= 1 - float32(0.90)
@@ -134,6 +145,7 @@ func (f *fault) weigh(b *bitFlip, original uint64) {
 	case b.Null:
 		doubt *= 0.5
 	}
+
 	if b.Nearby > 0 {
 		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.Nearby, 4)-1]
 	}
@@ -152,6 +164,7 @@ func (f *fault) inconsistencies() []string {
 	if !f.known {
 		return out
 	}
+
 	switch p.Crash.Reason {
 	case "SIGFPE / FPE_INTDIV", "EXCEPTION_INT_DIVIDE_BY_ZERO", "EXC_ARITHMETIC / EXC_I386_DIV":
 		if !f.effect.Division {
@@ -189,6 +202,7 @@ func (f *fault) accessMissing() bool {
 	case op == "": // the stack overflowed
 		return len(f.effect.Accesses) == 0
 	}
+
 	return !slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool {
 		return addr-a.Addr < uint64(a.Size) && (a.Kind == op || a.Kind == "readwrite")
 	})

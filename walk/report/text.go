@@ -62,6 +62,7 @@ func (w *textWriter) process() {
 	if command == "" {
 		command = p.Name
 	}
+
 	w.field("Process", command)
 	if p.PID != 0 {
 		w.field("PID", fmt.Sprint(p.PID))
@@ -106,6 +107,7 @@ func (w *textWriter) reason() string {
 	case p.Crash.Sender != 0 && p.Crash.Sender != p.PID:
 		reason += fmt.Sprintf(", sent by process %d", p.Crash.Sender)
 	}
+
 	for i, v := range p.Crash.Parameters {
 		if i == 0 {
 			reason += ", parameters"
@@ -120,6 +122,7 @@ func (w *textWriter) stack(s *walk.Stack) {
 	if s.Thread.Name != "" {
 		title += " " + wire.Printable(s.Thread.Name)
 	}
+
 	var remarks []string
 	if !w.opt.Brief {
 		remarks = append(remarks, fmt.Sprintf("number %d", w.number[s.Thread]))
@@ -132,6 +135,8 @@ func (w *textWriter) stack(s *walk.Stack) {
 	default:
 		remarks = append(remarks, "asked for the dump")
 	}
+
+	// The remarks follow the name in parentheses.
 	if len(remarks) > 0 {
 		title += " (" + strings.Join(remarks, ", ") + ")"
 	}
@@ -149,6 +154,7 @@ func (w *textWriter) stack(s *walk.Stack) {
 			w.stackContents(&s.Frames[i], &s.Frames[i+1])
 		}
 	}
+
 	if !s.Complete {
 		w.printf("    stack ends here: %s\n", s.End)
 	}
@@ -163,7 +169,9 @@ func (w *textWriter) frame(f *walk.Frame, n int) int {
 		w.printf("  (inlined)\n")
 		n++
 	}
+
 	w.printf("%3d  %s", n, w.moduleName(f))
+	// Offsets count from the nearest start that is known.
 	at := f.Lookup()
 	switch {
 	case f.Place.Func != "":
@@ -173,6 +181,7 @@ func (w *textWriter) frame(f *walk.Frame, n int) int {
 	default:
 		w.printf("%#x", at)
 	}
+
 	w.position(f.Place.File, f.Place.Line)
 	if f.Signal {
 		w.printf("  <signal handler called>")
@@ -224,6 +233,7 @@ func (w *textWriter) modules() {
 		}
 		w.printf("\n")
 	}
+
 	for i := range w.r.Process.Facts.Unloaded {
 		m := &w.r.Process.Facts.Unloaded[i]
 		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, wire.Printable(m.Name))

@@ -44,6 +44,7 @@ func (x *unloadedIndex) at(addr uint64) (out []unloadedAt) {
 		if addr >= m.End {
 			continue
 		}
+		// Modules of one name share an entry.
 		at, ok := slices.BinarySearchFunc(out, m.Name, func(u unloadedAt, name string) int { return cmp.Compare(u.name, name) })
 		if !ok {
 			out = slices.Insert(out, at, unloadedAt{name: m.Name})

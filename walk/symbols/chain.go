@@ -18,6 +18,7 @@ type chain []walk.Supplier
 func (c chain) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	all := &walk.Symbols{}
 	for _, s := range c {
+		// The places of all suppliers that were asked are reported.
 		got := s.Symbols(ctx, m)
 		if got.Index != nil {
 			got.Tried = append(all.Tried, got.Tried...)

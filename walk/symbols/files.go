@@ -70,6 +70,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 		if got.file != nil || f.Fetch == nil || m.BuildID == nil {
 			return
 		}
+		// Fetch is the last place.
 		path, err := f.Fetch(m)
 		if err != nil {
 			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
@@ -86,11 +87,13 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 	if f.found == nil {
 		f.found = map[*walk.Module]*foundFile{}
 	}
+
 	got := f.found[m]
 	if got == nil {
 		got = &foundFile{}
 		f.found[m] = got
 	}
+
 	f.mu.Unlock()
 
 	got.local.Do(func() {
@@ -135,6 +138,8 @@ func (f *Files) candidates(m *walk.Module) (paths []string) {
 	if m.Foreign {
 		return paths
 	}
+
+	// The path of a module is that on the machine of the crash.
 	if filepath.IsAbs(m.Path) {
 		paths = append(paths, filepath.Join(f.Sysroot, m.Path))
 	}

@@ -21,6 +21,7 @@ func (f *Files) LoadAddresses(p *walk.Process) {
 		if file == nil {
 			continue
 		}
+		// A module may only grow into free address space.
 		before, ok := laterPart(file.Segments, m.End-m.Base)
 		if !ok || before >= m.Base || between(p, m, m.Base-before, m.Base) {
 			continue
@@ -28,6 +29,7 @@ func (f *Files) LoadAddresses(p *walk.Process) {
 		m.Base -= before
 		m.Bias, moved = m.Base-file.LoadAddress(), true
 	}
+
 	if moved {
 		p.SortModules()
 	}
@@ -54,8 +56,10 @@ func laterPart(segments []elfx.Segment, size uint64) (before uint64, ok bool) {
 			loads = append(loads, s)
 		}
 	}
+
 	begin := func(i int) uint64 { return loads[i].Vaddr &^ (page - 1) }
 	end := func(i int) uint64 { return (loads[i].Vaddr + loads[i].Memsz + page - 1) &^ (page - 1) }
+	// The module must be one run of segments, with code, and no other run may fit.
 	found := -1
 	for i := range loads {
 		code := false
@@ -70,6 +74,7 @@ func laterPart(segments []elfx.Segment, size uint64) (before uint64, ok bool) {
 			found = i
 		}
 	}
+
 	if found <= 0 || begin(found) <= end(found-1) {
 		return 0, false
 	}

@@ -18,6 +18,7 @@ func Paths(m *walk.Module) (paths []string) {
 			paths = append(paths, name+"/"+m.DebugID+"/"+symName(name, ".pdb"))
 		}
 	}
+
 	if id := m.FileID(); isID(id) {
 		for _, name := range spellings(m.File()) {
 			paths = append(paths, name+"/"+id+"/"+symName(name, ".dll"))

@@ -53,6 +53,8 @@ func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	if m.Image != nil || key.debugID == "" && key.fileID == "" {
 		return s.supplier.Symbols(ctx, m)
 	}
+
+	// The first user loads the symbols, and the others wait.
 	e := s.take(key)
 	e.once.Do(func() {
 		e.syms = &walk.Symbols{} // should the file be cut under the supplier's eyes
@@ -64,6 +66,8 @@ func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	if ctx.Err() != nil && e.syms.Index == nil {
 		s.forget(e) // it may be found by who has more time
 	}
+
+	// Each user closes a copy.
 	out := *e.syms
 	out.BadLines, out.Shared = e.bad, true
 	out.Close = sync.OnceValue(func() error { return s.release(e) })
@@ -85,6 +89,7 @@ func (s *Shared) take(key identity) *sharedSymbols {
 		e = &sharedSymbols{key: key}
 		s.entries[key] = e
 	}
+
 	e.users++
 	if e.place != nil {
 		s.unused.Remove(e.place)
@@ -139,6 +144,7 @@ func (s *Shared) closeUnused(size int64, n int) error {
 	for s.size > size || s.unused.Len() > n {
 		old = append(old, s.drop())
 	}
+
 	s.mu.Unlock()
 
 	var err error

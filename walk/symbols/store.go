@@ -60,12 +60,14 @@ func NewStore(paths []string) (*Store, error) {
 func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, path := range s.Files {
+		// The first line tells the module, without indexing the file.
 		if err := fileIsFor(path, m); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
 		} else if load(out, path, m) {
 			return out
 		}
 	}
+
 	for path := range s.paths(m) {
 		if load(out, path, m) {
 			return out
@@ -115,15 +117,18 @@ func Load(s *walk.Symbols, path string, m *walk.Module) error {
 	if err := open(s, path); err != nil {
 		return pathless(err)
 	}
+	// The ids are compared, and a file without any record is useless.
 	err := isFor(s, m)
 	if f, p, st := s.Index.Counts(); err == nil && f+p+st == 0 {
 		err = ErrNoSymbols
 	}
+
 	if err != nil {
 		s.Close()
 		s.Index, s.Close = nil, nil
 		return err
 	}
+
 	s.From = path
 	return nil
 }
@@ -149,17 +154,21 @@ func open(s *walk.Symbols, path string) error {
 	if err != nil {
 		return err
 	}
+
+	// A plain file is used in place, a packed one is unpacked into memory.
 	data := file.Bytes()
 	how := Packing(data)
 	if how == "" {
 		s.Index, s.Close = emit.NewIndex(data), file.Release
 		return nil
 	}
+
 	defer file.Release()
 	text, err := unpack(data, how)
 	if err != nil {
 		return err
 	}
+
 	s.Index, s.Heap, s.Close = emit.NewIndex(text), int64(len(text)), func() error { return nil }
 	return nil
 }
@@ -170,6 +179,7 @@ func fileIsFor(path string, m *walk.Module) error {
 	if err != nil {
 		return pathless(err)
 	}
+
 	defer f.Close()
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
@@ -177,8 +187,10 @@ func fileIsFor(path string, m *walk.Module) error {
 	if err != nil {
 		return err
 	}
+
 	defer done()
 	text := bufio.NewReader(io.LimitReader(r, 1<<16))
+	// The message names the format of a file that is no symbol file.
 	start, _ := text.Peek(4096)
 	kind := elfx.Kind(start)
 	line, _ := text.ReadString('\n')
@@ -189,6 +201,8 @@ func fileIsFor(path string, m *walk.Module) error {
 		}
 		return fmt.Errorf("no MODULE record in its first line")
 	}
+
+	// The name is the rest of the line and may have spaces.
 	name := strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])
 	switch {
 	case m.DebugID != "" && strings.EqualFold(fields[3], m.DebugID):

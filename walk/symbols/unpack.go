@@ -50,8 +50,10 @@ func unpack(data []byte, how string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer done()
 	var out bytes.Buffer
+	// The limit bounds the memory of a packed file that expands enormously.
 	size := uint64(len(data))
 	most := int64(min(limits.UnpackedSymbols.Max(size), math.MaxInt64-1))
 	n, err := io.Copy(&out, io.LimitReader(r, most+1))

@@ -77,11 +77,14 @@ func sourceOf(path string) string {
 	if err != nil {
 		return ""
 	}
+
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return ""
 	}
+
+	// The last line of the file names the source.
 	tail := make([]byte, min(info.Size(), 4096))
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return ""

@@ -31,6 +31,7 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+
 	var err error
 	for attempt := range max(1, s.Attempts) {
 		if attempt > 0 && !s.wait(ctx, attempt, err) {
@@ -46,10 +47,13 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		// Only errors that may pass are worth another attempt.
 		if !passing(err) {
 			break
 		}
 	}
+
+	// A server that cannot be reached is not asked again.
 	switch op, network := errors.AsType[*net.OpError](err); {
 	case errors.Is(err, ErrNotFound):
 		e.remember()
@@ -81,6 +85,7 @@ func passing(err error) bool {
 			return false
 		}
 	}
+
 	_, disk := errors.AsType[*os.PathError](err)
 	return !disk
 }
@@ -96,6 +101,7 @@ func (s *Server) wait(ctx context.Context, attempt int, err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		d = max(d, e.after)
 	}
+
 	t := time.NewTimer(min(d, maxWait))
 	defer t.Stop()
 	select {
@@ -115,6 +121,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, s.MaxTime, ErrMaxTime)
 	defer stop()
+	// The watch ends a transfer that stalls.
 	target := s.target(e.place, m)
 	var received atomic.Int64
 	go fetch.Watch(ctx, s.Timeout, &received, func() { cancel(ErrStalled) })
@@ -122,6 +129,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	if err != nil {
 		return because(ctx, err)
 	}
+
 	defer body.Close()
 	var shown time.Time
 	counted := &counter{r: body, alive: func(total int64) {
@@ -131,12 +139,15 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 			s.Progress(target, total)
 		}
 	}}
+	// The body is unpacked while it arrives.
 	text, err := unpack(bufio.NewReaderSize(counted, 1<<16), s.MaxSize)
 	if err != nil {
 		return because(ctx, err)
 	}
+
 	defer text.Close()
 	text.wrote = s.disk().Wrote
+	// A symbol file begins with its MODULE record.
 	head, err := text.r.Peek(len("MODULE "))
 	if err != nil && err != io.EOF {
 		return because(ctx, err)
@@ -161,12 +172,15 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 	if err != nil {
 		return nil, err
 	}
+
 	request.Header.Set("User-Agent", "symkit")
 	request.Header.Set("Accept-Encoding", "zstd, gzip")
 	response, err := s.HTTP.Do(request)
 	if err != nil {
 		return nil, err
 	}
+
+	// A file that the disk cannot hold is refused before it is read.
 	if response.StatusCode == http.StatusOK && response.ContentLength <= s.MaxSize {
 		if err := s.disk().Announce(response.ContentLength); err != nil {
 			response.Body.Close()
@@ -174,6 +188,7 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 		}
 		return response.Body, nil
 	}
+
 	response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK:
@@ -181,6 +196,7 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // the last from S3, for what is not there
 		return nil, ErrNotFound
 	}
+
 	e := &statusError{status: response.Status, code: response.StatusCode}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.after = min(time.Duration(seconds)*time.Second, maxWait)
@@ -219,6 +235,7 @@ func (t *text) Read(b []byte) (int, error) {
 	if t.left -= int64(n); t.left < 0 {
 		return 0, ErrTooLarge
 	}
+
 	if t.wrote != nil {
 		if err := t.wrote(int64(n)); err != nil {
 			return 0, err
@@ -259,6 +276,8 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+
+	// The MODULE record must be that of the module.
 	first, err := t.r.ReadSlice('\n')
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%w: its first line is too long", ErrContent)
@@ -270,6 +289,8 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
 		return symbols.ErrOtherModule
 	}
+
+	// The file appears under its name when it is complete.
 	line := append([]byte(nil), first...)
 	return atomicfile.Write(ctx, path, func(w io.Writer) error {
 		last := &lastByte{w: w}

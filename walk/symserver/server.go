@@ -156,6 +156,7 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 	if err := s.ask(ctx, e, m); err != nil {
 		return err
 	}
+
 	if err := symbols.Load(out, e.path(), m); err != nil {
 		e.drop()
 		return err
@@ -170,11 +171,14 @@ func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 		return ErrNotFound
 	}
 	s.mu.Lock()
+	// An absent file or an unreachable server costs no request.
 	refused := s.refused
 	s.mu.Unlock()
 	if refused != nil {
 		return refused
 	}
+
+	// Goroutines that ask for one file share the request.
 	_, err, _ := s.flight.Do(e.place, func() (any, error) {
 		if e.present() {
 			return nil, nil // another one fetched it meanwhile

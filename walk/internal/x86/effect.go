@@ -107,12 +107,14 @@ func (d *decoder) oneByte(op byte) {
 	if letter == '-' {
 		return
 	}
+
 	a, ok := d.memory()
 	if letter == 'x' { // x87
 		d.touch(a, ok, 0, "")
 		return
 	}
 
+	// Some opcodes are extended by the reg field of ModRM.
 	kind, reg := kindOf(letter), byte(d.Opcode>>19&7)
 	switch {
 	case letter|0x20 == 'g':
@@ -177,6 +179,8 @@ func (d *decoder) memory() (a Access, ok bool) {
 	if !ok {
 		return a, false
 	}
+
+	// The base register decides whether the address counts from a null pointer.
 	switch m.Base {
 	case 0:
 	case x86asm.RIP, x86asm.EIP:
@@ -188,7 +192,9 @@ func (d *decoder) memory() (a Access, ok bool) {
 	if m.Index != 0 {
 		a.Addr += d.base(m.Index) * uint64(m.Scale)
 	}
+
 	a.Addr += uint64(int64(int32(m.Disp)))
+	// The address-size prefix cuts the address to 32 bits.
 	if d.hasPrefix(0x67) {
 		a.Addr = uint64(uint32(a.Addr))
 	}
@@ -217,6 +223,7 @@ func (d *decoder) stack(off uint64, kind string) { d.at(rsp, off, 8, kind) }
 
 // strings adds what movs, cmps, stos, lods and scas access.
 func (d *decoder) strings(op byte) {
+	// String instructions read at rsi and write at rdi.
 	size := stringSize(d.Op)
 	switch op &^ 1 {
 	case 0xa4: // movs

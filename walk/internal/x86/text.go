@@ -92,15 +92,18 @@ func (s *speller) operands() (out []string) {
 		if a == nil {
 			break
 		}
+		// A segment register is loaded from the lower 16 bits of a register.
 		if r, ok := a.(x86asm.Reg); ok && i == 1 && in.Op == x86asm.MOV && segment(in.Args[0]) && r >= x86asm.EAX && r <= x86asm.R15L {
 			a = r - x86asm.EAX + x86asm.AX
 		}
+		// A mask is spelled after the first operand, without a comma.
 		if k, ok := a.(x86asm.Reg); ok && i == 1 && s.masks(k) {
 			out[0] += s.mask(k)
 			continue
 		}
 		out = append(out, s.operand(a))
 	}
+
 	switch {
 	case in.Op == x86asm.XLATB:
 		return nil
@@ -213,6 +216,8 @@ func (s *speller) memory(m x86asm.Mem) string {
 		}
 		return fmt.Sprintf("%s%#x]", text, uint64(m.Disp))
 	}
+
+	// A displacement is spelled with its sign.
 	if disp := int64(int32(m.Disp)); disp != 0 {
 		text += signed(disp, " + ", " - ")
 	}
@@ -238,6 +243,8 @@ func (s *speller) broadcast() string {
 	if !s.in.Broadcast || !ok || s.in.MemBytes == 0 {
 		return ""
 	}
+
+	// The number of elements follows from the width of the vector.
 	width := 16
 	switch {
 	case v >= x86asm.Z0 && v <= x86asm.Z31:
@@ -253,6 +260,7 @@ var sizeNames = map[int]string{1: "byte ", 2: "word ", 4: "dword ", 6: "far ", 8
 
 // size is that of an operand in memory.
 func (s *speller) size() string {
+	// x86asm tells no size for some operands.
 	size, op := s.in.MemBytes, s.in.Op
 	switch {
 	case op == x86asm.LEA:
@@ -268,6 +276,7 @@ func (s *speller) size() string {
 	case size == 0 && tables[op]:
 		size = 2 + s.in.Mode/8
 	}
+
 	if name, ok := sizeNames[size]; ok {
 		return name
 	}

@@ -35,6 +35,7 @@ func Decode(code []byte, mode int) (in Inst, ok bool) {
 	if in, ok := zeroUpper(code, mode); ok {
 		return in, true
 	}
+
 	known, replaced := replace(code, mode)
 	inst, err := x86asm.Decode(known, mode)
 	if err != nil || inst.Op == 0 {
@@ -43,12 +44,14 @@ func Decode(code []byte, mode int) (in Inst, ok bool) {
 
 	inst.Mode = mode // x86asm leaves it out after a VEX or EVEX prefix
 	in = Inst{Inst: inst, code: code[:inst.Len], replaced: replaced}
+	// The ModRM byte follows the prefix and the opcode.
 	for i, p := range in.Prefix {
 		if p.IsVEX() || p.IsEVEX() {
 			in.modRM = i + map[x86asm.Prefix]int{x86asm.PrefixVEX2Bytes: 3, x86asm.PrefixVEX3Bytes: 4, x86asm.PrefixEVEX: 5}[p&0xff]
 			break
 		}
 	}
+
 	in.addRIP()
 	return in, true
 }
@@ -59,7 +62,8 @@ func zeroUpper(code []byte, mode int) (in Inst, ok bool) {
 	if len(code) < 3 || !isVEX(code[1], mode) {
 		return in, false
 	}
-	var last byte // of the prefix
+	// The prefix has two or three bytes, the opcode one.
+	var last byte
 	switch {
 	case code[0] == 0xc5 && code[2] == 0x77:
 		last, in.Len = code[1], 3
@@ -68,6 +72,7 @@ func zeroUpper(code []byte, mode int) (in Inst, ok bool) {
 	default:
 		return in, false
 	}
+
 	in.Op = x86asm.VZEROUPPER
 	if last&4 != 0 {
 		in.Op = x86asm.VZEROALL
@@ -83,6 +88,7 @@ func isVEX(next byte, mode int) bool { return mode == 64 || next >= 0xc0 }
 // replace replaces an instruction that x86asm does not know by another one with the
 // same operands and of the same length.
 func replace(code []byte, mode int) (known []byte, replaced bool) {
+	// Legacy prefixes and REX come before the opcode.
 	n := 0
 	for n < len(code) && strings.IndexByte("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", code[n]) >= 0 {
 		n++
@@ -93,9 +99,11 @@ func replace(code []byte, mode int) (known []byte, replaced bool) {
 	if n == len(code) || code[n] != 0x0f && code[n] != 0xc4 {
 		return code, false
 	}
+
 	has := func(opcode string, size int) bool {
 		return bytes.HasPrefix(code[n:], []byte(opcode)) && len(code) >= n+size
 	}
+	// The replacement has the same operands and the same length.
 	known = bytes.Clone(code)
 	switch {
 	case has("\x0f\x1e", 3): // endbr64, other nops

@@ -54,6 +54,7 @@ func (s *Supplier) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	if found == nil {
 		return out
 	}
+
 	defer found.Close()
 
 	if err := s.dump(ctx, found, m, out); err != nil {
@@ -76,11 +77,13 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 		return companion.Alone(f, s.places(ctx))
 	}
 
+	// The file is looked for by the module's path and build id.
 	main, probes := s.Files.Binary(m)
 	if main == nil {
 		out.Tried = append(out.Tried, probes...)
 		return s.debugAlone(ctx, m, out)
 	}
+
 	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
 	out.From = main.Path()
 	found := companion.Complete(&elfx.Image{Main: main}, s.places(ctx))
@@ -107,6 +110,7 @@ func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Sym
 	if debug == nil {
 		return nil
 	}
+
 	out.From = debug.Path()
 	return companion.Alone(debug, s.places(ctx))
 }
@@ -123,6 +127,7 @@ func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Sym
 			return f
 		}
 	}
+
 	out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
 	return nil
 }
@@ -134,6 +139,8 @@ func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Mo
 	if err != nil {
 		return err
 	}
+
+	// Companions that are damaged are reported, absent ones are not.
 	for _, p := range others.Probes() {
 		if p.Err == nil {
 			out.From += " and " + p.Path
@@ -141,6 +148,8 @@ func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Mo
 			out.Tried = append(out.Tried, p)
 		}
 	}
+
+	// The text is indexed like a symbol file.
 	var text bytes.Buffer
 	if err := mod.Write(&text); err != nil {
 		return err
