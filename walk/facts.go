@@ -37,18 +37,12 @@ type UnloadedModule struct {
 
 // Handle is a handle or file descriptor that was open.
 type Handle struct {
-	Handle uint64  `json:"handle"`
-	Type   *string `json:"type_name"`   // nil: unknown
-	Name   *string `json:"object_name"` // nil: unknown
+	Handle     uint64
+	Type, Name *string // nil: unknown
 }
 
 // LSBRelease is /etc/lsb-release.
-type LSBRelease struct {
-	ID          string `json:"id"`
-	Release     string `json:"release"`
-	Codename    string `json:"codename"`
-	Description string `json:"description"`
-}
+type LSBRelease struct{ ID, Release, Codename, Description string }
 
 // Limit is a line of /proc/PID/limits. The limits are numbers or "unlimited".
 type Limit struct{ Name, Soft, Hard, Unit string }

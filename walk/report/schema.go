@@ -11,24 +11,24 @@ import (
 // The objects of rust-minidump's schema, and symkit's own within them.
 
 type jsonReport struct {
-	Status     string           `json:"status"`
-	PID        *int             `json:"pid"`
-	Uptime     *uint64          `json:"process_uptime"`
-	Crash      jsonCrash        `json:"crash_info"`
-	System     jsonSystem       `json:"system_info"`
-	MapCount   *int             `json:"linux_memory_map_count"`
-	Count      int              `json:"thread_count"`
-	Main       *int             `json:"main_module"`
-	CertInfo   bool             `json:"modules_contains_cert_info"`
-	Modules    []jsonModule     `json:"modules"`
-	Unloaded   []jsonUnloaded   `json:"unloaded_modules"`
-	Handles    *[]walk.Handle   `json:"handles"`
-	LSB        *walk.LSBRelease `json:"lsb_release"`
-	Limits     *jsonLimits      `json:"proc_limits"`
-	MacCrash   *jsonMac         `json:"mac_crash_info"`
-	BootArgs   *string          `json:"mac_boot_args"`
-	SoftErrors json.RawMessage  `json:"soft_errors"`
-	Extension  jsonProcess      `json:"symkit"`
+	Status     string          `json:"status"`
+	PID        *int            `json:"pid"`
+	Uptime     *uint64         `json:"process_uptime"`
+	Crash      jsonCrash       `json:"crash_info"`
+	System     jsonSystem      `json:"system_info"`
+	MapCount   *int            `json:"linux_memory_map_count"`
+	Count      int             `json:"thread_count"`
+	Main       *int            `json:"main_module"`
+	CertInfo   bool            `json:"modules_contains_cert_info"`
+	Modules    []jsonModule    `json:"modules"`
+	Unloaded   []jsonUnloaded  `json:"unloaded_modules"`
+	Handles    *[]jsonHandle   `json:"handles"`
+	LSB        *jsonLSB        `json:"lsb_release"`
+	Limits     *jsonLimits     `json:"proc_limits"`
+	MacCrash   *jsonMac        `json:"mac_crash_info"`
+	BootArgs   *string         `json:"mac_boot_args"`
+	SoftErrors json.RawMessage `json:"soft_errors"`
+	Extension  jsonProcess     `json:"symkit"`
 }
 
 type jsonCrash struct {
@@ -148,6 +148,19 @@ type jsonUnloaded struct {
 	Cert     *string `json:"cert_subject"` // never told
 }
 
+type jsonHandle struct {
+	Handle uint64  `json:"handle"`
+	Type   *string `json:"type_name"`
+	Name   *string `json:"object_name"`
+}
+
+type jsonLSB struct {
+	ID          string `json:"id"`
+	Release     string `json:"release"`
+	Codename    string `json:"codename"`
+	Description string `json:"description"`
+}
+
 type jsonLimits struct {
 	Limits []jsonLimit `json:"limits"`
 }
@@ -232,9 +245,13 @@ type jsonProbe struct {
 // facts fills in what is only shown.
 func (j *jsonReport) facts(f *walk.Facts, w *jsonWriter) {
 	if f.Handles != nil {
-		j.Handles = &f.Handles
+		handles := make([]jsonHandle, 0, len(f.Handles))
+		for _, h := range f.Handles {
+			handles = append(handles, jsonHandle(h))
+		}
+		j.Handles = &handles
 	}
-	j.LSB = f.LSB
+	j.LSB = (*jsonLSB)(f.LSB)
 	if f.Limits != nil {
 		j.Limits = &jsonLimits{}
 		for _, l := range f.Limits {
