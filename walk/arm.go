@@ -49,15 +49,17 @@ var armFrames = [...]armFrame{
 
 // framePointer knows the three layouts that compilers make on Linux: GCC's ARM
 // code has r11 point at the saved lr, the caller's r11 below; LLVM's has r11,
-// and r7 in Thumb code, point at the pair. The one is taken whose return
-// address follows a call, else one that leads to generated code; the other register is taken for unchanged.
-// Apple's compilers use r7 only.
+// and r7 in Thumb code, point at the pair. The walker takes the layout whose return
+// address follows a call, else a layout whose return address leads to generated
+// code, and assumes that the other register is unchanged. Apple's compilers use r7
+// only.
 func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	layouts := armFrames[:]
 	if w.p.apple() {
 		layouts = layouts[2:]
 	}
-	if out, ok = w.armRecord(r, layouts, w.returnsToCode); ok {
+	out, ok = w.armRecord(r, layouts, w.returnsToCode)
+	if ok {
 		return out, true
 	}
 	return w.armRecord(r, layouts, func(pc uint64) bool { return w.generated(w.returnAddr(pc)) })

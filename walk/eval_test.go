@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// span is memory in one piece.
+// span is one range of memory.
 type span struct {
 	addr uint64
 	data []byte

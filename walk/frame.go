@@ -1,13 +1,13 @@
 package walk
 
-// Trust is how a frame was found, the least certain first.
+// Trust is how a frame was found, in ascending order of certainty.
 type Trust uint8
 
 const (
 	// TrustScan: a word on the stack that can be a return address.
 	TrustScan Trust = iota
 	// TrustCFIScan: a word on the stack that can be a return address, looked for
-	// where unwind rules (STACK WIN) said that it should be.
+	// where unwind rules (STACK WIN) place the return address.
 	TrustCFIScan
 	// TrustFramePointer: by the chain of frame pointers.
 	TrustFramePointer
@@ -25,29 +25,30 @@ const (
 	TrustContext
 )
 
-// String is the trust in words.
+// String returns the trust in words.
 func (t Trust) String() string {
 	return [...]string{"stack scanning", "call frame info with scanning", "previous frame's frame pointer", "reading the function's machine code", "link register or pushed return address",
 		"registers saved in the signal frame", "call frame info", "given as instruction pointer in context"}[t]
 }
 
-// Key is the trust's name for programs.
+// Key returns the name of the trust that programs read.
 func (t Trust) Key() string {
 	return [...]string{"scan", "cfi_scan", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
 }
 
 // Frame is one frame of a stack; calls inlined into it are in its Place.
 type Frame struct {
-	// PC is where the frame goes on: a return address, unless Exact.
+	// PC is where the frame continues: a return address, unless Exact.
 	PC uint64
 	SP uint64
-	// Exact: PC is the instruction itself. So it is in the innermost frame, and
-	// where a signal interrupted a function.
+	// Exact reports whether PC is the instruction itself, as in the innermost frame
+	// and in a frame that a signal interrupted.
 	Exact bool
-	// Signal: the frame is a signal trampoline; the next one was interrupted.
+	// Signal reports whether the frame is a signal trampoline; the signal interrupted
+	// the next frame.
 	Signal bool
 	Trust  Trust
-	// Why tells which better techniques failed, and how.
+	// Why lists the better techniques that failed, with their reasons.
 	Why string
 	// Module is nil when PC is in none.
 	Module *Module
@@ -65,9 +66,10 @@ type Frame struct {
 	entry bool // PC is where an entry begins: the stack's end
 }
 
-// Lookup is the address to look PC up by: a return address may be the first
-// of another function or line, the call before it is not. It is that of the
-// call instruction, or, where calls have several lengths, one inside.
+// Lookup returns the address to look the frame up by. A return address may be the
+// first address of another function or line, so that Lookup returns the address of
+// the call instruction, or, where calls have several lengths, an address inside the
+// call instruction.
 func (f *Frame) Lookup() uint64 {
 	if f.Exact || f.Signal {
 		return f.PC
@@ -75,7 +77,7 @@ func (f *Frame) Lookup() uint64 {
 	return f.PC - max(1, f.call)
 }
 
-// Place is what symbols say of an address.
+// Place is the function, file and line of an address.
 type Place struct {
 	// Func is empty without symbols.
 	Func     string
@@ -84,8 +86,8 @@ type Place struct {
 	File     string // empty: unknown
 	Line     uint32 // 0: unknown
 	LineAddr uint64 // first address of the line in the process, 0 without a line
-	// Inlines are the calls inlined at the address, the innermost first; the
-	// place in Func itself is above.
+	// Inlines are the calls inlined at the address, the innermost first. File and
+	// Line are the place in Func itself.
 	Inlines []InlineCall
 	signal  bool
 }
@@ -101,8 +103,8 @@ type InlineCall struct {
 type Stack struct {
 	Thread *Thread
 	Frames []Frame // the innermost first
-	// End tells why there is no further frame.
+	// End is the reason that there is no further frame.
 	End string
-	// Complete: the outermost function was reached.
+	// Complete reports whether the stack ends with the outermost function.
 	Complete bool
 }

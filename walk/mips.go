@@ -32,7 +32,7 @@ func newMIPS(name string, wide, big bool) *cpu {
 }
 
 // mipsFrame is how many bytes of the stack are scanned for any frame (as in
-// Breakpad's walker): an o32 frame has room for arguments at its bottom, and
+// Breakpad's walker): an o32 frame has space for arguments at its bottom, and
 // the return address at its top.
 const mipsFrame = 1024
 

@@ -11,11 +11,11 @@ import (
 	"symkit/elfx"
 )
 
-// Process is a crashed process, as far as its dump tells.
+// Process is a crashed process, as far as the crash dump describes the process.
 type Process struct {
 	// OS is the system's name as Breakpad prints it: "Linux", "Android",
 	// "Windows NT", "Windows", "Mac OS X", "iOS", ... On Windows and Apple's
-	// systems compilers lay out frames in other ways.
+	// systems compilers lay out frames differently.
 	OS        string
 	OSVersion string // empty: unknown
 	// CPU is the machine's name as in MODULE records: x86, x86_64, arm, arm64,
@@ -133,9 +133,9 @@ type Mapping struct {
 	Read, Write, Execute bool
 }
 
-// SortModules sorts the modules by address, as Walk needs them. Of two that
-// overlap the one that begins first is clipped; one that ends before it begins,
-// as damage makes them, is dropped.
+// SortModules sorts the modules by address, as Walk needs the modules. Of two modules
+// that overlap, the module that begins first is clipped. A damaged module, which ends
+// before its beginning, is dropped.
 func (p *Process) SortModules() {
 	// Lookups need modules that are sorted and do not overlap.
 	p.Modules = slices.DeleteFunc(p.Modules, func(m *Module) bool { return m.End < m.Base })
@@ -163,14 +163,14 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 	return &p.Mappings[i-1]
 }
 
-// windows and apple tell systems apart whose compilers lay out frames in their
-// own ways.
+// windows and apple report whether the system is one whose compilers lay out frames
+// differently from those of Linux.
 func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
 func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
 
-// code reports whether addr can be an instruction: in an executable mapping or
-// segment of a module, or, where the mappings are not known, in a module. A dump without either rules
-// nothing out.
+// code reports whether addr can be the address of an instruction: in an executable
+// mapping, in an executable segment of a module, or, if the mappings are unknown, in
+// a module. If the dump has neither mappings nor modules, any address can be.
 func (p *Process) code(addr uint64) bool {
 	switch {
 	case addr < lowestPC:

@@ -25,8 +25,8 @@ func (w *walker) scanFP(r, out *Registers, at uint64) {
 	}
 }
 
-// sameStack reports whether the word at addr and the one above it at fp are in
-// one piece of memory, as those of a stack are.
+// sameStack reports whether fp is above addr, and the memory from the word at addr
+// to the word at fp is contiguous, as in one stack.
 func (w *walker) sameStack(addr, fp uint64) bool {
 	return fp > addr && w.p.Memory.Bytes(addr, fp-addr+uint64(w.cpu.arch.WordSize)) != nil
 }

@@ -32,7 +32,7 @@ type Symbols struct {
 	// Heap is the memory that the symbols themselves take, in bytes, where they
 	// are not mapped from a file.
 	Heap int64
-	// Close gives back what Index aliases; it may be nil.
+	// Close releases the memory that Index aliases; Close may be nil.
 	Close func() error
 
 	// Shared: other processes use Index at the same time. BadLines counts the lines
@@ -41,7 +41,7 @@ type Symbols struct {
 	BadLines int
 }
 
-// symbolizer keeps the symbols of a process's modules, and what they said of
+// symbolizer holds the symbols of a process's modules, and caches the places of
 // addresses.
 type symbolizer struct {
 	supplier Supplier
@@ -89,12 +89,12 @@ func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 	return ms.syms
 }
 
-// index is the symbols of m, or nil.
+// index returns the symbols of m; nil if there are none.
 func (z *symbolizer) index(ctx context.Context, m *Module) *emit.Index {
 	return z.symbols(ctx, m).Index
 }
 
-// place tells what the symbols of m say of an address in it.
+// place returns the place of an address in m, from the symbols of m.
 func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
 	idx := z.index(ctx, m)
 	if idx == nil {
@@ -140,7 +140,7 @@ func newPlace(idx *emit.Index, base, addr uint64) *Place {
 	return p
 }
 
-// close gives everything back.
+// close releases the symbols of all modules.
 func (z *symbolizer) close() error {
 	var errs []error
 	for _, ms := range z.mods {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verdict is what a technique makes of a frame.
+// verdict is the result of a technique for a frame.
 type verdict uint8
 
 const (
@@ -22,7 +22,7 @@ var (
 	errNoEssential = errors.New("no rule for .cfa or .ra")
 )
 
-// keepSaved is the caller's registers as far as a call leaves them alone.
+// keepSaved returns the registers of r that calls preserve.
 func (w *walker) keepSaved(r *Registers) (out Registers) {
 	for _, reg := range w.saved {
 		if v, ok := r.Get(reg); ok {
@@ -60,7 +60,8 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 		return out, notFound, errNoEssential
 	}
 
-	if e.cfa, err = e.eval(cfaRule); err != nil {
+	e.cfa, err = e.eval(cfaRule)
+	if err != nil {
 		return out, notFound, fmt.Errorf(".cfa: %w", err)
 	}
 	e.hasCFA = true
@@ -80,7 +81,7 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	return out, found, nil
 }
 
-// rule is the expression of a register's rule, or nil.
+// rule returns the expression of a register's rule; nil if there is none.
 func (w *walker) rule(name string) []byte {
 	for i := range w.rules {
 		if string(w.rules[i].Reg) == name {
@@ -97,8 +98,8 @@ func (w *walker) isEnd(rule []byte) bool {
 	return ok && v < lowestPC
 }
 
-// restore applies the rules of the registers, which all see those of the
-// callee. One that fails makes its register unknown.
+// restore applies the rules of the registers. All rules see the registers of the
+// callee. A rule that fails makes its register unknown.
 func (w *walker) restore(out *Registers) {
 	for i := range w.rules {
 		rule := &w.rules[i]
@@ -218,13 +219,14 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 	return out, found, nil
 }
 
-// returnAddr is the address that a function returns to, of what the call saved.
+// returnAddr returns the address that a function returns to, from the value that the
+// call saved.
 func (w *walker) returnAddr(saved uint64) uint64 {
 	return w.cpu.narrow(w.codeAddr(saved) + w.cpu.toReturn)
 }
 
-// codeAddr is the address of the instruction that a pointer to code leads to:
-// without a pointer authentication code, without the Thumb bit.
+// codeAddr returns the address of the instruction that a pointer to code leads to,
+// without the pointer authentication code and the Thumb bit.
 func (w *walker) codeAddr(pc uint64) uint64 {
 	pc = w.cpu.narrow(pc) &^ w.pac
 	if w.p.CPU == "arm" {
@@ -233,7 +235,7 @@ func (w *walker) codeAddr(pc uint64) uint64 {
 	return pc
 }
 
-// code is n bytes of code at addr, fewer where that is all there is.
+// code returns n bytes of code at addr, or as many as the dump has.
 func (w *walker) code(addr, n uint64) []byte {
 	for ; n > 0; n-- {
 		if b := w.p.Memory.Bytes(addr, n); b != nil {

@@ -24,7 +24,7 @@ func (f fixed) Symbols(context.Context, *Module) *Symbols {
 	return &Symbols{Index: emit.NewIndex([]byte(f)), From: "text"}
 }
 
-// spans is memory in several pieces.
+// spans is memory of several ranges.
 type spans []span
 
 func (s spans) Bytes(addr, n uint64) []byte {

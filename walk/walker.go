@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"symkit/cfi"
@@ -35,7 +36,7 @@ type walker struct {
 	looked       uint64 // bytes of this stack that contents went through
 }
 
-// index is the symbols of m, or nil.
+// index returns the symbols of m; nil if there are none.
 func (w *walker) index(m *Module) *emit.Index {
 	if m == nil {
 		return nil
@@ -98,20 +99,17 @@ func (w *walker) spOf(r *Registers) uint64 {
 
 // locate finds the module and the symbols of a frame.
 func (w *walker) locate(f *Frame) {
-	f.Module = w.p.ModuleAt(f.PC)
+	f.Module, f.Place = w.lookup(f.PC)
 	if f.Module != nil {
 		// Signal trampolines and entries are known by the symbol at PC itself.
-		exact := w.syms.place(w.ctx, f.Module, f.PC)
+		exact := f.Place
 		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
-		f.Place = exact
-		if f.Place.Public && !w.p.code(f.PC) {
+		if exact.Public && !w.p.code(f.PC) {
 			f.Place = noPlace // data above the last function
 		}
 		if !f.Exact && exact.FuncAddr == f.PC && entries[exact.Func] {
 			f.Exact, f.entry = true, true // no call pushed this return address
 		}
-	} else {
-		f.Place = w.named.place(f.PC)
 	}
 
 	// A trampoline without a symbol is known by its code.
@@ -123,18 +121,22 @@ func (w *walker) locate(f *Frame) {
 	}
 
 	// A return address is named by the call before it.
-	if f.Module = w.p.ModuleAt(f.Lookup()); f.Module != nil {
-		f.Place = w.syms.place(w.ctx, f.Module, f.Lookup())
-	} else {
-		f.Place = w.named.place(f.Lookup())
+	f.Module, f.Place = w.lookup(f.Lookup())
+}
+
+// lookup finds the module and the place of an address.
+func (w *walker) lookup(addr uint64) (*Module, *Place) {
+	if m := w.p.ModuleAt(addr); m != nil {
+		return m, w.syms.place(w.ctx, m, addr)
 	}
+	return nil, w.named.place(addr)
 }
 
 // endOfStack is the reason that there is no caller.
 const endOfStack = "end of stack"
 
-// entries are the functions that nothing calls. In clone only the frame of a
-// new thread's function has a return address.
+// entries are the functions without a caller. A return address in clone belongs to
+// the frame of a new thread's function alone.
 var entries = map[string]bool{
 	"_start": true, "_dl_start_user": true, "__start": true,
 	"_rt0_amd64_linux": true, "_rt0_386_linux": true, "_rt0_arm_linux": true,
@@ -151,7 +153,7 @@ func (f *Frame) isEntry() bool { return f.Module != nil && entries[f.Place.Func]
 // entrySize bounds the size in bytes of an entry that symbols do not tell.
 const entrySize = 256
 
-// technique is one way to find the caller.
+// technique is a method to find the caller.
 type technique struct {
 	name  string
 	trust Trust
@@ -275,10 +277,8 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 	}
 
 	// The stack pointer may go anywhere, so that stacks could form a ring.
-	for _, seen := range w.signals {
-		if seen == caller {
-			return notFound, fmt.Errorf("stack pointer %#x was seen before", caller)
-		}
+	if slices.Contains(w.signals, caller) {
+		return notFound, fmt.Errorf("stack pointer %#x was seen before", caller)
 	}
 	if len(w.signals) == maxSignals {
 		return notFound, fmt.Errorf("more than %d signal frames", maxSignals)

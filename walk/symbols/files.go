@@ -129,6 +129,7 @@ func openIf(path string, m *walk.Module, check func(*elfx.File, *walk.Module) er
 
 // candidates are the paths to try for m.
 func (f *Files) candidates(m *walk.Module) (paths []string) {
+	// The program's own file comes first.
 	if f.Exe != "" {
 		// Tried for every module with a build id: it may be a library.
 		if m.BuildID != nil || m.Path == f.Exe || m.File() == filepath.Base(f.Exe) {

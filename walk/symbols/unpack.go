@@ -26,8 +26,8 @@ func Packing(data []byte) string {
 	return ""
 }
 
-// Unpacker reads what r has packed in a way that Packing returns. The caller calls
-// done.
+// Unpacker returns a reader of the unpacked content of r, which is packed as Packing
+// has found. The caller calls done after reading.
 func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 	switch how {
 	case "gzip":

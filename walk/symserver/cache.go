@@ -26,10 +26,10 @@ func (e entry) present() bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// drop removes a file that turned out to be useless.
+// drop removes a file that is damaged or of another module.
 func (e entry) drop() { os.Remove(e.path()) }
 
-// verify drops a file that was fetched, but is not m's or has no symbols.
+// verify drops a fetched file that is not of m or has no symbols.
 func (e entry) verify(m *walk.Module) error {
 	var loaded walk.Symbols
 	if err := symbols.Load(&loaded, e.path(), m); err != nil {
@@ -39,20 +39,20 @@ func (e entry) verify(m *walk.Module) error {
 	return loaded.Close()
 }
 
-// absence is the file whose time tells when the server last said that it lacks
-// the entry.
+// absence returns the path of a file whose modification time is that of the server's
+// last answer that the server lacks the entry.
 func (e entry) absence() string {
 	sum := sha256.Sum256([]byte(e.server.base.String() + "\x00" + e.place))
 	return filepath.Join(e.server.Cache, ".missing", hex.EncodeToString(sum[:16]))
 }
 
-// missing reports whether the server said so not long ago.
+// missing reports whether the server answered recently that it lacks the entry.
 func (e entry) missing() bool {
 	info, err := os.Stat(e.absence())
 	return err == nil && time.Since(info.ModTime()) < e.server.Negative
 }
 
-// remember notes that the server lacks the entry. Where that cannot be written
+// remember records that the server lacks the entry. If the record cannot be written,
 // the server is asked again.
 func (e entry) remember() {
 	path := e.absence()
@@ -70,8 +70,8 @@ func (e entry) remember() {
 // it is from. rust-minidump writes the same; parsers ignore it.
 const sourceMark = "INFO URL "
 
-// sourceOf is the URL that the file at path was fetched from; empty: it does
-// not say.
+// sourceOf returns the URL that the file at path was fetched from; empty if the file
+// does not name the URL.
 func sourceOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"symkit/walk/symbols"
 )
 
-// fetch gets a file from the server into the cache, whole and of the right
-// module, or not at all. What may be better the next time is tried again.
+// fetch gets a file from the server into the cache, whole and of the right module, or
+// not at all. After an error that may pass, fetch tries again.
 func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	select {
 	case s.slots <- struct{}{}:
@@ -65,7 +65,7 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	return err
 }
 
-// statusError is an answer that is no file.
+// statusError is an HTTP response other than a file.
 type statusError struct {
 	status string
 	code   int
@@ -75,7 +75,7 @@ type statusError struct {
 func (e *statusError) Error() string { return ErrStatus.Error() + " " + e.status }
 func (e *statusError) Unwrap() error { return ErrStatus }
 
-// passing reports whether an error may go away by itself.
+// passing reports whether another attempt may succeed after an error.
 func passing(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
@@ -158,7 +158,7 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	return because(ctx, e.write(ctx, text, target, m))
 }
 
-// because is the cause of a transfer's end where that says more than err.
+// because returns the cause of a canceled transfer instead of err.
 func because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -166,7 +166,7 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// open asks the server.
+// open sends the request and returns the body of the response.
 func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 	return nil, e
 }
 
-// counter tells that bytes arrived.
+// counter reports the number of bytes that have arrived.
 type counter struct {
 	r     io.Reader
 	n     int64
@@ -232,7 +232,8 @@ func (t *text) Close() { t.close() }
 
 func (t *text) Read(b []byte) (int, error) {
 	n, err := t.r.Read(b)
-	if t.left -= int64(n); t.left < 0 {
+	t.left -= int64(n)
+	if t.left < 0 {
 		return 0, ErrTooLarge
 	}
 
@@ -269,8 +270,8 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 	return t, nil
 }
 
-// write puts a file into the cache, with a last line that tells where it is
-// from. Before it takes its place it is checked to be of the module.
+// write puts a file into the cache, with a last line that names the URL of the file.
+// The MODULE record must be that of the module.
 func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module) error {
 	path := e.path()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,8 +1,8 @@
-// Package symserver gets symbol files from symbol servers: HTTP servers with
-// the layout of symbol stores, NAME/ID/NAME.sym, as those of Mozilla, Chromium
-// and Electron are. What was fetched is kept in a directory of that layout, so
-// that it can be used as a store; so is, for a while, what a server does not
-// have.
+// Package symserver gets symbol files from symbol servers: HTTP servers with the
+// layout of symbol stores, NAME/ID/NAME.sym, like those of Mozilla, Chromium and
+// Electron. A cache directory keeps fetched files in the same layout, so that the
+// directory can be used as a store. The cache also remembers for a while which files
+// a server lacks.
 package symserver
 
 import (
@@ -32,7 +32,7 @@ var (
 	// ErrNotFound: the server does not have the file, now or when last asked. It
 	// is an fs.ErrNotExist.
 	ErrNotFound = error(absent{})
-	// ErrStatus: the server answered neither that it has the file nor that not.
+	// ErrStatus: the status is neither that of a file nor that of a missing file.
 	ErrStatus = errors.New("the server answered")
 	// ErrContent: what the server sent is no symbol file.
 	ErrContent = errors.New("not a symbol file")
@@ -165,7 +165,7 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 	return nil
 }
 
-// ask gets an entry into the cache that is not there.
+// ask fetches an entry that the cache lacks.
 func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 	if e.missing() {
 		return ErrNotFound

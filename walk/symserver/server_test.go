@@ -517,8 +517,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Issue 10: a cache that cannot be written is an error that names it; what is in
-// the way of a file stays, and nothing is left beside it.
+// TestCacheCannotBeWritten: a cache that cannot be written is an error that names
+// the cache. A directory in place of a file stays, and no other file appears.
 func TestCacheCannotBeWritten(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, symText) }))
 	defer web.Close()

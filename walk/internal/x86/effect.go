@@ -122,6 +122,7 @@ func (d *decoder) oneByte(op byte) {
 	case op == 0x8f: // pop
 		d.stack(0, "read")
 	}
+	// Calls and jumps through an operand read their target from the operand.
 	if op == 0xff && reg >= 2 && reg <= 5 {
 		d.indirect(a, ok)
 	}

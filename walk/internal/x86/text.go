@@ -101,6 +101,7 @@ func (s *speller) operands() (out []string) {
 			out[0] += s.mask(k)
 			continue
 		}
+		// Every other operand is spelled by itself.
 		out = append(out, s.operand(a))
 	}
 

@@ -37,6 +37,7 @@ func Decode(code []byte, mode int) (in Inst, ok bool) {
 	}
 
 	known, replaced := replace(code, mode)
+	// x86asm decodes a known instruction of the same shape.
 	inst, err := x86asm.Decode(known, mode)
 	if err != nil || inst.Op == 0 {
 		return in, false

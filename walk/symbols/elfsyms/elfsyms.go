@@ -99,9 +99,10 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 	return found
 }
 
-// debugAlone is the debug file of a module whose own file is missing: it has
-// functions and lines, seldom unwind rules.
+// debugAlone finds the debug file of a module whose own file is missing. A debug file
+// has functions and lines, seldom unwind rules.
 func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
+	// Directories of this machine come before servers.
 	debug, probes := s.Files.Debug(m)
 	if debug == nil {
 		out.Tried = append(out.Tried, probes...)
@@ -120,16 +121,17 @@ func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Sym
 	if s.Remote == nil || m.BuildID == nil {
 		return nil
 	}
+
+	var f *elfx.File
 	path, err := s.Remote.Find(ctx, m.BuildID, debuginfod.DebugInfo)
 	if err == nil {
-		var f *elfx.File
-		if f, err = elfx.Open(path); err == nil {
-			return f
-		}
+		f, err = elfx.Open(path)
 	}
-
-	out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
-	return nil
+	if err != nil {
+		out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
+		return nil
+	}
+	return f
 }
 
 // dump writes the symbols into memory and indexes them.
