@@ -60,7 +60,7 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 	} else {
 		var a ahead
 		a.wrote(data, 0)
-		err = inflate.ZlibProgress(data, p.body, func(done int) {
+		err = inflate.Zlib(data, p.body, func(done int) {
 			a.wrote(data, done)
 			d.consumed(done, len(data))
 		})

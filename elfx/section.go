@@ -121,7 +121,7 @@ type Slide = inflate.Slide
 
 const (
 	SlideWindow = inflate.Window
-	SlideSpace  = inflate.Room
+	SlideSpace  = inflate.Space
 )
 
 // Stream is Data for a consumer that reads the bytes while the section is still

@@ -367,7 +367,7 @@ core() {
 	keep $name.elf
 	[[ $mode == build ]] || return 0
 	[[ $(</proc/sys/kernel/core_pattern) == core ]] || die "the core file needs /proc/sys/kernel/core_pattern to be 'core'"
-	mkdir $place || die "$place is in the way"
+	mkdir $place || die "$place exists already"
 	cp $name.elf $place/crash
 	uses chance
 	commands+=("(cd $place && ulimit -c unlimited && env -i setarch -R $place/crash)")

@@ -95,6 +95,6 @@ func TestOccupied(t *testing.T) {
 	for _, force := range []string{"--force", "--no-generator"} {
 		stderr.Reset()
 		code = run(context.Background(), []string{"-s", dir, force, app}, nil, &stderr)
-		wantFailure(t, code, stderr.String(), dir, path, "something that is no regular file is in the way")
+		wantFailure(t, code, stderr.String(), dir, path, "the path is occupied by something that is no regular file")
 	}
 }

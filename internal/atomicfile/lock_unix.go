@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold locks f until it is closed or the process ends. Where a file system has
-// no locks, a file of a living process may be taken for abandoned.
+// hold locks f until f is closed or the process ends. On a file system without locks
+// a file of a living process may be taken for abandoned.
 func hold(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
-// abandoned reports whether no living process holds f. If so, f is locked.
+// abandoned reports whether no living process holds f. If so, this process now does.
 func abandoned(f *os.File) bool {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	return !errors.Is(err, unix.EWOULDBLOCK)

@@ -5,10 +5,10 @@ import (
 	"os"
 )
 
-// Open opens the file at path for writing, without replacing one that is there:
-// a regular file is emptied, a device or a FIFO is written to. Opening a FIFO
-// blocks in open(2) until somebody reads from it; if ctx ends first, Open returns
-// its cause and leaves the blocked goroutine behind.
+// Open opens the file at path for writing without replacing it: a regular file is
+// emptied, a device or a FIFO is written to. Opening a FIFO blocks in open(2) until
+// the FIFO has a reader. If ctx is done first, Open returns the cause of ctx, and the
+// goroutine that opens the file stays blocked.
 func Open(ctx context.Context, path string) (*os.File, error) {
 	return open(ctx, path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 }

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// Sweep removes what a process that was killed while it replaced the file name,
-// a path below root, left beside it. What a living process has there stays.
+// Sweep removes the file that a process left beside name, a path below root, if it
+// was killed while it replaced name. A file of a living process is not removed.
 func Sweep(root *os.Root, name string) { sweep(root, besidePath(name)) }
 
-// sweep removes the file tmp, a second name as [beside] makes them, unless a
-// living process is about to rename it. It reports whether the name is free.
+// sweep removes the file tmp, a name that [beside] makes, unless a living process is
+// about to rename it. It reports whether the name is free.
 //
-// A process holds a lock on the file that it gives such a name, and the lock
-// ends with the process. Whoever holds the lock of a file that still has the name
-// may remove it: no other process can give the name to another file before.
+// A process holds a lock on a file as long as the file has such a name, and the lock
+// ends with the process. A process that has the lock of a file that still has the
+// name may remove the file: no other process can give the name to another file
+// before.
 func sweep(root *os.Root, tmp string) (free bool) {
 	info, err := root.Lstat(tmp)
 	if err != nil {
@@ -26,11 +27,13 @@ func sweep(root *os.Root, tmp string) (free bool) {
 	if !info.Mode().IsRegular() {
 		return root.Remove(tmp) == nil // no process of ours made it
 	}
+
 	f, err := root.OpenFile(tmp, os.O_RDWR, 0) // NFS locks only what can be written
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
+
 	if !abandoned(f) {
 		return false
 	}
@@ -43,48 +46,56 @@ func names(root *os.Root, tmp string, f *os.File) bool {
 	if err != nil {
 		return false
 	}
+
 	info, err := f.Stat()
 	return err == nil && os.SameFile(now, info)
 }
 
 const (
-	// patience is how often a second name is tried that a living process has for
-	// the moment between link and rename.
-	patience = 20
-	pause    = time.Millisecond
+	// tries is how often a second name is tried that a living process uses, which
+	// it does for the moment between link and rename.
+	tries = 20
+	pause = time.Millisecond
 )
 
-// linkBeside gives the complete file f the second name of name, or, where other
-// processes keep that busy, one of its own.
+// linkBeside gives the complete file f the second name of name or, if other processes
+// keep using that one, a name that no other process uses.
 func linkBeside(root *os.Root, f *os.File, name string) (tmp string, err error) {
 	hold(f)
 	tmp = besidePath(name)
-	for range patience {
-		if err = link(root, f, tmp); !errors.Is(err, fs.ErrExist) {
+
+	for range tries {
+		err = link(root, f, tmp)
+		if !errors.Is(err, fs.ErrExist) {
 			return tmp, err
 		}
 		if !sweep(root, tmp) {
 			time.Sleep(pause)
 		}
 	}
+
 	tmp = temporary(name)
 	return tmp, link(root, f, tmp)
 }
 
-// createBeside makes a file with the second name of name, or, where another
-// process has that, with one of its own.
+// createBeside makes a file with the second name of name or, if another process uses
+// that one, with a name that no other process uses.
 func createBeside(root *os.Root, name string) (f *os.File, tmp string, err error) {
 	tmp = besidePath(name)
 	sweep(root, tmp)
+
 	f, err = root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		hold(f)
 		if names(root, tmp, f) {
 			return f, tmp, nil
 		}
-		f.Close() // another process took it for abandoned before the lock was held
+
+		// Another process took the file for abandoned before it was locked.
+		f.Close()
 		err = fs.ErrExist
 	}
+
 	if errors.Is(err, fs.ErrExist) {
 		tmp = temporary(name)
 		f, err = root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -92,5 +103,5 @@ func createBeside(root *os.Root, name string) (f *os.File, tmp string, err error
 	return f, tmp, err
 }
 
-// besidePath is the second name of the file name, a path.
+// besidePath returns the second name of the file name, both paths below root.
 func besidePath(name string) string { return path.Join(path.Dir(name), beside(path.Base(name))) }

@@ -14,20 +14,21 @@ import (
 	"syscall"
 )
 
-// ErrOccupied: where a file belongs is something else, such as a directory.
-var ErrOccupied = errors.New("something that is no regular file is in the way")
+// ErrOccupied: a file cannot be written because its path is that of something else,
+// such as a directory.
+var ErrOccupied = errors.New("the path is occupied by something that is no regular file")
 
-// Publish has write make the content of a file and gives it each of the names,
-// which are slash-separated paths below root; missing directories are made. A
-// name that has a file already keeps it unless replace is set. No path leaves
-// root, whatever symbolic links are in it.
+// Publish makes a file whose content the function write writes, and gives the file
+// each of the names: slash-separated paths below root, whose missing directories are
+// made. A name that has a file already keeps that file unless replace is set. No path
+// leaves root, whatever symbolic links are in it.
 //
-// The file has no name at all until it is complete, where the system can do
-// that: a process that is killed leaves nothing behind, but perhaps, when it
-// replaces a file, the complete new one under a name that begins with a dot.
-// Elsewhere files have such names before they are complete, and write is called
-// once for each of the names. The next Publish or Sweep of the name removes what
-// was left.
+// Where the system can make files without a name, the file has none until it is
+// complete. A process that is killed then leaves nothing, except that one that
+// replaces a file may leave the complete new file under a name that begins with a
+// dot. Elsewhere files have such a name before they are complete, and write is called
+// once for each of the names. The next Publish or Sweep of the name removes a file
+// that was left.
 func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
 	return publish(root, names, replace, func(w io.Writer) error {
 		return write(&output{w, filepath.Join(root.Name(), names[0])})
@@ -38,6 +39,8 @@ func publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 	for _, name := range names {
 		Sweep(root, name)
 	}
+
+	// Without unnamed files each name has a file of its own.
 	f, err := unnamed(root, ".")
 	if err != nil {
 		for _, name := range names {
@@ -48,9 +51,12 @@ func publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 		return nil
 	}
 	defer f.Close()
+
 	if err := write(f); err != nil {
 		return err
 	}
+
+	// A directory below root may be on another file system, into which no link leads.
 	for _, name := range names {
 		err := publishUnnamed(root, f, name, replace)
 		if errors.Is(err, syscall.EXDEV) {
@@ -63,21 +69,22 @@ func publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 	return nil
 }
 
-// publishBeside publishes a file in a directory that another one cannot be
-// linked into: one with a file system mounted on it.
+// publishBeside publishes a file in a directory that is on another file system than
+// root, so that a file of root's cannot be linked into it.
 func publishBeside(root *os.Root, name string, replace bool, write func(io.Writer) error) error {
 	f, err := unnamed(root, path.Dir(name))
 	if err != nil {
 		return publishNamed(root, name, replace, write)
 	}
 	defer f.Close()
+
 	if err := write(f); err != nil {
 		return err
 	}
 	return publishUnnamed(root, f, name, replace)
 }
 
-// output is a file under construction. Its errors have the path it will get.
+// output is a file that is being written. Errors have the path that the file will get.
 type output struct {
 	w    io.Writer
 	path string
@@ -91,7 +98,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failed is the error of an operation for the sake of name, a path below root.
+// failed returns err with the operation and the path of name, a path below root, in
+// place of those that err has.
 func failed(root *os.Root, op, name string, err error) error {
 	if e, ok := errors.AsType[*os.LinkError](err); ok {
 		err = e.Err
@@ -107,6 +115,7 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 	if err := makeDir(root, name); err != nil {
 		return err
 	}
+
 	err := link(root, f, name)
 	switch {
 	case err == nil:
@@ -114,15 +123,17 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 	case !errors.Is(err, fs.ErrExist):
 		return failed(root, "create", name, err)
 	}
+
+	// Something has the name already.
 	if err := occupied(root, name, replace); err != nil || !replace {
 		return err
 	}
 	return replaceBy(root, f, name)
 }
 
-// replaceBy puts the complete file f in the place of another. In between it has
-// a second name, always the same one for a name: what a process leaves there
-// that is killed at this moment, the next one removes (Sweep).
+// replaceBy replaces the file name by the complete file f. For a moment f has a second
+// name, which is always the same one for a name, so that the next process can remove
+// a file that was left there (Sweep).
 func replaceBy(root *os.Root, f *os.File, name string) error {
 	tmp, err := linkBeside(root, f, name)
 	if err != nil {
@@ -131,7 +142,7 @@ func replaceBy(root *os.Root, f *os.File, name string) error {
 	return rename(root, tmp, name)
 }
 
-// beside is the second name of a file that replaces the one called base.
+// beside returns the second name of a file that replaces the one called base.
 func beside(base string) string {
 	sum := sha256.Sum256([]byte(base))
 	return "." + hex.EncodeToString(sum[:12]) + ".tmp"
@@ -142,11 +153,13 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 	if err := makeDir(root, name); err != nil {
 		return err
 	}
+
 	if _, err := root.Lstat(name); err == nil {
 		if err := occupied(root, name, replace); err != nil || !replace {
 			return err
 		}
 	}
+
 	f, tmp, err := createBeside(root, name)
 	if err != nil {
 		return failed(root, "create", name, err)
@@ -157,12 +170,13 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 	return rename(root, tmp, name)
 }
 
-// rename gives tmp its name, or removes it.
+// rename renames tmp to name. It removes tmp if that fails.
 func rename(root *os.Root, tmp, name string) error {
 	err := root.Rename(tmp, name)
 	if err == nil {
 		return nil
 	}
+
 	err = failed(root, "replace", name, err)
 	if root.Remove(tmp) != nil {
 		err = fmt.Errorf("%w; %s, which is whole, cannot be removed", err, tmp)
@@ -179,8 +193,9 @@ func makeDir(root *os.Root, name string) error {
 	return nil
 }
 
-// occupied tells whether something else than a file has the name. A symbolic
-// link may be replaced, whatever it leads to; one that stays must lead to a file.
+// occupied returns ErrOccupied if something else than a regular file has the name. A
+// symbolic link may be replaced, whatever it refers to; one that is kept must refer to
+// a regular file.
 func occupied(root *os.Root, name string, replace bool) error {
 	info, err := root.Lstat(name)
 	if err == nil && info.Mode().Type() == fs.ModeSymlink {
@@ -189,6 +204,7 @@ func occupied(root *os.Root, name string, replace bool) error {
 		}
 		info, err = root.Stat(name)
 	}
+
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%w: %v", ErrOccupied, info.Mode())
 	}
@@ -198,7 +214,7 @@ func occupied(root *os.Root, name string, replace bool) error {
 	return err
 }
 
-// temporary is a name beside name that nobody else has.
+// temporary returns a path in the directory of name that no other process uses.
 func temporary(name string) string {
 	return path.Join(path.Dir(name), "."+rand.Text()+".tmp")
 }

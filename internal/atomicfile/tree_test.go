@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// publishers are the two ways to publish: where the system has unnamed files,
+// publishers are the two methods of publishing: where the system has unnamed files,
 // and where it has none.
 var publishers = map[string]func(*os.Root, []string, bool, func(io.Writer) error) error{
 	"Publish": Publish,
@@ -97,7 +97,7 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-// What is in the way is named and stays; nothing is left beside it.
+// The error names a directory that has the path; the directory stays, and nothing is left beside it.
 func TestPublishOccupied(t *testing.T) {
 	each(t, func(t *testing.T, dir string, root *os.Root, publish func([]string, bool, func(io.Writer) error) error) {
 		if err := root.MkdirAll("a/a.sym/full", 0o777); err != nil {
@@ -108,7 +108,7 @@ func TestPublishOccupied(t *testing.T) {
 		}
 		for _, replace := range []bool{false, true} {
 			if err := publish([]string{"a/a.sym"}, replace, text("new")); !errors.Is(err, ErrOccupied) {
-				t.Errorf("a directory in the way: %v", err)
+				t.Errorf("a directory at the path: %v", err)
 			}
 			if err := publish([]string{"file/a.sym"}, replace, text("new")); err == nil {
 				t.Errorf("a file for a directory: no error")

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unnamed makes a file in the file system of a directory below root that has no
-// name (open(2), O_TMPFILE). It fails where the file system has none, or where
-// /proc, which link needs, is not there.
+// unnamed makes a file without a name (open(2), O_TMPFILE) in the file system of a
+// directory below root. It fails if the file system has no such files, or if /proc,
+// which link needs, is not there.
 func unnamed(root *os.Root, dir string) (*os.File, error) {
 	f, err := root.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
 	}
+
 	if _, err := os.Stat(procPath(f)); err != nil {
 		f.Close()
 		return nil, err
@@ -30,6 +31,7 @@ func link(root *os.Root, f *os.File, name string) error {
 		return err
 	}
 	defer dir.Close()
+
 	return unix.Linkat(unix.AT_FDCWD, procPath(f), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
 }
 

@@ -1,5 +1,5 @@
-// Package command is what the three programs have in common before their own work
-// begins: reading the command line, exit codes, signals, the version.
+// Package command holds what the three programs share around their own work: the
+// command line, exit codes, signals, standard error, the version.
 package command
 
 import (
@@ -21,14 +21,14 @@ import (
 	"symkit/internal/limits"
 )
 
-// Exit codes beside 0, of all programs (docs/design.md, "Errors").
+// Exit codes of all programs (docs/design.md, "Errors"). 0 is success.
 const (
 	Failed = 1  // an input failed
-	Bad    = 2  // done, but: a loss with --strict, findings, no thread that could be walked
-	Misuse = 80 // the command line is wrong; kong's own
+	Bad    = 2  // the work is done, but there are losses (with --strict) or findings, or no thread could be walked
+	Misuse = 80 // the command line is wrong; the number is kong's
 )
 
-// ErrInterrupted is the cause of the end of the context that [Main] makes.
+// ErrInterrupted is the cause of the context of [Main] after a signal.
 var ErrInterrupted = errors.New("interrupted")
 
 // grace is how long a program may take to end by itself after the first signal.
@@ -42,32 +42,39 @@ const grace = 500 * time.Millisecond
 // from is an error of the writer, not the silent end of the process.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
+
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, interrupt := context.WithCancelCause(context.Background())
+
+	// After the first signal this goroutine ends the process unless run has returned
+	// by then.
 	go func() {
 		<-signals
 		interrupt(ErrInterrupted)
 		select {
 		case <-signals:
 		case <-time.After(grace):
-			tell(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
+			tryWrite(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
 		}
 		os.Exit(Failed)
 	}()
+
 	os.Exit(run(ctx, os.Args[1:], standardOutput(), os.Stderr))
 }
 
-// tell writes text to f unless f does not take it at once, as a full pipe.
-func tell(f *os.File, text string) {
+// tryWrite writes text to f. It gives up after a moment if the write blocks, as on a
+// full pipe.
+func tryWrite(f *os.File, text string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if _, ok := terminal(f); ok {
 			text = clearLine + text
 		}
-		_, _ = f.WriteString(text) // the exit code tells it as well
+		_, _ = f.WriteString(text) // an error cannot be reported anywhere; the exit code says as much
 	}()
+
 	select {
 	case <-done:
 	case <-time.After(grace / 5):
@@ -79,19 +86,22 @@ type Program struct {
 	Name        string
 	Description string // for --help, before the flags
 	Options     []kong.Option
-	// Examples are complete command lines, shown where arguments are missing: by
-	// the name of the command, "" for a program without, or its default.
+	// Examples are complete command lines, shown if arguments are missing. The key is
+	// the name of a subcommand, or "" for a program without subcommands and for the
+	// default one.
 	Examples map[string]string
-	Context  context.Context // of the process; its end by a signal is an error of its own
+	Context  context.Context // of the process; its cancellation is reported as "interrupted"
 	Stdout   io.Writer       // results, --help, --version
 	Stderr   *Messages       // everything else
 }
 
-// Run reads args into grammar, a pointer to a struct with kong's tags, calls
-// work with what was chosen, and returns the exit code. An error of work is
-// printed, and makes the code at least Failed.
+// Run parses args into grammar, a pointer to a struct with kong's tags, calls work
+// with the chosen subcommand, and returns the exit code. An error of work is printed,
+// and makes the code at least Failed.
 func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
 	defer p.Stderr.Close()
+
+	// kong's exit function records the code: --help and --version end in Parse.
 	exited := false
 	options := append([]kong.Option{
 		kong.Name(p.Name),
@@ -100,15 +110,18 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
 	}, p.Options...)
-	told := &lastError{w: p.Stdout} // --help and --version ignore errors
-	options = append(options, kong.Writers(told, p.Stderr))
+
+	// kong ignores errors of writing the text of --help and --version.
+	output := &lastError{w: p.Stdout}
+	options = append(options, kong.Writers(output, p.Stderr))
 	parser, err := kong.New(grammar, options...)
 	if err != nil {
 		panic(err) // the tags of grammar are wrong
 	}
+
 	chosen, err := parser.Parse(args)
-	if told.err != nil {
-		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, told.err)
+	if output.err != nil {
+		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, output.err)
 		return Failed
 	}
 	if exited { // --help, --version
@@ -118,18 +131,21 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		p.Stderr.Last("%s: error: %v; %ssee %s --help", p.Name, err, p.example(args, err), p.Name)
 		return Misuse
 	}
+
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse
 	}
-	if code, err = work(chosen); err != nil {
+
+	code, err = work(chosen)
+	if err != nil {
 		p.fail(err)
 		return max(code, Failed)
 	}
 	return code
 }
 
-// lastError is a writer that remembers why the last write that failed did so.
+// lastError is a writer that keeps the error of the last write that failed.
 type lastError struct {
 	w   io.Writer
 	err error
@@ -143,22 +159,24 @@ func (l *lastError) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// example is an example of use for an error about arguments that are missing.
+// example returns an example of use if err is about missing arguments, else "".
 func (p *Program) example(args []string, err error) string {
 	if !strings.HasPrefix(err.Error(), "expected ") {
 		return ""
 	}
+
 	example := p.Examples[""]
 	if len(args) > 0 && p.Examples[args[0]] != "" {
 		example = p.Examples[args[0]]
 	}
+
 	if example == "" {
 		return ""
 	}
 	return "for example: " + example + "; "
 }
 
-// interrupted tells whether an error is but that of the context's end.
+// interrupted reports whether err only says that the context has ended.
 func (p *Program) interrupted(err error) bool {
 	ctx := p.Context
 	return ctx != nil && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
@@ -170,20 +188,22 @@ func (p *Program) fail(err error) {
 		p.Stderr.Last("%s: error: interrupted", p.Name)
 		return
 	}
+
 	all := separate(nil, err)
 	if len(all) == 1 {
 		p.Stderr.Last("%s: error: %v", p.Name, all[0])
 		return
 	}
+
 	for _, err := range all {
 		Line(p.Stderr, "%s: error: %v", p.Name, err)
 	}
 }
 
-// joinedType is the type of what errors.Join returns.
+// joinedType is the type of the errors that errors.Join returns.
 var joinedType = reflect.TypeOf(errors.Join(io.EOF))
 
-// separate appends to all what err joins, or err itself.
+// separate appends to all the errors that errors.Join joined in err, or err itself.
 func separate(all []error, err error) []error {
 	if reflect.TypeOf(err) != joinedType {
 		return append(all, err)
@@ -194,8 +214,9 @@ func separate(all []error, err error) []error {
 	return all
 }
 
-// asItIs takes a string from the command line. kong's own way is through JSON,
-// which replaces what is not UTF-8: names of files can be any bytes.
+// asItIs is a kong.MapperFunc that takes a string from the command line unchanged.
+// kong's own mapper converts strings through JSON, which replaces bytes that are not
+// UTF-8, but names of files can be any bytes.
 func asItIs(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -205,17 +226,17 @@ func asItIs(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// VersionFlag prints the version where it stands. It takes no value.
+// VersionFlag is the type of a flag without a value that prints the version.
 type VersionFlag bool
 
-// BeforeReset is called by kong as soon as the flag is met.
+// BeforeReset prints the version and exits. kong calls it as soon as it reads the flag.
 func (VersionFlag) BeforeReset(app *kong.Kong) error {
 	fmt.Fprintln(app.Stdout, app.Model.Name, Version())
 	app.Exit(0)
 	return nil
 }
 
-// Version is what the build recorded: the tag, or the commit.
+// Version returns the version that the build recorded: the tag, or the commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -225,7 +246,8 @@ func Version() string {
 }
 
 // UseProcessors limits the process to n processors, if n is not 0, until restore is
-// called: a dump has more goroutines than processors, which the scheduler deals out.
+// called. GOMAXPROCS is the only effective limit, since a dump has more goroutines
+// than processors.
 func UseProcessors(n int) (restore func()) {
 	old := runtime.GOMAXPROCS(0)
 	if n <= 0 || n >= old {
@@ -235,11 +257,11 @@ func UseProcessors(n int) (restore func()) {
 	return func() { runtime.GOMAXPROCS(old) }
 }
 
-// maxJobs is more processors than can be of use to one program here.
+// maxJobs is more processors than any of the programs can use.
 const maxJobs = 256
 
-// Jobs checks the value of --jobs, where 0 stands for all processors, and returns
-// how many goroutines are to work.
+// Jobs checks the value of --jobs, where 0 stands for all processors, and returns it,
+// at most maxJobs.
 func Jobs(n int) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("--jobs %d: want a number of processors, or 0 for all", n)

@@ -11,7 +11,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// What Messages writes without ShowAll, in bytes. The sum of the kinds, with the
+// The bounds of Messages without ShowAll, in bytes. The sum of the kinds, with the
 // lines that count what was left out, is less than 16 KiB.
 const (
 	maxWord = 240  // of a path or name in a line
@@ -37,7 +37,7 @@ type Messages struct {
 
 	mu       sync.Mutex
 	all      bool
-	part     []byte // a line whose end is not written yet
+	partial  []byte // a line whose end is not written yet
 	drawn    bool   // the status line is on the terminal
 	errors   kind
 	others   kind
@@ -70,12 +70,14 @@ func (m *Messages) ShowAll() {
 func (m *Messages) Write(text []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
+	// The end of text may be in the middle of a line.
 	for line := range bytes.Lines(text) {
 		end, whole := bytes.CutSuffix(line, []byte{'\n'})
-		m.part = append(m.part, end...)
+		m.partial = append(m.partial, end...)
 		if whole {
-			m.line(string(m.part))
-			m.part = m.part[:0]
+			m.line(string(m.partial))
+			m.partial = m.partial[:0]
 		}
 	}
 	return len(text), nil
@@ -90,7 +92,7 @@ func (m *Messages) line(text string) {
 	}
 }
 
-// put writes a line of a kind.
+// put writes a line of a kind, unless the lines of this kind already have most bytes.
 func (m *Messages) put(k *kind, most int, text string) {
 	text = wire.Printable(text)
 	if !m.all {
@@ -100,8 +102,9 @@ func (m *Messages) put(k *kind, most int, text string) {
 			return
 		}
 	}
+
 	k.written += len(text) + 1
-	m.erase()
+	m.erase() // the next call of Draw draws the status line again
 	io.WriteString(m.out, text+"\n")
 }
 
@@ -114,14 +117,14 @@ func (m *Messages) Last(format string, args ...any) {
 	m.put(&m.last, maxLast, fmt.Sprintf(format, args...))
 }
 
-// Close ends the last line, erases the status line and tells how many lines were
+// Close ends the last line, erases the status line, and writes how many lines were
 // left out.
 func (m *Messages) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.part) > 0 {
-		m.line(string(m.part))
-		m.part = nil
+	if len(m.partial) > 0 {
+		m.line(string(m.partial))
+		m.partial = nil
 	}
 	m.erase()
 
@@ -138,29 +141,32 @@ func (m *Messages) Close() {
 		}
 		k.left = 0
 	}
+
 	if len(counts) > 0 {
 		m.put(&m.last, maxLast, fmt.Sprintf("%s: and %s; -v shows all", m.program, strings.Join(counts, " and ")))
 	}
 }
 
-// Line writes a formatted message to w as one line, line breaks in it escaped.
+// Line writes a formatted message to w as one line. Line breaks in the message are
+// escaped.
 func Line(w io.Writer, format string, args ...any) {
 	io.WriteString(w, wire.Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// Progress shows how far the program is: in the status line of a terminal, else in
-// a line of its own, of which there is a bounded number.
+// Progress shows how far the program is. On a terminal it replaces the status line;
+// elsewhere it writes a line, of which there is a bounded number.
 func (m *Messages) Progress(text string) {
 	if m.columns > 0 {
 		m.Draw(text)
 		return
 	}
+
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.put(&m.progress, maxProgress, text)
 }
 
-// Columns is the width of the terminal, 0 if the messages go elsewhere.
+// Columns returns the width of the terminal, or 0 if the messages go elsewhere.
 func (m *Messages) Columns() int { return m.columns }
 
 // Draw replaces the status line of the terminal, if the messages go to one.
@@ -168,6 +174,7 @@ func (m *Messages) Draw(text string) {
 	if m.columns == 0 {
 		return
 	}
+
 	runes := []rune(wire.Printable(text))
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,6 +201,7 @@ func shorten(line string) string {
 	if len(line) <= maxWord {
 		return line
 	}
+
 	words := strings.Split(line, " ")
 	for i, word := range words {
 		words[i] = elide(word, maxWord)
@@ -201,12 +209,14 @@ func shorten(line string) string {
 	return elide(strings.Join(words, " "), maxLine)
 }
 
-// elide returns s if it has at most n bytes, else its start and end with three
+// elide returns s if it has at most n bytes, else the start and the end of s with three
 // dots between them, n bytes in all.
 func elide(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+
+	// The cuts must not be inside of a character.
 	head, tail := (n-3)/2, len(s)-(n-3)/2
 	for head > 0 && !utf8.RuneStart(s[head]) {
 		head--

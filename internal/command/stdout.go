@@ -39,9 +39,12 @@ func Clobbers(output string, stdout io.Writer, inputs ...string) error {
 	} else {
 		info, _ = os.Stat(output)
 	}
+
+	// Devices and pipes have no content that could be lost.
 	if info == nil || !info.Mode().IsRegular() {
-		return nil // nothing there that could be lost
+		return nil
 	}
+
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, info) {
 			return fmt.Errorf("%s: the output is the same file as the input %s; give it another name", name, input)

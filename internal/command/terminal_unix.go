@@ -8,12 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalColumns asks the terminal driver; one that does not know has 80.
+// terminalColumns asks the terminal driver for the width of the terminal f, which is
+// taken for 80 if the driver does not know it.
 func terminalColumns(f *os.File) (columns int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, false
 	}
+
 	if size.Col == 0 {
 		return 80, true
 	}

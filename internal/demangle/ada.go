@@ -2,20 +2,20 @@ package demangle
 
 import "bytes"
 
-// adaOperators is how GNAT writes the names of operators, which are upper case
-// in front.
+// adaOperators maps GNAT's names of operators, which begin with an upper-case
+// letter, to the operators.
 var adaOperators = map[string]string{
 	"Oabs": "abs", "Oand": "and", "Omod": "mod", "Onot": "not", "Oor": "or", "Orem": "rem", "Oxor": "xor",
 	"Oeq": "=", "One": "/=", "Olt": "<", "Ole": "<=", "Ogt": ">", "Oge": ">=",
 	"Oadd": "+", "Osubtract": "-", "Oconcat": "&", "Omultiply": "*", "Odivide": "/", "Oexpon": "**",
 }
 
-// adaAttributes is the special subprograms of a package or type.
+// adaAttributes maps the names of special subprograms of a package or type to text.
 var adaAttributes = map[string]string{
 	"_elabb": "'Elab_Body", "_elabs": "'Elab_Spec", "_size": "'Size", "_alignment": "'Alignment", "_assign": `.":="`,
 }
 
-// adaTypeOps is the predefined operations of a type: streams and finalization.
+// adaTypeOps maps the predefined operations of a type, streams and finalization, to text.
 var adaTypeOps = map[string]string{
 	"SR": "'Read", "SW": "'Write", "SI": "'Input", "SO": "'Output", "DF": ".Finalize", "DA": ".Adjust",
 }
@@ -41,6 +41,7 @@ func ada(name []byte) (string, bool) {
 		default:
 			return "", false
 		}
+
 		rest, more, ok := adaEnd(&out, s[n:])
 		if !ok {
 			return "", false
@@ -53,8 +54,8 @@ func ada(name []byte) (string, bool) {
 	}
 }
 
-// adaIdentifier is the length of the identifier in front: lower case, single
-// underscores within.
+// adaIdentifier returns the length of the identifier at the start of s: lower-case
+// letters, digits, and single underscores between them.
 func adaIdentifier(s []byte) int {
 	if len(s) == 0 || !isLower(s[0]) {
 		return 0
@@ -67,8 +68,8 @@ func adaIdentifier(s []byte) int {
 	return n
 }
 
-// adaEnd reads what may follow an identifier. More is true where another one
-// comes, at rest.
+// adaEnd reads what may follow an identifier, and appends its text to out. If more is
+// true, another identifier follows, at rest.
 func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	switch {
 	case string(s) == "TKB", string(s) == "P", string(s) == "N": // task body, protected subprogram
@@ -76,6 +77,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	case bytes.HasPrefix(s, []byte("TK__")):
 		return s[4:], true, true
 	}
+
 	s = adaNested(s)
 	if len(s) >= 2 {
 		if op, ok := adaTypeOps[string(s[:2])]; ok {
@@ -83,6 +85,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 			s = adaNested(s[2:])
 		}
 	}
+
 	if bytes.HasPrefix(s, []byte("___")) {
 		n := 3 + adaIdentifier(s[3:])
 		text, ok := adaAttributes[string(s[2:n])]
@@ -92,6 +95,8 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 		*out = append(*out, text...)
 		s = adaNested(s[n:])
 	}
+
+	// The number of an overloaded subprogram, the next identifier, or an entry.
 	switch {
 	case bytes.HasPrefix(s, []byte("__")) && len(s) > 2 && isDigit(s[2]), len(s) > 1 && s[0] == '$' && isDigit(s[1]):
 		s = bytes.TrimLeft(s, "_$")
@@ -111,7 +116,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	return nil, false, len(s) == 0
 }
 
-// adaNested passes over the mark of what is nested in bodies.
+// adaNested skips the mark of an entity that is nested in a body.
 func adaNested(s []byte) []byte {
 	if len(s) > 0 && s[0] == 'X' {
 		return bytes.TrimLeft(s[1:], "nb")

@@ -7,53 +7,60 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// cxxOptions drop the suffixes of copies and keep a name within MaxLength. Rust's
-// names do not come here.
+// cxxOptions are the library's options: no suffixes of copies (clones), and at most
+// 2^16 bytes, MaxLength. Rust's names are never given to the library.
 var cxxOptions = []demangle.Option{demangle.NoClones, demangle.NoRust, demangle.MaxLength(16)}
 
 const (
-	// cxxMaxInput bounds what the library is given, whose time grows with the
-	// square of the depth of types. Compilers write names of a few thousand
-	// bytes; what is longer stays as it is.
+	// cxxMaxInput bounds the names that the library is given, as its time grows with
+	// the square of the depth of types. Compilers write names of a few thousand
+	// bytes; longer names stay mangled.
 	cxxMaxInput = 1 << 14
 	// cxxMaxRun is the most upper-case letters in a row: each is one level of
 	// pointers, references, packs or functions.
 	cxxMaxRun = 256
 )
 
-// isDeep tells whether a name has types nested more deeply than programs have.
+// isDeep reports whether a name may have types nested more deeply than programs do.
 func isDeep(name []byte) bool {
 	run := 0
 	for _, b := range name {
 		if !isUpper(b) {
 			run = 0
-		} else if run++; run > cxxMaxRun {
+			continue
+		}
+		run++
+		if run > cxxMaxRun {
 			return true
 		}
 	}
 	return false
 }
 
-// cxx demangles the names of the Itanium C++ ABI. Most of them cxxTree knows,
-// at a tenth of the library's cost; the others, with rare expressions, conversions to template
-// parameters and the like, and all that are damaged, are the library's.
+// cxx demangles the names of the Itanium C++ ABI. cxxTree demangles most of them, at a
+// tenth of the library's cost. The library gets the others: names with rare
+// expressions, conversions to template parameters and the like, and damaged names.
 func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	if len(name) > cxxMaxInput {
 		return "", false
 	}
-	if text, ok = d.cxxFast(name); ok || isDeep(name) || IsMisread(name) {
+
+	text, ok = d.cxxFast(name)
+	if ok || isDeep(name) || IsMisread(name) {
 		return text, ok
 	}
 	return cxxLibrary(name)
 }
 
-// cxxFast demangles what cxxTree knows, to the very text that the library gives for names that
-// are not IsMisread.
+// cxxFast demangles the names that cxxTree knows. The text is exactly the library's,
+// except for names that the library misreads (IsMisread).
 func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
 		return "", false
 	}
+
+	// A name that makes no sense with Clang's scopes is read again with GCC's.
 	x := &d.tree
 	x.reset(rest, scopeUnknown)
 	out := x.text(x.encoding(false))
@@ -64,6 +71,7 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	if x.failed || len(out) > MaxLength {
 		return "", false
 	}
+
 	d.ascii = len(out) > 0 && isPrintable(name)
 	if d.Keep != nil {
 		if kept, ok := d.Keep(out); ok {
@@ -73,7 +81,7 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 	return d.texts.add(out), true
 }
 
-// isPrintable tells whether s is printable ASCII alone.
+// isPrintable reports whether s has only printable ASCII characters.
 func isPrintable(s []byte) bool {
 	const ones = 0x0101010101010101 // times n: n in each byte
 	for ; len(s) >= 8; s = s[8:] {
@@ -97,7 +105,7 @@ func isPrintable(s []byte) bool {
 //   - what follows sr and a digit makes each template a candidate for substitution: in Clang's
 //     sr3hasIT_EE5value none is one, so that all later substitutions are of something
 //     else;
-//   - GCC's sr3hasIT_E5value is refused, or what comes behind it is taken for a part of the scope;
+//   - GCC's sr3hasIT_E5value is refused, or what follows it is taken for a part of the scope;
 //   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
 //
 // Clang's sr3stdE7declval, a list of plain names, is read rightly.

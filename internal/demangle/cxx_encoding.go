@@ -1,8 +1,10 @@
 package demangle
 
-// The comments name the rules of the Itanium C++ ABI's grammar (§5.1).
+// This file reads <encoding> and <special-name>: whole names, and names that are the
+// scope of a local name. Comments name the rules of the Itanium C++ ABI's grammar
+// (§5.1).
 
-// encoding reads <encoding>. Local is whether it is the scope of a local name.
+// encoding reads <encoding>. local is set if the encoding is the scope of a local name.
 func (x *cxxTree) encoding(local bool) ref {
 	if !x.enter() {
 		return 0
@@ -11,13 +13,16 @@ func (x *cxxTree) encoding(local bool) ref {
 	if c := x.peek(); c == 'G' || c == 'T' {
 		return x.special()
 	}
+
 	from := len(x.out)
 	name := x.name()
 	if x.pos == len(x.in) || x.peek() == 'E' {
-		x.said = x.said && x.methodOf(name) == 0
-		return name // of data
+		x.rendered = x.rendered && x.methodOf(name) == 0
+		return name // the name of a variable
 	}
-	said := x.said
+
+	// The parameters of the function mean the arguments of its innermost template.
+	rendered := x.rendered
 	oldTemplate, oldLambda := x.template, x.inLambda
 	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 {
 		if x.template != 0 {
@@ -25,24 +30,28 @@ func (x *cxxTree) encoding(local bool) ref {
 		}
 		x.template, x.inLambda = t, false
 	}
+
 	kind := kindFunc
 	if local {
 		kind = kindLocalFunc
 	}
-	function := x.bareFunction(kind, x.hasReturn(name))
+	function := x.signature(kind, x.hasReturn(name))
 	x.template, x.inLambda = oldTemplate, oldLambda
 	if x.peek() == 'Q' || x.failed {
 		return x.fail()
 	}
-	if x.said = said && x.said && x.nodes[function].a == 0; x.said {
-		x.sayMethod(x.methodOf(name))
+
+	// A function is rendered in reading order unless its return type is written.
+	x.rendered = rendered && x.rendered && x.nodes[function].a == 0
+	if x.rendered {
+		x.emitMethod(x.methodOf(name))
 	}
 	return x.whole(x.typed(name, function), from)
 }
 
-// methodOf returns the kindMethod that name is or, in a function, ends with; 0
-// without one. Its qualifiers are not said with the name: what they qualify is
-// the type of the function.
+// methodOf returns the kindMethod node that name is or, in a local name, ends with; 0
+// if there is none. The qualifiers of the node are not written with the name, since
+// they qualify the type of the function.
 func (x *cxxTree) methodOf(name ref) ref {
 	if x.nodes[name].kind == kindLocal {
 		name = x.nodes[name].b
@@ -53,28 +62,33 @@ func (x *cxxTree) methodOf(name ref) ref {
 	return name
 }
 
-// sayMethod appends the qualifiers of a method, if it is one.
-func (x *cxxTree) sayMethod(a ref) {
-	if n := &x.nodes[a]; a != 0 {
-		x.sayQualifiers(n.quals)
-		if n.b != 0 {
-			x.say(" &&"[:n.b+1])
-		}
+// emitMethod appends the qualifiers of the method a; a may be 0.
+func (x *cxxTree) emitMethod(a ref) {
+	if a == 0 {
+		return
+	}
+	n := &x.nodes[a]
+	x.emitQualifiers(n.quals)
+	if n.b != 0 {
+		x.emit(" &&"[:n.b+1])
 	}
 }
 
-// typed adds the node of a function and its type. Qualifiers of the name belong
-// to the type. Nothing in it means a template's parameters any more.
+// typed adds the node of a function and its type. Qualifiers of the name belong to the
+// type. The node has no flags: no parameter in it means a template's argument any more.
 func (x *cxxTree) typed(name, function ref) ref {
 	name, function = x.methodType(name, function)
 	if x.nodes[name].kind == kindLocal {
 		n := x.nodes[name]
 		inner := n.b
+
+		// A default argument stands between the function and the local name.
 		arg := x.nodes[inner].kind == kindDefaultArg
 		if arg {
 			inner = x.nodes[inner].a
 		}
-		if inner, function = x.methodType(inner, function); arg {
+		inner, function = x.methodType(inner, function)
+		if arg {
 			d := x.nodes[n.b]
 			d.a = inner
 			inner = x.add(d)
@@ -86,21 +100,24 @@ func (x *cxxTree) typed(name, function ref) ref {
 }
 
 // methodType moves the qualifiers of name to the function's type.
-func (x *cxxTree) methodType(name, function ref) (bare, typ ref) {
+func (x *cxxTree) methodType(name, function ref) (unqualified, typ ref) {
 	if x.nodes[name].kind != kindMethod {
 		return name, function
 	}
+
 	n := x.nodes[name]
 	if x.nodes[n.a].kind >= kindTyped {
 		x.fail() // a type for a function
 	}
-	bare, n.a, n.flags = n.a, function, 0
-	return bare, x.add(n)
+	unqualified, n.a, n.flags = n.a, function, 0
+	return unqualified, x.add(n)
 }
 
-// inheritedFrom returns what the constructor that name ends with is inherited
-// from, whose arguments are meant then; name itself for others.
+// inheritedFrom returns the class from which the constructor at the end of name is
+// inherited, since the parameters of such a constructor mean that class's arguments.
+// For all other names it returns name.
 func (x *cxxTree) inheritedFrom(name ref) ref {
+	// The constructor is the last name within qualifiers and scopes.
 	a := name
 	if x.nodes[a].kind == kindLocal {
 		a = x.nodes[a].b
@@ -111,14 +128,15 @@ func (x *cxxTree) inheritedFrom(name ref) ref {
 	if x.nodes[a].kind == kindQualified {
 		a = x.nodes[a].b
 	}
+
 	if n := &x.nodes[a]; n.kind == kindCtor && n.b != 0 {
 		return n.b
 	}
 	return name
 }
 
-// functionTemplate is the template whose arguments a function's parameters may
-// name, 0 without one.
+// functionTemplate returns the template whose arguments the function's parameters may
+// name, or 0 if there is none.
 func (x *cxxTree) functionTemplate(name ref) ref {
 	for {
 		switch n := &x.nodes[name]; n.kind {
@@ -136,13 +154,14 @@ func (x *cxxTree) functionTemplate(name ref) ref {
 	}
 }
 
-// hasReturn tells whether the type of a function begins with what it returns:
-// that of a template does, but for constructors, destructors and conversions.
+// hasReturn reports whether the type of the function begins with its return type. The
+// types of template functions do, except constructors, destructors and conversions.
 func (x *cxxTree) hasReturn(name ref) bool {
 	t := x.functionTemplate(name)
 	if t == 0 {
 		return false
 	}
+
 	n := &x.nodes[x.nodes[t].a]
 	for n.kind == kindQualified || n.kind == kindLocal {
 		n = &x.nodes[n.b]
@@ -150,9 +169,10 @@ func (x *cxxTree) hasReturn(name ref) bool {
 	return n.kind != kindCtor && n.kind != kindDtor && n.kind != kindCast
 }
 
-// special reads <special-name>, as far as compilers write them.
+// special reads the kinds of <special-name> that compilers write.
 func (x *cxxTree) special() ref {
-	defer func() { x.said = false }()
+	defer func() { x.rendered = false }()
+
 	code := [2]byte{x.peek(), x.peek2()}
 	x.pos = min(x.pos+2, len(x.in))
 	switch code {
@@ -177,6 +197,7 @@ func (x *cxxTree) special() ref {
 		x.callOffset('v')
 		return x.prefixed(wordVirtualThunk, x.encoding(false))
 	case [2]byte{'T', 'c'}:
+		// One offset is for this, the other for the result.
 		for range 2 {
 			c := x.peek()
 			x.pos = min(x.pos+1, len(x.in))
@@ -189,12 +210,12 @@ func (x *cxxTree) special() ref {
 	return x.fail()
 }
 
-// prefixed adds a special name.
+// prefixed adds the node of a special name: a word of cxxWords before a.
 func (x *cxxTree) prefixed(word uint32, a ref) ref {
 	return x.node(kindSpecial, x.inherited(a), x.use(a), 0, word, 0)
 }
 
-// callOffset passes over a <call-offset> whose letter was c.
+// callOffset skips a <call-offset> whose letter was c.
 func (x *cxxTree) callOffset(c byte) {
 	if c != 'h' && c != 'v' {
 		x.fail()
@@ -202,6 +223,8 @@ func (x *cxxTree) callOffset(c byte) {
 	x.accept('n')
 	x.number()
 	x.expect('_')
+
+	// A virtual offset has a second number.
 	if c == 'v' {
 		x.accept('n')
 		x.number()

@@ -2,8 +2,12 @@ package demangle
 
 import "strings"
 
-// exprOps are the operators that expressions in names have most: code, colon,
-// text; first those of one operand.
+// This file reads and writes the kinds of <expression> that are frequent in names:
+// literals, template parameters, calls, common operators. All other kinds fail, which
+// leaves the name to the library.
+
+// exprOps are the most frequent operators: code, colon, text. Unary operators come
+// first.
 const exprOps = "nt:! ng:- co:~ de:* aa:&& oo:|| eq:== ne:!= lt:< le:<= gt:> ge:>= pl:+ mi:- ml:* an:& or:| dt:. pt:->"
 
 const (
@@ -15,12 +19,13 @@ const (
 // cxxExprOps are exprOps by index.
 var cxxExprOps = strings.Fields(exprOps)
 
-// expression reads the kinds of <expression> that are most of those in names.
+// expression reads an <expression>.
 func (x *cxxTree) expression() ref {
 	if !x.enter() {
 		return 0
 	}
 	defer x.leave()
+
 	switch c, next := x.peek(), x.peek2(); {
 	case c == 'L':
 		return x.literal()
@@ -41,14 +46,14 @@ func (x *cxxTree) expression() ref {
 	return x.otherExpression()
 }
 
-// otherExpression reads calls and what is in them.
+// otherExpression reads calls, function parameters, sizeof and operators.
 func (x *cxxTree) otherExpression() ref {
 	switch code := [2]byte{x.peek(), x.peek2()}; code {
 	case [2]byte{'c', 'l'}:
 		x.pos += 2
 		a, mark := x.expression(), len(x.open)
-		if k := x.nodes[a].kind; k == kindTyped {
-			return x.fail() // whose type is not always written
+		if x.nodes[a].kind == kindTyped {
+			return x.fail() // the library writes the type of the function only in some cases
 		}
 		for !x.failed && !x.accept('E') {
 			x.open = append(x.open, x.expression())
@@ -75,6 +80,7 @@ func (x *cxxTree) operation() ref {
 		if op[0] != x.peek() || op[1] != x.peek2() {
 			continue
 		}
+
 		x.pos += 2
 		a := x.expression()
 		switch {
@@ -94,18 +100,18 @@ func (x *cxxTree) operation() ref {
 // simpleID reads <simple-id>.
 func (x *cxxTree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
 
-// maybeTemplate reads the <template-args> of a name in an expression, if it has
-// any. It is no candidate for substitution.
+// maybeTemplate reads the <template-args> of a name in an expression, if the name has
+// any. The result is no candidate for substitution.
 func (x *cxxTree) maybeTemplate(name ref) ref {
 	if x.peek() == 'I' {
-		x.said = false
+		x.rendered = false
 		return x.templateArgs(name, len(x.out))
 	}
 	return name
 }
 
-// writeOperation writes a kindUnary or kindBinary. What has a > in it has
-// parentheses around it, for it stands in a template's arguments.
+// writeOperation writes a kindUnary or kindBinary. An operation whose operator is >
+// gets parentheses, as it stands in a template's arguments.
 func (x *cxxTree) writeOperation(n *cxxNode) {
 	op := cxxExprOps[n.text[0]][len("xx:"):]
 	if n.kind == kindUnary {
@@ -113,10 +119,12 @@ func (x *cxxTree) writeOperation(n *cxxNode) {
 		x.writeBraced(n.a)
 		return
 	}
+
 	outer := n.text[0] == exprGreater
 	if outer {
 		x.putc('(')
 	}
+
 	x.writeBraced(n.a)
 	x.puts(op)
 	x.writeBraced(n.b)

@@ -2,7 +2,10 @@ package demangle
 
 import "bytes"
 
-// number reads a decimal number.
+// This file reads <name> and its parts: nested and local names, constructors,
+// operators, lambdas and types without a name.
+
+// number reads a decimal number. It fails above 2^24, since no name is that long.
 func (x *cxxTree) number() (n int) {
 	if !isDigit(x.peek()) {
 		x.fail()
@@ -12,7 +15,8 @@ func (x *cxxTree) number() (n int) {
 			x.pos += i
 			return n
 		}
-		if n = n*10 + int(c-'0'); n > 1<<24 {
+		n = n*10 + int(c-'0')
+		if n > 1<<24 {
 			x.fail()
 			return 0
 		}
@@ -21,7 +25,8 @@ func (x *cxxTree) number() (n int) {
 	return n
 }
 
-// index reads a number that is left out for 0 and one less from 1 on, up to _.
+// index reads an index and the _ that ends it: nothing is index 0, number n is index
+// n+1.
 func (x *cxxTree) index() (n int) {
 	if x.accept('_') {
 		return 0
@@ -44,8 +49,8 @@ func (x *cxxTree) name() (name ref) {
 	case 'S':
 		if x.peek2() == 't' {
 			x.pos += 2
-			std := x.sayWord(wordStd)
-			x.say("::")
+			std := x.emitWord(wordStd)
+			x.emit("::")
 			name = x.whole(x.two(kindQualified, std, x.unqualifiedName()), from)
 		} else {
 			name, substituted = x.substitution(false), true
@@ -53,19 +58,22 @@ func (x *cxxTree) name() (name ref) {
 	default:
 		name = x.unqualifiedName()
 	}
+
+	// Only nestedName knows which template the parameters of a conversion mean.
 	if x.isCast(name) {
 		return x.fail()
 	}
 	if x.peek() != 'I' {
 		return name
 	}
+
 	if !substituted {
 		x.candidate(name, 0)
 	}
 	return x.templateArgs(name, from)
 }
 
-// isCast tells a conversion operator.
+// isCast reports whether a name is that of a conversion operator.
 func (x *cxxTree) isCast(name ref) bool {
 	n := &x.nodes[name]
 	for n.kind == kindTagged {
@@ -80,7 +88,8 @@ func (x *cxxTree) nestedName() ref {
 	q := x.qualifiers()
 	reference := x.refQualifier()
 	name := x.prefix()
-	if x.expect('E'); q == 0 && reference == 0 {
+	x.expect('E')
+	if q == 0 && reference == 0 {
 		return name
 	}
 	return x.method(name, q, reference)
@@ -89,12 +98,12 @@ func (x *cxxTree) nestedName() ref {
 // method adds the node of a member function with qualifiers.
 func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
 	if k := x.nodes[x.use(a)].kind; k == kindQuals || k == kindMethod {
-		return x.fail() // qualified as a type already
+		return x.fail() // a has the qualifiers of a type already
 	}
 	return x.withQuals(kindMethod, x.inherited(a), x.use(a), reference, q)
 }
 
-// refQualifier reads <ref-qualifier>: 1 is &, 2 is &&.
+// refQualifier reads <ref-qualifier>: 1 is &, 2 is &&, 0 is none.
 func (x *cxxTree) refQualifier() ref {
 	switch {
 	case x.accept('R'):
@@ -105,15 +114,18 @@ func (x *cxxTree) refQualifier() ref {
 	return 0
 }
 
-// prefix reads <prefix> up to the E behind it, or to x.stop.
+// prefix reads <prefix> up to the E that follows it, or to x.stop. Each prefix of a
+// prefix is a candidate for substitution, except one that is a substitution itself and
+// the whole, which the caller makes one if it is a type.
 func (x *cxxTree) prefix() (name ref) {
-	last := ref(0) // the name read last, for constructors and destructors
-	cast, from, said, start := false, len(x.out), true, x.pos
+	last := ref(0) // the name read last, which constructors and destructors repeat
+	cast, from, rendered, start := false, len(x.out), true, x.pos
 	for !x.failed && x.pos != x.stop {
 		c, next := x.peek(), ref(0)
 		if name != 0 && c != 'I' && c != 'E' && c != 'M' {
-			x.say("::")
+			x.emit("::")
 		}
+
 		switch {
 		case isDigit(c) || isLower(c) || c == 'U' || c == 'L':
 			next = x.unqualifiedName()
@@ -130,24 +142,27 @@ func (x *cxxTree) prefix() (name ref) {
 		case c == 'T':
 			next = x.templateParam()
 		case c == 'I' && name != 0:
-			x.said, said = said, true
+			x.rendered, rendered = rendered, true
 			next, name, cast = x.templateArgs(name, from), 0, false
 		case c == 'M' && name != 0:
-			x.pos++ // the variable that a lambda initializes is a scope like others
+			x.pos++ // the variable that a lambda initializes is a scope like any other
 			continue
 		case c == 'E' && name != 0:
-			x.said = said
+			x.rendered = rendered
 			return name
 		default:
 			return x.fail()
 		}
-		said = said && x.said
-		if last = next; name == 0 {
+
+		rendered = rendered && x.rendered
+		last = next
+		if name == 0 {
 			name = next
 		} else {
-			x.said = said
+			x.rendered = rendered
 			name = x.whole(x.two(kindQualified, name, next), from)
 		}
+
 		if c != 'S' && x.peek() != 'E' {
 			x.candidatePrefix(name, start)
 		}
@@ -155,11 +170,12 @@ func (x *cxxTree) prefix() (name ref) {
 	return name
 }
 
-// structor reads <ctor-dtor-name>; last is the name in front of it. What a
-// constructor is inherited from is not written.
+// structor reads <ctor-dtor-name>, which begins with c; last is the name before it.
+// The class that a constructor is inherited from is not written.
 func (x *cxxTree) structor(c byte, last ref) ref {
 	kind, kinds, inherits := kindCtor, "12345", false
-	if x.pos++; c == 'D' {
+	x.pos++
+	if c == 'D' {
 		kind, kinds = kindDtor, "01245"
 	} else {
 		inherits = x.accept('I')
@@ -168,10 +184,13 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 		return x.fail()
 	}
 	x.pos++
+
 	from := len(x.out)
 	if kind == kindDtor {
-		x.say("~")
+		x.emit("~")
 	}
+
+	// The name of the class is repeated without scope, arguments and tags.
 	for {
 		n := &x.nodes[last]
 		switch n.kind {
@@ -191,11 +210,11 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 // endStructor reads the rest of the name of a constructor or destructor, which
 // begins at out[from:].
 func (x *cxxTree) endStructor(kind cxxKind, last ref, inherits bool, from int) ref {
-	x.sayNode(last)
+	x.emitNode(last)
 	a := x.whole(x.one(kind, last), from)
 	if inherits {
 		base := x.typ()
-		x.nodes[a].b, x.said = x.use(base), false
+		x.nodes[a].b, x.rendered = x.use(base), false
 		x.nodes[a].flags |= x.inherited(base)
 	}
 	return x.tags(a, from)
@@ -222,38 +241,40 @@ func (x *cxxTree) unqualifiedName() (name ref) {
 	return x.tags(name, from)
 }
 
-// tags reads the <abi-tags> of a name that was said from there on.
+// tags reads the <abi-tags> of name, whose text begins at out[from].
 func (x *cxxTree) tags(name ref, from int) ref {
 	for x.accept('B') {
-		said := x.said
-		x.say("[abi:")
+		rendered := x.rendered
+		x.emit("[abi:")
 		tag := x.sourceName()
-		x.say("]")
-		x.said = said && x.said
+		x.emit("]")
+		x.rendered = rendered && x.rendered
 		name = x.whole(x.two(kindTagged, name, tag), from)
 	}
 	return name
 }
 
-// sourceName reads <source-name>. What GCC calls namespaces without a name has
-// a text of its own.
+// sourceName reads <source-name>. GCC's name for a namespace without a name is written
+// as "(anonymous namespace)".
 func (x *cxxTree) sourceName() ref {
 	n := x.number()
 	if n == 0 || n > len(x.in)-x.pos {
 		return x.fail()
 	}
+
 	from := x.pos
 	x.pos += n
 	if x.in[from] == '_' && isAnonymous(x.in[from:x.pos]) {
-		return x.sayWord(wordAnonymous)
+		return x.emitWord(wordAnonymous)
 	}
+
 	at := len(x.out)
 	x.out = append(x.out, x.in[from:x.pos]...)
-	x.said = true
+	x.rendered = true
 	return x.whole(x.node(kindName, 0, 0, 0, uint32(from), uint32(x.pos)), at)
 }
 
-// isAnonymous tells what GCC calls a namespace without a name.
+// isAnonymous reports whether name is GCC's name for a namespace without a name.
 func isAnonymous(name []byte) bool {
 	rest, ok := bytes.CutPrefix(name, []byte("_GLOBAL_"))
 	return ok && len(rest) > 2 && rest[1] == 'N' && (rest[0] == '_' || rest[0] == '.' || rest[0] == '$')
@@ -268,22 +289,24 @@ func (x *cxxTree) operatorName() ref {
 		old := x.inCast
 		x.inCast = true
 		to := x.typ()
-		x.inCast, x.said = old, false
+		x.inCast, x.rendered = old, false
 		return x.one(kindCast, to)
 	case first == 'l' && second == 'i':
 		a := x.one(kindLiteralOp, x.sourceName())
-		x.said = false
+		x.rendered = false
 		return a
 	case second < 'A' || second > 'z':
 		return x.fail()
 	}
+
 	i := operatorIndex[first-'a'][second-'A']
 	if i == 0 {
 		return x.fail()
 	}
+
 	from := len(x.out)
-	x.say(cxxOperators[i-1])
-	x.said = true
+	x.emit(cxxOperators[i-1])
+	x.rendered = true
 	return x.whole(x.node(kindOperator, 0, 0, 0, uint32(i)-1, 0), from)
 }
 
@@ -293,21 +316,25 @@ func (x *cxxTree) localName() ref {
 	from := len(x.out)
 	function := x.encoding(true)
 	x.expect('E')
-	said := x.said
-	x.say("::")
-	if x.accept('s') {
+
+	rendered := x.rendered
+	x.emit("::")
+	if x.accept('s') { // a string literal
 		x.discriminator()
-		name := x.sayWord(wordStringLiteral)
-		x.said = said
+		name := x.emitWord(wordStringLiteral)
+		x.rendered = rendered
 		return x.whole(x.two(kindLocal, function, name), from)
 	}
+
+	// Zd <number> _: the name is within a default argument, counted from the last.
 	arg := -1
 	if x.accept('d') {
-		arg, said = x.index(), false
+		arg, rendered = x.index(), false
 	}
 	name := x.name()
 	x.discriminator()
-	x.said = said && x.said && x.nodes[name].kind != kindLocal
+	x.rendered = rendered && x.rendered && x.nodes[name].kind != kindLocal
+
 	if arg >= 0 {
 		name = x.one(kindDefaultArg, name)
 		x.nodes[name].text[0] = uint32(arg)
@@ -319,8 +346,8 @@ func (x *cxxTree) localName() ref {
 	return a
 }
 
-// discriminator passes over a <discriminator>, which is not written; Clang's
-// may be digits alone at the end of the name.
+// discriminator skips a <discriminator>, which is not written. Clang's may be just
+// digits at the end of the name.
 func (x *cxxTree) discriminator() {
 	if !x.accept('_') {
 		if rest := x.in[x.pos:]; len(bytes.TrimLeft(rest, "0123456789")) == 0 {
@@ -328,6 +355,8 @@ func (x *cxxTree) discriminator() {
 		}
 		return
 	}
+
+	// Numbers from 10 on stand between two underscores and one.
 	long := x.accept('_')
 	if n := x.number(); long && n >= 10 {
 		x.expect('_')
@@ -340,15 +369,18 @@ func (x *cxxTree) closure() ref {
 	if c := x.peek2(); x.inCast || x.peek() == 'T' && bytes.IndexByte([]byte("ynptk"), c) >= 0 {
 		return x.fail()
 	}
+
+	// The text and the node are made of the parameters; the body has no name.
 	old := x.inLambda
 	x.inLambda = true
 	mark, from := len(x.open), len(x.out)
-	x.say("{lambda(")
+	x.emit("{lambda(")
 	x.parameters(false)
 	x.inLambda = old
 	x.expect('E')
 	number := x.index()
-	x.sayNumber(")#", number+1, "}")
+	x.emitNumber(")#", number+1, "}")
+
 	a := x.whole(x.many(kindClosure, 0, mark), from)
 	n := &x.nodes[a]
 	if n.flags&flagPack != 0 {
@@ -366,8 +398,8 @@ func (x *cxxTree) closure() ref {
 func (x *cxxTree) unnamed() ref {
 	x.pos += 2
 	from, number := len(x.out), x.index()
-	x.sayNumber("{unnamed type#", number+1, "}")
-	x.said = true
+	x.emitNumber("{unnamed type#", number+1, "}")
+	x.rendered = true
 	a := x.whole(x.node(kindUnnamed, 0, 0, ref(number), 0, 0), from)
 	x.candidate(a, 0)
 	return a

@@ -1,17 +1,23 @@
 package demangle
 
-// expansion is Dp a: the pack in a is replaced by each of its elements. With no
-// pack in it, it stays what it is, dots behind it.
+// This file expands packs: Dp and sp replace a pack in a type or an expression by each
+// of its elements.
+
+// expansion returns the expansion of a: a list of copies of a, each with one element of
+// the pack in a. If there is no pack in a, the expansion is a followed by dots.
 func (x *cxxTree) expansion(a ref) ref {
-	said := x.said && x.nodes[a].kind == kindParam // the pack itself
-	if x.said = false; x.nodes[a].flags&flagPack == 0 {
+	rendered := x.rendered && x.nodes[a].kind == kindParam // the pack itself
+	x.rendered = false
+	if x.nodes[a].flags&flagPack == 0 {
 		return x.one(kindExpansion, a)
 	}
+
 	e := expander{x: x}
 	e.find(a)
 	if e.found != 1 {
-		return x.fail() // the library expands one of several
+		return x.fail() // of several packs the library expands one
 	}
+
 	mark := len(x.open)
 	for _, e.arg = range x.list(&x.nodes[e.pack]) {
 		x.open = append(x.open, e.copy(a))
@@ -21,7 +27,7 @@ func (x *cxxTree) expansion(a ref) ref {
 	}
 	list := x.many(kindList, 0, mark)
 	x.nodes[list].flags |= x.inherited(a) &^ flagPack
-	x.said = said
+	x.rendered = rendered
 	return list
 }
 
@@ -32,7 +38,7 @@ type expander struct {
 	found     int // packs
 }
 
-// find looks for packs in what is flagged with them.
+// find counts the packs below a, following flagPack, and keeps the last one.
 func (e *expander) find(a ref) {
 	n := &e.x.nodes[a]
 	if n.kind == kindPack {
@@ -43,6 +49,7 @@ func (e *expander) find(a ref) {
 	if e.found > 1 || n.kind != kindParam && n.flags&flagPack == 0 {
 		return
 	}
+
 	if n.a != 0 {
 		e.find(n.a)
 	}
@@ -56,7 +63,7 @@ func (e *expander) find(a ref) {
 	}
 }
 
-// copy returns a with the element in the place of the pack.
+// copy returns a copy of a with the element e.arg in place of the pack.
 func (e *expander) copy(a ref) ref {
 	x := e.x
 	n := x.nodes[a]
@@ -68,6 +75,9 @@ func (e *expander) copy(a ref) ref {
 	case n.flags&flagPack == 0:
 		return a
 	}
+
+	// The constructors of references, qualified types and arrays apply C++'s rules for
+	// what comes out of parameters, such as the collapsing of references.
 	switch n.kind {
 	case kindLRef, kindRRef:
 		return e.flagged(x.reference(n.kind, e.child(n.a), len(x.out)))
@@ -88,13 +98,13 @@ func (e *expander) copy(a ref) ref {
 	return x.add(n)
 }
 
-// child is copy of something below a node that changes with it.
+// child returns a copy of a, marked as the argument of a parameter.
 func (e *expander) child(a ref) ref {
 	c := e.copy(a)
 	return e.x.add(cxxNode{kind: kindParam, flags: flagParam, a: e.x.use(c)})
 }
 
-// flagged marks a copy as come out of a parameter.
+// flagged marks a as the result of replacing a parameter.
 func (e *expander) flagged(a ref) ref {
 	e.x.nodes[a].flags |= flagParam
 	return a
@@ -106,6 +116,7 @@ func (e *expander) copyList(n cxxNode) ref {
 	if n.a != 0 {
 		n.a = x.use(e.copy(n.a))
 	}
+
 	mark := len(x.open)
 	for i := n.text[0]; i < n.text[1]; i++ {
 		x.open = append(x.open, e.copy(x.elems[i]))

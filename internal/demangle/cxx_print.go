@@ -2,9 +2,11 @@ package demangle
 
 import "strconv"
 
-// Declarations are written inside out: a pointer, reference, array or function
-// puts itself on a stack, has the type it is made of written, and is itself
-// written where that type says, or behind it if it does not.
+// This file and cxx_print_type.go write the tree as text. C++ declarations are written
+// inside out: to write a pointer, reference, array or function, push it on a stack
+// (x.inner) and write the type that it is made of. That type writes what is on the
+// stack at the right place, as a function does between its return type and its
+// parameters; what is left on the stack then is written at the end.
 
 func (x *cxxTree) puts(s string) {
 	if len(s) > 0 {
@@ -25,19 +27,19 @@ func (x *cxxTree) putc(c byte) {
 	x.out = append(x.out, c)
 }
 
-// putn writes a number that does not count as the last byte written.
+// putn writes a number between two texts, without changing x.last.
 func (x *cxxTree) putn(before string, n int, after string) {
 	x.out = append(x.out, before...)
 	x.out = strconv.AppendInt(x.out, int64(n), 10)
 	x.out = append(x.out, after...)
 }
 
-// declares tells whether types wait to be written around the one at hand.
+// declares reports whether types of the current declaration are on the stack.
 func (x *cxxTree) declares() bool { return len(x.inner) > x.base }
 
-// around puts a on the stack and writes what it is made of. It reports whether a
-// is still there to be written.
-func (x *cxxTree) around(a, made ref) bool {
+// wrap pushes a on the stack and writes made, the type that a is made of. It reports
+// whether a is still on the stack, to be written by the caller.
+func (x *cxxTree) wrap(a, made ref) bool {
 	x.inner = append(x.inner, a)
 	x.write(made)
 	return x.declares()
@@ -50,11 +52,12 @@ func (x *cxxTree) pop() ref {
 	return a
 }
 
-// text returns the text of a, good until the next name.
+// text returns the text of a, which is valid until the next name is read.
 func (x *cxxTree) text(a ref) []byte {
 	if done := x.nodes[a].done; done[1] > done[0] {
 		return x.out[done[0]:done[1]]
 	}
+
 	x.depth, x.start, x.last = 0, len(x.out), 0
 	if !x.failed {
 		x.write(a)
@@ -62,10 +65,12 @@ func (x *cxxTree) text(a ref) []byte {
 	return x.out[x.start:]
 }
 
-// write writes node a. One that contains itself, or text out of all proportion,
-// is left to the library.
+// write writes node a. It fails, which leaves the name to the library, if the node
+// contains itself or if the text becomes too long.
 func (x *cxxTree) write(a ref) {
 	n := &x.nodes[a]
+
+	// The text is there already: copy it.
 	if from, to := n.done[0], n.done[1]; to > from {
 		if len(x.out)-x.start > MaxLength {
 			x.fail()
@@ -75,14 +80,18 @@ func (x *cxxTree) write(a ref) {
 		x.last = x.out[len(x.out)-1]
 		return
 	}
-	if n.kind <= kindOperator { // nothing is below it
+
+	if n.kind <= kindOperator { // a leaf
 		x.writeWord(n)
 		return
 	}
-	if x.steps++; n.busy || len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
+
+	x.steps++
+	if n.busy || len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
 		x.fail()
 		return
 	}
+
 	n.busy = true
 	if n.kind < kindTyped {
 		x.writeName(a, n)
@@ -93,7 +102,7 @@ func (x *cxxTree) write(a ref) {
 	x.leave()
 }
 
-// writeWord writes what is text by itself.
+// writeWord writes a leaf of the tree.
 func (x *cxxTree) writeWord(n *cxxNode) {
 	switch n.kind {
 	case kindName:
@@ -109,7 +118,7 @@ func (x *cxxTree) writeWord(n *cxxNode) {
 	}
 }
 
-// writeName writes what has no type around it.
+// writeName writes a node around which no declaration is written.
 func (x *cxxTree) writeName(a ref, n *cxxNode) {
 	switch n.kind {
 	case kindLiteralOp:
@@ -161,7 +170,7 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 	}
 }
 
-// writeExpression writes what stands in a decltype or a template's arguments.
+// writeExpression writes an expression of a decltype or a template argument.
 func (x *cxxTree) writeExpression(n *cxxNode) {
 	switch n.kind {
 	case kindAddress:
@@ -205,7 +214,7 @@ func (x *cxxTree) writeBraced(a ref) {
 	}
 }
 
-// writeAddress writes the address of a; that of a function without its type.
+// writeAddress writes the address of a. A function is written without its type.
 func (x *cxxTree) writeAddress(a ref) {
 	x.putc('&')
 	if n := &x.nodes[a]; n.kind == kindTyped {
@@ -216,8 +225,8 @@ func (x *cxxTree) writeAddress(a ref) {
 	x.writeBraced(a)
 }
 
-// writeTemplate writes a template. The types around it do not reach into it, so
-// another time it will be the text of this one.
+// writeTemplate writes a template. The declaration around it has no influence on the
+// text, so the text is reused if the template is written again.
 func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
@@ -231,12 +240,13 @@ func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 		x.putc(' ')
 	}
 	x.putc('>')
+
 	x.base, x.inner = base, x.inner[:depth]
 	n.done = [2]uint32{uint32(start), uint32(len(x.out))}
 	x.written = append(x.written, a)
 }
 
-// writeList writes a list; with sparing, without empty packs.
+// writeList writes a list. If sparing is set, empty packs are left out.
 func (x *cxxTree) writeList(list []ref, sparing bool) {
 	first := true
 	for _, a := range list {
@@ -251,7 +261,7 @@ func (x *cxxTree) writeList(list []ref, sparing bool) {
 	}
 }
 
-// isEmpty tells a pack in which nothing is.
+// isEmpty reports whether a is a pack without elements.
 func (x *cxxTree) isEmpty(a ref) bool {
 	n := &x.nodes[a]
 	switch n.kind {
@@ -259,7 +269,8 @@ func (x *cxxTree) isEmpty(a ref) bool {
 		return n.text[0] == n.text[1]
 	case kindPack:
 		for _, a := range x.list(n) {
-			if x.steps++; x.steps > cxxMaxSteps || !x.isEmpty(a) {
+			x.steps++
+			if x.steps > cxxMaxSteps || !x.isEmpty(a) {
 				return false
 			}
 		}
@@ -268,9 +279,11 @@ func (x *cxxTree) isEmpty(a ref) bool {
 	return false
 }
 
-// writeLiteral writes the value of a template's argument.
+// writeLiteral writes a template argument that is a value: as C++ does for bool, nullptr and most integers, else as a cast.
 func (x *cxxTree) writeLiteral(n *cxxNode) {
 	float := false
+
+	// Values of some builtin types have a notation without the type.
 	if t := &x.nodes[n.a]; t.kind == kindBuiltin {
 		builtin, value := t.text[0], x.in[n.text[0]:n.text[1]]
 		suffix, isNumber := literalSuffix(builtin)
@@ -291,6 +304,8 @@ func (x *cxxTree) writeLiteral(n *cxxNode) {
 		}
 		float = isFloat(builtin)
 	}
+
+	// A floating-point value is the hexadecimal digits of its representation.
 	x.putc('(')
 	x.write(n.a)
 	x.putc(')')

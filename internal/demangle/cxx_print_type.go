@@ -1,19 +1,19 @@
 package demangle
 
-// writeType writes what may have types around it.
+// writeType writes a node around which a declaration may be written.
 func (x *cxxTree) writeType(a ref, n *cxxNode) {
 	switch n.kind {
 	case kindTyped:
 		base, depth := x.base, len(x.inner)
 		x.base = depth
-		if x.around(a, n.b) {
+		if x.wrap(a, n.b) {
 			x.putc(' ')
 			x.write(n.a)
 		}
 		x.base, x.inner = base, x.inner[:depth]
 	case kindFunc, kindLocalFunc:
 		if n.a != 0 && n.kind == kindFunc {
-			if !x.around(a, n.a) {
+			if !x.wrap(a, n.a) {
 				return
 			}
 			x.pop()
@@ -25,16 +25,16 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 		if n.kind == kindMember {
 			made = n.b
 		}
-		if x.around(a, made) {
+		if x.wrap(a, made) {
 			x.writeInner(x.pop())
 		}
 	case kindArray:
-		if x.around(a, n.a) {
+		if x.wrap(a, n.a) {
 			x.pop()
 			x.writeDimension(n)
 		}
 	case kindMethod, kindQuals, kindPointer, kindLRef, kindRRef, kindComplex:
-		if x.around(a, n.a) {
+		if x.wrap(a, n.a) {
 			x.writeInner(a)
 			x.pop()
 		}
@@ -51,7 +51,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 	}
 }
 
-// writeInner writes what type a adds around the one it is made of.
+// writeInner writes what a adds to the type that it is made of.
 func (x *cxxTree) writeInner(a ref) {
 	n := &x.nodes[a]
 	switch n.kind {
@@ -86,7 +86,7 @@ func (x *cxxTree) writeInner(a ref) {
 	}
 }
 
-// writeQualifiers writes those of a kindQuals or kindMethod.
+// writeQualifiers writes the qualifiers of a kindQuals or kindMethod.
 func (x *cxxTree) writeQualifiers(n *cxxNode) {
 	for q := n.quals; q != 0; q >>= 4 {
 		x.putc(' ')
@@ -97,12 +97,14 @@ func (x *cxxTree) writeQualifiers(n *cxxNode) {
 	}
 }
 
-// writeDimension writes an array's dimension behind the types around it, which
-// have parentheses unless they are arrays too.
+// writeDimension writes an array's dimension after the types on the stack, which get
+// parentheses unless they are arrays, too.
 func (x *cxxTree) writeDimension(n *cxxNode) {
 	space := " "
 	for x.declares() && !x.failed {
 		top := x.inner[len(x.inner)-1]
+
+		// Qualifiers of an array are those of its elements.
 		of := top
 		if x.nodes[top].kind == kindQuals {
 			of = x.nodes[top].a
@@ -113,26 +115,28 @@ func (x *cxxTree) writeDimension(n *cxxNode) {
 			x.putc(')')
 			continue
 		}
+
 		if of == top {
 			space = ""
 		}
 		x.writeInner(x.pop())
 	}
+
 	x.puts(space)
 	x.putc('[')
 	x.putText(n.text)
 	x.putc(']')
 }
 
-// writeAllInner writes the types that wait, the innermost first.
+// writeAllInner writes the types on the stack, the innermost first.
 func (x *cxxTree) writeAllInner() {
 	for x.declares() && !x.failed {
 		x.writeInner(x.pop())
 	}
 }
 
-// writeParameters writes the types that wait in parentheses if they have to be,
-// and the parameters. Qualifiers of the function itself stand behind those.
+// writeParameters writes the types on the stack, in parentheses if they need them, and
+// the parameters. Qualifiers of the function itself follow the parameters.
 func (x *cxxTree) writeParameters(n *cxxNode) {
 	paren, space := x.needsParen()
 	if paren {
@@ -144,18 +148,25 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 		}
 		x.putc('(')
 	}
+
+	// Methods are held back, without allocation, until the parameters are written.
 	var held [4]ref
 	methods := held[:0]
 	for x.declares() && !x.failed {
-		if a := x.pop(); x.nodes[a].kind != kindMethod {
+		a := x.pop()
+		if x.nodes[a].kind != kindMethod {
 			x.writeInner(a)
-		} else if methods = append(methods, a); len(methods) == cap(held) {
+			continue
+		}
+		methods = append(methods, a)
+		if len(methods) == cap(held) {
 			x.fail()
 		}
 	}
 	if paren {
 		x.putc(')')
 	}
+
 	x.putc('(')
 	x.writeList(x.list(n), true)
 	x.putc(')')
@@ -163,8 +174,8 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 	x.writeAllInner()
 }
 
-// needsParen tells whether the innermost types that wait need parentheses in
-// front of a function's parameters, and a space there.
+// needsParen reports whether the types on the stack need parentheses before the
+// parameters of a function, and a space before the parentheses.
 func (x *cxxTree) needsParen() (paren, space bool) {
 	for i := len(x.inner) - 1; i >= x.base; i-- {
 		switch x.nodes[x.inner[i]].kind {

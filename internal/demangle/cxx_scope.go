@@ -1,6 +1,6 @@
 package demangle
 
-// GCC and Clang mangle a dependent name with a scope, such as has<T>::value, in two ways.
+// GCC and Clang mangle a dependent name with a scope, such as has<T>::value, differently.
 //
 // Clang follows the ABI's <unresolved-name> (Itanium C++ ABI §5.1.6.1): the scope is a list of
 // plain names up to an E, sr3hasIT_EE5value, or a type with such names, srNT_4typeE5value. None
@@ -25,8 +25,8 @@ const (
 	scopeGCC
 )
 
-// setScopeRule notes what a scope tells of the compiler, and fails if another one told
-// otherwise.
+// setScopeRule sets the rule that a scope shows, and fails if another scope of the name
+// has shown the other one.
 func (x *cxxTree) setScopeRule(rule scopeRule) {
 	switch x.scopes {
 	case scopeUnknown:
@@ -43,6 +43,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 		x.scopeAt = x.pos
 	}
 
+	// What begins like a scope of GCC's settles the rule.
 	if x.isScopeOfGCC() {
 		x.setScopeRule(scopeGCC)
 	}
@@ -56,6 +57,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 		return x.two(kindQualified, scope, x.baseName())
 	}
 
+	// Clang's scope: an optional type, then names up to an E.
 	x.setScopeRule(scopeClang)
 	if x.accept('N') {
 		if c := x.peek(); c != 'T' && c != 'D' && c != 'S' {

@@ -27,7 +27,7 @@ const (
 	wordGuard
 )
 
-// cxxWords are texts that the demangler has itself.
+// cxxWords are texts that are not in the mangled name.
 var cxxWords = [...]string{
 	"std", "(anonymous namespace)", "string literal", "auto", "decltype(auto)",
 	"allocator", "basic_string", "string", "istream", "ostream", "iostream",
@@ -75,8 +75,8 @@ const (
 	builtinNullptr = 33
 )
 
-// literalSuffix is how a number of a builtin type ends; ok is false for a type
-// that has to be written in front.
+// literalSuffix returns the suffix of a number of a builtin type; ok is false if the
+// type is written before the number instead.
 func literalSuffix(builtin uint32) (suffix string, ok bool) {
 	switch builtin {
 	case 'i' - 'a':
@@ -95,7 +95,7 @@ func literalSuffix(builtin uint32) (suffix string, ok bool) {
 	return "", false
 }
 
-// isFloat tells the builtin types whose values are not numbers.
+// isFloat reports whether a builtin type is a floating-point type.
 func isFloat(builtin uint32) bool {
 	switch builtin {
 	case 'd' - 'a', 'e' - 'a', 'f' - 'a', 'g' - 'a', builtinHalf:

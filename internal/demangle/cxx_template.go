@@ -1,39 +1,43 @@
 package demangle
 
-// templateArgs reads <template-args> of the template a, which was said from
-// there on.
+// This file reads template arguments, the parameters that stand for them, and
+// substitutions.
+
+// templateArgs reads the <template-args> of the template a, whose text begins at
+// out[from].
 func (x *cxxTree) templateArgs(a ref, from int) ref {
-	if again := x.again(); again != 0 {
-		return again
+	if reused := x.reused(); reused != 0 {
+		return reused
 	}
-	mark, said, start := len(x.open), x.said, x.pos
+
+	mark, rendered, start := len(x.open), x.rendered, x.pos
 	if x.ends('<') { // operator<
-		x.say(" ")
+		x.emit(" ")
 	}
-	x.say("<")
+	x.emit("<")
 	x.args(true)
 	if x.ends('>') {
-		x.say(" ")
+		x.emit(" ")
 	}
-	x.say(">")
-	x.said = said && x.said
+	x.emit(">")
+	x.rendered = rendered && x.rendered
 	return x.remember(x.whole(x.many(kindTemplate, a, mark), from), start)
 }
 
-// args reads I <template-arg>* E onto x.open; sparing is writeList's.
+// args reads I <template-arg>* E onto x.open; for sparing see emittedList.
 func (x *cxxTree) args(sparing bool) {
 	x.pos++
-	list := saidList{said: true, first: true, sparing: sparing}
+	list := emittedList{rendered: true, first: true, sparing: sparing}
 	for !x.failed && !x.accept('E') {
 		list.next(x)
 		a := x.templateArg()
 		list.add(x, a)
 		x.open = append(x.open, a)
-		if x.peek() == 'Q' {
+		if x.peek() == 'Q' { // a constraint
 			x.fail()
 		}
 	}
-	x.said = list.said
+	x.rendered = list.rendered
 }
 
 // templateArg reads <template-arg>.
@@ -45,7 +49,7 @@ func (x *cxxTree) templateArg() ref {
 		x.pos++
 		a := x.expression()
 		x.expect('E')
-		x.said = false
+		x.rendered = false
 		return a
 	case 'I', 'J':
 		if !x.enter() {
@@ -67,23 +71,28 @@ func (x *cxxTree) templateArg() ref {
 // literal reads <expr-primary>.
 func (x *cxxTree) literal() ref {
 	x.pos++
+
+	// L_Z <encoding> E, or LZ by old compilers: the address of something.
 	if x.peek() == '_' || x.peek() == 'Z' {
 		x.accept('_')
 		x.expect('Z')
 		a := x.encoding(false)
 		x.expect('E')
-		x.said = false
+		x.rendered = false
 		return a
 	}
+
 	at := len(x.out)
 	var a ref
 	if c := x.peek(); isLower(c) && cxxBuiltins[c-'a'] != "" {
 		x.pos++
-		a, x.said = x.builtin(uint32(c-'a')), true
+		a, x.rendered = x.builtin(uint32(c-'a')), true
 	} else {
-		x.say("(")
+		x.emit("(")
 		a = x.typ()
 	}
+
+	// The value: digits, or letters in the case of a floating-point number.
 	negative := ref(0)
 	if x.accept('n') {
 		negative = 1
@@ -92,34 +101,39 @@ func (x *cxxTree) literal() ref {
 	for x.pos < len(x.in) && x.in[x.pos] != 'E' {
 		x.pos++
 	}
+
 	n := &x.nodes[a]
 	if x.pos == from && (n.kind != kindBuiltin || n.text[0] != builtinNullptr) {
-		return x.fail() // a lambda, a string
+		return x.fail() // a lambda or a string
 	}
+
 	lit := x.node(kindLiteral, x.inherited(a), x.use(a), negative, uint32(from), uint32(x.pos))
 	x.expect('E')
-	x.sayLiteral(lit, at)
+	x.emitLiteral(lit, at)
 	return x.whole(lit, at)
 }
 
-// sayLiteral appends a literal; a parenthesis and its type are out[from:], but
-// for a type of one letter.
-func (x *cxxTree) sayLiteral(a ref, from int) {
+// emitLiteral appends the literal a. out[from:] is a parenthesis and the literal's
+// type, or empty if the type has one letter.
+func (x *cxxTree) emitLiteral(a ref, from int) {
 	n := &x.nodes[a]
-	if x.nodes[n.a].kind == kindBuiltin { // is part of nothing that is said
+
+	// writeLiteral decides how the value of a builtin type is written.
+	if x.nodes[n.a].kind == kindBuiltin {
 		if len(x.out) > from {
-			x.unsay(from)
+			x.retract(from)
 		}
 		x.writeLiteral(n)
 		return
 	}
-	x.said = x.said && x.simple(n.a)
-	x.say(")")
+
+	x.rendered = x.rendered && x.simple(n.a)
+	x.emit(")")
 	x.writeValue(n)
 }
 
-// templateParam reads <template-param>: the argument, or what a lambda's own
-// parameter is called.
+// templateParam reads <template-param>. It returns the argument for the parameter or,
+// for the parameter of a generic lambda, a node of its own.
 func (x *cxxTree) templateParam() ref {
 	x.pos++
 	n := x.index()
@@ -128,10 +142,11 @@ func (x *cxxTree) templateParam() ref {
 		return x.fail()
 	case x.template == 0:
 		from := len(x.out)
-		x.sayNumber("auto:", n+1, "")
-		x.said = true
+		x.emitNumber("auto:", n+1, "")
+		x.rendered = true
 		return x.whole(x.node(kindAuto, flagAuto, 0, ref(n), 0, 0), from)
 	}
+
 	args := x.list(&x.nodes[x.template])
 	if n >= len(args) {
 		return x.fail()
@@ -140,30 +155,33 @@ func (x *cxxTree) templateParam() ref {
 	if x.nodes[a].kind == kindPack {
 		flags |= flagPack
 	}
-	x.sayNode(a)
+	x.emitNode(a)
 	return x.node(kindParam, flags, a, 0, 0, 0)
 }
 
-// substitution reads <substitution>. For a prefix the name of a constructor or
-// destructor may follow.
+// substitution reads <substitution>. forPrefix means that it is part of a prefix, so
+// that the name of a constructor or destructor may follow.
 func (x *cxxTree) substitution(forPrefix bool) ref {
 	x.pos++
 	c := x.peek()
 	if c == '_' || isDigit(c) || isUpper(c) {
 		return x.candidateAt(x.seqID())
 	}
+
 	from := len(x.out)
 	x.pos = min(x.pos+1, len(x.in))
 	if c == 't' {
-		return x.tagsOfStd(x.sayWord(wordStd), from)
+		return x.tagsOfStd(x.emitWord(wordStd), from)
 	}
+
 	word, ok := standardSub(c)
 	if !ok || forPrefix && (x.peek() == 'C' || x.peek() == 'D') {
-		return x.fail() // std::string::string() is called by its full name
+		return x.fail() // std::string::string() is written with the full name of the class
 	}
-	std := x.sayWord(wordStd)
-	x.say("::")
-	a := x.whole(x.two(kindQualified, std, x.sayWord(word)), from)
+
+	std := x.emitWord(wordStd)
+	x.emit("::")
+	a := x.whole(x.two(kindQualified, std, x.emitWord(word)), from)
 	x.nodes[a].flags |= flagStd
 	return x.tagsOfStd(a, from)
 }
@@ -193,20 +211,23 @@ func (x *cxxTree) seqID() (id int) {
 		default:
 			x.fail()
 		}
-		if x.pos = min(x.pos+1, len(x.in)); id > 1<<20 {
+		x.pos = min(x.pos+1, len(x.in))
+		if id > 1<<20 { // more than there can be candidates
 			x.fail()
 		}
 	}
 	return id + 1
 }
 
-// candidateAt says and returns a candidate. One with template parameters means
-// those of the template in force here, or of the lambda whose parameters are read:
-// where that is another one than where it was read, it is read again.
+// candidateAt appends the text of a candidate and returns the candidate. The template
+// parameters in a candidate mean the arguments of the template in force here, or those
+// of the lambda whose parameters are being read. If that is not the template that was
+// in force where the candidate was read first, the candidate is read again.
 func (x *cxxTree) candidateAt(id int) ref {
 	if x.failed || id >= len(x.subs) {
 		return x.fail()
 	}
+
 	s := x.subs[id]
 	flags := x.nodes[s.node].flags
 	switch {
@@ -221,18 +242,21 @@ func (x *cxxTree) candidateAt(id int) ref {
 		}
 		return x.readAgain(s, x.template)
 	}
-	x.sayNode(s.node)
+	x.emitNode(s.node)
 	return s.node
 }
 
-// readAgain reads a candidate where it was read, with another template in force.
-// What is a candidate in it is one already.
+// readAgain reads the text of a candidate again, with another template in force. It
+// adds no candidates: those within the text are candidates already.
 func (x *cxxTree) readAgain(s cxxSub, template ref) (a ref) {
-	if x.steps++; s.start == 0 || x.steps > cxxMaxSteps || len(x.out) > maxSaid || !x.enter() {
+	x.steps++
+	if s.start == 0 || x.steps > cxxMaxSteps || len(x.out) > maxEmitted || !x.enter() {
 		return x.fail()
 	}
+
+	// The text in x.out beyond this point is no longer the last name's.
 	pos, stop, count, old := x.pos, x.stop, len(x.subs), x.template
-	x.unsay(len(x.out))
+	x.retract(len(x.out))
 	x.reread, x.same, x.pos, x.stop, x.template = x.reread+1, 0, int(s.start), 0, template
 	if s.prefix {
 		x.stop = int(s.end)
@@ -240,6 +264,7 @@ func (x *cxxTree) readAgain(s cxxSub, template ref) (a ref) {
 	} else {
 		a = x.typ()
 	}
+
 	if x.failed || x.pos != int(s.end) {
 		return x.fail()
 	}

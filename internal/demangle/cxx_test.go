@@ -138,13 +138,13 @@ func TestCxxKnown(t *testing.T) {
 	}
 }
 
-// cxxPieces are parts of names.
-var cxxPieces = strings.Fields(`P R O K PK RK PFivE FivE T_ T0_ S_ S0_ S1_ S2_ S3_ JE JicE IiE DpT_ DpOT_ A3_i M1ai Li3E Lb1E L1e2E
+// cxxParts are parts of names.
+var cxxParts = strings.Fields(`P R O K PK RK PFivE FivE T_ T0_ S_ S0_ S1_ S2_ S3_ JE JicE IiE DpT_ DpOT_ A3_i M1ai Li3E Lb1E L1e2E
 	NK1a1bE Z1fvE1x ZNK1a1fEvEUlvE_ UlvE_ UliE0_ UlT_E_ Ut_ Ss Sa St3foo B5cxx11 C2 D1 v i KFvvE FvvOE FFviEcE PFFviEcE DnE LDn0E E cvT_ cvi
 	ls lt I J Z N XaaT_T0_E Dv4_f 12_GLOBAL__N_1 CI21aIcE JJEJEE IJEE JFivEE JFivEiE`)
 
-// TestCxxMutated: what comes of names that pieces are put into is what the
-// library says, if it is not left to it.
+// TestCxxMutated inserts parts of names into names. The result is the library's, unless
+// the name is left to the library.
 func TestCxxMutated(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	known := 0
@@ -153,7 +153,7 @@ func TestCxxMutated(t *testing.T) {
 		for range 1 + rnd.IntN(3) {
 			at := 2 + rnd.IntN(len(name)-2)
 			until := min(at+max(rnd.IntN(6)-3, 0), len(name))
-			name = slices.Replace(name, at, until, []byte(cxxPieces[rnd.IntN(len(cxxPieces))])...)
+			name = slices.Replace(name, at, until, []byte(cxxParts[rnd.IntN(len(cxxParts))])...)
 		}
 		text, ok := cxxFast(name)
 		if !ok || IsMisread(name) {

@@ -1,13 +1,17 @@
 package demangle
 
-// A name of the Itanium C++ ABI is read into a tree and the tree is written out,
-// inside out where C++ declarations are. Nodes lie in one slice that the next
-// name uses again; a node is known by its index there.
+// A name of the Itanium C++ ABI is read into a tree, and the tree is written as text,
+// inside out as C++ declarations are. The nodes lie in one slice, which is reused for
+// the next name; a ref is the index of a node in that slice.
 //
-// Template parameters are replaced by their arguments as soon as they are read,
-// for the arguments are known by then but in conversion operators. What came
-// out of one is flagged, since a later substitution (S_) of it means the
-// parameters of the template that is in force there.
+// Template parameters are replaced by their arguments when they are read, since the
+// arguments are known by then, except in conversion operators. The result is flagged,
+// because a later substitution (S_) of it means the parameters of the template that is
+// in force at the substitution.
+//
+// cxx_name.go, cxx_type.go, cxx_template.go, cxx_expr.go and cxx_encoding.go read;
+// cxx_emit.go writes while reading, cxx_print.go and cxx_print_type.go write from the
+// tree; cxx_reuse.go reuses parts of the previous name.
 
 // ref is the index of a node; 0 is none.
 type ref int32
@@ -33,7 +37,7 @@ const (
 	kindUnnamed            // {unnamed type#n}
 	kindParam              // stands for a: the argument of a template parameter
 	kindAuto               // parameter number n of a generic lambda
-	kindPack               // list: a template's argument that is many
+	kindPack               // list: a pack, as an argument of a template
 	kindList               // list: a pack, expanded
 	kindExpansion          // a...
 	kindLiteral            // (a)text, negative if b is not 0
@@ -46,7 +50,7 @@ const (
 	kindDecltype           // decltype (a)
 	kindTyped              // function or variable a of type b
 	kindFunc               // function type: a returned, or 0, from list
-	kindLocalFunc          // kindFunc in front of ::, where what it returns is not written
+	kindLocalFunc          // kindFunc before ::, where the return type is not written
 	kindMethod             // function a with quals and ref qualifier b
 	kindQuals              // type a with quals
 	kindPointer            // a*
@@ -60,16 +64,16 @@ const (
 	kindTwo                // construction vtable for a-in-b
 )
 
-// Flags of a node, handed on to those above it.
+// Flags of a node. A node inherits the flags of the nodes below it.
 const (
-	flagParam   = 1 << iota // came out of a template parameter
-	flagAuto                // has a parameter of a generic lambda that is not inside of it
+	flagParam   = 1 << iota // an argument that replaced a template parameter
+	flagAuto                // has a parameter of a generic lambda that is outside of the node
 	flagPack                // has a pack that is not expanded
 	flagCapture             // has a lambda with a parameter of the template around it
-	flagStd                 // one of Sa, Ss, …: no candidate for substitution; not handed on
+	flagStd                 // one of Sa, Ss, …: no candidate for substitution; not inherited
 )
 
-// cxxNode is a node. What its fields mean, its kind tells.
+// cxxNode is a node. The meaning of its fields depends on its kind.
 type cxxNode struct {
 	kind  cxxKind
 	flags uint8
@@ -92,7 +96,7 @@ const (
 
 var qualifierWords = [...]string{qualConst: "const", qualVolatile: "volatile", qualRestrict: "restrict", qualNoexcept: "noexcept"}
 
-// has tells whether x, one qualifier, is among q.
+// has reports whether x, one qualifier, is among q.
 func (q qualifiers) has(x qualifiers) bool {
 	for ; q != 0; q >>= 4 {
 		if q&15 == x {
@@ -102,12 +106,13 @@ func (q qualifiers) has(x qualifiers) bool {
 	return false
 }
 
-// with returns q and behind it what more has besides.
+// with returns q followed by the qualifiers of more that are not in q.
 func (q qualifiers) with(more qualifiers) qualifiers {
 	shift := 0
 	for q>>shift != 0 {
 		shift += 4
 	}
+
 	for ; more != 0; more >>= 4 {
 		if x := more & 15; !q.has(x) {
 			q |= x << shift // there are four kinds: they fit
@@ -126,7 +131,7 @@ type cxxSub struct {
 	prefix     bool
 }
 
-// Bounds above all that compilers write. What exceeds them is left to the library.
+// Bounds, above what compilers write. Names that exceed them are left to the library.
 const (
 	cxxMaxDepth = 192
 	cxxMaxNodes = 1 << 16
@@ -145,31 +150,31 @@ type cxxTree struct {
 	open  []ref // elements of the lists that are being read
 	subs  []cxxSub
 
-	reread int // > 0: candidates are read again
-	stop   int // where a prefix that is read again ends, 0 for the others
+	reread int // > 0 while candidates are read again
+	stop   int // where the prefix ends that is read again, else 0
 
-	template ref  // whose arguments the parameters mean, 0 without one
+	template ref  // the template whose arguments the parameters mean, or 0
 	inLambda bool // in the parameters of a lambda
 	inCast   bool // in the type of a conversion operator
 
 	scopes  scopeRule
 	scopeAt int // position of the first scope of a dependent name, 0 without one
 
-	same    int // so many bytes of in are those of the last name
+	same    int // length of the common prefix with the last name
 	parts   []cxxPart
-	partAt  []uint16 // by start: index of parts, if that is a part which starts there
-	written []ref    // whose text was written only with the whole name
+	partAt  []uint16 // by start: index of a part, valid if that part starts there
+	written []ref    // nodes whose text was written only with the whole name
 
-	out   []byte
-	said  bool  // out ends with the text of what was read last
-	start int   // of out: where the name begins
-	last  byte  // last byte written, as far as it matters
-	inner []ref // types around the one being written, still to be written
-	base  int   // index of the first of inner that belongs to the declaration at hand
-	steps int
+	out      []byte
+	rendered bool  // out ends with the whole text of the part that was read last
+	start    int   // of out: where the name begins
+	last     byte  // last byte written, as far as it matters
+	inner    []ref // stack of types to be written around the current one
+	base     int   // index of the first of inner that belongs to the declaration at hand
+	steps    int
 }
 
-// reset prepares x for a name, whose scopes are read by a rule if it is known.
+// reset prepares x for the name in; scopes is the rule for its scopes, if known.
 func (x *cxxTree) reset(in []byte, scopes scopeRule) {
 	x.sameParts(in)
 	*x = cxxTree{
@@ -179,13 +184,13 @@ func (x *cxxTree) reset(in []byte, scopes scopeRule) {
 	}
 }
 
-// fail gives the name up: it is damaged, or has what only the library knows.
+// fail gives up: the name is damaged, or only the library can read it.
 func (x *cxxTree) fail() ref {
 	x.failed, x.pos = true, len(x.in)
 	return 0
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (x *cxxTree) peek() byte {
 	if x.pos < len(x.in) {
 		return x.in[x.pos]
@@ -193,7 +198,7 @@ func (x *cxxTree) peek() byte {
 	return 0
 }
 
-// peek2 is the byte after the next one.
+// peek2 returns the byte after the next one, or 0 at the end.
 func (x *cxxTree) peek2() byte {
 	if x.pos+1 < len(x.in) {
 		return x.in[x.pos+1]
@@ -201,7 +206,7 @@ func (x *cxxTree) peek2() byte {
 	return 0
 }
 
-// accept passes over c if it comes next.
+// accept skips c if it is next, and reports whether it was.
 func (x *cxxTree) accept(c byte) bool {
 	if x.peek() != c || c == 0 {
 		return false
@@ -210,7 +215,7 @@ func (x *cxxTree) accept(c byte) bool {
 	return true
 }
 
-// expect passes over c or fails.
+// expect skips c, or fails if c is not next.
 func (x *cxxTree) expect(c byte) {
 	if !x.accept(c) {
 		x.fail()
@@ -219,7 +224,8 @@ func (x *cxxTree) expect(c byte) {
 
 // enter counts one level of recursion; leave ends it.
 func (x *cxxTree) enter() bool {
-	if x.depth++; x.depth > cxxMaxDepth {
+	x.depth++
+	if x.depth > cxxMaxDepth {
 		x.fail()
 	}
 	return !x.failed
@@ -232,24 +238,25 @@ func (x *cxxTree) add(n cxxNode) ref {
 	if len(x.nodes) >= cxxMaxNodes {
 		return x.fail()
 	}
-	n.done = [2]uint32{} // a copy is not where the original is
+	n.done = [2]uint32{} // the text of a copy differs from the original's
 	x.nodes = append(x.nodes, n)
 	return ref(len(x.nodes) - 1)
 }
 
-// node is add of a node with text[0] = from, text[1] = to. It is filled in where it lies:
-// a processor waits to copy, in large pieces, what was just written in small ones.
+// node adds a node with text[0] = from, text[1] = to. The node is filled in in place:
+// copying it with wide loads would stall on the narrow stores just before.
 func (x *cxxTree) node(kind cxxKind, flags uint8, a, b ref, from, to uint32) ref {
 	if len(x.nodes) >= cxxMaxNodes {
 		return x.fail()
 	}
+
 	x.nodes = append(x.nodes, cxxNode{})
 	n := &x.nodes[len(x.nodes)-1]
 	n.kind, n.flags, n.a, n.b, n.text[0], n.text[1] = kind, flags, a, b, from, to
 	return ref(len(x.nodes) - 1)
 }
 
-// withQuals is node of one with qualifiers.
+// withQuals adds a node with qualifiers.
 func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) ref {
 	n := x.node(kind, flags, a, b, 0, 0)
 	if n != 0 {
@@ -258,10 +265,10 @@ func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) r
 	return n
 }
 
-// inherited are the flags that a hands on.
+// inherited returns the flags that a node above a inherits.
 func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
 
-// use returns what a stands for.
+// use returns the argument if a is a replaced template parameter, else a.
 func (x *cxxTree) use(a ref) ref {
 	if x.nodes[a].kind == kindParam {
 		return x.nodes[a].a
@@ -269,7 +276,7 @@ func (x *cxxTree) use(a ref) ref {
 	return a
 }
 
-// one adds a node over a, two one over a and b.
+// one adds a node above a; two adds a node above a and b.
 func (x *cxxTree) one(kind cxxKind, a ref) ref {
 	return x.node(kind, x.inherited(a), x.use(a), 0, 0, 0)
 }
@@ -286,8 +293,8 @@ func (x *cxxTree) builtin(i uint32) ref {
 	return x.node(kindBuiltin, 0, 0, 0, i, 0)
 }
 
-// many adds a node over a, or 0, and over the elements of x.open from mark on,
-// which it takes.
+// many adds a node above a, which may be 0, and above the elements of x.open from mark
+// on, which it removes from x.open.
 func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
 	flags, from := x.inherited(a), len(x.elems)
 	for _, e := range x.open[mark:] {
@@ -298,10 +305,10 @@ func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
 	return x.node(kind, flags, x.use(a), 0, uint32(from), uint32(len(x.elems)))
 }
 
-// list is the elements of a node.
+// list returns the elements of a node.
 func (x *cxxTree) list(n *cxxNode) []ref { return x.elems[n.text[0]:n.text[1]] }
 
-// candidate makes a, which was read from start on, a candidate for substitution.
+// candidate makes a, which begins at start in the name, a candidate for substitution.
 func (x *cxxTree) candidate(a ref, start int) {
 	x.subs = append(x.subs, cxxSub{})
 	s := &x.subs[len(x.subs)-1] // see node

@@ -2,34 +2,41 @@ package demangle
 
 import "bytes"
 
-// typ reads <type>.
+// This file reads <type>. Comments name the rules of the Itanium C++ ABI's grammar
+// (§5.1.5).
+
+// typ reads <type> and makes it a candidate for substitution.
 func (x *cxxTree) typ() ref {
-	if a := x.again(); a != 0 {
+	if a := x.reused(); a != 0 {
 		return a
 	}
 	if !x.enter() {
 		return 0
 	}
+
 	start := x.pos
-	from, q, bare := len(x.out), x.qualifiers(), x.pos
-	a, candidate := x.bareType(q != 0)
-	if x.leave(); x.failed {
+	from, q, unqualified := len(x.out), x.qualifiers(), x.pos
+	a, candidate := x.unqualifiedType(q != 0)
+	x.leave()
+	if x.failed {
 		return 0
 	}
+
+	// The type is a candidate without and with its qualifiers.
 	if candidate {
-		x.candidate(a, bare)
+		x.candidate(a, unqualified)
 	}
 	if q != 0 {
 		plain := x.simple(a) && x.nodes[x.use(a)].kind != kindQuals
-		x.sayQualifiers(q)
-		x.said = x.said && plain
+		x.emitQualifiers(q)
+		x.rendered = x.rendered && plain
 		a = x.whole(x.qualified(a, q), from)
 		x.candidate(a, start)
 	}
 	return x.remember(a, start)
 }
 
-// qualifiers reads <CV-qualifiers> and noexcept, which are written in reverse.
+// qualifiers reads <CV-qualifiers> and noexcept. They are written in reverse order.
 func (x *cxxTree) qualifiers() (q qualifiers) {
 	for {
 		next := qualifiers(0)
@@ -49,6 +56,7 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 		default:
 			return q
 		}
+
 		if q.has(next) {
 			x.fail()
 			return 0
@@ -58,9 +66,10 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 	}
 }
 
-// bareType reads a type without its qualifiers. Candidate tells that it can be
-// substituted; quals, that there are qualifiers: then a function alone cannot.
-func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
+// unqualifiedType reads a type without its qualifiers. quals is set if the type has
+// qualifiers. candidate reports whether the unqualified type is a candidate for
+// substitution; a function with qualifiers is none without them.
+func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 	c, from := x.peek(), len(x.out)
 	if isLower(c) {
 		x.pos++
@@ -71,23 +80,26 @@ func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
 			}
 			return a, true
 		}
+
+		// <builtin-type> of one letter.
 		if cxxBuiltins[c-'a'] == "" {
 			return x.fail(), false
 		}
-		x.say(cxxBuiltins[c-'a'])
-		x.said = true
+		x.emit(cxxBuiltins[c-'a'])
+		x.rendered = true
 		return x.builtin(uint32(c - 'a')), false
 	}
+
 	switch c {
 	case 'F':
 		return x.function(), !quals
 	case 'N', 'Z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		a = x.name()
-		x.said = x.said && x.methodOf(a) == 0
+		x.rendered = x.rendered && x.methodOf(a) == 0
 		return a, true
 	case 'A', 'C', 'M':
 		a = x.compound(c)
-		x.said = false
+		x.rendered = false
 		return a, true
 	case 'T':
 		return x.paramType(), true
@@ -96,7 +108,7 @@ func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
 	case 'P':
 		x.pos++
 		to := x.typ()
-		x.sayBehind(to, "*")
+		x.emitSuffix(to, "*")
 		return x.whole(x.one(kindPointer, to), from), true
 	case 'R':
 		x.pos++
@@ -117,20 +129,22 @@ func (x *cxxTree) bareType(quals bool) (a ref, candidate bool) {
 	return x.fail(), false
 }
 
-// compound reads the types that stand around others.
+// compound reads an array, a complex type, or a pointer to a member.
 func (x *cxxTree) compound(c byte) ref {
-	switch x.pos++; c {
+	x.pos++
+	switch c {
 	case 'A':
 		return x.array()
 	case 'C':
 		return x.one(kindComplex, x.typ())
 	}
+
 	class := x.typ()
 	return x.two(kindMember, class, x.typ())
 }
 
-// simple tells whether a, if it was said, is written the same whatever types are
-// around it: a function is not, nor may a pack be.
+// simple reports whether the text of a is independent of the declaration around a. The
+// text of a function is not, nor is that of a pack.
 func (x *cxxTree) simple(a ref) bool {
 	switch x.nodes[x.use(a)].kind {
 	case kindFunc, kindMethod, kindPack, kindList:
@@ -139,10 +153,10 @@ func (x *cxxTree) simple(a ref) bool {
 	return true
 }
 
-// sayBehind appends what a pointer or reference to a type adds to it.
-func (x *cxxTree) sayBehind(to ref, text string) {
-	x.said = x.said && x.simple(to)
-	x.say(text)
+// emitSuffix appends the * or & of a pointer or reference to a type.
+func (x *cxxTree) emitSuffix(to ref, text string) {
+	x.rendered = x.rendered && x.simple(to)
+	x.emit(text)
 }
 
 // dType reads the types of two letters, the first of them D.
@@ -155,23 +169,25 @@ func (x *cxxTree) dType() (a ref, candidate bool) {
 	case 't', 'T':
 		a = x.one(kindDecltype, x.expression())
 		x.expect('E')
-		x.said = false
+		x.rendered = false
 		return a, true
 	case 'a':
-		return x.sayWord(wordAuto), false
+		return x.emitWord(wordAuto), false
 	case 'c':
-		return x.sayWord(wordDecltypeAuto), false
+		return x.emitWord(wordDecltypeAuto), false
 	case 'v':
 		a = x.vector()
-		x.said = false
+		x.rendered = false
 		return a, true
 	}
+
+	// <builtin-type> of two letters.
 	i := bytes.IndexByte([]byte(builtinDCodes), c)
 	if i < 0 {
 		return x.fail(), false
 	}
-	x.say(cxxBuiltins[26+i])
-	x.said = true
+	x.emit(cxxBuiltins[26+i])
+	x.rendered = true
 	return x.builtin(uint32(26 + i)), false
 }
 
@@ -182,6 +198,8 @@ func (x *cxxTree) paramType() ref {
 	if x.peek() != 'I' {
 		return a
 	}
+
+	// The parameter is a template template parameter, and a candidate by itself.
 	x.candidate(a, 0)
 	return x.templateArgs(a, from)
 }
@@ -192,8 +210,10 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 		a = x.name()
 		return a, x.nodes[a].flags&flagStd == 0
 	}
+
 	from := len(x.out)
-	if a = x.substitution(false); x.peek() != 'I' {
+	a = x.substitution(false)
+	if x.peek() != 'I' {
 		return a, false
 	}
 	return x.templateArgs(a, from), true
@@ -202,54 +222,58 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 // function reads <function-type>.
 func (x *cxxTree) function() ref {
 	x.pos++
-	x.accept('Y') // of C, which is not written
-	a := x.bareFunction(kindFunc, true)
+	x.accept('Y') // extern "C", which is not written
+	a := x.signature(kindFunc, true)
 	if r := x.refQualifier(); r != 0 {
 		a = x.method(a, 0, r)
-		x.said = false
+		x.rendered = false
 	}
 	x.expect('E')
 	return a
 }
 
-// bareFunction reads <bare-function-type>.
-func (x *cxxTree) bareFunction(kind cxxKind, returns bool) ref {
-	returned, said := ref(0), true
+// signature reads the types of a function's parameters, after the return type if returns is set or a J says so (the grammar's rule for function types without F and E).
+func (x *cxxTree) signature(kind cxxKind, returns bool) ref {
+	returned, rendered := ref(0), true
 	if x.accept('J') || returns {
 		returned = x.typ()
-		said = x.said && x.simple(returned)
-		x.say(" ")
+		rendered = x.rendered && x.simple(returned)
+		x.emit(" ")
 	}
+
 	mark := len(x.open)
-	x.say("(")
+	x.emit("(")
 	x.parameters(true)
-	x.say(")")
-	x.said = said && x.said
+	x.emit(")")
+	x.rendered = rendered && x.rendered
 	return x.many(kind, returned, mark)
 }
 
-// parameters reads types onto x.open; a single void means none. Sparing is
-// writeList's.
+// parameters reads types onto x.open. A single void means that there are none. For
+// sparing see emittedList.
 func (x *cxxTree) parameters(sparing bool) {
 	mark := len(x.open)
 	if x.peek() == 'v' && x.endsParameters(x.pos+1) {
 		x.pos++
-		x.said = true
+		x.rendered = true
 		return
 	}
-	list := saidList{said: true, first: true, sparing: sparing}
+
+	list := emittedList{rendered: true, first: true, sparing: sparing}
 	for !x.failed && !x.endsParameters(x.pos) {
 		list.next(x)
 		a := x.typ()
 		list.add(x, a)
 		x.open = append(x.open, a)
 	}
-	if x.said = list.said; len(x.open) == mark {
+
+	x.rendered = list.rendered
+	if len(x.open) == mark {
 		x.fail()
 	}
 }
 
-// endsParameters tells whether no other type follows at pos.
+// endsParameters reports whether no other type follows at pos.
 func (x *cxxTree) endsParameters(pos int) bool {
 	if pos >= len(x.in) {
 		return true
@@ -273,7 +297,7 @@ func (x *cxxTree) array() ref {
 func (x *cxxTree) arrayOf(a ref, dim [2]uint32) ref {
 	flags, e := x.inherited(a), &x.nodes[x.use(a)]
 	if e.kind == kindMethod {
-		return x.fail() // of functions
+		return x.fail() // there are no arrays of functions
 	}
 	if e.kind != kindQuals {
 		return x.node(kindArray, flags, x.use(a), 0, dim[0], dim[1])
@@ -285,7 +309,8 @@ func (x *cxxTree) arrayOf(a ref, dim [2]uint32) ref {
 // vector reads the rest of <vector-type>.
 func (x *cxxTree) vector() ref {
 	from := x.pos
-	if x.number(); x.pos > from+1 && x.in[from] == '0' {
+	x.number()
+	if x.pos > from+1 && x.in[from] == '0' {
 		return x.fail()
 	}
 	dim := [2]uint32{uint32(from), uint32(x.pos)}
@@ -295,15 +320,18 @@ func (x *cxxTree) vector() ref {
 	return a
 }
 
-// reference adds a reference to a, which was said from there on. Of references to references that come from
-// template parameters one is left; others nobody writes.
+// reference adds a reference to a, whose text begins at out[from]. A reference to a
+// reference is one reference if template parameters are involved (C++'s reference
+// collapsing); compilers write no others.
 func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 	flags, to := x.inherited(a), &x.nodes[x.use(a)]
 	if to.kind != kindLRef && to.kind != kindRRef {
-		x.sayBehind(a, "&&"[:1+kind-kindLRef])
+		x.emitSuffix(a, "&&"[:1+kind-kindLRef])
 		return x.whole(x.one(kind, a), from)
 	}
-	x.said = false
+
+	// & wins over &&.
+	x.rendered = false
 	if flags&flagParam == 0 {
 		return x.fail()
 	}
@@ -313,9 +341,9 @@ func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 	return x.node(kindParam, flags, x.use(a), 0, 0, 0)
 }
 
-// qualified adds qualifiers to a type. Those of a type that has some already
-// are joined; the library leaks what is joined into other places where a
-// template parameter is involved, so that is left to it.
+// qualified adds qualifiers to a type, and joins them with qualifiers that the type has
+// already. Where a template parameter is involved, the library lets joined qualifiers
+// leak into other places, so such names are left to the library.
 func (x *cxxTree) qualified(a ref, q qualifiers) ref {
 	flags, n := x.inherited(a), &x.nodes[x.use(a)]
 	switch n.kind {

@@ -1,10 +1,14 @@
-// Package demangle turns linkage names into what people read: the names of C++,
-// Rust (both manglings), D, Fortran modules and OCaml by what they look like;
-// those of Ada, Swift and of Fortran's procedures only where the language of the
-// unit says so, since a C function can have such a name.
+// Package demangle turns linkage names into readable ones. It recognizes names of C++,
+// Rust (both manglings), D, Fortran modules and OCaml by their form. Names of Ada,
+// Swift and of Fortran's procedures outside of modules it demangles only if the unit's
+// language is known, since a C function can have such a name.
 //
-// The package is pure. Names come from files that may be made up: no input
-// makes it fail, and what it returns has at most MaxLength bytes.
+// The package is pure. Names come from files that may be hostile: no input makes it
+// panic, and its texts have at most MaxLength bytes.
+//
+// Most names of large programs are C++'s. cxxTree (cxx_tree.go) demangles nearly all of
+// them without allocating, to exactly the text that the library
+// github.com/ianlancetaylor/demangle makes; the library demangles the rest.
 package demangle
 
 import (
@@ -16,11 +20,11 @@ import (
 // MaxLength is the most bytes that a demangled name has.
 const MaxLength = 1 << 16
 
-// maxInput bounds what is demangled, far above what compilers write, since work
+// maxInput bounds the length of names, far above what compilers write, since the work
 // grows with it.
 const maxInput = 1 << 16
 
-// Languages of units that have a say in names (DWARF 5 §7.12, and the numbers
+// Languages of units whose names need the language (DWARF 5 §7.12, and the numbers
 // assigned since).
 const (
 	langAda83     = 0x03
@@ -38,18 +42,9 @@ const (
 	langAda2012   = 0x2f
 )
 
-// Sure tells the linkage names of C++ and Rust that can hardly stay as they are: all
-// but those with an unresolved scope, which old compilers mangle in their own way.
-func Sure(linkage []byte) bool {
-	if len(linkage) < 3 || linkage[0] != '_' || linkage[1] != 'Z' && linkage[1] != 'R' {
-		return false
-	}
-	return !bytes.Contains(linkage, []byte("sr"))
-}
-
-// IsLabel reports whether a linkage name from a unit of language lang stays as it is, so that
-// it is no more than an assembler label. Names that look like those of C++, Rust or D
-// are none, even if they cannot be demangled.
+// IsLabel reports whether a linkage name from a unit of language lang, a DW_LANG
+// number, is an assembler label rather than a mangled name. Names that have the form of
+// C++'s, Rust's or D's are no labels, even if they cannot be demangled.
 func IsLabel(lang uint16, linkage []byte) bool {
 	if len(linkage) >= 3 && linkage[0] == '_' {
 		switch c := linkage[1]; {
@@ -61,12 +56,13 @@ func IsLabel(lang uint16, linkage []byte) bool {
 	return !ok
 }
 
-// Demangler turns many names into text. It uses its memory again, and the texts
-// share large pieces of some: none is given up before all of a piece are. It is
-// for one goroutine; the zero one is ready.
+// Demangler demangles many names. It reuses its memory from name to name, and puts the
+// texts into shared buffers: the memory of a buffer is released once none of its texts
+// is referenced. A Demangler is not safe for concurrent use. The zero Demangler is
+// ready to use.
 type Demangler struct {
-	// Keep, if it is set, makes a string of a text, which will change, in memory of
-	// the caller's. If ok is false it has none.
+	// Keep, if it is not nil, returns a copy of text in the caller's memory; text is
+	// only valid during the call. If ok is false, the Demangler copies the text.
 	Keep func(text []byte) (kept string, ok bool)
 
 	tree  cxxTree
@@ -74,42 +70,47 @@ type Demangler struct {
 	ascii bool // see ASCII
 }
 
-// demanglers are those not in use by Demangle and ForLanguage, each of whose
-// texts has its own memory.
+// demanglers are used by Demangle and ForLanguage. Each of their texts has its own
+// memory.
 var demanglers = sync.Pool{New: func() any { return &Demangler{texts: texts{single: true}} }}
 
-// Demangle returns the readable form of a linkage name of unknown language. Ok
-// is false for a name that stays as it is, which is then the text: a plain C
-// name is never changed, but for the suffix of a compiler's copy (see Base).
+// Demangle returns the readable form of a linkage name of unknown language. If ok is
+// false, text is the linkage name itself. A plain C name is never changed, except that
+// the suffix of a compiler's copy is removed (see Base).
 func Demangle(linkage []byte) (text string, ok bool) { return ForLanguage(0, linkage) }
 
-// ForLanguage is Demangle for a name from a unit of language lang, a DW_LANG
-// number. It also reads what only the language tells from C's names, and leaves
-// Go's and Zig's names alone, which have dots of their own.
+// ForLanguage is Demangle for a name from a unit of language lang, a DW_LANG number.
+// It also demangles names that have the form of C's, if the language has such names,
+// and never changes the names of Go and Zig, which have dots of their own.
 func ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
 	d := demanglers.Get().(*Demangler)
 	defer demanglers.Put(d)
 	return d.ForLanguage(lang, linkage)
 }
 
-// ForLanguage is the function of that name.
+// ForLanguage is like the function ForLanguage.
 func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bool) {
 	d.ascii = false
 	if len(linkage) > maxInput || lang == langGo || lang == langZig {
 		return string(linkage), false
 	}
-	if text, ok = d.schemes(lang, linkage); ok && (d.ascii || fits(text, linkage)) {
+
+	text, ok = d.schemes(lang, linkage)
+	if ok && (d.ascii || fits(text, linkage)) {
 		return text, true
 	}
+
 	base := Base(linkage)
 	return string(base), len(base) < len(linkage)
 }
 
-// ASCII tells that what ForLanguage returned last is surely of printable ASCII alone: in
-// C++ it is where the linkage name is, which is shorter.
+// ASCII reports whether the last result of ForLanguage is known to have only printable
+// ASCII characters. For C++ it is known if the linkage name, which is shorter, has only
+// such characters.
 func (d *Demangler) ASCII() bool { return d.ascii }
 
-// schemes tries one after the other. Those of C++ and Rust know suffixes themselves.
+// schemes tries one mangling scheme after the other. Those of C++ and Rust handle the
+// suffixes of copies themselves.
 func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) {
 	switch lang {
 	case langAda83, langAda95, langAda2005, langAda2012:
@@ -117,12 +118,14 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 	case langSwift:
 		text, ok = swift(Base(linkage))
 	}
+
 	if !ok {
 		text, ok = d.mangled(linkage)
 	}
 	if ok {
 		return text, true
 	}
+
 	base := Base(linkage)
 	text, ok = other(base)
 	switch lang {
@@ -134,14 +137,13 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 	return text, ok
 }
 
-// fits tells whether text can stand for linkage: it is not longer than it may
-// be, and not cut inside of a character.
+// fits reports whether text may replace linkage: text is not too long, and is valid
+// UTF-8 unless linkage is not.
 func fits(text string, linkage []byte) bool {
 	return len(text) > 0 && len(text) <= MaxLength && (utf8.ValidString(text) || !utf8.Valid(linkage))
 }
 
-// mangled handles the schemes whose names have a form of their own, suffixes
-// included.
+// mangled tries the schemes that handle the suffixes of copies themselves.
 func (d *Demangler) mangled(name []byte) (string, bool) {
 	if len(name) < 3 || name[0] != '_' {
 		return "", false
@@ -160,7 +162,7 @@ func (d *Demangler) mangled(name []byte) (string, bool) {
 	return "", false
 }
 
-// other handles the schemes that know no suffixes.
+// other tries the schemes for names without the suffixes of copies.
 func other(name []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(name, []byte("_D")):

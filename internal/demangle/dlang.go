@@ -29,10 +29,12 @@ func dlang(name []byte) (string, bool) {
 func dThunk(name []byte) (function []byte, ok bool) {
 	rest, gdc := bytes.CutPrefix(name, []byte("_DTi"))
 	if !gdc {
-		if rest, ok = bytes.CutPrefix(name, []byte("_DThn")); !ok {
+		rest, ok = bytes.CutPrefix(name, []byte("_DThn"))
+		if !ok {
 			return nil, false
 		}
 	}
+
 	digits := len(rest) - len(bytes.TrimLeft(rest, "0123456789"))
 	rest, ok = bytes.CutPrefix(rest[digits:], []byte("_"))
 	if !ok || digits == 0 {
@@ -53,8 +55,9 @@ const (
 	dMaxSteps = 1 << 16
 )
 
-// dparser reads in front to back and appends to out. The first failure sets bad
-// and stays. Back references go back by moving pos for a while.
+// dparser reads a name from front to back and appends text to out. The first failure
+// sets bad for good. A back reference is followed by setting pos to its target for a
+// while.
 type dparser struct {
 	in    []byte
 	pos   int
@@ -78,7 +81,7 @@ func (p *dparser) enter() bool {
 
 func (p *dparser) leave() { p.depth-- }
 
-// peek is the byte n ahead, or 0.
+// peek returns the byte at pos+n, or 0 at the end.
 func (p *dparser) peek(n int) byte {
 	if p.pos+n < len(p.in) {
 		return p.in[p.pos+n]
@@ -86,7 +89,7 @@ func (p *dparser) peek(n int) byte {
 	return 0
 }
 
-// take passes over s, if that is next.
+// take skips s if it is next, and reports whether it was.
 func (p *dparser) take(s string) bool {
 	if bytes.HasPrefix(p.in[p.pos:], []byte(s)) {
 		p.pos += len(s)
@@ -104,7 +107,8 @@ func (p *dparser) number() (n int) {
 		return 0
 	}
 	for isDigit(p.peek(0)) {
-		if n = n*10 + int(p.peek(0)-'0'); n > 1<<24 {
+		n = n*10 + int(p.peek(0)-'0')
+		if n > 1<<24 { // far above maxInput
 			p.fail()
 			return 0
 		}
@@ -113,7 +117,7 @@ func (p *dparser) number() (n int) {
 	return n
 }
 
-// mangled reads _D QualifiedName Type, or QualifiedName Z for what has no type.
+// mangled reads QualifiedName Type, or QualifiedName Z, which has no type.
 func (p *dparser) mangled() {
 	if !p.enter() {
 		return
@@ -123,13 +127,15 @@ func (p *dparser) mangled() {
 	if p.take("Z") {
 		return
 	}
+
+	// The type is read, as the name must be valid to its end, but not written.
 	end := len(p.out)
 	p.typ()
 	p.out = p.out[:end]
 }
 
-// backref reads Q and a number to base 26, whose last digit is a lower-case
-// letter, and returns the place so many bytes before the Q.
+// backref reads Q and a number in base 26, whose last digit is a lower-case letter, and
+// returns the position that many bytes before the Q.
 func (p *dparser) backref() int {
 	q := p.pos
 	if !p.take("Q") {
@@ -143,7 +149,8 @@ func (p *dparser) backref() int {
 		}
 		if isLower(c) {
 			p.pos++
-			if n = n*26 + int(c-'a'); n > 0 && n <= q {
+			n = n*26 + int(c-'a')
+			if n > 0 && n <= q {
 				return q - n
 			}
 			break
@@ -157,7 +164,7 @@ func (p *dparser) backref() int {
 	return 0
 }
 
-// at runs f with pos moved to back, and returns behind the reference.
+// at runs f at position back, and then continues where it was.
 func (p *dparser) at(back int, f func()) {
 	if p.bad || !p.enter() {
 		return
@@ -169,7 +176,7 @@ func (p *dparser) at(back int, f func()) {
 	p.pos = next
 }
 
-// isName tells whether a SymbolName is next.
+// isName reports whether a SymbolName is next.
 func (p *dparser) isName() bool {
 	switch c := p.peek(0); {
 	case isDigit(c):
@@ -184,9 +191,9 @@ func (p *dparser) isName() bool {
 	return false
 }
 
-// qualified reads names with dots between them, each with the parameters of a
-// function, if it is one. Modifiers of a method's this come last, where they
-// are wanted.
+// qualified reads a QualifiedName and writes its identifiers with dots between them. An
+// identifier of a function is followed by its parameters and, if modifiers is set, by
+// the modifiers of a method's this.
 func (p *dparser) qualified(modifiers bool) {
 	for first := true; !p.bad && (first || p.isName()); {
 		if p.take("0") { // anonymous
@@ -197,6 +204,7 @@ func (p *dparser) qualified(modifiers bool) {
 			}
 			continue
 		}
+
 		if !first {
 			p.put(".")
 		}
@@ -205,8 +213,9 @@ func (p *dparser) qualified(modifiers bool) {
 		if p.bad || p.peek(0) != 'M' && !p.isCallConvention() {
 			continue
 		}
-		// What looks like a function's parameters is the type of a variable, if
-		// nothing follows.
+
+		// What looks like a function's parameters is the type of a variable if
+		// nothing follows it.
 		look := *p
 		mods := ""
 		if look.take("M") {
@@ -248,7 +257,7 @@ func (p *dparser) identifier() {
 		case n >= 5 && (bytes.HasPrefix(name, []byte("__T")) || bytes.HasPrefix(name, []byte("__U"))):
 			p.template(n)
 		case n >= 4 && bytes.HasPrefix(name, []byte("__S")) && allDigits(name[3:]):
-			// A made-up parent that tells names in one function apart.
+			// An artificial parent, which distinguishes names in one function.
 			p.pos += n
 			p.identifier()
 		default:
@@ -267,11 +276,11 @@ func allDigits(s []byte) bool {
 	return true
 }
 
-// dSpecial is names that compilers make: what a function is called, or what
-// is put in front of the whole name.
+// dSpecial maps names that compilers make to the text of a function, or to a kind that
+// is put before the whole name.
 var dSpecial = [...]struct {
-	name string // with what must follow
-	keep int    // bytes of that which are not part of it
+	name string // and the letters that must follow it
+	keep int    // how many of these letters are not part of the name
 	text string
 	kind string
 }{
@@ -292,11 +301,14 @@ func (p *dparser) lname() {
 		p.fail()
 		return
 	}
+
 	rest := p.in[p.pos:]
 	for _, s := range dSpecial {
 		if !bytes.HasPrefix(rest, []byte(s.name)) {
 			continue
 		}
+
+		// The length counts the name only; that of a postblit has a fixed signature.
 		end := len(s.name) - s.keep
 		if s.text == "this(this)" && n != len("__postblit") || s.text != "this(this)" && n != end {
 			continue

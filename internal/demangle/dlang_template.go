@@ -4,8 +4,8 @@ import (
 	"strconv"
 )
 
-// template reads __T LName TemplateArgs Z. Size is the number of bytes that a
-// length in front promised, or -1.
+// template reads __T LName TemplateArgs Z. size is the length in bytes that the name
+// states before it, or -1 if it states none.
 func (p *dparser) template(size int) {
 	start := p.pos
 	if !p.enter() {
@@ -33,7 +33,7 @@ func (p *dparser) templateArgs() {
 		if !first {
 			p.put(", ")
 		}
-		p.take("H") // a specialised parameter
+		p.take("H") // a specialized parameter
 		switch {
 		case p.take("S"):
 			p.templateSymbol()
@@ -55,9 +55,9 @@ func (p *dparser) templateArgs() {
 	}
 }
 
-// templateSymbol reads an argument that is a symbol: a whole mangled name, a
-// reference or a qualified name. Before D 2.077 a length stood in front, which
-// may run into the digits of the first name.
+// templateSymbol reads an argument that is a symbol: a whole mangled name, a reference
+// or a qualified name. Before D 2.077 a length came first, whose digits cannot be
+// distinguished from those of the first name's length.
 func (p *dparser) templateSymbol() {
 	if p.take("_D") {
 		p.nested()
@@ -67,11 +67,12 @@ func (p *dparser) templateSymbol() {
 		p.qualified(false)
 		return
 	}
+
 	start, digits := p.pos, 0
 	for isDigit(p.peek(digits)) {
 		digits++
 	}
-	// The longest length that ends exactly at the end of what it counts.
+	// Try the longest length first. It is right if the symbol has exactly that length.
 	for n := digits; n > 0; n-- {
 		size, err := strconv.Atoi(string(p.in[start : start+n]))
 		if err != nil || size == 0 || size > len(p.in)-start-n {
@@ -84,7 +85,8 @@ func (p *dparser) templateSymbol() {
 		} else {
 			look.qualified(false)
 		}
-		if p.steps = look.steps; !look.bad && look.pos == start+n+size {
+		p.steps = look.steps
+		if !look.bad && look.pos == start+n+size {
 			*p = look
 			return
 		}
@@ -92,7 +94,7 @@ func (p *dparser) templateSymbol() {
 	p.qualified(false)
 }
 
-// nested reads a mangled name behind its _D.
+// nested reads a mangled name after its _D.
 func (p *dparser) nested() {
 	if !isDigit(p.peek(0)) && p.peek(0) != '_' && p.peek(0) != 'Q' {
 		p.fail()
@@ -106,10 +108,13 @@ func (p *dparser) templateValue() {
 	c := p.peek(0)
 	if c == 'Q' {
 		look := *p
-		if back := look.backref(); !look.bad {
+		back := look.backref()
+		if !look.bad {
 			c = p.in[back]
 		}
 	}
+
+	// The text of the type is written only before a structure's fields.
 	start := len(p.out)
 	p.typ()
 	name := string(p.out[start:])
@@ -117,7 +122,7 @@ func (p *dparser) templateValue() {
 	p.value(name, c)
 }
 
-// value reads a Value. Name is that of its type, c the type's letter.
+// value reads a Value. name is the text of its type, c the type's letter.
 func (p *dparser) value(name string, c byte) {
 	if !p.enter() {
 		return
@@ -169,7 +174,7 @@ func (p *dparser) value(name string, c byte) {
 	}
 }
 
-// elements reads an array literal, or one of key and value pairs.
+// elements reads an array literal or, if pairs is set, an associative one.
 func (p *dparser) elements(pairs bool) {
 	if !pairs {
 		p.list("[", "]")
@@ -198,7 +203,7 @@ func (p *dparser) list(open, end string) {
 	p.put(end)
 }
 
-// dSuffixes is what is written behind an integer of a type.
+// dSuffixes maps the letters of types to the suffixes of their integers.
 var dSuffixes = map[byte]string{'h': "u", 't': "u", 'k': "u", 'l': "L", 'm': "uL"}
 
 // integer reads a number and writes it as a literal of type c.
@@ -212,6 +217,7 @@ func (p *dparser) integer(c byte) {
 		p.fail()
 		return
 	}
+
 	switch c {
 	case 'a', 'u', 'w':
 		n, err := strconv.ParseUint(digits, 10, 32)
@@ -231,7 +237,7 @@ func (p *dparser) integer(c byte) {
 	}
 }
 
-// dChar writes a character literal: printable ASCII as it is.
+// dChar returns a character literal. Printable ASCII is not escaped.
 func dChar(c byte, n uint64) string {
 	if c == 'a' && n >= 0x20 && n < 0x7f {
 		return "'" + string(rune(n)) + "'"
@@ -259,6 +265,7 @@ func (p *dparser) real() {
 		p.put("-Inf")
 		return
 	}
+
 	if p.take("N") {
 		p.put("-")
 	}
@@ -266,11 +273,15 @@ func (p *dparser) real() {
 		p.fail()
 		return
 	}
+
+	// One digit before the point, the rest after it.
 	p.put("0x")
 	p.out = append(p.out, p.peek(0), '.')
 	for p.pos++; isHexUpper(p.peek(0)); p.pos++ {
 		p.out = append(p.out, p.peek(0))
 	}
+
+	// The exponent, a power of 2.
 	if !p.take("P") {
 		p.fail()
 		return
@@ -286,8 +297,8 @@ func (p *dparser) real() {
 
 func isHexUpper(b byte) bool { return isDigit(b) || 'A' <= b && b <= 'F' }
 
-// stringValue reads a string of char, wchar or dchar: a length and that many
-// bytes, two hexadecimal digits each.
+// stringValue reads a string of char, wchar or dchar: the number of bytes, and two
+// hexadecimal digits for each byte.
 func (p *dparser) stringValue() {
 	kind := p.peek(0)
 	p.pos++

@@ -1,6 +1,6 @@
 package demangle
 
-// dBasic is the types of one letter.
+// dBasic maps letters to the basic types.
 var dBasic = [256]string{
 	'a': "char", 'b': "bool", 'c': "creal", 'd': "double", 'e': "real", 'f': "float", 'g': "byte", 'h': "ubyte",
 	'i': "int", 'j': "ireal", 'k': "uint", 'l': "long", 'm': "ulong", 'n': "typeof(null)", 'o': "ifloat",
@@ -13,12 +13,14 @@ func (p *dparser) typ() {
 		return
 	}
 	defer p.leave()
+
 	c := p.peek(0)
 	if s := dBasic[c]; s != "" {
 		p.pos++
 		p.put(s)
 		return
 	}
+
 	switch c {
 	case 'O':
 		p.wrapped(1, "shared(")
@@ -96,7 +98,7 @@ func (p *dparser) wrapped(n int, with string) {
 	p.put(")")
 }
 
-// assocArray reads key and value; the value is written first.
+// assocArray reads the types of the key and of the value, which is written first.
 func (p *dparser) assocArray() {
 	p.pos++
 	start := len(p.out)
@@ -132,7 +134,7 @@ func (p *dparser) tuple() {
 	p.put(")")
 }
 
-// modifiers reads those of a method's this or a delegate's context.
+// modifiers reads the modifiers of a method's this or of a delegate's context.
 func (p *dparser) modifiers() (s string) {
 	for {
 		switch {

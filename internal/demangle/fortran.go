@@ -15,8 +15,8 @@ func fortranModule(name []byte) (string, bool) {
 	return string(module) + "::" + string(procedure), true
 }
 
-// isFortran tells whether s is a Fortran identifier, or several with dots (a
-// submodule's).
+// isFortran reports whether s is a Fortran identifier, or several with dots between
+// them (a submodule's).
 func isFortran(s []byte) bool {
 	if len(s) == 0 || !isLower(s[0]) {
 		return false
@@ -36,9 +36,12 @@ func flang(name []byte) (string, bool) {
 	var out []byte
 	kind := byte(0)
 	for s := name[2:]; len(s) > 0; {
-		if kind = s[0]; bytes.IndexByte([]byte("MSFP"), kind) < 0 {
+		kind = s[0]
+		if bytes.IndexByte([]byte("MSFP"), kind) < 0 {
 			return "", false
 		}
+
+		// Upper case begins the next scope.
 		n := 1
 		for n < len(s) && !isUpper(s[n]) {
 			n++
@@ -62,8 +65,10 @@ func fortran(name []byte) (string, bool) {
 	if len(base) == len(name) || !isFortran(base) {
 		return "", false
 	}
+
+	// f77's convention has a second underscore if the name has one inside.
 	if bytes.IndexByte(base, '_') >= 0 {
-		base = bytes.TrimSuffix(base, []byte("_")) // f77's second
+		base = bytes.TrimSuffix(base, []byte("_"))
 	}
 	return string(base), true
 }

@@ -41,7 +41,7 @@ var (
 		"(", "", ")", "")
 )
 
-// excuses are the kinds of names that both judges write in other ways than ours. None has to do
+// excuses are the kinds of names that both judges write differently. None has to do
 // with substitutions. What is in no kind must agree with one judge.
 var excuses = []struct {
 	why  string
@@ -119,7 +119,7 @@ func judge(t *testing.T, all iter.Seq[[]byte], least int) {
 		}
 	}
 
-	t.Logf("%d names, %d of them with scopes that the library reads wrongly; %d that both judges refuse; in kinds that both write in other ways: %v",
+	t.Logf("%d names, %d of them with scopes that the library reads wrongly; %d that both judges refuse; in kinds that both write differently: %v",
 		len(names), scopes, refused, excused)
 	if failed > 0 {
 		t.Errorf("%d names differ from both judges", failed)

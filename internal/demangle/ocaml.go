@@ -3,8 +3,8 @@ package demangle
 import "bytes"
 
 // ocaml reads "camlModule__function_123", with "__" between modules too, and
-// since OCaml 5.1 "camlModule.function_123". The number tells functions of one
-// name apart and stays. Other characters are "$" and two hexadecimal digits
+// since OCaml 5.1 "camlModule.function_123". The number, which distinguishes functions
+// of one name, is kept. Other characters are "$" and two hexadecimal digits
 // ("$5bfile.ml:1$5d").
 func ocaml(name []byte) (string, bool) {
 	s := name[len("caml"):]
@@ -33,7 +33,7 @@ func ocaml(name []byte) (string, bool) {
 
 func isHex(b byte) bool { return isDigit(b) || 'a' <= b && b <= 'f' }
 
-// unhex is the value of a lower-case hexadecimal digit.
+// unhex returns the value of a lower-case hexadecimal digit.
 func unhex(b byte) byte {
 	if isDigit(b) {
 		return b - '0'

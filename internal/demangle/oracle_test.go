@@ -53,8 +53,8 @@ func filt(t *testing.T, style string, names []string) []string {
 	return lines
 }
 
-// compare reports names that c++filt writes in another way. What it leaves as
-// it is, and we do not, is counted only; may is how many others may differ.
+// compare reports names that c++filt writes differently. Names that only c++filt leaves
+// mangled are counted, not reported; may is how many others may differ.
 func compare(t *testing.T, lang uint16, style string, names []string, may int) {
 	t.Helper()
 	if len(names) < 100 {
@@ -109,7 +109,7 @@ func TestOracleCxx(t *testing.T) {
 // TestCorpusCxx takes the largest program of the corpus. There libiberty
 // writes destructors of lambdas and of types without a name as those of another
 // class, some ends of template arguments without the blank, and the parameters
-// of functions in templates in another way: 20 names of binutils 2.40.
+// of functions in templates differently: 20 names of binutils 2.40.
 func TestCorpusCxx(t *testing.T) {
 	corpus := os.Getenv("SYMKIT_CORPUS")
 	files, err := filepath.Glob(filepath.Join(corpus, "ceph-osd-dbg/usr/lib/debug/.build-id/*/*.debug"))

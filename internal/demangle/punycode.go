@@ -10,11 +10,15 @@ import (
 // as an underscore.
 func punycode(s []byte) (string, bool) {
 	const base, tmin, tmax, skew, damp = 36, 1, 26, 38, 700
+
+	// The basic characters come first, before the last delimiter.
 	var out []rune
 	if i := bytes.LastIndexByte(s, '_'); i >= 0 {
 		out = []rune(string(s[:i]))
 		s = s[i+1:]
 	}
+
+	// Each delta is a number of variable length: the next character and its position.
 	n, i, bias := int64(128), int64(0), int64(72)
 	for len(s) > 0 {
 		old, w := i, int64(1)
@@ -29,7 +33,8 @@ func punycode(s []byte) (string, bool) {
 				return "", false
 			}
 			s = s[1:]
-			if i += digit * w; i > 1<<40 || w > 1<<40 {
+			i += digit * w
+			if i > 1<<40 || w > 1<<40 { // far above any valid number
 				return "", false
 			}
 			t := min(max(k-bias, tmin), tmax)
@@ -38,6 +43,8 @@ func punycode(s []byte) (string, bool) {
 			}
 			w *= base - t
 		}
+
+		// Adapt the bias (RFC 3492 §6.1).
 		size := int64(len(out)) + 1
 		delta := (i - old) / 2
 		if old == 0 {
@@ -48,6 +55,8 @@ func punycode(s []byte) (string, bool) {
 			delta /= base - tmin
 		}
 		bias += (base - tmin + 1) * delta / (delta + skew)
+
+		// Insert the character.
 		n += i / size
 		i %= size
 		if n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {

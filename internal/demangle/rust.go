@@ -6,23 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// rustEscapes is how the legacy mangling of Rust writes what C++'s identifiers
-// cannot have.
+// rustEscapes maps the escapes of Rust's legacy mangling, for characters that C++'s
+// identifiers cannot have, to the characters.
 var rustEscapes = map[string]string{
 	"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
 }
 
-// rustLegacy reads the names of rustc's first mangling: those of C++'s nested
-// names, the last of which is a hash, "17h" and 16 hexadecimal digits. The hash
-// is dropped. What follows the name is a suffix of the compiler.
+// rustLegacy reads names of rustc's first mangling. They have the form of C++'s nested
+// names whose last identifier is a hash: "17h" and 16 hexadecimal digits. The hash and
+// the compiler's suffix after the name are dropped.
 //
-// The demangling library reads these too, but loses the underscore in front of
-// an identifier, such as that of __rust_begin_short_backtrace.
+// The demangling library reads these names, too, but loses the underscore at the start
+// of an identifier, such as that of __rust_begin_short_backtrace.
 func rustLegacy(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_ZN"))
 	if !ok || !hasRustHash(s) {
 		return "", false
 	}
+
+	// An identifier is appended once another one follows, as the last is the hash.
 	var out, last []byte
 	for len(s) > 0 && s[0] != 'E' {
 		digits := len(s) - len(bytes.TrimLeft(s, "0123456789"))
@@ -34,19 +36,22 @@ func rustLegacy(name []byte) (string, bool) {
 			if len(out) > 0 {
 				out = append(out, "::"...)
 			}
-			if out, ok = appendRust(out, last); !ok {
+			out, ok = appendRust(out, last)
+			if !ok {
 				return "", false
 			}
 		}
 		last, s = s[digits:digits+n], s[digits+n:]
 	}
+
 	if len(s) == 0 || len(s) > 1 && s[1] != '.' || !isRustHash(last) {
 		return "", false
 	}
 	return string(out), len(out) > 0
 }
 
-// hasRustHash tells C++'s names, most of all, from those that may end in a hash.
+// hasRustHash reports whether a name may end in a hash. It is a quick test that most of
+// C++'s names fail.
 func hasRustHash(s []byte) bool {
 	if dot := bytes.IndexByte(s, '.'); dot >= 0 { // in an identifier or of a suffix
 		return bytes.Contains(s, []byte("17h"))
@@ -55,12 +60,13 @@ func hasRustHash(s []byte) bool {
 	return len(s) > end && string(s[len(s)-end:][:3]) == "17h"
 }
 
-// isRustHash tells whether s is h and 16 hexadecimal digits. Five different
-// ones at least, so that C++ names made of such words are not taken for Rust's.
+// isRustHash reports whether s is h and 16 hexadecimal digits. At least five of the
+// digits must differ, so that C++ names of that form are not taken for Rust's.
 func isRustHash(s []byte) bool {
 	if len(s) != 17 || s[0] != 'h' {
 		return false
 	}
+
 	seen := 0
 	for _, b := range s[1:] {
 		if !isHex(b) {
@@ -68,6 +74,7 @@ func isRustHash(s []byte) bool {
 		}
 		seen |= 1 << unhex(b)
 	}
+
 	n := 0
 	for ; seen != 0; seen &= seen - 1 {
 		n++
@@ -75,7 +82,7 @@ func isRustHash(s []byte) bool {
 	return n >= 5
 }
 
-// appendRust appends an identifier without its escapes.
+// appendRust appends an identifier, with its escapes replaced.
 func appendRust(out, s []byte) ([]byte, bool) {
 	if bytes.HasPrefix(s, []byte("_$")) {
 		s = s[1:] // an identifier cannot begin with the dollar
@@ -91,7 +98,8 @@ func appendRust(out, s []byte) ([]byte, bool) {
 			if !ok {
 				return nil, false
 			}
-			if out, ok = appendRustEscape(out, escape); !ok {
+			out, ok = appendRustEscape(out, escape)
+			if !ok {
 				return nil, false
 			}
 			s = rest
@@ -113,6 +121,7 @@ func appendRustEscape(out, escape []byte) ([]byte, bool) {
 	if len(escape) < 2 || escape[0] != 'u' {
 		return nil, false
 	}
+
 	n, err := strconv.ParseUint(string(escape[1:]), 16, 21)
 	if err != nil || n < 0x20 || n == 0x7f || !utf8.ValidRune(rune(n)) {
 		return nil, false

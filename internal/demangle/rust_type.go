@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// rBasic is the types of one letter.
+// rBasic maps tags of one letter to the basic types.
 var rBasic = [256]string{
 	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize", 'j': "usize",
 	'l': "i32", 'm': "u32", 'n': "i128", 'o': "u128", 's': "i16", 't': "u16", 'u': "()", 'v': "...", 'x': "i64",
@@ -19,11 +19,13 @@ func (p *rparser) typ() {
 		return
 	}
 	defer p.leave()
+
 	tag := p.next()
 	if s := rBasic[tag]; s != "" {
 		p.put(s)
 		return
 	}
+
 	switch tag {
 	case 'R', 'Q':
 		p.put("&")
@@ -103,6 +105,8 @@ func (p *rparser) bounds() {
 		if n > 0 {
 			p.put(" + ")
 		}
+
+		// Associated types join the arguments of the path.
 		open := p.openPath()
 		for !p.bad && p.take('p') {
 			if open {
@@ -120,8 +124,8 @@ func (p *rparser) bounds() {
 	}
 }
 
-// openPath reads a path and leaves the brackets of its arguments open, if it
-// has any, for the associated types.
+// openPath reads a path. If the path has arguments, openPath writes no closing bracket,
+// so that associated types can follow, and returns true.
 func (p *rparser) openPath() (open bool) {
 	switch {
 	case p.take('I'):
@@ -171,7 +175,7 @@ func (p *rparser) constant() {
 			return
 		}
 		p.put(strconv.QuoteRune(rune(n)))
-	case 'e': // the string itself, which a reference is to
+	case 'e': // the string itself, not a reference to it
 		p.put("*")
 		p.stringConstant()
 	case 'R', 'Q':
@@ -201,7 +205,7 @@ func (p *rparser) constant() {
 	}
 }
 
-// hex reads hexadecimal digits up to an underscore, without zeros in front.
+// hex reads hexadecimal digits up to an underscore, and skips the underscore.
 func (p *rparser) hex() string {
 	start := p.pos
 	for isHex(p.peek()) {
@@ -223,7 +227,7 @@ func (p *rparser) small() (uint64, bool) {
 	return n, err == nil && !p.bad
 }
 
-// integer writes a number in decimal, a large one as it is.
+// integer writes a number in decimal, or in hexadecimal if it has more than 64 bits.
 func (p *rparser) integer() {
 	digits := p.hex()
 	trimmed := strings.TrimLeft(digits, "0")
@@ -231,6 +235,7 @@ func (p *rparser) integer() {
 		p.put("0x" + trimmed)
 		return
 	}
+
 	n, err := strconv.ParseUint("0"+trimmed, 16, 64)
 	if err != nil {
 		p.fail()
@@ -244,6 +249,7 @@ func (p *rparser) stringConstant() {
 		p.fail()
 		return
 	}
+
 	text := make([]byte, 0, len(digits)/2)
 	for i := 0; i < len(digits); i += 2 {
 		text = append(text, unhex(digits[i])<<4|unhex(digits[i+1]))

@@ -6,26 +6,28 @@ import (
 	"strconv"
 )
 
-// rustV0 demangles the names of rustc's second mangling (RFC 2603, the rustc
-// book's "v0 Symbol Format"), written without hashes of crates and without the
-// types of constants.
+// rustV0 demangles the names of rustc's second mangling (RFC 2603, the rustc book's
+// "v0 Symbol Format"). The text has no hashes of crates and no types of constants.
 //
-// The demangling library reads these too, but takes two closures in each other,
-// whose names are both empty ("00"), for one.
+// The demangling library reads these names, too, but takes a closure within a closure,
+// whose names are both empty ("00"), for one closure.
 func rustV0(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_R"))
 	if !ok || len(s) == 0 || !isUpper(s[0]) {
 		return "", false
 	}
+
 	if n := bytes.IndexAny(s, ".$"); n >= 0 {
 		s = s[:n] // suffix of the compiler
 	}
 	if !isWord(s) {
 		return "", false
 	}
+
+	// After the path may come the crate that made this instance, which is not written.
 	p := rparser{in: s}
 	p.path(true)
-	if p.pos < len(p.in) { // the crate that made this instance
+	if p.pos < len(p.in) {
 		end := len(p.out)
 		p.path(false)
 		p.out = p.out[:end]
@@ -42,15 +44,15 @@ const (
 	rMaxSteps = 1 << 16
 )
 
-// rparser reads front to back and appends to out. The first failure sets bad
-// and stays.
+// rparser reads a name from front to back and appends text to out. The first failure
+// sets bad for good.
 type rparser struct {
 	in        []byte
 	pos       int
 	out       []byte
 	depth     int
 	steps     int
-	lifetimes uint64 // bound by the binders around
+	lifetimes uint64 // number of lifetimes bound by the enclosing binders
 	bad       bool
 }
 
@@ -96,8 +98,8 @@ func (p *rparser) take(c byte) bool {
 
 func (p *rparser) put(s string) { p.out = append(p.out, s...) }
 
-// base62 reads a number to base 62 up to an underscore: alone it is 0, and what
-// the digits say is one less than the number.
+// base62 reads a number in base 62 up to an underscore. The underscore alone is 0; with
+// digits the number is one more than the value of the digits.
 func (p *rparser) base62() (n uint64) {
 	if p.take('_') {
 		return 0
@@ -123,7 +125,7 @@ func (p *rparser) base62() (n uint64) {
 	return n + 1
 }
 
-// optional reads tag and a number, or 0 without the tag; one more with it.
+// optional reads tag and a number and returns the number plus one, or 0 without the tag.
 func (p *rparser) optional(tag byte) uint64 {
 	if !p.take(tag) {
 		return 0
@@ -131,8 +133,8 @@ func (p *rparser) optional(tag byte) uint64 {
 	return p.base62() + 1
 }
 
-// identifier reads a name behind its disambiguator, if it has one. A number has
-// no zeros in front: the empty name is "0".
+// identifier reads an optional disambiguator and a name. The length of the name has no
+// leading zeros: the empty name is "0".
 func (p *rparser) identifier() (name string, disambiguator uint64) {
 	disambiguator = p.optional('s')
 	return p.plainIdentifier(), disambiguator
@@ -140,15 +142,16 @@ func (p *rparser) identifier() (name string, disambiguator uint64) {
 
 func (p *rparser) plainIdentifier() string {
 	encoded := p.take('u')
-	n := 0
-	if c := p.next(); !isDigit(c) {
+	c := p.next()
+	if !isDigit(c) {
 		p.fail()
 		return ""
-	} else if n = int(c - '0'); n > 0 {
-		for isDigit(p.peek()) {
-			if n = n*10 + int(p.next()-'0'); n > len(p.in) {
-				break
-			}
+	}
+
+	n := int(c - '0')
+	if n > 0 {
+		for isDigit(p.peek()) && n <= len(p.in) {
+			n = n*10 + int(p.next()-'0')
 		}
 	}
 	p.take('_')
@@ -156,6 +159,7 @@ func (p *rparser) plainIdentifier() string {
 		p.fail()
 		return ""
 	}
+
 	name := p.in[p.pos : p.pos+n]
 	p.pos += n
 	if !encoded {
@@ -168,7 +172,7 @@ func (p *rparser) plainIdentifier() string {
 	return text
 }
 
-// backref reads the place a B refers to, and runs f there.
+// backref reads the position that a B refers to, and runs f there.
 func (p *rparser) backref(f func()) {
 	at := p.pos - 1
 	to := p.base62()
@@ -176,6 +180,7 @@ func (p *rparser) backref(f func()) {
 		p.fail()
 		return
 	}
+
 	next := p.pos
 	p.pos = int(to)
 	f()
@@ -183,8 +188,8 @@ func (p *rparser) backref(f func()) {
 	p.leave()
 }
 
-// path reads a path. Value tells that it names a value, whose generic arguments
-// are written behind "::".
+// path reads a path. value is set if the path names a value, whose generic arguments
+// are written after "::".
 func (p *rparser) path(value bool) {
 	if !p.enter() {
 		return
@@ -222,7 +227,7 @@ func (p *rparser) path(value bool) {
 	}
 }
 
-// implPath reads where an impl is, which nobody writes.
+// implPath skips the path of an impl block, which is not written.
 func (p *rparser) implPath() {
 	end := len(p.out)
 	p.optional('s')
@@ -279,7 +284,7 @@ func (p *rparser) genericArg() {
 	}
 }
 
-// lifetime writes one: 0 is erased, others count from the innermost binder.
+// lifetime writes a lifetime: index 0 is erased, others count from the innermost binder.
 func (p *rparser) lifetime(index uint64) {
 	switch {
 	case index == 0:
@@ -295,7 +300,7 @@ func (p *rparser) lifetime(index uint64) {
 	}
 }
 
-// binder reads the lifetimes that f's part of the name binds.
+// binder reads the lifetimes that are bound in the part of the name that f reads.
 func (p *rparser) binder(f func()) {
 	n := p.optional('G')
 	if n > uint64(len(p.in)) {

@@ -2,11 +2,11 @@ package demangle
 
 import "bytes"
 
-// cloneSuffixes are what GCC and LLVM append to the names of the copies they
-// make of a function: split cold code, an alias within the unit, copies for
-// constant arguments, with arguments removed, of a part, made private by LTO,
-// made unique. Number is whether one must follow: names with dots of their own
-// (Zig's hash_map.clone) are not such copies.
+// cloneSuffixes are the suffixes that GCC and LLVM append to the names of the copies
+// they make of a function: split cold code, an alias within the unit, copies for
+// constant arguments, with arguments removed, of a part of the function, made private
+// by LTO, made unique. If number is set, a number must follow: names that have dots of
+// their own (Zig's hash_map.clone) are not such copies.
 var cloneSuffixes = [...]struct {
 	word   string
 	number bool
@@ -15,12 +15,15 @@ var cloneSuffixes = [...]struct {
 	{".lto_priv", true}, {".llvm", true}, {".clone", true}, {".__uniq", true},
 }
 
-// Base returns a linkage name without such suffixes: "parse.constprop.0.cold"
-// is "parse". A number alone ("inner.3", a nested function) is no suffix.
+// Base returns a linkage name without the suffixes of copies: "parse" for
+// "parse.constprop.0.cold". A number alone ("inner.3", a nested function) is no
+// suffix.
 func Base(linkage []byte) []byte {
 	if bytes.IndexByte(linkage, '.') < 0 {
 		return linkage
 	}
+
+	// Each round removes one suffix.
 	for {
 		head := cutNumber(linkage)
 		numbered := len(head) < len(linkage)
@@ -54,7 +57,7 @@ func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
 func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// isWord tells whether s is letters, digits and underscores only.
+// isWord reports whether s has only letters, digits and underscores.
 func isWord(s []byte) bool {
 	for _, b := range s {
 		if !isDigit(b) && !isUpper(b) && !isLower(b) && b != '_' {

@@ -1,14 +1,16 @@
 package demangle
 
-// swift reads as much of a Swift 5 name (docs/ABI/Mangling.rst in Swift's
-// repository) as a stack needs: module, types and function, joined by dots. It
-// leaves types and labels out, so overloads look the same. A name that goes
-// another way than the common one stays as it is.
+// swift reads as much of a Swift 5 name (docs/ABI/Mangling.rst in Swift's repository)
+// as a stack needs: module, types and function, joined by dots. The types of parameters
+// and their labels are left out, so overloads have the same text. Names of less common
+// forms stay mangled.
 func swift(name []byte) (string, bool) {
 	p := swiftParser{in: name}
 	if !p.take("_$s") && !p.take("$s") && !p.take("_$S") && !p.take("$S") {
 		return "", false
 	}
+
+	// A module, then types within each other, then the function.
 	if !p.module() {
 		return "", false
 	}
@@ -24,7 +26,7 @@ type swiftParser struct {
 	in    []byte
 	pos   int
 	out   []byte
-	words [][]byte // of identifiers so far, for substitutions
+	words [][]byte // words of the identifiers read so far, for substitutions
 }
 
 func (p *swiftParser) take(s string) bool {
@@ -42,7 +44,7 @@ func (p *swiftParser) peek() byte {
 	return 0
 }
 
-// swiftTypes is the standard library's types with a name of one letter.
+// swiftTypes maps the abbreviations of types of the standard library to the types.
 var swiftTypes = map[string]string{
 	"Sa": "Swift.Array", "Sb": "Swift.Bool", "SD": "Swift.Dictionary", "Sd": "Swift.Double", "Sf": "Swift.Float",
 	"Sh": "Swift.Set", "Si": "Swift.Int", "SJ": "Swift.Character", "Sq": "Swift.Optional", "SS": "Swift.String",
@@ -67,7 +69,7 @@ func (p *swiftParser) module() bool {
 	return p.identifier(&p.out)
 }
 
-// nominal reads an identifier and the letter that makes it a type, or nothing.
+// nominal reads a type: an identifier and a letter for the kind. It reads nothing if there is none.
 func (p *swiftParser) nominal() bool {
 	look := *p
 	out := append(look.out[:len(look.out):len(look.out)], '.')
@@ -84,7 +86,7 @@ func (p *swiftParser) nominal() bool {
 	return false
 }
 
-// swiftKinds is the ends of names, and what they make of the entity.
+// swiftKinds maps the ends of names to the text that the kind of entity adds.
 var swiftKinds = [...]struct{ end, text string }{
 	{"fC", ".init"}, {"fc", ".init"}, {"fD", ".deinit"}, {"fd", ".deinit"},
 	{"vgZ", ".getter"}, {"vsZ", ".setter"}, {"vMZ", ".modify"}, {"vrZ", ".read"}, {"vauZ", ".unsafeMutableAddressor"},
@@ -102,6 +104,8 @@ func (p *swiftParser) entity() bool {
 			return false
 		}
 	}
+
+	// Whatever is between the name and the end is the type, which is not read.
 	rest := p.in[p.pos:]
 	for _, k := range swiftKinds {
 		n := len(rest) - len(k.end)
@@ -109,7 +113,7 @@ func (p *swiftParser) entity() bool {
 			continue
 		}
 		if k.text == ".init" {
-			p.out = p.out[:context] // what was read is the label of a parameter
+			p.out = p.out[:context] // the identifier is the label of a parameter
 		} else if named == (k.text == ".deinit") {
 			return false
 		}
@@ -119,8 +123,8 @@ func (p *swiftParser) entity() bool {
 	return false
 }
 
-// identifier reads a length and a name, or one with a 0 in front that repeats
-// words of earlier ones: lower-case letters, the last upper case.
+// identifier reads a length and a name, or a 0 and an identifier that repeats words of
+// identifiers before it: a letter for each word, lower case except for the last.
 func (p *swiftParser) identifier(out *[]byte) bool {
 	if !isDigit(p.peek()) {
 		return false
@@ -130,6 +134,8 @@ func (p *swiftParser) identifier(out *[]byte) bool {
 		*out = append(*out, s...)
 		return ok && len(s) > 0
 	}
+
+	// Words and literals alternate until an upper-case letter.
 	for last := false; !last; {
 		c := p.peek()
 		switch {
@@ -154,6 +160,8 @@ func (p *swiftParser) identifier(out *[]byte) bool {
 			last = !isLower(p.peek()) && !isUpper(p.peek())
 		}
 	}
+
+	// A literal may follow the last word; a 0 is one without a name.
 	if isDigit(p.peek()) {
 		if p.take("0") {
 			return true
@@ -165,11 +173,12 @@ func (p *swiftParser) identifier(out *[]byte) bool {
 	return true
 }
 
-// literal reads a length and that many bytes, and remembers the words.
+// literal reads a length and that many bytes, and adds the words in them.
 func (p *swiftParser) literal() ([]byte, bool) {
 	n := 0
 	for isDigit(p.peek()) {
-		if n = n*10 + int(p.peek()-'0'); n > len(p.in) {
+		n = n*10 + int(p.peek()-'0')
+		if n > len(p.in) {
 			return nil, false
 		}
 		p.pos++
@@ -177,17 +186,18 @@ func (p *swiftParser) literal() ([]byte, bool) {
 	if n > len(p.in)-p.pos {
 		return nil, false
 	}
+
 	s := p.in[p.pos : p.pos+n]
 	p.pos += n
 	if !isWord(s) {
-		return nil, false // Punycode and what else is not read here
+		return nil, false // Punycode and other encodings are not supported
 	}
 	p.addWords(s)
 	return s, true
 }
 
-// addWords splits an identifier where a lower-case letter or an underscore ends
-// and an upper-case letter begins; words have two letters at least.
+// addWords splits an identifier into words: at underscores, and before an upper-case
+// letter that follows another character. Words have at least two letters.
 func (p *swiftParser) addWords(s []byte) {
 	start := -1
 	for i := 0; i <= len(s); i++ {

@@ -2,27 +2,30 @@ package demangle
 
 import "strings"
 
-// texts makes strings, many of them in one piece of memory: they are a tenth of
-// what a dump allocates, and the collector has less to look at.
+// texts makes strings, many of them in one buffer. The strings are a tenth of what a
+// dump allocates, and few large objects are less work for the garbage collector than
+// many small ones.
 type texts struct {
-	piece  strings.Builder
-	single bool // each string in memory of its own
+	buffer strings.Builder
+	single bool // each string has its own memory
 }
 
-// textPiece is the size of a piece in bytes.
-const textPiece = 1 << 18
+// textBuffer is the size of a buffer in bytes.
+const textBuffer = 1 << 18
 
 // add returns b as a string.
 func (t *texts) add(b []byte) string {
-	if t.single || len(b) > textPiece/4 {
+	if t.single || len(b) > textBuffer/4 {
 		return string(b)
 	}
-	from := t.piece.Len()
-	if from+len(b) > t.piece.Cap() {
-		t.piece.Reset()
-		t.piece.Grow(textPiece)
+
+	// Strings in a full buffer keep it alive; a new one is begun.
+	from := t.buffer.Len()
+	if from+len(b) > t.buffer.Cap() {
+		t.buffer.Reset()
+		t.buffer.Grow(textBuffer)
 		from = 0
 	}
-	t.piece.Write(b)
-	return t.piece.String()[from:]
+	t.buffer.Write(b)
+	return t.buffer.String()[from:]
 }

@@ -1,6 +1,6 @@
-// Package fetch is what the clients of symbol servers and of debuginfod have in
-// common: bounds on what a server can make a machine store and wait for, and
-// where it may send a client.
+// Package fetch holds what the clients of symbol servers and of debuginfod share:
+// bounds on how much a server can make a machine store and how long it can make it
+// wait, and which redirects are followed.
 package fetch
 
 import (
@@ -16,7 +16,7 @@ import (
 var (
 	// ErrRedirect: a redirect to what is no http or https URL, or too many.
 	ErrRedirect = errors.New("redirect is not followed")
-	// ErrTotal: everything that was fetched is together larger than Disk.MaxTotal.
+	// ErrTotal: all files that were fetched are together larger than Disk.MaxTotal.
 	ErrTotal = errors.New("too much was fetched in this run (SYMKIT_LIMITS=fetched-total=N changes the limit)")
 	// ErrSpace: the file system would have too little free space left.
 	ErrSpace = errors.New("too little free space for files from servers")
@@ -36,14 +36,15 @@ var HTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http.Requ
 	return nil
 }}
 
-// leastBytes is what a server has to send in each window of Watch.
+// leastBytes is how many bytes a server must send in each window of Watch.
 const leastBytes = 100 << 10
 
-// Watch calls slow if, in a window of time, the count has grown by less than
-// leastBytes. It returns after that, or when ctx ends.
+// Watch calls slow and returns as soon as count has grown by less than leastBytes in a
+// window of time. It also returns when ctx is done.
 func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow func()) {
 	tick := time.NewTicker(window)
 	defer tick.Stop()
+
 	var last int64
 	for {
 		select {
@@ -51,6 +52,7 @@ func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow 
 			return
 		case <-tick.C:
 		}
+
 		now := count.Load()
 		if now-last < leastBytes {
 			slow()
@@ -60,19 +62,18 @@ func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow 
 	}
 }
 
-// Disk bounds what is written into a directory. Its methods may be called from
-// any number of goroutines.
+// Disk bounds how much is written into a directory. It is safe for concurrent use.
 type Disk struct {
-	// Dir is a directory that exists, or one that will be made below one that does.
+	// Dir is the directory, which need not exist yet.
 	Dir string
-	// MaxTotal bounds the bytes of all files in all; 0 is no bound.
+	// MaxTotal bounds the sum of all files, in bytes; 0 is no bound.
 	MaxTotal int64
 
 	written atomic.Int64
 	mu      sync.Mutex
 	checked int64 // value of written at the last look at the file system
 
-	free func(dir string) (free, size uint64, ok bool) // in tests; nil: the system's
+	free func(dir string) (free, size uint64, ok bool) // set by tests; if nil, freeSpace is used
 }
 
 const (
@@ -84,22 +85,24 @@ const (
 	checkStep = 16 << 20
 )
 
-// Announce is called before a file of n bytes (0: not known) is fetched. The
-// error is ErrTotal or ErrSpace if there is no room for it.
+// Announce is called before a file of n bytes is fetched; n is 0 if the size is not
+// known. It returns ErrTotal or ErrSpace if the file is too large.
 func (d *Disk) Announce(n int64) error {
 	if d.MaxTotal > 0 && n > d.MaxTotal-d.written.Load() {
 		return ErrTotal
 	}
-	return d.room(uint64(max(n, 0)))
+	return d.checkSpace(uint64(max(n, 0)))
 }
 
-// Wrote is called after n bytes more were written. The error is ErrTotal or
-// ErrSpace if the file has to be given up.
+// Wrote is called after n more bytes were written. It returns ErrTotal or ErrSpace if
+// the caller must stop and remove the file.
 func (d *Disk) Wrote(n int64) error {
 	written := d.written.Add(n)
 	if d.MaxTotal > 0 && written > d.MaxTotal {
 		return ErrTotal
 	}
+
+	// Asking the file system after every write would be slow.
 	d.mu.Lock()
 	due := written-d.checked >= checkStep
 	if due {
@@ -109,17 +112,19 @@ func (d *Disk) Wrote(n int64) error {
 	if !due {
 		return nil
 	}
-	return d.room(0)
+	return d.checkSpace(0)
 }
 
-// room tells whether n more bytes leave enough free space.
-func (d *Disk) room(n uint64) error {
+// checkSpace returns ErrSpace if n more bytes would leave too little free space.
+func (d *Disk) checkSpace(n uint64) error {
 	look := d.free
 	if look == nil {
 		look = freeSpace
 	}
+
 	free, size, ok := look(d.Dir)
-	if reserve := min(size/reserveShare, maxReserve); ok && (free < reserve || n > free-reserve) {
+	reserve := min(size/reserveShare, maxReserve)
+	if ok && (free < reserve || n > free-reserve) {
 		return fmt.Errorf("%w: %d MiB are free in %s", ErrSpace, free>>20, d.Dir)
 	}
 	return nil

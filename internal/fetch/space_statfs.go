@@ -18,10 +18,12 @@ func freeSpace(dir string) (free, size uint64, ok bool) {
 			unit := uint64(s.Bsize)
 			return uint64(max(int64(s.Bavail), 0)) * unit, uint64(s.Blocks) * unit, true
 		}
+
+		// A directory that has not been made yet will be on its parent's file system.
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return 0, 0, false
 		}
-		dir = parent // it has not been made yet
+		dir = parent
 	}
 }

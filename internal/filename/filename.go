@@ -1,6 +1,6 @@
-// Package filename turns names of modules, which are input, into names of files
-// that every usual system can have. Who writes a symbol store and who looks
-// things up in it use the same rule.
+// Package filename turns the names of modules, which come from input files, into names
+// of files that are valid on all usual systems. The writers of symbol stores and those
+// that look files up in them use the same rule.
 package filename
 
 import (
@@ -8,24 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// Escape turns a module's name into that of a file:
+// Escape returns the file name for a module's name:
 //
-//   - What follows the last slash or backslash counts, as in Breakpad's processor.
-//   - A _ stands for each control character, each byte that is not UTF-8, and each
-//     of < > : " | ? *, which Windows has in no name.
-//   - A _ stands for each dot or space at the end, which Windows drops.
-//   - A _ is put behind the name of a device of Windows, before its extension:
-//     CON_, nul_.so.
-//   - A name of nothing, or of dots only, is all _ then; an empty one is "_".
+//   - Everything up to the last slash or backslash is dropped, as in Breakpad's
+//     processor.
+//   - Each control character, each byte that is not UTF-8, and each of < > : " | ? *,
+//     which Windows allows in no name, becomes _.
+//   - Each dot or space at the end, which Windows drops, becomes _.
+//   - The name of a Windows device gets a _ appended, before its extension: CON_,
+//     nul_.so.
+//   - An empty name, ".", and ".." become "_"; other names of dots only become all _.
 //
-// All other names stay as they are, and so does what Escape returned. Two names
-// can become one: in a store the module's id tells them apart.
+// All other names, and the results of Escape, are returned unchanged. Two names can
+// have the same result: in a store the modules' ids distinguish them.
 func Escape(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	switch name {
 	case "", ".", "..":
 		return "_"
 	}
+
 	return escapeDevice(escapeEnd(escapeCharacters(name)))
 }
 
@@ -38,6 +40,7 @@ func escapeCharacters(name string) string {
 		} else {
 			out.WriteString(name[:n])
 		}
+
 		name = name[n:]
 	}
 	return out.String()
@@ -48,7 +51,7 @@ func escapeEnd(name string) string {
 	return kept + strings.Repeat("_", len(name)-len(kept))
 }
 
-// escapeDevice escapes the names that Windows has for devices, with any
+// escapeDevice escapes the names that Windows reserves for devices, with any
 // extension ("Naming Files, Paths, and Namespaces", Microsoft).
 func escapeDevice(name string) string {
 	base, _, _ := strings.Cut(name, ".")
@@ -63,6 +66,8 @@ func isDevice(name string) bool {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
 		return true
 	}
+
+	// COM1 to COM9 and LPT1 to LPT9, with 0 and the superscript digits.
 	for _, port := range []string{"COM", "LPT"} {
 		if number, ok := strings.CutPrefix(name, port); ok && utf8.RuneCountInString(number) == 1 {
 			return strings.Contains("0123456789¹²³", number)

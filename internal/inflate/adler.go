@@ -5,9 +5,9 @@ import "encoding/binary"
 // RFC 1950 §8.2.
 const (
 	adlerMod = 65521 // largest prime below 65536
-	// adlerRun is how many bytes can be summed before the sums must be
-	// reduced: the largest multiple of adlerBlock below 5552, RFC 1950 §9's
-	// bound for 32 bits.
+	// adlerRun is how many bytes are summed before the sums are reduced modulo
+	// adlerMod: the largest multiple of adlerBlock below 5552, RFC 1950 §9's bound
+	// for 32 bits.
 	adlerRun   = 5504
 	adlerBlock = 128
 	lanes      = 0x00ff00ff00ff00ff
@@ -17,13 +17,17 @@ const (
 // §8.2).
 func adler32sum(sum uint32, p []byte) uint32 {
 	a, b := uint64(sum&0xffff), uint64(sum>>16)
+
 	for len(p) >= adlerBlock {
 		run := p[:min(len(p), adlerRun)&^(adlerBlock-1)]
 		p = p[len(run):]
+
 		s, w := adlerSums(run)
 		b = (b + a*uint64(len(run)) + w) % adlerMod
 		a = (a + s) % adlerMod
 	}
+
+	// The rest, less than a block.
 	for _, c := range p {
 		a += uint64(c)
 		b += a
@@ -36,7 +40,7 @@ func adler32sum(sum uint32, p []byte) uint32 {
 // of adlerBlock and at most adlerRun.
 var adlerSums = adlerSumsGo
 
-// adlerSumsGo takes eight bytes at a time: four times as fast as hash/adler32,
+// adlerSumsGo adds eight bytes at a time, which is four times as fast as hash/adler32,
 // which adds byte by byte.
 func adlerSumsGo(p []byte) (sum, weighted uint64) {
 	for len(p) >= adlerBlock {
@@ -48,12 +52,12 @@ func adlerSumsGo(p []byte) (sum, weighted uint64) {
 	return sum, weighted
 }
 
-// adlerBlockSums is adlerSums of one block.
+// adlerBlockSums is adlerSums for one block.
 //
-// The bytes of a word are added as four lanes of 16 bits twice, the even and
-// the odd ones. At the end a lane is at most 16·255, and one of before, which
-// adds up what the lanes were before each word, at most 2·255·(0+1+…+15) =
-// 61200: nothing overflows into the next lane.
+// The bytes of a word are added in four lanes of 16 bits, the even and the odd bytes
+// separately. A lane of even or odd is at most 16·255 at the end. A lane of before,
+// which sums up the lanes' values before each word, is at most 2·255·(0+1+…+15) =
+// 61200. So nothing overflows into the next lane.
 func adlerBlockSums(p *[adlerBlock]byte) (sum, weighted uint64) {
 	var even, odd, before uint64
 	for i := 0; i < adlerBlock; i += 8 {
@@ -62,10 +66,12 @@ func adlerBlockSums(p *[adlerBlock]byte) (sum, weighted uint64) {
 		even += w & lanes
 		odd += w >> 8 & lanes
 	}
-	// Byte 0 of each word counts 8, byte 7 counts 1, and all once more by 8
-	// for each word that follows.
+
+	// Byte 0 of each word counts 8 times, byte 7 once, and every byte 8 times more for
+	// each word that follows.
 	e0, e1, e2, e3 := even&0xffff, even>>16&0xffff, even>>32&0xffff, even>>48
 	o0, o1, o2, o3 := odd&0xffff, odd>>16&0xffff, odd>>32&0xffff, odd>>48
+
 	sum = e0 + e1 + e2 + e3 + o0 + o1 + o2 + o3
 	weighted = 8*e0 + 7*o0 + 6*e1 + 5*o1 + 4*e2 + 3*o2 + 2*e3 + o3
 	weighted += 8 * (before&0xffff + before>>16&0xffff + before>>32&0xffff + before>>48)

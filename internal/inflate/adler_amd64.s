@@ -40,7 +40,7 @@ vector:
 	DECQ       CX
 	JNE        vector
 
-total: // of the lanes; a byte counts 32 times more for each vector behind it
+total: // of the lanes; a byte counts 32 times more for each vector after it
 	VPSLLD       $5, Y1, Y1
 	VPADDD       Y1, Y2, Y2
 	VEXTRACTI128 $1, Y0, X6

@@ -34,7 +34,7 @@ func benchmark(b *testing.B, name string, src []byte, size int) {
 		b.SetBytes(int64(size))
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := Zlib(dst, src); err != nil {
+			if err := Zlib(dst, src, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

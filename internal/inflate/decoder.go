@@ -8,21 +8,21 @@ import (
 
 // decoder is the state of one stream.
 //
-// bits holds the next bits of the stream, the next one lowest, and count says
-// how many: those before byte in of src. Above them bits may already have what
-// follows in src, so that adding it again changes nothing.
+// bits holds the next count bits of the stream, the next one lowest; they end before
+// byte in of src. The bits above them are zero or those that follow in src, so that
+// or-ing the following bytes in again changes nothing.
 //
-// src may be a mapped file that somebody changes meanwhile. That can spoil the
-// output, but no bound: bounds are checked on copies of what was read.
+// src may be a mapped file that another process changes meanwhile. That can spoil the
+// output, but violates no bound: bounds are checked on copies of what was read.
 type decoder struct {
 	dst, src []byte
 	out, in  int
 	bits     uint64
 	count    uint
-	slide    Slide  // nil: dst is all
-	size     int    // of the output
-	before   int    // bytes of the output in front of dst
-	final    int    // bytes of dst summed and reported
+	slide    Slide  // nil if dst is the whole output
+	size     int    // of the whole output
+	before   int    // bytes of the output before dst
+	final    int    // bytes of dst that are in sum and were reported
 	sum      uint32 // Adler-32 of the output up to dst[:final]
 	fixed    bool   // the tables are those of the fixed code
 
@@ -40,12 +40,13 @@ func (d *decoder) reset(dst []byte, size int, src []byte, slide Slide) {
 	d.final, d.sum = 0, 1
 }
 
-// goOn reports what is there, and goes on in the buffer that it is given.
-func (d *decoder) goOn() {
+// slideOn reports dst[:out] as final and continues in the buffer that slide returns.
+func (d *decoder) slideOn() {
 	if d.slide == nil {
 		d.final = d.out
 		return
 	}
+
 	next, kept := d.slide(d.dst, d.out)
 	d.before += d.out - kept
 	d.dst = next[:min(len(next), d.size-d.before)]
@@ -56,11 +57,11 @@ func (d *decoder) fail(at int, err error) error {
 	return &wire.Error{Section: section, Offset: at, Err: err}
 }
 
-// pos is the offset of the byte that has the next bit.
+// pos returns the offset in src of the byte that has the next bit.
 func (d *decoder) pos() int { return d.in - int(d.count+7)/8 }
 
-// refill puts whole bytes into bits while there is room and input. Afterwards
-// there are at least 56 bits, or all that are left.
+// refill puts whole bytes of src into bits until there are at least 56 bits, or all
+// that are left.
 func (d *decoder) refill() {
 	if d.count <= 56 && len(d.src)-d.in >= 8 {
 		d.bits |= binary.LittleEndian.Uint64(d.src[d.in:]) << d.count
@@ -69,6 +70,8 @@ func (d *decoder) refill() {
 		d.count += 8 * n
 		return
 	}
+
+	// Near the end of src: byte by byte.
 	for d.count <= 56 && d.in < len(d.src) {
 		d.bits |= uint64(d.src[d.in]) << d.count
 		d.in++
@@ -76,13 +79,13 @@ func (d *decoder) refill() {
 	}
 }
 
-// drop consumes n bits, which must be there.
+// drop consumes n bits; count must be at least n.
 func (d *decoder) drop(n uint) {
 	d.bits >>= n
 	d.count -= n
 }
 
-// take consumes up to 16 bits.
+// take consumes n bits, at most 16, and returns them.
 func (d *decoder) take(n uint) (uint, error) {
 	if d.count < n {
 		d.refill()
@@ -90,18 +93,19 @@ func (d *decoder) take(n uint) (uint, error) {
 			return 0, d.fail(len(d.src), wire.ErrTruncated)
 		}
 	}
+
 	v := uint(d.bits & (1<<n - 1))
 	d.drop(n)
 	return v, nil
 }
 
-// align gives back the whole bytes in bits and drops the rest of a byte.
+// align drops the bits up to the next byte of src, and returns whole bytes in bits to src.
 func (d *decoder) align() {
 	d.in -= int(d.count / 8)
 	d.bits, d.count = 0, 0
 }
 
-// rewind goes back by n bits.
+// rewind goes back by n bits in src.
 func (d *decoder) rewind(n uint) {
 	back := d.count + n
 	d.in -= int(back+7) / 8
@@ -119,6 +123,7 @@ func (d *decoder) blocks() error {
 		if err != nil {
 			return err
 		}
+
 		last = header&1 != 0
 		switch header >> 1 {
 		case 0:
@@ -134,6 +139,7 @@ func (d *decoder) blocks() error {
 			return err
 		}
 	}
+
 	d.report()
 	return nil
 }
@@ -144,6 +150,8 @@ func (d *decoder) stored() error {
 	if len(d.src)-d.in < 4 {
 		return d.fail(len(d.src), wire.ErrTruncated)
 	}
+
+	// LEN and its complement NLEN.
 	n := binary.LittleEndian.Uint16(d.src[d.in:])
 	if n != ^binary.LittleEndian.Uint16(d.src[d.in+2:]) {
 		return d.fail(d.in, ErrStored)
@@ -151,10 +159,12 @@ func (d *decoder) stored() error {
 	if int(n) > len(d.dst)-d.out {
 		return d.fail(d.in, ErrTooLong)
 	}
+
 	d.in += 4
 	if int(n) > len(d.src)-d.in {
 		return d.fail(len(d.src), wire.ErrTruncated)
 	}
+
 	d.out += copy(d.dst[d.out:], d.src[d.in:][:n])
 	d.in += int(n)
 	d.reportChunk()
@@ -163,6 +173,7 @@ func (d *decoder) stored() error {
 
 // fixedBlock decodes a block with the fixed code (RFC 1951 §3.2.6).
 func (d *decoder) fixedBlock() error {
+	// The tables stay valid until a dynamic block overwrites them.
 	if !d.fixed {
 		l := &d.lengths
 		for i := range l {
@@ -189,7 +200,7 @@ func (d *decoder) fixedBlock() error {
 func (d *decoder) compressed() error {
 	for {
 		d.fast()
-		done, err := d.careful()
+		done, err := d.slow()
 		if done || err != nil {
 			return err
 		}
@@ -197,19 +208,19 @@ func (d *decoder) compressed() error {
 	}
 }
 
-// reportChunk reports if a chunk is full.
+// reportChunk calls report if a chunk is full.
 func (d *decoder) reportChunk() {
 	if d.out-d.final >= chunk {
 		d.report()
 	}
 }
 
-// report sums and reports what was inflated since the last time. Nothing
-// before out is ever written again.
+// report adds the bytes inflated since the last report to the checksum, and reports
+// them. No byte before out is ever written again.
 func (d *decoder) report() {
 	if d.out == d.final && d.before+d.out > 0 {
 		return
 	}
 	d.sum = adler32sum(d.sum, d.dst[d.final:d.out])
-	d.goOn()
+	d.slideOn()
 }

@@ -16,6 +16,8 @@ func (d *decoder) dynamicBlock() error {
 	if lits > maxLitSyms || dists > maxDistSyms {
 		return d.fail(at, ErrCodeCount)
 	}
+
+	// The code that the lengths of the other two codes are written in.
 	var lengths [numPreSyms]uint8
 	for _, sym := range preOrder[:pres] {
 		n, err := d.take(3)
@@ -27,10 +29,13 @@ func (d *decoder) dynamicBlock() error {
 	if !build(d.pre[:], preBits, lengths[:], preSymbols[:]) {
 		return d.fail(at, ErrCodeSet)
 	}
+
+	// Both codes.
 	all := d.lengths[:lits+dists]
 	if err := d.readLengths(all); err != nil {
 		return err
 	}
+
 	d.fixed = false
 	if !build(d.lit[:], litBits, all[:lits], litSymbols[:]) ||
 		!build(d.dist[:], distBits, all[lits:], distSymbols[:]) {
@@ -46,6 +51,7 @@ func (d *decoder) readLengths(all []uint8) error {
 		if d.count < 2*preBits { // a symbol, and how often it repeats
 			d.refill()
 		}
+
 		at := d.pos()
 		e := d.pre[d.bits&(1<<preBits-1)]
 		if err := d.check(e); err != nil {
@@ -58,6 +64,7 @@ func (d *decoder) readLengths(all []uint8) error {
 			i++
 			continue
 		}
+
 		n, value, err := d.repeat(sym, all[:i])
 		if err != nil {
 			return err
@@ -73,7 +80,7 @@ func (d *decoder) readLengths(all []uint8) error {
 	return nil
 }
 
-// repeat reads how often a repeat symbol repeats what (RFC 1951 §3.2.7).
+// repeat reads how often a repeat symbol repeats which length (RFC 1951 §3.2.7); before are the lengths read so far.
 func (d *decoder) repeat(sym uint64, before []uint8) (n int, value uint8, err error) {
 	var extra uint
 	switch sym {

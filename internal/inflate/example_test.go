@@ -15,8 +15,8 @@ func ExampleZlib() {
 	w.Close()
 
 	dst := make([]byte, 31) // ch_size of the section's compression header
-	fmt.Println(inflate.Zlib(dst, section.Bytes()), string(dst))
-	fmt.Println(inflate.Zlib(dst, section.Bytes()[:9]))
+	fmt.Println(inflate.Zlib(dst, section.Bytes(), nil), string(dst))
+	fmt.Println(inflate.Zlib(dst, section.Bytes()[:9], nil))
 	// Output:
 	// <nil> a section, a section, a section
 	// zlib stream+0x9: truncated

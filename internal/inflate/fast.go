@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// What fast needs at both ends for one round of its loop without further
+// What one round of fast needs at both ends, in bytes, so that it needs no further
 // checks.
 //
 // Input: a round refills at most twice. A refill reads 8 bytes and advances by
@@ -19,58 +19,57 @@ const (
 	outMargin = 288
 )
 
-// roomForFast tells whether fast can decode anything.
-func (d *decoder) roomForFast() bool {
+// hasMargins reports whether both ends are far enough away for fast.
+func (d *decoder) hasMargins() bool {
 	return len(d.src)-d.in >= inMargin && len(d.dst)-d.out >= outMargin
 }
 
-// load8 reads 8 bytes, lowest first, on any machine, aligned or not. The caller
-// knows that they are inside the slice that starts at base.
+// load8 reads 8 bytes, little-endian, at any alignment. The caller must know that they
+// are inside the slice that starts at base.
 func load8(base unsafe.Pointer, at int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(base, at))[:])
 }
 
-// store8 writes 8 bytes, lowest first. The caller knows that they are inside
-// the slice that starts at base.
+// store8 writes 8 bytes, little-endian, at any alignment. The caller must know that they
+// are inside the slice that starts at base.
 func store8(base unsafe.Pointer, at int, v uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(base, at))[:], v)
 }
 
-// fast decodes symbols until the end of the block, a full chunk, or a margin at
-// either end is reached. It rejects nothing: it stops in front of whatever is
-// not a good literal or match, and careful looks at that.
+// fast decodes symbols up to the end of the block, of the chunk, or the margin at
+// either end. It rejects nothing: it stops before anything that is not a valid literal
+// or match, which slow then decodes or rejects.
 func (d *decoder) fast() {
-	if !d.roomForFast() {
+	if !d.hasMargins() {
 		return
 	}
+
 	if undo := rounds(d, min(len(d.dst)-outMargin, d.final+chunk), len(d.src)-inMargin); undo != 0 {
 		d.rewind(uint(undo))
 	}
 }
 
-// rounds is roundsGo or, where the processor can, the same in assembly. It
-// decodes while out ≤ outEnd and in ≤ inEnd; the caller has checked that
-// these are outMargin and inMargin in front of the ends. It returns how many bits
-// to go back: those of a length whose distance is not good, which were
-// consumed.
+// rounds is roundsGo or, if the processor has the instructions, the same in assembly.
+// It decodes while out ≤ outEnd and in ≤ inEnd; the caller has checked that these are
+// outMargin and inMargin before the ends. It returns how many bits to go back: those of
+// a length, already consumed, whose distance is not valid.
 var rounds = (*decoder).roundsGo
 
-// roundsGo has its state in local variables, as they must be in registers:
-// nothing is called, since that would move all of them to the stack and back.
-// e is always the entry for the next bits, not yet consumed: looked up before
-// the bits are refilled and before the match in front of it is copied, so that
-// all three overlap. count is exact in its low 6 bits only, which is all a
-// shift looks at; subtracting whole entries saves masking them. Indexing slices
-// would be checked at each of a dozen places a round, which costs a quarter of
-// the speed; hence unsafe:
+// roundsGo keeps its state in local variables, so that it stays in registers. It calls
+// nothing, since a call would move all of the state to the stack and back. e is always
+// the entry for the next bits, which are not consumed yet: it is looked up before the
+// bits are refilled and before the preceding match is copied, so that the processor
+// overlaps all three. Only the low 6 bits of count are exact, which are the ones that a
+// shift uses; subtracting whole entries saves masking them. Bounds checks at a dozen
+// places in each round would cost a quarter of the speed; hence unsafe:
 //
 //   - src is read by refills only: 8 bytes from in. in ≤ len(src) − inMargin
 //     at the start of a round, and a round refills at most twice.
-//   - dst is written at out and up to outMargin bytes behind it, while
+//   - dst is written at out and up to outMargin bytes after it, while
 //     out ≤ len(dst) − outMargin at the start of a round.
-//   - dst is read at out − distance, distance being compared with out, and so
-//     always before a place where it may be written, but for the second word
-//     of a match, which may reach as far as the match is written.
+//   - dst is read at out − distance, after distance was compared with out, and so
+//     before the bytes that may be written, except for the second word of a match,
+//     which reaches at most as far as the match is written.
 func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 	dst, src := unsafe.Pointer(unsafe.SliceData(d.dst)), unsafe.Pointer(unsafe.SliceData(d.src))
 	out, in := d.out, d.in
@@ -79,9 +78,8 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 	count := d.count | 56
 	e := d.lit[bits&(1<<litBits-1)]
 	for in <= inEnd && out <= outEnd {
-		// 56 bits are there: enough for a literal of maxCodeBits and one of
-		// litBits, or one literal and a length with its 5 extra bits; and for
-		// the lookup behind either.
+		// There are 56 bits: enough for a literal of maxCodeBits and one of litBits, or
+		// a literal and a length with its 5 extra bits, and for the lookup after either.
 		if int64(e) < 0 {
 			*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
 			out++
@@ -100,6 +98,8 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 				continue
 			}
 		}
+
+		// A code longer than litBits, the end of the block, or an error.
 		if e&(entryStop|entrySub) != 0 {
 			if e&entryStop != 0 {
 				break
@@ -108,8 +108,10 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 			bits |= load8(src, in) << (count & 63)
 			in += int(^count & 63 >> 3)
 			count |= 56
-			continue // with an entry of any other kind
+			continue // with e an entry of any other kind
 		}
+
+		// A match: the length with its extra bits, and the entry of the distance.
 		length := int(e>>valueShift) + int(bits&(1<<(e&bitsMask)-1)>>(e>>codeShift&bitsMask))
 		bits >>= e & bitsMask
 		count -= uint(e)
@@ -126,11 +128,15 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 				break
 			}
 		}
+
+		// The distance with its extra bits.
 		distance := int(f>>valueShift) + int(bits&(1<<(f&bitsMask)-1)>>(f>>codeShift&bitsMask))
 		if distance > out {
 			undo = e & bitsMask
 			break
 		}
+
+		// The entry after the match is looked up before the match is copied.
 		bits >>= f & bitsMask
 		count -= uint(f)
 		e = d.lit[bits&(1<<litBits-1)]
@@ -145,7 +151,7 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 			for i := 16; i < length; i += 8 {
 				store8(dst, out+i, load8(dst, from+i))
 			}
-		} else { // the bytes in front of out are repeated
+		} else { // the bytes before out are repeated
 			p := &patterns[distance&7]
 			w := load8(dst, from) << (p.drop & 63) >> (p.drop & 63) * p.times
 			for i := 0; i < length; i += int(p.step) {
@@ -164,11 +170,11 @@ type pattern struct {
 	drop, step uint8
 }
 
-// patterns is how a match is written whose distance is less than a word, by
-// distance: what the word in front has too much is dropped, the rest multiplied
-// so that it repeats. step is the largest multiple of the distance up to 8: so
-// far such a word can be moved and still fit. No distance is 0; step is not, so
-// that the loop ends.
+// patterns tells how to write a match whose distance is less than a word, by distance:
+// of the word before out, the bytes beyond the distance are dropped, and the rest is
+// multiplied so that it repeats. step is the largest multiple of the distance up to 8,
+// by which the repeated word can be shifted and still fit. No distance is 0, but step
+// must not be 0 even then, so that the loop ends.
 var patterns = [8]pattern{
 	0: {1, 0, 8},
 	1: {0x0101010101010101, 56, 8},

@@ -26,15 +26,15 @@ func FuzzInflate(f *testing.F) {
 		behind := bytes.Repeat([]byte{0xa5}, 300)
 		all := append(make([]byte, size), behind...)
 		dst := all[:size:size]
-		err := Zlib(dst, src)
+		err := Zlib(dst, src, nil)
 		if e, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, ErrChecksum) {
 			sum := adler32sum(1, dst)
 			src = append(bytes.Clone(src[:e.Offset]), byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
-			err = Zlib(dst, src)
+			err = Zlib(dst, src, nil)
 		}
 		again := make([]byte, size)
 		goErr := error(nil)
-		withGoLoops(func() { goErr = Zlib(again, src) })
+		withGoLoops(func() { goErr = Zlib(again, src, nil) })
 		if fmt.Sprint(goErr) != fmt.Sprint(err) || err == nil && !bytes.Equal(again, dst) {
 			t.Fatalf("%v; with the loops in Go: %v", err, goErr)
 		}
@@ -66,14 +66,14 @@ func FuzzRoundTrip(f *testing.F) {
 		plain = bytes.Repeat(plain, 1+int(times%8))
 		src := deflate(t, plain, int(level%12)-2)
 		dst := make([]byte, len(plain)+1)
-		if err := Zlib(dst[:len(plain)], src); err != nil || !bytes.Equal(dst[:len(plain)], plain) {
+		if err := Zlib(dst[:len(plain)], src, nil); err != nil || !bytes.Equal(dst[:len(plain)], plain) {
 			t.Fatalf("%d bytes: %v", len(plain), err)
 		}
-		if err := Zlib(dst, src); !errors.Is(err, ErrTooShort) {
+		if err := Zlib(dst, src, nil); !errors.Is(err, ErrTooShort) {
 			t.Fatalf("one byte more: %v", err)
 		}
 		if len(plain) > 0 {
-			if err := Zlib(dst[:len(plain)-1], src); !errors.Is(err, ErrTooLong) {
+			if err := Zlib(dst[:len(plain)-1], src, nil); !errors.Is(err, ErrTooLong) {
 				t.Fatalf("one byte less: %v", err)
 			}
 		}

@@ -2,6 +2,10 @@ package inflate
 
 import "math/bits"
 
+// This file makes decoding tables. The next bits of the stream, as many as the width of
+// a table, are the index of an entry, which says how many bits to consume and what they
+// mean. Codes longer than the width continue in a subtable.
+
 // RFC 1951 §3.2.5–3.2.7: the alphabets and their limits.
 const (
 	maxCodeBits  = 15  // longest literal/length or distance code
@@ -13,8 +17,7 @@ const (
 	endOfBlock   = 256
 )
 
-// Width of the first lookup of each table. Longer codes continue in a
-// subtable.
+// Width of the first lookup of each table, in bits.
 const (
 	litBits  = 10
 	distBits = 8
@@ -34,10 +37,9 @@ const (
 	distMask = distSize - 1
 )
 
-// An entry of any table has in its bits 0–7 the number of bits to consume, of the
-// code and its extra bits, in bits 8–15 the width of the lookup behind them (so
-// that both are what BEXTR takes), in bits 16–23 the number of bits of the code
-// alone. The rest:
+// An entry of any table has in bits 0–7 the number of bits to consume, those of the
+// code and its extra bits; in bits 8–15 the width of the next lookup (both are then
+// what BEXTR takes); in bits 16–23 the number of bits of the code alone. The rest:
 //
 //	literal    bit 63, and the byte from bit 32
 //	value      from bit 32 the base length, base distance or code length symbol
@@ -58,9 +60,9 @@ const (
 	valueShift   = 32
 )
 
-// litSymbols, distSymbols and preSymbols are what an entry of each symbol has
-// besides the length of its code: the kind, the value, the width of the next
-// lookup and, in bits 0–7, the number of extra bits (RFC 1951 §3.2.5).
+// litSymbols, distSymbols and preSymbols have the entry of each symbol without the
+// length of its code: the kind, the value, the width of the next lookup and, in bits
+// 0–7, the number of extra bits (RFC 1951 §3.2.5).
 var (
 	litSymbols  = makeLitSymbols()
 	distSymbols = makeDistSymbols()
@@ -71,6 +73,7 @@ func makeLitSymbols() (s [fixedLitSyms]uint64) {
 	for i := range endOfBlock {
 		s[i] = entryLiteral | uint64(i)<<valueShift | litBits<<nextShift
 	}
+
 	s[endOfBlock] = entryStop | entryEnd
 	base := uint64(3)
 	for i := uint64(0); i < 28; i++ {
@@ -81,6 +84,7 @@ func makeLitSymbols() (s [fixedLitSyms]uint64) {
 		s[257+i] = base<<valueShift | distBits<<nextShift | extra
 		base += 1 << extra
 	}
+
 	s[285] = 258<<valueShift | distBits<<nextShift // not 284's last value plus one
 	s[286] = entryInvalid
 	s[287] = entryInvalid
@@ -109,21 +113,22 @@ func makePreSymbols() (s [numPreSyms]uint64) {
 	return s
 }
 
-// entryOf adds a code of n bits to a symbol's part.
+// entryOf adds the length of a code, n bits, to the entry of its symbol.
 func entryOf(symbol uint64, n int) uint64 {
 	return symbol + uint64(n) | uint64(n)<<codeShift
 }
 
-// build fills table, whose first lookup takes width bits, for the code whose
-// lengths are given (RFC 1951 §3.2.2). It says whether such a code is allowed:
-// a complete one, a single code of one bit, or none at all. zlib and
-// compress/flate accept the same; what is missing is an error when it is used.
+// build fills table, whose first lookup takes width bits, for the code with the given
+// lengths (RFC 1951 §3.2.2). It reports whether such a code is allowed: a complete one,
+// one with a single code of one bit, or one without codes. zlib and compress/flate
+// accept the same. Bits that are no code are an error only when they are decoded.
 func build(table []uint64, width int, lengths []uint8, symbols []uint64) bool {
 	var count, next [maxCodeBits + 2]int
 	for _, n := range lengths {
 		count[n&15]++
 	}
-	left := 1 // codes of the present length still free
+
+	left := 1 // codes of length n that are still free
 	for n := 1; n <= maxCodeBits; n++ {
 		left = left*2 - count[n]
 		if left < 0 {
@@ -131,6 +136,7 @@ func build(table []uint64, width int, lengths []uint8, symbols []uint64) bool {
 		}
 		next[n+1] = next[n] + count[n]
 	}
+
 	used := next[maxCodeBits+1]
 	if left > 0 {
 		if used > 1 || count[1] != used {
@@ -139,7 +145,9 @@ func build(table []uint64, width int, lengths []uint8, symbols []uint64) bool {
 		fillDegenerate(table[:1<<width], lengths, symbols, used == 1)
 		return true
 	}
-	var sorted [fixedLitSyms]uint16 // by length, then by number
+
+	// Sort the symbols by length, then by number: the canonical order of their codes.
+	var sorted [fixedLitSyms]uint16
 	for sym, n := range lengths {
 		if n != 0 {
 			i := &next[n&15]
@@ -147,12 +155,13 @@ func build(table []uint64, width int, lengths []uint8, symbols []uint64) bool {
 			*i++
 		}
 	}
+
 	fill(table, width, sorted[:used], lengths, symbols, &count)
 	return true
 }
 
-// fillDegenerate makes the table of a code with one symbol, whose code is the
-// bit 0, or with none.
+// fillDegenerate makes the table of a code with one symbol, whose code is the bit 0, or
+// with no symbol.
 func fillDegenerate(table []uint64, lengths []uint8, symbols []uint64, one bool) {
 	even := uint64(entryInvalid)
 	if one {
@@ -162,14 +171,15 @@ func fillDegenerate(table []uint64, lengths []uint8, symbols []uint64, one bool)
 			}
 		}
 	}
+
 	for i := 0; i < len(table); i += 2 {
 		table[i], table[i+1] = even, entryInvalid
 	}
 }
 
-// fill makes the table of a complete code. Codes are counted up in canonical
-// order, but bit-reversed, as they come from the stream. The table is filled
-// for the present length only and doubled when the length grows.
+// fill makes the table of a complete code. Codes are counted up in canonical order, but
+// bit-reversed, as they come from the stream. The table is filled for codes of length n,
+// and doubled for each greater length.
 func fill(table []uint64, width int, sorted []uint16, lengths []uint8, symbols []uint64, count *[maxCodeBits + 2]int) {
 	size, code := 1, 0
 	for n := 1; n <= width; n++ {
@@ -184,9 +194,9 @@ func fill(table []uint64, width int, sorted []uint16, lengths []uint8, symbols [
 	fillSub(table, width, code, sorted, lengths, symbols)
 }
 
-// nextCode adds one to a bit-reversed code of n bits; after the last code
-// comes 0. It also turns the successor of an n-bit code into one of any greater
-// length, since that has zeros appended, in reversed order in front.
+// nextCode adds one to a bit-reversed code of n bits; after the last code comes 0. The
+// result is also the next code if that has more bits, since zeros are appended to a
+// longer code: at the top, in reversed order.
 func nextCode(code, n int) int {
 	clear := bits.Len(uint(code ^ (1<<n - 1))) // highest 0 bit, counted from 1
 	if clear == 0 {
@@ -198,16 +208,19 @@ func nextCode(code, n int) int {
 
 // fillSub makes the subtables for the codes longer than width.
 func fillSub(table []uint64, width, code int, sorted []uint16, lengths []uint8, symbols []uint64) {
-	end := 1 << width // of the table so far
+	end := 1 << width // of the used part of the table
 	start, sub, prefix := 0, 0, -1
 	for i, sym := range sorted {
 		n := int(lengths[sym])
+
+		// The first code of a prefix begins a subtable.
 		if p := code & (1<<width - 1); p != prefix {
 			prefix, start = p, end
 			sub = subWidth(sorted[i:], lengths, width)
 			end += 1 << sub
 			table[prefix] = entrySub | uint64(sub)<<codeShift | uint64(start)<<valueShift
 		}
+
 		e := entryOf(symbols[sym], n)
 		for j := code >> width; j < 1<<sub; j += 1 << (n - width) {
 			table[start+j] = e
@@ -216,8 +229,8 @@ func fillSub(table []uint64, width, code int, sorted []uint16, lengths []uint8, 
 	}
 }
 
-// subWidth is the width of the subtable whose first code is the first of
-// sorted: that of its longest code. The codes of the subtable are those that
+// subWidth returns the width of the subtable whose first code is the first of sorted:
+// that of the subtable's longest code. The subtable has as many codes as it takes to
 // fill it.
 func subWidth(sorted []uint16, lengths []uint8, width int) int {
 	sub := int(lengths[sorted[0]]) - width

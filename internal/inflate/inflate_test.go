@@ -84,7 +84,7 @@ func TestGood(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			src := c.w.zlib([]byte(c.want))
 			dst := make([]byte, len(c.want))
-			if err := Zlib(dst, src); err != nil || string(dst) != c.want {
+			if err := Zlib(dst, src, nil); err != nil || string(dst) != c.want {
 				t.Errorf("%q, %v; want %q", dst, err, c.want)
 			}
 			if plain, err := peer(src, len(c.want)); err != nil || string(plain) != c.want {
@@ -93,7 +93,7 @@ func TestGood(t *testing.T) {
 		})
 	}
 	// RFC 1950 §2.2: what follows the checksum is not part of the stream.
-	if err := Zlib(make([]byte, len(long)), append(deflate(t, long, 6), "pad"...)); err != nil {
+	if err := Zlib(make([]byte, len(long)), append(deflate(t, long, 6), "pad"...), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -147,7 +147,7 @@ func TestBad(t *testing.T) {
 		{"RFC 1951 §3.2.7 no distance code, used", new(bitWriter).dynamic(258, 1).zeros(256).lengths(1, 1, 0).code(1, 1).zlib(nil), 9, ErrCode, 15},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkError(t, Zlib(make([]byte, c.size), c.src), c.err, c.offset)
+			checkError(t, Zlib(make([]byte, c.size), c.src, nil), c.err, c.offset)
 			if plain, err := peer(c.src, c.size); err == nil {
 				t.Errorf("compress/zlib accepts it: %q", plain)
 			}
@@ -191,7 +191,7 @@ func TestBadInFast(t *testing.T) {
 				w.fixed('b')
 			}
 			t.Run(fmt.Sprint(c.name, lead), func(t *testing.T) {
-				checkError(t, Zlib(make([]byte, 5000), w.zlib(nil)), c.err, headerSize+at/8)
+				checkError(t, Zlib(make([]byte, 5000), w.zlib(nil), nil), c.err, headerSize+at/8)
 			})
 		}
 	}
@@ -203,15 +203,15 @@ func TestTruncatedEverywhere(t *testing.T) {
 		src := deflate(t, plain, level)
 		dst := make([]byte, len(plain))
 		for n := range src {
-			checkError(t, Zlib(dst, src[:n]), wire.ErrTruncated, n)
+			checkError(t, Zlib(dst, src[:n], nil), wire.ErrTruncated, n)
 		}
 		for _, size := range []int{0, 1, len(plain) - 300, len(plain) - 1} {
-			if err := Zlib(dst[:size], src); !errors.Is(err, ErrTooLong) {
+			if err := Zlib(dst[:size], src, nil); !errors.Is(err, ErrTooLong) {
 				t.Errorf("level %d, %d bytes: %v", level, size, err)
 			}
 		}
 		for _, more := range []int{1, 300} {
-			checkError(t, Zlib(make([]byte, len(plain)+more), src), ErrTooShort, len(src)-4)
+			checkError(t, Zlib(make([]byte, len(plain)+more), src, nil), ErrTooShort, len(src)-4)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestOverlappingMatches(t *testing.T) {
 			}
 		}
 		dst := make([]byte, len(plain))
-		if err := Zlib(dst, deflate(t, plain, 9)); err != nil || !bytes.Equal(dst, plain) {
+		if err := Zlib(dst, deflate(t, plain, 9), nil); err != nil || !bytes.Equal(dst, plain) {
 			t.Errorf("distance %d: %v", distance, err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestProgress(t *testing.T) {
 	for _, level := range []int{0, 6} {
 		var calls []int
 		src, dst := deflate(t, plain, level), make([]byte, len(plain))
-		err := ZlibProgress(dst, src, func(done int) {
+		err := Zlib(dst, src, func(done int) {
 			if !bytes.Equal(dst[:done], plain[:done]) {
 				t.Errorf("level %d: the first %d bytes are not final", level, done)
 			}
@@ -260,7 +260,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	calls := 0
-	if err := ZlibProgress(nil, deflate(t, nil, 6), func(done int) { calls += done + 1 }); err != nil || calls != 1 {
+	if err := Zlib(nil, deflate(t, nil, 6), func(done int) { calls += done + 1 }); err != nil || calls != 1 {
 		t.Errorf("empty stream: %d calls, %v", calls, err)
 	}
 }
@@ -284,7 +284,7 @@ func TestAdler32(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	plain := sample(100000)
 	src, dst := deflate(t, plain, 6), make([]byte, len(plain))
-	if n := testing.AllocsPerRun(100, func() { Zlib(dst, src) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { Zlib(dst, src, nil) }); n > 0 {
 		t.Errorf("%v allocations per call", n)
 	}
 }
@@ -307,7 +307,7 @@ func TestGoLoops(t *testing.T) {
 		t.Run("OverlappingMatches", TestOverlappingMatches)
 		t.Run("Progress", TestProgress)
 		t.Run("SlidingWindow", TestSlidingWindow)
-		t.Run("SlidingRoom", TestSlidingRoom)
+		t.Run("SlidingSpace", TestSlidingSpace)
 		t.Run("Adler32", TestAdler32)
 		t.Run("Allocs", TestAllocs)
 	})

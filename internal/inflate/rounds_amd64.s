@@ -1,7 +1,7 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// What the registers hold, all the time:
+// The registers:
 //
 //	AX   d
 //	DI   where the next byte is written: &d.dst[out]
@@ -9,7 +9,7 @@
 //	R8   bits
 //	R9   count, exact in its low 6 bits
 //	R10  e, the entry for the next bits
-//	R11  the entry behind it
+//	R11  the entry after it
 //	R12  &d.src[inEnd]
 //	R13  &d.dst[outEnd]
 //
@@ -28,7 +28,7 @@
 	ORL   $56, R9
 
 // NEXT consumes the bits of the entry e, and sets f to the entry for the next
-// ones, in the given table. The index has the bits behind those of e, as many as
+// ones, in the given table. The index is the bits after those of e, as many as
 // e says; that is the width of the table. It changes BX.
 #define NEXT(e, table, f) \
 	BEXTRQ e, R8, BX         \
@@ -61,7 +61,7 @@
 
 // func roundsBMI2(d *decoder, outEnd, inEnd int) (undo uint64)
 //
-// roundsGo says what is done, and why each access is inside of dst and src; the
+// The comment of roundsGo says what is done, and why each access is inside of dst and src; the
 // margins are for this one as well. Indexes into the tables are masked, or as wide
 // as an entry says, which makeLitSymbols and makeDistSymbols have set.
 TEXT ·roundsBMI2(SB), NOSPLIT, $8-32
@@ -119,7 +119,7 @@ round:
 match1:
 	MOVQ R11, R10
 
-match: // or what else is no literal: 31 bits are left, 11 behind a length
+match: // or anything else but a literal: 31 bits are left, 11 after a length
 	TESTL   $(const_entryStop|const_entrySub), R10
 	JNE     special
 	MOVQ    R8, R11

@@ -22,7 +22,7 @@ type slider struct {
 	done  int // of the output
 	calls int
 	moves int
-	made  [][]byte // the buffers, with what is behind them
+	made  [][]byte // the buffers, with the memory after them
 	left  []keptBuffer
 	wrong []string
 }
@@ -37,11 +37,11 @@ func (x *slider) errorf(format string, args ...any) {
 	x.wrong = append(x.wrong, fmt.Sprintf(format, args...))
 }
 
-// buffer returns a buffer with room for n bytes behind those kept, or for all.
+// buffer returns a buffer with space for Space bytes after the kept ones, or for all.
 func (x *slider) buffer(kept int) []byte {
-	n := kept + min(Room, x.size-x.at-kept)
+	n := kept + min(Space, x.size-x.at-kept)
 	if !x.least && x.rnd.IntN(3) > 0 {
-		n += x.rnd.IntN(2 * Room)
+		n += x.rnd.IntN(2 * Space)
 	}
 	all := bytes.Repeat([]byte{0xa5}, n+behind)
 	x.made = append(x.made, all)
@@ -55,21 +55,21 @@ func (x *slider) slide(buf []byte, done int) ([]byte, int) {
 		}
 		return x.buffer(0), 0
 	}
-	if now := x.at + done; done > len(buf) || now > x.size || now <= x.done && now > 0 || now-x.done > Room {
+	if now := x.at + done; done > len(buf) || now > x.size || now <= x.done && now > 0 || now-x.done > Space {
 		x.errorf("%d bytes are final, then %d of %d", x.done, now, x.size)
 	}
 	from := x.done - x.at
 	if x.done = x.at + done; !bytes.Equal(buf[from:done], x.plain[x.at+from:x.done]) {
 		x.errorf("wrong bytes in [%d, %d)", x.at+from, x.done)
 	}
-	room := len(buf)-done >= Room || x.at+len(buf) == x.size
-	if room && (x.least || x.rnd.IntN(3) > 0) {
+	enough := len(buf)-done >= Space || x.at+len(buf) == x.size
+	if enough && (x.least || x.rnd.IntN(3) > 0) {
 		return buf, done
 	}
 	x.moves++
 	kept := min(done, Window)
 	if more := done - kept; more > 0 && !x.least && x.rnd.IntN(2) > 0 {
-		kept += x.rnd.IntN(min(more, Room) + 1)
+		kept += x.rnd.IntN(min(more, Space) + 1)
 	}
 	x.at += done - kept
 	next := x.buffer(kept)
@@ -107,14 +107,14 @@ func policies(plain []byte, size int) (list []*slider) {
 }
 
 // TestSliding: whatever buffers the output is inflated into, it is the same, and each
-// byte is final when it is said to be.
+// byte is final when it is reported as final.
 func TestSliding(t *testing.T) {
 	noise := make([]byte, 700_000)
 	for i, rnd := 0, rand.New(rand.NewPCG(3, 4)); i < len(noise); i++ {
 		noise[i] = byte(rnd.Uint32())
 	}
 	for name, plain := range map[string][]byte{
-		"nothing": nil, "a byte": {7}, "a window": sample(Window), "a chunk": sample(chunk), "Room": sample(Room), "Room and a byte": sample(Room + 1),
+		"nothing": nil, "a byte": {7}, "a window": sample(Window), "a chunk": sample(chunk), "Space": sample(Space), "Space and a byte": sample(Space + 1),
 		"records": sample(3_000_000), "noise": noise, "zeros": make([]byte, 2_000_000),
 		"far matches": bytes.Repeat(noise[:Window-1], 40), "farthest matches": bytes.Repeat(noise[:Window], 40),
 	} {
@@ -122,7 +122,7 @@ func TestSliding(t *testing.T) {
 			src := deflate(t, plain, level)
 			for i, x := range policies(plain, len(plain)) {
 				err := x.inflate(src)
-				if err != nil || x.wrong != nil || len(plain) > 2*Room && x.moves == 0 {
+				if err != nil || x.wrong != nil || len(plain) > 2*Space && x.moves == 0 {
 					t.Errorf("%s, level %d, policy %d: %v, %d moves, %v", name, level, i, err, x.moves, x.wrong)
 				}
 			}
@@ -133,7 +133,7 @@ func TestSliding(t *testing.T) {
 // TestSlidingInPlace: the next buffer may be the same memory.
 func TestSlidingInPlace(t *testing.T) {
 	plain := sample(2_000_000)
-	buf, got := make([]byte, Window+Room), 0
+	buf, got := make([]byte, Window+Space), 0
 	err := ZlibSliding(len(plain), deflate(t, plain, 6), func(old []byte, done int) ([]byte, int) {
 		if old == nil {
 			return buf, 0
@@ -153,7 +153,7 @@ func TestSlidingInPlace(t *testing.T) {
 }
 
 // TestSlidingWindow, RFC 1951 §3.2.5: the longest matches from the farthest distance,
-// in front of a slide, across it and behind it, for which no more is kept than a
+// before a slide, across it and after it, for which no more is kept than a
 // window. They come where the fast loop is, and at the end.
 func TestSlidingWindow(t *testing.T) {
 	const block, farthest = maxStored, 32768
@@ -174,7 +174,7 @@ func TestSlidingWindow(t *testing.T) {
 			w.fixed('x')
 			plain = append(plain, 'x')
 		}
-		for range 3 * Room / 258 {
+		for range 3 * Space / 258 {
 			match(258, farthest, 285)
 		}
 		for range 10 {
@@ -193,9 +193,9 @@ func TestSlidingWindow(t *testing.T) {
 	}
 }
 
-// TestSlidingRoom: the most that comes between two calls is a chunk that ends in the
-// longest match, with the end of its block behind it, and the longest stored block.
-func TestSlidingRoom(t *testing.T) {
+// TestSlidingSpace: the most that comes between two calls is a chunk that ends in the
+// longest match, followed by the end of its block, and the longest stored block.
+func TestSlidingSpace(t *testing.T) {
 	for short := range 12 {
 		for _, tail := range []string{"", "x", "xy"} {
 			var plain []byte
@@ -227,7 +227,7 @@ func TestSlidingRoom(t *testing.T) {
 			w.block(0, 0).bytes(0xff, 0xff, 0, 0).bytes(stored...)
 			plain = append(plain, stored...)
 			w.block(1, 1)
-			for range Room {
+			for range Space {
 				w.fixed('z')
 				plain = append(plain, 'z')
 			}
@@ -244,12 +244,12 @@ func TestSlidingRoom(t *testing.T) {
 // TestSlidingErrors: a stream that is damaged anywhere, too long or too short has the
 // error that it has in one buffer, at the same place.
 func TestSlidingErrors(t *testing.T) {
-	plain := sample(4 * Room)
+	plain := sample(4 * Space)
 	for _, level := range []int{0, 6} {
 		src := deflate(t, plain, level)
 		same := func(what string, src []byte, size int) error {
 			dst := make([]byte, size)
-			want := Zlib(dst, src)
+			want := Zlib(dst, src, nil)
 			for i, x := range policies(dst, size) {
 				if err := x.inflate(src); fmt.Sprint(err) != fmt.Sprint(want) || x.wrong != nil {
 					t.Errorf("level %d, %s, policy %d: %v, %v; in one buffer: %v", level, what, i, err, x.wrong, want)
@@ -275,12 +275,12 @@ func TestSlidingErrors(t *testing.T) {
 		if damaged < 20 {
 			t.Errorf("only %d streams are damaged", damaged)
 		}
-		for _, less := range []int{1, 300, Room, 2 * Room, len(plain)} {
+		for _, less := range []int{1, 300, Space, 2 * Space, len(plain)} {
 			if err := same(fmt.Sprintf("%d bytes too long", less), src, len(plain)-less); !errors.Is(err, ErrTooLong) {
 				t.Error(err)
 			}
 		}
-		for _, more := range []int{1, 300, Room, 3 * Room} {
+		for _, more := range []int{1, 300, Space, 3 * Space} {
 			if err := same(fmt.Sprintf("%d bytes too short", more), src, len(plain)+more); !errors.Is(err, ErrTooShort) {
 				t.Error(err)
 			}
@@ -306,11 +306,11 @@ func FuzzSliding(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, size uint32, seed uint64) {
 		size %= 2 << 20
 		dst := make([]byte, size)
-		err := Zlib(dst, src)
+		err := Zlib(dst, src, nil)
 		if e, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, ErrChecksum) {
 			sum := adler32.Checksum(dst)
 			src = append(bytes.Clone(src[:e.Offset]), byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
-			err = Zlib(dst, src)
+			err = Zlib(dst, src, nil)
 		}
 		slide := func() {
 			x := &slider{rnd: rand.New(rand.NewPCG(seed, 1)), least: seed%4 == 0, plain: dst, size: int(size)}

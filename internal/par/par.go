@@ -1,6 +1,6 @@
-// Package par holds the module's one parallel loop. Results of a loop go to
-// places that the index determines, so that no output depends on the order in
-// which goroutines finish.
+// Package par holds symkit's parallel loop. A loop stores its results at places that
+// the index determines, so that no output depends on the order in which goroutines
+// finish.
 package par
 
 import (
@@ -20,11 +20,14 @@ import (
 // cause of the context's cancellation.
 func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) error)) error {
 	var next atomic.Int64
+
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range min(max(jobs, 1), n) {
 		group.Go(func() error {
 			return mem.Guard(func() error {
 				work := newWorker()
+
+				// Indices are handed out in order, one at a time.
 				for i := int(next.Add(1)) - 1; i < n && groupCtx.Err() == nil; i = int(next.Add(1)) - 1 {
 					err := work(i)
 					if err != nil {
@@ -36,6 +39,7 @@ func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) e
 		})
 	}
 
+	// A cancelled loop may have skipped indices without any error of work.
 	err := group.Wait()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

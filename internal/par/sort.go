@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Sort sorts list, on at most jobs goroutines. The result may be list or new.
-// Elements that compare equal stay in no particular order.
+// Sort sorts list on at most jobs goroutines, by sorting parts of it and merging
+// them. It returns list or a new slice. Elements that compare equal are in no
+// particular order.
 func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) int) ([]T, error) {
 	parts := slices.Collect(slices.Chunk(list, len(list)/max(jobs, 1)+1))
 	err := Each(ctx, jobs, len(parts), func() func(int) error {
@@ -19,6 +20,7 @@ func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) i
 		return nil, err
 	}
 
+	// Each pass merges pairs of neighbors, until one part is left.
 	for len(parts) > 1 {
 		var merged [][]T
 		for pair := range slices.Chunk(parts, 2) {
@@ -36,7 +38,7 @@ func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) i
 	return parts[0], nil
 }
 
-// merge returns one sorted list of two.
+// merge returns the sorted union of two sorted lists.
 func merge[T any](a, b []T, compare func(a, b T) int) []T {
 	out := make([]T, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {

@@ -1,7 +1,9 @@
-// Package wire holds the one byte cursor and the one offset-carrying error of
-// symkit. Every decoder reads its input through a Cursor, so that no count,
-// offset or length from a file is used before it was compared with the bytes
-// that are there.
+// Package wire holds the byte cursor and the located error that the decoders of
+// symkit share, and the escaping of text that comes from files (Printable).
+//
+// A Cursor compares every count, offset and length from a file with the bytes that
+// are there before using it. Loops that a profile shows read slices directly,
+// check every length themselves, and are fuzzed against a Cursor.
 package wire
 
 import (
@@ -14,7 +16,7 @@ import (
 // a small value; copy it to look ahead.
 //
 // Positions (Pos, Seek, the offsets in errors) always count from the start of
-// the section, in a sub-cursor and in one over a part of it too.
+// the section, also in a sub-cursor and in a cursor over a part of the section.
 type Cursor struct {
 	data    []byte
 	pos     int // in data
@@ -24,7 +26,7 @@ type Cursor struct {
 	err     error
 }
 
-// New returns a cursor over all of data, which errors will call section.
+// New returns a cursor over all of data. Errors have section as the name of data.
 func New(section string, data []byte, bigEndian bool) Cursor {
 	return Cursor{data: data, section: section, big: bigEndian}
 }
@@ -34,28 +36,28 @@ func NewAt(section string, data []byte, base int, bigEndian bool) Cursor {
 	return Cursor{data: data, base: base, section: section, big: bigEndian}
 }
 
-// Reset makes c what New returns. In a hot path it spares the copy, which waits
-// for the fields just stored.
+// Reset sets c to what New returns. In a hot path Reset saves copying a Cursor, a
+// copy that would stall on the fields that were just stored.
 func (c *Cursor) Reset(section string, data []byte, bigEndian bool) {
 	c.data, c.pos, c.base, c.section, c.big, c.err = data, 0, 0, section, bigEndian, nil
 }
 
-// Len is the number of bytes left: 0 after a failure.
+// Len returns the number of bytes left: 0 after a failure.
 func (c *Cursor) Len() int { return len(c.data) - c.pos }
 
-// Pos is the offset of the next byte from the start of the section.
+// Pos returns the offset of the next byte from the start of the section.
 func (c *Cursor) Pos() int { return c.base + c.pos }
 
-// End is the offset at which the cursor ends, from the start of the section.
+// End returns the offset at which the cursor ends, from the start of the section.
 func (c *Cursor) End() int { return c.base + len(c.data) }
 
-// Err is the first failure, a *Error, or nil.
+// Err returns the first failure, a *Error, or nil.
 func (c *Cursor) Err() error { return c.err }
 
-// BigEndian tells the byte order.
+// BigEndian reports whether numbers are read in big-endian byte order.
 func (c *Cursor) BigEndian() bool { return c.big }
 
-// Section is the name that errors carry.
+// Section returns the name of the section that errors have.
 func (c *Cursor) Section() string { return c.section }
 
 // Fail records err at offset at, unless an earlier failure stands, and empties
@@ -67,19 +69,19 @@ func (c *Cursor) Fail(at int, err error) {
 	c.pos = len(c.data)
 }
 
-// Inherit makes the failure of a cursor within c, if any, c's own.
+// Inherit makes c fail with the failure of sub, a cursor within c, if there is any.
 func (c *Cursor) Inherit(sub *Cursor) {
 	if c.err == nil && sub.err != nil {
 		c.err, c.pos = sub.err, len(c.data)
 	}
 }
 
-// Seek moves to offset off of the section; a position behind the cursor's end
-// fails, and one before the part that NewAt was given. One before a sub-cursor's
-// start does not.
+// Seek moves to offset off of the section. It fails with ErrOffset if off is after
+// the cursor's end or before the part that NewAt was given. An offset before the
+// start of a sub-cursor (Sub) is no failure.
 func (c *Cursor) Seek(off uint64) {
 	at := off - uint64(c.base)
-	if at > uint64(len(c.data)) { // or in front of base
+	if at > uint64(len(c.data)) { // or off is before base
 		c.Fail(c.Pos(), ErrOffset)
 		return
 	}
@@ -88,7 +90,7 @@ func (c *Cursor) Seek(off uint64) {
 	}
 }
 
-// Skip passes over n bytes.
+// Skip skips n bytes.
 func (c *Cursor) Skip(n uint64) {
 	if n > uint64(c.Len()) {
 		c.Fail(c.Pos(), ErrTruncated)
@@ -97,27 +99,31 @@ func (c *Cursor) Skip(n uint64) {
 	c.pos += int(n)
 }
 
-// Bytes aliases the next n bytes. It compares n before converting it.
+// Bytes returns the next n bytes, which alias the cursor's data.
 func (c *Cursor) Bytes(n uint64) []byte {
+	// n is compared before it is converted, since an int may have 32 bits.
 	if n > uint64(c.Len()) {
 		c.Fail(c.Pos(), ErrTruncated)
 		return nil
 	}
+
 	b := c.data[c.pos:][:n:n]
 	c.pos += int(n)
 	return b
 }
 
-// Rest aliases all bytes left, without passing over them.
+// Rest returns all bytes left, which alias the cursor's data, without skipping
+// them.
 func (c *Cursor) Rest() []byte { return c.data[c.pos:len(c.data):len(c.data)] }
 
-// Sub returns a cursor over the next n bytes and passes over them. Its
-// positions go on counting from the start of the section. A failure here
-// gives a cursor that has failed likewise.
+// Sub returns a cursor over the next n bytes and skips them. Positions of the new
+// cursor count from the start of the section, too. If c has failed, the new cursor
+// has the same failure.
 func (c *Cursor) Sub(n uint64) Cursor {
 	if n > uint64(c.Len()) {
 		c.Fail(c.Pos(), ErrTruncated)
 	}
+
 	s := *c
 	if c.err == nil {
 		s.data = c.data[: c.pos+int(n) : c.pos+int(n)]
@@ -185,8 +191,8 @@ func (c *Cursor) U64() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// Uint reads an unsigned number of size bytes: 1, 2, 3, 4 or 8. It is how
-// addresses are read, whose size a header tells.
+// Uint reads an unsigned number of size bytes: 1, 2, 3, 4 or 8; other sizes fail
+// with ErrSize. Addresses are read with it, as a header states their size.
 func (c *Cursor) Uint(size int) uint64 {
 	switch size {
 	case 8:
@@ -200,6 +206,7 @@ func (c *Cursor) Uint(size int) uint64 {
 	case 3:
 		return uint64(c.U24())
 	}
+
 	c.Fail(c.Pos(), ErrSize)
 	return 0
 }
@@ -207,18 +214,20 @@ func (c *Cursor) Uint(size int) uint64 {
 // ULEB reads an unsigned LEB128 (DWARF 5 §7.6). Padding with zero groups is
 // legal; a value of more than 64 bits fails.
 func (c *Cursor) ULEB() uint64 {
-	// Nearly all numbers have one to three bytes.
+	// Fast path: nearly all numbers have one to three bytes.
 	if rest := c.data[c.pos:]; len(rest) >= 3 {
 		v := uint64(rest[0] & 0x7f)
 		if rest[0] < 0x80 {
 			c.pos++
 			return v
 		}
+
 		v |= uint64(rest[1]&0x7f) << 7
 		if rest[1] < 0x80 {
 			c.pos += 2
 			return v
 		}
+
 		if rest[2] < 0x80 {
 			c.pos += 3
 			return v | uint64(rest[2])<<14
@@ -227,7 +236,8 @@ func (c *Cursor) ULEB() uint64 {
 	return c.longULEB()
 }
 
-// longULEB is ULEB for numbers of any length, and at the end of the data.
+// longULEB is the slow path of ULEB: for numbers of any length, and at the end of
+// the data.
 func (c *Cursor) longULEB() (v uint64) {
 	start := c.Pos()
 	for shift := 0; ; shift += 7 {
@@ -235,10 +245,13 @@ func (c *Cursor) longULEB() (v uint64) {
 		if c.err != nil {
 			return 0
 		}
+
+		// Bits from 64 on must be zero; group 63 has one bit of the value.
 		if shift >= 64 && b&0x7f != 0 || shift == 63 && b&0x7f > 1 {
 			c.Fail(start, ErrOverflow)
 			return 0
 		}
+
 		if shift < 64 {
 			v |= uint64(b&0x7f) << shift
 		}
@@ -256,17 +269,21 @@ func (c *Cursor) SLEB() (v int64) {
 		if c.err != nil {
 			return 0
 		}
-		group := int64(b & 0x7f)
+
 		// From bit 63 on only copies of the sign may follow.
+		group := int64(b & 0x7f)
 		if shift == 63 && group != 0 && group != 0x7f ||
 			shift > 63 && group != (v>>63)&0x7f {
 			c.Fail(start, ErrOverflow)
 			return 0
 		}
+
 		if shift < 64 {
 			v |= group << shift
 		}
+
 		if b < 0x80 {
+			// The highest bit of the last group is the sign.
 			if shift < 57 {
 				v = v << (57 - shift) >> (57 - shift)
 			}
@@ -275,7 +292,7 @@ func (c *Cursor) SLEB() (v int64) {
 	}
 }
 
-// SkipLEB passes over a LEB128 of either kind, of any length.
+// SkipLEB skips a LEB128, signed or unsigned, of any length.
 func (c *Cursor) SkipLEB() {
 	for c.pos < len(c.data) {
 		c.pos++
@@ -286,7 +303,8 @@ func (c *Cursor) SkipLEB() {
 	c.Fail(c.Pos(), ErrTruncated)
 }
 
-// CString aliases the bytes up to the next NUL and passes over the NUL.
+// CString returns the bytes up to the next NUL, which alias the cursor's data, and
+// skips them and the NUL.
 func (c *Cursor) CString() []byte {
 	rest := c.data[c.pos:]
 	n := bytes.IndexByte(rest, 0)
@@ -294,6 +312,7 @@ func (c *Cursor) CString() []byte {
 		c.Fail(c.Pos(), ErrUnterminated)
 		return nil
 	}
+
 	c.pos += n + 1
 	return rest[:n:n]
 }
@@ -313,7 +332,8 @@ func (c *Cursor) InitialLength() (length uint64, dwarf64 bool) {
 	}
 }
 
-// Offset reads a section offset: 4 bytes, 8 in the 64-bit format.
+// Offset reads a section offset: 4 bytes, or 8 in the 64-bit format (DWARF 5
+// §7.4).
 func (c *Cursor) Offset(dwarf64 bool) uint64 {
 	if dwarf64 {
 		return c.U64()

@@ -252,7 +252,7 @@ func TestAliases(t *testing.T) {
 	}
 	_, _ = append(s, 'x'), append(b, 'y')
 	if len(rest) != 1 || cap(rest) != 1 || c.Pos() != 4 {
-		t.Errorf("rest of %d bytes, room for %d, cursor at %d", len(rest), cap(rest), c.Pos())
+		t.Errorf("rest of %d bytes, capacity %d, cursor at %d", len(rest), cap(rest), c.Pos())
 	}
 	if string(data) != "ab\x00cd" {
 		t.Errorf("the section became %q", data)

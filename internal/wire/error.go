@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels that an Error carries. Decoders add their own; these are the ones
-// that reading bytes can produce.
+// Sentinels for the failures of a Cursor. Decoders have sentinels of their own for
+// what the bytes mean.
 var (
 	// ErrTruncated: the data ends inside the value.
 	ErrTruncated = errors.New("truncated")
@@ -16,14 +16,14 @@ var (
 	ErrReserved = errors.New("reserved initial length")
 	// ErrUnterminated: a string without its NUL.
 	ErrUnterminated = errors.New("unterminated string")
-	// ErrSize: a number of a size that there is not.
+	// ErrSize: a size that no number has; see Cursor.Uint.
 	ErrSize = errors.New("impossible size of a number")
 	// ErrOffset: a position outside the section.
 	ErrOffset = errors.New("offset outside the section")
 )
 
-// Error is a failure with its place. It is the one error type of every
-// decoder; errors.Is finds the sentinel in Err.
+// Error is a failure with its place in the input. All decoders return errors of this
+// type; errors.Is finds the sentinel in Err.
 type Error struct {
 	// Section names the bytes Offset counts in: a section (".debug_line"), a
 	// header ("ELF header"), a note, a stream.
@@ -33,8 +33,8 @@ type Error struct {
 	Err    error
 }
 
-// Error renders "section+0xoffset: what"; the caller that knows the file puts
-// its name in front.
+// Error returns "section+0xoffset: what". A caller that knows the file puts the
+// file's name in front.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s+%#x: %v", Printable(e.Section), e.Offset, e.Err)
 }

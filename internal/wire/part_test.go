@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// A cursor over a part of a section reads what one over all of it reads there, but
-// for what lies in front of the part. Everything is told in offsets of the section.
+// TestNewAt: a cursor over a part of a section reads what a cursor over the whole
+// section reads there, except what lies before the part. All offsets are those of the
+// section.
 func TestNewAt(t *testing.T) {
 	const base = 1 << 30
 	for _, test := range reads {

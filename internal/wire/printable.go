@@ -50,6 +50,7 @@ func (p *Printer) Write(text []byte) (int, error) {
 
 	p.buf = appendPrintable(p.buf[:0], whole, true)
 	p.rest = append([]byte(nil), rest...)
+
 	if _, err := p.W.Write(p.buf); err != nil {
 		return 0, err
 	}
@@ -77,9 +78,11 @@ func (p *JSONPrinter) Write(text []byte) (int, error) {
 	for len(whole) > 0 {
 		n := plainLines(whole)
 		p.buf = append(p.buf, whole[:n]...)
-		if whole = whole[n:]; len(whole) == 0 {
+		whole = whole[n:]
+		if len(whole) == 0 {
 			break
 		}
+
 		r, size := utf8.DecodeRune(whole)
 		if Hidden(r) || r == utf8.RuneError {
 			p.buf = fmt.Appendf(p.buf, `\u%04x`, r)
@@ -88,6 +91,7 @@ func (p *JSONPrinter) Write(text []byte) (int, error) {
 		}
 		whole = whole[size:]
 	}
+
 	p.rest = append([]byte(nil), rest...)
 	if _, err := p.W.Write(p.buf); err != nil {
 		return 0, err
@@ -95,13 +99,14 @@ func (p *JSONPrinter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// appendPrintable appends text to dst as Printable does; with lines, line breaks
-// and tabs stay.
+// appendPrintable appends text to dst, escaped as by Printable. If lines is set,
+// line breaks and tabs are not escaped.
 func appendPrintable(dst, text []byte, lines bool) []byte {
 	for len(text) > 0 {
 		n := plain(text)
 		dst = append(dst, text[:n]...)
-		if text = text[n:]; len(text) == 0 {
+		text = text[n:]
+		if len(text) == 0 {
 			break
 		}
 
@@ -133,7 +138,8 @@ func plain[T string | []byte](s T) int {
 	return len(s)
 }
 
-// plainLines is plain, with line breaks and tabs.
+// plainLines returns the length of the longest prefix of printable ASCII, line
+// breaks and tabs.
 func plainLines(s []byte) int {
 	for i, b := range s {
 		if b < 0x20 && b != '\n' && b != '\t' || b >= 0x7f {
@@ -143,8 +149,10 @@ func plainLines(s []byte) int {
 	return len(s)
 }
 
-// cutCharacter cuts text before a character of which only the start is there.
+// cutCharacter splits text before its last character if only the start of that
+// character is there.
 func cutCharacter(text []byte) (whole, rest []byte) {
+	// Only the last UTFMax bytes can be the start of an incomplete character.
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
 			if !utf8.FullRune(text[i:]) {

@@ -2,10 +2,10 @@ package inflate
 
 import "symkit/internal/wire"
 
-// careful decodes symbols one by one with every bound checked: near the ends
-// of input and output, and what fast leaves alone. It goes on to the end of
-// the block, unless a chunk becomes full or fast can take over.
-func (d *decoder) careful() (done bool, err error) {
+// slow decodes symbols one by one and checks every bound. It is used near the ends of
+// input and output, and for symbols that fast does not decode. It stops at the end of
+// the block (done), if a chunk is full, and as soon as fast can take over.
+func (d *decoder) slow() (done bool, err error) {
 	for {
 		d.refill()
 		e := lookup(d.lit[:], litBits, d.bits)
@@ -18,10 +18,11 @@ func (d *decoder) careful() (done bool, err error) {
 		default:
 			err = d.match(e)
 		}
+
 		if err != nil {
 			return false, err
 		}
-		if d.out-d.final >= chunk || d.roomForFast() {
+		if d.out-d.final >= chunk || d.hasMargins() {
 			return false, nil
 		}
 	}
@@ -46,13 +47,14 @@ func (d *decoder) literal(e uint64) error {
 	case d.out == len(d.dst):
 		return d.fail(d.pos(), ErrTooLong)
 	}
+
 	d.dst[d.out] = byte(e >> valueShift)
 	d.out++
 	d.drop(n)
 	return nil
 }
 
-// match reads the rest of a length and its distance and copies
+// match reads the length, whose entry is e, and the distance, and copies the match
 // (RFC 1951 §3.2.5).
 func (d *decoder) match(e uint64) error {
 	at := d.pos()
@@ -60,6 +62,7 @@ func (d *decoder) match(e uint64) error {
 	if err != nil {
 		return err
 	}
+
 	d.refill()
 	atDist := d.pos()
 	distance, err := d.value(lookup(d.dist[:], distBits, d.bits))
@@ -71,7 +74,9 @@ func (d *decoder) match(e uint64) error {
 	case length > len(d.dst)-d.out:
 		return d.fail(at, ErrTooLong)
 	}
-	for range length { // byte by byte: the match may overlap its own output
+
+	// Byte by byte, because the match may overlap its own output.
+	for range length {
 		d.dst[d.out] = d.dst[d.out-distance]
 		d.out++
 	}
@@ -83,14 +88,15 @@ func (d *decoder) value(e uint64) (int, error) {
 	if err := d.check(e); err != nil {
 		return 0, err
 	}
+
 	n := uint(e & bitsMask)
 	extra := d.bits & (1<<n - 1) >> (e >> codeShift & codeMask)
 	d.drop(n)
 	return int(e>>valueShift) + int(extra), nil
 }
 
-// check rejects an entry whose bits are not all there or that stands for no
-// code or for a reserved symbol.
+// check returns an error if the input ends within the bits of entry e, or if e stands
+// for no code or for a reserved symbol.
 func (d *decoder) check(e uint64) error {
 	switch {
 	case uint(e&bitsMask) > d.count || d.count == 0:

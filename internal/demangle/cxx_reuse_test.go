@@ -36,8 +36,8 @@ func TestCxxAgain(t *testing.T) {
 	}
 	for range 1000 {
 		a, b := list[rnd.IntN(len(list))], list[rnd.IntN(len(cxxKnown))]
-		piece := cxxPieces[rnd.IntN(len(cxxPieces))]
-		list = append(list, slices.Concat(a[:2+rnd.IntN(len(a)-1)], []byte(piece), b[2+rnd.IntN(len(b)-1):]))
+		part := cxxParts[rnd.IntN(len(cxxParts))]
+		list = append(list, slices.Concat(a[:2+rnd.IntN(len(a)-1)], []byte(part), b[2+rnd.IntN(len(b)-1):]))
 	}
 	var d Demangler
 	for _, name := range list {
@@ -54,8 +54,8 @@ func TestCxxAgain(t *testing.T) {
 	}
 }
 
-// TestCxxAgainParts: what two names begin with is read once.
-func TestCxxAgainParts(t *testing.T) {
+// TestCxxReuseParts: the common prefix of two names is read once.
+func TestCxxReuseParts(t *testing.T) {
 	var d Demangler
 	for _, test := range []struct {
 		in   string
@@ -64,7 +64,7 @@ func TestCxxAgainParts(t *testing.T) {
 		{"_ZN1aI1bIiE1cIcEE1fEv", 0},
 		{"_ZN1aI1bIiE1cIcEE1gEv", 5},     // all of a's arguments, and those in them
 		{"_ZN1aI1bIiE1cIdEE1gEv", 2},     // b<int>
-		{"_ZN1aI1bIiE1cIdEEC1ERKS4_", 4}, // but those of a, behind which it goes on in another way
+		{"_ZN1aI1bIiE1cIdEEC1ERKS4_", 4}, // but not those of a, which continue differently
 		{"_ZN2aaI1bIiEE1gEv", 0},
 	} {
 		d.tree.reset([]byte(test.in[2:]), scopeUnknown)
