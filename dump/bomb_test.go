@@ -49,8 +49,8 @@ func TestBombs(t *testing.T) {
 		if err != nil || test.loss == "" {
 			continue
 		}
-		said := func(err error) bool { return strings.Contains(err.Error(), test.loss) }
-		if !slices.ContainsFunc(m.Stats.Losses, said) {
+		hasLoss := func(err error) bool { return strings.Contains(err.Error(), test.loss) }
+		if !slices.ContainsFunc(m.Stats.Losses, hasLoss) {
 			t.Errorf("%s: %d losses, want %s; the first: %v", test.name, m.Stats.LossCount, test.loss, m.Stats.Losses[:min(len(m.Stats.Losses), 3)])
 		}
 	}

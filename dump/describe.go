@@ -3,7 +3,6 @@ package dump
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/files"
@@ -44,8 +43,10 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	overlapping, calls := make([]int, len(groups)), make([]int, len(list))
 	callErrs, lostCalls := make([]error, len(list)), make([]int, len(list))
 	for i, u := range list {
-		calls[i] = len(u.Calls)
+		calls[i] = len(u.Calls) // the placer takes them
 	}
+
+	// A worker reads a line program once for all units that name it.
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
 		reader := lines.NewReader(sources, load)
 		placer := inlines.NewPlacer(reader.Files)
@@ -57,6 +58,9 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 				u, ofUnit := list[ui], merged.ByUnit[ui]
 				reader.Start(u)
 				placer.Start(u, merged.Funcs, ofUnit)
+
+				// Lines come before calls, since a call without a place takes the file of
+				// its function's first line.
 				for _, i := range ofUnit {
 					f, r := &merged.Funcs[i], &out[i]
 					r.Addr, r.Size, r.Multiple = f.Lo-load, f.Hi-f.Lo, f.Multiple
@@ -74,6 +78,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 				}
 				callErrs[ui], lostCalls[ui] = placer.Err(), placer.Lost
 			}
+
 			overlapping[g], placer.Overlapping = placer.Overlapping, 0
 			covered[g] = reader.Covered(only)
 			return nil
@@ -83,34 +88,28 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 		return d, lost, err
 	}
 
+	// Losses are added in the order of units and groups, not of goroutines.
 	lineErrs := make([]error, len(list))
 	path := img.DWARF().Path()
 	for i := range groups {
 		g := &groups[i]
 		lineErrs[g.Owner] = g.Err
 		d.overlapping += overlapping[i]
+
 		from := list[g.Owner].Lines.LineOff
 		d.lineShare.All += g.Size
-		d.lineShare.Add(losses.Rest(g.Err, from, from+g.Size), inFile(path, g.Err))
+		d.lineShare.Add(losses.Rest(g.Err, from, from+g.Size), losses.InFile(path, g.Err))
 	}
 	d.lineShare.Add(max(d.lineShare.All, 1), units.LineErr)
 	for i := range list {
 		d.callShare.All += uint64(calls[i])
-		d.callShare.Add(uint64(lostCalls[i]), inFile(path, callErrs[i]))
+		d.callShare.Add(uint64(lostCalls[i]), losses.InFile(path, callErrs[i]))
 		lost.AddIn(path, cmp.Or(lineErrs[i], callErrs[i]))
 	}
 
 	added, err := describeSymbolOnly(ctx, list, groups, lines.Assign(groups, covered, len(only)), only, syms, sources, jobs, load)
 	d.funcs = mergeRecords(out, added)
 	return d, lost, err
-}
-
-// inFile returns err with the path of its file before it; nil stays nil.
-func inFile(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // describeSymbolOnly returns the functions of only that are assigned to a group,
@@ -124,8 +123,10 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 			if len(assigned[g]) == 0 {
 				return nil
 			}
+
+			// The error of the first reading has been counted.
 			group := groups[g]
-			group.Err = nil // that of the first time, which has been recorded
+			group.Err = nil
 			reader.Open(&group, list)
 			reader.Start(list[group.Owner])
 			for _, i := range assigned[g] {
@@ -135,6 +136,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 		}
 	})
 
+	// Symbols that no line table has a row for are left to PUBLIC records.
 	var out []record.Func
 	var demangler demangle.Demangler
 	for i, f := range only {
@@ -148,16 +150,5 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 
 // mergeRecords returns one list of two, each by address.
 func mergeRecords(a, b []record.Func) []record.Func {
-	if len(b) == 0 {
-		return a
-	}
-	out := make([]record.Func, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].Addr < a[0].Addr {
-			out, b = append(out, b[0]), b[1:]
-		} else {
-			out, a = append(out, a[0]), a[1:]
-		}
-	}
-	return append(append(out, a...), b...)
+	return par.Merge(a, b, func(a, b record.Func) int { return cmp.Compare(a.Addr, b.Addr) })
 }

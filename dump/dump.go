@@ -1,9 +1,14 @@
 // Package dump turns an ELF image into the records of a Breakpad symbol file.
 //
-// Dump runs the stages of package dump/internal, each a function from values to
-// values: units are loaded; functions merged; lines and inlined calls given to
-// them; what no function covers becomes PUBLIC. Module.Write turns call frame
-// information into STACK CFI.
+// Dump takes an image, which is an ELF file with its separate debug file, and gives a
+// Module. Dump runs the stages of dump/internal, each a function from values to
+// values: units are loaded; functions are merged and get lines and inlined calls;
+// symbols that no function covers become PUBLIC records. Module.Write turns call
+// frame information into STACK CFI.
+//
+// The records are sorted by address, FUNC records do not overlap, and the text
+// depends on the files and the Options alone. Damage in a file costs the unit,
+// function or table entry that it is in, and Stats counts the damage.
 package dump
 
 import (
@@ -59,16 +64,16 @@ type Options struct {
 type SFrameUse uint8
 
 const (
-	// SFrameAuto: for PCs that DWARF does not describe, or not in a way that
-	// STACK CFI can express; elsewhere the two are compared.
+	// SFrameAuto uses .sframe for PCs that DWARF does not describe, or describes with
+	// a rule that STACK CFI cannot express; elsewhere the two are compared.
 	SFrameAuto SFrameUse = iota
-	// SFrameOnly: instead of DWARF.
+	// SFrameOnly uses .sframe instead of DWARF.
 	SFrameOnly
-	// SFrameOff: for nothing.
+	// SFrameOff ignores .sframe.
 	SFrameOff
 )
 
-// ErrNoCode: a file of a type that has no code to describe.
+// ErrNoCode is the error for a file of a type that has no code to describe.
 var ErrNoCode = errors.New("no symbols to dump")
 
 // Dump reads img and returns its records. Damage costs the unit, function or
@@ -83,8 +88,10 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		m, err = dump(ctx, img, opt)
 		return err
 	})
-	if err == mem.ErrChanged { // of one of several files
-		err = fmt.Errorf("%s: %w", img.Main.Path(), err)
+
+	// mem.Guard does not know which of the files it was.
+	if err == mem.ErrChanged {
+		err = losses.InFile(img.Main.Path(), err)
 	}
 	if err == nil {
 		err = img.Unchanged()
@@ -95,19 +102,20 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	return m, nil
 }
 
-// dump runs the stages. Each returns what it lost beside its result.
+// dump runs the stages. Each stage returns its losses beside its result.
 func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	m, lost, err := newModule(img, opt)
 	if err != nil || opt.HeaderOnly {
 		return m, err
 	}
 	m.Stats.add(lost)
+
 	code, bias := codeMap(img.Main), uint64(0)
 	if !opt.KeepAddress {
 		bias = img.Main.LoadAddress()
 	}
 
-	// Units, symbols and unwind tables have nothing to do with each other.
+	// Units, symbols and unwind tables do not depend on each other.
 	var units *load.Units
 	var syms symbols.Table
 	var table *frames.Table
@@ -137,6 +145,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	m.Stats.add(unitsLost)
 	m.Stats.FuncShare = Share(units.Share)
 
+	// FUNC ranges come first, because lines and inlined calls are clipped to them.
 	merged, err := funcs.Merge(ctx, units, syms, funcs.Options{Jobs: opt.Jobs, LoadAddress: bias, Multiple: opt.Multiple})
 	if err != nil {
 		return nil, err
@@ -162,7 +171,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		m.addFrames(table, framesLost, img, frameOpt, arch, opt.Jobs)
 	}
 
-	// What is left does not depend on each other.
+	// Origins, PUBLIC records and files need all functions, but not each other.
 	pubOpt := publics.Options{Load: bias, Multiple: opt.Multiple, MaxNames: limits.Names.Max(img.Size())}
 	if gofuncs.IsGo(img.Main) {
 		pubOpt.Language = gofuncs.Language
@@ -182,12 +191,13 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 			r.Files, filesLost = sources.Ordered()
 			return nil
 		})
-	if err == nil && sources.Err() != nil {
-		err = fmt.Errorf("%s: %w", img.Main.Path(), sources.Err())
+	if err == nil {
+		err = losses.InFile(img.Main.Path(), sources.Err())
 	}
 	if err != nil {
 		return nil, err
 	}
+
 	r.Publics = listed.Publics
 	m.Stats.BelowLoad += listed.BelowLoad
 	m.Stats.add(pubsLost)
@@ -197,8 +207,9 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	return m, nil
 }
 
-// newModule returns a module with what identifies img.
+// newModule returns a module that has the identity of img and no records.
 func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err error) {
+	// A relocatable object, such as a kernel module, is dumped like a linked file.
 	main := img.Main
 	switch main.Type {
 	case elf.ET_EXEC, elf.ET_DYN, elf.ET_REL:
@@ -207,14 +218,12 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	default:
 		return nil, lost, fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
 	}
-	for _, f := range []*elfx.File{main, img.Debug} {
-		if f == nil {
-			continue
-		}
-		err := f.Complete()
-		if err != nil {
-			return nil, lost, err
-		}
+	err = main.Complete()
+	if err == nil && img.Debug != nil {
+		err = img.Debug.Complete()
+	}
+	if err != nil {
+		return nil, lost, err
 	}
 
 	m = &Module{OS: cmp.Or(opt.OS, "Linux"), ID: opt.ID, Name: opt.Name, Generator: opt.Generator, Extra: opt.Extra, img: img, jobs: opt.Jobs}
@@ -231,6 +240,8 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	if m.Name == "" {
 		m.Name, lost = moduleName(main)
 	}
+
+	// The build id may have been stripped from the program alone.
 	m.CodeID = main.CodeID()
 	if m.CodeID == "" && img.Debug != nil {
 		m.CodeID = img.Debug.CodeID()
@@ -238,9 +249,9 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	return m, lost, nil
 }
 
-// codeMap returns where code lies: in the executable sections. An executable
-// segment may hold headers too, and then address 0 of a shared library, which
-// is a tombstone; so segments serve only where there are no sections.
+// codeMap returns the ranges of code: the executable sections. An executable segment
+// may hold the ELF header too, and then address 0 of a shared library, which is a
+// tombstone; so segments are used only for a file without sections.
 func codeMap(f *elfx.File) dwarfx.CodeMap {
 	var ranges []dwarfx.Range
 	for i := range f.Sections {
@@ -255,8 +266,8 @@ func codeMap(f *elfx.File) dwarfx.CodeMap {
 	return dwarfx.NewCodeMap(ranges)
 }
 
-// relocLosses returns the relocations of a relocatable object that could not be
-// applied.
+// relocLosses returns an error for each relocation of a relocatable object that could
+// not be applied.
 func relocLosses(img *elfx.Image) (lost losses.List) {
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f == nil {
@@ -271,20 +282,19 @@ func relocLosses(img *elfx.Image) (lost losses.List) {
 
 // addFrames adds the records of unwind tables.
 func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, opt frames.Options, arch *cfi.Arch, jobs int) {
-	m.Stats.add(lost)
 	m.Stats.RuleShare = Share(t.Share)
 	m.Stats.OutsideCode += t.OutsideCode
 	m.Stats.BelowLoad += t.BelowLoad
 	m.Stats.FDEs = len(t.Entries)
 	if len(t.Entries) == 0 && len(opt.Code) > 0 {
-		var none losses.List
-		warn := none.Warn
+		warn := lost.Warn
 		if !img.Main.HoldsLoaded() {
-			warn = none.WarnAlone
+			warn = lost.WarnAlone
 		}
 		warn("%s: no unwind rules: %s", img.Main.Path(), unwind.WhyNone(img, opt))
-		m.Stats.add(none)
 	}
+	m.Stats.add(lost)
+
 	bias := opt.LoadAddress
 	for _, e := range t.Entries {
 		if e.Signal {
@@ -294,7 +304,7 @@ func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, o
 	m.records.Unwind = unwind.New(t, arch, img.Main.BigEndian, bias, jobs)
 }
 
-// usedOrigins returns which names, by number, the calls of funcs have.
+// usedOrigins reports for each name, by its number, whether a call of funcs has it.
 func usedOrigins(funcs []record.Func, limit uint32) []bool {
 	used := make([]bool, limit)
 	for i := range funcs {

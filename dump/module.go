@@ -31,16 +31,16 @@ type Module struct {
 	Stats Stats
 
 	records record.Module
-	img     *elfx.Image // what it was made of
+	img     *elfx.Image // the files that the module was made of
 	jobs    int         // goroutines for Write
-	written bool        // Stats has what was met in unwind rules
+	written bool        // Stats has the losses of unwind rules
 }
 
 // Func is one contiguous range of a function.
 type Func struct {
 	Addr, Size uint64
 	Name       string
-	Multiple   bool // other functions share its address
+	Multiple   bool // other functions share the address
 
 	record *record.Func
 	module *record.Module
@@ -86,10 +86,13 @@ func (f Func) Calls() iter.Seq[Call] {
 		m := f.module
 		for i := range f.record.Calls.List {
 			in := &f.record.Calls.List[i]
+
+			// Numbers of names and files become places in the order that is written.
 			call := Call{Depth: int(in.Depth), Name: m.Origins.Texts[m.Origins.Place[in.Origin]], File: int(m.Files.Place[in.CallFile]), Line: int(in.CallLine)}
 			for _, r := range f.record.Calls.Ranges[in.Ranges.From:in.Ranges.To] {
 				call.Ranges = append(call.Ranges, dwarfx.Range{Lo: r.Lo - m.Load, Hi: r.Hi - m.Load})
 			}
+
 			if !yield(call) {
 				return
 			}
@@ -105,6 +108,7 @@ func (m *Module) Files() []string { return m.records.Files.Names }
 func (m *Module) Publics() iter.Seq[emit.Public] {
 	return func(yield func(emit.Public) bool) {
 		for _, p := range m.records.Publics {
+			// The name may lie in a mapped file, which the caller can close.
 			p.Name = slices.Clone(p.Name)
 			if !yield(p) {
 				return
@@ -113,8 +117,8 @@ func (m *Module) Publics() iter.Seq[emit.Public] {
 	}
 }
 
-// SignalFrames are the ranges of code that a signal's delivery, not a call, makes
-// a frame of.
+// SignalFrames returns the ranges of code whose frames the kernel makes when it
+// delivers a signal; no call makes these frames.
 func (m *Module) SignalFrames() []dwarfx.Range { return m.records.Signals }
 
 // IsEmpty reports whether the module has no function, symbol or unwind rule.
@@ -126,6 +130,8 @@ func (m *Module) IsEmpty() bool { return m.Stats.Funcs+m.Stats.Publics+m.Stats.F
 func (m *Module) Write(out io.Writer) error {
 	header := write.Header{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, CodeID: m.CodeID, Extra: m.Extra, Generator: m.Generator}
 	err := mem.Guard(func() error { return write.Module(out, header, &m.records, m.jobs) })
+
+	// The rules are read while they are written; a second Write finds the same losses.
 	if m.records.Unwind != nil && !m.written {
 		m.written = true
 		m.Stats.addUnwind(m.records.Unwind.Losses(), m.img)
@@ -139,14 +145,15 @@ func (m *Module) Write(out io.Writer) error {
 	return m.img.Unchanged()
 }
 
-// moduleName returns the SONAME, else the name of the file; a debug file alone
-// loses its ending.
+// moduleName returns the SONAME or, without one, the name of the file. The ending
+// .debug is cut from the name of a debug file whose binary was not given.
 func moduleName(main *elfx.File) (name string, lost losses.List) {
 	soname, err := main.Soname()
 	lost.Add(err)
 	if soname != "" {
 		return soname, lost
 	}
+
 	name = filepath.Base(main.Path())
 	if !main.HoldsLoaded() {
 		name = strings.TrimSuffix(name, ".debug")

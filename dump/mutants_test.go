@@ -64,7 +64,7 @@ func mutate(data []byte, r *rand.Rand) []byte {
 			for i := at; i < min(at+1+r.IntN(8), len(data)); i++ {
 				data[i] = fill
 			}
-		case 3: // a piece of another place
+		case 3: // bytes of another place
 			from := r.IntN(len(data))
 			copy(data[at:], data[from:min(from+r.IntN(64), len(data))])
 		case 4: // the headers, where much depends on little

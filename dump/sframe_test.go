@@ -17,7 +17,7 @@ import (
 // Compiler output must agree wholly. The special cases are written by hand:
 // gas 2.40 and 2.44 pass over a changed return address (.cfi_register rip,
 // .cfi_offset of another place: RA) and over remember/restore of an outermost
-// frame (CFA); 2.40 also drops .cfi_def_cfa of other registers half-way.
+// frame (CFA); 2.40 also drops .cfi_def_cfa of other registers in the middle of a function.
 func TestSFrame(t *testing.T) {
 	for name, want := range map[string]Agreement{
 		"v1-amd64-basic":        {Both: 585, Agree: 585, DWARFOnly: 67},

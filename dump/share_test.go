@@ -11,7 +11,7 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestLargeLosses: a loss of more than a tenth is told from a small one.
+// TestLargeLosses: a loss of more than a tenth is distinguished from a small one.
 func TestLargeLosses(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
 	whole, err := testfile.Read("../testdata/elf/" + name)

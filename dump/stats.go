@@ -13,15 +13,15 @@ import (
 	"symkit/internal/wire"
 )
 
-// Stats counts what was read and what was lost. What there is to say of the rules in
-// call frame information is there when the module has been written.
+// Stats counts what was read and what was lost. The counts of unwind rules, SFrame
+// and Inexpressible among them, are complete after Module.Write.
 type Stats struct {
 	Units, Funcs, Lines, Inlines, Publics, FDEs int
 
 	// Folded counts functions at an address that already has one: copies of
 	// an inline function in several units, folded identical code.
 	Folded int
-	// Clipped counts functions that end early because another begins in them.
+	// Clipped counts functions that were cut because another begins in them.
 	Clipped int
 	// BelowLoad counts records below the module's load address.
 	BelowLoad int
@@ -32,9 +32,9 @@ type Stats struct {
 	// Overlapping counts functions in which inlined calls side by side share
 	// code.
 	Overlapping int
-	// SFrame tells how it agrees with DWARF.
+	// SFrame compares .sframe with DWARF.
 	SFrame Agreement
-	// Inexpressible counts, by reason, what STACK CFI has no way to say.
+	// Inexpressible counts, by reason, the rules that STACK CFI cannot express.
 	Inexpressible map[string]uint64
 
 	// LossCount counts damage: each cost a unit, function, table or FDE.
@@ -62,11 +62,11 @@ type Share struct {
 	First     error // the first loss
 }
 
-// largeLoss: if so many times what was lost is more than all there was, the loss is large.
+// largeLoss divides what there was: a loss of more than the quotient is large.
 const largeLoss = 10
 
-// LargeLosses says of functions, lines, inlined calls and unwind rules, in words,
-// where more than a tenth was lost. Rules are known when the module has been written.
+// LargeLosses returns a text for each of functions, lines, inlined calls and unwind
+// rules of which more than a tenth was lost. Lost rules are counted by Module.Write.
 func (s *Stats) LargeLosses() (texts []string) {
 	for _, kind := range []struct {
 		share *Share
@@ -76,6 +76,8 @@ func (s *Stats) LargeLosses() (texts []string) {
 		{&s.CallShare, "inlined calls"}, {&s.RuleShare, "unwind rules"},
 	} {
 		x := kind.share
+
+		// A limit can cost more than the estimate of all there was.
 		if x.First != nil && x.Lost*largeLoss > x.All {
 			percent := 100 * float64(x.Lost) / float64(max(x.All, x.Lost))
 			texts = append(texts, fmt.Sprintf("about %.0f %% of the %s are lost: %v", percent, kind.what, x.First))
@@ -94,7 +96,7 @@ func (s *Stats) add(l losses.List) {
 	s.Alone = append(s.Alone, l.Alone...)
 }
 
-// addUnwind adds what was met when the rules of img were written.
+// addUnwind adds the losses of runs, which were met when the rules of img were written.
 func (s *Stats) addUnwind(runs []unwind.Losses, img *elfx.Image) {
 	s.Inexpressible = map[string]uint64{}
 	var lost losses.List
@@ -107,6 +109,7 @@ func (s *Stats) addUnwind(runs []unwind.Losses, img *elfx.Image) {
 			rules.Add(1, err)
 			s.RuleShare = Share(rules)
 		}
+
 		for reason, count := range l.Inexpressible {
 			if count > 0 {
 				s.Inexpressible[cfi.Reason(reason).String()] += count
@@ -158,7 +161,7 @@ type Count struct {
 	What string
 }
 
-// Counts lists what is not zero of the special cases.
+// Counts returns the counts of special cases that are not zero.
 func (s *Stats) Counts() (counts []Count) {
 	all := []Count{
 		{uint64(s.Folded), "functions at an address that has one already"},
@@ -168,6 +171,7 @@ func (s *Stats) Counts() (counts []Count) {
 		{uint64(s.Unnamed), "functions without a name"},
 		{uint64(s.Overlapping), "functions in which inlined calls overlap: the first has the code"},
 	}
+
 	if a := s.SFrame; a.Both+a.SFrameOnly > 0 {
 		all = append(all,
 			Count{a.Both, "bytes of code described by DWARF and SFrame"},
@@ -183,6 +187,7 @@ func (s *Stats) Counts() (counts []Count) {
 	for _, reason := range slices.Sorted(maps.Keys(s.Inexpressible)) {
 		all = append(all, Count{s.Inexpressible[reason], reason})
 	}
+
 	for _, c := range all {
 		if c.N > 0 {
 			counts = append(counts, c)

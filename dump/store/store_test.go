@@ -154,10 +154,10 @@ func TestHas(t *testing.T) {
 	}
 	a := "a/" + id + "/a.sym"
 	if !s.Has([]string{a}) || s.Has([]string{a, "b/" + id + "/b.sym"}) || s.Has([]string{"a/" + id}) {
-		t.Error("what is there is not found, or the other way round")
+		t.Error("a file that is there was not found, or one that is not there was")
 	}
 	if open(t, dir, Options{Replace: true}).Has([]string{a}) {
-		t.Error("what is to be replaced counts as there")
+		t.Error("a file that is to be replaced counts as there")
 	}
 }
 

@@ -26,7 +26,7 @@ func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) i
 		for pair := range slices.Chunk(parts, 2) {
 			part := pair[0]
 			if len(pair) == 2 {
-				part = merge(pair[0], pair[1], compare)
+				part = Merge(pair[0], pair[1], compare)
 			}
 			merged = append(merged, part)
 		}
@@ -38,8 +38,13 @@ func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) i
 	return parts[0], nil
 }
 
-// merge returns the sorted union of two sorted lists.
-func merge[T any](a, b []T, compare func(a, b T) int) []T {
+// Merge returns the sorted union of two sorted lists: a itself if b is empty. Elements
+// of a come before equal elements of b.
+func Merge[T any](a, b []T, compare func(a, b T) int) []T {
+	if len(b) == 0 {
+		return a
+	}
+
 	out := make([]T, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if compare(b[0], a[0]) < 0 {

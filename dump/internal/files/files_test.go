@@ -10,8 +10,8 @@ import (
 	"symkit/internal/limits"
 )
 
-// TestTable: names that are written in the same way have the same number, whichever
-// comes first, and places are in the order of what is written.
+// TestTable: names that are written alike have the same number, whichever comes
+// first, and places are in the order of the names that are written.
 func TestTable(t *testing.T) {
 	var paths pathmap.Map
 	if err := paths.AddPrefix("/build=/src"); err != nil {

@@ -15,6 +15,8 @@ func (x *lister) exidx() (entries []Entry) {
 		return nil
 	}
 
+	// An entry of the index has no end: it ends where the next one begins, and the
+	// last one at the end of code.
 	in := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
 	n := len(x.opt.Code)
 	if n > 0 {
@@ -34,6 +36,7 @@ func (x *lister) exidx() (entries []Entry) {
 		if err != nil {
 			x.lost.AddIn(f.Path(), err)
 		} else if row.Begin < row.End && x.isCode(row.Begin) {
+			// The iterator uses the memory of the row again.
 			kept := *row
 			kept.Regs = slices.Clone(row.Regs)
 			kept.End = min(row.End, x.opt.Code.EndOf(row.Begin))

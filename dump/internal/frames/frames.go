@@ -1,6 +1,9 @@
-// Package frames lists which code has unwind rules, and where: the entries of
-// .eh_frame, .debug_frame, .sframe and .ARM.exidx, read no further than to the
-// code that each describes. Package unwind turns them into STACK CFI records.
+// Package frames lists which code has unwind rules, and where.
+//
+// It takes an image and gives the entries of .eh_frame, .debug_frame, .sframe and
+// .ARM.exidx, each read no further than to the code that it describes; package unwind
+// turns the entries into STACK CFI records. The entries are sorted by address and do
+// not overlap, and each begins in code that is in the file.
 package frames
 
 import (
@@ -12,13 +15,14 @@ import (
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
+	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/sframe"
 )
 
 // Entry is the code [Lo, Hi), as virtual addresses, and the table entry that
-// holds for it. A module has many entries, so an Entry is small and has no
-// pointers; the table entry is read a second time for its text.
+// describes the code. A module has many entries, so an Entry is small and has no
+// pointers; package unwind reads the table entry a second time for its rules.
 type Entry struct {
 	Lo, Hi uint64
 	At     uint64 // place of the table entry, see Source
@@ -43,14 +47,14 @@ func sframePlace(chunk, index int) uint64 { return uint64(chunk)<<32 | uint64(in
 // Entry's At stands for.
 func SFramePlace(at uint64) (chunk, index int) { return int(at >> 32), int(uint32(at)) }
 
-// Table is what the files tell about unwinding.
+// Table is the unwind information of an image.
 type Table struct {
 	Entries []Entry // disjoint, by address
-	// Second are the entries of SFrame alone, likewise, with which the rules of
-	// DWARF are compared.
+	// Second are the entries of SFrame alone, disjoint and by address. The rules of
+	// DWARF are compared with the rules of Second.
 	Second []Entry
 
-	DWARF  [2]*cfi.Section // .eh_frame and .debug_frame, or nil; of two that describe a PC the first holds
+	DWARF  [2]*cfi.Section // .eh_frame and .debug_frame, or nil; where both describe a PC, the first counts
 	SFrame *sframe.Section // or nil
 	Exidx  []cfi.Row
 
@@ -74,12 +78,15 @@ func List(img *elfx.Image, opt Options) (*Table, losses.List) {
 
 	if opt.DWARF {
 		x.openSections()
+
 		for i, s := range t.DWARF {
 			if s != nil {
 				t.Entries = union(t.Entries, disjoint(x.fdes(s, Source(i))), x.loseRest)
 			}
 		}
 	}
+
+	// SFrame and .ARM.exidx serve only where DWARF has no entry.
 	if opt.SFrame {
 		t.Second = disjoint(x.sframe())
 	}
@@ -97,8 +104,8 @@ type lister struct {
 	lost  losses.List
 }
 
-// openSections finds the sections with call frame information. Exceptions run
-// on .eh_frame, so .eh_frame comes first.
+// openSections finds the sections with call frame information. The unwinder of
+// exceptions uses .eh_frame, so .eh_frame comes first.
 func (x *lister) openSections() {
 	for i, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
 		sec := x.img.Section(kind.String())
@@ -118,6 +125,9 @@ func (x *lister) openSections() {
 			BigEndian: f.BigEndian, Machine: f.Machine,
 			Deref: wordReader(x.img.Main),
 		}
+
+		// Pointers of .eh_frame can be relative to .text or to the GOT (DW_EH_PE_textrel,
+		// DW_EH_PE_datarel).
 		text := x.img.Main.Section(".text")
 		if text != nil {
 			s.TextBase = text.Addr
@@ -162,6 +172,8 @@ func (x *lister) fdes(s *cfi.Section, from Source) []Entry {
 			entries = append(entries, Entry{fde.Begin, fde.End, fde.Offset, from, fde.CIE.Signal})
 		}
 	}
+
+	// The FDEs after the damage are estimated by the size of what was not read.
 	x.table.Share.Add(losses.Rest(failed, 0, uint64(len(s.Data)))/usualFDE, failed)
 	return entries
 }
@@ -181,8 +193,8 @@ func (x *lister) isCode(addr uint64) bool {
 }
 
 // disjoint sorts the entries of one section by address and clips them so that
-// none overlap: of two, the one that begins first holds or, if both begin at one
-// address, the first in the section.
+// none overlap. Of two entries that overlap, the one that begins first keeps its
+// code or, if both begin at one address, the one that comes first in the section.
 func disjoint(entries []Entry) []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int {
 		if a.Lo != b.Lo {
@@ -203,56 +215,55 @@ func disjoint(entries []Entry) []Entry {
 	return out
 }
 
-// maxPieces bounds the pieces of an FDE of DWARF that are written: all rows of
-// the FDE are read for each piece. Sections that describe the same functions cut
-// no FDE at all.
-const maxPieces = 64
+// maxParts bounds the parts of an FDE of DWARF that are written: all rows of the FDE
+// are read for each part. Sections that describe the same functions cut no FDE at
+// all.
+const maxParts = 64
 
 // union returns a plus the parts of b that a does not cover. Each of a and b is
 // disjoint, and so is the result, which may be a or b itself. union calls lose
-// for the rest of an FDE of DWARF that a cuts into more than maxPieces.
+// for the rest of an FDE of DWARF that a cuts into more than maxParts.
 func union(a, b []Entry, lose func(e *Entry)) []Entry {
-	switch {
-	case len(a) == 0:
+	if len(a) == 0 {
 		return b
-	case len(b) == 0:
-		return a
 	}
 
-	out := slices.Clone(a)
-	first := 0 // of a, the first that ends above what is left of b
+	var added []Entry
+	first := 0 // index in a of the first entry that ends above what is left of b
 	for _, e := range b {
 		for first < len(a) && a[first].Hi <= e.Lo {
 			first++
 		}
-		pieces := 0
+
+		// Each entry of a cuts a part off the start of e.
+		parts := 0
 		for k := first; e.Lo < e.Hi; k++ {
 			if k == len(a) || a[k].Lo >= e.Hi {
-				out = append(out, e)
+				added = append(added, e)
 				break
 			}
 			if e.Lo < a[k].Lo {
-				pieces++
-				if pieces > maxPieces && e.Source < SFrame {
+				parts++
+				if parts > maxParts && e.Source < SFrame {
 					lose(&e)
 					break
 				}
-				piece := e
-				piece.Hi = a[k].Lo
-				out = append(out, piece)
+				part := e
+				part.Hi = a[k].Lo
+				added = append(added, part)
 			}
 			e.Lo = a[k].Hi
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Lo, b.Lo) })
-	return out
+	return par.Merge(a, added, func(a, b Entry) int { return cmp.Compare(a.Lo, b.Lo) })
 }
 
-// errPieces: two sections describe the same code in a way that no compiler does.
-var errPieces = fmt.Errorf("an FDE in more than %d pieces, between those of another section", maxPieces)
+// errParts is the error for an FDE of which another section describes so many parts
+// as no compiler makes it do.
+var errParts = fmt.Errorf("an FDE in more than %d pieces, between those of another section", maxParts)
 
-// loseRest counts the rest of an FDE that others cut into too many pieces.
+// loseRest counts the rest of an FDE that other entries cut into too many parts.
 func (x *lister) loseRest(e *Entry) {
 	name := x.table.DWARF[e.Source].Kind.String()
-	x.lost.AddIn(x.img.Section(name).File().Path(), &wire.Error{Section: name, Offset: int(e.At), Err: errPieces})
+	x.lost.AddIn(x.img.Section(name).File().Path(), &wire.Error{Section: name, Offset: int(e.At), Err: errParts})
 }

@@ -35,6 +35,8 @@ func (x *lister) sframe() (entries []Entry) {
 	if s == nil {
 		return nil
 	}
+
+	// There is one chunk unless a linker that does not know the format joined several.
 	x.table.SFrame = s
 	for i := range s.Chunks {
 		for fde, err := range s.Chunks[i].FDEs() {

@@ -1,5 +1,8 @@
-// Package funcs decides which FUNC records a module has: one for each range of a
-// function, none at an address that another one has, none that overlap.
+// Package funcs decides which FUNC records a module has.
+//
+// It takes the functions of all units and the symbol table, and gives one FUNC for
+// each range of a function. The ranges are sorted by address, no two of them begin at
+// one address, and none overlap.
 package funcs
 
 import (
@@ -29,7 +32,7 @@ type Merged struct {
 	ByUnit [][]uint32
 
 	Folded    int // functions at an address that another one has
-	Clipped   int // functions that end early, because another one begins in them
+	Clipped   int // functions that were cut, because another one begins in them
 	BelowLoad int // ranges below the load address
 }
 
@@ -40,10 +43,11 @@ type Options struct {
 	Multiple    bool   // mark functions that share an address
 }
 
-// Merge makes the FUNC ranges of all units. Of the functions at one address the
-// name that the symbol table ranks first holds, then the largest, then the first
-// by name, then the first; the largest size is kept.
+// Merge makes the FUNC ranges of all units. Of the functions at one address, the one
+// whose name the symbol table ranks first is kept, then the largest, then the first
+// by name, then the first in the list of units; it gets the largest size of all.
 func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Options) (Merged, error) {
+	// Counting the ranges first saves the copies of a slice that grows.
 	var m Merged
 	count := 0
 	for _, u := range units.List {
@@ -52,6 +56,7 @@ func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Optio
 			count += int(r.To - r.From)
 		}
 	}
+
 	all := make([]Func, 0, count)
 	for ui, u := range units.List {
 		for fi := range u.Funcs {
@@ -66,10 +71,18 @@ func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Optio
 		}
 	}
 
-	all, err := sorted(ctx, opt.Jobs, all)
+	// By address and, at one address, by unit and place in the unit.
+	all, err := par.Sort(ctx, opt.Jobs, all, func(a, b Func) int {
+		if a.Lo != b.Lo {
+			return cmp.Compare(a.Lo, b.Lo)
+		}
+		return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Hi, b.Hi))
+	})
 	if err != nil {
 		return m, err
 	}
+
+	// The functions that are kept overwrite the start of all.
 	c := chooser{names: units.Names, syms: syms, multiple: opt.Multiple}
 	m.Funcs = all[:0]
 	for len(all) > 0 {
@@ -98,17 +111,6 @@ func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Optio
 	return m, nil
 }
 
-// sorted sorts functions by address and, at one address, by unit and place in it.
-func sorted(ctx context.Context, jobs int, all []Func) ([]Func, error) {
-	byPlace := func(a, b Func) int {
-		if a.Lo != b.Lo {
-			return cmp.Compare(a.Lo, b.Lo)
-		}
-		return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Hi, b.Hi))
-	}
-	return par.Sort(ctx, jobs, all, byPlace)
-}
-
 // chooser chooses among functions at one address.
 type chooser struct {
 	names    *naming.Table
@@ -116,7 +118,7 @@ type chooser struct {
 	multiple bool
 }
 
-// best returns the function that stands for same, all functions at one address.
+// best returns the function that represents same, all functions at one address.
 func (c *chooser) best(same []Func) Func {
 	best := same[0]
 	if len(same) == 1 {
@@ -141,8 +143,8 @@ func (c *chooser) best(same []Func) Func {
 	return best
 }
 
-// nameBySymbols names the functions whose DIEs have no name, or lost a part of it
-// with the supplementary file, by the symbol at their address.
+// nameBySymbols names the functions whose DIEs have no name, or whose name is partly
+// in a supplementary file that is missing, by the symbol at their address.
 func nameBySymbols(funcs []Func, units *load.Units, syms symbols.Table) {
 	namer := naming.NewNamer(units.Names)
 	for i := range funcs {

@@ -2,13 +2,13 @@ package funcs
 
 import "symkit/dump/internal/symbols"
 
-// SymbolOnly returns the functions that no DIE describes but a symbol with a size
-// does: gcc's thunks, bodies that its identical code folding replaced, assembly
-// whose assembler wrote lines only. They are clipped to the gaps that merged, the
-// described functions, leave. Which of them are written is decided by whether a
-// line table knows them.
+// SymbolOnly returns the functions that a symbol with a size describes but no DIE:
+// gcc's thunks, bodies that gcc's identical code folding replaced, assembly whose
+// assembler wrote lines only. The functions are clipped to the gaps between those of
+// merged, which DIEs describe. A symbol-only function is written only if a line table
+// has a row for it.
 func SymbolOnly(merged []Func, syms symbols.Table, loadAddress uint64) (only []Func) {
-	next := 0 // the first described function that ends above the symbol
+	next := 0 // index in merged of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		aliases := syms.At(syms[i].Addr)
 		i += len(aliases)
@@ -19,6 +19,7 @@ func SymbolOnly(merged []Func, syms symbols.Table, loadAddress uint64) (only []F
 			}
 		}
 
+		// The next described function and the next symbol end the function.
 		for next < len(merged) && merged[next].Hi <= f.Lo {
 			next++
 		}

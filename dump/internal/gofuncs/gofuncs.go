@@ -1,5 +1,8 @@
-// Package gofuncs reads the functions, lines and inlined calls of Go's own tables,
-// which stay in a stripped program, where debug information has none.
+// Package gofuncs reads Go's own tables, which stay in a stripped program.
+//
+// It takes the records that debug information gave and gives the functions, with their
+// lines and inlined calls, that Go's tables have at other addresses. The functions are
+// sorted by address and overlap neither each other nor those of debug information.
 package gofuncs
 
 import (
@@ -36,13 +39,14 @@ type Options struct {
 	Inlines bool
 }
 
-// Read returns the functions of Go's tables in f, as far as known, the records
-// made of units, has nothing at their addresses. A program whose units are Go's
-// own needs none. Names and files get numbers of the module's tables.
+// Read returns the functions of Go's tables in f at addresses where known, the records
+// made of units, has no function. Names and files get numbers of the module's tables.
 func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.Table, opt Options) (list []record.Func, lost losses.List) {
+	// The units of Go's compiler describe all that Go's tables do.
 	if slices.ContainsFunc(units.List, func(u *load.Unit) bool { return u.Language == Language }) {
 		return nil, lost
 	}
+
 	section, data, addr, err := findTable(f)
 	lost.Add(err)
 	if data == nil {
@@ -78,20 +82,21 @@ type reader struct {
 	opt   Options
 	table *gosym.Table
 	known []record.Func
-	next  int // of known: the first that ends above the function at hand
+	next  int // index in known of the first record that ends above the current function
 
 	names       *naming.Table
 	sources     *files.Table
 	nameNumbers map[uint32]uint32 // by number in Go's tables
 	fileNumbers map[uint32]uint32
 
-	inlines gosym.Inlines // of the function at hand
+	inlines gosym.Inlines // of the current function
 	list    []record.Func
 	lost    losses.List
 }
 
-// function adds f, as far as no other function is there.
+// function adds f, clipped to the part before the next known function.
 func (x *reader) function(f gosym.Func) {
+	// A function that begins in a known one is left out.
 	load := x.opt.Load
 	for x.next < len(x.known) && x.known[x.next].Addr+x.known[x.next].Size+load <= f.Entry {
 		x.next++
@@ -115,6 +120,7 @@ func (x *reader) function(f gosym.Func) {
 			out.Lines = x.line(out.Lines, l)
 		}
 	}
+
 	if x.opt.Inlines {
 		out.Calls = x.calls(f, end)
 	}
@@ -132,8 +138,9 @@ func (x *reader) line(lines []emit.Line, l gosym.Line) []emit.Line {
 			return lines
 		}
 	}
-	for piece := range emit.Pieces(addr, size) {
-		lines = append(lines, emit.Line{Addr: piece.Addr, Size: piece.Size, Line: l.Line, File: file})
+
+	for part := range emit.Pieces(addr, size) {
+		lines = append(lines, emit.Line{Addr: part.Addr, Size: part.Size, Line: l.Line, File: file})
 	}
 	return lines
 }
@@ -145,6 +152,8 @@ func (x *reader) calls(f gosym.Func, end uint64) (calls inlines.Calls) {
 		x.lost.AddIn(x.path, err)
 		return calls
 	}
+
+	// A call without code below end is left out.
 	for c := range x.inlines.Nested {
 		from := uint32(len(calls.Ranges))
 		for _, r := range x.inlines.Ranges[c.First:c.Last] {

@@ -20,6 +20,8 @@ func findTable(f *elfx.File) (section string, data []byte, addr uint64, err erro
 		if s == nil || !s.Present() {
 			continue
 		}
+
+		// A linker may leave the table's pointers to the dynamic linker.
 		data, err := s.Data()
 		relocated := newMemory(f).read(s.Addr, s.Size)
 		if relocated != nil {
@@ -31,6 +33,7 @@ func findTable(f *elfx.File) (section string, data []byte, addr uint64, err erro
 		return "", nil, 0, nil
 	}
 
+	// Go's linker puts the table into a segment of data that is read only.
 	for i := range f.Segments {
 		s := &f.Segments[i]
 		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X != 0 {
@@ -65,6 +68,7 @@ func imageOf(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
 			}
 		}
 	}
+
 	text := f.Section(".text")
 	if text != nil {
 		im.Text = text.Addr
@@ -110,6 +114,8 @@ func (m *memory) read(addr, n uint64) []byte {
 	if data == nil || i == len(m.relocs) || m.relocs[i].Offset >= addr+n {
 		return data
 	}
+
+	// The file's bytes stay as they are.
 	data = slices.Clone(data)
 	for ; i < len(m.relocs) && m.relocs[i].Offset+8 <= addr+n; i++ {
 		word := data[m.relocs[i].Offset-addr:]

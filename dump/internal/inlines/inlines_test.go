@@ -157,30 +157,30 @@ func TestIntersect(t *testing.T) {
 	}
 }
 
-// TestIntersectMost: it stops behind more than most ranges, wherever they come from.
+// TestIntersectMost: intersect stops after more than most ranges, in whichever list they are.
 func TestIntersectMost(t *testing.T) {
-	var pieces []dwarfx.Range
+	var parts []dwarfx.Range
 	for at := range uint64(100) {
-		pieces = append(pieces, dwarfx.Range{Lo: 10 * at, Hi: 10*at + 5})
+		parts = append(parts, dwarfx.Range{Lo: 10 * at, Hi: 10*at + 5})
 	}
 	whole := []dwarfx.Range{{Lo: 0, Hi: 1000}}
 	for _, test := range []struct {
 		outer, inner []dwarfx.Range
 		most, want   int
 	}{
-		{pieces, whole, 100, 100},
-		{pieces, whole, 40, 41},
-		{whole, pieces, 40, 41},
-		{pieces, pieces, 0, 1},
-		{pieces, pieces[50:51], 0, 1},
+		{parts, whole, 100, 100},
+		{parts, whole, 40, 41},
+		{whole, parts, 40, 41},
+		{parts, parts, 0, 1},
+		{parts, parts[50:51], 0, 1},
 	} {
 		if got := intersect(nil, test.outer, test.inner, test.most); len(got) != test.want {
 			t.Errorf("%d in %d, at most %d: %d ranges, want %d", len(test.inner), len(test.outer), test.most, len(got), test.want)
 		}
 	}
-	for i := range pieces {
-		if got := intersect(nil, pieces, pieces[i:i+1], 1); len(got) != 1 || got[0] != pieces[i] {
-			t.Errorf("piece %d: %v", i, got)
+	for i := range parts {
+		if got := intersect(nil, parts, parts[i:i+1], 1); len(got) != 1 || got[0] != parts[i] {
+			t.Errorf("part %d: %v", i, got)
 		}
 	}
 }

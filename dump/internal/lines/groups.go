@@ -12,7 +12,7 @@ import (
 
 // Group is the units that name one line program: a unit with its type units, the
 // partial units of dwz, the units of one assembler file. The program is read once
-// for all of them.
+// for all units of the group.
 type Group struct {
 	// Owner is the index of the unit that the program is read as. Its directory is
 	// the one that names of files are relative to, for functions without a unit.
@@ -30,6 +30,7 @@ func Groups(units []*load.Unit, byUnit [][]uint32, all bool) []Group {
 	index := map[dwarfx.LineKey]int{}
 	var groups []Group
 	for i, u := range units {
+		// A unit without a line program is a group of its own.
 		at, known := 0, false
 		if u.Lines.HasLines {
 			key := u.Lines.LineKey()

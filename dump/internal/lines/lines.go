@@ -1,6 +1,9 @@
-// Package lines gives functions their lines. The lines of a function are those of
-// the unit that describes it: where identical code is folded, another unit's line
-// table may have another source for the same address. A function that no unit
+// Package lines gives functions their lines.
+//
+// It takes the FUNC ranges of units and gives the rows of line tables that lie in the
+// ranges. The lines of a function ascend and do not overlap. They are those of the
+// unit that describes the function: where identical code is folded, another unit's
+// line table may have another source for the same address. A function that no unit
 // describes has the lines of the first line table that has a row for it.
 package lines
 
@@ -22,7 +25,7 @@ type Reader struct {
 
 	load  uint64 // load address, subtracted from addresses
 	table dwarfx.LineTable
-	at    int // a row at or below the next function
+	at    int // index of a row at or below the next function
 	arena mem.Arena[emit.Line]
 }
 
@@ -32,9 +35,8 @@ func NewReader(t *files.Table, load uint64) *Reader {
 	return &Reader{Files: files.NewOfUnit(t), load: load}
 }
 
-// Open reads the line table of g. What comes before damage can be used; the error
-// is g.Err too. Open reports false if the table is not read, since a limit does not
-// allow that.
+// Open reads the line table of g. The rows before damage can be used; the error is in
+// g.Err. Open returns false if a limit forbids reading the table.
 func (r *Reader) Open(g *Group, units []*load.Unit) bool {
 	if g.Err != nil {
 		return false
@@ -45,7 +47,7 @@ func (r *Reader) Open(g *Group, units []*load.Unit) bool {
 	return true
 }
 
-// Start starts with the functions of u, a unit of the group.
+// Start begins the functions of u, a unit of the group.
 func (r *Reader) Start(u *load.Unit) {
 	r.Files.SetDir(u.CompDir)
 	r.at = 0
@@ -61,16 +63,18 @@ func (r *Reader) Of(lo, hi uint64) []emit.Line {
 	return r.arena.Keep(r.clip(r.arena.Free(), lo, hi, r.at))
 }
 
-// rowAt returns the index of the row in force at addr: the last at or below it, or
-// 0. Row from is at or below addr, unless from is 0. The search begins near from,
+// rowAt returns the index of the row in force at addr: the last row at or below addr,
+// or 0. Row from is at or below addr, unless from is 0. The search begins near from,
 // since functions side by side have their rows side by side.
 func (r *Reader) rowAt(from int, addr uint64) int {
+	// Steps of twice the length each find two rows that addr is between.
 	rows := r.table.Rows
 	lo, step := from, 1
 	for lo+step < len(rows) && rows[lo+step].Addr <= addr {
 		lo += step
 		step *= 2
 	}
+
 	above := sort.Search(min(step, len(rows)-lo), func(i int) bool { return rows[lo+i].Addr > addr })
 	return lo + max(above-1, 0)
 }
@@ -96,8 +100,8 @@ func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 				continue
 			}
 		}
-		for piece := range emit.Pieces(addr, size) {
-			lines = append(lines, emit.Line{Addr: piece.Addr, Size: piece.Size, Line: row.Line, File: file})
+		for part := range emit.Pieces(addr, size) {
+			lines = append(lines, emit.Line{Addr: part.Addr, Size: part.Size, Line: row.Line, File: file})
 		}
 	}
 	return lines
@@ -110,13 +114,16 @@ func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
 	if len(rows) == 0 {
 		return nil
 	}
-	i := sort.Search(len(only), func(i int) bool { return only[i].Lo >= rows[0].Addr })
+
+	i := below(only, rows[0].Addr)
 	for at := 0; i < len(only) && only[i].Lo < rows[len(rows)-1].Addr; {
 		at = r.rowAt(at, only[i].Lo)
 		if rows[at].File == dwarfx.EndOfCode {
 			i += below(only[i:], rows[at+1].Addr)
 			continue
 		}
+
+		// The run goes on to the end of the sequence.
 		for rows[at].File != dwarfx.EndOfCode {
 			at++
 		}
@@ -133,12 +140,12 @@ func below(list []funcs.Func, addr uint64) int {
 }
 
 // Assign gives each of count functions to the group that covers it and has the
-// first owner. covered holds the runs that each group covers; the result, what each
-// group is to make the lines of.
+// first owner. covered holds the runs that each group covers; the result holds the
+// functions that each group is to make the lines of.
 //
 // Many programs can cover the same functions: bfd writes the address of the copy
-// that is kept into the rows of all copies of an inline function. A function that
-// is taken is skipped in one step, however often it is covered.
+// that is kept into the rows of all copies of an inline function. Functions that are
+// taken are skipped in one step, however often they are covered.
 func Assign(groups []Group, covered [][]dwarfx.Span, count int) [][]int {
 	order := make([]int, len(groups))
 	for g := range order {
@@ -146,12 +153,15 @@ func Assign(groups []Group, covered [][]dwarfx.Span, count int) [][]int {
 	}
 	sort.Slice(order, func(i, k int) bool { return groups[order[i]].Owner < groups[order[k]].Owner })
 
-	free := newFreeList(count)
+	free := make(freeList, count+1)
+	for i := range free {
+		free[i] = int32(i)
+	}
 	assigned := make([][]int, len(groups))
 	for _, g := range order {
 		for _, run := range covered[g] {
 			for i := free.next(int(run.From)); i < int(run.To); i = free.next(i) {
-				free.take(i)
+				free[i] = int32(i + 1)
 				assigned[g] = append(assigned[g], i)
 			}
 		}
@@ -159,25 +169,14 @@ func Assign(groups []Group, covered [][]dwarfx.Span, count int) [][]int {
 	return assigned
 }
 
-// freeList holds, for each number below a count, a number at or above it, which is
-// the number itself while it is free (a union-find forest).
+// freeList holds for each number i a number from i on, up to the first free one: i
+// itself while i is free (a union-find forest). The last number is always free.
 type freeList []int32
 
-func newFreeList(count int) freeList {
-	list := make(freeList, count+1)
-	for i := range list {
-		list[i] = int32(i)
-	}
-	return list
-}
-
-// take takes number i.
-func (l freeList) take(i int) { l[i] = int32(i + 1) }
-
-// next returns the first free number at or above i, or the count.
+// next returns the first free number at or above i.
 func (l freeList) next(i int) int {
 	for int(l[i]) != i {
-		l[i] = l[l[i]]
+		l[i] = l[l[i]] // the next search takes half the steps
 		i = int(l[i])
 	}
 	return i

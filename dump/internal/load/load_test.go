@@ -112,13 +112,13 @@ func (p *program) wants(t *testing.T, text string, names ...string) {
 	}
 }
 
-// The least that makes many pieces of little: what Slide asks for, and not more than
-// two or three of it at the same time.
+// leastSegment cuts a small section into many segments: it is the size that Slide asks
+// for, of which two or three are in memory at the same time.
 const leastSegment = 360 << 10
 
 // TestSegments: a file gives the same text whether its .debug_info is there or is
-// inflated piece by piece, into pieces of any size, with units that are larger than
-// one. Names that turn out to be plain when their units are gone get their scopes.
+// inflated into segments of any size, with units that are larger than one segment.
+// Names that turn out to be plain when their units are gone get their scopes.
 func TestSegments(t *testing.T) {
 	p := newProgram()
 	p.fill(1 << 20)
@@ -376,10 +376,10 @@ func packInfo(t *testing.T, data []byte) []byte {
 }
 
 // TestSegmentsMutants: a damaged .debug_info has the same outcome, errors and all, when
-// it is inflated piece by piece. SYMKIT_MUTANTS sets how many there are.
+// it is inflated into segments. SYMKIT_MUTANTS sets how many there are.
 func TestSegmentsMutants(t *testing.T) {
 	count := mutantCount()
-	for _, crossing := range []bool{false, true} { // nothing is given up early then
+	for _, crossing := range []bool{false, true} { // then no segment is released before the end
 		t.Run(fmt.Sprintf("crossing %v", crossing), func(t *testing.T) { segmentsMutants(t, crossing, count) })
 	}
 }
@@ -410,7 +410,7 @@ func segmentsMutants(t *testing.T, crossing bool, count int) {
 				le.PutUint32(p.info[at:], 0xfffffff0+uint32(rnd.IntN(16)))
 			case 2:
 				le.PutUint64(p.info[at+4:], rnd.Uint64()>>rnd.IntN(64))
-			case 3: // the header, the root or what is behind it
+			case 3: // the header, the root or the DIEs after it
 				p.info[at+rnd.IntN(100)] = byte(rnd.Uint32())
 			case 4: // units that are not even that
 				clear(p.info[at:][:rnd.IntN(64)])

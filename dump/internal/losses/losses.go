@@ -1,6 +1,9 @@
 // Package losses holds what the stages of a dump report beside their results:
 // damage that cost a unit, a function, a table or an unwind entry, and warnings
 // for the user.
+//
+// It takes errors and the texts of warnings and gives their counts and the first of
+// the errors. A List needs bounded memory, however much damage a file has.
 package losses
 
 import "fmt"
@@ -32,10 +35,14 @@ func (l *List) Add(err error) {
 }
 
 // AddIn is Add for an error in the file at path, which does not name its file.
-func (l *List) AddIn(path string, err error) {
-	if err != nil {
-		l.Add(fmt.Errorf("%s: %w", path, err))
+func (l *List) AddIn(path string, err error) { l.Add(InFile(path, err)) }
+
+// InFile returns err with the path of its file in front, or nil if err is nil.
+func InFile(path string, err error) error {
+	if err == nil {
+		return nil
 	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // Warn records a warning.
@@ -60,7 +67,9 @@ func (l *List) Append(other List) {
 	for _, err := range other.Errs {
 		l.Add(err)
 	}
+	// other may have counted more errors than it kept.
 	l.Count += other.Count - len(other.Errs)
+
 	l.Warnings = append(l.Warnings, other.Warnings...)
 	l.Missing += other.Missing
 	l.Alone = append(l.Alone, other.Alone...)

@@ -24,8 +24,8 @@ func (s *Share) Add(n uint64, err error) {
 	}
 }
 
-// Rest returns how many bytes of [from, to) an error has cost that ended reading
-// them: those from the error's place on, or all.
+// Rest returns how many bytes of [from, to) were lost to an error that ended the
+// reading of them: the bytes from the error's offset on, or all bytes.
 func Rest(err error, from, to uint64) uint64 {
 	e, ok := errors.AsType[*wire.Error](err)
 	if ok {
@@ -34,5 +34,7 @@ func Rest(err error, from, to uint64) uint64 {
 			return to - at
 		}
 	}
+
+	// An error outside of the range does not say how far the reading came.
 	return to - from
 }

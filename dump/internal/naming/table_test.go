@@ -52,22 +52,22 @@ func TestNumber(t *testing.T) {
 // TestText: the text is that of the key with the lowest order, whoever made it last.
 func TestText(t *testing.T) {
 	table := NewTable(0)
-	late := Key{Linkage: []byte("label"), Plain: []byte("late")}
-	early := Key{Linkage: []byte("label"), Plain: []byte("early")}
-	n, mine := table.number(&late, 8)
+	second := Key{Linkage: []byte("label"), Plain: []byte("second")}
+	first := Key{Linkage: []byte("label"), Plain: []byte("first")}
+	n, mine := table.number(&second, 8)
 	if !mine {
 		t.Fatal("a new name has a text")
 	}
-	_, mine = table.number(&early, 3)
+	_, mine = table.number(&first, 3)
 	if !mine {
 		t.Fatal("the text of a lower order is not made")
 	}
-	table.setText(n, 3, "early", true)
-	table.setText(n, 8, "late", true)
-	if table.Text(n) != "early" {
+	table.setText(n, 3, "first", true)
+	table.setText(n, 8, "second", true)
+	if table.Text(n) != "first" {
 		t.Errorf("the text is %q", table.Text(n))
 	}
-	_, mine = table.number(&late, 9)
+	_, mine = table.number(&second, 9)
 	if mine {
 		t.Error("the text of a higher order is made")
 	}

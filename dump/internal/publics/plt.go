@@ -2,7 +2,6 @@ package publics
 
 import (
 	"debug/elf"
-	"fmt"
 	"slices"
 
 	"symkit/dump/internal/losses"
@@ -36,6 +35,8 @@ func listSlots(img *elfx.Image, syms symbols.Table, names *namer, opt Options) (
 			x.lost.Add(err)
 			continue
 		}
+
+		// Most relocatable objects and static programs have no slots and need no targets.
 		if x.targets == nil {
 			x.readTargets()
 		}
@@ -59,7 +60,7 @@ type plt struct {
 	got     uint64 // _GLOBAL_OFFSET_TABLE_
 
 	read    uint64 // bytes of names that were read
-	bytes   uint64 // of the names of publics
+	bytes   uint64 // bytes of the names of publics
 	publics []emit.Public
 	lost    losses.List
 }
@@ -69,6 +70,7 @@ const readPerName = 4
 
 // readTargets reads which symbol each GOT slot belongs to.
 func (x *plt) readTargets() {
+	// Position-independent slots of i386 address the GOT relative to its start.
 	x.targets = map[uint64][]byte{}
 	var err error
 	x.dynsym, err = x.f.Dynsym()
@@ -80,6 +82,7 @@ func (x *plt) readTargets() {
 		}
 	}
 
+	// A relocation names the symbol whose address the dynamic linker stores.
 	for _, name := range []string{".rela.plt", ".rel.plt", ".rela.dyn", ".rel.dyn", ".rela.iplt", ".rel.iplt"} {
 		s := x.f.Section(name)
 		if s == nil || !s.Present() {
@@ -89,11 +92,14 @@ func (x *plt) readTargets() {
 		x.lost.Add(err)
 		for _, r := range relocs {
 			symbol := x.target(r)
+
+			// Many relocations can name one long symbol.
 			x.read += uint64(len(symbol))
 			if x.read/readPerName > x.opt.MaxNames {
 				x.lost.Add(x.exceeded())
 				return
 			}
+
 			if len(symbol) > 0 {
 				x.targets[r.Offset] = symbol
 			}
@@ -104,9 +110,9 @@ func (x *plt) readTargets() {
 	}
 }
 
-// exceeded is the error for names that are too many or too long.
+// exceeded returns the error for names that are too many or too long.
 func (x *plt) exceeded() error {
-	return fmt.Errorf("%s: %w", x.f.Path(), limits.Names.Exceeded(x.img.Size()))
+	return losses.InFile(x.f.Path(), limits.Names.Exceeded(x.img.Size()))
 }
 
 // target returns the name of the function that a relocation fills in: the symbol's
@@ -137,6 +143,7 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 			Cursor: wire.New(name, code[at:], x.f.BigEndian),
 			pc:     addr + uint64(at), got: x.got,
 		})
+
 		var symbol []byte
 		switch {
 		case s.kind == slotGOT:
@@ -147,12 +154,14 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 			symbol = x.dynamicName(s.value)
 		}
 
+		// A section often begins with the code that calls the dynamic linker.
 		switch {
 		case len(symbol) > 0:
 			x.add(addr+uint64(at), slices.Concat(x.names.readable(symbol), []byte("@plt")))
 		case at == 0:
 			x.add(addr, []byte(name))
 		}
+
 		if x.bytes > x.opt.MaxNames { // slots can share a long name
 			x.lost.Add(x.exceeded())
 			return

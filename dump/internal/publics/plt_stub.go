@@ -18,7 +18,7 @@ type stub struct {
 // next is the virtual address of the next byte to read.
 func (s *stub) next() uint64 { return s.pc + uint64(s.Pos()) }
 
-// slotKind tells what a slot's code gives away about its function.
+// slotKind is how a slot's code refers to its function.
 type slotKind uint8
 
 const (
@@ -36,7 +36,7 @@ type slotRef struct {
 // stubDecoder recognises the code of a slot.
 type stubDecoder func(stub) slotRef
 
-// stubDecoders by machine. What the linkers write is recognised by its
+// stubDecoders holds the decoder of each machine. Slots are recognised by their
 // instructions, since neither sizes nor order of the slots are fixed.
 var stubDecoders = map[elf.Machine]stubDecoder{
 	elf.EM_386:       i386Stub,
@@ -60,7 +60,7 @@ func stubStep(s *elfx.Section) int {
 	return 4
 }
 
-// found is the answer of a decoder that has read all it needs.
+// found returns the result of a decoder that has read all it needs.
 func (s *stub) found(kind slotKind, value uint64) slotRef {
 	if s.Err() != nil {
 		return slotRef{}
@@ -68,7 +68,7 @@ func (s *stub) found(kind slotKind, value uint64) slotRef {
 	return slotRef{kind, value}
 }
 
-// x86Opcode reads the first opcode behind endbr and bnd (CET and MPX).
+// x86Opcode reads the first opcode after endbr and bnd (CET and MPX).
 func x86Opcode(s *stub) uint8 {
 	op := s.U8()
 	if op == 0xf3 {
@@ -118,10 +118,13 @@ func arm64Stub(s stub) slotRef {
 	if op == 0xd503245f {
 		at, op = s.next(), armInstruction(&s)
 	}
+
 	ldr := armInstruction(&s)
 	if op&0x9f00001f != 0x90000010 || ldr&0xffc003ff != 0xf9400211 {
 		return slotRef{}
 	}
+
+	// The low two bits of the page number lie apart from the others.
 	pages := int64(int32(op<<8)>>13)<<2 | int64(op>>29&3)
 	return s.found(slotGOT, at&^0xfff+uint64(pages<<12)+uint64(ldr>>10&0xfff)*8)
 }
@@ -146,6 +149,7 @@ func armStub(s stub) slotRef {
 	if op&0xfffff000 != 0xe28fc000 {
 		return slotRef{}
 	}
+
 	ip := uint32(s.next()) + 4 + armImmediate(op) // pc reads two instructions on
 	for range 3 {
 		op = armInstruction(&s)
@@ -191,6 +195,8 @@ func mipsStub(s stub) slotRef {
 	if op := s.U32(); op != 0x8f998010 && op != 0xdf998010 {
 		return slotRef{}
 	}
+
+	// The order of the other instructions differs between linkers.
 	high := uint64(0)
 	for range 4 {
 		switch op := s.U32(); op >> 16 {

@@ -1,5 +1,8 @@
-// Package publics makes the PUBLIC records: code symbols that no FUNC covers, and
-// the slots of procedure linkage tables.
+// Package publics makes the PUBLIC records.
+//
+// It takes the code symbols and the FUNC records, and gives a PUBLIC for each symbol
+// that no FUNC covers and for each slot of a procedure linkage table. The records are
+// sorted by address, and no two have one address.
 package publics
 
 import (
@@ -12,6 +15,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/demangle"
+	"symkit/internal/par"
 )
 
 // Options says how List makes the records.
@@ -19,7 +23,7 @@ type Options struct {
 	Load     uint64 // load address, which addresses are relative to
 	Multiple bool   // mark symbols that share an address
 	Language uint16 // DW_LANG of the symbols, as far as it matters for their names
-	MaxNames uint64 // bytes that names of slots may have, all together
+	MaxNames uint64 // bytes that the names of all slots may have
 }
 
 // Listed are the PUBLIC records of a module. Names that are not demangled alias the
@@ -34,7 +38,7 @@ type Listed struct {
 func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
 	var l Listed
 	namer := &namer{language: opt.Language}
-	next := 0 // the first function that ends above the symbol
+	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
 		aliases := len(syms.At(s.Addr))
@@ -44,6 +48,7 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 			continue
 		}
 
+		// The symbol of a described function, and labels in the function, are left out.
 		addr := s.Addr - opt.Load
 		for next < len(funcs) && funcs[next].Addr+funcs[next].Size <= addr {
 			next++
@@ -59,10 +64,11 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 	return l, lost
 }
 
-// merge adds PLT slots where the symbol table names nothing.
+// merge adds the PLT slots at addresses without a symbol.
 func merge(symbols, slots []emit.Public) []emit.Public {
-	all := append(symbols, slots...)
-	slices.SortStableFunc(all, func(a, b emit.Public) int { return cmp.Compare(a.Addr, b.Addr) })
+	byAddr := func(a, b emit.Public) int { return cmp.Compare(a.Addr, b.Addr) }
+	slices.SortStableFunc(slots, byAddr) // linkers may order the sections of slots in any way
+	all := par.Merge(symbols, slots, byAddr)
 	return slices.CompactFunc(all, func(a, b emit.Public) bool { return a.Addr == b.Addr })
 }
 

@@ -1,5 +1,6 @@
-// Package record holds the records of a symbol file as the stages of a dump make
-// them and as package write writes them.
+// Package record holds the records of a symbol file: the stages of a dump make them,
+// and package write writes them. A Module owns its records, but for the names of
+// publics and the sections of unwind rules, which lie in the image's files.
 package record
 
 import (
@@ -21,15 +22,15 @@ type Func struct {
 	Calls      inlines.Calls
 }
 
-// Module is all that is written of a module after its header.
+// Module holds all records of a module but those of its header.
 type Module struct {
-	Load    uint64 // load address, which the ranges of calls are not relative to
+	Load    uint64 // load address; the ranges of calls are virtual addresses
 	Files   files.Ordered
 	Origins naming.Origins
 	Funcs   []Func        // ascend by address and do not overlap
 	Publics []emit.Public // ascend by address; names may alias the image's files
-	// Signals are ranges of code, relative to the load address, that a signal's
-	// delivery, not a call, makes a frame of.
+	// Signals are the ranges of code, relative to the load address, whose frames the
+	// kernel makes when it delivers a signal; no call makes these frames.
 	Signals []dwarfx.Range
 	Unwind  *unwind.Records // or nil
 }

@@ -26,8 +26,8 @@ func readDescriptors(img *elfx.Image) (descriptors, error) {
 	return descriptors{s.Addr, data, img.Main.BigEndian}, err
 }
 
-// code returns the address of the code of the function at addr, which is addr
-// itself if the function has no descriptor.
+// code returns the address of the code of the function at addr: addr itself if the
+// function has no descriptor.
 func (x descriptors) code(addr uint64) uint64 {
 	const word = 8
 	off := addr - x.addr

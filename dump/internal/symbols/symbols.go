@@ -1,4 +1,8 @@
-// Package symbols lists the symbols of a module's code by address.
+// Package symbols lists the symbols of a module's code.
+//
+// It takes an image and the ranges of code, and gives the symbols of the symbol tables
+// that are in code. They are sorted by address; of the symbols at one address the one
+// that names the code best comes first.
 package symbols
 
 import (
@@ -39,6 +43,7 @@ func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
 	r.lost.Add(err)
 	r.add(table)
 
+	// MiniDebugInfo has the functions that .dynsym lacks.
 	if img.Section(".symtab") == nil {
 		mini, err := img.Main.DebugData()
 		r.lost.Add(err)
@@ -74,9 +79,10 @@ func (t Table) At(addr uint64) Table {
 	return rest[:n]
 }
 
-// Ranks returns a function that gives a name's place among the aliases of t, or
+// Ranks returns a function that returns a name's place among the aliases of t, or
 // len(t) for a name that is not among them.
 func (t Table) Ranks() func(name []byte) int {
+	// A map costs more than a search through the few aliases that most addresses have.
 	const few = 16
 	if len(t) <= few {
 		return func(name []byte) int {
@@ -136,6 +142,7 @@ func (r *reader) add(table *elfx.SymbolTable) {
 			continue
 		}
 
+		// Symbols outside of code, mapping symbols and local labels are left out.
 		name := Unversioned(table.NameOf(s))
 		if len(name) == 0 || !r.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
 			continue

@@ -11,12 +11,16 @@ func (m *merger) compare(row, other *cfi.Row) {
 	a := &m.Agreement
 	n := row.End - row.Begin
 	a.Both += n
-	cfa := normal(row, row.CFA)
+
+	// In a PLT, the CFA of DWARF is an expression of the PC.
 	if p, ok := parsePLT(row); ok {
 		differ := p.differ(row.Begin, row.End, other.CFA)
 		a.CFA, a.Agree = a.CFA+differ, a.Agree+n-differ
 		return
 	}
+
+	// An outermost frame of SFrame has a CFA that this module made up.
+	cfa := normal(row, row.CFA)
 	ra := m.fde.CIE.RA
 	switch {
 	case !same(cfa, normal(other, other.CFA)) && other.Rule(m.ra).Kind != cfi.KindUndefined:
@@ -34,8 +38,8 @@ func (m *merger) compare(row, other *cfi.Row) {
 	}
 }
 
-// returnAddress is the rule of the return address: none where it is unchanged
-// in its own register.
+// returnAddress returns the rule of the return address: none if the return address is
+// unchanged in its own register.
 func (m *merger) returnAddress(row *cfi.Row, ra cfi.Reg) cfi.Rule {
 	r := normal(row, row.Rule(ra))
 	if r.Kind == cfi.KindReg && r.Reg == ra && r.Off == 0 {
@@ -44,13 +48,13 @@ func (m *merger) returnAddress(row *cfi.Row, ra cfi.Reg) cfi.Rule {
 	return r
 }
 
-// same compares rules other than expressions.
+// same reports whether a and b are one rule. Expressions are never the same.
 func same(a, b cfi.Rule) bool {
 	return a == b && a.Kind < cfi.KindExpr
 }
 
-// normal gives a rule of row the one form that both sources use: unchanged is no rule,
-// and the expressions that SFrame has a form for are in that form.
+// normal returns a rule of row in the one form that both sources use: an unchanged
+// register has no rule, and expressions that SFrame has a form for are in this form.
 func normal(row *cfi.Row, r cfi.Rule) cfi.Rule {
 	switch r.Kind {
 	case cfi.KindSame:
@@ -90,7 +94,7 @@ func parseBreg(expr []byte) (reg cfi.Reg, off int64, deref, ok bool) {
 	return reg, off, false, c.Err() == nil && c.Len() == 0 && len(expr) > 0
 }
 
-// breg reads a DW_OP_breg or fails.
+// breg reads a DW_OP_breg; the cursor fails at any other operation.
 func breg(c *wire.Cursor) (reg cfi.Reg, off int64) {
 	op := c.U8()
 	switch {
@@ -104,7 +108,7 @@ func breg(c *wire.Cursor) (reg cfi.Reg, off int64) {
 	return reg, c.SLEB()
 }
 
-// pltRule is the CFA that GNU ld gives an x86-64 PLT: reg + off, and 8 more from
+// pltRule is the CFA that GNU ld writes for an x86-64 PLT: reg + off, and 8 more from
 // byte k of a slot on.
 type pltRule struct {
 	reg cfi.Reg
@@ -119,6 +123,8 @@ func parsePLT(row *cfi.Row) (p pltRule, ok bool) {
 		return p, false
 	}
 	c := wire.New("expression", row.Expr(row.CFA), false)
+
+	// All operations are read before any is compared: a failed cursor reads zeros.
 	p.reg, p.off = breg(&c)
 	pc, zero := breg(&c)
 	mask, and, k := c.U8(), c.U8(), c.U8()
@@ -143,5 +149,5 @@ func (p *pltRule) differ(lo, hi uint64, other cfi.Rule) (n uint64) {
 	return n
 }
 
-// high counts the PCs below pc that are at byte k of a slot or behind it.
+// high counts the PCs below pc that are at byte k of a slot or after it.
 func (p *pltRule) high(pc uint64) uint64 { return pc/16*(16-p.k) + max(pc%16, p.k) - p.k }

@@ -13,7 +13,7 @@ import (
 type Agreement struct {
 	DWARFOnly, SFrameOnly uint64
 	Both, Agree           uint64 // described by both; with the same rules
-	// What differs where both describe it. The first that does counts.
+	// What differs where both describe the code. The first difference counts.
 	CFA, RA, FP, Signed uint64
 	// Replaced counts where DWARF's rule cannot be expressed and SFrame's is
 	// written.
@@ -29,12 +29,12 @@ type merger struct {
 	rules   []emit.Rules   // by the number of cfi.Record
 	Losses
 
-	fde     cfi.FDE       // the FDE of DWARF under way
-	rows    []cfi.Row     // the rows of SFrame in the entry under way
+	fde     cfi.FDE       // the current FDE of DWARF
+	rows    []cfi.Row     // the rows of SFrame in the current entry
 	regs    []cfi.RegRule // of rows
 	fp      cfi.Reg
 	ra      cfi.Reg       // SFrame's return address
-	current frames.Source // of the record under way
+	current frames.Source // of the current record
 
 	// The SFrame FDE that was read last: its place, all its rows, and their registers.
 	secondAt   uint64
@@ -58,11 +58,12 @@ func newMerger(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64) *me
 	return m
 }
 
-// run appends the records of entries and returns what was met. Neither depends on
-// the runs before.
+// run appends the records of entries and returns their losses. Neither depends on
+// earlier runs.
 func (m *merger) run(dst []byte, entries []frames.Entry) ([]byte, Losses) {
 	m.Losses, m.text.Stats, m.text.ByPC = Losses{}, cfi.Stats{}, cfi.MaxByPC
 	m.secondRead = false
+
 	for i := range entries {
 		m.entry(&entries[i])
 		dst = m.append(dst)
@@ -106,6 +107,8 @@ func (m *merger) dwarf(e *frames.Entry) {
 		m.only(m.rows)
 		return
 	}
+
+	// Another entry may have cut the code of the FDE down to [e.Lo, e.Hi).
 	m.begin(frames.DWARF)
 	end := e.Lo
 	for row, err := range m.fde.Rows() {
@@ -130,7 +133,7 @@ func (m *merger) dwarf(e *frames.Entry) {
 	}
 }
 
-// begin makes the next row, of another source, start a range.
+// begin makes the next row, which is of source s, begin a STACK CFI INIT record.
 func (m *merger) begin(s frames.Source) {
 	m.current = s
 	if s == frames.DWARF {
@@ -140,7 +143,7 @@ func (m *merger) begin(s frames.Source) {
 	}
 }
 
-// only writes rows of SFrame that DWARF has nothing for.
+// only writes rows of SFrame for code that DWARF does not describe.
 func (m *merger) only(rows []cfi.Row) {
 	m.begin(frames.SFrame)
 	for i := range rows {
@@ -152,6 +155,7 @@ func (m *merger) only(rows []cfi.Row) {
 // readSecond copies the SFrame rows in [e.Lo, e.Hi).
 func (m *merger) readSecond(e *frames.Entry) {
 	m.rows, m.regs = m.rows[:0], m.regs[:0]
+
 	second := m.t.Second
 	i := sort.Search(len(second), func(i int) bool { return second[i].Hi > e.Lo })
 	for ; i < len(second) && second[i].Lo < e.Hi; i++ {
@@ -167,6 +171,8 @@ func (m *merger) readRows(lo, hi, at uint64) {
 	rows := m.secondRows
 	rows = rows[sort.Search(len(rows), func(i int) bool { return rows[i].End > lo }):]
 	for i := 0; i < len(rows) && rows[i].Begin < hi; i++ {
+
+		// The registers are copied too: rows of the next FDE take their memory.
 		kept := rows[i]
 		kept.Begin, kept.End = max(kept.Begin, lo), min(kept.End, hi)
 		from := len(m.regs)
@@ -176,10 +182,11 @@ func (m *merger) readRows(lo, hi, at uint64) {
 	}
 }
 
-// readSFrame reads the SFrame FDE at a place, once for all frames of DWARF in it.
+// readSFrame reads the SFrame FDE at a place, once for all FDEs of DWARF in its code.
 func (m *merger) readSFrame(at uint64) {
 	m.secondAt, m.secondRead = at, true
 	m.secondRows, m.secondRegs = m.secondRows[:0], m.secondRegs[:0]
+
 	chunkIndex, index := frames.SFramePlace(at)
 	chunk := &m.t.SFrame.Chunks[chunkIndex]
 	fde, err := chunk.FDE(index)
@@ -195,6 +202,8 @@ func (m *merger) readSFrame(at uint64) {
 		if row.Begin >= row.End {
 			continue
 		}
+
+		// The iterator uses the memory of the row again.
 		from := len(m.secondRegs)
 		m.secondRegs = append(m.secondRegs, row.Regs...)
 		kept := *row
@@ -207,8 +216,8 @@ func (m *merger) readSFrame(at uint64) {
 	}
 }
 
-// entryCFA is the CFA at a function's entry: an outermost frame has none in
-// SFrame, and a record cannot do without.
+// entryCFA returns the CFA at a function's entry: an outermost frame has no CFA in
+// SFrame, and a STACK CFI record must have one.
 func entryCFA(abi sframe.ABI) cfi.Rule {
 	r := cfi.Rule{Kind: cfi.KindReg, Reg: abi.SP()}
 	switch abi {
@@ -227,24 +236,25 @@ func (m *merger) row(row *cfi.Row) {
 		for len(m.rows) > 0 && m.rows[0].End <= row.Begin {
 			m.rows = m.rows[1:]
 		}
-		if len(m.rows) == 0 || m.rows[0].Begin >= end {
-			m.Agreement.DWARFOnly += end - row.Begin
-			m.add(row, frames.DWARF)
-			continue
-		}
-		other := m.rows[0]
-		if other.Begin > row.Begin {
-			row.End = other.Begin
+
+		// Up to the next row of SFrame there is DWARF alone.
+		if len(m.rows) == 0 || m.rows[0].Begin > row.Begin {
+			if len(m.rows) > 0 {
+				row.End = min(end, m.rows[0].Begin)
+			}
 			m.Agreement.DWARFOnly += row.End - row.Begin
 			m.add(row, frames.DWARF)
 			continue
 		}
+
+		other := m.rows[0]
 		row.End = min(end, other.End)
 		m.compare(row, &other)
 		if m.text.Expressible(m.fde.CIE.RA, row) {
 			m.add(row, frames.DWARF)
 			continue
 		}
+
 		other.Begin, other.End = row.Begin, row.End
 		m.Agreement.Replaced += row.End - row.Begin
 		m.add(&other, frames.SFrame)
@@ -264,6 +274,8 @@ func (m *merger) append(dst []byte) []byte {
 	for i := range m.text.Len() {
 		r := m.text.Record(i)
 		rel := r.Addr - m.load
+
+		// Rules with a number come again and again, so their text is made once.
 		switch {
 		case r.Number == 0 || r.Size >= 1<<32:
 			dst = appendRecord(dst, rel, &r)
@@ -276,7 +288,7 @@ func (m *merger) append(dst []byte) []byte {
 	return dst
 }
 
-// rulesOf returns the rules of a record that has a number.
+// rulesOf returns the rules of record r, whose number is not 0.
 func (m *merger) rulesOf(r *cfi.Record) *emit.Rules {
 	for r.Number >= len(m.rules) {
 		m.rules = append(m.rules, emit.Rules{})
@@ -293,8 +305,8 @@ func appendRecord(dst []byte, rel uint64, r *cfi.Record) []byte {
 	if !r.Init() {
 		return emit.StackCFI{Addr: rel, Rules: r.Rules}.Append(dst)
 	}
-	for piece := range emit.Pieces(rel, r.Size) {
-		dst = emit.StackCFIInit{Addr: piece.Addr, Size: piece.Size, Rules: r.Rules}.Append(dst)
+	for part := range emit.Pieces(rel, r.Size) {
+		dst = emit.StackCFIInit{Addr: part.Addr, Size: part.Size, Rules: r.Rules}.Append(dst)
 	}
 	return dst
 }

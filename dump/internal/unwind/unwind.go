@@ -1,9 +1,12 @@
-// Package unwind turns the entries that package frames listed into STACK CFI
-// records. Where DWARF and SFrame both describe a PC, the row of DWARF is
-// written, since DWARF knows all registers, unless STACK CFI cannot express it.
+// Package unwind makes the STACK CFI records.
 //
-// The text of a module's rules is never all in memory: Records is made when a
-// dump ends, and each run of entries is turned into text when it is written.
+// It takes the entries that package frames listed and gives the text of their rules.
+// Where DWARF and SFrame both describe a PC, the row of DWARF is written, since DWARF
+// knows all registers, unless STACK CFI cannot express the row.
+//
+// The text of a module's rules is never in memory as a whole: Records is made when a
+// dump ends, and each run of entries is turned into text when it is written. The text
+// of a run depends on its entries alone, so runs can be made in any order.
 package unwind
 
 import (
@@ -27,7 +30,7 @@ type Records struct {
 // runEntries is how many entries are turned into text at once.
 const runEntries = 512
 
-// Losses is what was met when the text of a run of entries was made.
+// Losses counts the damage and the rules that cannot be expressed in a run of entries.
 type Losses struct {
 	Agreement Agreement
 	// Inexpressible counts rules that STACK CFI cannot express, by cfi.Reason.
@@ -50,6 +53,7 @@ func (r *Records) Runs() int { return len(r.losses) }
 
 // Append appends the records of run i to dst.
 func (r *Records) Append(dst []byte, i int) []byte {
+	// Making a merger costs more than the text of a small run.
 	var m *merger
 	select {
 	case m = <-r.free:
@@ -70,14 +74,15 @@ func (r *Records) Append(dst []byte, i int) []byte {
 // Losses returns what was met in each run that was appended.
 func (r *Records) Losses() []Losses { return r.losses }
 
-// WhyNone says why no source has unwind rules for img, whose load read what opt
-// wants.
+// WhyNone returns the reason that none of the sources that opt wants has unwind rules
+// for img.
 func WhyNone(img *elfx.Image, opt frames.Options) string {
 	if !opt.DWARF {
 		return "there is no .sframe"
 	}
 	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
-		switch s := img.Main.Section(kind.String()); {
+		s := img.Main.Section(kind.String())
+		switch {
 		case s == nil:
 		case !s.Present():
 			return fmt.Sprintf("%s is in the binary, of which this is the debug file; give both", kind)
@@ -85,6 +90,8 @@ func WhyNone(img *elfx.Image, opt frames.Options) string {
 			return fmt.Sprintf("%s has none", kind)
 		}
 	}
+
+	// Linux on x86-64 unwinds with ORC unless it was configured otherwise.
 	if img.Main.Section(".orc_unwind") != nil {
 		return "the kernel was built without .debug_frame, and its .orc_unwind is not read"
 	}

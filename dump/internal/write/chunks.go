@@ -17,16 +17,18 @@ const chunkBytes = 640 << 10
 // bufferSize is how much memory a buffer for chunks of m has at first: small
 // modules are many.
 func bufferSize(m *record.Module) int {
+	const recordBytes, runBytes = 64, 256 << 10 // of most records; of a run of unwind entries
 	size := 0
 	for i := range m.Funcs {
-		size += 64 * records(&m.Funcs[i])
+		size += recordBytes * records(&m.Funcs[i])
 		if size > chunkBytes {
 			return chunkBytes
 		}
 	}
-	size += 64 * len(m.Publics)
+
+	size += recordBytes * len(m.Publics)
 	if m.Unwind != nil {
-		size += 256 << 10 * m.Unwind.Runs()
+		size += runBytes * m.Unwind.Runs()
 	}
 	return min(size, chunkBytes)
 }
@@ -35,7 +37,7 @@ func bufferSize(m *record.Module) int {
 // written.
 const chunksAhead = 4
 
-// job is a chunk that some goroutine formats.
+// job is a chunk that a worker formats.
 type job struct {
 	format chunk
 	done   chan []byte // receives the text
@@ -49,6 +51,8 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 	work, order := make(chan *job), make(chan *job, chunksAhead*jobs)
 	buffers := make(chan []byte, (chunksAhead+1)*jobs)
 
+	// The first goroutine hands out each chunk twice: to the writer, which keeps their
+	// order, and to a worker.
 	group.Go(func() error {
 		defer close(work)
 		defer close(order)
@@ -64,6 +68,8 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 		}
 		return nil
 	})
+
+	// A worker never waits for the writer: done has a place for the text.
 	for range jobs {
 		group.Go(func() error {
 			return mem.Guard(func() error {
@@ -80,6 +86,8 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 			})
 		})
 	}
+
+	// After an error of the writer the workers end, because work is closed.
 	group.Go(func() error {
 		return mem.Guard(func() error {
 			for j := range order {

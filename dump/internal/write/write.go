@@ -1,4 +1,7 @@
 // Package write writes the records of a module as the text of a symbol file.
+//
+// It takes a header and the records and gives text, formatted on all processors and
+// written in order. The text does not depend on the number of goroutines.
 package write
 
 import (
@@ -11,7 +14,7 @@ import (
 	"symkit/emit"
 )
 
-// Header is what a symbol file begins with.
+// Header holds the MODULE and INFO records, with which a symbol file begins.
 type Header struct {
 	OS, Arch, ID, Name string
 	CodeID             string   // empty: no INFO CODE_ID
@@ -39,10 +42,11 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 	}
 
 	for _, r := range m.Signals {
-		for piece := range emit.Pieces(r.Lo, r.Hi-r.Lo) {
-			w.Info(emit.SignalFrame(piece.Addr, piece.Size))
+		for part := range emit.Pieces(r.Lo, r.Hi-r.Lo) {
+			w.Info(emit.SignalFrame(part.Addr, part.Size))
 		}
 	}
+
 	for i, name := range m.Files.Names {
 		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
 	}
@@ -63,28 +67,19 @@ const (
 	nameRecord   = 64
 )
 
-// chunks yields what formats the origins, the functions, the publics and the
-// unwind rules.
+// chunks yields the chunks of the origins, the functions, the publics and the unwind
+// rules.
 func chunks(m *record.Module) iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
-		for first, names := range runs(m.Origins.Texts, func(name *string) int { return 1 + len(*name)/nameRecord }) {
-			if !yield(func(dst []byte) []byte { return appendOrigins(dst, names, first) }) {
-				return
-			}
-		}
-		for _, funcs := range runs(m.Funcs, records) {
-			if !yield(func(dst []byte) []byte { return appendFuncs(dst, m, funcs) }) {
-				return
-			}
-		}
-		for _, publics := range runs(m.Publics, func(p *emit.Public) int { return 1 + len(p.Name)/nameRecord }) {
-			if !yield(func(dst []byte) []byte { return appendPublics(dst, publics) }) {
-				return
-			}
-		}
-		if m.Unwind == nil {
+		funcs := func(dst []byte, _ int, funcs []record.Func) []byte { return appendFuncs(dst, m, funcs) }
+		more := yieldRuns(yield, m.Origins.Texts, func(name *string) int { return 1 + len(*name)/nameRecord }, appendOrigins) &&
+			yieldRuns(yield, m.Funcs, records, funcs) &&
+			yieldRuns(yield, m.Publics, func(p *emit.Public) int { return 1 + len(p.Name)/nameRecord }, appendPublics)
+		if !more || m.Unwind == nil {
 			return
 		}
+
+		// Package unwind has divided its entries already.
 		for i := range m.Unwind.Runs() {
 			if !yield(func(dst []byte) []byte { return m.Unwind.Append(dst, i) }) {
 				return
@@ -93,22 +88,24 @@ func chunks(m *record.Module) iter.Seq[chunk] {
 	}
 }
 
-// runs yields list in runs of about chunkRecords records, each with the index of
-// its first element.
-func runs[T any](list []T, records func(*T) int) iter.Seq2[int, []T] {
-	return func(yield func(int, []T) bool) {
-		from, sum := 0, 0
-		for i := range list {
-			sum += records(&list[i])
-			if sum < chunkRecords && i+1 < len(list) {
-				continue
-			}
-			if !yield(from, list[from:i+1]) {
-				return
-			}
-			from, sum = i+1, 0
+// yieldRuns cuts list into runs of about chunkRecords records and yields a chunk for
+// each: format, which gets the run and the index of the run's first element. It
+// reports whether yield wants more.
+func yieldRuns[T any](yield func(chunk) bool, list []T, records func(*T) int, format func(dst []byte, first int, run []T) []byte) bool {
+	from, sum := 0, 0
+	for i := range list {
+		sum += records(&list[i])
+		if sum < chunkRecords && i+1 < len(list) {
+			continue
 		}
+
+		first, run := from, list[from:i+1]
+		if !yield(func(dst []byte) []byte { return format(dst, first, run) }) {
+			return false
+		}
+		from, sum = i+1, 0
 	}
+	return true
 }
 
 // records is about how many records f makes.
@@ -117,14 +114,14 @@ func records(f *record.Func) int {
 }
 
 // appendOrigins appends the records of names, whose numbers begin at first.
-func appendOrigins(dst []byte, names []string, first int) []byte {
+func appendOrigins(dst []byte, first int, names []string) []byte {
 	for i, name := range names {
 		dst = emit.InlineOrigin{Num: uint32(first + i), Name: []byte(name)}.AppendSound(dst)
 	}
 	return dst
 }
 
-func appendPublics(dst []byte, publics []emit.Public) []byte {
+func appendPublics(dst []byte, _ int, publics []emit.Public) []byte {
 	for i := range publics {
 		dst = publics[i].Append(dst)
 	}
@@ -145,18 +142,18 @@ type funcWriter struct {
 	inline emit.Inline // scratch
 }
 
-// append appends the records of f. The size of f is almost always one piece; each
-// further piece has its own share of the lines and inlined calls.
+// append appends the records of f. Almost every f has one FUNC record; a function of
+// 4 GiB or more has several, each with its own share of the lines and inlined calls.
 func (w *funcWriter) append(dst []byte, f *record.Func) []byte {
-	for piece := range emit.Pieces(f.Addr, f.Size) {
-		head := emit.Func{Addr: piece.Addr, Size: piece.Size, Name: []byte(f.Name), Multiple: f.Multiple}
+	for part := range emit.Pieces(f.Addr, f.Size) {
+		head := emit.Func{Addr: part.Addr, Size: part.Size, Name: []byte(f.Name), Multiple: f.Multiple}
 		if f.Sound {
 			dst = head.AppendSound(dst)
 		} else {
 			dst = head.Append(dst)
 		}
 
-		lo, hi := piece.Addr, piece.Addr+uint64(piece.Size)
+		lo, hi := part.Addr, part.Addr+uint64(part.Size)
 		dst = w.appendCalls(dst, f, lo, hi)
 		for _, l := range f.Lines {
 			if l.Addr >= lo && l.Addr < hi {
@@ -177,26 +174,27 @@ func (w *funcWriter) appendCalls(dst []byte, f *record.Func, lo, hi uint64) []by
 		record.CallFile, record.Origin = w.m.Files.Place[call.CallFile], w.m.Origins.Place[call.Origin]
 		record.Ranges = record.Ranges[:0]
 
+		// Only the calls of a function with several records have to be divided.
 		ranges := f.Calls.Ranges[call.Ranges.From:call.Ranges.To]
 		if f.Size < 1<<32 {
 			for _, r := range ranges {
 				record.Ranges = append(record.Ranges, emit.Range{Addr: r.Lo - w.m.Load, Size: uint32(r.Hi - r.Lo)})
 			}
 		} else {
-			record.Ranges = w.appendPieces(record.Ranges, ranges, lo, hi)
+			record.Ranges = w.appendParts(record.Ranges, ranges, lo, hi)
 		}
 		dst = record.Append(dst)
 	}
 	return dst
 }
 
-// appendPieces appends the parts of ranges in [lo, hi), in pieces that a record
-// can have.
-func (w *funcWriter) appendPieces(dst []emit.Range, ranges []dwarfx.Range, lo, hi uint64) []emit.Range {
+// appendParts cuts ranges into parts that a record can have, and appends the parts
+// that begin in [lo, hi).
+func (w *funcWriter) appendParts(dst []emit.Range, ranges []dwarfx.Range, lo, hi uint64) []emit.Range {
 	for _, r := range ranges {
-		for piece := range emit.Pieces(r.Lo-w.m.Load, r.Hi-r.Lo) {
-			if piece.Addr >= lo && piece.Addr < hi {
-				dst = append(dst, piece)
+		for part := range emit.Pieces(r.Lo-w.m.Load, r.Hi-r.Lo) {
+			if part.Addr >= lo && part.Addr < hi {
+				dst = append(dst, part)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var header = Header{OS: "Linux", Arch: "x86_64", ID: "0", Name: "large"}
 
 // large is a module of several chunks, with functions larger than one and one
-// that has to be cut in pieces.
+// that needs several records.
 func large() *record.Module {
 	m := &record.Module{Files: files.Ordered{Names: []string{"a.c"}, Place: []uint32{0}}, Origins: naming.Origins{Texts: []string{"inner"}, Place: []uint32{0}}}
 	addr := uint64(0x1000)
@@ -58,7 +58,7 @@ func TestWriteJobs(t *testing.T) {
 	}
 }
 
-// full is a file system without room.
+// full is a file system without space.
 type full struct{}
 
 var errFull = errors.New("no space left")
