@@ -1,4 +1,8 @@
 // Package pathmap rewrites the names of source files.
+//
+// It takes rules, given one by one or in a mapping file of Mozilla's dump_syms, and the
+// name of a source file, and gives the name that is written. Only a rule that asks for
+// the digest of a source file reads the source file.
 package pathmap
 
 import (
@@ -15,10 +19,10 @@ import (
 	"strings"
 )
 
-// Map rewrites the names of source files, for source servers and for
-// builds whose directories should not show. The first rule that applies wins:
-// prefixes, the longest first, then patterns in the order they were added. The
-// zero Map changes nothing.
+// Map rewrites the names of source files, for source servers and for builds whose
+// directories should not show. The first rule that matches a name rewrites it:
+// prefixes, the longest first, then patterns in the order in which they were added. The
+// zero Map changes no name.
 type Map struct {
 	prefixes []prefix
 	patterns []pattern
@@ -30,10 +34,10 @@ type prefix struct{ from, to string }
 type pattern struct {
 	re    *regexp.Regexp
 	parts []part
-	files map[string]bool // the only files it is for, if any
+	files map[string]bool // the only files that the rule is for, or nil
 }
 
-// part is a piece of what a pattern rewrites a name to.
+// part is a part of a template.
 type part struct {
 	kind  partKind
 	text  string // partText
@@ -49,16 +53,17 @@ const (
 	partDigestUpper // the same, upper case
 )
 
-// ErrRule is what is wrong with a rule.
+// ErrRule is the error for a rule that cannot be used.
 var ErrRule = errors.New("unusable path mapping")
 
-// AddPrefix adds a rule FROM=TO: a name that is FROM, or lies below it, begins
-// with TO instead.
+// AddPrefix adds a rule FROM=TO: in a name that is FROM, or lies below FROM, TO replaces
+// FROM.
 func (m *Map) AddPrefix(rule string) error {
 	from, to, ok := strings.Cut(rule, "=")
 	if !ok || from == "" {
 		return fmt.Errorf("%w: %q: want FROM=TO", ErrRule, rule)
 	}
+
 	m.prefixes = append(m.prefixes, prefix{from, to})
 	slices.SortStableFunc(m.prefixes, func(a, b prefix) int { return cmp.Compare(len(b.from), len(a.from)) })
 	return nil
@@ -66,7 +71,7 @@ func (m *Map) AddPrefix(rule string) error {
 
 // AddPattern adds a rule of Mozilla's dump_syms: a name that re matches becomes
 // template, in which {N} is group N, {VAR} a variable, {digest} and {DIGEST}
-// the SHA-512 of the file. With files, it is for these names only.
+// the SHA-512 of the file. If files are given, the rule is for these names only.
 func (m *Map) AddPattern(re, template string, vars map[string]string, files ...string) error {
 	compiled, err := regexp.Compile(re)
 	if err != nil {
@@ -76,11 +81,12 @@ func (m *Map) AddPattern(re, template string, vars map[string]string, files ...s
 	if err != nil {
 		return err
 	}
+
 	p := pattern{re: compiled, parts: parts}
+	if len(files) > 0 {
+		p.files = map[string]bool{}
+	}
 	for _, file := range files {
-		if p.files == nil {
-			p.files = map[string]bool{}
-		}
 		p.files[file] = true
 	}
 	m.patterns = append(m.patterns, p)
@@ -90,11 +96,13 @@ func (m *Map) AddPattern(re, template string, vars map[string]string, files ...s
 // parseTemplate cuts a template at its {…}.
 func parseTemplate(template string, vars map[string]string) (parts []part, err error) {
 	for rest := template; rest != ""; {
-		before, after, found := strings.Cut(rest, "{")
-		name, behind, closed := strings.Cut(after, "}")
+		before, inside, found := strings.Cut(rest, "{")
+		name, after, closed := strings.Cut(inside, "}")
 		if !found || !closed {
 			return append(parts, part{text: rest}), nil
 		}
+
+		// digest and DIGEST cannot be the names of variables.
 		parts = append(parts, part{text: before})
 		value, isVar := vars[name]
 		group, err := strconv.Atoi(name)
@@ -110,7 +118,7 @@ func parseTemplate(template string, vars map[string]string) (parts []part, err e
 		default:
 			return nil, fmt.Errorf("%w: {%s} in %q is no group, no variable and no digest", ErrRule, name, template)
 		}
-		rest = behind
+		rest = after
 	}
 	return parts, nil
 }
@@ -136,6 +144,8 @@ func (m *Map) AddFile(path string, vars map[string]string) error {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return fmt.Errorf("%s: %w: %w", path, ErrRule, err)
 	}
+
+	// The caller's variables replace those of the file.
 	all := map[string]string{}
 	maps.Copy(all, file.Variables)
 	maps.Copy(all, vars)
@@ -150,8 +160,8 @@ func (m *Map) AddFile(path string, vars map[string]string) error {
 	return nil
 }
 
-// Apply returns the new name of a source file. The error is that of a digest that
-// could not be made; the name stays as it is then.
+// Apply returns the new name of a source file. If a digest cannot be made, Apply returns
+// the name unchanged and the error.
 func (m *Map) Apply(name string) (string, error) {
 	for _, p := range m.prefixes {
 		rest, ok := strings.CutPrefix(name, p.from)
@@ -159,6 +169,7 @@ func (m *Map) Apply(name string) (string, error) {
 			return p.to + rest, nil
 		}
 	}
+
 	for i := range m.patterns {
 		if out, ok, err := m.patterns[i].apply(name); ok || err != nil {
 			return cmp.Or(out, name), err
@@ -175,6 +186,8 @@ func (p *pattern) apply(name string) (out string, ok bool, err error) {
 	if at == nil {
 		return "", false, nil
 	}
+
+	// A pattern with a group that took part in no match does not apply.
 	var b strings.Builder
 	for _, part := range p.parts {
 		switch part.kind {
@@ -186,6 +199,7 @@ func (p *pattern) apply(name string) (out string, ok bool, err error) {
 			}
 			b.WriteString(name[at[2*part.group]:at[2*part.group+1]])
 		default:
+			// The source file is on the machine that dumps, if anywhere.
 			sum, err := digest(name)
 			if err != nil {
 				return "", false, err
@@ -199,8 +213,8 @@ func (p *pattern) apply(name string) (out string, ok bool, err error) {
 	return b.String(), true, nil
 }
 
-// digest is the SHA-512 of a source file: the one thing that has to be looked
-// up on the machine that dumps, and only if a rule asks for it.
+// digest returns the SHA-512 of a source file. Nothing else is read on the machine that
+// dumps, and the digest only if a rule asks for it.
 func digest(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

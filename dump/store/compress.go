@@ -12,7 +12,7 @@ import (
 // on the content alone.
 type Compression uint8
 
-// The ways to compress.
+// The formats of compression.
 const (
 	None Compression = iota
 	Gzip             // RFC 1952; the file's name ends in .gz
@@ -24,13 +24,14 @@ var suffixes = []string{"", ".gz", ".zst"}
 // maxSuffix is the length of the longest of the suffixes.
 const maxSuffix = len(".zst")
 
-// compress has write write to w, compressed.
+// compress calls write with a writer that compresses to w.
 func (c Compression) compress(w io.Writer, write func(io.Writer) error) error {
 	switch c {
 	case Gzip:
 		z := gzip.NewWriter(w)
 		return errors.Join(write(z), z.Close())
 	case Zstd:
+		// More goroutines would cut the text into other blocks.
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return err

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"symkit/internal/filename"
 )
 
-// Layout is where in a store the files of a module lie.
+// Layout decides the paths of a module's files in a store.
 type Layout uint8
 
 // The layouts. IDs in paths of Unified and GDB are lower case and divided after
@@ -29,7 +30,7 @@ var layoutNames = []string{"breakpad", "unified", "gdb"}
 
 func (l Layout) String() string { return layoutNames[l] }
 
-// Kind is what a file holds of a module.
+// Kind is the content of a file.
 type Kind uint8
 
 // The kinds of files.
@@ -40,11 +41,12 @@ const (
 )
 
 var (
-	// ErrNoBuildID: the layout knows modules by their build ids.
+	// ErrNoBuildID is the error for a module without a build id in a layout whose
+	// paths are made of build ids.
 	ErrNoBuildID = errors.New("no build id, by which this layout finds modules")
-	// ErrNoPlace: the layout has symbol files only.
+	// ErrNoPlace is the error for an ELF file in a layout of symbol files alone.
 	ErrNoPlace = errors.New("this layout has no place for ELF files")
-	// ErrNameTooLong: file systems do not take the name.
+	// ErrNameTooLong is the error for a name that file systems do not accept.
 	ErrNameTooLong = errors.New("name is too long for a file")
 )
 
@@ -54,13 +56,13 @@ const maxName = 255
 
 // Module is what identifies a module.
 type Module struct {
-	Names  []string // the module is found under each; as in MODULE records, or file names
+	Names  []string // as in MODULE records, or file names; the module is found under each
 	ID     string   // of the MODULE record
 	CodeID string   // of the INFO CODE_ID record: the build id; may be empty
 }
 
-// Paths are where a file of m belongs: slash-separated, below the store's
-// directory, without duplicates and in the order of the names.
+// Paths returns the paths of a file of m: slash-separated, below the store's directory,
+// without duplicates and in the order of the names.
 func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
 	if l == Breakpad {
 		return breakpadPaths(m, kind)
@@ -72,6 +74,7 @@ func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
 	if len(id) <= 2 {
 		return nil, ErrNoBuildID
 	}
+
 	id = strings.ToLower(id)
 	id = id[:2] + "/" + id[2:]
 	if l == Unified {
@@ -84,22 +87,22 @@ func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 	if kind != Symbols {
 		return nil, ErrNoPlace
 	}
-	seen := map[string]bool{}
+
 	for _, name := range m.Names {
+		// Breakpad replaces the ending .pdb, which modules of Windows have.
 		name = FileName(name)
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
 		file := strings.TrimSuffix(name, ".pdb") + ".sym"
 		if len(file)+maxSuffix > maxName {
 			return nil, fmt.Errorf("%w: %.40s… has %d bytes", ErrNameTooLong, name, len(name))
 		}
-		paths = append(paths, path.Join(name, m.ID, file))
+		to := path.Join(name, m.ID, file)
+		if !slices.Contains(paths, to) {
+			paths = append(paths, to)
+		}
 	}
 	return paths, nil
 }
 
-// FileName turns a module's name into that of a file, one that Windows can have,
-// too: the rule is that of filename.Escape.
+// FileName returns a file name for a module's name that Windows accepts too, by the rule
+// of filename.Escape.
 func FileName(name string) string { return filename.Escape(name) }

@@ -1,8 +1,9 @@
-// Package store puts the files of modules where symbol servers and debuggers
-// look for them: a directory in one of several layouts.
+// Package store puts the files of modules where symbol servers and debuggers look for
+// them.
 //
-// Files appear whole or not at all (internal/atomicfile), and no name, id or
-// symbolic link leads out of the directory.
+// It takes a directory, a layout, and the identity and content of a file, and publishes
+// the file at the paths of the layout. Files appear whole or not at all
+// (internal/atomicfile), and no name, id or symbolic link leads out of the directory.
 package store
 
 import (
@@ -19,8 +20,8 @@ import (
 // Options say how a store keeps its files.
 type Options struct {
 	Layout      Layout
-	Compression Compression // of symbol files; with Unified of all
-	Replace     bool        // what is there already
+	Compression Compression // of symbol files; in layout Unified of all files
+	Replace     bool        // replace files that exist
 }
 
 // Store is an opened store. Its methods may be called from any number of
@@ -31,7 +32,7 @@ type Store struct {
 	opt  Options
 }
 
-// Open opens the store in dir, which is made unless it is there.
+// Open opens the store in dir, and creates dir if it does not exist.
 func Open(dir string, opt Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -46,9 +47,11 @@ func Open(dir string, opt Options) (*Store, error) {
 // Close closes the store.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Paths are where a file of m is put, relative to the store's directory.
+// Paths returns the paths of a file of m, relative to the store's directory.
 func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
 	paths, err := s.opt.Layout.Paths(m, kind)
+
+	// symbolicator recognises compression by the content, not by the name.
 	if s.opt.Layout == Breakpad || s.opt.Layout == GDB && kind == Symbols {
 		for i := range paths {
 			paths[i] += suffixes[s.opt.Compression]
@@ -57,13 +60,13 @@ func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
 	return paths, err
 }
 
-// Path is the path of a file in the store as others open it.
+// Path returns the path of a file in the store for use outside of the store.
 func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
-// Has tells whether all the files are there, and shall stay. If so, it removes
-// what a process that was killed left beside them.
+// Has reports whether all files exist and are to be kept. If so, Has removes temporary
+// files that a killed process left beside them.
 func (s *Store) Has(paths []string) bool {
 	if s.opt.Replace {
 		return false
@@ -73,26 +76,29 @@ func (s *Store) Has(paths []string) bool {
 			return false
 		}
 	}
+
 	for _, name := range paths {
 		atomicfile.Sweep(s.root, name)
 	}
 	return true
 }
 
-// Size is how large a file became, in bytes.
+// Size is the size of a file in bytes.
 type Size struct {
-	Text   int64 // as it was written
-	Stored int64 // compressed
+	Text   int64 // before compression
+	Stored int64 // after compression
 }
 
-// Put publishes a file under each of the paths, which Paths gave for kind. An
-// error of the file system names a path; one that is not that of a single file
-// is an ErrStore.
+// Put publishes a file under each of the paths, which Paths returned for kind. An error
+// of the file system names a path; an error that other files would meet too is an
+// ErrStore.
 func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (size Size, err error) {
 	how := None
 	if kind == Symbols || s.opt.Layout == Unified {
 		how = s.opt.Compression
 	}
+
+	// write is called again if the first try does not succeed, so the size starts anew.
 	err = atomicfile.Publish(s.root, paths, s.opt.Replace, func(w io.Writer) error {
 		size = Size{}
 		stored := counter{w, &size.Stored}
@@ -101,10 +107,10 @@ func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (siz
 	return size, explain(err)
 }
 
-// ErrStore: the store takes no more files. What comes next will not fare better.
+// ErrStore is an error that every further file would meet too.
 var ErrStore = errors.New("the store cannot be written")
 
-// explain makes an ErrStore of errors that are not one file's.
+// explain returns err, as an ErrStore if it is not the error of a single file.
 func explain(err error) error {
 	for _, errno := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EIO} {
 		if errors.Is(err, errno) {
@@ -114,7 +120,7 @@ func explain(err error) error {
 	return err
 }
 
-// counter counts the bytes that pass.
+// counter counts the bytes that are written to w.
 type counter struct {
 	w io.Writer
 	n *int64

@@ -1,4 +1,9 @@
 // Package files numbers the names of source files.
+//
+// It takes the directories and names of line tables and gives each distinct path, as it
+// is written, a number and at the end a place in the order of FILE records. The numbers
+// depend on the order in which goroutines ask for them, the order of FILE records does
+// not.
 package files
 
 import (
@@ -24,10 +29,10 @@ const Unknown = "<unknown>"
 type Table struct {
 	mu      sync.Mutex
 	paths   pathmap.Map
-	given   map[string]uint32 // by the name that debug information has
-	written map[string]uint32 // by the name that is written
-	names   []string          // written, by number
-	errs    map[string]error  // by name: why it could not be mapped
+	given   map[string]uint32 // number by the name in debug information
+	written map[string]uint32 // number by the name that is written
+	names   []string          // the names that are written, by number
+	errs    map[string]error  // by name: why the name could not be mapped
 	size    uint64            // of the ELF file
 	left    uint64            // bytes that names may still take
 	full    bool              // a name did not fit
@@ -41,8 +46,8 @@ func New(paths pathmap.Map, size uint64) *Table {
 	}
 }
 
-// Number returns the number of a name. Of names that are too many or too long for
-// the limit the number means nothing, and Err tells.
+// Number returns the number of a name. If names are too many or too long for the limit,
+// Err returns an error and the numbers mean nothing.
 func (t *Table) Number(name []byte) uint32 {
 	t.mu.Lock()
 	number, known := t.given[string(name)]
@@ -51,8 +56,9 @@ func (t *Table) Number(name []byte) uint32 {
 		return number
 	}
 
+	// A rule with a digest reads the source file, so the table is not locked meanwhile.
 	given := string(name)
-	mapped, err := t.paths.Apply(given) // may read the file
+	mapped, err := t.paths.Apply(given)
 	written := emit.Name(mapped)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,9 +68,10 @@ func (t *Table) Number(name []byte) uint32 {
 	return t.add(given, written)
 }
 
-// add numbers a name. Several names of debug information can be written in one
-// way, and share a number then. The lock is held.
+// add numbers a name. Names of debug information that are written alike share a number.
+// The caller holds the lock.
 func (t *Table) add(given, written string) uint32 {
+	// Another goroutine may have added the name since Number looked it up.
 	number, known := t.given[given]
 	if known {
 		return number
@@ -112,6 +119,8 @@ func (t *Table) Ordered() (Ordered, losses.List) {
 	for place, number := range order {
 		o.Names[place], o.Place[number] = t.names[number], uint32(place)
 	}
+
+	// A map has no order, and warnings must have one.
 	var lost losses.List
 	for _, name := range slices.Sorted(maps.Keys(t.errs)) {
 		lost.Warnings = append(lost.Warnings, fmt.Sprintf("%s: %v", name, t.errs[name]))
@@ -124,7 +133,7 @@ type OfUnit struct {
 	table   *Table
 	lines   *dwarfx.LineTable
 	base    []byte   // directory that relative names belong to
-	numbers []uint32 // by file of the line table: 0 if not asked for yet, else the number + 1
+	numbers []uint32 // by file of the line table: the number + 1, or 0 before the first use
 	known   []uint32 // indices of numbers that are not 0
 	path    []byte   // scratch
 }
@@ -166,6 +175,7 @@ func (f *OfUnit) Number(n uint32) uint32 {
 		return f.Unknown()
 	}
 
+	// The name is looked up in the scratch buffer, and copied only if it is new.
 	f.path = AppendPath(f.path[:0], f.base, dir, name)
 	number := f.table.Number(f.path)
 	for uint64(len(f.numbers)) <= uint64(n) {
@@ -176,5 +186,5 @@ func (f *OfUnit) Number(n uint32) uint32 {
 	return number
 }
 
-// Unknown returns the number of the file that no table has.
+// Unknown returns the number of the file name Unknown.
 func (f *OfUnit) Unknown() uint32 { return f.table.Number([]byte(Unknown)) }

@@ -1,9 +1,8 @@
 package files
 
-// AppendPath appends the name of a source file: compDir, dir and name joined
-// as far as the later ones are relative, "." and ".." resolved as text. The
-// machine that dumps is never asked: the same input gives the same name
-// everywhere.
+// AppendPath appends the name of a source file: compDir, dir and name, joined where
+// the later one is relative, with "." and ".." resolved as text. The file system of
+// the machine that dumps is never read: the same input gives the same name everywhere.
 func AppendPath(dst []byte, compDir, dir, name []byte) []byte {
 	start := len(dst)
 	windows := false
@@ -27,7 +26,8 @@ func AppendPath(dst []byte, compDir, dir, name []byte) []byte {
 	return dst[:start+cleanPath(dst[start:], windows)]
 }
 
-// isWindowsAbs tells C:\x, C:/x and \\host\share\x: cross compilers write them.
+// isWindowsAbs reports whether p is like C:\x, C:/x or \\host\share\x, which cross
+// compilers write.
 func isWindowsAbs(p []byte) bool {
 	if len(p) >= 2 && p[0] == '\\' && p[1] == '\\' {
 		return true
@@ -59,6 +59,8 @@ func cleanPath(p []byte, windows bool) int {
 		for end < len(p) && !isSeparator(p[end], windows) {
 			end++
 		}
+
+		// What is kept moves to the front; out never passes i.
 		elem := p[i:end]
 		switch {
 		case len(elem) == 0 || string(elem) == ".":

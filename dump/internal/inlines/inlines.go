@@ -1,6 +1,9 @@
-// Package inlines gives FUNC records their inlined calls. A call counts only where
-// its function does and, inside another call, only where that call does: so does
-// every reader of DWARF.
+// Package inlines gives FUNC records their inlined calls.
+//
+// It takes the calls of a unit, as DIEs list them, and gives the calls of each FUNC.
+// The ranges of a call lie in the ranges of its function or, for a call inside another
+// call, in those of the outer call, as in every reader of DWARF. Calls of one depth
+// share no code.
 package inlines
 
 import (
@@ -24,9 +27,9 @@ type Calls struct {
 // Placer places the calls of units, one unit after the other, for one goroutine.
 // Its scratch memory is used again.
 //
-// The calls that are placed lie where the unit's own calls did, since there are
-// never more of them, and so do their ranges if they are not more. Without that,
-// both would be in memory twice: for ceph-osd, 60 MiB of 480.
+// The calls that are placed overwrite the unit's own calls, since there are never
+// more of them, and their ranges overwrite the unit's ranges unless they are more.
+// Otherwise both would be in memory twice: for ceph-osd, 60 MiB of 480.
 type Placer struct {
 	// Overlapping counts functions in which calls side by side share code, Lost the
 	// calls of the unit that a limit cost.
@@ -36,24 +39,24 @@ type Placer struct {
 	listed []dwarfx.Inline // the calls of the unit, as its DIEs list them
 	spans  []dwarfx.Range  // their ranges
 	files  *files.OfUnit
-	left   []uint32 // by function of the unit: its ranges that are still to come
+	left   []uint32 // by function of the unit: how many of its ranges are still to come
 
-	// The function at hand.
+	// The current function.
 	calls   []dwarfx.Inline // their Ranges are of ranges
-	origins []uint32        // of each of calls, the first of spans that it was made of
-	fit     bool            // no call has more ranges than it was made of
+	origins []uint32        // by call: the index in spans of the first range that its DIE lists
+	fit     bool            // no call has more ranges than its DIE lists
 	ranges  []dwarfx.Range  // the function's own, then those of calls
-	around  []dwarfx.Span   // by depth: the ranges of the open call
-	own     []dwarfx.Range  // of the call at hand, as its DIE lists them
+	open    []dwarfx.Span   // by depth: the ranges of the open call
+	own     []dwarfx.Range  // of the current call, as its DIE lists them
 	taken   [][]dwarfx.Range
 	covered coverage
 
 	// more is how many ranges the unit's calls may have beyond those that their DIEs
 	// list: each of many calls could have a part in each of many ranges of the call
-	// around it. looks is how often calls may be looked at for a range of their
+	// that encloses it. looks is how often calls may be read for a range of their
 	// function that is not the last one.
 	more, looks int
-	err         error // that more or looks was not enough
+	err         error // more or looks was not enough
 
 	keptCalls  mem.Arena[dwarfx.Inline]
 	keptRanges mem.Arena[dwarfx.Range]
@@ -76,14 +79,15 @@ func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	if len(p.listed) == 0 {
 		return
 	}
+
+	// The last range of a function can overwrite the calls that its DIEs list.
 	p.left = append(p.left[:0], make([]uint32, len(u.Funcs))...)
 	for _, i := range ofUnit {
 		p.left[all[i].Index]++
 	}
 }
 
-// Err returns an error if calls of the unit were left out since there are too many
-// ranges.
+// Err returns an error if calls of the unit were left out because of too many ranges.
 func (p *Placer) Err() error { return p.err }
 
 // Of returns the calls of f. A call without a place of its own is in file
@@ -92,6 +96,7 @@ func (p *Placer) Of(f *funcs.Func, defaultFile func() uint32) Calls {
 	if len(p.listed) == 0 {
 		return Calls{}
 	}
+
 	p.left[f.Index]--
 	last := p.left[f.Index] == 0
 	span := p.unit.Funcs[f.Index].Inlines
@@ -101,6 +106,8 @@ func (p *Placer) Of(f *funcs.Func, defaultFile func() uint32) Calls {
 		return Calls{}
 	}
 
+	// Calls that share code are damage, so the first try does without the work of
+	// keeping them apart.
 	if p.clip(f, defaultFile, false) {
 		p.taken = p.taken[:0]
 		p.Overlapping++
@@ -116,8 +123,8 @@ func (p *Placer) Of(f *funcs.Func, defaultFile func() uint32) Calls {
 	return p.keep(p.listed[span.From:span.To], last)
 }
 
-// keep returns the calls of the function. If this is its last range, they lie in
-// place, where those were that they are made of.
+// keep returns the calls of the current function. If its range is its last one, the
+// calls overwrite place, the calls that the DIEs list.
 func (p *Placer) keep(place []dwarfx.Inline, last bool) (c Calls) {
 	if last && p.fit {
 		for i := range p.calls {
@@ -133,14 +140,15 @@ func (p *Placer) keep(place []dwarfx.Inline, last bool) (c Calls) {
 		c.List = p.keptCalls.Keep(append(p.keptCalls.Free(), p.calls...))
 		return c
 	}
+
 	n := copy(place, p.calls)
 	c.List = place[:n:n]
 	return c
 }
 
-// clip fills in calls and ranges. If apart is set, it keeps calls of one depth
-// apart: the first has the code that they share. Else it reports whether there are
-// such calls, and may not have read all then.
+// clip fills in calls and ranges. If apart is set, clip keeps calls of one depth
+// apart: the first has the code that they share. Otherwise clip reports whether calls
+// of one depth share code, and may stop at the first such call.
 func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (shared bool) {
 	p.calls, p.origins, p.fit = p.calls[:0], p.origins[:0], true
 	p.ranges = append(p.ranges[:0], dwarfx.Range{Lo: f.Lo, Hi: f.Hi})
@@ -155,11 +163,12 @@ func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (sha
 			p.ranges = append(p.ranges[:from], p.free(in.Depth, p.ranges[from:])...)
 		}
 
+		// A call without code is left out, and so are the calls inside of it.
 		own := dwarfx.Span{From: from, To: uint32(len(p.ranges))}
-		for uint32(len(p.around)) <= in.Depth {
-			p.around = append(p.around, dwarfx.Span{})
+		for uint32(len(p.open)) <= in.Depth {
+			p.open = append(p.open, dwarfx.Span{})
 		}
-		p.around[in.Depth] = own
+		p.open[in.Depth] = own
 		if own.From == own.To {
 			continue
 		}
@@ -168,10 +177,9 @@ func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (sha
 		}
 
 		call := dwarfx.Inline{Depth: in.Depth, Origin: in.Origin, Ranges: own, CallLine: in.CallLine}
-		switch in.CallFile {
-		case dwarfx.NoFile: // the format has no call without a file
+		if in.CallFile == dwarfx.NoFile { // an INLINE record must have a file
 			call.CallFile, call.CallLine = defaultFile(), 0
-		default:
+		} else {
 			call.CallFile = p.files.Number(in.CallFile)
 		}
 		p.calls, p.origins = append(p.calls, call), append(p.origins, in.Ranges.From)
@@ -180,13 +188,15 @@ func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (sha
 	return !small && !apart && overlap(p.calls, p.ranges)
 }
 
-// clipCall appends to ranges those of a call, where they lie in what is around it.
+// clipCall appends to ranges the ranges of a call, clipped to the outer call or, for a
+// call at depth 0, to the function.
 func (p *Placer) clipCall(in *dwarfx.Inline) {
-	around := dwarfx.Span{To: 1} // the function
+	span := dwarfx.Span{To: 1} // of the function
 	if in.Depth > 0 {
-		around = p.around[in.Depth-1]
+		span = p.open[in.Depth-1]
 	}
-	outer, listed := p.ranges[around.From:around.To], p.spans[in.Ranges.From:in.Ranges.To]
+
+	outer, listed := p.ranges[span.From:span.To], p.spans[in.Ranges.From:in.Ranges.To]
 	switch {
 	case len(outer) == 0:
 	case len(outer) == 1 && len(listed) == 1: // as most have
@@ -200,8 +210,8 @@ func (p *Placer) clipCall(in *dwarfx.Inline) {
 	}
 }
 
-// addParts appends to ranges the parts of own that lie in outer, unless these
-// are more than the unit may have.
+// addParts appends to ranges the parts of own that lie in outer, or none if these are
+// more than the unit may have.
 func (p *Placer) addParts(outer []dwarfx.Range) {
 	from, count := len(p.ranges), len(p.own)
 	p.ranges = intersect(p.ranges, outer, joined(p.own), count+p.more)
@@ -212,7 +222,7 @@ func (p *Placer) addParts(outer []dwarfx.Range) {
 	}
 }
 
-// afford takes n of what is left, if there are so many.
+// afford subtracts n from left and returns true, or returns false if n is more.
 func (p *Placer) afford(left *int, n int) bool {
 	if n > *left {
 		p.err = p.unit.Located(limits.RangeEntries.Exceeded(p.unit.End - p.unit.Off))

@@ -7,16 +7,16 @@ import (
 	"symkit/dump/dwarfx"
 )
 
-// Sound debug information has two calls at one byte only where one encloses the
-// other. What is damaged may have calls side by side that share code, and no
-// reader could say which one a PC is in: there the first call has it.
+// Sound debug information has two calls at one byte only where one call encloses the
+// other. In damaged debug information, calls side by side may share code, and no
+// reader could know which of them a PC is in: the first call gets the code.
 
 // maxTaken bounds the ranges of calls side by side in a function where such calls
-// overlap: cutting one takes as long as there are ranges before it.
+// overlap: the time to cut a range grows with the number of ranges before it.
 const maxTaken = 1 << 11
 
 // maxCovered is the size of the largest function whose bytes have marks of their
-// own: then nothing needs sorting to find an overlap.
+// own. The marks show an overlap without sorting the ranges.
 const maxCovered = 1 << 16
 
 // coverage marks, for each depth, the bytes of a function that calls have.
@@ -41,6 +41,7 @@ func (c *coverage) add(depth uint32, ranges []dwarfx.Range) bool {
 	if need > 0 {
 		c.marks = append(c.marks, make([]uint64, need)...)
 	}
+
 	marks := c.marks[from : from+c.words]
 	for _, r := range ranges {
 		if setBits(marks, uint(r.Lo-c.lo), uint(r.Hi-r.Lo)) {
@@ -77,6 +78,8 @@ func overlap(calls []dwarfx.Inline, ranges []dwarfx.Range) bool {
 			all = append(all, depthRange{calls[i].Depth, r.Lo, r.Hi})
 		}
 	}
+
+	// Two neighbours of the sorted list overlap if any two ranges do.
 	slices.SortFunc(all, func(a, b depthRange) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.lo, b.lo))
 	})
@@ -88,9 +91,10 @@ func overlap(calls []dwarfx.Inline, ranges []dwarfx.Range) bool {
 	return false
 }
 
-// free cuts from own, which ascends, what earlier calls at this depth have, and
-// takes the rest for this call. A call at a lesser depth begins anew.
+// free cuts the code of earlier calls at this depth from own, which ascends, and takes
+// the rest for the call.
 func (p *Placer) free(depth uint32, own []dwarfx.Range) []dwarfx.Range {
+	// The calls inside this one are compared with each other alone.
 	for uint32(len(p.taken)) <= depth {
 		p.taken = append(p.taken, nil)
 	}

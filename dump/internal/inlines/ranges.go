@@ -8,8 +8,8 @@ import (
 	"symkit/dump/dwarfx"
 )
 
-// intersect appends to dst what is both in outer and in inner, which ascend with
-// gaps, as the result does. It stops after most ranges.
+// intersect appends to dst the intersection of outer and inner, both of which ascend
+// with gaps, as the result does. intersect stops after more than most ranges.
 func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
 	from := len(dst)
 	for _, r := range inner {
@@ -24,9 +24,9 @@ func intersect(dst, outer, inner []dwarfx.Range, most int) []dwarfx.Range {
 	return dst
 }
 
-// endingBelow returns how many of ranges end at or below addr. Where they are few,
-// none is looked at twice.
+// endingBelow returns how many of ranges, which ascend, end at or below addr.
 func endingBelow(ranges []dwarfx.Range, addr uint64) int {
+	// The callers go through both lists in order, so the answer is mostly 0 or 1.
 	const few = 8
 	for n := range min(few, len(ranges)) {
 		if ranges[n].Hi > addr {
@@ -36,9 +36,10 @@ func endingBelow(ranges []dwarfx.Range, addr uint64) int {
 	return sort.Search(len(ranges), func(i int) bool { return ranges[i].Hi > addr })
 }
 
-// joined returns ranges, which it changes, in ascending order with gaps between
-// them, as compilers write most.
+// joined returns ranges, which joined overwrites, in ascending order with gaps between
+// them.
 func joined(ranges []dwarfx.Range) []dwarfx.Range {
+	// Compilers write most ranges in order, and then nothing has to be sorted.
 	apart := true
 	for i := 1; i < len(ranges) && apart; i++ {
 		apart = ranges[i-1].Hi < ranges[i].Lo

@@ -10,8 +10,8 @@ import (
 	"symkit/internal/par"
 )
 
-// openAlt opens dwz's supplementary file, with what other files have in common, or
-// warns if it was not found.
+// openAlt opens dwz's supplementary file, which holds the DIEs and strings that several
+// files have in common.
 func (x *loader) openAlt() error {
 	others := x.opt.Companions
 	if others == nil || others.Alt == nil {
@@ -21,6 +21,7 @@ func (x *loader) openAlt() error {
 	if err != nil {
 		return err
 	}
+
 	data, errs := dwarfx.Open(s, x.opt.Code)
 	x.alt = data
 	for _, err := range errs {
@@ -38,9 +39,10 @@ func (x *loader) checkAlt() {
 	}
 }
 
-// readSplits replaces skeletons by the split units that belong to them, and scans
-// these.
+// readSplits replaces skeletons by the split units that belong to them, and scans the
+// split units.
 func (x *loader) readSplits() error {
+	x.checkAlt()
 	if !slices.ContainsFunc(x.units, func(u *Unit) bool { return u.Split != 0 }) {
 		return nil
 	}
@@ -57,6 +59,8 @@ func (x *loader) readSplits() error {
 			if u.Split == 0 {
 				return nil
 			}
+
+			// The line table stays in the file of the skeleton.
 			results[i] = x.openSplit(u.Unit, pkg)
 			if results[i].unit != nil {
 				x.units[i] = &Unit{Unit: results[i].unit, Lines: u.Lines, index: i}
@@ -65,18 +69,17 @@ func (x *loader) readSplits() error {
 			return nil
 		}
 	})
-	for _, r := range results {
-		if r.unit != nil {
-			x.share.All += r.unit.End - r.unit.Off
-		}
-	}
 
+	// One warning counts all units that are missing: there can be thousands.
 	missing, first := 0, ""
 	for _, r := range results {
 		for _, err := range r.errs {
 			x.lost.AddIn(r.file, err)
 		}
-		if r.unit == nil && r.file != "" {
+		switch {
+		case r.unit != nil:
+			x.share.All += r.unit.End - r.unit.Off
+		case r.file != "":
 			missing++
 			first = cmp.Or(first, r.file)
 		}
@@ -94,7 +97,7 @@ type splitPackage struct {
 	path string
 }
 
-// lacks says of the package, if there is one, that it lacks the units.
+// lacks returns the part of the warning about missing units that names the package.
 func (p *splitPackage) lacks() string {
 	if p == nil {
 		return ""
@@ -115,6 +118,8 @@ func (x *loader) openPackage() (*splitPackage, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Without its index the package cannot be read.
 	units, err := f.SectionData(".debug_cu_index")
 	if err != nil {
 		x.lost.Add(err)
@@ -130,8 +135,8 @@ func (x *loader) openPackage() (*splitPackage, error) {
 	return &splitPackage{pkg, f.Path()}, nil
 }
 
-// splitResult is the split unit of a skeleton, nil where there is none, and the
-// file that it is in or should be in.
+// splitResult is the split unit of a skeleton, or nil if there is none, and the file
+// that the split unit is in or should be in.
 type splitResult struct {
 	unit *dwarfx.Unit
 	file string
@@ -146,12 +151,16 @@ func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 			return splitResult{unit, pkg.path, errs}
 		}
 	}
+
+	// DW_AT_dwo_name is relative to DW_AT_comp_dir (DWARF 5 §3.1.2).
 	name, _ := u.String(u.Split)
 	r.file = string(name)
 	if x.opt.Companions == nil {
 		return r
 	}
 	compDir, _ := u.String(u.CompDir)
+
+	// A file that has another unit, such as one of a later build, does not count.
 	var unit *dwarfx.Unit
 	var errs []error
 	f := x.opt.Companions.OpenSplit(string(compDir), r.file, func(f *elfx.File) error {
@@ -167,17 +176,17 @@ func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 	return r
 }
 
-// readSplit finds the split unit of skeleton u in f, a .dwo file. Where that
-// fails, the last error tells why.
+// readSplit finds the split unit of skeleton u in f, a .dwo file. If unit is nil, the
+// last error is the reason.
 func readSplit(u *dwarfx.Unit, f *elfx.File) (unit *dwarfx.Unit, errs []error) {
-	var s dwarfx.Sections
-	s.BigEndian = f.BigEndian
-	for name, data := range map[string]*[]byte{
-		".debug_info.dwo": &s.Info, ".debug_abbrev.dwo": &s.Abbrev, ".debug_str.dwo": &s.Str,
-		".debug_str_offsets.dwo": &s.StrOffsets, ".debug_rnglists.dwo": &s.RngLists, ".debug_types.dwo": &s.Types,
+	s := dwarfx.Sections{BigEndian: f.BigEndian}
+	for _, section := range []sectionOf{ // a list, so that the errors are in order
+		{".debug_info.dwo", &s.Info}, {".debug_abbrev.dwo", &s.Abbrev}, {".debug_str.dwo", &s.Str},
+		{".debug_str_offsets.dwo", &s.StrOffsets}, {".debug_rnglists.dwo", &s.RngLists}, {".debug_types.dwo", &s.Types},
 	} {
 		var err error
-		if *data, err = f.SectionData(name); err != nil {
+		*section.data, err = f.SectionData(section.name)
+		if err != nil {
 			errs = append(errs, err)
 		}
 	}

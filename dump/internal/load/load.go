@@ -1,20 +1,20 @@
-// Package load reads the units of a module's debug information: for each unit its
-// functions, their inlined calls, and the numbers of the names of both.
+// Package load reads the units of a module's debug information.
 //
-// The package hides all that overlaps in time. One goroutine inflates .debug_info,
+// It takes an image and its companion files, and gives for each unit its functions,
+// their inlined calls, and the numbers of the names of both. The units are in the order
+// of .debug_info. They own their memory, but for the keys of names and the units'
+// strings and line programs, which lie in sections until Release.
+//
+// All concurrency is inside of the package. One goroutine inflates .debug_info,
 // by far the largest section, into segments of a few megabytes, others inflate the
 // other sections, and as many as there are processors scan the units of complete
 // segments. If no unit can refer to another one, the names of a unit are read
 // right after its scan, and then its segment's memory is used again; otherwise all
 // of .debug_info stays until every unit is scanned.
-//
-// What comes out owns its memory, but for the keys of names and the units' strings
-// and line programs, which lie in sections until Release.
 package load
 
 import (
 	"context"
-	"fmt"
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/losses"
@@ -27,7 +27,7 @@ import (
 // Unit is a unit and what it describes.
 type Unit struct {
 	*dwarfx.Unit
-	// Lines is the unit whose line table is meant: of a split unit, its skeleton.
+	// Lines is the unit that has the line table: of a split unit, its skeleton.
 	Lines *dwarfx.Unit
 	// CompDir is DW_AT_comp_dir of Lines.
 	CompDir []byte
@@ -45,8 +45,8 @@ type Unit struct {
 	err     error        // damage met in the scan
 }
 
-// Take hands the calls of u and their ranges over to the caller, who may write over
-// them. The unit has none afterwards.
+// Take hands the calls of u and their ranges over to the caller, who may overwrite
+// them. The unit has no calls afterwards.
 func (u *Unit) Take() (calls []dwarfx.Inline, ranges []dwarfx.Range) {
 	calls, ranges = u.Calls, u.Ranges
 	u.Calls, u.Ranges = nil, nil
@@ -76,44 +76,36 @@ type Options struct {
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.List, error) {
 	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size()), release: func() {}}
 	defer func() { x.release() }()
-	err := x.openAlt()
-	if err == nil {
-		err = x.readUnits()
-	}
-	if err == nil {
-		x.checkAlt()
-		err = x.readSplits()
-	}
-	if err == nil {
-		err = x.nameUnits()
-	}
-	if err == nil {
-		err = x.names.Err(img.Size())
+	for _, step := range []func() error{x.openAlt, x.readUnits, x.readSplits, x.nameUnits} {
+		err := step()
 		if err != nil {
-			err = fmt.Errorf("%s: %w", img.Main.Path(), err)
+			return nil, losses.List{}, err
 		}
 	}
+	err := x.names.Err(img.Size())
 	if err != nil {
-		return nil, losses.List{}, err
+		return nil, losses.List{}, losses.InFile(img.Main.Path(), err)
 	}
 
+	// Damage is counted in the order of the units.
 	for _, u := range x.units {
 		if u.err != nil {
-			err := fmt.Errorf("%s: %w", x.file.Path(), u.err)
+			err := losses.InFile(x.file.Path(), u.err)
 			x.lost.Add(err)
 			x.share.Add(losses.Rest(u.err, u.Off, u.End), err)
 		}
-		// A string outside of its section is no name.
-		u.CompDir, _ = u.Lines.String(u.Lines.CompDir)
+		u.CompDir, _ = u.Lines.String(u.Lines.CompDir) // a string outside of its section is no name
 	}
+
+	// Only strings and line programs are read from here on.
 	x.data.Forget()
 	x.data.Ranges, x.data.RngLists = nil, nil
 	release(x.file, ".debug_info", ".debug_abbrev", ".debug_ranges", ".debug_rnglists")
 	return &Units{List: x.units, Names: x.names, Share: x.share, LineErr: x.lineErr, file: x.file}, x.lost, nil
 }
 
-// Release gives up the sections that strings and line programs are in. The keys of
-// names are gone then.
+// Release releases the sections with strings and line programs. The keys of names
+// cannot be read afterwards.
 func (u *Units) Release() {
 	release(u.file, ".debug_str", ".debug_line_str", ".debug_line")
 }
@@ -142,15 +134,15 @@ type loader struct {
 	sections dwarfx.Sections
 	data     *dwarfx.Data
 	units    []*Unit
-	// alone: no unit can refer to another one, so that a unit's names are read
-	// right after its scan.
+	// alone is set if no unit can refer to another one, so that a unit's names are
+	// read right after its scan.
 	alone bool
 	// release releases the memory of .debug_info.
 	release func()
 }
 
-// nameUnits numbers the names of the units that have none yet: all of them, if
-// units can refer to each other, else the split units.
+// nameUnits numbers the names of the units whose names have no numbers yet: all units
+// if units can refer to each other, otherwise the split units.
 func (x *loader) nameUnits() error {
 	return par.Each(x.ctx, x.opt.Jobs, len(x.units), func() func(int) error {
 		namer := naming.NewNamer(x.names)
@@ -168,6 +160,8 @@ func (x *loader) nameUnits() error {
 func (u *Unit) number(namer *naming.Namer) {
 	var origins []uint32
 	u.FuncNames, origins = namer.Unit(u.Unit, u.index, u.Funcs, u.origins)
+
+	// The scan has made Origin an index of u.origins.
 	for i := range u.Calls {
 		u.Calls[i].Origin = origins[u.Calls[i].Origin]
 	}

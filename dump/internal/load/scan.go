@@ -2,12 +2,12 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"symkit/dump/dwarfx"
+	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/internal/mem"
 )
@@ -21,8 +21,9 @@ func (x *loader) readUnits() error {
 	x.sections.Abbrev = abbrev
 	x.alone = x.alt == nil && dwarfx.SelfContained(abbrev)
 
-	// What touches the file in this goroutine comes before the others start: a fault here, when
-	// the file was truncated, ends readUnits, and the file is closed while they still read it.
+	// All reads of the file in this goroutine come before the other goroutines start. A
+	// fault in this goroutine, after the file was truncated, ends readUnits, and the file
+	// is closed while goroutines that were started would still read the file.
 	info := x.file.Section(".debug_info")
 	streams := info != nil && info.Streams()
 	r := &unitReader{loader: x, work: make(chan *Unit), ready: make(chan struct{})}
@@ -31,6 +32,7 @@ func (x *loader) readUnits() error {
 		group.Go(func() error { return mem.Guard(task) })
 	}
 
+	// The sections, the units and the scans each have goroutines of their own.
 	guarded(func() error {
 		defer close(r.ready)
 		return x.readSections(x.file, sectionsOf(&x.sections), "")
@@ -73,6 +75,7 @@ func (x *loader) readUnits() error {
 	if x.ctx.Err() != nil {
 		return context.Cause(x.ctx)
 	}
+
 	if slices.ContainsFunc(x.units, func(u *Unit) bool { return u.Draft }) {
 		x.lost.Warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.file.Path())
 	}
@@ -82,12 +85,13 @@ func (x *loader) readUnits() error {
 		x.share.Add(max(x.share.All, 1), r.failed)
 		x.data, x.units, r.errs = dwarfx.New(dwarfx.Sections{}, 0, x.opt.Code), nil, nil
 	}
+
 	known := uint64(0) // bytes of units that have a header
 	for _, u := range x.units {
 		known += u.End - u.Off
 	}
 	for _, err := range r.errs {
-		err = fmt.Errorf("%s: %w", x.file.Path(), err)
+		err = losses.InFile(x.file.Path(), err)
 		x.lost.Add(err)
 		if known < x.share.All {
 			x.share.Add(x.share.All-known, err)
@@ -101,13 +105,13 @@ func (x *loader) readUnits() error {
 type unitReader struct {
 	*loader
 	work   chan *Unit
-	ready  chan struct{} // closed when the other sections are there
+	ready  chan struct{} // closed when the other sections are inflated
 	size   int           // of .debug_info
 	errs   []error       // damaged headers
 	failed error         // why .debug_info cannot be read
 }
 
-// open makes x.data, once the sections are there that unit headers need.
+// open makes x.data after the sections that unit headers need are inflated.
 func (r *unitReader) open(size int) {
 	r.size = size
 	<-r.ready
@@ -130,11 +134,13 @@ func (r *unitReader) readSegments(ctx context.Context, segments <-chan *segment,
 }
 
 // readFlat hands out the units of data, all of .debug_info. If discard is not nil,
-// the pages of units that are done are given up with it.
+// it is called to release the pages of units that are done.
 func (r *unitReader) readFlat(ctx context.Context, data []byte, discard func(from, to uint64)) error {
 	defer close(r.work)
 	r.open(len(data))
 	r.errs = r.data.ReadUnits(data, 0, true)
+
+	// Units are discarded in segments, since that costs a system call.
 	for units := r.data.Units; len(units) > 0; {
 		n := 1
 		for n < len(units) && units[n].End-units[0].Off < uint64(segmentSize) {
@@ -152,7 +158,7 @@ func (r *unitReader) readFlat(ctx context.Context, data []byte, discard func(fro
 	return nil
 }
 
-// handOut hands out the units of s, and ends the use of s that is for reading them.
+// handOut hands out the units of s, and ends the use of s by the reader of headers.
 func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Unit) {
 	defer s.release()
 	from := len(r.units)
@@ -160,6 +166,8 @@ func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Un
 		r.units = append(r.units, &Unit{Unit: u, Lines: u, segment: s, index: len(r.units)})
 	}
 	s.units = r.units[from:len(r.units):len(r.units)]
+
+	// The users are counted before the first of them can be done.
 	s.users.Add(int32(len(units)))
 	for _, u := range s.units {
 		select {
@@ -179,6 +187,8 @@ func (r *unitReader) scanUnits() {
 		if !r.alone || !u.SelfContained() {
 			continue
 		}
+
+		// The names of a unit that cannot be confined are left to nameUnits.
 		if len(u.Funcs) == 0 || namer.Confine(u.Unit) == nil {
 			u.number(namer)
 			u.segment.release()

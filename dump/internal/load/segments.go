@@ -12,23 +12,24 @@ import (
 	"symkit/internal/mem"
 )
 
-// segment is some units of .debug_info: bytes that are inflated, or part of the
+// segment holds some units of .debug_info: bytes that were inflated, or a part of the
 // mapped section.
 type segment struct {
 	data []byte
 	at   int  // offset of data in the section
-	last bool // what is cut short in data is damage
+	last bool // no data follows: a unit that is cut short is damage
 
-	users atomic.Int32 // the units that are not done, and whoever reads their headers
+	users atomic.Int32 // the units that are not done, and 1 while their headers are read
 	units []*Unit
-	free  func() // called when no user is left; nil: the memory stays
+	free  func() // called when no user is left; nil if the memory stays
 }
 
-// release gives up one use of s. The last one frees the memory.
+// release ends one use of s. The end of the last use frees the memory.
 func (s *segment) release() {
 	if s.users.Add(-1) > 0 || s.free == nil {
 		return
 	}
+
 	for _, u := range s.units {
 		u.Drop()
 	}
@@ -41,21 +42,23 @@ var (
 	segmentsBytes = 32 << 20
 )
 
-// inflater inflates .debug_info and sends it on in segments.
+// inflater inflates .debug_info and sends it to a channel in segments. A segment ends
+// with a complete unit; the unit that is incomplete at the end of a buffer is copied to
+// the start of the next buffer.
 type inflater struct {
 	ctx       context.Context
 	section   *elfx.Section
 	size      int
 	bigEndian bool
 	out       chan<- *segment
-	pool      *pool // nil: all segments lie in one buffer, which the caller releases
+	pool      *pool // nil if all segments lie in one buffer, which the caller releases
 
 	buffer *mem.Buffer // inflated into, or nil
 	buf    []byte      // its bytes
 	at     int         // offset of buf in the section
-	from   int         // bytes of buf that were sent on
+	from   int         // bytes of buf that were sent
 	whole  int         // bytes of buf up to the end of the last complete unit
-	next   uint64      // length of the unit after it; 0: not known
+	next   uint64      // length of the unit after the last complete one; 0 if not known
 }
 
 // run inflates the section. It fails if that is damaged or ctx is done.
@@ -70,6 +73,8 @@ func (x *inflater) run() error {
 		}
 		return x.advance(n)
 	})
+
+	// A damaged section is worth nothing, so its last buffer is not sent.
 	switch {
 	case err == nil:
 		x.send(done, true)
@@ -79,7 +84,7 @@ func (x *inflater) run() error {
 	return err
 }
 
-// first returns the first buffer: without a pool, for all of the section.
+// first returns the first buffer, which without a pool is as large as the section.
 func (x *inflater) first() *mem.Buffer {
 	switch {
 	case x.pool == nil:
@@ -90,13 +95,13 @@ func (x *inflater) first() *mem.Buffer {
 	return x.pool.get(x.ctx, x.size)
 }
 
-// use makes b, whose bytes begin at an offset of the section, the buffer that is
-// inflated into.
+// use makes b the current buffer, for the bytes of the section from offset at on.
 func (x *inflater) use(b *mem.Buffer, at int) {
 	x.buffer, x.buf, x.at = b, b.Bytes(), at
 }
 
-// advance is told that buf[:done] is inflated. It returns the buffer to go on in.
+// advance is called when buf[:done] is inflated. It sends complete units and returns
+// the buffer in which the next bytes belong, which begins with the last kept bytes.
 func (x *inflater) advance(done int) (next []byte, kept int) {
 	end, length := dwarfx.Whole(x.buf[x.whole:done], x.bigEndian)
 	x.whole, x.next = x.whole+end, length
@@ -122,6 +127,7 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 	b := x.pool.get(x.ctx, min(size, x.size-at))
 	copy(b.Bytes(), x.buf[done-kept:done])
 
+	// send hands the old buffer over, so the copy comes first.
 	x.send(x.whole, false)
 	x.use(b, at)
 	x.whole = kept - unit
@@ -129,8 +135,8 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 	return x.buf, kept
 }
 
-// send sends on the bytes of buf up to end that were not sent yet. With a pool, the
-// last user of the segment gives the buffer back.
+// send sends the bytes of buf up to end that were not sent yet. With a pool, the last
+// user of the segment returns the buffer to the pool.
 func (x *inflater) send(end int, last bool) {
 	s := &segment{data: x.buf[x.from:end], at: x.at + x.from, last: last}
 	s.users.Store(1)
@@ -138,6 +144,7 @@ func (x *inflater) send(end int, last bool) {
 		b := x.buffer
 		s.free = func() { x.pool.put(b) }
 	}
+
 	x.from = end
 	select {
 	case x.out <- s:
@@ -149,13 +156,13 @@ func (x *inflater) send(end int, last bool) {
 // pool holds the buffers that .debug_info is inflated into. A buffer is used again
 // once every unit in it was scanned and named.
 type pool struct {
-	most int // bytes of all buffers, from which on get waits
+	most int // if all buffers had more bytes, get waits
 
 	mu      sync.Mutex
 	changed sync.Cond
 	all     []*mem.Buffer
-	spare   []*mem.Buffer // of all, those that no segment uses
-	bytes   int           // of all
+	spare   []*mem.Buffer // the buffers that no segment uses
+	bytes   int           // of all buffers
 }
 
 func newPool() *pool {
@@ -164,13 +171,15 @@ func newPool() *pool {
 	return p
 }
 
-// get returns a buffer of at least size bytes. If there are many, get waits until
-// one is given back; it never waits for the only one, which its caller may have.
+// get returns a buffer of at least size bytes. If there are many buffers, get blocks
+// until one is returned; get never waits for the only buffer in use, which its caller
+// may have.
 func (p *pool) get(ctx context.Context, size int) *mem.Buffer {
 	stop := context.AfterFunc(ctx, p.changed.Broadcast)
 	defer stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	for {
 		i := slices.IndexFunc(p.spare, func(b *mem.Buffer) bool { return len(b.Bytes()) >= size })
 		if i >= 0 {
@@ -184,7 +193,7 @@ func (p *pool) get(ctx context.Context, size int) *mem.Buffer {
 		p.changed.Wait()
 	}
 
-	// The spare buffers are too small: they make room for this one.
+	// The spare buffers are too small, so they are replaced by the new buffer.
 	for len(p.spare) > 0 && p.bytes+size > p.most {
 		b := p.spare[len(p.spare)-1]
 		p.spare = p.spare[:len(p.spare)-1]
@@ -192,13 +201,14 @@ func (p *pool) get(ctx context.Context, size int) *mem.Buffer {
 		p.bytes -= len(b.Bytes())
 		b.Release()
 	}
+
 	b := mem.NewBuffer(size)
 	p.all = append(p.all, b)
 	p.bytes += size
 	return b
 }
 
-// put takes back a buffer.
+// put returns a buffer to the pool.
 func (p *pool) put(b *mem.Buffer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +216,7 @@ func (p *pool) put(b *mem.Buffer) {
 	p.changed.Broadcast()
 }
 
-// release releases all buffers, when nobody uses any.
+// release releases all buffers. No segment uses one any more.
 func (p *pool) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

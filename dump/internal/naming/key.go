@@ -1,14 +1,19 @@
-// Package naming leads from a DIE to the name that is written, in four steps:
+// Package naming makes the names of functions and inlined calls.
 //
-//   - key.go: what names a DIE, its Key;
-//   - table.go: each distinct Key has a number;
-//   - text.go: each number has a text, made when the number is first given out
+// It takes DIEs and gives each a number, whose text is the name that is written, in
+// four steps:
+//
+//   - key.go: the Key of a DIE, its linkage name or its plain name and scope;
+//   - table.go: the number of each distinct Key;
+//   - text.go: the text of each number, made when the number is first given out
 //     (scope.go: with the scope of a plain name);
-//   - order.go: texts in the order of INLINE_ORIGIN records.
+//   - order.go: the texts in the order of INLINE_ORIGIN records.
 //
-// Nearly all functions and inlined calls of a program have names that are
-// written (99.9 % of ceph-osd's 135,940), so no text waits until its name is
-// known to be wanted.
+// Equal Keys have one number. The numbers depend on the order in which goroutines ask
+// for them, the texts and their order do not.
+//
+// Nearly all functions and inlined calls of a program have names that are written
+// (99.9 % of ceph-osd's 135,940), so each text is made before it is known to be wanted.
 package naming
 
 import (
@@ -18,32 +23,32 @@ import (
 	"symkit/internal/demangle"
 )
 
-// Omitted is the text of a name that no DIE and no symbol tells, as both peers
-// write it.
+// Omitted is the text for a function without a name in any DIE or symbol, as both
+// peers write it.
 const Omitted = "<name omitted>"
 
-// Key is what names a function, before any of it is turned into text. Two
-// functions with equal keys have the same name.
+// Key holds the names of a function as they are in the file, before any text is made of
+// them. Two functions with equal keys have the same name.
 type Key struct {
 	// Linkage is DW_AT_linkage_name, or nil. gnat encodes its plain names like
 	// linkage names (pkg__sub), and Nim, which is compiled by way of C, mangles
 	// them like C++ (_ZN4shop3addE): such a DW_AT_name is a linkage name too. An
-	// assembler label, as of void warn(void) __asm__("__GI_warn"), is none where
-	// there is a plain name: several functions can share a label.
+	// assembler label, as of void warn(void) __asm__("__GI_warn"), is no linkage name
+	// if there is a plain name: several functions can share a label.
 	Linkage []byte
-	// Plain is DW_AT_name, or nil. The scope of Decl, in Unit, belongs to it.
+	// Plain is DW_AT_name, or nil. The scope of Plain is that of Decl, in Unit.
 	Plain []byte
 	Decl  dwarfx.Ref
 	Unit  *dwarfx.Unit
 	// Language is that of the function's own unit: the partial units of dwz do
 	// not have DW_AT_language.
 	Language dwarfx.Language
-	// Lost: a part of the name is in the supplementary file, which is not there.
+	// Lost is set if a part of the name is in the supplementary file, which is missing.
 	Lost bool
 }
 
-// newKey returns the key of a DIE of u that has own as its own names, completed
-// by what its origin says, if that was read without an error.
+// newKey returns the key of a DIE of u that has own as its own names, completed by the
+// names of its origin unless err is an error of reading them.
 func newKey(u *dwarfx.Unit, own, origin dwarfx.Naming, err error) Key {
 	if err == nil && origin.Unit != nil {
 		own.Linkage, own.Decl, own.Unit = origin.Linkage, origin.Decl, origin.Unit
@@ -73,8 +78,8 @@ func SymbolKey(symbol []byte, k *Key) Key {
 	return key
 }
 
-// ID is what distinguishes k from keys without scopes: the linkage name or,
-// without one, the plain name.
+// ID returns the linkage name or, without one, the plain name. Keys without scopes
+// differ only in their IDs.
 func (k *Key) ID() []byte {
 	if len(k.Linkage) > 0 {
 		return k.Linkage
@@ -82,8 +87,8 @@ func (k *Key) ID() []byte {
 	return k.Plain
 }
 
-// isLabel reports whether the linkage name is an assembler label beside which there
-// is a plain name. Ada's plain names are encoded, and no better than a label.
+// isLabel reports whether the linkage name is an assembler label and there is a plain
+// name too. Ada's plain names are encoded, and no better than a label.
 func (k *Key) isLabel() bool {
 	return len(k.Linkage) > 0 && len(k.Plain) > 0 && !k.Language.IsAda() && demangle.IsLabel(uint16(k.Language), k.Linkage)
 }

@@ -21,8 +21,8 @@ type numbered struct {
 	number uint32
 }
 
-// Order sorts the texts of the numbers for which used holds. Names with equal
-// texts share a place.
+// Order sorts the texts of the numbers for which used is set. Names with equal texts
+// share a place.
 func Order(ctx context.Context, jobs int, t *Table, used []bool) (Origins, error) {
 	var list []numbered
 	for number, is := range used {

@@ -10,22 +10,22 @@ import (
 
 // scoper makes the scope that goes in front of a plain name, from the names of the
 // DIEs that enclose its declaration: namespaces, classes, functions. A scope may
-// itself be declared elsewhere; its own scope is then read there.
+// itself be declared elsewhere; its own scope is then that of its declaration.
 type scoper struct {
 	language  dwarfx.Language
 	demangler *demangle.Demangler
 	dies      *dwarfx.Namer
-	unit      *dwarfx.Unit // the unit that tops are of, see dwarfx.Data.Parents
+	unit      *dwarfx.Unit // the unit of tops, see dwarfx.Data.Parents
 	tops      []dwarfx.Ref
 	depth     int // of scopes that are declared elsewhere
-	steps     int // over such scopes
+	steps     int // DIEs read in scopes that are declared elsewhere
 	// last caches the scopes of the last declaration, outermost first: the next
-	// one is often in the same class. Only scopes whose names do not depend on
-	// what they enclose are in it.
+	// declaration is often in the same class. A scope whose name depends on the
+	// declaration is not cached.
 	last []cachedScope
 }
 
-// cachedScope is a DIE and the scope of what it encloses.
+// cachedScope is a DIE and the scope of the declarations that the DIE encloses.
 type cachedScope struct {
 	unit     *dwarfx.Unit
 	ref      dwarfx.Ref
@@ -45,6 +45,7 @@ const maxScopeSteps = 1 << 14
 // scope returns the names of parents, the DIEs of u that enclose a declaration
 // called name, outermost first, each followed by the separator.
 func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
+	// A scope that is declared elsewhere is not that of the last declaration.
 	sep := x.language.Separator()
 	known := 0
 	if x.depth == 0 {
@@ -54,6 +55,7 @@ func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text 
 		}
 		x.last = x.last[:known]
 	}
+
 	for i := known; i < len(parents); i++ {
 		if x.depth > 0 {
 			x.steps++
@@ -103,6 +105,7 @@ func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part s
 			return text, true, false
 		}
 	}
+
 	part = string(n.Name)
 	unnamed = part == "" && !n.Lost
 	if unnamed {

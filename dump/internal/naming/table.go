@@ -25,19 +25,19 @@ const shardCount = 64
 // shard is a part of the table with a lock of its own.
 type shard struct {
 	mu sync.Mutex
-	// slots are found by hash; a name whose slot is taken is in the next free
-	// one. At least half of the slots are free.
+	// slots is a hash table: a name whose slot is taken is in the next free slot. At
+	// least half of the slots are free.
 	slots []slot
-	// blocks hold the names, blockLen in each but the last, so that a name does
+	// blocks hold the names, blockLen in each block but the last, so that a name does
 	// not move.
 	blocks [][]entry
 	count  uint32
 }
 
-// slot is where a name is found.
+// slot is an entry of the hash table.
 type slot struct {
 	hash  uint32
-	index uint32 // of the name, plus 1; 0: free
+	index uint32 // of the name, plus 1; 0 if the slot is free
 }
 
 // entry is a name.
@@ -72,14 +72,15 @@ func (t *Table) Add(text string) uint32 {
 	return s.add(&entry{text: text}) * shardCount
 }
 
-// number returns the number of k's name. mine reports whether the caller has to
-// make the text, of k, and to give it to setText: the name is new, or order is
-// lower than that of the key that the table had.
+// number returns the number of k's name. mine reports whether the caller must make the
+// text of k and call setText with it: the name is new, or order is lower than the
+// order of the key that the table had.
 func (t *Table) number(k *Key, order uint64) (number uint32, mine bool) {
 	hash := maphash.Bytes(t.seed, k.ID())
 	if k.scoped() {
 		hash ^= uint64(k.Decl) * 0x9e3779b97f4a7c15
 	}
+
 	shard := uint32(hash % shardCount)
 	s := &t.shards[shard]
 	s.mu.Lock()
@@ -88,7 +89,7 @@ func (t *Table) number(k *Key, order uint64) (number uint32, mine bool) {
 	return index*shardCount + shard, mine
 }
 
-// find is number within the shard. The lock is held.
+// find is number within the shard. The caller holds the lock.
 func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool) {
 	mask := uint32(len(s.slots) - 1)
 	i := hash & mask
@@ -111,13 +112,14 @@ func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool
 	return index, true
 }
 
-// replace puts k in the place of an equal key if order is lower. It reports
-// whether another text has to be made: equal linkage names of one language have
-// equal texts.
+// replace replaces an equal key by k if order is lower. replace reports whether the text
+// has to be made again: equal linkage names of one language have equal texts.
 func (s *shard) replace(e *entry, k *Key, order uint64) bool {
 	if order >= e.order {
 		return false
 	}
+
+	// The text of a plain name depends on the DIE, whose scope it gets.
 	same := len(k.Linkage) > 0 && e.Language == k.Language && string(e.Plain) == string(k.Plain) && e.Decl == k.Decl
 	e.Key, e.order = *k, order
 	return !same
@@ -154,8 +156,8 @@ func (s *shard) grow() {
 	}
 }
 
-// setText sets the text of a number, unless the table has got a key of a lower
-// order meanwhile. sound says that the text can be written as it is.
+// setText sets the text of a number, unless a key of a lower order was added meanwhile.
+// sound is set if the text can be written as it is.
 func (t *Table) setText(number uint32, order uint64, text string, sound bool) {
 	s := &t.shards[number%shardCount]
 	s.mu.Lock()
@@ -166,7 +168,7 @@ func (t *Table) setText(number uint32, order uint64, text string, sound bool) {
 	}
 }
 
-// at returns the name with a number. No name is added meanwhile.
+// at returns the name with a number. No goroutine adds names meanwhile.
 func (t *Table) at(number uint32) *entry { return t.shards[number%shardCount].at(number / shardCount) }
 
 // Key returns the key of a number, Text the text, and IsSound reports whether
