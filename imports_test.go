@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 
 	// An ELF image to the records of a symbol file; the stages below dump/internal.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/wire"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/wire"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "internal/limits"},

@@ -1,8 +1,8 @@
-// Package batch turns many files into modules and shares the machine among
-// them: it finds ELF files in arguments, directories and archives (Finder),
-// puts together those that belong together (Group), and runs one task for each
-// module (Run), the largest first, within a memory budget.
+// Package batch finds the modules in many files and shares the machine among them.
 //
-// What a task does is the caller's; Record is what it tells of the outcome, one
-// line of a manifest.
+// It takes arguments and gives ELF files, from files, directories and archives
+// (Finder), modules, each of the files with one build id (Group), and the order in
+// which the caller's tasks run, one for each module (Run). Groups depend on the files
+// and their order alone; the tasks that run at one time are estimated to fit into a
+// memory budget. A Record is the outcome of a task, one line of a manifest.
 package batch

@@ -19,8 +19,8 @@ type Input struct {
 	Path string // of the file, or of the archive that it is in
 	// Member is the place in an archive, or nil.
 	Member *archive.Member
-	// Found: in a directory or an archive, not named. Such a file may well be
-	// one that has no symbols.
+	// Found is set for a file that was found in a directory or an archive, not named.
+	// Such a file need not have symbols.
 	Found bool
 }
 
@@ -32,7 +32,7 @@ func (in *Input) Open() (*elfx.File, error) {
 	return elfx.Open(in.Path)
 }
 
-// Name is what the file is called in errors and in manifests.
+// Name returns the name of the file for errors and manifests.
 func (in *Input) Name() string {
 	if in.Member != nil {
 		return in.Member.Path()
@@ -40,7 +40,7 @@ func (in *Input) Name() string {
 	return in.Path
 }
 
-// Failure is a path that could not be looked into.
+// Failure is a path that could not be read.
 type Failure struct {
 	Name string
 	Err  error // begins with the name
@@ -48,7 +48,7 @@ type Failure struct {
 
 // Finder collects inputs from arguments.
 type Finder struct {
-	Recurse bool   // search directories; otherwise they are for debug files
+	Recurse bool   // search directories; otherwise directories are added to Dirs
 	Member  string // the member to take of each archive; empty means all
 
 	Inputs []Input
@@ -56,15 +56,16 @@ type Finder struct {
 	Failed []Failure
 }
 
-// Add adds what an argument stands for: a file, the ELF files of an archive,
-// those below a directory. A symbolic link is followed here, and not below.
+// Add adds the inputs of an argument: a file, the members of an archive, the ELF files
+// below a directory. The argument may be a symbolic link; links below a directory are
+// not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		f.fail(path, withoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
-		f.Inputs = append(f.Inputs, Input{Path: path}) // opening it tells what it is
+		f.Inputs = append(f.Inputs, Input{Path: path}) // Open returns the error
 	case !info.IsDir():
 		f.file(path)
 	case f.Recurse:
@@ -91,9 +92,11 @@ func withoutPath(err error) error {
 func (f *Finder) file(path string) {
 	start, err := magic(path)
 	if err != nil || !archive.Is(start) {
-		f.Inputs = append(f.Inputs, Input{Path: path}) // opening it tells what is wrong
+		f.Inputs = append(f.Inputs, Input{Path: path}) // Open returns the error
 		return
 	}
+
+	// The one member that the user asked for counts as named.
 	inputs, failed := len(f.Inputs), len(f.Failed)
 	for m, err := range archive.Members(path) {
 		switch {
@@ -108,8 +111,8 @@ func (f *Finder) file(path string) {
 	}
 }
 
-// search adds the ELF files below dir, in the order of their names. Symbolic
-// links are passed over: what they lead to is there itself or was not asked for.
+// search adds the ELF files below dir, in the order of their names. Symbolic links are
+// skipped: their targets are below dir too, or were not asked for.
 func (f *Finder) search(ctx context.Context, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -121,6 +124,7 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		case !d.Type().IsRegular():
 			return nil
 		}
+
 		start, err := magic(path)
 		if err != nil {
 			f.fail(path, withoutPath(err))
@@ -131,14 +135,16 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 	})
 }
 
-// magic returns the first bytes of a file, as many as any magic number has that
-// matters here.
+// magic returns the first bytes of a file, enough for the magic numbers of ELF files and
+// archives.
 func magic(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+
+	// A file that is shorter has neither magic number, and that is no error.
 	buf := make([]byte, 8)
 	n, err := io.ReadFull(file, buf)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -8,18 +8,17 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
+	"symkit/internal/par"
 )
 
-// Module is what belongs together: the files with one build id. A file without
-// a build id is a module of its own.
+// Module holds the files with one build id. A file without a build id is a module of
+// its own.
 type Module struct {
-	Main   Input  // the one that is loaded, if it is among them
-	Debug  *Input // the one with the debug information, if that is separate
+	Main   Input  // the file that is loaded or, without one, the debug file
+	Debug  *Input // the separate debug file, or nil
 	Copies []Input
-	// Names are those of the files that are loaded, each once, in order.
+	// Names are the names of the files that are loaded, each once, in order.
 	Names []string
 	Size  int64 // of Main and Debug, in bytes
 }
@@ -30,20 +29,20 @@ type Skipped struct {
 	Why error
 }
 
-// Why a file that was found is not taken for a module.
+// The reasons that a file that was found is no module.
 var (
 	ErrCore   = errors.New("a core file")
 	ErrObject = errors.New("an object file without a build id")
 )
 
-// Groups is what Group makes of inputs.
+// Groups is the result of Group.
 type Groups struct {
 	Modules []Module // in the order of their first files
 	Skipped []Skipped
 	Failed  []Failure
 }
 
-// traits decide what a file belongs to.
+// traits of a file decide to which module the file belongs, and as what.
 type traits struct {
 	id            string // build id and machine; empty without a build id
 	loaded, dwarf bool
@@ -52,17 +51,17 @@ type traits struct {
 	err           error
 }
 
-// Group puts together the inputs that have one build id. Each is opened, by at
-// most jobs goroutines at a time. The result depends on the inputs and their
-// order alone.
+// Group makes a module of the inputs with one build id. The inputs are opened on at most
+// jobs goroutines. The result depends on the inputs and their order alone.
 func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 	all := make([]traits, len(inputs))
 	err := Each(ctx, len(inputs), jobs, func(i int) { all[i] = look(&inputs[i]) })
 	if err != nil {
 		return nil, err
 	}
+
 	g := &Groups{}
-	var sets [][]int // of inputs
+	var sets [][]int // of each module, the indices of its inputs
 	byID := map[string]int{}
 	for i := range all {
 		t := &all[i]
@@ -74,6 +73,7 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 		case inputs[i].Found && t.object && t.id == "" && inputs[i].Member == nil:
 			g.Skipped = append(g.Skipped, Skipped{inputs[i], ErrObject})
 		default:
+			// Without a build id an input is a set of its own.
 			set, known := byID[t.id]
 			if !known || t.id == "" {
 				set = len(sets)
@@ -83,38 +83,37 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 			sets[set] = append(sets[set], i)
 		}
 	}
+
 	for _, set := range sets {
 		g.Modules = append(g.Modules, module(inputs, all, set))
 	}
 	return g, nil
 }
 
-// Each calls work for every i below n, on at most jobs goroutines. It returns
-// early only when ctx ends, with its cause.
+// Each calls work for every i below n, on at most jobs goroutines. It returns an error
+// only if ctx ends before: the cause.
 func Each(ctx context.Context, n, jobs int, work func(i int)) error {
-	var next atomic.Int64
-	var group errgroup.Group
-	for range min(jobs, n) {
-		group.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				work(i)
-			}
-			return context.Cause(ctx)
-		})
-	}
-	return group.Wait()
+	return par.Each(ctx, jobs, n, func() func(int) error {
+		return func(i int) error {
+			work(i)
+			return nil
+		}
+	})
 }
 
-// look opens an input and reads what decides on its module.
+// look opens an input and returns its traits.
 func look(in *Input) (t traits) {
 	f, err := in.Open()
 	if err != nil {
 		return traits{err: err}
 	}
 	defer f.Close()
+
+	// A truncated copy must not be part of the module of the complete file.
 	if err := f.Complete(); err != nil {
-		return traits{err: err} // it must not spoil the module of the whole one
+		return traits{err: err}
 	}
+
 	if id := f.BuildID(); id != nil {
 		t.id = fmt.Sprint(hex.EncodeToString(id), f.Machine, f.Class, f.BigEndian)
 	}
@@ -140,6 +139,7 @@ func module(inputs []Input, all []traits, set []int) (m Module) {
 		}
 		return -1
 	}
+
 	main := first(func(t *traits) bool { return t.loaded && !t.dwarf })
 	if main < 0 {
 		main = first(func(t *traits) bool { return t.loaded })
@@ -153,6 +153,8 @@ func module(inputs []Input, all []traits, set []int) (m Module) {
 	case debug < 0 && !all[main].dwarf:
 		debug = first(func(t *traits) bool { return t.dwarf })
 	}
+
+	// A program may be installed under several names, which all are looked up.
 	m.Main, m.Size = inputs[main], all[main].size
 	for _, i := range set {
 		if name := filepath.Base(inputs[i].Name()); all[i].loaded && !slices.Contains(m.Names, name) {

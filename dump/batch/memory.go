@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,16 +14,16 @@ import (
 )
 
 const (
-	// unknownMemory is the budget where the system does not tell what it has.
+	// unknownMemory is taken for the memory of a system that does not report it.
 	unknownMemory = 4 << 30
-	// processMemory is what a process takes before the first task.
+	// processMemory is the memory of a process before the first task.
 	processMemory = 48 << 20
-	// fileMemory is what a task takes for any module.
+	// fileMemory is the memory that a task needs for the smallest module.
 	fileMemory = 4 << 20
 )
 
-// DefaultBudget is three quarters of the memory that is there: what the machine
-// has available, or the cgroup of the process allows. root is the file system,
+// DefaultBudget returns three quarters of the memory that the machine has available or,
+// if that is less, that the cgroup of the process allows. root is the file system,
 // os.DirFS("/").
 func DefaultBudget(root fs.FS) int64 {
 	limit := int64(math.MaxInt64)
@@ -38,10 +37,10 @@ func DefaultBudget(root fs.FS) int64 {
 	return limit / 4 * 3
 }
 
-// TaskBudget is what of a budget for the process is left for tasks.
+// TaskBudget returns the part of a process's budget that is left for tasks.
 func TaskBudget(process int64) int64 { return max(process-processMemory, 1) }
 
-// field reads the number after a word at the start of a line.
+// field returns the number after a word at the start of a line.
 func field(root fs.FS, file, word string) (int64, bool) {
 	data, err := fs.ReadFile(root, file)
 	if err != nil {
@@ -56,7 +55,7 @@ func field(root fs.FS, file, word string) (int64, bool) {
 	return 0, false
 }
 
-// cgroupLimit is the least memory limit of the cgroups that the process is in:
+// cgroupLimit returns the least memory limit of the cgroups that the process is in:
 // cgroups(7); version 2 has memory.max, version 1 memory.limit_in_bytes.
 func cgroupLimit(root fs.FS) int64 {
 	limit := int64(math.MaxInt64)
@@ -64,9 +63,10 @@ func cgroupLimit(root fs.FS) int64 {
 	if err != nil {
 		return limit
 	}
-	lines := bufio.NewScanner(strings.NewReader(string(data)))
-	for lines.Scan() {
-		parts := strings.SplitN(lines.Text(), ":", 3) // ID:CONTROLLERS:PATH
+
+	// The line of version 2 lists no controllers.
+	for line := range strings.Lines(string(data)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // ID:CONTROLLERS:PATH
 		switch {
 		case len(parts) != 3:
 		case parts[1] == "":
@@ -78,8 +78,8 @@ func cgroupLimit(root fs.FS) int64 {
 	return limit
 }
 
-// upwards is the least number in the named files from mount/dir up to mount. In
-// a container dir may be the host's and not be there.
+// upwards returns the least number in the files called name from mount/dir up to mount.
+// In a container dir may be a directory of the host that does not exist.
 func upwards(root fs.FS, mount, dir, name string) int64 {
 	limit := int64(math.MaxInt64)
 	for dir = path.Clean("/" + dir); ; dir = path.Dir(dir) {
@@ -103,6 +103,7 @@ var errBytes = errors.New("want a number of bytes, such as 512M or 4G")
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (b *Bytes) UnmarshalText(text []byte) error {
+	// B and iB mean the same, as in 512MiB.
 	s := strings.ToUpper(string(text))
 	s = strings.TrimSuffix(strings.TrimSuffix(s, "B"), "I")
 	shift := 0
@@ -110,6 +111,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		shift = 10 * (1 + strings.IndexByte("KMGT", s[i]))
 		s = s[:i]
 	}
+
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil || n == 0 || n > math.MaxInt64>>shift {
 		return fmt.Errorf("%w: %q", errBytes, text)
@@ -118,17 +120,16 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Work is what is done with a module, as far as it takes memory.
+// Work says which steps that need memory are done with a module.
 type Work struct {
 	Inlines bool // inlined calls are read
-	Check   bool // what was written is replayed
+	Check   bool // the symbol file is checked after it was written
 }
 
-// Estimate is how much memory the dump of an image takes at its peak, in bytes.
-// The sections that are read count as they are in the file and uncompressed;
-// what is made of them, and the garbage until it is collected, was measured to
-// be at most as much again, half more with inlined calls, and as much once more
-// with a check (docs/performance.md).
+// Estimate returns the peak memory of the dump of an image, in bytes. The sections that
+// are read count compressed, if they are, and uncompressed. The records, and the
+// garbage until it is collected, were measured to be at most as much again, half more
+// with inlined calls, and as much once more with a check (docs/performance.md).
 func Estimate(img *elfx.Image, others *companion.Companions, work Work) int64 {
 	var packed, sum uint64
 	files := []*elfx.File{img.Main, img.Debug}
@@ -144,6 +145,7 @@ func Estimate(img *elfx.Image, others *companion.Companions, work Work) int64 {
 			packed, sum = packed+p, sum+s
 		}
 	}
+
 	factor := 2.0
 	if work.Inlines {
 		factor += 0.5
@@ -154,10 +156,11 @@ func Estimate(img *elfx.Image, others *companion.Companions, work Work) int64 {
 	return fileMemory + int64(min(float64(packed)+float64(sum)*factor, 1<<62))
 }
 
-// sections adds up the sections of f that a dump reads: those that are
-// compressed as they are in the file, and all uncompressed.
+// sections returns the size of the sections of f that a dump reads: sum is that of all
+// sections uncompressed, packed that of compressed sections as they are in the file.
 func sections(f *elfx.File) (packed, sum uint64) {
 	for i := range f.Sections {
+		// A section can be named .debug_info, .zdebug_info or .debug_info.dwo.
 		s := &f.Sections[i]
 		name := strings.TrimPrefix(strings.TrimSuffix(s.Name, ".dwo"), ".zdebug_")
 		name = strings.TrimPrefix(name, ".debug_")

@@ -11,20 +11,20 @@ import (
 // RecordVersion grows when a field of Record changes its meaning or goes.
 const RecordVersion = 1
 
-// Status is what became of an input.
+// Status is the outcome for an input.
 type Status string
 
-// What can become of an input.
+// The outcomes.
 const (
 	Written   Status = "written"
-	Existing  Status = "existing"  // all its outputs were there before
+	Existing  Status = "existing"  // all outputs existed before
 	Duplicate Status = "duplicate" // has the build id of Of, which is dumped
 	NoModule  Status = "no-module" // was found, not named, and has no symbols
 	Failed    Status = "failed"
 )
 
-// Record is a line of a manifest: one for each module, and one for each file
-// that became none. Fields that do not apply are left out.
+// Record is a line of a manifest. Each module has one, and each file that is part of no
+// module. Fields that do not apply are left out.
 type Record struct {
 	Version int    `json:"version"`
 	Status  Status `json:"status"`
@@ -88,12 +88,13 @@ func NewManifest(w io.Writer) *Manifest {
 	return m
 }
 
-// Add writes a record, whose version it sets. After an error of the writer it
-// writes nothing more.
+// Add sets the version of a record and writes the record. After an error of the writer
+// Add writes nothing.
 func (m *Manifest) Add(r Record) {
 	if m == nil {
 		return
 	}
+
 	r.Version = RecordVersion
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,7 +103,7 @@ func (m *Manifest) Add(r Record) {
 	}
 }
 
-// Err is the first error of the writer.
+// Err returns the first error of the writer.
 func (m *Manifest) Err() error {
 	if m == nil {
 		return nil

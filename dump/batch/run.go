@@ -10,33 +10,34 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// largeShare divides the budget: what a task left that took more than the
-// quotient is given back to the system before the next one begins.
+// largeShare divides the budget: after a task that needs more than the quotient, free
+// memory is returned to the system before the next task begins.
 const largeShare = 16
 
-// Task is one module's work.
+// Task is the work for one module.
 type Task struct {
-	// Memory is how much it will take at its peak, in bytes: an estimate. It
-	// stands for the time that the task takes, too.
+	// Memory is an estimate of the task's peak memory in bytes. Memory is taken for a
+	// measure of the task's time too.
 	Memory int64
 	// Do does the work. An error ends the whole batch.
 	Do func(ctx context.Context) error
 }
 
-// Run does the tasks, at most jobs of them at a time, those with the most memory
-// first, so that a large one is not what everybody waits for in the end. A task
-// waits until what it needs fits into the budget beside the tasks under way;
-// one that never fits runs alone.
+// Run does the tasks, at most jobs of them at a time. Tasks with the most memory come
+// first, so that the last task is a small one. A task waits until its memory fits into
+// the budget together with the running tasks; a task that never fits runs alone.
 //
-// Processors are not dealt out: a task is to use as many goroutines as there
-// are processors, and Go's scheduler gives them what the other tasks leave. So
-// many small files keep all processors busy as one large one does.
+// Run does not divide processors among tasks: a task is to use as many goroutines as
+// there are processors, and Go's scheduler gives them the time that other tasks leave.
+// So many small files keep all processors busy as one large file does.
 //
 // Run returns the first error of a task, or the cause of ctx's end.
 func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 	q := queue{pending: slices.Clone(tasks), budget: budget}
 	q.changed.L = &q.mu
 	slices.SortStableFunc(q.pending, byMemory)
+
+	// The end of ctx wakes the workers that wait for memory.
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, q.wake)()
 	for range min(jobs, len(tasks)) {
@@ -60,7 +61,7 @@ func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 	return group.Wait()
 }
 
-// byMemory has the task with most memory first.
+// byMemory orders tasks with the most memory first.
 func byMemory(a, b Task) int { return cmp.Compare(b.Memory, a.Memory) }
 
 // queue hands out tasks as memory allows.
@@ -69,16 +70,18 @@ type queue struct {
 	changed sync.Cond
 	pending []Task // most memory first
 	budget  int64
-	used    int64 // by the tasks under way
+	used    int64 // by the running tasks
 	running int
 }
 
-// take waits for a task that fits; false: there are no more, or ctx ended.
+// take blocks until a task fits. It returns false if there are no more tasks or ctx
+// ended.
 func (q *queue) take(ctx context.Context) (t Task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil && len(q.pending) > 0 {
-		if t, ok = q.next(); ok {
+		t, ok = q.next()
+		if ok {
 			return t, true
 		}
 		q.changed.Wait()
@@ -86,9 +89,9 @@ func (q *queue) take(ctx context.Context) (t Task, ok bool) {
 	return t, false
 }
 
-// next takes the largest task that fits, if there is one. That it is smaller
-// than another that waits delays that one by nothing: when a task ends that is
-// as large as the one that waits, or larger, what passed still fits beside it.
+// next takes the largest task that fits, if there is one. A smaller task that starts
+// before a larger one does not delay the larger one: when a running task ends that is
+// as large as the waiting task, the waiting task fits beside the smaller one.
 func (q *queue) next() (t Task, ok bool) {
 	i, limit := 0, q.budget-q.used
 	if q.running > 0 {
@@ -97,6 +100,7 @@ func (q *queue) next() (t Task, ok bool) {
 	if i == len(q.pending) {
 		return t, false
 	}
+
 	t = q.pending[i]
 	if i == 0 {
 		q.pending = q.pending[1:] // moves nothing
@@ -107,12 +111,13 @@ func (q *queue) next() (t Task, ok bool) {
 	return t, true
 }
 
-// account adds a task to those under way, or takes it off.
+// account adds a task to the running tasks if sign is 1, and removes it if sign is -1.
 func (q *queue) account(t Task, sign int) {
 	q.running += sign
 	q.used += int64(sign) * t.Memory
 }
 
+// done releases the memory of a task that ended.
 func (q *queue) done(t Task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

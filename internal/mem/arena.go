@@ -24,6 +24,8 @@ func (a *Arena[T]) Keep(s []T) []T {
 	if n == 0 {
 		return nil
 	}
+
+	// append has moved a slice that did not fit.
 	if cap(s) != cap(a.free) {
 		a.next = min(max(2*a.next, firstBlock), largestBlock)
 		block := make([]T, n, max(n, a.next))

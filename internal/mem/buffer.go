@@ -63,6 +63,7 @@ func (b *Buffer) Release() {
 	if b == nil {
 		return
 	}
+
 	data, mapped := b.data, b.mapped
 	b.data, b.mapped = nil, false
 	switch {

@@ -41,12 +41,14 @@ func Open(path string) (*Mapping, error) {
 	defer file.Close()
 
 	// The path may name another file by now; this info is the open file's own.
-	if info, err = file.Stat(); err != nil {
+	info, err = file.Stat()
+	if err != nil {
 		return nil, err
 	}
 	if err := checkRegular(info); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
+
 	if m, err := Map(file, info); err == nil {
 		return m, nil
 	}

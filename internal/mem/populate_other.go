@@ -2,5 +2,5 @@
 
 package mem
 
-// populate has no way to do so.
+// populate does nothing: other systems have no such call.
 func populate([]byte) {}

@@ -35,6 +35,7 @@ func release(data []byte) error {
 
 // protect is discard in the mode poison: the pages become inaccessible.
 func protect(data []byte, from, to uint64) bool {
+	// A page that is not whole has bytes that are still used.
 	from, to = wholePages(from, to)
 	if from >= to {
 		return false
@@ -44,8 +45,8 @@ func protect(data []byte, from, to uint64) bool {
 }
 
 // seal puts an inaccessible mapping in the place of data, which begins with a
-// page. Neighbours of this kind merge in the kernel, which has room for a
-// limited number of mappings.
+// page. The kernel, which allows a limited number of mappings, merges neighbours of
+// this kind.
 func seal(data []byte) {
 	size := (len(data) + pageSize - 1) / pageSize * pageSize
 	// The range is that of data, to the end of its last page, and no more.
