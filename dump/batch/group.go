@@ -90,8 +90,8 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 	return g, nil
 }
 
-// Each calls work for every i below n, on at most jobs goroutines. It returns an error
-// only if ctx ends before: the cause.
+// Each calls work for every i below n, on at most jobs goroutines. Each returns an error
+// only if ctx ends: the cause.
 func Each(ctx context.Context, n, jobs int, work func(i int)) error {
 	return par.Each(ctx, jobs, n, func() func(int) error {
 		return func(i int) error {

@@ -22,7 +22,7 @@ type cachedLinkage struct {
 // cacheBits is the binary logarithm of the number of slots.
 const cacheBits = 17
 
-// slot returns the slot of an offset.
+// slot returns the slot of an offset, whose entry may be that of another offset.
 func (c *linkageCache) slot(off uint32) *cachedLinkage {
 	return &c.slots[off*0x9e3779b1>>(32-cacheBits)]
 }
@@ -33,9 +33,6 @@ func (c *linkageCache) start(data *dwarfx.Data) {
 		c.data, c.slots = data, make([]cachedLinkage, 1<<cacheBits)
 	}
 }
-
-// at returns the entry in the slot of an offset, which may be that of another offset.
-func (c *linkageCache) at(off uint32) cachedLinkage { return *c.slot(off) }
 
 // is reports whether l is the linkage name at an offset and was used by unit or an
 // earlier unit. A later unit then has a higher order, which changes nothing in the table.

@@ -31,7 +31,7 @@ const Omitted = "<name omitted>"
 // them. Two functions with equal keys have the same name.
 type Key struct {
 	// Linkage is DW_AT_linkage_name, or nil. gnat encodes its plain names like
-	// linkage names (pkg__sub), and Nim, which is compiled by way of C, mangles
+	// linkage names (pkg__sub), and Nim, which is compiled to C, mangles
 	// them like C++ (_ZN4shop3addE): such a DW_AT_name is a linkage name too. An
 	// assembler label, as of void warn(void) __asm__("__GI_warn"), is no linkage name
 	// if there is a plain name: several functions can share a label.

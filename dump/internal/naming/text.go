@@ -88,7 +88,7 @@ func (x *Namer) findBatch(u *dwarfx.Unit, refs []dwarfx.Ref) {
 		if x.found[i].Err() == nil {
 			x.offs[i] = x.found[i].LinkageAt(u.Data())
 		}
-		x.cached[i] = x.cache.at(x.offs[i])
+		x.cached[i] = *x.cache.slot(x.offs[i])
 	}
 }
 

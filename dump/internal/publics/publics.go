@@ -67,7 +67,7 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 // merge adds the PLT slots at addresses without a symbol.
 func merge(symbols, slots []emit.Public) []emit.Public {
 	byAddr := func(a, b emit.Public) int { return cmp.Compare(a.Addr, b.Addr) }
-	slices.SortStableFunc(slots, byAddr) // linkers may order the sections of slots in any way
+	slices.SortStableFunc(slots, byAddr) // linkers may write the sections of slots in any order
 	all := par.Merge(symbols, slots, byAddr)
 	return slices.CompactFunc(all, func(a, b emit.Public) bool { return a.Addr == b.Addr })
 }
