@@ -325,7 +325,7 @@ func (a *asm) image(table, starts, trees []byte) Image {
 	for _, f := range a.funcs {
 		end += f.size
 	}
-	im := Image{Exec: []Range{{a.text, a.text + 0x100000}}, Text: a.text}
+	im := Image{Exec: []Range{{Lo: a.text, Hi: a.text + 0x100000}}, Text: a.text}
 	if starts == nil || a.noModule {
 		return im
 	}
@@ -376,7 +376,7 @@ func (a *asm) image(table, starts, trees []byte) Image {
 	copy(data, md.b)
 	copy(data[0x800:], sects.b)
 	copy(data[0x1000:], trees)
-	im.Data = []Range{{dataAddr, dataAddr + uint64(len(data))}}
+	im.Data = []Range{{Lo: dataAddr, Hi: dataAddr + uint64(len(data))}}
 	im.Read = func(addr, n uint64) []byte {
 		if addr < dataAddr || addr-dataAddr > uint64(len(data)) || n > uint64(len(data))-(addr-dataAddr) {
 			return nil

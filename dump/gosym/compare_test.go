@@ -221,7 +221,7 @@ func stackAt(tab *Table, fn Func, rows []Line, in *Inlines, pc uint64) []frame {
 	inner := -1
 	for i, call := range in.Calls {
 		for _, r := range in.Ranges[call.First:call.Last] {
-			if r.Start <= pc && pc < r.End && (inner < 0 || call.Depth > in.Calls[inner].Depth) {
+			if r.Lo <= pc && pc < r.Hi && (inner < 0 || call.Depth > in.Calls[inner].Depth) {
 				inner = i
 			}
 		}
@@ -278,7 +278,7 @@ func compareTwin(t *testing.T, f *file, tab *Table) (differ int) {
 			pcs = append(pcs, row.Start, row.End-1)
 		}
 		for _, r := range in.Ranges {
-			pcs = append(pcs, r.Start, r.End-1)
+			pcs = append(pcs, r.Lo, r.Hi-1)
 		}
 		for i := sort.Search(len(tw.rows), func(i int) bool { return tw.rows[i].pc >= fn.Entry }); i < len(tw.rows) && tw.rows[i].pc < fn.End; i++ {
 			pcs = append(pcs, tw.rows[i].pc)
@@ -325,7 +325,7 @@ func (tw *twin) skips(rows []Line, pc uint64, got, want []frame) bool {
 		i++ // of the function in front
 	}
 	if i < len(tw.rows) && tw.rows[i].pc < row.End {
-		// In Go 1.17 it may begin behind the padding in front of an instruction.
+		// In Go 1.17 it may begin after the padding before an instruction.
 		late := pc < tw.rows[i].pc && tw.rows[i].line == int(row.Line)
 		return late && len(want) == 1 && len(got) == 1 && got[0].name == want[0].name
 	}

@@ -10,6 +10,10 @@
 //
 // The package is pure: it takes bytes, gives values and opens no files. All
 // addresses are virtual addresses of the ELF file.
+//
+// Nothing in the file gives the version of the structures, and a stripped file may
+// have no symbols. So whatever is searched for is recognised by what it must agree
+// with (see module.go), and every offset is compared with the table before it is used.
 package gosym
 
 import "errors"
@@ -22,21 +26,21 @@ var (
 	ErrHeader = errors.New("impossible header of a Go function table")
 	// ErrCount: more functions than there are bytes for.
 	ErrCount = errors.New("more functions than the table has bytes for")
-	// ErrRecord: the description of a function outside of the table.
+	// ErrRecord: a function whose record lies outside of the table.
 	ErrRecord = errors.New("function record outside of the table")
-	// ErrText: nothing tells where the code is that the table counts from.
+	// ErrText: the address that the offsets of functions count from is not known.
 	ErrText = errors.New("start of the Go text is not known")
-	// ErrOrder: a function that begins before the one in front of it.
+	// ErrOrder: a function that begins before the end of the previous one.
 	ErrOrder = errors.New("functions out of order")
 	// ErrAddress: a function outside of the executable ranges.
 	ErrAddress = errors.New("function outside of the code")
-	// ErrName: a name outside of the name table or without its end.
+	// ErrName: a name outside of the name table or without an end.
 	ErrName = errors.New("name outside of the name table")
 	// ErrVarint: a number of a pc-value table that does not fit 32 bits.
 	ErrVarint = errors.New("number does not fit 32 bits")
 	// ErrStep: a pc-value table with more empty ranges than any assembler writes.
 	ErrStep = errors.New("too many empty ranges of addresses")
-	// ErrInline: an entry of an inline tree that cannot be.
+	// ErrInline: an impossible entry of an inline tree.
 	ErrInline = errors.New("impossible inline tree")
 	// ErrModule: no word of the module data makes the inline trees valid.
 	ErrModule = errors.New("module data that tells where inline trees are was not found")
@@ -56,37 +60,22 @@ const (
 	Go120                    // 0xfffffff1
 )
 
-// String names the version as Go releases are named.
-func (v Version) String() string {
-	switch v {
-	case Go12:
-		return "go1.2"
-	case Go116:
-		return "go1.16"
-	case Go118:
-		return "go1.18"
-	case Go120:
-		return "go1.20"
-	}
-	return "unknown"
-}
-
-// Range is the addresses from Start up to, and not including, End.
-type Range struct{ Start, End uint64 }
+// Range is the addresses [Lo, Hi).
+type Range struct{ Lo, Hi uint64 }
 
 // Image is the rest of the file, which a table refers to by address.
 type Image struct {
 	// Read returns the n bytes at addr, as they are when the program runs: a
-	// position-independent file needs its relative relocations applied. Nil
-	// where the file has no such bytes. The result is not written to.
+	// position-independent file needs its relative relocations applied. It
+	// returns nil if the file has no such bytes. The result is not written to.
 	Read func(addr, n uint64) []byte
 	// Data is where the linker may have put the module data (symbol
 	// runtime.firstmoduledata): .go.module, .noptrdata, .data, .data.rel.ro;
-	// or the one range of that symbol, where there is one.
+	// or the range of that symbol alone, if it is known.
 	Data []Range
 	// Exec is the executable ranges. Functions outside of them are damage.
 	Exec []Range
 	// Text is the address of runtime.text: the symbol or the start of .text.
-	// It serves where there is no module data.
+	// It is used if there is no module data.
 	Text uint64
 }

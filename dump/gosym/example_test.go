@@ -28,7 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	table, err := gosym.Open(section.Name, data, section.Addr, gosym.Image{
-		Exec: []gosym.Range{{Start: text.Addr, End: text.Addr + text.Size}},
+		Exec: []gosym.Range{{Lo: text.Addr, Hi: text.Addr + text.Size}},
 		Text: text.Addr,
 	})
 	if err != nil {

@@ -3,8 +3,8 @@ package gosym
 import "bytes"
 
 // Find returns the offset of a pclntab in data, whose first byte has address
-// addr, or -1. It serves files without a section of that name: every offset of
-// 8 bytes alignment that has a magic number and a header that can be is a hit.
+// addr, or -1. It is for files without a section of that name: the first address
+// aligned to 8 bytes with a magic number and a valid header is the table.
 func Find(data []byte, addr uint64) int {
 	for off := 0; off < len(data); {
 		// Every magic number has three bytes 0xff and a fourth, then two zeros.
@@ -13,6 +13,7 @@ func Find(data []byte, addr uint64) int {
 			return -1
 		}
 		off += n
+
 		for _, start := range [...]int{off, off - 1} {
 			if start < 0 || (addr+uint64(start))%8 != 0 {
 				continue

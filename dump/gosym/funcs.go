@@ -6,16 +6,20 @@ import (
 	"math"
 )
 
+// The function table is an array of pairs (entry, record), and the entry of the next
+// function ends each one. Records (_func) are found by offset; they have no lengths and
+// no checksum, so each function is checked by itself: a damaged one yields an error and
+// the walk continues with the next pair.
+
 // Func is one function. Its names and tables stay in the Table.
 type Func struct {
-	// Entry and End are its addresses. The padding behind a function does not
-	// belong to it.
+	// Entry and End are the function's addresses, without the padding after it.
 	Entry, End uint64
-	// Name is for Table.Name. It is as in DWARF: package path, receiver and
+	// Name is the argument for Table.Name. The name is as in DWARF: package path, receiver and
 	// name, "main.(*T).Method", "main.main.func1", "main.Map[go.shape.int]";
 	// Go 1.18 to 1.20 wrote "main.Map[...]" here.
 	Name uint32
-	// StartLine is the line of the func keyword; 0 where it is not known
+	// StartLine is the line of the func keyword; 0 if it is not known
 	// (before Go 1.20).
 	StartLine uint32
 
@@ -33,37 +37,36 @@ type record struct {
 	pcdata             uint64 // offset of the array in the table
 }
 
-// Funcs yields the functions in the order of their addresses. A damaged one
-// yields an error in its place, and the walk goes on behind it.
+// Funcs yields the functions in the order of their addresses. A damaged function
+// yields an error in its place, and the walk continues after it.
 func (t *Table) Funcs() iter.Seq2[Func, error] {
-	return func(yield func(Func, error) bool) { t.walkFuncs(yield) }
-}
+	return func(yield func(Func, error) bool) {
+		size := t.fieldSize()
+		c := t.at(t.ftab)
+		entry := c.Uint(size)
+		floor := uint64(0) // the end of the functions so far
 
-func (t *Table) walkFuncs(yield func(Func, error) bool) {
-	size := t.fieldSize()
-	c := t.at(t.ftab)
-	entry := c.Uint(size)
-	floor := uint64(0) // the end of the functions so far
-	for range t.nfunc {
-		at := uint64(c.Pos() - size)
-		off := c.Uint(size)
-		next := c.Uint(size)
-		f, err := t.fn(at, entry, next, off)
-		if err == nil && f.Entry < floor {
-			err = t.fail(at, ErrOrder)
+		for range t.nfunc {
+			at := uint64(c.Pos() - size)
+			off := c.Uint(size)
+			next := c.Uint(size)
+			f, err := t.fn(at, entry, next, off)
+			if err == nil && f.Entry < floor {
+				err = t.fail(at, ErrOrder)
+			}
+			if err == nil {
+				floor = f.End
+			}
+			if !yield(f, err) {
+				return
+			}
+			entry = next
 		}
-		if err == nil {
-			floor = f.End
-		}
-		if !yield(f, err) {
-			return
-		}
-		entry = next
 	}
 }
 
-// fn reads the function of the pair at offset at of the table. Its entry and
-// that of the next function are as in the table.
+// fn reads the function of the pair at offset at of the table. entry, and next, which
+// is the entry of the next function, are as in the table.
 func (t *Table) fn(at, entry, next, off uint64) (Func, error) {
 	if next < entry {
 		return Func{}, t.fail(at, ErrOrder)
@@ -72,6 +75,8 @@ func (t *Table) fn(at, entry, next, off uint64) (Func, error) {
 	if err != nil {
 		return Func{}, err
 	}
+
+	// Since Go 1.18, entries are offsets in the text.
 	f := Func{Entry: entry, End: next, Name: r.name, StartLine: r.startLine, record: uint32(off)}
 	if t.version >= Go118 {
 		f.Entry = t.textAddr(entry)
@@ -80,9 +85,11 @@ func (t *Table) fn(at, entry, next, off uint64) (Func, error) {
 	if _, ok := t.cstring(t.names, uint64(r.name)); !ok {
 		return Func{}, t.fail(t.funcs+off, ErrName)
 	}
+
+	// Code ends with its executable range at the latest.
 	for _, x := range t.exec {
-		if x.Start <= f.Entry && f.Entry < x.End {
-			f.End = min(f.End, x.End)
+		if x.Lo <= f.Entry && f.Entry < x.Hi {
+			f.End = min(f.End, x.Hi)
 			t.trim(&f, &r)
 			return f, nil
 		}
@@ -90,9 +97,9 @@ func (t *Table) fn(at, entry, next, off uint64) (Func, error) {
 	return Func{}, t.fail(at, ErrAddress)
 }
 
-// trim takes the padding off: the function table has only entries, but the line
-// table of a function ends with its code. A damaged line table takes nothing off;
-// Lines reports the damage.
+// trim removes the padding from the end of f: the function table has only entries, but
+// the line table of a function ends with its code. A damaged line table changes
+// nothing; Lines reports the damage.
 func (t *Table) trim(f *Func, r *record) {
 	off := r.pcln
 	if off == 0 {
@@ -101,6 +108,8 @@ func (t *Table) trim(f *Func, r *record) {
 	if off == 0 {
 		return
 	}
+
+	// Walk to the end of the line table.
 	w := t.pcTable(off, f.Entry)
 	for w.end < f.End && w.next() {
 	}
@@ -109,13 +118,14 @@ func (t *Table) trim(f *Func, r *record) {
 	}
 }
 
-// record reads the _func at offset off of the records, which offset at of the
-// table names.
+// record reads the _func at offset off of the records; the offset itself is at offset
+// at of the table.
 func (t *Table) record(at, off uint64) (record, error) {
 	var r record
 	if off > min(uint64(len(t.data))-t.funcs, math.MaxUint32) {
 		return r, t.fail(at, ErrRecord)
 	}
+
 	c := t.at(t.funcs + off)
 	c.Skip(uint64(t.fieldSize())) // entry
 	r.name = c.U32()
@@ -134,14 +144,14 @@ func (t *Table) record(at, off uint64) (record, error) {
 	return r, c.Err()
 }
 
-// Name returns the name that a Func or Call has, without copying it; nil for a
-// number that is none.
+// Name returns the name of a Func or Call, without copying it; nil if name is out of
+// range.
 func (t *Table) Name(name uint32) []byte {
 	s, _ := t.cstring(t.names, uint64(name))
 	return s
 }
 
-// cstring aliases the string at offset off behind base.
+// cstring aliases the string at offset off from base.
 func (t *Table) cstring(base, off uint64) ([]byte, bool) {
 	if base+off >= uint64(len(t.data)) {
 		return nil, false

@@ -17,7 +17,7 @@ func FuzzTable(f *testing.F) {
 		data, im := a.build()
 		var mem []byte
 		if im.Read != nil {
-			mem = im.Read(im.Data[0].Start, im.Data[0].End-im.Data[0].Start)
+			mem = im.Read(im.Data[0].Lo, im.Data[0].Hi-im.Data[0].Lo)
 		}
 		f.Add(data, mem)
 	}
@@ -29,8 +29,8 @@ func FuzzTable(f *testing.F) {
 				}
 				return nil
 			},
-			Data: []Range{{dataAddr, dataAddr + uint64(len(mem))}},
-			Exec: []Range{{0x401000, 0x401000 + textSize}},
+			Data: []Range{{Lo: dataAddr, Hi: dataAddr + uint64(len(mem))}},
+			Exec: []Range{{Lo: 0x401000, Hi: 0x401000 + textSize}},
 			Text: 0x401000,
 		}
 		placed := func(err error) {
@@ -50,8 +50,8 @@ func FuzzTable(f *testing.F) {
 				placed(err)
 				continue
 			}
-			if fn.Entry < floor || fn.End < fn.Entry || fn.Entry < im.Exec[0].Start || fn.End > im.Exec[0].End {
-				t.Fatalf("function %#x-%#x behind %#x", fn.Entry, fn.End, floor)
+			if fn.Entry < floor || fn.End < fn.Entry || fn.Entry < im.Exec[0].Lo || fn.End > im.Exec[0].Hi {
+				t.Fatalf("function %#x-%#x after %#x", fn.Entry, fn.End, floor)
 			}
 			floor = fn.End
 			tab.Name(fn.Name)
@@ -78,7 +78,7 @@ func FuzzTable(f *testing.F) {
 func checkInlines(t *testing.T, fn Func, in *Inlines) {
 	outer := func(parent int32) []Range {
 		if parent < 0 {
-			return []Range{{fn.Entry, fn.End}}
+			return []Range{{Lo: fn.Entry, Hi: fn.End}}
 		}
 		return in.Ranges[in.Calls[parent].First:in.Calls[parent].Last]
 	}
@@ -88,16 +88,16 @@ func checkInlines(t *testing.T, fn Func, in *Inlines) {
 		}
 		floor := uint64(0)
 		for _, r := range in.Ranges[call.First:call.Last] {
-			if r.Start >= r.End || floor != 0 && r.Start <= floor {
-				t.Fatalf("call %d: range %#x-%#x behind %#x", i, r.Start, r.End, floor)
+			if r.Lo >= r.Hi || floor != 0 && r.Lo <= floor {
+				t.Fatalf("call %d: range %#x-%#x after %#x", i, r.Lo, r.Hi, floor)
 			}
-			floor = r.End
+			floor = r.Hi
 			within := false
 			for _, o := range outer(call.Parent) {
-				within = within || o.Start <= r.Start && r.End <= o.End
+				within = within || o.Lo <= r.Lo && r.Hi <= o.Hi
 			}
 			if !within {
-				t.Fatalf("call %d: range %#x-%#x outside of its caller", i, r.Start, r.End)
+				t.Fatalf("call %d: range %#x-%#x outside of its caller", i, r.Lo, r.Hi)
 			}
 		}
 	}

@@ -2,11 +2,16 @@ package gosym
 
 import "symkit/internal/wire"
 
-// checkedCalls is the number of entries of a tree that are looked at.
+// Since Go 1.18 the offset of an inline tree counts from gofunc, a word of moduledata
+// whose index differs from release to release. The trees themselves tell which word
+// it is: every candidate is tried on the trees of some functions, spread over the
+// program, and the word wins with which most of them are valid.
+
+// checkedCalls is the number of entries of a tree that are checked.
 const checkedCalls = 64
 
 // sampleTrees is the number of inline trees that a candidate for gofunc is
-// tried on. A wrong base makes none of them valid but by chance.
+// tried on. A wrong base makes a tree valid only by chance.
 const sampleTrees = 64
 
 // treeProbe is what an inline tree must agree with: its offset from gofunc, the
@@ -26,6 +31,7 @@ func (t *Table) findGoFunc() {
 	}
 	t.trees = len(probes) > 0
 
+	// More than half of the trees must be valid.
 	best := len(probes) / 2
 	for _, base := range t.module.words {
 		if base == 0 || base == t.module.gofunc {
@@ -48,6 +54,7 @@ func (t *Table) treeProbes(stride uint64) []treeProbe {
 	var probes []treeProbe
 	floor := uint64(0) // functions do not overlap, or this would take long
 	size := uint64(t.fieldSize())
+
 	for i := uint64(0); i < t.nfunc && len(probes) < sampleTrees; i += stride {
 		at := t.ftab + 2*i*size
 		c := t.at(at)
@@ -57,6 +64,7 @@ func (t *Table) treeProbes(stride uint64) []treeProbe {
 			continue
 		}
 		floor = f.End
+
 		if p, ok := t.treeProbe(f); ok {
 			probes = append(probes, p)
 		}
@@ -74,6 +82,8 @@ func (t *Table) treeProbe(f Func) (treeProbe, bool) {
 	if err != nil || !ok {
 		return treeProbe{}, false
 	}
+
+	// The highest index of the code is that of the last entry needed.
 	p := treeProbe{offset: tree - t.module.gofunc, last: -1, size: f.End - f.Entry}
 	for w := t.pcTable(pcs, f.Entry); w.end < f.End && w.next(); {
 		p.last = max(p.last, w.value)
@@ -91,10 +101,12 @@ func (t *Table) treeFits(base uint64, p treeProbe) bool {
 	if uint64(len(data)) != n*size {
 		return false
 	}
+
+	// One impossible entry suffices.
 	c := wire.New("inline tree", data, t.big)
 	for range n {
 		e := t.readCall(&c)
-		zero := e == callEntry{} // as are bytes that are no tree
+		zero := e == callEntry{} // memory outside of a tree often is
 		if zero || e.padding != 0 || uint64(e.parentPC) >= p.size || !t.nameBegins(e.name) {
 			return false
 		}

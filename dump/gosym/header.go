@@ -1,8 +1,14 @@
 package gosym
 
 import (
+	"cmp"
+
 	"symkit/internal/wire"
 )
+
+// Open reads the header and compares the offsets and counts in it with the bytes there
+// are, once; then the functions can be walked without checking them again. The header
+// differs from version to version; what is common to all is kept as offsets in data.
 
 // Table is one opened pclntab. It aliases the bytes it was opened on and is
 // never written to after Open, so goroutines may share it.
@@ -12,7 +18,7 @@ type Table struct {
 	big     bool
 	addr    uint64
 	version Version
-	quantum uint32 // of a pc delta, in bytes: the shortest instruction
+	quantum uint32 // of a pc delta: the bytes of the shortest instruction
 	ptrSize int
 	exec    []Range
 
@@ -28,18 +34,11 @@ type Table struct {
 	read   func(addr, n uint64) []byte
 }
 
-// Version is the layout of the table.
+// Version returns the layout of the table.
 func (t *Table) Version() Version { return t.version }
 
-// NumFuncs is the number of functions that the header promises.
-func (t *Table) NumFuncs() int { return int(t.nfunc) }
-
-// HasModule tells that the module data was found. Without it there are no
-// inlined calls, and functions are placed by Image.Text.
-func (t *Table) HasModule() bool { return t.module.found }
-
 // HasInlines reports whether Inlines can give inlined calls: the table is of Go
-// 1.16 or later and, since Go 1.18, its module data tells where inline trees are.
+// 1.16 or later and, since Go 1.18, its module data has the address that inline trees count from.
 func (t *Table) HasInlines() bool {
 	if t.version >= Go118 {
 		return t.module.found && (t.module.gofunc != 0 || !t.trees)
@@ -57,32 +56,34 @@ var magics = [...]struct {
 	{0xfffffffb, Go12},
 }
 
-// Open reads the header of a pclntab, which data begins with, and finds the
-// module data that belongs to it. Section names data in errors, addr is the
-// address of its first byte. Errors are *wire.Error at the field that is wrong.
+// Open reads the header of a pclntab, which data begins with, and finds the module
+// data that belongs to it. Errors call data section; addr is the address of its first
+// byte. Errors are *wire.Error at the field that is wrong.
 func Open(section string, data []byte, addr uint64, im Image) (*Table, error) {
 	t := &Table{section: section, data: data, addr: addr, exec: im.Exec, read: im.Read}
 	if err := t.header(); err != nil {
 		return nil, err
 	}
-	if t.version >= Go118 {
-		t.module = t.findModule(im)
-		if t.module.found {
-			t.findGoFunc()
-		} else {
-			t.module.text = im.Text
-			if start := t.textStart(); start != 0 {
-				t.module.text = start
-			}
-			if t.module.text == 0 {
-				return nil, &wire.Error{Section: section, Offset: 8 + 2*t.ptrSize, Err: ErrText}
-			}
-		}
+	if t.version < Go118 {
+		return t, nil
+	}
+
+	t.module = t.findModule(im)
+	if t.module.found {
+		t.findGoFunc()
+		return t, nil
+	}
+
+	// Without module data, offsets count from the header's start of the text.
+	t.module.text = cmp.Or(t.textStart(), im.Text)
+	if t.module.text == 0 {
+		return nil, t.fail(uint64(8+2*t.ptrSize), ErrText)
 	}
 	return t, nil
 }
 
-// at is a cursor at offset off; one outside of the table has failed at its end.
+// at returns a cursor at offset off; if that is outside of the table, the cursor has
+// failed at its end.
 func (t *Table) at(off uint64) wire.Cursor {
 	c := wire.New(t.section, t.data, t.big)
 	if off > uint64(len(t.data)) {
@@ -92,12 +93,12 @@ func (t *Table) at(off uint64) wire.Cursor {
 	return c
 }
 
-// fail is an error at offset off of the table.
+// fail returns an error at offset off of the table.
 func (t *Table) fail(off uint64, err error) error {
 	return &wire.Error{Section: t.section, Offset: int(min(off, uint64(len(t.data)))), Err: err}
 }
 
-// header reads pcHeader of runtime/symtab.go, or what stood for it.
+// header reads pcHeader of runtime/symtab.go, or its predecessors.
 func (t *Table) header() error {
 	if err := t.identify(); err != nil {
 		return err
@@ -116,6 +117,8 @@ func (t *Table) header() error {
 	case t.ptrSize != 4 && t.ptrSize != 8:
 		return t.fail(7, ErrHeader)
 	}
+
+	// Go 1.2: the functions follow; their file table comes after them.
 	t.nfunc = c.Uint(t.ptrSize)
 	if t.version == Go12 {
 		t.ftab = uint64(c.Pos())
@@ -124,13 +127,16 @@ func (t *Table) header() error {
 		}
 		return t.fileTable12()
 	}
+
+	// Since Go 1.16 the header has the offsets of all parts.
 	c.Uint(t.ptrSize) // number of files: the cu table has its own
 	if t.version >= Go118 {
 		c.Uint(t.ptrSize) // textStart
 	}
 	for _, field := range [...]*uint64{&t.names, &t.cus, &t.files, &t.pcs, &t.funcs} {
 		at := c.Pos()
-		if *field = c.Uint(t.ptrSize); *field > uint64(len(t.data)) {
+		*field = c.Uint(t.ptrSize)
+		if *field > uint64(len(t.data)) {
 			return t.fail(uint64(at), wire.ErrOffset)
 		}
 	}
@@ -138,8 +144,8 @@ func (t *Table) header() error {
 	return t.countFuncs(&c)
 }
 
-// identify finds version and byte order. The magic numbers read differently in
-// the two orders.
+// identify finds version and byte order. No magic number is another one in the other
+// byte order.
 func (t *Table) identify() error {
 	for _, big := range [...]bool{false, true} {
 		c := wire.New(t.section, t.data, big)
@@ -157,7 +163,7 @@ func (t *Table) identify() error {
 	return t.fail(0, ErrMagic)
 }
 
-// fieldSize is the size of a number of the function table: an address up to Go
+// fieldSize returns the size of a number of the function table: an address up to Go
 // 1.17, an offset from the start of the text since.
 func (t *Table) fieldSize() int {
 	if t.version >= Go118 {
@@ -172,9 +178,9 @@ func (t *Table) countFuncs(c *wire.Cursor) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
-	room := uint64(len(t.data)) - t.ftab // ftab was compared
+	left := uint64(len(t.data)) - t.ftab // ftab was compared
 	size := uint64(t.fieldSize())
-	if t.nfunc == 0 || t.nfunc > room/(2*size) || room < (2*t.nfunc+1)*size {
+	if t.nfunc == 0 || t.nfunc > left/(2*size) || left < (2*t.nfunc+1)*size {
 		return t.fail(8, ErrCount)
 	}
 	return nil
@@ -185,6 +191,7 @@ func (t *Table) countFuncs(c *wire.Cursor) error {
 func (t *Table) fileTable12() error {
 	c := t.at(t.ftab + (2*t.nfunc+1)*uint64(t.ptrSize))
 	t.files = uint64(c.U32())
+
 	c.Seek(t.files)
 	at := c.Pos()
 	t.nfiles = uint64(c.U32())
@@ -197,8 +204,8 @@ func (t *Table) fileTable12() error {
 	return nil
 }
 
-// textStart is the start of the text as the header of Go 1.18 and later has
-// it: 0 where a newer release wrote the table, or nobody applied relocations.
+// textStart returns the start of the text from the header of Go 1.18 and later: 0 if
+// a newer release wrote the table, or if relocations were not applied.
 func (t *Table) textStart() uint64 {
 	c := t.at(uint64(8 + 2*t.ptrSize))
 	return c.Uint(t.ptrSize)

@@ -75,7 +75,7 @@ func openFile(t testing.TB, path string) *file {
 	relocate(t, e, read)
 	f.image.Read = read
 	for _, s := range e.Sections {
-		r := Range{s.Addr, s.Addr + s.Size}
+		r := Range{Lo: s.Addr, Hi: s.Addr + s.Size}
 		switch {
 		case s.Flags&elf.SHF_ALLOC == 0 || s.Type == elf.SHT_NOBITS:
 		case strings.HasSuffix(s.Name, ".gopclntab"):

@@ -34,7 +34,7 @@ type textSect struct{ start, end, addr uint64 }
 const maxModuleWords = 96
 
 // findModule looks for the module data: the address of the table is its first
-// word, and much else in it can be checked.
+// word, and many of the other words can be checked.
 func (t *Table) findModule(im Image) module {
 	if im.Read == nil {
 		return module{}
@@ -51,11 +51,13 @@ func (t *Table) findModule(im Image) module {
 	default:
 		binary.LittleEndian.PutUint64(word, t.addr)
 	}
+
+	// The address may occur elsewhere, too: moduleAt checks each place.
 	for _, r := range im.Data {
-		if r.End < r.Start {
+		if r.Hi < r.Lo {
 			continue
 		}
-		data := im.Read(r.Start, r.End-r.Start)
+		data := im.Read(r.Lo, r.Hi-r.Lo)
 		for off := 0; off < len(data); off += t.ptrSize {
 			n := bytes.Index(data[off:], word)
 			if n < 0 {
@@ -71,9 +73,14 @@ func (t *Table) findModule(im Image) module {
 	return module{}
 }
 
-// moduleAt reads the module data at the start of data, if that is what is there.
+// moduleAt reads the module data at the start of data; found is false if the bytes are
+// something else.
 func (t *Table) moduleAt(data []byte) module {
-	w := t.words(data)
+	c := wire.New("moduledata", data, t.big)
+	w := make([]uint64, min(maxModuleWords, len(data)/t.ptrSize))
+	for i := range w {
+		w[i] = c.Uint(t.ptrSize)
+	}
 	text := t.textWord(w)
 	if text < 0 {
 		return module{}
@@ -87,16 +94,6 @@ func (t *Table) moduleAt(data []byte) module {
 		}
 	}
 	return m
-}
-
-// words returns the first words of data.
-func (t *Table) words(data []byte) []uint64 {
-	c := wire.New("moduledata", data, t.big)
-	w := make([]uint64, min(maxModuleWords, len(data)/t.ptrSize))
-	for i := range w {
-		w[i] = c.Uint(t.ptrSize)
-	}
-	return w
 }
 
 // textWord returns the index of text in the words of moduledata, or -1 if the
@@ -113,6 +110,8 @@ func (t *Table) textWord(w []uint64) int {
 	for i+2 < len(w) && (w[i] != t.addr+t.funcs || w[i+1] != t.nfunc+1 || w[i+2] != t.nfunc+1) {
 		i++
 	}
+
+	// Last come minpc, maxpc, text and etext.
 	first := t.at(t.ftab)
 	entry := first.Uint(t.fieldSize())
 	for i += 3; i+3 < len(w); i++ {
@@ -130,6 +129,8 @@ func (t *Table) textSects(w []uint64, text uint64) []textSect {
 	if len(w) < 3 || w[1] != w[2] || w[1] < 2 || w[1] > 1<<16 {
 		return nil
 	}
+
+	// The sections must ascend from the start of the text.
 	data := t.read(w[0], w[1]*uint64(3*t.ptrSize))
 	c := wire.New("textsectmap", data, t.big)
 	var sects []textSect
@@ -145,8 +146,8 @@ func (t *Table) textSects(w []uint64, text uint64) []textSect {
 	return sects
 }
 
-// textAddr is the address of an offset in the text: textAddr of
-// runtime/symtab.go. The end of the last section belongs to it.
+// textAddr returns the address of an offset in the text, as textAddr of
+// runtime/symtab.go does. The end of the last section belongs to it.
 func (t *Table) textAddr(off uint64) uint64 {
 	for i, s := range t.module.sects {
 		if off >= s.start && (off < s.end || off == s.end && i == len(t.module.sects)-1) {

@@ -1,8 +1,9 @@
 package gosym
 
-// Nested yields the calls so that each comes behind the one it is in and before
-// the next one at or above that one's depth; calls in the same one come in the
-// order of Calls.
+// Nested yields the calls in the order of a tree walk: each call comes after its parent
+// and before the next call at or above the parent's depth; calls with one parent come
+// in the order of Calls. The tree is kept as two lists of indexes: the first child of
+// each call, and the next call with the same parent.
 func (in *Inlines) Nested(yield func(*Call) bool) {
 	in.link()
 	for i := in.next[len(in.Calls)]; i >= 0; {
@@ -13,6 +14,8 @@ func (in *Inlines) Nested(yield func(*Call) bool) {
 			i = child
 			continue
 		}
+
+		// Up to the first call that has a next one.
 		for i >= 0 && in.next[i] < 0 {
 			i = in.Calls[i].Parent
 		}
@@ -22,14 +25,16 @@ func (in *Inlines) Nested(yield func(*Call) bool) {
 	}
 }
 
-// link makes child, the first call in each, and next, the one behind it in the
-// same call; next has the first of all at its end.
+// link fills child, the first child of each call, and next, the following call of the
+// same parent. The last element of next is the first call without a parent.
 func (in *Inlines) link() {
 	in.child, in.next = in.child[:0], in.next[:0]
 	for range in.Calls {
 		in.child, in.next = append(in.child, -1), append(in.next, -1)
 	}
 	in.next = append(in.next, -1)
+
+	// Backwards, each call is put before those of its parent seen so far.
 	for i := len(in.Calls) - 1; i >= 0; i-- {
 		first := &in.next[len(in.Calls)]
 		if parent := in.Calls[i].Parent; parent >= 0 {

@@ -9,7 +9,7 @@ import (
 
 // TestOracleMachines compares with the DWARF of the same program on every
 // machine with its own byte order, pointer size or shortest instruction, and
-// in the two ways a position-independent file comes about.
+// in the two kinds of a position-independent file.
 func TestOracleMachines(t *testing.T) {
 	for _, arch := range []string{"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "ppc64", "ppc64le", "riscv64", "s390x"} {
 		t.Run(arch, func(t *testing.T) {

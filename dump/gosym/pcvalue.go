@@ -37,9 +37,9 @@ func (t *Table) pcTable(off uint32, entry uint64) pcTable {
 // the code that the table describes.
 const maxEmpty = 64
 
-// next goes to the next run. False at the end and after damage, which is in
-// c.Err then: a table that misses its terminator is damaged. A run without code
-// is none: the assembler of s390x writes them.
+// next moves to the next run. It returns false at the end and after damage, which is
+// then in c.Err: a table without a terminator is damaged. A run may have
+// no code: the assembler of s390x writes such runs.
 func (w *pcTable) next() bool {
 	if w.done {
 		return false
@@ -50,18 +50,22 @@ func (w *pcTable) next() bool {
 		w.done = true
 		return false
 	}
+
 	w.begun = true
 	w.value += int32(-(delta & 1) ^ delta>>1)
 	step := w.uvarint()
+	w.empty++
 	if step != 0 {
 		w.empty = 0
-	} else if w.empty++; w.c.Err() == nil && w.empty > maxEmpty {
+	}
+	if w.c.Err() == nil && w.empty > maxEmpty {
 		w.c.Fail(at, ErrStep)
 	}
 	if w.c.Err() != nil {
 		w.done = true
 		return false
 	}
+
 	w.start = w.end
 	w.end += uint64(step) * uint64(w.quantum)
 	return true
@@ -77,8 +81,8 @@ func (w *pcTable) uvarint() uint32 {
 	return uint32(v)
 }
 
-// seek goes on to the run that holds pc, which must not lie before the current
-// one. False where the table has no value for pc.
+// seek moves to the run that contains pc, which must not lie before the current run. It
+// returns false if the table has no value for pc.
 func (w *pcTable) seek(pc uint64) bool {
 	for pc >= w.end {
 		if !w.next() {

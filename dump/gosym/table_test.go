@@ -14,8 +14,8 @@ import (
 func TestProgram(t *testing.T) {
 	f := openFile(t, build(t, "go", nil))
 	tab := f.table(t)
-	if !tab.HasModule() || !tab.HasInlines() || tab.Version() != Go120 {
-		t.Fatalf("module %v, inlines %v, version %v", tab.HasModule(), tab.HasInlines(), tab.Version())
+	if !tab.module.found || !tab.HasInlines() || tab.Version() != Go120 {
+		t.Fatalf("module %v, inlines %v, version %v", tab.module.found, tab.HasInlines(), tab.Version())
 	}
 	compareGosym(t, f, tab)
 	if differ := compareTwin(t, f, tab); differ > 0 {
@@ -94,7 +94,7 @@ func dump(t *testing.T, tab *Table, text uint64) string {
 		for _, c := range in.Calls {
 			fmt.Fprintf(&b, "  call %s line %d at %s:%d depth %d parent %d", tab.Name(c.Name), c.StartLine, tab.File(c.File), c.Line, c.Depth, c.Parent)
 			for _, r := range in.Ranges[c.First:c.Last] {
-				fmt.Fprintf(&b, " %d-%d", unit(r.Start), unit(r.End))
+				fmt.Fprintf(&b, " %d-%d", unit(r.Lo), unit(r.Hi))
 			}
 			fmt.Fprintln(&b)
 		}
@@ -161,8 +161,8 @@ func testLayout(t *testing.T, a *asm) {
 			}
 		}
 	}
-	if tab.Version() != a.version || tab.NumFuncs() != 2 || tab.HasInlines() != (a.version >= Go116) {
-		t.Errorf("version %v, %d functions, inlines %v", tab.Version(), tab.NumFuncs(), tab.HasInlines())
+	if tab.Version() != a.version || tab.nfunc != 2 || tab.HasInlines() != (a.version >= Go116) {
+		t.Errorf("version %v, %d functions, inlines %v", tab.Version(), tab.nfunc, tab.HasInlines())
 	}
 	if got := dump(t, tab, a.text); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -206,8 +206,8 @@ func TestNoGoFunc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := walk(tab); err != nil || !tab.HasModule() || tab.HasInlines() {
-		t.Errorf("%v, module %v, inlines %v", err, tab.HasModule(), tab.HasInlines())
+	if err := walk(tab); err != nil || !tab.module.found || tab.HasInlines() {
+		t.Errorf("%v, module %v, inlines %v", err, tab.module.found, tab.HasInlines())
 	}
 }
 
@@ -274,8 +274,8 @@ func TestNoModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := dump(t, tab, a.text)
-	if tab.HasModule() || tab.HasInlines() || strings.Contains(got, "call") || !strings.Contains(got, "16-22 /src/main.go:41") {
-		t.Errorf("module %v, inlines %v:\n%s", tab.HasModule(), tab.HasInlines(), got)
+	if tab.module.found || tab.HasInlines() || strings.Contains(got, "call") || !strings.Contains(got, "16-22 /src/main.go:41") {
+		t.Errorf("module %v, inlines %v:\n%s", tab.module.found, tab.HasInlines(), got)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestDamage(t *testing.T) {
 		{"names", func(d []byte, _ Image) ([]byte, int) { d[names+4] = 1; return d, names }, wire.ErrOffset},
 		{"order", func(d []byte, _ Image) ([]byte, int) {
 			at := field(d, funcs) + 8
-			d[at+1] = 0x7f // the second function begins behind the end of the last
+			d[at+1] = 0x7f // the second function begins after the end of the last
 			return d, at
 		}, ErrOrder},
 		{"address", func(d []byte, _ Image) ([]byte, int) {

@@ -157,9 +157,9 @@ func (x *reader) calls(f gosym.Func, end uint64) (calls inlines.Calls) {
 	for c := range x.inlines.Nested {
 		from := uint32(len(calls.Ranges))
 		for _, r := range x.inlines.Ranges[c.First:c.Last] {
-			r.End = min(r.End, end)
-			if r.Start < r.End {
-				calls.Ranges = append(calls.Ranges, dwarfx.Range{Lo: r.Start, Hi: r.End})
+			r.Hi = min(r.Hi, end)
+			if r.Lo < r.Hi {
+				calls.Ranges = append(calls.Ranges, dwarfx.Range(r))
 			}
 		}
 		to := uint32(len(calls.Ranges))

@@ -52,19 +52,19 @@ func findTable(f *elfx.File) (section string, data []byte, addr uint64, err erro
 func imageOf(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
 	im := gosym.Image{Read: newMemory(f).read}
 	for _, r := range code {
-		im.Exec = append(im.Exec, gosym.Range{Start: r.Lo, End: r.Hi})
+		im.Exec = append(im.Exec, gosym.Range{Lo: r.Lo, Hi: r.Hi})
 	}
 	for _, name := range []string{".go.module", ".noptrdata", ".data", ".data.rel.ro"} {
 		s := f.Section(name)
 		if s != nil && s.Present() {
-			im.Data = append(im.Data, gosym.Range{Start: s.Addr, End: s.Addr + s.Size})
+			im.Data = append(im.Data, gosym.Range{Lo: s.Addr, Hi: s.Addr + s.Size})
 		}
 	}
 	if len(f.Sections) == 0 {
 		for i := range f.Segments {
 			s := &f.Segments[i]
 			if s.Type == elf.PT_LOAD && s.Flags&elf.PF_W != 0 {
-				im.Data = append(im.Data, gosym.Range{Start: s.Vaddr, End: s.Vaddr + s.Filesz})
+				im.Data = append(im.Data, gosym.Range{Lo: s.Vaddr, Hi: s.Vaddr + s.Filesz})
 			}
 		}
 	}
