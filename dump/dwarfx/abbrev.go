@@ -3,20 +3,24 @@ package dwarfx
 import (
 	"debug/dwarf"
 	"fmt"
+	"hash/maphash"
 
 	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
-// An abbreviation is compiled into a program of ops that passes over a DIE's
-// attributes: runs of attributes of fixed size that nobody asks for become one
-// opSkip. Wanted attributes are opValue; their values land in slots.
+// An abbreviation is compiled into a program of ops that reads a DIE's attributes:
+// consecutive attributes of fixed size that are not wanted become one opSkip; wanted
+// ones are opValue, and their values are put into slots. A table holds indexes into
+// the abbrevSet of its kind of unit, so that equal abbreviations are compiled once.
+
+// opKind is the kind of an op.
 type opKind uint8
 
 const (
-	opSkip     opKind = iota // n bytes
-	opSkipForm               // a value of form n, of variable size
-	opValue                  // a value of form n, into slot
+	opSkip     opKind = iota // skip n bytes
+	opSkipForm               // skip a value of form n, of variable size
+	opValue                  // read a value of form n, into slot
 	opValue4                 // the same of 4 bytes: most references and offsets
 	opValue8                 // the same of 8 bytes: most addresses
 	opConst                  // DW_FORM_implicit_const number n of the abbreviation, into slot
@@ -30,7 +34,7 @@ type op struct {
 	n    uint16
 }
 
-// class tells what the scan does with a DIE.
+// class is what the scan does with a DIE.
 type class uint8
 
 const (
@@ -49,24 +53,24 @@ type abbrev struct {
 	class      class
 	children   bool
 	hasSibling bool
-	crossing   bool // it has a form that can refer to another unit
+	crossing   bool // an attribute can refer to another unit
 }
 
 // abbrevTable is one compiled abbreviation table.
 type abbrevTable struct {
 	codes    []uint32          // index of abbrevs, of code 1, 2, 3, …
-	sparse   map[uint64]uint32 // the same, where codes are others
-	crossing bool              // as one of its abbreviations is
-	compiled                   // as far as its set went when it was read
+	sparse   map[uint64]uint32 // the same, where codes are not 1, 2, 3, …
+	crossing bool              // one of its abbreviations is
+	compiled                   // of its set, as of when the table was read
 }
 
-// tableKey names everything that the compiled form of a table depends on.
+// tableKey identifies the compiled form of a table.
 type tableKey struct {
 	off uint64
 	setKey
 }
 
-// setKey names everything that the compiled form of an abbreviation depends on.
+// setKey has everything that the compiled form of an abbreviation depends on.
 type setKey struct {
 	version  uint16
 	addrSize uint8
@@ -74,7 +78,7 @@ type setKey struct {
 	family   family
 }
 
-// family is what a language means for the scan: where functions can hide.
+// family is where functions can be declared, by the language of a unit.
 type family uint8
 
 const (
@@ -102,6 +106,7 @@ func (t *abbrevTable) lookup(code uint64) *abbrev {
 		}
 		return &t.abbrevs[i]
 	}
+
 	// Code 0 wraps to the largest number.
 	if i := code - 1; i < uint64(len(t.codes)) {
 		return &t.abbrevs[t.codes[i]]
@@ -116,13 +121,15 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	d.mu.Lock()
 	t, set := d.tables[key], d.sets[key.setKey]
 	if t == nil && set == nil {
-		set = newAbbrevSet(key.family)
+		set = &abbrevSet{family: key.family, seed: maphash.MakeSeed(), known: make([]knownAbbrev, 1<<8)}
 		d.sets[key.setKey] = set
 	}
 	d.mu.Unlock()
 	if t != nil {
 		return t, nil
 	}
+
+	// Several goroutines may compile one table; any of the results will do.
 	if !d.spend(0) {
 		return nil, &wire.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
 	}
@@ -130,15 +137,17 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("abbreviations of the unit at .debug_info+%#x: %w", u.Off, err)
 	}
+
 	d.mu.Lock()
-	if d.tables[key] = t; len(t.abbrevs) >= maxSet {
+	d.tables[key] = t
+	if len(t.abbrevs) >= maxSet {
 		delete(d.sets, key.setKey)
 	}
 	d.mu.Unlock()
 	return t, nil
 }
 
-// spend takes n bytes of .debug_abbrev from what may be read in all; it reports
+// spend subtracts n bytes from what may still be read of .debug_abbrev. It reports
 // whether something is left.
 func (d *Data) spend(n int) bool {
 	d.mu.Lock()
@@ -153,6 +162,7 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	defer set.mu.Unlock()
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
+
 	t := &abbrevTable{}
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
 	for {
@@ -174,8 +184,9 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	}
 }
 
-// add adds the abbreviation with an index; it reports whether the code is new.
+// add adds the abbreviation with index i. It reports whether the code is new.
 func (t *abbrevTable) add(code uint64, i uint32) bool {
+	// The first code out of order turns the list into a map.
 	if t.sparse == nil && code != uint64(len(t.codes))+1 {
 		t.sparse = make(map[uint64]uint32, len(t.codes)+1)
 		for k, i := range t.codes {
@@ -183,6 +194,8 @@ func (t *abbrevTable) add(code uint64, i uint32) bool {
 		}
 		t.codes = nil
 	}
+
+	// Codes are still 1, 2, 3, …
 	if t.sparse == nil {
 		t.codes = append(t.codes, i)
 		return true
@@ -210,6 +223,7 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 	if s.attr == 0 && form == 0 {
 		return s, false
 	}
+
 	if form > 0xffff {
 		c.Fail(start, fmt.Errorf("%w %#x", ErrForm, form))
 	}
@@ -220,8 +234,8 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 	return s, c.Err() == nil
 }
 
-// limitSpecs fails c where an abbreviation has n attributes before and may not
-// have another: values of no size cost time for every DIE.
+// limitSpecs fails c if an abbreviation that has n attributes may not have another:
+// values without bytes take time for every DIE.
 func limitSpecs(c *wire.Cursor, n uint64) {
 	if n > limits.AbbrevAttributes.Max(0) {
 		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, limits.AbbrevAttributes.Exceeded(0)))
@@ -231,8 +245,8 @@ func limitSpecs(c *wire.Cursor, n uint64) {
 // findSpecs returns the .debug_abbrev offset of the attribute specifications of
 // one abbreviation, without compiling the table.
 //
-// Units that share a table mostly have the same code there, as hundreds of type units do: the
-// table is read once for them.
+// Units that share a table, as hundreds of type units do, mostly have roots of the same
+// code: the table is searched for that code once.
 func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 	key := rootKey{u.abbrevOff, code}
 	d.mu.Lock()
@@ -241,6 +255,7 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 	if known {
 		return specs, nil
 	}
+
 	defer func() {
 		if err == nil {
 			d.mu.Lock()
@@ -248,6 +263,8 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			d.mu.Unlock()
 		}
 	}()
+
+	// The bytes read here and those compiled have one common limit.
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
@@ -265,9 +282,12 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 			c.Skip(uint64(n))
 			continue
 		}
+
+		// This is the abbreviation, or one that declaration cannot skip.
 		c.ULEB() // tag
 		c.U8()   // children
-		if specs = uint32(c.Pos()); have == code {
+		specs = uint32(c.Pos())
+		if have == code {
 			return specs, c.Err()
 		}
 		for ok := true; ok; {
@@ -279,7 +299,7 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 // rootKey is an abbreviation code in a table, by the table's offset.
 type rootKey struct{ table, code uint64 }
 
-// classOf tells what the scan does with a DIE.
+// classOf returns the class of DIEs with a tag.
 func classOf(tag dwarf.Tag, f family) class {
 	switch tag {
 	case dwarf.TagSubprogram, dwarf.TagEntryPoint:

@@ -10,45 +10,44 @@ import (
 	"symkit/internal/wire"
 )
 
-// compiled are abbreviations and what their numbers mean. What is there does not
-// change: a copy is good while others are added.
+// Compilers write an abbreviation table for each unit, but nine of ten of the
+// abbreviations in a table were in another one before. So units of one kind (setKey)
+// share an abbrevSet: an abbreviation is looked up by its bytes without the code, and
+// compiled only if it is new. A set only grows, and elements never change: a table
+// keeps a copy of the slices and reads them without a lock while others append.
+
+// compiled holds abbreviations and the slices that their numbers index.
 type compiled struct {
-	abbrevs []abbrev
-	ops     []op
-	consts  []int64
-	hops    [][numModes]hop // of abbrevs
-	moves   []move
-	calls   []callForm
+	abbrevs  []abbrev
+	ops      []op
+	consts   []int64
+	skips    [][numModes]skipOp // of abbrevs
+	programs []skipInstr        // skip programs, one after the other
+	calls    []callForm
 }
 
-// abbrevSet holds the abbreviations of units of one kind. Compilers write a table
-// for each unit, but nine of ten of the abbreviations in it were in another one.
+// abbrevSet holds the abbreviations of units of one kind.
 type abbrevSet struct {
 	mu sync.Mutex
 	compiled
 	family family
 	seed   maphash.Seed
-	// known are found by hash, the next ones in their places if those are taken; at
-	// least half are free.
+	// known is a hash table with linear probing, at least half of it free.
 	known []knownAbbrev
 }
 
-// knownAbbrev is where an abbreviation is found by its bytes without the code.
+// knownAbbrev is a slot of abbrevSet.known.
 type knownAbbrev struct {
 	hash  uint32
 	text  uint32 // .debug_abbrev offset of its bytes
 	index uint32 // of abbrevs, + 1
 }
 
-// maxSet is how many abbreviations a set has before the next table begins another.
+// maxSet is the number of abbreviations after which the next table begins a new set.
 const maxSet = 1 << 16
 
-func newAbbrevSet(f family) *abbrevSet {
-	return &abbrevSet{family: f, seed: maphash.MakeSeed(), known: make([]knownAbbrev, 1<<8)}
-}
-
-// read reads an abbreviation at offset at, which u has, behind its code. It returns
-// its index.
+// read reads an abbreviation of u whose code is at offset at; c is after the code. It
+// returns the index of the abbreviation.
 func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, error) {
 	start := c.Pos()
 	n, _ := declaration(c.Rest())
@@ -59,6 +58,8 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		c.Skip(uint64(n))
 		return known.index - 1, nil
 	}
+
+	// The abbreviation is new.
 	tag := c.ULEB()
 	if tag > 0xffff {
 		c.Fail(at, fmt.Errorf("tag %#x", tag))
@@ -68,22 +69,26 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		class: classOf(dwarf.Tag(tag), x.family),
 		specs: uint32(c.Pos()), ops: uint32(len(x.ops)), consts: uint32(len(x.consts)),
 	}
+
 	if err := x.compile(u, c, &a); err != nil {
 		return 0, err
 	}
-	x.addHops(d, u, &a)
+	x.addSkips(d, u, &a)
 	x.abbrevs = append(x.abbrevs, a)
 	i := uint32(len(x.abbrevs))
+
+	// Bytes with padded numbers are not known by their length, and stay unknown.
 	if start+n == c.Pos() {
-		if *known = (knownAbbrev{hash, uint32(start), i}); int(i) > len(x.known)/2 {
+		*known = knownAbbrev{hash, uint32(start), i}
+		if int(i) > len(x.known)/2 {
 			x.grow()
 		}
 	}
 	return i - 1, nil
 }
 
-// slot returns the slot of the abbreviation whose bytes have a hash and are the
-// same as those at an offset, or a free one for it.
+// slot returns the slot of the abbreviation that has a hash and whose bytes, at an
+// offset, same accepts; or a free slot for it.
 func (x *abbrevSet) slot(hash uint32, same func(at uint32) bool) *knownAbbrev {
 	for i := hash; ; i++ {
 		k := &x.known[i&uint32(len(x.known)-1)]
@@ -105,9 +110,9 @@ func (x *abbrevSet) grow() {
 	}
 }
 
-// SelfContained tells whether no unit can refer to another one, since no abbreviation
-// of abbrev, a whole .debug_abbrev, has a form for that; false where that cannot be
-// told.
+// SelfContained reports whether no unit can refer to another one: no abbreviation of
+// abbrev, a whole .debug_abbrev, has a form for that. It returns false if abbrev is
+// damaged.
 func SelfContained(abbrev []byte) bool {
 	for at := 0; at < len(abbrev); {
 		if abbrev[at] == 0 { // the end of a table
@@ -124,12 +129,12 @@ func SelfContained(abbrev []byte) bool {
 	return true
 }
 
-// isCrossing tells the forms that can refer to another unit.
+// isCrossing reports whether a form can refer to another unit.
 func isCrossing(form uint16) bool {
 	return form == formRefAddr || form == formRefSig8 || form == formIndirect
 }
 
-// plainForms are the forms of one byte about which there is nothing to say.
+// plainForms are the forms of one byte that declaration need not look at.
 var plainForms = func() (plain [256]bool) {
 	for form := range uint16(0x80) {
 		plain[form] = form != 0 && form != formImplicitConst && !isCrossing(form)
@@ -138,25 +143,31 @@ var plainForms = func() (plain [256]bool) {
 }()
 
 // declaration returns the length of an abbreviation's tag, flag and attributes (DWARF
-// 5 §7.5.3), which data begins with; 0 where they end nowhere, or have a number
-// with padding. It tells whether one of them can refer to another unit.
+// 5 §7.5.3), which data begins with; 0 if they have no end, or a number with
+// padding. It also reports whether one of them can refer to another unit.
 func declaration(data []byte) (size int, crossing bool) {
 	at, _ := lebEnd(data, 0)
 	for at++; at+1 < len(data); {
 		attr, form := data[at], data[at+1]
-		if at += 2; attr < 0x80 && plainForms[form] {
+		at += 2
+		if attr < 0x80 && plainForms[form] {
 			continue
 		}
+
+		// Of a form of several bytes, the first byte equals none of the forms below.
 		if attr|form >= 0x80 {
 			next, ok := lebEnd(data, at-2)
 			if !ok || next >= len(data) {
 				return 0, false
 			}
 			form = data[next]
-			if at, ok = lebEnd(data, next); !ok {
+			at, ok = lebEnd(data, next)
+			if !ok {
 				return 0, false
 			}
 		}
+
+		// Two zeros end the list.
 		if attr|form == 0 {
 			return at, crossing
 		}
@@ -168,8 +179,8 @@ func declaration(data []byte) (size int, crossing bool) {
 	return 0, false
 }
 
-// lebEnd returns where the LEB128 at offset at of data ends; ok is false where that
-// is outside, or its last byte is one that a positive number does not need.
+// lebEnd returns where the LEB128 at offset at of data ends; ok is false if that is
+// outside of data, or if the last byte is padding of a positive number.
 func lebEnd(data []byte, at int) (end int, ok bool) {
 	from := at
 	for at < len(data) && data[at] >= 0x80 {
@@ -189,15 +200,19 @@ func (x *compiled) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 			a.nops = uint32(len(x.ops)) - a.ops
 			return c.Err()
 		}
+
 		size, known := formSize(u, s.form)
 		if !known {
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
 		a.crossing = a.crossing || isCrossing(s.form)
 		slot, wanted := scanSlot(a.class, s.attr)
-		if wanted = wanted && seen&(1<<slot) == 0; wanted {
+		wanted = wanted && seen&(1<<slot) == 0
+		if wanted {
 			seen |= 1 << slot
 		}
+
+		// An attribute of size 0 that is not wanted needs no op.
 		switch {
 		case s.attr == attrSibling && a.children && !a.hasSibling && isUnitRef(s.form):
 			a.hasSibling = true
@@ -215,7 +230,7 @@ func (x *compiled) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
 	}
 }
 
-// sized is the op for a value of a size, as the kind tells or quicker.
+// sized returns the kind of op for a value of a size: the given one or a faster one.
 func sized(kind opKind, size int) opKind {
 	switch {
 	case kind == opSibling && size == 4:
@@ -228,9 +243,10 @@ func sized(kind opKind, size int) opKind {
 	return kind
 }
 
-// skip appends size bytes to pass over to the program of a.
+// skip appends size bytes to skip to the program of a.
 func (x *compiled) skip(a *abbrev, size int) {
-	if last := len(x.ops) - 1; last >= int(a.ops) && x.ops[last].kind == opSkip && int(x.ops[last].n)+size < 1<<16 {
+	last := len(x.ops) - 1
+	if last >= int(a.ops) && x.ops[last].kind == opSkip && int(x.ops[last].n)+size < 1<<16 {
 		x.ops[last].n += uint16(size)
 		return
 	}

@@ -12,7 +12,7 @@ func TestDeclaration(t *testing.T) {
 		crossing bool
 	}{
 		{"no attributes", []byte{0x11, 0, 0, 0}, 4, false},
-		{"attributes, another abbreviation behind them", []byte{0x2e, 1, 3, 8, 0x11, 1, 0, 0, 2, 0x34}, 8, false},
+		{"attributes, another abbreviation after them", []byte{0x2e, 1, 3, 8, 0x11, 1, 0, 0, 2, 0x34}, 8, false},
 		{"tag of three bytes", []byte{0x89, 0x82, 1, 0, 3, 8, 0, 0}, 8, false},
 		{"tag with padding", []byte{0x91, 0, 0, 3, 8, 0, 0}, 7, false},
 		{"attribute of two bytes", []byte{0x2e, 0, 0x88, 1, formData1, 3, 8, 0, 0}, 9, false},
@@ -23,7 +23,7 @@ func TestDeclaration(t *testing.T) {
 		{"form 0 with an attribute", []byte{0x2e, 0, 3, 0, 0, 0}, 6, false},
 		{"attribute 0 with a form", []byte{0x2e, 0, 0, 8, 0, 0}, 6, false},
 		{"ref_addr", []byte{0x2e, 0, 0x31, formRefAddr, 3, 8, 0, 0}, 8, true},
-		{"ref_sig8, behind another", []byte{0x2e, 0, 3, 8, 0x49, formRefSig8, 0, 0}, 8, true},
+		{"ref_sig8, after another", []byte{0x2e, 0, 3, 8, 0x49, formRefSig8, 0, 0}, 8, true},
 		{"indirect", []byte{0x2e, 0, 3, formIndirect, 0, 0}, 6, true},
 		{"ref_addr of an attribute of two bytes", []byte{0x2e, 0, 0x88, 1, formRefAddr, 0, 0}, 7, true},
 		{"references within the unit", []byte{0x2e, 0, 1, formRef1, 2, formRef2, 3, formRef4, 4, formRef8, 5, formRefUdata, 0, 0}, 14, false},

@@ -81,7 +81,7 @@ func TestAbbrevErrors(t *testing.T) {
 		{"§7.5.6 form 0 with an attribute", abbrevText(2, 0x2e, 3, 0), ErrForm, 3},
 		{"§7.5.6 attribute 0 with an unknown form", abbrevText(2, 0x2e, 0, 0x2d), ErrForm, 3},
 		{"§7.5.6 form of 17 bits", abbrevText(2, 0x2e, 3, 0x10008), ErrForm, 3},
-		{"§7.5.6 unknown form behind a good one", abbrevText(2, 0x2e, 3, 8, 0x11, 0x3f), ErrForm, 5},
+		{"§7.5.6 unknown form after a good one", abbrevText(2, 0x2e, 3, 8, 0x11, 0x3f), ErrForm, 5},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAbbrevErrors(t *testing.T) {
 			var s Scan
 			checkErr(t, d.ScanUnit(d.Units[0], true, &s), tt.err, ".debug_abbrev", at+tt.at)
 			checkErr(t, d.Parents(d.Units[0], []Ref{12}, nil, nil), tt.err, ".debug_abbrev", at+tt.at)
-			_, err := d.NameOf(12)
+			_, err := nameOf(d, 12)
 			checkErr(t, err, tt.err, ".debug_abbrev", at+tt.at)
 		})
 	}

@@ -135,8 +135,8 @@ var tags, attrs = func() (map[string]uint64, map[string]uint64) {
 //	    Subprogram @f Name:string=f Lowpc:addr=0x1000 Highpc:data4=0x10
 //
 // Deeper indentation makes children; "{}" makes an empty list of them. A
-// reference takes a number, @label (with +1 behind it for what is no DIE) or,
-// for Sibling, "next". indirect takes another form behind a slash:
+// reference takes a number, @label (with +1 after it for what is no DIE) or,
+// for Sibling, "next". indirect takes another form after a slash:
 // Name:indirect/string=f. Strings of .debug_str and the like are put there.
 // The type of a type unit is labelled @type. Abbreviations number themselves; "#9" in front of the tag asks for a code.
 type asm struct {
@@ -169,7 +169,7 @@ type node struct {
 	kids  []*node
 }
 
-// units assembles text behind what is there.
+// units assembles text after what is there.
 func (a *asm) units(text string) *asm {
 	type open struct {
 		indent int
@@ -493,7 +493,7 @@ func (a *asm) sections() Sections {
 	return s
 }
 
-// table writes .debug_addr or .debug_str_offsets: numbers, behind a header in
+// table writes .debug_addr or .debug_str_offsets: numbers, after a header in
 // DWARF 5 (§7.26, §7.27) that ends in an address size or padding.
 func (a *asm) table(size int, v []uint64, addrSize byte) []byte {
 	w := a.buf()
@@ -554,4 +554,10 @@ func checkErr(t testing.TB, err, sentinel error, section string, offset int) {
 	if e.Section != section || e.Offset != offset {
 		t.Errorf("error %v, want it at %s+%#x", err, section, offset)
 	}
+}
+
+// nameOf reads the names of one DIE.
+func nameOf(d *Data, ref Ref) (Naming, error) {
+	var x Namer
+	return x.NameOf(d, ref)
 }

@@ -5,12 +5,17 @@ import (
 	"math"
 )
 
-// callForm tells where to find what is wanted of an inlined call, in an
-// abbreviation whose attributes are all of fixed size. Calls are many, and most
-// are of such a form.
+// Inlined calls are the most frequent DIEs that the scan wants, and most of their
+// abbreviations have attributes of fixed size only. Such an abbreviation gets a
+// callForm: the offset of each wanted attribute. A call is then read by a load and a
+// mask for each attribute, without running ops. Other calls are read by
+// inline, from the values that step has read; both give the same result.
+
+// callForm is where the wanted attributes of an inlined call are, in an abbreviation
+// whose attributes are all of fixed size.
 type callForm struct {
 	origin     field // DW_FORM_ref4
-	ranges     field // where it has form 0:
+	ranges     field // if its form is 0, low and high hold
 	low, high  field // an address and a length
 	file, line field
 	size       uint16 // of all attributes
@@ -19,25 +24,25 @@ type callForm struct {
 
 // field is a number of up to 8 bytes among the attributes of a DIE.
 type field struct {
-	mask uint64 // the part that it is of 8 bytes
+	mask uint64 // of its bytes among the 8 bytes
 	add  uint32 // DW_FORM_implicit_const
 	at   uint16 // offset of the 8 bytes
-	form uint16 // 0 where there is no such attribute: then it is 0
+	form uint16 // 0 without such an attribute: the number is then 0
 }
 
 func (f *field) in(attrs []byte) uint64 {
 	return binary.LittleEndian.Uint64(attrs[f.at:])&f.mask + uint64(f.add)
 }
 
-// fieldAt is the field of size bytes at offset at, -1 where that is not known.
+// fieldAt returns the field of size bytes at offset at; either is -1 if not known.
 func fieldAt(at, size int, form uint16) field {
 	if size > 0 && size <= 8 && at >= 0 && at <= math.MaxUint16 {
 		return field{mask: 1<<(8*size) - 1, at: uint16(at), form: form}
 	}
-	return field{form: formIndirect} // which no callForm has
+	return field{form: formIndirect} // never part of a callForm
 }
 
-// constField is the field of a DW_FORM_implicit_const.
+// constField returns the field of a DW_FORM_implicit_const.
 func constField(v int64) field {
 	if v == int64(uint32(v)) {
 		return field{add: uint32(v), form: formImplicitConst}
@@ -45,7 +50,7 @@ func constField(v int64) field {
 	return field{form: formIndirect}
 }
 
-// isNumber tells whether f is a number of fixed size.
+// isNumber reports whether f is a number of fixed size.
 func (f *field) isNumber() bool {
 	switch f.form {
 	case formData1, formData2, formData4, formData8, formImplicitConst:
@@ -54,10 +59,10 @@ func (f *field) isNumber() bool {
 	return false
 }
 
-// addCall adds the form of an abbreviation in which f are the wanted attributes; it
-// returns its number, or -1 where it has none. Files of big-endian machines have
-// none.
-func (x *compiled) addCall(d *Data, w *way, f *[scanSlots]field) int {
+// addCall adds the callForm of an abbreviation whose wanted attributes are f. It
+// returns the number of the callForm, or -1 if there can be none. Files of big-endian
+// machines have none.
+func (x *compiled) addCall(d *Data, w *layout, f *[scanSlots]field) int {
 	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
 	switch {
 	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
@@ -67,6 +72,7 @@ func (x *compiled) addCall(d *Data, w *way, f *[scanSlots]field) int {
 		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
 		return -1
 	}
+
 	x.calls = append(x.calls, callForm{
 		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
 		file: *file, line: *line, size: uint16(w.size), children: w.children,
@@ -74,18 +80,21 @@ func (x *compiled) addCall(d *Data, w *way, f *[scanSlots]field) int {
 	return len(x.calls) - 1
 }
 
-// call does for the inlined call at pos, whose attributes begin at next, what visit
-// does. It reports false where that is for step.
+// call reads the inlined call at pos, whose attributes begin at next, as visit does.
+// It returns false if step must read the call.
 func (x *scanner) call(f *callForm, next int) bool {
 	if next > len(x.data)-8-int(f.size) {
 		return false
 	}
+
+	// Every field is read as 8 bytes, hence the 8 above.
 	attrs := x.data[next:]
 	off := f.origin.in(attrs)
 	origin, depth := Ref(x.u.Off+off), x.depth
 	if off >= uint64(len(x.data)) || origin == 0 {
 		return false
 	}
+
 	var ranges Span
 	if f.ranges.form != 0 {
 		ranges = x.rangeList(value{f.ranges.in(attrs), f.ranges.form})
@@ -95,6 +104,8 @@ func (x *scanner) call(f *callForm, next int) bool {
 		x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, lo+f.high.in(attrs))
 		ranges.To = uint32(len(x.s.Ranges))
 	}
+
+	// A call without code is not recorded, but may have children.
 	if ranges.From != ranges.To {
 		file := NoFile
 		if f.file.form != 0 {
@@ -103,6 +114,7 @@ func (x *scanner) call(f *callForm, next int) bool {
 		x.addCall(origin, file, clip32(f.line.in(attrs)), ranges)
 		depth++
 	}
+
 	if f.children {
 		x.enter(x.fn, depth, int(x.u.Off)+x.pos)
 	}
@@ -110,8 +122,8 @@ func (x *scanner) call(f *callForm, next int) bool {
 	return true
 }
 
-// inline adds the inlined call just read; it reports false for one that says
-// nothing: without code, or without an origin, as gcc writes them.
+// inline adds the inlined call just read. It returns false for a call without code or
+// without an origin: gcc writes both.
 func (x *scanner) inline() bool {
 	origin := x.origin()
 	if origin == 0 {
@@ -121,6 +133,7 @@ func (x *scanner) inline() bool {
 	if ranges.From == ranges.To {
 		return false
 	}
+
 	file := NoFile
 	if v := x.vals[slotCallFile]; v.form != 0 {
 		file = min(clip32(v.v), NoFile-1)
@@ -137,8 +150,9 @@ func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
 		s.runs = append(s.runs, callRun{fn: uint32(x.fn), calls: Span{From: uint32(n)}})
 	}
 	list := grown(s.Inlines)[:n+1]
-	// It is filled in where it lies: a processor waits to copy, in large pieces, what was
-	// just written in small ones.
+
+	// The element is filled in place: a processor stalls if it copies, by large loads,
+	// what small stores have just written.
 	in := &list[n]
 	in.Origin, in.Depth, in.CallFile, in.CallLine = s.refs.index(origin), x.depth, file, line
 	in.Ranges.From, in.Ranges.To = ranges.From, ranges.To

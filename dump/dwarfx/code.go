@@ -10,10 +10,10 @@ import (
 // Range is the addresses [Lo, Hi).
 type Range = elfx.Range
 
-// CodeMap tells where a file's machine code lies: ascending ranges that do not
-// overlap. It is what tells real code from code that the linker discarded,
-// whose addresses are resolved to a tombstone: 0, 1 in .debug_ranges, −1 or −2
-// in the address size, or the offset in the discarded section.
+// CodeMap holds the address ranges of a file's machine code, ascending and without
+// overlaps. It distinguishes real code from code that the linker discarded: the
+// addresses of discarded code are resolved to a tombstone, which is 0, 1 in
+// .debug_ranges, −1 or −2 in the address size, or the offset in the discarded section.
 type CodeMap []Range
 
 // NewCodeMap returns the map of the given ranges, in any order.
@@ -22,6 +22,8 @@ func NewCodeMap(ranges []Range) CodeMap {
 	slices.SortFunc(m, func(a, b Range) int {
 		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi))
 	})
+
+	// Join ranges that touch or overlap.
 	out := m[:0]
 	for _, r := range m {
 		switch last := len(out) - 1; {
@@ -35,7 +37,7 @@ func NewCodeMap(ranges []Range) CodeMap {
 	return out
 }
 
-// Contains tells whether code lies at addr.
+// Contains reports whether code lies at addr.
 func (m CodeMap) Contains(addr uint64) bool {
 	lo, hi := 0, len(m)
 	for lo < hi {
@@ -49,7 +51,7 @@ func (m CodeMap) Contains(addr uint64) bool {
 	return lo < len(m) && addr >= m[lo].Lo
 }
 
-// largest is the largest of its ranges.
+// largest returns the largest range of m.
 func (m CodeMap) largest() (r Range) {
 	for i := range m {
 		if m[i].Hi-m[i].Lo > r.Hi-r.Lo {
@@ -59,12 +61,12 @@ func (m CodeMap) largest() (r Range) {
 	return r
 }
 
-// isCode tells whether code lies at addr: mostly in .text.
+// isCode reports whether code lies at addr. Most code lies in the largest range.
 func (d *Data) isCode(addr uint64) bool {
 	return addr-d.text.Lo < d.text.Hi-d.text.Lo || d.code.Contains(addr)
 }
 
-// EndOf is where the code around addr, which the map contains, ends.
+// EndOf returns the end of the range that contains addr.
 func (m CodeMap) EndOf(addr uint64) uint64 {
 	for _, r := range m {
 		if addr >= r.Lo && addr < r.Hi {
@@ -74,8 +76,8 @@ func (m CodeMap) EndOf(addr uint64) uint64 {
 	return addr
 }
 
-// tombstone tells the addresses that linkers write for discarded code in the
-// address size, wherever code lies (DWARF 6 issue 200609.1; lld writes −2 in
+// tombstone reports whether addr is one that linkers write for discarded code, in the
+// address size, wherever real code lies (DWARF 6 issue 200609.1; lld writes −2 in
 // .debug_ranges and .debug_loc).
 func tombstone(addr uint64, addrSize uint8) bool {
 	top := ^uint64(0) >> (64 - 8*addrSize)

@@ -7,7 +7,12 @@ import (
 	"symkit/internal/wire"
 )
 
-// slot is where a wanted attribute's value lands.
+// Attributes are read by two functions: by scanner.attrs, with compiled programs, into the
+// first scanSlots slots; and by readAttrs, by the specifications in .debug_abbrev, into
+// all slots. The second one is slower and serves DIEs that are read once: the roots of
+// units, and origins of names that are no functions.
+
+// slot is the index of a wanted attribute's value.
 type slot uint8
 
 const (
@@ -21,7 +26,7 @@ const (
 	slotDeclaration
 	slotCallFile
 	slotCallLine
-	// scanSlots slots are filled by the scan; the others by readDIE alone.
+	// The scan fills scanSlots slots; readAttrs fills the others, too.
 	scanSlots
 )
 
@@ -53,70 +58,52 @@ const (
 	attrGNURangesBase = 0x2132
 )
 
-// attrSlot maps an attribute to its slot.
-func attrSlot(attr uint64) (slot, bool) {
-	switch attr {
-	case uint64(dwarf.AttrName):
-		return slotName, true
-	case uint64(dwarf.AttrLinkageName), attrMIPSLinkage:
-		return slotLinkage, true
-	case uint64(dwarf.AttrLowpc):
-		return slotLowPC, true
-	case uint64(dwarf.AttrHighpc):
-		return slotHighPC, true
-	case uint64(dwarf.AttrRanges):
-		return slotRanges, true
-	case uint64(dwarf.AttrSpecification):
-		return slotSpecification, true
-	case uint64(dwarf.AttrAbstractOrigin):
-		return slotOrigin, true
-	case uint64(dwarf.AttrDeclaration):
-		return slotDeclaration, true
-	case uint64(dwarf.AttrCallFile):
-		return slotCallFile, true
-	case uint64(dwarf.AttrCallLine):
-		return slotCallLine, true
-	case uint64(dwarf.AttrLanguage):
-		return slotLanguage, true
-	case attrLanguageName:
-		return slotLanguageName, true
-	case uint64(dwarf.AttrCompDir):
-		return slotCompDir, true
-	case uint64(dwarf.AttrStmtList):
-		return slotStmtList, true
-	case uint64(dwarf.AttrStrOffsetsBase):
-		return slotStrOffsetsBase, true
-	case uint64(dwarf.AttrAddrBase), attrGNUAddrBase:
-		return slotAddrBase, true
-	case uint64(dwarf.AttrRnglistsBase):
-		return slotRngListsBase, true
-	case uint64(dwarf.AttrDwoName), attrGNUDwoName:
-		return slotSplit, true
-	case attrGNUDwoID:
-		return slotGNUDwoID, true
-	case attrGNURangesBase:
-		return slotGNURangesBase, true
-	case uint64(dwarf.AttrSignature):
-		return slotSignature, true
-	}
-	return 0, false
+// attrSlots has the slot of each wanted attribute, plus 1.
+var attrSlots = [...]slot{
+	dwarf.AttrName:           slotName + 1,
+	dwarf.AttrLinkageName:    slotLinkage + 1,
+	attrMIPSLinkage:          slotLinkage + 1,
+	dwarf.AttrLowpc:          slotLowPC + 1,
+	dwarf.AttrHighpc:         slotHighPC + 1,
+	dwarf.AttrRanges:         slotRanges + 1,
+	dwarf.AttrSpecification:  slotSpecification + 1,
+	dwarf.AttrAbstractOrigin: slotOrigin + 1,
+	dwarf.AttrDeclaration:    slotDeclaration + 1,
+	dwarf.AttrCallFile:       slotCallFile + 1,
+	dwarf.AttrCallLine:       slotCallLine + 1,
+	dwarf.AttrLanguage:       slotLanguage + 1,
+	attrLanguageName:         slotLanguageName + 1,
+	dwarf.AttrCompDir:        slotCompDir + 1,
+	dwarf.AttrStmtList:       slotStmtList + 1,
+	dwarf.AttrStrOffsetsBase: slotStrOffsetsBase + 1,
+	dwarf.AttrAddrBase:       slotAddrBase + 1,
+	attrGNUAddrBase:          slotAddrBase + 1,
+	dwarf.AttrRnglistsBase:   slotRngListsBase + 1,
+	dwarf.AttrDwoName:        slotSplit + 1,
+	attrGNUDwoName:           slotSplit + 1,
+	attrGNUDwoID:             slotGNUDwoID + 1,
+	attrGNURangesBase:        slotGNURangesBase + 1,
+	dwarf.AttrSignature:      slotSignature + 1,
 }
 
-// scanSlot is attrSlot for the attributes that the scan wants of a DIE of a class.
+// attrSlot returns the slot of an attribute; ok is false if the attribute is not wanted.
+func attrSlot(attr uint64) (s slot, ok bool) {
+	if attr >= uint64(len(attrSlots)) || attrSlots[attr] == 0 {
+		return 0, false
+	}
+	return attrSlots[attr] - 1, true
+}
+
+// scanSlot is attrSlot for the attributes that the scan wants of a DIE of class cl.
 func scanSlot(cl class, attr uint64) (slot, bool) {
 	s, ok := attrSlot(attr)
 	return s, ok && s < scanSlots && (cl == classFunc || cl == classInline)
 }
 
-// DIE is one DIE with the attributes this package knows.
-type DIE struct {
-	Tag      dwarf.Tag
-	Children bool
-	sibling  Ref
-	vals     [numSlots]value
-}
+// slots holds the values of a DIE's attributes by slot.
+type slots [numSlots]value
 
-func (e *DIE) has(s slot) bool { return e.vals[s].form != 0 }
+func (s *slots) has(i slot) bool { return s[i].form != 0 }
 
 // unitCursor returns a cursor over u, at offset off of .debug_info.
 func (d *Data) unitCursor(u *Unit, off uint64) wire.Cursor {
@@ -125,12 +112,12 @@ func (d *Data) unitCursor(u *Unit, off uint64) wire.Cursor {
 	return c
 }
 
-// readDIE reads the DIE at ref, which lies in u. A null entry has Tag 0.
-func (d *Data) readDIE(u *Unit, t *abbrevTable, c *wire.Cursor, e *DIE) error {
+// readDIE reads the attributes of the DIE at c, of u, into s. A null entry has none.
+func (d *Data) readDIE(u *Unit, t *abbrevTable, c *wire.Cursor, s *slots) error {
 	start := c.Pos()
 	code := c.ULEB()
 	if code == 0 {
-		*e = DIE{}
+		*s = slots{}
 		return c.Err()
 	}
 	a := t.lookup(code)
@@ -138,33 +125,31 @@ func (d *Data) readDIE(u *Unit, t *abbrevTable, c *wire.Cursor, e *DIE) error {
 		c.Fail(start, fmt.Errorf("%w: %d", ErrAbbrev, code))
 		return c.Err()
 	}
-	err := d.readAttrs(u, c, a.specs, e)
-	e.Tag, e.Children = dwarf.Tag(a.tag), a.children
-	return err
+	return d.readAttrs(u, c, a.specs, s)
 }
 
-// readAttrs reads the attributes that the specifications at offset specs of
-// .debug_abbrev describe. It serves what is read once: roots, origins of
-// names. The scan has its own, faster way.
-func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
-	*e = DIE{}
+// readAttrs reads into s the attributes that the specifications at offset specs of
+// .debug_abbrev describe.
+func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, s *slots) error {
+	*s = slots{}
 	sc := d.cursor(".debug_abbrev", d.Abbrev)
 	sc.Seek(uint64(specs))
 	for n := uint64(0); ; n++ {
 		limitSpecs(&sc, n)
-		s, more := readSpec(&sc)
+		sp, more := readSpec(&sc)
 		if !more {
 			break
 		}
-		v := value{uint64(s.implicit), s.form}
-		if s.form != formImplicitConst {
-			v = readValue(u, c, s.form)
+
+		v := value{uint64(sp.implicit), sp.form}
+		if sp.form != formImplicitConst {
+			v = readValue(u, c, sp.form)
 		}
-		if s.attr == attrSibling {
-			e.sibling = u.ref(v)
-		}
-		if slot, ok := attrSlot(s.attr); ok && !e.has(slot) {
-			e.vals[slot] = v
+
+		// Of two attributes of one slot, DW_AT_linkage_name and the older name of it,
+		// the first holds.
+		if i, ok := attrSlot(sp.attr); ok && !s.has(i) {
+			s[i] = v
 		}
 	}
 	if err := sc.Err(); err != nil {
@@ -173,21 +158,7 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, e *DIE) error {
 	return c.Err()
 }
 
-// DIEAt reads the DIE at ref. An error is located at ref.
-func (d *Data) DIEAt(ref Ref, e *DIE) (*Unit, error) {
-	u := d.unitAt(ref)
-	if u == nil {
-		return nil, d.noDIE(ref)
-	}
-	t, err := d.abbrevs(u)
-	if err != nil {
-		return nil, err
-	}
-	c := d.unitCursor(u, uint64(ref))
-	return u, d.readDIE(u, t, &c, e)
-}
-
-// noDIE is the error for a reference that leads into no unit.
+// noDIE returns the error for a reference that leads into no unit.
 func (d *Data) noDIE(ref Ref) error {
 	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), d.size)),
 		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}

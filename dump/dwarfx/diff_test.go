@@ -335,7 +335,7 @@ func merge(all []stretch) []stretch {
 	return out
 }
 
-// TestDiscardedComdat: the lines of main behind the sequence of a discarded
+// TestDiscardedComdat: the lines of main after the sequence of a discarded
 // function that sets its address twice (testdata/README.md).
 func TestDiscardedComdat(t *testing.T) {
 	d := openReal(t, "testdata/tomb.elf.xz")
@@ -347,7 +347,7 @@ func TestDiscardedComdat(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range s.Funcs {
-			n, err := d.NameOf(f.DIE)
+			n, err := nameOf(d, f.DIE)
 			if err != nil {
 				t.Fatal(err)
 			}

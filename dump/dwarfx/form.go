@@ -57,8 +57,8 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// formSize is the size in bytes of a value of the form in unit u, -1 where the
-// value itself tells. known is false for a form of no DWARF version.
+// formSize returns the size in bytes of values of the form in unit u, -1 if it differs
+// from value to value. known is false for a form of no DWARF version.
 func formSize(u *Unit, form uint16) (size int, known bool) {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -92,12 +92,12 @@ func formSize(u *Unit, form uint16) (size int, known bool) {
 	return 0, false
 }
 
-// isUnitRef tells the forms that refer within the unit.
+// isUnitRef reports whether a form refers to a DIE of the same unit.
 func isUnitRef(form uint16) bool { return form >= formRef1 && form <= formRefUdata }
 
-// value is one attribute value: form tells what v is. For a string in place v
-// is its offset in the cursor's section; for a block, its length. Form 0: the attribute
-// is absent.
+// value is one attribute value: form tells what v is. For a string in place, v is the
+// offset in the cursor's section; for a block, the length. Form 0 means that the
+// attribute is absent.
 type value struct {
 	v    uint64
 	form uint16
@@ -108,11 +108,13 @@ func readValue(u *Unit, c *wire.Cursor, form uint16) value {
 	for form == formIndirect {
 		f := c.ULEB()
 		if f > 0xffff || f == formImplicitConst {
-			c.Fail(c.Pos(), fmt.Errorf("%w %#x behind DW_FORM_indirect", ErrForm, f))
+			c.Fail(c.Pos(), fmt.Errorf("%w %#x after DW_FORM_indirect", ErrForm, f))
 			return value{}
 		}
 		form = uint16(f)
 	}
+
+	// formSize has the forms of fixed size; all others are here.
 	v := value{form: form}
 	switch form {
 	case formFlagPresent:
@@ -140,7 +142,7 @@ func readValue(u *Unit, c *wire.Cursor, form uint16) value {
 	return v
 }
 
-// blockLen reads the length in front of a block.
+// blockLen reads the length before a block.
 func blockLen(c *wire.Cursor, form uint16) uint64 {
 	switch form {
 	case formBlock1:
@@ -153,7 +155,7 @@ func blockLen(c *wire.Cursor, form uint16) uint64 {
 	return c.ULEB()
 }
 
-// skipForm passes over a value of a form of variable size.
+// skipForm skips a value of a form of variable size.
 func skipForm(u *Unit, c *wire.Cursor, form uint16) {
 	switch form {
 	case formSdata, formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
@@ -165,7 +167,7 @@ func skipForm(u *Unit, c *wire.Cursor, form uint16) {
 	}
 }
 
-// ref returns the DIE that a value refers to, 0 where it refers to none.
+// ref returns the DIE that a value refers to, or 0.
 func (u *Unit) ref(v value) Ref {
 	switch {
 	case isUnitRef(v.form) && v.v < u.End-u.Off:
@@ -178,8 +180,8 @@ func (u *Unit) ref(v value) Ref {
 	return 0
 }
 
-// str returns the place of a string value; none where the value is not a
-// string or its index leads nowhere.
+// str returns the place of a string value, or 0 if the value is not a string or its
+// index is out of range.
 func (d *Data) str(u *Unit, v value) Str {
 	switch v.form {
 	case formString:
@@ -198,7 +200,7 @@ func (d *Data) str(u *Unit, v value) Str {
 	return 0
 }
 
-// address returns the address that a value gives.
+// address returns the address that v is, or that v is the index of in .debug_addr.
 func (d *Data) address(u *Unit, v value) (addr uint64, ok bool) {
 	switch v.form {
 	case formAddr:
@@ -209,7 +211,8 @@ func (d *Data) address(u *Unit, v value) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// indexed reads entry i of a table of numbers of size bytes at base in data.
+// indexed reads entry i of the table at offset base of data, whose entries have size
+// bytes.
 func (d *Data) indexed(data []byte, base, i, size uint64) (uint64, bool) {
 	n := uint64(len(data))
 	if base > n || i >= (n-base)/size {

@@ -56,7 +56,7 @@ func TestEveryFormIsCovered(t *testing.T) {
 
 // TestForms, DWARF 5 §7.5.6: every form, read by readAttrs, read by the scan
 // (as what the scan wants), passed over by it, passed over among children that
-// nobody asks for, and behind DW_FORM_indirect. What follows it shows that its
+// nobody asks for, and after DW_FORM_indirect. What follows it shows that its
 // size was right.
 func TestForms(t *testing.T) {
 	const after = " Lowpc:addr=0x1000 Highpc:data1=0x10\n"
@@ -82,19 +82,23 @@ unit
 					if len(s.Funcs) != 2 || s.Ranges[1] != (Range{Lo: 0x1000, Hi: 0x1010}) || s.Ranges[0] != s.Ranges[1] {
 						t.Errorf("scan: %+v", s)
 					}
-					var die DIE
-					if _, err := d.DIEAt(Ref(a.labels["@wanted"]), &die); err != nil {
+					var x Namer
+					var vals slots
+					if err := x.seek(d, Ref(a.labels["@wanted"])); err != nil {
 						t.Fatal(err)
 					}
-					got := die.vals[slotDeclaration]
+					if err := d.readDIE(x.scan.u, x.scan.t, &x.scan.c, &vals); err != nil {
+						t.Fatal(err)
+					}
+					got := vals[slotDeclaration]
 					if f.form == "string" {
 						got.v = 0 // its offset
 					}
 					if got != (value{f.want, forms[f.form]}) {
 						t.Errorf("value %#x, want %#x", got, f.want)
 					}
-					if low := die.vals[slotLowPC]; low.v != 0x1000 {
-						t.Errorf("behind it: low_pc %#x", low)
+					if low := vals[slotLowPC]; low.v != 0x1000 {
+						t.Errorf("after it: low_pc %#x", low)
 					}
 				})
 			}

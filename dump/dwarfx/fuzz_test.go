@@ -10,7 +10,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// frameSections packs sections into one fuzz input: flags, then every section behind
+// frameSections packs sections into one fuzz input: flags, then every section after
 // its length in two bytes. unframe takes what it finds.
 func frameSections(s Sections) []byte {
 	w := enc{version: 5, addr: 8}.buf()
@@ -132,7 +132,7 @@ func FuzzScan(f *testing.F) {
 		for i := range d.Units {
 			u := d.Units[i]
 			if u.Off < end || u.first < u.Off || u.first > u.End || u.End > uint64(len(s.Info)) {
-				t.Fatalf("unit %+v behind %#x", u, end)
+				t.Fatalf("unit %+v after %#x", u, end)
 			}
 			end = u.End
 			located(t, s, d.ScanUnit(u, true, &scan))
@@ -144,7 +144,7 @@ func FuzzScan(f *testing.F) {
 			if len(scan.Inlines) > 0 {
 				t.Fatalf("inlined calls nobody asked for")
 			}
-			if err := checkHops(d, u); err != nil {
+			if err := checkSkips(d, u); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -169,7 +169,7 @@ func checkScan(d *Data, u *Unit, s *Scan) error {
 			return fmt.Errorf("function %d: %+v", i, f)
 		}
 		if uint64(f.DIE) < u.first || uint64(f.DIE) >= u.End || f.DIE <= last {
-			return fmt.Errorf("function at %#x behind %#x", f.DIE, last)
+			return fmt.Errorf("function at %#x after %#x", f.DIE, last)
 		}
 		calls, last = f.Inlines.To, f.DIE
 		depth := uint32(0)
@@ -288,10 +288,10 @@ func FuzzRanges(f *testing.F) {
 		if e.addr == 8 && !big {
 			d.RngLists = append(slices.Clone(list), make([]byte, 16)...) // not too near to the end
 			budget, left := 8, 8
-			quick, ok := d.quickRngList(nil, u.LowPC, d.RngLists, &budget)
-			slow, err := d.anyRngList(nil, u, 0, &left)
-			if ok && (err != nil || !slices.Equal(quick, slow) || budget != left) {
-				t.Fatalf("quickly %#x, budget %d; else %#x, budget %d, %v", quick, budget, slow, left, err)
+			fast, ok := d.fastRngList(nil, u.LowPC, d.RngLists, &budget)
+			slow, err := d.slowRngList(nil, u, 0, &left)
+			if ok && (err != nil || !slices.Equal(fast, slow) || budget != left) {
+				t.Fatalf("fast path %#x, budget %d; slow path %#x, budget %d, %v", fast, budget, slow, left, err)
 			}
 		}
 	})
@@ -354,7 +354,7 @@ func FuzzNames(f *testing.F) {
 			step := max((u.End-u.first)/64, 1)
 			for off := u.first; off < u.End; off += step {
 				targets = append(targets, Ref(off))
-				n, err := d.NameOf(Ref(off))
+				n, err := nameOf(d, Ref(off))
 				located(t, s, err)
 				if err == nil && n.Decl != 0 && n.Unit == nil {
 					t.Fatalf("no unit: %+v", n)
@@ -368,7 +368,7 @@ func FuzzNames(f *testing.F) {
 			last := -1
 			located(t, s, d.Parents(u, targets, Tops(scan.Funcs), func(i int, parents []Ref) {
 				if i <= last {
-					t.Fatalf("target %d behind %d", i, last)
+					t.Fatalf("target %d after %d", i, last)
 				}
 				last = i
 				for j, p := range parents {

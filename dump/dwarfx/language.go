@@ -3,7 +3,7 @@ package dwarfx
 // Language is a DW_LANG code (DWARF 5 §7.12 and the list kept at dwarfstd.org).
 type Language uint16
 
-// languageNames are the DW_LANG codes of DWARF 6's DW_LNAME codes, which tell no
+// languageNames are the DW_LANG codes of DWARF 6's DW_LNAME codes, which have no
 // year (dwarfstd.org, "DWARF Version 6 Language Names").
 var languageNames = [...]Language{
 	0x01: 0x0d, 0x02: 0x25, 0x03: 0x0c, 0x04: 0x04, 0x05: 0x05, // Ada, BLISS, C, C++, Cobol
@@ -22,7 +22,7 @@ func languageOf(name uint64) Language {
 	return 0
 }
 
-// IsC tells C and what has C's types: nothing in them but data.
+// IsC reports whether the language has C's types, which contain nothing but data.
 func (l Language) IsC() bool {
 	switch l {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e, // C89, C, C99, C11, C17, C23
@@ -32,7 +32,7 @@ func (l Language) IsC() bool {
 	return false
 }
 
-// IsCxx tells C++ of any year, and Objective-C++.
+// IsCxx reports whether the language is C++, of any year, or Objective-C++.
 func (l Language) IsCxx() bool {
 	switch l {
 	case 0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, 0x11:
@@ -41,13 +41,13 @@ func (l Language) IsCxx() bool {
 	return false
 }
 
-// IsAda tells Ada of any year.
+// IsAda reports whether the language is Ada, of any year.
 func (l Language) IsAda() bool {
 	return l == 0x03 || l == 0x0d || l == 0x2e || l == 0x2f
 }
 
-// Separator is what stands between the parts of a name; empty where names have
-// no parts or DW_AT_name has them already.
+// Separator returns the text between the parts of a name; it is empty if names have no
+// parts, or if DW_AT_name has all of them.
 func (l Language) Separator() string {
 	switch {
 	case l.IsC():
@@ -56,7 +56,7 @@ func (l Language) Separator() string {
 		return "::"
 	}
 	switch l {
-	case 0, 0x10, 0x16, 0x31, 0x8001: // none told, Objective-C, Go, assembly
+	case 0, 0x10, 0x16, 0x31, 0x8001: // unknown, Objective-C, Go, assembly
 		return ""
 	}
 	return "."

@@ -8,22 +8,30 @@ import (
 	"symkit/internal/wire"
 )
 
-// LineRow says that the code from Addr on, up to the next row, comes from a
-// line of a file. A row with File EndOfCode ends the code before it.
+// A line number program emits rows in sequences; each sequence covers code without a
+// gap. The sequences need not ascend, may overlap, and may describe code that the
+// linker discarded. ReadLines turns the program into one ascending list: lineMachine
+// appends rows, drops those of discarded code and those that change nothing, and
+// closes each run of ascending rows by an EndOfCode row; flatten then sorts the runs
+// and cuts overlaps. The invariant while the machine runs: Rows[first:] ascend
+// strictly and belong to the open run, and everything before is closed.
+
+// LineRow is the source line of the code from Addr up to the next row. A row with
+// File EndOfCode ends the code before it.
 type LineRow struct {
 	Addr uint64
 	Line uint32
-	File uint32 // a number of the table's list of files
+	File uint32 // index of the table's list of files
 }
 
-// EndOfCode is the File of the row behind the last row of a sequence.
+// EndOfCode is the File of the row after the last row of a sequence.
 const EndOfCode = ^uint32(0)
 
 // LineTable is the line table of one unit. It is reused by the next ReadLines
 // into it.
 type LineTable struct {
-	// Rows ascend strictly, but that a row may follow an EndOfCode row at the
-	// same address.
+	// Rows ascend strictly, except that a row may follow an EndOfCode row of the same
+	// address.
 	Rows  []LineRow
 	h     lineHeader
 	seqs  []lineSeq
@@ -31,15 +39,16 @@ type LineTable struct {
 	steps lineSteps
 }
 
-// lineSeq is code without a gap, [lo, hi), and its rows, an EndOfCode row last.
+// lineSeq is code without a gap, [lo, hi), and its rows; the last one is an EndOfCode
+// row.
 type lineSeq struct {
 	lo, hi uint64
 	rows   Span
 }
 
-// ReadLines runs the line number program of u. Sequences of discarded code are
-// left out; where two are about the same address, the first one listed holds. Damage ends the table: what came before it is in t, the located
-// error is returned.
+// ReadLines runs the line number program of u. Sequences of discarded code are left
+// out; if two sequences cover one address, the first one listed holds. Damage ends the
+// table: t has the rows before the damage, and the located error is returned.
 func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	t.Rows, t.seqs = t.Rows[:0], t.seqs[:0]
 	if !u.HasLines {
@@ -51,6 +60,8 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	if err := d.readLineHeader(&c, u, &t.h); err != nil {
 		return err
 	}
+
+	// The header says where the program begins.
 	c.Seek(uint64(t.h.programAt))
 	m := lineMachine{d: d, t: t, h: &t.h, c: c}
 	m.run()
@@ -58,12 +69,13 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	return m.c.Err()
 }
 
-// LineKey tells line programs apart. ReadLines makes the same table for all units with one key.
+// LineKey identifies a line program. ReadLines makes the same table for all units of one
+// key.
 type LineKey struct {
 	data           *Data
 	off            uint64
-	strOffsetsBase uint64 // names of files may be in forms that index .debug_str_offsets
-	addrSize       uint8  // the tables of before DWARF 5 do not have their own
+	strOffsetsBase uint64 // file names may be indexes into .debug_str_offsets
+	addrSize       uint8  // tables before DWARF 5 do not have their own
 }
 
 // LineKey returns the key of the unit's line program; the unit has one.
@@ -71,8 +83,8 @@ func (u *Unit) LineKey() LineKey {
 	return LineKey{u.data, u.LineOff, u.strOffsetsBase, u.AddrSize}
 }
 
-// LineSize is the number of bytes of .debug_line, from u.LineOff on, that ReadLines reads
-// for u; 0 where nothing lies there.
+// LineSize returns the number of bytes of .debug_line, from u.LineOff on, that ReadLines
+// reads for u; 0 if there are none.
 func (d *Data) LineSize(u *Unit) uint64 {
 	if !u.HasLines {
 		return 0
@@ -86,7 +98,7 @@ func (d *Data) LineSize(u *Unit) uint64 {
 	return uint64(c.Pos()) - u.LineOff + min(n, uint64(c.Len()))
 }
 
-// flatten brings the sequences into the order of their addresses.
+// flatten sorts the sequences by address and removes overlaps.
 func (t *LineTable) flatten() {
 	inOrder := true
 	for i := 1; i < len(t.seqs) && inOrder; i++ {
@@ -95,11 +107,16 @@ func (t *LineTable) flatten() {
 	if inOrder {
 		return
 	}
+
+	// The sort is stable: of two sequences at one address, the first one listed wins.
 	slices.SortStableFunc(t.seqs, func(a, b lineSeq) int { return cmp.Compare(a.lo, b.lo) })
-	if t.flat = t.flat[:0]; cap(t.flat) < len(t.Rows) {
+	t.flat = t.flat[:0]
+	if cap(t.flat) < len(t.Rows) {
 		t.flat = make([]LineRow, 0, cap(t.Rows))
 	}
-	pos := uint64(0) // up to here the rows are taken
+
+	// Code before pos has its rows already.
+	pos := uint64(0)
 	for _, s := range t.seqs {
 		if s.hi <= pos {
 			continue
@@ -174,8 +191,8 @@ type lineMachine struct {
 	addr, opIndex uint64
 	file          uint64
 	line          uint64
-	// dead holds from a set_address to a tombstone until the next set_address
-	// or the sequence's end: it is decided on that value, since addresses
+	// dead is true from a set_address to a tombstone until the next set_address
+	// or the sequence's end. The operand of set_address decides, since addresses
 	// advanced from it may lie in real code.
 	dead bool
 	// first is the index of the sequence's first row; at most one run of
@@ -192,9 +209,11 @@ func (m *lineMachine) run() {
 	h, c := m.h, &m.c
 	m.t.steps.reset(h)
 	for c.Len() > 0 {
-		if m.fast(); c.Len() == 0 {
+		m.fast()
+		if c.Len() == 0 {
 			break
 		}
+
 		op := c.U8()
 		switch {
 		case op >= h.opcodeBase:
@@ -222,6 +241,7 @@ func (m *lineMachine) advance(ops uint64) {
 		m.addr += h.minInst * ops
 		return
 	}
+	// VLIW: op_index counts the operations within an instruction.
 	ops += m.opIndex
 	m.addr += h.minInst * (ops / h.maxOps)
 	m.opIndex = ops % h.maxOps
@@ -245,7 +265,7 @@ func (m *lineMachine) standard(op uint8) {
 	case lnsFixedAdvancePC:
 		m.addr += uint64(c.U16())
 		m.opIndex = 0
-	default: // set_column, set_isa, the flags, and what only others know
+	default: // set_column, set_isa, the flags, and unknown opcodes
 		for range h.opcodeLengths[op-1] {
 			c.SkipLEB()
 		}
@@ -266,6 +286,9 @@ func (m *lineMachine) extended() {
 			body.Fail(body.Pos(), fmt.Errorf("%w %d", ErrAddrSize, size))
 			break
 		}
+
+		// A sequence may set its address again; a change to or from discarded code ends the
+		// run.
 		addr := body.Uint(size)
 		dead := tombstone(addr, uint8(size)) || !m.d.code.Contains(addr) && !m.continues(addr)
 		if dead || m.dead {
@@ -279,18 +302,20 @@ func (m *lineMachine) extended() {
 	c.Inherit(&body)
 }
 
-// continues tells whether a set_address to addr, where no code lies, goes on in
-// the open run: to the end of a section.
+// continues reports whether a set_address to addr, where no code lies, belongs to the
+// open run: addr is the end of a section.
 func (m *lineMachine) continues(addr uint64) bool {
 	return !m.dead && len(m.t.Rows) > m.first && addr >= m.addr && m.d.code.Contains(addr-1)
 }
 
-// row takes a row of the matrix. Of rows at one address the last holds; rows
-// that run backwards begin a run of their own.
+// row appends a row of the matrix. Of rows at one address the last holds; a row at a
+// lower address begins a new run.
 func (m *lineMachine) row() {
 	if m.dead {
 		return
 	}
+
+	// Compare with the last row of the open run.
 	rows := m.t.Rows
 	if open := len(rows) > m.first; open {
 		last := &rows[len(rows)-1]
@@ -302,6 +327,8 @@ func (m *lineMachine) row() {
 			m.t.Rows = rows
 		}
 	}
+
+	// A row that repeats the line before changes nothing.
 	row := LineRow{Addr: m.addr, Line: clip32(m.line), File: min(clip32(m.file), EndOfCode-1)}
 	if len(m.t.Rows) > m.first {
 		if last := m.t.Rows[len(m.t.Rows)-1]; last.File == row.File && last.Line == row.Line {
@@ -314,10 +341,13 @@ func (m *lineMachine) row() {
 // endRun closes the open run of rows at address end.
 func (m *lineMachine) endRun(end uint64) {
 	t := m.t
+
+	// A last row at or after the end covers no code; the run then ends at that row.
 	if n := len(t.Rows) - 1; n >= m.first && t.Rows[n].Addr >= end {
-		end = t.Rows[n].Addr // an end that runs backwards, too
+		end = t.Rows[n].Addr
 		t.Rows = t.Rows[:n]
 	}
+
 	if len(t.Rows) > m.first {
 		t.Rows = append(t.Rows, LineRow{Addr: end, File: EndOfCode})
 		t.seqs = append(t.seqs, lineSeq{
@@ -328,7 +358,7 @@ func (m *lineMachine) endRun(end uint64) {
 	m.first = len(t.Rows)
 }
 
-// clip32 keeps a number that does not fit at the largest that does.
+// clip32 returns v, or the largest uint32 if v is larger.
 func clip32(v uint64) uint32 {
 	if v > 1<<32-1 {
 		return 1<<32 - 1

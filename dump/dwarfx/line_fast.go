@@ -2,34 +2,40 @@ package dwarfx
 
 import "slices"
 
-// lineSteps tells what the opcodes of a line program do that only add to the
-// registers: the special ones (DWARF 5 §6.2.5.1), and standard ones.
+// Nearly all opcodes of a line program only add to the registers. For a program of the
+// usual kind, lineSteps has what each opcode adds, so that the fast path needs a table
+// look-up and two additions for an opcode. It stops before an opcode that it cannot
+// execute, with the registers as they are then; lineMachine.run executes that one by
+// the slow path.
+
+// lineSteps has the effect of each opcode that only adds to the registers: the special
+// ones (DWARF 5 §6.2.5.1), and standard ones.
 type lineSteps struct {
-	minInst, lineBase, lineRange uint8 // what the table is for
+	minInst, lineBase, lineRange uint8 // of the header that the table was made for
 	base                         uint8
 	ok                           bool // the program is of the usual kind
 	of                           [256]lineStep
 }
 
 // lineStep is what an opcode adds to the register address, in the lowest 16 bits, and
-// to line, a signed number in the next 16, and flags.
+// to line, a signed number in the next 16 bits; then flags.
 type lineStep uint64
 
 const (
-	stepRow     lineStep = 1 << (32 + iota) // a row is taken
-	stepOperand                             // with an operand, or not to be done this way
-	stepSkip                                // the operand, in LEB128, is of no interest
+	stepRow     lineStep = 1 << (32 + iota) // the opcode emits a row
+	stepOperand                             // the opcode has an operand, or is for the slow path
+	stepSkip                                // ignore the operand, a LEB128
 	stepFile
 	stepPC
 	stepLine
 )
 
-// operands is how many the standard opcodes have.
+// operands has the number of operands of each standard opcode.
 var operands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
-// reset makes x the table of a header. There is none for programs without special
-// opcodes, with several operations in an instruction, or with standard opcodes
-// that do not have their operands.
+// reset makes x the table of a header. The fast path is not for programs without
+// special opcodes, with several operations in an instruction, or with standard opcodes
+// that have other operands than the specification's.
 func (x *lineSteps) reset(h *lineHeader) {
 	n := min(len(h.opcodeLengths), len(operands))
 	x.ok = h.maxOps == 1 && h.lineRange > 0 && h.opcodeBase > 0 && slices.Equal(h.opcodeLengths[:n], operands[:n])
@@ -37,6 +43,8 @@ func (x *lineSteps) reset(h *lineHeader) {
 	if !x.ok || x.base == h.opcodeBase && x.minInst == minInst && x.lineBase == lineBase && x.lineRange == lineRange {
 		return
 	}
+
+	// Special opcodes; all others are for the slow path at first.
 	x.base, x.minInst, x.lineBase, x.lineRange = h.opcodeBase, minInst, lineBase, lineRange
 	for op := range x.of {
 		x.of[op] = stepOperand
@@ -45,6 +53,8 @@ func (x *lineSteps) reset(h *lineHeader) {
 			x.of[op] = lineStep(uint16(addr)) | lineStep(uint16(line))<<16 | stepRow
 		}
 	}
+
+	// Standard opcodes.
 	for op, step := range map[uint8]lineStep{
 		lnsCopy: stepRow, lnsNegateStmt: 0, lnsSetBasicBlock: 0, lnsSetPrologueEnd: 0, lnsSetEpilogue: 0,
 		lnsSetColumn: stepOperand | stepSkip, lnsSetFile: stepOperand | stepFile,
@@ -57,9 +67,9 @@ func (x *lineSteps) reset(h *lineHeader) {
 	}
 }
 
-// fast runs opcodes up to one that is for run: a rare one, or one at which a run
-// of rows begins or ends. Most of .debug_line is read here, so it calls nothing
-// and grows no slice: its variables stay in registers.
+// fast executes opcodes up to one for the slow path: a rare one, or one at which a run
+// of rows begins or ends. Most of .debug_line is read here, so fast calls nothing and
+// grows no slice: its variables stay in registers.
 func (m *lineMachine) fast() {
 	x, data, pos := &m.t.steps, m.c.Rest(), 0
 	rows, first, dead := m.t.Rows, m.first, m.dead
@@ -73,10 +83,13 @@ loop:
 		step := x.of[op]
 		if step&stepOperand != 0 { // of one or two bytes
 			v := uint64(data[next])
-			if next++; v >= 0x80 {
+			next++
+			if v >= 0x80 {
 				v = v&0x7f | uint64(data[next])<<7
 				next++
 			}
+
+			// A longer operand is for the slow path.
 			switch {
 			case v >= 1<<14:
 				break loop
@@ -96,12 +109,17 @@ loop:
 			pos = next
 			continue
 		}
+
+		// The opcode has no operand.
 		to, on := addr+uint64(uint16(step)), line+uint64(int64(int16(step>>16)))
 		if step&stepRow != 0 && !dead {
 			n := len(rows) - 1
 			if n < first || n+1 == cap(rows) || on >= uint64(EndOfCode) || file >= uint64(EndOfCode) || to < rows[n].Addr {
 				break
 			}
+
+			// Of rows at one address the last holds; a row that repeats the one before
+			// changes nothing.
 			last, row := &rows[n], LineRow{Addr: to, Line: uint32(on), File: uint32(file)}
 			if same := to == last.Addr; same && n > first && rows[n-1].Line == row.Line && rows[n-1].File == row.File {
 				rows = rows[:n]
@@ -113,6 +131,7 @@ loop:
 		}
 		addr, line, pos = to, on, next
 	}
+
 	m.t.Rows = rows
 	m.addr, m.line, m.file = addr, line, file
 	m.c.Skip(uint64(pos))

@@ -7,7 +7,7 @@ import (
 )
 
 // checkFast checks that the program of u yields the same rows when each opcode is
-// read by itself, as is done where DW_LNS_copy is said to have an operand.
+// read by itself, as is done if the header gives DW_LNS_copy an operand.
 func checkFast(d *Data, u *Unit) error {
 	var got, want LineTable
 	err := d.ReadLines(u, &got)

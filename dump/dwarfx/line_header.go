@@ -6,8 +6,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// LineFile is an entry of a line table's list of files. Its name is joined to
-// directory Dir of the table's list.
+// LineFile is an entry of a line table's list of files. Its name is relative to
+// directory Dir of the table's list of directories.
 type LineFile struct {
 	Name []byte // aliases a section
 	Dir  uint64
@@ -29,10 +29,12 @@ type lineHeader struct {
 	programAt, end int
 }
 
-// readLineHeader reads the header at c; u gives what it does not tell itself.
+// readLineHeader reads the header at c. An address size that the header lacks is u's.
 func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 	start := c.Pos()
 	*h = lineHeader{dirs: h.dirs[:0], files: h.files[:0], addrSize: u.AddrSize, maxOps: 1}
+
+	// From here on, c ends where the table ends.
 	n, dwarf64 := c.InitialLength()
 	body := c.Sub(n)
 	h.dwarf64, h.end = dwarf64, body.End()
@@ -48,6 +50,7 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 		h.addrSize = c.U8()
 		c.U8() // segment_selector_size
 	}
+
 	headerLen := c.Offset(dwarf64)
 	h.programAt = c.Pos()
 	if headerLen > uint64(c.Len()) {
@@ -55,6 +58,8 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 		return c.Err()
 	}
 	h.programAt += int(headerLen)
+
+	// The parameters of the state machine.
 	h.minInst = uint64(c.U8())
 	if h.version >= 4 {
 		h.maxOps = uint64(max(c.U8(), 1))
@@ -64,8 +69,10 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 	h.lineRange = uint64(c.U8())
 	h.opcodeBase = c.U8()
 	h.opcodeLengths = c.Bytes(uint64(max(h.opcodeBase, 1) - 1))
+
 	if h.version == 5 {
-		d.readLineTables(c, u, h)
+		d.readLineEntries(c, u, h, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
+		d.readLineEntries(c, u, h, func(f LineFile) { h.files = append(h.files, f) })
 	} else {
 		readLineTablesV4(c, h)
 	}
@@ -88,7 +95,7 @@ func readLineTablesV4(c *wire.Cursor, h *lineHeader) {
 	}
 }
 
-// readLineFileV4 reads what follows a file's name.
+// readLineFileV4 reads the numbers after a file's name.
 func readLineFileV4(c *wire.Cursor, name []byte) LineFile {
 	f := LineFile{Name: name, Dir: c.ULEB()}
 	c.SkipLEB() // time
@@ -97,20 +104,14 @@ func readLineFileV4(c *wire.Cursor, name []byte) LineFile {
 }
 
 // Content types of DWARF 5 line table entries (§6.2.4.1). The others (time,
-// size, MD5, LLVM's embedded source) are passed over by their form.
+// size, MD5, LLVM's embedded source) are skipped by their form.
 const (
 	lnctPath = 1
 	lnctDir  = 2
 )
 
-// readLineTables reads the directories and files of DWARF 5, numbered from 0.
-func (d *Data) readLineTables(c *wire.Cursor, u *Unit, h *lineHeader) {
-	d.readLineEntries(c, u, h, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
-	d.readLineEntries(c, u, h, func(f LineFile) { h.files = append(h.files, f) })
-}
-
-// readLineEntries reads one of the two tables: a description of the columns,
-// then the entries.
+// readLineEntries reads one of the two tables of DWARF 5, directories or files, which
+// are numbered from 0: a description of the columns, then the entries.
 func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(LineFile)) {
 	type column struct {
 		content uint64
@@ -122,12 +123,16 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(
 		content, form := c.ULEB(), c.ULEB()
 		columns[i] = column{content, uint16(min(form, 0xffff))}
 	}
+
+	// An entry takes a byte at least.
 	count := c.ULEB()
 	if ncol == 0 && count > 0 || count > uint64(c.Len()) {
 		c.Fail(c.Pos(), fmt.Errorf("%w: %d entries in %d bytes", ErrLineHeader, count, c.Len()))
 		return
 	}
-	forms := *u // the sizes of forms are those of the table's own format
+
+	// The sizes of forms are those of the table's own format.
+	forms := *u
 	forms.Dwarf64, forms.AddrSize, forms.Version = h.dwarf64, h.addrSize, h.version
 	for ; count > 0 && c.Err() == nil; count-- {
 		var f LineFile

@@ -8,7 +8,7 @@ import (
 )
 
 // TestLineFiles, DWARF 5 §6.2.4: directories and files in every encoding, with
-// define_file behind them.
+// define_file after them.
 func TestLineFiles(t *testing.T) {
 	for _, e := range encodings() {
 		t.Run(fmt.Sprintf("DWARF 5 §6.2.4 %v", e), func(t *testing.T) {

@@ -14,7 +14,7 @@ func (p lineProg) lines(t testing.TB, table *LineTable) error {
 	return p.linesIn(t, CodeMap{{Lo: 0x1000, Hi: 0x100000}}, table)
 }
 
-// linesIn runs the program of p, behind 3 other bytes, in a unit of p's encoding.
+// linesIn runs the program of p, after 3 other bytes, in a unit of p's encoding.
 func (p lineProg) linesIn(t testing.TB, code CodeMap, table *LineTable) error {
 	t.Helper()
 	a := p.enc.asm()
@@ -47,7 +47,7 @@ func TestLineOpcodes(t *testing.T) {
 		{"§6.2.5.3 set_discriminator", "set_address 0x1000; set_discriminator 300; copy; advance_pc 1; end_sequence", "1000:1 1001."},
 		{"§6.2.5.3 extended opcodes of others", "set_address 0x1000; extended 0x80 1 2 3; extended 0; extended 0xff; copy; advance_pc 1; end_sequence", "1000:1 1001."},
 		{"§6.2.5.3 end_sequence resets", "set_address 0x1000; set_file 2; advance_line 5; copy; advance_pc 1; end_sequence; set_address 0x2000; copy; advance_pc 1; end_sequence", "1000:2:6 1001. 2000:1 2001."},
-		{"§6.2.5.3 end_sequence with bytes behind it", "set_address 0x1000; copy; advance_pc 1; extended 1 2 3", "1000:1 1001."},
+		{"§6.2.5.3 end_sequence with bytes after it", "set_address 0x1000; copy; advance_pc 1; extended 1 2 3", "1000:1 1001."},
 		{"§6.2.2 rows at one address", "set_address 0x1000; copy; advance_line 1; copy; advance_line 1; copy; advance_pc 1; advance_line 1; copy; end_sequence", "1000:3 1001."},
 		{"§6.2.2 rows of one line", "set_address 0x1000; copy; advance_pc 1; copy; advance_pc 1; copy; advance_line 1; advance_pc 1; copy; advance_pc 1; end_sequence", "1000:1 1003:2 1004."},
 		{"§6.2.2 row at one address that restores the line before", "set_address 0x1000; copy; advance_pc 4; advance_line 1; copy; advance_line -1; copy; advance_pc 1; end_sequence", "1000:1 1005."},

@@ -206,7 +206,7 @@ func checkRows(rows []LineRow) error {
 		case i == 0 && r.File == EndOfCode:
 			return fmt.Errorf("row 0 ends no code")
 		case i > 0 && r.Addr < rows[i-1].Addr:
-			return fmt.Errorf("row %d: %#x behind %#x", i, r.Addr, rows[i-1].Addr)
+			return fmt.Errorf("row %d: %#x after %#x", i, r.Addr, rows[i-1].Addr)
 		case i > 0 && r.Addr == rows[i-1].Addr && rows[i-1].File != EndOfCode:
 			return fmt.Errorf("row %d: %#x twice", i, r.Addr)
 		case i > 0 && r.File == EndOfCode && rows[i-1].File == EndOfCode:

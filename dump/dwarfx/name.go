@@ -2,11 +2,17 @@ package dwarfx
 
 import "debug/dwarf"
 
-// maxOrigins bounds a chain of origins: real ones have at most three links, a
-// cycle has no end.
+// The name of a function is often not in its own DIE but at the end of a chain of
+// origins and specifications. A Namer follows such chains: it keeps a scanner on the
+// unit of the last DIE, since chains mostly stay in one unit, and reads functions with
+// the scan's compiled programs. Strings are located, not read: many DIEs have the same
+// ones, and Naming reads them on demand.
+
+// maxOrigins is the largest number of links of a chain of origins: real chains have at
+// most three links, a cycle has no end.
 const maxOrigins = 32
 
-// Naming is what names a function or a scope.
+// Naming has the names of a function or a scope.
 type Naming struct {
 	Linkage, Name []byte // alias a section
 	// Decl is the DIE at the end of the chain of origins and specifications:
@@ -14,31 +20,22 @@ type Naming struct {
 	Decl Ref
 	// Unit holds Decl; it may be another file's.
 	Unit *Unit
-	// Lost: a part of it is in the supplementary file, which is not there.
+	// Lost is true if a part of it is in the supplementary file, which is missing.
 	Lost bool
 }
 
-// NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) and, of
-// a type, its signature (§5.7.1) until the chain ends. It goes on in the
-// supplementary file and in type units, and ends silently where those are
-// missing.
-func (d *Data) NameOf(ref Ref) (Naming, error) {
-	var x Namer
-	return x.NameOf(d, ref)
-}
-
-// Namer does NameOf for many DIEs in less time: it remembers the unit of the
-// last one, and origins are mostly in one unit. The zero Namer is ready.
+// Namer reads the names of DIEs. It keeps the unit of the last DIE, so that the next
+// one takes less time. The zero Namer is ready.
 type Namer struct {
 	scan    scanner // of the unit; its u is nil without one
-	die     DIE
-	own     *Unit // the only one that is read, if not nil
-	fetched byte  // keeps the compiler from leaving fetch out
+	vals    slots   // of the DIE, if that is no function
+	own     *Unit   // the only unit that is read, if not nil
+	fetched byte    // keeps the compiler from removing fetch
 }
 
-// Confine makes u the unit of the next DIEs and the only one that is read. Of one
-// that is self-contained, that is all there is to read; and it can be read while
-// ReadUnits appends others.
+// Confine makes u the unit of the next DIEs and the only one that is read. For a
+// self-contained unit that changes nothing, but names can then be read while ReadUnits
+// appends units.
 func (x *Namer) Confine(u *Unit) error {
 	x.own = u
 	return x.enter(u.data, u)
@@ -47,20 +44,25 @@ func (x *Namer) Confine(u *Unit) error {
 // enter makes u, of d, the unit of the next DIEs.
 func (x *Namer) enter(d *Data, u *Unit) error {
 	table, err := d.abbrevs(u)
-	if x.scan = (scanner{}); err == nil {
+	x.scan = scanner{}
+	if err == nil {
 		x.scan = scanner{d: d, u: u, t: table}
 	}
 	return err
 }
 
-// NameOf is Data.NameOf.
+// NameOf follows the origins of the DIE at ref (DWARF 5 §2.13, §3.3.8) and, of
+// a type, its signature (§5.7.1) until the chain ends. It continues in the
+// supplementary file and in type units, and ends without an error if those are
+// missing.
 func (x *Namer) NameOf(d *Data, ref Ref) (Naming, error) {
 	var f Found
-	x.find(&f, d, ref)
+	f.next, f.err = x.link(&f, d, ref)
+	x.follow(&f)
 	return f.Naming(), f.err
 }
 
-// Found is a Naming whose strings are not read yet, but there.
+// Found is a Naming whose strings are located, but not read yet.
 type Found struct {
 	linkage, name place
 	decl          Ref
@@ -70,10 +72,10 @@ type Found struct {
 	err           error
 }
 
-// Err is what keeps the rest of the chain from being read.
+// Err returns the error that ended the chain before its end.
 func (f *Found) Err() error { return f.err }
 
-// place is the place of a string of a unit; the zero place is none.
+// place is where a string of a unit is; its u is nil without a string.
 type place struct {
 	u *Unit
 	s Str
@@ -91,8 +93,8 @@ func (f *Found) Naming() Naming {
 	return n
 }
 
-// LinkageAt returns where in d's .debug_str the linkage name stands, 0 where it does
-// not or 32 bits cannot tell.
+// LinkageAt returns the offset of the linkage name in d's .debug_str, or 0 if the name is
+// not there or its offset has more than 32 bits.
 func (f *Found) LinkageAt(d *Data) (off uint32) {
 	at := uint64(f.linkage.s) - uint64(makeStr(secStr, 0))
 	if f.linkage.u == nil || f.linkage.u.data != d || at>>32 != 0 {
@@ -101,21 +103,9 @@ func (f *Found) LinkageAt(d *Data) (off uint32) {
 	return uint32(at)
 }
 
-// Find is NameOf without reading strings, which takes most of the time: many
-// DIEs have the same ones.
-func (x *Namer) Find(d *Data, ref Ref) (n Found, err error) {
-	x.find(&n, d, ref)
-	return n, n.err
-}
-
-// find is Find.
-func (x *Namer) find(n *Found, d *Data, ref Ref) {
-	n.next, n.err = x.link(n, d, ref)
-	x.follow(n)
-}
-
-// FindAll is Find for DIEs, mostly of u, that are no more than found. The processor waits
-// for the memory of all of them at the same time, then for that of what they lead to.
+// FindAll finds the names of DIEs, mostly of u; found has at least as many elements. It
+// does each step for all DIEs before the next step: the processor then waits for the
+// memory of all DIEs at the same time, and after that for the memory of their origins.
 func (x *Namer) FindAll(u *Unit, refs []Ref, found []Found) {
 	for _, ref := range refs {
 		x.fetch(u, ref)
@@ -125,6 +115,8 @@ func (x *Namer) FindAll(u *Unit, refs []Ref, found []Found) {
 		*n = Found{}
 		n.next, n.err = x.link(n, u.data, ref)
 	}
+
+	// The origins, if they are in u.
 	for i := range refs {
 		x.fetch(u, found[i].next.ref)
 	}
@@ -133,57 +125,64 @@ func (x *Namer) FindAll(u *Unit, refs []Ref, found []Found) {
 	}
 }
 
-// fetch reads a byte of a DIE, if that is one of u.
+// fetch loads a byte of the DIE at ref into the cache, if the DIE is in u.
 func (x *Namer) fetch(u *Unit, ref Ref) {
 	if at := uint64(ref) - u.Off; at < uint64(len(u.bytes)) {
 		x.fetched ^= u.bytes[at]
 	}
 }
 
-// link is where a chain of origins goes on; its ref is 0 at the end.
+// link is the next DIE of a chain of origins; its ref is 0 at the end.
 type link struct {
 	d   *Data
 	ref Ref
 }
 
-// follow follows n's chain behind its first link.
+// follow follows n's chain after its first link.
 func (x *Namer) follow(n *Found) {
 	for links := 1; links < maxOrigins && n.next.ref != 0; links++ {
 		n.next, n.err = x.link(n, n.next.d, n.next.ref)
 	}
 }
 
-// link completes n by what the DIE at ref tells and returns the next link.
+// link adds to n what it lacks and the DIE at ref has, and returns the next link.
 func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
 	if ref&refAlt != 0 {
-		if d = d.alt; d == nil {
+		d = d.alt
+		if d == nil {
 			n.lost = true
 			return link{}, nil
 		}
 		ref &^= refAlt
 	}
+
 	vals, err := x.read(d, ref)
 	if err != nil {
 		return link{}, err
 	}
 	u := x.scan.u
-	if err := n.take(d, u, vals); err != nil {
+	if err := n.add(&n.linkage, u, d.str(u, vals[slotLinkage])); err != nil {
+		return link{}, err
+	}
+	if err := n.add(&n.name, u, d.str(u, vals[slotName])); err != nil {
 		return link{}, err
 	}
 	n.decl, n.unit = ref, u
-	if ref = u.ref(vals[slotOrigin]); ref == 0 {
+
+	// The next link is an origin, a specification, or the signature of a type.
+	ref = u.ref(vals[slotOrigin])
+	if ref == 0 {
 		ref = u.ref(vals[slotSpecification])
 	}
 	if ref == 0 && len(vals) > int(slotSignature) && vals[slotSignature].form != 0 {
-		// GCC leaves the scopes around such a class out: they are in its
-		// type unit.
+		// GCC leaves out the scopes of such a class: they are in its type unit.
 		d, ref = d.typeUnit(vals[slotSignature].v)
 	}
 	return link{d, ref}, nil
 }
 
-// read reads the DIE at ref. Its values are good until the next one; of a
-// function they are the first ones, those that the scan has a use for.
+// read reads the DIE at ref. The values are valid until the next call; of a function
+// they are only those of the first scanSlots slots, which the scan wants.
 func (x *Namer) read(d *Data, ref Ref) ([]value, error) {
 	s := &x.scan
 	if err := x.seek(d, ref); err != nil {
@@ -196,10 +195,10 @@ func (x *Namer) read(d *Data, ref Ref) ([]value, error) {
 		s.attrs(a, false)
 		return s.vals[:], s.c.Err()
 	}
-	return x.die.vals[:], d.readDIE(s.u, s.t, &s.c, &x.die)
+	return x.vals[:], d.readDIE(s.u, s.t, &s.c, &x.vals)
 }
 
-// seek goes to the DIE at ref.
+// seek moves the cursor to the DIE at ref.
 func (x *Namer) seek(d *Data, ref Ref) error {
 	s := &x.scan
 	if s.d != d || s.u == nil || uint64(ref) < s.u.first || uint64(ref) >= s.u.End {
@@ -214,6 +213,8 @@ func (x *Namer) seek(d *Data, ref Ref) error {
 			return err
 		}
 	}
+
+	// An error sticks to a cursor, so a new one is needed.
 	if s.c.Err() != nil || s.c.End() == 0 {
 		s.c = d.unitCursor(s.u, uint64(ref))
 	} else {
@@ -222,7 +223,7 @@ func (x *Namer) seek(d *Data, ref Ref) error {
 	return nil
 }
 
-// TagAt returns the tag of the DIE at ref, 0 where there is none.
+// TagAt returns the tag of the DIE at ref, 0 without one.
 func (x *Namer) TagAt(d *Data, ref Ref) dwarf.Tag {
 	if x.seek(d, ref) != nil {
 		return 0
@@ -234,16 +235,8 @@ func (x *Namer) TagAt(d *Data, ref Ref) dwarf.Tag {
 	return dwarf.Tag(a.tag)
 }
 
-// take completes n by what a DIE tells.
-func (n *Found) take(d *Data, u *Unit, vals []value) error {
-	if err := n.lack(&n.linkage, u, d.str(u, vals[slotLinkage])); err != nil {
-		return err
-	}
-	return n.lack(&n.name, u, d.str(u, vals[slotName]))
-}
-
-// lack puts a string of u at p, if none is there yet.
-func (n *Found) lack(p *place, u *Unit, s Str) error {
+// add puts a string of u into p, if p has none yet.
+func (n *Found) add(p *place, u *Unit, s Str) error {
 	switch {
 	case p.u != nil || s == 0:
 		return nil
@@ -261,7 +254,8 @@ func (n *Found) lack(p *place, u *Unit, s Str) error {
 // Parents calls found for every target, in order, with the DIEs that enclose
 // it, the root of the unit first. parents is reused. Targets ascend and lie in
 // u; those at which no DIE begins are left out. Tops are some children of the
-// root, which ascend: the walk leaps from one to the next.
+// root, which ascend: the walk seeks from one to the next. Between them, skipTo
+// skips by skipOps up to the next target; what is left is read here.
 func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents []Ref)) error {
 	table, err := d.abbrevs(u)
 	if err != nil {
@@ -271,9 +265,11 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 	var parents []Ref
 	for next := 0; next < len(targets); {
 		if len(parents) == 1 {
-			tops = x.leap(tops, targets[next])
+			tops = x.seekTop(tops, targets[next])
 		}
-		parents = x.hopTo(targets[next], parents)
+		parents = x.skipTo(targets[next], parents)
+
+		// The DIE at hand may be a target.
 		at := x.c.Pos()
 		code := x.c.ULEB()
 		for ; next < len(targets) && targets[next] <= Ref(at); next++ {
@@ -288,6 +284,8 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 			parents = parents[:len(parents)-1]
 			continue
 		}
+
+		// Descend into the DIE unless its sibling is at or before the next target.
 		a := x.lookup(code, at)
 		if a == nil {
 			break
@@ -306,28 +304,30 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 	return x.c.Err()
 }
 
-// hopTo goes on by hops as far as these lead, in front of target, of the end of the
-// root's children or of a child of the root behind another one's children. It returns
-// the DIEs that enclose what is there.
-func (x *scanner) hopTo(target Ref, parents []Ref) []Ref {
+// skipTo skips by skipOps, as far as those suffice, up to target, to the end of the
+// root's children, or to a child of the root that follows another one's children. It
+// returns the DIEs that enclose the new position.
+func (x *scanner) skipTo(target Ref, parents []Ref) []Ref {
 	pos, to := x.c.Pos()-int(x.u.Off), int(target-Ref(x.u.Off))
 	for len(parents) > 0 && pos < min(to, len(x.data)) {
 		code, next := uint(x.data[pos]), pos+1
 		if code == 0 && len(parents) > 1 {
 			pos, parents = next, parents[:len(parents)-1]
-			if len(parents) == 1 { // where tops are
+			if len(parents) == 1 { // a child of the root comes next, where Parents can use tops
 				break
 			}
 			continue
 		}
-		if code >= 0x80 { // two bytes; of more there is no hop
+		if code >= 0x80 { // two bytes; longer codes have no skipOp
 			if next >= len(x.data) {
 				break
 			}
 			code = code&0x7f | uint(x.data[next])<<7
 			next++
 		}
-		h := x.t.hop(code, modeSkip)
+
+		// Only DIEs whose attributes have a fixed size are skipped here.
+		h := x.t.skipOp(code, modeSkip)
 		end := next + int(h.size)
 		if h.step > stepJump || end > len(x.data) {
 			break
@@ -342,6 +342,8 @@ func (x *scanner) hopTo(target Ref, parents []Ref) []Ref {
 				continue
 			}
 		}
+
+		// The target is below this DIE, or there is no sibling.
 		if h.opens > 0 || h.step == stepJump {
 			parents = append(parents, Ref(x.u.Off)+Ref(pos))
 		}
@@ -351,7 +353,7 @@ func (x *scanner) hopTo(target Ref, parents []Ref) []Ref {
 	return parents
 }
 
-// Tops are the children of the unit's root among a unit's functions, for Parents.
+// Tops returns the children of the unit's root among a unit's functions, for Parents.
 func Tops(funcs []Func) (tops []Ref) {
 	for i := range funcs {
 		if funcs[i].Top {
@@ -361,9 +363,9 @@ func Tops(funcs []Func) (tops []Ref) {
 	return tops
 }
 
-// leap goes on to the last of tops that does not lie behind target, and returns
-// those that do.
-func (x *scanner) leap(tops []Ref, target Ref) (behind []Ref) {
+// seekTop seeks the last of tops that does not lie after target, and returns those
+// that do.
+func (x *scanner) seekTop(tops []Ref, target Ref) (after []Ref) {
 	n := 0
 	for n < len(tops) && tops[n] <= target {
 		n++

@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"debug/dwarf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ unit
 		d := a.open(t)
 		for _, tt := range tests {
 			t.Run("DWARF 5 §2.13 "+tt.from, func(t *testing.T) {
-				n, err := d.NameOf(Ref(a.labels[tt.from]))
+				n, err := nameOf(d, Ref(a.labels[tt.from]))
 				if err != nil || string(n.Linkage) != tt.linkage || string(n.Name) != tt.name || n.Decl != Ref(a.labels[tt.decl]) {
 					t.Errorf("linkage %q, name %q, decl %#x, %v", n.Linkage, n.Name, uint64(n.Decl), err)
 				}
@@ -70,7 +71,7 @@ unit
 `)
 	d := a.open(t)
 	for label, want := range map[string]string{"@self": "self", "@a": "b", "@b": "b"} {
-		if n, err := d.NameOf(Ref(a.labels[label])); string(n.Name) != want || err != nil {
+		if n, err := nameOf(d, Ref(a.labels[label])); string(n.Name) != want || err != nil {
 			t.Errorf("%s: %q, %v", label, n.Name, err)
 		}
 	}
@@ -105,29 +106,29 @@ unit
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%#x", uint64(tt.ref)), func(t *testing.T) {
-			_, err := d.NameOf(tt.ref)
+			_, err := nameOf(d, tt.ref)
 			checkErr(t, err, tt.err, tt.section, tt.at)
 		})
 	}
-	if n, err := d.NameOf(Ref(a.labels["@header"])); string(n.Name) != "before" || err == nil {
+	if n, err := nameOf(d, Ref(a.labels["@header"])); string(n.Name) != "before" || err == nil {
 		t.Errorf("what is known before the error: %q, %v", n.Name, err)
 	}
 }
 
-// TestDIEAt, DWARF 5 §2.3: a null entry is no DIE, but no error.
-func TestDIEAt(t *testing.T) {
+// TestTagAt, DWARF 5 §2.3: a null entry is no DIE.
+func TestTagAt(t *testing.T) {
 	a := le5.asm().units("unit\n CompileUnit {}\n  Namespace @n {}\n")
 	d := a.open(t)
-	var die DIE
-	for at, want := range map[uint64]string{d.Units[0].first: "CompileUnit", a.labels["@n"]: "Namespace", a.labels["@n"] + 1: "Tag(0)"} {
-		if _, err := d.DIEAt(Ref(at), &die); err != nil || die.Tag.String() != want && die.Tag != 0 {
-			t.Errorf("%#x: %v, %v, want %s", at, die.Tag, err, want)
+	var x Namer
+	for at, want := range map[uint64]dwarf.Tag{d.Units[0].first: dwarf.TagCompileUnit, a.labels["@n"]: dwarf.TagNamespace, a.labels["@n"] + 1: 0, 0: 0} {
+		if got := x.TagAt(d, Ref(at)); got != want {
+			t.Errorf("%#x: %v, want %v", at, got, want)
 		}
 	}
 }
 
 // TestParents: every DIE of a tree, with and without siblings, one by one and
-// all together, with and without leaps.
+// all together, with and without tops.
 func TestParents(t *testing.T) {
 	const text = `
 unit
@@ -207,7 +208,7 @@ unit
 	}
 }
 
-// TestParentsErrors: targets that no DIE is at, and damage on the way.
+// TestParentsErrors: targets that no DIE is at, and damage before them.
 func TestParentsErrors(t *testing.T) {
 	none := func(int, []Ref) { t.Error("found") }
 	d := le5.asm().units("unit\n CompileUnit Name:string=x\n").open(t)
@@ -232,7 +233,7 @@ func TestAlt(t *testing.T) {
 		"  Subprogram @2 Name:GNU_strp_alt=x\n  Subprogram @3 AbstractOrigin:ref_sup4=%[1]d\n  Subprogram @4 Name:strp_sup=x\n  Subprogram @5 AbstractOrigin:GNU_ref_alt=0x7fffffff\n", alt.labels["@f"]))
 	d := a.open(t)
 	name := func(label string) string {
-		n, err := d.NameOf(Ref(a.labels[label]))
+		n, err := nameOf(d, Ref(a.labels[label]))
 		if err != nil {
 			return err.Error()
 		}
@@ -249,7 +250,7 @@ func TestAlt(t *testing.T) {
 			t.Errorf("%s: %q", label, got)
 		}
 	}
-	_, err := d.NameOf(Ref(a.labels["@5"]))
+	_, err := nameOf(d, Ref(a.labels["@5"]))
 	checkErr(t, err, ErrReference, ".debug_info", int(d.alt.size))
 	var s Scan
 	if err := d.ScanUnit(d.Units[0], true, &s); err != nil || len(s.Funcs) != 1 || s.Funcs[0].Origin != refAlt|Ref(alt.labels["@f"]) {
@@ -275,11 +276,11 @@ unit
 		if got := SelfContained(d.Abbrev); got != want || d.Units[0].SelfContained() != want {
 			t.Errorf("%s: %v, its unit %v", form, got, d.Units[0].SelfContained())
 		}
-		name, err := d.NameOf(Ref(a.labels["@x"]))
+		name, err := nameOf(d, Ref(a.labels["@x"]))
 		if d.Forget(); err != nil || string(name.Name) != "f" {
 			t.Errorf("%s: %q, %v", form, name.Name, err)
 		}
-		if _, err := d.NameOf(Ref(a.labels["@x"])); !errors.Is(err, wire.ErrOffset) && !errors.Is(err, wire.ErrTruncated) {
+		if _, err := nameOf(d, Ref(a.labels["@x"])); !errors.Is(err, wire.ErrOffset) && !errors.Is(err, wire.ErrTruncated) {
 			t.Errorf("%s: forgotten: %v", form, err)
 		}
 		if err := d.ScanUnit(d.Units[0], true, new(Scan)); err == nil {
@@ -306,12 +307,12 @@ func TestConfine(t *testing.T) {
 	u, done := d.Units[0], make(chan []error)
 	go func() {
 		var errs []error
-		piece := 0 // where it begins
+		segment := 0 // where it begins
 		for upto := int(u.End); upto <= len(info); upto++ {
-			if n := len(d.Units); upto%100 == 0 { // the next piece begins in the middle of a unit's bytes or before
-				piece = int(d.Units[n-1].End) - upto%3
+			if n := len(d.Units); upto%100 == 0 { // the next segment begins in the middle of a unit's bytes or before
+				segment = int(d.Units[n-1].End) - upto%3
 			}
-			errs = append(errs, d.ReadUnits(info[piece:upto], piece, upto == len(info))...)
+			errs = append(errs, d.ReadUnits(info[segment:upto], segment, upto == len(info))...)
 		}
 		done <- errs
 	}()
@@ -339,9 +340,9 @@ func TestConfine(t *testing.T) {
 	}
 }
 
-// TestFind: a linkage name's place is told where it is in the file's own
-// .debug_str, and a string is found out not to be there without being read.
-func TestFind(t *testing.T) {
+// TestLinkageAt: the offset of a linkage name is known if the name is in the file's own
+// .debug_str, and a missing string is detected without being read.
+func TestLinkageAt(t *testing.T) {
 	alt := le5.asm().units("unit partial\n PartialUnit\n  Subprogram @f LinkageName:strp=_Zshared\n")
 	a := le5.asm().units(fmt.Sprintf(`
 unit
@@ -356,10 +357,12 @@ unit
 	d := a.open(t)
 	d.SetAlt(alt.open(t))
 	var x Namer
+	var found [1]Found
 	own := uint32(strings.Index(string(d.Str), "_Zown"))
 	for label, want := range map[string]bool{"@own": true, "@spec": true, "@inline": false, "@line": false, "@alt": false, "@none": false} {
-		f, err := x.Find(d, Ref(a.labels[label]))
-		if off := f.LinkageAt(d); (off != 0) != want || want && off != own || err != nil {
+		x.FindAll(d.Units[0], []Ref{Ref(a.labels[label])}, found[:])
+		err := found[0].Err()
+		if off := found[0].LinkageAt(d); (off != 0) != want || want && off != own || err != nil {
 			t.Errorf("%s: %#x, %v", label, off, err)
 		}
 	}
@@ -375,7 +378,7 @@ unit
 	}
 }
 
-// TestFindAll: it finds what Find does, or meets what Find does, one by one.
+// TestFindAll: FindAll has the names and errors that NameOf has, one by one.
 func TestFindAll(t *testing.T) {
 	a := le5.asm().units(`
 unit
@@ -402,18 +405,18 @@ unit
 	}
 }
 
-// checkFindAll checks that FindAll finds what Find does, also where it has been used
-// before.
+// checkFindAll checks that FindAll has the names and errors of NameOf, also when it has
+// been used before.
 func checkFindAll(d *Data, u *Unit, refs []Ref) error {
 	var x, one Namer
 	found := make([]Found, len(refs))
 	for range 2 {
 		x.FindAll(u, refs, found)
 		for i, ref := range refs {
-			want, wantErr := one.Find(d, ref)
+			want, wantErr := one.NameOf(d, ref)
 			got, gotErr := found[i].Naming(), found[i].Err()
-			if fmt.Sprint(got) != fmt.Sprint(want.Naming()) || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
-				return fmt.Errorf("%#x: %+v, %v; Find: %+v, %v", ref, got, gotErr, want.Naming(), wantErr)
+			if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+				return fmt.Errorf("%#x: %+v, %v; NameOf: %+v, %v", ref, got, gotErr, want, wantErr)
 			}
 		}
 	}

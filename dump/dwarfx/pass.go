@@ -1,7 +1,10 @@
 package dwarfx
 
-// The scan's way over DIEs by their hops. It reads the unit's bytes as a slice, which
-// came out of a cursor: every index is compared with its length before.
+// The scan passes most DIEs by their skipOps (see skip.go) instead of reading their
+// attributes. To be quick it indexes the unit's bytes as a slice that came out of a
+// cursor: every index is compared with the length of the slice first. Whatever is
+// unusual or damaged is left in place for step, which reads attribute by attribute
+// and locates the damage.
 
 import (
 	"encoding/binary"
@@ -9,28 +12,30 @@ import (
 	"math/bits"
 )
 
-// pass moves on as far as there are hops in mode m, to where levels is 0. It reports
-// false in front of a DIE that is for step: one that
-// visit has to see, and one that is not as it should be, so that whoever reads
-// attribute by attribute finds out, and says where.
+// pass skips DIEs as far as their skipOps of mode m allow, or until levels is 0. It
+// returns false at a DIE that step must read: one that visit wants, or one that is
+// damaged.
 func (x *scanner) pass(m mode, deepest int) bool {
-	hops := x.h.hops[m]
+	skips := x.h.skips[m]
 	for {
-		code := x.hops(hops, deepest)
+		code := x.skipSimple(skips, deepest)
 		if x.levels == 0 {
 			return true
 		}
-		if code >= uint(len(hops)) {
+		if code >= uint(len(skips)) {
 			return false
 		}
-		h, next := hops[code], x.pos+1
+
+		// skipSimple has checked that a second byte of the code is there.
+		h, next := skips[code], x.pos+1
 		if code >= 0x80 {
 			next++
 		}
+
 		switch h.step {
-		case stepMove:
+		case stepProgram:
 			next = x.t.end(h.n, x.data, next)
-		case stepMoveJump:
+		case stepProgramJump:
 			next = x.jump(x.t.end(h.n, x.data, next) - 4)
 		case stepBelow:
 			next = x.below(next + int(h.size))
@@ -38,13 +43,16 @@ func (x *scanner) pass(m mode, deepest int) bool {
 			if !x.call(&x.t.calls[h.n], next) {
 				return false
 			}
-			if deepest = x.deepest - x.open; x.levels > deepest {
-				return true // it has failed
+			deepest = x.deepest - x.open // call may have changed open
+			if x.levels > deepest {
+				return true // enter has failed: the tree is too deep
 			}
 			continue
 		default:
 			return false
 		}
+
+		// This also covers outside.
 		if next > len(x.data) || x.levels+int(h.opens) > deepest {
 			return false
 		}
@@ -52,32 +60,36 @@ func (x *scanner) pass(m mode, deepest int) bool {
 	}
 }
 
-// none is no code that a table of hops has.
+// none is a code that no table of skipOps has.
 const none = math.MaxUint
 
-// hops does hops of the simplest kinds up to one of another kind, whose code it
-// returns; none where there is no hop, or levels is 0. Nearly all of a unit is
-// passed over here: hence one function without calls, which keeps its variables
-// in registers.
-func (x *scanner) hops(hops []hop, deepest int) (code uint) {
+// skipSimple executes skipOps of the kinds stepPass and stepJump up to one of another
+// kind, whose code it returns; none if there is no skipOp, or levels is 0. Nearly
+// all of a unit is skipped here: hence one function without calls, which keeps its
+// variables in registers.
+func (x *scanner) skipSimple(skips []skipOp, deepest int) (code uint) {
 	data, pos, levels := x.data, x.pos, x.levels
 	for pos < len(data) && levels > 0 {
 		code, next := uint(data[pos]), pos+1
-		if code >= 0x80 { // two bytes; there are no hops for more
+		if code >= 0x80 { // two bytes; longer codes have no skipOp
 			if next >= len(data) {
 				break
 			}
 			code = code&0x7f | uint(data[next])<<7
 			next++
 		}
-		if code >= uint(len(hops)) {
+		if code >= uint(len(skips)) {
 			break
 		}
-		h := &hops[code]
+
+		// Leave other kinds to pass.
+		h := &skips[code]
 		if h.step > stepJump {
 			x.pos, x.levels = pos, levels
 			return code
 		}
+
+		// The next DIE is after the attributes, or the sibling if that lies ahead.
 		if h.step == stepPass {
 			next += int(h.size)
 		} else {
@@ -94,6 +106,7 @@ func (x *scanner) hops(hops []hop, deepest int) (code uint) {
 			}
 			next = int(off)
 		}
+
 		opened := levels + int(h.opens)
 		if next > len(data) || opened > deepest {
 			break
@@ -104,23 +117,26 @@ func (x *scanner) hops(hops []hop, deepest int) (code uint) {
 	return none
 }
 
-// below returns where all that is below a DIE whose attributes end at next ends.
+// below returns the end of everything below a DIE whose attributes end at next.
 func (x *scanner) below(next int) int {
 	at, levels := x.pos, x.levels
+
+	// Damage and codes without a skipOp are for step.
 	x.pos, x.levels = next, 1
 	end := outside
 	if x.pass(modeSkip, math.MaxInt) {
 		end = x.pos
 	}
+
 	x.pos, x.levels = at, levels
 	return end
 }
 
-// outside is behind the end of any section.
+// outside is a position after the end of any section.
 const outside = math.MaxInt
 
-// jump returns where the DW_AT_sibling at pos leads; outside where that is not
-// forward.
+// jump returns the sibling that DW_AT_sibling at pos refers to; outside if that
+// does not lie ahead.
 func (x *scanner) jump(pos int) int {
 	if pos > len(x.data)-4 {
 		return outside
@@ -129,6 +145,7 @@ func (x *scanner) jump(pos int) int {
 	if x.d.BigEndian {
 		off = bits.ReverseBytes32(off)
 	}
+
 	if to := int(off); to >= pos+4 && to < len(x.data) {
 		return to
 	}

@@ -7,6 +7,12 @@ import (
 	"symkit/internal/wire"
 )
 
+// Ranges come as pairs of attributes, as lists of .debug_ranges (DWARF 2 to 4), or as
+// lists of .debug_rnglists (DWARF 5). All readers drop ranges of discarded code, which
+// begin where no code lies, and all take the entries they read from a budget, so that
+// many DIEs cannot point at one long list. The lists of DWARF 5 have a fast path for
+// what compilers write for 64-bit machines; the slow path reads everything.
+
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
@@ -39,6 +45,7 @@ func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)
 	top := ^uint64(0) >> (64 - 8*u.AddrSize)
+
 	for ; ; *budget-- {
 		if *budget <= 0 {
 			c.Fail(c.Pos(), ErrTooMany)
@@ -48,8 +55,8 @@ func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]
 		case lo == 0 && hi == 0 || c.Err() != nil:
 			return dst, c.Err()
 		case lo == top:
-			// GNU ld writes 1 for the base of a discarded section here, where
-			// 0 would end the list.
+			// GNU ld writes 1 for the base of a discarded section, since 0 would
+			// end the list.
 			base, dead = hi, hi == 1 || tombstone(hi, u.AddrSize)
 		case !dead:
 			dst = d.appendRange(dst, (base+lo)&top, (base+hi)&top)
@@ -72,29 +79,30 @@ const (
 // appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
 func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	if u.AddrSize == 8 && !d.BigEndian && off < uint64(len(d.RngLists)) {
-		if out, ok := d.quickRngList(dst, u.LowPC, d.RngLists[off:], budget); ok {
+		if out, ok := d.fastRngList(dst, u.LowPC, d.RngLists[off:], budget); ok {
 			return out, nil
 		}
 	}
-	return d.anyRngList(dst, u, off, budget)
+	return d.slowRngList(dst, u, off, budget)
 }
 
-// deadBase tells whether entries relative to a base describe discarded code: in a
-// large discarded section base + offset may lie in somebody else's code.
+// deadBase reports whether entries relative to a base describe discarded code: in a
+// large discarded section, base + offset may lie in other code.
 func (d *Data) deadBase(base uint64, addrSize uint8) bool {
 	return tombstone(base, addrSize) || base == 0 && !d.code.Contains(0)
 }
 
-// quickRngList is anyRngList for what compilers write for 64-bit machines: nearly
-// all lists. It reports false where data begins with a list that has something
-// else, or is not as it should be.
-func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) (out []Range, ok bool) {
+// fastRngList is the fast path: it reads what compilers write for 64-bit machines,
+// nearly all lists. It returns false if the list at the start of data has something
+// else or is damaged.
+func (d *Data) fastRngList(dst []Range, base uint64, data []byte, budget *int) (out []Range, ok bool) {
 	const longest = 1 + 8 + 3 // bytes of an entry
 	out = dst
 	dead, left := tombstone(base, 8), *budget
 	for at := 0; at+longest <= len(data) && left > 0; left-- {
 		kind := data[at]
 		at++
+
 		var lo, hi uint64
 		switch kind {
 		case rleEnd:
@@ -119,18 +127,23 @@ func (d *Data) quickRngList(dst []Range, base uint64, data []byte, budget *int) 
 		default:
 			return dst, false
 		}
+
+		// shortLEB has met a longer number.
 		if at < 0 {
 			break
 		}
-		if lo < hi && d.isCode(lo) { // as appendRange
+
+		// As appendRange, without a call.
+		if lo < hi && d.isCode(lo) {
 			out = append(grown(out), Range{Lo: lo, Hi: hi})
 		}
 	}
 	return dst, false
 }
 
-// shortLEB reads the unsigned LEB128 at offset at of data, which has three bytes
-// there. It returns where that ends, below 0 if it is longer.
+// shortLEB reads an unsigned LEB128 of at most three bytes at offset at of data, which
+// has three bytes there. It returns the end of the number, below 0 if the number is
+// longer.
 func shortLEB(data []byte, at int) (v uint64, end int) {
 	if at >= 0 && data[at] < 0x80 {
 		return uint64(data[at]), at + 1
@@ -138,7 +151,7 @@ func shortLEB(data []byte, at int) (v uint64, end int) {
 	return longerLEB(data, at)
 }
 
-// longerLEB is shortLEB for two bytes or three.
+// longerLEB is shortLEB for two or three bytes.
 func longerLEB(data []byte, at int) (v uint64, end int) {
 	if at < 0 {
 		return 0, at
@@ -153,12 +166,14 @@ func longerLEB(data []byte, at int) (v uint64, end int) {
 	return 0, -1
 }
 
-// anyRngList is appendRngList for lists of any kind.
-func (d *Data) anyRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
+// slowRngList is the slow path: it reads any list, and locates damage.
+func (d *Data) slowRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_rnglists", d.RngLists)
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)
 	top := ^uint64(0) >> (64 - 8*u.AddrSize)
+
+	// Entries with an index have their address in .debug_addr.
 	addrx := func() uint64 {
 		at, i := c.Pos(), c.ULEB()
 		a, ok := d.indexed(d.Addr, u.addrBase, i, uint64(size))
@@ -167,11 +182,13 @@ func (d *Data) anyRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Rang
 		}
 		return a
 	}
+
 	for ; ; *budget-- {
 		at := c.Pos()
 		if *budget <= 0 {
 			c.Fail(at, ErrTooMany)
 		}
+
 		var lo, hi uint64
 		switch kind := c.U8(); kind {
 		case rleEnd: // or a failure

@@ -210,7 +210,7 @@ func TestRanges(t *testing.T) {
 		{"base -2 is dead", []uint64{m1, m2, 0x2002, 0x2003, 0, 0}, nil},
 		{"base 0", []uint64{m1, 0, 0x2000, 0x2001, 0, 0}, []Range{{Lo: 0x2000, Hi: 0x2001}}},
 		{"addresses wrap in their size", []uint64{m1, 0x2000, m2, 4, 0, 0}, []Range{{Lo: 0x1ffe, Hi: 0x2004}}},
-		{"not behind the end", []uint64{0, 0, 1, 2, 0, 0}, nil},
+		{"not after the end", []uint64{0, 0, 1, 2, 0, 0}, nil},
 	}
 	for _, tt := range tests {
 		for _, e := range encodings() {

@@ -5,18 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// refSet numbers DIEs, each once. It is used again without being cleared.
+// refSet numbers DIEs in the order in which they are first asked for. It is a hash
+// table with linear probing. The scan of every unit uses it anew, mostly for few DIEs:
+// instead of being cleared, slots carry the round in which they were filled, and a slot
+// of another round is free.
 type refSet struct {
-	list []Ref // by number
-	// slots are found by hash, the next ones in their places if those are taken; at
-	// least half are free.
-	slots  []refSlot
+	list   []Ref     // by number
+	slots  []refSlot // at least half are free
 	round  uint32
-	factor uint64    // of hashes: nobody can know which DIEs get in each other's way
-	all    []refSlot // slots are some of these: few, which stay in the cache, where DIEs are few
+	factor uint64    // of the hash; random, so that no file can cause collisions
+	all    []refSlot // slots is the start of it: short, and thus in the cache, for few DIEs
 }
 
-// refSlot is where a DIE is found, if it is of this round.
+// refSlot holds a DIE and its number, if round is the current one.
 type refSlot struct {
 	ref    Ref
 	number uint32
@@ -25,7 +26,7 @@ type refSlot struct {
 
 const leastRefSlots = 1 << 8
 
-// reset begins anew.
+// reset forgets all DIEs.
 func (x *refSet) reset() {
 	if x.factor == 0 {
 		x.factor = rand.Uint64() | 1
@@ -36,14 +37,15 @@ func (x *refSet) reset() {
 
 // free makes n slots, all free.
 func (x *refSet) free(n int) {
-	if x.round++; len(x.all) < n || x.round == 0 {
+	x.round++
+	if len(x.all) < n || x.round == 0 {
 		x.all, x.round = make([]refSlot, max(len(x.all), n)), 1
-		clear(x.all) // memory that is read before it is written costs the system twice
+		clear(x.all) // a page that is read before it is written faults twice
 	}
 	x.slots = x.all[:n]
 }
 
-// slot returns the slot of a DIE, or a free one for it.
+// slot returns the slot that holds a DIE, or the free one that will.
 func (x *refSet) slot(ref Ref) *refSlot {
 	shift := 64 - bits.TrailingZeros(uint(len(x.slots)))
 	for i := int(uint64(ref) * x.factor >> shift); ; i++ {
@@ -60,9 +62,12 @@ func (x *refSet) index(ref Ref) uint32 {
 	if s.round == x.round {
 		return s.number
 	}
+
+	// The DIE is new.
 	number := uint32(len(x.list))
 	s.ref, s.number, s.round = ref, number, x.round
-	if x.list = append(x.list, ref); len(x.list) > len(x.slots)/2 {
+	x.list = append(x.list, ref)
+	if len(x.list) > len(x.slots)/2 {
 		x.grow()
 	}
 	return number

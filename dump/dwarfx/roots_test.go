@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSharedRootAbbreviation: thousands of units have their root's abbreviation behind many
+// TestSharedRootAbbreviation: thousands of units have their root's abbreviation after many
 // others of one table, as type units do. The table is read once for all of them.
 func TestSharedRootAbbreviation(t *testing.T) {
 	const before, count = 100, 10_000

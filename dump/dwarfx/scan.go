@@ -10,6 +10,13 @@ import (
 	"symkit/internal/wire"
 )
 
+// The scan walks a unit's tree of DIEs once and collects its functions and inlined
+// calls. Most DIEs are skipped by their skipOps (pass.go); step reads the others, and
+// everything unusual, attribute by attribute. The walk has no recursion: frame is the
+// state for the children of a DIE, and DIEs whose children have the same state share
+// one frame and only count its levels. The invariant: pos is the start of a DIE, and
+// levels (with those in stack) is the number of DIEs whose children are open there.
+
 // Span is a run of elements of a slice: [From, To).
 type Span struct{ From, To uint32 }
 
@@ -34,29 +41,29 @@ type Inline struct {
 	Ranges             Span // of Scan.Ranges
 }
 
-// NoFile is the CallFile of a call whose place is not told.
+// NoFile is the CallFile of a call without a place.
 const NoFile = ^uint32(0)
 
-// Scan is what a unit yields. Its slices are reused by the next Scan into it.
+// Scan is the result of a unit. Its slices are reused by the next Scan into it.
 type Scan struct {
 	Funcs   []Func
-	Inlines []Inline // by function; within one, as the DIEs come: outer before inner
-	Origins []Ref    // the DIEs of the abstract instances that calls are of, each once
+	Inlines []Inline // by function; within one, in the order of the DIEs: outer before inner
+	Origins []Ref    // the DIEs of the called functions' abstract instances, each once
 	Ranges  []Range
 
-	hops hopTable
-	refs refSet    // Origins
-	runs []callRun // Inlines, as they come
+	skips skipTable
+	refs  refSet    // Origins
+	runs  []callRun // Inlines, in the order of the DIEs
 }
 
-// callRun are inlined calls that come one after the other and are a function's.
+// callRun is a run of consecutive inlined calls of one function.
 type callRun struct {
 	fn    uint32 // of Scan.Funcs
 	calls Span
 }
 
-// grown is s with room for another element. It doubles: append adds a quarter to
-// a large slice, and each time all of the memory is another.
+// grown returns s with capacity for another element. It doubles the capacity: append
+// adds a quarter to a large slice, and moves the elements each time.
 func grown[T any](s []T) []T {
 	if len(s) < cap(s) {
 		return s
@@ -67,23 +74,27 @@ func grown[T any](s []T) []T {
 }
 
 // ScanUnit reads the functions of u into s, and with inlines their inlined
-// calls. Damage ends the unit: what came before it is in s, the located error
-// is returned.
+// calls. Damage ends the unit: s holds what came before the damage, and the located
+// error is returned.
 func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	s.Funcs, s.Inlines, s.Origins, s.Ranges, s.runs = s.Funcs[:0], s.Inlines[:0], nil, s.Ranges[:0], s.runs[:0]
 	if u.IsType() {
 		return nil
 	}
+
 	table, err := d.abbrevs(u)
 	if err != nil {
 		return err
 	}
-	s.hops.reset(table)
+
+	// The root is at u.first; data and pos count from the header.
+	s.skips.reset(table)
 	s.refs.reset()
-	x := scanner{d: d, u: u, t: table, h: &s.hops, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
+	x := scanner{d: d, u: u, t: table, h: &s.skips, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
 	x.entries, x.deepest = maxEntries(u), limits.DIEDepth.Int()
+
 	x.run()
 	x.finish()
 	if x.c.Err() != nil {
@@ -99,30 +110,30 @@ func maxEntries(u *Unit) int {
 	return int(min(limits.RangeEntries.Max(uint64(u.End-u.Off)), math.MaxInt32))
 }
 
-// frame is the state that holds for the children of a DIE.
+// frame is the state of the scan for the children of a DIE.
 type frame struct {
-	fn     int32  // index of the function they are in, -1 outside of any
+	fn     int32  // index of the enclosing function, -1 without one
 	depth  uint32 // of an inlined call among them
-	levels int    // DIEs, one in the other, whose children are read in this state
+	levels int    // nested DIEs whose children are read in this state
 }
 
 type scanner struct {
 	d       *Data
 	u       *Unit
 	t       *abbrevTable
-	h       *hopTable
+	h       *skipTable
 	s       *Scan
 	data    []byte      // the unit
 	pos     int         // in data: of the next DIE
 	c       wire.Cursor // over the unit, for the DIE at hand
 	inlines bool
 	entries int   // range list entries that may still be read
-	deepest int   // DIEs may lie one in the other
+	deepest int   // limit of the depth of the tree
 	err     error // the first damage that did not end the unit
 	last    rangeList
 
 	frame
-	stack   []frame // around this one
+	stack   []frame // of the enclosing DIEs
 	open    int     // levels of those in stack
 	vals    [scanSlots]value
 	sibling uint64 // of the DIE just read, 0 without a usable one
@@ -134,6 +145,8 @@ func (x *scanner) run() {
 	x.fn = -1
 	x.step()
 	for x.c.Err() == nil {
+
+		// After the children with this state, the enclosing DIE's state holds again.
 		if x.levels == 0 {
 			n := len(x.stack) - 1
 			if n < 0 {
@@ -143,6 +156,8 @@ func (x *scanner) run() {
 			x.open -= x.levels
 			continue
 		}
+
+		// Inlined calls count only inside of a function that has code.
 		m := modeOutside
 		if x.inlines && x.fn >= 0 {
 			m = modeInside
@@ -165,12 +180,12 @@ func (x *scanner) step() {
 	x.pos = x.c.Pos() - int(x.u.Off)
 }
 
-// enter opens the children of the DIE at offset at, for which the state fn and
-// depth holds.
+// enter opens the children of the DIE at offset at, whose state is fn and depth.
 func (x *scanner) enter(fn int32, depth uint32, at int) {
 	if x.open+x.levels >= x.deepest {
 		x.c.Fail(at, limits.DIEDepth.Exceeded(0))
 	}
+	// A new frame is needed only if the state differs.
 	if fn != x.fn || depth != x.depth {
 		x.stack = append(x.stack, x.frame)
 		x.open += x.levels
@@ -188,7 +203,7 @@ func (x *scanner) lookup(code uint64, at int) *abbrev {
 	return a
 }
 
-// visit reads one DIE and opens its children, or passes over them.
+// visit reads one DIE and opens its children, or skips them.
 func (x *scanner) visit(a *abbrev, at int) {
 	fn, depth := x.fn, x.depth
 	switch a.class {
@@ -220,16 +235,19 @@ func (x *scanner) visit(a *abbrev, at int) {
 		x.skip(a)
 		return
 	}
+
 	if a.children {
 		x.enter(fn, depth, at)
 	}
 }
 
-// skip passes over a DIE and all below it.
+// skip skips a DIE and everything below it.
 func (x *scanner) skip(a *abbrev) {
 	if x.attrs(a, true) || !a.children {
 		return
 	}
+
+	// Without a sibling, each DIE below is skipped by itself.
 	for depth := 1; depth > 0 && x.c.Err() == nil; {
 		at := x.c.Pos()
 		code := x.c.ULEB()
@@ -241,8 +259,8 @@ func (x *scanner) skip(a *abbrev) {
 	}
 }
 
-// attrs runs the program of a over a DIE's attributes. With jump it goes to
-// the DIE's sibling as soon as that is known, and reports that it did.
+// attrs runs the program of a over a DIE's attributes. With jump it seeks the DIE's
+// sibling as soon as the sibling is known, and reports whether it did.
 func (x *scanner) attrs(a *abbrev, jump bool) (jumped bool) {
 	c := &x.c
 	x.sibling = 0
@@ -273,8 +291,8 @@ func (x *scanner) attrs(a *abbrev, jump bool) (jumped bool) {
 	return false
 }
 
-// next takes the sibling at offset off of the unit; with jump it goes there. One
-// that does not lead forward is ignored: the children are then walked.
+// next records the sibling at offset off of the unit; with jump it seeks the sibling.
+// A sibling that does not lie ahead is ignored: the children are then walked.
 func (x *scanner) next(off uint64, jump bool) (jumped bool) {
 	at := x.u.Off + off
 	if at < uint64(x.c.Pos()) || at >= x.u.End {
@@ -287,8 +305,8 @@ func (x *scanner) next(off uint64, jump bool) (jumped bool) {
 	return jump
 }
 
-// function adds the function just read, at offset at; it reports false for
-// one without code.
+// function adds the function just read, at offset at. It returns false if the
+// function has no code.
 func (x *scanner) function(at int) bool {
 	ranges := x.ranges()
 	if ranges.From == ranges.To {
@@ -305,7 +323,7 @@ func (x *scanner) function(at int) bool {
 	return true
 }
 
-// origin is the DIE that names the one just read.
+// origin returns the DIE that names the one just read.
 func (x *scanner) origin() Ref {
 	if v := x.vals[slotOrigin]; v.form != 0 {
 		return x.u.ref(v)
@@ -324,24 +342,27 @@ func (x *scanner) ranges() Span {
 	return Span{from, uint32(len(x.s.Ranges))}
 }
 
-// rangeList is the range list that was read last.
+// rangeList is the last range list that was read.
 type rangeList struct {
 	value value // DW_AT_ranges
 	Span        // of Scan.Ranges
 	cost  int   // of scanner.entries
 }
 
-// rangeList adds the ranges of a DW_AT_ranges. A list that is the same as the
-// last counts again, but takes no more memory.
+// rangeList adds the ranges of a DW_AT_ranges. A DIE with the same list as the last
+// one shares its ranges, but the list counts as read once more.
 func (x *scanner) rangeList(v value) Span {
 	if v == x.last.value && x.last.cost < x.entries {
 		x.entries -= x.last.cost
 		return x.last.Span
 	}
+
+	// The list is another one, or costs more entries than are left.
 	from, left := uint32(len(x.s.Ranges)), x.entries
 	var err error
 	x.s.Ranges, err = x.d.appendRanges(x.s.Ranges, x.u, v, &x.entries)
 	x.note(err)
+
 	span := Span{from, uint32(len(x.s.Ranges))}
 	if err == nil {
 		x.last = rangeList{v, span, left - x.entries}
@@ -356,6 +377,7 @@ func (x *scanner) pair(low, high value) {
 	if !ok || high.form == 0 {
 		return
 	}
+	// A high_pc that is no address is a length.
 	hi, ok := x.d.address(x.u, high)
 	if !ok {
 		hi = lo + high.v
@@ -363,24 +385,28 @@ func (x *scanner) pair(low, high value) {
 	x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, hi)
 }
 
-// note keeps the first damage that does not end the unit.
+// note keeps the first error that does not end the unit.
 func (x *scanner) note(err error) {
 	if x.err == nil {
 		x.err = err
 	}
 }
 
-// finish hands every function its inlined calls.
+// finish gives every function its inlined calls.
 func (x *scanner) finish() {
 	s := x.s
 	s.Origins = s.refs.list
-	for i := range s.runs {
-		if s.runs[i].calls.To = uint32(len(s.Inlines)); i+1 < len(s.runs) {
-			s.runs[i].calls.To = s.runs[i+1].calls.From
-		}
+
+	// A run ends where the next one begins.
+	to := uint32(len(s.Inlines))
+	for i := len(s.runs) - 1; i >= 0; i-- {
+		s.runs[i].calls.To = to
+		to = s.runs[i].calls.From
 	}
+
+	// The calls of an inner function may have come between those of an outer one.
 	byFunc := func(a, b callRun) int { return cmp.Compare(a.fn, b.fn) }
-	if !slices.IsSortedFunc(s.runs, byFunc) { // an inner function's calls came between an outer one's
+	if !slices.IsSortedFunc(s.runs, byFunc) {
 		slices.SortStableFunc(s.runs, byFunc)
 		calls := slices.Clone(s.Inlines)
 		n := 0
@@ -388,6 +414,8 @@ func (x *scanner) finish() {
 			n += copy(s.Inlines[n:], calls[run.calls.From:run.calls.To])
 		}
 	}
+
+	// Runs and functions have one order now.
 	runs, to := s.runs, uint32(0)
 	for f := range s.Funcs {
 		from := to

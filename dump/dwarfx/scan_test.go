@@ -464,7 +464,7 @@ func TestConcurrent(t *testing.T) {
 			err1, err2 := d.ScanUnit(d.Units[i], true, &s), d.ReadLines(d.Units[i], &table)
 			out += fmt.Sprint(s.Funcs, s.Inlines, s.Ranges, table.Rows, err1, err2)
 			for _, f := range s.Funcs {
-				n, err := d.NameOf(f.DIE)
+				n, err := nameOf(d, f.DIE)
 				out += fmt.Sprintf("%s %s %#x %v\n", n.Linkage, n.Name, uint64(n.Decl), err)
 			}
 		}

@@ -7,8 +7,14 @@ import (
 	"symkit/internal/wire"
 )
 
-// Sections holds the inflated bytes of the DWARF sections; what a file lacks
-// is nil.
+// Most strings that DIEs refer to are never read. So the package passes them around as
+// a Str, a section and an offset in one number, and reads one only when String is
+// called. Strings in .debug_info are an exception: its
+// bytes can be released (Unit.Drop), so strings that are needed later are kept in
+// Unit.texts.
+
+// Sections holds the inflated bytes of the DWARF sections. A section that a file
+// lacks is nil.
 type Sections struct {
 	Info                   []byte // for Open
 	Abbrev                 []byte
@@ -17,15 +23,15 @@ type Sections struct {
 	Line, Ranges, RngLists []byte
 	Types                  []byte // .debug_types of DWARF 4
 	BigEndian              bool
-	// AddrSize is the file's address size in bytes: the size of the line
-	// programs' addresses before DWARF 5, which do not tell their own.
+	// AddrSize is the file's address size in bytes: the size of addresses in line
+	// programs before DWARF 5, whose headers have none.
 	AddrSize int
 }
 
 // Section is one of the sections that offsets point into.
 type Section uint8
 
-// The sections strings lie in.
+// The sections that have strings.
 const (
 	secNone Section = iota
 	secInfo
@@ -40,8 +46,8 @@ var sectionNames = [...]string{
 	secAltStr: "supplementary .debug_str",
 }
 
-// Str is the place of a string: a section and the offset in it. The zero Str
-// means that there is none.
+// Str is the place of a string: a section and the offset in the section. The zero Str
+// means that there is no string.
 type Str uint64
 
 const strShift = 60
@@ -50,9 +56,9 @@ func makeStr(sec Section, off uint64) Str {
 	return Str(uint64(sec)<<strShift | min(off, 1<<strShift-1))
 }
 
-// String returns the bytes of s, of u, without their NUL. They alias the section,
-// unless that is .debug_info, which is the largest by far and can be given up (Drop).
-// A string of a supplementary file that is not there is empty.
+// String returns the bytes of s, of u, without their NUL. The bytes alias the section,
+// unless that is .debug_info, which is the largest by far and can be released (Drop).
+// A string of a missing supplementary file is empty.
 func (u *Unit) String(s Str) ([]byte, error) {
 	d := u.data
 	sec, off, base := Section(s>>strShift), uint64(s&(1<<strShift-1)), uint64(0)
@@ -74,10 +80,13 @@ func (u *Unit) String(s Str) ([]byte, error) {
 		}
 		data = d.alt.Str
 	}
+
 	if off-base >= uint64(len(data)) {
 		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(base) + len(data),
 			Err: fmt.Errorf("string at %#x: %w", off, wire.ErrOffset)}
 	}
+
+	// The bytes of a unit can be dropped, so that a string among them is copied.
 	data = data[off-base:]
 	n := bytes.IndexByte(data, 0)
 	if n < 0 {
@@ -89,7 +98,7 @@ func (u *Unit) String(s Str) ([]byte, error) {
 	return data[:n:n], nil
 }
 
-// keep keeps s, if its bytes are in .debug_info, when the unit's are gone.
+// keep copies s, if it is in .debug_info, so that it outlives the unit's bytes.
 func (u *Unit) keep(s Str) Str {
 	if Section(s>>strShift) != secInfo {
 		return s
@@ -112,7 +121,7 @@ func (u *Unit) check(s Str) error {
 	}
 	size := 0
 	switch sec {
-	case secInfo, secUnit: // it has an end, or it could not have been passed over
+	case secInfo, secUnit: // its end was seen when the string was skipped
 		return nil
 	case secStr:
 		size = len(of.Str)
@@ -126,7 +135,7 @@ func (u *Unit) check(s Str) error {
 	return err
 }
 
-// Lost tells whether s is in the supplementary file and that is not there.
+// Lost reports whether s is in the supplementary file and that file is missing.
 func (d *Data) Lost(s Str) bool { return Section(s>>strShift) == secAltStr && d.alt == nil }
 
 // cursor returns a cursor over one section.

@@ -9,11 +9,13 @@ import (
 	"symkit/internal/wire"
 )
 
+// Split DWARF (DWARF 5 §7.3.2) moves the DIEs of a unit to a .dwo file, or to a .dwp
+// file, which is a package of many. What stays is a skeleton unit with the addresses
+// and the line table. The id that both have pairs them; a split unit is then readable
+// like any other, as a Data of its own with some sections of the skeleton's file.
+
 // ErrSplitID: a split DWARF file holds no unit with the skeleton's id.
 var ErrSplitID = errors.New("split unit has another id")
-
-// SplitID identifies the split unit that belongs to a skeleton.
-func (u *Unit) SplitID() uint64 { return u.dwoID }
 
 // OpenSplit finds the split unit of skeleton u in the sections s of a .dwo file,
 // or of u's part of a .dwp file, and makes it readable: its addresses, and
@@ -41,8 +43,8 @@ func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
 		Err: fmt.Errorf("%w than %#x", ErrSplitID, u.dwoID)})
 }
 
-// Package is a .dwp file: the sections of many .dwo files, and two indexes that
-// tell where in them the units are (DWARF 5 §7.3.5; GNU's version 2 before it).
+// Package is a .dwp file: the sections of many .dwo files, and two indexes of the parts
+// of the sections that belong to a unit (DWARF 5 §7.3.5; GNU's version 2 before it).
 // It is safe for concurrent use.
 type Package struct {
 	sections Sections
@@ -50,16 +52,16 @@ type Package struct {
 	types    packageIndex // by signature
 
 	mu   sync.Mutex
-	data map[uint64]*Data // type units that were asked for
+	data map[uint64]*Data // type units that were opened
 }
 
-// packageIndex tells the parts of the sections that a unit has.
+// packageIndex has the parts of the sections that belong to a unit, by its id.
 type packageIndex map[uint64][dwpColumns]extent
 
 // extent is a part of a section.
 type extent struct{ off, size uint32 }
 
-// The columns of an index that matter here.
+// The columns of an index that are used here.
 const (
 	dwpInfo = iota
 	dwpTypes
@@ -91,7 +93,8 @@ func dwpColumn(version, section uint32) (column int, ok bool) {
 // .debug_tu_index, which may be empty; s are its sections.
 func OpenPackage(s Sections, units, types []byte) (p *Package, err error) {
 	p = &Package{sections: s, data: map[uint64]*Data{}}
-	if p.units, err = readIndex(wire.New(".debug_cu_index", units, s.BigEndian)); err == nil && len(types) > 0 {
+	p.units, err = readIndex(wire.New(".debug_cu_index", units, s.BigEndian))
+	if err == nil && len(types) > 0 {
 		p.types, err = readIndex(wire.New(".debug_tu_index", types, s.BigEndian))
 	}
 	if err != nil {
@@ -113,6 +116,7 @@ func readIndex(c wire.Cursor) (packageIndex, error) {
 	if c.Err() == nil && version != 2 && version != 5 {
 		c.Fail(0, fmt.Errorf("%w %d", ErrVersion, version))
 	}
+
 	at := c.Pos()
 	columns, units, slots := uint64(c.U32()), uint64(c.U32()), uint64(c.U32())
 	if units > 0 && columns == 0 {
@@ -124,6 +128,8 @@ func readIndex(c wire.Cursor) (packageIndex, error) {
 	if c.Err() != nil {
 		return nil, c.Err()
 	}
+
+	// The hash table of ids refers to rows, which count from 1.
 	extents := readExtents(&numbers, &offsets, &sizes, version, units, columns)
 	index := make(packageIndex, min(units, slots))
 	for range slots {
@@ -139,11 +145,13 @@ func readIndex(c wire.Cursor) (packageIndex, error) {
 func readExtents(numbers, offsets, sizes *wire.Cursor, version uint32, units, columns uint64) [][dwpColumns]extent {
 	place := make([]int, columns)
 	for i := range place {
-		column, ok := dwpColumn(version, numbers.U32())
-		if place[i] = column; !ok {
-			place[i] = -1
+		place[i] = -1
+		if column, ok := dwpColumn(version, numbers.U32()); ok {
+			place[i] = column
 		}
 	}
+
+	// Columns of other sections are read and ignored.
 	extents := make([][dwpColumns]extent, units)
 	for i := range extents {
 		for _, column := range place {
@@ -170,7 +178,7 @@ func (p *Package) OpenSplit(u *Unit) (split *Unit, found bool, errs []error) {
 	return split, true, errs
 }
 
-// part is the sections of one unit.
+// part returns the sections of one unit.
 func (p *Package) part(row [dwpColumns]extent) Sections {
 	s := p.sections
 	s.Info = row[dwpInfo].of(s.Info)
@@ -181,13 +189,15 @@ func (p *Package) part(row [dwpColumns]extent) Sections {
 	return s
 }
 
-// typeUnit is Data.typeUnit for a type unit of the package. What is damaged in
-// one is a type that is not there.
+// typeUnit is Data.typeUnit for a type unit of the package. A type that damage keeps
+// from being read counts as missing.
 func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
 	row, ok := p.types[signature]
 	if !ok {
 		return nil, 0
 	}
+
+	// Open the unit once; if it is damaged, d still has what could be read.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := p.data[signature]
@@ -201,7 +211,7 @@ func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
 	return nil, 0
 }
 
-// of cuts the extent out of a section; what lies outside of it is missing.
+// of returns the part of a section that e is, cut off at the section's end.
 func (e extent) of(data []byte) []byte {
 	from := min(uint64(e.off), uint64(len(data)))
 	return data[from:min(from+uint64(e.size), uint64(len(data)))]

@@ -34,11 +34,11 @@ func TestTypeUnits(t *testing.T) {
 			a.units(text)
 			d := a.open(t)
 			for label, want := range map[string]string{"@1": "T", "@2": "", "@3": "own"} {
-				n, err := d.NameOf(Ref(a.labels[label]))
+				n, err := nameOf(d, Ref(a.labels[label]))
 				if string(n.Name) != want || err != nil {
 					t.Errorf("%s: %q, %v", label, n.Name, err)
 				}
-				// The scopes around the type are those in its unit.
+				// The scopes of the type are those in its unit.
 				if scopes := scopesOf(t, &n); label != "@2" && scopes != "ns" || label == "@2" && scopes != "" {
 					t.Errorf("%s: in %q", label, scopes)
 				}
@@ -47,12 +47,12 @@ func TestTypeUnits(t *testing.T) {
 	}
 }
 
-// scopesOf names the DIEs around a declaration but the root of its unit.
+// scopesOf names the DIEs that enclose a declaration but the root of its unit.
 func scopesOf(t *testing.T, n *Naming) (scopes string) {
 	t.Helper()
 	err := n.Unit.data.Parents(n.Unit, []Ref{n.Decl}, nil, func(_ int, parents []Ref) {
 		for _, p := range parents[1:] {
-			scope, err := n.Unit.data.NameOf(p)
+			scope, err := nameOf(n.Unit.data, p)
 			if err != nil {
 				t.Error(err)
 			}
@@ -69,7 +69,7 @@ func scopesOf(t *testing.T, n *Naming) (scopes string) {
 func TestTypeNowhere(t *testing.T) {
 	a := le5.asm().units("unit\n CompileUnit\n  ClassType @1 Signature:ref_sig8=" + splitID + "\nunit type\n TypeUnit\n")
 	d := a.open(t)
-	_, err := d.NameOf(Ref(a.labels["@1"]))
+	_, err := nameOf(d, Ref(a.labels["@1"]))
 	checkErr(t, err, ErrReference, ".debug_info", int(d.Units[1].Off))
 }
 
@@ -85,7 +85,7 @@ func TestTypeUnitErrors(t *testing.T) {
 		{"length cut", []byte{1}, wire.ErrTruncated, 0},
 		{"version", l(le4.buf().uint(2, 1)), ErrVersion, 0},
 		{"address size", l(le4.buf().uint(2, 4).uint(4, 0).bytes(3).uint(8, 0).uint(4, 0)), ErrAddrSize, 0},
-		{"no room for the signature", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(4, 0)), wire.ErrTruncated, 11},
+		{"too short for the signature", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(4, 0)), wire.ErrTruncated, 11},
 		{"no root", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(8, 0).uint(4, 0)), wire.ErrTruncated, 23},
 	}
 	for _, tt := range tests {
@@ -126,8 +126,8 @@ func TestOpenSplit(t *testing.T) {
 			d := main.open(t)
 			u := d.Units[0]
 			file, err := u.String(u.Split)
-			if u.SplitID() != number(splitID) || string(file) != "x.dwo" || err != nil {
-				t.Fatalf("id %#x in %q, %v", u.SplitID(), file, err)
+			if u.dwoID != number(splitID) || string(file) != "x.dwo" || err != nil {
+				t.Fatalf("id %#x in %q, %v", u.dwoID, file, err)
 			}
 			split, errs := d.OpenSplit(u, dwo.sections())
 			if split == nil || len(errs) > 0 {
@@ -273,7 +273,7 @@ func TestPackageTypes(t *testing.T) {
 				t.Fatalf("%+v, %v, %v", split, found, errs)
 			}
 			for label, want := range map[string]string{"@1": "ns::T", "@2": "::"} {
-				n, err := split.data.NameOf(Ref(dwo.labels[label]))
+				n, err := nameOf(split.data, Ref(dwo.labels[label]))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,11 +1,12 @@
 package dwarfx
 
-// typeUnits finds type units by their signature (DWARF 5 §3.1.4): where the
-// DIEs of a type are that other units only refer to.
+// typeUnits finds type units by their signature (DWARF 5 §3.1.4): units that hold the
+// DIEs of a type to which other units refer. DWARF 4 has them in .debug_types, which is
+// then a Data of its own; DWARF 5 has them in .debug_info.
 type typeUnits struct {
-	data *Data // of .debug_types; nil where they are in .debug_info
+	data *Data // of .debug_types; nil if the type units are in .debug_info
 	refs map[uint64]Ref
-	pkg  *Package // that has them besides, of a unit of a .dwp file
+	pkg  *Package // the .dwp file of a split unit, which has more type units
 }
 
 func (t *typeUnits) add(signature uint64, ref Ref) {
@@ -22,9 +23,10 @@ func (d *Data) openTypes() (errs []error) {
 	types := New(s, len(info), d.code)
 	types.name, types.alt = ".debug_types", d.alt
 	d.types.data = types
+
 	c := types.cursor(".debug_types", info)
 	for c.Len() > 0 {
-		u, err := readTypeHeader(&c)
+		u, err := readHeader(&c, true)
 		if err != nil {
 			errs = append(errs, err)
 			if c.Err() != nil {
@@ -32,6 +34,8 @@ func (d *Data) openTypes() (errs []error) {
 			}
 			continue
 		}
+
+		// The header leads to the DIE of the type.
 		u.data, u.bytes = types, info[u.Off:u.End]
 		if err := types.readRoot(&u); err != nil {
 			errs = append(errs, err)
@@ -43,8 +47,8 @@ func (d *Data) openTypes() (errs []error) {
 	return errs
 }
 
-// typeUnit returns where the type with a signature is described; no Data where
-// no such unit is there.
+// typeUnit returns the DIE of the type with a signature, and its Data, which is nil if
+// there is no such unit.
 func (d *Data) typeUnit(signature uint64) (*Data, Ref) {
 	ref, ok := d.types.refs[signature]
 	switch {

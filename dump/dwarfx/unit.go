@@ -10,6 +10,11 @@ import (
 	"symkit/internal/wire"
 )
 
+// Open, or ReadUnits for a .debug_info that is inflated segment by segment, reads unit
+// headers and root DIEs in one pass and compiles nothing. Everything else is done unit
+// by unit, by any number of goroutines: a Unit is never written to after it was read,
+// except by Drop, and what units share is in Data under its mutex.
+
 // Sentinels of this package.
 var (
 	ErrVersion    = errors.New("unknown DWARF version")
@@ -34,14 +39,14 @@ const (
 	utSplitType    = 6
 )
 
-// Ref is the place of a DIE: its offset in .debug_info. The zero Ref means
-// that there is none, since a unit header lies there.
+// Ref is the place of a DIE: its offset in .debug_info. The zero Ref means that there
+// is no DIE, since a unit header lies at offset 0.
 type Ref uint64
 
 // refAlt marks a Ref into the supplementary file.
 const refAlt Ref = 1 << 63
 
-// Unit is one unit of .debug_info: its header, and what its root DIE tells.
+// Unit is one unit of .debug_info: its header, and attributes of its root DIE.
 type Unit struct {
 	Off, End  uint64 // .debug_info offsets of the header and of the unit's end
 	first     uint64 // of the root DIE
@@ -56,7 +61,7 @@ type Unit struct {
 
 	data  *Data
 	bytes []byte // from Off to End, until Drop
-	texts []byte // the strings that the root DIE has itself
+	texts []byte // copies of the strings that are in the root DIE itself
 
 	Language Language // DW_AT_language
 	Name     Str      // DW_AT_name
@@ -77,15 +82,15 @@ type Unit struct {
 	splitRangesBase uint64 // rangesBase of a skeleton's split unit
 }
 
-// Data is what the unit belongs to.
+// Data returns the Data of the unit.
 func (u *Unit) Data() *Data { return u.data }
 
-// Located is an error with the section of u, and where u begins there, as its place.
+// Located returns an error whose place is the header of u.
 func (u *Unit) Located(err error) error {
 	return &wire.Error{Section: u.data.name, Offset: int(u.Off), Err: err}
 }
 
-// IsType tells a type unit, in which no code is described.
+// IsType reports whether u is a type unit, which describes no code.
 func (u *Unit) IsType() bool { return u.kind == utType || u.kind == utSplitType }
 
 func (u *Unit) offsetSize() uint64 {
@@ -98,7 +103,7 @@ func (u *Unit) offsetSize() uint64 {
 // Data is the DWARF of one file. It is safe for concurrent use.
 type Data struct {
 	Sections        // without Info
-	name     string // of the section that units are in: .debug_info or .debug_types
+	name     string // of the section of the units: .debug_info or .debug_types
 	size     uint64 // of that section
 	// Units are those of .debug_info, in section order.
 	Units []*Unit
@@ -107,37 +112,38 @@ type Data struct {
 	text  Range // the largest of code
 	types typeUnits
 	read  uint64             // offset of the first unit not read yet
-	ended [secAltStr + 1]int // how much of a section of strings they take, all with an end
+	ended [secAltStr + 1]int // size of a section's strings, all of which have an end
 
-	mu     sync.Mutex
-	tables map[tableKey]*abbrevTable
-	around map[*Unit]*around // see ParentsOf
-	sets   map[setKey]*abbrevSet
-	roots  map[rootKey]uint32 // see findSpecs
-	// abbrevBytes is what may still be read of .debug_abbrev: hostile units
-	// each start inside of one long table.
+	mu      sync.Mutex
+	tables  map[tableKey]*abbrevTable
+	parents map[*Unit]*parentCache // see ParentsOf
+	sets    map[setKey]*abbrevSet
+	roots   map[rootKey]uint32 // see findSpecs
+	// abbrevBytes is how much may still be read of .debug_abbrev: each unit of a
+	// hostile file starts inside of one long table.
 	abbrevBytes int
 }
 
-// Open reads the unit headers and root DIEs of s. code tells where machine
-// code lies, so that what describes discarded code is recognised.
+// Open reads the unit headers and root DIEs of s. code is where machine code lies, so
+// that descriptions of discarded code are recognised.
 //
-// Damage in a header ends the list of units there; damage in a root DIE or in
-// an abbreviation table costs that unit. Both are in errs, located; what could
-// be read is in the Data.
+// Damage in a header ends the list of units; damage in a root DIE or in an
+// abbreviation table loses that unit. The errors are in errs, located; the units that
+// could be read are in the Data.
 func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 	info := s.Info
 	d = New(s, len(info), code)
 	return d, d.ReadUnits(info, 0, true)
 }
 
-// New is Open for a .debug_info of a size whose bytes come piece by piece: no unit
-// is read yet. It does not need s.Info.
+// New is Open for a .debug_info of a size whose bytes come in segments: no unit is read
+// yet. It does not need s.Info.
 func New(s Sections, size int, code CodeMap) *Data {
 	s.Info = nil
 	d := &Data{
 		Sections: s, name: ".debug_info", size: uint64(size), code: code, text: code.largest(),
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
+		parents:     map[*Unit]*parentCache{},
 		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
 	}
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
@@ -145,14 +151,14 @@ func New(s Sections, size int, code CodeMap) *Data {
 	return d
 }
 
-// SelfContained tells whether the unit cannot refer to another one.
+// SelfContained reports whether the unit cannot refer to another one.
 func (u *Unit) SelfContained() bool {
 	table, err := u.data.abbrevs(u)
 	return err == nil && !table.crossing
 }
 
-// Forget drops what describes functions: their DIEs and abbreviations. What
-// remains are the units with their line tables.
+// Forget releases DIEs and abbreviations. What remains is the units with their line
+// tables.
 func (d *Data) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,32 +168,21 @@ func (d *Data) Forget() {
 	}
 }
 
-// Drop lets go of the unit's bytes: nothing in it can be read any more.
+// Drop releases the unit's bytes: its DIEs cannot be read any more.
 func (u *Unit) Drop() { u.bytes = nil }
 
-// Dropped tells whether the unit's bytes are gone.
-func (u *Unit) Dropped() bool { return u.bytes == nil }
-
-// Restore gives the units whose bytes are gone those in info, all of .debug_info.
-func (d *Data) Restore(info []byte) {
-	for _, u := range d.Units {
-		if u.Dropped() && u.End <= uint64(len(info)) {
-			u.bytes = info[u.Off:u.End]
-		}
-	}
-}
-
 // ReadUnits appends to Units those that are complete in data, the bytes of
-// .debug_info from offset at. It goes on where it stopped the last time; what is
-// left then it reads as the last: what is cut short there is damage. Meanwhile units
-// that are there already can be scanned, and a Namer that is confined to one can
-// read the names in it.
+// .debug_info from offset at. It continues where the last call stopped. With last, the
+// rest of data is read as the end of the section: a unit that is cut off is damage.
+// In the meantime the units of earlier calls can be scanned, and a Namer that is
+// confined to one of them can read the names in it.
 func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 	c := wire.NewAt(d.name, data, at, d.BigEndian)
 	c.Seek(d.read)
 	for c.Len() > 0 && (last || wholeUnit(c)) {
-		u, err := readHeader(&c)
-		if u.data = d; err == nil {
+		u, err := readHeader(&c, false)
+		u.data = d
+		if err == nil {
 			u.bytes = data[u.Off-uint64(at) : u.End-uint64(at)]
 			if u.IsType() {
 				d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
@@ -200,8 +195,11 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 			d.Units = append(d.Units, &u)
 		}
 	}
-	if d.read = uint64(c.Pos()); c.Err() != nil {
-		d.read = d.size // where the next unit begins is not known
+
+	// The next call continues here.
+	d.read = uint64(c.Pos())
+	if c.Err() != nil {
+		d.read = d.size // the start of the next unit is not known
 	}
 	if last && len(d.Types) > 0 {
 		errs = append(errs, d.openTypes()...)
@@ -209,24 +207,26 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 	return errs
 }
 
-// Whole returns the end of the last unit that is complete in data, bytes of
-// .debug_info from the start of a unit on, and how long the next one is, 0 where
-// that is not known.
+// Whole returns the end of the last unit that is complete in data, the bytes of
+// .debug_info from the start of a unit on, and the size of the next unit, 0 if that is
+// not known.
 func Whole(data []byte, bigEndian bool) (end int, next uint64) {
 	c := wire.New("", data, bigEndian)
 	for c.Len() > 0 && wholeUnit(c) {
 		n, _ := c.InitialLength()
 		c.Skip(n)
 	}
+
+	// The length of the next unit may be there already.
 	end = c.Pos()
 	if c.Len() >= maxInitialLength {
 		n, _ := c.InitialLength()
-		next = max(n, n+maxInitialLength) // and not past the largest number
+		next = max(n, n+maxInitialLength) // without an overflow
 	}
 	return end, next
 }
 
-// wholeUnit tells whether all of the unit at c is there.
+// wholeUnit reports whether all bytes of the unit at c are there.
 func wholeUnit(c wire.Cursor) bool {
 	n, _ := c.InitialLength()
 	return n <= uint64(c.Len()) && !errors.Is(c.Err(), wire.ErrTruncated)
@@ -235,19 +235,25 @@ func wholeUnit(c wire.Cursor) bool {
 // maxInitialLength is the size of the longer form of an initial length.
 const maxInitialLength = 12
 
-// readHeader reads a unit header of .debug_info (DWARF 5 §7.5.1.1) and passes
-// over the unit. An error that leaves c usable has cost this unit alone.
-func readHeader(c *wire.Cursor) (Unit, error) {
+// readHeader reads a unit header of .debug_info (DWARF 5 §7.5.1.1) or, with types, of
+// .debug_types (DWARF 4 §7.5.1.2), and skips the unit.
+// An error that leaves c usable loses this unit alone.
+func readHeader(c *wire.Cursor, types bool) (Unit, error) {
 	u, body := startHeader(c)
-	if u.Version == 5 {
+	if u.Version == 5 && !types {
 		u.kind = body.U8()
 		u.AddrSize = body.U8()
 		u.abbrevOff = body.Offset(u.Dwarf64)
 	} else {
 		u.kind = utCompile
+		if types {
+			u.kind = utType
+		}
 		u.abbrevOff = body.Offset(u.Dwarf64)
 		u.AddrSize = body.U8()
 	}
+
+	// What follows depends on the type of the unit.
 	switch u.kind {
 	case utCompile, utPartial:
 	case utSkeleton, utSplitCompile:
@@ -260,27 +266,18 @@ func readHeader(c *wire.Cursor) (Unit, error) {
 	return u, u.endHeader(&body)
 }
 
-// readTypeHeader reads a unit header of .debug_types (DWARF 4 §7.5.1.2).
-func readTypeHeader(c *wire.Cursor) (Unit, error) {
-	u, body := startHeader(c)
-	u.kind = utType
-	u.abbrevOff = body.Offset(u.Dwarf64)
-	u.AddrSize = body.U8()
-	u.typeSignature, u.typeOffset = body.U64(), body.Offset(u.Dwarf64)
-	return u, u.endHeader(&body)
-}
-
-// draftVersion is the DWARF version in the making, which clang 23 writes with
-// -gdwarf-6: so far DWARF 5 with other version numbers, in units and line tables,
-// and new attributes. A form that DWARF 5 does not have loses its unit.
+// draftVersion is the draft of DWARF 6, which clang 23 writes with -gdwarf-6: so far
+// DWARF 5 with other version numbers, in units and line tables, and new attributes.
+// A form that DWARF 5 does not have loses its unit.
 const draftVersion = 6
 
-// startHeader reads what all unit headers begin with, and passes over the unit.
+// startHeader reads the first fields, common to all unit headers, and skips the unit.
 func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	u.Off = uint64(c.Pos())
 	n, dwarf64 := c.InitialLength()
 	body = c.Sub(n)
 	u.End, u.Dwarf64 = uint64(body.End()), dwarf64
+
 	u.Version = body.U16()
 	if body.Err() == nil && (u.Version < 2 || u.Version > draftVersion) {
 		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
@@ -291,7 +288,7 @@ func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	return u, body
 }
 
-// endHeader checks the header that body has been read of.
+// endHeader checks the header; body is after its last field.
 func (u *Unit) endHeader(body *wire.Cursor) error {
 	if s := u.AddrSize; body.Err() == nil && s != 8 && s != 4 && s != 2 && s != 1 {
 		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrAddrSize, s))
@@ -300,8 +297,8 @@ func (u *Unit) endHeader(body *wire.Cursor) error {
 	return body.Err()
 }
 
-// readRoot reads what the unit's root DIE tells about the whole unit. It does
-// not compile the abbreviations: that is the scan's, in parallel.
+// readRoot reads the attributes of the unit's root DIE. It does not compile the
+// abbreviations: the scan does, in parallel.
 func (d *Data) readRoot(u *Unit) error {
 	c := d.unitCursor(u, u.first)
 	code := c.ULEB()
@@ -312,39 +309,44 @@ func (d *Data) readRoot(u *Unit) error {
 	if err != nil {
 		return err
 	}
-	var die DIE
-	if err := d.readAttrs(u, &c, specs, &die); err != nil {
+	var root slots
+	if err := d.readAttrs(u, &c, specs, &root); err != nil {
 		return err
 	}
-	u.Language = Language(die.vals[slotLanguage].v)
-	if !die.has(slotLanguage) {
-		u.Language = languageOf(die.vals[slotLanguageName].v)
+
+	// DWARF 6 has DW_AT_language_name instead of DW_AT_language.
+	u.Language = Language(root[slotLanguage].v)
+	if !root.has(slotLanguage) {
+		u.Language = languageOf(root[slotLanguageName].v)
 	}
-	u.LineOff, u.HasLines = die.vals[slotStmtList].v, die.has(slotStmtList)
-	u.strOffsetsBase = u.defaultBase(&die, slotStrOffsetsBase, 8)
-	u.addrBase = u.defaultBase(&die, slotAddrBase, 8)
-	u.rngListsBase = u.defaultBase(&die, slotRngListsBase, 12)
-	u.splitRangesBase = die.vals[slotGNURangesBase].v
-	if die.has(slotGNUDwoID) {
-		u.dwoID = die.vals[slotGNUDwoID].v
+
+	u.LineOff, u.HasLines = root[slotStmtList].v, root.has(slotStmtList)
+	u.strOffsetsBase = u.defaultBase(&root, slotStrOffsetsBase, 8)
+	u.addrBase = u.defaultBase(&root, slotAddrBase, 8)
+	u.rngListsBase = u.defaultBase(&root, slotRngListsBase, 12)
+	u.splitRangesBase = root[slotGNURangesBase].v
+	if root.has(slotGNUDwoID) {
+		u.dwoID = root[slotGNUDwoID].v
 	}
-	u.Name = u.keep(d.str(u, die.vals[slotName]))
-	u.CompDir = u.keep(d.str(u, die.vals[slotCompDir]))
-	u.Split = u.keep(d.str(u, die.vals[slotSplit]))
-	if low := die.vals[slotLowPC]; low.form != 0 {
+
+	// A string and an address can be indexes, which need the bases.
+	u.Name = u.keep(d.str(u, root[slotName]))
+	u.CompDir = u.keep(d.str(u, root[slotCompDir]))
+	u.Split = u.keep(d.str(u, root[slotSplit]))
+	if low := root[slotLowPC]; low.form != 0 {
 		u.LowPC, _ = d.address(u, low)
 	}
 	return nil
 }
 
-// defaultBase is the value of a DW_AT_*_base; without the attribute, the first
-// entry behind the header of the section's first contribution (header bytes in
-// the 32-bit format), as split units mean it (DWARF 5 §7.26 to §7.28). Before
+// defaultBase returns the value of a DW_AT_*_base; without the attribute, the first
+// entry after the header of the section's first contribution (header bytes in
+// the 32-bit format), which split units mean (DWARF 5 §7.26 to §7.28). Before
 // DWARF 5 the sections have no headers.
-func (u *Unit) defaultBase(die *DIE, s slot, header uint64) uint64 {
+func (u *Unit) defaultBase(root *slots, s slot, header uint64) uint64 {
 	switch {
-	case die.has(s):
-		return die.vals[s].v
+	case root.has(s):
+		return root[s].v
 	case u.Version < 5:
 		return 0
 	case u.Dwarf64:

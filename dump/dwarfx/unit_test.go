@@ -64,7 +64,7 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.4 longer than the section", []byte{9, 0, 0, 0, 5, 0, 1, 8}, wire.ErrTruncated, 4, false},
 		{"§7.4 longest length", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, wire.ErrTruncated, 12, false},
 		{"§7.4 length 0", l(le5.buf()), wire.ErrTruncated, 4, true},
-		{"§7.5.1.1 no room for the version", l(le5.buf().bytes(5)), wire.ErrTruncated, 4, true},
+		{"§7.5.1.1 too short for the version", l(le5.buf().bytes(5)), wire.ErrTruncated, 4, true},
 		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 1", l(le5.buf().uint(2, 1)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 7", l(le5.buf().uint(2, 7)), ErrVersion, 0, true},
@@ -76,12 +76,12 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.5.1.1 address size 3", l(v5(1, 3)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 255", l(v5(1, 255)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 0, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0).bytes(0)), ErrAddrSize, 0, true},
-		{"§7.5.1.1 no room for the type", l(le5.buf().uint(2, 5)), wire.ErrTruncated, 6, true},
-		{"§7.5.1.1 no room for the offset", l(le5.buf().uint(2, 5).bytes(1, 8, 0)), wire.ErrTruncated, 8, true},
-		{"§7.5.1.1 no room for the address size, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0)), wire.ErrTruncated, 10, true},
-		{"§7.5.1.2 no room for the dwo_id", l(v5(4, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
-		{"§7.5.1.3 no room for the signature", l(v5(2, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
-		{"§7.5.1.3 no room for the type's offset", l(v5(6, 8).uint(8, 0).uint(2, 0)), wire.ErrTruncated, 20, true},
+		{"§7.5.1.1 too short for the type", l(le5.buf().uint(2, 5)), wire.ErrTruncated, 6, true},
+		{"§7.5.1.1 too short for the offset", l(le5.buf().uint(2, 5).bytes(1, 8, 0)), wire.ErrTruncated, 8, true},
+		{"§7.5.1.1 too short for the address size, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0)), wire.ErrTruncated, 10, true},
+		{"§7.5.1.2 too short for the dwo_id", l(v5(4, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
+		{"§7.5.1.3 too short for the signature", l(v5(2, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
+		{"§7.5.1.3 too short for the type's offset", l(v5(6, 8).uint(8, 0).uint(2, 0)), wire.ErrTruncated, 20, true},
 		{"§7.5 no root", l(v5(1, 8)), wire.ErrTruncated, 12, true},
 	}
 	for _, tt := range tests {
@@ -149,7 +149,7 @@ func TestRootErrors(t *testing.T) {
 	})
 }
 
-// TestRoot, DWARF 5 §3.1.1: what the root tells about its unit, bases behind
+// TestRoot, DWARF 5 §3.1.1: what the root tells about its unit, bases after
 // what they are for, too.
 func TestRoot(t *testing.T) {
 	for _, e := range encodings() {
@@ -180,7 +180,7 @@ func TestRoot(t *testing.T) {
 }
 
 // TestDefaultBases, DWARF 5 §7.26 to §7.28: without DW_AT_*_base the tables
-// begin behind the first header; before DWARF 5 there are no headers, and
+// begin after the first header; before DWARF 5 there are no headers, and
 // DW_AT_GNU_addr_base tells the base.
 func TestDefaultBases(t *testing.T) {
 	for _, e := range encodings() {
@@ -253,7 +253,7 @@ func TestReadUnits(t *testing.T) {
 	for _, e := range []enc{le5, {version: 4, addr: 4, d64: true, big: true}} {
 		a := e.asm().units("unit\n CompileUnit Name:string=a\nunit\n CompileUnit Language:data1=4\n")
 		a.info = append(a.info, e.buf().length(e.buf().uint(2, 9).b).b...) // a version to come
-		a.info = append(a.info, e.buf().length(nil).b...)                  // no room for a version
+		a.info = append(a.info, e.buf().length(nil).b...)                  // too short for a version
 		a.units("unit\n CompileUnit Name:string=b\n")
 		for _, tail := range [][]byte{nil, {1, 2, 3}, {0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} {
 			s := a.sections()
@@ -281,15 +281,15 @@ func TestReadUnits(t *testing.T) {
 }
 
 // readInSteps reads the units of s as so many bytes come at a time. They are in
-// pieces, each of which begins a few bytes before the unit that is the next, with keep
-// 0; with keep 1 it begins there, and with 2 there is one piece.
+// segments, each of which begins a few bytes before the unit that is the next, with keep
+// 0; with keep 1 it begins there, and with 2 there is one segment.
 func readInSteps(t *testing.T, s Sections, step, keep int) (d *Data, errs []error) {
 	d = New(s, len(s.Info), nil)
-	piece, whole := 0, 0
+	segment, whole := 0, 0
 	for upto := 0; ; upto = min(upto+step, len(s.Info)) {
 		last := upto == len(s.Info)
-		data := slices.Clone(s.Info[piece:upto]) // what is to come is not there
-		errs = append(errs, d.ReadUnits(data, piece, last)...)
+		data := slices.Clone(s.Info[segment:upto]) // what is to come is not there
+		errs = append(errs, d.ReadUnits(data, segment, last)...)
 		if n := len(d.Units); n > 0 && d.Units[n-1].End > uint64(upto) {
 			t.Fatalf("unit %+v read at %#x", d.Units[n-1], upto)
 		}
@@ -302,9 +302,9 @@ func readInSteps(t *testing.T, s Sections, step, keep int) (d *Data, errs []erro
 		}
 		switch keep {
 		case 0:
-			piece = max(0, whole-5)
+			segment = max(0, whole-5)
 		case 1:
-			piece = whole
+			segment = whole
 		}
 	}
 }
@@ -335,7 +335,7 @@ func TestWhole(t *testing.T) {
 			{"and all", cut(1000 + head), len(two) + 1000 + head, 0},
 			{"the first cut", unit(20)[:maxInitialLength+1], 0, 20 + more},
 			{"units shorter than the longer form of a length", join(two, unit(0), unit(3), unit(0)), len(two) + 3*head + 3, 0},
-			{"a reserved length, behind which nothing is a unit", join(two, reserved), len(two) + len(reserved), 0},
+			{"a reserved length, after which nothing is a unit", join(two, reserved), len(two) + len(reserved), 0},
 			{"the longest length", join(two, longest), len(two), ^uint64(0)},
 		}
 		for _, tt := range tests {
@@ -371,7 +371,7 @@ unit
 			return "", err
 		}
 		name, err := u.String(scan.Funcs[0].Name)
-		if n, err := d.NameOf(Ref(a.labels[label])); err != nil || string(n.Name) != string(name) {
+		if n, err := nameOf(d, Ref(a.labels[label])); err != nil || string(n.Name) != string(name) {
 			t.Errorf("%s: %q, %v, and %q by its scan", label, n.Name, err, name)
 		}
 		return string(name), err
@@ -379,19 +379,19 @@ unit
 	first, second := d.Units[0], d.Units[1]
 	for round := range 3 {
 		for i, label := range []string{"@f", "@g"} {
-			if name, err := read(d.Units[i], label); name != label[1:] || err != nil || d.Units[i].Dropped() {
+			if name, err := read(d.Units[i], label); name != label[1:] || err != nil || d.Units[i].bytes == nil {
 				t.Fatalf("round %d: %s: %q, %v", round, label, name, err)
 			}
 		}
 		first.Drop()
 		clear(s.Info[:first.End]) // somebody else's
-		if !first.Dropped() || second.Dropped() {
-			t.Errorf("dropped: %v, %v", first.Dropped(), second.Dropped())
+		if first.bytes != nil || second.bytes == nil {
+			t.Error("not dropped, or the other one is")
 		}
 		if _, err := read(first, "@f"); err == nil {
 			t.Error("dropped, and scanned")
 		}
-		if n, err := d.NameOf(Ref(a.labels["@f"])); err == nil {
+		if n, err := nameOf(d, Ref(a.labels["@f"])); err == nil {
 			t.Errorf("dropped, and named %q", n.Name)
 		}
 		if name, err := read(second, "@g"); name != "g" || err != nil {
@@ -406,17 +406,12 @@ unit
 				}
 			}
 		}
-		if d.Restore(info[:first.End-1]); !first.Dropped() {
-			t.Error("given back what is not there")
-		}
-		if d.Restore(info); first.Dropped() || &first.bytes[0] != &info[0] || &second.bytes[0] == &info[first.End] {
-			t.Errorf("not given back, or what was there was: %v", first.Dropped())
-		}
+		first.bytes = info[:first.End]
 		if !first.HasLines || first.LineOff != 7 {
 			t.Errorf("lines at %#x, %v", first.LineOff, first.HasLines)
 		}
 	}
-	if d.Forget(); !first.Dropped() || !second.Dropped() {
+	if d.Forget(); first.bytes != nil || second.bytes != nil {
 		t.Error("forgotten, and there")
 	}
 }

@@ -7,28 +7,28 @@ import (
 	"testing"
 )
 
-// checkHops checks that hops come out where reading attribute by attribute does.
-func checkHops(d *Data, u *Unit) error {
+// checkSkips checks that skipping DIEs finds what reading attribute by attribute does.
+func checkSkips(d *Data, u *Unit) error {
 	table, err := d.abbrevs(u)
 	if err != nil {
 		return nil
 	}
 	for _, inlines := range []bool{false, true} {
 		var got, want Scan
-		want.hops.of = table // and no hops in it
+		want.skips.of = table // but no skipOps in it
 		err, wantErr := d.ScanUnit(u, inlines, &got), d.ScanUnit(u, inlines, &want)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-			return fmt.Errorf("unit at %#x: %v, without hops %v", u.Off, err, wantErr)
+			return fmt.Errorf("unit at %#x: %v, without skipOps %v", u.Off, err, wantErr)
 		}
 		if !slices.Equal(got.Funcs, want.Funcs) || !slices.Equal(got.Inlines, want.Inlines) || !slices.Equal(got.Origins, want.Origins) || !slices.Equal(got.Ranges, want.Ranges) {
-			return fmt.Errorf("unit at %#x, inlined calls %v: %+v\nwithout hops %+v", u.Off, inlines, got, want)
+			return fmt.Errorf("unit at %#x, inlined calls %v: %+v\nwithout skipOps %+v", u.Off, inlines, got, want)
 		}
 	}
 	return nil
 }
 
-// TestHops: on every fixture.
-func TestHops(t *testing.T) {
+// TestSkips: on every fixture.
+func TestSkips(t *testing.T) {
 	units := 0
 	for _, path := range fixtures(t) {
 		s, code, ok := elfSections(t, openELF(t, path))
@@ -40,7 +40,7 @@ func TestHops(t *testing.T) {
 			t.Error(err)
 		}
 		for i := range d.Units {
-			if err := checkHops(d, d.Units[i]); err != nil {
+			if err := checkSkips(d, d.Units[i]); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 			units++
@@ -51,10 +51,10 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestHopSteps: how the DIEs of an abbreviation are passed over where no inlined
-// calls count, where they do, and where nothing does. J is a jump, m moves, b one
-// by one, c an inlined call, v a visit, + children; a number, the bytes passed.
-func TestHopSteps(t *testing.T) {
+// TestSkipSteps: how the DIEs of an abbreviation are skipped in modeOutside, modeInside and
+// modeSkip. J is a jump, m a skip program, b one by one, c an inlined call, v a visit,
+// + children; a number is the bytes skipped.
+func TestSkipSteps(t *testing.T) {
 	tests := []struct{ name, die, want string }{
 		{"§3.9 block", "LexDwarfBlock {}", "0+ 0+ 0+"},
 		{"§3.9 block, sibling", "LexDwarfBlock Sibling:ref4=next {}", "4+ 4+ J0"},
@@ -90,11 +90,11 @@ func TestHopSteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var h hopTable
+			var h skipTable
 			h.reset(table)
 			var got []string
 			for m := range numModes {
-				got = append(got, renderHop(h.hops[m][2]))
+				got = append(got, renderSkip(h.skips[m][2]))
 			}
 			if got := strings.Join(got, " "); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -103,9 +103,9 @@ func TestHopSteps(t *testing.T) {
 	}
 }
 
-func renderHop(h hop) string {
+func renderSkip(h skipOp) string {
 	text := map[step]string{
-		stepPass: fmt.Sprint(h.size), stepJump: fmt.Sprintf("J%d", h.n), stepMove: "m", stepMoveJump: "J.",
+		stepPass: fmt.Sprint(h.size), stepJump: fmt.Sprintf("J%d", h.n), stepProgram: "m", stepProgramJump: "J.",
 		stepBelow: fmt.Sprintf("b%d", h.size), stepCall: "c", stepVisit: "v",
 	}[h.step]
 	if h.opens > 0 {
@@ -114,7 +114,7 @@ func renderHop(h hop) string {
 	return text
 }
 
-// TestTop: which functions are children of the unit's root, beside, in and behind
+// TestTop: which functions are children of the unit's root, beside, in and after
 // scopes and functions with and without code.
 func TestTop(t *testing.T) {
 	a, d, scans := le5.scan(t, `
@@ -132,7 +132,7 @@ unit
     Subprogram @top2 Lowpc:addr=0x1005 Highpc:data1=1
 `)
 	var slow Scan
-	slow.hops.of, _ = d.abbrevs(d.Units[0]) // and no hops in it
+	slow.skips.of, _ = d.abbrevs(d.Units[0]) // but no skipOps in it
 	if err := d.ScanUnit(d.Units[0], true, &slow); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestParentsOf: one DIE at a time, and out of what is remembered, parents are the same.
+// TestParentsOf: one DIE at a time, and out of the parent index, parents are the same.
 func TestParentsOf(t *testing.T) {
 	d := openReal(t, "../../testdata/elf/lang-x86_64-gcc12-O2-dw5.elf")
 	compared := 0
@@ -35,7 +35,7 @@ func TestParentsOf(t *testing.T) {
 		}
 		d.ForgetParents(u)
 	}
-	if compared < 100 || len(d.around) != 0 {
-		t.Errorf("%d compared, %d units remembered", compared, len(d.around))
+	if compared < 100 || len(d.parents) != 0 {
+		t.Errorf("%d compared, %d units remembered", compared, len(d.parents))
 	}
 }
