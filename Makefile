@@ -13,7 +13,7 @@ help: ## the targets, one a line
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
-# Tests do without the profile: else all packages would be compiled twice.
+# Tests do not use the profile: with it, all packages would be compiled twice.
 test: vet ## everything that needs nothing but Go
 	$(GO) test -pgo=off ./...
 
@@ -25,14 +25,14 @@ vet: ## go vet and gofmt, a part of test
 race: ## the tests under the race detector (needs a C compiler)
 	$(GO) test -pgo=off -race ./...
 
-# The analyser is not in go.mod: go fetches this version of it.
+# The analyser is not in go.mod; go run fetches this version.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 staticcheck: ## staticcheck, without and with the oracle tests (fetches it)
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags oracle ./...
 
-# The oracle tests read these. The ordinary ones would fail where nothing was fetched.
+# Only the oracle tests read these: ordinary tests would fail if nothing was fetched.
 oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
 oracle corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
 oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
@@ -44,16 +44,16 @@ oracle: ## compares with other programs on fixtures and a small corpus (see CONT
 	scripts/crashdumps.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
-# The same on everything large: about 2 GB of Debian packages.
-corpus: ## the same on everything large: about 2 GB of Debian packages
+# The same comparisons on everything large: about 2 GB of Debian packages.
+corpus: ## the comparisons of oracle on everything large: about 2 GB of Debian packages
 	scripts/corpus.sh
 	$(GO) test -tags oracle -run '^TestCorpus' -timeout 90m -v ./...
 
-# Our own output for newer toolchains, foreign machines and other packagers than
-# Debian: about 1 GB of packages, wheels and npm's. SYMKIT_CORPUS_NEXT names the
-# directory.
+# symcheck on our output for newer toolchains, foreign machines, and other packagers
+# than Debian: about 1 GB of packages, wheels and npm packages. SYMKIT_CORPUS_NEXT
+# names the directory.
 corpus-next: export SYMKIT_CORPUS_NEXT ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus-next
-corpus-next: ## symcheck on our own output for what comes next: about 1 GB of packages, wheels, npm
+corpus-next: ## symcheck on our output for newer toolchains and other packagers: about 1 GB
 	scripts/corpus-next.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestNext' -timeout 180m -v ./check
 
@@ -65,18 +65,18 @@ sframe-tools: ## SFrame against the readelf of three binutils releases (fetches 
 fuzz: ## every fuzz target in turn, FUZZTIME=5m each
 	scripts/fuzz.sh $(FUZZTIME)
 
-# The programs on bombs and 100,000 damaged files, under limits of time and memory
-# (Linux): see docs/robustness.md. SOAKFLAGS='-n 1000 -seed NAME' makes it short.
+# Runs the programs on bombs and 100,000 damaged files, with limits of time and memory
+# (Linux): see docs/robustness.md. For a short run: SOAKFLAGS='-n 1000 -seed NAME'.
 soak: build ## the programs on bombs and 100,000 damaged files, for hours (Linux)
 	$(GO) run ./internal/soak -bin bin $(SOAKFLAGS)
 
-bench: ## times and memory of whole programs, beside the peers that are installed
+bench: ## times and memory of whole programs, and of the peers that are installed
 	scripts/bench.sh
 
-# The profile that dump_syms is built with: docs/performance.md.
-pgo: ## makes the profile that dump_syms is built with anew
+# The profile that dump_syms is built with; see docs/performance.md.
+pgo: ## makes a new profile for the build of dump_syms
 	scripts/pgo.sh
 
-fixtures: ## makes testdata anew (needs compilers)
+fixtures: ## makes testdata again (needs compilers)
 	scripts/fixtures.sh
 	scripts/fixtures-sframe.sh

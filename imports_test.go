@@ -1,4 +1,4 @@
-// Package symkit holds no code: this test is about all packages.
+// Package symkit has no code. Its tests are about all packages of the repository.
 package symkit
 
 import (
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// allowed lists, for each package, the packages of this module that it may
-// import (see ARCHITECTURE.md). What is not listed here must not exist.
+// allowed lists every package of this module, with the packages of the module that it
+// may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},
@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "walk", "walk/symbols"},
 	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk", "walk/symbols"},
 
-	// Is a symbol file true? No package here imports dump.
+	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
 	"check/diff":                     {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/limits", "internal/mem"},
 	"check/internal/collect":         {"check/report"},
@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/report":                   {"internal/wire"},
 
-	// An ELF image to the records of a symbol file; the stages below dump/internal.
+	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
 	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/wire"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire"},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"emit":   {"internal/wire"},
 	"sframe": {"cfi", "internal/limits", "internal/wire"},
 
-	// What only tests use.
+	// Used by tests only.
 	"internal/mutant":            {},
 	"internal/oracle":            {"dump", "elfx", "elfx/companion", "internal/testfile"},
 	"internal/oracle/binutils":   {},
@@ -97,7 +97,7 @@ var allowed = map[string][]string{
 	"internal/soak":              {"internal/mutant", "internal/testfile"},
 	"internal/testfile":          {},
 
-	// Ground.
+	// The foundation.
 	"internal/atomicfile": {},
 	"internal/command":    {"internal/limits", "internal/wire"},
 	"internal/demangle":   {},
@@ -110,9 +110,9 @@ var allowed = map[string][]string{
 	"internal/wire":       {},
 }
 
-// TestImports holds the direction of the imports.
+// TestImports: packages import only what allowed lists for them.
 func TestImports(t *testing.T) {
-	// With its profile a program has packages of its own.
+	// With a profile, go list would list the packages of a program separately.
 	out, err := exec.Command("go", "list", "-pgo=off", "-tags", "oracle", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -127,13 +127,14 @@ func TestImports(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
+
 		name := strings.TrimPrefix(pkg.ImportPath, "symkit/")
 		if name == "symkit" {
 			continue
 		}
 		may, known := allowed[name]
 		if !known {
-			t.Errorf("package %s is not in the plan of the house", name)
+			t.Errorf("package %s is not in the list of packages in imports_test.go", name)
 		}
 		for _, imp := range pkg.Imports {
 			if own, ok := strings.CutPrefix(imp, "symkit/"); ok && !slices.Contains(may, own) {

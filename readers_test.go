@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// TestNoDebugELFReader: programs use debug/elf for its constants alone. Its readers
-// inflate compressed sections that nobody asked for: elf.NewFile the section name
-// table, File.Symbols string tables, each to any size that the section claims.
+// TestNoDebugELFReader: programs use debug/elf only for its constants. Its readers
+// inflate compressed sections without being asked to, up to any size that the section
+// claims: elf.NewFile the section name table, File.Symbols string tables.
 func TestNoDebugELFReader(t *testing.T) {
 	readers := []string{"Open", "NewFile", "File", "Section", "Prog", "Symbol"}
 	files := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && slices.Contains([]string{"scripts", "internal/testfile", "internal/oracle"}, path) {
-			return filepath.SkipDir // scripts and helpers of tests read files that are sound
+			return filepath.SkipDir // scripts and helpers of tests read files that are not hostile
 		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err

@@ -305,7 +305,7 @@ fetch_toolchains() {
 	chmod 755 "$temp"
 	cp -r "$project/testdata/src" "$temp/src"
 	cp "$project/scripts/corpus-next-build.sh" "$temp/build.sh"
-	# The system's way to its mirror holds in the chroot too.
+	# The chroot uses the system's mirror and proxies, too.
 	apt-config dump --format '%F "%v";%n' | grep -E '^Acquire::(Check-|https?::)' >"$temp/apt.conf" || true
 	mmdebstrap -q --variant=apt --aptopt="$temp/apt.conf" \
 		--include="$(IFS=, && printf '%s' "${compilers[*]}")" \

@@ -5,10 +5,10 @@
 #   crashdumps.sh
 #
 # They go to $SYMKIT_CRASHDUMPS/breakpad and $SYMKIT_CRASHDUMPS/rust-minidump (by
-# default below ${XDG_CACHE_HOME:-~/.cache}/symkit/crashdumps); what is there is
-# left alone. Another source than the projects' own can be named, a mirror or a
-# local repository: $BREAKPAD_GIT, $RUST_MINIDUMP_GIT. Where one cannot be
-# reached its tests are skipped: the file SKIPPED tells why. Licences: BSD
+# default below ${XDG_CACHE_HOME:-~/.cache}/symkit/crashdumps); files that are
+# there already are not changed. $BREAKPAD_GIT and $RUST_MINIDUMP_GIT name other
+# sources than the projects' own: a mirror or a local repository. If a source cannot
+# be reached, its tests are skipped, and the file SKIPPED has the reason. Licences: BSD
 # (Breakpad), MIT (rust-minidump).
 set -euo pipefail
 

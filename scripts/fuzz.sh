@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target in turn, each for the given time (or count: 100000x).
+# Runs every fuzz target in turn, each for the given time, or count as in 100000x.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-5m}

@@ -57,7 +57,7 @@ var tenfolds = []tenfold{
 		const most = 254 // ranges of one record that Breakpad reads
 		return map[string]int{"INLINE 0 ": (n + most - 1) / most}
 	}},
-	{"range-entries", "ranges that calls have beyond those listed, for 1000 bytes of a unit", 12, "inlined calls side by side that have all the pieces of one", func(n int) []byte { return sharedRanges(20_000, n*20) }, func(n int) map[string]int {
+	{"range-entries", "ranges that calls have beyond those listed, for 1000 bytes of a unit", 12, "inlined calls side by side that have all the ranges of one", func(n int) []byte { return sharedRanges(20_000, n*20) }, func(n int) map[string]int {
 		const most = 254
 		return map[string]int{"INLINE 0 ": (n*20 + most - 1) / most, "INLINE 1 ": (n*20 + most - 1) / most}
 	}},

@@ -160,6 +160,8 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 		}
 	}
 
+	// The temporary name is in the same directory, so that a rename can replace the
+	// file.
 	f, tmp, err := createBeside(root, name)
 	if err != nil {
 		return failed(root, "create", name, err)
@@ -177,6 +179,7 @@ func rename(root *os.Root, tmp, name string) error {
 		return nil
 	}
 
+	// Do not leave the temporary file.
 	err = failed(root, "replace", name, err)
 	if root.Remove(tmp) != nil {
 		err = fmt.Errorf("%w; %s, which is whole, cannot be removed", err, tmp)
@@ -205,6 +208,7 @@ func occupied(root *os.Root, name string, replace bool) error {
 		info, err = root.Stat(name)
 	}
 
+	// Directories, devices and pipes are never replaced.
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%w: %v", ErrOccupied, info.Mode())
 	}

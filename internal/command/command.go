@@ -132,6 +132,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return Misuse
 	}
 
+	// Limits are read before any work.
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse

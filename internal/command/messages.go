@@ -175,6 +175,7 @@ func (m *Messages) Draw(text string) {
 		return
 	}
 
+	// A line as wide as the terminal would wrap.
 	runes := []rune(wire.Printable(text))
 	m.mu.Lock()
 	defer m.mu.Unlock()

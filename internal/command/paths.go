@@ -32,6 +32,7 @@ func Missing(flag, path string, err error, want string) error {
 		return err
 	}
 
+	// The system's error has the path once more.
 	if flag != "" {
 		path = flag + " " + path
 	}

@@ -27,6 +27,8 @@ func ada(name []byte) (string, bool) {
 	var out []byte
 	for {
 		n := adaIdentifier(s)
+
+		// An identifier, or an operator in quotes.
 		switch {
 		case n > 0:
 			out = append(out, s[:n]...)
@@ -42,6 +44,7 @@ func ada(name []byte) (string, bool) {
 			return "", false
 		}
 
+		// The marks after it decide whether another identifier follows.
 		rest, more, ok := adaEnd(&out, s[n:])
 		if !ok {
 			return "", false
@@ -79,6 +82,8 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	}
 
 	s = adaNested(s)
+
+	// A predefined operation of a type: two upper-case letters.
 	if len(s) >= 2 {
 		if op, ok := adaTypeOps[string(s[:2])]; ok {
 			*out = append(*out, op...)
@@ -86,6 +91,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 		}
 	}
 
+	// A special subprogram: three underscores and its name.
 	if bytes.HasPrefix(s, []byte("___")) {
 		n := 3 + adaIdentifier(s[3:])
 		text, ok := adaAttributes[string(s[2:n])]

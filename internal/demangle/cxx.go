@@ -72,6 +72,7 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 		return "", false
 	}
 
+	// Everything that is not copied from the name is ASCII.
 	d.ascii = len(out) > 0 && isPrintable(name)
 	if d.Keep != nil {
 		if kept, ok := d.Keep(out); ok {
@@ -129,6 +130,7 @@ func IsMisread(name []byte) bool {
 // Clang writes a scope without templates and the name in it.
 func isPlainScope(rest []byte) bool {
 	for len(rest) > 0 && isDigit(rest[0]) {
+		// A source name: its length, and that many bytes.
 		n := 0
 		for len(rest) > 0 && isDigit(rest[0]) && n <= len(rest) {
 			n, rest = 10*n+int(rest[0]-'0'), rest[1:]

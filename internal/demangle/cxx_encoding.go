@@ -35,6 +35,8 @@ func (x *cxxTree) encoding(local bool) ref {
 	if local {
 		kind = kindLocalFunc
 	}
+
+	// The return type comes first in the type of a template function.
 	function := x.signature(kind, x.hasReturn(name))
 	x.template, x.inLambda = oldTemplate, oldLambda
 	if x.peek() == 'Q' || x.failed {
@@ -77,6 +79,7 @@ func (x *cxxTree) emitMethod(a ref) {
 // typed adds the node of a function and its type. Qualifiers of the name belong to the
 // type. The node has no flags: no parameter in it means a template's argument any more.
 func (x *cxxTree) typed(name, function ref) ref {
+	// A method's qualifiers stand in its name, but are written after its parameters.
 	name, function = x.methodType(name, function)
 	if x.nodes[name].kind == kindLocal {
 		n := x.nodes[name]
@@ -162,6 +165,7 @@ func (x *cxxTree) hasReturn(name ref) bool {
 		return false
 	}
 
+	// The name of the template itself, without scopes.
 	n := &x.nodes[x.nodes[t].a]
 	for n.kind == kindQualified || n.kind == kindLocal {
 		n = &x.nodes[n.b]
@@ -173,6 +177,7 @@ func (x *cxxTree) hasReturn(name ref) bool {
 func (x *cxxTree) special() ref {
 	defer func() { x.rendered = false }()
 
+	// Most kinds are a word and a type or a name.
 	code := [2]byte{x.peek(), x.peek2()}
 	x.pos = min(x.pos+2, len(x.in))
 	switch code {
@@ -220,6 +225,8 @@ func (x *cxxTree) callOffset(c byte) {
 	if c != 'h' && c != 'v' {
 		x.fail()
 	}
+
+	// The offset to this; n is the sign.
 	x.accept('n')
 	x.number()
 	x.expect('_')

@@ -26,6 +26,7 @@ func (x *cxxTree) expression() ref {
 	}
 	defer x.leave()
 
+	// Operands first, then operators with rules of their own.
 	switch c, next := x.peek(), x.peek2(); {
 	case c == 'L':
 		return x.literal()
@@ -55,6 +56,8 @@ func (x *cxxTree) otherExpression() ref {
 		if x.nodes[a].kind == kindTyped {
 			return x.fail() // the library writes the type of the function only in some cases
 		}
+
+		// The arguments of the call.
 		for !x.failed && !x.accept('E') {
 			x.open = append(x.open, x.expression())
 		}
@@ -81,6 +84,7 @@ func (x *cxxTree) operation() ref {
 			continue
 		}
 
+		// The operator's table says how many operands it has.
 		x.pos += 2
 		a := x.expression()
 		switch {
@@ -120,6 +124,7 @@ func (x *cxxTree) writeOperation(n *cxxNode) {
 		return
 	}
 
+	// A > would end the list of arguments.
 	outer := n.text[0] == exprGreater
 	if outer {
 		x.putc('(')

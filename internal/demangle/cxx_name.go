@@ -39,6 +39,8 @@ func (x *cxxTree) index() (n int) {
 // name reads <name>.
 func (x *cxxTree) name() (name ref) {
 	substituted, from := false, len(x.out)
+
+	// The kinds of names, by their first letter.
 	switch c := x.peek(); c {
 	case 'N':
 		return x.nestedName()
@@ -67,6 +69,7 @@ func (x *cxxTree) name() (name ref) {
 		return name
 	}
 
+	// The template itself is a candidate, unless it was one before.
 	if !substituted {
 		x.candidate(name, 0)
 	}
@@ -126,6 +129,8 @@ func (x *cxxTree) prefix() (name ref) {
 			x.emit("::")
 		}
 
+		// The next part: a name, a constructor, a substitution, a parameter or
+		// arguments.
 		switch {
 		case isDigit(c) || isLower(c) || c == 'U' || c == 'L':
 			next = x.unqualifiedName()
@@ -154,6 +159,7 @@ func (x *cxxTree) prefix() (name ref) {
 			return x.fail()
 		}
 
+		// The new part is a name within the prefix, or the first one.
 		rendered = rendered && x.rendered
 		last = next
 		if name == 0 {
@@ -299,6 +305,7 @@ func (x *cxxTree) operatorName() ref {
 		return x.fail()
 	}
 
+	// Any other operator is in the table.
 	i := operatorIndex[first-'a'][second-'A']
 	if i == 0 {
 		return x.fail()
@@ -319,7 +326,9 @@ func (x *cxxTree) localName() ref {
 
 	rendered := x.rendered
 	x.emit("::")
-	if x.accept('s') { // a string literal
+
+	// Zs is a string literal, which has no name.
+	if x.accept('s') {
 		x.discriminator()
 		name := x.emitWord(wordStringLiteral)
 		x.rendered = rendered
@@ -331,6 +340,8 @@ func (x *cxxTree) localName() ref {
 	if x.accept('d') {
 		arg, rendered = x.index(), false
 	}
+
+	// The local name itself.
 	name := x.name()
 	x.discriminator()
 	x.rendered = rendered && x.rendered && x.nodes[name].kind != kindLocal

@@ -12,6 +12,7 @@ func (x *cxxTree) expansion(a ref) ref {
 		return x.one(kindExpansion, a)
 	}
 
+	// Exactly one pack can be expanded here.
 	e := expander{x: x}
 	e.find(a)
 	if e.found != 1 {
@@ -53,6 +54,8 @@ func (e *expander) find(a ref) {
 	if n.a != 0 {
 		e.find(n.a)
 	}
+
+	// The other children of the node.
 	switch n.kind {
 	case kindQualified, kindLocal, kindTagged, kindMember:
 		e.find(n.b)
@@ -94,6 +97,8 @@ func (e *expander) copy(a ref) ref {
 	default:
 		return x.fail()
 	}
+
+	// A copy has no pack left.
 	n.flags &^= flagPack
 	return x.add(n)
 }

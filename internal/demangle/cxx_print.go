@@ -230,6 +230,8 @@ func (x *cxxTree) writeAddress(a ref) {
 func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
+
+	// The declaration around the template is not written within it.
 	x.write(n.a)
 	if x.last == '<' { // operator<
 		x.putc(' ')
@@ -256,6 +258,8 @@ func (x *cxxTree) writeList(list []ref, sparing bool) {
 		if !first {
 			x.puts(", ")
 		}
+
+		// Commas only between elements that are written.
 		first = false
 		x.write(a)
 	}

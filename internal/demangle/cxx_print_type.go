@@ -167,6 +167,7 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 		x.putc(')')
 	}
 
+	// The parameters, then the methods that were held back.
 	x.putc('(')
 	x.writeList(x.list(n), true)
 	x.putc(')')

@@ -29,6 +29,8 @@ func (x *cxxTree) sameParts(in []byte) {
 	if x.scopeAt > 0 { // later parts may depend on the rule for scopes
 		x.same = min(x.same, x.scopeAt)
 	}
+
+	// Parts are in the order of their ends: drop those that reach too far.
 	for i := range x.parts {
 		if int(x.parts[i].end) >= x.same {
 			x.parts = x.parts[:i]

@@ -104,6 +104,7 @@ func (x *cxxTree) isDependent(at int) bool {
 		return false
 	}
 
+	// A numbered substitution: look at its candidate, without reading it.
 	id := x.seqID()
 	if x.failed || id >= len(x.subs) {
 		x.fail()

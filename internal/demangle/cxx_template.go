@@ -11,6 +11,8 @@ func (x *cxxTree) templateArgs(a ref, from int) ref {
 	}
 
 	mark, rendered, start := len(x.open), x.rendered, x.pos
+
+	// A blank separates operator< from the bracket, and two closing brackets.
 	if x.ends('<') { // operator<
 		x.emit(" ")
 	}
@@ -147,6 +149,7 @@ func (x *cxxTree) templateParam() ref {
 		return x.whole(x.node(kindAuto, flagAuto, 0, ref(n), 0, 0), from)
 	}
 
+	// Replace the parameter by the argument.
 	args := x.list(&x.nodes[x.template])
 	if n >= len(args) {
 		return x.fail()
@@ -174,6 +177,7 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 		return x.tagsOfStd(x.emitWord(wordStd), from)
 	}
 
+	// One of the abbreviations for names in std.
 	word, ok := standardSub(c)
 	if !ok || forPrefix && (x.peek() == 'C' || x.peek() == 'D') {
 		return x.fail() // std::string::string() is written with the full name of the class
@@ -230,6 +234,8 @@ func (x *cxxTree) candidateAt(id int) ref {
 
 	s := x.subs[id]
 	flags := x.nodes[s.node].flags
+
+	// Parameters in the candidate may mean other arguments here.
 	switch {
 	case flags&(flagParam|flagAuto|flagCapture) == 0:
 	case flags&flagCapture != 0, x.inCast:
@@ -258,6 +264,8 @@ func (x *cxxTree) readAgain(s cxxSub, template ref) (a ref) {
 	pos, stop, count, old := x.pos, x.stop, len(x.subs), x.template
 	x.retract(len(x.out))
 	x.reread, x.same, x.pos, x.stop, x.template = x.reread+1, 0, int(s.start), 0, template
+
+	// A prefix ends where it ended before; a type ends by itself.
 	if s.prefix {
 		x.stop = int(s.end)
 		a = x.prefix()

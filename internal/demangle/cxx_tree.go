@@ -108,6 +108,7 @@ func (q qualifiers) has(x qualifiers) bool {
 
 // with returns q followed by the qualifiers of more that are not in q.
 func (q qualifiers) with(more qualifiers) qualifiers {
+	// Four bits for each qualifier.
 	shift := 0
 	for q>>shift != 0 {
 		shift += 4

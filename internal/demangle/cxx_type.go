@@ -71,6 +71,8 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 // substitution; a function with qualifiers is none without them.
 func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 	c, from := x.peek(), len(x.out)
+
+	// <builtin-type> or a vendor's type: u and a name.
 	if isLower(c) {
 		x.pos++
 		if c == 'u' {
@@ -163,6 +165,8 @@ func (x *cxxTree) emitSuffix(to ref, text string) {
 func (x *cxxTree) dType() (a ref, candidate bool) {
 	c := x.peek2()
 	x.pos = min(x.pos+2, len(x.in))
+
+	// Pack expansions, decltype, auto and vectors.
 	switch c {
 	case 'p':
 		return x.expansion(x.typ()), true
@@ -259,6 +263,7 @@ func (x *cxxTree) parameters(sparing bool) {
 		return
 	}
 
+	// One type after the other, up to the end of the list.
 	list := emittedList{rendered: true, first: true, sparing: sparing}
 	for !x.failed && !x.endsParameters(x.pos) {
 		list.next(x)
@@ -346,6 +351,9 @@ func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 // leak into other places, so such names are left to the library.
 func (x *cxxTree) qualified(a ref, q qualifiers) ref {
 	flags, n := x.inherited(a), &x.nodes[x.use(a)]
+
+	// A function gets a node of its own kind, since its qualifiers follow its
+	// parameters.
 	switch n.kind {
 	case kindMethod:
 		return x.fail()

@@ -52,6 +52,8 @@ func IsLabel(lang uint16, linkage []byte) bool {
 			return false
 		}
 	}
+
+	// A name that no scheme can read is a label.
 	_, ok := ForLanguage(lang, linkage)
 	return !ok
 }
@@ -112,6 +114,7 @@ func (d *Demangler) ASCII() bool { return d.ascii }
 // schemes tries one mangling scheme after the other. Those of C++ and Rust handle the
 // suffixes of copies themselves.
 func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) {
+	// Schemes that need the language.
 	switch lang {
 	case langAda83, langAda95, langAda2005, langAda2012:
 		text, ok = ada(Base(linkage))
@@ -126,6 +129,7 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 		return text, true
 	}
 
+	// Schemes for names without suffixes.
 	base := Base(linkage)
 	text, ok = other(base)
 	switch lang {

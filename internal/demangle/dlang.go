@@ -9,6 +9,8 @@ func dlang(name []byte) (string, bool) {
 	if string(name) == "_Dmain" {
 		return "D main", true
 	}
+
+	// A thunk is named after its function.
 	if rest, ok := dThunk(name); ok {
 		text, ok := dlang(rest)
 		return "thunk to " + text, ok
@@ -35,6 +37,7 @@ func dThunk(name []byte) (function []byte, ok bool) {
 		}
 	}
 
+	// The offset, and the name without its _D (gdc keeps the D).
 	digits := len(rest) - len(bytes.TrimLeft(rest, "0123456789"))
 	rest, ok = bytes.CutPrefix(rest[digits:], []byte("_"))
 	if !ok || digits == 0 {
@@ -142,6 +145,8 @@ func (p *dparser) backref() int {
 		p.fail()
 		return 0
 	}
+
+	// Upper-case digits, and a lower-case one at the end.
 	for n := 0; ; p.pos++ {
 		c := p.peek(0)
 		if n > len(p.in) {
@@ -205,6 +210,7 @@ func (p *dparser) qualified(modifiers bool) {
 			continue
 		}
 
+		// A name with a dot before it.
 		if !first {
 			p.put(".")
 		}
@@ -239,6 +245,9 @@ func (p *dparser) identifier() {
 		return
 	}
 	defer p.leave()
+
+	// A reference to an identifier before it, a template instance, or a length and a
+	// name.
 	switch c := p.peek(0); {
 	case c == 'Q':
 		back := p.backref()
@@ -303,6 +312,8 @@ func (p *dparser) lname() {
 	}
 
 	rest := p.in[p.pos:]
+
+	// Names with a meaning, if the length is theirs.
 	for _, s := range dSpecial {
 		if !bytes.HasPrefix(rest, []byte(s.name)) {
 			continue

@@ -68,6 +68,7 @@ func (p *dparser) templateSymbol() {
 		return
 	}
 
+	// All digits could be the length, or only some of them.
 	start, digits := p.pos, 0
 	for isDigit(p.peek(digits)) {
 		digits++
@@ -242,6 +243,8 @@ func dChar(c byte, n uint64) string {
 	if c == 'a' && n >= 0x20 && n < 0x7f {
 		return "'" + string(rune(n)) + "'"
 	}
+
+	// Everything else has as many digits as the type has.
 	width := map[byte]int{'a': 2, 'u': 4, 'w': 8}[c]
 	prefix := map[byte]string{'a': `'\x`, 'u': `'\u`, 'w': `'\U`}[c]
 	s := strconv.FormatUint(n, 16)

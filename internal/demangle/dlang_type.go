@@ -21,6 +21,7 @@ func (p *dparser) typ() {
 		return
 	}
 
+	// Types made of others, named types, and references.
 	switch c {
 	case 'O':
 		p.wrapped(1, "shared(")

@@ -49,6 +49,8 @@ func flang(name []byte) (string, bool) {
 		if !isFortran(s[1:n]) {
 			return "", false
 		}
+
+		// Scopes are joined by colons.
 		if len(out) > 0 {
 			out = append(out, "::"...)
 		}

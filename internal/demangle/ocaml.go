@@ -13,6 +13,7 @@ func ocaml(name []byte) (string, bool) {
 	}
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
+		// An escaped character, a separator of modules, or a plain character.
 		switch {
 		case s[i] == '$' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
 			c := unhex(s[i+1])<<4 | unhex(s[i+2])

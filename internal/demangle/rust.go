@@ -27,6 +27,7 @@ func rustLegacy(name []byte) (string, bool) {
 	// An identifier is appended once another one follows, as the last is the hash.
 	var out, last []byte
 	for len(s) > 0 && s[0] != 'E' {
+		// A length and an identifier.
 		digits := len(s) - len(bytes.TrimLeft(s, "0123456789"))
 		n, err := strconv.Atoi(string(s[:digits]))
 		if err != nil || n <= 0 || n > len(s)-digits {
@@ -67,6 +68,7 @@ func isRustHash(s []byte) bool {
 		return false
 	}
 
+	// Count the different digits.
 	seen := 0
 	for _, b := range s[1:] {
 		if !isHex(b) {
@@ -88,6 +90,7 @@ func appendRust(out, s []byte) ([]byte, bool) {
 		s = s[1:] // an identifier cannot begin with the dollar
 	}
 	for len(s) > 0 {
+		// Dots stand for colons, $…$ for escaped characters.
 		switch {
 		case bytes.HasPrefix(s, []byte("..")):
 			out, s = append(out, "::"...), s[2:]
@@ -122,6 +125,7 @@ func appendRustEscape(out, escape []byte) ([]byte, bool) {
 		return nil, false
 	}
 
+	// $u7e$ is the character with that number.
 	n, err := strconv.ParseUint(string(escape[1:]), 16, 21)
 	if err != nil || n < 0x20 || n == 0x7f || !utf8.ValidRune(rune(n)) {
 		return nil, false

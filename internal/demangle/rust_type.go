@@ -26,6 +26,7 @@ func (p *rparser) typ() {
 		return
 	}
 
+	// Types made of others.
 	switch tag {
 	case 'R', 'Q':
 		p.put("&")
@@ -147,6 +148,8 @@ func (p *rparser) constant() {
 		return
 	}
 	defer p.leave()
+
+	// The type's tag decides how the value is written.
 	switch tag := p.next(); tag {
 	case 'p':
 		p.put("_")
@@ -250,6 +253,7 @@ func (p *rparser) stringConstant() {
 		return
 	}
 
+	// Two digits for each byte of UTF-8.
 	text := make([]byte, 0, len(digits)/2)
 	for i := 0; i < len(digits); i += 2 {
 		text = append(text, unhex(digits[i])<<4|unhex(digits[i+1]))

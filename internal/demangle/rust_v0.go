@@ -105,6 +105,7 @@ func (p *rparser) base62() (n uint64) {
 		return 0
 	}
 	for !p.bad && !p.take('_') {
+		// Digits, lower case, then upper case.
 		var d uint64
 		switch c := p.next(); {
 		case isDigit(c):
@@ -160,6 +161,7 @@ func (p *rparser) plainIdentifier() string {
 		return ""
 	}
 
+	// Identifiers with other characters than ASCII are in Punycode.
 	name := p.in[p.pos : p.pos+n]
 	p.pos += n
 	if !encoded {
@@ -307,6 +309,8 @@ func (p *rparser) binder(f func()) {
 		p.fail()
 		return
 	}
+
+	// New lifetimes are numbered from the innermost one.
 	if n > 0 {
 		p.put("for<")
 		for i := range n {

@@ -28,6 +28,8 @@ func Base(linkage []byte) []byte {
 		head := cutNumber(linkage)
 		numbered := len(head) < len(linkage)
 		length := len(linkage)
+
+		// A suffix may have a number; some must have one.
 		for _, s := range &cloneSuffixes {
 			rest, ok := bytes.CutSuffix(head, []byte(s.word))
 			if ok && len(rest) > 0 && (numbered || !s.number) {

@@ -137,6 +137,7 @@ func (p *swiftParser) identifier(out *[]byte) bool {
 
 	// Words and literals alternate until an upper-case letter.
 	for last := false; !last; {
+		// The next word.
 		c := p.peek()
 		switch {
 		case isLower(c) && int(c-'a') < len(p.words):
@@ -151,6 +152,8 @@ func (p *swiftParser) identifier(out *[]byte) bool {
 		if len(*out) > MaxLength {
 			return false
 		}
+
+		// A literal between two words.
 		if !last && isDigit(p.peek()) && p.peek() != '0' {
 			s, ok := p.literal()
 			if !ok {
@@ -201,6 +204,7 @@ func (p *swiftParser) literal() ([]byte, bool) {
 func (p *swiftParser) addWords(s []byte) {
 	start := -1
 	for i := 0; i <= len(s); i++ {
+		// A word ends here, and another may begin here.
 		boundary := i == len(s) || s[i] == '_' || i > 0 && isUpper(s[i]) && !isUpper(s[i-1])
 		if start >= 0 && boundary {
 			if i-start >= 2 && len(p.words) < 26 {

@@ -35,6 +35,8 @@ func escapeCharacters(name string) string {
 	var out strings.Builder
 	for len(name) > 0 {
 		r, n := utf8.DecodeRuneInString(name)
+
+		// Control characters, damaged UTF-8, and what Windows forbids.
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && n == 1 || strings.ContainsRune(`<>:"|?*`, r) {
 			out.WriteByte('_')
 		} else {

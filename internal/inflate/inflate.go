@@ -110,6 +110,8 @@ func inflate(dst []byte, size int, src []byte, slide Slide) error {
 	if err := d.blocks(); err != nil {
 		return err
 	}
+
+	// All blocks are decoded.
 	return d.trailer()
 }
 

@@ -55,6 +55,7 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 		t.Fatalf("no %s in the corpus %s (%v); run scripts/corpus.sh", pattern, corpus, err)
 	}
 
+	// A library can be there under several names, and scripts lie beside programs.
 	seen := map[string]bool{}
 	for _, path := range paths {
 		path, err := filepath.EvalSymlinks(path)
@@ -73,6 +74,8 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 			t.Fatal(err)
 		}
 		in := Input{Name: filepath.Base(path), Main: path}
+
+		// The debug file is found by its build id.
 		if debugPackage != "" {
 			places := companion.Places{DebugDirs: []string{filepath.Join(corpus, debugPackage, "usr/lib/debug")}}
 			debug, probes := places.FindDebug(f)
@@ -113,6 +116,7 @@ func Fixtures(t *testing.T) (inputs []Input) {
 		t.Fatal(err)
 	}
 
+	// Compressed fixtures are unpacked, others are read in place.
 	tmp := t.TempDir()
 	for _, e := range entries {
 		name, packed := strings.CutSuffix(e.Name(), ".xz")
@@ -134,6 +138,7 @@ func Fixtures(t *testing.T) (inputs []Input) {
 		inputs = append(inputs, in)
 	}
 
+	// A comparison of nothing must not pass.
 	if len(inputs) == 0 {
 		t.Fatal("no fixtures in testdata/elf")
 	}

@@ -11,11 +11,13 @@ import (
 	"symkit/elfx/companion"
 )
 
-// Dump returns the symbol file of a module, made the way cmd/dump_syms makes it.
+// Dump returns the symbol file of a module, made as cmd/dump_syms makes it.
 func Dump(t *testing.T, in *Input, opt dump.Options) []byte {
 	t.Helper()
 	img := OpenImage(t, in)
 	defer img.Close()
+
+	// Companions such as .dwo files lie beside the fixture.
 	others := companion.Find(img, companion.Places{})
 	defer others.Close()
 	opt.Companions = others
@@ -36,6 +38,7 @@ func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.S
 		t.Fatal(err)
 	}
 
+	// Damage in a fixture or in a Debian package is a mistake of the reader.
 	for _, err := range m.Stats.Losses {
 		t.Errorf("%s: damage in a sound file: %v", img.Main.Path(), err)
 	}

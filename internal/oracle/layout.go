@@ -29,6 +29,7 @@ func ReadLayout(t *testing.T, path string) Layout {
 	}
 	defer f.Close()
 
+	// The first PT_LOAD has the load address.
 	l := Layout{Machine: f.Machine}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -37,6 +38,7 @@ func ReadLayout(t *testing.T, path string) Layout {
 		}
 	}
 
+	// Code lies in executable sections.
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 {
 			l.Code = append(l.Code, Span{s.Addr, s.Addr + s.Size})

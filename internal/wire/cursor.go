@@ -124,6 +124,7 @@ func (c *Cursor) Sub(n uint64) Cursor {
 		c.Fail(c.Pos(), ErrTruncated)
 	}
 
+	// The copy keeps the base, so that positions stay those of the section.
 	s := *c
 	if c.err == nil {
 		s.data = c.data[: c.pos+int(n) : c.pos+int(n)]
@@ -313,6 +314,7 @@ func (c *Cursor) CString() []byte {
 		return nil
 	}
 
+	// The capacity ends before the NUL, so that append cannot overwrite it.
 	c.pos += n + 1
 	return rest[:n:n]
 }

@@ -46,6 +46,8 @@ func (p *Printer) Write(text []byte) (int, error) {
 	if len(p.rest) > 0 {
 		whole = append(p.rest, text...)
 	}
+
+	// Keep an incomplete character for the next Write.
 	whole, rest := cutCharacter(whole)
 
 	p.buf = appendPrintable(p.buf[:0], whole, true)
@@ -111,6 +113,8 @@ func appendPrintable(dst, text []byte, lines bool) []byte {
 		}
 
 		r, size := utf8.DecodeRune(text)
+
+		// Escape one character, byte by byte.
 		switch {
 		case lines && (r == '\n' || r == '\t'):
 			dst = append(dst, text[0])

@@ -1,7 +1,7 @@
-// Command floor does what dump_syms cannot do without, and nothing else: it
-// inflates the sections of an ELF file that hold what is dumped on two cores,
-// reads those that are not compressed, and writes as many bytes as the symbol
-// file has. bench.sh times it: no dump_syms of this kind can take less.
+// Command floor measures a lower bound of dump_syms' time. It does only what no
+// implementation can avoid: on two cores, it inflates the sections of an ELF file that
+// dump_syms reads, reads those that are not compressed, and writes as many bytes as the
+// symbol file has. bench.sh runs it.
 package main
 
 import (
@@ -18,10 +18,10 @@ import (
 	"symkit/internal/mem"
 )
 
-// first takes longest where it is compressed, and one core has to do all of it.
+// first is the section that takes longest if it is compressed; one core inflates it.
 const first = ".debug_info"
 
-// others are the further sections that are read.
+// others are the sections that the other core reads.
 var others = []string{
 	".debug_str", ".debug_line", ".debug_rnglists", ".debug_ranges", ".debug_abbrev", ".debug_line_str", ".debug_addr",
 	".debug_str_offsets", ".debug_frame", ".eh_frame", ".symtab", ".strtab",
@@ -42,22 +42,28 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+
 	f, err := elfx.Open(args[0])
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+
+	// Each core has its sections.
 	var group errgroup.Group
 	group.Go(func() error { return read(f, first) })
 	group.Go(func() error { return read(f, others...) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
+
+	// Write as much as the symbol file has.
 	out, err := os.Create(args[2])
 	if err != nil {
 		return err
 	}
 	defer out.Close()
+
 	w := bufio.NewWriterSize(out, 256<<10)
 	if _, err := io.CopyN(w, zeros{}, size); err != nil {
 		return err
@@ -65,8 +71,8 @@ func run(args []string) error {
 	return w.Flush()
 }
 
-// read inflates sections, and looks at every word of those that the file has as
-// they are.
+// read inflates the compressed ones of the sections, and reads every word of the
+// others.
 func read(f *elfx.File, names ...string) error {
 	return mem.Guard(func() error {
 		sum := uint64(0)
@@ -75,6 +81,8 @@ func read(f *elfx.File, names ...string) error {
 			if err != nil {
 				return err
 			}
+
+			// Inflating has touched every byte of a compressed section.
 			s := f.Section(name)
 			if s == nil || uint64(len(data)) != s.Size {
 				continue
@@ -83,14 +91,16 @@ func read(f *elfx.File, names ...string) error {
 				sum ^= binary.NativeEndian.Uint64(data)
 			}
 		}
-		if sum == 1<<63-1 { // the reads must not be optimized away
+
+		// Without a use of sum the compiler would drop the reads.
+		if sum == 1<<63-1 {
 			fmt.Fprintln(os.Stderr, "floor: what a coincidence")
 		}
 		return nil
 	})
 }
 
-// zeros has no end.
+// zeros is an endless reader of zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -23,7 +23,7 @@ func TestOracleStripped(t *testing.T) {
 }
 
 // compareStripped compares the PUBLIC records with the functions that nm lists
-// and the PLT entries that objdump names, both ways.
+// and the PLT entries that objdump names, in both directions.
 func compareStripped(t *testing.T, in *oracle.Input) {
 	l := oracle.ReadLayout(t, in.Main)
 	s := symfile.Parse(t, oracle.Dump(t, in, dump.Options{}))
@@ -38,7 +38,7 @@ func compareStripped(t *testing.T, in *oracle.Input) {
 	}
 
 	t.Logf("%d PUBLIC records; %d exported functions, %d PLT entries", len(s.Publics), exported, len(want)-exported)
-	wrong := oracle.NewDiffs(t, "PUBLIC records for which there is no symbol, or the other way round")
+	wrong := oracle.NewDiffs(t, "PUBLIC records for which there is no symbol, or symbols without a record")
 	for _, p := range s.Publics {
 		name := string(p.Name)
 		if name == ".plt" {

@@ -44,7 +44,7 @@ type inlineSweep struct {
 // the code, ours have to be those of one of them. It returns figures of the row.
 func checkInlines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
-	w := inlineSweep{s: s, tr: tr, wrong: oracle.NewDiffs(t, "pieces of code with other inlined calls")}
+	w := inlineSweep{s: s, tr: tr, wrong: oracle.NewDiffs(t, "ranges of code with other inlined calls")}
 	for i := range s.Funcs {
 		w.function(&s.Funcs[i])
 	}
@@ -148,7 +148,7 @@ func (w *inlineSweep) equal(c call, want *inlinedCall) bool {
 
 // isNamed reports whether our name, which may be a demangled linkage name with scopes
 // and parameters, is a name of the function with the DW_AT_name plain. Template
-// arguments and operators are spelled in other ways there, gcc has descriptions
+// arguments and operators are spelled differently there, gcc has descriptions
 // ("<constructor>" of a class without a name, "<lambda()>"), and a function declared
 // with an assembler label may have that as its DW_AT_name, mangled.
 func isNamed(ours, plain string) bool {

@@ -20,7 +20,7 @@ type lineSweep struct {
 	active []lineRow // rows that hold at pos
 	next   int       // the first row after pos
 
-	bytes, ambiguous uint64 // compared; of these, described in several ways
+	bytes, ambiguous uint64 // compared; of these, with more than one description
 	lost, extra      *oracle.Diffs
 	wrong            *oracle.Diffs
 }
@@ -32,9 +32,9 @@ func checkLines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
 	w := lineSweep{
 		s: s, tr: tr,
-		lost:  oracle.NewDiffs(t, "pieces of code in a line table without a line record"),
-		extra: oracle.NewDiffs(t, "pieces of code with a line record that are in no line table"),
-		wrong: oracle.NewDiffs(t, "pieces of code with another line"),
+		lost:  oracle.NewDiffs(t, "ranges of code in a line table without a line record"),
+		extra: oracle.NewDiffs(t, "ranges of code with a line record that are in no line table"),
+		wrong: oracle.NewDiffs(t, "ranges of code with another line"),
 	}
 	for i := range s.Funcs {
 		w.function(&s.Funcs[i])

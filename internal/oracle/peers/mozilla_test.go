@@ -59,7 +59,7 @@ func (c *differ) stacks(t *testing.T) {
 		c.add("stack %x–%x: %s", d.Lo, d.Hi, d.what)
 	}
 
-	t.Logf("%d pieces of code, %d bytes compared", len(all), compared)
+	t.Logf("%d ranges of code, %d bytes compared", len(all), compared)
 }
 
 // edges returns the addresses where the stack may change.

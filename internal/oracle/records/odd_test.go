@@ -17,11 +17,11 @@ import (
 	"symkit/internal/oracle/toolchain"
 )
 
-// TestOracleOddPrograms dumps programs that are not linked as most are.
+// TestOracleOddPrograms dumps programs that are linked in unusual forms.
 func TestOracleOddPrograms(t *testing.T) {
 	x := toolchain.New(t, "gcc", "-g", "-O2", "-fasynchronous-unwind-tables")
-	const bare = "int leaf(int x) { return x * 3; }\nint top(int x) { return leaf(x) + (x > 2 ? top(x - 1) : 0); }\nvoid _start(void) { top(3); for (;;); }\n"
-	if err := os.WriteFile(x.Path("bare.c"), []byte(bare), 0o644); err != nil {
+	const freestanding = "int leaf(int x) { return x * 3; }\nint top(int x) { return leaf(x) + (x > 2 ? top(x - 1) : 0); }\nvoid _start(void) { top(3); for (;;); }\n"
+	if err := os.WriteFile(x.Path("freestanding.c"), []byte(freestanding), 0o644); err != nil {
 		t.Fatal(err)
 	}
 
@@ -30,8 +30,8 @@ func TestOracleOddPrograms(t *testing.T) {
 	x.Run("g++", append(append([]string{"-static-pie", "-o", "static-pie"}, x.Base...), hosted...)...)
 	// Prelink leaves a library at an address of its own.
 	x.Run("g++", append(append([]string{"-shared", "-fPIC", "-Wl,-Ttext-segment=0x3400000000", "-o", "prelinked.so"}, x.Base...), "shape.cc")...)
-	x.Run("gcc", append(x.Base, "-mx32", "-nostdlib", "-static", "-o", "x32", "bare.c")...)
-	x.Run("clang", append(x.Base, "--target=powerpc64-linux-gnu", "-mabi=elfv1", "-gdwarf-4", "-ffreestanding", "-c", "-o", "ppc64.o", "bare.c")...)
+	x.Run("gcc", append(x.Base, "-mx32", "-nostdlib", "-static", "-o", "x32", "freestanding.c")...)
+	x.Run("clang", append(x.Base, "--target=powerpc64-linux-gnu", "-mabi=elfv1", "-gdwarf-4", "-ffreestanding", "-c", "-o", "ppc64.o", "freestanding.c")...)
 	x.Run("powerpc64le-linux-gnu-ld", "-EB", "-m", "elf64ppc", "-o", "ppc64", "ppc64.o")
 
 	var inputs []oracle.Input

@@ -105,8 +105,8 @@ var abiTag = regexp.MustCompile(`\[abi:[^]]*\]`)
 var tail = regexp.MustCompile(`operator *(<=>|<<=?|>>=?|->\*?|<=?|>=?|[^<>()]*)`)
 
 // skeleton returns a name without template arguments, and without the parameters of
-// the functions around it and of lambdas. DW_AT_name spells some of them in other
-// ways: small_mul<62> has the linkage name of small_mul<(unsigned short)62>.
+// the functions around it and of lambdas. DW_AT_name spells some of them
+// differently: small_mul<62> has the linkage name of small_mul<(unsigned short)62>.
 func skeleton(name string) string {
 	const anonymous = "(anonymous namespace)"
 	name = strings.ReplaceAll(strings.ReplaceAll(name, anonymous, "\x00"), "operator()", "\x01")
