@@ -2,17 +2,18 @@ package limits
 
 import "math"
 
-// What packed bytes may claim to inflate to. Deflate's best is 1032:1 (a match
-// of 258 bytes in two bits). Zstd has no such bound, and a hostile file can have
-// as many streams as sections, so above FreeSize a stream must stay within
-// InflateRatio: real debug data is below 30:1, symbol tables below 10:1. The sections of a
+// Bounds on the size that compressed bytes may claim to inflate to. Deflate reaches at
+// most 1032:1 (a match of 258 bytes in two bits). Zstd has no such bound, and a hostile
+// file can have as many streams as sections. Therefore a stream of more than FreeSize
+// bytes must stay within InflateRatio: real debug data is below 30:1, symbol tables
+// below 10:1. The sections of a
 // file share one FreeSize (elfx counts what they take of it).
 const (
 	FreeSize   = 16 << 20
 	MaxDeflate = 1032
 )
 
-// Inflated is the most that n packed bytes may stand for.
+// Inflated returns to how many bytes n compressed bytes may inflate.
 func Inflated(n uint64) uint64 {
 	return max(FreeSize, InflatedUsually(n))
 }

@@ -1,7 +1,7 @@
-// Package limits holds the bounds that keep a hostile file from taking the
-// machine: every one has a name, a value far above what real files need, and can
-// be raised by the environment variable SYMKIT_LIMITS. Bounds that follow from a
-// format, such as the sizes of its fields, are not among them.
+// Package limits holds the bounds that keep a hostile file from exhausting the machine.
+// Every limit has a name and a value far above what real files need, and can be changed
+// by the environment variable SYMKIT_LIMITS. Bounds that follow from a format, such as
+// the sizes of its fields, are not limits.
 package limits
 
 import (
@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that changes limits: NAME=NUMBER,…, where
-// a number may end in K, M or G (binary), or in %: then it is of the limit's own
-// value. The name "all" stands for every limit.
+// Variable is the environment variable that changes limits: NAME=NUMBER,…. A number may
+// end in K, M or G (powers of 1024), or in %, which is relative to the limit's own value.
+// The name "all" means every limit.
 const Variable = "SYMKIT_LIMITS"
 
 // ErrExceeded: an input needs more than a limit allows.
@@ -25,18 +25,20 @@ var ErrExceeded = errors.New("above a limit")
 type Limit struct {
 	Name    string
 	What    string // what is counted, in words
-	Base    uint64 // whatever the size of the input
-	PerByte uint64 // and for each byte of the input
-	percent uint64 // of all that; 0 is the same as 100
+	Base    uint64 // allowed for any input
+	PerByte uint64 // allowed in addition for each byte of the input
+	percent uint64 // of the sum; 0 means 100
 }
 
-// Max is the most that an input of a size in bytes may take.
+// Max returns how much an input of the given size, in bytes, may take.
 func (l *Limit) Max(size uint64) uint64 {
 	over, more := bits.Mul64(l.PerByte, size)
 	sum, carry := bits.Add64(l.Base, more, 0)
 	if over != 0 || carry != 0 {
 		return ^uint64(0)
 	}
+
+	// A changed limit is at least 1: 0 would refuse every input.
 	if l.percent == 0 {
 		return sum
 	}
@@ -48,22 +50,22 @@ func (l *Limit) Max(size uint64) uint64 {
 	return max(part, 1)
 }
 
-// Int is Max of a limit that does not depend on the size, for counters of type int.
+// Int returns Max(0) as an int, for limits that do not depend on the size.
 func (l *Limit) Int() int { return int(min(l.Max(0), 1<<(strconv.IntSize-1)-1)) }
 
-// Exceeded is the error for more than Max(size).
+// Exceeded returns the error for an input that needs more than Max(size).
 func (l *Limit) Exceeded(size uint64) error {
 	return fmt.Errorf("%s %w: %s (%s=%s=N changes it)", l.Name, exceeded{l.Max(size)}, l.What, Variable, l.Name)
 }
 
-// exceeded is an ErrExceeded that tells the bound.
+// exceeded is an ErrExceeded with the bound in its text.
 type exceeded struct{ limit uint64 }
 
 func (e exceeded) Error() string        { return fmt.Sprintf("above the limit of %d", e.limit) }
 func (e exceeded) Is(target error) bool { return target == ErrExceeded }
 
-// FromEnv sets the limits that Variable names. It is called once, before work
-// begins.
+// FromEnv sets the limits that Variable names. It must be called before any limit is
+// used.
 func FromEnv() error {
 	if err := set(os.Getenv(Variable)); err != nil {
 		return fmt.Errorf("%s: %w", Variable, err)
@@ -71,12 +73,14 @@ func FromEnv() error {
 	return nil
 }
 
-// set reads NAME=NUMBER,…
+// set sets the limits that text, in the form of Variable, names.
 func set(text string) error {
 	for entry := range strings.SplitSeq(text, ",") {
-		if entry = strings.TrimSpace(entry); entry == "" {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
 			continue
 		}
+
 		name, value, ok := strings.Cut(entry, "=")
 		chosen := byName(name)
 		if !ok {
@@ -85,11 +89,14 @@ func set(text string) error {
 		if chosen == nil {
 			return fmt.Errorf("%q: there is no limit %q; %s", entry, name, instead(name))
 		}
+
 		value, relative := strings.CutSuffix(value, "%")
 		n, err := number(value)
 		if err != nil {
 			return fmt.Errorf("%q: %w", entry, err)
 		}
+
+		// A number replaces the limit, whatever the size of the input.
 		for _, l := range chosen {
 			if relative {
 				l.percent = n
@@ -101,7 +108,7 @@ func set(text string) error {
 	return nil
 }
 
-// byName are the limits that a name stands for; nil for none.
+// byName returns the limits that a name means, or nil if there is none.
 func byName(name string) []*Limit {
 	if name == "all" {
 		return All
@@ -114,7 +121,7 @@ func byName(name string) []*Limit {
 	return nil
 }
 
-// instead tells what may have been meant with a name that no limit has.
+// instead returns advice about a name that no limit has: the most similar name, if any.
 func instead(name string) string {
 	best, least := "", 1+len(name)/3 // of changed letters
 	for _, known := range append(names(), "all") {
@@ -122,19 +129,22 @@ func instead(name string) string {
 			best, least = known, d-1
 		}
 	}
+
 	if best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	return "want all or one of " + strings.Join(names(), ", ")
 }
 
-// distance is the number of letters to insert, remove or replace that makes b of a
-// (Levenshtein).
+// distance returns how many letters must be inserted, removed or replaced to turn a into
+// b (Levenshtein).
 func distance(a, b string) int {
+	// row[j] is the distance of the letters of a read so far to b[:j].
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -157,15 +167,16 @@ func names() (list []string) {
 	return list
 }
 
-// number reads a number of at least 1, with a suffix.
+// number reads a number of at least 1, with K, M or G at its end or not.
 func number(text string) (uint64, error) {
 	digits, shift := text, 0
 	if at := strings.IndexAny(text, "KMG"); at >= 0 && at == len(text)-1 {
 		digits, shift = text[:at], 10*(1+strings.IndexByte("KMG", text[at]))
 	}
+
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || n == 0 || n > ^uint64(0)>>shift {
-		return 0, errors.New("want a number above 0, with K, M or G behind it or not")
+		return 0, errors.New("want a number above 0, as in 64, 64K, 64M or 64G")
 	}
 	return n << shift, nil
 }

@@ -2,18 +2,18 @@ package limits
 
 import "runtime/debug"
 
-// What a program may take of memory before its garbage is collected more often
-// than usual: less than what the soak allows (64 MiB and 20 times the input),
-// since that counts the program and the mapped input too.
+// The size of the heap, in bytes, above which garbage is collected more often than
+// usual. It is less than the memory that the soak allows (64 MiB and 20 times the
+// input), which includes the program and the mapped input.
 const (
 	heapBase    = 48 << 20
 	heapPerByte = 18
 )
 
-// Heap sets the size, for a program that has read inputs of a size in bytes, above which
-// Go's collector no longer waits for the heap to grow by its percentage. Real files need
-// far less; small ones that ask for much get by with what is allowed. A
-// lower GOMEMLIMIT stays. It is no bound: what is in use is kept, and the
+// Heap sets the heap size above which Go's garbage collector no longer waits for the heap
+// to grow by GOGC percent; size is that of the inputs in bytes. Real files need far less
+// memory, and small files that ask for much memory get along with this much. A lower
+// GOMEMLIMIT is not changed. The size is no bound: memory in use is kept, and the
 // collector never takes more than half of the time.
 func Heap(size uint64) {
 	limit := &Limit{Base: heapBase, PerByte: heapPerByte}

@@ -1,8 +1,6 @@
 package limits
 
-import "strconv"
-
-// All limits, with their values. docs/robustness.md shows them.
+// All has all limits. docs/robustness.md has a table of them.
 var All = []*Limit{
 	InflateRatio, SectionNames, Notes, AbbrevAttributes, DIEDepth, RangeEntries, LineSharing, MaskRows, SFrameSharing, Files, Names, Output,
 	CheckInput, CheckLines, CheckRecords, CheckUnits, CheckStrings, CheckDepth, CheckRows,
@@ -47,17 +45,3 @@ var (
 	FetchedFiles    = &Limit{Name: "fetched-files", Base: 8 << 30, What: "bytes of an ELF file from a debuginfod server, on disk; DEBUGINFOD_MAXSIZE goes before it"}
 	FetchedTotal    = &Limit{Name: "fetched-total", Base: 32 << 30, What: "bytes of all files from a symbol server, or from all debuginfod servers, in one run"}
 )
-
-// value is the limit in words, for the documentation.
-func (l *Limit) value() string {
-	base := strconv.FormatUint(l.Base, 10)
-	for i, unit := range []string{" Ki", " Mi", " Gi"} {
-		if shift := 10 * (i + 1); l.Base>>shift >= 1 && l.Base&(1<<shift-1) == 0 {
-			base = strconv.FormatUint(l.Base>>shift, 10) + unit
-		}
-	}
-	if l.PerByte > 0 {
-		base += " + " + strconv.FormatUint(l.PerByte, 10) + " per byte"
-	}
-	return base
-}
