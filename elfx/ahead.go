@@ -6,23 +6,23 @@ import (
 	"symkit/internal/mem"
 )
 
-// aheadStep is how much of a buffer is populated at a time: so little that the
-// pages are still in the cache when they are written.
+// aheadStep is the number of bytes that are populated at a time: few enough for the
+// pages to be in the cache still when they are written.
 const aheadStep = 256 << 10
 
-// leastAhead is the size from which buffers are populated.
+// leastAhead is the size in bytes of the smallest buffer that is populated.
 const leastAhead = 1 << 20
 
-// ahead populates buffers just before they are written, each from its start to
-// its end. A buffer that is written again has its pages already.
+// ahead populates the pages of buffers just before they are written, each buffer from
+// its start to its end. A buffer that is written again has its pages already.
 type ahead struct {
 	data  []byte
-	next  int            // what lies before has its pages
-	known map[*byte]bool // first bytes of buffers
+	next  int            // the bytes before have their pages
+	known map[*byte]bool // first bytes of all buffers so far
 }
 
-// wrote is called with the buffer that is being written and the number of bytes
-// that are written.
+// wrote is called with the buffer that is being written and the number of its bytes
+// that have been written.
 func (a *ahead) wrote(data []byte, done int) {
 	if len(data) == 0 {
 		return
@@ -42,7 +42,7 @@ func (a *ahead) wrote(data []byte, done int) {
 	}
 }
 
-// start makes data the buffer that is being written.
+// start begins a new buffer.
 func (a *ahead) start(data []byte) {
 	a.data, a.next = data, 0
 	if a.known[&data[0]] {

@@ -8,7 +8,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrMachine: the file is for a machine that symbol files have no name for.
+// ErrMachine: symbol files have no name for the file's machine.
 var ErrMachine = errors.New("unsupported machine")
 
 const (
@@ -17,7 +17,7 @@ const (
 	efMIPSABI2 = 0x20
 )
 
-// arches are the machines whose name depends on nothing else.
+// arches are the names of machines that do not depend on the class.
 var arches = map[elf.Machine]string{
 	elf.EM_386:         "x86",
 	elf.EM_X86_64:      "x86_64", // x32 too
@@ -30,8 +30,8 @@ var arches = map[elf.Machine]string{
 	elf.EM_SPARCV9:     "sparcv9",
 }
 
-// wide are the machines that the class splits in two. An empty name is a
-// machine that symbol files do not know.
+// wide are the names of machines for a 32-bit and a 64-bit class. An empty name means
+// that symbol files have none.
 var wide = map[elf.Machine][2]string{
 	elf.EM_MIPS:        {"mips", "mips64"},
 	elf.EM_MIPS_RS3_LE: {"mips", "mips64"},
@@ -40,13 +40,14 @@ var wide = map[elf.Machine][2]string{
 	elf.EM_LOONGARCH:   {"", "loongarch64"},
 }
 
-// Arch is the CPU name of the MODULE record. A 32-bit ABI of a 64-bit machine
-// (x32, n32) has the machine's name, as its registers have 64 bits. The error
-// is ErrMachine, with the machine's name and number.
+// Arch returns the CPU name of the MODULE record. A 32-bit ABI of a 64-bit machine
+// (x32, n32) has the name of the 64-bit machine, because its registers have 64 bits.
+// The error is ErrMachine, with the machine's name and number.
 func (f *File) Arch() (string, error) {
 	if name := arches[f.Machine]; name != "" {
 		return name, nil
 	}
+
 	n32 := f.Machine == elf.EM_MIPS && f.Flags&efMIPSABI2 != 0
 	names := wide[f.Machine]
 	name := names[0]
@@ -56,6 +57,7 @@ func (f *File) Arch() (string, error) {
 	if name != "" {
 		return name, nil
 	}
+
 	err := fmt.Errorf("%w %v (%d, %v)", ErrMachine, f.Machine, uint16(f.Machine), f.Class)
 	return "", fmt.Errorf("%s: %w", f.path, &wire.Error{Section: headerName, Offset: machineAt, Err: err})
 }

@@ -6,15 +6,14 @@ import (
 	"os"
 )
 
-// Unchanged returns ErrChanged, behind the path, when the file has been written
-// to since it was opened: what was read of it may be of two versions. A file
-// that took its place under the path does no harm, nor does its removal. Files
-// in memory and members of archives do not change.
+// Unchanged returns ErrChanged if the file has been written since Open: the bytes that
+// were read can be of two versions. It does not matter if the path has been removed or
+// names another file. Files in memory and members of archives do not change.
 func (f *File) Unchanged() error {
 	return Unchanged(f.path, f.info)
 }
 
-// Unchanged is File.Unchanged for the two files of an image.
+// Unchanged is File.Unchanged for both files of an image.
 func (img *Image) Unchanged() error {
 	if err := img.Main.Unchanged(); err != nil || img.Debug == nil {
 		return err
@@ -22,8 +21,8 @@ func (img *Image) Unchanged() error {
 	return img.Debug.Unchanged()
 }
 
-// Unchanged compares the file at path with what it was, which may be nil for
-// nothing to compare with.
+// Unchanged returns ErrChanged with the path if the file that was describes is still at
+// path and has another size or modification time. If was is nil, the error is nil.
 func Unchanged(path string, was fs.FileInfo) error {
 	if was == nil {
 		return nil

@@ -1,20 +1,20 @@
 package elfx
 
-// dropStep is how much of a compressed section is read between two calls of
-// drop.
+// dropStep is the number of bytes of a section that are read between two calls of
+// File.drop.
 const dropStep = 4 << 20
 
-// dropper gives the pages of a mapped section back to the system as they are
-// consumed: an inflated section would otherwise count twice. The bytes stay
-// readable; they are fetched again.
+// dropper returns the pages of a mapped section to the system as they are consumed:
+// otherwise both the compressed and the inflated section would be in memory. The bytes
+// remain readable: the system reads them again.
 type dropper struct {
 	file     *File
-	from, to uint64 // file offsets of what was not dropped yet
-	size     uint64 // of the section in the file
+	from, to uint64 // file offsets that have not been dropped
+	size     uint64 // of the section in the file, in bytes
 }
 
-// consumed drops what lies before about done/total of the section; at its end
-// all of it, since what the estimate dropped too early was fetched again.
+// consumed drops about the first done/total of the section. At the end it drops the
+// whole section: the estimate can have dropped bytes that were then read again.
 func (d *dropper) consumed(done, total int) {
 	upto := d.to - d.size + uint64(float64(d.size)*(float64(done)/float64(max(total, 1))))
 	switch {

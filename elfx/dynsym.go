@@ -6,8 +6,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// dynamicSymbols reads the symbols that the dynamic array points at. Nothing
-// gives their number but the hash table over them.
+// dynamicSymbols reads the symbols at the address in DT_SYMTAB. Only the hash table
+// gives their number.
 func (f *File) dynamicSymbols() (*SymbolTable, error) {
 	d, err := f.readDynamic()
 	if err != nil || d.symtab == 0 {
@@ -17,6 +17,7 @@ func (f *File) dynamicSymbols() (*SymbolTable, error) {
 	if err != nil || n == 0 {
 		return nil, err
 	}
+
 	rest := f.bytesFrom(d.symtab)
 	if n > uint64(len(rest))/f.symbolSize() {
 		return nil, &wire.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: wire.ErrTruncated}
@@ -26,6 +27,7 @@ func (f *File) dynamicSymbols() (*SymbolTable, error) {
 	return &SymbolTable{symbols, d.strings}, err
 }
 
+// countDynamic returns the number of dynamic symbols, or 0 if there is no hash table.
 func (f *File) countDynamic(d *dynamic) (uint64, error) {
 	switch {
 	case d.hash != 0:
@@ -38,8 +40,9 @@ func (f *File) countDynamic(d *dynamic) (uint64, error) {
 	return 0, nil
 }
 
-// countHash reads nchain, the number of symbols (gABI, "Hash Table"). The
-// words have 8 bytes on 64-bit s390 and on Alpha, against the gABI.
+// countHash reads nchain, the number of symbols (gABI, "Hash Table"), of the table
+// at virtual address addr. The words have 8 bytes on 64-bit s390 and on Alpha,
+// against the gABI.
 func (f *File) countHash(addr uint64) (uint64, error) {
 	word := 4
 	if f.Machine == elf.EM_S390 && f.Class == elf.ELFCLASS64 || f.Machine == elf.EM_ALPHA {
@@ -51,12 +54,14 @@ func (f *File) countHash(addr uint64) (uint64, error) {
 	return n, c.Err()
 }
 
-// countGNUHash finds the last symbol of the table: the end of the chain that
-// begins last. Symbols before symoffset are not in the table.
+// countGNUHash returns the number of symbols up to the last one in the GNU hash table
+// at virtual address addr: the end of the chain with the largest first symbol.
+// Symbols before symoffset are not in the table.
 func (f *File) countGNUHash(addr uint64) (uint64, error) {
 	c := f.cursor("DT_GNU_HASH", f.bytesFrom(addr))
 	buckets, symoffset, bloom := c.U32(), c.U32(), c.U32()
 	c.Skip(4 + uint64(bloom)*uint64(f.AddrSize())) // bloom_shift, bloom filter
+
 	table := c.Sub(uint64(buckets) * 4)
 	var last uint32
 	for table.Len() > 0 {
@@ -65,6 +70,8 @@ func (f *File) countGNUHash(addr uint64) (uint64, error) {
 	if c.Err() != nil || last < symoffset {
 		return uint64(symoffset), c.Err()
 	}
+
+	// The lowest bit of a chain's word marks the end of the chain.
 	c.Skip(uint64(last-symoffset) * 4)
 	n := uint64(last)
 	for c.Err() == nil {

@@ -4,11 +4,11 @@ import "symkit/internal/mem"
 
 // Errors of opening and reading a file.
 var (
-	// ErrChanged: the file was truncated, or its disk failed, while its bytes
-	// were in use.
+	// ErrChanged: the file was truncated or written, or its disk failed, while its
+	// bytes were in use.
 	ErrChanged = mem.ErrChanged
-	// ErrNotRegular: a directory, FIFO, socket or device was given as a file.
+	// ErrNotRegular: the path is that of a directory, FIFO, socket or device.
 	ErrNotRegular = mem.ErrNotRegular
-	// ErrTooLarge: the file does not fit this machine's address space.
+	// ErrTooLarge: the file does not fit into this machine's address space.
 	ErrTooLarge = mem.ErrTooLarge
 )

@@ -12,13 +12,13 @@ import (
 var (
 	// ErrNotELF: the file does not begin with the ELF magic number.
 	ErrNotELF = errors.New("not an ELF file")
-	// ErrIdent: e_ident has a class, byte order or version that does not exist.
+	// ErrIdent: e_ident has an unknown class, byte order or version.
 	ErrIdent = errors.New("unknown ELF class, byte order or version")
-	// ErrEntrySize: a table's entries have a size that its class does not.
+	// ErrEntrySize: the entry size of a table is not that of the file's class.
 	ErrEntrySize = errors.New("wrong entry size")
 )
 
-// tables is where the ELF header says that the other headers are.
+// tables are the fields of the ELF header that locate the other headers.
 type tables struct {
 	shoff, phoff         uint64
 	shnum, phnum         uint64
@@ -37,6 +37,8 @@ func (f *File) parse() error {
 	if err := f.readTables(t); err != nil {
 		return err
 	}
+
+	// What follows depends on the tables, in this order.
 	f.holdsLoaded = f.findLoaded()
 	if f.namesLost() {
 		f.synthesize()
@@ -51,6 +53,7 @@ func (f *File) readHeader() (t tables, err error) {
 	if !bytes.HasPrefix(f.data, []byte(elf.ELFMAG)) {
 		return t, &wire.Error{Section: headerName, Err: notELF(f.data)}
 	}
+
 	c := wire.New(headerName, f.data, false)
 	c.Skip(4)
 	class, order, version, abi := c.U8(), c.U8(), c.U8(), c.U8()
@@ -71,17 +74,20 @@ func (f *File) readHeader() (t tables, err error) {
 	return f.readHeaderFields()
 }
 
+// readHeaderFields reads the fields after e_ident.
 func (f *File) readHeaderFields() (t tables, err error) {
 	c := f.cursor(headerName, f.data)
 	c.Skip(elf.EI_NIDENT)
 	f.Type = elf.Type(c.U16())
 	f.Machine = elf.Machine(c.U16())
 	c.Skip(4) // e_version repeats EI_VERSION
+
 	word := f.AddrSize()
 	f.Entry = c.Uint(word)
 	t.phoff = c.Uint(word)
 	t.shoff = c.Uint(word)
 	f.Flags = c.U32()
+
 	c.Skip(2) // e_ehsize
 	t.phentsize = c.U16()
 	t.phnum = uint64(c.U16())
@@ -91,8 +97,8 @@ func (f *File) readHeaderFields() (t tables, err error) {
 	return t, c.Err()
 }
 
-// notELF says what a file is that is no ELF file, and what reads it, when that is
-// easy to tell.
+// notELF returns ErrNotELF with the kind of the file and the program that reads it, if
+// Kind knows the format.
 func notELF(data []byte) error {
 	if kind := Kind(data); kind != "" {
 		return fmt.Errorf("%w: it is %s", ErrNotELF, kind)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// kinds are formats of files that people give by mistake, by how the files begin,
-// with the program that reads them, if there is a known one.
+// kinds are the formats of files that people give by mistake, with the bytes that
+// such files begin with and the program that reads them, if any is known.
 var kinds = []struct{ magic, what, reader string }{
 	{"!<arch>\n", "an ar archive", ""},
 	{"!<thin>\n", "a thin ar archive", ""},
@@ -30,19 +30,20 @@ var kinds = []struct{ magic, what, reader string }{
 	{"#!", "a script", ""},
 }
 
-// microdump is in the first line of Breakpad's microdumps, behind what the log that
-// holds them has before it.
+// microdump is in the first line of Breakpad's microdumps, after the prefix of the
+// log that contains them.
 const microdump = "-----BEGIN BREAKPAD MICRODUMP-----"
 
-// Kind describes a file that begins with data, with the program that reads it, as in
-// "a minidump, which stackwalk reads"; it returns "" for formats that it does not
-// know. Of ELF files it tells core files from others.
+// Kind describes a file that begins with data and the program that reads the file, as
+// in "a minidump, which stackwalk reads". Among ELF files, Kind distinguishes core
+// files from others. The result is "" for an unknown format.
 func Kind(data []byte) string {
 	for _, k := range kinds {
 		if bytes.HasPrefix(data, []byte(k.magic)) {
 			return withReader(k.what, k.reader)
 		}
 	}
+
 	start := data[:min(len(data), 64<<10)]
 	switch {
 	case len(data) == 0:
@@ -59,6 +60,7 @@ func Kind(data []byte) string {
 	return ""
 }
 
+// withReader adds the program that reads a format.
 func withReader(what, reader string) string {
 	if reader == "" {
 		return what
@@ -66,12 +68,13 @@ func withReader(what, reader string) string {
 	return what + ", which " + reader
 }
 
-// kindOfELF tells core files from others by e_type (gABI, "ELF Header").
+// kindOfELF distinguishes core files from others by e_type (gABI, "ELF Header").
 func kindOfELF(data []byte) string {
 	const eType = 16
 	if len(data) < eType+2 {
 		return "the start of an ELF file"
 	}
+
 	order := binary.ByteOrder(binary.LittleEndian)
 	if data[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
 		order = binary.BigEndian
@@ -82,8 +85,8 @@ func kindOfELF(data []byte) string {
 	return "an ELF program or library, which dump_syms reads"
 }
 
-// kindOfBabe tells Mach-O universal files, which have a number of architectures
-// there, from Java classes, which have a version of at least 45.
+// kindOfBabe distinguishes Mach-O universal files from Java classes by the word at 4:
+// the number of architectures in the former, a version of at least 45 in the latter.
 func kindOfBabe(data []byte) string {
 	if len(data) >= 8 && binary.BigEndian.Uint32(data[4:]) >= 45 {
 		return "a Java class"
@@ -91,6 +94,8 @@ func kindOfBabe(data []byte) string {
 	return "a Mach-O universal file, which Mozilla's dump_syms reads"
 }
 
+// isText reports whether data, which can end inside a character, is UTF-8 text without
+// control characters.
 func isText(data []byte) bool {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])

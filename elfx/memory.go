@@ -8,14 +8,14 @@ import (
 	"symkit/internal/mem"
 )
 
-// memory is the buffers that a file owns, for its inflated sections and copies.
+// memory holds the buffers that a file owns: its inflated sections and copies.
 type memory struct {
 	mu      sync.Mutex
 	buffers map[*mem.Buffer]bool
-	minis   []*File // opened by DebugData
+	minis   []*File // results of DebugData
 }
 
-// get returns a buffer of zero bytes that lives until put or release.
+// get returns a buffer of size zero bytes, which is valid until put or release.
 func (m *memory) get(size uint64) *mem.Buffer {
 	b := mem.NewBuffer(int(size))
 	m.mu.Lock()
@@ -28,7 +28,7 @@ func (m *memory) get(size uint64) *mem.Buffer {
 	return b
 }
 
-// put releases a buffer; nil is none.
+// put releases a buffer, which may be nil.
 func (m *memory) put(b *mem.Buffer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +37,7 @@ func (m *memory) put(b *mem.Buffer) {
 	b.Release()
 }
 
-// own has release close a file.
+// own makes release close a file.
 func (m *memory) own(mini *File) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +45,7 @@ func (m *memory) own(mini *File) {
 	m.minis = append(m.minis, mini)
 }
 
-// release releases all buffers.
+// release releases all buffers and closes all files.
 func (m *memory) release() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,13 +53,13 @@ func (m *memory) release() {
 	mem.ReleaseAll(slices.Collect(maps.Keys(m.buffers)))
 	m.buffers = nil
 	for _, mini := range m.minis {
-		mini.Close() // nothing is mapped for it: no error
+		mini.Close() // nothing is mapped for the file, so there is no error
 	}
 	m.minis = nil
 }
 
-// copied returns a copy of bytes that alias the file from offset off, and gives
-// their pages back as they are copied.
+// copied returns a copy of data, which aliases the file from file offset off. The
+// pages of data are dropped as they are copied.
 func (f *File) copied(data []byte, off uint64) []byte {
 	out := f.memory.get(uint64(len(data))).Bytes()
 	d := dropper{f, off, off + uint64(len(data)), uint64(len(data))}
@@ -70,8 +70,7 @@ func (f *File) copied(data []byte, off uint64) []byte {
 	return out
 }
 
-// drop gives the whole pages between two offsets of the file back to the
-// system.
+// drop returns the whole pages between two file offsets to the system.
 func (f *File) drop(from, to uint64) {
 	if f.source != nil {
 		f.source.Drop(from, to)

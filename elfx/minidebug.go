@@ -8,27 +8,28 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrUnpackedSize: packed data that claims to unpack to more than is believed.
+// ErrUnpackedSize: compressed data claims an uncompressed size that is not credible.
 var ErrUnpackedSize = errors.New("unpacks to an unbelievable size")
 
 const debugDataName = ".gnu_debugdata"
 
-// Separator is between the path of a file and the name of a file inside it.
+// Separator separates the path of a file from the name of a file inside it.
 const Separator = "!/"
 
-// DebugData unpacks .gnu_debugdata, an xz-compressed ELF file whose .symtab has
-// the functions that .dynsym lacks ("MiniDebugInfo", GDB manual). The File
-// is nil without an error when there is none; the caller closes it. It must be of
-// the same machine and build id.
+// DebugData decompresses .gnu_debugdata, an xz-compressed ELF file whose .symtab has
+// the functions that .dynsym lacks ("MiniDebugInfo", GDB manual). The result is nil
+// without an error if f does not have the section. It must have f's machine and
+// build id. It is valid until f is closed.
 //
-// Memory is bounded before anything is decoded: by the sizes in the index of
-// the xz file, which must be below 16 MiB or 256 times the section's size, and
-// again as much for the dictionary.
+// Memory is bounded before the decoding: by the sizes in the index of the xz file,
+// which must be below 16 MiB or 256 times the section's size, and by the same amount
+// again for the dictionary.
 func (f *File) DebugData() (*File, error) {
-	s := f.Section(debugDataName)
-	if s == nil || !s.Present() {
+	s := present(f.Section(debugDataName))
+	if s == nil {
 		return nil, nil
 	}
+
 	mini := &File{path: f.path + Separator + debugDataName, archive: f.path}
 	err := f.do(func() error {
 		data, err := s.bytes()
@@ -37,6 +38,8 @@ func (f *File) DebugData() (*File, error) {
 		}
 		return mini.unxz(debugDataName, data)
 	})
+
+	// What was decompressed must be an ELF file of the same module.
 	if err == nil {
 		err = mini.do(mini.parse)
 	}
@@ -51,7 +54,7 @@ func (f *File) DebugData() (*File, error) {
 	return mini, nil
 }
 
-// unxz fills the file with what the .xz file in a section unpacks to.
+// unxz decodes the .xz file in a section into the bytes of f.
 func (f *File) unxz(section string, data []byte) error {
 	stream, err := openXZ(section, data)
 	if err != nil {
@@ -61,18 +64,12 @@ func (f *File) unxz(section string, data []byte) error {
 		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
 		return &wire.Error{Section: section, Err: err}
 	}
-	return f.fill(stream.size, stream.decode)
+	f.data = f.memory.get(stream.size).Bytes()
+	return stream.decode(f.data)
 }
 
-// fill makes the file's bytes, which go at Close.
-func (f *File) fill(size uint64, decode func(dst []byte) error) error {
-	f.data = f.memory.get(size).Bytes()
-	return decode(f.data)
-}
-
-// acceptDebugData tells why mini is not of the module f.
-func (f *File) acceptDebugData(mini *File) error {
-	err := error(nil)
+// acceptDebugData returns an error if mini is not of the same module as f.
+func (f *File) acceptDebugData(mini *File) (err error) {
 	switch {
 	case !f.SameMachine(mini):
 		err = ErrOtherMachine

@@ -8,7 +8,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Sections of packed relocations, as lld writes them with
+// Section types of packed relocations, which lld writes with
 // --pack-dyn-relocs=android.
 const (
 	ShtAndroidRel  elf.SectionType = 0x60000001
@@ -17,15 +17,15 @@ const (
 
 // Errors of packed relocations.
 var (
-	// ErrPackedMagic: packed relocations that do not begin with "APS2".
+	// ErrPackedMagic: the packed relocations do not begin with "APS2".
 	ErrPackedMagic = errors.New("packed relocations of an unknown format")
-	// ErrPackedCount: more relocations than the file has words to relocate, or a
-	// group larger than the rest of the relocations.
+	// ErrPackedCount: there are more relocations than the file has words, or a
+	// group is larger than the number of relocations that remain.
 	ErrPackedCount = errors.New("impossible number of packed relocations")
 )
 
-// Flags of a group of packed relocations (bionic, linker_reloc_iterators.h):
-// what the group has once for all its relocations.
+// Flags of a group of packed relocations (bionic, linker_reloc_iterators.h): the
+// fields that all relocations of the group share.
 const (
 	groupedByInfo        = 1
 	groupedByOffsetDelta = 2
@@ -33,10 +33,10 @@ const (
 	groupHasAddend       = 8
 )
 
-// unpackRelocs reads Android's packed relocations: signed LEB128 numbers in
-// groups. Offsets and addends are differences to those of the relocation before.
-// Relocations of a group may take no bytes, so their number is compared with the
-// number of words of the file.
+// unpackRelocs reads Android's packed relocations: signed LEB128 numbers in groups.
+// Offsets and addends are differences to the previous relocation. A relocation of a
+// group may take no bytes, so the number of relocations is bounded by the number of
+// words in the file.
 func (s *Section) unpackRelocs() ([]Reloc, error) {
 	data, err := s.bytes()
 	if err != nil {
@@ -46,6 +46,7 @@ func (s *Section) unpackRelocs() ([]Reloc, error) {
 	if magic := c.Bytes(4); c.Err() == nil && string(magic) != "APS2" {
 		c.Fail(0, ErrPackedMagic)
 	}
+
 	at := c.Pos()
 	count := uint64(c.SLEB())
 	if c.Err() == nil && count > uint64(len(s.file.data)/s.file.AddrSize()) {
@@ -67,13 +68,15 @@ type unpacker struct {
 	relocs []Reloc
 }
 
-// group reads one group, of left relocations at most.
+// group reads one group of at most left relocations.
 func (u *unpacker) group(left uint64) {
 	at := u.Pos()
 	n, flags := uint64(u.SLEB()), u.SLEB()
 	if u.Err() == nil && (n == 0 || n > left) {
 		u.Fail(at, ErrPackedCount)
 	}
+
+	// The fields that the group has once.
 	var step uint64
 	if flags&groupedByOffsetDelta != 0 {
 		step = uint64(u.SLEB())
@@ -88,6 +91,7 @@ func (u *unpacker) group(left uint64) {
 		u.last.Addend = 0
 	}
 
+	// The fields that each relocation has.
 	for ; n > 0 && u.Err() == nil; n-- {
 		if flags&groupedByOffsetDelta == 0 {
 			step = uint64(u.SLEB())

@@ -7,8 +7,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrPointer: .eh_frame_hdr gives .eh_frame's place in an encoding that no
-// linker writes there, or outside the file.
+// ErrPointer: the pointer to .eh_frame in .eh_frame_hdr has an encoding that no
+// linker uses for it, or refers to bytes outside the file.
 var ErrPointer = errors.New("unusable pointer to .eh_frame")
 
 const (
@@ -18,13 +18,13 @@ const (
 	sframeName     = ".sframe"
 	exidxName      = ".ARM.exidx"
 	extabName      = ".ARM.extab"
-	// ptARMExidx is the segment of .ARM.exidx (EHABI32 §5, PT_ARM_EXIDX); the
-	// number is the processor's.
+	// ptARMExidx is the segment type of .ARM.exidx (EHABI32 §5, PT_ARM_EXIDX). The
+	// meaning of the number depends on the processor.
 	ptARMExidx = elf.ProgType(0x70000001)
 )
 
-// synthesize makes the sections that program headers tell of, for a file whose
-// section headers are gone.
+// synthesize makes sections from program headers, for a file without section
+// headers.
 func (f *File) synthesize() {
 	for _, known := range []struct {
 		segment elf.ProgType
@@ -39,37 +39,35 @@ func (f *File) synthesize() {
 			f.addSynthetic(known.name, known.kind, s.Vaddr, s.Offset, s.Filesz)
 		}
 	}
+
 	if f.Machine == elf.EM_ARM && f.holdsLoaded {
 		f.synthesizeExidx()
 	}
-	for i := range f.synthetic {
-		if f.synthetic[i].Name == ehFrameHdrName {
-			if err := f.synthesizeEhFrame(&f.synthetic[i]); err != nil {
-				f.lose(err)
-			}
-			return
-		}
+
+	hdr := find(f.synthetic, func(s *Section) bool { return s.Name == ehFrameHdrName })
+	if hdr == nil {
+		return
+	}
+	if err := f.synthesizeEhFrame(hdr); err != nil {
+		f.lose(err)
 	}
 }
 
-// synthesizeExidx makes ARM's unwind tables. Nothing tells where .ARM.extab is;
-// linkers put it before .ARM.exidx, whose entries point into it, so all that the
-// segment has before that stands for it.
+// synthesizeExidx makes the sections of ARM's unwind tables. No header locates
+// .ARM.extab. Linkers put it before .ARM.exidx, whose entries point into it, so the
+// segment's bytes before .ARM.exidx are used as .ARM.extab.
 func (f *File) synthesizeExidx() {
 	x := f.segment(ptARMExidx)
 	if x == nil {
 		return
 	}
 	f.addSynthetic(exidxName, elf.SHT_PROGBITS, x.Vaddr, x.Offset, x.Filesz)
-	for i := range f.Segments {
-		s := &f.Segments[i]
-		if s.Type == elf.PT_LOAD && x.Vaddr >= s.Vaddr && x.Vaddr-s.Vaddr < s.Filesz {
-			f.addSynthetic(extabName, elf.SHT_PROGBITS, s.Vaddr, s.Offset, x.Vaddr-s.Vaddr)
-			return
-		}
+	if s := find(f.Segments, func(s *Segment) bool { return s.inFile(x.Vaddr) }); s != nil {
+		f.addSynthetic(extabName, elf.SHT_PROGBITS, s.Vaddr, s.Offset, x.Vaddr-s.Vaddr)
 	}
 }
 
+// addSynthetic adds a section of size bytes at virtual address addr, file offset off.
 func (f *File) addSynthetic(name string, kind elf.SectionType, addr, off, size uint64) {
 	f.synthetic = append(f.synthetic, Section{
 		Name: name, Index: -1, Type: kind, Flags: elf.SHF_ALLOC,
@@ -77,13 +75,14 @@ func (f *File) addSynthetic(name string, kind elf.SectionType, addr, off, size u
 	})
 }
 
-// synthesizeEhFrame adds the .eh_frame that .eh_frame_hdr points at (LSB Core,
+// synthesizeEhFrame adds the .eh_frame that .eh_frame_hdr points to (LSB Core,
 // "The .eh_frame_hdr section").
 func (f *File) synthesizeEhFrame(hdr *Section) error {
 	data, err := hdr.raw()
 	if err != nil {
 		return err
 	}
+
 	c := f.cursor(ehFrameHdrName, data)
 	c.Skip(1) // version
 	enc := c.U8()
@@ -92,17 +91,14 @@ func (f *File) synthesizeEhFrame(hdr *Section) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	for i := range f.Segments {
-		s := &f.Segments[i]
-		if s.Type != elf.PT_LOAD || addr < s.Vaddr || addr-s.Vaddr >= s.Filesz {
-			continue
-		}
-		if rest := f.bytesFrom(addr); len(rest) > 0 {
-			f.addSynthetic(ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
-			return nil
-		}
+
+	s := find(f.Segments, func(s *Segment) bool { return s.inFile(addr) })
+	rest := f.bytesFrom(addr)
+	if s == nil || len(rest) == 0 {
+		return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: ErrPointer}
 	}
-	return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: ErrPointer}
+	f.addSynthetic(ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
+	return nil
 }
 
 // encodedPointer reads a pointer in a DW_EH_PE encoding (LSB Core, "DWARF
@@ -126,6 +122,7 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	default:
 		c.Fail(at, ErrPointer)
 	}
+
 	switch enc & 0xf0 {
 	case 0x00: // absolute
 	case 0x10: // pcrel
@@ -135,15 +132,16 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	default:
 		c.Fail(at, ErrPointer)
 	}
+
 	if f.AddrSize() == 4 {
 		v &= 0xffffffff
 	}
 	return v
 }
 
-// ehFrameSize measures .eh_frame, whose end nothing but its terminator tells:
-// entries follow one another until a length of 0, which is counted in, or one
-// that does not fit.
+// ehFrameSize returns the size of .eh_frame, whose only end mark is its terminator:
+// entries follow each other up to and including a length of 0, or up to a length
+// that exceeds the data.
 func (f *File) ehFrameSize(data []byte) uint64 {
 	c := f.cursor(ehFrameName, data)
 	for end := 0; ; end = c.Pos() {

@@ -15,7 +15,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrXZ: data that is no .xz file of one stream with LZMA2 alone, or damaged.
+// ErrXZ: the data is damaged, or is no .xz file of one stream with the LZMA2 filter
+// alone.
 var ErrXZ = errors.New("unusable xz data")
 
 const (
@@ -33,15 +34,15 @@ const (
 	xzFilterCount = 0x03
 )
 
-// xzBlock is what the index says of one block.
+// xzBlock is one record of the index.
 type xzBlock struct {
-	at     int    // of its header
+	at     int    // section offset of the block's header
 	packed uint64 // header, data and check, without the padding before the check
 	size   uint64 // uncompressed
 }
 
-// xzStream is a .xz file (.xz file format 1.1.0, §2) whose index was read. The
-// index tells the size of everything before anything is decoded.
+// xzStream is a .xz file (.xz file format 1.1.0, §2) whose index was read. The index
+// gives the sizes of all blocks before the decoding.
 type xzStream struct {
 	c      wire.Cursor // over the whole file
 	check  uint8       // the check type
@@ -49,8 +50,8 @@ type xzStream struct {
 	size   uint64
 }
 
-// openXZ reads the index of the .xz file in data. Several streams in a row are
-// not taken: nobody writes them into a section.
+// openXZ reads the index of the .xz file in data. It refuses several streams in a
+// row, which no tool writes into a section.
 func openXZ(section string, data []byte) (*xzStream, error) {
 	s := &xzStream{c: wire.New(section, data, false)}
 	if len(data) < 2*xzEnds || !bytes.HasPrefix(data, []byte(xzMagic)) {
@@ -58,6 +59,7 @@ func openXZ(section string, data []byte) (*xzStream, error) {
 		return nil, s.c.Err()
 	}
 	s.check = data[7] & xzMaxCheck
+
 	footer := s.c
 	footer.Seek(uint64(len(data) - xzEnds + 4))
 	backward := (uint64(footer.U32()) + 1) * 4
@@ -71,11 +73,12 @@ func openXZ(section string, data []byte) (*xzStream, error) {
 	return s, s.c.Err()
 }
 
+// fail records an error at a section offset.
 func (s *xzStream) fail(at int, what string) {
 	s.c.Fail(at, fmt.Errorf("%w: %s", ErrXZ, what))
 }
 
-// readIndex reads the index (§4), which lies behind the blocks.
+// readIndex reads the index (§4), which comes after the blocks.
 func (s *xzStream) readIndex(from, size uint64) {
 	c := s.c
 	c.Seek(from)
@@ -84,6 +87,7 @@ func (s *xzStream) readIndex(from, size uint64) {
 		s.fail(int(from), "no index")
 		return
 	}
+
 	count := c.ULEB()
 	next := uint64(xzEnds)
 	for range count {
@@ -106,7 +110,7 @@ func (s *xzStream) readIndex(from, size uint64) {
 	}
 }
 
-// decode fills dst, which has the stream's size.
+// decode decodes all blocks into dst, which has the stream's size.
 func (s *xzStream) decode(dst []byte) error {
 	for _, b := range s.blocks {
 		c := s.c
@@ -120,10 +124,10 @@ func (s *xzStream) decode(dst []byte) error {
 	return nil
 }
 
-// onDisk is the block's size in the file, padded to a multiple of 4.
+// onDisk returns the block's size in the file, padded to a multiple of 4.
 func (b *xzBlock) onDisk() uint64 { return (b.packed + 3) &^ 3 }
 
-// block decodes one block (§3), which is all of c, into dst.
+// block decodes one block (§3) into dst. The data of c is the block.
 func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 	dict, err := blockHeader(c)
 	if err != nil {
@@ -136,7 +140,9 @@ func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 	}
 	packed := c.Bytes(uint64(c.Len() - check - padding))
 	c.Skip(uint64(padding))
-	// No match can reach back further than the block's first byte.
+
+	// No match can refer to bytes before the block, so the dictionary need not be
+	// larger than the block.
 	dict = max(min(dict, uint64(len(dst))), xzMinDict)
 	r, err := lzma.Reader2Config{DictCap: int(dict)}.NewReader2(bytes.NewReader(packed))
 	if err != nil {
@@ -145,6 +151,7 @@ func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return fmt.Errorf("%w: %w", ErrXZ, err)
 	}
+
 	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		return fmt.Errorf("%w: a block larger than the index says", ErrXZ)
 	}
@@ -154,8 +161,8 @@ func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 	return nil
 }
 
-// blockHeader passes over a block header (§3.1) and returns the dictionary size
-// of its one filter.
+// blockHeader reads a block header (§3.1) and returns the dictionary size of its one
+// filter.
 func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 	header := *c
 	size := (uint64(header.U8()) + 1) * 4
@@ -168,6 +175,7 @@ func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 	if flags&(xzSizes&^xzPackedSize) != 0 {
 		header.ULEB()
 	}
+
 	id, properties := header.ULEB(), header.ULEB()
 	bits := header.U8()
 	if c.Err() != nil || header.Err() != nil {
@@ -176,7 +184,8 @@ func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 	if flags&^xzSizes != 0 || id != xzLZMA2 || properties != 1 {
 		return 0, fmt.Errorf("%w: a filter other than LZMA2", ErrXZ)
 	}
-	// DecodeDictCap gives 2^32 − 1 for the largest code, and refuses others.
+
+	// DecodeDictCap returns 2^32 − 1 for the largest code, and refuses larger codes.
 	n, err := lzma.DecodeDictCap(bits)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrXZ, err)
@@ -184,7 +193,7 @@ func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 	return uint64(n), nil
 }
 
-// checkSize is the size of a block's checksum by its type (§2.1.1.2).
+// checkSize returns the size of a block's checksum by the type of check (§2.1.1.2).
 func (s *xzStream) checkSize() int {
 	if s.check == 0 {
 		return 0
@@ -192,8 +201,8 @@ func (s *xzStream) checkSize() int {
 	return 4 << ((s.check - 1) / 3)
 }
 
-// verify compares a checksum; one of a type that is not known passes, as the
-// specification has it.
+// verify reports whether sum is the checksum of data. As the specification says, a
+// checksum of an unknown type is not verified.
 func (s *xzStream) verify(data, sum []byte) bool {
 	switch s.check {
 	case xzCRC32:

@@ -12,7 +12,7 @@ import (
 const (
 	arMagic   = "!<arch>\n"
 	thinMagic = "!<thin>\n"
-	// archiveHeader is what errors call the bytes of an archive.
+	// archiveHeader is the section name in errors about an archive.
 	archiveHeader = "archive"
 	arNameSize    = 16
 	arSizeAt      = 48 // from the start of a member's header
@@ -22,16 +22,16 @@ const (
 	maxMemberName = 4096
 )
 
-// arReader reads an ar archive front to back.
+// arReader reads the members of an ar archive in order.
 type arReader struct {
 	c       wire.Cursor
 	thin    bool   // the members are files beside the archive
-	names   []byte // GNU's table of long names
+	names   []byte // GNU's table of long names, or nil
 	members []memberResult
 }
 
 // scanAr lists the ELF members of an ar archive (FreeBSD ar(5); GNU: "ar", the
-// variants of System V), or all that a thin one names.
+// variants of System V), or all members of a thin archive.
 func scanAr(data []byte, thin bool) ([]memberResult, error) {
 	r := arReader{c: wire.New(archiveHeader, data, false), thin: thin}
 	r.c.Skip(uint64(len(arMagic)))
@@ -41,6 +41,7 @@ func scanAr(data []byte, thin bool) ([]memberResult, error) {
 	return r.members, r.c.Err()
 }
 
+// member reads one member.
 func (r *arReader) member() {
 	at := r.c.Pos()
 	header := r.c.Bytes(arHeaderSize)
@@ -52,6 +53,8 @@ func (r *arReader) member() {
 		r.c.Fail(at, fmt.Errorf("%w: no member header", ErrArchive))
 		return
 	}
+
+	// The header of a thin archive's member is followed by the next header.
 	field := strings.TrimRight(string(header[:arNameSize]), " ")
 	if r.thin && !strings.HasPrefix(field, "/") || r.thin && len(field) > 1 && isDigit(field[1]) {
 		r.named(at, field, size)
@@ -64,6 +67,7 @@ func (r *arReader) member() {
 	if r.c.Err() != nil {
 		return
 	}
+
 	switch field {
 	case "/", "/SYM64/", "__.SYMDEF": // symbol tables
 		return
@@ -71,21 +75,24 @@ func (r *arReader) member() {
 		r.names = body.Bytes(uint64(body.Len()))
 		return
 	}
+
 	name, ok := r.name(field, &body)
 	if !ok {
 		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
 		return
 	}
+
 	start := body.Pos()
 	rest := body.Bytes(uint64(body.Len()))
-	if archived := isNested(rest); archived || isELF(rest) {
+	archived := isNested(rest)
+	if archived || isELF(rest) {
 		n := uint64(len(rest))
 		m := Member{Name: name, Size: n, offset: uint64(start), packed: n, archived: archived}
 		r.members = append(r.members, memberResult{Member: m})
 	}
 }
 
-// named adds a member of a thin archive, whose bytes are elsewhere.
+// named adds a member of a thin archive, whose bytes are in another file.
 func (r *arReader) named(at int, field string, size uint64) {
 	field, origin, nested := strings.Cut(field, ":")
 	name, ok := r.name(field, &wire.Cursor{})
@@ -102,8 +109,9 @@ func (r *arReader) named(at int, field string, size uint64) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// name finds a member's name: in its header, ended by a slash or not; in the
-// table of long names ("/OFFSET", GNU); before its bytes ("#1/LENGTH", BSD).
+// name returns a member's name: the field of its header, with or without a slash at
+// the end; in the table of long names ("/OFFSET", GNU); or before the member's bytes
+// ("#1/LENGTH", BSD).
 func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
 	if text, ok := strings.CutPrefix(field, "#1/"); ok {
 		n, err := strconv.ParseUint(text, 10, 32)
@@ -113,6 +121,7 @@ func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
 		name := string(bytes.TrimRight(body.Bytes(n), "\x00"))
 		return name, name != "" && body.Err() == nil
 	}
+
 	if text, ok := strings.CutPrefix(field, "/"); ok {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || n > uint64(len(r.names)) {
@@ -124,6 +133,7 @@ func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
 		name := strings.TrimSuffix(string(rest[:max(end, 0)]), "/")
 		return name, name != ""
 	}
+
 	name := strings.TrimSuffix(field, "/")
 	return name, name != ""
 }

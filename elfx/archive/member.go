@@ -1,5 +1,5 @@
-// Package archive lists and opens the ELF files in archives: ar archives, thin
-// ones included, zip files, and archives in archives.
+// Package archive lists and opens the ELF files in archives: ar archives and thin ar
+// archives, zip files, and archives inside archives.
 package archive
 
 import (
@@ -20,16 +20,16 @@ import (
 )
 
 var (
-	// ErrNotArchive: neither an ar archive nor a zip file.
+	// ErrNotArchive: the file is neither an ar archive nor a zip file.
 	ErrNotArchive = errors.New("not an ar archive or a zip file")
-	// ErrThin: a member of an archive that a thin archive names.
+	// ErrThin: the member is in another archive, which a thin archive names.
 	ErrThin = errors.New("thin archive of archives: give the archive that it names")
-	// ErrArchive: a damaged archive.
+	// ErrArchive: the archive is damaged.
 	ErrArchive = errors.New("damaged archive")
-	// ErrMemberPacked: a member that is encrypted, or compressed in another way
-	// than by deflate.
-	ErrMemberPacked = errors.New("member is encrypted or compressed in an unknown way")
-	// ErrNoMember: no ELF file of this name is in the archive.
+	// ErrMemberPacked: the member is encrypted, or compressed by another method than
+	// deflate.
+	ErrMemberPacked = errors.New("member is encrypted or compressed by an unknown method")
+	// ErrNoMember: the archive has no ELF file of this name.
 	ErrNoMember = errors.New("no such ELF file in the archive")
 	// ErrAmbiguous: several members have the name.
 	ErrAmbiguous = errors.New("several members of this name")
@@ -38,27 +38,27 @@ var (
 // Member is one ELF file in an archive: an object in a .a, a library in a zip
 // file (APK, JAR, wheel).
 type Member struct {
-	// Name is the member's name in the archive, with the directories that a
-	// zip file has; in an archive in it, that one's name, "!/" and the name
-	// there. It need not be unique in a .a.
+	// Name is the member's name in the archive, with directories in a zip file.
+	// For a member of an archive inside the archive, Name is the inner archive's
+	// name, "!/" and the member's name in the inner archive. Members of a .a can have the same name.
 	Name string
 	// Size is the member's length in bytes, uncompressed.
 	Size uint64
 
 	archive  string
-	offset   uint64 // of its bytes in the archive
-	packed   uint64 // their number
+	offset   uint64 // of the member's bytes, in the archive
+	packed   uint64 // number of the bytes
 	deflated bool
 	sum      uint32 // CRC-32 of a deflated member
-	external bool   // a file that a thin archive names
-	archived bool   // an archive itself; Members does not yield it
-	// outer is the deflated archive that the bytes are in; nil: they are in the
-	// file.
+	external bool   // the member is a file that a thin archive names
+	archived bool   // the member is an archive, which Members does not yield
+	// outer is the deflated archive that contains the bytes, or nil if the file
+	// contains them.
 	outer *Member
 }
 
-// Path is the path that the opened member will have: that of the archive, "!/"
-// and the name; of a thin archive, that of the file that it names.
+// Path returns the path of the opened member: the archive's path, "!/" and the name.
+// For a member of a thin archive, it is the path of the file that the archive names.
 func (m *Member) Path() string {
 	switch {
 	case !m.external:
@@ -69,11 +69,11 @@ func (m *Member) Path() string {
 	return filepath.Join(filepath.Dir(m.archive), m.Name)
 }
 
-// Members yields the ELF files in the archive at path, in its order: an ar
-// archive (names as GNU or BSD have them) or a zip file, and those in archives
-// that are members. Other members are passed over; one that cannot be looked
-// into gives an error, which need not be the last thing. Of what is damaged the
-// error is a *wire.Error. The members of a thin archive are the files that it
+// Members yields the ELF files in the archive at path, in the archive's order: an ar
+// archive (with GNU's or BSD's names) or a zip file. ELF files in archives that are
+// members are included, and other members are skipped. A member that cannot be read
+// yields an error, after which more members can follow. The error of a damaged member
+// wraps a *wire.Error. The members of a thin archive are the files that the archive
 // names, relative to its directory.
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
@@ -89,11 +89,13 @@ func Members(path string) iter.Seq2[Member, error] {
 		if err != nil {
 			members = append(members, memberResult{err: withoutPath(err)})
 		}
+
 		for _, r := range members {
 			r.archive = path
 			if r.err == nil && r.external {
-				is, err := r.peek()
-				if r.err = err; err == nil && !is {
+				var is bool
+				is, r.err = r.peek()
+				if r.err == nil && !is {
 					continue
 				}
 			}
@@ -114,6 +116,7 @@ func (m *Member) peek() (bool, error) {
 		return false, fmt.Errorf("%s: %w", m.Name, withoutPath(err))
 	}
 	defer f.Release()
+
 	is := false
 	err = mem.Guard(func() error {
 		is = isELF(f.Bytes())
@@ -122,12 +125,13 @@ func (m *Member) peek() (bool, error) {
 	return is, err
 }
 
+// memberResult is what Members yields.
 type memberResult struct {
 	Member
 	err error
 }
 
-// scanFlat lists the ELF members of an archive, and the archives in it.
+// scanFlat lists the members of an archive that are ELF files or archives.
 func scanFlat(data []byte) ([]memberResult, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(thinMagic)):
@@ -140,8 +144,8 @@ func scanFlat(data []byte) ([]memberResult, error) {
 	return nil, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
 }
 
-// Is reports whether a file begins as an archive that Members reads, a thin one
-// included.
+// Is reports whether prefix is the start of an archive that Members reads. Thin
+// archives are included.
 func Is(prefix []byte) bool {
 	for _, magic := range []string{arMagic, thinMagic, zipMagic} {
 		if bytes.HasPrefix(prefix, []byte(magic)) {
@@ -151,8 +155,8 @@ func Is(prefix []byte) bool {
 	return false
 }
 
-// OpenMember opens the member of the given name. The error is ErrNoMember when
-// there is none, ErrAmbiguous when there are several.
+// OpenMember opens the member of the given name. The error is ErrNoMember if there is
+// no such member, and ErrAmbiguous if there are several.
 func OpenMember(path, name string) (*elfx.File, error) {
 	var found []Member
 	var damage error
@@ -164,6 +168,7 @@ func OpenMember(path, name string) (*elfx.File, error) {
 			found = append(found, m)
 		}
 	}
+
 	switch {
 	case len(found) == 1:
 		return found[0].Open()
@@ -175,8 +180,9 @@ func OpenMember(path, name string) (*elfx.File, error) {
 	return nil, fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)
 }
 
-// Open opens the member. A stored one aliases the mapped archive; a deflated
-// one is inflated into memory, at most 256 times its packed size or 16 MiB.
+// Open opens the member. The file of a stored member aliases the mapped archive. A
+// deflated member is inflated into memory: at most 256 times its compressed size or
+// 16 MiB.
 func (m *Member) Open() (*elfx.File, error) {
 	if m.external {
 		return elfx.Open(m.Path())
@@ -185,6 +191,7 @@ func (m *Member) Open() (*elfx.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
 	}
+
 	var c *content
 	err = mem.Guard(func() (err error) {
 		c, err = m.content(file)
@@ -197,8 +204,8 @@ func (m *Member) Open() (*elfx.File, error) {
 	return elfx.NewPart(m.Path(), m.archive, c)
 }
 
-// content finds the member's bytes in the file of the archive, which it
-// releases if they are elsewhere in memory.
+// content returns the member's bytes. It releases file, the mapped archive, if the
+// bytes do not alias the file.
 func (m *Member) content(file *mem.Mapping) (*content, error) {
 	data, err := m.container(file.Bytes())
 	if err == nil {
@@ -221,8 +228,7 @@ func (m *Member) content(file *mem.Mapping) (*content, error) {
 	return &content{data: data, mapping: file, start: m.offset}, nil
 }
 
-// inflate inflates the member, of which packed is the stream, into memory of its
-// own.
+// inflate inflates the stream packed into a new buffer.
 func (m *Member) inflate(packed []byte) (*mem.Buffer, error) {
 	if err := m.credible(packed); err != nil {
 		return nil, err
@@ -235,14 +241,13 @@ func (m *Member) inflate(packed []byte) (*mem.Buffer, error) {
 	return buffer, nil
 }
 
-// content is the bytes of an opened member: a part of the mapped archive, or
-// what they were inflated into, which is the member's own buffer or the bytes of
-// an archive in the archive. It implements elfx.Source.
+// content owns the bytes of an opened member: part of the mapped archive, the
+// member's own buffer, or part of an inflated archive. It implements elfx.Source.
 type content struct {
 	data    []byte
-	mapping *mem.Mapping // nil: the bytes are not the file's
-	start   uint64       // of the bytes in the mapping
-	buffer  *mem.Buffer
+	mapping *mem.Mapping // nil: the bytes are not in a mapped file
+	start   uint64       // file offset of the bytes
+	buffer  *mem.Buffer  // nil: the member was not inflated
 }
 
 func (c *content) Bytes() []byte { return c.data }
@@ -254,21 +259,29 @@ func (c *content) Release() error {
 	return c.mapping.Release()
 }
 
+// inflateInto inflates the stream packed, whose size and checksum must be those of the
+// header, into dst.
 func (m *Member) inflateInto(dst, packed []byte) error {
 	r := flate.NewReader(bytes.NewReader(packed))
 	_, err := io.ReadFull(r, dst)
 	if err == nil {
 		var more [1]byte
-		if n, end := r.Read(more[:]); n != 0 || end != io.EOF {
+		n, end := r.Read(more[:])
+		if n != 0 || end != io.EOF {
 			err = errors.New("longer than its header says")
 		} else if crc32.ChecksumIEEE(dst) != m.sum {
 			err = errors.New("wrong checksum")
 		}
 	}
-	if err != nil {
-		err = &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: fmt.Errorf("%w: %w", ErrArchive, err)}
+	if err == nil {
+		return nil
 	}
-	return err
+	return m.failed(fmt.Errorf("%w: %w", ErrArchive, err))
+}
+
+// failed returns err at the member's offset in the archive.
+func (m *Member) failed(err error) error {
+	return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
 }
 
 func isELF(data []byte) bool { return bytes.HasPrefix(data, []byte(elf.ELFMAG)) }

@@ -10,44 +10,45 @@ import (
 	"symkit/internal/wire"
 )
 
-// maxNesting bounds archives in archives: a library in an APK in a bundle in a
-// download.
+// maxNesting bounds the depth of archives inside archives: a library in an APK in a
+// bundle in a download.
 const maxNesting = 4
 
-// ErrNested: archives in archives in archives, too deep to look into.
+// ErrNested: archives are nested more than maxNesting deep.
 var ErrNested = errors.New("archives within archives, too deep")
 
-// ErrOverlapping: a zip file whose members have more bytes in all than the file, for
-// they share them.
+// ErrOverlapping: the members of a zip file share bytes, and have more bytes together
+// than the file.
 var ErrOverlapping = fmt.Errorf("%w: members lie over each other", ErrArchive)
 
-// nest scans an archive and those in it.
+// nest scans an archive and the archives inside it.
 type nest struct {
-	left    uint64 // bytes that deflated archives may still become
+	left    uint64 // bytes that deflated archives may still inflate to
 	members []memberResult
 }
 
-// isNested tells whether a member begins as an archive that is looked into.
+// isNested reports whether start is the start of an archive that nest scans.
 func isNested(start []byte) bool {
 	return bytes.HasPrefix(start, []byte(arMagic)) || bytes.HasPrefix(start, []byte(zipMagic))
 }
 
-// scanArchive lists the ELF members of an archive and of archives in it. What
-// begins as an archive there and is none is passed over like other members.
+// scanArchive lists the ELF members of an archive and of the archives inside it. A
+// member that begins like an archive but is none is skipped.
 func scanArchive(data []byte) ([]memberResult, error) {
 	x := nest{left: limits.Inflated(uint64(len(data)))}
 	err := x.scan(data, "", 0, nil, 0)
 	return x.members, err
 }
 
-// scan lists the members of data, an archive at offset base of the file, or of
-// what outer inflates to. Their names begin with prefix.
+// scan lists the members of the archive data, which is at offset base of the file, or
+// of the inflated archive outer. The names of the members begin with prefix.
 func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, depth int) error {
 	found, err := scanFlat(data)
-	var taken uint64 // bytes of data that members are
-	tooDeep := false // one error tells it for all members
+	var taken uint64 // bytes of all members so far
+	tooDeep := false // one error stands for all archives that are too deep
 	for _, r := range found {
-		if taken += r.packed; taken > uint64(len(data)) {
+		taken += r.packed
+		if taken > uint64(len(data)) {
 			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", ErrOverlapping, r.Name)})
 		}
 		if r.err != nil {
@@ -56,37 +57,35 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 			}
 			continue
 		}
-		packed := data[r.offset:][:r.packed] // nothing of a thin archive's
+
+		packed := data[r.offset:][:r.packed] // empty for a thin archive's member
 		r.Name, r.offset, r.outer = prefix+r.Name, base+r.offset, outer
-		switch {
-		case !r.archived:
+		if !r.archived {
 			x.members = append(x.members, r)
-		default:
-			err := x.enter(packed, r.Member, depth+1)
-			if errors.Is(err, ErrNested) {
-				if tooDeep {
-					continue
-				}
-				tooDeep = true
-			}
-			if err != nil {
-				x.members = append(x.members, memberResult{err: fmt.Errorf("%s: %w", r.Name, err)})
-			}
+			continue
 		}
+
+		err := x.enter(packed, r.Member, depth+1)
+		nested := errors.Is(err, ErrNested)
+		if err != nil && !(nested && tooDeep) {
+			x.members = append(x.members, memberResult{err: fmt.Errorf("%s: %w", r.Name, err)})
+		}
+		tooDeep = tooDeep || nested
 	}
 	return err
 }
 
-// enter scans the archive m. The error is of m itself.
+// enter scans the archive m, whose bytes in its container are data. The error is about m
+// itself.
 func (x *nest) enter(data []byte, m Member, depth int) error {
 	if depth >= maxNesting {
-		return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: ErrNested}
+		return m.failed(ErrNested)
 	}
+
 	base, outer := m.offset, m.outer
 	if m.deflated {
 		if m.Size > x.left {
-			err := fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(data), m.Size)
-			return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
+			return m.tooLarge(data)
 		}
 		x.left -= m.Size
 		var err error
@@ -95,12 +94,14 @@ func (x *nest) enter(data []byte, m Member, depth int) error {
 		}
 		base, outer = 0, &m
 	}
-	// What could be read of it before the damage is listed.
+
+	// The members before any damage are listed.
 	_ = x.scan(data, m.Name+elfx.Separator, base, outer, depth)
 	return nil
 }
 
-// container is the bytes that m's offset is of, of a file with the given bytes.
+// container returns the bytes that m's offset refers to: those of the file, or of the
+// inflated archive m.outer.
 func (m *Member) container(file []byte) ([]byte, error) {
 	if m.outer == nil {
 		return file, nil
@@ -108,6 +109,7 @@ func (m *Member) container(file []byte) ([]byte, error) {
 	if data := unpackedArchives.get(m.outer); data != nil {
 		return data, nil
 	}
+
 	data, err := m.outer.container(file)
 	if err == nil {
 		data, err = m.outer.stored(data)
@@ -121,15 +123,15 @@ func (m *Member) container(file []byte) ([]byte, error) {
 	return data, err
 }
 
-// stored is m's bytes as they are in its container.
+// stored returns m's bytes as they are in container.
 func (m *Member) stored(container []byte) ([]byte, error) {
 	if m.offset > uint64(len(container)) || m.packed > uint64(len(container))-m.offset {
-		return nil, elfx.ErrChanged // it was inside when Members looked
+		return nil, elfx.ErrChanged // Members had checked the offsets
 	}
 	return container[m.offset:][:m.packed:m.packed], nil
 }
 
-// unpack inflates m, of which packed is the stream.
+// unpack inflates the stream packed into memory of the Go heap.
 func (m *Member) unpack(packed []byte) ([]byte, error) {
 	if err := m.credible(packed); err != nil {
 		return nil, err
@@ -138,11 +140,15 @@ func (m *Member) unpack(packed []byte) ([]byte, error) {
 	return dst, m.inflateInto(dst, packed)
 }
 
-// credible tells why the stream cannot inflate to as many bytes as it should.
+// credible returns an error if the stream packed cannot inflate to m.Size bytes.
 func (m *Member) credible(packed []byte) error {
 	if m.Size <= min(limits.Inflated(uint64(len(packed))), uint64(len(packed))*limits.MaxDeflate) {
 		return nil
 	}
-	err := fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(packed), m.Size)
-	return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
+	return m.tooLarge(packed)
+}
+
+// tooLarge returns the error for a stream packed whose size is not credible.
+func (m *Member) tooLarge(packed []byte) error {
+	return m.failed(fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(packed), m.Size))
 }

@@ -17,27 +17,29 @@ const (
 	zipEncrypted = 1
 )
 
-// scanZip lists the ELF files in a zip file: stored or deflated.
+// scanZip lists the ELF files and archives in a zip file.
 func scanZip(data []byte) ([]memberResult, error) {
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", ErrArchive, err)}
 	}
+
 	var members []memberResult
 	inflater := flate.NewReader(bytes.NewReader(nil))
 	for _, entry := range r.File {
 		if entry.UncompressedSize64 < uint64(len(elf.ELFMAG)) {
 			continue // directories
 		}
-		if m := zipMember(data, entry, inflater); m.err != nil || m.Name != "" {
+		m := zipMember(data, entry, inflater)
+		if m.err != nil || m.Name != "" {
 			members = append(members, m)
 		}
 	}
 	return members, nil
 }
 
-// zipMember reads one entry. Neither name nor error: it is neither an ELF file
-// nor an archive.
+// zipMember reads one entry. The result has neither name nor error if the entry is
+// neither an ELF file nor an archive.
 func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult) {
 	off, err := entry.DataOffset()
 	size := uint64(len(data))
@@ -49,17 +51,20 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 	case entry.Flags&zipEncrypted != 0 || entry.Method != zip.Store && entry.Method != zip.Deflate:
 		return zipError(int(off), entry, ErrMemberPacked)
 	}
+
 	packed := data[off:][:entry.CompressedSize64]
 	start := packed
 	if entry.Method == zip.Deflate {
 		start = make([]byte, len(arMagic))
-		// A stream that is damaged so early is not known to be an ELF file.
+		// A stream with a damaged start is not known to be an ELF file.
 		_ = inflater.(flate.Resetter).Reset(bytes.NewReader(packed), nil)
 		_, _ = io.ReadFull(inflater, start)
 	}
-	if m.archived = isNested(start); !m.archived && !isELF(start) {
+	m.archived = isNested(start)
+	if !m.archived && !isELF(start) {
 		return m
 	}
+
 	m.Name, m.Size = entry.Name, entry.UncompressedSize64
 	m.offset, m.packed = uint64(off), entry.CompressedSize64
 	m.deflated, m.sum = entry.Method == zip.Deflate, entry.CRC32
@@ -69,6 +74,7 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 	return m
 }
 
+// zipError returns an error about an entry, at a file offset.
 func zipError(at int, entry *zip.File, err error) memberResult {
 	return memberResult{err: &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%s: %w", entry.Name, err)}}
 }
