@@ -40,7 +40,8 @@ var (
 type Member struct {
 	// Name is the member's name in the archive, with directories in a zip file.
 	// For a member of an archive inside the archive, Name is the inner archive's
-	// name, "!/" and the member's name in the inner archive. Members of a .a can have the same name.
+	// name, "!/" and the member's name in the inner archive. Several members of a .a
+	// can have one name.
 	Name string
 	// Size is the member's length in bytes, uncompressed.
 	Size uint64

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,26 +12,26 @@ import (
 	"symkit/elfx"
 )
 
-// Why a file is not the companion that was looked for. A Probe's error wraps
-// one of these, elfx.ErrOtherBuildID, elfx.ErrOtherSup, elfx.ErrOtherMachine,
-// fs.ErrNotExist, or the error of opening it.
+// Reasons for which a file is not the companion. The error of a Probe wraps one of
+// these, elfx.ErrOtherBuildID, elfx.ErrOtherSup, elfx.ErrOtherMachine,
+// fs.ErrNotExist, or the error of opening the file.
 var (
 	ErrSameFile      = errors.New("is the file itself")
 	ErrOtherChecksum = errors.New("checksum differs from .gnu_debuglink")
 )
 
-// Probe is one place where a companion was looked for.
+// Probe is one place that was searched for a companion.
 type Probe struct {
 	Path string
-	Err  error // nil: this file was taken. It does not repeat Path.
-	// What was looked for there: one of the constants.
+	Err  error // nil: the file is the companion. Err does not repeat Path.
+	// What is the kind of companion that was searched for.
 	What Kind
 }
 
 // Kind is a kind of companion, in words.
 type Kind string
 
-// What companions there are.
+// The kinds of companions.
 const (
 	DebugFile Kind = "debug file"
 	AltFile   Kind = "supplementary file"
@@ -40,19 +39,23 @@ const (
 	Package   Kind = "split DWARF package"
 )
 
-// Rejected reports whether there was a file, but not the right one: worth a
-// warning, where one that is not there is not.
+// Rejected reports whether the place has a file, but not the companion. That deserves a
+// warning; a place without a file does not.
 func (p Probe) Rejected() bool {
 	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, ErrSameFile)
 }
 
-// FindDebug looks for f's separate debug file, in GDB's order and then where
-// Breakpad looks: DIR/.build-id/xx/yyyy.debug for each directory of debug files;
-// with a .gnu_debuglink NAME the file's directory, its .debug/, the file's
-// directory mirrored under each of those directories, and DIR/NAME; then
-// Fetch. A build-id candidate must have f's build id; a linked one must have the
-// link's checksum and no other build id. The File is nil when there is none; the
-// caller closes it. The probes tell every place in order.
+// FindDebug searches for f's separate debug file in these places: GDB's, in GDB's
+// order, then Breakpad's, then Fetch.
+//
+//   - DIR/.build-id/xx/yyyy.debug for each directory of debug files. The file must have
+//     f's build id.
+//   - With NAME in .gnu_debuglink: f's directory, its .debug/, f's directory mirrored
+//     below each DIR, and DIR/NAME. The file must have the link's checksum and no other
+//     build id.
+//
+// The File is nil if there is no such file; the caller closes it. The probes are all
+// places in order.
 func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	s := &search{file: f, what: DebugFile}
 	id := f.BuildID()
@@ -60,6 +63,7 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	if found := s.first(p.buildIDPaths(id), sameID); found != nil {
 		return found, s.probes
 	}
+
 	link, err := f.DebugLink()
 	if err != nil {
 		s.probes = append(s.probes, Probe{f.Path(), errors.Unwrap(err), s.what})
@@ -73,10 +77,10 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	return s.fetch(p, id), s.probes
 }
 
-// FindAlt looks for the file that f's .gnu_debugaltlink or .debug_sup names: at
-// its path, in the .dwz directories and build-id directories of debug files,
-// and with Fetch. It must have the link's build id or checksum. The File is nil
-// when there is none; the caller closes it.
+// FindAlt searches for the file that f's .gnu_debugaltlink or .debug_sup names: at the
+// path in the link, in the .dwz and build-id directories of the directories of debug
+// files, then with Fetch. The file must have the link's build id or checksum. The File
+// is nil if there is no such file; the caller closes it.
 func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	s := &search{file: f, what: AltFile}
 	link, err := f.AltLink()
@@ -86,20 +90,22 @@ func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	if link.Path == "" {
 		return nil, nil
 	}
+
 	if found := s.first(p.altPaths(f, link), link.Match); found != nil || link.Sup {
 		return found, s.probes
 	}
 	return s.fetch(p, link.ID), s.probes
 }
 
-// search collects the probes of looking for one companion of a file.
+// search searches for one companion of a file and collects the probes.
 type search struct {
 	file   *elfx.File
 	what   Kind
+	own    bool // the file itself can be the companion
 	probes []Probe
 }
 
-// first opens the first of the paths that accept accepts, each once.
+// first opens the first of the paths that accept accepts. Each path is tried once.
 func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File {
 	for _, path := range paths {
 		if slices.ContainsFunc(s.probes, func(p Probe) bool { return p.Path == path }) {
@@ -114,7 +120,7 @@ func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File
 	return nil
 }
 
-// fetch asks for the file with a build id from elsewhere.
+// fetch gets the file with a build id from Places.Fetch.
 func (s *search) fetch(p *Places, id []byte) *elfx.File {
 	if p.Fetch == nil || len(id) == 0 {
 		return nil
@@ -127,25 +133,24 @@ func (s *search) fetch(p *Places, id []byte) *elfx.File {
 	return s.first([]string{path}, func(c *elfx.File) error { return c.MatchBuildID(id) })
 }
 
+// open opens the file at path, which must be for the machine of s.file and be accepted.
+// The error does not repeat the path.
 func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, errors.Unwrap(err) // without the path
 	}
-	if own := s.file.Info(); own != nil && os.SameFile(own, info) {
+	itself := s.file.Info()
+	if !s.own && itself != nil && os.SameFile(itself, info) {
 		return nil, ErrSameFile
 	}
-	return openFor(s.file, path, accept)
-}
 
-// openFor opens the file at path, which must be for the machine of f and be
-// accepted. Its error does not repeat the path.
-func openFor(f *elfx.File, path string, accept func(*elfx.File) error) (*elfx.File, error) {
 	c, err := elfx.Open(path)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the path
 	}
-	if err = elfx.ErrOtherMachine; c.SameMachine(f) {
+	err = elfx.ErrOtherMachine
+	if c.SameMachine(s.file) {
 		err = accept(c)
 	}
 	if err != nil {
@@ -155,14 +160,15 @@ func openFor(f *elfx.File, path string, accept func(*elfx.File) error) (*elfx.Fi
 	return c, nil
 }
 
-// acceptLinked returns an error if c is not the file that f's .gnu_debuglink
-// means.
+// acceptLinked returns an error if c is not the file that f's .gnu_debuglink names, whose
+// CRC-32 is want.
 func acceptLinked(f, c *elfx.File, want uint32) error {
 	if own := f.BuildID(); own != nil && c.BuildID() != nil {
 		if err := c.MatchBuildID(own); err != nil {
 			return err
 		}
 	}
+
 	sum := crc32.NewIEEE()
 	if _, err := c.WriteTo(sum); err != nil {
 		return errors.Unwrap(err) // without the path
@@ -173,20 +179,12 @@ func acceptLinked(f, c *elfx.File, want uint32) error {
 	return nil
 }
 
-// withoutPath removes the path from a system error.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// directories are the absolute directories of the file, as it was named and with
+// directories returns the absolute directories of the path of f, unresolved and with
 // symbolic links resolved: /lib/x and /usr/lib/x have one debug file.
 func directories(f *elfx.File) []string {
 	abs, err := filepath.Abs(filePath(f))
 	if err != nil {
-		return nil // no working directory: nothing is relative to it
+		return nil // there is no working directory
 	}
 	dirs := []string{filepath.Dir(abs)}
 	if real, err := filepath.EvalSymlinks(abs); err == nil && filepath.Dir(real) != dirs[0] {
@@ -195,8 +193,8 @@ func directories(f *elfx.File) []string {
 	return dirs
 }
 
-// filePath is the path of the file, or of the archive that it is in.
+// filePath returns the path of f, or of the archive that contains f.
 func filePath(f *elfx.File) string { return cmp.Or(f.Archive(), f.Path()) }
 
-// dir is the directory of the file as it was named.
+// dir returns the directory of filePath.
 func dir(f *elfx.File) string { return filepath.Dir(filePath(f)) }

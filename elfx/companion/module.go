@@ -1,6 +1,6 @@
-// Package companion finds the files that belong to an ELF file: the separate
-// debug file, dwz's supplementary file, .dwo files and .dwp packages. OpenModule
-// opens a file with all of them.
+// Package companion finds the files that belong to an ELF file: the separate debug file,
+// dwz's supplementary file, .dwo files and .dwp packages. OpenModule opens a file with
+// all of these.
 package companion
 
 import "symkit/elfx"
@@ -10,19 +10,19 @@ type Module struct {
 	Image      *elfx.Image
 	Companions *Companions
 
-	// DebugProbes are the places where the debug file was looked for.
+	// DebugProbes are the places that were searched for the debug file.
 	DebugProbes []Probe
-	// MissingDebug is the name in the file's .gnu_debuglink if the debug file
-	// was looked for and not found.
+	// MissingDebug is the name in the file's .gnu_debuglink if the debug file was
+	// not found, else "".
 	MissingDebug string
-	// Mismatch is why the debug file that was found is not used, or nil.
+	// Mismatch is the reason for which a debug file that was found is not used, or nil.
 	Mismatch error
 
-	main  *elfx.File // given to be closed, or nil
-	debug *elfx.File // found, or nil
+	main  *elfx.File // the image's file if the Module owns it, or nil
+	debug *elfx.File // the debug file that was found, or nil
 }
 
-// OpenModule opens the file at path with what belongs to it.
+// OpenModule opens the file at path with the files that belong to it.
 func OpenModule(path string, places Places) (*Module, error) {
 	f, err := elfx.Open(path)
 	if err != nil {
@@ -33,16 +33,15 @@ func OpenModule(path string, places Places) (*Module, error) {
 	return m, nil
 }
 
-// Alone is for a file that is a module without a debug file. The Module closes
-// it.
+// Alone makes a module of f without a search for its debug file. The Module owns f.
 func Alone(f *elfx.File, places Places) *Module {
 	img := &elfx.Image{Main: f}
 	return &Module{Image: img, Companions: Find(img, places), main: f}
 }
 
-// Complete finds what belongs to an image: the debug file, if the image has none
-// and no debug information, and the companions. The files of img stay the
-// caller's to close, after the Module.
+// Complete finds the files that belong to an image: the companions, and the debug file
+// if the image has neither a debug file nor debug information. The caller closes the
+// files of img after the Module.
 func Complete(img *elfx.Image, places Places) *Module {
 	m := &Module{Image: img}
 	if img.Debug == nil && !holds(img.Main, ".debug_info") {
@@ -52,15 +51,16 @@ func Complete(img *elfx.Image, places Places) *Module {
 	return m
 }
 
-// findDebug looks for the debug file and joins it with the image.
+// findDebug searches for the debug file and joins it with the image.
 func (m *Module) findDebug(places Places) {
 	main := m.Image.Main
 	m.debug, m.DebugProbes = places.FindDebug(main)
 	if m.debug == nil {
-		link, _ := main.DebugLink() // an error is among the probes
+		link, _ := main.DebugLink() // the probes have the error
 		m.MissingDebug = link.Name
 		return
 	}
+
 	img, err := elfx.Join(main, m.debug)
 	if err != nil {
 		m.Mismatch = err
@@ -69,7 +69,7 @@ func (m *Module) findDebug(places Places) {
 	m.Image = img
 }
 
-// Close closes the files that were found, and the one of OpenModule or Alone.
+// Close closes the files that were found, and the file of OpenModule or Alone.
 func (m *Module) Close() {
 	m.Companions.Close()
 	for _, f := range []*elfx.File{m.debug, m.main} {

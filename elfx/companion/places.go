@@ -8,28 +8,28 @@ import (
 	"symkit/elfx"
 )
 
-// DefaultDebugDir is where distributions install separate debug files.
+// DefaultDebugDir is the directory where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
-// Places is where companions are looked for, besides the places that the files
-// name and their own directories. The zero value has none.
+// Places are directories to search for companions, besides the paths in the files and
+// the files' own directories. The zero value has no directories.
 type Places struct {
-	// DebugDirs are where debug files are installed, such as DefaultDebugDir.
-	// A directory named .build-id may be given itself.
+	// DebugDirs are directories of debug files, such as DefaultDebugDir, or directories
+	// named .build-id.
 	DebugDirs []string
-	// SplitDirs are where .dwo and .dwp files may have been moved.
+	// SplitDirs are directories that .dwo and .dwp files may have been moved to.
 	SplitDirs []string
-	// Sysroots are directories that stand for the root directory: the
-	// DefaultDebugDir below each counts as one of DebugDirs, absolute paths in
-	// files are looked for below each, and the debug file of what lies below
-	// one is looked for as if it lay below the root.
+	// Sysroots are directories that replace the root directory. DefaultDebugDir below
+	// each of them is one of the DebugDirs, absolute paths in files are searched for
+	// below each of them, and the debug file of a file below one of them is searched
+	// for as if the file were below the root directory.
 	Sysroots []string
-	// Fetch gets the debug file with a build id from elsewhere and returns its
-	// path; nil does not. An error that is fs.ErrNotExist says that it has none.
+	// Fetch, if not nil, gets the debug file with a build id from a server and returns
+	// its path. The error is fs.ErrNotExist if there is no such file.
 	Fetch func(buildID []byte) (path string, err error)
 }
 
-// debugDirs are the DebugDirs and those of the Sysroots.
+// debugDirs returns the DebugDirs and those of the Sysroots.
 func (p *Places) debugDirs() []string {
 	dirs := p.DebugDirs[:len(p.DebugDirs):len(p.DebugDirs)]
 	for _, root := range p.Sysroots {
@@ -38,13 +38,14 @@ func (p *Places) debugDirs() []string {
 	return dirs
 }
 
-// buildIDPaths lists where the debug file with a build id may be (GDB manual,
+// buildIDPaths returns the possible paths of the debug file with a build id (GDB manual,
 // "Separate Debug Files").
 func (p *Places) buildIDPaths(id []byte) (paths []string) {
 	const dirName = ".build-id"
 	if len(id) < 2 {
 		return nil
 	}
+
 	name := hex.EncodeToString(id)
 	file := filepath.Join(name[:2], name[2:]+".debug")
 	for _, dir := range p.debugDirs() {
@@ -56,12 +57,13 @@ func (p *Places) buildIDPaths(id []byte) (paths []string) {
 	return paths
 }
 
-// linkPaths lists where the file that a debug link in f names may be.
+// linkPaths returns the possible paths of the file that f's debug link names.
 func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
 	own := directories(f)
 	for _, dir := range own {
 		paths = append(paths, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
 	}
+
 	inside := p.inside(own)
 	for _, debugDir := range p.debugDirs() {
 		for _, dir := range inside {
@@ -74,9 +76,9 @@ func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
 	return paths
 }
 
-// inside lists how the directories are called in a directory of debug files:
-// as they are; seen from the sysroot they are in; and without the /usr that
-// merged file systems have put in front of what packages install.
+// inside returns the names of directories below a directory of debug files: the absolute
+// path, the path relative to the sysroot, and both without the /usr that merged file
+// systems have added to the paths of packages.
 func (p *Places) inside(dirs []string) (names []string) {
 	for _, dir := range dirs {
 		names = append(names, dir[len(filepath.VolumeName(dir)):])
@@ -86,6 +88,7 @@ func (p *Places) inside(dirs []string) (names []string) {
 			}
 		}
 	}
+
 	for _, name := range names {
 		if rest, ok := strings.CutPrefix(filepath.ToSlash(name), "/usr/"); ok {
 			names = append(names, "/"+rest)
@@ -94,8 +97,8 @@ func (p *Places) inside(dirs []string) (names []string) {
 	return names
 }
 
-// below tells how path, which is absolute, is called if root is the root
-// directory.
+// below returns the name that the absolute path has if root is the root directory; ok is
+// false if path is not below root.
 func below(root, path string) (rest string, ok bool) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -114,8 +117,8 @@ func below(root, path string) (rest string, ok bool) {
 	return "", false
 }
 
-// absolute lists where a file with an absolute path may be: below the sysroots,
-// and there.
+// absolute returns the possible paths of a file with an absolute path: below each
+// sysroot, and the path itself.
 func (p *Places) absolute(path string) (paths []string) {
 	for _, root := range p.Sysroots {
 		paths = append(paths, filepath.Join(root, path))
@@ -123,7 +126,7 @@ func (p *Places) absolute(path string) (paths []string) {
 	return append(paths, path)
 }
 
-// altPaths lists where the supplementary file that a link in f names may be.
+// altPaths returns the possible paths of the supplementary file that link, in f, names.
 func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
 	if filepath.IsAbs(link.Path) {
 		paths = p.absolute(link.Path)
@@ -139,8 +142,8 @@ func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
 	return append(paths, p.buildIDPaths(link.ID)...)
 }
 
-// afterDwz is what follows the last .dwz/ in a path: Debian has a directory for
-// each architecture there.
+// afterDwz returns the part of a path after the last .dwz/. Debian has a directory for
+// each architecture in it.
 func afterDwz(path string) string {
 	const dir = ".dwz/"
 	path = filepath.ToSlash(path)
@@ -150,9 +153,9 @@ func afterDwz(path string) string {
 	return filepath.Base(path)
 }
 
-// splitPaths lists where the .dwo file of a unit of m may be: name, as
-// DW_AT_dwo_name has it, relative to compDir, and in the directories given and
-// those of the image's files.
+// splitPaths returns the possible paths of the .dwo file of a unit of m: name, the value
+// of DW_AT_dwo_name, relative to compDir, to the SplitDirs and to the directories of the
+// image's files.
 func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string) {
 	switch {
 	case filepath.IsAbs(name):
@@ -160,11 +163,12 @@ func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string
 	case filepath.IsAbs(compDir):
 		paths = p.absolute(filepath.Join(compDir, name))
 	}
+
 	dirs := append(p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)], dir(m.Main), dir(m.DWARF()))
 	for _, dir := range dirs {
 		if !filepath.IsAbs(name) {
 			paths = append(paths, filepath.Join(dir, name))
-			if !filepath.IsAbs(compDir) { // made by -fdebug-compilation-dir, for builds that can be moved
+			if !filepath.IsAbs(compDir) { // from -fdebug-compilation-dir, for relocatable builds
 				paths = append(paths, filepath.Join(dir, compDir, name))
 			}
 		}
@@ -173,9 +177,9 @@ func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string
 	return paths
 }
 
-// packagePaths lists where the .dwp file of m may be: beside the binary and the
-// debug file, named after them, in the directories for such files and in those
-// of debug files, as GDB does.
+// packagePaths returns the possible paths of m's .dwp file, which is named after the
+// binary or the debug file: their directories, the SplitDirs, and the directories of
+// debug files, as in GDB.
 func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
 	var names []string
 	for _, f := range []*elfx.File{m.Main, m.DWARF()} {
@@ -185,6 +189,7 @@ func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
 			names = append(names, filepath.Base(path)+".dwp")
 		}
 	}
+
 	dirs := p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)]
 	inside := p.inside(directories(m.Main))
 	for _, debugDir := range p.debugDirs() {
@@ -193,6 +198,7 @@ func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
 		}
 		dirs = append(dirs, debugDir)
 	}
+
 	for _, dir := range dirs {
 		for _, name := range names {
 			paths = append(paths, filepath.Join(dir, name))

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// usualMiss is how long a miss is remembered where the cache's cache_miss_s
-// does not tell.
+// usualMiss is the time that a miss is remembered for if the cache has no cache_miss_s.
 const usualMiss = 600 * time.Second
 
-// entry is one file in the cache: CACHE/BUILDID/KIND. An empty one stands for a
-// file that no server has; older clients also took all permissions from it.
+// entry is one file in the cache: CACHE/BUILDID/KIND. An empty file means that no server
+// has the file; older clients also removed all permissions of an empty file.
 type entry struct {
 	client *Client
 	id     []byte
@@ -27,8 +26,8 @@ func (e *entry) dir() string { return filepath.Join(e.client.Cache, hex.EncodeTo
 
 func (e *entry) path() string { return filepath.Join(e.dir(), string(e.kind)) }
 
-// cached tells whether the file is there. The error is ErrNotFound for a miss
-// that is remembered. What is there and damaged is overwritten later.
+// cached reports whether the cache has the file. The error is ErrNotFound if the cache
+// remembers that no server has the file. A damaged file is overwritten later.
 func (e *entry) cached() (bool, error) {
 	info, err := os.Stat(e.path())
 	switch {
@@ -44,8 +43,8 @@ func (e *entry) cached() (bool, error) {
 	return false, os.Remove(e.path())
 }
 
-// remember notes that no server has the file. That this fails costs no more
-// than asking again.
+// remember writes an empty file: no server has the file. A failure has no consequence
+// but another request.
 func (e *entry) remember() {
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return
@@ -55,7 +54,8 @@ func (e *entry) remember() {
 	}
 }
 
-// missAge reads the cache's own setting: seconds, in the file cache_miss_s.
+// missAge returns the time that a miss is remembered for: the number of seconds in the
+// cache's file cache_miss_s.
 func (c *Client) missAge() time.Duration {
 	text, err := os.ReadFile(filepath.Join(c.Cache, "cache_miss_s"))
 	if err != nil {

@@ -1,6 +1,7 @@
 package debuginfod
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,8 +21,8 @@ const (
 	copyBuffer   = 64 << 10
 )
 
-// download fetches the file from one server into the cache: whole and checked,
-// or not at all.
+// download fetches the file from one server. The cache then has the whole, verified
+// file, or is unchanged.
 func (e *entry) download(ctx context.Context, server string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -30,13 +31,15 @@ func (e *entry) download(ctx context.Context, server string) error {
 		defer stop()
 		ctx = timed
 	}
+
 	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
 	if e.client.Timeout > 0 {
 		go fetch.Watch(ctx, e.client.Timeout, &t.done, func() { cancel(ErrTimeout) })
 	}
+
 	err := e.fetch(ctx, &t)
 	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx) // says more than "context canceled"
+		return context.Cause(ctx) // the reason, not "context canceled"
 	}
 	return err
 }
@@ -50,14 +53,15 @@ type transfer struct {
 	shown  time.Time
 }
 
-// fetch downloads into a temporary file beside the entry, checks it and renames
-// it. Its name is one that debuginfod-client cleans up, should we be killed.
+// fetch downloads into a temporary file beside the entry, verifies the file and renames
+// it. debuginfod-client removes files of such names if this process is killed.
 func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	body, err := t.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
+
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return err
 	}
@@ -66,11 +70,11 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // it is gone when it was renamed
+	defer os.Remove(file.Name()) // has no effect after the rename
+
 	err = t.copy(file, body)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
+	closeErr := file.Close()
+	err = cmp.Or(err, closeErr)
 	if err == nil {
 		err = verify(file.Name(), e.id, e.kind)
 	}
@@ -80,20 +84,21 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	return err
 }
 
-// abandonedAfter is how old a temporary file is that no process can be writing.
+// abandonedAfter is the age from which a temporary file cannot be in use.
 const abandonedAfter = 24 * time.Hour
 
-// sweep removes the temporary files that processes left here that were killed.
+// sweep removes the temporary files of processes that were killed.
 func (e *entry) sweep() {
 	left, _ := filepath.Glob(filepath.Join(e.dir(), string(e.kind)+".*")) // the pattern is well formed
 	for _, path := range left {
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > abandonedAfter {
-			_ = os.Remove(path) // or another process did
+			_ = os.Remove(path) // fails if another process removed the file
 		}
 	}
 }
 
-// open asks the server.
+// open requests the file. The error is ErrNotFound, ErrMaxSize, ErrStatus, that of
+// fetch.Disk, or that of the connection.
 func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url, nil)
 	if err != nil {
@@ -103,6 +108,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	if t.client.MaxSize > 0 {
 		request.Header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(t.client.MaxSize, 10))
 	}
+
 	client := t.client.HTTP
 	if client == nil {
 		client = fetch.HTTP
@@ -111,10 +117,14 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Without a Content-Length, X-Debuginfod-Size has the size.
 	t.total = max(response.ContentLength, 0)
-	if size, err := strconv.ParseInt(response.Header.Get("X-Debuginfod-Size"), 10, 64); err == nil && t.total == 0 {
+	size, err := strconv.ParseInt(response.Header.Get("X-Debuginfod-Size"), 10, 64)
+	if err == nil && t.total == 0 {
 		t.total = max(size, 0)
 	}
+
 	switch {
 	case response.StatusCode == http.StatusNotFound:
 		err = ErrNotFound
@@ -123,7 +133,8 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	case response.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%w: %s", ErrStatus, response.Status)
 	default:
-		if err = t.client.room().Announce(t.total); err == nil {
+		err = t.client.disk().Announce(t.total)
+		if err == nil {
 			return response.Body, nil
 		}
 	}
@@ -131,10 +142,11 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	return nil, err
 }
 
+// tooLarge reports whether n bytes exceed Client.MaxSize.
 func (t *transfer) tooLarge(n int64) bool { return t.client.MaxSize > 0 && n > t.client.MaxSize }
 
-// copy writes the body to the file. A body that ends before its announced
-// length is an error of the reader.
+// copy writes the body to the file. If the body ends before Content-Length, reading it
+// returns an error.
 func (t *transfer) copy(file *os.File, body io.Reader) error {
 	buffer := make([]byte, copyBuffer)
 	t.progress(true)
@@ -146,9 +158,10 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 		if _, err := file.Write(buffer[:n]); err != nil {
 			return err
 		}
-		if err := t.client.room().Wrote(int64(n)); err != nil {
+		if err := t.client.disk().Wrote(int64(n)); err != nil {
 			return err
 		}
+
 		t.progress(err != nil)
 		if err == io.EOF {
 			return nil
@@ -159,7 +172,7 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 	}
 }
 
-// progress reports, at the beginning, at the end and now and then.
+// progress calls Client.Progress if always is true or progressStep has passed.
 func (t *transfer) progress(always bool) {
 	if now := time.Now(); t.client.Progress != nil && (always || now.Sub(t.shown) >= progressStep) {
 		t.shown = now

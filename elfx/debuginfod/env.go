@@ -13,14 +13,13 @@ import (
 	"symkit/internal/limits"
 )
 
-// FromEnv makes a client of the environment that debuginfod-find(1) has. It is
-// nil when DEBUGINFOD_URLS names no server. The error names the variable that
-// cannot be used.
+// FromEnv returns a client with the settings of debuginfod-find(1)'s environment, or nil
+// if DEBUGINFOD_URLS names no server. The error names the unusable variable.
 func FromEnv() (*Client, error) {
 	c := &Client{}
 	for _, server := range strings.Fields(os.Getenv("DEBUGINFOD_URLS")) {
 		if strings.HasPrefix(server, "ima:") {
-			continue // a policy for the servers that follow, of newer clients
+			continue // a policy for the following servers, in newer clients
 		}
 		u, err := url.Parse(server)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -31,14 +30,16 @@ func FromEnv() (*Client, error) {
 	if len(c.URLs) == 0 {
 		return nil, nil
 	}
+
 	var err error
-	if c.Cache, err = cacheDir(); err != nil {
+	c.Cache, err = cacheDir()
+	if err != nil {
 		return nil, err
 	}
 	return c, c.readLimits()
 }
 
-// readLimits reads the numbers. Zero or less is no limit.
+// readLimits reads the numeric variables. Zero or less means no limit.
 func (c *Client) readLimits() error {
 	timeout, err := number("DEBUGINFOD_TIMEOUT", int64(DefaultTimeout/time.Second))
 	if err != nil {
@@ -48,23 +49,26 @@ func (c *Client) readLimits() error {
 	if err != nil {
 		return err
 	}
+
 	c.Timeout, c.MaxTime = time.Duration(timeout)*time.Second, time.Duration(maxTime)*time.Second
 	c.MaxTotal = bound(limits.FetchedTotal)
 	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", bound(limits.FetchedFiles))
 	return err
 }
 
-// bound is a limit as a number of bytes.
+// bound returns a limit as a number of bytes.
 func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64)) }
 
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)
 
+// number reads an environment variable, whose default is usual.
 func number(name string, usual int64) (int64, error) {
 	text := os.Getenv(name)
 	if text == "" {
 		return usual, nil
 	}
+
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || name != "DEBUGINFOD_MAXSIZE" && n > maxSeconds {
 		return 0, fmt.Errorf("%s: not a number: %q", name, text)
@@ -72,8 +76,8 @@ func number(name string, usual int64) (int64, error) {
 	return max(n, 0), nil
 }
 
-// cacheDir is the cache's directory: DEBUGINFOD_CACHE_PATH, the place of older
-// clients if it is there, or that of XDG.
+// cacheDir returns DEBUGINFOD_CACHE_PATH, or the directory of older clients if it
+// exists, or the directory in XDG's cache.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
 		return dir, nil
@@ -85,6 +89,7 @@ func cacheDir() (string, error) {
 			return old, nil
 		}
 	}
+
 	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
 		return filepath.Join(dir, "debuginfod_client"), nil
 	}

@@ -1,6 +1,6 @@
-// Package reloc applies relocations to the bytes of a section with debug or
-// unwind information: howto.go lists what each machine's types compute and where
-// they write, apply.go does so.
+// Package reloc applies relocations to the bytes of a section with debug or unwind
+// information. howto.go lists, for each relocation type of each machine, the value and
+// the field; apply.go computes the value and writes the field.
 package reloc
 
 import (
@@ -10,7 +10,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Why a field was left as it is.
+// Reasons for which a field was not relocated.
 var (
 	ErrType   = errors.New("unknown relocation type")
 	ErrPlace  = errors.New("relocation outside the section")
@@ -25,10 +25,10 @@ type Entry struct {
 	Sym    uint32
 }
 
-// Symbol is what a relocation uses of a symbol.
+// Symbol has the properties of a symbol that a relocation uses.
 type Symbol struct {
 	Value, Size uint64
-	Base        uint64 // address of the symbol's section
+	Base        uint64 // virtual address of the symbol's section
 	TLS         bool
 }
 
@@ -38,14 +38,15 @@ type Section struct {
 	Class     elf.Class
 	BigEndian bool
 	Data      []byte
-	Addr      uint64 // of Data's first byte
+	Addr      uint64 // virtual address of Data
 	InField   bool   // SHT_REL: the addend is in the field
-	// Symbol returns a symbol by its index, or ErrSymbol. A symbol in another
-	// file, or without a place, has the value 0.
+	// Symbol returns a symbol by its index, or ErrSymbol. A symbol in another file, or
+	// without an address, has the value 0.
 	Symbol func(index uint32) (Symbol, error)
 }
 
-// Apply applies r, or leaves the field as it is and returns why.
+// Apply applies r. After an error (ErrType, ErrPlace, ErrSymbol), the field is
+// unchanged.
 func (s *Section) Apply(r *Entry) error {
 	if s.Class == elf.ELFCLASS64 && s.Machine == elf.EM_MIPS && r.Type > 0xff {
 		return s.applyChain(r)
@@ -54,10 +55,12 @@ func (s *Section) Apply(r *Entry) error {
 	if h.calc == calcNone {
 		return nil
 	}
+
 	at, err := s.place(r, h)
 	if err != nil {
 		return err
 	}
+
 	addend := uint64(r.Addend)
 	if s.InField && h.calc != calcAdd && h.calc != calcSub {
 		addend = s.get(at, h.field)
@@ -66,6 +69,7 @@ func (s *Section) Apply(r *Entry) error {
 	if err != nil {
 		return err
 	}
+
 	switch h.calc {
 	case calcAdd:
 		v = s.get(at, h.field) + v
@@ -76,10 +80,10 @@ func (s *Section) Apply(r *Entry) error {
 	return nil
 }
 
-// applyChain applies up to three relocations in one, as 64-bit MIPS has them:
-// each result is the addend of the next, and the last one's field is written
-// (MIPS64 ELF, "Relocation"). Only the first has a symbol; in r_ssym other than
-// 0 the second has a special one.
+// applyChain applies up to three relocation types of one entry of 64-bit MIPS: each
+// result is the addend of the next type, and only the last type writes its field (MIPS64
+// ELF, "Relocation"). Only the first type has a symbol. If r_ssym is not 0, the second
+// type has a special symbol, which is not supported.
 func (s *Section) applyChain(r *Entry) error {
 	step := *r
 	var last howto
@@ -92,6 +96,7 @@ func (s *Section) applyChain(r *Entry) error {
 		if _, err := s.place(&step, h); err != nil || r.Type>>24 != 0 {
 			return ErrType
 		}
+
 		v, err := s.value(&step, h, uint64(step.Addend))
 		if err != nil {
 			return err
@@ -104,24 +109,26 @@ func (s *Section) applyChain(r *Entry) error {
 	return nil
 }
 
+// howto returns how to apply a type of relocation; the zero value is unknown.
 func (s *Section) howto(kind uint32) howto {
-	if table := howtosOf(s.Machine); uint64(kind) < uint64(len(table)) {
+	table := machineOf(s.Machine).howtos
+	if uint64(kind) < uint64(len(table)) {
 		return table[kind]
 	}
 	return howto{}
 }
 
-// place checks that the whole field is in the section.
+// place returns the offset of r's field, after a check that the whole field is in the
+// section.
 func (s *Section) place(r *Entry, h howto) (at uint64, err error) {
 	n := uint64(h.field)
 	switch h.field {
-	case fieldLow6:
+	case fieldLow6, fieldULEB:
 		n = 1
 	case fieldLow31:
 		n = 4
-	case fieldULEB:
-		n = 1
 	}
+
 	size := uint64(len(s.Data))
 	switch {
 	case h.calc == calcUnknown:
@@ -134,7 +141,7 @@ func (s *Section) place(r *Entry, h howto) (at uint64, err error) {
 	return r.Offset, nil
 }
 
-// value is what r computes, without what the field holds.
+// value returns the result of r's calculation without the field's content.
 func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
 	if r.Sym == 0 { // the undefined symbol
 		if h.calc == calcRel {
@@ -142,10 +149,12 @@ func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
 		}
 		return addend, nil
 	}
+
 	sym, err := s.Symbol(r.Sym)
 	if err != nil {
 		return 0, err
 	}
+
 	v := sym.Value
 	switch h.calc {
 	case calcSize:
@@ -161,8 +170,8 @@ func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
 	return v + addend, nil
 }
 
-// dtvOffset is what a machine's thread pointers into TLS blocks are ahead of the
-// blocks; compilers add it to the addend (TLS_DTV_OFFSET of the psABIs).
+// dtvOffset returns the offset of a machine's thread pointers from the start of a TLS
+// block. Compilers add it to the addend (TLS_DTV_OFFSET of the psABIs).
 func dtvOffset(m elf.Machine) uint64 {
 	switch m {
 	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE, elf.EM_PPC, elf.EM_PPC64:
@@ -173,7 +182,7 @@ func dtvOffset(m elf.Machine) uint64 {
 	return 0
 }
 
-// uleb is the bytes of the ULEB128 at a place, or nil.
+// uleb returns the bytes of the ULEB128 at an offset, or nil if it is damaged.
 func (s *Section) uleb(at uint64) []byte {
 	c := wire.New("", s.Data, false)
 	c.Seek(at)
@@ -184,7 +193,7 @@ func (s *Section) uleb(at uint64) []byte {
 	return s.Data[at:c.Pos()]
 }
 
-// get reads a field whose place was checked.
+// get reads a field at an offset that place has checked.
 func (s *Section) get(at uint64, f field) (v uint64) {
 	switch f {
 	case fieldLow6:
@@ -201,8 +210,8 @@ func (s *Section) get(at uint64, f field) (v uint64) {
 	return c.Uint(int(f))
 }
 
-// put writes the low bits of v into a field whose place was checked. A ULEB128
-// keeps its length, so that nothing after it moves.
+// put writes the low bits of v into a field at an offset that place has checked. A
+// ULEB128 keeps its length, so that no other byte moves.
 func (s *Section) put(at uint64, f field, v uint64) {
 	switch f {
 	case fieldLow6:

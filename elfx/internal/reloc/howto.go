@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// calc is what a relocation computes. In the words of the psABIs: S is the
-// symbol's address, A the addend, P the address of the field.
+// calc is the calculation of a relocation. As in the psABIs, S is the symbol's address,
+// A the addend, and P the address of the field.
 type calc uint8
 
 const (
 	calcUnknown calc = iota
-	calcNone         // a hint or a mark: the field stays
+	calcNone         // a hint or a mark: the field is unchanged
 	calcAbs          // S + A
 	calcRel          // S + A − P
 	calcTLS          // A + the symbol's offset in its thread-local section − dtvOffset
@@ -21,8 +21,8 @@ const (
 	calcSize         // the symbol's size + A
 )
 
-// field is where a relocation writes: a whole number of 1, 2, 3, 4 or 8 bytes,
-// or one of these.
+// field is the field that a relocation writes: 1, 2, 3, 4 or 8 whole bytes, or one of
+// these.
 type field uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	fieldULEB                      // a ULEB128, which keeps its length
 )
 
-// howto says how to apply one type of relocation.
+// howto is the calculation and the field of one type of relocation.
 type howto struct {
 	calc  calc
 	field field
@@ -56,11 +56,11 @@ var (
 	armHowtos = []howto{
 		elf.R_ARM_NONE: {calcNone, 0}, elf.R_ARM_ABS32: {calcAbs, 4}, elf.R_ARM_ABS16: {calcAbs, 2}, elf.R_ARM_ABS8: {calcAbs, 1},
 		elf.R_ARM_REL32: {calcRel, 4}, elf.R_ARM_PREL31: {calcRel, fieldLow31}, elf.R_ARM_TLS_LDO32: {calcTLS, 4},
-		// TARGET1 is ABS32 on Linux. TARGET2 (a type info for the personality
-		// routine) goes through the GOT, which an object has none of.
+		// TARGET1 is ABS32 on Linux. TARGET2 (a type info for the personality routine)
+		// refers to the GOT, which an object does not have.
 		elf.R_ARM_TARGET1: {calcAbs, 4}, elf.R_ARM_TARGET2: {calcNone, 0},
 	}
-	// The types of ILP32 (class 32) are the first of each row.
+	// The first type in a row is the one of ILP32 (class 32).
 	arm64Howtos = []howto{
 		elf.R_AARCH64_NONE: {calcNone, 0}, 256: {calcNone, 0}, elf.R_AARCH64_ABS64: {calcAbs, 8},
 		elf.R_AARCH64_P32_ABS32: {calcAbs, 4}, elf.R_AARCH64_ABS32: {calcAbs, 4},
@@ -95,7 +95,7 @@ var (
 		elf.R_390_PLT32: {calcRel, 4}, elf.R_390_PLT64: {calcRel, 8},
 		elf.R_390_TLS_LDO32: {calcTLS, 4}, elf.R_390_TLS_LDO64: {calcTLS, 8},
 	}
-	// PowerPC numbers its 32-bit types alike in both classes.
+	// PowerPC's 32-bit types have the same numbers in both classes.
 	ppc64Howtos = []howto{
 		elf.R_PPC64_NONE: {calcNone, 0}, elf.R_PPC64_ADDR16: {calcAbs, 2}, elf.R_PPC64_ADDR32: {calcAbs, 4}, elf.R_PPC64_ADDR64: {calcAbs, 8},
 		elf.R_PPC64_UADDR16: {calcAbs, 2}, elf.R_PPC64_UADDR32: {calcAbs, 4}, elf.R_PPC64_UADDR64: {calcAbs, 8},
@@ -117,63 +117,59 @@ var (
 	}
 )
 
-// howtosOf is the table of a machine; nil for one that is not known.
-func howtosOf(m elf.Machine) []howto {
-	switch m {
-	case elf.EM_386:
-		return x86Howtos
-	case elf.EM_X86_64:
-		return x86_64Howtos
-	case elf.EM_ARM:
-		return armHowtos
-	case elf.EM_AARCH64:
-		return arm64Howtos
-	case elf.EM_RISCV:
-		return riscvHowtos
-	case elf.EM_LOONGARCH:
-		return loongHowtos
-	case elf.EM_S390:
-		return s390Howtos
-	case elf.EM_PPC64:
-		return ppc64Howtos
-	case elf.EM_PPC:
-		return ppcHowtos
-	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE:
-		return mipsHowtos
-	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
-		return sparcHowtos
-	}
-	return nil
+// machine is what is known of the relocation types of a machine.
+type machine struct {
+	howtos []howto // by type
+	name   func(kind uint32) string
 }
 
-// Name spells a relocation type, as debug/elf does where it has a name.
-func Name(m elf.Machine, kind uint32) string {
-	var name string
+// machineOf returns the relocation types of a machine; the zero value if the machine is
+// not known.
+func machineOf(m elf.Machine) machine {
 	switch m {
 	case elf.EM_386:
-		name = elf.R_386(kind).String()
+		return machine{x86Howtos, nameOf[elf.R_386]}
 	case elf.EM_X86_64:
-		name = elf.R_X86_64(kind).String()
+		return machine{x86_64Howtos, nameOf[elf.R_X86_64]}
 	case elf.EM_ARM:
-		name = elf.R_ARM(kind).String()
+		return machine{armHowtos, nameOf[elf.R_ARM]}
 	case elf.EM_AARCH64:
-		name = elf.R_AARCH64(kind).String()
+		return machine{arm64Howtos, nameOf[elf.R_AARCH64]}
 	case elf.EM_RISCV:
-		name = elf.R_RISCV(kind).String()
+		return machine{riscvHowtos, nameOf[elf.R_RISCV]}
 	case elf.EM_LOONGARCH:
-		name = elf.R_LARCH(kind).String()
+		return machine{loongHowtos, nameOf[elf.R_LARCH]}
 	case elf.EM_S390:
-		name = elf.R_390(kind).String()
+		return machine{s390Howtos, nameOf[elf.R_390]}
 	case elf.EM_PPC64:
-		name = elf.R_PPC64(kind).String()
+		return machine{ppc64Howtos, nameOf[elf.R_PPC64]}
 	case elf.EM_PPC:
-		name = elf.R_PPC(kind).String()
+		return machine{ppcHowtos, nameOf[elf.R_PPC]}
+	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE: // nameOf has no name for a triple of types
+		return machine{mipsHowtos, nameOf[elf.R_MIPS]}
 	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
-		name = elf.R_SPARC(kind).String()
-	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE: // not a triple, which has no name
-		name = elf.R_MIPS(kind).String()
+		return machine{sparcHowtos, nameOf[elf.R_SPARC]}
 	}
-	// Of a number without a name String makes "R_NEAREST+3".
+	return machine{}
+}
+
+// nameOf returns debug/elf's text for a relocation type.
+func nameOf[T interface {
+	~int
+	String() string
+}](kind uint32) string {
+	return T(kind).String()
+}
+
+// Name returns the name of a relocation type in debug/elf, or the machine and the number
+// if debug/elf has no name.
+func Name(m elf.Machine, kind uint32) string {
+	var name string
+	if known := machineOf(m); known.name != nil {
+		name = known.name(kind)
+	}
+
+	// For a number without a name, String returns "R_NEAREST+3".
 	if !strings.HasPrefix(name, "R_") || strings.Contains(name, "+") {
 		return fmt.Sprintf("%v type %#x", m, kind)
 	}
