@@ -56,6 +56,7 @@ func archOf(machine elf.Machine, class elf.Class) *Arch {
 		}
 		return narrow
 	}
+
 	switch machine {
 	case elf.EM_386:
 		return &x86
@@ -123,6 +124,7 @@ func (a *Arch) ReturnColumn(ra Reg, row *Row) Reg {
 	if a.pc == a.RA || ra == a.pc {
 		return ra
 	}
+
 	switch row.Rule(a.pc).Kind {
 	case KindNone, KindUndefined, KindSame:
 		return ra

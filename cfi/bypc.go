@@ -3,32 +3,32 @@ package cfi
 import "bytes"
 
 const (
-	// MaxByPC is what Text.ByPC begins with: enough for a PLT of some hundred
-	// slots, and little enough for a forged section of nothing but such rows.
+	// MaxByPC is the initial value of Text.ByPC: enough for a PLT of some hundred
+	// slots, and few enough to bound the time for a forged section of such rows.
 	MaxByPC = 1 << 16
-	// byPCBytes is how much text costs as much as a PC.
+	// byPCBytes is the number of bytes of text that cost as much as a PC.
 	byPCBytes = 8
 	// maxByPCExpr bounds the expressions, in bytes: ten times those of a PLT, which have 14 at most.
 	maxByPCExpr = 160
-	// otherLoad is how far a module could be loaded from where it is linked to:
-	// a multiple of every page size.
+	// otherLoad is a possible distance of a module's load address from its link
+	// address: a multiple of every page size.
 	otherLoad = 1 << 28
 )
 
-// outcome is what rules has made of a row at one PC.
+// outcome is the result of rules for a row at one PC.
 type outcome struct {
 	why        Reason
-	from, upto int // its text in the buffer
+	from, upto int // the text's range in Text.buf
 }
 
-// byPC writes row as one range for each stretch of PCs at which it says the
-// same, the PC being a number in its expressions. It does nothing and returns
-// false if ByPC does not suffice, or the row would say something else if the module were
-// loaded at another address.
+// byPC writes row as one range for each run of PCs with the same text; the PC is a number
+// in the row's expressions. byPC writes nothing and returns false if ByPC does not
+// suffice, or if the text would differ for a module at another load address.
 func (t *Text) byPC(row *Row) bool {
 	if row.End-row.Begin > uint64(t.ByPC) {
 		return false
 	}
+
 	from, all, recs, open := len(t.buf), t.Stats, len(t.recs), t.open
 	var last outcome
 	for pc := row.Begin; pc < row.End; pc++ {
@@ -42,7 +42,8 @@ func (t *Text) byPC(row *Row) bool {
 		case pc > row.Begin && t.same(last, now):
 			t.buf, t.Stats = t.buf[:now.from], stats
 		default:
-			if last = now; now.why == expressed {
+			last = now
+			if now.why == expressed {
 				t.recs = append(t.recs, record{addr: pc, from: now.from, upto: now.upto})
 			}
 		}
@@ -50,12 +51,13 @@ func (t *Text) byPC(row *Row) bool {
 			t.recs[len(t.recs)-1].size++
 		}
 	}
+
 	t.open = false
 	return true
 }
 
-// anywhere makes the rules of row at one PC; ok is false if they are others
-// where the module is loaded elsewhere.
+// anywhere appends the rules of row at one PC; ok is false if they depend on the module's
+// load address.
 func (t *Text) anywhere(row *Row, pc uint64) (o outcome, ok bool) {
 	stats := t.Stats
 	o = t.at(row, pc)
@@ -65,20 +67,23 @@ func (t *Text) anywhere(row *Row, pc uint64) (o outcome, ok bool) {
 	return o, ok
 }
 
-// at makes all rules of row at one PC.
+// at appends all rules of row at one PC.
 func (t *Text) at(row *Row, pc uint64) (o outcome) {
 	t.open = false
 	t.exprs.known, t.exprs.pc = true, pc
 	o.from = len(t.buf)
-	if o.why = t.rules(row); o.why != expressed {
+	o.why = t.rules(row)
+	if o.why != expressed {
 		t.buf = t.buf[:o.from]
 		t.Stats[o.why]++
 	}
+
 	t.exprs.known = false
 	o.upto = len(t.buf)
 	return o
 }
 
+// same reports whether two outcomes have the same reason and text.
 func (t *Text) same(a, b outcome) bool {
 	return a.why == b.why && bytes.Equal(t.buf[a.from:a.upto], t.buf[b.from:b.upto])
 }

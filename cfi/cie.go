@@ -69,11 +69,13 @@ func (d *decoder) cie(off uint64) (*CIE, error) {
 	if d.last.off == off && d.last.cie != nil {
 		return d.last.cie, nil
 	}
+
 	r, ok := d.cies[off]
 	if !ok {
 		r.cie, r.err = d.readCIE(off)
 		d.cies[off] = r
 	}
+
 	d.last.off, d.last.cieResult = off, r
 	return r.cie, r.err
 }
@@ -91,11 +93,13 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 	if bad {
 		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrCIEPointer}
 	}
+
 	cie := &CIE{Offset: off, AddrSize: s.AddrSize, LSDAEncoding: peOmit}
 	cie.header(s, &e.body)
 	if err := e.body.Err(); err != nil {
 		return nil, err
 	}
+
 	m := getMachine()
 	defer putMachine(m)
 	if err := m.initial(s, cie, e.body); err != nil {
@@ -111,6 +115,7 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 	if b.Err() == nil && c.Version != 1 && c.Version != 3 && c.Version != 4 {
 		b.Fail(at, fmt.Errorf("%w %d", ErrVersion, c.Version))
 	}
+
 	at = b.Pos()
 	aug := b.CString()
 	c.Augmentation = string(aug)
@@ -120,6 +125,7 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 	if c.Version == 4 {
 		c.sizes(b)
 	}
+
 	c.CodeAlign = b.ULEB()
 	c.DataAlign = b.SLEB()
 	c.RA = readReg(b, c.Version == 1)
@@ -191,6 +197,7 @@ func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 	if data.Err() == nil && (!validEncoding(enc) || enc == peOmit && l == 'R') {
 		data.Fail(at, fmt.Errorf("%w %#x", ErrEncoding, enc))
 	}
+
 	switch l {
 	case 'L':
 		c.LSDAEncoding = enc
@@ -206,6 +213,7 @@ func readReg(c *wire.Cursor, oneByte bool) Reg {
 	if oneByte {
 		return Reg(c.U8())
 	}
+
 	at := c.Pos()
 	v := c.ULEB()
 	if v > 0xffffffff {

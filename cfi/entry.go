@@ -34,6 +34,7 @@ func (s *Section) entry(c *wire.Cursor) entry {
 	if c.Err() != nil || n == 0 {
 		return e
 	}
+
 	e.body = c.Sub(n)
 	e.idPos = uint64(e.body.Pos())
 	wide := dwarf64 && s.Kind == DebugFrame

@@ -108,6 +108,7 @@ func (x *Exidx) next(c wire.Cursor, begin uint64) uint64 {
 	if c.Len() == 0 {
 		return x.End
 	}
+
 	at := c.Pos()
 	word := c.U32()
 	if c.Err() != nil || word>>31 != 0 {
@@ -138,6 +139,7 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	case first>>31 != 0:
 		return e, &wire.Error{Section: exidxName, Offset: at, Err: ErrExidxEntry}
 	}
+
 	e.Begin = x.function(at, first)
 	switch {
 	case second == exidxCantUnwind:
@@ -181,6 +183,7 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 	default:
 		return &wire.Error{Section: extabName, Offset: int(off), Err: fmt.Errorf("%w: %#x", ErrPersonality, model)}
 	}
+
 	e.code = c.Sub(4 * words)
 	return e.code.Err()
 }
@@ -210,7 +213,7 @@ func (x *Exidx) Rows() iter.Seq2[*Row, error] {
 	}
 }
 
-// ExidxMachine tells whether files of a machine have the table.
+// ExidxMachine reports whether files of a machine have the table.
 func ExidxMachine(m elf.Machine, class elf.Class) bool {
 	return m == elf.EM_ARM && class == elf.ELFCLASS32
 }

@@ -72,6 +72,7 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 		m.words = wire.New(exidxName, nil, x.BigEndian)
 		m.section, m.word, m.left, m.at = exidxName, e.word<<8, 3, int(e.Offset)+4
 	}
+
 	dead := e.CantUnwind
 	for !dead && m.more() && m.failed == nil {
 		op := m.byte()
@@ -83,6 +84,7 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	if m.failed != nil {
 		return m.failed
 	}
+
 	row := &m.row
 	*row = Row{Begin: e.Begin, End: e.End}
 	if dead {
@@ -91,15 +93,17 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 		row.Regs = m.rules[:1]
 		return nil
 	}
+
 	row.CFA = Rule{Kind: KindReg, Reg: m.vsp.base, Off: m.vsp.off}
 	if m.loaded {
 		row.CFA.Kind = KindMemReg
 	}
+
 	row.Regs = m.registers()
 	return nil
 }
 
-// more tells whether there are instructions left. The bytes of a word come from
+// more reports whether instructions remain. The bytes of a word come from
 // the most significant one on.
 func (m *exidxMachine) more() bool {
 	if m.left <= 0 {
@@ -114,13 +118,14 @@ func (m *exidxMachine) more() bool {
 	return true
 }
 
-// byte is the next instruction byte; behind the last one it is finish, with
-// which assemblers fill up the last word.
+// byte is the next instruction byte; after the last one it is finish, with
+// which assemblers fill the last word.
 func (m *exidxMachine) byte() uint8 {
 	if !m.more() {
 		m.fail(wire.ErrTruncated)
 		return 0xb0
 	}
+
 	b := uint8(m.word >> 24)
 	m.word <<= 8
 	m.left--
@@ -191,6 +196,7 @@ func (m *exidxMachine) move(n int64) {
 		m.fail(ErrUnwindState)
 		return
 	}
+
 	m.vsp.off += n
 	if m.vsp.off > maxExidxOffset || m.vsp.off < -maxExidxOffset {
 		m.fail(ErrUnwindState)
@@ -252,6 +258,7 @@ func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
 		m.fail(ErrUnwindOpcode)
 		return
 	}
+
 	for d := first; d <= last && m.failed == nil; d++ {
 		switch low := exidxS0 + 2*d; {
 		case d >= 16:
@@ -279,6 +286,7 @@ func (m *exidxMachine) uleb() (v int64) {
 			return v
 		}
 	}
+
 	m.fail(wire.ErrOverflow)
 	return 0
 }
@@ -290,6 +298,7 @@ func (m *exidxMachine) registers() []RegRule {
 		m.slots[armLR] = m.slots[armPC]
 		m.saved = m.saved&^(1<<armPC) | 1<<armLR
 	}
+
 	rules := m.rules[:0]
 	for left := m.saved; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

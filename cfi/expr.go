@@ -90,14 +90,17 @@ func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 	if len(expr) > maxExprBytes || k.known && len(expr) > maxByPCExpr {
 		return false
 	}
+
 	k.terms, k.stack, k.bad, k.readsPC = k.terms[:0], k.stack[:0], false, false
 	k.c = wire.New("expression", expr, t.BigEndian)
 	if !cfa {
 		k.push(k.add(term{op: termCFA}))
 	}
+
 	for k.c.Len() > 0 && !k.bad {
 		k.step(k.c.U8())
 	}
+
 	root := k.pop()
 	if kind == KindMemExpr {
 		root = k.deref(root)
@@ -106,7 +109,9 @@ func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 		t.needPC = t.needPC || k.readsPC
 		return false
 	}
-	if t.buf = k.text(t.buf, root); cfa {
+
+	t.buf = k.text(t.buf, root)
+	if cfa {
 		t.buf = k.zero(t.buf, root)
 	}
 	return true
@@ -148,6 +153,7 @@ func (k *compiler) breg(r Reg, off int64) {
 			return
 		}
 	}
+
 	k.push(k.plus(k.add(term{op: termReg, val: int64(r)}), k.num(off)))
 }
 
@@ -228,6 +234,7 @@ func (k *compiler) binary(op uint8) {
 		k.push(k.num(v))
 		return
 	}
+
 	switch op {
 	case exPlus:
 		k.push(k.plus(a, b))
@@ -260,6 +267,7 @@ func (k *compiler) jump(op uint8) {
 			return
 		}
 	}
+
 	k.bad = k.bad || off < 0
 	if !k.bad {
 		k.c.Skip(uint64(off))
@@ -281,6 +289,7 @@ func (k *compiler) pop() int {
 		k.bad = true
 		return k.num(0)
 	}
+
 	i := k.stack[n]
 	k.stack = k.stack[:n]
 	return i
@@ -305,6 +314,7 @@ func (k *compiler) text(dst []byte, i int) []byte {
 	case termCFA:
 		return append(dst, ".cfa"...)
 	}
+
 	dst = k.text(dst, t.a)
 	if t.op == '^' {
 		dst = k.zero(dst, t.a)
@@ -314,8 +324,8 @@ func (k *compiler) text(dst []byte, i int) []byte {
 	return append(dst, ' ', t.op)
 }
 
-// zero appends ` 0 +` to a bare register or CFA that is an address, so that
-// the same rule reads the same from an expression and from the other kinds.
+// zero appends ` 0 +` to a register or CFA that is the whole address, so that a
+// rule has one text, whether it comes from an expression or from another kind.
 func (k *compiler) zero(dst []byte, i int) []byte {
 	if op := k.terms[i].op; op == termReg || op == termCFA {
 		dst = append(dst, " 0 +"...)

@@ -36,11 +36,13 @@ func (d *decoder) fde(e *entry) (FDE, error) {
 	if !ok {
 		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: ErrCIEPointer}
 	}
+
 	cie, err := d.cie(off)
 	if err != nil {
 		err = fmt.Errorf("reading CIE at %#x: %w", off, err)
 		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: err}
 	}
+
 	f.CIE = cie
 	f.read(&e.body)
 	if err := e.body.Err(); err != nil {
@@ -57,7 +59,7 @@ func (f *FDE) read(b *wire.Cursor) {
 	f.RawBegin, f.Begin = s.address(b, cie.FDEEncoding, cie.AddrSize, 0)
 	size := number(b, cie.FDEEncoding, cie.AddrSize, true)
 	f.End = f.Begin + size
-	// The end may be the end of the address space only where it can be said.
+	// The end may be the end of the address space only if a uint64 can hold it.
 	if b.Err() == nil && (f.End < f.Begin || cie.AddrSize < 8 && f.End > 1<<(8*cie.AddrSize)) {
 		b.Fail(at, ErrRange)
 	}
@@ -70,6 +72,7 @@ func (f *FDE) read(b *wire.Cursor) {
 			*b = data
 		}
 	}
+
 	f.from, f.upto = b.Pos(), b.End()
 }
 

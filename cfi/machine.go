@@ -21,18 +21,18 @@ const (
 // machine runs call frame instructions (DWARF 5 §6.4.2). It is reused from FDE
 // to FDE; its slices keep their storage.
 type machine struct {
-	row Row // under way; begin and end are set when it is yielded
-	// cfaOff is the offset of the CFA from a register that held before the
-	// expression that holds now.
+	row Row // the current row; begin and end are set when it is yielded
+	// cfaOff is the offset of the CFA from a register, of the rule before the
+	// current expression.
 	cfaOff int64
 	sec    *Section
 	cie    *CIE
 	c      wire.Cursor
-	at     int // offset of the instruction under way
+	at     int // offset of the current instruction
 	inCIE  bool
 	begin  uint64 // of the FDE
-	loc    uint64 // begin of the row under way
-	next   uint64 // location after the instruction under way
+	loc    uint64 // begin of the current row
+	next   uint64 // location after the current instruction
 	end    uint64
 
 	saved []savedState
@@ -61,6 +61,7 @@ func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 	for m.c.Len() > 0 {
 		m.step()
 	}
+
 	cie.initial = m.row
 	cie.initial.Regs, cie.cfaOff = slices.Clone(m.row.Regs), m.cfaOff
 	return m.c.Err()
@@ -90,10 +91,11 @@ func (m *machine) rows(f *FDE, yield func(*Row, error) bool) {
 		yield(nil, err)
 		return
 	}
+
 	m.yield(m.end, yield)
 }
 
-// yield yields the row under way, which ends at end; an empty one is left out.
+// yield yields the current row, which ends at end, unless the row is empty.
 func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 	if m.loc >= end {
 		return true
@@ -134,6 +136,7 @@ func (m *machine) operands(op uint8) (o operands) {
 	if ops[op].name == "" {
 		m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
 	}
+
 	for i := 0; i < len(args); i++ {
 		switch args[i] {
 		case 'r':
@@ -164,6 +167,7 @@ func (m *machine) extended(op uint8) {
 	if m.c.Err() != nil {
 		return
 	}
+
 	switch op {
 	case opNop, opGNUArgsSize: // args_size: only for unwinding into a landing pad
 	case opSetLoc:
@@ -224,6 +228,7 @@ func (m *machine) vendor(op uint8, raState Reg) {
 			return
 		}
 	}
+
 	m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
 }
 

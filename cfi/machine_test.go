@@ -344,7 +344,7 @@ func checkSection(t *testing.T, s *Section) {
 		checkText(t, text, f.Begin, f.End)
 		wantLines(t, linesOf(text, 0), linesOf(slow, 0)...)
 		if text.Stats != slow.Stats {
-			t.Fatalf("%v with a phrasebook, %v without", text.Stats, slow.Stats)
+			t.Fatalf("%v with a ruleCache, %v without", text.Stats, slow.Stats)
 		}
 	}
 }

@@ -39,7 +39,7 @@ type Pointer struct {
 	Valid bool
 }
 
-// validEncoding tells whether enc has a known format and base.
+// validEncoding reports whether enc has a known format and base.
 func validEncoding(enc uint8) bool {
 	switch f := enc & peFormat; {
 	case enc == peOmit:
@@ -54,7 +54,7 @@ func validEncoding(enc uint8) bool {
 }
 
 // number reads the format part of enc: signed formats come sign-extended,
-// unless unsigned asks for the bare bits (address ranges, which GCC encodes in
+// unless unsigned is true (address ranges, which GCC encodes in
 // the signed format of the address).
 func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 	size := addrSize
@@ -70,6 +70,7 @@ func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 	case peUdata8, peSdata8:
 		size = 8
 	}
+
 	v := c.Uint(size)
 	if enc&peSigned != 0 && !unsigned {
 		shift := 64 - 8*size
@@ -87,6 +88,7 @@ func (s *Section) encoded(c *wire.Cursor, enc uint8, addrSize int, function uint
 		n := uint64(addrSize)
 		c.Skip(-(s.Addr + uint64(at)) & (n - 1))
 	}
+
 	raw = number(c, enc, addrSize, false)
 	addr = raw
 	switch enc & peBase {
@@ -114,6 +116,7 @@ func (s *Section) address(c *wire.Cursor, enc uint8, addrSize int, function uint
 			return raw, mask(v, addrSize)
 		}
 	}
+
 	c.Fail(at, ErrIndirect)
 	return 0, 0
 }
@@ -124,6 +127,7 @@ func (s *Section) pointer(c *wire.Cursor, enc uint8, addrSize int, function uint
 	if enc == peOmit {
 		return Pointer{}
 	}
+
 	raw, addr := s.encoded(c, enc, addrSize, function)
 	if c.Err() != nil || raw == 0 {
 		return Pointer{}

@@ -163,6 +163,7 @@ func ranks(names []string) []uint16 {
 	for i := range byName {
 		byName[i] = i
 	}
+
 	slices.SortStableFunc(byName, func(a, b int) int { return cmp.Compare(names[a], names[b]) })
 	out := make([]uint16, len(names))
 	for rank, i := range byName {

@@ -7,8 +7,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// SectionKind tells the two formats apart: they differ in how a CIE is known,
-// how an FDE points to it, and in the pointers' encoding.
+// SectionKind is one of the two formats of call frame information. They differ in the
+// mark of a CIE, in an FDE's pointer to its CIE, and in the encoding of pointers.
 type SectionKind uint8
 
 // The kinds of section.
@@ -19,7 +19,7 @@ const (
 	DebugFrame
 )
 
-// String is the section's usual name.
+// String returns the section's usual name.
 func (k SectionKind) String() string {
 	if k == DebugFrame {
 		return ".debug_frame"
@@ -32,7 +32,7 @@ func (k SectionKind) String() string {
 // can iterate at once.
 type Section struct {
 	Kind SectionKind
-	// Name is what errors call the section; empty means Kind's usual name.
+	// Name is the section's name in errors; if empty, it is Kind's usual name.
 	Name string
 	// Data is the section's contents, inflated and (ET_REL) relocated.
 	Data []byte
@@ -52,10 +52,9 @@ type Section struct {
 }
 
 // FDEs yields the FDEs in section order. A damaged FDE yields one *wire.Error
-// with the zero FDE, and the next one follows; only where the length of an
-// entry cannot be trusted does the iteration end with its error. CIEs are
-// read when the first FDE needs them: a damaged CIE is an error of each of its
-// FDEs, and an unused one is none.
+// with the zero FDE, and then the next FDE follows. Only a damaged length of an entry
+// ends the iteration, with an error. A CIE is read for its first FDE: a damaged CIE is
+// an error of each of its FDEs, and a damaged CIE without FDEs is no error.
 //
 // A zero length, the terminator of .eh_frame, does not end the section: linked
 // files hold one in the middle when crtend.o's or that of an `ld -r` output
@@ -84,6 +83,7 @@ func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	}
 }
 
+// name returns the section's name in errors.
 func (s *Section) name() string {
 	if s.Name != "" {
 		return s.Name
@@ -95,8 +95,8 @@ func (s *Section) cursor() wire.Cursor {
 	return wire.New(s.name(), s.Data, s.BigEndian)
 }
 
-// entries is the cursor that CIEs and FDEs are read with. It has failed if
-// nothing can be.
+// entries returns a cursor over the section's entries. The cursor has failed if AddrSize
+// is unusable.
 func (s *Section) entries() wire.Cursor {
 	c := s.cursor()
 	if !validAddrSize(s.AddrSize) {
@@ -107,7 +107,7 @@ func (s *Section) entries() wire.Cursor {
 
 func validAddrSize(n int) bool { return n == 2 || n == 4 || n == 8 }
 
-// mask keeps the bits of an address of size bytes.
+// mask returns the bits of v that an address of size bytes has.
 func mask(v uint64, size int) uint64 {
 	if size >= 8 {
 		return v

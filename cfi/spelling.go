@@ -2,7 +2,7 @@ package cfi
 
 import "strconv"
 
-// Reason says why something of a row is missing from the text.
+// Reason is the reason for which part of a row is missing from the text.
 type Reason uint8
 
 // The reasons. A row without CFA or return address has no record; a register
@@ -25,7 +25,7 @@ const (
 	numReasons
 )
 
-// String says it in words.
+// String returns the reason in words, for a count of rows or rules.
 func (r Reason) String() string {
 	return [numReasons]string{
 		"expressed",
@@ -51,11 +51,12 @@ func (t *Text) cfa(row *Row) Reason {
 	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(row, r, true):
 		return CFAInexpressible
 	}
+
 	t.buf = append(t.buf, ' ')
 	return expressed
 }
 
-// returnAddress appends r, row's rule of the return address, and a space.
+// returnAddress appends r, row's rule for the return address, and a space.
 func (t *Text) returnAddress(row *Row, r Rule) Reason {
 	t.buf = append(t.buf, ".ra: "...)
 	switch {
@@ -70,6 +71,7 @@ func (t *Text) returnAddress(row *Row, r Rule) Reason {
 	case !t.name(t.ra):
 		return ReturnAddressInexpressible
 	}
+
 	t.buf = append(t.buf, ' ')
 	return expressed
 }
@@ -79,10 +81,13 @@ func (t *Text) register(row *Row, r *RegRule) {
 	t.name(r.Reg)
 	t.buf = append(t.buf, ": "...)
 	from := len(t.buf)
+
+	// Without a rule, the stack pointer has its value of the ABI.
 	rule := r.Rule
 	if rule.Kind == KindNone && r.Reg == t.arch.SP {
 		rule = Rule{Kind: KindCFA, Off: t.arch.SPOffset}
 	}
+
 	switch {
 	case rule.Kind == KindNone || rule.Kind == KindSame:
 		t.name(r.Reg)
@@ -92,18 +97,19 @@ func (t *Text) register(row *Row, r *RegRule) {
 		t.Stats[RegisterInexpressible]++
 		t.buf = append(t.buf[:from], ".undef"...)
 	}
+
 	t.buf = append(t.buf, ' ')
 }
 
-// name appends the name of register r, or fails.
+// name appends the name of register r; it returns false if the register has none.
 func (t *Text) name(r Reg) bool {
 	name := t.arch.RegName(r)
 	t.buf = append(t.buf, name...)
 	return name != ""
 }
 
-// value appends the postfix of a rule of row that computes something, or fails and
-// may leave a part behind. cfa: it is the CFA's own rule.
+// value appends the postfix of a rule of row. If the rule cannot be expressed, value
+// returns false, possibly after appending a part. cfa means that the rule is the CFA's.
 func (t *Text) value(row *Row, r Rule, cfa bool) bool {
 	switch r.Kind {
 	case KindMemCFA:

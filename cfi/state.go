@@ -26,6 +26,7 @@ func (m *machine) advance(n uint64) {
 		m.c.Fail(m.at, ErrInCIE)
 		return
 	}
+
 	delta := n * m.cie.CodeAlign
 	m.next = m.loc + delta
 	if m.next < m.loc || n != 0 && delta/n != m.cie.CodeAlign {
@@ -81,10 +82,12 @@ func (m *machine) set(r Reg, rule Rule) {
 		m.setSigned(rule)
 		return
 	}
+
 	i := 0
 	for i < len(m.row.Regs) && m.row.Regs[i].Reg < r {
 		i++
 	}
+
 	switch {
 	case i < len(m.row.Regs) && m.row.Regs[i].Reg == r:
 		m.row.Regs[i].Rule = rule
@@ -117,12 +120,14 @@ func (m *machine) restore(r Reg) {
 		m.row.RASigned = m.cie.initial.RASigned
 		return
 	}
+
 	for i := range m.cie.initial.Regs {
 		if m.cie.initial.Regs[i].Reg == r {
 			m.set(r, m.cie.initial.Regs[i].Rule)
 			return
 		}
 	}
+
 	for i := range m.row.Regs {
 		if m.row.Regs[i].Reg == r {
 			m.row.Regs = slices.Delete(m.row.Regs, i, i+1)
@@ -148,6 +153,7 @@ func (m *machine) recall() {
 		m.c.Fail(m.at, ErrStateStack)
 		return
 	}
+
 	s := m.saved[n]
 	m.row.CFA, m.cfaOff, m.row.RASigned = s.cfa, s.cfaOff, s.signed
 	m.row.Regs = append(m.row.Regs[:0], m.arena[s.from:]...)

@@ -36,6 +36,7 @@ func (k *compiler) add(t term) int {
 		k.bad = true
 		t = term{op: termNum, size: 1}
 	}
+
 	k.terms = append(k.terms, t)
 	return len(k.terms) - 1
 }
@@ -68,6 +69,7 @@ func (k *compiler) derefSize(a int, n uint8) int {
 		k.bad = true
 		return a
 	}
+
 	limit := int64(1) << (8 * n)
 	return k.boundTerm('%', k.deref(a), k.num(limit), limit-1)
 }
@@ -90,6 +92,7 @@ func (k *compiler) plus(a, b int) int {
 	if isNum && !bothNum { // numbers to the right
 		return k.plus(b, a)
 	}
+
 	switch t := &k.terms[a]; {
 	case isNum && bothNum:
 		return k.num(x + y)
@@ -129,6 +132,7 @@ func (k *compiler) and(a, b int) int {
 	if _, ok := k.value(a); ok {
 		a, b = b, a
 	}
+
 	x, bothNum := k.value(a)
 	m, ok := k.value(b)
 	switch {
@@ -145,6 +149,7 @@ func (k *compiler) and(a, b int) int {
 	case k.truth(a) && k.truth(b):
 		return k.times(a, b)
 	}
+
 	k.bad = true
 	return a
 }
@@ -173,6 +178,7 @@ func (k *compiler) or(a, b int) int {
 	case k.truth(a) && k.truth(b): // a + b >= 1
 		return k.atLeast(k.plus(a, b), 1)
 	}
+
 	k.bad = true
 	return a
 }
@@ -184,6 +190,7 @@ func (k *compiler) fold(op uint8, a, b int) (v int64, ok bool) {
 	if !isNum || !bothNum {
 		return 0, false
 	}
+
 	inWord := y >= 0 && y < int64(8*k.arch.WordSize)
 	switch op {
 	case exXor:
@@ -261,6 +268,7 @@ func (k *compiler) shift(op uint8, a, b int) int {
 		k.bad = true
 		return a
 	}
+
 	t := k.terms[a]
 	word := t.op == termReg || t.op == '^'
 	switch p := k.num(1 << n); {
@@ -273,6 +281,7 @@ func (k *compiler) shift(op uint8, a, b int) int {
 	case op == exShr && word:
 		return k.binaryTerm('/', a, p)
 	}
+
 	k.bad = true
 	return a
 }
@@ -292,6 +301,7 @@ func (k *compiler) compare(op uint8, a, b int) int {
 		k.bad = true
 		return a
 	}
+
 	not := func(i int) int { return k.boundTerm('-', k.num(1), i, 1) }
 	switch op {
 	case exGe:
@@ -303,6 +313,7 @@ func (k *compiler) compare(op uint8, a, b int) int {
 	case exLe:
 		return not(k.atLeast(a, n+1))
 	}
+
 	equal := k.minus(k.atLeast(a, n), k.atLeast(a, n+1))
 	k.terms[equal].bound, k.terms[equal].max = true, 1
 	if op == exNe {
@@ -326,6 +337,7 @@ func (k *compiler) atLeast(a int, n int64) int {
 	case top < 2*n:
 		return k.boundTerm('/', a, k.num(n), 1)
 	}
+
 	divisor := int64(1) << bits.Len64(uint64(top))
 	return k.boundTerm('/', k.plus(a, k.num(divisor-n)), k.num(divisor), 1)
 }

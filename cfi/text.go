@@ -22,9 +22,9 @@ func (r *Record) Init() bool { return r.Size > 0 }
 // Every INIT carries all rules, a later record what changed, `.cfa` first, then
 // `.ra`, then registers by name. A row whose CFA or return address the format
 // cannot express ends the range before it: no record covers its PCs, and no
-// reader meets a rule that holds no longer. A row with a rule that depends on the
-// PC in a way postfix cannot say is written as one range for each stretch of PCs
-// at which it says the same. The zero Text is not usable; see NewText.
+// reader sees a rule that is no longer valid. If a rule depends on the PC and postfix
+// cannot express that, the row is written as one range for each run of PCs with the same
+// text. The zero Text is not usable; see NewText.
 type Text struct {
 	Stats Stats
 	// BigEndian is the byte order of the operands in DWARF expressions.
@@ -40,14 +40,14 @@ type Text struct {
 	end  uint64
 	init int // its index in recs
 
-	book    phrasebook
+	cache   ruleCache
 	state   uint32 // of the last row in book, or 0
 	prev    Row    // the last row, with Regs of its own; out of date where state is not 0
 	changes []change
 	recs    []record
 	buf     []byte
 	exprs   compiler
-	needPC  bool // a rule of the row can be said only if the PC is known
+	needPC  bool // a rule of the row can be expressed only if the PC is known
 }
 
 type record struct {
@@ -75,7 +75,7 @@ func (t *Text) Reset() {
 	t.recs, t.buf = t.recs[:0], t.buf[:0]
 }
 
-// Begin ends the range under way, so that the next row starts with INIT: at
+// Begin ends the current range, so that the next row starts with INIT: at
 // the border of two FDEs, or of two sources. ra is the column of the return
 // address of the rows that follow.
 func (t *Text) Begin(ra Reg) {
@@ -89,6 +89,7 @@ func (t *Text) Add(row *Row) {
 	if row.Begin >= row.End {
 		return
 	}
+
 	ra := t.arch.ReturnColumn(t.column, row)
 	t.open = t.open && row.Begin == t.end && ra == t.ra
 	t.ra = ra
@@ -96,44 +97,53 @@ func (t *Text) Add(row *Row) {
 	if t.open {
 		last = t.state
 	}
-	hash, usual := t.book.hash(row, t.ra)
+
+	// The text of most rows is in the cache.
+	hash, usual := t.cache.hash(row, t.ra)
 	known := usual && (last > 0 || !t.open)
 	if known {
-		if n := t.book.find(hash, last, row, t.ra); n > 0 {
-			said := &t.book.phrases[n]
-			t.record(row, int(said.from), int(said.upto), n)
-			t.state = said.next
+		if n := t.cache.find(hash, last, row, t.ra); n > 0 {
+			text := &t.cache.texts[n]
+			t.record(row, int(text.from), int(text.upto), n)
+			t.state = text.next
 			return
 		}
 	}
+
+	// Any other row is compared with the last one.
 	if last > 0 {
-		t.book.load(&t.prev, last)
+		t.cache.load(&t.prev, last)
 	}
+
 	from, stats := len(t.buf), t.Stats
 	t.state = 0
-	if !t.say(row) {
+	if !t.transition(row) {
 		return
 	}
+
+	// A text that counted a loss is not cached: the loss counts each time.
 	number := 0
 	if usual {
-		t.state = t.book.state(hash, row, t.ra)
+		t.state = t.cache.state(hash, row, t.ra)
 	}
 	if known && t.state > 0 && t.Stats == stats {
-		number = t.book.learn(hash, last, t.state, t.buf[from:])
+		number = t.cache.learn(hash, last, t.state, t.buf[from:])
 	}
+
 	if number > 0 {
-		said := &t.book.phrases[number]
-		t.record(row, int(said.from), int(said.upto), number)
+		text := &t.cache.texts[number]
+		t.record(row, int(text.from), int(text.upto), number)
 	} else {
 		t.record(row, from, len(t.buf), 0)
 	}
+
 	t.prev.CFA, t.prev.Exprs = row.CFA, row.Exprs
 	t.prev.Regs = append(t.prev.Regs[:0], row.Regs...)
 }
 
-// say appends the text of row, for one record. It is false where there is none,
+// transition appends the text of row, for one record. It is false where there is none,
 // or where the row became several records.
-func (t *Text) say(row *Row) bool {
+func (t *Text) transition(row *Row) bool {
 	from, stats := len(t.buf), t.Stats
 	t.needPC = false
 	why := t.rules(row)
@@ -162,6 +172,7 @@ func (t *Text) record(row *Row, from, upto, number int) {
 	case upto > from:
 		t.recs = append(t.recs, record{row.Begin, 0, from, upto, number})
 	}
+
 	t.open, t.end = true, row.End
 	t.recs[t.init].size = row.End - t.recs[t.init].addr
 }
@@ -174,13 +185,13 @@ func (t *Text) Record(i int) Record {
 	r := &t.recs[i]
 	buf := t.buf
 	if r.number > 0 {
-		buf = t.book.text
+		buf = t.cache.text
 	}
 	return Record{r.addr, r.size, buf[r.from:r.upto:r.upto], r.number}
 }
 
-// Expressible tells whether records can cover row's PCs: whether its CFA and
-// the return address in column ra can be said.
+// Expressible reports whether records can cover row's PCs: whether its CFA and
+// the return address in column ra can be expressed.
 func (t *Text) Expressible(ra Reg, row *Row) bool {
 	from, was := len(t.buf), t.ra
 	ra = t.arch.ReturnColumn(ra, row)
@@ -189,6 +200,7 @@ func (t *Text) Expressible(ra Reg, row *Row) bool {
 	if why == expressed {
 		why = t.returnAddress(row, row.Rule(ra))
 	}
+
 	t.buf, t.ra = t.buf[:from], was
 	return why == expressed
 }
@@ -201,6 +213,7 @@ func (t *Text) rules(row *Row) Reason {
 			return why
 		}
 	}
+
 	ra, before := row.Rule(t.ra), Rule{}
 	if t.open {
 		before = t.prev.Rule(t.ra)
@@ -210,6 +223,7 @@ func (t *Text) rules(row *Row) Reason {
 			return why
 		}
 	}
+
 	t.diff(row)
 	for i := range t.changes {
 		t.register(row, &t.changes[i].RegRule)
@@ -228,6 +242,7 @@ func (t *Text) diff(row *Row) {
 	if !t.open {
 		old = nil
 	}
+
 	now := row.Regs
 	for len(old) > 0 || len(now) > 0 {
 		switch {
@@ -259,16 +274,18 @@ func (t *Text) change(r RegRule) {
 		t.Stats[UnnamedRegister]++
 		return
 	}
+
 	rank := t.arch.order[r.Reg]
 	i := len(t.changes)
 	t.changes = append(t.changes, change{})
 	for ; i > 0 && t.changes[i-1].rank > rank; i-- {
 		t.changes[i] = t.changes[i-1]
 	}
+
 	t.changes[i] = change{rank, r}
 }
 
-// inForce tells whether rule now of row says what rule before of the last row
+// inForce reports whether rule now of row says what rule before of the last row
 // did.
 func (t *Text) inForce(before Rule, row *Row, now Rule) bool {
 	if now.Kind >= KindExpr && now.Kind == before.Kind {

@@ -139,7 +139,7 @@ func TestTextGaps(t *testing.T) {
 	}
 }
 
-// The return address's column has no name: nothing can be said.
+// The return address's column has no name: nothing can be expressed.
 func TestTextUnnamedReturnAddress(t *testing.T) {
 	got, stats := rowsText(&arm, elf.EM_ARM, 30, "def_cfa 13 0", "")
 	if wantLines(t, got); stats[ReturnAddressInexpressible] != 1 {

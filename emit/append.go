@@ -47,6 +47,7 @@ func appendHex(dst []byte, v uint64) []byte {
 		dst = appendHex(dst, high)
 		return binary.BigEndian.AppendUint64(dst, hexWord(uint32(v)))
 	}
+
 	n := (bits.Len32(uint32(v)) + 3) / 4
 	dst = binary.BigEndian.AppendUint64(dst, hexWord(uint32(v))<<(8*(8-n)))
 	return dst[:len(dst)-8+n]
@@ -86,6 +87,7 @@ func appendDec(dst []byte, v uint32) []byte {
 		dst = appendDec(dst, v/1e8)
 		return binary.LittleEndian.AppendUint64(dst, decWord(v%1e8)|zeros)
 	}
+
 	x := decWord(v)
 	leading := bits.TrailingZeros64(x) / 8
 	dst = binary.LittleEndian.AppendUint64(dst, (x|zeros)>>(8*leading))
@@ -212,6 +214,7 @@ func (p Public) Append(dst []byte) []byte {
 	if p.Multiple {
 		dst = append(dst, "m "...)
 	}
+
 	dst = appendHex(dst, p.Addr)
 	dst = appendHex(append(dst, ' '), uint64(p.ParamSize))
 	dst = appendName(append(dst, ' '), p.Name)
@@ -264,6 +267,7 @@ func (s StackWin) Append(dst []byte) []byte {
 		s.SavedRegsSize, s.LocalSize, s.MaxStackSize} {
 		dst = appendHex(append(dst, ' '), uint64(size))
 	}
+
 	switch {
 	case len(s.Program) > 0:
 		dst = appendName(append(dst, " 1 "...), s.Program)

@@ -80,7 +80,8 @@ func (f *fields) hex32() uint32 { return uint32(f.hex(8)) }
 func (f *fields) dec() uint32 {
 	start, end, v := f.pos, f.pos, uint64(0)
 	for _, c := range f.line[f.pos:] {
-		if c -= '0'; c > 9 {
+		c -= '0'
+		if c > 9 {
 			break
 		}
 		v = v*10 + uint64(c)
@@ -113,6 +114,7 @@ func (f *fields) word() []byte {
 	for end < len(f.line) && f.line[end] > ' ' && f.line[end] < 0x7f {
 		end++
 	}
+
 	switch {
 	case !f.more || start == len(f.line):
 		f.fail(len(f.line), ErrMissing)
@@ -127,6 +129,7 @@ func (f *fields) word() []byte {
 		f.fail(start, ErrTooLong)
 		return nil
 	}
+
 	f.next(end)
 	return f.line[start:end:end]
 }

@@ -76,6 +76,7 @@ func newIndex(data []byte, jobs int) *Index {
 	for i := range chunks {
 		next <- i
 	}
+
 	close(next)
 	for job := range min(jobs, chunks) {
 		wait.Go(func() {
@@ -85,6 +86,7 @@ func newIndex(data []byte, jobs int) *Index {
 			}
 		})
 	}
+
 	wait.Wait()
 	rethrow(&faults)
 	x.join(scans)
@@ -108,6 +110,7 @@ func (x *Index) join(scans []scan) {
 		}
 		t.sort()
 	}
+
 	for i := range scans {
 		for _, off := range scans[i].heads {
 			x.head(off)
@@ -116,6 +119,7 @@ func (x *Index) join(scans []scan) {
 			x.spoil(off)
 		}
 	}
+
 	slices.SortFunc(x.signals, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
@@ -202,7 +206,7 @@ func (x *Index) HeapSize() int64 {
 	return int64(n) * entrySize
 }
 
-// SignalFrame tells whether addr is in a signal trampoline; see the function
+// SignalFrame reports whether addr is in a signal trampoline; see the function
 // SignalFrame.
 func (x *Index) SignalFrame(addr uint64) bool {
 	i, _ := slices.BinarySearchFunc(x.signals, addr, func(r Range, a uint64) int {

@@ -40,6 +40,7 @@ func (x *Index) Symbol(addr uint64) (Symbol, bool) {
 	if !ok {
 		return x.public(addr)
 	}
+
 	fn, _ = x.funcAt(off)
 	s := Symbol{Addr: fn.Addr, Size: fn.Size, ParamSize: fn.ParamSize}
 	x.calls(&s, off, addr, fn.Name)
@@ -66,6 +67,7 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	if i < 0 {
 		return Symbol{}, false
 	}
+
 	key := x.publics[i].key
 	if f, ok := x.funcBelow(addr); ok && f >= key {
 		return Symbol{}, false
@@ -73,9 +75,11 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	if n := x.inits.below(addr); n > 0 && x.inits[n-1].key > key && (addr-key > maxEntry || !x.endsAt(addr)) {
 		return Symbol{}, false
 	}
+
 	for i > 0 && x.publics[i-1].key == key {
 		i--
 	}
+
 	off := x.publics[i].off
 	l := loose{rest: x.line(off)}
 	l.word()
@@ -137,16 +141,19 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 		}
 		x.inlineRecord(at, rec, addr, &sites)
 	}
+
 	depth := 0
 	for depth < maxDepth && sites[depth].ok {
 		depth++
 	}
+
 	s.Calls = make([]Call, depth+1)
 	here := Call{}
 	if line {
 		s.LineAddr = best.Addr
 		here = Call{File: x.fileName(best.File), Line: best.Line}
 	}
+
 	for i := range depth { // from the innermost out
 		in := &sites[depth-1-i]
 		origin, file := x.originName(in.origin)
@@ -157,6 +164,7 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 		s.Calls[i] = here
 		here = Call{File: x.fileName(in.file), Line: in.line}
 	}
+
 	here.Func = name
 	s.Calls[depth] = here
 }
@@ -200,12 +208,14 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]s
 	for c := l; c.word() != nil; {
 		fields++
 	}
+
 	l.word()
 	depth := l.dec()
 	s := site{line: l.dec(), file: noNumber, ok: true}
 	if fields%2 == 1 {
 		s.file = l.dec()
 	}
+
 	s.origin = l.dec()
 	found := false
 	for l.skip(); len(l.rest) > 0; l.skip() {
@@ -229,6 +239,7 @@ func (x *Index) fileName(num uint32) []byte {
 	if !ok {
 		return nil
 	}
+
 	l := loose{rest: x.line(off)}
 	l.word()
 	l.word()
@@ -242,12 +253,14 @@ func (x *Index) originName(num uint32) (name []byte, file uint32) {
 	if !ok {
 		return []byte(nameOmitted), noNumber
 	}
+
 	l := loose{rest: x.line(off)}
 	l.word()
 	l.word()
 	name, file = l.text(), noNumber
 	old := loose{rest: name}
-	if n := old.dec(); !old.bad {
+	n := old.dec()
+	if !old.bad {
 		if rest := old.text(); len(rest) > 0 {
 			name, file = rest, n
 		}

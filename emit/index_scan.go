@@ -38,6 +38,7 @@ func (s *scan) run(data []byte, from, to int) {
 	if from == 0 && to > 0 {
 		s.candidate(data, 0)
 	}
+
 	at := max(from-1, 0) // a line begins after each newline in data[at:to-1]
 	for ; to-1-at >= 64; at += 64 {
 		var found [64]int
@@ -51,6 +52,7 @@ func (s *scan) run(data []byte, from, to int) {
 			s.candidate(data, begin)
 		}
 	}
+
 	for ; at < to-1; at++ {
 		if data[at] == '\n' {
 			s.candidate(data, at+1)
@@ -90,10 +92,12 @@ func (s *scan) candidate(data []byte, at int) {
 	if at >= len(data) || matters[data[at]] == 0 {
 		return
 	}
+
 	line := data[at:]
 	switch {
 	case bytes.HasPrefix(line, []byte("STACK CFI ")):
-		if line = line[len("STACK CFI "):]; len(line) > 0 && hexValue[line[0]] <= 15 {
+		line = line[len("STACK CFI "):]
+		if len(line) > 0 && hexValue[line[0]] <= 15 {
 			return // is found from its INIT
 		}
 		if bytes.HasPrefix(line, []byte("INIT ")) && s.quick(inInits, line[len("INIT "):], at) {
@@ -110,10 +114,12 @@ func (s *scan) candidate(data []byte, at int) {
 			return
 		}
 	}
+
 	line = data[at:]
 	if n := bytes.IndexByte(line, '\n'); n >= 0 {
 		line = line[:n]
 	}
+
 	s.record(line, uint64(at))
 }
 
@@ -128,6 +134,7 @@ func (s *scan) quick(kind int, fields []byte, at int) bool {
 	if n == 0 || n+1 >= len(fields) || fields[n] != ' ' || kind != inPublics && hexValue[fields[n+1]]-1 > 14 {
 		return false
 	}
+
 	s.tables[kind] = append(s.tables[kind], entry{addr, uint64(at)})
 	return true
 }

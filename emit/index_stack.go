@@ -12,8 +12,8 @@ type Rule struct {
 // CFI appends the unwind rules that hold at addr to dst: those of the INIT
 // record that holds there, replaced by those of the STACK CFI records that
 // follow it, at or below addr, in file order. The range is the INIT record's.
-// A record that is not "REG: EXPRESSION" pairs is left out. With room in dst
-// nothing is allocated.
+// A record that is not "REG: EXPRESSION" pairs is skipped. Nothing is allocated if dst
+// has the capacity.
 func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	off, ok := x.inits.holds(addr, func(off uint64) bool {
 		_, r, ok := x.initAt(off)
@@ -22,6 +22,7 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	if !ok {
 		return Range{}, dst, false
 	}
+
 	l, code, _ := x.initAt(off)
 	start := len(dst)
 	dst = x.addRules(dst, start, off, l.text())
@@ -47,7 +48,7 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	return code, dst, true
 }
 
-// endsAt tells whether the rules at addr say that there is no caller: a constant
+// endsAt reports whether the rules at addr say that there is no caller: a constant
 // return address in the first page.
 func (x *Index) endsAt(addr uint64) bool {
 	_, rules, _ := x.CFI(addr, nil)
@@ -84,6 +85,7 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 		x.spoil(off)
 		return dst
 	}
+
 	for len(text) > 0 {
 		var r Rule
 		r, text = nextRule(text)
@@ -100,7 +102,7 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 	return dst
 }
 
-// wellFormed tells whether text is rules: a name first, and after each name an
+// wellFormed reports whether text is rules: a name first, and after each name an
 // expression.
 func wellFormed(text []byte) bool {
 	l, needExpr, any := loose{rest: text}, false, false
@@ -163,7 +165,8 @@ func (x *Index) winAt(off uint64) (StackWin, bool) {
 		SavedRegsSize: l.size(), LocalSize: l.size(), MaxStackSize: l.size()}
 	switch hasProgram := l.hex(); {
 	case hasProgram != 0:
-		if w.Program = l.text(); len(w.Program) == 0 {
+		w.Program = l.text()
+		if len(w.Program) == 0 {
 			l.fail()
 		}
 	default:

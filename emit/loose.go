@@ -20,6 +20,7 @@ func (l *loose) word() []byte {
 	for n < len(l.rest) && !blank(l.rest[n]) {
 		n++
 	}
+
 	w := l.rest[:n:n]
 	l.rest = l.rest[n:]
 	if n == 0 {
@@ -59,6 +60,7 @@ func looseHex(w []byte) (v uint64, ok bool) {
 	if len(w) == 0 {
 		return 0, false
 	}
+
 	for _, c := range w {
 		if c-'A' <= 'F'-'A' {
 			c |= 0x20
@@ -97,8 +99,10 @@ func looseDec(w []byte) (v uint32, ok bool) {
 	if len(digits) == 0 {
 		return 0, false
 	}
+
 	for _, c := range digits {
-		if c -= '0'; c > 9 {
+		c -= '0'
+		if c > 9 {
 			return 0, false
 		}
 		n = min(n*10+uint64(c), MaxNumber+1)

@@ -8,6 +8,7 @@ func (r *Reader) parseModule(f *fields) Record {
 	if f.err == nil && !isID(r.module.ID) {
 		f.fail(id, ErrNumber)
 	}
+
 	r.module.Name = string(f.name())
 	return &r.module
 }
@@ -80,6 +81,7 @@ func (r *Reader) parseInline(f *fields) Record {
 		}
 		i.Ranges = append(i.Ranges, f.codeRange())
 	}
+
 	switch {
 	case f.err != nil:
 	case !r.files.has(i.CallFile):
@@ -110,6 +112,7 @@ func (r *Reader) parseStack(f *fields) Record {
 		}
 		return r.parseCFI(f)
 	}
+
 	f.fail(start, ErrRecord)
 	return nil
 }
@@ -122,6 +125,7 @@ func (r *Reader) parseCFIInit(f *fields) Record {
 	if string(f.word()) != "INIT" {
 		f.fail(start, ErrNumber)
 	}
+
 	code := f.codeRange()
 	r.cfiInit = StackCFIInit{code.Addr, code.Size, f.rules()}
 	if f.err == nil {
@@ -134,6 +138,7 @@ func (r *Reader) parseCFI(f *fields) Record {
 	if r.under != underInit {
 		f.fail(0, ErrOrder)
 	}
+
 	start := f.pos
 	r.cfi = StackCFI{f.hex64(), f.rules()}
 	if f.err == nil && (r.cfi.Addr <= r.cfiLast || r.cfi.Addr >= r.cfiEnd) {
@@ -157,6 +162,7 @@ func (r *Reader) parseWin(f *fields) Record {
 		r.win.Program = f.name()
 		return &r.win
 	}
+
 	r.win.AllocatesBP = f.flag()
 	f.end()
 	return &r.win

@@ -152,10 +152,12 @@ func (r *Reader) record(f *fields) Record {
 		}
 		return r.parseLine(f)
 	}
+
 	keyword := string(f.word())
 	if isModule := keyword == "MODULE"; isModule != (r.line == 1) {
 		f.fail(0, ErrOrder)
 	}
+
 	switch keyword {
 	case "INLINE":
 		if r.under != underFunc {
@@ -165,6 +167,7 @@ func (r *Reader) record(f *fields) Record {
 	case "STACK":
 		return r.parseStack(f)
 	}
+
 	under := r.under
 	r.under = underNothing
 	switch keyword {
@@ -181,6 +184,7 @@ func (r *Reader) record(f *fields) Record {
 	case "PUBLIC":
 		return r.parsePublic(f)
 	}
+
 	r.under = under
 	f.fail(0, ErrRecord)
 	return nil

@@ -11,7 +11,7 @@
 //
 // What is written is bounded by what every known consumer reads: see MaxLine,
 // MaxName and MaxRanges, and Func for the text of names. Sizes of code are
-// below 2^32 by their type; Pieces cuts larger ranges.
+// below 2^32 by their type; Split cuts larger ranges.
 package emit
 
 // Limits of what is written. The reader rejects what exceeds MaxLine or

@@ -157,7 +157,7 @@ func TestSignalFrame(t *testing.T) {
 	}
 }
 
-func TestPieces(t *testing.T) {
+func TestSplit(t *testing.T) {
 	const big = 1<<32 - 1
 	for _, test := range []struct {
 		addr, size uint64
@@ -172,18 +172,18 @@ func TestPieces(t *testing.T) {
 		{1<<64 - 1, 100, nil},
 	} {
 		var got []Range
-		for r := range Pieces(test.addr, test.size) {
+		for r := range Split(test.addr, test.size) {
 			got = append(got, r)
 		}
 		if d := cmp.Diff(test.want, got); d != "" {
-			t.Errorf("Pieces(%#x, %#x): %s", test.addr, test.size, d)
+			t.Errorf("Split(%#x, %#x): %s", test.addr, test.size, d)
 		}
 	}
 	n := 0
-	for range Pieces(0, 1<<64-1) {
+	for range Split(0, 1<<64-1) {
 		n++
 	}
-	if n != maxPieces {
+	if n != maxSplit {
 		t.Errorf("%d pieces of the whole address space", n)
 	}
 }

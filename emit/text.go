@@ -29,6 +29,7 @@ func plain(b []byte) int {
 			return n + bits.TrailingZeros64(bad)/8
 		}
 	}
+
 	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
 		n++
 	}
@@ -87,10 +88,10 @@ func Name(name string) string {
 	return string(appendName(nil, []byte(name)))
 }
 
-// isName tells whether Name leaves a name as it is.
+// isName reports whether Name leaves a name as it is.
 func isName(name string) bool { return isTrimmed(name) && badText([]byte(name)) < 0 }
 
-// isTrimmed tells whether a name is neither empty nor too long and has no spaces at its ends.
+// isTrimmed reports whether a name is neither empty nor too long and has no spaces at its ends.
 func isTrimmed(name string) bool {
 	return 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' '
 }
@@ -103,7 +104,7 @@ func OriginName(name string) string {
 	return Name(name)
 }
 
-// IsOriginName tells whether OriginName leaves a name as it is.
+// IsOriginName reports whether OriginName leaves a name as it is.
 func IsOriginName(name string) bool { return isName(name) && !beginsWithNumber([]byte(name)) }
 
 // IsPlainOriginName is IsOriginName for printable ASCII.
@@ -145,6 +146,7 @@ func appendWord(dst []byte, word string) []byte {
 	if len(word) <= maxWord && strings.IndexFunc(word, notInWord) < 0 {
 		return append(dst, word...)
 	}
+
 	for start, i := len(dst), 0; i < len(word) && len(dst)-start <= maxWord-len(`\xNN`); i++ {
 		if notInWord(rune(word[i])) {
 			dst = appendEscape(dst, word[i])
@@ -155,18 +157,19 @@ func appendWord(dst []byte, word string) []byte {
 	return dst
 }
 
-// notInWord tells whether r is other than printable ASCII without the space.
+// notInWord reports whether r is other than printable ASCII without the space.
 func notInWord(r rune) bool { return r <= ' ' || r >= 0x7f }
 
 func appendEscape(dst []byte, b byte) []byte {
 	return append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
 }
 
-// beginsWithNumber tells whether the first word of b is a decimal number.
+// beginsWithNumber reports whether the first word of b is a decimal number.
 func beginsWithNumber(b []byte) bool {
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		b = b[1:]
 	}
+
 	n := 0
 	for n < len(b) && b[n]-'0' <= 9 {
 		n++

@@ -38,7 +38,7 @@ func (w *Writer) Module(m Module) {
 	w.keep(m.Append(w.buf))
 }
 
-// isID tells whether id is hex digits of either case.
+// isID reports whether id is hex digits of either case.
 func isID(id string) bool {
 	for i := range len(id) {
 		if c := id[i] | 0x20; hexValue[c] > 15 {
@@ -110,10 +110,12 @@ func (w *Writer) write(text []byte) {
 	if w.err != nil || len(text) == 0 {
 		return
 	}
+
 	n, err := w.out.Write(text)
 	if err == nil && n < len(text) {
 		err = io.ErrShortWrite
 	}
+
 	w.err = err
 }
 

@@ -39,13 +39,13 @@ type FDE struct {
 	maxWords uint8
 	usual    bool // quick may read the FREs
 
-	// The row under way.
+	// The current row.
 	at   int // the place of its FRE
 	row  cfi.Row
 	regs [3]cfi.RegRule
 }
 
-// End is the address behind the last byte described.
+// End is the address after the last byte described.
 func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 
 // Chunk is the chunk that the FDE belongs to.
@@ -74,7 +74,7 @@ func (c *Chunk) FDE(i int) (FDE, error) {
 	return f, err
 }
 
-// read sets every field but the row under way, which it leaves as it is.
+// read sets every field but those of the current row.
 func (f *FDE) read(c *Chunk, i int) error {
 	size := c.entrySize()
 	at := c.fdes0 + i*size
@@ -90,18 +90,21 @@ func (f *FDE) read(c *Chunk, i int) error {
 	} else {
 		start = uint64(int64(int32(word(b, big))))
 	}
+
 	f.Start = c.anchor(at) + start
 	f.Size = word(rest, big)
 	off := word(rest[4:], big)
 	if off > c.FRELen {
 		r.Fail(at+size-len(rest)+4, ErrFREOffset)
 	}
+
 	r.Seek(uint64(c.fres) + uint64(off))
 	if c.Version == 3 {
 		f.readAttribute(&r)
 	} else {
 		f.setInfo(&r, at+12, word(rest[8:], big), rest[12:])
 	}
+
 	f.freAt = r.Pos()
 	if f.Start+uint64(f.Size) < f.Start {
 		r.Fail(at, ErrRange)
@@ -139,6 +142,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 		infoAt, rep = at+2, 2
 		info2, f.RepSize = b[1], b[2]
 	}
+
 	f.NumFREs = fres
 	f.Signal = f.chunk.Version == 3 && info&infoSignal != 0
 	f.Flex = info2&info2Type == 1
@@ -152,11 +156,13 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	if f.chunk.Version == 1 {
 		f.minWords = 1
 	}
+
 	f.usual = !f.Flex && f.chunk.FixedFP == 0 && !(f.chunk.regWords && f.chunk.FixedRA != 0)
 	f.span = uint64(f.Size)
 	if f.PCMask {
 		f.span = uint64(f.RepSize)
 	}
+
 	switch {
 	case info&infoFREType > 2:
 		r.Fail(infoAt, ErrFREType)
@@ -184,6 +190,7 @@ func (c *Chunk) anchor(at int) uint64 {
 		// GNU ld up to 2.44 makes the field relative to the section.
 		return c.opts.Addr + uint64(c.Offset)
 	}
+
 	// Neither: not from GNU ld, which always sorts. Linkers that do not know
 	// SFrame (lld) have merely applied the PC-relative relocations.
 	return c.opts.Addr + uint64(at)

@@ -46,6 +46,7 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	if e.N == 0 {
 		return
 	}
+
 	_, _, rest := e.pairs()
 	for i := rest; i < int(e.N); i++ {
 		if e.Words[i] != 0 {
@@ -71,6 +72,7 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	if c.FixedFP != 0 {
 		fp = memCFA(int64(c.FixedFP))
 	}
+
 	raAt, fpAt, _ := e.pairs()
 	if raAt != 0 {
 		ra = e.pair(raAt)
@@ -81,13 +83,14 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	return cfa, ra, fp
 }
 
-// pair is the rule of the control word at i and the offset behind it.
+// pair is the rule of the control word at i and the offset after that word.
 func (e *FRE) pair(i int) cfi.Rule {
 	ctrl := e.Control(i)
 	r := cfi.Rule{Off: int64(e.Words[i+1])}
 	if ctrl&ctrlReg != 0 {
 		r.Reg = cfi.Reg(ctrl >> ctrlRegShift)
 	}
+
 	switch ctrl & (ctrlReg | ctrlDeref) {
 	case ctrlReg | ctrlDeref:
 		r.Kind = cfi.KindMemReg

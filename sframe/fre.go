@@ -75,7 +75,7 @@ type head struct {
 
 // readHead reads the head of the FRE at the cursor. The start must not lie
 // before prev, and at the end of the function at the latest: assemblers write
-// an FRE there for CFI behind the last instruction.
+// an FRE there for CFI after the last instruction.
 func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
 	at, start := c.Pos(), uint32(0)
 	b := c.Bytes(uint64(f.addrSize) + 1)
@@ -109,10 +109,12 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	if e.N > f.maxWords || e.N < f.minWords {
 		c.Fail(at, ErrWords)
 	}
+
 	b := c.Bytes(uint64(e.N) << size)
 	if c.Err() != nil {
 		return
 	}
+
 	e.Words = [MaxWords]int32{}
 	if size == 0 { // nearly always
 		for i, v := range b {
@@ -121,6 +123,7 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	} else {
 		e.decode(b, c.BigEndian())
 	}
+
 	switch {
 	case f.Flex:
 		f.checkFlex(c, e, at)

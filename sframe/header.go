@@ -67,7 +67,7 @@ type Chunk struct {
 	fp       cfi.Reg
 	ra       cfi.Reg
 	bases    [2]cfi.Reg // of the CFA: FP, SP
-	raSlot   int        // of RA's rule in a row; SP's, if any, is behind it
+	raSlot   int        // of RA's rule in a row; SP's, if any, comes next
 	scale    int64      // of a CFA's word
 	bias     int64
 	maxWords uint8 // that have a meaning in an FRE of a default FDE
@@ -98,6 +98,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	if r.U16() != magic {
 		r.Fail(at, ErrMagic)
 	}
+
 	c.Version = r.U8()
 	c.Flags = Flags(r.U8())
 	c.ABI = ABI(r.U8())
@@ -110,6 +111,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 		c.checkPreamble(&r)
 		c.place(&r)
 	}
+
 	c.big = r.BigEndian()
 	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
 	c.bases = [2]cfi.Reg{c.fp, c.sp}
@@ -117,6 +119,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	if c.ABI == S390X {
 		c.raSlot, c.scale, c.bias = 1, 8, s390xCFABias
 	}
+
 	c.regWords = c.ABI == S390X && c.Version == 2
 	c.maxWords = 3
 	if c.FixedRA != 0 {
@@ -131,6 +134,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.Version < 1 || c.Version > 3 {
 		r.Fail(c.Offset+offVersion, ErrVersion)
 	}
+
 	valid := FDESorted | FramePointer | FuncStartPCRel
 	if c.Version == 3 {
 		valid &^= FramePointer
@@ -160,6 +164,7 @@ func (c *Chunk) place(r *wire.Cursor) {
 	if headerEnd > size {
 		r.Fail(c.Offset+offAuxLen, wire.ErrTruncated)
 	}
+
 	fdes := headerEnd + uint64(c.FDEOff)
 	fres := headerEnd + uint64(c.FREOff)
 	if fres > size {
@@ -171,6 +176,7 @@ func (c *Chunk) place(r *wire.Cursor) {
 	if fdes+uint64(c.NumFDEs)*uint64(c.entrySize()) > fres {
 		r.Fail(c.Offset+offNumFDEs, ErrLayout)
 	}
+
 	end := fres + uint64(c.FRELen)
 	if end > size {
 		r.Fail(c.Offset+offFRELen, wire.ErrTruncated)

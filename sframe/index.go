@@ -37,6 +37,7 @@ func NewIndex(s *Section) (*Index, []error) {
 			}
 		}
 	}
+
 	slices.SortStableFunc(x.entries, func(a, b entry) int { return cmp.Compare(a.start, b.start) })
 	for i := range x.entries[:max(len(x.entries), 1)-1] {
 		if e, next := &x.entries[i], x.entries[i+1].start; e.end > next {

@@ -6,10 +6,10 @@ import "symkit/cfi"
 // eight of them, and as many from the head of the next FRE on.
 const window = 16
 
-// quick yields the rows of the FREs from the one under way on, as long as they
-// are as nearly all are: of a default FDE, with one to three words in at most
-// eight bytes. Any other FRE, the last ones of a section, and damage it leaves
-// to general, which would make the same rows, and returns true.
+// quick is the fast path. It yields the rows of the FREs from the current one on, as long
+// as they have the usual form: in a default FDE, with one to three words in at most eight
+// bytes. For any other FRE, the last FREs of a section, and damage, quick returns true,
+// and general continues. Both yield the same rows.
 //
 // FREs of different shapes follow each other as they like. So there is no
 // branch on the shape, only arithmetic: a branch guessed wrong costs as much as
@@ -51,11 +51,13 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 			}
 		}
 		i += words
-		if p.left--; p.left > 0 {
+		p.left--
+		if p.left > 0 {
 			i += f.addrSize + 1
 		}
 		e = next
 	}
+
 	p.c.Skip(uint64(i))
 	p.head = e
 	return true

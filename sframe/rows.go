@@ -36,6 +36,7 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	if f.NumFREs == 0 || f.Size == 0 {
 		return
 	}
+
 	size, span := uint64(f.Size), f.span
 	for at := uint64(0); at < size; at += span {
 		var p pass
@@ -51,9 +52,9 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 type pass struct {
 	f          *FDE
 	base, size uint64
-	left       uint32      // FREs, with the one under way
-	head                   // of the FRE under way
-	c          wire.Cursor // behind the head
+	left       uint32      // FREs, with the current one
+	head                   // of the current FRE
+	c          wire.Cursor // after the head
 }
 
 func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
@@ -69,14 +70,15 @@ func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
 	return true
 }
 
-// general yields the row of the FRE under way, whatever it is like.
+// general yields the row of the current FRE, of any form.
 func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
 	f := p.f
 	e := FRE{Info: p.info}
 	f.at = p.c.Pos() - f.addrSize - 1
 	f.readWords(&p.c, &e)
 	begin, end := uint64(p.start), p.size
-	if p.left--; p.left > 0 {
+	p.left--
+	if p.left > 0 {
 		p.head = f.readHead(&p.c, p.start)
 		end = min(end, uint64(p.start))
 	}
@@ -87,6 +89,7 @@ func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
 	if begin >= end {
 		return true
 	}
+
 	f.row.Begin, f.row.End = p.base+begin, p.base+end
 	f.setRules(f.Rules(&e))
 	f.row.RASigned = e.Mangled()
@@ -109,20 +112,23 @@ func (f *FDE) setRules(cfa, ra, fp cfi.Rule) {
 		i--
 		f.regs[i] = cfi.RegRule{Reg: f.chunk.fp, Rule: fp}
 	}
+
 	f.row.CFA = cfa
 	f.row.Regs = f.regs[i:]
 }
 
-// Find gives the FRE for a PC: the last whose start is not behind it (SFrame
-// V3, Appendix A). ok is false if none describes it.
+// Find returns the FRE for a PC: the last one whose start is not after the PC (SFrame V3,
+// Appendix A). ok is false if no FRE describes the PC.
 func (f *FDE) Find(pc uint64) (e FRE, ok bool, err error) {
 	if pc < f.Start || pc >= f.End() {
 		return FRE{}, false, nil
 	}
+
 	off := pc - f.Start
 	if f.PCMask {
 		off %= uint64(f.RepSize)
 	}
+
 	for next, err := range f.FREs() {
 		if err != nil {
 			return FRE{}, false, err

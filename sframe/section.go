@@ -65,11 +65,13 @@ func Parse(data []byte, opts Options) (*Section, error) {
 			break
 		}
 		var c Chunk
-		if c, err = parseChunk(data, at, opts); err == nil {
+		c, err = parseChunk(data, at, opts)
+		if err == nil {
 			s.Chunks = append(s.Chunks, c)
 			at = skipZeros(data, c.end)
 		}
 	}
+
 	s.limit()
 	return s, err
 }
@@ -87,7 +89,7 @@ func skipZeros(data []byte, at int) int {
 }
 
 // limit finds where the FDEs exceed limits.MaskRows and limits.SFrameSharing, so
-// that Chunk.FDE can refuse the one that does and those behind it. A real
+// that Chunk.FDE can refuse the first FDE that does and those after it. A real
 // repeating FDE stands for two rows per PLT entry, a forged one of 20 bytes
 // could stand for 2^32; producers do not share FREs at all.
 func (s *Section) limit() {

@@ -40,6 +40,7 @@ func (c *Chunk) AppendText(b []byte, section string) []byte {
 	if c.Version > 1 && c.FixedRA != 0 {
 		b = fmt.Appendf(b, "    CFA fixed RA offset: %d\n", c.FixedRA)
 	}
+
 	b = fmt.Appendf(b, "    Num FDEs: %d\n    Num FREs: %d\n\n  Function Index :\n", c.NumFDEs, c.NumFREs)
 	for i := range int(c.NumFDEs) {
 		f, err := c.FDE(i)
@@ -56,6 +57,7 @@ func (c *Chunk) appendFlags(b []byte) []byte {
 	if c.Flags == 0 {
 		return append(b, "NONE\n"...)
 	}
+
 	sep := ""
 	for i, name := range []string{"SFRAME_F_FDE_SORTED", "SFRAME_F_FRAME_POINTER", "SFRAME_F_FDE_FUNC_START_PCREL"} {
 		if c.Flags&(1<<i) != 0 {
@@ -79,11 +81,13 @@ func (f *FDE) appendText(b []byte) []byte {
 	if f.KeyB {
 		b = append(b, ", pauth = B key"...)
 	}
+
 	mask := ""
 	base := f.Start
 	if f.PCMask {
 		mask, base = "[m]", 0
 	}
+
 	b = fmt.Appendf(b, "\n    STARTPC%-8s CFA       FP        RA           \n", mask)
 	for e, err := range f.FREs() {
 		if err != nil {
@@ -101,6 +105,7 @@ func (f *FDE) appendRules(b []byte, e *FRE) []byte {
 	if e.Outermost() {
 		return append(b, "RA undefined"...)
 	}
+
 	cfa, ra, fp := f.Rules(e)
 	at := len(b)
 	b = pad(f.appendCFA(b, cfa), at+10)
@@ -108,6 +113,7 @@ func (f *FDE) appendRules(b []byte, e *FRE) []byte {
 	if f.shadowsFP(e) {
 		fp = cfi.Rule{}
 	}
+
 	b = pad(f.appendSaved(b, fp, "u"), at+10)
 	at = len(b)
 	b = f.appendRA(b, e, ra)
@@ -149,6 +155,7 @@ func (f *FDE) appendRA(b []byte, e *FRE, ra cfi.Rule) []byte {
 	if f.Flex {
 		first = 2
 	}
+
 	switch {
 	case c.Version == 1 && fixed:
 		return append(b, 'u')

@@ -139,7 +139,7 @@ func (x *reader) line(lines []emit.Line, l gosym.Line) []emit.Line {
 		}
 	}
 
-	for part := range emit.Pieces(addr, size) {
+	for part := range emit.Split(addr, size) {
 		lines = append(lines, emit.Line{Addr: part.Addr, Size: part.Size, Line: l.Line, File: file})
 	}
 	return lines

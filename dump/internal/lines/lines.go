@@ -100,7 +100,7 @@ func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 				continue
 			}
 		}
-		for part := range emit.Pieces(addr, size) {
+		for part := range emit.Split(addr, size) {
 			lines = append(lines, emit.Line{Addr: part.Addr, Size: part.Size, Line: row.Line, File: file})
 		}
 	}

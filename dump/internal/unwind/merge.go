@@ -305,7 +305,7 @@ func appendRecord(dst []byte, rel uint64, r *cfi.Record) []byte {
 	if !r.Init() {
 		return emit.StackCFI{Addr: rel, Rules: r.Rules}.Append(dst)
 	}
-	for part := range emit.Pieces(rel, r.Size) {
+	for part := range emit.Split(rel, r.Size) {
 		dst = emit.StackCFIInit{Addr: part.Addr, Size: part.Size, Rules: r.Rules}.Append(dst)
 	}
 	return dst

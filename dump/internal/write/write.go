@@ -42,7 +42,7 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 	}
 
 	for _, r := range m.Signals {
-		for part := range emit.Pieces(r.Lo, r.Hi-r.Lo) {
+		for part := range emit.Split(r.Lo, r.Hi-r.Lo) {
 			w.Info(emit.SignalFrame(part.Addr, part.Size))
 		}
 	}
@@ -145,7 +145,7 @@ type funcWriter struct {
 // append appends the records of f. Almost every f has one FUNC record; a function of
 // 4 GiB or more has several, each with its own share of the lines and inlined calls.
 func (w *funcWriter) append(dst []byte, f *record.Func) []byte {
-	for part := range emit.Pieces(f.Addr, f.Size) {
+	for part := range emit.Split(f.Addr, f.Size) {
 		head := emit.Func{Addr: part.Addr, Size: part.Size, Name: []byte(f.Name), Multiple: f.Multiple}
 		if f.Sound {
 			dst = head.AppendSound(dst)
@@ -192,7 +192,7 @@ func (w *funcWriter) appendCalls(dst []byte, f *record.Func, lo, hi uint64) []by
 // that begin in [lo, hi).
 func (w *funcWriter) appendParts(dst []emit.Range, ranges []dwarfx.Range, lo, hi uint64) []emit.Range {
 	for _, r := range ranges {
-		for part := range emit.Pieces(r.Lo-w.m.Load, r.Hi-r.Lo) {
+		for part := range emit.Split(r.Lo-w.m.Load, r.Hi-r.Lo) {
 			if part.Addr >= lo && part.Addr < hi {
 				dst = append(dst, part)
 			}

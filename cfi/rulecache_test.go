@@ -8,7 +8,7 @@ import (
 // forgetful returns a Text that puts every row into words.
 func forgetful(arch *Arch) *Text {
 	t := NewText(arch)
-	t.book.states, t.book.byHash = make([]state, maxStates), map[uint64]uint32{}
+	t.cache.states, t.cache.byHash = make([]state, maxStates), map[uint64]uint32{}
 	return t
 }
 
@@ -43,9 +43,9 @@ func randomRow(r *rand.Rand, at uint64, wide bool) *Row {
 	return row
 }
 
-// TestPhrasebook: what a Text has said before it says again in the same words,
+// TestRuleCache: what a Text has said before it says again in the same words,
 // whether or not there was room to remember it.
-func TestPhrasebook(t *testing.T) {
+func TestRuleCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text, slow := NewText(&x86_64), forgetful(&x86_64)
 	rules := map[int]string{}
@@ -69,7 +69,7 @@ func TestPhrasebook(t *testing.T) {
 		}
 		wantLines(t, linesOf(text, 0), linesOf(slow, 0)...)
 		if text.Stats != slow.Stats {
-			t.Fatalf("%v with a phrasebook, %v without", text.Stats, slow.Stats)
+			t.Fatalf("%v with a ruleCache, %v without", text.Stats, slow.Stats)
 		}
 		for i := range text.Len() {
 			rec := text.Record(i)
@@ -79,25 +79,25 @@ func TestPhrasebook(t *testing.T) {
 			rules[rec.Number] = string(rec.Rules)
 		}
 	}
-	b := &text.book
-	t.Logf("%d states, %d phrases, %d bytes", len(b.states), len(b.phrases), len(b.text))
-	if len(b.states) != maxStates || len(b.phrases) < 1000 || len(b.table) < len(b.phrases) || len(b.table) > 4*len(b.phrases) {
-		t.Errorf("%d states, %d phrases in a table of %d", len(b.states), len(b.phrases), len(b.table))
+	b := &text.cache
+	t.Logf("%d states, %d texts, %d bytes", len(b.states), len(b.texts), len(b.text))
+	if len(b.states) != maxStates || len(b.texts) < 1000 || len(b.table) < len(b.texts) || len(b.table) > 4*len(b.texts) {
+		t.Errorf("%d states, %d texts in a table of %d", len(b.states), len(b.texts), len(b.table))
 	}
-	if len(slow.book.phrases) > 0 {
+	if len(slow.cache.texts) > 0 {
 		t.Error("the other Text has learned something")
 	}
 }
 
-// TestPhrasebookCollisions: rows of one hash, as forged ones could have, are told
+// TestRuleCacheCollisions: rows of one hash, as forged ones could have, are told
 // apart.
-func TestPhrasebookCollisions(t *testing.T) {
-	var b phrasebook
+func TestRuleCacheCollisions(t *testing.T) {
+	var b ruleCache
 	rows := []*Row{{CFA: Rule{KindReg, 7, 8}}, {CFA: Rule{KindReg, 7, 16}}}
 	first := b.state(1, rows[0], 16)
 	n := b.learn(1, 0, first, []byte("first"))
 	if first == 0 || n == 0 || b.find(1, 0, rows[0], 16) != n {
-		t.Fatalf("state %d, phrase %d", first, n)
+		t.Fatalf("state %d, ruleText %d", first, n)
 	}
 	if b.find(1, 0, rows[1], 16) != 0 || b.find(1, 0, rows[0], 3) != 0 || b.find(1, first, rows[0], 16) != 0 {
 		t.Error("found for another row, another return address or another row before")
