@@ -50,7 +50,7 @@ func TestByPC(t *testing.T) {
 	}
 }
 
-// What differs with the address of the module cannot be said, nor what takes
+// A rule that depends on the module's load address cannot be expressed, nor one that takes
 // more work than ByPC allows.
 func TestByPCRefused(t *testing.T) {
 	const pc, rsp = exBreg0 + 16, exBreg0 + 7

@@ -187,7 +187,7 @@ func TestExidxEntries(t *testing.T) {
 		{"EHABI32 §6 EXIDX_CANTUNWIND", exidxOf(false, exidxFn{0x8000, []uint32{1}, false}), "8000-9000 cfa=r13+0 r14=undefined"},
 		{"§6 two functions, the first in Thumb", exidxOf(false, at(0x8001, inline(0x00)), at(0x8011, inline(0x01))), "8000-8010 cfa=r13+4; 8010-9000 cfa=r13+8"},
 		{"two entries for one address", exidxOf(false, at(0x8000, inline(0x00)), at(0x8000, inline(0x01))), "8000-9000 cfa=r13+8"},
-		{"a function behind the end of the code", exidxOf(false, inline(0x00), at(codeEnd, inline(0x01))), "8000-9000 cfa=r13+4"},
+		{"a function after the end of the code", exidxOf(false, inline(0x00), at(codeEnd, inline(0x01))), "8000-9000 cfa=r13+4"},
 		{"§7.3 compact model 0 in .ARM.extab", exidxOf(false, words(0x80a8b0b0)), "8000-9000 cfa=r13+8 r4=[cfa-8] r14=[cfa-4]"},
 		{"§7.3 compact model 2", exidxOf(true, words(0x8201a800, 0x01b0b0b0)), "8000-9000 cfa=r13+20 r4=[cfa-20] r14=[cfa-16]"},
 		{"§7.2 generic model", exidxOf(false, words(0x7fff0000, 0x00a8b0b0, 0x12345678)), "8000-9000 cfa=r13+8 r4=[cfa-8] r14=[cfa-4]"},

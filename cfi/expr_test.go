@@ -228,7 +228,7 @@ func memory(addr uint64, word int) uint64 {
 	return mask(addr*0x9e3779b97f4a7c15+0x1234567, word)
 }
 
-// evalPostfix evaluates the way readers do: unsigned, in the word's width.
+// evalPostfix evaluates as readers do: unsigned, in the word's width.
 func evalPostfix(text string, word int, reg func(string) uint64) uint64 {
 	var stack []uint64
 	for _, tok := range strings.Fields(text) {

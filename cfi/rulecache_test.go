@@ -13,7 +13,7 @@ func forgetful(arch *Arch) *Text {
 }
 
 // randomRow is a row of few registers and offsets, so that its like comes again;
-// sometimes one that cannot be said, or not be learned. wide: as long as there are
+// sometimes one that cannot be expressed or cached. wide: as long as there are
 // registers.
 func randomRow(r *rand.Rand, at uint64, wide bool) *Row {
 	row := &Row{Begin: at, End: at + 1 + r.Uint64N(3), CFA: Rule{Kind: KindReg, Reg: 7, Off: 8 * r.Int64N(3)}, Exprs: []byte{2, 0x77, 8}}
@@ -43,8 +43,8 @@ func randomRow(r *rand.Rand, at uint64, wide bool) *Row {
 	return row
 }
 
-// TestRuleCache: what a Text has said before it says again in the same words,
-// whether or not there was room to remember it.
+// TestRuleCache: the text of a row after another is the same each time, whether or not the
+// cache has it.
 func TestRuleCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text, slow := NewText(&x86_64), forgetful(&x86_64)

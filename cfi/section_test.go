@@ -162,7 +162,7 @@ func TestDamagedEntries(t *testing.T) {
 		{"CIE pointer to itself", EHFrame, func(b *build) { b.entry(4, b.pcs(1, 1)) }, ErrCIEPointer, 0, 0},
 		{"CIE pointer beyond", DebugFrame, func(b *build) { b.entry(0x1000, nil) }, ErrCIEPointer, 0, id},
 		{"CIE pointer to an FDE", DebugFrame, func(b *build) { b.entry(0, b.pcs(1, 1)) }, ErrCIEPointer, 0, 0},
-		{"no room for the id", EHFrame, func(b *build) { b.Data = append(b.Data, 2, 0, 0, 0, 9, 9) }, wire.ErrTruncated, 0, id},
+		{"no space for the id", EHFrame, func(b *build) { b.Data = append(b.Data, 2, 0, 0, 0, 9, 9) }, wire.ErrTruncated, 0, id},
 		{"FDE cut off", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), make([]byte, 15), nil) }, wire.ErrTruncated, 0, body + 8},
 		{"range wraps", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), b.pcs(^uint64(0), 2), nil) }, ErrRange, 0, body},
 		{"FDE augmentation beyond", EHFrame, func(b *build) {

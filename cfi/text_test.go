@@ -109,7 +109,7 @@ func TestTextReturnAddress(t *testing.T) {
 		"1008 r15: .cfa -160 +")
 }
 
-// Rows that cannot be said are covered by no record, and INIT starts anew
+// No record covers rows that cannot be expressed, and INIT starts anew
 // after them.
 func TestTextGaps(t *testing.T) {
 	for _, c := range []struct {

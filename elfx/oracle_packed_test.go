@@ -11,7 +11,7 @@ import (
 	"symkit/elfx/internal/elftest"
 )
 
-// TestOracleXZ unpacks what the xz program packs in every way it has.
+// TestOracleXZ decompresses what the xz program writes with each of its options.
 func TestOracleXZ(t *testing.T) {
 	path := filepath.Join(fixtureDir, "cxx-x86_64-gcc12-O2-dw5.elf")
 	want, err := os.ReadFile(path)

@@ -145,7 +145,7 @@ func TestOracleCompilers(t *testing.T) {
 			run(t, gcc, "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", "-o", at("noid.so"), at("a.c"))
 			run(t, objcopy, "--only-keep-debug", at("liba.so"), at("liba.debug"))
 			run(t, objcopy, "--strip-all", "--add-gnu-debuglink="+at("liba.debug"), at("liba.so"), at("stripped.so"))
-			run(t, "llvm-objcopy", "--strip-sections", at("liba.so"), at("bare.so"))
+			run(t, "llvm-objcopy", "--strip-sections", at("liba.so"), at("stripped.so"))
 			for _, kind := range []string{"zlib", "zlib-gnu", "zstd"} {
 				run(t, objcopy, "--compress-debug-sections="+kind, at("liba.so"), at(kind+".so"))
 				compareSections(t, openFile(t, at("liba.so")), openFile(t, at(kind+".so")))
@@ -162,7 +162,7 @@ func TestOracleCompilers(t *testing.T) {
 				compareRelocs(t, at(name), f, c.prefix+"readelf")
 			}
 			checkPair(t, openFile(t, at("stripped.so")))
-			compareBare(t, openFile(t, at("liba.so")), openFile(t, at("bare.so")))
+			compareStripped(t, openFile(t, at("liba.so")), openFile(t, at("stripped.so")))
 		})
 	}
 }
@@ -203,20 +203,20 @@ func checkPair(t *testing.T, stripped *File) {
 	}
 }
 
-// compareBare compares a file with its twin without section headers.
-func compareBare(t *testing.T, full, bare *File) {
+// compareStripped compares a file with its twin without section headers.
+func compareStripped(t *testing.T, full, stripped *File) {
 	t.Helper()
-	if len(bare.Sections) != 0 || !bytes.Equal(bare.buildID, full.buildID) || len(bare.Losses()) != 0 {
-		t.Errorf("%d sections, build id %x, losses %v", len(bare.Sections), bare.buildID, bare.Losses())
+	if len(stripped.Sections) != 0 || !bytes.Equal(stripped.buildID, full.buildID) || len(stripped.Losses()) != 0 {
+		t.Errorf("%d sections, build id %x, losses %v", len(stripped.Sections), stripped.buildID, stripped.Losses())
 	}
 	want, err := full.Soname()
-	if got, gotErr := bare.Soname(); got != want || want == "" || err != nil || gotErr != nil {
+	if got, gotErr := stripped.Soname(); got != want || want == "" || err != nil || gotErr != nil {
 		t.Errorf("soname %q, %v, want %q, %v", got, gotErr, want, err)
 	}
 	a, err := full.Dynsym()
-	b, bareErr := bare.Dynsym()
-	if err != nil || bareErr != nil || b == nil || len(a.Symbols) != len(b.Symbols) {
-		t.Fatalf(".dynsym: %v, %v, %v", b, err, bareErr)
+	b, strippedErr := stripped.Dynsym()
+	if err != nil || strippedErr != nil || b == nil || len(a.Symbols) != len(b.Symbols) {
+		t.Fatalf(".dynsym: %v, %v, %v", b, err, strippedErr)
 	}
 	for i := range a.Symbols {
 		if x, y := &a.Symbols[i], &b.Symbols[i]; *x != *y || string(a.NameOf(x)) != string(b.NameOf(y)) {
@@ -227,9 +227,9 @@ func compareBare(t *testing.T, full, bare *File) {
 		return
 	}
 	wantEH, err := full.SectionData(".eh_frame")
-	gotEH, bareErr := bare.SectionData(".eh_frame")
-	if !bytes.Equal(gotEH, wantEH) || err != nil || bareErr != nil {
-		t.Errorf(".eh_frame: %d bytes, %v, want %d, %v", len(gotEH), bareErr, len(wantEH), err)
+	gotEH, strippedErr := stripped.SectionData(".eh_frame")
+	if !bytes.Equal(gotEH, wantEH) || err != nil || strippedErr != nil {
+		t.Errorf(".eh_frame: %d bytes, %v, want %d, %v", len(gotEH), strippedErr, len(wantEH), err)
 	}
 }
 

@@ -220,7 +220,7 @@ func TestRelocLosses(t *testing.T) {
 	}
 }
 
-// The kinds of loss that are told apart are bounded.
+// The number of kinds of loss that are distinguished is bounded.
 func TestManyRelocLosses(t *testing.T) {
 	var relocs []Reloc
 	for i := range 100 {

@@ -94,7 +94,7 @@ func TestCompressed(t *testing.T) {
 	})
 }
 
-// lld compresses in pieces and writes one zstd frame for each.
+// lld compresses in parts and writes one zstd frame for each.
 func TestZstdFrames(t *testing.T) {
 	data, err := mustFile(t, compressedSpec().Build()).SectionData(".debug_loc")
 	if !bytes.Equal(data, sample) || err != nil {
@@ -120,7 +120,7 @@ func TestZstdWindow(t *testing.T) {
 	}
 }
 
-// TestStreams: what cannot be inflated piece by piece is told before.
+// TestStreams: Streams reports false for each section that Stream cannot inflate.
 func TestStreams(t *testing.T) {
 	e := &elftest.Spec{}
 	packed := elftest.Sec{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: e.Chdr(elf.COMPRESS_ZLIB, uint64(len(sample)), zlibBytes(sample))}
@@ -143,7 +143,7 @@ func TestStreams(t *testing.T) {
 		{"not compressed", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Flags, s.Data = 0, sample })}, false},
 		{"zstd", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(elf.COMPRESS_ZSTD, uint64(len(sample)), zstdBytes(sample)) })}, false},
 		{"of another kind", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(7, 1, nil) })}, false},
-		{"no room for the header", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = s.Data[:11] })}, false},
+		{"no space for the header", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = s.Data[:11] })}, false},
 		{"more than can be", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Data = e.Chdr(elf.COMPRESS_ZLIB, 1<<40, zlibBytes(sample)) })}, false},
 		{"nothing in the file", elf.ET_DYN, []elftest.Sec{with(func(s *elftest.Sec) { s.Kind = elf.SHT_NOBITS })}, false},
 		{"in two parts", elf.ET_REL, []elftest.Sec{packed, packed}, false},
@@ -170,8 +170,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestStream: a section that is inflated piece by piece has the bytes that it has as
-// a whole, each at some time.
+// TestStream: the buffers of Stream have, one after the other, all bytes of Data.
 func TestStream(t *testing.T) {
 	big := bytes.Repeat(sample, 100)
 	s := &elftest.Spec{}

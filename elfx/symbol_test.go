@@ -248,7 +248,7 @@ func TestDynamicErrors(t *testing.T) {
 	}
 }
 
-// A soname by way of section headers.
+// A soname that section headers locate.
 func TestSoname(t *testing.T) {
 	s := &elftest.Spec{}
 	s.Sections = []elftest.Sec{

@@ -265,8 +265,8 @@ func TestIndexChunks(t *testing.T) {
 	}
 }
 
-// TestIndexAgainstReader looks addresses up in a large file in both ways:
-// with the Index, and by reading every record. Set SYMKIT_SYM to a symbol
+// TestIndexAgainstReader looks addresses up in a large file twice: with the
+// Index, and by reading every record. Set SYMKIT_SYM to a symbol
 // file, or use the one of this package's testdata.
 func TestIndexAgainstReader(t *testing.T) {
 	path := os.Getenv("SYMKIT_SYM")

@@ -14,7 +14,7 @@ import (
 // head makes a file in which the records under test can stand.
 const head = "MODULE Linux x86 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 f\n"
 
-// Every way in which a line is rejected, with the position of the fault: «
+// Every reason for which a line is rejected, with the position of the fault: «
 // stands before the byte the error must name.
 func TestReaderErrors(t *testing.T) {
 	const fn = head + "FUNC 10 20 0 f\n"

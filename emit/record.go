@@ -1,31 +1,30 @@
-// Package emit holds the Breakpad text symbol format: its record types, a
-// writer, and a strict reader. It knows the text only; what the records say
-// about a program is decided elsewhere.
+// Package emit writes and reads the Breakpad text symbol format: record types, a writer,
+// a strict reader, and an index. Package emit knows the text only, and not whether it is
+// true of a program.
 //
-// A symbol file is lines, one record each, of fields divided by single spaces;
-// numbers are hexadecimal in lower case without a prefix, except the decimal
+// A symbol file has one record per line, of fields with single spaces between them.
+// Numbers are hexadecimal in lower case without a prefix, except the decimal
 // line, file, origin and depth numbers. All addresses are relative to the
 // module's load address. The names of sections cited in this package
 // ("FUNC records", "STACK CFI records") are those of Breakpad's format
 // document, symbol_files.md.
 //
-// What is written is bounded by what every known consumer reads: see MaxLine,
+// The Writer stays within the limits of all known consumers: see MaxLine,
 // MaxName and MaxRanges, and Func for the text of names. Sizes of code are
 // below 2^32 by their type; Split cuts larger ranges.
 package emit
 
-// Limits of what is written. The reader rejects what exceeds MaxLine or
-// MaxName.
+// Limits of records. The Reader rejects a line above MaxLine and a name above MaxName.
 const (
-	// MaxLine bounds a line in bytes, without its newline: readers with a
-	// fixed buffer discard lines somewhat above it.
+	// MaxLine bounds a line in bytes, without its newline: readers with a fixed
+	// buffer discard lines that are not much longer.
 	MaxLine = 100 << 10
 	// MaxName bounds a name in bytes as written. A longer one is cut and ends
 	// in "<truncated>".
 	MaxName = 64 << 10
-	// MaxRanges is the number of ranges written in one INLINE record; the rest
-	// goes into further records. Breakpad's reader drops the ranges after the
-	// 254th without a word, and more than those the reader here rejects.
+	// MaxRanges is the number of ranges in one INLINE record; further ranges are
+	// written in further records. Breakpad's reader silently drops the ranges after
+	// the 254th; the Reader rejects a record with more.
 	MaxRanges = 250
 )
 
@@ -34,14 +33,14 @@ const (
 const MaxNumber = 1<<31 - 1
 
 // Record is a pointer to one of the record types of this package. The Reader
-// yields them; a type switch tells which it is.
+// yields records; a type switch distinguishes them.
 type Record interface {
 	// Append appends the record's line or lines, newline included, to dst.
 	Append(dst []byte) []byte
 	record()
 }
 
-// Module is the first record: what the file describes ("MODULE records").
+// Module is the first record: the module that the file describes ("MODULE records").
 type Module struct {
 	OS   string // "Linux"
 	Arch string // "x86_64"
@@ -49,8 +48,8 @@ type Module struct {
 	Name string // the file's base name; may contain spaces
 }
 
-// Info is a record that consumers may ignore: a key and text that means
-// something to those who know the key. See CodeID and SignalFrame.
+// Info is a record that consumers may ignore: a key, and text whose meaning depends on
+// the key. See CodeID and SignalFrame.
 type Info struct {
 	Key  string // without spaces
 	Text string // may be empty
@@ -77,11 +76,11 @@ type InlineOrigin struct {
 // break the line nor be read as something else, and stays valid UTF-8: spaces
 // at both ends are dropped; a control character (Unicode class Cc, so tab, CR,
 // newline, NUL), a bidirectional control, a line or paragraph separator and each
-// byte that is not UTF-8 become \xNN; an empty name becomes "<name omitted>"; a
-// long one is cut (MaxName). A backslash stands as it is, for it is common in
-// file names; the escape is there to be seen, not to be undone.
+// byte that is not UTF-8 become \xNN; an empty name becomes "<name omitted>"; a long name
+// is cut (MaxName). A backslash is not escaped, because it is common in file names:
+// escapes are for human readers and cannot be reversed.
 type Func struct {
-	Addr      uint64
+	Addr      uint64 // module-relative
 	Size      uint32 // in bytes
 	ParamSize uint32 // bytes of arguments on the stack; 0 outside x86 Windows
 	Name      []byte
@@ -90,35 +89,35 @@ type Func struct {
 
 // Line attributes code to a line of a source file ("Line records").
 type Line struct {
-	Addr uint64
+	Addr uint64 // module-relative
 	Size uint32 // in bytes
 	Line uint32 // 0: no line; a number above MaxNumber is written as 0
 	File uint32 // the Num of a File
 }
 
-// Range is the code in [Addr, Addr+Size).
+// Range is the code in [Addr, Addr+Size), as the records write it.
 type Range struct {
-	Addr uint64
+	Addr uint64 // module-relative
 	Size uint32 // in bytes
 }
 
 // Inline is one inlined call in the Func it follows ("INLINE records").
 //
 // The format has a file number of -1 for a call whose file is unknown, which
-// makes one known consumer reject the whole symbol file; it is never written
-// and not read. A caller that knows no file gives the file of the code around
-// the call, and line 0.
+// makes one known consumer reject the whole symbol file. Package emit neither writes nor
+// reads such a number. A caller that does not know the file sets CallFile to the file of
+// the code around the call, and CallLine to 0.
 type Inline struct {
 	Depth    uint32 // 0: called from the function itself
 	CallLine uint32 // line of the call; above MaxNumber it is written as 0
 	CallFile uint32 // the Num of a File
 	Origin   uint32 // the Num of an InlineOrigin
-	// Ranges is the inlined code. Without any, nothing is written. The
-	// Reader's are valid until the next record.
+	// Ranges is the inlined code. Without ranges, nothing is written. The Ranges of a
+	// record that the Reader yields are valid until the next record.
 	Ranges []Range
 }
 
-// Public is a symbol of which only the address is known ("PUBLIC records").
+// Public is a symbol whose size is not known ("PUBLIC records").
 type Public struct {
 	Addr      uint64
 	ParamSize uint32 // as in Func
@@ -131,8 +130,8 @@ type Public struct {
 //
 // Rules that break the format (no "REG: EXPRESSION" pairs divided by single
 // spaces, other than printable ASCII, longer than MaxName) are written as
-// ".cfa: .undef .ra: .undef": a walker then finds nothing rather than
-// something wrong.
+// ".cfa: .undef .ra: .undef": a stack walker then finds no caller, instead of a wrong
+// one.
 type StackCFIInit struct {
 	Addr  uint64
 	Size  uint32 // in bytes
@@ -140,16 +139,16 @@ type StackCFIInit struct {
 }
 
 // StackCFI holds the rules that change at Addr ("STACK CFI records"). Without
-// rules nothing is written; broken ones are written as in StackCFIInit.
+// rules, nothing is written; rules that break the format are written as in StackCFIInit.
 type StackCFI struct {
 	Addr  uint64
 	Rules []byte
 }
 
-// Rules are rules of STACK CFI records that were looked at once, to be written
-// many times.
+// Rules are rules of STACK CFI records that were checked once and are written many
+// times.
 type Rules struct {
-	rest []byte // of a line, from the space in front of them on
+	rest []byte // the rest of a line, from the space before the rules on
 }
 
 // StackWin is the frame data of x86 Windows code ("STACK WIN records"). All

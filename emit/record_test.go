@@ -184,6 +184,6 @@ func TestSplit(t *testing.T) {
 		n++
 	}
 	if n != maxSplit {
-		t.Errorf("%d pieces of the whole address space", n)
+		t.Errorf("%d ranges of the whole address space", n)
 	}
 }

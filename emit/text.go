@@ -88,7 +88,7 @@ func Name(name string) string {
 	return string(appendName(nil, []byte(name)))
 }
 
-// isName reports whether Name leaves a name as it is.
+// isName reports whether Name returns name unchanged.
 func isName(name string) bool { return isTrimmed(name) && badText([]byte(name)) < 0 }
 
 // isTrimmed reports whether a name is neither empty nor too long and has no spaces at its ends.
@@ -104,14 +104,14 @@ func OriginName(name string) string {
 	return Name(name)
 }
 
-// IsOriginName reports whether OriginName leaves a name as it is.
+// IsOriginName reports whether OriginName returns name unchanged.
 func IsOriginName(name string) bool { return isName(name) && !beginsWithNumber([]byte(name)) }
 
 // IsPlainOriginName is IsOriginName for printable ASCII.
 func IsPlainOriginName(name string) bool { return isTrimmed(name) && !beginsWithNumber([]byte(name)) }
 
-// appendEscaped is appendName for a name that needs work; the first esc bytes
-// are escaped in any case.
+// appendEscaped is appendName for a name that must be changed. The first esc bytes are
+// always escaped.
 func appendEscaped(dst, name []byte, esc int) []byte {
 	start, cut := len(dst), len(dst)
 	for at := 0; at < len(name); {
@@ -160,6 +160,7 @@ func appendWord(dst []byte, word string) []byte {
 // notInWord reports whether r is other than printable ASCII without the space.
 func notInWord(r rune) bool { return r <= ' ' || r >= 0x7f }
 
+// appendEscape appends b as \xNN.
 func appendEscape(dst []byte, b byte) []byte {
 	return append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
 }

@@ -5,15 +5,14 @@ import (
 	"io"
 )
 
-// ErrModule is what a Writer fails with when a MODULE record has no debug id
-// of hex digits, no OS or no architecture: symbol stores are keyed by them.
+// ErrModule: a MODULE record has no OS, no architecture or no debug id of hex digits.
+// Symbol stores need these fields as keys.
 var ErrModule = errors.New("MODULE record without OS, architecture or hex id")
 
-// bufSize is how much text is collected for one Write.
+// bufSize is the number of bytes that are collected for one Write.
 const bufSize = 256 << 10
 
-// Writer writes records as text. It writes them in the order it is given
-// them: MODULE, INFO, FILE, INLINE_ORIGIN, each FUNC with its INLINE records
+// Writer writes records as text, in the order of the calls, which must be MODULE, INFO, FILE, INLINE_ORIGIN, each FUNC with its INLINE records
 // and lines, PUBLIC, STACK. The first failure sticks: later records are
 // dropped, and Flush returns it.
 //
@@ -78,8 +77,7 @@ func (w *Writer) StackCFI(s StackCFI) { w.keep(s.Append(w.buf)) }
 // StackWin writes s.
 func (w *Writer) StackWin(s StackWin) { w.keep(s.Append(w.buf)) }
 
-// Chunk writes text that was made with the Append methods. It does not keep
-// the slice.
+// Chunk writes text that the Append methods have made. The Writer does not keep text.
 func (w *Writer) Chunk(text []byte) {
 	if len(text) < bufSize/4 {
 		w.keep(append(w.buf, text...))
@@ -89,7 +87,7 @@ func (w *Writer) Chunk(text []byte) {
 	w.write(text)
 }
 
-// keep takes the buffer back with a record appended.
+// keep stores the buffer after a record was appended to it.
 func (w *Writer) keep(buf []byte) {
 	w.buf = buf
 	if len(buf) > bufSize-4<<10 {
@@ -97,7 +95,7 @@ func (w *Writer) keep(buf []byte) {
 	}
 }
 
-// drain writes the buffer out. One that a long record made large is given up.
+// drain writes the buffer to out. It releases a buffer that a long record has enlarged.
 func (w *Writer) drain() {
 	w.write(w.buf)
 	if cap(w.buf) > 4*bufSize {
@@ -106,6 +104,7 @@ func (w *Writer) drain() {
 	w.buf = w.buf[:0]
 }
 
+// write writes text to out, unless an earlier write failed.
 func (w *Writer) write(text []byte) {
 	if w.err != nil || len(text) == 0 {
 		return
@@ -119,8 +118,8 @@ func (w *Writer) write(text []byte) {
 	w.err = err
 }
 
-// Flush writes out what is buffered and returns the first failure, of this or
-// any earlier call.
+// Flush writes the buffered text and returns the first failure of this or any earlier
+// call.
 func (w *Writer) Flush() error {
 	w.drain()
 	return w.err

@@ -116,9 +116,9 @@ func TestWriterModule(t *testing.T) {
 	}
 }
 
-// failing takes room bytes, then fails; with short it forgets to say so.
+// failing accepts space bytes, then fails; with short it forgets to say so.
 type failing struct {
-	room  int
+	space int
 	short bool
 	calls int
 }
@@ -127,8 +127,8 @@ var errFull = errors.New("disk full")
 
 func (f *failing) Write(p []byte) (int, error) {
 	f.calls++
-	n := min(len(p), f.room)
-	f.room -= n
+	n := min(len(p), f.space)
+	f.space -= n
 	if n < len(p) && !f.short {
 		return n, errFull
 	}
@@ -139,7 +139,7 @@ func TestWriterError(t *testing.T) {
 	for _, test := range []struct {
 		out  failing
 		want error
-	}{{failing{room: bufSize}, errFull}, {failing{room: bufSize, short: true}, io.ErrShortWrite}} {
+	}{{failing{space: bufSize}, errFull}, {failing{space: bufSize, short: true}, io.ErrShortWrite}} {
 		w := NewWriter(&test.out)
 		for range 1000 {
 			w.Chunk(bytes.Repeat([]byte("INFO A\n"), 1000))

@@ -1,11 +1,11 @@
-// Package sframe decodes the stack trace format SFrame, versions 1, 2 (with
-// errata 1 and 2) and 3, of AMD64, AArch64 in both byte orders, and s390x, into
-// the rows of package cfi.
+// Package sframe decodes the stack trace format SFrame into the rows of package cfi:
+// versions 1, 2 (with errata 1 and 2) and 3, for AMD64, AArch64 in both byte orders, and
+// s390x.
 //
-// A Section holds Chunks, one unless a linker that does not know the format has
-// concatenated its inputs; a Chunk holds FDEs, one per function; an FDE holds
-// FREs, each the rules from one PC on. FDE.Rows gives them as cfi.Row, FDE.FREs
-// as they are stored, with what a cfi.Row cannot hold.
+// A Section has one Chunk, or several if a linker that does not know the format has
+// concatenated its inputs. A Chunk has FDEs, one per function. An FDE has FREs, each with
+// the rules from one PC on. FDE.Rows yields FREs as cfi.Row; FDE.FREs yields FREs with
+// all fields, some of which a cfi.Row does not have.
 //
 // Damage in an FDE costs that FDE alone. Every error is a *wire.Error with the
 // offset of the offending byte in the section.
@@ -18,33 +18,33 @@ import (
 	"symkit/internal/wire"
 )
 
-// sectionName is what errors call the input.
+// sectionName is the name of the input in errors.
 const sectionName = ".sframe"
 
-// Options tell Parse what the section's bytes do not.
+// Options are facts that Parse needs and that the section's bytes do not have.
 type Options struct {
 	// Addr is the virtual address of the section's first byte.
 	Addr uint64
-	// ABI is what the file's header promises (see ABIOf): a chunk of another
-	// ABI is rejected. 0 accepts any.
+	// ABI is the ABI of the file's ELF header (see ABIOf): a chunk of another ABI is
+	// rejected. 0 accepts any.
 	ABI ABI
-	// Relocatable says that the section comes from an ET_REL file. The caller
+	// Relocatable means that the section is from an ET_REL file. The caller
 	// has applied its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like:
 	// symbol + addend - place, the section lying at Addr). Every start address
 	// is then relative to its own field, in every version and whatever the
 	// flags say. An FDE whose start field (FDE.Offset) has no relocation or
 	// R_*_NONE belongs to a discarded section, which the caller must drop.
 	Relocatable bool
-	// Segment says that the bytes are those of a PT_GNU_SFRAME segment, which GNU
-	// ld makes longer than the section it writes into it. What follows a chunk
-	// and is no header then is a leftover, not damage.
+	// Segment means that the bytes are those of a PT_GNU_SFRAME segment, which GNU ld
+	// makes longer than the section in it. Bytes after a chunk that are no header are
+	// then ignored, and are no damage.
 	Segment bool
 }
 
 // Section is an .sframe section. It aliases the bytes given to Parse.
 type Section struct {
-	// Chunks are the SFrame sections in it, in file order: more than one where
-	// the linker has concatenated them, none in an empty section.
+	// Chunks are the SFrame sections of the inputs, in file order: none in an empty
+	// section.
 	Chunks []Chunk
 
 	data []byte
@@ -52,11 +52,11 @@ type Section struct {
 }
 
 // Parse reads the headers of all chunks in data, the contents of one .sframe
-// section or PT_GNU_SFRAME segment. Empty data is a section without chunks; the
-// contents of a SHT_NOBITS section are elsewhere, not empty.
+// section or PT_GNU_SFRAME segment. Empty data is a section without chunks. The caller must
+// not pass empty data for a SHT_NOBITS section, whose contents are in another file.
 //
-// A damaged header ends the search, as the next one can no longer be found: the
-// error tells its place, the Section holds the chunks before it.
+// After a damaged header no further chunk can be found: the error has the header's section
+// offset, and the Section has the chunks before.
 func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
 	var err error

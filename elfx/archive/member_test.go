@@ -180,7 +180,7 @@ func TestMembersArErrors(t *testing.T) {
 		}
 	}
 	for range Members(put(t, "lib.a", first)) {
-		break // stopping early is allowed
+		break // the caller may stop before the last member
 	}
 }
 

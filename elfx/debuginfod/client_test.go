@@ -224,7 +224,7 @@ func TestFindErrors(t *testing.T) {
 			_, _ = w.Write(data)
 		}, &Client{}, nil, "unexpected EOF"},
 		{"announced too large", serve(data), &Client{MaxSize: 100}, ErrMaxSize, ""},
-		{"said to be too large", func(w http.ResponseWriter, r *http.Request) {
+		{"announced as too large", func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("X-DEBUGINFOD-MAXSIZE") == "100" {
 				w.WriteHeader(http.StatusNotAcceptable)
 			}

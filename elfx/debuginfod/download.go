@@ -44,7 +44,7 @@ func (e *entry) download(ctx context.Context, server string) error {
 	return err
 }
 
-// transfer is one download under way.
+// transfer is the state of one download.
 type transfer struct {
 	client *Client
 	url    string
