@@ -145,7 +145,7 @@ func TestOracleCompilers(t *testing.T) {
 			run(t, gcc, "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", "-o", at("noid.so"), at("a.c"))
 			run(t, objcopy, "--only-keep-debug", at("liba.so"), at("liba.debug"))
 			run(t, objcopy, "--strip-all", "--add-gnu-debuglink="+at("liba.debug"), at("liba.so"), at("stripped.so"))
-			run(t, "llvm-objcopy", "--strip-sections", at("liba.so"), at("stripped.so"))
+			run(t, "llvm-objcopy", "--strip-sections", at("liba.so"), at("headerless.so"))
 			for _, kind := range []string{"zlib", "zlib-gnu", "zstd"} {
 				run(t, objcopy, "--compress-debug-sections="+kind, at("liba.so"), at(kind+".so"))
 				compareSections(t, openFile(t, at("liba.so")), openFile(t, at(kind+".so")))
@@ -162,7 +162,7 @@ func TestOracleCompilers(t *testing.T) {
 				compareRelocs(t, at(name), f, c.prefix+"readelf")
 			}
 			checkPair(t, openFile(t, at("stripped.so")))
-			compareStripped(t, openFile(t, at("liba.so")), openFile(t, at("stripped.so")))
+			compareHeaderless(t, openFile(t, at("liba.so")), openFile(t, at("headerless.so")))
 		})
 	}
 }
@@ -203,20 +203,20 @@ func checkPair(t *testing.T, stripped *File) {
 	}
 }
 
-// compareStripped compares a file with its twin without section headers.
-func compareStripped(t *testing.T, full, stripped *File) {
+// compareHeaderless compares a file with its twin without section headers.
+func compareHeaderless(t *testing.T, full, headerless *File) {
 	t.Helper()
-	if len(stripped.Sections) != 0 || !bytes.Equal(stripped.buildID, full.buildID) || len(stripped.Losses()) != 0 {
-		t.Errorf("%d sections, build id %x, losses %v", len(stripped.Sections), stripped.buildID, stripped.Losses())
+	if len(headerless.Sections) != 0 || !bytes.Equal(headerless.buildID, full.buildID) || len(headerless.Losses()) != 0 {
+		t.Errorf("%d sections, build id %x, losses %v", len(headerless.Sections), headerless.buildID, headerless.Losses())
 	}
 	want, err := full.Soname()
-	if got, gotErr := stripped.Soname(); got != want || want == "" || err != nil || gotErr != nil {
+	if got, gotErr := headerless.Soname(); got != want || want == "" || err != nil || gotErr != nil {
 		t.Errorf("soname %q, %v, want %q, %v", got, gotErr, want, err)
 	}
 	a, err := full.Dynsym()
-	b, strippedErr := stripped.Dynsym()
-	if err != nil || strippedErr != nil || b == nil || len(a.Symbols) != len(b.Symbols) {
-		t.Fatalf(".dynsym: %v, %v, %v", b, err, strippedErr)
+	b, headerlessErr := headerless.Dynsym()
+	if err != nil || headerlessErr != nil || b == nil || len(a.Symbols) != len(b.Symbols) {
+		t.Fatalf(".dynsym: %v, %v, %v", b, err, headerlessErr)
 	}
 	for i := range a.Symbols {
 		if x, y := &a.Symbols[i], &b.Symbols[i]; *x != *y || string(a.NameOf(x)) != string(b.NameOf(y)) {
@@ -227,9 +227,9 @@ func compareStripped(t *testing.T, full, stripped *File) {
 		return
 	}
 	wantEH, err := full.SectionData(".eh_frame")
-	gotEH, strippedErr := stripped.SectionData(".eh_frame")
-	if !bytes.Equal(gotEH, wantEH) || err != nil || strippedErr != nil {
-		t.Errorf(".eh_frame: %d bytes, %v, want %d, %v", len(gotEH), strippedErr, len(wantEH), err)
+	gotEH, headerlessErr := headerless.SectionData(".eh_frame")
+	if !bytes.Equal(gotEH, wantEH) || err != nil || headerlessErr != nil {
+		t.Errorf(".eh_frame: %d bytes, %v, want %d, %v", len(gotEH), headerlessErr, len(wantEH), err)
 	}
 }
 
