@@ -35,8 +35,8 @@ const (
 	isUnknown               // the call is indirect
 )
 
-// calls looks at the call before ra: does it call f's function? Functions of
-// other modules are called through an entry of a linkage table (PLT).
+// calls reports whether the call before ra is one of f's function. Functions of other
+// modules are called through an entry of a linkage table (PLT).
 func (w *walker) calls(ra uint64, f *Frame) callee {
 	addr := w.returnAddr(ra)
 	for n := uint64(8); n > 0; n -= 2 {

@@ -8,7 +8,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Why a rule has no value.
+// Reasons that a rule has no value.
 var (
 	// ErrUndefined: .undef, or a register or name that has no value.
 	ErrUndefined = errors.New("undefined value")
@@ -73,7 +73,7 @@ func (e *evaluator) eval(expr []byte) (uint64, error) {
 	return e.cpu.narrow(top.v), top.err
 }
 
-// run executes the tokens of expr, leaving what they leave on the stack.
+// run executes the tokens of expr and leaves their results on the stack.
 func (e *evaluator) run(expr []byte) error {
 	e.n = 0
 	for {
@@ -132,7 +132,7 @@ func (e *evaluator) push(o operand) error {
 	return nil
 }
 
-// lookup is what a name stands for: a variable, .cfa, a register.
+// lookup returns the value of a name: a variable, .cfa or a register.
 func (e *evaluator) lookup(name []byte) operand {
 	for i := range e.vars {
 		if v := &e.vars[i]; string(v.name) == string(name) {

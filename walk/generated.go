@@ -13,9 +13,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// generated reports whether addr is code that no module has: in executable memory,
-// or where a perf map or jitdump file has a function. Compilers of programs that
-// run (just-in-time compilers) put it there.
+// generated reports whether addr is in code outside of all modules, as just-in-time
+// compilers make: in executable memory, or in a function of a perf map or jitdump
+// file.
 func (w *walker) generated(addr uint64) bool {
 	if addr < lowestPC || w.p.ModuleAt(addr) != nil {
 		return false
@@ -76,9 +76,9 @@ type generatedLine struct {
 // ErrGenerated: a file is neither a perf map nor a jitdump file.
 var ErrGenerated = errors.New("neither a perf map (lines of START SIZE NAME) nor a jitdump file")
 
-// Add reads a perf map or a jitdump file, up to where that is damaged. Of
-// functions that overlap, the one counts that was added last. The names alias
-// data. The error is for a file without any function.
+// Add reads a perf map or a jitdump file up to the first damage. Where functions
+// overlap, the function that was added last counts. The names alias data. Add returns
+// an error if the file has no function.
 func (g *Generated) Add(data []byte) error {
 	before := len(g.funcs)
 	var err error
@@ -139,7 +139,7 @@ func (g *Generated) add(addr, size uint64, name []byte) {
 }
 
 // perfMap reads lines of "START SIZE NAME", in hexadecimal (Linux
-// tools/perf/Documentation/jit-interface.txt). Other lines are passed over.
+// tools/perf/Documentation/jit-interface.txt). Other lines are skipped.
 func (g *Generated) perfMap(data []byte) {
 	for line := range bytes.Lines(data) {
 		start, rest, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte{' '})
@@ -219,7 +219,7 @@ func (g *Generated) jitLines(r *wire.Cursor) {
 // maxOverlaps bounds the functions that are looked at for one address.
 const maxOverlaps = 1 << 12
 
-// place tells what function an address is in. g may be nil.
+// place returns the function and line of an address. g may be nil.
 func (g *Generated) place(addr uint64) *Place {
 	if g == nil {
 		return noPlace

@@ -14,15 +14,15 @@ const (
 	RegNone cfi.Reg = numRegs + 1
 )
 
-// Registers are the registers of one frame. Those that are not known are not
-// valid; the program counter always is.
+// Registers are the registers of one frame. An unknown register is not valid; the
+// program counter is always valid.
 type Registers struct {
 	PC    uint64
 	vals  [numRegs]uint64
 	valid [(numRegs + 63) / 64]uint64
 }
 
-// Set gives DWARF register r a value; one that is not kept is ignored.
+// Set gives DWARF register reg a value. A register that is not kept is ignored.
 func (r *Registers) Set(reg cfi.Reg, v uint64) {
 	if reg < numRegs {
 		r.vals[reg] = v
@@ -32,7 +32,7 @@ func (r *Registers) Set(reg cfi.Reg, v uint64) {
 	}
 }
 
-// Get is the value of DWARF register reg, if it is known.
+// Get returns the value of DWARF register reg, and whether the value is known.
 func (r *Registers) Get(reg cfi.Reg) (uint64, bool) {
 	if reg < numRegs {
 		return r.vals[reg], r.valid[reg/64]>>(reg%64)&1 != 0

@@ -9,9 +9,9 @@ import (
 )
 
 // byWin applies the STACK WIN record at the frame: x86 Windows code
-// (reference: Breakpad's symbol_files.md, "STACK WIN records"). What the text
-// leaves open is as in Breakpad's walker: the search for the return address and
-// for %ebp.
+// (reference: Breakpad's symbol_files.md, "STACK WIN records"). The search for the
+// return address and for %ebp, which the text leaves open, is that of Breakpad's
+// walker.
 func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	idx := w.index(f.Module)
 	if idx == nil {
@@ -54,9 +54,9 @@ type winStep struct {
 	search uint64 // .raSearchStart
 }
 
-// calleeParams is the size in bytes of the arguments of the function that the
-// frame called: they are still on the stack at its stack pointer. It is 0 for
-// the youngest frame.
+// calleeParams returns the size in bytes of the arguments of the function that the
+// frame called, 0 for the youngest frame. The arguments are still on the stack, at the
+// frame's stack pointer.
 func (w *walker) calleeParams() uint64 {
 	f := &w.callee
 	idx := w.index(f.Module)
@@ -79,7 +79,7 @@ const (
 	winBPSearch = 256
 )
 
-// findSearch finds where the return address should be.
+// findSearch finds the place where the return address should be.
 func (s *winStep) findSearch() {
 	w, size := s.w, uint64(s.win.LocalSize)+uint64(s.win.SavedRegsSize)+s.params
 	start := w.cpu.narrow(s.sp + size)
@@ -126,8 +126,8 @@ var errNoResult = errors.New("the program sets no $eip or no $esp")
 var winGiven = [...][]byte{[]byte(".cbParams"), []byte(".cbCalleeParams"), []byte(".cbSavedRegs"),
 	[]byte(".cbLocals"), []byte(".raSearch"), []byte(".raSearchStart")}
 
-// program runs the program string. %ebp stays where it is not set, other
-// registers that are not set are unknown.
+// program runs the program string. %ebp keeps its value if the program does not set
+// %ebp; other registers that are not set become unknown.
 func (s *winStep) program() (out Registers, v verdict, err error) {
 	e := &s.w.eval
 	e.regs, e.hasCFA, e.vars = s.r, false, e.vars[:0]
@@ -199,8 +199,9 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 	return out, found, nil
 }
 
-// repair searches for the return address above where it should be, unless the
-// one found is one, and for %ebp where the function may have saved it.
+// repair checks the return address and %ebp. A return address that follows no call is
+// searched for further up the stack, and %ebp among the registers that the function
+// may have saved.
 func (s *winStep) repair(out *Registers) verdict {
 	w, v, skipped := s.w, found, uint64(0)
 	if !w.returnsToCode(out.PC) && w.scanned < w.maxScanned {
@@ -231,8 +232,8 @@ func (s *winStep) repair(out *Registers) verdict {
 	return v
 }
 
-// findBP takes for %ebp the topmost word of the saved registers that points up
-// the stack. Compilers save %ebp first.
+// findBP sets %ebp to the topmost word of the saved registers that points up the
+// stack. Compilers save %ebp first.
 func (s *winStep) findBP(out *Registers, skipped uint64) {
 	n := min(uint64(s.win.SavedRegsSize)+skipped, 4*winBPSearch)
 	bottom := s.sp + s.params

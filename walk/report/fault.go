@@ -11,10 +11,10 @@ import (
 	"symkit/walk/internal/x86"
 )
 
-// fault is what the crashing instruction and the registers tell of the crash.
+// fault describes a crash by the crashing instruction and the registers.
 type fault struct {
 	p *walk.Process
-	// instruction is spelled as rust-minidump does; empty: unknown.
+	// instruction has the spelling of rust-minidump; empty: unknown.
 	instruction string
 	effect      x86.Effect
 	known       bool // whether effect is
@@ -27,8 +27,8 @@ type fault struct {
 	precise   bool                 // all that the instruction accesses is known
 }
 
-// newFault looks at the crashing instruction: of x86 CPUs, and what it does of
-// those with 64 bits.
+// newFault decodes the crashing instruction of x86 CPUs, and finds the effect of the
+// instruction on 64-bit CPUs.
 func newFault(p *walk.Process) *fault {
 	f := &fault{p: p}
 	if p.Crashed < 0 || !p.Crash.Crashed() || p.Threads[p.Crashed].NoRegs {
@@ -69,7 +69,7 @@ func codeBytes(p *walk.Process, pc uint64) (code []byte) {
 	return code
 }
 
-// adjust finds what the address of the crash should be.
+// adjust corrects the address of the crash.
 func (f *fault) adjust() {
 	// The target of a jump counts as an access, too.
 	all := f.effect.Accesses
@@ -99,8 +99,8 @@ func named(p *walk.Process, set uint32) (out []walk.NamedRegister) {
 	return out
 }
 
-// protectionFault reports whether a crash is a general protection fault: the CPU
-// then does not tell the address.
+// protectionFault reports whether a crash is a general protection fault. For such a
+// fault the CPU does not report the address.
 func protectionFault(c *walk.Crash) bool {
 	switch c.Reason {
 	case "SIGSEGV / SI_KERNEL", "SIGBUS / SI_KERNEL", "EXC_BAD_ACCESS / EXC_I386_GPFLT":
@@ -111,11 +111,11 @@ func protectionFault(c *walk.Crash) bool {
 	return false
 }
 
-// maxGuard bounds the size of what is taken for a guard page.
+// maxGuard bounds the size of a guard page.
 const maxGuard = 32 << 10
 
-// guardPage reports whether addr is in a small range that nothing may be done
-// with, beside one that something may: where a stack or buffer overflows.
+// guardPage reports whether addr is in a small inaccessible mapping beside an
+// accessible one, as a guard page after a stack or buffer is.
 func guardPage(p *walk.Process, addr uint64) bool {
 	m := p.MappingAt(addr)
 	if m == nil || accessible(m) || m.End-m.Begin >= maxGuard {

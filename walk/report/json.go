@@ -15,8 +15,8 @@ import (
 )
 
 // JSON writes a result in the schema of rust-minidump
-// (minidump-processor, json-schema.md). Addresses are hexadecimal strings; what
-// a dump does not tell is null. What only symkit knows is under the keys
+// (minidump-processor, json-schema.md). Addresses are hexadecimal strings; a value
+// that the dump lacks is null. Values outside of the schema are under the keys
 // "symkit". Memory does not depend on the number of frames.
 func JSON(out io.Writer, r *walk.Result) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(&wire.JSONPrinter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
@@ -141,7 +141,7 @@ func (w *jsonWriter) offsets(u unloadedAt) jsonUnloadedAt {
 	return out
 }
 
-// report is all but the threads.
+// report returns the whole report but the threads.
 func (w *jsonWriter) report() *jsonReport {
 	r, p := w.r, w.r.Process
 	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
@@ -182,7 +182,7 @@ func (w *jsonWriter) report() *jsonReport {
 	return j
 }
 
-// crash tells why the process died.
+// crash returns the reason of the crash.
 func (w *jsonWriter) crash() jsonCrash {
 	p := w.r.Process
 	c := jsonCrash{Type: optional(p.Crash.Reason), Assertion: optional(p.Facts.Assertion)}
@@ -193,7 +193,7 @@ func (w *jsonWriter) crash() jsonCrash {
 		c.Thread = &i
 	}
 
-	// What the crashing instruction tells of the address.
+	// The crashing instruction may correct the address.
 	f := newFault(p)
 	switch value := w.optional(f.value); f.adjusted {
 	case "non-canonical":
@@ -253,7 +253,7 @@ func (w *jsonWriter) module(m *walk.Module) jsonModule {
 	return j
 }
 
-// hex is an address as the schema has it, padded to the CPU's width.
+// hex returns an address in the schema's form, padded to the CPU's width.
 func (w *jsonWriter) hex(v uint64) string { return fmt.Sprintf("0x%0*x", 2*w.r.Process.WordSize(), v) }
 
 func (w *jsonWriter) optional(v uint64) *string {

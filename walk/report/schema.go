@@ -188,7 +188,7 @@ type jsonMacRecord struct {
 	Message2   *string `json:"message2"`
 }
 
-// jsonProcess is what a dump tells and the schema has no place for.
+// jsonProcess has the values of a dump that are outside of the schema.
 type jsonProcess struct {
 	Version  int           `json:"version"` // of the symkit keys
 	Name     string        `json:"name"`
@@ -242,7 +242,7 @@ type jsonProbe struct {
 	Error string `json:"error"`
 }
 
-// facts fills in what is only shown.
+// facts fills in the facts of the process.
 func (j *jsonReport) facts(f *walk.Facts, w *jsonWriter) {
 	if f.Handles != nil {
 		handles := make([]jsonHandle, 0, len(f.Handles))
@@ -273,7 +273,7 @@ func (j *jsonReport) facts(f *walk.Facts, w *jsonWriter) {
 	}
 }
 
-// limitValue is a number, or a string for what is none.
+// limitValue returns a number as it is, and any other value as a JSON string.
 func limitValue(s string) json.RawMessage {
 	if _, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return json.RawMessage(strings.TrimLeft(s[:len(s)-1], "0") + s[len(s)-1:])
@@ -307,7 +307,7 @@ func newJSONCrashpad(c *walk.Crashpad) *jsonCrashpad {
 	return j
 }
 
-// dictionary is annotations by name; of several of one name the last.
+// dictionary returns annotations by name. The last of several with one name counts.
 func dictionary(all []walk.Annotation) map[string]string {
 	out := make(map[string]string, len(all))
 	for _, a := range all {
@@ -324,8 +324,8 @@ func schemaCPU(cpu string) string {
 	return cpu
 }
 
-// schemaTrust is the schema's word for how a frame was found; what it has no
-// word for has the nearest: rules, or registers.
+// schemaTrust returns the schema's word for a trust. A trust without a word there has
+// the nearest one: that of rules, or of registers.
 func schemaTrust(t walk.Trust) string {
 	return [...]string{walk.TrustScan: "scan", walk.TrustCFIScan: "cfi_scan", walk.TrustFramePointer: "frame_pointer", walk.TrustCode: "frame_pointer", walk.TrustLeaf: "frame_pointer",
 		walk.TrustSignal: "cfi", walk.TrustCFI: "cfi", walk.TrustContext: "context"}[t]

@@ -7,9 +7,9 @@ import (
 	"symkit/walk/internal/x86"
 )
 
-// bitFlip is an address that the process may have meant, if one bit of memory
-// or of a register was wrong. The judgement is rust-minidump's, so that results
-// compare.
+// bitFlip is an address that the process may have meant, if one bit of memory or of a
+// register was wrong. The confidence is computed as in rust-minidump, so that the
+// results can be compared.
 type bitFlip struct {
 	addr     uint64
 	register string // that had the wrong address; empty: the crash's own
@@ -121,7 +121,7 @@ var poisons = []byte{0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b,
 // near is how far a register may point from an address to count as near it.
 const near = 4096
 
-// weigh finds what speaks for and against a flipped bit.
+// weigh computes the confidence that a bit was flipped.
 func (f *fault) weigh(b *bitFlip, original uint64) {
 	b.Null = b.addr == 0
 	b.Low = b.Null && original <= 2*near
@@ -155,9 +155,9 @@ func (f *fault) weigh(b *bitFlip, original uint64) {
 	}
 }
 
-// inconsistencies tells, in the schema's words, what does not fit together of
-// the reason of the crash, its address and its instruction: hardware that
-// fails, or a dump that was tampered with.
+// inconsistencies lists, in the schema's words, contradictions between the reason of
+// the crash, its address and its instruction. They point to failing hardware or to a
+// dump that was tampered with.
 func (f *fault) inconsistencies() []string {
 	p := f.p
 	out := []string{}
@@ -190,8 +190,8 @@ func (f *fault) inconsistencies() []string {
 	return out
 }
 
-// accessMissing reports whether the instruction does not access what the crash is
-// about, as far as all that it does is known.
+// accessMissing reports whether all accesses of the instruction are known, and none
+// of them is the access that crashed.
 func (f *fault) accessMissing() bool {
 	op, addr := operation(&f.p.Crash), f.p.Crash.Address
 	switch {
@@ -213,5 +213,5 @@ func (f *fault) anyNonCanonical() bool {
 		f.effect.Jumps && nonCanonical(f.effect.Target.Addr)
 }
 
-// nonCanonical reports whether an address is none of x86-64 with 48 bits.
+// nonCanonical reports whether an address is invalid on x86-64 with 48-bit addresses.
 func nonCanonical(addr uint64) bool { return addr > 1<<47-1 && addr < 0xffff8000_00000000 }

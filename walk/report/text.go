@@ -10,7 +10,7 @@ import (
 	"symkit/walk"
 )
 
-// TextOptions says what Text leaves out.
+// TextOptions selects what Text writes.
 type TextOptions struct {
 	// Brief leaves out registers, modules, and how frames were found.
 	Brief bool
@@ -43,7 +43,7 @@ type textWriter struct {
 
 func (w *textWriter) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// failed reports whether there is no sense in writing on.
+// failed reports whether an earlier write has failed.
 func (w *textWriter) failed() bool {
 	_, err := w.Write(nil)
 	return err != nil
@@ -78,7 +78,7 @@ func (w *textWriter) process() {
 	w.field("Threads", fmt.Sprint(len(p.Threads)))
 }
 
-// machine tells the CPU.
+// machine prints the CPU.
 func (w *textWriter) machine() {
 	f := &w.r.Process.Facts
 	text := f.CPUInfo
@@ -94,7 +94,7 @@ func (w *textWriter) machine() {
 	w.field("CPU", text)
 }
 
-// reason is why the process died, with the address of the fault or the sender
+// reason returns the reason of the crash, with the address of the fault or the sender
 // of the signal.
 func (w *textWriter) reason() string {
 	p := w.r.Process

@@ -8,8 +8,7 @@ import (
 	"symkit/walk"
 )
 
-// unloadedIndex finds the unloaded modules at an address. It is made when first
-// needed.
+// unloadedIndex finds the unloaded modules at an address.
 type unloadedIndex struct {
 	mods []walk.UnloadedModule // by Base
 	ends []uint64              // the greatest End so far
@@ -26,7 +25,7 @@ func newUnloadedIndex(mods []walk.UnloadedModule) *unloadedIndex {
 	return x
 }
 
-// unloadedAt is where an address was in a module that is no longer there.
+// unloadedAt is the offsets of an address in unloaded modules of one name.
 type unloadedAt struct {
 	name    string
 	offsets []uint64 // ascending, each once
@@ -36,7 +35,7 @@ type unloadedAt struct {
 // remember some dozens.
 const maxUnloaded = 1024
 
-// at lists the modules that had addr, by name.
+// at lists the unloaded modules whose ranges contained addr, by name.
 func (x *unloadedIndex) at(addr uint64) (out []unloadedAt) {
 	i := sort.Search(len(x.mods), func(i int) bool { return x.mods[i].Base > addr })
 	for last := max(0, i-maxUnloaded); i > last && x.ends[i-1] > addr; i-- {

@@ -16,9 +16,9 @@ import (
 	"symkit/walk"
 )
 
-// Files finds the files that modules were loaded from, on this machine. A file
-// is taken when its build id is the module's; without one, when its program
-// headers are; where neither is known, so is whether it is the right one.
+// Files finds the files that modules were loaded from, on this machine. A file is
+// accepted if it has the build id of the module, or, for a module without a build id,
+// the program headers of the module. If the dump has neither, any file is accepted.
 type Files struct {
 	// Exe is the program's own file, if not empty.
 	Exe string
@@ -45,7 +45,7 @@ type foundFile struct {
 	probes         []companion.Probe
 }
 
-// Why a file is not a module's.
+// Reasons that a file is not that of a module.
 var (
 	// ErrOtherLayout: the program headers are not those of the module, which
 	// has no build id.
@@ -81,7 +81,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 	return got.file, got.probes
 }
 
-// entry is what is known of m's file, looked for in all places but Fetch's.
+// entry returns the entry of m, after a search of all places but Fetch.
 func (f *Files) entry(m *walk.Module) *foundFile {
 	f.mu.Lock()
 	if f.found == nil {
@@ -127,7 +127,7 @@ func openIf(path string, m *walk.Module, check func(*elfx.File, *walk.Module) er
 	return file, companion.Probe{Path: path, Err: pathless(err)}
 }
 
-// candidates are the paths to try for m.
+// candidates returns the paths to try for m, in order.
 func (f *Files) candidates(m *walk.Module) (paths []string) {
 	// The program's own file comes first.
 	if f.Exe != "" {

@@ -9,10 +9,10 @@ import (
 	"symkit/walk"
 )
 
-// Shared is a Supplier for many processes: the symbols that it got for one are
-// there for the others, which may be walked at the same time. What no process
-// uses is given back, the longest unused first, when all that is kept takes more
-// memory than it may.
+// Shared is a Supplier for many processes, which may be walked at the same time. The
+// processes share the symbols of equal modules. Symbols that no process uses stay
+// until all unused symbols take more than Max bytes; then the longest unused are
+// released first.
 type Shared struct {
 	// Max bounds the memory for symbols that no process uses, in bytes. What is
 	// mapped from files does not count.
@@ -46,8 +46,8 @@ type sharedSymbols struct {
 	place *list.Element // in Shared.unused, nil while there are users
 }
 
-// Symbols implements walk.Supplier. A module without an id is no other's, and one
-// that the dump itself holds neither.
+// Symbols implements walk.Supplier. A module without an id, or whose file is in the
+// dump itself, is not shared.
 func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	key := identity{m.Path, m.Name, m.DebugID, m.FileID()}
 	if m.Image != nil || key.debugID == "" && key.fileID == "" {
@@ -57,14 +57,14 @@ func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	// The first user loads the symbols, and the others wait.
 	e := s.take(key)
 	e.once.Do(func() {
-		e.syms = &walk.Symbols{} // should the file be cut under the supplier's eyes
+		e.syms = &walk.Symbols{} // for the case that the file is truncated while it is read
 		e.syms = s.supplier.Symbols(ctx, m)
 		if x := e.syms.Index; x != nil {
 			e.bad, e.size = x.Bad(), x.HeapSize()+e.syms.Heap
 		}
 	})
 	if ctx.Err() != nil && e.syms.Index == nil {
-		s.forget(e) // it may be found by who has more time
+		s.forget(e) // a caller with more time may find the symbols
 	}
 
 	// Each user closes a copy.
@@ -107,7 +107,7 @@ func (s *Shared) forget(e *sharedSymbols) {
 	}
 }
 
-// release ends a use; what is too much is given back.
+// release ends a use, and closes unused symbols beyond the limits.
 func (s *Shared) release(e *sharedSymbols) error {
 	s.mu.Lock()
 	e.users--
@@ -122,7 +122,7 @@ func (s *Shared) release(e *sharedSymbols) error {
 // maxKept bounds the modules that no process uses: each may hold a mapping.
 const maxKept = 4096
 
-// drop takes the longest unused entry out.
+// drop removes the longest unused entry.
 func (s *Shared) drop() *sharedSymbols {
 	e := s.unused.Remove(s.unused.Front()).(*sharedSymbols)
 	e.place = nil
@@ -133,10 +133,10 @@ func (s *Shared) drop() *sharedSymbols {
 	return e
 }
 
-// Close gives back all that no process uses.
+// Close releases all symbols that no process uses.
 func (s *Shared) Close() error { return s.closeUnused(0, 0) }
 
-// closeUnused gives back unused symbols, the longest unused first, until those that
+// closeUnused releases unused symbols, the longest unused first, until those that
 // are left take at most size bytes and belong to at most n modules.
 func (s *Shared) closeUnused(size int64, n int) error {
 	var old []*sharedSymbols

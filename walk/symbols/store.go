@@ -162,7 +162,6 @@ func open(s *walk.Symbols, path string) error {
 		s.Index, s.Close = emit.NewIndex(data), file.Release
 		return nil
 	}
-
 	defer file.Release()
 	text, err := unpack(data, how)
 	if err != nil {
@@ -179,7 +178,6 @@ func fileIsFor(path string, m *walk.Module) error {
 	if err != nil {
 		return pathless(err)
 	}
-
 	defer f.Close()
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
@@ -187,7 +185,6 @@ func fileIsFor(path string, m *walk.Module) error {
 	if err != nil {
 		return err
 	}
-
 	defer done()
 	text := bufio.NewReader(io.LimitReader(r, 1<<16))
 	// The message names the format of a file that is no symbol file.

@@ -50,7 +50,6 @@ func unpack(data []byte, how string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	defer done()
 	var out bytes.Buffer
 	// The limit bounds the memory of a packed file that expands enormously.

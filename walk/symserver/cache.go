@@ -77,7 +77,6 @@ func sourceOf(path string) string {
 	if err != nil {
 		return ""
 	}
-
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {

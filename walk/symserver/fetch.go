@@ -129,7 +129,6 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	if err != nil {
 		return because(ctx, err)
 	}
-
 	defer body.Close()
 	var shown time.Time
 	counted := &counter{r: body, alive: func(total int64) {
@@ -144,7 +143,6 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	if err != nil {
 		return because(ctx, err)
 	}
-
 	defer text.Close()
 	text.wrote = s.disk().Wrote
 	// A symbol file begins with its MODULE record.

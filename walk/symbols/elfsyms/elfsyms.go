@@ -54,7 +54,6 @@ func (s *Supplier) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	if found == nil {
 		return out
 	}
-
 	defer found.Close()
 
 	if err := s.dump(ctx, found, m, out); err != nil {
