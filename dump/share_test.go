@@ -43,7 +43,7 @@ func TestLargeLosses(t *testing.T) {
 		{"the end of a line table", damage(".debug_line", 0.999, 1), ""},
 		{"no FDE", damage(".eh_frame", 0, 8), `^about [0-9]+ % of the unwind rules are lost: elf: \.eh_frame\+`},
 		{"a limit of lines", mutant.Named("units whose line programs are the ends of one"), `^about [0-9]+ % of the lines are lost: elf: \.debug_line\+0x[0-9a-f]+: `},
-		{"a limit of calls", mutant.Named("a function in pieces with inlined calls in each other"), `^about [0-9]+ % of the inlined calls are lost: elf: \.debug_info\+0x0: range-entries above`},
+		{"a limit of calls", mutant.Named("a function of many ranges with inlined calls in each other"), `^about [0-9]+ % of the inlined calls are lost: elf: \.debug_info\+0x0: range-entries above`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, err := elfx.NewFile("elf", test.data)

@@ -97,7 +97,7 @@ func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 	return d.c.elf(files, d.remote).Symbols(ctx, m)
 }
 
-// notes writes what is said of each dump in the order of the dumps.
+// notes writes the messages about each dump in the order of the dumps.
 type notes struct {
 	out   io.Writer
 	mu    sync.Mutex

@@ -9,8 +9,8 @@ import (
 	"symkit/internal/limits"
 )
 
-// boundedWriter fails when what is said of a dump becomes larger than
-// limits.Report lets it be, or when the context ends.
+// boundedWriter writes the report on a dump. It fails when the report becomes
+// larger than limits.Report allows, or when the context ends.
 type boundedWriter struct {
 	w       io.Writer
 	ctx     context.Context
@@ -19,7 +19,7 @@ type boundedWriter struct {
 	written uint64
 }
 
-// bound bounds what is written of a dump to w.
+// bound returns a writer to w that bounds the size of the report on a dump.
 func bound(ctx context.Context, dump string, w io.Writer) *boundedWriter {
 	b := &boundedWriter{w: w, ctx: ctx, dump: dump}
 	if info, err := os.Stat(dump); err == nil { // or it was removed since
@@ -32,7 +32,8 @@ func (b *boundedWriter) Write(p []byte) (int, error) {
 	if err := context.Cause(b.ctx); err != nil {
 		return 0, err
 	}
-	if b.written += uint64(len(p)); b.written > limits.Report.Max(b.size) {
+	b.written += uint64(len(p))
+	if b.written > limits.Report.Max(b.size) {
 		return 0, fmt.Errorf("%s: %w", b.dump, limits.Report.Exceeded(b.size))
 	}
 	return b.w.Write(p)

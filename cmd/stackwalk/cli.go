@@ -55,11 +55,11 @@ type cli struct {
 	Brief    bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
 	Contents bool   `name:"stack-contents" help:"Show the memory of the stacks."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
-	Out      string `placeholder:"DIR" help:"Write what is to be said of each dump to a file in DIR: the dump's name and .txt, .json or .machine."`
+	Out      string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json or .machine added."`
 	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
 	NoScan   bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
 	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose  bool   `short:"v" help:"Tell for each module where symbols were looked for and what was found."`
+	Verbose  bool   `short:"v" help:"Report for each module where symbols were looked for and what was found."`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
@@ -71,7 +71,8 @@ type cli struct {
 // Validate is called by kong; it checks what the tags cannot say.
 func (c *cli) Validate() error {
 	var err error
-	if c.Jobs, err = command.Jobs(c.Jobs); err != nil {
+	c.Jobs, err = command.Jobs(c.Jobs)
+	if err != nil {
 		return err
 	}
 	if c.Frames < 0 {

@@ -151,7 +151,7 @@ func TestSymbolServer(t *testing.T) {
 	}
 }
 
-// TestBigEndian: a minidump of a machine with the other byte order is told from
+// TestBigEndian: a minidump of a machine with the other byte order is recognized by
 // its first bytes too.
 func TestBigEndian(t *testing.T) {
 	var b []byte

@@ -26,7 +26,7 @@ func crashdumps(t *testing.T, project string) string {
 	return ""
 }
 
-// TestOracleBreakpad: what is said of all dumps of both projects is what
+// TestOracleBreakpad: the reports on all dumps of both projects are what
 // Breakpad's tool says, testdata/breakpad/machine.txt: system, crash and modules
 // without exception, frames but for what docs/differences.md lists.
 func TestOracleBreakpad(t *testing.T) {

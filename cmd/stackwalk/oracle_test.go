@@ -310,7 +310,7 @@ func nativeCore(t *testing.T, dir string) {
 	}
 }
 
-// compareAddresses compares with eu-stack, which may stop early.
+// compareAddresses compares with eu-stack, which may find fewer frames.
 func compareAddresses(t *testing.T, s *walk.Stack, want []level, stops bool) {
 	t.Helper()
 	got := levels(s)
@@ -402,7 +402,7 @@ func fasterThanEuStack(t *testing.T, dir string) {
 	}
 }
 
-// crossOdd are the cores of other machines in which gdb stops early, and why.
+// crossOdd are the cores of other machines in which gdb finds fewer frames, and why.
 var crossOdd = map[string]string{
 	"null":           "gdb does not return from a call through a null pointer",
 	"s390x-handler":  "gdb does not know qemu's trampoline",

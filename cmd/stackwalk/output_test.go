@@ -65,7 +65,7 @@ func TestReportCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A limit on the size of files stands for a disk that is full half way.
+// A limit on the size of files stands for a disk that is full full before the whole report is written.
 func TestFileSizeLimit(t *testing.T) {
 	core, exe := crash(t)
 	for _, flag := range []string{"-o DIR/out", "--out DIR"} {
@@ -77,7 +77,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// Something in the way of a result stays, and nothing is left beside it.
+// A directory that has the name of the result stays, and no temporary file is left.
 func TestOccupied(t *testing.T) {
 	core, exe := crash(t)
 	dir := t.TempDir()

@@ -94,7 +94,7 @@ func diffJSON(path string, got, want any, report func(string)) {
 	}
 }
 
-// diffFrames compares stacks: first which frames there are, then what is said
+// diffFrames compares stacks: first which frames there are, then what is reported
 // of those that both have.
 func diffFrames(path string, got, want []any, report func(string)) {
 	name := func(f any) string {

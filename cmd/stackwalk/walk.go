@@ -137,13 +137,15 @@ type job struct {
 // run walks the dump, has the result written, and tells what a user has to
 // know.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
-	info, _ := os.Stat(j.path) // without it, open tells what is wrong
+	info, _ := os.Stat(j.path) // if it fails, open reports why
 	p, closeDump, err := open(j.path, j.files)
 	if err != nil {
 		return command.Failed, err
 	}
 	defer closeDump()
-	if j.options.Threads, err = j.threads(p); err != nil {
+
+	j.options.Threads, err = j.threads(p)
+	if err != nil {
 		return command.Failed, err
 	}
 	res, err := walk.Walk(ctx, p, j.supplier, j.options)

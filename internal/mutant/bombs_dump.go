@@ -17,7 +17,7 @@ var dumpBombs = []Bomb{
 	{"minidump threads that share a stack", minidumpThreads},
 	{"minidump modules that share a name", minidumpModules},
 	{"minidump threads that share a name", minidumpThreadNames},
-	{"minidump memory in a hundred thousand overlapping pieces", minidumpMemory},
+	{"minidump memory in a hundred thousand overlapping ranges", minidumpMemory},
 	{"minidump streams that share a list of modules", minidumpStreams},
 }
 

@@ -20,11 +20,11 @@ var moreBombs = []Bomb{
 	{"scopes of C++ that are declared elsewhere", declaredScopes},
 	{"inlined calls of one range list in every function", inlinedRanges},
 	{"inlined calls one thousand deep in every function", inlinedTrees},
-	{"an inlined call in one that is in pieces, with ranges that overlap", overlappingRanges},
-	{"inlined calls in each other that have all the pieces of one", deepPieces},
-	{"inlined calls side by side that have all the pieces of one", sharedPieces},
-	{"a function in pieces with inlined calls side by side", piecesOfCalls},
-	{"a function in pieces with inlined calls in each other", piecesOfDeepCalls},
+	{"an inlined call in one of many ranges, with ranges that overlap", overlappingRanges},
+	{"inlined calls in each other that have all the ranges of one", deepInRanges},
+	{"inlined calls side by side that have all the ranges of one", sharedInRanges},
+	{"a function of many ranges with inlined calls side by side", rangesOfCalls},
+	{"a function of many ranges with inlined calls in each other", rangesOfDeepCalls},
 	{"units that share a table of files", func() []byte { return sharedLines(nil) }},
 	{"units that share a line program", func() []byte { return sharedLines(bytes.Repeat([]byte{0x4b}, 1<<17)) }},
 	{"units whose line programs are the ends of one", overlappingLines},
@@ -184,7 +184,7 @@ func sharedLines(code []byte) []byte {
 }
 
 // overlappingLines: units each of which has another place of .debug_line as its line program.
-// All programs end at the section's end, and run over the headers of those behind them.
+// All programs end at the section's end, and run over the headers of the programs after them.
 func overlappingLines() []byte {
 	const units = 1 << 15
 	abbrevs, header := lineSections([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), nil)

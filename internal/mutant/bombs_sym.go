@@ -104,7 +104,7 @@ var symBombs = []Bomb{
 	}},
 }
 
-// symFile is a symbol file with records behind the first ones.
+// symFile is a symbol file with the given records after the first ones.
 func symFile(records func(*bytes.Buffer)) []byte {
 	var b bytes.Buffer
 	b.WriteString("MODULE Linux x86_64 0847E5D5E188F8BE72F06618D991C7E60 crash-x86_64-gcc12-O2-dw5.elf\nFILE 0 f.c\nINLINE_ORIGIN 0 f\n")

@@ -1,4 +1,4 @@
-// Package mutant damages files the way hostile or broken ones are damaged: it
+// Package mutant damages files as hostile or broken ones are damaged: it
 // knows the fields and the parts of ELF files, cores and minidumps, and changes
 // these rather than bytes that nobody looks at. Only tests and the soak use it.
 package mutant
@@ -85,7 +85,8 @@ var kinds = []struct {
 func (m *mutation) bytes() {
 	part := m.part()
 	for range 1 + m.r.IntN(8) {
-		if at := m.within(part, 1); m.r.IntN(2) == 0 {
+		at := m.within(part, 1)
+		if m.r.IntN(2) == 0 {
 			m.data[at] ^= 1 << m.r.IntN(8)
 		} else {
 			m.data[at] = byte(m.r.Uint32())
@@ -157,7 +158,7 @@ func (m *mutation) selfReference() {
 	m.put(Field{at, size}, uint64(at-part.Offset-m.r.IntN(32)))
 }
 
-// splice copies a piece of one part over another.
+// splice copies bytes of one part over bytes of another.
 func (m *mutation) splice() {
 	from, to := m.part(), m.part()
 	src, dst := m.within(from, 1), m.within(to, 1)

@@ -166,7 +166,8 @@ func (o *options) seeds() (out []seed, err error) {
 		sd := seed{name: filepath.Base(f.path), data: data, layout: mutant.Of(data), as: anyName, steps: f.steps}
 		if f.beside != "" {
 			sd.as = sd.name
-			if sd.beside, err = filepath.Abs(filepath.Join(o.data, f.beside)); err != nil {
+			sd.beside, err = filepath.Abs(filepath.Join(o.data, f.beside))
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -178,8 +178,8 @@ func (o *options) judge(s step, state *os.ProcessState, stderr string, res outco
 	return "", ""
 }
 
-// judgeError tells whether the error that a process ended with says where it is,
-// and its class.
+// judgeError checks that the error that a process ended with has a place, and
+// returns the class of the error.
 func (o *options) judgeError(stderr string) (failure, class string) {
 	i := strings.LastIndex("\n"+stderr, "\n"+errorPrefix(stderr))
 	line, _, _ := strings.Cut(stderr[max(i, 0):], "\n")

@@ -2,6 +2,7 @@ package testfile
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -22,17 +23,14 @@ var Disturbances = []struct {
 	}},
 }
 
-// overwrite writes into a file that stays what it is.
+// overwrite writes into an existing file, which keeps its inode.
 func overwrite(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // rounds is how often Disturbed begins again if no run met a change: on a machine with other work,

@@ -69,7 +69,7 @@ func (m *memory) at(addr uint64) *segment {
 	return &m.segs[i-1]
 }
 
-// dumped is the bytes from addr on that the core has in one piece.
+// dumped returns the dumped bytes of one segment from addr on, nil if there are none.
 func (m *memory) dumped(addr uint64) []byte {
 	s := m.at(addr)
 	if s == nil || addr-s.begin >= uint64(len(s.data)) {

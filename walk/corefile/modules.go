@@ -1,6 +1,7 @@
 package corefile
 
 import (
+	"cmp"
 	"debug/elf"
 	"path"
 	"slices"
@@ -67,7 +68,8 @@ func (c *Core) readHeader(data []byte) (h header, ok bool) {
 	}
 	phnum := int(counts.U16())
 	counts.U16() // e_shentsize
-	if c.tables += phnum + int(counts.U16()); c.tables > maxTables {
+	c.tables += phnum + int(counts.U16())
+	if c.tables > maxTables {
 		return h, false
 	}
 	f, err := elfx.NewFile("", data)
@@ -263,8 +265,6 @@ func (c *Core) findMain() {
 // name gives a module the name that symbol files know it by: DT_SONAME, else
 // the file's.
 func (c *Core) name(m *walk.Module) {
-	if m.Name = c.soname(m); m.Name == "" {
-		m.Name = path.Base(m.Path)
-	}
+	m.Name = cmp.Or(c.soname(m), path.Base(m.Path))
 	m.DebugFile = m.Name
 }

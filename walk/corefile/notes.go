@@ -50,7 +50,8 @@ func (c *Core) readNotes() {
 		data := c.bytes(s.Offset, s.Filesz)
 		cur := wire.New("core notes", data, c.file.BigEndian)
 		for cur.Len() >= 12 {
-			if left--; left < 0 {
+			left--
+			if left < 0 {
 				c.warn("core notes+%#x: %v", cur.Pos(), limits.Notes.Exceeded(0))
 				return
 			}
@@ -116,9 +117,8 @@ func (c *Core) status(cur wire.Cursor) error {
 	l := c.layout
 	signal := cur.U32()
 	cur.Seek(12)
-	if current := cur.U16(); signal == 0 {
-		signal = uint32(current)
-	}
+	signal = cmp.Or(signal, uint32(cur.U16()))
+
 	var t walk.Thread
 	cur.Seek(uint64(l.pid))
 	t.ID = int(int32(cur.U32()))
@@ -147,7 +147,8 @@ func (c *Core) floats(cur wire.Cursor) error {
 	cur.Seek(uint64(c.layout.fprs))
 	t := &c.Process.Threads[len(c.Process.Threads)-1]
 	for _, r := range c.layout.fprOrder {
-		if v := cur.Uint(8); cur.Err() == nil {
+		v := cur.Uint(8)
+		if cur.Err() == nil {
 			t.Regs.Set(r, v)
 		}
 	}

@@ -95,16 +95,6 @@ func (x *Context) PC() uint64 { return x.value(&x.layout.fields[x.layout.pc]) }
 // SP is the stack pointer.
 func (x *Context) SP() uint64 { return x.value(&x.layout.fields[x.layout.sp]) }
 
-// Register is the value of a register by name.
-func (x *Context) Register(name string) (uint64, bool) {
-	for i := range x.layout.fields {
-		if f := &x.layout.fields[i]; f.name == name {
-			return x.value(f), true
-		}
-	}
-	return 0, false
-}
-
 // Registers yields the registers: the program counter, the stack pointer, the
 // general ones and the flags, in the order of the CPU's structure.
 func (x *Context) Registers() iter.Seq[Register] {
@@ -117,10 +107,3 @@ func (x *Context) Registers() iter.Seq[Register] {
 		}
 	}
 }
-
-// XState reports whether the context has the state that XSAVE writes.
-func (x *Context) XState() bool {
-	return (x.layout == &x86Layout || x.layout == &amd64Layout) && x.Flags&contextXState != 0
-}
-
-const contextXState = 0x40

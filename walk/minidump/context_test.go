@@ -84,15 +84,9 @@ func TestContexts(t *testing.T) {
 			if x.Flags != c.flags || x.PC() != c.pc || x.SP() != c.sp || len(x.Extra) != c.extra {
 				t.Errorf("%s: flags %#x pc %d sp %d, %d bytes more", c.name, x.Flags, x.PC(), x.SP(), len(x.Extra))
 			}
-			if x.XState() != strings.Contains(c.name, "XSAVE") {
-				t.Errorf("%s: XState", c.name)
-			}
 			all := " "
 			for r := range x.Registers() {
 				all += fmt.Sprintf("%s=%d/%d ", r.Name, r.Value, r.DWARF)
-				if v, ok := x.Register(r.Name); !ok || v != r.Value {
-					t.Errorf("%s: %s", c.name, r.Name)
-				}
 			}
 			for w := range strings.FieldsSeq(c.want) {
 				if !strings.Contains(all, " "+w+" ") {
@@ -101,9 +95,6 @@ func TestContexts(t *testing.T) {
 			}
 			for range x.Registers() {
 				break
-			}
-			if _, ok := x.Register("nosuch"); ok {
-				t.Error("a register of no CPU")
 			}
 		}
 	}

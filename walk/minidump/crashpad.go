@@ -2,19 +2,19 @@ package minidump
 
 import "symkit/internal/wire"
 
-// CrashpadInfo is MinidumpCrashpadInfo: what the client told Crashpad.
+// CrashpadInfo is MinidumpCrashpadInfo: what the client of Crashpad recorded.
 type CrashpadInfo struct {
 	Version uint32
 	// ReportID and ClientID are UUIDs in the order in which they are printed.
 	ReportID, ClientID []byte
 	// AddressMask has the bits set that are no part of an address of code
-	// (pointer authentication); 0 when the dump does not tell.
+	// (pointer authentication); 0 if the dump does not have them.
 	AddressMask uint64
 	Annotations []Annotation
 	Modules     []CrashpadModule
 }
 
-// CrashpadModule is MinidumpModuleCrashpadInfo: what a module told Crashpad.
+// CrashpadModule is MinidumpModuleCrashpadInfo: what a module recorded with Crashpad.
 type CrashpadModule struct {
 	Module  int // index in the dump's own list of modules
 	Version uint32
@@ -36,8 +36,8 @@ type AnnotationObject struct {
 // AnnotationString is the type of an annotation that is a string.
 const AnnotationString = 1
 
-// readCrashpad decodes MinidumpCrashpadInfo. What the process or one module
-// told is lost alone.
+// readCrashpad decodes MinidumpCrashpadInfo. Damage to the
+// records of the process or of one module costs only these.
 func (d *Dump) readCrashpad(c wire.Cursor) error {
 	p := &CrashpadInfo{Version: c.U32(), ReportID: guid(&c), ClientID: guid(&c)}
 	simple, modules := location(&c), location(&c)
@@ -48,19 +48,22 @@ func (d *Dump) readCrashpad(c wire.Cursor) error {
 		c.Skip(4)
 		p.AddressMask = c.U64()
 	}
+
 	var err error
-	p.Annotations, err = d.dictionary(simple)
+	p.Annotations, err = list(d, simple, 8, d.annotation)
 	d.lose(CrashpadInfoStream, err)
-	d.lose(CrashpadInfoStream, d.crashpadModules(p, modules))
+	p.Modules, err = list(d, modules, 12, d.crashpadLink)
+	d.lose(CrashpadInfoStream, err)
 	d.Crashpad = p
 	return nil
 }
 
-// entries opens a counted list of records of size bytes.
-func (d *Dump) entries(l Location, size int) (wire.Cursor, int) {
+// list decodes a counted list of records of size bytes each. The records before
+// a damaged one are kept.
+func list[T any](d *Dump, l Location, size int, decode func(c *wire.Cursor) (T, error)) (out []T, err error) {
 	c := d.at(l)
 	if l.Size == 0 {
-		return c, 0
+		return nil, c.Err()
 	}
 	at := c.Pos()
 	n := uint64(c.U32())
@@ -68,90 +71,73 @@ func (d *Dump) entries(l Location, size int) (wire.Cursor, int) {
 		c.Fail(at, ErrCount)
 	}
 	if !d.spend(&c, int(n)*size) {
-		return c, 0
+		return nil, c.Err()
 	}
-	return c, int(n)
-}
 
-func (d *Dump) crashpadModules(p *CrashpadInfo, l Location) error {
-	c, n := d.entries(l, 12)
 	for range n {
-		index := c.U32()
-		m, err := d.crashpadModule(location(&c))
-		d.lose(CrashpadInfoStream, err)
-		m.Module = int(index)
-		p.Modules = append(p.Modules, m)
+		record, err := decode(&c)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, record)
 	}
-	return c.Err()
+	return out, c.Err()
 }
 
-// crashpadModule decodes what one module told; the lists before the damaged
+// crashpadLink decodes MinidumpModuleCrashpadInfoLink: the index of a module and
+// the place of its information, whose damage is lost alone.
+func (d *Dump) crashpadLink(c *wire.Cursor) (CrashpadModule, error) {
+	index := c.U32()
+	m, err := d.crashpadModule(location(c))
+	d.lose(CrashpadInfoStream, err)
+	m.Module = int(index)
+	return m, nil
+}
+
+// crashpadModule decodes MinidumpModuleCrashpadInfo. The lists before a damaged
 // one are kept.
 func (d *Dump) crashpadModule(l Location) (m CrashpadModule, err error) {
 	c := d.at(l)
 	m.Version = c.U32()
-	list, simple, objects := location(&c), location(&c), location(&c)
+	texts, simple, objects := location(&c), location(&c), location(&c)
 	if c.Err() != nil {
 		return m, c.Err()
 	}
-	if m.List, err = d.stringList(list); err != nil {
+
+	m.List, err = list(d, texts, 4, d.utf8) // MinidumpRVAList
+	if err != nil {
 		return m, err
 	}
-	if m.Simple, err = d.dictionary(simple); err != nil {
+	m.Simple, err = list(d, simple, 8, d.annotation)
+	if err != nil {
 		return m, err
 	}
-	m.Objects, err = d.objects(objects)
+	m.Objects, err = list(d, objects, 12, d.object)
 	return m, err
 }
 
-// stringList decodes a MinidumpRVAList of strings.
-func (d *Dump) stringList(l Location) (out [][]byte, err error) {
-	c, n := d.entries(l, 4)
-	for range n {
-		at := c.Pos()
-		s, err := d.utf8(c.U32(), at)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, s)
+// annotation decodes MinidumpSimpleStringDictionaryEntry.
+func (d *Dump) annotation(c *wire.Cursor) (a Annotation, err error) {
+	a.Key, err = d.utf8(c)
+	if err != nil {
+		return a, err
 	}
-	return out, c.Err()
+	a.Value, err = d.utf8(c)
+	return a, err
 }
 
-// dictionary decodes a MinidumpSimpleStringDictionary.
-func (d *Dump) dictionary(l Location) (out []Annotation, err error) {
-	c, n := d.entries(l, 8)
-	for range n {
-		at := c.Pos()
-		var a Annotation
-		if a.Key, err = d.utf8(c.U32(), at); err != nil {
-			return out, err
-		}
-		if a.Value, err = d.utf8(c.U32(), at+4); err != nil {
-			return out, err
-		}
-		out = append(out, a)
+// object decodes MinidumpAnnotation. A value at offset 0 is absent.
+func (d *Dump) object(c *wire.Cursor) (a AnnotationObject, err error) {
+	a.Name, err = d.utf8(c)
+	if err != nil {
+		return a, err
 	}
-	return out, c.Err()
-}
+	a.Type = c.U16()
+	c.Skip(2) // reserved
 
-// objects decodes a MinidumpAnnotationList.
-func (d *Dump) objects(l Location) (out []AnnotationObject, err error) {
-	c, n := d.entries(l, 12)
-	for range n {
-		at := c.Pos()
-		var a AnnotationObject
-		if a.Name, err = d.utf8(c.U32(), at); err != nil {
-			return out, err
-		}
-		a.Type = c.U16()
-		c.Skip(2)
-		if rva := c.U32(); rva != 0 {
-			if a.Value, err = d.utf8(rva, at+8); err != nil {
-				return out, err
-			}
-		}
-		out = append(out, a)
+	value := *c
+	if c.U32() != 0 {
+		a.Value, err = d.utf8(&value)
 	}
-	return out, c.Err()
+	return a, err
 }

@@ -3,7 +3,6 @@ package minidump
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"symkit/internal/wire"
 )
@@ -174,42 +173,49 @@ func (d *Dump) readDirectory(count uint32, at Location) error {
 	return c.Err()
 }
 
-// readStreams decodes every stream that is known; of several of one type the
-// last. System information comes first: it tells the CPU.
+// readStreams decodes every stream that has a decoder; of several of one type the
+// last. Without system information or threads a dump is of no use.
 func (d *Dump) readStreams() error {
-	last := make(map[StreamType]int, len(decoders))
+	// last has a key for each type that is decoded, so that unknown types in a
+	// large directory cost nothing.
+	last := make(map[StreamType]*Location, len(streams))
+	for _, s := range streams {
+		if s.read != nil {
+			last[s.typ] = nil
+		}
+	}
+
 	for i, s := range d.Directory {
-		if _, known := decoders[s.Type]; !known {
+		seen, known := last[s.Type]
+		if !known {
 			continue
 		}
-		if _, twice := last[s.Type]; twice {
+		if seen != nil {
 			d.lose(s.Type, &wire.Error{Section: section, Offset: s.Location.at - 4, Err: ErrDuplicate})
 		}
-		last[s.Type] = i
+		last[s.Type] = &d.Directory[i].Location
 	}
-	for _, t := range order {
-		i, ok := last[t]
+
+	for _, s := range streams {
+		required := s.typ == SystemInfoStream || s.typ == ThreadListStream
 		err := error(&wire.Error{Section: section, Offset: 0, Err: ErrMissing})
-		if ok {
-			c := d.at(d.Directory[i].Location)
-			err = decoders[t](d, c)
+		place := last[s.typ]
+		if place != nil {
+			err = s.read(d, d.at(*place))
 		}
+
 		switch {
-		case err == nil:
-		case required[t]:
-			return fmt.Errorf("%v: %w", t, err)
-		case ok:
-			d.lose(t, err)
+		case required && err != nil:
+			return fmt.Errorf("%v: %w", s.typ, err)
+		case place != nil:
+			d.lose(s.typ, err)
 		}
 	}
 	d.indexMemory()
 	return nil
 }
 
-// required are the streams without which there is nothing to say.
-var required = map[StreamType]bool{SystemInfoStream: true, ThreadListStream: true}
-
-// lose notes damage; err is a *wire.Error, or nil.
+// lose notes damage to a stream: err is a *wire.Error, or nil for none.
 func (d *Dump) lose(t StreamType, err error) {
 	var e *wire.Error
 	if !errors.As(err, &e) {
@@ -264,38 +270,4 @@ func (d *Dump) spend(c *wire.Cursor, n int) bool {
 func location(c *wire.Cursor) Location {
 	at := c.Pos()
 	return Location{Size: c.U32(), RVA: c.U32(), at: at}
-}
-
-// Bytes aliases what a location names: nil when it is outside the file.
-func (d *Dump) Bytes(l Location) []byte {
-	c := d.at(l)
-	if c.Err() != nil {
-		return nil
-	}
-	return c.Bytes(uint64(c.Len()))
-}
-
-// Stream is the bytes of the last stream of a type, known or not; ok is false
-// when there is none inside the file. It looks through the whole directory.
-func (d *Dump) Stream(t StreamType) (b []byte, ok bool) {
-	for _, s := range d.Directory {
-		if s.Type != t {
-			continue
-		}
-		if c := d.at(s.Location); c.Err() == nil {
-			b, ok = c.Bytes(uint64(c.Len())), true
-		}
-	}
-	return b, ok
-}
-
-// Unread yields the streams that are not decoded here.
-func (d *Dump) Unread() iter.Seq[Stream] {
-	return func(yield func(Stream) bool) {
-		for _, s := range d.Directory {
-			if _, known := decoders[s.Type]; !known && s.Type != UnusedStream && !yield(s) {
-				return
-			}
-		}
-	}
 }

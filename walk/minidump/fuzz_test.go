@@ -72,8 +72,8 @@ func use(t *testing.T, d *Dump, size int) {
 			continue
 		}
 		for r := range x.Registers() {
-			if v, ok := x.Register(r.Name); !ok || v != r.Value {
-				t.Fatalf("%s", r.Name)
+			if r.Size < 8 && r.Value>>(8*r.Size) != 0 {
+				t.Fatalf("%s: %#x", r.Name, r.Value)
 			}
 		}
 		if b := d.Memory.Bytes(x.SP(), 8); b != nil && len(b) != 8 {
@@ -103,19 +103,13 @@ func use(t *testing.T, d *Dump, size int) {
 	}
 	for range Fields(d.Linux.Status, ':') {
 	}
-	unread := 0
-	for s := range d.Unread() {
-		if unread++; unread < 100 {
-			d.Stream(s.Type)
-		}
-	}
 	for _, s := range []Style{StyleBreakpad, StyleRust} {
 		if r := d.CrashReason(s); (r != "") != (d.Exception != nil) {
 			t.Fatalf("reason %q", r)
 		}
 	}
 	d.CrashAddress()
-	_, _, _ = d.System.Version(), d.System.CPUInfo(), d.System.OS.Short()
+	_, _ = d.System.Version(), d.System.CPUInfo()
 	d.System.VersionBuild()
 	p := d.Process()
 	if p.Crashed >= len(p.Threads) {

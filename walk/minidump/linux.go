@@ -87,14 +87,14 @@ func Fields(file []byte, separator byte) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for line := range bytes.SplitSeq(file, []byte{'\n'}) {
 			name, value, ok := bytes.Cut(line, []byte{separator})
-			if ok && !yield(bare(name), bare(value)) {
+			if ok && !yield(unquoted(name), unquoted(value)) {
 				return
 			}
 		}
 	}
 }
 
-func bare(b []byte) string {
+func unquoted(b []byte) string {
 	b = bytes.TrimSpace(b)
 	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
 		b = b[1 : len(b)-1]
@@ -137,7 +137,8 @@ func (d *Dump) Limits() iter.Seq[Limit] {
 			}
 			var columns []string
 			for column := range strings.SplitSeq(string(line), "  ") {
-				if column = strings.TrimSpace(column); column != "" {
+				column = strings.TrimSpace(column)
+				if column != "" {
 					columns = append(columns, column)
 				}
 			}

@@ -166,9 +166,8 @@ func (b *builder) modules() {
 		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
 			CodeID: d.CodeID(m), Version: d.Version(m), Order: i, Foreign: true}
 		out.DebugFile = walk.BaseName(m.DebugFile())
-		if out.Name = out.DebugFile; out.Name == "" {
-			out.Name = walk.BaseName(out.Path)
-		}
+		out.Name = cmp.Or(out.DebugFile, walk.BaseName(out.Path))
+
 		if v := &m.CodeView; v.Kind != CodeViewELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
 		} else {

@@ -2,7 +2,7 @@ package minidump
 
 import "fmt"
 
-// Style chooses between the two ways of writing the reason of a crash.
+// Style chooses the tool whose text for the reason of a crash is used.
 type Style uint8
 
 const (

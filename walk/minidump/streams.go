@@ -57,72 +57,63 @@ const (
 	SoftErrorsStream   StreamType = 0x4d7a0004
 )
 
-var streamNames = map[StreamType]string{
-	UnusedStream: "UnusedStream", ThreadListStream: "ThreadListStream", ModuleListStream: "ModuleListStream",
-	MemoryListStream: "MemoryListStream", ExceptionStream: "ExceptionStream", SystemInfoStream: "SystemInfoStream",
-	ThreadExListStream: "ThreadExListStream", Memory64ListStream: "Memory64ListStream",
-	CommentStreamA: "CommentStreamA", CommentStreamW: "CommentStreamW", HandleDataStream: "HandleDataStream",
-	FunctionTableStream: "FunctionTableStream", UnloadedModuleListStream: "UnloadedModuleListStream",
-	MiscInfoStream: "MiscInfoStream", MemoryInfoListStream: "MemoryInfoListStream",
-	ThreadInfoListStream: "ThreadInfoListStream", HandleOperationListStream: "HandleOperationListStream",
-	TokenStream: "TokenStream", JavaScriptDataStream: "JavaScriptDataStream",
-	SystemMemoryInfoStream: "SystemMemoryInfoStream", ProcessVmCountersStream: "ProcessVmCountersStream",
-	IptTraceStream: "IptTraceStream", ThreadNamesStream: "ThreadNamesStream",
-	BreakpadInfoStream: "BreakpadInfoStream", AssertionInfoStream: "AssertionInfoStream",
-	LinuxCPUInfoStream: "LinuxCpuInfo", LinuxProcStatusStream: "LinuxProcStatus",
-	LinuxLsbReleaseStream: "LinuxLsbRelease", LinuxCmdLineStream: "LinuxCmdLine",
-	LinuxEnvironStream: "LinuxEnviron", LinuxAuxvStream: "LinuxAuxv", LinuxMapsStream: "LinuxMaps",
-	LinuxDsoDebugStream: "LinuxDsoDebug", CrashpadInfoStream: "CrashpadInfoStream",
-	StabilityReportStream: "StabilityReportStream", MacCrashInfoStream: "MozMacosCrashInfoStream",
-	MacBootArgsStream: "MozMacosBootargsStream", LinuxLimitsStream: "MozLinuxLimits",
-	SoftErrorsStream: "MozSoftErrors",
+// streams are the types of streams with their names in the headers that define
+// them. Those with a decoder come first, in the order in which they are decoded:
+// the system information names the CPU, which contexts depend on.
+var streams = []struct {
+	typ  StreamType
+	name string
+	read func(*Dump, wire.Cursor) error // nil: not decoded
+}{
+	{SystemInfoStream, "SystemInfoStream", (*Dump).readSystemInfo},
+	{MiscInfoStream, "MiscInfoStream", (*Dump).readMiscInfo},
+	{ThreadListStream, "ThreadListStream", (*Dump).readThreads},
+	{ThreadNamesStream, "ThreadNamesStream", (*Dump).readThreadNames},
+	{ThreadInfoListStream, "ThreadInfoListStream", (*Dump).readThreadInfos},
+	{ModuleListStream, "ModuleListStream", (*Dump).readModules},
+	{UnloadedModuleListStream, "UnloadedModuleListStream", (*Dump).readUnloadedModules},
+	{Memory64ListStream, "Memory64ListStream", (*Dump).readMemory64},
+	{MemoryListStream, "MemoryListStream", (*Dump).readMemory},
+	{MemoryInfoListStream, "MemoryInfoListStream", (*Dump).readMemoryInfo},
+	{ExceptionStream, "ExceptionStream", (*Dump).readException},
+	{HandleDataStream, "HandleDataStream", (*Dump).readHandles},
+	{BreakpadInfoStream, "BreakpadInfoStream", (*Dump).readBreakpadInfo},
+	{AssertionInfoStream, "AssertionInfoStream", (*Dump).readAssertion},
+	{CrashpadInfoStream, "CrashpadInfoStream", (*Dump).readCrashpad},
+	{LinuxCPUInfoStream, "LinuxCpuInfo", text(func(d *Dump) *[]byte { return &d.Linux.CPUInfo })},
+	{LinuxProcStatusStream, "LinuxProcStatus", text(func(d *Dump) *[]byte { return &d.Linux.Status })},
+	{LinuxLsbReleaseStream, "LinuxLsbRelease", text(func(d *Dump) *[]byte { return &d.Linux.LsbRelease })},
+	{LinuxCmdLineStream, "LinuxCmdLine", text(func(d *Dump) *[]byte { return &d.Linux.CmdLine })},
+	{LinuxEnvironStream, "LinuxEnviron", text(func(d *Dump) *[]byte { return &d.Linux.Environ })},
+	{LinuxAuxvStream, "LinuxAuxv", text(func(d *Dump) *[]byte { return &d.Linux.AuxV })},
+	{LinuxLimitsStream, "MozLinuxLimits", text(func(d *Dump) *[]byte { return &d.Linux.Limits })},
+	{SoftErrorsStream, "MozSoftErrors", text(func(d *Dump) *[]byte { return &d.SoftErrors })},
+	{LinuxMapsStream, "LinuxMaps", (*Dump).readMaps},
+	{MacCrashInfoStream, "MozMacosCrashInfoStream", (*Dump).readMacCrashInfo},
+	{MacBootArgsStream, "MozMacosBootargsStream", (*Dump).readMacBootArgs},
+	{UnusedStream, "UnusedStream", nil},
+	{ThreadExListStream, "ThreadExListStream", nil},
+	{CommentStreamA, "CommentStreamA", nil},
+	{CommentStreamW, "CommentStreamW", nil},
+	{FunctionTableStream, "FunctionTableStream", nil},
+	{HandleOperationListStream, "HandleOperationListStream", nil},
+	{TokenStream, "TokenStream", nil},
+	{JavaScriptDataStream, "JavaScriptDataStream", nil},
+	{SystemMemoryInfoStream, "SystemMemoryInfoStream", nil},
+	{ProcessVmCountersStream, "ProcessVmCountersStream", nil},
+	{IptTraceStream, "IptTraceStream", nil},
+	{LinuxDsoDebugStream, "LinuxDsoDebug", nil},
+	{StabilityReportStream, "StabilityReportStream", nil},
 }
 
 // String is the type's name in the headers that define it.
 func (t StreamType) String() string {
-	if n, ok := streamNames[t]; ok {
-		return n
+	for i := range streams {
+		if streams[i].typ == t {
+			return streams[i].name
+		}
 	}
 	return fmt.Sprintf("stream %#x", uint32(t))
-}
-
-// decoders are the streams that are decoded, order is in which order.
-var decoders = map[StreamType]func(*Dump, wire.Cursor) error{
-	SystemInfoStream:         (*Dump).readSystemInfo,
-	MiscInfoStream:           (*Dump).readMiscInfo,
-	ThreadListStream:         (*Dump).readThreads,
-	ThreadNamesStream:        (*Dump).readThreadNames,
-	ThreadInfoListStream:     (*Dump).readThreadInfos,
-	ModuleListStream:         (*Dump).readModules,
-	UnloadedModuleListStream: (*Dump).readUnloadedModules,
-	Memory64ListStream:       (*Dump).readMemory64,
-	MemoryListStream:         (*Dump).readMemory,
-	MemoryInfoListStream:     (*Dump).readMemoryInfo,
-	ExceptionStream:          (*Dump).readException,
-	HandleDataStream:         (*Dump).readHandles,
-	BreakpadInfoStream:       (*Dump).readBreakpadInfo,
-	AssertionInfoStream:      (*Dump).readAssertion,
-	CrashpadInfoStream:       (*Dump).readCrashpad,
-	LinuxCPUInfoStream:       text(func(d *Dump) *[]byte { return &d.Linux.CPUInfo }),
-	LinuxProcStatusStream:    text(func(d *Dump) *[]byte { return &d.Linux.Status }),
-	LinuxLsbReleaseStream:    text(func(d *Dump) *[]byte { return &d.Linux.LsbRelease }),
-	LinuxCmdLineStream:       text(func(d *Dump) *[]byte { return &d.Linux.CmdLine }),
-	LinuxEnvironStream:       text(func(d *Dump) *[]byte { return &d.Linux.Environ }),
-	LinuxAuxvStream:          text(func(d *Dump) *[]byte { return &d.Linux.AuxV }),
-	LinuxLimitsStream:        text(func(d *Dump) *[]byte { return &d.Linux.Limits }),
-	SoftErrorsStream:         text(func(d *Dump) *[]byte { return &d.SoftErrors }),
-	LinuxMapsStream:          (*Dump).readMaps,
-	MacCrashInfoStream:       (*Dump).readMacCrashInfo,
-	MacBootArgsStream:        (*Dump).readMacBootArgs,
-}
-
-var order = []StreamType{
-	SystemInfoStream, MiscInfoStream, ThreadListStream, ThreadNamesStream, ThreadInfoListStream,
-	ModuleListStream, UnloadedModuleListStream, Memory64ListStream, MemoryListStream, MemoryInfoListStream,
-	ExceptionStream, HandleDataStream, BreakpadInfoStream, AssertionInfoStream, CrashpadInfoStream,
-	LinuxCPUInfoStream, LinuxProcStatusStream, LinuxLsbReleaseStream, LinuxCmdLineStream, LinuxEnvironStream,
-	LinuxAuxvStream, LinuxLimitsStream, SoftErrorsStream, LinuxMapsStream,
-	MacCrashInfoStream, MacBootArgsStream,
 }
 
 // text decodes a stream that is the bytes of a file.

@@ -148,9 +148,9 @@ var (
 // stream notes a stream in the directory; its block's label is its own.
 func (a *assembler) stream(name string) string {
 	n, err := strconv.ParseUint(name, 0, 32)
-	for typ, s := range streamNames {
-		if s == name || s == name+"Stream" {
-			n, err = uint64(typ), nil
+	for _, s := range streams {
+		if s.name == name || s.name == name+"Stream" {
+			n, err = uint64(s.typ), nil
 		}
 	}
 	if err != nil {

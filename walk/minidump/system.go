@@ -84,23 +84,20 @@ const (
 	OSFuchsia OS = 0x8206
 )
 
-var osNames = map[OS][2]string{
-	OSWindows: {"Windows", "windows"}, OSWinNT: {"Windows NT", "windows"}, OSMac: {"Mac OS X", "mac"},
-	OSIOS: {"iOS", "ios"}, OSLinux: {"Linux", "linux"}, OSSolaris: {"Solaris", "solaris"},
-	OSAndroid: {"Android", "android"}, OSPS3: {"PS3", "ps3"}, OSNaCl: {"NaCl", "nacl"},
-	OSFuchsia: {"Fuchsia", "fuchsia"},
+var osNames = map[OS]string{
+	OSWindows: "Windows", OSWinNT: "Windows NT", OSMac: "Mac OS X",
+	OSIOS: "iOS", OSLinux: "Linux", OSSolaris: "Solaris",
+	OSAndroid: "Android", OSPS3: "PS3", OSNaCl: "NaCl",
+	OSFuchsia: "Fuchsia",
 }
 
 // String is the system's name as Breakpad and rust-minidump print it.
 func (o OS) String() string {
 	if n, ok := osNames[o]; ok {
-		return n[0]
+		return n
 	}
 	return fmt.Sprintf("0x%08x", uint32(o))
 }
-
-// Short is the system's name in one lower-case word; empty when not known.
-func (o OS) Short() string { return osNames[o][1] }
 
 func (o OS) windows() bool { return o == OSWindows || o == OSWinNT }
 func (o OS) mac() bool     { return o == OSMac || o == OSIOS }

@@ -82,9 +82,11 @@ func (d *Dump) optional(rva uint32, at int) (Text, error) {
 	return d.name(uint64(rva), at)
 }
 
-// utf8 finds a MinidumpUTF8String: a size in bytes, then the bytes.
-func (d *Dump) utf8(rva uint32, at int) ([]byte, error) {
-	c := d.rest(uint64(rva), at)
-	b := c.Bytes(uint64(c.U32()))
-	return b, c.Err()
+// utf8 reads the offset of a MinidumpUTF8String, a size in bytes and then the
+// bytes, and returns these.
+func (d *Dump) utf8(c *wire.Cursor) ([]byte, error) {
+	at := c.Pos()
+	s := d.rest(uint64(c.U32()), at)
+	b := s.Bytes(uint64(s.U32()))
+	return b, s.Err()
 }
