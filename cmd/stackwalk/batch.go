@@ -35,12 +35,14 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
+
 	shared := symbols.NewShared(supplier, maxIdle)
 	defer shared.Close()
 	jobs := c.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
 	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
 		return func(i int) error {
@@ -65,6 +67,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		return c.write(ctx, filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), path, res)
 	})
+
 	for line := range strings.Lines(about.String()) {
 		command.Line(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "stackwalk: "))
 	}

@@ -84,6 +84,7 @@ func (c *cli) Validate() error {
 	if err := c.arguments(); err != nil {
 		return err
 	}
+
 	for _, s := range c.Symbols {
 		if err := misspelt(s); err != nil {
 			return err
@@ -127,6 +128,7 @@ func (c *cli) arguments() error {
 			dumps = append(dumps, path)
 		}
 	}
+
 	c.Dumps = dumps
 	switch {
 	case len(dumps) == 0 && len(c.Symbols) > 0:
@@ -136,6 +138,7 @@ func (c *cli) arguments() error {
 	case c.Out != "" && c.Output != "":
 		return errors.New("--out and --output exclude each other")
 	}
+
 	names := map[string]string{}
 	for _, path := range dumps {
 		name := filepath.Base(path)

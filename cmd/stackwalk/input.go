@@ -22,6 +22,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	if err != nil {
 		return nil, nil, command.Missing("", path, err, "the path of a minidump or core file")
 	}
+
 	data := file.Bytes()
 	var p *walk.Process
 	changed := mem.Guard(func() error {
@@ -43,16 +44,19 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 		}
 		return nil
 	})
+
 	switch {
 	case changed != nil:
 		err = fmt.Errorf("%s: %w", path, changed)
 	case p != nil:
 		return p, file.Release, nil
 	}
+
 	file.Release()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	core, err := corefile.Open(path, files)
 	if errors.Is(err, corefile.ErrNotCore) {
 		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)

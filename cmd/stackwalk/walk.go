@@ -43,6 +43,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err
 	}
+
 	bar := newProgress(c.stderr)
 	remote := c.remote(bar)
 	files := c.files(ctx, remote)
@@ -51,6 +52,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
+
 	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
 	generated, closeMaps, err := c.generated()
 	if err != nil {
@@ -75,6 +77,7 @@ func (c *cli) generated() (*walk.Generated, func(), error) {
 	if len(c.PerfMap) == 0 {
 		return nil, closeAll, nil
 	}
+
 	g := &walk.Generated{}
 	for _, path := range c.PerfMap {
 		f, err := g.AddFile(path)
@@ -148,6 +151,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	if err != nil {
 		return command.Failed, err
 	}
+
 	res, err := walk.Walk(ctx, p, j.supplier, j.options)
 	if changed := elfx.Unchanged(j.path, info); changed != nil {
 		return command.Failed, changed
@@ -161,6 +165,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	if err := mem.Guard(func() error { return write(res) }); err != nil {
 		return command.Failed, err
 	}
+
 	j.report(res)
 	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete || j.options.MaxFrames == 1 }) {
 		return command.Bad, nil
@@ -206,6 +211,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 		}
 		return []int{p.Crashed}, nil
 	}
+
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
@@ -250,6 +256,7 @@ func (j *job) report(res *walk.Result) {
 	for _, warning := range res.Process.Warnings {
 		command.Line(w, "stackwalk: warning: %s", warning)
 	}
+
 	for _, m := range res.Process.Modules {
 		for _, p := range c.unused(res, m) {
 			command.Line(w, "stackwalk: warning: %s: not used for %s: %v", p.Path, m.Path, p.Err)
@@ -271,6 +278,7 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	if syms == nil {
 		return nil
 	}
+
 	for _, p := range syms.Tried {
 		switch {
 		case !p.Rejected(), errors.Is(p.Err, symbols.ErrOtherModule), errors.Is(p.Err, debuginfod.ErrNotFound):
@@ -292,6 +300,7 @@ func describe(w io.Writer, res *walk.Result, m *walk.Module) {
 		command.Line(w, "stackwalk: %s (%s): in no stack", m.Path, id)
 		return
 	}
+
 	for _, p := range syms.Tried {
 		command.Line(w, "stackwalk: %s (%s): %s: %v", m.Path, id, p.Path, p.Err)
 	}

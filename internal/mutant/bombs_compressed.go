@@ -57,6 +57,7 @@ func compressedTables(kind elf.CompressionType, size int, compressed ...string) 
 	for i, n := range unaskedSections[1:] {
 		at[n] = firstSection + uint32(i)
 	}
+
 	symbol := append(le.AppendUint32(make([]byte, 24), 1), byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 2, 0)
 	symbol = append(symbol, body(TextAddr, 16)...)
 	names := []byte("\x00f\x00")
@@ -77,12 +78,14 @@ func compressedTables(kind elf.CompressionType, size int, compressed ...string) 
 		".group":         {link: at[".symtab"]},
 		".debug_abbrev":  {data: append(abbrev(1, dwarf.TagCompileUnit, true), 0)},
 	}
+
 	var sections []section
 	for _, n := range unaskedSections[1:] {
 		s := filled[n]
 		s.name, s.kind = n, cmp.Or(sectionKinds[n], elf.SHT_PROGBITS)
 		sections = append(sections, s)
 	}
+
 	// A unit, so that .debug_info is worth reading.
 	sections = append(sections, debug(".debug_info", unit(nil)))
 	return buildPacked(textSize, sections, func(s *section) {
@@ -114,6 +117,7 @@ func zlibZeros(begin []byte, size int) []byte {
 		w.Flush()
 		return bytes.Clone(b.Bytes())
 	}
+
 	first := append(bytes.Clone(begin), make([]byte, block-len(begin))...)
 	out = append(out, chunk(first)...)
 	out = append(out, bytes.Repeat(chunk(make([]byte, block)), size/block-1)...)
@@ -126,6 +130,7 @@ func zlibZeros(begin []byte, size int) []byte {
 		s1 = (s1 + uint64(c)) % mod
 		s2 = (s2 + s1) % mod
 	}
+
 	s2 = (s2 + s1*uint64(size-len(begin))) % mod
 	return append(out, byte(s2>>8), byte(s2), byte(s1>>8), byte(s1))
 }
@@ -141,6 +146,7 @@ func zstdZeros(begin []byte, size int) []byte {
 		}
 		return []byte{byte(v), byte(v >> 8), byte(v >> 16)}
 	}
+
 	out := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3} // magic, no content size, a window of 128 KiB
 	out = append(append(out, header(raw, len(begin), false)...), begin...)
 	for left := size - len(begin); left > 0; {

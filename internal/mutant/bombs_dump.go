@@ -51,6 +51,7 @@ func coreFile(notes []byte, headers int, memory []byte) []byte {
 	if len(memory) == 60_000 {
 		segments = len(memory)
 	}
+
 	count := headers + segments
 	at := 64 + 56*count
 	file := make([]byte, 64, at+len(notes)+len(memory))
@@ -68,6 +69,7 @@ func coreFile(notes []byte, headers int, memory []byte) []byte {
 			file = le.AppendUint64(file, v)
 		}
 	}
+
 	for range headers {
 		header(elf.PT_NOTE, uint64(at), 0, uint64(len(notes)))
 	}
@@ -148,11 +150,13 @@ func miniDump(more []byte, streams ...stream) []byte {
 	for _, v := range []uint32{uint32(len(streams)), 32, 0, 0, 0, 0} {
 		b = le.AppendUint32(b, v)
 	}
+
 	at := 32 + 12*len(streams)
 	for _, s := range streams {
 		b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, s.kind), uint32(s.size)), uint32(at))
 		at += s.size
 	}
+
 	for _, s := range streams {
 		b = append(b, s.data(uint32(at))...)
 	}

@@ -31,6 +31,7 @@ func fdeSection(name string, mark uint32, count int, step, size uint64, code []b
 		fde = append(fde, code...)
 		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
 	}
+
 	s := debug(name, data)
 	if mark == 0 {
 		s.data = append(s.data, 0, 0, 0, 0)
@@ -47,10 +48,12 @@ func oneSFrame(size uint32, rows int) section {
 	for _, v := range []uint32{1, uint32(rows), uint32(rows) * 4, 0, 20} {
 		b = le.AppendUint32(b, v)
 	}
+
 	start := int32(TextAddr - addr)
 	for _, v := range []uint32{uint32(start), size, 0, uint32(rows), 1} { // FRE start addresses of two bytes
 		b = le.AppendUint32(b, v)
 	}
+
 	for i := range rows {
 		b = append(le.AppendUint16(b, uint16(i)), 1<<1|1, byte(8+i%64)) // one offset of one byte, from the stack pointer
 	}

@@ -54,6 +54,7 @@ func manyRanges(dies ...[]byte) []byte {
 	for i := range uint64(rangeCount) {
 		lists = append(lists, body(TextAddr+i*(largeText/rangeCount), TextAddr+i*(largeText/rangeCount)+1)...)
 	}
+
 	lists = append(lists, make([]byte, 16)...)
 	lists = append(lists, bytes.Repeat(body(TextAddr, TextAddr+largeText), rangeCount)...)
 	lists = append(lists, make([]byte, 16)...)

@@ -106,10 +106,12 @@ func originChain() []byte {
 	for i := range count {
 		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+5*(i+1)))
 	}
+
 	dies = append(dies, 3, 'f', 0)
 	for i := range uint64(1 << 16) {
 		dies = append(append(dies, 4, firstDIE, 0, 0, 0), body(TextAddr+i%textSize, 1)...)
 	}
+
 	return dwarfFile(slices.Concat(abbrev(2, dwarf.TagSubprogram, false, atOrigin, formRef4),
 		abbrev(3, dwarf.TagSubprogram, false, atName, formString),
 		abbrev(4, dwarf.TagSubprogram, false, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)), dies)
@@ -156,6 +158,7 @@ func declaredScopes() []byte {
 		dies = append(append(dies, 4, 'a'+byte(i&15), 'a'+byte(i>>4&15), 0), body(TextAddr+uint64(i%textSize), 1)...)
 		dies = append(dies, 0)
 	}
+
 	for i := range count {
 		dies = append(dies, 2, 'a'+byte(i&15), 'a'+byte(i>>4&15), 0)
 	}
@@ -194,6 +197,7 @@ func overlappingLines() []byte {
 		const stmtList = 12 // of a unit: the header has 11 bytes, the abbreviation code one
 		le.PutUint32(info[i*size+stmtList:], uint32(i*len(header)))
 	}
+
 	program := bytes.Repeat(header, units)
 	for i := range units {
 		le.PutUint32(program[i*len(header):], uint32(len(program)-i*len(header)-4))
@@ -271,6 +275,7 @@ func sharedSFrame() []byte {
 	for _, v := range []uint32{fdes, rows, rows * 4, 0, fdes * 20} {
 		b = le.AppendUint32(b, v)
 	}
+
 	for range fdes {
 		b = le.AppendUint32(b, TextAddr-0x100000+1<<32) // start, from the section
 		b = le.AppendUint32(b, textSize)
@@ -278,6 +283,7 @@ func sharedSFrame() []byte {
 		b = le.AppendUint32(b, rows)
 		b = append(b, 1, 0, 0, 0) // FRE start addresses of two bytes
 	}
+
 	for i := range rows {
 		b = append(le.AppendUint16(b, uint16(i)), 1<<1|1, byte(8+i%64)) // one offset of one byte, from the stack pointer
 	}
@@ -300,6 +306,7 @@ func sharedGoLines() []byte {
 			records = le.AppendUint32(records, v)
 		}
 	}
+
 	table = le.AppendUint32(table, funcs)
 	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 	at := uint64(header)
@@ -311,6 +318,7 @@ func sharedGoLines() []byte {
 	for _, v := range []uint64{funcs, 1, TextAddr, nameAt, cuAt, fileAt, pcAt, funcAt} {
 		b = le.AppendUint64(b, v)
 	}
+
 	b = slices.Concat(b, names, []byte{0, 0, 0, 0}, []byte("f\x00"), []byte{0}, lines, []byte{0}, table, records)
 	s := debug(".gopclntab", b)
 	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
@@ -346,6 +354,7 @@ func sharedNotes() []byte {
 	for ; count < 60_000; count++ {
 		out = append(out, headers[3*64:4*64]...)
 	}
+
 	out = append(out, headers[64:]...)
 	le.PutUint16(out[60:], uint16(count+len(headers)/64-1))
 	le.PutUint16(out[62:], uint16(count+len(headers)/64-2))

@@ -81,6 +81,7 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 		headers = le.AppendUint64(headers, s.entry)
 		body = append(body, s.data...)
 	}
+
 	file := append(body, headers...)
 	copy(file, "\x7fELF\x02\x01\x01")
 	le.PutUint16(file[16:], uint16(elf.ET_EXEC))

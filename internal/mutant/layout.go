@@ -27,10 +27,12 @@ func elfLayout(data []byte) (l Layout, ok bool) {
 	if !known {
 		return l, false
 	}
+
 	l.Order = binary.LittleEndian
 	if elf.Data(data[elf.EI_DATA]) == elf.ELFDATA2MSB {
 		l.Order = binary.BigEndian
 	}
+
 	word := 4 * int(class)
 	file, section, program := elfWidths(word)
 	l.addFields(0, len(data), []int{1, 1, 1, 1, 1, 1, 1, 1, 1}) // e_ident
@@ -111,6 +113,7 @@ func minidumpLayout(data []byte) (l Layout, ok bool) {
 	default:
 		return l, false
 	}
+
 	m := mutation{Layout: &l, data: data}
 	l.addFields(0, len(data), []int{4, 4, 4, 4, 4, 4, 8})
 	count, directory := int(m.get(Field{8, 4})), int(m.get(Field{12, 4}))

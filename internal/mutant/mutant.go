@@ -173,6 +173,7 @@ func (m *mutation) shift() {
 	if at >= end {
 		return
 	}
+
 	n := min(1+m.r.IntN(16), end-at)
 	if m.r.IntN(2) == 0 {
 		copy(m.data[at:end], m.data[at+n:end])

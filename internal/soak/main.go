@@ -74,6 +74,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	seeds, err := o.seeds()
 	if err != nil {
 		return 0, err
@@ -85,6 +86,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	if err := testfile.ForgetPeak(); err != nil {
 		return 0, err
 	}
+
 	t := newTable()
 	var g errgroup.Group
 	g.SetLimit(o.jobs)
@@ -97,6 +99,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		defer os.RemoveAll(dir)
 		dirs <- dir
 	}
+
 	each := func(j job, file func() (data []byte, kind string)) {
 		g.Go(func() error {
 			if ctx.Err() != nil {
@@ -128,11 +131,13 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	if err := testfile.ForgetPeak(); err != nil { // the largest bombs have been in memory
 		return 0, err
 	}
+
 	for i := range o.count {
 		s := &seeds[i%len(seeds)]
 		number := o.first + i/len(seeds)
 		each(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, string) { return s.mutant(number) })
 	}
+
 	err = g.Wait()
 	t.print(os.Stdout)
 	return t.failures(), err

@@ -51,6 +51,7 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+
 	for _, s := range j.steps {
 		info, err := os.Stat(out)
 		if (s.needs == "OUT") != (err == nil) && s.needs != "" {
@@ -79,6 +80,7 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 			}
 		}
 	}
+
 	t.done(j)
 	return nil
 }
@@ -121,10 +123,12 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	for i, a := range args {
 		args[i] = cmp.Or(files[a], a)
 	}
+
 	bin, err := filepath.Abs(filepath.Join(o.bin, s.program))
 	if err != nil {
 		return res, err
 	}
+
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = o.data
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
@@ -138,6 +142,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	if parent.Err() != nil {
 		return res, parent.Err() // it was killed with us
 	}
+
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	res.memory = peakMemory(cmd.ProcessState)
 	res.code = cmd.ProcessState.ExitCode()

@@ -46,6 +46,7 @@ func (t *table) add(j job, s step, res outcome) {
 		t.runs[s.program] = f
 		t.classes[s.program] = map[string]int{}
 	}
+
 	f.runs++
 	f.cpu += res.cpu
 	if res.cpu > f.slowest {
@@ -85,16 +86,19 @@ func (t *table) print(w io.Writer) {
 		fmt.Fprintf(tw, "| %s\t| %d\t| %d\t| %d\t| %.1f ms\t| %.2f s (%s)\t| %d MiB (%s) |\n", name, f.runs, f.errors, f.failures,
 			f.cpu.Seconds()*1000/float64(f.runs), f.slowest.Seconds(), f.slowestFile, f.largest>>20, f.largestFile)
 	}
+
 	fmt.Fprintln(tw, "\n| damage\t| files |\n|---\t|--- |")
 	for _, kind := range byCount(t.kinds) {
 		fmt.Fprintf(tw, "| %s\t| %d |\n", kind, t.kinds[kind])
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
 		fmt.Fprintf(tw, "\n| error of %s\t| files |\n|---\t|--- |\n", name)
 		for _, class := range byCount(t.classes[name]) {
 			fmt.Fprintf(tw, "| %s\t| %d |\n", class, t.classes[name][class])
 		}
 	}
+
 	tw.Flush()
 	slices.Sort(t.failed)
 	for _, f := range t.failed {

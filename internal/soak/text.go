@@ -33,6 +33,7 @@ func (t *text) Write(p []byte) (int, error) {
 			break
 		}
 	}
+
 	t.bad = testfile.Unprintable(all[:end])
 	t.rest = append([]byte(nil), all[end:]...)
 	return len(p), nil

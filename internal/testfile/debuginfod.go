@@ -22,6 +22,7 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
 	cmd := exec.Command("debuginfod", "-p", fmt.Sprint(port), "-d", ":memory:", "-F", dir)
@@ -31,10 +32,12 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+
 	url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	for range 200 {
 		time.Sleep(50 * time.Millisecond)
@@ -49,6 +52,7 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 			return url
 		}
 	}
+
 	t.Fatalf("debuginfod is not ready\n%s", log.Bytes())
 	return ""
 }

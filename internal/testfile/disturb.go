@@ -47,6 +47,7 @@ func Disturbed(path string, n int, run func(disturbance string) (met bool)) erro
 	if err != nil {
 		return err
 	}
+
 	for range rounds {
 		met, err := disturbed(path, data, n, run)
 		if err != nil {

@@ -35,6 +35,7 @@ func HostileStrings(data []byte, shift int, wide bool) {
 	if wide {
 		width = 2
 	}
+
 	const least, at = 8, 4 // characters of a string, and where it is overwritten
 	for i, n := 0, 0; i+width <= len(data); i += width {
 		if c := data[i]; c >= ' ' && c < 0x7f && (!wide || data[i+1] == 0) {

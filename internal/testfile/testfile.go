@@ -24,6 +24,7 @@ func Read(path string) ([]byte, error) {
 	if err != nil || !strings.HasSuffix(path, ".xz") {
 		return data, err
 	}
+
 	r, err := xz.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

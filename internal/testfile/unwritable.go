@@ -13,10 +13,12 @@ func Unwritable(t *testing.T) map[*os.File]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, pipe, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r.Close()
 	t.Cleanup(func() {
 		full.Close()

@@ -14,13 +14,13 @@ import (
 	"symkit/walk/symbols"
 )
 
-// ErrNotCore: an ELF file of another type.
+// ErrNotCore reports an ELF file that is not of type ET_CORE.
 var ErrNotCore = errors.New("not a core file")
 
-// ErrNoThreads: a core file without NT_PRSTATUS notes.
+// ErrNoThreads reports a core file without a readable NT_PRSTATUS note.
 var ErrNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or damaged")
 
-// ErrMachine: a core of a machine whose registers are not known here.
+// ErrMachine reports a core file of a machine that has no layout of registers here.
 var ErrMachine = errors.New("unsupported machine")
 
 // Core is an open core file.
@@ -36,18 +36,20 @@ type Core struct {
 	aux    map[uint64]uint64
 	mapped []mappedFile
 	fault  fault
-	// deleted are the mapped files that were no longer there.
+	// deleted has the paths of the mapped files that the kernel marks as deleted.
 	deleted map[string]bool
-	// headersAt are those of loaded files that were looked for, by address; tables
-	// counts what was read of them.
+	// headersAt caches the headers of loaded files by address. An entry without a
+	// file records that no ELF header is there. tables counts the program and
+	// section headers that were read.
 	headersAt map[uint64]header
 	tables    int
 }
 
-// Open reads the core file at path. The files that its modules were loaded
-// from are looked for with files, which may be nil; they stay in use until
-// Close. What is damaged or missing but for the threads is in the process's
-// Warnings. Whoever reads the process's memory does so under mem.Guard.
+// Open reads the core file at path. files, which may be nil, finds the files that
+// the modules were loaded from; these files stay in use until Close. Damaged and
+// missing parts are reported in the process's Warnings, except for the threads:
+// without them Open returns an error. Callers read the process's memory under
+// mem.Guard.
 func Open(path string, files *symbols.Files) (*Core, error) {
 	file, err := mem.Open(path)
 	if err != nil {
@@ -62,7 +64,7 @@ func Open(path string, files *symbols.Files) (*Core, error) {
 	return c, nil
 }
 
-// New is Open for a core file in memory; errors call it name.
+// New reads a core file that is in memory, as Open does. Errors name the file name.
 func New(name string, data []byte, files *symbols.Files) (c *Core, err error) {
 	changed := mem.Guard(func() error {
 		c, err = read(name, data, files)
@@ -74,7 +76,7 @@ func New(name string, data []byte, files *symbols.Files) (c *Core, err error) {
 	return c, err
 }
 
-// Close closes the core file. The process must no longer be used.
+// Close closes the core file. The process must not be used after Close.
 func (c *Core) Close() error {
 	if c.unmap == nil {
 		return nil
@@ -90,10 +92,12 @@ func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 	if f.Type != elf.ET_CORE {
 		return nil, fmt.Errorf("%s: %w", name, ErrNotCore)
 	}
+
 	l := layoutOf(f)
 	if l == nil {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
+
 	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	c.mem = newMemory(f, c)
@@ -103,13 +107,15 @@ func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 	if len(c.Process.Threads) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
 	}
+
+	// Reading modules fetches no files from elsewhere: most modules are in no stack.
 	c.crash()
 	c.findModules()
 	c.mem.fetch = true
 	return c, nil
 }
 
-// bytes is the n bytes at an offset of the core file, fewer at its end.
+// bytes returns the n bytes at an offset of the core file, or the fewer up to its end.
 func (c *Core) bytes(off, n uint64) []byte {
 	size := uint64(len(c.data))
 	off = min(off, size)

@@ -15,7 +15,7 @@ const (
 	dtDebug  = 21
 )
 
-// word reads a word of the process's memory.
+// word reads an address-sized word of the process's memory.
 func (c *Core) word(addr uint64) (uint64, bool) {
 	size := c.file.AddrSize()
 	b := c.mem.Bytes(addr, uint64(size))
@@ -39,7 +39,8 @@ func (c *Core) cstring(addr uint64) string {
 	return string(out)
 }
 
-// dynamic looks keys up in a dynamic section in memory.
+// dynamic reads the dynamic section at addr and sets the values of the keys that
+// it has.
 func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
 	const most = 1024
 	size := uint64(c.file.AddrSize())
@@ -56,7 +57,7 @@ func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
 	}
 }
 
-// headers finds the headers of a module: in the core, else on disk.
+// headers finds the headers of a module, in the core file or else on disk.
 func (c *Core) headers(m *walk.Module) (header, bool) {
 	if h, ok := c.headerAt(m.Bias &^ pageMask); ok {
 		return h, true
@@ -77,6 +78,8 @@ func (c *Core) soname(m *walk.Module) string {
 	if !ok {
 		return ""
 	}
+
+	// Both entries are needed: the offset of the name, and the table it is in.
 	keys := map[uint64]uint64{dtStrTab: 0, dtSoname: 0}
 	for _, s := range h.Segments {
 		if s.Type == elf.PT_DYNAMIC {
@@ -86,6 +89,7 @@ func (c *Core) soname(m *walk.Module) string {
 	if keys[dtStrTab] == 0 || keys[dtSoname] == 0 {
 		return ""
 	}
+
 	// The dynamic linkers of some machines leave the table's address as it is
 	// in the file.
 	at := keys[dtStrTab]
@@ -104,6 +108,7 @@ func (c *Core) fromLinkMap(vdso *walk.Module) {
 		c.warn("no NT_FILE note and no program headers: give the program with --exe")
 		return
 	}
+
 	c.add(main)
 	keys := map[uint64]uint64{dtDebug: 0}
 	for _, s := range h.Segments {
@@ -120,6 +125,7 @@ func (c *Core) fromLinkMap(vdso *walk.Module) {
 // program finds the program itself: its headers are where AT_PHDR says, or on
 // disk.
 func (c *Core) program() (*walk.Module, header) {
+	// AT_EXECFN is the whole path; NT_PRPSINFO cuts the name after 15 bytes.
 	name := c.cstring(c.aux[atExecFn])
 	if name == "" {
 		name = c.Process.Name
@@ -135,10 +141,12 @@ func (c *Core) program() (*walk.Module, header) {
 	if c.files == nil {
 		return nil, header{}
 	}
+
 	m := &walk.Module{Path: name}
 	if c.files.Exe != "" {
 		m.Path = c.files.Exe
 	}
+
 	f := c.files.Local(m)
 	if f == nil {
 		return nil, header{}
@@ -146,14 +154,16 @@ func (c *Core) program() (*walk.Module, header) {
 	return c.programFrom(m, f)
 }
 
-// programFrom makes the module of a program found on disk: the entry point, or
-// the address of the program headers, tells where it is loaded.
+// programFrom makes the module of a program found on disk. AT_ENTRY minus the
+// file's entry point is the address that the program is loaded at.
 func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) {
+	// A bias that is no multiple of the page size shows that the file is another one.
 	bias := c.aux[atEntry] - f.Entry
 	if c.aux[atEntry] == 0 || bias&pageMask != 0 {
 		c.warn("%s: %s is another file: its entry point is elsewhere", m.Path, f.Path())
 		return nil, header{}
 	}
+
 	m.Bias = bias
 	m.Base = bias + f.LoadAddress()
 	for _, s := range f.Segments {
@@ -161,11 +171,13 @@ func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) 
 			m.End = max(m.End, bias+s.Vaddr+s.Memsz)
 		}
 	}
+
 	m.BuildID = f.BuildID()
 	return m, header{f}
 }
 
-// linked follows the list of loaded files. Its first entry is the program.
+// linked reads the list of loaded files, whose first entry is the program, from
+// the r_debug structure at address debug.
 func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
 	const most = 4096
 	size := uint64(c.file.AddrSize())
@@ -193,6 +205,8 @@ func (c *Core) library(bias uint64, path string) {
 		}
 		return
 	}
+
+	// The first page is missing in the core file: take the layout from the disk.
 	m := &walk.Module{Path: path, Bias: bias, Base: bias}
 	if c.files != nil {
 		if f := c.files.Local(m); f != nil {

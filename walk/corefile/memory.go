@@ -10,13 +10,13 @@ import (
 	"symkit/walk"
 )
 
-// memory is the memory of the process: what the core file has of it, and the
-// rest of the read-only mappings from the modules' files.
+// memory is the memory of the process: the segments of the core file, completed
+// with read-only segments from the files of the modules.
 type memory struct {
 	core *Core
 	segs []segment // by address, without overlaps
-	// fetch: files may be fetched from elsewhere. While modules are being
-	// found only those at hand serve: not every module is in a stack.
+	// fetch allows files to be fetched from servers. It is false while modules are
+	// found, because most modules are in no stack.
 	fetch bool
 }
 
@@ -48,6 +48,8 @@ func newMemory(f *elfx.File, c *Core) *memory {
 	if lost > 0 {
 		c.warn("the core file is cut short: %d bytes of memory are missing, the first at %#x", lost, first)
 	}
+
+	// Of segments that overlap, the one that begins first is cut.
 	slices.SortStableFunc(m.segs, func(a, b segment) int { return cmp.Compare(a.begin, b.begin) })
 	m.segs = slices.CompactFunc(m.segs, func(a, b segment) bool { return a.begin == b.begin })
 	for i := 1; i < len(m.segs); i++ {
@@ -91,6 +93,7 @@ func (m *memory) Bytes(addr, n uint64) []byte {
 			return nil
 		}
 	}
+
 	mod := m.core.Process.ModuleAt(addr)
 	if mod == nil || s == nil && !readOnly(mod, addr) {
 		return nil
@@ -111,7 +114,7 @@ func readOnly(mod *walk.Module, addr uint64) bool {
 	return false
 }
 
-// binary is the file of a module, or nil.
+// binary returns the file of a module, or nil.
 func (m *memory) binary(mod *walk.Module) *elfx.File {
 	if m.core.files == nil || mod.Image != nil {
 		return nil
@@ -123,7 +126,7 @@ func (m *memory) binary(mod *walk.Module) *elfx.File {
 	return f
 }
 
-// mappings are the segments as the process had them mapped.
+// mappings returns the segments as the mappings of the process.
 func (m *memory) mappings() (out []walk.Mapping) {
 	for _, s := range m.segs {
 		out = append(out, walk.Mapping{Begin: s.begin, End: s.end,

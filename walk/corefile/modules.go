@@ -24,6 +24,7 @@ func (c *Core) findModules() {
 	if vdso != nil {
 		c.add(vdso)
 	}
+
 	c.Process.SortModules()
 	c.findMain()
 	for _, m := range c.Process.Modules {
@@ -34,7 +35,7 @@ func (c *Core) findModules() {
 	}
 }
 
-// header is the ELF header and program headers of a loaded file.
+// header has the ELF header and the program headers of a loaded file.
 type header struct {
 	*elfx.File
 }
@@ -61,17 +62,20 @@ func (c *Core) readHeader(data []byte) (h header, ok bool) {
 	if len(data) < 52 || string(data[:4]) != elf.ELFMAG {
 		return h, false
 	}
+	// Count the headers first: elfx.NewFile reads all of them.
 	counts := wire.New("ELF header", data, c.file.BigEndian)
 	counts.Seek(44) // e_phnum
 	if c.file.Class == elf.ELFCLASS64 {
 		counts.Seek(56)
 	}
+
 	phnum := int(counts.U16())
 	counts.U16() // e_shentsize
 	c.tables += phnum + int(counts.U16())
 	if c.tables > maxTables {
 		return h, false
 	}
+
 	f, err := elfx.NewFile("", data)
 	if err != nil || f.Machine != c.file.Machine || len(f.Segments) == 0 {
 		return h, false
@@ -99,11 +103,14 @@ func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) 
 	if first == nil || first.Offset > pageMask {
 		return nil, false
 	}
+
+	// The file begins at start, so the first segment is first.Offset after it.
 	m.Bias = start + first.Offset - first.Vaddr
 	m.Base, m.End = m.Bias+first.Vaddr, m.Bias+end
 	if m.End <= m.Base {
 		return nil, false
 	}
+
 	m.BuildID, m.Segments = c.buildID(h, m.Bias), h.Segments
 	return m, true
 }
@@ -139,6 +146,8 @@ func (c *Core) add(m *walk.Module) {
 		c.warn("more than %d modules: the rest is left out", maxModules)
 		return
 	}
+
+	// The first module of a range of addresses counts.
 	for _, have := range c.Process.Modules {
 		if m.Base < have.End && have.Base < m.End {
 			return
@@ -220,6 +229,7 @@ func (c *Core) withoutHeader(i int) {
 		}
 		m.End = max(m.End, next.end)
 	}
+	// The file on disk, if it is found, gives the exact extent.
 	if c.files != nil {
 		if f := c.files.Local(m); f != nil {
 			if full, ok := c.module(header{f}, e.begin, e.name); ok {
@@ -230,6 +240,7 @@ func (c *Core) withoutHeader(i int) {
 	if !c.hasCode(m) {
 		return
 	}
+
 	c.warn("%s: the core file lacks its headers (see coredump_filter in core(5)): its build id is unknown", e.name)
 	c.add(m)
 }
@@ -257,6 +268,7 @@ func (c *Core) findMain() {
 		p.Main = m
 		return
 	}
+	// No module has the entry point: take the mapped file at the lowest address.
 	if len(p.Modules) > 0 && len(c.mapped) > 0 {
 		p.Main = p.ModuleAt(c.mapped[0].begin)
 	}

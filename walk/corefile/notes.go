@@ -32,7 +32,8 @@ const (
 	atSysinfoEHDR = 33
 )
 
-// fault is what NT_SIGINFO, or NT_PRSTATUS without one, tells of the signal.
+// fault is the signal of the crashed thread: from NT_SIGINFO, or only its number
+// from NT_PRSTATUS if there is no NT_SIGINFO.
 type fault struct {
 	signal, code int
 	known        bool // the code
@@ -119,6 +120,7 @@ func (c *Core) status(cur wire.Cursor) error {
 	cur.Seek(12)
 	signal = cmp.Or(signal, uint32(cur.U16()))
 
+	// pr_pid and pr_reg are at offsets that depend on the machine.
 	var t walk.Thread
 	cur.Seek(uint64(l.pid))
 	t.ID = int(int32(cur.U32()))
@@ -135,7 +137,9 @@ func (c *Core) status(cur wire.Cursor) error {
 	if len(c.Process.Threads) >= limits.Threads.Int() {
 		return limits.Threads.Exceeded(0)
 	}
+
 	c.Process.Threads = append(c.Process.Threads, t)
+	// The kernel writes the crashed thread first.
 	if len(c.Process.Threads) == 1 {
 		c.fault.signal = c.layout.signal(int(signal))
 	}
@@ -170,7 +174,7 @@ func (c *Core) info(cur wire.Cursor) error {
 	return cur.Err()
 }
 
-// text is the bytes up to the first NUL.
+// text returns the bytes up to the first NUL as a string.
 func text(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return string(b)
@@ -180,9 +184,11 @@ func text(b []byte) string {
 // crashed one's.
 func (c *Core) sigInfo(cur wire.Cursor) error {
 	signal, errno, code := cur.U32(), cur.U32(), cur.U32()
+	// MIPS has si_code before si_errno.
 	if c.layout.signals != nil {
 		code = errno
 	}
+
 	cur.Seek(uint64(c.layout.siUnion))
 	if err := cur.Err(); err != nil {
 		return err
@@ -222,10 +228,13 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 		cur.Fail(0, wire.ErrTruncated)
 		return cur.Err()
 	}
+
+	// All ranges come first, then the names in the same order.
 	files := make([]mappedFile, n)
 	for i := range files {
 		files[i] = mappedFile{cur.Uint(word), cur.Uint(word), cur.Uint(word) * page, ""}
 	}
+
 	for i := range files {
 		files[i].name = c.pathOf(string(cur.CString()))
 		if cur.Err() != nil {
@@ -233,13 +242,14 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 			break
 		}
 	}
+
 	slices.SortStableFunc(files, func(a, b mappedFile) int { return cmp.Compare(a.begin, b.begin) })
 	c.mapped = files
 	return cur.Err()
 }
 
-// pathOf is the path of a mapped file without what the kernel adds to that of a
-// file that is no longer there.
+// pathOf returns the path of a mapped file without the suffix that the kernel
+// adds if the file was deleted.
 func (c *Core) pathOf(name string) string {
 	path, deleted := strings.CutSuffix(name, " (deleted)")
 	if deleted {
@@ -248,17 +258,19 @@ func (c *Core) pathOf(name string) string {
 	return path
 }
 
-// crash tells why the process died.
+// crash sets the reason why the process died.
 func (c *Core) crash() {
 	p, f := c.Process, &c.fault
 	if f.signal == 0 {
 		return
 	}
+
 	p.Crashed = 0
 	p.Crash = walk.Crash{Signal: f.signal, Code: f.code, Reason: walk.LinuxReason(f.signal, f.code, f.known)}
 	if !f.known {
 		return
 	}
+
 	switch union := f.union; {
 	case walk.LinuxFault(f.signal, f.code):
 		addr := union.Uint(c.file.AddrSize())

@@ -25,7 +25,7 @@ type CodeViewKind uint8
 
 // The formats of CodeView records.
 const (
-	CodeViewNone    CodeViewKind = iota // there is none
+	CodeViewNone    CodeViewKind = iota // no record
 	CodeViewPDB70                       // "RSDS"
 	CodeViewPDB20                       // "NB10"
 	CodeViewELF                         // Breakpad's: a build id
@@ -70,7 +70,7 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 	return v, nil
 }
 
-// cut is the rest of the cursor to the first NUL, if there is one.
+// cut returns the rest of the cursor up to the first NUL, if there is one.
 func cut(c *wire.Cursor) []byte {
 	b, _, _ := bytes.Cut(c.Bytes(uint64(c.Len())), []byte{0})
 	return b
@@ -85,9 +85,10 @@ func guid(c *wire.Cursor) []byte {
 	return append(b, c.Bytes(8)...)
 }
 
-// DebugID is the identifier of a module's debug information, as in MODULE
-// records: the GUID and the age. A build id gives its first 16 bytes as a GUID
-// in the byte order of the dump, and age 0. It is empty without a record.
+// DebugID returns the identifier of a module's debug information as MODULE records
+// have it: the GUID and the age. The first 16 bytes of a build id are read as a
+// GUID in the byte order of the dump, with age 0. The identifier is empty if the
+// module has no CodeView record.
 func (d *Dump) DebugID(m *Module) string {
 	v := &m.CodeView
 	switch v.Kind {
@@ -102,14 +103,14 @@ func (d *Dump) DebugID(m *Module) string {
 	return ""
 }
 
-// Identified reports whether a module's identifier says anything: writers give
-// files without a build id one of zeros.
+// Identified reports whether the identifier has a nonzero byte: writers give files
+// without a build id an identifier of zeros.
 func (v *CodeView) Identified() bool {
 	return len(bytes.Trim(v.ID, "\x00")) > 0
 }
 
-// DebugFile is the path of the file with a module's debug information: empty
-// when it is not known.
+// DebugFile returns the path of the file with a module's debug information, or
+// the empty string if the path is unknown.
 func (m *Module) DebugFile() string {
 	switch {
 	case m.CodeView.Kind == CodeViewELF:
@@ -120,9 +121,9 @@ func (m *Module) DebugFile() string {
 	return m.MiscName
 }
 
-// CodeID is the identifier of the module itself: the build id of an ELF file,
-// the UUID of a Mach-O file, of a PE file its time stamp and size. It is empty
-// when there is none.
+// CodeID returns the identifier of the module itself: the build id of an ELF file,
+// the UUID of a Mach-O file, or the time stamp and size of a PE file. It is empty
+// if the dump has none of them.
 func (d *Dump) CodeID(m *Module) string {
 	v := &m.CodeView
 	switch {
@@ -136,8 +137,8 @@ func (d *Dump) CodeID(m *Module) string {
 	return ""
 }
 
-// Version is the version of a module, in the form that the dump's system uses:
-// empty when it is not known.
+// Version returns the version of a module in the form that the dump's system uses,
+// or the empty string if the version is unknown.
 func (d *Dump) Version(m *Module) string {
 	return m.Version.dotted(!d.System.OS.windows() && !d.System.OS.mac())
 }
@@ -159,6 +160,7 @@ func (d *Dump) debugMisc(l Location) (string, error) {
 	if c.Err() != nil {
 		return "", c.Err()
 	}
+	// Modules can share one record; the budget bounds the copies of its name.
 	if c.Len() > maxName {
 		c.Fail(at, ErrString)
 		return "", c.Err()

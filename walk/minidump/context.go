@@ -10,8 +10,8 @@ import (
 // aliases the dump.
 type Context struct {
 	Flags uint64 // ContextFlags
-	// Extra is what follows the structure: on an x86 the state that XSAVE
-	// writes, if the flags tell so.
+	// Extra has the bytes after the structure. On x86 they are the state that
+	// XSAVE writes, if bit 0x40 of the flags is set.
 	Extra []byte
 
 	layout *layout
@@ -41,6 +41,7 @@ func (d *Dump) Context(l Location) (Context, error) {
 	if c.Err() != nil {
 		return Context{}, c.Err()
 	}
+
 	x := Context{layout: lay, big: d.big}
 	flags := c
 	flags.Skip(uint64(lay.flags))
@@ -51,6 +52,8 @@ func (d *Dump) Context(l Location) (Context, error) {
 	if cpu := x.Flags &^ contextParts; cpu != 0 && cpu&lay.mask() == 0 {
 		c.Fail(start+lay.flags, ErrContext)
 	}
+
+	// All fields lie inside these bytes, so reading a register cannot fail.
 	x.data = c.Bytes(uint64(lay.need(x.Flags)))
 	x.Extra = c.Bytes(uint64(c.Len()))
 	if c.Err() != nil {
@@ -59,8 +62,8 @@ func (d *Dump) Context(l Location) (Context, error) {
 	return x, nil
 }
 
-// contextParts are the bits of the flags that tell which parts of a context
-// are there; the others tell the CPU.
+// contextParts are the bits of the flags for the parts that a context has; the
+// other bits are for the CPU.
 const contextParts = 0xff
 
 // layout chooses the structure. Two are written for arm64, whatever the system
@@ -71,6 +74,8 @@ func (d *Dump) layout(c wire.Cursor) *layout {
 	if cpu != CPUARM64 && cpu != CPUARM64Old {
 		return layouts[cpu]
 	}
+
+	// The old structure has 64 bits of flags: in big-endian dumps the high half is first.
 	flags := c.U32()
 	if d.big && flags == 0 {
 		flags = c.U32()
@@ -89,10 +94,10 @@ func (x *Context) value(f *field) uint64 {
 	return c.Uint(int(f.size))
 }
 
-// PC is the program counter.
+// PC returns the program counter.
 func (x *Context) PC() uint64 { return x.value(&x.layout.fields[x.layout.pc]) }
 
-// SP is the stack pointer.
+// SP returns the stack pointer.
 func (x *Context) SP() uint64 { return x.value(&x.layout.fields[x.layout.sp]) }
 
 // Registers yields the registers: the program counter, the stack pointer, the

@@ -65,6 +65,8 @@ func list[T any](d *Dump, l Location, size int, decode func(c *wire.Cursor) (T, 
 	if l.Size == 0 {
 		return nil, c.Err()
 	}
+
+	// A count is compared with the bytes of the list before anything is allocated.
 	at := c.Pos()
 	n := uint64(c.U32())
 	if c.Err() == nil && n > uint64(c.Len())/uint64(size) {
@@ -108,10 +110,12 @@ func (d *Dump) crashpadModule(l Location) (m CrashpadModule, err error) {
 	if err != nil {
 		return m, err
 	}
+
 	m.Simple, err = list(d, simple, 8, d.annotation)
 	if err != nil {
 		return m, err
 	}
+
 	m.Objects, err = list(d, objects, 12, d.object)
 	return m, err
 }
@@ -132,6 +136,7 @@ func (d *Dump) object(c *wire.Cursor) (a AnnotationObject, err error) {
 	if err != nil {
 		return a, err
 	}
+
 	a.Type = c.U16()
 	c.Skip(2) // reserved
 

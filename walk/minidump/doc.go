@@ -5,8 +5,8 @@
 // New takes the bytes of a whole file and decodes its streams into values that
 // alias them; strings and memory are sliced, not copied. Both byte orders are
 // read. A dump without a readable list of threads or system information is an
-// error; any other damage costs the stream or the record that it is in and is
-// noted in Losses.
+// error; any other damage loses only the stream or the record that it is in and
+// is noted in Losses.
 //
 // Nothing in a dump is trusted. Counts are compared with the bytes that are
 // there before anything is allocated, and records that overlap (strings apart,

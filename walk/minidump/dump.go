@@ -7,17 +7,17 @@ import (
 	"symkit/internal/wire"
 )
 
-// What a decoder can find wrong, beside the sentinels of package wire.
+// The errors of the decoders, in addition to those of package wire.
 var (
 	// ErrSignature: the file does not begin with MDMP.
 	ErrSignature = errors.New("not a minidump")
 	// ErrVersion: the low half of the header's version is not 0xa793.
 	ErrVersion = errors.New("unknown version of the format")
-	// ErrMissing: a stream without which a dump is of no use is not there.
+	// ErrMissing: the dump lacks a required stream.
 	ErrMissing = errors.New("the stream is missing")
 	// ErrCount: a count does not fit the bytes that hold the records.
 	ErrCount = errors.New("count does not fit the size")
-	// ErrRecordSize: the size of a header or record is below what is known of it.
+	// ErrRecordSize: the size of a header or record is below its smallest version.
 	ErrRecordSize = errors.New("impossible size of a record")
 	// ErrDuplicate: two streams of one type; the last one counts.
 	ErrDuplicate = errors.New("duplicate stream")
@@ -26,22 +26,21 @@ var (
 	// ErrRange: a range of addresses that is empty or goes past the end of the
 	// address space.
 	ErrRange = errors.New("impossible range of addresses")
-	// ErrOverlap: records lie in one another: all of them together are larger
-	// than the file.
+	// ErrOverlap: records overlap: their sizes together exceed the size of the file.
 	ErrOverlap = errors.New("overlapping records")
 	// ErrContext: a thread context of another CPU than the dump's.
 	ErrContext = errors.New("context of another CPU")
 	// ErrCPU: a CPU whose contexts are not known.
 	ErrCPU = errors.New("unknown CPU")
-	// ErrLine: a line of text that is not what the file should hold.
+	// ErrLine: a line of text that does not have the format of the file.
 	ErrLine = errors.New("malformed line")
 )
 
 // section is what errors call the file: their offsets count from its start.
 const section = "minidump"
 
-// Dump is a decoded minidump. Its values alias the bytes given to New. What
-// the dump does not have is empty or nil.
+// Dump is a decoded minidump. Its values alias the bytes given to New. Fields for
+// streams that the dump lacks are empty or nil.
 type Dump struct {
 	Header    Header
 	Directory []Stream
@@ -147,6 +146,7 @@ func (d *Dump) read(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+	// The directory can be anywhere in the file.
 	if err := d.readDirectory(count, dir); err != nil {
 		return err
 	}
@@ -161,11 +161,13 @@ func (d *Dump) readDirectory(count uint32, at Location) error {
 		c.Fail(at.at, wire.ErrOffset)
 		return c.Err()
 	}
+
 	c.Seek(uint64(at.RVA))
 	if uint64(count) > uint64(c.Len())/directoryEntry {
 		c.Fail(c.Pos(), ErrCount)
 		return c.Err()
 	}
+
 	d.Directory = make([]Stream, count)
 	for i := range d.Directory {
 		d.Directory[i] = Stream{StreamType(c.U32()), location(&c)}
@@ -211,6 +213,7 @@ func (d *Dump) readStreams() error {
 			d.lose(s.typ, err)
 		}
 	}
+
 	d.indexMemory()
 	return nil
 }
@@ -227,9 +230,9 @@ func (d *Dump) lose(t StreamType, err error) {
 	}
 }
 
-// at is a cursor over what a location names; its positions are offsets in the
-// file. A location outside the file gives a cursor that has failed at the
-// descriptor.
+// at returns a cursor over the bytes at a location; positions of the cursor are
+// offsets in the file. For a location outside the file the cursor has failed at
+// the descriptor.
 func (d *Dump) at(l Location) wire.Cursor {
 	c := wire.New(section, d.data, d.big)
 	if uint64(l.RVA)+uint64(l.Size) > uint64(len(d.data)) {
@@ -240,8 +243,8 @@ func (d *Dump) at(l Location) wire.Cursor {
 	return c.Sub(uint64(l.Size))
 }
 
-// rest is a cursor from an offset to the end of the file. at is where the
-// offset itself is, for errors.
+// rest returns a cursor from the offset rva to the end of the file. Errors are
+// located at at, where the file has the offset.
 func (d *Dump) rest(rva uint64, at int) wire.Cursor {
 	c := wire.New(section, d.data, d.big)
 	if rva > uint64(len(d.data)) {

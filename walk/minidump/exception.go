@@ -32,10 +32,12 @@ func (d *Dump) readException(c wire.Cursor) error {
 	at := c.Pos()
 	n := c.U32()
 	c.Skip(4)
+	// The array always has maxParameters elements in the file.
 	params := make([]uint64, maxParameters)
 	for i := range params {
 		params[i] = c.U64()
 	}
+
 	e.Context = location(&c)
 	if c.Err() != nil {
 		return c.Err()
@@ -44,18 +46,20 @@ func (d *Dump) readException(c wire.Cursor) error {
 		d.lose(ExceptionStream, &wire.Error{Section: section, Offset: at, Err: ErrCount})
 		n = 0
 	}
+
 	e.Parameters = params[:n]
 	d.Exception = e
 	return nil
 }
 
-// CrashAddress is the address that the exception is about: what was accessed
-// where that is known, else the instruction.
+// CrashAddress returns the address that was accessed, if it is known, or else the
+// address of the instruction. It is 0 if the dump has no exception.
 func (d *Dump) CrashAddress() uint64 {
 	e := d.Exception
 	if e == nil {
 		return 0
 	}
+
 	addr := e.Address
 	if d.System.OS.windows() && (e.Code == accessViolation || e.Code == inPageError) && len(e.Parameters) >= 2 {
 		addr = e.Parameters[1]
@@ -66,8 +70,8 @@ func (d *Dump) CrashAddress() uint64 {
 	return addr
 }
 
-// RequestingThread is the index of the thread that crashed, or that asked for
-// the dump; -1 when the dump does not tell or does not have it.
+// RequestingThread returns the index of the thread that crashed or requested the
+// dump, or -1 if the dump does not name the thread or does not list it.
 func (d *Dump) RequestingThread() int {
 	switch b := d.Breakpad; {
 	case d.Exception != nil:
@@ -78,14 +82,15 @@ func (d *Dump) RequestingThread() int {
 	return -1
 }
 
-// WroteDump reports whether a thread was there only to write the dump: its stack
-// is of no interest.
+// WroteDump reports whether a thread existed only to write the dump. The stack of
+// such a thread is of no interest.
 func (d *Dump) WroteDump(t *Thread) bool {
 	return d.Breakpad != nil && d.Breakpad.HasDumpThread && d.Breakpad.DumpThread == t.ID
 }
 
-// ThreadContext decodes the registers of a thread: those of the exception for
-// the thread that had one, because the thread's own are those of the handler.
+// ThreadContext decodes the registers of a thread. For the thread of the exception
+// it prefers those in the exception stream, because the thread's own context is
+// that of the exception handler.
 func (d *Dump) ThreadContext(t *Thread) (Context, error) {
 	if e := d.Exception; e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
 		if c, err := d.Context(e.Context); err == nil {
@@ -140,6 +145,7 @@ func (a *Assertion) String() string {
 	default:
 		out = fmt.Sprintf("Unknown assertion type 0x%08x", a.Type)
 	}
+
 	for _, part := range [...]struct {
 		before string
 		text   Text

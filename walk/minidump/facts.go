@@ -9,17 +9,19 @@ import (
 	"symkit/walk"
 )
 
-// facts collects what is only shown.
+// facts collects the values that only reports show.
 func (b *builder) facts() {
 	d, f := b.d, &b.p.Facts
 	s := &d.System
 	f.VersionLine, f.CPUInfo, f.CPUs, f.GPU = s.Version(), s.CPUInfo(), int(s.Processors), "UNKNOWN"
+	// The clock of a damaged dump can go back: then the uptime is 0.
 	if m := d.Misc; m != nil && m.Flags&MiscProcessTimes != 0 && m.CreateTime != 0 {
 		f.HasUptime = true
 		if d.Header.Time > m.CreateTime {
 			f.Uptime = uint64(d.Header.Time - m.CreateTime)
 		}
 	}
+
 	f.Assertion = d.Assertion.String()
 	for i := range d.UnloadedModules {
 		m := &d.UnloadedModules[i]
@@ -29,10 +31,12 @@ func (b *builder) facts() {
 	if d.Handles != nil {
 		f.Handles = make([]walk.Handle, 0, len(d.Handles))
 	}
+
 	for i := range d.Handles {
 		h := &d.Handles[i]
 		f.Handles = append(f.Handles, walk.Handle{Handle: h.Handle, Type: b.optional(h.Type), Name: b.optional(h.Name)})
 	}
+
 	b.linuxFacts()
 	b.macFacts()
 	if d.Crashpad != nil {
@@ -41,7 +45,7 @@ func (b *builder) facts() {
 	f.SoftErrors = d.SoftErrors
 }
 
-// optional is nil for a string that the dump does not have.
+// optional returns nil for a string that the dump does not have.
 func (b *builder) optional(t Text) *string {
 	if t.units == nil {
 		return nil
@@ -84,6 +88,7 @@ func (b *builder) linuxFacts() {
 			}
 		}
 	}
+
 	for l := range d.Limits() {
 		f.Limits = append(f.Limits, walk.Limit(l))
 	}

@@ -49,6 +49,7 @@ func (d *Dump) readHandles(c wire.Cursor) error {
 			d.lose(HandleDataStream, err)
 		}
 	}
+
 	d.Handles = handles
 	return c.Err()
 }

@@ -38,6 +38,7 @@ func (d *Dump) readMaps(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+
 	for len(rest) > 0 {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		m, ok := parseMapping(line)
@@ -60,7 +61,9 @@ func parseMapping(line []byte) (m Mapping, ok bool) {
 		line = bytes.TrimLeft(line, " ")
 		f[i], line, _ = bytes.Cut(line, []byte{' '})
 	}
+
 	m.Path = bytes.TrimLeft(line, " ")
+	// The range and the device are pairs of hexadecimal numbers.
 	begin, end, _ := bytes.Cut(f[0], []byte{'-'})
 	major, minor, _ := bytes.Cut(f[3], []byte{':'})
 	ok = number(begin, 16, &m.Begin) && number(end, 16, &m.End) && m.Begin < m.End &&
@@ -69,6 +72,7 @@ func parseMapping(line []byte) (m Mapping, ok bool) {
 	if !ok || !number(major, 16, &dev[0]) || !number(minor, 16, &dev[1]) {
 		return Mapping{}, false
 	}
+
 	m.Major, m.Minor = uint32(dev[0]), uint32(dev[1])
 	m.Read, m.Write, m.Execute, m.Private = f[1][0] == 'r', f[1][1] == 'w', f[1][2] == 'x', f[1][3] == 'p'
 	return m, true
@@ -82,7 +86,7 @@ func number(b []byte, base int, out *uint64) bool {
 
 // Fields yields the names and values of a file of lines "NAME:VALUE" (cpuinfo,
 // status) or "NAME=VALUE" (lsb-release), without blanks and quotes around them.
-// Other lines are passed over.
+// Other lines are skipped.
 func Fields(file []byte, separator byte) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for line := range bytes.SplitSeq(file, []byte{'\n'}) {
@@ -123,7 +127,7 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 type Limit struct{ Name, Soft, Hard, Unit string }
 
 // Limits yields the lines of /proc/PID/limits, whose columns two or more
-// blanks separate; a line without both limits is passed over.
+// blanks separate; a line without both limits is skipped.
 func (d *Dump) Limits() iter.Seq[Limit] {
 	return func(yield func(Limit) bool) {
 		head := true

@@ -11,6 +11,7 @@ func count(c *wire.Cursor, size int) int {
 	if c.Err() != nil {
 		return 0
 	}
+
 	switch uint64(c.Len()) {
 	case n * uint64(size):
 	case n*uint64(size) + 4:
@@ -40,6 +41,7 @@ func tableHeader(c *wire.Cursor, size uint64, wide bool) table {
 	} else {
 		n = uint64(c.U32())
 	}
+
 	read := uint64(c.Pos() - start)
 	switch {
 	case c.Err() != nil:

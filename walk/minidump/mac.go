@@ -2,8 +2,8 @@ package minidump
 
 import "symkit/internal/wire"
 
-// MacCrashInfo is a record of Mozilla's stream of crash information: what the
-// __crash_info section of a module says.
+// MacCrashInfo is a record of Mozilla's stream of crash information: the contents
+// of the __crash_info section of a module.
 type MacCrashInfo struct {
 	Version uint64
 	// From version 4; AbortCause from version 5.
@@ -30,6 +30,7 @@ func (d *Dump) readMacCrashInfo(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+
 	for range n {
 		r := d.at(location(&c))
 		info, err := macCrashInfo(r, uint64(start))
@@ -61,6 +62,8 @@ func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
 	} else {
 		c.Skip(start - fixed)
 	}
+
+	// The strings follow one another, each with its NUL.
 	for _, s := range []*[]byte{&m.ModulePath, &m.Message, &m.Signature, &m.Backtrace, &m.Message2} {
 		*s = c.CString()
 	}

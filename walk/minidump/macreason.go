@@ -25,6 +25,7 @@ func macReason(s Style, cpu CPU, e *Exception) string {
 		name, _ = lookup("mac exception breakpad", e.Code)
 		return name
 	}
+
 	switch {
 	case !ok:
 		return ""
@@ -57,6 +58,7 @@ func macCode(cpu CPU, e *Exception) string {
 			tables = append(tables, prefix+"x86")
 		}
 	}
+
 	for _, t := range tables {
 		if name, ok := lookup(t, e.Flags); ok {
 			return name
@@ -84,12 +86,14 @@ func macResource(e *Exception) string {
 	if !ok {
 		return "EXC_RESOURCE / " + hex8(e.Flags)
 	}
+
 	code, sub := e.codes()
 	out := "EXC_RESOURCE / " + name + " / "
 	flavor, ok := lookup(fmt.Sprintf("mac resource %d", kind), code>>58&7)
 	if !ok {
 		return out + fmt.Sprintf("0x%016x / 0x%016x", code, sub)
 	}
+
 	out += flavor
 	switch kind {
 	case 1:
@@ -114,6 +118,7 @@ func macGuard(e *Exception) string {
 	if !ok {
 		return "EXC_GUARD / " + hex8(e.Flags)
 	}
+
 	code, sub := e.codes()
 	out := "EXC_GUARD / " + name
 	target := code & 0xfffffff
@@ -123,10 +128,12 @@ func macGuard(e *Exception) string {
 	case 3:
 		return out + fmt.Sprintf("/ namespace: %d guard identifier: %d", code&0xffffffff, sub)
 	}
+
 	flavor, ok := lookup(fmt.Sprintf("mac guard %d", kind), code>>32&0x1fffffff)
 	if !ok {
 		return out + fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
 	}
+
 	out += " / " + flavor
 	switch kind {
 	case 1:

@@ -80,10 +80,13 @@ func (d *Dump) readMemory64(c wire.Cursor) error {
 		c.Fail(at, ErrCount)
 		return c.Err()
 	}
+
 	data := d.rest(base, at+8)
 	if data.Err() != nil {
 		return data.Err()
 	}
+
+	// The data of each range begins where that of the range before it ends.
 	d.Memory.Ranges = slices.Grow(d.Memory.Ranges, int(n))
 	for range n {
 		at := c.Pos()
@@ -113,6 +116,8 @@ func (d *Dump) indexMemory() {
 	for i := range d.Threads {
 		all = append(all, d.Threads[i].Stack)
 	}
+
+	// Of ranges that begin at the same address, the longest comes first.
 	slices.SortStableFunc(all, func(a, b Range) int {
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(len(b.Data), len(a.Data)))
 	})
@@ -133,7 +138,7 @@ func (d *Dump) indexMemory() {
 	d.Memory.sorted = slices.Clip(out)
 }
 
-// from is the part of the range after the address last.
+// from returns the part of the range after the address last.
 func (r Range) from(last uint64) Range {
 	if r.Base > last {
 		return r
@@ -145,7 +150,7 @@ func (r Range) from(last uint64) Range {
 	return Range{last + 1, r.Data[n+1:], r.off + int(n) + 1}
 }
 
-// At is the memory from addr to the end of the range that has it, or nil.
+// At returns the memory from addr to the end of the range that has addr, or nil.
 func (m *Memory) At(addr uint64) []byte {
 	i := sort.Search(len(m.sorted), func(i int) bool { return m.sorted[i].Base > addr }) - 1
 	if i < 0 || addr-m.sorted[i].Base >= uint64(len(m.sorted[i].Data)) {
@@ -154,8 +159,8 @@ func (m *Memory) At(addr uint64) []byte {
 	return m.sorted[i].Data[addr-m.sorted[i].Base:]
 }
 
-// Bytes aliases the n bytes at addr; nil when the dump does not have all of
-// them in one range.
+// Bytes aliases the n bytes at addr. It returns nil if no single range of the dump
+// has all of them.
 func (m *Memory) Bytes(addr, n uint64) []byte {
 	b := m.At(addr)
 	if b == nil || n > uint64(len(b)) {
@@ -190,7 +195,7 @@ const (
 	pageGuard  = 0x100
 )
 
-// Readable, Writable and Executable tell what the process may do there.
+// Readable reports whether the process may read there.
 func (m *MemoryInfo) Readable() bool { return m.allows(readable) }
 
 // Writable reports whether the process may write there.
@@ -203,8 +208,8 @@ func (m *MemoryInfo) allows(set uint32) bool {
 	return m.State == MemCommit && m.Protection&set != 0 && m.Protection&pageGuard == 0
 }
 
-// readMemoryInfo decodes MINIDUMP_MEMORY_INFO_LIST. A range that cannot be is
-// lost alone.
+// readMemoryInfo decodes MINIDUMP_MEMORY_INFO_LIST. An impossible range is lost
+// alone.
 func (d *Dump) readMemoryInfo(c wire.Cursor) error {
 	list := tableHeader(&c, memoryInfoSize, true)
 	infos := make([]MemoryInfo, 0, list.n)
@@ -220,6 +225,7 @@ func (d *Dump) readMemoryInfo(c wire.Cursor) error {
 		}
 		infos = append(infos, m)
 	}
+
 	d.MemoryInfo = infos
 	return c.Err()
 }

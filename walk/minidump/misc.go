@@ -91,9 +91,11 @@ func (d *Dump) readMiscInfo(c wire.Cursor) error {
 	if c.Err() == nil && (m.Size < miscSize1 || uint64(m.Size) > uint64(c.End()-at)) {
 		c.Fail(at, ErrRecordSize)
 	}
+
 	m.Flags = MiscFlags(c.U32())
 	m.ProcessID = c.U32()
 	m.CreateTime, m.UserTime, m.KernelTime = c.U32(), c.U32(), c.U32()
+	// Each version appends fields to the one before it.
 	if m.Size >= miscSize2 {
 		m.MaxMHz, m.CurrentMHz, m.MHzLimit = c.U32(), c.U32(), c.U32()
 		m.MaxIdleState, m.CurrentIdleState = c.U32(), c.U32()
@@ -112,6 +114,7 @@ func (d *Dump) readMiscInfo(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+
 	d.Misc = m
 	return nil
 }

@@ -22,7 +22,7 @@ type Module struct {
 // End is the first address after the module.
 func (m *Module) End() uint64 { return m.Base + uint64(m.Size) }
 
-// FileVersion is what is used of VS_FIXEDFILEINFO.
+// FileVersion is VS_FIXEDFILEINFO.
 type FileVersion struct {
 	Signature, StructVersion uint32
 	FileHigh, FileLow        uint32
@@ -56,8 +56,8 @@ func (v *FileVersion) dotted(elf bool) string {
 	return fmt.Sprintf("%d.%d.%d.%d", v.FileHigh>>16, v.FileHigh&0xffff, v.FileLow>>16, v.FileLow&0xffff)
 }
 
-// readModules decodes MINIDUMP_MODULE_LIST. A module whose range cannot be is
-// lost; one whose name or CodeView record cannot be read loses just that.
+// readModules decodes MINIDUMP_MODULE_LIST. A module with an impossible range is
+// lost. A module whose name or CodeView record is damaged loses only that record.
 func (d *Dump) readModules(c wire.Cursor) error {
 	n := count(&c, moduleSize)
 	modules := make([]Module, 0, n)
@@ -73,6 +73,7 @@ func (d *Dump) readModules(c wire.Cursor) error {
 			d.lose(ModuleListStream, &wire.Error{Section: section, Offset: at, Err: ErrRange})
 			continue
 		}
+		// Keep the module even if these records are damaged.
 		var err error
 		m.Name, err = d.name(uint64(nameRVA), nameAt)
 		d.lose(ModuleListStream, err)
@@ -82,6 +83,7 @@ func (d *Dump) readModules(c wire.Cursor) error {
 		d.lose(ModuleListStream, err)
 		modules = append(modules, m)
 	}
+
 	d.Modules = modules
 	return c.Err()
 }
@@ -137,6 +139,7 @@ func (d *Dump) readUnloadedModules(c wire.Cursor) error {
 		m.Name = name
 		modules = append(modules, m)
 	}
+
 	d.UnloadedModules = modules
 	return c.Err()
 }

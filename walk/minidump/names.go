@@ -42,7 +42,7 @@ func parseNames(text string) names {
 	return out
 }
 
-// lookup is the name of a number in a table.
+// lookup returns the name of a number in a table.
 func lookup[N uint32 | uint64](table string, n N) (string, bool) {
 	if uint64(n) > 1<<32-1 {
 		return "", false

@@ -23,12 +23,15 @@ func (d *Dump) Process() *walk.Process {
 		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: d.big,
 		Crashed: -1, Memory: &d.Memory,
 	}
+
+	// Damage comes first among the warnings.
 	for _, l := range d.Losses {
 		b.warn("%v", l)
 	}
 	if d.Lost > len(d.Losses) {
 		b.warn("%d more parts of the dump are damaged", d.Lost-len(d.Losses))
 	}
+
 	b.identity()
 	b.entry()
 	b.threads()
@@ -76,6 +79,7 @@ func (b *builder) identity() {
 	if d.Misc != nil && d.Misc.Flags&MiscProcessID != 0 {
 		b.p.PID = int(d.Misc.ProcessID)
 	}
+
 	for name, value := range Fields(d.Linux.Status, ':') {
 		if name != "Pid" {
 			continue
@@ -109,12 +113,14 @@ func (b *builder) threads() {
 	for _, n := range d.ThreadNames {
 		names[n.ID] = n.Name
 	}
+
 	requesting := d.RequestingThread()
 	if e := d.Exception; e != nil && e.Context.Size != 0 {
 		if _, err := d.Context(e.Context); err != nil {
 			b.warn("registers of the exception: %v; those of its thread are used", err)
 		}
 	}
+
 	for i := range d.Threads {
 		t := &d.Threads[i]
 		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID]), LastError: b.lastError(t), Writer: d.WroteDump(t)}
@@ -149,6 +155,7 @@ func (b *builder) crash() {
 	if e == nil {
 		return
 	}
+
 	c := &b.p.Crash
 	c.Reason, c.Breakpad, c.Parameters = d.CrashReason(StyleRust), d.CrashReason(StyleBreakpad), e.Parameters
 	c.Address, c.HasAddress = d.CrashAddress(), true
@@ -178,15 +185,18 @@ func (b *builder) modules() {
 		}
 		b.p.Modules = append(b.p.Modules, out)
 	}
+	// Writers list the program first.
 	if len(b.p.Modules) > 0 {
 		b.p.Main = b.p.Modules[0]
 		b.p.Name = walk.BaseName(b.p.Main.Path)
 	}
+
 	b.spread()
 	b.p.SortModules()
 }
 
-// end is the address after a range, at most the last one.
+// end returns the address after a range, or the last address if the range ends
+// with the address space.
 func end(base, size uint64) uint64 {
 	if base+size < base {
 		return ^uint64(0)
@@ -210,7 +220,9 @@ func (b *builder) mappings() {
 			all = append(all, walk.Mapping{Begin: m.Begin, End: m.End, Read: m.Read, Write: m.Write, Execute: m.Execute})
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b walk.Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
+	// Mappings of a damaged dump can overlap: the later one counts.
 	for i := 1; i < len(all); i++ {
 		all[i-1].End = min(all[i-1].End, all[i].Begin)
 	}

@@ -42,6 +42,7 @@ func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 	case s == StyleBreakpad && os == OSPS3:
 		out, _ = lookup("ps3", e.Code)
 	}
+
 	switch {
 	case out != "":
 		return out
@@ -63,6 +64,7 @@ func linuxReason(s Style, e *Exception) string {
 	if !ok {
 		return ""
 	}
+
 	code, named := "", false
 	if table, ok := linuxCodes[e.Code]; ok {
 		code, named = lookup(table, e.Flags)
@@ -70,6 +72,7 @@ func linuxReason(s Style, e *Exception) string {
 	if s == StyleRust {
 		return rustSignal(signal, code, named, e.Flags)
 	}
+
 	switch e.Code {
 	case 4, 7, 8, 11:
 		if !named {

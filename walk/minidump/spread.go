@@ -23,6 +23,8 @@ func (b *builder) spread() {
 	if !d.System.OS.linux() || len(b.p.Modules) == 0 {
 		return
 	}
+
+	// Damage can change the order of the mappings.
 	maps := slices.Clone(d.Linux.Maps)
 	slices.SortStableFunc(maps, func(a, b Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, m := range b.p.Modules {
@@ -36,6 +38,7 @@ func (b *builder) spread() {
 			}
 		}
 	}
+
 	b.programHeaders()
 	b.joinParts()
 }
@@ -48,7 +51,9 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
 		return 0, 0, false
 	}
+
 	of := &maps[i]
+	// Go back to the mapping of the file's first byte.
 	for j := i; j >= 0 && !ok; j-- {
 		e := &maps[j]
 		switch {
@@ -62,6 +67,8 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 	if !ok || m.Base-start < of.Offset {
 		return 0, 0, false
 	}
+
+	// Go on to the end of the last executable mapping.
 	for _, e := range maps[i:] {
 		switch {
 		case e.sameFile(of) && e.Offset >= of.Offset:
@@ -104,10 +111,12 @@ func (b *builder) programHeaders() {
 	if b.d.System.CPU.Wide() {
 		header = 64
 	}
+
 	m := b.p.Main
 	if len(b.d.Linux.Maps) > 0 || b.p.Entry < m.Base || b.p.Entry >= m.End {
 		return
 	}
+
 	for key, v := range b.d.AuxV() {
 		start := v - header
 		if key == atPHDR && v > header && start&4095 == 0 && start < m.Base && m.Base-start < maxSize && !b.occupied(m, start, m.Base) {

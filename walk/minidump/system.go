@@ -112,6 +112,7 @@ func (d *Dump) readSystemInfo(c wire.Cursor) error {
 		CPU: CPU(c.U16()), Level: c.U16(), Revision: c.U16(), Processors: c.U8(), ProductType: c.U8(),
 		Major: c.U32(), Minor: c.U32(), Build: c.U32(), OS: OS(c.U32()), big: d.big,
 	}
+
 	at := c.Pos()
 	rva := c.U32()
 	s.SuiteMask = c.U16()
@@ -120,6 +121,7 @@ func (d *Dump) readSystemInfo(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+
 	var err error
 	s.ServicePack, err = d.optional(rva, at)
 	d.lose(SystemInfoStream, err)
@@ -146,10 +148,12 @@ func (s *SystemInfo) VersionBuild() (version, build string) {
 	if s.OS != OSLinux || version != "0.0.0" {
 		return version, build
 	}
+
 	words := strings.Split(s.ServicePack.String(), " ")
 	if len(words) < 2 || words[1] == "0.0.0" {
 		return version, build
 	}
+
 	version, words = words[1], words[2:]
 	if n := len(words); n > 0 {
 		last := words[n-1]
@@ -221,6 +225,7 @@ func (s *SystemInfo) armInfo() string {
 	if id != 0 {
 		out += " " + orNumber(armVendors, id>>24, "vendor(%#x)") + " " + orNumber(armParts, id&0xff00fff0, "part(%#x)")
 	}
+
 	var features []string
 	for i, f := range armFeatures {
 		if hwcaps>>i&1 != 0 {

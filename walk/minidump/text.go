@@ -6,7 +6,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Text is a string of UTF-16 in the file; it is decoded only when asked for.
+// Text is a string of UTF-16 in the file; String and Append decode it.
 // The zero Text is empty.
 type Text struct {
 	units []byte
@@ -61,8 +61,8 @@ func fixed(c *wire.Cursor, n uint64) Text {
 	return Text{c.Bytes(2 * n), c.BigEndian()}.terminated()
 }
 
-// name finds a MINIDUMP_STRING: a size in bytes, then UTF-16. at is where its
-// offset rva is in the file.
+// name finds the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. Errors in
+// rva are located at at, where the file has the offset.
 func (d *Dump) name(rva uint64, at int) (Text, error) {
 	c := d.rest(rva, at)
 	start := c.Pos()
@@ -74,7 +74,7 @@ func (d *Dump) name(rva uint64, at int) (Text, error) {
 	return t, c.Err()
 }
 
-// optional is name for an offset that is 0 where there is no string.
+// optional finds a string as name does; offset 0 means that there is no string.
 func (d *Dump) optional(rva uint32, at int) (Text, error) {
 	if rva == 0 {
 		return Text{}, nil

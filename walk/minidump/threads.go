@@ -36,6 +36,7 @@ func (d *Dump) readThreads(c wire.Cursor) error {
 		t.Stack, err = d.memory(base, stack, at)
 		d.lose(ThreadListStream, err)
 	}
+
 	d.Threads = threads
 	return c.Err()
 }
@@ -71,6 +72,7 @@ func (d *Dump) readThreadNames(c wire.Cursor) error {
 		}
 		names = append(names, ThreadName{id, name})
 	}
+
 	d.ThreadNames = names
 	return c.Err()
 }
@@ -100,6 +102,7 @@ func (d *Dump) readThreadInfos(c wire.Cursor) error {
 			StartAddress: r.U64(), Affinity: r.U64(),
 		}
 	}
+
 	d.ThreadInfos = infos
 	return c.Err()
 }

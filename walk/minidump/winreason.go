@@ -13,8 +13,8 @@ func windowsReason(s Style, e *Exception) string {
 	return rustWindows(e)
 }
 
-// access adds the kind of an access to the name of an exception; parameter 0
-// tells it.
+// access appends the kind of the access, which is parameter 0, to the name of an
+// exception.
 func access(name string, e *Exception) (string, bool) {
 	if len(e.Parameters) > 0 {
 		if kind, ok := lookup("windows access", e.Parameters[0]); ok {
@@ -32,6 +32,7 @@ func breakpadWindows(e *Exception) string {
 	if !ok {
 		return ""
 	}
+
 	switch e.Code {
 	case accessViolation:
 		name, _ = access(name, e)
@@ -56,6 +57,7 @@ func rustWindows(e *Exception) string {
 	if !ok {
 		name = WindowsError(e.Code)
 	}
+
 	switch {
 	case e.Code == accessViolation:
 		name, _ = access(name, e)
