@@ -56,25 +56,26 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	return notes.code(), nil
 }
 
-// one walks one of many dumps, tells about it on stderr, and returns the exit
-// code that the dump alone would have had.
+// one walks one of many dumps, writes its messages to stderr, and returns the exit
+// code of a run with only this dump.
 func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer) int {
 	files := c.files(ctx, remote)
 	defer files.Close()
 	var about bytes.Buffer
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
-	j.options.Jobs = 1
+	j.options.Jobs = 1 // par.Each uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		return c.write(ctx, filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), path, res)
 	})
 
+	// Name the dump in each message.
 	for line := range strings.Lines(about.String()) {
 		command.Line(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "stackwalk: "))
 	}
 	switch {
 	case err == nil && code == command.Bad:
 		command.Line(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame", path)
-	case err != nil && ctx.Err() != nil: // told for all dumps together
+	case err != nil && ctx.Err() != nil: // reported once for all dumps
 		return command.Failed
 	case err != nil && strings.Contains(err.Error(), path):
 		command.Line(stderr, "stackwalk: error: %v", err)
@@ -104,15 +105,17 @@ func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 type notes struct {
 	out   io.Writer
 	mu    sync.Mutex
-	next  int      // the dump whose notes are not written yet
-	held  [][]byte // of dumps after it; nil: not done
+	next  int      // the first dump whose messages are not written yet
+	held  [][]byte // messages of the dumps from next on; nil: not done
 	codes []int
 }
 
-// add has work say something of dump i.
+// add calls work for dump i, and writes its messages after those of the dumps
+// before it.
 func (n *notes) add(i int, work func(io.Writer) int) {
 	var b bytes.Buffer
 	code := work(&b)
+
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.codes[i], n.held[i] = code, append([]byte{}, b.Bytes()...)
@@ -122,7 +125,7 @@ func (n *notes) add(i int, work func(io.Writer) int) {
 	}
 }
 
-// done is how many dumps were walked to their end.
+// done returns the number of dumps that were walked to the end.
 func (n *notes) done() (done int) {
 	for i, held := range n.held {
 		if held != nil && n.codes[i] != command.Failed {
@@ -132,7 +135,7 @@ func (n *notes) done() (done int) {
 	return done
 }
 
-// code is the exit code of all: that of a failure, else the greatest.
+// code returns the exit code of the run: that of a failure, or else the greatest.
 func (n *notes) code() (code int) {
 	for _, c := range n.codes {
 		if c == command.Failed {

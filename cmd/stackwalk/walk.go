@@ -24,7 +24,7 @@ import (
 	"symkit/walk/symbols/elfsyms"
 )
 
-// walk does the job.
+// walk walks the dumps of the command line and writes the reports.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
 		return command.Failed, err
@@ -104,7 +104,7 @@ func (c *cli) modules(res *walk.Result) (paths []string) {
 	return paths
 }
 
-// oneOrNone is a list of what is not empty.
+// oneOrNone returns a list of path, or nil if path is empty.
 func oneOrNone(path string) []string {
 	if path == "" {
 		return nil
@@ -137,9 +137,9 @@ type job struct {
 	stderr   io.Writer
 }
 
-// run walks the dump, has the result written, and tells what a user has to
-// know.
+// run walks the dump, writes the result, and reports warnings.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
+	// The dump is mapped: compare its size and time after the walk.
 	info, _ := os.Stat(j.path) // if it fails, open reports why
 	p, closeDump, err := open(j.path, j.files)
 	if err != nil {
@@ -166,6 +166,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 		return command.Failed, err
 	}
 
+	// A run that found no caller in any stack has an exit code of its own.
 	j.report(res)
 	if !slices.ContainsFunc(res.Stacks, func(s walk.Stack) bool { return len(s.Frames) > 1 || s.Complete || j.options.MaxFrames == 1 }) {
 		return command.Bad, nil
@@ -179,14 +180,15 @@ func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) 
 	if err != nil {
 		return nil, err
 	}
+	// Symbol stores are asked before ELF files.
 	if !c.NoELF {
 		all = append(all, elf)
 	}
 	return symbols.Chain(all...), nil
 }
 
-// remote is the debuginfod client of the environment; nil when there is none
-// to use.
+// remote returns the debuginfod client that the environment configures, or nil if
+// there is none.
 func (c *cli) remote(bar *progress) *debuginfod.Client {
 	if c.NoELF {
 		return nil
@@ -202,7 +204,7 @@ func (c *cli) remote(bar *progress) *debuginfod.Client {
 	return client
 }
 
-// threads are the indices of the threads to walk, nil for all.
+// threads returns the indices of the threads to walk, or nil for all.
 func (j *job) threads(p *walk.Process) (out []int, err error) {
 	c := j.c
 	if c.Crashing {
@@ -249,7 +251,7 @@ func (c *cli) print(out io.Writer, res *walk.Result) error {
 	return errors.Join(err, w.Flush())
 }
 
-// report tells on standard error what a user has to know.
+// report writes the warnings about the dump and its modules to standard error.
 func (j *job) report(res *walk.Result) {
 	w, c := bufio.NewWriter(j.stderr), j.c
 	defer w.Flush()
@@ -270,9 +272,9 @@ func (j *job) report(res *walk.Result) {
 	}
 }
 
-// unused are the files that were found for m, but are another's or damaged, and
-// the servers that did not answer. What --exe names is for some module; that it
-// is not for the others goes without saying.
+// unused returns the files that were found for m but are damaged or belong to
+// another module, and the servers that did not answer. The file of --exe belongs
+// to one module, so it is not reported for the others.
 func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	syms := res.Symbols[m]
 	if syms == nil {
@@ -290,7 +292,7 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	return out
 }
 
-// describe tells where the symbols of a module were looked for.
+// describe reports where the symbols of a module were looked for.
 func describe(w io.Writer, res *walk.Result, m *walk.Module) {
 	syms, id := res.Symbols[m], m.DebugID
 	if id == "" {

@@ -59,6 +59,8 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 		{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, addr: 0x200, data: id},
 		{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: TextAddr, data: make([]byte, text)},
 	}, sections...)
+
+	// Section data follow the file header and the one program header.
 	names := []byte{0}
 	headers := make([]byte, 64) // the null section
 	body := make([]byte, 64+56)
@@ -82,6 +84,7 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 		body = append(body, s.data...)
 	}
 
+	// The section headers are the end of the file.
 	file := append(body, headers...)
 	copy(file, "\x7fELF\x02\x01\x01")
 	le.PutUint16(file[16:], uint16(elf.ET_EXEC))
@@ -95,6 +98,8 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	le.PutUint16(file[58:], 64)
 	le.PutUint16(file[60:], uint16(len(headers)/64))
 	le.PutUint16(file[62:], uint16(len(headers)/64-1))
+
+	// One PT_LOAD has the whole file.
 	le.PutUint32(file[64:], uint32(elf.PT_LOAD))
 	le.PutUint32(file[68:], uint32(elf.PF_R|elf.PF_X))
 	le.PutUint64(file[64+32:], uint64(len(body)))

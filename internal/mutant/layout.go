@@ -37,6 +37,7 @@ func elfLayout(data []byte) (l Layout, ok bool) {
 	file, section, program := elfWidths(word)
 	l.addFields(0, len(data), []int{1, 1, 1, 1, 1, 1, 1, 1, 1}) // e_ident
 	l.addFields(elf.EI_NIDENT, len(data), file)
+
 	m := mutation{Layout: &l, data: data}
 	at := elf.EI_NIDENT + 8 + word // e_phoff
 	phoff, shoff := int(m.get(Field{at, word})), int(m.get(Field{at + word, word}))
@@ -47,6 +48,7 @@ func elfLayout(data []byte) (l Layout, ok bool) {
 	for i := range shnum {
 		l.addSection(&m, shoff+i*sizes[1], word)
 	}
+	// Core files have segments only.
 	if shnum == 0 {
 		for i := range phnum {
 			l.addSegment(&m, phoff+i*sizes[2], word)

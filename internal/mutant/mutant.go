@@ -94,7 +94,7 @@ func (m *mutation) bytes() {
 	}
 }
 
-// field gives a number of a header a value that is often not thought of.
+// field gives a number of a header a boundary value.
 func (m *mutation) field() {
 	if len(m.Fields) == 0 {
 		m.count()
@@ -174,6 +174,7 @@ func (m *mutation) shift() {
 		return
 	}
 
+	// Half of the time remove n bytes, else double them.
 	n := min(1+m.r.IntN(16), end-at)
 	if m.r.IntN(2) == 0 {
 		copy(m.data[at:end], m.data[at+n:end])
@@ -191,7 +192,7 @@ func (m *mutation) leb() {
 	}
 }
 
-// names puts bytes into strings that text formats choke on.
+// names puts bytes into strings that are special in text formats.
 func (m *mutation) names() {
 	if len(m.Names) == 0 {
 		m.bytes()
@@ -209,15 +210,15 @@ func (m *mutation) part() Extent {
 	return m.Parts[m.r.IntN(len(m.Parts))]
 }
 
-// within is the offset of size bytes of a part, or of the file's last bytes
-// where the file is cut before the part.
+// within returns the offset of size bytes of a part, or of the last bytes of the
+// file if the file ends before the part.
 func (m *mutation) within(part Extent, size int) int {
 	at := part.Offset + m.r.IntN(max(part.Size-size+1, 1))
 	return max(min(at, len(m.data)-size), 0)
 }
 
-// odd is a number that readers of old may get wrong: nothing, all ones, a sign
-// bit, the file's size, or near to what stood there.
+// odd returns a boundary value for a field that has the value old: zero, all ones,
+// a power of two, about the size of the file, or near old.
 func (m *mutation) odd(old uint64) uint64 {
 	switch m.r.IntN(10) {
 	case 0:

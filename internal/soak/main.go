@@ -1,7 +1,7 @@
 // Command soak runs the three programs on damaged files and bombs, each in a
-// process of its own under limits, and tells which of them crashed, did not end,
-// took too much memory, failed without saying where, or wrote what symcheck does
-// not accept. See docs/robustness.md; `make soak` runs it.
+// process of its own under limits, and reports each run that crashed, did not end,
+// used too much memory, failed without the place of the damage, or wrote a symbol
+// file that symcheck rejects. See docs/robustness.md; `make soak` runs it.
 package main
 
 import (
@@ -51,6 +51,8 @@ func main() {
 	flag.Int64Var(&o.memory, "memory", 2<<30, "memory that a process may take, in bytes, whatever the size of its input")
 	flag.StringVar(&o.bomb, "bomb", ".", "run the bombs whose names match this regular expression; - for none")
 	flag.Parse()
+
+	// Linux counts the memory of this process as the peak of each child until exec.
 	debug.SetMemoryLimit(smallMemory / 2)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -90,7 +92,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	t := newTable()
 	var g errgroup.Group
 	g.SetLimit(o.jobs)
-	dirs := make(chan string, o.jobs) // one for each that goes on at the same time
+	dirs := make(chan string, o.jobs) // one for each concurrent job
 	for range o.jobs {
 		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name
 		if err != nil {

@@ -27,7 +27,7 @@ type job struct {
 
 // outcome is what one process did.
 type outcome struct {
-	failure string // what must not be, or ""
+	failure string // the rule that the process broke, or ""
 	class   string // of the error that it reported, or ""
 	code    int    // its exit code
 	cpu     time.Duration
@@ -41,7 +41,7 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	if err := os.WriteFile(in, j.data, 0o644); err != nil {
 		return err
 	}
-	defer os.Remove(in) // others do not find it
+	defer os.Remove(in) // the next job finds an empty directory
 	if j.beside != "" {
 		if err := os.Symlink(j.beside, program); err != nil {
 			return err
@@ -52,12 +52,13 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 		return err
 	}
 
+	// A step can need the symbol file of the steps before it, or its absence.
 	for _, s := range j.steps {
 		info, err := os.Stat(out)
 		if (s.needs == "OUT") != (err == nil) && s.needs != "" {
 			continue
 		}
-		size := int64(0) // of all that is read
+		size := int64(0) // of all files that the process reads
 		for _, arg := range s.args {
 			switch {
 			case arg == "IN" || arg == "PROGRAM":
@@ -85,8 +86,8 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	return nil
 }
 
-// complete tells what is wrong with there being a symbol file, or none, after
-// dump_syms ended with an exit code.
+// complete checks that there is a symbol file exactly if the exit code of
+// dump_syms is 0, and returns the failure or the empty string.
 func complete(out string, code int) string {
 	_, err := os.Stat(out)
 	switch {
@@ -115,7 +116,7 @@ func (o *options) save(j job) error {
 // run runs one program on a file of a size in bytes, and judges it. Files are what
 // arguments stand for.
 func (o *options) run(ctx context.Context, s step, files map[string]string, size int64) (res outcome, err error) {
-	// A process may wait for its turn; what counts is the time it works.
+	// A process may wait for a processor: CPU time is limited, elapsed time only loosely.
 	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
 	defer cancel()
@@ -129,6 +130,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 		return res, err
 	}
 
+	// Debuginfod is off, so that a run depends on nothing but its file.
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = o.data
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
@@ -162,7 +164,8 @@ var (
 	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)
 )
 
-// judge tells what a process must not do, and the class of error it gave.
+// judge returns the rule that a process broke, if any, and the class of the error
+// that it reported.
 func (o *options) judge(s step, state *os.ProcessState, stderr string, res outcome, size int64) (failure, class string) {
 	first, _, _ := strings.Cut(stderr, "\n")
 	code := state.ExitCode()
@@ -204,15 +207,15 @@ func errorPrefix(stderr string) string {
 	return program + ": error: "
 }
 
-// smallMemory is what a program may take whatever the size of its input: the
+// smallMemory is the memory that a program may use for an input of any size: the
 // runtime, its own code and the smallest buffers.
 const smallMemory = 64 << 20
 
-// frameMemory is what stackwalk may take besides: the limit on frames does not
+// frameMemory is the memory that stackwalk may use in addition: the limit on frames does not
 // depend on the size of a dump, since they can share its memory.
 const frameMemory = 256 << 20
 
-// floor is what the program may take whatever the size of its input.
+// floor returns the memory that the program may use for an input of any size.
 func (s *step) floor() int64 {
 	if s.program == "stackwalk" {
 		return smallMemory + frameMemory
