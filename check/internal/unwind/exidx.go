@@ -6,16 +6,18 @@ import (
 	"symkit/check/report"
 )
 
-// Columns of ARM's return address and frame pointer.
+// Register numbers of ARM's return address and frame pointer.
 const armLR, armFP = 14, 11
 
-// readExidx reads the rows of ARM's exception index table.
+// readExidx reads the rows of ARM's exception index table into u.sframe.
 func (u *unwinder) readExidx() {
 	r, f := u.r, u.r.Image.Main
 	index := f.Section(".ARM.exidx")
 	if !cfi.ExidxMachine(f.Machine, f.Class) || index == nil || !index.Present() {
 		return
 	}
+
+	// Longer entries are in a table of their own, which small programs do not have.
 	x := cfi.Exidx{IndexAddr: index.Addr, BigEndian: f.BigEndian}
 	var err error
 	x.Index, err = index.Data()
@@ -34,6 +36,8 @@ func (u *unwinder) readExidx() {
 	for _, c := range r.Code {
 		x.End = max(x.End, c.Hi)
 	}
+
+	// An entry of the index ends where the next one begins, the last one where the code does.
 	u.exidx = true
 	for row, err := range x.Rows() {
 		if err != nil {
@@ -46,5 +50,6 @@ func (u *unwinder) readExidx() {
 			}
 		}
 	}
+
 	u.sframe = pcs.Disjoint(u.sframe)
 }

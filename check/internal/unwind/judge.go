@@ -8,7 +8,7 @@ import (
 	"symkit/check/internal/eval"
 )
 
-// judgeAt compares all rules at one PC.
+// judgeAt compares all rules at one PC, on every machine.
 func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
 	for i := range w.machines {
 		m := &w.machines[i]
@@ -20,19 +20,25 @@ func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
 	return verdict{}
 }
 
-// judgeOn compares all rules on one machine.
+// judgeOn compares all rules on one machine: the CFA, the return address, the registers with a rule
+// in the row, and all others.
 func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdict {
 	have, ok := w.eval(m, eval.RegCFA, 0)
 	undefinedRA := row.Rule(ra).Kind == cfi.KindUndefined
+
+	// At the end of the stack no table needs a CFA.
 	var want uint64
 	var err error
 	if row.CFA.Kind == cfi.KindNone {
 		if !undefinedRA {
 			return verdict{what: "the table has no CFA here"}
 		}
-		want = have // at the end of the stack no table needs one
-	} else if want, err = m.Value(row, row.CFA, eval.RegCFA, 0); err != nil {
-		return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
+		want = have
+	} else {
+		want, err = m.Value(row, row.CFA, eval.RegCFA, 0)
+		if err != nil {
+			return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
+		}
 	}
 	if !ok || have != want {
 		return verdict{what: "the table says CFA = " + w.describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
@@ -40,6 +46,7 @@ func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdic
 	if v := w.returnAddress(m, row, ra, want); v.what != "" {
 		return v
 	}
+
 	for i := range row.Regs {
 		if v := w.register(m, row, row.Regs[i], ra, want); v.what != "" {
 			return v
@@ -48,8 +55,8 @@ func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdic
 	return w.others(m, row, ra, want)
 }
 
-// eval evaluates the rule in force for a register; false without one, or
-// when it fails.
+// eval evaluates the rule in force for a register. It returns false if there is no rule, or if the
+// rule cannot be evaluated.
 func (w *unwindWorker) eval(m *eval.Machine, reg cfi.Reg, cfa uint64) (v uint64, ok bool) {
 	rule := eval.Find(w.state, reg)
 	if rule == nil {
@@ -59,7 +66,7 @@ func (w *unwindWorker) eval(m *eval.Machine, reg cfi.Reg, cfa uint64) (v uint64,
 	return value, err == nil
 }
 
-// returnAddress compares .ra with the rule of its column.
+// returnAddress compares .ra with the rule for the return address column.
 func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
 	rule := row.Rule(ra)
 	have, ok := w.eval(m, eval.RegRA, cfa)
@@ -75,6 +82,8 @@ func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, 
 		}
 		rule = cfi.Rule{Kind: cfi.KindSame}
 	}
+
+	// A column without a rule is unchanged where calls leave the return address in a register.
 	want, err := m.Value(row, rule, ra, cfa, cfa)
 	if err != nil {
 		return verdict{what: "a return address expression that cannot be evaluated", inexpressible: true}
@@ -85,6 +94,7 @@ func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, 
 	return verdict{}
 }
 
+// describeReg describes the rule of a register in words.
 func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
 	if rule.Kind == cfi.KindSame {
 		return w.arch.RegName(reg)
@@ -92,7 +102,7 @@ func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
 	return w.describe(rule, reg)
 }
 
-// register compares the rule of one register that the row has.
+// register compares the rule of one register in the row with the rule in force.
 func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule, ra cfi.Reg, cfa uint64) verdict {
 	if rule.Reg == ra {
 		return verdict{}
@@ -100,6 +110,8 @@ func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule,
 	if w.unnamed(rule.Reg) {
 		return verdict{} // STACK CFI has no name for it
 	}
+
+	// A rule that differs in text is right if it gives the same value.
 	reg := w.arch.Canonical(rule.Reg)
 	have, ok := w.eval(m, reg, cfa)
 	stated := w.stated(reg)
@@ -117,7 +129,7 @@ func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule,
 	case !stated && rule.Kind == cfi.KindSame:
 		return verdict{}
 	case !ok && stated && !w.expressible(row, rule.Rule):
-		return verdict{what: "a register expression that postfix may not be able to say", inexpressible: true}
+		return verdict{what: "a register expression that postfix may not be able to express", inexpressible: true}
 	case !stated && reg == w.arch.SP && want == cfa:
 		return verdict{} // consumers take the CFA
 	case !ok || have != want:
@@ -129,8 +141,8 @@ func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule,
 // stated reports whether a rule for reg is in force.
 func (w *unwindWorker) stated(reg cfi.Reg) bool { return eval.Find(w.state, reg) != nil }
 
-// others judges the rules in force of registers that the row has none for,
-// and the stack pointer where it is not the CFA.
+// others compares the rules in force for registers without a rule in the row, and the stack pointer
+// where it is not the CFA.
 func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uint64) verdict {
 	sp := (cfa + uint64(w.arch.SPOffset)) & m.Mask
 	for i := range w.state {
@@ -138,11 +150,13 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 		if reg >= eval.RegUnknown || w.hasRow(row, reg) {
 			continue
 		}
+
+		// Such a register is unchanged, but for the return address and the stack pointer.
 		have, err := w.state[i].Prog.Eval(m, cfa)
 		name := w.arch.RegName(reg)
 		switch {
 		case reg == w.arch.Canonical(ra):
-			continue // the same as .ra, or what calls left in it
+			continue // the value of .ra, or what a call has left in the register
 		case reg == w.arch.SP:
 			if err != nil || have != sp {
 				return verdict{what: fmt.Sprintf("the caller's %s is CFA%+d", name, w.arch.SPOffset)}
@@ -151,13 +165,15 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 			return verdict{what: fmt.Sprintf("the table has no rule for %s: it is unchanged", name)}
 		}
 	}
+
+	// Without any rule a consumer would take the CFA for the stack pointer.
 	if w.arch.SPOffset != 0 && !w.hasRow(row, w.arch.SP) && !w.stated(w.arch.SP) && row.Rule(ra).Kind != cfi.KindUndefined {
 		return verdict{what: fmt.Sprintf("no rule for %s, which is CFA%+d", w.arch.RegName(w.arch.SP), w.arch.SPOffset)}
 	}
 	return verdict{}
 }
 
-// hasRow reports whether row has a rule for a register of the same name.
+// hasRow reports whether row has a rule for a register with the name of reg.
 func (w *unwindWorker) hasRow(row *cfi.Row, reg cfi.Reg) bool {
 	return slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.arch.Canonical(r.Reg) == reg })
 }

@@ -19,14 +19,15 @@ type unwindWorker struct {
 	machines [eval.Seeds]eval.Machine
 	state    []eval.Rule // in force
 	compared uint64
-	unsure   map[string]uint64 // PCs not verified, by reason
+	unsure   map[string]uint64 // PCs that are not verified, by reason
 }
 
+// newUnwindWorker returns a worker with machines of its own.
 func newUnwindWorker(u *unwinder) *unwindWorker {
 	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}}
 }
 
-// flush adds what was counted since the last call to the report.
+// flush adds to the report what the worker has counted since the last call.
 func (w *unwindWorker) flush() {
 	w.r.Collector.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
@@ -36,14 +37,15 @@ func (w *unwindWorker) flush() {
 	clear(w.unsure)
 }
 
-// piece compares the rows of one piece.
-func (w *unwindWorker) piece(p *piece) {
+// part compares the rows of one part of the code.
+func (w *unwindWorker) part(p *part) {
 	pos := p.Lo
 	for row, err := range p.fde.Rows() {
 		if err != nil {
 			w.unsure[fmt.Sprintf("damaged FDE: %v", err)] += p.Hi - pos
 			return
 		}
+
 		row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
 		if row.Begin < row.End {
 			w.row(row, w.arch.ReturnColumn(p.fde.CIE.RA, row))
@@ -52,11 +54,10 @@ func (w *unwindWorker) piece(p *piece) {
 	}
 }
 
-// segment is a stretch of PCs at which one set of rules of the symbol file is
-// in force.
+// segment is a range of PCs over which one set of rules of the symbol file is in force.
 type segment struct {
 	lo, hi uint64
-	at     uint32 // line of the last record that changed a rule, 0: no INIT
+	at     uint32 // line of the last record that changed a rule; 0 without an INIT
 }
 
 // row compares one row with all records in force at its PCs.
@@ -64,6 +65,9 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 	w.segments(row.Begin, row.End, func(seg segment) {
 		n := seg.hi - seg.lo
 		w.compared += n
+
+		// Where STACK CFI may not be able to express the row, a row of SFrame may be the one that
+		// the record has.
 		outcome := w.judge(seg, row, ra)
 		if outcome.what != "" && outcome.inexpressible {
 			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).what == "" {
@@ -72,6 +76,7 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 			w.unsure[outcome.what] += n
 			return
 		}
+
 		if outcome.what == "" {
 			return
 		}
@@ -79,6 +84,7 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 	})
 }
 
+// report adds a finding for the PCs of seg.
 func (w *unwindWorker) report(seg segment, what string) {
 	r := w.r
 	lo, hi := seg.lo-r.Bias, seg.hi-r.Bias
@@ -90,8 +96,7 @@ func (w *unwindWorker) report(seg segment, what string) {
 	}
 }
 
-// segments calls f for each stretch of [lo, hi) with the rules in force there
-// in w.state.
+// segments calls f for each segment of [lo, hi), with the rules in force there in w.state.
 func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	s, bias := w.r.Sym, w.r.Bias
 	k := pcs.After(w.inits, lo-bias)
@@ -101,11 +106,15 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 			f(segment{pos, hi, 0})
 			return
 		}
+
+		// No rules are in force before the next INIT.
 		in := &w.inits[k]
 		if begin := in.Addr + bias; begin > pos {
 			f(segment{pos, begin, 0})
 			pos = begin
 		}
+
+		// Each later record changes some rules.
 		w.apply(in.Rules)
 		at, end := in.At, min(hi, in.End+bias)
 		for _, d := range s.DeltasOf(in) {
@@ -119,6 +128,7 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 			w.apply(d.Rules)
 			at = d.At
 		}
+
 		f(segment{pos, end, at})
 		pos = end
 		k++
@@ -136,15 +146,15 @@ func (w *unwindWorker) apply(text []byte) {
 	}
 }
 
-// verdict is what a comparison gives: nothing, or what is wrong. With
-// inexpressible the row says what STACK CFI may be unable to.
+// verdict is the result of a comparison: what is wrong, or "". inexpressible states that the row
+// needs a rule that STACK CFI may not be able to express.
 type verdict struct {
 	what          string
 	inexpressible bool
 }
 
-// judge compares row with the rules in force over seg, at its first and last
-// PC; at every PC where a rule depends on it.
+// judge compares row with the rules in force over seg, at its first and last PC or, where a rule
+// depends on the PC, at every PC.
 func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
 	if seg.at == 0 {
 		return w.gap(row, ra)
@@ -153,6 +163,7 @@ func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
 	if v := w.judgeAt(seg.lo, row, ra); v.what != "" || last == seg.lo {
 		return v
 	}
+
 	if w.dependsOnPC(row) {
 		for pc := seg.lo + 1; pc < last && pc-seg.lo < eval.MaxPCs; pc++ {
 			if v := w.judgeAt(pc, row, ra); v.what != "" {
@@ -163,7 +174,7 @@ func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
 	return w.judgeAt(last, row, ra)
 }
 
-// gap judges PCs without records: right where the row cannot be said.
+// gap judges PCs without records. They are right where STACK CFI cannot express the row.
 func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	rule := row.Rule(ra)
 	switch {
@@ -177,7 +188,7 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
 
-// expressible reports whether postfix can certainly say a rule of row.
+// expressible reports whether the postfix of STACK CFI can certainly express a rule of row.
 func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 	switch rule.Kind {
 	case cfi.KindReg, cfi.KindMemReg:
@@ -189,11 +200,13 @@ func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 	return true
 }
 
+// dependsOnPC reports whether a rule in force or a rule of row reads the program counter.
 func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
 	return eval.UsesPC(w.state) || w.ruleUsesPC(row, row.CFA) ||
 		slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.ruleUsesPC(row, r.Rule) })
 }
 
+// ruleUsesPC reports whether a rule of row reads the program counter.
 func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
 	switch rule.Kind {
 	case cfi.KindReg, cfi.KindMemReg:
@@ -205,7 +218,7 @@ func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
 	return false
 }
 
-// describe says a rule in words.
+// describe describes a rule in words.
 func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
 	name := func(r cfi.Reg) string {
 		if n := w.arch.RegName(r); n != "" {
@@ -235,8 +248,8 @@ func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
 	return "a DWARF expression"
 }
 
-// unnamed reports whether STACK CFI has no name for a register, such as those of ARM that are two
-// words.
+// unnamed reports whether STACK CFI has no name for a register, such as the registers of ARM that
+// are two words.
 func (w *unwindWorker) unnamed(r cfi.Reg) bool {
 	return w.arch.RegName(r) == "" || w.r.Image.Main.Machine == elf.EM_ARM && r >= 256
 }

@@ -12,22 +12,22 @@ import (
 	"symkit/sframe"
 )
 
-// sframeRow is a row of .sframe, where it holds, and the columns of the return address and the
-// frame pointer.
+// sframeRow is a row of .sframe, the PCs that it holds for, and the columns of the return address
+// and the frame pointer.
 type sframeRow struct {
 	pcs.Range
 	row    cfi.Row
 	ra, fp cfi.Reg
 }
 
-// addRow keeps a copy of row as one of .sframe.
+// addRow appends a copy of row, which ends at end, to u.sframe.
 func (u *unwinder) addRow(row *cfi.Row, end uint64, ra, fp cfi.Reg) {
 	kept := *row
 	kept.Regs = slices.Clone(row.Regs)
 	u.sframe = append(u.sframe, sframeRow{pcs.Range{Lo: row.Begin, Hi: end}, kept, ra, fp})
 }
 
-// readSFrame reads the rows of .sframe by address.
+// readSFrame reads the rows of .sframe, in order of address.
 func (u *unwinder) readSFrame() {
 	r := u.r
 	sec := r.Image.Main.Section(".sframe")
@@ -39,6 +39,7 @@ func (u *unwinder) readSFrame() {
 		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 		return
 	}
+
 	abi, ok := sframe.ABIOf(r.Image.Main.Machine, r.Image.Main.BigEndian)
 	if !ok {
 		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
@@ -51,6 +52,8 @@ func (u *unwinder) readSFrame() {
 			return
 		}
 	}
+
+	// A damaged FDE costs its own rows alone.
 	for fde, err := range parsed.FDEs() {
 		if err != nil {
 			r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
@@ -59,6 +62,7 @@ func (u *unwinder) readSFrame() {
 		if !r.Code.Contains(fde.Start) {
 			continue
 		}
+
 		for row, err := range fde.Rows() {
 			if err != nil {
 				r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
@@ -72,7 +76,7 @@ func (u *unwinder) readSFrame() {
 	u.sframe = pcs.Disjoint(u.sframe)
 }
 
-// sframeAt returns the SFrame row that holds for all of seg.
+// sframeAt returns the SFrame row that holds for all of seg, if there is one.
 func (u *unwinder) sframeAt(seg segment) (*sframeRow, bool) {
 	i := pcs.After(u.sframe, seg.lo)
 	if i < len(u.sframe) && u.sframe[i].Lo <= seg.lo && u.sframe[i].Hi >= seg.hi {
@@ -86,7 +90,7 @@ func (u *unwinder) sframeOnly() {
 	if len(u.sframe) == 0 {
 		return
 	}
-	dwarf := pcs.SetOf(u.pieces)
+	dwarf := pcs.SetOf(u.parts)
 	w := newUnwindWorker(u)
 	for i := range u.sframe {
 		x := &u.sframe[i]
@@ -99,9 +103,8 @@ func (u *unwinder) sframeOnly() {
 	w.flush()
 }
 
-// agreement counts the PCs at which DWARF and SFrame say the same of CFA,
-// return address and frame pointer. That they do not is no fault of the
-// symbol file, so it is a note, not a finding.
+// agreement counts the PCs at which DWARF and SFrame agree on the CFA, the return address and the
+// frame pointer. A difference is no fault of the symbol file: it is a note, not a finding.
 func (u *unwinder) agreement() {
 	if len(u.sframe) == 0 || u.exidx {
 		return
@@ -109,9 +112,12 @@ func (u *unwinder) agreement() {
 	c := u.r.Collector
 	c.Begin(report.CheckAgreement, "PCs")
 	w := newUnwindWorker(u)
+
+	// Both lists are in order of address; each row of DWARF meets the rows of SFrame that overlap
+	// with it.
 	both, differ := uint64(0), uint64(0)
-	for i := range u.pieces {
-		p := &u.pieces[i]
+	for i := range u.parts {
+		p := &u.parts[i]
 		for row, err := range p.fde.Rows() {
 			if err != nil {
 				break
@@ -119,6 +125,7 @@ func (u *unwinder) agreement() {
 			row.Begin, row.End = max(row.Begin, p.Lo), min(row.End, p.Hi)
 			for k := pcs.After(u.sframe, row.Begin); k < len(u.sframe) && u.sframe[k].Lo < row.End; k++ {
 				x := &u.sframe[k]
+
 				lo, hi := max(row.Begin, x.Lo), min(row.End, x.Hi)
 				if lo >= hi {
 					continue
@@ -128,6 +135,7 @@ func (u *unwinder) agreement() {
 			}
 		}
 	}
+
 	c.Compared(report.CheckAgreement, both)
 	if differ > 0 {
 		c.Update(report.CheckAgreement, func(k *report.Check) {
@@ -136,7 +144,8 @@ func (u *unwinder) agreement() {
 	}
 }
 
-// disagree counts the PCs of [lo, hi) at which the rows differ.
+// disagree counts the PCs of [lo, hi) at which the rows differ. Rows that do not depend on the PC
+// are compared at its ends.
 func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi uint64) (n uint64) {
 	if !w.ruleUsesPC(row, row.CFA) {
 		if w.same(row, ra, x, lo) && w.same(row, ra, x, hi-1) {
@@ -152,6 +161,8 @@ func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi u
 	return n
 }
 
+// same reports whether two rows give the same values at pc. An undefined return address alone
+// decides.
 func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) bool {
 	m := &w.machines[0]
 	m.PC = pc & m.Mask
@@ -159,17 +170,21 @@ func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) b
 		cfa, ra, fp uint64
 		undefined   bool
 	}
+
 	values := func(row *cfi.Row, ra cfi.Reg) (t triple) {
 		rule := row.Rule(ra)
 		t.undefined = rule.Kind == cfi.KindUndefined
 		if t.undefined {
 			return t
 		}
+
+		// Without a rule a register is unchanged.
 		t.cfa, _ = m.Value(row, row.CFA, eval.RegCFA, 0)
 		if rule.Kind == cfi.KindNone {
 			rule.Kind = cfi.KindSame
 		}
 		t.ra, _ = m.Value(row, rule, ra, t.cfa, t.cfa)
+
 		fp := row.Rule(x.fp)
 		if fp.Kind == cfi.KindNone {
 			fp.Kind = cfi.KindSame

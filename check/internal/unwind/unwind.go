@@ -19,66 +19,77 @@ import (
 	"symkit/internal/wire"
 )
 
-// Input is what is compared, and how.
+// Input is what Compare compares, and how.
 type Input struct {
 	Collector *collect.Collector
 	Sym       *symfile.File
 	Image     *elfx.Image
 	Code      pcs.Set // of the image
-	Bias      uint64  // added to an address of the symbol file gives one of the ELF file
+	Bias      uint64  // address of the ELF file minus that of the symbol file
 	Jobs      int
 	Progress  func(stage string, done, total int)
 }
 
-// piece is code that an FDE holds for: part of the FDE's own if another one holds for the rest.
-type piece struct {
+// part is code that an FDE holds for: all of the FDE's code, or the part of it for which no other
+// FDE holds.
+type part struct {
 	pcs.Range
 	fde cfi.FDE
 }
 
 // unwinder compares the STACK CFI records with the tables.
 type unwinder struct {
-	r      *Input
-	arch   *eval.Arch
-	pieces []piece
-	// sframe holds the rows of .sframe by address; on ARM, which has none, those
-	// of its exception index table, which say nothing of prologues and so are
-	// not expected to agree with DWARF.
+	r     *Input
+	arch  *eval.Arch
+	parts []part
+	// sframe holds the rows of .sframe by address. On ARM, which has no .sframe, it holds the rows
+	// of the exception index table. These do not describe prologues, so that they are not expected
+	// to agree with DWARF.
 	sframe []sframeRow
-	exidx  bool
-	inits  []symfile.Init // those that consumers use, by address
+	exidx  bool           // sframe has the rows of the exception index table
+	inits  []symfile.Init // the INIT records that consumers use, by address
 }
 
-// Compare makes the checks about STACK CFI.
+// Compare makes the checks about STACK CFI records.
 func Compare(ctx context.Context, r *Input) error {
 	c, s := r.Collector, r.Sym
 	c.Begin(report.CheckCFI, "PCs")
 	if len(s.Inits) == 0 {
 		c.State(report.CheckCFI, report.NotInFile, "")
 	}
+
+	// Without register names no rule can be compared.
 	u := &unwinder{r: r, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class)}
 	if u.arch == nil {
 		c.State(report.CheckCFI, report.NotVerified, "")
 		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
 		return nil
 	}
+
+	// The tables of the ELF file.
 	for _, kind := range []cfi.SectionKind{cfi.EHFrame, cfi.DebugFrame} {
 		u.list(kind)
 	}
 	u.readSFrame()
 	u.readExidx()
-	if len(u.pieces) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
+	if len(u.parts) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
 		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
 	}
-	u.pieces = pcs.Disjoint(u.pieces)
+
+	// Code below the load address has no address in the symbol file.
+	u.parts = pcs.Disjoint(u.parts)
 	if r.Bias > 0 {
-		u.pieces = slices.DeleteFunc(u.pieces, func(p piece) bool { return p.Lo < r.Bias })
+		u.parts = slices.DeleteFunc(u.parts, func(p part) bool { return p.Lo < r.Bias })
 	}
+
+	// Two checks need no STACK CFI record.
 	u.signalFrames()
 	u.agreement()
 	if len(s.Inits) == 0 {
 		return nil
 	}
+
+	// Records against tables, then records that no table accounts for.
 	u.inits = s.UsedInits()
 	if err := u.compare(ctx); err != nil {
 		return err
@@ -100,6 +111,8 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 		r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
+
+	// Addresses in the section may be relative to .text or .got.
 	f := sec.File()
 	section := &cfi.Section{
 		Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(), BigEndian: f.BigEndian, Machine: f.Machine,
@@ -111,12 +124,13 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 	if got := r.Image.Main.Section(".got"); got != nil {
 		section.DataBase = got.Addr
 	}
+
 	for fde, err := range section.FDEs() {
 		switch {
 		case err != nil:
 			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
-			u.pieces = append(u.pieces, piece{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
+			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
 		}
 	}
 }
@@ -132,15 +146,15 @@ func (r *Input) deref(addr uint64) (uint64, bool) {
 	return c.Uint(f.AddrSize()), true
 }
 
-// compare compares the pieces, several at once.
+// compare compares the parts, several at a time.
 func (u *unwinder) compare(ctx context.Context) error {
 	const chunk = 256
-	n := (len(u.pieces) + chunk - 1) / chunk
+	n := (len(u.parts) + chunk - 1) / chunk
 	return par.Each(ctx, u.r.Jobs, n, func() func(int) error {
 		w := newUnwindWorker(u)
 		return func(i int) error {
-			for k := i * chunk; k < min((i+1)*chunk, len(u.pieces)); k++ {
-				w.piece(&u.pieces[k])
+			for k := i * chunk; k < min((i+1)*chunk, len(u.parts)); k++ {
+				w.part(&u.parts[k])
 			}
 			w.flush()
 			u.r.Progress("unwind rules", i+1, n)
@@ -149,10 +163,10 @@ func (u *unwinder) compare(ctx context.Context) error {
 	})
 }
 
-// extra reports INIT records of PCs that no table describes.
+// extra reports INIT records for PCs that no table describes.
 func (u *unwinder) extra() {
 	r := u.r
-	tables := pcs.Union(append(pcs.SetOf(u.pieces), pcs.SetOf(u.sframe)...))
+	tables := pcs.Union(append(pcs.SetOf(u.parts), pcs.SetOf(u.sframe)...))
 	for i := range r.Sym.Inits {
 		in := &r.Sym.Inits[i]
 		tables.Outside(in.Addr+r.Bias, in.End+r.Bias, func(lo, hi uint64) {
@@ -163,9 +177,11 @@ func (u *unwinder) extra() {
 }
 
 // signalFrames checks that INFO SIGNAL_FRAME records name the code of the FDEs that are marked as
-// signal frames. Only symkit writes them.
+// signal frames. Only symkit writes these records.
 func (u *unwinder) signalFrames() {
 	r := u.r
+
+	// The code that the records name.
 	var have pcs.Set
 	lines := map[uint64]uint32{}
 	for i := range r.Sym.Infos {
@@ -181,16 +197,21 @@ func (u *unwinder) signalFrames() {
 		if at, ok := lines[x.Addr]; ok {
 			r.Collector.Wrong(collect.At(report.CheckDuplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
 		}
+
 		have = append(have, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
 		lines[x.Addr] = r.Sym.Infos[i].Line
 	}
+
+	// The code of the marked FDEs.
 	r.Collector.Begin(report.CheckSignal, "bytes")
 	var want pcs.Set
-	for i := range u.pieces {
-		if p := &u.pieces[i]; p.fde.CIE.Signal {
+	for i := range u.parts {
+		if p := &u.parts[i]; p.fde.CIE.Signal {
 			want = append(want, pcs.Range{Lo: p.Lo - r.Bias, Hi: p.Hi - r.Bias})
 		}
 	}
+
+	// A file with no such record is judged only if symkit wrote it.
 	if len(have) == 0 {
 		gen, _ := r.Sym.Info(emit.KeyGenerator)
 		if len(want) == 0 || len(r.Sym.Inits) == 0 || !symfile.IsSymkit(gen.Text) {
@@ -198,6 +219,8 @@ func (u *unwinder) signalFrames() {
 			return
 		}
 	}
+
+	// Both directions: code without a record, and records without such code.
 	have, want = pcs.Union(have), pcs.Union(want)
 	r.Collector.Compared(report.CheckSignal, want.Size())
 	for _, x := range want {
