@@ -10,13 +10,12 @@ import (
 	"symkit/internal/wire"
 )
 
-// What is in this file keeps debug/dwarf from small files in which much is one
-// thing, used again and again: it copies every string and every table whenever it
-// meets it.
+// The limits in this file protect debug/dwarf from small files in which one thing is used again and
+// again: debug/dwarf copies every string and every table for each use.
 
-// limitAbbrevs refuses abbreviation tables that units share in part: each of
-// them is kept for itself, so that a small file could need much memory. It counts
-// the strings of each abbreviation.
+// limitAbbrevs rejects abbreviation tables that units share in part: debug/dwarf keeps each of them
+// separately, so that a small file could need much memory. limitAbbrevs also counts the strings of
+// each abbreviation.
 func (d *Info) limitAbbrevs(abbrev []byte) error {
 	budget := 64*len(abbrev) + 1<<20
 	seen := map[uint64]bool{}
@@ -26,6 +25,8 @@ func (d *Info) limitAbbrevs(abbrev []byte) error {
 			continue
 		}
 		seen[u.abbrev] = true
+
+		// Tables that do not overlap have at most as many bytes as the section.
 		c := wire.New(".debug_abbrev", abbrev, d.bigEndian)
 		c.Seek(u.abbrev)
 		for c.Len() > 0 && c.ULEB() != 0 && budget > 0 {
@@ -47,6 +48,7 @@ func (d *Info) limitAbbrevs(abbrev []byte) error {
 			budget -= 3
 			d.manyStrings = max(d.manyStrings, strings)
 		}
+
 		if c.Err() != nil {
 			return c.Err()
 		}
@@ -59,12 +61,12 @@ func (d *Info) limitAbbrevs(abbrev []byte) error {
 
 const formImplicitConst = 0x21
 
-// stringForms are the forms of strings in sections (DWARF 5 §7.5.6), and
-// GNU's. Those in place are not longer than the file.
+// stringForms are the forms of strings in sections (DWARF 5 §7.5.6), and GNU's. Strings in place
+// are not longer than the file.
 var stringForms = map[uint64]bool{0x0e: true, 0x1a: true, 0x1f: true, 0x25: true, 0x26: true, 0x27: true, 0x28: true, 0x1f02: true}
 
-// limitStrings sees to it that the strings of one DIE can be read, and says how
-// much may be read in all: see readStrings.
+// limitStrings verifies that the strings of one DIE can be read, and sets the limit on the strings
+// of all DIEs: see readStrings.
 func (d *Info) limitStrings(info []byte) error {
 	size := uint64(len(info) + len(d.str) + len(d.lineStr))
 	most := min(limits.CheckStrings.Max(size), math.MaxInt64)
@@ -72,12 +74,13 @@ func (d *Info) limitStrings(info []byte) error {
 	if longest > 0 && d.manyStrings > most/longest {
 		return fmt.Errorf(".debug_abbrev: a DIE with %d strings, of up to %d bytes: %w", d.manyStrings, longest, limits.CheckStrings.Exceeded(size))
 	}
+
 	d.stringSize = size
 	d.strings.Store(int64(most))
 	return nil
 }
 
-// longestString is the length of the longest string in a section.
+// longestString returns the length of the longest string in a section.
 func longestString(section []byte) (longest uint64) {
 	for len(section) > 0 {
 		n := bytes.IndexByte(section, 0)
@@ -89,8 +92,7 @@ func longestString(section []byte) (longest uint64) {
 	return longest
 }
 
-// readStrings counts the strings of a DIE that was read. It fails when there have
-// been too many.
+// readStrings counts the strings of a DIE that was read. It returns an error after too many.
 func (d *Info) readStrings(e *dwarf.Entry) error {
 	n := 0
 	for i := range e.Field {
@@ -104,7 +106,7 @@ func (d *Info) readStrings(e *dwarf.Entry) error {
 	return nil
 }
 
-// Exhausted is the error for more strings than there may be.
+// Exhausted returns the error for more strings than the limit, nil within the limit.
 func (d *Info) Exhausted() error {
 	for _, x := range []*Info{d, d.Alt} {
 		if x != nil && x.strings.Load() < 0 {

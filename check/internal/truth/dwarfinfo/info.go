@@ -14,8 +14,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// Info is the debug information of an image, checked against limits before debug/dwarf reads it:
-// debug/dwarf allocates what a count says, and reads the abbreviations of all units up front.
+// Info is the debug information of an image. Open checks it against limits before debug/dwarf reads
+// it: debug/dwarf allocates as much as a count demands, and reads the abbreviations of all units in
+// advance.
 type Info struct {
 	*dwarf.Data
 	Units     []Unit
@@ -30,8 +31,8 @@ type Info struct {
 	addr      []byte
 	str       []byte
 	lineStr   []byte
-	// strings is what may still be read of strings, in bytes, stringSize the size
-	// of the sections that decides; manyStrings is how many an abbreviation has.
+	// strings is the number of bytes of strings that may still be read, stringSize the size of the
+	// sections that decides on it. manyStrings is the largest number of strings of an abbreviation.
 	strings     atomic.Int64
 	stringSize  uint64
 	manyStrings uint64
@@ -56,8 +57,8 @@ const (
 	utSplitType = 6
 )
 
-// Open reads the sections. It returns nil without an error for an image
-// without debug information; the error says why it cannot be verified.
+// Open reads the sections. It returns nil without an error for an image without debug information.
+// An error states why the debug information cannot be verified.
 func Open(f *elfx.File) (d *Info, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -71,11 +72,14 @@ func Open(f *elfx.File) (d *Info, err error) {
 		}
 		return data
 	}
+
+	// The sections are copied, and given to debug/dwarf at the end.
 	info, abbrev := asVersion5(get(".debug_info"), f.BigEndian), get(".debug_abbrev")
 	d = &Info{
 		bigEndian: f.BigEndian, addrSize: f.AddrSize(), Path: f.Path(), size: f.Size(),
 		line: asVersion5(get(".debug_line"), f.BigEndian), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
+
 	d.str = get(".debug_str")
 	d.lineStr = get(".debug_line_str")
 	strOffsets := get(".debug_str_offsets")
@@ -85,6 +89,8 @@ func Open(f *elfx.File) (d *Info, err error) {
 	if len(info) == 0 {
 		return nil, nil
 	}
+
+	// Limits first.
 	if err := d.headers(info); err != nil {
 		return nil, err
 	}
@@ -94,10 +100,13 @@ func Open(f *elfx.File) (d *Info, err error) {
 	if err := d.limitStrings(info); err != nil {
 		return nil, err
 	}
+
 	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, d.str)
 	if err != nil {
 		return nil, fmt.Errorf("debug/dwarf: %w", err)
 	}
+
+	// Sections that DWARF 5 added.
 	for _, more := range []struct {
 		name string
 		data []byte
@@ -109,13 +118,13 @@ func Open(f *elfx.File) (d *Info, err error) {
 			return nil, fmt.Errorf("debug/dwarf: %w", err)
 		}
 	}
+
 	d.groupLines()
 	return d, nil
 }
 
-// asVersion5 changes the version of units and line tables of DWARF 6 to 5, which
-// they are like so far but for new attributes; debug/dwarf refuses a 6. It changes
-// data.
+// asVersion5 changes the version of units and line tables of DWARF 6 to 5, and returns data. DWARF
+// 6 differs from DWARF 5 only in new attributes so far, but debug/dwarf rejects version 6.
 func asVersion5(data []byte, bigEndian bool) []byte {
 	c := wire.New("", data, bigEndian)
 	for c.Len() > 0 {
@@ -134,8 +143,8 @@ func asVersion5(data []byte, bigEndian bool) []byte {
 	return data
 }
 
-// copyOf is a section that stays what it is: debug/dwarf may read for ever in one
-// that somebody writes to meanwhile. It is nil if there is none.
+// copyOf returns a copy of a section: debug/dwarf may not end on a section that another process
+// writes to meanwhile. It returns nil if there is no such section.
 func copyOf(f *elfx.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	if s == nil || !s.Present() {
@@ -144,10 +153,10 @@ func copyOf(f *elfx.File, name string) ([]byte, error) {
 	return s.Copy()
 }
 
-// withoutHeaders copies .debug_str_offsets with zeros for the headers of its
-// contributions (DWARF 5 §7.26). To find the base of a unit's strings debug/dwarf
-// reads the unit's root DIE, and with it strings as if the base were 0: a
-// header's length would be an offset into .debug_str, and mostly after its end.
+// withoutHeaders copies .debug_str_offsets with zeros for the headers of its contributions (DWARF 5
+// §7.26). To find the base of a unit's strings debug/dwarf reads the unit's root DIE, and with it
+// strings as if the base were 0: a header's length would be an offset into .debug_str, and mostly
+// after the section's end.
 func (d *Info) withoutHeaders(data []byte) []byte {
 	c := wire.New(".debug_str_offsets", data, d.bigEndian)
 	out := bytes.Clone(data)
@@ -173,6 +182,8 @@ func (d *Info) headers(info []byte) error {
 			continue
 		}
 		h := c.Sub(n)
+
+		// The order of the fields depends on the version.
 		u.dwarf64, u.version, u.end = dwarf64, h.U16(), dwarf.Offset(c.Pos())
 		if u.version >= 5 {
 			u.kind, u.addrSize, u.abbrev = h.U8(), h.U8(), h.Offset(dwarf64)
@@ -186,6 +197,8 @@ func (d *Info) headers(info []byte) error {
 		} else {
 			u.abbrev, u.addrSize = h.Offset(dwarf64), h.U8()
 		}
+
+		// The root DIE follows the header.
 		u.root = dwarf.Offset(h.Pos())
 		if s := u.addrSize; h.Err() == nil && s != 8 && s != 4 && s != 2 {
 			h.Fail(int(u.Off), fmt.Errorf("address size %d", s))
@@ -193,6 +206,7 @@ func (d *Info) headers(info []byte) error {
 		if err := h.Err(); err != nil {
 			return err
 		}
+
 		if h.Len() > 0 {
 			d.Units = append(d.Units, u)
 		}

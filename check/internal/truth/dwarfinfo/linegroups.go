@@ -8,11 +8,11 @@ import (
 	"symkit/internal/wire"
 )
 
-// LineGroup is the units that debug/dwarf makes the same line table for. The line program is
-// run once for all of them.
+// LineGroup is the units for which debug/dwarf makes the same line table. The line program is run
+// once for all of them.
 type LineGroup struct {
 	Units  []int // indices of Info.Units, ascending
-	Shared bool  // the program is not read: too many others overlap with it
+	Shared bool  // the program is not read, because too many others overlap with it
 }
 
 // lineKey identifies a line table.
@@ -22,13 +22,13 @@ type lineKey struct {
 	addrSize uint8
 }
 
-// groupLines reads the root of each unit, and puts units together that have the same line
-// program. Type units hold no code, so their lines are not read. It marks the groups whose
-// programs are not read because other programs, which overlap with them, have used the bytes
-// of .debug_line too often.
+// groupLines reads the root of each unit, and groups the units by line program. Type units hold no
+// code, so their lines are not read. groupLines marks as shared the groups whose programs are not
+// read because other programs, which overlap with them, have used the bytes of .debug_line too
+// often.
 //
-// A unit's bases are found, and kept in it, when a reader first comes there. Since
-// that has happened here, the readers of several goroutines only read.
+// debug/dwarf finds the bases of a unit, and keeps them in the unit, when a reader first comes
+// there. Since that has happened here, the readers of several goroutines only read.
 func (d *Info) groupLines() {
 	r := d.Reader()
 	index := map[lineKey]int{}
@@ -43,12 +43,14 @@ func (d *Info) groupLines() {
 			d.Groups = append(d.Groups, LineGroup{Units: []int{i}})
 			continue
 		}
+
 		if g, known := index[key]; known {
 			d.Groups[g].Units = append(d.Groups[g].Units, i)
 			continue
 		}
 
 		index[key] = len(d.Groups)
+
 		g := LineGroup{Units: []int{i}}
 		n := d.lineSize(key.off)
 		g.Shared = n > left
@@ -59,7 +61,7 @@ func (d *Info) groupLines() {
 	}
 }
 
-// lineSize is the number of bytes of the line program at off.
+// lineSize returns the number of bytes of the line program at off.
 func (d *Info) lineSize(off uint64) uint64 {
 	c := wire.New(".debug_line", d.line, d.bigEndian)
 	c.Seek(off)
@@ -67,11 +69,11 @@ func (d *Info) lineSize(off uint64) uint64 {
 	return min(n, uint64(c.Len()))
 }
 
-// lineKey reads the root of a unit; false for a unit without a line program.
+// lineKey reads the root of a unit. It returns false for a unit without a line program.
 func (d *Info) lineKey(r *dwarf.Reader, u *Unit) (key lineKey, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = truth.Recovered("debug/dwarf", p) // it will say so again where the unit is read
+			_ = truth.Recovered("debug/dwarf", p) // the error comes again where the unit is read
 			ok = false
 		}
 	}()
@@ -80,6 +82,7 @@ func (d *Info) lineKey(r *dwarf.Reader, u *Unit) (key lineKey, ok bool) {
 	if err != nil || e == nil || d.readStrings(e) != nil {
 		return key, false
 	}
+
 	off, ok := e.Val(dwarf.AttrStmtList).(int64)
 	compDir, _ := e.Val(dwarf.AttrCompDir).(string)
 	return lineKey{uint64(off), compDir, u.addrSize}, ok

@@ -9,22 +9,21 @@ import (
 	"symkit/internal/wire"
 )
 
-// lineHeader is what debug/dwarf does not tell of a line table's header.
+// lineHeader is what debug/dwarf does not return of a line table's header.
 type lineHeader struct {
 	version uint16
-	// files are the files of a version 5 table. debug/dwarf joins the directory to
-	// each of them, absolute names too (clang writes such where a source file and
-	// the directory of the compilation have no directory in common).
+	// files are the files of a version 5 table. debug/dwarf joins the directory to each file name,
+	// even to absolute ones (clang writes these where a source file and the directory of the
+	// compilation have no directory in common).
 	files []lineFile
 	// dir is directory 0 of a version 5 table, that of the compilation.
 	dir string
 }
 
-// base is the directory that relative names belong to. DW_AT_comp_dir and directory 0
-// of a version 5 table name the same one (DWARF 5 §6.2.4). If only one of them is
-// absolute, that one counts: gcc -flto -ffat-lto-objects with -ffile-prefix-map writes
-// a relative DW_AT_comp_dir, and gas, which does not know the map, an absolute
-// directory 0.
+// base returns the directory that relative names belong to. DW_AT_comp_dir and directory 0 of a
+// version 5 table name the same one (DWARF 5 §6.2.4). If only one of them is absolute, that one
+// counts: gcc -flto -ffat-lto-objects with -ffile-prefix-map writes a relative DW_AT_comp_dir, and
+// gas, which does not know the map, an absolute directory 0.
 func (t *lineHeader) base(compDir string) string {
 	if compDir == "" || !naming.IsAbsolute(compDir) && naming.IsAbsolute(t.dir) {
 		return cmp.Or(t.dir, compDir)
@@ -32,20 +31,21 @@ func (t *lineHeader) base(compDir string) string {
 	return compDir
 }
 
-// lineFile is a file of a version 5 table: its name, its directory's number and, if
-// there is such a directory, its text. Directory 0 is that of the compilation, the others
-// may be relative to that one.
+// lineFile is a file of a version 5 table: its name, the number of its directory and, if there is
+// such a directory, the directory's name. Directory 0 is that of the compilation; the others may be
+// relative to directory 0.
 type lineFile struct {
 	name, dirName []byte
 	dir           uint64
 }
 
-// path is the path of the file; base is the directory of the compilation.
+// path returns the path of the file; base is the directory of the compilation.
 func (f *lineFile) path(base string) string {
 	name := string(f.name)
 	if name == "" || naming.IsAbsolute(name) {
 		return name
 	}
+
 	if f.dir != 0 && len(f.dirName) > 0 {
 		name = string(f.dirName) + "/" + name
 	}
@@ -55,29 +55,30 @@ func (f *lineFile) path(base string) string {
 	return name
 }
 
-// lineReader reads the header of a line table as debug/dwarf does, and counts the
-// bytes of the paths that it will make.
+// lineReader reads the header of a line table as debug/dwarf does, and counts the bytes of the
+// paths that debug/dwarf will make.
 type lineReader struct {
 	d       *Info
 	c       wire.Cursor
 	version uint16
 	dwarf64 bool
 	compDir uint64
-	lengths []uint64 // of the directories
-	paths   uint64   // bytes of all directories and files
-	most    uint64   // of these
-	dirs    [][]byte // of a version 5 table, as files
-	files   []lineFile
+	lengths []uint64   // of the directories
+	paths   uint64     // bytes of all directories and files
+	most    uint64     // limit on paths
+	dirs    [][]byte   // directories of a version 5 table
+	files   []lineFile // files of a version 5 table
 }
 
-// lineHeader reads the header of the line table at off, and sees to it that no
-// count exceeds the bytes there are and that the paths in it, which debug/dwarf
-// puts together one by one, are not too long. compDir is the length of the
-// directory of the compilation.
+// lineHeader reads the header of the line table at off. It verifies that no count exceeds the
+// number of bytes left, and that the paths, which debug/dwarf joins one by one, are not too long in
+// sum. compDir is the length of the directory of the compilation.
 func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 	c := wire.New(".debug_line", d.line, d.bigEndian)
 	c.Seek(off)
 	r := lineReader{d: d, compDir: uint64(compDir), most: limits.Files.Max(uint64(d.size))}
+
+	// The fixed part of the header; the line program begins after the header's length.
 	n, dwarf64 := c.InitialLength()
 	r.c, r.dwarf64 = c.Sub(n), dwarf64
 	r.version = r.c.U16()
@@ -93,7 +94,10 @@ func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 		r.c.U8()
 	}
 	r.c.Skip(3)
+
 	opcodes := r.c.Bytes(uint64(max(r.c.U8(), 1) - 1))
+
+	// The tables of directories and files.
 	if r.version >= 5 {
 		r.entries(true)
 		r.entries(false)
@@ -104,9 +108,12 @@ func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 	} else {
 		r.oldTables()
 	}
+
 	if err := r.c.Err(); err != nil {
 		return t, err
 	}
+
+	// The program can define more files.
 	r.c = program
 	r.definedFiles(opcodes)
 	if r.paths > r.most {
@@ -115,8 +122,7 @@ func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 	return t, nil
 }
 
-// oldTables reads the tables of directories and files of versions before 5
-// (DWARF 4 §6.2.4).
+// oldTables reads the tables of directories and files of versions before 5 (DWARF 4 §6.2.4).
 func (r *lineReader) oldTables() {
 	r.lengths = append(r.lengths, r.compDir)
 	for {
@@ -127,11 +133,12 @@ func (r *lineReader) oldTables() {
 		r.lengths = append(r.lengths, r.compDir+uint64(len(dir)))
 		r.paths += r.compDir + uint64(len(dir))
 	}
+
 	for r.oldFile() && r.paths <= r.most {
 	}
 }
 
-// oldFile reads one entry of the table of files; false at its end.
+// oldFile reads one entry of the table of files. It returns false at the table's end.
 func (r *lineReader) oldFile() bool {
 	name := r.c.CString()
 	if len(name) == 0 || r.c.Err() != nil {
@@ -143,7 +150,7 @@ func (r *lineReader) oldFile() bool {
 	return true
 }
 
-// path counts a file's.
+// path counts the bytes of a file's path.
 func (r *lineReader) path(name, dir uint64) {
 	r.paths += name
 	if dir < uint64(len(r.lengths)) {
@@ -151,8 +158,8 @@ func (r *lineReader) path(name, dir uint64) {
 	}
 }
 
-// definedFiles counts the files that the program defines itself (DWARF 4
-// §6.2.5.3, DW_LNE_define_file).
+// definedFiles counts the files that the program itself defines (DWARF 4 §6.2.5.3,
+// DW_LNE_define_file).
 func (r *lineReader) definedFiles(opcodes []byte) {
 	const extended, fixedAdvance, defineFile = 0, 9, 3
 	for c := &r.c; c.Len() > 0 && r.paths <= r.most; {
@@ -166,7 +173,7 @@ func (r *lineReader) definedFiles(opcodes []byte) {
 				err := c.Err()
 				*c = rest
 				if err != nil {
-					return // debug/dwarf will say so
+					return // debug/dwarf will report the damage
 				}
 			}
 		case op == fixedAdvance:
@@ -182,17 +189,20 @@ func (r *lineReader) definedFiles(opcodes []byte) {
 // Content types of version 5 tables (DWARF 5 §6.2.4.1).
 const lnctPath, lnctDirectory = 1, 2
 
-// entries reads one of the two tables of version 5.
+// entries reads one of the two tables of version 5: directories or files.
 func (r *lineReader) entries(dirs bool) {
 	h := &r.c
 	forms := make([][2]uint64, h.U8())
 	for i := range forms {
 		forms[i] = [2]uint64{h.ULEB(), h.ULEB()}
 	}
+
+	// An entry without forms takes no bytes, so that no count of them is plausible.
 	count := h.ULEB()
 	if count > uint64(h.Len()) || len(forms) == 0 && count > 0 {
 		h.Fail(h.Pos(), fmt.Errorf("%d entries in %d bytes", count, h.Len()))
 	}
+
 	for ; count > 0 && h.Err() == nil && r.paths <= r.most; count-- {
 		var entry lineFile
 		for _, f := range forms {
@@ -205,6 +215,8 @@ func (r *lineReader) entries(dirs bool) {
 				entry.name = text
 			}
 		}
+
+		// The paths of files count the bytes of their directories again.
 		if dirs {
 			r.dirs = append(r.dirs, entry.name)
 			r.lengths = append(r.lengths, uint64(len(entry.name)))
@@ -218,8 +230,8 @@ func (r *lineReader) entries(dirs bool) {
 	}
 }
 
-// form passes over a value in a line table's header (DWARF 5 §6.2.4.1). It returns
-// the number, if its form is one that a directory number can have, or the string.
+// form reads a value in a line table's header (DWARF 5 §6.2.4.1). It returns the number, if the
+// form is one that a directory number can have, or the string. Other values are skipped.
 func (r *lineReader) form(form uint64) (v uint64, text []byte) {
 	c := &r.c
 	switch form {
@@ -255,7 +267,7 @@ func (r *lineReader) form(form uint64) (v uint64, text []byte) {
 	return 0, nil
 }
 
-// stringAt is a string in another section.
+// stringAt reads an offset, and returns the string at this offset in another section.
 func (r *lineReader) stringAt(section string, data []byte) []byte {
 	c := wire.New(section, data, r.d.bigEndian)
 	c.Seek(r.c.Offset(r.dwarf64))

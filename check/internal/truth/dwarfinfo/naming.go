@@ -10,15 +10,14 @@ import (
 	"symkit/internal/wire"
 )
 
-// Ref names a DIE: by its offset in .debug_info, of the file itself or of
-// its supplementary file (dwz's .gnu_debugaltlink; DWARF 5 §7.3.6). The zero
-// value is none.
+// Ref names a DIE by its offset in .debug_info, of the file itself or of its supplementary file
+// (dwz's .gnu_debugaltlink; DWARF 5 §7.3.6). The zero value names no DIE.
 type Ref struct {
 	Off dwarf.Offset
 	alt bool
 }
 
-// referenceOf is the DIE that an attribute refers to.
+// referenceOf returns the DIE that an attribute refers to.
 func referenceOf(f *dwarf.Field) Ref {
 	switch v := f.Val.(type) {
 	case dwarf.Offset:
@@ -37,8 +36,8 @@ func referenceOf(f *dwarf.Field) Ref {
 	return Ref{}
 }
 
-// text is the string of an attribute; false where it is in a supplementary
-// file that is not there.
+// text returns the string of an attribute. It returns false if the string is in a supplementary
+// file that was not found.
 func (d *Info) text(f *dwarf.Field) (string, bool) {
 	var off uint64
 	switch v := f.Val.(type) {
@@ -53,6 +52,8 @@ func (d *Info) text(f *dwarf.Field) (string, bool) {
 	default:
 		return "", true
 	}
+
+	// The value is an offset into the supplementary file's .debug_str.
 	if d.Alt == nil {
 		return "", false
 	}
@@ -66,7 +67,7 @@ func (d *Info) text(f *dwarf.Field) (string, bool) {
 // attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
-// declOf reads what names a subprogram. Its scope is not known here.
+// declOf reads the attributes that name a subprogram. The caller knows its scope.
 func (d *Info) declOf(e *dwarf.Entry) decl {
 	n := decl{Off: e.Offset, scope: -1}
 	read := func(f *dwarf.Field) string {
@@ -74,6 +75,8 @@ func (d *Info) declOf(e *dwarf.Entry) decl {
 		n.unread = n.unread || !ok
 		return text
 	}
+
+	// An abstract origin counts before a specification.
 	for i := range e.Field {
 		switch f := &e.Field[i]; f.Attr {
 		case dwarf.AttrName:
@@ -93,14 +96,14 @@ func (d *Info) declOf(e *dwarf.Entry) decl {
 	return n
 }
 
-// FarReader reads single DIEs outside of the unit under way. It is used by one
-// goroutine.
+// FarReader reads single DIEs outside of the current unit. One goroutine uses it.
 type FarReader struct {
 	data   *Info
 	reader *dwarf.Reader
-	alt    *dwarf.Reader // nil: no supplementary file
+	alt    *dwarf.Reader // nil without a supplementary file
 }
 
+// Far returns a new reader.
 func (d *Info) Far() *FarReader {
 	r := &FarReader{data: d, reader: d.Reader()}
 	if d.Alt != nil {
@@ -109,9 +112,8 @@ func (d *Info) Far() *FarReader {
 	return r
 }
 
-// decl reads the names of a DIE in another unit or file, or in a subtree that
-// the scan passed over. Its scope is not known. It is nil for one that is not
-// there.
+// decl reads the names of a DIE in another unit or file, or in a subtree that the scan skipped. The
+// scope of the DIE is not known. decl returns nil if there is no such DIE.
 func (r *FarReader) decl(at Ref) *decl {
 	data, reader := r.data, r.reader
 	if at.alt {
@@ -120,6 +122,7 @@ func (r *FarReader) decl(at Ref) *decl {
 		}
 		data, reader = data.Alt, r.alt
 	}
+
 	reader.Seek(at.Off)
 	e, err := reader.Next()
 	if err != nil || e == nil {
@@ -131,8 +134,7 @@ func (r *FarReader) decl(at Ref) *decl {
 	return &d
 }
 
-// declAt is the subprogram DIE that is referred to, nil if it is not of this
-// unit.
+// declAt returns the subprogram DIE that at refers to, nil if it is not in this unit.
 func (s *Scan) declAt(at Ref) *decl {
 	if at.alt {
 		return nil
@@ -144,16 +146,16 @@ func (s *Scan) declAt(at Ref) *decl {
 	return &s.Decls[i]
 }
 
-// scopePath is the names of scopes, outermost first, each followed by NUL; one
-// without a name is "".
+// scopePath is the names of scopes, outermost first, each followed by NUL. The name of an unnamed
+// scope is "".
 type scopePath struct {
 	text  string
-	far   bool // it is too long, and not known
-	typed bool // names in it are in type units, and not known
+	far   bool // the path is too long, and not known
+	typed bool // some names are in type units, and not known
 }
 
-// path is that of the scope with an index, -1 for none. Names of functions are cut
-// at 64 KiB; paths longer than that are not kept.
+// path returns the path of the scope with index i, -1 for no scope. Names of functions are cut at
+// 64 KiB; longer paths are not kept.
 func (s *Scan) path(i int32) scopePath {
 	if i < 0 {
 		return scopePath{}
@@ -161,6 +163,7 @@ func (s *Scan) path(i int32) scopePath {
 	if p, ok := s.paths[i]; ok {
 		return p
 	}
+
 	c := &s.scopes[i]
 	p, name := s.path(c.parent), s.scopeName(c)
 	p.typed = p.typed || c.typed
@@ -176,13 +179,15 @@ func (s *Scan) path(i int32) scopePath {
 	return p
 }
 
-// scopeName is the name of a scope; that of a function may be at its origin,
-// and its linkage name, if it has one, follows after linkageMark.
+// scopeName returns the name of a scope. The name of a function may be at its origin. Its linkage
+// name, if it has one, follows after naming.LinkageMark.
 func (s *Scan) scopeName(c *scope) string {
 	if c.decl < 0 {
 		return c.name
 	}
 	d := &s.Decls[c.decl]
+
+	// Of several declarations the nearest one with a name decides.
 	name, linkage := d.name, d.linkage
 	for range maxChain {
 		d = s.declAt(d.from())
@@ -197,11 +202,11 @@ func (s *Scan) scopeName(c *scope) string {
 	return name
 }
 
-// maxChain bounds the steps from a concrete function to its first declaration: compilers write at
+// maxChain bounds the steps from a concrete function to its first declaration. Compilers write at
 // most three.
 const maxChain = 32
 
-// Naming follows a subprogram DIE to what names it.
+// Naming follows a subprogram DIE to the attributes that name it.
 func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
 	var path scopePath
 	for range maxChain {
@@ -214,18 +219,22 @@ func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
 				break
 			}
 		}
+
+		// The first declaration with a name, or the last of all, has the scope.
 		n.Linkage, n.Name = cmp.Or(n.Linkage, d.linkage), cmp.Or(n.Name, d.name)
 		n.Unread = n.Unread || d.unread
 		if d.name != "" || d.origin == 0 {
 			path = s.path(d.scope)
 		}
+
 		if d.origin == 0 {
 			break
 		}
 		at = d.from()
 	}
+
 	if n.Linkage == "" && strings.HasPrefix(n.Name, "_Z") {
-		n.Linkage = n.Name // Nim's, which is compiled by way of C
+		n.Linkage = n.Name // of Nim, which is compiled through C
 	}
 	n.Scope, n.Far, n.Typed = path.text, n.Far || path.far, path.typed
 	n.Ada = naming.IsAda(s.lang)

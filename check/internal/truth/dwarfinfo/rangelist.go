@@ -9,7 +9,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// unitBases is what the root DIE of a unit gives for reading its range lists.
+// unitBases is what the root DIE of a unit gives for reading the range lists of the unit.
 type unitBases struct {
 	lowPC    uint64
 	addrBase uint64
@@ -17,10 +17,9 @@ type unitBases struct {
 	version  uint16
 }
 
-// entryRanges are the ranges of a DIE that hold code, as it lists them. The
-// value that sets an address decides whether it is a discarded one: offsets
-// from it may lie in somebody else's code. debug/dwarf's Ranges gives sums
-// only.
+// entryRanges appends the ranges of a DIE that hold code, as the DIE lists them, to dst. The value
+// that sets an address decides whether the address is a discarded one: offsets from it may lie in
+// other functions' code. debug/dwarf's Ranges returns only the sums.
 func (d *Info) entryRanges(dst []pcs.Range, e *dwarf.Entry, u *unitBases, code pcs.Set, budget *int) ([]pcs.Range, error) {
 	if f := e.AttrField(dwarf.AttrRanges); f != nil {
 		var off uint64
@@ -32,11 +31,14 @@ func (d *Info) entryRanges(dst []pcs.Range, e *dwarf.Entry, u *unitBases, code p
 		default:
 			return dst, errNoOffset
 		}
+
 		if u.version < 5 {
 			return d.rangesV4(dst, off, u, code, budget)
 		}
 		return d.rangesV5(dst, off, u, code, budget)
 	}
+
+	// Without a list: one range, whose end is an address or a size.
 	low, ok := e.Val(dwarf.AttrLowpc).(uint64)
 	if !ok {
 		return dst, nil
@@ -61,12 +63,12 @@ func appendCode(dst []pcs.Range, lo, hi uint64, code pcs.Set) []pcs.Range {
 	return dst
 }
 
-// isTombstone reports whether addr is one that linkers write for discarded code, besides 0: one of
-// the largest two of the address size.
+// isTombstone reports whether addr is a value, other than 0, that linkers write for discarded code:
+// one of the two largest of the address size.
 func isTombstone(addr uint64, size int) bool { return addr >= ^uint64(0)>>(64-8*size)-1 }
 
-// Why a range list is not read. Shared: many DIEs refer to it, which no
-// producer writes.
+// Reasons for not reading a range list. errShared: many DIEs refer to the list, which no producer
+// writes.
 var (
 	errShared   = errors.New("range lists are shared beyond measure")
 	errNoOffset = errors.New("DW_AT_ranges is no offset")
@@ -83,10 +85,13 @@ func (d *Info) rangesV4(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 		if c.Err() != nil || lo == 0 && hi == 0 {
 			return dst, c.Err()
 		}
+
+		// Each entry read counts against the unit's limit.
 		*budget--
 		if *budget < 0 {
 			return dst, errShared
 		}
+
 		if lo == mask {
 			// GNU ld writes 1 where 0 would end the list.
 			base, dead = hi, hi == 1 || isTombstone(hi, u.addrSize)
@@ -134,6 +139,8 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 		if *budget < 0 {
 			return dst, errShared
 		}
+
+		// A discarded base address discards the offsets from it.
 		if kind == 1 || kind == 5 {
 			dead = isTombstone(base, u.addrSize) || base == 0 && !code.Contains(0)
 		} else if kind != 4 || !dead {
@@ -142,7 +149,7 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 	}
 }
 
-// addressx reads an index into .debug_addr and the address there.
+// addressx reads an index into .debug_addr, and returns the address there.
 func (d *Info) addressx(c *wire.Cursor, u *unitBases) uint64 {
 	at, i := c.Pos(), c.ULEB()
 	a := wire.New(".debug_addr", d.addr, d.bigEndian)

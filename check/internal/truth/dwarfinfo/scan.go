@@ -15,20 +15,19 @@ import (
 	"symkit/internal/wire"
 )
 
-// Scan is what the DIEs of one unit say.
+// Scan is what the DIEs of one unit contain.
 type Scan struct {
 	Funcs   []Func
 	Inlines []Inline
 	Ranges  []pcs.Range
-	// Decls are all subprogram DIEs, by offset; scopes the named DIEs around
-	// them.
+	// Decls are all subprogram DIEs, by offset. scopes are the named DIEs around them.
 	Decls  []decl
 	scopes []scope
 	Root   *dwarf.Entry
 	lang   int64
 	Errs   []error // damage that cost a function
-	// paths are those of scopes that have been asked for, pathBytes what more of
-	// them may take; see path.
+	// paths has the paths of scopes that path has computed, by index. pathBytes is the number of
+	// bytes that more of them may take.
 	paths     map[int32]scopePath
 	pathBytes uint64
 }
@@ -37,10 +36,10 @@ type Scan struct {
 type Func struct {
 	Decl    int32
 	Ranges  symfile.Span
-	Inlines symfile.Span // after finish
+	Inlines symfile.Span // set by finish
 }
 
-// Inline is an inlined call with code. callFile is -1 without one.
+// Inline is an inlined call with code. CallFile is -1 if the DIE has no DW_AT_call_file.
 type Inline struct {
 	Origin             Ref
 	fn                 int32
@@ -49,32 +48,33 @@ type Inline struct {
 	Ranges             symfile.Span
 }
 
-// decl is what names a subprogram. There may be one for a few bytes of a file: the
-// order of the fields keeps it small.
+// decl is what names a subprogram. A file may have one for every few of its bytes: the order of the
+// fields keeps decl small.
 type decl struct {
 	linkage, name string
 	Off           dwarf.Offset
 	scope         int32        // index of scopes, -1 for none
 	origin        dwarf.Offset // abstract origin or specification, 0 for none
-	originAlt     bool         // it is in the supplementary file
-	unread        bool         // a name is in a supplementary file that is not there
+	originAlt     bool         // origin is in the supplementary file
+	unread        bool         // a name is in a supplementary file that was not found
 }
 
-// from is the DIE that d is made of.
+// from returns the origin of d.
 func (d *decl) from() Ref { return Ref{d.origin, d.originAlt} }
 
 func (d *decl) setOrigin(at Ref) { d.origin, d.originAlt = at.Off, at.alt }
 
+// scope is a named DIE around subprograms.
 type scope struct {
 	parent int32
-	decl   int32  // of the function that it is, -1 for other scopes
+	decl   int32  // index in Decls of the function; -1 if the scope is none
 	name   string // empty for one without a name
 	typed  bool   // a type unit has the name (DW_AT_signature)
 }
 
-// dieFrame holds for the children of a DIE.
+// dieFrame is what holds for the children of a DIE.
 type dieFrame struct {
-	fn    int32 // of funcs, -1 outside of any
+	fn    int32 // index in Funcs, -1 outside of functions
 	depth uint32
 	scope int32
 }
@@ -84,8 +84,8 @@ func maxListEntries(u *Unit) int {
 	return int(min(limits.RangeEntries.Max(uint64(u.end-u.Off)), math.MaxInt32))
 }
 
-// ScanUnit walks the DIEs of a unit. The error says that the rest of the unit
-// could not be read.
+// ScanUnit walks the DIEs of a unit. An error means that the rest of the unit could not be read; s
+// has what was read before.
 func (d *Info) ScanUnit(ctx context.Context, u *Unit, code pcs.Set) (s *Scan, err error) {
 	s = &Scan{paths: map[int32]scopePath{}, pathBytes: limits.Names.Max(uint64(d.size))}
 	defer func() {
@@ -94,11 +94,13 @@ func (d *Info) ScanUnit(ctx context.Context, u *Unit, code pcs.Set) (s *Scan, er
 		}
 		s.finish()
 	}()
+
 	w := unitWalk{d: d, u: u, s: s, code: code, r: d.Reader(), budget: maxListEntries(u)}
 	w.r.Seek(u.root)
 	return s, w.run(ctx)
 }
 
+// unitWalk is the state of ScanUnit.
 type unitWalk struct {
 	d      *Info
 	u      *Unit
@@ -108,20 +110,21 @@ type unitWalk struct {
 	bases  unitBases
 	budget int
 	stack  []dieFrame
-	skip   int    // open DIEs below one that is passed over
+	skip   int    // open DIEs inside a skipped subtree
 	kept   uint64 // bytes of the names in s
 	fields int    // attributes of all DIEs so far
 	dieFrame
 }
 
-// run visits the DIEs in order. Each one that is not null consumes bytes; null
-// ones, which debug/dwarf also gives for a truncated number, end a level.
+// run visits the DIEs in order. A DIE that is not null consumes bytes. A null DIE, which
+// debug/dwarf also returns for a truncated number, ends a level.
 func (w *unitWalk) run(ctx context.Context) error {
 	w.fn, w.scope = -1, -1
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		e, err := w.r.Next()
 		if err == nil && e != nil {
 			err = w.limit(e)
@@ -141,7 +144,7 @@ func (w *unitWalk) run(ctx context.Context) error {
 			w.stack = w.stack[:len(w.stack)-1]
 		case w.skip > 0:
 			if e.Children {
-				w.pass(e)
+				w.skipChildren(e)
 			}
 			continue
 		default:
@@ -153,13 +156,13 @@ func (w *unitWalk) run(ctx context.Context) error {
 	}
 }
 
-// maxFields are attributes that a unit may have beyond those that its size allows
-// for: some have no bytes.
+// maxFields is the number of attributes that a unit may have beyond those that its size allows.
+// Some attributes have no bytes.
 const maxFields = 1 << 16
 
 var errFields = errors.New("more attributes than a unit of this size can need")
 
-// limit fails for a DIE that asks for too much.
+// limit returns an error for a DIE that exceeds a limit.
 func (w *unitWalk) limit(e *dwarf.Entry) error {
 	var over error
 	switch names := limits.Names.Max(uint64(w.d.size)); {
@@ -176,8 +179,8 @@ func (w *unitWalk) limit(e *dwarf.Entry) error {
 	return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: over}
 }
 
-// pass goes over the children of e.
-func (w *unitWalk) pass(e *dwarf.Entry) {
+// skipChildren skips the children of e: by DW_AT_sibling, or by counting levels.
+func (w *unitWalk) skipChildren(e *dwarf.Entry) {
 	if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && next > e.Offset && next < w.u.end {
 		w.r.Seek(next)
 		return
@@ -185,7 +188,7 @@ func (w *unitWalk) pass(e *dwarf.Entry) {
 	w.skip++
 }
 
-// visit takes one DIE and opens its children.
+// visit reads one DIE and enters its children.
 func (w *unitWalk) visit(e *dwarf.Entry) {
 	inner := w.dieFrame
 	switch e.Tag {
@@ -203,7 +206,7 @@ func (w *unitWalk) visit(e *dwarf.Entry) {
 	case dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
 	default:
 		if e.Children {
-			w.pass(e)
+			w.skipChildren(e)
 		}
 		return
 	}
@@ -213,11 +216,14 @@ func (w *unitWalk) visit(e *dwarf.Entry) {
 	}
 }
 
+// root reads the root DIE of the unit.
 func (w *unitWalk) root(e *dwarf.Entry) {
 	w.s.Root = e
 	w.s.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
 	w.bases = unitBases{addrSize: int(w.u.addrSize), version: w.u.version}
 	w.bases.lowPC, _ = e.Val(dwarf.AttrLowpc).(uint64)
+
+	// Addresses begin after the header of .debug_addr if no attribute states where.
 	if base, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
 		w.bases.addrBase = uint64(base)
 	} else if w.u.version >= 5 {
@@ -225,9 +231,9 @@ func (w *unitWalk) root(e *dwarf.Entry) {
 	}
 }
 
-// addrHeader is the size of a header of .debug_addr (DWARF 5 §7.27), where the addresses of a
-// unit without DW_AT_addr_base begin: llvm-dwarfutil (LLVM 19) writes range lists with
-// indices of addresses, and no such attribute in the unit. binutils reads them so, too.
+// addrHeader returns the size of a header of .debug_addr (DWARF 5 §7.27), after which the addresses
+// of a unit without DW_AT_addr_base begin. llvm-dwarfutil (LLVM 19) writes range lists with indices
+// of addresses, and no such attribute in the unit. binutils reads such units in this manner, too.
 func (u *Unit) addrHeader() uint64 {
 	const rest = 4 // version, sizes of addresses and segment selectors
 	if u.dwarf64 {
@@ -236,7 +242,7 @@ func (u *Unit) addrHeader() uint64 {
 	return 4 + rest
 }
 
-// open adds a scope.
+// open adds a scope, and returns its index.
 func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
 	var name string
 	if f := e.AttrField(dwarf.AttrName); f != nil {
@@ -255,12 +261,15 @@ func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 	n.scope = w.scope
 	w.kept += uint64(len(n.name) + len(n.linkage))
 	s.Decls = append(s.Decls, n)
+
+	// A function with children is a scope of the functions in it.
 	inner := dieFrame{fn: -1, scope: -1}
 	if e.Children {
 		inner.scope = w.open(e, int32(len(s.Decls)-1))
 	} else {
-		w.kept += uint64(len(n.name)) // as if it were a scope: the table of names has it too
+		w.kept += uint64(len(n.name)) // counted as for a scope: the table of names has the name too
 	}
+
 	r := w.ranges(e)
 	if r.Len() > 0 {
 		s.Funcs = append(s.Funcs, Func{Decl: int32(len(s.Decls) - 1), Ranges: r})
@@ -283,8 +292,8 @@ func (w *unitWalk) ranges(e *dwarf.Entry) symfile.Span {
 	return symfile.Span{From: from, To: uint32(len(w.s.Ranges))}
 }
 
-// inline adds an inlined call; false for one that says nothing: without code,
-// or without an origin, as gcc writes them.
+// inline adds an inlined call. It returns false for a call without code or without an origin, as
+// gcc writes them: such a call gives no information.
 func (w *unitWalk) inline(e *dwarf.Entry) bool {
 	f := e.AttrField(dwarf.AttrAbstractOrigin)
 	if f == nil {
@@ -295,6 +304,7 @@ func (w *unitWalk) inline(e *dwarf.Entry) bool {
 	if in.Ranges.Len() == 0 {
 		return false
 	}
+
 	if v, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
 		in.CallFile = v
 	}
@@ -303,7 +313,7 @@ func (w *unitWalk) inline(e *dwarf.Entry) bool {
 	return true
 }
 
-// finish hands every function its inlined calls.
+// finish gives every function its inlined calls.
 func (s *Scan) finish() {
 	slices.SortStableFunc(s.Inlines, func(a, b Inline) int { return cmp.Compare(a.fn, b.fn) })
 	i := uint32(0)
@@ -316,7 +326,7 @@ func (s *Scan) finish() {
 	}
 }
 
-// RangeCount is the number of ranges of all functions.
+// RangeCount returns the number of ranges of all functions.
 func (s *Scan) RangeCount() (n int) {
 	for i := range s.Funcs {
 		n += s.Funcs[i].Ranges.Len()

@@ -7,15 +7,17 @@ import (
 	"symkit/elfx"
 )
 
-// findBase finds what the offsets of inline trees count from: gofunc of
-// runtime.moduledata, a struct that begins with the address of the table and
-// changes with Go's releases. The word is gofunc with which the trees of all
-// functions are right, or of most in a damaged file.
+// findBase finds the address that the offsets of inline trees count from: gofunc of
+// runtime.moduledata, a struct that begins with the address of the table and changes with Go's
+// releases. gofunc is the word with which the trees of all functions are right, or of most
+// functions in a damaged file.
 func (g *Inlines) findBase(f *elfx.File, mem *goWords) bool {
 	trees := g.trees(truth.CodeOf(f).Size())
 	if len(trees) == 0 {
 		return true
 	}
+
+	// Any word of a struct that may be runtime.moduledata is tried.
 	best := len(trees) / 2
 	for _, at := range mem.find(f, g.addr, g.word) {
 		for i := range uint64(moduleWords) {
@@ -26,6 +28,7 @@ func (g *Inlines) findBase(f *elfx.File, mem *goWords) bool {
 			if base == 0 || base == g.base {
 				continue
 			}
+
 			right := 0
 			for k := range trees {
 				if g.rightTree(&trees[k], base) {
@@ -46,8 +49,8 @@ const (
 	sampleOfGo  = 200 // functions with inlined calls
 )
 
-// trees are functions with inlined calls, which have size bytes of code at most.
-// Their trees are offsets, and their addresses count from 0.
+// trees returns functions with inlined calls, which have at most size bytes of code in all. The
+// addresses of their trees are offsets still, and their PCs count from 0.
 func (g *Inlines) trees(size uint64) (trees []Code) {
 	for i := uint64(0); i < g.nfunc && len(trees) < sampleOfGo; i++ {
 		c := g.at(g.funcs + 8*i)
@@ -57,6 +60,8 @@ func (g *Inlines) trees(size uint64) (trees []Code) {
 		if c.Err() != nil || hi < lo || hi-lo > size {
 			break
 		}
+
+		// A function whose index has no entry in use says nothing about the base.
 		size -= hi - lo
 		code, _, ok := g.Function(int(i), lo, hi)
 		if ok && code.Tree != 0 && slices.ContainsFunc(code.Index, func(r Run) bool { return r.Value >= 0 }) {
@@ -66,8 +71,8 @@ func (g *Inlines) trees(size uint64) (trees []Code) {
 	return trees
 }
 
-// rightTree reports whether the first entries that the code names are right when
-// trees count from base.
+// rightTree reports whether the first entries that the code refers to are right if trees count from
+// base.
 func (g *Inlines) rightTree(code *Code, base uint64) bool {
 	moved := *code
 	moved.Tree += base

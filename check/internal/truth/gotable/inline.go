@@ -8,14 +8,12 @@ import (
 	"symkit/internal/wire"
 )
 
-// Go's tables describe the inlined calls of a function by two of its tables
-// (runtime/symtabinl.go). A pc-value table gives each instruction the index of an
-// entry of the function's inline tree, or -1. An entry names the called function
-// and an instruction whose own position, inlined calls included, is that of the
-// call. So the stack of an instruction is found as the runtime finds it: index,
-// entry, the entry's instruction, its index, and so on. debug/gosym reads none of
-// this; the reading here shares nothing with dump's, so that neither vouches for
-// itself.
+// Two of Go's tables describe the inlined calls of a function (runtime/symtabinl.go). A pc-value
+// table gives each instruction the index of an entry of the function's inline tree, or -1. An entry
+// names the called function and an instruction whose own position, inlined calls included, is that
+// of the call. The calls of an instruction are found as the runtime finds them: index, entry, the
+// entry's instruction, its index, and so on. debug/gosym reads neither table. The code here shares
+// nothing with that of package dump, so that a mistake in one is found by the other.
 
 // Inlines finds the inlined calls of a Go program's functions.
 type Inlines struct {
@@ -23,11 +21,11 @@ type Inlines struct {
 	data []byte // .gopclntab
 	addr uint64
 	big  bool
-	base uint64 // what the offsets of inline trees count from, since Go 1.18
+	base uint64 // address that the offsets of inline trees count from, since Go 1.18
 	read func(addr, n uint64) []byte
 
 	texts map[uint64]string // by offset: names and files
-	Steps int64             // runs that were read
+	Steps int64             // number of runs read so far
 }
 
 // Notes on inlined calls that are not verified.
@@ -60,7 +58,7 @@ func NewInlines(f *elfx.File, data []byte, addr uint64) (*Inlines, string) {
 	return g, ""
 }
 
-// at is a cursor at an offset of the table.
+// at returns a cursor at an offset of the table.
 func (g *Inlines) at(off uint64) wire.Cursor {
 	c := wire.New(".gopclntab", g.data, g.big)
 	if off > uint64(len(g.data)) {
@@ -70,8 +68,9 @@ func (g *Inlines) at(off uint64) wire.Cursor {
 	return c
 }
 
-// str is the string of the part at base that begins at off there; false for none.
-// Strings begin where others end, so all of them are no longer than the table.
+// str returns the string at offset off of the part of the table at base. It returns false if no
+// string begins there. Strings begin where others end, so that all of them together are no longer
+// than the table.
 func (g *Inlines) str(base, off uint64) (string, bool) {
 	at := base + off
 	if at < base || at > uint64(len(g.data)) || off > 0 && g.data[at-1] != 0 {
@@ -89,7 +88,7 @@ func (g *Inlines) str(base, off uint64) (string, bool) {
 	return s, true
 }
 
-// Code is what the table says of one function.
+// Code is what the table contains about one function.
 type Code struct {
 	lo, hi      uint64
 	Tree        uint64 // address of the inline tree, 0 without one
@@ -104,9 +103,10 @@ type Run struct {
 	Value int32
 }
 
-// Function reads what the table says of function i, whose code is [lo, hi).
-// It returns false if that is damaged. Files and lines are not read yet.
+// Function reads what the table contains about function i, whose code is [lo, hi). It returns false
+// if the record is damaged. Files and lines are not read: offsets are those of their tables.
 func (g *Inlines) Function(i int, lo, hi uint64) (code Code, offsets [2]uint32, ok bool) {
+	// The function table has pairs of entry and offset of the record.
 	size := 4
 	if g.magic == goMagic116 {
 		size = g.word
@@ -136,6 +136,7 @@ func (g *Inlines) Function(i int, lo, hi uint64) (code Code, offsets [2]uint32, 
 		return code, offsets, true
 	}
 
+	// The offset of the index table, and the address or offset of the tree.
 	c = g.at(tables + 4*inlinePCData)
 	table := c.U32()
 	at, step := tables+4*pcdatas, uint64(4)
@@ -162,8 +163,8 @@ func (g *Inlines) Function(i int, lo, hi uint64) (code Code, offsets [2]uint32, 
 	return code, offsets, ok
 }
 
-// maxEmptyRuns bounds the runs without code that follow each other, so that
-// reading a table takes no more time than its code has bytes.
+// maxEmptyRuns bounds the consecutive runs without code, so that the time for reading a table is
+// bounded by the number of bytes of code.
 const maxEmptyRuns = 256
 
 // Runs reads a pc-value table for [lo, hi) (runtime/symtab.go, step).
@@ -172,6 +173,8 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 	value, pc, empty := int32(-1), lo, 0
 	for first := true; pc < hi; first = false {
 		g.Steps++
+
+		// A value of 0 ends the table, except as the first one.
 		delta := c.ULEB()
 		if c.Err() != nil {
 			return nil, false
@@ -187,6 +190,8 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 		if c.Err() != nil || delta > math.MaxUint32 || step > math.MaxUint32 || empty > maxEmptyRuns {
 			return nil, false
 		}
+
+		// The change of the value is zigzag encoded.
 		value += int32(delta>>1) ^ -int32(delta&1)
 		if step > 0 {
 			runs = append(runs, Run{pcs.Range{Lo: pc, Hi: min(pc+step, hi)}, value})
@@ -196,7 +201,7 @@ func (g *Inlines) Runs(table uint32, lo, hi uint64) (runs []Run, ok bool) {
 	return runs, true
 }
 
-// ValueAt is the value at pc, -1 for none.
+// ValueAt returns the value at pc, -1 if there is none.
 func ValueAt(runs []Run, pc uint64) int32 {
 	i := pcs.After(runs, pc)
 	if i == len(runs) || runs[i].Lo > pc {
@@ -209,7 +214,7 @@ func ValueAt(runs []Run, pc uint64) int32 {
 type Entry struct {
 	Name string
 	At   uint64 // the instruction with the position of the call
-	zero bool   // all zero, as are bytes that are no tree
+	zero bool   // all bytes are 0, as they often are outside of trees
 }
 
 // entry reads entry i of the tree of code: inlinedCall of runtime/symtabinl.go.
@@ -222,11 +227,14 @@ func (g *Inlines) entry(code *Code, i int32) (e Entry, ok bool) {
 	if uint64(len(data)) != size {
 		return e, false
 	}
+
+	// Padding has to be 0.
 	c := wire.New("inline tree", data, g.big)
 	c.Skip(3)
 	if nameAt == 4 && data[1]|data[2] != 0 || c.U8() != 0 { // padding
 		return e, false
 	}
+
 	c.Seek(nameAt)
 	first, distance := c.U32(), c.U32()
 	e.zero = first|distance == 0
@@ -241,8 +249,8 @@ func (g *Inlines) entry(code *Code, i int32) (e Entry, ok bool) {
 // maxGoDepth bounds a chain of inlined calls.
 const maxGoDepth = 256
 
-// Chain is the entries of the inlined calls at an instruction with index i of
-// the tree, innermost first.
+// Chain returns the entries of the inlined calls at an instruction with index i of the tree,
+// innermost first.
 func (g *Inlines) Chain(code *Code, i int32) (chain []Entry, ok bool) {
 	for i >= 0 {
 		e, ok := g.entry(code, i)
@@ -250,12 +258,14 @@ func (g *Inlines) Chain(code *Code, i int32) (chain []Entry, ok bool) {
 			return nil, false
 		}
 		chain = append(chain, e)
+
+		// The call around it.
 		i = ValueAt(code.Index, e.At)
 		if i < 0 {
 			break
 		}
-		// The linker had no instruction for the place of the call, and took one of
-		// the call itself or of another such call: nothing is known around it.
+		// If the linker had no instruction for the place of the call, it took an instruction of the
+		// call itself or of another such call: nothing is known of the calls around this one.
 		if around, ok := g.entry(code, i); ok && around.At == e.At {
 			break
 		}
@@ -263,7 +273,7 @@ func (g *Inlines) Chain(code *Code, i int32) (chain []Entry, ok bool) {
 	return chain, true
 }
 
-// File is the name of file n in the unit of code; false if it is not known.
+// File returns the name of file n in the unit of code. It returns false if the name is not known.
 func (g *Inlines) File(code *Code, n int32) (string, bool) {
 	c := g.at(g.cus + 4*(code.cu+uint64(n)))
 	off := c.U32()

@@ -13,7 +13,7 @@ import (
 	"symkit/elfx"
 )
 
-// goSections are where Go's linker puts its function table.
+// goSections are the sections where Go's linker puts its function table.
 var goSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
 
 // ErrGoText is the error for a program for which Open does not find runtime.text.
@@ -29,9 +29,9 @@ type Table struct {
 }
 
 // Open reads the function table of a Go program, by debug/gosym. It returns nil for a program
-// without one. The addresses of a table count from runtime.text, which its header or
-// runtime.moduledata gives. Without both, the start of .text is taken for runtime.text if the
-// entry point is then the function that starts a Go program: where C's linker made the program,
+// without one. The addresses of a table count from runtime.text, which the header or
+// runtime.moduledata gives. Without both, Open assumes that runtime.text is the start of .text, if
+// the entry point is then the function that starts a Go program: where C's linker made the program,
 // .text begins with C's entry point.
 func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	defer func() {
@@ -59,6 +59,8 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Where addresses count from.
 	start := h.Text
 	if !code.Contains(start) {
 		start = moduleText(main, &h, data, addr)
@@ -67,6 +69,8 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	if text := main.Section(".text"); text != nil && !known { // C's code may come before Go's
 		start = text.Addr
 	}
+
+	// A start that was assumed is verified by the entry point.
 	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
 	if err != nil {
 		return nil, fmt.Errorf("debug/gosym: %w", err)
@@ -78,12 +82,13 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	return nil, ErrGoText
 }
 
-// Line is the position of the instruction at pc; below 0 for padding.
+// Line returns the position of the instruction at pc. The line of padding is below 0.
 func (t *Table) Line(pc uint64) (file string, line int) {
 	file, line, _ = t.PCToLine(pc &^ (t.quantum - 1))
 	return file, line
 }
 
+// HasLine reports whether the instruction at pc has a line.
 func (t *Table) HasLine(pc uint64) bool {
 	_, line := t.Line(pc)
 	return line > 0

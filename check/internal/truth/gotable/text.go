@@ -9,18 +9,20 @@ import (
 // _rt0_amd64_linux and so on.
 const goEntryPrefix = "_rt0_"
 
-// moduleText finds the address of runtime.text in runtime.moduledata. The header of
-// the table, data, at addr has not had it since Go 1.26, nor in any program whose
-// own address is not fixed. A stripped program has no symbol for it, and .text
-// begins with C's code where C's linker made the program.
+// moduleText finds the address of runtime.text in runtime.moduledata. The header of the table,
+// which is data at addr, has not had this address since Go 1.26, nor in any program without a fixed
+// address. A stripped program has no symbol for runtime.text, and .text begins with C's code where
+// C's linker made the program.
 //
-// The struct begins with the address of the table. In it minpc, maxpc and text
-// follow each other: text is right if the table's first function begins at minpc
-// and its last one ends at maxpc. moduleText returns 0 if nothing fits.
+// The struct begins with the address of the table. In it minpc, maxpc and text follow each other:
+// text is right if the table's first function begins at minpc and its last function ends at maxpc.
+// moduleText returns 0 if nothing fits.
 func moduleText(f *elfx.File, h *Header, data []byte, addr uint64) uint64 {
 	if h.truncated || h.magic != goMagic118 && h.magic != goMagic120 {
 		return 0 // addresses do not count from runtime.text
 	}
+
+	// The table of functions has the first entry and, after the last pair, the end.
 	c := wire.New(".gopclntab", data, f.BigEndian)
 	c.Seek(h.funcs)
 	first := uint64(c.U32())
