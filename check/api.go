@@ -14,21 +14,21 @@ import (
 // Options say what to check and how. The zero value checks everything.
 type Options struct {
 	report.Options
-	// Names, ID and OS are what the MODULE record may also say, besides what the
-	// file itself gives: what was given to the dumper with --name, --id, --os.
+	// Names, ID and OS are values that the MODULE record may have besides those that the file
+	// itself gives: the values given to the dumper with --name, --id and --os.
 	Names []string
 	ID    string
 	OS    string
-	// Companions hold dwz's supplementary file, with the names that the image's
-	// debug information refers to; nil: those are not verified.
+	// Companions holds dwz's supplementary file, which has names that the image's debug information
+	// refers to. If it is nil, those names are not verified.
 	Companions *companion.Companions
-	// KeepAddress: the symbol file has the addresses of the ELF file, not
+	// KeepAddress states that the symbol file has the addresses of the ELF file, not addresses
 	// relative to its load address.
 	KeepAddress bool
 	// Jobs is the number of goroutines; 0 means one per processor.
 	Jobs int
-	// Progress, if not nil, is called now and then from any goroutine with
-	// the stage under way and the units of work done and to do.
+	// Progress, if not nil, is called now and then, from any goroutine, with the name of the
+	// current stage and the units of work done and in total.
 	Progress func(stage string, done, total int)
 }
 
@@ -38,9 +38,8 @@ var (
 	ErrTooMany = symfile.ErrTooMany
 )
 
-// Replay compares the symbol file sym with the image it was made from. The
-// error is for inputs that cannot be compared at all, and for ctx: what is
-// wrong with sym is in the Report.
+// Replay compares the symbol file sym with the image that it was made from. The error reports
+// inputs that cannot be compared at all, and the end of ctx; faults of sym are in the Report.
 func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
 		rep, err = replayFile(ctx, img, sym, opt)

@@ -17,28 +17,28 @@ type difference struct {
 	lo, hi  uint64
 	at      uint32 // line of the symbol file, 0 for a missing record
 	want    place  // what the ELF file has
-	hasWant bool   // whether the ELF file has anything there
+	hasWant bool   // the ELF file has something there
 }
 
-// place is a line of a file and, of an inlined call, what is called there.
+// place is a source line; of an inlined call, also the name of the inlined function and the depth.
 type place struct{ file, line, name, depth uint32 }
 
-// missing reports whether the symbol file says nothing.
+// missing reports whether the symbol file has no record for the range.
 func (d *difference) missing() bool { return d.at == 0 }
 
-// funcOutcome is the outcome of comparing one FUNC with one description of
-// its code. Several units can describe the same code; the best one counts.
+// funcOutcome is the outcome of comparing one FUNC with one description of its code. Several units
+// can describe the same code; the best outcome counts.
 type funcOutcome struct {
 	done     bool
 	compared uint64 // PCs
-	wrong    uint64
-	missing  uint64 // of those that are wrong, PCs that the symbol file says nothing of
-	unread   uint64 // of those compared, PCs with a call whose name is not known
+	wrong    uint64 // those of compared that differ
+	missing  uint64 // those of wrong for which the symbol file has no record
+	unread   uint64 // those of compared with a call whose name is not known
 	diffs    []difference
 	more     uint64 // differences that are not in diffs
 }
 
-// better keeps the outcome with fewer wrong PCs, then with more that are sure.
+// better replaces o by n if n has fewer wrong PCs, or as many and fewer PCs with unknown names.
 func (o *funcOutcome) better(n funcOutcome) {
 	if !o.done || n.wrong < o.wrong || n.wrong == o.wrong && n.unread < o.unread {
 		n.done = true
@@ -49,9 +49,11 @@ func (o *funcOutcome) better(n funcOutcome) {
 // right reports whether no other description can be better.
 func (o *funcOutcome) right() bool { return o.done && o.wrong == 0 && o.unread == 0 }
 
-// mostDiffs bounds the differences kept of one FUNC, of a file with so many; all are counted.
+// mostDiffs returns how many differences are kept of each FUNC of a file with funcs of them. All
+// differences are counted.
 func mostDiffs(funcs int) int { return min(max(1<<20/max(funcs, 1), 1<<5), 1<<12) }
 
+// add counts d in o, and keeps it if the bound allows.
 func (r *replay) add(o *funcOutcome, d difference) {
 	o.wrong += d.hi - d.lo
 	if d.missing() {
@@ -64,8 +66,7 @@ func (r *replay) add(o *funcOutcome, d difference) {
 	}
 }
 
-// compareLines compares the line records of f with runs, which begin at or
-// below f.
+// compareLines compares the line records of f with runs. The first run may begin below f.
 func (r *replay) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutcome) {
 	lines := r.s.LinesOf(f)
 	steps := 1 + int64(len(lines)) // a comparison without any record has a cost as well
@@ -81,10 +82,11 @@ func (r *replay) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutc
 	return o
 }
 
-// toELF turns addresses of the symbol file into those of the ELF file.
+// toELF converts addresses of the symbol file to addresses of the ELF file.
 func (r *replay) toELF(x pcs.Range) pcs.Range { return pcs.Range{Lo: x.Lo + r.bias, Hi: x.Hi + r.bias} }
 
-// compareLine compares what both sides have for x, addresses of the ELF file.
+// compareLine compares the line record with the run for the addresses x of the ELF file; either may
+// be nil.
 func (r *replay) compareLine(o *funcOutcome, x pcs.Range, have *symfile.Line, want *dwarfinfo.Run) {
 	if have != nil && want != nil && have.Line == numberOf(want.Line) &&
 		naming.SameFile(r.symFiles[r.fileIndex(have.File)], want.File) {
@@ -101,7 +103,7 @@ func (r *replay) compareLine(o *funcOutcome, x pcs.Range, have *symfile.Line, wa
 	r.add(o, d)
 }
 
-// describeLine says a difference of lines in words.
+// describeLine describes a difference of lines in words.
 func (r *replay) describeLine(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
 	if !d.hasWant {
@@ -113,8 +115,8 @@ func (r *replay) describeLine(d *difference) string {
 	return fmt.Sprintf("%s: the line table says %s:%d", what, r.paths.Name(d.want.file), d.want.line)
 }
 
-// numberOf is what is written for a number: one that consumers cannot hold
-// becomes 0.
+// numberOf returns the line number that a symbol file has for line: 0 for a number that consumers
+// cannot hold.
 func numberOf(line uint32) uint32 {
 	if line > 1<<31-1 {
 		return 0
@@ -127,17 +129,18 @@ type call struct {
 	depth          uint32
 	lo, hi         uint64
 	callLine, file uint32
-	name           uint32 // of naming.Table; in the symbol file the index of the origin
+	name           uint32 // number in naming.Table; of a record, the index of its INLINE_ORIGIN
 	at             uint32 // line of the symbol file
 }
 
+// sortCalls sorts calls by depth and address.
 func sortCalls(calls []call) {
 	slices.SortStableFunc(calls, func(a, b call) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.lo, b.lo))
 	})
 }
 
-// symCalls collects the INLINE records of f, clipped to it.
+// symCalls appends the calls of f's INLINE records, clipped to f, to calls.
 func (r *replay) symCalls(f *symfile.Func, calls []call) []call {
 	for _, in := range r.s.InlinesOf(f) {
 		origin, _ := r.s.Origins.Index(in.Origin)
@@ -152,7 +155,7 @@ func (r *replay) symCalls(f *symfile.Func, calls []call) []call {
 	return calls
 }
 
-// compareCalls compares two lists of calls level by level. Both are sorted.
+// compareCalls compares two sorted lists of calls, depth by depth.
 func (w *worker) compareCalls(have, want []call) (o funcOutcome) {
 	for len(have) > 0 || len(want) > 0 {
 		depth := ^uint32(0)
@@ -169,7 +172,7 @@ func (w *worker) compareCalls(have, want []call) (o funcOutcome) {
 	return o
 }
 
-// level is the number of calls of one depth at the front.
+// level returns the number of calls of one depth at the front of calls.
 func level(calls []call, depth uint32) int {
 	n := 0
 	for n < len(calls) && calls[n].depth == depth {
@@ -178,8 +181,8 @@ func level(calls []call, depth uint32) int {
 	return n
 }
 
-// compareLevel compares the calls of one depth, PC by PC. Where the DWARF has
-// calls that overlap, each of them is right.
+// compareLevel compares the calls of one depth, PC by PC. Where calls of the DWARF overlap, each of
+// them is right.
 func (w *worker) compareLevel(o *funcOutcome, have, want []call) {
 	w.borders = w.borders[:0]
 	for _, calls := range [][]call{have, want} {
@@ -189,6 +192,8 @@ func (w *worker) compareLevel(o *funcOutcome, have, want []call) {
 	}
 	slices.Sort(w.borders)
 	w.borders = slices.Compact(w.borders)
+
+	// Between two borders the same calls are active on both sides.
 	w.have, w.want = w.have[:0], w.want[:0]
 	for i := 0; i+1 < len(w.borders); i++ {
 		lo, hi := w.borders[i], w.borders[i+1]
@@ -204,8 +209,8 @@ func (w *worker) compareLevel(o *funcOutcome, have, want []call) {
 // maxActive bounds the calls of one depth that overlap and are compared.
 const maxActive = 64
 
-// advance moves the calls that begin at or below pos to active, and drops
-// those of active that end there.
+// advance moves the calls that begin at or below pos from calls to active, and drops those of
+// active that end at or below pos.
 func advance(calls, active []call, pos uint64) (rest, now []call) {
 	now = active[:0]
 	for _, c := range active {
@@ -213,6 +218,7 @@ func advance(calls, active []call, pos uint64) (rest, now []call) {
 			now = append(now, c)
 		}
 	}
+
 	for len(calls) > 0 && calls[0].lo <= pos {
 		if calls[0].hi > pos && len(now) < maxActive {
 			now = append(now, calls[0])
@@ -222,7 +228,8 @@ func advance(calls, active []call, pos uint64) (rest, now []call) {
 	return calls, now
 }
 
-// compareCall compares the calls that hold in [lo, hi).
+// compareCall compares the calls that are active in [lo, hi). One pair of calls that agree
+// suffices.
 func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 	r := w.r
 	best := callDiffers
@@ -250,12 +257,13 @@ func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 	r.add(o, d)
 }
 
-// describeCall says a difference of inlined calls in words.
+// describeCall describes a difference of inlined calls in words.
 func (r *replay) describeCall(d *difference) string {
 	what := fmt.Sprintf("[%#x, %#x)", d.lo-r.bias, d.hi-r.bias)
 	if !d.hasWant {
 		return fmt.Sprintf("%s: the %s has no inlined call at depth %d here", what, r.source, d.want.depth)
 	}
+
 	call := fmt.Sprintf("%s called from %s:%d", r.names.Text(d.want.name), r.paths.Name(d.want.file), d.want.line)
 	if d.missing() {
 		return fmt.Sprintf("no INLINE for %s at depth %d: %s", what, d.want.depth, call)
@@ -263,19 +271,22 @@ func (r *replay) describeCall(d *difference) string {
 	return fmt.Sprintf("%s: the %s says %s", what, r.source, call)
 }
 
-// likeness is how far a record is the call that the DWARF has.
+// likeness is how well a record matches a call of the DWARF.
 type likeness uint8
 
 const (
 	callDiffers likeness = iota
-	callUnread           // but for the function's name, which is not known, it is
+	callUnread           // all but the function's name, which is not known, agrees
 	callSame
 )
 
+// likeness compares one record with one call of the DWARF.
 func (w *worker) likeness(have, want *call) likeness {
 	if have.callLine != want.callLine || !naming.SameFile(have.file, want.file) {
 		return callDiffers
 	}
+
+	// Few pairs of names occur, each of them often: the answer is cached.
 	key := uint64(have.name)<<32 | uint64(want.name)
 	same, ok := w.same[key]
 	if !ok {

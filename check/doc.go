@@ -1,11 +1,11 @@
-// Package check finds out whether a symbol file is true: Replay compares it with the ELF file that
-// it was made from, record by record. Package lint looks at a symbol file alone, package diff at
-// two of them; all three give a report.Report.
+// Package check verifies symbol files. Replay compares a symbol file with the ELF file that it was
+// made from, record by record. Package lint checks a symbol file alone, package diff compares two
+// of them; all three return a report.Report.
 //
-// The truth is derived again, by debug/dwarf, debug/gosym and the rows of packages cfi and
-// sframe. Rules of STACK CFI records and the unwind tables are both evaluated on random registers
-// and memory, by evaluators that share nothing. Nothing of package dump is used, so that a
-// mistake of the dumper is found.
+// The truth is derived again, by debug/dwarf, debug/gosym and the rows of packages cfi and sframe.
+// Rules of STACK CFI records and the unwind tables are both evaluated on random registers and
+// memory, by evaluators that share no code. Nothing of package dump is used, so that a mistake of
+// the dumper is found.
 //
 // What cannot be verified (inlined calls of split DWARF, a damaged table, an expression with an
 // unknown operation) is counted in the report.

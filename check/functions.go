@@ -28,8 +28,8 @@ func (r *replay) checkCode() {
 	}
 }
 
-// reportFuncs compares the FUNC records with the functions of all units, and
-// reports what was found of their lines and inlined calls.
+// reportFuncs compares the FUNC records with the functions of all units, and reports the outcomes
+// for their lines and inlined calls.
 func (r *replay) reportFuncs() {
 	slices.SortFunc(r.truth, func(a, b truthFunc) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
@@ -37,12 +37,15 @@ func (r *replay) reportFuncs() {
 	aliases := r.aliasNames()
 	used := make([]bool, len(r.s.Funcs))
 	lost := map[uint32]bool{} // functions with a missing FUNC
+
+	// Functions that begin at the same address are compared together.
 	var bytes, all uint64
 	for t := r.truth; len(t) > 0; {
 		n := 1
 		for n < len(t) && t[n].lo == t[0].lo {
 			n++
 		}
+
 		end := t[n-1].hi
 		if n < len(t) {
 			end = min(end, t[n].lo)
@@ -58,6 +61,8 @@ func (r *replay) reportFuncs() {
 		}
 		t = t[n:]
 	}
+
+	// One note sums up what all the missing FUNC records cover.
 	r.c.Compared(report.CheckFuncs, uint64(r.functionCount))
 	if bytes > 0 {
 		r.c.Update(report.CheckFuncs, func(k *report.Check) {
@@ -65,13 +70,15 @@ func (r *replay) reportFuncs() {
 				len(lost), r.functionCount, bytes, 100*float64(bytes)/float64(all)))
 		})
 	}
+
+	// What is left: records without a function, and the lines and calls of each record.
 	r.unknownFuncs(used, aliases)
 	r.outcomes(report.CheckLines, r.lines, r.describeLine)
 	r.outcomes(report.CheckInlines, r.inlines, r.describeCall)
 }
 
-// function compares the FUNC records at one address with the functions that
-// begin there; the next one begins at or above end. It is false without a FUNC.
+// function compares the FUNC records at one address with same, the functions that begin there; the
+// next function begins at or above end. It returns false if there is no FUNC.
 func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *aliasTable, lost map[uint32]bool) bool {
 	c, s := r.c, r.s
 	lo := same[0].lo
@@ -84,6 +91,8 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.Text(same[0].name), end-lo), uint64(len(lost)-before))
 		return false
 	}
+
+	// The size is right if it is that of any function here.
 	for i := first; i < last; i++ {
 		used[i] = true
 		f := &s.Funcs[i]
@@ -107,15 +116,18 @@ func (r *replay) checkName(f *symfile.Func, same []truthFunc, aliases []uint32) 
 	case slices.ContainsFunc(same, ofFunction) || slices.ContainsFunc(aliases, accepted):
 		r.c.Compared(report.CheckNames, 1)
 		return
+
+	// A name that is not known may be the one in the record.
 	case slices.ContainsFunc(same, unread):
 		r.c.Unverified(report.CheckNames, 1, noteUnread)
 		return
 	}
+
 	r.c.Compared(report.CheckNames, 1)
 	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.names.Text(same[0].name)), 1)
 }
 
-// noteUnread is about names that are referred to as dwarfinfo.Ref says.
+// noteUnread is the reason for names in a supplementary file that dwarfinfo.Ref refers to.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
 
 // checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
@@ -129,10 +141,9 @@ func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 	r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "marked m, but no other function shares its address"), 1)
 }
 
-// unknownFuncs reports FUNC records at whose address no function begins. One
-// that goes on where another of the same name ends is a part of a function
-// too large for one record. One with a function symbol is code that
-// compilers give no DIE (gcc's thunks, folded bodies).
+// unknownFuncs reports FUNC records at whose address no function begins. A record that begins where
+// another of the same name ends is a part of a function too large for one record. A record with a
+// function symbol is code that compilers give no DIE (gcc's thunks, folded bodies).
 func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 	funcs := r.s.Funcs
 	for i := range funcs {
@@ -145,6 +156,8 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 				continue
 			}
 		}
+
+		// The symbol table may know the function; debug information that is not read may, too.
 		next := ^uint64(0)
 		if i+1 < len(funcs) {
 			next = funcs[i+1].Addr
@@ -161,8 +174,8 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 	}
 }
 
-// symbolFunc reports whether a function symbol stands for f, and adds a finding for a size
-// other than the symbol's; f is cut where the next FUNC begins.
+// symbolFunc reports whether a function symbol accounts for f, and adds a finding if f's size is
+// not the symbol's. A symbol that reaches past the next FUNC is cut at next.
 func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) bool {
 	lo := f.Addr + r.bias
 	name := naming.Normalise(string(f.Name))
@@ -170,6 +183,8 @@ func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) b
 	if len(ends) == 0 || !slices.ContainsFunc(aliases.names[lo], func(id uint32) bool { return r.names.Accept(id, name) }) {
 		return false
 	}
+
+	// Both the size and the name are verified by the symbol.
 	r.c.Compared(report.CheckFuncs, 1)
 	r.c.Compared(report.CheckNames, 1)
 	end := f.End + r.bias
@@ -179,8 +194,8 @@ func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) b
 	return true
 }
 
-// otherRecords takes what is known of the lines of FUNC i, for which there is no
-// function, from the line tables of units with code there.
+// otherRecords gives FUNC i, which has no function in the debug information, the outcome for its
+// lines from the line tables of units with code there.
 func (r *replay) otherRecords(i int, of string) {
 	f := &r.s.Funcs[i]
 	if r.otherLines[i].done {
@@ -188,12 +203,14 @@ func (r *replay) otherRecords(i int, of string) {
 	} else if f.Lines.Len() > 0 {
 		r.c.Unverified(report.CheckLines, 0, "lines "+of)
 	}
+
 	if f.Inlines.Len() > 0 {
 		r.c.Unverified(report.CheckInlines, 0, "inlined calls "+of)
 	}
 }
 
-// uncompared counts the PCs with lines or inlined calls of a FUNC that nothing was compared with.
+// uncompared counts the PCs with lines or inlined calls of a FUNC for which there was nothing to
+// compare.
 func (r *replay) uncompared(check string, f *symfile.Func) {
 	var n uint64
 	if check == report.CheckLines {
@@ -207,9 +224,12 @@ func (r *replay) uncompared(check string, f *symfile.Func) {
 			}
 		}
 	}
+
 	if n == 0 {
 		return
 	}
+
+	// Truth that could not be read is a loss; truth that does not exist is none.
 	if why, hidden := r.hidden[check]; hidden {
 		r.c.Unread(check, n, why)
 	} else {
@@ -217,7 +237,8 @@ func (r *replay) uncompared(check string, f *symfile.Func) {
 	}
 }
 
-// outcomes reports what was found in each FUNC; describe says a difference in words.
+// outcomes reports the outcome of each FUNC for one check; describe describes a difference in
+// words.
 func (r *replay) outcomes(check string, all []funcOutcome, describe func(*difference) string) {
 	for i := range all {
 		o := &all[i]
@@ -233,6 +254,7 @@ func (r *replay) outcomes(check string, all []funcOutcome, describe func(*differ
 		if o.unread > 0 {
 			r.c.Unverified(check, o.unread, noteUnread)
 		}
+
 		wrong, missing := o.wrong-o.missing, o.missing // PCs of differences that are not kept
 		for k := range o.diffs {
 			d := &o.diffs[k]
@@ -246,6 +268,8 @@ func (r *replay) outcomes(check string, all []funcOutcome, describe func(*differ
 				r.c.Wrong(f, n)
 			}
 		}
+
+		// The differences that were not kept still count.
 		if o.more > 0 {
 			r.c.Update(check, func(k *report.Check) {
 				k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.more

@@ -6,14 +6,16 @@ import (
 	"symkit/check/report"
 )
 
-// goCalls compares the INLINE records of FUNC k with the inlined calls that Go's
-// tables have for function i of the table, whose code is [lo, hi).
+// goCalls compares the INLINE records of FUNC k with the inlined calls that Go's tables have for
+// function i of the table, whose code is [lo, hi).
 func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	r := w.r
 	if r.exhausted(report.CheckInlines) {
 		return
 	}
 	sf := &r.s.Funcs[k]
+
+	// Damaged tables leave the records unverified.
 	var ok bool
 	before := g.Steps
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
@@ -25,8 +27,8 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	w.compareInlines(k, 0)
 }
 
-// goTruth appends the inlined calls of function i, by depth and address. It
-// returns false if the function's tables are damaged.
+// goTruth appends the inlined calls of function i to calls, by depth and address. It returns false
+// if the function's tables are damaged.
 func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64) ([]call, bool) {
 	code, positions, ok := g.Function(i, lo, hi)
 	if !ok || code.Tree == 0 {
@@ -41,6 +43,7 @@ func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64)
 		return calls, false
 	}
 
+	// Each run of PCs has one chain of calls, innermost first.
 	limit := len(calls) + maxParts*len(code.Index) + fewParts
 	for _, run := range code.Index {
 		chain, ok := g.Chain(&code, run.Value)
@@ -50,6 +53,9 @@ func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64)
 		for n, e := range chain {
 			c := call{depth: uint32(len(chain) - 1 - n), lo: run.Lo, hi: run.Hi, file: naming.AnyPath}
 			c.name = w.r.names.ID(naming.Key{Name: e.Name})
+
+			// The place of the outermost call is known only if its instruction is not itself in an
+			// inlined call.
 			around := gotable.ValueAt(code.Index, e.At)
 			if n+1 < len(chain) || around < 0 { // otherwise the place is not known
 				c.file, c.callLine = w.goPlace(g, &code, e.At)
@@ -61,7 +67,7 @@ func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64)
 	return calls, true
 }
 
-// goPlace returns the file and line of the instruction at pc, 0 if there is none.
+// goPlace returns the file and line of the instruction at pc. Without one the line is 0.
 func (w *worker) goPlace(g *gotable.Inlines, code *gotable.Code, pc uint64) (file, line uint32) {
 	l := gotable.ValueAt(code.Line, pc)
 	name, ok := g.File(code, gotable.ValueAt(code.Files, pc))

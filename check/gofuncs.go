@@ -23,6 +23,8 @@ func (r *replay) goFunctions(t *gotable.Table) {
 		}
 		fn := truthFunc{f.Entry, f.End, r.names.ID(naming.Key{Name: f.Name}), r.functionCount}
 		r.functionCount++
+
+		// Several FUNC records can begin at one address: each is compared.
 		first, end := r.at(f.Entry)
 		for k := first; k < end; k++ {
 			// The table's own end is where the next function begins; the code
@@ -30,10 +32,12 @@ func (r *replay) goFunctions(t *gotable.Table) {
 			if end := s.Funcs[k].End + r.bias; end < f.End && t.HasLine(end-1) && !t.HasLine(end) {
 				fn.hi = end
 			}
+
 			if len(s.Lines) > 0 {
 				sf := &s.Funcs[k]
 				r.lines[k].better(r.compareLines(sf, r.goLines(t, sf)))
 			}
+
 			if inlines != nil && len(s.Inlines) > 0 {
 				w.goCalls(inlines, i, f.Entry, fn.hi, k)
 			} else if s.Funcs[k].Inlines.Len() > 0 {
@@ -45,18 +49,20 @@ func (r *replay) goFunctions(t *gotable.Table) {
 	r.reportFuncs()
 }
 
-// goLines are the lines of f: those of the first and last PC of each record and
-// of each gap. (debug/gosym finds the line of a PC by running the table from the
-// function's beginning, so to ask for each would take time squared.)
+// goLines returns the lines of f at the first and last PC of each record and of each gap between
+// records. debug/gosym finds the line of a PC by running the table from the function's beginning:
+// to ask for every PC would take quadratic time.
 func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
 	if !t.HasLine(f.Addr + r.bias) {
-		return nil // the linker's own marks have no table; debug/gosym reads the first one of all
+		return nil // for the linker's own marks, which have no table, debug/gosym reads the first table of the program
 	}
 	add := func(x dwarfinfo.Run) {
 		if int32(x.Line) > 0 {
 			runs = append(runs, x)
 		}
 	}
+
+	// ask adds the runs of the first and the last PC of [lo, hi), as one run if they agree.
 	ask := func(lo, hi uint64) {
 		at := func(pc uint64) dwarfinfo.Run {
 			file, line := t.Line(pc)
@@ -77,6 +83,8 @@ func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 		add(first)
 		add(last)
 	}
+
+	// The records and the gaps between them, in order of address.
 	pos, end := f.Addr+r.bias, f.End+r.bias
 	lines := r.s.LinesOf(f)
 	for i := range lines {

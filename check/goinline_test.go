@@ -63,8 +63,8 @@ func TestGoInlines(t *testing.T) {
 	}
 }
 
-// TestGoInlinesUnread: inline trees that no word of the module data makes right are
-// said to be unverified, rather than called wrong.
+// TestGoInlinesUnread checks that inline trees that no word of the module data makes right are
+// reported as unverified, not as wrong.
 func TestGoInlinesUnread(t *testing.T) {
 	f, err := elfx.NewFile("prog", readTest(t, "../testdata/go/go1.27.1.elf"))
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"symkit/internal/limits"
 )
 
-// noteShared is about the programs that dwarfinfo.LineGroup marks as shared.
+// noteShared is the reason for line programs that dwarfinfo.LineGroup marks as shared.
 const noteShared = "line programs that overlap with many others"
 
 // groupWork is what is known of a group while its units are compared.
 type groupWork struct {
 	*dwarfinfo.LineGroup
-	read   bool // the line table, or why it cannot be read
+	read   bool // lines or err is set
 	lines  dwarfinfo.Lines
 	err    error
-	others bool // FUNC records without a function in the DWARF were compared with the table
+	others bool // FUNC records without a function in the DWARF have been compared with the table
 }
 
 // group compares what the units of one group describe.
@@ -39,8 +39,8 @@ func (w *worker) group(g *dwarfinfo.LineGroup, done *atomic.Int64) error {
 	return nil
 }
 
-// table returns the line table of the group, which it reads as that of a unit; nil where that
-// cannot be done, which it notes once.
+// table returns the line table of the group, which it reads as that of unit u the first time. It
+// returns nil if the table cannot be read, and reports that once.
 func (w *worker) table(g *groupWork, u *dwarfinfo.Unit, root *dwarf.Entry) *dwarfinfo.Lines {
 	r := w.r
 	if !g.read {
@@ -61,8 +61,8 @@ func (w *worker) table(g *groupWork, u *dwarfinfo.Unit, root *dwarf.Entry) *dwar
 	return &g.lines
 }
 
-// hideLines says why a line table cannot be read, which inlined calls need for the names of
-// their files.
+// hideLines records why a line table cannot be read. Inlined calls need the table too, for the
+// names of their files.
 func (w *worker) hideLines(why string) {
 	for _, check := range []string{report.CheckLines, report.CheckInlines} {
 		w.r.hide(check, why)

@@ -26,6 +26,8 @@ func (r *replay) module() error {
 		c.Missing(report.Finding{Check: report.CheckModule, What: "no MODULE record"}, 1)
 		return nil
 	}
+
+	// Architecture and operating system.
 	wrong := func(what string) { c.Wrong(collect.At(report.CheckModule, 1, 0, "%s", what), 1) }
 	main := r.img.Main
 	c.Compared(report.CheckModule, 2)
@@ -37,28 +39,33 @@ func (r *replay) module() error {
 	if want := r.opt.OS; s.Module.OS != want && (want != "" || s.Module.OS != "Linux") {
 		wrong("the operating system is " + cmp.Or(want, "Linux"))
 	}
+
+	// Name and id.
 	id, names := truth.Identity(r.img, r.opt.Names)
 	c.Compared(report.CheckModule, 3)
 	if !slices.Contains(names, naming.Escaped(s.Module.Name)) {
 		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
 	}
+
 	r.checkID(id, wrong)
 	return nil
 }
 
-// checkID compares the ids with the build id; without one, with Breakpad's
-// hash of the code.
+// checkID compares the ids with the build id or, without a build id, with Breakpad's hash of the
+// code.
 func (r *replay) checkID(id []byte, wrong func(string)) {
 	s := r.s
 	code, has := s.Info(emit.KeyCodeID)
 	given := r.opt.ID != "" && strings.EqualFold(s.Module.ID, r.opt.ID)
 	if id == nil {
 		id = truth.TextHash(r.img.Main)
-		// Breakpad writes the hash there too.
+		// Breakpad writes the hash in INFO CODE_ID too.
 		if has && (id == nil || code.Text != truth.UpperHex(id)) {
 			r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "there is no build id"), 1)
 		}
-		object := r.img.Main.Type == elf.ET_REL // whose id is what its build says
+
+		// What was given with --id counts where the file itself gives no id.
+		object := r.img.Main.Type == elf.ET_REL // the build of an object file decides on its id
 		if (id == nil || object) && r.opt.ID != "" {
 			if !given {
 				wrong("the id is " + r.opt.ID)
@@ -68,11 +75,16 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 			r.c.Unverified(report.CheckModule, 1, "neither build id nor code to make an id of")
 			return
 		}
-	} else if want := truth.UpperHex(id); !has {
-		r.c.Missing(report.Finding{Check: report.CheckModule, What: "no INFO CODE_ID: the build id is " + want}, 1)
-	} else if text, _, _ := strings.Cut(code.Text, " "); text != want {
-		r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "the build id is %s", want), 1)
+	} else {
+		want := truth.UpperHex(id)
+		text, _, _ := strings.Cut(code.Text, " ")
+		if !has {
+			r.c.Missing(report.Finding{Check: report.CheckModule, What: "no INFO CODE_ID: the build id is " + want}, 1)
+		} else if text != want {
+			r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "the build id is %s", want), 1)
+		}
 	}
+
 	if want := truth.DebugID(id, r.img.Main.BigEndian); s.Module.ID != want && !given {
 		wrong("the id is " + want)
 	}

@@ -136,14 +136,14 @@ func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string)
 	return true
 }
 
-// nextExcepted reports whether one of the exceptions is about what was said.
-func nextExcepted(name, said string) bool {
+// nextExcepted reports whether one of the exceptions covers message.
+func nextExcepted(name, message string) bool {
 	for _, e := range nextExceptions {
 		match, err := filepath.Match(e.file, name)
 		if err != nil {
 			panic(err)
 		}
-		if match && strings.Contains(said, e.says) {
+		if match && strings.Contains(message, e.says) {
 			return true
 		}
 	}

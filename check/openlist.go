@@ -4,11 +4,11 @@ import (
 	"sync"
 )
 
-// openList is the numbers below some number of which each is open until it is closed. To find
-// the next open one takes, on average, next to no time, however many are closed before it.
+// openList is the numbers below a limit. Each number is open until it is closed. Finding the next
+// open number takes nearly constant time on average, however many numbers before it are closed.
 type openList struct {
 	mu sync.Mutex
-	to []uint32 // of each number, one at or above it, itself while it is open
+	to []uint32 // by number: a number at or above it; the number itself while it is open
 }
 
 func newOpenList(n int) *openList {
@@ -19,11 +19,13 @@ func newOpenList(n int) *openList {
 	return l
 }
 
-// next returns the first open number at or above i, or the number that all are below.
+// next returns the first open number at or above i, or the limit if there is none.
 func (l *openList) next(i int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i = min(i, len(l.to)-1)
+
+	// Each step halves the path for later searches.
 	for int(l.to[i]) != i {
 		l.to[i] = l.to[l.to[i]]
 		i = int(l.to[i])

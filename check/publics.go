@@ -17,22 +17,22 @@ import (
 // codeSymbol is a symbol of code.
 type codeSymbol struct {
 	addr uint64 // of the ELF file
-	name uint32 // of names
+	name uint32 // number in names
 	kind symbolKind
 	end  uint64 // after the symbol's last byte; addr if it has no size
 }
 
-// symbolKind says what a symbol needs.
+// symbolKind is what the symbol file needs for a symbol.
 type symbolKind uint8
 
 const (
-	symbolFunction symbolKind = iota // STT_FUNC or STT_GNU_IFUNC: it needs a FUNC or PUBLIC
-	symbolLabel                      // of the same table, but no function: tools may leave it out
-	symbolAlias                      // it is an acceptable name, and needs nothing
+	symbolFunction symbolKind = iota // STT_FUNC or STT_GNU_IFUNC, which needs a FUNC or PUBLIC
+	symbolLabel                      // another symbol of the same table, which tools may omit
+	symbolAlias                      // a name that is accepted, but needs no record
 )
 
-// symbols lists the symbols of code by address, from every table of both
-// files, and of MiniDebugInfo. any is false if there is no table.
+// symbols returns the symbols of code by address, from every table of both files and of
+// MiniDebugInfo. any is false if there is no table.
 func (r *replay) symbols() (all []codeSymbol, any bool) {
 	if r.symbolList != nil {
 		return r.symbolList, r.anySymbols
@@ -41,6 +41,8 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 	if err != nil {
 		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
+
+	// Symbols of the main table need records; those of all other tables are accepted names.
 	all = r.appendSymbols(all, main, true)
 	all, mini := r.appendMini(all)
 	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
@@ -53,6 +55,8 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 			}
 		}
 	}
+
+	// Of equal names at one address the kind that needs most comes first, and stays.
 	slices.SortFunc(all, func(a, b codeSymbol) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
@@ -61,7 +65,7 @@ func (r *replay) symbols() (all []codeSymbol, any bool) {
 	return all, r.anySymbols
 }
 
-// appendMini appends the symbols in .gnu_debugdata; false without any.
+// appendMini appends the symbols in .gnu_debugdata. It returns false if there is no table.
 func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	f, err := r.img.Main.DebugData()
 	if err != nil {
@@ -71,6 +75,7 @@ func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 		return all, false
 	}
 	defer f.Close()
+
 	t, err := f.Symtab()
 	if err != nil {
 		r.c.Unverified(report.CheckPublics, 1, err.Error())
@@ -78,19 +83,21 @@ func (r *replay) appendMini(all []codeSymbol) ([]codeSymbol, bool) {
 	return r.appendSymbols(all, t, true), t != nil
 }
 
-// appendSymbols appends the code symbols of one table. Those of a table that
-// is not primary need no PUBLIC.
+// appendSymbols appends the code symbols of one table. The symbols of a table that is not primary
+// need no PUBLIC.
 func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bool) []codeSymbol {
 	if t == nil {
 		return all
 	}
 	arm := r.img.Main.Machine == elf.EM_ARM
-	named := uint64(0) // bytes of names
+	named := uint64(0) // bytes of names so far
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Shndx == elfx.ShnUndef {
 			continue
 		}
+
+		// Only functions, and labels without a type, can be names of code.
 		addr, function := s.Value, false
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
@@ -102,6 +109,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		default:
 			continue
 		}
+
 		text := t.NameOf(s)
 		named += uint64(len(text))
 		if named > limits.Names.Max(r.img.Size()) {
@@ -112,20 +120,26 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		if name == "" || !r.code.Contains(addr) || !function && isMapping(r.img.Main.Machine, name) {
 			continue
 		}
+
 		if !primary {
 			r.entries[addr]++
 		}
+
+		// The name without a symbol version is the one that FUNC and PUBLIC records have.
 		plain, _, _ := strings.Cut(name, "@") // version
 		if plain == "" {
 			plain = name
 		}
+
 		end := addr
 		if function {
 			end += s.Size
 		}
-		// The value of an absolute symbol is a number that no section moves with: of code only
-		// where the table says so, as Breakpad's dump_syms takes it. BOLT writes __hot_end so.
+		// The value of an absolute symbol is a number that no section moves with. It is an address
+		// of code only where the symbol's type is a function, as Breakpad's dump_syms takes it.
+		// BOLT writes __hot_end as such a symbol.
 		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
+
 		kind := symbolAlias
 		switch {
 		case primary && function:
@@ -133,6 +147,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 		case primary && !isInternal(name):
 			kind = symbolLabel
 		}
+
 		add := func(name string, kind symbolKind) {
 			all = append(all, codeSymbol{addr, r.names.ID(naming.Key{Linkage: name}), kind, end})
 		}
@@ -149,7 +164,8 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 }
 
 // isMapping reports whether a symbol marks where code, in which instruction set, or data begins:
-// $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32 §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
+// $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32
+// §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
 func isMapping(m elf.Machine, name string) bool {
 	if m != elf.EM_ARM && m != elf.EM_AARCH64 && m != elf.EM_RISCV || len(name) < 2 || name[0] != '$' {
 		return false
@@ -157,18 +173,20 @@ func isMapping(m elf.Machine, name string) bool {
 	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
 }
 
-// isInternal reports whether a label is one that tools make for themselves: symkit leaves them out.
+// isInternal reports whether a label is one that tools make for themselves. symkit omits such
+// labels.
 func isInternal(name string) bool {
 	return name[0] == '.' || name[0] == '$' || strings.ContainsAny(name, "\x01\x02")
 }
 
-// aliasTable are the names of the symbols at each address, and the ends of the
-// function symbols there that have a size.
+// aliasTable has, by address, the names of all symbols, and the ends of the function symbols with a
+// size.
 type aliasTable struct {
 	names map[uint64][]uint32
 	ends  map[uint64][]uint64
 }
 
+// aliasNames returns the table of all symbols.
 func (r *replay) aliasNames() *aliasTable {
 	all, _ := r.symbols()
 	t := &aliasTable{names: map[uint64][]uint32{}, ends: map[uint64][]uint64{}}
@@ -192,18 +210,21 @@ func (r *replay) checkPublics() error {
 		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")
 		return nil
 	}
+
+	// Symbols at one address are judged together.
 	funcs := pcs.SetOf(s.Funcs)
 	inner := uint64(0) // after the last byte of the function symbols so far
 	for from := 0; from < len(all); {
 		to := from
 		function, name := false, uint32(0)
 		for to < len(all) && all[to].addr == all[from].addr {
-			// Tools may leave out labels; symkit does not, but for those inside of functions.
+			// Tools may omit labels; symkit omits only labels inside functions.
 			if !function && (all[to].kind == symbolFunction || r.s.Own && all[to].kind == symbolLabel && all[to].addr >= inner) {
 				function, name = true, all[to].name
 			}
 			to++
 		}
+
 		for _, s := range all[from:to] {
 			inner = max(inner, s.end)
 		}
@@ -219,7 +240,7 @@ func (r *replay) checkPublics() error {
 	return nil
 }
 
-// publicNames checks that a PUBLIC has the name of a symbol at its address, or that of a stub for
+// publicNames checks that each PUBLIC has the name of a symbol at its address, or of a stub for
 // calls to other modules.
 func (r *replay) publicNames(all []codeSymbol) {
 	c, s := r.c, r.s
@@ -229,6 +250,8 @@ func (r *replay) publicNames(all []codeSymbol) {
 		p := &s.Publics[i]
 		c.Compared(report.CheckPublics, 1)
 		addr := p.Addr + r.bias
+
+		// Any name of any symbol at the address is right.
 		from, known := slices.BinarySearchFunc(all, addr, func(s codeSymbol, a uint64) int { return cmp.Compare(s.addr, a) })
 		name, ok := naming.Normalise(string(p.Name)), false
 		for k := from; k < len(all) && all[k].addr == addr && !ok; k++ {

@@ -32,7 +32,7 @@ type replay struct {
 	img   *elfx.Image
 	opt   Options
 	s     *symfile.File
-	bias  uint64 // added to an address of the symbol file gives one of the ELF file
+	bias  uint64 // address of the ELF file minus that of the symbol file
 	code  pcs.Set
 	dw    *dwarfinfo.Info
 	names *naming.Table
@@ -41,41 +41,41 @@ type replay struct {
 	symFiles []uint32 // numbers in paths, by index of FILE records, then naming.AnyPath
 	origins  []string // normalised names of INLINE_ORIGIN records
 
-	source string // of truth, for findings
+	source string // what the truth is read from, for findings
 
 	mu    sync.Mutex
 	truth []truthFunc
-	// functionCount is the number of functions that truth has the ranges of.
+	// functionCount is the number of functions whose ranges are in truth.
 	functionCount uint32
 	lines         []funcOutcome // by index of FUNC
 	inlines       []funcOutcome
-	mostDiffs     int // see there
-	// otherLines are compared with the line tables of units that have code at
-	// the FUNC, but no function that begins there.
+	mostDiffs     int // what the function mostDiffs returns
+	// otherLines are the outcomes of FUNC records compared with the line tables of units that have
+	// code at the FUNC, but no function that begins there.
 	otherLines []funcOutcome
-	open       *openList // indices of FUNC records whose otherLines are not right yet
-	// holes: something of the debug information could not be read, so that a
-	// FUNC that no function accounts for may be right.
+	open       *openList // indices of FUNC records whose outcome in otherLines is not right yet
+	// holes states that part of the debug information could not be read, so that a FUNC without a
+	// function may be right.
 	holes bool
-	// noLines: the symbol file has no line records at all.
+	// noLines states that the symbol file has no line records at all.
 	noLines bool
-	// hidden says why some lines or inlined calls were not compared, by check.
+	// hidden has the reason why some lines or inlined calls were not compared, by check.
 	hidden map[string]string
 
-	spent atomic.Int64 // on comparing, see exhausted
+	spent atomic.Int64 // steps of comparing so far, see exhausted
 
-	symbolList []codeSymbol // once symbols was called
+	symbolList []codeSymbol // set by the first call of symbols
 	anySymbols bool
-	// tooManySymbols: the names of a table's are more bytes than there may be.
+	// tooManySymbols states that the names of a symbol table have more bytes than the limit.
 	tooManySymbols bool
-	entries        map[uint64]int // of symbol tables, by address
+	entries        map[uint64]int // number of symbols by address
 }
 
 // truthFunc is one range of a function of the DWARF.
 type truthFunc struct {
 	lo, hi uint64
-	name   uint32 // of names
-	fn     uint32 // which function, for those of several ranges
+	name   uint32 // number in names
+	fn     uint32 // number of the function, the same for all its ranges
 }
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
@@ -87,6 +87,8 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
+
+	// The symbol file and the DWARF are read at the same time.
 	var lintErr, dwarfErr error
 	err := par.Do(ctx, 2, func() error {
 		r.progress("reading the symbol file", 0, 1)
@@ -102,6 +104,8 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	if lintErr != nil {
 		return nil, lintErr
 	}
+
+	// Each step adds its checks to the report.
 	r.index()
 	for _, step := range []func() error{
 		r.module,
@@ -123,6 +127,8 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			return nil, err
 		}
 	}
+
+	// A field that could not be relocated leaves the truth in its section uncertain.
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f != nil {
 			for _, err := range f.RelocLosses() {
@@ -130,6 +136,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			}
 		}
 	}
+
 	rep := c.Report()
 	rep.Coverage = r.s.Coverage(r.relativeCode())
 	return rep, nil
@@ -148,8 +155,8 @@ func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
 	return d, err
 }
 
-// relocatedCheck is the check that a section with fields that could not be
-// relocated is the truth of.
+// relocatedCheck returns the check whose truth is in the section with fields that could not be
+// relocated.
 func relocatedCheck(err error) string {
 	e, ok := errors.AsType[*wire.Error](err)
 	switch {
@@ -162,7 +169,7 @@ func relocatedCheck(err error) string {
 	return report.CheckFuncs
 }
 
-// prepare finds out what addresses mean.
+// prepare finds the offset between addresses of the two files, and the code of the ELF file.
 func (r *replay) prepare() error {
 	main := r.img.Main
 	if main.Type == elf.ET_CORE {
@@ -176,7 +183,7 @@ func (r *replay) prepare() error {
 	return nil
 }
 
-// relativeCode is the code in addresses of the symbol file.
+// relativeCode returns the code in addresses of the symbol file.
 func (r *replay) relativeCode() pcs.Set {
 	out := make(pcs.Set, 0, len(r.code))
 	for _, x := range r.code {
@@ -187,8 +194,8 @@ func (r *replay) relativeCode() pcs.Set {
 	return out
 }
 
-// index prepares the symbol file's records for looking up: FUNC and PUBLIC records are put in
-// order of address.
+// index prepares the symbol file's records for look-ups: FUNC and PUBLIC records are sorted by
+// address.
 func (r *replay) index() {
 	s := r.s
 	for i := range s.Files.List {
@@ -198,6 +205,8 @@ func (r *replay) index() {
 	for i := range s.Origins.List {
 		r.origins = append(r.origins, naming.Normalise(naming.OriginName(string(s.Origins.List[i].Text))))
 	}
+
+	// All outcomes are kept by index of the sorted FUNC records.
 	s.Funcs, s.Publics = pcs.Sorted(s.Funcs), pcs.Sorted(s.Publics)
 	r.mostDiffs = mostDiffs(len(s.Funcs))
 	r.lines = make([]funcOutcome, len(s.Funcs))
@@ -228,7 +237,7 @@ func (r *replay) hasPublic(addr uint64) bool {
 	return first < end
 }
 
-// begins returns which elements of a list, which is in order, begin at addr.
+// begins returns which elements of a sorted list begin at addr, as indices [first, end).
 func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
 	first = sort.Search(len(list), func(i int) bool { return P(&list[i]).PCs().Lo >= addr })
 	for end = first; end < len(list) && P(&list[end]).PCs().Lo == addr; {
@@ -237,12 +246,13 @@ func begins[T any, P pcs.Ranged[T]](list []T, addr uint64) (first, end int) {
 	return first, end
 }
 
-// Units and functions of a damaged or malicious file can all describe the same
-// code. Each record is compared with a few of them in sound files.
+// maxComparisons bounds how often each record is compared. Units and functions of a damaged or
+// malicious file can all describe the same code; in sound files each record is compared only a few
+// times.
 const maxComparisons = 64
 
-// exhausted reports whether comparing has to end: because ctx has ended, or because of
-// such a file, of which the rest counts as not verified.
+// exhausted reports whether comparing has to end: because ctx has ended, or because the file
+// describes the same code too often. In the second case the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
 	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)
 	if r.spent.Load() <= int64(maxComparisons*records+1<<24) {

@@ -13,38 +13,38 @@ import (
 	"symkit/elfx"
 )
 
-// stubs are the names that code without symbols can have: NAME@plt for a slot
-// of the procedure linkage table, the name of a section for its beginning.
+// stubs are the names that code without symbols can have: NAME@plt for a slot of the procedure
+// linkage table, and the name of a section for its beginning.
 type stubs struct {
 	r        *replay
 	sections []*elfx.Section
-	// slots are the names of the functions that the slots of x86 call: where
-	// the jump goes, the relocation of that word of the GOT, or the one whose number
-	// is pushed, its symbol; on MIPS
-	// an undefined function's symbol has the address of its stub.
+	// slots has, by address, the names of the functions that stubs call. A slot of x86 jumps
+	// through a word of the GOT, whose relocation has the symbol, or pushes the number of that
+	// relocation. On MIPS the symbol of an undefined function has the address of its stub.
 	slots map[uint64][]uint32
-	// targets are the names of all functions that relocations refer to, and,
-	// once needed, their texts. On other machines which slot is whose is not
+	// targets are the names of all functions that relocations refer to, and texts, made when first
+	// needed, all their spellings. On machines other than x86 the slot of each function is not
 	// verified.
 	targets []uint32
-	// calls are the names of the relocations of .rela.plt, in their order.
+	// calls are the names of the relocations of .rela.plt, in order.
 	calls []uint32
 	texts map[string]bool
-	exact bool
+	exact bool // slots are decoded
 	jumps []jump
 }
 
-// jump is a slot that was decoded: it begins at one of two addresses.
+// jump is a decoded slot: it begins at one of two addresses.
 type jump struct {
 	slot [2]uint64
 	name uint32
 }
 
-// isPLT reports whether a section has the name of one that linkers write stubs to.
+// isPLT reports whether linkers write stubs to sections of this name.
 func isPLT(name string) bool {
 	return strings.HasPrefix(name, ".plt") || name == ".iplt" || name == ".MIPS.stubs"
 }
 
+// readStubs finds the stubs of the main file.
 func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 	t := &stubs{r: r, slots: map[uint64][]uint32{}}
 	main := r.img.Main
@@ -53,6 +53,8 @@ func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 			t.sections = append(t.sections, s)
 		}
 	}
+
+	// Only the slots of x86 are decoded.
 	got := t.relocations(symbols)
 	t.exact = main.Machine == elf.EM_X86_64 || main.Machine == elf.EM_386
 	for _, s := range t.sections {
@@ -64,8 +66,7 @@ func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 	return t
 }
 
-// relocations returns the names of the functions that each word of the GOT is
-// for.
+// relocations returns the names of the functions that each word of the GOT is for, by address.
 func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	got := map[uint64][]uint32{}
 	main := t.r.img.Main
@@ -73,6 +74,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	if err != nil {
 		return got
 	}
+
 	if dynsym != nil && main.Machine == elf.EM_MIPS {
 		for i := range dynsym.Symbols {
 			if s := &dynsym.Symbols[i]; s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
@@ -85,6 +87,9 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 		if !isRelocs(s.Type) || s.Flags&elf.SHF_ALLOC == 0 || !s.Present() {
 			continue
 		}
+
+		// A relocation without a symbol is that of an indirect function: its addend is the
+		// resolver.
 		relocs, err := s.Relocs()
 		if err != nil {
 			t.r.c.Unverified(report.CheckPublics, 1, err.Error())
@@ -96,9 +101,10 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
 				name, _, _ := strings.Cut(string(dynsym.NameOf(&dynsym.Symbols[rel.Sym])), "@")
 				names = []uint32{t.r.names.ID(naming.Key{Linkage: name})}
-			case rel.Sym == 0: // of an indirect function: the addend is the resolver
+			case rel.Sym == 0:
 				names = namesAt(symbols, uint64(rel.Addend))
 			}
+
 			got[rel.Offset] = append(got[rel.Offset], names...)
 			t.targets = append(t.targets, names...)
 			if s.Name == ".rela.plt" || s.Name == ".rel.plt" {
@@ -106,12 +112,13 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 			}
 		}
 	}
+
 	slices.Sort(t.targets)
 	t.targets = slices.Compact(t.targets)
 	return got
 }
 
-// namesAt are the names of the symbols at an address.
+// namesAt returns the names of the symbols at an address.
 func namesAt(symbols []codeSymbol, addr uint64) (names []uint32) {
 	i, _ := slices.BinarySearchFunc(symbols, addr, func(s codeSymbol, a uint64) int {
 		if s.addr < a {
@@ -131,9 +138,8 @@ const slotSize = 8
 // noName stands in stubs.calls for a relocation without a symbol.
 const noName = ^uint32(0)
 
-// decodePush finds the slots of x86 that push the number of their relocation, on 32-bit
-// its offset, and jump to the head of the PLT. Where indirect branches are tracked,
-// that is all that slots of .plt do.
+// decodePush finds the slots of x86 that push the number of their relocation (on 32-bit its offset)
+// and jump to the head of the PLT. Where indirect branches are tracked, slots of .plt do only that.
 func (t *stubs) decodePush(addr uint64, code []byte) {
 	size := uint64(1)
 	if t.r.img.Main.Machine == elf.EM_386 {
@@ -151,9 +157,9 @@ func (t *stubs) decodePush(addr uint64, code []byte) {
 	}
 }
 
-// decode finds the jumps of x86: FF 25 through a word at an address that is
-// relative to the next instruction (64-bit) or absolute (32-bit), FF A3
-// through a word relative to the GOT (32-bit, position independent).
+// decode finds the jumps of x86: FF 25 through a word at an address that is relative to the next
+// instruction (64-bit) or absolute (32-bit), FF A3 through a word relative to the GOT (32-bit,
+// position independent).
 func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 	wide := t.r.img.Main.Machine == elf.EM_X86_64
 	base := uint64(0)
@@ -166,16 +172,16 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 		if code[at] != 0xff || code[at+1] != 0x25 && code[at+1] != 0xa3 {
 			continue
 		}
+
 		disp := binary.LittleEndian.Uint32(code[at+2:])
 		word := uint64(disp)
 		switch {
 		case code[at+1] == 0xa3:
-			word = uint64(uint32(base) + disp) // which may be below the base
+			word = uint64(uint32(base) + disp) // disp may be negative
 		case wide:
 			word = addr + uint64(at) + 6 + uint64(int64(int32(disp)))
 		}
-		// The slot begins at most 15 bytes before, where a multiple of its
-		// size lies.
+		// The slot begins at most 15 bytes before the jump, at a multiple of the slot's size.
 		names := got[word]
 		if len(names) == 0 {
 			continue
@@ -189,7 +195,7 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 	}
 }
 
-// accept reports whether name is one for the stub at addr.
+// accept reports whether name is a name for the stub at addr.
 func (t *stubs) accept(addr uint64, name string) bool {
 	i := slices.IndexFunc(t.sections, func(s *elfx.Section) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
 	if i < 0 {
@@ -197,8 +203,9 @@ func (t *stubs) accept(addr uint64, name string) bool {
 	}
 	s := t.sections[i]
 	if addr == s.Addr && (name == naming.Escaped(s.Name) || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
-		return true // the second is Mozilla's way
+		return true // the second name is the one that Mozilla's tool writes
 	}
+
 	target, ok := strings.CutSuffix(name, "@plt")
 	if !ok || !isPLT(s.Name) {
 		return false
@@ -221,8 +228,8 @@ func (t *stubs) isTarget(name string) bool {
 	return t.texts[name]
 }
 
-// missing reports the slots without a PUBLIC, if others have one: a tool that
-// names them names all.
+// missing reports the slots without a PUBLIC if other slots have one: a tool that names slots names
+// all of them.
 func (t *stubs) missing() {
 	r := t.r
 	if !r.s.Own && !slices.ContainsFunc(r.s.Publics, func(p symfile.Public) bool { return strings.HasSuffix(string(p.Name), "@plt") }) {

@@ -16,8 +16,10 @@ import (
 
 // worker is the state of one goroutine.
 type worker struct {
-	r          *replay
-	same       map[uint64]likeness // by origin and name
+	r *replay
+
+	// The other fields are a cache and buffers, used again for each function.
+	same       map[uint64]likeness // by index of INLINE_ORIGIN and number of name
 	calls      []call
 	symCalls   []call
 	borders    []uint64
@@ -33,6 +35,8 @@ func (r *replay) functions(dwarfErr error) error {
 	c.Begin(report.CheckLines, "PCs")
 	c.Begin(report.CheckInlines, "PCs")
 	r.checkCode()
+
+	// A symbol file without lines or calls is complete for what it is.
 	if len(s.Lines) == 0 {
 		r.noLines = true
 		c.State(report.CheckLines, report.NotInFile, "")
@@ -40,6 +44,8 @@ func (r *replay) functions(dwarfErr error) error {
 	if len(s.Inlines) == 0 {
 		c.State(report.CheckInlines, report.NotInFile, "")
 	}
+
+	// DWARF comes first; a Go program without it has tables of its own.
 	if dwarfErr == nil && r.dw != nil && len(r.dw.Units) > 0 {
 		if err := r.units(); err != nil {
 			return err
@@ -47,6 +53,7 @@ func (r *replay) functions(dwarfErr error) error {
 		r.reportFuncs()
 		return nil
 	}
+
 	state, note := report.NotInELF, "no debug information"
 	if dwarfErr != nil {
 		state, note = report.NotVerified, dwarfErr.Error()
@@ -56,6 +63,8 @@ func (r *replay) functions(dwarfErr error) error {
 		r.goFunctions(t)
 		return nil
 	}
+
+	// No truth at all: each check states how many records it could not verify.
 	for _, class := range []struct {
 		check   string
 		records int
@@ -74,7 +83,7 @@ func (r *replay) functions(dwarfErr error) error {
 	return nil
 }
 
-// hole says that part of the DWARF could not be read: functions, lines and inlined calls.
+// hole reports that part of the DWARF could not be read: functions, lines and inlined calls.
 func (r *replay) hole(check string, n uint64, why string) {
 	r.mu.Lock()
 	r.holes = true
@@ -84,9 +93,9 @@ func (r *replay) hole(check string, n uint64, why string) {
 	r.hide(report.CheckInlines, why)
 }
 
-// hide says that lines or inlined calls could not be read or compared: those in the symbol file
-// that were compared with nothing may be right. outcomes counts them. Of several reasons the
-// first by its text is kept, whichever goroutine comes first.
+// hide records that lines or inlined calls could not be read or compared: records that were
+// compared with nothing may then be right. outcomes counts them. Of several reasons the first in
+// the order of their texts is kept, so that the order of the goroutines has no effect.
 func (r *replay) hide(check, why string) {
 	r.mu.Lock()
 	if old := r.hidden[check]; old == "" || why != "" && why < old {
@@ -95,7 +104,7 @@ func (r *replay) hide(check, why string) {
 	r.mu.Unlock()
 }
 
-// units compares all units, several at once.
+// units compares the groups of units, several at a time.
 func (r *replay) units() error {
 	var done atomic.Int64
 	return par.Each(r.ctx, r.opt.Jobs, len(r.dw.Groups), func() func(int) error {
@@ -104,8 +113,8 @@ func (r *replay) units() error {
 	})
 }
 
-// tooMuch fails where the debug information has more names than there may be: how
-// many there are does not depend on which goroutine met them.
+// tooMuch returns an error if the debug information has more names than the limits allow. The
+// number of names does not depend on the order of the goroutines.
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
 	if r.tooManySymbols {
@@ -123,9 +132,9 @@ func (r *replay) tooMuch() error {
 	return r.dw.Exhausted()
 }
 
-// unit compares what one unit of a group describes. A unit without functions needs the line
-// table only if it is the last of its group and no unit before it did: FUNC records that the
-// DWARF has no function for may have their lines there.
+// unit compares what one unit of a group describes. A unit without functions needs the line table
+// only if it is the last of its group and no unit before it has read the table: FUNC records that
+// have no function in the DWARF may have their lines there.
 func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	r := w.r
 	s, err := r.dw.ScanUnit(r.ctx, u, r.code)
@@ -135,6 +144,8 @@ func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	if err != nil {
 		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
 	}
+
+	// Damage costs single functions, or the rest of the unit.
 	for _, err := range s.Errs {
 		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
 	}
@@ -144,14 +155,18 @@ func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	if dwarfinfo.IsSplit(s.Root) {
 		r.hole(report.CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
 	}
+
 	r.addTruth(s)
 	if len(s.Funcs) == 0 && (!last || g.read) {
 		return nil
 	}
+
 	lines := w.table(g, u, s.Root)
 	if lines == nil {
 		return nil
 	}
+
+	// The first unit of the group that has come this far compares the other records too.
 	w.lines(s, lines, !g.others && len(r.s.Lines) > 0)
 	g.others = true
 	if len(r.s.Inlines) > 0 {
@@ -165,6 +180,7 @@ func (r *replay) addTruth(s *dwarfinfo.Scan) {
 	if len(s.Funcs) == 0 {
 		return
 	}
+
 	far := r.dw.Far()
 	truth := make([]truthFunc, 0, s.RangeCount())
 	for i := range s.Funcs {
@@ -174,6 +190,8 @@ func (r *replay) addTruth(s *dwarfinfo.Scan) {
 			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i)})
 		}
 	}
+
+	// Units number their functions from 0.
 	r.mu.Lock()
 	for i := range truth {
 		truth[i].fn += r.functionCount
@@ -187,9 +205,9 @@ func (r *replay) addTruth(s *dwarfinfo.Scan) {
 	r.mu.Unlock()
 }
 
-// lines compares the lines of the FUNC records that the unit's functions have,
-// then, with others, of others that begin in the table's code: of a function that has no DIE (gcc's
-// thunks, folded bodies), or whose DIE is not read here.
+// lines compares the lines of the FUNC records that the unit's functions have. If others is true,
+// it then compares FUNC records that begin in the table's code: those of functions that have no DIE
+// (gcc's thunks, folded bodies), or whose DIE is not read here.
 func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 	r := w.r
 	begins := map[uint64]bool{}
@@ -205,6 +223,8 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 	if !others {
 		return
 	}
+
+	// A record whose outcome is right is closed: no other table is compared with it.
 	for _, x := range t.Code() {
 		if x.Hi <= r.bias {
 			continue
@@ -225,8 +245,8 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 	}
 }
 
-// compare compares the lines of one FUNC with a unit's. It returns true if they are right, by
-// this unit or by another.
+// compare compares the lines of one FUNC with a unit's. It returns true if the lines are right
+// according to this unit or another.
 func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool {
 	if w.settled(&outcomes[i]) {
 		return true
@@ -234,6 +254,7 @@ func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool
 	if w.r.exhausted(report.CheckLines) {
 		return false
 	}
+
 	f := &w.r.s.Funcs[i]
 	o := w.r.compareLines(f, t.From(f.Addr+w.r.bias))
 	w.r.mu.Lock()
@@ -242,15 +263,15 @@ func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool
 	return outcomes[i].right()
 }
 
-// settled reports whether an outcome is as good as it can be. Thousands of units describe the copy
-// of an inline function that the linker kept; only the first need be compared.
+// settled reports whether an outcome cannot improve. Thousands of units describe the one copy of an
+// inline function that the linker kept; only the first unit that agrees is compared.
 func (w *worker) settled(o *funcOutcome) bool {
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	return o.right()
 }
 
-// inlines compares the inlined calls of the FUNC records likewise.
+// inlines compares the inlined calls of the FUNC records that the unit's functions have.
 func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) {
 	r := w.r
 	for i := range s.Funcs {
@@ -264,6 +285,7 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarf
 				if r.exhausted(report.CheckInlines) {
 					return
 				}
+
 				sf := &r.s.Funcs[fi]
 				var ok bool
 				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names)
@@ -277,7 +299,8 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarf
 	}
 }
 
-// compareInlines compares the INLINE records of FUNC i with w.calls, which took steps to collect.
+// compareInlines compares the INLINE records of FUNC i with w.calls. steps is what collecting
+// w.calls has cost.
 func (w *worker) compareInlines(i, steps int) {
 	r := w.r
 	w.symCalls = r.symCalls(&r.s.Funcs[i], w.symCalls[:0])
@@ -289,7 +312,7 @@ func (w *worker) compareInlines(i, steps int) {
 	r.inlines[i].better(o)
 }
 
-// truthCalls collects the inlined calls of f, clipped to sf; see nest.
+// truthCalls appends the inlined calls of f, clipped to sf and then by nest, to calls.
 func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) ([]call, bool) {
 	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
@@ -308,18 +331,20 @@ func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, 
 	return nest(calls)
 }
 
-// A call of one range may have a part in each range of the call around it. All calls of a
-// function have maxParts each, on average, and fewParts more, at most.
+// maxParts and fewParts bound the parts of all calls of a function: maxParts for each call on
+// average, and fewParts more. A call of one range may have a part in each range of the call around
+// it.
 const maxParts, fewParts = 8, 1 << 12
 
-// nest clips calls to those one level up: what lies outside has no caller.
-// (DWARF 2 has no ranges: gcc gives a call one range of several there, and not
-// the same part to the calls in it.) calls are sorted. It is false where each of
-// many overlaps each of many others, which no compiler writes.
+// nest clips calls to the calls one level up: a part outside of these has no caller. (DWARF 2 has
+// no ranges: gcc gives a call one range of several there, and not the same part to the calls in
+// it.) calls are sorted. nest returns false if each of many calls overlaps each of many others,
+// which no compiler writes.
 func nest(calls []call) ([]call, bool) {
 	out, limit := calls[:0:0], maxParts*len(calls)+fewParts
 	var above pcs.Set // the PCs of the level above
 	for len(calls) > 0 {
+		// own becomes the level above for the next level.
 		n := level(calls, calls[0].depth)
 		own := make(pcs.Set, 0, n)
 		for _, c := range calls[:n] {
@@ -341,8 +366,8 @@ func nest(calls []call) ([]call, bool) {
 	return out, true
 }
 
-// originNames returns a function that numbers the names of the origins of a unit's inlined calls.
-// Each origin is resolved once.
+// originNames returns a function that returns the number in r.names for an origin of the unit's
+// inlined calls. Each origin is resolved once.
 func (r *replay) originNames(s *dwarfinfo.Scan) func(dwarfinfo.Ref) uint32 {
 	far, ids := r.dw.Far(), map[dwarfinfo.Ref]uint32{}
 	return func(at dwarfinfo.Ref) uint32 {

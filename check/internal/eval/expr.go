@@ -69,7 +69,8 @@ func (a *Arch) next(c *wire.Cursor) (o operation) {
 	case op >= dwConst1u && op <= dwConst8s:
 		size := 1 << ((op - dwConst1u) / 2)
 		num := c.Uint(size)
-		if unused := 64 - 8*size; op&1 != 0 { // signed
+		unused := 64 - 8*size
+		if op&1 != 0 { // signed
 			num = uint64(int64(num<<unused) >> unused)
 		}
 		return operation{op: dwConstu, num: num}

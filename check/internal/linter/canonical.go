@@ -22,7 +22,7 @@ type canon struct {
 	// on: symkit wrote the file. It is known when INFO GENERATOR comes; what
 	// was found before waits in early.
 	on, off bool
-	early   []report.Finding
+	pending []report.Finding
 
 	n     uint64
 	class int
@@ -76,7 +76,7 @@ func (k *canon) record(at, off int, rec emit.Record) {
 	class := classOf(rec)
 	k.off = k.off || !k.on && class > classInfo
 	if k.off {
-		k.early = nil
+		k.pending = nil
 		return
 	}
 	k.n++
@@ -156,7 +156,7 @@ func (k *canon) info(at int, r *emit.Info) {
 	}
 	k.on = true
 	k.c.Begin(report.CheckCanonical, "records")
-	for _, f := range k.early {
+	for _, f := range k.pending {
 		k.c.Wrong(f, 1)
 	}
 }
@@ -178,7 +178,7 @@ func (k *canon) address(at int, addr, end uint64) {
 func (k *canon) fail(at int, what string) {
 	f := report.Finding{Check: report.CheckCanonical, Line: at, What: what}
 	if !k.on {
-		k.early = append(k.early, f)
+		k.pending = append(k.pending, f)
 		return
 	}
 	k.c.Wrong(f, 1)

@@ -27,7 +27,7 @@ func (k Key) acceptScoped(sym string) bool {
 		return true
 	}
 	// What is in brackets, and closures, have no names of their own.
-	prefix = strings.TrimRight(bare(prefix), ":.")
+	prefix = strings.TrimRight(scopeSkeleton(prefix), ":.")
 	if !endsInScope(prefix, scopes[len(scopes)-1]) {
 		linked := k.innermostLinkage()
 		if linked == "" || !endsInScope(prefix, linked) {
@@ -39,7 +39,7 @@ func (k Key) acceptScoped(sym string) bool {
 
 // endsInScope reports whether a scope's name is all of prefix or its end.
 func endsInScope(prefix, scope string) bool {
-	scope = bare(Normalise(scope))
+	scope = scopeSkeleton(Normalise(scope))
 	return prefix == scope || strings.HasSuffix(prefix, "::"+scope) || strings.HasSuffix(prefix, "."+scope)
 }
 
@@ -66,7 +66,7 @@ func (k Key) innermostLinkage() string {
 func knownScopes(prefix string, scopes, linkage []string) bool {
 	known := map[string]bool{"": true}
 	add := func(name string) {
-		name = bare(Normalise(name))
+		name = scopeSkeleton(Normalise(name))
 		known[name] = true
 		for part := range eachScope(name) {
 			known[part] = true
@@ -94,9 +94,9 @@ func eachScope(name string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(name, func(r rune) bool { return r == ':' || r == '.' })
 }
 
-// bare is the skeleton of a scope's name, without what qualifies a member
+// scopeSkeleton is the skeleton of a scope's name, without what qualifies a member
 // function and without ABI tags, which are part of linkage names only.
-func bare(s string) string {
+func scopeSkeleton(s string) string {
 	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
 }
 
