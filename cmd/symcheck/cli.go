@@ -13,7 +13,7 @@ import (
 	"symkit/internal/command"
 )
 
-const description = `Tell whether a Breakpad symbol file is right.
+const description = `Verify a Breakpad symbol file.
 
 Examples:
 
@@ -23,21 +23,21 @@ Examples:
 
   symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
 
-  symcheck lint app.sym                   look at the symbol file alone
+  symcheck lint app.sym                   check the symbol file alone
 
-  symcheck diff old.sym new.sym           what two files say differently
+  symcheck diff old.sym new.sym           list the differences of two files
 
   symcheck --format=sarif app.sym ./app > app.sarif
 
 Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.
 
-What could not be compared and what is missing to a large part is said first, and is a finding: see --allow.`
+The report begins with large parts that could not be compared or are missing. They are findings: see --allow.`
 
-// cli is the command line. Without a command it is replay's.
+// cli is the command line. The default command is replay.
 type cli struct {
 	Replay replayCmd `cmd:"" default:"withargs" help:"Compare a symbol file with the ELF file it was made from (the default)."`
 	Lint   lintCmd   `cmd:"" help:"Check symbol files without their ELF files."`
-	Diff   diffCmd   `cmd:"" help:"Tell what two symbol files say differently, per PC and by meaning."`
+	Diff   diffCmd   `cmd:"" help:"List the differences of two symbol files, per PC and by meaning."`
 
 	Output  output              `embed:""`
 	Version command.VersionFlag `help:"Print the version and exit."`
@@ -45,7 +45,7 @@ type cli struct {
 	env env
 }
 
-// env is what commands run in.
+// env is the environment of a command.
 type env struct {
 	ctx    context.Context
 	stdout io.Writer
@@ -53,24 +53,25 @@ type env struct {
 	bad    bool // something was found
 }
 
-// output are the flags of all commands that choose what is checked and shown.
+// output is the flags of all commands that select what is checked and shown.
 type output struct {
 	Format   string   `enum:"text,json,junit,sarif" default:"text" help:"Format of the report: ${enum}. Default: text."`
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
 	Only     []string `placeholder:"CHECK" help:"Make only these checks: ${checks}."`
-	Require  []string `placeholder:"CHECK" help:"Records that must be there, compared and verified: a check that could not be made is a finding."`
+	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
 	Verbose  bool     `short:"v" help:"Write all warnings and errors, in full length."`
 
-	requirements report.Requirements // of the flags, once they are checked
+	requirements report.Requirements // set by AfterApply from the flags
 }
 
-// AfterApply is called by kong; it checks what the tags cannot say.
+// AfterApply is called by kong. It checks what the tags cannot express.
 func (o *output) AfterApply() error {
 	for _, list := range [][]string{o.Only, o.Require} {
 		for i, name := range list {
-			if slices.Contains(report.Names(), name+"s") { // "inline"
+			// The singular is accepted: "inline".
+			if slices.Contains(report.Names(), name+"s") {
 				list[i] = name + "s"
 				continue
 			}
@@ -79,6 +80,7 @@ func (o *output) AfterApply() error {
 			}
 		}
 	}
+
 	for _, kind := range o.Allow {
 		if !slices.Contains(report.Gaps(), kind) {
 			return fmt.Errorf("--allow %q: want one of %s", kind, strings.Join(report.Gaps(), ", "))
@@ -107,7 +109,7 @@ func (o *output) thresholds() error {
 // classes are the classes of records that a report.Coverage has.
 var classes = []string{"functions", "lines", "inlines", "cfi"}
 
-// options are what the flags ask of check.
+// options returns what the flags ask of package check.
 func (o *output) options() report.Options {
 	limit := o.Limit
 	if limit == 0 {
@@ -130,7 +132,7 @@ type replayCmd struct {
 	Timeout  time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
 }
 
-// Validate is called by kong; it checks what the tags cannot say.
+// Validate is called by kong. It checks what the tags cannot express.
 func (c *replayCmd) Validate() (err error) {
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err

@@ -16,8 +16,8 @@ import (
 	"symkit/internal/limits"
 )
 
-// gcPercent makes the collector of memory run more often than usual: the largest
-// debug files need a gigabyte for the inflated sections alone.
+// gcPercent makes the garbage collector run more often than usual: the largest debug files need a
+// gigabyte for the inflated sections alone.
 const gcPercent = 40
 
 // Run is called by kong.
@@ -28,6 +28,8 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
 		return err
 	}
+
+	// The symbol file, then the ELF files.
 	data, err := openSym(c.Sym)
 	if errors.Is(err, errNotSym) {
 		return fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
@@ -36,19 +38,26 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer data.close()
+
 	mod, closeAll, err := c.open(e)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
+
+	// The limit on memory depends on the size of all inputs.
 	limits.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))
 	opt := check.Options{Options: out.options()}
 	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
+
+	// The status line disappears before anything else is written.
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
 	rep, err := check.Replay(ctx, mod.Image, data.bytes, opt)
 	bar.clear()
+
+	// If the file has changed meanwhile, nothing that was found counts.
 	err = cmp.Or(data.unchanged(), err)
 	if err != nil {
 		return located(c.Sym, err)
@@ -56,7 +65,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	return out.write(e, report.Result{File: c.Sym, Against: mod.Image.Main.Path(), Report: rep})
 }
 
-// size is that of a file that may not be there, in bytes.
+// size returns the size in bytes of a file that may be nil.
 func size(f *elfx.File) uint64 {
 	if f == nil {
 		return 0
@@ -77,6 +86,8 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	if err := command.Clobbers("", e.stdout, c.Syms...); err != nil {
 		return err
 	}
+
+	// A file that cannot be read does not keep the others from being checked.
 	var results []report.Result
 	var failed error
 	for _, path := range c.Syms {
@@ -90,12 +101,14 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	return errors.Join(out.write(e, results...), failed)
 }
 
+// lintFile checks one symbol file.
 func lintFile(path string, opt report.Options) (*report.Report, error) {
 	data, err := openSym(path)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
 	defer data.close()
+
 	rep, err := lint.File(data.bytes, opt)
 	if changed := data.unchanged(); changed != nil {
 		return nil, errors.Unwrap(changed)
@@ -118,6 +131,8 @@ func (c *diffCmd) Run(e *env, out *output) error {
 		return err
 	}
 	defer b.close()
+
+	// An error of one side gets the path of its file.
 	rep, err := diff.Files(a.bytes, b.bytes, out.options())
 	if side, ok := errors.AsType[*diff.SideError](err); ok {
 		path := c.A

@@ -17,7 +17,7 @@ import (
 	"symkit/internal/testfile"
 )
 
-// A file that is truncated or overwritten while it is mapped, on either side, is
+// TestDisturbed checks that truncating or overwriting a file while it is mapped, on either side, is
 // an error: no SIGBUS, and no findings about bytes of two versions.
 func TestDisturbed(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
@@ -58,8 +58,8 @@ func disturb(t *testing.T, file string, args ...string) {
 			}
 		case code == 1:
 			met = true
-			said, ok := strings.CutPrefix(stderr.String(), "symcheck: error: ")
-			if !ok || !strings.HasPrefix(said, file+": ") {
+			message, ok := strings.CutPrefix(stderr.String(), "symcheck: error: ")
+			if !ok || !strings.HasPrefix(message, file+": ") {
 				t.Errorf("%s: %s", how, &stderr)
 			}
 		case code == 2: // all of it happened before the file was opened: it is another file
@@ -74,7 +74,8 @@ func disturb(t *testing.T, file string, args ...string) {
 	}
 }
 
-// A signal ends symcheck also where it waits for a pipe that nobody writes to.
+// TestInterrupted checks that a signal ends symcheck also where it waits for a pipe that nobody
+// writes to.
 func TestInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
@@ -86,7 +87,7 @@ func TestInterrupted(t *testing.T) {
 	if code := run(ctx, []string{"lint", fifo}, &stdout, &stderr); code != 1 || stdout.Len() > 0 || stderr.String() != "symcheck: error: interrupted\n" {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
 	}
-	// Whoever was left behind goes on to the end of the pipe.
+	// The goroutine that was abandoned reads to the end of the pipe.
 	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Names that are not UTF-8, have control characters or markup, or are of
-// megabytes are findings in documents that every reader takes.
+// TestHostileNames checks that names that are not UTF-8, have control characters or markup, or have
+// megabytes, are findings in documents that every reader accepts.
 func TestHostileNames(t *testing.T) {
 	names := []string{"a\x1b[2Jb", "nul\x00", "\xff\xfe\xc0\x80", "]]></failure>", "\"\\\b", "\u2028\u202e", "%s%n", strings.Repeat("n", 10<<20)}
 	var a, b strings.Builder
@@ -81,7 +81,7 @@ func validXML(doc []byte) error {
 	return nil
 }
 
-// validSARIF holds what the schema of SARIF 2.1.0 requires of what is there.
+// validSARIF checks the present fields against the schema of SARIF 2.1.0.
 func validSARIF(doc []byte) error {
 	var log struct {
 		Schema  string `json:"$schema"`
@@ -135,7 +135,7 @@ func validSARIF(doc []byte) error {
 	return nil
 }
 
-// validText has no control characters beside newlines.
+// validText reports text with control characters other than newlines.
 func validText(doc []byte) error {
 	if i := bytes.IndexFunc(doc, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }); i >= 0 {
 		return fmt.Errorf("%q at %d", doc[i], i)

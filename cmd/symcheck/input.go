@@ -16,9 +16,8 @@ import (
 	"symkit/internal/mem"
 )
 
-// open opens the ELF files among the paths, and what belongs to them. A
-// directory is one to look for debug files in. The function that it returns
-// closes all files.
+// open opens the ELF files among the paths, and their companion files. A directory among the paths
+// is searched for debug files. closeAll closes all files.
 func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err error) {
 	if err := command.Directories("--debug-dir", c.DebugDir); err != nil {
 		return nil, nil, err
@@ -31,6 +30,7 @@ func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err erro
 		dirs = []string{companion.DefaultDebugDir}
 	}
 
+	// Files that were found but do not belong to the image are only warned about.
 	m = companion.Complete(img, companion.Places{DebugDirs: dirs})
 	for _, p := range m.DebugProbes {
 		warnRejected(e, p)
@@ -44,7 +44,7 @@ func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err erro
 	return m, func() { m.Close(); img.Close() }, nil
 }
 
-// openImage also returns the directories to look for debug files in.
+// openImage opens the ELF files. It also returns the directories to search for debug files.
 func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 	dirs = c.DebugDir
 	var files []*elfx.File
@@ -58,6 +58,8 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 			dirs = append(dirs, path)
 			continue
 		}
+
+		// The two most frequent mistakes get a hint.
 		f, err := elfx.Open(path)
 		if err != nil {
 			closeAll()
@@ -70,10 +72,12 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		}
 		files = append(files, f)
 	}
+
 	if len(files) == 0 || len(files) > 2 {
 		closeAll()
 		return nil, nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
 	}
+
 	files = append(files, nil)
 	img, err = elfx.Join(files[0], files[1])
 	if err != nil {
@@ -84,6 +88,7 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 	return img, dirs, nil
 }
 
+// warnRejected writes a warning about a companion file that was found but not used.
 func warnRejected(e *env, p companion.Probe) {
 	if p.Rejected() {
 		command.Line(e.stderr, "symcheck: warning: %s: not used: %v", p.Path, p.Err)
@@ -93,7 +98,7 @@ func warnRejected(e *env, p companion.Probe) {
 // symData is an opened symbol file.
 type symData struct {
 	bytes   []byte
-	mapping *mem.Mapping // nil: the file was read
+	mapping *mem.Mapping // nil if the file was read instead
 	path    string
 }
 
@@ -123,6 +128,7 @@ func openSym(path string) (*symData, error) {
 	return d, nil
 }
 
+// readSym maps a regular file, and reads any other up to a limit.
 func readSym(path string) (*symData, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -141,6 +147,8 @@ func readSym(path string) (*symData, error) {
 	if err == nil {
 		return &symData{mapping.Bytes(), mapping, path}, nil
 	}
+
+	// A pipe has no size that could be checked in advance.
 	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
@@ -154,8 +162,8 @@ func readSym(path string) (*symData, error) {
 
 var errNotSym = errors.New("not a symbol file")
 
-// foreign describes a file that was given as a symbol file and is of another known
-// format; "" is for all that may be a symbol file, though a damaged one.
+// foreign returns what kind of file d is if d was given as a symbol file and is of another known
+// format. It returns "" for all that may be a symbol file, even a damaged one.
 func foreign(d *symData) (kind string) {
 	_ = mem.Guard(func() error { // the check finds that the file has changed
 		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
@@ -171,7 +179,7 @@ func foreign(d *symData) (kind string) {
 	return kind
 }
 
-// withoutPath is the cause of an error that names its path itself.
+// withoutPath returns the cause of an error that contains its path.
 func withoutPath(err error) error {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Err

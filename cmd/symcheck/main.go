@@ -1,5 +1,4 @@
-// Command symcheck checks whether a Breakpad symbol file is right. See
-// docs/symcheck.md, or --help.
+// Command symcheck verifies Breakpad symbol files. See docs/symcheck.md, or --help.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 
 func main() { command.Main("symcheck", run) }
 
-// run is the whole program; it returns the exit code.
+// run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	messages := command.NewMessages("symcheck", stderr)
 	c := cli{env: env{ctx: ctx, stdout: stdout, stderr: messages}}
@@ -29,6 +28,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		Stdout:  stdout,
 		Stderr:  messages,
 	}
+
+	// Exit code 2 is for findings, not for errors.
 	return p.Run(&c, args, func(chosen *kong.Context) (int, error) {
 		if c.Output.Verbose {
 			messages.ShowAll()
@@ -41,9 +42,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	})
 }
 
-// await calls work and returns its error, or, as soon as ctx ends, the cause of
-// that: work may then be in the middle of a sort, or wait for the writer of a
-// pipe, and is abandoned. Results are printed at its end only.
+// await calls work and returns its error or, as soon as ctx ends, the cause of that. work may then
+// be in the middle of a sort, or wait for the writer of a pipe; it is abandoned. Results are
+// printed only at the end of work.
 func await(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

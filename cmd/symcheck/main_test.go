@@ -57,7 +57,7 @@ func fixture(root, name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// TestExitCodes: 0 done, 1 an input failed, 2 findings, 80 misuse.
+// TestExitCodes checks the exit codes: 0 done, 1 an input failed, 2 findings, 80 misuse.
 func TestExitCodes(t *testing.T) {
 	const head = "MODULE Linux x86_64 0123456789ABCDEF0 app\n"
 	dir := t.TempDir()

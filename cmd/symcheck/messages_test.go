@@ -11,7 +11,7 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestMessages: the whole text of what the program says of wrong arguments and files.
+// TestMessages checks the whole text of the messages about wrong arguments and files.
 func TestMessages(t *testing.T) {
 	app, err := fixture(filepath.Join("..", ".."), "lang-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {

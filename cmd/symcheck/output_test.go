@@ -13,8 +13,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// Issue 10: reports to a disk that is full and to a pipe that nobody reads from are
-// errors, in every format and of every command.
+// TestReportCannotBeWritten checks that writing a report to a full disk or to a pipe that nobody
+// reads from is an error, in every format and of every command.
 func TestReportCannotBeWritten(t *testing.T) {
 	const name = "lang-x86_64-gcc12-O2-dw5.elf"
 	elf, sym := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "own.sym")
@@ -35,10 +35,10 @@ func TestReportCannotBeWritten(t *testing.T) {
 				cmd := exec.Command("symcheck", append([]string{"--format=" + format}, args...)...)
 				cmd.Stdout, cmd.Stderr = file, &stderr
 				_ = cmd.Run()
-				said := stderr.String()
-				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(said, "symcheck: error: ") ||
-					!strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
-					t.Errorf("%s %q: exit code %d, %s", format, args, code, said)
+				message := stderr.String()
+				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(message, "symcheck: error: ") ||
+					!strings.Contains(message, want) || strings.Count(message, "\n") != 1 {
+					t.Errorf("%s %q: exit code %d, %s", format, args, code, message)
 				}
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// Issue 23, item 11: names in the ELF file, in the symbol file, and the names of both,
-// in every format of every command.
+// TestUnprintable checks names in the ELF file, in the symbol file, and of both files, in every
+// format of every command.
 func TestUnprintable(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
 	data, err := fixture(filepath.Join("..", ".."), name)

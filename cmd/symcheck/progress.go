@@ -8,23 +8,25 @@ import (
 	"symkit/internal/command"
 )
 
-// progress draws the status line of a terminal, and nothing elsewhere.
+// progress draws the status line on a terminal, and nothing elsewhere.
 type progress struct {
 	mu       sync.Mutex
 	messages *command.Messages
 	next     time.Time
 }
 
-// Nothing is drawn in the first moments: most files are done by then.
+// Times of drawing. Nothing is drawn at first: most files are done by then.
 const (
 	firstDraw = 400 * time.Millisecond
 	redraw    = 100 * time.Millisecond
 )
 
+// newProgress returns a progress whose first line is drawn after firstDraw.
 func newProgress(messages *command.Messages) *progress {
 	return &progress{messages: messages, next: time.Now().Add(firstDraw)}
 }
 
+// update draws the line if enough time has passed since the last one.
 func (p *progress) update(stage string, done, total int) {
 	if p.messages.Columns() == 0 {
 		return

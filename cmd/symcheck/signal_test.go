@@ -12,8 +12,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestSignalled: the first signal ends the program where it waits for the writer
-// of a FIFO.
+// TestSignalled checks that the first signal ends the program where it waits for the writer of a
+// FIFO.
 func TestSignalled(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		fifo := testfile.FIFO(t)
@@ -23,7 +23,7 @@ func TestSignalled(t *testing.T) {
 	}
 }
 
-// TestOutputIsInput: a report is not written into a file that is read.
+// TestOutputIsInput checks that a report is not written into a file that is read.
 func TestOutputIsInput(t *testing.T) {
 	const text = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 10 0 f\n"
 	sym := filepath.Join(t.TempDir(), "a.sym")
@@ -46,7 +46,7 @@ func TestOutputIsInput(t *testing.T) {
 	}
 }
 
-// TestClosedOutput: a report that cannot be written is an error.
+// TestClosedOutput checks that a report that cannot be written is an error.
 func TestClosedOutput(t *testing.T) {
 	sym := filepath.Join(t.TempDir(), "a.sym")
 	if err := os.WriteFile(sym, []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 10 0 f\n"), 0o666); err != nil {
