@@ -12,8 +12,8 @@ import (
 	"symkit/internal/mutant"
 )
 
-// Each was a crash, minutes or gigabytes once; the time is a hundred times what it
-// takes now.
+// TestBombs checks files that once caused a crash, or took minutes or gigabytes. The time allowed
+// is a hundred times what each takes now.
 func TestBombs(t *testing.T) {
 	sym := []byte("MODULE Linux x86_64 0 x\nFILE 0 f\nFUNC 1000 10 0 f\n1000 10 1 0\n")
 	for _, test := range []struct {

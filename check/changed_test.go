@@ -11,8 +11,8 @@ import (
 	"symkit/check/internal/truth/dwarfinfo"
 )
 
-// A file that is overwritten after it was opened, before its DIEs are read:
-// debug/dwarf sees the sections as they were.
+// TestOverwrittenDebugInfo checks that debug/dwarf sees the sections as they were if a file is
+// overwritten after it was opened, before its DIEs are read.
 func TestOverwrittenDebugInfo(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw5.elf"} {
 		scan := func(change func(path string)) (found []*dwarfinfo.Scan) {

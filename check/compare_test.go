@@ -9,8 +9,8 @@ import (
 	"symkit/check/report"
 )
 
-// TestDifferences: of a FUNC only some differences are kept, but all are counted, and so are
-// their PCs.
+// TestDifferences checks that only some differences of a FUNC are kept, but all of them and their
+// PCs are counted.
 func TestDifferences(t *testing.T) {
 	r := &replay{c: collect.New(report.Options{Limit: 100}), mostDiffs: 3}
 	r.c.Begin(report.CheckLines, "PCs")
@@ -35,9 +35,9 @@ func TestMostDiffs(t *testing.T) {
 	}
 }
 
-// TestDescribedOften: code that thousands of units describe, as that of an inline function in a
-// large program, is compared until one description is right. The others cost nothing, so that
-// they do not use up what comparing may cost.
+// TestDescribedOften checks that code that thousands of units describe, such as that of an inline
+// function in a large program, is compared until one description is right. The other descriptions
+// cost nothing, so that they do not use up the limit on comparing.
 func TestDescribedOften(t *testing.T) {
 	r := &replay{ctx: t.Context(), c: collect.New(report.Options{}), s: &symfile.File{Funcs: []symfile.Func{{Addr: 0x1000, End: 0x1010}}}, mostDiffs: 3}
 	w := &worker{r: r}

@@ -10,8 +10,8 @@ import (
 	"symkit/check/report"
 )
 
-// What other tools wrote: each class of defect is found under its own check,
-// and nothing else is.
+// TestDefects checks that each class of defect in symbol files of other tools is found under its
+// own check, and that nothing else is found.
 func TestDefects(t *testing.T) {
 	for _, test := range []struct {
 		elf, sym string
@@ -82,7 +82,7 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// Our own output is right, and everything in it was compared.
+// TestOwn checks that symkit's own output is right, and that everything in it was compared.
 func TestOwn(t *testing.T) {
 	for _, name := range []string{
 		"lang-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.elf", "lang-s390x-gcc12-O2-dw5.elf",
@@ -107,7 +107,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// The report does not depend on the number of goroutines.
+// TestJobs checks that the report does not depend on the number of goroutines.
 func TestJobs(t *testing.T) {
 	img := openTest(t, filepath.Join("testdata", "defects", "g5.elf"), "g5")
 	sym := readTest(t, filepath.Join("testdata", "defects", "g5.breakpad.sym"))
@@ -119,7 +119,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A symbol file of another program.
+// TestOtherProgram checks a symbol file of another program.
 func TestOtherProgram(t *testing.T) {
 	img := openTest(t, filepath.Join("testdata", "defects", "nest.elf"), "nest")
 	rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "defects", "drap.breakpad.sym")), Options{})

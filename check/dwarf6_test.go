@@ -7,8 +7,8 @@ import (
 	"symkit/check/report"
 )
 
-// TestDWARF6 replays the records of a DWARF 5 object on the same one in DWARF 6,
-// which debug/dwarf does not read.
+// TestDWARF6 replays the records of a DWARF 5 object on the same object in DWARF 6, which
+// debug/dwarf does not read.
 func TestDWARF6(t *testing.T) {
 	img := openTest(t, "../testdata/dwarf6/prog.o", "prog.o")
 	sym := readTest(t, "../testdata/dwarf6/prog.sym")

@@ -10,7 +10,7 @@ import (
 	"symkit/check/report"
 )
 
-// TestEscapedNames: control characters and bytes that are not UTF-8, in paths, names of
+// TestEscapedNames checks that control characters and bytes that are not UTF-8, in paths, names of
 // functions and symbols, and the module's name, are escaped in symbol files.
 func TestEscapedNames(t *testing.T) {
 	path := filepath.Join("testdata", "sound", "abspath-clang14.o")

@@ -17,12 +17,12 @@ import (
 	"symkit/elfx/companion"
 )
 
-// twinOf is the plainly linked file with the code that the others have whose
-// debug information has another form.
+// twinOf is the plainly linked file with the same code as the files whose debug information has
+// another form.
 const twinOf = "cxx-x86_64-gcc12-O2-dw5.elf"
 
-// What is read is right, and what is not is counted under its own check, with
-// the reason. Nothing is a finding.
+// TestForms checks that data that is read is right, and that data that is not read is counted under
+// its own check, with the reason. Nothing is a finding.
 func TestForms(t *testing.T) {
 	const (
 		split  = "units whose functions are in split DWARF files are not read"
@@ -97,8 +97,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// With dwz's supplementary file all names are verified, and a wrong one is
-// found.
+// TestSupplementary checks that with dwz's supplementary file all names are verified, and a wrong
+// name is found.
 func TestSupplementary(t *testing.T) {
 	dir := t.TempDir()
 	const name = "cxx-x86_64-gcc12-O2-dw5-dwz"
@@ -133,7 +133,7 @@ func TestSupplementary(t *testing.T) {
 	}
 }
 
-// A relocation that cannot be applied makes what needs it not verified.
+// TestRelocLosses checks that data that needs a relocation which cannot be applied is not verified.
 func TestRelocLosses(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.o"
 	data := readTest(t, filepath.Join("..", "testdata", "elf", name))

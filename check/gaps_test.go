@@ -12,8 +12,8 @@ import (
 	"symkit/internal/mutant"
 )
 
-// TestGaps: what is not verified or missing to a large part comes first in a report and counts
-// as a finding unless it is allowed.
+// TestGaps checks that large parts that are not verified or missing come first in a report, and
+// count as findings unless they are allowed.
 func TestGaps(t *testing.T) {
 	const twin = "cxx-x86_64-gcc12-O2-dw5.elf"
 	image := func(name string) *elfx.Image {

@@ -16,8 +16,8 @@ import (
 	"symkit/elfx"
 )
 
-// TestGoInlines replays what DWARF says of a program of each Go release against
-// the same program stripped, whole and with one mistake.
+// TestGoInlines replays the records from the DWARF of a program of each Go release against the same
+// program stripped, whole and with one mistake.
 func TestGoInlines(t *testing.T) {
 	goldens, err := filepath.Glob("../testdata/go/*.sym")
 	if err != nil || len(goldens) < 12 {
@@ -84,7 +84,7 @@ func TestGoInlinesUnread(t *testing.T) {
 	}
 }
 
-// TestDamagedGoInlines: damaged tables and module data give a report, and soon.
+// TestDamagedGoInlines checks that damaged tables and module data give a report in a short time.
 func TestDamagedGoInlines(t *testing.T) {
 	for _, release := range []string{"go1.17.13", "go1.27.1"} {
 		whole, sym := readTest(t, "../testdata/go/"+release+".elf"), readTest(t, "../testdata/go/"+release+".sym")

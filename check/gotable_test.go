@@ -33,8 +33,8 @@ FUNC 7a780 bf 0 main.main
 7a835 a 21 0
 `
 
-// goWithoutDWARF is a Go program whose debug information is called otherwise:
-// what is left is .gopclntab.
+// goWithoutDWARF is a Go program whose sections of debug information have other names, so that only
+// .gopclntab is left.
 func goWithoutDWARF(t *testing.T) []byte {
 	data := readTest(t, filepath.Join("..", "testdata", "elf", "go-x86_64-gc.elf"))
 	return bytes.Replace(data, []byte("\x00.debug_info\x00"), []byte("\x00.xebug_info\x00"), 1)
@@ -73,8 +73,8 @@ func TestGoTable(t *testing.T) {
 	}
 }
 
-// TestGoTableText: runtime.moduledata tells where the table's code begins, whatever
-// the entry point is. Without moduledata only Go's own entry point does.
+// TestGoTableText checks that runtime.moduledata gives the address where the table's code begins,
+// whatever the entry point is. Without moduledata only Go's own entry point does.
 func TestGoTableText(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -117,12 +117,12 @@ func TestGoTableText(t *testing.T) {
 	}
 }
 
-// goOwnEntry is the entry point in the header of data, a 64-bit file.
+// goOwnEntry returns the entry point in the header of data, a 64-bit file.
 func goOwnEntry(data []byte, _ uint64) uint64 {
 	return binary.LittleEndian.Uint64(data[24:])
 }
 
-// A damaged table: a report, and soon.
+// TestDamagedGoTable checks that a damaged table gives a report in a short time.
 func TestDamagedGoTable(t *testing.T) {
 	whole := goWithoutDWARF(t)
 	e, err := elf.NewFile(bytes.NewReader(whole))
@@ -151,8 +151,8 @@ func TestDamagedGoTable(t *testing.T) {
 	}
 }
 
-// TestHeaderText: the header tells where the code begins in Go 1.18 to 1.25; then it is
-// not asked of the entry point, which is C's in a program with C in it.
+// TestHeaderText checks that the header gives the address where the code begins in Go 1.18 to 1.25.
+// The entry point, which is C's in a program with C in it, is not used then.
 func TestHeaderText(t *testing.T) {
 	for _, test := range []struct {
 		magic uint32

@@ -19,7 +19,8 @@ import (
 	"symkit/elfx"
 )
 
-// Damaged ELF files: an error or a report, never a panic, and soon.
+// TestDamagedELF checks that damaged ELF files give an error or a report in a short time, and never
+// a panic.
 func TestDamagedELF(t *testing.T) {
 	for _, name := range []string{"lang-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.elf"} {
 		_, sym := own(t, name)
@@ -53,7 +54,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// What cannot be verified says so.
+// TestNotVerified checks that reports state what could not be verified.
 func TestNotVerified(t *testing.T) {
 	const sym = "MODULE Linux x86_64 000000000000000000000000000000000 x\nFUNC 1000 10 0 f\n1000 10 1 0\n"
 	for name, want := range map[string]report.State{
@@ -69,7 +70,8 @@ func TestNotVerified(t *testing.T) {
 	}
 }
 
-// A symbol file whose calls all overlap: found, and soon.
+// TestOverlappingCalls checks that a symbol file whose calls all overlap is reported in a short
+// time.
 func TestOverlappingCalls(t *testing.T) {
 	img, own := own(t, "lang-x86_64-gcc12-O2-dw5.elf")
 	_, from, _ := bytes.Cut(own, []byte("\nFUNC "))
@@ -95,7 +97,8 @@ func TestOverlappingCalls(t *testing.T) {
 	}
 }
 
-// docs/design.md: check must not use the dumper it checks.
+// TestImports checks that package check does not import the dumper that it verifies
+// (docs/design.md).
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
@@ -108,7 +111,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// FuzzReplay: no symbol file makes it panic, and the report is the same on any
+// FuzzReplay checks that no symbol file causes a panic, and that the report is the same on any
 // number of goroutines.
 func FuzzReplay(f *testing.F) {
 	name := "lang-x86_64-gcc12-O2-dw5.elf"

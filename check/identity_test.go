@@ -12,9 +12,9 @@ import (
 	"symkit/internal/mutant"
 )
 
-// TestCompressedTables: a file of 50 kB in which a section that a library reads
-// without being told to claims a gigabyte. Reading the file must not inflate that
-// section: debug/elf, which was asked for the build id, took 2.7 GB.
+// TestCompressedTables checks a file of 50 kB in which a section that a library reads unasked
+// claims a gigabyte. Reading the file must not inflate that section: debug/elf, which was used for
+// the build id, took 2.7 GB.
 func TestCompressedTables(t *testing.T) {
 	const most = 32 << 20
 	sym := []byte("MODULE Linux x86_64 626D6F626F62626D00000000000000000 f\nINFO CODE_ID 626F6D62626F6D62\nFUNC 1000 10 0 f\n")

@@ -11,7 +11,7 @@ import (
 	"symkit/check/report"
 )
 
-// A file without build id has the id of Breakpad's hash of its code.
+// TestNoBuildID checks that a file without a build id has Breakpad's hash of its code as id.
 func TestNoBuildID(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"
 	img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
@@ -35,8 +35,8 @@ func TestNoBuildID(t *testing.T) {
 	}
 }
 
-// TestNoBuildIDAtTheEnd: the last block of the code goes on in the file where its
-// segment ends inside of it, and so does what a dump has hashed.
+// TestNoBuildIDAtTheEnd checks that the last block of the code goes on in the file where its
+// segment ends inside the block, as the block that a dump hashes does.
 func TestNoBuildIDAtTheEnd(t *testing.T) {
 	data := readTest(t, filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"))
 	e, err := elf.NewFile(bytes.NewReader(data))
@@ -71,7 +71,7 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestCodeOutsideOfText: the id of a file without a .text is that of its other code.
+// TestCodeOutsideOfText checks that the id of a file without .text is made of its other code.
 func TestCodeOutsideOfText(t *testing.T) {
 	data := readTest(t, filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"))
 	data = bytes.Replace(data, []byte("\x00.text\x00"), []byte("\x00.tixt\x00"), 1)

@@ -17,8 +17,8 @@ import (
 	"symkit/elfx"
 )
 
-// mutate changes one digit of a line, or drops, doubles or swaps lines. It
-// says what it did to which kind of record.
+// mutate changes one digit of a line, or drops, doubles or swaps lines. It returns what it did to
+// which kind of record.
 func mutate(rng *rand.Rand, lines [][]byte) (out []byte, kind, what string) {
 	i := rng.IntN(len(lines))
 	kind = recordKind(lines[i])
@@ -37,8 +37,7 @@ func mutate(rng *rand.Rand, lines [][]byte) (out []byte, kind, what string) {
 	return bytes.Join(done, nil), kind, fmt.Sprintf("%s of line %d: %q", what, i+1, lines[i])
 }
 
-// changeDigit replaces a digit by another one; a line without digits loses its
-// first byte.
+// changeDigit replaces one digit by another; a line without digits loses its first byte.
 func changeDigit(rng *rand.Rand, line []byte) []byte {
 	var at []int
 	for i, b := range line {
@@ -71,8 +70,9 @@ func recordKind(line []byte) string {
 	return "line"
 }
 
-// mutations makes n random mutations of sym, and tells how many were not
-// caught, by kind of record. One that Diff calls another file is an error.
+// mutations makes n random mutations of sym, and returns how many were not found, by kind of
+// record. More than 0.1 % of mutations that were not found, but make a difference for package diff,
+// are an error.
 func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[string]int) {
 	t.Helper()
 	lines := bytes.SplitAfter(bytes.TrimSuffix(sym, []byte("\n")), []byte("\n"))
@@ -118,8 +118,8 @@ func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[str
 	return silent
 }
 
-// checkMutations: of n mutations 99.9 % are caught; at most 1 % go unnoticed
-// because the file still says the same.
+// checkMutations checks that of n mutations 99.9 % are found. At most 1 % may stay unnoticed
+// because the file still has the same meaning.
 func checkMutations(t *testing.T, img *elfx.Image, sym []byte, n int) {
 	t.Helper()
 	silent := mutations(t, img, sym, n)

@@ -1,8 +1,8 @@
 //go:build oracle
 
-// Checks of large and of freshly dumped files. The tests named Oracle need the
-// small corpus (scripts/corpus.sh), those named Corpus all of it. dump_syms is
-// built and run as a program: this package does not import it.
+// Checks of large and of freshly dumped files. The tests named Oracle need the small corpus
+// (scripts/corpus.sh), those named Corpus the whole corpus. dump_syms is built and run as a
+// program: this package does not import it.
 
 package check
 
@@ -41,8 +41,7 @@ func corpusFile(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// image opens a program and its debug file, which may be empty, or a directory
-// to look for it in.
+// image opens a program and its debug file, which may be "" or a directory to search.
 func image(t *testing.T, main, debug string) *elfx.Image {
 	t.Helper()
 	var files [2]*elfx.File
@@ -88,7 +87,7 @@ func dumpSyms(t *testing.T) string {
 	return dumper
 }
 
-// dumped is what dump_syms writes.
+// dumped returns the output of dump_syms.
 func dumped(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -147,14 +146,14 @@ type knownGap struct {
 
 // knownGaps are all gaps beyond 1 % of a check's units, with their size. No reader of split DWARF
 // is independent of dump_syms: of the fixtures, the functions that only split units describe, and
-// all inlined calls are not verified.
+// all inlined calls, are not verified.
 var knownGaps = []knownGap{
 	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckFuncs, 17}, // 2 of 26, 5 of 30
 	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckNames, 11}, // 3 of 28
 	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckInlines, 100},
 }
 
-// wantKnownGaps wants no gaps but those of knownGaps: without findings, a report may still have
+// wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
 // compared little.
 func wantKnownGaps(t *testing.T, file string, rep *report.Report) {
 	t.Helper()
@@ -171,7 +170,7 @@ func wantKnownGaps(t *testing.T, file string, rep *report.Report) {
 	}
 }
 
-// objectID is the module id of relocatable objects, which have none.
+// objectID is the module id for relocatable objects, which have no id of their own.
 const objectID = "ABCD"
 
 func libc(t *testing.T) (main, debug string) {
@@ -216,7 +215,7 @@ func run(t *testing.T, dir, name string, args ...string) {
 	}
 }
 
-// verified: the checks compared everything that they had.
+// verified checks that the checks compared everything that they had.
 func verified(t *testing.T, rep *report.Report, checks ...string) {
 	t.Helper()
 	for _, name := range checks {
@@ -226,8 +225,8 @@ func verified(t *testing.T, rep *report.Report, checks ...string) {
 	}
 }
 
-// Relocatable objects of all machines: relocations have to be applied alike in
-// .debug_info, .debug_line, .debug_rnglists or .debug_ranges, .eh_frame.
+// TestOracleOwnObjects checks relocatable objects of all machines: relocations have to be applied
+// alike in .debug_info, .debug_line, .debug_rnglists or .debug_ranges, .eh_frame.
 func TestOracleOwnObjects(t *testing.T) {
 	for _, triplet := range []string{
 		"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu", "s390x-linux-gnu",
@@ -244,8 +243,8 @@ func TestOracleOwnObjects(t *testing.T) {
 	}
 }
 
-// What is left when debug information is stripped: ARM's exception index, Go's
-// function table.
+// TestOracleOwnStripped checks what is left when debug information is stripped: ARM's exception
+// index, Go's function table.
 func TestOracleOwnStripped(t *testing.T) {
 	dir := t.TempDir()
 	strip := func(name string, args ...string) string {
@@ -262,8 +261,8 @@ func TestOracleOwnStripped(t *testing.T) {
 	verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
 }
 
-// TestOracleOwnTypeUnit: the class that declares a function is in a type unit, and
-// the function's linkage name tells nothing.
+// TestOracleOwnTypeUnit checks a function whose class is declared in a type unit, and whose linkage
+// name does not contain the class.
 func TestOracleOwnTypeUnit(t *testing.T) {
 	const source = `
 namespace ns { struct S { int n; int plain(int) __asm__("lab_plain"); int called(int) __asm__("lab_called"); }; }
@@ -285,7 +284,8 @@ int use(ns::S *s) { return s->called(3); }
 	}
 }
 
-// TestOracleOwnMappedLTO: the compiler maps its directory, the assembler does not.
+// TestOracleOwnMappedLTO checks a program whose directory the compiler maps and the assembler does
+// not.
 func TestOracleOwnMappedLTO(t *testing.T) {
 	dir := t.TempDir()
 	build := filepath.Join(dir, "build")
@@ -299,8 +299,8 @@ func TestOracleOwnMappedLTO(t *testing.T) {
 	verified(t, silent(t, filepath.Join(build, "a.o"), "", "--id="+objectID), report.CheckFuncs, report.CheckLines)
 }
 
-// TestOracleOwnGoExternal: C's linker puts C's code before Go's in .text, with C's
-// entry point at its beginning on some machines.
+// TestOracleOwnGoExternal checks programs in which C's linker puts C's code before Go's in .text,
+// with C's entry point at its beginning on some machines.
 func TestOracleOwnGoExternal(t *testing.T) {
 	for _, test := range []struct{ arch, cc string }{{"amd64", "x86_64-linux-gnu-gcc"}, {"arm64", "aarch64-linux-gnu-gcc"}} {
 		for _, mode := range []string{"exe", "pie"} {
@@ -314,8 +314,8 @@ func TestOracleOwnGoExternal(t *testing.T) {
 	}
 }
 
-// Libraries of all machines, which have symbols and unwind tables only: slots
-// of procedure linkage tables, MIPS stubs, MIPS16 expressions.
+// TestOracleOwnLibraries checks libraries of all machines, which have only symbols and unwind
+// tables: slots of procedure linkage tables, MIPS stubs, MIPS16 expressions.
 func TestOracleOwnLibraries(t *testing.T) {
 	files, err := filepath.Glob("/usr/*-linux-gnu*/lib/libgcc_s.so.*")
 	if err != nil || len(files) < 7 {
@@ -335,8 +335,8 @@ func TestOracleOwnCorpus(t *testing.T) {
 	silent(t, corpusFile(t, "libstdc++6-12-dbg/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6.*.*[0-9]"), "")
 }
 
-// The defects of Breakpad's libc that were measured: 805 functions, 23.3 % of
-// the code bytes; the PLT, __restore_rt, two ends of the stack.
+// TestOracleBreakpadLibc checks that the measured defects of Breakpad's libc are found: 805
+// functions, 23.3 % of the code bytes; the PLT, __restore_rt, two ends of the stack.
 func TestOracleBreakpadLibc(t *testing.T) {
 	expected := os.Getenv("SYMKIT_EXPECTED") // what Breakpad and Mozilla wrote
 	if expected == "" {
@@ -363,7 +363,7 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	}
 }
 
-// Symbol files of C, C++ and Rust, of all machines, with inlined calls.
+// TestOracleMutations mutates symbol files of C, C++ and Rust, of all machines, with inlined calls.
 func TestOracleMutations(t *testing.T) {
 	for _, name := range []string{
 		"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-arm-gcc12-O2-dw4.elf", "cxx-ppc64le-gcc12-O2-dw5.elf",
@@ -380,7 +380,8 @@ func TestOracleMutations(t *testing.T) {
 // mutationsEach is the number of mutations of one file in `make oracle`.
 const mutationsEach = 1000
 
-// Ten times as many, and of a kernel module; some of Go, whose files are large.
+// TestCorpusMutations makes ten times as many mutations, and also of a kernel module; fewer of Go,
+// whose files are large.
 func TestCorpusMutations(t *testing.T) {
 	for _, file := range []struct {
 		path string
@@ -406,7 +407,7 @@ var debugPackage = map[string]string{
 	"libc6": "libc6-dbg", "valgrind": "valgrind-dbg", "openjdk-17-jre-headless": "openjdk-17-dbg", "ceph-osd": "ceph-osd-dbg",
 }
 
-// Every ELF file of the corpus, with its debug file where there is one.
+// TestCorpusOwn checks every ELF file of the corpus, with its debug file if there is one.
 func TestCorpusOwn(t *testing.T) {
 	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(corpusFile(t, "python3.11-dbg/usr/bin/python3.11d")))))
 	packages, err := os.ReadDir(root)
@@ -453,7 +454,7 @@ func ownPackage(t *testing.T, dir, debugDir string) {
 	t.Logf("%d files; %d have no symbols", checked, empty)
 }
 
-// hasSymbols is false for a file that dump_syms says has none.
+// hasSymbols returns false for a file of which dump_syms reports that it has no symbols.
 func hasSymbols(t *testing.T, path string) bool {
 	t.Helper()
 	out, err := exec.Command(dumpSyms(t), "-o", os.DevNull, path).CombinedOutput()

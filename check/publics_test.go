@@ -12,7 +12,7 @@ import (
 	"symkit/elfx"
 )
 
-// TestInnerLabels: labels have PUBLIC records, but for those inside of functions, whose
+// TestInnerLabels checks that labels have PUBLIC records, except labels inside functions, whose
 // code is the function's.
 func TestInnerLabels(t *testing.T) {
 	data := readTest(t, filepath.Join("..", "testdata", "elf", "asm-x86_64-gas-dw5.elf"))
@@ -31,8 +31,8 @@ func TestInnerLabels(t *testing.T) {
 	}
 }
 
-// TestPushedSlots: where indirect branches are tracked, the slots of .plt push the number
-// of their relocation (x86-64 psABI §5.2, i386 its offset) and jump to the head.
+// TestPushedSlots checks that where indirect branches are tracked, the slots of .plt push the
+// number of their relocation (x86-64 psABI §5.2, i386 its offset) and jump to the head.
 func TestPushedSlots(t *testing.T) {
 	tracked := func(n byte) []byte {
 		return []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x68, n, 0, 0, 0, 0xf2, 0xe9, 0, 0, 0, 0, 0x90}

@@ -9,13 +9,13 @@ import (
 	"symkit/check/report"
 )
 
-// TestSound: files of producers that do what others do not, with symbol files that are
-// right. Each of these once had findings.
+// TestSound checks files of producers with unusual output, with symbol files that are right. Each
+// of these once had findings.
 func TestSound(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// A symbol file in which the text old is replaced by new is wrong, and the
-		// check says so: what lets the true one pass does not let anything pass.
+		// A symbol file in which the text old is replaced by new is wrong and has findings: the
+		// rule that accepts the true file does not accept everything.
 		old, new string
 		check    string
 	}{
@@ -30,7 +30,7 @@ func TestSound(t *testing.T) {
 		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", report.CheckNames},
 		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", report.CheckNames},
 		{"inst-gnat12.o", `inst."*"`, `inst."+"`, report.CheckNames},
-		// The flags say what the class does not.
+		// The flags state what the class does not.
 		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", report.CheckModule},
 		// An absolute symbol, as BOLT's __hot_end, needs no PUBLIC unless it is a function.
 		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", report.CheckPublics},

@@ -6,8 +6,8 @@ import (
 	"symkit/check/report"
 )
 
-// TestTypeUnits: hundreds of type units name the line program of their unit. Every line and
-// inlined call is verified.
+// TestTypeUnits checks that every line and inlined call is verified if hundreds of type units name
+// the line program of their unit.
 func TestTypeUnits(t *testing.T) {
 	img, sym := own(t, "types-x86_64-gcc12-O2-dw5-types.elf")
 	rep := mustReplay(t, img, sym, Options{})

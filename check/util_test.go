@@ -22,13 +22,13 @@ func readTest(t testing.TB, path string) []byte {
 	return data
 }
 
-// openTest opens an ELF file of the tests under the name that it is to have.
+// openTest opens an ELF file of the tests under the given name.
 func openTest(t testing.TB, path, name string) *elfx.Image {
 	t.Helper()
 	return openData(t, readTest(t, path), name)
 }
 
-// openData opens an ELF file with a content under a name.
+// openData opens an ELF file with the given content under the given name.
 func openData(t testing.TB, data []byte, name string) *elfx.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -43,8 +43,8 @@ func openData(t testing.TB, data []byte, name string) *elfx.Image {
 	return &elfx.Image{Main: f}
 }
 
-// own opens a file of the repository's testdata/elf and what dump_syms wrote
-// of it.
+// own opens a file of the repository's testdata/elf and the symbol file that dump_syms wrote for
+// it.
 func own(t testing.TB, name string) (*elfx.Image, []byte) {
 	t.Helper()
 	return openTest(t, filepath.Join("..", "testdata", "elf", name), name),
@@ -60,7 +60,7 @@ func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *report.
 	return rep
 }
 
-// counts are the findings of each check that has some.
+// counts returns the number of findings of each check that has some.
 func counts(r *report.Report) map[string]uint64 {
 	m := map[string]uint64{}
 	for _, k := range r.Checks {
@@ -71,7 +71,7 @@ func counts(r *report.Report) map[string]uint64 {
 	return m
 }
 
-// text is what a person sees of a report.
+// text returns the text form of a report.
 func text(t testing.TB, r *report.Report) string {
 	t.Helper()
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Package diff compares two symbol files by their meaning: what they say about each address.
+// Package diff compares two symbol files by their meaning: what they contain about each address.
 // Numbers of files, the order of records, and where ranges are divided do not matter.
 package diff
 
@@ -22,9 +22,9 @@ import (
 	"symkit/internal/mem"
 )
 
-// SideError is an error of Diff: one of the files cannot be read.
+// SideError is an error of Files: one of the files cannot be read.
 type SideError struct {
-	Second bool // it is b
+	Second bool // the file is the second one
 	Err    error
 }
 
@@ -35,13 +35,12 @@ func (e *SideError) Error() string {
 	return "the first file: " + e.Err.Error()
 }
 
-// Unwrap is the error itself.
+// Unwrap returns the cause.
 func (e *SideError) Unwrap() error { return e.Err }
 
-// Files finds what two symbol files say differently, per PC and by meaning:
-// numbers of files and origins, the order of records and where ranges are cut
-// do not matter. Findings have the lines of a; where only b has something, they
-// say so.
+// Files finds the differences of two symbol files, per PC and by meaning: numbers of files and
+// origins, the order of records and where ranges are divided do not matter. A finding has a line of
+// a, or none if only b covers the addresses.
 func Files(a, b []byte, opt report.Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
 		rep, err = diff(a, b, opt)
@@ -83,7 +82,10 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 		}
 	}
 
+	// Findings show the lines of the first file.
 	d.c.LineText = d.a.Text
+
+	// Each step adds one check.
 	d.module()
 	d.functions()
 	d.lines()
@@ -98,6 +100,7 @@ func (d *differ) read(data []byte, second bool) (err error) {
 	if len(data) == 0 {
 		return symfile.ErrEmpty
 	}
+
 	into, name := &d.a, "the first file"
 	if second {
 		into, name = &d.b, "the second file"
@@ -141,9 +144,9 @@ func (d *differ) module() {
 	}
 }
 
-// compare sweeps two sides and adds a finding where same is false or one side has nothing. say
-// describes what the second file says.
-func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) bool, say func(b *stretch) string) {
+// compare sweeps two sides, and adds a finding where same returns false or only one side has an
+// element. describe returns what the second file has, in words.
+func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) bool, describe func(b *stretch) string) {
 	addresses := func(s *stretch) pcs.Range { return s.Range }
 	everywhere := pcs.Range{Hi: math.MaxUint64}
 	pcs.Sweep(everywhere, a, addresses, b, addresses, func(r pcs.Range, x, y *stretch) {
@@ -155,11 +158,11 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 		d.c.Compared(check, n)
 		switch {
 		case x == nil:
-			d.c.Missing(collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, say(y)), n)
+			d.c.Missing(collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, describe(y)), n)
 		case y == nil:
 			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): nothing in the other file", r.Lo, r.Hi), n)
 		case !same(x, y):
-			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, say(y)), n)
+			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, describe(y)), n)
 		}
 	})
 }
@@ -194,6 +197,8 @@ func (d *differ) lines() {
 func (d *differ) inlines() {
 	d.c.Begin(report.CheckInlines, "PCs")
 	a, b := d.levels(d.a), d.levels(d.b)
+
+	// Both sides get the same number of levels.
 	levels := max(len(a), len(b))
 	a, b = append(a, make([][]stretch, levels-len(a))...), append(b, make([][]stretch, levels-len(b))...)
 	for depth := range levels {
@@ -224,6 +229,8 @@ func (d *differ) levels(s side) (levels [][]stretch) {
 			levels[in.Depth] = append(levels[in.Depth], stretch{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.At, uint32(i)})
 		}
 	}
+
+	// Ranges of several records are in no order.
 	for i := range levels {
 		levels[i] = ordered(levels[i])
 	}
@@ -240,7 +247,7 @@ func (d *differ) publics() {
 	}, func(b *stretch) string { return "PUBLIC " + symfile.Shown(d.b.Publics[b.index].Name) })
 }
 
-// unwind compares what the rules of each PC evaluate to.
+// unwind compares the values that the rules of each PC give.
 func (d *differ) unwind() {
 	if len(d.a.Inits) == 0 && len(d.b.Inits) == 0 {
 		return
@@ -254,15 +261,17 @@ func (d *differ) unwind() {
 
 	arch := eval.NewArch(a)
 	w := &ruleDiff{parser: eval.NewParser(arch), machines: eval.NewMachines(arch, false)}
+
+	// Both sides are parsed with one Parser, so that equal texts are parsed once.
 	x, y := w.rules(d.a.File), w.rules(d.b.File)
 	if lost := x.lost + y.lost; lost > 0 {
 		d.c.Unverified(report.CheckCFI, lost, "too many different sets of rules")
 		return
 	}
 
-	var said string // about the last stretch that both files cover
+	var detail string // the difference in the last range that both files cover
 	d.compare(report.CheckCFI, x.stretches, y.stretches, func(a, b *stretch) bool {
-		said = w.difference(a, b, x.sets[a.index], y.sets[b.index])
-		return said == ""
-	}, func(*stretch) string { return cmp.Or(said, "other rules") })
+		detail = w.difference(a, b, x.sets[a.index], y.sets[b.index])
+		return detail == ""
+	}, func(*stretch) string { return cmp.Or(detail, "other rules") })
 }

@@ -17,7 +17,7 @@ const diffA = "MODULE Linux x86_64 0123456789ABCDEF0 app\nINFO CODE_ID 01\nINFO 
 	"PUBLIC 8 0 p\nPUBLIC 40 0 q\n" +
 	"STACK CFI INIT 10 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 12 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n"
 
-// The same, said otherwise.
+// diffB has the content of diffA in other words.
 const diffB = "MODULE Linux x86_64 0123456789ABCDEF0 app\nINFO CODE_ID 01\n" +
 	"FILE 5 /src/x/../a.c\nFILE 3 /src/b.h\nINLINE_ORIGIN 9 out\nINLINE_ORIGIN 2 in\n" +
 	"FUNC 10 20 0 f\nINLINE 1 8 3 2 15 1 14 1\nINLINE 0 7 5 9 16 4\nINLINE 0 7 5 9 12 4\n10 8 1 5\n18 8 1 5\n20 10 2 3\n" +
@@ -58,7 +58,7 @@ func TestDiffOther(t *testing.T) {
 	}
 }
 
-// Two tools on one program.
+// TestDiffTools compares the symbol files that two tools wrote for one program.
 func TestDiffTools(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "defects")
 	rep, err := diff.Files(readTest(t, filepath.Join(dir, "tomb.breakpad.sym")), readTest(t, filepath.Join(dir, "tomb.mozilla-inlines.sym")), report.Options{})
@@ -77,7 +77,7 @@ func readTest(t *testing.T, path string) []byte {
 	return data
 }
 
-// text returns a report as a person sees it.
+// text returns the text form of a report.
 func text(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b strings.Builder

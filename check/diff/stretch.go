@@ -6,15 +6,15 @@ import (
 	"symkit/check/internal/pcs"
 )
 
-// stretch is addresses about which a file says one thing.
+// stretch is a range of addresses that one record of a file describes.
 type stretch struct {
 	pcs.Range
 	at    uint32 // line of the text
 	index uint32 // of the record
 }
 
-// stretches returns those of the records of one class, in order of address. line returns a
-// record's line of the text.
+// stretches returns the ranges of the records of one class, in order of address. line returns the
+// line of text of a record.
 func stretches[T any, P pcs.Ranged[T]](records []T, line func(P) uint32) []stretch {
 	out := make([]stretch, 0, len(records))
 	for i := range records {
@@ -24,7 +24,7 @@ func stretches[T any, P pcs.Ranged[T]](records []T, line func(P) uint32) []stret
 	return ordered(out)
 }
 
-// ordered sorts s and drops what is empty.
+// ordered sorts s and drops empty ranges.
 func ordered(s []stretch) []stretch {
 	return pcs.Sorted(slices.DeleteFunc(s, func(x stretch) bool { return x.Lo >= x.Hi }))
 }

@@ -1,6 +1,6 @@
-// Package lint finds what is wrong with a symbol file by looking at this file alone: lines that
-// no reader accepts, records out of order, ranges that overlap or lie outside of their function,
-// numbers that are used twice, rules that do not evaluate, and records that readers drop.
+// Package lint finds what is wrong with a symbol file from this file alone: lines that no reader
+// accepts, records out of order, ranges that overlap or lie outside their function, numbers that
+// are used twice, rules that do not evaluate, and records that readers drop.
 package lint
 
 import (
@@ -17,6 +17,8 @@ import (
 func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
 		c := collect.New(opt)
+
+		// The bytes may be those of a mapped file, which can be truncated meanwhile.
 		var s *symfile.File
 		s, err = linter.Run(c, sym, nil)
 		if err == nil {

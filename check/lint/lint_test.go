@@ -17,7 +17,7 @@ const lintHead = "MODULE Linux x86_64 0123456789ABCDEF0 app\nFILE 0 a.c\nINLINE_
 
 const goodCFI = "STACK CFI INIT 10 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 
-// Each fault under its check, at its line.
+// TestLint checks that each fault is reported under its check, at its line.
 func TestLint(t *testing.T) {
 	for _, test := range []struct {
 		name, text, check string
@@ -80,7 +80,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// What is right is not reported.
+// TestLintGood checks that valid records are not reported.
 func TestLintGood(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -98,7 +98,8 @@ func TestLintGood(t *testing.T) {
 	}
 }
 
-// A file that says symkit wrote it has to look so.
+// TestLintCanonical checks that a file whose INFO GENERATOR names symkit has symkit's order and
+// spelling.
 func TestLintCanonical(t *testing.T) {
 	const head = "MODULE Linux x86_64 0123456789ABCDEF0 app\nINFO CODE_ID 01\nINFO GENERATOR symkit dump_syms v1\nFILE 0 a.c\nFILE 1 b.c\n"
 	const good = head + "FUNC 10 10 0 f\n10 8 1 0\n18 8 1 1\nFUNC 20 10 0 g\nPUBLIC 5 0 h\nPUBLIC 30 0 i\n" +
@@ -122,7 +123,7 @@ func TestLintCanonical(t *testing.T) {
 	for bad, want := range map[string]string{
 		"FUNC 010 10 0 f\n":             "symkit writes FUNC 10 10 0 f",
 		"PUBLIC 5 0 h\nFUNC 10 8 0 f\n": "before the record above",
-		"INLINE_ORIGIN 0 g\nFUNC 10 8 0 f\nINLINE 1 1 0 0 10 4\nINLINE 0 2 0 0 10 8\n": "behind the call that it is in, line 9",
+		"INLINE_ORIGIN 0 g\nFUNC 10 8 0 f\nINLINE 1 1 0 0 10 4\nINLINE 0 2 0 0 10 8\n": "after the call that it is in, line 9",
 		"STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 16\n":                                 "symkit writes .ra: 1",
 		"FUNC 20 8 0 f\nFUNC 10 8 0 g\n":                                               "out of address order",
 	} {
@@ -133,7 +134,7 @@ func TestLintCanonical(t *testing.T) {
 	}
 }
 
-// Garbage gets a clear answer, in bounded memory.
+// TestLintGarbage checks that garbage gives a clear answer, in bounded memory.
 func TestLintGarbage(t *testing.T) {
 	if _, err := lint.File(nil, report.Options{}); !errors.Is(err, symfile.ErrEmpty) {
 		t.Errorf("an empty file: %v", err)
@@ -158,7 +159,8 @@ func TestLintGarbage(t *testing.T) {
 	}
 }
 
-// All findings are counted; the first are kept, whatever order they come in.
+// TestLimit checks that all findings are counted, and that the first ones are kept, in whatever
+// order they come.
 func TestLimit(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(lintHead)
@@ -175,8 +177,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// FuzzLint: no text makes it panic; findings are of lines that there are, and
-// a file differs in nothing from itself.
+// FuzzLint checks that no text causes a panic, that findings have lines of the text, and that a
+// file does not differ from itself.
 func FuzzLint(f *testing.F) {
 	f.Add([]byte(lintHead + goodCFI))
 	f.Add([]byte(lintHead + "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 8\nINLINE 1 1 0 0 12 2\n10 8 0 0\n"))

@@ -7,25 +7,28 @@ import (
 	"symkit/internal/wire"
 )
 
-// jsonVersion is the version of the JSON document. It grows when a field changes its
-// meaning or is removed.
+// jsonVersion is the version of the JSON document. It increases when a field changes its meaning or
+// is removed.
 const jsonVersion = 1
 
+// jsonDocument is the whole output.
 type jsonDocument struct {
 	Version int          `json:"version"`
 	Tool    string       `json:"tool"`
 	Results []jsonResult `json:"results"`
 }
 
+// jsonResult is the Report about one symbol file.
 type jsonResult struct {
 	File    string `json:"file"`
 	Against string `json:"against,omitempty"`
-	// Total is the number of findings, those not listed included.
+	// Total is the number of findings, including those that are not listed.
 	Total uint64   `json:"total_findings"`
 	Unmet []string `json:"unmet,omitempty"`
 	*Report
 }
 
+// writeJSON writes results as one JSON document.
 func writeJSON(w io.Writer, version string, results []Result) error {
 	doc := jsonDocument{Version: jsonVersion, Tool: "symcheck " + version, Results: []jsonResult{}}
 	for _, r := range results {

@@ -9,8 +9,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// The JUnit format, as far as CI systems agree on it: a suite for each symbol
-// file, a case for each check.
+// junitSuites is the root of a JUnit document, as far as CI systems agree on the format: a suite
+// for each symbol file, a case for each check.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Suites  []junitSuite `xml:"testsuite"`
@@ -44,6 +44,7 @@ func writeJUnit(w io.Writer, results []Result) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
+
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
 	if err := e.Encode(doc); err != nil {
@@ -53,13 +54,15 @@ func writeJUnit(w io.Writer, results []Result) error {
 	return err
 }
 
-// XML cannot have control characters, not even escaped ones: text is written as
-// wire.Printable has it.
+// junit returns the suite of one symbol file. XML cannot have control characters, not even escaped
+// ones: text is written as wire.Printable returns it.
 func (r *Result) junit() junitSuite {
 	file := wire.Printable(r.File)
 	s := junitSuite{Name: file}
 	for i := range r.Report.Checks {
 		k := &r.Report.Checks[i]
+
+		// A check with findings fails; a check that compared nothing is skipped.
 		c := junitCase{Class: file, Name: k.Name}
 		switch {
 		case k.Findings > 0:
@@ -74,6 +77,8 @@ func (r *Result) junit() junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+
+	// A gap is a case of its own, which is skipped if the gap is allowed.
 	for i := range r.Report.Gaps {
 		g := &r.Report.Gaps[i]
 		c := junitCase{Class: file, Name: g.Kind + " " + g.Check}
@@ -87,6 +92,8 @@ func (r *Result) junit() junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+
+	// So is a requirement that is not met.
 	for _, text := range r.Unmet {
 		s.Failures++
 		s.Cases = append(s.Cases, junitCase{Class: file, Name: "requirement", Failure: &junitMessage{Message: wire.Printable(text)}})
@@ -95,7 +102,7 @@ func (r *Result) junit() junitSuite {
 	return s
 }
 
-// findings lists those of one check, one a line.
+// findings returns the findings of one check, one on each line.
 func (r *Result) findings(name string) string {
 	var b strings.Builder
 	for _, f := range r.Report.Findings {
@@ -106,7 +113,7 @@ func (r *Result) findings(name string) string {
 	return b.String()
 }
 
-// lines joins texts, each of which becomes one line.
+// lines joins texts. Each text becomes one line.
 func lines(texts []string) string {
 	var b strings.Builder
 	for i, text := range texts {

@@ -1,6 +1,6 @@
-// Package report holds what the checks of a symbol file find: the outcome of each check, the
-// findings, the gaps, the coverage, and the verdict, as values, with the writers of text, JSON,
-// JUnit and SARIF.
+// Package report holds what the checks of a symbol file find, as values: the outcome of each check,
+// the findings, the gaps, the coverage, and the verdict. It also writes them as text, JSON, JUnit
+// and SARIF.
 package report
 
 import (
@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// The checks, by name. Lint makes those up to CheckWin, Replay all, Diff
+// The checks, by name. Package lint makes the checks up to CheckWin, check.Replay all, package diff
 // CheckGrammar and those from CheckModule on that need no ELF file.
 const (
 	CheckGrammar    = "grammar"    // lines that the strict reader rejects
 	CheckCanonical  = "canonical"  // symkit's own order and spelling, in its own files
 	CheckDuplicates = "duplicates" // numbers, addresses, keys given twice
-	CheckOrder      = "order"      // records of a class that is in order otherwise
+	CheckOrder      = "order"      // single records that break the order of their class
 	CheckOverlaps   = "overlaps"   // FUNC, line, INLINE and INIT ranges
 	CheckNesting    = "nesting"    // lines and INLINE ranges inside their FUNC and parent
-	CheckConsumers  = "consumers"  // what Breakpad or rust-minidump drop without a word
+	CheckConsumers  = "consumers"  // records that Breakpad or rust-minidump drop without a message
 	CheckRules      = "rules"      // STACK CFI rules that do not evaluate
 	CheckWin        = "stack-win"  // STACK WIN fields and programs
 
@@ -30,10 +30,10 @@ const (
 	CheckPublics   = "publics"       // symbols without a FUNC, and their names
 	CheckCFI       = "cfi"           // CFA, return address, registers of each PC
 	CheckSignal    = "signal-frames" // INFO SIGNAL_FRAME
-	CheckAgreement = "sframe"        // SFrame and DWARF rows say the same
+	CheckAgreement = "sframe"        // SFrame and DWARF rows agree
 )
 
-// checkNames is their order in a Report.
+// checkNames is the order of the checks in a Report.
 var checkNames = []string{
 	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOrder, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
 	CheckModule, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI, CheckSignal,
@@ -43,7 +43,7 @@ var checkNames = []string{
 // Names lists all checks, in the order of a Report.
 func Names() []string { return slices.Clone(checkNames) }
 
-// State says whether a check could compare anything.
+// State is whether a check could compare anything.
 type State string
 
 // The states of a Check.
@@ -51,7 +51,7 @@ const (
 	Checked     State = "checked"
 	NotInFile   State = "not in file"  // the symbol file has no such records at all
 	NotInELF    State = "not in ELF"   // the ELF file has nothing to compare with
-	NotVerified State = "not verified" // the ELF file has it, but it cannot be read here
+	NotVerified State = "not verified" // the ELF file has data to compare with, which cannot be read here
 )
 
 // Check is the outcome of one check.
@@ -60,38 +60,36 @@ type Check struct {
 	State State  `json:"state"`
 	// Unit is what the numbers count: "PCs", "functions", "records".
 	Unit string `json:"unit"`
-	// Compared is the number of units that were compared, Wrong and Missing
-	// are those of them that the symbol file has wrong or not at all.
+	// Compared is the number of units that were compared. Of these, Wrong is the number that the
+	// symbol file has wrong, Missing the number that it does not have.
 	Compared uint64 `json:"compared"`
 	Wrong    uint64 `json:"wrong"`
 	Missing  uint64 `json:"missing"`
 	// Unverified is the number of units that could not be compared.
 	Unverified uint64 `json:"not_verified"`
-	// Unread is how many of these a limit or a missing reader kept from being compared.
+	// Unread is the number of these that were not compared because of a limit or a missing reader.
 	Unread uint64 `json:"unread,omitempty"`
-	// Findings is how many there are, of which the Report may hold only the
-	// first. It can be less than Wrong + Missing: one finding may concern many
-	// PCs.
+	// Findings is the number of findings, of which the Report may hold only the first. It can be
+	// less than Wrong + Missing: one finding may concern many PCs.
 	Findings uint64 `json:"findings"`
-	// Notes say more, in words: why something is not verified, how many bytes
-	// are missing.
+	// Notes are details in words: why something is not verified, how many bytes are missing.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // Finding is one place where the symbol file is wrong.
 type Finding struct {
 	Check string `json:"check"`
-	// Line is the line of the symbol file, from 1; 0 where a record is missing.
+	// Line is the line of the symbol file, from 1; 0 if a record is missing.
 	Line int `json:"line,omitempty"`
-	// Record is that line's text, shortened.
+	// Record is the text of that line, shortened.
 	Record string `json:"record,omitempty"`
-	// Addr is the module-relative address concerned, 0 without one.
+	// Addr is the module-relative address concerned, 0 if there is none.
 	Addr uint64 `json:"addr,omitempty"`
-	// What says what is wrong and what the table of the ELF file says.
+	// What describes the fault, and what the ELF file has instead.
 	What string `json:"what"`
 }
 
-// String renders "line: record: what"; the caller puts "file:" in front.
+// String returns "line: record: what". The caller puts "file:" in front.
 func (f Finding) String() string {
 	switch {
 	case f.Line == 0:
@@ -108,11 +106,11 @@ type Coverage struct {
 	// Code is the size of the executable sections; without an ELF file, of the
 	// FUNC records.
 	Code uint64 `json:"code_bytes"`
-	// Covered is how much of it the symbol file covers.
+	// Covered is how much of this code the symbol file covers.
 	Covered uint64 `json:"covered_bytes"`
 }
 
-// Percent is the share covered, 100 for no code at all.
+// Percent returns the share that is covered, 100 if there is no code.
 func (c Coverage) Percent() float64 {
 	if c.Code == 0 {
 		return 100
@@ -120,21 +118,19 @@ func (c Coverage) Percent() float64 {
 	return 100 * float64(c.Covered) / float64(c.Code)
 }
 
-// Report is what Replay, Lint and Diff find.
+// Report is the result of check.Replay, lint.File or diff.Files.
 type Report struct {
-	// Gaps are the large parts that are not verified or missing, by check.
+	// Gaps are the large parts, by check, that are not verified or missing.
 	Gaps []Gap `json:"gaps,omitempty"`
-	// Checks are in the order of Names; those that were not asked for are left
-	// out.
+	// Checks are in the order of Names. Checks that Options.Only does not name are omitted.
 	Checks []Check `json:"checks"`
-	// Coverage has one entry for each class of records; Diff has none.
+	// Coverage has one element for each class of records. A Report of package diff has none.
 	Coverage []Coverage `json:"coverage,omitempty"`
-	// Findings are by check, then by line; of each check at most
-	// Options.Limit.
+	// Findings are in order of check, then of line. Of each check there are at most Options.Limit.
 	Findings []Finding `json:"findings"`
 }
 
-// Total is the number of findings, those above the limit included.
+// Total returns the number of findings, including those above the limit.
 func (r *Report) Total() (n uint64) {
 	for i := range r.Checks {
 		n += r.Checks[i].Findings
@@ -142,7 +138,7 @@ func (r *Report) Total() (n uint64) {
 	return n
 }
 
-// Unallowed is the number of gaps that count as findings.
+// Unallowed returns the number of gaps that count as findings.
 func (r *Report) Unallowed() (n int) {
 	for i := range r.Gaps {
 		if !r.Gaps[i].Allowed {
@@ -152,7 +148,7 @@ func (r *Report) Unallowed() (n int) {
 	return n
 }
 
-// Check returns the outcome of the named check, or nil.
+// Check returns the outcome of the named check, nil if there is none.
 func (r *Report) Check(name string) *Check {
 	for i := range r.Checks {
 		if r.Checks[i].Name == name {
@@ -166,42 +162,43 @@ func (r *Report) Check(name string) *Check {
 // when Options.Limit is 0.
 const DefaultLimit = 20
 
-// Options say what a Report holds.
+// Options select what a Report holds.
 type Options struct {
-	// Limit is the number of findings kept of each check: 0 means
-	// DefaultLimit, a negative number none. All are counted.
+	// Limit is the number of findings that are kept of each check: 0 means DefaultLimit, a negative
+	// number none. All findings are counted.
 	Limit int
-	// Only names the checks whose outcome is wanted; empty means all.
+	// Only names the checks to report; empty means all.
 	Only []string
-	// Allow are the kinds of Gap that do not count as findings, of those that Gaps lists.
+	// Allow are the kinds of Gap, of those that Gaps lists, that do not count as findings.
 	Allow []string
 }
 
 // Kinds of Gap.
 const (
-	// GapUnverified: a limit, or a form that no reader here knows, kept a part of a check's
-	// records from being compared.
+	// GapUnverified means that a part of a check's records was not compared because of a limit or
+	// of a form that no reader here knows.
 	GapUnverified = "unverified"
-	// GapIncomplete: a companion file that was not found, or what no record can say, kept
-	// a part of a check's records from being compared.
+	// GapIncomplete means that a part of a check's records was not compared because of a companion
+	// file that was not found, or because no record can express the truth.
 	GapIncomplete = "incomplete"
-	// GapLoss: the symbol file lacks a large part of what the ELF file has.
+	// GapLoss means that the symbol file lacks a large part of what the ELF file has.
 	GapLoss = "loss"
 )
 
 // Gaps lists the kinds that count as findings unless they are allowed.
 func Gaps() []string { return []string{GapUnverified, GapLoss} }
 
-// Gap is a large part of a check's units that the Report says nothing of, or that the symbol
-// file lacks: what to know before reading the rest of the Report.
+// Gap is a large part of a check's units that was not verified, or that the symbol file lacks: a
+// reader needs to know it before the rest of the Report.
 type Gap struct {
 	Kind  string `json:"kind"` // "unverified", "incomplete" or "loss"
 	Check string `json:"check"`
-	// Units is how many of All the gap is about. Both count what the Check does.
+	// Units is how many of All the gap concerns. Both are in the unit of the Check.
 	Units uint64 `json:"units"`
 	All   uint64 `json:"all"`
-	// Allowed: the gap is no finding, by its kind or because Options.Allow has the kind.
+	// Allowed states that the gap is no finding, because of its kind or because Options.Allow has
+	// the kind.
 	Allowed bool `json:"allowed"`
-	// What says the same in words, with the reason if one is known.
+	// What describes the gap in words, with the reason if one is known.
 	What string `json:"what"`
 }

@@ -19,7 +19,7 @@ func (r *Result) Bad() bool {
 	return r.Report.Total() > 0 || r.Report.Unallowed() > 0 || len(r.Unmet) > 0
 }
 
-// Requirements are what a symbol file must have besides being right.
+// Requirements are what a symbol file must contain besides being right.
 type Requirements struct {
 	Checks   []string // checks that must have compared something
 	Coverage []Threshold
@@ -33,6 +33,7 @@ type Threshold struct {
 
 // Unmet lists the requirements that a Report does not meet, in words.
 func (q Requirements) Unmet(r *Report) (unmet []string) {
+	// A required check must have compared something.
 	for _, name := range q.Checks {
 		k := r.Check(name)
 		switch {
@@ -45,6 +46,7 @@ func (q Requirements) Unmet(r *Report) (unmet []string) {
 		}
 	}
 
+	// A class that the report does not cover meets no threshold.
 	for _, t := range q.Coverage {
 		i := slices.IndexFunc(r.Coverage, func(c Coverage) bool { return c.Class == t.Class })
 		if i < 0 {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// sarifLog has the parts of SARIF 2.1.0 (OASIS) that a code host shows.
+// sarifLog has the parts of SARIF 2.1.0 (OASIS) that code hosts show.
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -51,6 +51,7 @@ type sarifRegion struct {
 	StartLine int `json:"startLine"`
 }
 
+// writeSARIF writes results as one SARIF run.
 func writeSARIF(w io.Writer, version string, results []Result) error {
 	run := sarifRun{Results: []sarifResult{}}
 	driver := &run.Tool.Driver
@@ -59,6 +60,7 @@ func writeSARIF(w io.Writer, version string, results []Result) error {
 		driver.Rules = append(driver.Rules, sarifRule{name})
 	}
 
+	// Gaps, findings and unmet requirements are all results.
 	for _, r := range results {
 		for _, g := range r.Report.Gaps {
 			if !g.Allowed {
@@ -80,8 +82,11 @@ func writeSARIF(w io.Writer, version string, results []Result) error {
 	return encode(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
+// sarif returns one result at a line of the symbol file, 0 for the whole file.
 func (r *Result) sarif(rule string, line int, text string) sarifResult {
 	file := url.URL{Path: filepath.ToSlash(r.File)}
+
+	// SARIF has no line 0.
 	var place sarifLocation
 	place.Physical.Artifact.URI = file.String()
 	if line > 0 {

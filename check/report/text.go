@@ -43,6 +43,8 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 		g := &r.Gaps[i]
 		fmt.Fprintf(w, "%s: %s [%s]\n", file, g.What, g.Kind)
 	}
+
+	// The table, then the notes of its checks.
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "check\tcompared\twrong\tmissing\tnot verified\tfindings\t\n")
 	for i := range r.Checks {
@@ -61,6 +63,8 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, wire.Printable(note))
 		}
 	}
+
+	// One line for the coverage.
 	for i, c := range r.Coverage {
 		if i == 0 {
 			fmt.Fprintf(w, "of %d bytes of code covered:", c.Code)
@@ -70,6 +74,7 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 			fmt.Fprintln(w)
 		}
 	}
+
 	for _, f := range r.Findings {
 		sep := ":"
 		if f.Line == 0 {
@@ -77,6 +82,8 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 		}
 		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, wire.Printable(f.String()), f.Check)
 	}
+
+	// Findings above the limit are only counted.
 	if more := r.Total() - uint64(len(r.Findings)); more > 0 {
 		fmt.Fprintf(w, "%s: %d more findings\n", file, more)
 	}

@@ -10,27 +10,29 @@ import (
 	"symkit/check/report"
 )
 
-// Collector gathers the outcome of checks. It may be used by several goroutines; what it keeps does
-// not depend on their order.
+// Collector gathers the outcome of checks. Several goroutines may use it; what it keeps does not
+// depend on their order.
 type Collector struct {
 	mu     sync.Mutex
 	limit  int
-	only   map[string]bool // nil: all
+	only   map[string]bool // nil for all checks
 	checks map[string]*report.Check
 	kept   map[string][]report.Finding
 	allow  map[string]bool // kinds of Gap
-	// reasons has true for a check and a note that says why units are unread.
+	// reasons has true for a check and a note that is the reason why units are unread.
 	reasons map[string]bool
-	// LineText returns the text of a line of the symbol file, for findings; nil: none is known.
+	// LineText returns the text of a line of the symbol file, for findings. It is nil if no text is
+	// known.
 	LineText func(line uint32) string
 }
 
-// At returns a finding about a line of the symbol file. The collector adds the text
-// of the line to those that it keeps.
+// At returns a finding about a line of the symbol file. The collector adds the text of the line to
+// the findings that it keeps.
 func At(check string, line uint32, addr uint64, format string, args ...any) report.Finding {
 	return report.Finding{Check: check, Line: int(line), Addr: addr, What: fmt.Sprintf(format, args...)}
 }
 
+// New returns a Collector for the checks that opt selects.
 func New(opt report.Options) *Collector {
 	c := &Collector{
 		limit: opt.Limit, checks: map[string]*report.Check{}, kept: map[string][]report.Finding{},
@@ -39,9 +41,11 @@ func New(opt report.Options) *Collector {
 	for _, kind := range opt.Allow {
 		c.allow[kind] = true
 	}
+
 	if c.limit == 0 {
 		c.limit = report.DefaultLimit
 	}
+
 	if len(opt.Only) > 0 {
 		c.only = map[string]bool{}
 		for _, name := range opt.Only {
@@ -105,12 +109,14 @@ func (c *Collector) Missing(f report.Finding, n uint64) {
 	c.Update(f.Check, func(k *report.Check) { k.Missing += n; c.keep(k, f) })
 }
 
-// keep adds f to the findings that are kept, of which there are the first ones by place.
+// keep adds f to the findings of its check that are kept: the first ones by line.
 func (c *Collector) keep(k *report.Check, f report.Finding) {
 	k.Findings++
 	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
 		return
 	}
+
+	// Sorting now and then keeps the list short.
 	kept := append(c.kept[k.Name], f)
 	if len(kept) >= 2*c.limit+64 {
 		kept = first(kept, c.limit)
@@ -118,7 +124,7 @@ func (c *Collector) keep(k *report.Check, f report.Finding) {
 	c.kept[k.Name] = kept
 }
 
-// first sorts findings by place and keeps n.
+// first sorts findings by line, and returns the first n.
 func first(f []report.Finding, n int) []report.Finding {
 	slices.SortFunc(f, func(a, b report.Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.What, b.What))
@@ -136,6 +142,8 @@ func (c *Collector) Report() *report.Report {
 		if k == nil || c.only != nil && !c.only[name] {
 			continue
 		}
+
+		// A check that could compare nothing has verified nothing.
 		if k.State == report.Checked && k.Compared == 0 && k.Unverified > 0 {
 			k.State = report.NotVerified
 		}
@@ -144,6 +152,8 @@ func (c *Collector) Report() *report.Report {
 		r.Checks = append(r.Checks, *k)
 		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
 	}
+
+	// Texts are needed only for the findings that are kept.
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Line > 0 && c.LineText != nil {
 			f.Record = c.LineText(uint32(f.Line))
@@ -152,8 +162,8 @@ func (c *Collector) Report() *report.Report {
 	return r
 }
 
-// What is a Gap: more than one in unverifiedShare units of a check not compared, or more than
-// one in lossShare missing.
+// Limits of gaps: more than one in unverifiedShare units of a check not compared, or more than one
+// in lossShare missing.
 const unverifiedShare, lossShare = 100, 10
 
 // gaps lists the gaps of one check.
@@ -177,6 +187,9 @@ func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 	if k.State == report.NotInELF || !gapChecks[k.Name] {
 		return nil
 	}
+
+	// Unread units are a limitation of the checker. The other units that are not verified are due
+	// to the input.
 	all := k.Compared + k.Unverified
 	if k.Unread*unverifiedShare > all {
 		add(report.GapUnverified, k.Unread, all, "are not verified", reason(true))
@@ -190,13 +203,13 @@ func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 	return gaps
 }
 
-// gapChecks are the checks of record classes; a gap in others, such as the three fields of a
-// MODULE record, is told by its notes.
+// gapChecks are the checks of record classes. Gaps in other checks, such as that of the three
+// fields of a MODULE record, appear in the notes of the check.
 var gapChecks = map[string]bool{
 	report.CheckFuncs: true, report.CheckNames: true, report.CheckLines: true, report.CheckInlines: true, report.CheckPublics: true, report.CheckCFI: true,
 }
 
-// Unread adds n units that a limit or a missing reader kept from being compared.
+// Unread adds n units that were not compared because of a limit or a missing reader.
 func (c *Collector) Unread(name string, n uint64, why string) {
 	c.Unverified(name, n, why)
 	c.Update(name, func(k *report.Check) {

@@ -7,8 +7,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// Operations of DWARF expressions (DWARF 5 §7.7.1). Those that need a running process (TLS, calls,
-// typed values) are not in unwind tables.
+// Operations of DWARF expressions (DWARF 5 §7.7.1). Operations that need a running process (TLS,
+// calls, typed values) do not occur in unwind tables.
 const (
 	dwAddr       = 0x03
 	dwDeref      = 0x06
@@ -56,13 +56,13 @@ const (
 
 // operation is one operation with its operands.
 type operation struct {
-	op  uint8   // of a family, such as DW_OP_lit0 to DW_OP_lit31, the first
-	reg cfi.Reg // of operations on registers
-	num uint64
+	op  uint8   // DW_OP; of a family, such as DW_OP_lit0 to DW_OP_lit31, the first one
+	reg cfi.Reg // register operand
+	num uint64  // other operand
 }
 
-// next reads the next operation. The constants, literals and forms of registers that differ in
-// how they are encoded alone become dwConstu, dwRegx and dwBregx.
+// next reads the next operation. Constants, literals and register operations that differ only in
+// their encoding become dwConstu, dwRegx and dwBregx.
 func (a *Arch) next(c *wire.Cursor) (o operation) {
 	register := func(n uint64) cfi.Reg { return cfi.Reg(min(n, 1<<32-1)) }
 	switch op := c.U8(); {
@@ -102,7 +102,7 @@ func (a *Arch) next(c *wire.Cursor) (o operation) {
 // errExpr is the error for an expression that cannot be evaluated here.
 var errExpr = errors.New("unknown or broken DWARF expression")
 
-// maxSteps bounds the operations run, for there are backward branches.
+// maxSteps bounds the number of operations run: there are backward branches.
 const maxSteps = 1 << 12
 
 // dwarfExpr evaluates a DWARF expression (DWARF 5 §2.5) on a machine.
@@ -114,16 +114,19 @@ type dwarfExpr struct {
 	bad   bool
 }
 
-// expression evaluates expr; initial is what the stack starts with.
+// expression evaluates expr; initial are the values on the stack at the start.
 func (m *Machine) expression(expr []byte, initial ...uint64) (uint64, error) {
 	e := dwarfExpr{m: m, c: wire.New("expression", expr, m.BigEndian)}
 	e.n = copy(e.stack[:], initial)
+
 	for steps := 0; e.c.Len() > 0 && !e.bad; steps++ {
 		e.step(e.m.arch.next(&e.c))
 		if steps == maxSteps {
 			return 0, errExpr
 		}
 	}
+
+	// The result is the value on top.
 	v := e.pop()
 	if e.bad || e.c.Err() != nil {
 		return 0, errExpr
@@ -131,6 +134,7 @@ func (m *Machine) expression(expr []byte, initial ...uint64) (uint64, error) {
 	return v, nil
 }
 
+// push pushes v, cut to the machine's word.
 func (e *dwarfExpr) push(v uint64) {
 	if e.n == maxValues {
 		e.bad = true
@@ -140,6 +144,7 @@ func (e *dwarfExpr) push(v uint64) {
 	e.n++
 }
 
+// pop removes and returns the value on top.
 func (e *dwarfExpr) pop() uint64 {
 	if e.n == 0 {
 		e.bad = true
@@ -149,7 +154,7 @@ func (e *dwarfExpr) pop() uint64 {
 	return e.stack[e.n]
 }
 
-// pick is the value n below the top.
+// pick returns the value n below the top.
 func (e *dwarfExpr) pick(n int) uint64 {
 	if n >= e.n {
 		e.bad = true
@@ -164,8 +169,8 @@ func (e *dwarfExpr) step(o operation) {
 	case dwConstu, dwAddr:
 		e.push(o.num)
 	case dwRegx:
-		// A location (DWARF 5 §2.6.1.1), which old gcc writes for MIPS16 stubs
-		// and every unwinder takes for the register's value.
+		// The operation is a location description (DWARF 5 §2.6.1.1), which old gcc writes for
+		// MIPS16 stubs and every unwinder takes for the register's value.
 		e.push(e.m.Reg(o.reg))
 	case dwBregx:
 		e.push(e.m.Reg(o.reg) + o.num)
@@ -215,8 +220,9 @@ func (e *dwarfExpr) step(o operation) {
 	}
 }
 
-// branch moves by a signed distance from the operation's end.
+// branch moves by a signed distance from the end of the operation.
 func (e *dwarfExpr) branch(distance uint64) {
+	// The cursor verifies the upper bound.
 	to := e.c.Pos() + int(int64(distance))
 	if to < 0 {
 		e.bad = true
@@ -225,7 +231,7 @@ func (e *dwarfExpr) branch(distance uint64) {
 	e.c.Seek(uint64(to))
 }
 
-// signed is a value of the machine's word with its sign.
+// signed returns a value of the machine's word with its sign.
 func (e *dwarfExpr) signed(v uint64) int64 {
 	if e.m.arch.WordSize == 4 {
 		return int64(int32(v))
@@ -236,6 +242,7 @@ func (e *dwarfExpr) signed(v uint64) int64 {
 // binary runs an operation on two values. Division, arithmetic shift and comparison are signed
 // (DWARF 5 §2.5.1.4, §2.5.1.5).
 func (e *dwarfExpr) binary(op uint8, a, b uint64) {
+	// x and y are a and b as signed numbers.
 	x, y := e.signed(a), e.signed(b)
 	truth := func(t bool) uint64 {
 		if t {
@@ -243,6 +250,8 @@ func (e *dwarfExpr) binary(op uint8, a, b uint64) {
 		}
 		return 0
 	}
+
+	// A shift by the word's size or more gives 0, as Go's shifts do.
 	var v uint64
 	switch op {
 	case dwAnd:
@@ -290,11 +299,14 @@ func (e *dwarfExpr) binary(op uint8, a, b uint64) {
 	e.push(v)
 }
 
-// Plain reports whether an expression has registers, constants, sums and memory alone, which the
-// postfix of STACK CFI can always say; pc reports whether it reads the program counter.
+// Plain reports whether an expression has only registers, constants, sums and loads from memory,
+// which the postfix of STACK CFI can always express. pc reports whether the expression reads the
+// program counter.
 func Plain(a *Arch, expr []byte, bigEndian bool) (plain, pc bool) {
 	c := wire.New("expression", expr, bigEndian)
 	plain = true
+
+	// Branches are not plain: the operations are read in order.
 	for c.Len() > 0 {
 		switch o := a.next(&c); o.op {
 		case dwConstu, dwPlusUconst, dwDeref, dwPlus, dwMinus, dwNop:

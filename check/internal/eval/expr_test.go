@@ -9,7 +9,7 @@ import (
 	"symkit/cfi"
 )
 
-// DWARF 5 §2.5.
+// TestExpression checks the operations of expressions (DWARF 5 §2.5).
 func TestExpression(t *testing.T) {
 	m := newMachine(x86_64(t), 1, false)
 	m.PC = 0x123b
@@ -92,8 +92,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// FuzzExpression: what the dumper's compiler makes of an expression evaluates
-// to what the expression does, wherever both give a value.
+// FuzzExpression checks that the postfix that the dumper makes of an expression has the value of
+// the expression, wherever both have a value.
 func FuzzExpression(f *testing.F) {
 	f.Add([]byte{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22})
 	f.Add([]byte{dwBreg0 + 6, 0x70, dwDeref})

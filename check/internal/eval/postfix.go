@@ -12,6 +12,7 @@ import (
 // ConstantError finds divisions by zero and alignments that do not depend on
 // any register.
 func (p *program) ConstantError() error {
+	// Only the divisor or alignment in front of the operator matters.
 	for i, o := range p.ops {
 		if o.kind != opArith || i == 0 || p.ops[i-1].kind != opNum {
 			continue
@@ -23,11 +24,11 @@ func (p *program) ConstantError() error {
 	return nil
 }
 
-// The postfix of STACK CFI rules: integers, registers, `.cfa`, `.undef`, and
-// the operators + - * / % @ ^ (align down, fetch a word). Arithmetic wraps at
-// the machine's word, as in Breakpad's walkers.
+// STACK CFI rules are in postfix notation: integers, registers, `.cfa`, `.undef`, and the operators
+// + - * / % @ ^ (align down, load a word). Arithmetic wraps at the machine's word, as in Breakpad's
+// walkers.
 
-// Why a rule does not evaluate.
+// Reasons why a rule does not evaluate.
 var (
 	ErrToken     = errors.New("unknown register or token")
 	ErrStack     = errors.New("operator without operands")
@@ -39,9 +40,10 @@ var (
 	errDeep      = errors.New("needs more than 64 values")
 )
 
-// maxValues bounds the stack.
+// maxValues bounds the number of values on the stack.
 const maxValues = 64
 
+// opKind is the kind of an op.
 type opKind uint8
 
 const (
@@ -53,13 +55,14 @@ const (
 	opArith
 )
 
+// op is one token of a rule.
 type op struct {
 	kind  opKind
 	arith byte   // opArith
-	num   uint64 // opNum: the value, opReg: the register
+	num   uint64 // of opNum the value, of opReg the register
 }
 
-// program is one rule, parsed. err says why it can never be evaluated.
+// program is one parsed rule. Err is the reason why it can never be evaluated, nil if it can.
 type program struct {
 	ops     []op
 	Err     error
@@ -68,9 +71,12 @@ type program struct {
 	undef   bool // has .undef
 }
 
-// parsePostfix parses the expression of one rule.
+// parsePostfix parses the expression of one rule. The depth of the stack depends on the tokens
+// alone, so that it is verified here, not in Eval.
 func parsePostfix(arch *Arch, expr string) *program {
 	p := &program{}
+
+	// depth is the number of values on the stack.
 	depth := 0
 	for token := range strings.FieldsSeq(expr) {
 		o, ok := arch.token(token)
@@ -78,6 +84,7 @@ func parsePostfix(arch *Arch, expr string) *program {
 			p.Err = fmt.Errorf("%w %q", ErrToken, token)
 			return p
 		}
+
 		p.ops = append(p.ops, o)
 		p.UsesPC = p.UsesPC || o.kind == opPC
 		p.UsesCFA = p.UsesCFA || o.kind == opCFA
@@ -92,18 +99,20 @@ func parsePostfix(arch *Arch, expr string) *program {
 			p.Err = ErrStack
 			return p
 		}
+
 		if depth > maxValues {
 			p.Err = errDeep
 			return p
 		}
 	}
+
 	if depth != 1 {
 		p.Err = errLeft
 	}
 	return p
 }
 
-// token reads one token, in rust-minidump's order of precedence.
+// token parses one token, in rust-minidump's order of precedence.
 func (a *Arch) token(t string) (op, bool) {
 	if len(t) == 1 && strings.IndexByte("+-*/%@^", t[0]) >= 0 {
 		return op{kind: opArith, arith: t[0]}, true
@@ -117,6 +126,8 @@ func (a *Arch) token(t string) (op, bool) {
 	if t == a.PC {
 		return op{kind: opPC}, true
 	}
+
+	// Register names come before integers.
 	if r, ok := a.regs[t]; ok {
 		return op{kind: opReg, num: uint64(r)}, true
 	}
@@ -126,12 +137,14 @@ func (a *Arch) token(t string) (op, bool) {
 	return op{}, false
 }
 
-// Eval evaluates p in m. Its error is one of those above.
+// Eval evaluates p on m. Its error is one of those declared above.
 func (p *program) Eval(m *Machine, cfa uint64) (uint64, error) {
 	if p.Err != nil {
 		return 0, p.Err
 	}
 	var stack [maxValues]uint64
+
+	// parsePostfix has verified that each operator has its operands.
 	n := 0
 	for _, o := range p.ops {
 		switch o.kind {
@@ -150,6 +163,8 @@ func (p *program) Eval(m *Machine, cfa uint64) (uint64, error) {
 				stack[n-1] = m.word(stack[n-1])
 				continue
 			}
+
+			// The result replaces both operands.
 			v, err := arith(o.arith, stack[n-2], stack[n-1])
 			if err != nil {
 				return 0, err
@@ -163,6 +178,7 @@ func (p *program) Eval(m *Machine, cfa uint64) (uint64, error) {
 	return stack[0], nil
 }
 
+// arith applies an operator to two values.
 func arith(op byte, a, b uint64) (uint64, error) {
 	switch op {
 	case '+':
@@ -171,6 +187,7 @@ func arith(op byte, a, b uint64) (uint64, error) {
 		return a - b, nil
 	case '*':
 		return a * b, nil
+
 	case '@':
 		if b == 0 || b&(b-1) != 0 {
 			return 0, errAlign

@@ -14,7 +14,8 @@ func x86_64(t testing.TB) *Arch {
 	return NewArch(cfi.ArchByName("x86_64"))
 }
 
-// Reference: breakpad.md §4.2, walker.md §1.6.
+// TestPostfix checks the operators and the errors of rules (reference: breakpad.md §4.2, walker.md
+// §1.6).
 func TestPostfix(t *testing.T) {
 	a := x86_64(t)
 	m := newMachine(a, 1, false)
@@ -62,7 +63,7 @@ func TestPostfix(t *testing.T) {
 	}
 }
 
-// On 32-bit machines arithmetic wraps at 32 bits.
+// TestPostfix32 checks that arithmetic wraps at 32 bits on 32-bit machines.
 func TestPostfix32(t *testing.T) {
 	a := NewArch(cfi.ArchByName("x86"))
 	m := newMachine(a, 1, false)
@@ -80,8 +81,8 @@ func TestPostfixAllocs(t *testing.T) {
 	}
 }
 
-// FuzzPostfix: whatever the text, evaluating gives a value or an error, the
-// same on every run, and a rule without registers does not depend on them.
+// FuzzPostfix checks that evaluating any text gives a value or an error, the same on every run, and
+// that a rule without registers does not depend on them.
 func FuzzPostfix(f *testing.F) {
 	for _, s := range []string{"$rsp 8 +", ".cfa -8 + ^", "1 0 /", "$rip 16 % 11 / 8 * +", ".undef"} {
 		f.Add(s)
@@ -110,7 +111,7 @@ func BenchmarkPostfix(b *testing.B) {
 	}
 }
 
-// Rules are divided where a token ends in a colon.
+// TestRuleParser checks that rules are divided where a token ends in a colon.
 func TestRuleParser(t *testing.T) {
 	p := NewParser(x86_64(t))
 	rules := p.Parse([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^ $rbx: $rbx $rip: 1 nosuch: 2"))

@@ -8,12 +8,12 @@ import (
 	"symkit/cfi"
 )
 
-// SameRules reports whether two sets are the same text.
+// SameRules reports whether two sets of rules have the same text.
 func SameRules(a, b []Rule) bool {
 	return slices.EqualFunc(a, b, func(x, y Rule) bool { return x.Reg == y.Reg && x.Text == y.Text })
 }
 
-// Override returns state, which is in order of registers, with rules put into force.
+// Override returns state, which is sorted by register, with rules put into force.
 func Override(state, rules []Rule) []Rule {
 	for _, r := range rules {
 		i, found := slices.BinarySearchFunc(state, r, func(a, b Rule) int { return int(int64(a.Reg) - int64(b.Reg)) })
@@ -34,12 +34,13 @@ func UsesPC(rules []Rule) bool {
 // ValueOf evaluates the rule of reg. It returns false if there is no value. Without a rule a
 // callee-saved register is unchanged, and the stack pointer is the CFA.
 func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
+	// A value below MaxUndefined ends the stack.
 	rule := Find(rules, reg)
 	switch {
 	case rule != nil:
 		v, err := rule.Prog.Eval(m, cfa)
 		if err != nil || reg == RegRA && v < MaxUndefined {
-			return 0, false // the end of the stack
+			return 0, false
 		}
 		return v, true
 	case reg == m.arch.SP:
@@ -50,7 +51,7 @@ func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Registers of a rule that are none of the machine's.
+// Numbers that stand for what is no register of the machine.
 const (
 	RegCFA     = cfi.Reg(1<<32 - 1)
 	RegRA      = cfi.Reg(1<<32 - 2)
@@ -64,24 +65,26 @@ type Rule struct {
 	Text string
 }
 
-// Parser parses rules, each distinct text once.
+// Parser parses rules. Each distinct text is parsed once.
 type Parser struct {
 	Arch  *Arch
 	rules map[string][]Rule
 	progs map[string]*program
 }
 
+// NewParser returns a Parser for the register names of a.
 func NewParser(a *Arch) *Parser {
 	return &Parser{Arch: a, rules: map[string][]Rule{}, progs: map[string]*program{}}
 }
 
-// Parse returns the rules of one record. The strict reader has made sure that
-// they are pairs.
+// Parse returns the rules of one record. The strict reader has verified that they are pairs.
 func (p *Parser) Parse(text []byte) []Rule {
 	if rules, ok := p.rules[string(text)]; ok {
 		return rules
 	}
 	var rules []Rule
+
+	// A rule ends where the name of the next one begins.
 	rest := text
 	for len(rest) > 0 {
 		name, after, _ := bytes.Cut(rest, []byte(": "))
@@ -90,16 +93,17 @@ func (p *Parser) Parse(text []byte) []Rule {
 		rules = append(rules, Rule{p.register(string(name)), p.program(expr), expr})
 		rest = after[end:]
 	}
+
 	if len(p.rules) < maxDistinctRules {
 		p.rules[string(text)] = rules
 	}
 	return rules
 }
 
-// maxDistinctRules bounds what a Parser remembers.
+// maxDistinctRules bounds the number of texts that a Parser keeps.
 const maxDistinctRules = 1 << 20
 
-// NextRule is the position of the next "REG:" in text.
+// NextRule returns the position of the next "REG:" in text, its length if there is none.
 func NextRule(text []byte) int {
 	start := 0
 	for i, b := range text {
@@ -113,10 +117,12 @@ func NextRule(text []byte) int {
 	return len(text)
 }
 
+// program returns the parsed expression.
 func (p *Parser) program(expr string) *program {
 	if prog, ok := p.progs[expr]; ok {
 		return prog
 	}
+
 	prog := parsePostfix(p.Arch, expr)
 	if len(p.progs) < maxDistinctRules {
 		p.progs[expr] = prog
@@ -124,6 +130,7 @@ func (p *Parser) program(expr string) *program {
 	return prog
 }
 
+// register returns the number of a register name.
 func (p *Parser) register(name string) cfi.Reg {
 	switch name {
 	case ".cfa":
@@ -137,7 +144,7 @@ func (p *Parser) register(name string) cfi.Reg {
 	return RegUnknown
 }
 
-// Find returns the rule of a register, nil for none.
+// Find returns the rule of a register, nil if there is none.
 func Find(rules []Rule, reg cfi.Reg) *Rule {
 	for i := range rules {
 		if rules[i].Reg == reg {
@@ -147,8 +154,8 @@ func Find(rules []Rule, reg cfi.Reg) *Rule {
 	return nil
 }
 
-// MaxUndefined is the least return address. A smaller constant means, before any adjustment, that
-// there is none.
+// MaxUndefined is the least return address. A smaller constant, before any adjustment, means that
+// there is no return address.
 const MaxUndefined = 4096
 
 // errNoRule is the error for a row without a rule that could be evaluated.
@@ -172,6 +179,8 @@ func (m *Machine) Value(row *cfi.Row, rule cfi.Rule, self cfi.Reg, cfa uint64, i
 	case cfi.KindMemReg:
 		return m.word((m.Reg(rule.Reg) + uint64(rule.Off)) & m.Mask), nil
 	}
+
+	// The other kinds are expressions.
 	v, err := m.expression(row.Expr(rule), initial...)
 	if err == nil && rule.Kind == cfi.KindMemExpr {
 		v = m.word(v)

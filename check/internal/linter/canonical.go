@@ -12,31 +12,30 @@ import (
 	"symkit/emit"
 )
 
-// canon checks a file that says symkit wrote it for symkit's order and
-// spelling: MODULE, INFO, FILE, INLINE_ORIGIN,
-// per function FUNC, INLINE, lines; then PUBLIC; then STACK CFI; each class by
-// address, or numbered from 0 in the order of the names.
+// canon checks a file that symkit wrote for symkit's order and spelling: MODULE, INFO, FILE,
+// INLINE_ORIGIN; per function FUNC, INLINE, lines; then PUBLIC; then STACK CFI. The records of each
+// class are in order of address, or numbered from 0 in the order of the names.
 type canon struct {
 	c    *collect.Collector
 	data []byte
-	// on: symkit wrote the file. It is known when INFO GENERATOR comes; what
-	// was found before waits in early.
+	// on states that symkit wrote the file. It is set when INFO GENERATOR comes; findings before
+	// that wait in pending. off states that another tool wrote the file.
 	on, off bool
 	pending []report.Finding
 
-	n     uint64
-	class int
+	n     uint64 // records checked
+	class int    // of the last record
 	codes int    // INFO records before this one
 	addr  uint64 // least that the next FUNC, PUBLIC or INIT may have
 	line  uint64 // least that the next line record may have
 	num   uint32 // the next number of a FILE or INLINE_ORIGIN
-	name  []byte // that of the last one
+	name  []byte // name of the last FILE or INLINE_ORIGIN
 	buf   []byte
-	end   string // of .ra, where the return address is undefined
+	end   string // value of .ra for an undefined return address
 }
 
-// The classes of records, in the order symkit writes them. Those from
-// classFunc to classLine alternate.
+// The classes of records, in the order in which symkit writes them. The classes from classFunc to
+// classLine alternate.
 const (
 	classModule = iota
 	classInfo
@@ -49,6 +48,7 @@ const (
 	classStack
 )
 
+// classOf returns the class of a record.
 func classOf(rec emit.Record) int {
 	switch rec.(type) {
 	case *emit.Module:
@@ -71,19 +71,24 @@ func classOf(rec emit.Record) int {
 	return classStack
 }
 
-// record looks at the record on line at, which begins at byte off.
+// record checks the record on line at, which begins at byte off.
 func (k *canon) record(at, off int, rec emit.Record) {
+	// INFO GENERATOR comes among the INFO records or not at all: any later record ends the wait.
 	class := classOf(rec)
 	k.off = k.off || !k.on && class > classInfo
 	if k.off {
 		k.pending = nil
 		return
 	}
+
+	// The spelling.
 	k.n++
 	k.buf = rec.Append(k.buf[:0])
 	if !bytes.HasPrefix(k.data[off:], k.buf) {
 		k.fail(at, "symkit writes "+symfile.Shown(bytes.TrimSuffix(k.buf[:min(len(k.buf), symfile.MaxShown)], []byte("\n"))))
 	}
+
+	// The order of the classes: a new class begins new numbers and addresses.
 	switch under := class == classInline || class == classLine; {
 	case class == classFunc && k.class >= classFunc && k.class <= classLine:
 	case class < k.class:
@@ -95,7 +100,7 @@ func (k *canon) record(at, off int, rec emit.Record) {
 	k.inOrder(at, rec)
 }
 
-// inOrder checks rec against the one of its class before it.
+// inOrder checks rec against the last record of its class.
 func (k *canon) inOrder(at int, rec emit.Record) {
 	switch r := rec.(type) {
 	case *emit.Info:
@@ -138,6 +143,7 @@ func (k *canon) rules(at int, rules []byte) {
 	if !ok || k.end == "" {
 		return
 	}
+
 	text = text[:eval.NextRule(text)]
 	if n, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil && n < eval.MaxUndefined && string(bytes.TrimSpace(text)) != k.end {
 		k.fail(at, "symkit writes .ra: "+k.end)
@@ -150,6 +156,8 @@ func (k *canon) info(at int, r *emit.Info) {
 	if r.Key == emit.KeyCodeID && k.codes > 0 {
 		k.fail(at, "symkit writes it before the record above")
 	}
+
+	// Findings that have waited are reported once the writer is known.
 	k.codes++
 	if r.Key != emit.KeyGenerator || k.on || !symfile.IsSymkit(r.Text) {
 		return
@@ -161,6 +169,7 @@ func (k *canon) info(at int, r *emit.Info) {
 	}
 }
 
+// numbered checks the number and the order of a FILE or INLINE_ORIGIN.
 func (k *canon) numbered(at int, num uint32, name []byte) {
 	if num != k.num || k.name != nil && bytes.Compare(k.name, name) >= 0 {
 		k.fail(at, "not numbered from 0 in the order of the names")
@@ -168,6 +177,7 @@ func (k *canon) numbered(at int, num uint32, name []byte) {
 	k.num, k.name = num+1, name
 }
 
+// address checks that a record begins at or above the end of the last one.
 func (k *canon) address(at int, addr, end uint64) {
 	if addr < k.addr {
 		k.fail(at, "out of address order")
@@ -175,6 +185,7 @@ func (k *canon) address(at int, addr, end uint64) {
 	k.addr = end
 }
 
+// fail adds a finding, which waits until the writer is known.
 func (k *canon) fail(at int, what string) {
 	f := report.Finding{Check: report.CheckCanonical, Line: at, What: what}
 	if !k.on {

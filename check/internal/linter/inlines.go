@@ -16,8 +16,8 @@ type levelRange struct {
 	at    uint32 // line of the text
 }
 
-// inlines checks the INLINE records of one FUNC. It returns the memory of levels, to be used for
-// the next one.
+// inlines checks the INLINE records of one FUNC. It returns the memory of levels, for use with the
+// next FUNC.
 func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 	s := l.s
 	for _, in := range s.InlinesOf(f) {
@@ -27,7 +27,7 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At})
 			} else if !hasEmpty {
 				hasEmpty = true
-				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which says nothing")
+				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which has no effect")
 			}
 		}
 	}
@@ -35,6 +35,7 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Lo, b.Lo))
 	})
 
+	// Each level has its parents one level up.
 	var parents []levelRange // of the level above
 	for rest := levels; len(rest) > 0; {
 		depth := rest[0].depth
@@ -42,6 +43,8 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 		if n < 0 {
 			n = len(rest)
 		}
+
+		// A level that is missing leaves no parents.
 		if len(parents) > 0 && parents[0].depth+1 != depth {
 			parents = nil
 		}
@@ -54,6 +57,7 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 // level checks the ranges of one depth. Several parents next to each other may cover one range
 // together.
 func (l *linter) level(f *symfile.Func, own, parents []levelRange) {
+	// parents is cut to the parents that end above the range.
 	cover := pcs.SetOf(parents)
 	for i, r := range own {
 		if r.Lo < f.Addr || r.Hi > f.End {
@@ -66,11 +70,12 @@ func (l *linter) level(f *symfile.Func, own, parents []levelRange) {
 			continue
 		}
 
+		// Both lists are in order of address.
 		for len(parents) > 0 && parents[0].Hi <= r.Lo {
 			parents = parents[1:]
 		}
 		if l.own && len(parents) > 0 && parents[0].at > r.at {
-			l.wrong(report.CheckCanonical, r.at, r.Lo, "symkit writes it behind the call that it is in, line %d", parents[0].at)
+			l.wrong(report.CheckCanonical, r.at, r.Lo, "symkit writes it after the call that it is in, line %d", parents[0].at)
 		}
 		if pos := cover.FirstOutside(r.Lo, r.Hi); pos < r.Hi {
 			l.wrong(report.CheckNesting, r.at, pos, "no call of depth %d contains %#x", r.depth-1, pos)

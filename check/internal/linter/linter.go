@@ -1,4 +1,4 @@
-// Package linter has the checks that need a symbol file alone.
+// Package linter makes the checks that need only a symbol file.
 package linter
 
 import (
@@ -15,11 +15,13 @@ import (
 )
 
 // Run makes the checks that need no ELF file, and returns the records. The registers of rules are
-// those of arch or, if it is nil, of the architecture that MODULE names.
+// those of arch or, if arch is nil, of the architecture that MODULE names.
 func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, error) {
 	if len(data) == 0 {
 		return nil, symfile.ErrEmpty
 	}
+
+	// The grammar and symkit's own spelling are checked while the file is read.
 	l := &linter{c: c, arch: arch}
 	c.Begin(report.CheckGrammar, "lines")
 	k := canon{c: c, data: data}
@@ -27,6 +29,8 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 	if err != nil {
 		return nil, err
 	}
+
+	// All other checks look at the records in memory.
 	l.s, l.own, s.Own, c.LineText = s, k.on, k.on, s.Text
 	if k.on {
 		c.Compared(report.CheckCanonical, k.n)
@@ -35,6 +39,7 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 		l.arch = cfi.ArchByName(s.Module.Arch)
 	}
 	c.Compared(report.CheckGrammar, uint64(s.NumLines))
+
 	l.numbers()
 	l.order()
 	l.funcs()
@@ -50,7 +55,7 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 type linter struct {
 	c    *collect.Collector
 	s    *symfile.File
-	arch *cfi.Arch // nil: unknown
+	arch *cfi.Arch // nil if unknown
 	own  bool      // symkit wrote the file
 }
 
@@ -70,8 +75,8 @@ func (l *linter) bad(line, _ int, err error) {
 	l.c.Wrong(report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}, 1)
 }
 
-// numbers checks that each number of a FILE or INLINE_ORIGIN, address of a PUBLIC, and INFO key
-// that symkit knows is used only once.
+// numbers checks that each number of a FILE or INLINE_ORIGIN, each address of a PUBLIC, and each
+// INFO key that symkit knows is used only once.
 func (l *linter) numbers() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckDuplicates, "records")
@@ -87,6 +92,7 @@ func (l *linter) numbers() {
 			}
 		}
 	}
+
 	seen := map[string]uint32{}
 	for _, i := range s.Infos {
 		if i.Key != emit.KeyCodeID && i.Key != emit.KeyGenerator {
@@ -98,6 +104,7 @@ func (l *linter) numbers() {
 		seen[i.Key] = i.Line
 	}
 
+	// Equal addresses are next to each other after sorting.
 	publics := pcs.Sorted(s.Publics)
 	for k := 1; k < len(publics); k++ {
 		p, q := &publics[k-1], &publics[k]
@@ -107,8 +114,8 @@ func (l *linter) numbers() {
 	}
 }
 
-// overlaps calls f for every record that begins below the end of an earlier one, with the earlier
-// one that reaches furthest. The records are in order of address.
+// overlaps calls f for every record that begins below the end of an earlier record. open is the
+// earlier record with the highest end. The records are in order of address.
 func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
 	var open P
 	for i := range list {
@@ -116,6 +123,7 @@ func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
 		if open != nil && record.PCs().Lo < open.PCs().Hi {
 			f(open, record)
 		}
+
 		if open == nil || record.PCs().Hi > open.PCs().Hi {
 			open = record
 		}
@@ -136,8 +144,8 @@ func (l *linter) funcs() {
 	})
 }
 
-// nesting checks that lines lie inside of their FUNC and do not overlap, and that INLINE ranges
-// lie inside of their FUNC and of a range one level up, and do not overlap on a level.
+// nesting checks that lines lie inside their FUNC and do not overlap, and that INLINE ranges lie
+// inside their FUNC and inside ranges one level up, and do not overlap on a level.
 func (l *linter) nesting() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckNesting, "records")
@@ -145,6 +153,8 @@ func (l *linter) nesting() {
 	var levels []levelRange
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
+
+		// Lines first, then the calls of the same FUNC.
 		lines := s.LinesOf(f)
 		for k := range lines {
 			r := &lines[k]
@@ -173,12 +183,14 @@ func (l *linter) inits() {
 	})
 }
 
-// consumers finds what readers drop without a word (reference: Breakpad's
+// consumers finds records that readers drop without a message (reference: Breakpad's
 // basic_source_line_resolver.cc, rust-minidump's parser.rs).
 func (l *linter) consumers() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckConsumers, "records")
 	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+len(s.Lines)+len(s.Publics)+len(s.Inits)))
+
+	// Breakpad and rust-minidump drop records without a size.
 	empty := func(at uint32, addr, size uint64) {
 		if size == 0 {
 			l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
@@ -194,8 +206,10 @@ func (l *linter) consumers() {
 	for i := range s.Inits {
 		empty(s.Inits[i].At, s.Inits[i].Addr, s.Inits[i].End-s.Inits[i].Addr)
 	}
+
+	// A PUBLIC at address 0 is no fault: nothing else could be written.
 	dropped := slices.ContainsFunc(s.Publics, func(p symfile.Public) bool { return p.Addr == 0 })
-	if dropped { // no fault: nothing else could be written
+	if dropped {
 		c.Update(report.CheckConsumers, func(k *report.Check) { k.Notes = append(k.Notes, "Breakpad drops the PUBLIC at address 0") })
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"symkit/check/report"
 )
 
-// Consumers take records in any order, but dumpers write them in one: a record
-// that breaks it was moved, or its address or number is wrong. A class of
-// records counts as ordered where few of many break the order.
+// Consumers accept records in any order, but dumpers write them in one order: a record that breaks
+// the order was moved, or its address or number is wrong. A class of records counts as ordered if
+// only a small share of its records breaks the order.
 const (
-	minOrdered   = 8  // records of a class, below which nothing is said of it
-	maxUnordered = 50 // one of so many, and in any case one, may break the order
+	minOrdered   = 8  // a class with fewer records is not judged
+	maxUnordered = 50 // one record in so many, and at least one, may break the order
 )
 
 // ordering collects the records of one class that break the order.
@@ -21,7 +21,7 @@ type ordering struct {
 	kept            []report.Finding
 }
 
-// add takes the next record. first begins anew: a line of another FUNC.
+// add checks the next record. first states that a new order begins: a line of another FUNC.
 func (o *ordering) add(at uint32, value uint64, first bool, what string) {
 	o.records++
 	if !first && value < o.last {
@@ -39,14 +39,17 @@ func (o *ordering) add(at uint32, value uint64, first bool, what string) {
 // maxUnorderedKept bounds the findings kept of a class.
 const maxUnorderedKept = 1 << 12
 
-// order checks that FILE and INLINE_ORIGIN are in order of numbers, FUNC and PUBLIC of addresses,
-// and the lines of a FUNC of addresses. In symkit's own files CheckCanonical does that.
+// order checks that FILE and INLINE_ORIGIN are in order of numbers, FUNC and PUBLIC in order of
+// addresses, and the lines of each FUNC in order of addresses. In symkit's own files CheckCanonical
+// checks the order.
 func (l *linter) order() {
 	c, s := l.c, l.s
 	if l.own {
 		return
 	}
 	c.Begin(report.CheckOrder, "records")
+
+	// The lines of each FUNC have an order of their own.
 	var files, origins, funcs, lines, publics ordering
 	for i := range s.Files.List {
 		files.add(s.Files.List[i].At, uint64(s.Files.List[i].Num), i == 0, "FILE")
@@ -64,6 +67,8 @@ func (l *linter) order() {
 	for i := range s.Publics {
 		publics.add(s.Publics[i].At, s.Publics[i].Addr, i == 0, "PUBLIC")
 	}
+
+	// Findings of a class count only if the class is in order otherwise.
 	for _, o := range []*ordering{&files, &origins, &funcs, &lines, &publics} {
 		c.Compared(report.CheckOrder, o.records)
 		if o.records < minOrdered || o.broken > max(1, o.records/maxUnordered) {

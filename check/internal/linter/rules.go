@@ -19,6 +19,8 @@ func (l *linter) rules() {
 		c.Unverified(report.CheckRules, uint64(len(s.Inits)+len(s.Deltas)), "")
 		return
 	}
+
+	// Each INIT needs the two rules without which consumers cannot unwind.
 	p := eval.NewParser(eval.NewArch(l.arch))
 	c.Compared(report.CheckRules, uint64(len(s.Inits)+len(s.Deltas)))
 	for i := range s.Inits {
@@ -42,6 +44,8 @@ func (l *linter) ruleErrors(at uint32, addr uint64, rules []eval.Rule) {
 	fail := func(err error, text string) {
 		l.wrong(report.CheckRules, at, addr, "rule %q: %v", text, err)
 	}
+
+	// The registers before rule i must not have its register.
 	for i, r := range rules {
 		switch {
 		case r.Reg == eval.RegUnknown:
@@ -55,6 +59,7 @@ func (l *linter) ruleErrors(at uint32, addr uint64, rules []eval.Rule) {
 				fail(err, r.Text)
 			}
 		}
+
 		if r.Reg != eval.RegUnknown && eval.Find(rules[:i], r.Reg) != nil {
 			fail(errTwice, r.Text)
 		}

@@ -10,8 +10,8 @@ import (
 	"symkit/emit"
 )
 
-// win checks STACK WIN records: their type, their sizes, and that the program
-// string can be run (reference: Breakpad's stackwalker_x86.cc).
+// win checks STACK WIN records: their type, their sizes, and that the program string can be run
+// (reference: Breakpad's stackwalker_x86.cc).
 func (l *linter) win() {
 	c, s := l.c, l.s
 	if len(s.Wins) == 0 {
@@ -32,6 +32,7 @@ const (
 	winFrameData = 4
 )
 
+// winErrors returns what is wrong with one record.
 func winErrors(w *emit.StackWin) (errs []error) {
 	if w.Type != winFPO && w.Type != winFrameData {
 		errs = append(errs, fmt.Errorf("type %x: consumers use 0 and 4 only", w.Type))
@@ -51,18 +52,21 @@ func winErrors(w *emit.StackWin) (errs []error) {
 	return errs
 }
 
-// winVars are the variables that a program can read without having set them.
+// winVars are the variables that a program starts with. Of the variables whose names begin with a
+// dot, a program may assign only these.
 var winVars = map[string]bool{
 	"$ebp": true, "$esp": true, "$ebx": true, ".cbCalleeParams": true, ".cbSavedRegs": true, ".cbLocals": true,
 	".cbParams": true, ".raSearch": true, ".raSearchStart": true, ".undef": true,
 }
 
-// winProgram checks that each operator has its operands, each variable is
-// set before it is read, and that $eip and $esp are set.
+// winProgram checks that each operator has its operands, that each assignment is to a variable, and
+// that $eip and $esp are set.
 func winProgram(text string) error {
 	if text == "" {
 		return nil
 	}
+
+	// The program runs on names of variables instead of values.
 	set := map[string]bool{}
 	var stack []string // names of variables, "" for a value
 	for token := range strings.FieldsSeq(text) {
@@ -76,6 +80,7 @@ func winProgram(text string) error {
 			if len(stack) < 2 {
 				return fmt.Errorf("program: %w", eval.ErrStack)
 			}
+
 			target := stack[len(stack)-2]
 			stack = stack[:len(stack)-2]
 			if token == "=" {
@@ -95,6 +100,8 @@ func winProgram(text string) error {
 			stack = append(stack, "")
 		}
 	}
+
+	// The caller needs both registers.
 	if !set["$eip"] || !set["$esp"] {
 		return errors.New("program: does not set $eip and $esp")
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestAdaName: what binutils' c++filt --format=gnat says of these names.
+// TestAdaName checks names as binutils' c++filt --format=gnat decodes them.
 func TestAdaName(t *testing.T) {
 	for encoded, want := range map[string]string{
 		"_ada_main":                        "main",

@@ -1,5 +1,5 @@
-// Package naming decides which texts of a symbol file are right for a function and for a source
-// file that the ELF file names.
+// Package naming decides which texts in a symbol file are right for a function or a source file
+// that the ELF file names.
 package naming
 
 import (
@@ -14,14 +14,12 @@ import (
 	names "symkit/internal/demangle"
 )
 
-// MaxNameLog is the exponent of demangle.MaxLength: 64 KiB, as names are cut
-// there.
+// MaxNameLog is the exponent of demangle.MaxLength: 64 KiB, where names are cut.
 const MaxNameLog = 16
 
-// readable demangles C++ and Rust names: with the library, since internal/demangle is what the
-// dumper uses. Only the names that the library is known to read wrongly are read by
-// internal/demangle, whose texts for all such names of the corpus two other demanglers
-// confirm (TestCorpusJudge there).
+// readable demangles C++ and Rust names with the library, since the dumper uses internal/demangle.
+// Only names that the library is known to misread are read by internal/demangle: for all such names
+// of the corpus two other demanglers confirm its texts (TestCorpusJudge there).
 func readable(linkage string) string {
 	if names.IsMisread([]byte(linkage)) {
 		text, _ := names.Demangle([]byte(linkage))
@@ -34,16 +32,16 @@ func readable(linkage string) string {
 	return out
 }
 
-// isLibrarys reports whether the library's text alone holds for a linkage name: that is so for
-// C++'s. D's, OCaml's, Fortran's and others only internal/demangle reads. Of Rust's, both texts
-// are accepted, for the library errs: of the old mangling, with a hash at the end, it loses the
-// underscore in front of an identifier (__rust_begin_short_backtrace), of the new one it takes
-// the numbers of closures in closures in the wrong order.
-func isLibrarys(linkage string) bool {
+// libraryDecides reports whether only the library's text is accepted for a linkage name: it is for
+// C++. Names of D, OCaml, Fortran and others only internal/demangle reads. Of Rust's names both
+// texts are accepted, for the library errs: of the old mangling, with a hash at the end, it loses
+// the underscore in front of an identifier (__rust_begin_short_backtrace); of the new mangling it
+// takes the numbers of closures in closures in the wrong order.
+func libraryDecides(linkage string) bool {
 	return strings.HasPrefix(linkage, "_Z") && !strings.Contains(linkage, "17h")
 }
 
-// acceptable yields the normalised texts of a name, the likeliest first.
+// acceptable yields the normalised texts of a name, the most likely one first.
 func acceptable(k Key, yield func(string) bool) {
 	_ = linkageTexts(k, yield) && plainTexts(k, yield) && adaTexts(k, yield)
 }
@@ -61,7 +59,7 @@ func adaTexts(k Key, yield func(string) bool) bool {
 	return true
 }
 
-// linkageTexts yields those of a linkage name; it is false when yield was.
+// linkageTexts yields the texts of a linkage name. It returns false if yield did.
 func linkageTexts(k Key, yield func(string) bool) bool {
 	if k.Linkage == "" {
 		return true
@@ -69,14 +67,17 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 	if !yield(Normalise(readable(k.Linkage))) || !yield(Normalise(k.Linkage)) {
 		return false
 	}
-	if !isLibrarys(k.Linkage) {
+
+	if !libraryDecides(k.Linkage) {
 		if s, ok := names.Demangle([]byte(k.Linkage)); ok && !yield(Normalise(s)) {
 			return false
 		}
 	}
 	if names.IsMisread([]byte(k.Linkage)) {
-		return true // the library has nothing right to say
+		return true // the library's texts are wrong
 	}
+
+	// Tools shorten names in several manners.
 	for _, opts := range [][]demangle.Option{
 		{demangle.NoParams}, {demangle.NoParams, demangle.NoTemplateParams}, {demangle.NoClones}, {demangle.NoRust},
 	} {
@@ -88,11 +89,12 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 	return true
 }
 
-// plainTexts yields the plain name with the scopes around it, and alone.
+// plainTexts yields the plain name, with the scopes around it and alone.
 func plainTexts(k Key, yield func(string) bool) bool {
 	if k.Name == "" {
 		return k.Linkage != "" || yield(Normalise(nameOmitted))
 	}
+
 	var path strings.Builder
 	for _, s := range k.scopes() {
 		path.WriteString(cmp.Or(s, anonymousScope))
@@ -101,11 +103,14 @@ func plainTexts(k Key, yield func(string) bool) bool {
 	return yield(Normalise(path.String()+k.Name)) && yield(Normalise(k.Name))
 }
 
-// withoutReturnType removes the type in front of the name in the text of a
-// template function: what comes before the last space outside of brackets in
-// front of the parameters.
+// withoutReturnType removes the return type in front of the name in the text of a template
+// function: the text before the last space that is outside of brackets and in front of the
+// parameters.
 func withoutReturnType(s string) string {
 	depth, cut := 0, -1
+
+	// cut is the last space outside of brackets; the first bracket after a name begins the
+	// parameters.
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '<', '(', '[', '{':
@@ -127,14 +132,14 @@ func withoutReturnType(s string) string {
 	return s[cut+1:]
 }
 
-// anonymousScope stands for the names that tools give to scopes without one.
+// anonymousScope stands for the names that tools give to unnamed scopes.
 const anonymousScope = "(anonymous)"
 
 var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope, "(anonymousclass)", anonymousScope,
 	"{{anonymous}}", anonymousScope, "{anonymous}", anonymousScope)
 
-// Normalise removes what tools write differently: spaces, and how they call
-// scopes without a name; control characters become as they are in symbol files.
+// Normalise removes what tools write differently: spaces, and the names of unnamed scopes. Control
+// characters become what symbol files have for them.
 func Normalise(s string) string {
 	s = Escaped(s)
 	if strings.IndexByte(s, ' ') >= 0 {
@@ -146,13 +151,15 @@ func Normalise(s string) string {
 	return s
 }
 
-// OriginName is the name in an INLINE_ORIGIN record. The first byte of one that begins
-// with a number is escaped there: see emit.OriginName.
+// OriginName returns the name in an INLINE_ORIGIN record. The first byte of a name that begins with
+// a number is escaped in the record: see emit.OriginName.
 func OriginName(text string) string {
 	const escape = len(`\xNN`)
 	if len(text) < escape || text[:2] != `\x` {
 		return text
 	}
+
+	// A name that needs no escape may begin with the same bytes.
 	b, err := hex.DecodeString(text[2:escape])
 	if err != nil {
 		return text
@@ -163,8 +170,8 @@ func OriginName(text string) string {
 	return text
 }
 
-// Escaped is a name of the ELF file as symbol files have it: control characters and what
-// is not UTF-8 as \xNN, cut at emit.MaxName. A name of a symbol file stays as it is.
+// Escaped returns a name of the ELF file as symbol files have it: control characters and what is
+// not UTF-8 as \xNN, cut at emit.MaxName. A name of a symbol file stays as it is.
 func Escaped(name string) string {
 	if name == "" {
 		return ""

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestOriginName: the escape of an INLINE_ORIGIN that begins with a number.
+// TestOriginName checks the escape of an INLINE_ORIGIN that begins with a number.
 func TestOriginName(t *testing.T) {
 	for text, want := range map[string]string{
 		`\x32 f`: "2 f", `\x2d1`: "-1", `\x1b`: `\x1b`, `\x66f`: `\x66f`, `\xzz`: `\xzz`, `\x3`: `\x3`, "f": "f", "": "",

@@ -9,10 +9,9 @@ import (
 // AnyPath is the number of a file whose name is not known.
 const AnyPath = 0
 
-// Paths numbers the names of source files: names that mean the same file
-// have the same number. "." and ".." are resolved as text, so that a tool that
-// leaves them in is not told wrong. Control characters are escaped as in symbol
-// files.
+// Paths numbers the names of source files: names that mean the same file have the same number. "."
+// and ".." are resolved as text, so that a tool that leaves them in is not reported. Control
+// characters are escaped as in symbol files.
 type Paths struct {
 	mu    sync.Mutex
 	ids   map[string]uint32
@@ -20,10 +19,12 @@ type Paths struct {
 	bytes uint64 // of the names
 }
 
+// NewPaths returns an empty table.
 func NewPaths() *Paths {
 	return &Paths{ids: map[string]uint32{}, names: []string{"(unknown file)"}}
 }
 
+// ID returns the number of a name.
 func (t *Paths) ID(name string) uint32 {
 	name = cleanPath(Escaped(cleanPath(name))) // an escape is a backslash, which Windows' paths cannot keep
 	t.mu.Lock()
@@ -31,6 +32,8 @@ func (t *Paths) ID(name string) uint32 {
 	if id, ok := t.ids[name]; ok {
 		return id
 	}
+
+	// The copy does not keep the section alive that name is in.
 	id := uint32(len(t.names))
 	name = strings.Clone(name)
 	t.bytes += uint64(len(name))
@@ -39,19 +42,21 @@ func (t *Paths) ID(name string) uint32 {
 	return id
 }
 
-// Size is the bytes of all names.
+// Size returns the number of bytes of all names.
 func (t *Paths) Size() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bytes
 }
 
+// Name returns the name with a number.
 func (t *Paths) Name(id uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.names[id]
 }
 
+// cleanPath resolves "." and "..", and writes Windows' paths with slashes.
 func cleanPath(name string) string {
 	if isWindowsPath(name) {
 		name = strings.ReplaceAll(name, `\`, "/")
@@ -67,8 +72,8 @@ func isWindowsPath(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
-// IsAbsolute reports whether a path does not count from a directory.
+// IsAbsolute reports whether a path is not relative to a directory.
 func IsAbsolute(p string) bool { return strings.HasPrefix(p, "/") || isWindowsPath(p) }
 
-// SameFile reports whether two numbers can be the same file.
+// SameFile reports whether two numbers can stand for the same file.
 func SameFile(a, b uint32) bool { return a == b || a == AnyPath || b == AnyPath }

@@ -14,19 +14,22 @@ func (k Key) acceptScoped(sym string) bool {
 	if !ok || k.Name == "" || !strings.HasSuffix(prefix, "::") && !strings.HasSuffix(prefix, ".") {
 		return false
 	}
+
+	// Without known scopes any scopes are accepted.
 	scopes, linkage := k.scopesAndLinkage()
 	scopes = slices.DeleteFunc(scopes, func(s string) bool { return s == "" })
 	if k.Far || len(scopes) == 0 {
 		return true
 	}
 	if k.Linkage != "" && readable(k.Linkage) != k.Linkage {
-		// The linkage name has all scopes; sym can only have fewer.
+		// The linkage name has all scopes: sym can only have fewer.
 		return strings.HasSuffix(Normalise("::"+strings.Join(scopes, "::")+"::"), "::"+strings.ReplaceAll(prefix, ".", "::"))
 	}
+
 	if k.Typed {
 		return true
 	}
-	// What is in brackets, and closures, have no names of their own.
+	// Text in brackets, and closures, have no names of their own.
 	prefix = strings.TrimRight(scopeSkeleton(prefix), ":.")
 	if !endsInScope(prefix, scopes[len(scopes)-1]) {
 		linked := k.innermostLinkage()
@@ -43,9 +46,9 @@ func endsInScope(prefix, scope string) bool {
 	return prefix == scope || strings.HasSuffix(prefix, "::"+scope) || strings.HasSuffix(prefix, "."+scope)
 }
 
-// innermostLinkage is the demangled linkage name of the innermost scope that has a plain
-// name, "" if that scope has no linkage name. D's constructors are __ctor as plain names and this
-// as demangled ones.
+// innermostLinkage returns the demangled linkage name of the innermost scope that has a plain name,
+// "" if that scope has no linkage name. D's constructors are __ctor as plain names and this as
+// demangled names.
 func (k Key) innermostLinkage() string {
 	all := strings.Split(strings.TrimSuffix(k.Scope, "\x00"), "\x00")
 	for _, s := range slices.Backward(all) {
@@ -61,9 +64,10 @@ func (k Key) innermostLinkage() string {
 	return ""
 }
 
-// knownScopes reports whether all scopes in prefix are among those given, or in
-// the linkage name of one of them.
+// knownScopes reports whether all scopes in prefix are among scopes, or in one of the linkage
+// names.
 func knownScopes(prefix string, scopes, linkage []string) bool {
+	// Each scope counts as a whole and in its parts.
 	known := map[string]bool{"": true}
 	add := func(name string) {
 		name = scopeSkeleton(Normalise(name))
@@ -81,6 +85,7 @@ func knownScopes(prefix string, scopes, linkage []string) bool {
 			add(text)
 		}
 	}
+
 	for part := range eachScope(prefix) {
 		if !known[part] {
 			return false
@@ -89,25 +94,25 @@ func knownScopes(prefix string, scopes, linkage []string) bool {
 	return true
 }
 
-// eachScope yields the scopes in a name, which "::" divides or, in D, ".".
+// eachScope yields the scopes in a name, which are divided by "::" or, in D, ".".
 func eachScope(name string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(name, func(r rune) bool { return r == ':' || r == '.' })
 }
 
-// scopeSkeleton is the skeleton of a scope's name, without what qualifies a member
-// function and without ABI tags, which are part of linkage names only.
+// scopeSkeleton returns the skeleton of a scope's name, without qualifiers of member functions and
+// without ABI tags, which only linkage names have.
 func scopeSkeleton(s string) string {
 	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
 }
 
-// abiTag is how demanglers write [[gnu::abi_tag("cxx11")]].
+// abiTag matches what demanglers write for [[gnu::abi_tag("cxx11")]].
 var abiTag = lazy(`\[abi:[^\]]*\]`)
 
-// qualifiers are those of member functions that other names are in.
+// qualifiers removes the qualifiers of member functions in which other names are declared.
 var qualifiers = strings.NewReplacer(")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
 
-// skeleton removes what is in brackets, for names that refer to functions in
-// their template arguments: demanglers differ in how they write those.
+// skeleton removes text in brackets, for names that refer to functions in their template arguments:
+// demanglers differ in how they write those.
 func skeleton(s string) string {
 	var b strings.Builder
 	depth := 0

@@ -21,25 +21,26 @@ type Table struct {
 	mu   sync.Mutex
 	ids  map[Key]uint32
 	keys []Key
-	// first holds a hash of the first acceptable text of each name, made when
-	// first needed. Nearly all comparisons end there; the texts themselves
-	// would be most of the memory.
+	// first holds a hash of the first acceptable text of each name, computed when first needed.
+	// Nearly all comparisons end there; the texts themselves would take most of the memory.
 	first []uint64
 	seed  maphash.Seed
 	bytes uint64 // of the keys
 }
 
+// NewTable returns an empty table.
 func NewTable() *Table {
 	return &Table{ids: map[Key]uint32{}, seed: maphash.MakeSeed()}
 }
 
-// ID numbers a name.
+// ID returns the number of a name.
 func (t *Table) ID(k Key) uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if id, ok := t.ids[k]; ok {
 		return id
 	}
+
 	id := uint32(len(t.keys))
 	t.ids[k] = id
 	t.bytes += uint64(len(k.Linkage) + len(k.Name) + len(k.Scope))
@@ -48,7 +49,7 @@ func (t *Table) ID(k Key) uint32 {
 	return id
 }
 
-// Size is the bytes of all names.
+// Size returns the number of bytes of all names.
 func (t *Table) Size() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +71,7 @@ func (t *Table) Texts(id uint32, yield func(string) bool) {
 	acceptable(k, yield)
 }
 
-// Text is a name as findings show it.
+// Text returns a name as findings show it.
 func (t *Table) Text(id uint32) string {
 	t.mu.Lock()
 	k := t.keys[id]
@@ -83,6 +84,7 @@ func (t *Table) Text(id uint32) string {
 	case k.Scope == "":
 		return k.Name
 	}
+
 	scopes := k.scopes()
 	for i := range scopes {
 		scopes[i] = cmp.Or(scopes[i], anonymousScope)
@@ -98,6 +100,8 @@ func (t *Table) Accept(id uint32, sym string) bool {
 	t.mu.Lock()
 	k, hash := t.keys[id], t.first[id]
 	t.mu.Unlock()
+
+	// The most likely text is compared by its hash; 0 means that no hash is known.
 	if hash == 0 {
 		first := ""
 		acceptable(k, func(s string) bool { first = s; return false })
@@ -109,6 +113,8 @@ func (t *Table) Accept(id uint32, sym string) bool {
 	if maphash.String(t.seed, sym)|1 == hash {
 		return true
 	}
+
+	// The other texts are computed anew each time.
 	ok := false
 	acceptable(k, func(s string) bool {
 		ok = s == sym
@@ -117,27 +123,28 @@ func (t *Table) Accept(id uint32, sym string) bool {
 	return ok || k.acceptScoped(sym) || k.acceptWords(sym)
 }
 
-// Key is what DWARF or a symbol table says of a function's name.
+// Key is what DWARF or a symbol table contains about a function's name.
 type Key struct {
 	Linkage string // the linkage name, empty without one
 	Name    string // the plain name
 	Scope   string // the scopes around it, each followed by NUL
-	Far     bool   // its scopes are not known: it is declared in another unit
-	Typed   bool   // some of its scopes are not known: their names are in type units
-	Ada     bool   // a unit in Ada has it, so that it may be encoded: see adaName
-	Unread  bool   // part of it is in a supplementary file that is not there
+	Far     bool   // the scopes are not known: the function is declared in another unit
+	Typed   bool   // some scopes are not known: their names are in type units
+	Ada     bool   // the unit's language is Ada, so that the name may be encoded: see adaName
+	Unread  bool   // part of the name is in a supplementary file that was not found
 }
 
 // LinkageMark divides the plain name of a scope from its linkage name.
 const LinkageMark = "\x01"
 
-// scopes are the plain names of the scopes, outermost first.
+// scopes returns the plain names of the scopes, outermost first.
 func (k Key) scopes() []string {
 	names, _ := k.scopesAndLinkage()
 	return names
 }
 
-// scopesAndLinkage also gives the linkage names of those that have one.
+// scopesAndLinkage returns the plain names of the scopes, and the linkage names of those scopes
+// that have one.
 func (k Key) scopesAndLinkage() (names, linkage []string) {
 	if k.Scope == "" {
 		return nil, nil

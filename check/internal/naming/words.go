@@ -11,12 +11,12 @@ import (
 	names "symkit/internal/demangle"
 )
 
-// Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned
-// long)2"), in what they shorten ("std::string") and in whether they give the
-// return type. What they agree in is words, in their order.
+// Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned long)2"), in what
+// they shorten ("std::string") and in whether they write the return type. They agree in the words
+// and in the order of the words.
 
-// longhand are the standard library's names that some write in short (Itanium
-// C++ ABI §5.1.8), without spaces, and what becomes of them.
+// longhand replaces the standard library's names that some demanglers shorten (Itanium C++ ABI
+// §5.1.8), without spaces.
 var longhand = strings.NewReplacer(
 	"std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string",
 	"std::basic_istream<char,std::char_traits<char>>", "std::istream",
@@ -25,8 +25,8 @@ var longhand = strings.NewReplacer(
 	",>", ">", // an empty pack
 )
 
-// lazy compiles an expression when it is used first: most programs that have this
-// package in them use none.
+// lazy compiles an expression when it is first used: most programs that have this package in them
+// use none.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -35,14 +35,14 @@ var (
 	castLiteral    = lazy(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
 	literalSuffix  = lazy(`\b(\d+)(?:ul?l?|ll?)\b`)
 	shortStructors = lazy(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
-	// How cpp_demangle, which Mozilla's tool uses, writes thunks.
+	// What cpp_demangle, which Mozilla's tool uses, writes for thunks.
 	virtualThunk = lazy(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
 	plainThunk   = lazy(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
-	// word is an identifier, a number, or what an operator is called by.
+	// word matches an identifier, a number, or the name of an operator.
 	word = lazy(`operator(?:\(\)|\[\]|[-+*/%^&|~!=<>,]+)|[\pL\d_$~.]+`)
 )
 
-// words are those of a normalised name.
+// words returns the words of a normalised name.
 func words(s string) []string {
 	s = castLiteral().ReplaceAllString(longhand.Replace(s), "$1")
 	s = literalSuffix().ReplaceAllString(abiTag().ReplaceAllString(s, ""), "$1")
@@ -52,12 +52,14 @@ func words(s string) []string {
 	return word().FindAllString(s, -1)
 }
 
-// acceptWords reports whether sym has the words of the linkage name, with or
-// without its return type.
+// acceptWords reports whether sym has the words of the linkage name, with or without the return
+// type.
 func (k Key) acceptWords(sym string) bool {
 	if k.Linkage == "" {
 		return false
 	}
+
+	// Two styles of the library differ in how they abbreviate.
 	want := words(sym)
 	if names.IsMisread([]byte(k.Linkage)) {
 		return k.sameWords(words(Normalise(readable(k.Linkage))), want)
@@ -67,6 +69,8 @@ func (k Key) acceptWords(sym string) bool {
 		if err != nil {
 			return false
 		}
+
+		// The words with the return type, then those from the name on.
 		full = Normalise(full)
 		if k.sameWords(words(full), want) {
 			return true
@@ -79,12 +83,14 @@ func (k Key) acceptWords(sym string) bool {
 	return false
 }
 
-// sameWords reports whether two names have the same words. An inherited
-// constructor is called by the base class or by the derived one.
+// sameWords reports whether two names have the same words. An inherited constructor may have the
+// name of the base class or of the derived class.
 func (k Key) sameWords(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
 	}
+
+	// At most one word may differ: the name of the class.
 	other := 0
 	for i := range a {
 		if a[i] != b[i] {
@@ -97,5 +103,6 @@ func (k Key) sameWords(a, b []string) bool {
 	return other <= 1
 }
 
-// inherited is how a linkage name says so (Itanium C++ ABI §5.1.4.3).
+// inherited matches the mark of an inherited constructor in a linkage name (Itanium C++ ABI
+// §5.1.4.3).
 var inherited = lazy(`CI[12]`)

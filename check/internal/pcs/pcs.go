@@ -13,7 +13,7 @@ type Range struct{ Lo, Hi uint64 }
 // PCs returns r. A struct with an embedded Range has the method, too.
 func (r *Range) PCs() Range { return *r }
 
-// Bounds returns a pointer to r, as PCs for what may be changed.
+// Bounds returns a pointer to r: it is PCs for ranges that may be changed.
 func (r *Range) Bounds() *Range { return r }
 
 // Set is ranges in ascending order, without overlaps.
@@ -44,7 +44,7 @@ func (r Set) Contains(addr uint64) bool {
 	return i < len(r) && r[i].Lo <= addr
 }
 
-// Size is the number of bytes in r.
+// Size returns the number of bytes in r.
 func (r Set) Size() (n uint64) {
 	for _, x := range r {
 		n += x.Hi - x.Lo
@@ -52,12 +52,14 @@ func (r Set) Size() (n uint64) {
 	return n
 }
 
-// Within is the number of bytes that a and b share.
+// Within returns the number of bytes that a and b share.
 func Within(a, b Set) (n uint64) {
 	for len(a) > 0 && len(b) > 0 {
 		if lo, hi := max(a[0].Lo, b[0].Lo), min(a[0].Hi, b[0].Hi); lo < hi {
 			n += hi - lo
 		}
+
+		// The range that ends first cannot meet another one.
 		if a[0].Hi < b[0].Hi {
 			a = a[1:]
 		} else {
@@ -121,13 +123,15 @@ func After[T any, P Ranged[T]](list []T, addr uint64) int {
 	return sort.Search(len(list), func(i int) bool { return P(&list[i]).PCs().Hi > addr })
 }
 
-// Disjoint sorts list and removes overlaps: of two elements the one that begins first holds, then
-// the one that comes first in list.
+// Disjoint sorts list and removes overlaps: of two elements that overlap, the one that begins first
+// holds; of two that begin together, the one that comes first in list.
 func Disjoint[T any, P interface {
 	*T
 	Bounds() *Range
 }](list []T) []T {
 	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(P(&a).Bounds().Lo, P(&b).Bounds().Lo) })
+
+	// pos is the end of the elements kept so far.
 	out, pos := list[:0], uint64(0)
 	for _, x := range list {
 		r := P(&x).Bounds()

@@ -23,7 +23,8 @@ func TestUnionAndWithin(t *testing.T) {
 	}
 }
 
-// TestDisjoint: of two elements the one that begins first holds, then the one that comes first.
+// TestDisjoint checks that of two elements that overlap the one that begins first holds, then the
+// one that comes first.
 func TestDisjoint(t *testing.T) {
 	type element struct {
 		Range

@@ -7,6 +7,8 @@ package pcs
 func Sweep[A, B any](within Range, a []A, rangeA func(*A) Range, b []B, rangeB func(*B) Range, f func(Range, *A, *B)) {
 	for pos := within.Lo; pos < within.Hi; {
 		part := Range{pos, within.Hi}
+
+		// next shortens part to where a list changes.
 		var x *A
 		var y *B
 		a, x = next(a, rangeA, &part)

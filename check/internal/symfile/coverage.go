@@ -18,12 +18,13 @@ func (s *File) Coverage(code pcs.Set) (all []report.Coverage) {
 
 	add("functions", funcs)
 
+	// Adjacent lines are joined at once, so that the set stays small.
 	lines := make(pcs.Set, 0, len(s.Lines))
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		n := len(lines) - 1
 		switch {
-		case l.Line == 0: // it says nothing
+		case l.Line == 0: // no line is known
 		case n >= 0 && lines[n].Hi == l.Addr:
 			lines[n].Hi = l.End()
 		default:
@@ -32,9 +33,10 @@ func (s *File) Coverage(code pcs.Set) (all []report.Coverage) {
 	}
 	add("lines", pcs.Union(lines))
 
+	// Calls at depth 0 contain all deeper calls.
 	inlines := make(pcs.Set, 0, len(s.Ranges))
 	for i := range s.Inlines {
-		if s.Inlines[i].Depth == 0 { // calls that are deeper lie inside of these
+		if s.Inlines[i].Depth == 0 {
 			for _, x := range s.RangesOf(&s.Inlines[i]) {
 				inlines = append(inlines, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
 			}

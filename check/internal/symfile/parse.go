@@ -14,19 +14,22 @@ var ErrEmpty = errors.New("the symbol file is empty")
 // ErrTooMany is the error for a symbol file with more records than are kept in memory.
 var ErrTooMany = errors.New("too many records to check in memory")
 
-// Parse reads a symbol file. Lines that the strict reader rejects go to bad,
-// which may be nil. each, if not nil, sees every record that was read.
+// Parse reads a symbol file. Lines that the strict reader rejects go to bad, which may be nil.
+// each, if not nil, is called with every record that was read.
 func Parse(data []byte, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) (*File, error) {
 	s := &File{data: data}
 	r := emit.NewReader(data)
 	for rec, err := range r.Records() {
 		at := r.Line()
+
+		// The index of lines is sparse: see File.Text.
 		if int64(at) >= 1<<32 {
 			return nil, ErrTooMany
 		}
 		for uint64(len(s.lineStart))*indexEvery+1 <= uint64(at) {
 			s.lineStart = append(s.lineStart, uint64(r.Offset()))
 		}
+
 		s.NumLines = uint32(at)
 		if err != nil {
 			if bad != nil {
@@ -34,6 +37,7 @@ func Parse(data []byte, bad func(line int, off int, err error), each func(line i
 			}
 			continue
 		}
+
 		s.add(rec, uint32(at))
 		if each != nil {
 			each(at, r.Offset(), rec)
@@ -45,8 +49,8 @@ func Parse(data []byte, bad func(line int, off int, err error), each func(line i
 	return s, nil
 }
 
-// tooMany returns an error if the records exceed a limit. The largest file known
-// (Chromium's) has a fifth of them.
+// tooMany returns an error if the records exceed a limit. The largest known file (Chromium's) has a
+// fifth of these limits.
 func (s *File) tooMany() error {
 	most := limits.CheckRecords.Int()
 	switch {
@@ -59,7 +63,7 @@ func (s *File) tooMany() error {
 	return nil
 }
 
-// add takes one record.
+// add appends one record to its table.
 func (s *File) add(rec emit.Record, at uint32) {
 	switch r := rec.(type) {
 	case *emit.Module:
@@ -70,7 +74,9 @@ func (s *File) add(rec emit.Record, at uint32) {
 		s.Files.add(r.Num, at, r.Name)
 	case *emit.InlineOrigin:
 		s.Origins.add(r.Num, at, r.Name)
+
 	case *emit.Func:
+		// Lines and INLINE records that follow extend the spans.
 		n, i := uint32(len(s.Lines)), uint32(len(s.Inlines))
 		s.Funcs = append(s.Funcs, Func{
 			Addr: r.Addr, End: r.Addr + uint64(r.Size), Name: r.Name, Params: r.ParamSize, Multiple: r.Multiple,
@@ -94,6 +100,7 @@ func (s *File) add(rec emit.Record, at uint32) {
 	case *emit.Public:
 		s.Publics = append(s.Publics, Public{r.Addr, r.Name, r.ParamSize, r.Multiple, at})
 	case *emit.StackCFIInit:
+		// Deltas that follow extend the span.
 		n := uint32(len(s.Deltas))
 		s.Inits = append(s.Inits, Init{r.Addr, r.Addr + uint64(r.Size), r.Rules, Span{n, n}, at})
 	case *emit.StackCFI:
@@ -106,6 +113,7 @@ func (s *File) add(rec emit.Record, at uint32) {
 	}
 }
 
+// lastFunc returns the last FUNC, nil if there is none yet.
 func (s *File) lastFunc() *Func {
 	if len(s.Funcs) == 0 {
 		return nil
@@ -119,13 +127,16 @@ type Names struct {
 	sparse map[uint32]uint32 // number to index, for numbers that are not their index
 }
 
+// Name is one FILE or INLINE_ORIGIN record.
 type Name struct {
 	Num  uint32
 	At   uint32
 	Text []byte
 }
 
+// add appends a record. The first record with a number counts.
 func (n *Names) add(num, at uint32, text []byte) {
+	// Numbers of most files count from 0: they need no map.
 	if uint64(num) != uint64(len(n.List)) {
 		if n.sparse == nil {
 			n.sparse = map[uint32]uint32{}
@@ -137,7 +148,7 @@ func (n *Names) add(num, at uint32, text []byte) {
 	n.List = append(n.List, Name{num, at, text})
 }
 
-// Index is the place in list of the first record with a number.
+// Index returns the index in List of the first record with a number.
 func (n *Names) Index(num uint32) (uint32, bool) {
 	if uint64(num) < uint64(len(n.List)) && n.List[num].Num == num {
 		if i, ok := n.sparse[num]; ok {
@@ -149,7 +160,7 @@ func (n *Names) Index(num uint32) (uint32, bool) {
 	return i, ok
 }
 
-// Text is the name with a number, nil for none.
+// Text returns the name with a number, nil if there is none.
 func (n *Names) Text(num uint32) []byte {
 	if i, ok := n.Index(num); ok {
 		return n.List[i].Text

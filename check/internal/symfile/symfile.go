@@ -12,11 +12,11 @@ import (
 	"symkit/emit"
 )
 
-// File is the records of a symbol file, those of each class in the order of the file. Names alias
-// the text.
+// File is the records of a symbol file. The records of each class are in the order of the file.
+// Names alias the text.
 type File struct {
 	data     []byte
-	Own      bool // symkit wrote it
+	Own      bool // symkit wrote the file
 	Module   emit.Module
 	Infos    []Info
 	Files    Names
@@ -48,8 +48,8 @@ type Func struct {
 	Params    uint32
 	Multiple  bool
 	Line      uint32 // of the text
-	Lines     Span   // of File.lines
-	Inlines   Span   // of File.inlines
+	Lines     Span   // of File.Lines
+	Inlines   Span   // of File.Inlines
 }
 
 // PCs returns the addresses that f covers.
@@ -71,7 +71,7 @@ func (l *Line) PCs() pcs.Range { return pcs.Range{Lo: l.Addr, Hi: l.End()} }
 // Inline is an INLINE record.
 type Inline struct {
 	Depth, CallLine, CallFile, Origin uint32
-	Ranges                            Span // of File.ranges
+	Ranges                            Span // of File.Ranges
 	At                                uint32
 }
 
@@ -103,15 +103,15 @@ func (p *Public) PCs() pcs.Range { return pcs.Range{Lo: p.Addr, Hi: p.Addr + 1} 
 type Init struct {
 	Addr, End uint64
 	Rules     []byte
-	Deltas    Span // of File.deltas
+	Deltas    Span // of File.Deltas
 	At        uint32
 }
 
 // PCs returns the addresses that r covers.
 func (r *Init) PCs() pcs.Range { return pcs.Range{Lo: r.Addr, Hi: r.End} }
 
-// UsedInits returns the INIT records that consumers use, by address: of those that overlap the one
-// that begins first, then the first in the file.
+// UsedInits returns the INIT records that consumers use, by address: of records that overlap, the
+// one that begins first or, of these, the first in the file.
 func (s *File) UsedInits() (used []Init) {
 	pos := uint64(0)
 	for _, r := range pcs.Sorted(s.Inits) {
@@ -133,10 +133,10 @@ type Delta struct {
 // Span is the elements [From, To) of a slice.
 type Span struct{ From, To uint32 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (s Span) Len() int { return int(s.To - s.From) }
 
-// indexEvery is how many lines of text one element of File.lineStart stands for.
+// indexEvery is the number of lines of text for each element of File.lineStart.
 const indexEvery = 1024
 
 // MaxShown bounds the text of a record in a finding.
@@ -147,6 +147,8 @@ func (s *File) Text(at uint32) string {
 	if at == 0 || int(at-1)/indexEvery >= len(s.lineStart) {
 		return ""
 	}
+
+	// From the last line that is indexed to line at.
 	rest := s.data[s.lineStart[(at-1)/indexEvery]:]
 	for range (at - 1) % indexEvery {
 		i := bytes.IndexByte(rest, '\n')
@@ -155,6 +157,7 @@ func (s *File) Text(at uint32) string {
 		}
 		rest = rest[i+1:]
 	}
+
 	rest = rest[:min(len(rest), MaxShown+1)]
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 		return Shown(rest[:i])
@@ -162,7 +165,7 @@ func (s *File) Text(at uint32) string {
 	return Shown(rest[:min(len(rest), MaxShown)]) + "…"
 }
 
-// Shown quotes text that is not printable.
+// Shown returns b, quoted if it is not printable.
 func Shown(b []byte) string {
 	q := fmt.Sprintf("%q", b)
 	if plain := q[1 : len(q)-1]; plain == string(b) {

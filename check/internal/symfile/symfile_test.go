@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Text that is no UTF-8 or has control characters is quoted.
+// TestShown checks that text that is not UTF-8 or has control characters is quoted.
 func TestShown(t *testing.T) {
 	for in, want := range map[string]string{"größe<a>": "größe<a>", "a\x1b[1m": `"a\x1b[1m"`, "a\xff": `"a\xff"`} {
 		if got := Shown([]byte(in)); got != want {

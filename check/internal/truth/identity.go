@@ -14,20 +14,21 @@ import (
 	"symkit/internal/wire"
 )
 
-// The build id and DT_SONAME are read here from the bytes of notes and of the
-// dynamic array, without elfx's readers of both, so that a mistake there does not
-// vouch for itself. debug/elf would not do: when it opens a file it inflates a
-// compressed section name table, whatever size that table claims. What is loaded is
-// never compressed (gABI, "Section Compression"), so nothing is inflated here.
+// The build id and DT_SONAME are read here from the bytes of notes and of the dynamic array,
+// without elfx's readers of both, so that a mistake in elfx is found. debug/elf is unsuitable: when
+// it opens a file it inflates a compressed section name table, whatever size that table claims.
+// Loaded sections are never compressed (gABI, "Section Compression"), so nothing is inflated here.
 
-// Identity returns the build id and the acceptable names of the module, as MODULE
-// records have them.
+// Identity returns the build id and the acceptable names of the module, as MODULE records have
+// them. given are names that the user accepts.
 func Identity(img *elfx.Image, given []string) (id []byte, names []string) {
 	names = append(names, given...)
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f == nil {
 			continue
 		}
+
+		// The main file's own id comes first.
 		if id == nil {
 			id = buildID(f)
 		}
@@ -37,13 +38,16 @@ func Identity(img *elfx.Image, given []string) (id []byte, names []string) {
 			}
 		}
 	}
-	if len(names) == len(given) { // SONAME comes before the file's name
+
+	// The file's name counts only without DT_SONAME.
+	if len(names) == len(given) {
 		base := filepath.Base(img.Main.Path())
 		names = append(names, base)
 		if cut, ok := strings.CutSuffix(base, ".debug"); ok {
 			names = append(names, cut)
 		}
 	}
+
 	for i, name := range names {
 		names[i] = naming.Escaped(name)
 	}
@@ -53,11 +57,13 @@ func Identity(img *elfx.Image, given []string) (id []byte, names []string) {
 // maxName bounds DT_SONAME.
 const maxName = 4096
 
-// soname is DT_SONAME, "" for none. The strings are those of the section that the
+// soname returns DT_SONAME, "" if there is none. The strings are those of the section that the
 // dynamic section links to; without section headers they are where DT_STRTAB points.
 func soname(f *elfx.File) string {
 	array, table := dynamicArray(f)
 	c := wire.New(".dynamic", array, f.BigEndian)
+
+	// Pairs of tag and value.
 	var name, strtab uint64
 	for word := f.AddrSize(); c.Len() >= 2*word; {
 		tag, value := elf.DynTag(c.Uint(word)), c.Uint(word)
@@ -74,6 +80,8 @@ func soname(f *elfx.File) string {
 	if name == 0 {
 		return ""
 	}
+
+	// The name is an offset into the strings.
 	if len(f.Sections) == 0 {
 		table = loadedFrom(f, strtab)
 	}
@@ -85,14 +93,16 @@ func soname(f *elfx.File) string {
 	return string(text)
 }
 
-// dynamicArray returns the dynamic array, and the strings of its section; without
-// section headers the array of the segment.
+// dynamicArray returns the dynamic array, and the strings of its section; without section headers
+// only the array, of the segment.
 func dynamicArray(f *elfx.File) (array, table []byte) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != elf.SHT_DYNAMIC {
 			continue
 		}
+
+		// sh_link is the section of the strings.
 		if uint64(s.Link) < uint64(len(f.Sections)) {
 			table = stored(&f.Sections[s.Link])
 		}
@@ -109,8 +119,7 @@ func dynamicArray(f *elfx.File) (array, table []byte) {
 	return nil, nil
 }
 
-// stored is the bytes of a section as they are in the file, nil if they are
-// compressed.
+// stored returns the bytes of a section as they are in the file, nil if they are compressed.
 func stored(s *elfx.Section) []byte {
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		return nil
@@ -122,7 +131,7 @@ func stored(s *elfx.Section) []byte {
 	return data
 }
 
-// loadedFrom is what is loaded from an address to the end of its segment.
+// loadedFrom returns what is loaded from an address to the end of its segment.
 func loadedFrom(f *elfx.File, addr uint64) []byte {
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_LOAD && addr >= s.Vaddr && addr-s.Vaddr < s.Filesz {
@@ -132,8 +141,9 @@ func loadedFrom(f *elfx.File, addr uint64) []byte {
 	return nil
 }
 
-// buildID returns the descriptor of the GNU build id note, nil for none.
+// buildID returns the descriptor of the GNU build id note, nil if there is none.
 func buildID(f *elfx.File) []byte {
+	// Notes of sections first, then those of segments.
 	left := limits.Notes.Int() // headers may name the same bytes any number of times
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -156,18 +166,21 @@ func buildID(f *elfx.File) []byte {
 	return nil
 }
 
-// gnuNote looks at up to left notes for NT_GNU_BUILD_ID (3) of "GNU" (gABI, "Note
-// Section").
+// gnuNote reads up to left notes, and returns the descriptor of NT_GNU_BUILD_ID (3) of "GNU" (gABI,
+// "Note Section").
 func gnuNote(c wire.Cursor, left *int) []byte {
 	const buildIDType = 3
 	pad := func(n uint64) uint64 { return (n + 3) &^ 3 }
 	for ; c.Len() > 0 && *left > 0; *left-- {
 		nameSize, descSize, kind := uint64(c.U32()), uint64(c.U32()), c.U32()
+
+		// The last descriptor may have no padding.
 		name := c.Bytes(pad(nameSize))
 		desc := c.Bytes(descSize)
 		if c.Err() != nil {
 			break
 		}
+
 		if kind == buildIDType && bytes.Equal(name[:nameSize], []byte("GNU\x00")) && descSize > 0 {
 			return desc
 		}
@@ -176,8 +189,8 @@ func gnuNote(c wire.Cursor, left *int) []byte {
 	return nil
 }
 
-// DebugID is the id of a MODULE record: the first 16 bytes as a GUID, whose
-// first three fields are numbers in the file's byte order, and an age of 0.
+// DebugID returns the id of a MODULE record: the first 16 bytes as a GUID, whose first three fields
+// are numbers in the file's byte order, and an age of 0.
 func DebugID(id []byte, bigEndian bool) string {
 	var b [16]byte
 	copy(b[:], id)
@@ -189,4 +202,5 @@ func DebugID(id []byte, bigEndian bool) string {
 	return UpperHex(b[:]) + "0"
 }
 
+// UpperHex returns b in upper-case hexadecimal digits.
 func UpperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }

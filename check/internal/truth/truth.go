@@ -1,5 +1,5 @@
-// Package truth derives what the MODULE record of an ELF file must say, and where its code lies.
-// Nothing of package dump is used, so that a mistake there is found.
+// Package truth derives what the MODULE record of an ELF file must contain, and where the file's
+// code lies. Nothing of package dump is used, so that a mistake there is found.
 package truth
 
 import (
@@ -10,8 +10,8 @@ import (
 	"symkit/elfx"
 )
 
-// Recovered turns a panic of a library into an error. A fault in the mapped
-// file passes: mem.Guard has to see it.
+// Recovered turns a panic of a library into an error. A fault in the mapped file panics again:
+// mem.Guard handles it.
 func Recovered(library string, r any) error {
 	if _, ok := r.(interface{ Addr() uintptr }); ok {
 		panic(r)
@@ -19,9 +19,9 @@ func Recovered(library string, r any) error {
 	return fmt.Errorf("%s: %v", library, r)
 }
 
-// CodeOf is where a file's machine code lies: its executable sections, or,
-// without section headers, its executable segments. (A segment may hold the
-// ELF header too, and with it address 0, which marks discarded code.)
+// CodeOf returns where a file's machine code lies: its executable sections or, without section
+// headers, its executable segments. (A segment may also hold the ELF header, and with it address 0,
+// which marks discarded code.)
 func CodeOf(f *elfx.File) pcs.Set {
 	var r pcs.Set
 	for i := range f.Sections {
@@ -29,6 +29,8 @@ func CodeOf(f *elfx.File) pcs.Set {
 			r = append(r, pcs.Range{Lo: s.Addr, Hi: s.Addr + s.Size})
 		}
 	}
+
+	// Without section headers.
 	if len(r) == 0 {
 		for _, x := range f.ExecRanges() {
 			r = append(r, pcs.Range{Lo: x.Lo, Hi: x.Hi})
@@ -41,10 +43,10 @@ func CodeOf(f *elfx.File) pcs.Set {
 // machine.
 const efMIPSABI2 = 0x20
 
-// ArchName is the name of a machine in MODULE records, as Breakpad writes it
-// where it knows the machine. MIPS n32 is mips64, as x32 is x86_64: its unwind rules are of
-// 64-bit registers, for which Breakpad's walker asks whether the dump is of mips64
-// (stackwalker_mips.cc); its dump_syms calls every MIPS mips, which no reader minds.
+// ArchName returns the name of a machine in MODULE records, as Breakpad writes it where it knows
+// the machine. MIPS n32 is mips64, as x32 is x86_64: its unwind rules are about 64-bit registers,
+// for which Breakpad's walker tests whether the dump is of mips64 (stackwalker_mips.cc). Breakpad's
+// dump_syms writes mips for every MIPS, which no reader rejects.
 func ArchName(m elf.Machine, class elf.Class, flags uint32) string {
 	wide := class == elf.ELFCLASS64 || m == elf.EM_MIPS && flags&efMIPSABI2 != 0
 	pick := func(a, b string) string {
@@ -82,9 +84,9 @@ func ArchName(m elf.Machine, class elf.Class, flags uint32) string {
 	return ""
 }
 
-// TextHash is the exclusive or of the 16-byte blocks of the first 4096 bytes
-// of .text; the last block goes on after the section's end in the file, as Breakpad's.
-// A file without a byte of .text has that of its other code, section after section.
+// TextHash returns the exclusive or of the 16-byte blocks of the first 4096 bytes of .text. The
+// last block goes on after the section's end in the file, as Breakpad's does. A file without a byte
+// of .text has the hash of its other code, section after section.
 func TextHash(f *elfx.File) []byte {
 	var code []byte
 	for _, name := range []string{".text", "text"} {
@@ -92,6 +94,9 @@ func TextHash(f *elfx.File) []byte {
 		if text == nil || text.Size == 0 || len(code) > 0 {
 			continue
 		}
+
+		// Whole blocks are read: the last block goes on after the section's end, and may be short
+		// at the end of the file.
 		n := min(text.Size, 4096)
 		code = make([]byte, (n+15)&^15)
 		got := copy(code, f.FileBytes(text.Offset, uint64(len(code))))
@@ -105,6 +110,8 @@ func TextHash(f *elfx.File) []byte {
 	if len(code) == 0 {
 		return nil
 	}
+
+	// Each byte goes to its place in the block.
 	h := make([]byte, 16)
 	for i, b := range code {
 		h[i%16] ^= b
@@ -112,14 +119,15 @@ func TextHash(f *elfx.File) []byte {
 	return h
 }
 
-// otherCode is the first 4096 bytes of all code sections; nil if a part is not in
-// the file.
+// otherCode returns the first 4096 bytes of all code sections, nil if a part of them is not in the
+// file.
 func otherCode(f *elfx.File) (code []byte) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR || s.Size == 0 {
 			continue
 		}
+
 		n := min(s.Size, 4096-uint64(len(code)))
 		part := f.FileBytes(s.Offset, n)
 		if !s.Present() || uint64(len(part)) < n {

@@ -9,7 +9,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// gABI, "Note Section".
+// TestBuildIDNote checks the reading of notes (gABI, "Note Section").
 func TestBuildIDNote(t *testing.T) {
 	type byteOrder interface {
 		binary.ByteOrder
@@ -56,7 +56,7 @@ func TestDebugID(t *testing.T) {
 	}
 }
 
-// Every machine that cfi knows has the name that MODULE records give it.
+// TestArchNames checks that every machine that package cfi knows has its name of MODULE records.
 func TestArchNames(t *testing.T) {
 	for m := range elf.Machine(300) {
 		for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {

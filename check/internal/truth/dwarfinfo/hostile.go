@@ -29,6 +29,8 @@ func (d *Info) limitAbbrevs(abbrev []byte) error {
 		// Tables that do not overlap have at most as many bytes as the section.
 		c := wire.New(".debug_abbrev", abbrev, d.bigEndian)
 		c.Seek(u.abbrev)
+
+		// Each declaration: tag, children flag, and pairs of attribute and form.
 		for c.Len() > 0 && c.ULEB() != 0 && budget > 0 {
 			strings := uint64(0)
 			c.SkipLEB() // tag
@@ -94,6 +96,7 @@ func longestString(section []byte) (longest uint64) {
 
 // readStrings counts the strings of a DIE that was read. It returns an error after too many.
 func (d *Info) readStrings(e *dwarf.Entry) error {
+	// All goroutines share one limit.
 	n := 0
 	for i := range e.Field {
 		if s, ok := e.Field[i].Val.(string); ok {

@@ -49,6 +49,7 @@ func (d *Info) groupLines() {
 			continue
 		}
 
+		// The bytes of a line program count once.
 		index[key] = len(d.Groups)
 
 		g := LineGroup{Units: []int{i}}

@@ -165,6 +165,7 @@ func (r *lineReader) definedFiles(opcodes []byte) {
 	for c := &r.c; c.Len() > 0 && r.paths <= r.most; {
 		switch op := c.U8(); {
 		case op == extended:
+			// An extended opcode comes after its length.
 			instruction := c.Sub(c.ULEB())
 			if instruction.U8() == defineFile {
 				rest := *c
@@ -204,6 +205,7 @@ func (r *lineReader) entries(dirs bool) {
 	}
 
 	for ; count > 0 && h.Err() == nil && r.paths <= r.most; count-- {
+		// The forms tell which values are names and directory numbers.
 		var entry lineFile
 		for _, f := range forms {
 			v, text := r.form(f[1])

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLineFilePath: the directory does not count for absolute names, nor that of the
-// compilation for absolute directories (DWARF 5 §6.2.4).
+// TestLineFilePath checks that the directory does not count for absolute names, nor the directory
+// of the compilation for absolute directories (DWARF 5 §6.2.4).
 func TestLineFilePath(t *testing.T) {
 	for _, test := range []struct {
 		name, dirName string
@@ -32,7 +32,8 @@ func TestLineFilePath(t *testing.T) {
 	}
 }
 
-// A header whose counts exceed its bytes is not given to debug/dwarf.
+// TestLineHeaderLimits checks that a header whose counts exceed its bytes is rejected before
+// debug/dwarf reads it.
 func TestLineHeaderLimits(t *testing.T) {
 	head := func(body ...byte) []byte {
 		h := append([]byte{5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 1}, body...)
@@ -56,7 +57,7 @@ func TestLineHeaderLimits(t *testing.T) {
 	}
 }
 
-// TestLineBase: of two directories of the compilation the absolute one counts.
+// TestLineBase checks that of two directories of the compilation the absolute one counts.
 func TestLineBase(t *testing.T) {
 	for _, test := range []struct{ compDir, dir, want string }{
 		{"/b", "/b", "/b"},

@@ -139,6 +139,7 @@ func (s *Scan) declAt(at Ref) *decl {
 	if at.alt {
 		return nil
 	}
+
 	i, ok := slices.BinarySearchFunc(s.Decls, at.Off, func(d decl, o dwarf.Offset) int { return cmp.Compare(d.Off, o) })
 	if !ok {
 		return nil
@@ -165,6 +166,8 @@ func (s *Scan) path(i int32) scopePath {
 	}
 
 	c := &s.scopes[i]
+
+	// A path that is too long is not kept, nor are those of the scopes in it.
 	p, name := s.path(c.parent), s.scopeName(c)
 	p.typed = p.typed || c.typed
 	n := uint64(len(p.text) + len(name) + 1)

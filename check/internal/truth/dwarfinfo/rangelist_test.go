@@ -10,8 +10,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// DWARF 5 §2.17.3: what sets an address decides whether it is of discarded
-// code.
+// TestRangeLists checks that the value that sets an address decides whether the address is one of
+// discarded code (DWARF 5 §2.17.3).
 func TestRangeLists(t *testing.T) {
 	code := pcs.Set{{Lo: 0x1000, Hi: 0x3000}}
 	d := &Info{rngLists: []byte{

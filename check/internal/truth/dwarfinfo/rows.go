@@ -105,6 +105,7 @@ func readRuns(r *dwarf.LineReader, code pcs.Set, ids *fileNumbers) (runs []Run, 
 		} else if err != nil {
 			return runs, fmt.Errorf("debug/dwarf: %w", err)
 		}
+
 		if begins {
 			dead, begins = !code.Contains(e.Address), false
 		}
@@ -121,6 +122,7 @@ func readRuns(r *dwarf.LineReader, code pcs.Set, ids *fileNumbers) (runs []Run, 
 			continue
 		}
 
+		// Consecutive rows mostly have the same file.
 		if e.File != file {
 			file, fileID = e.File, ids.of(e.File)
 		}

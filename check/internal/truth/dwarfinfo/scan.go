@@ -134,6 +134,7 @@ func (w *unitWalk) run(ctx context.Context) error {
 			return err
 		case e == nil || e.Tag != 0 && e.Offset >= w.u.end:
 			return nil
+
 		case e.Tag == 0 && w.skip > 0:
 			w.skip--
 		case e.Tag == 0:
@@ -211,6 +212,7 @@ func (w *unitWalk) visit(e *dwarf.Entry) {
 		return
 	}
 	if e.Children {
+		// A null DIE restores the frame.
 		w.stack = append(w.stack, w.dieFrame)
 		w.dieFrame = inner
 	}
@@ -249,6 +251,8 @@ func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
 		name, _ = w.d.text(f)
 	}
 	w.kept += uint64(len(name))
+
+	// A type whose name is in a type unit has only DW_AT_signature here.
 	typed := name == "" && e.AttrField(dwarf.AttrSignature) != nil
 	w.s.scopes = append(w.s.scopes, scope{parent: w.scope, decl: decl, name: name, typed: typed})
 	return int32(len(w.s.scopes) - 1)
@@ -272,6 +276,7 @@ func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
 
 	r := w.ranges(e)
 	if r.Len() > 0 {
+		// Only a function with code gets a FUNC record.
 		s.Funcs = append(s.Funcs, Func{Decl: int32(len(s.Decls) - 1), Ranges: r})
 		inner.fn = int32(len(s.Funcs) - 1)
 	}
@@ -299,6 +304,8 @@ func (w *unitWalk) inline(e *dwarf.Entry) bool {
 	if f == nil {
 		return false
 	}
+
+	// The ranges are clipped to the FUNC record later.
 	origin := referenceOf(f)
 	in := Inline{Origin: origin, fn: w.fn, Depth: w.depth, CallFile: -1, Ranges: w.ranges(e)}
 	if in.Ranges.Len() == 0 {

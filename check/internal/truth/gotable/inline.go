@@ -214,7 +214,7 @@ func ValueAt(runs []Run, pc uint64) int32 {
 type Entry struct {
 	Name string
 	At   uint64 // the instruction with the position of the call
-	zero bool   // all bytes are 0, as they often are outside of trees
+	zero bool   // name and distance are 0, as bytes outside of trees often are
 }
 
 // entry reads entry i of the tree of code: inlinedCall of runtime/symtabinl.go.
@@ -257,6 +257,7 @@ func (g *Inlines) Chain(code *Code, i int32) (chain []Entry, ok bool) {
 		if !ok || len(chain) == maxGoDepth {
 			return nil, false
 		}
+
 		chain = append(chain, e)
 
 		// The call around it.
