@@ -36,7 +36,7 @@ func TestBombs(t *testing.T) {
 		{"slots of one function with a long name", nil, "bomb: names above the limit of"},
 		{"the CFA of a procedure linkage table over 4 GB", nil, ""},
 		{"FDEs in one of SFrame with rows for each", nil, ""},
-		{"a long FDE between many short ones", nil, "bomb: .debug_frame+0x14: an FDE in more than 64 pieces"},
+		{"a long FDE between many short ones", nil, "bomb: .debug_frame+0x14: an FDE in more than 64 parts"},
 	} {
 		f, err := elfx.NewFile("bomb", mutant.Named(test.name))
 		if err != nil {

@@ -44,7 +44,7 @@ var tenfolds = []tenfold{
 	{"die-depth", "DIEs in each other", 64, "DIEs one million deep", deepBlocks, one("INLINE 0 ")},
 	{"symcheck-depth", "inlined calls in each other", 47, "inlined calls one million deep", deepCalls, records("INLINE ")},
 	{"abbreviation-attributes", "attributes of an abbreviation", 16, "thousands of attributes without bytes", manyAttributes, one("FUNC ")},
-	{"maxHops", "abbreviations of a unit", 1122, "units that share an abbreviation table", func(n int) []byte { return manyAbbrevs(1, n) }, one("FUNC ")},
+	{"maxSkips", "abbreviations of a unit", 1122, "units that share an abbreviation table", func(n int) []byte { return manyAbbrevs(1, n) }, one("FUNC ")},
 	{"maxSet", "different abbreviations of all units", 15_689, "units whose abbreviation tables are the ends of one", func(n int) []byte { return manyAbbrevs(20, n/20) }, func(int) map[string]int { return map[string]int{"FUNC ": 20} }},
 	{"symcheck-units", "units with one abbreviation table", 2172, "units that share an abbreviation table", func(n int) []byte { return manyUnits(n, false) }, records("FUNC ")},
 	{"line-sharing", "units with one line program: type units of testdata/elf/types-x86_64-gcc12-O2-dw5-types.elf", 250, "units whose line programs are the ends of one", func(n int) []byte { return manyUnits(n, true) }, func(n int) map[string]int {

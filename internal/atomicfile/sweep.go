@@ -28,7 +28,7 @@ func sweep(root *os.Root, tmp string) (free bool) {
 		return root.Remove(tmp) == nil // no process of ours made it
 	}
 
-	// The lock tells whether a living process has the file.
+	// The lock is held while a living process has the file.
 	f, err := root.OpenFile(tmp, os.O_RDWR, 0) // NFS locks only what can be written
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)

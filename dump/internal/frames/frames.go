@@ -260,7 +260,7 @@ func union(a, b []Entry, lose func(e *Entry)) []Entry {
 
 // errParts is the error for an FDE of which another section describes so many parts
 // as no compiler makes it do.
-var errParts = fmt.Errorf("an FDE in more than %d pieces, between those of another section", maxParts)
+var errParts = fmt.Errorf("an FDE in more than %d parts, between those of another section", maxParts)
 
 // loseRest counts the rest of an FDE that other entries cut into too many parts.
 func (x *lister) loseRest(e *Entry) {
