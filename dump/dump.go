@@ -216,7 +216,7 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	case elf.ET_CORE:
 		return nil, lost, fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
 	default:
-		return nil, lost, fmt.Errorf("%s: %w: ELF type %v", main.Path(), ErrNoCode, main.Type)
+		return nil, lost, fmt.Errorf("%s: %w: the ELF type is %d, not that of a program, library or object", main.Path(), ErrNoCode, main.Type)
 	}
 	err = main.Complete()
 	if err == nil && img.Debug != nil {
@@ -291,7 +291,8 @@ func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, o
 		if !img.Main.HoldsLoaded() {
 			warn = lost.WarnAlone
 		}
-		warn("%s: no unwind rules: %s", img.Main.Path(), unwind.WhyNone(img, opt))
+		m.Stats.NoRules = unwind.WhyNone(img, opt)
+		warn("%s: no unwind rules: %s", img.Main.Path(), m.Stats.NoRules)
 	}
 	m.Stats.add(lost)
 

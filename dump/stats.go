@@ -27,6 +27,9 @@ type Stats struct {
 	BelowLoad int
 	// OutsideCode counts FDEs of code that is not in the file.
 	OutsideCode int
+	// NoRules is why a module with code has no unwind rules; empty if the module has
+	// some, or none were asked for.
+	NoRules string
 	// Unnamed counts functions without any name.
 	Unnamed int
 	// Overlapping counts functions in which inlined calls side by side share

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"strings"
 
 	"symkit/internal/wire"
 )
@@ -59,5 +60,8 @@ func (f *File) Arch() (string, error) {
 	}
 
 	err := fmt.Errorf("%w %v (%d, %v)", ErrMachine, f.Machine, uint16(f.Machine), f.Class)
+	if strings.Contains(f.Machine.String(), "+") { // debug/elf has no name for the machine
+		err = fmt.Errorf("%w %d (%v)", ErrMachine, uint16(f.Machine), f.Class)
+	}
 	return "", fmt.Errorf("%s: %w", f.path, &wire.Error{Section: headerName, Offset: machineAt, Err: err})
 }

@@ -60,6 +60,9 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		if c.Recursive {
 			return command.Failed, errors.New("no ELF file below the directories given")
 		}
+		if len(c.Paths) == 0 {
+			return command.Failed, fmt.Errorf("--files-from %s: the list is empty", c.FilesFrom)
+		}
 		return command.Failed, errors.New("no file among the arguments; give --recursive to search the directories")
 	}
 

@@ -131,8 +131,9 @@ func (c *cli) paths() (m pathmap.Map, err error) {
 
 	// Variables are known before the first rule that can name them.
 	if c.MappingFile != "" {
-		if err := m.AddFile(c.MappingFile, vars); err != nil {
-			return m, err
+		err := m.AddFile(c.MappingFile, vars)
+		if err != nil {
+			return m, command.Missing("--mapping-file", c.MappingFile, err, "a JSON file of rules")
 		}
 	}
 

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	errNoCFI   = errors.New("no unwind rules: the file was linked without .eh_frame, or its .eh_frame is damaged")
+	errNoCFI   = errors.New("no unwind rules")
 	errNothing = errors.New("no symbols: it has no debug information, symbol table or unwind table")
 )
 
@@ -93,7 +93,7 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 	case err != nil:
 		return nil, err
 	case c.CheckCFI && m.Stats.FDEs == 0:
-		return nil, fmt.Errorf("%s: %w", path, errNoCFI)
+		return nil, fmt.Errorf("%s: %w: %s", path, errNoCFI, cmp.Or(m.Stats.NoRules, "--no-cfi leaves them out, or the file has no code"))
 	case c.Header || !m.IsEmpty():
 	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
 		return nil, nothing(in, m)

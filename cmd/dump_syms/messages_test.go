@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -16,8 +17,28 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	machine, kind := bytes.Clone(app), bytes.Clone(app)
+	machine[18], machine[19] = 0xff, 0xfe // e_machine (gABI, "ELF Header")
+	kind[16] = 77                         // e_type
+	files := map[string]string{
+		"app": string(app), "text": "text\n", "crash.dmp": "MDMP\x93\xa7", "half": string(app[:len(app)/2]), "empty": "",
+		"machine": string(machine), "type": string(kind), "list": "none\n",
+	}
+	for name, from := range map[string]string{
+		"other": "lang-x86_64-gcc12-O2-dw5.elf", "stripped": "cxx-x86_64-gcc12-O2-dw5-stripped.elf",
+		"app.debug": "cxx-x86_64-gcc12-O2-dw5-stripped.debug", "core": "crash-x86_64-gcc12-O2-dw5.core",
+	} {
+		data, err := fixture(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
 	t.Chdir(t.TempDir())
-	for name, content := range map[string]string{"app": string(app), "text": "text\n", "crash.dmp": "MDMP\x93\xa7"} {
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -37,6 +58,49 @@ func TestMessages(t *testing.T) {
 		"--sysroot none app":             {command.Failed, "--sysroot none: no such file or directory; give a directory"},
 		"--dwo-dir text app":             {command.Failed, "--dwo-dir text: not a directory; give the directory that it is in"},
 		"--store s --debug-dir none app": {command.Failed, "--debug-dir none: no such file or directory; give a directory"},
+
+		// Files of another kind, or damaged.
+		"half":                        {command.Failed, "half: section headers+0x0: truncated: the file is not complete; copy it again"},
+		"empty":                       {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty"},
+		"dir":                         {command.Failed, "dir: is a directory; to dump all ELF files below it, give --store DIR and --recursive"},
+		"core":                        {command.Failed, "core: no symbols to dump: it is a core file; dump the programs it names"},
+		"machine":                     {command.Failed, "machine: ELF header+0x12: unsupported machine 65279 (ELFCLASS64)"},
+		"type":                        {command.Failed, "type: no symbols to dump: the ELF type is 77, not that of a program, library or object"},
+		"app text":                    {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file"},
+		"app other":                   {command.Failed, "other: is another module than app; give --store DIR to dump several"},
+		"stripped other":              {command.Failed, "other: is another module than stripped; give --store DIR to dump several"},
+		"--check-cfi app.debug":       {command.Failed, "app.debug: no unwind rules: .eh_frame is in the binary, of which this is the debug file; give both"},
+		"--member a.o app":            {command.Failed, "app: archive+0x0: not an ar archive or a zip file"},
+		"--id 12 --store s app other": {command.Failed, "--id and --name are for one module, not for 2"},
+
+		// Outputs and lists.
+		"-o dir app":                   {command.Failed, "dir: it is a directory; give the path of a file"},
+		"-o none/app.sym app":          {command.Failed, "none/app.sym: no such file or directory; create the directory first"},
+		"-o app app":                   {command.Failed, "app: the output is the same file as the input app; give it another name"},
+		"--store text app":             {command.Failed, "--store text: not a directory; give a directory"},
+		"--files-from none --store s":  {command.Failed, "--files-from none: no such file or directory; give a file that lists paths, one per line"},
+		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty"},
+		"--store s -R dir":             {command.Failed, "no ELF file below the directories given"},
+		"--store s dir":                {command.Failed, "no file among the arguments; give --recursive to search the directories"},
+
+		// Flags.
+		"app -o":                       {command.Misuse, "--output: the value is missing; see dump_syms --help"},
+		"--inline app":                 {command.Misuse, `unknown flag --inline, did you mean "--inlines"?; see dump_syms --help`},
+		"--id xyz app":                 {command.Misuse, `--id "xyz": want hexadecimal digits; see dump_syms --help`},
+		"--jobs x app":                 {command.Misuse, `--jobs: "x" is not a number; see dump_syms --help`},
+		"--jobs=-1 app":                {command.Misuse, "--jobs -1: want a number of processors, or 0 for all; see dump_syms --help"},
+		"--memory 1Q --store s app":    {command.Misuse, `--memory: want a number of bytes, such as 512M or 4G: "1Q"; see dump_syms --help`},
+		"--sframe maybe app":           {command.Misuse, `--sframe must be one of "auto","only","off" but got "maybe"; see dump_syms --help`},
+		"--compress rar --store s app": {command.Misuse, `--compress must be one of "none","gzip","zstd" but got "rar"; see dump_syms --help`},
+		"--layout x --store s app":     {command.Misuse, `--layout must be one of "breakpad","unified","gdb" but got "x"; see dump_syms --help`},
+		"--manifest m app":             {command.Misuse, "--manifest needs --store; see dump_syms --help"},
+		"--recursive app":              {command.Misuse, "--recursive needs --store; see dump_syms --help"},
+		"--null --store s app":         {command.Misuse, "--null needs --files-from; see dump_syms --help"},
+		"--extra-info k app":           {command.Misuse, `--extra-info "k": want a key of capital letters, a space, and text on one line; see dump_syms --help`},
+		"--path-map ab app":            {command.Misuse, `unusable path mapping: "ab": want FROM=TO`},
+		"--mapping-src x app":          {command.Misuse, "1 --mapping-src and 0 --mapping-dest: each needs the other, at the same position"},
+		"--mapping-var x app":          {command.Misuse, `--mapping-var "x": want VAR=VALUE`},
+		"--mapping-file none app":      {command.Misuse, "--mapping-file none: no such file or directory; give a JSON file of rules"},
 	}
 	for kind, start := range testfile.Kinds {
 		if err := os.WriteFile("kind", []byte(start), 0o666); err != nil {

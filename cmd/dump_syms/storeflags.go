@@ -77,9 +77,13 @@ var (
 
 // openStore opens the store that the flags describe.
 func (f *storeFlags) openStore() (*store.Store, error) {
-	return store.Open(f.Store, store.Options{
+	s, err := store.Open(f.Store, store.Options{
 		Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force,
 	})
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("--store %s: %w; give a directory", f.Store, e.Err)
+	}
+	return s, err
 }
 
 // openManifest opens the file of --manifest and returns the function that closes
@@ -119,7 +123,10 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	case "-":
 		return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return io.NopCloser(os.Stdin), nil })
 	}
-	return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return os.Open(c.FilesFrom) })
+	return f, c.addList(ctx, f, func() (io.ReadCloser, error) {
+		list, err := os.Open(c.FilesFrom)
+		return list, command.Missing("--files-from", c.FilesFrom, err, "a file that lists paths, one per line")
+	})
 }
 
 // addList adds the paths in a list to f. Opening a FIFO blocks until the FIFO has
@@ -139,12 +146,7 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.Read
 			return context.Cause(ctx)
 		case path, more := <-paths:
 			if !more {
-				// The error of opening names the file; that of reading does not.
-				err := <-failed
-				if e, ok := errors.AsType[*fs.PathError](err); err == nil || ok && e.Op == "open" {
-					return err
-				}
-				return fmt.Errorf("--files-from %s: %w", c.FilesFrom, err)
+				return <-failed
 			}
 			if path == "" {
 				continue
@@ -158,6 +160,7 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.Read
 
 // readList opens a list and sends the paths in it to a channel.
 func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), paths chan<- string) error {
+	// The error names the file.
 	list, err := open()
 	if err != nil {
 		return err
@@ -175,7 +178,10 @@ func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), 
 			return context.Cause(ctx)
 		}
 	}
-	return lines.Err()
+	if lines.Err() != nil {
+		return fmt.Errorf("--files-from %s: %w", c.FilesFrom, lines.Err())
+	}
+	return nil
 }
 
 // splitNull is a bufio.SplitFunc for texts that end in NUL, as find -print0

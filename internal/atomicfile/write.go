@@ -4,7 +4,9 @@ package atomicfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -15,6 +17,9 @@ import (
 // ctx is done.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return fmt.Errorf("%s: it is a directory; give the path of a file", path)
+		}
 		f, err := open(ctx, path, os.O_WRONLY)
 		if err != nil {
 			return err
@@ -23,6 +28,9 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	}
 
 	root, err := os.OpenRoot(filepath.Dir(path))
+	if e, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w; create the directory first", path, e.Err)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -128,7 +129,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return code
 	}
 	if err != nil {
-		p.Stderr.Last("%s: error: %v; %ssee %s --help", p.Name, err, p.example(args, err), p.Name)
+		p.Stderr.Last("%s: error: %s; %ssee %s --help", p.Name, plainMisuse(err), p.example(args, err), p.Name)
 		return Misuse
 	}
 
@@ -144,6 +145,25 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return max(code, Failed)
 	}
 	return code
+}
+
+// misuses are forms of kong's errors that speak of its parser, and what to print
+// instead.
+var misuses = []struct {
+	form  *regexp.Regexp
+	plain string
+}{
+	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`), "$1: the value is missing"},
+	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit u?int but got (".*")$`), "$1: $2 is not a number"},
+}
+
+// plainMisuse returns the text of an error about the command line.
+func plainMisuse(err error) string {
+	text := err.Error()
+	for _, m := range misuses {
+		text = m.form.ReplaceAllString(text, m.plain)
+	}
+	return text
 }
 
 // lastError is a writer that keeps the error of the last write that failed.
