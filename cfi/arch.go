@@ -5,29 +5,30 @@ import (
 	"sync"
 )
 
-// Arch is what unwinding has to know of one machine. The values are shared;
-// do not change them.
+// Arch is what unwinding has to know of one machine. All callers share the values and
+// must not change them.
 type Arch struct {
 	// Name is the architecture in a MODULE record.
 	Name string
 	// WordSize is the size in bytes of the stack's words, which `^` reads.
 	WordSize int
-	// SP is the stack pointer, PC the name that the program counter has in
-	// rules, empty where it has none.
+	// SP is the stack pointer. PC is the name of the program counter in rules, or "" if
+	// rules have no name for the program counter.
 	SP Reg
 	PC string
-	// RA is the usual column of the return address. LinkRegister: that column
-	// is a register that calls write, so that a function which has not saved it
-	// still has its return address there.
+	// RA is the usual column of the return address. LinkRegister means that calls write
+	// the return address into register RA: in a function that has not saved the register,
+	// the return address is still there.
 	RA           Reg
 	LinkRegister bool
-	// SPOffset: the caller's stack pointer is CFA + SPOffset.
+	// SPOffset is the distance from the CFA to the caller's stack pointer: CFA +
+	// SPOffset.
 	SPOffset int64
-	// End is the constant written as `.ra` where the return address is
-	// undefined: it makes every known walker stop, those of MIPS after they
-	// have subtracted.
+	// End is the constant that stands for `.ra` if the return address is undefined. Every
+	// known stack walker stops at End, also those for MIPS, which subtract from the
+	// address first.
 	End int64
-	// CalleeSaved are the registers that a call leaves unchanged, ascending,
+	// CalleeSaved are the registers that a call leaves unchanged, in ascending order,
 	// without the stack pointer.
 	CalleeSaved []Reg
 
@@ -39,8 +40,8 @@ type Arch struct {
 	order       []uint16 // rank of each name, byte order
 }
 
-// ArchOf returns the architecture of an ELF machine, or nil for one that
-// symkit does not know. x32 is x86_64.
+// ArchOf returns the architecture of an ELF machine, or nil if symkit does not know the
+// machine. x32 is x86_64.
 func ArchOf(machine elf.Machine, class elf.Class) *Arch {
 	if a := archOf(machine, class); a != nil {
 		return a.ready()
@@ -57,6 +58,7 @@ func archOf(machine elf.Machine, class elf.Class) *Arch {
 		return narrow
 	}
 
+	// Where one e_machine stands for both widths, the class of the file decides.
 	switch machine {
 	case elf.EM_386:
 		return &x86
@@ -86,7 +88,7 @@ func archOf(machine elf.Machine, class elf.Class) *Arch {
 	return nil
 }
 
-// ArchByName returns the architecture that a MODULE record calls name, or nil.
+// ArchByName returns the architecture with a name in MODULE records, or nil.
 func ArchByName(name string) *Arch {
 	for _, a := range archs {
 		if a.Name == name {
@@ -96,8 +98,8 @@ func ArchByName(name string) *Arch {
 	return nil
 }
 
-// RegName is register r as rules spell it, or "" for one that has no name
-// there: parts of vector registers, pseudo registers.
+// RegName returns the name of register r in rules, or "" if rules have no name for r:
+// parts of vector registers, pseudo registers.
 func (a *Arch) RegName(r Reg) string {
 	if uint64(r) < uint64(len(a.names)) {
 		return a.names[r]
@@ -105,8 +107,8 @@ func (a *Arch) RegName(r Reg) string {
 	return ""
 }
 
-// Reg is the register that rules spell name. The first number wins where two
-// have the same.
+// Reg returns the register with a name in rules. If two registers have the name, Reg
+// returns the one with the lower number.
 func (a *Arch) Reg(name string) (Reg, bool) {
 	for i, n := range a.names {
 		if n == name && n != "" {
@@ -116,15 +118,17 @@ func (a *Arch) Reg(name string) (Reg, bool) {
 	return 0, false
 }
 
-// ReturnColumn returns the column of the return address in row, of a CIE that names
-// column ra: that of the program counter, where row restores the program counter as
-// one register of many. The frame of a signal handler on 32-bit ARM is such a
-// one (glibc's sigreturn, lr and pc both saved): lr is only a register there.
+// ReturnColumn returns the column of the return address in row; the row's CIE names
+// column ra. If row restores the program counter as one register of many, the column is
+// that of the program counter: in the frame of a signal handler on 32-bit ARM (glibc's
+// sigreturn saves both lr and pc), lr is an ordinary register.
 func (a *Arch) ReturnColumn(ra Reg, row *Row) Reg {
 	if a.pc == a.RA || ra == a.pc {
 		return ra
 	}
 
+	// A rule that does not recover the program counter says nothing of the return
+	// address.
 	switch row.Rule(a.pc).Kind {
 	case KindNone, KindUndefined, KindSame:
 		return ra

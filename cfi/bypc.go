@@ -29,8 +29,11 @@ func (t *Text) byPC(row *Row) bool {
 		return false
 	}
 
+	// The state before the row, for the case that the row cannot be written.
 	from, all, recs, open := len(t.buf), t.Stats, len(t.recs), t.open
 	var last outcome
+
+	// Each PC either extends the last range or starts the next one.
 	for pc := row.Begin; pc < row.End; pc++ {
 		stats := t.Stats
 		now, ok := t.anywhere(row, pc)
@@ -47,11 +50,14 @@ func (t *Text) byPC(row *Row) bool {
 				t.recs = append(t.recs, record{addr: pc, from: now.from, upto: now.upto})
 			}
 		}
+
+		// A PC whose rules have no text is in no record.
 		if last.why == expressed {
 			t.recs[len(t.recs)-1].size++
 		}
 	}
 
+	// The next row starts with INIT: the last text is that of one PC only.
 	t.open = false
 	return true
 }
@@ -59,6 +65,8 @@ func (t *Text) byPC(row *Row) bool {
 // anywhere appends the rules of row at one PC; ok is false if they depend on the module's
 // load address.
 func (t *Text) anywhere(row *Row, pc uint64) (o outcome, ok bool) {
+	// The text at another load address must be the same. Only one of the two attempts is
+	// counted.
 	stats := t.Stats
 	o = t.at(row, pc)
 	t.Stats = stats
@@ -69,6 +77,7 @@ func (t *Text) anywhere(row *Row, pc uint64) (o outcome, ok bool) {
 
 // at appends all rules of row at one PC.
 func (t *Text) at(row *Row, pc uint64) (o outcome) {
+	// With open false, rules writes all rules of the row.
 	t.open = false
 	t.exprs.known, t.exprs.pc = true, pc
 	o.from = len(t.buf)

@@ -7,31 +7,32 @@ import (
 	"symkit/internal/wire"
 )
 
-// CIE is what the FDEs that point to it have in common (DWARF 5 §6.4.1,
-// LSB 5.0 core §10.6.1.1). It is read once and shared: do not change it.
+// CIE is what the FDEs that point to the CIE have in common (DWARF 5 §6.4.1, LSB 5.0 core
+// §10.6.1.1). FDEs share their CIE: do not change it.
 type CIE struct {
-	// Offset is the section offset of its length field.
+	// Offset is the section offset of the CIE's length field.
 	Offset       uint64
 	Version      uint8
 	Augmentation string
-	// AddrSize is the size of an address in bytes, SegmentSize that of a
-	// segment selector (version 4; else the section's and 0).
+	// AddrSize is the size of an address in bytes. SegmentSize is the size of a segment
+	// selector. Version 4 has both fields; in other versions they are the section's
+	// address size and 0.
 	AddrSize, SegmentSize int
 	CodeAlign             uint64
 	DataAlign             int64
 	// RA is the column of the return address.
 	RA Reg
-	// Signal marks the frame of a signal trampoline ('S'): its PC is the exact
-	// one, not that of a return.
+	// Signal marks the frame of a signal trampoline ('S'): the PC in the frame is the
+	// interrupted instruction, not a return address.
 	Signal bool
-	// BKey: return addresses are signed with key B (AArch64 'B').
+	// BKey means that return addresses are signed with key B (AArch64 'B').
 	BKey bool
-	// MTE: the stack is tagged (AArch64 'G').
+	// MTE means that the stack is tagged (AArch64 'G').
 	MTE bool
-	// Personality is the language's handler ('P').
+	// Personality is the personality routine of the language ('P').
 	Personality Pointer
-	// FDEEncoding and LSDAEncoding are the DW_EH_PE encodings of the FDEs'
-	// addresses ('R') and of their LSDA pointers ('L'; 0xff is none).
+	// FDEEncoding and LSDAEncoding are the DW_EH_PE encodings of the addresses in FDEs
+	// ('R') and of their LSDA pointers ('L'; 0xff means no pointer).
 	FDEEncoding, LSDAEncoding uint8
 
 	hasData bool // 'z': FDEs have augmentation data
@@ -39,17 +40,17 @@ type CIE struct {
 	cfaOff  int64 // see machine
 }
 
-// Initial is the row after the CIE's initial instructions, without addresses:
-// what DW_CFA_restore goes back to. Do not change it.
+// Initial returns the row after the CIE's initial instructions, without addresses: the
+// rules that DW_CFA_restore restores. Do not change the row.
 func (c *CIE) Initial() *Row { return &c.initial }
 
-// decoder is one pass over a section: it keeps the CIEs met so far.
+// decoder reads the entries of a section and keeps the CIEs that it has read.
 type decoder struct {
 	sec  *Section
 	cies map[uint64]cieResult
-	// bytes is the size of all CIEs read. Entries do not overlap, so it cannot
-	// pass the section's size, unless CIE pointers lead into the middle of
-	// entries; each would then cost its full length again.
+	// bytes is the size of all CIEs read. Entries do not overlap, so their sum is at most
+	// the section's size. CIE pointers into the middle of entries could exceed that sum,
+	// and each such CIE would cost its full length again.
 	bytes int
 	last  struct {
 		off uint64
@@ -66,10 +67,12 @@ func newDecoder(s *Section) decoder { return decoder{sec: s, cies: map[uint64]ci
 
 // cie returns the CIE at section offset off.
 func (d *decoder) cie(off uint64) (*CIE, error) {
+	// Most FDEs have the CIE of the FDE before.
 	if d.last.off == off && d.last.cie != nil {
 		return d.last.cie, nil
 	}
 
+	// A damaged CIE is kept as well: each of its FDEs has the error.
 	r, ok := d.cies[off]
 	if !ok {
 		r.cie, r.err = d.readCIE(off)
@@ -81,6 +84,7 @@ func (d *decoder) cie(off uint64) (*CIE, error) {
 }
 
 func (d *decoder) readCIE(off uint64) (*CIE, error) {
+	// The CIE pointer must lead to an entry that is a CIE.
 	s := d.sec
 	c := s.cursor()
 	c.Seek(off)
@@ -94,6 +98,7 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrCIEPointer}
 	}
 
+	// The header comes first: its alignment factors apply to the instructions.
 	cie := &CIE{Offset: off, AddrSize: s.AddrSize, LSDAEncoding: peOmit}
 	cie.header(s, &e.body)
 	if err := e.body.Err(); err != nil {
@@ -108,7 +113,7 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 	return cie, nil
 }
 
-// header reads everything up to the initial instructions.
+// header reads the fields of the CIE up to the initial instructions.
 func (c *CIE) header(s *Section, b *wire.Cursor) {
 	at := b.Pos()
 	c.Version = b.U8()
@@ -116,6 +121,7 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 		b.Fail(at, fmt.Errorf("%w %d", ErrVersion, c.Version))
 	}
 
+	// The augmentation decides which fields follow.
 	at = b.Pos()
 	aug := b.CString()
 	c.Augmentation = string(aug)
@@ -126,6 +132,8 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 		c.sizes(b)
 	}
 
+	// The alignment factors and the column of the return address are in all versions;
+	// version 1 has a byte for the column.
 	c.CodeAlign = b.ULEB()
 	c.DataAlign = b.SLEB()
 	c.RA = readReg(b, c.Version == 1)
@@ -134,26 +142,29 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 	case len(aug) > 0 && aug[0] == 'z':
 		c.hasData = true
 		data := b.Sub(b.ULEB())
+
+		// The size after 'z' bounds the augmentation data.
 		c.augment(s, aug[1:], at, &data)
 		if data.Err() != nil && b.Err() == nil {
 			*b = data
 		}
+	// GNU as writes such letters without 'z' into .debug_frame.
 	case isMarks(aug): // as gas writes them into .debug_frame
 		c.augment(s, aug, at, b)
-	// armcc marks its .debug_frame; nothing follows from it.
+	// armcc marks its .debug_frame with "armcc+", which has no data.
 	case len(aug) == 0, c.Augmentation == "eh", bytes.Equal(aug, []byte("armcc+")):
 	default:
 		b.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
 	}
 }
 
-// isMarks reports whether an augmentation without 'z' has only letters that come
-// without data.
+// isMarks reports whether an augmentation without 'z' has only letters without
+// augmentation data.
 func isMarks(aug []byte) bool {
 	return len(aug) > 0 && len(bytes.Trim(aug, "SBG")) == 0
 }
 
-// sizes reads the two fields that version 4 added.
+// sizes reads address_size and segment_selector_size, which version 4 added.
 func (c *CIE) sizes(b *wire.Cursor) {
 	at := b.Pos()
 	c.AddrSize = int(b.U8())
@@ -163,10 +174,10 @@ func (c *CIE) sizes(b *wire.Cursor) {
 	c.SegmentSize = int(b.U8())
 }
 
-// augment reads the data of the letters after 'z', in their order. A letter
-// nobody knows ends the reading of data, because its size is unknown; the
-// CIE's length field passes over the rest. Its FDEs stay readable unless the
-// encoding of their addresses was among what is lost.
+// augment reads the augmentation data of the letters after 'z', in the order of the
+// letters. After an unknown letter no data is read, because its size is not known; the
+// length of the augmentation data skips the rest. The FDEs stay readable unless an 'R'
+// follows: the encoding of their addresses is then lost.
 func (c *CIE) augment(s *Section, letters []byte, at int, data *wire.Cursor) {
 	known := true
 	for _, l := range letters {
@@ -189,8 +200,7 @@ func (c *CIE) augment(s *Section, letters []byte, at int, data *wire.Cursor) {
 	}
 }
 
-// pointerData reads the encoding that belongs to letter l, and the pointer
-// itself for the personality.
+// pointerData reads the encoding of letter l, and for 'P' also the pointer.
 func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 	at := data.Pos()
 	enc := data.U8()
@@ -198,6 +208,7 @@ func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 		data.Fail(at, fmt.Errorf("%w %#x", ErrEncoding, enc))
 	}
 
+	// Only the personality routine has its pointer in the CIE itself.
 	switch l {
 	case 'L':
 		c.LSDAEncoding = enc
@@ -208,7 +219,7 @@ func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 	}
 }
 
-// readReg reads a register number: a byte, or a ULEB128.
+// readReg reads a register number: one byte, or a ULEB128.
 func readReg(c *wire.Cursor, oneByte bool) Reg {
 	if oneByte {
 		return Reg(c.U8())

@@ -10,7 +10,7 @@ const (
 	entryFDE
 )
 
-// entry is the frame of one CIE or FDE: what is common to both.
+// entry is one CIE or FDE: the fields that both have.
 type entry struct {
 	kind  entryKind
 	off   uint64 // of the length field
@@ -19,15 +19,16 @@ type entry struct {
 	body  wire.Cursor // what follows the id
 }
 
-// entry reads the length and the id of the entry at c and passes over the
-// entry. c fails when the length cannot be trusted; the body fails when only
-// this entry is damaged.
+// entry reads the length and the id of the entry at c, and skips the entry. c fails if
+// the length is not credible; the body fails if only this entry is damaged.
 //
-// The id of .eh_frame has four bytes in the 64-bit format too (LSB 5.0 core
-// §10.6.1.1). readelf takes eight there.
+// In .eh_frame, the id has four bytes in the 64-bit format too (LSB 5.0 core §10.6.1.1).
+// readelf reads eight bytes there.
 func (s *Section) entry(c *wire.Cursor) entry {
 	e := entry{off: uint64(c.Pos())}
 	n, dwarf64 := c.InitialLength()
+
+	// A length beyond the section's end leaves no position for the next entry.
 	if n > uint64(c.Len()) {
 		c.Fail(int(e.off), wire.ErrTruncated)
 	}
@@ -35,6 +36,7 @@ func (s *Section) entry(c *wire.Cursor) entry {
 		return e
 	}
 
+	// The id distinguishes a CIE from an FDE, whose id is the pointer to its CIE.
 	e.body = c.Sub(n)
 	e.idPos = uint64(e.body.Pos())
 	wide := dwarf64 && s.Kind == DebugFrame
@@ -46,8 +48,8 @@ func (s *Section) entry(c *wire.Cursor) entry {
 	return e
 }
 
-// cieID is the id that marks a CIE: 0 in .eh_frame, all ones in .debug_frame
-// (DWARF 5 §6.4.1).
+// cieID returns the id that marks a CIE: 0 in .eh_frame, all ones in .debug_frame (DWARF
+// 5 §6.4.1).
 func (s *Section) cieID(wide bool) uint64 {
 	switch {
 	case s.Kind == EHFrame:
@@ -58,8 +60,8 @@ func (s *Section) cieID(wide bool) uint64 {
 	return 0xffffffff
 }
 
-// cieOffset is the section offset of the CIE that FDE e points to: in
-// .eh_frame the distance back from the pointer itself.
+// cieOffset returns the section offset of the CIE that FDE e points to. In .eh_frame, the
+// CIE pointer is the distance from the pointer back to the CIE.
 func (s *Section) cieOffset(e *entry) (uint64, bool) {
 	if s.Kind == DebugFrame {
 		return e.id, e.id < uint64(len(s.Data))

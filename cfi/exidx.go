@@ -9,29 +9,29 @@ import (
 	"symkit/internal/wire"
 )
 
-// What a *wire.Error of Exidx can carry besides.
+// Errors of Exidx: a *wire.Error wraps one of these or a sentinel of package wire.
 var (
-	// ErrExidxEntry: an entry of .ARM.exidx whose reserved bits are set.
+	// ErrExidxEntry: reserved bits of an entry of .ARM.exidx are set.
 	ErrExidxEntry = errors.New("reserved bits in an unwind table entry")
-	// ErrExidxOrder: an entry for an address before that of the last one.
+	// ErrExidxOrder: an entry has a lower address than the entry before.
 	ErrExidxOrder = errors.New("unwind table entry out of order")
-	// ErrExtab: an entry that points outside .ARM.extab.
+	// ErrExtab: an entry points outside .ARM.extab.
 	ErrExtab = errors.New("entry leads outside .ARM.extab")
-	// ErrPersonality: a compact model other than 0, 1 and 2.
+	// ErrPersonality: the compact model is not 0, 1 or 2.
 	ErrPersonality = errors.New("unknown personality routine")
-	// ErrUnwindOpcode: a spare or reserved unwinding instruction.
+	// ErrUnwindOpcode: an unwinding instruction is spare or reserved.
 	ErrUnwindOpcode = errors.New("unknown unwinding instruction")
-	// ErrUnwindState: unwinding instructions whose effect a row cannot say: what
-	// follows a stack pointer loaded from the stack.
+	// ErrUnwindState: no row can express the effect of the unwinding instructions, such
+	// as moving a stack pointer that was loaded from the stack.
 	ErrUnwindState = errors.New("unwinding instructions that no row can express")
 )
 
 const (
 	exidxName = ".ARM.exidx"
 	extabName = ".ARM.extab"
-	// exidxCantUnwind stands in the place of unwinding instructions (EHABI32 §6).
+	// exidxCantUnwind stands in place of unwinding instructions (EHABI32 §6).
 	exidxCantUnwind = 1
-	// exidxInline in the first byte marks the compact model.
+	// exidxInline as the first byte marks compact model 0.
 	exidxInline = 0x80
 )
 
@@ -39,31 +39,32 @@ const (
 // .ARM.extab that it points into (Exception Handling ABI for the Arm
 // Architecture, EHABI32 §5–9).
 //
-// The table has one state per function, which holds where its calls are: after
-// the prologue and before the epilogue. Inside those the row is wrong, so
-// DWARF CFI comes first where there is both. The rows are what the state says
-// of the whole function, as other users of the table take it.
+// The table has one row per function. The row is right at the function's calls, which are
+// after the prologue and before the epilogue, and wrong inside prologue and epilogue.
+// Therefore DWARF CFI has priority if a file has both. The row covers the whole function,
+// as in other users of the table.
 type Exidx struct {
 	// Index and IndexAddr are .ARM.exidx and its virtual address.
 	Index     []byte
 	IndexAddr uint64
-	// Table and TableAddr are .ARM.extab; both empty when there is none.
+	// Table and TableAddr are .ARM.extab and its virtual address; Table is empty if the
+	// file has no .ARM.extab.
 	Table     []byte
 	TableAddr uint64
-	// End is where the code of the last function ends at the latest: the table
-	// only has beginnings.
+	// End bounds the end of the last function: the table has only the functions' start
+	// addresses.
 	End       uint64
 	BigEndian bool
 }
 
 // ExidxEntry is one entry of the table.
 type ExidxEntry struct {
-	// Offset is the entry's in Index.
+	// Offset is the offset of the entry in Index.
 	Offset uint64
-	// Begin and End are the addresses of the function, or of several that are
+	// Begin and End are the addresses of the function, or of several functions that are
 	// unwound alike. The Thumb bit is cleared.
 	Begin, End uint64
-	// CantUnwind: a walk ends here (EXIDX_CANTUNWIND).
+	// CantUnwind means that a stack walk ends in the function (EXIDX_CANTUNWIND).
 	CantUnwind bool
 	// Personality is the address of the personality routine of the generic
 	// model, 0 in the compact model.
@@ -74,19 +75,20 @@ type ExidxEntry struct {
 	word uint32      // the word itself, when it is in the index
 }
 
-// Entries yields the entries in the table's order. A damaged one gives a
-// *wire.Error and is left out. So is the one before, if it is not known where
-// that ends.
+// Entries yields the entries in the order of the table. A damaged entry gives a
+// *wire.Error instead. The entry before a damaged one is dropped if its end is not known.
 func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 	return func(yield func(ExidxEntry, error) bool) {
 		c := wire.New(exidxName, x.Index, x.BigEndian)
 		var last uint64
 		for c.Len() > 0 {
 			e, err := x.entry(&c)
+
+			// Addresses must not descend: a linker sorts the table.
 			if err == nil && e.Begin < last {
 				err = &wire.Error{Section: exidxName, Offset: int(e.Offset), Err: ErrExidxOrder}
 			}
-			// Also where a damaged entry begins, the one before has ended.
+			// The start of a damaged entry also ends the function before.
 			last = max(last, e.Begin)
 			if err == nil {
 				e.End = x.next(c, last)
@@ -101,9 +103,9 @@ func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 	}
 }
 
-// next is where the function at begin ends: where that of the next entry
-// begins, or at End. It is not above begin where that makes no sense; the next
-// entry then is an error of its own.
+// next returns the end of the function at begin: the start of the next entry's function,
+// or End for the last entry. If the next entry is damaged, the result may be at or below
+// begin, and the next entry gives an error.
 func (x *Exidx) next(c wire.Cursor, begin uint64) uint64 {
 	if c.Len() == 0 {
 		return x.End
@@ -111,19 +113,21 @@ func (x *Exidx) next(c wire.Cursor, begin uint64) uint64 {
 
 	at := c.Pos()
 	word := c.U32()
+
+	// Bit 31 of a valid first word is clear.
 	if c.Err() != nil || word>>31 != 0 {
 		return begin
 	}
 	return x.function(at, word)
 }
 
-// function is the address that the first word of an entry gives.
+// function returns the address in the first word of an entry; at is the word's offset.
 func (x *Exidx) function(at int, word uint32) uint64 {
 	return prel31(x.IndexAddr+uint64(at), word) &^ 1
 }
 
-// prel31 is the address that a word at a place points to: its low 31 bits are a
-// signed offset from the place (AAELF32, R_ARM_PREL31).
+// prel31 returns the address that the word at address place points to: the low 31 bits of
+// the word are a signed offset from place (AAELF32, R_ARM_PREL31).
 func prel31(place uint64, word uint32) uint64 {
 	return uint64(uint32(place) + uint32(int32(word<<1)>>1))
 }
@@ -140,6 +144,7 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 		return e, &wire.Error{Section: exidxName, Offset: at, Err: ErrExidxEntry}
 	}
 
+	// The second word is a mark, the instructions themselves, or a pointer to .ARM.extab.
 	e.Begin = x.function(at, first)
 	switch {
 	case second == exidxCantUnwind:
@@ -158,14 +163,16 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	return e, err
 }
 
-// handler finds the unwinding instructions in an exception handling table entry
-// (EHABI32 §7). In the generic model the personality routine decides what
-// follows it; all that GNU as and LLVM write for (C, C++, Objective-C, Rust,
-// Ada) begin it with the instructions as compact model 1 has them: a byte with
-// the number of further words, three instructions, those words.
+// handler finds the unwinding instructions in an exception handling table entry (EHABI32
+// §7). In the generic model, the personality routine defines the format of the words
+// after its address. GNU as and LLVM emit the generic model for C, C++, Objective-C, Rust
+// and Ada, always with the instructions of compact model 1 first: a byte with the number
+// of further words, three instructions, and those words.
 func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 	c := wire.New(extabName, x.Table, x.BigEndian)
 	c.Seek(off)
+
+	// The first word decides the model and with it the number of words.
 	peek := c
 	word := peek.U32()
 	words := uint64(1)
@@ -188,13 +195,13 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 	return e.code.Err()
 }
 
-// Rows yields a row for each entry, in the table's order. A damaged entry gives
-// a *wire.Error and no row. The row is only valid until the next one.
+// Rows yields a row for each entry, in the order of the table. A damaged entry gives a
+// *wire.Error and no row. A row is valid until the next one.
 //
-// The CFA is the stack pointer of the caller; the return address is in column
-// 14, which is undefined where a walk ends. Registers are numbered as in DWARF
-// (AADWARF32); D0 to D15 are pairs of single-precision ones, as GCC has them.
-// That a frame is a signal's, the table does not tell.
+// The CFA is the caller's stack pointer. The return address is in column 14; the column
+// is undefined if the stack walk ends. Registers have their DWARF numbers (AADWARF32); D0
+// to D15 are pairs of single-precision registers, as in GCC's tables. The table does not
+// mark the frames of signal handlers.
 func (x *Exidx) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		m := new(exidxMachine)
@@ -213,7 +220,7 @@ func (x *Exidx) Rows() iter.Seq2[*Row, error] {
 	}
 }
 
-// ExidxMachine reports whether files of a machine have the table.
+// ExidxMachine reports whether files of a machine and class have the table.
 func ExidxMachine(m elf.Machine, class elf.Class) bool {
 	return m == elf.EM_ARM && class == elf.ELFCLASS32
 }

@@ -15,15 +15,15 @@ const (
 	armD0 = 256 // for D16 to D31, which are no pairs
 )
 
-// The instructions can restore 64 registers, which number the machine's slots
-// and bits.
+// The unwinding instructions can restore 64 registers. Each has a number of its own: its
+// index in slots and its bit in saved.
 const (
 	exidxS0  = 16 // behind the core registers
 	exidxD16 = 48
 	numExidx = 64
 )
 
-// exidxReg is the register of a slot.
+// exidxReg returns the DWARF number of the register with index i.
 func exidxReg(i int) Reg {
 	switch {
 	case i >= exidxD16:
@@ -34,19 +34,19 @@ func exidxReg(i int) Reg {
 	return Reg(i)
 }
 
-// maxExidxOffset bounds how far the virtual stack pointer is moved: by half of
+// maxExidxOffset bounds the distance of the virtual stack pointer from its base: half of
 // a 32-bit address space.
 const maxExidxOffset = 1 << 31
 
-// slot is a place in memory: a register's present value plus an offset.
+// slot is an address: the current value of a register plus an offset.
 type slot struct {
 	base Reg
 	off  int64
 }
 
-// exidxMachine runs the unwinding instructions of one function (EHABI32 §10.3).
-// They tell how to undo the prologue one step at a time on a virtual stack
-// pointer; the machine adds the steps up.
+// exidxMachine runs the unwinding instructions of one function (EHABI32 §10.3). The
+// instructions undo the prologue step by step on a virtual stack pointer; exidxMachine
+// adds up the steps.
 type exidxMachine struct {
 	vsp slot
 	// loaded: the virtual stack pointer is the word at vsp, not vsp itself.
@@ -64,15 +64,18 @@ type exidxMachine struct {
 	failed  error
 }
 
-// run runs the instructions of e and sets the row.
+// run runs the instructions of e and sets m.row to the result.
 func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	m.vsp, m.loaded, m.saved, m.failed = slot{base: armSP}, false, 0, nil
+
+	// The first bytes of the first word can be the model and the number of words.
 	m.words, m.section, m.word, m.left = e.code, extabName, 0, -e.skip
 	if e.code.End() == 0 { // in the index
 		m.words = wire.New(exidxName, nil, x.BigEndian)
 		m.section, m.word, m.left, m.at = exidxName, e.word<<8, 3, int(e.Offset)+4
 	}
 
+	// Run the instructions up to finish (0xb0) or to the end of the last word.
 	dead := e.CantUnwind
 	for !dead && m.more() && m.failed == nil {
 		op := m.byte()
@@ -85,6 +88,7 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 		return m.failed
 	}
 
+	// A function that refuses to unwind has no caller: its return address is undefined.
 	row := &m.row
 	*row = Row{Begin: e.Begin, End: e.End}
 	if dead {
@@ -94,6 +98,7 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 		return nil
 	}
 
+	// The virtual stack pointer is now the caller's stack pointer, which is the CFA.
 	row.CFA = Rule{Kind: KindReg, Reg: m.vsp.base, Off: m.vsp.off}
 	if m.loaded {
 		row.CFA.Kind = KindMemReg
@@ -103,8 +108,8 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	return nil
 }
 
-// more reports whether instructions remain. The bytes of a word come from
-// the most significant one on.
+// more reports whether instructions remain. The first instruction of a word is its most
+// significant byte.
 func (m *exidxMachine) more() bool {
 	if m.left <= 0 {
 		if m.words.Len() == 0 {
@@ -118,8 +123,8 @@ func (m *exidxMachine) more() bool {
 	return true
 }
 
-// byte is the next instruction byte; after the last one it is finish, with
-// which assemblers fill the last word.
+// byte returns the next instruction byte. At the end of the words, byte returns finish
+// (0xb0), with which assemblers pad the last word.
 func (m *exidxMachine) byte() uint8 {
 	if !m.more() {
 		m.fail(wire.ErrTruncated)
@@ -138,8 +143,8 @@ func (m *exidxMachine) fail(err error) {
 	}
 }
 
-// step runs the instruction that begins with op, other than finish. It tells
-// whether the instruction refuses to unwind.
+// step runs the instruction that begins with op, which is not finish. refuse is true if
+// the instruction says that the function cannot be unwound.
 func (m *exidxMachine) step(op uint8) (refuse bool) {
 	low := uint64(op & 0x0f)
 	switch {
@@ -190,20 +195,21 @@ func (m *exidxMachine) step(op uint8) (refuse bool) {
 	return false
 }
 
-// move adds to the virtual stack pointer.
+// move adds n to the virtual stack pointer.
 func (m *exidxMachine) move(n int64) {
 	if m.loaded {
 		m.fail(ErrUnwindState)
 		return
 	}
 
+	// A forged table could otherwise overflow the offset.
 	m.vsp.off += n
 	if m.vsp.off > maxExidxOffset || m.vsp.off < -maxExidxOffset {
 		m.fail(ErrUnwindState)
 	}
 }
 
-// setStack is vsp = r[n].
+// setStack sets the virtual stack pointer to register n.
 func (m *exidxMachine) setStack(n uint64) {
 	switch {
 	case n == armSP || n == armPC: // reserved
@@ -215,9 +221,10 @@ func (m *exidxMachine) setStack(n uint64) {
 	}
 }
 
-// pop restores the registers in mask from ascending words. Where r13 is among
-// them, its value is the stack pointer after that.
+// pop restores the registers in mask from consecutive words. If r13 is one of them, its
+// value is the virtual stack pointer afterwards.
 func (m *exidxMachine) pop(mask uint64) {
+	// The lowest register is at the lowest address.
 	for ; mask != 0 && m.failed == nil; mask &= mask - 1 {
 		m.restore(bits.TrailingZeros64(mask), 4)
 	}
@@ -227,7 +234,8 @@ func (m *exidxMachine) pop(mask uint64) {
 	}
 }
 
-// restore notes that register i lies at the virtual stack pointer, and moves on.
+// restore records that register i is saved at the virtual stack pointer, which then moves
+// by size.
 func (m *exidxMachine) restore(i int, size int64) {
 	if !m.loaded {
 		m.slots[i] = m.vsp
@@ -236,8 +244,8 @@ func (m *exidxMachine) restore(i int, size int64) {
 	m.move(size)
 }
 
-// popLow pops words under a mask of four: r0–r3, or coprocessor registers that
-// no rule has a name for.
+// popLow pops words under a mask of four bits: r0–r3, or coprocessor registers, which
+// have no name in rules.
 func (m *exidxMachine) popLow(core int) {
 	mask := m.byte()
 	switch {
@@ -250,8 +258,9 @@ func (m *exidxMachine) popLow(core int) {
 	}
 }
 
-// popVFP pops double-precision registers: operand ssss is the first, cccc one
-// less than their number. FSTMFDX leaves a word of its own above them.
+// popVFP pops double-precision registers: the high half of operand (ssss) is the first
+// register, the low half (cccc) is the number of registers minus one. FSTMFDX leaves a
+// word of its own above the registers.
 func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
 	first, last := from+int(operand>>4), from+int(operand>>4)+int(operand&0x0f)
 	if last >= 32 {
@@ -259,6 +268,7 @@ func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
 		return
 	}
 
+	// D0 to D15 are two slots each, D16 to D31 one slot each.
 	for d := first; d <= last && m.failed == nil; d++ {
 		switch low := exidxS0 + 2*d; {
 		case d >= 16:
@@ -276,8 +286,7 @@ func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
 	}
 }
 
-// uleb reads the operand of the long move, which is less than a 32-bit address
-// space.
+// uleb reads the operand of the long move, a ULEB128 of at most five bytes.
 func (m *exidxMachine) uleb() (v int64) {
 	for shift := 0; shift < 32; shift += 7 {
 		b := m.byte()
@@ -291,14 +300,15 @@ func (m *exidxMachine) uleb() (v int64) {
 	return 0
 }
 
-// registers makes the rules of the registers that were restored. The caller's
-// PC is its return address: popped as such, or the link register.
+// registers returns the rules of the restored registers. The caller's PC is the return
+// address: the popped PC, or else the link register.
 func (m *exidxMachine) registers() []RegRule {
 	if m.saved>>armPC&1 != 0 {
 		m.slots[armLR] = m.slots[armPC]
 		m.saved = m.saved&^(1<<armPC) | 1<<armLR
 	}
 
+	// A slot with the same base as the CFA is written relative to the CFA.
 	rules := m.rules[:0]
 	for left := m.saved; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

@@ -6,7 +6,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// The opcodes of DWARF expressions that can be compiled (DWARF 5 §2.5.1, §7.7.1).
+// The opcodes of DWARF expressions that compiler knows (DWARF 5 §2.5.1, §7.7.1).
 const (
 	exDeref      = 0x06
 	exConst1u    = 0x08
@@ -66,10 +66,10 @@ const (
 	maxTokens    = 128 // of postfix
 )
 
-// compiler turns a DWARF expression into postfix. It runs the expression with
-// terms in place of numbers; what is on top at the end is the result. Postfix
-// has only + - * / % @ ^, all unsigned, so every other operation is refused
-// unless arithmetic says the same (terms.go).
+// compiler turns a DWARF expression into postfix. compiler runs the expression on a stack
+// of terms instead of numbers; the term on top at the end is the result. Postfix has only
+// the operators + - * / % @ ^, all of them unsigned. Any other operation is refused
+// unless these operators give the same value (terms.go).
 type compiler struct {
 	arch  *Arch
 	terms []term
@@ -82,50 +82,59 @@ type compiler struct {
 	pc      uint64
 }
 
-// expression appends the postfix of a rule of KindExpr or KindMemExpr with the
-// expression expr. That of a register starts with the CFA on the stack (DWARF 5
-// §6.4.2.3), that of the CFA itself with nothing.
+// expression appends the postfix of a rule of KindExpr or KindMemExpr whose DWARF
+// expression is expr. The stack starts with the CFA for the rule of a register (DWARF 5
+// §6.4.2.3), and empty for the rule of the CFA. The result is false if postfix cannot
+// express the rule.
 func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
 	k := &t.exprs
 	if len(expr) > maxExprBytes || k.known && len(expr) > maxByPCExpr {
 		return false
 	}
 
+	// Start with an empty stack, or with the CFA on it.
 	k.terms, k.stack, k.bad, k.readsPC = k.terms[:0], k.stack[:0], false, false
 	k.c = wire.New("expression", expr, t.BigEndian)
 	if !cfa {
 		k.push(k.add(term{op: termCFA}))
 	}
 
+	// Run the operations.
 	for k.c.Len() > 0 && !k.bad {
 		k.step(k.c.U8())
 	}
 
+	// The top of the stack is the value, or its address.
 	root := k.pop()
 	if kind == KindMemExpr {
 		root = k.deref(root)
 	}
+
+	// An expression that reads the PC may be expressible once the PC is a known number:
+	// byPC then tries again.
 	if k.bad || k.c.Err() != nil {
 		t.needPC = t.needPC || k.readsPC
 		return false
 	}
 
 	t.buf = k.text(t.buf, root)
+
+	// A CFA that is a register has the text of the same CFA from DW_CFA_def_cfa.
 	if cfa {
 		t.buf = k.zero(t.buf, root)
 	}
 	return true
 }
 
-// step runs one operation.
+// step runs one operation of the expression.
 func (k *compiler) step(op uint8) {
 	switch {
 	case op >= exLit0 && op <= exLit31:
 		k.push(k.num(int64(op - exLit0)))
 	case op >= exBreg0 && op <= exBreg31:
 		k.breg(Reg(op-exBreg0), k.c.SLEB())
-	// A location, not a value; hand-written tables (MIPS16 stubs in libgcc_s)
-	// have it, and unwinders take it for the register's value.
+	// DW_OP_reg is a location and not a value. The hand-written tables of the MIPS16
+	// stubs in libgcc_s have it, and unwinders use the register's value.
 	case op >= exReg0 && op <= exReg31:
 		k.breg(Reg(op-exReg0), 0)
 	case op == exRegx:
@@ -154,6 +163,7 @@ func (k *compiler) breg(r Reg, off int64) {
 		}
 	}
 
+	// The value of any register but the PC is a term: its number is not known here.
 	k.push(k.plus(k.add(term{op: termReg, val: int64(r)}), k.num(off)))
 }
 
@@ -179,7 +189,7 @@ func (k *compiler) constant(op uint8) int64 {
 	return k.c.SLEB()
 }
 
-// shuffle runs the operations that only move what is on the stack.
+// shuffle runs the operations that only move terms on the stack.
 func (k *compiler) shuffle(op uint8) {
 	switch op {
 	case exDup:
@@ -202,7 +212,7 @@ func (k *compiler) shuffle(op uint8) {
 	}
 }
 
-// unary runs the operations of one operand, and leaves the rest to binary.
+// unary runs the operations of one operand, and passes any other operation to binary.
 func (k *compiler) unary(op uint8) {
 	switch op {
 	case exNop:
@@ -214,6 +224,7 @@ func (k *compiler) unary(op uint8) {
 	case exDerefSize:
 		n := k.c.U8()
 		k.push(k.derefSize(k.pop(), n))
+	// Two's complement: −a is 0 − a, and the complement of a is −1 − a.
 	case exNeg:
 		k.push(k.minus(k.num(0), k.pop()))
 	case exNot:
@@ -227,14 +238,17 @@ func (k *compiler) unary(op uint8) {
 	}
 }
 
-// binary runs the operations of two operands: a is below b on the stack.
+// binary runs the operations of two operands; a is below b on the stack.
 func (k *compiler) binary(op uint8) {
 	b, a := k.pop(), k.pop()
+
+	// Two numbers give a number: no operator is needed.
 	if v, ok := k.fold(op, a, b); ok {
 		k.push(k.num(v))
 		return
 	}
 
+	// The other operations need an operator of postfix, or an arithmetic equivalent.
 	switch op {
 	case exPlus:
 		k.push(k.plus(a, b))
@@ -257,7 +271,7 @@ func (k *compiler) binary(op uint8) {
 	}
 }
 
-// jump goes forward, where it is known whether to jump.
+// jump runs a forward jump. The condition of DW_OP_bra must be a known number.
 func (k *compiler) jump(op uint8) {
 	off := int16(k.c.U16())
 	if op == exBra {
@@ -268,6 +282,7 @@ func (k *compiler) jump(op uint8) {
 		}
 	}
 
+	// A backward jump would be a loop, which postfix cannot have.
 	k.bad = k.bad || off < 0
 	if !k.bad {
 		k.c.Skip(uint64(off))
@@ -282,7 +297,8 @@ func (k *compiler) push(i int) {
 	k.stack = append(k.stack, i)
 }
 
-// pop of an empty stack makes the expression bad and gives some term.
+// pop removes the top of the stack. If the stack is empty, the expression is bad, and pop
+// returns the term 0.
 func (k *compiler) pop() int {
 	n := len(k.stack) - 1
 	if n < 0 {
@@ -303,7 +319,7 @@ func (k *compiler) pick(n int) {
 	k.push(k.stack[len(k.stack)-1-n])
 }
 
-// text appends the postfix of term i. Its depth is bounded by maxTokens.
+// text appends the postfix of term i. maxTokens bounds the depth of the recursion.
 func (k *compiler) text(dst []byte, i int) []byte {
 	t := &k.terms[i]
 	switch t.op {
@@ -315,6 +331,7 @@ func (k *compiler) text(dst []byte, i int) []byte {
 		return append(dst, ".cfa"...)
 	}
 
+	// Operands come before the operator; only ^ has one operand.
 	dst = k.text(dst, t.a)
 	if t.op == '^' {
 		dst = k.zero(dst, t.a)
@@ -324,8 +341,8 @@ func (k *compiler) text(dst []byte, i int) []byte {
 	return append(dst, ' ', t.op)
 }
 
-// zero appends ` 0 +` to a register or CFA that is the whole address, so that a
-// rule has one text, whether it comes from an expression or from another kind.
+// zero appends ` 0 +` to a register or CFA that is a whole address. So a rule has one
+// text, whether the rule is an expression or of another kind.
 func (k *compiler) zero(dst []byte, i int) []byte {
 	if op := k.terms[i].op; op == termReg || op == termCFA {
 		dst = append(dst, " 0 +"...)

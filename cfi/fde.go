@@ -11,15 +11,15 @@ import (
 // FDE describes how to unwind from the PCs in [Begin, End). It refers to the
 // section's bytes.
 type FDE struct {
-	// Offset is the section offset of its length field.
+	// Offset is the section offset of the FDE's length field.
 	Offset uint64
 	CIE    *CIE
-	// Begin and End are addresses as the file has them: virtual ones, in an
-	// ET_REL file as relocated.
+	// Begin and End are addresses as in the file: virtual addresses, in an ET_REL file as
+	// relocated.
 	Begin, End uint64
-	// RawBegin is the initial location as it stands in the section, before its
-	// base was applied: 0 or all ones (in the address size) mark the FDE of a
-	// discarded function. Whether they do in this file, the caller decides.
+	// RawBegin is the initial location as stored in the section, before its base was
+	// applied. A value of 0 or of all ones (in the address size) marks the FDE of a
+	// discarded function in some files; the caller decides whether it does in this file.
 	RawBegin uint64
 	// LSDA is the function's language-specific data.
 	LSDA Pointer
@@ -32,6 +32,8 @@ type FDE struct {
 func (d *decoder) fde(e *entry) (FDE, error) {
 	s := d.sec
 	f := FDE{Offset: e.off, sec: s}
+
+	// An FDE cannot be read without its CIE, which has the encoding of the addresses.
 	off, ok := s.cieOffset(e)
 	if !ok {
 		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: ErrCIEPointer}
@@ -51,10 +53,12 @@ func (d *decoder) fde(e *entry) (FDE, error) {
 	return f, nil
 }
 
-// read reads what follows the CIE pointer.
+// read reads the fields after the CIE pointer.
 func (f *FDE) read(b *wire.Cursor) {
 	s, cie := f.sec, f.CIE
 	b.Skip(uint64(cie.SegmentSize))
+
+	// The PC range comes first: an address in the CIE's encoding, and a size.
 	at := b.Pos()
 	f.RawBegin, f.Begin = s.address(b, cie.FDEEncoding, cie.AddrSize, 0)
 	size := number(b, cie.FDEEncoding, cie.AddrSize, true)
@@ -63,6 +67,8 @@ func (f *FDE) read(b *wire.Cursor) {
 	if b.Err() == nil && (f.End < f.Begin || cie.AddrSize < 8 && f.End > 1<<(8*cie.AddrSize)) {
 		b.Fail(at, ErrRange)
 	}
+
+	// The only augmentation data of an FDE is the LSDA pointer; its size may be 0.
 	if cie.hasData {
 		data := b.Sub(b.ULEB())
 		if data.Len() > 0 || data.Err() != nil {
@@ -76,14 +82,14 @@ func (f *FDE) read(b *wire.Cursor) {
 	f.from, f.upto = b.Pos(), b.End()
 }
 
-// Rows yields f's rows in address order, without gaps from Begin to End;
-// instructions that leave the location where it is make one row. A damaged FDE
-// yields the rows before the damage, then one *wire.Error, then stops: the PCs
-// after the last row are not described. An FDE without PCs has no rows.
+// Rows yields the rows of f in the order of their addresses, without gaps from Begin to
+// End. Consecutive instructions that do not advance the location make one row. A damaged
+// FDE yields the rows before the damage and then one *wire.Error: the PCs after the last
+// row are not described. An FDE without PCs has no rows.
 //
-// The row is the iterator's: it is valid until the next one, and not after the
-// loop. Only its Begin and End may be changed; a copy that is to be kept needs
-// Regs of its own.
+// The row belongs to the iterator and is valid until the next row, but not after the
+// loop. The caller may change its Begin and End only; a copy that outlives the row needs
+// its own Regs.
 func (f *FDE) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		m := getMachine()
@@ -96,7 +102,8 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 
 func getMachine() *machine { return machines.Get().(*machine) }
 
-// putMachine drops what would keep a section alive.
+// putMachine returns m to the pool, without the references that would keep a section
+// alive.
 func putMachine(m *machine) {
 	m.sec, m.cie, m.c, m.row.Exprs = nil, nil, wire.Cursor{}, nil
 	machines.Put(m)

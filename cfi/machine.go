@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxRules bounds the registers with a rule at one PC: twice what a signal
-	// trampoline saves on the machine with the most registers, ppc64.
+	// maxRules bounds the registers with a rule at one PC: twice the number that a signal
+	// trampoline saves on ppc64, the machine with the most registers.
 	maxRules = 256
 	// maxSaved bounds the nesting of DW_CFA_remember_state.
 	maxSaved = 256
@@ -18,12 +18,12 @@ const (
 	raSignState = 34
 )
 
-// machine runs call frame instructions (DWARF 5 §6.4.2). It is reused from FDE
-// to FDE; its slices keep their storage.
+// machine runs call frame instructions (DWARF 5 §6.4.2). One machine runs many FDEs and
+// reuses its slices.
 type machine struct {
 	row Row // the current row; begin and end are set when it is yielded
-	// cfaOff is the offset of the CFA from a register, of the rule before the
-	// current expression.
+	// cfaOff is the offset of the last CFA rule with a register, while the current CFA
+	// rule is an expression.
 	cfaOff int64
 	sec    *Section
 	cie    *CIE
@@ -48,13 +48,15 @@ type savedState struct {
 
 func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 	m.sec, m.cie, m.c = s, cie, c
+
+	// A function starts with the rules of its CIE.
 	m.saved, m.arena = m.saved[:0], m.arena[:0]
 	m.row.CFA, m.row.RASigned, m.row.Exprs = cie.initial.CFA, cie.initial.RASigned, s.Data
 	m.row.Regs = append(m.row.Regs[:0], cie.initial.Regs...)
 	m.cfaOff = cie.cfaOff
 }
 
-// initial runs the CIE's instructions and leaves the result in it.
+// initial runs the initial instructions of cie and stores the resulting row in cie.
 func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 	m.reset(s, cie, c)
 	m.inCIE, m.begin, m.loc, m.next, m.end = true, 0, 0, 0, 0
@@ -62,18 +64,21 @@ func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 		m.step()
 	}
 
+	// The machine is reused, so cie gets its own copy of the rules.
 	cie.initial = m.row
 	cie.initial.Regs, cie.cfaOff = slices.Clone(m.row.Regs), m.cfaOff
 	return m.c.Err()
 }
 
-// rows runs f's instructions.
+// rows runs the instructions of f and yields a row for each change of the location.
 func (m *machine) rows(f *FDE, yield func(*Row, error) bool) {
 	c := f.sec.cursor()
 	c.Seek(uint64(f.from))
 	c = c.Sub(uint64(f.upto - f.from))
 	m.reset(f.sec, f.CIE, c)
 	m.inCIE, m.begin, m.loc, m.next, m.end = false, f.Begin, f.Begin, f.Begin, f.End
+
+	// Only an instruction that advances the location ends a row.
 	for m.c.Len() > 0 {
 		m.step()
 		if m.next == m.loc {
@@ -92,10 +97,12 @@ func (m *machine) rows(f *FDE, yield func(*Row, error) bool) {
 		return
 	}
 
+	// The last row reaches to the end of the FDE.
 	m.yield(m.end, yield)
 }
 
-// yield yields the current row, which ends at end, unless the row is empty.
+// yield yields the current row with the given end, unless the row is empty. The result is
+// false if the consumer stops.
 func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 	if m.loc >= end {
 		return true
@@ -104,10 +111,13 @@ func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 	return yield(&m.row, nil)
 }
 
-// step runs one instruction. Damage makes the cursor fail.
+// step runs one instruction. If the instruction is damaged, the cursor fails.
 func (m *machine) step() {
 	m.at = m.c.Pos()
 	op := m.c.U8()
+
+	// The high two bits select one of the three instructions with an operand in the low
+	// six bits.
 	low := Reg(op & 0x3f)
 	switch op & 0xc0 {
 	case opAdvanceLoc:
@@ -125,7 +135,7 @@ func (m *machine) step() {
 	}
 }
 
-// operands of one instruction, in the order the instruction has them.
+// operands are the operands of one instruction, in the order of the encoding.
 type operands struct {
 	reg, reg2 Reg
 	num       uint64 // of a block: the place of its length
@@ -137,6 +147,7 @@ func (m *machine) operands(op uint8) (o operands) {
 		m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
 	}
 
+	// The table of instructions says which operands follow.
 	for i := 0; i < len(args); i++ {
 		switch args[i] {
 		case 'r':
@@ -168,6 +179,7 @@ func (m *machine) extended(op uint8) {
 		return
 	}
 
+	// Each instruction changes the location, the CFA, one register or the state stack.
 	switch op {
 	case opNop, opGNUArgsSize: // args_size: only for unwinding into a landing pad
 	case opSetLoc:
@@ -211,12 +223,14 @@ func (m *machine) extended(op uint8) {
 	}
 }
 
-// vendor runs the instructions whose meaning depends on the machine.
-// raState is the operand of set_ra_state: 0 not signed, 1 signed, 2 signed
-// with the PC. With or without the PC, the bits to strip are the same.
+// vendor runs the instructions whose meaning depends on the machine. raState is the
+// operand of set_ra_state: 0 is not signed, 1 signed, 2 signed with the PC. The bits to
+// strip are the same with and without the PC.
 func (m *machine) vendor(op uint8, raState Reg) {
 	switch m.sec.Machine {
 	case elf.EM_AARCH64:
+		// negate_ra_state flips the flag, with or without the PC; set_ra_state sets the
+		// flag.
 		m.row.RASigned = !m.row.RASigned
 		if op == opSetRAState {
 			m.row.RASigned = raState != 0
@@ -229,12 +243,14 @@ func (m *machine) vendor(op uint8, raState Reg) {
 		}
 	}
 
+	// Any other pair of machine and opcode has no meaning.
 	m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
 }
 
-// windowSave is SPARC's `save`: the caller's %o registers are the %i ones now,
-// its %l and %i registers go to the 16 words at the CFA.
+// windowSave is SPARC's DW_CFA_GNU_window_save: the caller's %o registers are the current
+// %i registers, and the caller's %l and %i registers are in the 16 words at the CFA.
 func (m *machine) windowSave() {
+	// %o0–%o7 are columns 8–15, %l0–%i7 are columns 16–31.
 	for r := Reg(8); r < 16; r++ {
 		m.set(r, Rule{Kind: KindReg, Reg: r + 16})
 	}

@@ -31,11 +31,12 @@ const (
 // Pointer is an encoded pointer of a CIE or FDE that unwinding itself does not
 // need.
 type Pointer struct {
-	// Addr is the virtual address it gives, or with Indirect the address of the
-	// word that holds it (as DW.ref.__gxx_personality_v0 does).
+	// Addr is the virtual address of the pointer's target. With Indirect, Addr is the
+	// address of the word that holds the target's address (as with
+	// DW.ref.__gxx_personality_v0).
 	Addr     uint64
 	Indirect bool
-	// Valid: there is a pointer, and it is not null.
+	// Valid means that there is a pointer and that it is not null.
 	Valid bool
 }
 
@@ -53,9 +54,9 @@ func validEncoding(enc uint8) bool {
 	}
 }
 
-// number reads the format part of enc: signed formats come sign-extended,
-// unless unsigned is true (address ranges, which GCC encodes in
-// the signed format of the address).
+// number reads the format part of enc. A number in a signed format is sign-extended
+// unless unsigned is true, which is for sizes: GCC encodes them in the signed format of
+// the address.
 func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 	size := addrSize
 	switch enc & peFormat {
@@ -71,6 +72,7 @@ func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 		size = 8
 	}
 
+	// A number of fewer than 8 bytes is sign-extended to 64 bits.
 	v := c.Uint(size)
 	if enc&peSigned != 0 && !unsigned {
 		shift := 64 - 8*size
@@ -79,16 +81,18 @@ func number(c *wire.Cursor, enc uint8, addrSize int, unsigned bool) uint64 {
 	return v
 }
 
-// encoded reads a pointer in an encoding that was valid in its CIE: raw is the number in the section, addr what it
-// means with its base applied, before any indirection. function is the base of
+// encoded reads a pointer whose encoding is valid. raw is the number in the section; addr
+// is raw plus the base of the encoding, before any indirection. function is the base of
 // function-relative pointers.
 func (s *Section) encoded(c *wire.Cursor, enc uint8, addrSize int, function uint64) (raw, addr uint64) {
+	// An aligned pointer is preceded by padding up to its virtual address.
 	at := c.Pos()
 	if enc&peBase == peAligned {
 		n := uint64(addrSize)
 		c.Skip(-(s.Addr + uint64(at)) & (n - 1))
 	}
 
+	// The base of a pc-relative pointer is the address of the pointer's field.
 	raw = number(c, enc, addrSize, false)
 	addr = raw
 	switch enc & peBase {
@@ -104,10 +108,12 @@ func (s *Section) encoded(c *wire.Cursor, enc uint8, addrSize int, function uint
 	return raw, mask(addr, addrSize)
 }
 
-// address reads a pointer that is needed now, and follows its indirection.
+// address reads a pointer whose target is needed, and follows an indirect pointer.
 func (s *Section) address(c *wire.Cursor, enc uint8, addrSize int, function uint64) (raw, addr uint64) {
 	at := c.Pos()
 	raw, addr = s.encoded(c, enc, addrSize, function)
+
+	// An indirect pointer needs the contents of loaded memory, here those of the file.
 	if c.Err() != nil || enc&peIndirect == 0 {
 		return raw, addr
 	}
@@ -121,8 +127,7 @@ func (s *Section) address(c *wire.Cursor, enc uint8, addrSize int, function uint
 	return 0, 0
 }
 
-// pointer reads a pointer that is only kept. Zero is null whatever its base,
-// as unwinders read it.
+// pointer reads a pointer that is only stored. As in unwinders, 0 is null with any base.
 func (s *Section) pointer(c *wire.Cursor, enc uint8, addrSize int, function uint64) Pointer {
 	if enc == peOmit {
 		return Pointer{}

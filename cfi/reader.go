@@ -2,9 +2,9 @@ package cfi
 
 import "symkit/internal/wire"
 
-// Reader reads FDEs of a section in any order, by their offsets: an index of
-// FDEs need not keep more than FDE.Offset. It keeps the CIEs that it has met.
-// A Reader is for one goroutine.
+// Reader reads the FDEs of a section in any order, by their offsets, so that an index of
+// FDEs needs FDE.Offset only. A Reader keeps the CIEs that it has read. A Reader is for
+// one goroutine.
 type Reader struct{ d decoder }
 
 // NewReader returns a Reader of s.
@@ -16,6 +16,8 @@ func (r *Reader) FDE(off uint64) (FDE, error) {
 	c := s.entries()
 	c.Seek(off)
 	e := s.entry(&c)
+
+	// The offset must be that of an FDE, not of a CIE or a terminator.
 	switch {
 	case c.Err() != nil:
 		return FDE{}, c.Err()

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The register tables: DWARF numbers of each psABI, names as Breakpad's
-// contexts have them (reference: its symbol files; where it has no table the
-// assembler's names).
+// The register tables: DWARF numbers from each psABI, names from Breakpad's CPU contexts,
+// as in the symbol files that Breakpad writes. A register that Breakpad has no table for
+// has the assembler's name.
 //
-// Knowingly different from Breakpad: MIPS has its floating-point registers at
-// 32–63 and hi, lo at 64, 65, as its compilers number them; RISC-V's x0, which
-// Breakpad calls pc, has no name, because a rule that reads it means zero.
+// The tables differ from Breakpad's in two places on purpose. MIPS has the floating-point
+// registers at 32–63 and hi, lo at 64, 65, as MIPS compilers number them. RISC-V's x0,
+// which Breakpad calls pc, has no name, because a rule that reads x0 means zero.
 var (
 	x86 = Arch{
 		Name: "x86", WordSize: 4, SP: 4, PC: "$eip", RA: 8, End: 1,
@@ -32,7 +32,7 @@ var (
 	arm = Arch{
 		Name: "arm", WordSize: 4, SP: 13, PC: "pc", RA: 14, LinkRegister: true, End: 1,
 		calleeSaved: "4-11",
-		// 256 and up, the double-precision registers, are two words each.
+		// The double-precision registers, 256 and up, are two words each.
 		lists: []string{"r0-12 sp lr pc f0-7 fps cpsr", strings.Repeat(". ", 38),
 			"s0-31 f0-7"},
 	}
@@ -41,8 +41,8 @@ var (
 		calleeSaved: "19-29",
 		lists:       []string{"x0-30 sp", strings.Repeat(". ", 32), "v0-31"},
 	}
-	// On PowerPC 68–75 are the fields of cr, or all of it in .eh_frame: half a
-	// word on ppc64, so they have no name.
+	// On PowerPC, 68–75 are the fields of cr, or the whole of cr in .eh_frame: cr is half
+	// a word on ppc64, so these columns have no name there.
 	ppc = Arch{
 		Name: "ppc", WordSize: 4, SP: 1, PC: "srr0", RA: 65, LinkRegister: true, End: 1,
 		calleeSaved: "14-31",
@@ -82,11 +82,13 @@ var s390Lists = []string{"r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f1
 var archs = []*Arch{&x86, &x86_64, &arm, &arm64, &ppc, &ppc64, &mips, &mips64,
 	&riscv, &riscv64, &s390, &s390x, &sparc, &sparcv9, &loongarch64}
 
-// ready makes what is long of a, when it is used first.
+// ready expands the tables of a on the first use of a, and returns a.
 func (a *Arch) ready() *Arch {
 	a.once.Do(func() {
 		a.CalleeSaved, a.names = regs(a.calleeSaved), names(a.lists...)
 		a.order = ranks(a.names)
+
+		// Without a column for the program counter, the return address stands for it.
 		a.pc = a.RA
 		if r, ok := a.Reg(a.PC); ok {
 			a.pc = r
@@ -113,7 +115,8 @@ func riscvArch(name string, word int) Arch {
 	}
 }
 
-// sparcArch: the return address is %o7 + 8; a walker adds the 8.
+// sparcArch returns the description of a SPARC. Column 15 (%o7) holds the address of the
+// call: the return address is %o7 + 8, and a stack walker adds the 8.
 func sparcArch(name string, word int) Arch {
 	return Arch{
 		Name: name, WordSize: word, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
@@ -122,7 +125,8 @@ func sparcArch(name string, word int) Arch {
 	}
 }
 
-// names expands a table: "r0-12" stands for thirteen names, "." for none.
+// names expands a table of names: "r0-12" stands for thirteen names, "." for a register
+// without a name.
 func names(lists ...string) (out []string) {
 	for _, w := range strings.Fields(strings.Join(lists, " ")) {
 		first, last, ok := strings.Cut(w, "-")
@@ -133,6 +137,7 @@ func names(lists ...string) (out []string) {
 		case !ok:
 			out = append(out, w)
 		default:
+			// The number at the end of the first name starts the range.
 			for _, r := range regs(first[len(base):] + "-" + last) {
 				out = append(out, base+strconv.Itoa(int(r)))
 			}
@@ -141,7 +146,7 @@ func names(lists ...string) (out []string) {
 	return out
 }
 
-// regs expands a list of numbers and ranges.
+// regs expands a list of register numbers and ranges of numbers.
 func regs(list string) (out []Reg) {
 	for _, w := range strings.Fields(list) {
 		first, last, ok := strings.Cut(w, "-")
@@ -157,13 +162,15 @@ func regs(list string) (out []Reg) {
 	return out
 }
 
-// ranks gives each name its place in byte order.
+// ranks returns for each name its position among all names in byte order.
 func ranks(names []string) []uint16 {
 	byName := make([]int, len(names))
 	for i := range byName {
 		byName[i] = i
 	}
 
+	// The sort is stable, so that registers without a name keep the order of their
+	// numbers.
 	slices.SortStableFunc(byName, func(a, b int) int { return cmp.Compare(names[a], names[b]) })
 	out := make([]uint16, len(names))
 	for rank, i := range byName {

@@ -5,12 +5,12 @@ import "symkit/internal/wire"
 // Reg is a DWARF register number of the machine.
 type Reg uint32
 
-// Kind tells how a Rule computes its value.
+// Kind is the kind of calculation that gives the value of a Rule.
 type Kind uint8
 
 // The kinds of rule. The CFA itself is KindReg, KindMemReg or KindExpr.
 const (
-	// KindNone: the table says nothing; the ABI's convention holds.
+	// KindNone: the table has no rule; the convention of the ABI holds.
 	KindNone Kind = iota
 	// KindUndefined: the value cannot be recovered (DW_CFA_undefined).
 	KindUndefined
@@ -27,18 +27,18 @@ const (
 	// KindExpr: the value of a DWARF expression (DW_CFA_val_expression,
 	// DW_CFA_def_cfa_expression); see Row.Expr.
 	KindExpr
-	// KindMemExpr: the word at the address that an expression gives
+	// KindMemExpr: the word at the address that a DWARF expression computes
 	// (DW_CFA_expression).
 	KindMemExpr
 )
 
-// Rule says how one value of the caller's frame, or the CFA, is found. It is
-// small and without pointers, for rows hold many.
+// Rule is the rule for a value of the caller's frame, or for the CFA. A Rule is small and
+// has no pointers, because rows have many rules.
 type Rule struct {
 	Kind Kind
 	Reg  Reg // KindReg, KindMemReg
-	// Off is an offset in bytes: all factors of the CIE are applied. Of KindExpr
-	// and KindMemExpr it is the place of the expression in Row.Exprs.
+	// Off is an offset in bytes, with all factors of the CIE applied. For KindExpr and
+	// KindMemExpr, Off is the offset of the expression in Row.Exprs.
 	Off int64
 }
 
@@ -48,25 +48,24 @@ type RegRule struct {
 	Rule
 }
 
-// Row is one row of the unwind table: the rules for every PC in [Begin, End),
-// addresses as the FDE has them (virtual addresses; in an ET_REL file as
-// relocated).
+// Row is one row of the unwind table: the rules for every PC in [Begin, End). The
+// addresses are virtual, in an ET_REL file as relocated.
 type Row struct {
 	Begin, End uint64
 	CFA        Rule
-	// Regs holds the registers that have a rule (no KindNone), ascending. It
+	// Regs are the registers that have a rule (never KindNone), in ascending order. Regs
 	// aliases the decoder's storage and is valid until the next row.
 	Regs []RegRule
-	// Exprs holds the expressions of the row's rules, each a ULEB128 length and
-	// that many bytes: the section, or nil where there cannot be any.
+	// Exprs are bytes that contain the expressions of the rules, each with its length as
+	// a ULEB128 before it: the whole section, or nil if no rule has an expression.
 	Exprs []byte
-	// RASigned: the return address is signed at these PCs (AArch64 pointer
-	// authentication, pseudo register RA_SIGN_STATE): its upper bits are to be
-	// stripped once the RA rule gave it.
+	// RASigned means that the return address is signed at these PCs (AArch64 pointer
+	// authentication, pseudo register RA_SIGN_STATE): the upper bits of the value of the
+	// RA rule are to be stripped.
 	RASigned bool
 }
 
-// Rule returns the rule of register r: KindNone where the row has none.
+// Rule returns the rule of register r, of KindNone if the row has none.
 func (r *Row) Rule(reg Reg) Rule {
 	for i := range r.Regs {
 		if r.Regs[i].Reg == reg {
@@ -76,9 +75,10 @@ func (r *Row) Rule(reg Reg) Rule {
 	return Rule{}
 }
 
-// Expr is the DWARF expression of rule, of KindExpr or KindMemExpr and of this
-// row. It aliases Exprs.
+// Expr returns the DWARF expression of a rule of this row of KindExpr or KindMemExpr. The
+// result aliases Exprs.
 func (r *Row) Expr(rule Rule) []byte {
+	// The byte order does not matter: a ULEB128 and bytes have none.
 	c := wire.New("expression", r.Exprs, false)
 	c.Seek(uint64(rule.Off))
 	return c.Bytes(c.ULEB())

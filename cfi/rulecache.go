@@ -45,6 +45,8 @@ type ruleText struct {
 
 // hash returns the hash of row's state; ok is false if such states are not cached.
 func (b *ruleCache) hash(row *Row, ra Reg) (h uint64, ok bool) {
+	// The hash covers the CFA rule, the column of the return address, and every register
+	// rule in order.
 	kind := row.CFA.Kind
 	h = (uint64(row.CFA.Off) ^ uint64(row.CFA.Kind)<<56 ^ uint64(row.CFA.Reg)<<24 ^ uint64(ra)<<40) * hashFactor
 	for i := range row.Regs {
@@ -83,6 +85,7 @@ func (b *ruleCache) find(hash uint64, last uint32, row *Row, ra Reg) int {
 		return 0
 	}
 
+	// Linear probing: an empty slot ends the search.
 	at := b.slot(hash, last)
 	for range maxProbes {
 		n := b.table[at]
@@ -101,6 +104,7 @@ func (b *ruleCache) find(hash uint64, last uint32, row *Row, ra Reg) int {
 
 // state returns the number of row's state, which may be new, or 0 if the cache is full.
 func (b *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
+	// Two states with the same hash: only the first has a number.
 	if s, ok := b.byHash[hash]; ok {
 		if b.is(s, row, ra) {
 			return s
@@ -108,6 +112,7 @@ func (b *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
 		return 0
 	}
 
+	// State 0 means no state, so numbers start at 1.
 	if b.byHash == nil {
 		b.byHash = map[uint64]uint32{}
 		b.states = make([]state, 1)
@@ -116,6 +121,7 @@ func (b *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
 		return 0
 	}
 
+	// All states share one slice of register rules.
 	from := uint32(len(b.regs))
 	b.regs = append(b.regs, row.Regs...)
 	n := uint32(len(b.states))
@@ -126,6 +132,7 @@ func (b *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
 
 // learn adds a text and returns its number, or 0 if the cache is full.
 func (b *ruleCache) learn(hash uint64, last, next uint32, text []byte) int {
+	// Text 0 means no text, so numbers start at 1.
 	if len(b.texts) == 0 {
 		b.texts = make([]ruleText, 1)
 		b.table = make([]uint32, firstTable)
@@ -133,10 +140,13 @@ func (b *ruleCache) learn(hash uint64, last, next uint32, text []byte) int {
 	if len(b.texts) == maxTexts || len(b.text) > maxTextBytes {
 		return 0
 	}
+
+	// The table stays at most half full, so that few slots are probed.
 	if 2*len(b.texts) > len(b.table) {
 		b.grow()
 	}
 
+	// The text is kept only if the table has a slot for it.
 	from := uint32(len(b.text))
 	s := ruleText{hash, last, next, from, from + uint32(len(text))}
 	if !b.place(&s, uint32(len(b.texts))) {

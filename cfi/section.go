@@ -44,7 +44,7 @@ type Section struct {
 	// AddrSize is the size of an address in bytes: 4 (ELFCLASS32) or 8.
 	AddrSize  int
 	BigEndian bool
-	// Machine decides the meaning of the vendor's instructions.
+	// Machine decides the meaning of vendor-specific instructions.
 	Machine elf.Machine
 	// Deref reads the address-sized word at a virtual address, for indirect
 	// pointers. It may be nil.
@@ -64,6 +64,8 @@ func (s *Section) FDEs() iter.Seq2[FDE, error] {
 		d := newDecoder(s)
 		c := s.entries()
 		for c.Len() > 0 {
+			// An error of the section's cursor ends the loop; an error of the entry's
+			// body skips the entry.
 			e := s.entry(&c)
 			switch {
 			case c.Err() != nil:
@@ -99,6 +101,8 @@ func (s *Section) cursor() wire.Cursor {
 // is unusable.
 func (s *Section) entries() wire.Cursor {
 	c := s.cursor()
+
+	// Later code shifts and reads by the address size, so the size is checked once here.
 	if !validAddrSize(s.AddrSize) {
 		c.Fail(0, ErrAddrSize)
 	}

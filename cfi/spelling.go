@@ -5,21 +5,22 @@ import "strconv"
 // Reason is the reason for which part of a row is missing from the text.
 type Reason uint8
 
-// The reasons. A row without CFA or return address has no record; a register
-// that could not be expressed is written as undefined.
+// The reasons. A row without CFA or return address has no record. A register whose rule
+// cannot be expressed is written as undefined.
 const (
 	expressed Reason = iota
 	// NoCFA: the row has no rule for the CFA.
 	NoCFA
-	// CFAInexpressible: its expression has no postfix, or its register no name.
+	// CFAInexpressible: the CFA's expression has no postfix, or its register no name.
 	CFAInexpressible
-	// NoReturnAddress: no rule, on a machine without link register.
+	// NoReturnAddress: the row has no rule for it, and the machine has no link register.
 	NoReturnAddress
-	// ReturnAddressInexpressible: as CFAInexpressible.
+	// ReturnAddressInexpressible: the rule's expression has no postfix, or its register
+	// no name.
 	ReturnAddressInexpressible
-	// RegisterInexpressible: as CFAInexpressible; written as `.undef`.
+	// RegisterInexpressible: the same for another register, which is written as `.undef`.
 	RegisterInexpressible
-	// UnnamedRegister: the rule of a register that has no name; left out.
+	// UnnamedRegister: the rule of a register without a name is left out.
 	UnnamedRegister
 
 	numReasons
@@ -59,6 +60,8 @@ func (t *Text) cfa(row *Row) Reason {
 // returnAddress appends r, row's rule for the return address, and a space.
 func (t *Text) returnAddress(row *Row, r Rule) Reason {
 	t.buf = append(t.buf, ".ra: "...)
+
+	// Without a rule, the return address is still in the link register.
 	switch {
 	case r.Kind == KindUndefined:
 		t.buf = strconv.AppendInt(t.buf, t.arch.End, 10)
@@ -88,6 +91,7 @@ func (t *Text) register(row *Row, r *RegRule) {
 		rule = Rule{Kind: KindCFA, Off: t.arch.SPOffset}
 	}
 
+	// An unchanged register is its own value: "$rbx: $rbx".
 	switch {
 	case rule.Kind == KindNone || rule.Kind == KindSame:
 		t.name(r.Reg)
@@ -122,6 +126,8 @@ func (t *Text) value(row *Row, r Rule, cfa bool) bool {
 		if !t.name(r.Reg) {
 			return false
 		}
+
+		// A CFA always has an offset, even 0; a register alone is its plain value.
 		switch {
 		case r.Kind == KindMemReg:
 			t.buf = append(t.buf, ' ')

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// factored multiplies an operand by the data alignment factor.
+// factored returns v times the data alignment factor.
 func (m *machine) factored(v uint64) int64 {
 	return m.fold(v * uint64(m.cie.DataAlign))
 }
 
-// fold takes an offset as a signed number of the address size: hand-written
-// tables have -8 as a huge unsigned one.
+// fold returns v as a signed offset of the address size: hand-written tables write -8 as
+// a huge unsigned number.
 func (m *machine) fold(v uint64) int64 {
 	if m.cie.AddrSize == 4 {
 		return int64(int32(v))
@@ -19,14 +19,15 @@ func (m *machine) fold(v uint64) int64 {
 	return int64(v)
 }
 
-// advance moves the location by n code alignment units. Overflow counts as
-// beyond the end.
+// advance moves the location by n code alignment units. A location that overflows is
+// beyond the end of the FDE.
 func (m *machine) advance(n uint64) {
 	if m.inCIE {
 		m.c.Fail(m.at, ErrInCIE)
 		return
 	}
 
+	// The product can overflow as well as the sum.
 	delta := n * m.cie.CodeAlign
 	m.next = m.loc + delta
 	if m.next < m.loc || n != 0 && delta/n != m.cie.CodeAlign {
@@ -45,10 +46,11 @@ func (m *machine) setLoc(addr uint64) {
 	}
 }
 
-// defCFARegister keeps the offset. As the first rule of all, as GNU as writes
-// it for RISC-V, it means register + 0. After an expression, where DWARF 5
-// §6.4.2.2 does not allow it, it is the offset from before: hand-written code
-// (libgcrypt's ciphers) relies on that, and unwinders and readelf do it.
+// defCFARegister sets the register of the CFA rule and keeps the offset. As the very
+// first rule, as GNU as writes it for RISC-V, it means register + 0. After an expression,
+// which DWARF 5 §6.4.2.2 does not allow, the offset is that of the rule before the
+// expression: hand-written code (libgcrypt's ciphers) relies on that, and unwinders and
+// readelf do the same.
 func (m *machine) defCFARegister(r Reg) {
 	if m.row.CFA.Kind == KindExpr {
 		m.row.CFA = Rule{Kind: KindReg, Off: m.cfaOff}
@@ -56,8 +58,8 @@ func (m *machine) defCFARegister(r Reg) {
 	m.row.CFA.Kind, m.row.CFA.Reg = KindReg, r
 }
 
-// defCFAOffset likewise lets an expression stand, and keeps the offset for
-// later.
+// defCFAOffset sets the offset of the CFA rule. An expression stays in force, and the
+// offset is kept for a later defCFARegister.
 func (m *machine) defCFAOffset(off int64) {
 	switch m.row.CFA.Kind {
 	case KindReg:
@@ -76,13 +78,14 @@ func (m *machine) defCFAExpression(place int64) {
 	m.row.CFA = Rule{Kind: KindExpr, Off: place}
 }
 
-// set gives register r a rule.
+// set sets the rule of register r.
 func (m *machine) set(r Reg, rule Rule) {
 	if r == raSignState && m.sec.Machine == elf.EM_AARCH64 {
 		m.setSigned(rule)
 		return
 	}
 
+	// The registers of a row ascend.
 	i := 0
 	for i < len(m.row.Regs) && m.row.Regs[i].Reg < r {
 		i++
@@ -98,9 +101,9 @@ func (m *machine) set(r Reg, rule Rule) {
 	}
 }
 
-// setSigned reads a rule for RA_SIGN_STATE. Compilers flip it with its own
-// instruction; the ABI also allows a constant as a value expression. Any other
-// rule leaves the flag: it only says that bits are to be stripped.
+// setSigned sets the flag RASigned from a rule for RA_SIGN_STATE. Compilers flip the flag
+// with an instruction of its own; the ABI also allows a constant as a value expression.
+// Any other rule has no effect: the flag only says that bits are to be stripped.
 func (m *machine) setSigned(rule Rule) {
 	if rule.Kind != KindExpr {
 		return
@@ -110,7 +113,8 @@ func (m *machine) setSigned(rule Rule) {
 	}
 }
 
-// restore gives register r the rule that the CIE gave it, or none.
+// restore sets the rule of register r to the rule in the CIE's initial row, or removes
+// it.
 func (m *machine) restore(r Reg) {
 	if m.inCIE {
 		m.c.Fail(m.at, ErrInCIE)
@@ -121,6 +125,7 @@ func (m *machine) restore(r Reg) {
 		return
 	}
 
+	// The rule of the CIE, if the CIE has one.
 	for i := range m.cie.initial.Regs {
 		if m.cie.initial.Regs[i].Reg == r {
 			m.set(r, m.cie.initial.Regs[i].Rule)
@@ -128,6 +133,7 @@ func (m *machine) restore(r Reg) {
 		}
 	}
 
+	// Otherwise the register has no rule.
 	for i := range m.row.Regs {
 		if m.row.Regs[i].Reg == r {
 			m.row.Regs = slices.Delete(m.row.Regs, i, i+1)
@@ -145,8 +151,8 @@ func (m *machine) remember() {
 	m.arena = append(m.arena, m.row.Regs...)
 }
 
-// recall is DW_CFA_restore_state. DWARF 5 speaks of register rules only; every
-// producer and consumer takes the CFA along.
+// recall is DW_CFA_restore_state. DWARF 5 mentions register rules only, but every
+// producer and consumer restores the CFA as well.
 func (m *machine) recall() {
 	n := len(m.saved) - 1
 	if n < 0 {
@@ -154,6 +160,7 @@ func (m *machine) recall() {
 		return
 	}
 
+	// The registers of the last saved state are at the end of the arena.
 	s := m.saved[n]
 	m.row.CFA, m.cfaOff, m.row.RASigned = s.cfa, s.cfaOff, s.signed
 	m.row.Regs = append(m.row.Regs[:0], m.arena[s.from:]...)

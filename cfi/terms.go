@@ -2,21 +2,21 @@ package cfi
 
 import "math/bits"
 
-// The kinds of term that are no operator of postfix.
+// The kinds of term that are not operators of postfix.
 const (
 	termNum = 'n'
 	termReg = 'r'
 	termCFA = 'c'
 )
 
-// term is a value the expression computes: a number, a register, the CFA, or
-// an operator of postfix on the terms a and b.
+// term is a value in a DWARF expression: a number, a register, the CFA, or an operator of
+// postfix on the terms a and b.
 type term struct {
 	op   byte
 	a, b int
 	val  int64 // termNum: folded to the word; termReg: its number
-	// bound: the value is known to be in [0, max], so that signed and unsigned
-	// operations agree on it.
+	// bound means that the value is known to be in [0, max], so that signed and unsigned
+	// operations on the term agree.
 	bound bool
 	max   int64
 	size  int // in tokens, as a tree
@@ -26,8 +26,8 @@ type term struct {
 // 32-bit word.
 const maxBound = 1 << 30
 
-// add makes a term. One that would be longer than maxTokens makes the
-// expression bad: `dup plus` doubles the text each time.
+// add adds a term and returns its index. A term longer than maxTokens makes the
+// expression bad, because `dup plus` doubles the text each time.
 func (k *compiler) add(t term) int {
 	if t.size == 0 {
 		t.size = 1
@@ -48,7 +48,7 @@ func (k *compiler) num(v int64) int {
 	return k.add(term{op: termNum, val: v, bound: v >= 0 && v < maxBound, max: v})
 }
 
-// value is the number that term i is.
+// value returns the number of term i; ok is false if term i is not a number.
 func (k *compiler) value(i int) (int64, bool) {
 	return k.terms[i].val, k.terms[i].op == termNum
 }
@@ -59,8 +59,8 @@ func (k *compiler) deref(a int) int {
 	return k.add(term{op: '^', a: a, size: k.terms[a].size + 1})
 }
 
-// derefSize is a number of n bytes in memory: the word there, or its lower part
-// where that comes first.
+// derefSize returns the term of n bytes in memory: a whole word, or, on a little-endian
+// machine, the low part of the word at the address.
 func (k *compiler) derefSize(a int, n uint8) int {
 	switch word := uint8(k.arch.WordSize); {
 	case n == word:
@@ -70,16 +70,17 @@ func (k *compiler) derefSize(a int, n uint8) int {
 		return a
 	}
 
+	// The word modulo 2^(8n) is its low n bytes.
 	limit := int64(1) << (8 * n)
 	return k.boundTerm('%', k.deref(a), k.num(limit), limit-1)
 }
 
-// binaryTerm makes the term a b op, of which nothing is known.
+// binaryTerm adds the term a b op. No bound of the term is known.
 func (k *compiler) binaryTerm(op byte, a, b int) int {
 	return k.add(term{op: op, a: a, b: b, size: k.terms[a].size + k.terms[b].size + 1})
 }
 
-// boundTerm makes the term a b op, known to be in [0, max].
+// boundTerm adds the term a b op, whose value is known to be in [0, max].
 func (k *compiler) boundTerm(op byte, a, b int, max int64) int {
 	i := k.binaryTerm(op, a, b)
 	k.terms[i].bound, k.terms[i].max = max < maxBound, max
@@ -93,6 +94,7 @@ func (k *compiler) plus(a, b int) int {
 		return k.plus(b, a)
 	}
 
+	// Fold numbers: x + y, a + 0, and (a + x) + y.
 	switch t := &k.terms[a]; {
 	case isNum && bothNum:
 		return k.num(x + y)
@@ -101,6 +103,8 @@ func (k *compiler) plus(a, b int) int {
 	case bothNum && t.op == '+' && k.terms[t.b].op == termNum:
 		return k.plus(t.a, k.num(k.terms[t.b].val+y))
 	}
+
+	// A sum of bounded terms is bounded.
 	if k.bounded(a) && k.bounded(b) {
 		return k.boundTerm('+', a, b, k.terms[a].max+k.terms[b].max)
 	}
@@ -126,13 +130,15 @@ func (k *compiler) times(a, b int) int {
 	return k.binaryTerm('*', a, b)
 }
 
-// and: masks that are the low bits, or all but the low bits, are `%` and `@`.
-// Both are right on every operand: the word's size is a multiple of theirs.
+// and returns the term of a bitwise AND. A mask of the low bits becomes `%`, a mask of
+// all but the low bits becomes `@`. Both are right for every operand, because 2^bits of
+// the word is a multiple of both divisors.
 func (k *compiler) and(a, b int) int {
 	if _, ok := k.value(a); ok {
 		a, b = b, a
 	}
 
+	// Whatever is neither a low mask, a high mask nor a truth value has no operator.
 	x, bothNum := k.value(a)
 	m, ok := k.value(b)
 	switch {
@@ -154,7 +160,7 @@ func (k *compiler) and(a, b int) int {
 	return a
 }
 
-// maxMask keeps the divisor that stands for a mask a positive number.
+// maxMask bounds masks so that the divisor that stands for a mask is a positive number.
 func (k *compiler) maxMask() int64 {
 	if k.arch.WordSize == 4 {
 		return maxBound
@@ -162,7 +168,7 @@ func (k *compiler) maxMask() int64 {
 	return 1 << 62
 }
 
-// truth: the term is 0 or 1.
+// truth reports whether the value of term i is known to be 0 or 1.
 func (k *compiler) truth(i int) bool { return k.bounded(i) && k.terms[i].max <= 1 }
 
 func (k *compiler) or(a, b int) int {
@@ -183,7 +189,8 @@ func (k *compiler) or(a, b int) int {
 	return a
 }
 
-// fold is the value of an operation on two numbers, in the word's width.
+// fold returns the value of an operation on two numbers in the width of the word; ok is
+// false if an operand is not a number, or if evaluators disagree.
 func (k *compiler) fold(op uint8, a, b int) (v int64, ok bool) {
 	x, isNum := k.value(a)
 	y, bothNum := k.value(b)
@@ -191,6 +198,7 @@ func (k *compiler) fold(op uint8, a, b int) (v int64, ok bool) {
 		return 0, false
 	}
 
+	// Processors disagree on a shift by the width of the word or more.
 	inWord := y >= 0 && y < int64(8*k.arch.WordSize)
 	switch op {
 	case exXor:
@@ -237,7 +245,7 @@ func foldCompare(op uint8, x, y int64) (v int64, ok bool) {
 	return v, true
 }
 
-// abs of a number, or of what cannot be negative.
+// abs returns the absolute value of a number, or of a term that cannot be negative.
 func (k *compiler) abs(a int) int {
 	if x, ok := k.value(a); ok {
 		return k.num(max(x, -x))
@@ -246,8 +254,8 @@ func (k *compiler) abs(a int) int {
 	return a
 }
 
-// divide: by a positive number only, for readers crash on zero, and of terms
-// that cannot be negative.
+// divide returns the term of a division or remainder. The divisor must be a positive
+// number, because readers crash on zero, and the dividend cannot be negative.
 func (k *compiler) divide(op uint8, a, b int) int {
 	n, ok := k.value(b)
 	switch {
@@ -260,8 +268,9 @@ func (k *compiler) divide(op uint8, a, b int) int {
 	return k.boundTerm('%', a, b, min(n-1, k.terms[a].max))
 }
 
-// shift by a number of bits. A logical shift to the right also works on what
-// is a whole word, unsigned by nature: a register, or a word of memory.
+// shift returns the term of a shift by a known number of bits. A logical shift to the
+// right is also possible for a whole word, which is unsigned: a register, or a word in
+// memory.
 func (k *compiler) shift(op uint8, a, b int) int {
 	n, ok := k.value(b)
 	if !ok || n < 0 || n > 30 {
@@ -269,6 +278,7 @@ func (k *compiler) shift(op uint8, a, b int) int {
 		return a
 	}
 
+	// Shifts are products with, and quotients by, a power of two.
 	t := k.terms[a]
 	word := t.op == termReg || t.op == '^'
 	switch p := k.num(1 << n); {
@@ -286,10 +296,12 @@ func (k *compiler) shift(op uint8, a, b int) int {
 	return a
 }
 
-// compare: a bounded term with a number, on either side.
+// compare returns the truth value of a comparison of a bounded term with a number, which
+// may be on either side.
 func (k *compiler) compare(op uint8, a, b int) int {
 	n, ok := k.value(b)
 	if !ok {
+		// Bring the number to the right side.
 		flip := map[uint8]uint8{exGe: exLe, exGt: exLt, exLe: exGe, exLt: exGt}
 		if f, found := flip[op]; found {
 			op = f
@@ -302,6 +314,7 @@ func (k *compiler) compare(op uint8, a, b int) int {
 		return a
 	}
 
+	// Every comparison is made of a >= n, and 1 − x as the negation.
 	not := func(i int) int { return k.boundTerm('-', k.num(1), i, 1) }
 	switch op {
 	case exGe:
@@ -314,6 +327,7 @@ func (k *compiler) compare(op uint8, a, b int) int {
 		return not(k.atLeast(a, n+1))
 	}
 
+	// a = n if a reaches n but not n + 1.
 	equal := k.minus(k.atLeast(a, n), k.atLeast(a, n+1))
 	k.terms[equal].bound, k.terms[equal].max = true, 1
 	if op == exNe {
@@ -322,9 +336,10 @@ func (k *compiler) compare(op uint8, a, b int) int {
 	return equal
 }
 
-// atLeast is 1 where the bounded term a is n or more, else 0. The quotient a/n
-// says it where it cannot reach 2: in a PLT, (pc & 15) / 11. Otherwise a is
-// moved so that n becomes the multiple of a divisor it cannot reach twice.
+// atLeast returns a term that is 1 if the bounded term a is n or more, else 0. The
+// quotient a/n is that term if the quotient cannot reach 2: in a PLT, (pc & 15) / 11.
+// Otherwise atLeast adds a constant to a, so that n becomes a power of two above max,
+// which the sum cannot reach twice.
 func (k *compiler) atLeast(a int, n int64) int {
 	top := k.terms[a].max
 	switch {
@@ -338,6 +353,7 @@ func (k *compiler) atLeast(a int, n int64) int {
 		return k.boundTerm('/', a, k.num(n), 1)
 	}
 
+	// The divisor is above a's maximum, so a + divisor − n is below twice the divisor.
 	divisor := int64(1) << bits.Len64(uint64(top))
 	return k.boundTerm('/', k.plus(a, k.num(divisor-n)), k.num(divisor), 1)
 }

@@ -2,40 +2,39 @@ package cfi
 
 import "bytes"
 
-// Record is one STACK CFI line without its keywords and numbers: an INIT
-// record with its size, or a later row of the same range, with Size 0.
+// Record is one STACK CFI line without its keywords and numbers: an INIT record with its
+// size, or, with Size 0, a later row of the same range.
 type Record struct {
 	Addr, Size uint64
 	// Rules aliases the Text's buffer and is valid until its Reset.
 	Rules []byte
-	// Number, unless it is 0, is that of the rules: whatever record of the same
-	// Text has it has the same rules. Numbers are small.
+	// Number is 0 or the number of the rules: all records of one Text with the same
+	// Number have the same rules. Numbers are small.
 	Number int
 }
 
-// Init tells an INIT record from a later row.
+// Init reports whether r is an INIT record.
 func (r *Record) Init() bool { return r.Size > 0 }
 
-// Text turns rows into STACK CFI records. Rows of any table will do: those of
-// an FDE, SFrame's, or both merged.
+// Text turns rows into STACK CFI records: rows of an FDE, of SFrame, or of both merged.
 //
-// Every INIT carries all rules, a later record what changed, `.cfa` first, then
-// `.ra`, then registers by name. A row whose CFA or return address the format
-// cannot express ends the range before it: no record covers its PCs, and no
-// reader sees a rule that is no longer valid. If a rule depends on the PC and postfix
-// cannot express that, the row is written as one range for each run of PCs with the same
-// text. The zero Text is not usable; see NewText.
+// An INIT record has all rules, a later record the changed ones: `.cfa` first, then
+// `.ra`, then registers in the order of their names. If the format cannot express the CFA
+// or the return address of a row, the row ends the range before: no record covers the
+// row's PCs, so no reader uses a rule that is no longer valid. If a rule depends on the
+// PC and postfix cannot express the dependence, the row becomes one range for each run of
+// PCs with the same text. The zero Text is not usable; see NewText.
 type Text struct {
 	Stats Stats
 	// BigEndian is the byte order of the operands in DWARF expressions.
 	BigEndian bool
-	// ByPC bounds the work on rows that have to be tried at every PC, and their
-	// text: when it is used up, what depends on the PC cannot be expressed.
+	// ByPC bounds the work on rows that are tried at every PC, and the size of their
+	// text. Once ByPC is used up, rules that depend on the PC cannot be expressed.
 	ByPC int
 
 	arch       *Arch
 	ra, column Reg // of the return address: in the last row, and as the CIE has it
-	// open: the last INIT goes on at address end.
+	// open means that the last INIT record continues at address end.
 	open bool
 	end  uint64
 	init int // its index in recs
@@ -69,27 +68,28 @@ func NewText(arch *Arch) *Text {
 	return t
 }
 
-// Reset drops the records, keeping Stats and storage.
+// Reset drops the records, and keeps Stats and the storage.
 func (t *Text) Reset() {
 	t.open = false
 	t.recs, t.buf = t.recs[:0], t.buf[:0]
 }
 
-// Begin ends the current range, so that the next row starts with INIT: at
-// the border of two FDEs, or of two sources. ra is the column of the return
-// address of the rows that follow.
+// Begin ends the current range, so that the next row starts with an INIT record: between
+// two FDEs, or two sources of rows. ra is the column of the return address of the
+// following rows.
 func (t *Text) Begin(ra Reg) {
 	t.open = false
 	t.ra, t.column = ra, ra
 }
 
-// Add appends row. Rows come in address order; one that does not start where
-// the last one ended starts with INIT.
+// Add appends row. Rows come in the order of their addresses; a row that does not start
+// at the end of the last row starts with an INIT record.
 func (t *Text) Add(row *Row) {
 	if row.Begin >= row.End {
 		return
 	}
 
+	// A gap, or another column of the return address, ends the range.
 	ra := t.arch.ReturnColumn(t.column, row)
 	t.open = t.open && row.Begin == t.end && ra == t.ra
 	t.ra = ra
@@ -141,12 +141,14 @@ func (t *Text) Add(row *Row) {
 	t.prev.Regs = append(t.prev.Regs[:0], row.Regs...)
 }
 
-// transition appends the text of row, for one record. It is false where there is none,
-// or where the row became several records.
+// transition appends the text of row for one record. The result is false if row has no
+// text, or if byPC has written row as several records.
 func (t *Text) transition(row *Row) bool {
 	from, stats := len(t.buf), t.Stats
 	t.needPC = false
 	why := t.rules(row)
+
+	// A rule depends on the PC: try each PC, or else count the loss.
 	if t.needPC {
 		t.buf, t.Stats = t.buf[:from], stats
 		if t.byPC(row) {
@@ -154,6 +156,8 @@ func (t *Text) transition(row *Row) bool {
 		}
 		why = t.rules(row)
 	}
+
+	// Without CFA or return address, the row ends the range and has no record.
 	if why != expressed {
 		t.Stats[why]++
 		t.buf, t.open = t.buf[:from], false
@@ -162,9 +166,10 @@ func (t *Text) transition(row *Row) bool {
 	return true
 }
 
-// record makes the record of row, whose text is that with a number in book, or
-// buf[from:upto].
+// record adds the record of row. If number is not 0, from and upto locate the text in the
+// cache, else in buf.
 func (t *Text) record(row *Row, from, upto, number int) {
+	// A row without changes only extends the range.
 	switch {
 	case !t.open:
 		t.init = len(t.recs)
@@ -177,7 +182,7 @@ func (t *Text) record(row *Row, from, upto, number int) {
 	t.recs[t.init].size = row.End - t.recs[t.init].addr
 }
 
-// Len is the number of records since Reset.
+// Len returns the number of records since Reset.
 func (t *Text) Len() int { return len(t.recs) }
 
 // Record returns record i.
@@ -190,8 +195,8 @@ func (t *Text) Record(i int) Record {
 	return Record{r.addr, r.size, buf[r.from:r.upto:r.upto], r.number}
 }
 
-// Expressible reports whether records can cover row's PCs: whether its CFA and
-// the return address in column ra can be expressed.
+// Expressible reports whether a record can cover the PCs of row: whether postfix can
+// express the CFA and the return address in column ra.
 func (t *Text) Expressible(ra Reg, row *Row) bool {
 	from, was := len(t.buf), t.ra
 	ra = t.arch.ReturnColumn(ra, row)
@@ -205,7 +210,7 @@ func (t *Text) Expressible(ra Reg, row *Row) bool {
 	return why == expressed
 }
 
-// rules appends what row says and the records of the open range do not.
+// rules appends the rules of row that differ from those of the open range.
 func (t *Text) rules(row *Row) Reason {
 	from := len(t.buf)
 	if !t.open || !t.inForce(t.prev.CFA, row, row.CFA) {
@@ -214,6 +219,7 @@ func (t *Text) rules(row *Row) Reason {
 		}
 	}
 
+	// The return address comes after the CFA, before all registers.
 	ra, before := row.Rule(t.ra), Rule{}
 	if t.open {
 		before = t.prev.Rule(t.ra)
@@ -224,6 +230,7 @@ func (t *Text) rules(row *Row) Reason {
 		}
 	}
 
+	// The other registers follow in the order of their names.
 	t.diff(row)
 	for i := range t.changes {
 		t.register(row, &t.changes[i].RegRule)
@@ -234,8 +241,8 @@ func (t *Text) rules(row *Row) Reason {
 	return expressed
 }
 
-// diff collects the registers other than the return address whose rule is
-// not in force yet, sorted by name.
+// diff collects the changed rules of all registers but the return address, sorted by
+// name.
 func (t *Text) diff(row *Row) {
 	t.changes = t.changes[:0]
 	old := t.prev.Regs
@@ -243,6 +250,7 @@ func (t *Text) diff(row *Row) {
 		old = nil
 	}
 
+	// Both lists ascend by register, so one pass merges them.
 	now := row.Regs
 	for len(old) > 0 || len(now) > 0 {
 		switch {
@@ -261,6 +269,8 @@ func (t *Text) diff(row *Row) {
 			old, now = old[1:], now[1:]
 		}
 	}
+
+	// Without a rule, the stack pointer is the CFA; on s390 it is not, so INIT says so.
 	if a := t.arch; !t.open && a.SPOffset != 0 && row.Rule(a.SP).Kind == KindNone {
 		t.change(RegRule{Reg: a.SP})
 	}
@@ -275,6 +285,7 @@ func (t *Text) change(r RegRule) {
 		return
 	}
 
+	// Insertion sort by rank: a row changes few registers.
 	rank := t.arch.order[r.Reg]
 	i := len(t.changes)
 	t.changes = append(t.changes, change{})
@@ -285,8 +296,8 @@ func (t *Text) change(r RegRule) {
 	t.changes[i] = change{rank, r}
 }
 
-// inForce reports whether rule now of row says what rule before of the last row
-// did.
+// inForce reports whether rule now of row has the same meaning as rule before of the last
+// row.
 func (t *Text) inForce(before Rule, row *Row, now Rule) bool {
 	if now.Kind >= KindExpr && now.Kind == before.Kind {
 		return bytes.Equal(row.Expr(now), t.prev.Expr(before))
