@@ -17,7 +17,7 @@ const (
 	S390X     ABI = 4
 )
 
-// ABIOf is the ABI of an ELF file; ok is false where SFrame has none.
+// ABIOf returns the ABI of an ELF file; ok is false if SFrame has no ABI for the file.
 func ABIOf(m elf.Machine, bigEndian bool) (a ABI, ok bool) {
 	switch {
 	case m == elf.EM_X86_64 && !bigEndian:
@@ -32,7 +32,7 @@ func ABIOf(m elf.Machine, bigEndian bool) (a ABI, ok bool) {
 	return 0, false
 }
 
-// BigEndian tells the ABI's byte order.
+// BigEndian reports whether the ABI is big-endian.
 func (a ABI) BigEndian() bool { return a == AArch64BE || a == S390X }
 
 func (a ABI) isAArch64() bool { return a == AArch64BE || a == AArch64LE }
@@ -51,14 +51,14 @@ func (a ABI) String() string {
 	return "unknown ABI"
 }
 
-// SP, FP and RA are the DWARF numbers of the registers whose values SFrame
-// describes; of an ABI that is not defined they are 0.
+// SP returns the DWARF number of the stack pointer. SP, FP and RA return 0 if the ABI is
+// not defined.
 func (a ABI) SP() cfi.Reg { return registers[a&7].sp }
 
-// FP is the frame pointer: rbp, x29, r11.
+// FP returns the DWARF number of the frame pointer: rbp, x29, r11.
 func (a ABI) FP() cfi.Reg { return registers[a&7].fp }
 
-// RA is the return address: the column of rip, x30, r14.
+// RA returns the column of the return address: rip, x30, r14.
 func (a ABI) RA() cfi.Reg { return registers[a&7].ra }
 
 var registers = [8]struct{ sp, fp, ra cfi.Reg }{
@@ -69,9 +69,9 @@ var registers = [8]struct{ sp, fp, ra cfi.Reg }{
 }
 
 const (
-	// s390xCFABias is the CFA's distance from the stack pointer at function
-	// entry, the register save area; CFA words count from it in units of 8.
+	// s390xCFABias is the distance from the stack pointer to the CFA at function entry:
+	// the register save area. The CFA words of an FRE count from it in units of 8.
 	s390xCFABias = 160
-	// s390xSPOffset gives the caller's SP: CFA - 160.
+	// s390xSPOffset is the distance from the CFA to the caller's stack pointer.
 	s390xSPOffset = -160
 )

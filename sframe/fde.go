@@ -5,30 +5,30 @@ import (
 	"symkit/internal/wire"
 )
 
-// FDE describes one function, or in a linker's PLT a run of equal blocks
-// (SFrame V3 §2.3). It owns the storage that its iterators yield from: one
-// goroutine at a time, and one iteration.
+// FDE describes one function, or a run of equal blocks in a linker's PLT (SFrame V3
+// §2.3). An FDE owns the storage that its iterators yield from: only one goroutine may
+// use it, for one iteration at a time.
 type FDE struct {
-	// Index is the place in the chunk's table, Offset that of the entry, and of
-	// its start field, in the section.
+	// Index is the index in the chunk's table. Offset is the section offset of the entry,
+	// which is also that of its start field.
 	Index, Offset int
-	// Start is the virtual address of the first byte described, Size the number
-	// of bytes; 0 occurs. Start + Size does not exceed 64 bits.
+	// Start is the virtual address of the first byte of the function. Size is the number
+	// of bytes, which can be 0. Start + Size fits in 64 bits.
 	Start uint64
 	Size  uint32
-	// NumFREs is 0 for a signal frame whose rules SFrame cannot hold.
+	// NumFREs is 0 for a signal frame whose rules SFrame cannot express.
 	NumFREs uint32
-	// RepSize is the size of a block where PCMask is set: 16 in version 1,
-	// which does not store it.
+	// RepSize is the size of a block if PCMask is set: 16 in version 1, which does not
+	// store the size.
 	RepSize uint8
-	// PCMask: the FREs describe a block that repeats through the function.
+	// PCMask means that the FREs describe a block that repeats through the function.
 	PCMask bool
-	// KeyB: a mangled return address is signed with pointer authentication
-	// key B, not A (AArch64).
+	// KeyB means that a mangled return address is signed with key B of pointer
+	// authentication, not with key A (AArch64).
 	KeyB bool
-	// Signal: the frame of a signal trampoline (version 3).
+	// Signal marks the frame of a signal trampoline (version 3).
 	Signal bool
-	// Flex: the FREs hold register and offset pairs (version 3).
+	// Flex means that the FREs have pairs of register and offset (version 3).
 	Flex bool
 
 	chunk    *Chunk
@@ -45,10 +45,10 @@ type FDE struct {
 	regs [3]cfi.RegRule
 }
 
-// End is the address after the last byte described.
+// End returns the address after the last byte of the function.
 func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 
-// Chunk is the chunk that the FDE belongs to.
+// Chunk returns the chunk that contains the FDE.
 func (f *FDE) Chunk() *Chunk { return f.chunk }
 
 // Bits of func_info and func_info2 (SFrame V3 §2.3.3).
@@ -60,23 +60,25 @@ const (
 
 	info2Type = 0x1f
 
-	// attributeSize is the size of what version 3 keeps in front of the FREs.
+	// attributeSize is the size of the attributes before the FREs in version 3.
 	attributeSize = 5
 
 	// v1RepSize is the only block size ld 2.40 writes: AMD64 PLT entries.
 	v1RepSize = 16
 )
 
-// FDE reads entry i < NumFDEs of the table.
+// FDE reads entry i of the table; i must be below NumFDEs.
 func (c *Chunk) FDE(i int) (FDE, error) {
 	var f FDE
 	err := f.read(c, i)
 	return f, err
 }
 
-// read sets every field but those of the current row.
+// read sets every field of f except those of the current row.
 func (f *FDE) read(c *Chunk, i int) error {
 	size := c.entrySize()
+
+	// The entry begins with the function's start, in version 3 in 64 bits.
 	at := c.fdes0 + i*size
 	big := c.big
 	var r wire.Cursor
@@ -91,6 +93,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 		start = uint64(int64(int32(word(b, big))))
 	}
 
+	// The function's size and the offset of its FREs are in all versions.
 	f.Start = c.anchor(at) + start
 	f.Size = word(rest, big)
 	off := word(rest[4:], big)
@@ -98,6 +101,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 		r.Fail(at+size-len(rest)+4, ErrFREOffset)
 	}
 
+	// Version 3 has the other fields before the FREs, earlier versions in the entry.
 	r.Seek(uint64(c.fres) + uint64(off))
 	if c.Version == 3 {
 		f.readAttribute(&r)
@@ -105,6 +109,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 		f.setInfo(&r, at+12, word(rest[8:], big), rest[12:])
 	}
 
+	// Section.limit has found how many FDEs may be used.
 	f.freAt = r.Pos()
 	if f.Start+uint64(f.Size) < f.Start {
 		r.Fail(at, ErrRange)
@@ -118,7 +123,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 	return r.Err()
 }
 
-// readAttribute reads what version 3 keeps in front of the FREs.
+// readAttribute reads the attributes that version 3 has before the FREs.
 func (f *FDE) readAttribute(r *wire.Cursor) {
 	at := r.Pos()
 	b := r.Bytes(attributeSize)
@@ -128,9 +133,9 @@ func (f *FDE) readAttribute(r *wire.Cursor) {
 	f.setInfo(r, at, uint32(half(b, f.chunk.big)), b[2:])
 }
 
-// setInfo takes the number of FREs, stored at offset at, and the bytes behind
-// it: func_info, func_info2 (version 3), block size (not version 1). The cursor
-// stands at the FREs.
+// setInfo sets the fields from the number of FREs, which is stored at offset at, and the
+// bytes after it: func_info, func_info2 (version 3), block size (not version 1). The
+// cursor is at the first FRE.
 func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	info, info2, rep := b[0], uint8(0), 1
 	infoAt := at + 4
@@ -143,12 +148,15 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 		info2, f.RepSize = b[1], b[2]
 	}
 
+	// The bits of func_info; key B has a meaning on AArch64 only.
 	f.NumFREs = fres
 	f.Signal = f.chunk.Version == 3 && info&infoSignal != 0
 	f.Flex = info2&info2Type == 1
 	f.PCMask = info&infoPCMask != 0
 	f.KeyB = info&infoKeyB != 0 && f.chunk.ABI.isAArch64()
 	f.addrSize = 1 << (info & infoFREType)
+
+	// The valid numbers of data words depend on the version and on the FDE type.
 	f.minWords, f.maxWords = 0, f.chunk.maxWords
 	if f.Flex {
 		f.maxWords = MaxWords
@@ -157,12 +165,14 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 		f.minWords = 1
 	}
 
+	// The fast path reads default FDEs without a fixed FP only.
 	f.usual = !f.Flex && f.chunk.FixedFP == 0 && !(f.chunk.regWords && f.chunk.FixedRA != 0)
 	f.span = uint64(f.Size)
 	if f.PCMask {
 		f.span = uint64(f.RepSize)
 	}
 
+	// Each FRE takes at least its start field and the info byte.
 	switch {
 	case info&infoFREType > 2:
 		r.Fail(infoAt, ErrFREType)
@@ -175,13 +185,13 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	}
 }
 
-// cursorAt makes c stand at an offset among the FREs and end with them.
+// cursorAt sets c to an offset among the FREs, with the end of the FREs as its end.
 func (f *FDE) cursorAt(c *wire.Cursor, at int) {
 	c.Reset(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
 	c.Seek(uint64(at))
 }
 
-// anchor is the address from which the start field at offset at counts.
+// anchor returns the address that the start field at offset at is relative to.
 func (c *Chunk) anchor(at int) uint64 {
 	if c.opts.Relocatable || c.Flags&FuncStartPCRel != 0 {
 		return c.opts.Addr + uint64(at)
@@ -191,7 +201,7 @@ func (c *Chunk) anchor(at int) uint64 {
 		return c.opts.Addr + uint64(c.Offset)
 	}
 
-	// Neither: not from GNU ld, which always sorts. Linkers that do not know
-	// SFrame (lld) have merely applied the PC-relative relocations.
+	// Neither flag: GNU ld always sorts, so another linker wrote the section. A linker
+	// that does not know SFrame (lld) only applies the PC-relative relocations.
 	return c.opts.Addr + uint64(at)
 }

@@ -12,27 +12,31 @@ const (
 	ctrlRegShift = 3
 )
 
-// Control is word i as the control word of a flexible FDE: unsigned.
+// Control returns word i of an FRE of a flexible FDE as an unsigned control word.
 func (e *FRE) Control(i int) uint32 {
 	return uint32(e.Words[i]) & (1<<(8*e.WordSize()) - 1)
 }
 
-// pairs finds the pairs of control word and offset in a flexible FRE: ra and fp
-// are the index of the control word, or 0 where there is none. rest is the
-// index of the first word that belongs to none.
+// pairs returns the positions of the pairs of control word and offset in a flexible FRE.
+// ra and fp are the indices of the control words, or 0 if there is no such pair. rest is
+// the index of the first word after the pairs.
 //
-// A return address without a rule is one padding word, not two, and so the
+// A return address without a rule is one padding word instead of a pair. Therefore the
 // frame pointer's pair begins at 3 or 4.
 func (e *FRE) pairs() (ra, fp, rest int) {
 	rest = 2
 	if e.N <= 2 {
 		return 0, 0, rest
 	}
+
+	// The words after the CFA's pair are those of the return address.
 	if e.Words[2] == 0 {
 		rest = 3
 	} else if e.N >= 4 {
 		ra, rest = 2, 4
 	}
+
+	// The frame pointer's pair comes last.
 	if rest > 2 && int(e.N) >= rest+2 {
 		fp = rest
 		rest += 2
@@ -40,13 +44,14 @@ func (e *FRE) pairs() (ra, fp, rest int) {
 	return ra, fp, rest
 }
 
-// checkFlex rejects an FRE with words that belong to no pair, other than
-// padding, and a CFA that is based on itself.
+// checkFlex rejects an FRE if its CFA is not based on a register, or if words after the
+// pairs are not 0.
 func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	if e.N == 0 {
 		return
 	}
 
+	// Words after the pairs may only be padding.
 	_, _, rest := e.pairs()
 	for i := rest; i < int(e.N); i++ {
 		if e.Words[i] != 0 {
@@ -61,11 +66,13 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	}
 }
 
-// flexRules reads the words as pairs (SFrame V3 §3.2).
+// flexRules returns the rules of an FRE of a flexible FDE (SFrame V3 §3.2).
 func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	c := f.chunk
 	cfa = e.pair(0)
 	cfa.Off = c.cfaOffset(e.Words[1])
+
+	// The fixed places in the header hold unless a pair replaces them.
 	if c.FixedRA != 0 {
 		ra = memCFA(int64(c.FixedRA))
 	}
@@ -83,7 +90,7 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	return cfa, ra, fp
 }
 
-// pair is the rule of the control word at i and the offset after that word.
+// pair returns the rule of the control word at i and the offset word after it.
 func (e *FRE) pair(i int) cfi.Rule {
 	ctrl := e.Control(i)
 	r := cfi.Rule{Off: int64(e.Words[i+1])}
@@ -91,6 +98,7 @@ func (e *FRE) pair(i int) cfi.Rule {
 		r.Reg = cfi.Reg(ctrl >> ctrlRegShift)
 	}
 
+	// The register bit selects the base, the deref bit a load from memory.
 	switch ctrl & (ctrlReg | ctrlDeref) {
 	case ctrlReg | ctrlDeref:
 		r.Kind = cfi.KindMemReg

@@ -10,13 +10,13 @@ import (
 // MaxWords is the most data words that an FRE can use.
 const MaxWords = 6
 
-// FRE is a frame row entry as it is stored (SFrame V3 §2.4): the rules from one
-// PC to the next FRE or the end of the function or block.
+// FRE is a frame row entry as stored in the section (SFrame V3 §2.4): the rules from one
+// PC to the next FRE, or to the end of the function or block.
 type FRE struct {
-	// Offset is the FRE's place in the section.
+	// Offset is the section offset of the FRE.
 	Offset int
-	// Start is the first PC, from the start of the function; of a repeating
-	// FDE, from the start of the block.
+	// Start is the first PC, relative to the start of the function, or of the block in a
+	// repeating FDE.
 	Start uint32
 	// Info is the info byte.
 	Info uint8
@@ -32,20 +32,20 @@ const (
 	freMangled = 0x80
 )
 
-// Mangled tells that the return address is signed here (AArch64 pointer
-// authentication; the key is the FDE's).
+// Mangled reports whether the return address is signed at this FRE (AArch64 pointer
+// authentication; the FDE has the key).
 func (e *FRE) Mangled() bool { return e.Info&freMangled != 0 }
 
-// Outermost tells that the return address is undefined: the stack ends here (no
-// data words: version 2 errata 2, version 3; damage in version 1).
+// Outermost reports whether the return address is undefined: the stack ends here. Such an
+// FRE has no data words (version 2 errata 2, version 3; damage in version 1).
 func (e *FRE) Outermost() bool { return e.N == 0 }
 
-// WordSize is the size of the data words in bytes.
+// WordSize returns the size of the data words in bytes.
 func (e *FRE) WordSize() int { return 1 << (e.Info >> 5 & 3) }
 
-// FREs yields the function's FREs as they are stored; one at the function's
-// end, and one followed by another of the same start, describe no PC. Damage
-// ends them with an error.
+// FREs yields the function's FREs as stored. An FRE at the function's end, and an FRE
+// followed by another of the same start, describe no PC. Damage ends the iteration with
+// an error.
 func (f *FDE) FREs() iter.Seq2[FRE, error] {
 	return func(yield func(FRE, error) bool) {
 		var c wire.Cursor
@@ -67,17 +67,19 @@ func (f *FDE) FREs() iter.Seq2[FRE, error] {
 	}
 }
 
-// head is the part of an FRE in front of its words.
+// head is the part of an FRE before its words.
 type head struct {
 	start uint32
 	info  uint8
 }
 
-// readHead reads the head of the FRE at the cursor. The start must not lie
-// before prev, and at the end of the function at the latest: assemblers write
-// an FRE there for CFI after the last instruction.
+// readHead reads the head of the FRE at the cursor. The start must be at least prev and
+// at most the end of the function: assemblers write an FRE at the end for CFI after the
+// last instruction.
 func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
 	at, start := c.Pos(), uint32(0)
+
+	// The size of the start field is the FDE's: 1, 2 or 4 bytes.
 	b := c.Bytes(uint64(f.addrSize) + 1)
 	switch {
 	case b == nil:
@@ -89,6 +91,8 @@ func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
 	default:
 		start = word(b, c.BigEndian())
 	}
+
+	// FREs ascend, and none starts after the end of the function or block.
 	if start < prev {
 		c.Fail(at, ErrOrder)
 	} else if uint64(start) > f.span {
@@ -97,10 +101,12 @@ func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
 	return head{start, b[len(b)-1]}
 }
 
-// readWords reads the data words that belong to the info byte, which is the
-// last byte read.
+// readWords reads the data words that the info byte announces; the info byte is the last
+// byte read.
 func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	at := c.Pos() - 1
+
+	// The info byte has the number of words and the logarithm of their size.
 	size := e.Info >> 5 & 3
 	e.N = e.Info >> 1 & 15
 	if size == 3 {
@@ -124,6 +130,7 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 		e.decode(b, c.BigEndian())
 	}
 
+	// Some words have a form of their own, which can be invalid.
 	switch {
 	case f.Flex:
 		f.checkFlex(c, e, at)
@@ -132,7 +139,7 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	}
 }
 
-// decode sign-extends the N words in b.
+// decode sets the words from b, sign-extended.
 func (e *FRE) decode(b []byte, big bool) {
 	w := e.Words[:e.N]
 	switch e.Info >> 5 & 3 {
@@ -168,8 +175,9 @@ func word(b []byte, big bool) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// checkRegWords rejects words that name a register below zero.
+// checkRegWords rejects words with a negative register number.
 func (e *FRE) checkRegWords(c *wire.Cursor, info int) {
+	// An odd word is twice a register number plus one.
 	for i := 1; i < int(e.N); i++ {
 		if w := e.Words[i]; w < 0 && w&1 != 0 {
 			c.Fail(info+1+i*e.WordSize(), ErrRegister)

@@ -39,22 +39,23 @@ type Header struct {
 	Version uint8
 	Flags   Flags
 	ABI     ABI
-	// FixedFP and FixedRA are offsets from the CFA at which all functions save
-	// the frame pointer and the return address; 0: not fixed.
+	// FixedFP and FixedRA are the offsets from the CFA at which all functions save the
+	// frame pointer and the return address. 0 means not fixed.
 	FixedFP, FixedRA int8
 	// AuxLen is the length in bytes of the auxiliary header.
 	AuxLen           uint8
 	NumFDEs, NumFREs uint32
 	// FRELen is the length of the FRE sub-section in bytes.
 	FRELen uint32
-	// FDEOff and FREOff count from the end of the header.
+	// FDEOff and FREOff are relative to the end of the header, the auxiliary header
+	// included.
 	FDEOff, FREOff uint32
 }
 
-// Chunk is one SFrame section with a header of its own.
+// Chunk is one SFrame section with its own header.
 type Chunk struct {
 	Header
-	// Offset is the header's place in the section.
+	// Offset is the section offset of the header.
 	Offset int
 
 	data             []byte
@@ -74,12 +75,13 @@ type Chunk struct {
 	regWords bool  // an odd word names a register (V2 errata, s390x)
 }
 
-// Aux aliases the auxiliary header, whose contents no ABI defines yet.
+// Aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
+// the section.
 func (c *Chunk) Aux() []byte {
 	return c.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
 }
 
-// entrySize is the size of an entry of the FDE table.
+// entrySize returns the size of an entry of the FDE table.
 func (h *Header) entrySize() int {
 	switch h.Version {
 	case 1:
@@ -90,15 +92,18 @@ func (h *Header) entrySize() int {
 	return 16
 }
 
-// parseChunk reads and checks the header at offset at of the section.
+// parseChunk reads the header at section offset at and checks it.
 func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	c := Chunk{Offset: at, data: data, opts: opts}
+
+	// The first byte of the magic gives the byte order.
 	r := wire.New(sectionName, data, data[at] == magic>>8)
 	r.Seek(uint64(at))
 	if r.U16() != magic {
 		r.Fail(at, ErrMagic)
 	}
 
+	// The fields in the order of the format.
 	c.Version = r.U8()
 	c.Flags = Flags(r.U8())
 	c.ABI = ABI(r.U8())
@@ -112,6 +117,8 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 		c.place(&r)
 	}
 
+	// Properties of the ABI that the decoding of rows needs; s390x scales CFA words and
+	// has a rule for the SP.
 	c.big = r.BigEndian()
 	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
 	c.bases = [2]cfi.Reg{c.fp, c.sp}
@@ -120,6 +127,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 		c.raSlot, c.scale, c.bias = 1, 8, s390xCFABias
 	}
 
+	// An FRE of a default FDE has words for CFA, RA unless fixed, and FP.
 	c.regWords = c.ABI == S390X && c.Version == 2
 	c.maxWords = 3
 	if c.FixedRA != 0 {
@@ -128,13 +136,14 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	return c, r.Err()
 }
 
-// checkPreamble checks the fields that need no others; the first failure
-// stands.
+// checkPreamble checks the fields that do not depend on other parts of the section. The
+// first failure is the error.
 func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.Version < 1 || c.Version > 3 {
 		r.Fail(c.Offset+offVersion, ErrVersion)
 	}
 
+	// Version 3 has dropped the flag for frame pointers.
 	valid := FDESorted | FramePointer | FuncStartPCRel
 	if c.Version == 3 {
 		valid &^= FramePointer
@@ -151,13 +160,15 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
 		r.Fail(c.Offset+offABI, ErrMismatch)
 	}
+
+	// Relocations that were sorted away from their FDEs cannot be assigned any more.
 	if c.opts.Relocatable && c.Flags&(FDESorted|FuncStartPCRel) == FDESorted {
 		r.Fail(c.Offset+offFlags, ErrUntrusted)
 	}
 }
 
-// place finds the chunk's parts and checks that they follow each other inside
-// the section. The sums are of 64 bits and cannot wrap.
+// place finds the parts of the chunk and checks that they follow each other inside the
+// section. The sums have 64 bits and cannot wrap.
 func (c *Chunk) place(r *wire.Cursor) {
 	size := uint64(len(c.data))
 	headerEnd := uint64(c.Offset) + headerSize + uint64(c.AuxLen)
@@ -165,6 +176,7 @@ func (c *Chunk) place(r *wire.Cursor) {
 		r.Fail(c.Offset+offAuxLen, wire.ErrTruncated)
 	}
 
+	// Both offsets count from the end of the header.
 	fdes := headerEnd + uint64(c.FDEOff)
 	fres := headerEnd + uint64(c.FREOff)
 	if fres > size {
@@ -177,6 +189,7 @@ func (c *Chunk) place(r *wire.Cursor) {
 		r.Fail(c.Offset+offNumFDEs, ErrLayout)
 	}
 
+	// The FREs are the last part.
 	end := fres + uint64(c.FRELen)
 	if end > size {
 		r.Fail(c.Offset+offFRELen, wire.ErrTruncated)

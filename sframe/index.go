@@ -6,12 +6,12 @@ import (
 	"sort"
 )
 
-// Index finds functions by PC. FDEs are in address order only where a linker
+// Index finds functions by PC. FDEs are in the order of their addresses only if a linker
 // has sorted them, and never across chunks.
 type Index struct {
-	// Overlaps counts the FDEs that began inside an earlier one, which ends
-	// there for Find; of those with the same start, the one that comes last in
-	// the section is found.
+	// Overlaps is the number of FDEs that begin inside an earlier FDE. For Find, the
+	// earlier FDE ends where the later one begins. Of several FDEs with one start, Find
+	// returns the last in the section.
 	Overlaps int
 
 	section *Section
@@ -23,8 +23,8 @@ type entry struct {
 	chunk, fde int
 }
 
-// NewIndex sorts the FDEs of s that describe a PC. The errors are those of
-// Section.FDEs: the damaged FDEs, which are not in the index.
+// NewIndex sorts the FDEs of s that describe a PC. The errors are those of Section.FDEs;
+// the damaged FDEs are not in the index.
 func NewIndex(s *Section) (*Index, []error) {
 	x := &Index{section: s}
 	var errs []error
@@ -38,6 +38,7 @@ func NewIndex(s *Section) (*Index, []error) {
 		}
 	}
 
+	// The sort is stable: of FDEs with one start, the last in the section stays last.
 	slices.SortStableFunc(x.entries, func(a, b entry) int { return cmp.Compare(a.start, b.start) })
 	for i := range x.entries[:max(len(x.entries), 1)-1] {
 		if e, next := &x.entries[i], x.entries[i+1].start; e.end > next {
@@ -48,7 +49,7 @@ func NewIndex(s *Section) (*Index, []error) {
 	return x, errs
 }
 
-// Find gives the FDE that describes pc.
+// Find returns the FDE that describes pc.
 func (x *Index) Find(pc uint64) (f FDE, ok bool) {
 	i := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].start > pc }) - 1
 	if i < 0 || pc >= x.entries[i].end {

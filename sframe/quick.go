@@ -2,8 +2,8 @@ package sframe
 
 import "symkit/cfi"
 
-// window is the number of bytes that quick wants to see at the words of an FRE:
-// eight of them, and as many from the head of the next FRE on.
+// window is the number of bytes that quick must be able to read at the words of an FRE:
+// eight bytes of words, and eight bytes from the head of the next FRE on.
 const window = 16
 
 // quick is the fast path. It yields the rows of the FREs from the current one on, as long
@@ -11,9 +11,9 @@ const window = 16
 // bytes. For any other FRE, the last FREs of a section, and damage, quick returns true,
 // and general continues. Both yield the same rows.
 //
-// FREs of different shapes follow each other as they like. So there is no
-// branch on the shape, only arithmetic: a branch guessed wrong costs as much as
-// all else about a row.
+// FREs of different shapes follow each other in any order. So quick computes with the
+// shape instead of branching on it: a mispredicted branch costs as much as all other work
+// on a row.
 func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 	f, k, row := p.f, p.f.chunk, &p.f.row
 	b, pos := p.c.Rest(), p.c.Pos()
@@ -22,10 +22,15 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 	for p.left > 0 {
 		n, size := e.info>>1&15, e.info>>5&3
 		words := int(n) << size
+
+		// An FRE near the end of the bytes, or of an unusual shape, is for general.
 		if i > len(b)-window || n-1 >= f.maxWords || words > 8 || size == 3 { // n = 0 wraps
 			break
 		}
 		next, end := head{}, p.size
+
+		// The start of the next FRE is the end of this one; the last FRE ends with the
+		// function or block.
 		if p.left > 1 {
 			next = f.quickHead(long(b[i+words:i+words+8], k.big))
 			if next.start < e.start || uint64(next.start) > f.span {
@@ -33,12 +38,16 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 			}
 			end = min(end, uint64(next.start))
 		}
+
+		// With a fixed RA, the second word is that of the FP.
 		w0, w1, w2 := k.quickWords(long(b[i:i+8], k.big), 8<<size)
 		if k.FixedRA != 0 {
 			n, w1, w2 = n+1, int64(k.FixedRA), w1
 		} else if n > 1 && (w1 == 0 || k.regWords && (w1&1 != 0 || n > 2 && w2&1 != 0)) {
 			break // no RA, only what fills its place; RA or FP in a register
 		}
+
+		// An FRE that describes no PC has no row.
 		if begin := uint64(e.start); begin < end {
 			f.at = pos + i - f.addrSize - 1
 			row.Begin, row.End = p.base+begin, p.base+end
@@ -50,6 +59,8 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 				return false
 			}
 		}
+
+		// Only FREs before the last have a next head to skip.
 		i += words
 		p.left--
 		if p.left > 0 {
@@ -63,7 +74,7 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 	return true
 }
 
-// quickRow sets what is the same in all rows of quick.
+// quickRow sets the parts that all rows of quick have in common.
 func (f *FDE) quickRow() {
 	k := f.chunk
 	f.row.CFA.Kind = cfi.KindReg
@@ -72,7 +83,7 @@ func (f *FDE) quickRow() {
 	f.regs[k.raSlot-1] = cfi.RegRule{Reg: k.fp, Rule: cfi.Rule{Kind: cfi.KindMemCFA}}
 }
 
-// quickHead takes the head out of the eight bytes at an FRE.
+// quickHead returns the head of an FRE, whose first eight bytes are v.
 func (f *FDE) quickHead(v uint64) head {
 	size := 8 * f.addrSize
 	if f.chunk.big {
@@ -81,8 +92,8 @@ func (f *FDE) quickHead(v uint64) head {
 	return head{uint32(v & (1<<(size&63) - 1)), uint8(v >> (size & 63))}
 }
 
-// quickWords takes three words of so many bits out of the eight bytes at them.
-// Those that the FRE does not have mean nothing.
+// quickWords returns three words of wide bits each; v has the eight bytes at the words.
+// The value of a word that the FRE does not have is meaningless.
 func (c *Chunk) quickWords(v uint64, wide uint) (w0, w1, w2 int64) {
 	rest := (64 - wide) & 63
 	if c.big {

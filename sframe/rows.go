@@ -7,22 +7,21 @@ import (
 	"symkit/internal/wire"
 )
 
-// Rows yields the function's rows in address order: one per FRE that describes
-// a PC, of a repeating FDE one per FRE and block. The rules of a row are those
-// of the CFA, RA and FP, and on s390x of the SP (CFA - 160); a register that is
-// unchanged has none. Where the stack ends, RA's rule is KindUndefined and the
-// CFA's KindNone.
+// Rows yields the function's rows in the order of their addresses: one per FRE that
+// describes a PC, or, for a repeating FDE, one per FRE and block. A row has the rules of
+// the CFA, RA and FP, and on s390x of the SP (CFA - 160); an unchanged register has no
+// rule. At the end of the stack, RA's rule is KindUndefined and the CFA's KindNone.
 //
-// Damage ends the rows with one error; the row in front of an FRE whose start
-// cannot be read is lost too, as nothing tells its end. The row lies in the FDE
-// and is valid until the next one. Only its Begin and End may be changed; a copy
-// that is to be kept needs Regs of its own.
+// Damage ends the rows with one error. The row before an FRE whose start cannot be read
+// is lost too, because its end is not known. The row is part of the FDE and valid until
+// the next row. The caller may change its Begin and End only; a copy that outlives the
+// row needs its own Regs.
 func (f *FDE) Rows() iter.Seq2[*cfi.Row, error] {
 	return func(yield func(*cfi.Row, error) bool) { f.rows(yield) }
 }
 
-// Current is the FRE behind the row that Rows has yielded last: what a cfi.Row
-// cannot hold (TopmostOnly takes it).
+// Current returns the FRE of the row that Rows yielded last: a cfi.Row does not have all
+// its fields (see TopmostOnly).
 func (f *FDE) Current() (e FRE) {
 	var c wire.Cursor
 	f.cursorAt(&c, f.at)
@@ -37,6 +36,7 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 		return
 	}
 
+	// A repeating FDE has one pass per block, any other FDE one pass.
 	size, span := uint64(f.Size), f.span
 	for at := uint64(0); at < size; at += span {
 		var p pass
@@ -48,7 +48,7 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	}
 }
 
-// pass is one pass over the FREs of an FDE, for size bytes from base.
+// pass is one pass over the FREs of an FDE, which describes size bytes from base.
 type pass struct {
 	f          *FDE
 	base, size uint64
@@ -59,6 +59,8 @@ type pass struct {
 
 func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
 	p.head = p.f.readHead(&p.c, 0)
+
+	// quick stops at an FRE that it cannot decode; general decodes that one.
 	for p.left > 0 {
 		if p.f.usual && !p.quick(yield) {
 			return false
@@ -70,12 +72,14 @@ func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
 	return true
 }
 
-// general yields the row of the current FRE, of any form.
+// general yields the row of the current FRE, which may have any form.
 func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
 	f := p.f
 	e := FRE{Info: p.info}
 	f.at = p.c.Pos() - f.addrSize - 1
 	f.readWords(&p.c, &e)
+
+	// The row ends at the start of the next FRE.
 	begin, end := uint64(p.start), p.size
 	p.left--
 	if p.left > 0 {
@@ -96,8 +100,8 @@ func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
 	return yield(&f.row, nil)
 }
 
-// setRules sets the rules of the row, registers ascending: on every ABI the
-// number of FP is below that of RA; SP's, in a row on s390x only, is above both.
+// setRules sets the rules of the row. Registers ascend: on every ABI, the number of FP is
+// below that of RA; the number of SP, which only rows on s390x have, is above both.
 func (f *FDE) setRules(cfa, ra, fp cfi.Rule) {
 	i := len(f.regs)
 	if f.chunk.ABI == S390X && cfa.Kind != cfi.KindNone {
@@ -124,11 +128,13 @@ func (f *FDE) Find(pc uint64) (e FRE, ok bool, err error) {
 		return FRE{}, false, nil
 	}
 
+	// In a repeating FDE, FREs start relative to the block.
 	off := pc - f.Start
 	if f.PCMask {
 		off %= uint64(f.RepSize)
 	}
 
+	// FREs ascend, so the first FRE after the PC ends the search.
 	for next, err := range f.FREs() {
 		if err != nil {
 			return FRE{}, false, err

@@ -4,9 +4,9 @@ import "symkit/cfi"
 
 func memCFA(off int64) cfi.Rule { return cfi.Rule{Kind: cfi.KindMemCFA, Off: off} }
 
-// Rules gives the rules of the CFA, the return address and the frame pointer.
-// KindNone means: the register is unchanged. If the FRE is outermost, the
-// return address is undefined and nothing is known of the others.
+// Rules returns the rules of the CFA, the return address and the frame pointer. KindNone
+// means that the register is unchanged. If the FRE is outermost, the return address is
+// undefined and the other rules are not known.
 func (f *FDE) Rules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	switch {
 	case e.N == 0:
@@ -17,8 +17,8 @@ func (f *FDE) Rules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	return f.defaultRules(e)
 }
 
-// defaultRules reads the words as CFA, RA unless its place is fixed, and FP
-// (SFrame V3 §3.1).
+// defaultRules reads the words of a default FDE: CFA, RA unless its place is fixed, and
+// FP (SFrame V3 §3.1).
 func (f *FDE) defaultRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	ra, fp = f.defaultSaved(e)
 	return f.defaultCFA(e), ra, fp
@@ -38,12 +38,14 @@ func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 	if c.FixedRA != 0 {
 		ra = memCFA(int64(c.FixedRA))
 	} else {
-		// A word 0 only fills the place in front of FP.
+		// A word of 0 is padding before the FP word.
 		if i < e.N && e.Words[i] != 0 {
 			ra = f.saved(e.Words[i])
 		}
 		i++
 	}
+
+	// The FP word comes after that of the RA.
 	if c.FixedFP != 0 {
 		fp = memCFA(int64(c.FixedFP))
 	} else if i < e.N {
@@ -52,23 +54,24 @@ func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 	return ra, fp
 }
 
-// cfaOffset decodes the offset of a CFA word, which s390x scales and biases, in
-// flexible FDEs too.
+// cfaOffset returns the offset of a CFA word. On s390x, the word is scaled and biased,
+// also in flexible FDEs.
 func (c *Chunk) cfaOffset(w int32) int64 {
 	return int64(w)*c.scale + c.bias
 }
 
-// saved is the rule that an RA or FP word of a default FDE stands for.
+// saved returns the rule of an RA or FP word of a default FDE.
 func (f *FDE) saved(w int32) cfi.Rule {
+	// On s390x in version 2, an odd word is a register (errata).
 	if f.chunk.regWords && w&1 != 0 {
 		return cfi.Rule{Kind: cfi.KindReg, Reg: cfi.Reg(w >> 1)}
 	}
 	return memCFA(int64(w))
 }
 
-// TopmostOnly tells of an FRE that it holds in the innermost frame only: on
-// s390x, return address or frame pointer are still in a register, which calls
-// do not preserve (SFrame V3 §3.1.3).
+// TopmostOnly reports whether the FRE holds in the innermost frame only: on s390x, the
+// return address or the frame pointer is then still in a register that calls do not
+// preserve (SFrame V3 §3.1.3).
 func (f *FDE) TopmostOnly(e *FRE) bool {
 	if f.chunk.ABI != S390X || e.N == 0 {
 		return false

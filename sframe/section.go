@@ -61,6 +61,7 @@ func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
 	var err error
 	for at := 0; at < len(data) && err == nil; {
+		// A segment can be longer than the section in it.
 		if opts.Segment && at > 0 && !hasMagic(data[at:]) {
 			break
 		}
@@ -80,7 +81,7 @@ func hasMagic(b []byte) bool {
 	return len(b) >= 2 && (half(b, false) == magic || half(b, true) == magic)
 }
 
-// skipZeros passes over the padding that linkers put behind a chunk.
+// skipZeros returns the offset after the padding that linkers put after a chunk.
 func skipZeros(data []byte, at int) int {
 	for at < len(data) && data[at] == 0 {
 		at++
@@ -93,6 +94,7 @@ func skipZeros(data []byte, at int) int {
 // repeating FDE stands for two rows per PLT entry, a forged one of 20 bytes
 // could stand for 2^32; producers do not share FREs at all.
 func (s *Section) limit() {
+	// The limits are capped so that no sum below overflows.
 	maxRows := min(limits.MaskRows.Max(0), 1<<62)
 	sharing := min(limits.SFrameSharing.Max(0), 1<<31)
 	maskRows := uint64(0)
@@ -112,6 +114,8 @@ func (s *Section) limit() {
 			if maskRows > maxRows {
 				c.maskable = min(c.maskable, k)
 			}
+
+			// An FRE has a start field and an info byte at least.
 			freBytes += uint64(f.NumFREs) * uint64(f.addrSize+1)
 			if freBytes > sharing*uint64(c.FRELen) {
 				c.usable = k
@@ -121,7 +125,7 @@ func (s *Section) limit() {
 	}
 }
 
-// maskRows is the number of rows that a repeating FDE stands for, at most.
+// maskRows returns the largest number of rows that a repeating FDE stands for.
 func (f *FDE) maskRows() uint64 {
 	rep := uint64(f.RepSize)
 	return (uint64(f.Size) + rep - 1) / rep * uint64(f.NumFREs)
@@ -139,11 +143,11 @@ func (s *Section) FDEs() iter.Seq2[*FDE, error] {
 	}
 }
 
-// FDEs yields the chunk's FDEs in file order. A damaged one yields nil and its
-// error, and the others follow. After the last, one error with ErrCount tells
-// that the header's count of FREs is wrong, if every FDE could be read.
+// FDEs yields the chunk's FDEs in file order. A damaged FDE yields nil and its error, and
+// iteration continues. If every FDE could be read but the header's count of FREs is
+// wrong, the last error is ErrCount.
 //
-// The FDE is valid until the next one; copy it (*f) to keep it.
+// The FDE is valid until the next one; a copy (*f) stays valid.
 func (c *Chunk) FDEs() iter.Seq2[*FDE, error] {
 	return func(yield func(*FDE, error) bool) { c.fdes(new(FDE), yield) }
 }
@@ -164,6 +168,8 @@ func (c *Chunk) fdes(f *FDE, yield func(*FDE, error) bool) bool {
 			return false
 		}
 	}
+
+	// The count can be compared only if every FDE was read.
 	if !damaged && fres != uint64(c.NumFREs) {
 		return yield(nil, &wire.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: ErrCount})
 	}

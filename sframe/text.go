@@ -8,7 +8,7 @@ import (
 	"symkit/cfi"
 )
 
-// Dump writes the text of all chunks, each as AppendText.
+// Dump writes the text of all chunks; see AppendText.
 func (s *Section) Dump(w io.Writer, section string) error {
 	var b []byte
 	for i := range s.Chunks {
@@ -20,15 +20,16 @@ func (s *Section) Dump(w io.Writer, section string) error {
 	return nil
 }
 
-// AppendText appends the chunk as "readelf --sframe" prints it: version 1 as
-// binutils 2.40 does, versions 2 and 3 as 2.47. section is the name in the head
-// line. What is damaged is a line with the error, which readelf does not have.
+// AppendText appends the chunk as "readelf --sframe" prints it: version 1 as in binutils
+// 2.40, versions 2 and 3 as in 2.47. section is the name in the head line. Damage becomes
+// a line with the error, which readelf does not print.
 //
-// Known quirks of readelf are kept: version 1 never shows a fixed place, nor
-// flexible FDEs that of FP, sizes are signed, the sign of a negative CFA offset follows a plus, a wide CFA touches
-// the next column, and a value at an offset from the CFA shows without the
-// parentheses that mark a memory access.
+// AppendText keeps known quirks of readelf: version 1 never shows a fixed place, and
+// flexible FDEs do not show that of FP; sizes are signed; the sign of a negative CFA
+// offset follows a plus; a wide CFA touches the next column; and a value at an offset
+// from the CFA is without the parentheses that mark a memory access.
 func (c *Chunk) AppendText(b []byte, section string) []byte {
+	// The header.
 	b = append(b, "Contents of the SFrame section "...)
 	b = append(b, section...)
 	b = append(b, ":\n  Header :\n\n    Version: SFRAME_VERSION_"...)
@@ -41,6 +42,7 @@ func (c *Chunk) AppendText(b []byte, section string) []byte {
 		b = fmt.Appendf(b, "    CFA fixed RA offset: %d\n", c.FixedRA)
 	}
 
+	// The functions.
 	b = fmt.Appendf(b, "    Num FDEs: %d\n    Num FREs: %d\n\n  Function Index :\n", c.NumFDEs, c.NumFREs)
 	for i := range int(c.NumFDEs) {
 		f, err := c.FDE(i)
@@ -82,6 +84,7 @@ func (f *FDE) appendText(b []byte) []byte {
 		b = append(b, ", pauth = B key"...)
 	}
 
+	// FREs of a repeating FDE start from 0, under a marked column.
 	mask := ""
 	base := f.Start
 	if f.PCMask {
@@ -106,6 +109,7 @@ func (f *FDE) appendRules(b []byte, e *FRE) []byte {
 		return append(b, "RA undefined"...)
 	}
 
+	// Columns are padded but never cut.
 	cfa, ra, fp := f.Rules(e)
 	at := len(b)
 	b = pad(f.appendCFA(b, cfa), at+10)
@@ -125,7 +129,7 @@ func (f *FDE) appendRules(b []byte, e *FRE) []byte {
 	return pad(b, at+13)
 }
 
-// shadowsFP tells that readelf does not show the fixed place of FP.
+// shadowsFP reports whether readelf does not show the fixed place of FP.
 func (f *FDE) shadowsFP(e *FRE) bool {
 	if f.chunk.FixedFP == 0 {
 		return false
@@ -156,6 +160,7 @@ func (f *FDE) appendRA(b []byte, e *FRE, ra cfi.Rule) []byte {
 		first = 2
 	}
 
+	// A fixed RA is "f", "u" in version 1; a padding word is "U".
 	switch {
 	case c.Version == 1 && fixed:
 		return append(b, 'u')
@@ -167,7 +172,7 @@ func (f *FDE) appendRA(b []byte, e *FRE, ra cfi.Rule) []byte {
 	return f.appendSaved(b, ra, "u")
 }
 
-// appendSaved appends a rule, none for KindNone.
+// appendSaved appends the text of a rule, or none for KindNone.
 func (f *FDE) appendSaved(b []byte, r cfi.Rule, none string) []byte {
 	switch r.Kind {
 	case cfi.KindReg:
@@ -193,7 +198,7 @@ func appendSigned(b []byte, v int64) []byte {
 	return strconv.AppendInt(b, v, 10)
 }
 
-// appendReg appends a register's name in readelf's spelling.
+// appendReg appends the name that readelf prints for a register.
 func (f *FDE) appendReg(b []byte, r cfi.Reg) []byte {
 	switch r {
 	case f.chunk.ABI.SP():
