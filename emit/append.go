@@ -7,10 +7,10 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Numbers are most of a symbol file. The small ones, which most are, come from
-// tables: the text with the first digit in the lowest byte, its length in the
-// highest (smallDec, smallHex). Others are turned into digits eight at a time, one
-// in each byte of a word.
+// Numbers are most of a symbol file. Most numbers are small, and their text comes from
+// tables (smallDec, smallHex): an element has the first digit in the lowest byte and the
+// length in the highest. Larger numbers are turned into digits eight at a time, one in
+// each byte of a word.
 const (
 	ones  = 0x0101010101010101 // times n: n in each byte
 	zeros = ones * '0'
@@ -18,7 +18,7 @@ const (
 
 var smallDec, smallHex = smallTexts[[1000]uint32](10), smallTexts[[256]uint32](16)
 
-// lastDec are the last three digits of numbers.
+// lastDec has the last three digits of numbers, the first one in the lowest byte.
 var lastDec = func() (texts [1000]uint32) {
 	for i := range uint32(1000) {
 		texts[i] = zeros&0xffffff + (i/100 | i/10%10<<8 | i%10<<16)
@@ -27,6 +27,8 @@ var lastDec = func() (texts [1000]uint32) {
 }()
 
 func smallTexts[T [1000]uint32 | [256]uint32](base uint32) (texts T) {
+	// Each digit, from the last to the first, moves the text up by one byte and adds 1 to
+	// the length.
 	for i := range len(texts) {
 		for v := uint32(i); ; v /= base {
 			texts[i] = (texts[i]&0xffffff)<<8 | uint32(hexDigits[v%base]) | (texts[i]>>24+1)<<24
@@ -48,6 +50,7 @@ func appendHex(dst []byte, v uint64) []byte {
 		return binary.BigEndian.AppendUint64(dst, hexWord(uint32(v)))
 	}
 
+	// Eight digits are always written; the slice then ends after the digits that count.
 	n := (bits.Len32(uint32(v)) + 3) / 4
 	dst = binary.BigEndian.AppendUint64(dst, hexWord(uint32(v))<<(8*(8-n)))
 	return dst[:len(dst)-8+n]
@@ -61,6 +64,7 @@ func appendSmall(dst []byte, text uint32) []byte {
 
 // hexWord returns the eight hex digits of v, the last one in the lowest byte.
 func hexWord(v uint32) uint64 {
+	// Spread the eight half bytes over the bytes of a word.
 	x := uint64(v)
 	x = (x<<16 | x) & 0x0000ffff0000ffff
 	x = (x<<8 | x) & 0x00ff00ff00ff00ff
@@ -69,8 +73,8 @@ func hexWord(v uint32) uint64 {
 	return x + zeros + letters*('a'-10-'0')
 }
 
-// appendDec appends a line, file, origin or depth number; one that consumers
-// cannot hold becomes 0.
+// appendDec appends a line, file, origin or depth number. A number above MaxNumber, which
+// consumers cannot hold, becomes 0.
 func appendDec(dst []byte, v uint32) []byte {
 	switch {
 	case v < 1e3:
@@ -88,15 +92,16 @@ func appendDec(dst []byte, v uint32) []byte {
 		return binary.LittleEndian.AppendUint64(dst, decWord(v%1e8)|zeros)
 	}
 
+	// Seven or eight digits: write eight without the leading zero.
 	x := decWord(v)
 	leading := bits.TrailingZeros64(x) / 8
 	dst = binary.LittleEndian.AppendUint64(dst, (x|zeros)>>(8*leading))
 	return dst[:len(dst)-leading]
 }
 
-// decWord returns the values of the eight decimal digits of v, which is below
-// 10^8, the first one in the lowest byte. Each step halves what its lanes hold;
-// the quotients are exact for numbers of these sizes.
+// decWord returns the values of the eight decimal digits of v, the first one in the
+// lowest byte. v is below 10^8. Each step halves the lanes and the numbers in them; the
+// quotients by multiplication are exact for numbers of these sizes.
 func decWord(v uint32) uint64 {
 	high := uint64(v / 1e4)
 	x := high | (uint64(v)-high*1e4)<<32
@@ -106,15 +111,15 @@ func decWord(v uint32) uint64 {
 	return high | (x-high*10)<<8
 }
 
-// append appends the range, cut at the last address: a sum that wraps is not
-// read back.
+// append appends the range. The size is cut at the last address, because the Reader
+// rejects a sum that wraps.
 func (r Range) append(dst []byte) []byte {
 	dst = appendHex(dst, r.Addr)
 	return appendHex(append(dst, ' '), min(uint64(r.Size), ^r.Addr))
 }
 
-// Append appends the MODULE line to dst. OS, Arch and ID are cleaned like
-// names, with their spaces escaped.
+// Append appends the MODULE line to dst. OS, Arch and ID are escaped like names, and
+// their spaces too.
 func (m Module) Append(dst []byte) []byte {
 	dst = appendWord(append(dst, "MODULE "...), m.OS)
 	dst = appendWord(append(dst, ' '), m.Arch)
@@ -139,9 +144,9 @@ func (f File) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// Append appends the INLINE_ORIGIN line to dst. A name that begins with a
-// number would be read as the old form of the record, which has a file number
-// there; its first character is escaped.
+// Append appends the INLINE_ORIGIN line to dst. The first character of a name that begins
+// with a number is escaped: readers would take the number for the file number of the
+// record's old form.
 func (o InlineOrigin) Append(dst []byte) []byte {
 	dst = appendDec(append(dst, "INLINE_ORIGIN "...), o.Num)
 	dst = append(dst, ' ')
@@ -153,7 +158,7 @@ func (o InlineOrigin) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// AppendSound is Append for a name of which IsOriginName is known to be true.
+// AppendSound is Append for a name for which IsOriginName returns true.
 func (o InlineOrigin) AppendSound(dst []byte) []byte {
 	dst = appendDec(append(dst, "INLINE_ORIGIN "...), o.Num)
 	dst = append(append(dst, ' '), o.Name...)
@@ -166,13 +171,13 @@ func (f Func) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// AppendSound is Append for a name of which IsOriginName is known to be true.
+// AppendSound is Append for a name for which IsOriginName returns true.
 func (f Func) AppendSound(dst []byte) []byte {
 	dst = append(f.appendBegin(dst), f.Name...)
 	return append(dst, '\n')
 }
 
-// appendBegin appends what is in front of the name.
+// appendBegin appends the fields before the name.
 func (f *Func) appendBegin(dst []byte) []byte {
 	dst = append(dst, "FUNC "...)
 	if f.Multiple {
@@ -193,6 +198,8 @@ func (l Line) Append(dst []byte) []byte {
 
 // Append appends the INLINE lines to dst: one for every MaxRanges ranges.
 func (i *Inline) Append(dst []byte) []byte {
+	// Consumers limit the ranges of a record, so a long list continues in further
+	// records.
 	for left := i.Ranges; len(left) > 0; {
 		n := min(len(left), MaxRanges)
 		dst = appendDec(append(dst, "INLINE "...), i.Depth)
@@ -229,6 +236,7 @@ func (s StackCFIInit) Append(dst []byte) []byte {
 }
 
 // Append appends the STACK CFI line to dst.
+// A row without changes needs no record.
 func (s StackCFI) Append(dst []byte) []byte {
 	if len(s.Rules) == 0 {
 		return dst
@@ -238,22 +246,22 @@ func (s StackCFI) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// NewRules returns rules as StackCFIInit and StackCFI write them.
+// NewRules returns rules in the form in which StackCFIInit and StackCFI write them.
 func NewRules(rules []byte) Rules {
 	rest := append(make([]byte, 0, len(rules)+2), ' ')
 	return Rules{append(appendRules(rest, rules), '\n')}
 }
 
-// IsZero tells the zero Rules, which must not be appended, from those of NewRules.
+// IsZero reports whether r is the zero Rules, which must not be appended.
 func (r Rules) IsZero() bool { return r.rest == nil }
 
-// AppendInit appends what StackCFIInit.Append does for these rules.
+// AppendInit appends what StackCFIInit.Append appends for these rules.
 func (r Rules) AppendInit(dst []byte, addr uint64, size uint32) []byte {
 	dst = Range{addr, size}.append(append(dst, "STACK CFI INIT "...))
 	return append(dst, r.rest...)
 }
 
-// Append appends what StackCFI.Append does for these rules, which are not empty.
+// Append appends what StackCFI.Append appends for these rules, which are not empty.
 func (r Rules) Append(dst []byte, addr uint64) []byte {
 	dst = appendHex(append(dst, "STACK CFI "...), addr)
 	return append(dst, r.rest...)
@@ -268,6 +276,7 @@ func (s StackWin) Append(dst []byte) []byte {
 		dst = appendHex(append(dst, ' '), uint64(size))
 	}
 
+	// The record ends in a flag and the program, or in a flag and AllocatesBP.
 	switch {
 	case len(s.Program) > 0:
 		dst = appendName(append(dst, " 1 "...), s.Program)

@@ -1,7 +1,7 @@
 package emit
 
-// hexValue maps the digits that the format allows (lower case) to their
-// values, all other bytes to 0xff.
+// hexValue maps the digits of the format, which are in lower case, to their values, and
+// all other bytes to 0xff.
 var hexValue = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = 0xff
@@ -12,8 +12,8 @@ var hexValue = func() (t [256]uint8) {
 	return t
 }()
 
-// fields reads the fields of one line front to back. The first failure sticks;
-// later reads return zero.
+// fields reads the fields of one line in order. The first failure is kept; later reads
+// return zero.
 type fields struct {
 	line []byte
 	pos  int  // of the next field
@@ -29,7 +29,7 @@ func (f *fields) fail(at int, err error) {
 	f.pos, f.more = len(f.line), false
 }
 
-// next passes over the separator after a field that ended at end.
+// next skips the separator after a field that ended at end.
 func (f *fields) next(end int) {
 	f.pos, f.more = end, false
 	if end < len(f.line) {
@@ -37,9 +37,11 @@ func (f *fields) next(end int) {
 	}
 }
 
-// number ends a number that began at f.pos with digits up to end, and tells
-// whether it is one.
+// number ends a number whose digits are from f.pos to end; it returns false after a
+// failure.
 func (f *fields) number(end, maxDigits int) bool {
+	// A separator in place of the number is reported as an extra space, not as a missing
+	// field.
 	switch {
 	case !f.more || f.pos == len(f.line):
 		f.fail(len(f.line), ErrMissing)
@@ -57,6 +59,7 @@ func (f *fields) number(end, maxDigits int) bool {
 }
 
 // hex reads a hexadecimal number of at most maxDigits digits.
+// Overflow is not checked here: number bounds the digits.
 func (f *fields) hex(maxDigits int) (v uint64) {
 	end := f.pos
 	for _, c := range f.line[f.pos:] {
@@ -78,6 +81,8 @@ func (f *fields) hex32() uint32 { return uint32(f.hex(8)) }
 
 // dec reads a decimal number up to MaxNumber.
 func (f *fields) dec() uint32 {
+	// Ten digits fit in 64 bits, so number bounds the digits before the value is
+	// compared.
 	start, end, v := f.pos, f.pos, uint64(0)
 	for _, c := range f.line[f.pos:] {
 		c -= '0'
@@ -115,6 +120,8 @@ func (f *fields) word() []byte {
 		end++
 	}
 
+	// A word ends at a space or at the end of the line; any other byte is not allowed in
+	// it.
 	switch {
 	case !f.more || start == len(f.line):
 		f.fail(len(f.line), ErrMissing)
@@ -136,6 +143,7 @@ func (f *fields) word() []byte {
 
 // name reads the rest of the line as a name.
 func (f *fields) name() []byte {
+	// Readers take spaces at the ends for separators.
 	name := f.line[f.pos:]
 	switch {
 	case len(name) == 0:

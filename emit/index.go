@@ -8,25 +8,21 @@ import (
 	"sync"
 )
 
-// Index answers questions about a symbol file without reading it as a whole:
-// it notes where the records are that an address is looked up by, and parses
-// a record when it is asked for. Its heap is about 16 bytes for each FILE,
-// INLINE_ORIGIN, FUNC, PUBLIC, STACK CFI INIT and STACK WIN record, whatever
-// the size of the rest. Its methods may be called from any number of
-// goroutines.
+// Index answers questions about a symbol file without reading all of it: it notes the
+// positions of the records that are looked up by address or number, and parses a record
+// on demand. Its heap is about 16 bytes for each FILE, INLINE_ORIGIN, FUNC, PUBLIC, STACK
+// CFI INIT and STACK WIN record, whatever the size of the other records. Its methods may
+// be called from any number of goroutines.
 //
-// It takes what the strict Reader rejects: CRLF, runs of blanks, upper-case
-// hex, a missing last newline, records in any order, the old INLINE and
-// INLINE_ORIGIN forms, file numbers of -1. A line that makes no sense costs
-// itself and is counted (Bad).
+// Index accepts what the strict Reader rejects: CRLF, runs of blanks, upper-case hex, a
+// missing last newline, records in any order, the old INLINE and INLINE_ORIGIN forms,
+// file numbers of -1. A line that cannot be understood is skipped and counted (Bad).
 //
-// Where records overlap, the one that begins last holds, and of those that
-// begin together the first in the file. The record that holds is looked for
-// among the 16 that begin last at or below the address. A record of size zero
-// holds nowhere.
+// If records overlap, the record with the highest start counts, and of those with the
+// same start the first in the file. Only the 16 records that begin last at or below an
+// address are searched. A record of size zero covers no address.
 //
-// Addresses are relative to the module's load address. What is returned
-// aliases the data.
+// Addresses are relative to the module's load address. Results alias the data.
 type Index struct {
 	data    []byte
 	module  Module
@@ -44,29 +40,29 @@ type Index struct {
 	bad map[uint64]struct{} // offsets of lines that make no sense
 }
 
-// lookBack is how many records that begin below an address are looked at.
+// lookBack is the number of records at or below an address that are searched.
 const lookBack = 16
 
-// maxBad bounds the lines that are remembered as bad.
+// maxBad bounds the number of bad lines that are counted.
 const maxBad = 1 << 16
 
-// entry is the key of a record (an address or a number) and where it is.
+// entry is the key of a record (an address or a number) and the record's offset.
 type entry struct{ key, off uint64 }
 
 const entrySize = 16
 
-// table is sorted by key, records of one key in file order.
+// table is sorted by key; records with one key are in file order.
 type table []entry
 
-// NewIndex indexes data, which may be a mapped file; it uses every processor
-// and is as fast as the data can be read. There is no error: whatever data
-// is, some records are found in it, or none.
+// NewIndex indexes data, which may be a mapped file. It uses every processor. There is no
+// error: any data has some records, or none.
 func NewIndex(data []byte) *Index { return newIndex(data, runtime.GOMAXPROCS(0)) }
 
-// chunkSize is how much of the data is scanned at once.
+// chunkSize is the number of bytes that one worker scans at a time.
 const chunkSize = 16 << 20
 
 func newIndex(data []byte, jobs int) *Index {
+	// Workers take chunks from a queue, so that a slow chunk does not delay the others.
 	x := &Index{data: data, bad: map[uint64]struct{}{}}
 	chunks := (len(data) + chunkSize - 1) / chunkSize
 	scans := make([]scan, chunks)
@@ -87,14 +83,17 @@ func newIndex(data []byte, jobs int) *Index {
 		})
 	}
 
+	// A fault in a worker becomes a panic in the goroutine of the caller.
 	wait.Wait()
 	rethrow(&faults)
 	x.join(scans)
 	return x
 }
 
-// join puts the tables of the chunks together.
+// join joins the tables of the chunks.
 func (x *Index) join(scans []scan) {
+	// The chunks are joined in file order, so that a stable sort keeps the order of
+	// records with one key.
 	for kind, t := range map[int]*table{
 		inFuncs: &x.funcs, inPublics: &x.publics, inInits: &x.inits,
 		inWins: &x.wins, inFiles: &x.files, inOrigins: &x.origins,
@@ -111,6 +110,7 @@ func (x *Index) join(scans []scan) {
 		t.sort()
 	}
 
+	// MODULE, INFO and bad lines are few; they are read here, on one goroutine.
 	for i := range scans {
 		for _, off := range scans[i].heads {
 			x.head(off)
@@ -124,17 +124,19 @@ func (x *Index) join(scans []scan) {
 }
 
 func (t table) sort() {
+	// Dumpers write records in the order of addresses, so there is often nothing to sort.
 	byKey := func(a, b entry) int { return cmp.Compare(a.key, b.key) }
 	if !slices.IsSortedFunc(t, byKey) {
 		slices.SortStableFunc(t, byKey)
 	}
 }
 
-// head takes a MODULE or INFO record.
+// head reads a MODULE or INFO record.
 func (x *Index) head(off uint64) {
 	l := loose{rest: x.line(off)}
 	switch string(l.word()) {
 	case "MODULE":
+		// The first MODULE record with an id counts; any other one is a bad line.
 		m := Module{OS: string(l.word()), Arch: string(l.word()), ID: string(l.word()), Name: string(l.text())}
 		if x.named || m.ID == "" {
 			x.spoil(off)
@@ -156,7 +158,7 @@ func (x *Index) head(off uint64) {
 	}
 }
 
-// line is the line at off, without its newline.
+// line returns the line at off, without its newline.
 func (x *Index) line(off uint64) []byte {
 	line := x.data[off:]
 	if n := bytes.IndexByte(line, '\n'); n >= 0 {
@@ -165,7 +167,7 @@ func (x *Index) line(off uint64) []byte {
 	return line
 }
 
-// spoil counts a line that makes no sense.
+// spoil counts the line at off as bad.
 func (x *Index) spoil(off uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -174,30 +176,29 @@ func (x *Index) spoil(off uint64) {
 	}
 }
 
-// Bad is the number of lines that made no sense, each counted once: those
-// that belong to no function when the file was indexed, those inside a
-// function or a STACK CFI INIT when one of its addresses was first looked up.
-// It does not go beyond 65536.
+// Bad returns the number of lines that could not be understood, each counted once. A line
+// that belongs to no function is counted when the file is indexed; a line inside a
+// function or a STACK CFI INIT is counted when an address in it is first looked up. The
+// number is at most 65536.
 func (x *Index) Bad() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.bad)
 }
 
-// Module is the MODULE record, and false when there is none.
+// Module returns the MODULE record; the result is false if there is none.
 func (x *Index) Module() (Module, bool) { return x.module, x.named }
 
-// CodeID is the first field of the INFO CODE_ID record, or empty.
+// CodeID returns the first field of the INFO CODE_ID record, or "".
 func (x *Index) CodeID() string { return x.codeID }
 
-// Counts are the numbers of FUNC, PUBLIC and STACK records (of STACK CFI the
-// INIT ones) that were found.
+// Counts returns the numbers of FUNC, PUBLIC and STACK records; of STACK CFI, only INIT
+// records count.
 func (x *Index) Counts() (funcs, publics, stacks int) {
 	return len(x.funcs), len(x.publics), len(x.inits) + len(x.wins)
 }
 
-// HeapSize is about the memory that the index takes, in bytes; the data is not
-// counted.
+// HeapSize returns the approximate size of the index in bytes, without the data.
 func (x *Index) HeapSize() int64 {
 	n := 0
 	for _, t := range []table{x.funcs, x.publics, x.inits, x.wins, x.files, x.origins} {
@@ -215,6 +216,8 @@ func (x *Index) SignalFrame(addr uint64) bool {
 		}
 		return 1
 	})
+
+	// Trampolines may overlap, so each one that begins at or below addr is tried.
 	for ; i > 0; i-- {
 		if r := x.signals[i-1]; addr-r.Addr < uint64(r.Size) {
 			return true
@@ -223,7 +226,7 @@ func (x *Index) SignalFrame(addr uint64) bool {
 	return false
 }
 
-// below is the number of entries whose key is at most key.
+// below returns the number of entries whose key is at most key.
 func (t table) below(key uint64) int {
 	i, _ := slices.BinarySearchFunc(t, key, func(e entry, k uint64) int {
 		if e.key <= k {
@@ -234,14 +237,17 @@ func (t table) below(key uint64) int {
 	return i
 }
 
-// holds finds the record that holds at addr by the rule that Index documents;
-// contains parses the one at an offset. It returns the offset.
+// holds returns the offset of the record that covers addr, by the rule in the
+// documentation of Index. contains parses the record at an offset and reports whether it
+// covers addr.
 func (t table) holds(addr uint64, contains func(off uint64) bool) (uint64, bool) {
 	end := t.below(addr)
 	for i := end - 1; i >= 0 && i >= end-lookBack; i-- {
 		if !contains(t[i].off) {
 			continue
 		}
+
+		// Of several records with one start, the first in the file counts.
 		first := t[i].off
 		for j := i - 1; j >= 0 && j >= end-lookBack && t[j].key == t[i].key; j-- {
 			if contains(t[j].off) {
@@ -253,7 +259,7 @@ func (t table) holds(addr uint64, contains func(off uint64) bool) (uint64, bool)
 	return 0, false
 }
 
-// numbered finds the record that was given a number; of several the first.
+// numbered returns the offset of the record with a number, of several the first.
 func (t table) numbered(num uint32) (uint64, bool) {
 	i, ok := slices.BinarySearchFunc(t, uint64(num), func(e entry, k uint64) int { return cmp.Compare(e.key, k) })
 	if !ok {

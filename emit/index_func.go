@@ -2,17 +2,17 @@ package emit
 
 import "iter"
 
-// Symbol is what a symbol file tells of an address.
+// Symbol is the function at an address.
 type Symbol struct {
-	// Addr is where the FUNC or PUBLIC begins; Size is 0 for PUBLIC.
+	// Addr is the start of the FUNC or PUBLIC; Size is 0 for PUBLIC.
 	Addr      uint64
 	Size      uint32
 	ParamSize uint32
 	Public    bool
-	// Calls are the function and the calls inlined into it at the address,
-	// the innermost first; the last one is the FUNC or PUBLIC itself.
+	// Calls are the function and the calls inlined into it at the address, innermost
+	// first. The last one is the FUNC or PUBLIC itself.
 	Calls []Call
-	// LineAddr is where the line record begins; 0 without one.
+	// LineAddr is the start of the line record, or 0 without one.
 	LineAddr uint64
 }
 
@@ -23,14 +23,14 @@ type Call struct {
 	Line uint32 // 0: unknown
 }
 
-// Symbol finds the function at addr: the FUNC that holds there, else the last
-// PUBLIC at or below, unless something else begins above that PUBLIC and at or
-// below addr: a FUNC (one at the PUBLIC's own address counts too), for then
-// addr is in the gap after it, or an INIT record, for PUBLIC records
-// are all that is left of a stripped program, and the code between them has
-// unwind rules but no name. What says by its rules that it has no caller keeps
-// the name of a PUBLIC close by: such is the second part of glibc's clone. The
-// slice Calls is the only allocation but for that.
+// Symbol finds the function at addr: the FUNC that covers addr, else the last PUBLIC at
+// or below addr. There is no result if another record begins above that PUBLIC and at or
+// below addr. If that record is a FUNC (even one at the PUBLIC's own address), addr is in
+// the gap after the FUNC. If it is an INIT record, the code has unwind rules but no name,
+// because PUBLIC records are all that remains of a stripped program. An exception is code
+// close to a PUBLIC whose rules say that it has no caller, such as the second part of
+// glibc's clone: it has the name of the PUBLIC. In all other cases the slice Calls is the
+// only allocation.
 func (x *Index) Symbol(addr uint64) (Symbol, bool) {
 	var fn Func
 	off, ok := x.funcs.holds(addr, func(off uint64) bool {
@@ -47,7 +47,7 @@ func (x *Index) Symbol(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
-// funcBelow is where the last FUNC at or below addr begins.
+// funcBelow returns the start of the last FUNC at or below addr.
 func (x *Index) funcBelow(addr uint64) (uint64, bool) {
 	i := x.funcs.below(addr)
 	if i == 0 {
@@ -56,18 +56,19 @@ func (x *Index) funcBelow(addr uint64) (uint64, bool) {
 	return x.funcs[i-1].key, true
 }
 
-// maxEntry bounds the size in bytes of a function without a caller whose parts
-// have INIT records of their own.
+// maxEntry bounds the size in bytes of a function without a caller whose parts have their
+// own INIT records.
 const maxEntry = 128
 
-// public finds the PUBLIC by the rule of Symbol; of several at one address
-// the first in the file.
+// public finds the PUBLIC by the rule of Symbol. Of several at one address, the first in
+// the file counts.
 func (x *Index) public(addr uint64) (Symbol, bool) {
 	i := x.publics.below(addr) - 1
 	if i < 0 {
 		return Symbol{}, false
 	}
 
+	// A record that begins between the PUBLIC and addr ends the PUBLIC.
 	key := x.publics[i].key
 	if f, ok := x.funcBelow(addr); ok && f >= key {
 		return Symbol{}, false
@@ -76,6 +77,7 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 		return Symbol{}, false
 	}
 
+	// Records with one key are in file order: go back to the first.
 	for i > 0 && x.publics[i-1].key == key {
 		i--
 	}
@@ -114,24 +116,27 @@ func (x *Index) funcAt(off uint64) (Func, bool) {
 	return f, !l.bad
 }
 
-// site is an INLINE record that covers the address.
+// site is an INLINE record that covers the address of a lookup.
 type site struct {
 	line, file, origin uint32
 	addr               uint64 // where the covering range begins
 	ok                 bool
 }
 
-// maxDepth bounds the depth of inlined calls that is told.
+// maxDepth bounds the depth of inlined calls in a Symbol.
 const maxDepth = 256
 
-// calls reads the records of the FUNC at off and appends to s.Calls what
-// holds at addr. Inlined calls count as far as every depth from 0 has one.
+// calls reads the records of the FUNC at off and sets s.Calls for addr. Inlined calls
+// count up to the first depth that has none.
 func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	var (
 		sites [maxDepth]site
 		best  Line
 		line  bool
 	)
+
+	// Find the line record, and for each depth the INLINE record, that cover addr and
+	// begin last.
 	for at, rec := range x.block(off) {
 		if rec.rest[0] != 'I' {
 			if l, ok := x.lineRecord(at, rec); ok && addr-l.Addr < uint64(l.Size) && (!line || l.Addr > best.Addr) {
@@ -142,11 +147,13 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 		x.inlineRecord(at, rec, addr, &sites)
 	}
 
+	// Calls deeper than a missing depth are dropped: their caller is not known.
 	depth := 0
 	for depth < maxDepth && sites[depth].ok {
 		depth++
 	}
 
+	// The place in the innermost call is that of the line record.
 	s.Calls = make([]Call, depth+1)
 	here := Call{}
 	if line {
@@ -154,6 +161,7 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 		here = Call{File: x.fileName(best.File), Line: best.Line}
 	}
 
+	// Each INLINE record has the place of its call, which is in the next outer function.
 	for i := range depth { // from the innermost out
 		in := &sites[depth-1-i]
 		origin, file := x.originName(in.origin)
@@ -169,8 +177,8 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	s.Calls[depth] = here
 }
 
-// block yields the line and INLINE records of the FUNC at off, and lines that
-// begin like no record.
+// block yields the line and INLINE records of the FUNC at off, and lines that begin like
+// no record.
 func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
 	return func(yield func(uint64, loose) bool) {
 		for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
@@ -189,7 +197,7 @@ func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
 	}
 }
 
-// after is where the line after the one at off begins.
+// after returns the offset of the line after the one at off.
 func (x *Index) after(off uint64) uint64 { return off + uint64(len(x.line(off))) + 1 }
 
 // lineRecord parses a line record.
@@ -201,9 +209,10 @@ func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
 	return rec, !l.bad
 }
 
-// inlineRecord parses an INLINE record and notes it if it covers addr. In the
-// old form, told by its odd number of fields, the file of the call is missing.
+// inlineRecord parses an INLINE record and stores it if it covers addr. The old form,
+// which has an even number of words with the keyword, lacks the file of the call.
 func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]site) {
+	// Count the words, from the keyword on: ranges come in pairs.
 	fields := 0
 	for c := l; c.word() != nil; {
 		fields++
@@ -217,6 +226,8 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]s
 	}
 
 	s.origin = l.dec()
+
+	// Of the ranges that cover addr, the one that begins last counts.
 	found := false
 	for l.skip(); len(l.rest) > 0; l.skip() {
 		r := Range{l.hex(), l.size()}
@@ -228,12 +239,14 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]s
 		x.spoil(at)
 		return
 	}
+
+	// Of the records of one depth, the one whose range begins last counts.
 	if found && depth < maxDepth && (!sites[depth].ok || s.addr > sites[depth].addr) {
 		sites[depth] = s
 	}
 }
 
-// fileName is the name that a FILE record gives to num.
+// fileName returns the name in the FILE record with number num, or nil.
 func (x *Index) fileName(num uint32) []byte {
 	off, ok := x.files.numbered(num)
 	if !ok {
@@ -246,8 +259,8 @@ func (x *Index) fileName(num uint32) []byte {
 	return l.text()
 }
 
-// originName is the name that an INLINE_ORIGIN record gives to num, and the
-// file number that the old form has before the name.
+// originName returns the name in the INLINE_ORIGIN record with number num, and the file
+// number that the old form has before the name.
 func (x *Index) originName(num uint32) (name []byte, file uint32) {
 	off, ok := x.origins.numbered(num)
 	if !ok {
@@ -258,6 +271,8 @@ func (x *Index) originName(num uint32) (name []byte, file uint32) {
 	l.word()
 	l.word()
 	name, file = l.text(), noNumber
+
+	// A number and more text is the old form; a number alone is a name.
 	old := loose{rest: name}
 	n := old.dec()
 	if !old.bad {

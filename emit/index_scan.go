@@ -19,22 +19,22 @@ const (
 	numTables
 )
 
-// scan is what one chunk of the data holds.
+// scan is the result of scanning one chunk of the data.
 type scan struct {
 	tables [numTables]table
 	heads  []uint64 // MODULE and INFO records that mean something
 	bad    []uint64
 }
 
-// run scans the lines that begin in data[from:to]. What a line is, its first
-// bytes tell; only records that are looked up by address or number are read
-// further.
+// run scans the lines that begin in data[from:to]. The first bytes of a line identify its
+// record; only records that are looked up by address or number are read further.
 //
-// Nine of ten lines belong to a function or a STACK CFI INIT and are passed
-// over. As their lengths cannot be predicted, a loop that looks for the end of
-// each would spend its time in mispredicted branches: newlines are found 64
-// bytes at a time, and the lines that matter kept without a branch.
+// Nine of ten lines belong to a function or a STACK CFI INIT and are skipped. Their
+// lengths cannot be predicted, so a loop that searches for the end of each line would
+// spend its time in mispredicted branches. Therefore run finds newlines 64 bytes at a
+// time, and collects the lines that matter without a branch.
 func (s *scan) run(data []byte, from, to int) {
+	// The first line of the file begins after no newline.
 	if from == 0 && to > 0 {
 		s.candidate(data, 0)
 	}
@@ -53,6 +53,7 @@ func (s *scan) run(data []byte, from, to int) {
 		}
 	}
 
+	// The last bytes of the chunk are searched one by one.
 	for ; at < to-1; at++ {
 		if data[at] == '\n' {
 			s.candidate(data, at+1)
@@ -60,7 +61,7 @@ func (s *scan) run(data []byte, from, to int) {
 	}
 }
 
-// newlines has a bit set for each byte of b that is a newline.
+// newlines returns a mask with a bit for each byte of b that is a newline.
 func newlines(b *[64]byte) (mask uint64) {
 	const (
 		ones = 0x0101010101010101
@@ -77,7 +78,7 @@ func newlines(b *[64]byte) (mask uint64) {
 	return mask
 }
 
-// matters is 1 for the first bytes of lines that are not line records.
+// matters is 1 for the first bytes of lines that are no line records.
 var matters = func() (t [256]uint8) {
 	for c := range t {
 		if hexValue[c] > 15 {
@@ -87,12 +88,14 @@ var matters = func() (t [256]uint8) {
 	return t
 }()
 
-// candidate looks at a line that may matter.
+// candidate reads a line that may matter.
 func (s *scan) candidate(data []byte, at int) {
 	if at >= len(data) || matters[data[at]] == 0 {
 		return
 	}
 
+	// Records that belong to others are skipped; those as dumpers write them are read by
+	// quick.
 	line := data[at:]
 	switch {
 	case bytes.HasPrefix(line, []byte("STACK CFI ")):
@@ -115,6 +118,7 @@ func (s *scan) candidate(data []byte, at int) {
 		}
 	}
 
+	// Any other line is parsed as a whole.
 	line = data[at:]
 	if n := bytes.IndexByte(line, '\n'); n >= 0 {
 		line = line[:n]
@@ -123,8 +127,9 @@ func (s *scan) candidate(data []byte, at int) {
 	s.record(line, uint64(at))
 }
 
-// quick notes a record that begins with an address as dumpers write it: in
-// lower case, one space, and something that is not 0.
+// quick adds a record that begins with an address in the form that dumpers write: lower
+// case, one space, and a next field that does not begin with 0 (except in PUBLIC). It
+// returns false if the line has another form.
 func (s *scan) quick(kind int, fields []byte, at int) bool {
 	addr, n := uint64(0), 0
 	for n < min(len(fields), 16) && hexValue[fields[n]] <= 15 {
@@ -139,9 +144,12 @@ func (s *scan) quick(kind int, fields []byte, at int) bool {
 	return true
 }
 
-// record notes a line that is not a line record.
+// record adds a line that is no line record.
 func (s *scan) record(line []byte, off uint64) {
 	l := loose{rest: line}
+
+	// A line that begins with a number is a line record, after blanks or in upper-case
+	// hex.
 	switch w := l.word(); string(w) {
 	case "INLINE", "":
 	case "FUNC":
@@ -201,10 +209,10 @@ func (s *scan) spoilt(l *loose, off uint64) {
 	}
 }
 
-// rescue makes a memory fault of a goroutine that reads a mapped file the
-// caller's: a page that is gone panics there, where the caller's own recovery
-// is, instead of ending the process. It is called deferred, and its result
-// too: rescue(...)().
+// rescue makes a memory fault of a worker, which reads a mapped file, a fault of the
+// caller: reading a page that is gone panics in the worker, and rethrow panics in the
+// caller's goroutine, which can recover, instead of ending the process. rescue is called
+// before the work, and its result is deferred: defer rescue(...)().
 func rescue(faults *sync.Map, job int) func() {
 	old := debug.SetPanicOnFault(true)
 	return func() {
@@ -215,7 +223,7 @@ func rescue(faults *sync.Map, job int) func() {
 	}
 }
 
-// rethrow panics with one of the panics that rescue kept.
+// rethrow panics with one of the values that rescue stored, if there are any.
 func rethrow(faults *sync.Map) {
 	faults.Range(func(_, r any) bool { panic(r) })
 }

@@ -2,18 +2,17 @@ package emit
 
 import "strconv"
 
-// Rule is one rule of STACK CFI records: how to find Reg in the caller. Expr
-// is postfix, never empty.
+// Rule is one rule of STACK CFI records: the expression for Reg in the caller. Expr is
+// postfix, never empty.
 type Rule struct {
 	Reg  []byte // without the colon: ".cfa", ".ra", "$rbx", "x19"
 	Expr []byte
 }
 
-// CFI appends the unwind rules that hold at addr to dst: those of the INIT
-// record that holds there, replaced by those of the STACK CFI records that
-// follow it, at or below addr, in file order. The range is the INIT record's.
-// A record that is not "REG: EXPRESSION" pairs is skipped. Nothing is allocated if dst
-// has the capacity.
+// CFI appends the unwind rules for addr to dst: those of the INIT record that covers
+// addr, replaced by those of the STACK CFI records after it, at or below addr, in file
+// order. The range is that of the INIT record. A record that is not "REG: EXPRESSION"
+// pairs is skipped. CFI does not allocate if dst has the capacity.
 func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	off, ok := x.inits.holds(addr, func(off uint64) bool {
 		_, r, ok := x.initAt(off)
@@ -23,9 +22,13 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 		return Range{}, dst, false
 	}
 
+	// The rules of the INIT record come first.
 	l, code, _ := x.initAt(off)
 	start := len(dst)
 	dst = x.addRules(dst, start, off, l.text())
+
+	// The STACK CFI records up to any other record belong to the INIT record; blank lines
+	// are skipped.
 	for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
 		l := loose{rest: x.line(at)}
 		w := l.word()
@@ -48,8 +51,8 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	return code, dst, true
 }
 
-// endsAt reports whether the rules at addr say that there is no caller: a constant
-// return address in the first page.
+// endsAt reports whether the rules at addr say that there is no caller: the return
+// address is a constant in the first page.
 func (x *Index) endsAt(addr uint64) bool {
 	_, rules, _ := x.CFI(addr, nil)
 	for _, r := range rules {
@@ -78,8 +81,8 @@ func (x *Index) initAt(off uint64) (l loose, code Range, ok bool) {
 // machine has.
 const maxRules = 256
 
-// addRules adds the rules of one record to dst[start:], the later of a
-// register replacing the earlier.
+// addRules adds the rules of one record to dst[start:]. A later rule of a register
+// replaces an earlier one.
 func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule {
 	if !wellFormed(text) {
 		x.spoil(off)
@@ -89,6 +92,8 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 	for len(text) > 0 {
 		var r Rule
 		r, text = nextRule(text)
+
+		// There are few registers, so a linear search is enough.
 		known := false
 		for i := start; i < len(dst) && !known; i++ {
 			if string(dst[i].Reg) == string(r.Reg) {
@@ -102,8 +107,8 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 	return dst
 }
 
-// wellFormed reports whether text is rules: a name first, and after each name an
-// expression.
+// wellFormed reports whether text is a list of rules: it begins with a name, and each
+// name is followed by an expression.
 func wellFormed(text []byte) bool {
 	l, needExpr, any := loose{rest: text}, false, false
 	for w := l.word(); w != nil; w = l.word() {
@@ -116,13 +121,15 @@ func wellFormed(text []byte) bool {
 	return any && !needExpr
 }
 
-// nextRule cuts the first rule off well-formed text.
+// nextRule splits the first rule off well-formed text.
 func nextRule(text []byte) (r Rule, rest []byte) {
 	l := loose{rest: text}
 	name := l.word()
 	r.Reg = name[: len(name)-1 : len(name)-1]
 	l.skip()
 	expr := l.rest
+
+	// The expression ends before the next name, or at the end of the text.
 	for {
 		before := l.rest
 		w := l.word()
@@ -139,8 +146,8 @@ func nextRule(text []byte) (r Rule, rest []byte) {
 	}
 }
 
-// Win finds the STACK WIN record that holds at addr: of type 4 (frame data),
-// else of type 0 (FPO).
+// Win finds the STACK WIN record that covers addr: one of type 4 (frame data), else one
+// of type 0 (FPO).
 func (x *Index) Win(addr uint64) (StackWin, bool) {
 	for _, typ := range [...]uint32{4, 0} {
 		off, ok := x.wins.holds(addr, func(off uint64) bool {

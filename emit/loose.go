@@ -2,10 +2,9 @@ package emit
 
 import "math"
 
-// loose reads the fields of one line as forgivingly as the sense allows: any
-// run of spaces, tabs and carriage returns divides fields, hex digits may be
-// of either case. The first field that is none sets bad, and later reads
-// return zero.
+// loose reads the fields of one line as permissively as possible: any run of spaces, tabs
+// and carriage returns separates fields, and hex digits may be of either case. The first
+// field that is malformed sets bad, and later reads return zero.
 type loose struct {
 	rest []byte
 	bad  bool
@@ -13,7 +12,7 @@ type loose struct {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == 0 }
 
-// word is the next field, or nil at the end of the line.
+// word returns the next field, or nil at the end of the line.
 func (l *loose) word() []byte {
 	l.skip()
 	n := 0
@@ -35,7 +34,7 @@ func (l *loose) skip() {
 	}
 }
 
-// text is what is left of the line, without the blanks around it.
+// text returns the rest of the line, without the blanks around it.
 func (l *loose) text() []byte {
 	l.skip()
 	t := l.rest
@@ -61,6 +60,7 @@ func looseHex(w []byte) (v uint64, ok bool) {
 		return 0, false
 	}
 
+	// A number of more than 64 bits is malformed.
 	for _, c := range w {
 		if c-'A' <= 'F'-'A' {
 			c |= 0x20
@@ -74,11 +74,11 @@ func looseHex(w []byte) (v uint64, ok bool) {
 	return v, true
 }
 
-// size reads a size; one that does not fit 32 bits becomes the largest.
+// size reads a size. A size that does not fit 32 bits becomes the largest one.
 func (l *loose) size() uint32 { return uint32(min(l.hex(), math.MaxUint32)) }
 
-// dec reads a decimal number. One below 0 (files that are unknown) or above
-// MaxNumber is noNumber.
+// dec reads a decimal number. A negative number (an unknown file) or one above MaxNumber
+// becomes noNumber.
 func (l *loose) dec() uint32 {
 	v, ok := looseDec(l.word())
 	if !ok {
@@ -88,7 +88,7 @@ func (l *loose) dec() uint32 {
 	return v
 }
 
-// noNumber stands for a number that no record has.
+// noNumber is a number that no record has.
 const noNumber = math.MaxUint32
 
 func looseDec(w []byte) (v uint32, ok bool) {
@@ -100,6 +100,7 @@ func looseDec(w []byte) (v uint32, ok bool) {
 		return 0, false
 	}
 
+	// The sum is capped at MaxNumber + 1, so that it cannot overflow.
 	for _, c := range digits {
 		c -= '0'
 		if c > 9 {

@@ -1,6 +1,7 @@
 package emit
 
-// parseModule: "MODULE records".
+// parseModule reads the fields of a MODULE record. The parse functions read the fields
+// after the keyword; the returned record is meaningless if f has failed.
 func (r *Reader) parseModule(f *fields) Record {
 	r.module = Module{OS: string(f.word()), Arch: string(f.word())}
 	id := f.pos
@@ -21,7 +22,7 @@ func (r *Reader) parseInfo(f *fields) Record {
 	return &r.info
 }
 
-// parseFile: "FILE records".
+// parseFile reads the fields of a FILE record ("FILE records").
 func (r *Reader) parseFile(f *fields) Record {
 	r.file = File{f.dec(), f.name()}
 	if f.err == nil {
@@ -30,7 +31,8 @@ func (r *Reader) parseFile(f *fields) Record {
 	return &r.file
 }
 
-// parseInlineOrigin: "INLINE_ORIGIN records".
+// parseInlineOrigin reads the fields of an INLINE_ORIGIN record ("INLINE_ORIGIN
+// records").
 func (r *Reader) parseInlineOrigin(f *fields) Record {
 	num, start := f.dec(), f.pos
 	r.inlineOrigin = InlineOrigin{num, f.name()}
@@ -43,8 +45,8 @@ func (r *Reader) parseInlineOrigin(f *fields) Record {
 	return &r.inlineOrigin
 }
 
-// parseFunc: "FUNC records". A FUNC that is wrong still takes the lines that
-// follow, so that one fault is one error.
+// parseFunc reads the fields of a FUNC record ("FUNC records"). The lines after a damaged
+// FUNC still belong to it, so that one fault is one error.
 func (r *Reader) parseFunc(f *fields) Record {
 	r.under = underFunc
 	multiple := f.multiple()
@@ -53,7 +55,7 @@ func (r *Reader) parseFunc(f *fields) Record {
 	return &r.fn
 }
 
-// parseLine: "Line records".
+// parseLine reads a line record ("Line records").
 func (r *Reader) parseLine(f *fields) Record {
 	code := f.codeRange()
 	line, at := f.dec(), f.pos
@@ -65,7 +67,7 @@ func (r *Reader) parseLine(f *fields) Record {
 	return &r.lineRec
 }
 
-// parseInline: "INLINE records".
+// parseInline reads the fields of an INLINE record ("INLINE records").
 func (r *Reader) parseInline(f *fields) Record {
 	i := &r.inline
 	i.Depth, i.CallLine = f.dec(), f.dec()
@@ -82,6 +84,7 @@ func (r *Reader) parseInline(f *fields) Record {
 		i.Ranges = append(i.Ranges, f.codeRange())
 	}
 
+	// The numbers must be those of earlier records. Each error is at its own field.
 	switch {
 	case f.err != nil:
 	case !r.files.has(i.CallFile):
@@ -92,14 +95,14 @@ func (r *Reader) parseInline(f *fields) Record {
 	return i
 }
 
-// parsePublic: "PUBLIC records".
+// parsePublic reads the fields of a PUBLIC record ("PUBLIC records").
 func (r *Reader) parsePublic(f *fields) Record {
 	multiple := f.multiple()
 	r.public = Public{f.hex64(), f.hex32(), f.name(), multiple}
 	return &r.public
 }
 
-// parseStack reads what follows STACK.
+// parseStack reads the fields of a STACK record.
 func (r *Reader) parseStack(f *fields) Record {
 	start := f.pos
 	switch string(f.word()) {
@@ -117,9 +120,10 @@ func (r *Reader) parseStack(f *fields) Record {
 	return nil
 }
 
-// parseCFIInit: "STACK CFI records". As with FUNC, an INIT that is wrong still
-// takes the records that follow.
+// parseCFIInit reads the fields of a STACK CFI INIT record ("STACK CFI records"). As with
+// FUNC, the records after a damaged INIT still belong to it.
 func (r *Reader) parseCFIInit(f *fields) Record {
+	// Without a valid range, the following records are only compared with each other.
 	r.under, r.cfiLast, r.cfiEnd = underInit, 0, ^uint64(0)
 	start := f.pos
 	if string(f.word()) != "INIT" {
@@ -141,6 +145,8 @@ func (r *Reader) parseCFI(f *fields) Record {
 
 	start := f.pos
 	r.cfi = StackCFI{f.hex64(), f.rules()}
+
+	// Addresses rise strictly, and stay inside the range of the INIT record.
 	if f.err == nil && (r.cfi.Addr <= r.cfiLast || r.cfi.Addr >= r.cfiEnd) {
 		f.fail(start, ErrOrder)
 	}
@@ -150,7 +156,7 @@ func (r *Reader) parseCFI(f *fields) Record {
 	return &r.cfi
 }
 
-// parseWin: "STACK WIN records".
+// parseWin reads the fields of a STACK WIN record ("STACK WIN records").
 func (r *Reader) parseWin(f *fields) Record {
 	typ := f.hex32()
 	code := f.codeRange()

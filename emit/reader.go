@@ -9,37 +9,36 @@ import (
 	"symkit/internal/wire"
 )
 
-// What can be wrong with a symbol file. The Reader wraps them in *LineError in
-// *wire.Error.
+// Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *wire.Error.
 var (
-	// ErrOrder: a record where the format does not allow it.
+	// ErrOrder: the format does not allow the record at this place.
 	ErrOrder = errors.New("record out of place")
-	// ErrRecord: a line that begins like no record.
+	// ErrRecord: a line begins like no record.
 	ErrRecord = errors.New("unknown record")
 	// ErrMissing: the line ends before its last field.
 	ErrMissing = errors.New("missing field")
-	// ErrExtra: a space or field too many.
+	// ErrExtra: there is an extra space or field.
 	ErrExtra = errors.New("extra space or field")
-	// ErrNumber: a digit that is none, upper-case hex among them.
+	// ErrNumber: a number has a wrong digit, such as upper-case hex.
 	ErrNumber = errors.New("malformed number")
-	// ErrRange: a number too large for its field, or a range that wraps.
+	// ErrRange: a number is too large for its field, or a range wraps.
 	ErrRange = errors.New("number out of range")
-	// ErrText: a control character, a bidirectional one included, or invalid UTF-8.
+	// ErrText: a name has a control character, a bidirectional control, or invalid UTF-8.
 	ErrText = errors.New("control character or invalid UTF-8")
-	// ErrTooLong: a line, name or list of ranges that consumers cut or reject.
+	// ErrTooLong: consumers cut or reject a line, name or list of ranges of this length.
 	ErrTooLong = errors.New("too long")
 	// ErrUnterminated: the last line has no newline.
 	ErrUnterminated = errors.New("last line without newline")
-	// ErrReference: a FILE or INLINE_ORIGIN number that no earlier record gives.
+	// ErrReference: no earlier record has the FILE or INLINE_ORIGIN number.
 	ErrReference = errors.New("number of no earlier record")
-	// ErrRules: text that is not "REG: EXPRESSION" pairs.
+	// ErrRules: the rules are not "REG: EXPRESSION" pairs.
 	ErrRules = errors.New("malformed rules")
-	// ErrOldForm: an INLINE_ORIGIN that can be read as the old form, which has
-	// a file number before the name.
+	// ErrOldForm: an INLINE_ORIGIN can be read as the record's old form, which has a file
+	// number before the name.
 	ErrOldForm = errors.New("name begins with a number")
 )
 
-// LineError tells the number of the line, from 1, that an error is in.
+// LineError is an error with the number of its line, from 1.
 type LineError struct {
 	Line int
 	Err  error
@@ -49,26 +48,26 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// section is what errors call the text.
+// section is the name of the text in errors.
 const section = "symbols"
 
 // maxRangesRead is the number of ranges in one INLINE record that Breakpad's
 // reader keeps.
 const maxRangesRead = 254
 
-// What the next line may belong to.
+// The records that the next line may belong to.
 const (
 	underNothing = iota
 	underFunc
 	underInit
 )
 
-// Reader reads a symbol file strictly: it accepts what the format document
-// allows and every known consumer reads in full, nothing more. MODULE comes
-// first and once; line and INLINE records directly follow their FUNC, STACK
-// CFI records their INIT, inside its range and at rising addresses; file and
-// origin numbers are those of earlier records. Whether ranges overlap, or a
-// line lies in its FUNC, is not looked at.
+// Reader reads a symbol file strictly: it accepts only what the format document allows
+// and every known consumer reads in full. MODULE comes first and once; line and INLINE
+// records directly follow their FUNC; STACK CFI records directly follow their INIT,
+// inside its range and at rising addresses; file and origin numbers are those of earlier
+// records. The Reader does not check whether ranges overlap, or whether a line is inside
+// its FUNC.
 type Reader struct {
 	data []byte
 	off  int // of the current line
@@ -93,25 +92,25 @@ type Reader struct {
 	win          StackWin
 }
 
-// NewReader returns a Reader of data, which records will alias.
+// NewReader returns a Reader of data. Records alias data.
 func NewReader(data []byte) *Reader { return &Reader{data: data} }
 
-// Line is the number, from 1, of the line read last.
+// Line returns the number, from 1, of the last line read.
 func (r *Reader) Line() int { return r.line }
 
-// Offset is the position in bytes of the line read last.
+// Offset returns the offset in bytes of the last line read.
 func (r *Reader) Offset() int { return r.off }
 
-// Records yields the records in file order, from the start of the file. A
-// record is valid until the next one is asked for; its names and rules alias
-// the data and stay. A line that is wrong yields a nil record and an error, a
-// *wire.Error with the position of the fault, and reading goes on after it.
-// Memory does not grow with the size of the data, but for file and origin
-// numbers that are not given in rising order from 0.
+// Records yields the records in file order, from the start of the file. A record is valid
+// until the next one; its names and rules alias the data and stay valid. A damaged line
+// yields a nil record and a *wire.Error with the position of the fault, and reading
+// continues after the line. Memory does not grow with the size of the data, except for
+// file and origin numbers that do not rise from 0 by 1.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		*r = Reader{data: r.data, inline: Inline{Ranges: r.inline.Ranges[:0]}}
 		for next := 0; next < len(r.data); {
+			// Find the end of the line.
 			r.off = next
 			r.line++
 			end := bytes.IndexByte(r.data[next:], '\n')
@@ -120,6 +119,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 				return
 			}
 			next += end + 1
+
+			// Parse the line. A failure of any field is the line's error.
 			f := fields{line: r.data[r.off:][:end:end], more: true}
 			rec := r.record(&f)
 			if f.err != nil {
@@ -130,6 +131,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 				return
 			}
 		}
+
+		// An empty file lacks its MODULE record.
 		if r.line == 0 {
 			yield(nil, &wire.Error{Section: section, Err: &LineError{1, ErrOrder}})
 		}
@@ -140,12 +143,14 @@ func (r *Reader) errorAt(off int, err error) error {
 	return &wire.Error{Section: section, Offset: off, Err: &LineError{r.line, err}}
 }
 
-// record parses one line. What it returns means nothing after f failed.
+// record parses one line. The result is meaningless if f has failed.
 func (r *Reader) record(f *fields) Record {
 	if len(f.line) > MaxLine {
 		f.fail(MaxLine, ErrTooLong)
 		return nil
 	}
+
+	// A line that begins with a hex digit is a line record: no keyword does.
 	if len(f.line) > 0 && hexValue[f.line[0]] <= 15 {
 		if r.under != underFunc {
 			f.fail(0, ErrOrder)
@@ -153,11 +158,13 @@ func (r *Reader) record(f *fields) Record {
 		return r.parseLine(f)
 	}
 
+	// MODULE is the first line, and only that.
 	keyword := string(f.word())
 	if isModule := keyword == "MODULE"; isModule != (r.line == 1) {
 		f.fail(0, ErrOrder)
 	}
 
+	// INLINE and STACK records can belong to the record before them.
 	switch keyword {
 	case "INLINE":
 		if r.under != underFunc {
@@ -168,6 +175,7 @@ func (r *Reader) record(f *fields) Record {
 		return r.parseStack(f)
 	}
 
+	// Any other record ends the block of a FUNC or INIT, but an unknown line does not.
 	under := r.under
 	r.under = underNothing
 	switch keyword {
@@ -190,8 +198,8 @@ func (r *Reader) record(f *fields) Record {
 	return nil
 }
 
-// idSet holds the numbers that records were given. Numbers given in rising
-// order from 0, as dumpers do, cost nothing.
+// idSet is a set of the numbers of records. Numbers that rise from 0 by 1, as dumpers
+// write them, take no memory.
 type idSet struct {
 	dense  uint32 // all below are in the set
 	sparse map[uint32]struct{}
