@@ -30,10 +30,13 @@ func (a *ahead) wrote(data []byte, done int) {
 	if len(a.data) == 0 || &data[0] != &a.data[0] {
 		a.start(data)
 	}
+
+	// Nothing to do while at least half a step is populated ahead of the writer.
 	if done+aheadStep/2 < a.next {
 		return
 	}
 
+	// Whole pages only: the first may have been populated by the step before.
 	from := max(a.next, done)
 	a.next = min(from+aheadStep, len(a.data))
 	page := os.Getpagesize()
@@ -45,6 +48,8 @@ func (a *ahead) wrote(data []byte, done int) {
 // start begins a new buffer.
 func (a *ahead) start(data []byte) {
 	a.data, a.next = data, 0
+
+	// A buffer that was written before is populated as a whole.
 	if a.known[&data[0]] {
 		a.next = len(data)
 	}

@@ -49,6 +49,7 @@ func (f *File) Arch() (string, error) {
 		return name, nil
 	}
 
+	// The n32 ABI has the class of a 32-bit file and the registers of a 64-bit machine.
 	n32 := f.Machine == elf.EM_MIPS && f.Flags&efMIPSABI2 != 0
 	names := wide[f.Machine]
 	name := names[0]

@@ -27,6 +27,8 @@ func Unchanged(path string, was fs.FileInfo) error {
 	if was == nil {
 		return nil
 	}
+
+	// A file that was removed or replaced is still mapped, and so unchanged.
 	is, err := os.Stat(path)
 	if err == nil && os.SameFile(was, is) && (was.Size() != is.Size() || !was.ModTime().Equal(is.ModTime())) {
 		return fmt.Errorf("%s: %w", path, ErrChanged)

@@ -52,6 +52,7 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 		return nil, err
 	}
 
+	// The buffer has the size of the header; a stream of another size is an error.
 	buffer := s.file.memory.get(p.size)
 	data := buffer.Bytes()
 	d := s.dropper()
@@ -84,6 +85,8 @@ func (s *Section) unpacked(p packing, err error) error {
 	if err == nil {
 		return nil
 	}
+
+	// An error of the decoder has an offset in the stream.
 	at := p.at
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		at, err = at+e.Offset, e.Err
@@ -108,6 +111,7 @@ func (s *Section) claim() (p packing, err error) {
 		return p, err
 	}
 
+	// The header of gABI compression, or the older "ZLIB" header.
 	c := s.file.cursor(s.label(), data)
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		s.readChdr(&c, &p)
@@ -115,6 +119,7 @@ func (s *Section) claim() (p packing, err error) {
 		readZdebug(&c, &p)
 	}
 
+	// The stream is the rest of the section.
 	p.at = c.Pos()
 	p.body = c.Bytes(uint64(c.Len()))
 	if c.Err() == nil && p.size > p.limit() {
@@ -200,6 +205,8 @@ func (f *File) isOverAllowance(index int) bool {
 // overAllowance returns the indices of the sections that exceed the allowance.
 func (f *File) overAllowance() map[int]bool {
 	over := map[int]bool{}
+
+	// Grant sections in header order, as long as both budgets last.
 	excess := uint64(limits.FreeSize)
 	total := limits.FreeSize + limits.InflatedUsually(uint64(len(f.data)))
 	for i := range f.Sections {
@@ -243,6 +250,7 @@ func inflateZstd(dst, src []byte) error {
 	}
 	defer d.Close()
 
+	// The frames must fill dst exactly.
 	data, err := d.DecodeAll(src, dst[:0:len(dst)])
 	if err == nil && len(data) != len(dst) {
 		err = fmt.Errorf("%d bytes, not the %d of the header", len(data), len(dst))

@@ -46,6 +46,7 @@ func (f *File) debugLink() (link DebugLink, err error) {
 		return link, err
 	}
 
+	// The name, padded to 4 bytes, then the checksum.
 	name := string(c.CString())
 	pad(&c, 0, 4)
 	crc := c.U32()
@@ -77,6 +78,7 @@ func (f *File) altLink() (link AltLink, err error) {
 		return link, err
 	}
 
+	// The path, then the build id up to the section's end.
 	path := string(c.CString())
 	id := slices.Clone(c.Bytes(uint64(c.Len())))
 	if c.Err() == nil && path == "" {
@@ -106,6 +108,7 @@ func (f *File) sup() (s sup, err error) {
 		c.Fail(0, fmt.Errorf("%w %d", ErrSupVersion, version))
 	}
 
+	// The fields after the version: a flag, the path, and the checksum with its length.
 	supplementary := c.U8() != 0
 	path := string(c.CString())
 	sum := slices.Clone(c.Bytes(c.ULEB()))
@@ -126,6 +129,8 @@ func (link AltLink) Match(c *File) error {
 	}
 	return mem.Guard(func() error {
 		s, err := c.sup()
+
+		// The section is in both files, and the checksums must agree.
 		if err == nil && (!s.supplementary || !bytes.Equal(s.sum, link.ID)) {
 			err = fmt.Errorf("%w: %x, not %x", ErrOtherSup, s.sum, link.ID)
 		}
@@ -136,6 +141,7 @@ func (link AltLink) Match(c *File) error {
 // linkCursor returns a cursor over the named section; it is empty if the file does
 // not have the section.
 func (f *File) linkCursor(name string) (wire.Cursor, error) {
+	// A section of type SHT_NOBITS counts as absent.
 	s := present(f.Section(name))
 	if s == nil {
 		return wire.Cursor{}, nil

@@ -16,6 +16,8 @@ type dropper struct {
 // consumed drops about the first done/total of the section. At the end it drops the
 // whole section: the estimate can have dropped bytes that were then read again.
 func (d *dropper) consumed(done, total int) {
+	// The decoder reports output; the position in the input is an estimate from the ratio
+	// of the sizes.
 	upto := d.to - d.size + uint64(float64(d.size)*(float64(done)/float64(max(total, 1))))
 	switch {
 	case done == total:

@@ -33,6 +33,7 @@ func (f *File) soname() (string, error) {
 		return "", err
 	}
 
+	// The name ends with a NUL in the string table.
 	c := f.cursor(d.stringsName, d.strings)
 	c.Seek(d.soname)
 	rest := c.Bytes(min(uint64(c.Len()), maxSoname))
@@ -54,6 +55,7 @@ func (f *File) readDynamic() (d dynamic, err error) {
 		return d, err
 	}
 
+	// DT_NULL ends the array; the section can be longer.
 	for c.Len() > 0 {
 		tag := elf.DynTag(int64(c.Uint(f.AddrSize())))
 		value := c.Uint(f.AddrSize())
@@ -97,6 +99,8 @@ func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
 		return err
 	}
 
+	// Without section headers, DT_STRTAB and DT_STRSZ locate the strings in loaded
+	// memory.
 	d.stringsName = "DT_STRTAB"
 	rest := f.bytesFrom(d.strtab)
 	if d.strsz > uint64(len(rest)) {
@@ -108,6 +112,7 @@ func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
 
 // linked returns the string table that a section's sh_link names, or nil.
 func (f *File) linked(s *Section) *Section {
+	// Sections made from program headers have no sh_link.
 	if s.Index < 0 || s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
 		return nil
 	}

@@ -18,6 +18,7 @@ func (f *File) dynamicSymbols() (*SymbolTable, error) {
 		return nil, err
 	}
 
+	// The table has no size of its own: it must be in the segment's bytes.
 	rest := f.bytesFrom(d.symtab)
 	if n > uint64(len(rest))/f.symbolSize() {
 		return nil, &wire.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: wire.ErrTruncated}
@@ -29,6 +30,7 @@ func (f *File) dynamicSymbols() (*SymbolTable, error) {
 
 // countDynamic returns the number of dynamic symbols, or 0 if there is no hash table.
 func (f *File) countDynamic(d *dynamic) (uint64, error) {
+	// DT_HASH counts directly; the GNU hash table has to be searched.
 	switch {
 	case d.hash != 0:
 		return f.countHash(d.hash)
@@ -62,6 +64,7 @@ func (f *File) countGNUHash(addr uint64) (uint64, error) {
 	buckets, symoffset, bloom := c.U32(), c.U32(), c.U32()
 	c.Skip(4 + uint64(bloom)*uint64(f.AddrSize())) // bloom_shift, bloom filter
 
+	// The chain that begins last also ends last.
 	table := c.Sub(uint64(buckets) * 4)
 	var last uint32
 	for table.Len() > 0 {

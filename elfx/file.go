@@ -85,6 +85,9 @@ func open(path string) (*File, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
+
+	// Parsing reads the mapped file, so it is guarded: the file can be truncated at any
+	// time.
 	f := &File{path: path, source: m, info: m.Info(), data: m.Bytes()}
 	if err := mem.Guard(f.parse); err != nil {
 		f.Close()
@@ -212,6 +215,8 @@ func guarded[T any](f *File, fn func() (T, error)) (value T, err error) {
 // of bytes that the file has from off on.
 func (f *File) at(section string, off, n uint64) ([]byte, error) {
 	size := uint64(len(f.data))
+
+	// Both checks avoid sums, which could overflow.
 	if off > size {
 		return nil, &wire.Error{Section: section, Err: wire.ErrTruncated}
 	}

@@ -54,6 +54,8 @@ func (f *File) readHeader() (t tables, err error) {
 		return t, &wire.Error{Section: headerName, Err: notELF(f.data)}
 	}
 
+	// e_ident is the same in both classes and byte orders, and decides how the other
+	// fields are read.
 	c := wire.New(headerName, f.data, false)
 	c.Skip(4)
 	class, order, version, abi := c.U8(), c.U8(), c.U8(), c.U8()

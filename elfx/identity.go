@@ -37,6 +37,8 @@ func (f *File) moduleID() (string, error) {
 	if f.buildID != nil {
 		return ModuleID(f.buildID, f.BigEndian), nil
 	}
+
+	// Without a build id, the id is a hash of the code.
 	hash, err := f.hashText()
 	if err != nil {
 		return "", err
@@ -52,6 +54,8 @@ func (f *File) moduleID() (string, error) {
 func ModuleID(id []byte, bigEndian bool) string {
 	var guid [guidSize]byte
 	copy(guid[:], id)
+
+	// The GUID's first three fields are numbers in the byte order of the file.
 	if !bigEndian {
 		slices.Reverse(guid[0:4])
 		slices.Reverse(guid[4:6])
@@ -73,6 +77,7 @@ func (f *File) hashText() (hash [guidSize]byte, err error) {
 		return hash, err
 	}
 
+	// Whole blocks are hashed, even if the section ends inside the last one.
 	n := min(s.Size, hashSize)
 	n = (n + guidSize - 1) / guidSize * guidSize
 	rest := f.data[s.Offset:]
@@ -98,6 +103,7 @@ func (f *File) codeSection() *Section {
 // Breakpad has no identifier for such files. The hash is hashText's over the bytes of
 // all code sections, in header order and without gaps.
 func (f *File) hashCode() (hash [guidSize]byte, err error) {
+	// The bytes of the code sections follow each other, up to 4096 in total.
 	n := 0
 	for i := range f.Sections {
 		s := &f.Sections[i]

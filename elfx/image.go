@@ -48,6 +48,8 @@ func Join(a, b *File) (*Image, error) {
 	if err := matches(a, b); err != nil {
 		return nil, fmt.Errorf("%s: does not belong to %s: %w", b.path, a.path, err)
 	}
+
+	// The binary becomes a, the debug file b.
 	if !a.holdsLoaded || b.holdsLoaded && a.hasDWARF() && !b.hasDWARF() {
 		a, b = b, a
 	}
@@ -90,6 +92,7 @@ func (f *File) MatchBuildID(id []byte) error {
 // codeAddresses returns the virtual addresses of the executable segments, or those
 // of the code in a relocatable object.
 func (f *File) codeAddresses() (addrs []uint64) {
+	// An object has sections instead of segments.
 	if f.Type == elf.ET_REL {
 		for _, r := range f.ExecRanges() {
 			addrs = append(addrs, r.Lo)
@@ -131,6 +134,7 @@ func (m *Image) Section(name string) *Section {
 		return present(m.DWARF().Section(name))
 	}
 
+	// A stripped binary has lost the section; a debug file has no loaded bytes.
 	inMain, inDebug := present(m.Main.Section(name)), present(m.Debug.Section(name))
 	if inDebug == nil || inMain != nil && inMain.Flags&elf.SHF_ALLOC != 0 {
 		return inMain

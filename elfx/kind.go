@@ -44,6 +44,8 @@ func Kind(data []byte) string {
 		}
 	}
 
+	// Other formats need more than a prefix. A microdump is inside a log, so its start is
+	// searched.
 	start := data[:min(len(data), 64<<10)]
 	switch {
 	case len(data) == 0:
@@ -75,6 +77,7 @@ func kindOfELF(data []byte) string {
 		return "the start of an ELF file"
 	}
 
+	// e_type is in the byte order of the file.
 	order := binary.ByteOrder(binary.LittleEndian)
 	if data[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
 		order = binary.BigEndian

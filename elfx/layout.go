@@ -24,6 +24,8 @@ func (f *File) layOut() {
 		return
 	}
 
+	// The layout ends at the first section that does not fit; the later ones keep the
+	// addresses of their headers.
 	var next uint64
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -79,6 +81,8 @@ func alignUp(addr, align uint64) (up uint64, ok bool) {
 	if align == 0 || align&(align-1) != 0 {
 		return addr, true
 	}
+
+	// Round up; a sum that wraps is below addr.
 	up = (addr + align - 1) &^ (align - 1)
 	return up, up >= addr
 }
@@ -103,6 +107,8 @@ func (f *File) linkRelocs() {
 	if f.Type != elf.ET_REL {
 		return
 	}
+
+	// The list is built from its end, so that relocation sections apply in header order.
 	for i := len(f.Sections) - 1; i > 0; i-- {
 		s := &f.Sections[i]
 		if s.Type != elf.SHT_REL && s.Type != elf.SHT_RELA || uint64(s.Info) >= uint64(len(f.Sections)) {
@@ -124,6 +130,8 @@ func (s *Section) relocated() bool {
 	if !s.Present() {
 		return false
 	}
+
+	// Relocation sections are not relocated themselves.
 	switch s.Type {
 	case elf.SHT_REL, elf.SHT_RELA:
 		return false

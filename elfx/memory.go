@@ -21,6 +21,7 @@ func (m *memory) get(size uint64) *mem.Buffer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
+	// A file without inflated sections and copies needs no set.
 	if m.buffers == nil {
 		m.buffers = map[*mem.Buffer]bool{}
 	}
@@ -61,6 +62,8 @@ func (m *memory) release() {
 // copied returns a copy of data, which aliases the file from file offset off. The
 // pages of data are dropped as they are copied.
 func (f *File) copied(data []byte, off uint64) []byte {
+	// Each step copies some pages and then drops them, so that the section and its copy
+	// are never in memory as a whole at the same time.
 	out := f.memory.get(uint64(len(data))).Bytes()
 	d := dropper{f, off, off + uint64(len(data)), uint64(len(data))}
 	for at := 0; at < len(data); at += dropStep {

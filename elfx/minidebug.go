@@ -60,6 +60,8 @@ func (f *File) unxz(section string, data []byte) error {
 	if err != nil {
 		return err
 	}
+
+	// The index of the xz file has the size, so memory is bounded before it is allocated.
 	if stream.size > limits.Inflated(uint64(len(data))) {
 		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
 		return &wire.Error{Section: section, Err: err}
@@ -70,6 +72,7 @@ func (f *File) unxz(section string, data []byte) error {
 
 // acceptDebugData returns an error if mini is not of the same module as f.
 func (f *File) acceptDebugData(mini *File) (err error) {
+	// Both build ids must agree, but a file without one is accepted.
 	switch {
 	case !f.SameMachine(mini):
 		err = ErrOtherMachine

@@ -29,6 +29,7 @@ func (f *File) findBuildID() []byte {
 		}
 	}
 
+	// Any other note section may have the build id instead.
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != elf.SHT_NOTE || s.Name == ".note.gnu.build-id" {
@@ -39,6 +40,7 @@ func (f *File) findBuildID() []byte {
 		}
 	}
 
+	// At last the segments: a file without section headers has no note sections.
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_NOTE {
 			if id := f.segmentBuildID(s, &left); id != nil {
@@ -100,11 +102,14 @@ func readNote(c *wire.Cursor, align uint64) (n note) {
 	start := c.Pos()
 	nameSize, descSize := c.U32(), c.U32()
 	n.kind = c.U32()
+
+	// The padding counts from the start of the note.
 	name := c.Bytes(uint64(nameSize))
 	pad(c, start, align)
 	n.desc = c.Bytes(uint64(descSize))
 	pad(c, start, align)
 
+	// The names of interest are short; a longer one stays empty.
 	if k := len(name); k > 0 && k <= 8 && name[k-1] == 0 {
 		n.name = string(name[:k-1])
 	}

@@ -32,6 +32,7 @@ func (f *File) findParts() {
 		return
 	}
 
+	// Two passes: sections outside groups come first.
 	heads := map[string]*Section{}
 	for _, grouped := range []bool{false, true} {
 		for i := range f.Sections {
@@ -53,6 +54,7 @@ func (f *File) findParts() {
 		}
 	}
 
+	// The addresses follow once all parts of a name are known.
 	for _, head := range heads {
 		if head.parts != nil {
 			f.layOutParts(head.parts)
@@ -72,6 +74,7 @@ func (s *Section) debugName() (name string, ok bool) {
 // layOutParts sets the addresses of the parts. A part with a damaged compression
 // header takes no space; reading the part gives the error.
 func (f *File) layOutParts(p *parts) {
+	// Parts follow each other without gaps, uncompressed.
 	var next uint64
 	for _, i := range p.all {
 		s := &f.Sections[i]

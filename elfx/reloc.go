@@ -35,6 +35,8 @@ func (s *Section) readRelocs() ([]Reloc, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// The section is a whole number of entries (relocCursor).
 	relocs := make([]Reloc, uint64(c.Len())/s.Entsize)
 	for i := range relocs {
 		s.file.readReloc(&c, &relocs[i], s.Type == elf.SHT_RELA)
@@ -45,6 +47,7 @@ func (s *Section) readRelocs() ([]Reloc, error) {
 // relocCursor returns a cursor over a SHT_REL or SHT_RELA section. The section is a
 // whole number of entries.
 func (s *Section) relocCursor() (c wire.Cursor, err error) {
+	// An entry has an offset and r_info, and with SHT_RELA an addend.
 	word := uint64(s.file.AddrSize())
 	size := 2 * word
 	switch s.Type {
@@ -62,6 +65,8 @@ func (s *Section) relocCursor() (c wire.Cursor, err error) {
 	if err != nil {
 		return c, err
 	}
+
+	// A remainder means that the section is truncated.
 	if over := uint64(len(data)) % size; over != 0 {
 		at := len(data) - int(over)
 		return c, &wire.Error{Section: s.label(), Offset: at, Err: wire.ErrTruncated}

@@ -42,6 +42,8 @@ func (s *Section) unpackRelocs() ([]Reloc, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// The format begins with a magic, the count and the first offset.
 	c := s.file.cursor(s.label(), data)
 	if magic := c.Bytes(4); c.Err() == nil && string(magic) != "APS2" {
 		c.Fail(0, ErrPackedMagic)
@@ -53,6 +55,7 @@ func (s *Section) unpackRelocs() ([]Reloc, error) {
 		c.Fail(at, ErrPackedCount)
 	}
 
+	// A group is never larger than the relocations that remain.
 	u := unpacker{Cursor: c, file: s.file, last: Reloc{Offset: uint64(c.SLEB())}}
 	for u.Err() == nil && uint64(len(u.relocs)) < count {
 		u.group(count - uint64(len(u.relocs)))

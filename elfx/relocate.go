@@ -105,6 +105,7 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 		data, err = s.copied()
 	}
 
+	// Relocations apply to the uncompressed bytes, one relocation section after another.
 	for i := s.applied(); i != 0 && err == nil; {
 		table := &s.file.Sections[i]
 		err = s.applyTable(data.Bytes(), table)
@@ -134,6 +135,7 @@ func (s *Section) copied() (*mem.Buffer, error) {
 // applyTable applies the relocations of one section to data. The error is about the
 // whole relocation section; a single relocation that cannot be applied is a loss.
 func (s *Section) applyTable(data []byte, table *Section) error {
+	// The symbol table is read once for all sections.
 	f := s.file
 	symbols, err := f.reloc.symbols()
 	if err != nil {
@@ -146,10 +148,13 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	if err != nil {
 		return err
 	}
+
+	// Many headers could refer to the same relocations, each of them to be applied again.
 	if !f.charge(&f.reloc.read, uint64(c.Len())) {
 		return &wire.Error{Section: table.label(), Err: ErrOverlap}
 	}
 
+	// Each relocation is read and applied in turn; the table is never decoded as a whole.
 	target := reloc.Section{
 		Machine: f.Machine, Class: f.Class, BigEndian: f.BigEndian,
 		Data: data, Addr: s.Addr, InField: table.Type == elf.SHT_REL,
@@ -196,6 +201,8 @@ func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, er
 	}
 	s := &symbols[index]
 	out = reloc.Symbol{Value: s.Value, Size: s.Size, TLS: s.Type == elf.STT_TLS}
+
+	// The section of a defined symbol has a base, which TLS relocations need.
 	switch {
 	case s.Shndx == ShnAbs:
 	case s.Shndx == ShnUndef || s.Shndx >= ShnReserve:

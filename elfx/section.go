@@ -166,6 +166,8 @@ func (s *Section) loadOne() ([]byte, error) {
 	if s.aliases() {
 		return s.raw()
 	}
+
+	// The first caller inflates or relocates; others wait and share the result.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -201,6 +203,7 @@ func (s *Section) Discard(from, to uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	// Pages of a buffer are dropped for good, pages of the file can be read again.
 	switch {
 	case s.made:
 		s.stale = s.inflated.Discard(from, to) || s.stale
@@ -248,6 +251,8 @@ func (s *Section) compressed() bool {
 // (with the bytes that contain .ARM.extab) are found by type or through program
 // headers. A section of SFrame's type is found under any name.
 func (f *File) Section(name string) *Section {
+	// By exact name, by the name of the older compression, by type, and at last made from
+	// program headers.
 	if s := f.named(name); s != nil {
 		return s
 	}

@@ -36,6 +36,7 @@ type Range struct{ Lo, Hi uint64 }
 
 // readSegments reads the program header table. Section header 0 is first, or nil.
 func (f *File) readSegments(t tables, first *Section) error {
+	// The escape value in e_phnum refers to section header 0.
 	if t.phnum == pnXNum {
 		if first == nil {
 			return f.headerField(fieldPhnum, ErrNoFirst)
@@ -46,6 +47,7 @@ func (f *File) readSegments(t tables, first *Section) error {
 		return nil
 	}
 
+	// An entry of another size than the class's would shift every field.
 	size := f.byClass(32, 56)
 	if uint64(t.phentsize) != size {
 		return f.headerField(fieldPhentsize, ErrEntrySize)
@@ -109,6 +111,7 @@ func (f *File) LoadAddress() uint64 {
 // overlaps: the executable PT_LOAD segments, or, in a file without any, such as a
 // relocatable object, the loaded sections with SHF_EXECINSTR.
 func (f *File) ExecRanges() []Range {
+	// Segments are what the loader maps.
 	var ranges []Range
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.isCode() {
@@ -119,6 +122,7 @@ func (f *File) ExecRanges() []Range {
 		return mergeRanges(ranges)
 	}
 
+	// An object has no segments.
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.isCode() {
 			ranges = appendRange(ranges, s.Addr, s.Size)
@@ -129,6 +133,7 @@ func (f *File) ExecRanges() []Range {
 
 // appendRange adds size bytes from begin, up to the end of the address space.
 func appendRange(ranges []Range, begin, size uint64) []Range {
+	// A forged size must not wrap around the address space.
 	end := begin + size
 	if end < begin {
 		end = math.MaxUint64
@@ -144,6 +149,7 @@ func mergeRanges(ranges []Range) []Range {
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	merged := ranges[:0]
 	for _, r := range ranges {
+		// Ranges that overlap or touch become one.
 		if n := len(merged); n > 0 && r.Lo <= merged[n-1].Hi {
 			merged[n-1].Hi = max(merged[n-1].Hi, r.Hi)
 			continue
@@ -170,6 +176,7 @@ func (f *File) bytesFrom(addr uint64) []byte {
 		return nil
 	}
 
+	// Segments can overlap in a damaged file: the first one with bytes counts.
 	for i := range f.Segments {
 		s := &f.Segments[i]
 		if !s.inFile(addr) {
@@ -185,6 +192,7 @@ func (f *File) bytesFrom(addr uint64) []byte {
 // segmentData aliases the bytes of a segment in the file. A truncated file has
 // fewer bytes than p_filesz.
 func (f *File) segmentData(s *Segment) (data []byte, ok bool) {
+	// Offset and p_filesz are of the header, and need not be inside the file.
 	size := uint64(len(f.data))
 	if s.Offset >= size {
 		return nil, false

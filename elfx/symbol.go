@@ -53,6 +53,7 @@ func (t *SymbolTable) NameOf(s *Symbol) []byte {
 		return nil
 	}
 
+	// A name may have no NUL in a damaged file, or be very long.
 	rest := t.strings[s.Name:]
 	rest = rest[:min(len(rest), MaxSymbolName)]
 	if n := bytes.IndexByte(rest, 0); n >= 0 {
@@ -75,6 +76,7 @@ func (f *File) Dynsym() (*SymbolTable, error) {
 // symbols reads the named table.
 func (f *File) symbols(name string) (*SymbolTable, error) {
 	return guarded(f, func() (*SymbolTable, error) {
+		// Without section headers, only the dynamic section locates .dynsym.
 		s := f.Section(name)
 		switch {
 		case s == nil && name == ".dynsym" && f.namesLost():
@@ -102,6 +104,7 @@ func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
 		return nil, err
 	}
 
+	// The entry size is that of the class; any other size is damage.
 	if s.Entsize != f.symbolSize() {
 		return nil, &wire.Error{Section: s.label(), Err: ErrEntrySize}
 	}
@@ -130,6 +133,7 @@ func (f *File) extendedIndices(symtab *Section) (wire.Cursor, error) {
 // decodeSymbols reads entries to the end of c. If extended is not empty, it has one
 // index for each entry.
 func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
+	// The index of a section above the reserved numbers is in a table of its own.
 	n := uint64(c.Len()) / f.symbolSize()
 	symbols := make([]Symbol, n)
 	hasExtended := extended.Len() > 0
@@ -144,6 +148,7 @@ func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 		}
 	}
 
+	// The table must be a whole number of entries.
 	if c.Len() > 0 {
 		c.Fail(c.Pos(), wire.ErrTruncated)
 	}
@@ -165,6 +170,9 @@ func (f *File) readSymbol(c *wire.Cursor, s *Symbol) {
 		s.Value = uint64(c.U32())
 		s.Size = uint64(c.U32())
 	}
+
+	// Value and size come before these bytes in a 32-bit file, after them in a 64-bit
+	// file.
 	info := c.U8()
 	s.Type, s.Bind = elf.ST_TYPE(info), elf.ST_BIND(info)
 	s.Other = c.U8()

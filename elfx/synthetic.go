@@ -26,6 +26,7 @@ const (
 // synthesize makes sections from program headers, for a file without section
 // headers.
 func (f *File) synthesize() {
+	// Each of these segments begins with the bytes of one section.
 	for _, known := range []struct {
 		segment elf.ProgType
 		name    string
@@ -44,6 +45,7 @@ func (f *File) synthesize() {
 		f.synthesizeExidx()
 	}
 
+	// .eh_frame has no segment of its own, but .eh_frame_hdr points to it.
 	hdr := find(f.synthetic, func(s *Section) bool { return s.Name == ehFrameHdrName })
 	if hdr == nil {
 		return
@@ -83,6 +85,7 @@ func (f *File) synthesizeEhFrame(hdr *Section) error {
 		return err
 	}
 
+	// The header: version, three encodings, then the pointer.
 	c := f.cursor(ehFrameHdrName, data)
 	c.Skip(1) // version
 	enc := c.U8()
@@ -92,6 +95,7 @@ func (f *File) synthesizeEhFrame(hdr *Section) error {
 		return c.Err()
 	}
 
+	// The pointer must lead to loaded bytes of the file.
 	s := find(f.Segments, func(s *Segment) bool { return s.inFile(addr) })
 	rest := f.bytesFrom(addr)
 	if s == nil || len(rest) == 0 {
@@ -106,6 +110,8 @@ func (f *File) synthesizeEhFrame(hdr *Section) error {
 func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	at := c.Pos()
 	var v uint64
+
+	// The low half byte of the encoding is the format, the high half the base.
 	switch enc & 0x0f {
 	case 0x00: // absptr
 		v = c.Uint(f.AddrSize())
@@ -144,6 +150,8 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 // that exceeds the data.
 func (f *File) ehFrameSize(data []byte) uint64 {
 	c := f.cursor(ehFrameName, data)
+
+	// A damaged length ends the section before its entry.
 	for end := 0; ; end = c.Pos() {
 		length, _ := c.InitialLength()
 		if length == 0 && c.Err() == nil {

@@ -32,6 +32,8 @@ func (f *File) readTables(t tables) error {
 	}
 	progErr := f.readSegments(t, first)
 
+	// One usable table is enough: an object has no segments, and a program may have lost
+	// its sections.
 	switch {
 	case secErr != nil && len(f.Segments) == 0:
 		return secErr
@@ -51,6 +53,7 @@ func (f *File) readTables(t tables) error {
 // header 0 (gABI, "ELF Header": e_shnum, e_shstrndx; PN_XNUM), which it returns, or
 // nil if the file has no section headers.
 func (f *File) extend(t *tables) (*Section, error) {
+	// Without section headers, there is no header 0 that could have the values.
 	if t.shoff == 0 {
 		t.shnum = 0
 		return nil, nil
@@ -66,6 +69,7 @@ func (f *File) extend(t *tables) (*Section, error) {
 		return nil, err
 	}
 
+	// Section header 0 has the values that do not fit the fields of the ELF header.
 	c := f.cursor(sectionHeaders, data)
 	first := new(Section)
 	f.readSection(&c, first)
@@ -152,6 +156,7 @@ func (f *File) sectionNames(index uint32) (string, error) {
 		return "", f.headerField(fieldShstrndx, ErrStrings)
 	}
 
+	// The size is checked before any byte is inflated or copied.
 	s := &f.Sections[index]
 	size := s.Size
 	if s.compressed() {
@@ -179,6 +184,7 @@ func (f *File) sectionNames(index uint32) (string, error) {
 
 // sectionName returns the NUL-terminated string at offset off of names.
 func sectionName(names string, off uint32) (string, bool) {
+	// A name ends with a NUL, within the bound for names.
 	if uint64(off) >= uint64(len(names)) {
 		return "", false
 	}

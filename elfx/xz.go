@@ -60,6 +60,8 @@ func openXZ(section string, data []byte) (*xzStream, error) {
 	}
 	s.check = data[7] & xzMaxCheck
 
+	// The footer has the size of the index, which is before the footer, and repeats the
+	// stream flags.
 	footer := s.c
 	footer.Seek(uint64(len(data) - xzEnds + 4))
 	backward := (uint64(footer.U32()) + 1) * 4
@@ -88,6 +90,7 @@ func (s *xzStream) readIndex(from, size uint64) {
 		return
 	}
 
+	// Blocks lie between the stream header and the index, without gaps.
 	count := c.ULEB()
 	next := uint64(xzEnds)
 	for range count {
@@ -97,6 +100,8 @@ func (s *xzStream) readIndex(from, size uint64) {
 			s.c = c
 			return
 		}
+
+		// A forged index must neither exceed the file nor overflow the sum.
 		if b.packed == 0 || b.packed > from-next || b.onDisk() > from-next || s.size+b.size < b.size {
 			s.fail(at, "blocks that are larger than the file")
 			return
@@ -133,6 +138,8 @@ func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 	if err != nil {
 		return err
 	}
+
+	// After the data come padding to 4 bytes and the checksum.
 	check := s.checkSize()
 	padding := int(b.onDisk() - b.packed)
 	if c.Len() < check+padding {
@@ -152,6 +159,7 @@ func (s *xzStream) block(c *wire.Cursor, b *xzBlock, dst []byte) error {
 		return fmt.Errorf("%w: %w", ErrXZ, err)
 	}
 
+	// The stream must end exactly with the block.
 	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		return fmt.Errorf("%w: a block larger than the index says", ErrXZ)
 	}
@@ -167,6 +175,8 @@ func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 	header := *c
 	size := (uint64(header.U8()) + 1) * 4
 	header = c.Sub(size)
+
+	// The two sizes are optional, and known from the index.
 	header.Skip(1)
 	flags := header.U8()
 	if flags&xzPackedSize != 0 {
@@ -176,6 +186,7 @@ func blockHeader(c *wire.Cursor) (dict uint64, err error) {
 		header.ULEB()
 	}
 
+	// LZMA2 has one byte of properties: the dictionary size.
 	id, properties := header.ULEB(), header.ULEB()
 	bits := header.U8()
 	if c.Err() != nil || header.Err() != nil {

@@ -48,6 +48,8 @@ func (r *arReader) member() {
 	if header == nil {
 		return
 	}
+
+	// The header has text fields, and an end mark.
 	size, err := strconv.ParseUint(strings.TrimRight(string(header[arSizeAt:][:arSizeSize]), " "), 10, 64)
 	if err != nil || string(header[arHeaderSize-2:]) != arEnd {
 		r.c.Fail(at, fmt.Errorf("%w: no member header", ErrArchive))
@@ -60,6 +62,8 @@ func (r *arReader) member() {
 		r.named(at, field, size)
 		return
 	}
+
+	// Members begin at even offsets; the last padding may be missing.
 	body := r.c.Sub(size)
 	if size%2 == 1 {
 		r.c.Skip(min(1, uint64(r.c.Len())))
@@ -68,6 +72,7 @@ func (r *arReader) member() {
 		return
 	}
 
+	// Some members are part of the format: symbol tables, and GNU's long names.
 	switch field {
 	case "/", "/SYM64/", "__.SYMDEF": // symbol tables
 		return
@@ -76,6 +81,7 @@ func (r *arReader) member() {
 		return
 	}
 
+	// BSD's names take the first bytes of the member.
 	name, ok := r.name(field, &body)
 	if !ok {
 		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
@@ -94,6 +100,8 @@ func (r *arReader) member() {
 
 // named adds a member of a thin archive, whose bytes are in another file.
 func (r *arReader) named(at int, field string, size uint64) {
+	// In a thin archive of archives, the name is followed by the offset in the other
+	// archive.
 	field, origin, nested := strings.Cut(field, ":")
 	name, ok := r.name(field, &wire.Cursor{})
 	switch {
@@ -122,6 +130,7 @@ func (r *arReader) name(field string, body *wire.Cursor) (string, bool) {
 		return name, name != "" && body.Err() == nil
 	}
 
+	// GNU's long names are in the table, each with a slash and a newline at its end.
 	if text, ok := strings.CutPrefix(field, "/"); ok {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || n > uint64(len(r.names)) {

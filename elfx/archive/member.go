@@ -78,6 +78,8 @@ func (m *Member) Path() string {
 // names, relative to its directory.
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
+		// The archive is scanned at once, so that it is not mapped while the consumer
+		// runs.
 		var members []memberResult
 		m, err := mem.Open(path)
 		if err == nil {
@@ -91,6 +93,7 @@ func Members(path string) iter.Seq2[Member, error] {
 			members = append(members, memberResult{err: withoutPath(err)})
 		}
 
+		// The members of a thin archive are files of their own, which are read here.
 		for _, r := range members {
 			r.archive = path
 			if r.err == nil && r.external {
@@ -159,6 +162,7 @@ func Is(prefix []byte) bool {
 // OpenMember opens the member of the given name. The error is ErrNoMember if there is
 // no such member, and ErrAmbiguous if there are several.
 func OpenMember(path, name string) (*elfx.File, error) {
+	// All members are listed: a name can occur several times.
 	var found []Member
 	var damage error
 	for m, err := range Members(path) {
@@ -170,6 +174,7 @@ func OpenMember(path, name string) (*elfx.File, error) {
 		}
 	}
 
+	// Damage matters only if the member was not found.
 	switch {
 	case len(found) == 1:
 		return found[0].Open()
@@ -193,6 +198,7 @@ func (m *Member) Open() (*elfx.File, error) {
 		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
 	}
 
+	// The archive may change while it is read.
 	var c *content
 	err = mem.Guard(func() (err error) {
 		c, err = m.content(file)
@@ -216,6 +222,7 @@ func (m *Member) content(file *mem.Mapping) (*content, error) {
 		return nil, err
 	}
 
+	// Only a stored member of the file itself aliases the mapping.
 	switch {
 	case m.deflated:
 		buffer, err := m.inflate(data)
@@ -263,6 +270,7 @@ func (c *content) Release() error {
 // inflateInto inflates the stream packed, whose size and checksum must be those of the
 // header, into dst.
 func (m *Member) inflateInto(dst, packed []byte) error {
+	// Read exactly the size of the header; the stream must end there.
 	r := flate.NewReader(bytes.NewReader(packed))
 	_, err := io.ReadFull(r, dst)
 	if err == nil {

@@ -58,6 +58,8 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 			continue
 		}
 
+		// The name and the offset become those in the file, or in the inflated archive
+		// that contains the member.
 		packed := data[r.offset:][:r.packed] // empty for a thin archive's member
 		r.Name, r.offset, r.outer = prefix+r.Name, base+r.offset, outer
 		if !r.archived {
@@ -89,7 +91,8 @@ func (x *nest) enter(data []byte, m Member, depth int) error {
 		}
 		x.left -= m.Size
 		var err error
-		if data, err = m.unpack(data); err != nil {
+		data, err = m.unpack(data)
+		if err != nil {
 			return err
 		}
 		base, outer = 0, &m
@@ -110,6 +113,7 @@ func (m *Member) container(file []byte) ([]byte, error) {
 		return data, nil
 	}
 
+	// Inflate the archive, and the archives around it first.
 	data, err := m.outer.container(file)
 	if err == nil {
 		data, err = m.outer.stored(data)
@@ -133,6 +137,7 @@ func (m *Member) stored(container []byte) ([]byte, error) {
 
 // unpack inflates the stream packed into memory of the Go heap.
 func (m *Member) unpack(packed []byte) ([]byte, error) {
+	// The size is checked before memory is allocated.
 	if err := m.credible(packed); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func (c *unpackedCache) get(archive *Member) []byte {
 		return nil
 	}
 
+	// The entry moves to the end: its use is the latest.
 	found := c.entries[i]
 	c.entries = append(slices.Delete(c.entries, i, i+1), found)
 	return found.data
@@ -54,6 +55,7 @@ func (c *unpackedCache) put(archive *Member, data []byte) {
 		return // another goroutine was faster
 	}
 
+	// Make space: the entries at the start have the oldest use.
 	for len(c.entries) > 0 && c.size+len(data) > maxUnpacked {
 		c.size -= len(c.entries[0].data)
 		c.entries = slices.Delete(c.entries, 0, 1)

@@ -25,6 +25,8 @@ func scanZip(data []byte) ([]memberResult, error) {
 	}
 
 	var members []memberResult
+
+	// One decoder serves all entries; it only reads their first bytes.
 	inflater := flate.NewReader(bytes.NewReader(nil))
 	for _, entry := range r.File {
 		if entry.UncompressedSize64 < uint64(len(elf.ELFMAG)) {
@@ -41,6 +43,7 @@ func scanZip(data []byte) ([]memberResult, error) {
 // zipMember reads one entry. The result has neither name nor error if the entry is
 // neither an ELF file nor an archive.
 func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult) {
+	// The offsets of the directory are not trusted.
 	off, err := entry.DataOffset()
 	size := uint64(len(data))
 	switch {
@@ -52,6 +55,7 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 		return zipError(int(off), entry, ErrMemberPacked)
 	}
 
+	// The first bytes decide whether the entry is of interest.
 	packed := data[off:][:entry.CompressedSize64]
 	start := packed
 	if entry.Method == zip.Deflate {
@@ -65,6 +69,7 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 		return m
 	}
 
+	// A stored member has its compressed size, whatever the header says.
 	m.Name, m.Size = entry.Name, entry.UncompressedSize64
 	m.offset, m.packed = uint64(off), entry.CompressedSize64
 	m.deflated, m.sum = entry.Method == zip.Deflate, entry.CRC32

@@ -70,6 +70,7 @@ func (c *Companions) OpenSplit(compDir, name string, accept func(*elfx.File) err
 // that accept accepts. The file may be the image's own: -gsplit-dwarf=single keeps the
 // split DWARF of an object in the object.
 func (c *Companions) first(paths []string, what Kind, accept func(*elfx.File) error) *elfx.File {
+	// The search runs without the lock: it opens files.
 	s := &search{file: c.image.Main, what: what, own: true}
 	f := s.first(paths, accept)
 

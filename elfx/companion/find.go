@@ -57,6 +57,7 @@ func (p Probe) Rejected() bool {
 // The File is nil if there is no such file; the caller closes it. The probes are all
 // places in order.
 func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
+	// The build id identifies the file on its own, so its paths come first.
 	s := &search{file: f, what: DebugFile}
 	id := f.BuildID()
 	sameID := func(c *elfx.File) error { return c.MatchBuildID(id) }
@@ -64,6 +65,7 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 		return found, s.probes
 	}
 
+	// Then the paths of the debug link, which has a checksum.
 	link, err := f.DebugLink()
 	if err != nil {
 		s.probes = append(s.probes, Probe{f.Path(), errors.Unwrap(err), s.what})
@@ -91,6 +93,7 @@ func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 		return nil, nil
 	}
 
+	// Servers know build ids, but not the checksum of .debug_sup.
 	if found := s.first(p.altPaths(f, link), link.Match); found != nil || link.Sup {
 		return found, s.probes
 	}
@@ -140,6 +143,8 @@ func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, e
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the path
 	}
+
+	// A debug link can lead back to the file itself, which is not its own debug file.
 	itself := s.file.Info()
 	if !s.own && itself != nil && os.SameFile(itself, info) {
 		return nil, ErrSameFile
@@ -163,6 +168,7 @@ func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, e
 // acceptLinked returns an error if c is not the file that f's .gnu_debuglink names, whose
 // CRC-32 is want.
 func acceptLinked(f, c *elfx.File, want uint32) error {
+	// Build ids are compared first: they are known, while the checksum needs all bytes.
 	if own := f.BuildID(); own != nil && c.BuildID() != nil {
 		if err := c.MatchBuildID(own); err != nil {
 			return err
@@ -186,6 +192,8 @@ func directories(f *elfx.File) []string {
 	if err != nil {
 		return nil // there is no working directory
 	}
+
+	// The real directory counts too if the path has symbolic links.
 	dirs := []string{filepath.Dir(abs)}
 	if real, err := filepath.EvalSymlinks(abs); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))

@@ -61,6 +61,7 @@ func (m *Module) findDebug(places Places) {
 		return
 	}
 
+	// A debug file that does not belong to the image is reported, not used.
 	img, err := elfx.Join(main, m.debug)
 	if err != nil {
 		m.Mismatch = err

@@ -46,6 +46,7 @@ func (p *Places) buildIDPaths(id []byte) (paths []string) {
 		return nil
 	}
 
+	// The first byte of the build id is the directory, the rest is the file name.
 	name := hex.EncodeToString(id)
 	file := filepath.Join(name[:2], name[2:]+".debug")
 	for _, dir := range p.debugDirs() {
@@ -59,17 +60,21 @@ func (p *Places) buildIDPaths(id []byte) (paths []string) {
 
 // linkPaths returns the possible paths of the file that f's debug link names.
 func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
+	// Beside the file, and in .debug below its directory.
 	own := directories(f)
 	for _, dir := range own {
 		paths = append(paths, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
 	}
 
+	// Below each directory of debug files, in the mirrored directory of the file.
 	inside := p.inside(own)
 	for _, debugDir := range p.debugDirs() {
 		for _, dir := range inside {
 			paths = append(paths, filepath.Join(debugDir, dir, name))
 		}
 	}
+
+	// At last, in the directories of debug files themselves.
 	for _, debugDir := range p.debugDirs() {
 		paths = append(paths, filepath.Join(debugDir, name))
 	}
@@ -89,6 +94,7 @@ func (p *Places) inside(dirs []string) (names []string) {
 		}
 	}
 
+	// Packages may have their debug files under the paths without /usr.
 	for _, name := range names {
 		if rest, ok := strings.CutPrefix(filepath.ToSlash(name), "/usr/"); ok {
 			names = append(names, "/"+rest)
@@ -108,6 +114,8 @@ func below(root, path string) (rest string, ok bool) {
 	if err != nil {
 		real = root
 	}
+
+	// The path may have symbolic links resolved that root has not.
 	for _, root := range []string{root, real} {
 		rest, err := filepath.Rel(root, path)
 		if err == nil && filepath.IsLocal(rest) {
@@ -128,6 +136,7 @@ func (p *Places) absolute(path string) (paths []string) {
 
 // altPaths returns the possible paths of the supplementary file that link, in f, names.
 func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
+	// The path in the link, absolute or relative to the file.
 	if filepath.IsAbs(link.Path) {
 		paths = p.absolute(link.Path)
 	} else {
@@ -135,6 +144,8 @@ func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
 			paths = append(paths, filepath.Join(dir, link.Path))
 		}
 	}
+
+	// dwz's files in the directories of debug files, with and without subdirectories.
 	for _, dir := range p.debugDirs() {
 		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(link.Path)))
 		paths = append(paths, filepath.Join(dir, ".dwz", afterDwz(link.Path)))
@@ -157,6 +168,7 @@ func afterDwz(path string) string {
 // of DW_AT_dwo_name, relative to compDir, to the SplitDirs and to the directories of the
 // image's files.
 func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string) {
+	// First the path that the compiler wrote.
 	switch {
 	case filepath.IsAbs(name):
 		paths = p.absolute(name)
@@ -164,6 +176,7 @@ func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string
 		paths = p.absolute(filepath.Join(compDir, name))
 	}
 
+	// Then the directories that the files may have been moved to.
 	dirs := append(p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)], dir(m.Main), dir(m.DWARF()))
 	for _, dir := range dirs {
 		if !filepath.IsAbs(name) {
@@ -181,6 +194,7 @@ func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string
 // binary or the debug file: their directories, the SplitDirs, and the directories of
 // debug files, as in GDB.
 func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
+	// The package is named after the file, with or without its suffixes.
 	var names []string
 	for _, f := range []*elfx.File{m.Main, m.DWARF()} {
 		plain := strings.TrimSuffix(f.Path(), ".debug")
@@ -190,6 +204,7 @@ func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
 		}
 	}
 
+	// Directories beside those of the files themselves.
 	dirs := p.SplitDirs[:len(p.SplitDirs):len(p.SplitDirs)]
 	inside := p.inside(directories(m.Main))
 	for _, debugDir := range p.debugDirs() {

@@ -29,6 +29,7 @@ func (e *entry) path() string { return filepath.Join(e.dir(), string(e.kind)) }
 // cached reports whether the cache has the file. The error is ErrNotFound if the cache
 // remembers that no server has the file. A damaged file is overwritten later.
 func (e *entry) cached() (bool, error) {
+	// A file with bytes is a hit if it is intact, an empty one a miss for some time.
 	info, err := os.Stat(e.path())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -49,6 +50,8 @@ func (e *entry) remember() {
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return
 	}
+
+	// O_EXCL: a file that another process has stored meanwhile stays.
 	if f, err := os.OpenFile(e.path(), os.O_CREATE|os.O_EXCL, 0o666); err == nil {
 		_ = f.Close()
 	}
@@ -61,6 +64,8 @@ func (c *Client) missAge() time.Duration {
 	if err != nil {
 		return usualMiss
 	}
+
+	// An unusable number is treated like an absent one.
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil || n < 0 || n > maxSeconds {
 		return usualMiss

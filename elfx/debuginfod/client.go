@@ -124,6 +124,8 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	if len(buildID) == 0 || len(buildID) > maxBuildID {
 		return "", fmt.Errorf("%w: %x", ErrBuildID, buildID)
 	}
+
+	// The cache comes first; it may remember a miss.
 	e := entry{client: c, id: buildID, kind: kind}
 	switch found, err := e.cached(); {
 	case err != nil:
@@ -132,6 +134,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		return e.path(), nil
 	}
 
+	// The servers are asked in order, until one has the file.
 	var failures []error
 	missing := len(c.URLs) > 0
 	for _, url := range c.URLs {
@@ -149,6 +152,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		}
 	}
 
+	// A miss is remembered only if every server was asked and none failed.
 	if missing {
 		e.remember()
 	}
@@ -160,6 +164,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 // ask downloads the file from one server, unless that server was too slow before.
 func (e *entry) ask(ctx context.Context, server string) error {
+	// A server that was too slow keeps its error for this client.
 	if err, ok := e.client.stalled.Load(server); ok {
 		return err.(error)
 	}
@@ -184,6 +189,7 @@ func verify(path string, id []byte, kind Kind) error {
 	}
 	defer f.Close()
 
+	// A server can send anything: check the id, then the kind.
 	if got := f.BuildID(); !bytes.Equal(got, id) {
 		return fmt.Errorf("%w: %x", ErrOtherBuildID, got)
 	}

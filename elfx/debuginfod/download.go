@@ -24,6 +24,7 @@ const (
 // download fetches the file from one server. The cache then has the whole, verified
 // file, or is unchanged.
 func (e *entry) download(ctx context.Context, server string) error {
+	// The cause of a cancelled context says why the download ended.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if e.client.MaxTime > 0 {
@@ -32,6 +33,7 @@ func (e *entry) download(ctx context.Context, server string) error {
 		ctx = timed
 	}
 
+	// A watcher cancels the download if too few bytes arrive in time.
 	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
 	if e.client.Timeout > 0 {
 		go fetch.Watch(ctx, e.client.Timeout, &t.done, func() { cancel(ErrTimeout) })
@@ -62,6 +64,7 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	}
 	defer body.Close()
 
+	// Nothing is created in the cache before a server has answered with the file.
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return err
 	}
@@ -72,6 +75,7 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	}
 	defer os.Remove(file.Name()) // has no effect after the rename
 
+	// The rename makes the file visible only after it is complete and verified.
 	err = t.copy(file, body)
 	closeErr := file.Close()
 	err = cmp.Or(err, closeErr)
@@ -109,6 +113,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 		request.Header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(t.client.MaxSize, 10))
 	}
 
+	// The default client follows redirects to http and https only.
 	client := t.client.HTTP
 	if client == nil {
 		client = fetch.HTTP
@@ -125,6 +130,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 		t.total = max(size, 0)
 	}
 
+	// The body is returned only if it may be stored.
 	switch {
 	case response.StatusCode == http.StatusNotFound:
 		err = ErrNotFound
@@ -151,6 +157,7 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 	buffer := make([]byte, copyBuffer)
 	t.progress(true)
 	for {
+		// Bounds are checked for each buffer: a server may send more than it announced.
 		n, err := body.Read(buffer)
 		if t.tooLarge(t.done.Add(int64(n))) {
 			return ErrMaxSize

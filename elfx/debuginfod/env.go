@@ -31,6 +31,7 @@ func FromEnv() (*Client, error) {
 		return nil, nil
 	}
 
+	// The cache has a default place, the limits have default values.
 	var err error
 	c.Cache, err = cacheDir()
 	if err != nil {
@@ -50,6 +51,7 @@ func (c *Client) readLimits() error {
 		return err
 	}
 
+	// The time limits are in seconds.
 	c.Timeout, c.MaxTime = time.Duration(timeout)*time.Second, time.Duration(maxTime)*time.Second
 	c.MaxTotal = bound(limits.FetchedTotal)
 	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", bound(limits.FetchedFiles))
@@ -69,6 +71,7 @@ func number(name string, usual int64) (int64, error) {
 		return usual, nil
 	}
 
+	// A number of seconds must fit a time.Duration, a number of bytes need not.
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || name != "DEBUGINFOD_MAXSIZE" && n > maxSeconds {
 		return 0, fmt.Errorf("%s: not a number: %q", name, text)
@@ -82,6 +85,8 @@ func cacheDir() (string, error) {
 	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
 		return dir, nil
 	}
+
+	// Older clients have their cache in the home directory.
 	home, homeErr := os.UserHomeDir()
 	if homeErr == nil {
 		old := filepath.Join(home, ".debuginfod_client_cache")
@@ -90,6 +95,7 @@ func cacheDir() (string, error) {
 		}
 	}
 
+	// The XDG base directory, with its default below the home directory.
 	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
 		return filepath.Join(dir, "debuginfod_client"), nil
 	}

@@ -14,7 +14,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Plain is a small file with sections and segments.
+// Plain returns the Spec of a small file with sections and segments.
 func Plain(class elf.Class, big bool) *Spec {
 	s := &Spec{Class: class, Big: big, Machine: elf.EM_PPC64, Flags: 2}
 	s.Sections = []Sec{
@@ -30,7 +30,7 @@ func Plain(class elf.Class, big bool) *Spec {
 	return s
 }
 
-// Chdr puts a compression header before a stream.
+// Chdr returns a stream with a compression header before it.
 func (s *Spec) Chdr(kind elf.CompressionType, size uint64, stream []byte) []byte {
 	e := s.Enc()
 	e.U32(uint32(kind))
@@ -41,7 +41,7 @@ func (s *Spec) Chdr(kind elf.CompressionType, size uint64, stream []byte) []byte
 	return append(e.B, stream...)
 }
 
-// sym appends one symbol table entry.
+// Sym appends one symbol table entry.
 func (e *Enc) Sym(name uint32, value, size uint64, info, other uint8, shndx uint16) *Enc {
 	e.U32(name)
 	if e.Wide {
@@ -57,7 +57,7 @@ func (s *Spec) RelocInfo(sym, kind uint64) uint64 {
 	return sym<<32 | kind
 }
 
-// LinkSection is a .gnu_debuglink.
+// LinkSection returns a .gnu_debuglink.
 func (s *Spec) LinkSection(name string, crc uint32) Sec {
 	e := s.Enc()
 	e.B = append(append(e.B, name...), 0)
@@ -67,7 +67,7 @@ func (s *Spec) LinkSection(name string, crc uint32) Sec {
 	return Sec{Name: ".gnu_debuglink", Kind: elf.SHT_PROGBITS, Data: e.U32(crc).B}
 }
 
-// DebugSpec is the debug file of Plain: everything loaded is NOBITS, except
+// DebugSpec returns the debug file of Plain: all loaded sections are SHT_NOBITS, except
 // the build id.
 func DebugSpec(class elf.Class, big bool) *Spec {
 	s := Plain(class, big)
@@ -77,7 +77,7 @@ func DebugSpec(class elf.Class, big bool) *Spec {
 	return s
 }
 
-// StrippedSpec is Plain without debug information.
+// StrippedSpec returns Plain without debug information.
 func StrippedSpec(class elf.Class, big bool) *Spec {
 	s := Plain(class, big)
 	s.Sections = append(s.Sections[:3:3], Sec{Name: ".eh_frame", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Data: []byte("unwind")})
@@ -94,7 +94,7 @@ func Write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// Spec is the text twin of an ELF file; Build makes the file.
+// Spec describes an ELF file; Build makes the file.
 type Spec struct {
 	Class    elf.Class // default ELFCLASS64
 	Big      bool
@@ -108,8 +108,8 @@ type Spec struct {
 	Extended   bool // counts and the string index in section header 0
 }
 
-// Sec is a section. With SHF_ALLOC it is loaded at loadBase plus its file
-// offset, except in a relocatable object.
+// Sec is a section. With SHF_ALLOC, it is loaded at LoadBase plus its file offset, except
+// in a relocatable object.
 type Sec struct {
 	Name    string
 	Kind    elf.SectionType
@@ -122,7 +122,7 @@ type Sec struct {
 	Data    []byte
 }
 
-// Seg is a segment over a section, or over the whole file.
+// Seg is a segment that covers a section, or the whole file.
 type Seg struct {
 	Kind    elf.ProgType
 	Flags   elf.ProgFlag
@@ -131,7 +131,7 @@ type Seg struct {
 
 const LoadBase = 0x400000
 
-// Placed is where build put things.
+// Placed has the positions that Layout chose.
 type Placed struct {
 	Data               []byte
 	Shoff, Phoff       int
@@ -148,7 +148,7 @@ func (s *Spec) Order() binary.AppendByteOrder {
 	return binary.LittleEndian
 }
 
-// enc appends numbers in the file's order.
+// Enc appends numbers in the byte order of the file.
 type Enc struct {
 	B    []byte
 	O    binary.AppendByteOrder
@@ -176,7 +176,7 @@ func (e *Enc) U64(v ...uint64) *Enc {
 	return e
 }
 
-// word appends numbers of the class's size.
+// Word appends numbers of the size of the class.
 func (e *Enc) Word(v ...uint64) *Enc {
 	for _, x := range v {
 		if e.Wide {
@@ -196,6 +196,7 @@ func (e *Enc) U8(v ...uint8) *Enc {
 func (s *Spec) Enc() *Enc { return &Enc{O: s.Order(), Wide: s.Class != elf.ELFCLASS32} }
 
 func (s *Spec) Layout() *Placed {
+	// The default is a shared library for x86-64.
 	if s.Class == 0 {
 		s.Class = elf.ELFCLASS64
 	}
@@ -211,6 +212,8 @@ func (s *Spec) Layout() *Placed {
 	if s.Class == elf.ELFCLASS32 {
 		l.Shentsize, l.Phsize, ehsize = 40, 32, 52
 	}
+
+	// The null section comes first, .shstrtab last.
 	all := append([]Sec{{}}, s.Sections...)
 	names := []byte{0}
 	nameOff := make([]int, len(all)+1)
@@ -225,6 +228,8 @@ func (s *Spec) Layout() *Placed {
 		names = append(names, ".shstrtab\x00"...)
 		all = append(all, Sec{Name: ".shstrtab", Kind: elf.SHT_STRTAB, Data: names})
 	}
+
+	// Program headers follow the ELF header.
 	l.Phnum = len(s.Segments)
 	if l.Phnum > 0 {
 		l.Phoff = ehsize
@@ -235,6 +240,8 @@ func (s *Spec) Layout() *Placed {
 			body = append(body, 0)
 		}
 	}
+
+	// The sections follow, each at a multiple of 16.
 	for i := range all {
 		sc := &all[i]
 		l.Index[sc.Name] = i
@@ -250,11 +257,15 @@ func (s *Spec) Layout() *Placed {
 		}
 		body = append(body, sc.Data...)
 	}
+
+	// The section headers are at the end.
 	if !s.NoSections {
 		pad()
 		l.Shoff, l.Shnum = len(body), len(all)
 		body = append(body, s.SectionHeaders(l, all, nameOff)...)
 	}
+
+	// The ELF header and the program headers need the positions of everything else.
 	copy(body, s.Header(l))
 	copy(body[ehsize:], s.ProgramHeaders(l, uint64(len(body))))
 	l.Data = body
@@ -272,6 +283,9 @@ func (s *Spec) SectionHeaders(l *Placed, all []Sec, nameOff []int) []byte {
 		if sc.Link == "" {
 			link = 0
 		}
+
+		// With Extended, section header 0 has the counts (gABI, "ELF Header": e_shnum,
+		// e_shstrndx; PN_XNUM).
 		if i == 0 && s.Extended {
 			size, link, info = uint64(len(all)), uint32(len(all)-1), uint32(l.Phnum)
 		}
@@ -288,6 +302,8 @@ func (s *Spec) ProgramHeaders(l *Placed, fileSize uint64) []byte {
 		if g.Section == "" {
 			off, addr, size = 0, LoadBase, fileSize
 		}
+
+		// The position of p_flags depends on the class.
 		e.U32(uint32(g.Kind))
 		if e.Wide {
 			e.U32(uint32(g.Flags))
@@ -311,6 +327,8 @@ func (s *Spec) Header(l *Placed) []byte {
 	e.B = append(e.B, make([]byte, 9)...)
 	e.U16(uint16(s.Kind), uint16(s.Machine)).U32(1).Word(LoadBase+0x1000, uint64(l.Phoff), uint64(l.Shoff))
 	shnum, shstrndx, phnum := uint16(l.Shnum), uint16(max(l.Shnum-1, 0)), uint16(l.Phnum)
+
+	// The escape values refer to section header 0.
 	if s.Extended {
 		shnum, shstrndx, phnum = 0, 0xffff, 0xffff
 	}
@@ -324,7 +342,7 @@ func (s *Spec) Header(l *Placed) []byte {
 
 func (s *Spec) Build() []byte { return s.Layout().Data }
 
-// WantError compares an error's sentinel, section and offset.
+// WantError fails the test if an error has another sentinel, section or offset.
 func WantError(t *testing.T, err, sentinel error, section string, offset int) {
 	t.Helper()
 	e, ok := errors.AsType[*wire.Error](err)
@@ -342,7 +360,7 @@ func EveryKind(t *testing.T, fn func(t *testing.T, class elf.Class, big bool)) {
 	}
 }
 
-// NoteBytes is one note record, padded to align.
+// NoteBytes returns one note, whose name and descriptor are padded to align.
 func (s *Spec) NoteBytes(name string, kind uint32, desc []byte, align int) []byte {
 	e := s.Enc()
 	e.U32(uint32(len(name)+1), uint32(len(desc)), kind)
@@ -357,7 +375,7 @@ func (s *Spec) NoteBytes(name string, kind uint32, desc []byte, align int) []byt
 	return e.B
 }
 
-// WantPlace asks for an error inside a section of the given size.
+// WantPlace fails the test if an error has no offset inside a section of the given size.
 func WantPlace(t *testing.T, err error, size int) {
 	t.Helper()
 	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Section == "" || e.Offset < 0 || e.Offset > size {
@@ -365,7 +383,7 @@ func WantPlace(t *testing.T, err error, size int) {
 	}
 }
 
-// SupSpec is a program with a .debug_sup (DWARF 5 §7.3.6).
+// SupSpec returns a program with a .debug_sup (DWARF 5 §7.3.6).
 func SupSpec(class elf.Class, big bool, supplementary byte, path, sum string) *Spec {
 	s := &Spec{Class: class, Big: big, Machine: elf.EM_PPC64}
 	e := s.Enc()

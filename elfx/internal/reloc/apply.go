@@ -56,11 +56,14 @@ func (s *Section) Apply(r *Entry) error {
 		return nil
 	}
 
+	// Check the field before it is read or written.
 	at, err := s.place(r, h)
 	if err != nil {
 		return err
 	}
 
+	// The addend is in the entry or in the field; in the sums of RISC-V and LoongArch,
+	// the field is an operand instead.
 	addend := uint64(r.Addend)
 	if s.InField && h.calc != calcAdd && h.calc != calcSub {
 		addend = s.get(at, h.field)
@@ -70,6 +73,7 @@ func (s *Section) Apply(r *Entry) error {
 		return err
 	}
 
+	// Some types add to the field or subtract from it.
 	switch h.calc {
 	case calcAdd:
 		v = s.get(at, h.field) + v
@@ -97,6 +101,7 @@ func (s *Section) applyChain(r *Entry) error {
 			return ErrType
 		}
 
+		// The result is the addend of the next type.
 		v, err := s.value(&step, h, uint64(step.Addend))
 		if err != nil {
 			return err
@@ -121,6 +126,7 @@ func (s *Section) howto(kind uint32) howto {
 // place returns the offset of r's field, after a check that the whole field is in the
 // section.
 func (s *Section) place(r *Entry, h howto) (at uint64, err error) {
+	// The size of the field in bytes; a ULEB128 has at least one.
 	n := uint64(h.field)
 	switch h.field {
 	case fieldLow6, fieldULEB:
@@ -143,6 +149,7 @@ func (s *Section) place(r *Entry, h howto) (at uint64, err error) {
 
 // value returns the result of r's calculation without the field's content.
 func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
+	// Without a symbol, the value is the addend alone.
 	if r.Sym == 0 { // the undefined symbol
 		if h.calc == calcRel {
 			addend -= s.Addr + r.Offset
@@ -155,6 +162,8 @@ func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
 		return 0, err
 	}
 
+	// The calculation decides what of the symbol counts: its address, its size, or its
+	// offset in the TLS block.
 	v := sym.Value
 	switch h.calc {
 	case calcSize:
