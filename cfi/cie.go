@@ -67,7 +67,7 @@ func newDecoder(s *Section) decoder { return decoder{sec: s, cies: map[uint64]ci
 
 // cie returns the CIE at section offset off.
 func (d *decoder) cie(off uint64) (*CIE, error) {
-	// Most FDEs have the CIE of the FDE before.
+	// An FDE often has the CIE of the FDE before.
 	if d.last.off == off && d.last.cie != nil {
 		return d.last.cie, nil
 	}
@@ -148,7 +148,6 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 		if data.Err() != nil && b.Err() == nil {
 			*b = data
 		}
-	// GNU as writes such letters without 'z' into .debug_frame.
 	case isMarks(aug): // as gas writes them into .debug_frame
 		c.augment(s, aug, at, b)
 	// armcc marks its .debug_frame with "armcc+", which has no data.

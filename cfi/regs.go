@@ -8,8 +8,8 @@ import (
 )
 
 // The register tables: DWARF numbers from each psABI, names from Breakpad's CPU contexts,
-// as in the symbol files that Breakpad writes. A register that Breakpad has no table for
-// has the assembler's name.
+// as in the symbol files that Breakpad writes. A machine that Breakpad has no context for
+// has the assembler's names.
 //
 // The tables differ from Breakpad's in two places on purpose. MIPS has the floating-point
 // registers at 32–63 and hi, lo at 64, 65, as MIPS compilers number them. RISC-V's x0,

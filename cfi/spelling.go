@@ -13,7 +13,8 @@ const (
 	NoCFA
 	// CFAInexpressible: the CFA's expression has no postfix, or its register no name.
 	CFAInexpressible
-	// NoReturnAddress: the row has no rule for it, and the machine has no link register.
+	// NoReturnAddress: the row has no rule for the return address, and the machine has no
+	// link register.
 	NoReturnAddress
 	// ReturnAddressInexpressible: the rule's expression has no postfix, or its register
 	// no name.

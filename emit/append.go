@@ -236,8 +236,8 @@ func (s StackCFIInit) Append(dst []byte) []byte {
 }
 
 // Append appends the STACK CFI line to dst.
-// A row without changes needs no record.
 func (s StackCFI) Append(dst []byte) []byte {
+	// A row without changes needs no record.
 	if len(s.Rules) == 0 {
 		return dst
 	}

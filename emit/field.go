@@ -59,8 +59,8 @@ func (f *fields) number(end, maxDigits int) bool {
 }
 
 // hex reads a hexadecimal number of at most maxDigits digits.
-// Overflow is not checked here: number bounds the digits.
 func (f *fields) hex(maxDigits int) (v uint64) {
+	// Overflow is not checked here: number bounds the digits.
 	end := f.pos
 	for _, c := range f.line[f.pos:] {
 		d := hexValue[c]
