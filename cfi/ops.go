@@ -1,7 +1,7 @@
 package cfi
 
-// Call frame instructions: DWARF 5 §6.4.2 and the vendors' that real files
-// hold. The first three have their first operand in the low six bits.
+// The opcodes of call frame instructions: those of DWARF 5 §6.4.2, and those of vendors
+// that occur in real files. The first three have their first operand in the low six bits.
 const (
 	opAdvanceLoc = 0x40
 	opOffset     = 0x80
@@ -39,10 +39,9 @@ const (
 	opGNUNegOffsetExtended = 0x2f
 )
 
-// ops is the only list of instructions. The machine and the test assembler
-// read it. Operands: u ULEB128, s SLEB128, 1 2 4 8 that many bytes, r register
-// number (ULEB128), a address in the FDE's encoding, b block with a ULEB128
-// length.
+// ops is the only list of call frame instructions; the machine and the test assembler
+// read the list. Operands: u ULEB128, s SLEB128, 1 2 4 8 that many bytes, r register
+// number (ULEB128), a address in the encoding of the FDE, b block with a ULEB128 length.
 var ops = [256]struct{ name, args string }{
 	opNop:                  {"nop", ""},
 	opSetLoc:               {"set_loc", "a"},

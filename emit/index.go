@@ -54,8 +54,8 @@ const entrySize = 16
 // table is sorted by key; records with one key are in file order.
 type table []entry
 
-// NewIndex indexes data, which may be a mapped file. It uses every processor. There is no
-// error: any data has some records, or none.
+// NewIndex indexes data, which may be a mapped file. NewIndex uses every processor and is
+// as fast as the data can be read. There is no error: any data has some records, or none.
 func NewIndex(data []byte) *Index { return newIndex(data, runtime.GOMAXPROCS(0)) }
 
 // chunkSize is the number of bytes that one worker scans at a time.
@@ -110,7 +110,7 @@ func (x *Index) join(scans []scan) {
 		t.sort()
 	}
 
-	// MODULE, INFO and bad lines are few; they are read here, on one goroutine.
+	// MODULE, INFO and bad lines are handled on one goroutine, in file order.
 	for i := range scans {
 		for _, off := range scans[i].heads {
 			x.head(off)

@@ -93,7 +93,7 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 		var r Rule
 		r, text = nextRule(text)
 
-		// There are few registers, so a linear search is enough.
+		// At most maxRules rules are in force, so a linear search is enough.
 		known := false
 		for i := start; i < len(dst) && !known; i++ {
 			if string(dst[i].Reg) == string(r.Reg) {
