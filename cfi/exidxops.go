@@ -18,7 +18,7 @@ const (
 // The unwinding instructions can restore 64 registers. Each has a number of its own: its
 // index in slots and its bit in saved.
 const (
-	exidxS0  = 16 // behind the core registers
+	exidxS0  = 16 // after the core registers
 	exidxD16 = 48
 	numExidx = 64
 )

@@ -135,8 +135,8 @@ func (s *Section) Stream(slide inflate.Slide) error {
 			return err
 		}
 
-		// Pages of the file are dropped behind the decoder, and pages of the
-		// buffers populated in front of it.
+		// Pages of the file are dropped after the decoder has read them, and pages of the
+		// buffers are populated before it writes them.
 		d := s.dropper()
 		at := 0 // section offset of the buffer
 		var a ahead
