@@ -43,6 +43,8 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 	if l.Size == 0 {
 		return v, nil
 	}
+
+	// Raw is the whole record, also of a format that is not decoded here.
 	c := d.at(l)
 	whole := c
 	v.Raw = whole.Bytes(uint64(whole.Len()))
@@ -55,10 +57,12 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 	case signaturePDB20:
 		v.Kind = CodeViewPDB20
 		c.Skip(4) // offset of the debug data, 0
+		// The signature is printed as a number, so its highest byte comes first.
 		v.ID = binary.BigEndian.AppendUint32(nil, c.U32())
 		v.Age = c.U32()
 		v.File = cut(&c)
 	case signatureELF:
+		// Breakpad's writers for ELF files put only the build id after the signature.
 		v.Kind = CodeViewELF
 		v.ID = c.Bytes(uint64(c.Len()))
 	default:
@@ -95,6 +99,7 @@ func (d *Dump) DebugID(m *Module) string {
 	case CodeViewPDB70, CodeViewPDB20:
 		return fmt.Sprintf("%X%x", v.ID, v.Age)
 	case CodeViewELF:
+		// A GUID has 16 bytes: a longer build id is cut, a shorter one is padded with zeros.
 		var id [16]byte
 		copy(id[:], v.ID)
 		c := wire.New(section, id[:], d.big)
@@ -130,6 +135,7 @@ func (d *Dump) CodeID(m *Module) string {
 	case v.Kind == CodeViewELF && v.Identified():
 		return hex.EncodeToString(v.ID)
 	case v.Kind == CodeViewPDB70 && d.System.OS.mac():
+		// The PDB70 record of a Mach-O file has the file's UUID as its GUID.
 		return fmt.Sprintf("%X", v.ID)
 	case v.Kind == CodeViewPDB70 || v.Kind == CodeViewPDB20 || v.Kind == CodeViewNone && d.System.OS.windows():
 		return peID(m.Time, m.Size)
@@ -154,6 +160,8 @@ func (d *Dump) debugMisc(l Location) (string, error) {
 	size := c.U32()
 	unicode := c.U8() != 0
 	c.Skip(3)
+
+	// The record states its own size: another size than the location's is damage.
 	if c.Err() == nil && size != l.Size {
 		c.Fail(at, ErrRecordSize)
 	}

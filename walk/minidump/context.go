@@ -42,6 +42,7 @@ func (d *Dump) Context(l Location) (Context, error) {
 		return Context{}, c.Err()
 	}
 
+	// ContextFlags is at an offset that depends on the CPU's structure.
 	x := Context{layout: lay, big: d.big}
 	flags := c
 	flags.Skip(uint64(lay.flags))
@@ -49,6 +50,9 @@ func (d *Dump) Context(l Location) (Context, error) {
 	if flags.Err() != nil {
 		return Context{}, flags.Err()
 	}
+
+	// A CPU bit in the flags that the structure does not have means that the context is of
+	// another CPU. Flags without any CPU bit are accepted.
 	if cpu := x.Flags &^ contextParts; cpu != 0 && cpu&lay.mask() == 0 {
 		c.Fail(start+lay.flags, ErrContext)
 	}
@@ -66,9 +70,10 @@ func (d *Dump) Context(l Location) (Context, error) {
 // other bits are for the CPU.
 const contextParts = 0xff
 
-// layout chooses the structure. Two are written for arm64, whatever the system
-// information says: the flags tell which. The older one begins with 8 bytes of
-// flags. Windows sets the bit that marks it too, with its own beside it.
+// layout chooses the structure of a context. A context of arm64 has one of two structures,
+// whichever of the two CPU numbers the system information has: the flags say which. The
+// older structure begins with 8 bytes of flags and has the bit contextARM64Old. Windows sets
+// that bit too, together with the bit of the newer structure.
 func (d *Dump) layout(c wire.Cursor) *layout {
 	cpu := d.System.CPU
 	if cpu != CPUARM64 && cpu != CPUARM64Old {
@@ -86,8 +91,8 @@ func (d *Dump) layout(c wire.Cursor) *layout {
 	return &arm64Layout
 }
 
-// value reads a field. Fields lie inside the data: need and the test of the
-// tables see to that.
+// value reads a field. A field lies inside the data, because Context reads as many bytes as
+// need returns, and a test compares the tables with the sizes.
 func (x *Context) value(f *field) uint64 {
 	c := wire.New(section, x.data, x.big)
 	c.Skip(uint64(f.off))

@@ -36,8 +36,8 @@ type AnnotationObject struct {
 // AnnotationString is the type of an annotation that is a string.
 const AnnotationString = 1
 
-// readCrashpad decodes MinidumpCrashpadInfo. Damage to the
-// records of the process or of one module costs only these.
+// readCrashpad decodes MinidumpCrashpadInfo. Damage to the records of the process, or of one
+// module, loses only those records.
 func (d *Dump) readCrashpad(c wire.Cursor) error {
 	p := &CrashpadInfo{Version: c.U32(), ReportID: guid(&c), ClientID: guid(&c)}
 	simple, modules := location(&c), location(&c)
@@ -49,6 +49,7 @@ func (d *Dump) readCrashpad(c wire.Cursor) error {
 		p.AddressMask = c.U64()
 	}
 
+	// A damaged list is noted, and the other list is still read.
 	var err error
 	p.Annotations, err = list(d, simple, 8, d.annotation)
 	d.lose(CrashpadInfoStream, err)
@@ -72,6 +73,9 @@ func list[T any](d *Dump, l Location, size int, decode func(c *wire.Cursor) (T, 
 	if c.Err() == nil && n > uint64(c.Len())/uint64(size) {
 		c.Fail(at, ErrCount)
 	}
+
+	// Several locations can name the same list: the budget bounds what all of them decode
+	// to.
 	if !d.spend(&c, int(n)*size) {
 		return nil, c.Err()
 	}
@@ -106,6 +110,7 @@ func (d *Dump) crashpadModule(l Location) (m CrashpadModule, err error) {
 		return m, c.Err()
 	}
 
+	// Each of the three lists is optional: a list of size 0 is empty.
 	m.List, err = list(d, texts, 4, d.utf8) // MinidumpRVAList
 	if err != nil {
 		return m, err
@@ -140,6 +145,7 @@ func (d *Dump) object(c *wire.Cursor) (a AnnotationObject, err error) {
 	a.Type = c.U16()
 	c.Skip(2) // reserved
 
+	// The copy of the cursor still has the offset in front of it, which utf8 reads again.
 	value := *c
 	if c.U32() != 0 {
 		a.Value, err = d.utf8(&value)

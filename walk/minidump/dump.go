@@ -118,6 +118,8 @@ const signature = 0x504d444d // MDMP
 // stream.
 func New(data []byte) (*Dump, error) {
 	d := &Dump{data: data, budget: len(data)}
+
+	// The signature reads as MDMP only in the byte order of the machine that wrote the dump.
 	for _, big := range []bool{false, true} {
 		c := wire.New(section, data, big)
 		if c.U32() == signature {
@@ -140,6 +142,8 @@ func (d *Dump) read(c wire.Cursor) error {
 	count := c.U32()
 	dir := Location{RVA: c.U32(), at: c.Pos() - 4}
 	h.Checksum, h.Time, h.Flags = c.U32(), c.U32(), c.U64()
+
+	// The low half of the version is the format's, the high half is the writer's own.
 	if c.Err() == nil && h.Version&0xffff != 0xa793 {
 		c.Fail(at, ErrVersion)
 	}
@@ -155,6 +159,8 @@ func (d *Dump) read(c wire.Cursor) error {
 
 const directoryEntry = 12 // sizeof MINIDUMP_DIRECTORY
 
+// readDirectory reads a directory of count streams. at is where the directory is, and where
+// the header has its offset, for errors.
 func (d *Dump) readDirectory(count uint32, at Location) error {
 	c := wire.New(section, d.data, d.big)
 	if uint64(at.RVA) > uint64(len(d.data)) {
@@ -175,8 +181,8 @@ func (d *Dump) readDirectory(count uint32, at Location) error {
 	return c.Err()
 }
 
-// readStreams decodes every stream that has a decoder; of several of one type the
-// last. Without system information or threads a dump is of no use.
+// readStreams decodes every stream that has a decoder. Of several streams of one type, the
+// last one counts. Without system information or threads, a dump is of no use.
 func (d *Dump) readStreams() error {
 	// last has a key for each type that is decoded, so that unknown types in a
 	// large directory cost nothing.
@@ -187,6 +193,7 @@ func (d *Dump) readStreams() error {
 		}
 	}
 
+	// Find the last stream of each type; each repetition of a type is noted as a loss.
 	for i, s := range d.Directory {
 		seen, known := last[s.Type]
 		if !known {
@@ -198,6 +205,7 @@ func (d *Dump) readStreams() error {
 		last[s.Type] = &d.Directory[i].Location
 	}
 
+	// Decode in the order of the table, because contexts depend on the system information.
 	for _, s := range streams {
 		required := s.typ == SystemInfoStream || s.typ == ThreadListStream
 		err := error(&wire.Error{Section: section, Offset: 0, Err: ErrMissing})
@@ -214,6 +222,8 @@ func (d *Dump) readStreams() error {
 		}
 	}
 
+	// All memory is known only after every stream: stacks are in the list of threads, the
+	// other memory is in two lists.
 	d.indexMemory()
 	return nil
 }
@@ -224,6 +234,8 @@ func (d *Dump) lose(t StreamType, err error) {
 	if !errors.As(err, &e) {
 		return
 	}
+
+	// All losses are counted, but only the first ones are kept.
 	d.Lost++
 	if len(d.Losses) < maxLosses {
 		d.Losses = append(d.Losses, Loss{t, e})

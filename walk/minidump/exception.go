@@ -23,8 +23,8 @@ type Exception struct {
 
 const maxParameters = 15 // EXCEPTION_MAXIMUM_PARAMETERS
 
-// readException decodes MINIDUMP_EXCEPTION_STREAM. A count of parameters above
-// the greatest is lost, the exception is not.
+// readException decodes MINIDUMP_EXCEPTION_STREAM. If the number of parameters is
+// impossible, only the parameters are lost.
 func (d *Dump) readException(c wire.Cursor) error {
 	e := &Exception{ThreadID: c.U32()}
 	c.Skip(4)
@@ -32,6 +32,7 @@ func (d *Dump) readException(c wire.Cursor) error {
 	at := c.Pos()
 	n := c.U32()
 	c.Skip(4)
+
 	// The array always has maxParameters elements in the file.
 	params := make([]uint64, maxParameters)
 	for i := range params {
@@ -42,6 +43,8 @@ func (d *Dump) readException(c wire.Cursor) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
+
+	// An exception without its parameters still names the thread, the code and the address.
 	if n > maxParameters {
 		d.lose(ExceptionStream, &wire.Error{Section: section, Offset: at, Err: ErrCount})
 		n = 0
@@ -60,6 +63,7 @@ func (d *Dump) CrashAddress() uint64 {
 		return 0
 	}
 
+	// Windows' exceptions about memory have the accessed address in parameter 1.
 	addr := e.Address
 	if d.System.OS.windows() && (e.Code == accessViolation || e.Code == inPageError) && len(e.Parameters) >= 2 {
 		addr = e.Parameters[1]
@@ -106,7 +110,9 @@ type BreakpadInfo struct {
 	DumpThread, RequestingThread       uint32
 }
 
+// readBreakpadInfo decodes MDRawBreakpadInfo.
 func (d *Dump) readBreakpadInfo(c wire.Cursor) error {
+	// Two bits of the first word say which of the thread ids are valid.
 	valid := c.U32()
 	b := &BreakpadInfo{valid&1 != 0, valid&2 != 0, c.U32(), c.U32()}
 	if c.Err() == nil {
@@ -122,7 +128,9 @@ type Assertion struct {
 	Type                       uint32 // 1: invalid parameter, 2: pure virtual call
 }
 
+// readAssertion decodes MDRawAssertionInfo.
 func (d *Dump) readAssertion(c wire.Cursor) error {
+	// Each of the three strings is an array of this many UTF-16 units.
 	const units = 128
 	a := &Assertion{fixed(&c, units), fixed(&c, units), fixed(&c, units), c.U32(), c.U32()}
 	if c.Err() == nil {
@@ -131,7 +139,8 @@ func (d *Dump) readAssertion(c wire.Cursor) error {
 	return c.Err()
 }
 
-// String is the assertion in the words of Breakpad's tool; empty for none.
+// String returns the assertion in the words of Breakpad's tool, or the empty string if a is
+// nil.
 func (a *Assertion) String() string {
 	if a == nil {
 		return ""
@@ -146,6 +155,7 @@ func (a *Assertion) String() string {
 		out = fmt.Sprintf("Unknown assertion type 0x%08x", a.Type)
 	}
 
+	// Strings that the writer left empty are left out of the text.
 	for _, part := range [...]struct {
 		before string
 		text   Text

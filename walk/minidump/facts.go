@@ -28,6 +28,8 @@ func (b *builder) facts() {
 		f.Unloaded = append(f.Unloaded, walk.UnloadedModule{
 			Name: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), CodeID: m.CodeID()})
 	}
+
+	// An empty stream of handles gives an empty list, a missing stream gives nil.
 	if d.Handles != nil {
 		f.Handles = make([]walk.Handle, 0, len(d.Handles))
 	}
@@ -37,6 +39,7 @@ func (b *builder) facts() {
 		f.Handles = append(f.Handles, walk.Handle{Handle: h.Handle, Type: b.optional(h.Type), Name: b.optional(h.Name)})
 	}
 
+	// The remaining facts depend on the system, or on the tool that wrote the dump.
 	b.linuxFacts()
 	b.macFacts()
 	if d.Crashpad != nil {
@@ -54,7 +57,8 @@ func (b *builder) optional(t Text) *string {
 	return &s
 }
 
-// bytes is text, for strings that are UTF-8 or nearly so.
+// bytes converts a string that is UTF-8 or nearly so, and takes its size from the same bound
+// as text.
 func (b *builder) bytes(s []byte) string {
 	if len(s) > b.left {
 		return ""
@@ -63,8 +67,11 @@ func (b *builder) bytes(s []byte) string {
 	return strings.ToValidUTF8(string(s), "\uFFFD")
 }
 
+// linuxFacts collects what the files of /proc and /etc tell.
 func (b *builder) linuxFacts() {
 	d, f := b.d, &b.p.Facts
+	// Each processor has a block in /proc/cpuinfo; the first revision of the microcode
+	// stands for all.
 	for name, value := range Fields(d.Linux.CPUInfo, ':') {
 		if v, ok := strings.CutPrefix(value, "0x"); ok && name == "microcode" {
 			if n, err := strconv.ParseUint(v, 16, 64); err == nil {
@@ -73,6 +80,8 @@ func (b *builder) linuxFacts() {
 			break
 		}
 	}
+
+	// The file has the keys of lsb-release, or those of os-release.
 	if d.Linux.LsbRelease != nil {
 		f.LSB = &walk.LSBRelease{}
 		for name, value := range Fields(d.Linux.LsbRelease, '=') {
@@ -94,12 +103,15 @@ func (b *builder) linuxFacts() {
 	}
 }
 
+// macFacts collects the records of __crash_info sections and the kernel's arguments.
 func (b *builder) macFacts() {
 	d, f := b.d, &b.p.Facts
 	for i := range d.MacCrashInfo {
 		m := &d.MacCrashInfo[i]
 		r := walk.MacRecord{Module: b.bytes(m.ModulePath), Message: b.bytes(m.Message), Signature: b.bytes(m.Signature),
 			Backtrace: b.bytes(m.Backtrace), Message2: b.bytes(m.Message2)}
+
+		// Later versions of the record have more fields.
 		if m.Version >= macRecordVersion4 {
 			r.Thread, r.DialogMode = &m.Thread, &m.DialogMode
 		}
@@ -111,17 +123,22 @@ func (b *builder) macFacts() {
 	f.MacBootArgs = b.optional(d.MacBootArgs)
 }
 
+// crashpad converts what the client of Crashpad recorded.
 func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 	out := &walk.Crashpad{ReportID: uuid(p.ReportID), ClientID: uuid(p.ClientID), Simple: b.annotations(p.Annotations)}
 	for i := range p.Modules {
 		m := &p.Modules[i]
 		told := walk.CrashpadModule{Simple: b.annotations(m.Simple)}
+		// The index counts in the dump's list of modules, and can be out of range in a
+		// damaged dump.
 		if m.Module >= 0 && m.Module < len(b.d.Modules) {
 			told.Module = walk.BaseName(b.text(b.d.Modules[m.Module].Name))
 		}
 		for _, s := range m.List {
 			told.List = append(told.List, b.bytes(s))
 		}
+
+		// Only strings are shown: the types from 0x8000 on are the client's own.
 		for _, o := range m.Objects {
 			if o.Type == AnnotationString {
 				told.Objects = append(told.Objects, walk.Annotation{Name: b.bytes(o.Name), Value: b.bytes(o.Value)})
@@ -139,7 +156,7 @@ func (b *builder) annotations(all []Annotation) (out []walk.Annotation) {
 	return out
 }
 
-// uuid prints a UUID; empty for one of zeros.
+// uuid prints a UUID. The text is empty if the UUID consists of zeros or has not 16 bytes.
 func uuid(b []byte) string {
 	if len(b) != 16 || strings.Trim(string(b), "\x00") == "" {
 		return ""
@@ -147,9 +164,9 @@ func uuid(b []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// lastError names what GetLastError would give in a thread: the word after the
-// first thirteen of its environment block (TEB, winternl.h). It is empty where
-// the dump does not have the block.
+// lastError names the value that GetLastError would return in a thread. That value is in the
+// word after the first thirteen of the thread environment block (TEB, winternl.h). The name
+// is empty if the dump lacks the block, or is not a dump of Windows.
 func (b *builder) lastError(t *Thread) string {
 	word := uint64(4)
 	if b.d.System.CPU.Wide() {

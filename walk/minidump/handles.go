@@ -13,8 +13,8 @@ type Handle struct {
 	Info          []HandleInfo
 }
 
-// HandleInfo is MINIDUMP_HANDLE_OBJECT_INFORMATION: more about an object, in a
-// format that Type tells.
+// HandleInfo is MINIDUMP_HANDLE_OBJECT_INFORMATION: more about an object, in a format that
+// Type determines.
 type HandleInfo struct {
 	Type uint32
 	Data []byte
@@ -38,11 +38,15 @@ func (d *Dump) readHandles(c wire.Cursor) error {
 		at := r.Pos()
 		typeRVA, nameRVA := r.U32(), r.U32()
 		h.Attributes, h.GrantedAccess, h.HandleCount, h.PointerCount = r.U32(), r.U32(), r.U32(), r.U32()
+
+		// The name of the type and the name of the object are each lost alone.
 		var err error
 		h.Type, err = d.optional(typeRVA, at)
 		d.lose(HandleDataStream, err)
 		h.Name, err = d.optional(nameRVA, at+4)
 		d.lose(HandleDataStream, err)
+
+		// Only the second version of the record has a chain of information.
 		if list.size >= handleSize2 {
 			at = r.Pos()
 			h.Info, err = d.handleInfo(r.U32(), at)
@@ -54,8 +58,8 @@ func (d *Dump) readHandles(c wire.Cursor) error {
 	return c.Err()
 }
 
-// handleInfo follows a chain of object information. The budget ends a chain
-// that runs in a circle.
+// handleInfo reads the chain of object information that begins at rva. A chain that runs in
+// a circle ends when the budget is used up.
 func (d *Dump) handleInfo(rva uint32, at int) (infos []HandleInfo, err error) {
 	for rva != 0 {
 		c := d.rest(uint64(rva), at)

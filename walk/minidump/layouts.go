@@ -7,8 +7,8 @@ type layout struct {
 	name             string
 	size             int
 	flags, flagsSize int    // place and size of ContextFlags
-	cpu              uint64 // the bit of the flags that tells the CPU
-	alias            uint64 // another that there is: mips64's, that of Windows on ARM
+	cpu              uint64 // the bit of the flags for the CPU
+	alias            uint64 // another bit for the CPU, or 0: that of mips64, that of Windows on ARM
 	fields           []field
 	pc, sp           int // indices in fields
 }
@@ -22,14 +22,15 @@ type field struct {
 
 func (l *layout) mask() uint64 { return l.cpu | l.alias }
 
-// contextX86Extended: the structure has the area that FXSAVE writes.
+// contextX86Extended is the flag of an x86 context that has the area that FXSAVE writes, of
+// x86ExtendedSize bytes. contextARM64Old is the flag of the older structure of arm64.
 const (
 	contextX86Extended = 0x20
 	x86ExtendedSize    = 512
 	contextARM64Old    = 0x80000000
 )
 
-// need is the size of a structure with these flags. That of an x86 without
+// need returns the size of a structure with these flags. The structure of an x86 without
 // extended registers may end before them.
 func (l *layout) need(flags uint64) int {
 	if l == &x86Layout && flags&contextX86Extended == 0 {
@@ -38,8 +39,8 @@ func (l *layout) need(flags uint64) int {
 	return l.size
 }
 
-// row lays out registers one after the other from offset off, each of size
-// bytes, with consecutive DWARF numbers from dwarf on (-1: none has one).
+// row lays out registers one after the other from offset off, each of size bytes. The DWARF
+// numbers are consecutive from dwarf on; -1 means that no register has one.
 func row(off int, size uint8, dwarf int, names string) (out []field) {
 	for i, n := range strings.Fields(names) {
 		f := field{n, uint16(off + i*int(size)), size, -1}
@@ -51,7 +52,7 @@ func row(off int, size uint8, dwarf int, names string) (out []field) {
 	return out
 }
 
-// numbered gives fields DWARF numbers that are not consecutive.
+// numbered gives the fields DWARF numbers that are not consecutive.
 func numbered(fields []field, dwarf ...int16) []field {
 	for i, n := range dwarf {
 		fields[i].dwarf = n
@@ -64,6 +65,8 @@ func (l layout) with(pc, sp string, rows ...[]field) layout {
 	for _, r := range rows {
 		l.fields = append(l.fields, r...)
 	}
+
+	// The two registers become indices, so that PC and SP need no search.
 	for i, f := range l.fields {
 		switch f.name {
 		case pc:
@@ -78,8 +81,8 @@ func (l layout) with(pc, sp string, rows ...[]field) layout {
 const gpr32 = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 r13 r14 r15 " +
 	"r16 r17 r18 r19 r20 r21 r22 r23 r24 r25 r26 r27 r28 r29 r30 r31"
 
-// riscvRegs are pc and x1 to x31 under their ABI names. DWARF numbers are
-// those of the x registers.
+// riscvRegs are pc and x1 to x31 under their ABI names. Their DWARF numbers are those of the
+// x registers.
 const riscvRegs = "pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 " +
 	"s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 
@@ -135,7 +138,8 @@ var (
 		numbered(row(8, 8, 0, riscvRegs), -1))
 )
 
-// layouts are by CPU; those of arm64 depend on the flags.
+// layouts has the structures by CPU. The CPUs of arm64 are missing, because their structure
+// depends on the flags.
 var layouts = map[CPU]*layout{
 	CPUX86: &x86Layout, CPUX86Win64: &x86Layout, CPUAMD64: &amd64Layout, CPUARM: &armLayout,
 	CPUMIPS: &mipsLayout, CPUMIPS64: &mipsLayout, CPUPPC: &ppcLayout, CPUPPC64: &ppc64Layout,

@@ -39,12 +39,14 @@ func (d *Dump) readMaps(c wire.Cursor) error {
 		return c.Err()
 	}
 
+	// Lines are cut off one at a time, because a loss names the offset of its line.
 	for len(rest) > 0 {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		m, ok := parseMapping(line)
 		switch {
 		case ok:
 			d.Linux.Maps = append(d.Linux.Maps, m)
+		// NULs at the end of the stream are no malformed line.
 		case len(bytes.Trim(line, "\x00")) > 0:
 			d.lose(LinuxMapsStream, &wire.Error{Section: section, Offset: at, Err: ErrLine})
 		}
@@ -62,6 +64,7 @@ func parseMapping(line []byte) (m Mapping, ok bool) {
 		f[i], line, _ = bytes.Cut(line, []byte{' '})
 	}
 
+	// The path is the rest of the line: a path can contain blanks.
 	m.Path = bytes.TrimLeft(line, " ")
 	// The range and the device are pairs of hexadecimal numbers.
 	begin, end, _ := bytes.Cut(f[0], []byte{'-'})
@@ -84,9 +87,9 @@ func number(b []byte, base int, out *uint64) bool {
 	return err == nil
 }
 
-// Fields yields the names and values of a file of lines "NAME:VALUE" (cpuinfo,
-// status) or "NAME=VALUE" (lsb-release), without blanks and quotes around them.
-// Other lines are skipped.
+// Fields yields the names and values of a file of lines "NAME:VALUE" (cpuinfo, status) or
+// "NAME=VALUE" (lsb-release). Blanks and quotes around names and values are removed. Lines
+// without the separator are skipped.
 func Fields(file []byte, separator byte) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for line := range bytes.SplitSeq(file, []byte{'\n'}) {
@@ -109,6 +112,7 @@ func unquoted(b []byte) string {
 // AuxV yields the entries of the auxiliary vector, AT_NULL excluded.
 func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 	return func(yield func(uint64, uint64) bool) {
+		// An entry is two words of the process's size.
 		size := 4
 		if d.System.CPU.Wide() {
 			size = 8
@@ -126,8 +130,8 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 // Limit is a line of /proc/PID/limits. The limits are numbers, or "unlimited".
 type Limit struct{ Name, Soft, Hard, Unit string }
 
-// Limits yields the lines of /proc/PID/limits, whose columns two or more
-// blanks separate; a line without both limits is skipped.
+// Limits yields the lines of /proc/PID/limits, whose columns are separated by two or more
+// blanks. A line without both limits is skipped.
 func (d *Dump) Limits() iter.Seq[Limit] {
 	return func(yield func(Limit) bool) {
 		head := true
@@ -135,10 +139,13 @@ func (d *Dump) Limits() iter.Seq[Limit] {
 			if len(line) == 0 {
 				continue
 			}
+			// The first line has the headings of the columns.
 			if head {
 				head = false
 				continue
 			}
+
+			// The name of a limit has single blanks, so only two blanks end a column.
 			var columns []string
 			for column := range strings.SplitSeq(string(line), "  ") {
 				column = strings.TrimSpace(column)
@@ -149,6 +156,8 @@ func (d *Dump) Limits() iter.Seq[Limit] {
 			if len(columns) < 3 {
 				continue
 			}
+
+			// Some limits have no unit.
 			l := Limit{columns[0], columns[1], columns[2], "n/a"}
 			if len(columns) > 3 {
 				l.Unit = columns[3]

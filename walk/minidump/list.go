@@ -12,6 +12,7 @@ func count(c *wire.Cursor, size int) int {
 		return 0
 	}
 
+	// The size of the stream shows whether padding comes before the records.
 	switch uint64(c.Len()) {
 	case n * uint64(size):
 	case n*uint64(size) + 4:
@@ -23,14 +24,14 @@ func count(c *wire.Cursor, size int) int {
 	return int(n)
 }
 
-// table is the header of a list that tells the size of its header and of its
-// records: both can be larger than what is known of them here.
+// table is the header of a list that states the sizes of its header and of its records. Both
+// can be larger than the structures known here.
 type table struct {
 	n    int
 	size uint64
 }
 
-// tableHeader reads such a header. Its number of records has 8 bytes if wide.
+// tableHeader reads a table. The number of records has 8 bytes if wide, and otherwise 4.
 func tableHeader(c *wire.Cursor, size uint64, wide bool) table {
 	start := c.Pos()
 	header, entry := uint64(c.U32()), uint64(c.U32())
@@ -42,6 +43,7 @@ func tableHeader(c *wire.Cursor, size uint64, wide bool) table {
 		n = uint64(c.U32())
 	}
 
+	// Newer versions of headers and records are larger: only a smaller size is damage.
 	read := uint64(c.Pos() - start)
 	switch {
 	case c.Err() != nil:

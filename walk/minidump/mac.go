@@ -6,7 +6,7 @@ import "symkit/internal/wire"
 // of the __crash_info section of a module.
 type MacCrashInfo struct {
 	Version uint64
-	// From version 4; AbortCause from version 5.
+	// All fields below are set from version 4 on, AbortCause from version 5 on.
 	Thread, DialogMode, AbortCause                      uint64
 	ModulePath, Message, Signature, Backtrace, Message2 []byte
 }
@@ -43,7 +43,7 @@ func (d *Dump) readMacCrashInfo(c wire.Cursor) error {
 	return nil
 }
 
-// macCrashInfo decodes a record whose strings begin start bytes in.
+// macCrashInfo decodes a record whose strings begin at offset start of the record.
 func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
 	at := c.Pos()
 	c.Skip(8) // the stream's type again
@@ -54,9 +54,13 @@ func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
 	if m.Version >= macRecordVersion5 {
 		m.AbortCause = c.U64()
 	}
+
+	// The place of the strings is known from version 4 on.
 	if m.Version < macRecordVersion4 || c.Err() != nil {
 		return m, c.Err()
 	}
+
+	// The strings begin after the numbers, of which the writer's version may have more.
 	if fixed := uint64(c.Pos() - at); start < fixed {
 		c.Fail(at, ErrRecordSize)
 	} else {

@@ -19,13 +19,17 @@ const (
 var macCodes = map[uint32]string{excBadAccess: "mac access ", excBadInstruction: "mac instruction ",
 	excArithmetic: "mac arithmetic ", excBreakpoint: "mac breakpoint "}
 
+// macReason names a Mach exception and its code.
 func macReason(s Style, cpu CPU, e *Exception) string {
 	name, ok := lookup("mac exception", e.Code)
+
+	// Breakpad has names for exceptions that rust-minidump writes as numbers.
 	if !ok && s == StyleBreakpad {
 		name, _ = lookup("mac exception breakpad", e.Code)
 		return name
 	}
 
+	// Only rust-minidump takes the codes of EXC_RESOURCE and EXC_GUARD apart.
 	switch {
 	case !ok:
 		return ""
@@ -41,6 +45,7 @@ func macReason(s Style, cpu CPU, e *Exception) string {
 
 // macCode names the code of an exception.
 func macCode(cpu CPU, e *Exception) string {
+	// Codes that are the same on every CPU come first, those of one CPU after them.
 	var tables []string
 	switch e.Code {
 	case excBadAccess:
@@ -67,7 +72,8 @@ func macCode(cpu CPU, e *Exception) string {
 	return hex8(e.Flags)
 }
 
-// codes are the exception's 64-bit code and subcode.
+// codes returns the exception's 64-bit code and subcode, which are parameters 1 and 2. A
+// missing one is 0.
 func (e *Exception) codes() (code, sub uint64) {
 	if len(e.Parameters) > 1 {
 		code = e.Parameters[1]
@@ -81,12 +87,15 @@ func (e *Exception) codes() (code, sub uint64) {
 // macResource decodes EXC_RESOURCE (osfmk/kern/exc_resource.h of XNU): a limit
 // that the process went over.
 func macResource(e *Exception) string {
+	// The top 3 bits are the type of the resource.
 	kind := e.Flags >> 29 & 7
 	name, ok := lookup("mac resource", kind)
 	if !ok {
 		return "EXC_RESOURCE / " + hex8(e.Flags)
 	}
 
+	// Three bits of the 64-bit code are the flavor, the limit is in bits that depend on the
+	// type.
 	code, sub := e.codes()
 	out := "EXC_RESOURCE / " + name + " / "
 	flavor, ok := lookup(fmt.Sprintf("mac resource %d", kind), code>>58&7)
@@ -119,6 +128,7 @@ func macGuard(e *Exception) string {
 		return "EXC_GUARD / " + hex8(e.Flags)
 	}
 
+	// Types 0 and 3 have no flavor.
 	code, sub := e.codes()
 	out := "EXC_GUARD / " + name
 	target := code & 0xfffffff
@@ -134,6 +144,7 @@ func macGuard(e *Exception) string {
 		return out + fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
 	}
 
+	// What the target and the subcode mean depends on the type.
 	out += " / " + flavor
 	switch kind {
 	case 1:

@@ -15,7 +15,7 @@ type Range struct {
 	off  int // of Data in the file
 }
 
-// End is the first address after the range.
+// End returns the first address after the range.
 func (r *Range) End() uint64 { return r.Base + uint64(len(r.Data)) }
 
 // Memory is all memory in the dump.
@@ -41,6 +41,8 @@ func (d *Dump) memory(base uint64, l Location, at int) (Range, error) {
 		return Range{Base: base}, nil
 	}
 	c := d.at(l)
+
+	// A range may end with the last address of the address space, but not go past it.
 	if base+uint64(l.Size)-1 < base {
 		c.Fail(at, ErrRange)
 	}
@@ -66,9 +68,9 @@ func (d *Dump) readMemory(c wire.Cursor) error {
 	return c.Err()
 }
 
-// readMemory64 decodes MINIDUMP_MEMORY64_LIST: the ranges follow one another
-// in the file from one offset on, so that the first one outside the file ends
-// them; its beginning is kept.
+// readMemory64 decodes MINIDUMP_MEMORY64_LIST. The data of the ranges follow one another in
+// the file, from one offset on. So the first range that is outside the file ends the list;
+// the part of that range that is inside the file is kept.
 func (d *Dump) readMemory64(c wire.Cursor) error {
 	at := c.Pos()
 	n := c.U64()
@@ -91,10 +93,15 @@ func (d *Dump) readMemory64(c wire.Cursor) error {
 	for range n {
 		at := c.Pos()
 		start, size := c.U64(), c.U64()
+
+		// An impossible size ends the list, because the places of all later ranges follow
+		// from it.
 		if size > 0 && start+size-1 < start {
 			c.Fail(at, ErrRange)
 			return c.Err()
 		}
+
+		// Keep what a truncated file still has of the range.
 		short := size > uint64(data.Len())
 		off := data.Pos()
 		b := data.Bytes(min(size, uint64(data.Len())))
@@ -107,12 +114,13 @@ func (d *Dump) readMemory64(c wire.Cursor) error {
 	return c.Err()
 }
 
-// indexMemory sorts the memory, stacks included, for Bytes. Where ranges
-// overlap the one that begins first counts; ranges that touch in the process
-// and in the file are joined.
+// indexMemory sorts the memory, stacks included, for Bytes. Where ranges overlap, the range
+// that begins first counts. Ranges that touch both in the process and in the file are
+// joined.
 func (d *Dump) indexMemory() {
 	all := make([]Range, 0, len(d.Memory.Ranges)+len(d.Threads))
 	all = append(all, d.Memory.Ranges...)
+	// A stack need not be in any list of memory.
 	for i := range d.Threads {
 		all = append(all, d.Threads[i].Stack)
 	}
@@ -121,10 +129,13 @@ func (d *Dump) indexMemory() {
 	slices.SortStableFunc(all, func(a, b Range) int {
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(len(b.Data), len(a.Data)))
 	})
+
+	// out reuses the array of all: it never gets ahead of the ranges that were read.
 	out := all[:0]
 	for _, r := range all {
 		if len(out) > 0 {
 			prev := &out[len(out)-1]
+			// Bytes that the previous range has already are cut off.
 			r = r.from(prev.Base + uint64(len(prev.Data)) - 1)
 			if n := len(prev.Data); len(r.Data) > 0 && prev.End() == r.Base && prev.off+n == r.off {
 				prev.Data = d.data[prev.off:][:n+len(r.Data)]
@@ -195,15 +206,17 @@ const (
 	pageGuard  = 0x100
 )
 
-// Readable reports whether the process may read there.
+// Readable reports whether the process may read the pages.
 func (m *MemoryInfo) Readable() bool { return m.allows(readable) }
 
-// Writable reports whether the process may write there.
+// Writable reports whether the process may write the pages.
 func (m *MemoryInfo) Writable() bool { return m.allows(writable) }
 
-// Executable reports whether the process may run code there.
+// Executable reports whether the process may execute code in the pages.
 func (m *MemoryInfo) Executable() bool { return m.allows(executable) }
 
+// allows reports whether pages are committed, have one of the protections in set, and are no
+// guard pages.
 func (m *MemoryInfo) allows(set uint32) bool {
 	return m.State == MemCommit && m.Protection&set != 0 && m.Protection&pageGuard == 0
 }

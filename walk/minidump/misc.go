@@ -30,7 +30,7 @@ type MiscInfo struct {
 	ProcessCookie uint32 // MiscCookie
 }
 
-// MiscFlags tells which fields of MiscInfo are valid: MINIDUMP_MISC*.
+// MiscFlags are the bits MINIDUMP_MISC*: each says that some fields of MiscInfo are valid.
 type MiscFlags uint32
 
 // The flags.
@@ -88,6 +88,9 @@ const (
 func (d *Dump) readMiscInfo(c wire.Cursor) error {
 	at := c.Pos()
 	m := &MiscInfo{Size: c.U32()}
+
+	// The size tells the version. It may be larger than that of version 5, but must be
+	// inside the stream.
 	if c.Err() == nil && (m.Size < miscSize1 || uint64(m.Size) > uint64(c.End()-at)) {
 		c.Fail(at, ErrRecordSize)
 	}

@@ -19,7 +19,7 @@ type Module struct {
 	MiscName string
 }
 
-// End is the first address after the module.
+// End returns the first address after the module.
 func (m *Module) End() uint64 { return m.Base + uint64(m.Size) }
 
 // FileVersion is VS_FIXEDFILEINFO.
@@ -39,13 +39,13 @@ const (
 	versionStruct      = 0x00010000
 )
 
-// Valid reports whether there is a version.
+// Valid reports whether the module has a version.
 func (v *FileVersion) Valid() bool {
 	return v.Signature == versionSignature && v.StructVersion&versionStruct != 0
 }
 
-// dotted is the version as four numbers; empty when there is none. Writers for
-// ELF systems use a word for each number, others a half of one.
+// dotted returns the version as four numbers, or the empty string if there is no version.
+// Writers for ELF systems store each number in a word, other writers in half a word.
 func (v *FileVersion) dotted(elf bool) string {
 	switch {
 	case !v.Valid():
@@ -69,6 +69,8 @@ func (d *Dump) readModules(c wire.Cursor) error {
 		m.Version = fileVersion(&c)
 		cv, misc := location(&c), location(&c)
 		c.Skip(16) // reserved
+
+		// A module without a possible range can hold no address.
 		if !validImage(m.Base, m.Size) {
 			d.lose(ModuleListStream, &wire.Error{Section: section, Offset: at, Err: ErrRange})
 			continue
@@ -88,8 +90,8 @@ func (d *Dump) readModules(c wire.Cursor) error {
 	return c.Err()
 }
 
-// validImage reports whether a module can be loaded there. Its end may be the
-// end of the address space.
+// validImage reports whether a module of this size can be loaded at base. The end of the
+// module may be the end of the address space.
 func validImage(base uint64, size uint32) bool {
 	return size != 0 && base+uint64(size)-1 >= base
 }
@@ -103,8 +105,8 @@ func fileVersion(c *wire.Cursor) FileVersion {
 	}
 }
 
-// UnloadedModule is MINIDUMP_UNLOADED_MODULE: a module that was in the process
-// once.
+// UnloadedModule is MINIDUMP_UNLOADED_MODULE: a module that the process had loaded and
+// unloaded.
 type UnloadedModule struct {
 	Base     uint64
 	Size     uint32
@@ -113,10 +115,10 @@ type UnloadedModule struct {
 	Name     Text
 }
 
-// End is the first address after the module.
+// End returns the first address after the module.
 func (m *UnloadedModule) End() uint64 { return m.Base + uint64(m.Size) }
 
-// CodeID is the module's identifier for Microsoft's symbol servers.
+// CodeID returns the module's identifier for Microsoft's symbol servers.
 func (m *UnloadedModule) CodeID() string { return peID(m.Time, m.Size) }
 
 // readUnloadedModules decodes MINIDUMP_UNLOADED_MODULE_LIST.
@@ -129,6 +131,8 @@ func (d *Dump) readUnloadedModules(c wire.Cursor) error {
 		m := UnloadedModule{Base: r.U64(), Size: r.U32(), Checksum: r.U32(), Time: r.U32()}
 		nameAt := r.Pos()
 		name, err := d.name(uint64(r.U32()), nameAt)
+
+		// Of an impossible range and a damaged name, only the range is noted.
 		if !validImage(m.Base, m.Size) {
 			err = &wire.Error{Section: section, Offset: at, Err: ErrRange}
 		}
@@ -144,5 +148,5 @@ func (d *Dump) readUnloadedModules(c wire.Cursor) error {
 	return c.Err()
 }
 
-// peID is the identifier of a PE image: its time stamp and size.
+// peID returns the identifier of a PE image: its time stamp and size.
 func peID(time, size uint32) string { return fmt.Sprintf("%08X%x", time, size) }

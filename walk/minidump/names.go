@@ -35,7 +35,7 @@ func parseNames(text string) names {
 			out[strings.Trim(line, "[]")] = table
 		default:
 			number, name, _ := strings.Cut(line, " ")
-			n, _ := strconv.ParseUint(number, 16, 32) // the test of the tables sees to it
+			n, _ := strconv.ParseUint(number, 16, 32) // a test checks the tables
 			table[uint32(n)] = name
 		}
 	}
@@ -47,6 +47,8 @@ func lookup[N uint32 | uint64](table string, n N) (string, bool) {
 	if uint64(n) > 1<<32-1 {
 		return "", false
 	}
+
+	// windows.txt is parsed only when a table is asked for that reasons.txt lacks.
 	tables := reasonNames()
 	if t, ok := tables[table]; ok {
 		name, ok := t[uint32(n)]

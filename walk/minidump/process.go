@@ -45,7 +45,7 @@ func (d *Dump) Process() *walk.Process {
 	return b.p
 }
 
-// moduleCPU is the CPU's name in MODULE records.
+// moduleCPU returns the CPU's name in MODULE records.
 func moduleCPU(c CPU) string {
 	if c == CPUAMD64 {
 		return "x86_64"
@@ -80,6 +80,7 @@ func (b *builder) identity() {
 		b.p.PID = int(d.Misc.ProcessID)
 	}
 
+	// /proc/PID/status overrides the number in the miscellaneous information.
 	for name, value := range Fields(d.Linux.Status, ':') {
 		if name != "Pid" {
 			continue
@@ -89,12 +90,14 @@ func (b *builder) identity() {
 		}
 		break
 	}
+
+	// Each argument ends in NUL.
 	if args := bytes.Trim(d.Linux.CmdLine, "\x00"); len(args) > 0 {
 		b.p.Args = string(bytes.ReplaceAll(args, []byte{0}, []byte{' '}))
 	}
 }
 
-// entry finds where the program began: AT_ENTRY of the auxiliary vector
+// entry finds where the program begins to execute: AT_ENTRY of the auxiliary vector
 // (include/uapi/linux/auxvec.h).
 func (b *builder) entry() {
 	const atEntry = 9
@@ -105,16 +108,19 @@ func (b *builder) entry() {
 	}
 }
 
-// threads reads the registers. A thread without a context stays, so that their
-// order is the dump's.
+// threads reads the registers of all threads. A thread without a context stays in the list,
+// so that the order of threads is the dump's.
 func (b *builder) threads() {
 	d := b.d
+	// Names are in a stream of their own, by the ids of threads.
 	names := make(map[uint32]Text, len(d.ThreadNames))
 	for _, n := range d.ThreadNames {
 		names[n.ID] = n.Name
 	}
 
 	requesting := d.RequestingThread()
+	// The thread's own registers are those of the exception handler: using them instead is
+	// worth a warning.
 	if e := d.Exception; e != nil && e.Context.Size != 0 {
 		if _, err := d.Context(e.Context); err != nil {
 			b.warn("registers of the exception: %v; those of its thread are used", err)
@@ -124,9 +130,15 @@ func (b *builder) threads() {
 	for i := range d.Threads {
 		t := &d.Threads[i]
 		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID]), LastError: b.lastError(t), Writer: d.WroteDump(t)}
+
+		// The thread that wrote the dump can also be the one that requested it: it did not
+		// crash.
 		if i == requesting && !out.Writer {
 			b.p.Crashed = i
 		}
+
+		// The registers of the thread that wrote the dump are of no interest, so their loss
+		// needs no warning.
 		x, err := d.ThreadContext(t)
 		out.NoRegs = err != nil
 		switch {
@@ -139,6 +151,8 @@ func (b *builder) threads() {
 	}
 }
 
+// registers returns the registers of a context that have DWARF numbers, and the program
+// counter.
 func registers(x *Context) (r walk.Registers) {
 	for reg := range x.Registers() {
 		if reg.DWARF >= 0 {
@@ -149,6 +163,7 @@ func registers(x *Context) (r walk.Registers) {
 	return r
 }
 
+// crash sets the reason of the crash, in the words of both tools, and the address.
 func (b *builder) crash() {
 	d := b.d
 	e := d.Exception
@@ -159,27 +174,36 @@ func (b *builder) crash() {
 	c := &b.p.Crash
 	c.Reason, c.Breakpad, c.Parameters = d.CrashReason(StyleRust), d.CrashReason(StyleBreakpad), e.Parameters
 	c.Address, c.HasAddress = d.CrashAddress(), true
+
+	// The address is that of a fault only for some signals, depending on the code.
 	if d.System.OS.linux() {
 		c.Signal, c.Code = int(int32(e.Code)), int(int32(e.Flags))
-		// Old writers leave the code 0.
+		// Old writers leave the code 0: take it for the code of a fault.
 		c.HasAddress = walk.LinuxFault(c.Signal, c.Code) || c.Code == 0 && walk.LinuxFault(c.Signal, 1)
 	}
 }
 
+// modules converts the modules and finds the program among them.
 func (b *builder) modules() {
 	d := b.d
 	for i := range d.Modules {
 		m := &d.Modules[i]
 		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
 			CodeID: d.CodeID(m), Version: d.Version(m), Order: i, Foreign: true}
+
+		// Symbol files are stored under the name of the debug file.
 		out.DebugFile = walk.BaseName(m.DebugFile())
 		out.Name = cmp.Or(out.DebugFile, walk.BaseName(out.Path))
 
+		// An identifier of zeros belongs to no file: it is shown, but symbols are not looked
+		// for by it.
 		if v := &m.CodeView; v.Kind != CodeViewELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
 		} else {
 			out.ShownID = d.DebugID(m)
 		}
+
+		// Only ELF files with a build id can be looked for on this machine.
 		if m.CodeView.Kind == CodeViewELF && d.System.OS.linux() && m.CodeView.Identified() {
 			out.BuildID, out.Foreign = m.CodeView.ID, false
 		}
@@ -191,6 +215,7 @@ func (b *builder) modules() {
 		b.p.Name = walk.BaseName(b.p.Main.Path)
 	}
 
+	// Join the parts of files before the modules are sorted.
 	b.spread()
 	b.p.SortModules()
 }
@@ -204,10 +229,12 @@ func end(base, size uint64) uint64 {
 	return base + size
 }
 
-// mappings are those of Windows' list of pages, else of /proc/PID/maps.
+// mappings sets the mappings of the process: those of Windows' list of pages, or else those
+// of /proc/PID/maps.
 func (b *builder) mappings() {
 	d := b.d
 	var all []walk.Mapping
+	// Reserved and free pages have no memory.
 	for i := range d.MemoryInfo {
 		if m := &d.MemoryInfo[i]; m.State == MemCommit {
 			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size),

@@ -22,8 +22,8 @@ func (d *Dump) CrashReason(s Style) string {
 	return Reason(s, d.System.OS, d.System.CPU, e)
 }
 
-// Reason names an exception of a system and CPU. What has no name there is
-// written as numbers.
+// Reason names an exception of a system and CPU. An exception that the tool has no name for
+// is written as numbers.
 func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 	var out string
 	switch {
@@ -43,6 +43,7 @@ func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 		out, _ = lookup("ps3", e.Code)
 	}
 
+	// The two tools write an exception without a name differently.
 	switch {
 	case out != "":
 		return out
@@ -52,19 +53,21 @@ func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 	return "unknown " + hex8(e.Code) + " / " + hex8(e.Flags)
 }
 
-// hex8 is a number as both tools write those without a name.
+// hex8 formats a number as both tools write numbers without a name.
 func hex8[N uint32 | uint64](n N) string { return fmt.Sprintf("0x%08x", n) }
 
 // linuxCodes are the tables of si_code by signal.
 var linuxCodes = map[uint32]string{4: "linux ill", 5: "linux trap", 7: "linux bus", 8: "linux fpe", 11: "linux segv",
 	31: "linux sys"}
 
+// linuxReason names a signal and its si_code.
 func linuxReason(s Style, e *Exception) string {
 	signal, ok := lookup("linux signal", e.Code)
 	if !ok {
 		return ""
 	}
 
+	// For some signals si_code has values of its own.
 	code, named := "", false
 	if table, ok := linuxCodes[e.Code]; ok {
 		code, named = lookup(table, e.Flags)
@@ -81,14 +84,18 @@ func linuxReason(s Style, e *Exception) string {
 	default: // Breakpad names the code of no other signal
 		return signal
 	}
+
+	// Breakpad writes no blank after the slash of SIGSEGV.
 	if e.Code == 11 {
 		return signal + " /" + code
 	}
 	return signal + " / " + code
 }
 
+// rustSignal joins the names of a signal and its code as rust-minidump does.
 func rustSignal(signal, code string, named bool, flags uint32) string {
 	if !named {
+		// SI_USER and the like have the same meaning for every signal.
 		code, named = lookup("linux any", flags)
 		if named && flags == 0 {
 			return signal // SI_USER

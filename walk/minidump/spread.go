@@ -27,6 +27,9 @@ func (b *builder) spread() {
 	// Damage can change the order of the mappings.
 	maps := slices.Clone(d.Linux.Maps)
 	slices.SortStableFunc(maps, func(a, b Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
+
+	// A module takes the load address of its file, unless a module of another file is in
+	// between.
 	for _, m := range b.p.Modules {
 		if start, end, ok := b.fileAt(maps, m); ok && !b.occupied(m, start, m.Base) {
 			if m.Base != start && bytes.HasPrefix(d.Memory.Bytes(m.Base, 4), []byte("\x7fELF")) {
@@ -39,14 +42,16 @@ func (b *builder) spread() {
 		}
 	}
 
+	// Without /proc/PID/maps, only the auxiliary vector tells where the program begins.
 	b.programHeaders()
 	b.joinParts()
 }
 
-// fileAt finds the mappings of the file that m is a part of: where its beginning
-// is mapped, and the end of its last executable mapping. Between them are only
-// mappings of the same file, and such of none that are no code.
+// fileAt finds the mappings of the file that m is a part of. start is where the file's first
+// byte is mapped, end is the end of its last executable mapping. In between may only be
+// mappings of the same file, and mappings without a file and without code.
 func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok bool) {
+	// m must begin inside a mapping of a file.
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > m.Base }) - 1
 	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
 		return 0, 0, false
@@ -83,6 +88,7 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 	return start, end, true
 }
 
+// sameFile reports whether two mappings are of the same file.
 func (m *Mapping) sameFile(other *Mapping) bool {
 	return m.Inode == other.Inode && m.Major == other.Major && m.Minor == other.Minor && bytes.Equal(m.Path, other.Path)
 }
@@ -117,6 +123,8 @@ func (b *builder) programHeaders() {
 		return
 	}
 
+	// The page with the headers must be just below the module, with no other module in
+	// between.
 	for key, v := range b.d.AuxV() {
 		start := v - header
 		if key == atPHDR && v > header && start&4095 == 0 && start < m.Base && m.Base-start < maxSize && !b.occupied(m, start, m.Base) {
@@ -129,11 +137,14 @@ func (b *builder) programHeaders() {
 func (b *builder) joinParts() {
 	first := map[uint64]*walk.Module{}
 	b.p.Modules = slices.DeleteFunc(b.p.Modules, func(m *walk.Module) bool {
+		// Modules with different build ids are different files, even at one address.
 		have := first[m.Base]
 		if have == nil || have.BuildID != nil && m.BuildID != nil && !sameBuild(have, m) {
 			first[m.Base] = m
 			return false
 		}
+
+		// The part that has the build id gives the module its identity.
 		if have.BuildID == nil && m.BuildID != nil {
 			have.BuildID, have.DebugID, have.ShownID, have.CodeID, have.Foreign = m.BuildID, m.DebugID, m.ShownID, m.CodeID, m.Foreign
 		}

@@ -106,7 +106,7 @@ var streams = []struct {
 	{StabilityReportStream, "StabilityReportStream", nil},
 }
 
-// String is the type's name in the headers that define it.
+// String returns the type's name in the headers that define it.
 func (t StreamType) String() string {
 	for i := range streams {
 		if streams[i].typ == t {

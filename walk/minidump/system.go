@@ -50,7 +50,7 @@ var cpuNames = map[CPU]string{
 	CPURISCV: "riscv", CPURISCV64: "riscv64",
 }
 
-// String is the CPU's name as Breakpad and rust-minidump print it.
+// String returns the CPU's name as Breakpad and rust-minidump print it.
 func (c CPU) String() string {
 	if n, ok := cpuNames[c]; ok {
 		return n
@@ -91,7 +91,7 @@ var osNames = map[OS]string{
 	OSFuchsia: "Fuchsia",
 }
 
-// String is the system's name as Breakpad and rust-minidump print it.
+// String returns the system's name as Breakpad and rust-minidump print it.
 func (o OS) String() string {
 	if n, ok := osNames[o]; ok {
 		return n
@@ -129,7 +129,7 @@ func (d *Dump) readSystemInfo(c wire.Cursor) error {
 	return nil
 }
 
-// Version is the system's version as Breakpad prints it: three numbers, and
+// Version returns the system's version as Breakpad prints it: three numbers, and
 // after a space ServicePack, even an empty one.
 func (s *SystemInfo) Version() string {
 	v := fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
@@ -139,9 +139,9 @@ func (s *SystemInfo) Version() string {
 	return v
 }
 
-// VersionBuild is the version as three numbers, and the build. Linux dumps have
-// no numbers but uname's output, which is then taken apart: its second word is
-// the version, what follows without the machine and "Linux/GNU" the build.
+// VersionBuild returns the version as three numbers, and the build. Dumps of Linux have
+// uname's output instead of the numbers: its second word is the version; the words after
+// that, without the machine and "Linux/GNU", are the build.
 func (s *SystemInfo) VersionBuild() (version, build string) {
 	version = fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
 	build = strings.TrimSpace(s.ServicePack.String())
@@ -149,12 +149,15 @@ func (s *SystemInfo) VersionBuild() (version, build string) {
 		return version, build
 	}
 
+	// uname -srvmo prints the kernel's name first, then its release.
 	words := strings.Split(s.ServicePack.String(), " ")
 	if len(words) < 2 || words[1] == "0.0.0" {
 		return version, build
 	}
 
 	version, words = words[1], words[2:]
+
+	// The machine is the last word, or the word before "Linux/GNU".
 	if n := len(words); n > 0 {
 		last := words[n-1]
 		words = words[:n-1]
@@ -182,12 +185,14 @@ func (s *SystemInfo) CPUInfo() string {
 	return ""
 }
 
-// Vendor is the vendor that CPUID tells: only dumps of 32-bit processes on an
-// x86 have it.
+// Vendor returns the processor's vendor as CPUID gives it. Only dumps of 32-bit processes on
+// an x86 have the vendor.
 func (s *SystemInfo) Vendor() string {
 	if s.CPU != CPUX86 && s.CPU != CPUX86Win64 {
 		return ""
 	}
+
+	// CPUID gives the vendor in three registers of four characters each.
 	c := wire.New(section, s.cpuInfo, s.big)
 	var b []byte
 	for range 3 {
@@ -196,7 +201,7 @@ func (s *SystemInfo) Vendor() string {
 	return strings.Map(printable, string(b))
 }
 
-// printable drops what a vendor's name does not have.
+// printable drops the characters that are not printable ASCII.
 func printable(r rune) rune {
 	if r < ' ' || r > '~' {
 		return -1
@@ -204,8 +209,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// armVendors and armParts are by the implementer and part numbers of the ARM's
-// main ID register; armFeatures are the bits of AT_HWCAP from the lowest.
+// armVendors and armParts are names by the implementer and part numbers of the ARM's main ID
+// register. armFeatures are the bits of AT_HWCAP, from the lowest.
 var (
 	armVendors = map[uint32]string{0x41: "ARM", 0x51: "Qualcomm", 0x56: "Marvell", 0x69: "Intel/Marvell"}
 	armParts   = map[uint32]string{
@@ -218,10 +223,13 @@ var (
 		"crunch", "thumbee", "neon", "vfpv3", "vfpv3d16", "tls", "vfpv4", "idiva", "idivt"}
 )
 
+// armInfo describes an ARM processor.
 func (s *SystemInfo) armInfo() string {
 	c := wire.New(section, s.cpuInfo, s.big)
 	id, hwcaps := c.U32(), c.U32()
 	out := fmt.Sprintf("ARMv%d", s.Level)
+
+	// The main ID register has the implementer in its top byte.
 	if id != 0 {
 		out += " " + orNumber(armVendors, id>>24, "vendor(%#x)") + " " + orNumber(armParts, id&0xff00fff0, "part(%#x)")
 	}

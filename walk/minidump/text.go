@@ -16,7 +16,7 @@ type Text struct {
 // maxName bounds the bytes of a name. Windows' paths have at most 32767 units.
 const maxName = 1 << 16
 
-// Len is the size of the string in the file, in bytes.
+// Len returns the size of the string in the file, in bytes.
 func (t Text) Len() int { return len(t.units) }
 
 // String decodes the string. A surrogate without its other half becomes
@@ -27,6 +27,8 @@ func (t Text) String() string { return string(t.Append(nil)) }
 func (t Text) Append(dst []byte) []byte {
 	for i := 0; i+1 < len(t.units); i += 2 {
 		r := t.unit(i)
+
+		// A high surrogate and the low surrogate after it are one character.
 		if r&0xfc00 == 0xd800 && i+3 < len(t.units) {
 			if low := t.unit(i + 2); low&0xfc00 == 0xdc00 {
 				r = 0x10000 + (r&0x3ff)<<10 + low&0x3ff
@@ -45,7 +47,7 @@ func (t Text) unit(i int) rune {
 	return rune(t.units[i+1])<<8 | rune(t.units[i])
 }
 
-// terminated cuts a string of a fixed number of units at its first NUL.
+// terminated cuts off a string at its first NUL.
 func (t Text) terminated() Text {
 	for i := 0; i+1 < len(t.units); i += 2 {
 		if t.units[i] == 0 && t.units[i+1] == 0 {
@@ -67,6 +69,8 @@ func (d *Dump) name(rva uint64, at int) (Text, error) {
 	c := d.rest(rva, at)
 	start := c.Pos()
 	size := c.U32()
+
+	// UTF-16 has units of two bytes.
 	if c.Err() == nil && (size%2 != 0 || size > maxName) {
 		c.Fail(start, ErrString)
 	}

@@ -32,6 +32,8 @@ func (d *Dump) readThreads(c wire.Cursor) error {
 		base := c.U64()
 		stack := location(&c)
 		t.Context = location(&c)
+
+		// A thread without its stack still has its registers.
 		var err error
 		t.Stack, err = d.memory(base, stack, at)
 		d.lose(ThreadListStream, err)
@@ -41,7 +43,7 @@ func (d *Dump) readThreads(c wire.Cursor) error {
 	return c.Err()
 }
 
-// ThreadByID is the index of a thread, or -1.
+// ThreadByID returns the index of a thread, or -1 if there is none with the id.
 func (d *Dump) ThreadByID(id uint32) int {
 	for i := range d.Threads {
 		if d.Threads[i].ID == id {

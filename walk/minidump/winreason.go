@@ -6,6 +6,7 @@ const (
 	stackBufferOverrun = 0xc0000409
 )
 
+// windowsReason names an exception of Windows.
 func windowsReason(s Style, e *Exception) string {
 	if s == StyleBreakpad {
 		return breakpadWindows(e)
@@ -24,6 +25,7 @@ func access(name string, e *Exception) (string, bool) {
 	return name, false
 }
 
+// breakpadWindows names an exception of Windows as Breakpad does.
 func breakpadWindows(e *Exception) string {
 	name, ok := lookup("windows exception", e.Code)
 	if !ok {
@@ -33,6 +35,7 @@ func breakpadWindows(e *Exception) string {
 		return ""
 	}
 
+	// Some exceptions are named together with their parameters.
 	switch e.Code {
 	case accessViolation:
 		name, _ = access(name, e)
@@ -52,12 +55,14 @@ func breakpadWindows(e *Exception) string {
 	return name
 }
 
+// rustWindows names an exception of Windows as rust-minidump does.
 func rustWindows(e *Exception) string {
 	name, ok := lookup("windows exception", e.Code)
 	if !ok {
 		name = WindowsError(e.Code)
 	}
 
+	// Some exceptions are named together with their parameters.
 	switch {
 	case e.Code == accessViolation:
 		name, _ = access(name, e)
@@ -76,9 +81,8 @@ func rustWindows(e *Exception) string {
 	return name
 }
 
-// WindowsError names an error code of Windows: of winerror.h, else of
-// ntstatus.h, else an error of winerror.h within a facility. This is what a
-// thread's last error can be.
+// WindowsError names an error code of Windows, such as a thread's last error: a code of
+// winerror.h, or else of ntstatus.h, or else an error of winerror.h within a facility.
 func WindowsError(code uint32) string {
 	if name, ok := lookup("windows error", code); ok {
 		return name
@@ -86,6 +90,8 @@ func WindowsError(code uint32) string {
 	if name, ok := lookup("windows ntstatus", code); ok {
 		return name
 	}
+
+	// The high half may be a facility, with an error of winerror.h in the low half.
 	if code>>28 != 0 {
 		facility, known := lookup("windows facility", code>>16&0xfff)
 		name, named := lookup("windows error", code&0xffff)
@@ -96,6 +102,7 @@ func WindowsError(code uint32) string {
 	return "unknown " + hex8(code)
 }
 
+// ntStatus names a status of ntstatus.h.
 func ntStatus(code uint64) string {
 	if name, ok := lookup("windows ntstatus", code); ok {
 		return name
