@@ -63,11 +63,14 @@ type decoder struct {
 
 // decode interprets the opcode.
 func (d *decoder) decode() bool {
+	// After a VEX or EVEX prefix the tables of opcodes do not hold.
 	if d.modRM > 0 || d.Opcode == 0 && d.zeroes() {
 		return d.vector()
 	}
 	op := byte(d.Opcode >> 24)
 	d.out.Privileged = strings.IndexByte(privilegedOps, op) >= 0
+
+	// The stack and the operands of string instructions are not in the ModRM byte.
 	switch {
 	case op == 0x0f:
 		d.twoByte(byte(d.Opcode >> 16))
@@ -93,9 +96,12 @@ func (d *decoder) zeroes() bool { return d.Op == x86asm.VZEROUPPER || d.Op == x8
 // the kind of access is not. It returns false for an EVEX displacement of one byte, and
 // where x86asm takes an EVEX prefix before an opcode that has no ModRM byte.
 func (d *decoder) vector() bool {
+	// EVEX scales a displacement of one byte by the size of the operand (Intel SDM vol. 2A,
+	// disp8*N).
 	if d.modRM >= len(d.code) || d.modRM >= 5 && d.code[d.modRM-5] == 0x62 && d.code[d.modRM]>>6 == 1 {
 		return false
 	}
+
 	a, ok := d.memory()
 	d.touch(a, ok, 0, "")
 	return true
@@ -155,7 +161,8 @@ func (d *decoder) twoByte(op byte) {
 	d.touch(a, ok, d.MemBytes, d.twoByteKind(op))
 }
 
-// gpr returns a register by its number in instructions.
+// gpr returns a register by its number in instructions. If its value is unknown, the decoder
+// has failed.
 func (d *decoder) gpr(n int) uint64 {
 	v, ok := d.s.Reg(DWARF64[n])
 	d.failed = d.failed || !ok
@@ -195,7 +202,7 @@ func (d *decoder) memory() (a Access, ok bool) {
 	}
 
 	a.Addr += uint64(int64(int32(m.Disp)))
-	// The address-size prefix cuts the address to 32 bits.
+	// A 32-bit address is extended with zeros.
 	if d.hasPrefix(0x67) {
 		a.Addr = uint64(uint32(a.Addr))
 	}
@@ -204,6 +211,7 @@ func (d *decoder) memory() (a Access, ok bool) {
 
 // touch adds an access of an operand in memory.
 func (d *decoder) touch(a Access, ok bool, size int, kind string) {
+	// An access of unknown kind has no certain size either.
 	if kind == "" {
 		size = 0
 	}
@@ -224,7 +232,7 @@ func (d *decoder) stack(off uint64, kind string) { d.at(rsp, off, 8, kind) }
 
 // strings adds what movs, cmps, stos, lods and scas access.
 func (d *decoder) strings(op byte) {
-	// String instructions read at rsi and write at rdi.
+	// String instructions address their operands with rsi and rdi.
 	size := stringSize(d.Op)
 	switch op &^ 1 {
 	case 0xa4: // movs
@@ -242,12 +250,13 @@ func (d *decoder) strings(op byte) {
 	}
 }
 
-// indirect notes where a call or jump through an operand goes to.
+// indirect notes where a call or jump goes to whose target is in an operand.
 func (d *decoder) indirect(a Access, inMemory bool) {
 	r, ok := d.Args[0].(x86asm.Reg)
 	if ok {
 		n, _ := Number(r)
 		d.target(d.gpr(n))
+
 	} else if inMemory {
 		d.jump(a.Addr)
 	}
@@ -260,6 +269,7 @@ func (d *decoder) jump(addr uint64) {
 	}
 }
 
+// target notes the address that the instruction goes to.
 func (d *decoder) target(addr uint64) {
 	d.out.Target, d.out.Jumps = Access{Addr: addr, Null: addr == 0}, true
 }

@@ -1,16 +1,17 @@
 package x86
 
-// operandKinds has, by the opcodes of one byte, what the instruction does to its
-// ModRM operand: r, w, b(oth), n(othing), g(roup: the ModRM byte tells), - (no such
-// operand). Small letters are for operands whose size the prefixes tell, capitals
-// for bytes (Intel SDM vol. 2D, table A-2).
+// operandKinds has, by the opcodes of one byte, what the instruction does to its ModRM
+// operand: r (read), w (write), b (both), n (nothing), g (group: the ModRM byte determines
+// the kind), x (x87), - (no such operand). Small letters are for operands whose size the
+// prefixes determine, capitals for bytes (Intel SDM vol. 2D, table A-2).
 const operandKinds = "" +
 	"BbRr----BbRr----BbRr----BbRr----BbRr----BbRr----BbRr----RrRr----" + // 00 add or adc sbb and sub xor cmp
 	"----------------" + "----------------" + "---r-----r-r----" + "----------------" + // 40
 	"GgGgRrBbWwRrwnrw" + "----------------" + "----------------" + "----------------" + // 80
 	"Gg----Ww--------" + "GgGg----xxxxxxxx" + "----------------" + "------Gg------Gg" // c0
 
-// kindOf spells a letter of the tables.
+// kindOf returns the kind of access that a letter of the tables stands for, or the empty
+// string.
 func kindOf(letter byte) string {
 	switch letter | 0x20 {
 	case 'r':
@@ -36,6 +37,7 @@ const (
 
 // twoByteKind returns what the common opcodes after 0f do to their operand.
 func (d *decoder) twoByteKind(op byte) string {
+	// The kind is unknown for opcodes that are not listed here.
 	switch {
 	case op == 0x0d, op == 0x18, op == 0x1e, op == 0x1f: // prefetch, nop
 		return "none"
@@ -55,7 +57,8 @@ func (d *decoder) twoByteKind(op byte) string {
 	return ""
 }
 
-// hasPrefix reports whether there is a prefix, before that of VEX or EVEX.
+// hasPrefix reports whether the instruction has a prefix. The search ends at a prefix of VEX
+// or EVEX.
 func (d *decoder) hasPrefix(prefix byte) bool {
 	for _, p := range d.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {

@@ -20,8 +20,7 @@ func (in *Inst) Text() string {
 	return strings.TrimSuffix(s.prefixes()+s.name()+" "+strings.Join(s.operands(), ", "), " ")
 }
 
-// misread reports whether the decoder takes for an instruction what is none, or
-// another.
+// misread reports whether x86asm takes the bytes for an instruction that they are not.
 func misread(in *x86asm.Inst) bool {
 	_, memory := in.Args[0].(x86asm.Mem)
 	switch {
@@ -41,7 +40,7 @@ func misread(in *x86asm.Inst) bool {
 // speller spells one instruction.
 type speller struct{ in *Inst }
 
-// prefixes are those that are part of the text.
+// prefixes returns the prefixes that are part of the text.
 func (s *speller) prefixes() (text string) {
 	for _, p := range s.in.Prefix {
 		switch {
@@ -63,6 +62,7 @@ var prefixNames = map[x86asm.Prefix]string{
 	x86asm.PrefixREP: "rep ", x86asm.PrefixREPN: "repnz ", x86asm.PrefixXACQUIRE: "xacquire ", x86asm.PrefixXRELEASE: "xrelease ",
 }
 
+// name returns the name of the instruction as rust-minidump spells it.
 func (s *speller) name() string {
 	if name, ok := otherNames[s.in.Op]; ok {
 		return name
@@ -85,7 +85,7 @@ var otherNames = map[x86asm.Op]string{
 	x86asm.LOOPE: "loopz", x86asm.LOOPNE: "loopnz", x86asm.PUSHFQ: "pushf", x86asm.POPFQ: "popf", x86asm.XLATB: "xlat",
 }
 
-// operands are those that are spelled, in their order.
+// operands returns the operands that are spelled, in the order of the text.
 func (s *speller) operands() (out []string) {
 	in := s.in
 	for i, a := range in.Args {
@@ -101,10 +101,11 @@ func (s *speller) operands() (out []string) {
 			out[0] += s.mask(k)
 			continue
 		}
-		// Every other operand is spelled by itself.
 		out = append(out, s.operand(a))
 	}
 
+	// Some instructions have more or fewer operands in the text than in x86asm, or another
+	// order.
 	switch {
 	case in.Op == x86asm.XLATB:
 		return nil
@@ -135,6 +136,7 @@ func (s *speller) masks(k x86asm.Reg) bool {
 	return k >= x86asm.K0 && k <= x86asm.K7 && s.in.modRM > 0 && !strings.HasPrefix(s.in.Op.String(), "K")
 }
 
+// mask spells a mask register and zeroing; k0 stands for no mask.
 func (s *speller) mask(k x86asm.Reg) (text string) {
 	if k != x86asm.K0 {
 		text = "{" + register(k) + "}"
@@ -145,8 +147,9 @@ func (s *speller) mask(k x86asm.Reg) (text string) {
 	return text
 }
 
-// loadsST0 and storesST0 are the x87 instructions whose operand st(0) is
-// spelled; usesX0 those whose third operand is not, because it is always xmm0.
+// loadsST0 and storesST0 are the x87 instructions whose implicit operand st(0) is spelled,
+// first or last. usesX0 are the instructions whose third operand is not spelled, because it
+// is always xmm0. scans are the instructions whose two operands change places.
 var (
 	loadsST0 = set(x86asm.FLD, x86asm.FILD, x86asm.FBLD, x86asm.FADD, x86asm.FMUL, x86asm.FCOM, x86asm.FCOMP, x86asm.FSUB, x86asm.FSUBR,
 		x86asm.FDIV, x86asm.FDIVR, x86asm.FIADD, x86asm.FIMUL, x86asm.FICOM, x86asm.FICOMP, x86asm.FISUB, x86asm.FISUBR,
@@ -156,6 +159,7 @@ var (
 	scans     = set(x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ)
 )
 
+// set returns the set of the given instructions.
 func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 	m := map[x86asm.Op]bool{}
 	for _, op := range ops {
@@ -164,6 +168,7 @@ func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 	return m
 }
 
+// operand spells one operand.
 func (s *speller) operand(a x86asm.Arg) string {
 	switch a := a.(type) {
 	case x86asm.Imm:
@@ -178,8 +183,8 @@ func (s *speller) operand(a x86asm.Arg) string {
 	return strings.ToLower(a.String())
 }
 
-// immediate spells a number. Those of a byte, the last one of the instruction,
-// have a sign, except for ports, lengths, selections and the like.
+// immediate spells a number. A number of one byte, which is the last byte of the
+// instruction, has a sign, except for ports, lengths, selections and the like.
 func (s *speller) immediate(v int64) string {
 	if v >= 0x80 && v == int64(s.in.code[len(s.in.code)-1]) && s.in.modRM == 0 && !unsigned[s.in.Op] &&
 		(s.in.Op != x86asm.MOV || s.in.Opcode>>28 != 0xb) {
@@ -204,6 +209,8 @@ func signed(v int64, plus, minus string) string {
 // memory spells an operand in memory.
 func (s *speller) memory(m x86asm.Mem) string {
 	text := s.size() + s.segment(m.Segment) + "["
+
+	// Without a base and an index, the displacement is the address, which has no sign.
 	switch {
 	case m.Base != 0 && m.Index != 0:
 		text += fmt.Sprintf("%s + %s * %d", register(m.Base), register(m.Index), m.Scale)
@@ -218,15 +225,15 @@ func (s *speller) memory(m x86asm.Mem) string {
 		return fmt.Sprintf("%s%#x]", text, uint64(m.Disp))
 	}
 
-	// A displacement is spelled with its sign.
+	// After a register, the displacement is a distance.
 	if disp := int64(int32(m.Disp)); disp != 0 {
 		text += signed(disp, " + ", " - ")
 	}
 	return text + "]" + s.broadcast()
 }
 
-// segment is the prefix of an operand in another segment than the usual one. It
-// is always told of strings.
+// segment spells the segment of an operand in memory, unless it is the usual one. The
+// operands of movs, cmps, stos and scas always have it.
 func (s *speller) segment(r x86asm.Reg) string {
 	switch name := otherNames[s.in.Op]; {
 	case r == 0, r == x86asm.DS && (name == "lods" || name == "outs"), r == x86asm.ES && name == "ins":
@@ -238,7 +245,7 @@ func (s *speller) segment(r x86asm.Reg) string {
 	return register(r) + ":"
 }
 
-// broadcast tells how often a vector has the operand.
+// broadcast spells how many elements of the vector have the value of the operand.
 func (s *speller) broadcast() string {
 	v, ok := s.in.Args[0].(x86asm.Reg)
 	if !s.in.Broadcast || !ok || s.in.MemBytes == 0 {
@@ -259,9 +266,9 @@ func (s *speller) broadcast() string {
 // sizeNames are the names of the sizes of operands, by their bytes.
 var sizeNames = map[int]string{1: "byte ", 2: "word ", 4: "dword ", 6: "far ", 8: "qword ", 10: "mword ", 16: "xmmword ", 32: "ymmword ", 64: "zmmword "}
 
-// size is that of an operand in memory.
+// size spells the size of an operand in memory.
 func (s *speller) size() string {
-	// x86asm tells no size for some operands.
+	// x86asm does not have the size of some operands.
 	size, op := s.in.MemBytes, s.in.Op
 	switch {
 	case op == x86asm.LEA:
@@ -284,21 +291,21 @@ func (s *speller) size() string {
 	return "ptr "
 }
 
-// stringSize returns the size of a string instruction's operands: the last letter of
-// the name tells.
+// stringSize returns the size of a string instruction's operands, which the last letter of
+// its name stands for.
 func stringSize(op x86asm.Op) int {
 	name := op.String()
 	return map[byte]int{'B': 1, 'W': 2, 'D': 4, 'Q': 8}[name[len(name)-1]]
 }
 
-// lines are instructions about a line of the cache, tables about a descriptor
-// table.
+// lines are the instructions whose operand is a cache line, tables those whose operand is a
+// descriptor table.
 var (
 	lines  = set(x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHNTA, x86asm.PREFETCHW, x86asm.CLFLUSH)
 	tables = set(x86asm.SGDT, x86asm.SIDT, x86asm.LGDT, x86asm.LIDT)
 )
 
-// register is the name of a register.
+// register spells a register.
 func register(r x86asm.Reg) string {
 	switch {
 	case r >= x86asm.SPB && r <= x86asm.DIB:

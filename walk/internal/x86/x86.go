@@ -1,7 +1,6 @@
 // Package x86 decodes machine code of x86 CPUs, with 32 and 64 bits. It builds on
-// golang.org/x/arch/x86/x86asm, and adds what that decoder does not tell: which
-// memory an instruction accesses (Effect), and how rust-minidump spells the
-// instruction (Text).
+// golang.org/x/arch/x86/x86asm, and adds what that decoder does not have: which memory an
+// instruction accesses (Effect), and how rust-minidump spells the instruction (Text).
 package x86
 
 import (
@@ -32,13 +31,16 @@ const MaxLen = 15
 // mode bits. It returns false if the bytes are no instruction.
 func Decode(code []byte, mode int) (in Inst, ok bool) {
 	code = code[:min(len(code), MaxLen)]
+
+	// x86asm misreads vzeroupper and vzeroall.
 	if in, ok := zeroUpper(code, mode); ok {
 		return in, true
 	}
 
 	known, replaced := replace(code, mode)
-	// x86asm decodes a known instruction of the same shape.
+	// In place of an unknown instruction, x86asm decodes a known one of the same shape.
 	inst, err := x86asm.Decode(known, mode)
+
 	if err != nil || inst.Op == 0 {
 		return in, false
 	}
@@ -46,6 +48,7 @@ func Decode(code []byte, mode int) (in Inst, ok bool) {
 	inst.Mode = mode // x86asm leaves it out after a VEX or EVEX prefix
 	in = Inst{Inst: inst, code: code[:inst.Len], replaced: replaced}
 	// The ModRM byte follows the prefix and the opcode.
+
 	for i, p := range in.Prefix {
 		if p.IsVEX() || p.IsEVEX() {
 			in.modRM = i + map[x86asm.Prefix]int{x86asm.PrefixVEX2Bytes: 3, x86asm.PrefixVEX3Bytes: 4, x86asm.PrefixEVEX: 5}[p&0xff]
@@ -74,6 +77,7 @@ func zeroUpper(code []byte, mode int) (in Inst, ok bool) {
 		return in, false
 	}
 
+	// Bit L of the prefix distinguishes the two instructions.
 	in.Op = x86asm.VZEROUPPER
 	if last&4 != 0 {
 		in.Op = x86asm.VZEROALL
@@ -94,6 +98,7 @@ func replace(code []byte, mode int) (known []byte, replaced bool) {
 	for n < len(code) && strings.IndexByte("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", code[n]) >= 0 {
 		n++
 	}
+
 	if mode == 64 && n < len(code) && code[n]&0xf0 == 0x40 {
 		n++
 	}
@@ -101,10 +106,11 @@ func replace(code []byte, mode int) (known []byte, replaced bool) {
 		return code, false
 	}
 
+	// has reports whether an opcode comes next and the instruction has size bytes at least.
 	has := func(opcode string, size int) bool {
 		return bytes.HasPrefix(code[n:], []byte(opcode)) && len(code) >= n+size
 	}
-	// The replacement has the same operands and the same length.
+	// Each replacement is an instruction that x86asm knows.
 	known = bytes.Clone(code)
 	switch {
 	case has("\x0f\x1e", 3): // endbr64, other nops
@@ -127,9 +133,11 @@ func replace(code []byte, mode int) (known []byte, replaced bool) {
 // addRIP adds the base register that x86asm leaves out of the operand in memory
 // after a VEX or EVEX prefix.
 func (in *Inst) addRIP() {
+	// In 64-bit code, mod 0 with rm 5 in ModRM is an address relative to RIP.
 	if in.modRM == 0 || in.modRM >= len(in.code) || in.Mode != 64 || in.code[in.modRM]&0xc7 != 5 {
 		return
 	}
+
 	for i, arg := range in.Args {
 		if m, ok := arg.(x86asm.Mem); ok {
 			m.Base = x86asm.RIP
@@ -148,8 +156,8 @@ func (in *Inst) Memory() (m x86asm.Mem, ok bool) {
 	return m, false
 }
 
-// Number returns the number that instructions have for a general register of any
-// size.
+// Number returns the number that instructions have for a general register of 16, 32 or 64
+// bits.
 func Number(r x86asm.Reg) (n int, ok bool) {
 	switch {
 	case r >= x86asm.AX && r <= x86asm.R15W:
