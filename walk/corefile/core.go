@@ -64,8 +64,9 @@ func Open(path string, files *symbols.Files) (*Core, error) {
 	return c, nil
 }
 
-// New reads a core file that is in memory, as Open does. Errors name the file name.
+// New reads a core file that is in memory, as Open does. In errors the file is called name.
 func New(name string, data []byte, files *symbols.Files) (c *Core, err error) {
+	// The data can be a mapped file: Guard turns the fault after a truncation into an error.
 	changed := mem.Guard(func() error {
 		c, err = read(name, data, files)
 		return nil
@@ -84,6 +85,7 @@ func (c *Core) Close() error {
 	return c.unmap()
 }
 
+// read makes the process of a core file.
 func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 	f, err := elfx.NewFile(name, data)
 	if err != nil {
@@ -103,12 +105,16 @@ func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 	c.mem = newMemory(f, c)
 	c.Process.Memory = c.mem
 	c.Process.Mappings = c.mem.mappings()
+
+	// The notes have the threads, the auxiliary vector and the mapped files, from which the
+	// modules are found.
 	c.readNotes()
 	if len(c.Process.Threads) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
 	}
 
-	// Reading modules fetches no files from elsewhere: most modules are in no stack.
+	// While modules are found, no files are fetched from servers: most modules are in no
+	// stack.
 	c.crash()
 	c.findModules()
 	c.mem.fetch = true
@@ -122,6 +128,7 @@ func (c *Core) bytes(off, n uint64) []byte {
 	return c.data[off : off+min(n, size-off)]
 }
 
+// warn adds a warning; damage can give any number, so only the first ones are kept.
 func (c *Core) warn(format string, args ...any) {
 	const most = 100
 	if len(c.Process.Warnings) < most {

@@ -35,7 +35,7 @@ const (
 	other = walk.RegNone
 )
 
-// count is the registers from first to last.
+// count returns the registers from first to last.
 func count(first, last cfi.Reg) (out []cfi.Reg) {
 	for r := first; r <= last; r++ {
 		out = append(out, r)
@@ -43,6 +43,7 @@ func count(first, last cfi.Reg) (out []cfi.Reg) {
 	return out
 }
 
+// with appends registers to a list.
 func with(list []cfi.Reg, more ...cfi.Reg) []cfi.Reg { return append(list, more...) }
 
 var (
@@ -50,7 +51,7 @@ var (
 
 	layout64 = layout{word: 8, pid: 32, regs: 112, psPid: 24, psName: 40, psArgs: 56, siUnion: 16}
 	layout32 = layout{word: 4, pid: 24, regs: 72, psPid: 12, psName: 28, psArgs: 44, siUnion: 12}
-	// with user ids of 32 bits
+	// layout32Wide is for machines whose user ids have 32 bits.
 	layout32Wide = layout{word: 4, pid: 24, regs: 72, psPid: 16, psName: 32, psArgs: 48, siUnion: 12}
 
 	amd64Layout   = layout64.of("x86_64", amd64Regs)
@@ -80,17 +81,19 @@ var (
 	}()
 )
 
+// of returns a copy of the layout for a CPU with these registers.
 func (l layout) of(cpu string, order []cfi.Reg) *layout {
 	l.cpu, l.order = cpu, order
 	return &l
 }
 
+// numbered sets the numbers that the machine's signals have elsewhere.
 func (l *layout) numbered(signals []uint8) *layout {
 	l.signals = signals
 	return l
 }
 
-// signal is the number that a signal has on most machines.
+// signal returns the number that the machine's signal n has on most machines.
 func (l *layout) signal(n int) int {
 	if n > 0 && n < len(l.signals) {
 		return int(l.signals[n])
@@ -98,12 +101,13 @@ func (l *layout) signal(n int) int {
 	return n
 }
 
-// mipsSignals: Linux arch/mips/include/uapi/asm/signal.h. SIGEMT, 7, is
-// nowhere else and never raised.
+// mipsSignals follows Linux arch/mips/include/uapi/asm/signal.h. SIGEMT (7) is on no other
+// machine and never raised.
 var mipsSignals = []uint8{0, 1, 2, 3, 4, 5, 6, 0, 8, 9, 7, 11, 31, 13, 14, 15, 10, 12, 17, 30, 28, 23, 29, 19, 20, 18, 21, 22, 26, 27, 24, 25}
 
-// layoutOf is the layout of a core file, nil for a machine that is not known.
+// layoutOf returns the layout of a core file, or nil if the machine is unknown.
 func layoutOf(f *elfx.File) *layout {
+	// The class tells apart the processes of both word sizes that some machines run.
 	wide := f.Class == elf.ELFCLASS64
 	switch {
 	case f.Machine == elf.EM_X86_64 && wide:

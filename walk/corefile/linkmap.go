@@ -28,6 +28,7 @@ func (c *Core) word(addr uint64) (uint64, bool) {
 
 // cstring reads a string of the process's memory, up to 4096 bytes.
 func (c *Core) cstring(addr uint64) string {
+	// The string is read byte by byte, because memory may end right after it.
 	var out []byte
 	for len(out) < 4096 {
 		b := c.mem.Bytes(addr+uint64(len(out)), 1)
@@ -39,8 +40,8 @@ func (c *Core) cstring(addr uint64) string {
 	return string(out)
 }
 
-// dynamic reads the dynamic section at addr and sets the values of the keys that
-// it has.
+// dynamic reads the dynamic section at addr. For each tag that keys has, it sets the value
+// of the entry.
 func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
 	const most = 1024
 	size := uint64(c.file.AddrSize())
@@ -57,8 +58,9 @@ func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
 	}
 }
 
-// headers finds the headers of a module, in the core file or else on disk.
+// headers returns the headers of a module, from the core file or else from the disk.
 func (c *Core) headers(m *walk.Module) (header, bool) {
+	// A file begins at the bias if it was linked at 0, and otherwise at the base.
 	if h, ok := c.headerAt(m.Bias &^ pageMask); ok {
 		return h, true
 	}
@@ -71,8 +73,7 @@ func (c *Core) headers(m *walk.Module) (header, bool) {
 	return header{}, false
 }
 
-// soname is a module's DT_SONAME as the process has it, or as the file on disk
-// does; empty without one.
+// soname returns a module's DT_SONAME, or the empty string if there is none.
 func (c *Core) soname(m *walk.Module) string {
 	h, ok := c.headers(m)
 	if !ok {
@@ -110,6 +111,8 @@ func (c *Core) fromLinkMap(vdso *walk.Module) {
 	}
 
 	c.add(main)
+
+	// The dynamic linker writes the address of its r_debug into the program's DT_DEBUG.
 	keys := map[uint64]uint64{dtDebug: 0}
 	for _, s := range h.Segments {
 		if s.Type == elf.PT_DYNAMIC {
@@ -122,8 +125,7 @@ func (c *Core) fromLinkMap(vdso *walk.Module) {
 	c.linked(keys[dtDebug], main, vdso)
 }
 
-// program finds the program itself: its headers are where AT_PHDR says, or on
-// disk.
+// program finds the program itself. Its headers are at AT_PHDR, or on disk.
 func (c *Core) program() (*walk.Module, header) {
 	// AT_EXECFN is the whole path; NT_PRPSINFO cuts the name after 15 bytes.
 	name := c.cstring(c.aux[atExecFn])
@@ -138,6 +140,8 @@ func (c *Core) program() (*walk.Module, header) {
 			}
 		}
 	}
+
+	// Without headers in memory, look for the program's file.
 	if c.files == nil {
 		return nil, header{}
 	}
@@ -181,6 +185,9 @@ func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) 
 func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
 	const most = 4096
 	size := uint64(c.file.AddrSize())
+
+	// r_map is the second word of r_debug. A link_map begins with l_addr, l_name, l_ld and
+	// l_next.
 	at, _ := c.word(debug + size)
 	for range most {
 		bias, ok := c.word(at)
@@ -189,6 +196,8 @@ func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
 		if at == 0 || !ok || !ok2 || !ok3 {
 			return
 		}
+
+		// The program and the vdso can be in the list, too, but are not added from it.
 		if path := c.cstring(name); path != "" && bias != main.Bias && (vdso == nil || bias != vdso.Bias) {
 			c.library(bias, path)
 		}

@@ -27,6 +27,7 @@ type segment struct {
 	flags      elf.ProgFlag
 }
 
+// newMemory indexes the PT_LOAD segments, and warns if the core file is truncated.
 func newMemory(f *elfx.File, c *Core) *memory {
 	m := &memory{core: c}
 	var lost, first uint64
@@ -38,6 +39,8 @@ func newMemory(f *elfx.File, c *Core) *memory {
 		if seg.end > seg.begin {
 			m.segs = append(m.segs, seg)
 		}
+
+		// Count what a truncated file lacks.
 		if n := uint64(len(seg.data)); n < s.Filesz {
 			if lost == 0 {
 				first = s.Vaddr + n
@@ -62,7 +65,7 @@ func newMemory(f *elfx.File, c *Core) *memory {
 	return m
 }
 
-// at finds the segment that addr is in.
+// at returns the segment that addr is in, or nil.
 func (m *memory) at(addr uint64) *segment {
 	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].begin > addr })
 	if i == 0 || addr >= m.segs[i-1].end {
@@ -71,7 +74,7 @@ func (m *memory) at(addr uint64) *segment {
 	return &m.segs[i-1]
 }
 
-// dumped returns the dumped bytes of one segment from addr on, nil if there are none.
+// dumped returns the dumped bytes of one segment from addr on, or nil if there are none.
 func (m *memory) dumped(addr uint64) []byte {
 	s := m.at(addr)
 	if s == nil || addr-s.begin >= uint64(len(s.data)) {
@@ -80,9 +83,9 @@ func (m *memory) dumped(addr uint64) []byte {
 	return s.data[addr-s.begin:]
 }
 
-// Bytes implements walk.Memory. What a writable mapping lacks is not taken from
-// the file: the process may have changed it. gdb's gcore leaves read-only
-// mappings of files out of the core altogether.
+// Bytes implements walk.Memory. Bytes that a writable mapping lacks are not taken from the
+// file, because the process may have changed them. gdb's gcore leaves read-only mappings of
+// files out of the core altogether.
 func (m *memory) Bytes(addr, n uint64) []byte {
 	s := m.at(addr)
 	if s != nil {
@@ -94,6 +97,8 @@ func (m *memory) Bytes(addr, n uint64) []byte {
 		}
 	}
 
+	// Outside of all segments of the core, only read-only segments are taken from the
+	// module's file.
 	mod := m.core.Process.ModuleAt(addr)
 	if mod == nil || s == nil && !readOnly(mod, addr) {
 		return nil

@@ -25,6 +25,7 @@ func (c *Core) findModules() {
 		c.add(vdso)
 	}
 
+	// Modules are looked up by address from here on.
 	c.Process.SortModules()
 	c.findMain()
 	for _, m := range c.Process.Modules {
@@ -43,6 +44,7 @@ type header struct {
 // headerAt reads the headers at an address, from what the core has: the kernel
 // dumps the first page of every ELF file. Many files may begin there.
 func (c *Core) headerAt(addr uint64) (h header, ok bool) {
+	// Headers from the cache count again, because any number of modules can share them.
 	if h, ok := c.headersAt[addr]; ok && h.File != nil {
 		c.tables += len(h.Segments)
 		return h, c.tables <= maxTables
@@ -58,6 +60,7 @@ func (c *Core) headerAt(addr uint64) (h header, ok bool) {
 // can share them. A file has some dozens.
 const maxTables = 1 << 20
 
+// readHeader parses the headers that data begins with.
 func (c *Core) readHeader(data []byte) (h header, ok bool) {
 	if len(data) < 52 || string(data[:4]) != elf.ELFMAG {
 		return h, false
@@ -85,7 +88,8 @@ func (c *Core) readHeader(data []byte) (h header, ok bool) {
 
 const pageMask = 4095
 
-// module makes a module of the file whose first byte is loaded at start.
+// module makes a module of the file whose first byte is loaded at start. It returns false if
+// the file has nothing to load.
 func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) {
 	m := &walk.Module{Path: name}
 	var first *elfx.Segment
@@ -115,12 +119,14 @@ func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) 
 	return m, true
 }
 
-// buildID finds the build id: in the headers' page, else in the memory that
-// PT_NOTE names.
+// buildID returns the build id. It is in the page with the headers, or else in the memory
+// that PT_NOTE names.
 func (c *Core) buildID(h header, bias uint64) []byte {
 	if id := h.BuildID(); id != nil {
 		return id
 	}
+
+	// The notes may lie after the page with the headers.
 	for _, s := range h.Segments {
 		const most = 1 << 16
 		if s.Type != elf.PT_NOTE || s.Filesz > most {
@@ -129,6 +135,7 @@ func (c *Core) buildID(h header, bias uint64) []byte {
 		cur := wire.New("notes", c.mem.Bytes(bias+s.Vaddr, s.Filesz), c.file.BigEndian)
 		for cur.Len() >= 12 {
 			name, typ, desc := nextNote(&cur)
+			// The build id is the note of type NT_GNU_BUILD_ID.
 			if cur.Err() == nil && name == "GNU" && typ == 3 && len(desc.data) > 0 {
 				return slices.Clone(desc.data)
 			}
@@ -165,6 +172,7 @@ func (c *Core) add(m *walk.Module) {
 // hasCode reports whether any of a module is mapped for execution: a file that is
 // only read (as debuggers do) is no module.
 func (c *Core) hasCode(m *walk.Module) bool {
+	// The core has the code, or else gdb's gcore left it out.
 	for _, s := range c.mem.segs {
 		if s.flags&elf.PF_X != 0 && s.begin < m.End && m.Base < s.end {
 			return true
@@ -179,6 +187,7 @@ func (c *Core) hasCode(m *walk.Module) bool {
 // no segment of the core although it was mapped: gdb's gcore leaves out what
 // the file has.
 func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
+	// Each segment of the core that covers a part of the range leads to the next address.
 	for at := addr; at-addr < s.Filesz; {
 		in := c.mem.at(at)
 		if in == nil {
@@ -203,6 +212,7 @@ func (c *Core) isMapped(addr, offset uint64) bool {
 // is ELF. Where the core lacks that page, the file on disk says how the file
 // is laid out.
 func (c *Core) fromMapped(vdso *walk.Module) {
+	// A file is loaded where its first byte is mapped. The vdso is added on its own.
 	for i, e := range c.mapped {
 		if e.offset != 0 || vdso != nil && e.begin == vdso.Base {
 			continue
@@ -223,6 +233,8 @@ func (c *Core) fromMapped(vdso *walk.Module) {
 func (c *Core) withoutHeader(i int) {
 	e := c.mapped[i]
 	m := &walk.Module{Path: e.name, Base: e.begin, Bias: e.begin, End: e.end}
+
+	// The entries up to the next beginning of the file belong to the same module.
 	for _, next := range c.mapped[i+1:] {
 		if next.name != e.name || next.offset == 0 {
 			break
@@ -245,7 +257,7 @@ func (c *Core) withoutHeader(i int) {
 	c.add(m)
 }
 
-// vdso is the module that the kernel puts into every process, nil without one.
+// vdso returns the module that the kernel puts into every process, or nil if there is none.
 func (c *Core) vdso() *walk.Module {
 	addr := c.aux[atSysinfoEHDR]
 	h, ok := c.headerAt(addr)
@@ -256,6 +268,8 @@ func (c *Core) vdso() *walk.Module {
 	if !ok {
 		return nil
 	}
+
+	// No file has the vdso, so its image is the memory of the process.
 	m.Image = c.mem.dumped(addr)
 	return m
 }

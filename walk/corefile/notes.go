@@ -60,10 +60,14 @@ func (c *Core) readNotes() {
 			if cur.Err() != nil {
 				break
 			}
+
+			// A damaged note does not hide the notes after it.
 			if err := c.note(name, typ, desc.data); err != nil {
 				c.warn("note %#x at core notes+%#x: %v", typ, desc.at, err)
 			}
 		}
+
+		// Report what is missing at the end of the segment.
 		if err := cur.Err(); err != nil {
 			c.warn("%v", err)
 		} else if uint64(len(data)) < s.Filesz {
@@ -81,6 +85,8 @@ type descriptor struct {
 // nextNote reads the header and the contents of a note (gABI, "Note Section").
 func nextNote(cur *wire.Cursor) (name string, typ uint32, desc descriptor) {
 	nameSize, size, typ := cur.U32(), cur.U32(), cur.U32()
+
+	// The name and the contents are each padded to 4 bytes.
 	name = string(bytes.TrimRight(cur.Bytes(uint64(nameSize)), "\x00"))
 	cur.Skip(-uint64(nameSize) & 3)
 	desc.at = cur.Pos()
@@ -116,6 +122,7 @@ func (c *Core) note(name string, typ uint32, desc []byte) error {
 // status reads struct elf_prstatus: one thread.
 func (c *Core) status(cur wire.Cursor) error {
 	l := c.layout
+	// If si_signo of pr_info is 0, pr_cursig at offset 12 has the signal.
 	signal := cur.U32()
 	cur.Seek(12)
 	signal = cmp.Or(signal, uint32(cur.U16()))
@@ -206,6 +213,7 @@ func (c *Core) auxv(cur wire.Cursor) error {
 		if key == 0 {
 			break
 		}
+		// The first entry of a key counts.
 		if _, ok := c.aux[key]; !ok {
 			c.aux[key] = v
 		}
@@ -224,6 +232,8 @@ type mappedFile struct {
 func (c *Core) mappedFiles(cur wire.Cursor) error {
 	word := c.file.AddrSize()
 	n, page := cur.Uint(word), cur.Uint(word)
+
+	// An entry takes three words, so the count has a bound before anything is allocated.
 	if n > uint64(cur.Len())/uint64(3*word) {
 		cur.Fail(0, wire.ErrTruncated)
 		return cur.Err()
@@ -238,6 +248,7 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 	for i := range files {
 		files[i].name = c.pathOf(string(cur.CString()))
 		if cur.Err() != nil {
+			// Ranges without a name are dropped.
 			files = files[:i]
 			break
 		}
@@ -271,6 +282,7 @@ func (c *Core) crash() {
 		return
 	}
 
+	// What the union of siginfo_t holds depends on the signal and the code.
 	switch union := f.union; {
 	case walk.LinuxFault(f.signal, f.code):
 		addr := union.Uint(c.file.AddrSize())
