@@ -24,12 +24,14 @@ const maxIdle = 512 << 20
 // extensions are those of results, by format.
 var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": ".machine"}
 
-// batch walks many dumps at once, each on one processor. Symbols are read once.
-// A dump that fails costs one line on standard error.
+// batch walks many dumps at once, each on one processor. Symbols are read once for all
+// dumps. A dump that fails costs one line on standard error.
 func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return command.Failed, err
 	}
+
+	// Progress is not shown, because several dumps are walked at the same time.
 	remote := c.remote(&progress{})
 	supplier, err := c.supplier(&shortDumper{c, remote}, &progress{})
 	if err != nil {
@@ -43,6 +45,8 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 
+	// The messages about a dump are held back until those about the dumps before it are
+	// written.
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
 	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
 		return func(i int) error {
@@ -59,9 +63,11 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 // one walks one of many dumps, writes its messages to stderr, and returns the exit
 // code of a run with only this dump.
 func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer) int {
+	// The files of modules are closed after each dump.
 	files := c.files(ctx, remote)
 	defer files.Close()
 	var about bytes.Buffer
+
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
 	j.options.Jobs = 1 // par.Each uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
@@ -119,6 +125,8 @@ func (n *notes) add(i int, work func(io.Writer) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.codes[i], n.held[i] = code, append([]byte{}, b.Bytes()...)
+
+	// Write the messages of all dumps whose turn has come.
 	for ; n.next < len(n.held) && n.held[n.next] != nil; n.next++ {
 		n.out.Write(n.held[n.next])
 		n.held[n.next] = []byte{}
@@ -135,7 +143,8 @@ func (n *notes) done() (done int) {
 	return done
 }
 
-// code returns the exit code of the run: that of a failure, or else the greatest.
+// code returns the exit code of the run: Failed if any dump failed, and otherwise the
+// greatest.
 func (n *notes) code() (code int) {
 	for _, c := range n.codes {
 		if c == command.Failed {

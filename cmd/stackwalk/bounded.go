@@ -28,10 +28,13 @@ func bound(ctx context.Context, dump string, w io.Writer) *boundedWriter {
 	return b
 }
 
+// Write implements io.Writer.
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	if err := context.Cause(b.ctx); err != nil {
 		return 0, err
 	}
+
+	// The limit grows with the dump, and is checked before anything above it is written.
 	b.written += uint64(len(p))
 	if b.written > limits.Report.Max(b.size) {
 		return 0, fmt.Errorf("%s: %w", b.dump, limits.Report.Exceeded(b.size))

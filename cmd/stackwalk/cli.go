@@ -85,6 +85,7 @@ func (c *cli) Validate() error {
 		return err
 	}
 
+	// A misspelled URL would be taken for a path.
 	for _, s := range c.Symbols {
 		if err := misspelt(s); err != nil {
 			return err
@@ -93,6 +94,7 @@ func (c *cli) Validate() error {
 			return err
 		}
 	}
+
 	if len(c.PerfMap) > 0 && c.Out != "" {
 		return errors.New("--perf-map is about one process: leave out --out")
 	}
@@ -102,15 +104,17 @@ func (c *cli) Validate() error {
 	return nil
 }
 
-// likeURL matches what begins as a URL does; one letter is a drive of Windows.
+// likeURL matches what begins like a URL. One letter before the colon is a drive of Windows.
 var likeURL = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`) })
 
-// misspelt is an error about a value of --symbols that looks as a URL, but is none of
-// a symbol server, and no path either.
+// misspelt returns an error about a value of --symbols that looks like a URL, but is neither
+// the URL of a symbol server nor a path.
 func misspelt(s string) error {
 	if symserver.IsURL(s) || !likeURL().MatchString(s) {
 		return nil
 	}
+
+	// What looks like a URL may still be the name of a file.
 	if _, err := os.Stat(s); err == nil {
 		return nil
 	}
@@ -139,6 +143,7 @@ func (c *cli) arguments() error {
 		return errors.New("--out and --output exclude each other")
 	}
 
+	// A result is named after its dump, so two dumps may not have the same name.
 	names := map[string]string{}
 	for _, path := range dumps {
 		name := filepath.Base(path)

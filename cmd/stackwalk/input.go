@@ -15,8 +15,8 @@ import (
 	"symkit/walk/symbols"
 )
 
-// open reads a minidump or a core file, whichever its first bytes say. The
-// process aliases the file until it is closed.
+// open opens a minidump or a core file; the first bytes of the file decide which. The
+// process aliases the file until the returned function closes it.
 func open(path string, files *symbols.Files) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
@@ -25,6 +25,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 
 	data := file.Bytes()
 	var p *walk.Process
+	// A core file is left to package corefile, which opens it itself.
 	changed := mem.Guard(func() error {
 		switch {
 		case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
@@ -33,12 +34,15 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 			err = neither(path, data)
 			return nil
 		}
+
 		d, derr := minidump.New(data)
 		if derr != nil {
 			err = fmt.Errorf("%s: %w", path, derr)
 			return nil
 		}
 		p = d.Process()
+
+		// Without /proc/PID/maps, the load addresses of modules need the modules' files.
 		if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {
 			files.LoadAddresses(p)
 		}
@@ -57,6 +61,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 		return nil, nil, err
 	}
 
+	// corefile has its own mapping of the file, which lives as long as the process.
 	core, err := corefile.Open(path, files)
 	if errors.Is(err, corefile.ErrNotCore) {
 		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
@@ -67,7 +72,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	return core.Process, core.Close, nil
 }
 
-// neither is the error for a file that is no crash dump.
+// neither returns the error for a file that is no crash dump.
 func neither(path string, data []byte) error {
 	const what = "neither a minidump nor an ELF core file"
 	switch kind := elfx.Kind(data); {

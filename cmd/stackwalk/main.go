@@ -13,7 +13,7 @@ import (
 
 func main() { command.Main("stackwalk", run) }
 
-// run is the whole program; it returns the exit code.
+// run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	messages := command.NewMessages("stackwalk", stderr)
 	c := cli{stdout: stdout, stderr: messages}

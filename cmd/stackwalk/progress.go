@@ -10,11 +10,12 @@ import (
 	"symkit/walk"
 )
 
-// progress tells in the status line of a terminal whose symbols are loaded.
+// progress shows in the status line of a terminal which symbols are being loaded.
 type progress struct {
 	messages *command.Messages // nil: nothing is told
 }
 
+// newProgress returns a progress that shows nothing unless standard error is a terminal.
 func newProgress(messages *command.Messages) *progress {
 	if messages.Columns() > 0 {
 		return &progress{messages}
@@ -35,6 +36,8 @@ func (p *progress) download(d debuginfod.Progress) {
 	if p.messages == nil {
 		return
 	}
+
+	// A debuginfod URL ends in the build id and the kind of the file.
 	line := fmt.Sprintf("downloading %q: %.1f", cut(path.Base(path.Dir(d.URL))), float64(d.Done)/(1<<20))
 	if d.Total > 0 {
 		line += fmt.Sprintf(" of %.1f", float64(d.Total)/(1<<20))
@@ -47,11 +50,13 @@ func (p *progress) fetched(url string, bytes int64) {
 	if p.messages == nil {
 		return
 	}
+
+	// The query is not part of the file's name.
 	url, _, _ = strings.Cut(url, "?")
 	p.messages.Draw(fmt.Sprintf("downloading %q: %.1f MiB", cut(path.Base(url)), float64(bytes)/(1<<20)))
 }
 
-// cut bounds what stands in the line.
+// cut bounds the length of a name in the line.
 func cut(name string) string {
 	if len(name) > 60 {
 		return name[:60]
@@ -59,7 +64,7 @@ func cut(name string) string {
 	return name
 }
 
-// done takes the line away.
+// done erases the line.
 func (p *progress) done() {
 	if p.messages != nil {
 		p.messages.Erase()

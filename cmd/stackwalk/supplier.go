@@ -14,8 +14,9 @@ import (
 	"symkit/walk/symserver"
 )
 
-// stores are the suppliers that --symbols names, in its order.
+// stores returns the suppliers that --symbols names, in the order of the option.
 func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
+	// The paths up to the next URL are one store; each URL is a server of its own.
 	for rest := c.Symbols; len(rest) > 0; {
 		n := slices.IndexFunc(rest, symserver.IsURL)
 		if n < 0 {
@@ -32,6 +33,8 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			all, rest = append(all, store), rest[n:]
 			continue
 		}
+
+		// The next value is a URL.
 		cache, err := c.cacheDir()
 		if err != nil {
 			return nil, err
@@ -40,6 +43,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 		if err != nil {
 			return nil, err
 		}
+
 		server.Progress = bar.fetched
 		c.online = true
 		all, rest = append(all, server), rest[1:]
@@ -47,7 +51,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 	return all, nil
 }
 
-// cacheDir is where files from servers are kept.
+// cacheDir returns the directory in which files from servers are kept.
 func (c *cli) cacheDir() (string, error) {
 	if c.Cache != "" {
 		return c.Cache, nil

@@ -26,6 +26,7 @@ import (
 
 // walk walks the dumps of the command line and writes the reports.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
+	// A wrong path in the command line is reported before any work.
 	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
 		return command.Failed, err
 	}
@@ -37,6 +38,8 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 			return command.Failed, command.Missing("--exe", c.Exe, err, "the ELF file of the program that crashed")
 		}
 	}
+
+	// With --out, several dumps share their suppliers.
 	if c.Out != "" {
 		return c.batch(ctx)
 	}
@@ -44,6 +47,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 
+	// The sources of symbols show their progress in the same line.
 	bar := newProgress(c.stderr)
 	remote := c.remote(bar)
 	files := c.files(ctx, remote)
@@ -54,6 +58,9 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	}
 
 	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
+
+	// Generated code has names of its own in each process, so they are read for this dump
+	// only.
 	generated, closeMaps, err := c.generated()
 	if err != nil {
 		return command.Failed, err
@@ -66,7 +73,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	})
 }
 
-// generated reads the names of generated code; nil without --perf-map.
+// generated reads the names of generated code. The names are nil without --perf-map.
 func (c *cli) generated() (*walk.Generated, func(), error) {
 	var closers []func() error
 	closeAll := func() {
@@ -90,10 +97,10 @@ func (c *cli) generated() (*walk.Generated, func(), error) {
 	return g, closeAll, nil
 }
 
-// inputs are the files that the command line names to be read.
+// inputs returns the files that the command line names to be read.
 func (c *cli) inputs() []string { return append(slices.Concat(c.Dumps, c.Symbols), c.Exe) }
 
-// modules are the files that may have been read for the modules of a dump.
+// modules returns the files that may have been read for the modules of a dump.
 func (c *cli) modules(res *walk.Result) (paths []string) {
 	for _, m := range res.Process.Modules {
 		paths = append(paths, filepath.Join(c.Sysroot, m.Path))
@@ -112,7 +119,7 @@ func oneOrNone(path string) []string {
 	return []string{path}
 }
 
-// files finds the modules' files.
+// files returns what finds the modules' files.
 func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *symbols.Files {
 	return &symbols.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: elfsyms.Fetch(ctx, remote)}
 }
@@ -122,6 +129,7 @@ func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supp
 	return &elfsyms.Supplier{Files: files, DebugDirs: c.DebugDir, Jobs: c.Jobs, Remote: remote}
 }
 
+// options returns the options of a walk.
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
 	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
 		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents}
@@ -152,6 +160,7 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 		return command.Failed, err
 	}
 
+	// If the dump changed during the walk, neither the result nor its errors mean anything.
 	res, err := walk.Walk(ctx, p, j.supplier, j.options)
 	if changed := elfx.Unchanged(j.path, info); changed != nil {
 		return command.Failed, changed
@@ -162,6 +171,9 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	if err != nil {
 		return command.Failed, err
 	}
+
+	// The result aliases the mapped dump, so a truncation can fault while the report is
+	// written.
 	if err := mem.Guard(func() error { return write(res) }); err != nil {
 		return command.Failed, err
 	}
@@ -174,7 +186,8 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	return 0, nil
 }
 
-// supplier returns where symbols come from, in order; elf makes symbols of ELF files.
+// supplier returns the sources of symbols, in the order in which they are asked. elf makes
+// symbols of ELF files.
 func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) {
 	all, err := c.stores(bar)
 	if err != nil {
@@ -227,6 +240,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 // write writes the stacks of a dump to standard output or, whole or not at all, to
 // a file.
 func (c *cli) write(ctx context.Context, path, dump string, res *walk.Result) error {
+	// The output may not replace a file that was read for the walk.
 	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
 		return err
 	}
@@ -237,6 +251,7 @@ func (c *cli) write(ctx context.Context, path, dump string, res *walk.Result) er
 	return atomicfile.Write(ctx, path, print)
 }
 
+// print writes the report in the format of the command line.
 func (c *cli) print(out io.Writer, res *walk.Result) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	var err error
