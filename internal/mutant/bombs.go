@@ -16,12 +16,12 @@ type Bomb struct {
 	Make func() []byte
 }
 
-// All are the bombs by what they are: "elf", "dump" (cores and minidumps), "sym"
+// All has the bombs by the kind of their file: "elf", "dump" (cores and minidumps), "sym"
 // (symbol files).
 var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs()), "dump": dumpBombs, "sym": symBombs}
 
-// Bombs are all of them, each one kind of trap for readers of ELF, DWARF, call
-// frame information and symbols.
+// Bombs are ELF files, each one kind of trap for readers of ELF, DWARF, call frame
+// information and symbols.
 var Bombs = []Bomb{
 	{"zlib section of 1 KB that claims 1 TB", func() []byte { return compressed(elf.COMPRESS_ZLIB, 1<<40, deflated(1000)) }},
 	{"zstd section of 1 KB that claims 1 TB", func() []byte { return compressed(elf.COMPRESS_ZSTD, 1<<40, make([]byte, 1000)) }},
@@ -54,6 +54,7 @@ var Bombs = []Bomb{
 
 var le = binary.LittleEndian
 
+// deflated returns a zlib stream of zeros.
 func deflated(size int) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -64,15 +65,16 @@ func deflated(size int) []byte {
 	return b.Bytes()
 }
 
-// compressed has a .debug_info with an Elf64_Chdr.
+// compressed returns a file whose .debug_info has an Elf64_Chdr that claims size bytes.
 func compressed(kind elf.CompressionType, size uint64, data []byte) []byte {
+	// The header has ch_type, ch_reserved, ch_size and ch_addralign.
 	header := le.AppendUint64(le.AppendUint32(le.AppendUint32(nil, uint32(kind)), 0), size)
 	s := debug(".debug_info", append(le.AppendUint64(header, 1), data...))
 	s.flags = elf.SHF_COMPRESSED
 	return build(s, debug(".debug_abbrev", []byte{0}))
 }
 
-// abbrev is one abbreviation: pairs of attribute and form.
+// abbrev returns one abbreviation. attrs are pairs of attribute and form.
 func abbrev(code byte, tag dwarf.Tag, children bool, attrs ...byte) []byte {
 	b := []byte{code, byte(tag), 0}
 	if children {
@@ -88,50 +90,56 @@ const (
 	formAddr, formData8, formString, formStrp, formRef4, formSecOffset, formPresent = 0x01, 0x07, 0x08, 0x0e, 0x13, 0x17, 0x19
 )
 
-// unit is a DWARF 4 compilation unit, whose root is an abbreviation 1 without
-// attributes and has the DIEs as its children.
+// unit returns a DWARF 4 compilation unit. Its root has abbreviation 1, which has no
+// attributes, and the DIEs as its children.
 func unit(dies []byte) []byte {
+	// The header has unit_length, version, debug_abbrev_offset and address_size; the code of
+	// the root follows.
 	b := le.AppendUint32(nil, uint32(7+1+len(dies)+1))
 	b = append(b, 4, 0, 0, 0, 0, 0, 8, 1)
 	return append(append(b, dies...), 0)
 }
 
-// firstDIE is the offset of what follows the root in a unit.
+// firstDIE is the offset in a unit of the DIE after the root.
 const firstDIE = 4 + 7 + 1
 
-// dwarfFile has one unit with these DIEs, and abbreviations from 2.
+// dwarfFile returns a file with one unit of these DIEs. abbrevs begin with number 2.
 func dwarfFile(abbrevs, dies []byte, more ...section) []byte {
+	// Abbreviation 1 is that of the unit's root.
 	abbrevs = append(append(abbrev(1, dwarf.TagCompileUnit, true), abbrevs...), 0)
 	return build(append(more, debug(".debug_info", unit(dies)), debug(".debug_abbrev", abbrevs))...)
 }
 
-// tree is the abbreviation of a DIE with children that covers all of .text.
+// tree returns the abbreviation of a DIE with children that covers all of .text.
 func tree(tag dwarf.Tag) []byte {
 	return abbrev(2, tag, true, atRanges, formSecOffset)
 }
 
-// nested are DIEs each of which has the next as its child.
+// nested returns DIEs of which each has the next one as its child.
 func nested() []byte {
 	const depth = 1 << 20
+
+	// Each DIE has the range list at offset 0. The zeros end the lists of children.
 	return append(bytes.Repeat([]byte{2, 0, 0, 0, 0}, depth), make([]byte, depth)...)
 }
 
-// textRange is a range list of all of .text.
+// textRange returns a range list of all of .text.
 func textRange() section {
 	return debug(".debug_ranges", append(body(TextAddr, TextAddr+textSize), make([]byte, 16)...))
 }
 
-// body is a subprogram's attributes low_pc and high_pc.
+// body returns a subprogram's attributes low_pc and high_pc.
 func body(low, size uint64) []byte {
 	return le.AppendUint64(le.AppendUint64(nil, low), size)
 }
 
+// function returns a file with one function.
 func function(low, size uint64) []byte {
 	die := append([]byte{2, 'f', 0}, body(low, size)...)
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8), die)
 }
 
-// specifications: a refers to b, b to c, c to a.
+// specifications returns a file with three functions: a refers to b, b to c, c to a.
 func specifications() []byte {
 	const size = 1 + 4 + 16
 	var dies []byte
@@ -142,7 +150,10 @@ func specifications() []byte {
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atSpecification, formRef4, atLowPC, formAddr, atHighPC, formData8), dies)
 }
 
+// zeroSized returns a file whose DIEs have thousands of attributes each.
 func zeroSized() []byte {
+	// DW_FORM_flag_present takes no bytes, so a DIE has one byte, whatever the number of its
+	// attributes.
 	attrs := bytes.Repeat([]byte{atName, formPresent}, 8000)
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, attrs...), bytes.Repeat([]byte{2}, 1<<20))
 }
@@ -152,6 +163,8 @@ func sharedRanges() []byte {
 	for i := range uint64(1 << 16) {
 		ranges = le.AppendUint64(le.AppendUint64(ranges, TextAddr+i%4096), TextAddr+i%4096+1)
 	}
+
+	// Every function has the list at offset 0.
 	dies := bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<16)
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), dies, debug(".debug_ranges", append(ranges, make([]byte, 16)...)))
 }
@@ -159,30 +172,35 @@ func sharedRanges() []byte {
 func longNames() []byte {
 	var dies []byte
 	for i := range uint64(1 << 17) {
+		// The names are the ends of one string of a megabyte.
 		dies = append(append(dies, 2, byte(i), 0, 0, 0), body(TextAddr+i%textSize, 1)...)
 	}
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atName, formStrp, atLowPC, formAddr, atHighPC, formData8),
 		dies, debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
 }
 
-// lineFile has a unit with a DWARF 4 line program that sets an address and goes
-// on with code.
+// lineFile returns a file with a unit and its DWARF 4 line program, which sets an address
+// and goes on with code.
 func lineFile(code []byte) []byte {
 	return linesOf([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), code)
 }
 
-// linesOf has the tables of directories and files, and the code.
+// linesOf is lineFile with tables of directories and files.
 func linesOf(tables, code []byte) []byte {
 	abbrevs, program := lineSections(tables, code)
+	// The unit's root has a line table, and its one child is a function over all of .text.
 	dies := slices.Concat([]byte{4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 2, 'f', 0}, body(TextAddr, textSize), []byte{0})
 	info := append(le.AppendUint32(nil, uint32(len(dies))), dies...)
 	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
-// lineSections are a line program, and abbreviations of a unit with one and of a
-// function.
+// lineSections returns a line program, and the abbreviations of a unit with a line program
+// and of a function.
 func lineSections(tables, code []byte) (abbrevs, program []byte) {
+	// The line base is -5, the line range 14, and the first special opcode 13.
 	header := append([]byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}, tables...)
+
+	// The code is between DW_LNE_set_address and DW_LNE_end_sequence.
 	start := le.AppendUint64([]byte{0, 9, 2}, TextAddr)
 	code = slices.Concat(start, code, []byte{0, 1, 1})
 	program = le.AppendUint32([]byte{4, 0}, uint32(len(header)))
@@ -197,14 +215,16 @@ func longPaths() []byte {
 	tables := append([]byte(strings.Repeat("d", 60_000)), 0, 0)
 	var code []byte
 	for i := range 10_000 {
+		// Each file has a name of three letters, and directory 1.
 		tables = append(tables, 'a'+byte(i%26), 'a'+byte(i/26%26), 'a'+byte(i/676%26), 0, 1, 0, 0)
 		code = append(code, 4, byte(1+i)|0x80, byte((1+i)>>7), 0x4b) // set_file, one byte and one line on
 	}
 	return linesOf(append(tables, 0), code)
 }
 
-// frames has an .eh_frame of one CIE and count FDEs over all of .text.
+// frames returns a file with an .eh_frame of one CIE, and of count FDEs over all of .text.
 func frames(code []byte, count int) []byte {
+	// The CFA is rsp + 8, and the return address is at the CFA - 8.
 	cie := append([]byte{0, 0, 0, 0, 1, 0, 1, 0x78, 16}, 0x0c, 7, 8, 0x90, 1, 0, 0)
 	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
 	for range count {
@@ -213,19 +233,22 @@ func frames(code []byte, count int) []byte {
 		fde = append(fde, code...)
 		data = append(append(data, le.AppendUint32(nil, uint32(len(fde)))...), fde...)
 	}
+
+	// A length of zero ends the section.
 	s := debug(".eh_frame", append(data, 0, 0, 0, 0))
 	s.flags, s.addr = elf.SHF_ALLOC, 0x100000
 	return build(s)
 }
 
-// symbols has a symbol table with these names and a symbol at each byte of
-// .text, in turn.
+// symbols returns a file with a symbol table: the symbols have these names in turn, and lie
+// at each byte of .text in turn.
 func symbols(strs []byte, offsets []int, count int) []byte {
 	return build(symbolTable(strs, offsets, count, 1, textSize)...)
 }
 
-// symbolTable is a table with these names, in turn, and its strings: the first two
-// sections of a file. Symbols lie step bytes apart, in a .text of a size.
+// symbolTable returns a symbol table and its strings, which must be the first two sections
+// of a file. The symbols have these names in turn, and lie step bytes apart in a .text of
+// the given size.
 func symbolTable(strs []byte, offsets []int, count int, step, size uint64) []section {
 	table := make([]byte, 24)
 	for i := range count {
@@ -240,10 +263,13 @@ func longSymbols() []byte {
 	return symbols(append([]byte(strings.Repeat("n", 1<<16)), 0), []int{0, 1, 2, 3}, 1<<16)
 }
 
-// mangled has names in which every substitution doubles what stands before.
+// mangled returns a file with names in which every substitution doubles what comes before
+// it.
 func mangled() []byte {
 	strs := []byte{0}
 	var offsets []int
+
+	// Names of the Itanium C++ ABI come first, then names of Rust's v0.
 	for _, name := range []string{
 		"_ZN1aI" + strings.Repeat("1aI", 100) + "i" + strings.Repeat("E", 101) + "E1fEv",
 		"_Z1f" + "1aIiiE" + strings.Repeat("S_S0_", 50),
@@ -258,10 +284,12 @@ func mangled() []byte {
 	return symbols(strs, offsets, textSize)
 }
 
-// doubling is a template's arguments, each a pair of the one before.
+// doubling returns the arguments of a template, of which each is a pair of the one before.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString("1pIiiE")
+
+	// A substitution stands for the argument before.
 	for i := range n {
 		s := "S" + strings.ToUpper(string("0123456789abcdefghijklmnopqrstuvwxyz"[i%36])) + "_"
 		b.WriteString("1pI" + s + s + "E")
@@ -269,9 +297,10 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// doublingRust is the same with v0's back references to tuples.
+// doublingRust returns the same with v0's back references to tuples.
 func doublingRust(n int) string {
 	var b strings.Builder
+	// Back references count from the end of the prefix _R.
 	at := len("IC3std")
 	b.WriteString("TllE")
 	for range n {
@@ -282,8 +311,10 @@ func doublingRust(n int) string {
 	return b.String()
 }
 
-// sframe is a header of version 2 that claims FDEs and FREs.
+// sframe returns a file with an SFrame header of version 2 that claims FDEs and FREs.
 func sframe(fdes, fres uint32) []byte {
+	// After the fixed fields come the numbers of FDEs and FREs, the length of the FREs, and
+	// two offsets.
 	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
 	for _, v := range []uint32{fdes, fres, 0xffffffff, 0, 0x1000} {
 		b = le.AppendUint32(b, v)
@@ -293,8 +324,9 @@ func sframe(fdes, fres uint32) []byte {
 	return build(s)
 }
 
-// gopclntab is a header of Go 1.20 that claims functions.
+// gopclntab returns a file with a header of Go 1.20 that claims 2^32 functions.
 func gopclntab() []byte {
+	// The header has a magic number, the quantum of code and the size of a pointer.
 	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 	for _, v := range []uint64{1<<32 - 1, 1<<32 - 1, TextAddr, 64, 64, 64, 64, 64} {
 		b = le.AppendUint64(b, v)
@@ -304,7 +336,7 @@ func gopclntab() []byte {
 	return build(s)
 }
 
-// Named makes the bomb with a name, which there is.
+// Named makes the bomb called name. It panics if there is none.
 func Named(name string) []byte {
 	for _, bombs := range All {
 		for _, b := range bombs {

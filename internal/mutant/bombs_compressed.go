@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// A library for ELF may inflate a section that its caller never asks for: the
-// section name table when a file is opened, string tables with symbols, version
-// tables with dynamic symbols. compressedBombs has, for each of these sections, a
-// file in which the section is compressed and inflates to a gigabyte. Besides, there are files
-// in which each of them inflates to as much as any section may, whatever its ratio.
+// A library for ELF may inflate a section that its caller never asks for: the section name
+// table when a file is opened, string tables with symbols, version tables with dynamic
+// symbols. compressedBombs has, for each of these sections, a file in which the section is
+// compressed and inflates to a gigabyte. In other files all of these sections are
+// compressed, and each inflates to as much as any section may, whatever its ratio.
 func compressedBombs() (bombs []Bomb) {
 	for _, kind := range []elf.CompressionType{elf.COMPRESS_ZLIB, elf.COMPRESS_ZSTD} {
 		for _, name := range unaskedSections {
@@ -33,8 +33,8 @@ func compressedBombs() (bombs []Bomb) {
 
 var compressionNames = map[elf.CompressionType]string{elf.COMPRESS_ZLIB: "zlib", elf.COMPRESS_ZSTD: "zstd"}
 
-// unaskedSections are the sections that libraries read without being told to, by
-// name, with ".shstrtab" for the section name table.
+// unaskedSections are the names of the sections that libraries read without being asked to.
+// The section name table comes first, as ".shstrtab".
 var unaskedSections = []string{
 	".shstrtab", ".symtab", ".strtab", ".symtab_shndx", ".dynsym", ".dynstr", ".dynamic", ".hash", ".gnu.hash",
 	".gnu.version", ".gnu.version_d", ".gnu.version_r", ".note.gnu.build-id", ".note", ".rela.plt", ".group",
@@ -50,17 +50,21 @@ var sectionKinds = map[string]elf.SectionType{
 	".note.gnu.build-id": elf.SHT_NOTE, ".note": elf.SHT_NOTE, ".rela.plt": elf.SHT_RELA, ".group": elf.SHT_GROUP,
 }
 
-// compressedTables is a sound program with all these sections, of which the named
-// ones are compressed and inflate to size bytes each.
+// compressedTables returns a sound program with all these sections. The named ones are
+// compressed, and inflate to size bytes each.
 func compressedTables(kind elf.CompressionType, size int, compressed ...string) []byte {
 	at := map[string]uint32{} // numbers of the sections
 	for i, n := range unaskedSections[1:] {
 		at[n] = firstSection + uint32(i)
 	}
 
+	// Both symbol tables have one function.
 	symbol := append(le.AppendUint32(make([]byte, 24), 1), byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 2, 0)
 	symbol = append(symbol, body(TextAddr, 16)...)
 	names := []byte("\x00f\x00")
+
+	// The sections refer to each other as in a real program, so that readers follow the
+	// references.
 	filled := map[string]section{
 		".symtab":  {data: symbol, link: at[".strtab"], entry: 24},
 		".strtab":  {data: names},
@@ -79,6 +83,7 @@ func compressedTables(kind elf.CompressionType, size int, compressed ...string) 
 		".debug_abbrev":  {data: append(abbrev(1, dwarf.TagCompileUnit, true), 0)},
 	}
 
+	// buildPacked adds .shstrtab itself.
 	var sections []section
 	for _, n := range unaskedSections[1:] {
 		s := filled[n]
@@ -92,6 +97,8 @@ func compressedTables(kind elf.CompressionType, size int, compressed ...string) 
 		if !slices.Contains(compressed, s.name) {
 			return
 		}
+
+		// An Elf64_Chdr comes before the compressed bytes.
 		header := le.AppendUint64(le.AppendUint32(le.AppendUint32(nil, uint32(kind)), 0), uint64(size))
 		header = le.AppendUint64(header, 1)
 		s.flags |= elf.SHF_COMPRESSED
@@ -103,8 +110,8 @@ func compressedTables(kind elf.CompressionType, size int, compressed ...string) 
 	})
 }
 
-// zlibZeros is a zlib stream (RFC 1950) of the bytes and zeros, size bytes in all.
-// One compressed block of zeros stands for all others.
+// zlibZeros returns a zlib stream (RFC 1950) of begin and zeros, size bytes in all. One
+// compressed block of zeros stands for all others.
 func zlibZeros(begin []byte, size int) []byte {
 	const block = 1 << 20
 	out := []byte{0x78, 0x01}
@@ -118,6 +125,7 @@ func zlibZeros(begin []byte, size int) []byte {
 		return bytes.Clone(b.Bytes())
 	}
 
+	// The first block begins with the section's own bytes.
 	first := append(bytes.Clone(begin), make([]byte, block-len(begin))...)
 	out = append(out, chunk(first)...)
 	out = append(out, bytes.Repeat(chunk(make([]byte, block)), size/block-1)...)
@@ -135,8 +143,8 @@ func zlibZeros(begin []byte, size int) []byte {
 	return append(out, byte(s2>>8), byte(s2), byte(s1>>8), byte(s1))
 }
 
-// zstdZeros is a zstd frame (RFC 8878 §3.1.1) of the bytes and zeros, size bytes in
-// all: a raw block, and blocks of one repeated byte.
+// zstdZeros returns a zstd frame (RFC 8878 §3.1.1) of begin and zeros, size bytes in all: a
+// raw block, and blocks of one repeated byte.
 func zstdZeros(begin []byte, size int) []byte {
 	const raw, rle, most = 0, 1, 128 << 10
 	header := func(kind, n int, last bool) []byte {
@@ -149,6 +157,7 @@ func zstdZeros(begin []byte, size int) []byte {
 
 	out := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3} // magic, no content size, a window of 128 KiB
 	out = append(append(out, header(raw, len(begin), false)...), begin...)
+	// The zeros follow in blocks of the largest size.
 	for left := size - len(begin); left > 0; {
 		n := min(left, most)
 		left -= n

@@ -21,8 +21,9 @@ var dumpBombs = []Bomb{
 	{"minidump streams that share a list of modules", minidumpStreams},
 }
 
-// note is a note of the kernel's.
+// note returns a note whose owner is CORE, as the kernel writes notes.
 func note(kind uint32, desc []byte) []byte {
+	// The owner's name has 5 bytes, and is padded to 8.
 	b := le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 5), uint32(len(desc))), kind)
 	return append(append(b, "CORE\x00\x00\x00\x00"...), desc...)
 }
@@ -34,8 +35,8 @@ const (
 	codeAddr  = 0x400000
 )
 
-// prstatus is struct elf_prstatus of x86_64: registers from 112, rip the 17th, rsp
-// the 20th, rbp the 5th.
+// prstatus returns struct elf_prstatus of x86_64: registers from offset 112; rip is the
+// 17th, rsp the 20th, rbp the 5th.
 func prstatus() []byte {
 	b := make([]byte, 336)
 	le.PutUint64(b[112+8*4:], stackAddr+16)
@@ -44,8 +45,8 @@ func prstatus() []byte {
 	return b
 }
 
-// coreFile is an x86_64 core with some program headers for the same notes, and
-// memory: one byte of it for each header, or all for one.
+// coreFile returns an x86_64 core file. Each of its headers for notes names the same notes.
+// The memory is one segment; but if it has 60000 bytes, each byte is a segment of its own.
 func coreFile(notes []byte, headers int, memory []byte) []byte {
 	segments := 1
 	if len(memory) == 60_000 {
@@ -53,6 +54,7 @@ func coreFile(notes []byte, headers int, memory []byte) []byte {
 	}
 
 	count := headers + segments
+	// The notes come after the program headers, the memory after the notes.
 	at := 64 + 56*count
 	file := make([]byte, 64, at+len(notes)+len(memory))
 	copy(file, "\x7fELF\x02\x01\x01")
@@ -63,6 +65,7 @@ func coreFile(notes []byte, headers int, memory []byte) []byte {
 	le.PutUint16(file[52:], 64)
 	le.PutUint16(file[54:], 56)
 	le.PutUint16(file[56:], uint16(count))
+	// header appends an Elf64_Phdr.
 	header := func(kind elf.ProgType, offset, addr, size uint64) {
 		file = le.AppendUint32(le.AppendUint32(file, uint32(kind)), 7)
 		for _, v := range []uint64{offset, addr, addr, size, size, 1} {
@@ -79,8 +82,7 @@ func coreFile(notes []byte, headers int, memory []byte) []byte {
 	return slices.Concat(file, notes, memory)
 }
 
-// stack is memory in which every word is an address of the stack above it, or of
-// code.
+// stack returns memory in which every word is an address of the stack above it, or of code.
 func stack() []byte {
 	b := make([]byte, 0, stackSize)
 	for at := uint64(stackAddr); len(b) < stackSize; at += 16 {
@@ -93,7 +95,7 @@ func coreThreads() []byte {
 	return coreFile(bytes.Repeat(note(1, prstatus()), 10_000), 1, stack())
 }
 
-// files is NT_FILE of the same file, mapped at many addresses step bytes apart.
+// files returns an NT_FILE note of one file that is mapped count times, step bytes apart.
 func files(count int, start, step uint64) []byte {
 	desc := le.AppendUint64(le.AppendUint64(nil, uint64(count)), 4096)
 	for i := range uint64(count) {
@@ -103,10 +105,11 @@ func files(count int, start, step uint64) []byte {
 	return note(0x46494c45, desc)
 }
 
-// coreFiles: files at one address, whose ELF header is there, with all the
-// segments there can be.
+// coreFiles has files at one address. The ELF header there has all the segments that are
+// possible.
 func coreFiles() []byte {
 	const segments = 60_000
+	// The ELF header in memory has program headers only.
 	memory := make([]byte, 64, 64+56*segments)
 	copy(memory, build()[:64])
 	le.PutUint16(memory[56:], segments)
@@ -130,27 +133,32 @@ const (
 	threadList, moduleList, memoryList, systemInfo, threadNames = 3, 4, 5, 7, 24
 )
 
-// stream is one of a minidump. Offsets in it are added to the beginning of more,
-// the bytes behind all streams.
+// stream is one stream of a minidump. data gets the offset of the bytes after all streams,
+// which streams refer to.
 type stream struct {
 	kind uint32
 	data func(more uint32) []byte
 	size int
 }
 
-// miniDump is a minidump of an x86_64 Linux process.
+// miniDump returns a minidump of an x86_64 Linux process. more is the bytes after all
+// streams.
 func miniDump(more []byte, streams ...stream) []byte {
+	// Without system information a minidump is not read at all.
 	streams = append(streams, stream{systemInfo, func(uint32) []byte {
 		b := make([]byte, 56)
 		le.PutUint16(b, 9)           // AMD64
 		le.PutUint32(b[20:], 0x8201) // Linux
 		return b
 	}, 56})
+
+	// The directory follows the header, at offset 32.
 	b := append([]byte("MDMP"), 0x93, 0xa7, 0, 0)
 	for _, v := range []uint32{uint32(len(streams)), 32, 0, 0, 0, 0} {
 		b = le.AppendUint32(b, v)
 	}
 
+	// The streams follow the directory, one after the other.
 	at := 32 + 12*len(streams)
 	for _, s := range streams {
 		b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, s.kind), uint32(s.size)), uint32(at))
@@ -163,7 +171,7 @@ func miniDump(more []byte, streams ...stream) []byte {
 	return append(b, more...)
 }
 
-// records is a list of count records.
+// records returns a stream that is a list of count records.
 func records(kind uint32, count int, one func(b []byte, i int, more uint32) []byte) stream {
 	return stream{kind, func(more uint32) []byte {
 		b := le.AppendUint32(nil, uint32(count))
@@ -174,7 +182,7 @@ func records(kind uint32, count int, one func(b []byte, i int, more uint32) []by
 	}, 4 + count*len(one(nil, 0, 0))}
 }
 
-// context is CONTEXT_AMD64 with rip, rsp and rbp.
+// context returns a CONTEXT_AMD64 with rip, rsp and rbp.
 func context() []byte {
 	b := make([]byte, 1232)
 	le.PutUint32(b[0x30:], 0x10000b)
@@ -184,8 +192,8 @@ func context() []byte {
 	return b
 }
 
-// threads are threads that have the first bytes of more as their context, the
-// next as their stack.
+// threads returns a list of threads. Each thread has the first bytes of more as its context,
+// and the bytes after those as its stack.
 func threads(count int) stream {
 	return records(threadList, count, func(b []byte, i int, more uint32) []byte {
 		b = append(le.AppendUint32(b, uint32(i)), make([]byte, 20)...)
@@ -197,7 +205,8 @@ func threads(count int) stream {
 	})
 }
 
-// modules are modules one behind the other, whose name is at an offset in more.
+// modules returns a list of modules, each at the end of the one before. Their names are all
+// at one offset in more.
 func modules(count int, name uint32) stream {
 	return records(moduleList, count, func(b []byte, i int, more uint32) []byte {
 		b = le.AppendUint64(b, codeAddr+0x1000*uint64(i))
@@ -213,7 +222,7 @@ func minidumpThreads() []byte {
 	return miniDump(more, threads(20_000), modules(1, uint32(1232+stackSize)))
 }
 
-// longText is a MINIDUMP_STRING of the largest size that names have.
+// longText returns a MINIDUMP_STRING of the largest size that names have.
 func longText() []byte {
 	return append(le.AppendUint32(nil, 1<<16), bytes.Repeat([]byte{0xac, 0x20}, 1<<15)...)
 }
@@ -246,6 +255,8 @@ func minidumpStreams() []byte {
 	for range 2000 {
 		streams = append(streams, stream{moduleList, func(uint32) []byte { return nil }, 0})
 	}
+
+	// The directory entries of the empty lists become copies of the first list's entry.
 	b := miniDump(more, streams...)
 	for i := range 2000 { // their directory entries become the first list's
 		copy(b[32+12*(2+i):], b[32+12:32+24])

@@ -17,12 +17,15 @@ var frameBombs = []Bomb{
 	}},
 }
 
-// fdeSection is an .eh_frame or, where CIEs have another mark, a .debug_frame: FDEs of a
-// size that lie step bytes apart in .text, and have the same code.
+// fdeSection returns an .eh_frame if mark, which is the id of the CIE, is 0, and otherwise a
+// .debug_frame. Its FDEs have size bytes of .text each, lie step bytes apart, and have the
+// same code.
 func fdeSection(name string, mark uint32, count int, step, size uint64, code []byte) section {
 	cie := append(le.AppendUint32(nil, mark), 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0)
 	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
 	for i := range uint64(count) {
+		// The CIE pointer of .debug_frame is the CIE's offset, that of .eh_frame the
+		// distance to the CIE.
 		pointer := uint32(0)
 		if mark == 0 {
 			pointer = uint32(len(data) + 4)
@@ -33,6 +36,7 @@ func fdeSection(name string, mark uint32, count int, step, size uint64, code []b
 	}
 
 	s := debug(name, data)
+	// Only .eh_frame has a terminator, and is loaded.
 	if mark == 0 {
 		s.data = append(s.data, 0, 0, 0, 0)
 		s.flags, s.addr = elf.SHF_ALLOC, 0x100000
@@ -40,8 +44,8 @@ func fdeSection(name string, mark uint32, count int, step, size uint64, code []b
 	return s
 }
 
-// oneSFrame is a version 2 section of one FDE from the beginning of .text on, with rows that
-// lie a byte apart.
+// oneSFrame returns an SFrame section of version 2. Its one FDE begins with .text, and the
+// rows lie a byte apart.
 func oneSFrame(size uint32, rows int) section {
 	const addr = 0x80000000
 	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
@@ -49,6 +53,7 @@ func oneSFrame(size uint32, rows int) section {
 		b = le.AppendUint32(b, v)
 	}
 
+	// The function's start counts from the section.
 	start := int32(TextAddr - addr)
 	for _, v := range []uint32{uint32(start), size, 0, uint32(rows), 1} { // FRE start addresses of two bytes
 		b = le.AppendUint32(b, v)

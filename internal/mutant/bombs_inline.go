@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// everyOther is a range list of every other byte of .text.
+// everyOther returns a range list of every other byte of .text.
 func everyOther() section {
 	var ranges []byte
 	for i := uint64(0); i < textSize; i += 2 {
@@ -15,8 +15,8 @@ func everyOther() section {
 	return debug(".debug_ranges", append(ranges, make([]byte, 16)...))
 }
 
-// calls are the abbreviations 2, a function, and 3, an inlined call of it with
-// ranges.
+// calls returns two abbreviations: 2 is a function, 3 is an inlined call of the function
+// with ranges.
 func calls(children bool) []byte {
 	return append(abbrev(2, dwarf.TagSubprogram, true, atName, formString, atLowPC, formAddr, atHighPC, formData8),
 		abbrev(3, dwarf.TagInlinedSubroutine, children, atOrigin, formRef4, atRanges, formSecOffset)...)
@@ -25,6 +25,7 @@ func calls(children bool) []byte {
 func inlinedRanges() []byte {
 	var dies []byte
 	for range 2000 {
+		// Each function has twenty calls, all with the same ranges.
 		dies = append(append(dies, 2, 'f', 0), body(TextAddr, textSize)...)
 		dies = append(append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, 20)...), 0)
 	}
@@ -35,6 +36,7 @@ func inlinedTrees() []byte {
 	const depth = 1000
 	var dies []byte
 	for i := range uint64(100) {
+		// Each call is the child of the call before it.
 		dies = append(append(dies, 2, 'f', 0), body(TextAddr+i, textSize-i)...)
 		dies = append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, depth)...)
 		dies = append(dies, make([]byte, depth+1)...)
@@ -45,10 +47,11 @@ func inlinedTrees() []byte {
 // rangeCount is the number of ranges, of a .text of size largeText, in a list.
 const rangeCount, largeText = 1 << 15, 1 << 20
 
-// manyRanges has two range lists of rangeCount entries each: the ranges of the list at
-// offset 0 are apart, each of those at secondList is all of .text. Abbreviations are those of calls, and 4 and 5, calls with
-// and without others in them, of one range, and 6, a function of a list. The unit is so
-// large that both lists may be read.
+// manyRanges returns a file with two range lists of rangeCount entries each. The ranges of
+// the list at offset 0 lie apart; each range of the list at secondList is all of .text.
+// Abbreviations 2 and 3 are those of calls, 4 and 5 are calls of one range with and without
+// other calls in them, 6 is a function with a list. The unit is so large that both lists may
+// be read.
 func manyRanges(dies ...[]byte) []byte {
 	var lists []byte
 	for i := range uint64(rangeCount) {
@@ -58,6 +61,8 @@ func manyRanges(dies ...[]byte) []byte {
 	lists = append(lists, make([]byte, 16)...)
 	lists = append(lists, bytes.Repeat(body(TextAddr, TextAddr+largeText), rangeCount)...)
 	lists = append(lists, make([]byte, 16)...)
+
+	// The zeros end the open DIEs, and make the unit large.
 	info := unit(append(slices.Concat(dies...), make([]byte, 2+2*rangeCount)...))
 	abbrevs := slices.Concat(abbrev(1, dwarf.TagCompileUnit, true), calls(true),
 		abbrev(4, dwarf.TagInlinedSubroutine, true, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8),
@@ -66,18 +71,20 @@ func manyRanges(dies ...[]byte) []byte {
 	return buildText(largeText, []section{debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_ranges", lists)})
 }
 
+// secondList is the offset of the second range list.
 const secondList = 16 * (rangeCount + 1)
 
-// listed is a call or, without attributes before it, a function of abbreviation 6 with one
-// of the lists.
+// listed returns a call with one of the lists, or, without attributes before the list, the
+// rest of a function of abbreviation 6.
 func listed(list uint32, attrs ...byte) []byte { return le.AppendUint32(attrs, list) }
 
-// callOf is a call of an abbreviation that has bytes of .text, from the first on.
+// callOf returns a call of an abbreviation whose code is the first bytes of .text.
 func callOf(abbrev byte, size uint64) []byte {
 	return append([]byte{abbrev, firstDIE, 0, 0, 0}, body(TextAddr, size)...)
 }
 
-// inRanges is a function with a call in it that has many ranges, and dies in that call.
+// inRanges returns a file with a function and, in that function, a call that has many
+// ranges. The DIEs are in the call.
 func inRanges(dies []byte) []byte {
 	return manyRanges([]byte{2, 'f', 0}, body(TextAddr, largeText), listed(0, 3, firstDIE, 0, 0, 0), dies)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// moreBombs are those in which many parts of a file share a large one: each is
-// small, and what it stands for is their product.
+// moreBombs are files in which many small parts share one large part: what a file stands for
+// is the product of both.
 var moreBombs = []Bomb{
 	{"a quarter of a million functions at one address", flatFunctions},
 	{"functions below a thousand long scopes", deepScopes},
@@ -55,7 +55,8 @@ func flatFunctions() []byte {
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18), textRange())
 }
 
-// flatSymbols: functions with names of their own, and symbols with one.
+// flatSymbols has functions with names of their own, and symbols with one name, all at one
+// address.
 func flatSymbols() []byte {
 	var dies []byte
 	for i := range 1 << 16 {
@@ -67,8 +68,8 @@ func flatSymbols() []byte {
 		debug(".debug_abbrev", append(abbrev(1, dwarf.TagCompileUnit, true), abbrevs...))))
 }
 
-// sharedSymbols: units without functions whose line programs have one row each, of all of
-// .text, and symbols that no DIE describes.
+// sharedSymbols has units without functions, and symbols that no DIE describes. The line
+// program of each unit has one row, of all of .text.
 func sharedSymbols() []byte {
 	const units = 1 << 13
 	code := append([]byte{1, 2}, binary.AppendUvarint(nil, largeText)...) // a row, and the end
@@ -82,8 +83,8 @@ func sharedSymbols() []byte {
 		debug(".debug_abbrev", abbrevs), debug(".debug_line", bytes.Repeat(program, units))))
 }
 
-// named are the abbreviations 2, a namespace with a name in .debug_str, and 3, a
-// function with one in place.
+// named returns two abbreviations: 2 is a namespace with a name in .debug_str, 3 is a
+// function with its name in place.
 func named() []byte {
 	return append(abbrev(2, dwarf.TagNamespace, true, atName, formStrp),
 		abbrev(3, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)...)
@@ -98,8 +99,8 @@ func deepScopes() []byte {
 	return dwarfFile(named(), append(dies, make([]byte, depth)...), debug(".debug_str", append(bytes.Repeat([]byte("n"), 1000), 0)))
 }
 
-// originChain: declarations, each with the next as its origin, and
-// functions whose origin is the first.
+// originChain has declarations, each with the next one as its origin, and functions whose
+// origin is the first declaration.
 func originChain() []byte {
 	const count = 1 << 18
 	var dies []byte
@@ -107,6 +108,7 @@ func originChain() []byte {
 		dies = le.AppendUint32(append(dies, 2), uint32(firstDIE+5*(i+1)))
 	}
 
+	// The last declaration has the function with a name as its origin.
 	dies = append(dies, 3, 'f', 0)
 	for i := range uint64(1 << 16) {
 		dies = append(append(dies, 4, firstDIE, 0, 0, 0), body(TextAddr+i%textSize, 1)...)
@@ -117,8 +119,7 @@ func originChain() []byte {
 		abbrev(4, dwarf.TagSubprogram, false, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)), dies)
 }
 
-// originScopes: functions in each other, each with the one around it as its
-// origin.
+// originScopes has functions in each other. Each has the function around it as its origin.
 func originScopes() []byte {
 	const depth, size = 1000, 1 + 2 + 4 + 16
 	var dies []byte
@@ -130,14 +131,15 @@ func originScopes() []byte {
 		append(dies, make([]byte, depth)...))
 }
 
-// cxxFile is dwarfFile with a unit of C++: names have scopes there. Its DIEs are a byte behind.
+// cxxFile is dwarfFile with a unit of C++, in which names have scopes. The root has an
+// attribute of one byte, so the DIEs begin one byte later.
 func cxxFile(abbrevs, dies []byte) []byte {
 	const atLanguage, formData1, cxx = 0x13, 0x0b, 4
 	abbrevs = append(append(abbrev(1, dwarf.TagCompileUnit, true, atLanguage, formData1), abbrevs...), 0)
 	return build(debug(".debug_info", unit(append([]byte{cxx}, dies...))), debug(".debug_abbrev", abbrevs))
 }
 
-// cxxOriginScopes: as originScopes, in C++.
+// cxxOriginScopes is originScopes in C++.
 func cxxOriginScopes() []byte {
 	const depth, size = 1000, 1 + 2 + 4 + 16
 	var dies []byte
@@ -149,11 +151,12 @@ func cxxOriginScopes() []byte {
 		append(dies, make([]byte, depth)...))
 }
 
-// declaredScopes: functions in classes each of which is declared far behind.
+// declaredScopes has functions in classes, each of which is declared far away.
 func declaredScopes() []byte {
 	const count, size = 1 << 16, 1 + 4 + 1 + 3 + 16 + 1
 	var dies []byte
 	for i := range count {
+		// The declarations come after all classes.
 		dies = le.AppendUint32(append(dies, 3), uint32(firstDIE+1+count*size+4*i))
 		dies = append(append(dies, 4, 'a'+byte(i&15), 'a'+byte(i>>4&15), 0), body(TextAddr+uint64(i%textSize), 1)...)
 		dies = append(dies, 0)
@@ -166,8 +169,8 @@ func declaredScopes() []byte {
 		abbrev(4, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)), dies)
 }
 
-// unitsOf are count units of DWARF 4 with one function each, the i-th of which
-// begins with the byte i of .text. abbrev is the distance of their abbreviations.
+// unitsOf returns count units of DWARF 4 with one function each. The i-th function begins
+// with byte i of .text. abbrev is the distance of the units' abbreviation tables.
 func unitsOf(count, abbrev int) (info []byte) {
 	for i := range count {
 		dies := le.AppendUint32([]byte{4, 0}, uint32(abbrev*i))
@@ -186,8 +189,9 @@ func sharedLines(code []byte) []byte {
 	return build(debug(".debug_info", unitsOf(1<<15, 0)), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
-// overlappingLines: units each of which has another place of .debug_line as its line program.
-// All programs end at the section's end, and run over the headers of the programs after them.
+// overlappingLines has units of which each has another place of .debug_line as its line
+// program. All programs end with the section, and run over the headers of the programs after
+// them.
 func overlappingLines() []byte {
 	const units = 1 << 15
 	abbrevs, header := lineSections([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), nil)
@@ -198,6 +202,7 @@ func overlappingLines() []byte {
 		le.PutUint32(info[i*size+stmtList:], uint32(i*len(header)))
 	}
 
+	// The length of each program reaches to the end of the section.
 	program := bytes.Repeat(header, units)
 	for i := range units {
 		le.PutUint32(program[i*len(header):], uint32(len(program)-i*len(header)-4))
@@ -205,17 +210,20 @@ func overlappingLines() []byte {
 	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
-// sharedAbbrevs: units whose tables begin step bytes behind each other's, each of
-// which is an abbreviation.
+// sharedAbbrevs has units whose abbreviation tables begin step bytes apart. With a step of 5
+// bytes, each table begins one abbreviation after the table before it.
 func sharedAbbrevs(step int) []byte {
 	var table []byte
 	for i := range 1 << 17 {
 		if step == 0 {
+			// Three bytes are the abbreviation's number in LEB128.
 			table = append(table, byte(3+i)|0x80, byte((3+i)>>7)|0x80, byte((3+i)>>14), 0x2e, 0, 0, 0)
 		} else {
 			table = append(table, byte(3+i%100), 0x2e, 0, 0, 0)
 		}
 	}
+
+	// The abbreviations that the units use are the last ones.
 	table = append(table, abbrev(1, dwarf.TagCompileUnit, true, atStmtList, formSecOffset)...)
 	table = append(table, abbrev(2, dwarf.TagSubprogram, false, atName, formString, atLowPC, formAddr, atHighPC, formData8)...)
 	return build(debug(".debug_info", unitsOf(1<<16, step)), debug(".debug_abbrev", append(table, 0)))
@@ -224,11 +232,13 @@ func sharedAbbrevs(step int) []byte {
 // Attribute and form of string offsets (DWARF 5, §7.5.4 and §7.5.6).
 const atStrOffsetsBase, formStrx1 = 0x72, 0x25
 
-// stringOffsets: units each of which has another place of one section as the
-// base of its string offsets.
+// stringOffsets has units of which each has another place of one section as the base of its
+// string offsets.
 func stringOffsets() []byte {
 	var info []byte
 	for i := range uint32(1 << 15) {
+		// The base of unit i is i: the units' offsets overlap, and no two units have the
+		// same.
 		dies := slices.Concat([]byte{5, 0, 1, 8, 0, 0, 0, 0, 1}, le.AppendUint32(nil, i),
 			[]byte{2, byte(i)}, body(TextAddr+uint64(i%textSize), 1), []byte{0})
 		info = append(le.AppendUint32(info, uint32(len(dies))), dies...)
@@ -239,7 +249,7 @@ func stringOffsets() []byte {
 		debug(".debug_str", append([]byte(strings.Repeat("n", 1<<20)), 0)))
 }
 
-// bigCIE has an .eh_frame whose FDEs share a CIE with these instructions.
+// bigCIE returns a file with an .eh_frame whose FDEs share a CIE with these instructions.
 func bigCIE(initial, code []byte, count int) []byte {
 	cie := slices.Concat([]byte{0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1}, initial)
 	data := append(le.AppendUint32(nil, uint32(len(cie))), cie...)
@@ -254,13 +264,13 @@ func bigCIE(initial, code []byte, count int) []byte {
 	return build(s)
 }
 
-// longExpression is DW_CFA_expression of register 3: additions.
+// longExpression returns DW_CFA_expression of register 3: additions.
 func longExpression(size int) []byte {
 	block := append([]byte{0x77, 8}, bytes.Repeat([]byte{0x31, 0x22}, size/2)...) // breg7 8; lit1, plus, …
 	return append(binary.AppendUvarint([]byte{0x10, 3}, uint64(len(block))), block...)
 }
 
-// allRegisters is DW_CFA_offset of 64 registers, each at a place of its own.
+// allRegisters returns DW_CFA_offset of 64 registers, each at a place of its own.
 func allRegisters() (code []byte) {
 	for i := range byte(64) {
 		code = append(code, 0x80|i, i+1)
@@ -268,7 +278,7 @@ func allRegisters() (code []byte) {
 	return code
 }
 
-// sharedSFrame has a version 2 section, all FDEs of which use all rows.
+// sharedSFrame has an SFrame section of version 2 in which every FDE has all rows.
 func sharedSFrame() []byte {
 	const fdes, rows = 1 << 14, 1 << 12
 	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
@@ -292,8 +302,8 @@ func sharedSFrame() []byte {
 	return build(s)
 }
 
-// sharedGoLines has a table of Go 1.20 whose functions, one at each byte of
-// .text, have the same line table, which is of half a million bytes.
+// sharedGoLines has a table of Go 1.20. Its functions, one at each byte of .text, share a
+// line table of a megabyte.
 func sharedGoLines() []byte {
 	const header, funcs = 8 + 8*8, textSize
 	lines := bytes.Repeat([]byte{2, 1}, 1<<19) // the next line, and a byte of code
@@ -309,6 +319,9 @@ func sharedGoLines() []byte {
 
 	table = le.AppendUint32(table, funcs)
 	b := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+
+	// The names, the table of units, the files, the line tables and the functions follow the
+	// header.
 	at := uint64(header)
 	nameAt := at
 	cuAt := nameAt + uint64(len(names))
@@ -325,13 +338,15 @@ func sharedGoLines() []byte {
 	return build(s)
 }
 
-// sharedLinkage has a procedure linkage table, all slots of which are for the same function.
+// sharedLinkage has a procedure linkage table in which all slots are for the same function.
 func sharedLinkage() []byte {
 	const slots, pltAddr, gotAddr = 1 << 14, 0x200000, 0x400000
 	symbol := le.AppendUint64(append(make([]byte, 24), 0, 0, 0, 0, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 0, 0), 0)
 	symbols := section{name: ".dynsym", kind: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, addr: 0x300000, data: le.AppendUint64(symbol, 0), link: 4, entry: 24}
 	relocs := section{name: ".rela.plt", kind: elf.SHT_RELA, flags: elf.SHF_ALLOC, addr: 0x380000, link: 3, entry: 24}
 	code := section{name: ".plt", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, addr: pltAddr}
+
+	// Each slot jumps through a word of its own, whose relocation names symbol 1.
 	for i := range uint64(slots) {
 		relocs.data = le.AppendUint64(relocs.data, gotAddr+8*i)
 		relocs.data = le.AppendUint64(le.AppendUint64(relocs.data, 1<<32|7), 0) // R_X86_64_JUMP_SLOT of symbol 1
@@ -341,13 +356,13 @@ func sharedLinkage() []byte {
 	return build(symbols, section{name: ".dynstr", kind: elf.SHT_STRTAB, data: append([]byte(strings.Repeat("n", 1<<16-1)), 0)}, relocs, code)
 }
 
-// sharedNotes has sections that are the same notes.
+// sharedNotes has sections that are all the same notes.
 func sharedNotes() []byte {
 	notes := debug(".note.a", bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}, 1<<17))
 	notes.kind, notes.flags, notes.addr = elf.SHT_NOTE, elf.SHF_ALLOC, 0x100000
 	file := build(notes)
 	at := le.Uint64(file[40:])
-	// The section's header again and again, in front of the build id's.
+	// Repeat the header of the note section before the header of the build id.
 	headers := bytes.Clone(file[at:])
 	out := append(bytes.Clone(file[:at]), headers[:64]...)
 	count := 1
@@ -355,6 +370,7 @@ func sharedNotes() []byte {
 		out = append(out, headers[3*64:4*64]...)
 	}
 
+	// e_shnum and e_shstrndx count the new headers.
 	out = append(out, headers[64:]...)
 	le.PutUint16(out[60:], uint16(count+len(headers)/64-1))
 	le.PutUint16(out[62:], uint16(count+len(headers)/64-2))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// symBombs are symbol files. They are of testdata's crash-x86_64-gcc12-O2-dw5.elf, and have a
-// function over all of its code, so that walks of its core use them.
+// symBombs are symbol files of testdata's crash-x86_64-gcc12-O2-dw5.elf. Their records are
+// of its code, so that walks of its core use them.
 var symBombs = []Bomb{
 	{"inlined calls a hundred thousand deep", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
@@ -104,7 +104,7 @@ var symBombs = []Bomb{
 	}},
 }
 
-// symFile is a symbol file with the given records after the first ones.
+// symFile returns a symbol file with the given records after the first ones.
 func symFile(records func(*bytes.Buffer)) []byte {
 	var b bytes.Buffer
 	b.WriteString("MODULE Linux x86_64 0847E5D5E188F8BE72F06618D991C7E60 crash-x86_64-gcc12-O2-dw5.elf\nFILE 0 f.c\nINLINE_ORIGIN 0 f\n")
@@ -112,5 +112,5 @@ func symFile(records func(*bytes.Buffer)) []byte {
 	return b.Bytes()
 }
 
-// function1 is a function over all code.
+// function1 writes a function over all code.
 func function1(b *bytes.Buffer) { b.WriteString("FUNC 1000 200 0 f\n1000 200 1 0\n") }

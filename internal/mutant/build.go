@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// section is one of an ELF file that is built.
+// section is a section of an ELF file that is built.
 type section struct {
 	name  string
 	kind  elf.SectionType
@@ -16,14 +16,14 @@ type section struct {
 	entry uint64 // size of an entry
 }
 
-// Section is one of the sections of Program that are not loaded.
+// Section is a section of Program that is not loaded.
 type Section struct {
 	Name  string
 	Flags elf.SectionFlag
 	Data  []byte
 }
 
-// Program is an x86_64 program with a build id, so many bytes of .text at TextAddr, and
+// Program returns an x86_64 program with a build id, text bytes of .text at TextAddr, and
 // the sections.
 func Program(text int, sections ...Section) []byte {
 	var list []section
@@ -39,21 +39,22 @@ const (
 	textSize = 0x1000
 )
 
-// build writes an x86_64 program with a build id, a .text and the sections.
+// build returns an x86_64 program with a build id, a .text and the sections.
 func build(sections ...section) []byte { return buildText(textSize, sections) }
 
 // firstSection is the number that the first section given to build gets.
 const firstSection = 3
 
-// buildText is build with a .text of a size.
+// buildText is build with a .text of the given size.
 func buildText(text int, sections []section) []byte {
 	return buildPacked(text, sections, func(*section) {})
 }
 
-// buildPacked is buildText that hands each section to pack, which may change its
-// bytes and flags, right before it is written.
+// buildPacked is buildText, but calls pack for each section right before the section is
+// written. pack may change the section's bytes and flags.
 func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	le := binary.LittleEndian
+	// The note is NT_GNU_BUILD_ID, with a build id of eight bytes.
 	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00bombbomb"...)
 	sections = append([]section{
 		{name: ".note.gnu.build-id", kind: elf.SHT_NOTE, flags: elf.SHF_ALLOC, addr: 0x200, data: id},
@@ -67,10 +68,14 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	for _, s := range append(sections, section{name: ".shstrtab", kind: elf.SHT_STRTAB}) {
 		name := len(names)
 		names = append(append(names, s.name...), 0)
+		// The names are complete with the last section, which holds them.
 		if s.name == ".shstrtab" {
 			s.data = names
 		}
 		pack(&s)
+
+		// Elf64_Shdr has the name, type, flags, address, offset, size, link, info, alignment
+		// and entry size.
 		headers = le.AppendUint32(headers, uint32(name))
 		headers = le.AppendUint32(headers, uint32(s.kind))
 		headers = le.AppendUint64(headers, uint64(s.flags))
@@ -107,7 +112,7 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	return file
 }
 
-// debug is a section that is not loaded.
+// debug returns a section that is not loaded.
 func debug(name string, data []byte) section {
 	return section{name: name, kind: elf.SHT_PROGBITS, data: data}
 }

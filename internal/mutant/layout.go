@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// Sizes of ELF's headers, by class: file header, section header, program header.
+// elfSizes are the sizes of ELF's headers, by class: file header, section header, program
+// header.
 var elfSizes = map[elf.Class][3]int{elf.ELFCLASS32: {52, 40, 32}, elf.ELFCLASS64: {64, 64, 56}}
 
-// Widths of the fields of ELF's headers after e_ident, of all that follow each
-// other (gABI, chapters 4 and 5). Word is the size of an address.
+// elfWidths returns the widths of the fields of ELF's headers, without e_ident. In each
+// header the fields follow one another (gABI, chapters 4 and 5). word is the size of an
+// address.
 func elfWidths(word int) (file, section, program []int) {
 	file = []int{2, 2, 4, word, word, word, 4, 2, 2, 2, 2, 2, 2}
 	section = []int{4, 4, word, word, word, word, 4, 4, word, word}
@@ -17,7 +19,7 @@ func elfWidths(word int) (file, section, program []int) {
 	return file, section, program
 }
 
-// elfLayout reads the layout of an ELF file as far as it holds together.
+// elfLayout reads the layout of an ELF file, as far as the file is consistent.
 func elfLayout(data []byte) (l Layout, ok bool) {
 	if len(data) < 64 || string(data[:4]) != elf.ELFMAG {
 		return l, false
@@ -38,6 +40,7 @@ func elfLayout(data []byte) (l Layout, ok bool) {
 	l.addFields(0, len(data), []int{1, 1, 1, 1, 1, 1, 1, 1, 1}) // e_ident
 	l.addFields(elf.EI_NIDENT, len(data), file)
 
+	// The file header has the places of the tables and the numbers of their entries.
 	m := mutation{Layout: &l, data: data}
 	at := elf.EI_NIDENT + 8 + word // e_phoff
 	phoff, shoff := int(m.get(Field{at, word})), int(m.get(Field{at + word, word}))
@@ -57,7 +60,8 @@ func elfLayout(data []byte) (l Layout, ok bool) {
 	return l, true
 }
 
-// addFields adds numbers of the given widths that follow each other.
+// addFields adds numbers of the given widths that follow one another, as far as they lie
+// before end.
 func (l *Layout) addFields(at, end int, widths []int) {
 	for _, w := range widths {
 		if at >= 0 && at <= end-w {
@@ -67,14 +71,17 @@ func (l *Layout) addFields(at, end int, widths []int) {
 	}
 }
 
+// addTable adds the fields of a table of headers.
 func (l *Layout) addTable(m *mutation, at, count, size int, widths []int) {
 	for i := range count {
 		l.addFields(at+i*size, len(m.data), widths)
 	}
 }
 
+// addSection adds the bytes of a section as a part of the file, and strings also as names.
 func (l *Layout) addSection(m *mutation, header, word int) {
 	kind := elf.SectionType(m.get(Field{header + 4, 4}))
+	// sh_offset and sh_size are words, like the fields before them.
 	e := Extent{int(m.get(Field{header + 8 + 2*word, word})), int(m.get(Field{header + 8 + 3*word, word}))}
 	if kind == elf.SHT_NOBITS || kind == elf.SHT_NULL || !l.addPart(m, e) {
 		return
@@ -84,7 +91,9 @@ func (l *Layout) addSection(m *mutation, header, word int) {
 	}
 }
 
+// addSegment adds the bytes of a segment as a part of the file.
 func (l *Layout) addSegment(m *mutation, header, word int) {
+	// p_flags comes before p_offset in ELF64, and later in ELF32.
 	offset, size := header+4, header+4+3*word
 	if word == 8 {
 		offset, size = header+8, header+8+3*word
@@ -92,7 +101,7 @@ func (l *Layout) addSegment(m *mutation, header, word int) {
 	l.addPart(m, Extent{int(m.get(Field{offset, word})), int(m.get(Field{size, word}))})
 }
 
-// addPart adds a part that lies in the file.
+// addPart adds a part if the file has all its bytes, and reports whether it does.
 func (l *Layout) addPart(m *mutation, e Extent) bool {
 	ok := e.Offset >= 0 && e.Size > 0 && e.Offset < len(m.data) && e.Size <= len(m.data)-e.Offset
 	if ok {
@@ -116,6 +125,7 @@ func minidumpLayout(data []byte) (l Layout, ok bool) {
 		return l, false
 	}
 
+	// The directory may be anywhere, and its number of streams may be wrong.
 	m := mutation{Layout: &l, data: data}
 	l.addFields(0, len(data), []int{4, 4, 4, 4, 4, 4, 8})
 	count, directory := int(m.get(Field{8, 4})), int(m.get(Field{12, 4}))

@@ -1,6 +1,6 @@
-// Package mutant damages files as hostile or broken ones are damaged: it
-// knows the fields and the parts of ELF files, cores and minidumps, and changes
-// these rather than bytes that nobody looks at. Only tests and the soak use it.
+// Package mutant damages files as hostile or broken ones are damaged. It knows the fields
+// and the parts of ELF files, cores and minidumps, and changes these rather than bytes that
+// no program reads. Only tests and the soak use it.
 package mutant
 
 import (
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Layout says what a file consists of. Offsets are file offsets.
+// Layout is what a file consists of. Offsets are file offsets.
 type Layout struct {
 	Order  binary.ByteOrder
 	Fields []Field  // numbers of headers and tables
@@ -23,8 +23,7 @@ type Field struct{ Offset, Size int } // Size is 1, 2, 4 or 8 bytes
 // Extent is a range of a file.
 type Extent struct{ Offset, Size int }
 
-// Of finds the layout of a file. Of one that is neither ELF nor a minidump it
-// has the bytes as the one part.
+// Of finds the layout of a file. A file that is neither ELF nor a minidump is one part.
 func Of(data []byte) Layout {
 	l, ok := elfLayout(data)
 	if !ok {
@@ -43,11 +42,14 @@ func Of(data []byte) Layout {
 // first kind of damage. The same r gives the same mutant.
 func (l *Layout) Mutate(data []byte, r *rand.Rand) (mutant []byte, kind string) {
 	m := mutation{Layout: l, data: slices.Clone(data), r: r}
+
+	// A mutant has one to four kinds of damage.
 	for i := range 1 + r.IntN(4) {
 		k := kinds[r.IntN(len(kinds))]
 		if i == 0 {
 			kind = k.name
 		}
+		// Truncation may have left nothing to damage.
 		if len(m.data) > 0 {
 			k.damage(&m)
 		}
@@ -62,6 +64,7 @@ type mutation struct {
 	r    *rand.Rand
 }
 
+// kinds are the kinds of damage. A kind that is listed twice is twice as likely.
 var kinds = []struct {
 	name   string
 	damage func(*mutation)
@@ -104,8 +107,8 @@ func (m *mutation) field() {
 	m.put(f, m.odd(m.get(f)))
 }
 
-// copyField gives a number of a header the value of another of its size: one
-// section gets the place, size or type of another.
+// copyField gives a number of a header the value of another number: one section gets the
+// place, size or type of another.
 func (m *mutation) copyField() {
 	if len(m.Fields) == 0 {
 		m.splice()
@@ -122,6 +125,8 @@ func (m *mutation) swap() {
 	if n <= 0 {
 		return
 	}
+
+	// The parts may overlap, so the bytes of one are kept before they are overwritten.
 	kept := slices.Clone(m.data[a.Offset : a.Offset+n])
 	copy(m.data[a.Offset:a.Offset+n], m.data[b.Offset:b.Offset+n])
 	copy(m.data[b.Offset:b.Offset+n], kept)
@@ -165,7 +170,7 @@ func (m *mutation) splice() {
 	copy(m.data[dst:], slices.Clone(m.data[src:min(src+1+m.r.IntN(256), len(m.data))]))
 }
 
-// shift removes or doubles bytes of a part, whose rest moves.
+// shift removes or doubles bytes of a part, and moves the rest of the part.
 func (m *mutation) shift() {
 	part := m.part()
 	end := min(part.Offset+part.Size, len(m.data))
@@ -174,7 +179,7 @@ func (m *mutation) shift() {
 		return
 	}
 
-	// Half of the time remove n bytes, else double them.
+	// Half of the mutants lose n bytes, the others get them twice.
 	n := min(1+m.r.IntN(16), end-at)
 	if m.r.IntN(2) == 0 {
 		copy(m.data[at:end], m.data[at+n:end])
@@ -205,13 +210,13 @@ func (m *mutation) names() {
 	}
 }
 
-// part is one part of the file.
+// part returns a random part of the file.
 func (m *mutation) part() Extent {
 	return m.Parts[m.r.IntN(len(m.Parts))]
 }
 
-// within returns the offset of size bytes of a part, or of the last bytes of the
-// file if the file ends before the part.
+// within returns the offset of size bytes in a part. If the file is too short for them, it
+// returns the offset of the file's last size bytes.
 func (m *mutation) within(part Extent, size int) int {
 	at := part.Offset + m.r.IntN(max(part.Size-size+1, 1))
 	return max(min(at, len(m.data)-size), 0)
@@ -244,6 +249,7 @@ func (m *mutation) odd(old uint64) uint64 {
 	}
 }
 
+// get returns the number in a field, or 0 if the field is outside the file.
 func (m *mutation) get(f Field) uint64 {
 	if f.Offset < 0 || f.Offset > len(m.data)-f.Size {
 		return 0
@@ -261,6 +267,7 @@ func (m *mutation) get(f Field) uint64 {
 	}
 }
 
+// put writes a number into a field, unless the field is outside the file.
 func (m *mutation) put(f Field, v uint64) {
 	if f.Offset < 0 || f.Offset > len(m.data)-f.Size {
 		return
