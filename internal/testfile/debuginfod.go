@@ -14,10 +14,11 @@ import (
 	"time"
 )
 
-// Debuginfod runs elfutils' debuginfod over a directory on loopback until the
-// test ends, and returns its URL once it has scanned the files there.
+// Debuginfod runs elfutils' debuginfod over a directory, on loopback and until the test
+// ends. It returns the server's URL after the server has scanned the files of the directory.
 func Debuginfod(t *testing.T, dir string) (url string) {
 	t.Helper()
+	// The kernel chooses a port that is free.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +39,7 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 		_ = cmd.Wait()
 	})
 
+	// The server answers before it has scanned the directory.
 	url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	for range 200 {
 		time.Sleep(50 * time.Millisecond)
@@ -57,8 +59,8 @@ func Debuginfod(t *testing.T, dir string) (url string) {
 	return ""
 }
 
-// scanned tells by debuginfod's metrics whether it has been through its directory:
-// nothing waits for a thread, and no thread is still at work.
+// scanned reports whether debuginfod's metrics show that it has scanned its directory:
+// nothing waits for a thread, and no thread is at work.
 func scanned(metrics string) bool {
 	for _, line := range []string{
 		`thread_work_total{role="traverse"} 1`, `thread_busy{role="traverse"} 0`,

@@ -33,15 +33,15 @@ func overwrite(path string, data []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
-// rounds is how often Disturbed begins again if no run met a change: on a machine with other work,
-// all changes of a round may come too late.
+// rounds is how often Disturbed begins again if no run met a change: on a machine with other
+// work, all changes of a round may come too late.
 const rounds = 20
 
-// Disturbed calls run once with the file at path as it is, then n times for each
-// of the Disturbances, which happens at a random moment of the run: within the
-// time that the run without one took. What is done to the file is undone before the
-// next. run reports whether it met the change. If none did, Disturbed does it all again, at most
-// so many rounds, and then fails.
+// Disturbed calls run once with the file at path as it is. Then, for each of the
+// Disturbances, it calls run n times, and disturbs the file at a random moment of the run:
+// within the time that the undisturbed run took. It restores the file before each run. run
+// reports whether it met the change. If no run did, Disturbed begins again, and fails after
+// so many rounds.
 func Disturbed(path string, n int, run func(disturbance string) (met bool)) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -53,6 +53,8 @@ func Disturbed(path string, n int, run func(disturbance string) (met bool)) erro
 		if err != nil {
 			return err
 		}
+
+		// The caller gets the file back as it was.
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			return err
 		}
@@ -63,8 +65,9 @@ func Disturbed(path string, n int, run func(disturbance string) (met bool)) erro
 	return fmt.Errorf("no run met the change of %s, in %d rounds", path, rounds)
 }
 
-// disturbed is a round of Disturbed.
+// disturbed is one round of Disturbed.
 func disturbed(path string, data []byte, n int, run func(disturbance string) (met bool)) (met bool, err error) {
+	// The undisturbed run shows how long a run takes.
 	start := time.Now()
 	run("")
 	took := time.Since(start)
@@ -80,6 +83,7 @@ func disturbed(path string, data []byte, n int, run func(disturbance string) (me
 				return false, err
 			}
 
+			// The change comes while run is at work.
 			var failed error
 			var done sync.WaitGroup
 			done.Go(func() {

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// hostile are the characters that must not reach a terminal as they are, and bytes
-// that are not UTF-8: C0 without tab and newline, which separate what programs
-// write, DEL, C1, bidirectional controls, line separators.
+// hostile are the characters that must not reach a terminal as they are, and bytes that are
+// not UTF-8. They are C0 without tab and newline, which separate what programs write, DEL,
+// C1, bidirectional controls and line separators.
 var hostile = []string{"\x1b", "\r", "\a", "\b", "\x01", "\x1f", "\x7f", "\u0080", "\u0085", "\u009b", "\u009f", "\u061c", "\u200e", "\u200f",
 	"\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\xff", "\x9b", "\xc2"}
 
-// Hostile is all of these in one text; it can be part of a file name.
+// Hostile is a text of all hostile characters. It can be part of a file name.
 var Hostile = func() (all string) {
 	for _, s := range hostile {
 		all += s
@@ -27,9 +27,9 @@ var Hostile = func() (all string) {
 // into each string.
 func HostileShifts() int { return len(hostile) }
 
-// HostileStrings replaces a part of each string in data, which are text between
-// bytes that are no text, with a hostile character: another one for each string and
-// for each shift. With wide, the strings are UTF-16LE.
+// HostileStrings replaces a part of each string in data with a hostile character: a
+// different one for each string and for each shift. A string is a run of text between bytes
+// that are no text. With wide, strings are UTF-16LE.
 func HostileStrings(data []byte, shift int, wide bool) {
 	width := 1
 	if wide {
@@ -42,6 +42,8 @@ func HostileStrings(data []byte, shift int, wide bool) {
 			n++
 			continue
 		}
+
+		// A shorter run of printable bytes need not be a string.
 		if n >= least {
 			replace(data[i-(n-at)*width:i], hostile[shift%len(hostile)], wide)
 			shift++
@@ -50,17 +52,20 @@ func HostileStrings(data []byte, shift int, wide bool) {
 	}
 }
 
+// replace overwrites the beginning of data.
 func replace(data []byte, with string, wide bool) {
 	if !wide {
 		copy(data, with)
 		return
 	}
+	// Bytes that are not UTF-8 have no counterpart in UTF-16.
 	if r, _ := utf8.DecodeRuneInString(with); r != utf8.RuneError {
 		data[0], data[1] = byte(r), byte(r>>8)
 	}
 }
 
-// HostileELF does the same to sections of an ELF file.
+// HostileELF returns a copy of an ELF file with hostile characters in the strings of the
+// sections, as HostileStrings puts them there.
 func HostileELF(data []byte, shift int, sections ...string) ([]byte, error) {
 	data = bytes.Clone(data)
 	f, err := elf.NewFile(bytes.NewReader(data))
@@ -68,6 +73,7 @@ func HostileELF(data []byte, shift int, sections ...string) ([]byte, error) {
 		return nil, err
 	}
 	for _, s := range f.Sections {
+		// SHT_NOBITS has no bytes in the file.
 		if slices.Contains(sections, s.Name) && s.Type != elf.SHT_NOBITS {
 			HostileStrings(data[s.Offset:][:s.FileSize], shift, false)
 		}
@@ -75,14 +81,16 @@ func HostileELF(data []byte, shift int, sections ...string) ([]byte, error) {
 	return data, nil
 }
 
-// Unprintable returns an error about the first character of what a program wrote
-// that must not be there.
+// Unprintable returns an error about the first character of a program's output that must not
+// be there, or nil.
 func Unprintable(text []byte) error {
 	for i := 0; i < len(text); {
 		if c := text[i]; c >= ' ' && c < 0x7f {
 			i++
 			continue
 		}
+
+		// Newline and tab are the only controls that programs may write.
 		r, n := utf8.DecodeRune(text[i:])
 		control := unicode.IsControl(r) && r != '\n' && r != '\t'
 		if control || r == utf8.RuneError && n == 1 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 {

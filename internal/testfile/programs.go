@@ -17,11 +17,14 @@ func Programs(t testing.TB, dir string) (names []string) {
 	}
 
 	for _, e := range entries {
+		// Packed fixtures have .xz after their extension.
 		switch filepath.Ext(strings.TrimSuffix(e.Name(), ".xz")) {
 		case ".elf", ".so", ".debug":
 			names = append(names, e.Name())
 		}
 	}
+
+	// A wrong directory must not pass for one with few programs.
 	if len(names) < 90 {
 		t.Fatalf("only %d fixtures in %s", len(names), dir)
 	}

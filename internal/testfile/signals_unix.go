@@ -47,6 +47,8 @@ func EndlessServer(t *testing.T, head []byte) (url string, asked <-chan struct{}
 	})
 }
 
+// blockingServer returns the URL of an HTTP server whose handler may never return, and a
+// channel that gets a value for each request.
 func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struct{}) {
 	t.Helper()
 	asked := make(chan struct{}, 100)
@@ -54,6 +56,8 @@ func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struc
 		asked <- struct{}{}
 		handle(w, r)
 	}))
+
+	// Close waits for requests, so their connections are closed first.
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()
@@ -61,18 +65,18 @@ func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struc
 	return s.URL, asked
 }
 
-// hung is for how long a process may go on after a signal before a test ends it. A process that
-// ends must do so within prompt, at least once in so many attempts: on a machine with other work
-// a single process may have to wait for a processor.
+// hung is how long a process may go on after a signal before the test ends the process. A
+// process must end within prompt, at least once in so many attempts: on a machine with other
+// work a single process may have to wait for a processor.
 const (
 	hung     = 30 * time.Second
 	prompt   = time.Second
 	attempts = 4
 )
 
-// Interrupt starts the command that makeCmd returns, waits until ready has a value
-// (nil: for a moment, longer each time), and sends the signal once. The process
-// must end by itself within a second, with exit code 1 and the word "interrupted" as an error.
+// Interrupt starts the command that makeCmd returns, waits until ready has a value (if ready
+// is nil: for a moment, longer each time), and sends the signal once. The process must end
+// by itself within a second, with exit code 1 and the word "interrupted" in an error.
 func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd func() *exec.Cmd) {
 	t.Helper()
 	slow := 0 // attempts that took longer than prompt
@@ -80,6 +84,7 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 		for len(ready) > 0 {
 			<-ready // of an earlier process
 		}
+
 		cmd := makeCmd()
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -89,6 +94,7 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 
+		// The signal has to come while the process is at work.
 		if ready == nil {
 			time.Sleep(moment)
 		} else {
@@ -102,6 +108,8 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 		if err := cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
+
+		// A process that ignores the signal would make the test hang.
 		select {
 		case <-ended:
 		case <-time.After(hung):
@@ -115,6 +123,8 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 			moment *= 2 // the signal came before the process was listening
 			continue
 		}
+
+		// One slow process can be the fault of the machine.
 		if took > prompt {
 			slow++
 			if slow < attempts {
@@ -122,6 +132,8 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 			}
 			t.Errorf("%v: %v after %v, %d times", cmd.Args, took.Round(time.Millisecond), signal, slow)
 		}
+
+		// A signal that the process handled ends it with an error of its own.
 		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
 			t.Errorf("%v: %v, %s", cmd.Args, cmd.ProcessState, &stderr)
 		}

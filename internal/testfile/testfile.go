@@ -1,5 +1,5 @@
-// Package testfile reads the files tests work on, which are kept packed where
-// they are large. Only tests import it.
+// Package testfile reads the files that tests work on. Large ones are kept packed. Only
+// tests import the package.
 package testfile
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Read returns the contents of a file. Where path ends in .xz, or only path.xz
-// exists, they are unpacked.
+// Read returns the contents of a file. They are unpacked if path ends in .xz, or if only
+// path.xz exists.
 func Read(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(path, ".xz") {

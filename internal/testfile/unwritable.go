@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Unwritable are files that nothing can be written to, by what a write to them
-// fails with: a full device, and a pipe that nobody reads from. It needs Linux.
+// Unwritable returns files that nothing can be written to, with the errors of a write: a
+// full device, and a pipe that nobody reads from. It needs Linux.
 func Unwritable(t *testing.T) map[*os.File]string {
 	t.Helper()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -14,6 +14,7 @@ func Unwritable(t *testing.T) map[*os.File]string {
 		t.Fatal(err)
 	}
 
+	// Without a reader, a write to the pipe fails.
 	r, pipe, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
