@@ -92,6 +92,8 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	t := newTable()
 	var g errgroup.Group
 	g.SetLimit(o.jobs)
+
+	// Each concurrent job has a directory of its own.
 	dirs := make(chan string, o.jobs) // one for each concurrent job
 	for range o.jobs {
 		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name
@@ -102,6 +104,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		dirs <- dir
 	}
 
+	// each runs a job when fewer than o.jobs are running; the file is made only then.
 	each := func(j job, file func() (data []byte, kind string)) {
 		g.Go(func() error {
 			if ctx.Err() != nil {
@@ -118,6 +121,9 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 			return o.try(ctx, dir, j, t)
 		})
 	}
+
+	// Bombs run apart from mutants, because the memory that they take in this process would
+	// count as their children's.
 	if o.bomb != "-" {
 		for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
 			for _, b := range mutant.All[kind] {
@@ -134,6 +140,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		return 0, err
 	}
 
+	// Seeds take turns, so that each gets the same number of mutants.
 	for i := range o.count {
 		s := &seeds[i%len(seeds)]
 		number := o.first + i/len(seeds)
@@ -145,7 +152,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	return t.failures(), err
 }
 
-// unpackCore makes a file of the core of which the symbol files are.
+// unpackCore writes the core file that the symbol files belong to into a temporary file.
 func (o *options) unpackCore() error {
 	data, err := testfile.Read(filepath.Join(o.data, "testdata/elf/crash-x86_64-gcc12-O2-dw5.core"))
 	if err != nil {
@@ -171,6 +178,8 @@ func (o *options) seeds() (out []seed, err error) {
 			return nil, err
 		}
 		sd := seed{name: filepath.Base(f.path), data: data, layout: mutant.Of(data), as: anyName, steps: f.steps}
+
+		// A companion keeps its name, because it is found by its name.
 		if f.beside != "" {
 			sd.as = sd.name
 			sd.beside, err = filepath.Abs(filepath.Join(o.data, f.beside))

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peakMemory returns 0: the system does not tell it.
+// peakMemory returns 0, because the system does not report the peak.
 func peakMemory(*os.ProcessState) int64 { return 0 }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// job is one file and what is to be run on it.
+// job is one file and what to run on it.
 type job struct {
 	name   string // of the mutant or bomb
 	kind   string // of damage
@@ -34,8 +34,8 @@ type outcome struct {
 	memory  int64 // peak RSS in bytes
 }
 
-// try writes the file into dir and runs the steps on it. Files on which a
-// program failed are kept.
+// try writes the file into dir and runs the steps on it. A file on which a program failed is
+// kept.
 func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	in, out, program := filepath.Join(dir, j.as), filepath.Join(dir, "out.sym"), filepath.Join(dir, filepath.Base(j.beside))
 	if err := os.WriteFile(in, j.data, 0o644); err != nil {
@@ -48,6 +48,8 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 		}
 		defer os.Remove(program)
 	}
+
+	// A symbol file of the job before would hide that dump_syms wrote none.
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -71,6 +73,8 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 		if err != nil {
 			return err
 		}
+
+		// Of steps with OUT, only dump_syms writes the symbol file and needs none.
 		if res.failure == "" && s.needs == "" && slices.Contains(s.args, "OUT") {
 			res.failure = complete(out, res.code)
 		}
@@ -113,13 +117,15 @@ func (o *options) save(j job) error {
 	return os.WriteFile(filepath.Join(o.keep, name), j.data, 0o644)
 }
 
-// run runs one program on a file of a size in bytes, and judges it. Files are what
-// arguments stand for.
+// run runs one program on files of size bytes, and judges the process. files are the paths
+// that stand for arguments such as IN.
 func (o *options) run(ctx context.Context, s step, files map[string]string, size int64) (res outcome, err error) {
 	// A process may wait for a processor: CPU time is limited, elapsed time only loosely.
 	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
 	defer cancel()
+
+	// Put paths in the places of IN, OUT, PROGRAM and CORE.
 	args := slices.Clone(s.args)
 	for i, a := range args {
 		args[i] = cmp.Or(files[a], a)
@@ -136,6 +142,8 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
 	var stderr bytes.Buffer
 	stdout := &text{}
+
+	// A program that ends with an error code is judged, too.
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	err = cmd.Run()
 	if cmd.ProcessState == nil {
@@ -169,6 +177,7 @@ var (
 func (o *options) judge(s step, state *os.ProcessState, stderr string, res outcome, size int64) (failure, class string) {
 	first, _, _ := strings.Cut(stderr, "\n")
 	code := state.ExitCode()
+	// A crash explains other broken rules, so it comes first.
 	switch {
 	case panicked.MatchString(stderr):
 		return "crash: " + first, ""
@@ -189,11 +198,15 @@ func (o *options) judge(s step, state *os.ProcessState, stderr string, res outco
 // judgeError checks that the error that a process ended with has a place, and
 // returns the class of the error.
 func (o *options) judgeError(stderr string) (failure, class string) {
+	// Warnings may come before the error, so the last line that begins as an error does
+	// counts.
 	i := strings.LastIndex("\n"+stderr, "\n"+errorPrefix(stderr))
 	line, _, _ := strings.Cut(stderr[max(i, 0):], "\n")
 	if !located.MatchString(line) {
 		return "an error without a file: " + line, ""
 	}
+
+	// The place, or what marks an error about the whole file, comes after the file's name.
 	class = line[beforePlace.FindStringIndex(line)[1]:]
 	if !placed.MatchString(class) && !whole.MatchString(class) {
 		return "an error without a place: " + line, ""
@@ -201,7 +214,7 @@ func (o *options) judgeError(stderr string) (failure, class string) {
 	return "", numbers.ReplaceAllString(class, "N")
 }
 
-// errorPrefix is how the line of the error begins.
+// errorPrefix returns the beginning of the line with the error.
 func errorPrefix(stderr string) string {
 	program, _, _ := strings.Cut(stderr, ":")
 	return program + ": error: "

@@ -17,17 +17,18 @@ type seed struct {
 	steps  []step
 }
 
-// mutant is the seed's mutant with a number: the same for ever.
+// mutant returns the seed's mutant of a number: the same bytes in every run.
 func (s *seed) mutant(number int) (data []byte, kind string) {
+	// The name is part of the random source, so that each seed gets different damage.
 	h := fnv.New64a()
 	h.Write([]byte(s.name)) // cannot fail
 	return s.layout.Mutate(s.data, rand.New(rand.NewPCG(uint64(number), h.Sum64())))
 }
 
-// step is one program to run on a file. IN is the file, PROGRAM what lies beside
-// it, OUT what dump_syms
-// writes, CORE the core file of which the symbol files are; a step that needs OUT, or that
-// there is none, is left out otherwise.
+// step is one program to run on a file. Among the arguments, IN is the file, PROGRAM the
+// program that lies beside it, OUT the symbol file that dump_syms writes, and CORE the core
+// file that the symbol files belong to. A step that needs OUT, or needs that there is no
+// OUT, is skipped otherwise.
 type step struct {
 	program string
 	args    []string
@@ -65,20 +66,20 @@ var (
 	}
 )
 
-// coreSteps walk a core file that scripts/soak-cores.sh made.
+// coreSteps returns the steps for a core file that scripts/soak-cores.sh made.
 func coreSteps(machine string) []step {
 	return []step{{"stackwalk", []string{"--exe", "internal/soak/testdata/" + machine + ".elf", "IN"}, "", []int{0, 1, 2}}}
 }
 
-// seedFile is a path in the repository, that of the program whose companion it is,
-// and what is run.
+// seedFile is the path of a seed in the repository, the path of the program whose companion
+// the seed is, and the steps to run.
 type seedFile struct {
 	path, beside string
 	steps        []step
 }
 
-// seedFiles are from many producers and machines, of both byte orders and word
-// sizes, and small, so that damage hits what matters.
+// seedFiles are from many producers and machines, of both byte orders and word sizes. They
+// are small, so that damage hits what matters.
 var seedFiles = []seedFile{
 	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "", elfSteps},
 	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", "", elfSteps},

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// table collects what happened.
+// table collects what the processes did.
 type table struct {
 	mu      sync.Mutex
 	files   int
@@ -21,7 +21,7 @@ type table struct {
 	failed  []string
 }
 
-// figures are those of one program.
+// figures are the figures of one program.
 type figures struct {
 	runs, errors int
 	cpu          time.Duration // of all
@@ -49,6 +49,8 @@ func (t *table) add(j job, s step, res outcome) {
 
 	f.runs++
 	f.cpu += res.cpu
+
+	// The extremes are kept with the names of their files.
 	if res.cpu > f.slowest {
 		f.slowest, f.slowestFile = res.cpu, j.name
 	}
@@ -73,6 +75,7 @@ func (t *table) done(j job) {
 	t.kinds[j.kind]++
 }
 
+// failures returns the number of processes that broke a rule.
 func (t *table) failures() int { return len(t.failed) }
 
 // print writes the tables in Markdown, then the failures.
@@ -81,6 +84,8 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintf(tw, "%d files\n\n", t.files)
 	fmt.Fprintln(tw, "| program\t| runs\t| errors\t| failures\t| CPU, mean\t| slowest\t| largest |")
 	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|---\t|--- |")
+
+	// One row has the figures of one program.
 	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
 		f := t.runs[name]
 		fmt.Fprintf(tw, "| %s\t| %d\t| %d\t| %d\t| %.1f ms\t| %.2f s (%s)\t| %d MiB (%s) |\n", name, f.runs, f.errors, f.failures,
@@ -92,6 +97,7 @@ func (t *table) print(w io.Writer) {
 		fmt.Fprintf(tw, "| %s\t| %d |\n", kind, t.kinds[kind])
 	}
 
+	// The classes of errors show what the programs say about damage.
 	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
 		fmt.Fprintf(tw, "\n| error of %s\t| files |\n|---\t|--- |\n", name)
 		for _, class := range byCount(t.classes[name]) {
@@ -100,13 +106,14 @@ func (t *table) print(w io.Writer) {
 	}
 
 	tw.Flush()
+	// Failures come last, in an order that does not depend on the processes.
 	slices.Sort(t.failed)
 	for _, f := range t.failed {
 		fmt.Fprintln(w, "FAILED", f)
 	}
 }
 
-// byCount are the keys, the most frequent first.
+// byCount returns the keys, the most frequent first.
 func byCount(m map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
 }

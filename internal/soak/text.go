@@ -11,8 +11,8 @@ import (
 // maxStderr is what a program may write to standard error without -v, in bytes.
 const maxStderr = 16 << 10
 
-// text is the output of a process: the writer notes the first character in it that
-// must not reach a terminal.
+// text is the output of a process. Its Write notes the first character that must not reach a
+// terminal.
 type text struct {
 	rest []byte // the start of a character
 	bad  error
@@ -25,6 +25,8 @@ func (t *text) Write(p []byte) (int, error) {
 	}
 	all := append(t.rest, p...)
 	end := len(all)
+
+	// A write can end inside a character: its start waits for the next write.
 	for i := end - 1; i >= max(0, end-utf8.UTFMax); i-- {
 		if utf8.RuneStart(all[i]) {
 			if !utf8.FullRune(all[i:]) {
@@ -39,7 +41,7 @@ func (t *text) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// judgeText tells what is wrong with what a process wrote, or nothing.
+// judgeText returns what is wrong with the output of a process, or the empty string.
 func judgeText(s step, stdout *text, stderr string) string {
 	switch bad := testfile.Unprintable([]byte(stderr)); {
 	case stdout.bad != nil:
