@@ -91,8 +91,8 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 	return inputs
 }
 
-// notDumpable returns why a fixture is not compared, or "": it is no module, or
-// no other program reads it.
+// notDumpable returns why a fixture is not compared, or the empty string. A fixture is not
+// compared if it is no module, or if no other program reads it.
 func notDumpable(name string) string {
 	switch filepath.Ext(name) {
 	case ".dwo", ".dwp", ".alt":
@@ -131,6 +131,8 @@ func Fixtures(t *testing.T) (inputs []Input) {
 		if packed {
 			path = Unpack(t, path, filepath.Join(tmp, name))
 		}
+
+		// A stripped fixture lies beside its debug file.
 		in := Input{Name: name, Main: path}
 		if strings.HasSuffix(name, "-stripped.elf") {
 			in.Debug = strings.TrimSuffix(path, ".elf") + ".debug"
@@ -145,7 +147,7 @@ func Fixtures(t *testing.T) (inputs []Input) {
 	return inputs
 }
 
-// Defects returns the programs that show where Breakpad and Mozilla fail.
+// Defects returns the programs that show where Breakpad's and Mozilla's dump_syms fail.
 func Defects(t *testing.T) (inputs []Input) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(ExpectedDir(t), "defects", "*.elf.xz"))
@@ -169,7 +171,7 @@ func ReadXZ(t *testing.T, path string) []byte {
 	return data
 }
 
-// Unpack unpacks an .xz file and returns the path of the result, which is to.
+// Unpack unpacks the .xz file from into the file to, and returns to.
 func Unpack(t *testing.T, from, to string) string {
 	t.Helper()
 	if err := os.WriteFile(to, ReadXZ(t, from), 0o644); err != nil {

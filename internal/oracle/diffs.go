@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Diffs collects differences of one kind; Report fails the test with the first
-// five of them.
+// Diffs collects differences of one kind. Report fails the test with the first five of them.
 type Diffs struct {
 	t     *testing.T
 	what  string
@@ -17,7 +16,7 @@ type Diffs struct {
 	first []string
 }
 
-// NewDiffs returns an empty list; what names the kind in the report.
+// NewDiffs returns an empty list. what is the kind of the differences in the report.
 func NewDiffs(t *testing.T, what string) *Diffs { return &Diffs{t: t, what: what} }
 
 // Add adds a difference.

@@ -1,7 +1,7 @@
-// Package oracle has what the comparisons of dumped symbol files with other
-// programs share: the modules that are compared, their address space, and the
-// reports of differences. Only tests import this package and those below it; but
-// for this file they carry the build tag oracle.
+// Package oracle has what the comparisons of dumped symbol files with other programs share:
+// the modules that are compared, their address space, and the reports of differences. Only
+// tests import this package and the packages below it. All files but this one carry the
+// build tag oracle.
 //
 // Each package below is named after what its tests compare with:
 //

@@ -25,7 +25,7 @@ func Dump(t *testing.T, in *Input, opt dump.Options) []byte {
 	return text
 }
 
-// DumpImage returns the symbol file of an image; damage fails the test.
+// DumpImage returns the symbol file of an image. Damage in the image fails the test.
 func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.Stats) {
 	t.Helper()
 	m, err := dump.Dump(t.Context(), img, opt)
@@ -45,7 +45,8 @@ func DumpImage(t *testing.T, img *elfx.Image, opt dump.Options) ([]byte, *dump.S
 	return out.Bytes(), &m.Stats
 }
 
-// OpenImage opens the files of a module.
+// OpenImage opens the files of a module. If the debug information is in a file of its own,
+// both files are joined.
 func OpenImage(t *testing.T, in *Input) *elfx.Image {
 	t.Helper()
 	main := OpenELF(t, in.Main)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Span is the addresses from Lo up to, not including, Hi.
+// Span is the addresses from Lo up to, but not including, Hi.
 type Span struct{ Lo, Hi uint64 }
 
 // Layout is the part of a file's address space that comparisons need, as
@@ -58,8 +58,7 @@ func (l *Layout) Live(addr uint64) bool {
 	return false
 }
 
-// AppendSpan adds a span to a list of disjoint ones, none of which begins after
-// it.
+// AppendSpan adds a span to a list of disjoint spans, none of which begins after it.
 func AppendSpan(list []Span, s Span) []Span {
 	if n := len(list) - 1; n >= 0 && s.Lo <= list[n].Hi {
 		list[n].Hi = max(list[n].Hi, s.Hi)

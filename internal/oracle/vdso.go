@@ -19,6 +19,7 @@ func VDSO(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 
+	// The kernel maps the vDSO at another address in each process.
 	var lo, hi int64
 	for line := range strings.Lines(string(mappings)) {
 		if strings.HasSuffix(strings.TrimSpace(line), "[vdso]") {
@@ -26,6 +27,7 @@ func VDSO(t *testing.T) []byte {
 		}
 	}
 
+	// No file has the vDSO, so its bytes come from memory.
 	mem, err := os.Open("/proc/self/mem")
 	if err != nil {
 		t.Fatal(err)

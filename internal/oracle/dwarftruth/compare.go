@@ -15,7 +15,7 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// Columns is the head of the columns of what Compare returns.
+// Columns is the heading of the rows that Compare returns.
 var Columns = fmt.Sprintf("%11s %10s %10s %10s %10s %9s %8s %10s", "subprograms", "bytes", "covered",
 	"line rows", "bytes", "ambiguous", "inlines", "bytes")
 
@@ -28,14 +28,15 @@ func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) 
 		return "debug/dwarf failed"
 	}
 
+	// Some functions are only in the symbol table.
 	tr.symbols = readSymbols(t, []string{in.DWARFFile(), in.Main})
 	return checkFuncs(t, s, tr, l) + " " + checkLines(t, s, tr) + " " + checkInlines(t, s, tr)
 }
 
-// sourceOf returns the file whose DWARF is compared: that of the module, or, for
-// fixtures that debug/dwarf cannot read, that of a fixture with the same code.
-// debug/dwarf knows no dwz and no .dwo files, and takes string offsets of 64-bit
-// DWARF 5 to be 4 bytes long.
+// sourceOf returns the file whose DWARF is compared. It is the module's own, or, for
+// fixtures that debug/dwarf cannot read, that of a fixture with the same code. debug/dwarf
+// knows no dwz and no .dwo files, and takes string offsets of 64-bit DWARF 5 to be 4 bytes
+// long.
 func sourceOf(t *testing.T, in *oracle.Input) string {
 	t.Helper()
 	own := in.DWARFFile()
@@ -50,6 +51,7 @@ func sourceOf(t *testing.T, in *oracle.Input) string {
 		if !ok {
 			continue
 		}
+		// The comparison is about the same code only if both files have the same .text.
 		twin := name + c.plain
 		if !bytes.Equal(textSection(t, own), textSection(t, twin)) {
 			t.Fatalf("%s has other code than its twin %s", own, twin)

@@ -11,12 +11,13 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// checkFuncs compares the FUNC records with the subprograms: they are in address
-// order and do not overlap, every byte of every subprogram is in a FUNC, and every
-// FUNC is code of a subprogram, or of a function that only the symbol table has. It
-// returns figures of the row.
+// checkFuncs compares the FUNC records with the subprograms. FUNC records must be in address
+// order and not overlap. Every byte of every subprogram must be in a FUNC record. Every FUNC
+// record must be code of a subprogram, or of a function that only the symbol table has.
+// checkFuncs returns its figures of the row.
 func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) string {
 	t.Helper()
+	// FUNC records must be disjoint, sorted, and in executable sections.
 	order := oracle.NewDiffs(t, "FUNC records out of order, overlapping or outside of executable sections")
 	for i, f := range s.Funcs {
 		if i > 0 && f.Lo < s.Funcs[i-1].Hi || !l.Live(f.Lo+l.Load) || !l.Live(f.Hi-1+l.Load) {
@@ -25,6 +26,7 @@ func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) stri
 	}
 	order.Report()
 
+	// FUNC records must have every byte of each range of a subprogram.
 	missing := oracle.NewDiffs(t, "ranges of subprograms not covered by FUNC records")
 	var extent []oracle.Span // of all subprograms
 	i := 0
@@ -43,6 +45,7 @@ func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) stri
 	}
 	missing.Report()
 
+	// Each FUNC record must lie in the code of the subprograms.
 	invented := oracle.NewDiffs(t, "FUNC records that are no code of a subprogram")
 	i = 0
 	for _, f := range s.Funcs {
@@ -55,6 +58,7 @@ func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) stri
 		}
 	}
 	invented.Report()
+
 	checkNames(t, s, tr, l)
 	bytes, covered := common(extent, s.Funcs)
 	return fmt.Sprintf("%11d %10d %10d", tr.subprograms, bytes, covered)
@@ -64,6 +68,7 @@ func checkFuncs(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) stri
 // have its first byte.
 func checkNames(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) {
 	t.Helper()
+	// here has the ranges of subprograms that have the first byte of the FUNC record.
 	wrong := oracle.NewDiffs(t, "FUNC records that bear no name of a subprogram there")
 	next, here := 0, []codeRange(nil)
 	for _, f := range s.Funcs {
@@ -71,6 +76,7 @@ func checkNames(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) {
 			here = append(here, tr.ranges[next])
 		}
 		here = slices.DeleteFunc(here, func(r codeRange) bool { return r.Hi <= f.Lo })
+
 		named := slices.ContainsFunc(here, func(r codeRange) bool { return isNamed(f.Name, r.name) })
 		if !named && !(len(here) == 0 && tr.symbols.has(f.Lo+l.Load, f.Hi+l.Load, f.Name)) {
 			wrong.Add("%#x: %s, want %v", f.Lo, f.Name, here)
@@ -79,7 +85,7 @@ func checkNames(t *testing.T, s *symfile.File, tr *truth, l *oracle.Layout) {
 	wrong.Report()
 }
 
-// common counts the bytes of code, and those of them that are in funcs.
+// common counts the bytes of code, and how many of these are in funcs.
 func common(code []oracle.Span, funcs []symfile.Func) (bytes, covered uint64) {
 	i := 0
 	for _, c := range code {

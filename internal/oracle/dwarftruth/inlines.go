@@ -26,8 +26,8 @@ func (c call) String() string {
 	return fmt.Sprintf("%d: %s called at %s:%d", c.depth, c.name, c.file, c.line)
 }
 
-// inlineSweep compares our inlined calls with the DIEs over the code of all FUNCs,
-// one stretch of code without a change of either after another.
+// inlineSweep compares the INLINE records with the DIEs over the code of all FUNC records.
+// It goes from one stretch of code, in which neither changes, to the next.
 type inlineSweep struct {
 	s       *symfile.File
 	tr      *truth
@@ -40,8 +40,9 @@ type inlineSweep struct {
 	scratch []call
 }
 
-// checkInlines compares the inlined calls at every byte. Where several DIEs describe
-// the code, ours have to be those of one of them. It returns figures of the row.
+// checkInlines compares the inlined calls at every byte. Where several DIEs describe the
+// code, the INLINE records must be those of one of the DIEs. checkInlines returns its
+// figures of the row.
 func checkInlines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
 	w := inlineSweep{s: s, tr: tr, wrong: oracle.NewDiffs(t, "ranges of code with other inlined calls")}
@@ -52,15 +53,18 @@ func checkInlines(t *testing.T, s *symfile.File, tr *truth) string {
 	return fmt.Sprintf("%8d %10d", len(tr.inlines), w.bytes)
 }
 
+// function compares the inlined calls in a FUNC record.
 func (w *inlineSweep) function(f *symfile.Func) {
 	var active []symfile.Inline
 	next := 0
 	for pos := f.Lo; pos < f.Hi; {
 		end := w.advance(pos, f.Hi)
+
 		for ; next < len(f.Inlines) && f.Inlines[next].Lo <= pos; next++ {
 			active = append(active, f.Inlines[next])
 		}
 		active = slices.DeleteFunc(active, func(in symfile.Inline) bool { return in.Hi <= pos })
+		// The stretch ends where the next INLINE record begins, or an active one ends.
 		if next < len(f.Inlines) {
 			end = min(end, f.Inlines[next].Lo)
 		}
@@ -72,8 +76,8 @@ func (w *inlineSweep) function(f *symfile.Func) {
 	}
 }
 
-// advance makes the subprograms and calls at pos active, and returns where they
-// change, at most end.
+// advance makes the subprograms and calls at pos active. It returns where they change, but
+// at most end.
 func (w *inlineSweep) advance(pos, end uint64) uint64 {
 	fns, ins := w.tr.ranges, w.tr.inlines
 	for ; w.nextFn < len(fns) && fns[w.nextFn].Lo <= pos; w.nextFn++ {
@@ -83,6 +87,7 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 		w.calls = append(w.calls, ins[w.nextIn])
 	}
 
+	// What ended before pos is no longer active.
 	w.owners = slices.DeleteFunc(w.owners, func(r codeRange) bool { return r.Hi <= pos })
 	w.calls = slices.DeleteFunc(w.calls, func(in inlinedCall) bool { return in.Hi <= pos })
 	if w.nextFn < len(fns) {
@@ -92,6 +97,7 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 		end = min(end, ins[w.nextIn].Lo)
 	}
 
+	// The stretch ends where anything active ends.
 	for i := range w.owners {
 		end = min(end, w.owners[i].Hi)
 	}
@@ -101,6 +107,8 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 	return end
 }
 
+// compare compares the active INLINE records with the calls of the DIEs in one stretch of
+// code.
 func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.Inline) {
 	if len(active) == 0 && len(w.calls) == 0 {
 		return
@@ -113,6 +121,7 @@ func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.
 	}
 
 	w.scratch = ours
+	// Order the records as the calls nest: the outermost call first.
 	slices.SortFunc(ours, func(a, b call) int { return cmp.Compare(a.depth, b.depth) })
 	for _, owner := range w.owners {
 		if w.same(ours, owner.die) {
@@ -120,11 +129,12 @@ func (w *inlineSweep) compare(f *symfile.Func, at oracle.Span, active []symfile.
 		}
 	}
 
+	// No subprogram has the same calls: report what differs.
 	got, want := w.unmatched(ours)
 	w.wrong.Add("%#x–%#x in %s: %v, want %v", at.Lo, at.Hi, f.Name, got, want)
 }
 
-// same reports whether our calls are those of the subprogram at die.
+// same reports whether our calls are the calls of the subprogram at die.
 func (w *inlineSweep) same(ours []call, die dwarf.Offset) bool {
 	n := 0
 	for i := range w.calls {
@@ -137,24 +147,27 @@ func (w *inlineSweep) same(ours []call, die dwarf.Offset) bool {
 			return false
 		}
 	}
+
 	return n == len(ours)
 }
 
+// equal reports whether one of our calls is the call of a DIE.
 func (w *inlineSweep) equal(c call, want *inlinedCall) bool {
 	// A record needs a file: a call without one (DWARF 2) has another in its place.
 	file := w.tr.files[want.file]
 	return c.depth == want.depth && c.line == want.line && (c.file == file || file == unknownFile) && isNamed(c.name, want.name)
 }
 
-// isNamed reports whether our name, which may be a demangled linkage name with scopes
-// and parameters, is a name of the function with the DW_AT_name plain. Template
-// arguments and operators are spelled differently there, gcc has descriptions
-// ("<constructor>" of a class without a name, "<lambda()>"), and a function declared
-// with an assembler label may have that as its DW_AT_name, mangled.
+// isNamed reports whether our name is a name of the function with the DW_AT_name plain. Our
+// name may be a demangled linkage name with scopes and parameters. Template arguments and
+// operators are spelled differently in DW_AT_name, gcc has descriptions there
+// ("<constructor>" of a class without a name, "<lambda()>"), and a function declared with an
+// assembler label may have the label, mangled, as its DW_AT_name.
 func isNamed(ours, plain string) bool {
 	if text := demangle.Filter(plain); text != plain {
 		return ours == text
 	}
+	// Compare what comes before template arguments.
 	if strings.HasPrefix(plain, "operator") {
 		plain = "operator"
 	} else {

@@ -12,8 +12,8 @@ import (
 	"symkit/internal/oracle/symfile"
 )
 
-// lineSweep compares our line records with debug/dwarf's rows over the code of all
-// FUNCs, one stretch of code without a change of either after another.
+// lineSweep compares the line records with debug/dwarf's rows over the code of all FUNC
+// records. It goes from one stretch of code, in which neither changes, to the next.
 type lineSweep struct {
 	s      *symfile.File
 	tr     *truth
@@ -25,9 +25,9 @@ type lineSweep struct {
 	wrong            *oracle.Diffs
 }
 
-// checkLines compares the line of every byte. Where several rows hold, of units with
-// a copy of the same code, ours has to be one of them. It returns figures of the
-// row.
+// checkLines compares the line of every byte. Several rows hold at one byte if units have
+// copies of the same code: then our line must be that of one of the rows. checkLines returns
+// its figures of the row.
 func checkLines(t *testing.T, s *symfile.File, tr *truth) string {
 	t.Helper()
 	w := lineSweep{
@@ -45,13 +45,17 @@ func checkLines(t *testing.T, s *symfile.File, tr *truth) string {
 	return fmt.Sprintf("%10d %10d %9d", len(tr.rows), w.bytes, w.ambiguous)
 }
 
+// function compares the lines in a FUNC record.
 func (w *lineSweep) function(f *symfile.Func) {
 	lines := f.Lines
 	for pos := f.Lo; pos < f.Hi; {
+		// Records that end before pos are done.
 		for len(lines) > 0 && lines[0].Addr+uint64(lines[0].Size) <= pos {
 			lines = lines[1:]
 		}
 		end := w.advance(pos, f.Hi)
+
+		// The stretch ends with the line record, or where the next record begins.
 		var ours *emit.Line
 		switch {
 		case len(lines) > 0 && lines[0].Addr <= pos:
@@ -65,8 +69,8 @@ func (w *lineSweep) function(f *symfile.Func) {
 	}
 }
 
-// advance makes the rows that hold at pos active, and returns where they change, at
-// most end.
+// advance makes the rows that hold at pos active. It returns where they change, but at most
+// end.
 func (w *lineSweep) advance(pos, end uint64) uint64 {
 	rows := w.tr.rows
 	for ; w.next < len(rows) && rows[w.next].Lo <= pos; w.next++ {
@@ -82,6 +86,7 @@ func (w *lineSweep) advance(pos, end uint64) uint64 {
 	return end
 }
 
+// compare compares a line record, or nil, with the active rows in one stretch of code.
 func (w *lineSweep) compare(f *symfile.Func, at oracle.Span, ours *emit.Line) {
 	switch {
 	case len(w.active) == 0 && ours == nil:
@@ -94,6 +99,7 @@ func (w *lineSweep) compare(f *symfile.Func, at oracle.Span, ours *emit.Line) {
 		return
 	}
 
+	// Our line has to be that of one row; rows that differ make the code ambiguous.
 	w.bytes += at.Hi - at.Lo
 	name := w.s.Files[ours.File]
 	same, several := false, false
@@ -111,7 +117,7 @@ func (w *lineSweep) compare(f *symfile.Func, at oracle.Span, ours *emit.Line) {
 	}
 }
 
-// describe lists the rows that hold.
+// describe lists the active rows.
 func (w *lineSweep) describe() string {
 	out := ""
 	for i, r := range w.active {

@@ -23,11 +23,13 @@ func readSymbols(t *testing.T, paths []string) funcSymbols {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
+
 		list, _ := f.Symbols()
 		f.Close()
 		for _, s := range list {
 			if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 {
 				addr := s.Value
+				// Bit 0 of an ARM function symbol's value means Thumb code.
 				if f.Machine == elf.EM_ARM {
 					addr &^= 1
 				}
@@ -41,10 +43,12 @@ func readSymbols(t *testing.T, paths []string) funcSymbols {
 	return symbols
 }
 
-// has reports whether one of the symbols at lo reaches to hi and has the name.
+// has reports whether a symbol at lo reaches to hi, and a symbol at lo has the name.
 func (s funcSymbols) has(lo, hi uint64, name string) bool {
 	reaches := slices.ContainsFunc(s[lo], func(s elf.Symbol) bool { return lo+s.Size >= hi })
 	return reaches && slices.ContainsFunc(s[lo], func(s elf.Symbol) bool {
+		// The version and the suffix of a part or copy are not in the name of the FUNC
+		// record.
 		plain, _, _ := strings.Cut(s.Name, "@")
 		plain, _, _ = strings.Cut(plain, ".") // the suffix of a part or copy
 		return name == plain || name == demangle.Filter(plain)

@@ -59,6 +59,7 @@ func readTruth(path string, l *oracle.Layout) (tr *truth, err error) {
 			err = fmt.Errorf("debug/dwarf panicked: %v", r)
 		}
 	}()
+
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, err
@@ -79,12 +80,14 @@ func readTruth(path string, l *oracle.Layout) (tr *truth, err error) {
 		return nil, err
 	}
 
+	// The sweeps need everything by address.
 	slices.SortStableFunc(x.ranges, func(a, b codeRange) int { return cmp.Compare(a.Lo, b.Lo) })
 	slices.SortStableFunc(x.rows, func(a, b lineRow) int { return cmp.Compare(a.Lo, b.Lo) })
 	slices.SortStableFunc(x.inlines, func(a, b inlinedCall) int { return cmp.Compare(a.Lo, b.Lo) })
 	return &x.truth, nil
 }
 
+// truthReader reads the DIEs and line tables of a file.
 type truthReader struct {
 	truth
 	data    *dwarf.Data
@@ -99,7 +102,7 @@ type truthReader struct {
 	fileName map[*dwarf.LineFile]uint32
 }
 
-// scope is what the children of a DIE need of it and of those around it.
+// scope is what the children of a DIE need of that DIE and of the DIEs around it.
 type scope struct {
 	owner dwarf.Offset  // the subprogram with code
 	depth uint32        // of an inlined call among the children
@@ -113,14 +116,18 @@ func (x *truthReader) read() error {
 		if err != nil || e == nil {
 			return err
 		}
+
+		// A null entry ends the children of a DIE.
 		if e.Tag == 0 {
 			x.scopes = x.scopes[:len(x.scopes)-1]
 			continue
 		}
+		// A DIE has the scope of its parent, unless it is a function or a call.
 		var inner scope
 		if n := len(x.scopes); n > 0 {
 			inner = x.scopes[n-1]
 		}
+
 		switch e.Tag {
 		case dwarf.TagSubprogram:
 			inner, err = x.subprogram(e)
@@ -150,6 +157,7 @@ func (x *truthReader) liveRanges(e *dwarf.Entry) (out []oracle.Span, err error) 
 	return out, err
 }
 
+// subprogram reads a subprogram. A declaration has no code, and no scope.
 func (x *truthReader) subprogram(e *dwarf.Entry) (scope, error) {
 	ranges, err := x.liveRanges(e)
 	if err != nil || len(ranges) == 0 {
@@ -163,8 +171,8 @@ func (x *truthReader) subprogram(e *dwarf.Entry) (scope, error) {
 	return scope{owner: e.Offset}, err
 }
 
-// inline reads an inlined call. A DIE without code or function (gcc writes such) is
-// no call; calls in it, if any, take its place.
+// inline reads an inlined call. A DIE without code or function, which gcc writes, is no
+// call: the calls in such a DIE, if any, take its place.
 func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	ranges, err := x.liveRanges(e)
 	origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
@@ -179,6 +187,7 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	if number >= 0 && number < int64(len(x.cuFiles)) {
 		file = x.cuFiles[number]
 	}
+	// A call counts only where the call around it has code, too.
 	if at.depth > 0 {
 		ranges = within(ranges, at.code)
 	}
@@ -189,9 +198,9 @@ func (x *truthReader) inline(e *dwarf.Entry, at scope) (scope, error) {
 	return scope{at.owner, at.depth + 1, ranges}, err
 }
 
-// within returns the parts of inner that are in outer. Strict DWARF 2 has no range
-// lists, so gcc gives calls only some of the code of the calls in them; a PC counts
-// as in a call only if it is in the call around that, too.
+// within returns the parts of inner that are in outer. Strict DWARF 2 has no range lists, so
+// gcc gives a call only some of the code of the calls in it. A PC is in a call only if the
+// PC is also in the call around that call.
 func within(inner, outer []oracle.Span) (out []oracle.Span) {
 	for _, a := range inner {
 		for _, b := range outer {
@@ -216,6 +225,7 @@ func (x *truthReader) nameOf(off dwarf.Offset) (string, error) {
 		return "", err
 	}
 
+	// The name is in the DIE itself, or in the DIE that it refers to.
 	name, ok := e.Val(dwarf.AttrName).(string)
 	for _, attr := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
 		if next, has := e.Val(attr).(dwarf.Offset); has && !ok {
@@ -232,11 +242,14 @@ func (x *truthReader) lines(cu *dwarf.Entry) error {
 	x.units++
 	x.compDir, _ = cu.Val(dwarf.AttrCompDir).(string)
 	x.cuFiles, x.fileName = nil, map[*dwarf.LineFile]uint32{}
+
+	// A unit can be without a line table.
 	lr, err := x.data.LineReader(cu)
 	if lr == nil || err != nil {
 		return err
 	}
 
+	// Each row holds up to the address of the next row of its sequence.
 	var prev dwarf.LineEntry
 	open, dead := false, false
 	for {

@@ -36,9 +36,9 @@ type sweep struct {
 	covered     uint64 // bytes of code of both
 }
 
-// exidxBytes counts the bytes of our records that no row of readelf describes, but
-// ARM's exception index table does, which begins with the function of its first
-// entry (EHABI32 §5).
+// exidxBytes counts the bytes of our records that are only in ARM's exception index table,
+// and in no row of readelf. The table begins with the function of its first entry (EHABI32
+// §5).
 func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout, rows []frameRow) (n uint64) {
 	t.Helper()
 	f, err := elf.Open(in.Main)
@@ -57,9 +57,11 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 		t.Fatalf("%s: .ARM.exidx: %d bytes, %v", in.Name, len(table), err)
 	}
 
+	// The first word of an entry is a prel31 offset to the function.
 	prel31 := int32(f.ByteOrder.Uint32(table)<<1) >> 1
 	first := uint64(uint32(int32(sec.Addr)+prel31)) - l.Load
 
+	// Count what each record has after that address, less what the rows describe.
 	for _, c := range s.CFI {
 		lo, hi := max(c.Lo, first), c.Hi
 		for _, r := range rows { // by address
@@ -100,6 +102,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	w.lost.Report()
 	w.wrong.Report()
 
+	// Every byte that the records describe is in a row, or in the exception index table.
 	total := uint64(0)
 	for _, c := range s.CFI {
 		total += c.Hi - c.Lo
@@ -108,6 +111,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	if extra := exidxBytes(t, in, s, l, fr.rows); total != w.covered+extra {
 		t.Errorf("STACK CFI describes %d bytes of code, of which readelf has %d, and %d more are in .ARM.exidx", total, w.covered, extra)
 	}
+	// Log what the comparison leaves out.
 	if fr.overridden > 0 || fr.discarded > 0 || w.unnamed > 0 {
 		t.Logf("%s: %d rows of .debug_frame for code of .eh_frame; %d FDEs of discarded code; %d rules of registers without a name",
 			in.Name, fr.overridden, fr.discarded, w.unnamed)
@@ -115,7 +119,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	return w.Counts
 }
 
-// row compares the records that hold for code of r.
+// row compares the records that hold for the code of r.
 func (w *sweep) row(r *frameRow) {
 	exp := slices.ContainsFunc(r.rules, isExp) || isExp(r.cfa)
 	if exp {
@@ -123,6 +127,7 @@ func (w *sweep) row(r *frameRow) {
 	}
 
 	for pos := r.Lo; pos < r.Hi; {
+		// Apply the records up to pos.
 		for w.next < len(w.s.CFI) && w.s.CFI[w.next].Lo <= pos {
 			w.rules.Apply(&w.s.CFI[w.next])
 			w.next++
@@ -131,6 +136,8 @@ func (w *sweep) row(r *frameRow) {
 		if w.next < len(w.s.CFI) {
 			end = min(end, w.s.CFI[w.next].Lo)
 		}
+
+		// A record may be missing only where the CFA or the return address is an expression.
 		if w.next == 0 || w.s.CFI[w.next-1].Hi <= pos {
 			if !isExp(r.cfa) && !isExp(ruleOf(r, "ra")) {
 				w.lost.Add("%#x–%#x: CFA %s %v %v", pos, end, r.cfa, r.columns, r.rules)
@@ -144,8 +151,10 @@ func (w *sweep) row(r *frameRow) {
 	}
 }
 
+// isExp reports whether a rule is an expression: readelf does not print the operations.
 func isExp(rule string) bool { return rule == "exp" || rule == "vexp" }
 
+// ruleOf returns the rule in a column of a row, or "u" if the row lacks the column.
 func ruleOf(r *frameRow, column string) string {
 	if i := slices.Index(r.columns, column); i >= 0 {
 		return r.rules[i]
@@ -175,6 +184,7 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 		}
 	}
 
+	// A register without a column in readelf's output must have no rule of its own.
 	for reg, rule := range w.rules {
 		if !known[reg] && !w.equal(reg, "u") {
 			w.wrong.Add("%#x: %s: %s, want no rule", pc, reg, rule)
@@ -182,8 +192,8 @@ func (w *sweep) compare(pc uint64, r *frameRow) {
 	}
 }
 
-// equal reports whether our rule for reg means the same as readelf's, which is "u"
-// for an undefined register and for one without a rule.
+// equal reports whether our rule for reg means the same as readelf's. readelf's rule is "u"
+// for an undefined register and for a register without a rule.
 func (w *sweep) equal(reg, want string) bool {
 	got := w.ourRule(reg)
 	if got == want {
@@ -193,6 +203,7 @@ func (w *sweep) equal(reg, want string) bool {
 		return false
 	}
 
+	// Without a rule the ABI's default holds, which our rule may state.
 	a := w.arch
 	switch {
 	case reg == ".ra":

@@ -19,21 +19,23 @@ var (
 	exprNum  = regexp.MustCompile(`^\d+$`)
 )
 
-// ourCFA returns our rule for the CFA in readelf's notation: "$rsp+8".
+// ourCFA returns our rule for the CFA in readelf's notation, such as "$rsp+8".
 func (w *sweep) ourCFA() string {
 	if m := exprSum.FindStringSubmatch(w.rules[".cfa"]); m != nil {
 		return m[1] + signed(m[2])
 	}
+	// A register alone is the CFA without an offset.
 	if rule := w.rules[".cfa"]; exprReg.MatchString(rule) {
 		return rule + "+0"
 	}
 	return w.rules[".cfa"]
 }
 
-// ourRule returns our rule for a register in readelf's notation, registers by our
-// names.
+// ourRule returns our rule for a register in readelf's notation, with our names of
+// registers.
 func (w *sweep) ourRule(reg string) string {
 	rule, ok := w.rules[reg]
+	// readelf has a notation of its own for sums, and for loads from the CFA plus an offset.
 	sum, load := exprSum.FindStringSubmatch(rule), exprLoad.FindStringSubmatch(rule)
 	switch {
 	case !ok || rule == ".undef":
@@ -56,6 +58,7 @@ func (w *sweep) ourRule(reg string) string {
 	return rule
 }
 
+// signed returns a number with its sign.
 func signed(n string) string {
 	if n[0] == '-' {
 		return n
@@ -68,8 +71,8 @@ var (
 	numbered = regexp.MustCompile(`^r(\d+)$`)
 )
 
-// registerIn replaces the register in readelf's CFA ("rsp+8") or rule ("r1", a
-// DWARF number) by our name of it.
+// registerIn returns readelf's CFA ("rsp+8") or rule ("r1", a DWARF number) with our name of
+// the register.
 func (w *sweep) registerIn(rule string) string {
 	if m := namedSum.FindStringSubmatch(rule); m != nil && m[1] != "c" && m[1] != "v" {
 		return w.ourName(m[1]) + m[2]
@@ -80,10 +83,10 @@ func (w *sweep) registerIn(rule string) string {
 	return rule
 }
 
-// ourName returns the name in symbol files of a register that readelf names in a
-// CFA or at the head of a column, or "" if symbol files have none. readelf has names
-// for x86, arm64, s390x and RISC-V, and DWARF numbers for the others. (Tests of
-// package cfi hold which name belongs to which number.)
+// ourName returns the name in symbol files of a register that readelf names in a CFA or at
+// the head of a column. The name is empty if symbol files have none. readelf has names for
+// x86, arm64, s390x and RISC-V, and DWARF numbers for the others. (Tests of package cfi
+// check which name belongs to which number.)
 func (w *sweep) ourName(name string) string {
 	switch w.arch.Name {
 	case "x86", "x86_64":
@@ -105,6 +108,7 @@ func (w *sweep) ourName(name string) string {
 	return name
 }
 
+// numberedName returns our name of the register with a DWARF number.
 func (w *sweep) numberedName(digits string) string {
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"symkit/internal/oracle"
 )
 
-// hasFrames reports whether a file has the bytes of .eh_frame or .debug_frame.
+// hasFrames reports whether a file has an .eh_frame or .debug_frame whose bytes are in the
+// file.
 func hasFrames(t *testing.T, path string) bool {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -30,7 +31,7 @@ func hasFrames(t *testing.T, path string) bool {
 	})
 }
 
-// runReadelf runs readelf, and calls parse with the interpreted call frames of a file.
+// runReadelf runs readelf on a file, and calls parse with the interpreted call frames.
 func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 	t.Helper()
 	cmd := exec.Command("readelf", "--debug-dump=frames-interp", "-wN", path)
@@ -79,6 +80,7 @@ type parser struct {
 	base      uint64 // of the FDE
 }
 
+// parse reads the output line by line.
 func (p *parser) parse(r io.Reader) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<20)
@@ -109,16 +111,20 @@ func (p *parser) parse(r io.Reader) {
 	}
 }
 
+// key returns the key of a CIE in cies: offsets of .eh_frame and .debug_frame are apart.
 func (p *parser) key(offset string) string {
 	return fmt.Sprint(p.inDebug, " ", strings.TrimLeft(offset, "0"))
 }
 
+// fde reads the heading of an FDE.
 func (p *parser) fde(line string, f []string) {
 	p.blockOpen, p.cie = true, ""
 	p.ofFDE = p.key(strings.TrimPrefix(f[4], "cie="))
 	if _, err := fmt.Sscanf(line[strings.Index(line, "pc="):], "pc=%x..%x", &p.begin, &p.end); err != nil {
 		p.t.Fatalf("readelf: %q: %v", line, err)
 	}
+
+	// Addresses that count from elsewhere get the FDE's base.
 	if p.baseOf != nil {
 		offset, err := strconv.ParseUint(f[0], 16, 64)
 		if err != nil {
@@ -129,6 +135,7 @@ func (p *parser) fde(line string, f []string) {
 	}
 }
 
+// row reads a row of a CIE or FDE.
 func (p *parser) row(line string, f []string) {
 	// A register is printed as "r1 (rdx)".
 	f = slices.DeleteFunc(f, func(s string) bool { return s[0] == '(' })
@@ -139,7 +146,7 @@ func (p *parser) row(line string, f []string) {
 	p.rows = append(p.rows, frameRow{Span: oracle.Span{Lo: lo + p.base}, cfa: f[1], columns: p.columns, rules: f[2:]})
 }
 
-// closeBlock ends a CIE or FDE.
+// closeBlock ends a CIE or FDE. Of a CIE the last row is kept, of an FDE all rows.
 func (p *parser) closeBlock() {
 	rows := p.rows
 	switch {
@@ -165,6 +172,7 @@ func (p *parser) keep(rows []frameRow) {
 		rows = rows[:k-1] // the last advance leads to the end
 	}
 
+	// An FDE without rows has the rules of its CIE.
 	p.out.printed += len(rows)
 	if len(rows) == 0 {
 		row, ok := p.cies[p.ofFDE]
@@ -175,6 +183,7 @@ func (p *parser) keep(rows []frameRow) {
 		rows = []frameRow{row}
 	}
 
+	// Each row holds up to the next row, the last one up to the end of the FDE.
 	for i := range rows {
 		rows[i].fde = p.begin
 		rows[i].Hi = p.end

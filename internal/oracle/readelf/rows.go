@@ -29,15 +29,15 @@ type Frames struct {
 	overridden int        // rows of .debug_frame, some of whose code .eh_frame describes
 }
 
-// Read runs readelf on the module's files. Where both describe the same code,
-// .eh_frame, which exceptions rely on, has precedence over .debug_frame.
+// Read runs readelf on the module's files. Where .eh_frame and .debug_frame describe the
+// same code, .eh_frame has precedence, because exceptions rely on it.
 func Read(t *testing.T, in *oracle.Input, l *oracle.Layout) *Frames {
 	t.Helper()
 	return ReadAt(t, in, l, nil)
 }
 
-// ReadAt is Read for a file in which the addresses of an FDE are relative to
-// base(offset of the FDE). A nil base is 0.
+// ReadAt is Read for a file in which the addresses of an FDE are relative to base(offset of
+// the FDE). If base is nil, the addresses are absolute.
 func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint64) uint64) *Frames {
 	t.Helper()
 	fr := &Frames{}
@@ -52,6 +52,7 @@ func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint
 		debugRows = append(debugRows, p.debug...)
 	}
 
+	// Rows of .debug_frame count only for code that .eh_frame does not describe.
 	fr.rows = disjointRows(fr.rows)
 	debugRows = disjointRows(debugRows)
 	rest := withoutCode(debugRows, fr.rows)
@@ -61,7 +62,7 @@ func ReadAt(t *testing.T, in *oracle.Input, l *oracle.Layout, base func(fde uint
 	return fr
 }
 
-// disjointRows sorts rows by address and clips them: of two about the same code the
+// disjointRows sorts rows by address and clips them: of two rows about the same code, the
 // first one has it.
 func disjointRows(rows []frameRow) []frameRow {
 	slices.SortStableFunc(rows, func(a, b frameRow) int { return cmp.Compare(a.Lo, b.Lo) })
@@ -76,12 +77,13 @@ func disjointRows(rows []frameRow) []frameRow {
 	return out
 }
 
-// withoutCode returns the parts of rows whose code others do not describe. Both are
+// withoutCode returns the parts of rows whose code others do not describe. Both lists are
 // sorted and disjoint.
 func withoutCode(rows, others []frameRow) (out []frameRow) {
 	for _, r := range rows {
 		i, _ := slices.BinarySearchFunc(others, r.Lo, func(o frameRow, a uint64) int { return cmp.Compare(o.Hi, a+1) })
 		for ; i < len(others) && others[i].Lo < r.Hi; i++ {
+			// Keep the part before the other row.
 			if others[i].Lo > r.Lo {
 				part := r
 				part.Hi = others[i].Lo

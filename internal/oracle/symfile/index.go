@@ -29,8 +29,8 @@ func (s *File) Covers(addr uint64) bool {
 	return i > 0 && addr < s.Funcs[i-1].Hi
 }
 
-// Frame is a function that a PC is in, inlined or not, and the place in its source:
-// of the PC, or of the inlined call that has the PC.
+// Frame is a function that a PC is in, inlined or not, and a place in its source: that of
+// the PC, or of the inlined call that has the PC.
 type Frame struct {
 	Name, File string
 	Line       uint32
@@ -39,7 +39,7 @@ type Frame struct {
 
 func (f Frame) String() string { return fmt.Sprintf("%s at %s:%d", f.Name, f.File, f.Line) }
 
-// Stack is the inlined calls at a PC, innermost first, and the function around them.
+// Stack is the inlined calls at a PC, innermost first, and after them the function itself.
 type Stack []Frame
 
 func (s Stack) String() string {
@@ -78,6 +78,7 @@ func NewIndex(s *File, load uint64) *Index {
 // Function returns the FUNC that has pc, an address of the ELF file, or nil.
 func (x *Index) Function(pc uint64) *Func {
 	pc -= x.Load
+	// The function is the last one that begins at or before pc.
 	i, _ := slices.BinarySearchFunc(x.Funcs, pc+1, byAddress)
 	if i == 0 || pc >= x.Funcs[i-1].Hi {
 		return nil
@@ -95,9 +96,10 @@ func (x *Index) Public(pc uint64) *emit.Public {
 	return &x.Publics[i-1]
 }
 
-// Stack returns the full inline stack at pc, an address of the ELF file. Calls that
-// do not nest are an error: two of one depth, or one missing.
+// Stack returns the full inline stack at pc, an address of the ELF file. It returns an error
+// if the calls do not nest: if two have one depth, or one is missing.
 func (x *Index) Stack(pc uint64) (Stack, error) {
+	// Code without a FUNC record may have a PUBLIC record.
 	f := x.Function(pc)
 	if f == nil {
 		if p := x.Public(pc); p != nil {
@@ -114,6 +116,7 @@ func (x *Index) Stack(pc uint64) (Stack, error) {
 		at.File, at.Line = x.Files[f.Lines[i-1].File], f.Lines[i-1].Line
 	}
 
+	// INLINE records are sorted, so the first one after pc ends the search.
 	var calls []Inline
 	for _, in := range f.Inlines {
 		if in.Lo > pc {
@@ -124,8 +127,10 @@ func (x *Index) Stack(pc uint64) (Stack, error) {
 		}
 	}
 
+	// The innermost call has the greatest depth.
 	slices.SortFunc(calls, func(a, b Inline) int { return cmp.Compare(b.Depth, a.Depth) })
 
+	// The place in each frame comes from the call that is inside it.
 	var out Stack
 	for i, in := range calls {
 		if int(in.Depth) != len(calls)-1-i {

@@ -46,8 +46,8 @@ type CFI struct {
 	Rules string
 }
 
-// Parse reads a symbol file. Every line that the strict reader rejects fails the
-// test, so records are in the order of the format.
+// Parse reads a symbol file. Each line that the strict reader rejects fails the test, so
+// records are in the order of the format.
 func Parse(t *testing.T, data []byte) *File {
 	t.Helper()
 	s := &File{Files: map[uint32]string{}, Origins: map[uint32]string{}}
@@ -60,12 +60,15 @@ func Parse(t *testing.T, data []byte) *File {
 		s.add(rec)
 	}
 	bad.Report()
+
+	// Sweeps over the code need the calls by address.
 	for i := range s.Funcs {
 		slices.SortStableFunc(s.Funcs[i].Inlines, func(a, b Inline) int { return cmp.Compare(a.Lo, b.Lo) })
 	}
 	return s
 }
 
+// add adds a record; lines and calls belong to the last FUNC record.
 func (s *File) add(rec emit.Record) {
 	switch r := rec.(type) {
 	case *emit.Module:
@@ -92,6 +95,7 @@ func (s *File) add(rec emit.Record) {
 		s.Publics = append(s.Publics, *r)
 	case *emit.StackCFIInit:
 		s.CFI = append(s.CFI, CFI{oracle.Span{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, true, string(r.Rules)})
+	// A record after INIT holds up to the end of INIT, and ends the record before it.
 	case *emit.StackCFI:
 		last := &s.CFI[len(s.CFI)-1]
 		s.CFI = append(s.CFI, CFI{oracle.Span{Lo: r.Addr, Hi: last.Hi}, false, string(r.Rules)})
@@ -104,10 +108,12 @@ type Rules map[string]string
 
 // Apply updates the rules with those of a record.
 func (r Rules) Apply(c *CFI) {
+	// INIT begins a new set of rules.
 	if c.Init {
 		clear(r)
 	}
 
+	// The words after "REGISTER:" are the register's expression.
 	reg := ""
 	for word := range strings.FieldsSeq(c.Rules) {
 		if name, ok := strings.CutSuffix(word, ":"); ok {

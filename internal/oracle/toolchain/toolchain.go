@@ -1,7 +1,7 @@
 //go:build oracle
 
-// Package toolchain builds one program in all the forms that it can have. Its tests
-// hold that every form gives the same symbol file.
+// Package toolchain builds one program in all the forms that it can have. Its tests check
+// that every form gives the same symbol file.
 package toolchain
 
 import (
@@ -21,8 +21,8 @@ import (
 	"symkit/internal/oracle"
 )
 
-// Toolchain is a compiler and a directory with the sources of a program, in which all
-// commands run.
+// Toolchain is a compiler, and a directory with the sources of a program. All commands run
+// in that directory.
 type Toolchain struct {
 	t    *testing.T
 	dir  string
@@ -48,6 +48,7 @@ func (x *Toolchain) Run(name string, args ...string) {
 	x.t.Helper()
 	ctx, cancel := context.WithTimeout(x.t.Context(), hung)
 	defer cancel()
+
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = x.dir
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -66,12 +67,13 @@ func (x *Toolchain) cxx() string {
 	return x.cc + "++"
 }
 
-// link compiles the sources, each by itself as builds do, to PROGRAM-SOURCE.o, and
-// links these. Both steps get the flags.
+// link compiles each source separately, as builds do, to PROGRAM-SOURCE.o, and links the
+// objects. Both steps get the flags.
 func (x *Toolchain) link(program string, flags ...string) {
 	x.t.Helper()
 	flags = slices.Concat(x.Base, flags)
 	link := []string{"-o", program, "-Wl,--build-id=sha1"}
+	// The program has sources of C++ and of C.
 	for _, source := range []string{"main.cc", "shape.cc", "calc.c"} {
 		cc, object := x.cxx(), program+"-"+strings.TrimSuffix(source, filepath.Ext(source))+".o"
 		if strings.HasSuffix(source, ".c") {
@@ -83,14 +85,15 @@ func (x *Toolchain) link(program string, flags ...string) {
 	x.Run(x.cxx(), append(slices.Clone(flags), link...)...)
 }
 
-// Dump returns the symbol file of a program of the directory, without its build id,
-// which differs from link to link.
+// Dump returns the symbol file of a program of the directory, without the build id, which
+// differs from link to link.
 func (x *Toolchain) Dump(program string, places companion.Places) string {
 	x.t.Helper()
 	return dumpCompanions(x.t, x.Path(program), places)
 }
 
-// dumpCompanions returns the symbol file of a program with the files that belong to it.
+// dumpCompanions returns the symbol file of a program, made with the files that belong to
+// the program.
 func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 	t.Helper()
 	f, err := elfx.Open(path)
@@ -98,6 +101,7 @@ func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 		t.Fatal(err)
 	}
 
+	// A stripped program has its debug information in a file of its own.
 	img := &elfx.Image{Main: f}
 	if s := f.Section(".debug_info"); s == nil || !s.Present() {
 		if debug, _ := places.FindDebug(f); debug != nil {
@@ -111,6 +115,7 @@ func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 
 	others := companion.Find(img, places)
 	defer others.Close()
+	// Every form gets the same name and id, which are in the MODULE record.
 	text, stats := oracle.DumpImage(t, img, dump.Options{Name: "app", ID: "0", Inlines: true, Companions: others})
 	for _, warning := range stats.Warnings {
 		t.Errorf("%s: %s", filepath.Base(path), warning)
