@@ -105,8 +105,8 @@ func files(count int, start, step uint64) []byte {
 	return note(0x46494c45, desc)
 }
 
-// coreFiles has files at one address. The ELF header there has all the segments that are
-// possible.
+// coreFiles returns a file with files at one address. The ELF header there has all the
+// segments that are possible.
 func coreFiles() []byte {
 	const segments = 60_000
 	// The ELF header in memory has program headers only.
@@ -256,7 +256,7 @@ func minidumpStreams() []byte {
 		streams = append(streams, stream{moduleList, func(uint32) []byte { return nil }, 0})
 	}
 
-	// The directory entries of the empty lists become copies of the first list's entry.
+	// The other lists are empty, so the file stays small.
 	b := miniDump(more, streams...)
 	for i := range 2000 { // their directory entries become the first list's
 		copy(b[32+12*(2+i):], b[32+12:32+24])

@@ -36,8 +36,8 @@ func inlinedTrees() []byte {
 	const depth = 1000
 	var dies []byte
 	for i := range uint64(100) {
-		// Each call is the child of the call before it.
 		dies = append(append(dies, 2, 'f', 0), body(TextAddr+i, textSize-i)...)
+		// Each call is the child of the call before it.
 		dies = append(dies, bytes.Repeat([]byte{3, firstDIE, 0, 0, 0, 0, 0, 0, 0}, depth)...)
 		dies = append(dies, make([]byte, depth+1)...)
 	}

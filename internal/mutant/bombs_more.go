@@ -55,8 +55,8 @@ func flatFunctions() []byte {
 	return dwarfFile(abbrev(2, dwarf.TagSubprogram, false, atRanges, formSecOffset), bytes.Repeat([]byte{2, 0, 0, 0, 0}, 1<<18), textRange())
 }
 
-// flatSymbols has functions with names of their own, and symbols with one name, all at one
-// address.
+// flatSymbols returns a file with functions with names of their own, and symbols with one
+// name, all at one address.
 func flatSymbols() []byte {
 	var dies []byte
 	for i := range 1 << 16 {
@@ -68,8 +68,8 @@ func flatSymbols() []byte {
 		debug(".debug_abbrev", append(abbrev(1, dwarf.TagCompileUnit, true), abbrevs...))))
 }
 
-// sharedSymbols has units without functions, and symbols that no DIE describes. The line
-// program of each unit has one row, of all of .text.
+// sharedSymbols returns a file with units without functions, and symbols that no DIE
+// describes. The line program of each unit has one row, of all of .text.
 func sharedSymbols() []byte {
 	const units = 1 << 13
 	code := append([]byte{1, 2}, binary.AppendUvarint(nil, largeText)...) // a row, and the end
@@ -99,8 +99,8 @@ func deepScopes() []byte {
 	return dwarfFile(named(), append(dies, make([]byte, depth)...), debug(".debug_str", append(bytes.Repeat([]byte("n"), 1000), 0)))
 }
 
-// originChain has declarations, each with the next one as its origin, and functions whose
-// origin is the first declaration.
+// originChain returns a file with declarations, each with the next one as its origin, and
+// functions whose origin is the first declaration.
 func originChain() []byte {
 	const count = 1 << 18
 	var dies []byte
@@ -119,7 +119,8 @@ func originChain() []byte {
 		abbrev(4, dwarf.TagSubprogram, false, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)), dies)
 }
 
-// originScopes has functions in each other. Each has the function around it as its origin.
+// originScopes returns a file with functions in each other. Each has the function around it
+// as its origin.
 func originScopes() []byte {
 	const depth, size = 1000, 1 + 2 + 4 + 16
 	var dies []byte
@@ -151,7 +152,8 @@ func cxxOriginScopes() []byte {
 		append(dies, make([]byte, depth)...))
 }
 
-// declaredScopes has functions in classes, each of which is declared far away.
+// declaredScopes returns a file with functions in classes, each of which is declared far
+// away.
 func declaredScopes() []byte {
 	const count, size = 1 << 16, 1 + 4 + 1 + 3 + 16 + 1
 	var dies []byte
@@ -189,9 +191,9 @@ func sharedLines(code []byte) []byte {
 	return build(debug(".debug_info", unitsOf(1<<15, 0)), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
-// overlappingLines has units of which each has another place of .debug_line as its line
-// program. All programs end with the section, and run over the headers of the programs after
-// them.
+// overlappingLines returns a file with units of which each has another place of .debug_line
+// as its line program. All programs end with the section, and run over the headers of the
+// programs after them.
 func overlappingLines() []byte {
 	const units = 1 << 15
 	abbrevs, header := lineSections([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), nil)
@@ -210,8 +212,8 @@ func overlappingLines() []byte {
 	return build(debug(".debug_info", info), debug(".debug_abbrev", abbrevs), debug(".debug_line", program))
 }
 
-// sharedAbbrevs has units whose abbreviation tables begin step bytes apart. With a step of 5
-// bytes, each table begins one abbreviation after the table before it.
+// sharedAbbrevs returns a file with units whose abbreviation tables begin step bytes apart.
+// With a step of 5 bytes, each table begins one abbreviation after the table before it.
 func sharedAbbrevs(step int) []byte {
 	var table []byte
 	for i := range 1 << 17 {
@@ -232,8 +234,8 @@ func sharedAbbrevs(step int) []byte {
 // Attribute and form of string offsets (DWARF 5, §7.5.4 and §7.5.6).
 const atStrOffsetsBase, formStrx1 = 0x72, 0x25
 
-// stringOffsets has units of which each has another place of one section as the base of its
-// string offsets.
+// stringOffsets returns a file with units of which each has another place of one section as
+// the base of its string offsets.
 func stringOffsets() []byte {
 	var info []byte
 	for i := range uint32(1 << 15) {
@@ -278,7 +280,8 @@ func allRegisters() (code []byte) {
 	return code
 }
 
-// sharedSFrame has an SFrame section of version 2 in which every FDE has all rows.
+// sharedSFrame returns a file with an SFrame section of version 2 in which every FDE has all
+// rows.
 func sharedSFrame() []byte {
 	const fdes, rows = 1 << 14, 1 << 12
 	b := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0}
@@ -302,8 +305,8 @@ func sharedSFrame() []byte {
 	return build(s)
 }
 
-// sharedGoLines has a table of Go 1.20. Its functions, one at each byte of .text, share a
-// line table of a megabyte.
+// sharedGoLines returns a file with a table of Go 1.20. Its functions, one at each byte of
+// .text, share a line table of a megabyte.
 func sharedGoLines() []byte {
 	const header, funcs = 8 + 8*8, textSize
 	lines := bytes.Repeat([]byte{2, 1}, 1<<19) // the next line, and a byte of code
@@ -338,7 +341,8 @@ func sharedGoLines() []byte {
 	return build(s)
 }
 
-// sharedLinkage has a procedure linkage table in which all slots are for the same function.
+// sharedLinkage returns a file with a procedure linkage table in which all slots are for the
+// same function.
 func sharedLinkage() []byte {
 	const slots, pltAddr, gotAddr = 1 << 14, 0x200000, 0x400000
 	symbol := le.AppendUint64(append(make([]byte, 24), 0, 0, 0, 0, byte(elf.STB_GLOBAL)<<4|byte(elf.STT_FUNC), 0, 0, 0), 0)
@@ -356,7 +360,7 @@ func sharedLinkage() []byte {
 	return build(symbols, section{name: ".dynstr", kind: elf.SHT_STRTAB, data: append([]byte(strings.Repeat("n", 1<<16-1)), 0)}, relocs, code)
 }
 
-// sharedNotes has sections that are all the same notes.
+// sharedNotes returns a file with sections that are all the same notes.
 func sharedNotes() []byte {
 	notes := debug(".note.a", bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}, 1<<17))
 	notes.kind, notes.flags, notes.addr = elf.SHT_NOTE, elf.SHF_ALLOC, 0x100000

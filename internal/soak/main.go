@@ -93,7 +93,7 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	var g errgroup.Group
 	g.SetLimit(o.jobs)
 
-	// Each concurrent job has a directory of its own.
+	// A job takes a directory and gives it back, so that no two jobs write the same file.
 	dirs := make(chan string, o.jobs) // one for each concurrent job
 	for range o.jobs {
 		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name

@@ -85,7 +85,7 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintln(tw, "| program\t| runs\t| errors\t| failures\t| CPU, mean\t| slowest\t| largest |")
 	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|---\t|--- |")
 
-	// One row has the figures of one program.
+	// Programs come in the order of their names.
 	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
 		f := t.runs[name]
 		fmt.Fprintf(tw, "| %s\t| %d\t| %d\t| %d\t| %.1f ms\t| %.2f s (%s)\t| %d MiB (%s) |\n", name, f.runs, f.errors, f.failures,

@@ -5,7 +5,7 @@ import "symkit/internal/wire"
 // MiscInfo is MINIDUMP_MISC_INFO in any of its five versions. Fields of later
 // versions than the dump's are zero.
 type MiscInfo struct {
-	Size  uint32 // of the structure: tells its version
+	Size  uint32 // of the structure: determines its version
 	Flags MiscFlags
 
 	ProcessID uint32 // MiscProcessID
@@ -89,7 +89,7 @@ func (d *Dump) readMiscInfo(c wire.Cursor) error {
 	at := c.Pos()
 	m := &MiscInfo{Size: c.U32()}
 
-	// The size tells the version. It may be larger than that of version 5, but must be
+	// The size determines the version. It may be larger than that of version 5, but must be
 	// inside the stream.
 	if c.Err() == nil && (m.Size < miscSize1 || uint64(m.Size) > uint64(c.End()-at)) {
 		c.Fail(at, ErrRecordSize)

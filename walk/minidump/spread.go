@@ -9,12 +9,12 @@ import (
 	"symkit/walk"
 )
 
-// Files whose segments lie apart. A file that was linked for pages of 64 KiB has
-// gaps between its segments where pages have 4 KiB. Writers that make a module of
-// each run of adjacent mappings (Breakpad's, rust-minidump's) then list a later
-// part of the file as a module of its own, or that part alone; its symbols do not
-// count from there. The mappings of the process tell where the file begins, and
-// AT_PHDR of the auxiliary vector tells it of the program.
+// Files whose segments lie apart. A file that was linked for pages of 64 KiB has gaps
+// between its segments if pages have 4 KiB. Some writers make a module of each run of
+// adjacent mappings (Breakpad's, rust-minidump's). Such a writer lists a later part of the
+// file as a module of its own, or lists only that part; but the addresses of the file's
+// symbols do not count from there. The beginning of a file is found in the mappings of the
+// process, that of the program also with AT_PHDR of the auxiliary vector.
 
 // spread gives the parts of files their load address, and makes one module of
 // the parts of one file.
@@ -42,7 +42,7 @@ func (b *builder) spread() {
 		}
 	}
 
-	// Without /proc/PID/maps, only the auxiliary vector tells where the program begins.
+	// Without /proc/PID/maps, only the auxiliary vector shows where the program begins.
 	b.programHeaders()
 	b.joinParts()
 }

@@ -57,8 +57,7 @@ func (d *decoder) twoByteKind(op byte) string {
 	return ""
 }
 
-// hasPrefix reports whether the instruction has a prefix. The search ends at a prefix of VEX
-// or EVEX.
+// hasPrefix reports whether the instruction has the given prefix before that of VEX or EVEX.
 func (d *decoder) hasPrefix(prefix byte) bool {
 	for _, p := range d.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {
