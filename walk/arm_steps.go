@@ -21,7 +21,7 @@ func (arm) stepper(code []byte, start uint64) stepper {
 	if start%4 != 0 {
 		return thumbCode{}
 	}
-	// ARM code is recognized by a share of unconditional instructions of three quarters.
+	// Three quarters are enough, because some instructions of ARM code are conditional.
 	n, always := 0, 0
 	for ; n < len(code)/4; n++ {
 		if code[4*n+3]>>4 == 0xe {

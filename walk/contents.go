@@ -34,7 +34,7 @@ func (w *walker) contents(frames []Frame, i int) {
 		if !ok {
 			continue
 		}
-		// Only words that point to named code are kept.
+		// A word that points to no named code says nothing about the program.
 		m := w.p.ModuleAt(v)
 		if m == nil {
 			continue

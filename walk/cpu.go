@@ -67,7 +67,7 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	if a.LinkRegister {
 		c.lr = a.RA
 	}
-	// The registers to show begin with the program counter.
+	// Reports show the program counter first.
 	c.fp, c.hasFP = c.slots[fp]
 	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), RegPC})
 	for _, n := range strings.Fields(show) {

@@ -95,7 +95,8 @@ func (g *Generated) Add(data []byte) error {
 		err = ErrGenerated
 	}
 
-	// Lookups need the functions by address, and where the functions up to each end.
+	// A lookup goes back from the last function that begins at or before an address. ends
+	// shows where no earlier function can have the address.
 	slices.SortStableFunc(g.funcs, func(a, b generatedFunc) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.order, b.order))
 	})

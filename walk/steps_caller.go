@@ -64,7 +64,8 @@ func (w *walker) stepper(start uint64) stepper {
 // codeCaller computes the caller's registers from the state before the frame's
 // instruction.
 func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers, v verdict, err error) {
-	// The origin locates what the function has saved.
+	// Places on the stack are distances from the origin, the stack pointer at the function's
+	// first instruction.
 	origin, ok := w.origin(r, s)
 	if !ok {
 		return out, notFound, errNoOrigin
@@ -77,8 +78,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 		}
 	}
 
-	// The stack pointer of the caller, and on x86 the return address, which the call
-	// has pushed.
+	// Without a link register, the call has pushed the return address at the origin.
 	word, lr := uint64(w.cpu.arch.WordSize), w.cpu.lr
 	hasRA := false
 	if lr == RegPC {
@@ -88,7 +88,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 		out.Set(w.cpu.arch.SP, origin)
 	}
 
-	// Saved registers are read from the stack, unless the function has restored them.
+	// What the function has saved and not yet restored is on the stack.
 	for _, saved := range s.saved {
 		if s.get(saved.reg).kind == valueEntry {
 			continue // it was restored

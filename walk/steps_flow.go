@@ -56,7 +56,7 @@ type codeReader struct {
 // readCode follows the code from start until the frame's instruction, or, for a
 // return address, the call before pc.
 func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
-	// The registers that calls preserve and the link register are of interest.
+	// Only the registers that calls preserve and the link register help to find the caller.
 	first := codeState{}
 	for _, reg := range w.saved {
 		first.keep |= 1 << reg
@@ -96,7 +96,7 @@ func (c *codeReader) step(at *codePlace) bool {
 	}
 
 	*e = effect{ops: e.ops[:0]}
-	// The instruction is decoded; a call that returns to pc ends the search.
+	// Bytes that are missing or no instruction end this path.
 	if code := w.code(at.pc, 16); code == nil || !c.m.step(code, at.pc, e) {
 		c.keepWeak(s)
 		return false
@@ -107,7 +107,7 @@ func (c *codeReader) step(at *codePlace) bool {
 		return c.finish(codeFrame{state: *s, reached: true})
 	}
 
-	// The effect may not come about, or another function may begin here.
+	// The CPU may skip the instruction, so its effect is only a possible one.
 	if s.guards > 0 {
 		s.guards--
 		e.skippable()

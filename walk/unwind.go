@@ -69,7 +69,7 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 		w.cfaOfRecord(r, raRule)
 	}
 
-	// The return address and the registers count from the CFA.
+	// The other rules can refer to the CFA, so they are evaluated after it.
 	ra, err := e.eval(raRule)
 	if err != nil {
 		return out, notFound, fmt.Errorf(".ra: %w", err)

@@ -87,7 +87,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		jobs = runtime.GOMAXPROCS(0)
 	}
 
-	// The symbols that stacks will need are fetched while stacks are walked.
+	// Symbols are fetched while stacks are walked, so that fewer stacks wait for a server.
 	if pre, ok := s.(Prefetcher); ok && opt.Prefetch {
 		ctx, cancel := context.WithCancel(ctx)
 		wait := func() {}

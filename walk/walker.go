@@ -203,7 +203,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			continue
 		}
 		out, v, err := t.try(w, f, r)
-		// The verdict says how the technique came to its result.
+		// Some results deserve less trust than their technique.
 		trust := t.trust
 		switch v {
 		case searched:
