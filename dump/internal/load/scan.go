@@ -33,10 +33,8 @@ func (x *loader) readUnits() error {
 	}
 
 	// The sections, the units and the scans each have goroutines of their own.
-	guarded(func() error {
-		defer close(r.ready)
-		return x.readSections(x.file, sectionsOf(&x.sections), "")
-	})
+	scanners := x.opt.Jobs
+	guarded(func() error { return r.readOthers() })
 	switch {
 	case info == nil || !info.Present():
 		guarded(func() error { return r.readFlat(ctx, nil, nil) })
@@ -49,8 +47,15 @@ func (x *loader) readUnits() error {
 			in.pool = newPool()
 			x.release = in.pool.release
 		}
+		// Inflating .debug_info takes longest, so the inflater has a processor for itself
+		// and scans what is left afterwards: with one more scanner beside the inflater,
+		// ceph-osd takes 1.07 of the time.
+		scanners--
 		guarded(func() error {
 			r.failed = in.run()
+			if x.opt.Jobs > 1 {
+				r.scanUnits()
+			}
 			return nil
 		})
 		guarded(func() error { return r.readSegments(ctx, segments, int(size)) })
@@ -61,7 +66,7 @@ func (x *loader) readUnits() error {
 			return r.readFlat(ctx, data, info.Discard)
 		})
 	}
-	for range max(x.opt.Jobs, 1) {
+	for range max(scanners, 1) {
 		guarded(func() error {
 			r.scanUnits()
 			return nil
@@ -75,6 +80,7 @@ func (x *loader) readUnits() error {
 	if x.ctx.Err() != nil {
 		return context.Cause(x.ctx)
 	}
+	x.data.Line = r.line
 
 	if slices.ContainsFunc(x.units, func(u *Unit) bool { return u.Draft }) {
 		x.lost.Warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.file.Path())
@@ -101,11 +107,28 @@ func (x *loader) readUnits() error {
 	return nil
 }
 
+// readOthers inflates the other sections. The scans wait for all but .debug_line, which
+// is inflated beside them.
+func (r *unitReader) readOthers() error {
+	wanted := sectionsOf(&r.sections)
+	line := len(wanted) - 1
+	wanted[line].data = &r.line
+	err := func() error {
+		defer close(r.ready)
+		return r.readSections(r.file, wanted[:line], "")
+	}()
+	if err != nil {
+		return err
+	}
+	return r.readSections(r.file, wanted[line:], "")
+}
+
 // unitReader hands out the units of .debug_info to the goroutines that scan them.
 type unitReader struct {
 	*loader
 	work   chan *Unit
-	ready  chan struct{} // closed when the other sections are inflated
+	ready  chan struct{} // closed when the sections that scans need are inflated
+	line   []byte        // .debug_line
 	size   int           // of .debug_info
 	errs   []error       // damaged headers
 	failed error         // why .debug_info cannot be read

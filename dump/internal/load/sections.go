@@ -12,8 +12,8 @@ type sectionOf struct {
 	data *[]byte
 }
 
-// sectionsOf lists the sections of s but .debug_info and .debug_abbrev, the
-// largest first.
+// sectionsOf lists the sections of s but .debug_info and .debug_abbrev: the largest
+// first, and .debug_line last, which is needed last.
 func sectionsOf(s *dwarfx.Sections) []sectionOf {
 	return []sectionOf{
 		{".debug_str", &s.Str}, {".debug_rnglists", &s.RngLists}, {".debug_ranges", &s.Ranges},

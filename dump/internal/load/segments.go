@@ -39,7 +39,7 @@ func (s *segment) release() {
 // Sizes of segments, and of all of them together. Tests make them smaller.
 var (
 	segmentSize   = 4 << 20
-	segmentsBytes = 32 << 20
+	segmentsBytes = 64 << 20
 )
 
 // inflater inflates .debug_info and sends it to a channel in segments. A segment ends
