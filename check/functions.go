@@ -71,7 +71,7 @@ func (r *replay) reportFuncs() {
 		})
 	}
 
-	// What is left: records without a function, and the lines and calls of each record.
+	// Records that match no function come next, then the lines and calls of every record.
 	r.unknownFuncs(used, aliases)
 	r.outcomes(report.CheckLines, r.lines, r.describeLine)
 	r.outcomes(report.CheckInlines, r.inlines, r.describeCall)

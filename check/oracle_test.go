@@ -243,7 +243,7 @@ func TestOracleOwnObjects(t *testing.T) {
 	}
 }
 
-// TestOracleOwnStripped checks what is left when debug information is stripped: ARM's exception
+// TestOracleOwnStripped checks files without debug information: ARM's exception
 // index, Go's function table.
 func TestOracleOwnStripped(t *testing.T) {
 	dir := t.TempDir()

@@ -192,7 +192,8 @@ func TestStream(t *testing.T) {
 		if !bytes.Equal(buf[:done], big[at:at+done]) {
 			t.Errorf("wrong at %d", at)
 		}
-		if slides++; buf != nil && (at+done == len(big) || len(buf)-done >= inflate.Space) {
+		slides++
+		if buf != nil && (at+done == len(big) || len(buf)-done >= inflate.Space) {
 			return buf, done
 		}
 		kept := min(done, inflate.Window)

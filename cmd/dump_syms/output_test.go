@@ -59,7 +59,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// TestClosedPipe: a pipe that nobody reads from is an error, not silence.
+// TestClosedPipe checks that writing to a pipe without a reader is reported as an error.
 func TestClosedPipe(t *testing.T) {
 	app := program(t)
 	r, w, err := os.Pipe()

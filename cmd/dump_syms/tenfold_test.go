@@ -236,7 +236,7 @@ func deepCalls(n int) []byte {
 	return assemble(64, unitOf(languageC, 0, inlined(), function(abParent, "f", 0, 64), bytes.Repeat(call(abOuterCall, 8, 8), n), make([]byte, n+1)), commonAbbrevs)
 }
 
-// attrUser is the first of the attributes that nobody reads (DW_AT_lo_user).
+// attrUser is the first vendor attribute (DW_AT_lo_user); symkit ignores the attribute.
 const attrUser = 0x2000
 
 func manyAttributes(n int) []byte {
@@ -292,7 +292,7 @@ func rangeList(n int) mutant.Section {
 }
 
 // listAbbrevs are 8, a function with a range list, 9 and 10, inlined calls with one, and a block
-// of bytes that nobody reads.
+// of bytes that symkit ignores.
 const abListFunc, abListCall, abListOuter, abPad = 8, 9, 10, 11
 
 func listAbbrevs() []byte {
@@ -305,7 +305,7 @@ func listAbbrevs() []byte {
 	}, nil)
 }
 
-// padding is a DIE with n bytes that nobody reads.
+// padding returns a DIE with n bytes that symkit ignores.
 func padding(n int) []byte {
 	return append(le.AppendUint32([]byte{abPad}, uint32(n)), make([]byte, n)...)
 }

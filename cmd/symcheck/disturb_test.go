@@ -74,8 +74,8 @@ func disturb(t *testing.T, file string, args ...string) {
 	}
 }
 
-// TestInterrupted checks that a signal ends symcheck also where it waits for a pipe that nobody
-// writes to.
+// TestInterrupted checks that a signal ends symcheck while symcheck waits for a pipe without a
+// writer.
 func TestInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestReportCannotBeWritten checks that writing a report to a full disk or to a pipe that nobody
-// reads from is an error, in every format and of every command.
+// TestReportCannotBeWritten checks that a report to a full disk or to a pipe without a reader
+// is an error, in every format and of every command.
 func TestReportCannotBeWritten(t *testing.T) {
 	const name = "lang-x86_64-gcc12-O2-dw5.elf"
 	elf, sym := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "own.sym")

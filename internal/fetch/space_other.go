@@ -1,6 +1,7 @@
-//go:build !linux && !darwin && !freebsd
+//go:build !linux && !darwin && !freebsd && !windows
 
 package fetch
 
-// freeSpace returns that it knows nothing: it is not implemented on this system.
+// freeSpace returns false: there is no portable call for the free space of the remaining
+// systems, and the other limits on fetched files still hold.
 func freeSpace(string) (free, size uint64, ok bool) { return 0, 0, false }

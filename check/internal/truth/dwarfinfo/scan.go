@@ -48,8 +48,8 @@ type Inline struct {
 	Ranges             symfile.Span
 }
 
-// decl is what names a subprogram. A file may have one for every few of its bytes: the order of the
-// fields keeps decl small.
+// decl holds the names of a subprogram. Files can have a subprogram every few bytes, so the fields
+// are ordered to keep decl small.
 type decl struct {
 	linkage, name string
 	Off           dwarf.Offset
