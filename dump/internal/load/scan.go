@@ -48,8 +48,8 @@ func (x *loader) readUnits() error {
 			x.release = in.pool.release
 		}
 		// Inflating .debug_info takes longest, so the inflater has a processor for itself
-		// and scans what is left afterwards: with one more scanner beside the inflater,
-		// ceph-osd takes 1.07 of the time.
+		// and scans the remaining units afterwards. Together with segments of 64 MiB
+		// instead of 32, ceph-osd takes 0.94 of the time.
 		scanners--
 		guarded(func() error {
 			r.failed = in.run()
