@@ -64,9 +64,9 @@ func (p *program) add(dies []byte) {
 	p.units++
 }
 
-// unit appends a unit with pad bytes of what nobody wants. In its namespace are a
-// function and an inlined one that have a plain name alone, and some whose linkage
-// names look good, of which those of broken units are not.
+// unit appends a unit with pad bytes of a DIE that dump_syms ignores. Its namespace
+// has a function and an inlined one with a plain name alone, and some with linkage
+// names; those of a broken unit cannot be demangled.
 func (p *program) unit(pad int, broken bool) {
 	n := p.units
 	space := fmt.Sprintf("space%d", n)

@@ -29,7 +29,7 @@ func useAll(t *testing.T, f *File) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.compressed() {
-			// Each may cost up to limits.FreeSize; nobody reads more than a few.
+			// Each may inflate to limits.FreeSize, so only the first ones are read.
 			if inflated++; inflated > 4 {
 				continue
 			}

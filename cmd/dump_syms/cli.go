@@ -133,7 +133,7 @@ func (c *cli) paths() (m pathmap.Map, err error) {
 	if c.MappingFile != "" {
 		err := m.AddFile(c.MappingFile, vars)
 		if err != nil {
-			return m, command.Missing("--mapping-file", c.MappingFile, err, "a JSON file of rules")
+			return m, command.Unreadable("--mapping-file", c.MappingFile, err, "a JSON file of rules")
 		}
 	}
 

@@ -46,7 +46,7 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 		f, err := c.openFile(path)
 		if err != nil {
 			closeAll(files)
-			return nil, command.Missing("", path, err, "the path of an ELF program or library")
+			return nil, command.Unreadable("", path, err, "the path of an ELF program or library")
 		}
 		files = append(files, f)
 	}

@@ -22,7 +22,7 @@ func TestMessages(t *testing.T) {
 	kind[16] = 77                         // e_type
 	files := map[string]string{
 		"app": string(app), "text": "text\n", "crash.dmp": "MDMP\x93\xa7", "half": string(app[:len(app)/2]), "empty": "",
-		"machine": string(machine), "type": string(kind), "list": "none\n",
+		"machine": string(machine), "type": string(kind), "list": "none\n", "long": strings.Repeat("x", 70_000),
 	}
 	for name, from := range map[string]string{
 		"other": "lang-x86_64-gcc12-O2-dw5.elf", "stripped": "cxx-x86_64-gcc12-O2-dw5-stripped.elf",
@@ -79,6 +79,11 @@ func TestMessages(t *testing.T) {
 		"-o app app":                   {command.Failed, "app: the output is the same file as the input app; give it another name"},
 		"--store text app":             {command.Failed, "--store text: not a directory; give a directory"},
 		"--files-from none --store s":  {command.Failed, "--files-from none: no such file or directory; give a file that lists paths, one per line"},
+		"--files-from dir --store s":   {command.Failed, "--files-from dir: is a directory; give a file that lists paths, one per line"},
+		"--files-from app --store s":   {command.Failed, "--files-from app: not a list of paths, one per line; if its paths end in NUL, give --null"},
+		"--files-from long --store s":  {command.Failed, "--files-from long: not a list of paths: a line has more than 65536 bytes"},
+		"--manifest dir --store s app": {command.Failed, "--manifest dir: is a directory; give the path of a file in a directory that exists"},
+		"-o text/app.sym app":          {command.Failed, "text/app.sym: text: not a directory; give a path in a directory"},
 		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty"},
 		"--store s -R dir":             {command.Failed, "no ELF file below the directories given"},
 		"--store s dir":                {command.Failed, "no file among the arguments; give --recursive to search the directories"},
@@ -100,6 +105,7 @@ func TestMessages(t *testing.T) {
 		"--path-map ab app":            {command.Misuse, `unusable path mapping: "ab": want FROM=TO`},
 		"--mapping-src x app":          {command.Misuse, "1 --mapping-src and 0 --mapping-dest: each needs the other, at the same position"},
 		"--mapping-var x app":          {command.Misuse, `--mapping-var "x": want VAR=VALUE`},
+		"--mapping-file dir app":       {command.Misuse, "--mapping-file dir: is a directory; give a JSON file of rules"},
 		"--mapping-file none app":      {command.Misuse, "--mapping-file none: no such file or directory; give a JSON file of rules"},
 	}
 	for kind, start := range testfile.Kinds {

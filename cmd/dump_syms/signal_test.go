@@ -41,7 +41,7 @@ func TestSignalled(t *testing.T) {
 			args   []string
 			server string
 			ready  <-chan struct{}
-			full   bool // standard output is a pipe that nobody reads
+			full   bool // standard output is a full pipe without a reader
 		}{
 			{name: "output", args: []string{"-o", testfile.FIFO(t), app}},
 			{name: "manifest", args: []string{"-s", t.TempDir(), "--manifest", testfile.FIFO(t), app}},

@@ -103,10 +103,13 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 
 	f, err := atomicfile.Open(ctx, c.Manifest)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, command.Unreadable("--manifest", c.Manifest, err, "the path of a file in a directory that exists")
 	}
 	return batch.NewManifest(f), f.Close, nil
 }
+
+// wantList is what --files-from takes.
+const wantList = "a file that lists paths, one per line"
 
 // find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
@@ -125,7 +128,7 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	}
 	return f, c.addList(ctx, f, func() (io.ReadCloser, error) {
 		list, err := os.Open(c.FilesFrom)
-		return list, command.Missing("--files-from", c.FilesFrom, err, "a file that lists paths, one per line")
+		return list, command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 	})
 }
 
@@ -172,14 +175,22 @@ func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), 
 		lines.Split(splitNull)
 	}
 	for lines.Scan() {
+		// No path has a NUL; without this check a program given as the list would be thousands
+		// of paths.
+		if bytes.IndexByte(lines.Bytes(), 0) >= 0 {
+			return fmt.Errorf("--files-from %s: not a list of paths, one per line; if its paths end in NUL, give --null", c.FilesFrom)
+		}
 		select {
 		case paths <- lines.Text():
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	if lines.Err() != nil {
-		return fmt.Errorf("--files-from %s: %w", c.FilesFrom, lines.Err())
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("--files-from %s: not a list of paths: a line has more than %d bytes", c.FilesFrom, bufio.MaxScanTokenSize)
+	case err != nil:
+		return command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 	}
 	return nil
 }

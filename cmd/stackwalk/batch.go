@@ -28,7 +28,7 @@ var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": "
 // dumps. A dump that fails costs one line on standard error.
 func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
-		return command.Failed, err
+		return command.Failed, command.Unreadable("--out", c.Out, err, "a directory, which is made if there is none")
 	}
 
 	// Progress is not shown, because several dumps are walked at the same time.

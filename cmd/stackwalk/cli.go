@@ -124,19 +124,22 @@ func misspelt(s string) error {
 // arguments sorts the positional arguments: directories are symbol stores, as
 // in Breakpad's command line.
 func (c *cli) arguments() error {
-	var dumps []string
+	var dumps, dirs []string
 	for _, path := range c.Dumps {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			c.Symbols = append(c.Symbols, path)
+			dirs = append(dirs, path)
 		} else {
 			dumps = append(dumps, path)
 		}
 	}
 
-	c.Dumps = dumps
+	c.Dumps, c.Symbols = dumps, append(c.Symbols, dirs...)
 	switch {
 	case len(dumps) == 0 && len(c.Symbols) > 0:
-		return errors.New("no dump, only symbols")
+		if dirs == nil {
+			return errors.New("no crash dump, only symbols")
+		}
+		return fmt.Errorf("%s: is a directory, which stands for a symbol store; give a crash dump, too", dirs[0])
 	case len(dumps) > 1 && c.Out == "":
 		return errors.New("several dumps: say where results go with --out")
 	case c.Out != "" && c.Output != "":

@@ -9,6 +9,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/internal/wire"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
@@ -20,7 +21,7 @@ import (
 func open(path string, files *symbols.Files) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
-		return nil, nil, command.Missing("", path, err, "the path of a minidump or core file")
+		return nil, nil, command.Unreadable("", path, err, "the path of a minidump or core file")
 	}
 
 	data := file.Bytes()
@@ -37,7 +38,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 
 		d, derr := minidump.New(data)
 		if derr != nil {
-			err = fmt.Errorf("%s: %w", path, derr)
+			err = fmt.Errorf("%s: %w", path, incomplete(derr))
 			return nil
 		}
 		p = d.Process()
@@ -67,9 +68,17 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, incomplete(err)
 	}
 	return core.Process, core.Close, nil
+}
+
+// incomplete adds advice to the error of a truncated dump.
+func incomplete(err error) error {
+	if errors.Is(err, wire.ErrTruncated) {
+		return fmt.Errorf("%w: the dump is not complete; copy it again", err)
+	}
+	return err
 }
 
 // neither returns the error for a file that is no crash dump.

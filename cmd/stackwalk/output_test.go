@@ -50,7 +50,7 @@ func wantFailure(t *testing.T, what string, code int, stderr, dir string, words 
 	}
 }
 
-// Issue 10: a disk that is full, a pipe that nobody reads from.
+// TestReportCannotBeWritten: the disk is full, or the pipe has no reader.
 func TestReportCannotBeWritten(t *testing.T) {
 	core, exe := crash(t)
 	unwritable := testfile.Unwritable(t)

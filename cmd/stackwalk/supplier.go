@@ -25,7 +25,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 		if n > 0 {
 			store, err := symbols.NewStore(rest[:n])
 			if e, ok := errors.AsType[*fs.PathError](err); ok {
-				err = command.Missing("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
+				err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
 			}
 			if err != nil {
 				return nil, err

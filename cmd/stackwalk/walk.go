@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,8 +35,12 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		c.DebugDir = []string{filepath.Join(c.Sysroot, companion.DefaultDebugDir)}
 	}
 	if c.Exe != "" {
-		if _, err := os.Stat(c.Exe); err != nil {
-			return command.Failed, command.Missing("--exe", c.Exe, err, "the ELF file of the program that crashed")
+		info, err := os.Stat(c.Exe)
+		if err == nil && !info.Mode().IsRegular() {
+			err = &fs.PathError{Op: "open", Path: c.Exe, Err: elfx.ErrNotRegular}
+		}
+		if err != nil {
+			return command.Failed, command.Unreadable("--exe", c.Exe, err, "the ELF file of the program that crashed")
 		}
 	}
 
@@ -90,7 +95,7 @@ func (c *cli) generated() (*walk.Generated, func(), error) {
 		f, err := g.AddFile(path)
 		if err != nil {
 			closeAll()
-			return nil, nil, err
+			return nil, nil, command.Unreadable("--perf-map", path, err, "a perf map (lines of START SIZE NAME) or a jitdump file")
 		}
 		closers = append(closers, f)
 	}
@@ -274,9 +279,13 @@ func (j *job) report(res *walk.Result) {
 		command.Line(w, "stackwalk: warning: %s", warning)
 	}
 
+	for _, path := range c.strangers(res) {
+		command.Line(w, "stackwalk: warning: %s: not used: the dump has no module of its name and id; -v lists the modules", path)
+	}
 	for _, m := range res.Process.Modules {
 		for _, p := range c.unused(res, m) {
-			command.Line(w, "stackwalk: warning: %s: not used for %s: %v", p.Path, m.Path, p.Err)
+			reason := strings.TrimPrefix(p.Err.Error(), p.Path+": ")
+			command.Line(w, "stackwalk: warning: %s: not used for %s: %s", p.Path, m.Path, reason)
 		}
 		if n := res.BadLines[m]; n > 0 {
 			command.Line(w, "stackwalk: warning: %s: %d lines of its symbols make no sense", res.Symbols[m].From, n)
@@ -287,9 +296,10 @@ func (j *job) report(res *walk.Result) {
 	}
 }
 
-// unused returns the files that were found for m but are damaged or belong to
-// another module, and the servers that did not answer. The file of --exe belongs
-// to one module, so it is not reported for the others.
+// unused returns the files that were found for m but are damaged or of another build,
+// and the servers that did not answer. A symbol file that --symbols names belongs to one
+// module, as the file of --exe does, so neither is reported for the others. A file of
+// another module that a store or a server has in the place of m's is reported.
 func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 	syms := res.Symbols[m]
 	if syms == nil {
@@ -298,10 +308,31 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 
 	for _, p := range syms.Tried {
 		switch {
-		case !p.Rejected(), errors.Is(p.Err, symbols.ErrOtherModule), errors.Is(p.Err, debuginfod.ErrNotFound):
+		case !p.Rejected(), errors.Is(p.Err, debuginfod.ErrNotFound):
+		case errors.Is(p.Err, symbols.ErrOtherModule) && slices.Contains(c.Symbols, p.Path):
 		case p.Path == c.Exe && m != res.Process.Main:
 		default:
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// strangers returns the symbol files of --symbols that are of none of the modules in the
+// dump. With --out they may be of modules in other dumps, so none is returned.
+func (c *cli) strangers(res *walk.Result) (out []string) {
+	if c.Out != "" {
+		return nil
+	}
+
+	for _, path := range c.Symbols {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		known := func(m *walk.Module) bool { return !errors.Is(symbols.FileIsFor(path, m), symbols.ErrOtherModule) }
+		if len(res.Process.Modules) > 0 && !slices.ContainsFunc(res.Process.Modules, known) {
+			out = append(out, path)
 		}
 	}
 	return out

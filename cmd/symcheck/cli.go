@@ -134,6 +134,9 @@ type replayCmd struct {
 
 // Validate is called by kong. It checks what the tags cannot express.
 func (c *replayCmd) Validate() (err error) {
+	if c.Timeout <= 0 {
+		return fmt.Errorf("--timeout %v: want a time, such as 90s or 30m", c.Timeout)
+	}
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }

@@ -93,7 +93,7 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	for _, path := range c.Syms {
 		rep, err := lintFile(path, out.options())
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+			failed = errors.Join(failed, err)
 			continue
 		}
 		results = append(results, report.Result{File: path, Report: rep})
@@ -105,15 +105,18 @@ func (c *lintCmd) Run(e *env, out *output) error {
 func lintFile(path string, opt report.Options) (*report.Report, error) {
 	data, err := openSym(path)
 	if err != nil {
-		return nil, errors.Unwrap(err)
+		return nil, err
 	}
 	defer data.close()
 
 	rep, err := lint.File(data.bytes, opt)
 	if changed := data.unchanged(); changed != nil {
-		return nil, errors.Unwrap(changed)
+		return nil, changed
 	}
-	return rep, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rep, nil
 }
 
 // Run is called by kong.

@@ -65,12 +65,17 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 			closeAll()
 			if errors.Is(err, elfx.ErrNotELF) && strings.Contains(err.Error(), "a Breakpad symbol file") {
 				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
-			} else if errors.Is(err, fs.ErrNotExist) {
+			}
+			if errors.Is(err, elfx.ErrNotRegular) {
 				err = fmt.Errorf("%w; give the ELF file that the symbol file was made from", err)
 			}
-			return nil, nil, err
+			return nil, nil, command.Unreadable("", path, err, "the ELF file that the symbol file was made from")
 		}
 		files = append(files, f)
+		if err := f.Complete(); err != nil {
+			closeAll()
+			return nil, nil, err
+		}
 	}
 
 	if len(files) == 0 || len(files) > 2 {
@@ -115,11 +120,8 @@ func (d *symData) close() { _ = d.mapping.Release() } // nothing can be done abo
 // openSym maps a regular file and reads any other.
 func openSym(path string) (*symData, error) {
 	d, err := readSym(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; give the path of a symbol file", err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, command.Unreadable("", path, err, "the path of a symbol file")
 	}
 	if kind := foreign(d); kind != "" {
 		d.close()
@@ -132,15 +134,15 @@ func openSym(path string) (*symData, error) {
 func readSym(path string) (*symData, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a directory")
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a directory")}
 	}
 
 	mapping, err := mem.Map(f, info)
@@ -152,10 +154,10 @@ func readSym(path string) (*symData, error) {
 	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = limits.CheckInput.Exceeded(0)
+		err = fmt.Errorf("%s: %w", path, limits.CheckInput.Exceeded(0))
 	}
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, err
 	}
 	return &symData{bytes: data}, nil
 }
@@ -177,12 +179,4 @@ func foreign(d *symData) (kind string) {
 		return ""
 	}
 	return kind
-}
-
-// withoutPath returns the cause of an error that contains its path.
-func withoutPath(err error) error {
-	if e, ok := err.(*fs.PathError); ok {
-		return e.Err
-	}
-	return err
 }

@@ -21,38 +21,103 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other, err := fixture(filepath.Join("..", ".."), "crash-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	write := func(name, content string) {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("app", string(app))
-	write("core", string(core))
-	write("app.sym", "MODULE Linux x86_64 0123456789ABCDEF0 app\n")
-	write("crash.dmp", "MDMP\x93\xa7")
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// Reading this file fails, even for the superuser.
+	if err := os.Symlink("unreadable", "unreadable"); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"app": string(app), "half": string(app[:len(app)/2]), "other": string(other), "core": string(core), "crash.dmp": "MDMP\x93\xa7",
+		"text": "text\n", "empty": "", "app.sym": "MODULE Linux x86_64 0123456789ABCDEF0 app\n",
+	}
+	for name, content := range files {
+		write(name, content)
+	}
 
-	const order = "; the symbol file comes first, then the ELF file"
+	const (
+		order  = "; the symbol file comes first, then the ELF file"
+		end    = "; see symcheck --help"
+		sym    = "; give the path of a symbol file"
+		elf    = "; give the ELF file that the symbol file was made from"
+		checks = "want one of grammar, canonical, duplicates, order, overlaps, nesting, consumers, rules, stack-win, module, functions, names, code, lines, inlines, publics, cfi, signal-frames, sframe"
+		parts  = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi"
+	)
 	tests := map[string]struct {
 		code int
 		want string // after "symcheck: error: "
 	}{ // by the arguments
-		"":                             {command.Misuse, `expected "<file.sym> <elf> ..."; for example: symcheck app.sym ./app; see symcheck --help`},
-		"app.sym":                      {command.Misuse, `expected "<elf> ..."; for example: symcheck app.sym ./app; see symcheck --help`},
-		"lint":                         {command.Misuse, `expected "<file.sym> ..."; for example: symcheck lint app.sym; see symcheck --help`},
-		"diff a":                       {command.Misuse, `expected "<b.sym>"; for example: symcheck diff old.sym new.sym; see symcheck --help`},
-		"app.sym none":                 {command.Failed, "none: no such file or directory; give the ELF file that the symbol file was made from"},
-		"none app":                     {command.Failed, "none: no such file or directory; give the path of a symbol file"},
-		"lint none":                    {command.Failed, "none: no such file or directory; give the path of a symbol file"},
-		"lint . app.sym none":          {command.Failed, ".: it is a directory\nsymcheck: error: none: no such file or directory; give the path of a symbol file"},
-		"app app.sym":                  {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads" + order},
-		"app.sym app.sym":              {command.Failed, "app.sym: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads" + order},
-		"app.sym crash.dmp":            {command.Failed, "crash.dmp: ELF header+0x0: not an ELF file: it is a minidump, which stackwalk reads"},
-		"lint core":                    {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads"},
-		"lint crash.dmp":               {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads"},
-		"app.sym core":                 {command.Failed, "core: ELF header+0x10: a core file has no symbols: give one of the programs that it names"},
-		"--debug-dir none app.sym app": {command.Failed, "--debug-dir none: no such file or directory; give a directory"},
-		"--debug-dir app app.sym app":  {command.Failed, "--debug-dir app: not a directory; give the directory that it is in"},
+		// The number of files, and their order.
+		"":                    {command.Misuse, `expected "<file.sym> <elf> ..."; for example: symcheck app.sym ./app` + end},
+		"app.sym":             {command.Misuse, `expected "<elf> ..."; for example: symcheck app.sym ./app` + end},
+		"lint":                {command.Misuse, `expected "<file.sym> ..."; for example: symcheck lint app.sym` + end},
+		"diff a":              {command.Misuse, `expected "<b.sym>"; for example: symcheck diff old.sym new.sym` + end},
+		"diff a b c":          {command.Misuse, "unexpected argument c" + end},
+		"app app.sym":         {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads" + order},
+		"app.sym app.sym":     {command.Failed, "app.sym: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads" + order},
+		"crash.dmp app":       {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads" + order},
+		"app.sym app app app": {command.Failed, "want one ELF file, or a program and its debug file; there are 3"},
+		"app.sym app other":   {command.Failed, "other: does not belong to app: build id differs: d5e5470888e1bef872f06618d991c7e673af1d30 and 601d7e18c9b6851b9a4a3c4177a1b440ef5c6403"},
+
+		// The ELF file.
+		"app.sym none":       {command.Failed, "none: no such file or directory" + elf},
+		"app.sym unreadable": {command.Failed, "unreadable: too many levels of symbolic links" + elf},
+		"app.sym dir":        {command.Failed, "dir: not a regular file: it is a directory" + elf},
+		"app.sym /dev/null":  {command.Failed, "/dev/null: not a regular file: it is a device" + elf},
+		"app.sym text":       {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file"},
+		"app.sym empty":      {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty"},
+		"app.sym half":       {command.Failed, "half: section headers+0x0: truncated: the file is not complete; copy it again"},
+		"app.sym crash.dmp":  {command.Failed, "crash.dmp: ELF header+0x0: not an ELF file: it is a minidump, which stackwalk reads"},
+		"app.sym core":       {command.Failed, "core: ELF header+0x10: a core file has no symbols: give one of the programs that it names"},
+
+		// The symbol file.
+		"none app":            {command.Failed, "none: no such file or directory" + sym},
+		"unreadable app":      {command.Failed, "unreadable: too many levels of symbolic links" + sym},
+		"dir app":             {command.Failed, "dir: it is a directory" + sym},
+		"empty app":           {command.Failed, "empty: the symbol file is empty"},
+		"core app":            {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads" + order},
+		"lint none":           {command.Failed, "none: no such file or directory" + sym},
+		"lint text/x":         {command.Failed, "text/x: not a directory" + sym},
+		"lint empty":          {command.Failed, "empty: the symbol file is empty"},
+		"lint . app.sym none": {command.Failed, ".: it is a directory" + sym + "\nsymcheck: error: none: no such file or directory" + sym},
+		"lint app":            {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
+		"lint core":           {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads"},
+		"lint crash.dmp":      {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads"},
+		"diff app.sym none":   {command.Failed, "none: no such file or directory" + sym},
+		"diff app.sym app":    {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
+		"diff app.sym empty":  {command.Failed, "empty: the symbol file is empty"},
+		"diff dir app.sym":    {command.Failed, "dir: it is a directory" + sym},
+
+		// Values of flags.
+		"--debug-dir none app.sym app":         {command.Failed, "--debug-dir none: no such file or directory; give a directory"},
+		"--debug-dir app app.sym app":          {command.Failed, "--debug-dir app: not a directory; give the directory that it is in"},
+		"--format xml app.sym app":             {command.Misuse, `--format must be one of "text","json","junit","sarif" but got "xml"` + end},
+		"--formt json app.sym app":             {command.Misuse, `unknown flag --formt, did you mean "--format"?` + end},
+		"--only lnes app.sym app":              {command.Misuse, `there is no check "lnes": ` + checks + end},
+		"--require calls app.sym app":          {command.Misuse, `there is no check "calls": ` + checks + end},
+		"--allow lines app.sym app":            {command.Misuse, `--allow "lines": want one of unverified, loss` + end},
+		"--limit all app.sym app":              {command.Misuse, `--limit: "all" is not a number` + end},
+		"--limit=-1 app.sym app":               {command.Misuse, "--limit -1: want 0 or more" + end},
+		"--min-coverage lines app.sym app":     {command.Misuse, `--min-coverage "lines": ` + parts + end},
+		"--min-coverage lines:101 app.sym app": {command.Misuse, `--min-coverage "lines:101": ` + parts + end},
+		"--min-coverage line:90 app.sym app":   {command.Misuse, `--min-coverage "line:90": ` + parts + end},
+		"--jobs all app.sym app":               {command.Misuse, `--jobs: "all" is not a number` + end},
+		"--jobs=-1 app.sym app":                {command.Misuse, "replay: --jobs -1: want a number of processors, or 0 for all" + end},
+		"--timeout 5 app.sym app":              {command.Misuse, `--timeout: "5" is not a time, such as 90s or 30m` + end},
+		"--timeout 0s app.sym app":             {command.Misuse, "replay: --timeout 0s: want a time, such as 90s or 30m" + end},
+		"--timeout 1ns app.sym app":            {command.Failed, "not done after 1ns (--timeout)"},
+		"app.sym app --os":                     {command.Misuse, "--os: the value is missing" + end},
 	}
 	for kind, start := range testfile.Kinds {
 		name := strings.ReplaceAll(kind, " ", "_")

@@ -20,7 +20,7 @@ func TestQueue(t *testing.T) {
 		{"largest first", 100, []int64{50, 30, 20, 10}, []int64{50, 30, 20, 0, -30, 10}},
 		{"a large one alone", 100, []int64{500, 200, 1}, []int64{500, 0, -500, 200, 0, -200, 1}},
 		{"small ones pass", 100, []int64{60, 50, 10, 10}, []int64{60, 10, 10, 0, -60, 50}},
-		{"those that pass delay nobody", 100, []int64{60, 70, 35, 30, 5}, []int64{70, 30, 0, -70, 60, 5, 0, -30, 35}},
+		{"modules that fit delay no other module", 100, []int64{60, 70, 35, 30, 5}, []int64{70, 30, 0, -70, 60, 5, 0, -30, 35}},
 		{"no budget", 0, []int64{3, 2, 1}, []int64{3, 0, -3, 2, 0, -2, 1}},
 		{"equal", 10, []int64{5, 5, 5}, []int64{5, 5, 0, -5, 5}},
 	} {

@@ -286,8 +286,8 @@ func compareFiles(t *testing.T, d *Data, u *Unit, lr *dwarf.LineReader, table *L
 	}
 }
 
-// referenceLines reads the stretches of live code with debug/dwarf; overlap
-// tells that some code is told twice, where nobody is right.
+// referenceLines reads the stretches of live code with debug/dwarf; overlap is true
+// if two sequences describe the same code, so that neither is a reference for it.
 func referenceLines(t *testing.T, d *Data, lr *dwarf.LineReader) (all []stretch, overlap bool) {
 	var files map[*dwarf.LineFile]int
 	var last, e dwarf.LineEntry

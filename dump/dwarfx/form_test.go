@@ -55,9 +55,9 @@ func TestEveryFormIsCovered(t *testing.T) {
 }
 
 // TestForms, DWARF 5 §7.5.6: every form, read by readAttrs, read by the scan
-// (as what the scan wants), passed over by it, passed over among children that
-// nobody asks for, and after DW_FORM_indirect. What follows it shows that its
-// size was right.
+// (as an attribute that the scan reads), skipped by the scan, skipped among children
+// that the scan does not read, and after DW_FORM_indirect. The attributes after the
+// form show that its size was right.
 func TestForms(t *testing.T) {
 	const after = " Lowpc:addr=0x1000 Highpc:data1=0x10\n"
 	for _, e := range encodings() {

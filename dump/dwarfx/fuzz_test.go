@@ -142,7 +142,7 @@ func FuzzScan(f *testing.F) {
 
 			located(t, s, d.ScanUnit(u, false, &scan))
 			if len(scan.Inlines) > 0 {
-				t.Fatalf("inlined calls nobody asked for")
+				t.Fatalf("inlined calls that were not requested")
 			}
 			if err := checkSkips(d, u); err != nil {
 				t.Fatal(err)

@@ -5,8 +5,8 @@ import "debug/dwarf"
 // The name of a function is often not in its own DIE but at the end of a chain of
 // origins and specifications. A Namer follows such chains: it keeps a scanner on the
 // unit of the last DIE, since chains mostly stay in one unit, and reads functions with
-// the scan's compiled programs. Strings are located, not read: many DIEs have the same
-// ones, and Naming reads them on demand.
+// the scan's skip programs. Strings are located, not read: many DIEs have the same
+// strings, and a caller reads each one once.
 
 // maxOrigins is the largest number of links of a chain of origins: real chains have at
 // most three links, a cycle has no end.
@@ -20,12 +20,12 @@ type Naming struct {
 	Decl Ref
 	// Unit holds Decl; it may be another file's.
 	Unit *Unit
-	// Lost is true if a part of it is in the supplementary file, which is missing.
+	// Lost is true if a part of the chain is in the supplementary file, which is missing.
 	Lost bool
 }
 
-// Namer reads the names of DIEs. It keeps the unit of the last DIE, so that the next
-// one takes less time. The zero Namer is ready.
+// Namer reads the names of DIEs. It keeps the unit of the last DIE, because the next
+// DIE is mostly in the same unit. The zero Namer is ready.
 type Namer struct {
 	scan    scanner // of the unit; its u is nil without one
 	vals    slots   // of the DIE, if that is no function

@@ -199,7 +199,7 @@ unit
 				}
 			}
 			if n := check(nil); n != 0 {
-				t.Error("found what nobody asked for")
+				t.Error("found a function that was not searched for")
 			}
 			if n := check([]Ref{Ref(u.first), Ref(u.first)}); n != 2 {
 				t.Errorf("a target twice: found %d times", n)

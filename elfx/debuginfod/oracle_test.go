@@ -38,7 +38,7 @@ func TestOracleServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := testfile.Debuginfod(t, dir)
-	const nobody = "http://127.0.0.1:1"
+	const noServer = "http://127.0.0.1:1"
 
 	ours := &Client{URLs: []string{url}, Cache: filepath.Join(t.TempDir(), "ours"), Timeout: DefaultTimeout}
 	for _, kind := range []Kind{DebugInfo, Executable} {
@@ -55,10 +55,10 @@ func TestOracleServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(want, err)
 	}
-	if got, err := find(t, ours.Cache, nobody, id); err != nil || filepath.Base(got) != filepath.Base(want) {
+	if got, err := find(t, ours.Cache, noServer, id); err != nil || filepath.Base(got) != filepath.Base(want) {
 		t.Errorf("debuginfod-find in our cache: %s, %v", got, err)
 	}
-	cached := &Client{URLs: []string{nobody}, Cache: theirs}
+	cached := &Client{URLs: []string{noServer}, Cache: theirs}
 	if got, err := cached.Find(t.Context(), id, DebugInfo); got != want || err != nil {
 		t.Errorf("in debuginfod-find's cache: %s, %v, want %s", got, err, want)
 	}
@@ -68,13 +68,13 @@ func TestOracleServer(t *testing.T) {
 		t.Errorf("unknown: %v", err)
 	}
 	// The server that is not there would be another error.
-	if text, err := find(t, ours.Cache, nobody, unknown); err == nil || !strings.Contains(text, "No such file or directory") {
+	if text, err := find(t, ours.Cache, noServer, unknown); err == nil || !strings.Contains(text, "No such file or directory") {
 		t.Errorf("our miss, read by debuginfod-find: %s, %v", text, err)
 	}
 	if _, err := find(t, theirs, url, unknown); err == nil {
 		t.Error("debuginfod-find found it")
 	}
-	if _, err := cached.Find(t.Context(), unknown, DebugInfo); !errors.Is(err, ErrNotFound) || strings.Contains(err.Error(), nobody) {
+	if _, err := cached.Find(t.Context(), unknown, DebugInfo); !errors.Is(err, ErrNotFound) || strings.Contains(err.Error(), noServer) {
 		t.Errorf("debuginfod-find's miss: %v", err)
 	}
 }

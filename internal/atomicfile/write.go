@@ -31,6 +31,9 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	if e, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w; create the directory first", path, e.Err)
 	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %s: %w; give a path in a directory", path, e.Path, e.Err)
+	}
 	if err != nil {
 		return err
 	}

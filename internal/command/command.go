@@ -39,8 +39,8 @@ const grace = 500 * time.Millisecond
 // process with its exit code. The context ends with the first SIGINT or SIGTERM,
 // with the cause [ErrInterrupted]. The process ends at the second signal, or
 // after the grace period: a goroutine may be blocked in open(2) of a FIFO or in
-// write(2) to a full pipe, where no context reaches it. A pipe that nobody reads
-// from is an error of the writer, not the silent end of the process.
+// write(2) to a full pipe, where no context reaches it. A pipe without a reader
+// is an error of the writer, not the silent end of the process.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
 
@@ -154,6 +154,8 @@ var misuses = []struct {
 	plain string
 }{
 	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`), "$1: the value is missing"},
+	{regexp.MustCompile(`^(--\S+): missing value, expecting "<arg>"$`), "$1: the value is missing"},
+	{regexp.MustCompile(`^(--\S+): expected duration but got (".*"): time: .*$`), "$1: $2 is not a time, such as 90s or 30m"},
 	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit u?int but got (".*")$`), "$1: $2 is not a number"},
 }
 

@@ -24,11 +24,18 @@ func Directories(flag string, dirs []string) error {
 	return nil
 }
 
-// Missing adds to an error that says that the file at path does not exist what to
-// give instead, and puts the flag that names the file in front. Other errors are
-// returned as they are.
-func Missing(flag, path string, err error, want string) error {
-	if !errors.Is(err, fs.ErrNotExist) {
+// Unreadable adds to an error that says that the file at path cannot be opened or read
+// what to give instead, and puts the flag that names the file in front. Errors about the
+// contents of the file, and those about other files, are returned as they are.
+func Unreadable(flag, path string, err error, want string) error {
+	e, other := errors.AsType[*fs.PathError](err)
+	errno, system := errors.AsType[syscall.Errno](err)
+	reason := err
+	switch {
+	case other && e.Path == path:
+		reason = e.Err
+	case errors.Is(err, fs.ErrNotExist), system && err.Error() == path+": "+errno.Error():
+	default:
 		return err
 	}
 
@@ -36,7 +43,7 @@ func Missing(flag, path string, err error, want string) error {
 	if flag != "" {
 		path = flag + " " + path
 	}
-	return fmt.Errorf("%s: %w; give %s", path, withoutPath(err), want)
+	return fmt.Errorf("%s: %w; give %s", path, withoutPath(reason), want)
 }
 
 // withoutPath returns the part of an error that comes from the system, without a path.

@@ -3,10 +3,11 @@ package demangle
 import "strconv"
 
 // This file and cxx_print_type.go write the tree as text. C++ declarations are written
-// inside out: to write a pointer, reference, array or function, push it on a stack
-// (x.inner) and write the type that it is made of. That type writes what is on the
-// stack at the right place, as a function does between its return type and its
-// parameters; what is left on the stack then is written at the end.
+// inside out: the text of a pointer to a function surrounds the text of the pointer.
+// Therefore a pointer, reference, array or function is pushed on a stack (x.inner), and
+// the type that it points to or returns is written next. That type writes the stack's
+// types in their place, a function for example between its return type and its
+// parameters. The types that are still on the stack are written at the end.
 
 func (x *cxxTree) puts(s string) {
 	if len(s) > 0 {

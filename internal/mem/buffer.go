@@ -41,7 +41,7 @@ func (b *Buffer) Bytes() []byte {
 }
 
 // Discard gives the whole pages in [from, to) back to the system, and reports
-// whether bytes were lost. Nobody may read the range any more.
+// whether bytes were lost. The range must not be read any more.
 func (b *Buffer) Discard(from, to uint64) bool {
 	switch {
 	case b == nil || from >= to || to > uint64(len(b.data)):
@@ -57,7 +57,7 @@ func (b *Buffer) Discard(from, to uint64) bool {
 	return false
 }
 
-// Release ends the buffer. Nobody may touch its bytes any more. A second
+// Release ends the buffer. Its bytes must not be read or written any more. A second
 // Release does nothing.
 func (b *Buffer) Release() {
 	if b == nil {

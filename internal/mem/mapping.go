@@ -122,7 +122,7 @@ func (m *Mapping) Drop(from, to uint64) {
 	}
 }
 
-// Release unmaps the file. Nobody may touch the bytes any more. A second
+// Release unmaps the file. The bytes must not be read any more. A second
 // Release does nothing.
 func (m *Mapping) Release() error {
 	if m == nil || !m.mapped {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// FIFO makes a FIFO that nobody has open and returns its path.
+// FIFO makes a FIFO that no process has open and returns its path.
 func FIFO(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fifo")

@@ -6,7 +6,7 @@ import (
 )
 
 // Unwritable returns files that nothing can be written to, with the errors of a write: a
-// full device, and a pipe that nobody reads from. It needs Linux.
+// full device, and a pipe without a reader. It needs Linux.
 func Unwritable(t *testing.T) map[*os.File]string {
 	t.Helper()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

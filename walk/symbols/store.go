@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 // Why a symbol file is not the one that was looked for.
 var (
 	ErrOtherModule = errors.New("is of another module")
+	ErrOtherBuild  = errors.New("is of another build of the module")
 	ErrNoSymbols   = errors.New("has no symbols")
 )
 
@@ -48,7 +50,7 @@ func NewStore(paths []string) (*Store, error) {
 		case info.IsDir():
 			s.Dirs = append(s.Dirs, path)
 		case !info.Mode().IsRegular(): // opening a FIFO would wait for its writer
-			return nil, fmt.Errorf("%s: %w", path, elfx.ErrNotRegular)
+			return nil, &fs.PathError{Op: "open", Path: path, Err: elfx.ErrNotRegular}
 		default:
 			s.Files = append(s.Files, path)
 		}
@@ -61,7 +63,7 @@ func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, path := range s.Files {
 		// The first line tells the module, without indexing the file.
-		if err := fileIsFor(path, m); err != nil {
+		if err := FileIsFor(path, m); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
 		} else if load(out, path, m) {
 			return out
@@ -92,7 +94,7 @@ func (s *Store) paths(m *walk.Module) iter.Seq[string] {
 
 // Prefetch implements walk.Prefetcher; there is nothing to get.
 func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
-	if slices.ContainsFunc(s.Files, func(path string) bool { return fileIsFor(path, m) == nil }) {
+	if slices.ContainsFunc(s.Files, func(path string) bool { return FileIsFor(path, m) == nil }) {
 		return true
 	}
 	for path := range s.paths(m) {
@@ -145,7 +147,16 @@ func isFor(s *walk.Symbols, m *walk.Module) error {
 	case m.DebugID == "" && (code == "" || m.FileID() == ""):
 		return nil // nothing to compare
 	}
-	return ErrOtherModule
+	return other(mod.ID, mod.Name, m)
+}
+
+// other returns why a symbol file, of which the MODULE record has an id and a name, is not
+// m's: it is of another module, or, if the names are equal, of another build of m.
+func other(id, name string, m *walk.Module) error {
+	if name != m.Name && name != m.File() || m.DebugID == "" {
+		return ErrOtherModule
+	}
+	return fmt.Errorf("%w: its MODULE record has %s, not %s", ErrOtherBuild, id, m.DebugID)
 }
 
 // open maps or unpacks the symbol file at path and indexes it.
@@ -172,8 +183,8 @@ func open(s *walk.Symbols, path string) error {
 	return nil
 }
 
-// fileIsFor reads the first line of a symbol file and returns why the file is not m's.
-func fileIsFor(path string, m *walk.Module) error {
+// FileIsFor reads the first line of a symbol file and returns why the file is not m's.
+func FileIsFor(path string, m *walk.Module) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return pathless(err)
@@ -207,5 +218,5 @@ func fileIsFor(path string, m *walk.Module) error {
 	case m.DebugID == "" && (name == m.Name || name == m.File()):
 		return nil
 	}
-	return ErrOtherModule
+	return other(fields[3], name, m)
 }

@@ -270,7 +270,7 @@ func TestOtherFile(t *testing.T) {
 	if s.Prefetch(t.Context(), module()) {
 		t.Error("a file of another module is prefetched")
 	}
-	if _, err := lookup(t, s, module()); !errors.Is(err, symbols.ErrOtherModule) {
+	if _, err := lookup(t, s, module()); !errors.Is(err, symbols.ErrOtherBuild) {
 		t.Error(err)
 	}
 	if got := files(t, s.Cache); len(got) != 0 {

@@ -1,8 +1,8 @@
 // Package frames lists which code has unwind rules, and where.
 //
-// It takes an image and gives the entries of .eh_frame, .debug_frame, .sframe and
-// .ARM.exidx, each read no further than to the code that it describes; package unwind
-// turns the entries into STACK CFI records. The entries are sorted by address and do
+// It takes an image and returns the entries of .eh_frame, .debug_frame, .sframe and
+// .ARM.exidx. Of an entry only the range of its code is read; package unwind reads the
+// rules and makes STACK CFI records of them. The entries are sorted by address and do
 // not overlap, and each begins in code that is in the file.
 package frames
 
@@ -229,7 +229,7 @@ func union(a, b []Entry, lose func(e *Entry)) []Entry {
 	}
 
 	var added []Entry
-	first := 0 // index in a of the first entry that ends above what is left of b
+	first := 0 // index in a of the first entry that ends above the start of e
 	for _, e := range b {
 		for first < len(a) && a[first].Hi <= e.Lo {
 			first++

@@ -208,8 +208,8 @@ func TestSegmentsLengths(t *testing.T) {
 	}
 }
 
-// TestSegmentsDamage: of a stream that is damaged anywhere, nothing of .debug_info is
-// believed, as if it had been inflated as a whole, and nobody waits for more of it.
+// TestSegmentsDamage: if the compressed stream is damaged anywhere, all of .debug_info is
+// lost, as if it had been inflated as a whole, and no worker waits for more segments.
 func TestSegmentsDamage(t *testing.T) {
 	p := newProgram()
 	p.fill(3 << 20)
@@ -431,8 +431,8 @@ func segmentsMutants(t *testing.T, crossing bool, count int) {
 	}
 }
 
-// TestSegmentsChanged: a file that is cut while it is mapped is an error, and nobody waits
-// for the rest of it.
+// TestSegmentsChanged: a file that is truncated while it is mapped is an error, and no
+// worker waits for the rest of it.
 func TestSegmentsChanged(t *testing.T) {
 	smallSegments(t, leastSegment, 1)
 	p := newProgram()
