@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures
+.PHONY: all help build test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release
 
 all: build test ## build and test, what make does without a target
 
@@ -80,3 +80,10 @@ pgo: ## makes a new profile for the build of dump_syms
 fixtures: ## makes testdata again (needs compilers)
 	scripts/fixtures.sh
 	scripts/fixtures-sframe.sh
+
+# The files depend on the commit and the version of Go alone: see docs/releases.md. One
+# system only: RELEASEFLAGS='--target linux/amd64'.
+RELEASEFLAGS ?= $(if $(RELEASE_URL),--url $(RELEASE_URL))
+
+release: ## the files of a release, for all systems, into dist/ (fetches modules)
+	cd scripts/release && $(GO) run . --root ../.. --out ../../dist $(RELEASEFLAGS)

@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -120,12 +119,20 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		panic(err) // the tags of grammar are wrong
 	}
 
-	chosen, err := parser.Parse(args)
+	// Not a flag of the grammar: --help is for people, this for programs.
+	if len(args) == 1 && args[0] == "--help-json" {
+		exited, err = true, writeModel(output, p, parser.Model)
+	}
+
+	var chosen *kong.Context
+	if !exited {
+		chosen, err = parser.Parse(args)
+	}
 	if output.err != nil {
 		fmt.Fprintf(p.Stderr, "%s: error: %v\n", p.Name, output.err)
 		return Failed
 	}
-	if exited { // --help, --version
+	if exited { // --help, --help-json, --version
 		return code
 	}
 	if err != nil {
@@ -247,25 +254,6 @@ func asItIs(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	target.SetString(fmt.Sprint(token.Value))
 	return nil
-}
-
-// VersionFlag is the type of a flag without a value that prints the version.
-type VersionFlag bool
-
-// BeforeReset prints the version and exits. kong calls it as soon as it reads the flag.
-func (VersionFlag) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintln(app.Stdout, app.Model.Name, Version())
-	app.Exit(0)
-	return nil
-}
-
-// Version returns the version that the build recorded: the tag, or the commit.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 // UseProcessors limits the process to n processors, if n is not 0, until restore is

@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 		{name: "a failure", err: boom, want: Failed, stdout: "0\n", stderr: "prog: error: boom\n"},
 		{name: "a failure with a code of its own", code: Misuse, err: boom, want: Misuse, stdout: "0\n", stderr: "prog: error: boom\n"},
 		{name: "misuse", args: []string{"--none"}, want: Misuse, stderr: "prog: error: unknown flag --none; see prog --help\n"},
-		{name: "version", args: []string{"--version"}, stdout: "prog " + Version() + "\n"},
+		{name: "version", args: []string{"--version"}, stdout: "prog " + Version() + " " + origin() + "\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
