@@ -17,12 +17,14 @@ var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "walk", "walk/corefile", "walk/minidump", "walk/report", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "walk", "walk/compare", "walk/corefile", "walk/minidump", "walk/report", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/command", "internal/limits", "internal/mem"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
 	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "walk/internal/x86"},
+	"walk/compare":         {"internal/wire"},
 	"walk/corefile":        {"cfi", "elfx", "internal/limits", "internal/mem", "internal/wire", "walk", "walk/symbols"},
 	"walk/internal/x86":    {"cfi"},
 	"walk/minidump":        {"cfi", "internal/wire", "walk"},

@@ -15,6 +15,11 @@ func main() { command.Main("stackwalk", run) }
 
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	// The name of a subcommand; a dump of this name is ./diff.
+	if len(args) > 0 && args[0] == "diff" {
+		return runDiff(ctx, args[1:], stdout, stderr)
+	}
+
 	messages := command.NewMessages("stackwalk", stderr)
 	c := cli{stdout: stdout, stderr: messages}
 	p := command.Program{Name: "stackwalk", Description: description, Context: ctx,

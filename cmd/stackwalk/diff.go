@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"symkit/internal/command"
+	"symkit/walk/compare"
+)
+
+const diffDescription = `Compare two results of stackwalk --format=json, or of rust-minidump's minidump-stackwalk --json, for the same dump:
+which frames were lost, gained or renamed, and which were found by another technique.
+
+Examples:
+
+  stackwalk diff old.json new.json                the differences of two results
+
+  stackwalk diff results.old results.new          the same for all *.json of two directories
+
+  stackwalk diff --fail-on=lost,renamed A B       exit code 2 only for these kinds
+
+  stackwalk diff --format=json --examples=0 A B   everything, for programs
+
+Exit codes: 0 no differences (of the kinds of --fail-on), 1 a file cannot be read, 2 differences, 80 wrong usage.
+
+A file named diff is walked with stackwalk ./diff.`
+
+// diffCLI is the command line of stackwalk diff.
+type diffCLI struct {
+	A string `arg:"" name:"a" help:"Result, or directory of results."`
+	B string `arg:"" name:"b" help:"Result to compare with it, or directory of results."`
+
+	Format   string   `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default) or json."`
+	Examples int      `default:"10" placeholder:"N" help:"Show at most N different examples of each kind, 0 for all; all are counted. Default: 10."`
+	FailOn   []string `name:"fail-on" placeholder:"KIND" help:"Exit with 2 only for these kinds of differences: ${kinds}. Default: for any."`
+
+	Version command.VersionFlag `help:"Print the version and exit."`
+}
+
+// Validate is called by kong; it checks what the tags cannot express.
+func (c *diffCLI) Validate() error {
+	if c.Examples < 0 {
+		return fmt.Errorf("--examples %d: want a number, or 0 for all", c.Examples)
+	}
+	for _, kind := range c.FailOn {
+		if !slices.Contains(compare.Kinds(), compare.Kind(kind)) {
+			return fmt.Errorf("--fail-on %q: want one of %s", kind, kindNames())
+		}
+	}
+	return nil
+}
+
+// kindNames lists the kinds of differences.
+func kindNames() string {
+	var names []string
+	for _, k := range compare.Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// runDiff is the whole subcommand. It returns the exit code.
+func runDiff(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c diffCLI
+	p := command.Program{Name: "stackwalk diff", Description: diffDescription, Context: ctx,
+		Options:  []kong.Option{kong.Vars{"kinds": kindNames()}},
+		Examples: map[string]string{"": "stackwalk diff old.json new.json"}, Stdout: stdout, Stderr: command.NewMessages("stackwalk", stderr)}
+	return p.Run(&c, args, func(*kong.Context) (int, error) { return c.diff(stdout) })
+}
+
+// diff writes the differences to out and returns the exit code.
+func (c *diffCLI) diff(out io.Writer) (int, error) {
+	d := compare.New()
+	err := d.Paths(c.A, c.B)
+	if err != nil {
+		return command.Failed, err
+	}
+
+	w := bufio.NewWriter(out)
+	write := d.Text
+	if c.Format == "json" {
+		write = d.JSON
+	}
+	err = write(w, c.Examples)
+	err = cmp.Or(err, w.Flush())
+	if err != nil {
+		return command.Failed, err
+	}
+
+	// Any kind counts unless --fail-on lists some.
+	for _, k := range compare.Kinds() {
+		if d.Count(k) > 0 && (len(c.FailOn) == 0 || slices.Contains(c.FailOn, string(k))) {
+			return command.Bad, nil
+		}
+	}
+	return 0, nil
+}
