@@ -15,6 +15,9 @@ type Facts struct {
 	HasUptime bool
 	// Assertion is what failed before the process gave up.
 	Assertion string
+	// Signature is the crash signature, ProtoSignature the frames that a signature can be made
+	// of (see package signature). Both are empty unless they were asked for.
+	Signature, ProtoSignature string
 
 	Unloaded   []UnloadedModule // in the dump's order
 	Handles    []Handle

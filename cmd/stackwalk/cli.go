@@ -33,6 +33,8 @@ Examples:
 
   stackwalk --format=json core | jq .       rust-minidump's schema
 
+  stackwalk diff old.json new.json          two results compared: see stackwalk diff --help
+
   stackwalk --symbols ./store --format=json --out results *.dmp`
 
 // cli is the command line.
@@ -48,23 +50,26 @@ type cli struct {
 
 	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
 
-	Format   string `short:"f" enum:"text,json,machine" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema) or machine (Breakpad's fields with | between them)."`
-	Machine  bool   `short:"m" help:"The same as --format=machine."`
-	Thread   []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
-	Crashing bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
-	Brief    bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
-	Contents bool   `name:"stack-contents" help:"Show the memory of the stacks."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
-	Out      string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json or .machine added."`
-	Frames   int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
-	NoScan   bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
-	Jobs     int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose  bool   `short:"v" help:"Report for each module where symbols were looked for and what was found."`
+	Format      string `short:"f" enum:"text,json,machine" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema) or machine (Breakpad's fields with | between them)."`
+	Machine     bool   `short:"m" help:"The same as --format=machine."`
+	Thread      []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
+	Crashing    bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
+	Brief       bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Contents    bool   `name:"stack-contents" help:"Show the memory of the stacks."`
+	Output      string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Out         string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json or .machine added."`
+	Frames      int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
+	NoScan      bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
+	Lists       string `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
+	Annotations string `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
+	Jobs        int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose     bool   `short:"v" help:"Report for each module where symbols were looked for and what was found."`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdout io.Writer
 	stderr *command.Messages
+	signer *signer
 	online bool // a symbol server is asked
 }
 
@@ -97,6 +102,9 @@ func (c *cli) Validate() error {
 
 	if len(c.PerfMap) > 0 && c.Out != "" {
 		return errors.New("--perf-map is about one process: leave out --out")
+	}
+	if c.Annotations != "" && c.Out != "" {
+		return errors.New("--annotations is about one process: leave out --out")
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")

@@ -44,6 +44,11 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		}
 	}
 
+	c.signer, err = c.newSigner()
+	if err != nil {
+		return command.Failed, err
+	}
+
 	// With --out, several dumps share their suppliers.
 	if c.Out != "" {
 		return c.batch(ctx)
@@ -103,7 +108,9 @@ func (c *cli) generated() (*walk.Generated, func(), error) {
 }
 
 // inputs returns the files that the command line names to be read.
-func (c *cli) inputs() []string { return append(slices.Concat(c.Dumps, c.Symbols), c.Exe) }
+func (c *cli) inputs() []string {
+	return append(slices.Concat(c.Dumps, c.Symbols), c.Exe, c.Annotations)
+}
 
 // modules returns the files that may have been read for the modules of a dump.
 func (c *cli) modules(res *walk.Result) (paths []string) {
@@ -179,7 +186,8 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 
 	// The result aliases the mapped dump, so a truncation can fault while the report is
 	// written.
-	if err := mem.Guard(func() error { return write(res) }); err != nil {
+	err = mem.Guard(func() error { j.c.signer.sign(res); return write(res) })
+	if err != nil {
 		return command.Failed, err
 	}
 

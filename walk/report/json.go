@@ -147,6 +147,7 @@ func (w *jsonWriter) report() *jsonReport {
 	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
 		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
 		Extension: jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
+			Signature: optional(p.Facts.Signature), Proto: optional(p.Facts.ProtoSignature),
 			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)},
 	}
 	// What the dump does not tell stays null.

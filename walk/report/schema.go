@@ -190,14 +190,16 @@ type jsonMacRecord struct {
 
 // jsonProcess has the values of a dump that are outside of the schema.
 type jsonProcess struct {
-	Version  int           `json:"version"` // of the symkit keys
-	Name     string        `json:"name"`
-	Args     string        `json:"args"`
-	Signal   int           `json:"signal"`
-	Code     int           `json:"si_code"`
-	Sender   int           `json:"sender_pid,omitempty"`
-	Crashpad *jsonCrashpad `json:"crashpad,omitempty"`
-	Warnings []string      `json:"warnings"`
+	Version   int           `json:"version"` // of the symkit keys
+	Name      string        `json:"name"`
+	Args      string        `json:"args"`
+	Signal    int           `json:"signal"`
+	Code      int           `json:"si_code"`
+	Sender    int           `json:"sender_pid,omitempty"`
+	Signature *string       `json:"signature,omitempty"`
+	Proto     *string       `json:"proto_signature,omitempty"`
+	Crashpad  *jsonCrashpad `json:"crashpad,omitempty"`
+	Warnings  []string      `json:"warnings"`
 }
 
 type jsonCrashpad struct {

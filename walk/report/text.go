@@ -72,6 +72,9 @@ func (w *textWriter) process() {
 	w.field("GPU", p.Facts.GPU)
 	w.field("Crash", w.reason())
 	w.field("Assert", p.Facts.Assertion)
+	if p.Facts.Signature != "" {
+		w.printf("Signature: %s\n", wire.Printable(p.Facts.Signature))
+	}
 	if p.Facts.HasUptime {
 		w.field("Uptime", fmt.Sprintf("%d seconds", p.Facts.Uptime))
 	}

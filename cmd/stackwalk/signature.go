@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"symkit/internal/command"
+	"symkit/walk"
+	"symkit/walk/report"
+	"symkit/walk/signature"
+)
+
+// signer makes crash signatures.
+type signer struct {
+	lists       *signature.Lists
+	annotations *signature.Annotations // nil: none
+}
+
+// newSigner reads the files that --signature-lists and --annotations name.
+func (c *cli) newSigner() (s *signer, err error) {
+	s = &signer{}
+	if c.Lists != "" {
+		s.lists, err = signature.ReadLists(c.Lists)
+		if err != nil {
+			return nil, command.Missing("--signature-lists", c.Lists, err, "a directory with siggen's lists")
+		}
+	}
+	if c.Annotations == "" {
+		return s, nil
+	}
+
+	text, err := os.ReadFile(c.Annotations)
+	if err != nil {
+		return nil, command.Missing("--annotations", c.Annotations, err, "the annotations that were sent beside the dump, as JSON")
+	}
+	s.annotations, err = signature.ParseAnnotations(text)
+	if err != nil {
+		return nil, fmt.Errorf("--annotations %s: %w", c.Annotations, err)
+	}
+	return s, nil
+}
+
+// sign adds the signature to the facts of a result. A nil signer adds none.
+func (s *signer) sign(res *walk.Result) {
+	if s == nil {
+		return
+	}
+
+	lists := s.lists
+	if lists == nil {
+		lists = signature.Included()
+	}
+	made, ok := report.Sign(res, lists, s.annotations)
+	if ok {
+		res.Process.Facts.Signature, res.Process.Facts.ProtoSignature = made.Text, made.Proto
+	}
+}
