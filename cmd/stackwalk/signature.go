@@ -22,7 +22,7 @@ func (c *cli) newSigner() (s *signer, err error) {
 	if c.Lists != "" {
 		s.lists, err = signature.ReadLists(c.Lists)
 		if err != nil {
-			return nil, command.Missing("--signature-lists", c.Lists, err, "a directory with siggen's lists")
+			return nil, command.Unreadable("--signature-lists", c.Lists, err, "a directory with siggen's lists")
 		}
 	}
 	if c.Annotations == "" {
@@ -31,7 +31,7 @@ func (c *cli) newSigner() (s *signer, err error) {
 
 	text, err := os.ReadFile(c.Annotations)
 	if err != nil {
-		return nil, command.Missing("--annotations", c.Annotations, err, "the annotations that were sent beside the dump, as JSON")
+		return nil, command.Unreadable("--annotations", c.Annotations, err, "the annotations that were sent beside the dump, as JSON")
 	}
 	s.annotations, err = signature.ParseAnnotations(text)
 	if err != nil {
