@@ -29,6 +29,8 @@ var allowed = map[string][]string{
 	"walk/minidump":        {"cfi", "internal/wire", "walk"},
 	"walk/report":          {"cfi", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":       {},
+	"walk/minidump":        {"cfi", "internal/wire", "located", "walk"},
+	"walk/report":          {"cfi", "internal/printable", "walk", "walk/internal/x86"},
 	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "walk"},
 	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "walk", "walk/symbols"},
 	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk", "walk/symbols"},
@@ -47,11 +49,11 @@ var allowed = map[string][]string{
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/wire"},
 	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/limits", "internal/par", "internal/wire", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
-	"check/report":                   {"internal/wire"},
+	"check/report":                   {"internal/printable"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/wire"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/printable"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "internal/limits"},
@@ -81,7 +83,7 @@ var allowed = map[string][]string{
 
 	// Formats: bytes or text in, values out.
 	"cfi":    {"internal/wire"},
-	"emit":   {"internal/wire"},
+	"emit":   {"internal/printable", "internal/wire"},
 	"sframe": {"cfi", "internal/limits", "internal/wire"},
 
 	// Used by tests only.
@@ -102,7 +104,7 @@ var allowed = map[string][]string{
 
 	// The foundation.
 	"internal/atomicfile": {},
-	"internal/command":    {"internal/limits", "internal/wire"},
+	"internal/command":    {"internal/limits", "internal/printable"},
 	"internal/demangle":   {},
 	"internal/fetch":      {},
 	"internal/filename":   {},
@@ -110,7 +112,9 @@ var allowed = map[string][]string{
 	"internal/limits":     {},
 	"internal/mem":        {},
 	"internal/par":        {"internal/mem"},
-	"internal/wire":       {},
+	"internal/printable":  {},
+	"internal/wire":       {"located"},
+	"located":             {"internal/printable"},
 }
 
 // TestImports: packages import only what allowed lists for them.

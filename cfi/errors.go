@@ -2,8 +2,8 @@ package cfi
 
 import "errors"
 
-// Sentinels inside the *wire.Error of a damaged section, CIE or FDE, besides those of
-// package wire.
+// Sentinels inside the *located.Error of a damaged section, CIE or FDE, besides those of
+// package located.
 var (
 	// ErrAddrSize: an address size is not 2, 4 or 8.
 	ErrAddrSize = errors.New("unknown address size")

@@ -9,7 +9,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Errors of Exidx: a *wire.Error wraps one of these or a sentinel of package wire.
+// Errors of Exidx: a *located.Error wraps one of these or a sentinel of package located.
 var (
 	// ErrExidxEntry: reserved bits of an entry of .ARM.exidx are set.
 	ErrExidxEntry = errors.New("reserved bits in an unwind table entry")
@@ -76,7 +76,7 @@ type ExidxEntry struct {
 }
 
 // Entries yields the entries in the order of the table. A damaged entry gives a
-// *wire.Error instead. The entry before a damaged one is dropped if its end is not known.
+// *located.Error instead. The entry before a damaged one is dropped if its end is not known.
 func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 	return func(yield func(ExidxEntry, error) bool) {
 		c := wire.New(exidxName, x.Index, x.BigEndian)
@@ -196,7 +196,7 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 }
 
 // Rows yields a row for each entry, in the order of the table. A damaged entry gives a
-// *wire.Error and no row. A row is valid until the next one.
+// *located.Error and no row. A row is valid until the next one.
 //
 // The CFA is the caller's stack pointer. The return address is in column 14; the column
 // is undefined if the stack walk ends. Registers have their DWARF numbers (AADWARF32); D0

@@ -84,7 +84,7 @@ func (f *FDE) read(b *wire.Cursor) {
 
 // Rows yields the rows of f in the order of their addresses, without gaps from Begin to
 // End. Consecutive instructions that do not advance the location make one row. A damaged
-// FDE yields the rows before the damage and then one *wire.Error: the PCs after the last
+// FDE yields the rows before the damage and then one *located.Error: the PCs after the last
 // row are not described. An FDE without PCs has no rows.
 //
 // The row belongs to the iterator and is valid until the next row, but not after the

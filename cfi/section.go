@@ -51,7 +51,7 @@ type Section struct {
 	Deref func(addr uint64) (uint64, bool)
 }
 
-// FDEs yields the FDEs in section order. A damaged FDE yields one *wire.Error
+// FDEs yields the FDEs in section order. A damaged FDE yields one *located.Error
 // with the zero FDE, and then the next FDE follows. Only a damaged length of an entry
 // ends the iteration, with an error. A CIE is read for its first FDE: a damaged CIE is
 // an error of each of its FDEs, and a damaged CIE without FDEs is no error.

@@ -2,14 +2,14 @@
 // and identity, symbols, relocations. Join pairs the file with its separate debug
 // file.
 //
-// Every error begins with the path of the file and wraps a *wire.Error with
+// Every error begins with the path of the file and wraps a *located.Error with
 // section and offset: printing the error gives "path: section+0xoffset: what".
 // Three kinds of error have no section: the file cannot be opened (the system's
 // error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
 // (ErrChanged), and two files do not belong together (see Join).
 //
 // The bytes that methods return alias the mapped file: they are read-only, and
-// every goroutine reads them under mem.Guard.
+// every goroutine reads them under Guard.
 package elfx
 
 import (

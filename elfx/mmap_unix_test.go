@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/mem"
 )
 
 // A mapped file that is cut off is an error, not SIGBUS.
@@ -38,7 +37,7 @@ func TestShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := 0
-	err = mem.Guard(func() error {
+	err = Guard(func() error {
 		sum += bytes.Count(data, []byte{1})
 		return nil
 	})

@@ -72,7 +72,7 @@ func (s *Section) label() string {
 }
 
 // Raw aliases the section's bytes as they are in the file. The error is ErrAbsent
-// for SHT_NOBITS, and wire.ErrTruncated if the file ends inside the section.
+// for SHT_NOBITS, and located.ErrTruncated if the file ends inside the section.
 func (s *Section) Raw() ([]byte, error) { return guarded(s.file, s.raw) }
 
 func (s *Section) raw() ([]byte, error) {
@@ -88,7 +88,7 @@ func (s *Section) raw() ([]byte, error) {
 //
 // The bytes alias the file if the file stores them so. Otherwise the first call, in
 // whichever goroutine, inflates or relocates the section, and later calls share the
-// result. The error is ErrAbsent for SHT_NOBITS, wire.ErrTruncated if the file ends
+// result. The error is ErrAbsent for SHT_NOBITS, located.ErrTruncated if the file ends
 // inside the section, ErrCompression, or that of a damaged relocation section. A
 // single relocation that cannot be applied is counted (File.RelocLosses).
 func (s *Section) Data() ([]byte, error) { return guarded(s.file, s.bytes) }
@@ -115,10 +115,16 @@ func (s *Section) Streams() bool {
 	return err == nil && p.kind == elf.COMPRESS_ZLIB
 }
 
-// Slide returns the buffer that Stream inflates into next. It keeps SlideWindow
-// bytes of the previous buffer, and has SlideSpace bytes after them.
-type Slide = inflate.Slide
+// Slide returns the buffer that Stream inflates into next, when buf[:done] is final:
+// either buf and done, or another buffer, which begins with the last kept bytes of
+// buf[:done]. The first call has no buffer, the last call all of the output.
+//
+// At least the last SlideWindow bytes must be kept, or all if there are fewer. After
+// these, the buffer must have SlideSpace bytes, or the rest of the section if that is
+// less.
+type Slide func(buf []byte, done int) (next []byte, kept int)
 
+// Sizes of the buffers of a Slide, in bytes.
 const (
 	SlideWindow = inflate.Window
 	SlideSpace  = inflate.Space
@@ -128,7 +134,7 @@ const (
 // being inflated into the buffers that slide returns, and needs each byte only for
 // a short time. If Stream fails, the consumer must discard all bytes. Stream keeps
 // nothing: a later Data inflates the section again.
-func (s *Section) Stream(slide inflate.Slide) error {
+func (s *Section) Stream(slide Slide) error {
 	return s.file.do(func() error {
 		p, err := s.packing()
 		if err != nil {
@@ -232,9 +238,7 @@ func (s *Section) forget() {
 	s.made, s.stale, s.inflated, s.err = false, false, nil, nil
 }
 
-// Cursor returns a cursor over Data in the file's byte order.
-func (s *Section) Cursor() (wire.Cursor, error) { return guarded(s.file, s.cursor) }
-
+// cursor returns a cursor over bytes in the file's byte order.
 func (s *Section) cursor() (wire.Cursor, error) {
 	data, err := s.bytes()
 	return s.file.cursor(s.label(), data), err

@@ -293,7 +293,7 @@ func TestSectionOutsideFile(t *testing.T) {
 	if err != nil {
 		t.Errorf("the build id needs no .text: %v", err)
 	}
-	_, err = f.Section(".debug_info").Cursor()
+	_, err = f.Section(".debug_info").Data()
 	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)
 	_, err = f.Section(".debug_info").UncompressedSize()
 	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)

@@ -9,7 +9,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *wire.Error.
+// Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *located.Error.
 var (
 	// ErrOrder: the format does not allow the record at this place.
 	ErrOrder = errors.New("record out of place")
@@ -103,7 +103,7 @@ func (r *Reader) Offset() int { return r.off }
 
 // Records yields the records in file order, from the start of the file. A record is valid
 // until the next one; its names and rules alias the data and stay valid. A damaged line
-// yields a nil record and a *wire.Error with the position of the fault, and reading
+// yields a nil record and a *located.Error with the position of the fault, and reading
 // continues after the line. Memory does not grow with the size of the data, except for
 // file and origin numbers that do not rise from 0 by 1.
 func (r *Reader) Records() iter.Seq2[Record, error] {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 const (
@@ -40,7 +40,7 @@ func plain(b []byte) int {
 // a control character, one that changes the direction of text or separates lines,
 // or a byte that is not UTF-8.
 func unprintable(r rune, n int) bool {
-	return r == utf8.RuneError && n <= 1 || wire.Hidden(r)
+	return r == utf8.RuneError && n <= 1 || printable.Hidden(r)
 }
 
 // badText returns the position of the first byte of b that must not stand in

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 func TestName(t *testing.T) {
@@ -159,7 +159,7 @@ func FuzzName(f *testing.F) {
 		for _, rec := range recs {
 			line := rec.Append(nil)
 			if len(line) > MaxLine+1 || bytes.Count(line, []byte("\n")) > 1 ||
-				!utf8.Valid(line) || bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), wire.Hidden) {
+				!utf8.Valid(line) || bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), printable.Hidden) {
 				t.Fatalf("%T{%q} is written as %q", rec, name, line)
 			}
 			text = append(text, line...)

@@ -2,8 +2,8 @@ package sframe
 
 import "errors"
 
-// Sentinels inside the *wire.Error of a rejected section, FDE or FRE. Missing bytes give
-// wire.ErrTruncated. Section numbers (§) are those of the SFrame specification, version
+// Sentinels inside the *located.Error of a rejected section, FDE or FRE. Missing bytes give
+// located.ErrTruncated. Section numbers (§) are those of the SFrame specification, version
 // 3.
 var (
 	// ErrMagic: the header does not begin with the SFrame magic (§2.1.1).

@@ -7,7 +7,7 @@
 // the rules from one PC on. FDE.Rows yields FREs as cfi.Row; FDE.FREs yields FREs with
 // all fields, some of which a cfi.Row does not have.
 //
-// Damage in an FDE costs that FDE alone. Every error is a *wire.Error with the
+// Damage in an FDE costs that FDE alone. Every error is a *located.Error with the
 // offset of the offending byte in the section.
 package sframe
 

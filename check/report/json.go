@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // jsonVersion is the version of the JSON document. It increases when a field changes its meaning or
@@ -39,7 +39,7 @@ func writeJSON(w io.Writer, version string, results []Result) error {
 
 // encode writes a JSON document in which control characters are escaped.
 func encode(w io.Writer, doc any) error {
-	e := json.NewEncoder(&wire.JSONPrinter{W: w})
+	e := json.NewEncoder(&printable.JSONWriter{W: w})
 	e.SetIndent("", "  ")
 	return e.Encode(doc)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // junitSuites is the root of a JUnit document, as far as CI systems agree on the format: a suite
@@ -55,9 +55,9 @@ func writeJUnit(w io.Writer, results []Result) error {
 }
 
 // junit returns the suite of one symbol file. XML cannot have control characters, not even escaped
-// ones: text is written as wire.Printable returns it.
+// ones: text is written as printable.String returns it.
 func (r *Result) junit() junitSuite {
-	file := wire.Printable(r.File)
+	file := printable.String(r.File)
 	s := junitSuite{Name: file}
 	for i := range r.Report.Checks {
 		k := &r.Report.Checks[i]
@@ -82,7 +82,7 @@ func (r *Result) junit() junitSuite {
 	for i := range r.Report.Gaps {
 		g := &r.Report.Gaps[i]
 		c := junitCase{Class: file, Name: g.Kind + " " + g.Check}
-		message := &junitMessage{Message: wire.Printable(g.What)}
+		message := &junitMessage{Message: printable.String(g.What)}
 		if g.Allowed {
 			s.Skipped++
 			c.Skipped = message
@@ -96,7 +96,7 @@ func (r *Result) junit() junitSuite {
 	// So is a requirement that is not met.
 	for _, text := range r.Unmet {
 		s.Failures++
-		s.Cases = append(s.Cases, junitCase{Class: file, Name: "requirement", Failure: &junitMessage{Message: wire.Printable(text)}})
+		s.Cases = append(s.Cases, junitCase{Class: file, Name: "requirement", Failure: &junitMessage{Message: printable.String(text)}})
 	}
 	s.Tests = len(s.Cases)
 	return s
@@ -107,7 +107,7 @@ func (r *Result) findings(name string) string {
 	var b strings.Builder
 	for _, f := range r.Report.Findings {
 		if f.Check == name {
-			fmt.Fprintf(&b, "%s\n", wire.Printable(r.File+":"+f.String()))
+			fmt.Fprintf(&b, "%s\n", printable.String(r.File+":"+f.String()))
 		}
 	}
 	return b.String()
@@ -120,7 +120,7 @@ func lines(texts []string) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(wire.Printable(text))
+		b.WriteString(printable.String(text))
 	}
 	return b.String()
 }

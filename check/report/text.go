@@ -6,7 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // writeTexts writes the results as text, with a blank line between them.
@@ -21,14 +21,14 @@ func writeTexts(out io.Writer, results []Result) error {
 		if r.Against != "" {
 			title += " and " + r.Against
 		}
-		fmt.Fprintf(w, "%s\n", wire.Printable(title))
+		fmt.Fprintf(w, "%s\n", printable.String(title))
 
 		err := r.Report.WriteText(w, r.File)
 		if err != nil {
 			return err
 		}
 		for _, text := range r.Unmet {
-			fmt.Fprintf(w, "%s: %s\n", wire.Printable(r.File), wire.Printable(text))
+			fmt.Fprintf(w, "%s: %s\n", printable.String(r.File), printable.String(text))
 		}
 	}
 	return w.Flush()
@@ -37,7 +37,7 @@ func writeTexts(out io.Writer, results []Result) error {
 // WriteText writes the gaps, a table of the checks, the coverage, and the findings, each
 // after the name of the file.
 func (r *Report) WriteText(out io.Writer, file string) error {
-	file = wire.Printable(file)
+	file = printable.String(file)
 	w := bufio.NewWriter(out)
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
@@ -60,7 +60,7 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 	}
 	for i := range r.Checks {
 		for _, note := range r.Checks[i].Notes {
-			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, wire.Printable(note))
+			fmt.Fprintf(w, "%s: %s\n", r.Checks[i].Name, printable.String(note))
 		}
 	}
 
@@ -80,7 +80,7 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 		if f.Line == 0 {
 			sep = ": "
 		}
-		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, wire.Printable(f.String()), f.Check)
+		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, printable.String(f.String()), f.Check)
 	}
 
 	// Findings above the limit are only counted.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // RecordVersion grows when a field of Record changes its meaning or goes.
@@ -83,7 +83,7 @@ type Manifest struct {
 
 // NewManifest writes to w.
 func NewManifest(w io.Writer) *Manifest {
-	m := &Manifest{enc: json.NewEncoder(&wire.JSONPrinter{W: w})}
+	m := &Manifest{enc: json.NewEncoder(&printable.JSONWriter{W: w})}
 	m.enc.SetEscapeHTML(false)
 	return m
 }

@@ -18,7 +18,7 @@ package gosym
 
 import "errors"
 
-// Errors that a *wire.Error of this package can carry, besides those of wire.
+// Errors that a *located.Error of this package can carry, besides those of package located.
 var (
 	// ErrMagic: the bytes are no pclntab of a known version.
 	ErrMagic = errors.New("not a Go function table")

@@ -58,7 +58,7 @@ var magics = [...]struct {
 
 // Open reads the header of a pclntab, which data begins with, and finds the module
 // data that belongs to it. Errors call data section; addr is the address of its first
-// byte. Errors are *wire.Error at the field that is wrong.
+// byte. Errors are *located.Error at the field that is wrong.
 func Open(section string, data []byte, addr uint64, im Image) (*Table, error) {
 	t := &Table{section: section, data: data, addr: addr, exec: im.Exec, read: im.Read}
 	if err := t.header(); err != nil {

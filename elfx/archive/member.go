@@ -74,7 +74,7 @@ func (m *Member) Path() string {
 // archive (with GNU's or BSD's names) or a zip file. ELF files in archives that are
 // members are included, and other members are skipped. A member that cannot be read
 // yields an error, after which more members can follow. The error of a damaged member
-// wraps a *wire.Error. The members of a thin archive are the files that the archive
+// wraps a *located.Error. The members of a thin archive are the files that the archive
 // names, relative to its directory.
 func Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // The bounds of Messages without ShowAll, in bytes. The sum of the kinds, with the
@@ -24,7 +24,7 @@ const (
 )
 
 // Messages is the standard error of a program. What the program writes becomes
-// lines without control characters (wire.Printable). Unless ShowAll is called, the
+// lines without control characters (printable.String). Unless ShowAll is called, the
 // lines are bounded in length and in number, so that no input can flood a log: long
 // paths and names are elided in their middle, and lines beyond the bound of their
 // kind are counted. On a terminal a status line stands below the messages.
@@ -94,7 +94,7 @@ func (m *Messages) line(text string) {
 
 // put writes a line of a kind, unless the lines of this kind already have most bytes.
 func (m *Messages) put(k *kind, most int, text string) {
-	text = wire.Printable(text)
+	text = printable.String(text)
 	if !m.all {
 		text = shorten(text)
 		if k.left > 0 || k.written+len(text)+1 > most {
@@ -150,7 +150,7 @@ func (m *Messages) Close() {
 // Line writes a formatted message to w as one line. Line breaks in the message are
 // escaped.
 func Line(w io.Writer, format string, args ...any) {
-	io.WriteString(w, wire.Printable(fmt.Sprintf(format, args...))+"\n")
+	io.WriteString(w, printable.String(fmt.Sprintf(format, args...))+"\n")
 }
 
 // Progress shows how far the program is. On a terminal it replaces the status line;
@@ -176,7 +176,7 @@ func (m *Messages) Draw(text string) {
 	}
 
 	// A line as wide as the terminal would wrap.
-	runes := []rune(wire.Printable(text))
+	runes := []rune(printable.String(text))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	io.WriteString(m.out, clearLine+string(runes[:min(len(runes), m.columns-1)]))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 func TestMessagesLines(t *testing.T) {
@@ -59,7 +59,7 @@ func TestMessagesBounded(t *testing.T) {
 		m.Close()
 		got := out.String()
 		if all {
-			for _, want := range []string{"warning: number 9999\n", "error: number 9999\n", "9999 of", wire.Printable(long) + "\nprog: last"} {
+			for _, want := range []string{"warning: number 9999\n", "error: number 9999\n", "9999 of", printable.String(long) + "\nprog: last"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("with ShowAll there is no %.40q", want)
 				}

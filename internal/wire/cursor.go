@@ -1,5 +1,5 @@
-// Package wire holds the byte cursor and the located error that the decoders of
-// symkit share, and the escaping of text that comes from files (Printable).
+// Package wire holds the byte cursor that the decoders of symkit share. Its failures
+// are errors of package located.
 //
 // A Cursor compares every count, offset and length from a file with the bytes that
 // are there before using it. Loops that a profile shows read slices directly,
@@ -64,7 +64,7 @@ func (c *Cursor) Section() string { return c.section }
 // the cursor.
 func (c *Cursor) Fail(at int, err error) {
 	if c.err == nil {
-		c.err = &Error{c.section, at, err}
+		c.err = &Error{Section: c.section, Offset: at, Err: err}
 	}
 	c.pos = len(c.data)
 }

@@ -49,7 +49,7 @@ type Core struct {
 // the modules were loaded from; these files stay in use until Close. Damaged and
 // missing parts are reported in the process's Warnings, except for the threads:
 // without them Open returns an error. Callers read the process's memory under
-// mem.Guard.
+// elfx.Guard.
 func Open(path string, files *symbols.Files) (*Core, error) {
 	file, err := mem.Open(path)
 	if err != nil {

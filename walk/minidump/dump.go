@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
-// The errors of the decoders, in addition to those of package wire.
+// The errors of the decoders, in addition to those of package located.
 var (
 	// ErrSignature: the file does not begin with MDMP.
 	ErrSignature = errors.New("not a minidump")
@@ -83,11 +84,13 @@ const maxLosses = 100
 // Loss is a damaged part of a dump.
 type Loss struct {
 	Stream StreamType
-	Err    *wire.Error
+	Err    *located.Error
 }
 
+// Error returns the type of the stream, the place and the cause.
 func (l Loss) Error() string { return fmt.Sprintf("%v: %v", l.Stream, l.Err) }
 
+// Unwrap returns the located error.
 func (l Loss) Unwrap() error { return l.Err }
 
 // Header is MINIDUMP_HEADER.
@@ -113,7 +116,7 @@ type Stream struct {
 
 const signature = 0x504d444d // MDMP
 
-// New decodes the minidump in data. The error is a *wire.Error, its offset
+// New decodes the minidump in data. The error is a *located.Error, its offset
 // counted from the start of the file; it may be wrapped in the name of the
 // stream.
 func New(data []byte) (*Dump, error) {
@@ -228,7 +231,7 @@ func (d *Dump) readStreams() error {
 	return nil
 }
 
-// lose notes damage to a stream: err is a *wire.Error, or nil for none.
+// lose notes damage to a stream: err is a *located.Error, or nil for none.
 func (d *Dump) lose(t StreamType, err error) {
 	var e *wire.Error
 	if !errors.As(err, &e) {

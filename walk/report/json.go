@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 	"symkit/walk"
 )
 
@@ -19,7 +19,7 @@ import (
 // that the dump lacks is null. Values outside of the schema are under the keys
 // "symkit". Memory does not depend on the number of frames.
 func JSON(out io.Writer, r *walk.Result) error {
-	w := &jsonWriter{Writer: bufio.NewWriterSize(&wire.JSONPrinter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w := &jsonWriter{Writer: bufio.NewWriterSize(&printable.JSONWriter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
 	w.open(w.report())
 	// Frames are written one by one, so that memory does not depend on their number.
 	w.WriteString(`,"threads":[`)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 	"symkit/walk"
 )
 
@@ -50,7 +50,7 @@ func numbers(p *walk.Process) map[*walk.Thread]int {
 }
 
 // line writes a line of fields, which cannot have separators in them: Breakpad
-// leaves these out. Other control characters are written as wire.Printable has them.
+// leaves these out. Other control characters are written as printable.String has them.
 func (w *machineWriter) line(fields ...any) {
 	for i, f := range fields {
 		if i > 0 {
@@ -60,7 +60,7 @@ func (w *machineWriter) line(fields ...any) {
 		if strings.ContainsAny(text, "|\n") {
 			text = strings.NewReplacer("|", "", "\n", "").Replace(text)
 		}
-		w.WriteString(wire.Printable(text))
+		w.WriteString(printable.String(text))
 	}
 	w.WriteByte('\n')
 }

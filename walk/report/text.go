@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 	"symkit/walk"
 )
 
@@ -21,9 +21,9 @@ type TextOptions struct {
 // Text writes a result for people: why the process died, the stack of
 // the thread that crashed, the other stacks, the modules. Offsets of functions
 // and lines count from the instruction, which is before a return address. Text of
-// the dump and of symbols is written as wire.Printable has it.
+// the dump and of symbols is written as printable.String has it.
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
-	w := &textWriter{Writer: bufio.NewWriter(&wire.Printer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
+	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
 	w.process()
 	for _, s := range ordered(r) {
 		w.stack(s)
@@ -52,7 +52,7 @@ func (w *textWriter) failed() bool {
 // field prints a line of the head, unless it has no value.
 func (w *textWriter) field(name, value string) {
 	if value != "" {
-		w.printf("%-9s%s\n", name+":", wire.Printable(value))
+		w.printf("%-9s%s\n", name+":", printable.String(value))
 	}
 }
 
@@ -123,7 +123,7 @@ func (w *textWriter) reason() string {
 func (w *textWriter) stack(s *walk.Stack) {
 	title := fmt.Sprintf("Thread %d", s.Thread.ID)
 	if s.Thread.Name != "" {
-		title += " " + wire.Printable(s.Thread.Name)
+		title += " " + printable.String(s.Thread.Name)
 	}
 
 	var remarks []string
@@ -167,7 +167,7 @@ func (w *textWriter) stack(s *walk.Stack) {
 func (w *textWriter) frame(f *walk.Frame, n int) int {
 	for i := range f.Place.Inlines {
 		in := &f.Place.Inlines[i]
-		w.printf("%3d  %s%s", n, w.moduleName(f), wire.Printable(in.Func))
+		w.printf("%3d  %s%s", n, w.moduleName(f), printable.String(in.Func))
 		w.position(in.File, in.Line)
 		w.printf("  (inlined)\n")
 		n++
@@ -178,7 +178,7 @@ func (w *textWriter) frame(f *walk.Frame, n int) int {
 	at := f.Lookup()
 	switch {
 	case f.Place.Func != "":
-		w.printf("%s + %#x", wire.Printable(f.Place.Func), at-f.Place.FuncAddr)
+		w.printf("%s + %#x", printable.String(f.Place.Func), at-f.Place.FuncAddr)
 	case f.Module != nil:
 		w.printf("+ %#x", at-f.Module.Base)
 	default:
@@ -208,12 +208,12 @@ func (w *textWriter) moduleName(f *walk.Frame) string {
 	if f.Module == nil {
 		return ""
 	}
-	return wire.Printable(f.Module.File()) + "!"
+	return printable.String(f.Module.File()) + "!"
 }
 
 func (w *textWriter) position(file string, line uint32) {
 	if file != "" {
-		w.printf(" [%s:%d]", wire.Printable(file), line)
+		w.printf(" [%s:%d]", printable.String(file), line)
 	}
 }
 
@@ -221,12 +221,12 @@ func (w *textWriter) modules() {
 	w.printf("\nModules\n")
 	digits := 2 * w.r.Process.WordSize()
 	for _, m := range w.r.Process.Modules {
-		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, wire.Printable(m.Path))
+		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, printable.String(m.Path))
 		if m.Version != "" {
-			w.printf("  %s", wire.Printable(m.Version))
+			w.printf("  %s", printable.String(m.Version))
 		}
 		if m.DebugID != "" {
-			w.printf("  %s", wire.Printable(m.DebugID))
+			w.printf("  %s", printable.String(m.DebugID))
 		}
 		if m == w.r.Process.Main {
 			w.printf("  (main)")
@@ -239,6 +239,6 @@ func (w *textWriter) modules() {
 
 	for i := range w.r.Process.Facts.Unloaded {
 		m := &w.r.Process.Facts.Unloaded[i]
-		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, wire.Printable(m.Name))
+		w.printf("0x%0*x-0x%0*x  %s  (unloaded)\n", digits, m.Base, digits, m.End, printable.String(m.Name))
 	}
 }

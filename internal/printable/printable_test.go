@@ -1,4 +1,4 @@
-package wire
+package printable
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-func TestPrintable(t *testing.T) {
+func TestString(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                             "",
 		"plain text":                   "plain text",
@@ -48,30 +48,30 @@ func TestPrintable(t *testing.T) {
 		"\xed\xa0\x80 no surrogates":   `\xed\xa0\x80 no surrogates`,
 		"\ufffd stands for itself \\n": "\ufffd stands for itself \\n",
 	} {
-		if got := Printable(in); got != want {
+		if got := String(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }
 
 // Text that is written in parts of any size comes out the same.
-func TestPrinters(t *testing.T) {
+func TestWriters(t *testing.T) {
 	text := "tab\tline\n" + string(hiddenRunes) + "\n" + string(shownRunes) + "\x9b\xff\xe2\x80.\xc2\n"
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantText := strings.NewReplacer(`\x0a`, "\n", `\x09`, "\t").Replace(Printable(text))
+	wantText := strings.NewReplacer(`\x0a`, "\n", `\x09`, "\t").Replace(String(text))
 	for n := 1; n <= len(text); n++ {
 		var out, jsonOut bytes.Buffer
-		printer, jsonPrinter := &Printer{W: &out}, &JSONPrinter{W: &jsonOut}
+		writer, jsonWriter := &Writer{W: &out}, &JSONWriter{W: &jsonOut}
 		for part := range chunks(text, n) {
-			if k, err := printer.Write([]byte(part)); k != len(part) || err != nil {
+			if k, err := writer.Write([]byte(part)); k != len(part) || err != nil {
 				t.Fatal(k, err)
 			}
 		}
 		for part := range chunks(string(quoted), n) {
-			if k, err := jsonPrinter.Write([]byte(part)); k != len(part) || err != nil {
+			if k, err := jsonWriter.Write([]byte(part)); k != len(part) || err != nil {
 				t.Fatal(k, err)
 			}
 		}
@@ -105,11 +105,11 @@ func chunks(s string, n int) func(func(string) bool) {
 	}
 }
 
-func FuzzPrintable(f *testing.F) {
+func FuzzString(f *testing.F) {
 	f.Add("a\x1b\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Printable(s)
-		if strings.ContainsFunc(got, Hidden) || !utf8.ValidString(got) || Printable(got) != got {
+		got := String(s)
+		if strings.ContainsFunc(got, Hidden) || !utf8.ValidString(got) || String(got) != got {
 			t.Errorf("%q: %q", s, got)
 		}
 	})

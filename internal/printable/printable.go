@@ -1,4 +1,4 @@
-package wire
+package printable
 
 import (
 	"fmt"
@@ -20,28 +20,28 @@ func Hidden(r rune) bool {
 	return r == 0x061c || r == 0x200e || r == 0x200f || 0x2028 <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// Printable returns s with every Hidden character and every byte that is not
+// String returns s with every Hidden character and every byte that is not
 // UTF-8 as \xNN, byte by byte. Line breaks and tabs are Hidden, too: the result
 // can be part of a line.
-func Printable(s string) string {
+func String(s string) string {
 	if plain(s) == len(s) {
 		return s
 	}
-	return string(appendPrintable(nil, []byte(s), false))
+	return string(appendEscaped(nil, []byte(s), false))
 }
 
-// Printer is a writer for lines of which parts come from files. It passes text on
+// Writer is a writer for lines of which parts come from files. It passes text on
 // with Hidden characters and bytes that are not UTF-8 as \xNN, except for line
 // breaks and tabs. A character that the end of a Write cuts in two is passed on
 // by the next Write.
-type Printer struct {
+type Writer struct {
 	W    io.Writer
 	buf  []byte
 	rest []byte // the start of a character
 }
 
 // Write implements io.Writer.
-func (p *Printer) Write(text []byte) (int, error) {
+func (p *Writer) Write(text []byte) (int, error) {
 	whole := text
 	if len(p.rest) > 0 {
 		whole = append(p.rest, text...)
@@ -50,7 +50,7 @@ func (p *Printer) Write(text []byte) (int, error) {
 	// Keep an incomplete character for the next Write.
 	whole, rest := cutCharacter(whole)
 
-	p.buf = appendPrintable(p.buf[:0], whole, true)
+	p.buf = appendEscaped(p.buf[:0], whole, true)
 	p.rest = append([]byte(nil), rest...)
 
 	if _, err := p.W.Write(p.buf); err != nil {
@@ -59,17 +59,17 @@ func (p *Printer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// JSONPrinter is a writer for JSON. It passes the text on with Hidden characters
+// JSONWriter is a writer for JSON. It passes the text on with Hidden characters
 // in strings as \uNNNN, which encoding/json does for C0 alone, and with bytes that
 // are not UTF-8 as the replacement character.
-type JSONPrinter struct {
+type JSONWriter struct {
 	W    io.Writer
 	buf  []byte
 	rest []byte // the start of a character
 }
 
 // Write implements io.Writer.
-func (p *JSONPrinter) Write(text []byte) (int, error) {
+func (p *JSONWriter) Write(text []byte) (int, error) {
 	whole := text
 	if len(p.rest) > 0 {
 		whole = append(p.rest, text...)
@@ -101,9 +101,9 @@ func (p *JSONPrinter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// appendPrintable appends text to dst, escaped as by Printable. If lines is set,
+// appendEscaped appends text to dst, escaped as by String. If lines is set,
 // line breaks and tabs are not escaped.
-func appendPrintable(dst, text []byte, lines bool) []byte {
+func appendEscaped(dst, text []byte, lines bool) []byte {
 	for len(text) > 0 {
 		n := plain(text)
 		dst = append(dst, text[:n]...)
