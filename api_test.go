@@ -55,7 +55,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 }
 
-// TestInternalTypes: each way in which a package can show an internal type is found.
+// TestInternalTypes: every kind of mention of an internal type is found.
 func TestInternalTypes(t *testing.T) {
 	hidden := types.NewPackage("symkit/internal/hidden", "hidden")
 	secret := named(hidden, "Secret", types.NewStruct(nil, nil))

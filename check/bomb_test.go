@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"symkit/elfx"
-	"symkit/internal/limits"
 	"symkit/internal/mutant"
+	"symkit/limits"
 )
 
 // TestBombs checks files that once caused a crash, or took minutes or gigabytes. The time allowed

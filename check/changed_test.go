@@ -9,6 +9,7 @@ import (
 	"symkit/check/internal/naming"
 	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/limits"
 )
 
 // TestOverwrittenDebugInfo checks that debug/dwarf sees the sections as they were if a file is
@@ -17,7 +18,7 @@ func TestOverwrittenDebugInfo(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw5.elf"} {
 		scan := func(change func(path string)) (found []*dwarfinfo.Scan) {
 			img, _ := own(t, name)
-			d, err := dwarfinfo.Open(img.Main)
+			d, err := dwarfinfo.Open(img.Main, limits.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/report"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // noteShared is the reason for line programs that dwarfinfo.LineGroup marks as shared.
@@ -46,7 +46,7 @@ func (w *worker) table(g *groupWork, u *dwarfinfo.Unit, root *dwarf.Entry) *dwar
 	if !g.read {
 		g.read = true
 		if g.Shared {
-			g.err = fmt.Errorf("%s: %w", noteShared, limits.LineSharing.Exceeded(0))
+			g.err = fmt.Errorf("%s: %w", noteShared, r.opt.Limits.Exceeded(limits.LineSharing, 0))
 			w.hideLines(g.err.Error())
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // codeSymbol is a symbol of code.
@@ -112,7 +112,7 @@ func (r *replay) appendSymbols(all []codeSymbol, t *elfx.SymbolTable, primary bo
 
 		text := t.NameOf(s)
 		named += uint64(len(text))
-		if named > limits.Names.Max(r.img.Size()) {
+		if named > r.opt.Limits.Max(limits.Names, r.img.Size()) {
 			r.tooManySymbols = true
 			return all
 		}

@@ -92,7 +92,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	var lintErr, dwarfErr error
 	err := par.Do(ctx, 2, func() error {
 		r.progress("reading the symbol file", 0, 1)
-		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class))
+		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
 		return nil
 	}, func() error {
 		r.dw, dwarfErr = r.openDebugInfo()
@@ -113,7 +113,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		r.checkPublics,
 		func() error {
 			return unwind.Compare(ctx, &unwind.Input{
-				Collector: c, Sym: r.s, Image: img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress,
+				Collector: c, Sym: r.s, Image: img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress, Limits: r.opt.Limits,
 			})
 		},
 	} {
@@ -144,9 +144,9 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 
 // openDebugInfo opens the DWARF of the image, and dwz's supplementary file.
 func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
-	d, err := dwarfinfo.Open(r.img.DWARF())
+	d, err := dwarfinfo.Open(r.img.DWARF(), r.opt.Limits)
 	if others := r.opt.Companions; d != nil && others != nil && others.Alt != nil {
-		d.Alt, err = dwarfinfo.Open(others.Alt)
+		d.Alt, err = dwarfinfo.Open(others.Alt, r.opt.Limits)
 		if err != nil {
 			r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
 		}

@@ -10,8 +10,8 @@ import (
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
-	"symkit/internal/limits"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // worker is the state of one goroutine.
@@ -118,16 +118,16 @@ func (r *replay) units() error {
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
 	if r.tooManySymbols {
-		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), limits.Names.Exceeded(size))
+		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), r.opt.Limits.Exceeded(limits.Names, size))
 	}
 	if r.dw == nil {
 		return nil
 	}
-	if r.names.Size() > limits.Names.Max(size) {
-		return fmt.Errorf("%s: %w", r.dw.Path, limits.Names.Exceeded(size))
+	if r.names.Size() > r.opt.Limits.Max(limits.Names, size) {
+		return fmt.Errorf("%s: %w", r.dw.Path, r.opt.Limits.Exceeded(limits.Names, size))
 	}
-	if r.paths.Size() > limits.Files.Max(size) {
-		return fmt.Errorf("%s: %w", r.dw.Path, limits.Files.Exceeded(size))
+	if r.paths.Size() > r.opt.Limits.Max(limits.Files, size) {
+		return fmt.Errorf("%s: %w", r.dw.Path, r.opt.Limits.Exceeded(limits.Files, size))
 	}
 	return r.dw.Exhausted()
 }

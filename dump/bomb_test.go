@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/limits"
 	"symkit/internal/mutant"
+	"symkit/limits"
 )
 
 // Small files in which much is one thing, used again and again.

@@ -18,6 +18,7 @@ import (
 	"symkit/emit"
 	"symkit/internal/demangle"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // described are the functions of a module with their lines and inlined calls.
@@ -31,7 +32,7 @@ type described struct {
 
 // describe gives the merged functions their lines and inlined calls, unit by unit,
 // and adds the functions that only the symbol table and a line table know.
-func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image) (described, losses.List, error) {
+func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) (described, losses.List, error) {
 	var d described
 	var lost losses.List
 	list, names := units.List, units.Names
@@ -49,7 +50,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	// A worker reads a line program once for all units that name it.
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
 		reader := lines.NewReader(sources, load)
-		placer := inlines.NewPlacer(reader.Files)
+		placer := inlines.NewPlacer(reader.Files, limit)
 		return func(g int) error {
 			if !reader.Open(&groups[g], list) {
 				return nil

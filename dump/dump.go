@@ -35,9 +35,9 @@ import (
 	"symkit/dump/pathmap"
 	"symkit/elfx"
 	"symkit/elfx/companion"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // Options says what Dump writes. The zero value gives the usual module: OS
@@ -58,6 +58,9 @@ type Options struct {
 	Companions  *companion.Companions
 	Paths       pathmap.Map // rewrites the names of source files
 	KeepAddress bool        // addresses as in the file, not relative to its load address
+	// Limits bound what the image may cost. The files of the image have the limits that
+	// they were opened with.
+	Limits limits.Limits
 }
 
 // SFrameUse says what .sframe is used for.
@@ -120,11 +123,11 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	var syms symbols.Table
 	var table *frames.Table
 	var unitsLost, symsLost, framesLost losses.List
-	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias}
+	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias, Limits: opt.Limits}
 	arch := cfi.ArchOf(img.Main.Machine, img.Main.Class)
 	err = par.Do(ctx, 3,
 		func() (err error) {
-			units, unitsLost, err = load.Load(ctx, img, load.Options{Jobs: opt.Jobs, Inlines: opt.Inlines, Code: code, Companions: opt.Companions})
+			units, unitsLost, err = load.Load(ctx, img, load.Options{Jobs: opt.Jobs, Inlines: opt.Inlines, Code: code, Companions: opt.Companions, Limits: opt.Limits})
 			return err
 		},
 		func() error {
@@ -152,8 +155,8 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	m.Stats.Folded, m.Stats.Clipped, m.Stats.BelowLoad = merged.Folded, merged.Clipped, merged.BelowLoad
 
-	sources := files.New(opt.Paths, img.Size())
-	described, descLost, err := describe(ctx, units, merged, syms, sources, opt.Jobs, bias, img)
+	sources := files.New(opt.Paths, img.Size(), opt.Limits)
+	described, descLost, err := describe(ctx, units, merged, syms, sources, opt.Jobs, bias, img, opt.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +175,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 
 	// Origins, PUBLIC records and files need all functions, but not each other.
-	pubOpt := publics.Options{Load: bias, Multiple: opt.Multiple, MaxNames: limits.Names.Max(img.Size())}
+	pubOpt := publics.Options{Load: bias, Multiple: opt.Multiple, Limits: opt.Limits}
 	if gofuncs.IsGo(img.Main) {
 		pubOpt.Language = gofuncs.Language
 	}

@@ -11,10 +11,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"symkit/internal/bounds"
 	"symkit/internal/inflate"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // ErrCompression: a compressed section has an unknown kind of compression or a size
@@ -27,6 +28,8 @@ type packing struct {
 	size uint64 // uncompressed
 	at   int    // section offset of the stream
 	body []byte // the stream
+
+	limits limits.Limits
 }
 
 // UncompressedSize returns the length that Data will have, without that of other
@@ -120,6 +123,7 @@ func (s *Section) claim() (p packing, err error) {
 	}
 
 	// The stream is the rest of the section.
+	p.limits = s.file.opt.Limits
 	p.at = c.Pos()
 	p.body = c.Bytes(uint64(c.Len()))
 	if c.Err() == nil && p.size > p.limit() {
@@ -162,9 +166,9 @@ func readZdebug(c *wire.Cursor, p *packing) {
 // limit returns the largest credible uncompressed size.
 func (p *packing) limit() uint64 {
 	n := uint64(len(p.body))
-	most := limits.Inflated(n)
+	most := bounds.Inflated(p.limits, n)
 	if p.kind == elf.COMPRESS_ZLIB {
-		most = min(most, n*limits.MaxDeflate)
+		most = min(most, n*bounds.MaxDeflate)
 	}
 	return min(most, math.MaxInt)
 }
@@ -172,15 +176,15 @@ func (p *packing) limit() uint64 {
 // excess returns the part of the size that exceeds what a stream of this length
 // inflates to in real files.
 func (p *packing) excess() uint64 {
-	usual := limits.InflatedUsually(uint64(len(p.body)))
+	usual := bounds.InflatedUsually(p.limits, uint64(len(p.body)))
 	return p.size - min(p.size, usual)
 }
 
 // allowance bounds what the compressed sections of a file inflate to together. A
-// small section may inflate to limits.FreeSize at any ratio, and a file can have
+// small section may inflate to bounds.FreeSize at any ratio, and a file can have
 // thousands of such sections, even of the same bytes. Therefore the excess of all
-// sections together is at most limits.FreeSize, and their total size is at most what
-// the whole file may inflate to plus limits.FreeSize. Sections are counted in the
+// sections together is at most bounds.FreeSize, and their total size is at most what
+// the whole file may inflate to plus bounds.FreeSize. Sections are counted in the
 // order of the section header table, so that the order of reading does not decide
 // which ones are refused.
 type allowance struct {
@@ -207,8 +211,8 @@ func (f *File) overAllowance() map[int]bool {
 	over := map[int]bool{}
 
 	// Grant sections in header order, as long as both budgets last.
-	excess := uint64(limits.FreeSize)
-	total := limits.FreeSize + limits.InflatedUsually(uint64(len(f.data)))
+	excess := uint64(bounds.FreeSize)
+	total := bounds.FreeSize + bounds.InflatedUsually(f.opt.Limits, uint64(len(f.data)))
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if !s.compressed() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 )
 
 // withPackedNames is a file whose section name table is compressed, as by elfutils'
@@ -51,7 +51,7 @@ func TestCompressedSectionNames(t *testing.T) {
 	}
 }
 
-// TestAllowance: sections that inflate to limits.FreeSize each, from few bytes, cost that much
+// TestAllowance: sections that inflate to bounds.FreeSize each, from few bytes, cost that much
 // once and not for each section, and the same ones are refused in any order of reading.
 func TestAllowance(t *testing.T) {
 	const count = 20
@@ -63,9 +63,9 @@ func TestAllowance(t *testing.T) {
 	}{
 		{"no excess", 1 << 10, 100 << 10, count},
 		{"a little excess", 1 << 10, 500 << 10, count},
-		{"excess", 32 << 10, limits.FreeSize, 2}, // 8 MiB each
-		{"all excess", 1 << 10, limits.FreeSize, 1},
-		{"more than there may be", 1 << 10, limits.FreeSize + 1, 0},
+		{"excess", 32 << 10, bounds.FreeSize, 2}, // 8 MiB each
+		{"all excess", 1 << 10, bounds.FreeSize, 1},
+		{"more than there may be", 1 << 10, bounds.FreeSize + 1, 0},
 	} {
 		for _, backwards := range []bool{false, true} {
 			s := &elftest.Spec{}
@@ -100,7 +100,7 @@ func TestAllowance(t *testing.T) {
 func TestAllowanceShared(t *testing.T) {
 	const count = 1000
 	s := &elftest.Spec{}
-	data := s.Chdr(elf.COMPRESS_ZSTD, limits.FreeSize, make([]byte, 64<<10))
+	data := s.Chdr(elf.COMPRESS_ZSTD, bounds.FreeSize, make([]byte, 64<<10))
 	for i := range count {
 		s.Sections = append(s.Sections, elftest.Sec{Name: fmt.Sprintf(".debug_%d", i), Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED})
 	}
@@ -118,7 +118,7 @@ func TestAllowanceShared(t *testing.T) {
 			total += n
 		}
 	}
-	if most := uint64(limits.FreeSize + 256*len(l.Data)); total == 0 || total > most {
+	if most := uint64(bounds.FreeSize + 256*len(l.Data)); total == 0 || total > most {
 		t.Errorf("%d bytes, want up to %d", total, most)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"symkit/internal/mem"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Header is what the ELF header says of the whole file (gABI, "ELF Header").
@@ -44,6 +45,7 @@ type File struct {
 	// Segments is the program header table.
 	Segments []Segment
 
+	opt         Options
 	path        string
 	archive     string      // path of the file that contains this file, or ""
 	source      Source      // nil: the caller owns the bytes
@@ -68,11 +70,22 @@ type Source interface {
 	Release() error
 }
 
+// Options say how files are opened. The functions Open, NewFile and NewPart are the
+// methods of the zero Options.
+type Options struct {
+	// Limits bound what the file may cost while it is open: limits.InflateRatio,
+	// limits.SectionNames and limits.Notes.
+	Limits limits.Limits
+}
+
 // Open maps the file at path and reads its headers and notes. Open fails if the
 // file is not an ELF file (ErrNotELF) or if neither header table is usable; lesser
 // damage is in Losses.
-func Open(path string) (*File, error) {
-	f, err := open(path)
+func Open(path string) (*File, error) { return Options{}.Open(path) }
+
+// Open is the function Open with options.
+func (opt Options) Open(path string) (*File, error) {
+	f, err := open(path, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -80,7 +93,7 @@ func Open(path string) (*File, error) {
 }
 
 // open is Open without the path in its errors.
-func open(path string) (*File, error) {
+func open(path string, opt Options) (*File, error) {
 	m, err := mem.Open(path)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -88,7 +101,7 @@ func open(path string) (*File, error) {
 
 	// Parsing reads the mapped file, so it is guarded: the file can be truncated at any
 	// time.
-	f := &File{path: path, source: m, info: m.Info(), data: m.Bytes()}
+	f := &File{opt: opt, path: path, source: m, info: m.Info(), data: m.Bytes()}
 	if err := mem.Guard(f.parse); err != nil {
 		f.Close()
 		return nil, err
@@ -106,8 +119,11 @@ func withoutPath(err error) error {
 
 // NewFile reads an ELF file in memory. The name takes the place of the path,
 // also in errors. The File aliases data.
-func NewFile(name string, data []byte) (*File, error) {
-	f := &File{path: name, data: data}
+func NewFile(name string, data []byte) (*File, error) { return Options{}.NewFile(name, data) }
+
+// NewFile is the function NewFile with options.
+func (opt Options) NewFile(name string, data []byte) (*File, error) {
+	f := &File{opt: opt, path: name, data: data}
 	if err := f.do(f.parse); err != nil {
 		return nil, err
 	}
@@ -117,13 +133,21 @@ func NewFile(name string, data []byte) (*File, error) {
 // NewPart reads an ELF file that is inside another file, whose path is archive.
 // The File owns source; after an error source is released.
 func NewPart(path, archive string, source Source) (*File, error) {
-	f := &File{path: path, archive: archive, source: source, data: source.Bytes()}
+	return Options{}.NewPart(path, archive, source)
+}
+
+// NewPart is the function NewPart with options.
+func (opt Options) NewPart(path, archive string, source Source) (*File, error) {
+	f := &File{opt: opt, path: path, archive: archive, source: source, data: source.Bytes()}
 	if err := f.do(f.parse); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
+
+// Options returns the options that the file was opened with.
+func (f *File) Options() Options { return f.opt }
 
 // Close unmaps the file. Bytes that alias the file must not be used afterwards.
 func (f *File) Close() error {

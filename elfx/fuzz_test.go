@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // useAll calls every accessor; each error must have a place.
@@ -29,7 +30,7 @@ func useAll(t *testing.T, f *File) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.compressed() {
-			// Each may inflate to limits.FreeSize, so only the first ones are read.
+			// Each may inflate to bounds.FreeSize, so only the first ones are read.
 			if inflated++; inflated > 4 {
 				continue
 			}
@@ -54,7 +55,7 @@ func useAll(t *testing.T, f *File) {
 		if table == nil {
 			continue
 		}
-		if len(table.Symbols)*16 > f.Size()*limits.InflateRatio.Int()+limits.FreeSize {
+		if len(table.Symbols)*16 > f.Size()*(limits.Limits{}).Int(limits.InflateRatio)+bounds.FreeSize {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
 )
 
@@ -30,7 +30,7 @@ func (f *File) DebugData() (*File, error) {
 		return nil, nil
 	}
 
-	mini := &File{path: f.path + Separator + debugDataName, archive: f.path}
+	mini := &File{opt: f.opt, path: f.path + Separator + debugDataName, archive: f.path}
 	err := f.do(func() error {
 		data, err := s.bytes()
 		if err != nil {
@@ -62,7 +62,7 @@ func (f *File) unxz(section string, data []byte) error {
 	}
 
 	// The index of the xz file has the size, so memory is bounded before it is allocated.
-	if stream.size > limits.Inflated(uint64(len(data))) {
+	if stream.size > bounds.Inflated(f.opt.Limits, uint64(len(data))) {
 		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
 		return &wire.Error{Section: section, Err: err}
 	}

@@ -3,8 +3,8 @@ package elfx
 import (
 	"debug/elf"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // ntGNUBuildID is the type of the build id among the notes with the name "GNU".
@@ -22,7 +22,7 @@ type note struct {
 // any other note, or nil. A damaged note is a loss and not an error: a file without
 // a build id is usable.
 func (f *File) findBuildID() []byte {
-	left := limits.Notes.Int() // any number of headers can refer to the same bytes
+	left := f.opt.Limits.Int(limits.Notes) // any number of headers can refer to the same bytes
 	if s := present(f.named(".note.gnu.build-id")); s != nil {
 		if id := f.sectionBuildID(s, &left); id != nil {
 			return id

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
@@ -89,7 +89,7 @@ func (f *File) layOutParts(p *parts) {
 		}
 		next += size
 	}
-	if next > limits.Inflated(uint64(len(f.data))) {
+	if next > bounds.Inflated(f.opt.Limits, uint64(len(f.data))) {
 		p.err = &wire.Error{Section: f.Sections[p.all[0]].label(), Err: ErrParts}
 	}
 }

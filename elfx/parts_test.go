@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 )
 
 // Sections of one name in an object are one, what is in no group first; a
@@ -75,7 +75,7 @@ func TestPartsErrors(t *testing.T) {
 		t.Fatal("no error")
 	}
 	// Each of these claims the most that is believed without a look.
-	zstd := (&elftest.Spec{}).Enc().U32(uint32(elf.COMPRESS_ZSTD), 0).U64(limits.FreeSize, 1)
+	zstd := (&elftest.Spec{}).Enc().U32(uint32(elf.COMPRESS_ZSTD), 0).U64(bounds.FreeSize, 1)
 	f := object(elftest.Sec{Data: zstd.B, Flags: elf.SHF_COMPRESSED}, elftest.Sec{Data: zstd.B, Flags: elf.SHF_COMPRESSED})
 	_, err = f.SectionData(".debug_info")
 	elftest.WantError(t, err, ErrParts, ".debug_info", 0)

@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/elfx/internal/elftest"
+	"symkit/internal/bounds"
 	"symkit/internal/inflate"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
 )
 
@@ -264,7 +264,7 @@ func TestBomb(t *testing.T) {
 	for _, test := range []struct {
 		kind elf.CompressionType
 		size uint64
-	}{{elf.COMPRESS_ZLIB, 1 << 40}, {elf.COMPRESS_ZSTD, 1 << 40}, {elf.COMPRESS_ZLIB, 1 << 20}, {elf.COMPRESS_ZSTD, limits.FreeSize}} {
+	}{{elf.COMPRESS_ZLIB, 1 << 40}, {elf.COMPRESS_ZSTD, 1 << 40}, {elf.COMPRESS_ZLIB, 1 << 20}, {elf.COMPRESS_ZSTD, bounds.FreeSize}} {
 		s := &elftest.Spec{}
 		s.Sections = []elftest.Sec{{Name: ".debug_info", Kind: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED,
 			Data: s.Chdr(test.kind, test.size, bytes.Repeat([]byte{0x55}, 1000))}}
@@ -275,7 +275,7 @@ func TestBomb(t *testing.T) {
 			t.Errorf("%v: no error", test)
 		}
 		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > limits.FreeSize+limits.FreeSize/8 {
+		if used := after.TotalAlloc - before.TotalAlloc; used > bounds.FreeSize+bounds.FreeSize/8 {
 			t.Errorf("%v: %d bytes allocated", test, used)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // ErrStrings: the section name table is missing, is no string table, or is larger
@@ -166,8 +166,8 @@ func (f *File) sectionNames(index uint32) (string, error) {
 		}
 		size = p.size
 	}
-	if size > limits.SectionNames.Max(0) {
-		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, limits.SectionNames.Exceeded(0))}
+	if size > f.opt.Limits.Max(limits.SectionNames, 0) {
+		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, f.opt.Limits.Exceeded(limits.SectionNames, 0))}
 	}
 	if !s.compressed() {
 		data, err := s.raw()

@@ -12,8 +12,9 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // packXZ compresses data as one stream; every blockSize bytes begin a block.
@@ -39,7 +40,7 @@ func unpack(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.size > limits.Inflated(uint64(len(data))) {
+	if s.size > bounds.Inflated(limits.Limits{}, uint64(len(data))) {
 		return nil, &wire.Error{Section: ".x", Err: ErrUnpackedSize}
 	}
 	dst := make([]byte, s.size)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"symkit/cfi"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // FuzzSection: whatever the bytes, errors lie inside the section, rows are in
@@ -42,7 +42,7 @@ func FuzzSection(f *testing.F) {
 				rows += fuzzRows(t, fde, len(data))
 			}
 		}
-		if limit := limits.MaskRows.Int() + limits.SFrameSharing.Int()*len(data); rows > limit {
+		if limit := (limits.Limits{}).Int(limits.MaskRows) + (limits.Limits{}).Int(limits.SFrameSharing)*len(data); rows > limit {
 			t.Fatalf("%d rows, limit %d", rows, limit)
 		}
 		x, errs := NewIndex(s)

@@ -14,8 +14,8 @@ package sframe
 import (
 	"iter"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // sectionName is the name of the input in errors.
@@ -39,6 +39,8 @@ type Options struct {
 	// makes longer than the section in it. Bytes after a chunk that are no header are
 	// then ignored, and are no damage.
 	Segment bool
+	// Limits bound the rows: limits.MaskRows and limits.SFrameSharing.
+	Limits limits.Limits
 }
 
 // Section is an .sframe section. It aliases the bytes given to Parse.
@@ -95,8 +97,8 @@ func skipZeros(data []byte, at int) int {
 // could stand for 2^32; producers do not share FREs at all.
 func (s *Section) limit() {
 	// The limits are capped so that no sum below overflows.
-	maxRows := min(limits.MaskRows.Max(0), 1<<62)
-	sharing := min(limits.SFrameSharing.Max(0), 1<<31)
+	maxRows := min(s.opts.Limits.Max(limits.MaskRows, 0), 1<<62)
+	sharing := min(s.opts.Limits.Max(limits.SFrameSharing, 0), 1<<31)
 	maskRows := uint64(0)
 	var f FDE
 	for i := range s.Chunks {

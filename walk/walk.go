@@ -5,9 +5,9 @@ import (
 	"runtime"
 
 	"symkit/cfi"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // Options says what Walk does. The zero value walks every thread.
@@ -34,6 +34,9 @@ type Options struct {
 	// Progress is called, from any goroutine, before the symbols of a module
 	// are loaded.
 	Progress func(m *Module)
+	// Limits bound the frames if MaxFrames is 0: limits.FramesPerThread and
+	// limits.Frames.
+	Limits limits.Limits
 }
 
 // minFrames may be found in every thread, however many there are.
@@ -79,7 +82,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	// Many threads share the bound on all frames.
 	limit := opt.MaxFrames
 	if limit <= 0 {
-		limit = max(minFrames, min(limits.FramesPerThread.Int(), limits.Frames.Int()/max(1, len(threads))))
+		limit = max(minFrames, min(opt.Limits.Int(limits.FramesPerThread), opt.Limits.Int(limits.Frames)/max(1, len(threads))))
 	}
 	res := &Result{Process: p, Stacks: make([]Stack, len(threads))}
 	jobs := opt.Jobs

@@ -18,8 +18,8 @@ import (
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
 	"symkit/emit"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
+	"symkit/limits"
 )
 
 // SideError is an error of Files: one of the files cannot be read.
@@ -66,14 +66,15 @@ func (s *side) path(file uint32) uint32 {
 
 // differ is one run of Files.
 type differ struct {
-	c     *collect.Collector
-	a, b  side
-	paths *naming.Paths
+	c      *collect.Collector
+	a, b   side
+	paths  *naming.Paths
+	limits limits.Limits
 }
 
 // diff compares two symbol files.
 func diff(a, b []byte, opt report.Options) (*report.Report, error) {
-	d := &differ{c: collect.New(opt), paths: naming.NewPaths()}
+	d := &differ{c: collect.New(opt), paths: naming.NewPaths(), limits: opt.Limits}
 	d.c.Begin(report.CheckGrammar, "lines")
 	for i, data := range [][]byte{a, b} {
 		err := d.read(data, i == 1)
@@ -107,7 +108,7 @@ func (d *differ) read(data []byte, second bool) (err error) {
 	}
 
 	bad := uint64(0)
-	into.File, err = symfile.Parse(data, func(int, int, error) { bad++ }, nil)
+	into.File, err = symfile.Parse(data, d.limits, func(int, int, error) { bad++ }, nil)
 	if err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (d *differ) inlines() {
 func (d *differ) levels(s side) (levels [][]stretch) {
 	for i := range s.Inlines {
 		in := &s.Inlines[i]
-		if int(in.Depth) >= limits.CheckDepth.Int() {
+		if int(in.Depth) >= d.limits.Int(limits.CheckDepth) {
 			d.c.Unverified(report.CheckInlines, 1, "calls more than 1024 deep")
 			continue
 		}

@@ -6,6 +6,8 @@ package report
 import (
 	"fmt"
 	"slices"
+
+	"symkit/limits"
 )
 
 // The checks, by name. Package lint makes the checks up to CheckWin, check.Replay all, package diff
@@ -162,7 +164,7 @@ func (r *Report) Check(name string) *Check {
 // when Options.Limit is 0.
 const DefaultLimit = 20
 
-// Options select what a Report holds.
+// Options select what a Report holds and what making it may cost.
 type Options struct {
 	// Limit is the number of findings that are kept of each check: 0 means DefaultLimit, a negative
 	// number none. All findings are counted.
@@ -171,6 +173,8 @@ type Options struct {
 	Only []string
 	// Allow are the kinds of Gap, of those that Gaps lists, that do not count as findings.
 	Allow []string
+	// Limits bound what the check may cost. They have nothing to do with Limit.
+	Limits limits.Limits
 }
 
 // Kinds of Gap.

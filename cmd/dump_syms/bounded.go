@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"symkit/elfx"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // boundedWriter passes a symbol file on to w. It fails once the file is larger than
@@ -18,8 +18,8 @@ type boundedWriter struct {
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	b.written += uint64(len(p))
-	if b.written > limits.Output.Max(b.img.Size()) {
-		return 0, fmt.Errorf("%s: %w", b.img.Main.Path(), limits.Output.Exceeded(b.img.Size()))
+	if b.written > (limits.Limits{}).Max(limits.Output, b.img.Size()) {
+		return 0, fmt.Errorf("%s: %w", b.img.Main.Path(), (limits.Limits{}).Exceeded(limits.Output, b.img.Size()))
 	}
 	return b.w.Write(p)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"symkit/dump/batch"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 )
 
 // How often Go's garbage collector runs depends on the memory that the dumps take.
@@ -61,7 +61,7 @@ func limitHeap(in *input) {
 	if in.others != nil && in.others.Alt != nil {
 		size += uint64(in.others.Alt.Size())
 	}
-	limits.Heap(size)
+	bounds.Heap(size)
 }
 
 // together returns how much memory the largest tasks take, in bytes: as many tasks

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // boundedWriter writes the report on a dump. It fails when the report becomes
@@ -36,8 +36,8 @@ func (b *boundedWriter) Write(p []byte) (int, error) {
 
 	// The limit grows with the dump, and is checked before anything above it is written.
 	b.written += uint64(len(p))
-	if b.written > limits.Report.Max(b.size) {
-		return 0, fmt.Errorf("%s: %w", b.dump, limits.Report.Exceeded(b.size))
+	if b.written > (limits.Limits{}).Max(limits.Report, b.size) {
+		return 0, fmt.Errorf("%s: %w", b.dump, (limits.Limits{}).Exceeded(limits.Report, b.size))
 	}
 	return b.w.Write(p)
 }

@@ -49,7 +49,7 @@ func TestBreakpadSymbols(t *testing.T) {
 	}
 	files := &symbols.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
 	defer files.Close()
-	c, err := corefile.New("core", core, files)
+	c, err := corefile.New("core", core, corefile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	}
 
 	// corefile has its own mapping of the file, which lives as long as the process.
-	core, err := corefile.Open(path, files)
+	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if errors.Is(err, corefile.ErrNotCore) {
 		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
 	}

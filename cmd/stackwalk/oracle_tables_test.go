@@ -136,7 +136,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 	out, _ := cmd.CombinedOutput()
 	files := &symbols.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
 	t.Cleanup(func() { files.Close() })
-	core, err := corefile.Open(filepath.Join(dir, "core"), files)
+	core, err := corefile.Open(filepath.Join(dir, "core"), corefile.Options{Files: files})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -108,7 +108,7 @@ func walkWith(t *testing.T, exe, path string, supplier func(*symbols.Files) walk
 		files.Dirs = []string{companion.DefaultDebugDir}
 	}
 	t.Cleanup(func() { files.Close() })
-	core, err := corefile.Open(path, files)
+	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

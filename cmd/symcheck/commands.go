@@ -12,8 +12,8 @@ import (
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/bounds"
 	"symkit/internal/command"
-	"symkit/internal/limits"
 )
 
 // gcPercent makes the garbage collector run more often than usual: the largest debug files need a
@@ -46,7 +46,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	defer closeAll()
 
 	// The limit on memory depends on the size of all inputs.
-	limits.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))
+	bounds.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))
 	opt := check.Options{Options: out.options()}
 	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs

@@ -12,8 +12,8 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
+	"symkit/limits"
 )
 
 // open opens the ELF files among the paths, and their companion files. A directory among the paths
@@ -151,10 +151,10 @@ func readSym(path string) (*symData, error) {
 	}
 
 	// A pipe has no size that could be checked in advance.
-	most := int64(min(limits.CheckInput.Max(0), math.MaxInt64-1))
+	most := int64(min(limits.Limits{}.Max(limits.CheckInput, 0), math.MaxInt64-1))
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s: %w", path, limits.CheckInput.Exceeded(0))
+		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limits.CheckInput, 0))
 	}
 	if err != nil {
 		return nil, err

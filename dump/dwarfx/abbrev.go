@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // An abbreviation is compiled into a program of ops that reads a DIE's attributes:
@@ -236,9 +236,9 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 
 // limitSpecs fails c if an abbreviation that has n attributes may not have another:
 // values without bytes take time for every DIE.
-func limitSpecs(c *wire.Cursor, n uint64) {
-	if n > limits.AbbrevAttributes.Max(0) {
-		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, limits.AbbrevAttributes.Exceeded(0)))
+func limitSpecs(c *wire.Cursor, n uint64, l limits.Limits) {
+	if n > l.Max(limits.AbbrevAttributes, 0) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limits.AbbrevAttributes, 0)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Compilers write an abbreviation table for each unit, but nine of ten of the
@@ -70,7 +71,7 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		specs: uint32(c.Pos()), ops: uint32(len(x.ops)), consts: uint32(len(x.consts)),
 	}
 
-	if err := x.compile(u, c, &a); err != nil {
+	if err := x.compile(u, c, d.Limits, &a); err != nil {
 		return 0, err
 	}
 	x.addSkips(d, u, &a)
@@ -190,11 +191,11 @@ func lebEnd(data []byte, at int) (end int, ok bool) {
 }
 
 // compile reads the attribute specifications of a and appends its program.
-func (x *compiled) compile(u *Unit, c *wire.Cursor, a *abbrev) error {
+func (x *compiled) compile(u *Unit, c *wire.Cursor, l limits.Limits, a *abbrev) error {
 	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
 	for n := uint64(0); ; n++ {
 		at := c.Pos()
-		limitSpecs(c, n)
+		limitSpecs(c, n, l)
 		s, ok := readSpec(c)
 		if !ok {
 			a.nops = uint32(len(x.ops)) - a.ops

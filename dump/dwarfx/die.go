@@ -135,7 +135,7 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, s *slots) error 
 	sc := d.cursor(".debug_abbrev", d.Abbrev)
 	sc.Seek(uint64(specs))
 	for n := uint64(0); ; n++ {
-		limitSpecs(&sc, n)
+		limitSpecs(&sc, n, d.Limits)
 		sp, more := readSpec(&sc)
 		if !more {
 			break

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // The scan walks a unit's tree of DIEs once and collects its functions and inlined
@@ -93,7 +93,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	x := scanner{d: d, u: u, t: table, h: &s.skips, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
-	x.entries, x.deepest = maxEntries(u), limits.DIEDepth.Int()
+	x.entries, x.deepest = maxEntries(u, d.Limits), d.Limits.Int(limits.DIEDepth)
 
 	x.run()
 	x.finish()
@@ -106,8 +106,8 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 // maxEntries bounds the range list entries that a unit's DIEs may have in all:
 // a hostile one points all its DIEs at one long list. Real units stay below
 // one entry for every ten bytes.
-func maxEntries(u *Unit) int {
-	return int(min(limits.RangeEntries.Max(uint64(u.End-u.Off)), math.MaxInt32))
+func maxEntries(u *Unit, l limits.Limits) int {
+	return int(min(l.Max(limits.RangeEntries, uint64(u.End-u.Off)), math.MaxInt32))
 }
 
 // frame is the state of the scan for the children of a DIE.
@@ -183,7 +183,7 @@ func (x *scanner) step() {
 // enter opens the children of the DIE at offset at, whose state is fn and depth.
 func (x *scanner) enter(fn int32, depth uint32, at int) {
 	if x.open+x.levels >= x.deepest {
-		x.c.Fail(at, limits.DIEDepth.Exceeded(0))
+		x.c.Fail(at, x.d.Limits.Exceeded(limits.DIEDepth, 0))
 	}
 	// A new frame is needed only if the state differs.
 	if fn != x.fn || depth != x.depth {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // render writes what a scan found, one function or call a line, with its
@@ -383,7 +383,7 @@ unit
 // TestScanDeep: what is skipped may be as deep as the input wants, without
 // recursion; parents that may hold code are bounded.
 func TestScanDeep(t *testing.T) {
-	most := limits.DIEDepth.Int()
+	most := (limits.Limits{}).Int(limits.DIEDepth)
 	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   ArrayType {}\n   Subprogram Lowpc:addr=0x1000 Highpc:data1=1\n")
 	head := a.info[4:12]
 	for _, tt := range []struct {
@@ -428,7 +428,7 @@ func TestScanSharedRanges(t *testing.T) {
 	for _, f := range s.Funcs {
 		sum += int(f.Ranges.To - f.Ranges.From)
 	}
-	if most := maxEntries(d.Units[0]); sum > most || sum < most-n {
+	if most := maxEntries(d.Units[0], d.Limits); sum > most || sum < most-n {
 		t.Errorf("%d ranges of %d bytes, at most %d", sum, d.size, most)
 	}
 	if len(s.Ranges) >= 2*n {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Most strings that DIEs refer to are never read. So the package passes them around as
@@ -26,6 +27,9 @@ type Sections struct {
 	// AddrSize is the file's address size in bytes: the size of addresses in line
 	// programs before DWARF 5, whose headers have none.
 	AddrSize int
+	// Limits bound what reading may cost: limits.AbbrevAttributes, limits.DIEDepth and
+	// limits.RangeEntries.
+	Limits limits.Limits
 }
 
 // Section is one of the sections that offsets point into.

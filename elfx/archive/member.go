@@ -17,6 +17,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 var (
@@ -53,6 +54,7 @@ type Member struct {
 	sum      uint32 // CRC-32 of a deflated member
 	external bool   // the member is a file that a thin archive names
 	archived bool   // the member is an archive, which Members does not yield
+	limits   limits.Limits
 	// outer is the deflated archive that contains the bytes, or nil if the file
 	// contains them.
 	outer *Member
@@ -76,7 +78,19 @@ func (m *Member) Path() string {
 // yields an error, after which more members can follow. The error of a damaged member
 // wraps a *located.Error. The members of a thin archive are the files that the archive
 // names, relative to its directory.
-func Members(path string) iter.Seq2[Member, error] {
+func Members(path string) iter.Seq2[Member, error] { return Options{}.Members(path) }
+
+// Options say how archives are read. The functions Members and OpenMember are the
+// methods of the zero Options.
+type Options struct {
+	// Limits bound what a compressed member, or a compressed archive within the
+	// archive, may inflate to (limits.InflateRatio). The files of the members are opened
+	// with these limits, too.
+	Limits limits.Limits
+}
+
+// Members is the function Members with options.
+func (opt Options) Members(path string) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		// The archive is scanned at once, so that it is not mapped while the consumer
 		// runs.
@@ -84,7 +98,7 @@ func Members(path string) iter.Seq2[Member, error] {
 		m, err := mem.Open(path)
 		if err == nil {
 			err = mem.Guard(func() (err error) {
-				members, err = scanArchive(m.Bytes())
+				members, err = scanArchive(m.Bytes(), opt.Limits)
 				return err
 			})
 			_ = m.Release() // nothing can be done about an error
@@ -161,11 +175,14 @@ func Is(prefix []byte) bool {
 
 // OpenMember opens the member of the given name. The error is ErrNoMember if there is
 // no such member, and ErrAmbiguous if there are several.
-func OpenMember(path, name string) (*elfx.File, error) {
+func OpenMember(path, name string) (*elfx.File, error) { return Options{}.OpenMember(path, name) }
+
+// OpenMember is the function OpenMember with options.
+func (opt Options) OpenMember(path, name string) (*elfx.File, error) {
 	// All members are listed: a name can occur several times.
 	var found []Member
 	var damage error
-	for m, err := range Members(path) {
+	for m, err := range opt.Members(path) {
 		switch {
 		case err != nil && damage == nil:
 			damage = err
@@ -190,8 +207,9 @@ func OpenMember(path, name string) (*elfx.File, error) {
 // deflated member is inflated into memory: at most 256 times its compressed size or
 // 16 MiB.
 func (m *Member) Open() (*elfx.File, error) {
+	opt := elfx.Options{Limits: m.limits}
 	if m.external {
-		return elfx.Open(m.Path())
+		return opt.Open(m.Path())
 	}
 	file, err := mem.Open(m.archive)
 	if err != nil {
@@ -208,7 +226,7 @@ func (m *Member) Open() (*elfx.File, error) {
 		_ = file.Release() // nothing can be done about another error
 		return nil, fmt.Errorf("%s: %w", m.Path(), err)
 	}
-	return elfx.NewPart(m.Path(), m.archive, c)
+	return opt.NewPart(m.Path(), m.archive, c)
 }
 
 // content returns the member's bytes. It releases file, the mapped archive, if the

@@ -16,8 +16,9 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/internal/elftest"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // arMember is one member as ar writes it.
@@ -340,13 +341,13 @@ func FuzzMembers(f *testing.F) {
 	f.Add(zipFile(f, "-a", object(1), "b", object(2)))
 	f.Add(zipFile(f, "-a", string(zipFile(f, "b", object(1))), "c", arMagic+arMember("d/", object(2))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		members, err := scanArchive(data)
+		members, err := scanArchive(data, limits.Limits{})
 		if err != nil {
 			elftest.WantPlace(t, err, len(data))
 		}
 		for _, m := range members {
 			if m.err != nil {
-				elftest.WantPlace(t, m.err, int(limits.Inflated(uint64(len(data)))))
+				elftest.WantPlace(t, m.err, int(bounds.Inflated(limits.Limits{}, uint64(len(data)))))
 				continue
 			}
 			data, err := m.container(data)

@@ -6,8 +6,9 @@ import (
 	"fmt"
 
 	"symkit/elfx"
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // maxNesting bounds the depth of archives inside archives: a library in an APK in a
@@ -23,6 +24,7 @@ var ErrOverlapping = fmt.Errorf("%w: members lie over each other", ErrArchive)
 
 // nest scans an archive and the archives inside it.
 type nest struct {
+	limits  limits.Limits
 	left    uint64 // bytes that deflated archives may still inflate to
 	members []memberResult
 }
@@ -34,8 +36,8 @@ func isNested(start []byte) bool {
 
 // scanArchive lists the ELF members of an archive and of the archives inside it. A
 // member that begins like an archive but is none is skipped.
-func scanArchive(data []byte) ([]memberResult, error) {
-	x := nest{left: limits.Inflated(uint64(len(data)))}
+func scanArchive(data []byte, l limits.Limits) ([]memberResult, error) {
+	x := nest{limits: l, left: bounds.Inflated(l, uint64(len(data)))}
 	err := x.scan(data, "", 0, nil, 0)
 	return x.members, err
 }
@@ -47,6 +49,7 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 	var taken uint64 // bytes of all members so far
 	tooDeep := false // one error stands for all archives that are too deep
 	for _, r := range found {
+		r.limits = x.limits
 		taken += r.packed
 		if taken > uint64(len(data)) {
 			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", ErrOverlapping, r.Name)})
@@ -147,7 +150,7 @@ func (m *Member) unpack(packed []byte) ([]byte, error) {
 
 // credible returns an error if the stream packed cannot inflate to m.Size bytes.
 func (m *Member) credible(packed []byte) error {
-	if m.Size <= min(limits.Inflated(uint64(len(packed))), uint64(len(packed))*limits.MaxDeflate) {
+	if m.Size <= min(bounds.Inflated(m.limits, uint64(len(packed))), uint64(len(packed))*bounds.MaxDeflate) {
 		return nil
 	}
 	return m.tooLarge(packed)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"symkit/internal/limits"
+	"symkit/internal/bounds"
 )
 
 // unpackedCache keeps the bytes of deflated archives inside other archives. Without
@@ -22,7 +22,7 @@ type unpacked struct {
 }
 
 // maxUnpacked bounds the cache in bytes; a larger archive is inflated each time.
-const maxUnpacked = limits.FreeSize
+const maxUnpacked = bounds.FreeSize
 
 var unpackedArchives unpackedCache
 

@@ -150,7 +150,7 @@ func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, e
 		return nil, ErrSameFile
 	}
 
-	c, err := elfx.Open(path)
+	c, err := s.file.Options().Open(path)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the path
 	}

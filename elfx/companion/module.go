@@ -24,7 +24,7 @@ type Module struct {
 
 // OpenModule opens the file at path with the files that belong to it.
 func OpenModule(path string, places Places) (*Module, error) {
-	f, err := elfx.Open(path)
+	f, err := elfx.Options{Limits: places.Limits}.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/limits"
 )
 
 // DefaultDebugDir is the directory where distributions install separate debug files.
@@ -27,6 +28,9 @@ type Places struct {
 	// Fetch, if not nil, gets the debug file with a build id from a server and returns
 	// its path. The error is fs.ErrNotExist if there is no such file.
 	Fetch func(buildID []byte) (path string, err error)
+	// Limits are those that OpenModule opens the file with. Companions are opened with
+	// the limits of the file that they belong to.
+	Limits limits.Limits
 }
 
 // debugDirs returns the DebugDirs and those of the Sysroots.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // FromEnv returns a client with the settings of debuginfod-find(1)'s environment, or nil
@@ -58,8 +58,8 @@ func (c *Client) readLimits() error {
 	return err
 }
 
-// bound returns a limit as a number of bytes.
-func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64)) }
+// bound returns the default of a limit as a number of bytes.
+func bound(x limits.Limit) int64 { return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64)) }
 
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // Exit codes of all programs (docs/design.md, "Errors"). 0 is success.

@@ -10,6 +10,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/mem"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -23,6 +24,16 @@ var ErrNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or dama
 // ErrMachine reports a core file of a machine that has no layout of registers here.
 var ErrMachine = errors.New("unsupported machine")
 
+// Options say where a core file's modules are found and what reading may cost.
+type Options struct {
+	// Files finds the files that the modules were loaded from, whose bytes complete the
+	// memory in the core file; nil: the core file alone. Files must stay open until the
+	// Core is closed.
+	Files *symbols.Files
+	// Limits bound the threads and notes: limits.Threads and limits.Notes.
+	Limits limits.Limits
+}
+
 // Core is an open core file.
 type Core struct {
 	Process *walk.Process
@@ -32,6 +43,7 @@ type Core struct {
 	unmap  func() error
 	layout *layout
 	files  *symbols.Files
+	limits limits.Limits
 	mem    *memory
 	aux    map[uint64]uint64
 	mapped []mappedFile
@@ -45,17 +57,16 @@ type Core struct {
 	tables    int
 }
 
-// Open reads the core file at path. files, which may be nil, finds the files that
-// the modules were loaded from; these files stay in use until Close. Damaged and
+// Open reads the core file at path, which stays mapped until Close. Damaged and
 // missing parts are reported in the process's Warnings, except for the threads:
 // without them Open returns an error. Callers read the process's memory under
 // elfx.Guard.
-func Open(path string, files *symbols.Files) (*Core, error) {
+func Open(path string, opt Options) (*Core, error) {
 	file, err := mem.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	c, err := New(path, file.Bytes(), files)
+	c, err := New(path, file.Bytes(), opt)
 	if err != nil {
 		file.Release()
 		return nil, err
@@ -65,10 +76,10 @@ func Open(path string, files *symbols.Files) (*Core, error) {
 }
 
 // New reads a core file that is in memory, as Open does. In errors the file is called name.
-func New(name string, data []byte, files *symbols.Files) (c *Core, err error) {
+func New(name string, data []byte, opt Options) (c *Core, err error) {
 	// The data can be a mapped file: Guard turns the fault after a truncation into an error.
 	changed := mem.Guard(func() error {
-		c, err = read(name, data, files)
+		c, err = read(name, data, opt)
 		return nil
 	})
 	if changed != nil {
@@ -86,8 +97,8 @@ func (c *Core) Close() error {
 }
 
 // read makes the process of a core file.
-func read(name string, data []byte, files *symbols.Files) (*Core, error) {
-	f, err := elfx.NewFile(name, data)
+func read(name string, data []byte, opt Options) (*Core, error) {
+	f, err := elfx.Options{Limits: opt.Limits}.NewFile(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +111,7 @@ func read(name string, data []byte, files *symbols.Files) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
 
-	c := &Core{file: f, data: data, layout: l, files: files, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
+	c := &Core{file: f, data: data, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	c.mem = newMemory(f, c)
 	c.Process.Memory = c.mem

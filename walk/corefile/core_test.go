@@ -31,7 +31,7 @@ const crashExe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 func TestKernelCore(t *testing.T) {
 	files := &symbols.Files{Exe: crashExe}
 	defer files.Close()
-	c, err := New("core", crashCore(t), files)
+	c, err := New("core", crashCore(t), Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestKernelCore(t *testing.T) {
 
 // Without the program's file: no code bytes, all else is the same.
 func TestKernelCoreAlone(t *testing.T) {
-	c, err := New("core", crashCore(t), nil)
+	c, err := New("core", crashCore(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +108,12 @@ func TestRejected(t *testing.T) {
 		{"no notes", core[:0x270], ErrNoThreads},
 		{"no program headers", patch(56, 0), ErrNoThreads},
 	} {
-		_, err := New("core", test.data, nil)
+		_, err := New("core", test.data, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "core: ") || test.want != nil && !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
 		}
 	}
-	if _, err := Open("testdata/missing", nil); err == nil {
+	if _, err := Open("testdata/missing", Options{}); err == nil {
 		t.Error("missing file")
 	}
 }
@@ -135,7 +135,7 @@ func TestDamaged(t *testing.T) {
 		{"cut in memory", `the core file is cut short: \d+ bytes of memory are missing, the first at 0x7ffff[0-9a-f]*$`, core[:0xf000]},
 		{"NT_FILE count", `note 0x46494c45 at core notes\+0x[0-9a-f]+: note\+0x0: truncated`, huge},
 	} {
-		c, err := New("core", test.data, nil)
+		c, err := New("core", test.data, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -150,7 +150,7 @@ func TestDamaged(t *testing.T) {
 func TestCutEverywhere(t *testing.T) {
 	core := crashCore(t)
 	for n := 0; n < 0x800; n++ {
-		c, err := New("core", core[:n], nil)
+		c, err := New("core", core[:n], Options{})
 		if err == nil && len(c.Process.Warnings) == 0 {
 			t.Fatalf("cut at %#x: no error and no warning", n)
 		}
@@ -169,7 +169,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	files := &symbols.Files{Exe: crashExe}
 	defer files.Close()
-	c, err := New("core", core, files)
+	c, err := New("core", core, Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestLeftOut(t *testing.T) {
 	// A file that is mapped, but not for execution, is no module.
 	note := bytes.Index(core, []byte("ELIFCORE"))
 	binary.LittleEndian.PutUint64(core[note+12+16+24+16:], 77) // the offset of its second mapping
-	if c, err = New("core", core, nil); err != nil || len(c.Process.Modules) != 1 {
+	if c, err = New("core", core, Options{}); err != nil || len(c.Process.Modules) != 1 {
 		t.Errorf("%v, modules %+v", err, c.Process.Modules)
 	}
 }
@@ -195,7 +195,7 @@ func TestLeftOut(t *testing.T) {
 // TestDeleted: the kernel marks the path of a program that is no longer there.
 func TestDeleted(t *testing.T) {
 	core := bytes.ReplaceAll(crashCore(t), []byte("/tmp/symkit-crash/crash\x00"), []byte("/tmp/symkit12 (deleted)\x00"))
-	c, err := New("core", core, nil)
+	c, err := New("core", core, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func FuzzCore(f *testing.F) {
 		f.Add(other)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := New("core", data, nil)
+		c, err := New("core", data, Options{})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "core: ") {
 				t.Fatalf("error without the file: %v", err)

@@ -79,7 +79,7 @@ func (c *Core) readHeader(data []byte) (h header, ok bool) {
 		return h, false
 	}
 
-	f, err := elfx.NewFile("", data)
+	f, err := c.file.Options().NewFile("", data)
 	if err != nil || f.Machine != c.file.Machine || len(f.Segments) == 0 {
 		return h, false
 	}

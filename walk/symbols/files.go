@@ -13,6 +13,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/wire"
+	"symkit/limits"
 	"symkit/walk"
 )
 
@@ -31,6 +32,8 @@ type Files struct {
 	// none of these places, and returns its path. It is called once for a
 	// module, from any goroutine.
 	Fetch func(m *walk.Module) (path string, err error)
+	// Limits are those that the files are opened with.
+	Limits limits.Limits
 
 	mu    sync.Mutex
 	found map[*walk.Module]*foundFile
@@ -76,7 +79,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
 			return
 		}
-		got.try(path, m)
+		got.try(path, m, f.options())
 	})
 	return got.file, got.probes
 }
@@ -98,7 +101,7 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 
 	got.local.Do(func() {
 		for _, path := range f.candidates(m) {
-			if got.try(path, m) {
+			if got.try(path, m, f.options()) {
 				return
 			}
 		}
@@ -106,17 +109,20 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 	return got
 }
 
+// options returns the options that files are opened with.
+func (f *Files) options() elfx.Options { return elfx.Options{Limits: f.Limits} }
+
 // try opens path and keeps the file if it is m's.
-func (g *foundFile) try(path string, m *walk.Module) bool {
-	file, probe := openIf(path, m, matches)
+func (g *foundFile) try(path string, m *walk.Module, opt elfx.Options) bool {
+	file, probe := openIf(path, m, opt, matches)
 	g.file, g.probes = file, append(g.probes, probe)
 	return file != nil
 }
 
 // openIf opens the file at path, and closes it again if check returns an error. The
 // File is nil in case of an error, which the probe has.
-func openIf(path string, m *walk.Module, check func(*elfx.File, *walk.Module) error) (*elfx.File, companion.Probe) {
-	file, err := elfx.Open(path)
+func openIf(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File, *walk.Module) error) (*elfx.File, companion.Probe) {
+	file, err := opt.Open(path)
 	if err == nil {
 		err = check(file, m)
 	}
@@ -164,7 +170,7 @@ func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
 	for _, path := range f.byBuildID(m, ".debug") {
-		file, probe := openIf(path, m, sameBuildID)
+		file, probe := openIf(path, m, f.options(), sameBuildID)
 		probes = append(probes, probe)
 		if file != nil {
 			return file, probes

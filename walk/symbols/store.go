@@ -17,6 +17,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/internal/mem"
+	"symkit/limits"
 	"symkit/walk"
 )
 
@@ -37,6 +38,8 @@ type Store struct {
 	// Files are symbol files, for the module whose id their MODULE record has,
 	// or, when the module's is unknown, its name.
 	Files []string
+	// Limits bound the size of an unpacked file: limits.UnpackedSymbols.
+	Limits limits.Limits
 }
 
 // NewStore makes a Store of paths to directories and files.
@@ -65,13 +68,13 @@ func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 		// The first line tells the module, without indexing the file.
 		if err := FileIsFor(path, m); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
-		} else if load(out, path, m) {
+		} else if s.load(out, path, m) {
 			return out
 		}
 	}
 
 	for path := range s.paths(m) {
-		if load(out, path, m) {
+		if s.load(out, path, m) {
 			return out
 		}
 	}
@@ -106,17 +109,19 @@ func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
 }
 
 // load opens the symbol file at path, and notes where it failed.
-func load(s *walk.Symbols, path string, m *walk.Module) bool {
-	err := Load(s, path, m)
+func (s *Store) load(out *walk.Symbols, path string, m *walk.Module) bool {
+	err := Load(out, path, m, s.Limits)
 	if err != nil {
-		s.Tried = append(s.Tried, companion.Probe{Path: path, Err: err})
+		out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
 	}
 	return err == nil
 }
 
-// Load opens the symbol file at path into s. The file has to be that of m.
-func Load(s *walk.Symbols, path string, m *walk.Module) error {
-	if err := open(s, path); err != nil {
+// Load opens the symbol file at path into s. The file has to be that of m, or the error
+// is ErrOtherModule, and have records, or the error is ErrNoSymbols. A packed file is
+// unpacked into memory within limits.UnpackedSymbols of l. Errors do not repeat the path.
+func Load(s *walk.Symbols, path string, m *walk.Module, l limits.Limits) error {
+	if err := open(s, path, l); err != nil {
 		return pathless(err)
 	}
 	// The ids are compared, and a file without any record is useless.
@@ -160,7 +165,7 @@ func other(id, name string, m *walk.Module) error {
 }
 
 // open maps or unpacks the symbol file at path and indexes it.
-func open(s *walk.Symbols, path string) error {
+func open(s *walk.Symbols, path string, l limits.Limits) error {
 	file, err := mem.Open(path)
 	if err != nil {
 		return err
@@ -174,7 +179,7 @@ func open(s *walk.Symbols, path string) error {
 		return nil
 	}
 	defer file.Release()
-	text, err := unpack(data, how)
+	text, err := unpack(data, how, l)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // maxWindow bounds the memory that a zstd frame may ask for.
@@ -45,7 +45,7 @@ func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 }
 
 // unpack unpacks a symbol file into memory.
-func unpack(data []byte, how string) ([]byte, error) {
+func unpack(data []byte, how string, lim limits.Limits) ([]byte, error) {
 	r, done, err := Unpacker(bytes.NewReader(data), how)
 	if err != nil {
 		return nil, err
@@ -54,10 +54,10 @@ func unpack(data []byte, how string) ([]byte, error) {
 	var out bytes.Buffer
 	// The limit bounds the memory of a packed file that expands enormously.
 	size := uint64(len(data))
-	most := int64(min(limits.UnpackedSymbols.Max(size), math.MaxInt64-1))
+	most := int64(min(lim.Max(limits.UnpackedSymbols, size), math.MaxInt64-1))
 	n, err := io.Copy(&out, io.LimitReader(r, most+1))
 	if n > most {
-		return nil, limits.UnpackedSymbols.Exceeded(size)
+		return nil, lim.Exceeded(limits.UnpackedSymbols, size)
 	}
 	return out.Bytes(), err
 }

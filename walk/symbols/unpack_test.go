@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // A packed symbol file in a store that is hundreds of megabytes of one byte is not
@@ -36,7 +36,7 @@ func TestUnpackBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, data := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": zstded.Bytes()} {
-		if out, err := unpack(data, how); !errors.Is(err, limits.ErrExceeded) || out != nil {
+		if out, err := unpack(data, how, limits.Limits{}); !errors.Is(err, limits.ErrExceeded) || out != nil {
 			t.Errorf("%s: %d bytes of %d, %v", how, len(out), len(data), err)
 		}
 	}

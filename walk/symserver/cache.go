@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -32,7 +33,7 @@ func (e entry) drop() { os.Remove(e.path()) }
 // verify drops a fetched file that is not of m or has no symbols.
 func (e entry) verify(m *walk.Module) error {
 	var loaded walk.Symbols
-	if err := symbols.Load(&loaded, e.path(), m); err != nil {
+	if err := symbols.Load(&loaded, e.path(), m, limits.Limits{}); err != nil {
 		e.drop()
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 
 	"symkit/elfx/companion"
 	"symkit/internal/fetch"
-	"symkit/internal/limits"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -68,7 +68,8 @@ type Server struct {
 	Backoff  time.Duration
 	// Negative is for how long it is remembered that a server lacks a file.
 	Negative time.Duration
-	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together.
+	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together. New sets
+	// them to limits.FetchedSymbols and limits.FetchedTotal.
 	MaxSize, MaxTotal int64
 	// HTTP makes the requests.
 	HTTP *http.Client
@@ -115,8 +116,10 @@ func New(rawURL, cache string) (*Server, error) {
 	return s, nil
 }
 
-// bound is a limit as a number of bytes.
-func bound(l *limits.Limit) int64 { return int64(min(l.Max(0), math.MaxInt64-1)) }
+// bound returns the default of a limit as a number of bytes.
+func bound(x limits.Limit) int64 {
+	return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64-1))
+}
 
 // Symbols implements walk.Supplier. It may be called from any number of
 // goroutines; a file is fetched once.
@@ -147,7 +150,7 @@ func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
 // get opens the symbols at one place, from the cache or the server.
 func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *walk.Symbols) error {
 	e := entry{s, place}
-	if err := symbols.Load(out, e.path(), m); err == nil {
+	if err := symbols.Load(out, e.path(), m, limits.Limits{}); err == nil {
 		out.URL = sourceOf(e.path())
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +160,7 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 		return err
 	}
 
-	if err := symbols.Load(out, e.path(), m); err != nil {
+	if err := symbols.Load(out, e.path(), m, limits.Limits{}); err != nil {
 		e.drop()
 		return err
 	}

@@ -12,11 +12,12 @@ import (
 	"symkit/check/report"
 	"symkit/emit"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Run makes the checks that need no ELF file, and returns the records. The registers of rules are
 // those of arch or, if arch is nil, of the architecture that MODULE names.
-func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, error) {
+func Run(c *collect.Collector, data []byte, arch *cfi.Arch, lim limits.Limits) (*symfile.File, error) {
 	if len(data) == 0 {
 		return nil, symfile.ErrEmpty
 	}
@@ -25,7 +26,7 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch) (*symfile.File, erro
 	l := &linter{c: c, arch: arch}
 	c.Begin(report.CheckGrammar, "lines")
 	k := canon{c: c, data: data}
-	s, err := symfile.Parse(data, l.bad, k.record)
+	s, err := symfile.Parse(data, lim, l.bad, k.record)
 	if err != nil {
 		return nil, err
 	}

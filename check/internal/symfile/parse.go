@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"symkit/emit"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // ErrEmpty is the error for a symbol file without a byte.
@@ -15,8 +15,8 @@ var ErrEmpty = errors.New("the symbol file is empty")
 var ErrTooMany = errors.New("too many records to check in memory")
 
 // Parse reads a symbol file. Lines that the strict reader rejects go to bad, which may be nil.
-// each, if not nil, is called with every record that was read.
-func Parse(data []byte, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) (*File, error) {
+// each, if not nil, is called with every record that was read. The records are within the limits l.
+func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) (*File, error) {
 	s := &File{data: data}
 	r := emit.NewReader(data)
 	for rec, err := range r.Records() {
@@ -42,7 +42,7 @@ func Parse(data []byte, bad func(line int, off int, err error), each func(line i
 		if each != nil {
 			each(at, r.Offset(), rec)
 		}
-		if err := s.tooMany(); err != nil {
+		if err := s.tooMany(l); err != nil {
 			return nil, fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
 		}
 	}
@@ -51,14 +51,14 @@ func Parse(data []byte, bad func(line int, off int, err error), each func(line i
 
 // tooMany returns an error if the records exceed a limit. The largest known file (Chromium's) has a
 // fifth of these limits.
-func (s *File) tooMany() error {
-	most := limits.CheckRecords.Int()
+func (s *File) tooMany(l limits.Limits) error {
+	most := l.Int(limits.CheckRecords)
 	switch {
-	case len(s.Lines) > limits.CheckLines.Int():
-		return limits.CheckLines.Exceeded(0)
+	case len(s.Lines) > l.Int(limits.CheckLines):
+		return l.Exceeded(limits.CheckLines, 0)
 	case len(s.Ranges) > most, len(s.Funcs) > most, len(s.Publics) > most, len(s.Deltas) > most, len(s.Inits) > most,
 		len(s.Files.List) > most, len(s.Origins.List) > most, len(s.Infos) > most, len(s.Wins) > most:
-		return limits.CheckRecords.Exceeded(0)
+		return l.Exceeded(limits.CheckRecords, 0)
 	}
 	return nil
 }

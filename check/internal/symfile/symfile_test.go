@@ -3,6 +3,8 @@ package symfile
 import (
 	"bytes"
 	"testing"
+
+	"symkit/limits"
 )
 
 // TestShown checks that text that is not UTF-8 or has control characters is quoted.
@@ -13,7 +15,7 @@ func TestShown(t *testing.T) {
 		}
 	}
 	long := bytes.Repeat([]byte{'x'}, 1000)
-	s, err := Parse(append([]byte("MODULE Linux x86 0 a\nINFO X "), append(long, '\n')...), nil, nil)
+	s, err := Parse(append([]byte("MODULE Linux x86 0 a\nINFO X "), append(long, '\n')...), limits.Limits{}, nil, nil)
 	if err != nil || len(s.Text(2)) > MaxShown+len("…") {
 		t.Errorf("%v: %d bytes", err, len(s.Text(2)))
 	}

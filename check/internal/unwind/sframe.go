@@ -8,7 +8,7 @@ import (
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
 	"symkit/check/report"
-	"symkit/internal/limits"
+	"symkit/limits"
 	"symkit/sframe"
 )
 
@@ -45,7 +45,7 @@ func (u *unwinder) readSFrame() {
 		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
-	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0})
+	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0, Limits: r.Limits})
 	if err != nil {
 		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 		if parsed == nil {
@@ -68,7 +68,7 @@ func (u *unwinder) readSFrame() {
 				r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 				break
 			}
-			if row.Begin < row.End && len(u.sframe) < limits.CheckRows.Int() {
+			if row.Begin < row.End && len(u.sframe) < r.Limits.Int(limits.CheckRows) {
 				u.addRow(row, row.End, abi.RA(), abi.FP())
 			}
 		}

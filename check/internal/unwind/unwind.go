@@ -17,6 +17,7 @@ import (
 	"symkit/emit"
 	"symkit/internal/par"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Input is what Compare compares, and how.
@@ -28,6 +29,7 @@ type Input struct {
 	Bias      uint64  // address of the ELF file minus that of the symbol file
 	Jobs      int
 	Progress  func(stage string, done, total int)
+	Limits    limits.Limits
 }
 
 // part is code that an FDE holds for: all of the FDE's code, or the part of it for which no other

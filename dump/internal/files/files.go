@@ -18,7 +18,7 @@ import (
 	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
 	"symkit/emit"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // Unknown is the name of a file that a line table does not have.
@@ -34,14 +34,15 @@ type Table struct {
 	names   []string          // the names that are written, by number
 	errs    map[string]error  // by name: why the name could not be mapped
 	size    uint64            // of the ELF file
-	left    uint64            // bytes that names may still take
-	full    bool              // a name did not fit
+	limits  limits.Limits
+	left    uint64 // bytes that names may still take
+	full    bool   // a name did not fit
 }
 
 // New returns an empty table for a file of size bytes.
-func New(paths pathmap.Map, size uint64) *Table {
+func New(paths pathmap.Map, size uint64, l limits.Limits) *Table {
 	return &Table{
-		paths: paths, size: size, left: limits.Files.Max(size),
+		paths: paths, size: size, limits: l, left: l.Max(limits.Files, size),
 		given: map[string]uint32{}, written: map[string]uint32{}, errs: map[string]error{},
 	}
 }
@@ -95,7 +96,7 @@ func (t *Table) add(given, written string) uint32 {
 // Err returns an error if the names did not fit.
 func (t *Table) Err() error {
 	if t.full {
-		return limits.Files.Exceeded(t.size)
+		return t.limits.Exceeded(limits.Files, t.size)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"symkit/dump/pathmap"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // TestTable: names that are written alike have the same number, whichever comes
@@ -22,7 +22,7 @@ func TestTable(t *testing.T) {
 		{"/build/b.c", "/src/b.c", "/build/c.c", "/src/a.c"},
 		{"/build/c.c", "/src/a.c", "/build/b.c", "/src/b.c"},
 	} {
-		table := New(paths, 0)
+		table := New(paths, 0, limits.Limits{})
 		ids := map[string]uint32{}
 		for _, name := range given {
 			id := table.Number([]byte(name))
@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 
 // TestTableTogether: goroutines that ask for the same names get the same numbers.
 func TestTableTogether(t *testing.T) {
-	table := New(pathmap.Map{}, 0)
+	table := New(pathmap.Map{}, 0, limits.Limits{})
 	var wait sync.WaitGroup
 	ids := make([][]uint32, 4)
 	for g := range ids {
@@ -70,8 +70,8 @@ func TestTableTogether(t *testing.T) {
 
 // TestTableFull: a name that does not fit is not kept, and Err says so.
 func TestTableFull(t *testing.T) {
-	table := New(pathmap.Map{}, 0)
-	long := make([]byte, limits.Files.Max(0)/2)
+	table := New(pathmap.Map{}, 0, limits.Limits{})
+	long := make([]byte, (limits.Limits{}).Max(limits.Files, 0)/2)
 	for i := range 4 {
 		long[0] = 'a' + byte(i)
 		table.Number(long)

@@ -17,6 +17,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/par"
 	"symkit/internal/wire"
+	"symkit/limits"
 	"symkit/sframe"
 )
 
@@ -69,6 +70,7 @@ type Options struct {
 	DWARF, SFrame bool // sources that are wanted
 	Code          dwarfx.CodeMap
 	LoadAddress   uint64 // virtual; entries below it are left out
+	Limits        limits.Limits
 }
 
 // List lists the entries of all sources that opt wants.

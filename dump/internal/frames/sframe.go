@@ -29,7 +29,7 @@ func (x *lister) sframe() (entries []Entry) {
 	}
 
 	s, err := sframe.Parse(data, sframe.Options{
-		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0,
+		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0, Limits: x.opt.Limits,
 	})
 	x.lost.AddIn(path, err)
 	if s == nil {

@@ -13,8 +13,8 @@ import (
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
-	"symkit/internal/limits"
 	"symkit/internal/mem"
+	"symkit/limits"
 )
 
 // Calls are the inlined calls of one FUNC, outer before inner. Their Ranges are of
@@ -39,6 +39,7 @@ type Placer struct {
 	listed []dwarfx.Inline // the calls of the unit, as its DIEs list them
 	spans  []dwarfx.Range  // their ranges
 	files  *files.OfUnit
+	limits limits.Limits
 	left   []uint32 // by function of the unit: how many of its ranges are still to come
 
 	// The current function.
@@ -67,14 +68,14 @@ type Placer struct {
 const looksPerRange = 16
 
 // NewPlacer returns a Placer that gives calls the file numbers of f.
-func NewPlacer(f *files.OfUnit) *Placer { return &Placer{files: f} }
+func NewPlacer(f *files.OfUnit, l limits.Limits) *Placer { return &Placer{files: f, limits: l} }
 
 // Start takes the calls of u, which describes the functions all[i] for i in ofUnit.
 // Of must be called for each of them, in this order.
 func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	p.unit, p.err, p.Lost = u, nil, 0
 	p.listed, p.spans = u.Take()
-	p.more = int(min(limits.RangeEntries.Max(u.End-u.Off), math.MaxInt32))
+	p.more = int(min(p.limits.Max(limits.RangeEntries, u.End-u.Off), math.MaxInt32))
 	p.looks = looksPerRange * p.more
 	if len(p.listed) == 0 {
 		return
@@ -225,7 +226,7 @@ func (p *Placer) addParts(outer []dwarfx.Range) {
 // afford subtracts n from left and returns true, or returns false if n is more.
 func (p *Placer) afford(left *int, n int) bool {
 	if n > *left {
-		p.err = p.unit.Located(limits.RangeEntries.Exceeded(p.unit.End - p.unit.Off))
+		p.err = p.unit.Located(p.limits.Exceeded(limits.RangeEntries, p.unit.End-p.unit.Off))
 		return false
 	}
 	*left -= n

@@ -7,7 +7,7 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/load"
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // Group is the units that name one line program: a unit with its type units, the
@@ -71,10 +71,10 @@ func limit(groups []Group, units []*load.Unit) {
 		data := u.Data()
 		_, known := left[data]
 		if !known {
-			left[data] = uint64(len(data.Line))*min(limits.LineSharing.Max(0), 1<<24) + 1<<20
+			left[data] = uint64(len(data.Line))*min(data.Limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
 		}
 		if g.Size > left[data] {
-			g.Err = fmt.Errorf(".debug_line+%#x: %w", u.LineOff, limits.LineSharing.Exceeded(0))
+			g.Err = fmt.Errorf(".debug_line+%#x: %w", u.LineOff, data.Limits.Exceeded(limits.LineSharing, 0))
 			g.Units = nil
 			continue
 		}

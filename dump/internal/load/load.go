@@ -22,6 +22,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // Unit is a unit and what it describes.
@@ -70,11 +71,12 @@ type Options struct {
 	Inlines    bool
 	Code       dwarfx.CodeMap
 	Companions *companion.Companions // or nil
+	Limits     limits.Limits
 }
 
 // Load reads the units of img. Damage costs the unit that it is in.
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.List, error) {
-	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size()), release: func() {}}
+	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size(), opt.Limits), release: func() {}}
 	defer func() { x.release() }()
 	for _, step := range []func() error{x.openAlt, x.readUnits, x.readSplits, x.nameUnits} {
 		err := step()
@@ -82,7 +84,7 @@ func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.Lis
 			return nil, losses.List{}, err
 		}
 	}
-	err := x.names.Err(img.Size())
+	err := x.names.Err(img.Size(), opt.Limits)
 	if err != nil {
 		return nil, losses.List{}, losses.InFile(img.Main.Path(), err)
 	}

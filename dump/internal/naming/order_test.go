@@ -3,12 +3,14 @@ package naming
 import (
 	"slices"
 	"testing"
+
+	"symkit/limits"
 )
 
 // TestOrder: texts in order, each once, for the numbers that are used, on any number of
 // goroutines.
 func TestOrder(t *testing.T) {
-	table := NewTable(0)
+	table := NewTable(0, limits.Limits{})
 	var numbers []uint32
 	for _, text := range []string{"b", "a", "unused", "c::d", "a", "c"} {
 		numbers = append(numbers, table.Add(text))

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"symkit/internal/limits"
+	"symkit/limits"
 )
 
 // Table gives each distinct name a number. It is safe for concurrent use. Which
@@ -56,8 +56,8 @@ const (
 )
 
 // NewTable returns an empty table for a file of size bytes.
-func NewTable(size uint64) *Table {
-	t := &Table{seed: maphash.MakeSeed(), limit: limits.Names.Max(size)}
+func NewTable(size uint64, l limits.Limits) *Table {
+	t := &Table{seed: maphash.MakeSeed(), limit: l.Max(limits.Names, size)}
 	for i := range t.shards {
 		t.shards[i].slots = make([]slot, firstSlots)
 	}
@@ -198,10 +198,10 @@ func (t *Table) isFull() bool {
 }
 
 // Err returns an error if the names of a file of size bytes are too many or too
-// long.
-func (t *Table) Err(size uint64) error {
+// long. The arguments are those of NewTable.
+func (t *Table) Err(size uint64, l limits.Limits) error {
 	if t.isFull() {
-		return limits.Names.Exceeded(size)
+		return l.Exceeded(limits.Names, size)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symkit/dump/dwarfx"
+	"symkit/limits"
 )
 
 // TestNumber: the same name has the same number, and of the keys it has come from the
@@ -22,7 +23,7 @@ func TestNumber(t *testing.T) {
 		{Linkage: []byte("g"), Plain: []byte("later"), Decl: 4, Unit: b}, // the same as the last
 	}
 	for round := range 20 {
-		table := NewTable(0)
+		table := NewTable(0, limits.Limits{})
 		numbers := make([]uint32, len(keys))
 		var wait sync.WaitGroup
 		for i := range keys {
@@ -51,7 +52,7 @@ func TestNumber(t *testing.T) {
 
 // TestText: the text is that of the key with the lowest order, whoever made it last.
 func TestText(t *testing.T) {
-	table := NewTable(0)
+	table := NewTable(0, limits.Limits{})
 	second := Key{Linkage: []byte("label"), Plain: []byte("second")}
 	first := Key{Linkage: []byte("label"), Plain: []byte("first")}
 	n, mine := table.number(&second, 8)
@@ -75,7 +76,7 @@ func TestText(t *testing.T) {
 
 // TestNumberAllocs: a name that is known costs no memory.
 func TestNumberAllocs(t *testing.T) {
-	table := NewTable(0)
+	table := NewTable(0, limits.Limits{})
 	k := Key{Linkage: []byte("_Z1fv"), Unit: &dwarfx.Unit{}}
 	table.number(&k, 0)
 	allocs := testing.AllocsPerRun(100, func() { table.number(&k, 1) })
@@ -86,7 +87,7 @@ func TestNumberAllocs(t *testing.T) {
 
 // TestNumberGrows: names keep their numbers as the table grows.
 func TestNumberGrows(t *testing.T) {
-	table := NewTable(0)
+	table := NewTable(0, limits.Limits{})
 	key := func(i int) *Key { return &Key{Linkage: fmt.Append(nil, "_Z", i)} }
 	numbers := map[uint32]int{}
 	for i := range 5000 {
@@ -110,7 +111,7 @@ func BenchmarkNumber(b *testing.B) {
 		keys[i] = Key{Linkage: fmt.Appendf(nil, "_ZN5space4func%dEv", i)}
 	}
 	for b.Loop() {
-		table := NewTable(0)
+		table := NewTable(0, limits.Limits{})
 		for range 4 {
 			for i := range keys {
 				table.number(&keys[i], 0)

@@ -16,14 +16,15 @@ import (
 	"symkit/emit"
 	"symkit/internal/demangle"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // Options says how List makes the records.
 type Options struct {
-	Load     uint64 // load address, which addresses are relative to
-	Multiple bool   // mark symbols that share an address
-	Language uint16 // DW_LANG of the symbols, as far as it matters for their names
-	MaxNames uint64 // bytes that the names of all slots may have
+	Load     uint64        // load address, which addresses are relative to
+	Multiple bool          // mark symbols that share an address
+	Language uint16        // DW_LANG of the symbols, as far as it matters for their names
+	Limits   limits.Limits // the names of all slots are within limits.Names
 }
 
 // Listed are the PUBLIC records of a module. Names that are not demangled alias the

@@ -13,6 +13,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/emit"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -27,6 +28,9 @@ type Supplier struct {
 	// Remote asks debuginfod servers for files that are not on this machine, if not
 	// nil.
 	Remote *debuginfod.Client
+	// Limits bound what the dump of one module may cost. The modules' own files have the
+	// limits of Files.
+	Limits limits.Limits
 }
 
 // Fetch returns a function for symbols.Files.Fetch that gets modules' files from
@@ -67,7 +71,7 @@ func (s *Supplier) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 // returns nil if there is none. The module's own file stays that of s.Files.
 func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
 	if m.Image != nil {
-		f, err := elfx.NewFile(m.Path, m.Image)
+		f, err := elfx.Options{Limits: s.Limits}.NewFile(m.Path, m.Image)
 		if err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: m.Path, Err: err})
 			return nil
@@ -124,7 +128,7 @@ func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Sym
 	var f *elfx.File
 	path, err := s.Remote.Find(ctx, m.BuildID, debuginfod.DebugInfo)
 	if err == nil {
-		f, err = elfx.Open(path)
+		f, err = elfx.Options{Limits: s.Limits}.Open(path)
 	}
 	if err != nil {
 		out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
@@ -136,7 +140,7 @@ func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Sym
 // dump writes the symbols into memory and indexes them.
 func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Module, out *walk.Symbols) error {
 	img, others := found.Image, found.Companions
-	mod, err := dump.Dump(ctx, img, dump.Options{Jobs: s.Jobs, Inlines: true, Name: m.Name, ID: idOf(img), Companions: others})
+	mod, err := dump.Dump(ctx, img, dump.Options{Jobs: s.Jobs, Inlines: true, Name: m.Name, ID: idOf(img), Companions: others, Limits: s.Limits})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func Example() {
 
 	files := &symbols.Files{Exe: "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}
 	defer files.Close()
-	core, err := corefile.New("core", data, files)
+	core, err := corefile.New("core", data, corefile.Options{Files: files})
 	if err != nil {
 		fmt.Println(err)
 		return

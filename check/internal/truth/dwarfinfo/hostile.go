@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // The limits in this file protect debug/dwarf from small files in which one thing is used again and
@@ -71,10 +71,10 @@ var stringForms = map[uint64]bool{0x0e: true, 0x1a: true, 0x1f: true, 0x25: true
 // of all DIEs: see readStrings.
 func (d *Info) limitStrings(info []byte) error {
 	size := uint64(len(info) + len(d.str) + len(d.lineStr))
-	most := min(limits.CheckStrings.Max(size), math.MaxInt64)
+	most := min(d.limits.Max(limits.CheckStrings, size), math.MaxInt64)
 	longest := max(longestString(d.str), longestString(d.lineStr))
 	if longest > 0 && d.manyStrings > most/longest {
-		return fmt.Errorf(".debug_abbrev: a DIE with %d strings, of up to %d bytes: %w", d.manyStrings, longest, limits.CheckStrings.Exceeded(size))
+		return fmt.Errorf(".debug_abbrev: a DIE with %d strings, of up to %d bytes: %w", d.manyStrings, longest, d.limits.Exceeded(limits.CheckStrings, size))
 	}
 
 	d.stringSize = size
@@ -104,7 +104,7 @@ func (d *Info) readStrings(e *dwarf.Entry) error {
 		}
 	}
 	if n > 0 && d.strings.Add(int64(-n)) < 0 {
-		return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: limits.CheckStrings.Exceeded(d.stringSize)}
+		return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: d.limits.Exceeded(limits.CheckStrings, d.stringSize)}
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (d *Info) readStrings(e *dwarf.Entry) error {
 func (d *Info) Exhausted() error {
 	for _, x := range []*Info{d, d.Alt} {
 		if x != nil && x.strings.Load() < 0 {
-			return fmt.Errorf("%s: .debug_info: %w", x.Path, limits.CheckStrings.Exceeded(x.stringSize))
+			return fmt.Errorf("%s: .debug_info: %w", x.Path, x.limits.Exceeded(limits.CheckStrings, x.stringSize))
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 
 	"symkit/check/internal/truth"
 	"symkit/elfx"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Info is the debug information of an image. Open checks it against limits before debug/dwarf reads
@@ -25,6 +25,7 @@ type Info struct {
 	addrSize  int
 	Path      string
 	size      int // of the file, in bytes
+	limits    limits.Limits
 	line      []byte
 	ranges    []byte
 	rngLists  []byte
@@ -58,8 +59,8 @@ const (
 )
 
 // Open reads the sections. It returns nil without an error for an image without debug information.
-// An error states why the debug information cannot be verified.
-func Open(f *elfx.File) (d *Info, err error) {
+// An error states why the debug information cannot be verified. What is read is within the limits l.
+func Open(f *elfx.File, l limits.Limits) (d *Info, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			d, err = nil, truth.Recovered("debug/dwarf", r)
@@ -76,7 +77,7 @@ func Open(f *elfx.File) (d *Info, err error) {
 	// The sections are copied, and given to debug/dwarf at the end.
 	info, abbrev := asVersion5(get(".debug_info"), f.BigEndian), get(".debug_abbrev")
 	d = &Info{
-		bigEndian: f.BigEndian, addrSize: f.AddrSize(), Path: f.Path(), size: f.Size(),
+		bigEndian: f.BigEndian, addrSize: f.AddrSize(), Path: f.Path(), size: f.Size(), limits: l,
 		line: asVersion5(get(".debug_line"), f.BigEndian), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
 	}
 
@@ -175,7 +176,7 @@ func (d *Info) withoutHeaders(data []byte) []byte {
 // headers reads the headers of all units.
 func (d *Info) headers(info []byte) error {
 	c := wire.New(".debug_info", info, d.bigEndian)
-	for c.Len() > 0 && len(d.Units) < limits.CheckUnits.Int() { // debug/dwarf needs 100 bytes and more for each
+	for c.Len() > 0 && len(d.Units) < d.limits.Int(limits.CheckUnits) { // debug/dwarf needs 100 bytes and more for each
 		u := Unit{Off: dwarf.Offset(c.Pos())}
 		n, dwarf64 := c.InitialLength()
 		if n == 0 {

@@ -4,8 +4,8 @@ import (
 	"debug/dwarf"
 
 	"symkit/check/internal/truth"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // LineGroup is the units for which debug/dwarf makes the same line table. The line program is run
@@ -32,7 +32,7 @@ type lineKey struct {
 func (d *Info) groupLines() {
 	r := d.Reader()
 	index := map[lineKey]int{}
-	left := uint64(len(d.line))*min(limits.LineSharing.Max(0), 1<<24) + 1<<20
+	left := uint64(len(d.line))*min(d.limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
 	for i := range d.Units {
 		u := &d.Units[i]
 		key, ok := d.lineKey(r, u)

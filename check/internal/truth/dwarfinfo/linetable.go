@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"symkit/check/internal/naming"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // lineHeader is what debug/dwarf does not return of a line table's header.
@@ -76,7 +76,7 @@ type lineReader struct {
 func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 	c := wire.New(".debug_line", d.line, d.bigEndian)
 	c.Seek(off)
-	r := lineReader{d: d, compDir: uint64(compDir), most: limits.Files.Max(uint64(d.size))}
+	r := lineReader{d: d, compDir: uint64(compDir), most: d.limits.Max(limits.Files, uint64(d.size))}
 
 	// The fixed part of the header; the line program begins after the header's length.
 	n, dwarf64 := c.InitialLength()
@@ -117,7 +117,7 @@ func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
 	r.c = program
 	r.definedFiles(opcodes)
 	if r.paths > r.most {
-		return t, &wire.Error{Section: ".debug_line", Offset: int(off), Err: limits.Files.Exceeded(uint64(d.size))}
+		return t, &wire.Error{Section: ".debug_line", Offset: int(off), Err: d.limits.Exceeded(limits.Files, uint64(d.size))}
 	}
 	return t, nil
 }

@@ -11,8 +11,8 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth"
-	"symkit/internal/limits"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Scan is what the DIEs of one unit contain.
@@ -80,14 +80,14 @@ type dieFrame struct {
 }
 
 // maxListEntries bounds the range list entries read for one unit.
-func maxListEntries(u *Unit) int {
-	return int(min(limits.RangeEntries.Max(uint64(u.end-u.Off)), math.MaxInt32))
+func (d *Info) maxListEntries(u *Unit) int {
+	return int(min(d.limits.Max(limits.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32))
 }
 
 // ScanUnit walks the DIEs of a unit. An error means that the rest of the unit could not be read; s
 // has what was read before.
 func (d *Info) ScanUnit(ctx context.Context, u *Unit, code pcs.Set) (s *Scan, err error) {
-	s = &Scan{paths: map[int32]scopePath{}, pathBytes: limits.Names.Max(uint64(d.size))}
+	s = &Scan{paths: map[int32]scopePath{}, pathBytes: d.limits.Max(limits.Names, uint64(d.size))}
 	defer func() {
 		if r := recover(); r != nil {
 			err = truth.Recovered("debug/dwarf", r)
@@ -95,7 +95,7 @@ func (d *Info) ScanUnit(ctx context.Context, u *Unit, code pcs.Set) (s *Scan, er
 		s.finish()
 	}()
 
-	w := unitWalk{d: d, u: u, s: s, code: code, r: d.Reader(), budget: maxListEntries(u)}
+	w := unitWalk{d: d, u: u, s: s, code: code, r: d.Reader(), budget: d.maxListEntries(u)}
 	w.r.Seek(u.root)
 	return s, w.run(ctx)
 }
@@ -166,11 +166,11 @@ var errFields = errors.New("more attributes than a unit of this size can need")
 // limit returns an error for a DIE that exceeds a limit.
 func (w *unitWalk) limit(e *dwarf.Entry) error {
 	var over error
-	switch names := limits.Names.Max(uint64(w.d.size)); {
-	case len(w.stack) >= limits.DIEDepth.Int():
-		over = limits.DIEDepth.Exceeded(0)
+	switch names := w.d.limits.Max(limits.Names, uint64(w.d.size)); {
+	case len(w.stack) >= w.d.limits.Int(limits.DIEDepth):
+		over = w.d.limits.Exceeded(limits.DIEDepth, 0)
 	case w.kept > names:
-		over = limits.Names.Exceeded(uint64(w.d.size))
+		over = w.d.limits.Exceeded(limits.Names, uint64(w.d.size))
 	case w.fields+len(e.Field) > 4*int(w.u.end-w.u.Off)+maxFields:
 		over = errFields
 	default:

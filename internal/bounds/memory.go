@@ -1,6 +1,9 @@
-package limits
+package bounds
 
-import "runtime/debug"
+import (
+	"math/bits"
+	"runtime/debug"
+)
 
 // The size of the heap, in bytes, above which garbage is collected more often than
 // usual. It is less than the memory that the soak allows (64 MiB and 20 times the
@@ -16,8 +19,9 @@ const (
 // GOMEMLIMIT is not changed. The size is no bound: memory in use is kept, and the
 // collector never takes more than half of the time.
 func Heap(size uint64) {
-	limit := &Limit{Base: heapBase, PerByte: heapPerByte}
-	if n := limit.Max(size); n < uint64(debug.SetMemoryLimit(-1)) {
+	over, more := bits.Mul64(heapPerByte, size)
+	n, carry := bits.Add64(heapBase, more, 0)
+	if over == 0 && carry == 0 && n < uint64(debug.SetMemoryLimit(-1)) {
 		debug.SetMemoryLimit(int64(n))
 	}
 }

@@ -8,17 +8,8 @@ import (
 	"testing"
 )
 
-func TestSet(t *testing.T) {
-	before := make([]Limit, len(All))
-	for i, l := range All {
-		before[i] = *l
-	}
-	restore := func() {
-		for i, l := range All {
-			*l = before[i]
-		}
-	}
-	defer restore()
+func TestParse(t *testing.T) {
+	defer SetDefault(Limits{builtIn()})
 	for _, test := range []struct {
 		text string
 		want map[string]uint64 // Max for an input of 1000 bytes
@@ -44,7 +35,7 @@ func TestSet(t *testing.T) {
 		{text: "names=G", err: `want a number above 0`},
 		{text: "names=99999999999999G", err: `want a number above 0`},
 	} {
-		restore()
+		SetDefault(Limits{builtIn()})
 		t.Setenv(Variable, test.text)
 		err := FromEnv()
 		if got := ""; err != nil {
@@ -58,7 +49,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%q: no error, want %q", test.text, test.err)
 		}
 		for name, want := range test.want {
-			if got := byName(name)[0].Max(1000); got != want {
+			if got := (Limits{}).Max(byName(name)[0], 1000); got != want {
 				t.Errorf("%q: %s is %d, want %d", test.text, name, got, want)
 			}
 		}
@@ -66,44 +57,61 @@ func TestSet(t *testing.T) {
 }
 
 func TestMaxOverflows(t *testing.T) {
-	for _, l := range []Limit{{Base: 1, PerByte: 2}, {Base: ^uint64(0), PerByte: 1}, {Base: 1 << 63, percent: 200}, {Base: 1 << 63, percent: 1 << 63}} {
-		if got := l.Max(1 << 63); got != ^uint64(0) {
-			t.Errorf("%+v: %d", l, got)
+	for _, b := range []bound{{base: 1, perByte: 2}, {base: ^uint64(0), perByte: 1}, {base: 1 << 63, percent: 200}, {base: 1 << 63, percent: 1 << 63}} {
+		if got := b.max(1 << 63); got != ^uint64(0) {
+			t.Errorf("%+v: %d", b, got)
 		}
 	}
 }
 
 func TestExceeded(t *testing.T) {
-	l := Limit{Name: "threads", What: "threads of a dump", Base: 7}
-	err := l.Exceeded(0)
+	err := Limits{}.With(Threads, 7).Exceeded(Threads, 0)
 	if want := "threads above the limit of 7: threads of a dump (SYMKIT_LIMITS=threads=N changes it)"; err.Error() != want || !errors.Is(err, ErrExceeded) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
 
+// TestWith: a value with one change leaves the value it was made of, and the default,
+// as they are.
+func TestWith(t *testing.T) {
+	defer SetDefault(Limits{builtIn()})
+	l := Limits{}.With(Names, 5)
+	more := l.With(Names, 0).With(Files, 6)
+	SetDefault(Limits{}.With(Names, 7))
+	for _, test := range []struct {
+		l    Limits
+		x    Limit
+		want uint64
+	}{{l, Names, 5}, {l, Files, 16<<20 + 8}, {more, Names, 1}, {more, Files, 6}, {Limits{}, Names, 7}, {Limits{}, Files, 16<<20 + 8}} {
+		if got := test.l.Max(test.x, 8); got != test.want {
+			t.Errorf("%s: %d, want %d", test.x, got, test.want)
+		}
+	}
+}
+
 // TestDocumented: docs/robustness.md has a row for every limit, with its value.
 func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/robustness.md")
+	text, err := os.ReadFile("../docs/robustness.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range All {
-		if row := "| `" + l.Name + "` | " + value(l) + " | " + l.What + " |"; !strings.Contains(string(text), row) {
+	for x := range All {
+		if row := "| `" + x.String() + "` | " + value(about[x].bound) + " | " + x.What() + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/robustness.md lacks the row\n%s", row)
 		}
 	}
 }
 
 // value returns a limit as the documentation writes it.
-func value(l *Limit) string {
-	base := strconv.FormatUint(l.Base, 10)
+func value(l bound) string {
+	base := strconv.FormatUint(l.base, 10)
 	for i, unit := range []string{" Ki", " Mi", " Gi"} {
-		if shift := 10 * (i + 1); l.Base>>shift >= 1 && l.Base&(1<<shift-1) == 0 {
-			base = strconv.FormatUint(l.Base>>shift, 10) + unit
+		if shift := 10 * (i + 1); l.base>>shift >= 1 && l.base&(1<<shift-1) == 0 {
+			base = strconv.FormatUint(l.base>>shift, 10) + unit
 		}
 	}
-	if l.PerByte > 0 {
-		base += " + " + strconv.FormatUint(l.PerByte, 10) + " per byte"
+	if l.perByte > 0 {
+		base += " + " + strconv.FormatUint(l.perByte, 10) + " per byte"
 	}
 	return base
 }

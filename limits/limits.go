@@ -1,0 +1,113 @@
+// Package limits bounds what one input may cost, so that a hostile file cannot exhaust
+// the machine. Every limit has a name and a value far above what real files need.
+//
+// A Limits value is an option of the calls that read files: of dump, check, walk and the
+// packages that they are made of. Calls with different limits can run at one time.
+//
+//	tight, err := limits.Parse("names=64M,inflate-ratio=50")
+//	…
+//	m, err := dump.Dump(ctx, img, dump.Options{Limits: tight})
+//	if errors.Is(err, limits.ErrExceeded) {
+//		// The file asks for more.
+//	}
+//
+// The zero Limits is the process-wide default: symkit's own values, unless SetDefault or
+// FromEnv has changed them. Bounds that follow from a format, such as the sizes of its
+// fields, are not limits. docs/robustness.md lists all limits with what real files need.
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"sync/atomic"
+)
+
+// ErrExceeded: an input needs more than a limit allows.
+var ErrExceeded = errors.New("above a limit")
+
+// Limits has a value for every Limit. It is small and does not change; the zero Limits
+// is the process-wide default.
+type Limits struct{ values *table }
+
+type table [numLimits]bound
+
+// bound is the value of a limit.
+type bound struct {
+	base    uint64 // allowed for any input
+	perByte uint64 // allowed in addition for each byte of the input
+	percent uint64 // of the sum; 0 means 100
+}
+
+// byDefault is the process-wide default.
+var byDefault atomic.Pointer[table]
+
+func init() { byDefault.Store(builtIn()) }
+
+// builtIn returns the values that no one has changed.
+func builtIn() *table {
+	values := new(table)
+	for x := range All {
+		values[x] = about[x].bound
+	}
+	return values
+}
+
+// SetDefault makes l the process-wide default, which every zero Limits means from then
+// on. It is for the start of a program: a call that runs meanwhile can use both.
+func SetDefault(l Limits) { byDefault.Store(l.table()) }
+
+// table returns the values of l.
+func (l Limits) table() *table {
+	if l.values == nil {
+		return byDefault.Load()
+	}
+	return l.values
+}
+
+// With returns l with another value of one limit, whatever the size of the input: n, or
+// 1 if n is 0, for 0 would refuse every input.
+func (l Limits) With(x Limit, n uint64) Limits {
+	values := *l.table()
+	values[x] = bound{base: max(n, 1)}
+	return Limits{&values}
+}
+
+// Max returns how much of x an input of the given size, in bytes, may take.
+func (l Limits) Max(x Limit, size uint64) uint64 { return l.table()[x].max(size) }
+
+// max returns the value of the limit for an input of the given size.
+func (b *bound) max(size uint64) uint64 {
+	over, more := bits.Mul64(b.perByte, size)
+	sum, carry := bits.Add64(b.base, more, 0)
+	if over != 0 || carry != 0 {
+		return ^uint64(0)
+	}
+
+	// A changed limit is at least 1: 0 would refuse every input.
+	if b.percent == 0 {
+		return sum
+	}
+	over, more = bits.Mul64(sum, b.percent)
+	if over >= 100 {
+		return ^uint64(0)
+	}
+	part, _ := bits.Div64(over, more, 100)
+	return max(part, 1)
+}
+
+// Int returns Max(x, 0) as an int, for limits that do not depend on the size.
+func (l Limits) Int(x Limit) int { return int(min(l.Max(x, 0), 1<<(strconv.IntSize-1)-1)) }
+
+// Exceeded returns the error for an input that needs more than Max(x, size). It wraps
+// ErrExceeded, and its text names the limit and how to change it.
+func (l Limits) Exceeded(x Limit, size uint64) error {
+	return fmt.Errorf("%s %w: %s (%s=%s=N changes it)", x, exceeded{l.Max(x, size)}, x.What(), Variable, x)
+}
+
+// exceeded is an ErrExceeded with the bound in its text.
+type exceeded struct{ limit uint64 }
+
+func (e exceeded) Error() string        { return fmt.Sprintf("above the limit of %d", e.limit) }
+func (e exceeded) Is(target error) bool { return target == ErrExceeded }
