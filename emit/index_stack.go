@@ -84,9 +84,22 @@ const maxRules = 256
 // addRules adds the rules of one record to dst[start:]. A later rule of a register
 // replaces an earlier one.
 func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule {
-	if !wellFormed(text) {
+	dst, ok := mergeRules(dst, start, text)
+	if !ok {
 		x.spoil(off)
-		return dst
+	}
+	return dst
+}
+
+// MergeRules adds the rules of a STACK CFI record to dst, the rules in force before the
+// record: a rule replaces that of its register, other rules are appended. The result is
+// dst and false if text is not "REG: EXPRESSION" pairs. The rules alias text.
+func MergeRules(dst []Rule, text []byte) ([]Rule, bool) { return mergeRules(dst, 0, text) }
+
+// mergeRules is MergeRules for the rules in dst[start:].
+func mergeRules(dst []Rule, start int, text []byte) ([]Rule, bool) {
+	if !wellFormed(text) {
+		return dst, false
 	}
 
 	for len(text) > 0 {
@@ -104,7 +117,7 @@ func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule 
 			dst = append(dst, r)
 		}
 	}
-	return dst
+	return dst, true
 }
 
 // wellFormed reports whether text is a list of rules: it begins with a name, and each
