@@ -45,16 +45,26 @@ func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 		return "", false
 	}
 
-	text, ok = d.cxxFast(name)
-	if ok || isDeep(name) || IsMisread(name) {
+	text, ok = d.cxxFast(name, false)
+	if ok || isDeep(name) {
 		return text, ok
 	}
-	return cxxLibrary(name)
+
+	// The library writes constraints, cxxTree does not. So cxxTree gets only those
+	// constrained names that the library misreads or refuses.
+	if !IsMisread(name) {
+		text, ok = cxxLibrary(name)
+		if ok {
+			return text, true
+		}
+	}
+	return d.cxxFast(name, true)
 }
 
-// cxxFast demangles the names that cxxTree knows. The text is exactly the library's,
-// except for names that the library misreads (IsMisread).
-func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
+// cxxFast demangles the names that cxxTree knows, those of constrained templates only if
+// constrained is set. The text is exactly the library's, except for names that the library
+// misreads (IsMisread) and for constraints, which are left out.
+func (d *Demangler) cxxFast(name []byte, constrained bool) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
 		return "", false
@@ -62,10 +72,10 @@ func (d *Demangler) cxxFast(name []byte) (text string, ok bool) {
 
 	// A name that makes no sense with Clang's scopes is read again with GCC's.
 	x := &d.tree
-	x.reset(rest, scopeUnknown)
+	x.reset(rest, scopeUnknown, constrained)
 	out := x.text(x.encoding(false))
 	if x.failed && x.scopes == scopeClang {
-		x.reset(rest, scopeGCC)
+		x.reset(rest, scopeGCC, constrained)
 		out = x.text(x.encoding(false))
 	}
 	if x.failed || len(out) > MaxLength {

@@ -24,7 +24,7 @@ func (x *cxxTree) encoding(local bool) ref {
 	// The parameters of the function mean the arguments of its innermost template.
 	rendered := x.rendered
 	oldTemplate, oldLambda := x.template, x.inLambda
-	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 {
+	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 && x.hidden == 0 {
 		if x.template != 0 {
 			return x.fail()
 		}
@@ -39,12 +39,16 @@ func (x *cxxTree) encoding(local bool) ref {
 	// The return type comes first in the type of a template function.
 	function := x.signature(kind, x.hasReturn(name))
 	x.template, x.inLambda = oldTemplate, oldLambda
-	if x.peek() == 'Q' || x.failed {
-		return x.fail()
+	if x.failed {
+		return 0
+	}
+	signature := x.rendered
+	if x.peek() == 'Q' {
+		x.hide(x.constraint)
 	}
 
 	// A function is rendered in reading order unless its return type is written.
-	x.rendered = rendered && x.rendered && x.nodes[function].a == 0
+	x.rendered = rendered && signature && x.nodes[function].a == 0
 	if x.rendered {
 		x.emitMethod(x.methodOf(name))
 	}
@@ -169,6 +173,11 @@ func (x *cxxTree) hasReturn(name ref) bool {
 	n := &x.nodes[x.nodes[t].a]
 	for n.kind == kindQualified || n.kind == kindLocal {
 		n = &x.nodes[n.b]
+	}
+
+	// The library refuses a constructor with a tag, so it is read only with the constrained names.
+	for n.kind == kindTagged && x.constrained {
+		n = &x.nodes[n.a]
 	}
 	return n.kind != kindCtor && n.kind != kindDtor && n.kind != kindCast
 }

@@ -21,6 +21,9 @@ var cxxExprOps = strings.Fields(exprOps)
 
 // expression reads an <expression>.
 func (x *cxxTree) expression() ref {
+	if x.hidden > 0 {
+		return x.hiddenExpression()
+	}
 	if !x.enter() {
 		return 0
 	}

@@ -8,7 +8,7 @@ package demangle
 func (x *cxxTree) expansion(a ref) ref {
 	rendered := x.rendered && x.nodes[a].kind == kindParam // the pack itself
 	x.rendered = false
-	if x.nodes[a].flags&flagPack == 0 {
+	if x.nodes[a].flags&flagPack == 0 || x.hidden > 0 {
 		return x.one(kindExpansion, a)
 	}
 

@@ -31,12 +31,13 @@ func (x *cxxTree) args(sparing bool) {
 	x.pos++
 	list := emittedList{rendered: true, first: true, sparing: sparing}
 	for !x.failed && !x.accept('E') {
+		x.declaration()
 		list.next(x)
 		a := x.templateArg()
 		list.add(x, a)
 		x.open = append(x.open, a)
-		if x.peek() == 'Q' { // a constraint
-			x.fail()
+		if x.peek() == 'Q' {
+			x.hide(x.constraint)
 		}
 	}
 	x.rendered = list.rendered
@@ -138,6 +139,9 @@ func (x *cxxTree) emitLiteral(a ref, from int) {
 // for the parameter of a generic lambda, a node of its own.
 func (x *cxxTree) templateParam() ref {
 	x.pos++
+	if x.hidden > 0 {
+		return x.hiddenParam()
+	}
 	n := x.index()
 	switch {
 	case x.failed || x.inCast || x.template == 0 && !x.inLambda:
@@ -237,7 +241,7 @@ func (x *cxxTree) candidateAt(id int) ref {
 
 	// Parameters in the candidate may mean other arguments here.
 	switch {
-	case flags&(flagParam|flagAuto|flagCapture) == 0:
+	case flags&(flagParam|flagAuto|flagCapture) == 0, x.hidden > 0:
 	case flags&flagCapture != 0, x.inCast:
 		return x.fail()
 	case x.inLambda && flags&flagParam != 0:

@@ -121,7 +121,7 @@ var cxxKnown = []struct{ rule, in, want string }{
 func cxxFast(name []byte) (text string, ok bool) {
 	d := demanglers.Get().(*Demangler)
 	defer demanglers.Put(d)
-	return d.cxxFast(name)
+	return d.cxxFast(name, false)
 }
 
 // TestCxxKnown: they come out as from the library, without it.

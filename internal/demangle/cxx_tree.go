@@ -158,6 +158,9 @@ type cxxTree struct {
 	inLambda bool // in the parameters of a lambda
 	inCast   bool // in the type of a conversion operator
 
+	constrained bool // declarations of template parameters and constraints may be read
+	hidden      int  // > 0 while these are read
+
 	scopes  scopeRule
 	scopeAt int // position of the first scope of a dependent name, 0 without one
 
@@ -175,11 +178,15 @@ type cxxTree struct {
 	steps    int
 }
 
-// reset prepares x for the name in; scopes is the rule for its scopes, if known.
-func (x *cxxTree) reset(in []byte, scopes scopeRule) {
+// reset prepares x for the name in; scopes is the rule for its scopes, if known. With and
+// without constrained, parts of one name may have different texts, so none is reused.
+func (x *cxxTree) reset(in []byte, scopes scopeRule, constrained bool) {
+	if constrained || x.constrained {
+		x.in = x.in[:0]
+	}
 	x.sameParts(in)
 	*x = cxxTree{
-		scopes: scopes, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		scopes: scopes, constrained: constrained, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
 		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
 		out: x.out[:0], inner: x.inner[:0],
 	}

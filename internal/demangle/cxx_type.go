@@ -76,11 +76,7 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 	if isLower(c) {
 		x.pos++
 		if c == 'u' {
-			a = x.sourceName()
-			if x.peek() == 'I' {
-				x.fail()
-			}
-			return a, true
+			return x.vendorType(), true
 		}
 
 		// <builtin-type> of one letter.
@@ -129,6 +125,22 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 		return x.dType()
 	}
 	return x.fail(), false
+}
+
+// vendorType reads <source-name> [<template-args>]: a type of the compiler, as the result of
+// a trait is, __decay(T). The library does not know those with arguments.
+func (x *cxxTree) vendorType() ref {
+	name := x.sourceName()
+	if x.peek() != 'I' {
+		return name
+	}
+	if !x.constrained {
+		return x.fail()
+	}
+	mark := len(x.open)
+	x.args(false)
+	x.rendered = false
+	return x.many(kindCall, name, mark)
 }
 
 // compound reads an array, a complex type, or a pointer to a member.
@@ -284,7 +296,7 @@ func (x *cxxTree) endsParameters(pos int) bool {
 		return true
 	}
 	c := x.in[pos]
-	return c == 'E' || c == '.' || (c == 'R' || c == 'O') && pos+1 < len(x.in) && x.in[pos+1] == 'E'
+	return c == 'E' || c == '.' || c == 'Q' || (c == 'R' || c == 'O') && pos+1 < len(x.in) && x.in[pos+1] == 'E'
 }
 
 // array reads <array-type> with a number for a dimension, or none.

@@ -18,8 +18,9 @@ import (
 const MaxNameLog = 16
 
 // readable demangles C++ and Rust names with the library, since the dumper uses internal/demangle.
-// Only names that the library is known to misread are read by internal/demangle: for all such names
-// of the corpus two other demanglers confirm its texts (TestCorpusJudge there).
+// Only names that the library is known to misread, and those that it refuses, are read by
+// internal/demangle: for all such names of the corpus two other demanglers confirm its texts
+// (TestCorpusJudge there).
 func readable(linkage string) string {
 	if names.IsMisread([]byte(linkage)) {
 		text, _ := names.Demangle([]byte(linkage))
@@ -27,7 +28,8 @@ func readable(linkage string) string {
 	}
 	out, err := demangle.ToString(linkage, demangle.MaxLength(MaxNameLog))
 	if err != nil {
-		return linkage
+		text, _ := names.Demangle([]byte(linkage))
+		return text
 	}
 	return out
 }

@@ -1,0 +1,290 @@
+package demangle
+
+import "bytes"
+
+// This file reads what the names of constrained templates have beside the arguments: the
+// declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
+// Tp, Tk), and constraints (Q), which C++20's concepts and requires-clauses are mangled
+// into (Itanium C++ ABI §5.1.5.10, §5.1.6). They are not part of the text, as in LLVM's
+// demangler. They are read because their types are candidates for substitution.
+//
+// A template parameter in a declaration or constraint may be one whose argument comes later
+// in the name. So while such a hidden part is read, a parameter is a node without a
+// meaning. A later substitution of a type with a parameter reads the type's text again,
+// like any type that was read where another template was in force.
+
+// hiddenTemplate is cxxTree.template in a hidden part. It is no index of a node.
+const hiddenTemplate ref = -1
+
+// hide reads a hidden part with read, and removes the text of the part.
+func (x *cxxTree) hide(read func()) {
+	if !x.constrained {
+		x.fail()
+		return
+	}
+
+	from, node, mark := len(x.out), len(x.nodes), len(x.open)
+	template, inLambda, inCast, stop := x.template, x.inLambda, x.inCast, x.stop
+	x.template, x.inLambda, x.inCast, x.stop = hiddenTemplate, false, false, 0
+	x.hidden++
+	read()
+	x.hidden--
+	x.template, x.inLambda, x.inCast, x.stop = template, inLambda, inCast, stop
+
+	// The candidates in the part are written from the tree where they are substituted.
+	x.out, x.open = x.out[:from], x.open[:min(mark, len(x.open))]
+	for i := node; i < len(x.nodes); i++ {
+		x.nodes[i].done = [2]uint32{}
+	}
+}
+
+// declaration reads the <template-param-decl> in front of a template argument, if there
+// is one.
+func (x *cxxTree) declaration() {
+	if x.peek() == 'T' && bytes.IndexByte([]byte("yntpk"), x.peek2()) >= 0 {
+		x.hide(x.parameterDeclaration)
+	}
+}
+
+// parameterDeclaration reads <template-param-decl>.
+func (x *cxxTree) parameterDeclaration() {
+	if !x.enter() {
+		return
+	}
+	defer x.leave()
+
+	c := x.peek2()
+	x.expect('T')
+	x.pos = min(x.pos+1, len(x.in))
+	switch c {
+	case 'y': // a type
+	case 'n': // a value of this type
+		x.typ()
+	case 'k': // a type with a constraint
+		x.name()
+	case 'p': // a pack
+		x.parameterDeclaration()
+	case 't': // a template with these parameters
+		for !x.failed && !x.accept('E') {
+			if x.peek() == 'Q' {
+				x.constraint()
+				x.expect('E')
+				return
+			}
+			x.parameterDeclaration()
+		}
+	default:
+		x.fail()
+	}
+}
+
+// constraint reads Q <constraint-expression>.
+func (x *cxxTree) constraint() {
+	x.expect('Q')
+	x.hiddenExpression()
+}
+
+// hiddenParam is templateParam in a hidden part: the parameter's argument may not be known
+// yet. TL <level> _ is a parameter of an inner template.
+func (x *cxxTree) hiddenParam() ref {
+	if x.accept('L') {
+		x.index()
+	}
+	x.index()
+	return x.unreadable()
+}
+
+// unreadable adds a node for what has no text in a hidden part. A type made of the node is
+// read again where it is substituted, because of the flag.
+func (x *cxxTree) unreadable() ref {
+	x.rendered = false
+	return x.node(kindParam, flagParam, x.word(wordAuto), 0, 0, 0)
+}
+
+// hiddenForms has the operands of the operators in a hidden part, by their two letters: e
+// is an expression, t a type, n a member's name, * any number of expressions up to an E.
+var hiddenForms = func() map[string]string {
+	forms := map[string]string{
+		"cl": "*", "cp": "*", "tl": "t*", "il": "*", "dc": "te", "sc": "te", "cc": "te", "rc": "te",
+		"ti": "t", "st": "t", "at": "t", "te": "e", "sz": "e", "az": "e", "nx": "e", "sp": "e", "tw": "e", "tr": "",
+		"dt": "en", "pt": "en", "di": "ne", "dx": "ee", "dX": "eee", "qu": "eee", "dl": "e", "da": "e", "gs": "e",
+	}
+	for _, unary := range []string{"ps", "ng", "ad", "de", "co", "nt"} {
+		forms[unary] = "e"
+	}
+	for _, binary := range bytes.Fields([]byte("pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS " +
+		"eq ne lt gt le ge ss aa oo cm pm ds ix")) {
+		forms[string(binary)] = "ee"
+	}
+	return forms
+}()
+
+// hiddenExpression reads <expression> in a hidden part. Its result has no text.
+func (x *cxxTree) hiddenExpression() (a ref) {
+	if !x.enter() {
+		return 0
+	}
+	defer x.leave()
+	a = x.unreadable()
+
+	// Operands.
+	c, next := x.peek(), x.peek2()
+	switch {
+	case c == 'L':
+		x.literal()
+		return a
+	case c == 'T':
+		return x.templateParam()
+	case c == 'X':
+		x.pos++
+		x.hiddenExpression()
+		x.expect('E')
+		return a
+	case isDigit(c), c == 'o' && next == 'n', c == 'd' && next == 'n':
+		x.member()
+		return a
+	case c == 'f':
+		x.hiddenFold(next)
+		return a
+	case c == 'u': // an operator of the compiler, with arguments
+		x.pos++
+		x.sourceName()
+		for !x.failed && !x.accept('E') {
+			x.templateArg()
+		}
+		return a
+	}
+
+	// Operators, with rules of their own or in the table.
+	x.pos = min(x.pos+2, len(x.in))
+	switch code := string([]byte{c, next}); code {
+	case "sr":
+		x.unresolvedName()
+	case "sZ":
+		x.hiddenExpression() // a parameter
+	case "sP":
+		for !x.failed && !x.accept('E') {
+			x.templateArg()
+		}
+	case "cv":
+		x.typ()
+		if x.accept('_') {
+			x.hiddenList('E')
+		} else {
+			x.hiddenExpression()
+		}
+	case "nw", "na":
+		x.hiddenList('_')
+		x.typ()
+		if !x.accept('E') {
+			x.expect('p')
+			x.expect('i')
+			x.hiddenList('E')
+		}
+	case "pp", "mm":
+		x.accept('_')
+		x.hiddenExpression()
+	case "rQ":
+		for !x.failed && !x.accept('_') {
+			x.typ()
+		}
+		x.requirements()
+	case "rq":
+		x.requirements()
+	default:
+		form, known := hiddenForms[code]
+		if !known {
+			return x.fail()
+		}
+		x.hiddenOperands(form)
+	}
+	return a
+}
+
+// hiddenOperands reads operands: see hiddenForms.
+func (x *cxxTree) hiddenOperands(form string) {
+	for _, operand := range form {
+		switch operand {
+		case 'e':
+			x.hiddenExpression()
+		case 't':
+			x.typ()
+		case 'n':
+			x.member()
+		case '*':
+			x.hiddenList('E')
+		}
+	}
+}
+
+// hiddenList reads expressions up to a letter.
+func (x *cxxTree) hiddenList(end byte) {
+	for !x.failed && !x.accept(end) {
+		x.hiddenExpression()
+	}
+}
+
+// hiddenFold reads <function-param> and <fold-expression>, which begin with f and next.
+func (x *cxxTree) hiddenFold(next byte) {
+	x.pos = min(x.pos+2, len(x.in))
+	switch {
+	case next == 'p' && x.accept('T'): // this
+	case next == 'p':
+		x.qualifiers()
+		x.index()
+	case next == 'L' && isDigit(x.peek()): // fL <level> p, a parameter of an outer function
+		x.number()
+		x.expect('p')
+		x.qualifiers()
+		x.index()
+	case next == 'l' || next == 'r' || next == 'L' || next == 'R':
+		x.pos = min(x.pos+2, len(x.in)) // the operator
+		x.hiddenExpression()
+		if next == 'L' || next == 'R' {
+			x.hiddenExpression()
+		}
+	default:
+		x.fail()
+	}
+}
+
+// member reads <base-unresolved-name>, or a scope and one.
+func (x *cxxTree) member() {
+	switch {
+	case isDigit(x.peek()):
+		x.simpleID()
+	case x.accept('o'):
+		x.expect('n')
+		x.maybeTemplate(x.operatorName())
+	case x.accept('d'):
+		x.expect('n')
+		if isDigit(x.peek()) {
+			x.simpleID()
+		} else {
+			x.typ()
+		}
+	case x.accept('s'):
+		x.expect('r')
+		x.unresolvedName()
+	default:
+		x.fail()
+	}
+}
+
+// requirements reads <requirement>s up to an E.
+func (x *cxxTree) requirements() {
+	for !x.failed && !x.accept('E') {
+		switch {
+		case x.accept('X'): // an expression, which may be noexcept, and have a type with a constraint
+			x.hiddenExpression()
+			x.accept('N')
+			if x.accept('R') {
+				x.name()
+			}
+		case x.accept('T'):
+			x.typ()
+		default:
+			x.constraint()
+		}
+	}
+}
