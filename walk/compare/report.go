@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 // titles are the kinds in words.
@@ -22,9 +22,9 @@ var titles = map[Kind]string{
 
 // Text writes the differences for people: for each kind their number, and up to examples
 // groups of equal ones, all if examples is 0. Text of the results is written as
-// wire.Printable has it.
+// printable.String has it.
 func (d *Differences) Text(out io.Writer, examples int) error {
-	w := bufio.NewWriter(&wire.Printer{W: out})
+	w := bufio.NewWriter(&printable.Writer{W: out})
 	for _, k := range Kinds() {
 		groups := d.Groups(k)
 		if len(groups) == 0 {
@@ -39,10 +39,10 @@ func (d *Differences) Text(out io.Writer, examples int) error {
 				break
 			}
 			shown += g.Count
-			fmt.Fprintf(w, "%6d  %s\n", g.Count, wire.Printable(g.String()))
+			fmt.Fprintf(w, "%6d  %s\n", g.Count, printable.String(g.String()))
 			place := g.Example.String()
 			if place != "" {
-				fmt.Fprintf(w, "        %s\n", wire.Printable(place))
+				fmt.Fprintf(w, "        %s\n", printable.String(place))
 			}
 		}
 		fmt.Fprintln(w)
@@ -146,7 +146,7 @@ func (d *Differences) JSON(out io.Writer, examples int) error {
 		}
 	}
 
-	enc := json.NewEncoder(&wire.JSONPrinter{W: out})
+	enc := json.NewEncoder(&printable.JSONWriter{W: out})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(j)

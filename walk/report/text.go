@@ -73,7 +73,7 @@ func (w *textWriter) process() {
 	w.field("Crash", w.reason())
 	w.field("Assert", p.Facts.Assertion)
 	if p.Facts.Signature != "" {
-		w.printf("Signature: %s\n", wire.Printable(p.Facts.Signature))
+		w.printf("Signature: %s\n", printable.String(p.Facts.Signature))
 	}
 	if p.Facts.HasUptime {
 		w.field("Uptime", fmt.Sprintf("%d seconds", p.Facts.Uptime))
