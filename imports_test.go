@@ -15,19 +15,19 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/limits", "internal/mem", "limits"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "limits"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/mem", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
-	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
+	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
 	"walk/compare":         {"internal/printable"},
-	"walk/corefile":        {"cfi", "elfx", "internal/limits", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
+	"walk/corefile":        {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":    {"cfi"},
 	"walk/minidump":        {"cfi", "internal/wire", "located", "walk"},
-	"walk/report":          {"cfi", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
+	"walk/report":          {"cfi", "internal/printable", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":       {},
 	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/mem", "internal/par", "internal/wire", "limits"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/printable"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/par", "internal/printable", "limits"},
 	"dump/dwarfx":           {"elfx", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"dump/internal/funcs":   {"dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
 	"dump/internal/gofuncs": {"dump/dwarfx", "dump/gosym", "dump/internal/files", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/wire"},
 	"dump/internal/inlines": {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/mem", "limits"},
-	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "limits"},
+	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "internal/wire", "limits"},
 	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/mem", "internal/par", "limits"},
 	"dump/internal/losses":  {"internal/wire"},
 	"dump/internal/naming":  {"dump/dwarfx", "emit", "internal/demangle", "internal/par", "limits"},

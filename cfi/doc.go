@@ -1,10 +1,32 @@
-// Package cfi reads DWARF call frame information (.eh_frame, .debug_frame)
-// into rows, names the registers of each machine and writes rows as the rules
-// of Breakpad's STACK CFI records. Bytes in, values out: it opens no files.
+// Package cfi reads DWARF call frame information (.eh_frame, .debug_frame) into rows,
+// which say how to find the caller of a frame, and writes rows as the rules of Breakpad's
+// STACK CFI records. Bytes in, values out: it opens no files. It also reads the exception
+// index table of 32-bit ARM (Exidx).
 //
-// A Section yields its FDEs, an FDE yields its Rows, and a
-// Text turns rows (these, or those of package sframe) into records. A Row
-// means the same whatever table it came from.
+// A Section yields its FDEs, an FDE yields its Rows, and a Text turns rows (these, or
+// those of package sframe) into records. A Row means the same whatever table it came
+// from.
+//
+//	section := cfi.Section{
+//		Kind: cfi.EHFrame, Data: data, Addr: addr,
+//		AddrSize: 8, Machine: elf.EM_X86_64,
+//	}
+//	for fde, err := range section.FDEs() {
+//		if err != nil {
+//			log.Print(err) // this FDE is damaged, others are not
+//			continue
+//		}
+//		for row, err := range fde.Rows() {
+//			if err != nil {
+//				log.Print(err)
+//				break
+//			}
+//			fmt.Printf("%#x: CFA = r%d%+d\n", row.Begin, row.CFA.Reg, row.CFA.Off)
+//		}
+//	}
+//
+// Addresses are virtual addresses of the file. Errors are *located.Error, with the offset
+// in the section.
 //
 // # What an absent rule means
 //

@@ -34,7 +34,10 @@ type Options struct {
 
 // Errors of Replay, lint.File and diff.Files about a symbol file that is not checked at all.
 var (
-	ErrEmpty   = symfile.ErrEmpty
+	// ErrEmpty: the symbol file has no bytes.
+	ErrEmpty = symfile.ErrEmpty
+	// ErrTooMany: the symbol file has more records than limits.CheckLines or
+	// limits.CheckRecords allow.
 	ErrTooMany = symfile.ErrTooMany
 )
 

@@ -1,14 +1,29 @@
-// Package dump turns an ELF image into the records of a Breakpad symbol file.
+// Package dump turns an ELF image into the records of a Breakpad symbol file, which a
+// crash service needs to show functions, source lines and call stacks.
 //
 // Dump takes an image, which is an ELF file with its separate debug file, and gives a
-// Module. Dump runs the stages of dump/internal, each a function from values to
-// values: units are loaded; functions are merged and get lines and inlined calls;
-// symbols that no function covers become PUBLIC records. Module.Write turns call
-// frame information into STACK CFI.
+// Module. A Module writes itself as a symbol file, and yields its functions with their
+// lines and inlined calls, its symbols without a function, and its unwind rules as
+// values.
 //
-// The records are sorted by address, FUNC records do not overlap, and the text
-// depends on the files and the Options alone. Damage in a file costs the unit,
-// function or table entry that it is in, and Stats counts the damage.
+//	program, err := companion.OpenModule("app", companion.Places{})
+//	if err != nil {
+//		return err
+//	}
+//	defer program.Close()
+//	m, err := dump.Dump(ctx, program.Image, dump.Options{Inlines: true, Companions: program.Companions})
+//	if err != nil {
+//		return err
+//	}
+//	for f := range m.Funcs() {
+//		fmt.Printf("%#x %s\n", f.Addr, f.Name)
+//	}
+//	return m.Write(os.Stdout)
+//
+// The records are sorted by address, FUNC records do not overlap, and the text depends on
+// the files and the Options alone. Damage in a file costs the unit, function or table
+// entry that it is in, and Stats counts the damage. Addresses are relative to the address
+// that the module is loaded at, unless Options.KeepAddress is set.
 package dump
 
 import (
@@ -43,18 +58,20 @@ import (
 // Options says what Dump writes. The zero value gives the usual module: OS
 // Linux, identity and name from the file, no inlined calls.
 type Options struct {
-	Jobs       int    // goroutines; 0 means one for each processor
-	OS         string // of the MODULE record; empty means Linux
-	ID         string // of the MODULE record; empty means the file's own
-	Name       string // of the MODULE record; empty means SONAME or file name
-	Generator  string // text of INFO GENERATOR; empty leaves the record out
-	Extra      []string
+	Jobs       int       // goroutines; 0 means one for each processor
+	OS         string    // of the MODULE record; empty means Linux
+	ID         string    // of the MODULE record; empty means the file's own
+	Name       string    // of the MODULE record; empty means SONAME or file name
+	Generator  string    // text of INFO GENERATOR; empty leaves the record out
+	Extra      []string  // further INFO records, each "KEY text"
 	HeaderOnly bool      // MODULE and INFO records alone
 	Inlines    bool      // INLINE and INLINE_ORIGIN records
 	NoCFI      bool      // no STACK CFI records
 	SFrame     SFrameUse // what .sframe is used for
 	Multiple   bool      // mark functions that share an address with an m
-	// Companions are the image's other files, or nil.
+	// Companions are the image's files besides the debug file: dwz's supplementary file,
+	// split DWARF. If it is nil, what only these have is left out, and Stats.Warnings
+	// says so.
 	Companions  *companion.Companions
 	Paths       pathmap.Map // rewrites the names of source files
 	KeepAddress bool        // addresses as in the file, not relative to its load address
@@ -66,6 +83,7 @@ type Options struct {
 // SFrameUse says what .sframe is used for.
 type SFrameUse uint8
 
+// The uses of .sframe.
 const (
 	// SFrameAuto uses .sframe for PCs that DWARF does not describe, or describes with
 	// a rule that STACK CFI cannot express; elsewhere the two are compared.
@@ -81,7 +99,10 @@ var ErrNoCode = errors.New("no symbols to dump")
 
 // Dump reads img and returns its records. Damage costs the unit, function or
 // FDE it is in and is counted in Module.Stats; the error is for images that
-// give no module at all, and begins with the file's path.
+// give no module at all, and begins with the file's path. It is ErrNoCode,
+// elfx.ErrMachine, elfx.ErrNoIdentity, elfx.ErrChanged, limits.ErrExceeded, the cause of
+// ctx's end, or a *located.Error. The files of img must stay open until the Module is
+// written.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	if opt.Jobs <= 0 {
 		opt.Jobs = runtime.GOMAXPROCS(0)

@@ -20,14 +20,15 @@ import (
 )
 
 // Module is a dumped module, ready to be written. Addresses are relative to the
-// module's load address. Its values own their memory; only Write needs the files
-// that the module was made of.
+// module's load address, unless Options.KeepAddress was set. Its values own their
+// memory; only Write, Publics and UnwindRows need the files that the module was made of.
 type Module struct {
-	OS, Arch, ID, Name string
-	CodeID             string // upper-case hexadecimal; empty without a build id
-	Generator          string
-	Extra              []string // INFO lines, each "KEY text"
+	OS, Arch, ID, Name string   // of the MODULE record
+	CodeID             string   // upper-case hexadecimal; empty without a build id
+	Generator          string   // text of INFO GENERATOR; empty: no such record
+	Extra              []string // further INFO records, each "KEY text"
 
+	// Stats counts what was read and lost.
 	Stats Stats
 
 	records record.Module
@@ -36,11 +37,12 @@ type Module struct {
 	written bool        // Stats has the losses of unwind rules
 }
 
-// Func is one contiguous range of a function.
+// Func is one contiguous range of a function: a function that the compiler or linker
+// has split has several.
 type Func struct {
-	Addr, Size uint64
-	Name       string
-	Multiple   bool // other functions share the address
+	Addr, Size uint64 // module-relative, in bytes
+	Name       string // demangled, as in the FUNC record
+	Multiple   bool   // other functions share the address
 
 	record *record.Func
 	module *record.Module
@@ -73,10 +75,11 @@ func (f Func) Lines() iter.Seq[emit.Line] {
 
 // Call is an inlined call.
 type Call struct {
-	Depth  int    // 0 for a call inlined into the function itself
-	Name   string // of the inlined function
-	File   int    // of the call, an index of Module.Files
-	Line   int    // of the call
+	Depth int    // 0 for a call inlined into the function itself
+	Name  string // of the inlined function
+	File  int    // of the call, an index of Module.Files
+	Line  int    // of the call, 0 if it is not known
+	// Ranges are the module-relative addresses of the inlined code, as in the INLINE record.
 	Ranges []dwarfx.Range
 }
 
@@ -100,7 +103,8 @@ func (f Func) Calls() iter.Seq[Call] {
 	}
 }
 
-// Files are the names of the source files, in order.
+// Files are the names of the source files, in the order of the FILE records, as
+// Options.Paths has rewritten them.
 func (m *Module) Files() []string { return m.records.Files.Names }
 
 // Publics yields the PUBLIC records by address. Like Write, it needs the files that
@@ -117,7 +121,7 @@ func (m *Module) Publics() iter.Seq[emit.Public] {
 	}
 }
 
-// SignalFrames returns the ranges of code whose frames the kernel makes when it
+// SignalFrames returns the module-relative ranges of code whose frames the kernel makes when it
 // delivers a signal; no call makes these frames.
 func (m *Module) SignalFrames() []dwarfx.Range { return m.records.Signals }
 

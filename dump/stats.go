@@ -16,6 +16,7 @@ import (
 // Stats counts what was read and what was lost. The counts of unwind rules, SFrame
 // and Inexpressible among them, are complete after Module.Write.
 type Stats struct {
+	// Units of DWARF and FDEs are what was read; the others are records of the module.
 	Units, Funcs, Lines, Inlines, Publics, FDEs int
 
 	// Folded counts functions at an address that already has one: copies of
@@ -42,7 +43,8 @@ type Stats struct {
 
 	// LossCount counts damage: each cost a unit, function, table or FDE.
 	LossCount int
-	// Losses are the first of them.
+	// Losses are the first of them. Most wrap a *located.Error and begin with the path of
+	// the file.
 	Losses []error
 	// Warnings are for the user's eyes.
 	Warnings []string

@@ -2,21 +2,37 @@ package elfx_test
 
 import (
 	"fmt"
-	"os"
 
 	"symkit/elfx"
 )
 
-// A program is opened and one of its sections is read.
-func ExampleOpen() {
-	f, err := elfx.Open(os.Args[0])
+// Example opens a program: its identity, a section, its symbols.
+func Example() {
+	f, err := elfx.Open("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
+
+	id, err := f.ModuleID()
+	fmt.Printf("%v, build id %x, MODULE id %s, %v\n", f.Machine, f.BuildID(), id, err)
 	text, err := f.SectionData(".text")
-	fmt.Println(len(text) > 0, err)
+	fmt.Printf(".text at %#x, %d bytes, %v\n", f.Section(".text").Addr, len(text), err)
+
+	table, err := f.Symtab()
+	if err != nil || table == nil {
+		fmt.Println("no symbols:", err)
+		return
+	}
+	for i := range table.Symbols {
+		s := &table.Symbols[i]
+		if string(table.NameOf(s)) == "main" {
+			fmt.Printf("main at %#x, %d bytes\n", s.Value, s.Size)
+		}
+	}
 	// Output:
-	// true <nil>
+	// EM_X86_64, build id 1b3e2f67870de5f3e3697f4c1c078270607ba081, MODULE id 672F3E1B0D87F3E5E3697F4C1C0782700, <nil>
+	// .text at 0x1050, 265 bytes, <nil>
+	// main at 0x1050, 30 bytes
 }

@@ -1,6 +1,17 @@
-// Package elfx reads an ELF file: headers, sections (inflated on demand), notes
-// and identity, symbols, relocations. Join pairs the file with its separate debug
-// file.
+// Package elfx reads an ELF file: headers, sections (inflated on demand), notes and
+// identity, symbols, relocations. Join pairs the file with its separate debug file;
+// package companion finds that file.
+//
+//	f, err := elfx.Open("app")
+//	if err != nil {
+//		return err // "app: ELF header+0x10: truncated"
+//	}
+//	defer f.Close()
+//	id, err := f.ModuleID()
+//	if err != nil {
+//		return err
+//	}
+//	text, err := f.SectionData(".text")
 //
 // Every error begins with the path of the file and wraps a *located.Error with
 // section and offset: printing the error gives "path: section+0xoffset: what".
@@ -8,8 +19,9 @@
 // error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
 // (ErrChanged), and two files do not belong together (see Join).
 //
-// The bytes that methods return alias the mapped file: they are read-only, and
-// every goroutine reads them under Guard.
+// The bytes that methods return alias the mapped file: they are read-only, and every
+// goroutine reads them under Guard. Addresses are virtual addresses of the file; offsets
+// are file offsets, or section offsets where a section is named.
 package elfx
 
 import (

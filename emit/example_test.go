@@ -45,3 +45,33 @@ func ExampleReader_Records() {
 	// main at 0x1139, 32 bytes
 	// app.sym: symbols+0x39: line 3: malformed number
 }
+
+// An address is looked up: the function, the calls inlined there, and the unwind rules.
+func ExampleIndex_Symbol() {
+	index := emit.NewIndex([]byte(`MODULE Linux x86_64 4C1A775C92125729AF14EED671BEBE010 app
+FILE 0 /src/main.c
+INLINE_ORIGIN 0 square
+FUNC 1050 1e 0 main
+INLINE 0 7 0 0 1050 3
+1050 3 3 0
+1053 1b 7 0
+STACK CFI INIT 1050 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^
+`))
+	s, ok := index.Symbol(0x1051)
+	if !ok {
+		fmt.Println("no symbol")
+		return
+	}
+	for _, c := range s.Calls { // the innermost first
+		fmt.Printf("%s at %s:%d\n", c.Func, c.File, c.Line)
+	}
+	_, rules, _ := index.CFI(0x1051, nil)
+	for _, r := range rules {
+		fmt.Printf("%s is %s\n", r.Reg, r.Expr)
+	}
+	// Output:
+	// square at /src/main.c:3
+	// main at /src/main.c:7
+	// .cfa is $rsp 8 +
+	// .ra is .cfa -8 + ^
+}

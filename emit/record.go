@@ -2,6 +2,16 @@
 // a strict reader, and an index. Package emit knows the text only, and not whether it is
 // true of a program.
 //
+//	index := emit.NewIndex(data) // of a symbol file
+//	if s, ok := index.Symbol(0x1051); ok {
+//		for _, c := range s.Calls { // inlined calls, the innermost first, then the function
+//			fmt.Printf("%s at %s:%d\n", c.Func, c.File, c.Line)
+//		}
+//	}
+//
+// An Index answers questions about one address, also in files of other tools; a Reader
+// yields all records and accepts only what every consumer reads; a Writer writes records.
+//
 // A symbol file has one record per line, of fields with single spaces between them.
 // Numbers are hexadecimal in lower case without a prefix, except the decimal
 // line, file, origin and depth numbers. All addresses are relative to the

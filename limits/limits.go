@@ -5,7 +5,9 @@
 // packages that they are made of. Calls with different limits can run at one time.
 //
 //	tight, err := limits.Parse("names=64M,inflate-ratio=50")
-//	…
+//	if err != nil {
+//		return err
+//	}
 //	m, err := dump.Dump(ctx, img, dump.Options{Limits: tight})
 //	if errors.Is(err, limits.ErrExceeded) {
 //		// The file asks for more.

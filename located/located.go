@@ -38,7 +38,7 @@ var (
 // Error is a failure with its place in the input.
 type Error struct {
 	// Section names the bytes that Offset counts in: a section (".debug_line"), a
-	// header ("ELF header"), a note, a stream of a minidump, a text file's name.
+	// header ("ELF header"), a note, a stream of a minidump, "symbols" for a symbol file.
 	Section string
 	// Offset is in bytes from the start of Section. For a compressed section, the
 	// offset is that in the uncompressed bytes, unless the compression is damaged.

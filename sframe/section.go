@@ -2,6 +2,24 @@
 // versions 1, 2 (with errata 1 and 2) and 3, for AMD64, AArch64 in both byte orders, and
 // s390x.
 //
+//	section, err := sframe.Parse(data, sframe.Options{Addr: addr, ABI: sframe.AMD64})
+//	if err != nil {
+//		return err
+//	}
+//	for fde, err := range section.FDEs() {
+//		if err != nil {
+//			log.Print(err) // this FDE is damaged, others are not
+//			continue
+//		}
+//		for row, err := range fde.Rows() {
+//			if err != nil {
+//				log.Print(err)
+//				break
+//			}
+//			fmt.Printf("%#x: CFA = r%d%+d\n", row.Begin, row.CFA.Reg, row.CFA.Off)
+//		}
+//	}
+//
 // A Section has one Chunk, or several if a linker that does not know the format has
 // concatenated its inputs. A Chunk has FDEs, one per function. An FDE has FREs, each with
 // the rules from one PC on. FDE.Rows yields FREs as cfi.Row; FDE.FREs yields FREs with

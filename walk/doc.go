@@ -1,14 +1,29 @@
 // Package walk turns a crashed process into the stack of each of its threads.
 //
-// A Process is what a crash dump holds: threads with their registers, memory,
-// modules. Packages walk/corefile and walk/minidump make one. Walk finds the
-// module of each instruction pointer, asks a Supplier (package walk/symbols has
-// several) for its symbols, names
-// the frame, and finds the caller: by STACK WIN or STACK CFI, else by the
-// layout of a signal frame, the link register, the frame pointer, else by
-// scanning the stack for a return address. A result that cannot be is not
-// believed, and the next technique is tried; each frame tells how it was found
-// (Trust) and what was passed over (Why).
+//	d, err := minidump.New(data)
+//	if err != nil {
+//		return err
+//	}
+//	store := &symbols.Store{Dirs: []string{"symbols"}}
+//	result, err := walk.Walk(ctx, d.Process(), store, walk.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	for _, s := range result.Stacks {
+//		for _, f := range s.Frames {
+//			fmt.Printf("%#x %s %s:%d\n", f.PC, f.Place.Func, f.Place.File, f.Place.Line)
+//		}
+//	}
 //
-// Nothing in a dump is trusted: reads are bounds-checked, every chain ends.
+// A Process is what a crash dump holds: threads with their registers, memory, modules.
+// Packages walk/corefile and walk/minidump make one. Walk finds the module of each
+// instruction pointer, asks a Supplier (package walk/symbols has several) for its symbols,
+// names the frame, and finds the caller: by STACK WIN or STACK CFI, else by the layout of
+// a signal frame, the link register, the frame pointer, else by scanning the stack for a
+// return address. A result that is impossible is rejected, and the next technique is
+// tried; each frame has the technique that found it (Trust) and the better ones that
+// failed (Why). Package walk/report writes the result.
+//
+// Addresses are those of the process. Nothing in a dump is trusted: reads are
+// bounds-checked, every chain ends.
 package walk

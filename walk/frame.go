@@ -3,6 +3,7 @@ package walk
 // Trust is how a frame was found, in ascending order of certainty.
 type Trust uint8
 
+// The techniques that find a frame, the least certain first.
 const (
 	// TrustScan: a word on the stack that can be a return address.
 	TrustScan Trust = iota
@@ -36,10 +37,12 @@ func (t Trust) Key() string {
 	return [...]string{"scan", "cfi_scan", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
 }
 
-// Frame is one frame of a stack; calls inlined into it are in its Place.
+// Frame is one frame of a stack; calls inlined into it are in its Place. Addresses are
+// virtual addresses of the process.
 type Frame struct {
 	// PC is where the frame continues: a return address, unless Exact.
 	PC uint64
+	// SP is the stack pointer when the frame continues.
 	SP uint64
 	// Exact reports whether PC is the instruction itself, as in the innermost frame
 	// and in a frame that a signal interrupted.
@@ -47,7 +50,8 @@ type Frame struct {
 	// Signal reports whether the frame is a signal trampoline; the signal interrupted
 	// the next frame.
 	Signal bool
-	Trust  Trust
+	// Trust is how the frame was found.
+	Trust Trust
 	// Why lists the better techniques that failed, with their reasons.
 	Why string
 	// Module is nil when PC is in none.

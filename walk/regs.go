@@ -7,17 +7,19 @@ import "symkit/cfi"
 // and lo and PowerPC's lr and ctr.
 const numRegs = 72
 
-// RegPC stands for the program counter among the DWARF register numbers,
-// RegNone for a register that is not kept.
+// Numbers that no machine uses for a register.
 const (
-	RegPC   cfi.Reg = numRegs
+	// RegPC stands for the program counter among the DWARF register numbers.
+	RegPC cfi.Reg = numRegs
+	// RegNone stands for a register that is not kept.
 	RegNone cfi.Reg = numRegs + 1
 )
 
-// Registers are the registers of one frame. An unknown register is not valid; the
-// program counter is always valid.
+// Registers are the registers of one frame, by their DWARF numbers in the CPU's psABI
+// (x86-64: 6 is rbp, 7 is rsp). An unknown register is not valid; the program counter is
+// always valid.
 type Registers struct {
-	PC    uint64
+	PC    uint64 // virtual address in the process
 	vals  [numRegs]uint64
 	valid [(numRegs + 63) / 64]uint64
 }

@@ -1,5 +1,11 @@
 // Package diff compares two symbol files by their meaning: what they contain about each address.
 // Numbers of files, the order of records, and where ranges are divided do not matter.
+//
+//	rep, err := diff.Files(old, now, report.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	return rep.WriteText(os.Stdout, "old.sym")
 package diff
 
 import (

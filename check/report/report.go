@@ -1,6 +1,14 @@
 // Package report holds what the checks of a symbol file find, as values: the outcome of each check,
 // the findings, the gaps, the coverage, and the verdict. It also writes them as text, JSON, JUnit
 // and SARIF.
+//
+//	result := report.Result{File: "app.sym", Against: "app", Report: rep}
+//	if err := report.Write(os.Stdout, "json", "1.0", []report.Result{result}); err != nil {
+//		return err
+//	}
+//	if result.Bad() {
+//		os.Exit(2)
+//	}
 package report
 
 import (

@@ -12,6 +12,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
+	"symkit/limits"
 )
 
 // Input is one file that may be a module, or a part of one.
@@ -22,6 +23,8 @@ type Input struct {
 	// Found is set for a file that was found in a directory or an archive, not named.
 	// Such a file need not have symbols.
 	Found bool
+	// Limits are those that the file is opened with. A Member has those of its archive.
+	Limits limits.Limits
 }
 
 // Open opens the file. Errors begin with its name.
@@ -29,7 +32,7 @@ func (in *Input) Open() (*elfx.File, error) {
 	if in.Member != nil {
 		return in.Member.Open()
 	}
-	return elfx.Open(in.Path)
+	return elfx.Options{Limits: in.Limits}.Open(in.Path)
 }
 
 // Name returns the name of the file for errors and manifests.
@@ -51,9 +54,12 @@ type Finder struct {
 	Recurse bool   // search directories; otherwise directories are added to Dirs
 	Member  string // the member to take of each archive; empty means all
 
-	Inputs []Input
-	Dirs   []string // directories that were not searched
-	Failed []Failure
+	// Limits are those that archives are read with and inputs are opened with.
+	Limits limits.Limits
+
+	Inputs []Input   // what was found so far, in the order of the arguments
+	Dirs   []string  // directories that were not searched
+	Failed []Failure // what could not be read
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
@@ -65,7 +71,7 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 	case err != nil:
 		f.fail(path, withoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
-		f.Inputs = append(f.Inputs, Input{Path: path}) // Open returns the error
+		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
 	case !info.IsDir():
 		f.file(path)
 	case f.Recurse:
@@ -92,13 +98,14 @@ func withoutPath(err error) error {
 func (f *Finder) file(path string) {
 	start, err := magic(path)
 	if err != nil || !archive.Is(start) {
-		f.Inputs = append(f.Inputs, Input{Path: path}) // Open returns the error
+		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
 		return
 	}
 
 	// The one member that the user asked for counts as named.
 	inputs, failed := len(f.Inputs), len(f.Failed)
-	for m, err := range archive.Members(path) {
+	opt := archive.Options{Limits: f.Limits}
+	for m, err := range opt.Members(path) {
 		switch {
 		case err != nil:
 			f.Failed = append(f.Failed, Failure{path, err})
@@ -129,7 +136,7 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		if err != nil {
 			f.fail(path, withoutPath(err))
 		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
-			f.Inputs = append(f.Inputs, Input{Path: path, Found: true})
+			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
 		}
 		return nil
 	})

@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -114,10 +113,4 @@ func TestEstimate(t *testing.T) {
 	if stripped <= 0 || plain < 2*stripped || zlib <= plain || zlib > 2*plain || inlines < plain*5/4-1 || inlines > plain*5/4+1 || check != plain*3/2 {
 		t.Errorf("plain %d, with inlines %d, checked %d, zlib %d, stripped %d", plain, inlines, check, zlib, stripped)
 	}
-}
-
-func ExampleGroup() {
-	g, err := Group(context.Background(), []Input{{Path: "/bin/none"}}, 1)
-	fmt.Println(len(g.Modules), g.Failed[0].Err, err)
-	// Output: 0 /bin/none: no such file or directory <nil>
 }

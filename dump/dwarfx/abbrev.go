@@ -89,9 +89,9 @@ const (
 
 func familyOf(l Language) family {
 	switch {
-	case l.IsC():
+	case l.isC():
 		return familyC
-	case l.IsCxx():
+	case l.isCxx():
 		return familyCxx
 	}
 	return familyAny

@@ -56,8 +56,8 @@ func TestLanguages(t *testing.T) {
 		{0x10, false, false, familyAny, ""}, {0x8001, false, false, familyAny, ""}, {0, false, false, familyAny, ""},
 	}
 	for _, tt := range tests {
-		if tt.l.IsC() != tt.c || tt.l.IsCxx() != tt.cxx || familyOf(tt.l) != tt.family || tt.l.Separator() != tt.sep {
-			t.Errorf("%#x: C %v, C++ %v, family %d, separator %q", uint16(tt.l), tt.l.IsC(), tt.l.IsCxx(), familyOf(tt.l), tt.l.Separator())
+		if tt.l.isC() != tt.c || tt.l.isCxx() != tt.cxx || familyOf(tt.l) != tt.family || tt.l.Separator() != tt.sep {
+			t.Errorf("%#x: C %v, C++ %v, family %d, separator %q", uint16(tt.l), tt.l.isC(), tt.l.isCxx(), familyOf(tt.l), tt.l.Separator())
 		}
 	}
 }

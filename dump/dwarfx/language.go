@@ -22,8 +22,8 @@ func languageOf(name uint64) Language {
 	return 0
 }
 
-// IsC reports whether the language has C's types, which contain nothing but data.
-func (l Language) IsC() bool {
+// isC reports whether the language has C's types, which contain nothing but data.
+func (l Language) isC() bool {
 	switch l {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e, // C89, C, C99, C11, C17, C23
 		0x12, 0x15: // UPC, OpenCL C
@@ -32,8 +32,8 @@ func (l Language) IsC() bool {
 	return false
 }
 
-// IsCxx reports whether the language is C++, of any year, or Objective-C++.
-func (l Language) IsCxx() bool {
+// isCxx reports whether the language is C++, of any year, or Objective-C++.
+func (l Language) isCxx() bool {
 	switch l {
 	case 0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, 0x11:
 		return true
@@ -50,9 +50,9 @@ func (l Language) IsAda() bool {
 // parts, or if DW_AT_name has all of them.
 func (l Language) Separator() string {
 	switch {
-	case l.IsC():
+	case l.isC():
 		return ""
-	case l.IsCxx(), l == 0x1c: // Rust
+	case l.isCxx(), l == 0x1c: // Rust
 		return "::"
 	}
 	switch l {

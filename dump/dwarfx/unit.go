@@ -15,7 +15,7 @@ import (
 // by unit, by any number of goroutines: a Unit is never written to after it was read,
 // except by Drop, and what units share is in Data under its mutex.
 
-// Sentinels of this package.
+// Causes of the located errors of this package, besides those of package located.
 var (
 	ErrVersion    = errors.New("unknown DWARF version")
 	ErrUnitType   = errors.New("unknown unit type")

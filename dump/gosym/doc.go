@@ -4,6 +4,18 @@
 // it stays in a stripped file and gives the same functions, lines and inlined
 // calls as DWARF.
 //
+//	table, err := gosym.Open(".gopclntab", data, addr, gosym.Image{Read: read, Data: ranges, Exec: code, Text: text})
+//	if err != nil {
+//		return err
+//	}
+//	for f, err := range table.Funcs() {
+//		if err != nil {
+//			log.Print(err) // this function is damaged, others are not
+//			continue
+//		}
+//		fmt.Printf("%#x %s\n", f.Entry, table.Name(f.Name))
+//	}
+//
 // There is no specification. The facts are those of Go's own sources, named in
 // comments by file: runtime/symtab.go, runtime/runtime2.go (_func),
 // runtime/symtabinl.go, cmd/link/internal/ld/pcln.go and symtab.go.

@@ -3,6 +3,12 @@
 // It takes rules, given one by one or in a mapping file of Mozilla's dump_syms, and the
 // name of a source file, and gives the name that is written. Only a rule that asks for
 // the digest of a source file reads the source file.
+//
+//	var m pathmap.Map
+//	if err := m.AddPrefix("/build/app=https://code.example.org/app"); err != nil {
+//		return err
+//	}
+//	name, err := m.Apply("/build/app/src/main.c")
 package pathmap
 
 import (

@@ -103,6 +103,6 @@ func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 	return paths, nil
 }
 
-// FileName returns a file name for a module's name that Windows accepts too, by the rule
-// of filename.Escape.
+// FileName returns the file name that a store has for a module's name: the part after the
+// last slash or backslash, with _ for what Windows allows in no name.
 func FileName(name string) string { return filename.Escape(name) }

@@ -2,8 +2,19 @@
 // them.
 //
 // It takes a directory, a layout, and the identity and content of a file, and publishes
-// the file at the paths of the layout. Files appear whole or not at all
-// (internal/atomicfile), and no name, id or symbolic link leads out of the directory.
+// the file at the paths of the layout. Files appear whole or not at all, and no name, id
+// or symbolic link leads out of the directory.
+//
+//	s, err := store.Open("symbols", store.Options{Compression: store.Gzip})
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	paths, err := s.Paths(store.Module{Names: []string{m.Name}, ID: m.ID, CodeID: m.CodeID}, store.Symbols)
+//	if err != nil {
+//		return err
+//	}
+//	_, err = s.Put(paths, store.Symbols, m.Write) // m is a dump.Module
 package store
 
 import (

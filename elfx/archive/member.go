@@ -1,5 +1,19 @@
 // Package archive lists and opens the ELF files in archives: ar archives and thin ar
 // archives, zip files, and archives inside archives.
+//
+//	for m, err := range archive.Members("app.apk") {
+//		if err != nil {
+//			log.Print(err) // other members follow
+//			continue
+//		}
+//		f, err := m.Open()
+//		if err != nil {
+//			log.Print(err)
+//			continue
+//		}
+//		fmt.Println(f.Path(), f.Machine)
+//		f.Close()
+//	}
 package archive
 
 import (

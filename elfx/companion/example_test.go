@@ -2,21 +2,28 @@ package companion_test
 
 import (
 	"fmt"
-	"os"
+	"path/filepath"
 
 	"symkit/elfx/companion"
 )
 
-// A program is opened with its debug file and all else that belongs to it.
-func ExampleOpenModule() {
-	m, err := companion.OpenModule(os.Args[0], companion.Places{DebugDirs: []string{companion.DefaultDebugDir}})
+// Example opens a stripped program with its debug file and all else that belongs to it.
+func Example() {
+	m, err := companion.OpenModule("../../testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped.elf", companion.Places{
+		DebugDirs: []string{companion.DefaultDebugDir},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer m.Close()
-	text, err := m.Image.SectionData(".text")
-	fmt.Println(len(text) > 0, err)
+
+	// The image has the sections of both files, the probes say how the debug file was found.
+	info, err := m.Image.SectionData(".debug_info")
+	fmt.Println(len(info) > 0, err)
+	found := m.DebugProbes[len(m.DebugProbes)-1]
+	fmt.Println(found.What, filepath.Base(found.Path), found.Err)
 	// Output:
 	// true <nil>
+	// debug file cxx-x86_64-gcc12-O2-dw5-stripped.debug <nil>
 }

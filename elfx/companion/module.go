@@ -1,6 +1,16 @@
 // Package companion finds the files that belong to an ELF file: the separate debug file,
 // dwz's supplementary file, .dwo files and .dwp packages. OpenModule opens a file with
-// all of these.
+// all of these, and Close closes them.
+//
+//	m, err := companion.OpenModule("app", companion.Places{DebugDirs: []string{companion.DefaultDebugDir}})
+//	if err != nil {
+//		return err
+//	}
+//	defer m.Close()
+//	info, err := m.Image.SectionData(".debug_info") // of app or of its debug file
+//
+// A companion that is missing is no error: the Module says which places were searched,
+// and what is in the file itself can be read.
 package companion
 
 import "symkit/elfx"

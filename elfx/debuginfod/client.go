@@ -1,6 +1,14 @@
 // Package debuginfod fetches ELF files by build id from debuginfod servers and keeps
-// them in the cache of elfutils' debuginfod-find and the debuggers (debuginfod-find(1), debuginfod_find_debuginfo(3), debuginfod(8)
-// "WEBAPI").
+// them in the cache of elfutils' debuginfod-find and the debuggers (debuginfod-find(1),
+// debuginfod_find_debuginfo(3), debuginfod(8) "WEBAPI").
+//
+//	client, err := debuginfod.FromEnv()
+//	if err != nil || client == nil {
+//		return err // without servers, the client is nil
+//	}
+//	m, err := companion.OpenModule("app", companion.Places{
+//		Fetch: func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) },
+//	})
 //
 // FromEnv reads DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT,
 // DEBUGINFOD_MAXTIME and DEBUGINFOD_MAXSIZE. Package debuginfod does not remove files

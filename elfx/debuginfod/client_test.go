@@ -431,10 +431,3 @@ func TestFromEnv(t *testing.T) {
 		t.Error("a cache without a home")
 	}
 }
-
-func ExampleClient() {
-	c := &Client{Cache: os.TempDir(), Timeout: DefaultTimeout} // or FromEnv()
-	_, err := c.Find(context.Background(), []byte{0xab, 0xcd}, DebugInfo)
-	fmt.Println(err)
-	// Output: debuginfo of abcd: not known to the debuginfod servers
-}

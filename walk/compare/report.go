@@ -21,8 +21,8 @@ var titles = map[Kind]string{
 }
 
 // Text writes the differences for people: for each kind their number, and up to examples
-// groups of equal ones, all if examples is 0. Text of the results is written as
-// printable.String has it.
+// groups of equal ones, all if examples is 0. In text of the results, characters
+// that control a terminal are \xNN.
 func (d *Differences) Text(out io.Writer, examples int) error {
 	w := bufio.NewWriter(&printable.Writer{W: out})
 	for _, k := range Kinds() {

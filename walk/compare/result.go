@@ -2,6 +2,12 @@
 // crash: frames that only one of the results has, frames with another name, trust or
 // source line, and what the results say about symbols and the crash. Results are JSON
 // files, of this project or of rust-minidump, whose schema is the same.
+//
+//	d := compare.New()
+//	if err := d.Paths("before", "after"); err != nil { // directories of results
+//		return err
+//	}
+//	return d.Text(os.Stdout, 10)
 package compare
 
 import (

@@ -1,6 +1,18 @@
 // Package corefile reads ELF core files of Linux into a walk.Process: threads
 // and registers, why the process died, its modules with their build ids, its
 // memory, completed from the files on disk.
+//
+//	files := &symbols.Files{Exe: "app"}
+//	defer files.Close()
+//	core, err := corefile.Open("core", corefile.Options{Files: files})
+//	if err != nil {
+//		return err
+//	}
+//	defer core.Close()
+//	result, err := walk.Walk(ctx, core.Process, &elfsyms.Supplier{Files: files}, walk.Options{})
+//
+// The machines are x86, x86_64, arm, arm64, mips, mips64, ppc, ppc64, riscv64 and
+// s390x; of others, Open returns ErrMachine.
 package corefile
 
 import (

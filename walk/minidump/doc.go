@@ -2,6 +2,17 @@
 // MiniDumpWriteDump, as Windows, Breakpad and Crashpad write them for any
 // system.
 //
+//	d, err := minidump.New(data)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Printf("%s at %#x\n", d.CrashReason(minidump.StyleBreakpad), d.CrashAddress())
+//	for i := range d.Modules {
+//		m := &d.Modules[i]
+//		fmt.Printf("%#x %s %s\n", m.Base, m.Name, d.DebugID(m))
+//	}
+//	result, err := walk.Walk(ctx, d.Process(), store, walk.Options{}) // the stacks
+//
 // New takes the bytes of a whole file and decodes its streams into values that
 // alias them; strings and memory are sliced, not copied. Both byte orders are
 // read. A dump without a readable list of threads or system information is an

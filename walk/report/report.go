@@ -1,6 +1,12 @@
 // Package report writes the stacks of a process: as text for people (Text), as JSON
 // in rust-minidump's schema (JSON), and in the machine-readable format of Breakpad's
 // minidump_stackwalk (Machine).
+//
+//	result, err := walk.Walk(ctx, process, supplier, walk.Options{Registers: true})
+//	if err != nil {
+//		return err
+//	}
+//	return report.Text(os.Stdout, result, report.TextOptions{})
 package report
 
 import "symkit/walk"

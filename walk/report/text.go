@@ -20,8 +20,8 @@ type TextOptions struct {
 
 // Text writes a result for people: why the process died, the stack of
 // the thread that crashed, the other stacks, the modules. Offsets of functions
-// and lines count from the instruction, which is before a return address. Text of
-// the dump and of symbols is written as printable.String has it.
+// and lines count from the instruction, which is before a return address. In text of
+// the dump and of symbols, characters that control a terminal are \xNN.
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
 	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
 	w.process()

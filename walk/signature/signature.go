@@ -2,6 +2,12 @@
 // which siggen publishes: one line of text that crashes with the same cause share. It is
 // made of the first frames of the crashed thread that mean something, and of what the
 // annotations of the crash say.
+//
+//	s := signature.Make(signature.Included(), &signature.Crash{
+//		OS: "Linux", Reason: "SIGSEGV / SEGV_MAPERR",
+//		Threads: []signature.Thread{{Frames: frames}},
+//	})
+//	fmt.Println(s.Text)
 package signature
 
 import (

@@ -2,6 +2,17 @@
 // symbol stores (Store), the files that the modules were loaded from (Files), one
 // place after the other (Chain), one set of symbols for many processes (Shared).
 // Package elfsyms makes symbols of ELF files, package symserver fetches them.
+//
+//	files := &symbols.Files{Exe: "app"}
+//	defer files.Close()
+//	supplier := symbols.Chain(
+//		&symbols.Store{Dirs: []string{"symbols"}},
+//		&elfsyms.Supplier{Files: files},
+//	)
+//	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
+//
+// A supplier says of each module which places it looked at, and why none of them served
+// (walk.Symbols.Tried).
 package symbols
 
 import (

@@ -3,6 +3,12 @@
 // Electron. A cache directory keeps fetched files in the same layout, so that the
 // directory can be used as a store. The cache also remembers for a while which files
 // a server lacks.
+//
+//	server, err := symserver.New("https://symbols.example.org", cacheDir)
+//	if err != nil {
+//		return err
+//	}
+//	result, err := walk.Walk(ctx, process, server, walk.Options{Prefetch: true})
 package symserver
 
 import (

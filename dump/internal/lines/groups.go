@@ -2,11 +2,11 @@ package lines
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/load"
+	"symkit/internal/wire"
 	"symkit/limits"
 )
 
@@ -74,7 +74,7 @@ func limit(groups []Group, units []*load.Unit) {
 			left[data] = uint64(len(data.Line))*min(data.Limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
 		}
 		if g.Size > left[data] {
-			g.Err = fmt.Errorf(".debug_line+%#x: %w", u.LineOff, data.Limits.Exceeded(limits.LineSharing, 0))
+			g.Err = &wire.Error{Section: ".debug_line", Offset: int(u.LineOff), Err: data.Limits.Exceeded(limits.LineSharing, 0)}
 			g.Units = nil
 			continue
 		}

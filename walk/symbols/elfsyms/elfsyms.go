@@ -1,5 +1,10 @@
 // Package elfsyms makes symbols of the ELF files of a process's modules, with their
 // debug files, when a walk asks for them.
+//
+//	files := &symbols.Files{Exe: "app"}
+//	defer files.Close()
+//	supplier := &elfsyms.Supplier{Files: files, DebugDirs: []string{companion.DefaultDebugDir}}
+//	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
 package elfsyms
 
 import (

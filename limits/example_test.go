@@ -1,0 +1,34 @@
+package limits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"symkit/dump"
+	"symkit/elfx/companion"
+	"symkit/limits"
+)
+
+// Example dumps a program that may have a few names only. Other calls keep their limits.
+func Example() {
+	tight, err := limits.Parse("names=8,inflate-ratio=50%")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	program, err := companion.OpenModule("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", companion.Places{Limits: tight})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer program.Close()
+
+	_, err = dump.Dump(context.Background(), program.Image, dump.Options{Inlines: true, Limits: tight})
+	fmt.Println(errors.Is(err, limits.ErrExceeded))
+	_, err = dump.Dump(context.Background(), program.Image, dump.Options{Inlines: true})
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+}
