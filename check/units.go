@@ -334,7 +334,7 @@ func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, 
 // maxParts and fewParts bound the parts of all calls of a function: maxParts for each call on
 // average, and fewParts more. A call of one range may have a part in each range of the call around
 // it.
-const maxParts, fewParts = 8, 1 << 12
+const maxParts, fewParts = 16, 1 << 12
 
 // nest clips calls to the calls one level up: a part outside of these has no caller. (DWARF 2 has
 // no ranges: gcc gives a call one range of several there, and not the same part to the calls in

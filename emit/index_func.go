@@ -123,14 +123,16 @@ type site struct {
 	ok                 bool
 }
 
-// maxDepth bounds the depth of inlined calls in a Symbol.
-const maxDepth = 256
+// maxDepth bounds the depth of inlined calls in a Symbol. Compilers stay below usualDepth in
+// nearly all functions.
+const maxDepth, usualDepth = 1 << 10, 32
 
 // calls reads the records of the FUNC at off and sets s.Calls for addr. Inlined calls
 // count up to the first depth that has none.
 func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	var (
-		sites [maxDepth]site
+		room  [usualDepth]site
+		sites = room[:] // by depth
 		best  Line
 		line  bool
 	)
@@ -144,12 +146,12 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 			}
 			continue
 		}
-		x.inlineRecord(at, rec, addr, &sites)
+		sites = x.inlineRecord(at, rec, addr, sites)
 	}
 
 	// Calls deeper than a missing depth are dropped: their caller is not known.
 	depth := 0
-	for depth < maxDepth && sites[depth].ok {
+	for depth < len(sites) && sites[depth].ok {
 		depth++
 	}
 
@@ -209,9 +211,10 @@ func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
 	return rec, !l.bad
 }
 
-// inlineRecord parses an INLINE record and stores it if it covers addr. The old form,
-// which has an even number of words with the keyword, lacks the file of the call.
-func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]site) {
+// inlineRecord parses an INLINE record, stores it in sites if it covers addr, and returns
+// sites. The old form, which has an even number of words with the keyword, lacks the file of
+// the call.
+func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []site {
 	// Count the words, from the keyword on: ranges come in pairs.
 	fields := 0
 	for c := l; c.word() != nil; {
@@ -237,13 +240,20 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites *[maxDepth]s
 	}
 	if l.bad || fields < 6 {
 		x.spoil(at)
-		return
+		return sites
+	}
+	if !found || depth >= maxDepth {
+		return sites
 	}
 
 	// Of the records of one depth, the one whose range begins last counts.
-	if found && depth < maxDepth && (!sites[depth].ok || s.addr > sites[depth].addr) {
+	if int(depth) >= len(sites) {
+		sites = append(sites, make([]site, int(depth)+1-len(sites))...)
+	}
+	if !sites[depth].ok || s.addr > sites[depth].addr {
 		sites[depth] = s
 	}
+	return sites
 }
 
 // fileName returns the name in the FILE record with number num, or nil.

@@ -29,7 +29,7 @@ var (
 // program string.
 const (
 	maxOperands = 64
-	maxVars     = 32
+	maxVars     = 128
 )
 
 // operand is a value, or a name that an assignment can be made to.

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"symkit/internal/mutant"
+	"symkit/limits"
 )
 
 // A limit may only stop work that is done, so what sound programs share or put into each other
@@ -40,7 +42,9 @@ func one(line string) func(n int) map[string]int {
 	return func(int) map[string]int { return map[string]int{line: 1} }
 }
 
-var tenfolds = []tenfold{
+var tenfolds = slices.Concat(sharedTenfolds, sizedTenfolds)
+
+var sharedTenfolds = []tenfold{
 	{"die-depth", "DIEs in each other", 64, "DIEs one million deep", deepBlocks, one("INLINE 0 ")},
 	{"symcheck-depth", "inlined calls in each other", 47, "inlined calls one million deep", deepCalls, records("INLINE ")},
 	{"abbreviation-attributes", "attributes of an abbreviation", 16, "thousands of attributes without bytes", manyAttributes, one("FUNC ")},
@@ -83,6 +87,10 @@ func TestTenfold(t *testing.T) {
 	for _, test := range tenfolds {
 		t.Run(test.limit+", "+test.what, func(t *testing.T) {
 			n := 10 * test.largest
+			if scaled[test.limit] {
+				t.Setenv(limits.Variable, test.limit+"=1%")
+				defer setLimits(t, test.limit+"=100%")
+			}
 			dir := t.TempDir()
 			file, sym := filepath.Join(dir, "program"), filepath.Join(dir, "program.sym")
 			if err := os.WriteFile(file, test.make(n), 0o666); err != nil {
@@ -112,6 +120,14 @@ func TestTenfold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// setLimits sets limits, which stay set for the process.
+func setLimits(t *testing.T, setting string) {
+	t.Setenv(limits.Variable, setting)
+	if err := limits.FromEnv(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -144,7 +144,7 @@ func New(s Sections, size int, code CodeMap) *Data {
 		Sections: s, name: ".debug_info", size: uint64(size), code: code, text: code.largest(),
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
 		parents:     map[*Unit]*parentCache{},
-		abbrevBytes: 16*len(s.Abbrev) + 1<<20,
+		abbrevBytes: 32*len(s.Abbrev) + 1<<20,
 	}
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
 	d.ended[secLineStr] = bytes.LastIndexByte(s.LineStr, 0) + 1

@@ -14,7 +14,7 @@ var cxxOptions = []demangle.Option{demangle.NoClones, demangle.NoRust, demangle.
 const (
 	// cxxMaxInput bounds the names that the library is given, as its time grows with
 	// the square of the depth of types. Compilers write names of a few thousand
-	// bytes; longer names stay mangled.
+	// bytes. Of longer names those that cxxTree does not know stay mangled.
 	cxxMaxInput = 1 << 14
 	// cxxMaxRun is the most upper-case letters in a row: each is one level of
 	// pointers, references, packs or functions.
@@ -41,10 +41,6 @@ func isDeep(name []byte) bool {
 // tenth of the library's cost. The library gets the others: names with rare
 // expressions, conversions to template parameters and the like, and damaged names.
 func (d *Demangler) cxx(name []byte) (text string, ok bool) {
-	if len(name) > cxxMaxInput {
-		return "", false
-	}
-
 	text, ok = d.cxxFast(name, false)
 	if ok || isDeep(name) {
 		return text, ok
@@ -52,7 +48,7 @@ func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 
 	// The library writes constraints, cxxTree does not. So cxxTree gets only those
 	// constrained names that the library misreads or refuses.
-	if !IsMisread(name) {
+	if !IsMisread(name) && len(name) <= cxxMaxInput {
 		text, ok = cxxLibrary(name)
 		if ok {
 			return text, true

@@ -134,7 +134,7 @@ type cxxSub struct {
 
 // Bounds, above what compilers write. Names that exceed them are left to the library.
 const (
-	cxxMaxDepth = 192
+	cxxMaxDepth = 1 << 10
 	cxxMaxNodes = 1 << 16
 	cxxMaxSteps = 1 << 17 // nodes written
 )

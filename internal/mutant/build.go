@@ -19,8 +19,11 @@ type section struct {
 // Section is a section of Program that is not loaded.
 type Section struct {
 	Name  string
+	Kind  elf.SectionType // 0 means SHT_PROGBITS
 	Flags elf.SectionFlag
 	Data  []byte
+	Link  uint32 // number of another section: those given have numbers from 3 on
+	Entry uint64 // size of an entry, in bytes
 }
 
 // Program returns an x86_64 program with a build id, text bytes of .text at TextAddr, and
@@ -28,7 +31,11 @@ type Section struct {
 func Program(text int, sections ...Section) []byte {
 	var list []section
 	for _, s := range sections {
-		list = append(list, section{name: s.Name, kind: elf.SHT_PROGBITS, flags: s.Flags, data: s.Data})
+		kind := s.Kind
+		if kind == elf.SHT_NULL {
+			kind = elf.SHT_PROGBITS
+		}
+		list = append(list, section{name: s.Name, kind: kind, flags: s.Flags, data: s.Data, link: s.Link, entry: s.Entry})
 	}
 	return buildText(text, list)
 }

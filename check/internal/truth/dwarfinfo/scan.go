@@ -157,9 +157,10 @@ func (w *unitWalk) run(ctx context.Context) error {
 	}
 }
 
-// maxFields is the number of attributes that a unit may have beyond those that its size allows.
-// Some attributes have no bytes.
-const maxFields = 1 << 16
+// fieldsPerByte is the number of attributes that a unit may have for each of its bytes, and
+// maxFields the number beyond these. Some attributes have no bytes; in units that compilers write
+// two bytes and more stand for each.
+const fieldsPerByte, maxFields = 8, 1 << 16
 
 var errFields = errors.New("more attributes than a unit of this size can need")
 
@@ -171,7 +172,7 @@ func (w *unitWalk) limit(e *dwarf.Entry) error {
 		over = w.d.limits.Exceeded(limits.DIEDepth, 0)
 	case w.kept > names:
 		over = w.d.limits.Exceeded(limits.Names, uint64(w.d.size))
-	case w.fields+len(e.Field) > 4*int(w.u.end-w.u.Off)+maxFields:
+	case w.fields+len(e.Field) > fieldsPerByte*int(w.u.end-w.u.Off)+maxFields:
 		over = errFields
 	default:
 		w.fields += len(e.Field)

@@ -1,0 +1,59 @@
+package limits
+
+import "testing"
+
+// TestTenfold: each limit allows ten times the largest number of what it bounds that was found in
+// any file of the corpus (2,037 ELF files of Debian 12), of testdata, and in the crash dumps of
+// Breakpad and rust-minidump. Where a limit depends on a size, the file with the largest share of
+// its limit counts. cmd/dump_syms (TestTenfold), emit, walk and internal/demangle have programs, symbol
+// files and names with ten times as much of what is not only a size.
+func TestTenfold(t *testing.T) {
+	const ceph = "ceph-osd-dbg/…/fb/66b3cec5f264a2f863d96fa875eb4ae39bb0bf.debug"
+	const cephSize = 229_855_944 // bytes of the file
+	rows := map[string]struct {
+		largest uint64
+		size    uint64 // of the input, in bytes, for a limit that depends on it
+		file    string
+	}{
+		"inflate-ratio":           {10, 0, ceph + ", .debug_str (9.1; of sections beyond 16 MiB)"},
+		"section-names":           {707_448, 0, "testdata/elf/sections-x86_64-gcc12-O2-dw5.o"},
+		"notes":                   {532, 0, "openjdk-17-jre-headless/…/libjvm.so"},
+		"abbreviation-attributes": {16, 0, "ceph-osd-dbg/…/f4/d5c4b80689405e442f6540cbb978b43dba7c45.debug"},
+		"die-depth":               {65, 0, "ceph-osd-dbg/…/f4/d5c4b80689405e442f6540cbb978b43dba7c45.debug"},
+		"range-entries":           {65, 1000, "the kernel, of 1000 bytes of a unit"},
+		"line-sharing":            {1, 0, "all: no two programs overlap"},
+		"sframe-mask-rows":        {8, 0, "dump/testdata/sframe/v1-amd64-basic-noeh.so; the corpus has no SFrame"},
+		"sframe-sharing":          {1, 0, "dump/testdata/sframe: no two FDEs share rows"},
+		"files":                   {42_171, 4_166_896, "libc6-dbg/…/93/ac61ec5a8eb1396f9fbd350e3169a558528a40.debug"},
+		"names":                   {70_096_002, cephSize, ceph},
+		"output":                  {151_667_592, cephSize, ceph},
+		"symcheck-input":          {151_667_592, 0, "the symbol file of " + ceph},
+		"symcheck-lines":          {1_561_636, 0, ceph},
+		"symcheck-records":        {1_960_894, 0, ceph},
+		"symcheck-units":          {2172, 0, "vmlinux-6.1.0-56-cloud-amd64"},
+		"symcheck-strings":        {162_405_303, 108_999_302, "ceph-osd-dbg/…/85/2eef90d09fdaccf58049d2af96b4d09cf27e5f.debug"},
+		"symcheck-depth":          {47, 0, "calls in each other"},
+		"symcheck-rows":           {68, 0, "dump/testdata/sframe/v1-aarch64-basic-noeh.so"},
+		"threads":                 {301, 0, "a core of scripts/cores.sh"},
+		"frames-per-thread":       {14_855, 0, "the same, all threads together"},
+		"frames":                  {14_855, 0, "the same"},
+		"report":                  {127_902, 332_000, "minidump_crashpad_annotation.dmp"},
+		"unpacked-symbols":        {151_667_592, 6_836_224, "the symbol file of " + ceph + ", packed by zstd -19"},
+		"fetched-symbols":         {151_667_592, 0, "the same"},
+		"fetched-files":           {589_914_456, 0, "vmlinux-6.1.0-56-cloud-amd64"},
+		"fetched-total":           {2_959_130_706, 0, "all files of the corpus"},
+	}
+	values := Limits{builtIn()}
+	for l := range All {
+		row, ok := rows[l.String()]
+		if !ok || row.largest == 0 || row.file == "" {
+			t.Errorf("%s: there is no row with the largest number of the corpus", l)
+		}
+		if got := values.Max(l, row.size); got < 10*row.largest {
+			t.Errorf("%s: an input of %d bytes may have %d, but %s has %d", l, row.size, got, row.file, row.largest)
+		}
+	}
+	if len(rows) != int(numLimits) {
+		t.Errorf("%d rows, %d limits", len(rows), numLimits)
+	}
+}
