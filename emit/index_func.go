@@ -131,8 +131,8 @@ const maxDepth, usualDepth = 1 << 10, 32
 // count up to the first depth that has none.
 func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	var (
-		room  [usualDepth]site
-		sites = room[:] // by depth
+		few   [usualDepth]site
+		sites = few[:] // by depth
 		best  Line
 		line  bool
 	)

@@ -41,7 +41,7 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 	w := bufio.NewWriter(out)
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
-		fmt.Fprintf(w, "%s: %s [%s]\n", file, g.What, g.Kind)
+		fmt.Fprintf(w, "%s: %s [%s]\n", file, printable.String(g.What), g.Kind)
 	}
 
 	// The table, then the notes of its checks.

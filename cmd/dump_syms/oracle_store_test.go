@@ -70,7 +70,7 @@ func restrict(mode, dir string) error {
 	return nil
 }
 
-// TestOracleNoRename (issue 10): a read-only store, and one where the process
+// TestOracleNoRename: a read-only store, and one where the process
 // may create files but not rename them: a clear error, nothing partial.
 func TestOracleNoRename(t *testing.T) {
 	app := program(t)

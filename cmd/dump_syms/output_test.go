@@ -27,7 +27,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// Issue 10: a disk that is full.
+// The disk is full.
 func TestDiskFull(t *testing.T) {
 	app, dir := program(t), t.TempDir()
 	var stderr bytes.Buffer

@@ -29,7 +29,7 @@ func hostileRun(t *testing.T, what string, args ...string) string {
 	return all.String()
 }
 
-// Issue 23, item 11: names of modules, processes and threads, annotations, maps and
+// TestHostileMinidumps: names of modules, processes and threads, annotations, maps and
 // paths that minidumps have.
 func TestHostileMinidumps(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(dumps, "*.dmp"))
@@ -61,7 +61,7 @@ func TestHostileMinidumps(t *testing.T) {
 	}
 }
 
-// The command line of a core, and symbols by another tool, which escapes nothing.
+// TestHostileSymbols: the command line of a core, and symbols by another tool, which escapes nothing.
 func TestHostileSymbols(t *testing.T) {
 	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
 	if err != nil {

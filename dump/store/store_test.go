@@ -161,7 +161,7 @@ func TestHas(t *testing.T) {
 	}
 }
 
-// mozilla.md §4.2 and issue 10: names of libraries are input.
+// Names of libraries are input.
 func TestEscape(t *testing.T) {
 	base := t.TempDir()
 	s := open(t, filepath.Join(base, "store"), Options{})

@@ -5,6 +5,7 @@ package filename
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -12,8 +13,9 @@ import (
 //
 //   - Everything up to the last slash or backslash is dropped, as in Breakpad's
 //     processor.
-//   - Each control character, each byte that is not UTF-8, and each of < > : " | ? *,
-//     which Windows allows in no name, becomes _.
+//   - Each control character, bidirectional controls and line separators included, each byte
+//     that is not UTF-8, and each of < > : " | ? *, which Windows allows in no name,
+//     becomes _.
 //   - Each dot or space at the end, which Windows drops, becomes _.
 //   - The name of a Windows device gets a _ appended, before its extension: CON_,
 //     nul_.so.
@@ -36,8 +38,9 @@ func escapeCharacters(name string) string {
 	for len(name) > 0 {
 		r, n := utf8.DecodeRuneInString(name)
 
-		// Control characters, damaged UTF-8, and what Windows forbids.
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && n == 1 || strings.ContainsRune(`<>:"|?*`, r) {
+		// Characters that change what a terminal shows, damaged UTF-8, and what Windows forbids.
+		hidden := unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+		if hidden || r == utf8.RuneError && n == 1 || strings.ContainsRune(`<>:"|?*`, r) {
 			out.WriteByte('_')
 		} else {
 			out.WriteString(name[:n])

@@ -8,6 +8,9 @@ import (
 
 func TestEscape(t *testing.T) {
 	for name, want := range map[string]string{
+		// Characters that change what a terminal shows.
+		"a\x1b\u009bb\u202ec\u2066\u2028": "a__b_c__", "\u061c\u200e\u200f\u2029é": "____é",
+
 		// Ordinary names stay.
 		"libz.so.1": "libz.so.1", "libstdc++.so.6": "libstdc++.so.6", "[vdso]": "[vdso]", "app.pdb": "app.pdb", ".hidden": ".hidden",
 		"two words": "two words", " x": " x", "straße": "straße", "\ufffd": "\ufffd", "a+b~c#d%e&f{g}h$i!j@k'l(m)n,o;p=q^r`s": "a+b~c#d%e&f{g}h$i!j@k'l(m)n,o;p=q^r`s",

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// hiddenRunes are the characters of issue 23, item 11, with those around them.
+// hiddenRunes are the characters that change what a terminal shows, with those around them.
 var hiddenRunes = []rune{0, '\a', '\t', '\n', '\r', 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x061c,
 	0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069}
 

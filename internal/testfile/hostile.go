@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -97,6 +100,47 @@ func Unprintable(text []byte) error {
 			return fmt.Errorf("%q in %q", text[i:][:n], text[max(0, i-60):min(len(text), i+60)])
 		}
 		i += n
+	}
+	return nil
+}
+
+// MaxStderr is what a program may write to standard error without -v, in bytes.
+const MaxStderr = 16 << 10
+
+// Outputs returns an error if standard output, standard error, or a file below the directories,
+// its name included, has characters that must not reach a terminal, or if standard error has more
+// than MaxStderr bytes.
+func Outputs(stdout, stderr []byte, dirs ...string) error {
+	if len(stderr) > MaxStderr {
+		return fmt.Errorf("%d bytes on stderr", len(stderr))
+	}
+	for name, text := range map[string][]byte{"stdout": stdout, "stderr": stderr} {
+		if err := Unprintable(text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+
+	for _, dir := range dirs {
+		err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(filepath.Join(dir, path))
+			if err != nil {
+				return err
+			}
+			err = Unprintable([]byte(path))
+			if err == nil {
+				err = Unprintable(data)
+			}
+			if err != nil {
+				return fmt.Errorf("the file %q: %w", path, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"symkit/walk"
 )
 
-// Issue 10: names with newlines, separators, NULs, of bytes that are not UTF-8 and
+// Names with newlines, separators, NULs, of bytes that are not UTF-8 and
 // of megabytes break neither JSON nor lines, whatever they are the names of.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"a\nb", "a\x00b\x1b[2J", "\xff\xfe\x80", "a|b\"c\\d</script>", "\u2028\u0085", strings.Repeat("n", 1<<20)} {

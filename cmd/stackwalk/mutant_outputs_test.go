@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"symkit/internal/mutant"
+	"symkit/internal/testfile"
+)
+
+// TestMutantOutputs damages dumps that have control characters in their names, and wants that
+// every format is text for people, on standard output and in files: no control character, and not
+// more than 16 KiB on standard error. internal/soak does so with 100,000 files.
+func TestMutantOutputs(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(dumps, "*.dmp"))
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := [][]byte{core}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, data)
+	}
+
+	dir := t.TempDir()
+	perf := filepath.Join(dir, "perf.map")
+	if err := os.WriteFile(perf, []byte("1000 1000 generated"+testfile.Hostile+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(23, 7))
+	for i := range 3 * len(seeds) {
+		seed := seeds[i%len(seeds)]
+		layout := mutant.Of(seed)
+		changed, kind := layout.Mutate(seed, random)
+		changed = bytes.Clone(changed)
+		if len(changed) > 64 {
+			testfile.HostileStrings(changed[33:], i, i%2 == 0)
+		}
+		dump := filepath.Join(dir, fmt.Sprint(testfile.Hostile, i))
+		if err := os.WriteFile(dump, changed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+
+		out := filepath.Join(dir, fmt.Sprint("out", i))
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"text", "json", "machine"} {
+			for _, args := range [][]string{
+				{"--perf-map", perf, "--stack-contents", dump},
+				{"--symbols", filepath.Join(breakpad, "symbols"), "-b", "-o", filepath.Join(out, "result"), dump},
+				{"--out", filepath.Join(out, "all"), dump, dump + testfile.Hostile},
+			} {
+				var stdout, stderr bytes.Buffer
+				run(t.Context(), append(args, "--no-elf", "--format="+format), &stdout, &stderr)
+				// The results in --out have the names of the dumps.
+				if err := testfile.Outputs(stdout.Bytes(), stderr.Bytes()); err != nil {
+					t.Errorf("%d, %s: %.40q %s: %v", i, kind, args, format, err)
+				}
+				for _, path := range []string{filepath.Join(out, "result"), filepath.Join(out, "all", filepath.Base(dump)+map[string]string{"text": ".txt", "json": ".json", "machine": ".machine"}[format])} {
+					text, err := os.ReadFile(path)
+					if err == nil {
+						err = testfile.Unprintable(text)
+					} else if os.IsNotExist(err) {
+						err = nil
+					}
+					if err != nil {
+						t.Errorf("%d, %s: %.40q %s: %v", i, kind, path, format, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestManyDumps: thousands of dumps that cannot be read are a bounded number of lines.
+func TestManyDumps(t *testing.T) {
+	args := []string{"--out", t.TempDir()}
+	for i := range 3000 {
+		args = append(args, fmt.Sprintf("%s%0200d", testfile.Hostile, i))
+	}
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, &stdout, &stderr)
+	if err := testfile.Outputs(stdout.Bytes(), stderr.Bytes()); err != nil || code != 1 || stderr.Len() < 1000 {
+		t.Errorf("exit code %d, %d bytes on stderr: %v", code, stderr.Len(), err)
+	}
+}
