@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"symkit/check/internal/pcs"
@@ -346,7 +347,12 @@ func nest(calls []call) ([]call, bool) {
 	for len(calls) > 0 {
 		// own becomes the level above for the next level.
 		n := level(calls, calls[0].depth)
-		own := make(pcs.Set, 0, n)
+		parts := countParts(calls[:n], above, limit-len(out))
+		if len(out)+parts > limit {
+			return nil, false
+		}
+		out = slices.Grow(out, parts)
+		own := make(pcs.Set, 0, parts)
 		for _, c := range calls[:n] {
 			if c.depth == 0 {
 				out, own = append(out, c), append(own, pcs.Range{Lo: c.lo, Hi: c.hi})
@@ -356,14 +362,26 @@ func nest(calls []call) ([]call, bool) {
 				part := c
 				part.lo, part.hi = max(c.lo, above[i].Lo), min(c.hi, above[i].Hi)
 				out, own = append(out, part), append(own, pcs.Range{Lo: part.lo, Hi: part.hi})
-				if len(out) > limit {
-					return nil, false
-				}
 			}
 		}
 		above, calls = pcs.Union(own), calls[n:]
 	}
 	return out, true
+}
+
+// countParts returns the number of parts that the calls of one level have in the ranges above, or
+// any number above most if there are more: they take no memory then.
+func countParts(calls []call, above pcs.Set, most int) (n int) {
+	for _, c := range calls {
+		if c.depth == 0 {
+			n++
+			continue
+		}
+		for i := above.Find(c.lo); i < len(above) && above[i].Lo < c.hi && n <= most; i++ {
+			n++
+		}
+	}
+	return n
 }
 
 // originNames returns a function that returns the number in r.names for an origin of the unit's
