@@ -30,9 +30,11 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
@@ -265,10 +267,13 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 		m.Name, lost = moduleName(main)
 	}
 
-	// The build id may have been stripped from the program alone.
-	m.CodeID = main.CodeID()
-	if m.CodeID == "" && img.Debug != nil {
-		m.CodeID = img.Debug.CodeID()
+	// The build id may have been stripped from the program alone. Without any, CODE_ID is
+	// the hash that the id is made of, as in Breakpad's symbol files and minidumps.
+	// Options.ID gives an id to modules that have neither.
+	m.BuildID = strings.ToUpper(hex.EncodeToString(img.BuildID()))
+	m.CodeID = m.BuildID
+	if id, err := img.Identifier(); err == nil {
+		m.CodeID = strings.ToUpper(hex.EncodeToString(id))
 	}
 	return m, lost, nil
 }

@@ -24,7 +24,8 @@ import (
 // memory; only Write, Publics and UnwindRows need the files that the module was made of.
 type Module struct {
 	OS, Arch, ID, Name string   // of the MODULE record
-	CodeID             string   // upper-case hexadecimal; empty without a build id
+	BuildID            string   // upper-case hexadecimal; empty without a build id
+	CodeID             string   // the build id, else the hash that the id is made of; empty without either
 	Generator          string   // text of INFO GENERATOR; empty: no such record
 	Extra              []string // further INFO records, each "KEY text"
 

@@ -22,28 +22,31 @@ const (
 // BuildID returns a copy of the descriptor of the file's GNU build id note, or nil.
 func (f *File) BuildID() []byte { return slices.Clone(f.buildID) }
 
-// CodeID returns the value of the INFO CODE_ID record: the whole build id in
-// upper-case hexadecimal, or "" without a build id.
+// CodeID returns the whole build id in upper-case hexadecimal, or "" without a build id.
 func (f *File) CodeID() string {
 	return strings.ToUpper(hex.EncodeToString(f.buildID))
 }
 
-// ModuleID returns the id of the MODULE record. It is made of the build id, else of
-// Breakpad's hash over .text, else of the same hash over the other code. The error
-// is ErrNoIdentity if the file has none of these.
-func (f *File) ModuleID() (string, error) { return guarded(f, f.moduleID) }
+// Identifier returns the bytes that Breakpad identifies the file by: the build id, else
+// Breakpad's hash over .text, else the same hash over the other code. The error is
+// ErrNoIdentity if the file has none of these.
+func (f *File) Identifier() ([]byte, error) { return guarded(f, f.identifier) }
 
-func (f *File) moduleID() (string, error) {
+func (f *File) identifier() ([]byte, error) {
 	if f.buildID != nil {
-		return ModuleID(f.buildID, f.BigEndian), nil
+		return f.BuildID(), nil
 	}
-
-	// Without a build id, the id is a hash of the code.
 	hash, err := f.hashText()
+	return hash[:], err
+}
+
+// ModuleID returns the id of the MODULE record, which is made of the Identifier.
+func (f *File) ModuleID() (string, error) {
+	id, err := f.Identifier()
 	if err != nil {
 		return "", err
 	}
-	return ModuleID(hash[:], f.BigEndian), nil
+	return ModuleID(id, f.BigEndian), nil
 }
 
 // ModuleID turns an identifier of any length into the id of a MODULE record: the

@@ -176,11 +176,18 @@ func (m *Image) BuildID() []byte {
 
 // ModuleID returns the id of the MODULE record; see File.ModuleID. The build id of
 // either file is preferred to a hash of the code.
-func (m *Image) ModuleID() (string, error) {
+func (m *Image) ModuleID() (string, error) { return m.identified().ModuleID() }
+
+// Identifier returns the bytes that the id of the MODULE record is made of; see
+// File.Identifier.
+func (m *Image) Identifier() ([]byte, error) { return m.identified().Identifier() }
+
+// identified returns the file whose identifier is the module's.
+func (m *Image) identified() *File {
 	if m.Main.buildID == nil && m.Debug != nil && m.Debug.buildID != nil {
-		return m.Debug.ModuleID()
+		return m.Debug
 	}
-	return m.Main.ModuleID()
+	return m.Main
 }
 
 // Close closes both files.

@@ -259,7 +259,7 @@ func (b *batchRun) warnAlone() {
 // summary writes how many modules were written, found or refused. A batch of one
 // module has no summary, except with --verbose.
 func (b *batchRun) summary(n int) {
-	if n == 1 && !b.Verbose {
+	if n == 1 && !b.Verbose.all() {
 		return
 	}
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -29,7 +30,9 @@ Examples:
 
   dump_syms -i ./app                      only what identifies the module
 
-  dump_syms -s store -R build/            everything below build/ into a symbol store`
+  dump_syms -s store -R build/            everything below build/ into a symbol store
+
+The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.`
 
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
@@ -56,21 +59,22 @@ type cli struct {
 	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"The new name: {1} is a group of the regular expression, {VAR} a --mapping-var, {digest} or {DIGEST} the file's SHA-512 in lower or upper case."`
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"Read such rules from a JSON file."`
 
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
-	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
-	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
-	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
-	Check    bool     `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
-	CheckCFI bool     `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
-	Strict   bool     `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
-	Jobs     int      `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
-	Verbose  bool     `short:"v" help:"Report what was looked for, read and lost."`
-	Type     string   `short:"t" placeholder:"TYPE" help:"Accepted and ignored, for callers of Mozilla's dump_syms: the type is read from the file."`
-	NoXref   bool     `short:"r" name:"no-inter-cu-refs" help:"Accepted and ignored, for callers of Breakpad's dump_syms: references between units are always followed."`
+	DebugDir []string  `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
+	Sysroot  []string  `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
+	Member   string    `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
+	DWODir   []string  `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
+	Check    bool      `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
+	CheckCFI bool      `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
+	Strict   bool      `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
+	Jobs     int       `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
+	Verbose  verbosity `short:"v" help:"Report what was looked for, read and lost. A level may follow: off, error, warn (without the flag), info, debug, trace."`
 
 	storeFlags `group:"Many files, into a symbol store:"`
 
-	Version command.VersionFlag `help:"Print the version and exit."`
+	NoXref    bool `short:"r" name:"no-inter-cu-refs" group:"For callers of other programs:" help:"Accepted and ignored: references between units are always followed."`
+	peerFlags `group:"For callers of other programs:"`
+
+	Version command.VersionFlag `short:"V" env:"-" help:"Print the version and exit."`
 
 	stdout, stderr io.Writer                          // in a batch each job has its own stderr
 	messages       *command.Messages                  // the standard error of the process
@@ -85,7 +89,7 @@ var (
 
 // Validate checks what the tags of cli cannot express. It is called by kong.
 func (c *cli) Validate() error {
-	if err := c.storeFlags.validate(c); err != nil {
+	if err := cmp.Or(c.peerFlags.validate(), c.storeFlags.validate(c)); err != nil {
 		return err
 	}
 

@@ -151,7 +151,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 
 	// Without findings, only what could not be verified is worth a line.
 	findings = rep.Total() + uint64(rep.Unallowed())
-	if findings > 0 || c.Verbose {
+	if findings > 0 || c.Verbose.all() {
 		return findings, rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
 	for i := range rep.Gaps {
@@ -189,7 +189,7 @@ func (c *cli) report(in *input, m *dump.Module) {
 		}
 	}
 
-	if c.Verbose {
+	if c.Verbose.all() {
 		in.describe(w)
 		describe(w, &m.Stats)
 	}

@@ -74,7 +74,7 @@ func (j *job) identify(ctx context.Context) error {
 		names = append(names, mod.Names...)
 	}
 
-	place := store.Module{Names: names, ID: m.ID, CodeID: m.CodeID}
+	place := store.Module{Names: names, ID: m.ID, BuildID: m.BuildID}
 	j.paths, err = b.store.Paths(place, store.Symbols)
 	if err == nil && b.WithELF {
 		j.elf, err = j.elfCopies(place)
@@ -195,7 +195,7 @@ func (j *job) dump(ctx context.Context) error {
 	}
 
 	// The batch warns of all debug files without a binary in one line.
-	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose {
+	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose.all() {
 		j.summed = alone
 		j.b.addAlone(alone)
 	}

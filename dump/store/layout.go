@@ -56,9 +56,9 @@ const maxName = 255
 
 // Module is what identifies a module.
 type Module struct {
-	Names  []string // as in MODULE records, or file names; the module is found under each
-	ID     string   // of the MODULE record
-	CodeID string   // of the INFO CODE_ID record: the build id; may be empty
+	Names   []string // as in MODULE records, or file names; the module is found under each
+	ID      string   // of the MODULE record
+	BuildID string   // upper-case hexadecimal; may be empty
 }
 
 // Paths returns the paths of a file of m: slash-separated, below the store's directory,
@@ -67,7 +67,7 @@ func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
 	if l == Breakpad {
 		return breakpadPaths(m, kind)
 	}
-	id := m.CodeID
+	id := m.BuildID
 	if id == "" && l == Unified {
 		id = m.ID
 	}

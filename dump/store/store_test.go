@@ -23,7 +23,7 @@ const (
 
 // mozilla.md §5: where symbol servers look.
 func TestPaths(t *testing.T) {
-	lib := Module{Names: []string{"libz.so.1", "libz.so.1.2.13", "libz.so.1"}, ID: id, CodeID: codeID}
+	lib := Module{Names: []string{"libz.so.1", "libz.so.1.2.13", "libz.so.1"}, ID: id, BuildID: codeID}
 	plain := Module{Names: []string{"app.pdb"}, ID: id}
 	for _, test := range []struct {
 		layout Layout
@@ -43,7 +43,7 @@ func TestPaths(t *testing.T) {
 		{GDB, lib, Executable, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d"}, nil},
 		{GDB, lib, DebugInfo, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d.debug"}, nil},
 		{GDB, plain, Symbols, nil, ErrNoBuildID},
-		{Unified, Module{ID: id, CodeID: "AB"}, Symbols, nil, ErrNoBuildID},
+		{Unified, Module{ID: id, BuildID: "AB"}, Symbols, nil, ErrNoBuildID},
 		{Breakpad, Module{Names: []string{strings.Repeat("x", 248)}, ID: id}, Symbols, nil, ErrNameTooLong},
 	} {
 		got, err := test.layout.Paths(test.m, test.kind)
@@ -92,7 +92,7 @@ func open(t *testing.T, dir string, opt Options) *Store {
 // put puts text into s as the symbols of a module of this name.
 func put(t *testing.T, s *Store, name, text string) (Size, error) {
 	t.Helper()
-	paths, err := s.Paths(Module{Names: []string{name}, ID: id, CodeID: codeID}, Symbols)
+	paths, err := s.Paths(Module{Names: []string{name}, ID: id, BuildID: codeID}, Symbols)
 	if err != nil {
 		t.Fatal(err)
 	}

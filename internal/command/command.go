@@ -90,9 +90,12 @@ type Program struct {
 	// the name of a subcommand, or "" for a program without subcommands and for the
 	// default one.
 	Examples map[string]string
-	Context  context.Context // of the process; its cancellation is reported as "interrupted"
-	Stdout   io.Writer       // results, --help, --version
-	Stderr   *Messages       // everything else
+	// Env is the prefix of environment variables that set flags: with the prefix PROG,
+	// PROG_DEBUG_DIR=x is --debug-dir=x. Empty: the environment sets no flag.
+	Env     string
+	Context context.Context // of the process; its cancellation is reported as "interrupted"
+	Stdout  io.Writer       // results, --help, --version
+	Stderr  *Messages       // everything else
 }
 
 // Run parses args into grammar, a pointer to a struct with kong's tags, calls work
@@ -110,6 +113,11 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
 	}, p.Options...)
+
+	if p.Env != "" {
+		unsetEmpty(p.Env + "_")
+		options = append(options, kong.DefaultEnvars(p.Env))
+	}
 
 	// kong ignores errors of writing the text of --help and --version.
 	output := &lastError{w: p.Stdout}
@@ -154,6 +162,17 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	return code
 }
 
+// unsetEmpty removes the environment variables that begin with prefix and are empty. kong
+// would parse the empty text as the value of a flag.
+func unsetEmpty(prefix string) {
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, prefix) && value == "" {
+			os.Unsetenv(name)
+		}
+	}
+}
+
 // misuses are forms of kong's errors that speak of its parser, and what to print
 // instead.
 var misuses = []struct {
@@ -163,6 +182,7 @@ var misuses = []struct {
 	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`), "$1: the value is missing"},
 	{regexp.MustCompile(`^(--\S+): missing value, expecting "<arg>"$`), "$1: the value is missing"},
 	{regexp.MustCompile(`^(--\S+): expected duration but got (".*"): time: .*$`), "$1: $2 is not a time, such as 90s or 30m"},
+	{regexp.MustCompile(`^(--\S+): (.*) \(from envar ([A-Z_]+)=(".*")\)$`), "$1: $2; the environment has $3=$4"},
 	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit u?int but got (".*")$`), "$1: $2 is not a number"},
 }
 

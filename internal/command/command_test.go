@@ -44,6 +44,34 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestEnv: the environment sets flags; an empty variable sets none.
+func TestEnv(t *testing.T) {
+	for _, test := range []struct {
+		value  string
+		args   []string
+		want   int
+		stdout string
+	}{
+		{"7", nil, 0, "7\n"}, {"7", []string{"-n", "3"}, 0, "3\n"}, {"", nil, 0, "0\n"}, {"x", nil, Misuse, ""},
+	} {
+		t.Setenv("PROG_NUMBER", test.value)
+		t.Setenv("PROG_VERSION", "1")
+		var stdout, stderr bytes.Buffer
+		var grammar struct {
+			Number  int         `short:"n"`
+			Version VersionFlag `env:"-"`
+		}
+		p := Program{Name: "prog", Env: "PROG", Stdout: &stdout, Stderr: NewMessages("prog", &stderr)}
+		code := p.Run(&grammar, test.args, func(*kong.Context) (int, error) {
+			fmt.Fprintln(&stdout, grammar.Number)
+			return 0, nil
+		})
+		if code != test.want || stdout.String() != test.stdout {
+			t.Errorf("PROG_NUMBER=%s %q: %d, %q, %s", test.value, test.args, code, &stdout, &stderr)
+		}
+	}
+}
+
 // Arguments are bytes, not text.
 func TestNotUTF8(t *testing.T) {
 	const name = "caf\xe9,a\nb\x00"

@@ -37,6 +37,7 @@ type Messages struct {
 
 	mu       sync.Mutex
 	all      bool
+	least    Severity
 	partial  []byte // a line whose end is not written yet
 	drawn    bool   // the status line is on the terminal
 	errors   kind
@@ -56,6 +57,22 @@ type kind struct {
 func NewMessages(program string, out io.Writer) *Messages {
 	columns, _ := terminal(out)
 	return &Messages{program: program, out: out, columns: columns}
+}
+
+// Severity is what a line is about, for [Messages.Mute].
+type Severity int
+
+const (
+	Remarks Severity = iota // warnings, progress, what a check found
+	Errors
+	Nothing // more severe than any line
+)
+
+// Mute leaves out all lines below a severity. They are not counted either.
+func (m *Messages) Mute(least Severity) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.least = least
 }
 
 // ShowAll lifts the bounds: it is what the flag --verbose does.
@@ -92,8 +109,17 @@ func (m *Messages) line(text string) {
 	}
 }
 
-// put writes a line of a kind, unless the lines of this kind already have most bytes.
+// put writes a line of a kind, unless the lines of this kind already have most bytes or
+// are muted.
 func (m *Messages) put(k *kind, most int, text string) {
+	severity := Remarks
+	if k == &m.errors || k == &m.last {
+		severity = Errors
+	}
+	if severity < m.least {
+		return
+	}
+
 	text = printable.String(text)
 	if !m.all {
 		text = shorten(text)
@@ -174,11 +200,14 @@ func (m *Messages) Draw(text string) {
 	if m.columns == 0 {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.least > Remarks {
+		return
+	}
 
 	// A line as wide as the terminal would wrap.
 	runes := []rune(printable.String(text))
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	io.WriteString(m.out, clearLine+string(runes[:min(len(runes), m.columns-1)]))
 	m.drawn = true
 }

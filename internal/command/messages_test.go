@@ -139,3 +139,24 @@ func TestRunErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesMute: what is less severe is left out and not counted.
+func TestMessagesMute(t *testing.T) {
+	for least, want := range map[Severity]string{
+		Remarks: "prog: warning: w\nprog: error: e\nprog: 1 of 2\nprog: error: last\n",
+		Errors:  "prog: error: e\nprog: error: last\n",
+		Nothing: "",
+	} {
+		var out bytes.Buffer
+		m := NewMessages("prog", &out)
+		m.Mute(least)
+		Line(m, "prog: warning: w")
+		Line(m, "prog: error: e")
+		m.Progress("prog: 1 of 2")
+		m.Last("prog: error: last")
+		m.Close()
+		if out.String() != want {
+			t.Errorf("%d: %q, want %q", least, &out, want)
+		}
+	}
+}

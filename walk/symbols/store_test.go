@@ -88,7 +88,7 @@ func TestEscapedNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			paths, err := s.Paths(store.Module{Names: []string{name}, ID: debugID, CodeID: codeID}, store.Symbols)
+			paths, err := s.Paths(store.Module{Names: []string{name}, ID: debugID, BuildID: codeID}, store.Symbols)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 // Header holds the MODULE and INFO records, with which a symbol file begins.
 type Header struct {
 	OS, Arch, ID, Name string
-	CodeID             string   // empty: no INFO CODE_ID
+	CodeID             string   // empty: no INFO record but those of Extra
 	Extra              []string // INFO lines, each "KEY text"
 	Generator          string   // empty: no INFO GENERATOR
 }
@@ -30,11 +30,14 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 	if h.CodeID != "" {
 		w.Info(emit.Info{Key: emit.KeyCodeID, Text: h.CodeID})
 	}
+
+	// Plug-ins of build systems take the third word of the first INFO record for the code
+	// id. Without a CODE_ID there is no other INFO record, but for those that were asked for.
 	for _, line := range h.Extra {
 		key, text, _ := strings.Cut(line, " ")
 		w.Info(emit.Info{Key: key, Text: text})
 	}
-	if h.Generator != "" {
+	if h.Generator != "" && h.CodeID != "" {
 		w.Info(emit.Info{Key: emit.KeyGenerator, Text: h.Generator})
 	}
 	if m == nil {
@@ -42,6 +45,9 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 	}
 
 	for _, r := range m.Signals {
+		if h.CodeID == "" {
+			break
+		}
 		for part := range emit.Split(r.Lo, r.Hi-r.Lo) {
 			w.Info(emit.SignalFrame(part.Addr, part.Size))
 		}
