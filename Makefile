@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release
 
 all: build test ## build and test, what make does without a target
 
@@ -12,6 +12,15 @@ help: ## the targets, one a line
 
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
+
+PREFIX ?= /usr/local
+# The names of other programs that stackwalk takes the place of.
+PERSONALITIES = minidump_stackwalk microdump_stackwalk minidump-stackwalk
+
+install: build ## the programs into $(PREFIX)/bin, with links named like the programs of others
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk $(DESTDIR)$(PREFIX)/bin
+	for name in $(PERSONALITIES); do ln -sf stackwalk $(DESTDIR)$(PREFIX)/bin/$$name; done
 
 # Tests do not use the profile: with it, all packages would be compiled twice.
 test: vet ## everything that needs nothing but Go
@@ -36,12 +45,14 @@ staticcheck: ## staticcheck, without and with the oracle tests (fetches it)
 oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
 oracle corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
 oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
+oracle corpus: export SYMKIT_PEERS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/peers
 
 # Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
 # fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
 oracle: ## compares with other programs on fixtures and a small corpus (see CONTRIBUTING.md)
 	scripts/corpus.sh small
 	scripts/crashdumps.sh
+	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
 # The same comparisons on everything large: about 2 GB of Debian packages.

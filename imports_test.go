@@ -18,6 +18,9 @@ var allowed = map[string][]string{
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/mem", "limits"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "limits"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/limits", "internal/mem", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
@@ -26,6 +29,7 @@ var allowed = map[string][]string{
 	"walk/compare":         {"internal/printable"},
 	"walk/corefile":        {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":    {"cfi"},
+	"walk/microdump":       {"located", "walk", "walk/minidump"},
 	"walk/minidump":        {"cfi", "internal/wire", "located", "walk"},
 	"walk/report":          {"cfi", "internal/printable", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":       {},

@@ -55,7 +55,7 @@ func Kind(data []byte) string {
 	case bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbe")):
 		return kindOfBabe(data)
 	case bytes.Contains(start, []byte(microdump)):
-		return withReader("a microdump", "Breakpad's microdump_stackwalk reads")
+		return withReader("a microdump", "stackwalk reads")
 	case isText(start[:min(len(start), 512)]):
 		return "a text file"
 	}

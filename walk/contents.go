@@ -26,21 +26,38 @@ func (w *walker) keep(f *Frame, r *Registers, index int) {
 // contents looks through the stack of frame i, which ends where its caller's
 // begins, for pointers to code.
 func (w *walker) contents(frames []Frame, i int) {
+	f := &frames[i]
+	f.Pointers = w.pointersIn(f.SP, frames[i+1].SP)
+}
+
+// allPointers looks through the whole memory of a stack for pointers to code.
+func (w *walker) allPointers(s *Stack) {
+	t := s.Thread
+	if w.cpu == nil || t.StackSize == 0 || len(s.Frames) == 0 {
+		return
+	}
+	w.looked = 0
+	s.Pointers = w.pointersIn(s.Frames[0].SP, t.StackBase+t.StackSize)
+}
+
+// pointersIn returns the words in a range of the stack that point to functions.
+func (w *walker) pointersIn(at, end uint64) (out []Pointer) {
 	word := uint64(w.cpu.arch.WordSize)
-	f, end := &frames[i], frames[i+1].SP
-	for at := f.SP; at < end && end-at >= word && w.looked < maxContents; at += word {
+	for ; at < end && end-at >= word && w.looked < maxContents; at += word {
 		w.looked += word
 		v, ok := w.eval.word(at)
 		if !ok {
 			continue
 		}
+
 		// A word that points to no named code says nothing about the program.
 		m := w.p.ModuleAt(v)
 		if m == nil {
 			continue
 		}
-		if place := w.syms.place(w.ctx, m, v); place.Func != "" {
-			f.Pointers = append(f.Pointers, Pointer{at, v, m, place})
+		if place := w.syms.pointee(w.ctx, m, v); place.Func != "" {
+			out = append(out, Pointer{at, v, m, place})
 		}
 	}
+	return out
 }

@@ -9,7 +9,9 @@ type Facts struct {
 	CPUInfo     string // vendor, model, features
 	CPUs        int
 	GPU         string // "UNKNOWN" in minidumps, as Breakpad's tool prints it
-	Microcode   string // version of the CPU's microcode, hexadecimal
+	// GL is the version, the vendor and the renderer of OpenGL; nil: unknown.
+	GL        []string
+	Microcode string // version of the CPU's microcode, hexadecimal
 	// Uptime is for how many seconds the process had run, if HasUptime.
 	Uptime    uint64
 	HasUptime bool

@@ -42,6 +42,9 @@ func (t Trust) Key() string {
 type Frame struct {
 	// PC is where the frame continues: a return address, unless Exact.
 	PC uint64
+	// Saved is PC as it was in a register or on the stack: on ARM bit 0 says that the code
+	// is Thumb code, and bits above the address may authenticate a pointer.
+	Saved uint64
 	// SP is the stack pointer when the frame continues.
 	SP uint64
 	// Exact reports whether PC is the instruction itself, as in the innermost frame
@@ -107,6 +110,9 @@ type InlineCall struct {
 type Stack struct {
 	Thread *Thread
 	Frames []Frame // the innermost first
+	// Pointers are the words of all of the stack that point to functions, if
+	// Options.Pointers asked for them.
+	Pointers []Pointer
 	// End is the reason that there is no further frame.
 	End string
 	// Complete reports whether the stack ends with the outermost function.

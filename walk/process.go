@@ -65,7 +65,11 @@ type Memory interface {
 type Thread struct {
 	ID   int    // the kernel's
 	Name string // empty: unknown
-	Regs Registers
+	// Unnamed: the dump says that the thread has no name.
+	Unnamed bool
+	// StackBase and StackSize are the memory of the stack that the dump has; 0: unknown.
+	StackBase, StackSize uint64
+	Regs                 Registers
 	// NoRegs: the dump lacks the registers; there is no stack to walk.
 	NoRegs bool
 	// Writer: the thread was there only to write the dump, and is not walked.
@@ -79,6 +83,8 @@ type Crash struct {
 	// Reason in words: "SIGSEGV / SEGV_MAPERR"; empty: it did not crash, or the
 	// dump does not tell.
 	Reason string
+	// Unnamed: it crashed, and the dump does not tell why.
+	Unnamed bool
 	// Breakpad is the reason in the words of Breakpad's tool; empty: Reason.
 	Breakpad string
 	Signal   int
@@ -99,6 +105,9 @@ type Module struct {
 	// Base is the address that the module's symbols count from (where its
 	// first PT_LOAD is loaded); End is the first address after it.
 	Base, End uint64
+	// Size is that in the dump's own list, where another module can begin before End; 0:
+	// End - Base.
+	Size uint64
 	// Bias is what is added to the file's own virtual addresses.
 	Bias    uint64
 	BuildID []byte // nil: unknown, or none
@@ -226,4 +235,4 @@ func (m *Module) FileID() string {
 }
 
 // Crashed reports whether the process crashed, rather than was asked for a dump.
-func (c *Crash) Crashed() bool { return c.Reason != "" }
+func (c *Crash) Crashed() bool { return c.Reason != "" || c.Unnamed }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"symkit/elfx/companion"
 	"symkit/emit"
@@ -52,6 +53,7 @@ type symbolizer struct {
 type moduleSymbols struct {
 	once sync.Once
 	syms *Symbols
+	met  atomic.Bool // by the walk of a stack
 
 	mu     sync.Mutex
 	places map[uint64]*Place
@@ -91,12 +93,19 @@ func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 
 // index returns the symbols of m; nil if there are none.
 func (z *symbolizer) index(ctx context.Context, m *Module) *emit.Index {
+	z.mods[m].met.Store(true)
 	return z.symbols(ctx, m).Index
 }
 
 // place returns the place of an address in m, from the symbols of m.
 func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
-	idx := z.index(ctx, m)
+	z.mods[m].met.Store(true)
+	return z.pointee(ctx, m, addr)
+}
+
+// pointee returns the place of an address in m that a word of a stack points to.
+func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place {
+	idx := z.symbols(ctx, m).Index
 	if idx == nil {
 		return noPlace
 	}

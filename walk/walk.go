@@ -24,6 +24,8 @@ type Options struct {
 	Registers bool
 	// Contents looks for pointers to functions in the stacks.
 	Contents bool
+	// Pointers looks for them in the whole memory of each stack.
+	Pointers bool
 	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of what
 	// stacks are likely to meet, at the same time as they are walked.
 	Prefetch bool
@@ -50,6 +52,9 @@ type Result struct {
 	// Symbols are those of the modules that a stack met. Their Index must not
 	// be used: the symbols have been given back.
 	Symbols map[*Module]*Symbols
+	// Met are the modules that the walk of a stack met: others are in Symbols only because
+	// a word of a stack points to them.
+	Met map[*Module]bool
 	// BadLines counts, by module, lines of symbols that made no sense.
 	BadLines map[*Module]int
 	// Loaded are the modules that have symbols.
@@ -117,6 +122,9 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		return func(i int) error {
 			return mem.Guard(func() error {
 				res.Stacks[i] = w.walk(&p.Threads[threads[i]])
+				if opt.Pointers {
+					w.allPointers(&res.Stacks[i])
+				}
 				return nil
 			})
 		}
@@ -144,12 +152,12 @@ func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *wa
 
 // account notes what became of the modules' symbols.
 func (r *Result) account(syms *symbolizer) {
-	r.Symbols, r.BadLines, r.Loaded = map[*Module]*Symbols{}, map[*Module]int{}, map[*Module]bool{}
+	r.Symbols, r.BadLines, r.Loaded, r.Met = map[*Module]*Symbols{}, map[*Module]int{}, map[*Module]bool{}, map[*Module]bool{}
 	for m, ms := range syms.mods {
 		if ms.syms == nil {
 			continue
 		}
-		r.Symbols[m] = ms.syms
+		r.Symbols[m], r.Met[m] = ms.syms, ms.met.Load()
 		if idx := ms.syms.Index; idx != nil {
 			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
 			if ms.syms.Shared {

@@ -60,7 +60,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 	w.steps = w.stepsOfStack()
 	clear(w.codes)
 	regs := t.Regs
-	f := Frame{Exact: true, Trust: TrustContext}
+	f := Frame{Saved: regs.PC, Exact: true, Trust: TrustContext}
 	for {
 		f.PC, f.SP = regs.PC, w.spOf(&regs)
 		w.locate(&f)
@@ -215,6 +215,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, &t) {
 			v, err = notFound, errNotCalled
 		}
+		saved := out.PC
 		if v == found {
 			if t.trust == TrustSignal {
 				out.PC = w.codeAddr(out.PC)
@@ -225,7 +226,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		}
 		switch {
 		case v == found:
-			next = Frame{Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
+			next = Frame{Saved: saved, Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
 			return next, out, ""
 		case v == stackEnd && w.p.CPU == "arm" && t.trust == TrustCFI:
 			// EXIDX_CANTUNWIND stands for any function that throws nothing,

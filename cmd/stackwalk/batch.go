@@ -71,7 +71,8 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
 	j.options.Jobs = 1 // par.Each uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
-		return c.write(ctx, filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format]), path, res)
+		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])
+		return c.write(ctx, written{to, c.print}, path, res)
 	})
 
 	// Name the dump in each message.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"time"
 
 	"symkit/internal/command"
 	"symkit/walk/symserver"
@@ -71,6 +72,12 @@ type cli struct {
 	stderr *command.Messages
 	signer *signer
 	online bool // a symbol server is asked
+
+	// What other programs ask for that stackwalk is called in the place of.
+	outputs   []written     // nil: one, as Output and Format say
+	registers bool          // keep the registers of frames
+	pointers  bool          // look for pointers in all of the stacks
+	maxTime   time.Duration // of a download; 0: that of the server
 }
 
 // Validate is called by kong; it checks what the tags cannot say.

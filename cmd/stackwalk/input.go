@@ -12,6 +12,7 @@ import (
 	"symkit/internal/wire"
 	"symkit/walk"
 	"symkit/walk/corefile"
+	"symkit/walk/microdump"
 	"symkit/walk/minidump"
 	"symkit/walk/symbols"
 )
@@ -30,6 +31,9 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	changed := mem.Guard(func() error {
 		switch {
 		case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
+			return nil
+		case microdump.Is(data):
+			p, err = micro(path, data)
 			return nil
 		case !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")):
 			err = neither(path, data)
@@ -79,6 +83,19 @@ func incomplete(err error) error {
 		return fmt.Errorf("%w: the dump is not complete; copy it again", err)
 	}
 	return err
+}
+
+// micro returns the process of the first microdump in a log.
+func micro(path string, log []byte) (*walk.Process, error) {
+	dumps, err := microdump.Decode(log)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p := dumps[0].Process()
+	if n := len(dumps); n > 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %d microdumps is shown; cut the log at their first lines to show the others", path, n))
+	}
+	return p, nil
 }
 
 // neither returns the error for a file that is no crash dump.

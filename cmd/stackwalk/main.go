@@ -11,8 +11,6 @@ import (
 	"symkit/internal/command"
 )
 
-func main() { command.Main("stackwalk", run) }
-
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	// The name of a subcommand; a dump of this name is ./diff.

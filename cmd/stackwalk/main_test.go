@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stackwalk": main})
+	testscript.Main(m, map[string]func(){"stackwalk": main, "minidump_stackwalk": main, "microdump_stackwalk": main, "minidump-stackwalk": main})
 }
 
 // TestScripts runs the scripts of testdata/script. Their command `fixture NAME

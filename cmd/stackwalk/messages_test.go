@@ -133,7 +133,9 @@ func TestMessages(t *testing.T) {
 	for kind, start := range testfile.Kinds {
 		name := strings.ReplaceAll(kind, " ", "_")
 		write(name, start)
-		tests[name] = message{command.Failed, "error: " + name + neither + kind}
+		if !strings.Contains(kind, "which stackwalk reads") {
+			tests[name] = message{command.Failed, "error: " + name + neither + kind}
+		}
 		if !strings.HasPrefix(start, "\x1f\x8b") { // symbol files can be packed
 			tests["-b --no-elf -s "+name+" core"] = message{0, "warning: " + name + ": not used for /tmp/symkit-crash/crash: not a symbol file: it is " + kind}
 		}

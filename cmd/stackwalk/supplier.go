@@ -45,6 +45,9 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 		}
 
 		server.Progress = bar.fetched
+		if c.maxTime > 0 {
+			server.MaxTime = c.maxTime
+		}
 		c.online = true
 		all, rest = append(all, server), rest[1:]
 	}

@@ -79,7 +79,12 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	j.options.Generated = generated
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
-		return c.write(ctx, c.Output, c.Dumps[0], res)
+		for _, o := range c.reports() {
+			if err := c.write(ctx, o, c.Dumps[0], res); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -144,7 +149,7 @@ func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supp
 // options returns the options of a walk.
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
 	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
-		Registers: c.Format == "text" && !c.Brief, Contents: c.Contents}
+		Registers: c.registers || c.Format == "text" && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
 }
 
 // job is one dump to walk.
@@ -252,12 +257,13 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 
 // write writes the stacks of a dump to standard output or, whole or not at all, to
 // a file.
-func (c *cli) write(ctx context.Context, path, dump string, res *walk.Result) error {
+func (c *cli) write(ctx context.Context, o written, dump string, res *walk.Result) error {
+	path := o.path
 	// The output may not replace a file that was read for the walk.
 	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return c.print(bound(ctx, dump, out), res) }
+	print := func(out io.Writer) error { return o.print(bound(ctx, dump, out), res) }
 	if path == "" || path == "-" {
 		return print(c.stdout)
 	}

@@ -129,7 +129,9 @@ func (b *builder) threads() {
 
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		out := walk.Thread{ID: int(t.ID), Name: b.text(names[t.ID]), LastError: b.lastError(t), Writer: d.WroteDump(t)}
+		name, known := names[t.ID]
+		out := walk.Thread{ID: int(t.ID), Name: b.text(name), Unnamed: known && name.Len() == 0,
+			StackBase: t.Stack.Base, StackSize: uint64(len(t.Stack.Data)), LastError: b.lastError(t), Writer: d.WroteDump(t)}
 
 		// The thread that wrote the dump can also be the one that requested it: it did not
 		// crash.

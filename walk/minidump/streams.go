@@ -2,6 +2,7 @@ package minidump
 
 import (
 	"fmt"
+	"slices"
 
 	"symkit/internal/wire"
 )
@@ -57,14 +58,17 @@ const (
 	SoftErrorsStream   StreamType = 0x4d7a0004
 )
 
-// streams are the types of streams with their names in the headers that define
-// them. Those with a decoder come first, in the order in which they are decoded:
-// the system information names the CPU, which contexts depend on.
-var streams = []struct {
+// stream is one type of streams.
+type stream struct {
 	typ  StreamType
 	name string
 	read func(*Dump, wire.Cursor) error // nil: not decoded
-}{
+}
+
+// streams are the types of streams with their names in the headers that define
+// them. Those with a decoder come first, in the order in which they are decoded:
+// the system information names the CPU, which contexts depend on.
+var streams = []stream{
 	{SystemInfoStream, "SystemInfoStream", (*Dump).readSystemInfo},
 	{MiscInfoStream, "MiscInfoStream", (*Dump).readMiscInfo},
 	{ThreadListStream, "ThreadListStream", (*Dump).readThreads},
@@ -114,6 +118,16 @@ func (t StreamType) String() string {
 		}
 	}
 	return fmt.Sprintf("stream %#x", uint32(t))
+}
+
+// Known reports whether the headers that define types of streams have the type.
+func (t StreamType) Known() bool {
+	return slices.ContainsFunc(streams[:], func(s stream) bool { return s.typ == t })
+}
+
+// Decoded reports whether streams of the type are decoded.
+func (t StreamType) Decoded() bool {
+	return slices.ContainsFunc(streams[:], func(s stream) bool { return s.typ == t && s.read != nil })
 }
 
 // text decodes a stream that is the bytes of a file.

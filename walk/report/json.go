@@ -18,8 +18,41 @@ import (
 // (minidump-processor, json-schema.md). Addresses are hexadecimal strings; a value
 // that the dump lacks is null. Values outside of the schema are under the keys
 // "symkit". Memory does not depend on the number of frames.
-func JSON(out io.Writer, r *walk.Result) error {
-	w := &jsonWriter{Writer: bufio.NewWriterSize(&printable.JSONWriter{W: out}, 1<<16), r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+func JSON(out io.Writer, r *walk.Result) error { return writeJSON(out, r, nil) }
+
+// JSONOptions are what [RustMinidumpJSON] takes beside the result.
+type JSONOptions struct {
+	// Pretty indents the report, which is then kept in memory as a whole.
+	Pretty bool
+	// Signers are the subjects of the certificates that files were signed with, by the
+	// name of the file.
+	Signers map[string]string
+}
+
+// RustMinidumpJSON writes a result as rust-minidump's minidump-stackwalk does: JSON has the
+// schema, and the values that differ from rust-minidump's because rust-minidump knows
+// less are as rust-minidump has them.
+func RustMinidumpJSON(out io.Writer, r *walk.Result, opt JSONOptions) error {
+	if !opt.Pretty {
+		return writeJSON(out, r, &opt)
+	}
+
+	var text, pretty bytes.Buffer
+	err := writeJSON(&text, r, &opt)
+	if err != nil {
+		return err
+	}
+	err = json.Indent(&pretty, bytes.TrimSpace(text.Bytes()), "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = pretty.WriteTo(out)
+	return err
+}
+
+// writeJSON writes a result, with opt as rust-minidump does.
+func writeJSON(out io.Writer, r *walk.Result, opt *JSONOptions) error {
+	w := &jsonWriter{Writer: bufio.NewWriterSize(&printable.JSONWriter{W: out}, 1<<16), r: r, peer: opt, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
 	w.open(w.report())
 	// Frames are written one by one, so that memory does not depend on their number.
 	w.WriteString(`,"threads":[`)
@@ -31,11 +64,12 @@ func JSON(out io.Writer, r *walk.Result) error {
 	}
 
 	w.WriteByte(']')
-	w.WriteString(`,"crashing_thread":`)
-	if i := r.Crashed(); i >= 0 {
+	switch i := r.Crashed(); {
+	case i >= 0:
+		w.WriteString(`,"crashing_thread":`)
 		w.thread(&r.Stacks[i], i)
-	} else {
-		w.WriteString("null")
+	case opt == nil:
+		w.WriteString(`,"crashing_thread":null`)
 	}
 
 	w.WriteString("}\n")
@@ -48,6 +82,7 @@ func JSON(out io.Writer, r *walk.Result) error {
 type jsonWriter struct {
 	*bufio.Writer
 	r        *walk.Result
+	peer     *JSONOptions // not nil: as rust-minidump writes
 	unloaded *unloadedIndex
 	buf      bytes.Buffer
 	err      error // of encoding
@@ -76,7 +111,12 @@ func (w *jsonWriter) encode(v any) []byte {
 
 func (w *jsonWriter) thread(s *walk.Stack, index int) {
 	t := jsonThread{Name: optional(s.Thread.Name), ID: s.Thread.ID, LastError: optional(s.Thread.LastError),
-		Count: len(s.Frames), Extension: jsonThreadExtra{s.End, s.Complete}}
+		Count: len(s.Frames)}
+	if w.peer == nil {
+		t.Extension = &jsonThreadExtra{s.End, s.Complete}
+	} else if s.Thread.Unnamed {
+		t.Name = &s.Thread.Name
+	}
 	if index >= 0 {
 		t.Index = &index
 	}
@@ -92,7 +132,7 @@ func (w *jsonWriter) thread(s *walk.Stack, index int) {
 			return
 		}
 		j := w.frame(&s.Frames[i], i)
-		if i == 0 {
+		if i == 0 && (w.peer == nil || index >= 0) {
 			j.Registers = w.registers(s.Thread)
 		}
 		w.value(&j)
@@ -110,8 +150,10 @@ func (w *jsonWriter) registers(t *walk.Thread) map[string]string {
 
 func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 	at, place := f.Lookup(), f.Place
-	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: w.hex(at), Missing: place.Func == "",
-		Extension: jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public}}
+	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: w.hex(at), Missing: place.Func == ""}
+	if w.peer == nil {
+		j.Extension = &jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public}
+	}
 	if f.Module != nil {
 		name := f.Module.File()
 		j.Module, j.ModuleOffset = &name, w.optional(at-f.Module.Base)
@@ -146,10 +188,15 @@ func (w *jsonWriter) report() *jsonReport {
 	r, p := w.r, w.r.Process
 	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
 		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
-		Extension: jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
-			Signature: optional(p.Facts.Signature), Proto: optional(p.Facts.ProtoSignature),
-			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)},
 	}
+	if w.peer == nil {
+		j.Extension = &jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
+			Signature: optional(p.Facts.Signature), Proto: optional(p.Facts.ProtoSignature),
+			Warnings: append([]string{}, p.Warnings...), Crashpad: newJSONCrashpad(p.Facts.Crashpad)}
+	} else {
+		j.CertInfo = len(w.peer.Signers) > 0
+	}
+
 	// What the dump does not tell stays null.
 	if p.PID != 0 {
 		j.PID = &p.PID
@@ -177,7 +224,7 @@ func (w *jsonWriter) report() *jsonReport {
 
 	for i := range p.Facts.Unloaded {
 		m := &p.Facts.Unloaded[i]
-		j.Unloaded = append(j.Unloaded, jsonUnloaded{w.hex(m.Base), w.hex(m.End), optional(strings.ToLower(m.CodeID)), m.Name, nil})
+		j.Unloaded = append(j.Unloaded, jsonUnloaded{w.hex(m.Base), w.hex(m.End), optional(strings.ToLower(m.CodeID)), m.Name, w.signer(m.Name)})
 	}
 	j.facts(&p.Facts, w)
 	return j
@@ -187,7 +234,7 @@ func (w *jsonWriter) report() *jsonReport {
 func (w *jsonWriter) crash() jsonCrash {
 	p := w.r.Process
 	c := jsonCrash{Type: optional(p.Crash.Reason), Assertion: optional(p.Facts.Assertion)}
-	if p.Crash.HasAddress {
+	if p.Crash.HasAddress || w.peer != nil && p.Crash.Crashed() {
 		c.Address = w.optional(p.Crash.Address)
 	}
 	if i := w.r.Crashed(); i >= 0 {
@@ -216,7 +263,9 @@ func (w *jsonWriter) crash() jsonCrash {
 		c.Accesses = &accesses
 	}
 
-	c.Instruction = optional(f.instruction)
+	if w.peer == nil || p.CPU == "x86_64" {
+		c.Instruction = optional(f.instruction)
+	}
 	if p.Crash.Crashed() {
 		c.Inconsistencies = f.inconsistencies()
 		c.BitFlips = w.bitFlips(f)
@@ -240,7 +289,10 @@ func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
 func (w *jsonWriter) module(m *walk.Module) jsonModule {
 	r := w.r
 	j := jsonModule{Base: w.hex(m.Base), End: w.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
-		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Extension: jsonModuleExtra{Path: m.Path}}
+		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Cert: w.signer(m.File()), Extension: &jsonModuleExtra{Path: m.Path}}
+	if j.DebugID == nil && w.peer != nil {
+		j.DebugID = optional(cmp.Or(m.ShownID, noID))
+	}
 	if syms := r.Symbols[m]; syms != nil {
 		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
 		// Symbols that were loaded may still have damaged lines.
@@ -251,7 +303,21 @@ func (w *jsonWriter) module(m *walk.Module) jsonModule {
 			j.Extension.Tried = append(j.Extension.Tried, jsonProbe{p.Path, p.Err.Error()})
 		}
 	}
+	if w.peer != nil {
+		j.Extension = nil
+	}
 	return j
+}
+
+// noID is the id that rust-minidump gives modules without one.
+const noID = "000000000000000000000000000000000"
+
+// signer returns the subject of the certificate that a file was signed with, or nil.
+func (w *jsonWriter) signer(file string) *string {
+	if w.peer == nil {
+		return nil
+	}
+	return optional(w.peer.Signers[file])
 }
 
 // hex returns an address in the schema's form, padded to the CPU's width.

@@ -2,8 +2,10 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +21,7 @@ import (
 func Machine(out io.Writer, r *walk.Result) error {
 	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: numbers(r.Process)}
 	w.head(r.Crashed())
-	for _, m := range w.p.Modules {
+	for _, m := range listed(w.p) {
 		w.module(m)
 	}
 
@@ -74,7 +76,8 @@ func (w *machineWriter) head(crashed int) {
 
 	w.line("OS", p.OS, version)
 	w.line("CPU", schemaCPU(p.CPU), p.Facts.CPUInfo, p.Facts.CPUs)
-	w.line("GPU", "", "", "")
+	gl := append(slices.Clone(p.Facts.GL), "", "", "")
+	w.line("GPU", gl[0], gl[1], gl[2])
 	// Breakpad names the reason in its own words.
 	reason, addr, thread := p.Crash.Breakpad, "", ""
 	if reason == "" {
@@ -82,7 +85,7 @@ func (w *machineWriter) head(crashed int) {
 	}
 
 	switch {
-	case reason != "":
+	case reason != "" || p.Crash.Unnamed:
 		addr = prefixed(p.Crash.Address)
 	case p.Facts.Assertion != "":
 		reason = p.Facts.Assertion
@@ -104,7 +107,7 @@ func (w *machineWriter) module(m *walk.Module) {
 	if id == "" {
 		id = m.ShownID
 	}
-	w.line("Module", m.File(), m.Version, m.DebugFile, id, fmt.Sprintf("0x%08x", m.Base), fmt.Sprintf("0x%08x", m.End-1), main)
+	w.line("Module", m.File(), m.Version, m.DebugFile, id, fmt.Sprintf("0x%08x", m.Base), fmt.Sprintf("0x%08x", lastAddress(m)), main)
 }
 
 func (w *machineWriter) stack(s *walk.Stack) {
@@ -120,7 +123,7 @@ func (w *machineWriter) stack(s *walk.Stack) {
 			w.frame(thread, n, f, f.Lookup(), in.Func, in.File, in.Line)
 			n++
 		}
-		w.frame(thread, n, f, f.PC, f.Place.Func, f.Place.File, f.Place.Line)
+		w.frame(thread, n, f, instruction(w.p, f), f.Place.Func, f.Place.File, f.Place.Line)
 		n++
 	}
 }
@@ -147,6 +150,37 @@ func (w *machineWriter) frame(thread, n int, f *walk.Frame, pc uint64, fn, file 
 		file = ""
 	}
 	w.line(thread, n, module, fn, file, number, prefixed(pc))
+}
+
+// beforeReturn is how far before a return address Breakpad counts, by CPU, where it does
+// not count from the return address itself.
+var beforeReturn = map[string]uint64{"arm": 2, "arm64": 4, "mips": 8, "mips64": 16, "ppc": 4, "ppc64": 8, "riscv": 4, "riscv64": 4}
+
+// instruction returns the address from which Breakpad counts the offset of a frame.
+func instruction(p *walk.Process, f *walk.Frame) uint64 {
+	before := beforeReturn[p.CPU]
+	switch {
+	case f.Trust == walk.TrustContext || before == 0:
+		return f.PC
+	case p.CPU == "arm":
+		return f.Saved - before
+	}
+	return f.PC - before
+}
+
+// lastAddress returns the last address of a module as the dump's own list has it.
+func lastAddress(m *walk.Module) uint64 {
+	if m.Size != 0 {
+		return m.Base + m.Size - 1
+	}
+	return m.End - 1
+}
+
+// listed returns the modules in Breakpad's order, which is that of their last addresses.
+func listed(p *walk.Process) []*walk.Module {
+	modules := slices.Clone(p.Modules)
+	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(lastAddress(a), lastAddress(b)) })
+	return modules
 }
 
 // prefixed is a number in hexadecimal with its prefix.

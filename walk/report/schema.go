@@ -28,7 +28,7 @@ type jsonReport struct {
 	MacCrash   *jsonMac        `json:"mac_crash_info"`
 	BootArgs   *string         `json:"mac_boot_args"`
 	SoftErrors json.RawMessage `json:"soft_errors"`
-	Extension  jsonProcess     `json:"symkit"`
+	Extension  *jsonProcess    `json:"symkit,omitempty"`
 }
 
 type jsonCrash struct {
@@ -88,12 +88,12 @@ type jsonSystem struct {
 
 // jsonThread lacks the frames, which come last.
 type jsonThread struct {
-	Index     *int            `json:"threads_index,omitempty"`
-	Name      *string         `json:"thread_name"`
-	ID        int             `json:"thread_id"`
-	LastError *string         `json:"last_error_value"`
-	Count     int             `json:"frame_count"`
-	Extension jsonThreadExtra `json:"symkit"`
+	Index     *int             `json:"threads_index,omitempty"`
+	Name      *string          `json:"thread_name"`
+	ID        int              `json:"thread_id"`
+	LastError *string          `json:"last_error_value"`
+	Count     int              `json:"frame_count"`
+	Extension *jsonThreadExtra `json:"symkit,omitempty"`
 }
 
 type jsonFrame struct {
@@ -110,7 +110,7 @@ type jsonFrame struct {
 	File         *string           `json:"file"`
 	Line         *uint32           `json:"line"`
 	Missing      bool              `json:"missing_symbols"`
-	Extension    jsonFrameExtra    `json:"symkit"`
+	Extension    *jsonFrameExtra   `json:"symkit,omitempty"`
 }
 
 type jsonInline struct {
@@ -125,19 +125,19 @@ type jsonUnloadedAt struct {
 }
 
 type jsonModule struct {
-	Base      string          `json:"base_addr"`
-	End       string          `json:"end_addr"`
-	DebugFile string          `json:"debug_file"`
-	DebugID   *string         `json:"debug_id"`
-	Filename  string          `json:"filename"`
-	CodeID    *string         `json:"code_id"`
-	Version   *string         `json:"version"`
-	Cert      *string         `json:"cert_subject"` // never told
-	Missing   bool            `json:"missing_symbols"`
-	Loaded    bool            `json:"loaded_symbols"`
-	Corrupt   bool            `json:"corrupt_symbols"`
-	URL       *string         `json:"symbol_url"`
-	Extension jsonModuleExtra `json:"symkit"`
+	Base      string           `json:"base_addr"`
+	End       string           `json:"end_addr"`
+	DebugFile string           `json:"debug_file"`
+	DebugID   *string          `json:"debug_id"`
+	Filename  string           `json:"filename"`
+	CodeID    *string          `json:"code_id"`
+	Version   *string          `json:"version"`
+	Cert      *string          `json:"cert_subject"`
+	Missing   bool             `json:"missing_symbols"`
+	Loaded    bool             `json:"loaded_symbols"`
+	Corrupt   bool             `json:"corrupt_symbols"`
+	URL       *string          `json:"symbol_url"`
+	Extension *jsonModuleExtra `json:"symkit,omitempty"`
 }
 
 type jsonUnloaded struct {
@@ -145,7 +145,7 @@ type jsonUnloaded struct {
 	End      string  `json:"end_addr"`
 	CodeID   *string `json:"code_id"`
 	Filename string  `json:"filename"`
-	Cert     *string `json:"cert_subject"` // never told
+	Cert     *string `json:"cert_subject"`
 }
 
 type jsonHandle struct {

@@ -103,6 +103,8 @@ func (w *textWriter) reason() string {
 	p := w.r.Process
 	reason := p.Crash.Reason
 	switch {
+	case p.Crash.Unnamed:
+		return "unknown"
 	case reason == "":
 		return "none"
 	case p.Crash.HasAddress:

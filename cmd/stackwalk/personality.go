@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"symkit/internal/command"
+	"symkit/walk"
+)
+
+// stackwalk can be called in the place of other programs: under their names it takes
+// their command lines, prints their formats and ends with their exit codes. `make
+// install` makes the links.
+
+// program runs one program and returns its exit code. name is what the program was called
+// by.
+type program func(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int
+
+// personalities are the programs by name.
+var personalities = map[string]program{
+	"minidump_stackwalk":  minidumpStackwalk,
+	"microdump_stackwalk": microdumpStackwalk,
+	"minidump-stackwalk":  rustMinidump,
+}
+
+func main() {
+	name := programName(os.Args[0])
+	other, ok := personalities[name]
+	if !ok {
+		command.Main("stackwalk", run)
+	}
+	command.Main(name, func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return other(ctx, os.Args[0], args, stdout, stderr)
+	})
+}
+
+// programName returns the last part of a path, which may be one of Windows, without .exe.
+func programName(arg0 string) string {
+	name := path.Base(strings.ReplaceAll(arg0, `\`, "/"))
+	if end := strings.ToLower(name); strings.HasSuffix(end, ".exe") {
+		name = name[:len(name)-len(".exe")]
+	}
+	return name
+}
+
+// written is a report to write: where to, and how.
+type written struct {
+	path  string // empty or -: standard output
+	print func(io.Writer, *walk.Result) error
+}
+
+// reports returns the reports to write on one dump.
+func (c *cli) reports() []written {
+	if c.outputs != nil {
+		return c.outputs
+	}
+	return []written{{c.Output, c.print}}
+}
+
+// existing returns the paths at which there is something. Other programs ignore symbol
+// stores that do not exist; missing is called for each.
+func existing(paths []string, missing func(path string)) (out []string) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			missing(path)
+			continue
+		}
+		out = append(out, path)
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package minidump
+
+import (
+	"symkit/internal/wire"
+	"symkit/walk"
+)
+
+// ContextOf decodes a CONTEXT structure that is not in a minidump, as microdumps have it.
+// cpu is the CPU's name in MODULE records. The flags in the structure are not believed: of
+// the two structures of arm64 the size decides. The context aliases data. The error is a
+// *wire.Error of the section "context".
+func ContextOf(cpu string, big bool, data []byte) (Context, error) {
+	c := wire.New("context", data, big)
+	lay := foreignLayouts[cpu]
+	if cpu == "arm64" && len(data) == arm64OldLayout.size {
+		lay = &arm64OldLayout
+	}
+	if lay == nil {
+		c.Fail(0, ErrCPU)
+		return Context{}, c.Err()
+	}
+
+	// All fields lie inside the structure.
+	x := Context{layout: lay, big: big, data: c.Bytes(uint64(lay.size)), Extra: c.Bytes(uint64(c.Len()))}
+	if c.Err() != nil {
+		return Context{}, c.Err()
+	}
+	flags := wire.New("context", x.data[lay.flags:], big)
+	x.Flags = flags.Uint(lay.flagsSize)
+	return x, nil
+}
+
+// foreignLayouts has the structures by the CPU's name in MODULE records.
+var foreignLayouts = map[string]*layout{
+	"x86": &x86Layout, "x86_64": &amd64Layout, "arm": &armLayout, "arm64": &arm64Layout, "mips": &mipsLayout, "mips64": &mipsLayout,
+	"ppc": &ppcLayout, "ppc64": &ppc64Layout, "riscv": &riscvLayout, "riscv64": &riscv64Layout,
+}
+
+// WalkRegisters returns the registers of the context for a walk.
+func (x *Context) WalkRegisters() walk.Registers { return registers(x) }
