@@ -1,5 +1,24 @@
 package microdump
 
+// A line is a record if the log's prefix names google-breakpad; the record comes after the
+// colon and the space that end the prefix:
+//
+//	W/google-breakpad( 3745): O A arm 02 armv7l OS VERSION
+//
+// Outside of Android there is no prefix; then all lines up to the microdump's end are
+// records. The first letter is the kind of the record (Breakpad,
+// client/linux/microdump_writer); numbers and bytes are hexadecimal:
+//
+//	V PRODUCT:VERSION               the program
+//	O A|L ARCH CPUS HARDWARE VERSION…  Android or Linux, and the number of CPUs
+//	P TYPE                          the kind of process of the program
+//	R SIGNAL NAME ADDRESS           why the process died
+//	G VERSION|VENDOR|RENDERER       OpenGL, or UNKNOWN
+//	S 0 POINTER START SIZE          the stack
+//	S ADDRESS BYTES                 a part of the stack
+//	C BYTES                         the CONTEXT structure of a minidump
+//	M ADDRESS OFFSET SIZE ID NAME   a module
+
 import (
 	"bytes"
 	"encoding/hex"
