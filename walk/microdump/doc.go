@@ -8,7 +8,7 @@
 //	}
 //	for _, d := range dumps {
 //		res, err := walk.Walk(ctx, d.Process(), supplier, walk.Options{})
-//		…
+//		fmt.Println(res, err)
 //	}
 //
 // A damaged record is lost alone; Dump.Losses has its place.
