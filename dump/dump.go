@@ -148,7 +148,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	var unitsLost, symsLost, framesLost losses.List
 	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias, Limits: opt.Limits}
 	arch := cfi.ArchOf(img.Main.Machine, img.Main.Class)
-	err = par.Do(ctx, 3,
+	err = par.Do(ctx, min(3, opt.Jobs),
 		func() (err error) {
 			units, unitsLost, err = load.Load(ctx, img, load.Options{Jobs: opt.Jobs, Inlines: opt.Inlines, Code: code, Companions: opt.Companions, Limits: opt.Limits})
 			return err

@@ -80,11 +80,18 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	return 0, nil
 }
 
+// smallImage is a size in bytes below which goroutines take longer to start than they
+// save.
+const smallImage = 64 << 10
+
 // module dumps the opened files. A module without symbols is an error unless it
 // is the only one of the run and has no code that could have symbols, as some
 // kernel modules.
 func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Module, error) {
 	opt.Companions = in.others
+	if opt.Jobs == 0 && in.img.Size() < smallImage {
+		opt.Jobs = 1
+	}
 	m, err := dump.Dump(ctx, in.img, opt)
 
 	path := in.img.Main.Path()

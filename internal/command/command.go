@@ -43,24 +43,26 @@ const grace = 500 * time.Millisecond
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
 
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, interrupt := context.WithCancelCause(context.Background())
-
-	// After the first signal this goroutine ends the process unless run has returned
-	// by then.
-	go func() {
-		<-signals
-		interrupt(ErrInterrupted)
-		select {
-		case <-signals:
-		case <-time.After(grace):
-			tryWrite(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
-		}
-		os.Exit(Failed)
-	}()
+	go await(name, interrupt)
 
 	os.Exit(run(ctx, os.Args[1:], standardOutput(), os.Stderr))
+}
+
+// await calls interrupt at the first signal. Then it ends the process, unless run has
+// returned by then.
+func await(name string, interrupt context.CancelCauseFunc) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	<-signals
+	interrupt(ErrInterrupted)
+
+	select {
+	case <-signals:
+	case <-time.After(grace):
+		tryWrite(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
+	}
+	os.Exit(Failed)
 }
 
 // tryWrite writes text to f. It gives up after a moment if the write blocks, as on a
@@ -99,10 +101,13 @@ type Program struct {
 }
 
 // Run parses args into grammar, a pointer to a struct with kong's tags, calls work
-// with the chosen subcommand, and returns the exit code. An error of work is printed,
-// and makes the code at least Failed.
+// with the chosen subcommand (nil if the grammar has no subcommands), and returns the
+// exit code. An error of work is printed, and makes the code at least Failed.
 func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
 	defer p.Stderr.Close()
+	if Plain(grammar, args) {
+		return p.work(nil, work)
+	}
 
 	// kong's exit function records the code: --help and --version end in Parse.
 	exited := false
@@ -148,13 +153,18 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		return Misuse
 	}
 
+	return p.work(chosen, work)
+}
+
+// work calls the program's own work and returns the exit code.
+func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int, err error)) int {
 	// Limits are read before any work.
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse
 	}
 
-	code, err = work(chosen)
+	code, err := work(chosen)
 	if err != nil {
 		p.fail(err)
 		return max(code, Failed)
@@ -175,22 +185,19 @@ func unsetEmpty(prefix string) {
 
 // misuses are forms of kong's errors that speak of its parser, and what to print
 // instead.
-var misuses = []struct {
-	form  *regexp.Regexp
-	plain string
-}{
-	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`), "$1: the value is missing"},
-	{regexp.MustCompile(`^(--\S+): missing value, expecting "<arg>"$`), "$1: the value is missing"},
-	{regexp.MustCompile(`^(--\S+): expected duration but got (".*"): time: .*$`), "$1: $2 is not a time, such as 90s or 30m"},
-	{regexp.MustCompile(`^(--\S+): (.*) \(from envar ([A-Z_]+)=(".*")\)$`), "$1: $2; the environment has $3=$4"},
-	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit u?int but got (".*")$`), "$1: $2 is not a number"},
+var misuses = []struct{ form, plain string }{
+	{`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`, "$1: the value is missing"},
+	{`^(--\S+): missing value, expecting "<arg>"$`, "$1: the value is missing"},
+	{`^(--\S+): expected duration but got (".*"): time: .*$`, "$1: $2 is not a time, such as 90s or 30m"},
+	{`^(--\S+): (.*) \(from envar ([A-Z_]+)=(".*")\)$`, "$1: $2; the environment has $3=$4"},
+	{`^(--\S+): expected a valid \d+ bit u?int but got (".*")$`, "$1: $2 is not a number"},
 }
 
 // plainMisuse returns the text of an error about the command line.
 func plainMisuse(err error) string {
 	text := err.Error()
 	for _, m := range misuses {
-		text = m.form.ReplaceAllString(text, m.plain)
+		text = regexp.MustCompile(m.form).ReplaceAllString(text, m.plain)
 	}
 	return text
 }

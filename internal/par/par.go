@@ -15,12 +15,17 @@ import (
 // Each calls work for every i in [0, n), on at most jobs goroutines. newWorker
 // is called once on each goroutine and returns its work function, which owns
 // the scratch memory of that goroutine. Each goroutine runs under mem.Guard.
+// A loop with one goroutine runs on the caller's.
 //
 // Each returns the first error, after which no further i is started, or the
 // cause of the context's cancellation.
 func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) error)) error {
-	var next atomic.Int64
+	// One worker needs no goroutine: starting one takes longer than a small loop.
+	if n > 0 && min(jobs, n) <= 1 {
+		return mem.Guard(func() error { return alone(ctx, n, newWorker()) })
+	}
 
+	var next atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range min(max(jobs, 1), n) {
 		group.Go(func() error {
@@ -45,6 +50,23 @@ func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) e
 		err = context.Cause(ctx)
 	}
 	return err
+}
+
+// alone calls work for every i in [0, n), until the context is cancelled.
+func alone(ctx context.Context, n int, work func(i int) error) error {
+	for i := range n {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := work(i)
+		if err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // Do runs tasks on at most jobs goroutines and returns the first error.
