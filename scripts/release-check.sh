@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Checks the files of a release, as far as this machine has the programs for that:
+#
+#   scripts/release-check.sh dist [OTHER]
+#
+# With OTHER, the files of another build, both must be equal. Needs root (chroot), the
+# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, and Debian's dpkg. The
+# fixtures are compared by scripts/everywhere.sh --dist.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dist=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ok() { printf 'ok    %s\n' "$*"; }
+
+(cd "$dist" && sha256sum --quiet --strict -c SHA256SUMS)
+[ "$(wc -l <"$dist/SHA256SUMS")" = "$(find "$dist" -type f ! -name SHA256SUMS | wc -l)" ]
+ok "SHA256SUMS of $(wc -l <"$dist/SHA256SUMS") files"
+if [ -n "${2:-}" ]; then
+	diff -r "$dist" "$2"
+	ok "equal to $2"
+fi
+
+# The archive for this processor: programs run in a root that has nothing else.
+mkdir "$work/root"
+tar xzf "$dist"/symkit-*-linux-amd64.tar.gz --strip-components=1 -C "$work/root"
+cp testdata/elf/hello-x86_64-gcc12-O2-dw5.elf "$work/root/hello"
+chroot "$work/root" /bin/dump_syms -o hello.sym hello
+chroot "$work/root" /bin/symcheck hello.sym hello >/dev/null
+for p in dump_syms symcheck stackwalk; do
+	chroot "$work/root" "/bin/$p" --version | grep -q "^$p v[0-9].* (commit [0-9a-f]\{12\}, .*, go1\..*, linux/amd64)\$"
+	[ "$(head -c 4 "$work/root/bin/$p" | tail -c 3)" = ELF ] && ! readelf -lW "$work/root/bin/$p" | grep -q INTERP
+done
+ok "programs run in an empty root"
+
+for p in dump_syms symcheck stackwalk; do
+	[ -z "$(mandoc -Tlint -Wwarning "$work/root/share/man/man1/$p.1")" ]
+	bash -n "$work/root/share/bash-completion/completions/$p"
+	zsh -n "$work/root/share/zsh/site-functions/_$p"
+	fish --no-execute "$work/root/share/fish/vendor_completions.d/$p.fish"
+done
+[ "$(bash -c "source '$work/root/share/bash-completion/completions/dump_syms'
+	COMP_WORDS=(dump_syms --compress '') COMP_CWORD=2; _symkit_dump_syms; echo \${COMPREPLY[*]}")" = "none gzip zstd" ]
+fish -c "source '$work/root/share/fish/vendor_completions.d/symcheck.fish'; complete -C 'symcheck lint --min'" | grep -q '^--min-coverage'
+ok "manual pages and completions"
+
+# Packages install, own all of their files, and leave nothing after removal.
+for deb in "$dist"/*_amd64.deb; do
+	root=$work/deb
+	mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc" "$root/tmp"
+	touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
+	find "$root" ! -path '*/var/*' | sort >"$work/before"
+	dpkg --root="$root" --force-not-root --force-script-chrootless --log="$work/log" -i "$deb" >/dev/null
+	"$root/usr/bin/dump_syms" --version >/dev/null
+	[ -f "$root/usr/share/doc/symkit/copyright" ] && [ -f "$root/usr/share/man/man1/dump_syms.1.gz" ]
+	dpkg --root="$root" --force-not-root --log="$work/log" --purge symkit >/dev/null
+	# dpkg leaves /usr and directories of other packages.
+	[ -z "$(find "$root" -type f ! -path '*/var/*')" ]
+	ok "$(basename "$deb") installs and is removed"
+done
+for rpm in "$dist"/*.x86_64.rpm; do
+	root=$work/rpm
+	mkdir -p "$root"
+	rpm --root "$root" --dbpath /var/lib/rpm --initdb
+	rpm --root "$root" --dbpath /var/lib/rpm --nosignature --ignorearch -i "$rpm"
+	"$root/usr/bin/symcheck" --version >/dev/null
+	rpm --root "$root" --dbpath /var/lib/rpm -V symkit
+	rpm --root "$root" --dbpath /var/lib/rpm -e symkit
+	[ -z "$(find "$root" -type f ! -path '*/var/*')" ]
+	ok "$(basename "$rpm") installs, verifies and is removed"
+done
+
+# The image: each processor's manifest is complete, and its programs run in its root.
+mkdir "$work/oci"
+tar xf "$dist"/symkit-*-oci.tar -C "$work/oci"
+tag=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"])' "$work/oci/index.json")
+skopeo copy --quiet --all "oci:$work/oci:$tag" "oci:$work/copied:copied"
+images=$(skopeo inspect --raw "oci:$work/oci:$tag" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)["manifests"]))')
+skopeo copy --quiet --override-os linux --override-arch amd64 "oci:$work/oci:$tag" "oci:$work/one:one"
+umoci unpack --image "$work/one:one" "$work/bundle" >/dev/null 2>&1
+cp testdata/elf/hello-x86_64-gcc12-O2-dw5.elf "$work/bundle/rootfs/hello"
+chroot "$work/bundle/rootfs" /usr/bin/dump_syms /hello | cmp - <(sed 's/^$//' "$work/root/hello.sym")
+grep -q 'BEGIN CERTIFICATE' "$work/bundle/rootfs/etc/ssl/certs/ca-certificates.crt"
+ok "image of $images processors"
+
+ruby -c "$dist/symkit.rb" >/dev/null
+ruby -e 'class Formula; def self.test; end; def self.method_missing(n, *a) = (yield if block_given?); end; load ARGV[0]' "$dist/symkit.rb"
+ok "formula"
+
+python3 - "$dist"/*.cdx.json <<'PY'
+import json, sys
+bill = json.load(open(sys.argv[1]))
+assert bill["bomFormat"] == "CycloneDX" and bill["specVersion"] == "1.6"
+names = [c["name"] for c in bill["components"] if c["type"] == "library"]
+assert "std" in names and "github.com/alecthomas/kong" in names, names
+assert all(c["licenses"] for c in bill["components"] if c["type"] == "library")
+PY
+ok "bill of materials"
