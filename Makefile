@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
 
 all: build test ## build and test, what make does without a target
 
@@ -40,6 +40,22 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 staticcheck: ## staticcheck, without and with the oracle tests (fetches it)
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags oracle ./...
+
+# The programs keep to the idioms of their version of Go.
+fix-check: ## go fix finds nothing to modernize
+	@$(GO) fix -diff ./... >$(or $(TMPDIR),/tmp)/symkit-fix.diff || true
+	@test ! -s $(or $(TMPDIR),/tmp)/symkit-fix.diff || { cat $(or $(TMPDIR),/tmp)/symkit-fix.diff; echo "run go fix ./... on these"; exit 1; }
+
+# Packages that read bytes, and what is made of them: where the size of int or the order
+# of bytes could matter. Left out are tests that run programs or take long under qemu.
+ELSEWHERE = ./cfi ./sframe ./emit ./elfx/... ./internal/wire ./internal/inflate ./internal/demangle ./internal/limits \
+	./dump/gosym ./dump/store ./dump/internal/... ./check/lint ./check/diff ./walk/corefile ./walk/minidump ./walk/internal/...
+
+test-386: ## tests as a 32-bit program (needs an x86-64 processor)
+	GOARCH=386 CGO_ENABLED=0 $(GO) test -pgo=off $(ELSEWHERE)
+
+test-s390x: ## tests on a big-endian processor (needs qemu-user)
+	GOARCH=s390x CGO_ENABLED=0 $(GO) test -pgo=off -exec qemu-s390x $(filter-out ./dump/internal/...,$(ELSEWHERE))
 
 # Only the oracle tests read these: ordinary tests would fail if nothing was fetched.
 oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus

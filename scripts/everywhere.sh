@@ -18,7 +18,13 @@ fi
 [ $# -gt 0 ] || { echo "usage: $0 [--dist DIR] OS/ARCH..." >&2; exit 2; }
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+server=$(command -v wineserver64 || echo /usr/lib/wine/wineserver64)
+clean() {
+	[ ! -d "$work/wine" ] || "$server" -k || true
+	[ ! -d "$work/wine" ] || "$server" -w || true
+	rm -rf "$work"
+}
+trap clean EXIT
 
 # runner prints the command that runs programs of a target.
 runner() {
@@ -104,6 +110,7 @@ failed=0
 for target in "$@"; do
 	began=$SECONDS
 	command=$(runner "$target")
+	case $target in windows/*) scripts/wineprefix.sh "$WINEPREFIX" ;; esac
 	programs "$target" "$work/${target/\//-}"
 	exe=""
 	case $target in windows/*) exe=.exe ;; esac

@@ -4,7 +4,7 @@
 #   scripts/release-check.sh dist [OTHER]
 #
 # With OTHER, the files of another build, both must be equal. Needs root (chroot), the
-# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, and Debian's dpkg. The
+# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, cmake, and Debian's dpkg. The
 # fixtures are compared by scripts/everywhere.sh --dist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -96,3 +96,51 @@ assert "std" in names and "github.com/alecthomas/kong" in names, names
 assert all(c["licenses"] for c in bill["components"] if c["type"] == "library")
 PY
 ok "bill of materials"
+
+# The GitHub Action against a server of this machine; then CMake with what it fetched.
+version=$(basename "$dist"/symkit-*-oci.tar -oci.tar)
+version=${version#symkit-}
+mkdir -p "$work/job/temp"
+PYTHONUNBUFFERED=1 python3 - "$dist" "$work/port" <<'PY' &
+import functools, http.server, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+handler.log_message = lambda *a: None
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+with open(sys.argv[2], "w") as f:
+    print(server.server_port, file=f)
+server.serve_forever()
+PY
+server=$!
+trap 'kill $server; rm -rf "$work"' EXIT
+until [ -s "$work/port" ]; do sleep 0.1; done
+cp testdata/elf/hello-x86_64-gcc12-O2-dw5.elf "$work/job/hello"
+(
+	export RUNNER_TEMP=$work/job/temp GITHUB_PATH=$work/job/path SYMKIT_REF=
+	SYMKIT_URL=http://127.0.0.1:$(cat "$work/port")
+	export SYMKIT_URL SYMKIT_VERSION=$version SYMKIT_PATHS=hello SYMKIT_STORE=symbols SYMKIT_FLAGS="--inlines --check --strict"
+	action=$PWD/packaging/action.sh
+	cd "$work/job"
+	bash "$action" >/dev/null 2>&1
+	[ -n "$(find symbols -name hello.sym)" ] && "$(cat path)/symcheck" --version >/dev/null
+	! SYMKIT_VERSION=9.9.9 bash "$action" >/dev/null 2>&1
+)
+ok "GitHub Action"
+
+mkdir "$work/app"
+cat >"$work/app/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.16)
+project(app C)
+set(CMAKE_BUILD_TYPE RelWithDebInfo)
+find_package(symkit REQUIRED)
+add_executable(app app.c)
+add_library(shop SHARED app.c)
+symkit_add_symbols(app)
+symkit_add_symbols(shop OUTPUT shop.sym ARGS --no-cfi)
+CMAKE
+echo 'int main(void) { return 0; }' >"$work/app/app.c"
+cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$work/root" >/dev/null
+cmake --build "$work/app/build" >/dev/null
+[ -n "$(find "$work/app/build/symbols" -name app.sym)" ] && [ -s "$work/app/build/shop.sym" ]
+sed -i 's/symkit REQUIRED/symkit 99.0 REQUIRED/' "$work/app/CMakeLists.txt"
+if cmake -S "$work/app" -B "$work/app/other" -DCMAKE_PREFIX_PATH="$work/root" >/dev/null 2>&1; then exit 1; fi
+ok "CMake"

@@ -1,0 +1,79 @@
+"""Symbols of programs: symkit_symbols, and symkit_release, which fetches the programs.
+
+In MODULE.bazel, with this directory as the package //symkit:
+
+    symkit_release = use_repo_rule("//symkit:symkit.bzl", "symkit_release")
+    symkit_release(name = "symkit", url = "https://...", version = "1.2.3", sha256 = {"linux-amd64": "..."})
+
+In BUILD:
+
+    load("//symkit:symkit.bzl", "symkit_symbols")
+    symkit_symbols(name = "app_symbols", binary = ":app")
+"""
+
+def _release_impl(ctx):
+    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(ctx.os.arch, ctx.os.arch)
+    name = ctx.os.name.lower()
+    system = "macos" if name.startswith("mac") else "windows" if name.startswith("windows") else name
+    target = system + "-" + processor
+    sha256 = ctx.attr.sha256.get(target)
+    if not sha256:
+        fail("symkit_release: sha256 has no entry for %s: take it from SHA256SUMS of the release" % target)
+    archive = "symkit-%s-%s" % (ctx.attr.version, target)
+    suffix = ".zip" if system == "windows" else ".tar.gz"
+    ctx.download_and_extract(url = ctx.attr.url + "/" + archive + suffix, sha256 = sha256, stripPrefix = archive)
+
+    # The programs have one name on all systems.
+    exe = ".exe" if system == "windows" else ""
+    rules = "package(default_visibility = [\"//visibility:public\"])\n"
+    for program in ["dump_syms", "symcheck", "stackwalk"]:
+        rules += "filegroup(name = \"%s\", srcs = [\"bin/%s%s\"])\n" % (program, program, exe)
+    ctx.file("BUILD.bazel", rules)
+
+symkit_release = repository_rule(
+    implementation = _release_impl,
+    attrs = {
+        "sha256": attr.string_dict(mandatory = True, doc = "SHA-256 of archives, by system: linux-amd64, macos-arm64, ..."),
+        "url": attr.string(mandatory = True, doc = "Where the files of the release are."),
+        "version": attr.string(mandatory = True, doc = "Version, without the v."),
+    },
+    doc = "The programs of a release of symkit, for the system that builds.",
+)
+
+def _symbols_impl(ctx):
+    out = ctx.actions.declare_file(ctx.label.name + ".sym")
+    args = ctx.actions.args()
+    args.add("--inlines")
+    if ctx.attr.check:
+        args.add("--check")
+        args.add("--strict")
+    args.add_all(ctx.attr.flags)
+    args.add("-o", out)
+    args.add(ctx.file.binary)
+    ctx.actions.run(
+        executable = ctx.executable.dump_syms,
+        arguments = [args],
+        inputs = depset([ctx.file.binary] + ctx.files.debug),
+        outputs = [out],
+        mnemonic = "DumpSyms",
+        progress_message = "Symbols of %{label}",
+    )
+    return [DefaultInfo(files = depset([out]))]
+
+symkit_symbols = rule(
+    implementation = _symbols_impl,
+    attrs = {
+        "binary": attr.label(mandatory = True, allow_single_file = True, doc = "Program or shared library, built with -g and not stripped."),
+        "check": attr.bool(default = True, doc = "Verify the symbols, and fail if something was lost."),
+        "debug": attr.label_list(allow_files = True, doc = "Files that the debug information refers to: .dwo, .dwp."),
+        "dump_syms": attr.label(
+            default = "@symkit//:dump_syms",
+            executable = True,
+            allow_single_file = True,
+            cfg = "exec",
+            doc = "The program.",
+        ),
+        "flags": attr.string_list(doc = "More flags of dump_syms."),
+    },
+    doc = "NAME.sym: the symbols of a program.",
+)

@@ -1,0 +1,26 @@
+SUMMARY = "Breakpad symbol files from ELF"
+LICENSE = "BSD-3-Clause"
+LIC_FILES_CHKSUM = "file://share/doc/symkit/LICENSE;md5=${SYMKIT_LICENSE_MD5}"
+
+# Where the release is, its version and the sums of its files: of SHA256SUMS.
+SYMKIT_URL ?= "https://example.org/symkit"
+SYMKIT_VERSION ?= "1.0.0"
+SYMKIT_SHA256 ?= ""
+SYMKIT_LICENSE_MD5 ?= "ad4064e50084ea94511432d87d1b29d3"
+PV = "${SYMKIT_VERSION}"
+
+inherit native
+
+SYMKIT_ARCH = "${@{'x86_64': 'amd64', 'aarch64': 'arm64'}.get(d.getVar('BUILD_ARCH'), d.getVar('BUILD_ARCH'))}"
+SRC_URI = "${SYMKIT_URL}/symkit-${PV}-linux-${SYMKIT_ARCH}.tar.gz"
+SRC_URI[sha256sum] = "${SYMKIT_SHA256}"
+S = "${WORKDIR}/symkit-${PV}-linux-${SYMKIT_ARCH}"
+
+INHIBIT_DEFAULT_DEPS = "1"
+do_configure[noexec] = "1"
+do_compile[noexec] = "1"
+
+do_install() {
+	install -d ${D}${bindir}
+	install -m 0755 ${S}/bin/* ${D}${bindir}/
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Runs the programs for Windows under wine where Windows differs from other systems:
+# drive letters, backslashes, long paths, reserved names, read-only files, files in use,
+# Ctrl-C. scripts/everywhere.sh compares the outputs for all fixtures.
+#
+#   scripts/wine.sh [DIR]     DIR has the programs; without DIR they are built
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+server=$(command -v wineserver64 || echo /usr/lib/wine/wineserver64)
+trap '"$server" -k || true; "$server" -w || true; rm -rf "$work"' EXIT
+export WINEPREFIX="$work/wine" WINEDEBUG=-all DEBUGINFOD_URLS=
+scripts/wineprefix.sh "$WINEPREFIX"
+wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
+bin=${1:-$work/bin}
+[ $# -gt 0 ] || GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o "$bin/" ./cmd/...
+bin=$(cd "$bin" && pwd)
+go build -pgo=off -o "$work/native/" ./cmd/dump_syms
+hello=$PWD/testdata/elf/hello-x86_64-gcc12-O2-dw5.elf
+"$work/native/dump_syms" --no-generator "$hello" >"$work/want"
+
+mkdir -p "$work/c/sub dir"
+cd "$work/c"
+cp "$hello" hello
+cp "$hello" 'sub dir/hello.elf'
+win() { # PROGRAM ARGS...
+	local program=$1
+	shift
+	"$wine" "$bin/$program.exe" "$@"
+}
+z="Z:$(pwd | tr / '\\')"
+failed=0
+check() { # TITLE: after a command whose status is in $code
+	if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; failed=1; fi
+}
+same() { cmp -s "$1" "$work/want"; }
+
+# "MODULE ... NAME" is the last part of the path.
+code=0; win dump_syms --no-generator -n "$(basename "$hello")" "$z\\sub dir\\hello.elf" >out && same out || code=1
+check $code "drive letter and backslashes"
+code=0; win dump_syms --no-generator -n "$(basename "$hello")" 'sub dir\hello.elf' >out && same out || code=1
+check $code "relative path with a backslash"
+code=0; win dump_syms --no-generator 'sub dir\hello.elf' | head -1 | grep -q ' hello.elf$' || code=1
+check $code "the module is named after the last part of the path"
+code=0; win dump_syms --no-generator -n "$(basename "$hello")" -o "$z\\sub dir\\out.sym" hello && same 'sub dir/out.sym' || code=1
+check $code "output with a drive letter"
+
+long=$(printf '%0100d' 1)
+code=0; win dump_syms -s "store\\$long\\$long\\$long" hello && [ -n "$(find store -name 'hello.sym')" ] || code=1
+check $code "a store at a path of more than 260 characters"
+code=0; win dump_syms -n 'nul' -s reserved hello && [ -n "$(find reserved -name 'nul_.sym')" ] || code=1
+check $code "a module named like a device"
+
+echo old >keep.sym
+chmod a-w keep.sym
+code=0; win dump_syms --no-generator -n "$(basename "$hello")" -o keep.sym hello 2>err || code=$?
+if [ $code = 0 ]; then same keep.sym || code=9; else grep -q 'keep.sym' err && [ "$(cat keep.sym)" = old ] && code=0; fi
+check $code "a read-only output is replaced whole or left alone, with an error"
+chmod u+w keep.sym
+code=0; win dump_syms -o HELLO hello 2>err || grep -q hello err || code=1
+[ $code = 0 ] && [ -z "$(cmp hello "$hello" 2>&1)" ] || code=1
+check $code "an output that is the input in another case is refused or is another file"
+code=0; win dump_syms --files-from nosuch -s store 2>err && code=1; grep -q 'nosuch' err || code=1
+check $code "a missing file is named"
+
+code=0; win symcheck --name "$(basename "$hello")" 'sub dir\out.sym' hello >/dev/null 2>err || code=$?
+check $code "symcheck"
+exit $failed
