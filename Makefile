@@ -8,7 +8,7 @@ FUZZTIME ?= 5m
 all: build test ## build and test, what make does without a target
 
 help: ## the targets, one a line
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.* ## / { printf "%-14s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.* ## / { printf "%-14s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
