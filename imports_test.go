@@ -33,6 +33,10 @@ var allowed = map[string][]string{
 	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
 	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "limits", "walk", "walk/symbols"},
+	"walk/report":          {"cfi", "internal/page", "internal/wire", "walk", "walk/internal/x86"},
+	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "walk"},
+	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "walk", "walk/symbols"},
+	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "walk", "walk/symbols"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits"},
@@ -109,6 +113,7 @@ var allowed = map[string][]string{
 	"internal/filename":   {},
 	"internal/inflate":    {"internal/wire"},
 	"internal/mem":        {},
+	"internal/page":       {"internal/wire"},
 	"internal/par":        {"internal/mem"},
 	"internal/printable":  {},
 	"internal/bounds":     {"limits"},

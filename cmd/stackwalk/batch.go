@@ -22,7 +22,7 @@ import (
 const maxIdle = 512 << 20
 
 // extensions are those of results, by format.
-var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": ".machine"}
+var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": ".machine", "html": ".html"}
 
 // batch walks many dumps at once, each on one processor. Symbols are read once for all
 // dumps. A dump that fails costs one line on standard error.
@@ -72,7 +72,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	j.options.Jobs = 1 // par.Each uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])
-		return c.write(ctx, written{to, c.print}, path, res)
+		return c.write(ctx, written{to, c.printer(path)}, path, res)
 	})
 
 	// Name the dump in each message.

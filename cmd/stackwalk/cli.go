@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symkit/internal/command"
+	"symkit/walk/report"
 	"symkit/walk/symserver"
 )
 
@@ -36,6 +37,8 @@ Examples:
 
   stackwalk diff old.json new.json          two results compared: see stackwalk diff --help
 
+  stackwalk --format=html core > crash.html a page to look at
+
   stackwalk --symbols ./store --format=json --out results *.dmp`
 
 // cli is the command line.
@@ -51,14 +54,15 @@ type cli struct {
 
 	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
 
-	Format      string `short:"f" enum:"text,json,machine" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema) or machine (Breakpad's fields with | between them)."`
+	Format      string `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
+	Source      string `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
 	Machine     bool   `short:"m" help:"The same as --format=machine."`
 	Thread      []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
 	Crashing    bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
 	Brief       bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
 	Contents    bool   `name:"stack-contents" help:"Show the memory of the stacks."`
 	Output      string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
-	Out         string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json or .machine added."`
+	Out         string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
 	Frames      int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
 	NoScan      bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
 	Lists       string `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
@@ -112,6 +116,11 @@ func (c *cli) Validate() error {
 	}
 	if c.Annotations != "" && c.Out != "" {
 		return errors.New("--annotations is about one process: leave out --out")
+	}
+	if c.Source != "" {
+		if err := report.CheckSourceLink(c.Source); err != nil {
+			return fmt.Errorf("--source-link: %w", err)
+		}
 	}
 	if c.Crashing && len(c.Thread) > 0 {
 		return fmt.Errorf("--crashing-only and --thread exclude each other")

@@ -52,12 +52,12 @@ type written struct {
 	print func(io.Writer, *walk.Result) error
 }
 
-// reports returns the reports to write on one dump.
-func (c *cli) reports() []written {
+// reports returns the reports to write on the dump at the given path.
+func (c *cli) reports(dump string) []written {
 	if c.outputs != nil {
 		return c.outputs
 	}
-	return []written{{c.Output, c.print}}
+	return []written{{c.Output, c.printer(dump)}}
 }
 
 // existing returns the paths at which there is something. Other programs ignore symbol

@@ -79,7 +79,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	j.options.Generated = generated
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
-		for _, o := range c.reports() {
+		for _, o := range c.reports(c.Dumps[0]) {
 			if err := c.write(ctx, o, c.Dumps[0], res); err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supp
 // options returns the options of a walk.
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
 	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
-		Registers: c.registers || c.Format == "text" && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
+		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents || c.Format == "html", Pointers: c.pointers}
 }
 
 // job is one dump to walk.
@@ -270,19 +270,24 @@ func (c *cli) write(ctx context.Context, o written, dump string, res *walk.Resul
 	return atomicfile.Write(ctx, path, print)
 }
 
-// print writes the report in the format of the command line.
-func (c *cli) print(out io.Writer, res *walk.Result) error {
-	w := bufio.NewWriterSize(out, 1<<16)
-	var err error
-	switch c.Format {
-	case "json":
-		err = report.JSON(w, res)
-	case "machine":
-		err = report.Machine(w, res)
-	default:
-		err = report.Text(w, res, report.TextOptions{Brief: c.Brief, Contents: c.Contents})
+// printer returns the function that writes the report on a dump in the format of the
+// command line.
+func (c *cli) printer(dump string) func(io.Writer, *walk.Result) error {
+	return func(out io.Writer, res *walk.Result) error {
+		w := bufio.NewWriterSize(out, 1<<16)
+		var err error
+		switch c.Format {
+		case "json":
+			err = report.JSON(w, res)
+		case "machine":
+			err = report.Machine(w, res)
+		case "html":
+			err = report.HTML(w, res, report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: dump})
+		default:
+			err = report.Text(w, res, report.TextOptions{Brief: c.Brief, Contents: c.Contents})
+		}
+		return errors.Join(err, w.Flush())
 	}
-	return errors.Join(err, w.Flush())
 }
 
 // report writes the warnings about the dump and its modules to standard error.

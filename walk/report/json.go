@@ -213,9 +213,7 @@ func (w *jsonWriter) report() *jsonReport {
 	}
 
 	// Modules are listed in the order of the dump.
-	modules := slices.Clone(p.Modules)
-	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(a.Order, b.Order) })
-	for i, m := range modules {
+	for i, m := range inDumpOrder(p) {
 		if m == p.Main {
 			j.Main = &i
 		}
@@ -228,6 +226,13 @@ func (w *jsonWriter) report() *jsonReport {
 	}
 	j.facts(&p.Facts, w)
 	return j
+}
+
+// inDumpOrder returns the modules in the order in which the dump lists them.
+func inDumpOrder(p *walk.Process) []*walk.Module {
+	modules := slices.Clone(p.Modules)
+	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(a.Order, b.Order) })
+	return modules
 }
 
 // crash returns the reason of the crash.

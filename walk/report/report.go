@@ -1,6 +1,6 @@
-// Package report writes the stacks of a process: as text for people (Text), as JSON
-// in rust-minidump's schema (JSON), and in the machine-readable format of Breakpad's
-// minidump_stackwalk (Machine).
+// Package report writes the stacks of a process: as text for people (Text), as a page
+// (HTML), as JSON in rust-minidump's schema (JSON), and in the machine-readable format of
+// Breakpad's minidump_stackwalk (Machine).
 //
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{Registers: true})
 //	if err != nil {

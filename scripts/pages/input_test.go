@@ -1,0 +1,41 @@
+package pages
+
+import (
+	"context"
+
+	cdp "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// keys presses keys.
+func (p *tab) keys(text string) {
+	p.t.Helper()
+	switch text {
+	case "\r":
+		text = kb.Enter
+	case "\x1b":
+		text = kb.Escape
+	}
+	p.do(chromedp.KeyEvent(text))
+}
+
+// key presses one key as a keyboard does: a page that handles the key keeps the character from the field.
+func (p *tab) key(text string) {
+	p.t.Helper()
+	p.do(input.DispatchKeyEvent(input.KeyDown).WithKey(text).WithText(text), input.DispatchKeyEvent(input.KeyUp).WithKey(text))
+}
+
+// click clicks on the first element of a selector.
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.do(chromedp.ScrollIntoView(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// grantClipboard lets a page read the clipboard, as a test has to.
+func grantClipboard(url string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		return cdp.GrantPermissions([]cdp.PermissionType{cdp.PermissionTypeClipboardReadWrite, cdp.PermissionTypeClipboardSanitizedWrite}).Do(ctx)
+	})
+}

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+
+	"symkit/internal/page"
+	"symkit/walk"
+)
+
+// The page of a crash shows the values of the JSON document: the same objects are made
+// first, and the page adds registers, memory and the map of the address space.
+
+var (
+	//go:embed crash.html
+	crashHTML string
+	//go:embed crash.css
+	crashStyle string
+
+	crashTemplate = page.NewTemplate(crashHTML)
+)
+
+// PageOptions selects what HTML writes.
+type PageOptions struct {
+	// Generator is the program and its version.
+	Generator string
+	// SourceLink is the URL of a line of source code, with {path} and {line} in it. If
+	// SourceLink is empty, there are no links.
+	SourceLink string
+	// Dump is the path of the dump.
+	Dump string
+}
+
+// HTML writes a result as one page. The page has the stacks that fit into a bounded size,
+// and states how many frames were left out.
+func HTML(out io.Writer, r *walk.Result, opt PageOptions) error {
+	doc := page.Document{Generator: opt.Generator, Style: crashStyle, Body: crashTemplate}
+	b := newPageBuilder(r, opt)
+	view := b.crash()
+	doc.Title, doc.Values = view.Title, view
+	return doc.Write(out)
+}
+
+// crashView is what the template of a crash shows.
+type crashView struct {
+	Title, Generator, Dump string
+	*jsonReport
+	Program  string
+	Reason   string
+	Address  string
+	Place    *rowView // where the crash happened, or nil
+	Facts    []factView
+	Crashed  *groupView
+	Others   []*groupView
+	Modules  []moduleView
+	Space    []clusterView
+	Trusts   []trustView
+	Text     string // the crash and its stack as text
+	Frames   int    // on the page
+	Left     int    // frames that the page does not have
+	Threads  int
+	Searched int // modules whose symbols were looked for and not found
+}
+
+// factView is one fact about the process.
+type factView struct{ Name, Value string }
+
+// moduleView is a module of the table.
+type moduleView struct {
+	*jsonModule
+	Frames int // of the crashed thread
+	All    int // of all threads
+	Size   uint64
+	Symbol string // what became of the symbols, in words
+	Class  string
+	Main   bool
+}
+
+// pageBuilder builds the values of one page.
+type pageBuilder struct {
+	r      *walk.Result
+	opt    PageOptions
+	json   *jsonWriter
+	number map[*walk.Thread]int
+	budget int // bytes that are left for frames
+	detail int // frames that may still have details
+	frames int // frames on the page
+	left   int // frames that did not fit
+}
+
+// Limits of a page: the bytes of all frames, and how many frames have details, because
+// a browser needs more time for a frame with details than for ten without.
+const (
+	maxPageBytes   = 14 << 20
+	maxPageDetails = 800
+)
+
+func newPageBuilder(r *walk.Result, opt PageOptions) *pageBuilder {
+	return &pageBuilder{r: r, opt: opt, number: numbers(r.Process), budget: maxPageBytes, detail: maxPageDetails,
+		json: &jsonWriter{r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}}
+}
+
+// crash returns the values of the page.
+func (b *pageBuilder) crash() *crashView {
+	p := b.r.Process
+	v := &crashView{jsonReport: b.json.report(), Generator: b.opt.Generator, Dump: walk.BaseName(b.opt.Dump), Program: cmp.Or(p.Name, "a process"),
+		Reason: p.Crash.Reason, Threads: len(b.r.Stacks), Trusts: trusts()}
+	if p.Main != nil {
+		v.Program = p.Main.File()
+	}
+	if p.Crash.HasAddress {
+		v.Address = fmt.Sprintf("%#x", p.Crash.Address)
+	}
+
+	// The crashed stack gets the first share of the page.
+	if i := b.r.Crashed(); i >= 0 {
+		v.Crashed = b.group([]*walk.Stack{&b.r.Stacks[i]}, true)
+		if len(v.Crashed.Chunks) > 0 {
+			v.Place = v.Crashed.top()
+		}
+	}
+	for _, stacks := range equalStacks(b.r) {
+		v.Others = append(v.Others, b.group(stacks, false))
+	}
+	v.Frames, v.Left = b.frames, b.left
+
+	v.Facts = b.facts()
+	v.Modules, v.Searched = b.modules(v.jsonReport)
+	v.Space = b.space()
+	v.Text = b.text()
+	v.Title = b.title(v)
+	return v
+}
+
+// title names the crash in a browser's tab.
+func (b *pageBuilder) title(v *crashView) string {
+	title := cmp.Or(v.Reason, "Stacks")
+	if v.Place != nil {
+		title += " in " + v.Place.Func
+	}
+	return title + " – " + v.Program
+}
+
+// facts lists what the dump tells about the process.
+func (b *pageBuilder) facts() (out []factView) {
+	p, f := b.r.Process, &b.r.Process.Facts
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, factView{name, value})
+		}
+	}
+	add("Command", cmp.Or(p.Args, p.Name))
+	if p.PID != 0 {
+		add("Process", fmt.Sprint(p.PID))
+	}
+
+	if p.Crashed >= 0 {
+		t := &p.Threads[p.Crashed]
+		add("Thread", strings.TrimSpace(fmt.Sprint(t.ID, " ", t.Name)))
+	}
+	add("System", strings.TrimSpace(p.OS+" "+p.OSVersion))
+	machine := strings.TrimSpace(p.CPU + " " + f.CPUInfo)
+	if f.CPUs > 0 {
+		machine += ", " + page.Count(f.CPUs, "processor", "processors")
+	}
+	add("Machine", machine)
+	add("Graphics", f.GPU)
+	if f.HasUptime {
+		add("Uptime", page.Count(int(f.Uptime), "second", "seconds"))
+	}
+	if p.Crash.Sender != 0 && p.Crash.Sender != p.PID {
+		add("Signal sent by", fmt.Sprintf("process %d", p.Crash.Sender))
+	}
+	add("Assertion", f.Assertion)
+	return out
+}
+
+// maxTextFrames bounds the frames of the text to copy.
+const maxTextFrames = 200
+
+// text returns the crash and its stack as Text writes them.
+func (b *pageBuilder) text() string {
+	var out bytes.Buffer
+	short := *b.r
+	short.Stacks = nil
+	if i := b.r.Crashed(); i >= 0 {
+		s := b.r.Stacks[i]
+		if n := len(s.Frames); n > maxTextFrames {
+			s.Frames = s.Frames[:maxTextFrames]
+			s.Complete, s.End = false, fmt.Sprintf("%d more frames", n-maxTextFrames)
+		}
+		short.Stacks = []walk.Stack{s}
+	}
+	if err := Text(&out, &short, TextOptions{Brief: true}); err != nil {
+		return err.Error()
+	}
+
+	const most = 256 << 10 // of names of megabytes
+	return string(out.Bytes()[:min(out.Len(), most)])
+}
+
+// modules returns the rows of the table of modules, and how many modules of stacks have no
+// symbols.
+func (b *pageBuilder) modules(j *jsonReport) (out []moduleView, without int) {
+	crashed, all := map[*walk.Module]int{}, map[*walk.Module]int{}
+	for i := range b.r.Stacks {
+		for k := range b.r.Stacks[i].Frames {
+			m := b.r.Stacks[i].Frames[k].Module
+			all[m]++
+			if i == b.r.Crashed() {
+				crashed[m]++
+			}
+		}
+	}
+
+	// The JSON has the modules in the order of the dump.
+	for i, m := range inDumpOrder(b.r.Process) {
+		v := moduleView{jsonModule: &j.Modules[i], Frames: crashed[m], All: all[m], Size: m.End - m.Base, Main: m == b.r.Process.Main}
+		switch {
+		case v.Loaded && v.Corrupt:
+			v.Symbol, v.Class = "loaded, with damaged lines", "warn"
+		case v.Loaded:
+			v.Symbol = "loaded"
+		case v.Missing:
+			v.Symbol, v.Class = "not found", "bad"
+			without++
+		default:
+			v.Symbol, v.Class = "in no stack", "soft"
+		}
+		out = append(out, v)
+	}
+	return out, without
+}
