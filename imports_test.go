@@ -41,7 +41,10 @@ var allowed = map[string][]string{
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits"},
 	"check/diff":                     {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/mem", "limits"},
+	"check":                          {"cfi", "check/internal/collect", "check/internal/disasm", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire"},
+	"check/diff":                     {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/limits", "internal/mem"},
 	"check/internal/collect":         {"check/report"},
+	"check/internal/disasm":         {},
 	"check/internal/eval":            {"cfi", "internal/wire"},
 	"check/internal/linter":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/wire", "limits"},
 	"check/internal/naming":          {"emit", "internal/demangle"},
@@ -53,6 +56,7 @@ var allowed = map[string][]string{
 	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/par", "internal/wire", "limits", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/report":                   {"internal/printable", "limits"},
+	"check/report":                   {"internal/page", "internal/wire"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/mem", "internal/par", "internal/wire", "limits"},

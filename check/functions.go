@@ -88,6 +88,9 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 		for _, t := range same {
 			lost[t.fn] = true
 		}
+		if r.opt.Map {
+			r.noFunc = append(r.noFunc, report.Function{Range: report.Range{Lo: lo - r.bias, Hi: end - r.bias}, Name: r.names.Text(same[0].name), Missing: true})
+		}
 		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.Text(same[0].name), end-lo), uint64(len(lost)-before))
 		return false
 	}

@@ -21,7 +21,7 @@ func (r *replay) goFunctions(t *gotable.Table) {
 		if f.Entry >= f.End || !r.code.Contains(f.Entry) {
 			continue
 		}
-		fn := truthFunc{f.Entry, f.End, r.names.ID(naming.Key{Name: f.Name}), r.functionCount}
+		fn := truthFunc{f.Entry, f.End, r.names.ID(naming.Key{Name: f.Name}), r.functionCount, 0}
 		r.functionCount++
 
 		// Several FUNC records can begin at one address: each is compared.

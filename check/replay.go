@@ -45,6 +45,10 @@ type replay struct {
 
 	mu    sync.Mutex
 	truth []truthFunc
+	// unitNames are the names of units, by offset in .debug_info, if Options.Map is set.
+	unitNames map[uint64]string
+	// noFunc are the functions without a FUNC, if Options.Map is set.
+	noFunc []report.Function
 	// functionCount is the number of functions whose ranges are in truth.
 	functionCount uint32
 	lines         []funcOutcome // by index of FUNC
@@ -76,11 +80,12 @@ type truthFunc struct {
 	lo, hi uint64
 	name   uint32 // number in names
 	fn     uint32 // number of the function, the same for all its ranges
+	unit   uint64 // offset of the unit in .debug_info
 }
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
 	c := collect.New(opt.Options)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}}
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}, unitNames: map[uint64]string{}}
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -139,6 +144,10 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 
 	rep := c.Report()
 	rep.Coverage = r.s.Coverage(r.relativeCode())
+	if opt.Map {
+		rep.Map = r.mapOf()
+		r.addContext(rep)
+	}
 	return rep, nil
 }
 

@@ -157,7 +157,7 @@ func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 		r.hole(report.CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
 	}
 
-	r.addTruth(s)
+	r.addTruth(s, uint64(u.Off))
 	if len(s.Funcs) == 0 && (!last || g.read) {
 		return nil
 	}
@@ -176,10 +176,15 @@ func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
 	return nil
 }
 
-// addTruth collects the functions of a unit.
-func (r *replay) addTruth(s *dwarfinfo.Scan) {
+// addTruth collects the functions of a unit, which is at an offset of .debug_info.
+func (r *replay) addTruth(s *dwarfinfo.Scan, unit uint64) {
 	if len(s.Funcs) == 0 {
 		return
+	}
+	if r.opt.Map {
+		r.mu.Lock()
+		r.unitNames[unit] = s.UnitName()
+		r.mu.Unlock()
 	}
 
 	far := r.dw.Far()
@@ -188,7 +193,7 @@ func (r *replay) addTruth(s *dwarfinfo.Scan) {
 		f := &s.Funcs[i]
 		name := r.names.ID(s.Naming(dwarfinfo.Ref{Off: s.Decls[f.Decl].Off}, far))
 		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
-			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i)})
+			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i), unit})
 		}
 	}
 

@@ -76,11 +76,14 @@ type differ struct {
 	a, b   side
 	paths  *naming.Paths
 	limits limits.Limits
+	// keep states that Report.Changes is wanted; rules then has the differences of rules.
+	keep  bool
+	rules []ruleDifference
 }
 
 // diff compares two symbol files.
 func diff(a, b []byte, opt report.Options) (*report.Report, error) {
-	d := &differ{c: collect.New(opt), paths: naming.NewPaths(), limits: opt.Limits}
+	d := &differ{c: collect.New(opt), paths: naming.NewPaths(), limits: opt.Limits, keep: opt.Map}
 	d.c.Begin(report.CheckGrammar, "lines")
 	for i, data := range [][]byte{a, b} {
 		err := d.read(data, i == 1)
@@ -99,7 +102,11 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	d.inlines()
 	d.publics()
 	d.unwind()
-	return d.c.Report(), nil
+	rep := d.c.Report()
+	if opt.Map {
+		rep.Changes = d.changes()
+	}
+	return rep, nil
 }
 
 // read reads one of the files.
@@ -163,6 +170,9 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 
 		n := r.Hi - r.Lo
 		d.c.Compared(check, n)
+		if d.keep && check == report.CheckCFI {
+			d.keepRules(r, x, y, same, describe)
+		}
 		switch {
 		case x == nil:
 			d.c.Missing(collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, describe(y)), n)
@@ -172,6 +182,18 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, describe(y)), n)
 		}
 	})
+}
+
+// keepRules keeps a difference of rules for the changes of functions.
+func (d *differ) keepRules(r pcs.Range, x, y *stretch, same func(a, b *stretch) bool, describe func(b *stretch) string) {
+	switch {
+	case x == nil:
+		d.rules = append(d.rules, ruleDifference{r, "rules only in the second file"})
+	case y == nil:
+		d.rules = append(d.rules, ruleDifference{r, "rules only in the first file"})
+	case !same(x, y):
+		d.rules = append(d.rules, ruleDifference{r, describe(y)})
+	}
 }
 
 // functions compares the FUNC of each PC: where it begins, and its name.

@@ -97,6 +97,8 @@ type Finding struct {
 	Addr uint64 `json:"addr,omitempty"`
 	// What describes the fault, and what the ELF file has instead.
 	What string `json:"what"`
+	// Context is the machine code around Addr, if Options.Map asks for it.
+	Context []Instruction `json:"context,omitempty"`
 }
 
 // String returns "line: record: what". The caller puts "file:" in front.
@@ -138,6 +140,10 @@ type Report struct {
 	Coverage []Coverage `json:"coverage,omitempty"`
 	// Findings are in order of check, then of line. Of each check there are at most Options.Limit.
 	Findings []Finding `json:"findings"`
+	// Map is what covers the code, if Options.Map asks for it. Changes is what differs in each
+	// function, if Options.Map asks for it and the Report is of package diff.
+	Map     *Map     `json:"-"`
+	Changes []Change `json:"-"`
 }
 
 // Total returns the number of findings, including those above the limit.
@@ -183,6 +189,8 @@ type Options struct {
 	Allow []string
 	// Limits bound what the check may cost. They have nothing to do with Limit.
 	Limits limits.Limits
+	// Map asks for Report.Map, Report.Changes and Finding.Context, which pages show.
+	Map bool
 }
 
 // Kinds of Gap.

@@ -58,8 +58,8 @@ func (q Requirements) Unmet(r *Report) (unmet []string) {
 	return unmet
 }
 
-// Write writes results in a format: "text", "json", "junit" or "sarif". version is the
-// version of the program, which JSON and SARIF name.
+// Write writes results in a format: "text", "json", "junit", "sarif" or "html". version is
+// the version of the program, which JSON, SARIF and pages name.
 func Write(w io.Writer, format, version string, results []Result) error {
 	switch format {
 	case "json":
@@ -68,6 +68,8 @@ func Write(w io.Writer, format, version string, results []Result) error {
 		return writeJUnit(w, results)
 	case "sarif":
 		return writeSARIF(w, version, results)
+	case "html":
+		return writeHTML(w, version, results)
 	}
 	return writeTexts(w, results)
 }

@@ -29,6 +29,8 @@ Examples:
 
   symcheck --format=sarif app.sym ./app > app.sarif
 
+  symcheck --format=html app.sym ./app > app.html      a page to look at
+
 Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.
 
 The report begins with large parts that could not be compared or are missing. They are findings: see --allow.`
@@ -55,7 +57,7 @@ type env struct {
 
 // output is the flags of all commands that select what is checked and shown.
 type output struct {
-	Format   string   `enum:"text,json,junit,sarif" default:"text" help:"Format of the report: ${enum}. Default: text."`
+	Format   string   `enum:"text,json,junit,sarif,html" default:"text" help:"Format of the report: ${enum}. Default: text."`
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
 	Only     []string `placeholder:"CHECK" help:"Make only these checks: ${checks}."`
 	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
@@ -115,7 +117,7 @@ func (o *output) options() report.Options {
 	if limit == 0 {
 		limit = -1
 	}
-	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow}
+	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow, Map: o.Format == "html"}
 }
 
 // replayCmd compares a symbol file with an ELF file.

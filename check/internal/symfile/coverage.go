@@ -5,18 +5,28 @@ import (
 	"symkit/check/report"
 )
 
+// Class is the addresses that the records of one class cover.
+type Class struct {
+	Name string
+	Set  pcs.Set
+}
+
 // Coverage returns how much of the code each class of records covers. If code is nil, the code is
 // what FUNC records cover.
 func (s *File) Coverage(code pcs.Set) (all []report.Coverage) {
-	funcs := pcs.SetOf(s.Funcs)
-	if code == nil {
-		code = funcs
+	for _, class := range s.Covered() {
+		if code == nil {
+			code = class.Set // the first class is that of functions
+		}
+		all = append(all, report.Coverage{Class: class.Name, Code: code.Size(), Covered: pcs.Within(code, class.Set)})
 	}
-	add := func(class string, covered pcs.Set) {
-		all = append(all, report.Coverage{Class: class, Code: code.Size(), Covered: pcs.Within(code, covered)})
-	}
+	return all
+}
 
-	add("functions", funcs)
+// Covered returns the addresses that each class of records covers.
+func (s *File) Covered() (all []Class) {
+	add := func(name string, covered pcs.Set) { all = append(all, Class{name, covered}) }
+	add("functions", pcs.SetOf(s.Funcs))
 
 	// Adjacent lines are joined at once, so that the set stays small.
 	lines := make(pcs.Set, 0, len(s.Lines))

@@ -64,6 +64,15 @@ func (d *Info) text(f *dwarf.Field) (string, bool) {
 	return string(text), c.Err() == nil
 }
 
+// UnitName returns DW_AT_name of the unit, empty if the unit has none.
+func (s *Scan) UnitName() string {
+	if s.Root == nil {
+		return ""
+	}
+	name, _ := s.Root.Val(dwarf.AttrName).(string)
+	return name
+}
+
 // attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 

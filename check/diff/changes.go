@@ -1,0 +1,224 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"symkit/check/internal/pcs"
+	"symkit/check/internal/symfile"
+	"symkit/check/report"
+)
+
+// Changes are what a page shows of each function. Functions of the two files are pairs if they
+// begin at one address or, of the others, have one name. The lines and inlined calls of a pair are
+// compared by their distance from the function's first address, so that a function that only
+// moved is no different. The rules of functions that moved are not compared.
+
+// maxFirst is the number of differences of a function that are kept in words.
+const maxFirst = 6
+
+// pair is a function of both files, or of one.
+type pair struct{ a, b *symfile.Func }
+
+// changes lists the functions that differ, by address.
+func (d *differ) changes() []report.Change {
+	a, b := pcs.Sorted(d.a.Funcs), pcs.Sorted(d.b.Funcs)
+	out := []report.Change{}
+	for _, p := range pairs(a, b) {
+		if c, differs := d.change(p); differs {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y report.Change) int { return cmp.Compare(first(&x), first(&y)) })
+	return out
+}
+
+// first returns the address by which a change is sorted.
+func first(c *report.Change) uint64 {
+	if c.Old.Hi > 0 {
+		return c.Old.Lo
+	}
+	return c.New.Lo
+}
+
+// pairs joins the functions of two files, each by address.
+func pairs(a, b []symfile.Func) (out []pair) {
+	var onlyA, onlyB []*symfile.Func
+	for i, k := 0, 0; i < len(a) || k < len(b); {
+		switch {
+		case k == len(b) || i < len(a) && a[i].Addr < b[k].Addr:
+			onlyA = append(onlyA, &a[i])
+			i++
+		case i == len(a) || b[k].Addr < a[i].Addr:
+			onlyB = append(onlyB, &b[k])
+			k++
+		default:
+			out = append(out, pair{&a[i], &b[k]})
+			i, k = i+1, k+1
+		}
+	}
+
+	// Of several functions with one name, the first of one file is that of the other.
+	byName := map[string][]*symfile.Func{}
+	for _, f := range onlyB {
+		byName[string(f.Name)] = append(byName[string(f.Name)], f)
+	}
+	taken := map[*symfile.Func]bool{}
+	for _, f := range onlyA {
+		p := pair{a: f}
+		if same := byName[string(f.Name)]; len(same) > 0 {
+			p.b, byName[string(f.Name)] = same[0], same[1:]
+			taken[p.b] = true
+		}
+		out = append(out, p)
+	}
+	for _, f := range onlyB {
+		if !taken[f] {
+			out = append(out, pair{b: f})
+		}
+	}
+	return out
+}
+
+// change returns what differs in a pair, and whether anything does.
+func (d *differ) change(p pair) (c report.Change, differs bool) {
+	switch {
+	case p.b == nil:
+		return report.Change{Name: symfile.Shown(p.a.Name), Kind: "removed", Old: report.Range(p.a.PCs())}, true
+	case p.a == nil:
+		return report.Change{Name: symfile.Shown(p.b.Name), Kind: "added", New: report.Range(p.b.PCs())}, true
+	}
+
+	c = report.Change{Name: symfile.Shown(p.b.Name), Old: report.Range(p.a.PCs()), New: report.Range(p.b.PCs())}
+	if !bytes.Equal(p.a.Name, p.b.Name) {
+		c.OldName = symfile.Shown(p.a.Name)
+	}
+	d.compareLines(&c, p)
+	d.compareCalls(&c, p)
+	if p.a.Addr == p.b.Addr {
+		d.addRules(&c)
+	}
+
+	same := c.OldName == "" && c.Lines+c.Inlines+c.Rules == 0 && p.a.End-p.a.Addr == p.b.End-p.b.Addr && p.a.Params == p.b.Params && p.a.Multiple == p.b.Multiple
+	c.Kind = "changed"
+	if same && p.a.Addr != p.b.Addr {
+		c.Kind = "moved"
+	}
+	return c, !same || c.Kind == "moved"
+}
+
+// note keeps a difference in words.
+func note(c *report.Change, format string, args ...any) {
+	if len(c.First) < maxFirst {
+		c.First = append(c.First, fmt.Sprintf(format, args...))
+	}
+}
+
+// compareLines compares the lines of a pair.
+func (d *differ) compareLines(c *report.Change, p pair) {
+	name := func(s *side, l *symfile.Line) string {
+		if l == nil {
+			return "no line"
+		}
+		return fmt.Sprintf("%s:%d", d.paths.Name(s.path(l.File)), l.Line)
+	}
+	relative := func(f *symfile.Func) func(*symfile.Line) pcs.Range {
+		return func(l *symfile.Line) pcs.Range { return shifted(l.PCs(), f.Addr) }
+	}
+	pcs.Sweep(whole(p), d.a.LinesOf(p.a), relative(p.a), d.b.LinesOf(p.b), relative(p.b), func(r pcs.Range, x, y *symfile.Line) {
+		if x == nil && y == nil || x != nil && y != nil && x.Line == y.Line && d.a.path(x.File) == d.b.path(y.File) {
+			return
+		}
+		c.Lines += r.Hi - r.Lo
+		note(c, "+%#x to +%#x: %s, now %s", r.Lo, r.Hi, name(&d.a, x), name(&d.b, y))
+	})
+}
+
+// level is a range of an inlined call, by the distance from the function.
+type level struct {
+	pcs.Range
+	in *symfile.Inline
+}
+
+// compareCalls compares the inlined calls of a pair, depth by depth.
+func (d *differ) compareCalls(c *report.Change, p pair) {
+	a, b := byDepth(&d.a, p.a), byDepth(&d.b, p.b)
+	name := func(s *side, l *level) string {
+		if l == nil {
+			return "no inlined call"
+		}
+		return fmt.Sprintf("%s called from %s:%d", symfile.Shown(s.Origins.Text(l.in.Origin)), d.paths.Name(s.path(l.in.CallFile)), l.in.CallLine)
+	}
+	for depth := range max(len(a), len(b)) {
+		pcs.Sweep(whole(p), at(a, depth), (*level).PCs, at(b, depth), (*level).PCs, func(r pcs.Range, x, y *level) {
+			if x == nil && y == nil || x != nil && y != nil && x.in.CallLine == y.in.CallLine && d.a.path(x.in.CallFile) == d.b.path(y.in.CallFile) &&
+				bytes.Equal(d.a.Origins.Text(x.in.Origin), d.b.Origins.Text(y.in.Origin)) {
+				return
+			}
+			c.Inlines += r.Hi - r.Lo
+			note(c, "+%#x to +%#x: %s, now %s", r.Lo, r.Hi, name(&d.a, x), name(&d.b, y))
+		})
+	}
+}
+
+// at returns the calls of one depth, which may be deeper than all.
+func at(levels [][]level, depth int) []level {
+	if depth < len(levels) {
+		return levels[depth]
+	}
+	return nil
+}
+
+// maxLevels bounds the depth of the calls that are compared.
+const maxLevels = 1024
+
+// byDepth returns the ranges of the inlined calls of f by depth, in order.
+func byDepth(s *side, f *symfile.Func) (out [][]level) {
+	calls := s.InlinesOf(f)
+	for i := range calls {
+		in := &calls[i]
+		if in.Depth >= maxLevels {
+			continue
+		}
+		for uint32(len(out)) <= in.Depth {
+			out = append(out, nil)
+		}
+		for _, r := range s.RangesOf(in) {
+			out[in.Depth] = append(out[in.Depth], level{shifted(pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, f.Addr), in})
+		}
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i], func(a, b level) int { return cmp.Compare(a.Lo, b.Lo) })
+	}
+	return out
+}
+
+// shifted returns r by the distance from addr. What is below addr is cut off.
+func shifted(r pcs.Range, addr uint64) pcs.Range {
+	return pcs.Range{Lo: max(r.Lo, addr) - addr, Hi: max(r.Hi, addr) - addr}
+}
+
+// whole returns the addresses of the longer function of a pair, by the distance from the function.
+func whole(p pair) pcs.Range {
+	return pcs.Range{Hi: max(p.a.End-p.a.Addr, p.b.End-p.b.Addr)}
+}
+
+// ruleDifference is a range in which rules differ.
+type ruleDifference struct {
+	pcs.Range
+	what string
+}
+
+// addRules adds the differences of the rules of a function that did not move. d.rules is in order.
+func (d *differ) addRules(c *report.Change) {
+	end := max(c.Old.Hi, c.New.Hi)
+	for i := sort.Search(len(d.rules), func(i int) bool { return d.rules[i].Hi > c.Old.Lo }); i < len(d.rules) && d.rules[i].Lo < end; i++ {
+		r := &d.rules[i]
+		lo, hi := max(r.Lo, c.Old.Lo), min(r.Hi, end)
+		c.Rules += hi - lo
+		note(c, "+%#x to +%#x: %s", lo-c.Old.Lo, hi-c.Old.Lo, r.what)
+	}
+}
