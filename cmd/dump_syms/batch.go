@@ -35,6 +35,7 @@ type batchRun struct {
 	mu            sync.Mutex           // guards the fields below
 	tally         map[batch.Status]int // how many records have each status
 	bad           bool                 // a written module is one that a build should fail for; see cli.bad
+	records       []batch.Record       // all of them, if --report asks for a page
 	symbols       int64                // bytes of symbol files written
 	alone         int                  // debug files whose binary is not among the inputs
 	aloneWarnings []string             // the warnings about the last of them
@@ -78,6 +79,9 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	for i := range found.Inputs {
 		inputs = append(inputs, found.Inputs[i].Path)
 	}
+	if err := command.Clobbers(c.Report, nil, inputs...); c.Report != "" && err != nil {
+		return command.Failed, err
+	}
 	manifest, closeManifest, err := c.openManifest(ctx, inputs)
 	if err != nil {
 		return command.Failed, err
@@ -85,7 +89,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 
 	b.manifest = manifest
 	code, err = b.run(ctx, found)
-	err = errors.Join(err, manifest.Err(), closeManifest())
+	err = errors.Join(err, manifest.Err(), closeManifest(), b.writeReport(ctx))
 	if err != nil {
 		return command.Failed, err
 	}
@@ -205,6 +209,9 @@ func (b *batchRun) record(r batch.Record) {
 	b.mu.Lock()
 	b.tally[r.Status]++
 	b.symbols += r.SymbolBytes
+	if b.Report != "" {
+		b.records = append(b.records, r)
+	}
 	b.mu.Unlock()
 	b.manifest.Add(r)
 }

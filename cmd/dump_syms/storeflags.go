@@ -28,6 +28,7 @@ type storeFlags struct {
 	WithELF   bool        `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
 	Alias     bool        `help:"Store a module under its file names too, not only under its SONAME."`
 	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
+	Report    string      `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: what was written, failed and lost, times and sizes."`
 	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
 }
 
@@ -61,7 +62,7 @@ func (f *storeFlags) validate(c *cli) error {
 	}{
 		{"recursive", f.Recursive}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
 		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
-		{"manifest", f.Manifest != ""}, {"memory", f.Memory != 0},
+		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)
@@ -110,6 +111,16 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 
 // wantList is what --files-from takes.
 const wantList = "a file that lists paths, one per line"
+
+// writeReport writes the page of --report. The page appears whole or not at all.
+func (b *batchRun) writeReport(ctx context.Context) error {
+	if b.Report == "" {
+		return nil
+	}
+	return atomicfile.Write(ctx, b.Report, func(w io.Writer) error {
+		return batch.WritePage(w, "dump_syms "+command.Version(), b.Store, b.records)
+	})
+}
 
 // find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {

@@ -15,6 +15,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/par"
 	"symkit/walk"
+	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
 
@@ -47,22 +48,29 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 
 	// The messages about a dump are held back until those about the dumps before it are
 	// written.
+	index := newIndex(c.Dumps)
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
 	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
 		return func(i int) error {
-			notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w) })
+			notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w, index.at(i)) })
 			return nil
 		}
 	})
 	if err != nil {
 		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
 	}
+	if c.Format == "html" {
+		err = c.writeIndex(ctx, index)
+		if err != nil {
+			return command.Failed, err
+		}
+	}
 	return notes.code(), nil
 }
 
 // one walks one of many dumps, writes its messages to stderr, and returns the exit
 // code of a run with only this dump.
-func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer) int {
+func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer, entry *report.IndexEntry) int {
 	// The files of modules are closed after each dump.
 	files := c.files(ctx, remote)
 	defer files.Close()
@@ -71,9 +79,17 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
 	j.options.Jobs = 1 // par.Each uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
+		entry.Fill(res)
 		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])
 		return c.write(ctx, written{to, c.printer(path)}, path, res)
 	})
+
+	if err != nil {
+		entry.Error = err.Error()
+		if !strings.Contains(entry.Error, path) {
+			entry.Error = path + ": " + entry.Error
+		}
+	}
 
 	// Name the dump in each message.
 	for line := range strings.Lines(about.String()) {

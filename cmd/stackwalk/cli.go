@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -168,6 +169,11 @@ func (c *cli) arguments() error {
 		return errors.New("several dumps: say where results go with --out")
 	case c.Out != "" && c.Output != "":
 		return errors.New("--out and --output exclude each other")
+	}
+
+	// The page of all dumps has a name of its own.
+	if c.Out != "" && c.Format == "html" && slices.ContainsFunc(dumps, func(path string) bool { return filepath.Base(path) == "index" }) {
+		return errors.New("the page of a dump named index would have the name of the page about all; rename the dump")
 	}
 
 	// A result is named after its dump, so two dumps may not have the same name.

@@ -119,7 +119,7 @@ func TestMessages(t *testing.T) {
 		"--out dir --perf-map p core": {command.Misuse, "error: --perf-map is about one process: leave out --out" + end},
 
 		// Values of flags.
-		"--format xml core":     {command.Misuse, `error: --format must be one of "text","json","machine" but got "xml"` + end},
+		"--format xml core":     {command.Misuse, `error: --format must be one of "text","json","machine","html" but got "xml"` + end},
 		"--thread main core":    {command.Misuse, `error: --thread: "main" is not a number` + end},
 		"--thread 1 core":       {command.Failed, "error: core: no thread 1"},
 		"-c -t 1 core":          {command.Misuse, "error: --crashing-only and --thread exclude each other" + end},

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
 
@@ -191,7 +192,7 @@ func BenchmarkBatch(b *testing.B) {
 	shared := symbols.NewShared(symbols.Chain(stores...), maxIdle)
 	defer shared.Close()
 	for b.Loop() {
-		if code := c.one(b.Context(), dump, shared, nil, io.Discard); code != 0 {
+		if code := c.one(b.Context(), dump, shared, nil, io.Discard, &report.IndexEntry{}); code != 0 {
 			b.Fatal(code)
 		}
 	}

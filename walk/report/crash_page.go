@@ -49,21 +49,23 @@ func HTML(out io.Writer, r *walk.Result, opt PageOptions) error {
 type crashView struct {
 	Title, Generator, Dump string
 	*jsonReport
-	Program  string
-	Reason   string
-	Address  string
-	Place    *rowView // where the crash happened, or nil
-	Facts    []factView
-	Crashed  *groupView
-	Others   []*groupView
-	Modules  []moduleView
-	Space    []clusterView
-	Trusts   []trustView
-	Text     string // the crash and its stack as text
-	Frames   int    // on the page
-	Left     int    // frames that the page does not have
-	Threads  int
-	Searched int // modules whose symbols were looked for and not found
+	Program string
+	Reason  string
+	Address string
+	// Signature is the crash signature, empty if there is none.
+	Signature string
+	Place     *rowView // where the crash happened, or nil
+	Facts     []factView
+	Crashed   *groupView
+	Others    []*groupView
+	Modules   []moduleView
+	Space     []clusterView
+	Trusts    []trustView
+	Text      string // the crash and its stack as text
+	Frames    int    // on the page
+	Left      int    // frames that the page does not have
+	Threads   int
+	Searched  int // modules whose symbols were looked for and not found
 }
 
 // factView is one fact about the process.
@@ -115,6 +117,8 @@ func (b *pageBuilder) crash() *crashView {
 	if p.Crash.HasAddress {
 		v.Address = fmt.Sprintf("%#x", p.Crash.Address)
 	}
+
+	v.Signature = p.Facts.Signature
 
 	// The crashed stack gets the first share of the page.
 	if i := b.r.Crashed(); i >= 0 {

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+
+	"symkit/internal/page"
+	"symkit/walk"
+)
+
+var (
+	//go:embed index.html
+	indexHTML string
+	//go:embed index.css
+	indexStyle string
+
+	indexTemplate = page.NewTemplate(indexHTML)
+)
+
+// IndexEntry is a dump in the page about many.
+type IndexEntry struct {
+	Dump string // its path
+	Page string // the URL of its page, relative to the page about all
+	// Error names the dump and why it could not be walked; the fields below are then empty.
+	Error string
+
+	Signature string // empty if there is none
+	Program   string
+	Version   string // of the program's module
+	Reason    string
+	Address   string // of the fault
+	Place     string // the function that crashed, with file and line
+	System    string
+	Threads   int
+	Frames    int // of the thread that crashed
+	Without   int // modules of the stacks that have no symbols
+}
+
+// Fill sets the fields that a result tells.
+func (e *IndexEntry) Fill(r *walk.Result) {
+	p := r.Process
+	e.Signature, e.Reason, e.Program, e.System, e.Threads = p.Facts.Signature, p.Crash.Reason, p.Name, p.OS+" "+p.CPU, len(r.Stacks)
+	if p.Main != nil {
+		e.Program, e.Version = p.Main.File(), p.Main.Version
+	}
+	if p.Crash.HasAddress {
+		e.Address = fmt.Sprintf("%#x", p.Crash.Address)
+	}
+	for _, m := range p.Modules {
+		if s := r.Symbols[m]; s != nil && !r.Loaded[m] && len(s.Tried) > 0 {
+			e.Without++
+		}
+	}
+
+	// The innermost inlined call is where the crash was.
+	if i := r.Crashed(); i >= 0 {
+		e.Frames = len(r.Stacks[i].Frames)
+		if e.Frames > 0 {
+			b := newPageBuilder(r, PageOptions{})
+			row := b.plainFrame(&r.Stacks[i], 0).Rows[0]
+			e.Place = row.Func
+			if row.File != "" {
+				e.Place += fmt.Sprintf(" (%s:%d)", row.Short, row.Line)
+			}
+		}
+	}
+}
+
+// indexView is what the template shows.
+type indexView struct {
+	Generator string
+	Dumps     int
+	Groups    []indexGroup
+	Failed    []IndexEntry
+}
+
+// indexGroup is the dumps with one signature.
+type indexGroup struct {
+	Signature string
+	Entries   []IndexEntry
+	Reasons   []string // all that occur
+	Programs  []string
+	Share     int // of the largest group, in thousandths
+}
+
+// Index writes a page about many dumps: the signatures, those with the most dumps first, each with
+// links to the pages of its dumps.
+func Index(out io.Writer, generator string, entries []IndexEntry) error {
+	v := &indexView{Generator: generator, Dumps: len(entries)}
+	index := map[string]int{}
+	for _, e := range entries {
+		if e.Error != "" {
+			v.Failed = append(v.Failed, e)
+			continue
+		}
+		key := cmp.Or(e.Signature, e.Place, e.Reason, "no crash")
+		i, known := index[key]
+		if !known {
+			i = len(v.Groups)
+			index[key] = i
+			v.Groups = append(v.Groups, indexGroup{Signature: key})
+		}
+		g := &v.Groups[i]
+		g.Entries = append(g.Entries, e)
+		g.Reasons, g.Programs = with(g.Reasons, e.Reason), with(g.Programs, e.Program)
+	}
+
+	// Groups of one size are in the order of their signatures.
+	slices.SortFunc(v.Groups, func(a, b indexGroup) int {
+		return cmp.Or(cmp.Compare(len(b.Entries), len(a.Entries)), cmp.Compare(a.Signature, b.Signature))
+	})
+	for i := range v.Groups {
+		const whole = 1000
+		v.Groups[i].Share = whole * len(v.Groups[i].Entries) / len(v.Groups[0].Entries)
+	}
+	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(len(v.Groups), "signature", "signatures"),
+		Generator: generator, Style: indexStyle, Body: indexTemplate, Values: v}
+	return doc.Write(out)
+}
+
+// with returns list with text, unless the text is empty or in the list.
+func with(list []string, text string) []string {
+	if text == "" || slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
