@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
 
 all: build test ## build and test, what make does without a target
 
@@ -88,6 +88,10 @@ corpus-next: ## symcheck on our output for newer toolchains and other packagers:
 sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)
 	scripts/fixtures-sframe.sh $(CURDIR)/bin/sframe
 	SYMKIT_SFRAME_TOOLS=$(CURDIR)/bin/sframe/bin $(GO) test -tags oracle -run '^TestTools' -v ./sframe
+
+# Chromium, npm and the packages of scripts/pages.sh are needed.
+pages: ## the pages in headless Chromium: content, keyboard, hostile names, accessibility, size
+	scripts/pages.sh
 
 fuzz: ## every fuzz target in turn, FUZZTIME=5m each
 	scripts/fuzz.sh $(FUZZTIME)

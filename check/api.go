@@ -25,11 +25,24 @@ type Options struct {
 	// KeepAddress states that the symbol file has the addresses of the ELF file, not addresses
 	// relative to its load address.
 	KeepAddress bool
+	// Disassembler returns what decodes the code of a file, nil for machines without a decoder. If
+	// Disassembler is nil, findings have no Context. (It is not part of this package, because
+	// dump_syms, which verifies symbol files too, needs no decoder.)
+	Disassembler func(f *elfx.File) Disassembler
 	// Jobs is the number of goroutines; 0 means one per processor.
 	Jobs int
 	// Progress, if not nil, is called now and then, from any goroutine, with the name of the
 	// current stage and the units of work done and in total.
 	Progress func(stage string, done, total int)
+}
+
+// Disassembler decodes machine code.
+type Disassembler interface {
+	// Aligned returns what the addresses of all instructions are multiples of; below 4, they
+	// have several lengths.
+	Aligned() uint64
+	// Decode decodes code, which begins at addr, to its end.
+	Decode(code []byte, addr uint64) []report.Instruction
 }
 
 // Errors of Replay, lint.File and diff.Files about a symbol file that is not checked at all.

@@ -3,12 +3,10 @@ package check
 import (
 	"cmp"
 	"debug/elf"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sort"
 
-	"symkit/check/internal/disasm"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
@@ -104,9 +102,11 @@ const (
 
 // addContext adds the machine code around the address of each finding.
 func (r *replay) addContext(rep *report.Report) {
-	main := r.img.Main
-	machine := disasm.Machine{Machine: main.Machine, Class: main.Class, BigEndian: main.BigEndian}
-	if !machine.Known() {
+	if r.opt.Disassembler == nil {
+		return
+	}
+	machine := r.opt.Disassembler(r.img.Main)
+	if machine == nil {
 		return
 	}
 	for i := range rep.Findings {
@@ -119,11 +119,12 @@ func (r *replay) addContext(rep *report.Report) {
 
 // context returns the instructions around an address of the ELF file. Decoding starts where the
 // function starts, so that the borders of instructions of several lengths are right.
-func (r *replay) context(machine disasm.Machine, at uint64) (out []report.Instruction) {
+func (r *replay) context(machine Disassembler, at uint64) (out []report.Instruction) {
 	section := r.code[r.code.Find(at)]
 	start := max(section.Lo, at-at%machine.Aligned()-min(at, 4*before))
-	if i := pcs.After(r.s.Funcs, at-r.bias); machine.Aligned() < 4 {
+	if machine.Aligned() < 4 {
 		start = at
+		i := pcs.After(r.s.Funcs, at-r.bias)
 		if i < len(r.s.Funcs) && r.s.Funcs[i].Addr+r.bias <= at && at-r.bias-r.s.Funcs[i].Addr < maxSteps {
 			start = r.s.Funcs[i].Addr + r.bias
 		}
@@ -132,11 +133,12 @@ func (r *replay) context(machine disasm.Machine, at uint64) (out []report.Instru
 	const longest = 15 // bytes of an instruction
 	code := r.codeBytes(start, min(section.Hi, at+after*longest))
 	all := machine.Decode(code, start)
-	here := sort.Search(len(all), func(i int) bool { return all[i].Addr+uint64(len(all[i].Bytes)) > at })
+	here := sort.Search(len(all), func(i int) bool { return i+1 == len(all) || all[i+1].Addr > at })
 	for i := max(0, here-before); i < min(len(all), here+after); i++ {
-		in := &all[i]
-		out = append(out, report.Instruction{Addr: in.Addr - r.bias, Bytes: hex.EncodeToString(in.Bytes), Text: in.Text,
-			Source: r.sourceAt(in.Addr - r.bias), Here: i == here})
+		in := all[i]
+		in.Addr -= r.bias
+		in.Source, in.Here = r.sourceAt(in.Addr), i == here
+		out = append(out, in)
 	}
 	return out
 }

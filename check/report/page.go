@@ -153,7 +153,8 @@ func viewOf(r *Result, index int) resultView {
 	const shownChanges = 100
 	counts := map[string]int{}
 	for i := range r.Report.Changes {
-		if c := &r.Report.Changes[i]; i < shownChanges {
+		if i < shownChanges {
+			c := &r.Report.Changes[i]
 			size := c.New.Hi - c.New.Lo
 			v.FirstChanges = append(v.FirstChanges, changeView{c, cmp.Or(size, c.Old.Hi-c.Old.Lo)})
 		}

@@ -149,7 +149,7 @@ func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supp
 // options returns the options of a walk.
 func (c *cli) options(progress func(*walk.Module)) walk.Options {
 	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
-		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents || c.Format == "html", Pointers: c.pointers}
+		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
 }
 
 // job is one dump to walk.

@@ -50,6 +50,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	opt := check.Options{Options: out.options()}
 	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
+	opt.Disassembler = disassembler
 
 	// The status line disappears before anything else is written.
 	bar := newProgress(e.stderr)

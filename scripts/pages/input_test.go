@@ -15,6 +15,8 @@ func (p *tab) keys(text string) {
 	switch text {
 	case "\r":
 		text = kb.Enter
+	case "\ue014":
+		text = kb.ArrowRight
 	case "\x1b":
 		text = kb.Escape
 	}

@@ -84,7 +84,15 @@ type indexGroup struct {
 	Reasons   []string // all that occur
 	Programs  []string
 	Share     int // of the largest group, in thousandths
+	Count     int
+	Left      int // dumps that are not in Entries
 }
+
+// Limits of the page: the dumps of all groups, and how many of them each group has anyhow.
+const (
+	maxRows   = 5000
+	leastRows = 5
+)
 
 // Index writes a page about many dumps: the signatures, those with the most dumps first, each with
 // links to the pages of its dumps.
@@ -112,9 +120,15 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 	slices.SortFunc(v.Groups, func(a, b indexGroup) int {
 		return cmp.Or(cmp.Compare(len(b.Entries), len(a.Entries)), cmp.Compare(a.Signature, b.Signature))
 	})
+	most := max(leastRows, maxRows/max(1, len(v.Groups)))
 	for i := range v.Groups {
 		const whole = 1000
-		v.Groups[i].Share = whole * len(v.Groups[i].Entries) / len(v.Groups[0].Entries)
+		g := &v.Groups[i]
+		g.Count = len(g.Entries)
+		g.Share = whole * g.Count / v.Groups[0].Count
+		if len(entries) > maxRows && g.Count > most {
+			g.Entries, g.Left = g.Entries[:most], g.Count-most
+		}
 	}
 	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(len(v.Groups), "signature", "signatures"),
 		Generator: generator, Style: indexStyle, Body: indexTemplate, Values: v}

@@ -4,7 +4,6 @@ package disasm
 import (
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 
 	"golang.org/x/arch/arm64/arm64asm"
 	"golang.org/x/arch/loong64/loong64asm"
@@ -52,7 +51,7 @@ func (m Machine) Decode(code []byte, addr uint64) (out []Instruction) {
 	}
 
 	for len(code) > 0 {
-		text, n := decode(code, addr)
+		text, n := guarded(decode, code, addr)
 		if n <= 0 || n > len(code) {
 			text, n = "", min(int(m.Aligned()), len(code))
 		}
@@ -65,63 +64,75 @@ func (m Machine) Decode(code []byte, addr uint64) (out []Instruction) {
 // decoder returns the function that decodes one instruction: the text in the GNU assembler's
 // syntax, and the length. It is nil for other machines. 32-bit ARM is not decoded, because its
 // two kinds of code cannot be distinguished here.
-func (m Machine) decoder() func(code []byte, addr uint64) (string, int) {
+func (m Machine) decoder() func(code []byte, addr uint64) (string, int, error) {
 	switch m.Machine {
-	case elf.EM_386, elf.EM_X86_64:
-		mode := 32
-		if m.Machine == elf.EM_X86_64 {
-			mode = 64
-		}
-		return func(code []byte, addr uint64) (string, int) {
-			in, err := x86asm.Decode(code, mode)
-			return guarded(err, in.Len, func() string { return x86asm.GNUSyntax(in, addr, nil) })
-		}
+	case elf.EM_386:
+		return x86(32)
+	case elf.EM_X86_64:
+		return x86(64)
 	case elf.EM_AARCH64:
-		return func(code []byte, addr uint64) (string, int) {
+		return func(code []byte, addr uint64) (string, int, error) {
 			in, err := arm64asm.Decode(code)
-			return guarded(err, 4, func() string { return arm64asm.GNUSyntax(in) })
+			return text(err, func() string { return arm64asm.GNUSyntax(in) }), 4, err
 		}
 	case elf.EM_PPC64:
 		var order binary.ByteOrder = binary.LittleEndian
 		if m.BigEndian {
 			order = binary.BigEndian
 		}
-		return func(code []byte, addr uint64) (string, int) {
+		return func(code []byte, addr uint64) (string, int, error) {
 			in, err := ppc64asm.Decode(code, order)
-			return guarded(err, in.Len, func() string { return ppc64asm.GNUSyntax(in, addr) })
+			return text(err, func() string { return ppc64asm.GNUSyntax(in, addr) }), in.Len, err
 		}
 	case elf.EM_S390:
-		return func(code []byte, addr uint64) (string, int) {
+		return func(code []byte, addr uint64) (string, int, error) {
 			in, err := s390xasm.Decode(code)
-			return guarded(err, in.Len, func() string { return s390xasm.GNUSyntax(in, addr) })
+			return text(err, func() string { return s390xasm.GNUSyntax(in, addr) }), in.Len, err
 		}
 	case elf.EM_RISCV:
 		if m.Class != elf.ELFCLASS64 {
 			return nil
 		}
-		return func(code []byte, addr uint64) (string, int) {
+		return func(code []byte, addr uint64) (string, int, error) {
 			in, err := riscv64asm.Decode(code)
-			return guarded(err, in.Len, func() string { return riscv64asm.GNUSyntax(in) })
+			return text(err, func() string { return riscv64asm.GNUSyntax(in) }), in.Len, err
 		}
 	case elf.EM_LOONGARCH:
-		return func(code []byte, addr uint64) (string, int) {
+		return func(code []byte, addr uint64) (string, int, error) {
 			in, err := loong64asm.Decode(code)
-			return guarded(err, 4, func() string { return loong64asm.GNUSyntax(in) })
+			return text(err, func() string { return loong64asm.GNUSyntax(in) }), 4, err
 		}
 	}
 	return nil
 }
 
-// guarded returns the text and length of an instruction. The packages of golang.org/x/arch can
-// panic on bytes that no assembler writes.
-func guarded(err error, n int, text func() string) (out string, length int) {
+// x86 returns the decoder of 32-bit or 64-bit code.
+func x86(mode int) func(code []byte, addr uint64) (string, int, error) {
+	return func(code []byte, addr uint64) (string, int, error) {
+		in, err := x86asm.Decode(code, mode)
+		return text(err, func() string { return x86asm.GNUSyntax(in, addr, nil) }), in.Len, err
+	}
+}
+
+// text returns the text of an instruction that was decoded without an error.
+func text(err error, syntax func() string) string {
+	if err != nil {
+		return ""
+	}
+	return syntax()
+}
+
+// guarded decodes one instruction. The packages of golang.org/x/arch can panic on bytes that no
+// assembler writes, and at the end of code; such bytes are no instruction.
+func guarded(decode func([]byte, uint64) (string, int, error), code []byte, addr uint64) (text string, n int) {
+	defer func() {
+		if recover() != nil {
+			text, n = "", 0
+		}
+	}()
+	text, n, err := decode(code, addr)
 	if err != nil {
 		return "", 0
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			out = fmt.Sprintf("(%v)", r)
-		}
-	}()
-	return text(), n
+	return text, n
 }
