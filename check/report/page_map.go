@@ -184,13 +184,26 @@ func shortened(name string, n int) string {
 	return page.Text(strings.ToValidUTF8(name[:n], "")) + "…"
 }
 
-// texts returns names as pages show them.
+// texts returns paths as pages show them. Too many long ones are cut.
 func texts(names []string) []string {
+	const most = 1 << 20 // bytes of all
+	longest := page.MaxText
+	for longest > 16 && textBytes(names, longest) > most {
+		longest /= 2
+	}
 	out := make([]string, 0, len(names))
 	for _, name := range names {
-		out = append(out, page.Text(name))
+		out = append(out, shortened(name, longest))
 	}
 	return out
+}
+
+// textBytes returns the bytes of all texts, each of at most longest.
+func textBytes(all []string, longest int) (n int) {
+	for _, text := range all {
+		n += min(len(text), longest)
+	}
+	return n
 }
 
 // coarse closes the smallest gaps between ranges until there are at most maxRuns.

@@ -51,7 +51,7 @@ type row struct {
 
 // Limits of a page.
 const (
-	maxRows = 12000
+	maxRows = 2500 // of the table, and of each list
 	maxBars = 10
 )
 
@@ -79,7 +79,9 @@ func WritePage(w io.Writer, generator, store string, records []Record) error {
 func (v *pageView) add(r *Record, listed bool) {
 	switch r.Status {
 	case Failed:
-		v.Failed = append(v.Failed, *r)
+		if len(v.Failed) < maxRows {
+			v.Failed = append(v.Failed, *r)
+		}
 		return
 	case NoModule, Duplicate:
 		if listed {
@@ -99,6 +101,7 @@ func (v *pageView) add(r *Record, listed bool) {
 		v.Rows = append(v.Rows, x)
 	}
 	switch {
+	case !listed:
 	case r.Losses > 0 || r.Findings > 0:
 		v.Lossy = append(v.Lossy, *r)
 	case r.Missing > 0 || len(r.Warnings) > 0:

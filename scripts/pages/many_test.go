@@ -61,6 +61,27 @@ func TestIndexLarge(t *testing.T) {
 	bounds(t, write(t, "index.html", []byte(out.String())))
 }
 
+// TestManyLarge: pages about 20,000 dumps with a signature each, and about 20,000 modules, open in time.
+func TestManyLarge(t *testing.T) {
+	var entries []report.IndexEntry
+	var records []batch.Record
+	for i := range 20000 {
+		name := fmt.Sprintf("/build/output/directory/libsomething-%d.so", i)
+		entries = append(entries, report.IndexEntry{Dump: name, Page: "./x.html", Signature: name, Program: "app", Reason: "SIGSEGV", Place: "main (main.c:3)"})
+		records = append(records, batch.Record{Status: batch.Written, Input: name, Name: name, ID: fmt.Sprintf("%033X", i), Arch: "x86_64", Counts: &batch.Counts{Funcs: i}, Seconds: &batch.Seconds{Dump: 1},
+			SymbolBytes: int64(i), Warnings: []string{"no debug file of " + name}, Missing: 1, Losses: i % 2})
+	}
+	var index, page strings.Builder
+	if err := report.Index(&index, "stackwalk test", entries); err != nil {
+		t.Fatal(err)
+	}
+	if err := batch.WritePage(&page, "dump_syms test", "store", records); err != nil {
+		t.Fatal(err)
+	}
+	bounds(t, write(t, "index.html", []byte(index.String())))
+	bounds(t, write(t, "batch.html", []byte(page.String())))
+}
+
 // TestBatch: the page of a batch has the content of the manifest.
 func TestBatch(t *testing.T) {
 	dir, built := t.TempDir(), t.TempDir()

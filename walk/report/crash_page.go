@@ -64,8 +64,10 @@ type crashView struct {
 	Text      string // the crash and its stack as text
 	Frames    int    // on the page
 	Left      int    // frames that the page does not have
-	Threads   int
-	Searched  int // modules whose symbols were looked for and not found
+	// LeftThreads and LeftModules are how many threads and modules the page does not have.
+	LeftThreads, LeftModules int
+	Threads                  int
+	Searched                 int // modules whose symbols were looked for and not found
 }
 
 // factView is one fact about the process.
@@ -99,6 +101,8 @@ type pageBuilder struct {
 const (
 	maxPageBytes   = 14 << 20
 	maxPageDetails = 800
+	maxPageGroups  = 2000 // of threads
+	maxPageModules = 4000
 )
 
 func newPageBuilder(r *walk.Result, opt PageOptions) *pageBuilder {
@@ -127,13 +131,20 @@ func (b *pageBuilder) crash() *crashView {
 			v.Place = v.Crashed.top()
 		}
 	}
-	for _, stacks := range equalStacks(b.r) {
-		v.Others = append(v.Others, b.group(stacks, false))
+	for i, stacks := range equalStacks(b.r) {
+		if i < maxPageGroups {
+			v.Others = append(v.Others, b.group(stacks, false))
+		} else {
+			v.LeftThreads += len(stacks)
+		}
 	}
 	v.Frames, v.Left = b.frames, b.left
 
 	v.Facts = b.facts()
 	v.Modules, v.Searched = b.modules(v.jsonReport)
+	if n := len(v.Modules); n > maxPageModules {
+		v.Modules, v.LeftModules = v.Modules[:maxPageModules], n-maxPageModules
+	}
 	v.Space = b.space()
 	v.Text = b.text()
 	v.Title = b.title(v)

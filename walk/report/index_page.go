@@ -73,8 +73,12 @@ func (e *IndexEntry) Fill(r *walk.Result) {
 type indexView struct {
 	Generator string
 	Dumps     int
-	Groups    []indexGroup
-	Failed    []IndexEntry
+	// Signatures is the number of all groups; LeftFailed is the number of failed dumps that the
+	// page does not have.
+	Signatures, LeftFailed int
+	Groups                 []indexGroup
+	Failed                 []IndexEntry
+	Left                   int // signatures that the page does not have
 }
 
 // indexGroup is the dumps with one signature.
@@ -91,7 +95,9 @@ type indexGroup struct {
 // Limits of the page: the dumps of all groups, and how many of them each group has anyhow.
 const (
 	maxRows   = 5000
-	leastRows = 5
+	leastRows = 2
+	maxGroups = 1500
+	maxFailed = 1500
 )
 
 // Index writes a page about many dumps: the signatures, those with the most dumps first, each with
@@ -120,6 +126,13 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 	slices.SortFunc(v.Groups, func(a, b indexGroup) int {
 		return cmp.Or(cmp.Compare(len(b.Entries), len(a.Entries)), cmp.Compare(a.Signature, b.Signature))
 	})
+	v.Signatures = len(v.Groups)
+	if n := len(v.Groups); n > maxGroups {
+		v.Groups, v.Left = v.Groups[:maxGroups], n-maxGroups
+	}
+	if n := len(v.Failed); n > maxFailed {
+		v.Failed, v.LeftFailed = v.Failed[:maxFailed], n-maxFailed
+	}
 	most := max(leastRows, maxRows/max(1, len(v.Groups)))
 	for i := range v.Groups {
 		const whole = 1000
@@ -130,7 +143,7 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 			g.Entries, g.Left = g.Entries[:most], g.Count-most
 		}
 	}
-	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(len(v.Groups), "signature", "signatures"),
+	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(v.Signatures, "signature", "signatures"),
 		Generator: generator, Style: indexStyle, Body: indexTemplate, Values: v}
 	return doc.Write(out)
 }
