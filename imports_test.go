@@ -110,7 +110,7 @@ var allowed = map[string][]string{
 	"internal/filename":   {},
 	"internal/inflate":    {"internal/wire"},
 	"internal/mem":        {},
-	"internal/page":       {"internal/wire"},
+	"internal/page":       {"internal/printable", "internal/wire"},
 	"internal/par":        {"internal/mem"},
 	"internal/printable":  {},
 	"internal/bounds":     {"limits"},

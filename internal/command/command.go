@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"reflect"
 	"regexp"
+	"slices"
 	"runtime"
 	"strings"
 	"syscall"
@@ -105,7 +106,7 @@ type Program struct {
 // exit code. An error of work is printed, and makes the code at least Failed.
 func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
 	defer p.Stderr.Close()
-	if Plain(grammar, args) {
+	if !p.inEnvironment() && Plain(grammar, args) {
 		return p.work(nil, work)
 	}
 
@@ -170,6 +171,13 @@ func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int,
 		return max(code, Failed)
 	}
 	return code
+}
+
+// inEnvironment reports whether the environment may set a flag.
+func (p *Program) inEnvironment() bool {
+	return p.Env != "" && slices.ContainsFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, p.Env+"_")
+	})
 }
 
 // unsetEmpty removes the environment variables that begin with prefix and are empty. kong

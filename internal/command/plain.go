@@ -129,8 +129,13 @@ func readPlainTag(tag string) (t plainTag, ok bool) {
 		tag = rest[end+1:]
 
 		switch key {
-		case "help", "placeholder", "group":
+		case "help", "placeholder", "group", "hidden":
 			continue
+		case "env":
+			// Other variables have the program's prefix, which Program.Run looks for.
+			if value != "-" {
+				return t, false
+			}
 		case "name":
 			t.name = value
 		case "short":

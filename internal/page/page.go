@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"symkit/internal/wire"
+	"symkit/internal/printable"
 )
 
 var (
@@ -61,7 +61,7 @@ func (d *Document) Write(out io.Writer) error {
 	// The hashes are of exactly the text between the tags.
 	css, code := style+d.Style, script+d.Script
 	policy := fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hash(css), hash(code))
-	w := bufio.NewWriterSize(&wire.Printer{W: out}, 1<<16)
+	w := bufio.NewWriterSize(&printable.Writer{W: out}, 1<<16)
 	fmt.Fprintf(w, head, policy, template.HTMLEscapeString(d.Generator), template.HTMLEscapeString(Text(d.Title)), css)
 	err = body.Execute(w, d.Values)
 	if err != nil {
@@ -100,7 +100,7 @@ func writeData(w io.Writer, data any) error {
 	if err != nil {
 		return err
 	}
-	err = json.NewEncoder(&wire.JSONPrinter{W: w}).Encode(data)
+	err = json.NewEncoder(&printable.JSONWriter{W: w}).Encode(data)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func Text(s string) string {
 	if len(s) > MaxText {
 		// An incomplete character at the cut would be shown as bytes.
 		cut := strings.ToValidUTF8(s[:MaxText], "")
-		return wire.Printable(cut) + fmt.Sprintf("… (%s bytes)", Number(len(s)))
+		return printable.String(cut) + fmt.Sprintf("… (%s bytes)", Number(len(s)))
 	}
-	return wire.Printable(s)
+	return printable.String(s)
 }
