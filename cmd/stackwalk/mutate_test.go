@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"symkit/internal/mutant"
+	"symkit/internal/testfile"
 	"symkit/walk"
 	"symkit/walk/minidump"
 	"symkit/walk/report"
@@ -86,7 +87,7 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 		return false
 	}
 	p := d.Process()
-	res, err := walk.Walk(ctx, p, s, walk.Options{Jobs: 1, Registers: true, Contents: true})
+	res, err := walk.Walk(ctx, p, s, walk.Options{Jobs: 1, Registers: true, Contents: true, Pointers: true})
 	if err != nil {
 		t.Errorf("walking: %v", err)
 		return false
@@ -100,6 +101,25 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 	}
 	if err := report.Text(io.Discard, res, report.TextOptions{Contents: true}); err != nil {
 		t.Error(err)
+	}
+
+	// The reports of other programs.
+	for _, opt := range []report.BreakpadOptions{{Thread: -1, Contents: true}, {Thread: -1, Pointers: true}, {Thread: 1, Brief: true}} {
+		if err := report.Breakpad(io.Discard, res, opt); err != nil {
+			t.Error(err)
+		}
+	}
+	out.Reset()
+	unimplemented, unknown := unread(data)
+	if err := report.RustMinidump(&out, res, report.RustMinidumpOptions{Unimplemented: unimplemented, Unknown: unknown}); err != nil {
+		t.Error(err)
+	}
+	if err := testfile.Unprintable(out.Bytes()); err != nil {
+		t.Error(err)
+	}
+	out.Reset()
+	if err := report.RustMinidumpJSON(&out, res, report.JSONOptions{Pretty: true}); err != nil || len(out.Bytes()) < 1<<22 && !json.Valid(out.Bytes()) {
+		t.Errorf("no JSON: %v", err)
 	}
 	return true
 }
