@@ -14,13 +14,14 @@ build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 PREFIX ?= /usr/local
-# The names of other programs that stackwalk takes the place of.
-PERSONALITIES = minidump_stackwalk microdump_stackwalk minidump-stackwalk
 
+# packaging/links has the names of other programs that stackwalk takes the place of.
 install: build ## the programs into $(PREFIX)/bin, with links named like the programs of others
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk $(DESTDIR)$(PREFIX)/bin
-	for name in $(PERSONALITIES); do ln -sf stackwalk $(DESTDIR)$(PREFIX)/bin/$$name; done
+	sed 's/#.*//' packaging/links | while read -r name program; do \
+		[ -z "$$name" ] || ln -sf "$$program" "$(DESTDIR)$(PREFIX)/bin/$$name"; \
+	done
 
 # Tests do not use the profile: with it, all packages would be compiled twice.
 test: vet ## everything that needs nothing but Go

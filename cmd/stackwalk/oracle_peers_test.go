@@ -142,7 +142,7 @@ func TestOraclePeerMicrodump(t *testing.T) {
 
 // TestOraclePeerRustText: minidump-stackwalk's reports for people.
 func TestOraclePeerRustText(t *testing.T) {
-	documented(t, "peer-rust-text", compareTexts(t, "minidump-stackwalk", false, []string{"--human", "--brief"}, nil))
+	documented(t, "peer-rust-text", compareTexts(t, "minidump-stackwalk", false, []string{"--human", "--brief", "--recover-function-args"}, nil))
 }
 
 // TestOraclePeerRustJSON: minidump-stackwalk's JSON, value for value; with annotations, too.

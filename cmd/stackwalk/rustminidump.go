@@ -39,7 +39,7 @@ type rustFlags struct {
 	Dump         bool   `xor:"format" help:"Not done here: show the streams of a minidump."`
 	HelpMarkdown bool   `name:"help-markdown" xor:"format" hidden:"" help:"Print the flags as Markdown."`
 
-	Features    string `enum:"stable-basic,stable-all,unstable-all" default:"stable-basic" help:"How much analysis to do: stable-basic, stable-all or unstable-all. All do the same here."`
+	Features    string `enum:"stable-basic,stable-all,unstable-all" default:"stable-basic" help:"How much analysis to do: stable-basic, stable-all (the same) or unstable-all (with --recover-function-args)."`
 	Verbose     string `enum:"off,error,warn,info,debug,trace" default:"error" help:"What to log: off, error, warn, info, debug or trace."`
 	OutputFile  string `name:"output-file" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	LogFile     string `name:"log-file" placeholder:"FILE" help:"Write the log to FILE instead of standard error."`
@@ -49,7 +49,7 @@ type rustFlags struct {
 	Interactive bool   `name:"no-interactive" help:"Accepted and ignored: progress is shown on a terminal alone."`
 
 	EvilJSON     string   `name:"evil-json" placeholder:"FILE" help:"Read what Mozilla's crash reports have beside the minidump: who signed the modules, and the version of the CPU's microcode."`
-	FunctionArgs bool     `name:"recover-function-args" help:"Accepted and ignored: arguments of functions are not guessed."`
+	FunctionArgs bool     `name:"recover-function-args" help:"Show what the arguments of functions may be, on 32-bit x86."`
 	LocalSymbols bool     `name:"use-local-debuginfo" help:"Take symbols also from the files that the dump names, if they are on this machine."`
 	SymbolsURL   []string `name:"symbols-url" sep:"none" placeholder:"URL" help:"Symbol server. May be repeated, for an order."`
 	SymbolsCache string   `name:"symbols-cache" placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
@@ -205,7 +205,7 @@ func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, err
 	}
 	people := func(out io.Writer, r *walk.Result) error {
 		unimplemented, unknown := unreadStreams(f.Minidump)
-		return report.RustMinidump(out, r, report.RustMinidumpOptions{Brief: f.Brief, Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
+		return report.RustMinidump(out, r, report.RustMinidumpOptions{Brief: f.Brief, Arguments: f.FunctionArgs || f.Features == "unstable-all", Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
 	}
 	programs := func(out io.Writer, r *walk.Result) error {
 		facts := &r.Process.Facts

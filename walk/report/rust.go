@@ -16,6 +16,8 @@ import (
 type RustMinidumpOptions struct {
 	// Brief shows the crash and the stack of the thread that crashed alone.
 	Brief bool
+	// Arguments shows what the arguments of functions may be (x86).
+	Arguments bool
 	// Signers are the subjects of the certificates that files were signed with, by the
 	// name of the file.
 	Signers map[string]string
@@ -252,6 +254,9 @@ func (w *rustWriter) stack(s *walk.Stack) {
 		w.frame(f)
 		w.frameRegisters(f)
 		w.printf("    Found by: %s\n", rustTrust(f.Trust))
+		if w.opt.Arguments {
+			w.arguments(s, i)
+		}
 		n++
 	}
 }
