@@ -145,6 +145,45 @@ func TestOraclePeerRustText(t *testing.T) {
 	documented(t, "peer-rust-text", compareTexts(t, "minidump-stackwalk", false, []string{"--human", "--brief", "--recover-function-args"}, nil))
 }
 
+// TestOraclePeerArguments: the arguments that --recover-function-args shows are
+// rust-minidump's. No dump of the projects has symbols of C++ functions on x86, so the
+// symbols of one get such names.
+func TestOraclePeerArguments(t *testing.T) {
+	program := peer(t, "minidump-stackwalk")
+	dump, store := filepath.Join(dumps, "minidump2.dmp"), t.TempDir()
+	err := os.CopyFS(store, os.DirFS(filepath.Join(breakpad, "symbols")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym", "kernel32.pdb/BCE8785C57B44245A669896B6A19B9542/kernel32.sym"} {
+		path = filepath.Join(store, filepath.FromSlash(path))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		text = regexp.MustCompile(`(?m)^((?:FUNC \S+ \S+|PUBLIC \S+) \S+ )(.*?)\r?$`).ReplaceAllFunc(text, func(line []byte) []byte {
+			n++
+			head, name, _ := bytes.Cut(line, []byte(" 0 "))
+			if len(name) == 0 {
+				return line
+			}
+			return fmt.Appendf(nil, "%s 0 %s%s(int, std::map<A, B<C> >, void (*)(D, E))", head, []string{"", "Class::"}[n%2], bytes.TrimSpace(name))
+		})
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	arguments := regexp.MustCompile(`(?m)^    (Arguments|    arg ).*$`)
+	_, want := peerRun(t, program, "--recover-function-args", dump, store)
+	_, got, _ := called(t, "minidump-stackwalk", "--recover-function-args", dump, store)
+	theirs, ours := arguments.FindAllString(want, -1), arguments.FindAllString(got, -1)
+	if len(theirs) < 5 || !slices.Equal(theirs, ours) {
+		t.Errorf("%s\nwant\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+	}
+}
+
 // TestOraclePeerRustJSON: minidump-stackwalk's JSON, value for value; with annotations, too.
 func TestOraclePeerRustJSON(t *testing.T) {
 	program := peer(t, "minidump-stackwalk")
