@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,7 +69,7 @@ func breakpadProgram(ctx context.Context, name string, args []string, letters, u
 		fmt.Fprintf(stdout, usage, programName(name))
 		return 0
 	case err == nil && len(f.args) == 0:
-		err = fmt.Errorf("Missing %s file", kind)
+		err = fmt.Errorf("the path of a %s is missing", kind)
 	}
 	if err != nil {
 		fmt.Fprintf(messages, "%s: %v\n", name, err)
@@ -125,7 +126,7 @@ func parseBreakpad(args []string, letters string) (*breakpadFlags, error) {
 			rest = rest[1:]
 			i := strings.Index(letters, letter)
 			if i < 0 || letter == ":" {
-				return nil, fmt.Errorf("invalid option -- '%s'", letter)
+				return nil, fmt.Errorf("unknown flag -%s", letter)
 			}
 
 			value := ""
@@ -136,7 +137,7 @@ func parseBreakpad(args []string, letters string) (*breakpadFlags, error) {
 				case len(args) > 0:
 					value, args = args[0], args[1:]
 				default:
-					return nil, fmt.Errorf("option requires an argument -- '%s'", letter)
+					return nil, fmt.Errorf("-%s: the value is missing", letter)
 				}
 			}
 			err := f.set(letter, value)
@@ -151,7 +152,7 @@ func parseBreakpad(args []string, letters string) (*breakpadFlags, error) {
 // set sets one flag.
 func (f *breakpadFlags) set(letter, value string) error {
 	if letter == "c" && f.Thread != -1 || letter == "t" && f.Requesting {
-		return fmt.Errorf("-c and -t cannot be used together.")
+		return errors.New("-c and -t exclude each other")
 	}
 	switch letter {
 	case "h":
@@ -168,7 +169,7 @@ func (f *breakpadFlags) set(letter, value string) error {
 		f.Contents = true
 	case "f":
 		if !slices.Contains([]string{"human", "machine"}, value) {
-			return fmt.Errorf("Unknown output format '%s'", value)
+			return fmt.Errorf("-f %q: want human or machine", value)
 		}
 		f.machine = value == "machine"
 	case "t":

@@ -80,14 +80,14 @@ func TestBreakpadContents(t *testing.T) {
 // and nothing to standard output.
 func TestBreakpadMisuse(t *testing.T) {
 	for args, want := range map[string]string{
-		"":            "Missing minidump file\n",
-		"-x a.dmp":    "invalid option -- 'x'\n",
-		"-: a.dmp":    "invalid option -- ':'\n",
-		"a.dmp -f":    "option requires an argument -- 'f'\n",
-		"-f xml a":    "Unknown output format 'xml'\n",
-		"-c -t 1 a":   "-c and -t cannot be used together.\n",
-		"-t1 -c a":    "-c and -t cannot be used together.\n",
-		"-m -- ":      "Missing minidump file\n",
+		"":            "the path of a minidump is missing\n",
+		"-x a.dmp":    "unknown flag -x\n",
+		"-: a.dmp":    "unknown flag -:\n",
+		"a.dmp -f":    "-f: the value is missing\n",
+		"-f xml a":    "-f \"xml\": want human or machine\n",
+		"-c -t 1 a":   "-c and -t exclude each other\n",
+		"-t1 -c a":    "-c and -t exclude each other\n",
+		"-m -- ":      "the path of a minidump is missing\n",
 		"none.dmp":    "",
 		"-bc -- none": "",
 	} {
