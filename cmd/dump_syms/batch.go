@@ -82,6 +82,9 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	if err := command.Clobbers(c.Report, nil, inputs...); c.Report != "" && err != nil {
 		return command.Failed, err
 	}
+	if err := command.Clobbers(c.Output, c.stdout, inputs...); err != nil {
+		return command.Failed, err
+	}
 	manifest, closeManifest, err := c.openManifest(ctx, inputs)
 	if err != nil {
 		return command.Failed, err
@@ -113,6 +116,10 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 
 	if len(groups.Modules) > 1 && (b.ID != "" || b.Name != "") {
 		return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d", len(groups.Modules))
+	}
+
+	if len(groups.Modules) > 1 && b.Output != "" {
+		return command.Misuse, fmt.Errorf("--output is for one module, not for %d; leave it out to fill the store alone", len(groups.Modules))
 	}
 
 	// Every job is prepared before the first one runs, so that the largest can start
@@ -162,7 +169,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 			b.fail(j.rec, fmt.Errorf("%s: has the name and id of %s, but is another file; dump it into another store",
 				j.rec.Input, first.rec.Input))
 			continue
-		case b.store.Has(j.rec.Outputs):
+		case b.store.Has(j.rec.Outputs) && b.Output == "": // for --output the module is dumped again
 			j.rec.Status = batch.Existing
 			b.record(j.rec)
 		default:

@@ -39,7 +39,7 @@ The environment variable named with a flag sets it where the command line does n
 type cli struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, and archives (.a, .zip, .apk)."`
 
-	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
 	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave out the unwind rules (STACK CFI)."`
 	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`

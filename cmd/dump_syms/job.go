@@ -190,6 +190,13 @@ func (j *job) dump(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// As Mozilla's program, --output writes the module a second time.
+	if j.b.Output != "" {
+		err := j.b.writeTo(ctx, func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: j.in.img}) })
+		if err != nil {
+			return err
+		}
+	}
 	if j.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
 	}

@@ -45,8 +45,8 @@ func (f *storeFlags) validate(c *cli) error {
 
 	if f.Store != "" {
 		switch {
-		case c.Output != "":
-			return errors.New("--store and --output exclude each other")
+		case c.Output == "-" && f.Manifest == "-":
+			return errors.New("--output and --manifest cannot both be standard output")
 		case c.Header:
 			return errors.New("--store and --header-only exclude each other")
 		case f.WithELF && f.Layout == "breakpad":
