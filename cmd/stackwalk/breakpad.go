@@ -44,7 +44,6 @@ Options:
 // breakpadFlags is the command line of Breakpad's programs.
 type breakpadFlags struct {
 	help, machine bool
-	thread        int
 	report.BreakpadOptions
 	args []string // the dump and the symbol stores
 }
