@@ -16,7 +16,7 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},

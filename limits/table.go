@@ -29,6 +29,7 @@ const (
 
 	// Limits of stackwalk.
 	Threads         // threads of a dump
+	CoreNotes       // bytes of the notes of a core file from a pipe
 	FramesPerThread // frames of one thread, unless walk.Options.MaxFrames is given
 	Frames          // frames of all threads, unless walk.Options.MaxFrames is given
 	Report          // bytes of a report, by the size of the dump: for the program
@@ -68,6 +69,7 @@ var about = [numLimits]struct {
 	CheckRows:    {"symcheck-rows", "SFrame rows", bound{base: 1 << 24}},
 
 	Threads:         {"threads", "threads of a dump", bound{base: 4 << 20}},
+	CoreNotes:       {"core-notes", "bytes of the notes of a core file from a pipe", bound{base: 256 << 20}},
 	FramesPerThread: {"frames-per-thread", "frames of one thread without --max-frames", bound{base: 1 << 18}},
 	Frames:          {"frames", "frames of all threads without --max-frames", bound{base: 1 << 19}},
 	Report:          {"report", "bytes of what stackwalk says of a dump, by the size of the dump", bound{base: 256 << 20, perByte: 32}},

@@ -81,7 +81,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])
-		return c.write(ctx, written{to, c.printer(path)}, path, res)
+		return c.write(ctx, written{to, c.printer(path)}, path, j.size, res)
 	})
 
 	if err != nil {

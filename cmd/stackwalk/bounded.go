@@ -20,9 +20,10 @@ type boundedWriter struct {
 }
 
 // bound returns a writer to w that bounds the size of the report on a dump.
-func bound(ctx context.Context, dump string, w io.Writer) *boundedWriter {
-	b := &boundedWriter{w: w, ctx: ctx, dump: dump}
-	if info, err := os.Stat(dump); err == nil { // or it was removed since
+// size is that of a dump that was read from a stream.
+func bound(ctx context.Context, dump string, size uint64, w io.Writer) *boundedWriter {
+	b := &boundedWriter{w: w, ctx: ctx, dump: dump, size: size}
+	if info, err := os.Stat(dump); err == nil && size == 0 { // or it was removed since
 		b.size = uint64(info.Size())
 	}
 	return b

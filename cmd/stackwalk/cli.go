@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"symkit/dump/batch"
 	"symkit/internal/command"
 	"symkit/walk/report"
 	"symkit/walk/symserver"
@@ -36,6 +37,8 @@ Examples:
 
   stackwalk --format=json core | jq .       rust-minidump's schema
 
+  stackwalk - --minidump crash.dmp < core   a core file from a pipe, once; a minidump of it
+
   stackwalk diff old.json new.json          two results compared: see stackwalk diff --help
 
   stackwalk --format=html core > crash.html a page to look at
@@ -44,7 +47,7 @@ Examples:
 
 // cli is the command line.
 type cli struct {
-	Dumps []string `arg:"" name:"dump" help:"Minidump, or ELF core file. Several with --out. A directory is a symbol store."`
+	Dumps []string `arg:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
 
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server. May be repeated, for an order; comes before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
@@ -55,24 +58,27 @@ type cli struct {
 
 	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
 
-	Format      string `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
-	Source      string `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
-	Machine     bool   `short:"m" help:"The same as --format=machine."`
-	Thread      []int  `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
-	Crashing    bool   `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
-	Brief       bool   `short:"b" help:"Leave out registers, modules and how frames were found."`
-	Contents    bool   `name:"stack-contents" help:"Show the memory of the stacks."`
-	Output      string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
-	Out         string `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
-	Frames      int    `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
-	NoScan      bool   `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
-	Lists       string `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
-	Annotations string `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
-	Jobs        int    `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose     bool   `short:"v" help:"Report for each module where symbols were looked for and what was found."`
+	Format      string      `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
+	Source      string      `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
+	Machine     bool        `short:"m" help:"The same as --format=machine."`
+	Thread      []int       `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
+	Crashing    bool        `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
+	Brief       bool        `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Contents    bool        `name:"stack-contents" help:"Show the memory of the stacks."`
+	Output      string      `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Out         string      `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
+	Memory      batch.Bytes `placeholder:"SIZE" help:"Of a core file from standard input, keep up to SIZE of the memory, as in 512M. Default: 128M."`
+	Minidump    string      `placeholder:"FILE" help:"Write to FILE, as a minidump, what a walk needs of a core file: for tools and services that take only minidumps."`
+	Frames      int         `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
+	NoScan      bool        `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
+	Lists       string      `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
+	Annotations string      `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
+	Jobs        int         `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose     bool        `short:"v" help:"Report for each module where symbols were looked for and what was found."`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
+	stdin  io.Reader // nil: the process'
 	stdout io.Writer
 	stderr *command.Messages
 	signer *signer
@@ -167,6 +173,14 @@ func (c *cli) arguments() error {
 		return fmt.Errorf("%s: is a directory, which stands for a symbol store; give a crash dump, too", dirs[0])
 	case len(dumps) > 1 && c.Out == "":
 		return errors.New("several dumps: say where results go with --out")
+	case c.Out != "" && slices.Contains(dumps, standardInput):
+		return errors.New("standard input has no name for a result: say where the result goes with --output")
+	case c.Out != "" && c.Minidump != "":
+		return errors.New("--minidump is about one process: leave out --out")
+	case c.Minidump == "-":
+		return errors.New("--minidump -: want the name of a file")
+	case c.Minidump != "" && c.Minidump == c.Output:
+		return fmt.Errorf("--minidump and --output have the same file: %s", c.Output)
 	case c.Out != "" && c.Output != "":
 		return errors.New("--out and --output exclude each other")
 	}

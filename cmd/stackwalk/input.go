@@ -29,27 +29,8 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	var p *walk.Process
 	// A core file is left to package corefile, which opens it itself.
 	changed := mem.Guard(func() error {
-		switch {
-		case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
-			return nil
-		case microdump.Is(data):
-			p, err = micro(path, data)
-			return nil
-		case !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")):
-			err = neither(path, data)
-			return nil
-		}
-
-		d, derr := minidump.New(data)
-		if derr != nil {
-			err = fmt.Errorf("%s: %w", path, incomplete(derr))
-			return nil
-		}
-		p = d.Process()
-
-		// Without /proc/PID/maps, the load addresses of modules need the modules' files.
-		if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {
-			files.LoadAddresses(p)
+		if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+			p, err = decode(path, data, files)
 		}
 		return nil
 	})
@@ -68,13 +49,18 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 
 	// corefile has its own mapping of the file, which lives as long as the process.
 	core, err := corefile.Open(path, corefile.Options{Files: files})
-	if errors.Is(err, corefile.ErrNotCore) {
-		err = fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
-	}
 	if err != nil {
-		return nil, nil, incomplete(err)
+		return nil, nil, coreError(err)
 	}
 	return core.Process, core.Close, nil
+}
+
+// coreError adds advice to the error of a core file.
+func coreError(err error) error {
+	if errors.Is(err, corefile.ErrNotCore) {
+		return fmt.Errorf("%w: it is a program or library; give the crash dump, and this file with --exe", err)
+	}
+	return incomplete(err)
 }
 
 // incomplete adds advice to the error of a truncated dump.
@@ -94,6 +80,27 @@ func micro(path string, log []byte) (*walk.Process, error) {
 	p := dumps[0].Process()
 	if n := len(dumps); n > 1 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %d microdumps is shown; cut the log at their first lines to show the others", path, n))
+	}
+	return p, nil
+}
+
+// decode reads a dump that is no core file and is in memory. In errors it is called name.
+func decode(name string, data []byte, files *symbols.Files) (*walk.Process, error) {
+	if microdump.Is(data) {
+		return micro(name, data)
+	}
+	if !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")) {
+		return nil, neither(name, data)
+	}
+	d, err := minidump.New(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, incomplete(err))
+	}
+	p := d.Process()
+
+	// Without /proc/PID/maps, the load addresses of modules need the modules' files.
+	if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {
+		files.LoadAddresses(p)
 	}
 	return p, nil
 }

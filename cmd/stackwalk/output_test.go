@@ -97,7 +97,7 @@ func TestReportBounded(t *testing.T) {
 
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("a signal"))
-	w := bound(ctx, core, io.Discard)
+	w := bound(ctx, core, 0, io.Discard)
 	if _, err := w.Write([]byte("x")); err == nil || err.Error() != "a signal" {
 		t.Error(err)
 	}

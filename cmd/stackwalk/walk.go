@@ -20,6 +20,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/mem"
 	"symkit/walk"
+	"symkit/walk/corefile"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
@@ -80,7 +81,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
 		for _, o := range c.reports(c.Dumps[0]) {
-			if err := c.write(ctx, o, c.Dumps[0], res); err != nil {
+			if err := c.write(ctx, o, c.Dumps[0], j.size, res); err != nil {
 				return err
 			}
 		}
@@ -160,13 +161,15 @@ type job struct {
 	files    *symbols.Files
 	options  walk.Options
 	stderr   io.Writer
+	size     uint64         // of a dump that was read from a stream, in bytes
+	core     *corefile.Core // that was read from a stream; nil: none
 }
 
 // run walks the dump, writes the result, and reports warnings.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
 	// The dump is mapped: compare its size and time after the walk.
 	info, _ := os.Stat(j.path) // if it fails, open reports why
-	p, closeDump, err := open(j.path, j.files)
+	p, closeDump, err := j.open(ctx)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -179,12 +182,17 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 
 	// If the dump changed during the walk, neither the result nor its errors mean anything.
 	res, err := walk.Walk(ctx, p, j.supplier, j.options)
-	if changed := elfx.Unchanged(j.path, info); changed != nil {
+	if changed := elfx.Unchanged(j.path, info); changed != nil && j.size == 0 {
 		return command.Failed, changed
 	}
 	if errors.Is(err, elfx.ErrChanged) {
 		err = fmt.Errorf("%s: a module's symbols: %w", j.path, err)
 	}
+	if err != nil {
+		return command.Failed, err
+	}
+
+	err = j.writeMinidump(ctx, res)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -256,14 +264,14 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 }
 
 // write writes the stacks of a dump to standard output or, whole or not at all, to
-// a file.
-func (c *cli) write(ctx context.Context, o written, dump string, res *walk.Result) error {
+// a file. size is that of a dump that was read from a stream.
+func (c *cli) write(ctx context.Context, o written, dump string, size uint64, res *walk.Result) error {
 	path := o.path
 	// The output may not replace a file that was read for the walk.
 	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return o.print(bound(ctx, dump, out), res) }
+	print := func(out io.Writer) error { return o.print(bound(ctx, dump, size, out), res) }
 	if path == "" || path == "-" {
 		return print(c.stdout)
 	}

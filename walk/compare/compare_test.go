@@ -57,6 +57,19 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestThumb: the bit for Thumb code is no part of an address.
+func TestThumb(t *testing.T) {
+	arm := strings.Replace(first, `"status":"OK",`, `"status":"OK","system_info":{"cpu_arch":"arm"},`, 1)
+	odd := strings.Replace(arm, `"offset":"0x1110","module":"prog","module_offset":"0x110","function":"main","function_offset":"0x10"`,
+		`"offset":"0x1111","module":"prog","module_offset":"0x111","function":"main","function_offset":"0x11"`, 1)
+	if odd == arm {
+		t.Fatal("nothing was changed")
+	}
+	if got := differences(t, arm, odd); got != "" {
+		t.Error(got)
+	}
+}
+
 // differences lists the groups of all kinds.
 func differences(t *testing.T, first, second string) string {
 	t.Helper()

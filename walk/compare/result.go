@@ -90,7 +90,10 @@ type (
 		Crash   fileCrash    `json:"crash_info"`
 		Threads []fileThread `json:"threads"`
 		Modules []fileModule `json:"modules"`
-		Extra   *fileExtra   `json:"symkit"`
+		System  struct {
+			Arch string `json:"cpu_arch"`
+		} `json:"system_info"`
+		Extra *fileExtra `json:"symkit"`
 	}
 	fileExtra struct {
 		Version   int     `json:"version"`
@@ -194,7 +197,13 @@ func (f *fileResult) result() *Result {
 	for i := range f.Threads {
 		t := Thread{ID: f.Threads[i].ID, End: f.Threads[i].Extra.End}
 		for j := range f.Threads[i].Frames {
-			t.Frames = append(t.Frames, f.Threads[i].Frames[j].frame())
+			frame := f.Threads[i].Frames[j].frame()
+			// rust-minidump leaves the bit for Thumb code in some addresses.
+			if f.System.Arch == "arm" {
+				frame.Addr &^= 1
+				frame.Offset &^= 1
+			}
+			t.Frames = append(t.Frames, frame)
 		}
 		r.Threads = append(r.Threads, t)
 	}

@@ -42,26 +42,33 @@ type Options struct {
 	// memory in the core file; nil: the core file alone. Files must stay open until the
 	// Core is closed.
 	Files *symbols.Files
-	// Limits bound the threads and notes: limits.Threads and limits.Notes.
+	// Limits bound the threads and notes: limits.Threads, limits.Notes and limits.CoreNotes.
 	Limits limits.Limits
+	// Memory bounds the bytes of the process's memory that Read keeps; 0: 128 MiB.
+	Memory uint64
 }
 
 // Core is an open core file.
 type Core struct {
 	Process *walk.Process
 
-	file   *elfx.File
-	data   []byte
-	unmap  func() error
-	layout *layout
-	files  *symbols.Files
-	limits limits.Limits
-	mem    *memory
-	aux    map[uint64]uint64
-	mapped []mappedFile
-	fault  fault
+	file      *elfx.File
+	data      []byte // of a file; nil for a stream
+	notes     []part // of a stream
+	size      uint64 // bytes of the core file
+	unmap     func() error
+	layout    *layout
+	files     *symbols.Files
+	limits    limits.Limits
+	mem       *memory
+	aux       map[uint64]uint64
+	auxVector []byte // NT_AUXV as it is
+	mapped    []mappedFile
+	fault     fault
 	// deleted has the paths of the mapped files that the kernel marks as deleted.
 	deleted map[string]bool
+	// threadPointers are the addresses of the threads' control blocks, where they are known.
+	threadPointers []uint64
 	// headersAt caches the headers of loaded files by address. An entry without a
 	// file records that no ELF header is there. tables counts the program and
 	// section headers that were read.
@@ -114,6 +121,24 @@ func read(name string, data []byte, opt Options) (*Core, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := begin(name, f, opt)
+	if err != nil {
+		return nil, err
+	}
+
+	// The notes have the threads, the auxiliary vector and the mapped files, from which the
+	// modules are found.
+	c.data, c.size = data, uint64(len(data))
+	c.mem = newMemory(f, c, nil, nil)
+	c.readNotes()
+	if len(c.Process.Threads) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
+	}
+	return c, c.finish()
+}
+
+// begin makes a process of which only the machine is known.
+func begin(name string, f *elfx.File, opt Options) (*Core, error) {
 	if f.Type != elf.ET_CORE {
 		return nil, fmt.Errorf("%s: %w", name, ErrNotCore)
 	}
@@ -123,29 +148,42 @@ func read(name string, data []byte, opt Options) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
 
-	c := &Core{file: f, data: data, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
+	c := &Core{file: f, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
-	c.mem = newMemory(f, c)
+	return c, nil
+}
+
+// finish finds what the notes and the memory tell together.
+func (c *Core) finish() error {
 	c.Process.Memory = c.mem
 	c.Process.Mappings = c.mem.mappings()
-
-	// The notes have the threads, the auxiliary vector and the mapped files, from which the
-	// modules are found.
-	c.readNotes()
-	if len(c.Process.Threads) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
-	}
 
 	// While modules are found, no files are fetched from servers: most modules are in no
 	// stack.
 	c.crash()
 	c.findModules()
 	c.mem.fetch = true
-	return c, nil
+	return nil
 }
 
-// bytes returns the n bytes at an offset of the core file, or the fewer up to its end.
+// Size returns the length of the core file in bytes.
+func (c *Core) Size() uint64 { return c.size }
+
+// part is bytes of a core file.
+type part struct {
+	off  uint64
+	data []byte
+}
+
+// bytes returns the n bytes at an offset of the core file, or the fewer up to its end. Of a
+// stream only the notes are known.
 func (c *Core) bytes(off, n uint64) []byte {
+	for _, p := range c.notes {
+		if p.off == off {
+			return p.data[:min(n, uint64(len(p.data)))]
+		}
+	}
+
 	size := uint64(len(c.data))
 	off = min(off, size)
 	return c.data[off : off+min(n, size-off)]

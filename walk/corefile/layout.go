@@ -18,6 +18,9 @@ type layout struct {
 	// order is the DWARF numbers of the registers there, one word each; pc and
 	// other stand for the program counter and for what is not kept.
 	order []cfi.Reg
+	// tls is the place among the registers of the one that points to the thread's control
+	// block; 0: there is none.
+	tls int
 	// Of NT_PRPSINFO:
 	psPid, psName, psArgs int
 	// siUnion is where the union of NT_SIGINFO begins.
@@ -54,7 +57,7 @@ var (
 	// layout32Wide is for machines whose user ids have 32 bits.
 	layout32Wide = layout{word: 4, pid: 24, regs: 72, psPid: 16, psName: 32, psArgs: 48, siUnion: 12}
 
-	amd64Layout   = layout64.of("x86_64", amd64Regs)
+	amd64Layout   = layout64.pointing(21).of("x86_64", amd64Regs)
 	arm64Layout   = layout64.of("arm64", with(count(0, 31), pc))
 	riscv64Layout = layout64.of("riscv64", with([]cfi.Reg{pc}, count(1, 31)...))
 	x86Layout     = layout32.of("x86", []cfi.Reg{3, 1, 2, 6, 7, 5, 0, other, other, other, other, other, pc, other, other, 4})
@@ -85,6 +88,12 @@ var (
 func (l layout) of(cpu string, order []cfi.Reg) *layout {
 	l.cpu, l.order = cpu, order
 	return &l
+}
+
+// pointing returns a copy of the layout with the place of the thread pointer.
+func (l layout) pointing(tls int) layout {
+	l.tls = tls
+	return l
 }
 
 // numbered sets the numbers that the machine's signals have elsewhere.

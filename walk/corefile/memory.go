@@ -18,30 +18,40 @@ type memory struct {
 	// fetch allows files to be fetched from servers. It is false while modules are
 	// found, because most modules are in no stack.
 	fetch bool
+	// kept has the contents of the segments of a stream; nil for a file.
+	kept *kept
 }
 
 // segment is one PT_LOAD of the core.
 type segment struct {
 	begin, end uint64
-	data       []byte // of the beginning; the rest was not dumped
+	data       []byte // of the beginning, in a file; the rest was not dumped
+	size       uint64 // bytes of the beginning that were dumped
 	flags      elf.ProgFlag
 }
 
-// newMemory indexes the PT_LOAD segments, and warns if the core file is truncated.
-func newMemory(f *elfx.File, c *Core) *memory {
-	m := &memory{core: c}
+// newMemory indexes the PT_LOAD segments, and warns if the core file is truncated. Of a stream,
+// kept has the contents, and sizes the bytes that were read of the segments, by their addresses.
+func newMemory(f *elfx.File, c *Core, kept *kept, sizes map[uint64]uint64) *memory {
+	m := &memory{core: c, kept: kept}
 	var lost, first uint64
 	for _, s := range f.Segments {
 		if s.Type != elf.PT_LOAD || s.Memsz == 0 && s.Filesz == 0 {
 			continue
 		}
-		seg := segment{s.Vaddr, s.Vaddr + max(s.Memsz, s.Filesz), c.bytes(s.Offset, s.Filesz), s.Flags}
+		seg := segment{begin: s.Vaddr, end: s.Vaddr + max(s.Memsz, s.Filesz), flags: s.Flags}
+		if kept != nil {
+			seg.size = min(s.Filesz, sizes[s.Vaddr])
+		} else {
+			seg.data = c.bytes(s.Offset, s.Filesz)
+			seg.size = uint64(len(seg.data))
+		}
 		if seg.end > seg.begin {
 			m.segs = append(m.segs, seg)
 		}
 
 		// Count what a truncated file lacks.
-		if n := uint64(len(seg.data)); n < s.Filesz {
+		if n := seg.size; n < s.Filesz {
 			if lost == 0 {
 				first = s.Vaddr + n
 			}
@@ -59,7 +69,8 @@ func newMemory(f *elfx.File, c *Core) *memory {
 		prev := &m.segs[i-1]
 		if prev.end > m.segs[i].begin {
 			prev.end = m.segs[i].begin
-			prev.data = prev.data[:min(uint64(len(prev.data)), prev.end-prev.begin)]
+			prev.size = min(prev.size, prev.end-prev.begin)
+			prev.data = prev.data[:min(uint64(len(prev.data)), prev.size)]
 		}
 	}
 	return m
@@ -74,11 +85,17 @@ func (m *memory) at(addr uint64) *segment {
 	return &m.segs[i-1]
 }
 
+// maxImage bounds what dumped returns of a stream: more than the headers of a file, or the vdso.
+const maxImage = 1 << 20
+
 // dumped returns the dumped bytes of one segment from addr on, or nil if there are none.
 func (m *memory) dumped(addr uint64) []byte {
 	s := m.at(addr)
-	if s == nil || addr-s.begin >= uint64(len(s.data)) {
+	if s == nil || addr-s.begin >= s.size {
 		return nil
+	}
+	if m.kept != nil {
+		return m.kept.from(addr, min(s.size-(addr-s.begin), maxImage))
 	}
 	return s.data[addr-s.begin:]
 }
@@ -89,8 +106,15 @@ func (m *memory) dumped(addr uint64) []byte {
 func (m *memory) Bytes(addr, n uint64) []byte {
 	s := m.at(addr)
 	if s != nil {
-		if off := addr - s.begin; off < uint64(len(s.data)) && n <= uint64(len(s.data))-off {
+		off := addr - s.begin
+		switch known := off < s.size && n <= s.size-off; {
+		case known && m.kept == nil:
 			return s.data[off:][:n:n]
+		case known:
+			b := m.kept.bytes(addr, n)
+			if b != nil {
+				return b
+			}
 		}
 		if s.flags&elf.PF_W != 0 || n > s.end-addr {
 			return nil

@@ -28,6 +28,7 @@ const (
 	atPHDR        = 3
 	atBase        = 7
 	atEntry       = 9
+	atRandom      = 25
 	atExecFn      = 31
 	atSysinfoEHDR = 33
 )
@@ -108,6 +109,7 @@ func (c *Core) note(name string, typ uint32, desc []byte) error {
 	case name == "CORE" && typ == ntSigInfo && !c.fault.known:
 		return c.sigInfo(cur)
 	case name == "CORE" && typ == ntAuxv:
+		c.auxVector = desc
 		return c.auxv(cur)
 	case name == "CORE" && typ == ntFile:
 		return c.mappedFiles(cur)
@@ -137,6 +139,10 @@ func (c *Core) status(cur wire.Cursor) error {
 	}
 	if err := cur.Err(); err != nil {
 		return err
+	}
+	if l.tls > 0 {
+		cur.Seek(uint64(l.regs + l.tls*l.word))
+		c.threadPointers = append(c.threadPointers, cur.Uint(l.word))
 	}
 	if l.cpu == "s390x" {
 		t.Regs.PC &= 1<<63 - 1 // the bit is the addressing mode in 31-bit PSWs

@@ -217,9 +217,34 @@ func (b *builder) modules() {
 		b.p.Name = walk.BaseName(b.p.Main.Path)
 	}
 
+	b.vdso()
+
 	// Join the parts of files before the modules are sorted.
 	b.spread()
 	b.p.SortModules()
+}
+
+// vdso gives the module that the kernel puts into every process (AT_SYSINFO_EHDR of the
+// auxiliary vector) its file, which is in memory alone, if the dump has that memory.
+func (b *builder) vdso() {
+	const atSysinfoEHDR, most = 33, 1 << 20
+	for key, base := range b.d.AuxV() {
+		i := slices.IndexFunc(b.p.Modules, func(m *walk.Module) bool { return m.Base == base })
+		if key != atSysinfoEHDR || i < 0 {
+			continue
+		}
+		for j := range b.d.Memory.Ranges {
+			r := &b.d.Memory.Ranges[j]
+			if base < r.Base || base >= r.End() {
+				continue
+			}
+			image := r.Data[base-r.Base:]
+			if bytes.HasPrefix(image, []byte("\x7fELF")) {
+				b.p.Modules[i].Image = image[:min(len(image), most)]
+				return
+			}
+		}
+	}
 }
 
 // end returns the address after a range, or the last address if the range ends

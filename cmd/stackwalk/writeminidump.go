@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"symkit/elfx"
+	"symkit/internal/atomicfile"
+	"symkit/internal/command"
+	"symkit/walk"
+	"symkit/walk/minidump"
+)
+
+// writeMinidump writes what was kept of a core file, if --minidump asks for it.
+func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
+	path := j.c.Minidump
+	if path == "" {
+		return nil
+	}
+	err := command.Clobbers(path, j.c.stdout, j.c.inputs()...)
+	if err != nil {
+		return err
+	}
+
+	x := j.core.Extract(code(res))
+	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: ranges(x.Memory), Stacks: ranges(x.Stacks)}
+	err = atomicfile.Write(ctx, path, func(out io.Writer) error {
+		w := bufio.NewWriterSize(out, 1<<20)
+		err := minidump.Write(w, c)
+		if err != nil {
+			return err
+		}
+		return w.Flush()
+	})
+	if err != nil {
+		return fmt.Errorf("--minidump %s: %w", path, err)
+	}
+	return nil
+}
+
+func ranges(list []elfx.Range) (out []minidump.AddressRange) {
+	for _, r := range list {
+		out = append(out, minidump.AddressRange(r))
+	}
+	return out
+}
+
+// Bytes of code that other walkers look at, around the program counter of a frame: calls,
+// trampolines of signal handlers, the instruction that crashed. A function whose code told the
+// frame's caller is written from its first instruction on.
+const codeBefore, codeAfter, codeOfFunction = 16, 64, 16 << 10
+
+// code returns the ranges of code that the frames of a result are in.
+func code(res *walk.Result) (out []elfx.Range) {
+	seen := map[uint64]bool{}
+	for i := range res.Stacks {
+		for k := range res.Stacks[i].Frames {
+			f := &res.Stacks[i].Frames[k]
+			if seen[f.PC] || f.PC < codeBefore {
+				continue
+			}
+			seen[f.PC] = true
+			r := elfx.Range{Lo: f.PC - codeBefore, Hi: f.PC + codeAfter}
+			if start := f.Place.FuncAddr; start != 0 && start < r.Lo && r.Lo-start < codeOfFunction {
+				r.Lo = start
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"symkit/walk"
+)
+
+// A minidump of a Linux process is written in the form that Breakpad's client library gives
+// it: the program is the first module, modules have the build id as their CodeView record, the
+// stack of a thread is one range of memory, and the files of /proc are streams. The head of the
+// file, with all streams, is made in memory, twice, for the locations in it depend on its
+// length; the ranges of memory follow it.
+
+// Contents is what Write writes.
+type Contents struct {
+	Process *walk.Process
+	// Memory are the ranges to write, by address and without overlaps. All of each is in the
+	// memory of the process.
+	Memory []AddressRange
+	// Stacks has the stack of each thread, part of one of the ranges; an empty one is unknown.
+	Stacks []AddressRange
+	// Maps is the text of /proc/PID/maps, AuxV the bytes of /proc/PID/auxv.
+	Maps, AuxV []byte
+}
+
+// AddressRange is a range of virtual addresses, [Lo, Hi).
+type AddressRange struct{ Lo, Hi uint64 }
+
+// Errors of Write, besides those of the writer.
+var (
+	ErrNoContext = errors.New("minidumps have no registers of this machine")
+	ErrTooLarge  = errors.New("a minidump has at most 4 GiB")
+	ErrUnmapped  = errors.New("memory to write is not known")
+)
+
+// writtenCPUs are the CPUs by their names in MODULE records.
+var writtenCPUs = map[string]CPU{
+	"x86": CPUX86, "x86_64": CPUAMD64, "arm": CPUARM, "arm64": CPUARM64, "mips": CPUMIPS, "mips64": CPUMIPS64,
+	"ppc": CPUPPC, "ppc64": CPUPPC64, "riscv": CPURISCV, "riscv64": CPURISCV64, "sparc": CPUSPARC,
+}
+
+// writer makes the head of a dump.
+type writer struct {
+	c     *Contents
+	cpu   CPU
+	order binary.AppendByteOrder
+	out   []byte
+	base  uint64   // file offset of the first range of memory
+	rvas  []uint64 // of the ranges of memory
+}
+
+// Write writes a minidump of a Linux process in the byte order of the process. The error is
+// ErrNoContext, ErrTooLarge, ErrUnmapped or that of out.
+func Write(out io.Writer, c *Contents) error {
+	w := &writer{c: c, order: binary.LittleEndian}
+	if c.Process.BigEndian {
+		w.order = binary.BigEndian
+	}
+	cpu, ok := writtenCPUs[c.Process.CPU]
+	if !ok {
+		return fmt.Errorf("%s: %w", c.Process.CPU, ErrNoContext)
+	}
+	w.cpu = cpu
+
+	// The second head has the places of the memory, which follows it.
+	w.head()
+	w.base = uint64(len(w.out))
+	end := w.base
+	for _, r := range c.Memory {
+		w.rvas = append(w.rvas, end)
+		end += r.Hi - r.Lo
+	}
+	if end > math.MaxUint32 {
+		return fmt.Errorf("%w: %d bytes of memory", ErrTooLarge, end-w.base)
+	}
+	w.head()
+	_, err := out.Write(w.out)
+	if err != nil {
+		return err
+	}
+	for _, r := range c.Memory {
+		err := w.memory(out, r)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memory writes a range of memory.
+func (w *writer) memory(out io.Writer, r AddressRange) error {
+	const step = 4096
+	for at := r.Lo; at < r.Hi; {
+		n := min(r.Hi-at, step-at%step)
+		b := w.c.Process.Memory.Bytes(at, n)
+		if b == nil {
+			return fmt.Errorf("%#x: %w", at, ErrUnmapped)
+		}
+		_, err := out.Write(b)
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+func (w *writer) u16(values ...uint16) {
+	for _, v := range values {
+		w.out = w.order.AppendUint16(w.out, v)
+	}
+}
+
+func (w *writer) u32(values ...uint32) {
+	for _, v := range values {
+		w.out = w.order.AppendUint32(w.out, v)
+	}
+}
+
+func (w *writer) u64(values ...uint64) {
+	for _, v := range values {
+		w.out = w.order.AppendUint64(w.out, v)
+	}
+}
+
+// align pads the head with zeros.
+func (w *writer) align() { w.out = append(w.out, make([]byte, -len(w.out)&7)...) }
+
+// put appends data outside of any stream and returns its size and its place.
+func (w *writer) put(data []byte) (size, rva uint32) {
+	w.align()
+	rva = uint32(len(w.out))
+	w.out = append(w.out, data...)
+	return uint32(len(data)), rva
+}
+
+// text appends a MINIDUMP_STRING and returns its place.
+func (w *writer) text(s string) uint32 {
+	units := make([]uint16, 0, len(s))
+	for _, r := range s {
+		units = appendUTF16(units, r)
+	}
+	w.align()
+	rva := uint32(len(w.out))
+	w.u32(uint32(2 * len(units)))
+	w.u16(units...)
+	w.u16(0)
+	return rva
+}
+
+// appendUTF16 appends a character in UTF-16.
+func appendUTF16(units []uint16, r rune) []uint16 {
+	if r < 0x10000 {
+		return append(units, uint16(r))
+	}
+	r -= 0x10000
+	return append(units, 0xd800|uint16(r>>10), 0xdc00|uint16(r&0x3ff))
+}

@@ -1,0 +1,283 @@
+package minidump
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"symkit/cfi"
+	"symkit/walk"
+)
+
+// head makes all of the file but the memory (minidumpapiset.h; Breakpad's minidump_format.h).
+func (w *writer) head() {
+	const headerSize, entrySize = 32, 12
+	streams := []struct {
+		typ   StreamType
+		write func() (size int)
+	}{
+		{SystemInfoStream, w.systemInfo}, {MiscInfoStream, w.miscInfo}, {ThreadListStream, w.threads}, {ModuleListStream, w.modules},
+		{MemoryListStream, w.memoryList}, {ExceptionStream, w.exception}, {LinuxProcStatusStream, w.status},
+		{LinuxCmdLineStream, w.commandLine}, {LinuxAuxvStream, w.file(w.c.AuxV)}, {LinuxMapsStream, w.file(w.c.Maps)},
+	}
+	w.out = append(w.out[:0], make([]byte, headerSize+len(streams)*entrySize)...)
+
+	// Each stream is the last that its function appends.
+	var directory []byte
+	count := uint32(0)
+	for _, s := range streams {
+		w.align()
+		size := s.write()
+		if size == 0 {
+			continue
+		}
+		count++
+		directory = w.order.AppendUint32(directory, uint32(s.typ))
+		directory = w.order.AppendUint32(directory, uint32(size))
+		directory = w.order.AppendUint32(directory, uint32(len(w.out)-size))
+	}
+	w.align()
+
+	const signature, version = 0x504d444d, 0xa793
+	head := w.order.AppendUint32(nil, signature)
+	for _, v := range []uint32{version, count, headerSize, 0, 0, 0, 0} {
+		head = w.order.AppendUint32(head, v)
+	}
+	copy(w.out, append(head, directory...))
+}
+
+// since returns the bytes that were appended since the head had a length.
+func (w *writer) since(length int) int { return len(w.out) - length }
+
+// systemInfo writes MINIDUMP_SYSTEM_INFO.
+func (w *writer) systemInfo() int {
+	version := w.text("")
+	w.align()
+	start := len(w.out)
+	w.u16(uint16(w.cpu), 0, 0)
+	w.out = append(w.out, 0, 0)
+	w.u32(0, 0, 0, uint32(OSLinux), version)
+	w.u16(0, 0)
+	w.out = append(w.out, make([]byte, cpuInformationSize)...)
+	return w.since(start)
+}
+
+// miscInfo writes MINIDUMP_MISC_INFO.
+func (w *writer) miscInfo() int {
+	if w.c.Process.PID == 0 {
+		return 0
+	}
+	start := len(w.out)
+	w.u32(24, uint32(MiscProcessID), uint32(w.c.Process.PID), 0, 0, 0)
+	return w.since(start)
+}
+
+// threads writes MINIDUMP_THREAD_LIST, the contexts before it.
+func (w *writer) threads() int {
+	p := w.c.Process
+	contexts := make([]uint32, len(p.Threads))
+	size := uint32(0)
+	for i := range p.Threads {
+		size, contexts[i] = w.put(w.context(&p.Threads[i].Regs))
+	}
+
+	w.align()
+	start := len(w.out)
+	w.u32(uint32(len(p.Threads)))
+	for i := range p.Threads {
+		w.u32(uint32(p.Threads[i].ID), 0, 0, 0)
+		w.u64(0)
+		w.location(w.c.Stacks[i])
+		w.u32(size, contexts[i])
+	}
+	return w.since(start)
+}
+
+// location writes the MINIDUMP_MEMORY_DESCRIPTOR of a part of one of the ranges of memory.
+func (w *writer) location(r AddressRange) {
+	rva := uint64(0)
+	for i, m := range w.c.Memory {
+		if r.Lo >= m.Lo && r.Lo < m.Hi && w.rvas != nil {
+			rva = w.rvas[i] + r.Lo - m.Lo
+			break
+		}
+	}
+	w.u64(r.Lo)
+	w.u32(uint32(r.Hi-r.Lo), uint32(rva))
+}
+
+// memoryList writes MINIDUMP_MEMORY_LIST.
+func (w *writer) memoryList() int {
+	start := len(w.out)
+	w.u32(uint32(len(w.c.Memory)))
+	for i, r := range w.c.Memory {
+		rva := uint64(0)
+		if w.rvas != nil {
+			rva = w.rvas[i]
+		}
+		w.u64(r.Lo)
+		w.u32(uint32(r.Hi-r.Lo), uint32(rva))
+	}
+	return w.since(start)
+}
+
+// The parts of a context that are set, in the bits that all CPUs share but those of PowerPC and
+// SPARC, which have one bit for all: control, integer and, on x86, segment registers.
+const contextControlInteger, contextBase = 3, 1
+
+// riscv64Padding is the bytes at the end of the structure of riscv64 that align its size, without
+// which Breakpad's tool refuses the structure.
+const riscv64Padding = 4
+
+// context returns the CONTEXT structure of registers.
+func (w *writer) context(regs *walk.Registers) []byte {
+	l := layouts[w.cpu]
+	if w.cpu == CPUARM64 {
+		l = &arm64Layout
+	}
+	flags := l.cpu | contextControlInteger
+	if w.cpu == CPUPPC || w.cpu == CPUPPC64 || w.cpu == CPUSPARC {
+		flags = l.cpu | contextBase
+	}
+
+	data := make([]byte, l.size)
+	if w.cpu == CPURISCV64 {
+		data = append(data, make([]byte, riscv64Padding)...)
+	}
+	w.set(data[l.flags:], l.flagsSize, flags)
+	for i := range l.fields {
+		f := &l.fields[i]
+		v, ok := uint64(0), false
+		switch {
+		case i == l.pc:
+			v, ok = regs.PC, true
+		case f.dwarf >= 0:
+			v, ok = regs.Get(cfi.Reg(f.dwarf))
+		}
+		if ok {
+			w.set(data[f.off:], int(f.size), v)
+		}
+	}
+	return data
+}
+
+// set writes an integer of 2, 4 or 8 bytes.
+func (w *writer) set(data []byte, size int, v uint64) {
+	var b []byte
+	switch size {
+	case 2:
+		b = w.order.AppendUint16(nil, uint16(v))
+	case 4:
+		b = w.order.AppendUint32(nil, uint32(v))
+	default:
+		b = w.order.AppendUint64(nil, v)
+	}
+	copy(data, b)
+}
+
+// modules writes MINIDUMP_MODULE_LIST, names and CodeView records before it. The first is the
+// program.
+func (w *writer) modules() int {
+	p := w.c.Process
+	modules := slices.Clone(p.Modules)
+	if i := slices.Index(modules, p.Main); i > 0 {
+		modules = slices.Insert(slices.Delete(modules, i, i+1), 0, p.Main)
+	}
+
+	type strings struct{ name, size, record uint32 }
+	texts := make([]strings, len(modules))
+	for i, m := range modules {
+		texts[i].name = w.text(writtenPath(m))
+		texts[i].size, texts[i].record = w.put(w.codeView(m))
+	}
+
+	w.align()
+	start := len(w.out)
+	w.u32(uint32(len(modules)))
+	for i, m := range modules {
+		w.u64(m.Base)
+		w.u32(uint32(min(m.End-m.Base, math.MaxUint32)), 0, 0, texts[i].name)
+		w.out = append(w.out, make([]byte, 52)...) // VS_FIXEDFILEINFO
+		w.u32(texts[i].size, texts[i].record, 0, 0)
+		w.u64(0, 0)
+	}
+	return w.since(start)
+}
+
+// writtenPath returns the path of a module with the name that symbol stores know it by.
+func writtenPath(m *walk.Module) string {
+	switch {
+	case m.Name == "" || m.Name == m.File():
+		return m.Path
+	case !strings.HasPrefix(m.Path, "/"):
+		return m.Name // the vdso
+	}
+	return path.Join(path.Dir(m.Path), m.Name)
+}
+
+// codeView returns the CodeView record of a module. One of zeros stands for a file without a
+// build id.
+func (w *writer) codeView(m *walk.Module) []byte {
+	record := w.order.AppendUint32(nil, signatureELF)
+	if len(m.BuildID) == 0 {
+		return append(record, make([]byte, 16)...)
+	}
+	return append(record, m.BuildID...)
+}
+
+// exception writes MINIDUMP_EXCEPTION_STREAM.
+func (w *writer) exception() int {
+	p := w.c.Process
+	if p.Crash.Signal == 0 || p.Crashed < 0 {
+		return 0
+	}
+	t := &p.Threads[p.Crashed]
+	size, context := w.put(w.context(&t.Regs))
+
+	w.align()
+	start := len(w.out)
+	w.u32(uint32(t.ID), 0, uint32(p.Crash.Signal), uint32(p.Crash.Code))
+	address := t.Regs.PC
+	if p.Crash.HasAddress {
+		address = p.Crash.Address
+	}
+	w.u64(0, address)
+	w.u32(0, 0)
+	w.out = append(w.out, make([]byte, 8*maxParameters)...)
+	w.u32(size, context)
+	return w.since(start)
+}
+
+// status writes the lines of /proc/PID/status that are known.
+func (w *writer) status() int {
+	p := w.c.Process
+	if p.PID == 0 {
+		return 0
+	}
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return '?'
+		}
+		return r
+	}, p.Name)
+	return w.file(fmt.Appendf(nil, "Name:\t%s\nPid:\t%d\nThreads:\t%d\n", name, p.PID, len(p.Threads)))()
+}
+
+// commandLine writes /proc/PID/cmdline.
+func (w *writer) commandLine() int {
+	if w.c.Process.Args == "" {
+		return 0
+	}
+	return w.file(append(bytes.ReplaceAll([]byte(w.c.Process.Args), []byte{' '}, []byte{0}), 0))()
+}
+
+// file returns a function that writes the bytes of a file.
+func (w *writer) file(data []byte) func() int {
+	return func() int {
+		w.out = append(w.out, data...)
+		return len(data)
+	}
+}
