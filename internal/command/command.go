@@ -45,16 +45,16 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	signal.Ignore(syscall.SIGPIPE)
 
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	go await(name, interrupt)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go await(name, signals, interrupt)
 
 	os.Exit(run(ctx, os.Args[1:], standardOutput(), os.Stderr))
 }
 
 // await calls interrupt at the first signal. Then it ends the process, unless run has
 // returned by then.
-func await(name string, interrupt context.CancelCauseFunc) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+func await(name string, signals <-chan os.Signal, interrupt context.CancelCauseFunc) {
 	<-signals
 	interrupt(ErrInterrupted)
 
