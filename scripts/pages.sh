@@ -33,7 +33,7 @@ corpus=${SYMKIT_CORPUS:-$cache/corpus}
 elf=$corpus/ceph-osd/usr/bin/ceph-osd
 debug=$corpus/ceph-osd-dbg
 if [[ ! -f $elf || ! -d $debug ]]; then
-	elf=$(find "$corpus/libc6" -name libc.so.6 -type f | head -n 1)
+	elf=$(find "$corpus/libc6/" -name libc.so.6 -type f | head -n 1)
 	debug=$corpus/libc6-dbg
 	printf 'pages.sh: the corpus has no ceph-osd (scripts/corpus.sh all fetches it): %s is the large module\n' "$elf" >&2
 fi

@@ -44,7 +44,7 @@ done
 "$bin/stackwalk" --format=html --out results crashes/* >/dev/null 2>&1 || true
 
 # The C library, and a symbol file of it as a careless tool could write it.
-cp "$(find "$corpus/libc6" -name libc.so.6 -type f | head -n 1)" libc.so.6
+cp "$(find "$corpus/libc6/" -name libc.so.6 -type f | head -n 1)" libc.so.6
 debug=$corpus/libc6-dbg/usr/lib/debug
 "$bin/dump_syms" --inlines --debug-dir "$debug" -o libc.sym libc.so.6
 awk '
