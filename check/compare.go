@@ -67,8 +67,10 @@ func (r *replay) add(o *funcOutcome, d difference) {
 }
 
 // compareLines compares the line records of f with runs. The first run may begin below f.
-func (r *replay) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutcome) {
-	lines := r.s.LinesOf(f)
+func (w *worker) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o funcOutcome) {
+	r := w.r
+	r.s.Read(f, &w.body)
+	lines := w.body.ByAddress()
 	steps := 1 + int64(len(lines)) // a comparison without any record has a cost as well
 	own := func(l *symfile.Line) pcs.Range { return r.toELF(l.PCs()) }
 	pcs.Sweep(r.toELF(f.PCs()), lines, own, runs, (*dwarfinfo.Run).PCs, func(x pcs.Range, have *symfile.Line, want *dwarfinfo.Run) {
@@ -140,11 +142,14 @@ func sortCalls(calls []call) {
 	})
 }
 
-// symCalls appends the calls of f's INLINE records, clipped to f, to calls.
-func (r *replay) symCalls(f *symfile.Func, calls []call) []call {
-	for _, in := range r.s.InlinesOf(f) {
+// callsOf appends the calls of f's INLINE records, clipped to f, to calls.
+func (w *worker) callsOf(f *symfile.Func, calls []call) []call {
+	r := w.r
+	r.s.Read(f, &w.body)
+	for i := range w.body.Inlines {
+		in := &w.body.Inlines[i]
 		origin, _ := r.s.Origins.Index(in.Origin)
-		for _, x := range r.s.RangesOf(&in) {
+		for _, x := range w.body.RangesOf(in) {
 			lo, hi := max(x.Addr, f.Addr), min(x.Addr+uint64(x.Size), f.End)
 			if lo < hi {
 				calls = append(calls, call{in.Depth, lo + r.bias, hi + r.bias, in.CallLine, r.symFiles[r.fileIndex(in.CallFile)], origin, in.At})
@@ -292,7 +297,7 @@ func (w *worker) likeness(have, want *call) likeness {
 	if !ok {
 		names := w.r.names
 		switch {
-		case names.Accept(want.name, w.r.origins[have.name]):
+		case names.Accept(want.name, w.r.origin(have.name)):
 			same = callSame
 		case names.Unread(want.name):
 			same = callUnread

@@ -13,11 +13,12 @@
 //	}
 //	return rep.WriteText(os.Stdout, "app.sym")
 //
-// The truth is derived again, by debug/dwarf, debug/gosym and the rows of packages cfi and sframe.
+// The truth is derived again, by a reader of DWARF that shares no code with the dumper's and is
+// compared with debug/dwarf, by debug/gosym, and by the rows of packages cfi and sframe.
 // Rules of STACK CFI records and the unwind tables are both evaluated on random registers and
 // memory, by evaluators that share no code. Nothing of package dump is used, so that a mistake of
 // the dumper is found.
 //
-// What cannot be verified (inlined calls of split DWARF, a damaged table, an expression with an
-// unknown operation) is counted in the report.
+// What cannot be verified (a damaged table, a companion file that was not found, an expression with
+// an unknown operation) is counted in the report.
 package check

@@ -25,7 +25,7 @@ const twinOf = "cxx-x86_64-gcc12-O2-dw5.elf"
 // its own check, with the reason. Nothing is a finding.
 func TestForms(t *testing.T) {
 	const (
-		split  = "units whose functions are in split DWARF files are not read"
+		split  = "units whose split DWARF file (.dwo, .dwp) was not found"
 		symbol = "inlined calls of functions that only the symbol table knows"
 		unread = "inlined calls of functions that are not read"
 	)

@@ -203,11 +203,11 @@ func (r *replay) otherRecords(i int, of string) {
 	f := &r.s.Funcs[i]
 	if r.otherLines[i].done {
 		r.lines[i] = r.otherLines[i]
-	} else if f.Lines.Len() > 0 {
+	} else if f.Lines > 0 {
 		r.c.Unverified(report.CheckLines, 0, "lines "+of)
 	}
 
-	if f.Inlines.Len() > 0 {
+	if f.Inlines > 0 {
 		r.c.Unverified(report.CheckInlines, 0, "inlined calls "+of)
 	}
 }
@@ -215,16 +215,18 @@ func (r *replay) otherRecords(i int, of string) {
 // uncompared counts the PCs with lines or inlined calls of a FUNC for which there was nothing to
 // compare.
 func (r *replay) uncompared(check string, f *symfile.Func) {
+	if check == report.CheckLines && f.Lines == 0 || check == report.CheckInlines && f.Inlines == 0 {
+		return
+	}
 	var n uint64
+	r.s.Read(f, &r.body)
 	if check == report.CheckLines {
-		for _, line := range r.s.LinesOf(f) {
-			n += uint64(line.Size)
+		for i := range r.body.Lines {
+			n += uint64(r.body.Lines[i].Size)
 		}
 	} else {
-		for _, in := range r.s.InlinesOf(f) {
-			for _, x := range r.s.RangesOf(&in) {
-				n += uint64(x.Size)
-			}
+		for _, x := range r.body.Ranges {
+			n += uint64(x.Size)
 		}
 	}
 

@@ -21,7 +21,7 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
 	r.spent.Add(g.Steps - before)
 	if !ok {
-		r.c.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines.Len())), gotable.NoteGoDamage)
+		r.c.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines)), gotable.NoteGoDamage)
 		return
 	}
 	w.compareInlines(k, 0)

@@ -33,14 +33,14 @@ func (r *replay) goFunctions(t *gotable.Table) {
 				fn.hi = end
 			}
 
-			if len(s.Lines) > 0 {
+			if s.Lines > 0 {
 				sf := &s.Funcs[k]
-				r.lines[k].better(r.compareLines(sf, r.goLines(t, sf)))
+				r.lines[k].better(w.compareLines(sf, w.goLines(t, sf)))
 			}
 
-			if inlines != nil && len(s.Inlines) > 0 {
+			if inlines != nil && s.Inlines > 0 {
 				w.goCalls(inlines, i, f.Entry, fn.hi, k)
-			} else if s.Funcs[k].Inlines.Len() > 0 {
+			} else if s.Funcs[k].Inlines > 0 {
 				r.hide(report.CheckInlines, note)
 			}
 		}
@@ -52,7 +52,8 @@ func (r *replay) goFunctions(t *gotable.Table) {
 // goLines returns the lines of f at the first and last PC of each record and of each gap between
 // records. debug/gosym finds the line of a PC by running the table from the function's beginning:
 // to ask for every PC would take quadratic time.
-func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
+func (w *worker) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
+	r := w.r
 	if !t.HasLine(f.Addr + r.bias) {
 		return nil // for the linker's own marks, which have no table, debug/gosym reads the first table of the program
 	}
@@ -86,7 +87,8 @@ func (r *replay) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 
 	// The records and the gaps between them, in order of address.
 	pos, end := f.Addr+r.bias, f.End+r.bias
-	lines := r.s.LinesOf(f)
+	r.s.Read(f, &w.body)
+	lines := w.body.ByAddress()
 	for i := range lines {
 		lo, hi := lines[i].Addr+r.bias, min(lines[i].End()+r.bias, end)
 		if lo > pos {

@@ -66,10 +66,12 @@ func (n *numbering) number(name string) int {
 
 // fileOf returns the number of the source file that f begins in, -1 if no line is known.
 func (r *replay) fileOf(f *symfile.Func, sources *numbering) int {
-	if f.Lines.Len() == 0 {
+	var body symfile.Body
+	r.s.Read(f, &body)
+	if len(body.Lines) == 0 {
 		return -1
 	}
-	i, ok := r.s.Files.Index(r.s.LinesOf(f)[0].File)
+	i, ok := r.s.Files.Index(body.ByAddress()[0].File)
 	if !ok {
 		return -1
 	}
@@ -161,7 +163,9 @@ func (r *replay) sourceAt(addr uint64) string {
 	if i == len(r.s.Funcs) || r.s.Funcs[i].Addr > addr {
 		return ""
 	}
-	lines := r.s.LinesOf(&r.s.Funcs[i])
+	var body symfile.Body
+	r.s.Read(&r.s.Funcs[i], &body)
+	lines := body.ByAddress()
 	k := pcs.After(lines, addr)
 	if k == len(lines) || lines[k].Addr > addr {
 		return ""

@@ -144,14 +144,8 @@ type knownGap struct {
 	percent float64 // of the check's units, at most
 }
 
-// knownGaps are all gaps beyond 1 % of a check's units, with their size. No reader of split DWARF
-// is independent of dump_syms: of the fixtures, the functions that only split units describe, and
-// all inlined calls, are not verified.
-var knownGaps = []knownGap{
-	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckFuncs, 17}, // 2 of 26, 5 of 30
-	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckNames, 11}, // 3 of 28
-	{"cxx-x86_64-*-split.elf", report.GapUnverified, report.CheckInlines, 100},
-}
+// knownGaps are all gaps beyond 1 % of a check's units, with their size.
+var knownGaps []knownGap
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
 // compared little.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -38,15 +39,16 @@ type replay struct {
 	names *naming.Table
 	paths *naming.Paths
 
-	symFiles []uint32 // numbers in paths, by index of FILE records, then naming.AnyPath
-	origins  []string // normalised names of INLINE_ORIGIN records
+	symFiles []uint32     // numbers in paths, by index of FILE records, then naming.AnyPath
+	body     symfile.Body // of the FUNC that is being reported
 
 	source string // what the truth is read from, for findings
 
 	mu    sync.Mutex
 	truth []truthFunc
-	// unitNames are the names of units, by offset in .debug_info, if Options.Map is set.
-	unitNames map[uint64]string
+	// unitNames are the names of units, by the number in truthFunc, if Options.Map is set; the
+	// first is that of functions without a unit.
+	unitNames []string
 	// noFunc are the functions without a FUNC, if Options.Map is set.
 	noFunc []report.Function
 	// functionCount is the number of functions whose ranges are in truth.
@@ -80,12 +82,12 @@ type truthFunc struct {
 	lo, hi uint64
 	name   uint32 // number in names
 	fn     uint32 // number of the function, the same for all its ranges
-	unit   uint64 // offset of the unit in .debug_info
+	unit   uint32 // index of unitNames, if Options.Map is set
 }
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
 	c := collect.New(opt.Options)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}, unitNames: map[uint64]string{}}
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}, unitNames: []string{""}}
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -93,44 +95,37 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 
-	// The symbol file and the DWARF are read at the same time.
+	// The symbol file and the DWARF are read at the same time. The last task inflates .debug_info
+	// while the units are compared.
 	var lintErr, dwarfErr error
+	r.dw = dwarfinfo.Open(img.DWARF(), opt.Limits)
+	if r.dw != nil {
+		defer r.dw.Close()
+	}
+	loaded := make(chan bool)
 	err := par.Do(ctx, 2, func() error {
+		if r.dw != nil {
+			defer r.dw.Stop()
+		}
 		r.progress("reading the symbol file", 0, 1)
 		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
-		return nil
+		<-loaded
+		if lintErr != nil {
+			return lintErr
+		}
+		return r.steps(dwarfErr)
 	}, func() error {
-		r.dw, dwarfErr = r.openDebugInfo()
+		func() {
+			defer close(loaded)
+			dwarfErr = r.loadDebugInfo()
+		}()
+		if dwarfErr == nil && r.dw != nil {
+			r.dw.Inflate(ctx)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
-	}
-	if lintErr != nil {
-		return nil, lintErr
-	}
-
-	// Each step adds its checks to the report.
-	r.index()
-	for _, step := range []func() error{
-		r.module,
-		func() error { return r.functions(dwarfErr) },
-		r.checkPublics,
-		func() error {
-			return unwind.Compare(ctx, &unwind.Input{
-				Collector: c, Sym: r.s, Image: img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress, Limits: r.opt.Limits,
-			})
-		},
-	} {
-		if err := step(); err != nil {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err := r.tooMuch(); err != nil {
-			return nil, err
-		}
 	}
 
 	// A field that could not be relocated leaves the truth in its section uncertain.
@@ -151,17 +146,54 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	return rep, nil
 }
 
-// openDebugInfo opens the DWARF of the image, and dwz's supplementary file.
-func (r *replay) openDebugInfo() (*dwarfinfo.Info, error) {
-	d, err := dwarfinfo.Open(r.img.DWARF(), r.opt.Limits)
-	if others := r.opt.Companions; d != nil && others != nil && others.Alt != nil {
-		d.Alt, err = dwarfinfo.Open(others.Alt, r.opt.Limits)
+// steps makes the checks, each of which adds to the report. dwarfErr is why there is no debug
+// information.
+func (r *replay) steps(dwarfErr error) error {
+	r.index()
+	for _, step := range []func() error{
+		r.module,
+		func() error { return r.functions(dwarfErr) },
+		r.checkPublics,
+		func() error {
+			return unwind.Compare(r.ctx, &unwind.Input{
+				Collector: r.c, Sym: r.s, Image: r.img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress, Limits: r.opt.Limits,
+			})
+		},
+	} {
+		err := step()
 		if err != nil {
-			r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
+			return err
 		}
-		return d, nil
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		err = r.tooMuch()
+		if err != nil {
+			return err
+		}
 	}
-	return d, err
+	return nil
+}
+
+// loadDebugInfo reads sections of the DWARF, and dwz's supplementary file.
+func (r *replay) loadDebugInfo() error {
+	if r.dw == nil {
+		return nil
+	}
+	err := r.dw.Load(false)
+	others := r.opt.Companions
+	if err != nil || others == nil || others.Alt == nil {
+		return err
+	}
+	r.dw.Alt = dwarfinfo.Open(others.Alt, r.opt.Limits)
+	if r.dw.Alt == nil {
+		return nil
+	}
+	err = cmp.Or(r.dw.Alt.Load(true), r.dw.Alt.List(r.ctx))
+	if err != nil {
+		r.c.Unverified(report.CheckNames, 1, fmt.Sprintf("%s: %v", others.Alt.Path(), err))
+	}
+	return nil
 }
 
 // relocatedCheck returns the check whose truth is in the section with fields that could not be
@@ -211,9 +243,6 @@ func (r *replay) index() {
 		r.symFiles = append(r.symFiles, r.paths.ID(string(s.Files.List[i].Text)))
 	}
 	r.symFiles = append(r.symFiles, naming.AnyPath)
-	for i := range s.Origins.List {
-		r.origins = append(r.origins, naming.Normalise(naming.OriginName(string(s.Origins.List[i].Text))))
-	}
 
 	// All outcomes are kept by index of the sorted FUNC records.
 	s.Funcs, s.Publics = pcs.Sorted(s.Funcs), pcs.Sorted(s.Publics)
@@ -222,6 +251,11 @@ func (r *replay) index() {
 	r.inlines = make([]funcOutcome, len(s.Funcs))
 	r.otherLines = make([]funcOutcome, len(s.Funcs))
 	r.open = newOpenList(len(s.Funcs))
+}
+
+// origin returns the normalised name of the INLINE_ORIGIN record with an index.
+func (r *replay) origin(i uint32) string {
+	return naming.Normalise(naming.OriginName(string(r.s.Origins.List[i].Text)))
 }
 
 // fileIndex returns the index in symFiles of a FILE number.
@@ -263,7 +297,7 @@ const maxComparisons = 64
 // exhausted reports whether comparing has to end: because ctx has ended, or because the file
 // describes the same code too often. In the second case the rest counts as not verified.
 func (r *replay) exhausted(check string) bool {
-	records := len(r.s.Funcs) + len(r.s.Lines) + len(r.s.Ranges)
+	records := len(r.s.Funcs) + r.s.Lines + r.s.Ranges
 	if r.spent.Load() <= int64(maxComparisons*records+1<<24) {
 		return r.ctx.Err() != nil
 	}

@@ -1,10 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
@@ -17,11 +17,16 @@ import (
 
 // worker is the state of one goroutine.
 type worker struct {
-	r *replay
+	r     *replay
+	namer *dwarfinfo.Namer
 
-	// The other fields are a cache and buffers, used again for each function.
+	// The other fields are a cache and buffers, used again for each unit or function.
+	scan       dwarfinfo.Scan
+	body       symfile.Body
 	same       map[uint64]likeness // by index of INLINE_ORIGIN and number of name
 	calls      []call
+	nested     []call
+	levels     [2]pcs.Set
 	symCalls   []call
 	borders    []uint64
 	have, want []call
@@ -38,21 +43,25 @@ func (r *replay) functions(dwarfErr error) error {
 	r.checkCode()
 
 	// A symbol file without lines or calls is complete for what it is.
-	if len(s.Lines) == 0 {
+	if s.Lines == 0 {
 		r.noLines = true
 		c.State(report.CheckLines, report.NotInFile, "")
 	}
-	if len(s.Inlines) == 0 {
+	if s.Inlines == 0 {
 		c.State(report.CheckInlines, report.NotInFile, "")
 	}
 
 	// DWARF comes first; a Go program without it has tables of its own.
-	if dwarfErr == nil && r.dw != nil && len(r.dw.Units) > 0 {
-		if err := r.units(); err != nil {
+	if dwarfErr == nil && r.dw != nil {
+		var err error
+		err, dwarfErr = r.units()
+		if err != nil {
 			return err
 		}
-		r.reportFuncs()
-		return nil
+		if dwarfErr == nil && r.dw.Len() > 0 {
+			r.reportFuncs()
+			return nil
+		}
 	}
 
 	state, note := report.NotInELF, "no debug information"
@@ -69,7 +78,7 @@ func (r *replay) functions(dwarfErr error) error {
 	for _, class := range []struct {
 		check   string
 		records int
-	}{{report.CheckFuncs, len(s.Funcs)}, {report.CheckNames, len(s.Funcs)}, {report.CheckLines, len(s.Lines)}, {report.CheckInlines, len(s.Inlines)}} {
+	}{{report.CheckFuncs, len(s.Funcs)}, {report.CheckNames, len(s.Funcs)}, {report.CheckLines, s.Lines}, {report.CheckInlines, s.Inlines}} {
 		if class.records == 0 && class.check != report.CheckFuncs {
 			continue
 		}
@@ -105,13 +114,70 @@ func (r *replay) hide(check, why string) {
 	r.mu.Unlock()
 }
 
-// units compares the groups of units, several at a time.
-func (r *replay) units() error {
-	var done atomic.Int64
-	return par.Each(r.ctx, r.opt.Jobs, len(r.dw.Groups), func() func(int) error {
-		w := &worker{r: r, same: map[uint64]likeness{}}
-		return func(i int) error { return w.group(&r.dw.Groups[i], &done) }
+// units compares the units, several at a time. The error that is not nil if the debug information
+// cannot be read at all is the second one.
+func (r *replay) units() (err, unreadable error) {
+	d := r.dw
+	jobs := max(r.opt.Jobs, 1)
+	workers := make([]*worker, jobs)
+	damage := make([]error, jobs)
+	err = par.Each(r.ctx, jobs, jobs, func() func(int) error {
+		return func(i int) error {
+			workers[i] = &worker{r: r, same: map[uint64]likeness{}, namer: dwarfinfo.NewNamer(r.names)}
+			for {
+				u, err := d.Next(r.ctx)
+				if r.ctx.Err() != nil {
+					return context.Cause(r.ctx)
+				}
+				if err != nil {
+					damage[i] = err
+				}
+				if u == nil {
+					return nil
+				}
+				err = workers[i].split(u)
+				d.Done(u)
+				err = cmp.Or(err, r.tooMuch())
+				if err != nil {
+					return err
+				}
+				r.progress("functions, lines, inlined calls", u.Off, d.Size())
+			}
+		}
 	})
+	if err != nil {
+		return err, nil
+	}
+
+	// Damage of a header costs the units after it.
+	unreadable = d.Err()
+	if unreadable != nil {
+		return nil, unreadable
+	}
+	for _, err := range damage {
+		if err != nil && d.Len() == 0 {
+			return nil, err
+		}
+		if err != nil {
+			r.hole(report.CheckFuncs, 1, err.Error())
+		}
+	}
+
+	// Line tables of units without functions: FUNC records that have no function in the DWARF may
+	// have their lines there.
+	groups := d.Unread()
+	if r.s.Lines == 0 {
+		groups = nil
+	}
+	return par.Each(r.ctx, jobs, len(groups), func() func(int) error {
+		w := &worker{r: r}
+		return func(i int) error {
+			if t, _ := w.table(groups[i]); t != nil {
+				w.otherLines(t)
+			}
+			return r.tooMuch()
+		}
+	}), nil
 }
 
 // tooMuch returns an error if the debug information has more names than the limits allow. The
@@ -133,65 +199,79 @@ func (r *replay) tooMuch() error {
 	return r.dw.Exhausted()
 }
 
-// unit compares what one unit of a group describes. A unit without functions needs the line table
-// only if it is the last of its group and no unit before it has read the table: FUNC records that
-// have no function in the DWARF may have their lines there.
-func (w *worker) unit(u *dwarfinfo.Unit, g *groupWork, last bool) error {
-	r := w.r
-	s, err := r.dw.ScanUnit(r.ctx, u, r.code)
+// split compares what a unit, or the split unit of a skeleton, describes.
+func (w *worker) split(u *dwarfinfo.Unit) error {
+	if !u.Split {
+		return w.unit(u)
+	}
+	split, release, err := u.Open(w.r.ctx, w.r.opt.Companions)
+	if err != nil {
+		w.r.hole(report.CheckFuncs, 1, err.Error())
+		return nil
+	}
+	defer release()
+	return w.unit(split)
+}
+
+// unit compares what one unit describes.
+func (w *worker) unit(u *dwarfinfo.Unit) error {
+	r, s := w.r, &w.scan
+	err := s.Scan(r.ctx, u, r.code)
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
-	if err != nil {
-		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
-	}
 
 	// Damage costs single functions, or the rest of the unit.
-	for _, err := range s.Errs {
+	errs := s.Errs
+	if err != nil {
+		errs = append(errs, err)
+	}
+	for _, err := range errs {
 		r.hole(report.CheckFuncs, 1, fmt.Sprintf("unit at %#x: %v", u.Off, err))
 	}
-	if s.Root == nil {
+	if !u.Root {
 		return nil
 	}
-	if dwarfinfo.IsSplit(s.Root) {
-		r.hole(report.CheckFuncs, 1, "units whose functions are in split DWARF files are not read")
-	}
-
-	r.addTruth(s, uint64(u.Off))
-	if len(s.Funcs) == 0 && (!last || g.read) {
+	if len(s.Funcs) == 0 {
 		return nil
 	}
 
-	lines := w.table(g, u, s.Root)
+	w.namer.Unit(s)
+	w.addTruth(s, u)
+	lines, first := w.table(u.Group())
 	if lines == nil {
 		return nil
 	}
 
 	// The first unit of the group that has come this far compares the other records too.
-	w.lines(s, lines, !g.others && len(r.s.Lines) > 0)
-	g.others = true
-	if len(r.s.Inlines) > 0 {
-		w.inlines(s, lines, r.originNames(s))
+	w.lines(s, lines)
+	if first && r.s.Lines > 0 {
+		w.otherLines(lines)
+	}
+	if r.s.Inlines > 0 {
+		w.inlines(s, lines)
 	}
 	return nil
 }
 
-// addTruth collects the functions of a unit, which is at an offset of .debug_info.
-func (r *replay) addTruth(s *dwarfinfo.Scan, unit uint64) {
+// addTruth collects the functions of a unit.
+func (w *worker) addTruth(s *dwarfinfo.Scan, u *dwarfinfo.Unit) {
 	if len(s.Funcs) == 0 {
 		return
 	}
+
+	r, unit := w.r, uint32(0)
 	if r.opt.Map {
+		name := u.Name()
 		r.mu.Lock()
-		r.unitNames[unit] = s.UnitName()
+		unit = uint32(len(r.unitNames))
+		r.unitNames = append(r.unitNames, name)
 		r.mu.Unlock()
 	}
-
-	far := r.dw.Far()
 	truth := make([]truthFunc, 0, s.RangeCount())
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
-		name := r.names.ID(s.Naming(dwarfinfo.Ref{Off: s.Decls[f.Decl].Off}, far))
+		name := w.namer.ID(f.Ref)
 		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
 			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i), unit})
 		}
@@ -211,26 +291,25 @@ func (r *replay) addTruth(s *dwarfinfo.Scan, unit uint64) {
 	r.mu.Unlock()
 }
 
-// lines compares the lines of the FUNC records that the unit's functions have. If others is true,
-// it then compares FUNC records that begin in the table's code: those of functions that have no DIE
-// (gcc's thunks, folded bodies), or whose DIE is not read here.
-func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
+// lines compares the lines of the FUNC records that the unit's functions have.
+func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
 	r := w.r
-	begins := map[uint64]bool{}
 	for i := range s.Funcs {
 		for _, x := range s.Ranges[s.Funcs[i].Ranges.From:s.Funcs[i].Ranges.To] {
-			begins[x.Lo] = true
 			first, end := r.at(x.Lo)
 			for i := first; i < end; i++ {
 				w.compare(r.lines, i, t)
 			}
 		}
 	}
-	if !others {
-		return
-	}
+}
 
+// otherLines compares FUNC records that begin in the table's code, and were not compared with the
+// table of their function: those of functions that have no DIE (gcc's thunks, folded bodies), or
+// whose DIE is not read here.
+func (w *worker) otherLines(t *dwarfinfo.Lines) {
 	// A record whose outcome is right is closed: no other table is compared with it.
+	r := w.r
 	for _, x := range t.Code() {
 		if x.Hi <= r.bias {
 			continue
@@ -244,11 +323,18 @@ func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, others bool) {
 			if r.exhausted(report.CheckLines) {
 				return
 			}
-			if !begins[addr] && w.compare(r.otherLines, i, t) {
+			if !w.compared(i) && w.compare(r.otherLines, i, t) {
 				r.open.close(i)
 			}
 		}
 	}
+}
+
+// compared reports whether the lines of a FUNC were compared with those of its function.
+func (w *worker) compared(i int) bool {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	return w.r.lines[i].done
 }
 
 // compare compares the lines of one FUNC with a unit's. It returns true if the lines are right
@@ -262,7 +348,7 @@ func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool
 	}
 
 	f := &w.r.s.Funcs[i]
-	o := w.r.compareLines(f, t.From(f.Addr+w.r.bias))
+	o := w.compareLines(f, t.From(f.Addr+w.r.bias))
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	outcomes[i].better(o)
@@ -278,7 +364,7 @@ func (w *worker) settled(o *funcOutcome) bool {
 }
 
 // inlines compares the inlined calls of the FUNC records that the unit's functions have.
-func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) {
+func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
 	r := w.r
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
@@ -294,7 +380,7 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarf
 
 				sf := &r.s.Funcs[fi]
 				var ok bool
-				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t, names)
+				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t)
 				if !ok {
 					r.hide(report.CheckInlines, noteTooOften)
 					continue
@@ -309,7 +395,7 @@ func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines, names func(dwarf
 // w.calls has cost.
 func (w *worker) compareInlines(i, steps int) {
 	r := w.r
-	w.symCalls = r.symCalls(&r.s.Funcs[i], w.symCalls[:0])
+	w.symCalls = w.callsOf(&r.s.Funcs[i], w.symCalls[:0])
 	r.spent.Add(int64(steps + len(w.calls) + len(w.symCalls)))
 	o := w.compareCalls(w.symCalls, w.calls)
 
@@ -319,7 +405,7 @@ func (w *worker) compareInlines(i, steps int) {
 }
 
 // truthCalls appends the inlined calls of f, clipped to sf and then by nest, to calls.
-func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines, names func(dwarfinfo.Ref) uint32) ([]call, bool) {
+func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines) ([]call, bool) {
 	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
 		in := &s.Inlines[i]
@@ -327,14 +413,16 @@ func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, 
 			if l, h := max(x.Lo, lo), min(x.Hi, hi); l < h {
 				calls = append(calls, call{
 					depth: in.Depth, lo: l, hi: h,
-					callLine: numberOf(uint32(min(uint64(in.CallLine), 1<<32-1))),
-					file:     t.File(in.CallFile), name: names(in.Origin),
+					callLine: numberOf(uint32(min(in.CallLine, 1<<32-1))),
+					file:     t.File(in.CallFile), name: w.namer.ID(in.Origin),
 				})
 			}
 		}
 	}
 	sortCalls(calls)
-	return nest(calls)
+	var ok bool
+	w.nested, ok = w.nest(w.nested[:0], calls)
+	return append(calls[:0], w.nested...), ok
 }
 
 // maxParts and fewParts bound the parts of all calls of a function: maxParts for each call on
@@ -345,19 +433,19 @@ const maxParts, fewParts = 16, 1 << 12
 // nest clips calls to the calls one level up: a part outside of these has no caller. (DWARF 2 has
 // no ranges: gcc gives a call one range of several there, and not the same part to the calls in
 // it.) calls are sorted. nest returns false if each of many calls overlaps each of many others,
-// which no compiler writes.
-func nest(calls []call) ([]call, bool) {
-	out, limit := calls[:0:0], maxParts*len(calls)+fewParts
+// which no compiler writes. The result is appended to out.
+func (w *worker) nest(out, calls []call) ([]call, bool) {
+	limit := maxParts*len(calls) + fewParts
 	var above pcs.Set // the PCs of the level above
-	for len(calls) > 0 {
-		// own becomes the level above for the next level.
+	for k := 0; len(calls) > 0; k = 1 - k {
+		// own becomes the level above for the next level, whose memory is used again.
 		n := level(calls, calls[0].depth)
 		parts := countParts(calls[:n], above, limit-len(out))
 		if len(out)+parts > limit {
 			return nil, false
 		}
 		out = slices.Grow(out, parts)
-		own := make(pcs.Set, 0, parts)
+		own := slices.Grow(w.levels[k][:0], parts)
 		for _, c := range calls[:n] {
 			if c.depth == 0 {
 				out, own = append(out, c), append(own, pcs.Range{Lo: c.lo, Hi: c.hi})
@@ -369,6 +457,7 @@ func nest(calls []call) ([]call, bool) {
 				out, own = append(out, part), append(own, pcs.Range{Lo: part.lo, Hi: part.hi})
 			}
 		}
+		w.levels[k] = own
 		above, calls = pcs.Union(own), calls[n:]
 	}
 	return out, true
@@ -387,18 +476,4 @@ func countParts(calls []call, above pcs.Set, most int) (n int) {
 		}
 	}
 	return n
-}
-
-// originNames returns a function that returns the number in r.names for an origin of the unit's
-// inlined calls. Each origin is resolved once.
-func (r *replay) originNames(s *dwarfinfo.Scan) func(dwarfinfo.Ref) uint32 {
-	far, ids := r.dw.Far(), map[dwarfinfo.Ref]uint32{}
-	return func(at dwarfinfo.Ref) uint32 {
-		id, ok := ids[at]
-		if !ok {
-			id = r.names.ID(s.Naming(at, far))
-			ids[at] = id
-		}
-		return id
-	}
 }

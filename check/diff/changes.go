@@ -96,8 +96,11 @@ func (d *differ) change(p pair) (c report.Change, differs bool) {
 	if !bytes.Equal(p.a.Name, p.b.Name) {
 		c.OldName = symfile.Shown(p.a.Name)
 	}
-	d.compareLines(&c, p)
-	d.compareCalls(&c, p)
+	var a, b symfile.Body
+	d.a.Read(p.a, &a)
+	d.b.Read(p.b, &b)
+	d.compareLines(&c, p, &a, &b)
+	d.compareCalls(&c, p, &a, &b)
 	if p.a.Addr == p.b.Addr {
 		d.addRules(&c)
 	}
@@ -117,8 +120,8 @@ func note(c *report.Change, format string, args ...any) {
 	}
 }
 
-// compareLines compares the lines of a pair.
-func (d *differ) compareLines(c *report.Change, p pair) {
+// compareLines compares the lines of a pair, whose records are a and b.
+func (d *differ) compareLines(c *report.Change, p pair, a, b *symfile.Body) {
 	name := func(s *side, l *symfile.Line) string {
 		if l == nil {
 			return "no line"
@@ -128,7 +131,7 @@ func (d *differ) compareLines(c *report.Change, p pair) {
 	relative := func(f *symfile.Func) func(*symfile.Line) pcs.Range {
 		return func(l *symfile.Line) pcs.Range { return shifted(l.PCs(), f.Addr) }
 	}
-	pcs.Sweep(whole(p), d.a.LinesOf(p.a), relative(p.a), d.b.LinesOf(p.b), relative(p.b), func(r pcs.Range, x, y *symfile.Line) {
+	pcs.Sweep(whole(p), a.ByAddress(), relative(p.a), b.ByAddress(), relative(p.b), func(r pcs.Range, x, y *symfile.Line) {
 		if x == nil && y == nil || x != nil && y != nil && x.Line == y.Line && d.a.path(x.File) == d.b.path(y.File) {
 			return
 		}
@@ -143,9 +146,10 @@ type level struct {
 	in *symfile.Inline
 }
 
-// compareCalls compares the inlined calls of a pair, depth by depth.
-func (d *differ) compareCalls(c *report.Change, p pair) {
-	a, b := byDepth(&d.a, p.a), byDepth(&d.b, p.b)
+// compareCalls compares the inlined calls of a pair, whose records are first and second,
+// depth by depth.
+func (d *differ) compareCalls(c *report.Change, p pair, first, second *symfile.Body) {
+	a, b := byDepth(first, p.a), byDepth(second, p.b)
 	name := func(s *side, l *level) string {
 		if l == nil {
 			return "no inlined call"
@@ -176,17 +180,16 @@ func at(levels [][]level, depth int) []level {
 const maxLevels = 1024
 
 // byDepth returns the ranges of the inlined calls of f by depth, in order.
-func byDepth(s *side, f *symfile.Func) (out [][]level) {
-	calls := s.InlinesOf(f)
-	for i := range calls {
-		in := &calls[i]
+func byDepth(body *symfile.Body, f *symfile.Func) (out [][]level) {
+	for i := range body.Inlines {
+		in := &body.Inlines[i]
 		if in.Depth >= maxLevels {
 			continue
 		}
 		for uint32(len(out)) <= in.Depth {
 			out = append(out, nil)
 		}
-		for _, r := range s.RangesOf(in) {
+		for _, r := range body.RangesOf(in) {
 			out[in.Depth] = append(out[in.Depth], level{shifted(pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, f.Addr), in})
 		}
 	}

@@ -58,7 +58,8 @@ func Files(a, b []byte, opt report.Options) (rep *report.Report, err error) {
 // side is one of the two files.
 type side struct {
 	*symfile.File
-	paths []uint32 // numbers in differ.paths of the FILE records
+	body  symfile.Body // the records of all FUNCs
+	paths []uint32     // numbers in differ.paths of the FILE records
 }
 
 // path returns the number in differ.paths of a FILE.
@@ -121,7 +122,7 @@ func (d *differ) read(data []byte, second bool) (err error) {
 	}
 
 	bad := uint64(0)
-	into.File, err = symfile.Parse(data, d.limits, func(int, int, error) { bad++ }, nil)
+	into.File, err = symfile.Parse(data, d.limits, func(int, int, error) { bad++ }, nil, into.body.Append)
 	if err != nil {
 		return err
 	}
@@ -212,12 +213,12 @@ func (d *differ) functions() {
 // lines compares the file and line of each PC.
 func (d *differ) lines() {
 	d.c.Begin(report.CheckLines, "PCs")
-	list := func(s side) []stretch { return stretches(s.Lines, func(l *symfile.Line) uint32 { return l.At }) }
+	list := func(s side) []stretch { return stretches(s.body.Lines, func(l *symfile.Line) uint32 { return l.At }) }
 	d.compare(report.CheckLines, list(d.a), list(d.b), func(a, b *stretch) bool {
-		x, y := &d.a.Lines[a.index], &d.b.Lines[b.index]
+		x, y := &d.a.body.Lines[a.index], &d.b.body.Lines[b.index]
 		return x.Line == y.Line && d.a.path(x.File) == d.b.path(y.File)
 	}, func(b *stretch) string {
-		l := &d.b.Lines[b.index]
+		l := &d.b.body.Lines[b.index]
 		return fmt.Sprintf("%s:%d", d.paths.Name(d.b.path(l.File)), l.Line)
 	})
 }
@@ -232,11 +233,11 @@ func (d *differ) inlines() {
 	a, b = append(a, make([][]stretch, levels-len(a))...), append(b, make([][]stretch, levels-len(b))...)
 	for depth := range levels {
 		d.compare(report.CheckInlines, a[depth], b[depth], func(a, b *stretch) bool {
-			p, q := &d.a.Inlines[a.index], &d.b.Inlines[b.index]
+			p, q := &d.a.body.Inlines[a.index], &d.b.body.Inlines[b.index]
 			return p.CallLine == q.CallLine && d.a.path(p.CallFile) == d.b.path(q.CallFile) &&
 				bytes.Equal(d.a.Origins.Text(p.Origin), d.b.Origins.Text(q.Origin))
 		}, func(b *stretch) string {
-			in := &d.b.Inlines[b.index]
+			in := &d.b.body.Inlines[b.index]
 			return fmt.Sprintf("at depth %d %s called from %s:%d", in.Depth, symfile.Shown(d.b.Origins.Text(in.Origin)),
 				d.paths.Name(d.b.path(in.CallFile)), in.CallLine)
 		})
@@ -245,8 +246,8 @@ func (d *differ) inlines() {
 
 // levels returns the ranges of the INLINE records by depth.
 func (d *differ) levels(s side) (levels [][]stretch) {
-	for i := range s.Inlines {
-		in := &s.Inlines[i]
+	for i := range s.body.Inlines {
+		in := &s.body.Inlines[i]
 		if int(in.Depth) >= d.limits.Int(limits.CheckDepth) {
 			d.c.Unverified(report.CheckInlines, 1, "calls more than 1024 deep")
 			continue
@@ -254,7 +255,7 @@ func (d *differ) levels(s side) (levels [][]stretch) {
 		for uint32(len(levels)) <= in.Depth {
 			levels = append(levels, nil)
 		}
-		for _, r := range s.RangesOf(in) {
+		for _, r := range s.body.RangesOf(in) {
 			levels[in.Depth] = append(levels[in.Depth], stretch{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.At, uint32(i)})
 		}
 	}

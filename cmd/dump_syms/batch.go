@@ -205,7 +205,11 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 		budget = batch.DefaultBudget(os.DirFS("/"))
 	}
 
-	prepareHeap(min(together(tasks, b.jobs), budget), largePercent)
+	large := largePercent
+	if b.Check {
+		large = checkPercent
+	}
+	prepareHeap(min(together(tasks, b.jobs), budget), large)
 	b.progress.run(int64(len(jobs)), bytes)
 	defer b.progress.stop()
 	return batch.Run(ctx, tasks, b.jobs, batch.TaskBudget(budget))

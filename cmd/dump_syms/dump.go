@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -55,7 +54,11 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 
 	// The heap's pace depends on how much memory the dump takes, which the opened
 	// files tell.
-	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
+	large := alonePercent
+	if c.Check {
+		large = checkPercent
+	}
+	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), large)
 	limitHeap(in)
 
 	m, err := c.module(ctx, in, opt)
@@ -126,6 +129,21 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 	return findings > 0 || c.Strict && lost
 }
 
+// chunks is text in parts. A single buffer would be copied each time that it is full.
+type chunks [][]byte
+
+// Write appends p to the last part, or to a new one if that is full.
+func (c *chunks) Write(p []byte) (int, error) {
+	const size = 1 << 20
+	last := len(*c) - 1
+	if last < 0 || len((*c)[last])+len(p) > cap((*c)[last]) {
+		*c = append(*c, make([]byte, 0, max(size, len(p))))
+		last++
+	}
+	(*c)[last] = append((*c)[last], p...)
+	return len(p), nil
+}
+
 // write passes to a function that writes m, and with --check returns how many
 // findings there are in the text. The text is bounded by limits.Output.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
@@ -135,20 +153,22 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	}
 
 	// The text is kept in memory, so that what is checked is what was written.
-	var text bytes.Buffer
-	if err := bounded(&text); err != nil {
+	var parts chunks
+	if err := bounded(&parts); err != nil {
 		return 0, err
 	}
+	text := slices.Concat(parts...)
+	parts = nil
 
 	err = to(func(w io.Writer) error {
-		_, err := w.Write(text.Bytes())
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 
-	rep, err := check.Replay(ctx, in.img, text.Bytes(), check.Options{
+	rep, err := check.Replay(ctx, in.img, text, check.Options{
 		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
 		Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
 	})

@@ -21,6 +21,7 @@ const (
 	largeDump    = 16 << 20 // bytes
 	largePercent = 200      // GOGC of many large dumps
 	alonePercent = 1000     // GOGC of one large dump
+	checkPercent = 100      // GOGC of dumps that are checked, which makes garbage
 	smallDump    = 64 << 20 // bytes
 	firstPercent = 1600     // GOGC until the first collection: 64 MiB, as Go begins with 4 MiB
 )

@@ -16,13 +16,12 @@ type levelRange struct {
 	at    uint32 // line of the text
 }
 
-// inlines checks the INLINE records of one FUNC. It returns the memory of levels, for use with the
-// next FUNC.
-func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
-	s := l.s
-	for _, in := range s.InlinesOf(f) {
+// inlines checks the INLINE records of one FUNC.
+func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
+	levels := l.levels[:0]
+	for _, in := range b.Inlines {
 		hasEmpty := false
-		for _, r := range s.RangesOf(&in) {
+		for _, r := range b.RangesOf(&in) {
 			if r.Size > 0 {
 				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At})
 			} else if !hasEmpty {
@@ -31,6 +30,7 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 			}
 		}
 	}
+	l.levels = levels
 	slices.SortStableFunc(levels, func(a, b levelRange) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Lo, b.Lo))
 	})
@@ -51,7 +51,6 @@ func (l *linter) inlines(f *symfile.Func, levels []levelRange) []levelRange {
 		l.level(f, rest[:n], parents)
 		parents, rest = rest[:n], rest[n:]
 	}
-	return levels
 }
 
 // level checks the ranges of one depth. Several parents next to each other may cover one range

@@ -26,13 +26,15 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch, lim limits.Limits) (
 	l := &linter{c: c, arch: arch}
 	c.Begin(report.CheckGrammar, "lines")
 	k := canon{c: c, data: data}
-	s, err := symfile.Parse(data, lim, l.bad, k.record)
+	s, err := symfile.Parse(data, lim, l.bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
 	if err != nil {
 		return nil, err
 	}
 
 	// All other checks look at the records in memory.
 	l.s, l.own, s.Own, c.LineText = s, k.on, k.on, s.Text
+	c.Begin(report.CheckNesting, "records")
+	c.Compared(report.CheckNesting, uint64(s.Lines+s.Inlines))
 	if k.on {
 		c.Compared(report.CheckCanonical, k.n)
 	}
@@ -44,7 +46,6 @@ func Run(c *collect.Collector, data []byte, arch *cfi.Arch, lim limits.Limits) (
 	l.numbers()
 	l.order()
 	l.funcs()
-	l.nesting()
 	l.inits()
 	l.rules()
 	l.consumers()
@@ -58,6 +59,9 @@ type linter struct {
 	s    *symfile.File
 	arch *cfi.Arch // nil if unknown
 	own  bool      // symkit wrote the file
+
+	lines  ordering     // of the lines of each FUNC
+	levels []levelRange // memory for inlines
 }
 
 // wrong adds a finding about a line of the file.
@@ -135,7 +139,7 @@ func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
 func (l *linter) funcs() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckOverlaps, "ranges")
-	c.Compared(report.CheckOverlaps, uint64(len(s.Funcs)+len(s.Lines)+len(s.Inits)))
+	c.Compared(report.CheckOverlaps, uint64(len(s.Funcs)+s.Lines+len(s.Inits)))
 	overlaps(pcs.Sorted(s.Funcs), func(open, f *symfile.Func) {
 		if f.Addr == open.Addr {
 			l.wrong(report.CheckDuplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line)
@@ -145,33 +149,33 @@ func (l *linter) funcs() {
 	})
 }
 
-// nesting checks that lines lie inside their FUNC and do not overlap, and that INLINE ranges lie
-// inside their FUNC and inside ranges one level up, and do not overlap on a level.
-func (l *linter) nesting() {
-	c, s := l.c, l.s
-	c.Begin(report.CheckNesting, "records")
-	c.Compared(report.CheckNesting, uint64(len(s.Lines)+len(s.Inlines)))
-	var levels []levelRange
-	for i := range s.Funcs {
-		f := &s.Funcs[i]
-
-		// Lines first, then the calls of the same FUNC.
-		lines := s.LinesOf(f)
-		for k := range lines {
-			r := &lines[k]
-			if r.Addr < f.Addr || r.End() > f.End {
-				l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
-			}
+// body checks that the lines of a FUNC lie inside of the FUNC and do not overlap, and that INLINE
+// ranges lie inside their FUNC and inside ranges one level up, and do not overlap on a level. own
+// states that symkit wrote the file. f is nil for records under no FUNC.
+func (l *linter) body(f *symfile.Func, b *symfile.Body, own bool) {
+	for i := range b.Lines {
+		r := &b.Lines[i]
+		l.empty(r.At, r.Addr, uint64(r.Size))
+		if f == nil {
+			continue
 		}
-		overlaps(lines, func(open, r *symfile.Line) {
-			if r.Size > 0 {
-				l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
-			}
-		})
-
-		if f.Inlines.Len() > 0 {
-			levels = l.inlines(f, levels[:0])
+		l.lines.add(r.At, r.Addr, i == 0, "line")
+		if r.Addr < f.Addr || r.End() > f.End {
+			l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
 		}
+	}
+	if f == nil {
+		return
+	}
+	overlaps(b.ByAddress(), func(open, r *symfile.Line) {
+		if r.Size > 0 {
+			l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
+		}
+	})
+
+	if len(b.Inlines) > 0 {
+		l.own = own
+		l.inlines(f, b)
 	}
 }
 
@@ -184,28 +188,26 @@ func (l *linter) inits() {
 	})
 }
 
+// empty reports a record without a size, which Breakpad and rust-minidump drop.
+func (l *linter) empty(at uint32, addr, size uint64) {
+	if size == 0 {
+		l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
+	}
+}
+
 // consumers finds records that readers drop without a message (reference: Breakpad's
 // basic_source_line_resolver.cc, rust-minidump's parser.rs).
 func (l *linter) consumers() {
 	c, s := l.c, l.s
 	c.Begin(report.CheckConsumers, "records")
-	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+len(s.Lines)+len(s.Publics)+len(s.Inits)))
+	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+s.Lines+len(s.Publics)+len(s.Inits)))
 
-	// Breakpad and rust-minidump drop records without a size.
-	empty := func(at uint32, addr, size uint64) {
-		if size == 0 {
-			l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
-		}
-	}
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
-		empty(f.Line, f.Addr, f.End-f.Addr)
-	}
-	for i := range s.Lines {
-		empty(s.Lines[i].At, s.Lines[i].Addr, uint64(s.Lines[i].Size))
+		l.empty(f.Line, f.Addr, f.End-f.Addr)
 	}
 	for i := range s.Inits {
-		empty(s.Inits[i].At, s.Inits[i].Addr, s.Inits[i].End-s.Inits[i].Addr)
+		l.empty(s.Inits[i].At, s.Inits[i].Addr, s.Inits[i].End-s.Inits[i].Addr)
 	}
 
 	// A PUBLIC at address 0 is no fault: nothing else could be written.

@@ -49,8 +49,7 @@ func (l *linter) order() {
 	}
 	c.Begin(report.CheckOrder, "records")
 
-	// The lines of each FUNC have an order of their own.
-	var files, origins, funcs, lines, publics ordering
+	var files, origins, funcs, publics ordering
 	for i := range s.Files.List {
 		files.add(s.Files.List[i].At, uint64(s.Files.List[i].Num), i == 0, "FILE")
 	}
@@ -60,16 +59,13 @@ func (l *linter) order() {
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
 		funcs.add(f.Line, f.Addr, i == 0, "FUNC")
-		for k := f.Lines.From; k < f.Lines.To; k++ {
-			lines.add(s.Lines[k].At, s.Lines[k].Addr, k == f.Lines.From, "line")
-		}
 	}
 	for i := range s.Publics {
 		publics.add(s.Publics[i].At, s.Publics[i].Addr, i == 0, "PUBLIC")
 	}
 
 	// Findings of a class count only if the class is in order otherwise.
-	for _, o := range []*ordering{&files, &origins, &funcs, &lines, &publics} {
+	for _, o := range []*ordering{&files, &origins, &funcs, &l.lines, &publics} {
 		c.Compared(report.CheckOrder, o.records)
 		if o.records < minOrdered || o.broken > max(1, o.records/maxUnordered) {
 			continue

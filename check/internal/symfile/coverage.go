@@ -28,32 +28,8 @@ func (s *File) Covered() (all []Class) {
 	add := func(name string, covered pcs.Set) { all = append(all, Class{name, covered}) }
 	add("functions", pcs.SetOf(s.Funcs))
 
-	// Adjacent lines are joined at once, so that the set stays small.
-	lines := make(pcs.Set, 0, len(s.Lines))
-	for i := range s.Lines {
-		l := &s.Lines[i]
-		n := len(lines) - 1
-		switch {
-		case l.Line == 0: // no line is known
-		case n >= 0 && lines[n].Hi == l.Addr:
-			lines[n].Hi = l.End()
-		default:
-			lines = append(lines, l.PCs())
-		}
-	}
-	add("lines", pcs.Union(lines))
-
-	// Calls at depth 0 contain all deeper calls.
-	inlines := make(pcs.Set, 0, len(s.Ranges))
-	for i := range s.Inlines {
-		if s.Inlines[i].Depth == 0 {
-			for _, x := range s.RangesOf(&s.Inlines[i]) {
-				inlines = append(inlines, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
-			}
-		}
-	}
-	add("inlines", pcs.Union(inlines))
-
+	add("lines", pcs.Union(s.lines))
+	add("inlines", pcs.Union(s.inlines))
 	add("cfi", pcs.SetOf(s.Inits))
 	return all
 }

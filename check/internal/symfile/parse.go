@@ -15,10 +15,20 @@ var ErrEmpty = errors.New("the symbol file is empty")
 var ErrTooMany = errors.New("too many records to check in memory")
 
 // Parse reads a symbol file. Lines that the strict reader rejects go to bad, which may be nil.
-// each, if not nil, is called with every record that was read. The records are within the limits l.
-func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) (*File, error) {
+// each, if not nil, is called with every record that was read, and body with every FUNC and its
+// records, which are valid until body returns. Records under a FUNC that was rejected belong to the
+// FUNC before, or to none. The records are within the limits l.
+func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
 	s := &File{data: data}
 	r := emit.NewReader(data)
+	var b Body
+	flush := func() {
+		s.cover(&b)
+		if body != nil && (b.of != nil || len(b.Lines)+len(b.Inlines) > 0) {
+			body(b.of, &b)
+		}
+		b.clear()
+	}
 	for rec, err := range r.Records() {
 		at := r.Line()
 
@@ -32,13 +42,23 @@ func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error),
 
 		s.NumLines = uint32(at)
 		if err != nil {
+			s.rejected = append(s.rejected, uint32(at))
 			if bad != nil {
 				bad(at, r.Offset(), err)
 			}
 			continue
 		}
 
-		s.add(rec, uint32(at))
+		switch rec.(type) {
+		case *emit.Line, *emit.Inline:
+			s.addBody(&b, rec, uint32(at), uint64(r.Offset()))
+		case *emit.Func:
+			flush()
+			s.add(rec, uint32(at), uint64(r.Offset()))
+			b.of = &s.Funcs[len(s.Funcs)-1]
+		default:
+			s.add(rec, uint32(at), uint64(r.Offset()))
+		}
 		if each != nil {
 			each(at, r.Offset(), rec)
 		}
@@ -46,7 +66,28 @@ func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error),
 			return nil, fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
 		}
 	}
+	flush()
 	return s, nil
+}
+
+// addBody appends a line or INLINE record to those of the last FUNC.
+func (s *File) addBody(b *Body, rec emit.Record, at uint32, off uint64) {
+	f := b.of
+	if f == nil {
+		f = &Func{}
+	}
+	switch r := rec.(type) {
+	case *emit.Line:
+		b.Lines = append(b.Lines, Line{r.Addr, r.Size, r.Line, r.File, at})
+		s.Lines++
+		f.Lines++
+	case *emit.Inline:
+		b.addInline(Inline{Depth: r.Depth, CallLine: r.CallLine, CallFile: r.CallFile, Origin: r.Origin, At: at}, r.Ranges)
+		s.Inlines++
+		s.Ranges += len(r.Ranges)
+		f.Inlines++
+	}
+	f.last = off
 }
 
 // tooMany returns an error if the records exceed a limit. The largest known file (Chromium's) has a
@@ -54,9 +95,9 @@ func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error),
 func (s *File) tooMany(l limits.Limits) error {
 	most := l.Int(limits.CheckRecords)
 	switch {
-	case len(s.Lines) > l.Int(limits.CheckLines):
+	case s.Lines > l.Int(limits.CheckLines):
 		return l.Exceeded(limits.CheckLines, 0)
-	case len(s.Ranges) > most, len(s.Funcs) > most, len(s.Publics) > most, len(s.Deltas) > most, len(s.Inits) > most,
+	case s.Ranges > most, len(s.Funcs) > most, len(s.Publics) > most, len(s.Deltas) > most, len(s.Inits) > most,
 		len(s.Files.List) > most, len(s.Origins.List) > most, len(s.Infos) > most, len(s.Wins) > most:
 		return l.Exceeded(limits.CheckRecords, 0)
 	}
@@ -64,7 +105,7 @@ func (s *File) tooMany(l limits.Limits) error {
 }
 
 // add appends one record to its table.
-func (s *File) add(rec emit.Record, at uint32) {
+func (s *File) add(rec emit.Record, at uint32, off uint64) {
 	switch r := rec.(type) {
 	case *emit.Module:
 		s.Module = *r
@@ -76,27 +117,10 @@ func (s *File) add(rec emit.Record, at uint32) {
 		s.Origins.add(r.Num, at, r.Name)
 
 	case *emit.Func:
-		// Lines and INLINE records that follow extend the spans.
-		n, i := uint32(len(s.Lines)), uint32(len(s.Inlines))
 		s.Funcs = append(s.Funcs, Func{
 			Addr: r.Addr, End: r.Addr + uint64(r.Size), Name: r.Name, Params: r.ParamSize, Multiple: r.Multiple,
-			Line: at, Lines: Span{n, n}, Inlines: Span{i, i},
+			Line: at, first: off, last: off,
 		})
-	case *emit.Line:
-		s.Lines = append(s.Lines, Line{r.Addr, r.Size, r.Line, r.File, at})
-		if f := s.lastFunc(); f != nil {
-			f.Lines.To = uint32(len(s.Lines))
-		}
-	case *emit.Inline:
-		from := uint32(len(s.Ranges))
-		s.Ranges = append(s.Ranges, r.Ranges...)
-		s.Inlines = append(s.Inlines, Inline{
-			Depth: r.Depth, CallLine: r.CallLine, CallFile: r.CallFile, Origin: r.Origin,
-			Ranges: Span{from, uint32(len(s.Ranges))}, At: at,
-		})
-		if f := s.lastFunc(); f != nil {
-			f.Inlines.To = uint32(len(s.Inlines))
-		}
 	case *emit.Public:
 		s.Publics = append(s.Publics, Public{r.Addr, r.Name, r.ParamSize, r.Multiple, at})
 	case *emit.StackCFIInit:
@@ -111,14 +135,6 @@ func (s *File) add(rec emit.Record, at uint32) {
 	case *emit.StackWin:
 		s.Wins, s.WinLines = append(s.Wins, *r), append(s.WinLines, at)
 	}
-}
-
-// lastFunc returns the last FUNC, nil if there is none yet.
-func (s *File) lastFunc() *Func {
-	if len(s.Funcs) == 0 {
-		return nil
-	}
-	return &s.Funcs[len(s.Funcs)-1]
 }
 
 // Names are the FILE or INLINE_ORIGIN records.

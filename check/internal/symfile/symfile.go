@@ -22,14 +22,17 @@ type File struct {
 	Files    Names
 	Origins  Names
 	Funcs    []Func
-	Lines    []Line
-	Inlines  []Inline
-	Ranges   []emit.Range
 	Publics  []Public
 	Inits    []Init
 	Deltas   []Delta
 	Wins     []emit.StackWin
 	WinLines []uint32
+
+	// Numbers of line and INLINE records and of the ranges of these: see Body.
+	Lines, Inlines, Ranges int
+
+	lines, inlines pcs.Set  // PCs that these records cover
+	rejected       []uint32 // lines of text that the strict reader rejected
 
 	NumLines  uint32   // lines of text
 	lineStart []uint64 // offset of every indexEvery-th line
@@ -48,8 +51,10 @@ type Func struct {
 	Params    uint32
 	Multiple  bool
 	Line      uint32 // of the text
-	Lines     Span   // of File.Lines
-	Inlines   Span   // of File.Inlines
+	Lines     uint32 // number of line records
+	Inlines   uint32 // number of INLINE records
+
+	first, last uint64 // offsets of the FUNC and of the last of its records
 }
 
 // PCs returns the addresses that f covers.
@@ -71,18 +76,9 @@ func (l *Line) PCs() pcs.Range { return pcs.Range{Lo: l.Addr, Hi: l.End()} }
 // Inline is an INLINE record.
 type Inline struct {
 	Depth, CallLine, CallFile, Origin uint32
-	Ranges                            Span // of File.Ranges
+	Ranges                            Span // of Body.Ranges
 	At                                uint32
 }
-
-// RangesOf returns the ranges of an INLINE record.
-func (s *File) RangesOf(in *Inline) []emit.Range { return s.Ranges[in.Ranges.From:in.Ranges.To] }
-
-// LinesOf returns the line records of f by address.
-func (s *File) LinesOf(f *Func) []Line { return pcs.Sorted(s.Lines[f.Lines.From:f.Lines.To]) }
-
-// InlinesOf returns the INLINE records of f.
-func (s *File) InlinesOf(f *Func) []Inline { return s.Inlines[f.Inlines.From:f.Inlines.To] }
 
 // DeltasOf returns the STACK CFI records after an INIT record.
 func (s *File) DeltasOf(in *Init) []Delta { return s.Deltas[in.Deltas.From:in.Deltas.To] }

@@ -1,216 +1,275 @@
-// Package dwarfinfo reads functions, their names, lines and inlined calls from DWARF, by
-// debug/dwarf, within limits that debug/dwarf does not have.
+// Package dwarfinfo reads functions, their names, lines and inlined calls from DWARF, with a reader
+// that shares no code with the dumper.
+//
+// A scan reads only the attributes that are compared: ranges, origins and the places of calls.
+// Abbreviations are compiled once into steps that skip all other attributes. A scan leaves names
+// alone; the name of a DIE is read when a function or a call needs the name, and strings are
+// compared by their offsets in sections. Sections are read in place. A section may change while it
+// is read, since another process can write to a mapped file: every loop consumes bytes, and every
+// length is checked where it is used.
 package dwarfinfo
 
 import (
-	"bytes"
-	"debug/dwarf"
 	"fmt"
+	"math"
 	"sync/atomic"
 
-	"symkit/check/internal/truth"
 	"symkit/elfx"
+	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
 
-// Info is the debug information of an image. Open checks it against limits before debug/dwarf reads
-// it: debug/dwarf allocates as much as a count demands, and reads the abbreviations of all units in
-// advance.
+// Info is the debug information of one file.
 type Info struct {
-	*dwarf.Data
-	Units     []Unit
-	Groups    []LineGroup // of units, without type units
+	Path string
+	// Alt is dwz's supplementary file, or nil.
+	Alt *Info
+
+	file      *elfx.File
 	bigEndian bool
-	addrSize  int
-	Path      string
 	size      int // of the file, in bytes
 	limits    limits.Limits
+	number    uint64
+	info      []byte // see stream for which of these bytes are there
+	abbrev    []byte
 	line      []byte
 	ranges    []byte
 	rngLists  []byte
 	addr      []byte
 	str       []byte
 	lineStr   []byte
-	// strings is the number of bytes of strings that may still be read, stringSize the size of the
-	// sections that decides on it. manyStrings is the largest number of strings of an abbreviation.
-	strings     atomic.Int64
-	stringSize  uint64
-	manyStrings uint64
-	// Alt is dwz's supplementary file, or nil.
-	Alt *Info
+	offsets   []byte // .debug_str_offsets
+
+	skeleton *Unit // of a split DWARF file
+	splits   splits
+
+	stream stream
+	units  []*Unit // those that Next has read, in order
+	groups groups
+
+	tables map[tableKey]*table
+	// tableBudget is the number of bytes of abbreviation tables that may still be compiled.
+	tableBudget int
+	// work is the number of bytes of strings and of attributes that may still be read for names,
+	// workSize the size of the sections that decides on it.
+	work     atomic.Int64
+	workSize uint64
 }
 
-// Unit is the header of one unit of .debug_info (DWARF 5 §7.5.1).
+// Unit is one unit of .debug_info: what its header (DWARF 5 §7.5.1) and its root DIE state.
 type Unit struct {
-	Off, root, end dwarf.Offset // root: offset of the first DIE
+	Off, root, end int // offsets in .debug_info; root: of the first DIE
 	version        uint16
 	kind           uint8 // DW_UT, 0 before DWARF 5
 	addrSize       uint8
 	dwarf64        bool
-	abbrev         uint64
+	in             *Info
+	table          *table
+	group          *LineGroup
+	done           bool
+
+	// Attributes of the root DIE.
+	Root     bool   // the root DIE was read
+	Split    bool   // the functions are in a .dwo file, see Open
+	id       uint64 // of a skeleton and its split unit
+	dwoName  string
+	lang     uint64
+	hasLines bool
+	lineOff  uint64 // DW_AT_stmt_list
+	compDir  string
+	lowPC    uint64
+	addrBase uint64
+	strBase  uint64
+	rngBase  uint64
+	// rangesBase is where the range lists of a split unit before DWARF 5 begin.
+	rangesBase uint64
 }
 
 // Kinds of unit (DWARF 5 §7.5.1).
 const (
 	utType      = 2
 	utSkeleton  = 4
+	utSplit     = 5
 	utSplitType = 6
 )
 
-// Open reads the sections. It returns nil without an error for an image without debug information.
-// An error states why the debug information cannot be verified. What is read is within the limits l.
-func Open(f *elfx.File, l limits.Limits) (d *Info, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			d, err = nil, truth.Recovered("debug/dwarf", r)
-		}
-	}()
+// Open finds the sections of a file. Open returns nil for a file without debug information. What is
+// read is within the limits l.
+func Open(f *elfx.File, l limits.Limits) *Info {
+	s := f.Section(".debug_info")
+	if s == nil || !s.Present() {
+		return nil
+	}
+	return &Info{file: f, bigEndian: f.BigEndian, Path: f.Path(), size: f.Size(), limits: l}
+}
+
+// Load reads the sections, .debug_info only if Inflate cannot inflate it for Next or whole is set. The
+// error states why the debug information cannot be verified.
+func (d *Info) Load(whole bool) (err error) {
 	get := func(name string) []byte {
-		data, e := copyOf(f, name)
+		s := d.file.Section(name)
+		if s == nil || !s.Present() {
+			return nil
+		}
+		data, e := s.Data()
 		if e != nil && err == nil {
-			err = e
+			err = fmt.Errorf("debug information: %w", e)
 		}
 		return data
 	}
+	d.abbrev, d.line, d.ranges, d.rngLists = get(".debug_abbrev"), get(".debug_line"), get(".debug_ranges"), get(".debug_rnglists")
+	d.addr, d.str, d.lineStr, d.offsets = get(".debug_addr"), get(".debug_str"), get(".debug_line_str"), get(".debug_str_offsets")
 
-	// The sections are copied, and given to debug/dwarf at the end.
-	info, abbrev := asVersion5(get(".debug_info"), f.BigEndian), get(".debug_abbrev")
-	d = &Info{
-		bigEndian: f.BigEndian, addrSize: f.AddrSize(), Path: f.Path(), size: f.Size(), limits: l,
-		line: asVersion5(get(".debug_line"), f.BigEndian), ranges: get(".debug_ranges"), rngLists: get(".debug_rnglists"), addr: get(".debug_addr"),
+	// Bytes can be given back only if no unit can refer to another one.
+	s := d.file.Section(".debug_info")
+	size, e := s.UncompressedSize()
+	d.stream.alone = !whole && selfContained(d.abbrev)
+	switch {
+	case err != nil:
+	case e == nil && !whole && d.stream.alone && s.Streams():
+		d.stream.buffer = mem.NewBuffer(int(size))
+		d.info = d.stream.buffer.Bytes()
+	default:
+		d.info = get(".debug_info")
 	}
-
-	d.str = get(".debug_str")
-	d.lineStr = get(".debug_line_str")
-	strOffsets := get(".debug_str_offsets")
-	if err != nil {
-		return nil, fmt.Errorf("debug information: %w", err)
-	}
-	if len(info) == 0 {
-		return nil, nil
-	}
-
-	// Limits first.
-	if err := d.headers(info); err != nil {
-		return nil, err
-	}
-	if err := d.limitAbbrevs(abbrev); err != nil {
-		return nil, err
-	}
-	if err := d.limitStrings(info); err != nil {
-		return nil, err
-	}
-
-	d.Data, err = dwarf.New(abbrev, nil, nil, info, d.line, nil, d.ranges, d.str)
-	if err != nil {
-		return nil, fmt.Errorf("debug/dwarf: %w", err)
-	}
-
-	// Sections that DWARF 5 added.
-	for _, more := range []struct {
-		name string
-		data []byte
-	}{{".debug_line_str", d.lineStr}, {".debug_str_offsets", d.withoutHeaders(strOffsets)}, {".debug_addr", d.addr}, {".debug_rnglists", d.rngLists}} {
-		if more.data == nil {
-			continue
-		}
-		if err := d.AddSection(more.name, more.data); err != nil {
-			return nil, fmt.Errorf("debug/dwarf: %w", err)
-		}
-	}
-
-	d.groupLines()
-	return d, nil
+	d.begin()
+	return err
 }
 
-// asVersion5 changes the version of units and line tables of DWARF 6 to 5, and returns data. DWARF
-// 6 differs from DWARF 5 only in new attributes so far, but debug/dwarf rejects version 6.
-func asVersion5(data []byte, bigEndian bool) []byte {
-	c := wire.New("", data, bigEndian)
-	for c.Len() > 0 {
-		n, _ := c.InitialLength()
-		at := c.Pos()
-		h := c.Sub(n)
-		if version := h.U16(); version == 6 && h.Err() == nil {
-			data[at], data[at+1] = 5, 5
-			if bigEndian {
-				data[at] = 0
+// begin sets the limits and prepares for Next.
+func (d *Info) begin() {
+	d.tables = map[tableKey]*table{}
+	d.tableBudget = 64*len(d.abbrev) + 1<<20
+	d.workSize = uint64(len(d.info) + len(d.str) + len(d.lineStr))
+	d.work.Store(int64(min(d.limits.Max(limits.CheckStrings, d.workSize), math.MaxInt64)))
+	d.groups.begin(len(d.line), d.limits)
+	d.stream.begin(len(d.info))
+}
+
+// header reads the header of the next unit. It returns false for a unit without a DIE.
+func (d *Info) header(c *wire.Cursor) (u *Unit, ok bool) {
+	u = &Unit{Off: c.Pos(), in: d}
+	n, dwarf64 := c.InitialLength()
+	if n == 0 {
+		return u, false
+	}
+	h := c.Sub(n)
+
+	// The order of the fields depends on the version. DWARF 6 has the header of DWARF 5 so far.
+	u.dwarf64, u.version, u.end = dwarf64, h.U16(), c.Pos()
+	var abbrev uint64
+	switch {
+	case h.Err() != nil:
+	case u.version < 2 || u.version > 6:
+		h.Fail(u.Off, fmt.Errorf("version %d", u.version))
+	case u.version >= 5:
+		u.kind, u.addrSize, abbrev = h.U8(), h.U8(), h.Offset(dwarf64)
+		switch u.kind {
+		case utSkeleton, utSplit:
+			u.id = h.U64()
+		case utType, utSplitType:
+			h.Skip(8)
+			h.Offset(dwarf64)
+		}
+	default:
+		abbrev, u.addrSize = h.Offset(dwarf64), h.U8()
+	}
+
+	// The root DIE follows the header.
+	u.root = h.Pos()
+	if s := u.addrSize; h.Err() == nil && s != 8 && s != 4 && s != 2 {
+		h.Fail(u.Off, fmt.Errorf("address size %d", s))
+	}
+	if h.Err() != nil {
+		c.Fail(u.Off, h.Err())
+		return u, false
+	}
+	u.table = &table{off: abbrev}
+	return u, h.Len() > 0
+}
+
+// readRoot reads the root DIE. Damage leaves Root false; the scan of the unit finds the damage too.
+func (u *Unit) readRoot() {
+	// Addresses begin after the header of .debug_addr if no attribute states where, and so do
+	// strings and range lists.
+	u.addrBase, u.strBase, u.rngBase = u.header(8), u.header(8), u.header(12)
+	if u.version < 5 {
+		u.addrBase, u.strBase, u.rngBase = 0, 0, 0
+	}
+
+	if u.in.skeleton != nil {
+		u.addrBase, u.lowPC = u.in.skeleton.addrBase, u.in.skeleton.lowPC
+	}
+
+	// The bases come first: other attributes depend on them.
+	var e entry
+	for _, bases := range []bool{true, false} {
+		e = u.entryAt(u.root, func(attr uint64, v value) {
+			if bases {
+				u.base(attr, v)
 			} else {
-				data[at+1] = 0
+				u.rootAttr(attr, v)
 			}
-		}
+		})
 	}
-	return data
+	u.Root = e.ok
+	u.Split = u.Split || e.tag == tagSkeletonUnit
+	if u.in.skeleton != nil {
+		u.inherit(u.in.skeleton)
+	}
 }
 
-// copyOf returns a copy of a section: debug/dwarf may not end on a section that another process
-// writes to meanwhile. It returns nil if there is no such section.
-func copyOf(f *elfx.File, name string) ([]byte, error) {
-	s := f.Section(name)
-	if s == nil || !s.Present() {
-		return nil, nil
+// header returns the size of the header of a section's contribution (DWARF 5 §7.26 to §7.28), whose
+// 32-bit form has n bytes. llvm-dwarfutil (LLVM 19) writes range lists with indices of addresses,
+// and no DW_AT_addr_base in the unit. binutils reads such units in this manner, too.
+func (u *Unit) header(n uint64) uint64 {
+	if u.dwarf64 {
+		return n + 8
 	}
-	return s.Copy()
+	return n
 }
 
-// withoutHeaders copies .debug_str_offsets with zeros for the headers of its contributions (DWARF 5
-// §7.26). To find the base of a unit's strings debug/dwarf reads the unit's root DIE, and with it
-// strings as if the base were 0: a header's length would be an offset into .debug_str, and mostly
-// after the section's end.
-func (d *Info) withoutHeaders(data []byte) []byte {
-	c := wire.New(".debug_str_offsets", data, d.bigEndian)
-	out := bytes.Clone(data)
-	for c.Len() > 0 {
-		at := c.Pos()
-		n, _ := c.InitialLength()
-		h := c.Sub(n)
-		h.Skip(4) // version, padding
-		if h.Err() == nil {
-			clear(out[at:h.Pos()])
-		}
+// base takes an attribute that states where the unit's part of a section begins.
+func (u *Unit) base(attr uint64, v value) {
+	switch attr {
+	case attrAddrBase, attrGNUAddrBase:
+		u.addrBase = v.num
+	case attrStrOffsetsBase:
+		u.strBase = v.num
+	case attrRnglistsBase:
+		u.rngBase = v.num
 	}
-	return out
 }
 
-// headers reads the headers of all units.
-func (d *Info) headers(info []byte) error {
-	c := wire.New(".debug_info", info, d.bigEndian)
-	for c.Len() > 0 && len(d.Units) < d.limits.Int(limits.CheckUnits) { // debug/dwarf needs 100 bytes and more for each
-		u := Unit{Off: dwarf.Offset(c.Pos())}
-		n, dwarf64 := c.InitialLength()
-		if n == 0 {
-			continue
-		}
-		h := c.Sub(n)
+// rootAttr takes any other attribute of the root DIE.
+func (u *Unit) rootAttr(attr uint64, v value) {
+	switch attr {
+	case attrLanguage:
+		u.lang = v.num
+	case attrStmtList:
+		u.hasLines, u.lineOff = v.isConstant() || v.form == formSecOffset, v.num
+	case attrCompDir:
+		dir, _, _ := u.text(v)
+		u.compDir = string(dir)
+	case attrLowPC:
+		u.lowPC, _ = u.address(v)
+	case attrDwoName, attrGNUDwoName:
+		name, _, _ := u.text(v)
+		u.Split, u.dwoName = true, string(name)
+	case attrGNUDwoID:
+		u.id = v.num
+	case attrGNURangesBase:
+		u.rangesBase = v.num
+	}
+}
 
-		// The order of the fields depends on the version.
-		u.dwarf64, u.version, u.end = dwarf64, h.U16(), dwarf.Offset(c.Pos())
-		if u.version >= 5 {
-			u.kind, u.addrSize, u.abbrev = h.U8(), h.U8(), h.Offset(dwarf64)
-			switch u.kind {
-			case utSkeleton, utSkeleton + 1:
-				h.Skip(8)
-			case utType, utSplitType:
-				h.Skip(8)
-				h.Offset(dwarf64)
-			}
-		} else {
-			u.abbrev, u.addrSize = h.Offset(dwarf64), h.U8()
-		}
-
-		// The root DIE follows the header.
-		u.root = dwarf.Offset(h.Pos())
-		if s := u.addrSize; h.Err() == nil && s != 8 && s != 4 && s != 2 {
-			h.Fail(int(u.Off), fmt.Errorf("address size %d", s))
-		}
-		if err := h.Err(); err != nil {
-			return err
-		}
-
-		if h.Len() > 0 {
-			d.Units = append(d.Units, u)
+// Exhausted returns the error for more strings than the limit, nil within the limit.
+func (d *Info) Exhausted() error {
+	for _, x := range []*Info{d, d.Alt} {
+		if x != nil && x.work.Load() < 0 {
+			return fmt.Errorf("%s: .debug_info: %w", x.Path, x.limits.Exceeded(limits.CheckStrings, x.workSize))
 		}
 	}
-	return c.Err()
+	return nil
 }

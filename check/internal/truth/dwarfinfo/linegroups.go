@@ -1,18 +1,36 @@
 package dwarfinfo
 
 import (
-	"debug/dwarf"
+	"sync"
 
-	"symkit/check/internal/truth"
+	"symkit/check/internal/naming"
+	"symkit/check/internal/pcs"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
 
-// LineGroup is the units for which debug/dwarf makes the same line table. The line program is run
-// once for all of them.
+// LineGroup is the units that have the same line table. The line program is run when the first unit
+// needs it, and kept while units of the group are read.
 type LineGroup struct {
-	Units  []int // indices of Info.Units, ascending
+	Unit   *Unit // the first unit
 	Shared bool  // the program is not read, because too many others overlap with it
+
+	users int // units that are being read; guarded by stream.mu
+
+	mu    sync.Mutex
+	read  bool // lines or err is set
+	again bool // the program has run twice: its table stays
+	reads int
+	lines Lines
+	err   error
+}
+
+// groups are the LineGroups of a file. They are guarded by stream.mu.
+type groups struct {
+	list  []*LineGroup
+	index map[lineKey]*LineGroup
+	left  uint64  // bytes of line programs that may still be run
+	spare [][]Run // memory of tables that are no longer used
 }
 
 // lineKey identifies a line table.
@@ -22,43 +40,45 @@ type lineKey struct {
 	addrSize uint8
 }
 
-// groupLines reads the root of each unit, and groups the units by line program. Type units hold no
-// code, so their lines are not read. groupLines marks as shared the groups whose programs are not
-// read because other programs, which overlap with them, have used the bytes of .debug_line too
-// often.
-//
-// debug/dwarf finds the bases of a unit, and keeps them in the unit, when a reader first comes
-// there. Since that has happened here, the readers of several goroutines only read.
-func (d *Info) groupLines() {
-	r := d.Reader()
-	index := map[lineKey]int{}
-	left := uint64(len(d.line))*min(d.limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
-	for i := range d.Units {
-		u := &d.Units[i]
-		key, ok := d.lineKey(r, u)
-		switch {
-		case u.kind == utType || u.kind == utSplitType:
-			continue
-		case !ok:
-			d.Groups = append(d.Groups, LineGroup{Units: []int{i}})
-			continue
-		}
+func (g *groups) begin(size int, l limits.Limits) {
+	g.index = map[lineKey]*LineGroup{}
+	g.left = uint64(size)*min(l.Max(limits.LineSharing, 0), 1<<24) + 1<<20
+}
 
-		if g, known := index[key]; known {
-			d.Groups[g].Units = append(d.Groups[g].Units, i)
-			continue
-		}
-
+// add finds the group of a unit. A group is marked as shared if other programs, which overlap with
+// its program, have used the bytes of .debug_line too often.
+func (g *groups) add(u *Unit) {
+	key := lineKey{u.lineOff, u.compDir, u.addrSize}
+	switch {
+	case !u.hasLines:
+		u.group = &LineGroup{Unit: u}
+		return
+	case g.index[key] == nil:
 		// The bytes of a line program count once.
-		index[key] = len(d.Groups)
-
-		g := LineGroup{Units: []int{i}}
-		n := d.lineSize(key.off)
-		g.Shared = n > left
-		if !g.Shared {
-			left -= n
+		n := u.in.lineSize(key.off)
+		group := &LineGroup{Unit: u, Shared: n > g.left}
+		if !group.Shared {
+			g.left -= n
 		}
-		d.Groups = append(d.Groups, g)
+		g.index[key] = group
+		g.list = append(g.list, group)
+	}
+	u.group = g.index[key]
+	u.group.users++
+}
+
+// release ends the use of a group by a unit. Nobody else has a group without users.
+func (g *groups) release(u *Unit) {
+	group := u.group
+	group.users--
+	if group.users > 0 {
+		return
+	}
+	group.mu.Lock()
+	defer group.mu.Unlock()
+	if !group.again {
+		g.spare = append(g.spare, group.lines.runs[:0])
+		group.read, group.lines = false, Lines{}
 	}
 }
 
@@ -70,21 +90,40 @@ func (d *Info) lineSize(off uint64) uint64 {
 	return min(n, uint64(c.Len()))
 }
 
-// lineKey reads the root of a unit. It returns false for a unit without a line program.
-func (d *Info) lineKey(r *dwarf.Reader, u *Unit) (key lineKey, ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			_ = truth.Recovered("debug/dwarf", p) // the error comes again where the unit is read
-			ok = false
-		}
-	}()
-	r.Seek(u.root)
-	e, err := r.Next()
-	if err != nil || e == nil || d.readStrings(e) != nil {
-		return key, false
-	}
+// Group returns the units with the line table of u.
+func (u *Unit) Group() *LineGroup { return u.group }
 
-	off, ok := e.Val(dwarf.AttrStmtList).(int64)
-	compDir, _ := e.Val(dwarf.AttrCompDir).(string)
-	return lineKey{uint64(off), compDir, u.addrSize}, ok
+// Unread returns the groups whose lines were not read, after all units were.
+func (d *Info) Unread() (list []*LineGroup) {
+	for _, g := range d.groups.list {
+		if g.reads == 0 {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// spareRuns returns memory for a line table.
+func (d *Info) spareRuns() []Run {
+	d.stream.mu.Lock()
+	defer d.stream.mu.Unlock()
+	n := len(d.groups.spare)
+	if n == 0 {
+		return nil
+	}
+	runs := d.groups.spare[n-1]
+	d.groups.spare = d.groups.spare[:n-1]
+	return runs
+}
+
+// Lines returns the line table of the group. first is true for the first call.
+func (g *LineGroup) Lines(code pcs.Set, paths *naming.Paths) (t *Lines, first bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.read {
+		g.reads++
+		g.read, g.again = true, g.reads > 1
+		g.lines, g.err = g.Unit.Lines(g.Unit.in.spareRuns(), code, paths)
+	}
+	return &g.lines, g.reads == 1, g.err
 }

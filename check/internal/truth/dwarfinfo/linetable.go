@@ -2,6 +2,7 @@ package dwarfinfo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"symkit/check/internal/naming"
@@ -9,15 +10,27 @@ import (
 	"symkit/limits"
 )
 
-// lineHeader is what debug/dwarf does not return of a line table's header.
+// lineHeader is the header of a line table (DWARF 5 §6.2.4).
 type lineHeader struct {
-	version uint16
-	// files are the files of a version 5 table. debug/dwarf joins the directory to each file name,
-	// even to absolute ones (clang writes these where a source file and the directory of the
-	// compilation have no directory in common).
-	files []lineFile
-	// dir is directory 0 of a version 5 table, that of the compilation.
-	dir string
+	version     uint16
+	minInst     uint64 // bytes of the smallest instruction
+	maxOps      uint64 // operations of an instruction
+	lineBase    int64
+	lineRange   uint64
+	opcodeBase  uint8
+	lengths     []byte      // numbers of operands of the standard opcodes
+	dirs        [][]byte    // directory 0 is that of the compilation; before version 5 it has no name
+	files       []lineFile  // before version 5 file 0 has no name
+	program     wire.Cursor // the opcodes
+	pathBytes   uint64      // bytes of the paths of all files
+	compDirSize uint64
+	most        uint64 // limit on pathBytes
+}
+
+// lineFile is a file: its name and the number of its directory.
+type lineFile struct {
+	name []byte
+	dir  uint64
 }
 
 // base returns the directory that relative names belong to. DW_AT_comp_dir and directory 0 of a
@@ -25,29 +38,26 @@ type lineHeader struct {
 // counts: gcc -flto -ffat-lto-objects with -ffile-prefix-map writes a relative DW_AT_comp_dir, and
 // gas, which does not know the map, an absolute directory 0.
 func (t *lineHeader) base(compDir string) string {
-	if compDir == "" || !naming.IsAbsolute(compDir) && naming.IsAbsolute(t.dir) {
-		return cmp.Or(t.dir, compDir)
+	dir := ""
+	if len(t.dirs) > 0 {
+		dir = string(t.dirs[0])
+	}
+	if compDir == "" || !naming.IsAbsolute(compDir) && naming.IsAbsolute(dir) {
+		return cmp.Or(dir, compDir)
 	}
 	return compDir
 }
 
-// lineFile is a file of a version 5 table: its name, the number of its directory and, if there is
-// such a directory, the directory's name. Directory 0 is that of the compilation; the others may be
-// relative to directory 0.
-type lineFile struct {
-	name, dirName []byte
-	dir           uint64
-}
-
-// path returns the path of the file; base is the directory of the compilation.
-func (f *lineFile) path(base string) string {
+// path returns the path of a file, "" if it has no name; base is the directory of the compilation,
+// to which other directories may be relative.
+func (t *lineHeader) path(f lineFile, base string) string {
 	name := string(f.name)
 	if name == "" || naming.IsAbsolute(name) {
 		return name
 	}
 
-	if f.dir != 0 && len(f.dirName) > 0 {
-		name = string(f.dirName) + "/" + name
+	if f.dir != 0 && f.dir < uint64(len(t.dirs)) && len(t.dirs[f.dir]) > 0 {
+		name = string(t.dirs[f.dir]) + "/" + name
 	}
 	if base != "" && !naming.IsAbsolute(name) {
 		name = base + "/" + name
@@ -55,223 +65,149 @@ func (f *lineFile) path(base string) string {
 	return name
 }
 
-// lineReader reads the header of a line table as debug/dwarf does, and counts the bytes of the
-// paths that debug/dwarf will make.
-type lineReader struct {
-	d       *Info
-	c       wire.Cursor
-	version uint16
-	dwarf64 bool
-	compDir uint64
-	lengths []uint64   // of the directories
-	paths   uint64     // bytes of all directories and files
-	most    uint64     // limit on paths
-	dirs    [][]byte   // directories of a version 5 table
-	files   []lineFile // files of a version 5 table
-}
-
-// lineHeader reads the header of the line table at off. It verifies that no count exceeds the
-// number of bytes left, and that the paths, which debug/dwarf joins one by one, are not too long in
-// sum. compDir is the length of the directory of the compilation.
-func (d *Info) lineHeader(off uint64, compDir int) (t lineHeader, err error) {
-	c := wire.New(".debug_line", d.line, d.bigEndian)
-	c.Seek(off)
-	r := lineReader{d: d, compDir: uint64(compDir), most: d.limits.Max(limits.Files, uint64(d.size))}
-
-	// The fixed part of the header; the line program begins after the header's length.
-	n, dwarf64 := c.InitialLength()
-	r.c, r.dwarf64 = c.Sub(n), dwarf64
-	r.version = r.c.U16()
-	t.version = r.version
-	if r.version >= 5 {
-		r.c.Skip(2)
+// lineHeader reads the header of the line table at off. It checks that no count exceeds the number
+// of bytes left, and that the paths are not too long in sum.
+func (d *Info) lineHeader(off uint64, compDir int) (t *lineHeader, err error) {
+	whole := wire.New(".debug_line", d.line, d.bigEndian)
+	whole.Seek(off)
+	n, dwarf64 := whole.InitialLength()
+	c := whole.Sub(n)
+	t = &lineHeader{version: c.U16(), maxOps: 1, compDirSize: uint64(compDir), most: d.limits.Max(limits.Files, uint64(d.size))}
+	if t.version >= 5 {
+		c.Skip(2)
 	}
-	length := r.c.Offset(dwarf64)
-	program := r.c
-	program.Skip(length)
-	r.c.U8()
-	if r.version >= 4 {
-		r.c.U8()
-	}
-	r.c.Skip(3)
+	length := c.Offset(dwarf64)
+	t.program = c
+	t.program.Skip(length)
 
-	opcodes := r.c.Bytes(uint64(max(r.c.U8(), 1) - 1))
+	// The parameters of the state machine.
+	at := c.Pos()
+	t.minInst = uint64(c.U8())
+	if t.version >= 4 {
+		t.maxOps = uint64(c.U8())
+	}
+	c.Skip(1) // default_is_stmt
+	t.lineBase, t.lineRange, t.opcodeBase = int64(int8(c.U8())), uint64(c.U8()), c.U8()
+	t.lengths = c.Bytes(uint64(max(t.opcodeBase, 1) - 1))
+	switch {
+	case c.Err() != nil:
+	case t.version < 2 || t.version > 6:
+		c.Fail(int(off), fmt.Errorf("version %d", t.version))
+	case t.maxOps == 0 || t.lineRange == 0:
+		c.Fail(at, errors.New("a parameter of 0, by which is divided"))
+	}
 
 	// The tables of directories and files.
-	if r.version >= 5 {
-		r.entries(true)
-		r.entries(false)
-		t.files = r.files
-		if len(r.dirs) > 0 {
-			t.dir = string(r.dirs[0])
-		}
+	if t.version >= 5 {
+		t.dirs = t.names(d, &c, dwarf64, nil)
+		t.files = t.entries(d, &c, dwarf64)
 	} else {
-		r.oldTables()
+		t.oldTables(&c)
 	}
-
-	if err := r.c.Err(); err != nil {
-		return t, err
-	}
-
-	// The program can define more files.
-	r.c = program
-	r.definedFiles(opcodes)
-	if r.paths > r.most {
-		return t, &wire.Error{Section: ".debug_line", Offset: int(off), Err: d.limits.Exceeded(limits.Files, uint64(d.size))}
+	switch {
+	case c.Err() != nil:
+		return nil, c.Err()
+	case t.program.Err() != nil:
+		return nil, t.program.Err()
+	case t.pathBytes > t.most:
+		return nil, t.tooLong(d, off)
 	}
 	return t, nil
 }
 
+// tooLong returns the error for a table whose paths exceed the limit.
+func (t *lineHeader) tooLong(d *Info, off uint64) error {
+	return &wire.Error{Section: ".debug_line", Offset: int(off), Err: d.limits.Exceeded(limits.Files, uint64(d.size))}
+}
+
 // oldTables reads the tables of directories and files of versions before 5 (DWARF 4 §6.2.4).
-func (r *lineReader) oldTables() {
-	r.lengths = append(r.lengths, r.compDir)
-	for {
-		dir := r.c.CString()
-		if len(dir) == 0 || r.c.Err() != nil || r.paths > r.most {
+func (t *lineHeader) oldTables(c *wire.Cursor) {
+	t.dirs = append(t.dirs, nil)
+	for c.Err() == nil && t.pathBytes <= t.most {
+		dir := c.CString()
+		if len(dir) == 0 {
 			break
 		}
-		r.lengths = append(r.lengths, r.compDir+uint64(len(dir)))
-		r.paths += r.compDir + uint64(len(dir))
+		t.dirs = append(t.dirs, dir)
+		t.pathBytes += t.compDirSize + uint64(len(dir))
 	}
 
-	for r.oldFile() && r.paths <= r.most {
+	t.files = append(t.files, lineFile{})
+	for t.oldFile(c) && t.pathBytes <= t.most {
 	}
 }
 
 // oldFile reads one entry of the table of files. It returns false at the table's end.
-func (r *lineReader) oldFile() bool {
-	name := r.c.CString()
-	if len(name) == 0 || r.c.Err() != nil {
+func (t *lineHeader) oldFile(c *wire.Cursor) bool {
+	name := c.CString()
+	if len(name) == 0 {
 		return false
 	}
-	r.path(uint64(len(name)), r.c.ULEB())
-	r.c.SkipLEB()
-	r.c.SkipLEB()
-	return true
+	f := lineFile{name, c.ULEB()}
+	c.SkipLEB() // time
+	c.SkipLEB() // length
+	t.add(f)
+	return c.Err() == nil
 }
 
-// path counts the bytes of a file's path.
-func (r *lineReader) path(name, dir uint64) {
-	r.paths += name
-	if dir < uint64(len(r.lengths)) {
-		r.paths += r.lengths[dir]
-	}
-}
-
-// definedFiles counts the files that the program itself defines (DWARF 4 §6.2.5.3,
-// DW_LNE_define_file).
-func (r *lineReader) definedFiles(opcodes []byte) {
-	const extended, fixedAdvance, defineFile = 0, 9, 3
-	for c := &r.c; c.Len() > 0 && r.paths <= r.most; {
-		switch op := c.U8(); {
-		case op == extended:
-			// An extended opcode comes after its length.
-			instruction := c.Sub(c.ULEB())
-			if instruction.U8() == defineFile {
-				rest := *c
-				*c = instruction
-				r.oldFile()
-				err := c.Err()
-				*c = rest
-				if err != nil {
-					return // debug/dwarf will report the damage
-				}
-			}
-		case op == fixedAdvance:
-			c.U16()
-		case int(op) <= len(opcodes):
-			for range opcodes[op-1] {
-				c.SkipLEB()
-			}
-		}
+// add adds a file, and counts the bytes of its path.
+func (t *lineHeader) add(f lineFile) {
+	t.files = append(t.files, f)
+	t.pathBytes += uint64(len(f.name)) + t.compDirSize
+	if f.dir < uint64(len(t.dirs)) {
+		t.pathBytes += uint64(len(t.dirs[f.dir]))
 	}
 }
 
 // Content types of version 5 tables (DWARF 5 §6.2.4.1).
 const lnctPath, lnctDirectory = 1, 2
 
-// entries reads one of the two tables of version 5: directories or files.
-func (r *lineReader) entries(dirs bool) {
-	h := &r.c
-	forms := make([][2]uint64, h.U8())
+// names reads a table of version 5 (DWARF 5 §6.2.4, items 11 to 18), and returns the names in it.
+// The numbers of directories are appended to dirs if that is not nil.
+func (t *lineHeader) names(d *Info, c *wire.Cursor, dwarf64 bool, dirs *[]uint64) (names [][]byte) {
+	forms := make([][2]uint64, c.U8())
 	for i := range forms {
-		forms[i] = [2]uint64{h.ULEB(), h.ULEB()}
+		forms[i] = [2]uint64{c.ULEB(), c.ULEB()}
 	}
 
 	// An entry without forms takes no bytes, so that no count of them is plausible.
-	count := h.ULEB()
-	if count > uint64(h.Len()) || len(forms) == 0 && count > 0 {
-		h.Fail(h.Pos(), fmt.Errorf("%d entries in %d bytes", count, h.Len()))
+	count := c.ULEB()
+	if count > uint64(c.Len()) || len(forms) == 0 && count > 0 {
+		c.Fail(c.Pos(), fmt.Errorf("%d entries in %d bytes", count, c.Len()))
 	}
 
-	for ; count > 0 && h.Err() == nil && r.paths <= r.most; count-- {
-		// The forms tell which values are names and directory numbers.
-		var entry lineFile
+	u := Unit{in: d, dwarf64: dwarf64, version: t.version, addrSize: 8}
+	for ; count > 0 && c.Err() == nil && t.pathBytes <= t.most; count-- {
+		var name []byte
+		var dir uint64
 		for _, f := range forms {
-			v, text := r.form(f[1])
-			r.paths += uint64(len(text))
+			at := c.Pos()
+			v := u.read(c, uint16(min(f[1], formSkip-1)), 0)
 			switch f[0] {
 			case lnctDirectory:
-				entry.dir = v
+				dir = v.num
 			case lnctPath:
-				entry.name = text
+				if v.form == formString {
+					name = cstring(d.line, uint64(at))
+				} else {
+					name, _, _ = u.text(v)
+				}
 			}
 		}
-
-		// The paths of files count the bytes of their directories again.
-		if dirs {
-			r.dirs = append(r.dirs, entry.name)
-			r.lengths = append(r.lengths, uint64(len(entry.name)))
-			continue
+		t.pathBytes += uint64(len(name))
+		names = append(names, name)
+		if dirs != nil {
+			*dirs = append(*dirs, dir)
 		}
-		if entry.dir < uint64(len(r.dirs)) {
-			entry.dirName = r.dirs[entry.dir]
-		}
-		r.files = append(r.files, entry)
-		r.path(0, entry.dir)
 	}
+	return names
 }
 
-// form reads a value in a line table's header (DWARF 5 §6.2.4.1). It returns the number, if the
-// form is one that a directory number can have, or the string. Other values are skipped.
-func (r *lineReader) form(form uint64) (v uint64, text []byte) {
-	c := &r.c
-	switch form {
-	case 0x08: // string
-		return 0, c.CString()
-	case 0x0e: // strp
-		return 0, r.stringAt(".debug_str", r.d.str)
-	case 0x1f: // line_strp
-		return 0, r.stringAt(".debug_line_str", r.d.lineStr)
-	case 0x0b: // data1
-		return uint64(c.U8()), nil
-	case 0x25: // strx1
-		c.Skip(1)
-	case 0x05: // data2
-		return uint64(c.U16()), nil
-	case 0x26: // strx2
-		c.Skip(2)
-	case 0x06, 0x28: // data4, strx4
-		c.Skip(4)
-	case 0x07: // data8
-		c.Skip(8)
-	case 0x1e: // data16
-		c.Skip(16)
-	case 0x0f: // udata
-		return c.ULEB(), nil
-	case 0x1a: // strx
-		c.SkipLEB()
-	case 0x09: // block
-		c.Skip(c.ULEB())
-	default:
-		c.Fail(c.Pos(), fmt.Errorf("unknown form %#x", form))
+// entries reads the table of files of version 5.
+func (t *lineHeader) entries(d *Info, c *wire.Cursor, dwarf64 bool) []lineFile {
+	var dirs []uint64
+	for i, name := range t.names(d, c, dwarf64, &dirs) {
+		t.add(lineFile{name, dirs[i]})
 	}
-	return 0, nil
-}
-
-// stringAt reads an offset, and returns the string at this offset in another section.
-func (r *lineReader) stringAt(section string, data []byte) []byte {
-	c := wire.New(section, data, r.d.bigEndian)
-	c.Seek(r.c.Offset(r.dwarf64))
-	return c.CString()
+	return t.files
 }

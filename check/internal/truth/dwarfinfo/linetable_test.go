@@ -25,15 +25,14 @@ func TestLineFilePath(t *testing.T) {
 		{`x.h`, `C:\b\inc`, 1, `C:\b`, `C:\b\inc/x.h`},
 		{"", "/b", 0, "/b", ""},
 	} {
-		f := lineFile{name: []byte(test.name), dirName: []byte(test.dirName), dir: test.dir}
-		if got := f.path(test.base); got != test.want {
+		header := lineHeader{dirs: [][]byte{nil, []byte(test.dirName)}}
+		if got := header.path(lineFile{[]byte(test.name), test.dir}, test.base); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }
 
-// TestLineHeaderLimits checks that a header whose counts exceed its bytes is rejected before
-// debug/dwarf reads it.
+// TestLineHeaderLimits checks that a header whose counts exceed its bytes is rejected.
 func TestLineHeaderLimits(t *testing.T) {
 	head := func(body ...byte) []byte {
 		h := append([]byte{5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 1}, body...)
@@ -71,7 +70,7 @@ func TestLineBase(t *testing.T) {
 		{"", "build", "build"},
 		{"", "", ""},
 	} {
-		header := lineHeader{dir: test.dir}
+		header := lineHeader{dirs: [][]byte{[]byte(test.dir)}}
 		if got := header.base(test.compDir); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}

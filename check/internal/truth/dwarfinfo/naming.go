@@ -2,261 +2,337 @@ package dwarfinfo
 
 import (
 	"cmp"
-	"debug/dwarf"
 	"slices"
 	"strings"
 
 	"symkit/check/internal/naming"
-	"symkit/internal/wire"
 )
 
 // Ref names a DIE by its offset in .debug_info, of the file itself or of its supplementary file
 // (dwz's .gnu_debugaltlink; DWARF 5 §7.3.6). The zero value names no DIE.
 type Ref struct {
-	Off dwarf.Offset
+	Off int
 	alt bool
 }
 
-// referenceOf returns the DIE that an attribute refers to.
-func referenceOf(f *dwarf.Field) Ref {
-	switch v := f.Val.(type) {
-	case dwarf.Offset:
-		return Ref{Off: v}
-	case int64: // DW_FORM_GNU_ref_alt
-		if f.Class == dwarf.ClassReferenceAlt {
-			return Ref{dwarf.Offset(v), true}
-		}
-	case uint32: // DW_FORM_ref_sup4
-		return Ref{dwarf.Offset(v), true}
-	case uint64: // DW_FORM_ref_sup8; DW_FORM_ref_sig8 is of type units, which name no function
-		if f.Class == dwarf.ClassReference {
-			return Ref{dwarf.Offset(v), true}
-		}
+// reference returns the DIE that an attribute refers to. References to type units
+// (DW_FORM_ref_sig8) name no function.
+func (u *Unit) reference(v value) Ref {
+	off := int(min(v.num, 1<<62))
+	switch v.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		return Ref{Off: u.Off + off}
+	case formRefAddr:
+		return Ref{Off: off}
+	case formGNURefAlt, formRefSup4, formRefSup8:
+		return Ref{off, true}
 	}
 	return Ref{}
 }
 
-// text returns the string of an attribute. It returns false if the string is in a supplementary
-// file that was not found.
-func (d *Info) text(f *dwarf.Field) (string, bool) {
-	var off uint64
-	switch v := f.Val.(type) {
-	case string:
-		return v, true
-	case int64: // DW_FORM_GNU_strp_alt
-		off = uint64(v)
-	case uint32: // DW_FORM_strp_sup
-		off = uint64(v)
-	case uint64:
-		off = v
-	default:
-		return "", true
-	}
-
-	// The value is an offset into the supplementary file's .debug_str.
-	if d.Alt == nil {
-		return "", false
-	}
-	c := wire.New(".debug_str", d.Alt.str, d.bigEndian)
-	c.Seek(off)
-	text := c.CString()
-	d.strings.Add(int64(-len(text)))
-	return string(text), c.Err() == nil
+// decl is the attributes that name a DIE. The strings alias sections.
+type decl struct {
+	linkage, name     []byte
+	linkageID, nameID stringID
+	origin            Ref  // abstract origin or specification
+	function          bool // the DIE is a subprogram
+	typed             bool // a type unit has the name (DW_AT_signature)
+	unread            bool // a name is in a supplementary file that was not found
 }
 
-// UnitName returns DW_AT_name of the unit, empty if the unit has none.
-func (s *Scan) UnitName() string {
-	if s.Root == nil {
-		return ""
-	}
-	name, _ := s.Root.Val(dwarf.AttrName).(string)
+// Name returns DW_AT_name of the unit, empty if the unit has none. It may be called until the
+// functions of the unit are read.
+func (u *Unit) Name() (name string) {
+	u.entryAt(u.root, func(attr uint64, v value) {
+		if attr == attrName {
+			text, _, _ := u.text(v)
+			name = string(text)
+		}
+	})
 	return name
 }
 
-// attrMIPSLinkageName is DW_AT_MIPS_linkage_name, which older compilers wrote.
-const attrMIPSLinkageName = dwarf.Attr(0x2007)
-
-// declOf reads the attributes that name a subprogram. The caller knows its scope.
-func (d *Info) declOf(e *dwarf.Entry) decl {
-	n := decl{Off: e.Offset, scope: -1}
-	read := func(f *dwarf.Field) string {
-		text, ok := d.text(f)
-		n.unread = n.unread || !ok
-		return text
+// declAt reads the DIE at an offset. It returns nil if there is no such DIE.
+func (u *Unit) declAt(off int) *decl {
+	if u.in.work.Load() < 0 {
+		return nil // Exhausted returns the error
+	}
+	var d decl
+	text := func(v value) ([]byte, stringID) {
+		text, id, found := u.text(v)
+		d.unread = d.unread || !found
+		u.in.work.Add(int64(-len(text)))
+		return text, id
 	}
 
 	// An abstract origin counts before a specification.
-	for i := range e.Field {
-		switch f := &e.Field[i]; f.Attr {
-		case dwarf.AttrName:
-			n.name = read(f)
-		case dwarf.AttrLinkageName:
-			n.linkage = read(f)
-		case attrMIPSLinkageName:
-			n.linkage = cmp.Or(n.linkage, read(f))
-		case dwarf.AttrAbstractOrigin:
-			n.setOrigin(referenceOf(f))
-		case dwarf.AttrSpecification:
-			if n.origin == 0 {
-				n.setOrigin(referenceOf(f))
+	signature, abstract := false, false
+	e := u.entryAt(off, func(attr uint64, v value) {
+		switch attr {
+		case attrName:
+			d.name, d.nameID = text(v)
+		case attrLinkageName:
+			d.linkage, d.linkageID = text(v)
+		case attrMIPSLinkage:
+			if len(d.linkage) == 0 {
+				d.linkage, d.linkageID = text(v)
 			}
+		case attrAbstractOrigin:
+			d.origin, abstract = u.reference(v), true
+		case attrSpecification:
+			if !abstract {
+				d.origin = u.reference(v)
+			}
+		case attrSignature:
+			signature = true
 		}
-	}
-	return n
-}
-
-// FarReader reads single DIEs outside of the current unit. One goroutine uses it.
-type FarReader struct {
-	data   *Info
-	reader *dwarf.Reader
-	alt    *dwarf.Reader // nil without a supplementary file
-}
-
-// Far returns a new reader.
-func (d *Info) Far() *FarReader {
-	r := &FarReader{data: d, reader: d.Reader()}
-	if d.Alt != nil {
-		r.alt = d.Alt.Reader()
-	}
-	return r
-}
-
-// decl reads the names of a DIE in another unit or file, or in a subtree that the scan skipped. The
-// scope of the DIE is not known. decl returns nil if there is no such DIE.
-func (r *FarReader) decl(at Ref) *decl {
-	data, reader := r.data, r.reader
-	if at.alt {
-		if r.alt == nil {
-			return nil
-		}
-		data, reader = data.Alt, r.alt
-	}
-
-	reader.Seek(at.Off)
-	e, err := reader.Next()
-	if err != nil || e == nil {
+	})
+	if e.tag == 0 {
 		return nil
 	}
-	_ = data.readStrings(e) // Exhausted returns the error
-	d := data.declOf(e)
-	d.originAlt = d.originAlt || at.alt
+	d.typed = signature && len(d.name) == 0
+	d.function = kindOf(uint64(e.tag)) == kindFunction
 	return &d
 }
 
-// declAt returns the subprogram DIE that at refers to, nil if it is not in this unit.
-func (s *Scan) declAt(at Ref) *decl {
+// farDecl reads a DIE of another unit or of the supplementary file. It returns nil if there is no
+// such DIE.
+func (d *Info) farDecl(at Ref) *decl {
+	in := d
 	if at.alt {
+		in = d.Alt
+	}
+	if in == nil {
 		return nil
 	}
-
-	i, ok := slices.BinarySearchFunc(s.Decls, at.Off, func(d decl, o dwarf.Offset) int { return cmp.Compare(d.Off, o) })
-	if !ok {
-		return nil
+	i, found := slices.BinarySearchFunc(in.units, at.Off, func(u *Unit, off int) int { return cmp.Compare(u.Off, off) })
+	if !found {
+		i--
 	}
-	return &s.Decls[i]
-}
-
-// scopePath is the names of scopes, outermost first, each followed by NUL. The name of an unnamed
-// scope is "".
-type scopePath struct {
-	text  string
-	far   bool // the path is too long, and not known
-	typed bool // some names are in type units, and not known
-}
-
-// path returns the path of the scope with index i, -1 for no scope. Names of functions are cut at
-// 64 KiB; longer paths are not kept.
-func (s *Scan) path(i int32) scopePath {
 	if i < 0 {
-		return scopePath{}
+		return nil
 	}
-	if p, ok := s.paths[i]; ok {
-		return p
+	far := in.units[i].declAt(at.Off)
+	if far != nil {
+		far.origin.alt = far.origin.alt || at.alt
 	}
-
-	c := &s.scopes[i]
-
-	// A path that is too long is not kept, nor are those of the scopes in it.
-	p, name := s.path(c.parent), s.scopeName(c)
-	p.typed = p.typed || c.typed
-	n := uint64(len(p.text) + len(name) + 1)
-	p.far = p.far || n > 1<<naming.MaxNameLog || n > s.pathBytes
-	if p.far {
-		p.text = ""
-	} else {
-		p.text += name + "\x00"
-		s.pathBytes -= n
-	}
-	s.paths[i] = p
-	return p
+	return far
 }
 
-// scopeName returns the name of a scope. The name of a function may be at its origin. Its linkage
-// name, if it has one, follows after naming.LinkageMark.
-func (s *Scan) scopeName(c *scope) string {
-	if c.decl < 0 {
-		return c.name
-	}
-	d := &s.Decls[c.decl]
+// Namer numbers the names of functions. One goroutine uses it. Most names come again and again: the
+// offsets of their strings are compared, and the strings themselves only once.
+type Namer struct {
+	table *naming.Table
+	names map[nameKey]uint32
+	paths map[pathKey]uint32
+	list  []scopePath // by number; number 0 is the path of what is in no scope
 
-	// Of several declarations the nearest one with a name decides.
-	name, linkage := d.name, d.linkage
-	for range maxChain {
-		d = s.declAt(d.from())
-		if d == nil {
-			break
-		}
-		name, linkage = cmp.Or(name, d.name), cmp.Or(linkage, d.linkage)
-	}
-	if linkage != "" {
-		name += naming.LinkageMark + linkage
-	}
-	return name
+	scan   *Scan
+	refs   map[Ref]uint32 // numbers of names, of the unit
+	scopes []uint32       // 1 more than the number of the path, by index of scan.scopes; 0: not known
+}
+
+// nameKey tells names apart.
+type nameKey struct {
+	linkage, name           stringID
+	path                    uint32
+	far, typed, ada, unread bool
+}
+
+// pathKey tells paths apart.
+type pathKey struct {
+	parent        uint32
+	name, linkage stringID
+	typed         bool
+}
+
+// scopePath is a scope and the scopes around it.
+type scopePath struct {
+	parent uint32
+	text   string // the scope's own name
+	length int    // of the texts of all scopes, each followed by NUL
+	far    bool   // the path is too long, and not known
+	typed  bool   // some names are in type units, and not known
+}
+
+// NewNamer returns a Namer of names in table.
+func NewNamer(table *naming.Table) *Namer {
+	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1), refs: map[Ref]uint32{}}
+}
+
+// Unit begins a new unit.
+func (n *Namer) Unit(s *Scan) {
+	n.scan = s
+	clear(n.refs)
+	n.scopes = append(n.scopes[:0], make([]uint32, len(s.scopes))...)
 }
 
 // maxChain bounds the steps from a concrete function to its first declaration. Compilers write at
 // most three.
 const maxChain = 32
 
-// Naming follows a subprogram DIE to the attributes that name it.
-func (s *Scan) Naming(at Ref, far *FarReader) (n naming.Key) {
-	var path scopePath
+// ID returns the number of the name of the function that at refers to.
+func (n *Namer) ID(at Ref) uint32 {
+	id, ok := n.refs[at]
+	if !ok {
+		id = n.resolve(at)
+		n.refs[at] = id
+	}
+	return id
+}
+
+// resolve follows a subprogram DIE to the attributes that name it.
+func (n *Namer) resolve(at Ref) uint32 {
+	u := n.scan.Unit
+	key := nameKey{ada: naming.IsAda(int64(u.lang))}
+	var linkage, name []byte
 	for range maxChain {
-		d := s.declAt(at)
-		if d == nil {
-			n.Far = true
-			d = far.decl(at)
+		d := n.local(at)
+		local := d != nil
+		if !local {
+			key.far = true
+			d = u.in.farDecl(at)
 			if d == nil {
-				n.Unread = n.Unread || at.alt
+				key.unread = key.unread || at.alt
 				break
 			}
 		}
 
 		// The first declaration with a name, or the last of all, has the scope.
-		n.Linkage, n.Name = cmp.Or(n.Linkage, d.linkage), cmp.Or(n.Name, d.name)
-		n.Unread = n.Unread || d.unread
-		if d.name != "" || d.origin == 0 {
-			path = s.path(d.scope)
+		if len(linkage) == 0 {
+			linkage, key.linkage = d.linkage, d.linkageID
+		}
+		if len(name) == 0 {
+			name, key.name = d.name, d.nameID
+		}
+		key.unread = key.unread || d.unread
+		if len(d.name) > 0 || d.origin.Off == 0 {
+			key.path = 0
+			if local {
+				key.path = n.pathOf(n.scan.scopeAt(at.Off))
+			}
 		}
 
-		if d.origin == 0 {
+		if d.origin.Off == 0 {
 			break
 		}
-		at = d.from()
+		at = d.origin
 	}
+	p := &n.list[key.path]
+	key.far, key.typed = key.far || p.far, p.typed
 
-	if n.Linkage == "" && strings.HasPrefix(n.Name, "_Z") {
-		n.Linkage = n.Name // of Nim, which is compiled through C
+	id, ok := n.names[key]
+	if !ok {
+		id = n.table.ID(n.key(key, linkage, name))
+		n.names[key] = id
 	}
-	n.Scope, n.Far, n.Typed = path.text, n.Far || path.far, path.typed
-	n.Ada = naming.IsAda(s.lang)
-	return n
+	return id
 }
 
-// IsSplit reports whether the functions of a unit are in a .dwo file.
-func IsSplit(root *dwarf.Entry) bool {
-	return root.Val(dwarf.AttrDwoName) != nil || root.Val(attrGNUDwoName) != nil || root.Tag == dwarf.TagSkeletonUnit
+// key returns a name with its texts.
+func (n *Namer) key(key nameKey, linkage, name []byte) naming.Key {
+	k := naming.Key{Linkage: string(linkage), Name: string(name), Far: key.far, Typed: key.typed, Ada: key.ada, Unread: key.unread}
+	if k.Linkage == "" && strings.HasPrefix(k.Name, "_Z") {
+		k.Linkage = k.Name // of Nim, which is compiled through C
+	}
+	if p := &n.list[key.path]; !p.far {
+		k.Scope = n.text(key.path)
+		n.scan.Unit.in.work.Add(int64(-p.length))
+	}
+	return k
 }
 
-// attrGNUDwoName is DW_AT_GNU_dwo_name, of split DWARF 4.
-const attrGNUDwoName = dwarf.Attr(0x2130)
+// text returns the names of the scopes of a path, outermost first, each followed by NUL. The name
+// of an unnamed scope is "".
+func (n *Namer) text(number uint32) string {
+	text := make([]byte, n.list[number].length)
+	for end := len(text); number != 0; number = n.list[number].parent {
+		own := n.list[number].text
+		end -= len(own) + 1
+		copy(text[end:], own)
+	}
+	return string(text)
+}
+
+// local reads a subprogram of the unit itself. It returns nil for any other DIE.
+func (n *Namer) local(at Ref) *decl {
+	u := n.scan.Unit
+	if at.alt || at.Off < u.root || at.Off >= u.end {
+		return nil
+	}
+	d := u.declAt(at.Off)
+	if d == nil || !d.function {
+		return nil
+	}
+	return d
+}
+
+// scopeAt returns the index of the innermost scope around a DIE, -1 if there is none.
+func (s *Scan) scopeAt(off int) int32 {
+	i, _ := slices.BinarySearchFunc(s.scopes, off, func(c scope, off int) int { return cmp.Compare(c.off, off) })
+	at := int32(i - 1)
+	for at >= 0 && s.scopes[at].end <= off {
+		at = s.scopes[at].parent
+	}
+	return at
+}
+
+// pathOf returns the number of the path of scope i, -1 for no scope. Names of functions are cut at
+// 64 KiB; longer paths are not kept.
+func (n *Namer) pathOf(i int32) uint32 {
+	if i < 0 {
+		return 0
+	}
+	if n.scopes[i] != 0 {
+		return n.scopes[i] - 1
+	}
+
+	// Of several declarations of a function the nearest one with a name decides.
+	c := &n.scan.scopes[i]
+	key := pathKey{parent: n.pathOf(c.parent)}
+	var name, linkage []byte
+	d := n.scan.Unit.declAt(c.off)
+	for range maxChain + 1 {
+		if d == nil {
+			break
+		}
+		key.typed = key.typed || d.typed && !c.function
+		if len(name) == 0 {
+			name, key.name = d.name, d.nameID
+		}
+		if !c.function {
+			break
+		}
+		if len(linkage) == 0 {
+			linkage, key.linkage = d.linkage, d.linkageID
+		}
+		d = n.local(d.origin)
+	}
+
+	number, ok := n.paths[key]
+	if !ok {
+		number = n.addPath(key, name, linkage)
+	}
+	n.scopes[i] = number + 1
+	return number
+}
+
+// addPath adds a path. The linkage name of its scope, if it has one, follows after
+// naming.LinkageMark.
+func (n *Namer) addPath(key pathKey, name, linkage []byte) uint32 {
+	parent := &n.list[key.parent]
+	text := string(name)
+	if len(linkage) > 0 {
+		text += naming.LinkageMark + string(linkage)
+	}
+	p := scopePath{parent: key.parent, text: text, length: parent.length + len(text) + 1, typed: parent.typed || key.typed}
+	p.far = parent.far || p.length > 1<<naming.MaxNameLog
+	if p.far {
+		p.text, p.length = "", parent.length+1
+	}
+
+	number := uint32(len(n.list))
+	n.list = append(n.list, p)
+	n.paths[key] = number
+	return number
+}

@@ -1,7 +1,6 @@
 package dwarfinfo
 
 import (
-	"debug/dwarf"
 	"errors"
 	"fmt"
 
@@ -9,50 +8,28 @@ import (
 	"symkit/internal/wire"
 )
 
-// unitBases is what the root DIE of a unit gives for reading the range lists of the unit.
-type unitBases struct {
-	lowPC    uint64
-	addrBase uint64
-	addrSize int
-	version  uint16
-}
-
-// entryRanges appends the ranges of a DIE that hold code, as the DIE lists them, to dst. The value
-// that sets an address decides whether the address is a discarded one: offsets from it may lie in
-// other functions' code. debug/dwarf's Ranges returns only the sums.
-func (d *Info) entryRanges(dst []pcs.Range, e *dwarf.Entry, u *unitBases, code pcs.Set, budget *int) ([]pcs.Range, error) {
-	if f := e.AttrField(dwarf.AttrRanges); f != nil {
-		var off uint64
-		switch v := f.Val.(type) {
-		case int64:
-			off = uint64(v)
-		case uint64: // DW_FORM_rnglistx, resolved
-			off = v
-		default:
-			return dst, errNoOffset
+// rangesOffset returns where the list of DW_AT_ranges begins, in .debug_ranges or .debug_rnglists.
+func (u *Unit) rangesOffset(v value) (uint64, bool) {
+	d := u.in
+	switch {
+	case v.form == formSecOffset || v.isConstant():
+		if d.skeleton != nil {
+			return u.rangesBase + v.num, true
 		}
-
-		if u.version < 5 {
-			return d.rangesV4(dst, off, u, code, budget)
-		}
-		return d.rangesV5(dst, off, u, code, budget)
+		return v.num, true
+	case v.form != formRnglistx || v.num > uint64(len(d.rngLists)):
+		return 0, false
 	}
 
-	// Without a list: one range, whose end is an address or a size.
-	low, ok := e.Val(dwarf.AttrLowpc).(uint64)
-	if !ok {
-		return dst, nil
+	// An index into the offsets after the header, which count from there.
+	size := uint64(4)
+	if u.dwarf64 {
+		size = 8
 	}
-	var high uint64
-	switch v := e.Val(dwarf.AttrHighpc).(type) {
-	case uint64:
-		high = v
-	case int64:
-		high = low + uint64(v)
-	default:
-		return dst, nil
-	}
-	return appendCode(dst, low, high, code), nil
+	c := wire.New(".debug_rnglists", d.rngLists, d.bigEndian)
+	c.Seek(u.rngBase + v.num*size)
+	off := u.rngBase + c.Offset(u.dwarf64)
+	return off, c.Err() == nil
 }
 
 // appendCode appends a range that is not empty and begins in code.
@@ -75,13 +52,14 @@ var (
 )
 
 // rangesV4 reads a list of .debug_ranges (DWARF 4 §2.17.3).
-func (d *Info) rangesV4(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set, budget *int) ([]pcs.Range, error) {
+func (u *Unit) rangesV4(dst []pcs.Range, off uint64, code pcs.Set, budget *int) ([]pcs.Range, error) {
+	d, size := u.in, int(u.addrSize)
 	c := wire.New(".debug_ranges", d.ranges, d.bigEndian)
 	c.Seek(off)
 	base, dead := u.lowPC, false
-	mask := ^uint64(0) >> (64 - 8*u.addrSize)
+	mask := ^uint64(0) >> (64 - 8*size)
 	for {
-		lo, hi := c.Uint(u.addrSize), c.Uint(u.addrSize)
+		lo, hi := c.Uint(size), c.Uint(size)
 		if c.Err() != nil || lo == 0 && hi == 0 {
 			return dst, c.Err()
 		}
@@ -94,7 +72,7 @@ func (d *Info) rangesV4(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 
 		if lo == mask {
 			// GNU ld writes 1 where 0 would end the list.
-			base, dead = hi, hi == 1 || isTombstone(hi, u.addrSize)
+			base, dead = hi, hi == 1 || isTombstone(hi, size)
 		} else if !dead {
 			dst = appendCode(dst, (base+lo)&mask, (base+hi)&mask, code)
 		}
@@ -102,11 +80,12 @@ func (d *Info) rangesV4(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 }
 
 // rangesV5 reads a list of .debug_rnglists (DWARF 5 §2.17.3, §7.25).
-func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set, budget *int) ([]pcs.Range, error) {
+func (u *Unit) rangesV5(dst []pcs.Range, off uint64, code pcs.Set, budget *int) ([]pcs.Range, error) {
+	d, size := u.in, int(u.addrSize)
 	c := wire.New(".debug_rnglists", d.rngLists, d.bigEndian)
 	c.Seek(off)
 	base, dead := u.lowPC, false
-	mask := ^uint64(0) >> (64 - 8*u.addrSize)
+	mask := ^uint64(0) >> (64 - 8*size)
 	for {
 		kind := c.U8()
 		var lo, hi uint64
@@ -114,20 +93,20 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 		case 0: // end_of_list
 			return dst, c.Err()
 		case 1: // base_addressx
-			base = d.addressx(&c, u)
+			base = u.addressx(&c)
 		case 2: // startx_endx
-			lo, hi = d.addressx(&c, u), d.addressx(&c, u)
+			lo, hi = u.addressx(&c), u.addressx(&c)
 		case 3: // startx_length
-			lo = d.addressx(&c, u)
+			lo = u.addressx(&c)
 			hi = lo + c.ULEB()
 		case 4: // offset_pair
 			lo, hi = base+c.ULEB(), base+c.ULEB()
 		case 5: // base_address
-			base = c.Uint(u.addrSize)
+			base = c.Uint(size)
 		case 6: // start_end
-			lo, hi = c.Uint(u.addrSize), c.Uint(u.addrSize)
+			lo, hi = c.Uint(size), c.Uint(size)
 		case 7: // start_length
-			lo = c.Uint(u.addrSize)
+			lo = c.Uint(size)
 			hi = lo + c.ULEB()
 		default:
 			c.Fail(c.Pos()-1, fmt.Errorf("unknown kind of range list entry %#x", kind))
@@ -142,7 +121,7 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 
 		// A discarded base address discards the offsets from it.
 		if kind == 1 || kind == 5 {
-			dead = isTombstone(base, u.addrSize) || base == 0 && !code.Contains(0)
+			dead = isTombstone(base, size) || base == 0 && !code.Contains(0)
 		} else if kind != 4 || !dead {
 			dst = appendCode(dst, lo&mask, hi&mask, code)
 		}
@@ -150,16 +129,10 @@ func (d *Info) rangesV5(dst []pcs.Range, off uint64, u *unitBases, code pcs.Set,
 }
 
 // addressx reads an index into .debug_addr, and returns the address there.
-func (d *Info) addressx(c *wire.Cursor, u *unitBases) uint64 {
-	at, i := c.Pos(), c.ULEB()
-	a := wire.New(".debug_addr", d.addr, d.bigEndian)
-	if i > uint64(len(d.addr)) {
-		c.Fail(at, wire.ErrOffset)
-		return 0
-	}
-	a.Seek(u.addrBase + i*uint64(u.addrSize))
-	v := a.Uint(u.addrSize)
-	if a.Err() != nil {
+func (u *Unit) addressx(c *wire.Cursor) uint64 {
+	at := c.Pos()
+	v, ok := u.indexed(c.ULEB())
+	if !ok {
 		c.Fail(at, wire.ErrOffset)
 	}
 	return v

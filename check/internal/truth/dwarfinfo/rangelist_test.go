@@ -32,25 +32,24 @@ func TestRangeLists(t *testing.T) {
 		0, 0, 0, 0, 8, 0, 0, 0,
 		0, 0, 0, 0, 0, 0, 0, 0,
 	}, addr: []byte{0, 0x12, 0, 0, 4, 0x12, 0, 0}}
-	u := &unitBases{addrSize: 4, version: 5}
+	u := &Unit{in: d, addrSize: 4, version: 5}
 	budget := 100
-	got, err := d.rangesV5(nil, 0, u, code, &budget)
+	got, err := u.rangesV5(nil, 0, code, &budget)
 	want := []pcs.Range{{Lo: 0x2000, Hi: 0x2004}, {Lo: 0x1010, Hi: 0x1018}, {Lo: 0x1100, Hi: 0x1104}, {Lo: 0x1200, Hi: 0x1204}, {Lo: 0x1204, Hi: 0x1208}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pcs.Range{})); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	got, err = d.rangesV4(nil, 0, u, code, &budget)
+	got, err = u.rangesV4(nil, 0, code, &budget)
 	if diff := cmp.Diff([]pcs.Range{{Lo: 0x2000, Hi: 0x2008}}, got, cmp.AllowUnexported(pcs.Range{})); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	budget = 2
-	if _, err = d.rangesV5(nil, 0, u, code, &budget); !errors.Is(err, errShared) {
+	if _, err = u.rangesV5(nil, 0, code, &budget); !errors.Is(err, errShared) {
 		t.Errorf("over budget: %v", err)
 	}
 }
 
 func TestRangeListErrors(t *testing.T) {
-	u := &unitBases{addrSize: 4, version: 5}
 	for _, test := range []struct {
 		name   string
 		list   []byte
@@ -64,7 +63,8 @@ func TestRangeListErrors(t *testing.T) {
 		{"kind", []byte{4, 1, 2, 9}, 0, nil, 3},
 	} {
 		budget := 100
-		_, err := (&Info{rngLists: test.list}).rangesV5(nil, test.off, u, nil, &budget)
+		u := &Unit{in: &Info{rngLists: test.list}, addrSize: 4, version: 5}
+		_, err := u.rangesV5(nil, test.off, nil, &budget)
 		e, ok := errors.AsType[*wire.Error](err)
 		if !ok || test.want != nil && !errors.Is(err, test.want) || e.Offset != test.offset {
 			t.Errorf("%s: %v", test.name, err)

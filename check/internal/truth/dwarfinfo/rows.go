@@ -1,13 +1,12 @@
 package dwarfinfo
 
 import (
-	"debug/dwarf"
-	"fmt"
-	"io"
+	"cmp"
+	"slices"
 
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
-	"symkit/check/internal/truth"
+	"symkit/internal/wire"
 )
 
 // Run is the code of one row of a line table. File is a number in naming.Paths.
@@ -23,118 +22,219 @@ type Lines struct {
 	files []uint32
 }
 
-// Lines runs the line number program of a unit, by debug/dwarf. Sequences that do not begin in code
-// belong to discarded functions. All addresses of a sequence are in one section, so its first row
-// decides.
-func (d *Info) Lines(u *Unit, root *dwarf.Entry, code pcs.Set, paths *naming.Paths) (t Lines, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = truth.Recovered("debug/dwarf", r)
-		}
-	}()
-	off, ok := root.Val(dwarf.AttrStmtList).(int64)
-	if !ok {
+// Lines runs the line number program of a unit. Sequences that do not begin in code belong to
+// discarded functions. All addresses of a sequence are in one section, so its first row decides.
+// runs is memory for the result.
+func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, err error) {
+	if !u.hasLines {
 		return t, nil
 	}
-
-	compDir, _ := root.Val(dwarf.AttrCompDir).(string)
-	header, err := d.lineHeader(uint64(off), len(compDir))
+	header, err := u.in.lineHeader(u.lineOff, len(u.compDir))
 	if err != nil {
 		return t, err
 	}
-	r, err := d.LineReader(root)
-	if err != nil || r == nil {
-		return t, err
+	p := lineProgram{lineHeader: header, c: header.program, code: code, paths: paths, runs: runs, base: header.base(u.compDir)}
+	for i := range header.files {
+		p.number(i)
 	}
 
-	// The header gives the paths that debug/dwarf joins wrongly.
-	base := header.base(compDir)
-	ids := fileNumbers{paths: paths, ids: map[*dwarf.LineFile]uint32{}}
-	for i, f := range r.Files() {
-		if i < len(header.files) && f != nil {
-			t.files = append(t.files, ids.add(f, header.files[i].path(base)))
-		} else {
-			t.files = append(t.files, ids.of(f))
-		}
+	err = p.run()
+	if err == nil && header.pathBytes > header.most {
+		err = header.tooLong(u.in, u.lineOff)
 	}
-
-	runs, err := readRuns(r, code, &ids)
-	t.runs = pcs.Disjoint(runs)
-	return t, err
+	return Lines{p.ordered(), p.numbers}, err
 }
 
-// fileNumbers maps the files of one line table to their numbers in naming.Paths.
-type fileNumbers struct {
-	paths *naming.Paths
-	ids   map[*dwarf.LineFile]uint32
+// lineProgram is a line number program that is being run (DWARF 5 §6.2.5).
+type lineProgram struct {
+	*lineHeader
+	c       wire.Cursor
+	code    pcs.Set
+	paths   *naming.Paths
+	base    string
+	numbers []uint32 // of files, in paths
+
+	// The registers that decide on runs.
+	addr, opIndex uint64
+	line          int64
+	file          uint64
+
+	runs      []Run
+	sequences []sequence
+	last      Run // begins at last.Lo
+	open      bool
+	begins    bool // the next row is the first of its sequence
+	dead      bool // the sequence is of discarded code
 }
 
-// add numbers a file with the given path, which may be "".
-func (n *fileNumbers) add(f *dwarf.LineFile, path string) uint32 {
+// sequence is the runs [from, to) of one sequence, or of the part of one in which addresses rise.
+type sequence struct{ from, to int }
+
+// number gives file i its number in naming.Paths.
+func (p *lineProgram) number(i int) {
 	id := uint32(naming.AnyPath)
-	if path != "" {
-		id = n.paths.ID(path)
+	if path := p.path(p.files[i], p.base); path != "" {
+		id = p.paths.ID(path)
 	}
-	n.ids[f] = id
-	return id
+	p.numbers = append(p.numbers, id)
 }
 
-// of returns the number of a file of a table before version 5, to which debug/dwarf gives its whole
-// path, or of a file that the program itself defines.
-func (n *fileNumbers) of(f *dwarf.LineFile) uint32 {
-	if f == nil {
-		return naming.AnyPath
-	}
-	if id, ok := n.ids[f]; ok {
-		return id
-	}
-	return n.add(f, f.Name)
+// reset puts the registers at the beginning of a sequence.
+func (p *lineProgram) reset() {
+	p.addr, p.opIndex, p.line, p.file = 0, 0, 1, 1
+	p.begins = true
 }
 
-// readRuns turns the rows into runs. Of rows at one address the last holds. Where addresses
-// decrease, a new list of rows begins.
-func readRuns(r *dwarf.LineReader, code pcs.Set, ids *fileNumbers) (runs []Run, err error) {
-	var e dwarf.LineEntry
-	var last Run // begins at last.Lo, and is open if open is set
-	open, dead := false, false
-	begins := true // the next row is the first of a sequence
-	file, fileID := (*dwarf.LineFile)(nil), uint32(naming.AnyPath)
-	for {
-		if err := r.Next(&e); err == io.EOF {
-			return runs, nil
-		} else if err != nil {
-			return runs, fmt.Errorf("debug/dwarf: %w", err)
-		}
+// Opcodes (DWARF 5 §7.22).
+const (
+	lnsExtended     = 0
+	lnsCopy         = 1
+	lnsAdvancePC    = 2
+	lnsAdvanceLine  = 3
+	lnsSetFile      = 4
+	lnsConstAddPC   = 8
+	lnsFixedAdvance = 9
+	lneEndSequence  = 1
+	lneSetAddress   = 2
+	lneDefineFile   = 3
+)
 
-		if begins {
-			dead, begins = !code.Contains(e.Address), false
+// run runs the program. Each step of the loop consumes a byte at least.
+func (p *lineProgram) run() error {
+	p.reset()
+	for c := &p.c; c.Len() > 0; {
+		op := c.U8()
+		switch {
+		case op >= p.opcodeBase:
+			adjusted := uint64(op - p.opcodeBase)
+			p.advance(adjusted / p.lineRange)
+			p.line += p.lineBase + int64(adjusted%p.lineRange)
+			p.row(false)
+		case op == lnsExtended:
+			p.extended()
+		case op == lnsCopy:
+			p.row(false)
+		case op == lnsAdvancePC:
+			p.advance(c.ULEB())
+		case op == lnsAdvanceLine:
+			p.line += c.SLEB()
+		case op == lnsSetFile:
+			p.file = c.ULEB()
+		case op == lnsConstAddPC:
+			p.advance(uint64(255-p.opcodeBase) / p.lineRange)
+		case op == lnsFixedAdvance:
+			p.addr += uint64(c.U16())
+			p.opIndex = 0
+		default:
+			for range p.lengths[op-1] {
+				c.SkipLEB()
+			}
 		}
-
-		// The next row ends the open run.
-		if open && e.Address > last.Lo && !dead {
-			last.Hi = e.Address
-			runs = append(runs, last)
-		}
-
-		open = !e.EndSequence
-		if e.EndSequence {
-			begins = true
-			continue
-		}
-
-		// Consecutive rows mostly have the same file.
-		if e.File != file {
-			file, fileID = e.File, ids.of(e.File)
-		}
-		last = Run{Range: pcs.Range{Lo: e.Address}, Line: uint32(min(uint64(e.Line), 1<<32-1)), File: fileID}
 	}
+	return p.c.Err()
+}
+
+// advance advances the address by a number of operations.
+func (p *lineProgram) advance(n uint64) {
+	if p.maxOps == 1 {
+		p.addr += n * p.minInst
+		return
+	}
+	n += p.opIndex
+	p.addr += p.minInst * (n / p.maxOps)
+	p.opIndex = n % p.maxOps
+}
+
+// extended runs an extended opcode, which comes after its length.
+func (p *lineProgram) extended() {
+	c := p.c.Sub(p.c.ULEB())
+	if c.Len() == 0 {
+		return
+	}
+	switch c.U8() {
+	case lneEndSequence:
+		p.row(true)
+		p.reset()
+	case lneSetAddress:
+		if n := c.Len(); n == 8 || n == 4 || n == 2 || n == 1 {
+			p.addr, p.opIndex = c.Uint(n), 0
+		} else {
+			p.c.Fail(c.Pos(), wire.ErrSize)
+		}
+	case lneDefineFile: // DWARF 4 §6.2.5.3
+		if p.oldFile(&c) && p.pathBytes <= p.most {
+			p.number(len(p.files) - 1)
+		} else {
+			p.c.Inherit(&c)
+		}
+	}
+}
+
+// row adds a row. Of rows at one address the last holds. Where addresses decrease, a new list of
+// rows begins.
+func (p *lineProgram) row(end bool) {
+	if p.begins {
+		p.dead, p.begins = !p.code.Contains(p.addr), false
+		p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
+	}
+
+	// The row ends the open run.
+	if p.open && p.addr > p.last.Lo && !p.dead {
+		p.last.Hi = p.addr
+		s := &p.sequences[len(p.sequences)-1]
+		if len(p.runs) > s.from && p.runs[len(p.runs)-1].Hi > p.last.Lo {
+			p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
+			s = &p.sequences[len(p.sequences)-1]
+		}
+		p.runs = append(p.runs, p.last)
+		s.to = len(p.runs)
+	}
+
+	p.open = !end
+	file := uint32(naming.AnyPath)
+	if p.file < uint64(len(p.numbers)) {
+		file = p.numbers[p.file]
+	}
+	p.last = Run{Range: pcs.Range{Lo: p.addr}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
+}
+
+// ordered returns the runs by address, without overlaps. Sequences mostly do not overlap: then it
+// suffices to sort these.
+func (p *lineProgram) ordered() []Run {
+	live := slices.DeleteFunc(p.sequences, func(s sequence) bool { return s.from == s.to })
+	byStart := func(a, b sequence) int { return cmp.Compare(p.runs[a.from].Lo, p.runs[b.from].Lo) }
+	runs := p.runs
+	if !slices.IsSortedFunc(live, byStart) {
+		slices.SortStableFunc(live, byStart)
+		runs = make([]Run, 0, len(p.runs))
+		for _, s := range live {
+			runs = append(runs, p.runs[s.from:s.to]...)
+		}
+	}
+
+	// Of runs that overlap, the one that begins first holds, then the first of the program.
+	for i := 1; i < len(runs); i++ {
+		if runs[i].Lo < runs[i-1].Hi {
+			return pcs.Disjoint(p.runs)
+		}
+	}
+	return runs
 }
 
 // From returns the runs from the first that ends above addr.
 func (t *Lines) From(addr uint64) []Run { return t.runs[pcs.After(t.runs, addr):] }
 
 // Code returns the addresses that the runs cover.
-func (t *Lines) Code() pcs.Set { return pcs.SetOf(t.runs) }
+func (t *Lines) Code() (code pcs.Set) {
+	for i := range t.runs {
+		if n := len(code) - 1; n >= 0 && code[n].Hi == t.runs[i].Lo {
+			code[n].Hi = t.runs[i].Hi
+		} else {
+			code = append(code, t.runs[i].Range)
+		}
+	}
+	return code
+}
 
 // File returns the number in naming.Paths of file n of the table.
 func (t *Lines) File(n int64) uint32 {

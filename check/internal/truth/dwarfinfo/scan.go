@@ -3,327 +3,417 @@ package dwarfinfo
 import (
 	"cmp"
 	"context"
-	"debug/dwarf"
-	"errors"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
-	"symkit/check/internal/truth"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
 
-// Scan is what the DIEs of one unit contain.
+// Scan is what the DIEs of one unit contain. A Scan can be used again for another unit.
 type Scan struct {
+	Unit    *Unit
 	Funcs   []Func
 	Inlines []Inline
 	Ranges  []pcs.Range
-	// Decls are all subprogram DIEs, by offset. scopes are the named DIEs around them.
-	Decls  []decl
-	scopes []scope
-	Root   *dwarf.Entry
-	lang   int64
-	Errs   []error // damage that cost a function
-	// paths has the paths of scopes that path has computed, by index. pathBytes is the number of
-	// bytes that more of them may take.
-	paths     map[int32]scopePath
-	pathBytes uint64
+	Errs    []error // damage that cost a function
+	scopes  []scope // by offset
 }
 
 // Func is a function with code.
 type Func struct {
-	Decl    int32
+	Ref     Ref
 	Ranges  symfile.Span
 	Inlines symfile.Span // set by finish
 }
 
 // Inline is an inlined call with code. CallFile is -1 if the DIE has no DW_AT_call_file.
 type Inline struct {
-	Origin             Ref
-	fn                 int32
-	Depth              uint32
-	CallFile, CallLine int64
-	Ranges             symfile.Span
+	Origin   Ref
+	Ranges   symfile.Span
+	CallFile int64
+	CallLine uint64
+	Depth    uint32
+	fn       int32
 }
 
-// decl holds the names of a subprogram. Files can have a subprogram every few bytes, so the fields
-// are ordered to keep decl small.
-type decl struct {
-	linkage, name string
-	Off           dwarf.Offset
-	scope         int32        // index of scopes, -1 for none
-	origin        dwarf.Offset // abstract origin or specification, 0 for none
-	originAlt     bool         // origin is in the supplementary file
-	unread        bool         // a name is in a supplementary file that was not found
-}
-
-// from returns the origin of d.
-func (d *decl) from() Ref { return Ref{d.origin, d.originAlt} }
-
-func (d *decl) setOrigin(at Ref) { d.origin, d.originAlt = at.Off, at.alt }
-
-// scope is a named DIE around subprograms.
+// scope is a DIE with children that names in it are qualified with: a namespace, a type or a
+// function.
 type scope struct {
-	parent int32
-	decl   int32  // index in Decls of the function; -1 if the scope is none
-	name   string // empty for one without a name
-	typed  bool   // a type unit has the name (DW_AT_signature)
+	off, end int   // offsets of the DIE, and after its last child
+	parent   int32 // index of the scope around it, -1 for none
+	function bool
 }
 
 // dieFrame is what holds for the children of a DIE.
 type dieFrame struct {
-	fn    int32 // index in Funcs, -1 outside of functions
-	depth uint32
-	scope int32
+	fn     int32 // index in Funcs, -1 outside of functions
+	scope  int32 // index in scopes, -1 outside of scopes
+	depth  uint32
+	opened bool // the DIE is the scope
 }
 
-// maxListEntries bounds the range list entries read for one unit.
-func (d *Info) maxListEntries(u *Unit) int {
-	return int(min(d.limits.Max(limits.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32))
-}
-
-// ScanUnit walks the DIEs of a unit. An error means that the rest of the unit could not be read; s
-// has what was read before.
-func (d *Info) ScanUnit(ctx context.Context, u *Unit, code pcs.Set) (s *Scan, err error) {
-	s = &Scan{paths: map[int32]scopePath{}, pathBytes: d.limits.Max(limits.Names, uint64(d.size))}
-	defer func() {
-		if r := recover(); r != nil {
-			err = truth.Recovered("debug/dwarf", r)
-		}
-		s.finish()
-	}()
-
-	w := unitWalk{d: d, u: u, s: s, code: code, r: d.Reader(), budget: d.maxListEntries(u)}
-	w.r.Seek(u.root)
-	return s, w.run(ctx)
-}
-
-// unitWalk is the state of ScanUnit.
-type unitWalk struct {
-	d      *Info
-	u      *Unit
-	s      *Scan
-	r      *dwarf.Reader
-	code   pcs.Set
-	bases  unitBases
-	budget int
-	stack  []dieFrame
-	skip   int    // open DIEs inside a skipped subtree
-	kept   uint64 // bytes of the names in s
-	fields int    // attributes of all DIEs so far
-	dieFrame
-}
-
-// run visits the DIEs in order. A DIE that is not null consumes bytes. A null DIE, which
-// debug/dwarf also returns for a truncated number, ends a level.
-func (w *unitWalk) run(ctx context.Context) error {
+// Scan walks the DIEs of u. An error means that the rest of the unit could not be read; s has what
+// was read before.
+func (s *Scan) Scan(ctx context.Context, u *Unit, code pcs.Set) error {
+	*s = Scan{Unit: u, Funcs: s.Funcs[:0], Inlines: s.Inlines[:0], Ranges: s.Ranges[:0], scopes: s.scopes[:0]}
+	w := scanner{
+		Scan: s, data: u.in.info[:u.end], pos: u.root, code: code,
+		budget: int(min(u.in.limits.Max(limits.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32)),
+		order:  binary.ByteOrder(binary.LittleEndian), deepest: u.in.limits.Int(limits.DIEDepth),
+	}
+	if u.in.bigEndian {
+		w.order = binary.BigEndian
+	}
 	w.fn, w.scope = -1, -1
-	for n := 0; ; n++ {
+	err := w.run(ctx)
+	s.finish()
+	return err
+}
+
+// scanner is the state of a scan.
+type scanner struct {
+	*Scan
+	data    []byte // .debug_info up to the end of the unit
+	pos     int
+	order   binary.ByteOrder
+	code    pcs.Set
+	budget  int // range list entries that may still be read
+	stack   []dieFrame
+	deepest int // limit on stack
+	skip    int // open DIEs inside a skipped subtree
+	dieFrame
+
+	values [slots]value
+	have   uint32 // a set of slots
+}
+
+// fail returns an error about the byte at an offset.
+func (w *scanner) fail(at int, err error) error {
+	return &wire.Error{Section: ".debug_info", Offset: at, Err: err}
+}
+
+// run visits the DIEs in order. Each step of the loop consumes a byte at least.
+func (w *scanner) run(ctx context.Context) error {
+	table := w.Unit.table
+	for n := 0; w.pos < len(w.data); n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 
-		e, err := w.r.Next()
-		if err == nil && e != nil {
-			err = w.limit(e)
+		// A DIE begins with the code of its abbreviation. 0 ends the children of a DIE.
+		at := w.pos
+		code := uint64(w.data[at])
+		w.pos++
+		if code >= 0x80 {
+			var ok bool
+			w.pos = at
+			code, ok = w.uleb()
+			if !ok {
+				return w.fail(at, wire.ErrTruncated)
+			}
 		}
-		switch {
-		case err != nil:
-			return err
-		case e == nil || e.Tag != 0 && e.Offset >= w.u.end:
-			return nil
-
-		case e.Tag == 0 && w.skip > 0:
-			w.skip--
-		case e.Tag == 0:
+		if code == 0 {
+			if w.skip > 0 {
+				w.skip--
+				continue
+			}
 			if len(w.stack) == 0 {
 				return nil
 			}
-			w.dieFrame = w.stack[len(w.stack)-1]
-			w.stack = w.stack[:len(w.stack)-1]
-		case w.skip > 0:
-			if e.Children {
-				w.skipChildren(e)
+			w.leave()
+			if len(w.stack) == 0 {
+				return nil
 			}
 			continue
+		}
+		a := table.find(code)
+		if a == nil {
+			return w.fail(at, errAbbrev(code))
+		}
+
+		// The attributes.
+		if a.fixed >= 0 {
+			w.pos += int(a.fixed)
+			w.have = 0
+		} else if !w.attributes(a) {
+			return w.fail(at, wire.ErrTruncated)
+		}
+		if w.pos > len(w.data) {
+			return w.fail(at, wire.ErrTruncated)
+		}
+
+		switch {
+		case a.kind == kindOther || w.skip > 0:
+			if a.children {
+				w.skipChildren(at)
+			}
 		default:
-			w.visit(e)
+			if err := w.visit(at, a); err != nil {
+				return err
+			}
 		}
 		if len(w.stack) == 0 {
 			return nil
 		}
 	}
+	return nil
 }
 
-// fieldsPerByte is the number of attributes that a unit may have for each of its bytes, and
-// maxFields the number beyond these. Some attributes have no bytes; in units that compilers write
-// two bytes and more stand for each.
-const fieldsPerByte, maxFields = 8, 1 << 16
-
-var errFields = errors.New("more attributes than a unit of this size can need")
-
-// limit returns an error for a DIE that exceeds a limit.
-func (w *unitWalk) limit(e *dwarf.Entry) error {
-	var over error
-	switch names := w.d.limits.Max(limits.Names, uint64(w.d.size)); {
-	case len(w.stack) >= w.d.limits.Int(limits.DIEDepth):
-		over = w.d.limits.Exceeded(limits.DIEDepth, 0)
-	case w.kept > names:
-		over = w.d.limits.Exceeded(limits.Names, uint64(w.d.size))
-	case w.fields+len(e.Field) > fieldsPerByte*int(w.u.end-w.u.Off)+maxFields:
-		over = errFields
-	default:
-		w.fields += len(e.Field)
-		return w.d.readStrings(e)
+// leave ends the children of a DIE.
+func (w *scanner) leave() {
+	if w.opened {
+		w.scopes[w.scope].end = w.pos
 	}
-	return &wire.Error{Section: ".debug_info", Offset: int(e.Offset), Err: over}
+	w.dieFrame = w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
 }
 
-// skipChildren skips the children of e: by DW_AT_sibling, or by counting levels.
-func (w *unitWalk) skipChildren(e *dwarf.Entry) {
-	if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && next > e.Offset && next < w.u.end {
-		w.r.Seek(next)
-		return
+// uleb reads an unsigned LEB128. It returns false at the end of the unit and for more than 64 bits.
+func (w *scanner) uleb() (v uint64, ok bool) {
+	for shift := 0; w.pos < len(w.data) && shift < 70; shift += 7 {
+		b := w.data[w.pos]
+		w.pos++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, shift < 63 || b <= 1
+		}
+	}
+	return 0, false
+}
+
+// attributes runs the steps of an abbreviation. It returns false if the unit ends before they do.
+func (w *scanner) attributes(a *abbrev) bool {
+	w.have = 0
+	for i := a.from; i < a.to; i++ {
+		s := &w.Unit.table.steps[i]
+		switch s.form {
+		case formSkip:
+			w.pos += int(s.n)
+		case formData1, formRef1:
+			if w.pos >= len(w.data) {
+				return false
+			}
+			w.keep(s, uint64(w.data[w.pos]))
+			w.pos++
+		case formData2, formRef2:
+			if len(w.data)-w.pos < 2 {
+				return false
+			}
+			w.keep(s, uint64(w.order.Uint16(w.data[w.pos:])))
+			w.pos += 2
+		case formData4, formRef4:
+			if len(w.data)-w.pos < 4 {
+				return false
+			}
+			w.keep(s, uint64(w.order.Uint32(w.data[w.pos:])))
+			w.pos += 4
+		case formUdata, formRefUdata, formRnglistx, formAddrx:
+			v, ok := w.uleb()
+			if !ok {
+				return false
+			}
+			w.keep(s, v)
+		case formExprloc, formBlock:
+			n, ok := w.uleb()
+			if !ok || n > uint64(len(w.data)) {
+				return false
+			}
+			w.pos += int(n)
+		default:
+			if !w.general(s) {
+				return false
+			}
+		}
+
+		// Skipping can end after the unit.
+		if w.pos > len(w.data) {
+			return false
+		}
+	}
+	return true
+}
+
+// keep keeps a value if the scan needs it.
+func (w *scanner) keep(s *step, v uint64) {
+	if s.slot != slotNone {
+		w.values[s.slot] = value{form: s.form, num: v}
+		w.have |= 1 << s.slot
+	}
+}
+
+// general reads a value of any form.
+func (w *scanner) general(s *step) bool {
+	implicit := uint64(0)
+	if s.form == formImplicitConst {
+		implicit = w.Unit.table.numbers[s.n]
+	}
+	c := wire.New(".debug_info", w.data, w.Unit.in.bigEndian)
+	c.Seek(uint64(w.pos))
+	v := w.Unit.read(&c, s.form, implicit)
+	if c.Err() != nil {
+		return false
+	}
+	w.pos = c.Pos()
+	if s.slot != slotNone {
+		w.values[s.slot] = v
+		w.have |= 1 << s.slot
+	}
+	return true
+}
+
+// get returns an attribute of the current DIE, false if it has none.
+func (w *scanner) get(s slot) (value, bool) { return w.values[s], w.have&(1<<s) != 0 }
+
+// skipChildren skips the children of the DIE at an offset: by DW_AT_sibling, or by counting levels.
+func (w *scanner) skipChildren(at int) {
+	if v, ok := w.get(slotSibling); ok {
+		if next := w.Unit.reference(v); !next.alt && next.Off > at && next.Off < len(w.data) {
+			w.pos = next.Off
+			return
+		}
 	}
 	w.skip++
 }
 
 // visit reads one DIE and enters its children.
-func (w *unitWalk) visit(e *dwarf.Entry) {
+func (w *scanner) visit(at int, a *abbrev) error {
 	inner := w.dieFrame
-	switch e.Tag {
-	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit:
-		w.root(e)
-	case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType,
-		dwarf.TagInterfaceType, dwarf.TagEnumerationType:
-		inner.scope = w.open(e, -1)
-	case dwarf.TagSubprogram:
-		inner = w.subprogram(e)
-	case dwarf.TagInlinedSubroutine:
-		if w.fn >= 0 && w.inline(e) {
+	inner.opened = false
+	switch a.kind {
+	case kindScope:
+		if a.children {
+			inner.scope, inner.opened = w.open(at, false), true
+		}
+	case kindFunction:
+		inner = w.function(at, a)
+	case kindCall:
+		if w.fn >= 0 && w.inline() {
 			inner.depth++
 		}
-	case dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
-	default:
-		if e.Children {
-			w.skipChildren(e)
-		}
-		return
 	}
-	if e.Children {
-		// A null DIE restores the frame.
-		w.stack = append(w.stack, w.dieFrame)
-		w.dieFrame = inner
+	if !a.children {
+		return nil
 	}
-}
 
-// root reads the root DIE of the unit.
-func (w *unitWalk) root(e *dwarf.Entry) {
-	w.s.Root = e
-	w.s.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
-	w.bases = unitBases{addrSize: int(w.u.addrSize), version: w.u.version}
-	w.bases.lowPC, _ = e.Val(dwarf.AttrLowpc).(uint64)
-
-	// Addresses begin after the header of .debug_addr if no attribute states where.
-	if base, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
-		w.bases.addrBase = uint64(base)
-	} else if w.u.version >= 5 {
-		w.bases.addrBase = w.u.addrHeader()
+	// A null DIE restores the frame.
+	if len(w.stack) >= w.deepest {
+		return w.fail(at, w.Unit.in.limits.Exceeded(limits.DIEDepth, 0))
 	}
-}
-
-// addrHeader returns the size of a header of .debug_addr (DWARF 5 §7.27), after which the addresses
-// of a unit without DW_AT_addr_base begin. llvm-dwarfutil (LLVM 19) writes range lists with indices
-// of addresses, and no such attribute in the unit. binutils reads such units in this manner, too.
-func (u *Unit) addrHeader() uint64 {
-	const rest = 4 // version, sizes of addresses and segment selectors
-	if u.dwarf64 {
-		return 12 + rest
-	}
-	return 4 + rest
+	w.stack = append(w.stack, w.dieFrame)
+	w.dieFrame = inner
+	return nil
 }
 
 // open adds a scope, and returns its index.
-func (w *unitWalk) open(e *dwarf.Entry, decl int32) int32 {
-	var name string
-	if f := e.AttrField(dwarf.AttrName); f != nil {
-		name, _ = w.d.text(f)
-	}
-	w.kept += uint64(len(name))
-
-	// A type whose name is in a type unit has only DW_AT_signature here.
-	typed := name == "" && e.AttrField(dwarf.AttrSignature) != nil
-	w.s.scopes = append(w.s.scopes, scope{parent: w.scope, decl: decl, name: name, typed: typed})
-	return int32(len(w.s.scopes) - 1)
+func (w *scanner) open(at int, function bool) int32 {
+	w.scopes = append(w.scopes, scope{off: at, end: len(w.data), parent: w.scope, function: function})
+	return int32(len(w.scopes) - 1)
 }
 
-// subprogram adds a function, and returns what holds for its children.
-func (w *unitWalk) subprogram(e *dwarf.Entry) dieFrame {
-	s := w.s
-	n := w.d.declOf(e)
-	n.scope = w.scope
-	w.kept += uint64(len(n.name) + len(n.linkage))
-	s.Decls = append(s.Decls, n)
-
+// function reads a subprogram, and returns what holds for its children.
+func (w *scanner) function(at int, a *abbrev) dieFrame {
 	// A function with children is a scope of the functions in it.
 	inner := dieFrame{fn: -1, scope: -1}
-	if e.Children {
-		inner.scope = w.open(e, int32(len(s.Decls)-1))
-	} else {
-		w.kept += uint64(len(n.name)) // counted as for a scope: the table of names has the name too
+	if a.children {
+		inner.scope, inner.opened = w.open(at, true), true
 	}
 
-	r := w.ranges(e)
-	if r.Len() > 0 {
-		// Only a function with code gets a FUNC record.
-		s.Funcs = append(s.Funcs, Func{Decl: int32(len(s.Decls) - 1), Ranges: r})
-		inner.fn = int32(len(s.Funcs) - 1)
+	// Only a function with code gets a FUNC record.
+	if r := w.codeRanges(); r.Len() > 0 {
+		w.Funcs = append(w.Funcs, Func{Ref: Ref{Off: at}, Ranges: r})
+		inner.fn = int32(len(w.Funcs) - 1)
 	}
 	return inner
+}
+
+// inline adds an inlined call. It returns false for a call without code or without an origin, as
+// gcc writes them: such a call gives no information.
+func (w *scanner) inline() bool {
+	v, ok := w.get(slotOrigin)
+	if !ok {
+		return false
+	}
+	in := Inline{Origin: w.Unit.reference(v), fn: w.fn, Depth: w.depth, CallFile: -1}
+
+	// The ranges are clipped to the FUNC record later.
+	in.Ranges = w.codeRanges()
+	if in.Ranges.Len() == 0 {
+		return false
+	}
+	if v, ok := w.get(slotCallFile); ok && v.isConstant() {
+		in.CallFile = int64(v.num)
+	}
+	if v, ok := w.get(slotCallLine); ok && v.isConstant() {
+		in.CallLine = v.num
+	}
+	w.Inlines = append(w.Inlines, in)
+	return true
 }
 
 // maxErrors bounds the errors kept of a unit.
 const maxErrors = 20
 
-// ranges adds the ranges of a DIE.
-func (w *unitWalk) ranges(e *dwarf.Entry) symfile.Span {
-	from := uint32(len(w.s.Ranges))
-	var err error
-	w.s.Ranges, err = w.d.entryRanges(w.s.Ranges, e, &w.bases, w.code, &w.budget)
-	if err != nil && len(w.s.Errs) < maxErrors {
-		w.s.Errs = append(w.s.Errs, err)
+// codeRanges adds the ranges of the current DIE.
+func (w *scanner) codeRanges() symfile.Span {
+	from := uint32(len(w.Ranges))
+	if w.have&(1<<slotRanges|1<<slotLow) != 0 {
+		err := w.appendRanges()
+		if err != nil && len(w.Errs) < maxErrors {
+			w.Errs = append(w.Errs, err)
+		}
 	}
-	return symfile.Span{From: from, To: uint32(len(w.s.Ranges))}
+	return symfile.Span{From: from, To: uint32(len(w.Ranges))}
 }
 
-// inline adds an inlined call. It returns false for a call without code or without an origin, as
-// gcc writes them: such a call gives no information.
-func (w *unitWalk) inline(e *dwarf.Entry) bool {
-	f := e.AttrField(dwarf.AttrAbstractOrigin)
-	if f == nil {
-		return false
+// appendRanges appends the ranges of the current DIE that hold code, as the DIE lists them. The
+// value that sets an address decides whether the address is a discarded one: offsets from it may
+// lie in other functions' code.
+func (w *scanner) appendRanges() (err error) {
+	u := w.Unit
+	if v, ok := w.get(slotRanges); ok {
+		off, ok := u.rangesOffset(v)
+		switch {
+		case !ok:
+			return errNoOffset
+		case u.version < 5:
+			w.Ranges, err = u.rangesV4(w.Ranges, off, w.code, &w.budget)
+		default:
+			w.Ranges, err = u.rangesV5(w.Ranges, off, w.code, &w.budget)
+		}
+		return err
 	}
 
-	// The ranges are clipped to the FUNC record later.
-	origin := referenceOf(f)
-	in := Inline{Origin: origin, fn: w.fn, Depth: w.depth, CallFile: -1, Ranges: w.ranges(e)}
-	if in.Ranges.Len() == 0 {
-		return false
+	// Without a list: one range, whose end is an address or a size.
+	v, _ := w.get(slotLow)
+	low, ok := u.address(v)
+	if !ok {
+		return fmt.Errorf("DW_AT_low_pc: %w", wire.ErrOffset)
 	}
-
-	if v, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
-		in.CallFile = v
+	end, ok := w.get(slotHigh)
+	if !ok {
+		return nil
 	}
-	in.CallLine, _ = e.Val(dwarf.AttrCallLine).(int64)
-	w.s.Inlines = append(w.s.Inlines, in)
-	return true
+	high, ok := u.address(end)
+	if !ok && end.isConstant() {
+		high, ok = low+end.num, true
+	}
+	if ok {
+		w.Ranges = appendCode(w.Ranges, low, high, w.code)
+	}
+	return nil
 }
 
 // finish gives every function its inlined calls.
 func (s *Scan) finish() {
-	slices.SortStableFunc(s.Inlines, func(a, b Inline) int { return cmp.Compare(a.fn, b.fn) })
+	byFunction := func(a, b Inline) int { return cmp.Compare(a.fn, b.fn) }
+	if !slices.IsSortedFunc(s.Inlines, byFunction) {
+		slices.SortStableFunc(s.Inlines, byFunction)
+	}
 	i := uint32(0)
 	for f := range s.Funcs {
 		from := i

@@ -1,0 +1,74 @@
+package dwarfinfo
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"symkit/check/internal/naming"
+	"symkit/check/internal/truth"
+	"symkit/elfx"
+	"symkit/limits"
+)
+
+// TestStream reads units while .debug_info is inflated, on more goroutines than there are units,
+// and expects what a reading of the whole section gives.
+func TestStream(t *testing.T) {
+	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5-zlib.elf", "cxx-s390x-gcc12-O2-dw5-zlib.elf", "cxx-x86_64-gcc12-O2-dw5.elf"} {
+		var want []string
+		for round := range 30 {
+			f, err := elfx.Open("../../../../testdata/elf/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, names := truth.CodeOf(f), naming.NewTable()
+			d := Open(f, limits.Limits{})
+			err = d.Load(round == 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			var mu sync.Mutex
+			var got []string
+			var group sync.WaitGroup
+			group.Go(func() { d.Inflate(t.Context()) })
+			for range 1 + round%8 {
+				group.Go(func() {
+					var s Scan
+					n := NewNamer(names)
+					for u, err := d.Next(t.Context()); u != nil || err != nil; u, err = d.Next(t.Context()) {
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						err = s.Scan(t.Context(), u, code)
+						lines, _, lineErr := u.Group().Lines(code, naming.NewPaths())
+						texts, refs := s.texts()
+						n.Unit(&s)
+						mu.Lock()
+						got = append(got, texts...)
+						got = append(got, fmt.Sprint(u.Off, err, lineErr, len(lines.runs)))
+						for _, at := range refs {
+							got = append(got, names.Text(n.ID(at)))
+						}
+						mu.Unlock()
+						d.Done(u)
+					}
+				})
+			}
+			group.Wait()
+			d.Stop()
+			d.Close()
+			f.Close()
+
+			slices.Sort(got)
+			if round == 0 {
+				want = got
+			}
+			if len(want) < 20 || !slices.Equal(got, want) {
+				t.Fatalf("%s, round %d: %d texts, want %d", name, round, len(got), len(want))
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package check
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"symkit/check/report"
+	"symkit/elfx/companion"
+)
+
+// TestSplit checks that functions, names, lines and inlined calls of split DWARF are verified, with
+// .dwo files and with a .dwp file, and that a wrong inlined call and a wrong name are found.
+func TestSplit(t *testing.T) {
+	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5-split", "cxx-x86_64-clang14-O2-dw4-split"} {
+		for _, form := range [][]string{{"-cxx.dwo", "-other.dwo"}, {".dwp"}} {
+			t.Run(name+form[0], func(t *testing.T) {
+				img, sym := own(t, name+".elf")
+				for _, suffix := range form {
+					file, dir := name+suffix, filepath.Dir(img.Main.Path())
+					if suffix == ".dwp" {
+						file = name + ".elf.dwp"
+					}
+					data := readTest(t, filepath.Join("..", "testdata", "elf", name+suffix))
+					err := os.WriteFile(filepath.Join(dir, file), data, 0o644)
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				others := companion.Find(img, companion.Places{})
+				defer others.Close()
+
+				rep := mustReplay(t, img, sym, Options{Companions: others})
+				if rep.Total() > 0 || len(rep.Gaps) > 0 {
+					t.Error(text(t, rep))
+				}
+				for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines} {
+					if k := rep.Check(check); k.State != report.Checked || k.Compared < 20 || k.Unverified > 0 {
+						t.Errorf("%+v", k)
+					}
+				}
+
+				// The line of a call, the inlined function, and the name of a function change.
+				for _, change := range []struct{ check, old, new string }{
+					{report.CheckInlines, `\nINLINE (\d+) \d+ `, "\nINLINE $1 999 "},
+					{report.CheckInlines, `\nINLINE_ORIGIN (\d+) .*price\(\) const`, "\nINLINE_ORIGIN $1 shop::Heavy::prize() const"},
+					{report.CheckNames, `\nFUNC (\S+ \S+) 0 \(anonymous namespace\)`, "\nFUNC $1 0 nowhere"},
+					{report.CheckNames, `\nFUNC (\S+ \S+) 0 .*::.*`, "\nFUNC $1 0 else"},
+				} {
+					wrong := regexp.MustCompile(change.old).ReplaceAll(sym, []byte(change.new))
+					if bytes.Equal(wrong, sym) {
+						continue // no such record
+					}
+					k := mustReplay(t, img, wrong, Options{Companions: others}).Check(change.check)
+					if k.Findings == 0 {
+						t.Errorf("%s: not found", change.new)
+					}
+				}
+			})
+		}
+	}
+}
