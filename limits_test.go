@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -120,11 +121,11 @@ func TestLimitsOfCalls(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			text := ""
+			var text strings.Builder
 			for fde, err := range s.FDEs() {
-				text += fmt.Sprintln(fde != nil, err)
+				text.WriteString(fmt.Sprintln(fde != nil, err))
 			}
-			return text, nil
+			return text.String(), nil
 		}},
 	}
 
@@ -223,14 +224,14 @@ func walkText(t *testing.T, p *walk.Process, s walk.Supplier, opt walk.Options) 
 	if err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, stack := range result.Stacks {
 		for _, f := range stack.Frames {
-			text += f.Place.Func + "\n"
+			text.WriteString(f.Place.Func + "\n")
 		}
-		text += stack.End + "\n"
+		text.WriteString(stack.End + "\n")
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // gzipped returns the path of a file with the compressed text.

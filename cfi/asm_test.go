@@ -210,14 +210,15 @@ func ruleString(row *Row, r Rule) string {
 
 // dumpRow renders "1000 r7+8 16=c-8".
 func dumpRow(r *Row) string {
-	s := fmt.Sprintf("%x-%x %s", r.Begin, r.End, ruleString(r, r.CFA))
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("%x-%x %s", r.Begin, r.End, ruleString(r, r.CFA)))
 	for _, reg := range r.Regs {
-		s += fmt.Sprintf(" %d=%s", reg.Reg, ruleString(r, reg.Rule))
+		s.WriteString(fmt.Sprintf(" %d=%s", reg.Reg, ruleString(r, reg.Rule)))
 	}
 	if r.RASigned {
-		s += " signed"
+		s.WriteString(" signed")
 	}
-	return s
+	return s.String()
 }
 
 // dump renders every FDE's rows, and errors as "error SECTION+OFFSET: what".

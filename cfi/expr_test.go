@@ -231,7 +231,7 @@ func memory(addr uint64, word int) uint64 {
 // evalPostfix evaluates as readers do: unsigned, in the word's width.
 func evalPostfix(text string, word int, reg func(string) uint64) uint64 {
 	var stack []uint64
-	for _, tok := range strings.Fields(text) {
+	for tok := range strings.FieldsSeq(text) {
 		n := len(stack)
 		switch tok {
 		case "^":

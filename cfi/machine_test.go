@@ -135,14 +135,15 @@ func TestVendorInstructions(t *testing.T) {
 
 	b = oneFDE("def_cfa 30 0", "GNU_window_save")
 	b.Machine = elf.EM_SPARCV9
-	want := "1000-1100 r30+0"
+	var want strings.Builder
+	want.WriteString("1000-1100 r30+0")
 	for r := 8; r < 16; r++ {
-		want += fmt.Sprintf(" %d=r%d+0", r, r+16)
+		want.WriteString(fmt.Sprintf(" %d=r%d+0", r, r+16))
 	}
 	for r := 16; r < 32; r++ {
-		want += fmt.Sprintf(" %d=c%+d", r, 8*(r-16))
+		want.WriteString(fmt.Sprintf(" %d=c%+d", r, 8*(r-16)))
 	}
-	wantLines(t, dump(&b.Section), want)
+	wantLines(t, dump(&b.Section), want.String())
 }
 
 // Offsets of 32-bit files are 32-bit numbers.

@@ -128,7 +128,7 @@ func sparcArch(name string, word int) Arch {
 // names expands a table of names: "r0-12" stands for thirteen names, "." for a register
 // without a name.
 func names(lists ...string) (out []string) {
-	for _, w := range strings.Fields(strings.Join(lists, " ")) {
+	for w := range strings.FieldsSeq(strings.Join(lists, " ")) {
 		first, last, ok := strings.Cut(w, "-")
 		base := strings.TrimRight(first, "0123456789")
 		switch {
@@ -148,7 +148,7 @@ func names(lists ...string) (out []string) {
 
 // regs expands a list of register numbers and ranges of numbers.
 func regs(list string) (out []Reg) {
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		first, last, ok := strings.Cut(w, "-")
 		if !ok {
 			last = first

@@ -34,6 +34,7 @@ func TestTenfold(t *testing.T) {
 		"symcheck-strings":        {162_405_303, 108_999_302, "ceph-osd-dbg/…/85/2eef90d09fdaccf58049d2af96b4d09cf27e5f.debug"},
 		"symcheck-depth":          {47, 0, "calls in each other"},
 		"symcheck-rows":           {68, 0, "dump/testdata/sframe/v1-aarch64-basic-noeh.so"},
+		"core-notes":              {1_008_104, 0, "x86_64-threads of scripts/cores.sh, 301 threads"},
 		"threads":                 {301, 0, "a core of scripts/cores.sh"},
 		"frames-per-thread":       {14_855, 0, "the same, all threads together"},
 		"frames":                  {14_855, 0, "the same"},

@@ -55,7 +55,7 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	a := cfi.ArchByName(name)
 	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign, call: insnAlign}
 	// If several registers have one name, rules mean the first of them.
-	for r := cfi.Reg(0); r < numRegs; r++ {
+	for r := range cfi.Reg(numRegs) {
 		if n := a.RegName(r); n != "" {
 			if _, ok := c.slots[n]; !ok {
 				c.slots[n] = r
@@ -70,7 +70,7 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	// Reports show the program counter first.
 	c.fp, c.hasFP = c.slots[fp]
 	c.names = append(c.names, namedSlot{strings.TrimPrefix(a.PC, "$"), RegPC})
-	for _, n := range strings.Fields(show) {
+	for n := range strings.FieldsSeq(show) {
 		c.names = append(c.names, namedSlot{strings.TrimPrefix(n, "$"), c.slots[n]})
 	}
 	return c

@@ -35,22 +35,23 @@ func TestChanges(t *testing.T) {
 		}
 		var got []string
 		for _, x := range rep.Changes {
-			text := x.Kind + " " + x.Name
+			var text strings.Builder
+			text.WriteString(x.Kind + " " + x.Name)
 			for _, n := range []struct {
 				word string
 				n    uint64
 			}{{"lines", x.Lines}, {"inlines", x.Inlines}, {"rules", x.Rules}} {
 				if n.n > 0 {
-					text += fmt.Sprintf(" %s %d", n.word, n.n)
+					text.WriteString(fmt.Sprintf(" %s %d", n.word, n.n))
 				}
 			}
 			if x.OldName != "" {
-				text += " was " + x.OldName
+				text.WriteString(" was " + x.OldName)
 			}
 			if len(x.First) > 0 && x.Rules == 0 {
-				text += ": " + strings.Join(x.First, "; ")
+				text.WriteString(": " + strings.Join(x.First, "; "))
 			}
-			got = append(got, text)
+			got = append(got, text.String())
 		}
 		if text := strings.Join(got, "\n"); text != c.want {
 			t.Errorf("%s: %q, want %q", c.name, text, c.want)

@@ -66,7 +66,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	head, _, _ := strings.Cut(want, "\nThread ")
-	for _, line := range strings.Split(head, "\n") {
+	for line := range strings.SplitSeq(head, "\n") {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch name {
 		case "":

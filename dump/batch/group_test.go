@@ -15,14 +15,15 @@ import (
 
 // describe is a module as text: main, +debug, =copies.
 func describe(m Module) string {
-	text := m.Main.Name()
+	var text strings.Builder
+	text.WriteString(m.Main.Name())
 	if m.Debug != nil {
-		text += " +" + m.Debug.Name()
+		text.WriteString(" +" + m.Debug.Name())
 	}
 	for _, c := range m.Copies {
-		text += " =" + c.Name()
+		text.WriteString(" =" + c.Name())
 	}
-	return text
+	return text.String()
 }
 
 // readHalf returns the first half of a fixture: it has its build id.
@@ -63,7 +64,7 @@ func TestGroup(t *testing.T) {
 		{"", nil, nil, nil},
 	} {
 		var inputs []Input
-		for _, name := range strings.Fields(test.inputs) {
+		for name := range strings.FieldsSeq(test.inputs) {
 			plain, found := strings.CutPrefix(name, "?")
 			inputs = append(inputs, Input{Path: plain, Found: found})
 		}

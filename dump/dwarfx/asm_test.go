@@ -253,7 +253,8 @@ func (d *dieWriter) die(n *node) {
 		code, words = number(words[0][1:]), words[1:]
 	}
 	kids := len(n.kids) > 0
-	shape := words[0]
+	var shape strings.Builder
+	shape.WriteString(words[0])
 	for _, w := range words[1:] {
 		switch {
 		case w == "{}":
@@ -261,19 +262,19 @@ func (d *dieWriter) die(n *node) {
 		case w[0] == '@':
 			d.labels[w] = d.pos()
 		case strings.Contains(w, ":implicit_const="):
-			shape += " " + w
+			shape.WriteString(" " + w)
 		default:
-			shape += " " + strings.Split(w, "=")[0]
+			shape.WriteString(" " + strings.Split(w, "=")[0])
 		}
 	}
-	shape += strconv.FormatBool(kids) + strconv.FormatUint(code, 10)
-	have, ok := d.shapes[shape]
+	shape.WriteString(strconv.FormatBool(kids) + strconv.FormatUint(code, 10))
+	have, ok := d.shapes[shape.String()]
 	if !ok {
 		have = code
 		if code == 0 {
 			have = uint64(len(d.shapes)) + 1
 		}
-		d.shapes[shape] = have
+		d.shapes[shape.String()] = have
 		d.abbreviation(have, words, kids)
 	}
 	d.w.uleb(have)

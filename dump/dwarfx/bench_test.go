@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -135,11 +136,12 @@ func TestAllocs(t *testing.T) {
 // discarded code, allocate.
 func TestAllocsRejected(t *testing.T) {
 	a := le5.asm()
-	text := "unit\n CompileUnit\n"
+	var text strings.Builder
+	text.WriteString("unit\n CompileUnit\n")
 	for range 1000 {
-		text += "  Subprogram Lowpc:addr=0 Highpc:data1=1\n   Variable Name:string=v\n"
+		text.WriteString("  Subprogram Lowpc:addr=0 Highpc:data1=1\n   Variable Name:string=v\n")
 	}
-	d := a.units(text).open(t)
+	d := a.units(text.String()).open(t)
 	var s Scan
 	scan := func() {
 		if err := d.ScanUnit(d.Units[0], true, &s); err != nil || len(s.Funcs) > 0 {

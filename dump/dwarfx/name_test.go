@@ -171,12 +171,13 @@ unit
 						t.Errorf("found at %#x, where no DIE begins", targets[i])
 						return
 					}
-					got := "@"
+					var got strings.Builder
+					got.WriteString("@")
 					for _, p := range parents {
-						got += byAt[p][len(byAt[p])-1:]
+						got.WriteString(byAt[p][len(byAt[p])-1:])
 					}
-					if got != label[:len(label)-1] {
-						t.Errorf("parents of %s: %s", label, got)
+					if got.String() != label[:len(label)-1] {
+						t.Errorf("parents of %s: %s", label, got.String())
 					}
 				})
 				if err != nil {
@@ -292,11 +293,11 @@ unit
 // TestConfine: a confined namer reads the names of its unit while others are
 // added, and of another unit none.
 func TestConfine(t *testing.T) {
-	text := ""
+	var text strings.Builder
 	for i := range 50 {
-		text += fmt.Sprintf("unit\n  CompileUnit\n    Subprogram @f%d Name:string=f%d\n    Subprogram @g%d Specification:ref4=@f%d\n", i, i, i, i)
+		text.WriteString(fmt.Sprintf("unit\n  CompileUnit\n    Subprogram @f%d Name:string=f%d\n    Subprogram @g%d Specification:ref4=@f%d\n", i, i, i, i))
 	}
-	a := le5.asm().units(text)
+	a := le5.asm().units(text.String())
 	sections := a.sections()
 	info := sections.Info
 	d := New(sections, len(info), a.code)

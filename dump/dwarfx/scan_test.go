@@ -459,16 +459,16 @@ func TestConcurrent(t *testing.T) {
 	read := func(d *Data) string {
 		var s Scan
 		var table LineTable
-		out := ""
+		var out strings.Builder
 		for i := range d.Units {
 			err1, err2 := d.ScanUnit(d.Units[i], true, &s), d.ReadLines(d.Units[i], &table)
-			out += fmt.Sprint(s.Funcs, s.Inlines, s.Ranges, table.Rows, err1, err2)
+			out.WriteString(fmt.Sprint(s.Funcs, s.Inlines, s.Ranges, table.Rows, err1, err2))
 			for _, f := range s.Funcs {
 				n, err := nameOf(d, f.DIE)
-				out += fmt.Sprintf("%s %s %#x %v\n", n.Linkage, n.Name, uint64(n.Decl), err)
+				out.WriteString(fmt.Sprintf("%s %s %#x %v\n", n.Linkage, n.Name, uint64(n.Decl), err))
 			}
 		}
-		return out
+		return out.String()
 	}
 	got := make(chan string)
 	for range 4 {

@@ -125,11 +125,12 @@ func TestNestedLimits(t *testing.T) {
 // inner one once, not once for each member.
 func TestNestedOnce(t *testing.T) {
 	const n, size = 100, 1 << 20
-	lib := arMagic + arMember("zeros/", strings.Repeat("\x00", size))
+	var lib strings.Builder
+	lib.WriteString(arMagic + arMember("zeros/", strings.Repeat("\x00", size)))
 	for range n {
-		lib += arMember("x.o/", object(1))
+		lib.WriteString(arMember("x.o/", object(1)))
 	}
-	path := put(t, "x.zip", string(zipFile(t, "lib.a", lib)))
+	path := put(t, "x.zip", string(zipFile(t, "lib.a", lib.String())))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	opened := 0

@@ -17,7 +17,7 @@ import (
 // if DEBUGINFOD_URLS names no server. The error names the unusable variable.
 func FromEnv() (*Client, error) {
 	c := &Client{}
-	for _, server := range strings.Fields(os.Getenv("DEBUGINFOD_URLS")) {
+	for server := range strings.FieldsSeq(os.Getenv("DEBUGINFOD_URLS")) {
 		if strings.HasPrefix(server, "ima:") {
 			continue // a policy for the following servers, in newer clients
 		}

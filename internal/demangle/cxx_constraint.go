@@ -112,7 +112,7 @@ var hiddenForms = func() map[string]string {
 	for _, unary := range []string{"ps", "ng", "ad", "de", "co", "nt"} {
 		forms[unary] = "e"
 	}
-	for _, binary := range bytes.Fields([]byte("pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS " +
+	for binary := range bytes.FieldsSeq([]byte("pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS " +
 		"eq ne lt gt le ge ss aa oo cm pm ds ix")) {
 		forms[string(binary)] = "ee"
 	}

@@ -113,7 +113,7 @@ const operatorList = `aN:&= aS:= aa:&& ad:& an:& cl:() cm:, co:~ dV:/= da:_delet
 // cxxOperators are the texts of the operators; operatorIndex has their indices
 // plus one by their codes.
 var cxxOperators, operatorIndex = func() (texts []string, index [26][64]uint8) {
-	for _, o := range strings.Fields(operatorList) {
+	for o := range strings.FieldsSeq(operatorList) {
 		code, text, _ := strings.Cut(o, ":")
 		texts = append(texts, "operator"+strings.ReplaceAll(text, "_", " "))
 		index[code[0]-'a'][code[1]-'A'] = uint8(len(texts))

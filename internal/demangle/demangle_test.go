@@ -145,12 +145,13 @@ func TestDemangle(t *testing.T) {
 // TestDemangleBounds: names that would grow without bounds, or take the stack.
 func TestDemangleBounds(t *testing.T) {
 	// Each tuple is twice the one before it.
-	d := "_D1aFB2ii"
+	var d strings.Builder
+	d.WriteString("_D1aFB2ii")
 	for range 40 {
-		d += "B2QdQf"
+		d.WriteString("B2QdQf")
 	}
 	for _, in := range []string{
-		d + "Zv",
+		d.String() + "Zv",
 		"_D1aF" + strings.Repeat("A", 50000) + "iZv",
 		"_Z1f" + strings.Repeat("P", 50000) + "i",
 		"_Z" + strings.Repeat("1a", 100000),

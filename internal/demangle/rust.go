@@ -54,7 +54,7 @@ func rustLegacy(name []byte) (string, bool) {
 // hasRustHash reports whether a name may end in a hash. It is a quick test that most of
 // C++'s names fail.
 func hasRustHash(s []byte) bool {
-	if dot := bytes.IndexByte(s, '.'); dot >= 0 { // in an identifier or of a suffix
+	if found := bytes.Contains(s, []byte{'.'}); found { // in an identifier or of a suffix
 		return bytes.Contains(s, []byte("17h"))
 	}
 	const end = len("17h0123456789abcdefE")

@@ -76,7 +76,7 @@ func makeLitSymbols() (s [fixedLitSyms]uint64) {
 
 	s[endOfBlock] = entryStop | entryEnd
 	base := uint64(3)
-	for i := uint64(0); i < 28; i++ {
+	for i := range uint64(28) {
 		extra := uint64(0)
 		if i >= 8 {
 			extra = i/4 - 1

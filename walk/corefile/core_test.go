@@ -149,7 +149,7 @@ func TestDamaged(t *testing.T) {
 // TestCutEverywhere cuts the core at every byte of its headers and notes.
 func TestCutEverywhere(t *testing.T) {
 	core := crashCore(t)
-	for n := 0; n < 0x800; n++ {
+	for n := range 0x800 {
 		c, err := New("core", core[:n], Options{})
 		if err == nil && len(c.Process.Warnings) == 0 {
 			t.Fatalf("cut at %#x: no error and no warning", n)

@@ -132,7 +132,7 @@ func (r *stream) better(addr uint64, c class) {
 
 // registers marks what the registers point to.
 func (r *stream) registers(regs *walk.Registers) {
-	for reg := cfi.Reg(0); reg < 64; reg++ {
+	for reg := range cfi.Reg(64) {
 		v, ok := regs.Get(reg)
 		if ok {
 			r.around(v, belowPointer, overPointer, likely)

@@ -109,11 +109,12 @@ func TestLosses(t *testing.T) {
 		{"M 1 2 3 ", 2, ErrRecord}, {"M x 0 1 0 a", 2, ErrRecord}, {"M 1 0 0 0 a", 2, ErrRecord}, {"M FFFFFFFFFFFFFFFF 0 2 0 a", 2, ErrRecord},
 	} {
 		const prefix = "W/google-breakpad( 1): "
-		head := prefix + begin + "\r\n"
+		var head strings.Builder
+		head.WriteString(prefix + begin + "\r\n")
 		for _, r := range records1 {
-			head += prefix + r + "\r\n"
+			head.WriteString(prefix + r + "\r\n")
 		}
-		text := head + prefix + test.record + "\r\n" + prefix + end + "\n"
+		text := head.String() + prefix + test.record + "\r\n" + prefix + end + "\n"
 		dumps, err := Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -124,8 +125,8 @@ func TestLosses(t *testing.T) {
 			continue
 		}
 		var e *located.Error
-		if !errors.As(d.Losses[0], &e) || !errors.Is(e, test.err) || e.Offset != len(head)+len(prefix)+test.at {
-			t.Errorf("%s: %v, want %v at %#x", test.record, d.Losses[0], test.err, len(head)+len(prefix)+test.at)
+		if !errors.As(d.Losses[0], &e) || !errors.Is(e, test.err) || e.Offset != len(head.String())+len(prefix)+test.at {
+			t.Errorf("%s: %v, want %v at %#x", test.record, d.Losses[0], test.err, len(head.String())+len(prefix)+test.at)
 		}
 	}
 }

@@ -84,13 +84,14 @@ func TestContexts(t *testing.T) {
 			if x.Flags != c.flags || x.PC() != c.pc || x.SP() != c.sp || len(x.Extra) != c.extra {
 				t.Errorf("%s: flags %#x pc %d sp %d, %d bytes more", c.name, x.Flags, x.PC(), x.SP(), len(x.Extra))
 			}
-			all := " "
+			var all strings.Builder
+			all.WriteString(" ")
 			for r := range x.Registers() {
-				all += fmt.Sprintf("%s=%d/%d ", r.Name, r.Value, r.DWARF)
+				all.WriteString(fmt.Sprintf("%s=%d/%d ", r.Name, r.Value, r.DWARF))
 			}
 			for w := range strings.FieldsSeq(c.want) {
-				if !strings.Contains(all, " "+w+" ") {
-					t.Errorf("%s: no %s in%s", c.name, w, all)
+				if !strings.Contains(all.String(), " "+w+" ") {
+					t.Errorf("%s: no %s in%s", c.name, w, all.String())
 				}
 			}
 			for range x.Registers() {

@@ -72,11 +72,11 @@ func TestRealThreadNames(t *testing.T) {
 func TestRealCrashpad(t *testing.T) {
 	d := open(t, "simple-crashpad")
 	eq(t, fmt.Sprintf("%s", d.Crashpad.Annotations), "[{hello world}]")
-	modules := ""
+	var modules strings.Builder
 	for _, m := range d.Crashpad.Modules {
-		modules += fmt.Sprintf("%d %s %d %d;", m.Module, m.List, len(m.Simple), len(m.Objects))
+		modules.WriteString(fmt.Sprintf("%d %s %d %d;", m.Module, m.List, len(m.Simple), len(m.Objects)))
 	}
-	eq(t, modules, "16 [abort() called] 0 0;39 [dyld2 mode] 0 0;")
+	eq(t, modules.String(), "16 [abort() called] 0 0;39 [dyld2 mode] 0 0;")
 }
 
 func TestRealLinux(t *testing.T) {

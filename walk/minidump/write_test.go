@@ -32,7 +32,7 @@ func written(cpu string, big bool) *Contents {
 		Crash: walk.Crash{Signal: 11, Code: 1, Address: 0x1234, HasAddress: true}, Memory: patterned{0x1000, 0x9000}}
 	for id := range 2 {
 		t := walk.Thread{ID: 70 + id}
-		for r := cfi.Reg(0); r < 96; r++ {
+		for r := range cfi.Reg(96) {
 			t.Regs.Set(r, uint64(r)*0x01010101+uint64(id))
 		}
 		t.Regs.PC = 0x400200 + uint64(id)
@@ -82,7 +82,7 @@ func sameProcess(t *testing.T, d *Dump, c *Contents) {
 			t.Errorf("thread %d: %+v", i, q.Threads[i])
 		}
 		known := 0
-		for r := cfi.Reg(0); r < 96; r++ {
+		for r := range cfi.Reg(96) {
 			v, ok := got.Get(r)
 			if !ok {
 				continue

@@ -155,8 +155,8 @@ func (s *File) Text(at uint32) string {
 	}
 
 	rest = rest[:min(len(rest), MaxShown+1)]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		return Shown(rest[:i])
+	if before, _, ok := bytes.Cut(rest, []byte{'\n'}); ok {
+		return Shown(before)
 	}
 	return Shown(rest[:min(len(rest), MaxShown)]) + "…"
 }

@@ -10,7 +10,7 @@ import (
 func TestLinkagePCs(t *testing.T) {
 	for k := range uint64(16) {
 		p := pltRule{reg: 7, off: 8, k: k}
-		for lo := uint64(0); lo < 40; lo++ {
+		for lo := range uint64(40) {
 			for hi := lo; hi < 80; hi += 3 {
 				for _, off := range []int64{0, 8, 16} {
 					other := cfi.Rule{Kind: cfi.KindReg, Reg: 7, Off: off}

@@ -3,6 +3,7 @@ package x86
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -53,14 +54,12 @@ func decode(t *testing.T, code, regs string, mem memoryMap) (Effect, bool) {
 		t.Fatal(err)
 	}
 	all := memoryMap{insnPC: b}
-	for at, b := range mem {
-		all[at] = b
-	}
+	maps.Copy(all, mem)
 	r := map[cfi.Reg]uint64{}
 	for _, reg := range DWARF64 {
 		r[reg] = 0x7000
 	}
-	for _, reg := range strings.Fields(regs) {
+	for reg := range strings.FieldsSeq(regs) {
 		name, value, _ := strings.Cut(reg, "=")
 		var v uint64
 		if _, err := fmt.Sscanf(value, "0x%x", &v); err != nil {
