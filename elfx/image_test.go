@@ -10,16 +10,6 @@ import (
 	"symkit/internal/wire"
 )
 
-func openFile(t *testing.T, path string) *File {
-	t.Helper()
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
 // gABI has nothing on it: GDB manual, "Separate Debug Files".
 func TestDebugLink(t *testing.T) {
 	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {

@@ -331,3 +331,14 @@ func TestOraclePackedRelocs(t *testing.T) {
 		}
 	}
 }
+
+// openFile opens the file at path until the test ends.
+func openFile(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
