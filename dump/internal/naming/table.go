@@ -46,8 +46,8 @@ type entry struct {
 	// order decides between equal keys that come from different DIEs: the text
 	// is made of the key with the lowest order.
 	order uint64
-	text  string
-	sound bool // text can be written as it is, see emit.OriginName
+	text  string // empty until setText is called
+	sound bool   // text can be written as it is, see emit.OriginName
 }
 
 const (
@@ -74,7 +74,8 @@ func (t *Table) Add(text string) uint32 {
 
 // number returns the number of k's name. mine reports whether the caller must make the
 // text of k and call setText with it: the name is new, or order is lower than the
-// order of the key that the table had.
+// order of the key that the table had, and the text of that key is another one or is not
+// set yet.
 func (t *Table) number(k *Key, order uint64) (number uint32, mine bool) {
 	hash := maphash.Bytes(t.seed, k.ID())
 	if k.scoped() {
@@ -112,17 +113,25 @@ func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool
 	return index, true
 }
 
-// replace replaces an equal key by k if order is lower. replace reports whether the text
-// has to be made again: equal linkage names of one language have equal texts.
+// replace replaces an equal key by k if order is lower. replace reports whether the
+// caller must make the text: the old key has another text, or has none yet.
 func (s *shard) replace(e *entry, k *Key, order uint64) bool {
 	if order >= e.order {
 		return false
 	}
 
-	// The text of a plain name depends on the DIE, whose scope it gets.
-	same := len(k.Linkage) > 0 && e.Language == k.Language && string(e.Plain) == string(k.Plain) && e.Decl == k.Decl
+	// Equal linkage names of one language have equal texts. The text of a plain name
+	// depends on the DIE, whose scope it gets.
+	same := len(k.Linkage) > 0 && e.Decl == k.Decl && e.Unit == k.Unit && e.Language == k.Language &&
+		string(e.Linkage) == string(k.Linkage) && string(e.Plain) == string(k.Plain)
+	if !same {
+		e.text = ""
+	}
+
+	// If another goroutine is making the text of the old key, setText will drop that
+	// text, since its order is no longer the lowest.
 	e.Key, e.order = *k, order
-	return !same
+	return e.text == ""
 }
 
 // add adds a name and returns its index.

@@ -74,6 +74,49 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestTextRaces: of three goroutines that add equal keys, the one with the lowest order
+// decides the text, in whatever order each of them adds its key and sets its text.
+func TestTextRaces(t *testing.T) {
+	a, b := &dwarfx.Unit{}, &dwarfx.Unit{}
+	key := func(plain string, decl dwarfx.Ref, u *dwarfx.Unit) Key {
+		return Key{Linkage: []byte("label"), Plain: []byte(plain), Decl: decl, Unit: u}
+	}
+	lists := [][3]Key{
+		{key("f", 1, a), key("f", 1, a), key("f", 1, a)}, // one DIE, which several units refer to
+		{key("f", 1, a), key("f", 1, a), key("g", 2, a)},
+		{key("f", 1, a), key("g", 2, a), key("g", 2, a)},
+		{key("f", 1, a), key("g", 2, a), key("f", 1, a)},
+		{key("f", 1, a), key("f", 1, b), key("f", 2, b)}, // different DIEs of one name
+		{key("f", 1, a), key("g", 2, a), key("h", 3, a)},
+	}
+	text := func(k *Key) string { return fmt.Sprint(string(k.Plain), " at ", k.Decl, " of a: ", k.Unit == a) }
+	const steps = 6 // two of each goroutine
+	for list, keys := range lists {
+		for code := range 729 { // 3 to the power of steps: which goroutine takes each step
+			table := NewTable(0, limits.Limits{})
+			var done [3]int
+			var mine [3]bool
+			number, digits := uint32(0), code
+			for range steps {
+				i := digits % 3
+				digits /= 3
+				switch done[i]++; {
+				case done[i] == 1:
+					number, mine[i] = table.number(&keys[i], uint64(i))
+				case mine[i]:
+					table.setText(number, uint64(i), text(&keys[i]), true)
+				}
+			}
+			if done != [3]int{2, 2, 2} {
+				continue
+			}
+			if table.Text(number) != text(&keys[0]) || !table.IsSound(number) {
+				t.Errorf("list %d, steps %d: the text is %q", list, code, table.Text(number))
+			}
+		}
+	}
+}
+
 // TestNumberAllocs: a name that is known costs no memory.
 func TestNumberAllocs(t *testing.T) {
 	table := NewTable(0, limits.Limits{})
