@@ -15,7 +15,7 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "limits"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "limits"},
 	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/companion", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
@@ -77,6 +77,7 @@ var allowed = map[string][]string{
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/fetch", "limits"},
+	"elfx/archive/pkg":      {"elfx", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
 
@@ -98,6 +99,7 @@ var allowed = map[string][]string{
 	"internal/oracle/symbolizer": {},
 	"internal/oracle/symfile":    {"emit", "internal/oracle"},
 	"internal/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "internal/oracle"},
+	"internal/pkgtest":           {},
 	"internal/soak":              {"internal/mutant", "internal/testfile"},
 	"internal/testfile":          {},
 

@@ -17,6 +17,8 @@ const (
 	Files                         // bytes of all names of source files, by the size of the file
 	Names                         // bytes of all names of functions, by the size of the file
 	Output                        // bytes of the symbol file, by the size of the file: for the programs
+	Package                       // bytes that a package unpacks to, by its size
+	PackageWindow                 // bytes of the window of a package's compression
 
 	// Limits of symcheck.
 	CheckInput   // bytes read of a pipe: for the program
@@ -59,6 +61,8 @@ var about = [numLimits]struct {
 	Files:            {"files", "bytes of all names of source files, by the size of the file", bound{base: 16 << 20, perByte: 1}},
 	Names:            {"names", "bytes of all names of functions, by the size of the file", bound{base: 16 << 20, perByte: 4}},
 	Output:           {"output", "bytes of the symbol file, by the size of the file", bound{base: 64 << 20, perByte: 8}},
+	Package:          {"package", "bytes that a package unpacks to, by its size", bound{base: 1 << 30, perByte: 256}},
+	PackageWindow:    {"package-window", "bytes of the window of a package's compression", bound{base: 128 << 20}},
 
 	CheckInput:   {"symcheck-input", "bytes read of a pipe", bound{base: 4 << 30}},
 	CheckLines:   {"symcheck-lines", "line records of a symbol file", bound{base: 1 << 26}},

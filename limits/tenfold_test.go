@@ -27,6 +27,8 @@ func TestTenfold(t *testing.T) {
 		"files":                   {42_171, 4_166_896, "libc6-dbg/…/93/ac61ec5a8eb1396f9fbd350e3169a558528a40.debug"},
 		"names":                   {70_096_002, cephSize, ceph},
 		"output":                  {151_667_592, cephSize, ceph},
+		"package":                 {65_802_240, 8_616_304, "libstdc++6-12-dbg_12.2.0-14+deb12u1_amd64.deb, of 286 packages of Debian 12"},
+		"package-window":          {8 << 20, 0, "each of the 286 packages: xz -6"},
 		"symcheck-input":          {151_667_592, 0, "the symbol file of " + ceph},
 		"symcheck-lines":          {1_561_636, 0, ceph},
 		"symcheck-records":        {1_960_894, 0, ceph},

@@ -29,8 +29,12 @@ type batchRun struct {
 	jobs     int      // how many modules are dumped at a time, at most
 	dirs     []string // where separate debug files are looked for
 	store    *store.Store
+	budget   int64       // of the process's memory, in bytes
+	hold     *batch.Hold // the files of packages
 	manifest *batch.Manifest
 	progress *progress
+
+	owner map[string]*job // the first job of each path in the store
 
 	mu            sync.Mutex           // guards the fields below
 	tally         map[batch.Status]int // how many records have each status
@@ -48,10 +52,19 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
 	}
 
-	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{}}
+	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{},
+		owner: map[string]*job{}, budget: int64(c.Memory)}
 	b.opt.Jobs = b.jobs
+	if b.budget == 0 {
+		b.budget = batch.DefaultBudget(os.DirFS("/"))
+	}
+	b.hold = batch.NewHold(b.budget)
+	defer b.hold.Close()
 
 	found, err := c.find(ctx)
+	if err == nil {
+		err = found.Index(ctx, b.hold, b.jobs)
+	}
 	if err != nil {
 		return command.Failed, b.interrupted(ctx, 0, err)
 	}
@@ -122,21 +135,13 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 		return command.Misuse, fmt.Errorf("--output is for one module, not for %d; leave it out to fill the store alone", len(groups.Modules))
 	}
 
-	// Every job is prepared before the first one runs, so that the largest can start
-	// first.
-	jobs := make([]job, len(groups.Modules))
-	err = batch.Each(ctx, len(jobs), b.jobs, func(i int) { jobs[i].prepare(ctx, b, &groups.Modules[i]) })
+	err = b.dumpWaves(ctx, groups.Modules)
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, len(jobs), err)
-	}
-
-	err = b.dumpAll(ctx, b.admit(jobs))
-	if err != nil {
-		return command.Failed, b.interrupted(ctx, len(jobs), err)
+		return command.Failed, b.interrupted(ctx, len(groups.Modules), err)
 	}
 
 	b.warnAlone()
-	b.summary(len(jobs))
+	b.summary(len(groups.Modules))
 	switch {
 	case b.tally[batch.Failed] > 0:
 		return command.Failed, nil
@@ -146,16 +151,60 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	return 0, nil
 }
 
+// dumpWaves dumps the modules. Those in packages are extracted and dumped in waves;
+// without packages there is one wave.
+func (b *batchRun) dumpWaves(ctx context.Context, modules []batch.Module) error {
+	var bytes int64
+	for i := range modules {
+		bytes += modules[i].Size
+	}
+	b.progress.run(int64(len(modules)), bytes)
+	defer b.progress.stop()
+
+	for _, wave := range b.hold.Waves(modules) {
+		err := b.hold.Extract(ctx, wave, b.jobs)
+		if err != nil {
+			return err
+		}
+		err = b.dumpWave(ctx, wave)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dumpWave dumps modules. Every job is prepared before the first one runs, so that the
+// largest can start first.
+func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
+	var files, bytes int64 // which the progress has too many or too few
+	for _, m := range wave {
+		files, bytes = files-1, bytes-m.Size
+	}
+
+	jobs := make([]job, len(wave))
+	err := batch.Each(ctx, len(jobs), b.jobs, func(i int) { jobs[i].prepare(ctx, b, wave[i]) })
+	if err != nil {
+		return err
+	}
+
+	left := b.admit(jobs)
+	for _, j := range left {
+		files, bytes = files+1, bytes+j.mod.Size
+	}
+	b.progress.adjust(files, bytes)
+	return b.dumpAll(ctx, left)
+}
+
 // admit records the jobs that need no work and returns the others. Of jobs with
 // the same place in the store only the first is dumped: the others are duplicates
 // if their files are the same, and failures if not.
 func (b *batchRun) admit(jobs []job) (left []*job) {
-	owner := map[string]*job{} // by path in the store
 	for i := range jobs {
 		j := &jobs[i]
 		first := j
 		for _, path := range j.paths {
-			first = cmp.Or(owner[path], first)
+			first = cmp.Or(b.owner[path], first)
 		}
 
 		switch {
@@ -178,7 +227,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 
 		// The job is the first of its places: later ones are compared with it.
 		for _, path := range j.paths {
-			owner[path] = j
+			b.owner[path] = j
 		}
 		for _, c := range j.mod.Copies {
 			b.record(batch.Record{Status: batch.Duplicate, Input: c.Name(), Of: j.rec.Input})
@@ -190,9 +239,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 // dumpAll dumps the jobs, as many at a time as processors and memory allow.
 func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 	tasks := make([]batch.Task, len(jobs))
-	var bytes int64
 	for i, j := range jobs {
-		bytes += j.mod.Size
 		tasks[i] = batch.Task{Memory: j.memory, Do: func(ctx context.Context) error {
 			b.progress.begin(filepath.Base(j.rec.Input))
 			defer b.progress.end(filepath.Base(j.rec.Input), j.mod.Size)
@@ -200,19 +247,12 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 		}}
 	}
 
-	budget := int64(b.Memory)
-	if budget == 0 {
-		budget = batch.DefaultBudget(os.DirFS("/"))
-	}
-
 	large := largePercent
 	if b.Check {
 		large = checkPercent
 	}
-	prepareHeap(min(together(tasks, b.jobs), budget), large)
-	b.progress.run(int64(len(jobs)), bytes)
-	defer b.progress.stop()
-	return batch.Run(ctx, tasks, b.jobs, batch.TaskBudget(budget))
+	prepareHeap(min(together(tasks, b.jobs), b.budget), large)
+	return batch.Run(ctx, tasks, b.jobs, max(batch.TaskBudget(b.budget)-b.hold.Used(), 1))
 }
 
 // record counts an outcome and writes it to the manifest.

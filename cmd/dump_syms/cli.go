@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"symkit/dump"
+	"symkit/dump/batch"
 	"symkit/dump/pathmap"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
@@ -32,12 +33,14 @@ Examples:
 
   dump_syms -s store -R build/            everything below build/ into a symbol store
 
+  dump_syms -s store *.deb                the programs and debug files in packages
+
 The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.`
 
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
 type cli struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, and archives (.a, .zip, .apk)."`
+	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, archives (.a, .zip, .apk) and packages (.deb, .rpm, tar files, OCI image layouts)."`
 
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
@@ -61,7 +64,7 @@ type cli struct {
 
 	DebugDir []string  `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
 	Sysroot  []string  `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
-	Member   string    `placeholder:"NAME" help:"Dump this member of an archive (.a) or zip file (.apk)."`
+	Member   string    `placeholder:"NAME" help:"Dump this member of an archive (.a), zip file (.apk) or package."`
 	DWODir   []string  `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
 	Check    bool      `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
 	CheckCFI bool      `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
@@ -78,6 +81,7 @@ type cli struct {
 
 	stdout, stderr io.Writer                          // in a batch each job has its own stderr
 	messages       *command.Messages                  // the standard error of the process
+	packed         []*batch.Input                     // files in packages that may be companions of the module
 	summed         []string                           // warnings not to report, since the batch sums them up
 	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
 }

@@ -13,8 +13,10 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
+	"symkit/elfx/archive/pkg"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
+	"symkit/limits"
 )
 
 // input is the module to dump: its files, and how they were found.
@@ -91,11 +93,21 @@ func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (
 // at path. The error for an archive without --member lists its members.
 func (c *cli) openFile(path string) (*elfx.File, error) {
 	if c.Member != "" {
+		if pkg.IsFile(path, limits.Limits{}) {
+			return pkg.OpenMember(path, c.Member, limits.Limits{})
+		}
 		return archive.OpenMember(path, c.Member)
 	}
 
 	f, err := elfx.Open(path)
 
+	if errors.Is(err, elfx.ErrNotELF) && pkg.IsFile(path, limits.Limits{}) {
+		names, err := pkg.Names(path, maxNames, limits.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: is a package; give --store DIR, or choose with --member one of: %s", path, strings.Join(names, ", "))
+	}
 	if errors.Is(err, elfx.ErrNotELF) {
 		names, damage := members(path)
 		switch {
@@ -108,13 +120,16 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 	return f, err
 }
 
-// members returns the names of the first 20 ELF files in an archive and the first
+// maxNames is how many members of an archive an error names.
+const maxNames = 20
+
+// members returns the names of the first maxNames ELF files in an archive and the first
 // error of reading the archive.
 func members(path string) (text string, first error) {
 	var names []string
 	for m, err := range archive.Members(path) {
 		switch {
-		case err == nil && len(names) < 20:
+		case err == nil && len(names) < maxNames:
 			names = append(names, m.Name)
 		case first == nil:
 			first = err

@@ -40,6 +40,7 @@ type job struct {
 func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
 	j.b, j.mod, j.cli = b, mod, *b.cli
 	j.cli.stderr = &j.log
+	j.cli.packed = mod.Extra
 
 	j.rec = batch.Record{Input: mod.Main.Name(), InputBytes: mod.Size}
 	if mod.Debug != nil {
@@ -253,7 +254,10 @@ func (b *batchRun) failOrSkip(j *job, err error) {
 // other: files with the same bytes.
 func (j *job) sameFile(other *job) bool {
 	a, b := &j.mod.Main, &other.mod.Main
-	if a.Member != nil || b.Member != nil || j.mod.Size != other.mod.Size {
+	if a.Packed != nil && b.Packed != nil {
+		return a.Packed.SameContent(b.Packed)
+	}
+	if a.Member != nil || b.Member != nil || a.Packed != nil || b.Packed != nil || j.mod.Size != other.mod.Size {
 		return false
 	}
 

@@ -22,8 +22,29 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/pkgtest"
 	"symkit/internal/testfile"
 )
+
+// pack returns a package, or the files of a layout.
+func pack(format string, files []pkgtest.File) (packed []byte, layout []pkgtest.File) {
+	format, how, _ := strings.Cut(format, ".")
+	switch format {
+	case "deb":
+		return pkgtest.Deb(how, files...), nil
+	case "rpm":
+		return pkgtest.RPM(how, false, files...), nil
+	case "apk":
+		return pkgtest.Apk(files...), nil
+	case "arch":
+		return pkgtest.Arch(files...), nil
+	case "oci":
+		return nil, pkgtest.Layout(how, pkgtest.Tar(files...))
+	case "image":
+		return pkgtest.Tar(pkgtest.Layout(how, pkgtest.Tar(files...))...), nil
+	}
+	return pkgtest.Compress(how, pkgtest.Tar(files...)), nil
+}
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
@@ -67,6 +88,23 @@ func TestScripts(t *testing.T) {
 				a, b := ts.ReadFile(args[0]), ts.ReadFile(args[1])
 				if codeID.ReplaceAllString(a, "") != codeID.ReplaceAllString(b, "") {
 					ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], cmp.Diff(a, b))
+				}
+			},
+			// pack FORMAT OUT FILE AS...: makes a package, or the directory of an OCI image
+			// layout.
+			"pack": func(ts *testscript.TestScript, _ bool, args []string) {
+				var files []pkgtest.File
+				for pair := range slices.Chunk(args[2:], 2) {
+					files = append(files, pkgtest.File{Name: pair[1], Data: []byte(ts.ReadFile(pair[0]))})
+				}
+				packed, layout := pack(args[0], files)
+				for _, f := range layout {
+					path := filepath.Join(ts.MkAbs(args[1]), f.Name)
+					ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
+					ts.Check(os.WriteFile(path, f.Data, 0o666))
+				}
+				if layout == nil {
+					ts.Check(os.WriteFile(ts.MkAbs(args[1]), packed, 0o666))
 				}
 			},
 			// zip ARCHIVE FILE AS...: makes a zip file.

@@ -139,7 +139,7 @@ func TestOraclePipelines(t *testing.T) {
 		shell(t, dir, packages+recipes(t, "sh", 1)[0])
 		wantSymbols(t, filepath.Join(dir, "symbols"), ".gz", "app")
 		manifest, err := os.ReadFile(filepath.Join(dir, "symbols.json"))
-		if err != nil || !strings.Contains(string(manifest), `"input":"root/usr/bin/app","debug":"root/usr/lib/debug/.build-id/`) {
+		if err != nil || !strings.Contains(string(manifest), `"input":"p.deb!/usr/bin/app","debug":"d.deb!/usr/lib/debug/.build-id/`) {
 			t.Errorf("%s %v", manifest, err)
 		}
 	})

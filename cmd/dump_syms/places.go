@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 )
@@ -19,6 +20,10 @@ func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Pl
 
 	places := companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
 
+	if len(c.packed) > 0 {
+		places.Open = c.openPacked
+	}
+
 	client, err := c.remote()
 	if err != nil {
 		in.warnings = append(in.warnings, err.Error())
@@ -28,6 +33,22 @@ func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Pl
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
 	return places
+}
+
+// openPacked opens the file with a build id among the files in packages that may be
+// companions of the module.
+func (c *cli) openPacked(id []byte) *elfx.File {
+	for _, in := range c.packed {
+		f, err := in.Open()
+		if err != nil {
+			continue // the companion is reported as missing
+		}
+		if f.MatchBuildID(id) == nil {
+			return f
+		}
+		f.Close()
+	}
+	return nil
 }
 
 // remoteClient returns a function that returns the client of the environment's

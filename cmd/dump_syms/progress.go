@@ -67,6 +67,14 @@ func (p *progress) run(files, bytes int64) {
 	})
 }
 
+// adjust changes the totals of the batch.
+func (p *progress) adjust(files, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files.all += files
+	p.bytes.all += bytes
+}
+
 // stop ends the goroutine of run and erases the status line.
 func (p *progress) stop() {
 	close(p.stopped)

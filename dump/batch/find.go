@@ -12,6 +12,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
+	"symkit/elfx/archive/pkg"
 	"symkit/limits"
 )
 
@@ -20,15 +21,23 @@ type Input struct {
 	Path string // of the file, or of the archive that it is in
 	// Member is the place in an archive, or nil.
 	Member *archive.Member
+	// Packed is the place in a package, or nil.
+	Packed *Packed
 	// Found is set for a file that was found in a directory or an archive, not named.
 	// Such a file need not have symbols.
 	Found bool
 	// Limits are those that the file is opened with. A Member has those of its archive.
 	Limits limits.Limits
+
+	isPackage bool // Path is a package that Index has not read yet
 }
 
-// Open opens the file. Errors begin with its name.
+// Open opens the file. Errors begin with its name. The bytes of a file in a package must
+// be held (Hold.Extract).
 func (in *Input) Open() (*elfx.File, error) {
+	if in.Packed != nil {
+		return in.Packed.open()
+	}
 	if in.Member != nil {
 		return in.Member.Open()
 	}
@@ -37,6 +46,9 @@ func (in *Input) Open() (*elfx.File, error) {
 
 // Name returns the name of the file for errors and manifests.
 func (in *Input) Name() string {
+	if in.Packed != nil {
+		return in.Path + elfx.Separator + in.Packed.Name
+	}
 	if in.Member != nil {
 		return in.Member.Path()
 	}
@@ -63,8 +75,8 @@ type Finder struct {
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
-// below a directory. The argument may be a symbolic link; links below a directory are
-// not followed.
+// below a directory, a package or the layers of an OCI image layout, which Index reads.
+// The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -74,6 +86,7 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
 	case !info.IsDir():
 		f.file(path)
+	case f.layout(path):
 	case f.Recurse:
 		return f.search(ctx, path)
 	default:
@@ -97,6 +110,10 @@ func withoutPath(err error) error {
 // file adds a file that was named.
 func (f *Finder) file(path string) {
 	start, err := magic(path)
+	if err == nil && isPackage(path, start, f.Limits) {
+		f.Inputs = append(f.Inputs, Input{Path: path, isPackage: true})
+		return
+	}
 	if err != nil || !archive.Is(start) {
 		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
 		return
@@ -137,13 +154,27 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 			f.fail(path, withoutPath(err))
 		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
 			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
+		} else if isDistro(start) {
+			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, isPackage: true})
 		}
 		return nil
 	})
 }
 
-// magic returns the first bytes of a file, enough for the magic numbers of ELF files and
-// archives.
+// layout adds the layers of a directory and reports whether it is an OCI image layout.
+func (f *Finder) layout(dir string) bool {
+	list, err := layers(dir)
+	if err != nil {
+		f.fail(dir, err)
+	}
+	for _, layer := range list {
+		f.Inputs = append(f.Inputs, Input{Path: filepath.Join(dir, filepath.FromSlash(layer)), isPackage: true})
+	}
+	return err != nil || list != nil
+}
+
+// magic returns the first bytes of a file, enough for the magic numbers of ELF files,
+// archives and packages.
 func magic(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -152,7 +183,7 @@ func magic(path string) ([]byte, error) {
 	defer file.Close()
 
 	// A file that is shorter has neither magic number, and that is no error.
-	buf := make([]byte, 8)
+	buf := make([]byte, pkg.HeadSize)
 	n, err := io.ReadFull(file, buf)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

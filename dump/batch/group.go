@@ -9,14 +9,18 @@ import (
 	"path/filepath"
 	"slices"
 
+	"symkit/elfx"
 	"symkit/internal/par"
 )
 
 // Module holds the files with one build id. A file without a build id is a module of
 // its own.
 type Module struct {
-	Main   Input  // the file that is loaded or, without one, the debug file
-	Debug  *Input // the separate debug file, or nil
+	Main  Input  // the file that is loaded or, without one, the debug file
+	Debug *Input // the separate debug file, or nil
+	// Extra are files in packages that the module may need besides: dwz's supplementary
+	// file, and a debug file with no more than a symbol table.
+	Extra  []*Input
 	Copies []Input
 	// Names are the names of the files that are loaded, each once, in order.
 	Names []string
@@ -45,6 +49,8 @@ type Groups struct {
 // traits of a file decide to which module the file belongs, and as what.
 type traits struct {
 	id            string // build id and machine; empty without a build id
+	buildID       string // in hexadecimal digits
+	alt           string // build id of the supplementary file, in hexadecimal digits
 	loaded, dwarf bool
 	size          int64
 	core, object  bool
@@ -84,10 +90,33 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 		}
 	}
 
+	alts := packedByID(inputs, all)
 	for _, set := range sets {
-		g.Modules = append(g.Modules, module(inputs, all, set))
+		m := module(inputs, all, set)
+		for _, i := range set {
+			alt := alts[all[i].alt]
+			if alt != nil && !slices.Contains(m.Extra, alt) {
+				m.Extra = append(m.Extra, alt)
+			}
+			if m.Debug == nil && !all[i].loaded && inputs[i].Packed != nil && inputs[i].Packed != m.Main.Packed {
+				m.Extra = append(m.Extra, &inputs[i])
+			}
+		}
+		g.Modules = append(g.Modules, m)
 	}
 	return g, nil
+}
+
+// packedByID returns the files in packages by build id, the first of each.
+func packedByID(inputs []Input, all []traits) map[string]*Input {
+	byID := map[string]*Input{}
+	for i := range inputs {
+		id := all[i].buildID
+		if inputs[i].Packed != nil && id != "" && byID[id] == nil {
+			byID[id] = &inputs[i]
+		}
+	}
+	return byID
 }
 
 // Each calls work for every i below n, on at most jobs goroutines. Each returns an error
@@ -103,18 +132,26 @@ func Each(ctx context.Context, n, jobs int, work func(i int)) error {
 
 // look opens an input and returns its traits.
 func look(in *Input) (t traits) {
+	if in.Packed != nil {
+		return in.Packed.traits // Index has looked
+	}
 	f, err := in.Open()
 	if err != nil {
 		return traits{err: err}
 	}
 	defer f.Close()
+	return traitsOf(f)
+}
 
+// traitsOf returns the traits of an opened file.
+func traitsOf(f *elfx.File) (t traits) {
 	// A truncated copy must not be part of the module of the complete file.
 	if err := f.Complete(); err != nil {
 		return traits{err: err}
 	}
 
 	if id := f.BuildID(); id != nil {
+		t.buildID = hex.EncodeToString(id)
 		t.id = fmt.Sprint(hex.EncodeToString(id), f.Machine, f.Class, f.BigEndian)
 	}
 	t.size, t.loaded = int64(f.Size()), f.HoldsLoaded()
@@ -122,6 +159,11 @@ func look(in *Input) (t traits) {
 	for _, name := range []string{".debug_info", ".debug_line"} {
 		s := f.Section(name)
 		t.dwarf = t.dwarf || s != nil && s.Present()
+	}
+
+	// Stripped programs may still name the supplementary file.
+	if link, err := f.AltLink(); err == nil && t.dwarf {
+		t.alt = hex.EncodeToString(link.ID)
 	}
 	return t
 }

@@ -123,8 +123,18 @@ func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File
 	return nil
 }
 
-// fetch gets the file with a build id from Places.Fetch.
+// fetch gets the file with a build id from Places.Open or Places.Fetch.
 func (s *search) fetch(p *Places, id []byte) *elfx.File {
+	if p.Open != nil && len(id) > 0 {
+		f := p.Open(id)
+		if f != nil && f.MatchBuildID(id) == nil && f.SameMachine(s.file) {
+			s.probes = append(s.probes, Probe{f.Path(), nil, s.what})
+			return f
+		}
+		if f != nil {
+			f.Close()
+		}
+	}
 	if p.Fetch == nil || len(id) == 0 {
 		return nil
 	}

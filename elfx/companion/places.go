@@ -25,6 +25,9 @@ type Places struct {
 	// below each of them, and the debug file of a file below one of them is searched
 	// for as if the file were below the root directory.
 	Sysroots []string
+	// Open, if not nil, opens the file with a build id among the files that the caller
+	// has, such as those of packages. It returns nil if there is no such file.
+	Open func(buildID []byte) *elfx.File
 	// Fetch, if not nil, gets the debug file with a build id from a server and returns
 	// its path. The error is fs.ErrNotExist if there is no such file.
 	Fetch func(buildID []byte) (path string, err error)

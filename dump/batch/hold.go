@@ -1,0 +1,172 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"symkit/internal/mem"
+	"symkit/internal/wire"
+)
+
+// holdShare divides the memory budget of a process: the quotient is for files of
+// packages that are held in memory.
+const holdShare = 4
+
+// Hold holds the bytes of files from packages: in memory, up to a limit, and files of a
+// single module that is larger in temporary files without a name.
+type Hold struct {
+	limit int64
+
+	mu     sync.Mutex
+	used   int64 // bytes of the files in memory
+	bodies map[*body]bool
+
+	transient *semaphore.Weighted // bytes of files that are looked at and not held
+	disk      sync.Mutex          // held while a file that is looked at is on disk
+}
+
+// NewHold returns a Hold for a process with a memory budget in bytes.
+func NewHold(budget int64) *Hold {
+	limit := max(budget/holdShare, 1)
+	return &Hold{limit: limit, bodies: map[*body]bool{}, transient: semaphore.NewWeighted(limit/2 + 1)}
+}
+
+// Used returns how many bytes are held in memory.
+func (h *Hold) Used() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.used
+}
+
+// reserve reports whether a file of size bytes fits into memory, and takes the memory.
+func (h *Hold) reserve(size int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if size > h.limit-h.used {
+		return false
+	}
+	h.used += size
+	return true
+}
+
+func (h *Hold) free(size int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.used -= size
+}
+
+// borrow blocks until a file of size bytes may be looked at: in memory, or on disk if it
+// is large. The caller calls release afterwards.
+func (h *Hold) borrow(ctx context.Context, size int64) (release func(), err error) {
+	if size > h.limit/2 {
+		h.disk.Lock()
+		return h.disk.Unlock, nil
+	}
+	err = h.transient.Acquire(ctx, size)
+	if err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { h.transient.Release(size) }, nil
+}
+
+// put adds a file that was extracted.
+func (h *Hold) put(b *body, data *held) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.held, b.err = data, nil
+	h.bodies[b] = true
+	if data.buffer != nil {
+		h.used += b.size
+	}
+}
+
+// keepOnly releases all files but those that are wanted.
+func (h *Hold) keepOnly(wanted []*body) {
+	keep := map[*body]bool{}
+	for _, b := range wanted {
+		keep[b] = true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for b := range h.bodies {
+		if keep[b] {
+			continue
+		}
+		if b.held.buffer != nil {
+			h.used -= b.size
+		}
+		b.held.release()
+		b.held = nil
+		delete(h.bodies, b)
+	}
+}
+
+// Close releases all files.
+func (h *Hold) Close() { h.keepOnly(nil) }
+
+// held is the bytes of one file: a buffer, or a mapped file.
+type held struct {
+	buffer *mem.Buffer
+	file   *mem.Mapping
+}
+
+func (d *held) bytes() []byte {
+	if d.file != nil {
+		return d.file.Bytes()
+	}
+	return d.buffer.Bytes()
+}
+
+func (d *held) release() {
+	d.buffer.Release()
+	_ = d.file.Release() // nothing can be done about an error
+}
+
+// read reads a file of size bytes into memory or into a temporary file.
+func (h *Hold) read(r io.Reader, size int64, onDisk bool) (*held, error) {
+	if onDisk {
+		return spool(r, size)
+	}
+	buffer := mem.NewBuffer(int(size))
+	_, err := io.ReadFull(r, buffer.Bytes())
+	if err != nil {
+		buffer.Release()
+		return nil, truncated(err)
+	}
+	return &held{buffer: buffer}, nil
+}
+
+// truncated returns the error for a file whose bytes end too soon.
+func truncated(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return wire.ErrTruncated
+	}
+	return err
+}
+
+// spool writes a file to the directory of temporary files and maps it. The file has no
+// name after the call, so that it vanishes with the process.
+func spool(r io.Reader, size int64) (*held, error) {
+	f, err := os.CreateTemp("", "dump_syms-*.elf")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+
+	_, err = io.CopyN(f, r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), truncated(err))
+	}
+	m, err := mem.Open(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	return &held{file: m}, nil
+}

@@ -1,0 +1,383 @@
+package batch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"symkit/elfx"
+	"symkit/elfx/archive/pkg"
+	"symkit/limits"
+	"symkit/located"
+)
+
+// The files of packages are read in two steps. Finder.Index streams every package once
+// and looks at each ELF file: that is all that Group needs. Hold.Extract streams the
+// packages of a few modules again, and holds the bytes of their files while they are
+// dumped (hold.go). Files that fit into memory are held from the first step on, so that
+// packages of usual sizes are unpacked once.
+
+// Packed is an ELF file in a package.
+type Packed struct {
+	Package string // path of the package
+	Name    string // path in the package
+	*body
+}
+
+// body is the content of a file in a package. Hard links share one.
+type body struct {
+	pack   *pack
+	at     int // number of the file among the ELF files of the package
+	size   int64
+	traits traits
+	sum    [sha256.Size]byte // of a file without a build id
+
+	held *held // nil while the bytes are not held
+	err  error // why the file could not be extracted again
+}
+
+// pack is a package, as it was when it was indexed.
+type pack struct {
+	path   string
+	limits limits.Limits
+	info   fs.FileInfo
+}
+
+// SameContent reports whether two files of packages have the same bytes. For files with
+// build ids the result is false.
+func (p *Packed) SameContent(other *Packed) bool {
+	return p.body == other.body || p.traits.id == "" && p.sum == other.sum && p.size == other.size && p.sum != [sha256.Size]byte{}
+}
+
+// open opens the file, whose bytes must be held.
+func (p *Packed) open() (*elfx.File, error) {
+	name := p.Package + elfx.Separator + p.Name
+	switch {
+	case p.err != nil:
+		return nil, fmt.Errorf("%s: %w", name, p.err)
+	case p.held == nil:
+		return nil, fmt.Errorf("%s: %w", name, errNotHeld)
+	}
+	return elfx.Options{Limits: p.pack.limits}.NewPart(name, p.Package, borrowed(p.held.bytes()))
+}
+
+var errNotHeld = errors.New("was not extracted from its package")
+
+// borrowed is the content of an ELF file whose bytes the Hold owns.
+type borrowed []byte
+
+func (b borrowed) Bytes() []byte    { return b }
+func (borrowed) Drop(_, _ uint64)   {}
+func (borrowed) Release() (_ error) { return nil }
+
+// Index replaces the packages among the inputs by their ELF files, in the order in
+// which a search of the unpacked package would find them. Packages are read on at most
+// jobs goroutines. The error is the cause of ctx's end.
+func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
+	var packages []int
+	for i := range f.Inputs {
+		if f.Inputs[i].isPackage {
+			packages = append(packages, i)
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+
+	found := make([]contents, len(packages))
+	err := Each(ctx, len(packages), jobs, func(i int) {
+		found[i] = h.index(ctx, f.Inputs[packages[i]].Path, f.Member, f.Limits)
+	})
+	if err != nil {
+		return err
+	}
+
+	var inputs []Input
+	for i := range f.Inputs {
+		if !f.Inputs[i].isPackage {
+			inputs = append(inputs, f.Inputs[i])
+			continue
+		}
+		inputs = append(inputs, found[0].inputs...)
+		f.Failed = append(f.Failed, found[0].failed...)
+		found = found[1:]
+	}
+	f.Inputs = inputs
+	return nil
+}
+
+// contents is the result of indexing one package.
+type contents struct {
+	inputs []Input
+	failed []Failure
+}
+
+// index reads a package. member is the one file to take, or empty.
+func (h *Hold) index(ctx context.Context, path, member string, l limits.Limits) (c contents) {
+	p := &pack{path: path, limits: l}
+	bodies := map[string]*body{} // by name
+	at := 0
+	err := p.walk(ctx, pkg.Visitor{
+		File: func(m pkg.Member, r io.Reader) error {
+			b := &body{pack: p, at: at, size: m.Size}
+			at++
+			if member != "" && member != m.Name {
+				return nil
+			}
+			err := h.look(ctx, b, path+elfx.Separator+m.Name, r)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+			bodies[m.Name] = b
+			c.inputs = append(c.inputs, Input{Path: path, Packed: &Packed{path, m.Name, b}, Found: member == ""})
+			return nil
+		},
+		Link: func(name, target string) {
+			b := bodies[target]
+			if b != nil && member == "" {
+				bodies[name] = b
+				c.inputs = append(c.inputs, Input{Path: path, Packed: &Packed{path, name, b}, Found: true})
+			}
+		},
+		Damaged: func(name string, err error) {
+			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s%s%s: %w", path, elfx.Separator, name, err)})
+		},
+	})
+	if err != nil && ctx.Err() == nil {
+		c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
+	}
+	if member != "" && err == nil && len(c.inputs) == 0 {
+		c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: no ELF file %s in the package", path, member)})
+	}
+
+	slices.SortStableFunc(c.inputs, func(a, b Input) int { return comparePaths(a.Packed.Name, b.Packed.Name) })
+	return c
+}
+
+// comparePaths orders paths as a walk of the directories would visit them.
+func comparePaths(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+}
+
+// walk streams the package. The first call notes the size and time of the file; later
+// calls fail if the file has changed.
+func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
+	file, err := os.Open(p.path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return withoutPath(err)
+	}
+	if p.info == nil {
+		p.info = info
+	}
+	if info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime()) {
+		return elfx.ErrChanged
+	}
+
+	in := &interruptible{ctx: ctx, r: file}
+	v.Limits = p.limits
+	err = pkg.Walk(in, info.Size(), v)
+	if errors.Is(err, pkg.ErrPackage) {
+		err = &located.Error{Section: "package", Offset: int(in.n), Err: err}
+	}
+	return err
+}
+
+// interruptible is a reader that fails when ctx ends. n counts the bytes.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+	n   int64
+}
+
+func (r *interruptible) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	n, err := r.r.Read(p)
+	r.n += int64(n)
+	return n, err
+}
+
+// look reads the traits of a file from r, and keeps the file's bytes if they fit.
+func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) error {
+	l, packed := b.pack.limits, uint64(b.pack.info.Size())
+	if uint64(b.size) > l.Max(limits.Package, packed) {
+		return l.Exceeded(limits.Package, packed)
+	}
+
+	keep := h.reserve(b.size)
+	if !keep {
+		release, err := h.borrow(ctx, b.size)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	data, err := h.read(r, b.size, b.size > h.limit/2 && !keep)
+	if err != nil {
+		if keep {
+			h.free(b.size)
+		}
+		return err
+	}
+
+	file, err := elfx.Options{Limits: l}.NewPart(name, b.pack.path, borrowed(data.bytes()))
+	b.traits = traits{err: err}
+	if err == nil {
+		b.traits = traitsOf(file)
+		file.Close()
+	}
+	if b.traits.id == "" {
+		b.sum = sha256.Sum256(data.bytes())
+	}
+	if keep {
+		h.free(b.size) // put counts the file
+		h.put(b, data)
+		return nil
+	}
+	data.release()
+	return nil
+}
+
+// Extract holds the files of the modules, and no others. What cannot be extracted is an
+// error of the files. The error of Extract is the cause of ctx's end.
+func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
+	wanted := bodiesOf(modules)
+	h.keepOnly(wanted)
+
+	// A module that is larger than the memory to hold it is held on disk.
+	var sum int64
+	packs := map[*pack][]*body{}
+	var order []*pack
+	for _, b := range wanted {
+		sum += b.size
+		if b.held != nil {
+			continue
+		}
+		if packs[b.pack] == nil {
+			order = append(order, b.pack)
+		}
+		packs[b.pack] = append(packs[b.pack], b)
+	}
+	onDisk := sum > h.limit
+
+	return Each(ctx, len(order), jobs, func(i int) { h.extract(ctx, order[i], packs[order[i]], onDisk) })
+}
+
+// extract reads the bytes of files in one package.
+func (h *Hold) extract(ctx context.Context, p *pack, files []*body, onDisk bool) {
+	slices.SortFunc(files, func(a, b *body) int { return cmp.Compare(a.at, b.at) })
+	at := 0
+	left := files
+	err := p.walk(ctx, pkg.Visitor{File: func(m pkg.Member, r io.Reader) error {
+		at++
+		if left[0].at != at-1 {
+			return nil
+		}
+		b := left[0]
+		left = left[1:]
+		data, err := h.read(r, b.size, onDisk)
+		if err != nil {
+			return err
+		}
+		h.put(b, data)
+		if len(left) == 0 {
+			return pkg.Stop
+		}
+		return nil
+	}})
+	for _, b := range files {
+		if b.held == nil {
+			b.err = cmp.Or(err, elfx.ErrChanged)
+		}
+	}
+}
+
+// bodiesOf returns the files of packages that belong to modules, each once.
+func bodiesOf(modules []*Module) (list []*body) {
+	seen := map[*body]bool{}
+	for _, m := range modules {
+		for _, in := range append([]*Input{&m.Main, m.Debug}, m.Extra...) {
+			if in != nil && in.Packed != nil && !seen[in.Packed.body] {
+				seen[in.Packed.body] = true
+				list = append(list, in.Packed.body)
+			}
+		}
+	}
+	return list
+}
+
+// Waves divides modules into groups whose files h can hold at a time. Every group but
+// the last has as many modules as fit; a module that is larger is a group of its own.
+// Modules that are not in packages take no memory.
+func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
+	var wave []*Module
+	var sum int64
+	seen := map[*body]bool{} // files of the wave
+	for i := range modules {
+		m := &modules[i]
+		var size int64
+		files := bodiesOf([]*Module{m})
+		for _, b := range files {
+			if !seen[b] {
+				size += b.size
+			}
+		}
+		if len(wave) > 0 && size > 0 && sum+size > h.limit {
+			waves = append(waves, wave)
+			wave, sum = nil, 0
+			clear(seen)
+			for _, b := range files {
+				sum += b.size
+			}
+		} else {
+			sum += size
+		}
+		for _, b := range files {
+			seen[b] = true
+		}
+		wave = append(wave, m)
+	}
+	if len(wave) > 0 {
+		waves = append(waves, wave)
+	}
+	return waves
+}
+
+// isPackage reports whether the file at path, which begins with start, is a package.
+func isPackage(path string, start []byte, l limits.Limits) bool {
+	return pkg.Is(start, func() (io.ReadCloser, error) { return os.Open(path) }, l)
+}
+
+// layers returns the paths of the layers if dir is an OCI image layout. The result is
+// nil if it is not.
+func layers(dir string) ([]string, error) {
+	root := os.DirFS(dir)
+	if !pkg.IsLayout(root) {
+		return nil, nil
+	}
+	list, err := pkg.Layers(root)
+	if err == nil && len(list) == 0 {
+		err = errors.New("an OCI image layout without layers")
+	}
+	return list, err
+}
+
+// isDistro reports whether a file below a directory is a package that is searched like
+// a directory: .deb and .rpm. Other archives below a directory are data of programs.
+func isDistro(start []byte) bool {
+	return bytes.HasPrefix(start, []byte("!<arch>\ndebian-binary")) || bytes.HasPrefix(start, []byte("\xed\xab\xee\xdb"))
+}

@@ -1,0 +1,154 @@
+package pkg
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"symkit/limits"
+)
+
+// The formats of cpio archives in RPM packages (cpio(5), "New ASCII Format"). A stripped
+// header has the index of a file in the package's header instead of its name and size.
+const (
+	cpioNew      = "070701"
+	cpioCRC      = "070702"
+	cpioStripped = "07070X"
+	cpioHeader   = 110 // bytes
+	cpioEnd      = "TRAILER!!!"
+	cpioRegular  = 0o100000
+	cpioType     = 0o170000
+)
+
+// cpioEntry is the header of one file.
+type cpioEntry struct {
+	inode, mode, links uint64
+	size               int64
+	name               string
+}
+
+// cpio reads a cpio archive. files are those of the package's header.
+func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile) error {
+	c := cpioReader{r: r, files: files}
+	br := bufio.NewReaderSize(nil, bufferSize)
+	others := map[uint64][]string{} // names of files whose bytes come with a later name
+	for {
+		e, err := c.next()
+		if err != nil {
+			return cpioError(err)
+		}
+		if e.name == cpioEnd {
+			return nil
+		}
+
+		name := prefix + cleaned(e.name)
+		body := io.LimitedReader{R: r, N: e.size}
+		switch {
+		case e.mode&cpioType != cpioRegular || len(name) > maxName:
+		case e.links > 1 && e.size == 0:
+			others[e.inode] = append(others[e.inode], name)
+		default:
+			br.Reset(&body)
+			err := w.file(Member{Name: name, Size: e.size}, br, depth)
+			if err != nil {
+				return err
+			}
+			for _, other := range others[e.inode] {
+				w.link(other, name)
+			}
+			delete(others, e.inode)
+		}
+
+		// The rest of the file and its padding.
+		_, err = io.CopyN(io.Discard, r, body.N+(-e.size&3))
+		if err != nil {
+			return cpioError(err)
+		}
+	}
+}
+
+// cpioError returns err as damage of the package.
+func cpioError(err error) error {
+	if errors.Is(err, ErrPackage) || errors.Is(err, limits.ErrExceeded) {
+		return err
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%w: cpio archive: %w", ErrPackage, err)
+}
+
+// cpioReader reads the headers of a cpio archive.
+type cpioReader struct {
+	r     *bufio.Reader
+	files []rpmFile
+}
+
+// next reads the next header and the name.
+func (c *cpioReader) next() (e cpioEntry, err error) {
+	magic := make([]byte, len(cpioNew))
+	_, err = io.ReadFull(c.r, magic)
+	if err != nil {
+		return e, err
+	}
+
+	switch string(magic) {
+	case cpioNew, cpioCRC:
+		return c.full()
+	case cpioStripped:
+		return c.stripped()
+	}
+	return e, fmt.Errorf("%w: no cpio header", ErrPackage)
+}
+
+// full reads the 13 fields of a header, of eight hexadecimal digits each, and the name.
+func (c *cpioReader) full() (e cpioEntry, err error) {
+	buf := make([]byte, cpioHeader-len(cpioNew))
+	_, err = io.ReadFull(c.r, buf)
+	if err != nil {
+		return e, err
+	}
+	var fields [13]uint64
+	for i := range fields {
+		fields[i], err = strconv.ParseUint(string(buf[8*i:][:8]), 16, 32)
+		if err != nil {
+			return e, fmt.Errorf("%w: field of a cpio header: %w", ErrPackage, err)
+		}
+	}
+	e.inode, e.mode, e.links, e.size = fields[0], fields[1], fields[4], int64(fields[6])
+
+	// The name ends in NUL. Header and name together are padded to four bytes.
+	length := int(fields[11])
+	if length < 1 || length > maxName {
+		return e, fmt.Errorf("%w: name of %d bytes in a cpio header", ErrPackage, length)
+	}
+	name := make([]byte, length+(-(cpioHeader+length)&3))
+	_, err = io.ReadFull(c.r, name)
+	e.name = string(name[:length-1])
+	return e, err
+}
+
+// stripped reads the index of a file in the package's header.
+func (c *cpioReader) stripped() (e cpioEntry, err error) {
+	buf := make([]byte, 8+2) // padded to four bytes, with the magic number
+	_, err = io.ReadFull(c.r, buf)
+	if err != nil {
+		return e, err
+	}
+	index, err := strconv.ParseUint(string(buf[:8]), 16, 32)
+	if err != nil || index >= uint64(len(c.files)) {
+		return e, fmt.Errorf("%w: a file that the header lacks in the cpio archive", ErrPackage)
+	}
+
+	f := &c.files[index]
+	e = cpioEntry{inode: uint64(f.inode), mode: uint64(f.mode), links: 1, size: f.size, name: f.name}
+	if f.linked && !f.last {
+		e.links, e.size = 2, 0 // the bytes come with the last name
+	}
+	if e.mode&cpioType != cpioRegular {
+		e.size = f.linkSize()
+	}
+	return e, nil
+}

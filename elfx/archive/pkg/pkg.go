@@ -1,0 +1,298 @@
+// Package pkg reads the packages of distributions as streams: Debian's .deb, RPM, the
+// packages of Alpine and Arch, tar files with any of the usual compressions, and the
+// layers of OCI images. The content decides the format, never the name.
+//
+// Walk passes each ELF file of a package to its caller while the package is read once
+// from start to end. Nothing is stored, and no file but ELF files is looked at. What a
+// package may unpack to is bounded by limits.Package.
+//
+//	err := pkg.Walk(file, size, pkg.Visitor{File: func(m pkg.Member, r io.Reader) error {
+//		fmt.Println(m.Name, m.Size)
+//		return nil
+//	}})
+//	if err != nil {
+//		return err
+//	}
+package pkg
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"symkit/limits"
+)
+
+var (
+	// ErrNotPackage: the stream has none of the formats.
+	ErrNotPackage = errors.New("not a package")
+	// ErrPackage: the package is damaged.
+	ErrPackage = errors.New("damaged package")
+	// ErrUnread: the format is known, but not read.
+	ErrUnread = errors.New("format is not read")
+	// ErrNested: packages are nested more than maxNesting deep.
+	ErrNested = errors.New("packages within packages, too deep")
+	// Stop is returned by a Visitor's File to end Walk, which returns nil then.
+	Stop = errors.New("stop")
+)
+
+const (
+	// Separator is between the path of a package and the name of a member.
+	Separator = "!/"
+	// HeadSize is how many bytes Is needs: the first header of a tar file.
+	HeadSize = 512
+	// maxNesting bounds the depth of packages inside packages: a package in a layer of
+	// an image in a tar file.
+	maxNesting = 4
+	// maxLayers bounds how often one stream is compressed: .tar.gz.xz.
+	maxLayers = 2
+	// maxName bounds the length of names, in bytes, as PATH_MAX does.
+	maxName = 4096
+
+	elfMagic = "\x7fELF"
+)
+
+// Member is one ELF file of a package.
+type Member struct {
+	// Name is the path in the package, without a slash or dot at the start. For a
+	// package inside the package, Name is the name of the inner package, "!/" and the
+	// path in the inner package.
+	Name string
+	// Size is the length in bytes. The stream may end before.
+	Size int64
+}
+
+// Visitor receives what Walk finds.
+type Visitor struct {
+	// Limits bound what the package may unpack to. The zero value is the default.
+	Limits limits.Limits
+	// File is called for each ELF file. r has the member's bytes, and is valid during
+	// the call alone. An error ends Walk.
+	File func(m Member, r io.Reader) error
+	// Link is called for each further name of the ELF file that was passed to File as
+	// target. A name of a file that was no ELF file is passed too.
+	Link func(name, target string)
+	// Damaged is called for each package inside the package that cannot be read to its
+	// end.
+	Damaged func(name string, err error)
+}
+
+// Walk reads a package of the given size in bytes, and calls the functions of v for its
+// members in the order of the package. The error is ErrNotPackage if r is no package.
+func Walk(r io.Reader, size int64, v Visitor) error {
+	w := walker{Visitor: v, size: uint64(max(size, 0))}
+	w.left = v.Limits.Max(limits.Package, w.size)
+	err := w.stream(bufio.NewReaderSize(r, bufferSize), "", 0, 0)
+	if errors.Is(err, Stop) {
+		return nil
+	}
+	return err
+}
+
+// bufferSize is the size of the buffers that streams are read with. A buffer must have
+// HeadSize bytes at least.
+const bufferSize = 64 << 10
+
+// walker reads one package.
+type walker struct {
+	Visitor
+	size uint64 // of the package in bytes
+	left uint64 // how many bytes may still be unpacked
+	// ended is the error with which File ended the walk.
+	ended error
+}
+
+// Is reports whether a file that begins with head is a package that Walk reads. head is
+// the whole file or at least HeadSize bytes of it. For a compressed file, more is read
+// with more: it returns a reader of the whole file.
+func Is(head []byte, more func() (io.ReadCloser, error), l limits.Limits) bool {
+	head = head[:min(len(head), HeadSize)]
+	if formatOf(head) != unknown {
+		return true
+	}
+	if compressionOf(head) == nil {
+		return false
+	}
+
+	// The start of the uncompressed file decides.
+	r, err := more()
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+
+	w := walker{Visitor: Visitor{Limits: l}, left: 1 << 20}
+	var s io.Reader = r
+	for range maxLayers {
+		br := bufio.NewReaderSize(s, bufferSize)
+		head, _ := br.Peek(HeadSize)
+		unpack := compressionOf(head)
+		if unpack == nil {
+			return formatOf(head) != unknown
+		}
+		u, err := unpack(br, l)
+		if err != nil {
+			return false
+		}
+		defer u.Close()
+		s = &counter{u, &w}
+	}
+	head, _ = bufio.NewReaderSize(s, HeadSize).Peek(HeadSize)
+	return formatOf(head) != unknown
+}
+
+// format is a format of packages.
+type format uint8
+
+const (
+	unknown format = iota
+	deb            // deb(5): an ar archive of debian-binary, control.tar and data.tar
+	rpm            // lead, headers and a cpio archive
+	tarball        // POSIX.1 ustar and pax, GNU's and the old tar
+	adb            // version 3 of Alpine's packages
+)
+
+const (
+	arMagic  = "!<arch>\n"
+	debMagic = arMagic + "debian-binary"
+	rpmMagic = "\xed\xab\xee\xdb"
+	adbMagic = "ADB"
+)
+
+// formatOf returns the format of a stream that begins with head.
+func formatOf(head []byte) format {
+	switch {
+	case bytes.HasPrefix(head, []byte(debMagic)):
+		return deb
+	case bytes.HasPrefix(head, []byte(rpmMagic)):
+		return rpm
+	case bytes.HasPrefix(head, []byte(adbMagic)) && len(head) > 3 && bytes.IndexByte([]byte(".dc"), head[3]) >= 0:
+		return adb
+	case isTar(head):
+		return tarball
+	}
+	return unknown
+}
+
+// stream reads a stream of any format. The names of its members begin with prefix. The
+// stream was unpacked the given number of times.
+func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error {
+	head, err := r.Peek(HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+
+	switch formatOf(head) {
+	case deb:
+		return w.deb(r, prefix, depth)
+	case rpm:
+		return w.rpm(r, prefix, depth)
+	case tarball:
+		return w.tar(r, prefix, depth)
+	case adb:
+		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", ErrUnread)
+	}
+
+	unpack := compressionOf(head)
+	if unpack == nil || layers == maxLayers {
+		return ErrNotPackage
+	}
+	u, err := unpack(r, w.Limits)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPackage, err)
+	}
+	defer u.Close()
+
+	// The checksum of a compressed stream is at its end, after that of the archive.
+	br := bufio.NewReaderSize(&counter{u, w}, bufferSize)
+	err = w.stream(br, prefix, depth, layers+1)
+	if err == nil {
+		_, err = io.Copy(io.Discard, br)
+	}
+	return err
+}
+
+// counter counts the unpacked bytes of a stream, and fails if they are too many.
+type counter struct {
+	r io.Reader
+	w *walker
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if uint64(n) > c.w.left {
+		c.w.left = 0
+		return 0, c.w.Limits.Exceeded(limits.Package, c.w.size)
+	}
+	c.w.left -= uint64(n)
+	if err != nil && err != io.EOF && !errors.Is(err, limits.ErrExceeded) {
+		err = fmt.Errorf("%w: %w", ErrPackage, err)
+	}
+	return n, err
+}
+
+// file handles a regular file of a package: an ELF file is passed to File, a package
+// inside the package is read, and other files are skipped.
+func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
+	head, err := r.Peek(HeadSize)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case bytes.HasPrefix(head, []byte(elfMagic)):
+		err := w.File(m, r)
+		if !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
+			w.ended = err
+		}
+		return err
+	case !w.enters(m.Name, head, r):
+		return nil
+	case depth+1 >= maxNesting:
+		w.damaged(m.Name, ErrNested)
+		return nil
+	}
+
+	// Damage of the inner package costs the inner package alone. The outer one's cannot
+	// be distinguished from the inner one's, but is met again by the next read.
+	err = w.stream(r, m.Name+Separator, depth+1, 0)
+	switch {
+	case err == nil || errors.Is(err, ErrNotPackage):
+		return nil
+	case w.ended != nil || errors.Is(err, limits.ErrExceeded):
+		return err
+	}
+	w.damaged(m.Name, err)
+	return nil
+}
+
+func (w *walker) damaged(name string, err error) {
+	if w.Damaged != nil {
+		w.Damaged(name, err)
+	}
+}
+
+// enters reports whether a member that begins with head is read as a package: a .deb or
+// .rpm, and a layer of an image. Other archives inside packages are data of programs.
+func (w *walker) enters(name string, head []byte, r *bufio.Reader) bool {
+	switch formatOf(head) {
+	case deb, rpm:
+		return true
+	}
+	return isLayer(name) && (formatOf(head) == tarball || compressionOf(head) != nil)
+}
+
+// isLayer reports whether a name is that of a blob of an OCI image layout
+// (image-layout.md: blobs/ALGORITHM/ENCODED) or of a layer that docker save wrote.
+func isLayer(name string) bool {
+	dir, file := path.Split(name)
+	algorithm := strings.TrimSuffix(dir, "/")
+	return path.Base(path.Dir(algorithm)) == "blobs" && len(file) >= 32 || file == "layer.tar"
+}
+
+// cleaned returns a name without a slash and without dots at its start.
+func cleaned(name string) string {
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
+}
