@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"symkit/dump"
 	"symkit/dump/batch"
 	"symkit/dump/store"
+	"symkit/elfx"
 	"symkit/internal/command"
 )
 
@@ -36,13 +38,14 @@ type batchRun struct {
 
 	owner map[string]*job // the first job of each path in the store
 
-	mu            sync.Mutex           // guards the fields below
-	tally         map[batch.Status]int // how many records have each status
-	bad           bool                 // a written module is one that a build should fail for; see cli.bad
-	records       []batch.Record       // all of them, if --report asks for a page
-	symbols       int64                // bytes of symbol files written
-	alone         int                  // debug files whose binary is not among the inputs
-	aloneWarnings []string             // the warnings about the last of them
+	mu             sync.Mutex           // guards the fields below
+	tally          map[batch.Status]int // how many records have each status
+	bad            bool                 // a written module is one that a build should fail for; see cli.bad
+	failedPackages map[string]bool      // packages of which something failed
+	records        []batch.Record       // all of them, if --report asks for a page
+	symbols        int64                // bytes of symbol files written
+	alone          int                  // debug files whose binary is not among the inputs
+	aloneWarnings  []string             // the warnings about the last of them
 }
 
 // batch dumps all inputs into the store and returns the exit code.
@@ -53,7 +56,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{},
-		owner: map[string]*job{}, budget: int64(c.Memory)}
+		owner: map[string]*job{}, failedPackages: map[string]bool{}, budget: int64(c.Memory)}
 	b.opt.Jobs = b.jobs
 	if b.budget == 0 {
 		b.budget = batch.DefaultBudget(os.DirFS("/"))
@@ -70,7 +73,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+len(found.Failed) == 0 {
+	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 {
 		if c.Recursive {
 			return command.Failed, errors.New("no ELF file below the directories given")
 		}
@@ -88,7 +91,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	defer b.store.Close()
 
 	// Without this, --manifest could replace a program that is to be dumped.
-	inputs := append(c.inputs(), c.FilesFrom)
+	inputs := append(c.inputs(), c.FilesFrom, c.Done)
 	for i := range found.Inputs {
 		inputs = append(inputs, found.Inputs[i].Path)
 	}
@@ -105,6 +108,10 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 
 	b.manifest = manifest
 	code, err = b.run(ctx, found)
+	if err == nil && found.Done != nil {
+		found.Done.Add(found, b.failedPackages)
+		err = found.Done.Write()
+	}
 	err = errors.Join(err, manifest.Err(), closeManifest(), b.writeReport(ctx))
 	if err != nil {
 		return command.Failed, err
@@ -119,9 +126,15 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 		return command.Failed, b.interrupted(ctx, 0, err)
 	}
 
+	groups.Failed = append(found.Failed, groups.Failed...)
+	groups.Take(b.shard)
+
 	// What could not be opened or is no module has its record right away.
-	for _, f := range append(found.Failed, groups.Failed...) {
+	for _, f := range groups.Failed {
 		b.fail(batch.Record{Input: f.Name}, f.Err)
+	}
+	for _, path := range found.Before {
+		b.record(batch.Record{Status: batch.Before, Input: path})
 	}
 	for _, s := range groups.Skipped {
 		b.record(batch.Record{Status: batch.NoModule, Input: s.Name(), Error: s.Why.Error()})
@@ -270,6 +283,12 @@ func (b *batchRun) record(r batch.Record) {
 // fail records a failure and writes it to standard error.
 func (b *batchRun) fail(r batch.Record, err error) {
 	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
+	b.mu.Lock()
+	for _, name := range []string{r.Input, r.Debug} {
+		path, _, _ := strings.Cut(name, elfx.Separator)
+		b.failedPackages[path] = true
+	}
+	b.mu.Unlock()
 	command.Line(b.messages, "dump_syms: error: %v", err)
 	b.record(r)
 }
@@ -317,17 +336,21 @@ func (b *batchRun) warnAlone() {
 // summary writes how many modules were written, found or refused. A batch of one
 // module has no summary, except with --verbose.
 func (b *batchRun) summary(n int) {
-	if n == 1 && !b.Verbose.all() {
+	if n == 1 && !b.Verbose.all() && b.shard.Count == 0 {
 		return
 	}
 
 	var line bytes.Buffer
-	fmt.Fprintf(&line, "dump_syms: %d modules", n)
+	fmt.Fprintf(&line, "dump_syms: ")
+	if b.shard.Count > 0 {
+		fmt.Fprintf(&line, "shard %s: ", b.shard)
+	}
+	fmt.Fprintf(&line, "%d modules", n)
 	for _, t := range []struct {
 		status batch.Status
 		words  string
 	}{
-		{batch.Written, "written"}, {batch.Existing, "there before"}, {batch.NoModule, "without symbols"},
+		{batch.Written, "written"}, {batch.Existing, "there before"}, {batch.NoModule, "without symbols"}, {batch.Before, "packages dumped before"},
 		{batch.Duplicate, "duplicates"}, {batch.Failed, "failed"},
 	} {
 		if k := b.tally[t.status]; k > 0 || t.status == batch.Written {

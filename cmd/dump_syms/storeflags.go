@@ -29,7 +29,11 @@ type storeFlags struct {
 	Alias     bool        `help:"Store a module under its file names too, not only under its SONAME."`
 	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
 	Report    string      `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: what was written, failed and lost, times and sizes."`
+	Shard     string      `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
+	Done      string      `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run takes only what is new."`
 	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
+
+	shard batch.Shard // that Shard names
 }
 
 var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
@@ -52,6 +56,11 @@ func (f *storeFlags) validate(c *cli) error {
 		case f.WithELF && f.Layout == "breakpad":
 			return errors.New("--with-elf needs --layout=unified or --layout=gdb")
 		}
+		var err error
+		f.shard, err = batch.ParseShard(f.Shard, os.Getenv)
+		if err != nil {
+			return fmt.Errorf("--shard: %w", err)
+		}
 		return nil
 	}
 
@@ -62,7 +71,7 @@ func (f *storeFlags) validate(c *cli) error {
 	}{
 		{"recursive", f.Recursive}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
 		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
-		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0},
+		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0}, {"shard", f.Shard != ""}, {"done", f.Done != ""},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)
@@ -125,6 +134,13 @@ func (b *batchRun) writeReport(ctx context.Context) error {
 // find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member}
+	if c.Done != "" {
+		var err error
+		f.Done, err = batch.ReadDone(c.Done, c.shard)
+		if err != nil {
+			return nil, fmt.Errorf("--done %s: %w", c.Done, err)
+		}
+	}
 	for _, path := range c.Paths {
 		if err := f.Add(ctx, path); err != nil {
 			return nil, err

@@ -68,10 +68,14 @@ type Finder struct {
 
 	// Limits are those that archives are read with and inputs are opened with.
 	Limits limits.Limits
+	Done   *Done // packages not to read again, or nil
 
 	Inputs []Input   // what was found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
 	Failed []Failure // what could not be read
+	Before []string  // packages that Done has
+
+	read []doneLine // packages that were read in this run
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files

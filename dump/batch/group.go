@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"encoding/hex"
@@ -25,6 +26,8 @@ type Module struct {
 	// Names are the names of the files that are loaded, each once, in order.
 	Names []string
 	Size  int64 // of Main and Debug, in bytes
+
+	key string // decides to which shard the module belongs
 }
 
 // Skipped is a file that was found, not named, and is no module.
@@ -93,6 +96,7 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 	alts := packedByID(inputs, all)
 	for _, set := range sets {
 		m := module(inputs, all, set)
+		m.key = cmp.Or(all[set[0]].id, base(m.Main.Name()))
 		for _, i := range set {
 			alt := alts[all[i].alt]
 			if alt != nil && !slices.Contains(m.Extra, alt) {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"symkit/elfx/archive/pkg"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 )
@@ -145,7 +146,7 @@ func (h *Hold) read(r io.Reader, size int64, onDisk bool) (*held, error) {
 // truncated returns the error for a file whose bytes end too soon.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return wire.ErrTruncated
+		return fmt.Errorf("%w: %w", pkg.ErrPackage, wire.ErrTruncated)
 	}
 	return err
 }

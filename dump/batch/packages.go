@@ -94,7 +94,7 @@ func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
 
 	found := make([]contents, len(packages))
 	err := Each(ctx, len(packages), jobs, func(i int) {
-		found[i] = h.index(ctx, f.Inputs[packages[i]].Path, f.Member, f.Limits)
+		found[i] = h.index(ctx, f.Inputs[packages[i]].Path, f)
 	})
 	if err != nil {
 		return err
@@ -108,6 +108,12 @@ func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
 		}
 		inputs = append(inputs, found[0].inputs...)
 		f.Failed = append(f.Failed, found[0].failed...)
+		switch {
+		case found[0].done:
+			f.Before = append(f.Before, f.Inputs[i].Path)
+		case f.Done != nil && len(found[0].failed) == 0:
+			f.read = append(f.read, doneLine{SHA256: found[0].sum, Package: f.Inputs[i].Path})
+		}
 		found = found[1:]
 	}
 	f.Inputs = inputs
@@ -118,11 +124,24 @@ func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
 type contents struct {
 	inputs []Input
 	failed []Failure
+	done   bool   // the package was dumped before
+	sum    string // of the package, if Finder.Done is set
 }
 
-// index reads a package. member is the one file to take, or empty.
-func (h *Hold) index(ctx context.Context, path, member string, l limits.Limits) (c contents) {
-	p := &pack{path: path, limits: l}
+// index reads a package for f.
+func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
+	p, member := &pack{path: path, limits: f.Limits}, f.Member
+	if f.Done != nil {
+		var err error
+		c.sum, c.done, err = f.Done.digest(ctx, path)
+		if err != nil {
+			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
+		}
+		if err != nil || c.done {
+			return c
+		}
+	}
+
 	bodies := map[string]*body{} // by name
 	at := 0
 	err := p.walk(ctx, pkg.Visitor{

@@ -133,7 +133,7 @@ func (v *pageView) sum(records []Record) {
 	for _, t := range []struct {
 		status Status
 		name   string
-	}{{Existing, "In the store before"}, {Duplicate, "Duplicates"}, {NoModule, "Without symbols"}} {
+	}{{Existing, "In the store before"}, {Duplicate, "Duplicates"}, {NoModule, "Without symbols"}, {Before, "Packages dumped before"}} {
 		if tally[t.status] > 0 {
 			add(t.name, page.Number(tally[t.status]))
 		}

@@ -20,6 +20,7 @@ const (
 	Existing  Status = "existing"  // all outputs existed before
 	Duplicate Status = "duplicate" // has the build id of Of, which is dumped
 	NoModule  Status = "no-module" // was found, not named, and has no symbols
+	Before    Status = "before"    // a package that --done lists
 	Failed    Status = "failed"
 )
 

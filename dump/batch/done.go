@@ -1,0 +1,116 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// DoneVersion grows when a field of a line of a list of packages changes its meaning.
+const DoneVersion = 1
+
+// Done is a list of packages that were dumped, by the digest of their bytes. The list is
+// a file of JSON lines; each run adds lines to its end. A nil Done knows no package.
+type Done struct {
+	path  string
+	shard string
+	known map[string]bool
+	torn  bool // the last line has no end
+	added []doneLine
+}
+
+type doneLine struct {
+	Version int    `json:"version"`
+	SHA256  string `json:"sha256"`
+	Package string `json:"package"`         // path, for people
+	Shard   string `json:"shard,omitempty"` // K/N if only that part was dumped
+}
+
+// ReadDone reads the list at path, which need not exist. A package counts as dumped if
+// it was dumped as a whole or as the given shard.
+func ReadDone(path string, shard Shard) (*Done, error) {
+	d := &Done{path: path, shard: shard.String(), known: map[string]bool{}}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+
+	d.torn = len(data) > 0 && data[len(data)-1] != '\n'
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		var l doneLine
+		err := json.NewDecoder(bytes.NewReader(bytes.TrimSpace(line))).Decode(&l)
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			continue // a killed run wrote half of the line
+		case err != nil:
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		case l.Version != DoneVersion:
+			return nil, fmt.Errorf("line %d: version %d is not known", n, l.Version)
+		}
+		if l.Shard == "" || l.Shard == d.shard {
+			d.known[l.SHA256] = true
+		}
+	}
+	return d, nil
+}
+
+// digest returns the digest of the package at path, and whether the list has it.
+func (d *Done) digest(ctx context.Context, path string) (sum string, known bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", false, withoutPath(err)
+	}
+	defer file.Close()
+
+	h := sha256.New()
+	_, err = io.Copy(h, &interruptible{ctx: ctx, r: file})
+	sum = hex.EncodeToString(h.Sum(nil))
+	return sum, d.known[sum], err
+}
+
+// Add notes the packages that f has read, but for those that failed.
+func (d *Done) Add(f *Finder, failed map[string]bool) {
+	for _, p := range f.read {
+		if !failed[p.Package] {
+			p.Version, p.Shard = DoneVersion, d.shard
+			d.added = append(d.added, p)
+		}
+	}
+}
+
+// Write appends the packages that were added, with one call of the system.
+func (d *Done) Write() error {
+	if d == nil || len(d.added) == 0 {
+		return nil
+	}
+	slices.SortFunc(d.added, func(a, b doneLine) int { return bytes.Compare([]byte(a.Package), []byte(b.Package)) })
+
+	f, err := os.OpenFile(d.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if d.torn {
+		out.WriteByte('\n')
+	}
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, line := range d.added {
+		_ = enc.Encode(&line) // strings and numbers can be encoded
+	}
+	_, err = f.Write(out.Bytes())
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,104 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"symkit/internal/wire"
+)
+
+func TestParseShard(t *testing.T) {
+	for _, test := range []struct {
+		text, env string // NAME=VALUE, divided by spaces
+		want      string
+		err       string
+	}{
+		{text: ""},
+		{text: "1/1", want: "1/1"},
+		{text: "3/8", want: "3/8"},
+		{text: "0/8", err: "want K/N"},
+		{text: "9/8", err: "want K/N"},
+		{text: "3", err: "want K/N"},
+		{text: "a/b", err: "want K/N"},
+		{text: "auto", err: "no variable of a scheduler is set (SLURM_ARRAY_TASK_ID, "},
+		{text: "auto", env: "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0", want: "1/4"},
+		{text: "auto", env: "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=1", want: "4/4"},
+		{text: "auto", env: "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", want: "4/4"},
+		{text: "auto", env: "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1", err: "must be one range"},
+		{text: "auto", env: "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", err: "must be one range"},
+		{text: "auto", env: "JOB_COMPLETION_INDEX=0", err: "set SYMKIT_SHARDS"},
+		{text: "auto", env: "JOB_COMPLETION_INDEX=9 SYMKIT_SHARDS=10", want: "10/10"},
+		{text: "auto", env: "JOB_COMPLETION_INDEX=x SYMKIT_SHARDS=10", err: `Kubernetes Indexed Job: JOB_COMPLETION_INDEX="x" is no number`},
+		{text: "auto", env: "AWS_BATCH_JOB_ARRAY_INDEX=2 AWS_BATCH_JOB_ARRAY_SIZE=3", want: "3/3"},
+		{text: "auto", env: "BATCH_TASK_INDEX=1 BATCH_TASK_COUNT=2", want: "2/2"},
+		{text: "auto", env: "CLOUD_RUN_TASK_INDEX=1 CLOUD_RUN_TASK_COUNT=2", want: "2/2"},
+		{text: "auto", env: "SGE_TASK_ID=undefined", err: "no variable"},
+		{text: "auto", env: "SGE_TASK_ID=5 SGE_TASK_FIRST=1 SGE_TASK_LAST=9 SGE_TASK_STEPSIZE=2", want: "3/5"},
+		{text: "auto", env: "PBS_ARRAY_INDEX=1 SYMKIT_SHARDS=2", want: "1/2"},
+		{text: "auto", env: "PBS_ARRAYID=2 SYMKIT_SHARDS=2", want: "2/2"},
+		{text: "auto", env: "LSB_JOBINDEX=0", err: "no variable"},
+		{text: "auto", env: "LSB_JOBINDEX=4 LSB_JOBINDEX_END=8", want: "4/8"},
+		{text: "auto", env: "CI_NODE_INDEX=1 CI_NODE_TOTAL=3", want: "1/3"},
+		{text: "auto", env: "BUILDKITE_PARALLEL_JOB=0 BUILDKITE_PARALLEL_JOB_COUNT=3", want: "1/3"},
+	} {
+		getenv := func(name string) string {
+			for _, pair := range strings.Fields(test.env) {
+				if value, ok := strings.CutPrefix(pair, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		}
+		got, err := ParseShard(test.text, getenv)
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s %s: %v, want %s", test.text, test.env, err, test.err)
+			}
+			continue
+		}
+		if err != nil || got.String() != test.want {
+			t.Errorf("%s %s: %v, %v, want %s", test.text, test.env, got, err, test.want)
+		}
+	}
+}
+
+// TestTake: each module, skipped file and damaged file is in one shard; other failures
+// are in all of them.
+func TestTake(t *testing.T) {
+	const shards, n = 7, 1000
+	seen := map[string]int{}
+	for k := range shards {
+		g := &Groups{Failed: []Failure{{"disk", errors.New("input/output error")}}}
+		for i := range n {
+			name := fmt.Sprint("file", i)
+			g.Modules = append(g.Modules, Module{Main: Input{Path: name}, key: name})
+			g.Skipped = append(g.Skipped, Skipped{Input: Input{Path: "skipped " + name}})
+			g.Failed = append(g.Failed, Failure{"damaged " + name, &wire.Error{Err: wire.ErrTruncated}})
+		}
+		g.Take(Shard{k, shards})
+		for _, m := range g.Modules {
+			seen[m.Main.Path]++
+		}
+		for _, s := range g.Skipped {
+			seen[s.Path]++
+		}
+		for _, f := range g.Failed {
+			seen[f.Name]++
+		}
+		if len(g.Modules) < n/shards/2 || len(g.Modules) > 2*n/shards {
+			t.Errorf("shard %d has %d of %d modules", k, len(g.Modules), n)
+		}
+	}
+
+	if len(seen) != 3*n+1 || seen["disk"] != shards {
+		t.Errorf("%d names, the failure %d times", len(seen), seen["disk"])
+	}
+	delete(seen, "disk")
+	for name, times := range seen {
+		if times != 1 {
+			t.Errorf("%s: in %d shards", name, times)
+		}
+	}
+}
