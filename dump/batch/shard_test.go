@@ -44,7 +44,7 @@ func TestParseShard(t *testing.T) {
 		{text: "auto", env: "BUILDKITE_PARALLEL_JOB=0 BUILDKITE_PARALLEL_JOB_COUNT=3", want: "1/3"},
 	} {
 		getenv := func(name string) string {
-			for _, pair := range strings.Fields(test.env) {
+			for pair := range strings.FieldsSeq(test.env) {
 				if value, ok := strings.CutPrefix(pair, name+"="); ok {
 					return value
 				}
