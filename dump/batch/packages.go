@@ -314,7 +314,7 @@ func (h *Hold) extract(ctx context.Context, p *pack, files []*body, onDisk bool)
 		}
 		h.put(b, data)
 		if len(left) == 0 {
-			return pkg.Stop
+			return pkg.ErrStop
 		}
 		return nil
 	}})

@@ -31,7 +31,7 @@ func IsFile(path string, l limits.Limits) bool {
 func Names(path string, n int, l limits.Limits) (names []string, err error) {
 	err = walkFile(path, l, func(m Member, _ io.Reader) error {
 		if len(names) == n {
-			return Stop
+			return ErrStop
 		}
 		names = append(names, m.Name)
 		return nil
@@ -53,7 +53,7 @@ func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error)
 		if err != nil {
 			return err
 		}
-		return Stop
+		return ErrStop
 	})
 	if err == nil && file == nil {
 		err = fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)

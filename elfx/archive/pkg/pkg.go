@@ -36,8 +36,8 @@ var (
 	ErrUnread = errors.New("format is not read")
 	// ErrNested: packages are nested more than maxNesting deep.
 	ErrNested = errors.New("packages within packages, too deep")
-	// Stop is returned by a Visitor's File to end Walk, which returns nil then.
-	Stop = errors.New("stop")
+	// ErrStop is returned by a Visitor's File to end Walk, which returns nil then.
+	ErrStop = errors.New("stop")
 )
 
 const (
@@ -87,7 +87,7 @@ func Walk(r io.Reader, size int64, v Visitor) error {
 	w := walker{Visitor: v, size: uint64(max(size, 0))}
 	w.left = v.Limits.Max(limits.Package, w.size)
 	err := w.stream(bufio.NewReaderSize(r, bufferSize), "", 0, 0)
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrStop) {
 		return nil
 	}
 	return err

@@ -189,14 +189,14 @@ func TestBombs(t *testing.T) {
 // TestStop: File can end the walk, also inside of an inner package.
 func TestStop(t *testing.T) {
 	other := errors.New("other")
-	for _, end := range []error{Stop, other} {
+	for _, end := range []error{ErrStop, other} {
 		n := 0
 		data := pkgtest.Tar(pkgtest.File{Name: "a.deb", Data: pkgtest.Deb("gzip", files...)}, files[6])
 		err := Walk(bytes.NewReader(data), int64(len(data)), Visitor{File: func(Member, io.Reader) error {
 			n++
 			return end
 		}})
-		if n != 1 || err != nil && end == Stop || !errors.Is(err, other) && end == other {
+		if n != 1 || err != nil && end == ErrStop || !errors.Is(err, other) && end == other {
 			t.Errorf("%v: %d calls, %v", end, n, err)
 		}
 	}
