@@ -42,15 +42,22 @@ const (
 	langAda2012   = 0x2f
 )
 
+// IsMangled reports whether a linkage name has the form of C++'s, Rust's or D's names,
+// even if it cannot be demangled.
+func IsMangled(linkage []byte) bool {
+	if len(linkage) < 3 || linkage[0] != '_' {
+		return false
+	}
+	c := linkage[1]
+	return c == 'Z' || c == 'R' || c == 'D' && isDigit(linkage[2])
+}
+
 // IsLabel reports whether a linkage name from a unit of language lang, a DW_LANG
-// number, is an assembler label rather than a mangled name. Names that have the form of
-// C++'s, Rust's or D's are no labels, even if they cannot be demangled.
+// number, is an assembler label rather than a mangled name. A name for which IsMangled
+// is true is no label in any language.
 func IsLabel(lang uint16, linkage []byte) bool {
-	if len(linkage) >= 3 && linkage[0] == '_' {
-		switch c := linkage[1]; {
-		case c == 'Z', c == 'R', c == 'D' && isDigit(linkage[2]):
-			return false
-		}
+	if IsMangled(linkage) {
+		return false
 	}
 
 	// A name that no scheme can read is a label.

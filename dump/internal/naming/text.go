@@ -102,9 +102,12 @@ func (x *Namer) origin(u *dwarfx.Unit, index int, ref dwarfx.Ref, i int, order u
 
 	// The lowest order decides whose key is kept, so the number alone is cached.
 	f := &x.found[i]
-	k := newKey(u, dwarfx.Naming{Decl: ref, Unit: u}, f.Naming(), f.Err())
+	names := f.Naming()
+	k := newKey(u, dwarfx.Naming{Decl: ref, Unit: u}, names, f.Err())
 	number := x.number(&k, order)
-	if len(k.Linkage) > 0 {
+
+	// Functions that share an assembler label have different names.
+	if demangle.IsMangled(names.Linkage) {
 		x.cache.add(off, index, number)
 	}
 	return number
@@ -114,9 +117,14 @@ func (x *Namer) origin(u *dwarfx.Unit, index int, ref dwarfx.Ref, i int, order u
 // read its DIEs while other units are being added to its Data.
 func (x *Namer) Confine(u *dwarfx.Unit) error { return x.dies.Confine(u) }
 
-// Symbol numbers the name of a function that only a symbol names.
+// Symbol numbers the name of a function that only a symbol names. A plain name gets no
+// scope, whose DIEs are no longer in memory.
 func (x *Namer) Symbol(k *Key, order uint64) uint32 {
+	x.plain = x.plain[:0]
 	number := x.number(k, order)
+	for _, p := range x.plain {
+		x.set(p.number, p.order, string(p.key.Plain), false)
+	}
 	x.countRead()
 	return number
 }

@@ -1,0 +1,63 @@
+package naming
+
+import (
+	"testing"
+
+	"symkit/dump/dwarfx"
+	"symkit/limits"
+)
+
+// TestSharedLabel: of two functions that share an assembler label, only the one without
+// a plain name is called by the label, whichever is read first.
+func TestSharedLabel(t *testing.T) {
+	abbrevs := []byte{
+		1, 0x11, 1, 0x13, 0x0b, 0, 0, // DW_TAG_compile_unit: DW_AT_language
+		2, 0x2e, 0, 0x6e, 0x0e, 0, 0, // DW_TAG_subprogram: DW_AT_linkage_name in .debug_str
+		3, 0x2e, 0, 0x6e, 0x0e, 0x03, 0x08, 0, 0, // and DW_AT_name
+		0,
+	}
+	dies := []byte{
+		24, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, // length, version, .debug_abbrev offset, size of addresses
+		1, 0x0c, // C99
+		2, 1, 0, 0, 0,
+		3, 1, 0, 0, 0, 'o', 'n', 'e', 0,
+		0,
+	}
+	const label, one = 13, 18 // the DIEs
+	for _, refs := range [][]dwarfx.Ref{{label, one}, {one, label}} {
+		data, errs := dwarfx.Open(dwarfx.Sections{Info: dies, Abbrev: abbrevs, Str: []byte("\x00label\x00"), AddrSize: 8}, nil)
+		if len(errs) > 0 || len(data.Units) != 1 {
+			t.Fatal(errs, data.Units)
+		}
+
+		// A name is cached when the next batch begins.
+		table := NewTable(uint64(len(dies)), limits.Limits{})
+		namer := NewNamer(table)
+		got := map[dwarfx.Ref]string{}
+		for i, ref := range refs {
+			_, numbers := namer.Unit(data.Units[0], i, nil, []dwarfx.Ref{ref})
+			got[ref] = table.Text(numbers[0])
+		}
+		if got[label] != "label" || got[one] != "one" {
+			t.Errorf("order %v: %v", refs, got)
+		}
+	}
+}
+
+// TestSymbol: a symbol that is not mangled leaves the function its plain name.
+func TestSymbol(t *testing.T) {
+	const cxx = dwarfx.Language(4)
+	for _, tt := range []struct{ symbol, plain, want string }{
+		{"main", "main", "main"},
+		{"label", "f", "f"},
+		{"_ZN4shop1fEv", "f", "shop::f()"},
+		{"label", "", "label"},
+	} {
+		table := NewTable(0, limits.Limits{})
+		k := SymbolKey([]byte(tt.symbol), &Key{Plain: []byte(tt.plain), Unit: &dwarfx.Unit{}, Language: cxx, Lost: true})
+		number := NewNamer(table).Symbol(&k, 0)
+		if got := table.Text(number); got != tt.want || !table.IsSound(number) {
+			t.Errorf("%s, %s: %q, want %q", tt.symbol, tt.plain, got, tt.want)
+		}
+	}
+}
