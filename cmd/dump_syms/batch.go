@@ -36,6 +36,7 @@ type batchRun struct {
 	manifest *batch.Manifest
 	progress *progress
 
+	quiet bool            // without a summary
 	owner map[string]*job // the first job of each path in the store
 
 	mu             sync.Mutex           // guards the fields below
@@ -48,13 +49,8 @@ type batchRun struct {
 	aloneWarnings  []string             // the warnings about the last of them
 }
 
-// batch dumps all inputs into the store and returns the exit code.
-func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error) {
-	if c.Jobs > 0 {
-		// The tasks share Go's processors, so GOMAXPROCS bounds all of them.
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
-	}
-
+// newBatchRun returns a run without inputs and without a store.
+func newBatchRun(c *cli, opt dump.Options) *batchRun {
 	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{},
 		owner: map[string]*job{}, failedPackages: map[string]bool{}, budget: int64(c.Memory)}
 	b.opt.Jobs = b.jobs
@@ -62,6 +58,17 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		b.budget = batch.DefaultBudget(os.DirFS("/"))
 	}
 	b.hold = batch.NewHold(b.budget)
+	return b
+}
+
+// batch dumps all inputs into the store and returns the exit code.
+func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error) {
+	if c.Jobs > 0 {
+		// The tasks share Go's processors, so GOMAXPROCS bounds all of them.
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
+	}
+
+	b := newBatchRun(c, opt)
 	defer b.hold.Close()
 
 	found, err := c.find(ctx)
@@ -336,7 +343,7 @@ func (b *batchRun) warnAlone() {
 // summary writes how many modules were written, found or refused. A batch of one
 // module has no summary, except with --verbose.
 func (b *batchRun) summary(n int) {
-	if n == 1 && !b.Verbose.all() && b.shard.Count == 0 {
+	if b.quiet || n == 1 && !b.Verbose.all() && b.shard.Count == 0 {
 		return
 	}
 

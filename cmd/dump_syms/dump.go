@@ -37,6 +37,9 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 
+	if c.Worker {
+		return c.serve(ctx, opt)
+	}
 	if c.Store != "" {
 		return c.batch(ctx, opt)
 	}

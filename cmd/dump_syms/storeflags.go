@@ -14,24 +14,26 @@ import (
 	"symkit/dump/store"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/remote"
 )
 
 // storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
-	Store     string      `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym."`
-	Recursive bool        `short:"R" help:"Dump all ELF files below the directories given."`
-	FilesFrom string      `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
-	Null      bool        `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
-	Force     bool        `help:"Replace symbol files that are in the store already."`
-	Compress  string      `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
-	Layout    string      `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
-	WithELF   bool        `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
-	Alias     bool        `help:"Store a module under its file names too, not only under its SONAME."`
-	Manifest  string      `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
-	Report    string      `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: what was written, failed and lost, times and sizes."`
-	Shard     string      `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
-	Done      string      `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run takes only what is new."`
-	Memory    batch.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
+	Store     string        `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym."`
+	Recursive bool          `short:"R" help:"Dump all ELF files below the directories given."`
+	FilesFrom string        `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
+	Null      bool          `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
+	Force     bool          `help:"Replace symbol files that are in the store already."`
+	Compress  string        `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
+	Layout    string        `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
+	WithELF   bool          `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
+	Alias     bool          `help:"Store a module under its file names too, not only under its SONAME."`
+	Manifest  string        `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
+	Report    string        `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: what was written, failed and lost, times and sizes."`
+	Shard     string        `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
+	Done      string        `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run takes only what is new."`
+	Worker    bool          `help:"Dump the paths or URLs that standard input has on each line, and write a JSON line for each, in order. A program and its debug file are on one line, with a tab between them."`
+	Memory    command.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
 
 	shard batch.Shard // that Shard names
 }
@@ -40,7 +42,10 @@ var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
 
 // validate checks what the tags cannot express.
 func (f *storeFlags) validate(c *cli) error {
-	if len(c.Paths) == 0 && f.FilesFrom == "" {
+	if err := f.validateWorker(c); err != nil {
+		return err
+	}
+	if len(c.Paths) == 0 && f.FilesFrom == "" && !f.Worker {
 		return errNoPaths
 	}
 	if f.Null && f.FilesFrom == "" {
@@ -71,7 +76,7 @@ func (f *storeFlags) validate(c *cli) error {
 	}{
 		{"recursive", f.Recursive}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
 		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
-		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0}, {"shard", f.Shard != ""}, {"done", f.Done != ""},
+		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0}, {"shard", f.Shard != ""}, {"done", f.Done != ""}, {"worker", f.Worker},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)
@@ -133,7 +138,7 @@ func (b *batchRun) writeReport(ctx context.Context) error {
 
 // find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
-	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member}
+	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member, Remote: openRemote}
 	if c.Done != "" {
 		var err error
 		f.Done, err = batch.ReadDone(c.Done, c.shard)
@@ -154,6 +159,9 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 		return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return io.NopCloser(os.Stdin), nil })
 	}
 	return f, c.addList(ctx, f, func() (io.ReadCloser, error) {
+		if remote.IsURL(c.FilesFrom) {
+			return remote.Open(ctx, c.FilesFrom)
+		}
 		list, err := os.Open(c.FilesFrom)
 		return list, command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 	})

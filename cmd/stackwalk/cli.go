@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"symkit/dump/batch"
 	"symkit/internal/command"
 	"symkit/walk/report"
 	"symkit/walk/symserver"
@@ -47,7 +46,7 @@ Examples:
 
 // cli is the command line.
 type cli struct {
-	Dumps []string `arg:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
+	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
 
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server. May be repeated, for an order; comes before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
@@ -58,23 +57,24 @@ type cli struct {
 
 	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
 
-	Format      string      `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
-	Source      string      `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
-	Machine     bool        `short:"m" help:"The same as --format=machine."`
-	Thread      []int       `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
-	Crashing    bool        `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
-	Brief       bool        `short:"b" help:"Leave out registers, modules and how frames were found."`
-	Contents    bool        `name:"stack-contents" help:"Show the memory of the stacks."`
-	Output      string      `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
-	Out         string      `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
-	Memory      batch.Bytes `placeholder:"SIZE" help:"Of a core file from standard input, keep up to SIZE of the memory, as in 512M. Default: 128M."`
-	Minidump    string      `placeholder:"FILE" help:"Write to FILE, as a minidump, what a walk needs of a core file: for tools and services that take only minidumps."`
-	Frames      int         `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
-	NoScan      bool        `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
-	Lists       string      `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
-	Annotations string      `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
-	Jobs        int         `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose     bool        `short:"v" help:"Report for each module where symbols were looked for and what was found."`
+	Format      string        `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
+	Source      string        `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
+	Machine     bool          `short:"m" help:"The same as --format=machine."`
+	Thread      []int         `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
+	Crashing    bool          `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
+	Brief       bool          `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Contents    bool          `name:"stack-contents" help:"Show the memory of the stacks."`
+	Output      string        `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
+	Out         string        `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
+	Worker      bool          `help:"Walk the dump at each path or URL that standard input has on a line, and write a JSON line for each, in order."`
+	Memory      command.Bytes `placeholder:"SIZE" help:"Of a core file from standard input, keep up to SIZE of the memory, as in 512M. Default: 128M. With --worker: keep symbols for later dumps in about SIZE. Default: 512M."`
+	Minidump    string        `placeholder:"FILE" help:"Write to FILE, as a minidump, what a walk needs of a core file: for tools and services that take only minidumps."`
+	Frames      int           `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
+	NoScan      bool          `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
+	Lists       string        `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
+	Annotations string        `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
+	Jobs        int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose     bool          `short:"v" help:"Report for each module where symbols were looked for and what was found."`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
@@ -105,6 +105,9 @@ func (c *cli) Validate() error {
 		c.Format = "machine"
 	}
 	if err := c.arguments(); err != nil {
+		return err
+	}
+	if err := c.validateWorker(); err != nil {
 		return err
 	}
 
@@ -152,6 +155,8 @@ func misspelt(s string) error {
 	return fmt.Errorf("--symbols %s: the URL of a symbol server begins with http:// or https://", s)
 }
 
+var errNoDump = errors.New(`expected "<dump> ..."`) // kong's own text
+
 // arguments sorts the positional arguments: directories are symbol stores, as
 // in Breakpad's command line.
 func (c *cli) arguments() error {
@@ -166,6 +171,10 @@ func (c *cli) arguments() error {
 
 	c.Dumps, c.Symbols = dumps, append(c.Symbols, dirs...)
 	switch {
+	case c.Worker:
+		return nil
+	case len(dumps) == 0 && len(c.Symbols) == 0:
+		return errNoDump
 	case len(dumps) == 0 && len(c.Symbols) > 0:
 		if dirs == nil {
 			return errors.New("no crash dump, only symbols")

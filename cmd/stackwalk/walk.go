@@ -50,6 +50,10 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 
+	if c.Worker {
+		return c.serve(ctx)
+	}
+
 	// With --out, several dumps share their suppliers.
 	if c.Out != "" {
 		return c.batch(ctx)

@@ -67,16 +67,21 @@ func ReadDone(path string, shard Shard) (*Done, error) {
 	return d, nil
 }
 
-// digest returns the digest of the package at path, and whether the list has it.
-func (d *Done) digest(ctx context.Context, path string) (sum string, known bool, err error) {
-	file, err := os.Open(path)
+// digest returns the digest of a package, and whether the list has it. For a file on a
+// server that has a tag for its content, the digest is that of address, tag and size.
+func (d *Done) digest(ctx context.Context, p *pack) (sum string, known bool, err error) {
+	file, err := p.open(ctx, p.path)
 	if err != nil {
-		return "", false, withoutPath(err)
+		return "", false, err
 	}
 	defer file.Close()
 
 	h := sha256.New()
-	_, err = io.Copy(h, &interruptible{ctx: ctx, r: file})
+	if _, local := file.ReadCloser.(*os.File); !local && file.Tag != "" {
+		fmt.Fprintf(h, "%s\x00%s\x00%d", p.path, file.Tag, file.Size)
+	} else {
+		_, err = io.Copy(h, &interruptible{ctx: ctx, r: file})
+	}
 	sum = hex.EncodeToString(h.Sum(nil))
 	return sum, d.known[sum], err
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
@@ -47,7 +49,7 @@ func (in *Input) Open() (*elfx.File, error) {
 // Name returns the name of the file for errors and manifests.
 func (in *Input) Name() string {
 	if in.Packed != nil {
-		return in.Path + elfx.Separator + in.Packed.Name
+		return in.Packed.name()
 	}
 	if in.Member != nil {
 		return in.Member.Path()
@@ -69,6 +71,9 @@ type Finder struct {
 	// Limits are those that archives are read with and inputs are opened with.
 	Limits limits.Limits
 	Done   *Done // packages not to read again, or nil
+	// Remote opens the file at an address such as https://HOST/FILE, a package or an ELF
+	// file. If Remote is nil, every argument is a path.
+	Remote func(ctx context.Context, address string) (*Stream, error)
 
 	Inputs []Input   // what was found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
@@ -82,6 +87,10 @@ type Finder struct {
 // below a directory, a package or the layers of an OCI image layout, which Index reads.
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
+	if f.isAddress(path) {
+		f.Inputs = append(f.Inputs, Input{Path: path, isPackage: true})
+		return ctx.Err()
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -97,6 +106,12 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 		f.Dirs = append(f.Dirs, path)
 	}
 	return ctx.Err()
+}
+
+// isAddress reports whether an argument is an address that Remote opens.
+func (f *Finder) isAddress(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && f.Remote != nil && slices.Contains([]string{"http", "https", "s3"}, scheme)
 }
 
 func (f *Finder) fail(path string, err error) {

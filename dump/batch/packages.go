@@ -1,14 +1,15 @@
 package batch
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -48,8 +49,35 @@ type body struct {
 type pack struct {
 	path   string
 	limits limits.Limits
-	info   fs.FileInfo
+	open   func(ctx context.Context, path string) (*Stream, error)
+	size   int64  // in bytes, -1 if the server does not tell
+	tag    string // changes with the content
+	read   bool   // size and tag are known
 }
+
+// Stream is an open package, or a single ELF file, on this machine or on a server.
+type Stream struct {
+	io.ReadCloser
+	Size int64  // in bytes, -1 if the server does not tell
+	Tag  string // changes with the content; may be empty
+}
+
+// openLocal opens the file at path.
+func openLocal(_ context.Context, path string) (*Stream, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, withoutPath(err)
+	}
+	return &Stream{file, info.Size(), info.ModTime().String()}, nil
+}
+
+// limit returns how many bytes the package may unpack to.
+func (p *pack) limit() uint64 { return p.limits.Max(limits.Package, uint64(max(p.size, 0))) }
 
 // SameContent reports whether two files of packages have the same bytes. For files with
 // build ids the result is false.
@@ -57,9 +85,18 @@ func (p *Packed) SameContent(other *Packed) bool {
 	return p.body == other.body || p.traits.id == "" && p.sum == other.sum && p.size == other.size && p.sum != [sha256.Size]byte{}
 }
 
+// name returns the path of the package and the name in it. An ELF file by itself has no
+// name in it.
+func (p *Packed) name() string {
+	if p.Name == "" {
+		return p.Package
+	}
+	return p.Package + elfx.Separator + p.Name
+}
+
 // open opens the file, whose bytes must be held.
 func (p *Packed) open() (*elfx.File, error) {
-	name := p.Package + elfx.Separator + p.Name
+	name := p.name()
 	switch {
 	case p.err != nil:
 		return nil, fmt.Errorf("%s: %w", name, p.err)
@@ -130,10 +167,13 @@ type contents struct {
 
 // index reads a package for f.
 func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
-	p, member := &pack{path: path, limits: f.Limits}, f.Member
+	p, member := &pack{path: path, limits: f.Limits, open: openLocal}, f.Member
+	if f.isAddress(path) {
+		p.open = f.Remote
+	}
 	if f.Done != nil {
 		var err error
-		c.sum, c.done, err = f.Done.digest(ctx, path)
+		c.sum, c.done, err = f.Done.digest(ctx, p)
 		if err != nil {
 			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
 		}
@@ -151,12 +191,16 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 			if member != "" && member != m.Name {
 				return nil
 			}
-			err := h.look(ctx, b, path+elfx.Separator+m.Name, r)
+			packed := &Packed{path, m.Name, b}
+			err := h.look(ctx, b, packed.name(), r)
+			if err != nil && m.Name != "" {
+				err = fmt.Errorf("%s: %w", m.Name, err)
+			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", m.Name, err)
+				return err
 			}
 			bodies[m.Name] = b
-			c.inputs = append(c.inputs, Input{Path: path, Packed: &Packed{path, m.Name, b}, Found: member == ""})
+			c.inputs = append(c.inputs, Input{Path: path, Packed: packed, Found: member == "" && m.Name != ""})
 			return nil
 		},
 		Link: func(name, target string) {
@@ -171,7 +215,10 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 		},
 	})
 	if err != nil && ctx.Err() == nil {
-		c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
+		if !strings.HasPrefix(err.Error(), path+": ") {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		c.failed = append(c.failed, Failure{path, err})
 	}
 	if member != "" && err == nil && len(c.inputs) == 0 {
 		c.failed = append(c.failed, Failure{path, fmt.Errorf("%s: no ELF file %s in the package", path, member)})
@@ -186,28 +233,36 @@ func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
-// walk streams the package. The first call notes the size and time of the file; later
-// calls fail if the file has changed.
+// walk streams the package. The first call notes the size and the tag of the file; later
+// calls fail if the file has changed. A file that is an ELF file has one member without
+// a name.
 func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
-	file, err := os.Open(p.path)
+	file, err := p.open(ctx, p.path)
 	if err != nil {
-		return withoutPath(err)
+		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return withoutPath(err)
+	if !p.read {
+		p.size, p.tag, p.read = file.Size, file.Tag, true
 	}
-	if p.info == nil {
-		p.info = info
-	}
-	if info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime()) {
+	if file.Size != p.size || file.Tag != p.tag {
 		return elfx.ErrChanged
 	}
 
 	in := &interruptible{ctx: ctx, r: file}
 	v.Limits = p.limits
-	err = pkg.Walk(in, info.Size(), v)
+	r := bufio.NewReaderSize(in, pkg.HeadSize)
+	if head, _ := r.Peek(len(elf.ELFMAG)); string(head) == elf.ELFMAG {
+		if p.size < 0 {
+			return errors.New("the server does not tell the size of the file")
+		}
+		err = v.File(pkg.Member{Size: p.size}, r)
+		if errors.Is(err, pkg.Stop) {
+			err = nil
+		}
+	} else {
+		err = pkg.Walk(r, p.size, v)
+	}
 	if errors.Is(err, pkg.ErrPackage) {
 		err = &located.Error{Section: "package", Offset: int(in.n), Err: err}
 	}
@@ -232,9 +287,8 @@ func (r *interruptible) Read(p []byte) (int, error) {
 
 // look reads the traits of a file from r, and keeps the file's bytes if they fit.
 func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) error {
-	l, packed := b.pack.limits, uint64(b.pack.info.Size())
-	if uint64(b.size) > l.Max(limits.Package, packed) {
-		return l.Exceeded(limits.Package, packed)
+	if uint64(b.size) > b.pack.limit() && uint64(b.size) > uint64(max(b.pack.size, 0)) {
+		return b.pack.limits.Exceeded(limits.Package, uint64(max(b.pack.size, 0)))
 	}
 
 	keep := h.reserve(b.size)
@@ -253,7 +307,7 @@ func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) erro
 		return err
 	}
 
-	file, err := elfx.Options{Limits: l}.NewPart(name, b.pack.path, borrowed(data.bytes()))
+	file, err := elfx.Options{Limits: b.pack.limits}.NewPart(name, b.pack.path, borrowed(data.bytes()))
 	b.traits = traits{err: err}
 	if err == nil {
 		b.traits = traitsOf(file)

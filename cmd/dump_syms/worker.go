@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	"symkit/dump"
+	"symkit/dump/batch"
+	"symkit/internal/command"
+	"symkit/internal/worker"
+)
+
+// serve dumps the inputs of each line of standard input into the store, and writes a
+// line of JSON for each line to standard output. A line has one path or URL, or several
+// with tabs between them: a program and its debug file, or their packages. Lines are
+// done one after the other, each with all processors.
+func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error) {
+	s, err := c.openStore()
+	if err != nil {
+		return command.Failed, err
+	}
+	defer s.Close()
+
+	err = worker.Serve(ctx, os.Stdin, c.stdout, 1, func(ctx context.Context, line string) worker.Answer {
+		var about, manifest bytes.Buffer
+		one := *c // with arguments and messages of its own
+		one.Paths, one.messages = strings.Split(line, "\t"), command.NewMessages("dump_syms", &about)
+		one.stderr = one.messages
+		b := newBatchRun(&one, opt)
+		b.store, b.manifest = s, batch.NewManifest(&manifest)
+		code, err := b.paths(ctx)
+		b.hold.Close()
+		one.messages.Close()
+
+		a := worker.Answer{Status: statuses[code], Result: recordsOf(&manifest)}
+		if err != nil {
+			a.Error = cmp.Or(context.Cause(ctx), err).Error()
+		}
+		for text := range strings.Lines(about.String()) {
+			a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(text, "\n"), "dump_syms: "))
+		}
+		return a
+	})
+	if err != nil {
+		return command.Failed, err
+	}
+	return 0, nil
+}
+
+// statuses are those of answers by the exit code that a run with the line alone has.
+var statuses = map[int]string{0: "done", command.Failed: worker.Failed, command.Bad: "bad", command.Misuse: worker.Failed}
+
+// recordsOf returns the lines of a manifest as an array.
+func recordsOf(manifest *bytes.Buffer) json.RawMessage {
+	lines := bytes.Split(bytes.TrimSpace(manifest.Bytes()), []byte("\n"))
+	return json.RawMessage("[" + string(bytes.Join(lines, []byte(","))) + "]")
+}
+
+// paths finds, groups and dumps the paths of the command line, without a summary.
+func (b *batchRun) paths(ctx context.Context) (code int, err error) {
+	found, err := b.find(ctx)
+	if err == nil {
+		err = found.Index(ctx, b.hold, b.jobs)
+	}
+	if err != nil {
+		return command.Failed, err
+	}
+	b.quiet = true
+	b.dirs = append(b.DebugDir, found.Dirs...)
+	return b.run(ctx, found)
+}
+
+// validateWorker checks the flags of --worker.
+func (f *storeFlags) validateWorker(c *cli) error {
+	switch {
+	case !f.Worker:
+		return nil
+	case len(c.Paths) > 0 || f.FilesFrom != "":
+		return errors.New("--worker reads paths from standard input; leave out arguments and --files-from")
+	case f.Manifest != "" || f.Shard != "" || f.Done != "":
+		return errors.New("--worker excludes --manifest, --shard and --done")
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+
+	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
+	"symkit/internal/remote"
+	"symkit/internal/worker"
+	"symkit/walk"
+	"symkit/walk/report"
+	"symkit/walk/symbols"
+)
+
+// Statuses of answers, besides worker.Failed.
+const (
+	walked  = "walked"
+	noStack = "no-stack" // no stack goes beyond its first frame
+)
+
+// serve walks a dump for each line of standard input, and writes a line of JSON for each
+// to standard output. Symbols that no dump uses are kept for the next ones within
+// --memory.
+func (c *cli) serve(ctx context.Context) (code int, err error) {
+	client := c.remote(&progress{})
+	supplier, err := c.supplier(&shortDumper{c, client}, &progress{})
+	if err != nil {
+		return command.Failed, err
+	}
+
+	shared := symbols.NewShared(supplier, cmp.Or(int64(c.Memory), maxIdle))
+	defer shared.Close()
+	jobs := cmp.Or(c.Jobs, runtime.GOMAXPROCS(0))
+	err = worker.Serve(ctx, os.Stdin, c.stdout, jobs, func(ctx context.Context, line string) worker.Answer {
+		return c.answer(ctx, line, shared, client)
+	})
+	if err != nil {
+		return command.Failed, err
+	}
+	return 0, nil
+}
+
+// answer walks the dump at a path or URL.
+func (c *cli) answer(ctx context.Context, line string, s walk.Supplier, client *debuginfod.Client) worker.Answer {
+	if line == standardInput {
+		return worker.Answer{Status: worker.Failed, Error: "-: standard input has the lines; give the path of a dump"}
+	}
+	path, remove, err := remote.Fetch(ctx, line)
+	if err != nil {
+		return worker.Answer{Status: worker.Failed, Error: err.Error()}
+	}
+	defer remove()
+
+	files := c.files(ctx, client)
+	defer files.Close()
+	var about, result bytes.Buffer
+	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
+	j.options.Jobs = 1 // other dumps use the other processors
+	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(bound(ctx, path, j.size, &result), res) })
+
+	a := worker.Answer{Status: walked, Result: json.RawMessage(bytes.TrimSpace(result.Bytes()))}
+	for text := range strings.Lines(about.String()) {
+		text = strings.TrimPrefix(strings.TrimSuffix(text, "\n"), "stackwalk: ")
+		a.Messages = append(a.Messages, strings.TrimPrefix(text, "warning: "))
+	}
+	switch {
+	case err != nil:
+		err = cmp.Or(context.Cause(ctx), err)
+		a.Status, a.Error, a.Result = worker.Failed, strings.ReplaceAll(err.Error(), path, line), nil
+	case code == command.Bad:
+		a.Status = noStack
+	}
+	return a
+}
+
+// validateWorker checks the flags of --worker.
+func (c *cli) validateWorker() error {
+	switch {
+	case !c.Worker:
+		return nil
+	case len(c.Dumps) > 0:
+		return errors.New("--worker reads the paths of dumps from standard input; leave out the arguments")
+	case c.Output != "" || c.Out != "" || c.Format != "text" && c.Format != "json":
+		return errors.New("--worker writes JSON to standard output; leave out --output, --out and --format")
+	case len(c.PerfMap) > 0:
+		return errors.New("--perf-map is about one process: leave out --worker")
+	case c.Minidump != "":
+		return errors.New("--minidump is about one process: leave out --worker")
+	case c.Annotations != "":
+		return errors.New("--annotations is about one process: leave out --worker")
+	}
+	c.Format = "json"
+	return nil
+}

@@ -1,0 +1,177 @@
+// Package remote opens the files that https:// and http:// addresses name.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"symkit/internal/fetch"
+	"symkit/limits"
+)
+
+// Errors of files that cannot be fetched.
+var (
+	ErrStatus  = errors.New("the server answered")
+	ErrStalled = errors.New("the server sends nothing, or too slowly")
+	ErrLarge   = errors.New("the file is too large")
+)
+
+// window is the time in which a server has to send something.
+const window = time.Minute
+
+// IsURL reports whether s is an address rather than a path.
+func IsURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// File is an open file.
+type File struct {
+	io.ReadCloser
+	Size int64
+	// Tag changes with the content; empty if the server has none.
+	Tag string
+}
+
+// Open opens the file at an address. Errors begin with the address.
+func Open(ctx context.Context, address string) (*File, error) {
+	f, err := get(ctx, address)
+	if err != nil && !strings.HasPrefix(err.Error(), address) {
+		err = fmt.Errorf("%s: %w", Shown(address), err)
+	}
+	return f, err
+}
+
+// get opens the file at an HTTP address. A server that stalls ends the reading.
+func get(ctx context.Context, address string) (*File, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	req.Header.Set("Accept-Encoding", "identity") // the size is that of the file
+
+	f := &body{cancel: cancel, ctx: ctx}
+	go fetch.Watch(ctx, window, &f.count, func() { cancel(ErrStalled) })
+	resp, err := fetch.HTTP.Do(req)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		err = fmt.Errorf("%w %s", ErrStatus, resp.Status)
+		if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
+			err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+		}
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // without the address, which may have a password
+		}
+		return nil, err
+	}
+
+	f.r = resp.Body
+	return &File{f, resp.ContentLength, resp.Header.Get("ETag")}, nil
+}
+
+// body is the body of an answer.
+type body struct {
+	r      io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	count  atomic.Int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.count.Add(int64(n))
+	if cause := context.Cause(b.ctx); err != nil && err != io.EOF && cause != nil {
+		err = cause
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	b.cancel(nil)
+	return b.r.Close()
+}
+
+// Fetch returns the path of a local copy of the file at an address, and a function that
+// removes the copy. A path is its own copy.
+func Fetch(ctx context.Context, address string) (local string, remove func(), err error) {
+	if !IsURL(address) {
+		return address, func() {}, nil
+	}
+	f, err := Open(ctx, address)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+
+	// The copy keeps the file's name, which names modules and results.
+	dir, err := os.MkdirTemp("", "symkit-*")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	local, err = copyTo(dir, address, f)
+	if err != nil {
+		remove()
+		return "", nil, fmt.Errorf("%s: %w", Shown(address), err)
+	}
+	return local, remove, nil
+}
+
+// copyTo writes the file at an address into dir.
+func copyTo(dir, address string, f *File) (string, error) {
+	limit := int64(min(limits.Limits{}.Max(limits.FetchedFiles, 0), math.MaxInt64-1))
+	disk := &fetch.Disk{Dir: dir, MaxTotal: limit}
+	err := disk.Announce(max(f.Size, 0))
+	if err != nil {
+		return "", err
+	}
+
+	name := path.Base(address)
+	if u, err := url.Parse(address); err == nil {
+		name = path.Base(u.Path)
+	}
+	if name == "." || name == "/" || name == ".." {
+		name = "file"
+	}
+	local := dir + string(os.PathSeparator) + name
+	out, err := os.OpenFile(local, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	n, err := io.Copy(io.MultiWriter(out, wrote{disk}), f)
+	if err == nil && f.Size >= 0 && n != f.Size {
+		err = io.ErrUnexpectedEOF
+	}
+	return local, errors.Join(err, out.Close())
+}
+
+// wrote counts what is written to a disk.
+type wrote struct{ d *fetch.Disk }
+
+func (w wrote) Write(p []byte) (int, error) { return len(p), w.d.Wrote(int64(len(p))) }
+
+// Shown returns an address without a password.
+func Shown(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Redacted()
+	}
+	return address
+}
