@@ -257,7 +257,7 @@ func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
 			return errors.New("the server does not tell the size of the file")
 		}
 		err = v.File(pkg.Member{Size: p.size}, r)
-		if errors.Is(err, pkg.Stop) {
+		if errors.Is(err, pkg.ErrStop) {
 			err = nil
 		}
 	} else {
