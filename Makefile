@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
 
 all: build test ## build and test, what make does without a target
 
@@ -59,10 +59,10 @@ test-s390x: ## tests on a big-endian processor (needs qemu-user)
 	GOARCH=s390x CGO_ENABLED=0 $(GO) test -pgo=off -exec qemu-s390x ./cfi ./sframe ./emit ./elfx ./internal/wire ./walk/corefile ./walk/minidump
 
 # Only the oracle tests read these: ordinary tests would fail if nothing was fetched.
-oracle corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
-oracle corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
-oracle corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
-oracle corpus: export SYMKIT_PEERS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/peers
+oracle oracle-peers corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
+oracle oracle-peers corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
+oracle oracle-peers corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
+oracle oracle-peers corpus: export SYMKIT_PEERS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/peers
 
 # Compares with readelf, c++filt, debug/dwarf, cross compilers and Breakpad on
 # fixtures and on packages that scripts/corpus.sh fetches: see CONTRIBUTING.md.
@@ -71,6 +71,11 @@ oracle: ## compares with other programs on fixtures and a small corpus (see CONT
 	scripts/crashdumps.sh
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
+
+oracle-peers: ## builds Breakpad's and rust-minidump's walkers and compares with them
+	scripts/crashdumps.sh
+	scripts/peers.sh
+	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./cmd/stackwalk
 
 # The same comparisons on everything large: about 2 GB of Debian packages.
 corpus: ## the comparisons of oracle on everything large: about 2 GB of Debian packages

@@ -24,6 +24,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/par"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // replay is one run of Replay.
@@ -88,6 +89,7 @@ type truthFunc struct {
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
 	c := collect.New(opt.Options)
 	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}, unitNames: []string{""}}
+	r.names.Most = opt.Limits.Max(limits.Names, img.Size()) // tooMuch returns the error
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}

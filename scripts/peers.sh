@@ -6,8 +6,8 @@
 #
 # They go to $SYMKIT_PEERS (by default ${XDG_CACHE_HOME:-~/.cache}/symkit/peers); programs
 # that are there already are not built again. $BREAKPAD_GIT names another source than the
-# project's own. Needs git, g++ and cargo (Rust 1.88). If a program cannot be built, its
-# tests are skipped, and the file SKIPPED has the reason.
+# project's own. Needs git, g++ and cargo (Rust 1.88). With PEERS=installed nothing is built.
+# The tests of a program that is missing are skipped, and the file SKIPPED has the reason.
 set -euo pipefail
 
 peers=${SYMKIT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/peers}
@@ -56,6 +56,12 @@ breakpad() {
 }
 
 rm -f "$peers/SKIPPED"
+if [[ ${PEERS:-} == installed ]]; then
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk; do
+		[[ -x $peers/$program ]] || skip "$program" "not installed, and not built with PEERS=installed"
+	done
+	exit
+fi
 [[ -x $peers/minidump_stackwalk && -x $peers/microdump_stackwalk ]] || breakpad
 if [[ ! -x $peers/minidump-stackwalk ]]; then
 	if cargo install -q --locked --version "$rust_version" --root "$peers/rust" minidump-stackwalk; then

@@ -1,6 +1,7 @@
 package naming
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -177,5 +178,20 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%q is not %q", name, names[0])
 			}
 		}
+	}
+}
+
+// TestMost: a table keeps no name once the names have more bytes than it may keep.
+func TestMost(t *testing.T) {
+	table := NewTable()
+	table.Most = 10
+	for i := range 100 {
+		id := table.ID(Key{Linkage: strings.Repeat("f", i+1)})
+		if table.Size() > 10 && i > 4 && id != 0 {
+			t.Fatalf("name %d has the number %d", i, id)
+		}
+	}
+	if table.Size() <= 10 || table.Size() > 2*10 {
+		t.Errorf("%d bytes are kept", table.Size())
 	}
 }

@@ -18,6 +18,10 @@ import (
 //
 // and spaces do not count, since demanglers differ in them.
 type Table struct {
+	// Most bounds the number of bytes of all names; 0 means any number. Beyond it names are
+	// no longer kept, and ID returns 0.
+	Most uint64
+
 	mu   sync.Mutex
 	ids  map[Key]uint32
 	keys []Key
@@ -33,12 +37,15 @@ func NewTable() *Table {
 	return &Table{ids: map[Key]uint32{}, seed: maphash.MakeSeed()}
 }
 
-// ID returns the number of a name.
+// ID returns the number of a name. Once Size is above Most, the number may be wrong.
 func (t *Table) ID(k Key) uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if id, ok := t.ids[k]; ok {
 		return id
+	}
+	if t.Most > 0 && t.bytes > t.Most {
+		return 0
 	}
 
 	id := uint32(len(t.keys))
