@@ -248,6 +248,7 @@ func (w *breakpadWriter) wordSize() uint64 {
 const (
 	perRow      = 16      // bytes
 	maxContents = 1 << 16 // bytes of the stack of a frame
+	maxStack    = 1 << 26 // bytes of the stack of a thread
 )
 
 // contents prints the memory from a frame's stack pointer to its caller's, and what in it
@@ -322,7 +323,14 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 	w.printf("\nStack range to dump: 0x%016x - 0x%016x\n\nPossible instruction pointers:\n", begin, end)
 	chain := map[uint64]uint64{} // the word that points to an address of the stack
 	named := s.Pointers
-	for at := begin; at < end && !w.failed(); at += word {
+
+	// A damaged dump can have a stack pointer far from the stack. No stack is longer than that.
+	size := uint64(0)
+	if begin < end {
+		size = min(end-begin, maxStack)
+	}
+	for from := uint64(0); from < size && !w.failed(); from += word {
+		at := begin + from
 		v, ok := w.word(at, word)
 		if !ok {
 			continue
@@ -342,8 +350,8 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 			w.printf(" %s [%s : %d + 0x%x]", printable.String(place.Func), printable.String(base(file)), line, v-place.LineAddr)
 		case v >= begin && v < end:
 			w.printf(" -- stack_address")
-			if from := chain[at]; from != 0 {
-				w.printf("  (part of a chain: 0x%016x --> 0x%016x)", from, at)
+			if before := chain[at]; before != 0 {
+				w.printf("  (part of a chain: 0x%016x --> 0x%016x)", before, at)
 			}
 			chain[v] = at
 		case w.opt.Contents:
