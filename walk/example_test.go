@@ -52,7 +52,7 @@ func Example() {
 	// end of stack
 }
 
-// words is the stack of a process that nobody dumped: 64-bit words from an address on.
+// words is the stack of an invented process: 64-bit words from an address on.
 type words struct {
 	base uint64
 	data []byte

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -80,6 +82,9 @@ func (c *diffCLI) diff(out io.Writer) (int, error) {
 	d := compare.New()
 	err := d.Paths(c.A, c.B)
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = command.Unreadable("", e.Path, err, "what stackwalk --format=json wrote, or a directory of such results")
+		}
 		return command.Failed, err
 	}
 

@@ -255,7 +255,7 @@ func (n *Found) add(p *place, u *Unit, s Str) error {
 // it, the root of the unit first. parents is reused. Targets ascend and lie in
 // u; those at which no DIE begins are left out. Tops are some children of the
 // root, which ascend: the walk seeks from one to the next. Between them, skipTo
-// skips by skipOps up to the next target; what is left is read here.
+// skips by skipOps up to the next target; the other DIEs are read here.
 func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents []Ref)) error {
 	table, err := d.abbrevs(u)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestEnd: the end of the context and an output that nobody reads end Serve.
+// TestEnd: Serve ends if the context ends, and if its output has no reader.
 func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	in, feed := io.Pipe()

@@ -193,7 +193,7 @@ func (c *comparer) threads() {
 		c.stacks(t, other)
 	}
 
-	// What is left has no partner.
+	// A thread of the second result that is still in others has no partner.
 	for i := range c.b.Threads {
 		t := &c.b.Threads[i]
 		for key, other := range others {

@@ -142,7 +142,7 @@ func (c *Core) maps() []byte {
 		lines = append(lines, l)
 	}
 
-	// The protection of what is left out is that of the file's segment.
+	// A part of a mapped file that is not kept has the protection of the file's segment.
 	for _, f := range c.mapped {
 		if c.mem.at(f.begin) != nil {
 			continue

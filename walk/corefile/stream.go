@@ -269,7 +269,7 @@ func (r *stream) read() error {
 		}
 	}
 
-	// The writer may not be told that nobody reads: drain the stream.
+	// A writer to a pipe without a reader would be killed, so the rest of the stream is read.
 	err := r.skip(^uint64(0))
 	if err != nil {
 		return err

@@ -276,25 +276,10 @@ func (w *breakpadWriter) contents(f, caller *walk.Frame) {
 	w.printf("\n")
 }
 
-// row prints n bytes of memory in hexadecimal and as text. Bytes that the dump lacks are
-// spaces.
+// row prints n bytes of memory in hexadecimal and as text.
 func (w *breakpadWriter) row(at, n uint64) {
-	text := make([]byte, 0, perRow)
-	for i := range n {
-		b := w.r.Process.Memory.Bytes(at+i, 1)
-		switch {
-		case b == nil:
-			w.printf("   ")
-			text = append(text, ' ')
-			continue
-		case b[0] >= ' ' && b[0] < 0x7f:
-			text = append(text, b[0])
-		default:
-			text = append(text, '.')
-		}
-		w.printf(" %02x", b[0])
-	}
-	w.printf("  %s", text)
+	hex, text := hexRow(w.r.Process.Memory, at, n)
+	w.printf("%s  %s", hex, text)
 }
 
 // pointers prints what each word of a stack points to: a function, the stack itself, or

@@ -67,7 +67,8 @@ func (g *groups) add(u *Unit) {
 	u.group.users++
 }
 
-// release ends the use of a group by a unit. Nobody else has a group without users.
+// release ends the use of a group by a unit. The last one makes the memory of the
+// lines free for another group.
 func (g *groups) release(u *Unit) {
 	group := u.group
 	group.users--

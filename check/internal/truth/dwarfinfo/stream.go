@@ -69,7 +69,7 @@ func (d *Info) Inflate(ctx context.Context) {
 	s.changed.Broadcast()
 }
 
-// Stop ends the waiting of Inflate: nobody calls Next any more.
+// Stop tells Inflate not to wait for Next, which is not called again.
 func (d *Info) Stop() {
 	s := &d.stream
 	s.mu.Lock()
