@@ -96,11 +96,17 @@ func (u *Unit) declAt(off int) *decl {
 }
 
 // farDecl reads a DIE of another unit or of the supplementary file. It returns nil if there is no
-// such DIE.
-func (d *Info) farDecl(at Ref) *decl {
-	in := d
-	if at.alt {
-		in = d.Alt
+// such DIE. Where no unit refers to another one, other units may not be read yet: an offset outside
+// of the unit is damage then, and names no DIE.
+func (u *Unit) farDecl(at Ref) *decl {
+	in := u.in
+	switch {
+	case at.alt:
+		in = in.Alt
+	case in.stream.alone && at.Off >= u.root && at.Off < u.end:
+		return u.declAt(at.Off)
+	case in.stream.alone:
+		return nil
 	}
 	if in == nil {
 		return nil
@@ -191,7 +197,7 @@ func (n *Namer) resolve(at Ref) uint32 {
 		local := d != nil
 		if !local {
 			key.far = true
-			d = u.in.farDecl(at)
+			d = u.farDecl(at)
 			if d == nil {
 				key.unread = key.unread || at.alt
 				break

@@ -72,3 +72,36 @@ func TestStream(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamDamagedReference: while no unit refers to another one, an offset outside of a unit
+// names nothing, however many units are read already. Their bytes may be given back.
+func TestStreamDamagedReference(t *testing.T) {
+	f, err := elfx.Open("../../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := Open(f, limits.Limits{})
+	err = d.Load(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := d.Next(t.Context())
+	if err != nil || !d.stream.alone {
+		t.Fatalf("%v, or units refer to others", err)
+	}
+
+	var s Scan
+	second, err := d.Next(t.Context())
+	if err != nil || second == nil {
+		t.Fatalf("no second unit: %v", err)
+	}
+	err = s.Scan(t.Context(), second, truth.CodeOf(f))
+	if err != nil || len(s.Funcs) == 0 {
+		t.Fatalf("%d functions: %v", len(s.Funcs), err)
+	}
+	at := s.Funcs[0].Ref
+	if second.farDecl(at) == nil || first.farDecl(at) != nil {
+		t.Errorf("function at %#x: the unit itself must find it, and no other one", at.Off)
+	}
+}
