@@ -10,7 +10,7 @@ const (
 	Notes                         // notes looked at in one file
 	AbbrevAttributes              // attributes of one abbreviation
 	DIEDepth                      // DIEs in each other
-	RangeEntries                  // range list entries of one unit, or further ranges of its inlined calls, by its size
+	RangeEntries                  // range list entries of a unit, or more ranges of its inlined calls, by its size
 	LineSharing                   // line programs, on average, that use a byte of .debug_line
 	MaskRows                      // rows that the repeating FDEs of an SFrame section stand for
 	SFrameSharing                 // FDEs, on average, that use a byte of an SFrame section's rows
@@ -54,7 +54,7 @@ var about = [numLimits]struct {
 	Notes:            {"notes", "notes looked at in one file", bound{base: 1 << 20}},
 	AbbrevAttributes: {"abbreviation-attributes", "attributes of one abbreviation", bound{base: 8192}},
 	DIEDepth:         {"die-depth", "DIEs in each other", bound{base: 1 << 10}},
-	RangeEntries:     {"range-entries", "range list entries of one unit, or further ranges of its inlined calls, by its size", bound{base: 64, perByte: 1}},
+	RangeEntries:     {"range-entries", "range list entries of a unit, or more ranges of its inlined calls, by its size", bound{base: 64, perByte: 1}},
 	LineSharing:      {"line-sharing", "line programs, on average, that use a byte of .debug_line", bound{base: 16}},
 	MaskRows:         {"sframe-mask-rows", "rows that the repeating FDEs of an SFrame section stand for", bound{base: 1 << 20}},
 	SFrameSharing:    {"sframe-sharing", "FDEs, on average, that use a byte of an SFrame section's rows", bound{base: 16}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/internal/testfile"
 )
 
 // snapshots are where rust-minidump's own results are.
@@ -123,21 +125,11 @@ func diffFrames(path string, got, want []any, report func(string)) {
 	}
 }
 
-// documented compares differences with those that a block of docs/differences.md
-// lists, which begins with "```differences NAME". Lines that begin with # give
-// the reasons.
+// documented compares differences with those that the block NAME of docs/differences.md
+// lists.
 func documented(t *testing.T, name string, diffs []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "docs", "differences.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, ok := strings.Cut(string(text), "\n```differences "+name+"\n")
-	block, _, ended := strings.Cut(block, "\n```\n")
-	if !ok || !ended {
-		t.Fatalf("docs/differences.md has no block for %s; differences:\n%s", name, strings.Join(diffs, "\n"))
-	}
-	listed := slices.DeleteFunc(strings.Split(block, "\n"), func(l string) bool { return l == "" || l[0] == '#' })
+	listed := testfile.Listed(t, filepath.Join(repository, "docs", "differences.md"), name)
 	for _, d := range diffs {
 		if !slices.Contains(listed, d) {
 			t.Errorf("not in docs/differences.md: %s", d)

@@ -5,13 +5,12 @@ package peers
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"symkit/internal/oracle"
 	"symkit/internal/oracle/symfile"
+	"symkit/internal/testfile"
 )
 
 // differ collects the differences of two symbol files as lines of text.
@@ -32,7 +31,11 @@ func (c *differ) check(t *testing.T, file string) {
 		c.add("%d × %s", n, what)
 	}
 
-	listed := documented(t, file)
+	listed := map[string]bool{}
+	for _, line := range testfile.Listed(t, "../../../docs/differences.md", file) {
+		listed[line] = true
+	}
+
 	missing := oracle.NewDiffs(t, "differences from Breakpad that docs/differences.md does not have")
 	for _, line := range c.lines {
 		if !listed[line] {
@@ -46,29 +49,4 @@ func (c *differ) check(t *testing.T, file string) {
 		stale.Add("%s", line)
 	}
 	stale.Report()
-}
-
-// documented reads the differences of a file: the lines of the block that
-// begins with "```differences FILE", without comments.
-func documented(t *testing.T, file string) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("../../../docs/differences.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	_, block, ok := strings.Cut(string(text), "\n```differences "+file)
-	block, _, closed := strings.Cut(block, "\n```")
-	if !ok || !closed {
-		t.Fatalf("docs/differences.md has no block for %s", file)
-	}
-
-	lines := map[string]bool{}
-	for line := range strings.Lines(block) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' {
-			lines[line] = true
-		}
-	}
-	return lines
 }
