@@ -16,23 +16,24 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "internal/remote", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
-	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
-	"walk/compare":         {"internal/printable"},
-	"walk/corefile":        {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
-	"walk/internal/x86":    {"cfi"},
-	"walk/microdump":       {"located", "walk", "walk/minidump"},
-	"walk/minidump":        {"cfi", "internal/wire", "located", "walk"},
-	"walk/report":          {"cfi", "internal/page", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
-	"walk/signature":       {},
-	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
-	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
-	"walk/symserver":       {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
+	"walk":                  {"cfi", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
+	"walk/compare":          {"internal/printable"},
+	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
+	"walk/internal/x86":     {"cfi"},
+	"walk/microdump":        {"located", "walk", "walk/minidump"},
+	"walk/minidump":         {"cfi", "internal/wire", "located", "walk"},
+	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
+	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
+	"walk/signature":        {},
+	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
+	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
+	"walk/symserver":        {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/disasm", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -56,6 +57,7 @@ func TestMutantOutputs(t *testing.T) {
 		if err := os.Mkdir(out, 0o777); err != nil {
 			t.Fatal(err)
 		}
+		peerOutputs(t, fmt.Sprint(i, ", ", kind), dump, filepath.Join(out, "peer"))
 		for _, format := range []string{"text", "json", "machine"} {
 			for _, args := range [][]string{
 				{"--perf-map", perf, "--stack-contents", dump},
@@ -80,6 +82,25 @@ func TestMutantOutputs(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// peerOutputs wants the same of the formats of other programs.
+func peerOutputs(t *testing.T, what, dump, path string) {
+	t.Helper()
+	for _, line := range [][]string{
+		{"minidump-stackwalk", "--dump", dump}, {"minidump-stackwalk", "--dump", "--brief", "--output-file", path, dump},
+		{"minidump-stackwalk", "--human", dump}, {"minidump-stackwalk", "--json", dump},
+		{"minidump_stackwalk", "-s", dump}, {"minidump_stackwalk", "-m", dump}, {"microdump_stackwalk", dump},
+	} {
+		_, stdout, stderr := called(t, line[0], line[1:]...)
+		text, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := errors.Join(testfile.Outputs([]byte(stdout), []byte(stderr)), testfile.Unprintable(text)); err != nil {
+			t.Errorf("%s: %.40q: %v", what, line, err)
 		}
 	}
 }

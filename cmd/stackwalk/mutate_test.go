@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -15,8 +16,10 @@ import (
 
 	"symkit/internal/mutant"
 	"symkit/internal/testfile"
+	"symkit/internal/wire"
 	"symkit/walk"
 	"symkit/walk/minidump"
+	"symkit/walk/minidump/rawdump"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
@@ -82,6 +85,16 @@ func TestMutations(t *testing.T) {
 
 // walkAll reads, walks and prints a dump.
 func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bool {
+	// The raw streams can also be had of a dump that has no threads.
+	var raw bytes.Buffer
+	err := rawdump.Write(bound(ctx, "", uint64(len(data)), &raw), data, rawdump.Options{})
+	if e, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || e.Offset > len(data)) {
+		t.Errorf("raw streams: %v", err)
+	}
+	if err := testfile.Unprintable(raw.Bytes()); err != nil {
+		t.Errorf("raw streams: %v", err)
+	}
+
 	d, err := minidump.New(data)
 	if err != nil {
 		return false

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"symkit/internal/printable"
 )
 
 // The tests of this file run Breakpad's and rust-minidump's programs, which
@@ -143,6 +145,61 @@ func TestOraclePeerMicrodump(t *testing.T) {
 // TestOraclePeerRustText: minidump-stackwalk's reports for people.
 func TestOraclePeerRustText(t *testing.T) {
 	documented(t, "peer-rust-text", compareTexts(t, "minidump-stackwalk", false, []string{"--human", "--brief", "--recover-function-args"}, nil))
+}
+
+// TestOraclePeerDump: minidump-stackwalk --dump, with and without --brief, byte for byte on all
+// dumps, and on those of package rawdump, which have every kind of stream. What rust-minidump does
+// not escape counts as its escape. It panics at contexts of PowerPC and SPARC.
+func TestOraclePeerDump(t *testing.T) {
+	program := peer(t, "minidump-stackwalk")
+	paths, _ := peerDumps(t, false)
+	own, err := filepath.Glob("../../walk/minidump/rawdump/testdata/*.dmp")
+	if err != nil || len(own) < 9 {
+		t.Fatal(own, err)
+	}
+	const panicked = 101
+	same, escaped := 0, 0
+	for _, path := range append(paths, own...) {
+		for _, flags := range [][]string{{"--dump"}, {"--dump", "--brief"}} {
+			args := append(flags, path)
+			wantCode, want := peerRun(t, program, args...)
+			code, got, stderr := called(t, "minidump-stackwalk", args...)
+			switch {
+			case wantCode == panicked:
+				if name := filepath.Base(path); !strings.HasPrefix(name, "ppc") && !strings.HasPrefix(name, "sparc") || code != 0 || !strings.HasPrefix(got, want) {
+					t.Errorf("%q: rust-minidump panics; here %d, %s", args, code, stderr)
+				}
+				continue
+			case code != wantCode:
+				t.Errorf("%q: exit code %d, want %d: %s", args, code, wantCode, stderr)
+			case got == want:
+				same++
+				continue
+			}
+
+			var safe bytes.Buffer
+			if _, err := (&printable.Writer{W: &safe}).Write([]byte(want)); err != nil {
+				t.Fatal(err)
+			}
+			if lost, gained := lineDiffs(safe.String(), got); lost+gained > 0 && !onlyEscapes(safe.String(), got) {
+				t.Errorf("%q: -%d +%d", args, lost, gained)
+			}
+			escaped++
+		}
+	}
+	t.Logf("%d texts are equal, byte for byte; %d but for control characters", same, escaped)
+}
+
+// onlyEscapes reports whether two texts are the same but for lines with an escaped character or
+// a replacement character.
+func onlyEscapes(a, b string) bool {
+	la, lb := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(la), len(lb)) {
+		if la[i] != lb[i] && !strings.Contains(lb[i], `\x`) {
+			return false
+		}
+	}
+	return len(la) == len(lb)
 }
 
 // TestOraclePeerArguments: the arguments that --recover-function-args shows are

@@ -112,7 +112,7 @@ func TestRustMisuse(t *testing.T) {
 	for args, want := range map[string]int{
 		"": 2, "--bogus": 2, "--json --human x": 2, "--json --json x": 2, "--json --dump x": 2, "--verbose=loud x": 2, "--features=x y": 2, "--json": 2,
 		"--output-file": 2, "--symbols-download-timeout-secs=x y": 2, "--json=3 x": 2, "--help-markdown": 2,
-		"none": 1, "--pretty " + dump: 1, "--json --brief " + dump: 1, "--dump " + dump: 1, "--log-file=/none/x " + dump: 1, "--output-file=/none/x " + dump: 1,
+		"none": 1, "--pretty " + dump: 1, "--json --brief " + dump: 1, "--dump " + dump: 0, "--dump --pretty " + dump: 1, "--dump none": 1, "--dump " + dump + ".none": 1, "--dump --output-file=/none/x " + dump: 1, "--log-file=/none/x " + dump: 1, "--output-file=/none/x " + dump: 1,
 		"--cyborg=/none/x " + dump: 1, "--symbols-url=x " + dump: 0,
 		"--help": 0, "-V": 0, "--version": 0, "--help-markdown x": 0, "--json " + dump + " none": 0,
 	} {
@@ -126,6 +126,41 @@ func TestRustMisuse(t *testing.T) {
 	}
 	if _, stdout, _ := called(t, "minidump-stackwalk", "--version"); stdout != "minidump-stackwalk 0.27.0 (symkit "+command.Version()+")\n" {
 		t.Errorf("--version: %q", stdout)
+	}
+}
+
+// TestRustDump: --dump writes the streams, also to a file, and refuses what is no minidump.
+func TestRustDump(t *testing.T) {
+	dump, file := filepath.Join(dumps, "minidump2.dmp"), filepath.Join(t.TempDir(), "dump.txt")
+	code, stdout, stderr := called(t, "minidump-stackwalk", "--dump", dump)
+	if code != 0 || !strings.HasPrefix(stdout, "MDRawHeader\n  signature            = 0x504d444d\n") || !strings.Contains(stdout, "\nStack\n    0x00000000: 0x") || stderr != "" {
+		t.Errorf("%d, %.300q, %q", code, stdout, stderr)
+	}
+	_, brief, _ := called(t, "minidump-stackwalk", "--dump", "--brief", dump)
+	code, nothing, stderr := called(t, "minidump-stackwalk", "--dump", "--brief", "--output-file="+file, dump)
+	text, err := os.ReadFile(file)
+	if err != nil || code != 0 || nothing != "" || stderr != "" || string(text) != brief || len(brief) > len(stdout)/2 {
+		t.Errorf("%d, %q, %q, %v", code, nothing, stderr, err)
+	}
+
+	// An input is no output, and a core file has no streams.
+	core := filepath.Join(t.TempDir(), "core")
+	data, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
+	if err == nil {
+		err = os.WriteFile(core, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"--dump --output-file=" + core + " " + core: "ERROR " + core + ": ",
+		"--dump " + core:       "ERROR " + core + ": --dump is about minidumps, and this is none\n",
+		"--dump " + core + "x": "ERROR FileNotFound - Error reading dump: " + core + "x: no such file",
+	} {
+		code, stdout, stderr := called(t, "minidump-stackwalk", strings.Fields(line)...)
+		if code != 1 || stdout != "" || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%s: %d, %q, %q", line, code, stdout, stderr)
+		}
 	}
 }
 

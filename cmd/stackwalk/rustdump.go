@@ -3,12 +3,54 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
+	"symkit/elfx"
+	"symkit/internal/atomicfile"
+	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/internal/wire"
 	"symkit/walk/minidump"
+	"symkit/walk/minidump/rawdump"
 )
+
+// rawDump writes the streams of the minidump.
+func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
+	file, err := mem.Open(f.Minidump)
+	if err != nil {
+		return command.Unreadable("", f.Minidump, err, "the path of a minidump")
+	}
+	defer file.Release()
+	err = command.Clobbers(f.OutputFile, stdout, f.Minidump)
+	if err != nil {
+		return err
+	}
+
+	print := func(out io.Writer) error {
+		return mem.Guard(func() error {
+			return rawdump.Write(bound(ctx, f.Minidump, 0, out), file.Bytes(), rawdump.Options{Brief: f.Brief})
+		})
+	}
+	if f.OutputFile == "" || f.OutputFile == "-" {
+		err = print(stdout)
+	} else {
+		err = atomicfile.Write(ctx, f.OutputFile, print)
+	}
+	switch {
+	case errors.Is(err, minidump.ErrSignature):
+		return fmt.Errorf("%s: --dump is about minidumps, and this is none", f.Minidump)
+	case errors.Is(err, elfx.ErrChanged):
+		return fmt.Errorf("%s: %w", f.Minidump, err)
+	}
+	if _, damaged := errors.AsType[*wire.Error](err); damaged {
+		return fmt.Errorf("%s: %w", f.Minidump, incomplete(err))
+	}
+	return err
+}
 
 // rustSkips are the types of streams that rust-minidump knows and does not read, beside
 // those that nothing here reads either.
@@ -16,9 +58,6 @@ var rustSkips = []minidump.StreamType{minidump.LinuxCmdLineStream, minidump.Linu
 
 // rustReads are the types that rust-minidump reads and nothing here does.
 var rustReads = []minidump.StreamType{minidump.StabilityReportStream}
-
-// rustNames are the names that rust-minidump has for types.
-var rustNames = map[minidump.StreamType]string{minidump.FunctionTableStream: "FunctionTable"}
 
 // unreadStreams returns lines about the streams of a minidump that rust-minidump does not
 // read: those that it knows, and others. A dump that cannot be read has none.
@@ -60,7 +99,7 @@ func unread(data []byte) (unimplemented, unknown []string) {
 		case !typ.Known():
 			unknown = append(unknown, fmt.Sprintf("Stream 0x%08x (%s) @ 0x%08x", uint32(typ), vendor(typ), at))
 		case !typ.Decoded() && !slices.Contains(rustReads, typ), slices.Contains(rustSkips, typ):
-			unimplemented = append(unimplemented, fmt.Sprintf("Stream 0x%08x %s (%s) @ 0x%08x", uint32(typ), cmp.Or(rustNames[typ], typ.String()), vendor(typ), at))
+			unimplemented = append(unimplemented, fmt.Sprintf("Stream 0x%08x %s (%s) @ 0x%08x", uint32(typ), rawdump.StreamName(typ), vendor(typ), at))
 		}
 	}
 	return unimplemented, unknown

@@ -36,7 +36,7 @@ type rustFlags struct {
 	Human        bool   `xor:"format" help:"Write a report for people: the default."`
 	JSON         bool   `name:"json" xor:"format" help:"Write JSON in rust-minidump's schema."`
 	Cyborg       string `xor:"format" placeholder:"FILE" help:"Write the report for people, and JSON to FILE."`
-	Dump         bool   `xor:"format" help:"Not done here: show the streams of a minidump."`
+	Dump         bool   `xor:"format" help:"Write the streams of the minidump, field by field, without walking stacks."`
 	HelpMarkdown bool   `name:"help-markdown" xor:"format" hidden:"" help:"Print the flags as Markdown."`
 
 	Features    string `enum:"stable-basic,stable-all,unstable-all" default:"stable-basic" help:"How much analysis to do: stable-basic, stable-all (the same) or unstable-all (with --recover-function-args)."`
@@ -45,7 +45,7 @@ type rustFlags struct {
 	LogFile     string `name:"log-file" placeholder:"FILE" help:"Write the log to FILE instead of standard error."`
 	NoColor     bool   `name:"no-color" help:"Accepted and ignored: nothing is coloured."`
 	Pretty      bool   `help:"Indent JSON."`
-	Brief       bool   `help:"Show the crash and the stack of the thread that crashed alone."`
+	Brief       bool   `help:"Show the crash and the stack of the thread that crashed alone; with --dump, leave out the contents of memory."`
 	Interactive bool   `name:"no-interactive" help:"Accepted and ignored: progress is shown on a terminal alone."`
 
 	EvilJSON     string   `name:"evil-json" placeholder:"FILE" help:"Read what Mozilla's crash reports have beside the minidump: who signed the modules, and the version of the CPU's microcode."`
@@ -149,14 +149,19 @@ func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer) (int, err
 		return command.Failed, nil
 	}
 
-	human := !f.JSON && !f.Dump
 	switch {
-	case f.Dump:
-		return failed("--dump is not done here; rust-minidump's program shows the streams of a minidump")
-	case f.Pretty && human && f.Cyborg == "":
+	case f.Pretty && !f.JSON && f.Cyborg == "":
 		return failed("--pretty is about JSON; give --json or --cyborg=FILE with it")
-	case f.Brief && !human:
+	case f.Brief && f.JSON:
 		return failed("--brief is about the report for people; leave out --json")
+	}
+
+	if f.Dump {
+		err := f.rawDump(ctx, stdout)
+		if err != nil {
+			return failed("%s%v", notFound(err), err)
+		}
+		return 0, nil
 	}
 
 	c, err := f.cli(stdout, messages)
@@ -175,14 +180,20 @@ func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer) (int, err
 	}
 	code, err := c.walk(ctx)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return failed("FileNotFound - Error reading dump: %v", err)
 	case err != nil:
-		return failed("%v", err)
+		return failed("%s%v", notFound(err), err)
 	case code == command.Bad: // a stack of one frame is no failure there
 		return 0, nil
 	}
 	return code, nil
+}
+
+// notFound returns what rust-minidump writes before the error for a file that does not exist.
+func notFound(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "FileNotFound - Error reading dump: "
+	}
+	return ""
 }
 
 // cli returns the program's own command line that does what f asks for.

@@ -108,25 +108,29 @@ const cpuInformationSize = 24
 // readSystemInfo decodes MINIDUMP_SYSTEM_INFO. An unreadable service pack is
 // lost alone.
 func (d *Dump) readSystemInfo(c wire.Cursor) error {
-	s := SystemInfo{
-		CPU: CPU(c.U16()), Level: c.U16(), Revision: c.U16(), Processors: c.U8(), ProductType: c.U8(),
-		Major: c.U32(), Minor: c.U32(), Build: c.U32(), OS: OS(c.U32()), big: d.big,
-	}
-
-	at := c.Pos()
-	rva := c.U32()
-	s.SuiteMask = c.U16()
-	c.Skip(2) // reserved
-	s.cpuInfo = c.Bytes(cpuInformationSize)
+	s, pack := systemInfo(&c)
 	if c.Err() != nil {
 		return c.Err()
 	}
 
 	var err error
-	s.ServicePack, err = d.optional(rva, at)
+	s.ServicePack, err = d.optional(pack.RVA, pack.at)
 	d.lose(SystemInfoStream, err)
 	d.System = s
 	return nil
+}
+
+// systemInfo reads the structure, and where the service pack is.
+func systemInfo(c *wire.Cursor) (s SystemInfo, pack Location) {
+	s = SystemInfo{
+		CPU: CPU(c.U16()), Level: c.U16(), Revision: c.U16(), Processors: c.U8(), ProductType: c.U8(),
+		Major: c.U32(), Minor: c.U32(), Build: c.U32(), OS: OS(c.U32()), big: c.BigEndian(),
+	}
+	pack = Location{at: c.Pos(), RVA: c.U32()}
+	s.SuiteMask = c.U16()
+	c.Skip(2) // reserved
+	s.cpuInfo = c.Bytes(cpuInformationSize)
+	return s, pack
 }
 
 // Version returns the system's version as Breakpad prints it: three numbers, and
@@ -251,4 +255,12 @@ func orNumber(names map[uint32]string, n uint32, format string) string {
 		return s
 	}
 	return fmt.Sprintf(format, n)
+}
+
+// DecodeSystemInfo decodes MINIDUMP_SYSTEM_INFO alone, without ServicePack, which is elsewhere in
+// the dump. The error is a *located.Error, its offset counted from the start of the structure.
+func DecodeSystemInfo(data []byte, bigEndian bool) (SystemInfo, error) {
+	c := wire.New(section, data, bigEndian)
+	s, _ := systemInfo(&c)
+	return s, c.Err()
 }
