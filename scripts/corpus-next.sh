@@ -21,7 +21,8 @@
 # $SYMKIT_CORPUS_NEXT/<release>-<machine>/<package>/, wheels/<name>-<platform>/,
 # npm/<name>/ and toolchains/ (by default below
 # ${XDG_CACHE_HOME:-~/.cache}/symkit/corpus-next/), with its version in the file
-# .version there. What is there is left alone. apt gets a configuration of its
+# .version there. What is there is left alone. What a registry does not have now is
+# named and left out. apt gets a configuration of its
 # own: it uses the mirror that the system's own sources name ($DEBIAN_MIRROR
 # names another one), and neither the system's package lists nor its list of
 # machines change. No privileges are needed but for toolchains.
@@ -91,6 +92,13 @@ die() {
 	exit 1
 }
 
+# lost says and counts what could not be had. The rest is fetched all the same.
+losses=0
+lost() {
+	say "left out: $*"
+	losses=$((losses + 1))
+}
+
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0"; }
 
 # place DIR VERSION: puts $new, with its version, where DIR is. An interrupted
@@ -122,13 +130,12 @@ mirror() {
 # The private apt configuration, below $corpus/.apt: lists of packages last from
 # one run to the next, as the fetched archives of an interrupted run do.
 configure() {
-	local key=/usr/share/keyrings/debian-archive-keyring.gpg release machine all=() seen=' '
+	local release machine all=() seen=' '
 	apt=$corpus/.apt
 	mkdir -p "$apt"/{lists/partial,archives/partial}
 	: >"$apt/status"
 	: >"$apt/sources.list"
 	for release in "${!machines[@]}"; do
-		printf 'deb [arch=%s signed-by=%s] %s %s main\n' "${machines[$release]// /,}" "$key" "$1" "$release" >>"$apt/sources.list"
 		for machine in ${machines[$release]}; do
 			if [[ $seen != *" $machine "* ]]; then
 				seen+="$machine "
@@ -139,8 +146,10 @@ configure() {
 	cat >"$apt/apt.conf" <<-END
 		#clear APT::Architectures;
 		APT::Architectures { ${all[*]} };
+		APT::Get::List-Cleanup "false";
 		APT::Sandbox::User "";
 		Acquire::Languages "none";
+		Acquire::Retries "3";
 		Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 		Dir::Etc::sourcelist "$apt/sources.list";
 		Dir::Etc::sourceparts "/dev/null";
@@ -155,6 +164,34 @@ configure() {
 		Dir::Cache::srcpkgcache "srcpkgcache.bin";
 	END
 	export APT_CONFIG=$apt/apt.conf
+}
+
+# source_line MIRROR RELEASE MACHINES: a line of a list of sources.
+source_line() {
+	printf 'deb [arch=%s signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "${3// /,}" "$1" "$2"
+}
+
+# read_lists MIRROR reads the list of each release and machine alone: while a mirror
+# is updated, some lists do not fit the release's index, and apt then takes none of
+# that release. The list of an earlier run is used, if there is one.
+read_lists() {
+	local release machine one=$apt/one.list have
+	local -A readable=()
+	for release in "${!machines[@]}"; do
+		for machine in ${machines[$release]}; do
+			source_line "$1" "$release" "$machine" >"$one"
+			if ! apt-get -q update --error-on=any -o Dir::Etc::sourcelist="$one" >&2; then
+				lost "the list of packages of $release for $machine cannot be read now"
+			fi
+			have=$(apt-get indextargets -o Dir::Etc::sourcelist="$one" --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)
+			if [[ $have == *binary-"$machine"_* ]]; then
+				readable[$release]+="${readable[$release]:+ }$machine"
+			fi
+		done
+	done
+	for release in "${!readable[@]}"; do
+		source_line "$1" "$release" "${readable[$release]}"
+	done >"$apt/sources.list"
 }
 
 # known prints a line for each package of the lists: release, machine, name.
@@ -197,14 +234,15 @@ missing() {
 # fetch_packages calls apt once for each release: it reads the lists of all
 # machines whenever it starts.
 fetch_packages() {
-	local release machine pattern name specs=() spec dir deb version
+	local release machine pattern name specs=() spec dir deb version from
 	if [[ -z $(missing) ]]; then
 		say "packages: all are there"
 		return
 	fi
-	configure "$(mirror)"
+	from=$(mirror)
+	configure
 	say "reading the lists of packages"
-	apt-get -q update >&2 || die "apt-get update failed"
+	read_lists "$from"
 	known >"$apt/known"
 
 	for release in "${!machines[@]}"; do
@@ -212,7 +250,7 @@ fetch_packages() {
 		while read -r machine pattern; do
 			name=$(resolve "$release" "$machine" "$pattern")
 			if [[ -z $name ]]; then
-				say "$release has no $pattern for $machine: left out"
+				lost "$release has no $pattern for $machine"
 				continue
 			fi
 			specs+=("$name:$machine/$release")
@@ -224,15 +262,36 @@ fetch_packages() {
 		say "fetching ${#specs[@]} packages of $release"
 		dir=$apt/debs/$release
 		mkdir -p "$dir"
-		(cd "$dir" && apt-get -q download "${specs[@]}" >&2) || die "download failed; what was fetched is kept for the next run"
+		download "$dir" "${specs[@]}"
 		for spec in "${specs[@]}"; do
 			name=${spec%%:*} machine=${spec#*:} machine=${machine%/*}
 			deb=("$dir/${name}_"*"_$machine.deb")
+			if [[ ! -e ${deb[0]:-} ]]; then
+				lost "$spec cannot be fetched now"
+				continue
+			fi
 			version=$(dpkg-deb -f "$deb" Version)
 			dpkg-deb -x "$deb" "$new"
 			place "$corpus/$release-$machine/$name" "$version"
 		done
 		rm -rf "$dir"
+	done
+}
+
+# download DIR PACKAGE...: fetches all at once; apt stops there at the first package
+# that the mirror does not have, so it then tries each one that is missing alone.
+download() {
+	local dir=$1 spec name machine deb
+	shift
+	if (cd "$dir" && apt-get -q download "$@" >&2); then
+		return
+	fi
+	for spec in "$@"; do
+		name=${spec%%:*} machine=${spec#*:} machine=${machine%/*}
+		deb=("$dir/${name}_"*"_$machine.deb")
+		if [[ ! -e ${deb[0]:-} ]]; then
+			(cd "$dir" && apt-get -q download "$spec" >&2) || true
+		fi
 	done
 }
 
@@ -253,7 +312,8 @@ fetch_wheels() {
 			rm -rf "$temp" && mkdir "$temp"
 			if ! pip -q download --no-deps --only-binary=:all: --implementation cp --python-version 3.13 --abi cp313 --abi abi3 --abi none \
 				"${found[@]}" -d "$temp" "$name" </dev/null >&2; then
-				die "$name: no wheel for $platform"
+				lost "$name: no wheel for $platform"
+				continue
 			fi
 			file=("$temp"/*.whl)
 			unpack_zip "$file" "$new"
@@ -284,7 +344,10 @@ fetch_npm() {
 		fi
 		say "fetching $name from npm"
 		rm -rf "$temp" && mkdir "$temp"
-		(cd "$temp" && npm --silent pack "$name" >/dev/null) || die "$name: npm pack failed"
+		if ! (cd "$temp" && npm --silent pack "$name" >/dev/null); then
+			lost "$name: npm pack failed"
+			continue
+		fi
 		file=("$temp"/*.tgz)
 		tar -C "$new" --no-same-owner -xzf "$file"
 		place "$dir" "$(basename "$file")"
@@ -370,6 +433,9 @@ main() {
 	*) "fetch_$set" ;;
 	esac
 	say "the next corpus is in $corpus"
+	if ((losses > 0)); then
+		say "$losses parts could not be had; the next run tries them again"
+	fi
 }
 
 main "$@"
