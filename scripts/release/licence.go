@@ -124,6 +124,7 @@ func addLicences(modules map[string]*linkedModule, path, version, sum, root, dir
 
 // licenceMarks are sentences that only one licence has.
 var licenceMarks = []struct{ id, sentence string }{
+	{"0BSD", "for any purpose with or without fee is hereby granted. THE SOFTWARE IS PROVIDED"},
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"BSD-3-Clause", "be used to endorse or promote products derived from this software"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},

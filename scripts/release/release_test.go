@@ -68,6 +68,33 @@ func TestModelVersion(t *testing.T) {
 	}
 }
 
+// The licence of everything that is linked into the programs is known: a new module
+// must not be noticed first when a release is made.
+func TestLinkedLicences(t *testing.T) {
+	src, err := newSource(t.Context(), filepath.Join("..", ".."), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := linkedModules(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	licences := map[string]string{}
+	for _, m := range modules {
+		licences[m.path] = m.licence
+	}
+	for path, want := range map[string]string{
+		"std":                           "BSD-3-Clause",
+		"github.com/alecthomas/kong":    "MIT",
+		"github.com/mikelolasagasti/xz": "0BSD",
+	} {
+		if licences[path] != want {
+			t.Errorf("the licence of %s is %q, want %q", path, licences[path], want)
+		}
+	}
+}
+
 // testTree has a program, a link and a document.
 var testTree = []file{
 	{path: "bin/prog", mode: 0o755, data: []byte("program")},
