@@ -240,9 +240,9 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	switch main.Type {
 	case elf.ET_EXEC, elf.ET_DYN, elf.ET_REL:
 	case elf.ET_CORE:
-		return nil, lost, fmt.Errorf("%s: %w: it is a core file; dump the programs it names", main.Path(), ErrNoCode)
+		return nil, lost, fmt.Errorf("%s: %w: it is a core file, which stackwalk reads; dump the programs that it names", main.Path(), ErrNoCode)
 	default:
-		return nil, lost, fmt.Errorf("%s: %w: the ELF type is %d, not that of a program, library or object", main.Path(), ErrNoCode, main.Type)
+		return nil, lost, fmt.Errorf("%s: %w: the ELF type is %d, not that of a program, library or object; give one of these", main.Path(), ErrNoCode, main.Type)
 	}
 	err = main.Complete()
 	if err == nil && img.Debug != nil {

@@ -82,10 +82,10 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	// A build without any symbols must not pass unnoticed.
 	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 {
 		if c.Recursive {
-			return command.Failed, errors.New("no ELF file below the directories given")
+			return command.Failed, errors.New("no ELF file below the directories given; give directories of programs, libraries or packages")
 		}
 		if len(c.Paths) == 0 {
-			return command.Failed, fmt.Errorf("--files-from %s: the list is empty", c.FilesFrom)
+			return command.Failed, fmt.Errorf("--files-from %s: the list is empty; give %s", c.FilesFrom, wantList)
 		}
 		return command.Failed, errors.New("no file among the arguments; give --recursive to search the directories")
 	}
@@ -148,7 +148,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	}
 
 	if len(groups.Modules) > 1 && (b.ID != "" || b.Name != "") {
-		return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d", len(groups.Modules))
+		return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d; leave them out, or give one file", len(groups.Modules))
 	}
 
 	if len(groups.Modules) > 1 && b.Output != "" {

@@ -124,7 +124,7 @@ func (c *cli) Validate() error {
 func (c *cli) paths() (m pathmap.Map, err error) {
 	for _, rule := range c.PathMap {
 		if err := m.AddPrefix(rule); err != nil {
-			return m, err
+			return m, fmt.Errorf("--path-map: %w", err)
 		}
 	}
 
@@ -146,7 +146,7 @@ func (c *cli) paths() (m pathmap.Map, err error) {
 	}
 
 	if len(c.MappingSrc) != len(c.MappingDest) {
-		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: each needs the other, at the same position", len(c.MappingSrc), len(c.MappingDest))
+		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: give as many of each; the first of one belongs to the first of the other", len(c.MappingSrc), len(c.MappingDest))
 	}
 	for i := range c.MappingSrc {
 		if err := m.AddPattern(c.MappingSrc[i], c.MappingDest[i], vars); err != nil {

@@ -29,6 +29,9 @@ type input struct {
 	warnings []string
 }
 
+// wantELF is the input that errors about other files ask for.
+const wantELF = "the path of an ELF program or library"
+
 // open opens the files of the command line as one module. A directory among the
 // paths is searched for debug files. Two files are one module if one of them is
 // the other's debug file.
@@ -48,7 +51,10 @@ func (c *cli) open(ctx context.Context) (*input, error) {
 		f, err := c.openFile(path)
 		if err != nil {
 			closeAll(files)
-			return nil, command.Unreadable("", path, err, "the path of an ELF program or library")
+			if errors.Is(err, elfx.ErrNotELF) {
+				err = command.OtherKind(err, wantELF)
+			}
+			return nil, command.Unreadable("", path, err, wantELF)
 		}
 		files = append(files, f)
 	}
@@ -96,11 +102,14 @@ func (c *cli) openFile(path string) (*elfx.File, error) {
 		if pkg.IsFile(path, limits.Limits{}) {
 			return pkg.OpenMember(path, c.Member, limits.Limits{})
 		}
-		return archive.OpenMember(path, c.Member)
+		f, err := archive.OpenMember(path, c.Member)
+		if errors.Is(err, archive.ErrNotArchive) {
+			err = fmt.Errorf("%w; leave out --member, or give an archive", err)
+		}
+		return f, err
 	}
 
 	f, err := elfx.Open(path)
-
 	if errors.Is(err, elfx.ErrNotELF) && pkg.IsFile(path, limits.Limits{}) {
 		names, err := pkg.Names(path, maxNames, limits.Limits{})
 		if err != nil {
@@ -142,7 +151,7 @@ func members(path string) (text string, first error) {
 func join(files []*elfx.File) (*input, error) {
 	switch len(files) {
 	case 0:
-		return nil, errors.New("no file among the arguments, only directories; give the path of an ELF program or library")
+		return nil, errors.New("no file among the arguments, only directories; give " + wantELF)
 	case 1:
 		return &input{img: &elfx.Image{Main: files[0]}}, nil
 	case 2:
@@ -153,7 +162,7 @@ func join(files []*elfx.File) (*input, error) {
 		if a.HoldsLoaded() != b.HoldsLoaded() || bytes.Equal(a.BuildID(), b.BuildID()) {
 			img, err := elfx.Join(a, b)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w; give the debug file of the same build", err)
 			}
 			return &input{img: img}, nil
 		}

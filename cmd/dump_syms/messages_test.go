@@ -44,6 +44,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 
+	const elf = "; give the path of an ELF program or library"
 	tests := map[string]struct {
 		code int
 		want string // after "dump_syms: error: "
@@ -52,7 +53,7 @@ func TestMessages(t *testing.T) {
 		"--bogus":                        {command.Misuse, "unknown flag --bogus; see dump_syms --help"},
 		"none":                           {command.Failed, "none: no such file or directory; give the path of an ELF program or library"},
 		"crash.dmp":                      {command.Failed, "crash.dmp: ELF header+0x0: not an ELF file: it is a minidump, which stackwalk reads"},
-		"text":                           {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file"},
+		"text":                           {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file" + elf},
 		"--debug-dir none app":           {command.Failed, "--debug-dir none: no such file or directory; give a directory"},
 		"--debug-dir text app":           {command.Failed, "--debug-dir text: not a directory; give the directory that it is in"},
 		"--sysroot none app":             {command.Failed, "--sysroot none: no such file or directory; give a directory"},
@@ -61,17 +62,17 @@ func TestMessages(t *testing.T) {
 
 		// Files of another kind, or damaged.
 		"half":                        {command.Failed, "half: section headers+0x0: truncated: the file is not complete; copy it again"},
-		"empty":                       {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty"},
+		"empty":                       {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty" + elf},
 		"dir":                         {command.Failed, "dir: is a directory; to dump all ELF files below it, give --store DIR and --recursive"},
-		"core":                        {command.Failed, "core: no symbols to dump: it is a core file; dump the programs it names"},
+		"core":                        {command.Failed, "core: no symbols to dump: it is a core file, which stackwalk reads; dump the programs that it names"},
 		"machine":                     {command.Failed, "machine: ELF header+0x12: unsupported machine 65279 (ELFCLASS64)"},
-		"type":                        {command.Failed, "type: no symbols to dump: the ELF type is 77, not that of a program, library or object"},
-		"app text":                    {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file"},
+		"type":                        {command.Failed, "type: no symbols to dump: the ELF type is 77, not that of a program, library or object; give one of these"},
+		"app text":                    {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file" + elf},
 		"app other":                   {command.Failed, "other: is another module than app; give --store DIR to dump several"},
 		"stripped other":              {command.Failed, "other: is another module than stripped; give --store DIR to dump several"},
 		"--check-cfi app.debug":       {command.Failed, "app.debug: no unwind rules: .eh_frame is in the binary, of which this is the debug file; give both"},
-		"--member a.o app":            {command.Failed, "app: archive+0x0: not an ar archive or a zip file"},
-		"--id 12 --store s app other": {command.Failed, "--id and --name are for one module, not for 2"},
+		"--member a.o app":            {command.Failed, "app: archive+0x0: not an ar archive or a zip file; leave out --member, or give an archive"},
+		"--id 12 --store s app other": {command.Failed, "--id and --name are for one module, not for 2; leave them out, or give one file"},
 
 		// Outputs and lists.
 		"-o dir app":                   {command.Failed, "dir: it is a directory; give the path of a file"},
@@ -81,11 +82,11 @@ func TestMessages(t *testing.T) {
 		"--files-from none --store s":  {command.Failed, "--files-from none: no such file or directory; give a file that lists paths, one per line"},
 		"--files-from dir --store s":   {command.Failed, "--files-from dir: is a directory; give a file that lists paths, one per line"},
 		"--files-from app --store s":   {command.Failed, "--files-from app: not a list of paths, one per line; if its paths end in NUL, give --null"},
-		"--files-from long --store s":  {command.Failed, "--files-from long: not a list of paths: a line has more than 65536 bytes"},
+		"--files-from long --store s":  {command.Failed, "--files-from long: not a list of paths: a line has more than 65536 bytes; give a file that lists paths, one per line"},
 		"--manifest dir --store s app": {command.Failed, "--manifest dir: is a directory; give the path of a file in a directory that exists"},
 		"-o text/app.sym app":          {command.Failed, "text/app.sym: text: not a directory; give a path in a directory"},
-		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty"},
-		"--store s -R dir":             {command.Failed, "no ELF file below the directories given"},
+		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty; give a file that lists paths, one per line"},
+		"--store s -R dir":             {command.Failed, "no ELF file below the directories given; give directories of programs, libraries or packages"},
 		"--store s dir":                {command.Failed, "no file among the arguments; give --recursive to search the directories"},
 
 		// Flags.
@@ -102,8 +103,8 @@ func TestMessages(t *testing.T) {
 		"--recursive app":              {command.Misuse, "--recursive needs --store; see dump_syms --help"},
 		"--null --store s app":         {command.Misuse, "--null needs --files-from; see dump_syms --help"},
 		"--extra-info k app":           {command.Misuse, `--extra-info "k": want a key of capital letters, a space, and text on one line; see dump_syms --help`},
-		"--path-map ab app":            {command.Misuse, `unusable path mapping: "ab": want FROM=TO`},
-		"--mapping-src x app":          {command.Misuse, "1 --mapping-src and 0 --mapping-dest: each needs the other, at the same position"},
+		"--path-map ab app":            {command.Misuse, `--path-map: unusable path mapping: "ab": want FROM=TO`},
+		"--mapping-src x app":          {command.Misuse, "1 --mapping-src and 0 --mapping-dest: give as many of each; the first of one belongs to the first of the other"},
 		"--mapping-var x app":          {command.Misuse, `--mapping-var "x": want VAR=VALUE`},
 		"--mapping-file dir app":       {command.Misuse, "--mapping-file dir: is a directory; give a JSON file of rules"},
 		"--mapping-file none app":      {command.Misuse, "--mapping-file none: no such file or directory; give a JSON file of rules"},
@@ -112,7 +113,11 @@ func TestMessages(t *testing.T) {
 		if err := os.WriteFile("kind", []byte(start), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, stderr := stderrOf(t, "kind"); code != command.Failed || stderr != "dump_syms: error: kind: ELF header+0x0: not an ELF file: it is "+kind+"\n" {
+		want := "dump_syms: error: kind: ELF header+0x0: not an ELF file: it is " + kind
+		if !strings.Contains(kind, ", which ") {
+			want += elf
+		}
+		if code, stderr := stderrOf(t, "kind"); code != command.Failed || stderr != want+"\n" {
 			t.Errorf("%s: exit code %d, %s", kind, code, stderr)
 		}
 	}

@@ -223,7 +223,7 @@ func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), 
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("--files-from %s: not a list of paths: a line has more than %d bytes", c.FilesFrom, bufio.MaxScanTokenSize)
+		return fmt.Errorf("--files-from %s: not a list of paths: a line has more than %d bytes; give %s", c.FilesFrom, bufio.MaxScanTokenSize, wantList)
 	case err != nil:
 		return command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 	}

@@ -177,7 +177,7 @@ func (c *cli) arguments() error {
 		return errNoDump
 	case len(dumps) == 0 && len(c.Symbols) > 0:
 		if dirs == nil {
-			return errors.New("no crash dump, only symbols")
+			return errors.New("no crash dump, only symbols; give a crash dump, too")
 		}
 		return fmt.Errorf("%s: is a directory, which stands for a symbol store; give a crash dump, too", dirs[0])
 	case len(dumps) > 1 && c.Out == "":

@@ -22,7 +22,7 @@ import (
 func open(path string, files *symbols.Files) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
-		return nil, nil, command.Unreadable("", path, err, "the path of a minidump or core file")
+		return nil, nil, command.Unreadable("", path, err, wantDump)
 	}
 
 	data := file.Bytes()
@@ -105,6 +105,9 @@ func decode(name string, data []byte, files *symbols.Files) (*walk.Process, erro
 	return p, nil
 }
 
+// wantDump is the input that errors about other files ask for.
+const wantDump = "the path of a minidump or core file"
+
 // neither returns the error for a file that is no crash dump.
 func neither(path string, data []byte) error {
 	const what = "neither a minidump nor an ELF core file"
@@ -112,7 +115,7 @@ func neither(path string, data []byte) error {
 	case bytes.HasPrefix(data, []byte("MODULE ")):
 		return fmt.Errorf("%s: %s: it is a Breakpad symbol file; give the crash dump, and this file with --symbols", path, what)
 	case kind != "":
-		return fmt.Errorf("%s: %s: it is %s", path, what, kind)
+		return command.OtherKind(fmt.Errorf("%s: %s: it is %s", path, what, kind), wantDump)
 	}
-	return fmt.Errorf("%s: %s", path, what)
+	return fmt.Errorf("%s: %s; give %s", path, what, wantDump)
 }

@@ -70,14 +70,14 @@ func TestMessages(t *testing.T) {
 		"unreadable":   {command.Failed, "error: unreadable: too many levels of symbolic links" + dump},
 		"/dev/null":    {command.Failed, "error: /dev/null: not a regular file: it is a device" + dump},
 		"dir":          {command.Misuse, "error: dir: is a directory, which stands for a symbol store; give a crash dump, too" + end},
-		"text":         {command.Failed, "error: text" + neither + "a text file"},
-		"empty":        {command.Failed, "error: empty" + neither + "empty"},
+		"text":         {command.Failed, "error: text" + neither + "a text file" + dump},
+		"empty":        {command.Failed, "error: empty" + neither + "empty" + dump},
 		"half.dmp":     {command.Failed, "error: half.dmp: minidump+0x4" + partial},
 		"headers.core": {command.Failed, "error: headers.core: program headers+0xec" + partial},
 		"app":          {command.Failed, "error: app: not a core file: it is a program or library; give the crash dump, and this file with --exe"},
 		"app.sym":      {command.Failed, "error: app.sym" + neither + "a Breakpad symbol file; give the crash dump, and this file with --symbols"},
 		"core app":     {command.Misuse, "error: several dumps: say where results go with --out" + end},
-		"-s dir":       {command.Misuse, "error: no crash dump, only symbols" + end},
+		"-s dir":       {command.Misuse, "error: no crash dump, only symbols; give a crash dump, too" + end},
 
 		// Where symbols come from. A file that is not used is a warning.
 		"--symbols htp://x core":        {command.Misuse, "error: --symbols htp://x: the URL of a symbol server begins with http:// or https://" + end},
@@ -121,7 +121,7 @@ func TestMessages(t *testing.T) {
 		// Values of flags.
 		"--format xml core":     {command.Misuse, `error: --format must be one of "text","json","machine","html" but got "xml"` + end},
 		"--thread main core":    {command.Misuse, `error: --thread: "main" is not a number` + end},
-		"--thread 1 core":       {command.Failed, "error: core: no thread 1"},
+		"--thread 1 core":       {command.Failed, "error: core: no thread has the number 1; leave out --thread to see the numbers of all 1"},
 		"-c -t 1 core":          {command.Misuse, "error: --crashing-only and --thread exclude each other" + end},
 		"--max-frames all core": {command.Misuse, `error: --max-frames: "all" is not a number` + end},
 		"--max-frames=-1 core":  {command.Misuse, "error: --max-frames -1: want a number of frames" + end},
@@ -134,7 +134,11 @@ func TestMessages(t *testing.T) {
 		name := strings.ReplaceAll(kind, " ", "_")
 		write(name, start)
 		if !strings.Contains(kind, "which stackwalk reads") {
-			tests[name] = message{command.Failed, "error: " + name + neither + kind}
+			want := "error: " + name + neither + kind
+			if !strings.Contains(kind, ", which ") {
+				want += dump
+			}
+			tests[name] = message{command.Failed, want}
 		}
 		if !strings.HasPrefix(start, "\x1f\x8b") { // symbol files can be packed
 			tests["-b --no-elf -s "+name+" core"] = message{0, "warning: " + name + ": not used for /tmp/symkit-crash/crash: not a symbol file: it is " + kind}

@@ -37,7 +37,7 @@ func (j *job) open(ctx context.Context) (*walk.Process, func() error, error) {
 	if j.path != standardInput {
 		file, err := openRegular(j.path)
 		if err != nil {
-			return nil, nil, command.Unreadable("", j.path, err, "the path of a minidump or core file")
+			return nil, nil, command.Unreadable("", j.path, err, wantDump)
 		}
 		defer file.Close()
 		in, name = file, j.path
@@ -66,9 +66,9 @@ func (j *job) read(ctx context.Context, in *bufio.Reader, name string) (*walk.Pr
 		j.core = core
 		return core.Process, core.Close, nil
 	case j.c.Minidump != "":
-		return nil, nil, fmt.Errorf("%s: not an ELF core file, the only input of --minidump", name)
+		return nil, nil, fmt.Errorf("%s: not an ELF core file, the only input of --minidump; leave out --minidump, or give a core file", name)
 	case len(head) == 0:
-		return nil, nil, fmt.Errorf("%s: it is empty: neither a minidump nor an ELF core file", name)
+		return nil, nil, neither(name, nil)
 	}
 
 	// Other dumps are read at any offset, so all of each is kept.

@@ -260,7 +260,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: no thread %d", j.path, id)
+			return nil, fmt.Errorf("%s: no thread has the number %d; leave out --thread to see the numbers of all %d", j.path, id, len(p.Threads))
 		}
 		out = append(out, i)
 	}

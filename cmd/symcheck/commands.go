@@ -23,7 +23,7 @@ const gcPercent = 40
 // Run is called by kong.
 func (c *replayCmd) Run(e *env, out *output) error {
 	debug.SetGCPercent(gcPercent)
-	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("not done after %v (--timeout)", c.Timeout))
+	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", c.Sym, c.Timeout))
 	defer stop()
 	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
 		return err

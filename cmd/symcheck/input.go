@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"symkit/check"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
@@ -44,6 +45,9 @@ func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err erro
 	return m, func() { m.Close(); img.Close() }, nil
 }
 
+// wantELF is the input that errors about other files ask for.
+const wantELF = "the ELF file that the symbol file was made from"
+
 // openImage opens the ELF files. It also returns the directories to search for debug files.
 func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 	dirs = c.DebugDir
@@ -59,17 +63,19 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 			continue
 		}
 
-		// The two most frequent mistakes get a hint.
+		// The most frequent mistakes get a hint.
 		f, err := elfx.Open(path)
 		if err != nil {
 			closeAll()
-			if errors.Is(err, elfx.ErrNotELF) && strings.Contains(err.Error(), "a Breakpad symbol file") {
+			switch {
+			case errors.Is(err, elfx.ErrNotELF) && strings.Contains(err.Error(), "a Breakpad symbol file"):
 				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
+			case errors.Is(err, elfx.ErrNotELF):
+				err = command.OtherKind(err, wantELF)
+			case errors.Is(err, elfx.ErrNotRegular):
+				err = fmt.Errorf("%w; give %s", err, wantELF)
 			}
-			if errors.Is(err, elfx.ErrNotRegular) {
-				err = fmt.Errorf("%w; give the ELF file that the symbol file was made from", err)
-			}
-			return nil, nil, command.Unreadable("", path, err, "the ELF file that the symbol file was made from")
+			return nil, nil, command.Unreadable("", path, err, wantELF)
 		}
 		files = append(files, f)
 		if err := f.Complete(); err != nil {
@@ -88,7 +94,7 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 	if err != nil {
 		files = files[:2]
 		closeAll()
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w; give the debug file of the same build", err)
 	}
 	return img, dirs, nil
 }
@@ -122,6 +128,10 @@ func openSym(path string) (*symData, error) {
 	d, err := readSym(path)
 	if err != nil {
 		return nil, command.Unreadable("", path, err, "the path of a symbol file")
+	}
+	if len(d.bytes) == 0 {
+		d.close()
+		return nil, fmt.Errorf("%s: %w; make it again with dump_syms", path, check.ErrEmpty)
 	}
 	if kind := foreign(d); kind != "" {
 		d.close()

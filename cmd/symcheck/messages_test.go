@@ -68,15 +68,15 @@ func TestMessages(t *testing.T) {
 		"app.sym app.sym":     {command.Failed, "app.sym: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads" + order},
 		"crash.dmp app":       {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads" + order},
 		"app.sym app app app": {command.Failed, "want one ELF file, or a program and its debug file; there are 3"},
-		"app.sym app other":   {command.Failed, "other: does not belong to app: build id differs: d5e5470888e1bef872f06618d991c7e673af1d30 and 601d7e18c9b6851b9a4a3c4177a1b440ef5c6403"},
+		"app.sym app other":   {command.Failed, "other: does not belong to app: build id differs: d5e5470888e1bef872f06618d991c7e673af1d30 and 601d7e18c9b6851b9a4a3c4177a1b440ef5c6403; give the debug file of the same build"},
 
 		// The ELF file.
 		"app.sym none":       {command.Failed, "none: no such file or directory" + elf},
 		"app.sym unreadable": {command.Failed, "unreadable: too many levels of symbolic links" + elf},
 		"app.sym dir":        {command.Failed, "dir: not a regular file: it is a directory" + elf},
 		"app.sym /dev/null":  {command.Failed, "/dev/null: not a regular file: it is a device" + elf},
-		"app.sym text":       {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file"},
-		"app.sym empty":      {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty"},
+		"app.sym text":       {command.Failed, "text: ELF header+0x0: not an ELF file: it is a text file" + elf},
+		"app.sym empty":      {command.Failed, "empty: ELF header+0x0: not an ELF file: it is empty" + elf},
 		"app.sym half":       {command.Failed, "half: section headers+0x0: truncated: the file is not complete; copy it again"},
 		"app.sym crash.dmp":  {command.Failed, "crash.dmp: ELF header+0x0: not an ELF file: it is a minidump, which stackwalk reads"},
 		"app.sym core":       {command.Failed, "core: ELF header+0x10: a core file has no symbols: give one of the programs that it names"},
@@ -85,18 +85,18 @@ func TestMessages(t *testing.T) {
 		"none app":            {command.Failed, "none: no such file or directory" + sym},
 		"unreadable app":      {command.Failed, "unreadable: too many levels of symbolic links" + sym},
 		"dir app":             {command.Failed, "dir: it is a directory" + sym},
-		"empty app":           {command.Failed, "empty: the symbol file is empty"},
+		"empty app":           {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
 		"core app":            {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads" + order},
 		"lint none":           {command.Failed, "none: no such file or directory" + sym},
 		"lint text/x":         {command.Failed, "text/x: not a directory" + sym},
-		"lint empty":          {command.Failed, "empty: the symbol file is empty"},
+		"lint empty":          {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
 		"lint . app.sym none": {command.Failed, ".: it is a directory" + sym + "\nsymcheck: error: none: no such file or directory" + sym},
 		"lint app":            {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
 		"lint core":           {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads"},
 		"lint crash.dmp":      {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads"},
 		"diff app.sym none":   {command.Failed, "none: no such file or directory" + sym},
 		"diff app.sym app":    {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
-		"diff app.sym empty":  {command.Failed, "empty: the symbol file is empty"},
+		"diff app.sym empty":  {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
 		"diff dir app.sym":    {command.Failed, "dir: it is a directory" + sym},
 
 		// Values of flags.
@@ -113,19 +113,23 @@ func TestMessages(t *testing.T) {
 		"--min-coverage lines:101 app.sym app": {command.Misuse, `--min-coverage "lines:101": ` + parts + end},
 		"--min-coverage line:90 app.sym app":   {command.Misuse, `--min-coverage "line:90": ` + parts + end},
 		"--jobs all app.sym app":               {command.Misuse, `--jobs: "all" is not a number` + end},
-		"--jobs=-1 app.sym app":                {command.Misuse, "replay: --jobs -1: want a number of processors, or 0 for all" + end},
+		"--jobs=-1 app.sym app":                {command.Misuse, "--jobs -1: want a number of processors, or 0 for all" + end},
 		"--timeout 5 app.sym app":              {command.Misuse, `--timeout: "5" is not a time, such as 90s or 30m` + end},
-		"--timeout 0s app.sym app":             {command.Misuse, "replay: --timeout 0s: want a time, such as 90s or 30m" + end},
-		"--timeout 1ns app.sym app":            {command.Failed, "not done after 1ns (--timeout)"},
+		"--timeout 0s app.sym app":             {command.Misuse, "--timeout 0s: want a time, such as 90s or 30m" + end},
+		"--timeout 1ns app.sym app":            {command.Failed, "app.sym: not done after 1ns; give more time with --timeout"},
 		"app.sym app --os":                     {command.Misuse, "--os: the value is missing" + end},
 	}
 	for kind, start := range testfile.Kinds {
 		name := strings.ReplaceAll(kind, " ", "_")
 		write(name, start)
+		want := name + ": ELF header+0x0: not an ELF file: it is " + kind
+		if !strings.Contains(kind, ", which ") {
+			want += elf
+		}
 		tests["app.sym "+name] = struct {
 			code int
 			want string
-		}{command.Failed, name + ": ELF header+0x0: not an ELF file: it is " + kind}
+		}{command.Failed, want}
 		for _, args := range []string{"lint " + name, "diff app.sym " + name} {
 			tests[args] = struct {
 				code int

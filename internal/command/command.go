@@ -194,6 +194,7 @@ func unsetEmpty(prefix string) {
 // misuses are forms of kong's errors that speak of its parser, and what to print
 // instead.
 var misuses = []struct{ form, plain string }{
+	{`^[a-z]+: (--.*)$`, "$1"}, // the name of the command that rejects a flag
 	{`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`, "$1: the value is missing"},
 	{`^(--\S+): missing value, expecting "<arg>"$`, "$1: the value is missing"},
 	{`^(--\S+): expected duration but got (".*"): time: .*$`, "$1: $2 is not a time, such as 90s or 30m"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -24,9 +25,9 @@ func Directories(flag string, dirs []string) error {
 	return nil
 }
 
-// Unreadable adds to an error that says that the file at path cannot be opened or read
-// what to give instead, and puts the flag that names the file in front. Errors about the
-// contents of the file, and those about other files, are returned as they are.
+// Unreadable completes an error about opening or reading the file at path: the flag that
+// names the file comes first, and the file to give instead, want, comes last. Errors about
+// the contents of the file or about other files are returned as they are.
 func Unreadable(flag, path string, err error, want string) error {
 	e, other := errors.AsType[*fs.PathError](err)
 	errno, system := errors.AsType[syscall.Errno](err)
@@ -44,6 +45,15 @@ func Unreadable(flag, path string, err error, want string) error {
 		path = flag + " " + path
 	}
 	return fmt.Errorf("%s: %w; give %s", path, withoutPath(reason), want)
+}
+
+// OtherKind adds to an error about a file of the wrong kind which file to give. An error
+// that names the program that reads such files is returned as it is.
+func OtherKind(err error, want string) error {
+	if strings.Contains(err.Error(), ", which ") {
+		return err
+	}
+	return fmt.Errorf("%w; give %s", err, want)
 }
 
 // withoutPath returns the part of an error that comes from the system, without a path.

@@ -85,7 +85,7 @@ func (x *loader) readSplits() error {
 		}
 	}
 	if missing > 0 {
-		x.lost.Miss("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q%s; give --dwo-dir",
+		x.lost.Miss("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q%s; give their directory with --dwo-dir",
 			x.file.Path(), missing, first, pkg.lacks())
 	}
 	return err
