@@ -15,8 +15,8 @@ type (
 
 const armSP, armLR, armPC = 13, 14, 15
 
-// stepper tells the instruction set of code: nearly all instructions of ARM code
-// are unconditional, and then begin with the digit e.
+// stepper returns the decoder for the instruction set of code: nearly all instructions of
+// ARM code are unconditional, and then begin with the digit e.
 func (arm) stepper(code []byte, start uint64) stepper {
 	if start%4 != 0 {
 		return thumbCode{}
@@ -60,8 +60,8 @@ func (e *effect) pop(list uint32) {
 	}
 }
 
-// multiple is what ARM code and the 32-bit instructions of Thumb code have in
-// common: LDM, STM, VPUSH, VPOP (Arm ARM F5.1, F6.1).
+// multiple interprets the instructions that ARM code and the 32-bit instructions of Thumb
+// code share: LDM, STM, VPUSH, VPOP (Arm ARM F5.1, F6.1).
 func (e *effect) multiple(insn uint32) bool {
 	list := insn & 0xffff
 	switch {

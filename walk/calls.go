@@ -8,7 +8,7 @@ type linker interface {
 	stub(code []byte, pc uint64) (slot uint64, ok bool)
 }
 
-// callKind is what instruction is before a return address.
+// callKind is the kind of instruction before a return address.
 type callKind uint8
 
 const (
@@ -104,11 +104,11 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
 }
 
-// provesCaller reports whether a return address proves that f has a caller,
-// although nothing calls f's function (entries), or the rules know no caller.
-// What ARM's tables say of functions that throw nothing is no reason to mistrust
-// the function's code, or the link register where that leads to another module
-// and no code tells that it called another function.
+// provesCaller reports whether a return address proves that f has a caller, although
+// nothing calls f's function (entries), or the rules know no caller. The entries of ARM's
+// tables for functions that throw nothing are no reason to mistrust the function's code,
+// or the link register where that leads to another module and no code tells that it called
+// another function.
 func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
 	switch w.calls(ra, f) {
 	case isCallee:

@@ -1,6 +1,6 @@
 package walk
 
-// Limits of what is kept for each stack beside its frames.
+// Limits of the memory and pointers that are kept for each stack beside its frames.
 const (
 	maxRegisterFrames = 256     // frames whose registers are kept,
 	maxAllRegisters   = 1 << 16 // and those of all stacks
@@ -16,7 +16,7 @@ type Pointer struct {
 	Place  *Place
 }
 
-// keep notes what Options asks for of a frame.
+// keep records the parts of a frame that Options selects.
 func (w *walker) keep(f *Frame, r *Registers, index int) {
 	if w.cpu != nil && index < w.keepRegs {
 		f.Registers = w.p.Named(r)

@@ -16,7 +16,7 @@ type machine interface {
 	callBefore(code []byte, ret uint64) (kind callKind, target uint64)
 }
 
-// cpu is a machine with what the tables say of it.
+// cpu is a machine with its entries of the tables.
 type cpu struct {
 	machine
 	arch  *cfi.Arch
@@ -33,7 +33,7 @@ type cpu struct {
 	// call is how far before its return address a call is looked up: the least
 	// size of an instruction, more where one in a delay slot follows.
 	call uint64
-	// toReturn is added to what calls save to get the return address.
+	// toReturn is added to the address that a call saves to get the return address.
 	toReturn uint64
 	// rt and plain are the frames of handlers with SA_SIGINFO and without.
 	rt, plain   *sigframe

@@ -15,14 +15,14 @@
 //		}
 //	}
 //
-// A Process is what a crash dump holds: threads with their registers, memory, modules.
+// A Process is the content of a crash dump: threads with their registers, memory, modules.
 // Packages walk/corefile and walk/minidump make one. Walk finds the module of each
-// instruction pointer, asks a Supplier (package walk/symbols has several) for its symbols,
-// names the frame, and finds the caller: by STACK WIN or STACK CFI, else by the layout of
-// a signal frame, the link register, the frame pointer, else by scanning the stack for a
-// return address. A result that is impossible is rejected, and the next technique is
-// tried; each frame has the technique that found it (Trust) and the better ones that
-// failed (Why). Package walk/report writes the result.
+// instruction pointer, gets the module's symbols from a Supplier (package walk/symbols has
+// several), names the frame, and finds the caller: by STACK WIN or STACK CFI, else by the
+// layout of a signal frame, the link register, the frame pointer, else by scanning the
+// stack for a return address. A result that is impossible is rejected, and the next
+// technique is tried; each frame has the technique that found it (Trust) and the better
+// ones that failed (Why). Package walk/report writes the result.
 //
 // Addresses are those of the process. Nothing in a dump is trusted: reads are
 // bounds-checked, every chain ends.

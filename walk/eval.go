@@ -19,7 +19,7 @@ var (
 	ErrOperands = errors.New("wrong number of operands")
 	// ErrDivision: division by zero.
 	ErrDivision = errors.New("division by zero")
-	// ErrAlign: alignment (@) to what is not a power of two.
+	// ErrAlign: alignment (@) to a number that is no power of two.
 	ErrAlign = errors.New("alignment is not a power of two")
 	// ErrMemory: a word that the dump does not have.
 	ErrMemory = errors.New("unreadable memory")
@@ -46,7 +46,7 @@ type evaluator struct {
 	mem  Memory
 	big  bool
 	regs *Registers
-	// cfa is what .cfa stands for, once hasCFA.
+	// cfa is the value of .cfa if hasCFA.
 	cfa    uint64
 	hasCFA bool
 	vars   []variable // assigned with =, or given by STACK WIN

@@ -1,7 +1,7 @@
 package walk
 
-// Facts is what a dump tells beside what a walk needs; it is only shown. What
-// the dump does not tell is empty, nil or 0.
+// Facts are the contents of a dump that a walk does not need; they are only shown. Fields
+// that the dump does not have are empty, nil or 0.
 type Facts struct {
 	// VersionLine is the system's version as Breakpad's tool prints it: three
 	// numbers and all that the system says of itself. Empty: OSVersion.
@@ -15,10 +15,10 @@ type Facts struct {
 	// Uptime is for how many seconds the process had run, if HasUptime.
 	Uptime    uint64
 	HasUptime bool
-	// Assertion is what failed before the process gave up.
+	// Assertion is the expression that failed before the process aborted.
 	Assertion string
 	// Signature is the crash signature, ProtoSignature the frames that a signature can be made
-	// of (see package signature). Both are empty unless they were asked for.
+	// of (see package signature). Both are empty unless options select them.
 	Signature, ProtoSignature string
 
 	Unloaded   []UnloadedModule // in the dump's order
@@ -28,7 +28,7 @@ type Facts struct {
 	MacRecords []MacRecord
 	// MacBootArgs are the arguments that the kernel was started with.
 	MacBootArgs *string
-	// SoftErrors is JSON about what went wrong while the dump was written.
+	// SoftErrors is JSON about errors while the dump was written.
 	SoftErrors []byte
 	Crashpad   *Crashpad
 }
@@ -52,21 +52,21 @@ type LSBRelease struct{ ID, Release, Codename, Description string }
 // Limit is a line of /proc/PID/limits. The limits are numbers or "unlimited".
 type Limit struct{ Name, Soft, Hard, Unit string }
 
-// MacRecord is what the __crash_info section of a module says.
+// MacRecord is the content of the __crash_info section of a module.
 type MacRecord struct {
 	// Nil where the record is of a version without them.
 	Thread, DialogMode, AbortCause                  *uint64
 	Module, Message, Signature, Backtrace, Message2 string
 }
 
-// Crashpad is what the client told Crashpad.
+// Crashpad holds the annotations of Crashpad's client.
 type Crashpad struct {
 	ReportID, ClientID string
 	Simple             []Annotation
 	Modules            []CrashpadModule
 }
 
-// CrashpadModule is what a module told Crashpad.
+// CrashpadModule holds the annotations of one module.
 type CrashpadModule struct {
 	Module  string // the module's name
 	List    []string

@@ -12,7 +12,7 @@ const (
 	TrustCFIScan
 	// TrustFramePointer: by the chain of frame pointers.
 	TrustFramePointer
-	// TrustCode: by what the function's machine code does to the stack.
+	// TrustCode: by the effects of the function's machine code on the stack.
 	TrustCode
 	// TrustLeaf: from the link register, or the word that a call had just
 	// pushed.
@@ -61,11 +61,11 @@ type Frame struct {
 	Module *Module
 	// Place is never nil; frames at one address share it.
 	Place *Place
-	// Pointers are the words of the frame's stack that point to functions, if
-	// Options.Contents asked for them.
+	// Pointers are the words of the frame's stack that point to functions, if Options.Contents
+	// is set.
 	Pointers []Pointer
-	// Registers are those that are known, in the order to show them, if
-	// Options.Registers asked for them.
+	// Registers are the known registers, in the order to show them, if Options.Registers is
+	// set.
 	Registers []NamedRegister
 
 	// call is how far before PC the call is, where PC is a return address.
@@ -110,8 +110,8 @@ type InlineCall struct {
 type Stack struct {
 	Thread *Thread
 	Frames []Frame // the innermost first
-	// Pointers are the words of all of the stack that point to functions, if
-	// Options.Pointers asked for them.
+	// Pointers are the words of all of the stack that point to functions, if Options.Pointers
+	// is set.
 	Pointers []Pointer
 	// End is the reason that there is no further frame.
 	End string

@@ -64,7 +64,7 @@ type Generated struct {
 type generatedFunc struct {
 	addr, size uint64
 	name       []byte
-	order      int // a later function replaces what it overlaps
+	order      int // a later function replaces the functions that it overlaps
 }
 
 type generatedLine struct {

@@ -28,8 +28,8 @@ type Process struct {
 	Name    string // of the program; may be cut
 	Args    string // its command line; may be cut
 	Threads []Thread
-	// Crashed is the index in Threads of the one that crashed, or, where none
-	// did, of the one that asked for the dump; -1 where the dump does not tell.
+	// Crashed is the index in Threads of the one that crashed, or, if none crashed, of the one
+	// that requested the dump; -1 where the dump does not tell.
 	Crashed int
 	Crash   Crash
 
@@ -50,7 +50,7 @@ type Process struct {
 
 	// Facts are for the output alone.
 	Facts Facts
-	// Warnings are about what the dump lacks or what is damaged in it.
+	// Warnings are about missing and damaged parts of the dump.
 	Warnings []string
 }
 
@@ -74,7 +74,7 @@ type Thread struct {
 	NoRegs bool
 	// Writer: the thread was there only to write the dump, and is not walked.
 	Writer bool
-	// LastError is what GetLastError would give (Windows).
+	// LastError is the value of GetLastError (Windows).
 	LastError string
 }
 
@@ -108,7 +108,7 @@ type Module struct {
 	// Size is that in the dump's own list, where another module can begin before End; 0:
 	// End - Base.
 	Size uint64
-	// Bias is what is added to the file's own virtual addresses.
+	// Bias is added to the file's own virtual addresses.
 	Bias    uint64
 	BuildID []byte // nil: unknown, or none
 	// Segments are its program headers as the process has them; nil: unknown.
@@ -118,8 +118,7 @@ type Module struct {
 	// Name is the name that symbol stores know it by: that of its PDB file,
 	// DT_SONAME where the dump has it, else the base name of Path.
 	Name string
-	// DebugFile is the name of the file with its debug information; empty: there
-	// is none that the dump knows of.
+	// DebugFile is the name of the file with its debug information; empty: the dump has none.
 	DebugFile string
 	// Foreign: not a file of this machine's kind, or not known which one; it is
 	// not looked for by its path.
@@ -234,5 +233,5 @@ func (m *Module) FileID() string {
 	return strings.ToUpper(m.CodeID)
 }
 
-// Crashed reports whether the process crashed, rather than was asked for a dump.
+// Crashed reports whether the process crashed; other dumps were requested.
 func (c *Crash) Crashed() bool { return c.Reason != "" || c.Unnamed }

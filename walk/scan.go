@@ -42,11 +42,10 @@ const (
 	maxScanned    = 1024
 )
 
-// byScan looks for a return address above the stack pointer: the nearest
-// one after a call of the very function that the frame is in, else the nearest
-// one. Where the frame pointer is 0, as _start leaves it, only what called the
-// program's main is between the two: there the one in _start is better than
-// those in other modules than the frame's.
+// byScan looks for a return address above the stack pointer: the nearest one after a call
+// of the very function that the frame is in, else the nearest one. Where the frame pointer
+// is 0, as _start leaves it, only the caller of the program's main is between the two:
+// there the one in _start is better than those in other modules than the frame's.
 func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	switch {
 	case w.maxScanned == 0:

@@ -1,7 +1,7 @@
 package walk
 
-// sparc is 32-bit SPARC V8 (SysV psABI, SPARC supplement). What calls save is
-// their own address, 8 bytes before the return address.
+// sparc is 32-bit SPARC V8 (SysV psABI, SPARC supplement). A call saves its own address, 8
+// bytes before the return address.
 type sparc struct{}
 
 var sparcCPU = func() *cpu {

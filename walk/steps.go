@@ -2,13 +2,12 @@ package walk
 
 import "symkit/cfi"
 
-// A function that has neither unwind rules nor a frame record still tells in its
-// instructions where its frame is. The walker follows the control flow from the
-// function's first instruction to the frame's program counter (steps_flow.go), and
-// notes what each instruction does to the stack pointer and which registers the
-// instruction saves (steps_state.go). The caller's registers follow from the state
-// at the program counter (steps_caller.go). Each machine decodes its own
-// instructions into effects.
+// A function that has neither unwind rules nor a frame record still has instructions that
+// show where its frame is. The walker follows the control flow from the function's first
+// instruction to the frame's program counter (steps_flow.go), and records the effect of
+// each instruction on the stack pointer and the registers that the instruction saves
+// (steps_state.go). The caller's registers follow from the state at the program counter
+// (steps_caller.go). Each machine decodes its own instructions into effects.
 
 // flow is where an instruction continues.
 type flow uint8
@@ -22,7 +21,7 @@ const (
 	flowEnd         // nowhere: a return, a trap
 )
 
-// effect is what one instruction does to a frame.
+// effect is the effect of one instruction on a frame.
 type effect struct {
 	size   uint64 // in bytes
 	flow   flow

@@ -1,6 +1,6 @@
 package walk
 
-// codeKey is what a codeFrame depends on.
+// codeKey has all that a codeFrame depends on.
 type codeKey struct {
 	start, pc uint64
 	exact     bool
@@ -88,7 +88,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 		out.Set(w.cpu.arch.SP, origin)
 	}
 
-	// What the function has saved and not yet restored is on the stack.
+	// Registers that the function has saved and not yet restored are on the stack.
 	for _, saved := range s.saved {
 		if s.get(saved.reg).kind == valueEntry {
 			continue // it was restored

@@ -12,7 +12,7 @@ const (
 	maxCodeKept = 1 << 12 // results that a walker keeps
 )
 
-// codeFrame is the state of a frame at an instruction, as the function's code tells.
+// codeFrame is the state of a frame at an instruction, found from the function's code.
 type codeFrame struct {
 	state codeState
 	err   error

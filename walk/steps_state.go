@@ -6,12 +6,12 @@ import (
 	"symkit/cfi"
 )
 
-// The state before an instruction: every register is either unknown, what it was on
-// entry, a constant, or at a known distance from the stack pointer on entry (the
-// origin). Compilers keep that distance the same on all paths to an instruction, so
-// that the first path found is as good as any.
+// The state before an instruction: every register is either unknown, unchanged since
+// entry, a constant, or at a known distance from the stack pointer on entry (the origin).
+// Compilers keep that distance the same on all paths to an instruction, so that the first
+// path found is as good as any.
 
-// codeValue is what is known of a register.
+// codeValue is the known value of a register.
 type codeValue struct {
 	kind valueKind
 	n    int64
@@ -20,7 +20,7 @@ type codeValue struct {
 type valueKind uint8
 
 const (
-	valueEntry valueKind = iota // what the register was on entry
+	valueEntry valueKind = iota // the register's value on entry
 	valueUnknown
 	valueOrigin // the stack pointer on entry, plus n
 	valueConst  // n
@@ -29,7 +29,7 @@ const (
 // codeRegs is the number of general registers that are followed.
 const codeRegs = 32
 
-// codeState is what is known before an instruction.
+// codeState is the known state before an instruction.
 type codeState struct {
 	regs  [codeRegs]codeValue
 	saved []savedReg

@@ -14,12 +14,12 @@ import (
 // Supplier finds the symbols of modules. Its methods are called from several
 // goroutines, but once for each module.
 type Supplier interface {
-	// Symbols looks for the symbols of m. What it returns is never nil; its
-	// Index is nil when there are none.
+	// Symbols looks for the symbols of m. The result is never nil; its Index is nil when there
+	// are none.
 	Symbols(ctx context.Context, m *Module) *Symbols
 }
 
-// Symbols is what a Supplier found for a module.
+// Symbols are the symbols that a Supplier found for a module.
 type Symbols struct {
 	Index *emit.Index
 	// From is the file that the symbols came from; URL is where it was fetched,
@@ -69,7 +69,7 @@ func newSymbolizer(p *Process, s Supplier, progress func(*Module)) *symbolizer {
 	return z
 }
 
-// symbols loads the symbols of m when they are first asked for.
+// symbols loads the symbols of m at the first call.
 func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 	ms := z.mods[m]
 	ms.once.Do(func() {
@@ -126,7 +126,7 @@ func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place
 	return p
 }
 
-// newPlace looks an address up and copies what it finds.
+// newPlace looks an address up and copies the result.
 func newPlace(idx *emit.Index, base, addr uint64) *Place {
 	p := &Place{signal: idx.SignalFrame(addr - base)}
 	s, ok := idx.Symbol(addr - base)

@@ -245,8 +245,8 @@ func (w *walker) code(addr, n uint64) []byte {
 	return nil
 }
 
-// returnsToCode reports whether pc can be a return address: code, after a call
-// instruction as far as the bytes are at hand, or a signal trampoline.
+// returnsToCode reports whether pc can be a return address: code, after a call instruction
+// as far as the bytes are known, or a signal trampoline.
 func (w *walker) returnsToCode(pc uint64) bool {
 	addr := w.returnAddr(pc)
 	if addr%w.cpu.insnAlign != 0 || !w.p.code(addr-1) && !w.p.code(addr) {

@@ -10,13 +10,13 @@ import (
 	"symkit/limits"
 )
 
-// Options says what Walk does. The zero value walks every thread.
+// Options are the options of Walk. The zero value walks every thread.
 type Options struct {
 	// Threads are the indices in Process.Threads of those to walk; nil: all.
 	Threads []int
-	// MaxFrames bounds the frames of one stack; 0 means 262144, what a stack of
-	// 8 MiB holds of frames of 32 bytes. All stacks together hold no more than
-	// half a million frames, but for 16 of each.
+	// MaxFrames bounds the frames of one stack; 0 means 262144, as many frames of 32 bytes as
+	// a stack of 8 MiB holds. All stacks together hold no more than half a million frames,
+	// beside 16 of each.
 	MaxFrames int
 	Jobs      int // goroutines; 0 means one per processor
 	// Registers keeps the registers of frames for the text: of the first 256 of a
@@ -26,8 +26,8 @@ type Options struct {
 	Contents bool
 	// Pointers looks for them in the whole memory of each stack.
 	Pointers bool
-	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of what
-	// stacks are likely to meet, at the same time as they are walked.
+	// Prefetch has the Supplier, if it is a Prefetcher, get the symbols of modules that stacks
+	// are likely to meet, while the stacks are walked.
 	Prefetch bool
 	// Generated names code that no module has; nil: there are no names.
 	Generated *Generated
@@ -104,7 +104,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			return nil, err
 		}
 		defer func() { wait() }()
-		defer cancel() // what no stack met by then is not waited for
+		defer cancel() // modules that no stack met by then are not waited for
 	}
 
 	// Each worker has a walker, whose buffers serve one thread after another.
@@ -150,7 +150,7 @@ func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *wa
 	return w
 }
 
-// account notes what became of the modules' symbols.
+// account records the state of the modules' symbols.
 func (r *Result) account(syms *symbolizer) {
 	r.Symbols, r.BadLines, r.Loaded, r.Met = map[*Module]*Symbols{}, map[*Module]int{}, map[*Module]bool{}, map[*Module]bool{}
 	for m, ms := range syms.mods {

@@ -23,10 +23,10 @@ type walker struct {
 	rules []emit.Rule
 
 	named      *Generated
-	codes      map[codeKey]codeFrame // what code was read for, in this stack
+	codes      map[codeKey]codeFrame // the states found so far in this stack
 	steps      int                   // instructions that may still be read for this stack
 	saved      []cfi.Reg             // the registers that calls leave alone
-	callee     Frame                 // what the frame to leave has called; without a module for the youngest
+	callee     Frame                 // the callee of the frame to leave; without a module for the youngest
 	scanned    int                   // frames found by scanning, in this stack
 	maxScanned int
 	signals    []uint64 // stack pointers of the frames that signals interrupted
@@ -143,7 +143,7 @@ var entries = map[string]bool{
 	"_rt0_arm64_linux": true, "_rt0_riscv64_linux": true, "_rt0_s390x_linux": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
 	"thread_start": true, "runtime.clone": true, "runtime.clone.abi0": true,
-	// What a function of makecontext returns to.
+	// The function that a function of makecontext returns to.
 	"__start_context": true, "__startcontext": true, "__makecontext_ret": true, "makecontext": true, "__makecontext": true,
 }
 

@@ -97,8 +97,8 @@ func (s *winStep) findSearch() {
 	if ok {
 		s.search = at
 	}
-	// A program that aligns %esp (@) rounded it down: only %ebp tells where the return
-	// address is.
+	// A program that aligns %esp (@) rounded it down: only %ebp shows where the return address
+	// is.
 	if bp, ok := s.r.Get(x86BP); ok && bytes.IndexByte(s.win.Program, '@') >= 0 {
 		s.search = w.cpu.narrow(bp + 4)
 	}

@@ -19,9 +19,8 @@ func (i386) step(code []byte, pc uint64, e *effect) bool {
 	return (&x86Step{e: e, regs: &x86Regs, word: 4}).step(code, pc)
 }
 
-// x86Step is the decoding of one instruction. It finds what the instruction does to
-// the stack pointer, to the registers that it is copied to, and to the words that
-// they lead to.
+// x86Step is the decoding of one instruction. It finds the effect of the instruction on
+// the stack pointer, on its copies in registers, and on the words that these point to.
 type x86Step struct {
 	in   x86.Inst
 	e    *effect
@@ -79,7 +78,7 @@ func (s *x86Step) pop(reg cfi.Reg) {
 	s.e.add(opMove, sp, sp, s.word)
 }
 
-// branch interprets what does not go on at the next instruction.
+// branch interprets instructions that do not continue at the next one.
 func (s *x86Step) branch(next uint64) bool {
 	rel, direct := s.in.Args[0].(x86asm.Rel)
 	switch s.in.Op {
@@ -111,7 +110,7 @@ func (s *x86Step) branch(next uint64) bool {
 	return true
 }
 
-// stack interprets what pushes and pops.
+// stack interprets instructions that push and pop.
 func (s *x86Step) stack() bool {
 	switch s.in.Op {
 	case x86asm.PUSH:
@@ -131,7 +130,7 @@ func (s *x86Step) stack() bool {
 	return true
 }
 
-// data interprets what copies, adds and subtracts.
+// data interprets instructions that copy, add and subtract.
 func (s *x86Step) data() {
 	switch s.in.Op {
 	case x86asm.MOV, x86asm.LEA:
@@ -156,7 +155,7 @@ func (s *x86Step) data() {
 	}
 }
 
-// lose notes a change of the stack pointer to what is unknown.
+// lose records a change of the stack pointer to an unknown value.
 func (s *x86Step) lose() {
 	if sp := s.regs[4]; s.reg(s.in.Args[0]) == sp {
 		s.e.add(opLose, sp, 0, 0)
@@ -170,7 +169,7 @@ func (s *x86Step) move() {
 	dst, wholeDst := s.whole(s.in.Args[0])
 	src, wholeSrc := s.whole(s.in.Args[1])
 	imm, constant := s.in.Args[1].(x86asm.Imm)
-	// Operands of other forms change no register of interest, but for the stack pointer.
+	// Operands of other forms change no register of interest except the stack pointer.
 	switch {
 	case constant && s.reg(s.in.Args[0]) != RegNone:
 		s.e.add(opConst, s.reg(s.in.Args[0]), 0, int64(imm))

@@ -53,16 +53,16 @@ type Group struct {
 	Example       Place
 }
 
-// Differences collects what differs between pairs of results.
+// Differences collects the differences between pairs of results.
 type Differences struct {
-	// Results, Threads and Frames are the numbers of what both sides have.
+	// Results, Threads and Frames count the items that both sides have.
 	Results, Threads, Frames int
 
 	groups map[groupKey]*Group
 	counts map[Kind]int
 }
 
-// groupKey is what equal differences have in common.
+// groupKey is the same for equal differences.
 type groupKey struct {
 	kind                  Kind
 	module, before, after string

@@ -63,7 +63,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// String returns the module and what changed.
+// String returns the module and its change.
 func (g *Group) String() string {
 	s := g.Before
 	switch {

@@ -1,7 +1,7 @@
-// Package compare tells what differs between two results of a stack walk of the same
+// Package compare finds the differences between two results of a stack walk of the same
 // crash: frames that only one of the results has, frames with another name, trust or
-// source line, and what the results say about symbols and the crash. Results are JSON
-// files, of this project or of rust-minidump, whose schema is the same.
+// source line, and the fields about symbols and the crash. Results are JSON files, of this
+// project or of rust-minidump, whose schema is the same.
 //
 //	d := compare.New()
 //	if err := d.Paths("before", "after"); err != nil { // directories of results
@@ -19,15 +19,15 @@ import (
 	"strings"
 )
 
-// Result is what a result file says, as far as it is compared.
+// Result holds the fields of a result file that are compared.
 type Result struct {
 	Threads []Thread
 	// Crash is the reason of the crash and the address of the fault.
 	Crash string
 	// Signature is the crash signature; empty if the file has none.
 	Signature string
-	// Symbols maps the names of modules to whether symbols of them were loaded. Modules in
-	// no stack are missing where the file tells so.
+	// Symbols maps the names of modules to whether symbols of them were loaded. Modules in no
+	// stack are missing if the file marks them so.
 	Symbols map[string]bool
 	// Extended reports whether the file has the values that are outside of
 	// rust-minidump's schema.

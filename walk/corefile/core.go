@@ -36,7 +36,7 @@ var ErrNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or dama
 // ErrMachine reports a core file of a machine that has no layout of registers here.
 var ErrMachine = errors.New("unsupported machine")
 
-// Options say where a core file's modules are found and what reading may cost.
+// Options say where a core file's modules are found and bound the cost of reading.
 type Options struct {
 	// Files finds the files that the modules were loaded from, whose bytes complete the
 	// memory in the core file; nil: the core file alone. Files must stay open until the
@@ -153,7 +153,7 @@ func begin(name string, f *elfx.File, opt Options) (*Core, error) {
 	return c, nil
 }
 
-// finish finds what the notes and the memory tell together.
+// finish adds the facts that need both the notes and the memory.
 func (c *Core) finish() error {
 	c.Process.Memory = c.mem
 	c.Process.Mappings = c.mem.mappings()

@@ -15,18 +15,19 @@ import (
 // opened, Memory has the stacks, the vdso and code alone.
 type Extract struct {
 	// Memory are ranges of known memory, by address and without overlaps: stacks, code that no
-	// file has, headers and dynamic sections of modules, what registers and stacks point to.
+	// file has, headers and dynamic sections of modules, the memory that registers and stacks
+	// point to.
 	Memory []elfx.Range
 	// Stacks has the stack of each thread, from below its stack pointer on: part of one of the
 	// ranges. It is empty if the memory is not known.
 	Stacks []elfx.Range
-	// Maps is the text of /proc/PID/maps, as far as the core file tells; AuxV is the auxiliary
-	// vector.
+	// Maps is the text of /proc/PID/maps, as far as the core file has them; AuxV is the
+	// auxiliary vector.
 	Maps, AuxV []byte
 }
 
-// Extract returns what was kept of the process, and the parts of the ranges code that are known:
-// the core file has them, or a file of a module.
+// Extract returns the kept parts of the process, and the known parts of the ranges code: the
+// core file has them, or a file of a module.
 func (c *Core) Extract(code []elfx.Range) *Extract {
 	x := &Extract{AuxV: c.auxVector, Maps: c.maps()}
 	arch, joins := cfi.ArchByName(c.layout.cpu), 1<<20 // far more than real stacks need

@@ -16,7 +16,7 @@ type class uint8
 
 const (
 	needed   class = iota // stacks at the stack pointers, headers and dynamic sections of modules
-	likely                // what registers and stacks point to, the rest of stacks
+	likely                // memory that registers and stacks point to, the rest of stacks
 	possible              // all other memory
 	classes
 )
@@ -27,7 +27,7 @@ type kept struct {
 	slots   []*mem.Buffer
 	pages   map[uint64]slot // by page number; a page that is not here is zeros, or dropped
 	free    []uint32        // slots
-	used    uint32          // slots that were handed out
+	used    uint32          // slots in use
 	most    uint32          // slots
 	queues  [classes][]uint64
 	next    [classes]int // first entry of the queue that is not looked at yet
@@ -158,8 +158,8 @@ func (k *kept) isDropped(page uint64) bool {
 	return block != nil && block[page%dropBlock/64]>>(page%64)&1 != 0
 }
 
-// page returns the contents of a page, or nil if they were dropped. The caller knows that the
-// process has the page.
+// page returns the contents of a page, or nil if they were dropped. The caller has checked
+// that the process has the page.
 func (k *kept) page(number uint64) []byte {
 	s, ok := k.pages[number]
 	switch {
@@ -219,7 +219,7 @@ func (k *kept) from(addr, n uint64) []byte {
 // numbers returns the numbers of the pages up to a class that are not zeros, in order.
 func (k *kept) numbers(worst class) (out []uint64) {
 	if k == nil {
-		return nil // a file, all of which is at hand
+		return nil // a file that can be read as a whole
 	}
 	for number, s := range k.pages {
 		if s.class <= worst {

@@ -15,8 +15,8 @@ type layout struct {
 	word int
 	// Of NT_PRSTATUS:
 	pid, regs int
-	// order is the DWARF numbers of the registers there, one word each; pc and
-	// other stand for the program counter and for what is not kept.
+	// order is the DWARF numbers of the registers there, one word each; pc stands for the
+	// program counter, other for registers that are not kept.
 	order []cfi.Reg
 	// tls is the place among the registers of the one that points to the thread's control
 	// block; 0: there is none.
@@ -116,7 +116,7 @@ var mipsSignals = []uint8{0, 1, 2, 3, 4, 5, 6, 0, 8, 9, 7, 11, 31, 13, 14, 15, 1
 
 // layoutOf returns the layout of a core file, or nil if the machine is unknown.
 func layoutOf(f *elfx.File) *layout {
-	// The class tells apart the processes of both word sizes that some machines run.
+	// The ELF class distinguishes the processes of both word sizes that some machines run.
 	wide := f.Class == elf.ELFCLASS64
 	switch {
 	case f.Machine == elf.EM_X86_64 && wide:

@@ -50,7 +50,7 @@ func newMemory(f *elfx.File, c *Core, kept *kept, sizes map[uint64]uint64) *memo
 			m.segs = append(m.segs, seg)
 		}
 
-		// Count what a truncated file lacks.
+		// Count the bytes that a truncated file lacks.
 		if n := seg.size; n < s.Filesz {
 			if lost == 0 {
 				first = s.Vaddr + n
@@ -85,7 +85,8 @@ func (m *memory) at(addr uint64) *segment {
 	return &m.segs[i-1]
 }
 
-// maxImage bounds what dumped returns of a stream: more than the headers of a file, or the vdso.
+// maxImage bounds the bytes that dumped returns of a stream: more than the headers of a file, or
+// the vdso.
 const maxImage = 1 << 20
 
 // dumped returns the dumped bytes of one segment from addr on, or nil if there are none.

@@ -41,8 +41,8 @@ type header struct {
 	*elfx.File
 }
 
-// headerAt reads the headers at an address, from what the core has: the kernel
-// dumps the first page of every ELF file. Many files may begin there.
+// headerAt reads the headers at an address from the core's memory: the kernel dumps the
+// first page of every ELF file. Many files may begin there.
 func (c *Core) headerAt(addr uint64) (h header, ok bool) {
 	// Headers from the cache count again, because any number of modules can share them.
 	if h, ok := c.headersAt[addr]; ok && h.File != nil {
@@ -183,9 +183,9 @@ func (c *Core) hasCode(m *walk.Module) bool {
 	})
 }
 
-// leftOut reports whether a part of the segment of a file, loaded at addr, is in
-// no segment of the core although it was mapped: gdb's gcore leaves out what
-// the file has.
+// leftOut reports whether a part of the segment of a file, loaded at addr, is in no
+// segment of the core although it was mapped: gdb's gcore leaves out memory that is equal
+// to the file's.
 func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
 	// Each segment of the core that covers a part of the range leads to the next address.
 	for at := addr; at-addr < s.Filesz; {

@@ -68,7 +68,7 @@ func (c *Core) readNotes() {
 			}
 		}
 
-		// Report what is missing at the end of the segment.
+		// Report the bytes that are missing at the end of the segment.
 		if err := cur.Err(); err != nil {
 			c.warn("%v", err)
 		} else if uint64(len(data)) < s.Filesz {
@@ -288,7 +288,7 @@ func (c *Core) crash() {
 		return
 	}
 
-	// What the union of siginfo_t holds depends on the signal and the code.
+	// The signal and the code decide which member of siginfo_t's union is valid.
 	switch union := f.union; {
 	case walk.LinuxFault(f.signal, f.code):
 		addr := union.Uint(c.file.AddrSize())

@@ -11,18 +11,18 @@ import (
 	"symkit/walk"
 )
 
-// What is kept around an address, in bytes. Below the stack pointer are the red zone of leaf
+// Bytes that are kept around an address. Below the stack pointer are the red zone of leaf
 // functions (psABIs: up to 512 bytes) and registers that the callee is about to save.
 const (
 	belowSP      = 1024
 	leastStack   = 64 << 10  // above each stack pointer
 	mostStack    = 8 << 20   // above each stack pointer
 	aroundPC     = 16 << 10  // in both directions
-	belowPointer = 4 << 10   // below what a register or a word of a stack points to
+	belowPointer = 4 << 10   // below an address in a register or a word of a stack
 	overPointer  = 64 << 10  // above it
 	firstPages   = 16 << 10  // of a module: its headers and notes
 	firstTables  = 256 << 10 // of a module: its names
-	moduleData   = 1 << 20   // of a module's data, where only the link map tells the modules
+	moduleData   = 1 << 20   // of a module's data, where the link map alone lists the modules
 	vdsoSize     = 1 << 20
 	maxGuard     = 1 << 20 // below a stack
 	maxPointed   = 1 << 12 // windows because of words on stacks
@@ -85,7 +85,7 @@ func (r *stream) stackAt(sp uint64) uint64 {
 	return lo
 }
 
-// plan decides what matters of the memory, from the notes.
+// plan decides from the notes which memory matters.
 func (r *stream) plan() {
 	c := r.core
 	arch := cfi.ArchByName(c.layout.cpu)
@@ -101,7 +101,7 @@ func (r *stream) plan() {
 		r.registers(regs)
 	}
 
-	// The main thread's stack has what the kernel put there; a thread's control block is on the
+	// The main thread's stack has the kernel's data; a thread's control block is on the
 	// thread's stack. Handlers may have left either.
 	for _, addr := range append(c.threadPointers, c.aux[atExecFn], c.aux[atRandom]) {
 		r.better(addr, likely)
@@ -130,7 +130,7 @@ func (r *stream) better(addr uint64, c class) {
 	}
 }
 
-// registers marks what the registers point to.
+// registers marks the memory that the registers point to.
 func (r *stream) registers(regs *walk.Registers) {
 	for reg := range cfi.Reg(64) {
 		v, ok := regs.Get(reg)
@@ -140,7 +140,8 @@ func (r *stream) registers(regs *walk.Registers) {
 	}
 }
 
-// pointers marks what the words of a needed page point to, if it has not arrived yet.
+// pointers marks the pages that the words of a needed page point to and that have not
+// arrived yet.
 func (r *stream) pointers(addr uint64, data []byte) {
 	word := r.core.layout.word
 	cur := wire.New("", data, r.core.file.BigEndian)

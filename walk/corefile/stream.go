@@ -17,12 +17,12 @@ import (
 )
 
 // A core file that comes through a pipe, as the kernel gives one to the program of core_pattern,
-// is read once, from the first byte to the last. What a walk needs of it is kept within a
+// is read once, from the first byte to the last. The parts that a walk needs are kept within a
 // budget of memory. The notes come first, so the stack pointers of all threads are known before
 // any memory arrives: memory above each of them is needed, and so are the first pages of the
-// modules and their dynamic sections. What registers and kept stacks point to is likely to be
-// needed: stacks that a signal or a coroutine has left. As long as the budget lasts, all other
-// memory is kept, too, and the result is the same as that of the file.
+// modules and their dynamic sections. Memory that registers and kept stacks point to is likely
+// to be needed: stacks that a signal or a coroutine has left. As long as the budget lasts, all
+// other memory is kept, too, and the result is the same as that of the file.
 
 // ErrOrder reports a core file whose notes follow its memory.
 var ErrOrder = errors.New("its notes follow the memory: it can only be read from a file")
@@ -73,7 +73,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 type stream struct {
 	in   *bufio.Reader
 	name string
-	off  uint64 // what was read
+	off  uint64 // the bytes read
 	end  bool   // the stream has ended
 
 	core    *Core
@@ -89,7 +89,8 @@ type stream struct {
 // maxHeaders bounds the program headers of a core file, in bytes.
 const maxHeaders = 256 << 20
 
-// take reads n bytes, or those up to the end of the stream. Memory grows with what arrives.
+// take reads n bytes, or those up to the end of the stream. The buffer grows with the bytes
+// that arrive.
 func (r *stream) take(n uint64) ([]byte, error) {
 	var out []byte
 	for uint64(len(out)) < n && !r.end {
@@ -198,7 +199,7 @@ func (h headLayout) word(b []byte) uint64 {
 	return uint64(h.order.Uint32(b))
 }
 
-// withoutSections returns headers without section headers, but for the one with the number of
+// withoutSections returns headers without section headers, except the one with the number of
 // program headers if e_phnum is too small for it.
 func (h headLayout) withoutSections(head []byte, count uint32) []byte {
 	word := h.shoff - h.phoff
@@ -238,7 +239,7 @@ func (r *stream) read() error {
 	}
 	slices.SortStableFunc(r.byAddr, func(i, j int) int { return cmp.Compare(r.segs[i].Vaddr, r.segs[j].Vaddr) })
 
-	// The notes come before the memory, or there is no plan of what to keep.
+	// The notes come before the memory; without them there is no plan of the memory to keep.
 	memory := false
 	for _, s := range r.segs {
 		switch {

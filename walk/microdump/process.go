@@ -10,7 +10,7 @@ import (
 )
 
 // Process returns the crashed process of a microdump, ready to be walked: its one thread,
-// the stack of that thread, and the modules. What was lost is in the process's Warnings.
+// the stack of that thread, and the modules. The process's Warnings list the lost parts.
 func (d *Dump) Process() *walk.Process {
 	p := &walk.Process{
 		OS: "Linux", OSVersion: d.Version, CPU: cmp.Or(d.CPU, "unknown"), Args: d.Type, Memory: d, Threads: make([]walk.Thread, 1),

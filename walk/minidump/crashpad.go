@@ -2,7 +2,7 @@ package minidump
 
 import "symkit/internal/wire"
 
-// CrashpadInfo is MinidumpCrashpadInfo: what the client of Crashpad recorded.
+// CrashpadInfo is MinidumpCrashpadInfo: the annotations of Crashpad's client.
 type CrashpadInfo struct {
 	Version uint32
 	// ReportID and ClientID are UUIDs in the order in which they are printed.
@@ -14,7 +14,7 @@ type CrashpadInfo struct {
 	Modules     []CrashpadModule
 }
 
-// CrashpadModule is MinidumpModuleCrashpadInfo: what a module recorded with Crashpad.
+// CrashpadModule is MinidumpModuleCrashpadInfo: the annotations of one module.
 type CrashpadModule struct {
 	Module  int // index in the dump's own list of modules
 	Version uint32
@@ -74,8 +74,8 @@ func list[T any](d *Dump, l Location, size int, decode func(c *wire.Cursor) (T, 
 		c.Fail(at, ErrCount)
 	}
 
-	// Several locations can name the same list: the budget bounds what all of them decode
-	// to.
+	// Several locations can name the same list: the budget bounds the size of all of them,
+	// decoded.
 	if !d.spend(&c, int(n)*size) {
 		return nil, c.Err()
 	}

@@ -37,7 +37,7 @@ var (
 	ErrLine = errors.New("malformed line")
 )
 
-// section is what errors call the file: their offsets count from its start.
+// section is the name of the file in errors: their offsets count from its start.
 const section = "minidump"
 
 // Dump is a decoded minidump. Its values alias the bytes given to New. Fields for
@@ -64,12 +64,11 @@ type Dump struct {
 	Linux           Linux
 	MacCrashInfo    []MacCrashInfo
 	MacBootArgs     Text // the arguments the kernel was started with
-	// SoftErrors is JSON about what went wrong while the dump was written
-	// (Mozilla's writer).
+	// SoftErrors is JSON about errors while the dump was written (Mozilla's writer).
 	SoftErrors []byte
 
-	// Losses are what could not be read, at most maxLosses of them; Lost counts
-	// all.
+	// Losses are the errors of parts that could not be read, at most maxLosses of them; Lost
+	// counts all.
 	Losses []Loss
 	Lost   int
 
@@ -78,7 +77,7 @@ type Dump struct {
 	budget int
 }
 
-// maxLosses bounds what a dump full of damage costs to report.
+// maxLosses bounds the cost of reporting a dump full of damage.
 const maxLosses = 100
 
 // Loss is a damaged part of a dump.

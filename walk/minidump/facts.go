@@ -67,7 +67,7 @@ func (b *builder) bytes(s []byte) string {
 	return strings.ToValidUTF8(string(s), "\uFFFD")
 }
 
-// linuxFacts collects what the files of /proc and /etc tell.
+// linuxFacts reads the facts in the files of /proc and /etc.
 func (b *builder) linuxFacts() {
 	d, f := b.d, &b.p.Facts
 	// Each processor has a block in /proc/cpuinfo; the first revision of the microcode
@@ -123,7 +123,7 @@ func (b *builder) macFacts() {
 	f.MacBootArgs = b.optional(d.MacBootArgs)
 }
 
-// crashpad converts what the client of Crashpad recorded.
+// crashpad converts the annotations of Crashpad's client.
 func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 	out := &walk.Crashpad{ReportID: uuid(p.ReportID), ClientID: uuid(p.ClientID), Simple: b.annotations(p.Annotations)}
 	for i := range p.Modules {

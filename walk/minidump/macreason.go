@@ -144,7 +144,7 @@ func macGuard(e *Exception) string {
 		return out + fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
 	}
 
-	// What the target and the subcode mean depends on the type.
+	// The meaning of the target and the subcode depends on the type.
 	out += " / " + flavor
 	switch kind {
 	case 1:

@@ -101,7 +101,7 @@ func (d *Dump) readMemory64(c wire.Cursor) error {
 			return c.Err()
 		}
 
-		// Keep what a truncated file still has of the range.
+		// Keep the part of the range that a truncated file still has.
 		short := size > uint64(data.Len())
 		off := data.Pos()
 		b := data.Bytes(min(size, uint64(data.Len())))

@@ -48,7 +48,7 @@ func lookup[N uint32 | uint64](table string, n N) (string, bool) {
 		return "", false
 	}
 
-	// windows.txt is parsed only when a table is asked for that reasons.txt lacks.
+	// windows.txt is parsed only for a table that reasons.txt lacks.
 	tables := reasonNames()
 	if t, ok := tables[table]; ok {
 		name, ok := t[uint32(n)]

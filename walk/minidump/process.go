@@ -12,9 +12,9 @@ import (
 	"symkit/walk"
 )
 
-// Process is the crashed process of a dump, ready to be walked. The thread that
-// only wrote the dump is marked as Writer. What was lost is in the process's
-// Warnings. The process aliases the dump's bytes.
+// Process is the crashed process of a dump, ready to be walked. The thread that only wrote
+// the dump is marked as Writer. The process's Warnings list the lost parts. The process
+// aliases the dump's bytes.
 func (d *Dump) Process() *walk.Process {
 	b := &builder{d: d, left: len(d.data)}
 	s := &d.System

@@ -73,7 +73,7 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 		return 0, 0, false
 	}
 
-	// Go on to the end of the last executable mapping.
+	// Continue to the end of the last executable mapping.
 	for _, e := range maps[i:] {
 		switch {
 		case e.sameFile(of) && e.Offset >= of.Offset:

@@ -7,7 +7,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// StreamType is MINIDUMP_STREAM_TYPE: what a stream holds.
+// StreamType is MINIDUMP_STREAM_TYPE: the content of a stream.
 type StreamType uint32
 
 // The types of streams.

@@ -45,7 +45,7 @@ func breakpadWindows(e *Exception) string {
 			name += " / " + ntStatus(e.Parameters[2]&0xffffffff)
 		}
 	case stackBufferOverrun:
-		// Code 0 is what the compiler's stack cookie check gave before fast fail.
+		// Code 0 is that of the compiler's stack cookie check before fast fail existed.
 		if len(e.Parameters) > 0 && e.Parameters[0] != 0 {
 			if fast, ok := lookup("windows fastfail", e.Parameters[0]); ok {
 				return fast

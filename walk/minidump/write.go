@@ -16,7 +16,7 @@ import (
 // file, with all streams, is made in memory, twice, for the locations in it depend on its
 // length; the ranges of memory follow it.
 
-// Contents is what Write writes.
+// Contents is the content of the minidump that Write writes.
 type Contents struct {
 	Process *walk.Process
 	// Memory are the ranges to write, by address and without overlaps. All of each is in the

@@ -11,9 +11,9 @@ import (
 	"symkit/walk"
 )
 
-// BreakpadOptions selects what Breakpad writes.
+// BreakpadOptions selects the parts of the report.
 type BreakpadOptions struct {
-	// Brief shows the thread that crashed or asked for the dump alone, a line for each frame.
+	// Brief shows only the thread that crashed or requested the dump, a line for each frame.
 	Brief bool
 	// Requesting leaves out the other threads.
 	Requesting bool
@@ -22,7 +22,7 @@ type BreakpadOptions struct {
 	Thread int
 	// Contents shows the memory of the stacks.
 	Contents bool
-	// Pointers shows what each word of a stack points to instead of the frames.
+	// Pointers shows the target of each word of a stack instead of the frames.
 	Pointers bool
 }
 
@@ -68,7 +68,7 @@ type breakpadWriter struct {
 	number map[*walk.Thread]int
 }
 
-// title prints the line above the stack of the thread that crashed or asked for the dump.
+// title prints the line above the stack of the thread that crashed or requested the dump.
 func (w *breakpadWriter) title(s *walk.Stack) {
 	why := "crashed"
 	if !w.r.Process.Crash.Crashed() {
@@ -139,8 +139,8 @@ func (w *breakpadWriter) head() {
 	}
 }
 
-// frames prints the first line of each frame up to its end, and calls rest for what
-// follows. An inlined call is a frame of its own.
+// frames prints the first line of each frame up to its end, and calls rest for the further
+// lines. An inlined call is a frame of its own.
 func (w *breakpadWriter) frames(s *walk.Stack, rest func(f *walk.Frame, inlined bool)) {
 	n := 0
 	for i := range s.Frames {
@@ -251,8 +251,8 @@ const (
 	maxStack    = 1 << 26 // bytes of the stack of a thread
 )
 
-// contents prints the memory from a frame's stack pointer to its caller's, and what in it
-// points to functions.
+// contents prints the memory from a frame's stack pointer to its caller's, and the
+// pointers to functions in this memory.
 func (w *breakpadWriter) contents(f, caller *walk.Frame) {
 	word := w.wordSize()
 	if word == 0 || f.SP == 0 || caller.SP == 0 {
@@ -282,7 +282,7 @@ func (w *breakpadWriter) row(at, n uint64) {
 	w.printf("%s  %s", hex, text)
 }
 
-// pointers prints what each word of a stack points to: a function, the stack itself, or
+// pointers prints the target of each word of a stack: a function, the stack itself, or
 // neither.
 func (w *breakpadWriter) pointers(s *walk.Stack) {
 	if len(s.Frames) == 0 {

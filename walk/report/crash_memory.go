@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Limits of what the page shows of the stack memory of one frame.
+// Limits of the stack memory of one frame on the page.
 const (
 	maxMemory   = 512 // bytes
 	maxPointers = 32

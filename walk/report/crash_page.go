@@ -24,7 +24,7 @@ var (
 	crashTemplate = page.NewTemplate(crashHTML)
 )
 
-// PageOptions selects what HTML writes.
+// PageOptions selects the content of the page.
 type PageOptions struct {
 	// Generator is the program and its version.
 	Generator string
@@ -45,7 +45,7 @@ func HTML(out io.Writer, r *walk.Result, opt PageOptions) error {
 	return doc.Write(out)
 }
 
-// crashView is what the template of a crash shows.
+// crashView is the data of the template of a crash.
 type crashView struct {
 	Title, Generator, Dump string
 	*jsonReport
@@ -79,7 +79,7 @@ type moduleView struct {
 	Frames int // of the crashed thread
 	All    int // of all threads
 	Size   uint64
-	Symbol string // what became of the symbols, in words
+	Symbol string // the state of the symbols, in words
 	Class  string
 	Main   bool
 }
@@ -160,7 +160,7 @@ func (b *pageBuilder) title(v *crashView) string {
 	return title + " – " + v.Program
 }
 
-// facts lists what the dump tells about the process.
+// facts lists the facts about the process.
 func (b *pageBuilder) facts() (out []factView) {
 	p, f := b.r.Process, &b.r.Process.Facts
 	add := func(name, value string) {

@@ -25,7 +25,7 @@ type regionView struct {
 	From, To string
 	Size     uint64
 	Name     string
-	Label    string // what of the name fits into the rectangle
+	Label    string // the part of the name that fits into the rectangle
 	Kind     string // module, unloaded, stack, memory
 	Middle   int
 	X, Width int

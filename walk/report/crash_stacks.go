@@ -11,7 +11,7 @@ import (
 // groupView is one or more threads whose stacks are equal.
 type groupView struct {
 	Title   string
-	Waits   string // the function that the threads are in, and who called it
+	Waits   string // the function that the threads are in, and its caller
 	Threads []threadView
 	Chunks  [][]itemView
 	Frames  int // of each stack
@@ -64,7 +64,7 @@ type rowView struct {
 	Link    string
 	Inlined bool
 	Unnamed bool // Func is an address
-	Folded  bool // the row is what unfolds the details, which have the link
+	Folded  bool // the row unfolds the details, which have the link
 }
 
 // pointerView is a word of the stack that points to a function.

@@ -18,8 +18,8 @@ type fault struct {
 	instruction string
 	effect      x86.Effect
 	known       bool // whether effect is
-	// adjusted is what the address of the crash should be: "non-canonical", the
-	// address that was accessed; "null-pointer", the offset from a null pointer.
+	// adjusted is the address that the crash was about: "non-canonical", the address that was
+	// accessed; "null-pointer", the offset from a null pointer.
 	adjusted string
 	value    uint64
 

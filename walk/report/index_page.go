@@ -39,7 +39,7 @@ type IndexEntry struct {
 	Without   int // modules of the stacks that have no symbols
 }
 
-// Fill sets the fields that a result tells.
+// Fill sets the fields that a result has.
 func (e *IndexEntry) Fill(r *walk.Result) {
 	p := r.Process
 	e.Signature, e.Reason, e.Program, e.System, e.Threads = p.Facts.Signature, p.Crash.Reason, p.Name, p.OS+" "+p.CPU, len(r.Stacks)
@@ -69,7 +69,7 @@ func (e *IndexEntry) Fill(r *walk.Result) {
 	}
 }
 
-// indexView is what the template shows.
+// indexView is the data of the template.
 type indexView struct {
 	Generator string
 	Dumps     int

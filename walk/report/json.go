@@ -197,7 +197,7 @@ func (w *jsonWriter) report() *jsonReport {
 		j.CertInfo = len(w.peer.Signers) > 0
 	}
 
-	// What the dump does not tell stays null.
+	// Fields that the dump does not have stay null.
 	if p.PID != 0 {
 		j.PID = &p.PID
 	}

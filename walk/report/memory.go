@@ -7,8 +7,8 @@ import (
 	"symkit/walk"
 )
 
-// stackContents prints the memory from a frame's stack pointer to its caller's,
-// and what in it points to functions.
+// stackContents prints the memory from a frame's stack pointer to its caller's, and the
+// pointers to functions in this memory.
 func (w *textWriter) stackContents(f, caller *walk.Frame) {
 	const (
 		perRow   = 16

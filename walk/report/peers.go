@@ -8,7 +8,7 @@ import (
 	"symkit/walk"
 )
 
-// peerText is what the texts of Breakpad and rust-minidump have in common.
+// peerText has the methods that the texts of Breakpad and rust-minidump share.
 type peerText struct {
 	*bufio.Writer
 	r *walk.Result

@@ -12,11 +12,11 @@ import (
 	"symkit/walk"
 )
 
-// RustMinidumpOptions selects what RustMinidump writes.
+// RustMinidumpOptions selects the parts of the report.
 type RustMinidumpOptions struct {
 	// Brief shows the crash and the stack of the thread that crashed alone.
 	Brief bool
-	// Arguments shows what the arguments of functions may be (x86).
+	// Arguments shows the probable arguments of functions (x86).
 	Arguments bool
 	// Signers are the subjects of the certificates that files were signed with, by the
 	// name of the file.
@@ -66,7 +66,7 @@ type rustWriter struct {
 // hex returns an address, padded to the CPU's width.
 func (w *rustWriter) hex(v uint64) string { return fmt.Sprintf("0x%0*x", 2*w.r.Process.WordSize(), v) }
 
-// head prints the system, the crash and what else the dump tells of the process.
+// head prints the system, the crash and the other facts about the process.
 func (w *rustWriter) head() {
 	p := w.r.Process
 	f := &p.Facts
@@ -107,7 +107,8 @@ func (w *rustWriter) head() {
 	}
 }
 
-// crash prints the reason of the crash and what the crashing instruction tells.
+// crash prints the reason of the crash and the facts that follow from the crashing
+// instruction.
 func (w *rustWriter) crash() {
 	p := w.r.Process
 	f := newFault(p)
@@ -261,7 +262,8 @@ func (w *rustWriter) stack(s *walk.Stack) {
 	}
 }
 
-// frame prints the module and the place of a frame, or what was once loaded there.
+// frame prints the module and the place of a frame, or the module that was unloaded from
+// there.
 func (w *rustWriter) frame(f *walk.Frame) {
 	at, place := f.Lookup(), f.Place
 	if f.Module == nil {
@@ -346,7 +348,7 @@ func (w *rustWriter) signer(file string) {
 	w.printf("\n")
 }
 
-// streams prints which streams rust-minidump does not read, and what went wrong when the
+// streams prints the streams that rust-minidump does not read, and the errors while the
 // dump was written.
 func (w *rustWriter) streams() {
 	for _, s := range []struct {

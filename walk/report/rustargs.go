@@ -6,9 +6,9 @@ import (
 	"symkit/walk"
 )
 
-// rust-minidump guesses the arguments of functions on 32-bit x86, if it is asked to: their
-// types are in the names of C++ functions, and their values on the stack, above the return
-// address.
+// With --recover-function-args, rust-minidump guesses the arguments of functions on 32-bit
+// x86: their types are in the names of C++ functions, and their values on the stack, above
+// the return address.
 
 // arguments prints the arguments of frame i of a stack, if its name has their types.
 func (w *rustWriter) arguments(s *walk.Stack, i int) {
@@ -86,8 +86,9 @@ func (w *rustWriter) stackWord(t *walk.Thread, at uint64) (value uint64, known b
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24, true
 }
 
-// argumentTypes returns the types in the parentheses of a function's name, and what is
-// before them. It returns false for a name without them or with unequal brackets.
+// argumentTypes returns the types in the parentheses of a function's name, and the text
+// before the parentheses. It returns false for a name without them or with unequal
+// brackets.
 func argumentTypes(name string) (scope string, types []string, ok bool) {
 	scope, list, ok := strings.Cut(name, "(")
 	end := strings.LastIndexByte(list, ')')

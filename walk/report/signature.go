@@ -10,8 +10,9 @@ import (
 // signedFrames is how many frames of a stack a signature can be made of.
 const signedFrames = 40
 
-// Sign returns the crash signature of a result, which is what siggen makes of the result's
-// JSON. ok is false if the stack of the thread that crashed is not in the result.
+// Sign returns the crash signature of a result, which is the signature that siggen makes
+// of the result's JSON. ok is false if the stack of the thread that crashed is not in the
+// result.
 func Sign(r *walk.Result, lists *signature.Lists, annotations *signature.Annotations) (s signature.Signature, ok bool) {
 	crashed := r.Crashed()
 	if crashed < 0 && r.Process.Crashed >= 0 {

@@ -18,7 +18,7 @@ type bitFlip struct {
 	confidence float32
 }
 
-// operation is what an access does: "read", "write", "execute"; empty: unknown.
+// operation is the kind of an access: "read", "write", "execute"; empty: unknown.
 func operation(c *walk.Crash) string {
 	return map[string]string{"EXCEPTION_ACCESS_VIOLATION_READ": "read", "EXCEPTION_ACCESS_VIOLATION_WRITE": "write",
 		"EXCEPTION_ACCESS_VIOLATION_EXEC": "execute"}[c.Reason]
@@ -57,7 +57,7 @@ func (f *fault) bitFlips() (out []bitFlip) {
 		last = 48
 	}
 
-	// The access that the crash is about tells the size.
+	// The access that crashed has the size.
 	size := uint64(0)
 	for _, a := range f.effect.Accesses {
 		if n := uint64(a.Size); p.Crash.Address-a.Addr < n {

@@ -10,7 +10,7 @@ import (
 	"symkit/walk"
 )
 
-// TextOptions selects what Text writes.
+// TextOptions selects the parts of the text.
 type TextOptions struct {
 	// Brief leaves out registers, modules, and how frames were found.
 	Brief bool

@@ -52,7 +52,7 @@ func ParseAnnotations(text []byte) (*Annotations, error) {
 	return a, nil
 }
 
-// annotation returns the text of a value: of a string what is in it, of another value its JSON.
+// annotation returns the text of a value: the content of a string, the JSON of another value.
 func annotation(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {

@@ -73,7 +73,7 @@ func (l *Lists) rust(f *frame) (string, error) {
 	return hash.ReplaceAllString(function, "$1"), nil
 }
 
-// hash is what rustc adds to a name to make it unique.
+// hash matches the hash that rustc adds to a name to make it unique.
 var hash = regexp.MustCompile(`::h[0-9a-fA-F]+(\n?)$`)
 
 // lambda is the number of a lambda function.
@@ -194,7 +194,7 @@ func collapse(s string, open, closing byte, replacement string, exceptions ...st
 // closers has the closing delimiter of each opening one.
 var closers = map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '`': '\''}
 
-// name drops what stands before a function's name: its return type and keywords such as
+// name drops the text before a function's name: its return type and keywords such as
 // static. Spaces inside of delimiters divide nothing.
 func name(function string) (string, error) {
 	var tokens []string

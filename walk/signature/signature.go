@@ -1,7 +1,7 @@
 // Package signature makes crash signatures by the rules of Socorro's signature generation,
 // which siggen publishes: one line of text that crashes with the same cause share. It is
-// made of the first frames of the crashed thread that mean something, and of what the
-// annotations of the crash say.
+// made of the first significant frames of the crashed thread and of the crash's
+// annotations.
 //
 //	s := signature.Make(signature.Included(), &signature.Crash{
 //		OS: "Linux", Reason: "SIGSEGV / SEGV_MAPERR",
@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// Crash is what a signature is made of.
+// Crash is the input of a signature.
 type Crash struct {
 	OS      string // as in rust-minidump's schema: "Windows NT", "Linux", ...
 	Reason  string // of the crash; empty: unknown
@@ -115,7 +115,7 @@ func (g *generator) stack(thread int) {
 	}
 	frames, err := g.lists.frames(&t, g.crash.OS == "Windows NT")
 	if err != nil {
-		return // the signature stays what it is
+		return // the signature is unchanged
 	}
 	text := g.lists.ofStack(frames)
 	if len(frames) > 0 {
@@ -186,7 +186,7 @@ func (g *generator) abort() {
 	}
 	message, _, _ = strings.Cut(message, ": file ")
 	if strings.Contains(message, "unable to find a usable font") {
-		// What is in parentheses is in the user's language.
+		// The text in parentheses is in the user's language.
 		open, end := strings.IndexByte(message, '('), strings.LastIndexByte(message, ')')
 		if open >= 0 && end >= 0 {
 			message = message[:open] + message[end+1:]
@@ -206,7 +206,7 @@ func (g *generator) abort() {
 	g.Text = "Abort | " + message + " | " + g.Text
 }
 
-// shutdownTimeout replaces the signature by what a shutdown waited for.
+// shutdownTimeout replaces the signature by the condition that a shutdown waited for.
 func (g *generator) shutdownTimeout() {
 	annotation := g.crash.Annotations.AsyncShutdownTimeout
 	if annotation == "" {
@@ -277,7 +277,7 @@ func plain(value any) string {
 	return fmt.Sprint(value)
 }
 
-// ipc adds what failed between two processes.
+// ipc adds the error of a message between two processes.
 func (g *generator) ipc() {
 	a := &g.crash.Annotations
 	if a.IPCChannelError != "" {

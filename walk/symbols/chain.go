@@ -21,7 +21,7 @@ import (
 	"symkit/walk"
 )
 
-// Chain asks one supplier after the other until one has symbols.
+// Chain tries one supplier after the other until one has symbols.
 func Chain(suppliers ...walk.Supplier) walk.Supplier { return chain(suppliers) }
 
 type chain []walk.Supplier
@@ -29,7 +29,7 @@ type chain []walk.Supplier
 func (c chain) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	all := &walk.Symbols{}
 	for _, s := range c {
-		// The places of all suppliers that were asked are reported.
+		// The places of all suppliers that were tried are reported.
 		got := s.Symbols(ctx, m)
 		if got.Index != nil {
 			got.Tried = append(all.Tried, got.Tried...)

@@ -14,15 +14,15 @@ import (
 // until all unused symbols take more than Max bytes; then the longest unused are
 // released first.
 type Shared struct {
-	// Max bounds the memory for symbols that no process uses, in bytes. What is
-	// mapped from files does not count.
+	// Max bounds the memory for symbols that no process uses, in bytes. Mapped files do not
+	// count.
 	Max int64
 
 	supplier walk.Supplier
 	mu       sync.Mutex
 	entries  map[identity]*sharedSymbols
 	unused   list.List // of *sharedSymbols, the longest unused first
-	size     int64     // of what is in unused
+	size     int64     // of the entries of unused
 }
 
 // NewShared makes a Shared of a supplier, which may be called from several
@@ -31,7 +31,7 @@ func NewShared(s walk.Supplier, maxBytes int64) *Shared {
 	return &Shared{Max: maxBytes, supplier: s, entries: map[identity]*sharedSymbols{}}
 }
 
-// identity is what tells modules apart.
+// identity distinguishes modules.
 type identity struct{ path, name, debugID, fileID string }
 
 // sharedSymbols is the symbols of one module.

@@ -65,7 +65,7 @@ func NewStore(paths []string) (*Store, error) {
 func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, path := range s.Files {
-		// The first line tells the module, without indexing the file.
+		// The first line names the module, so the file need not be indexed.
 		if err := FileIsFor(path, m); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
 		} else if s.load(out, path, m) {

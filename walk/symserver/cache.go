@@ -53,8 +53,8 @@ func (e entry) missing() bool {
 	return err == nil && time.Since(info.ModTime()) < e.server.Negative
 }
 
-// remember records that the server lacks the entry. If the record cannot be written,
-// the server is asked again.
+// remember records that the server lacks the entry. If the record cannot be written, the
+// next run sends the request again.
 func (e entry) remember() {
 	path := e.absence()
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
@@ -67,8 +67,8 @@ func (e entry) remember() {
 	}
 }
 
-// sourceMark begins the line at the end of a file in the cache that tells where
-// it is from. rust-minidump writes the same; parsers ignore it.
+// sourceMark begins the line at the end of a file in the cache that names the source of
+// the file. rust-minidump writes the same; parsers ignore it.
 const sourceMark = "INFO URL "
 
 // sourceOf returns the URL that the file at path was fetched from; empty if the file

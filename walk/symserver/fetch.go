@@ -53,7 +53,7 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		}
 	}
 
-	// A server that cannot be reached is not asked again.
+	// A server that cannot be reached gets no further requests.
 	switch op, network := errors.AsType[*net.OpError](err); {
 	case errors.Is(err, ErrNotFound):
 		e.remember()
@@ -90,7 +90,7 @@ func passing(err error) bool {
 	return !disk
 }
 
-// maxWait bounds the time between two attempts, whatever the server asks for.
+// maxWait bounds the time between two attempts, also if the server requests more.
 const maxWait = 30 * time.Second
 
 // wait waits before another attempt: twice as long each time, give or take a
@@ -191,7 +191,7 @@ func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error)
 	switch response.StatusCode {
 	case http.StatusOK:
 		return nil, ErrTooLarge
-	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // the last from S3, for what is not there
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // the last from S3, for a file that does not exist
 		return nil, ErrNotFound
 	}
 
@@ -222,7 +222,7 @@ func (c *counter) Read(b []byte) (int, error) {
 type text struct {
 	r     *bufio.Reader
 	left  int64             // bytes that may still come
-	wrote func(int64) error // told of bytes that are read, to be written; may be nil
+	wrote func(int64) error // called with the number of bytes that were read, to be written; may be nil
 	close func()
 }
 

@@ -35,12 +35,12 @@ import (
 
 // Why a server gave no symbols.
 var (
-	// ErrNotFound: the server does not have the file, now or when last asked. It
-	// is an fs.ErrNotExist.
+	// ErrNotFound: the server does not have the file, now or at the last request. It is an
+	// fs.ErrNotExist.
 	ErrNotFound = error(absent{})
 	// ErrStatus: the status is neither that of a file nor that of a missing file.
 	ErrStatus = errors.New("the server answered")
-	// ErrContent: what the server sent is no symbol file.
+	// ErrContent: the server's answer is no symbol file.
 	ErrContent = errors.New("not a symbol file")
 	// ErrTooLarge: the file is larger than Server.MaxSize.
 	ErrTooLarge = errors.New("the file is too large")
@@ -60,16 +60,15 @@ func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 // Server is one symbol server: a walk.Supplier. New makes one; its fields must
 // not be changed once it is used.
 type Server struct {
-	// Cache is the directory that keeps what was fetched. It is made when it is
-	// needed.
+	// Cache is the directory that keeps fetched files. It is made when it is needed.
 	Cache string
 	// Timeout is the time in which a server has to send 100 KiB, again and again,
 	// or the rest of the file.
 	Timeout time.Duration
 	// MaxTime bounds the time of one attempt to get a file.
 	MaxTime time.Duration
-	// Attempts is how often a file is asked for when the network or the server
-	// fails; Backoff is the time before the second, which doubles each time.
+	// Attempts is how often a file is requested when the network or the server fails; Backoff
+	// is the time before the second, which doubles each time.
 	Attempts int
 	Backoff  time.Duration
 	// Negative is for how long it is remembered that a server lacks a file.
@@ -90,10 +89,10 @@ type Server struct {
 	disk   func() *fetch.Disk
 
 	mu      sync.Mutex
-	refused error // the server cannot be reached, or stalls: it is not asked again
+	refused error // the server cannot be reached, or stalls: no further requests are sent
 }
 
-// What New sets.
+// Set by New.
 const (
 	defaultTimeout  = 60 * time.Second
 	defaultMaxTime  = 30 * time.Minute
@@ -108,8 +107,8 @@ func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// New makes a Server of its URL. What follows a question mark is sent
-// with each request.
+// New makes a Server of its URL. The query after a question mark is sent with each
+// request.
 func New(rawURL, cache string) (*Server, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || !IsURL(rawURL) || u.Host == "" {
@@ -197,8 +196,8 @@ func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 	return err
 }
 
-// target is the URL of a place; the query tells the server about the file of
-// the module, from which it may make symbols or learn what is missing.
+// target is the URL of a place; the query identifies the module's file, so that the server
+// can make symbols of the file or record that they are missing.
 func (s *Server) target(place string, m *walk.Module) string {
 	u := s.base
 	u.Path = path.Join("/", u.Path, place)

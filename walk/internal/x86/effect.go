@@ -27,8 +27,8 @@ type Access struct {
 	Null bool
 }
 
-// Effect is what an instruction does to memory and to the program counter, as far
-// as the registers tell.
+// Effect is the effect of an instruction on memory and the program counter, as far as the
+// registers are known.
 type Effect struct {
 	Accesses []Access
 	// Target is where the instruction goes to, if Jumps: an indirect jump, call or
@@ -45,8 +45,8 @@ type Effect struct {
 // Numbers of registers in instructions.
 const rsp, rsi, rdi = 4, 6, 7
 
-// Effect returns what a 64-bit instruction does. It returns false if a register
-// that an address is counted from is unknown.
+// Effect returns the effect of a 64-bit instruction. It returns false if a register that
+// an address is counted from is unknown.
 func (in *Inst) Effect(s *State) (Effect, bool) {
 	d := &decoder{Inst: in, s: s}
 	ok := d.decode()
@@ -230,7 +230,7 @@ func (d *decoder) at(reg int, off uint64, size int, kind string) {
 // stack adds an access of the stack at an offset from its pointer.
 func (d *decoder) stack(off uint64, kind string) { d.at(rsp, off, 8, kind) }
 
-// strings adds what movs, cmps, stos, lods and scas access.
+// strings adds the accesses of movs, cmps, stos, lods and scas.
 func (d *decoder) strings(op byte) {
 	// String instructions address their operands with rsi and rdi.
 	size := stringSize(d.Op)

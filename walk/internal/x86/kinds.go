@@ -1,9 +1,9 @@
 package x86
 
-// operandKinds has, by the opcodes of one byte, what the instruction does to its ModRM
-// operand: r (read), w (write), b (both), n (nothing), g (group: the ModRM byte determines
-// the kind), x (x87), - (no such operand). Small letters are for operands whose size the
-// prefixes determine, capitals for bytes (Intel SDM vol. 2D, table A-2).
+// operandKinds has, by the opcodes of one byte, the kind of access to the ModRM operand: r
+// (read), w (write), b (both), n (nothing), g (group: the ModRM byte determines the kind),
+// x (x87), - (no such operand). Small letters are for operands whose size the prefixes
+// determine, capitals for bytes (Intel SDM vol. 2D, table A-2).
 const operandKinds = "" +
 	"BbRr----BbRr----BbRr----BbRr----BbRr----BbRr----BbRr----RrRr----" + // 00 add or adc sbb and sub xor cmp
 	"----------------" + "----------------" + "---r-----r-r----" + "----------------" + // 40
@@ -35,7 +35,7 @@ const (
 	privilegedOps2 = "\x00\x01\x06\x07\x08\x09\x20\x21\x22\x23\x30\x31\x32\x33\x35\x78\x79"
 )
 
-// twoByteKind returns what the common opcodes after 0f do to their operand.
+// twoByteKind returns the kind of access of the common opcodes after 0f.
 func (d *decoder) twoByteKind(op byte) string {
 	// The kind is unknown for opcodes that are not listed here.
 	switch {

@@ -25,7 +25,7 @@ func misread(in *x86asm.Inst) bool {
 	_, memory := in.Args[0].(x86asm.Mem)
 	switch {
 	case slices.ContainsFunc(in.Prefix[:], func(p x86asm.Prefix) bool { return p&x86asm.PrefixInvalid != 0 }):
-		return true // it locks what cannot be locked
+		return true // a lock prefix on an instruction that has none
 	case in.Op == x86asm.MOV && in.Args[0] == x86asm.CS, in.Op == x86asm.RDRAND && in.Args[0] == nil:
 		return true
 	case memory && in.Opcode>>16 == 0x0fae: // prefixes make others of these: clwb of xsaveopt

@@ -1,5 +1,5 @@
 // Package x86 decodes machine code of x86 CPUs, with 32 and 64 bits. It builds on
-// golang.org/x/arch/x86/x86asm, and adds what that decoder does not have: which memory an
+// golang.org/x/arch/x86/x86asm, and adds features that the decoder lacks: which memory an
 // instruction accesses (Effect), and how rust-minidump spells the instruction (Text).
 package x86
 

@@ -30,11 +30,10 @@ type Supplier struct {
 	// DebugDirs are the directories to look for debug files in.
 	DebugDirs []string
 	Jobs      int // goroutines of one dump; 0 means one per processor
-	// Remote asks debuginfod servers for files that are not on this machine, if not
-	// nil.
+	// Remote, if not nil, fetches files that are not on this machine from debuginfod servers.
 	Remote *debuginfod.Client
-	// Limits bound what the dump of one module may cost. The modules' own files have the
-	// limits of Files.
+	// Limits bound the cost of dumping one module. The modules' own files have the limits of
+	// Files.
 	Limits limits.Limits
 }
 
@@ -124,7 +123,7 @@ func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Sym
 	return companion.Alone(debug, s.places(ctx))
 }
 
-// fetchDebug asks the servers for m's debug file.
+// fetchDebug fetches m's debug file from the servers.
 func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Symbols) *elfx.File {
 	if s.Remote == nil || m.BuildID == nil {
 		return nil
