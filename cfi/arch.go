@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Arch is what unwinding has to know of one machine. All callers share the values and
-// must not change them.
+// Arch has the facts about one machine that unwinding needs. All callers share the values
+// and must not change them.
 type Arch struct {
 	// Name is the architecture in a MODULE record.
 	Name string

@@ -7,8 +7,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// CIE is what the FDEs that point to the CIE have in common (DWARF 5 §6.4.1, LSB 5.0 core
-// §10.6.1.1). FDEs share their CIE: do not change it.
+// CIE has the fields that the FDEs that point to the CIE share (DWARF 5 §6.4.1, LSB 5.0
+// core §10.6.1.1). FDEs share their CIE: do not change it.
 type CIE struct {
 	// Offset is the section offset of the CIE's length field.
 	Offset       uint64

@@ -16,7 +16,7 @@ type entry struct {
 	off   uint64 // of the length field
 	idPos uint64 // of the CIE id or CIE pointer
 	id    uint64
-	body  wire.Cursor // what follows the id
+	body  wire.Cursor // the bytes after the id
 }
 
 // entry reads the length and the id of the entry at c, and skips the entry. c fails if

@@ -6,7 +6,7 @@ import (
 	"symkit/internal/wire"
 )
 
-// The opcodes of DWARF expressions that compiler knows (DWARF 5 §2.5.1, §7.7.1).
+// The opcodes of DWARF expressions that compiler translates (DWARF 5 §2.5.1, §7.7.1).
 const (
 	exDeref      = 0x06
 	exConst1u    = 0x08

@@ -27,9 +27,8 @@ func (k SectionKind) String() string {
 	return ".eh_frame"
 }
 
-// Section is one section of call frame information and what its pointers
-// refer to. Nothing in it changes while it is read: any number of goroutines
-// can iterate at once.
+// Section is one section of call frame information, with the bases of its pointers.
+// Nothing in it changes while it is read: any number of goroutines can iterate at once.
 type Section struct {
 	Kind SectionKind
 	// Name is the section's name in errors; if empty, it is Kind's usual name.

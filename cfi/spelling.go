@@ -40,7 +40,7 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// Stats counts what is missing from the text, by Reason.
+// Stats counts the rules that are missing from the text, by Reason.
 type Stats [numReasons]uint64
 
 // cfa appends the rule of row's CFA and a space.

@@ -57,7 +57,7 @@ import (
 	"symkit/limits"
 )
 
-// Options says what Dump writes. The zero value gives the usual module: OS
+// Options select the records that Dump makes. The zero value gives the usual module: OS
 // Linux, identity and name from the file, no inlined calls.
 type Options struct {
 	Jobs       int       // goroutines; 0 means one for each processor
@@ -71,18 +71,18 @@ type Options struct {
 	NoCFI      bool      // no STACK CFI records
 	SFrame     SFrameUse // what .sframe is used for
 	Multiple   bool      // mark functions that share an address with an m
-	// Companions are the image's files besides the debug file: dwz's supplementary file,
-	// split DWARF. If it is nil, what only these have is left out, and Stats.Warnings
-	// says so.
+	// Companions are the image's files besides the debug file: dwz's supplementary file, split
+	// DWARF. If it is nil, the records that need these are left out, and Stats.Warnings says
+	// so.
 	Companions  *companion.Companions
 	Paths       pathmap.Map // rewrites the names of source files
 	KeepAddress bool        // addresses as in the file, not relative to its load address
-	// Limits bound what the image may cost. The files of the image have the limits that
-	// they were opened with.
+	// Limits bound the cost of the image. The files of the image have the limits that they
+	// were opened with.
 	Limits limits.Limits
 }
 
-// SFrameUse says what .sframe is used for.
+// SFrameUse is the use of .sframe.
 type SFrameUse uint8
 
 // The uses of .sframe.

@@ -29,7 +29,7 @@ type Module struct {
 	Generator          string   // text of INFO GENERATOR; empty: no such record
 	Extra              []string // further INFO records, each "KEY text"
 
-	// Stats counts what was read and lost.
+	// Stats counts the records that were read and lost.
 	Stats Stats
 
 	records record.Module

@@ -13,10 +13,10 @@ import (
 	"symkit/internal/wire"
 )
 
-// Stats counts what was read and what was lost. The counts of unwind rules, SFrame
-// and Inexpressible among them, are complete after Module.Write.
+// Stats counts the parts of the input that were read and lost. The counts of unwind rules,
+// SFrame and Inexpressible among them, are complete after Module.Write.
 type Stats struct {
-	// Units of DWARF and FDEs are what was read; the others are records of the module.
+	// Units of DWARF and FDEs count parts of the input; the others are records of the module.
 	Units, Funcs, Lines, Inlines, Publics, FDEs int
 
 	// Folded counts functions at an address that already has one: copies of
@@ -28,8 +28,8 @@ type Stats struct {
 	BelowLoad int
 	// OutsideCode counts FDEs of code that is not in the file.
 	OutsideCode int
-	// NoRules is why a module with code has no unwind rules; empty if the module has
-	// some, or none were asked for.
+	// NoRules is why a module with code has no unwind rules; empty if the module has some, or
+	// if options leave them out.
 	NoRules string
 	// Unnamed counts functions without any name.
 	Unnamed int
@@ -60,14 +60,14 @@ type Stats struct {
 	FuncShare, LineShare, CallShare, RuleShare Share
 }
 
-// Share is how much of one kind of data was lost to damage or a limit. Both numbers
-// are estimates, in a unit that is known without reading what was lost.
+// Share is how much of one kind of data was lost to damage or a limit. Both numbers are
+// estimates, in a unit that is known without reading the lost parts.
 type Share struct {
 	Lost, All uint64
 	First     error // the first loss
 }
 
-// largeLoss divides what there was: a loss of more than the quotient is large.
+// largeLoss divides the whole: a loss of more than the quotient is large.
 const largeLoss = 10
 
 // LargeLosses returns a text for each of functions, lines, inlined calls and unwind
@@ -91,7 +91,7 @@ func (s *Stats) LargeLosses() (texts []string) {
 	return texts
 }
 
-// add adds what a stage reports.
+// add adds the report of a stage.
 func (s *Stats) add(l losses.List) {
 	all := losses.List{Count: s.LossCount, Errs: s.Losses}
 	all.Append(l)

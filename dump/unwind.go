@@ -17,7 +17,7 @@ type UnwindRow struct {
 	Rules []emit.Rule
 }
 
-// unwindHead is what the strict reader wants before unwind rules.
+// unwindHead is the head that the strict reader requires before unwind rules.
 const unwindHead = "MODULE Linux x86_64 0 0\n"
 
 // UnwindRows yields the rows by the entries of the unwind tables: the rows of one entry

@@ -173,20 +173,19 @@ func (p *packing) limit() uint64 {
 	return min(most, math.MaxInt)
 }
 
-// excess returns the part of the size that exceeds what a stream of this length
-// inflates to in real files.
+// excess returns the part of the size that exceeds the size to which streams of this
+// length inflate in real files.
 func (p *packing) excess() uint64 {
 	usual := bounds.InflatedUsually(p.limits, uint64(len(p.body)))
 	return p.size - min(p.size, usual)
 }
 
-// allowance bounds what the compressed sections of a file inflate to together. A
-// small section may inflate to bounds.FreeSize at any ratio, and a file can have
-// thousands of such sections, even of the same bytes. Therefore the excess of all
-// sections together is at most bounds.FreeSize, and their total size is at most what
-// the whole file may inflate to plus bounds.FreeSize. Sections are counted in the
-// order of the section header table, so that the order of reading does not decide
-// which ones are refused.
+// allowance bounds the inflated size of all compressed sections of a file. A small section
+// may inflate to bounds.FreeSize at any ratio, and a file can have thousands of such
+// sections, even of the same bytes. Therefore the excess of all sections together is at
+// most bounds.FreeSize, and their total size is at most the bound for the whole file plus
+// bounds.FreeSize. Sections are counted in the order of the section header table, so that
+// the order of reading does not decide which ones are refused.
 type allowance struct {
 	mu   sync.Mutex
 	made bool

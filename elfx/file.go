@@ -35,7 +35,8 @@ import (
 	"symkit/limits"
 )
 
-// Header is what the ELF header says of the whole file (gABI, "ELF Header").
+// Header has the fields of the ELF header that concern the whole file (gABI, "ELF
+// Header").
 type Header struct {
 	Class     elf.Class
 	BigEndian bool
@@ -85,7 +86,7 @@ type Source interface {
 // Options say how files are opened. The functions Open, NewFile and NewPart are the
 // methods of the zero Options.
 type Options struct {
-	// Limits bound what the file may cost while it is open: limits.InflateRatio,
+	// Limits bound the cost of the file while it is open: limits.InflateRatio,
 	// limits.SectionNames and limits.Notes.
 	Limits limits.Limits
 }

@@ -38,7 +38,7 @@ func (f *File) parse() error {
 		return err
 	}
 
-	// What follows depends on the tables, in this order.
+	// The next steps depend on the tables, in this order.
 	f.holdsLoaded = f.findLoaded()
 	if f.namesLost() {
 		f.synthesize()

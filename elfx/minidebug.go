@@ -39,7 +39,7 @@ func (f *File) DebugData() (*File, error) {
 		return mini.unxz(debugDataName, data)
 	})
 
-	// What was decompressed must be an ELF file of the same module.
+	// The decompressed bytes must be an ELF file of the same module.
 	if err == nil {
 		err = mini.do(mini.parse)
 	}

@@ -111,7 +111,7 @@ func (f *File) LoadAddress() uint64 {
 // overlaps: the executable PT_LOAD segments, or, in a file without any, such as a
 // relocatable object, the loaded sections with SHF_EXECINSTR.
 func (f *File) ExecRanges() []Range {
-	// Segments are what the loader maps.
+	// The loader maps segments.
 	var ranges []Range
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.isCode() {

@@ -148,9 +148,9 @@ func (f *File) nameSections(index uint32) {
 	}
 }
 
-// sectionNames returns a copy of the table that e_shstrndx names: the names are
-// used as strings after mem.Guard has returned. elfutils' elfcompress compresses
-// this table, too, if it is asked for all sections.
+// sectionNames returns a copy of the table that e_shstrndx names: the names are used as
+// strings after mem.Guard has returned. elfutils' elfcompress compresses this table, too,
+// if it compresses all sections.
 func (f *File) sectionNames(index uint32) (string, error) {
 	if uint64(index) >= uint64(len(f.Sections)) || f.Sections[index].Type != elf.SHT_STRTAB {
 		return "", f.headerField(fieldShstrndx, ErrStrings)

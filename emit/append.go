@@ -255,13 +255,13 @@ func NewRules(rules []byte) Rules {
 // IsZero reports whether r is the zero Rules, which must not be appended.
 func (r Rules) IsZero() bool { return r.rest == nil }
 
-// AppendInit appends what StackCFIInit.Append appends for these rules.
+// AppendInit appends the same text as StackCFIInit.Append for these rules.
 func (r Rules) AppendInit(dst []byte, addr uint64, size uint32) []byte {
 	dst = Range{addr, size}.append(append(dst, "STACK CFI INIT "...))
 	return append(dst, r.rest...)
 }
 
-// Append appends what StackCFI.Append appends for these rules, which are not empty.
+// Append appends the same text as StackCFI.Append for these rules, which are not empty.
 func (r Rules) Append(dst []byte, addr uint64) []byte {
 	dst = appendHex(append(dst, "STACK CFI "...), addr)
 	return append(dst, r.rest...)

@@ -14,9 +14,10 @@ import (
 // CFI INIT and STACK WIN record, whatever the size of the other records. Its methods may
 // be called from any number of goroutines.
 //
-// Index accepts what the strict Reader rejects: CRLF, runs of blanks, upper-case hex, a
-// missing last newline, records in any order, the old INLINE and INLINE_ORIGIN forms,
-// file numbers of -1. A line that cannot be understood is skipped and counted (Bad).
+// Index accepts records that the strict Reader rejects: CRLF, runs of blanks, upper-case
+// hex, a missing last newline, records in any order, the old INLINE and INLINE_ORIGIN
+// forms, file numbers of -1. A line that cannot be understood is skipped and counted
+// (Bad).
 //
 // If records overlap, the record with the highest start counts, and of those with the
 // same start the first in the file. Only the 16 records that begin last at or below an

@@ -7,7 +7,7 @@ import (
 
 // Keys of the Info records that symkit writes.
 const (
-	KeyCodeID      = "CODE_ID"      // the build id, or what identifies a file without one, in upper-case hex
+	KeyCodeID      = "CODE_ID"      // the build id, or the identifier of a file without one, in upper-case hex
 	KeyGenerator   = "GENERATOR"    // the program that wrote the file
 	KeySignalFrame = "SIGNAL_FRAME" // see SignalFrame
 )

@@ -62,9 +62,9 @@ const (
 	underInit
 )
 
-// Reader reads a symbol file strictly: it accepts only what the format document allows
-// and every known consumer reads in full. MODULE comes first and once; line and INLINE
-// records directly follow their FUNC; STACK CFI records directly follow their INIT,
+// Reader reads a symbol file strictly: it accepts only records that the format document
+// allows and every known consumer reads in full. MODULE comes first and once; line and
+// INLINE records directly follow their FUNC; STACK CFI records directly follow their INIT,
 // inside its range and at rising addresses; file and origin numbers are those of earlier
 // records. The Reader does not check whether ranges overlap, or whether a line is inside
 // its FUNC.

@@ -1,6 +1,6 @@
-// Package emit writes and reads the Breakpad text symbol format: record types, a writer,
-// a strict reader, and an index. Package emit knows the text only, and not whether it is
-// true of a program.
+// Package emit writes and reads the Breakpad text symbol format: record types, a writer, a
+// strict reader, and an index. Package emit handles the text only, and does not verify it
+// against a program.
 //
 //	index := emit.NewIndex(data) // of a symbol file
 //	if s, ok := index.Symbol(0x1051); ok {
@@ -10,7 +10,8 @@
 //	}
 //
 // An Index answers questions about one address, also in files of other tools; a Reader
-// yields all records and accepts only what every consumer reads; a Writer writes records.
+// yields all records and accepts only those that every consumer reads; a Writer writes
+// records.
 //
 // A symbol file has one record per line, of fields with single spaces between them.
 // Numbers are hexadecimal in lower case without a prefix, except the decimal

@@ -187,9 +187,9 @@ func appendRules(dst, rules []byte) []byte {
 	return append(dst, rules...)
 }
 
-// badRules returns the position at which rules stop being "REG: EXPRESSION"
-// pairs of printable ASCII divided by single spaces, or -1. Each expression
-// has a token; what the tokens mean is not looked at ("STACK CFI records").
+// badRules returns the position at which rules stop being "REG: EXPRESSION" pairs of
+// printable ASCII divided by single spaces, or -1. Each expression has a token; the
+// meaning of the tokens is not checked ("STACK CFI records").
 func badRules(rules []byte) int {
 	n := plain(rules)
 	first, afterName, start := true, false, 0

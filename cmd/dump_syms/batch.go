@@ -43,7 +43,7 @@ type batchRun struct {
 	tally          map[batch.Status]int // how many records have each status
 	bad            bool                 // a written module is one that a build should fail for; see cli.bad
 	failedPackages map[string]bool      // packages of which something failed
-	records        []batch.Record       // all of them, if --report asks for a page
+	records        []batch.Record       // all of them, if --report is given
 	symbols        int64                // bytes of symbol files written
 	alone          int                  // debug files whose binary is not among the inputs
 	aloneWarnings  []string             // the warnings about the last of them
@@ -136,7 +136,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	groups.Failed = append(found.Failed, groups.Failed...)
 	groups.Take(b.shard)
 
-	// What could not be opened or is no module has its record right away.
+	// Files that could not be opened or are no modules have their records right away.
 	for _, f := range groups.Failed {
 		b.fail(batch.Record{Input: f.Name}, f.Err)
 	}

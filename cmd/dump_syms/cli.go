@@ -91,7 +91,7 @@ var (
 	moduleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Fa-f]{1,64}$`) })
 )
 
-// Validate checks what the tags of cli cannot express. It is called by kong.
+// Validate checks the rules that the tags of cli cannot express. It is called by kong.
 func (c *cli) Validate() error {
 	if err := cmp.Or(c.peerFlags.validate(), c.storeFlags.validate(c)); err != nil {
 		return err

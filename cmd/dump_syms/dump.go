@@ -155,7 +155,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 		return 0, to(bounded)
 	}
 
-	// The text is kept in memory, so that what is checked is what was written.
+	// The text is kept in memory, so that the checked text is the written one.
 	var parts chunks
 	if err := bounded(&parts); err != nil {
 		return 0, err
@@ -179,7 +179,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 		return 0, err
 	}
 
-	// Without findings, only what could not be verified is worth a line.
+	// Without findings, only the parts that could not be verified have lines.
 	findings = rep.Total() + uint64(rep.Unallowed())
 	if findings > 0 || c.Verbose.all() {
 		return findings, rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
@@ -199,8 +199,8 @@ func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(ctx, c.Output, write)
 }
 
-// report writes to standard error what a user must know about the written
-// module: large losses as errors, warnings, and the number of damaged items.
+// report writes the losses of the written module to standard error: large losses as
+// errors, warnings, and the number of damaged items.
 func (c *cli) report(in *input, m *dump.Module) {
 	w := bufio.NewWriter(c.stderr)
 	defer w.Flush()
@@ -229,7 +229,7 @@ func (c *cli) report(in *input, m *dump.Module) {
 	}
 }
 
-// describe lists what was read and what was lost.
+// describe lists the parts that were read and those that were lost.
 func describe(w io.Writer, s *dump.Stats) {
 	command.Line(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries",
 		s.Units, s.Funcs, s.Lines, s.Inlines, s.Publics, s.FDEs)

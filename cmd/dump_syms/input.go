@@ -221,7 +221,7 @@ func (in *input) losses() []error {
 	return errs
 }
 
-// describe lists where companions were looked for, and what was found there.
+// describe lists the places where companions were looked for, each with the result.
 func (in *input) describe(w io.Writer) {
 	probes := in.probes
 	if in.others != nil {

@@ -25,18 +25,18 @@ type job struct {
 	cli    // a copy of the batch's, with its own standard error
 	b      *batchRun
 	mod    *batch.Module
-	log    bytes.Buffer // what cli writes to standard error, passed on at once at the end
+	log    bytes.Buffer // cli's standard error, passed on at once at the end
 	in     *input       // the module's files, open within prepare and dump
 	debug  string       // path of the separate debug file that prepare found
 	paths  []string     // of the symbol file in the store
 	elf    []elfCopy    // the ELF files to store with the symbol file
-	memory int64        // estimate of what the dump takes, in bytes
+	memory int64        // estimate of the dump's memory, in bytes
 	rec    batch.Record
 	err    error // why the module cannot be dumped
 }
 
-// prepare finds out what the module is, its place in the store, and how much
-// memory its dump takes. Errors are left in j.err.
+// prepare finds the module's identity, its place in the store, and how much memory its
+// dump takes. Errors are left in j.err.
 func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
 	j.b, j.mod, j.cli = b, mod, *b.cli
 	j.cli.stderr = &j.log

@@ -14,7 +14,7 @@ import (
 
 // dump_syms is called in place of Breakpad's and Mozilla's programs of the same name, by
 // scripts and by plug-ins of build systems. A few of their flags have another meaning
-// here, or take a value where the flag here has none. compatible tells these uses apart
+// here, or take a value where the flag here has none. compatible distinguishes these uses
 // by the value, and peerFlags are the flags that only those programs need.
 
 // peerFlags are the flags of Mozilla's dump_syms that are about other files than ELF.
@@ -51,10 +51,9 @@ var systems = []string{"linux", "android", "fuchsia", "chromeos", "nacl", "mac",
 // levels are the values of Mozilla's --verbose.
 var levels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
-// compatible returns the arguments with each use of a flag that only Breakpad's or
-// Mozilla's program knows rewritten: --verbose LEVEL as --verbose=LEVEL, -a ARCH as
-// --arch, -o OS as --os, and -j without a number left out. A path such as ./Linux is
-// never taken for a word.
+// compatible returns the arguments with each flag of Breakpad's or Mozilla's program alone
+// rewritten: --verbose LEVEL as --verbose=LEVEL, -a ARCH as --arch, -o OS as --os, and -j
+// without a number left out. A path such as ./Linux is never taken for a word.
 func compatible(args []string) (out []string) {
 	for len(args) > 0 && args[0] != "--" {
 		used := 2

@@ -40,7 +40,7 @@ type storeFlags struct {
 
 var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
 
-// validate checks what the tags cannot express.
+// validate checks the rules that the tags cannot express.
 func (f *storeFlags) validate(c *cli) error {
 	if err := f.validateWorker(c); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 	return batch.NewManifest(f), f.Close, nil
 }
 
-// wantList is what --files-from takes.
+// wantList is the input that errors about --files-from ask for.
 const wantList = "a file that lists paths, one per line"
 
 // writeReport writes the page of --report. The page appears whole or not at all.

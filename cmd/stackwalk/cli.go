@@ -82,16 +82,16 @@ type cli struct {
 	stdout io.Writer
 	stderr *command.Messages
 	signer *signer
-	online bool // a symbol server is asked
+	online bool // a symbol server is among the sources
 
-	// What other programs ask for that stackwalk is called in the place of.
+	// Options of the programs that stackwalk replaces.
 	outputs   []written     // nil: one, as Output and Format say
 	registers bool          // keep the registers of frames
 	pointers  bool          // look for pointers in all of the stacks
 	maxTime   time.Duration // of a download; 0: that of the server
 }
 
-// Validate is called by kong; it checks what the tags cannot say.
+// Validate is called by kong; it checks the rules that the tags cannot express.
 func (c *cli) Validate() error {
 	var err error
 	c.Jobs, err = command.Jobs(c.Jobs)
@@ -138,7 +138,8 @@ func (c *cli) Validate() error {
 	return nil
 }
 
-// likeURL matches what begins like a URL. One letter before the colon is a drive of Windows.
+// likeURL matches texts that begin like a URL. One letter before the colon is a drive of
+// Windows.
 var likeURL = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`) })
 
 // misspelt returns an error about a value of --symbols that looks like a URL, but is neither
@@ -148,7 +149,7 @@ func misspelt(s string) error {
 		return nil
 	}
 
-	// What looks like a URL may still be the name of a file.
+	// A text that begins like a URL may still be the name of a file.
 	if _, err := os.Stat(s); err == nil {
 		return nil
 	}

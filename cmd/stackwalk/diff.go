@@ -46,7 +46,7 @@ type diffCLI struct {
 	Version command.VersionFlag `help:"Print the version and exit."`
 }
 
-// Validate is called by kong; it checks what the tags cannot express.
+// Validate is called by kong; it checks the rules that the tags cannot express.
 func (c *diffCLI) Validate() error {
 	if c.Examples < 0 {
 		return fmt.Errorf("--examples %d: want a number, or 0 for all", c.Examples)

@@ -11,8 +11,8 @@ import (
 	"symkit/walk/report"
 )
 
-// index is what the page about many dumps shows. Each dump has an entry of its own, so that
-// dumps can be walked at the same time.
+// index is the content of the page about many dumps. Each dump has an entry of its own, so
+// that dumps can be walked at the same time.
 type index struct{ entries []report.IndexEntry }
 
 func newIndex(dumps []string) *index {

@@ -47,7 +47,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 		return nil, nil, err
 	}
 
-	// corefile has its own mapping of the file, which lives as long as the process.
+	// corefile maps the file itself; the mapping is kept until Close.
 	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if err != nil {
 		return nil, nil, coreError(err)

@@ -15,8 +15,8 @@ import (
 // their command lines, prints their formats and ends with their exit codes. `make
 // install` makes the links.
 
-// program runs one program and returns its exit code. name is what the program was called
-// by.
+// program runs one program and returns its exit code. name is the name by which the
+// program was called.
 type program func(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int
 
 // personalities are the programs by name.

@@ -12,7 +12,7 @@ import (
 
 // progress shows in the status line of a terminal which symbols are being loaded.
 type progress struct {
-	messages *command.Messages // nil: nothing is told
+	messages *command.Messages // nil: nothing is shown
 }
 
 // newProgress returns a progress that shows nothing unless standard error is a terminal.

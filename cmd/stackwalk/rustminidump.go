@@ -22,7 +22,7 @@ import (
 )
 
 // rustVersion is the version of rust-minidump whose command line and output
-// minidump-stackwalk has here. Services record what --version prints.
+// minidump-stackwalk has here. Services record the output of --version.
 const rustVersion = "0.27.0"
 
 const rustDescription = `Show the stacks of a minidump, for people or as JSON (symkit stackwalk, with the command line of rust-minidump's
@@ -196,7 +196,7 @@ func notFound(err error) string {
 	return ""
 }
 
-// cli returns the program's own command line that does what f asks for.
+// cli returns the program's own command line with the same meaning as f.
 func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, error) {
 	c := &cli{stdout: stdout, stderr: messages, Dumps: []string{f.Minidump}, NoELF: !f.LocalSymbols, Cache: f.SymbolsCache,
 		Output: f.OutputFile, Verbose: f.Verbose == "debug" || f.Verbose == "trace",
@@ -212,7 +212,7 @@ func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, err
 
 	extra, err := readEvilJSON(f.EvilJSON)
 	if err != nil {
-		command.Line(messages, "stackwalk: error: --evil-json: %v", err) // the report lacks what is in the file
+		command.Line(messages, "stackwalk: error: --evil-json: %v", err) // the report lacks the contents of the file
 	}
 	people := func(out io.Writer, r *walk.Result) error {
 		unimplemented, unknown := unreadStreams(f.Minidump)
@@ -256,8 +256,8 @@ func (f *rustFlags) openLog(stderr io.Writer) (io.Writer, func() error, error) {
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
 // leveled writes the lines of command.Messages with their level before them, as
-// rust-minidump's log has them, and leaves out what is less severe than a level. Each
-// Write has whole lines.
+// rust-minidump's log has them, and leaves out lines less severe than a level. Each Write
+// has whole lines.
 type leveled struct {
 	w     io.Writer
 	level int // index in logLevels
@@ -283,7 +283,7 @@ func (l *leveled) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// evil is what Mozilla's crash reports have beside the minidump.
+// evil is the JSON that Mozilla's crash reports have beside the minidump.
 type evil struct {
 	signers   map[string]string // subject of the certificate by name of the file
 	microcode string            // hexadecimal

@@ -141,7 +141,7 @@ func oneOrNone(path string) []string {
 	return []string{path}
 }
 
-// files returns what finds the modules' files.
+// files returns the finder of the modules' files.
 func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *symbols.Files {
 	return &symbols.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: elfsyms.Fetch(ctx, remote)}
 }
@@ -216,14 +216,14 @@ func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int
 	return 0, nil
 }
 
-// supplier returns the sources of symbols, in the order in which they are asked. elf makes
+// supplier returns the sources of symbols, in the order in which they are tried. elf makes
 // symbols of ELF files.
 func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) {
 	all, err := c.stores(bar)
 	if err != nil {
 		return nil, err
 	}
-	// Symbol stores are asked before ELF files.
+	// Symbol stores are tried before ELF files.
 	if !c.NoELF {
 		all = append(all, elf)
 	}

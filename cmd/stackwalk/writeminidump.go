@@ -13,7 +13,8 @@ import (
 	"symkit/walk/minidump"
 )
 
-// writeMinidump writes what was kept of a core file, if --minidump asks for it.
+// writeMinidump writes the kept parts of a core file to the file of --minidump, if the
+// flag is given.
 func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 	path := j.c.Minidump
 	if path == "" {
@@ -48,7 +49,7 @@ func ranges(list []elfx.Range) (out []minidump.AddressRange) {
 }
 
 // Bytes of code that other walkers look at, around the program counter of a frame: calls,
-// trampolines of signal handlers, the instruction that crashed. A function whose code told the
+// trampolines of signal handlers, the instruction that crashed. A function whose code gave the
 // frame's caller is written from its first instruction on.
 const codeBefore, codeAfter, codeOfFunction = 16, 64, 16 << 10
 

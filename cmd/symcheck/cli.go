@@ -55,7 +55,7 @@ type env struct {
 	bad    bool // something was found
 }
 
-// output is the flags of all commands that select what is checked and shown.
+// output has the flags of all commands that select the checks and the report.
 type output struct {
 	Format   string   `enum:"text,json,junit,sarif,html" default:"text" help:"Format of the report: ${enum}. Default: text."`
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
@@ -111,7 +111,7 @@ func (o *output) thresholds() error {
 // classes are the classes of records that a report.Coverage has.
 var classes = []string{"functions", "lines", "inlines", "cfi"}
 
-// options returns what the flags ask of package check.
+// options translates the flags into options of package check.
 func (o *output) options() report.Options {
 	limit := o.Limit
 	if limit == 0 {

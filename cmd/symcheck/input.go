@@ -174,7 +174,7 @@ func readSym(path string) (*symData, error) {
 
 var errNotSym = errors.New("not a symbol file")
 
-// foreign returns what kind of file d is if d was given as a symbol file and is of another known
+// foreign returns the kind of a file that was given as a symbol file and is of another known
 // format. It returns "" for all that may be a symbol file, even a damaged one.
 func foreign(d *symData) (kind string) {
 	_ = mem.Guard(func() error { // the check finds that the file has changed

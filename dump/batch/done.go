@@ -17,8 +17,8 @@ import (
 // DoneVersion grows when a field of a line of a list of packages changes its meaning.
 const DoneVersion = 1
 
-// Done is a list of packages that were dumped, by the digest of their bytes. The list is
-// a file of JSON lines; each run adds lines to its end. A nil Done knows no package.
+// Done is a list of packages that were dumped, by the digest of their bytes. The list is a
+// file of JSON lines; each run adds lines to its end. A nil Done lists no package.
 type Done struct {
 	path  string
 	shard string
@@ -86,7 +86,7 @@ func (d *Done) digest(ctx context.Context, p *pack) (sum string, known bool, err
 	return sum, d.known[sum], err
 }
 
-// Add notes the packages that f has read, but for those that failed.
+// Add records the packages that f has read, except those that failed.
 func (d *Done) Add(f *Finder, failed map[string]bool) {
 	for _, p := range f.read {
 		if !failed[p.Package] {

@@ -75,9 +75,9 @@ type Finder struct {
 	// file. If Remote is nil, every argument is a path.
 	Remote func(ctx context.Context, address string) (*Stream, error)
 
-	Inputs []Input   // what was found so far, in the order of the arguments
+	Inputs []Input   // the files found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
-	Failed []Failure // what could not be read
+	Failed []Failure // the files that could not be read
 	Before []string  // packages that Done has
 
 	read []doneLine // packages that were read in this run
@@ -138,7 +138,7 @@ func (f *Finder) file(path string) {
 		return
 	}
 
-	// The one member that the user asked for counts as named.
+	// The one member that --member names counts as named.
 	inputs, failed := len(f.Inputs), len(f.Failed)
 	opt := archive.Options{Limits: f.Limits}
 	for m, err := range opt.Members(path) {
@@ -155,7 +155,7 @@ func (f *Finder) file(path string) {
 }
 
 // search adds the ELF files below dir, in the order of their names. Symbolic links are
-// skipped: their targets are below dir too, or were not asked for.
+// skipped: their targets are below dir too, or were not named.
 func (f *Finder) search(ctx context.Context, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

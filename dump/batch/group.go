@@ -49,7 +49,7 @@ type Groups struct {
 	Failed  []Failure
 }
 
-// traits of a file decide to which module the file belongs, and as what.
+// traits of a file decide to which module the file belongs, and its part in the module.
 type traits struct {
 	id            string // build id and machine; empty without a build id
 	buildID       string // in hexadecimal digits

@@ -325,8 +325,8 @@ func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) erro
 	return nil
 }
 
-// Extract holds the files of the modules, and no others. What cannot be extracted is an
-// error of the files. The error of Extract is the cause of ctx's end.
+// Extract holds the files of the modules, and no others. A member that cannot be extracted
+// is an error of the files. The error of Extract is the cause of ctx's end.
 func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
 	wanted := bodiesOf(modules)
 	h.keepOnly(wanted)

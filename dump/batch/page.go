@@ -19,7 +19,7 @@ var (
 	pageTemplate = page.NewTemplate(pageHTML)
 )
 
-// pageView is what the template shows.
+// pageView is the data of the template.
 type pageView struct {
 	Generator, Store string
 	Headline, Class  string
@@ -55,7 +55,7 @@ const (
 	maxBars = 10
 )
 
-// WritePage writes a page about the records of a batch: what was written, what failed, losses, times
+// WritePage writes a page about the records of a batch: written and failed modules, losses, times
 // and sizes. The records are in any order; equal records give an equal page.
 func WritePage(w io.Writer, generator, store string, records []Record) error {
 	records = slices.Clone(records)

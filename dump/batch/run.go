@@ -27,9 +27,9 @@ type Task struct {
 // first, so that the last task is a small one. A task waits until its memory fits into
 // the budget together with the running tasks; a task that never fits runs alone.
 //
-// Run does not divide processors among tasks: a task is to use as many goroutines as
-// there are processors, and Go's scheduler gives them the time that other tasks leave.
-// So many small files keep all processors busy as one large file does.
+// Run does not divide processors among tasks: a task is to use as many goroutines as there
+// are processors, and Go's scheduler gives them the time that other tasks leave. That many
+// small files keep all processors busy, as one large file does.
 //
 // Run returns the first error of a task, or the cause of ctx's end.
 func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
@@ -64,7 +64,7 @@ func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 // byMemory orders tasks with the most memory first.
 func byMemory(a, b Task) int { return cmp.Compare(b.Memory, a.Memory) }
 
-// queue hands out tasks as memory allows.
+// queue starts tasks as memory allows.
 type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond

@@ -42,7 +42,7 @@ type scheduler struct {
 	from                     int // the index of the first task without the variable first
 }
 
-// schedulers are asked in order (docs/clusters.md has the same table).
+// schedulers are tried in order (docs/clusters.md has the same table).
 var schedulers = []scheduler{
 	{name: "Slurm", index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP"},
 	{name: "Kubernetes Indexed Job", index: "JOB_COMPLETION_INDEX"},
@@ -78,7 +78,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 // shardOf returns the shard that a scheduler's variables name.
 func shardOf(getenv func(string) string) (Shard, error) {
 	for _, s := range schedulers {
-		// SGE sets "undefined" and LSF 0 for what is no array.
+		// SGE sets "undefined" and LSF 0 for a job that is no array.
 		text := getenv(s.index)
 		if text == "" || text == "undefined" || s.name == "LSF" && text == "0" {
 			continue
@@ -152,8 +152,8 @@ func (s Shard) has(key string) bool {
 	return binary.BigEndian.Uint64(sum[:])%uint64(s.Count) == uint64(s.Index)
 }
 
-// Take removes what belongs to other shards: modules by build id, modules without one
-// and skipped files by file name. Damage of a file is reported by one shard. Any other
+// Take removes the modules and files of other shards: modules by build id, modules without
+// one and skipped files by file name. Damage of a file is reported by one shard. Any other
 // failure is reported by each shard that meets it, because others may not.
 func (g *Groups) Take(s Shard) {
 	if s.Count < 2 {

@@ -34,7 +34,7 @@ type op struct {
 	n    uint16
 }
 
-// class is what the scan does with a DIE.
+// class decides how the scan treats a DIE.
 type class uint8
 
 const (
@@ -147,7 +147,7 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	return t, nil
 }
 
-// spend subtracts n bytes from what may still be read of .debug_abbrev. It reports
+// spend subtracts n bytes from the budget of bytes to read of .debug_abbrev. It reports
 // whether something is left.
 func (d *Data) spend(n int) bool {
 	d.mu.Lock()

@@ -151,8 +151,8 @@ func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
 	}
 	list := grown(s.Inlines)[:n+1]
 
-	// The element is filled in place: a processor stalls if it copies, by large loads,
-	// what small stores have just written.
+	// The element is filled in place: a processor stalls if large loads copy bytes that small
+	// stores have just written.
 	in := &list[n]
 	in.Origin, in.Depth, in.CallFile, in.CallLine = s.refs.index(origin), x.depth, file, line
 	in.Ranges.From, in.Ranges.To = ranges.From, ranges.To

@@ -95,9 +95,9 @@ func formSize(u *Unit, form uint16) (size int, known bool) {
 // isUnitRef reports whether a form refers to a DIE of the same unit.
 func isUnitRef(form uint16) bool { return form >= formRef1 && form <= formRefUdata }
 
-// value is one attribute value: form tells what v is. For a string in place, v is the
-// offset in the cursor's section; for a block, the length. Form 0 means that the
-// attribute is absent.
+// value is one attribute value: form has the class of v. For a string in place, v is the
+// offset in the cursor's section; for a block, the length. Form 0 means that the attribute
+// is absent.
 type value struct {
 	v    uint64
 	form uint16

@@ -3,10 +3,10 @@ package dwarfx
 import "slices"
 
 // Nearly all opcodes of a line program only add to the registers. For a program of the
-// usual kind, lineSteps has what each opcode adds, so that the fast path needs a table
+// usual kind, lineSteps has the effect of each opcode, so that the fast path needs a table
 // look-up and two additions for an opcode. It stops before an opcode that it cannot
-// execute, with the registers as they are then; lineMachine.run executes that one by
-// the slow path.
+// execute, with the registers as they are then; lineMachine.run executes that one by the
+// slow path.
 
 // lineSteps has the effect of each opcode that only adds to the registers: the special
 // ones (DWARF 5 §6.2.5.1), and standard ones.
@@ -17,8 +17,8 @@ type lineSteps struct {
 	of                           [256]lineStep
 }
 
-// lineStep is what an opcode adds to the register address, in the lowest 16 bits, and
-// to line, a signed number in the next 16 bits; then flags.
+// lineStep is the number that an opcode adds to the register address, in the lowest 16
+// bits, and to line, a signed number in the next 16 bits; then flags.
 type lineStep uint64
 
 const (

@@ -145,7 +145,7 @@ func (x *Namer) follow(n *Found) {
 	}
 }
 
-// link adds to n what it lacks and the DIE at ref has, and returns the next link.
+// link fills the empty fields of n from the DIE at ref, and returns the next link.
 func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
 	if ref&refAlt != 0 {
 		d = d.alt
@@ -269,7 +269,7 @@ func (d *Data) Parents(u *Unit, targets, tops []Ref, found func(i int, parents [
 		}
 		parents = x.skipTo(targets[next], parents)
 
-		// The DIE at hand may be a target.
+		// The current DIE may be a target.
 		at := x.c.Pos()
 		code := x.c.ULEB()
 		for ; next < len(targets) && targets[next] <= Ref(at); next++ {

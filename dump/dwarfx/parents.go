@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// The scope of a name needs the DIEs that enclose a declaration. DWARF has no
-// reference to them: a unit has to be walked from its start. Most units are asked for
-// few DIEs, for which a walk that skips subtrees is cheapest; a unit that is asked
-// more often is walked once as a whole, into a parent index that is kept until
-// ForgetParents. Both give the same parents.
+// The scope of a name needs the DIEs that enclose a declaration. DWARF has no reference to
+// them: a unit has to be walked from its start. Most units have few DIEs whose parents are
+// needed, for which a walk that skips subtrees is cheapest; a unit with more such DIEs is
+// walked once as a whole, into a parent index that is kept until ForgetParents. Both give
+// the same parents.
 
-// parentCache is what ParentsOf keeps of a unit.
+// parentCache is the cache of ParentsOf for a unit.
 type parentCache struct {
 	asked int
 	index parentIndex
@@ -29,8 +29,8 @@ type parentEntry struct {
 // fewParents is how often a unit is walked for one DIE before it is indexed.
 const fewParents = 4
 
-// ParentsOf is Parents for one DIE. It takes little time however many DIEs are asked
-// for. It returns false if no DIE is seen to begin at target.
+// ParentsOf is Parents for one DIE. It takes little time for any number of DIEs. It
+// returns false if no DIE is seen to begin at target.
 func (d *Data) ParentsOf(u *Unit, target Ref, tops []Ref) (parents []Ref, ok bool) {
 	index, asked := d.asked(u)
 	if asked <= fewParents {
@@ -62,7 +62,7 @@ func (d *Data) asked(u *Unit) (index parentIndex, asked int) {
 	return x.index, x.asked
 }
 
-// ForgetParents releases what ParentsOf keeps of u.
+// ForgetParents releases the parents that ParentsOf keeps of u.
 func (d *Data) ForgetParents(u *Unit) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

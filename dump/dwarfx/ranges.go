@@ -9,9 +9,9 @@ import (
 
 // Ranges come as pairs of attributes, as lists of .debug_ranges (DWARF 2 to 4), or as
 // lists of .debug_rnglists (DWARF 5). All readers drop ranges of discarded code, which
-// begin where no code lies, and all take the entries they read from a budget, so that
-// many DIEs cannot point at one long list. The lists of DWARF 5 have a fast path for
-// what compilers write for 64-bit machines; the slow path reads everything.
+// begin where no code lies, and all take the entries they read from a budget, so that many
+// DIEs cannot point at one long list. The lists of DWARF 5 have a fast path for the lists
+// that compilers write for 64-bit machines; the slow path reads everything.
 
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.
@@ -92,9 +92,9 @@ func (d *Data) deadBase(base uint64, addrSize uint8) bool {
 	return tombstone(base, addrSize) || base == 0 && !d.code.Contains(0)
 }
 
-// fastRngList is the fast path: it reads what compilers write for 64-bit machines,
-// nearly all lists. It returns false if the list at the start of data has something
-// else or is damaged.
+// fastRngList is the fast path: it reads the lists that compilers write for 64-bit
+// machines, which are nearly all. It returns false if the list at the start of data has
+// something else or is damaged.
 func (d *Data) fastRngList(dst []Range, base uint64, data []byte, budget *int) (out []Range, ok bool) {
 	const longest = 1 + 8 + 3 // bytes of an entry
 	out = dst

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// refSet numbers DIEs in the order in which they are first asked for. It is a hash
-// table with linear probing. The scan of every unit uses it anew, mostly for few DIEs:
-// instead of being cleared, slots carry the round in which they were filled, and a slot
-// of another round is free.
+// refSet numbers DIEs in the order of the first references to them. It is a hash table
+// with linear probing. The scan of every unit uses it anew, mostly for few DIEs: instead
+// of being cleared, slots carry the round in which they were filled, and a slot of another
+// round is free.
 type refSet struct {
 	list   []Ref     // by number
 	slots  []refSlot // at least half are free

@@ -73,9 +73,8 @@ func grown[T any](s []T) []T {
 	return larger
 }
 
-// ScanUnit reads the functions of u into s, and with inlines their inlined
-// calls. Damage ends the unit: s holds what came before the damage, and the located
-// error is returned.
+// ScanUnit reads the functions of u into s, and with inlines their inlined calls. Damage
+// ends the unit: s holds the records before the damage, and the located error is returned.
 func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	s.Funcs, s.Inlines, s.Origins, s.Ranges, s.runs = s.Funcs[:0], s.Inlines[:0], nil, s.Ranges[:0], s.runs[:0]
 	if u.IsType() {
@@ -125,7 +124,7 @@ type scanner struct {
 	s       *Scan
 	data    []byte      // the unit
 	pos     int         // in data: of the next DIE
-	c       wire.Cursor // over the unit, for the DIE at hand
+	c       wire.Cursor // over the unit, for the current DIE
 	inlines bool
 	entries int   // range list entries that may still be read
 	deepest int   // limit of the depth of the tree

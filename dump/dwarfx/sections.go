@@ -27,7 +27,7 @@ type Sections struct {
 	// AddrSize is the file's address size in bytes: the size of addresses in line
 	// programs before DWARF 5, whose headers have none.
 	AddrSize int
-	// Limits bound what reading may cost: limits.AbbrevAttributes, limits.DIEDepth and
+	// Limits bound the cost of reading: limits.AbbrevAttributes, limits.DIEDepth and
 	// limits.RangeEntries.
 	Limits limits.Limits
 }

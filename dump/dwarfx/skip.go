@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Nine of ten DIEs hold nothing that the scan wants. Their abbreviation mostly
-// tells how long they are, so it is compiled, once for each mode of the scan, into
-// a skipOp: add a size, follow DW_AT_sibling, or run a short skip program over
-// attributes of variable size. A skipOp ends where reading attribute by attribute
-// ends; DIEs for which that is not certain have stepVisit.
+// Nine of ten DIEs hold nothing that the scan wants. Their abbreviation mostly determines
+// their length, so it is compiled, once for each mode of the scan, into a skipOp: add a
+// size, follow DW_AT_sibling, or run a short skip program over attributes of variable
+// size. A skipOp ends where reading attribute by attribute ends; DIEs for which that is
+// not certain have stepVisit.
 
-// skipOp tells how to skip a DIE.
+// skipOp is the operation that skips a DIE.
 type skipOp struct {
 	step  step
 	opens int8   // 1 for a DIE with children, -1 for the null entry after the children
@@ -32,7 +32,7 @@ const (
 	stepVisit                   // the DIE cannot be skipped
 )
 
-// mode is what the scan looks for.
+// mode selects the DIEs that the scan looks for.
 type mode uint8
 
 const (
@@ -88,7 +88,7 @@ func (x *compiled) addSkips(d *Data, u *Unit, a *abbrev) {
 	x.skips = append(x.skips, skips)
 }
 
-// layout is what an abbreviation tells about the attributes of its DIEs.
+// layout has the sizes and offsets of attributes that an abbreviation determines.
 type layout struct {
 	*abbrev
 	size    int  // of the attributes in bytes, -1 if their values decide
@@ -106,7 +106,7 @@ func (x *compiled) layoutOf(d *Data, u *Unit, a *abbrev) layout {
 	w := layout{abbrev: a, sibling: -1, program: len(x.programs)}
 	var fields [scanSlots]field
 
-	// w.size is the offset of the attribute at hand, while that is known.
+	// w.size is the offset of the current attribute, while that is known.
 	for _, o := range x.ops[a.ops:][:a.nops] {
 		size := o.size(u)
 		w.last = o.kind == opSibling4
@@ -162,7 +162,7 @@ func (w *layout) skipOp(m mode) skipOp {
 		return visit
 	}
 
-	// What the scan wants of the DIE decides whether its children are skipped, too.
+	// The mode and the DIE's class decide whether its children are skipped, too.
 	over := true // the children are skipped, too
 	switch {
 	case m == modeSkip:
@@ -177,7 +177,7 @@ func (w *layout) skipOp(m mode) skipOp {
 		over = w.declared && w.hasSibling
 	}
 
-	// What is known of the sizes decides how.
+	// The known sizes decide the operation.
 	known := w.size >= 0
 	switch {
 	case known && w.children && over && w.sibling >= 0:

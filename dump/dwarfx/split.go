@@ -9,10 +9,10 @@ import (
 	"symkit/internal/wire"
 )
 
-// Split DWARF (DWARF 5 §7.3.2) moves the DIEs of a unit to a .dwo file, or to a .dwp
-// file, which is a package of many. What stays is a skeleton unit with the addresses
-// and the line table. The id that both have pairs them; a split unit is then readable
-// like any other, as a Data of its own with some sections of the skeleton's file.
+// Split DWARF (DWARF 5 §7.3.2) moves the DIEs of a unit to a .dwo file, or to a .dwp file,
+// which is a package of many. The program keeps a skeleton unit with the addresses and the
+// line table. The id that both have pairs them; a split unit is then readable like any
+// other, as a Data of its own with some sections of the skeleton's file.
 
 // ErrSplitID: a split DWARF file holds no unit with the skeleton's id.
 var ErrSplitID = errors.New("split unit has another id")
@@ -197,7 +197,7 @@ func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
 		return nil, 0
 	}
 
-	// Open the unit once; if it is damaged, d still has what could be read.
+	// Open the unit once; if it is damaged, d still has the parts that could be read.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := p.data[signature]

@@ -11,9 +11,9 @@ import (
 )
 
 // Open, or ReadUnits for a .debug_info that is inflated segment by segment, reads unit
-// headers and root DIEs in one pass and compiles nothing. Everything else is done unit
-// by unit, by any number of goroutines: a Unit is never written to after it was read,
-// except by Drop, and what units share is in Data under its mutex.
+// headers and root DIEs in one pass and compiles nothing. Everything else is done unit by
+// unit, by any number of goroutines: a Unit is never written to after it was read, except
+// by Drop, and data that units share is in Data under its mutex.
 
 // Causes of the located errors of this package, besides those of package located.
 var (
@@ -157,8 +157,7 @@ func (u *Unit) SelfContained() bool {
 	return err == nil && !table.crossing
 }
 
-// Forget releases DIEs and abbreviations. What remains is the units with their line
-// tables.
+// Forget releases DIEs and abbreviations. The units with their line tables remain.
 func (d *Data) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -253,7 +252,7 @@ func readHeader(c *wire.Cursor, types bool) (Unit, error) {
 		u.AddrSize = body.U8()
 	}
 
-	// What follows depends on the type of the unit.
+	// The next fields depend on the type of the unit.
 	switch u.kind {
 	case utCompile, utPartial:
 	case utSkeleton, utSplitCompile:

@@ -23,9 +23,9 @@
 // The package is pure: it takes bytes, gives values and opens no files. All
 // addresses are virtual addresses of the ELF file.
 //
-// Nothing in the file gives the version of the structures, and a stripped file may
-// have no symbols. So whatever is searched for is recognised by what it must agree
-// with (see module.go), and every offset is compared with the table before it is used.
+// Nothing in the file gives the version of the structures, and a stripped file may have no
+// symbols. So each structure that is searched for is recognised by conditions that it must
+// satisfy (see module.go), and every offset is compared with the table before it is used.
 package gosym
 
 import "errors"

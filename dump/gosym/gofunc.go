@@ -14,8 +14,8 @@ const checkedCalls = 64
 // tried on. A wrong base makes a tree valid only by chance.
 const sampleTrees = 64
 
-// treeProbe is what an inline tree must agree with: its offset from gofunc, the
-// highest index that the function's code names, and the size of the function.
+// treeProbe has the conditions that an inline tree must satisfy: its offset from gofunc,
+// the highest index that the function's code names, and the size of the function.
 type treeProbe struct {
 	offset uint64
 	last   int32

@@ -8,7 +8,7 @@ import (
 
 // Open reads the header and compares the offsets and counts in it with the bytes there
 // are, once; then the functions can be walked without checking them again. The header
-// differs from version to version; what is common to all is kept as offsets in data.
+// differs from version to version; the fields that all have are kept as offsets in data.
 
 // Table is one opened pclntab. It aliases the bytes it was opened on and is
 // never written to after Open, so goroutines may share it.

@@ -7,15 +7,15 @@ import (
 	"symkit/internal/wire"
 )
 
-// The linker writes moduledata (runtime/symtab.go) without a version, and the
-// struct changes in most releases: Go 1.20 added covctrs, Go 1.26 epclntab, Go
-// 1.27 three words before rodata. So no word but the first few is taken by its
-// index. Each wanted word is searched for by what the word must satisfy: ftab
-// has the table's own count of functions, text makes the first function begin at
-// minpc, textsectmap begins with text, and the inline trees of many functions
-// are valid only if their offsets count from gofunc.
+// The linker writes moduledata (runtime/symtab.go) without a version, and the struct
+// changes in most releases: Go 1.20 added covctrs, Go 1.26 epclntab, Go 1.27 three words
+// before rodata. So no word but the first few is taken by its index. Each wanted word is
+// searched for by the conditions that it must satisfy: ftab has the table's own count of
+// functions, text makes the first function begin at minpc, textsectmap begins with text,
+// and the inline trees of many functions are valid only if their offsets count from
+// gofunc.
 
-// module is what the package needs of moduledata.
+// module has the fields of moduledata that the package needs.
 type module struct {
 	found  bool
 	text   uint64 // runtime.text
@@ -29,8 +29,8 @@ type module struct {
 // branches, when the text is large.
 type textSect struct{ start, end, addr uint64 }
 
-// maxModuleWords is the number of words of moduledata that are searched. Go 1.27
-// has what is wanted in the first 48.
+// maxModuleWords is the number of words of moduledata that are searched. Go 1.27 has the
+// wanted fields in the first 48.
 const maxModuleWords = 96
 
 // findModule looks for the module data: the address of the table is its first

@@ -1,8 +1,8 @@
 // Package pathmap rewrites the names of source files.
 //
 // It takes rules, given one by one or in a mapping file of Mozilla's dump_syms, and the
-// name of a source file, and gives the name that is written. Only a rule that asks for
-// the digest of a source file reads the source file.
+// name of a source file, and gives the name that is written. Only a rule with the digest
+// of a source file reads the source file.
 //
 //	var m pathmap.Map
 //	if err := m.AddPrefix("/build/app=https://code.example.org/app"); err != nil {
@@ -220,7 +220,7 @@ func (p *pattern) apply(name string) (out string, ok bool, err error) {
 }
 
 // digest returns the SHA-512 of a source file. Nothing else is read on the machine that
-// dumps, and the digest only if a rule asks for it.
+// dumps, and the digest only if a rule has it.
 func digest(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

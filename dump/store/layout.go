@@ -54,7 +54,7 @@ var (
 // bytes.
 const maxName = 255
 
-// Module is what identifies a module.
+// Module has the fields that identify a module.
 type Module struct {
 	Names   []string // as in MODULE records, or file names; the module is found under each
 	ID      string   // of the MODULE record
@@ -104,5 +104,5 @@ func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 }
 
 // FileName returns the file name that a store has for a module's name: the part after the
-// last slash or backslash, with _ for what Windows allows in no name.
+// last slash or backslash, with _ for characters that Windows allows in no name.
 func FileName(name string) string { return filename.Escape(name) }

@@ -97,9 +97,9 @@ func Members(path string) iter.Seq2[Member, error] { return Options{}.Members(pa
 // Options say how archives are read. The functions Members and OpenMember are the
 // methods of the zero Options.
 type Options struct {
-	// Limits bound what a compressed member, or a compressed archive within the
-	// archive, may inflate to (limits.InflateRatio). The files of the members are opened
-	// with these limits, too.
+	// Limits bound the inflated size of a compressed member, and of a compressed archive
+	// within the archive (limits.InflateRatio). The files of the members are opened with these
+	// limits, too.
 	Limits limits.Limits
 }
 
@@ -157,7 +157,7 @@ func (m *Member) peek() (bool, error) {
 	return is, err
 }
 
-// memberResult is what Members yields.
+// memberResult is a pair that Members yields.
 type memberResult struct {
 	Member
 	err error

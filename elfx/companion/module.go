@@ -9,8 +9,8 @@
 //	defer m.Close()
 //	info, err := m.Image.SectionData(".debug_info") // of app or of its debug file
 //
-// A companion that is missing is no error: the Module says which places were searched,
-// and what is in the file itself can be read.
+// A companion that is missing is no error: the Module says which places were searched, and
+// the contents of the file itself can be read.
 package companion
 
 import "symkit/elfx"

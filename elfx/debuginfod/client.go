@@ -32,8 +32,8 @@ import (
 )
 
 var (
-	// ErrNotFound: no server has the file, or none had it when last asked. ErrNotFound
-	// is an fs.ErrNotExist.
+	// ErrNotFound: no server has the file, or none had it at the last request. ErrNotFound is
+	// an fs.ErrNotExist.
 	ErrNotFound = error(absent{})
 	// ErrOtherBuildID: a server sent a file with another build id.
 	ErrOtherBuildID = errors.New("server sent a file with another build id")
@@ -88,7 +88,7 @@ type Progress struct {
 // Client fetches files from servers. Its fields must not be changed while it is used.
 // Find may be called from any number of goroutines.
 type Client struct {
-	// URLs are the servers in the order in which they are asked.
+	// URLs are the servers in the order of the requests.
 	URLs []string
 	// Cache is the directory of the cache. Find creates it if necessary.
 	Cache string
@@ -110,8 +110,8 @@ type Client struct {
 
 	diskOnce sync.Once
 	diskSeen *fetch.Disk
-	// stalled maps servers that were too slow to their error. They are not asked
-	// again: otherwise each of many modules would wait for them.
+	// stalled maps servers that were too slow to their error. They get no further requests:
+	// otherwise each of many modules would wait for them.
 	stalled sync.Map
 }
 
@@ -142,7 +142,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		return e.path(), nil
 	}
 
-	// The servers are asked in order, until one has the file.
+	// The servers are tried in order, until one has the file.
 	var failures []error
 	missing := len(c.URLs) > 0
 	for _, url := range c.URLs {
@@ -160,7 +160,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		}
 	}
 
-	// A miss is remembered only if every server was asked and none failed.
+	// A miss is remembered only if every server was tried and none failed.
 	if missing {
 		e.remember()
 	}

@@ -26,8 +26,8 @@ type Result struct {
 	Crash string
 	// Signature is the crash signature; empty if the file has none.
 	Signature string
-	// Symbols maps the names of modules to whether symbols of them were loaded. Modules in no
-	// stack are missing if the file marks them so.
+	// Symbols maps the name of each module whose symbols were looked for to whether they were
+	// loaded. Symbols of modules in no stack are not looked for.
 	Symbols map[string]bool
 	// Extended reports whether the file has the values that are outside of
 	// rust-minidump's schema.

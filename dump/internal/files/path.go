@@ -60,7 +60,7 @@ func cleanPath(p []byte, windows bool) int {
 			end++
 		}
 
-		// What is kept moves to the front; out never passes i.
+		// The kept parts move to the front; out never passes i.
 		elem := p[i:end]
 		switch {
 		case len(elem) == 0 || string(elem) == ".":

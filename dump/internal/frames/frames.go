@@ -65,7 +65,7 @@ type Table struct {
 	Share losses.Share
 }
 
-// Options says what List reads.
+// Options select the sections that List reads.
 type Options struct {
 	DWARF, SFrame bool // sources that are wanted
 	Code          dwarfx.CodeMap
@@ -175,7 +175,7 @@ func (x *lister) fdes(s *cfi.Section, from Source) []Entry {
 		}
 	}
 
-	// The FDEs after the damage are estimated by the size of what was not read.
+	// The FDEs after the damage are estimated by the size of the unread bytes.
 	x.table.Share.Add(losses.Rest(failed, 0, uint64(len(s.Data)))/usualFDE, failed)
 	return entries
 }

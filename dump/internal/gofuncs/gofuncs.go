@@ -32,7 +32,7 @@ func IsGo(f *elfx.File) bool {
 	return slices.ContainsFunc(append(tableSections, ".go.buildinfo"), func(name string) bool { return f.Section(name) != nil })
 }
 
-// Options says what Read reads.
+// Options select the records that Read reads.
 type Options struct {
 	Code    dwarfx.CodeMap
 	Load    uint64 // load address of the module

@@ -20,7 +20,7 @@ import (
 
 // Reader reads the line tables of groups, one after the other, for one goroutine.
 type Reader struct {
-	// Files gives the files of the unit at hand their numbers.
+	// Files gives the files of the current unit their numbers.
 	Files *files.OfUnit
 
 	load  uint64 // load address, subtracted from addresses
@@ -123,7 +123,7 @@ func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
 			continue
 		}
 
-		// The run goes on to the end of the sequence.
+		// The run continues to the end of the sequence.
 		for rows[at].File != dwarfx.EndOfCode {
 			at++
 		}

@@ -1,9 +1,9 @@
 // Package load reads the units of a module's debug information.
 //
-// It takes an image and its companion files, and gives for each unit its functions,
-// their inlined calls, and the numbers of the names of both. The units are in the order
-// of .debug_info. They own their memory, but for the keys of names and the units'
-// strings and line programs, which lie in sections until Release.
+// It takes an image and its companion files, and gives for each unit its functions, their
+// inlined calls, and the numbers of the names of both. The units are in the order of
+// .debug_info. They own their memory except the keys of names and the units' strings and
+// line programs, which lie in sections until Release.
 //
 // All concurrency is inside of the package. One goroutine inflates .debug_info,
 // by far the largest section, into segments of a few megabytes, others inflate the
@@ -25,7 +25,7 @@ import (
 	"symkit/limits"
 )
 
-// Unit is a unit and what it describes.
+// Unit is a unit with the functions, calls and ranges that it describes.
 type Unit struct {
 	*dwarfx.Unit
 	// Lines is the unit that has the line table: of a split unit, its skeleton.
@@ -46,8 +46,8 @@ type Unit struct {
 	err     error        // damage met in the scan
 }
 
-// Take hands the calls of u and their ranges over to the caller, who may overwrite
-// them. The unit has no calls afterwards.
+// Take gives the calls of u and their ranges to the caller, which may overwrite them. The
+// unit has no calls afterwards.
 func (u *Unit) Take() (calls []dwarfx.Inline, ranges []dwarfx.Range) {
 	calls, ranges = u.Calls, u.Ranges
 	u.Calls, u.Ranges = nil, nil
@@ -65,7 +65,7 @@ type Units struct {
 	file *elfx.File // with the DWARF sections
 }
 
-// Options says what Load reads.
+// Options select the records that Load reads.
 type Options struct {
 	Jobs       int
 	Inlines    bool

@@ -160,7 +160,7 @@ func (r *unitReader) readOthers() error {
 	return r.readSections(r.file, wanted[line:], "")
 }
 
-// unitReader hands out the units of .debug_info to the goroutines that scan them.
+// unitReader gives the units of .debug_info to the goroutines that scan them.
 type unitReader struct {
 	*loader
 	work   chan *Unit
@@ -181,7 +181,7 @@ func (r *unitReader) open(size int) {
 	}
 }
 
-// readSegments reads the unit headers of segments and hands out the units.
+// readSegments reads the unit headers of segments and passes the units on.
 func (r *unitReader) readSegments(ctx context.Context, segments <-chan *segment, size int) error {
 	defer close(r.work)
 	r.open(size)
@@ -193,8 +193,8 @@ func (r *unitReader) readSegments(ctx context.Context, segments <-chan *segment,
 	return nil
 }
 
-// readFlat hands out the units of data, all of .debug_info. If discard is not nil,
-// it is called to release the pages of units that are done.
+// readFlat passes on the units of data, all of .debug_info. If discard is not nil, it is
+// called to release the pages of units that are done.
 func (r *unitReader) readFlat(ctx context.Context, data []byte, discard func(from, to uint64)) error {
 	defer close(r.work)
 	r.open(len(data))
@@ -218,7 +218,7 @@ func (r *unitReader) readFlat(ctx context.Context, data []byte, discard func(fro
 	return nil
 }
 
-// handOut hands out the units of s, and ends the use of s by the reader of headers.
+// handOut passes on the units of s, and ends the use of s by the reader of headers.
 func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Unit) {
 	defer s.release()
 	from := len(r.units)
@@ -270,9 +270,9 @@ func (x *scanner) unit(u *Unit) {
 	u.Ranges, u.origins = clone(s.Ranges), slices.Clone(s.Origins)
 }
 
-// clone returns a copy of s, for large slices. The system is asked for all pages of
-// the copy at once: the calls and ranges of ceph-osd are 60 MiB, and a page fault
-// for each page takes 3 % of the CPU time.
+// clone returns a copy of s, for large slices. The system provides all pages of the copy
+// at once: the calls and ranges of ceph-osd are 60 MiB, and a page fault for each page
+// takes 3 % of the CPU time.
 func clone[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil

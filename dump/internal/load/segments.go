@@ -116,8 +116,8 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 		return x.buf, done
 	}
 
-	// The next buffer begins with the incomplete unit, and with what the
-	// inflater refers to.
+	// The next buffer begins with the incomplete unit, and with the bytes that the inflater
+	// refers to.
 	unit := done - x.whole
 	kept = max(unit, min(done, elfx.SlideWindow))
 	wanted := kept - unit + int(min(x.next, math.MaxInt/2))
@@ -127,7 +127,7 @@ func (x *inflater) advance(done int) (next []byte, kept int) {
 	b := x.pool.get(x.ctx, min(size, x.size-at))
 	copy(b.Bytes(), x.buf[done-kept:done])
 
-	// send hands the old buffer over, so the copy comes first.
+	// send gives the old buffer away, so the copy comes first.
 	x.send(x.whole, false)
 	x.use(b, at)
 	x.whole = kept - unit

@@ -1,6 +1,5 @@
-// Package losses holds what the stages of a dump report beside their results:
-// damage that cost a unit, a function, a table or an unwind entry, and warnings
-// for the user.
+// Package losses holds the reports of the stages of a dump beside their results: damage
+// that cost a unit, a function, a table or an unwind entry, and warnings for the user.
 //
 // It takes errors and the texts of warnings and gives their counts and the first of
 // the errors. A List needs bounded memory, however much damage a file has.
@@ -11,8 +10,8 @@ import "fmt"
 // maxKept bounds the errors that a List keeps; the others are only counted.
 const maxKept = 100
 
-// List is what one stage reports. The zero List is empty. Every stage returns
-// its own, so that the order of a dump's losses is the order of its stages.
+// List is the report of one stage. The zero List is empty. Every stage returns its own, so
+// that the order of a dump's losses is the order of its stages.
 type List struct {
 	Count    int      // damaged parts that were left out
 	Errs     []error  // the first of them; each names its file, section and offset
@@ -56,7 +55,7 @@ func (l *List) Miss(format string, args ...any) {
 	l.Warn(format, args...)
 }
 
-// WarnAlone is Warn for what a debug file lacks whose binary was not given.
+// WarnAlone is Warn for parts that a debug file lacks whose binary was not given.
 func (l *List) WarnAlone(format string, args ...any) {
 	l.Warn(format, args...)
 	l.Alone = append(l.Alone, l.Warnings[len(l.Warnings)-1])

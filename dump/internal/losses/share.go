@@ -6,8 +6,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// Share is how much of one kind of data was lost to damage or a limit. Both numbers
-// are estimates, in a unit that is known without reading what was lost.
+// Share is how much of one kind of data was lost to damage or a limit. Both numbers are
+// estimates, in a unit that is known without reading the lost parts.
 type Share struct {
 	Lost, All uint64
 	First     error // the first loss

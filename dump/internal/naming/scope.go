@@ -84,10 +84,10 @@ func (c *cachedScope) is(u *dwarfx.Unit, ref dwarfx.Ref, language dwarfx.Languag
 	return c.ref == ref && c.unit == u && c.language == language
 }
 
-// name returns what parents[0] adds to the scope of the declarations it encloses:
-// the other parents, and one called name. whole reports that part is the complete
-// scope: a function's demangled linkage name, or the name and scope of a
-// declaration elsewhere. unnamed reports that the DIE has no name of its own.
+// name returns the text that parents[0] adds to the scope of the declarations it encloses:
+// the other parents, and one called name. whole reports that part is the complete scope: a
+// function's demangled linkage name, or the name and scope of a declaration elsewhere.
+// unnamed reports that the DIE has no name of its own.
 func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part string, whole, unnamed bool) {
 	ref := parents[0]
 	tag := x.dies.TagAt(u.Data(), ref)

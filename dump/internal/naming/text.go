@@ -255,7 +255,7 @@ func (x *Namer) isFull() bool {
 	return x.table.isFull()
 }
 
-// countRead adds what x has read to the table's count.
+// countRead adds the bytes that x has read to the table's count.
 func (x *Namer) countRead() {
 	x.table.read.Add(uint64(x.read))
 	x.read = 0

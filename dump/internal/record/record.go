@@ -1,6 +1,6 @@
-// Package record holds the records of a symbol file: the stages of a dump make them,
-// and package write writes them. A Module owns its records, but for the names of
-// publics and the sections of unwind rules, which lie in the image's files.
+// Package record holds the records of a symbol file: the stages of a dump make them, and
+// package write writes them. A Module owns its records except the names of publics and the
+// sections of unwind rules, which lie in the image's files.
 package record
 
 import (

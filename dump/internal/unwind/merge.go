@@ -123,7 +123,7 @@ func (m *merger) dwarf(e *frames.Entry) {
 		}
 	}
 
-	// SFrame may still have what damage took from DWARF.
+	// SFrame may still have rows that DWARF lost by damage.
 	for len(m.rows) > 0 && m.rows[0].End <= end {
 		m.rows = m.rows[1:]
 	}

@@ -1,8 +1,8 @@
 // Package unwind makes the STACK CFI records.
 //
-// It takes the entries that package frames listed and gives the text of their rules.
-// Where DWARF and SFrame both describe a PC, the row of DWARF is written, since DWARF
-// knows all registers, unless STACK CFI cannot express the row.
+// It takes the entries that package frames listed and gives the text of their rules. Where
+// DWARF and SFrame both describe a PC, the row of DWARF is written, since DWARF has rules
+// for all registers, unless STACK CFI cannot express the row.
 //
 // The text of a module's rules is never in memory as a whole: Records is made when a
 // dump ends, and each run of entries is turned into text when it is written. The text
@@ -71,7 +71,7 @@ func (r *Records) Append(dst []byte, i int) []byte {
 	return dst
 }
 
-// Losses returns what was met in each run that was appended.
+// Losses returns the losses of all runs that were appended.
 func (r *Records) Losses() []Losses { return r.losses }
 
 // WhyNone returns the reason that none of the sources that opt wants has unwind rules

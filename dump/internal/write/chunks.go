@@ -53,7 +53,7 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 	work, order := make(chan *job), make(chan *job, chunksAhead*jobs)
 	buffers := make(chan []byte, (chunksAhead+1)*jobs)
 
-	// The first goroutine hands out each chunk twice: to the writer, which keeps their
+	// The first goroutine sends each chunk to two channels: to the writer, which keeps their
 	// order, and to a worker.
 	group.Go(func() error {
 		defer close(work)

@@ -31,8 +31,8 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 		w.Info(emit.Info{Key: emit.KeyCodeID, Text: h.CodeID})
 	}
 
-	// Plug-ins of build systems take the third word of the first INFO record for the code
-	// id. Without a CODE_ID there is no other INFO record, but for those that were asked for.
+	// Plug-ins of build systems take the third word of the first INFO record for the code id.
+	// Without a CODE_ID there is no other INFO record, except those that options add.
 	for _, line := range h.Extra {
 		key, text, _ := strings.Cut(line, " ")
 		w.Info(emit.Info{Key: key, Text: text})

@@ -56,7 +56,7 @@ type descriptor struct {
 	Digest    string `json:"digest"`
 }
 
-// read reads an index or a manifest, and what it refers to.
+// read reads an index or a manifest, and the blobs that it refers to.
 func (l *layout) read(name string) error {
 	if slices.Contains(l.seen, name) || len(l.seen) == maxDocuments {
 		return nil

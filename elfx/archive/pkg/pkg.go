@@ -2,9 +2,9 @@
 // packages of Alpine and Arch, tar files with any of the usual compressions, and the
 // layers of OCI images. The content decides the format, never the name.
 //
-// Walk passes each ELF file of a package to its caller while the package is read once
-// from start to end. Nothing is stored, and no file but ELF files is looked at. What a
-// package may unpack to is bounded by limits.Package.
+// Walk passes each ELF file of a package to its caller while the package is read once from
+// start to end. Nothing is stored, and no file but ELF files is looked at. limits.Package
+// bounds the unpacked size of a package.
 //
 //	err := pkg.Walk(file, size, pkg.Visitor{File: func(m pkg.Member, r io.Reader) error {
 //		fmt.Println(m.Name, m.Size)
@@ -66,9 +66,9 @@ type Member struct {
 	Size int64
 }
 
-// Visitor receives what Walk finds.
+// Visitor has the functions that Walk calls for each file that it finds.
 type Visitor struct {
-	// Limits bound what the package may unpack to. The zero value is the default.
+	// Limits bound the unpacked size of the package. The zero value is the default.
 	Limits limits.Limits
 	// File is called for each ELF file. r has the member's bytes, and is valid during
 	// the call alone. An error ends Walk.

@@ -53,7 +53,8 @@ type rpmFile struct {
 	last   bool   // is the last of them
 }
 
-// linkSize is the size of what is no regular file: of a symbolic link its target.
+// linkSize bounds the size of an entry that is no regular file: of a symbolic link its
+// target.
 func (f *rpmFile) linkSize() int64 {
 	const link = 0o120000
 	if uint64(f.mode)&cpioType == link {

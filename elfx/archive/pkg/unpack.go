@@ -34,8 +34,8 @@ var compressions = []struct {
 	{"\x28\xb5\x2f\xfd", unpackZstd},
 }
 
-// compressionOf returns what unpacks a stream that begins with head, or nil if the
-// stream is not compressed.
+// compressionOf returns the format of a compressed stream that begins with head, or nil if
+// the stream is not compressed.
 func compressionOf(head []byte) unpacker {
 	for _, c := range compressions {
 		if bytes.HasPrefix(head, []byte(c.magic)) {

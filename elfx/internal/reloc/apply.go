@@ -162,7 +162,7 @@ func (s *Section) value(r *Entry, h howto, addend uint64) (uint64, error) {
 		return 0, err
 	}
 
-	// The calculation decides what of the symbol counts: its address, its size, or its
+	// The calculation decides which value of the symbol counts: its address, its size, or its
 	// offset in the TLS block.
 	v := sym.Value
 	switch h.calc {

@@ -117,7 +117,7 @@ var (
 	}
 )
 
-// machine is what is known of the relocation types of a machine.
+// machine has the relocation types of a machine.
 type machine struct {
 	howtos []howto // by type
 	name   func(kind uint32) string
