@@ -72,10 +72,11 @@ oracle: ## compares with other programs on fixtures and a small corpus (see CONT
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
-oracle-peers: ## builds Breakpad's and rust-minidump's walkers and compares with them
+oracle-peers: ## builds Breakpad's, Mozilla's and rust-minidump's programs and compares with them
 	scripts/crashdumps.sh
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./cmd/stackwalk
+	$(GO) test -pgo=off -tags oracle -run '^TestOraclePeer' -timeout 25m ./cmd/dump_syms
 
 # The same comparisons on everything large: about 2 GB of Debian packages.
 corpus: ## the comparisons of oracle on everything large: about 2 GB of Debian packages

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the programs that stackwalk can take the place of: Breakpad's minidump_stackwalk
-# and microdump_stackwalk, and rust-minidump's minidump-stackwalk.
+# and microdump_stackwalk, and rust-minidump's minidump-stackwalk; and Mozilla's dump_syms.
+# Breakpad's dump_syms is compared if it is there as breakpad-dump_syms.
 #
 #   peers.sh
 #
@@ -13,6 +14,7 @@ set -euo pipefail
 peers=${SYMKIT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/peers}
 commit=418aacd617897c19d960ec3e649f42ea95a6363a # as in crashdumps.sh
 rust_version=0.27.0
+mozilla_version=2.3.9
 mkdir -p "$peers"
 peers=$(cd "$peers" && pwd)
 
@@ -57,16 +59,22 @@ breakpad() {
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk; do
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms; do
 		[[ -x $peers/$program ]] || skip "$program" "not installed, and not built with PEERS=installed"
 	done
 	exit
 fi
 [[ -x $peers/minidump_stackwalk && -x $peers/microdump_stackwalk ]] || breakpad
-if [[ ! -x $peers/minidump-stackwalk ]]; then
-	if cargo install -q --locked --version "$rust_version" --root "$peers/rust" minidump-stackwalk; then
-		ln -sf rust/bin/minidump-stackwalk "$peers/minidump-stackwalk"
+
+# rust NAME CRATE VERSION PROGRAM: installs a program of crates.io as NAME.
+rust() {
+	[[ -x $peers/$1 ]] && return
+	if cargo install -q --locked --version "$3" --root "$peers/rust" "$2"; then
+		ln -sf "rust/bin/$4" "$peers/$1"
 	else
-		skip minidump-stackwalk "cargo install failed"
+		skip "$1" "cargo install failed"
 	fi
-fi
+}
+rust minidump-stackwalk minidump-stackwalk "$rust_version" minidump-stackwalk
+rust mozilla-dump_syms dump_syms "$mozilla_version" dump_syms
+[[ -x $peers/breakpad-dump_syms ]] || skip breakpad-dump_syms "not there: it is not built here"

@@ -125,19 +125,8 @@ func diffFrames(path string, got, want []any, report func(string)) {
 	}
 }
 
-// documented compares differences with those that the block NAME of docs/differences.md
-// lists.
+// documented asserts that docs/differences.md lists exactly these differences under a name.
 func documented(t *testing.T, name string, diffs []string) {
 	t.Helper()
-	listed := testfile.Listed(t, filepath.Join(repository, "docs", "differences.md"), name)
-	for _, d := range diffs {
-		if !slices.Contains(listed, d) {
-			t.Errorf("not in docs/differences.md: %s", d)
-		}
-	}
-	for _, l := range listed {
-		if !slices.Contains(diffs, l) {
-			t.Errorf("in docs/differences.md, but no difference any more: %s", l)
-		}
-	}
+	testfile.Documented(t, filepath.Join(repository, "docs", "differences.md"), name, diffs)
 }

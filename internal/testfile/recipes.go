@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 )
 
@@ -65,34 +64,4 @@ func RunRecipe(t *testing.T, recipe string, files map[string][]byte, env []strin
 		}
 	}
 	return dir
-}
-
-// Listed returns the lines that a block of a document lists. The block begins with
-// ```differences NAME. Lines that begin with # are comments. A line that begins with two
-// spaces belongs to the line before.
-func Listed(t *testing.T, document, name string) (lines []string) {
-	t.Helper()
-	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	_, block, found := strings.Cut(string(text), "\n```differences "+name+"\n")
-	block, _, ended := strings.Cut(block, "\n```\n")
-	if !found || !ended {
-		t.Fatalf("%s has no block for %s", document, name)
-	}
-
-	for line := range strings.Lines(block) {
-		line = strings.TrimSuffix(line, "\n")
-		rest, goesOn := strings.CutPrefix(line, "  ")
-		switch {
-		case line == "" || line[0] == '#':
-		case goesOn && len(lines) > 0:
-			lines[len(lines)-1] += " " + rest
-		default:
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
