@@ -51,21 +51,6 @@ func (m CodeMap) Contains(addr uint64) bool {
 	return lo < len(m) && addr >= m[lo].Lo
 }
 
-// largest returns the largest range of m.
-func (m CodeMap) largest() (r Range) {
-	for i := range m {
-		if m[i].Hi-m[i].Lo > r.Hi-r.Lo {
-			r = m[i]
-		}
-	}
-	return r
-}
-
-// isCode reports whether code lies at addr. Most code lies in the largest range.
-func (d *Data) isCode(addr uint64) bool {
-	return addr-d.text.Lo < d.text.Hi-d.text.Lo || d.code.Contains(addr)
-}
-
 // EndOf returns the end of the range that contains addr.
 func (m CodeMap) EndOf(addr uint64) uint64 {
 	for _, r := range m {

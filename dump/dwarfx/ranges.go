@@ -1,7 +1,6 @@
 package dwarfx
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"symkit/internal/wire"
@@ -9,14 +8,13 @@ import (
 
 // Ranges come as pairs of attributes, as lists of .debug_ranges (DWARF 2 to 4), or as
 // lists of .debug_rnglists (DWARF 5). All readers drop ranges of discarded code, which
-// begin where no code lies, and all take the entries they read from a budget, so that many
-// DIEs cannot point at one long list. The lists of DWARF 5 have a fast path for the lists
-// that compilers write for 64-bit machines; the slow path reads everything.
+// begin where no code lies, and all take the entries they read from a budget, so that
+// many DIEs cannot point at one long list.
 
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
-	if lo < hi && d.isCode(lo) {
+	if lo < hi && d.code.Contains(lo) {
 		return append(grown(dst), Range{Lo: lo, Hi: hi})
 	}
 	return dst
@@ -76,98 +74,14 @@ const (
 	rleStartLength  = 7
 )
 
-// appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
-func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
-	if u.AddrSize == 8 && !d.BigEndian && off < uint64(len(d.RngLists)) {
-		if out, ok := d.fastRngList(dst, u.LowPC, d.RngLists[off:], budget); ok {
-			return out, nil
-		}
-	}
-	return d.slowRngList(dst, u, off, budget)
-}
-
 // deadBase reports whether entries relative to a base describe discarded code: in a
 // large discarded section, base + offset may lie in other code.
 func (d *Data) deadBase(base uint64, addrSize uint8) bool {
 	return tombstone(base, addrSize) || base == 0 && !d.code.Contains(0)
 }
 
-// fastRngList is the fast path: it reads the lists that compilers write for 64-bit
-// machines, which are nearly all. It returns false if the list at the start of data has
-// something else or is damaged.
-func (d *Data) fastRngList(dst []Range, base uint64, data []byte, budget *int) (out []Range, ok bool) {
-	const longest = 1 + 8 + 3 // bytes of an entry
-	out = dst
-	dead, left := tombstone(base, 8), *budget
-	for at := 0; at+longest <= len(data) && left > 0; left-- {
-		kind := data[at]
-		at++
-
-		var lo, hi uint64
-		switch kind {
-		case rleEnd:
-			*budget = left
-			return out, true
-		case rleBaseAddress:
-			base = binary.LittleEndian.Uint64(data[at:])
-			dead = d.deadBase(base, 8)
-			at += 8
-			continue
-		case rleOffsetPair:
-			lo, at = shortLEB(data, at)
-			hi, at = shortLEB(data, at)
-			lo, hi = base+lo, base+hi
-			if dead {
-				lo = hi
-			}
-		case rleStartLength:
-			lo = binary.LittleEndian.Uint64(data[at:])
-			hi, at = shortLEB(data, at+8)
-			hi += lo
-		default:
-			return dst, false
-		}
-
-		// shortLEB has met a longer number.
-		if at < 0 {
-			break
-		}
-
-		// As appendRange, without a call.
-		if lo < hi && d.isCode(lo) {
-			out = append(grown(out), Range{Lo: lo, Hi: hi})
-		}
-	}
-	return dst, false
-}
-
-// shortLEB reads an unsigned LEB128 of at most three bytes at offset at of data, which
-// has three bytes there. It returns the end of the number, below 0 if the number is
-// longer.
-func shortLEB(data []byte, at int) (v uint64, end int) {
-	if at >= 0 && data[at] < 0x80 {
-		return uint64(data[at]), at + 1
-	}
-	return longerLEB(data, at)
-}
-
-// longerLEB is shortLEB for two or three bytes.
-func longerLEB(data []byte, at int) (v uint64, end int) {
-	if at < 0 {
-		return 0, at
-	}
-	b := data[at : at+3]
-	switch v = uint64(b[0]); {
-	case b[1] < 0x80:
-		return v&0x7f | uint64(b[1])<<7, at + 2
-	case b[2] < 0x80:
-		return v&0x7f | uint64(b[1]&0x7f)<<7 | uint64(b[2])<<14, at + 3
-	}
-	return 0, -1
-}
-
-// slowRngList is the slow path: it reads any list, and locates damage.
-func (d *Data) slowRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
+// appendRngList reads a list of .debug_rnglists (DWARF 5 §2.17.3).
+func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]Range, error) {
 	c := d.cursor(".debug_rnglists", d.RngLists)
 	c.Seek(off)
 	size, base, dead := int(u.AddrSize), u.LowPC, tombstone(u.LowPC, u.AddrSize)

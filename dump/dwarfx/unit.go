@@ -109,7 +109,6 @@ type Data struct {
 	Units []*Unit
 	alt   *Data // the supplementary file (dwz, DWARF 5 §7.3.6), or nil
 	code  CodeMap
-	text  Range // the largest of code
 	types typeUnits
 	read  uint64             // offset of the first unit not read yet
 	ended [secAltStr + 1]int // size of a section's strings, all of which have an end
@@ -141,7 +140,7 @@ func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 func New(s Sections, size int, code CodeMap) *Data {
 	s.Info = nil
 	d := &Data{
-		Sections: s, name: ".debug_info", size: uint64(size), code: code, text: code.largest(),
+		Sections: s, name: ".debug_info", size: uint64(size), code: code,
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
 		parents:     map[*Unit]*parentCache{},
 		abbrevBytes: 32*len(s.Abbrev) + 1<<20,

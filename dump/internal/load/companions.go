@@ -53,7 +53,7 @@ func (x *loader) readSplits() error {
 
 	results := make([]splitResult, len(x.units))
 	err = par.Each(x.ctx, x.opt.Jobs, len(x.units), func() func(int) error {
-		scan := &scanner{inlines: x.opt.Inlines}
+		var scan dwarfx.Scan
 		return func(i int) error {
 			u := x.units[i]
 			if u.Split == 0 {
@@ -64,7 +64,7 @@ func (x *loader) readSplits() error {
 			results[i] = x.openSplit(u.Unit, pkg)
 			if results[i].unit != nil {
 				x.units[i] = &Unit{Unit: results[i].unit, Lines: u.Lines, index: i}
-				scan.unit(x.units[i])
+				x.units[i].scan(&scan, x.opt.Inlines)
 			}
 			return nil
 		}

@@ -22,76 +22,101 @@ func (x *loader) readUnits() error {
 	x.sections.Abbrev = abbrev
 	x.alone = x.alt == nil && dwarfx.SelfContained(abbrev)
 
+	r := &unitReader{loader: x, work: make(chan *Unit), ready: make(chan struct{})}
+	err = r.run()
+	if err != nil {
+		return err
+	}
+	x.data.Line = r.line
+	r.countLosses()
+	return nil
+}
+
+// unitReader hands out the units of .debug_info to the goroutines that scan them.
+type unitReader struct {
+	*loader
+	work   chan *Unit
+	ready  chan struct{} // closed when the sections that scans need are inflated
+	line   []byte        // .debug_line
+	size   int           // of .debug_info
+	errs   []error       // damaged headers
+	failed error         // why .debug_info cannot be read
+}
+
+// run inflates the sections, reads the headers of units, and scans the units, on
+// goroutines of their own.
+func (r *unitReader) run() error {
 	// All reads of the file in this goroutine come before the other goroutines start. A
 	// fault in this goroutine, after the file was truncated, ends readUnits, and the file
 	// is closed while goroutines that were started would still read the file.
-	info := x.file.Section(".debug_info")
+	info := r.file.Section(".debug_info")
+	there := info != nil && info.Present()
 	streams := info != nil && info.Streams()
-	r := &unitReader{loader: x, work: make(chan *Unit), ready: make(chan struct{})}
-	group, ctx := errgroup.WithContext(x.ctx)
-	guarded := func(task func() error) {
-		group.Go(func() error { return mem.Guard(task) })
+	if r.opt.Jobs == 1 && (!there || !streams && info.Size < smallInfo) {
+		return r.readInTurn(info)
 	}
 
-	// The sections, the units and the scans each have goroutines of their own.
-	scanners := x.opt.Jobs
-	inTurn := x.opt.Jobs == 1 && (info == nil || !info.Present() || !streams && info.Size < smallInfo)
-	if !inTurn {
-		guarded(func() error { return r.readOthers() })
+	group, ctx := errgroup.WithContext(r.ctx)
+	start := func(task func() error) {
+		group.Go(func() error { return mem.Guard(task) })
 	}
+	start(r.readOthers)
+	scanners := r.opt.Jobs
 	switch {
-	case inTurn:
-		err := r.readInTurn(ctx, info)
-		if err != nil {
-			return err
-		}
-		scanners = 0
-	case info == nil || !info.Present():
-		guarded(func() error { return r.readFlat(ctx, nil, nil) })
+	case !there:
+		start(func() error { return r.readFlat(ctx, nil, nil) })
 	case streams:
-		size, _ := info.UncompressedSize()
-		segments := make(chan *segment, segmentsBytes/segmentSize)
-		in := &inflater{ctx: ctx, section: info, size: int(size), bigEndian: x.file.BigEndian, out: segments}
-		x.release = func() { in.buffer.Release() }
-		if x.alone {
-			in.pool = newPool()
-			x.release = in.pool.release
-		}
 		// Inflating .debug_info takes longest, so the inflater has a processor for itself
 		// and scans the remaining units afterwards. Together with segments of 64 MiB
 		// instead of 32, ceph-osd takes 0.94 of the time.
 		scanners = max(scanners-1, 1)
-		guarded(func() error {
-			r.failed = in.run()
-			if x.opt.Jobs > 1 {
-				r.scanUnits()
-			}
-			return nil
-		})
-		guarded(func() error { return r.readSegments(ctx, segments, int(size)) })
+		r.startStream(ctx, info, start)
 	default:
-		guarded(func() error {
+		start(func() error {
 			data, err := info.Data()
 			r.failed = err
 			return r.readFlat(ctx, data, info.Discard)
 		})
 	}
 	for range scanners {
-		guarded(func() error {
+		start(func() error {
 			r.scanUnits()
 			return nil
 		})
 	}
 
-	err = group.Wait()
-	if err != nil {
-		return err
+	err := group.Wait()
+	if err == nil && r.ctx.Err() != nil {
+		err = context.Cause(r.ctx)
 	}
-	if x.ctx.Err() != nil {
-		return context.Cause(x.ctx)
-	}
-	x.data.Line = r.line
+	return err
+}
 
+// startStream starts the goroutine that inflates .debug_info into segments, and the
+// goroutine that reads the headers of the units in complete segments.
+func (r *unitReader) startStream(ctx context.Context, info *elfx.Section, start func(task func() error)) {
+	size, _ := info.UncompressedSize()
+	segments := make(chan *segment, segmentsBytes/segmentSize)
+	in := &inflater{ctx: ctx, section: info, size: int(size), bigEndian: r.file.BigEndian, out: segments}
+	r.release = func() { in.buffer.Release() }
+	if r.alone {
+		in.pool = newPool()
+		r.release = in.pool.release
+	}
+
+	start(func() error {
+		r.failed = in.run()
+		if r.opt.Jobs > 1 {
+			r.scanUnits()
+		}
+		return nil
+	})
+	start(func() error { return r.readSegments(ctx, segments, int(size)) })
+}
+
+// countLosses adds what could not be read of .debug_info to the losses.
+func (r *unitReader) countLosses() {
+	x := r.loader
 	if slices.ContainsFunc(x.units, func(u *Unit) bool { return u.Draft }) {
 		x.lost.Warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.file.Path())
 	}
@@ -114,7 +139,6 @@ func (x *loader) readUnits() error {
 			known = x.share.All
 		}
 	}
-	return nil
 }
 
 // smallInfo is a size in bytes of .debug_info below which one goroutine does not need
@@ -122,7 +146,7 @@ func (x *loader) readUnits() error {
 const smallInfo = 64 << 10
 
 // readInTurn reads the other sections, the headers of all units, and then the units.
-func (r *unitReader) readInTurn(ctx context.Context, info *elfx.Section) error {
+func (r *unitReader) readInTurn(info *elfx.Section) error {
 	return mem.Guard(func() error {
 		err := r.readOthers()
 		if err != nil {
@@ -136,11 +160,12 @@ func (r *unitReader) readInTurn(ctx context.Context, info *elfx.Section) error {
 		// All units wait in the channel; none is smaller than its header (DWARF 2 §7.5.1).
 		const smallestHeader = 11
 		r.work = make(chan *Unit, len(data)/smallestHeader)
-		err = r.readFlat(ctx, data, nil)
-		if err == nil {
-			r.scanUnits()
+		err = r.readFlat(r.ctx, data, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		r.scanUnits()
+		return context.Cause(r.ctx)
 	})
 }
 
@@ -158,17 +183,6 @@ func (r *unitReader) readOthers() error {
 		return err
 	}
 	return r.readSections(r.file, wanted[line:], "")
-}
-
-// unitReader gives the units of .debug_info to the goroutines that scan them.
-type unitReader struct {
-	*loader
-	work   chan *Unit
-	ready  chan struct{} // closed when the sections that scans need are inflated
-	line   []byte        // .debug_line
-	size   int           // of .debug_info
-	errs   []error       // damaged headers
-	failed error         // why .debug_info cannot be read
 }
 
 // open makes x.data after the sections that unit headers need are inflated.
@@ -240,10 +254,10 @@ func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Un
 
 // scanUnits scans units until there are no more.
 func (r *unitReader) scanUnits() {
-	scan := &scanner{inlines: r.opt.Inlines}
+	var scan dwarfx.Scan
 	namer := naming.NewNamer(r.names)
 	for u := range r.work {
-		scan.unit(u)
+		u.scan(&scan, r.opt.Inlines)
 		if !r.alone || !u.SelfContained() {
 			continue
 		}
@@ -256,29 +270,9 @@ func (r *unitReader) scanUnits() {
 	}
 }
 
-// scanner scans units for one goroutine.
-type scanner struct {
-	inlines bool
-	scan    dwarfx.Scan // used again for every unit
-}
-
-// unit reads the functions and inlined calls of u.
-func (x *scanner) unit(u *Unit) {
-	s := &x.scan
-	u.err = u.Data().ScanUnit(u.Unit, x.inlines, s)
-	u.Funcs, u.Calls = slices.Clone(s.Funcs), clone(s.Inlines)
-	u.Ranges, u.origins = clone(s.Ranges), slices.Clone(s.Origins)
-}
-
-// clone returns a copy of s, for large slices. The system provides all pages of the copy
-// at once: the calls and ranges of ceph-osd are 60 MiB, and a page fault for each page
-// takes 3 % of the CPU time.
-func clone[T any](s []T) []T {
-	if len(s) == 0 {
-		return nil
-	}
-	out := make([]T, len(s))
-	mem.Populate(out)
-	copy(out, s)
-	return out
+// scan reads the functions and inlined calls of u. x is used again for every unit.
+func (u *Unit) scan(x *dwarfx.Scan, inlines bool) {
+	u.err = u.Data().ScanUnit(u.Unit, inlines, x)
+	u.Funcs, u.Calls = slices.Clone(x.Funcs), slices.Clone(x.Inlines)
+	u.Ranges, u.origins = slices.Clone(x.Ranges), slices.Clone(x.Origins)
 }
