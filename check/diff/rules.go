@@ -51,13 +51,13 @@ func (w *ruleDiff) rules(s *symfile.File) (out ruleSets) {
 
 	// Each record ends the range of the one before it.
 	for _, in := range s.UsedInits() {
-		state := eval.Override(nil, w.parser.Parse(in.Rules))
+		state := eval.Override(nil, w.parser.Parse(s.Rules.Texts[in.Rules]))
 		lo, at := in.Addr, in.At
 		for _, d := range s.DeltasOf(&in) {
 			if d.Addr > lo {
 				add(lo, d.Addr, at, state)
 			}
-			state = eval.Override(state, w.parser.Parse(d.Rules))
+			state = eval.Override(state, w.parser.Parse(s.Rules.Texts[d.Rules]))
 			lo, at = d.Addr, d.At
 		}
 		add(lo, in.End, at, state)

@@ -20,31 +20,60 @@ func (l *linter) rules() {
 		return
 	}
 
-	// Each INIT needs the two rules without which consumers cannot unwind.
+	// Each different text is judged once.
 	p := eval.NewParser(eval.NewArch(l.arch))
+	traits := make([]trait, len(s.Rules.Texts))
+	for i, text := range s.Rules.Texts {
+		traits[i] = traitOf(p.Parse(text))
+	}
+	faults := func(at uint32, addr uint64, text uint32) {
+		if traits[text]&traitFaulty != 0 {
+			ruleErrors(p.Parse(s.Rules.Texts[text]), func(err error, rule string) {
+				l.wrong(report.CheckRules, at, addr, "rule %q: %v", rule, err)
+			})
+		}
+	}
+
+	// Each INIT needs the two rules without which consumers cannot unwind.
 	c.Compared(report.CheckRules, uint64(len(s.Inits)+len(s.Deltas)))
 	for i := range s.Inits {
 		r := &s.Inits[i]
-		rules := p.Parse(r.Rules)
-		l.ruleErrors(r.At, r.Addr, rules)
-		if eval.Find(rules, eval.RegCFA) == nil {
+		faults(r.At, r.Addr, r.Rules)
+		if traits[r.Rules]&traitCFA == 0 {
 			l.wrong(report.CheckRules, r.At, r.Addr, "no .cfa")
 		}
-		if eval.Find(rules, eval.RegRA) == nil {
+		if traits[r.Rules]&traitRA == 0 {
 			l.wrong(report.CheckRules, r.At, r.Addr, "no .ra")
 		}
 		for _, d := range s.DeltasOf(r) {
-			l.ruleErrors(d.At, d.Addr, p.Parse(d.Rules))
+			faults(d.At, d.Addr, d.Rules)
 		}
 	}
 }
 
-// ruleErrors reports the rules of one record that cannot be evaluated.
-func (l *linter) ruleErrors(at uint32, addr uint64, rules []eval.Rule) {
-	fail := func(err error, text string) {
-		l.wrong(report.CheckRules, at, addr, "rule %q: %v", text, err)
-	}
+// trait is what holds for the rules of a text.
+type trait uint8
 
+const (
+	traitCFA    trait = 1 << iota // .cfa is among the rules
+	traitRA                       // .ra is
+	traitFaulty                   // a rule cannot be evaluated
+)
+
+// traitOf returns the traits of the rules of one text.
+func traitOf(rules []eval.Rule) (t trait) {
+	if eval.Find(rules, eval.RegCFA) != nil {
+		t |= traitCFA
+	}
+	if eval.Find(rules, eval.RegRA) != nil {
+		t |= traitRA
+	}
+	ruleErrors(rules, func(error, string) { t |= traitFaulty })
+	return t
+}
+
+// ruleErrors calls fail with each rule that cannot be evaluated.
+func ruleErrors(rules []eval.Rule, fail func(err error, text string)) {
 	// The registers before rule i must not have its register.
 	for i, r := range rules {
 		switch {

@@ -67,6 +67,7 @@ func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error),
 		}
 	}
 	flush()
+	s.Rules.index = nil
 	return s, nil
 }
 
@@ -126,9 +127,9 @@ func (s *File) add(rec emit.Record, at uint32, off uint64) {
 	case *emit.StackCFIInit:
 		// Deltas that follow extend the span.
 		n := uint32(len(s.Deltas))
-		s.Inits = append(s.Inits, Init{r.Addr, r.Addr + uint64(r.Size), r.Rules, Span{n, n}, at})
+		s.Inits = append(s.Inits, Init{r.Addr, r.Addr + uint64(r.Size), s.Rules.add(r.Rules), at, Span{n, n}})
 	case *emit.StackCFI:
-		s.Deltas = append(s.Deltas, Delta{r.Addr, r.Rules, at})
+		s.Deltas = append(s.Deltas, Delta{r.Addr, s.Rules.add(r.Rules), at})
 		if n := len(s.Inits) - 1; n >= 0 {
 			s.Inits[n].Deltas.To = uint32(len(s.Deltas))
 		}

@@ -25,6 +25,7 @@ type File struct {
 	Publics  []Public
 	Inits    []Init
 	Deltas   []Delta
+	Rules    Rules // of Inits and Deltas
 	Wins     []emit.StackWin
 	WinLines []uint32
 
@@ -98,9 +99,9 @@ func (p *Public) PCs() pcs.Range { return pcs.Range{Lo: p.Addr, Hi: p.Addr + 1} 
 // Init is a STACK CFI INIT record.
 type Init struct {
 	Addr, End uint64
-	Rules     []byte
-	Deltas    Span // of File.Deltas
+	Rules     uint32 // index of File.Rules.Texts
 	At        uint32
+	Deltas    Span // of File.Deltas
 }
 
 // PCs returns the addresses that r covers.
@@ -122,8 +123,33 @@ func (s *File) UsedInits() (used []Init) {
 // Delta is a STACK CFI record that changes rules.
 type Delta struct {
 	Addr  uint64
-	Rules []byte
+	Rules uint32 // index of File.Rules.Texts
 	At    uint32
+}
+
+// Rules are the texts of rules. Most records have a text that other records have too: equal texts
+// are kept once, unless there are more than maxDistinctRules.
+type Rules struct {
+	Texts [][]byte
+	index map[string]uint32 // of the first texts; nil after the file is read
+}
+
+const maxDistinctRules = 1 << 20
+
+// add returns the index of a text.
+func (r *Rules) add(text []byte) uint32 {
+	if i, ok := r.index[string(text)]; ok {
+		return i
+	}
+	i := uint32(len(r.Texts))
+	r.Texts = append(r.Texts, text)
+	if i < maxDistinctRules {
+		if r.index == nil {
+			r.index = map[string]uint32{}
+		}
+		r.index[string(text)] = i
+	}
+	return i
 }
 
 // Span is the elements [From, To) of a slice.

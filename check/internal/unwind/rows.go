@@ -15,16 +15,16 @@ import (
 // unwindWorker is the state of one goroutine.
 type unwindWorker struct {
 	*unwinder
-	rules    *eval.Parser
 	machines [eval.Seeds]eval.Machine
 	state    []eval.Rule // in force
+	memo     memo
 	compared uint64
 	unsure   map[string]uint64 // PCs that are not verified, by reason
 }
 
 // newUnwindWorker returns a worker with machines of its own.
 func newUnwindWorker(u *unwinder) *unwindWorker {
-	return &unwindWorker{unwinder: u, rules: eval.NewParser(u.arch), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}}
+	return &unwindWorker{unwinder: u, machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}, memo: newMemo()}
 }
 
 // flush adds to the report what the worker has counted since the last call.
@@ -62,25 +62,30 @@ type segment struct {
 
 // row compares one row with all records in force at its PCs.
 func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
+	w.memo.row(w, row, ra)
 	w.segments(row.Begin, row.End, func(seg segment) {
 		n := seg.hi - seg.lo
 		w.compared += n
+		if seg.at != 0 && w.memo.right() {
+			return
+		}
 
 		// Where STACK CFI may not be able to express the row, a row of SFrame may be the one that
 		// the record has.
 		outcome := w.judge(seg, row, ra)
-		if outcome.what != "" && outcome.inexpressible {
+		switch {
+		case outcome.what == "":
+			if seg.at != 0 {
+				w.memo.keep()
+			}
+		case outcome.inexpressible:
 			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).what == "" {
 				return
 			}
 			w.unsure[outcome.what] += n
-			return
+		default:
+			w.report(seg, outcome.what)
 		}
-
-		if outcome.what == "" {
-			return
-		}
-		w.report(seg, outcome.what)
 	})
 }
 
@@ -101,7 +106,7 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	s, bias := w.r.Sym, w.r.Bias
 	k := pcs.After(w.inits, lo-bias)
 	for pos := lo; pos < hi; {
-		w.state = w.state[:0]
+		w.state, w.memo.state = nil, 0
 		if k == len(w.inits) || w.inits[k].Addr+bias >= hi {
 			f(segment{pos, hi, 0})
 			return
@@ -136,15 +141,7 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 }
 
 // apply puts the rules of a record into force.
-func (w *unwindWorker) apply(text []byte) {
-	for _, r := range w.rules.Parse(text) {
-		if old := eval.Find(w.state, r.Reg); old != nil {
-			*old = r
-		} else {
-			w.state = append(w.state, r)
-		}
-	}
-}
+func (w *unwindWorker) apply(text uint32) { w.state = w.memo.apply(w.state, text, w.rules[text]) }
 
 // verdict is the result of a comparison: what is wrong, or "". inexpressible states that the row
 // needs a rule that STACK CFI may not be able to express.

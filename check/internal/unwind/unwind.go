@@ -50,6 +50,7 @@ type unwinder struct {
 	sframe []sframeRow
 	exidx  bool           // sframe has the rows of the exception index table
 	inits  []symfile.Init // the INIT records that consumers use, by address
+	rules  [][]eval.Rule  // of the texts in Sym.Rules, parsed once for all goroutines
 }
 
 // Compare makes the checks about STACK CFI records.
@@ -93,6 +94,10 @@ func Compare(ctx context.Context, r *Input) error {
 
 	// Records against tables, then records that no table accounts for.
 	u.inits = s.UsedInits()
+	parser := eval.NewParser(u.arch)
+	for _, text := range s.Rules.Texts {
+		u.rules = append(u.rules, parser.Parse(text))
+	}
 	if err := u.compare(ctx); err != nil {
 		return err
 	}
