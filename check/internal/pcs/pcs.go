@@ -109,12 +109,35 @@ func SetOf[T any, P Ranged[T]](list []T) Set {
 // Sorted returns list in the order in which its elements begin: list itself if it is in order,
 // otherwise a copy.
 func Sorted[T any, P Ranged[T]](list []T) []T {
-	byStart := func(a, b T) int { return cmp.Compare(P(&a).PCs().Lo, P(&b).PCs().Lo) }
-	if !slices.IsSortedFunc(list, byStart) {
-		list = slices.Clone(list)
-		slices.SortStableFunc(list, byStart)
+	for i := 1; i < len(list); i++ {
+		if P(&list[i]).PCs().Lo < P(&list[i-1]).PCs().Lo {
+			return inOrder[T, P](list)
+		}
 	}
 	return list
+}
+
+// start is where an element of a list begins, and the element's index.
+type start struct {
+	lo uint64
+	i  int
+}
+
+// inOrder returns a copy of list in the order in which its elements begin; of elements that begin
+// together, the one that comes first in list comes first. (A comparison of elements themselves
+// would allocate memory for both: their methods have pointer receivers.)
+func inOrder[T any, P Ranged[T]](list []T) []T {
+	starts := make([]start, len(list))
+	for i := range list {
+		starts[i] = start{P(&list[i]).PCs().Lo, i}
+	}
+	slices.SortFunc(starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.i, b.i)) })
+
+	out := make([]T, len(list))
+	for k, s := range starts {
+		out[k] = list[s.i]
+	}
+	return out
 }
 
 // After returns the index of the first element that ends above addr. The elements do not overlap
@@ -124,12 +147,13 @@ func After[T any, P Ranged[T]](list []T, addr uint64) int {
 }
 
 // Disjoint sorts list and removes overlaps: of two elements that overlap, the one that begins first
-// holds; of two that begin together, the one that comes first in list.
+// holds; of two that begin together, the one that comes first in list. The result may share the
+// memory of list.
 func Disjoint[T any, P interface {
-	*T
+	Ranged[T]
 	Bounds() *Range
 }](list []T) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(P(&a).Bounds().Lo, P(&b).Bounds().Lo) })
+	list = Sorted[T, P](list)
 
 	// pos is the end of the elements kept so far.
 	out, pos := list[:0], uint64(0)

@@ -36,6 +36,9 @@ func TestDisjoint(t *testing.T) {
 	}
 
 	got := Disjoint(slices.Clone(list))
+	if n := testing.AllocsPerRun(10, func() { Sorted(got) }); n > 0 {
+		t.Errorf("Sorted of a list in order allocates %v times", n)
+	}
 	want := []element{{Range{0, 4}, "a"}, {Range{4, 6}, "b"}, {Range{8, 12}, "c"}, {Range{12, 14}, "d"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("Disjoint: %v", got)
