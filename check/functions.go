@@ -34,7 +34,6 @@ func (r *replay) reportFuncs() {
 	slices.SortFunc(r.truth, func(a, b truthFunc) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
 	})
-	aliases := r.aliasNames()
 	used := make([]bool, len(r.s.Funcs))
 	lost := map[uint32]bool{} // functions with a missing FUNC
 
@@ -51,7 +50,7 @@ func (r *replay) reportFuncs() {
 			end = min(end, t[n].lo)
 		}
 		if t[0].lo >= r.bias {
-			found := r.function(t[:n], end, used, aliases, lost)
+			found := r.function(t[:n], end, used, lost)
 			for _, f := range t[:n] {
 				all += f.hi - f.lo
 				if !found {
@@ -72,14 +71,14 @@ func (r *replay) reportFuncs() {
 	}
 
 	// Records that match no function come next, then the lines and calls of every record.
-	r.unknownFuncs(used, aliases)
+	r.unknownFuncs(used)
 	r.outcomes(report.CheckLines, r.lines, r.describeLine)
 	r.outcomes(report.CheckInlines, r.inlines, r.describeCall)
 }
 
 // function compares the FUNC records at one address with same, the functions that begin there; the
 // next function begins at or above end. It returns false if there is no FUNC.
-func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *aliasTable, lost map[uint32]bool) bool {
+func (r *replay) function(same []truthFunc, end uint64, used []bool, lost map[uint32]bool) bool {
 	c, s := r.c, r.s
 	lo := same[0].lo
 	first, last := r.at(lo)
@@ -102,7 +101,7 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 		if got := f.End + r.bias; got != end && !slices.ContainsFunc(same, func(t truthFunc) bool { return t.hi == got }) {
 			c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: it has %#x in the %s", f.End-f.Addr, end-lo, r.source), 1)
 		}
-		r.checkName(f, same, aliases.names[lo])
+		r.checkName(f, same)
 		r.checkMultiple(f, same)
 	}
 	return true
@@ -110,13 +109,12 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, aliases *al
 
 // checkName checks that a FUNC has the name of one of the functions at its address, or of a symbol
 // there.
-func (r *replay) checkName(f *symfile.Func, same []truthFunc, aliases []uint32) {
+func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
 	name := naming.Normalise(string(f.Name))
-	accepted := func(id uint32) bool { return r.names.Accept(id, name) }
-	ofFunction := func(t truthFunc) bool { return accepted(t.name) }
+	ofFunction := func(t truthFunc) bool { return r.names.Accept(t.name, name) }
 	unread := func(t truthFunc) bool { return r.names.Unread(t.name) }
 	switch {
-	case slices.ContainsFunc(same, ofFunction) || slices.ContainsFunc(aliases, accepted):
+	case slices.ContainsFunc(same, ofFunction) || r.symbols.accept(r.symbols.at(f.Addr+r.bias), name):
 		r.c.Compared(report.CheckNames, 1)
 		return
 
@@ -135,7 +133,7 @@ const noteUnread = "names in a supplementary file (dwz) that was not found"
 
 // checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
 func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
-	if !f.Multiple || r.entries[f.Addr+r.bias] > 1 {
+	if !f.Multiple || r.symbols.shared(f.Addr+r.bias) {
 		return
 	}
 	if slices.ContainsFunc(same, func(t truthFunc) bool { return t.name != same[0].name }) {
@@ -147,7 +145,7 @@ func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
 // unknownFuncs reports FUNC records at whose address no function begins. A record that begins where
 // another of the same name ends is a part of a function too large for one record. A record with a
 // function symbol is code that compilers give no DIE (gcc's thunks, folded bodies).
-func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
+func (r *replay) unknownFuncs(used []bool) {
 	funcs := r.s.Funcs
 	for i := range funcs {
 		f := &funcs[i]
@@ -165,7 +163,7 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 		if i+1 < len(funcs) {
 			next = funcs[i+1].Addr
 		}
-		if r.symbolFunc(f, next, aliases) {
+		if r.symbolFunc(f, next) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
 		} else if r.holes {
 			r.c.Unread(report.CheckFuncs, 1, "")
@@ -179,11 +177,13 @@ func (r *replay) unknownFuncs(used []bool, aliases *aliasTable) {
 
 // symbolFunc reports whether a function symbol accounts for f, and adds a finding if f's size is
 // not the symbol's. A symbol that reaches past the next FUNC is cut at next.
-func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) bool {
-	lo := f.Addr + r.bias
-	name := naming.Normalise(string(f.Name))
-	ends := aliases.ends[lo]
-	if len(ends) == 0 || !slices.ContainsFunc(aliases.names[lo], func(id uint32) bool { return r.names.Accept(id, name) }) {
+func (r *replay) symbolFunc(f *symfile.Func, next uint64) bool {
+	lo, highest := f.Addr+r.bias, uint64(0)
+	same := r.symbols.at(lo)
+	for _, s := range same {
+		highest = max(highest, s.end)
+	}
+	if highest <= lo || !r.symbols.accept(same, naming.Normalise(string(f.Name))) {
 		return false
 	}
 
@@ -191,8 +191,9 @@ func (r *replay) symbolFunc(f *symfile.Func, next uint64, aliases *aliasTable) b
 	r.c.Compared(report.CheckFuncs, 1)
 	r.c.Compared(report.CheckNames, 1)
 	end := f.End + r.bias
-	if !slices.Contains(ends, end) && !(f.End == next && end < slices.Max(ends)) {
-		r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, slices.Max(ends)-lo), 1)
+	hasEnd := end > lo && slices.ContainsFunc(same, func(s codeSymbol) bool { return s.end == end })
+	if !hasEnd && !(f.End == next && end < highest) {
+		r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, highest-lo), 1)
 	}
 	return true
 }

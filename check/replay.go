@@ -71,11 +71,7 @@ type replay struct {
 
 	spent atomic.Int64 // steps of comparing so far, see exhausted
 
-	symbolList []codeSymbol // set by the first call of symbols
-	anySymbols bool
-	// tooManySymbols states that the names of a symbol table have more bytes than the limit.
-	tooManySymbols bool
-	entries        map[uint64]int // number of symbols by address
+	symbols *symbols
 }
 
 // truthFunc is one range of a function of the DWARF.
@@ -88,8 +84,9 @@ type truthFunc struct {
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
 	c := collect.New(opt.Options)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), entries: map[uint64]int{}, hidden: map[string]string{}, unitNames: []string{""}}
+	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), hidden: map[string]string{}, unitNames: []string{""}}
 	r.names.Most = opt.Limits.Max(limits.Names, img.Size()) // tooMuch returns the error
+	r.symbols = newSymbols(r)
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -97,21 +94,22 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 
-	// The symbol file and the DWARF are read at the same time. The last task inflates .debug_info
-	// while the units are compared.
+	// The symbol file, the DWARF and the symbol tables are read at the same time. The second task
+	// inflates .debug_info while the units are compared.
 	var lintErr, dwarfErr error
 	r.dw = dwarfinfo.Open(img.DWARF(), opt.Limits)
 	if r.dw != nil {
 		defer r.dw.Close()
 	}
-	loaded := make(chan bool)
-	err := par.Do(ctx, 2, func() error {
+	loaded, named := make(chan bool), make(chan bool)
+	err := par.Do(ctx, 3, func() error {
 		if r.dw != nil {
 			defer r.dw.Stop()
 		}
 		r.progress("reading the symbol file", 0, 1)
 		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
 		<-loaded
+		<-named
 		if lintErr != nil {
 			return lintErr
 		}
@@ -124,6 +122,10 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		if dwarfErr == nil && r.dw != nil {
 			r.dw.Inflate(ctx)
 		}
+		return nil
+	}, func() error {
+		defer close(named)
+		r.symbols.read()
 		return nil
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func isPLT(name string) bool {
 }
 
 // readStubs finds the stubs of the main file.
-func (r *replay) readStubs(symbols []codeSymbol) *stubs {
+func (r *replay) readStubs() *stubs {
 	t := &stubs{r: r, slots: map[uint64][]uint32{}}
 	main := r.img.Main
 	for i := range main.Sections {
@@ -55,7 +55,7 @@ func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 	}
 
 	// Only the slots of x86 are decoded.
-	got := t.relocations(symbols)
+	got := t.relocations()
 	t.exact = main.Machine == elf.EM_X86_64 || main.Machine == elf.EM_386
 	for _, s := range t.sections {
 		if data, err := s.Data(); err == nil && t.exact && isPLT(s.Name) {
@@ -67,7 +67,7 @@ func (r *replay) readStubs(symbols []codeSymbol) *stubs {
 }
 
 // relocations returns the names of the functions that each word of the GOT is for, by address.
-func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
+func (t *stubs) relocations() map[uint64][]uint32 {
 	got := map[uint64][]uint32{}
 	main := t.r.img.Main
 	dynsym, err := main.Dynsym()
@@ -78,7 +78,7 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	if dynsym != nil && main.Machine == elf.EM_MIPS {
 		for i := range dynsym.Symbols {
 			if s := &dynsym.Symbols[i]; s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
-				t.slots[s.Value] = append(t.slots[s.Value], t.r.names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))}))
+				t.slots[s.Value] = append(t.slots[s.Value], t.r.symbols.names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))}))
 			}
 		}
 	}
@@ -100,9 +100,11 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 			switch {
 			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
 				name, _, _ := strings.Cut(string(dynsym.NameOf(&dynsym.Symbols[rel.Sym])), "@")
-				names = []uint32{t.r.names.ID(naming.Key{Linkage: name})}
+				names = []uint32{t.r.symbols.names.ID(naming.Key{Linkage: name})}
 			case rel.Sym == 0:
-				names = namesAt(symbols, uint64(rel.Addend))
+				for _, s := range t.r.symbols.at(uint64(rel.Addend)) {
+					names = append(names, s.name)
+				}
 			}
 
 			got[rel.Offset] = append(got[rel.Offset], names...)
@@ -116,20 +118,6 @@ func (t *stubs) relocations(symbols []codeSymbol) map[uint64][]uint32 {
 	slices.Sort(t.targets)
 	t.targets = slices.Compact(t.targets)
 	return got
-}
-
-// namesAt returns the names of the symbols at an address.
-func namesAt(symbols []codeSymbol, addr uint64) (names []uint32) {
-	i, _ := slices.BinarySearchFunc(symbols, addr, func(s codeSymbol, a uint64) int {
-		if s.addr < a {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(symbols) && symbols[i].addr == addr; i++ {
-		names = append(names, symbols[i].name)
-	}
-	return names
 }
 
 // slotSize is the least size of a slot: those of .plt.got have 8 bytes.
@@ -214,7 +202,7 @@ func (t *stubs) accept(addr uint64, name string) bool {
 	if !t.exact && len(t.slots[addr]) == 0 {
 		return t.isTarget(target)
 	}
-	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.names.Accept(id, target) })
+	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.symbols.names.Accept(id, target) })
 }
 
 // isTarget reports whether name is acceptable for any of the targets.
@@ -222,7 +210,7 @@ func (t *stubs) isTarget(name string) bool {
 	if t.texts == nil {
 		t.texts = map[string]bool{}
 		for _, id := range t.targets {
-			t.r.names.Texts(id, func(s string) bool { t.texts[s] = true; return true })
+			t.r.symbols.names.Texts(id, func(s string) bool { t.texts[s] = true; return true })
 		}
 	}
 	return t.texts[name]
@@ -238,7 +226,7 @@ func (t *stubs) missing() {
 	for _, j := range t.jumps {
 		if !r.hasPublic(j.slot[0]) && !r.hasPublic(j.slot[1]) {
 			addr := j.slot[1] - r.bias
-			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.names.Text(j.name)), 1)
+			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.symbols.names.Text(j.name)), 1)
 		}
 	}
 }

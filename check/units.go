@@ -180,17 +180,17 @@ func (r *replay) units() (err, unreadable error) {
 	}), nil
 }
 
-// tooMuch returns an error if the debug information has more names than the limits allow. The
-// number of names does not depend on the order of the goroutines.
+// tooMuch returns an error if the symbol tables and the debug information have more names than the
+// limits allow. The number of names does not depend on the order of the goroutines.
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
-	if r.tooManySymbols {
+	if r.symbols.tooMany {
 		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), r.opt.Limits.Exceeded(limits.Names, size))
 	}
 	if r.dw == nil {
 		return nil
 	}
-	if r.names.Size() > r.opt.Limits.Max(limits.Names, size) {
+	if r.names.Size()+r.symbols.names.Size() > r.opt.Limits.Max(limits.Names, size) {
 		return fmt.Errorf("%s: %w", r.dw.Path, r.opt.Limits.Exceeded(limits.Names, size))
 	}
 	if r.paths.Size() > r.opt.Limits.Max(limits.Files, size) {

@@ -1,0 +1,245 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+	"strings"
+
+	"symkit/check/internal/naming"
+	"symkit/check/report"
+	"symkit/elfx"
+	"symkit/limits"
+)
+
+// symbols are the symbols of code in every table of both files and of MiniDebugInfo. They do not
+// depend on the symbol file, and are read at the same time.
+type symbols struct {
+	r     *replay
+	all   []codeSymbol // by address
+	names *naming.Table
+	any   bool // there is a table
+	// tooMany states that the names of a table have more bytes than the limit.
+	tooMany bool
+	entries []uint64 // the address of each entry of each table, in order
+}
+
+// codeSymbol is a symbol of code.
+type codeSymbol struct {
+	addr uint64 // of the ELF file
+	name uint32 // number in names
+	kind symbolKind
+	end  uint64 // after the symbol's last byte; addr if it has no size
+}
+
+// symbolKind is what the symbol file needs for a symbol.
+type symbolKind uint8
+
+const (
+	symbolFunction symbolKind = iota // STT_FUNC or STT_GNU_IFUNC, which needs a FUNC or PUBLIC
+	symbolLabel                      // another symbol of the same table, which tools may omit
+	symbolAlias                      // a name that is accepted, but needs no record
+)
+
+// newSymbols returns symbols without any: see read.
+func newSymbols(r *replay) *symbols {
+	t := &symbols{r: r, names: naming.NewTable()}
+	t.names.Most = r.names.Most
+	return t
+}
+
+// read reads all tables.
+func (t *symbols) read() {
+	r := t.r
+	main, err := r.img.Symbols()
+	if err != nil {
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
+	}
+
+	// Symbols of the main table need records; those of all other tables are accepted names.
+	t.add(main, true)
+	mini := t.addMini()
+	symtab := r.img.Section(".symtab")
+	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
+		if f == nil {
+			continue
+		}
+
+		// The main table is not read again: it is the first .symtab, or else .dynsym.
+		for _, table := range []struct {
+			read func() (*elfx.SymbolTable, error)
+			main bool
+		}{
+			{f.Symtab, symtab != nil && symtab.File() == f},
+			{f.Dynsym, symtab == nil && f == r.img.Main},
+		} {
+			if table.main && err == nil {
+				t.count(main)
+			} else if other, err := table.read(); err == nil {
+				t.add(other, false)
+			}
+		}
+	}
+
+	// Of equal names at one address the kind that needs most comes first, and stays.
+	slices.SortFunc(t.all, func(a, b codeSymbol) int {
+		switch {
+		case a.addr != b.addr:
+			return cmp.Compare(a.addr, b.addr)
+		case a.name != b.name:
+			return cmp.Compare(a.name, b.name)
+		}
+		return cmp.Compare(a.kind, b.kind)
+	})
+	t.all = slices.CompactFunc(t.all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
+	slices.Sort(t.entries)
+	t.any = main != nil || mini
+}
+
+// addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
+func (t *symbols) addMini() bool {
+	r := t.r
+	f, err := r.img.Main.DebugData()
+	if err != nil {
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
+	}
+	if f == nil {
+		return false
+	}
+	defer f.Close()
+
+	table, err := f.Symtab()
+	if err != nil {
+		r.c.Unverified(report.CheckPublics, 1, err.Error())
+	}
+	t.add(table, true)
+	return table != nil
+}
+
+// each calls f with the code symbols of one table. A function has its address without the bit for
+// Thumb.
+func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint64, name []byte, function bool)) {
+	if table == nil {
+		return
+	}
+	r := t.r
+	machine, most := r.img.Main.Machine, r.opt.Limits.Max(limits.Names, r.img.Size())
+	named := uint64(0) // bytes of names so far
+	for i := range table.Symbols {
+		s := &table.Symbols[i]
+		if s.Shndx == elfx.ShnUndef {
+			continue
+		}
+
+		// Only functions, and labels without a type, can be names of code.
+		addr, function := s.Value, false
+		switch s.Type {
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+			function = true
+			if machine == elf.EM_ARM {
+				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
+			}
+		case elf.STT_NOTYPE:
+		default:
+			continue
+		}
+
+		name := table.NameOf(s)
+		named += uint64(len(name))
+		if named > most {
+			t.tooMany = true
+			return
+		}
+		if len(name) > 0 && r.code.Contains(addr) && (function || !isMapping(machine, name)) {
+			f(s, addr, name, function)
+		}
+	}
+}
+
+// count counts the entries of a table at each address.
+func (t *symbols) count(table *elfx.SymbolTable) {
+	t.each(table, func(_ *elfx.Symbol, addr uint64, _ []byte, _ bool) { t.entries = append(t.entries, addr) })
+}
+
+// add adds the code symbols of one table. The symbols of a table that is not primary need no
+// PUBLIC.
+func (t *symbols) add(table *elfx.SymbolTable, primary bool) {
+	if !primary {
+		t.count(table)
+	}
+	t.each(table, func(s *elfx.Symbol, addr uint64, name []byte, function bool) {
+		// The name without a symbol version is the one that FUNC and PUBLIC records have.
+		plain, _, _ := bytes.Cut(name, []byte("@")) // version
+		if len(plain) == 0 {
+			plain = name
+		}
+
+		end := addr
+		if function {
+			end += s.Size
+		}
+		// The value of an absolute symbol is a number that no section moves with. It is an address
+		// of code only where the symbol's type is a function, as Breakpad's dump_syms takes it.
+		// BOLT writes __hot_end as such a symbol.
+		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
+
+		kind := symbolAlias
+		switch {
+		case primary && function:
+			kind = symbolFunction
+		case primary && !isInternal(name):
+			kind = symbolLabel
+		}
+
+		add := func(name []byte, kind symbolKind) {
+			t.all = append(t.all, codeSymbol{addr, t.names.ID(naming.Key{Linkage: string(name)}), kind, end})
+		}
+		add(plain, kind)
+		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {
+			// A part or copy of a function has the function's own name.
+			add(base, symbolAlias)
+		}
+		if len(plain) < len(name) {
+			add(name, symbolAlias)
+		}
+	})
+}
+
+// at returns the symbols at an address.
+func (t *symbols) at(addr uint64) []codeSymbol {
+	from := sort.Search(len(t.all), func(i int) bool { return t.all[i].addr >= addr })
+	to := from
+	for to < len(t.all) && t.all[to].addr == addr {
+		to++
+	}
+	return t.all[from:to]
+}
+
+// shared reports whether a table has several symbols of code at an address.
+func (t *symbols) shared(addr uint64) bool {
+	i, _ := slices.BinarySearch(t.entries, addr)
+	return i+1 < len(t.entries) && t.entries[i] == addr && t.entries[i+1] == addr
+}
+
+// accept reports whether sym, normalised, is acceptable as the name of any of the symbols.
+func (t *symbols) accept(symbols []codeSymbol, sym string) bool {
+	return slices.ContainsFunc(symbols, func(s codeSymbol) bool { return t.names.Accept(s.name, sym) })
+}
+
+// isMapping reports whether a symbol marks where code, in which instruction set, or data begins:
+// $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32
+// §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").
+func isMapping(m elf.Machine, name []byte) bool {
+	if m != elf.EM_ARM && m != elf.EM_AARCH64 && m != elf.EM_RISCV || len(name) < 2 || name[0] != '$' {
+		return false
+	}
+	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
+}
+
+// isInternal reports whether a label is one that tools make for themselves. symkit omits such
+// labels.
+func isInternal(name []byte) bool {
+	return name[0] == '.' || name[0] == '$' || bytes.ContainsAny(name, "\x01\x02")
+}
