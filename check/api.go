@@ -31,6 +31,10 @@ type Options struct {
 	Disassembler func(f *elfx.File) Disassembler
 	// Jobs is the number of goroutines; 0 means one per processor.
 	Jobs int
+	// Drop, if not nil, is called with ranges of the symbol file that were read, from any goroutine.
+	// It may give their memory back to the system if the bytes stay readable, as those of a mapped
+	// file do: most of them are read a second time.
+	Drop func(from, to uint64)
 	// Progress, if not nil, is called now and then, from any goroutine, with the name of the
 	// current stage and the units of work done and in total.
 	Progress func(stage string, done, total int)

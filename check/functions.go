@@ -110,7 +110,7 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, lost map[ui
 // checkName checks that a FUNC has the name of one of the functions at its address, or of a symbol
 // there.
 func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
-	name := naming.Normalise(string(f.Name))
+	name := naming.Normalise(string(r.s.Name(f)))
 	ofFunction := func(t truthFunc) bool { return r.names.Accept(t.name, name) }
 	unread := func(t truthFunc) bool { return r.names.Unread(t.name) }
 	switch {

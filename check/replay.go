@@ -107,7 +107,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			defer r.dw.Stop()
 		}
 		r.progress("reading the symbol file", 0, 1)
-		r.s, lintErr = linter.Run(c, sym, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
+		r.s, lintErr = linter.Run(c, symfile.Text{Bytes: sym, Drop: opt.Drop}, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
 		<-loaded
 		<-named
 		if lintErr != nil {

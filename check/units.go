@@ -58,7 +58,9 @@ func (r *replay) functions(dwarfErr error) error {
 		if err != nil {
 			return err
 		}
-		if dwarfErr == nil && r.dw.Len() > 0 {
+		units := r.dw.Len()
+		r.dw.Release()
+		if dwarfErr == nil && units > 0 {
 			r.reportFuncs()
 			return nil
 		}

@@ -122,7 +122,7 @@ func (d *differ) read(data []byte, second bool) (err error) {
 	}
 
 	bad := uint64(0)
-	into.File, err = symfile.Parse(data, d.limits, func(int, int, error) { bad++ }, nil, into.body.Append)
+	into.File, err = symfile.Parse(symfile.Text{Bytes: data}, d.limits, func(int, int, error) { bad++ }, nil, into.body.Append)
 	if err != nil {
 		return err
 	}

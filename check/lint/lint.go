@@ -28,7 +28,7 @@ func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 
 		// The bytes may be those of a mapped file, which can be truncated meanwhile.
 		var s *symfile.File
-		s, err = linter.Run(c, sym, nil, opt.Limits)
+		s, err = linter.Run(c, symfile.Text{Bytes: sym}, nil, opt.Limits)
 		if err == nil {
 			rep = c.Report()
 			rep.Coverage = s.Coverage(nil)

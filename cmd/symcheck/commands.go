@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"symkit/check"
 	"symkit/check/diff"
@@ -16,13 +15,8 @@ import (
 	"symkit/internal/command"
 )
 
-// gcPercent makes the garbage collector run more often than usual: the largest debug files need a
-// gigabyte for the inflated sections alone.
-const gcPercent = 40
-
 // Run is called by kong.
 func (c *replayCmd) Run(e *env, out *output) error {
-	debug.SetGCPercent(gcPercent)
 	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", c.Sym, c.Timeout))
 	defer stop()
 	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
@@ -50,7 +44,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	opt := check.Options{Options: out.options()}
 	opt.Companions = mod.Companions
 	opt.Names, opt.ID, opt.OS, opt.KeepAddress, opt.Jobs = c.Name, c.ID, c.OS, c.Keep, c.Jobs
-	opt.Disassembler = disassembler
+	opt.Disassembler, opt.Drop = disassembler, data.mapping.Drop
 
 	// The status line disappears before anything else is written.
 	bar := newProgress(e.stderr)

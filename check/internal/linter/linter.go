@@ -17,16 +17,16 @@ import (
 
 // Run makes the checks that need no ELF file, and returns the records. The registers of rules are
 // those of arch or, if arch is nil, of the architecture that MODULE names.
-func Run(c *collect.Collector, data []byte, arch *cfi.Arch, lim limits.Limits) (*symfile.File, error) {
-	if len(data) == 0 {
+func Run(c *collect.Collector, text symfile.Text, arch *cfi.Arch, lim limits.Limits) (*symfile.File, error) {
+	if len(text.Bytes) == 0 {
 		return nil, symfile.ErrEmpty
 	}
 
 	// The grammar and symkit's own spelling are checked while the file is read.
 	l := &linter{c: c, arch: arch}
 	c.Begin(report.CheckGrammar, "lines")
-	k := canon{c: c, data: data}
-	s, err := symfile.Parse(data, lim, l.bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
+	k := canon{c: c, data: text.Bytes}
+	s, err := symfile.Parse(text, lim, l.bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,12 @@ func (s *File) Read(f *Func, b *Body) {
 	}
 
 	// Lines that the strict reader rejected do not count.
+	s.again.add(&s.text, f.last-f.first)
 	rejected, _ := slices.BinarySearch(s.rejected, f.Line)
 	at := f.Line - 1
-	for pos := f.first; pos <= f.last && pos < uint64(len(s.data)); {
+	for pos := f.first; pos <= f.last && pos < uint64(len(s.text.Bytes)); {
 		at++
-		line := s.data[pos:]
+		line := s.text.Bytes[pos:]
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			line = line[:end]
 		}
@@ -70,6 +71,12 @@ func (s *File) Read(f *Func, b *Body) {
 			b.parse(line, at)
 		}
 	}
+}
+
+// Name returns the name of f.
+func (s *File) Name(f *Func) []byte {
+	s.again.add(&s.text, f.last-f.first) // the functions are mostly read in order, with all pages between
+	return f.Name
 }
 
 // parse parses a record that the strict reader has accepted. Records of other kinds than a FUNC has

@@ -11,7 +11,7 @@ import (
 func checkBodies(t *testing.T, text []byte) (records int) {
 	t.Helper()
 	var bodies []Body
-	s, err := Parse(text, limits.Limits{}, nil, nil, func(f *Func, b *Body) {
+	s, err := Parse(Text{Bytes: text}, limits.Limits{}, nil, nil, func(f *Func, b *Body) {
 		if f != nil {
 			bodies = append(bodies, Body{Lines: slices.Clone(b.Lines), Inlines: slices.Clone(b.Inlines), Ranges: slices.Clone(b.Ranges)})
 		}

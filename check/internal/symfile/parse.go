@@ -18,10 +18,11 @@ var ErrTooMany = errors.New("too many records to check in memory")
 // each, if not nil, is called with every record that was read, and body with every FUNC and its
 // records, which are valid until body returns. Records under a FUNC that was rejected belong to the
 // FUNC before, or to none. The records are within the limits l.
-func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
-	s := &File{data: data}
-	r := emit.NewReader(data)
+func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
+	s := &File{text: text}
+	r := emit.NewReader(text.Bytes)
 	var b Body
+	dropped := uint64(0)
 	flush := func() {
 		s.cover(&b)
 		if body != nil && (b.of != nil || len(b.Lines)+len(b.Inlines) > 0) {
@@ -38,6 +39,7 @@ func Parse(data []byte, l limits.Limits, bad func(line int, off int, err error),
 		}
 		for uint64(len(s.lineStart))*indexEvery+1 <= uint64(at) {
 			s.lineStart = append(s.lineStart, uint64(r.Offset()))
+			dropped = text.parsed(dropped, uint64(r.Offset()))
 		}
 
 		s.NumLines = uint32(at)

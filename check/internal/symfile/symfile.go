@@ -15,7 +15,8 @@ import (
 // File is the records of a symbol file. The records of each class are in the order of the file.
 // Names alias the text.
 type File struct {
-	data     []byte
+	text     Text
+	again    rereading
 	Own      bool // symkit wrote the file
 	Module   emit.Module
 	Infos    []Info
@@ -171,7 +172,7 @@ func (s *File) Text(at uint32) string {
 	}
 
 	// From the last line that is indexed to line at.
-	rest := s.data[s.lineStart[(at-1)/indexEvery]:]
+	rest := s.text.Bytes[s.lineStart[(at-1)/indexEvery]:]
 	for range (at - 1) % indexEvery {
 		i := bytes.IndexByte(rest, '\n')
 		if i < 0 {

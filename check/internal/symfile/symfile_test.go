@@ -15,7 +15,7 @@ func TestShown(t *testing.T) {
 		}
 	}
 	long := bytes.Repeat([]byte{'x'}, 1000)
-	s, err := Parse(append([]byte("MODULE Linux x86 0 a\nINFO X "), append(long, '\n')...), limits.Limits{}, nil, nil, nil)
+	s, err := Parse(Text{Bytes: append([]byte("MODULE Linux x86 0 a\nINFO X "), append(long, '\n')...)}, limits.Limits{}, nil, nil, nil)
 	if err != nil || len(s.Text(2)) > MaxShown+len("…") {
 		t.Errorf("%v: %d bytes", err, len(s.Text(2)))
 	}

@@ -137,6 +137,29 @@ func (d *Info) Load(whole bool) (err error) {
 	return err
 }
 
+// Release releases the sections and all units, after the last name and line table was read. Names
+// and line tables stay valid.
+func (d *Info) Release() {
+	for _, name := range []string{
+		".debug_info", ".debug_abbrev", ".debug_line", ".debug_ranges", ".debug_rnglists",
+		".debug_addr", ".debug_str", ".debug_line_str", ".debug_str_offsets",
+	} {
+		if s := d.file.Section(name); s != nil {
+			s.Release()
+		}
+	}
+	d.abbrev, d.line, d.ranges, d.rngLists = nil, nil, nil, nil
+	d.addr, d.str, d.lineStr, d.offsets = nil, nil, nil, nil
+
+	// Inflate may be about to return: Close releases what it has written.
+	d.stream.mu.Lock()
+	d.units, d.tables, d.groups = nil, nil, groups{}
+	d.stream.mu.Unlock()
+	if d.Alt != nil {
+		d.Alt.Release()
+	}
+}
+
 // begin sets the limits and prepares for Next.
 func (d *Info) begin() {
 	d.tables = map[tableKey]*table{}
