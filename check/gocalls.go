@@ -63,7 +63,7 @@ func (w *worker) goTruth(calls []call, g *gotable.Inlines, i int, lo, hi uint64)
 			calls = append(calls, c)
 		}
 	}
-	sortCalls(calls)
+	w.sortCalls(calls)
 	return calls, true
 }
 

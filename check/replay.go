@@ -101,15 +101,18 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	if r.dw != nil {
 		defer r.dw.Close()
 	}
-	loaded, named := make(chan bool), make(chan bool)
-	err := par.Do(ctx, 3, func() error {
+	loaded := make(chan bool)
+	err := par.Do(ctx, 2, func() error {
 		if r.dw != nil {
 			defer r.dw.Stop()
 		}
 		r.progress("reading the symbol file", 0, 1)
 		r.s, lintErr = linter.Run(c, symfile.Text{Bytes: sym, Drop: opt.Drop}, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
-		<-loaded
-		<-named
+		select {
+		case <-loaded:
+		case <-ctx.Done(): // the other task may not have begun
+			return context.Cause(ctx)
+		}
 		if lintErr != nil {
 			return lintErr
 		}
@@ -118,14 +121,11 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		func() {
 			defer close(loaded)
 			dwarfErr = r.loadDebugInfo()
+			r.symbols.read()
 		}()
 		if dwarfErr == nil && r.dw != nil {
 			r.dw.Inflate(ctx)
 		}
-		return nil
-	}, func() error {
-		defer close(named)
-		r.symbols.read()
 		return nil
 	})
 	if err != nil {

@@ -123,7 +123,7 @@ func (t *stubs) relocations() map[uint64][]uint32 {
 // slotSize is the least size of a slot: those of .plt.got have 8 bytes.
 const slotSize = 8
 
-// noName stands in stubs.calls for a relocation without a symbol.
+// noName stands for a name that is not known: in stubs.calls, that of a relocation without a symbol.
 const noName = ^uint32(0)
 
 // decodePush finds the slots of x86 that push the number of their relocation (on 32-bit its offset)

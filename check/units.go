@@ -28,6 +28,8 @@ type worker struct {
 	nested     []call
 	levels     [2]pcs.Set
 	symCalls   []call
+	keys       []callKey
+	unsorted   []call
 	borders    []uint64
 	have, want []call
 }
@@ -411,17 +413,20 @@ func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, 
 	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
 		in := &s.Inlines[i]
+		c := call{depth: in.Depth, name: noName}
 		for _, x := range s.Ranges[in.Ranges.From:in.Ranges.To] {
-			if l, h := max(x.Lo, lo), min(x.Hi, hi); l < h {
-				calls = append(calls, call{
-					depth: in.Depth, lo: l, hi: h,
-					callLine: numberOf(uint32(min(in.CallLine, 1<<32-1))),
-					file:     t.File(in.CallFile), name: w.namer.ID(in.Origin),
-				})
+			c.lo, c.hi = max(x.Lo, lo), min(x.Hi, hi)
+			if c.lo >= c.hi {
+				continue
 			}
+			if c.name == noName {
+				c.callLine, c.file = numberOf(uint32(min(in.CallLine, 1<<32-1))), t.File(in.CallFile)
+				c.name = w.namer.ID(in.Origin)
+			}
+			calls = append(calls, c)
 		}
 	}
-	sortCalls(calls)
+	w.sortCalls(calls)
 	var ok bool
 	w.nested, ok = w.nest(w.nested[:0], calls)
 	return append(calls[:0], w.nested...), ok

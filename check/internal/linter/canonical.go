@@ -83,9 +83,11 @@ func (k *canon) record(at, off int, rec emit.Record) {
 
 	// The spelling.
 	k.n++
-	k.buf = rec.Append(k.buf[:0])
-	if !bytes.HasPrefix(k.data[off:], k.buf) {
-		k.fail(at, "symkit writes "+symfile.Shown(bytes.TrimSuffix(k.buf[:min(len(k.buf), symfile.MaxShown)], []byte("\n"))))
+	if class != classLine && class != classInline || leadingZero(k.data[off:]) {
+		k.buf = rec.Append(k.buf[:0])
+		if !bytes.HasPrefix(k.data[off:], k.buf) {
+			k.fail(at, "symkit writes "+symfile.Shown(bytes.TrimSuffix(k.buf[:min(len(k.buf), symfile.MaxShown)], []byte("\n"))))
+		}
 	}
 
 	// The order of the classes: a new class begins new numbers and addresses.
@@ -98,6 +100,23 @@ func (k *canon) record(at, off int, rec emit.Record) {
 	}
 	k.class = class
 	k.inOrder(at, rec)
+}
+
+// leadingZero reports whether a number in a line begins with a zero that is not the whole number.
+// Of what the strict reader accepts in a record of numbers alone, only such a zero is another
+// spelling than symkit's.
+func leadingZero(line []byte) bool {
+	begins := true // a field begins here
+	for i, b := range line {
+		if b == '\n' {
+			break
+		}
+		if begins && b == '0' && i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '\n' {
+			return true
+		}
+		begins = b == ' '
+	}
+	return false
 }
 
 // inOrder checks rec against the last record of its class.

@@ -14,6 +14,18 @@ type levelRange struct {
 	pcs.Range
 	depth uint32
 	at    uint32 // line of the text
+	i     uint32 // index before sorting
+}
+
+// compare orders ranges by depth, address and index.
+func (r levelRange) compare(other levelRange) int {
+	switch {
+	case r.depth != other.depth:
+		return cmp.Compare(r.depth, other.depth)
+	case r.Lo != other.Lo:
+		return cmp.Compare(r.Lo, other.Lo)
+	}
+	return cmp.Compare(r.i, other.i)
 }
 
 // inlines checks the INLINE records of one FUNC.
@@ -23,7 +35,7 @@ func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
 		hasEmpty := false
 		for _, r := range b.RangesOf(&in) {
 			if r.Size > 0 {
-				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At})
+				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At, uint32(len(levels))})
 			} else if !hasEmpty {
 				hasEmpty = true
 				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which has no effect")
@@ -31,17 +43,15 @@ func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
 		}
 	}
 	l.levels = levels
-	slices.SortStableFunc(levels, func(a, b levelRange) int {
-		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Lo, b.Lo))
-	})
+	slices.SortFunc(levels, levelRange.compare)
 
 	// Each level has its parents one level up.
 	var parents []levelRange // of the level above
 	for rest := levels; len(rest) > 0; {
 		depth := rest[0].depth
-		n := slices.IndexFunc(rest, func(r levelRange) bool { return r.depth != depth })
-		if n < 0 {
-			n = len(rest)
+		n := 1
+		for n < len(rest) && rest[n].depth == depth {
+			n++
 		}
 
 		// A level that is missing leaves no parents.

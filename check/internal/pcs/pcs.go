@@ -21,7 +21,12 @@ type Set []Range
 
 // Union sorts r and joins the ranges that overlap or touch.
 func Union(r Set) Set {
-	slices.SortFunc(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
+	slices.SortFunc(r, func(a, b Range) int {
+		if a.Lo != b.Lo {
+			return cmp.Compare(a.Lo, b.Lo)
+		}
+		return cmp.Compare(a.Hi, b.Hi)
+	})
 	out := r[:0]
 	for _, x := range r {
 		switch n := len(out) - 1; {
