@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"symkit/check"
@@ -132,23 +133,13 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 	return findings > 0 || c.Strict && lost
 }
 
-// chunks is text in parts. A single buffer would be copied each time that it is full.
-type chunks [][]byte
+// largeText is the size in bytes from which a symbol file was made of so many records that
+// the garbage collector has to find their memory before the file is checked.
+const largeText = 4 << 20
 
-// Write appends p to the last part, or to a new one if that is full.
-func (c *chunks) Write(p []byte) (int, error) {
-	const size = 1 << 20
-	last := len(*c) - 1
-	if last < 0 || len((*c)[last])+len(p) > cap((*c)[last]) {
-		*c = append(*c, make([]byte, 0, max(size, len(p))))
-		last++
-	}
-	(*c)[last] = append((*c)[last], p...)
-	return len(p), nil
-}
-
-// write passes to a function that writes m, and with --check returns how many
-// findings there are in the text. The text is bounded by limits.Output.
+// write passes to a function that writes m, and with --check returns how many findings
+// there are in the text. The text is bounded by limits.Output. After a check m has no
+// records.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	bounded := func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: in.img}) }
 	if !c.Check {
@@ -156,22 +147,26 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	}
 
 	// The text is kept in memory, so that the checked text is the written one.
-	var parts chunks
-	if err := bounded(&parts); err != nil {
+	text := newTextBuffer(in.img.Size())
+	defer text.release()
+	if err := bounded(text); err != nil {
 		return 0, err
 	}
-	text := slices.Concat(parts...)
-	parts = nil
-
 	err = to(func(w io.Writer) error {
-		_, err := w.Write(text)
+		_, err := w.Write(text.bytes())
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 
-	rep, err := check.Replay(ctx, in.img, text, check.Options{
+	// The check uses the memory of the records again.
+	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
+	if text.size > largeText {
+		runtime.GC()
+	}
+
+	rep, err := check.Replay(ctx, in.img, text.bytes(), check.Options{
 		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
 		Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
 	})

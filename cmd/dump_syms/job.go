@@ -186,17 +186,15 @@ func (j *job) dump(ctx context.Context) error {
 		size, err := j.b.store.Put(j.paths, store.Symbols, write)
 		j.rec.SymbolBytes, j.rec.StoredBytes = size.Text, size.Stored
 		j.rec.Seconds.Write = time.Since(start).Seconds()
+
+		// As Mozilla's program, --output writes the module a second time.
+		if err == nil && j.b.Output != "" {
+			err = j.b.writeTo(ctx, write)
+		}
 		return err
 	})
 	if err != nil {
 		return err
-	}
-	// As Mozilla's program, --output writes the module a second time.
-	if j.b.Output != "" {
-		err := j.b.writeTo(ctx, func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: j.in.img}) })
-		if err != nil {
-			return err
-		}
 	}
 	if j.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
