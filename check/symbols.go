@@ -194,7 +194,7 @@ func (t *symbols) add(table *elfx.SymbolTable, primary bool) {
 		}
 
 		add := func(name []byte, kind symbolKind) {
-			t.all = append(t.all, codeSymbol{addr, t.names.ID(naming.Key{Linkage: string(name)}), kind, end})
+			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, end})
 		}
 		add(plain, kind)
 		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {

@@ -278,6 +278,9 @@ func (w *worker) addTruth(s *dwarfinfo.Scan, u *dwarfinfo.Unit) {
 		name := w.namer.ID(f.Ref)
 		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
 			truth = append(truth, truthFunc{x.Lo, x.Hi, name, uint32(i), unit})
+			if first, end := r.at(x.Lo); first < end {
+				r.names.Prepare(name) // reportFuncs, which needs this, has one goroutine
+			}
 		}
 	}
 

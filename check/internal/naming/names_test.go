@@ -136,7 +136,7 @@ func TestNames(t *testing.T) {
 			[]string{"(anonymous namespace)::f", "{anonymous}::f", "f"},
 			[]string{"g"},
 		},
-		{Key{Name: "f", Far: true}, []string{"f", "ns::f"}, []string{"ns::gf"}},
+		{Key{Name: "f", Traits: Traits{Far: true}}, []string{"f", "ns::f"}, []string{"ns::gf"}},
 		{Key{}, []string{nameOmitted}, []string{"", "f"}},
 		{
 			Key{Linkage: "_RNvC6_123foo3bar"},

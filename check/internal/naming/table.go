@@ -22,38 +22,77 @@ type Table struct {
 	// no longer kept, and ID returns 0.
 	Most uint64
 
-	mu   sync.Mutex
-	ids  map[Key]uint32
-	keys []Key
+	mu    sync.Mutex
+	texts texts
+	ids   map[storedKey]uint32
+	keys  []storedKey
 	// first holds a hash of the first acceptable text of each name, computed when first needed.
 	// Nearly all comparisons end there; the texts themselves would take most of the memory.
 	first []uint64
-	seed  maphash.Seed
 	bytes uint64 // of the keys
+}
+
+// storedKey is a Key with numbers of texts.
+type storedKey struct {
+	linkage, name, scope uint32
+	traits               Traits
 }
 
 // NewTable returns an empty table.
 func NewTable() *Table {
-	return &Table{ids: map[Key]uint32{}, seed: maphash.MakeSeed()}
+	return &Table{texts: newTexts(), ids: map[storedKey]uint32{}}
 }
 
 // ID returns the number of a name. Once Size is above Most, the number may be wrong.
 func (t *Table) ID(k Key) uint32 {
+	return t.Number([]byte(k.Linkage), []byte(k.Name), t.Scope(k.Scope), k.Traits)
+}
+
+// Scope returns the number of a Key's Scope, for Number.
+func (t *Table) Scope(scope string) uint32 {
+	text := []byte(scope)
+	hash := t.texts.hash(text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.full() {
+		return 0
+	}
+	return t.texts.number(hash, text)
+}
+
+// Number is ID for the parts of a Key.
+func (t *Table) Number(linkage, name []byte, scope uint32, traits Traits) uint32 {
+	linkageHash, nameHash := t.texts.hash(linkage), t.texts.hash(name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.full() {
+		return 0
+	}
+	k := storedKey{t.texts.number(linkageHash, linkage), t.texts.number(nameHash, name), scope, traits}
 	if id, ok := t.ids[k]; ok {
 		return id
-	}
-	if t.Most > 0 && t.bytes > t.Most {
-		return 0
 	}
 
 	id := uint32(len(t.keys))
 	t.ids[k] = id
-	t.bytes += uint64(len(k.Linkage) + len(k.Name) + len(k.Scope))
+	t.bytes += uint64(len(linkage)+len(name)) + uint64(t.texts.spans[scope].size)
 	t.keys = append(t.keys, k)
 	t.first = append(t.first, 0)
 	return id
+}
+
+// full reports whether names are no longer kept.
+func (t *Table) full() bool { return t.Most > 0 && t.bytes > t.Most }
+
+// key returns the name with a number.
+func (t *Table) key(id uint32) Key {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.keys[id]
+	return Key{
+		Linkage: string(t.texts.bytes(k.linkage)), Name: string(t.texts.bytes(k.name)), Scope: string(t.texts.bytes(k.scope)),
+		Traits: k.traits,
+	}
 }
 
 // Size returns the number of bytes of all names.
@@ -67,22 +106,15 @@ func (t *Table) Size() uint64 {
 func (t *Table) Unread(id uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.keys[id].Unread
+	return t.keys[id].traits.Unread
 }
 
 // Texts yields the normalised texts that are acceptable for a name.
-func (t *Table) Texts(id uint32, yield func(string) bool) {
-	t.mu.Lock()
-	k := t.keys[id]
-	t.mu.Unlock()
-	acceptable(k, yield)
-}
+func (t *Table) Texts(id uint32, yield func(string) bool) { acceptable(t.key(id), yield) }
 
 // Text returns a name as findings show it.
 func (t *Table) Text(id uint32) string {
-	t.mu.Lock()
-	k := t.keys[id]
-	t.mu.Unlock()
+	k := t.key(id)
 	switch {
 	case k.Linkage != "":
 		return readable(k.Linkage)
@@ -105,24 +137,19 @@ const nameOmitted = "<name omitted>"
 // Accept reports whether sym, normalised, is acceptable for a name.
 func (t *Table) Accept(id uint32, sym string) bool {
 	t.mu.Lock()
-	k, hash := t.keys[id], t.first[id]
+	hash := t.first[id]
 	t.mu.Unlock()
 
 	// The most likely text is compared by its hash; 0 means that no hash is known.
 	if hash == 0 {
-		first := ""
-		acceptable(k, func(s string) bool { first = s; return false })
-		hash = maphash.String(t.seed, first) | 1
-		t.mu.Lock()
-		t.first[id] = hash
-		t.mu.Unlock()
+		hash = t.hashFirst(id)
 	}
-	if maphash.String(t.seed, sym)|1 == hash {
+	if maphash.String(t.texts.seed, sym)|1 == hash {
 		return true
 	}
 
 	// The other texts are computed anew each time.
-	ok := false
+	k, ok := t.key(id), false
 	acceptable(k, func(s string) bool {
 		ok = s == sym
 		return !ok
@@ -130,15 +157,41 @@ func (t *Table) Accept(id uint32, sym string) bool {
 	return ok || k.acceptScoped(sym) || k.acceptWords(sym)
 }
 
+// Prepare computes what Accept needs of a name first, so that several goroutines share the work.
+func (t *Table) Prepare(id uint32) {
+	t.mu.Lock()
+	known := t.first[id] != 0
+	t.mu.Unlock()
+	if !known {
+		t.hashFirst(id)
+	}
+}
+
+// hashFirst computes the hash of the first acceptable text of a name.
+func (t *Table) hashFirst(id uint32) uint64 {
+	first := ""
+	acceptable(t.key(id), func(s string) bool { first = s; return false })
+	hash := maphash.String(t.texts.seed, first) | 1
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.first[id] = hash
+	return hash
+}
+
 // Key is what DWARF or a symbol table contains about a function's name.
 type Key struct {
 	Linkage string // the linkage name, empty without one
 	Name    string // the plain name
 	Scope   string // the scopes around it, each followed by NUL
-	Far     bool   // the scopes are not known: the function is declared in another unit
-	Typed   bool   // some scopes are not known: their names are in type units
-	Ada     bool   // the unit's language is Ada, so that the name may be encoded: see adaName
-	Unread  bool   // part of the name is in a supplementary file that was not found
+	Traits
+}
+
+// Traits are what else is known about a name.
+type Traits struct {
+	Far    bool // the scopes are not known: the function is declared in another unit
+	Typed  bool // some scopes are not known: their names are in type units
+	Ada    bool // the unit's language is Ada, so that the name may be encoded: see adaName
+	Unread bool // part of the name is in a supplementary file that was not found
 }
 
 // LinkageMark divides the plain name of a scope from its linkage name.

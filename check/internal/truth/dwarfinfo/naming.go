@@ -1,9 +1,9 @@
 package dwarfinfo
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"symkit/check/internal/naming"
 )
@@ -13,6 +13,15 @@ import (
 type Ref struct {
 	Off int
 	alt bool
+}
+
+// key returns a number that tells at from other Refs.
+func (at Ref) key() uint64 {
+	k := uint64(at.Off) << 1
+	if at.alt {
+		k |= 1
+	}
+	return k
 }
 
 // reference returns the DIE that an attribute refers to. References to type units
@@ -134,15 +143,15 @@ type Namer struct {
 	list  []scopePath // by number; number 0 is the path of what is in no scope
 
 	scan   *Scan
-	refs   map[Ref]uint32 // numbers of names, of the unit
-	scopes []uint32       // 1 more than the number of the path, by index of scan.scopes; 0: not known
+	refs   map[uint64]uint32 // numbers of names, of the unit, by Ref.key
+	scopes []uint32          // 1 more than the number of the path, by index of scan.scopes; 0: not known
 }
 
 // nameKey tells names apart.
 type nameKey struct {
-	linkage, name           stringID
-	path                    uint32
-	far, typed, ada, unread bool
+	linkage, name stringID
+	path          uint32
+	naming.Traits
 }
 
 // pathKey tells paths apart.
@@ -158,12 +167,15 @@ type scopePath struct {
 	text   string // the scope's own name
 	length int    // of the texts of all scopes, each followed by NUL
 	far    bool   // the path is too long, and not known
-	typed  bool   // some names are in type units, and not known
+
+	numbered bool   // number is set
+	number   uint32 // of the texts of all scopes, in Namer.table
+	typed    bool   // some names are in type units, and not known
 }
 
 // NewNamer returns a Namer of names in table.
 func NewNamer(table *naming.Table) *Namer {
-	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1), refs: map[Ref]uint32{}}
+	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1), refs: map[uint64]uint32{}}
 }
 
 // Unit begins a new unit.
@@ -179,10 +191,11 @@ const maxChain = 32
 
 // ID returns the number of the name of the function that at refers to.
 func (n *Namer) ID(at Ref) uint32 {
-	id, ok := n.refs[at]
+	key := at.key()
+	id, ok := n.refs[key]
 	if !ok {
 		id = n.resolve(at)
-		n.refs[at] = id
+		n.refs[key] = id
 	}
 	return id
 }
@@ -190,16 +203,16 @@ func (n *Namer) ID(at Ref) uint32 {
 // resolve follows a subprogram DIE to the attributes that name it.
 func (n *Namer) resolve(at Ref) uint32 {
 	u := n.scan.Unit
-	key := nameKey{ada: naming.IsAda(int64(u.lang))}
+	key := nameKey{Traits: naming.Traits{Ada: naming.IsAda(int64(u.lang))}}
 	var linkage, name []byte
 	for range maxChain {
 		d := n.local(at)
 		local := d != nil
 		if !local {
-			key.far = true
+			key.Far = true
 			d = u.farDecl(at)
 			if d == nil {
-				key.unread = key.unread || at.alt
+				key.Unread = key.Unread || at.alt
 				break
 			}
 		}
@@ -211,7 +224,7 @@ func (n *Namer) resolve(at Ref) uint32 {
 		if len(name) == 0 {
 			name, key.name = d.name, d.nameID
 		}
-		key.unread = key.unread || d.unread
+		key.Unread = key.Unread || d.unread
 		if len(d.name) > 0 || d.origin.Off == 0 {
 			key.path = 0
 			if local {
@@ -225,27 +238,30 @@ func (n *Namer) resolve(at Ref) uint32 {
 		at = d.origin
 	}
 	p := &n.list[key.path]
-	key.far, key.typed = key.far || p.far, p.typed
+	key.Far, key.Typed = key.Far || p.far, p.typed
 
 	id, ok := n.names[key]
 	if !ok {
-		id = n.table.ID(n.key(key, linkage, name))
+		id = n.number(key, linkage, name)
 		n.names[key] = id
 	}
 	return id
 }
 
-// key returns a name with its texts.
-func (n *Namer) key(key nameKey, linkage, name []byte) naming.Key {
-	k := naming.Key{Linkage: string(linkage), Name: string(name), Far: key.far, Typed: key.typed, Ada: key.ada, Unread: key.unread}
-	if k.Linkage == "" && strings.HasPrefix(k.Name, "_Z") {
-		k.Linkage = k.Name // of Nim, which is compiled through C
+// number returns the number in the table of a name with its texts.
+func (n *Namer) number(key nameKey, linkage, name []byte) uint32 {
+	if len(linkage) == 0 && bytes.HasPrefix(name, []byte("_Z")) {
+		linkage = name // of Nim, which is compiled through C
 	}
-	if p := &n.list[key.path]; !p.far {
-		k.Scope = n.text(key.path)
+	p, scope := &n.list[key.path], uint32(0)
+	if !p.far {
+		if !p.numbered {
+			p.number, p.numbered = n.table.Scope(n.text(key.path)), true
+		}
+		scope = p.number
 		n.scan.Unit.in.work.Add(int64(-p.length))
 	}
-	return k
+	return n.table.Number(linkage, name, scope, key.Traits)
 }
 
 // text returns the names of the scopes of a path, outermost first, each followed by NUL. The name

@@ -1,0 +1,60 @@
+package naming
+
+import "hash/maphash"
+
+// texts are strings, each of which is kept once and known by its number. Number 0 is the empty
+// string. The strings lie in large blocks, so that the garbage collector finds no pointer in
+// hundreds of thousands of names.
+type texts struct {
+	seed   maphash.Seed
+	last   map[uint64]uint32 // by hash: the number of the last string with it
+	spans  []span            // by number
+	blocks [][]byte
+}
+
+// span is where a string is, and the number of another string with its hash, 0 for none.
+type span struct{ block, pos, size, next uint32 }
+
+// textBlock is the size of a block in bytes; a longer string has a block of its own.
+const textBlock = 64 << 10
+
+func newTexts() texts {
+	return texts{seed: maphash.MakeSeed(), last: map[uint64]uint32{}, spans: make([]span, 1)}
+}
+
+// hash returns the hash with which number is called.
+func (t *texts) hash(s []byte) uint64 { return maphash.Bytes(t.seed, s) }
+
+// number returns the number of a string.
+func (t *texts) number(hash uint64, s []byte) uint32 {
+	if len(s) == 0 {
+		return 0
+	}
+	first := t.last[hash]
+	for n := first; n != 0; n = t.spans[n].next {
+		if string(t.bytes(n)) == string(s) {
+			return n
+		}
+	}
+
+	// The string goes to the end of the last block.
+	b := len(t.blocks) - 1
+	if b < 0 || cap(t.blocks[b])-len(t.blocks[b]) < len(s) {
+		t.blocks = append(t.blocks, make([]byte, 0, max(textBlock, len(s))))
+		b++
+	}
+	n := uint32(len(t.spans))
+	t.spans = append(t.spans, span{uint32(b), uint32(len(t.blocks[b])), uint32(len(s)), first})
+	t.blocks[b] = append(t.blocks[b], s...)
+	t.last[hash] = n
+	return n
+}
+
+// bytes returns the string with a number.
+func (t *texts) bytes(n uint32) []byte {
+	s := t.spans[n]
+	if s.size == 0 {
+		return nil
+	}
+	return t.blocks[s.block][s.pos:][:s.size]
+}
