@@ -247,13 +247,11 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 		return nil
 	}
 
+	w.records(s, lines)
+
 	// The first unit of the group that has come this far compares the other records too.
-	w.lines(s, lines)
 	if first && r.s.Lines > 0 {
 		w.otherLines(lines)
-	}
-	if r.s.Inlines > 0 {
-		w.inlines(s, lines)
 	}
 	return nil
 }
@@ -298,14 +296,19 @@ func (w *worker) addTruth(s *dwarfinfo.Scan, u *dwarfinfo.Unit) {
 	r.mu.Unlock()
 }
 
-// lines compares the lines of the FUNC records that the unit's functions have.
-func (w *worker) lines(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
+// records compares the lines and the inlined calls of the FUNC records that the unit's functions
+// have: of each FUNC both together, so that its records are read once.
+func (w *worker) records(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
 	r := w.r
 	for i := range s.Funcs {
-		for _, x := range s.Ranges[s.Funcs[i].Ranges.From:s.Funcs[i].Ranges.To] {
+		f := &s.Funcs[i]
+		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
 			first, end := r.at(x.Lo)
-			for i := first; i < end; i++ {
-				w.compare(r.lines, i, t)
+			for fi := first; fi < end; fi++ {
+				w.compare(r.lines, fi, t)
+				if r.s.Inlines > 0 {
+					w.inlines(fi, s, f, t)
+				}
 			}
 		}
 	}
@@ -370,32 +373,19 @@ func (w *worker) settled(o *funcOutcome) bool {
 	return o.right()
 }
 
-// inlines compares the inlined calls of the FUNC records that the unit's functions have.
-func (w *worker) inlines(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
+// inlines compares the inlined calls of FUNC i with those of function f.
+func (w *worker) inlines(i int, s *dwarfinfo.Scan, f *dwarfinfo.Func, t *dwarfinfo.Lines) {
 	r := w.r
-	for i := range s.Funcs {
-		f := &s.Funcs[i]
-		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
-			first, end := r.at(x.Lo)
-			for fi := first; fi < end; fi++ {
-				if w.settled(&r.inlines[fi]) {
-					continue
-				}
-				if r.exhausted(report.CheckInlines) {
-					return
-				}
-
-				sf := &r.s.Funcs[fi]
-				var ok bool
-				w.calls, ok = w.truthCalls(w.calls[:0], s, f, sf, t)
-				if !ok {
-					r.hide(report.CheckInlines, noteTooOften)
-					continue
-				}
-				w.compareInlines(fi, f.Inlines.Len())
-			}
-		}
+	if w.settled(&r.inlines[i]) || r.exhausted(report.CheckInlines) {
+		return
 	}
+	var ok bool
+	w.calls, ok = w.truthCalls(w.calls[:0], s, f, &r.s.Funcs[i], t)
+	if !ok {
+		r.hide(report.CheckInlines, noteTooOften)
+		return
+	}
+	w.compareInlines(i, f.Inlines.Len())
 }
 
 // compareInlines compares the INLINE records of FUNC i with w.calls. steps is what collecting

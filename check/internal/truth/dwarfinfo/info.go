@@ -10,8 +10,10 @@
 package dwarfinfo
 
 import (
+	"debug/elf"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"symkit/elfx"
@@ -137,15 +139,17 @@ func (d *Info) Load(whole bool) (err error) {
 	return err
 }
 
-// Release releases the sections and all units, after the last name and line table was read. Names
-// and line tables stay valid.
+// Release releases all units, and gives the pages of sections back to the system, after the last
+// name and line table was read. Names stay valid. Sections that are inflated or relocated stay in
+// memory, since others may be reading the same file.
 func (d *Info) Release() {
 	for _, name := range []string{
 		".debug_info", ".debug_abbrev", ".debug_line", ".debug_ranges", ".debug_rnglists",
 		".debug_addr", ".debug_str", ".debug_line_str", ".debug_str_offsets",
 	} {
-		if s := d.file.Section(name); s != nil {
-			s.Release()
+		s := d.file.Section(name)
+		if s != nil && d.file.Type != elf.ET_REL && s.Flags&elf.SHF_COMPRESSED == 0 && strings.HasPrefix(s.Name, ".debug_") {
+			s.Discard(0, s.Size)
 		}
 	}
 	d.abbrev, d.line, d.ranges, d.rngLists = nil, nil, nil, nil
