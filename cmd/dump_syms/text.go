@@ -29,8 +29,7 @@ func (t *textBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow moves the text to a buffer with room for n more bytes, and for as many as there are
-// already. The old pages are discarded as they are copied.
+// grow moves the text to a buffer of twice the size and n bytes. The old pages are discarded as they are copied.
 func (t *textBuffer) grow(n int) {
 	const step = 1 << 20
 	larger := mem.NewBuffer(2*t.size + n)
