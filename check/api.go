@@ -11,7 +11,7 @@ import (
 	"symkit/internal/mem"
 )
 
-// Options say what to check and how. The zero value checks everything.
+// Options select the checks and bound their cost. The zero value checks everything.
 type Options struct {
 	report.Options
 	// Names, ID and OS are values that the MODULE record may have besides those that the file
@@ -25,7 +25,7 @@ type Options struct {
 	// KeepAddress states that the symbol file has the addresses of the ELF file, not addresses
 	// relative to its load address.
 	KeepAddress bool
-	// Disassembler returns what decodes the code of a file, nil for machines without a decoder. If
+	// Disassembler returns the decoder for the code of a file, nil for machines without one. If
 	// Disassembler is nil, findings have no Context. (It is not part of this package, because
 	// dump_syms, which verifies symbol files too, needs no decoder.)
 	Disassembler func(f *elfx.File) Disassembler
@@ -42,8 +42,8 @@ type Options struct {
 
 // Disassembler decodes machine code.
 type Disassembler interface {
-	// Aligned returns what the addresses of all instructions are multiples of; below 4, they
-	// have several lengths.
+	// Aligned returns the alignment of the addresses of all instructions; below 4, they have
+	// several lengths.
 	Aligned() uint64
 	// Decode decodes code, which begins at addr, to its end.
 	Decode(code []byte, addr uint64) []report.Instruction

@@ -12,7 +12,7 @@ import (
 	"symkit/check/report"
 )
 
-// mapOf returns what covers the code, for a page.
+// mapOf returns the coverage of the code, for a page.
 func (r *replay) mapOf() *report.Map {
 	m := &report.Map{}
 	for _, x := range r.relativeCode() {

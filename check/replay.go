@@ -43,7 +43,7 @@ type replay struct {
 	symFiles []uint32     // numbers in paths, by index of FILE records, then naming.AnyPath
 	body     symfile.Body // of the FUNC that is being reported
 
-	source string // what the truth is read from, for findings
+	source string // the source of the truth, for findings
 
 	mu    sync.Mutex
 	truth []truthFunc
@@ -56,7 +56,7 @@ type replay struct {
 	functionCount uint32
 	lines         []funcOutcome // by index of FUNC
 	inlines       []funcOutcome
-	mostDiffs     int // what the function mostDiffs returns
+	mostDiffs     int // the result of the function mostDiffs
 	// otherLines are the outcomes of FUNC records compared with the line tables of units that have
 	// code at the FUNC, but no function that begins there.
 	otherLines []funcOutcome

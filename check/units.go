@@ -44,7 +44,7 @@ func (r *replay) functions(dwarfErr error) error {
 	c.Begin(report.CheckInlines, "PCs")
 	r.checkCode()
 
-	// A symbol file without lines or calls is complete for what it is.
+	// A symbol file without any lines or calls lacks none.
 	if s.Lines == 0 {
 		r.noLines = true
 		c.State(report.CheckLines, report.NotInFile, "")
@@ -203,7 +203,7 @@ func (r *replay) tooMuch() error {
 	return r.dw.Exhausted()
 }
 
-// split compares what a unit, or the split unit of a skeleton, describes.
+// split compares the records of a unit, or of the split unit of a skeleton.
 func (w *worker) split(u *dwarfinfo.Unit) error {
 	if !u.Split {
 		return w.unit(u)
@@ -217,7 +217,7 @@ func (w *worker) split(u *dwarfinfo.Unit) error {
 	return w.unit(split)
 }
 
-// unit compares what one unit describes.
+// unit compares the records of one unit.
 func (w *worker) unit(u *dwarfinfo.Unit) error {
 	r, s := w.r, &w.scan
 	err := s.Scan(r.ctx, u, r.code)
@@ -388,8 +388,8 @@ func (w *worker) inlines(i int, s *dwarfinfo.Scan, f *dwarfinfo.Func, t *dwarfin
 	w.compareInlines(i, f.Inlines.Len())
 }
 
-// compareInlines compares the INLINE records of FUNC i with w.calls. steps is what collecting
-// w.calls has cost.
+// compareInlines compares the INLINE records of FUNC i with w.calls. steps counts the steps
+// of collecting w.calls.
 func (w *worker) compareInlines(i, steps int) {
 	r := w.r
 	w.symCalls = w.callsOf(&r.s.Funcs[i], w.symCalls[:0])

@@ -1,5 +1,5 @@
-// Package limits bounds what one input may cost, so that a hostile file cannot exhaust
-// the machine. Every limit has a name and a value far above what real files need.
+// Package limits bounds the cost of one input, so that a hostile file cannot exhaust the
+// machine. Every limit has a name and a value far above the needs of real files.
 //
 // A Limits value is an option of the calls that read files: of dump, check, walk and the
 // packages that they are made of. Calls with different limits can run at one time.
@@ -15,7 +15,7 @@
 //
 // The zero Limits is the process-wide default: symkit's own values, unless SetDefault or
 // FromEnv has changed them. Bounds that follow from a format, such as the sizes of its
-// fields, are not limits. docs/robustness.md lists all limits with what real files need.
+// fields, are not limits. docs/robustness.md lists all limits.
 package limits
 
 import (

@@ -12,8 +12,8 @@ import (
 // form is that of Parse.
 const Variable = "SYMKIT_LIMITS"
 
-// FromEnv makes what Variable asks for the process-wide default. It is for the start
-// of a program: symkit's own programs call it, and nothing else reads the variable.
+// FromEnv makes the limits in Variable the process-wide default. It is for the start of a
+// program: symkit's own programs call it, and nothing else reads the variable.
 func FromEnv() error {
 	l, err := Parse(os.Getenv(Variable))
 	if err != nil {
@@ -23,9 +23,9 @@ func FromEnv() error {
 	return nil
 }
 
-// Parse returns the limits that text asks for, NAME=NUMBER,…, and symkit's own values
-// for all other limits. A number may end in K, M or G (powers of 1024), or in %, which is
-// relative to the limit's own value. The name "all" means every limit.
+// Parse returns the limits in text, NAME=NUMBER,…, and symkit's own values for all other
+// limits. A number may end in K, M or G (powers of 1024), or in %, which is relative to
+// the limit's own value. The name "all" means every limit.
 func Parse(text string) (Limits, error) {
 	values := builtIn()
 	for entry := range strings.SplitSeq(text, ",") {

@@ -1,9 +1,9 @@
 package limits
 
-// Limit is one bound, by what it bounds. docs/robustness.md has a table of all.
+// Limit is the number of one bound. docs/robustness.md has a table of all.
 type Limit uint8
 
-// Limits of dump_syms and of what all programs read of ELF files.
+// Limits of dump_syms, and of the parts of ELF files that all programs read.
 const (
 	InflateRatio     Limit = iota // bytes for each byte of a compressed section
 	SectionNames                  // bytes of the section name table
@@ -43,8 +43,8 @@ const (
 	numLimits
 )
 
-// about has the name of each limit, what the limit bounds in words, and its value
-// unless it is changed.
+// about has the name of each limit, the bounded quantity in words, and the value unless it
+// is changed.
 var about = [numLimits]struct {
 	name, what string
 	bound
@@ -86,7 +86,7 @@ var about = [numLimits]struct {
 // String returns the limit's name in SYMKIT_LIMITS.
 func (x Limit) String() string { return about[x].name }
 
-// What returns in words what the limit bounds.
+// What returns the bounded quantity in words.
 func (x Limit) What() string { return about[x].what }
 
 // All yields all limits.

@@ -44,7 +44,7 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 		if k.FixedRA != 0 {
 			n, w1, w2 = n+1, int64(k.FixedRA), w1
 		} else if n > 1 && (w1 == 0 || k.regWords && (w1&1 != 0 || n > 2 && w2&1 != 0)) {
-			break // no RA, only what fills its place; RA or FP in a register
+			break // no RA, only padding in its place; RA or FP in a register
 		}
 
 		// An FRE that describes no PC has no row.

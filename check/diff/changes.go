@@ -12,10 +12,10 @@ import (
 	"symkit/check/report"
 )
 
-// Changes are what a page shows of each function. Functions of the two files are pairs if they
-// begin at one address or, of the others, have one name. The lines and inlined calls of a pair are
-// compared by their distance from the function's first address, so that a function that only
-// moved is no different. The rules of functions that moved are not compared.
+// Changes are the differences of each function, for a page. Functions of the two files are pairs
+// if they begin at one address or, of the others, have one name. The lines and inlined calls of a
+// pair are compared by their distance from the function's first address, so that a function that
+// only moved is no different. The rules of functions that moved are not compared.
 
 // maxFirst is the number of differences of a function that are kept in words.
 const maxFirst = 6
@@ -83,7 +83,7 @@ func pairs(a, b []symfile.Func) (out []pair) {
 	return out
 }
 
-// change returns what differs in a pair, and whether anything does.
+// change returns the differences of a pair, and whether there are any.
 func (d *differ) change(p pair) (c report.Change, differs bool) {
 	switch {
 	case p.b == nil:

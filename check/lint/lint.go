@@ -1,6 +1,6 @@
-// Package lint finds what is wrong with a symbol file from this file alone: lines that no reader
-// accepts, records out of order, ranges that overlap or lie outside their function, numbers that
-// are used twice, rules that do not evaluate, and records that readers drop.
+// Package lint finds faults of a symbol file from this file alone: lines that no reader accepts,
+// records out of order, ranges that overlap or lie outside their function, numbers that are used
+// twice, rules that do not evaluate, and records that readers drop.
 //
 //	rep, err := lint.File(sym, report.Options{})
 //	if err != nil {

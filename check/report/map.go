@@ -6,7 +6,7 @@ type Range struct {
 	Hi uint64 `json:"hi"`
 }
 
-// Map is what covers the code of a module, for pages. All addresses are module-relative.
+// Map is the coverage of a module's code, for pages. All addresses are module-relative.
 type Map struct {
 	// Code is the executable sections.
 	Code []Range
@@ -52,7 +52,7 @@ type Instruction struct {
 	Here bool `json:"here,omitempty"`
 }
 
-// Change is what two symbol files have for one function.
+// Change has the differences of two symbol files for one function.
 type Change struct {
 	Name string `json:"name"`
 	// Kind is "changed", "moved" (another address, the same size), "added" or "removed".

@@ -26,7 +26,7 @@ var (
 	pageTemplate = page.NewTemplate(pageHTML)
 )
 
-// pageView is what the template shows.
+// pageView is the data of the template.
 type pageView struct {
 	Tool    string
 	Results []resultView

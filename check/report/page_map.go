@@ -62,7 +62,7 @@ type holeView struct {
 // range, and the length.
 type pageData struct {
 	Version int       `json:"version"`
-	Base    string    `json:"base"` // what all addresses count from
+	Base    string    `json:"base"` // the base of all addresses
 	Code    []uint64  `json:"code"`
 	Classes []runs    `json:"classes"`
 	Files   []string  `json:"files"`
@@ -91,7 +91,7 @@ type dataFuncs struct {
 	None  []int    `json:"none"` // indices of functions without a FUNC
 }
 
-// Limits of what a page has of a module.
+// Limits of a module's data on a page.
 const (
 	maxFunctions = 120000
 	maxNameBytes = 9 << 20 // of all names
@@ -102,7 +102,7 @@ const (
 // laneAbouts describe the strips.
 var laneAbouts = map[string]string{"functions": "a function", "lines": "a source line", "inlines": "inlined calls", "cfi": "unwind rules"}
 
-// newMap returns what the template draws, and the data of the script.
+// newMap returns the data of the template, and that of the script.
 func newMap(m *Map, coverage []Coverage) (*mapView, pageData) {
 	v := &mapView{Sections: len(m.Code)}
 	for _, x := range m.Code {

@@ -1,6 +1,6 @@
-// Package report holds what the checks of a symbol file find, as values: the outcome of each check,
-// the findings, the gaps, the coverage, and the verdict. It also writes them as text, JSON, JUnit
-// and SARIF.
+// Package report holds the results of the checks of a symbol file as values: the outcome of each
+// check, the findings, the gaps, the coverage, and the verdict. It also writes them as text, JSON,
+// JUnit and SARIF.
 //
 //	result := report.Result{File: "app.sym", Against: "app", Report: rep}
 //	if err := report.Write(os.Stdout, "json", "1.0", []report.Result{result}); err != nil {
@@ -68,7 +68,7 @@ const (
 type Check struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
-	// Unit is what the numbers count: "PCs", "functions", "records".
+	// Unit is the noun of the numbers: "PCs", "functions", "records".
 	Unit string `json:"unit"`
 	// Compared is the number of units that were compared. Of these, Wrong is the number that the
 	// symbol file has wrong, Missing the number that it does not have.
@@ -140,7 +140,7 @@ type Report struct {
 	Coverage []Coverage `json:"coverage,omitempty"`
 	// Findings are in order of check, then of line. Of each check there are at most Options.Limit.
 	Findings []Finding `json:"findings"`
-	// Map is what covers the code, if Options.Map asks for it. Changes is what differs in each
+	// Map is what covers the code, if Options.Map is set. Changes is what differs in each
 	// function, if Options.Map asks for it and the Report is of package diff.
 	Map     *Map     `json:"-"`
 	Changes []Change `json:"-"`
@@ -178,7 +178,7 @@ func (r *Report) Check(name string) *Check {
 // when Options.Limit is 0.
 const DefaultLimit = 20
 
-// Options select what a Report holds and what making it may cost.
+// Options select the contents of a Report and bound the cost of making it.
 type Options struct {
 	// Limit is the number of findings that are kept of each check: 0 means DefaultLimit, a negative
 	// number none. All findings are counted.
@@ -187,21 +187,21 @@ type Options struct {
 	Only []string
 	// Allow are the kinds of Gap, of those that Gaps lists, that do not count as findings.
 	Allow []string
-	// Limits bound what the check may cost. They have nothing to do with Limit.
+	// Limits bound the cost of the check. They have nothing to do with Limit.
 	Limits limits.Limits
-	// Map asks for Report.Map, Report.Changes and Finding.Context, which pages show.
+	// Map includes Report.Map, Report.Changes and Finding.Context, which pages show.
 	Map bool
 }
 
 // Kinds of Gap.
 const (
 	// GapUnverified means that a part of a check's records was not compared because of a limit or
-	// of a form that no reader here knows.
+	// of a form that no reader here supports.
 	GapUnverified = "unverified"
 	// GapIncomplete means that a part of a check's records was not compared because of a companion
 	// file that was not found, or because no record can express the truth.
 	GapIncomplete = "incomplete"
-	// GapLoss means that the symbol file lacks a large part of what the ELF file has.
+	// GapLoss means that the symbol file lacks a large part of the ELF file's records.
 	GapLoss = "loss"
 )
 

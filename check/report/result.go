@@ -19,7 +19,7 @@ func (r *Result) Bad() bool {
 	return r.Report.Total() > 0 || r.Report.Unallowed() > 0 || len(r.Unmet) > 0
 }
 
-// Requirements are what a symbol file must contain besides being right.
+// Requirements are the contents that a symbol file must have besides being right.
 type Requirements struct {
 	Checks   []string // checks that must have compared something
 	Coverage []Threshold

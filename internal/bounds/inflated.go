@@ -10,8 +10,8 @@ import (
 // Bounds on the size that compressed bytes may claim to inflate to. Deflate reaches at
 // most 1032:1 (a match of 258 bytes in two bits). Zstd has no such bound, and a hostile
 // file can have as many streams as sections. Therefore a stream of more than FreeSize
-// bytes must stay within limits.InflateRatio: real debug data is below 30:1, symbol
-// tables below 10:1. The sections of a file share one FreeSize (elfx counts what they
+// bytes must stay within limits.InflateRatio: real debug data is below 30:1, symbol tables
+// below 10:1. The sections of a file share one FreeSize (elfx counts the bytes that they
 // take of it).
 const (
 	FreeSize   = 16 << 20

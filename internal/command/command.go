@@ -1,5 +1,5 @@
-// Package command holds what the three programs share around their own work: the
-// command line, exit codes, signals, standard error, the version.
+// Package command is the frame of the three programs around their own work: the command
+// line, exit codes, signals, standard error, the version.
 package command
 
 import (
@@ -191,7 +191,7 @@ func unsetEmpty(prefix string) {
 	}
 }
 
-// misuses are forms of kong's errors that speak of its parser, and what to print
+// misuses are forms of kong's errors that speak of its parser, and the texts to print
 // instead.
 var misuses = []struct{ form, plain string }{
 	{`^[a-z]+: (--.*)$`, "$1"}, // the name of the command that rejects a flag

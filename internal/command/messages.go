@@ -11,8 +11,8 @@ import (
 	"symkit/internal/printable"
 )
 
-// The bounds of Messages without ShowAll, in bytes. The sum of the kinds, with the
-// lines that count what was left out, is less than 16 KiB.
+// The bounds of Messages without ShowAll, in bytes. The sum of the kinds, with the lines
+// that count the lines left out, is less than 16 KiB.
 const (
 	maxWord = 240  // of a path or name in a line
 	maxLine = 1000 // of a line
@@ -23,11 +23,11 @@ const (
 	maxLast     = 3 << 10
 )
 
-// Messages is the standard error of a program. What the program writes becomes
-// lines without control characters (printable.String). Unless ShowAll is called, the
-// lines are bounded in length and in number, so that no input can flood a log: long
-// paths and names are elided in their middle, and lines beyond the bound of their
-// kind are counted. On a terminal a status line stands below the messages.
+// Messages is the standard error of a program. The program's output becomes lines without
+// control characters (printable.String). Unless ShowAll is called, the lines are bounded
+// in length and in number, so that no input can flood a log: long paths and names are
+// elided in their middle, and lines beyond the bound of their kind are counted. On a
+// terminal a status line stands below the messages.
 //
 // A Messages is safe for concurrent use.
 type Messages struct {
@@ -59,7 +59,7 @@ func NewMessages(program string, out io.Writer) *Messages {
 	return &Messages{program: program, out: out, columns: columns}
 }
 
-// Severity is what a line is about, for [Messages.Mute].
+// Severity is the kind of a line, for [Messages.Mute].
 type Severity int
 
 const (
@@ -75,7 +75,7 @@ func (m *Messages) Mute(least Severity) {
 	m.least = least
 }
 
-// ShowAll lifts the bounds: it is what the flag --verbose does.
+// ShowAll lifts the bounds: the flag --verbose calls it.
 func (m *Messages) ShowAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

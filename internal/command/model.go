@@ -7,9 +7,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The types below are the output of --help-json: what a program's command line can
-// be, for programs that make manual pages and shell completions of it. The output
-// has no text that depends on the machine.
+// The types below are the output of --help-json: a program's command line as JSON, for
+// programs that make manual pages and shell completions. The output has no text that
+// depends on the machine.
 
 // modelVersion is the version of the output. It grows when a field changes its
 // meaning or goes.
@@ -22,7 +22,7 @@ type modelProgram struct {
 	Commands []modelCommand `json:"commands,omitempty"`
 }
 
-// modelNode is what a program and a command have in common.
+// modelNode has the fields that a program and a command share.
 type modelNode struct {
 	Name      string          `json:"name"`
 	Arguments []modelArgument `json:"arguments,omitempty"` // in their order
@@ -47,7 +47,7 @@ type modelFlag struct {
 	Short    string   `json:"short,omitempty"` // without -
 	Help     string   `json:"help"`
 	Group    string   `json:"group,omitempty"`
-	Value    string   `json:"value,omitempty"`    // what stands for the value in --help; empty if the flag has none
+	Value    string   `json:"value,omitempty"`    // the placeholder of the value in --help; empty if the flag has none
 	Values   []string `json:"values,omitempty"`   // all that the value can be, if these are few
 	Default  string   `json:"default,omitempty"`  // of the value
 	Repeated bool     `json:"repeated,omitempty"` // may be given several times

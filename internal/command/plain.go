@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// kong builds its model of a grammar and interpolates all help texts before it looks
-// at the first argument, which takes as long as the dump of a small program. Plain
-// reads the usual command lines without that. It takes only what has one meaning:
-// whatever is rare, ambiguous or wrong is left to kong, which also makes all messages.
-// So a command line means the same with and without Plain.
+// kong builds its model of a grammar and interpolates all help texts before it looks at
+// the first argument, which takes as long as the dump of a small program. Plain reads the
+// usual command lines without that. Plain accepts only command lines with one meaning:
+// kong parses those that are rare, ambiguous or wrong, and writes all messages. So a
+// command line means the same with and without Plain.
 
 // Plain parses args into grammar, as kong would, and reports whether it could; if not,
 // grammar is unchanged. The grammar's method Validate is called.
@@ -40,15 +40,15 @@ type plainParser struct {
 	given     map[string]bool
 }
 
-// plainFlag is a flag of a type that Plain knows.
+// plainFlag is a flag of a type that Plain supports.
 type plainFlag struct {
 	name, short string
 	values      string // separated by commas; empty for any
 	target      reflect.Value
 }
 
-// fields collects the flags of a grammar and sets their defaults. It returns false if
-// the grammar has more than Plain knows.
+// fields collects the flags of a grammar and sets their defaults. It returns false if the
+// grammar has features that Plain lacks.
 func (p *plainParser) fields(v reflect.Value) bool {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -107,7 +107,7 @@ func plainName(field string) string {
 	return strings.ToLower(field)
 }
 
-// plainTag is what Plain reads of a field's tag.
+// plainTag has the keys of a field's tag that Plain supports.
 type plainTag struct {
 	name, short, values, separator, byDefault string
 	positional, optional                      bool
@@ -197,7 +197,7 @@ func (p *plainParser) parse(args []string) bool {
 			}
 			value = "true"
 		} else if !joined {
-			// kong decides what a value that begins like a flag means.
+			// kong decides the meaning of a value that begins like a flag.
 			if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 				return false
 			}

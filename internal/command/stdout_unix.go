@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stdoutClosed reports whether the process was started with file descriptor 1
-// closed, as by ">&-" in a shell. Go's runtime opens /dev/null in place of a
-// closed standard descriptor before any other code runs (runtime.checkfds), for
-// reading and writing. What a shell opens for ">/dev/null" is not readable, and
-// a daemon's three descriptors are duplicates of one. A parent that gives the child
-// a readable /dev/null as standard output alone looks the same as one that closes
-// it; then the output, if any, is refused.
+// stdoutClosed reports whether the process was started with file descriptor 1 closed, as
+// by ">&-" in a shell. Go's runtime opens /dev/null in place of a closed standard
+// descriptor before any other code runs (runtime.checkfds), for reading and writing. The
+// descriptor that a shell opens for ">/dev/null" is not readable, and a daemon's three
+// descriptors are duplicates of one. A parent that gives the child a readable /dev/null as
+// standard output alone looks the same as one that closes it; then the output, if any, is
+// refused.
 func stdoutClosed() bool {
 	flags, err := unix.FcntlInt(os.Stdout.Fd(), unix.F_GETFL, 0)
 	if err != nil {

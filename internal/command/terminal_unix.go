@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalColumns asks the terminal driver for the width of the terminal f, which is
-// taken for 80 if the driver does not know it.
+// terminalColumns returns the width of the terminal f, or 80 if the terminal driver has
+// none.
 func terminalColumns(f *os.File) (columns int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// terminalColumns asks the console for the width of its window. A status line needs a
-// console that reads escape sequences, as those of Windows 10 and later do if asked.
+// terminalColumns returns the width of the console's window. A status line needs a console
+// that reads escape sequences, as those of Windows 10 and later do in a mode that has to
+// be set.
 func terminalColumns(f *os.File) (columns int, ok bool) {
 	console := windows.Handle(f.Fd())
 	var mode uint32

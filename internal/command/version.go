@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// What a release writes into its programs with -ldflags "-X symkit/internal/command.version=v1.2.3".
-// In other builds these are empty, and what the go command recorded counts.
+// A release sets these variables with -ldflags "-X symkit/internal/command.version=v1.2.3". In other
+// builds they are empty, and the records of the go command count.
 var (
 	version string // as v1.2.3
 	commit  string // of git, 40 digits
@@ -26,8 +26,8 @@ func (VersionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// Version returns the version of the program: of the release, or what the go command
-// recorded, which is the tag or the commit, or (devel).
+// Version returns the version of the program: of the release, or as the go command
+// recorded it: the tag or the commit, or (devel).
 func Version() string {
 	if version != "" {
 		return version
@@ -39,8 +39,9 @@ func Version() string {
 	return info.Main.Version
 }
 
-// origin returns what the program was built from and with, in parentheses: commit,
-// date of the commit, version of Go, system. What is not known is left out.
+// origin returns the commit, the version of Go and the target of the build, in
+// parentheses: commit, date of the commit, version of Go, system. Unknown parts are left
+// out.
 func origin() string {
 	from, at := commit, date
 	if info, ok := debug.ReadBuildInfo(); ok && from == "" {

@@ -71,8 +71,8 @@ func adaIdentifier(s []byte) int {
 	return n
 }
 
-// adaEnd reads what may follow an identifier, and appends its text to out. If more is
-// true, another identifier follows, at rest.
+// adaEnd reads the suffixes that may follow an identifier, and appends its text to out. If
+// more is true, another identifier follows, at rest.
 func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	switch {
 	case string(s) == "TKB", string(s) == "P", string(s) == "N": // task body, protected subprogram

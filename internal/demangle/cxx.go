@@ -57,7 +57,7 @@ func (d *Demangler) cxx(name []byte) (text string, ok bool) {
 	return d.cxxFast(name, true)
 }
 
-// cxxFast demangles the names that cxxTree knows, those of constrained templates only if
+// cxxFast demangles the names that cxxTree reads, those of constrained templates only if
 // constrained is set. The text is exactly the library's, except for names that the library
 // misreads (IsMisread) and for constraints, which are left out.
 func (d *Demangler) cxxFast(name []byte, constrained bool) (text string, ok bool) {

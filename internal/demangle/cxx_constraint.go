@@ -2,11 +2,11 @@ package demangle
 
 import "bytes"
 
-// This file reads what the names of constrained templates have beside the arguments: the
-// declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
-// Tp, Tk), and constraints (Q), which C++20's concepts and requires-clauses are mangled
-// into (Itanium C++ ABI §5.1.5.10, §5.1.6). They are not part of the text, as in LLVM's
-// demangler. They are read because their types are candidates for substitution.
+// This file reads the parts of the names of constrained templates that are no arguments:
+// the declarations of template parameters that do not follow from the arguments (Ty, Tn,
+// Tt, Tp, Tk), and constraints (Q), which C++20's concepts and requires-clauses are
+// mangled into (Itanium C++ ABI §5.1.5.10, §5.1.6). They are not part of the text, as in
+// LLVM's demangler. They are read because their types are candidates for substitution.
 //
 // A template parameter in a declaration or constraint may be one whose argument comes later
 // in the name. So while such a hidden part is read, a parameter is a node without a
@@ -94,8 +94,8 @@ func (x *cxxTree) hiddenParam() ref {
 	return x.unreadable()
 }
 
-// unreadable adds a node for what has no text in a hidden part. A type made of the node is
-// read again where it is substituted, because of the flag.
+// unreadable adds a node for a part that has no text. A type made of the node is read
+// again where it is substituted, because of the flag.
 func (x *cxxTree) unreadable() ref {
 	x.rendered = false
 	return x.node(kindParam, flagParam, x.word(wordAuto), 0, 0, 0)

@@ -61,7 +61,7 @@ func (x *cxxTree) name() (name ref) {
 		name = x.unqualifiedName()
 	}
 
-	// Only nestedName knows which template the parameters of a conversion mean.
+	// Only nestedName can decide which template the parameters of a conversion mean.
 	if x.isCast(name) {
 		return x.fail()
 	}

@@ -51,7 +51,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 	}
 }
 
-// writeInner writes what a adds to the type that it is made of.
+// writeInner writes the text that a adds to the type that it is made of.
 func (x *cxxTree) writeInner(a ref) {
 	n := &x.nodes[a]
 	switch n.kind {

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// Consecutive names mostly have a common prefix: the names of a class's members are
-// the same up to the member's own name. A part of the last name that lies within the
-// common prefix need not be read again. The result of reading a part depends only on
-// what is before it, so reading the part again would add the same nodes, elements,
-// candidates and text. These are left where they are, and the part is reused by
-// setting their lengths to what they were after the part was read.
+// Consecutive names mostly have a common prefix: the names of a class's members are the
+// same up to the member's own name. A part of the last name that lies within the common
+// prefix need not be read again. The result of reading a part depends only on what is
+// before it, so reading the part again would add the same nodes, elements, candidates and
+// text. These are left where they are, and the part is reused by setting their lengths to
+// those after the part was read.
 
 // cxxPart is a part of a name that was read: a type or a template's arguments.
 type cxxPart struct {

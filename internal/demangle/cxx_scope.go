@@ -37,7 +37,7 @@ func (x *cxxTree) setScopeRule(rule scopeRule) {
 	}
 }
 
-// unresolvedName reads what follows sr in <unresolved-name>.
+// unresolvedName reads the part after sr of <unresolved-name>.
 func (x *cxxTree) unresolvedName() (scope ref) {
 	if x.scopeAt == 0 || x.pos < x.scopeAt {
 		x.scopeAt = x.pos
@@ -115,7 +115,7 @@ func (x *cxxTree) isDependent(at int) bool {
 	return n.flags&(flagParam|flagAuto) != 0 || n.kind == kindDecltype
 }
 
-// baseName reads <base-unresolved-name>, but for destructors.
+// baseName reads <base-unresolved-name> except destructors.
 func (x *cxxTree) baseName() ref {
 	if x.peek() != 'o' || x.peek2() != 'n' {
 		return x.simpleID()

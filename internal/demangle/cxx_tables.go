@@ -104,8 +104,8 @@ func isFloat(builtin uint32) bool {
 	return false
 }
 
-// operatorList has the operators that can be functions (Itanium C++ ABI
-// §5.1.3.3): code, a colon, what follows "operator".
+// operatorList has the operators that can be functions (Itanium C++ ABI §5.1.3.3): code, a
+// colon, the text after "operator".
 const operatorList = `aN:&= aS:= aa:&& ad:& an:& cl:() cm:, co:~ dV:/= da:_delete[] de:* dl:_delete dv:/ eO:^= eo:^ ` +
 	`eq:== ge:>= gt:> ix:[] lS:<<= le:<= ls:<< lt:< mI:-= mL:*= mi:- ml:* mm:-- na:_new[] ne:!= ng:- nt:! nw:_new oR:|= oo:|| ` +
 	`or:| pL:+= pl:+ pm:->* pp:++ ps:+ pt:-> rM:%= rS:>>= rm:% rs:>> ss:<=>`

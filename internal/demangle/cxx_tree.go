@@ -24,7 +24,7 @@ const (
 	kindWord               // text[0]: index of cxxWords
 	kindBuiltin            // text[0]: index of cxxBuiltins
 	kindOperator           // text[0]: index of cxxOperators
-	kindLiteralOp          // a: what follows operator""
+	kindLiteralOp          // a: the text after operator""
 	kindCast               // operator a
 	kindQualified          // a::b
 	kindLocal              // a::b, a being a function
@@ -126,13 +126,14 @@ func (q qualifiers) with(more qualifiers) qualifiers {
 // cxxSub is a candidate for substitution, and the template in force there.
 type cxxSub struct {
 	node, template ref
-	// Of a type or prefix: where it begins and ends. start is 0 for what there is
-	// no need to read again.
+	// Of a type or prefix: where it begins and ends. start is 0 for parts that need not be
+	// read again.
 	start, end uint32
 	prefix     bool
 }
 
-// Bounds, above what compilers write. Names that exceed them are left to the library.
+// Bounds, above the sizes that compilers write. Names that exceed them are left to the
+// library.
 const (
 	cxxMaxDepth = 1 << 10
 	cxxMaxNodes = 1 << 16
@@ -174,7 +175,7 @@ type cxxTree struct {
 	start    int   // of out: where the name begins
 	last     byte  // last byte written, as far as it matters
 	inner    []ref // stack of types to be written around the current one
-	base     int   // index of the first of inner that belongs to the declaration at hand
+	base     int   // index of the first of inner that belongs to the current declaration
 	steps    int
 }
 

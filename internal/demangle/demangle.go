@@ -20,8 +20,8 @@ import (
 // MaxLength is the most bytes that a demangled name has.
 const MaxLength = 1 << 16
 
-// maxInput bounds the length of names, far above what compilers write, since the work
-// grows with it.
+// maxInput bounds the length of names, far above the lengths that compilers write, since
+// the work grows with it.
 const maxInput = 1 << 16
 
 // Languages of units whose names need the language (DWARF 5 §7.12, and the numbers

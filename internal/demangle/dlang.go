@@ -220,8 +220,8 @@ func (p *dparser) qualified(modifiers bool) {
 			continue
 		}
 
-		// What looks like a function's parameters is the type of a variable if
-		// nothing follows it.
+		// Text that looks like a function's parameters is the type of a variable if nothing
+		// follows it.
 		look := *p
 		mods := ""
 		if look.take("M") {

@@ -161,7 +161,7 @@ func (p *dparser) isCallConvention() bool {
 	return false
 }
 
-// callConventions is what is written for a linkage other than D's.
+// callConventions has the text of each linkage other than D's.
 var callConventions = map[byte]string{
 	'F': "", 'U': "extern(C) ", 'W': "extern(Windows) ", 'V': "extern(Pascal) ", 'R': "extern(C++) ", 'Y': "extern(Objective-C) ",
 }
@@ -234,7 +234,7 @@ func (p *dparser) storage() {
 	}
 }
 
-// params reads parameters up to what closes them.
+// params reads parameters up to the letter that closes them.
 func (p *dparser) params() {
 	for first := true; !p.bad; first = false {
 		switch {

@@ -2,9 +2,9 @@ package demangle
 
 import "strings"
 
-// texts makes strings, many of them in one buffer. The strings are a tenth of what a
-// dump allocates, and few large objects are less work for the garbage collector than
-// many small ones.
+// texts makes strings, many of them in one buffer. The strings are a tenth of the bytes
+// that a dump allocates, and few large objects are less work for the garbage collector
+// than many small ones.
 type texts struct {
 	buffer strings.Builder
 	single bool // each string has its own memory

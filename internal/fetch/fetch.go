@@ -1,6 +1,6 @@
-// Package fetch holds what the clients of symbol servers and of debuginfod share:
-// bounds on how much a server can make a machine store and how long it can make it
-// wait, and which redirects are followed.
+// Package fetch has the parts that the clients of symbol servers and of debuginfod share:
+// bounds on how much a server can make a machine store and how long it can make it wait,
+// and which redirects are followed.
 package fetch
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// ErrRedirect: a redirect to what is no http or https URL, or too many.
+	// ErrRedirect: a redirect to a URL that is not http or https, or too many redirects.
 	ErrRedirect = errors.New("redirect is not followed")
 	// ErrTotal: all files that were fetched are together larger than Disk.MaxTotal.
 	ErrTotal = errors.New("too much was fetched in this run (SYMKIT_LIMITS=fetched-total=N changes the limit)")

@@ -38,7 +38,8 @@ func escapeCharacters(name string) string {
 	for len(name) > 0 {
 		r, n := utf8.DecodeRuneInString(name)
 
-		// Characters that change what a terminal shows, damaged UTF-8, and what Windows forbids.
+		// Characters that change a terminal's display, damaged UTF-8, and characters that Windows
+		// forbids.
 		hidden := unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 		if hidden || r == utf8.RuneError && n == 1 || strings.ContainsRune(`<>:"|?*`, r) {
 			out.WriteByte('_')

@@ -13,7 +13,7 @@ import (
 // or-ing the following bytes in again changes nothing.
 //
 // src may be a mapped file that another process changes meanwhile. That can spoil the
-// output, but violates no bound: bounds are checked on copies of what was read.
+// output, but violates no bound: bounds are checked on copies of the bytes read.
 type decoder struct {
 	dst, src []byte
 	out, in  int

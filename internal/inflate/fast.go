@@ -5,8 +5,7 @@ import (
 	"unsafe"
 )
 
-// What one round of fast needs at both ends, in bytes, so that it needs no further
-// checks.
+// The bytes that one round of fast needs at both ends, so that it needs no further checks.
 //
 // Input: a round refills at most twice. A refill reads 8 bytes and advances by
 // at most 7, so a round reads at most the 15 bytes from in.
@@ -170,11 +169,11 @@ type pattern struct {
 	drop, step uint8
 }
 
-// patterns tells how to write a match whose distance is less than a word, by distance:
-// of the word before out, the bytes beyond the distance are dropped, and the rest is
-// multiplied so that it repeats. step is the largest multiple of the distance up to 8,
-// by which the repeated word can be shifted and still fit. No distance is 0, but step
-// must not be 0 even then, so that the loop ends.
+// patterns has the method of writing a match whose distance is less than a word, by
+// distance: of the word before out, the bytes beyond the distance are dropped, and the
+// rest is multiplied so that it repeats. step is the largest multiple of the distance up
+// to 8, by which the repeated word can be shifted and still fit. No distance is 0, but
+// step must not be 0 even then, so that the loop ends.
 var patterns = [8]pattern{
 	0: {1, 0, 8},
 	1: {0x0101010101010101, 56, 8},

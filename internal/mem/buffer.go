@@ -107,9 +107,8 @@ func ReleaseAll(buffers []*Buffer) {
 // leastPopulated is the size from which slices are populated.
 const leastPopulated = 64 << 10
 
-// Populate has the system provide the whole pages of a large slice at once, for
-// a caller who is about to write all of it: otherwise each page interrupts the
-// writer.
+// Populate has the system provide the whole pages of a large slice at once, for a caller
+// that is about to write all of it: otherwise each page interrupts the writer.
 func Populate[T any](s []T) {
 	// The bytes are those of s, and no others; they are used during the call alone.
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))

@@ -1,9 +1,9 @@
 // Package mem owns the memory that is not in the Go heap.
 //
-// It takes paths and sizes and gives mapped files (Mapping) and the buffers that
-// sections are inflated into (Buffer). Each has one owner at a time, who releases it.
-// Guard turns the fault of a mapped file that was truncated, and no other fault, into
-// an error. Arena holds slices in the Go heap.
+// It takes paths and sizes and gives mapped files (Mapping) and the buffers that sections
+// are inflated into (Buffer). Each has one owner at a time, which releases it. Guard turns
+// the fault of a mapped file that was truncated, and no other fault, into an error. Arena
+// holds slices in the Go heap.
 //
 // The environment variable SYMKIT_MEM has two values for tests. With "poison"
 // every buffer, of whatever size, is mapped outside of the heap, and a released

@@ -13,7 +13,7 @@ func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported 
 // mapMemory has nothing to offer: buffers are in the Go heap.
 func mapMemory(int) []byte { return nil }
 
-// release is for what was mapped: nothing.
+// release is for mapped memory: nothing.
 func release([]byte) error { return nil }
 
 // discard has nothing to give back.

@@ -23,8 +23,8 @@ func mapMemory(size int) []byte {
 	return data
 }
 
-// release unmaps what mapFile or mapMemory returned. In the mode poison the
-// addresses stay reserved and inaccessible, so that no later mapping gets them.
+// release unmaps a result of mapFile or mapMemory. In the mode poison the addresses stay
+// reserved and inaccessible, so that no later mapping gets them.
 func release(data []byte) error {
 	if current != poison {
 		return unix.Munmap(data)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Bomb is a small file that asks for a great deal of time or memory.
+// Bomb is a small file that takes a great deal of time or memory to read.
 type Bomb struct {
 	Name string
 	Make func() []byte
@@ -180,7 +180,7 @@ func longNames() []byte {
 }
 
 // lineFile returns a file with a unit and its DWARF 4 line program, which sets an address
-// and goes on with code.
+// and then runs code.
 func lineFile(code []byte) []byte {
 	return linesOf([]byte("d\x00\x00f\x00\x01\x00\x00\x00"), code)
 }
@@ -263,7 +263,7 @@ func longSymbols() []byte {
 	return symbols(append([]byte(strings.Repeat("n", 1<<16)), 0), []int{0, 1, 2, 3}, 1<<16)
 }
 
-// mangled returns a file with names in which every substitution doubles what comes before
+// mangled returns a file with names in which every substitution doubles the text before
 // it.
 func mangled() []byte {
 	strs := []byte{0}

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// A library for ELF may inflate a section that its caller never asks for: the section name
+// A library for ELF may inflate a section that its caller never reads: the section name
 // table when a file is opened, string tables with symbols, version tables with dynamic
 // symbols. compressedBombs has, for each of these sections, a file in which the section is
 // compressed and inflates to a gigabyte. In other files all of these sections are
@@ -33,8 +33,8 @@ func compressedBombs() (bombs []Bomb) {
 
 var compressionNames = map[elf.CompressionType]string{elf.COMPRESS_ZLIB: "zlib", elf.COMPRESS_ZSTD: "zstd"}
 
-// unaskedSections are the names of the sections that libraries read without being asked to.
-// The section name table comes first, as ".shstrtab".
+// unaskedSections are the names of the sections that libraries read on opening. The section
+// name table comes first, as ".shstrtab".
 var unaskedSections = []string{
 	".shstrtab", ".symtab", ".strtab", ".symtab_shndx", ".dynsym", ".dynstr", ".dynamic", ".hash", ".gnu.hash",
 	".gnu.version", ".gnu.version_d", ".gnu.version_r", ".note.gnu.build-id", ".note", ".rela.plt", ".group",

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Layout is what a file consists of. Offsets are file offsets.
+// Layout lists the parts of a file. Offsets are file offsets.
 type Layout struct {
 	Order  binary.ByteOrder
 	Fields []Field  // numbers of headers and tables

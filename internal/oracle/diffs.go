@@ -16,7 +16,7 @@ type Diffs struct {
 	first []string
 }
 
-// NewDiffs returns an empty list. what is the kind of the differences in the report.
+// NewDiffs returns an empty list. what names the kind of the differences in the report.
 func NewDiffs(t *testing.T, what string) *Diffs { return &Diffs{t: t, what: what} }
 
 // Add adds a difference.

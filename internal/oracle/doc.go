@@ -1,9 +1,9 @@
-// Package oracle has what the comparisons of dumped symbol files with other programs share:
-// the modules that are compared, their address space, and the reports of differences. Only
-// tests import this package and the packages below it. All files but this one carry the
-// build tag oracle.
+// Package oracle has the helpers that the comparisons of dumped symbol files with other
+// programs share: the modules that are compared, their address space, and the reports of
+// differences. Only tests import this package and the packages below it. All files but this
+// one carry the build tag oracle.
 //
-// Each package below is named after what its tests compare with:
+// Each package below is named after the program that its tests compare with:
 //
 //	dwarftruth  functions, lines and inlined calls, with debug/dwarf
 //	readelf     unwind rules, with readelf's rows

@@ -16,7 +16,7 @@ type Span struct{ Lo, Hi uint64 }
 // debug/elf reads it.
 type Layout struct {
 	Machine elf.Machine
-	Load    uint64 // what addresses in a symbol file are relative to
+	Load    uint64 // the base of the addresses in a symbol file
 	Code    []Span // the executable sections
 }
 

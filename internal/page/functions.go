@@ -49,7 +49,7 @@ func Bytes(n any) string {
 	return ""
 }
 
-// Count returns a number and what is counted: "1 frame", "2,000 frames".
+// Count returns a number and its noun: "1 frame", "2,000 frames".
 func Count(n int, singular, plural string) string {
 	if n == 1 {
 		return "1 " + singular

@@ -34,7 +34,7 @@ type Document struct {
 	Style     string // rules after those of all pages
 	Script    string // code after that of all pages
 	Body      *Template
-	Values    any // what Body shows
+	Values    any // the data of Body
 	// Data is a JSON document for the script, which finds it by the id "data"; nil for none.
 	Data any
 }

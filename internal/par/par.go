@@ -32,7 +32,7 @@ func Each(ctx context.Context, jobs, n int, newWorker func() (work func(i int) e
 			return mem.Guard(func() error {
 				work := newWorker()
 
-				// Indices are handed out in order, one at a time.
+				// Workers get indices in order, one at a time.
 				for i := int(next.Add(1)) - 1; i < n && groupCtx.Err() == nil; i = int(next.Add(1)) - 1 {
 					err := work(i)
 					if err != nil {

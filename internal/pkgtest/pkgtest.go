@@ -24,7 +24,7 @@ type File struct {
 	Link string
 }
 
-// Compressions are the names that Compress knows.
+// Compressions are the names that Compress accepts.
 var Compressions = []string{"none", "gzip", "xz", "lzma", "zstd"}
 
 // Compress compresses data.

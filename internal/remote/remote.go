@@ -163,7 +163,7 @@ func copyTo(dir, address string, f *File) (string, error) {
 	return local, errors.Join(err, out.Close())
 }
 
-// wrote counts what is written to a disk.
+// wrote counts the bytes written to a disk.
 type wrote struct{ d *fetch.Disk }
 
 func (w wrote) Write(p []byte) (int, error) { return len(p), w.d.Wrote(int64(len(p))) }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// job is one file and what to run on it.
+// job is one file and the programs to run on it.
 type job struct {
 	name   string // of the mutant or bomb
 	kind   string // of damage
@@ -25,7 +25,7 @@ type job struct {
 	steps  []step
 }
 
-// outcome is what one process did.
+// outcome is the result of one process.
 type outcome struct {
 	failure string // the rule that the process broke, or ""
 	class   string // of the error that it reported, or ""
@@ -163,8 +163,8 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 
 var (
 	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
-	// located, placed and whole are what docs/design.md asks of an error: the file, then
-	// the place, or that it is about all of the file.
+	// located, placed and whole match the forms of errors that docs/design.md requires: the
+	// file, then the place, or that it is about all of the file.
 	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
 	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
 	placed      = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+|line [0-9]+): `)
@@ -206,7 +206,7 @@ func (o *options) judgeError(stderr string) (failure, class string) {
 		return "an error without a file: " + line, ""
 	}
 
-	// The place, or what marks an error about the whole file, comes after the file's name.
+	// The place, or the mark of an error about the whole file, comes after the file's name.
 	class = line[beforePlace.FindStringIndex(line)[1]:]
 	if !placed.MatchString(class) && !whole.MatchString(class) {
 		return "an error without a place: " + line, ""

@@ -79,7 +79,7 @@ type seedFile struct {
 }
 
 // seedFiles are from many producers and machines, of both byte orders and word sizes. They
-// are small, so that damage hits what matters.
+// are small, so that damage hits the parts that matter.
 var seedFiles = []seedFile{
 	{"testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "", elfSteps},
 	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", "", elfSteps},

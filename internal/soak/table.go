@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// table collects what the processes did.
+// table collects the results of the processes.
 type table struct {
 	mu      sync.Mutex
 	files   int
@@ -97,7 +97,7 @@ func (t *table) print(w io.Writer) {
 		fmt.Fprintf(tw, "| %s\t| %d |\n", kind, t.kinds[kind])
 	}
 
-	// The classes of errors show what the programs say about damage.
+	// The classes of errors show the programs' messages about damage.
 	for _, name := range slices.Sorted(maps.Keys(t.runs)) {
 		fmt.Fprintf(tw, "\n| error of %s\t| files |\n|---\t|--- |\n", name)
 		for _, class := range byCount(t.classes[name]) {

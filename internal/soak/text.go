@@ -8,7 +8,7 @@ import (
 	"symkit/internal/testfile"
 )
 
-// maxStderr is what a program may write to standard error without -v, in bytes.
+// maxStderr bounds a program's standard error without -v, in bytes.
 const maxStderr = 16 << 10
 
 // text is the output of a process. Its Write notes the first character that must not reach a
@@ -41,7 +41,7 @@ func (t *text) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// judgeText returns what is wrong with the output of a process, or the empty string.
+// judgeText returns the fault in the output of a process, or the empty string.
 func judgeText(s step, stdout *text, stderr string) string {
 	switch bad := testfile.Unprintable([]byte(stderr)); {
 	case stdout.bad != nil:

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Disturbances are what may happen to a file while a program reads it.
+// Disturbances are changes to a file while a program reads it.
 var Disturbances = []struct {
 	Name string
 	Do   func(path string, data []byte) error
@@ -41,7 +41,7 @@ const rounds = 20
 // Disturbances, it calls run n times, and disturbs the file at a random moment of the run:
 // within the time that the undisturbed run took. It restores the file before each run. run
 // reports whether it met the change. If no run did, Disturbed begins again, and fails after
-// so many rounds.
+// a bounded number of rounds.
 func Disturbed(path string, n int, run func(disturbance string) (met bool)) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func disturbed(path string, data []byte, n int, run func(disturbance string) (me
 			if err := os.WriteFile(path, data, 0o666); err != nil {
 				return false, err
 			}
-			// The time of the last change tells versions apart; some file systems
-			// have few of them in a second.
+			// The time of the last change distinguishes versions; some file systems have few of them
+			// in a second.
 			past := time.Now().Add(-time.Hour)
 			if err := os.Chtimes(path, past, past); err != nil {
 				return false, err

@@ -13,7 +13,7 @@ import (
 )
 
 // hostile are the characters that must not reach a terminal as they are, and bytes that are
-// not UTF-8. They are C0 without tab and newline, which separate what programs write, DEL,
+// not UTF-8. They are C0 without tab and newline, which separate the programs' words, DEL,
 // C1, bidirectional controls and line separators.
 var hostile = []string{"\x1b", "\r", "\a", "\b", "\x01", "\x1f", "\x7f", "\u0080", "\u0085", "\u009b", "\u009f", "\u061c", "\u200e", "\u200f",
 	"\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\xff", "\x9b", "\xc2"}
@@ -104,7 +104,7 @@ func Unprintable(text []byte) error {
 	return nil
 }
 
-// MaxStderr is what a program may write to standard error without -v, in bytes.
+// MaxStderr bounds a program's standard error without -v, in bytes.
 const MaxStderr = 16 << 10
 
 // Outputs returns an error if standard output, standard error, or a file below the directories,

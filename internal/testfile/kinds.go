@@ -1,7 +1,7 @@
 package testfile
 
 // Kinds are the first bytes of files that people give to the wrong program. The keys are
-// what the programs call such files.
+// the programs' names for such files.
 var Kinds = map[string]string{
 	"a Windows PDB, which Mozilla's dump_syms reads":           "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00\x00\x10\x00\x00",
 	"a Windows program, which Mozilla's dump_syms reads":       "MZ\x90\x00\x03\x00\x00\x00",

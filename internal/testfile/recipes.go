@@ -26,7 +26,7 @@ func Recipes(t *testing.T, document, name string) (blocks []string) {
 
 // RunRecipe runs a recipe in a directory of its own that has the files, and returns the
 // directory. A command that fails is an error, and so is a file without content in the
-// end, but for those that are named.
+// end, except those in mayBeEmpty.
 func RunRecipe(t *testing.T, recipe string, files map[string][]byte, env []string, mayBeEmpty ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

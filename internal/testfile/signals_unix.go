@@ -65,9 +65,9 @@ func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struc
 	return s.URL, asked
 }
 
-// hung is how long a process may go on after a signal before the test ends the process. A
-// process must end within prompt, at least once in so many attempts: on a machine with other
-// work a single process may have to wait for a processor.
+// hung is how long a process may run after a signal before the test ends the process. A
+// process must end within prompt, at least once in a number of attempts: on a machine with
+// other work a single process may have to wait for a processor.
 const (
 	hung     = 30 * time.Second
 	prompt   = time.Second

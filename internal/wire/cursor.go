@@ -36,8 +36,8 @@ func NewAt(section string, data []byte, base int, bigEndian bool) Cursor {
 	return Cursor{data: data, base: base, section: section, big: bigEndian}
 }
 
-// Reset sets c to what New returns. In a hot path Reset saves copying a Cursor, a
-// copy that would stall on the fields that were just stored.
+// Reset sets c to the result of New. In a hot path Reset saves copying a Cursor, a copy
+// that would stall on the fields that were just stored.
 func (c *Cursor) Reset(section string, data []byte, bigEndian bool) {
 	c.data, c.pos, c.base, c.section, c.big, c.err = data, 0, 0, section, bigEndian, nil
 }

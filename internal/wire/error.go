@@ -5,8 +5,8 @@ import "symkit/located"
 // Error is the located error, under the name that decoders use.
 type Error = located.Error
 
-// The failures of a Cursor. Decoders have sentinels of their own for what the bytes
-// mean. ErrSize: see Cursor.Uint.
+// The failures of a Cursor. Decoders have sentinels of their own for errors in the meaning
+// of the bytes. ErrSize: see Cursor.Uint.
 var (
 	ErrTruncated    = located.ErrTruncated
 	ErrOverflow     = located.ErrOverflow

@@ -1,4 +1,4 @@
-// Command floor measures a lower bound of dump_syms' time. It does only what no
+// Command floor measures a lower bound of dump_syms' time. It does only the work that no
 // implementation can avoid: on two cores, it inflates the sections of an ELF file that
 // dump_syms reads, reads those that are not compressed, and writes as many bytes as the
 // symbol file has. bench.sh runs it.

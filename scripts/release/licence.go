@@ -31,8 +31,8 @@ type licenceText struct {
 // licenceFile matches the names of files that must come with the program.
 var licenceFile = regexp.MustCompile(`(?i)^(LICEN[CS]E|COPYING|NOTICE|PATENTS)([.-].*)?$`)
 
-// linkedModules returns what is linked into the programs for any target, sorted by
-// path; Go's own library is "std".
+// linkedModules returns the modules that are linked into the programs for any target,
+// sorted by path; Go's own library is "std".
 func linkedModules(ctx context.Context, src source) ([]linkedModule, error) {
 	modules := map[string]*linkedModule{}
 	err := addLicences(modules, "std", src.goVersion[len("go"):], "", src.goRoot, src.goRoot)
@@ -40,7 +40,7 @@ func linkedModules(ctx context.Context, src source) ([]linkedModule, error) {
 		return nil, err
 	}
 
-	// Packages differ from system to system, so each is asked about.
+	// Packages differ from system to system, so the go command lists them for each.
 	for _, system := range []string{"linux", "darwin", "windows", "freebsd"} {
 		list, err := src.output(ctx, "env", "GOOS="+system, "GOARCH=amd64", "go", "list", "-deps", "-json=Dir,Module", "./cmd/...")
 		if err != nil {

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// step prints what is done now, with the seconds since the start.
+// step prints the current step, with the seconds since the start.
 func step(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -44,7 +44,8 @@ func manual(src source, m modelProgram) []byte {
 	return []byte(b.String())
 }
 
-// commonSections is what holds for all programs (README.md, docs/robustness.md).
+// commonSections are the sections that hold for all programs (README.md,
+// docs/robustness.md).
 const commonSections = `.SH EXIT STATUS
 .TP
 .B 0
@@ -101,8 +102,8 @@ func synopsis(b *strings.Builder, name string, arguments []modelArgument) {
 	b.WriteString("\n")
 }
 
-// manualText writes the text of --help after its first paragraph. Indented paragraphs
-// are examples: command lines with what they do.
+// manualText writes the text of --help after its first paragraph. Indented paragraphs are
+// examples: command lines with their purposes.
 func manualText(b *strings.Builder, text string) {
 	var description, examples []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -161,7 +162,7 @@ func manualFlags(b *strings.Builder, flags []modelFlag) {
 	}
 }
 
-// placeholder returns what stands for the value of f: its values if these are few.
+// placeholder returns the placeholder of f's value: its values if these are few.
 func (f modelFlag) placeholder() string {
 	if len(f.Values) > 0 {
 		return strings.Join(f.Values, "|")

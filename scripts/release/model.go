@@ -68,7 +68,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".")
 }
 
-// readModels builds the programs for this machine and asks them.
+// readModels builds the programs for this machine and runs them.
 func readModels(ctx context.Context, src source, dir string) ([]modelProgram, error) {
 	// A target of the release is used where there is one: it is built anyway.
 	host := target{os: runtime.GOOS, arch: runtime.GOARCH}

@@ -28,7 +28,7 @@ type source struct {
 // number returns the version without the v.
 func (s source) number() string { return strings.TrimPrefix(s.version, "v") }
 
-// newSource asks git and Go about the checkout.
+// newSource reads the checkout's commit and versions from git and Go.
 func newSource(ctx context.Context, root string, acceptDirty bool) (s source, err error) {
 	s.root, err = filepath.Abs(root)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s source) findVersion(ctx context.Context) string {
 	return module.PseudoVersion(semver.Major(older), older, s.date, s.commit[:12])
 }
 
-// output runs a program in the checkout and returns what it printed, without the last
-// line feed.
+// output runs a program in the checkout and returns its output, without the last line
+// feed.
 func (s source) output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = s.root
@@ -99,8 +99,8 @@ func (s source) output(ctx context.Context, name string, args ...string) (string
 	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
-// cleanEnv returns the environment without what changes the output of the go command.
-// The levels of processors are the lowest ones: what Go has as its default today.
+// cleanEnv returns the environment without the variables that change the output of the go
+// command. The levels of processors are the lowest ones: what Go has as its default today.
 func cleanEnv() []string {
 	var env []string
 	for _, v := range os.Environ() {

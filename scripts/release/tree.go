@@ -22,7 +22,7 @@ type file struct {
 	link string // what a symbolic link has; data is empty then
 }
 
-// shared is what all targets have in common.
+// shared has the files that all targets share.
 type shared struct {
 	files   []file
 	modules []linkedModule
@@ -128,8 +128,8 @@ func newTree(src source, s shared, b builtTarget) []file {
 	return tree
 }
 
-// cmakeVersion returns the file that CMake asks whether a version is good enough: the
-// programs keep their flags within a major version.
+// cmakeVersion returns the file with which CMake decides whether a version is good enough:
+// the programs keep their flags within a major version.
 func cmakeVersion(src source) []byte {
 	number, _, _ := strings.Cut(src.number(), "-")
 	number, _, _ = strings.Cut(number, "+")

@@ -32,7 +32,7 @@ const (
 	winFrameData = 4
 )
 
-// winErrors returns what is wrong with one record.
+// winErrors returns the faults of one record.
 func winErrors(w *emit.StackWin) (errs []error) {
 	if w.Type != winFPO && w.Type != winFrameData {
 		errs = append(errs, fmt.Errorf("type %x: consumers use 0 and 4 only", w.Type))

@@ -8,7 +8,7 @@ import (
 	"symkit/emit"
 )
 
-// Most of a symbol file is line and INLINE records. They are not kept: Parse hands the records of
+// Most of a symbol file is line and INLINE records. They are not kept: Parse gives the records of
 // each FUNC to its caller, and Read parses them again when they are compared.
 
 // Body is the line and INLINE records of a FUNC, in the order of the file.

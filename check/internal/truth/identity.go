@@ -131,7 +131,7 @@ func stored(s *elfx.Section) []byte {
 	return data
 }
 
-// loadedFrom returns what is loaded from an address to the end of its segment.
+// loadedFrom returns the bytes from an address to the end of its segment.
 func loadedFrom(f *elfx.File, addr uint64) []byte {
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_LOAD && addr >= s.Vaddr && addr-s.Vaddr < s.Filesz {

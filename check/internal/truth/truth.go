@@ -1,4 +1,4 @@
-// Package truth derives what the MODULE record of an ELF file must contain, and where the file's
+// Package truth derives the contents of the MODULE record of an ELF file, and where the file's
 // code lies. Nothing of package dump is used, so that a mistake there is found.
 package truth
 

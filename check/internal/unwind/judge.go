@@ -151,7 +151,7 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 			continue
 		}
 
-		// Such a register is unchanged, but for the return address and the stack pointer.
+		// Such a register is unchanged, except the return address and the stack pointer.
 		have, err := w.state[i].Prog.Eval(m, cfa)
 		name := w.arch.RegName(reg)
 		switch {

@@ -20,7 +20,7 @@ import (
 	"symkit/limits"
 )
 
-// Input is what Compare compares, and how.
+// Input has the sides that Compare compares, and its options.
 type Input struct {
 	Collector *collect.Collector
 	Sym       *symfile.File

@@ -1,7 +1,7 @@
 //go:build oracle
 
-// Package dwarftruth compares functions, lines and inlined calls of a symbol file
-// with what debug/dwarf reads of the module.
+// Package dwarftruth compares functions, lines and inlined calls of a symbol file with the
+// records that debug/dwarf reads of the module.
 package dwarftruth
 
 import (
@@ -35,7 +35,7 @@ func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) 
 
 // sourceOf returns the file whose DWARF is compared. It is the module's own, or, for
 // fixtures that debug/dwarf cannot read, that of a fixture with the same code. debug/dwarf
-// knows no dwz and no .dwo files, and takes string offsets of 64-bit DWARF 5 to be 4 bytes
+// reads no dwz and no .dwo files, and takes string offsets of 64-bit DWARF 5 to be 4 bytes
 // long.
 func sourceOf(t *testing.T, in *oracle.Input) string {
 	t.Helper()

@@ -87,7 +87,7 @@ func (w *inlineSweep) advance(pos, end uint64) uint64 {
 		w.calls = append(w.calls, ins[w.nextIn])
 	}
 
-	// What ended before pos is no longer active.
+	// Calls that ended before pos are no longer active.
 	w.owners = slices.DeleteFunc(w.owners, func(r codeRange) bool { return r.Hi <= pos })
 	w.calls = slices.DeleteFunc(w.calls, func(in inlinedCall) bool { return in.Hi <= pos })
 	if w.nextFn < len(fns) {
@@ -167,7 +167,7 @@ func isNamed(ours, plain string) bool {
 	if text := demangle.Filter(plain); text != plain {
 		return ours == text
 	}
-	// Compare what comes before template arguments.
+	// Compare the texts before template arguments.
 	if strings.HasPrefix(plain, "operator") {
 		plain = "operator"
 	} else {

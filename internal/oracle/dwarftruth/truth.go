@@ -19,8 +19,8 @@ import (
 // unknownFile stands for a file that the line table does not have.
 const unknownFile = "<unknown>"
 
-// truth is what debug/dwarf reads of a file, with addresses relative to the load
-// address.
+// truth has the records that debug/dwarf reads of a file, with addresses relative to the
+// load address.
 type truth struct {
 	subprograms int
 	ranges      []codeRange   // by address
@@ -102,7 +102,7 @@ type truthReader struct {
 	fileName map[*dwarf.LineFile]uint32
 }
 
-// scope is what the children of a DIE need of that DIE and of the DIEs around it.
+// scope has the facts about a DIE and the DIEs around it that its children need.
 type scope struct {
 	owner dwarf.Offset  // the subprogram with code
 	depth uint32        // of an inlined call among the children

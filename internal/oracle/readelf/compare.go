@@ -61,7 +61,8 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 	prel31 := int32(f.ByteOrder.Uint32(table)<<1) >> 1
 	first := uint64(uint32(int32(sec.Addr)+prel31)) - l.Load
 
-	// Count what each record has after that address, less what the rows describe.
+	// Count the bytes that each record has after that address, less those that the rows
+	// describe.
 	for _, c := range s.CFI {
 		lo, hi := max(c.Lo, first), c.Hi
 		for _, r := range rows { // by address
@@ -76,14 +77,14 @@ func exidxBytes(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layou
 	return n
 }
 
-// Compare compares the STACK CFI records of a symbol file with what readelf prints
-// of the module.
+// Compare compares the STACK CFI records of a symbol file with readelf's output for the
+// module.
 func Compare(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout) Counts {
 	t.Helper()
 	return CompareFrames(t, in, s, l, Read(t, in, l))
 }
 
-// CompareFrames is Compare with what readelf printed.
+// CompareFrames is Compare with readelf's output.
 func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.Layout, fr *Frames) Counts {
 	t.Helper()
 	w := sweep{
@@ -111,7 +112,7 @@ func CompareFrames(t *testing.T, in *oracle.Input, s *symfile.File, l *oracle.La
 	if extra := exidxBytes(t, in, s, l, fr.rows); total != w.covered+extra {
 		t.Errorf("STACK CFI describes %d bytes of code, of which readelf has %d, and %d more are in .ARM.exidx", total, w.covered, extra)
 	}
-	// Log what the comparison leaves out.
+	// Log the parts that the comparison leaves out.
 	if fr.overridden > 0 || fr.discarded > 0 || w.unnamed > 0 {
 		t.Logf("%s: %d rows of .debug_frame for code of .eh_frame; %d FDEs of discarded code; %d rules of registers without a name",
 			in.Name, fr.overridden, fr.discarded, w.unnamed)

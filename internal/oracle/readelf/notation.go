@@ -42,7 +42,7 @@ func (w *sweep) ourRule(reg string) string {
 		return "u"
 	case reg == ".ra" && exprNum.MatchString(rule):
 		if n, _ := strconv.Atoi(rule); n > 0 && n < 4096 {
-			return "u" // what is written for an undefined return address
+			return "u" // the text for an undefined return address
 		}
 	case rule == reg:
 		return "s"

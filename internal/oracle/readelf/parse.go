@@ -54,7 +54,7 @@ func runReadelf(t *testing.T, path string, parse func(io.Reader)) {
 	}
 }
 
-// parser reads what readelf prints:
+// parser reads the output of readelf:
 //
 //	00000018 00000000000000a4 0000001c FDE cie=00000000 pc=0000000000401000..0000000000401050
 //	   LOC           CFA      rbx   ra

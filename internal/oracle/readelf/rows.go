@@ -19,8 +19,8 @@ type frameRow struct {
 	fde     uint64   // address of the FDE
 }
 
-// Frames is what readelf prints of a file's call frame information, with
-// addresses relative to the load address.
+// Frames holds readelf's output for a file's call frame information, with addresses
+// relative to the load address.
 type Frames struct {
 	rows       []frameRow // by address, .eh_frame's before .debug_frame's
 	fdes       int        // of code that is in the file

@@ -15,7 +15,7 @@ import (
 // version is that of the lists in walk/signature.
 const version = "siggen==2.2.20241029"
 
-// Signature is what siggen makes of a crash.
+// Signature is siggen's signature of a crash.
 type Signature struct{ Text, Proto string }
 
 // Signatures returns siggen's signatures of crashes in siggen's schema, or of processed

@@ -63,7 +63,7 @@ func (s Stack) Known() bool {
 	return slices.ContainsFunc(s, func(f Frame) bool { return f.Line != 0 })
 }
 
-// Index finds what a symbol file has for a PC.
+// Index finds the records of a symbol file for a PC.
 type Index struct {
 	*File
 	Load uint64

@@ -1,7 +1,7 @@
 //go:build oracle
 
-// Package symfile reads symbol files into memory, for tests to compare them with
-// what other programs find in the same module.
+// Package symfile reads symbol files into memory, for tests to compare them with the
+// results of other programs for the same module.
 package symfile
 
 import (

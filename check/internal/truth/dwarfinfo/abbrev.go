@@ -18,7 +18,7 @@ type table struct {
 	numbers []uint64 // of DW_FORM_implicit_const
 }
 
-// tableKey is what a compiled table depends on.
+// tableKey has all that a compiled table depends on.
 type tableKey struct {
 	off      uint64
 	version  uint16
@@ -26,7 +26,8 @@ type tableKey struct {
 	dwarf64  bool
 }
 
-// abbrev is one abbreviation. Steps read what a scan needs of a DIE, and skip everything else.
+// abbrev is one abbreviation. Steps read the attributes that a scan needs of a DIE, and skip
+// the others.
 type abbrev struct {
 	tag      uint16
 	kind     kind
@@ -61,7 +62,7 @@ const (
 	slots
 )
 
-// kind is what a scan does with a DIE.
+// kind decides how a scan treats a DIE.
 type kind uint8
 
 const (

@@ -255,7 +255,7 @@ func (u *Unit) indexed(i uint64) (uint64, bool) {
 	return v, c.Err() == nil
 }
 
-// stringID tells strings apart by where they are: the file, the section, and the offset. 0 is no
+// stringID identifies a string by its place: the file, the section, and the offset. 0 is no
 // string.
 type stringID uint64
 

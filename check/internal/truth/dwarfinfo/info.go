@@ -96,8 +96,8 @@ const (
 	utSplitType = 6
 )
 
-// Open finds the sections of a file. Open returns nil for a file without debug information. What is
-// read is within the limits l.
+// Open finds the sections of a file. Open returns nil for a file without debug information.
+// The limits l bound the cost of reading.
 func Open(f *elfx.File, l limits.Limits) *Info {
 	s := f.Section(".debug_info")
 	if s == nil || !s.Present() {

@@ -140,21 +140,21 @@ type Namer struct {
 	table *naming.Table
 	names map[nameKey]uint32
 	paths map[pathKey]uint32
-	list  []scopePath // by number; number 0 is the path of what is in no scope
+	list  []scopePath // by number; number 0 is the path of names in no scope
 
 	scan   *Scan
 	refs   map[uint64]uint32 // numbers of names, of the unit, by Ref.key
 	scopes []uint32          // 1 more than the number of the path, by index of scan.scopes; 0: not known
 }
 
-// nameKey tells names apart.
+// nameKey identifies a name.
 type nameKey struct {
 	linkage, name stringID
 	path          uint32
 	naming.Traits
 }
 
-// pathKey tells paths apart.
+// pathKey identifies a path.
 type pathKey struct {
 	parent        uint32
 	name, linkage stringID

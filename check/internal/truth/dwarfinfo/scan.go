@@ -14,7 +14,8 @@ import (
 	"symkit/limits"
 )
 
-// Scan is what the DIEs of one unit contain. A Scan can be used again for another unit.
+// Scan has the functions, inlined calls and ranges of one unit. A Scan can be used again
+// for another unit.
 type Scan struct {
 	Unit    *Unit
 	Funcs   []Func
@@ -49,7 +50,7 @@ type scope struct {
 	function bool
 }
 
-// dieFrame is what holds for the children of a DIE.
+// dieFrame is the state for the children of a DIE.
 type dieFrame struct {
 	fn     int32 // index in Funcs, -1 outside of functions
 	scope  int32 // index in scopes, -1 outside of scopes
@@ -57,8 +58,8 @@ type dieFrame struct {
 	opened bool // the DIE is the scope
 }
 
-// Scan walks the DIEs of u. An error means that the rest of the unit could not be read; s has what
-// was read before.
+// Scan walks the DIEs of u. An error means that the rest of the unit could not be read; s has the
+// records before the damage.
 func (s *Scan) Scan(ctx context.Context, u *Unit, code pcs.Set) error {
 	*s = Scan{Unit: u, Funcs: s.Funcs[:0], Inlines: s.Inlines[:0], Ranges: s.Ranges[:0], scopes: s.scopes[:0]}
 	w := scanner{
@@ -315,7 +316,7 @@ func (w *scanner) open(at int, function bool) int32 {
 	return int32(len(w.scopes) - 1)
 }
 
-// function reads a subprogram, and returns what holds for its children.
+// function reads a subprogram, and returns the state for its children.
 func (w *scanner) function(at int, a *abbrev) dieFrame {
 	// A function with children is a scope of the functions in it.
 	inner := dieFrame{fn: -1, scope: -1}

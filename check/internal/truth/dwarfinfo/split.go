@@ -125,8 +125,8 @@ func (d *Info) withID(ctx context.Context, id uint64) (*Unit, error) {
 	return nil, err
 }
 
-// inherit takes what a split unit has from its skeleton, before the split unit's own attributes are
-// read.
+// inherit copies the skeleton's values into a split unit, before the split unit's own attributes
+// are read.
 func (u *Unit) inherit(skeleton *Unit) {
 	u.addrBase, u.lowPC, u.group = skeleton.addrBase, skeleton.lowPC, skeleton.group
 	u.rangesBase, u.Split = skeleton.rangesBase, false

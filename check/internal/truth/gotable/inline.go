@@ -88,7 +88,7 @@ func (g *Inlines) str(base, off uint64) (string, bool) {
 	return s, true
 }
 
-// Code is what the table contains about one function.
+// Code is the table's content about one function.
 type Code struct {
 	lo, hi      uint64
 	Tree        uint64 // address of the inline tree, 0 without one
@@ -103,8 +103,8 @@ type Run struct {
 	Value int32
 }
 
-// Function reads what the table contains about function i, whose code is [lo, hi). It returns false
-// if the record is damaged. Files and lines are not read: offsets are those of their tables.
+// Function reads the table's content about function i, whose code is [lo, hi). It returns false if
+// the record is damaged. Files and lines are not read: offsets are those of their tables.
 func (g *Inlines) Function(i int, lo, hi uint64) (code Code, offsets [2]uint32, ok bool) {
 	// The function table has pairs of entry and offset of the record.
 	size := 4
