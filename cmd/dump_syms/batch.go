@@ -91,7 +91,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	b.dirs = append(c.DebugDir, found.Dirs...)
-	b.store, err = c.openStore()
+	b.store, err = c.openStore(ctx)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -208,12 +208,33 @@ func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
 		return err
 	}
 
+	err = b.lookInStore(ctx, jobs)
+	if err != nil {
+		return err
+	}
 	left := b.admit(jobs)
 	for _, j := range left {
 		files, bytes = files+1, bytes+j.mod.Size
 	}
 	b.progress.adjust(files, bytes)
 	return b.dumpAll(ctx, left)
+}
+
+// storeRequests is how many places of a store are looked at in parallel: the answers of
+// an object store take long, but no processor.
+const storeRequests = 32
+
+// lookInStore finds out which outputs the store has already.
+func (b *batchRun) lookInStore(ctx context.Context, jobs []job) error {
+	err := batch.Each(ctx, len(jobs), storeRequests, func(i int) {
+		if j := &jobs[i]; j.err == nil {
+			j.exists, j.lookErr = b.store.Has(j.rec.Outputs)
+		}
+	})
+	for i := range jobs {
+		err = cmp.Or(err, jobs[i].lookErr)
+	}
+	return err
 }
 
 // admit records the jobs that need no work and returns the others. Of jobs with
@@ -238,7 +259,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 			b.fail(j.rec, fmt.Errorf("%s: has the name and id of %s, but is another file; dump it into another store",
 				j.rec.Input, first.rec.Input))
 			continue
-		case b.store.Has(j.rec.Outputs) && b.Output == "": // for --output the module is dumped again
+		case j.exists && b.Output == "": // for --output the module is dumped again
 			j.rec.Status = batch.Existing
 			b.record(j.rec)
 		default:

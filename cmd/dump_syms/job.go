@@ -33,6 +33,9 @@ type job struct {
 	memory int64        // estimate of the dump's memory, in bytes
 	rec    batch.Record
 	err    error // why the module cannot be dumped
+
+	exists  bool  // the store has all outputs
+	lookErr error // why that is not known
 }
 
 // prepare finds the module's identity, its place in the store, and how much memory its

@@ -15,11 +15,12 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/remote"
+	"symkit/internal/s3"
 )
 
 // storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
-	Store     string        `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym."`
+	Store     string        `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, or s3://BUCKET/PREFIX."`
 	Recursive bool          `short:"R" help:"Dump all ELF files below the directories given."`
 	FilesFrom string        `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
 	Null      bool          `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
@@ -91,10 +92,20 @@ var (
 )
 
 // openStore opens the store that the flags describe.
-func (f *storeFlags) openStore() (*store.Store, error) {
-	s, err := store.Open(f.Store, store.Options{
-		Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force,
-	})
+func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
+	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force}
+	if s3.IsURL(f.Store) {
+		b, err := s3.Open(f.Store)
+		if err == nil {
+			err = b.Check(ctx) // before any work
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--store %s: %w", f.Store, err)
+		}
+		return store.New(bucket{ctx, b}, opt), nil
+	}
+
+	s, err := store.Open(f.Store, opt)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("--store %s: %w; give a directory", f.Store, e.Err)
 	}

@@ -38,9 +38,10 @@ type Options struct {
 // Store is an opened store. Its methods may be called from any number of
 // goroutines, and any number of processes may put files into one directory.
 type Store struct {
-	root *os.Root
-	dir  string
-	opt  Options
+	root    *os.Root
+	dir     string
+	objects Objects // instead of root and dir, or nil
+	opt     Options
 }
 
 // Open opens the store in dir, and creates dir if it does not exist.
@@ -52,11 +53,16 @@ func Open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root, dir, opt}, nil
+	return &Store{root: root, dir: dir, opt: opt}, nil
 }
 
 // Close closes the store.
-func (s *Store) Close() error { return s.root.Close() }
+func (s *Store) Close() error {
+	if s.objects != nil {
+		return nil
+	}
+	return s.root.Close()
+}
 
 // Paths returns the paths of a file of m, relative to the store's directory.
 func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
@@ -66,32 +72,48 @@ func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
 	if s.opt.Layout == Breakpad || s.opt.Layout == GDB && kind == Symbols {
 		for i := range paths {
 			paths[i] += suffixes[s.opt.Compression]
+			if s.objects != nil {
+				paths[i] = objectPath(paths[i])
+			}
 		}
 	}
 	return paths, err
 }
 
-// Path returns the path of a file in the store for use outside of the store.
+// Path returns the path of a file in the store for use outside of the store, or the URL
+// of an object.
 func (s *Store) Path(name string) string {
+	if s.objects != nil {
+		return s.objects.URL(name)
+	}
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
 // Has reports whether all files exist and are to be kept. If so, Has removes temporary
 // files that a killed process left beside them.
-func (s *Store) Has(paths []string) bool {
+//
+// An error is an ErrStore, of a store of objects alone.
+func (s *Store) Has(paths []string) (bool, error) {
 	if s.opt.Replace {
-		return false
+		return false, nil
+	}
+	if s.objects != nil {
+		exists, err := s.has(paths)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrStore, err)
+		}
+		return exists, err
 	}
 	for _, name := range paths {
 		if info, err := s.root.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return false
+			return false, nil
 		}
 	}
 
 	for _, name := range paths {
 		atomicfile.Sweep(s.root, name)
 	}
-	return true
+	return true, nil
 }
 
 // Size is the size of a file in bytes.
@@ -107,6 +129,10 @@ func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (siz
 	how := None
 	if kind == Symbols || s.opt.Layout == Unified {
 		how = s.opt.Compression
+	}
+
+	if s.objects != nil {
+		return s.create(paths, kind, how, write)
 	}
 
 	// write is called again if the first try does not succeed, so the size starts anew.

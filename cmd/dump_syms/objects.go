@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+
+	"symkit/dump/store"
+	"symkit/internal/s3"
+)
+
+// bucket is a bucket as a store of objects.
+type bucket struct {
+	ctx context.Context // of the batch
+	b   *s3.Bucket
+}
+
+func (k bucket) Exists(name string) (bool, error) { return k.b.Exists(k.ctx, name) }
+func (k bucket) URL(name string) string           { return k.b.URL(name) }
+
+func (k bucket) Create(name string, o *store.Object, replace bool) error {
+	h := s3.Header{ContentType: o.ContentType, ContentEncoding: o.ContentEncoding, Meta: o.Meta}
+	return k.b.Create(k.ctx, name, o, h, replace)
+}
