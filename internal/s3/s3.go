@@ -58,7 +58,8 @@ const (
 type Bucket struct {
 	name, prefix string
 	client       *minio.Client
-	patience     time.Duration
+	patience     time.Duration // as the constant, but for tests
+	pause        time.Duration
 }
 
 // IsURL reports whether s is the address of a bucket.
@@ -97,7 +98,7 @@ func Open(address string) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	return &Bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), client: client, patience: patience}, nil
+	return &Bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), client: client, patience: patience, pause: firstPause}, nil
 }
 
 // account returns the first credentials that there are, as the SDKs look for them.
@@ -222,7 +223,7 @@ func (b *Bucket) multipart(ctx context.Context, key string, c Content, opt minio
 // repeat calls do until it succeeds, fails for a reason that a later call would meet
 // too, or has failed for b.patience. The error names the object.
 func (b *Bucket) repeat(ctx context.Context, key string, do func() error) error {
-	pause := firstPause
+	pause := b.pause
 	for end := time.Now().Add(b.patience); ; {
 		err := do()
 		if err == nil {
