@@ -48,7 +48,7 @@ Examples:
 type cli struct {
 	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
 
-	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server. May be repeated, for an order; comes before ELF files."`
+	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated, for an order; comes before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
 	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
@@ -153,7 +153,7 @@ func misspelt(s string) error {
 	if _, err := os.Stat(s); err == nil {
 		return nil
 	}
-	return fmt.Errorf("--symbols %s: the URL of a symbol server begins with http:// or https://", s)
+	return fmt.Errorf("--symbols %s: the URL of a symbol server begins with http://, https:// or s3://", s)
 }
 
 var errNoDump = errors.New(`expected "<dump> ..."`) // kong's own text

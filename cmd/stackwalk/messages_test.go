@@ -80,9 +80,9 @@ func TestMessages(t *testing.T) {
 		"-s dir":       {command.Misuse, "error: no crash dump, only symbols; give a crash dump, too" + end},
 
 		// Where symbols come from. A file that is not used is a warning.
-		"--symbols htp://x core":        {command.Misuse, "error: --symbols htp://x: the URL of a symbol server begins with http:// or https://" + end},
-		"--symbols http:/x core":        {command.Misuse, "error: --symbols http:/x: the URL of a symbol server begins with http:// or https://" + end},
-		"--symbols ftp://a/b core":      {command.Misuse, "error: --symbols ftp://a/b: the URL of a symbol server begins with http:// or https://" + end},
+		"--symbols htp://x core":        {command.Misuse, "error: --symbols htp://x: the URL of a symbol server begins with http://, https:// or s3://" + end},
+		"--symbols http:/x core":        {command.Misuse, "error: --symbols http:/x: the URL of a symbol server begins with http://, https:// or s3://" + end},
+		"--symbols ftp://a/b core":      {command.Misuse, "error: --symbols ftp://a/b: the URL of a symbol server begins with http://, https:// or s3://" + end},
 		"--symbols none core":           {command.Failed, "error: --symbols none: no such file or directory" + stores},
 		"--symbols unreadable core":     {command.Failed, "error: --symbols unreadable: too many levels of symbolic links" + stores},
 		"--symbols /dev/null core":      {command.Failed, "error: --symbols /dev/null: not a regular file" + stores},

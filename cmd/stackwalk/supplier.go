@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"symkit/internal/command"
+	"symkit/internal/s3"
 	"symkit/walk"
 	"symkit/walk/symbols"
 	"symkit/walk/symserver"
@@ -44,6 +45,9 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			return nil, err
 		}
 
+		if s3.IsURL(rest[0]) {
+			server.HTTP = s3.Client()
+		}
 		server.Progress = bar.fetched
 		if c.maxTime > 0 {
 			server.MaxTime = c.maxTime

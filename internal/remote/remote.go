@@ -52,6 +52,17 @@ func Open(ctx context.Context, address string) (*File, error) {
 	return f, err
 }
 
+func open(ctx context.Context, address string) (*File, error) {
+	if s3.IsURL(address) {
+		r, info, err := s3.GetURL(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return &File{r, info.Size, info.ETag}, nil
+	}
+	return get(ctx, address)
+}
+
 // get opens the file at an HTTP address. A server that stalls ends the reading.
 func get(ctx context.Context, address string) (*File, error) {
 	ctx, cancel := context.WithCancelCause(ctx)

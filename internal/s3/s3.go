@@ -24,6 +24,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -99,6 +100,32 @@ func Open(address string) (*Bucket, error) {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return &Bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), client: client, patience: patience, pause: firstPause}, nil
+}
+
+// buckets are those that were opened by name. They share their connections.
+var buckets sync.Map
+
+// shared returns the bucket of a name.
+func shared(name string) (*Bucket, error) {
+	if b, ok := buckets.Load(name); ok {
+		return b.(*Bucket), nil
+	}
+	b, err := Open(Scheme + name)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := buckets.LoadOrStore(name, b)
+	return known.(*Bucket), nil
+}
+
+// GetURL opens the object at an address.
+func GetURL(ctx context.Context, address string) (io.ReadCloser, Info, error) {
+	name, key, _ := strings.Cut(strings.TrimPrefix(address, Scheme), "/")
+	b, err := shared(name)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	return b.Get(ctx, key)
 }
 
 // account returns the first credentials that there are, as the SDKs look for them.

@@ -254,3 +254,29 @@ func TestOpenErrors(t *testing.T) {
 		t.Error("IsURL")
 	}
 }
+
+// TestTransport: objects are files of an HTTP server.
+func TestTransport(t *testing.T) {
+	s, b := start(t)
+	s.objects["some/prefix/a"] = []byte("text")
+	buckets.Delete("bucket")
+	t.Cleanup(func() { buckets.Delete("bucket") })
+	for key, want := range map[string]string{"a?code_file=x": "200 text", "b": "404 "} {
+		resp, err := Client().Get(b.URL("") + "/" + key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if got := fmt.Sprint(resp.StatusCode, " ", string(body)); got != want || err != nil || resp.Body.Close() != nil {
+			t.Errorf("%s: %s, %v", key, got, err)
+		}
+	}
+
+	s.fault = func(w http.ResponseWriter, _ *http.Request) bool {
+		answer(w, http.StatusForbidden, "InvalidAccessKeyId")
+		return true
+	}
+	if _, err := Client().Get(b.URL("a")); err == nil || !strings.Contains(err.Error(), "the credentials are wrong") {
+		t.Error(err)
+	}
+}

@@ -49,7 +49,7 @@ var (
 	// ErrMaxTime: a file took longer than Server.MaxTime.
 	ErrMaxTime = errors.New("the download takes too long")
 	// ErrURL: not the URL of a server.
-	ErrURL = errors.New("not an http or https URL")
+	ErrURL = errors.New("not an http, https or s3 URL")
 )
 
 type absent struct{}
@@ -102,13 +102,14 @@ const (
 	maxRequests     = 8
 )
 
-// IsURL reports whether s is the URL of a server rather than a path.
+// IsURL reports whether s is the URL of a server or of a bucket rather than a path.
 func IsURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	return strings.HasPrefix(s, "s3://") || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // New makes a Server of its URL. The query after a question mark is sent with each
-// request.
+// request. For a bucket, s3://BUCKET/PREFIX, the caller sets HTTP to a client that reads
+// objects.
 func New(rawURL, cache string) (*Server, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || !IsURL(rawURL) || u.Host == "" {
