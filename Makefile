@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next cluster oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
 
 all: build test ## build and test, what make does without a target
 
@@ -90,6 +90,13 @@ corpus-next: export SYMKIT_CORPUS_NEXT ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 corpus-next: ## symcheck on our output for newer toolchains and other packagers: about 1 GB
 	scripts/corpus-next.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestNext' -timeout 180m -v ./check
+
+# Needs slurmctld, slurmd, slurm-client (Debian), Java 17, and a Python (PYTHON=...) with
+# moto[server], boto3, pyspark and pyarrow. The S3 server is built from test/cluster/go.mod.
+cluster: export SYMKIT_PACKAGES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/cluster
+cluster: build ## dump_syms and stackwalk on Slurm, Spark and S3 servers, over 300 packages
+	scripts/cluster-packages.sh $(SYMKIT_PACKAGES)
+	cd test/cluster && $(GO) test -count=1 -timeout 60m -v ./...
 
 # SFrame against the readelf of three binutils releases, fetched from Debian.
 sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Fetches the packages that `make cluster` dumps: 320 program and debug packages of
+# Debian, 170 MB, into the directory given. What is there is kept.
+set -euo pipefail
+dir=${1:?the directory for the packages}
+mkdir -p "$dir"
+cd "$dir"
+if [ "$(find . -name '*.deb' | wc -l)" -ge 300 ]; then
+	exit 0
+fi
+
+# Debug packages by size, from those with files in them on, and the packages they are of.
+names() { apt-cache search --names-only -- '-dbg$' | awk '{ print $1 }' | sort; }
+# shellcheck disable=SC2046
+apt-cache show --no-all-versions $(names) | awk '
+	/^Package:/ { package = $2 }
+	/^(Depends|Recommends|Suggests|Enhances):/ { depends[package] = depends[package] " " $0 }
+	/^Size:/ { print $2, package, depends[package] }' | sort -n | awk '
+	$1 > 20000 && $1 < 3000000 && n < 120 {
+		print $2; n++
+		while (match($0, /[a-z0-9.+-]+ \(= /)) {
+			print substr($0, RSTART, RLENGTH - 4)
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+	}' | sort -u >list
+
+# Small libraries make up the rest.
+apt-cache dumpavail | awk '
+	/^Package:/ { package = $2; library = 0 }
+	/^Section: libs/ { library = 1 }
+	/^Size:/ { if (library && $2 > 20000 && $2 < 60000) print package }' | sort -u | awk 'NR % 15 == 0' | head -110 >>list
+# A package that this architecture does not have is left out.
+sort -u list | while read -r package; do
+	apt-cache policy "$package" | grep -q 'Candidate: [^(]' && echo "$package"
+done | xargs apt-get download
+rm -f list
