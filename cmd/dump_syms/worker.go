@@ -20,7 +20,7 @@ import (
 // with tabs between them: a program and its debug file, or their packages. Lines are
 // done one after the other, each with all processors.
 func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error) {
-	s, err := c.openStore()
+	s, err := c.openStore(ctx)
 	if err != nil {
 		return command.Failed, err
 	}

@@ -1,4 +1,4 @@
-// Package remote opens the files that https:// and http:// addresses name.
+// Package remote opens the files that https://, http:// and s3:// addresses name.
 package remote
 
 import (
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"symkit/internal/fetch"
+	"symkit/internal/s3"
 	"symkit/limits"
 )
 
@@ -32,7 +33,7 @@ const window = time.Minute
 
 // IsURL reports whether s is an address rather than a path.
 func IsURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	return s3.IsURL(s) || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // File is an open file.
@@ -45,7 +46,7 @@ type File struct {
 
 // Open opens the file at an address. Errors begin with the address.
 func Open(ctx context.Context, address string) (*File, error) {
-	f, err := get(ctx, address)
+	f, err := open(ctx, address)
 	if err != nil && !strings.HasPrefix(err.Error(), address) {
 		err = fmt.Errorf("%s: %w", Shown(address), err)
 	}

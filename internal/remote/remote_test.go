@@ -56,7 +56,7 @@ func TestFetch(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	if !IsURL("https://a") || IsURL("a") {
+	if !IsURL("s3://a") || IsURL("a") {
 		t.Error("IsURL")
 	}
 }
