@@ -48,7 +48,7 @@ func publicDirs(t *testing.T) (dirs []string) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if slices.Contains([]string{"internal", "testdata", "cmd", "scripts", "bin", ".git"}, d.Name()) {
+			if slices.Contains([]string{"internal", "testdata", "cmd", "scripts", "test", "bin", ".git"}, d.Name()) {
 				return fs.SkipDir
 			}
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):

@@ -123,7 +123,7 @@ var allowed = map[string][]string{
 	"limits":              {},
 	"located":             {"internal/printable"},
 	"internal/remote":     {"internal/fetch", "internal/s3", "limits"},
-	"internal/s3":         {},
+	"internal/s3":         {"internal/fetch"},
 	"internal/worker":     {"internal/printable"},
 }
 

@@ -2,19 +2,26 @@
 // protocol. The address is s3://BUCKET/PREFIX. Endpoint, region and credentials come
 // from the variables and files of the AWS SDKs:
 //
-//   - AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; AWS's own service without them
-//   - AWS_REGION, AWS_DEFAULT_REGION
-//   - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; the file of
-//     AWS_SHARED_CREDENTIALS_FILE, ~/.aws/credentials, with AWS_PROFILE; web identities,
-//     and the roles of containers and machines
+//   - AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url of the profile; AWS's own
+//     service without them; AWS_CA_BUNDLE
+//   - AWS_REGION, AWS_DEFAULT_REGION, region of the profile
+//   - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; web identities; the
+//     profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials, with keys, a process or
+//     a role; the roles of containers and machines
 //
 // Objects are created only if they do not exist, and have all their bytes as soon as they
 // have a name. No bucket is listed.
+//
+// Requests are signed, and the roles of containers and machines are read, by packages of
+// the AWS SDK. Its package for S3 is not used: that package adds 6 MB and a millisecond to
+// the start of each program, also of those that never see a bucket.
 package s3
 
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -25,10 +32,13 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"symkit/internal/fetch"
 )
 
 // Scheme begins the address of a bucket.
@@ -39,6 +49,8 @@ var (
 	ErrURL = errors.New("want s3://BUCKET/PREFIX")
 	// ErrExist is the error of Create for an object that exists. It is an fs.ErrExist.
 	ErrExist = fmt.Errorf("the object exists: %w", fs.ErrExist)
+	// ErrStalled: the server sent or took nothing for a minute.
+	ErrStalled = errors.New("the server sends nothing")
 )
 
 // How long a request is repeated that the network or the server fails.
@@ -46,21 +58,27 @@ const (
 	patience   = 3 * time.Minute
 	firstPause = 500 * time.Millisecond
 	maxPause   = 10 * time.Second
-	// attempts are those of the library, which has pauses of a second at most.
-	attempts = 3
-	// partSize is the size of the parts of a large object; smaller ones are sent as one.
-	partSize = 32 << 20
-	// stall is how long a server may take for the head of an answer.
+	// acquaintance is the patience with a server that has never answered: its address may be
+	// wrong.
+	acquaintance = 10 * time.Second
+	// stall is how long a server may send and take nothing.
 	stall = time.Minute
+	// connections is how many connections to a server are kept.
+	connections = 64
 )
 
 // Bucket is a bucket, or the part of one below a prefix. Its methods may be called from
 // any number of goroutines.
 type Bucket struct {
 	name, prefix string
-	client       *minio.Client
-	patience     time.Duration // as the constant, but for tests
-	pause        time.Duration
+	endpoint     *url.URL // nil: that of AWS in the region
+	region       atomic.Pointer[string]
+	http         *http.Client
+	signer       *v4.Signer
+	account      aws.CredentialsProvider
+	answered     atomic.Bool // the server has answered a request
+
+	patience, acquaintance, pause time.Duration
 }
 
 // IsURL reports whether s is the address of a bucket.
@@ -72,34 +90,56 @@ func Open(address string) (*Bucket, error) {
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, fmt.Errorf("%q: %w", address, ErrURL)
 	}
-
-	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
-	host, secure, lookup := "s3.amazonaws.com", true, minio.BucketLookupAuto
-	if endpoint != "" {
-		e, err := url.Parse(endpoint)
-		if err != nil || e.Host == "" || e.Scheme != "http" && e.Scheme != "https" {
-			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", endpoint)
-		}
-		host, secure, lookup = e.Host, e.Scheme == "https", minio.BucketLookupPath
-	}
-
-	// With an endpoint of one's own the region matters to nobody but has to be signed.
-	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
-	if region == "" && endpoint != "" {
-		region = "us-east-1"
-	}
-	transport, err := minio.DefaultTransport(secure)
+	settings, err := readProfile()
 	if err != nil {
 		return nil, err
 	}
-	transport.ResponseHeaderTimeout = stall
-	client, err := minio.New(host, &minio.Options{
-		Creds: account(), Secure: secure, Region: region, BucketLookup: lookup, MaxRetries: attempts, Transport: transport,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
+
+	b := &Bucket{
+		name: u.Host, prefix: strings.Trim(u.Path, "/"), patience: patience, acquaintance: acquaintance, pause: firstPause,
+		// S3's signatures are of the path as it is sent.
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
 	}
-	return &Bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), client: client, patience: patience, pause: firstPause}, nil
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), settings["endpoint_url"])
+	if endpoint != "" {
+		b.endpoint, err = url.Parse(endpoint)
+		if err != nil || b.endpoint.Host == "" || b.endpoint.Scheme != "http" && b.endpoint.Scheme != "https" {
+			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", endpoint)
+		}
+	}
+	b.region.Store(aws.String(region(settings)))
+
+	b.http, err = client()
+	if err != nil {
+		return nil, err
+	}
+	b.account, err = newAccount(settings, b.http)
+	return b, err
+}
+
+// region returns the region that requests are signed for. A server of one's own takes
+// any; AWS says if a bucket is in another one.
+func region(settings profile) string {
+	return cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), settings["region"], "us-east-1")
+}
+
+// client returns an HTTP client. The bodies of answers are those of the objects, which
+// may be compressed, and redirects are left to the caller, because they need another
+// signature.
+func client() (*http.Client, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout, t.DisableCompression, t.MaxIdleConnsPerHost = stall, true, connections
+	if file := os.Getenv("AWS_CA_BUNDLE"); file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("AWS_CA_BUNDLE: %w", err)
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("AWS_CA_BUNDLE %s: no certificates in PEM", file)
+		}
+	}
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
 }
 
 // buckets are those that were opened by name. They share their connections.
@@ -128,19 +168,8 @@ func GetURL(ctx context.Context, address string) (io.ReadCloser, Info, error) {
 	return b.Get(ctx, key)
 }
 
-// account returns the first credentials that there are, as the SDKs look for them.
-func account() *credentials.Credentials {
-	chain := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	if os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
-		chain = append(chain, &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second}})
-	}
-	return credentials.NewChainCredentials(chain)
-}
-
 // URL returns the address of an object.
 func (b *Bucket) URL(key string) string { return Scheme + path.Join(b.name, b.prefix, key) }
-
-func (b *Bucket) key(key string) string { return path.Join(b.prefix, key) }
 
 // Check makes one request, and returns an error if the bucket cannot be used: it is
 // missing, or the credentials are wrong.
@@ -158,145 +187,58 @@ func (b *Bucket) Check(ctx context.Context) error {
 // Exists reports whether there is an object. An answer of 403 counts as no: services
 // answer so if the credentials do not permit to list the bucket.
 func (b *Bucket) Exists(ctx context.Context, key string) (bool, error) {
-	err := b.repeat(ctx, key, func() error {
-		_, err := b.client.StatObject(ctx, b.name, b.key(key), minio.StatObjectOptions{})
-		return err
-	})
+	err := b.repeat(ctx, key, func() error { return b.head(ctx, key) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
+func (b *Bucket) head(ctx context.Context, key string) error {
+	resp, err := b.do(ctx, &request{method: http.MethodHead, key: key})
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
 // Info describes an object.
 type Info struct {
-	Size int64
+	Size int64 // -1 if the server does not say
 	ETag string
+	// Encoding is the Content-Encoding, such as gzip.
+	Encoding string
 }
 
-// Get opens an object for reading. The error is an fs.ErrNotExist if there is none.
+// Get opens an object for reading. If the connection breaks, reading goes on with the
+// rest of the same object. The error is an fs.ErrNotExist if there is none.
 func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Info, err error) {
-	err = b.repeat(ctx, key, func() error {
-		core := minio.Core{Client: b.client}
-		body, stat, _, err := core.GetObject(ctx, b.name, b.key(key), minio.GetObjectOptions{})
-		r, info = body, Info{stat.Size, stat.ETag}
-		return err
-	})
-	return r, info, err
-}
-
-// Header is what Create records with an object.
-type Header struct {
-	ContentType     string
-	ContentEncoding string
-	Meta            map[string]string
-}
-
-// Content is the bytes of an object, which may be read several times.
-type Content interface {
-	io.ReaderAt
-	Size() int64
-}
-
-// Create makes an object. The error is ErrExist if there is one, unless replace is set.
-func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, replace bool) error {
-	opt := minio.PutObjectOptions{
-		ContentType: h.ContentType, ContentEncoding: h.ContentEncoding, UserMetadata: h.Meta, DisableMultipart: true,
-	}
-	if !replace {
-		opt.SetMatchETagExcept("*")
-	}
-
-	// A request whose answer was lost may have made the object: then it exists.
-	return b.repeat(ctx, key, func() error {
-		if c.Size() > partSize {
-			return b.multipart(ctx, b.key(key), c, opt)
-		}
-		_, err := b.client.PutObject(ctx, b.name, b.key(key), io.NewSectionReader(c, 0, c.Size()), c.Size(), opt)
-		return err
-	})
-}
-
-// multipart sends an object in parts, each of which is repeated on its own. Nobody sees
-// the object before all parts are there.
-func (b *Bucket) multipart(ctx context.Context, key string, c Content, opt minio.PutObjectOptions) error {
-	core := minio.Core{Client: b.client}
-	id, err := core.NewMultipartUpload(ctx, b.name, key, opt)
-	if err != nil {
-		return err
-	}
-
-	var parts []minio.CompletePart
-	for at := int64(0); at < c.Size() && err == nil; at += partSize {
-		size := min(partSize, c.Size()-at)
+	open := func(at int64) (body io.ReadCloser, err error) {
 		err = b.repeat(ctx, key, func() error {
-			p, err := core.PutObjectPart(ctx, b.name, key, id, len(parts)+1, io.NewSectionReader(c, at, size), size, minio.PutObjectPartOptions{})
-			if err == nil {
-				parts = append(parts, minio.CompletePart{PartNumber: p.PartNumber, ETag: p.ETag})
+			req := &request{method: http.MethodGet, key: key, header: http.Header{}}
+			if at > 0 {
+				req.header.Set("Range", fmt.Sprintf("bytes=%d-", at))
+				req.header.Set("If-Match", info.ETag)
 			}
-			return err
+			resp, err := b.do(ctx, req)
+			if err != nil {
+				return err
+			}
+			body = resp.Body
+			if at == 0 {
+				info = Info{resp.ContentLength, resp.Header.Get("ETag"), resp.Header.Get("Content-Encoding")}
+			}
+			return fetch.CheckRange(resp, at)
 		})
+		return body, err
 	}
-	if err == nil {
-		_, err = core.CompleteMultipartUpload(ctx, b.name, key, id, parts, opt)
-	}
+
+	first, err := open(0)
 	if err != nil {
-		// Parts cost storage until they are removed, also after an interruption.
-		_ = core.AbortMultipartUpload(context.WithoutCancel(ctx), b.name, key, id)
+		return nil, info, err
 	}
-	return err
-}
-
-// repeat calls do until it succeeds, fails for a reason that a later call would meet
-// too, or has failed for b.patience. The error names the object.
-func (b *Bucket) repeat(ctx context.Context, key string, do func() error) error {
-	pause := b.pause
-	for end := time.Now().Add(b.patience); ; {
-		err := do()
-		if err == nil {
-			return nil
-		}
-		final, known := explain(err)
-		if known || ctx.Err() != nil || time.Now().Add(pause).After(end) {
-			return fmt.Errorf("%s: %w", b.URL(strings.TrimPrefix(key, b.prefix)), cmp.Or(context.Cause(ctx), final))
-		}
-
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, maxPause)
+	if info.ETag == "" {
+		return first, info, nil // the rest could be that of another object
 	}
-}
-
-// explain returns err in words, and reports whether the same request would meet it
-// again.
-func explain(err error) (error, bool) {
-	r := minio.ToErrorResponse(err)
-	switch r.Code {
-	case "NoSuchKey", "NotFound", "NoSuchVersion":
-		return fmt.Errorf("not in the bucket: %w", fs.ErrNotExist), true
-	case "AccessDenied", "Forbidden":
-		// Without the permission to list, this is the answer for a missing object.
-		return fmt.Errorf("access denied, or not in the bucket: %w", fs.ErrNotExist), true
-	case "PreconditionFailed", "ConditionalRequestConflict":
-		return ErrExist, true
-	case "NoSuchBucket":
-		return errors.New("the bucket does not exist"), true
-	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken":
-		return fmt.Errorf("the credentials are wrong (%s): %s", r.Code, r.Message), true
-	case "RequestTimeTooSkewed":
-		return fmt.Errorf("the clock of this machine or of the server is wrong: %s", r.Message), true
-	case "QuotaExceeded", "EntityTooLarge", "InsufficientStorage", "XMinioStorageFull":
-		return fmt.Errorf("no space (%s): %s", r.Code, r.Message), true
-	}
-
-	// What the library or the network says; answers below 500 are final.
-	if r.StatusCode >= 400 && r.StatusCode < 500 && r.StatusCode != http.StatusRequestTimeout && r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusConflict {
-		return fmt.Errorf("%s: %s", cmp.Or(r.Code, http.StatusText(r.StatusCode)), r.Message), true
-	}
-	if r.StatusCode == http.StatusInsufficientStorage {
-		return errors.New("no space"), true
-	}
-	return err, false
+	return fetch.Resume(ctx, first, info.Size, open), info, nil
 }

@@ -1,0 +1,203 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// partSize is the size of the parts of a large object; smaller objects are sent as one.
+const partSize = 32 << 20
+
+// errNoUpload: an upload was completed or aborted.
+var errNoUpload = errors.New("no such upload")
+
+// Header is what Create records with an object.
+type Header struct {
+	ContentType     string
+	ContentEncoding string
+	Meta            map[string]string
+}
+
+func (h *Header) values() http.Header {
+	v := http.Header{}
+	if h.ContentType != "" {
+		v.Set("Content-Type", h.ContentType)
+	}
+	if h.ContentEncoding != "" {
+		v.Set("Content-Encoding", h.ContentEncoding)
+	}
+	for name, value := range h.Meta {
+		v.Set("X-Amz-Meta-"+name, value)
+	}
+	return v
+}
+
+// Content is the bytes of an object, which may be read several times.
+type Content interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// Create makes an object. The error is ErrExist if there is one, unless replace is set.
+//
+// A request whose answer was lost may have made the object. So before a second request
+// the object is looked for, and nothing that the server has is sent again.
+func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, replace bool) error {
+	condition := http.Header{}
+	if !replace {
+		condition.Set("If-None-Match", "*")
+	}
+	if c.Size() > partSize {
+		return b.multipart(ctx, key, c, h, condition)
+	}
+
+	header := h.values()
+	for name, value := range condition {
+		header[name] = value
+	}
+	all := io.NewSectionReader(c, 0, c.Size())
+	sum, err := digest(all)
+	if err != nil {
+		return err
+	}
+	tries := 0
+	return b.repeat(ctx, key, func() error {
+		tries++
+		if tries > 1 && !replace && b.head(ctx, key) == nil {
+			return &failure{ErrExist.Error(), ErrExist, true}
+		}
+		return b.command(ctx, &request{method: http.MethodPut, key: key, header: header, body: all, sum: sum}, nil, nil)
+	})
+}
+
+// digest returns the SHA-256 of r in hexadecimal digits.
+func digest(r *io.SectionReader) (string, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, io.NewSectionReader(r, 0, r.Size()))
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// command sends a request, stores the XML of the answer in result, unless that is nil,
+// and passes the header of the answer to look, unless that is nil.
+func (b *Bucket) command(ctx context.Context, r *request, result any, look func(http.Header)) error {
+	resp, err := b.do(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if look != nil {
+		look(resp.Header)
+	}
+	if result == nil {
+		return nil
+	}
+	err = xml.Unmarshal(data, result)
+	if err != nil {
+		return fmt.Errorf("an answer of the server: %w", err)
+	}
+	return nil
+}
+
+// part is a part of an object that the server has.
+type part struct {
+	Number int    `xml:"PartNumber"`
+	ETag   string `xml:"ETag"`
+}
+
+// multipart sends an object in parts, each of which is repeated on its own. Nobody sees
+// the object before the last request, which names all parts.
+func (b *Bucket) multipart(ctx context.Context, key string, c Content, h Header, condition http.Header) error {
+	var upload struct {
+		ID string `xml:"UploadId"`
+	}
+	err := b.repeat(ctx, key, func() error {
+		return b.command(ctx, &request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: h.values()}, &upload, nil)
+	})
+	if err != nil {
+		return err
+	}
+
+	parts, err := b.sendParts(ctx, key, upload.ID, c)
+	if err == nil {
+		err = b.complete(ctx, key, upload.ID, parts, condition)
+	}
+	if err != nil {
+		// Parts cost storage until they are removed, also after an interruption.
+		abort := &request{method: http.MethodDelete, key: key, query: url.Values{"uploadId": {upload.ID}}}
+		_ = b.command(context.WithoutCancel(ctx), abort, nil, nil)
+	}
+	return err
+}
+
+// sendParts sends the parts of an object.
+func (b *Bucket) sendParts(ctx context.Context, key, id string, c Content) (parts []part, err error) {
+	for at := int64(0); at < c.Size(); at += partSize {
+		p := part{Number: len(parts) + 1}
+		content := io.NewSectionReader(c, at, min(partSize, c.Size()-at))
+		sum, err := digest(content)
+		if err != nil {
+			return nil, err
+		}
+
+		query := url.Values{"uploadId": {id}, "partNumber": {strconv.Itoa(p.Number)}}
+		err = b.repeat(ctx, key, func() error {
+			r := &request{method: http.MethodPut, key: key, query: query, body: content, sum: sum}
+			return b.command(ctx, r, nil, func(h http.Header) { p.ETag = h.Get("ETag") })
+		})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// complete makes an object of its parts.
+func (b *Bucket) complete(ctx context.Context, key, id string, parts []part, condition http.Header) error {
+	text, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Parts   []part   `xml:"Part"`
+	}{Parts: parts})
+	if err != nil {
+		return err
+	}
+	body := io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))
+	sum, err := digest(body)
+	if err != nil {
+		return err
+	}
+
+	tries := 0
+	return b.repeat(ctx, key, func() error {
+		tries++
+		// A status of 200 may still be followed by an error.
+		var answer struct {
+			XMLName       xml.Name
+			Code, Message string
+		}
+		r := &request{method: http.MethodPost, key: key, query: url.Values{"uploadId": {id}}, header: condition, body: body, sum: sum}
+		err := b.command(ctx, r, &answer, nil)
+		if err == nil && answer.XMLName.Local == "Error" {
+			err = explain(http.MethodPost, http.StatusInternalServerError, answer.Code, answer.Message)
+		}
+
+		// The answer to an earlier request may have been lost.
+		if tries > 1 && errors.Is(err, errNoUpload) && b.head(ctx, key) == nil {
+			return nil
+		}
+		return err
+	})
+}
