@@ -18,14 +18,12 @@ import (
 
 // A core file that comes through a pipe, as the kernel gives one to the program of core_pattern,
 // is read once, from the first byte to the last. The parts that a walk needs are kept within a
-// budget of memory. The notes come first, so the stack pointers of all threads are known before
-// any memory arrives: memory above each of them is needed, and so are the first pages of the
-// modules and their dynamic sections. Memory that registers and kept stacks point to is likely
-// to be needed: stacks that a signal or a coroutine has left. As long as the budget lasts, all
-// other memory is kept, too, and the result is the same as that of the file.
-
-// ErrOrder reports a core file whose notes follow its memory.
-var ErrOrder = errors.New("its notes follow the memory: it can only be read from a file")
+// budget of memory. The notes come first (see spool.go for writers where they do not), so the
+// stack pointers of all threads are known before any memory arrives: memory above each of them is
+// needed, and so are the first pages of the modules and their dynamic sections. Memory that
+// registers and kept stacks point to is likely to be needed: stacks that a signal or a coroutine
+// has left. As long as the budget lasts, all other memory is kept, too, and the result is the same
+// as that of the file.
 
 // defaultMemory is Options.Memory if it is 0.
 const defaultMemory = 128 << 20
@@ -84,6 +82,7 @@ type stream struct {
 	windows map[uint64]class  // of pages whose class is better than that of their segment
 	whole   map[int]class     // of segments, by index in segs, where better than possible
 	pointed int               // windows because of pointers on stacks
+	spool   spool             // memory that came before the notes
 }
 
 // maxHeaders bounds the program headers of a core file, in bytes.
@@ -239,20 +238,11 @@ func (r *stream) read() error {
 	}
 	slices.SortStableFunc(r.byAddr, func(i, j int) int { return cmp.Compare(r.segs[i].Vaddr, r.segs[j].Vaddr) })
 
-	// The notes come before the memory; without them there is no plan of the memory to keep.
-	memory := false
-	for _, s := range r.segs {
-		switch {
-		case s.Type == elf.PT_LOAD && s.Filesz > 0:
-			memory = true
-		case s.Type == elf.PT_NOTE && s.Filesz > 0 && memory:
-			return fmt.Errorf("%s: %w", r.name, ErrOrder)
-		case s.Type == elf.PT_NOTE:
-			err := r.note(s)
-			if err != nil {
-				return err
-			}
-		}
+	// Without the notes there is no plan of the memory to keep.
+	defer r.spool.close()
+	first, err := r.notes()
+	if err != nil {
+		return err
 	}
 	c.readNotes()
 	if len(c.Process.Threads) == 0 {
@@ -263,7 +253,7 @@ func (r *stream) read() error {
 	for i := range r.segs {
 		s := &r.segs[i]
 		if s.Type == elf.PT_LOAD && s.Filesz > 0 {
-			err := r.load(i, s)
+			err := r.load(i, s, i < first)
 			if err != nil {
 				return err
 			}
@@ -271,16 +261,43 @@ func (r *stream) read() error {
 	}
 
 	// A writer to a pipe without a reader would be killed, so the rest of the stream is read.
-	err := r.skip(^uint64(0))
+	err = r.skip(^uint64(0))
 	if err != nil {
 		return err
 	}
 	c.size = r.off
 	c.mem = newMemory(c.file, c, r.kept, r.sizes)
+	if r.spool.failed != nil {
+		c.warn("the notes come after the memory, and the temporary file for the memory failed: %v: stacks may end too soon; give another directory with TMPDIR", r.spool.failed)
+	}
 	if n := r.kept.lost[needed] + r.kept.lost[likely]; n > 0 {
 		c.warn("%d KiB of the memory that a walk may need did not fit into --memory: stacks may end too soon", n<<pageBits>>10)
 	}
 	return nil
+}
+
+// notes reads the notes, and the memory before them. It returns the number of segments that come
+// before the end of the notes.
+func (r *stream) notes() (n int, err error) {
+	for i := range r.segs {
+		if r.segs[i].Type == elf.PT_NOTE && r.segs[i].Filesz > 0 {
+			n = i + 1
+		}
+	}
+	for i := range n {
+		s := &r.segs[i]
+		switch {
+		case s.Type == elf.PT_LOAD && s.Filesz > 0:
+			err = r.early(i, s)
+		case s.Type == elf.PT_NOTE:
+			err = r.note(*s)
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	r.spool.finish(r.off)
+	return n, nil
 }
 
 // note reads the notes of a segment.
@@ -304,14 +321,23 @@ func (r *stream) note(s elfx.Segment) error {
 // chunk is how much memory is read at a time.
 const chunk = 1 << 18
 
-// load reads the memory of a segment.
-func (r *stream) load(index int, s *elfx.Segment) error {
-	if s.Offset < r.off {
-		return nil // memory that another segment has
+// load reads the memory of a segment: from the stream, or as far as it came before the notes, from
+// the spool.
+func (r *stream) load(index int, s *elfx.Segment, early bool) error {
+	in, size := io.Reader(nil), s.Filesz
+	switch {
+	case early:
+		in, size = r.spool.reader(index, s), r.spool.written[index]
+	case s.Offset >= r.off: // or another segment has the memory
+		err := r.skip(s.Offset)
+		if err != nil {
+			return err
+		}
+	default:
+		return nil
 	}
-	err := r.skip(s.Offset)
-	if err != nil {
-		return err
+	if early && in == nil {
+		return nil
 	}
 
 	best, better := r.whole[index]
@@ -319,19 +345,26 @@ func (r *stream) load(index int, s *elfx.Segment) error {
 		best = possible
 	}
 	buffer := make([]byte, chunk)
-	for done := uint64(0); done < s.Filesz && !r.end; {
+	for done := uint64(0); done < size && (early || !r.end); {
 		addr := s.Vaddr + done
-		n := min(s.Filesz-done, chunk-addr&(chunk-1))
-		got, err := r.full(buffer[:n])
+		data := buffer[:min(size-done, chunk-addr&(chunk-1))]
+		var got int
+		var err error
+		if early {
+			got, err = io.ReadFull(in, data)
+		} else {
+			got, err = r.full(data)
+		}
 		if err != nil {
 			return err
 		}
+
 		if done == 0 {
-			r.begins(s, buffer[:got])
+			r.begins(s, data[:got])
 		}
-		r.keep(addr, buffer[:got], best)
+		r.keep(addr, data[:got], best)
 		done += uint64(got)
-		r.sizes[s.Vaddr] = done
+		r.sizes[s.Vaddr] = max(r.sizes[s.Vaddr], done)
 	}
 	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -131,22 +133,68 @@ func TestStreamRejected(t *testing.T) {
 		}
 	}
 
-	// The notes are the first segment: move them behind all others.
-	late := bytes.Clone(core)
-	notes := binary.LittleEndian.Uint64(late[64+8:])
-	size := binary.LittleEndian.Uint64(late[64+32:])
-	binary.LittleEndian.PutUint64(late[64+8:], uint64(len(late)))
-	late = append(late, late[notes:notes+size]...)
-	if _, err := readStream(t, late, 1<<30); !errors.Is(err, ErrOrder) {
-		t.Errorf("notes at the end: %v", err)
-	}
-
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	cancel(stop)
 	if _, err := Read(ctx, bytes.NewReader(core), "core", Options{Memory: 1 << 30}); !errors.Is(err, stop) {
 		t.Errorf("canceled: %v", err)
 	}
+}
+
+// notesLast returns a core file with its notes, which are the first segment, after all others.
+func notesLast(core []byte) []byte {
+	late := bytes.Clone(core)
+	notes := binary.LittleEndian.Uint64(late[64+8:])
+	size := binary.LittleEndian.Uint64(late[64+32:])
+	binary.LittleEndian.PutUint64(late[64+8:], uint64(len(late)))
+	late = append(late, late[notes:notes+size]...)
+	clear(late[notes:][:size])
+	return late
+}
+
+// TestStreamNotesLast: a core file whose notes come after the memory is what it is as a file, also
+// if no temporary file can be made.
+func TestStreamNotesLast(t *testing.T) {
+	late := notesLast(crashCore(t))
+	want, err := New("core", late, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readStream(t, late, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalCores(t, got, want)
+
+	// The walk is the same, with as little memory as for notes that come first.
+	small, err := readStream(t, late, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := readStream(t, crashCore(t), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(small.Extract(nil)), fmt.Sprint(first.Extract(nil)); a != b {
+		t.Errorf("%s\nwant\n%s", a, b)
+	}
+
+	// A truncated file has no notes.
+	if _, err := readStream(t, late[:len(crashCore(t))], 1<<30); !errors.Is(err, ErrNoThreads) {
+		t.Errorf("without notes: %v", err)
+	}
+
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	got, err = readStream(t, late, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(got.Process.Warnings)
+	got.Process.Warnings = slices.DeleteFunc(got.Process.Warnings, func(w string) bool { return strings.Contains(w, "TMPDIR") })
+	if len(got.Process.Warnings) != n-1 {
+		t.Errorf("no warning: %q", got.Process.Warnings)
+	}
+	equalCores(t, got, want)
 }
 
 // TestStreamBombs: hostile core files take little time and memory.
