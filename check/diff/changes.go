@@ -12,10 +12,12 @@ import (
 	"symkit/check/report"
 )
 
-// Changes are the differences of each function, for a page. Functions of the two files are pairs
-// if they begin at one address or, of the others, have one name. The lines and inlined calls of a
-// pair are compared by their distance from the function's first address, so that a function that
-// only moved is no different. The rules of functions that moved are not compared.
+// Changes are the differences of each function, for a page. Functions of the two files are paired
+// in four steps, each for the functions that the steps before left alone: by address and name; by a
+// name that each file has once, because most functions move between two versions of a library; by
+// address, for a function that was renamed; by name. The lines and inlined calls of a pair are
+// compared by their distance from the function's first address, so that a function that only moved
+// is no different. The rules of functions that moved are not compared.
 
 // maxFirst is the number of differences of a function that are kept in words.
 const maxFirst = 6
@@ -46,39 +48,83 @@ func first(c *report.Change) uint64 {
 
 // pairs joins the functions of two files, each by address.
 func pairs(a, b []symfile.Func) (out []pair) {
-	var onlyA, onlyB []*symfile.Func
-	for i, k := 0, 0; i < len(a) || k < len(b); {
+	onlyA, onlyB := pointers(a), pointers(b)
+	join := func(with func(a, b []*symfile.Func) []pair) {
+		found := with(onlyA, onlyB)
+		out = append(out, found...)
+		onlyA, onlyB = without(onlyA, onlyB, found)
+	}
+	join(func(a, b []*symfile.Func) []pair {
+		return slices.DeleteFunc(atOneAddress(a, b), func(p pair) bool { return !bytes.Equal(p.a.Name, p.b.Name) })
+	})
+	join(func(a, b []*symfile.Func) []pair { return ofOneName(a, b, true) })
+	join(atOneAddress)
+	join(func(a, b []*symfile.Func) []pair { return ofOneName(a, b, false) })
+
+	for _, f := range onlyA {
+		out = append(out, pair{a: f})
+	}
+	for _, f := range onlyB {
+		out = append(out, pair{b: f})
+	}
+	return out
+}
+
+// pointers returns a pointer to each function.
+func pointers(funcs []symfile.Func) []*symfile.Func {
+	out := make([]*symfile.Func, len(funcs))
+	for i := range funcs {
+		out[i] = &funcs[i]
+	}
+	return out
+}
+
+// without returns the functions that are in no pair.
+func without(a, b []*symfile.Func, pairs []pair) (restA, restB []*symfile.Func) {
+	taken := make(map[*symfile.Func]bool, 2*len(pairs))
+	for _, p := range pairs {
+		taken[p.a], taken[p.b] = true, true
+	}
+	in := func(f *symfile.Func) bool { return taken[f] }
+	return slices.DeleteFunc(a, in), slices.DeleteFunc(b, in)
+}
+
+// atOneAddress joins the functions that begin at the same address. Both lists are by address.
+func atOneAddress(a, b []*symfile.Func) (out []pair) {
+	for i, k := 0, 0; i < len(a) && k < len(b); {
 		switch {
-		case k == len(b) || i < len(a) && a[i].Addr < b[k].Addr:
-			onlyA = append(onlyA, &a[i])
+		case a[i].Addr < b[k].Addr:
 			i++
-		case i == len(a) || b[k].Addr < a[i].Addr:
-			onlyB = append(onlyB, &b[k])
+		case b[k].Addr < a[i].Addr:
 			k++
 		default:
-			out = append(out, pair{&a[i], &b[k]})
+			out = append(out, pair{a[i], b[k]})
 			i, k = i+1, k+1
 		}
 	}
+	return out
+}
 
-	// Of several functions with one name, the first of one file is that of the other.
+// ofOneName joins the functions with the same name. Of several functions with one name, the first of
+// one file is that of the other, unless unique asks for names that each file has once.
+func ofOneName(a, b []*symfile.Func, unique bool) (out []pair) {
 	byName := map[string][]*symfile.Func{}
-	for _, f := range onlyB {
+	for _, f := range b {
 		byName[string(f.Name)] = append(byName[string(f.Name)], f)
 	}
-	taken := map[*symfile.Func]bool{}
-	for _, f := range onlyA {
-		p := pair{a: f}
-		if same := byName[string(f.Name)]; len(same) > 0 {
-			p.b, byName[string(f.Name)] = same[0], same[1:]
-			taken[p.b] = true
-		}
-		out = append(out, p)
+	times := map[string]int{}
+	for _, f := range a {
+		times[string(f.Name)]++
 	}
-	for _, f := range onlyB {
-		if !taken[f] {
-			out = append(out, pair{b: f})
+
+	for _, f := range a {
+		name := string(f.Name)
+		same := byName[name]
+		if len(same) == 0 || unique && (len(same) > 1 || times[name] > 1) {
+			continue
 		}
+		out = append(out, pair{f, same[0]})
+		byName[name] = same[1:]
 	}
 	return out
 }

@@ -25,6 +25,8 @@ func TestChanges(t *testing.T) {
 		{"removed", f + "FUNC 90 5 0 g\n", f, "removed g"},
 		{"added", f, f + "FUNC 90 5 0 g\n", "added g"},
 		{"moved", f, "FUNC 50 20 0 f\nINLINE 0 7 0 0 52 8\n50 10 1 0\n60 10 2 1\n", "moved f"},
+		{"moved to where another was", f + "FUNC 50 20 0 g\n", "FUNC 50 20 0 f\nINLINE 0 7 0 0 52 8\n50 10 1 0\n60 10 2 1\nFUNC 90 20 0 g\n", "moved f\nmoved g"},
+		{"names that are there twice", "FUNC 10 8 0 f\nFUNC 20 8 0 f\n", "FUNC 10 8 0 f\nFUNC 30 8 0 f\nFUNC 40 8 0 f\n", "moved f\nadded f"},
 		{"moved and changed", f, "FUNC 50 20 0 f\nINLINE 0 7 0 0 52 8\n50 10 1 0\n60 10 9 1\n", "changed f lines 16: +0x10 to +0x20: /src/b.c:2, now /src/b.c:9"},
 		{"rules", f + rules, f + strings.Replace(rules, "$rsp 8", "$rsp 16", 1), "changed f rules 32"},
 		{"no rules", f + rules, f + strings.Replace(rules, "10 20", "10 18", 1), "changed f rules 8"},
