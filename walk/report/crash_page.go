@@ -54,24 +54,27 @@ type crashView struct {
 	Address string
 	// Signature is the crash signature, empty if there is none.
 	Signature string
+	Fault     string   // where the address of the fault is, in words
 	Place     *rowView // where the crash happened, or nil
 	Facts     []factView
 	Crashed   *groupView
 	Others    []*groupView
 	Modules   []moduleView
 	Space     []clusterView
+	Kinds     []kindView // of the regions of Space
 	Trusts    []trustView
 	Text      string // the crash and its stack as text
-	Frames    int    // on the page
 	Left      int    // frames that the page does not have
 	// LeftThreads and LeftModules are how many threads and modules the page does not have.
 	LeftThreads, LeftModules int
-	Threads                  int
 	Searched                 int // modules whose symbols were looked for and not found
 }
 
 // factView is one fact about the process.
-type factView struct{ Name, Value string }
+type factView struct {
+	Name, Value string
+	Wide        bool // a line of its own
+}
 
 // moduleView is a module of the table.
 type moduleView struct {
@@ -92,7 +95,6 @@ type pageBuilder struct {
 	number map[*walk.Thread]int
 	budget int // bytes that are left for frames
 	detail int // frames that may still have details
-	frames int // frames on the page
 	left   int // frames that did not fit
 }
 
@@ -114,7 +116,7 @@ func newPageBuilder(r *walk.Result, opt PageOptions) *pageBuilder {
 func (b *pageBuilder) crash() *crashView {
 	p := b.r.Process
 	v := &crashView{jsonReport: b.json.report(), Generator: b.opt.Generator, Dump: walk.BaseName(b.opt.Dump), Program: cmp.Or(p.Name, "a process"),
-		Reason: p.Crash.Reason, Threads: len(b.r.Stacks), Trusts: trusts()}
+		Reason: p.Crash.Reason, Trusts: trusts()}
 	if p.Main != nil {
 		v.Program = p.Main.File()
 	}
@@ -138,14 +140,16 @@ func (b *pageBuilder) crash() *crashView {
 			v.LeftThreads += len(stacks)
 		}
 	}
-	v.Frames, v.Left = b.frames, b.left
+	v.Left = b.left
 
-	v.Facts = b.facts()
+	v.Facts = b.facts(v)
 	v.Modules, v.Searched = b.modules(v.jsonReport)
 	if n := len(v.Modules); n > maxPageModules {
 		v.Modules, v.LeftModules = v.Modules[:maxPageModules], n-maxPageModules
 	}
-	v.Space = b.space()
+	regions := b.regions()
+	v.Space, v.Kinds = b.space(regions)
+	v.Fault = b.fault(regions)
 	v.Text = b.text()
 	v.Title = b.title(v)
 	return v
@@ -160,15 +164,15 @@ func (b *pageBuilder) title(v *crashView) string {
 	return title + " – " + v.Program
 }
 
-// facts lists the facts about the process.
-func (b *pageBuilder) facts() (out []factView) {
+// facts lists the facts about the process. A command that says no more than the
+// program's name, and graphics that nobody knows, are left out.
+func (b *pageBuilder) facts(v *crashView) (out []factView) {
 	p, f := b.r.Process, &b.r.Process.Facts
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, factView{name, value})
+			out = append(out, factView{Name: name, Value: value})
 		}
 	}
-	add("Command", cmp.Or(p.Args, p.Name))
 	if p.PID != 0 {
 		add("Process", fmt.Sprint(p.PID))
 	}
@@ -183,15 +187,41 @@ func (b *pageBuilder) facts() (out []factView) {
 		machine += ", " + page.Count(f.CPUs, "processor", "processors")
 	}
 	add("Machine", machine)
-	add("Graphics", f.GPU)
+	if f.GPU != "UNKNOWN" {
+		add("Graphics", f.GPU)
+	}
 	if f.HasUptime {
 		add("Uptime", page.Count(int(f.Uptime), "second", "seconds"))
 	}
 	if p.Crash.Sender != 0 && p.Crash.Sender != p.PID {
 		add("Signal sent by", fmt.Sprintf("process %d", p.Crash.Sender))
 	}
-	add("Assertion", f.Assertion)
+	add("Stacks", b.counts(v))
+	for _, wide := range []factView{{Name: "Command", Value: p.Args}, {Name: "Assertion", Value: f.Assertion}} {
+		if wide.Value != "" && wide.Value != v.Program {
+			wide.Wide = true
+			out = append(out, wide)
+		}
+	}
 	return out
+}
+
+// counts tells how many threads and frames there are, and how many stacks differ.
+func (b *pageBuilder) counts(v *crashView) string {
+	frames := 0
+	for i := range b.r.Stacks {
+		frames += len(b.r.Stacks[i].Frames)
+	}
+
+	text := page.Count(len(b.r.Stacks), "thread", "threads") + ", " + page.Count(frames, "frame", "frames")
+	different := len(v.Others)
+	if v.Crashed != nil {
+		different++
+	}
+	if v.LeftThreads == 0 && different < len(b.r.Stacks) {
+		text += ", " + page.Count(different, "different stack", "different stacks")
+	}
+	return text
 }
 
 // maxTextFrames bounds the frames of the text to copy.

@@ -108,6 +108,49 @@ func TestSourceLink(t *testing.T) {
 	}
 }
 
+// TestFaultWords: what is at the address of the fault.
+func TestFaultWords(t *testing.T) {
+	r := stackOf(0x2000, 0x3000)
+	p := r.Process
+	p.Modules[0].Base, p.Modules[0].End = 0x100000, 0x200000
+	p.Modules = append(p.Modules, &walk.Module{Path: "/lib/libc.so.6", Name: "libc.so.6", Base: 0x7f0000000000, End: 0x7f0000100000})
+	p.Threads[0].ID = 9
+	p.Mappings = []walk.Mapping{{Begin: 0x100000, End: 0x200000, Read: true, Execute: true}, {Begin: 0x50000000, End: 0x50001000, Read: true}, {Begin: 0x60000000, End: 0x60001000}, {Begin: 0x7ff000010000, End: 0x7ff000100000, Read: true, Write: true}}
+	r.Stacks[0].Frames[0].SP, r.Stacks[0].Frames[1].SP = 0x7ff000010800, 0x7ff000011000
+	overflown := stackOf(0x2000, 0x3000)
+	overflown.Process.Mappings = p.Mappings[3:]
+	overflown.Stacks[0].Frames[0].SP, overflown.Stacks[0].Frames[1].SP = 0x7ff00000f800, 0x7ff000011000
+
+	for _, c := range []struct {
+		r    *walk.Result
+		addr uint64
+		want string
+	}{
+		{r, 0x8, "0x8 is near 0: a null pointer, or a member of what a null pointer points to"},
+		{r, 0x100010, "0x100010 is in app, 0x10 bytes from the beginning; the memory may be read and executed"},
+		{r, 0x7f0000000020, "0x7f0000000020 is in libc.so.6, 0x20 bytes from the beginning"},
+		{r, 0x7efffffffff0, "0x7efffffffff0 is 16 bytes below libc.so.6"},
+		{r, 0x7f0000100000, "0x7f0000100000 is 1 byte above the end of libc.so.6"},
+		{r, 0x50000010, "0x50000010 is in a mapping of 4.1 kB that belongs to no module; the memory may be read"},
+		{r, 0x60000010, "0x60000010 is in a mapping of 4.1 kB that belongs to no module; the memory may not be accessed"},
+		{r, 0x7ff000010900, "0x7ff000010900 is in the stack of thread 9, 0x900 bytes from the beginning; the memory may be read and written"},
+		{r, 0x7ff00000fff0, "0x7ff00000fff0 is 16 bytes below the stack of thread 9: an overflow of the stack, if that thread crashed"},
+		{r, 0x41414141, "0x41414141 is in no module and in no stack of the dump"},
+		{r, 1<<64 - 1, "0xffffffffffffffff is in no module and in no stack of the dump"},
+		{overflown, 0x7ff00000f900, "0x7ff00000f900 is in the stack of thread 1, where no memory is mapped: an overflow of the stack"},
+	} {
+		c.r.Process.Crash.HasAddress, c.r.Process.Crash.Address = true, c.addr
+		b := newPageBuilder(c.r, PageOptions{})
+		if got := b.fault(b.regions()); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	b := newPageBuilder(stackOf(0x2000), PageOptions{})
+	if got := b.fault(b.regions()); got != "" {
+		t.Errorf("without an address: %q", got)
+	}
+}
+
 // TestSpans: runs of numbers are shortened.
 func TestSpans(t *testing.T) {
 	for _, c := range []struct {

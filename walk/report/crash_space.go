@@ -42,6 +42,7 @@ type dotView struct {
 type region struct {
 	lo, hi     uint64
 	name, kind string
+	short      string // the name where there is little space
 }
 
 // Limits of the map.
@@ -53,11 +54,10 @@ const (
 	characterWidth = 7 // of a label, in thousandths of the strip
 )
 
-// space returns the map. The map has modules, unloaded modules and stacks.
-func (b *pageBuilder) space() (out []clusterView) {
-	regions := b.regions()
+// space returns the map and the kinds of its regions. The map has modules, unloaded modules and stacks.
+func (b *pageBuilder) space(regions []region) (out []clusterView, kinds []kindView) {
 	if len(regions) == 0 {
-		return nil
+		return nil, nil
 	}
 
 	// The gap that divides clusters grows until there are few clusters.
@@ -70,6 +70,28 @@ func (b *pageBuilder) space() (out []clusterView) {
 	for _, c := range clusters {
 		out = append(out, b.cluster(c))
 	}
+	return out, kindsOf(out)
+}
+
+// kindView is a colour of the map.
+type kindView struct{ Class, Name string }
+
+// kindsOf lists the colours that a map has.
+func kindsOf(clusters []clusterView) (out []kindView) {
+	has := map[string]bool{}
+	for _, c := range clusters {
+		for i := range c.Regions {
+			r := &c.Regions[i]
+			has[r.Kind] = true
+			has["hot"] = has["hot"] || r.Frames != ""
+		}
+	}
+
+	for _, k := range []kindView{{"hot", "module with frames of the crashed thread"}, {"module", "module"}, {"stack", "stack"}, {"unloaded", "unloaded module"}} {
+		if has[k.Class] {
+			out = append(out, k)
+		}
+	}
 	return out
 }
 
@@ -78,13 +100,13 @@ func (b *pageBuilder) regions() (out []region) {
 	p := b.r.Process
 	for _, m := range p.Modules {
 		if m.Base < m.End {
-			out = append(out, region{m.Base, m.End, m.File(), "module"})
+			out = append(out, region{lo: m.Base, hi: m.End, name: m.File(), kind: "module"})
 		}
 	}
 	for i := range p.Facts.Unloaded {
 		u := &p.Facts.Unloaded[i]
 		if u.Base < u.End {
-			out = append(out, region{u.Base, u.End, u.Name, "unloaded"})
+			out = append(out, region{lo: u.Base, hi: u.End, name: u.Name, kind: "unloaded"})
 		}
 	}
 
@@ -101,7 +123,7 @@ func (b *pageBuilder) regions() (out []region) {
 		}
 		if lo < hi && !seen[lo] && p.ModuleAt(lo) == nil {
 			seen[lo] = true
-			out = append(out, region{lo, hi, fmt.Sprintf("stack of thread %d", s.Thread.ID), "stack"})
+			out = append(out, region{lo, hi, fmt.Sprintf("stack of thread %d", s.Thread.ID), "stack", fmt.Sprint(s.Thread.ID)})
 		}
 	}
 
@@ -139,7 +161,7 @@ func (b *pageBuilder) cluster(regions []region) clusterView {
 		share := math.Sqrt(float64(r.hi-r.lo)) / sum
 		w := narrowest + int(free*share)
 		rv := regionView{From: b.json.hex(r.lo), To: b.json.hex(r.hi), Size: r.hi - r.lo, Name: r.name, Kind: r.kind, X: x, Width: w, Middle: x + w/2}
-		rv.Label = fitting(r.name, w)
+		rv.Label = cmp.Or(fitting(r.name, w), fitting(r.short, w))
 		rv.Frames = b.dots(&v, r, x, w)
 		v.Regions = append(v.Regions, rv)
 		x += w + between

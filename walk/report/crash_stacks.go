@@ -140,7 +140,6 @@ func (b *pageBuilder) leftOf(s *walk.Stack, items []itemView) int {
 		}
 	}
 
-	b.frames += shown
 	b.left += len(s.Frames) - shown
 	return len(s.Frames) - shown
 }

@@ -16,6 +16,8 @@ var (
 	indexHTML string
 	//go:embed index.css
 	indexStyle string
+	//go:embed index.js
+	indexScript string
 
 	indexTemplate = page.NewTemplate(indexHTML)
 )
@@ -73,6 +75,7 @@ func (e *IndexEntry) Fill(r *walk.Result) {
 type indexView struct {
 	Generator string
 	Dumps     int
+	Facts     []factView
 	// Signatures is the number of all groups; LeftFailed is the number of failed dumps that the
 	// page does not have.
 	Signatures, LeftFailed int
@@ -89,6 +92,7 @@ type indexGroup struct {
 	Programs  []string
 	Share     int // of the largest group, in thousandths
 	Count     int
+	Without   int // dumps that lack symbols of modules on their stacks
 	Left      int // dumps that are not in Entries
 }
 
@@ -119,6 +123,9 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 		}
 		g := &v.Groups[i]
 		g.Entries = append(g.Entries, e)
+		if e.Without > 0 {
+			g.Without++
+		}
 		g.Reasons, g.Programs = with(g.Reasons, e.Reason), with(g.Programs, e.Program)
 	}
 
@@ -127,6 +134,7 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 		return cmp.Or(cmp.Compare(len(b.Entries), len(a.Entries)), cmp.Compare(a.Signature, b.Signature))
 	})
 	v.Signatures = len(v.Groups)
+	v.facts()
 	if n := len(v.Groups); n > maxGroups {
 		v.Groups, v.Left = v.Groups[:maxGroups], n-maxGroups
 	}
@@ -144,8 +152,29 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 		}
 	}
 	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(v.Signatures, "signature", "signatures"),
-		Generator: generator, Style: indexStyle, Body: indexTemplate, Values: v}
+		Generator: generator, Style: indexStyle, Script: indexScript, Body: indexTemplate, Values: v}
 	return doc.Write(out)
+}
+
+// facts sums up the dumps.
+func (v *indexView) facts() {
+	add := func(name string, n int) {
+		if n > 0 {
+			v.Facts = append(v.Facts, factView{Name: name, Value: page.Number(n)})
+		}
+	}
+	var programs []string
+	without := 0
+	for i := range v.Groups {
+		g := &v.Groups[i]
+		without += g.Without
+		programs = append(programs, g.Programs...)
+	}
+
+	slices.Sort(programs)
+	add("Programs", len(slices.Compact(programs)))
+	add("Dumps that lack symbols", without)
+	add("Dumps that could not be walked", len(v.Failed))
 }
 
 // with returns list with text, unless the text is empty or in the list.
