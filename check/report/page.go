@@ -38,13 +38,14 @@ type resultView struct {
 	Name    string // the symbol file's without its directory
 	Total   uint64
 	Verdict string
-	Class   string // good or bad
+	Class   string // good or bad, or empty for files that differ
 	Checks  []checkView
 	Groups  []findingGroup
 	More    uint64 // findings that are not listed
 	Map     *mapView
 	Diff    bool
 	Kinds   []kindView
+	Quiet   bool // functions that only moved are not shown at first
 	// FirstChanges are those that the page has without its script.
 	FirstChanges []changeView
 }
@@ -64,6 +65,7 @@ type checkView struct {
 	RightBar, WrongBar, LostBar, OpenBar int
 	WrongAt, LostAt, OpenAt              int
 	Share                                string
+	Bad                                  string // what is wrong and missing, in words
 }
 
 // findingGroup is the findings of one check.
@@ -165,6 +167,7 @@ func viewOf(r *Result, index int) resultView {
 			v.Kinds = append(v.Kinds, kindView{kind, counts[kind]})
 		}
 	}
+	v.Quiet = counts["moved"] > 0 && len(v.Kinds) > 1
 	return v
 }
 
@@ -175,7 +178,7 @@ func (v *resultView) verdict() {
 	case v.Diff && !bad:
 		v.Verdict, v.Class = "The symbol files say the same", "good"
 	case v.Diff:
-		v.Verdict, v.Class = findings+" differences", "bad"
+		v.Verdict = findings + " differences"
 	case !bad && v.Against == "":
 		v.Verdict, v.Class = "The symbol file is well formed", "good"
 	case !bad:
@@ -197,6 +200,15 @@ const barWidth = 1000
 // bar returns the bar of a check. A part that is there is at least a few thousandths wide.
 func bar(k *Check, index int) checkView {
 	v := checkView{Check: k, Index: index, About: abouts[k.Name], Right: k.Compared - min(k.Compared, k.Wrong+k.Missing)}
+	var bad []string
+	if k.Wrong > 0 {
+		bad = append(bad, page.Number(k.Wrong)+" wrong")
+	}
+	if k.Missing > 0 {
+		bad = append(bad, page.Number(k.Missing)+" missing")
+	}
+	v.Bad = cmp.Or(strings.Join(bad, ", "), page.Number(k.Findings)+" found")
+
 	all := k.Compared + k.Unverified
 	if all == 0 {
 		return v

@@ -16,9 +16,9 @@ function listOf({rows, keys, text, shown, render, unit}) {
 	const heads = all("th button[data-key]", body.closest("table"));
 	let texts, chosen = rows, start = 0, sortKey = "addr", down = false, timer;
 
-	function draw() {
-		body.replaceChildren(...chosen.slice(start, start + perPage).map(render));
-		one("#place").textContent = chosen.length ? `${number(start + 1)} to ${number(Math.min(start + perPage, chosen.length))} of ${number(chosen.length)}` : "none";
+	function draw(count = perPage) {
+		body.replaceChildren(...chosen.slice(start, start + count).map(render));
+		one("#place").textContent = chosen.length ? `${number(start + 1)} to ${number(Math.min(start + count, chosen.length))} of ${number(chosen.length)}` : "none";
 		one("#previous").disabled = start === 0;
 		one("#next").disabled = start + perPage >= chosen.length;
 	}
@@ -57,7 +57,13 @@ function listOf({rows, keys, text, shown, render, unit}) {
 	show.addEventListener("change", update);
 	one("#previous").addEventListener("click", () => { start = Math.max(0, start - perPage); draw(); });
 	one("#next").addEventListener("click", () => { start += perPage; draw(); });
-	draw();
+	if (show.value === "all") draw(); else update();
+
+	// A printed list is longer.
+	if (!body.closest(".no-print")) {
+		addEventListener("beforeprint", () => { start = 0; draw(1000); });
+		addEventListener("afterprint", () => draw());
+	}
 }
 
 // cell makes a cell with a number.
@@ -68,7 +74,7 @@ function changes() {
 	const size = c => (c.new.hi - c.new.lo) || (c.old.hi - c.old.lo);
 	listOf({
 		rows, unit: "functions", text: c => `${c.name} ${c.old_name || ""} ${hex(c.old)} ${hex(c.new)}`,
-		shown: (c, kind) => kind === "all" || c.kind === kind,
+		shown: (c, kind) => kind === "all" || kind === "more" && c.kind !== "moved" || c.kind === kind,
 		keys: {name: c => c.name, kind: c => c.kind, old: c => c.old.lo, new: c => c.new.lo, size, lines: c => c.lines || 0, inlines: c => c.inlines || 0, rules: c => c.rules || 0},
 		render: c => {
 			const name = element("td", {});
