@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"symkit/internal/page"
 )
@@ -24,7 +25,7 @@ type pageView struct {
 	Generator, Store string
 	Headline, Class  string
 	Facts            []fact
-	Failed           []Record
+	Failed           []failure
 	Lossy            []Record // written, but with losses or findings
 	Warned           []Record // written, with missing companions or other warnings
 	Slowest          []bar
@@ -42,10 +43,14 @@ type bar struct {
 	Width       int
 }
 
+// failure is a file that could not be dumped. Reason is Error without the name of the file.
+type failure struct{ Input, Reason string }
+
 // row is a module in the table.
 type row struct {
 	Record
 	Time  float64
+	Took  string
 	Count Counts
 }
 
@@ -80,10 +85,10 @@ func (v *pageView) add(r *Record, listed bool) {
 	switch r.Status {
 	case Failed:
 		if len(v.Failed) < maxRows {
-			v.Failed = append(v.Failed, *r)
+			v.Failed = append(v.Failed, failure{r.Input, strings.TrimPrefix(r.Error, r.Input+": ")})
 		}
 		return
-	case NoModule, Duplicate:
+	case NoModule, Duplicate, Before:
 		if listed {
 			v.Skipped = append(v.Skipped, *r)
 		}
@@ -95,6 +100,7 @@ func (v *pageView) add(r *Record, listed bool) {
 		if r.Seconds != nil {
 			x.Time = r.Seconds.Dump + r.Seconds.Write + r.Seconds.Check
 		}
+		x.Took = seconds(x.Time)
 		if r.Counts != nil {
 			x.Count = *r.Counts
 		}
@@ -114,9 +120,11 @@ func (v *pageView) sum(records []Record) {
 	tally := map[Status]int{}
 	var input, symbols, stored int64
 	var time float64
+	var losses, missing int
 	for i := range records {
 		r := &records[i]
 		tally[r.Status]++
+		losses, missing = losses+r.Losses, missing+r.Missing
 		if r.Status == Written {
 			input, symbols, stored = input+r.InputBytes, symbols+r.SymbolBytes, stored+r.StoredBytes
 		}
@@ -136,6 +144,14 @@ func (v *pageView) sum(records []Record) {
 	}{{Existing, "In the store before"}, {Duplicate, "Duplicates"}, {NoModule, "Without symbols"}, {Before, "Packages dumped before"}} {
 		if tally[t.status] > 0 {
 			add(t.name, page.Number(tally[t.status]))
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		count int
+	}{{"Damaged parts left out", losses}, {"Missing companions", missing}} {
+		if n.count > 0 {
+			add(n.name, page.Number(n.count))
 		}
 	}
 	add("Read", page.Bytes(input))

@@ -13,7 +13,8 @@ func TestPage(t *testing.T) {
 		{Status: Existing, Input: "c", Name: "c"},
 		{Status: Duplicate, Input: "d", Of: "c"},
 		{Status: NoModule, Input: "e", Error: "a text"},
-		{Status: Failed, Input: "f", Error: "truncated"},
+		{Status: Failed, Input: "f", Error: "f: truncated"},
+		{Status: Before, Input: "g.deb"},
 	}
 	page := func(records []Record) string {
 		var out strings.Builder
@@ -23,7 +24,7 @@ func TestPage(t *testing.T) {
 		return out.String()
 	}
 	text := page(records)
-	for _, want := range []string{"2 modules written, 1 failed", "truncated", "1,234", "1.5 s", "damage here", "no debug file", "like c", "a text", "a/app&lt;script&gt;", "was there", "3 kB", "150 bytes"} {
+	for _, want := range []string{"2 modules written, 1 failed", "<p>truncated</p>", "dumped before", "1,234", "1.5 s", "damage here", "no debug file", "like c", "a text", "a/app&lt;script&gt;", "was there", "3 kB", "150 bytes"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
