@@ -125,6 +125,15 @@ document.addEventListener("keydown", e => {
 	}
 });
 
+// A link within the page unfolds what it leads to.
+function unfold(hash) {
+	for (let e = document.getElementById(decodeURIComponent(hash.slice(1))); e; e = e.parentElement) {
+		if (e.tagName === "DETAILS") e.open = true;
+	}
+}
+for (const link of all('a[href^="#"]')) link.addEventListener("click", () => unfold(link.hash));
+try { unfold(location.hash); } catch { /* not the URL of a part of the page */ }
+
 for (const button of all("[data-open]")) {
 	button.addEventListener("click", () => {
 		const open = button.dataset.open === "yes";
@@ -133,9 +142,15 @@ for (const button of all("[data-open]")) {
 }
 
 // Whatever is folded is printed, except for what is there on demand only.
-let closed = [];
+// Browsers repeat the head of a table on each sheet, but not the buttons in the head.
+let closed = [], heads = [];
 addEventListener("beforeprint", () => {
+	heads = all("th button").map(button => ({button, text: document.createTextNode(button.textContent)}));
+	for (const head of heads) head.button.replaceWith(head.text);
 	closed = all("details.fold:not([open]):not(.no-print)");
 	for (const fold of closed) fold.open = true;
 });
-addEventListener("afterprint", () => { for (const fold of closed) fold.open = false; });
+addEventListener("afterprint", () => {
+	for (const head of heads) head.text.replaceWith(head.button);
+	for (const fold of closed) fold.open = false;
+});

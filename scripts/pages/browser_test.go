@@ -225,9 +225,47 @@ func bounds(t *testing.T, path string) {
 	}
 }
 
-// accessible runs axe-core on a page in both colour schemes, with everything unfolded too.
+// fits checks that a page is as wide as a phone or a large window, with everything unfolded too: wide
+// tables scroll on their own.
+func fits(t *testing.T, path string) {
+	t.Helper()
+	for _, width := range []int64{400, 1400} {
+		p := open(t, path, emulation.SetDeviceMetricsOverride(width, 900, 1, width < 600))
+		for _, unfold := range []bool{false, true} {
+			if unfold {
+				p.text(unfoldAll)
+			}
+			if got := int64(p.number(`document.documentElement.scrollWidth`)); got > width {
+				t.Errorf("%s, unfolded %v: %d pixels wide in a window of %d: %s", filepath.Base(path), unfold, got, width,
+					p.text(fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll, pre")).slice(0, 3).map(e => e.outerHTML.slice(0, 150)).join(" ")`, width)))
+			}
+		}
+	}
+}
+
+// unfoldAll unfolds the first details of a page.
+const unfoldAll = `document.querySelectorAll("details").forEach((d, i) => { if (i < 60) d.open = true; })`
+
+// printable checks that everything is unfolded while a page is printed, but for what is there on demand
+// only, that heads of tables have no buttons then (browsers do not repeat these on each sheet), and that
+// the page is as before afterwards.
+func printable(t *testing.T, path string) {
+	t.Helper()
+	p := open(t, path)
+	state := `[document.querySelectorAll("details[open]").length, document.querySelectorAll("th button").length].join(" ")`
+	before := p.text(state)
+	p.text(`dispatchEvent(new Event("beforeprint"))`)
+	p.want(`document.querySelectorAll("details.fold:not([open]):not(.no-print), th button").length`, "0")
+	p.text(`dispatchEvent(new Event("afterprint"))`)
+	p.want(state, before)
+}
+
+// accessible runs axe-core on a page in both colour schemes, with everything unfolded too, and checks that
+// the page fits into windows and on paper.
 func accessible(t *testing.T, path string) {
 	t.Helper()
+	fits(t, path)
+	printable(t, path)
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	if err != nil {
 		t.Fatalf("AXE must name axe.min.js of axe-core: %v", err)
@@ -236,7 +274,7 @@ func accessible(t *testing.T, path string) {
 		for _, unfold := range []bool{false, true} {
 			p := open(t, path, scheme(name))
 			if unfold {
-				p.text(`document.querySelectorAll("details").forEach((d, i) => { if (i < 60) d.open = true; })`)
+				p.text(unfoldAll)
 			}
 			p.do(chromedp.Evaluate(string(axe), nil))
 			var found []struct {

@@ -205,13 +205,18 @@ func TestCheckMap(t *testing.T) {
 	// The list has functions without a record, and sorts.
 	p.click(`[data-key="size"]`)
 	p.want(`[...document.querySelectorAll("#rows tr")].map(r => Number(r.cells[2].textContent.replaceAll(",", ""))).every((n, i, a) => i === 0 || a[i-1] >= n)`, "true")
-	p.text(`(() => { const s = document.querySelector("#show"); s.value = "none"; s.dispatchEvent(new Event("change")); })()`)
+	p.choose("#show", "none")
 	lost := len(want) - len(funcs(t, damaged(t, sym)))
 	var shown int
 	p.eval(`Number(document.querySelector("#place").textContent.match(/of ([0-9,]+)/)?.[1].replaceAll(",", "") ?? 0)`, &shown)
 	if shown == 0 || shown > lost {
 		t.Errorf("%d functions without a record, %d FUNC records were removed", shown, lost)
 	}
+
+	// A check leads to its findings, which unfold.
+	p.text(`document.querySelectorAll(".findings").forEach(d => d.open = false)`)
+	p.click(`.check a[href="#f0-lines"]`)
+	p.want(`document.querySelector("#f0-lines").open`, "true")
 
 	// A finding leads to the map, and shows machine code.
 	p.text(`document.querySelectorAll(".findings").forEach(d => d.open = true)`)
@@ -237,12 +242,39 @@ func TestDiffList(t *testing.T) {
 	_, sym := debugged(t)
 	p := open(t, write(t, "diff.html", program(t, "symcheck", []string{"diff", "--format=html", sym, damaged(t, sym)}, 2)))
 	lost := len(funcs(t, sym)) - len(funcs(t, damaged(t, sym)))
-	p.text(`(() => { const s = document.querySelector("#show"); s.value = "removed"; s.dispatchEvent(new Event("change")); })()`)
+	p.choose("#show", "removed")
 	p.want(`document.querySelector("#place").textContent.endsWith(" of `+page.Number(lost)+`")`, "true")
-	p.text(`(() => { const s = document.querySelector("#show"); s.value = "changed"; s.dispatchEvent(new Event("change")); })()`)
+	p.choose("#show", "changed")
 	p.text(`document.querySelector("#find").focus()`)
 	p.keys("_renamed")
 	p.eventually(`document.querySelectorAll("#rows tr").length > 0 && [...document.querySelectorAll("#rows tr")].every(r => r.textContent.includes("was "))`)
+}
+
+// TestDiffMoved: functions that only moved are not shown at first, and all functions are printed.
+func TestDiffMoved(t *testing.T) {
+	const functions = 120
+	var old, now strings.Builder
+	for i := range functions {
+		line := 7
+		if i%2 == 0 {
+			line = 8
+		}
+		fmt.Fprintf(&old, "FUNC %x 10 0 f%d\n%[1]x 10 7 0\n", 0x1000+0x20*i, i)
+		fmt.Fprintf(&now, "FUNC %x 10 0 f%d\n%[1]x 10 %[3]d 0\n", 0x1040+0x20*i, i, line)
+	}
+	const head = "MODULE Linux x86_64 0123456789ABCDEF0 app\nFILE 0 /src/a.c\n"
+	a, b := write(t, "old.sym", []byte(head+old.String())), write(t, "new.sym", []byte(head+now.String()))
+	path := write(t, "diff.html", program(t, "symcheck", []string{"diff", "--format=html", a, b}, 2))
+	p := open(t, path)
+	p.want(`document.querySelector("#place").textContent`, "1 to 50 of 60")
+	p.want(`[...document.querySelectorAll("#rows tr")].every(r => r.cells[1].textContent === "changed" && r.cells[5].textContent === "16")`, "true")
+	p.text(`dispatchEvent(new Event("beforeprint"))`)
+	p.want(`document.querySelectorAll("#rows tr").length`, "60")
+	p.text(`dispatchEvent(new Event("afterprint"))`)
+	p.choose("#show", "all")
+	p.want(`document.querySelector("#place").textContent`, "1 to 50 of 120")
+	p.click(`[data-key="lines"]`)
+	p.want(`[...document.querySelectorAll("#rows tr")].every(r => r.cells[5].textContent === "16")`, "true")
 }
 
 // module returns the Map of a made-up module.

@@ -17,15 +17,20 @@ import (
 // crashJSON is what the tests read of the JSON of a crash.
 type crashJSON struct {
 	Crash struct {
-		Type, Address *string
+		Type, Address, Instruction *string
 	} `json:"crash_info"`
-	Crashing *threadJSON  `json:"crashing_thread"`
-	Threads  []threadJSON `json:"threads"`
-	Modules  []struct {
+	Extension struct{ Signature *string } `json:"symkit"`
+	Crashing  *threadJSON                 `json:"crashing_thread"`
+	Threads   []threadJSON                `json:"threads"`
+	Modules   []struct {
 		Filename string  `json:"filename"`
 		ID       *string `json:"debug_id"`
 		Base     string  `json:"base_addr"`
 		Loaded   bool    `json:"loaded_symbols"`
+		Extra    struct {
+			From  string                         `json:"symbols_from"`
+			Tried []struct{ Path, Error string } `json:"tried"`
+		} `json:"symkit"`
 	} `json:"modules"`
 }
 
@@ -54,7 +59,9 @@ type framePage struct {
 	Frame         int
 	PC, SP, Trust string
 	Rows          []rowPage
-	Why           string
+	Details       bool
+	Why           string // what was tried before
+	Registers     map[string]string
 }
 
 type rowPage struct {
@@ -64,6 +71,8 @@ type rowPage struct {
 
 // readFrames is an expression for the frames of an element.
 const readFrames = `[...%s.querySelectorAll(".frame")].map(f => ({Frame: Number(f.querySelector(".n").textContent), PC: f.dataset.pc, SP: f.dataset.sp, Trust: f.dataset.trust,
+	Details: f.querySelector("details") !== null, Why: [...f.querySelectorAll(".more dt")].find(d => d.textContent === "tried before")?.nextElementSibling.textContent ?? "",
+	Registers: Object.fromEntries([...f.querySelectorAll(".registers div")].map(d => [d.children[0].textContent, d.children[1].textContent])),
 	Rows: [...f.querySelectorAll(".row")].map(r => ({Func: r.querySelector(".name").textContent, Source: r.querySelector(".src").title, Inlined: r.classList.contains("inlined")}))}))`
 
 // shown is how the page shows a frame of the JSON.
@@ -74,7 +83,7 @@ func (f *frameJSON) shown() framePage {
 		}
 		return fmt.Sprintf("%s:%d", page.Text(*file), *line)
 	}
-	out := framePage{Frame: f.Frame, PC: f.Extension.PC, SP: f.Extension.SP, Trust: f.Extension.Trust}
+	out := framePage{Frame: f.Frame, PC: f.Extension.PC, SP: f.Extension.SP, Trust: f.Extension.Trust, Why: page.Text(f.Extension.Why), Registers: f.Registers}
 	for _, in := range f.Inlines {
 		out.Rows = append(out.Rows, rowPage{page.Text(in.Function), source(in.File, in.Line), true})
 	}
@@ -98,8 +107,17 @@ func compareFrames(t *testing.T, what string, got []framePage, want []frameJSON,
 		g, w := got[i], want[i].shown()
 		g.Rows = slices.Clone(g.Rows)
 		if !stacks {
-			g.SP, w.SP = "", ""
+			g.SP, w.SP, w.Registers = "", "", nil
 		}
+
+		// Some frames have no details, and the JSON has the registers of the innermost frame only.
+		if !g.Details {
+			w.Why, w.Registers = "", nil
+		}
+		if len(w.Registers) == 0 {
+			g.Registers, w.Registers = nil, nil
+		}
+		w.Details = g.Details
 
 		// A function without a name is shown as its address.
 		if last := len(w.Rows) - 1; w.Rows[last].Func == "" && len(g.Rows) > last {
@@ -125,6 +143,20 @@ func compareCrash(t *testing.T, p *tab, text []byte) {
 	if j.Crash.Type != nil {
 		p.want(`document.querySelector("h1").firstChild.textContent.trim()`, *j.Crash.Type)
 	}
+	if j.Crash.Type != nil && j.Crash.Address != nil {
+		p.want(`BigInt(document.querySelector("h1 .address").textContent.replace("at ", "")) === BigInt("`+*j.Crash.Address+`")`, "true")
+	}
+	if j.Crash.Instruction != nil {
+		p.want(`document.querySelector(".insn").textContent`, page.Text(*j.Crash.Instruction))
+	}
+	if j.Extension.Signature != nil {
+		p.want(`document.querySelector("#signature").textContent`, page.Text(*j.Extension.Signature))
+	}
+	frames := 0
+	for _, thread := range j.Threads {
+		frames += len(thread.Frames)
+	}
+	p.want(`[...document.querySelectorAll(".facts dt")].find(d => d.textContent === "Stacks").nextElementSibling.textContent.startsWith("`+page.Count(len(j.Threads), "thread", "threads")+", "+page.Count(frames, "frame", "frames")+`")`, "true")
 
 	// The crashed thread, then every other thread in its group.
 	crashed := -1
@@ -159,7 +191,7 @@ func compareCrash(t *testing.T, p *tab, text []byte) {
 
 	// Modules, in the order of the dump.
 	var modules [][]string
-	p.eval(`[...document.querySelectorAll("table.modules tbody tr")].map(r => [r.cells[0].querySelector("span").textContent, r.cells[2].textContent, r.cells[3].textContent, r.cells[1].firstElementChild.textContent])`, &modules)
+	p.eval(`[...document.querySelectorAll("table.modules tbody tr")].map(r => [r.cells[0].querySelector("span").textContent, r.cells[2].textContent, r.cells[3].textContent, r.cells[1].firstElementChild.textContent, r.cells[1].textContent])`, &modules)
 	if len(modules) != len(j.Modules) {
 		t.Fatalf("%d modules, the JSON has %d", len(modules), len(j.Modules))
 	}
@@ -171,6 +203,14 @@ func compareCrash(t *testing.T, p *tab, text []byte) {
 		got := modules[i]
 		if got[0] != page.Text(m.Filename) || got[1] != id || got[2] != m.Base || strings.HasPrefix(got[3], "loaded") != m.Loaded {
 			t.Errorf("module %d is %.200q, the JSON has %.200q %s %s %v", i, got, m.Filename, id, m.Base, m.Loaded)
+		}
+		for _, tried := range m.Extra.Tried {
+			if !strings.Contains(got[4], page.Text(tried.Path)+": "+page.Text(tried.Error)) {
+				t.Errorf("module %d: the page lacks %s: %s", i, tried.Path, tried.Error)
+			}
+		}
+		if !strings.Contains(got[4], page.Text(m.Extra.From)) {
+			t.Errorf("module %d: the page lacks %s", i, m.Extra.From)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"fmt"
 
 	cdp "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
@@ -33,6 +34,12 @@ func (p *tab) key(text string) {
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	p.do(chromedp.ScrollIntoView(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// choose chooses an option of a list.
+func (p *tab) choose(selector, value string) {
+	p.t.Helper()
+	p.text(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("change")); })()`, selector, value))
 }
 
 // grantClipboard lets a page read the clipboard, as a test has to.

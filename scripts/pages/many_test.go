@@ -45,6 +45,25 @@ func TestIndex(t *testing.T) {
 	p.key("/")
 	p.keys("minidump2")
 	p.eventually(`document.querySelectorAll("[data-item]:not([hidden])").length === 1`)
+	p.keys("\x1b")
+	p.eventually(`document.querySelectorAll("[data-item][hidden]").length === 0`)
+
+	// Signatures sort by what the list says, and go back to the order by dumps.
+	groups := `[...document.querySelectorAll(".group")]`
+	first := p.text(groups + `.map(g => g.querySelector(".signature").textContent).join()`)
+	for _, key := range []string{"signature", "reason", "program"} {
+		p.choose("#order", key)
+		p.want(groups+`.map(g => g.querySelector(".`+key+`")?.textContent ?? "").every((n, i, a) => i === 0 || a[i-1].localeCompare(n) <= 0)`, "true")
+	}
+	p.choose("#order", "without")
+	p.want(groups+`.map(g => Number(g.dataset.without)).every((n, i, a) => i === 0 || a[i-1] >= n)`, "true")
+	p.choose("#order", "count")
+	p.want(groups+`.map(g => g.querySelector(".signature").textContent).join()`, first)
+
+	// A column of a signature's dumps sorts.
+	p.text(`document.querySelectorAll(".group").forEach(g => g.open = true)`)
+	p.click(`.group th:nth-child(1) button`)
+	p.want(`[...document.querySelector(".group").querySelectorAll("tbody tr")].map(r => r.cells[0].textContent.trim()).every((n, i, a) => i === 0 || a[i-1].localeCompare(n) <= 0)`, "true")
 	accessible(t, path)
 }
 
