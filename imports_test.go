@@ -106,7 +106,7 @@ var allowed = map[string][]string{
 
 	// The foundation.
 	"internal/atomicfile": {},
-	"internal/command":    {"internal/printable", "limits"},
+	"internal/command":    {"internal/atomicfile", "internal/printable", "limits"},
 	"internal/demangle":   {},
 	"internal/disasm":     {},
 	"internal/fetch":      {},

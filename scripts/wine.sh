@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the programs for Windows under wine where Windows differs from other systems:
 # drive letters, backslashes, long paths, reserved names, read-only files, files in use,
-# Ctrl-C. scripts/everywhere.sh compares the outputs for all fixtures.
+# Ctrl-C (scripts/ctrlc.py). scripts/everywhere.sh compares the outputs for all fixtures.
 #
 #   scripts/wine.sh [DIR]     DIR has the programs; without DIR they are built
 set -euo pipefail
@@ -16,7 +16,8 @@ bin=${1:-$work/bin}
 [ $# -gt 0 ] || GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o "$bin/" ./cmd/...
 bin=$(cd "$bin" && pwd)
 go build -pgo=off -o "$work/native/" ./cmd/dump_syms
-hello=$PWD/testdata/elf/hello-x86_64-gcc12-O2-dw5.elf
+fixtures=$PWD/testdata/elf scripts=$PWD/scripts
+hello=$fixtures/hello-x86_64-gcc12-O2-dw5.elf
 "$work/native/dump_syms" --no-generator "$hello" >"$work/want"
 
 mkdir -p "$work/c/sub dir"
@@ -65,4 +66,31 @@ check $code "a missing file is named"
 
 code=0; win symcheck --name "$(basename "$hello")" 'sub dir\out.sym' hello >/dev/null 2>err || code=$?
 check $code "symcheck"
+
+# Ctrl-C comes while the program downloads or reads; a manifest says what is in the store.
+mkdir "$work/c/interrupted"
+cd "$work/c/interrupted"
+cp "$fixtures/cxx-x86_64-gcc12-O2-dw5-stripped.elf" stripped.elf
+xz -dc "$fixtures/crash-x86_64-gcc12-O2-dw5.core.xz" >core
+ctrlc() { # PROGRAM ARGS...
+	local program=$1
+	shift
+	# On a machine with other work a single process may have to wait for a processor.
+	for _ in 1 2 3; do
+		rm -rf PIPE cache
+		DEBUGINFOD_URLS=URL DEBUGINFOD_CACHE_PATH=cache "$scripts/ctrlc.py" stripped.elf,core,m.json "$wine" "$bin/$program.exe" "$@" 2>"$work/err" && return
+		[[ $(tail -1 "$work/err") =~ ^slow ]] || return 1
+	done
+	return 1
+}
+code=0; ctrlc dump_syms -o out.sym stripped.elf || code=1
+check $code "Ctrl-C ends dump_syms: $(tail -1 "$work/err")"
+code=0; ctrlc dump_syms -s store --manifest m.json stripped.elf || code=1
+check $code "Ctrl-C ends dump_syms -s: $(tail -1 "$work/err")"
+code=0; ctrlc stackwalk -s URL --cache cache -o out.txt core || code=1
+check $code "Ctrl-C ends stackwalk: $(tail -1 "$work/err")"
+code=0; ctrlc stackwalk -s URL --cache cache --out results core || code=1
+check $code "Ctrl-C ends stackwalk --out: $(tail -1 "$work/err")"
+code=0; ctrlc symcheck lint PIPE || code=1
+check $code "Ctrl-C ends symcheck: $(tail -1 "$work/err")"
 exit $failed

@@ -25,7 +25,7 @@ func sweep(root *os.Root, tmp string) (free bool) {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	if !info.Mode().IsRegular() {
-		return root.Remove(tmp) == nil // no process of ours made it
+		return remove(root, tmp) == nil // no process of ours made it
 	}
 
 	// The lock is held while a living process has the file.
@@ -38,7 +38,7 @@ func sweep(root *os.Root, tmp string) (free bool) {
 	if !abandoned(f) {
 		return false
 	}
-	return !names(root, tmp, f) || root.Remove(tmp) == nil
+	return !names(root, tmp, f) || remove(root, tmp) == nil
 }
 
 // names reports whether the file f has the name tmp.

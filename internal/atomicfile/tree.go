@@ -162,14 +162,17 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 
 	// The temporary name is in the same directory, so that a rename can replace the
 	// file.
-	f, tmp, err := createBeside(root, name)
+	f, tmp, err := begin(root, name)
 	if err != nil {
-		return failed(root, "create", name, err)
+		return err
 	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return errors.Join(err, root.Remove(tmp))
-	}
-	return rename(root, tmp, name)
+	err = errors.Join(write(f), f.Close())
+	return finish(f, func() error {
+		if err != nil {
+			return errors.Join(err, remove(root, tmp))
+		}
+		return rename(root, tmp, name)
+	})
 }
 
 // rename renames tmp to name. It removes tmp if that fails.
@@ -181,7 +184,7 @@ func rename(root *os.Root, tmp, name string) error {
 
 	// Do not leave the temporary file.
 	err = failed(root, "replace", name, err)
-	if root.Remove(tmp) != nil {
+	if remove(root, tmp) != nil {
 		err = fmt.Errorf("%w; %s, which is whole, cannot be removed", err, tmp)
 	}
 	return err

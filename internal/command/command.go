@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"symkit/internal/atomicfile"
 	"symkit/limits"
 )
 
@@ -49,7 +50,9 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go await(name, signals, interrupt)
 
-	os.Exit(run(ctx, os.Args[1:], standardOutput(), os.Stderr))
+	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
+	atomicfile.Abandon() // run may leave goroutines that write files
+	os.Exit(code)
 }
 
 // await calls interrupt at the first signal. Then it ends the process, unless run has
@@ -63,6 +66,7 @@ func await(name string, signals <-chan os.Signal, interrupt context.CancelCauseF
 	case <-time.After(grace):
 		tryWrite(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
 	}
+	atomicfile.Abandon()
 	os.Exit(Failed)
 }
 

@@ -1,0 +1,80 @@
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+)
+
+// ErrAbandoned is the error of files that are begun after [Abandon].
+var ErrAbandoned = errors.New("the process is about to end")
+
+// unfinished are the files that have a temporary name. Where the system makes files
+// without a name there are none.
+var unfinished struct {
+	sync.Mutex
+	files map[*os.File]temporaryFile
+	ended bool // Abandon was called
+}
+
+type temporaryFile struct {
+	root *os.Root
+	name string
+}
+
+// Abandon removes all files of this process that are not complete, for a process that
+// ends while goroutines still write files. From then on no file is begun or completed.
+func Abandon() {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+
+	unfinished.ended = true
+	for f, t := range unfinished.files {
+		if remove(t.root, t.name) == nil {
+			continue
+		}
+
+		// Windows removes no open file, and a file is open until the last write returns.
+		f.Close()
+		for range tries {
+			if remove(t.root, t.name) == nil {
+				break
+			}
+			time.Sleep(5 * pause)
+		}
+	}
+	clear(unfinished.files)
+}
+
+// begin makes the temporary file for name.
+func begin(root *os.Root, name string) (f *os.File, tmp string, err error) {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	if unfinished.ended {
+		return nil, "", ErrAbandoned
+	}
+
+	f, tmp, err = createBeside(root, name)
+	if err != nil {
+		return nil, "", failed(root, "create", name, err)
+	}
+	if unfinished.files == nil {
+		unfinished.files = map[*os.File]temporaryFile{}
+	}
+	unfinished.files[f] = temporaryFile{root, tmp}
+	return f, tmp, nil
+}
+
+// finish calls last, which renames or removes the closed file f, unless Abandon has
+// removed the file.
+func finish(f *os.File, last func() error) error {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	if _, ok := unfinished.files[f]; !ok {
+		return ErrAbandoned
+	}
+
+	delete(unfinished.files, f)
+	return last()
+}
