@@ -50,37 +50,16 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	// A worker reads a line program once for all units that name it.
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
 		reader := lines.NewReader(sources, load)
-		placer := inlines.NewPlacer(reader.Files, limit)
+		x := &describer{reader: reader, placer: inlines.NewPlacer(reader.Files, limit), merged: merged, names: names, load: load, out: out}
 		return func(g int) error {
 			if !reader.Open(&groups[g], list) {
 				return nil
 			}
 			for _, ui := range groups[g].Units {
-				u, ofUnit := list[ui], merged.ByUnit[ui]
-				reader.Start(u)
-				placer.Start(u, merged.Funcs, ofUnit)
-
-				// Lines come before calls, since a call without a place takes the file of
-				// its function's first line.
-				for _, i := range ofUnit {
-					f, r := &merged.Funcs[i], &out[i]
-					r.Addr, r.Size, r.Multiple = f.Lo-load, f.Hi-f.Lo, f.Multiple
-					r.Name, r.Sound = names.Text(f.Name), names.IsSound(f.Name)
-					r.Lines = reader.Of(f.Lo, f.Hi)
-				}
-				for _, i := range ofUnit {
-					r := &out[i]
-					r.Calls = placer.Of(&merged.Funcs[i], func() uint32 {
-						if len(r.Lines) > 0 {
-							return r.Lines[0].File
-						}
-						return reader.Files.Unknown()
-					})
-				}
-				callErrs[ui], lostCalls[ui] = placer.Err(), placer.Lost
+				x.unit(list[ui], merged.ByUnit[ui])
+				callErrs[ui], lostCalls[ui] = x.placer.Err(), x.placer.Lost
 			}
-
-			overlapping[g], placer.Overlapping = placer.Overlapping, 0
+			overlapping[g], x.placer.Overlapping = x.placer.Overlapping, 0
 			covered[g] = reader.Covered(only)
 			return nil
 		}
@@ -111,6 +90,40 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	added, err := describeSymbolOnly(ctx, list, groups, lines.Assign(groups, covered, len(only)), only, syms, sources, jobs, load)
 	d.funcs = mergeRecords(out, added)
 	return d, lost, err
+}
+
+// describer gives functions their lines and calls, for one goroutine.
+type describer struct {
+	reader *lines.Reader
+	placer *inlines.Placer
+	merged funcs.Merged
+	names  *naming.Table
+	load   uint64
+	out    []record.Func // parallel to merged.Funcs; each unit has functions of its own
+}
+
+// unit describes the functions of a unit whose line program the reader has opened.
+func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
+	x.reader.Start(u)
+	x.placer.Start(u, x.merged.Funcs, ofUnit)
+	for _, i := range ofUnit {
+		f, r := &x.merged.Funcs[i], &x.out[i]
+		r.Addr, r.Size, r.Multiple = f.Lo-x.load, f.Hi-f.Lo, f.Multiple
+		r.Name, r.Sound = x.names.Text(f.Name), x.names.IsSound(f.Name)
+		r.Lines = x.reader.Of(f.Lo, f.Hi)
+	}
+
+	// Lines come before calls, since a call without a place takes the file of its
+	// function's first line.
+	for _, i := range ofUnit {
+		r := &x.out[i]
+		r.Calls = x.placer.Of(&x.merged.Funcs[i], func() uint32 {
+			if len(r.Lines) > 0 {
+				return r.Lines[0].File
+			}
+			return x.reader.Files.Unknown()
+		})
+	}
 }
 
 // describeSymbolOnly returns the functions of only that are assigned to a group,

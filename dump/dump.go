@@ -140,77 +140,98 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	if !opt.KeepAddress {
 		bias = img.Main.LoadAddress()
 	}
-
-	// Units, symbols and unwind tables do not depend on each other.
-	var units *load.Units
-	var syms symbols.Table
-	var table *frames.Table
-	var unitsLost, symsLost, framesLost losses.List
 	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias, Limits: opt.Limits}
-	arch := cfi.ArchOf(img.Main.Machine, img.Main.Class)
-	err = par.Do(ctx, min(3, opt.Jobs),
-		func() (err error) {
-			units, unitsLost, err = load.Load(ctx, img, load.Options{Jobs: opt.Jobs, Inlines: opt.Inlines, Code: code, Companions: opt.Companions, Limits: opt.Limits})
-			return err
-		},
-		func() error {
-			syms, symsLost = symbols.Read(img, code)
-			return nil
-		},
-		func() error {
-			if !opt.NoCFI && arch != nil {
-				table, framesLost = frames.List(img, frameOpt)
-			}
-			return nil
-		})
+	in, err := readImage(ctx, img, opt, frameOpt)
 	if err != nil {
 		return nil, err
 	}
-	m.Stats.Units = len(units.List)
-	m.Stats.add(symsLost)
-	m.Stats.add(unitsLost)
-	m.Stats.FuncShare = Share(units.Share)
+	m.Stats.Units = len(in.units.List)
+	m.Stats.add(in.symsLost)
+	m.Stats.add(in.unitsLost)
+	m.Stats.FuncShare = Share(in.units.Share)
 
 	// FUNC ranges come first, because lines and inlined calls are clipped to them.
-	merged, err := funcs.Merge(ctx, units, syms, funcs.Options{Jobs: opt.Jobs, LoadAddress: bias, Multiple: opt.Multiple})
+	merged, err := funcs.Merge(ctx, in.units, in.syms, funcs.Options{Jobs: opt.Jobs, LoadAddress: bias, Multiple: opt.Multiple})
 	if err != nil {
 		return nil, err
 	}
 	m.Stats.Folded, m.Stats.Clipped, m.Stats.BelowLoad = merged.Folded, merged.Clipped, merged.BelowLoad
 
 	sources := files.New(opt.Paths, img.Size(), opt.Limits)
-	described, descLost, err := describe(ctx, units, merged, syms, sources, opt.Jobs, bias, img, opt.Limits)
+	described, descLost, err := describe(ctx, in.units, merged, in.syms, sources, opt.Jobs, bias, img, opt.Limits)
 	if err != nil {
 		return nil, err
 	}
-	units.Release()
+	in.units.Release()
 	m.Stats.add(descLost)
 	m.Stats.Overlapping = described.overlapping
 	m.Stats.LineShare, m.Stats.CallShare = Share(described.lineShare), Share(described.callShare)
 
-	fromGo, goLost := gofuncs.Read(img.Main, units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines})
+	fromGo, goLost := gofuncs.Read(img.Main, in.units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines})
 	m.Stats.add(goLost)
-
-	r := &m.records
-	r.Load, r.Funcs = bias, mergeRecords(described.funcs, fromGo)
-	if table != nil {
-		m.addFrames(table, framesLost, img, frameOpt, arch, opt.Jobs)
+	m.records.Load, m.records.Funcs = bias, mergeRecords(described.funcs, fromGo)
+	if in.frames != nil {
+		m.addFrames(in, frameOpt)
 	}
 
-	// Origins, PUBLIC records and files need all functions, but not each other.
-	pubOpt := publics.Options{Load: bias, Multiple: opt.Multiple, Limits: opt.Limits}
-	if gofuncs.IsGo(img.Main) {
+	err = m.addLists(ctx, in, sources, opt)
+	if err != nil {
+		return nil, err
+	}
+	m.Stats.count(&m.records)
+	return m, nil
+}
+
+// inputs is what the first stages read of an image.
+type inputs struct {
+	units  *load.Units
+	syms   symbols.Table
+	frames *frames.Table // nil without STACK CFI records
+	arch   *cfi.Arch     // nil if the registers of the machine are not known
+
+	unitsLost, symsLost, framesLost losses.List
+}
+
+// readImage runs the stages that read units, symbols and unwind tables, which do not
+// depend on each other.
+func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frames.Options) (*inputs, error) {
+	in := &inputs{arch: cfi.ArchOf(img.Main.Machine, img.Main.Class)}
+	err := par.Do(ctx, min(3, opt.Jobs),
+		func() (err error) {
+			in.units, in.unitsLost, err = load.Load(ctx, img, load.Options{
+				Jobs: opt.Jobs, Inlines: opt.Inlines, Code: frameOpt.Code, Companions: opt.Companions, Limits: opt.Limits})
+			return err
+		},
+		func() error {
+			in.syms, in.symsLost = symbols.Read(img, frameOpt.Code)
+			return nil
+		},
+		func() error {
+			if !opt.NoCFI && in.arch != nil {
+				in.frames, in.framesLost = frames.List(img, frameOpt)
+			}
+			return nil
+		})
+	return in, err
+}
+
+// addLists adds origins, PUBLIC records and files, which need all functions, but not
+// each other.
+func (m *Module) addLists(ctx context.Context, in *inputs, sources *files.Table, opt Options) error {
+	r, names := &m.records, in.units.Names
+	pubOpt := publics.Options{Load: r.Load, Multiple: opt.Multiple, Limits: opt.Limits}
+	if gofuncs.IsGo(m.img.Main) {
 		pubOpt.Language = gofuncs.Language
 	}
 	var listed publics.Listed
 	var pubsLost, filesLost losses.List
-	err = par.Do(ctx, opt.Jobs,
+	err := par.Do(ctx, opt.Jobs,
 		func() (err error) {
-			r.Origins, err = naming.Order(ctx, opt.Jobs, units.Names, usedOrigins(r.Funcs, units.Names.Limit()))
+			r.Origins, err = naming.Order(ctx, opt.Jobs, names, usedOrigins(r.Funcs, names.Limit()))
 			return err
 		},
 		func() error {
-			listed, pubsLost = publics.List(img, syms, r.Funcs, pubOpt)
+			listed, pubsLost = publics.List(m.img, in.syms, r.Funcs, pubOpt)
 			return nil
 		},
 		func() error {
@@ -218,19 +239,18 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 			return nil
 		})
 	if err == nil {
-		err = losses.InFile(img.Main.Path(), sources.Err())
+		err = losses.InFile(m.img.Main.Path(), sources.Err())
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	r.Publics = listed.Publics
 	m.Stats.BelowLoad += listed.BelowLoad
 	m.Stats.add(pubsLost)
-	m.Stats.add(relocLosses(img))
+	m.Stats.add(relocLosses(m.img))
 	m.Stats.add(filesLost)
-	m.Stats.count(r)
-	return m, nil
+	return nil
 }
 
 // newModule returns a module that has the identity of img and no records.
@@ -310,18 +330,19 @@ func relocLosses(img *elfx.Image) (lost losses.List) {
 }
 
 // addFrames adds the records of unwind tables.
-func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, opt frames.Options, arch *cfi.Arch, jobs int) {
+func (m *Module) addFrames(in *inputs, opt frames.Options) {
+	t, lost, main := in.frames, in.framesLost, m.img.Main
 	m.Stats.RuleShare = Share(t.Share)
 	m.Stats.OutsideCode += t.OutsideCode
 	m.Stats.BelowLoad += t.BelowLoad
 	m.Stats.FDEs = len(t.Entries)
 	if len(t.Entries) == 0 && len(opt.Code) > 0 {
 		warn := lost.Warn
-		if !img.Main.HoldsLoaded() {
+		if !main.HoldsLoaded() {
 			warn = lost.WarnAlone
 		}
-		m.Stats.NoRules = unwind.WhyNone(img, opt)
-		warn("%s: no unwind rules: %s", img.Main.Path(), m.Stats.NoRules)
+		m.Stats.NoRules = unwind.WhyNone(m.img, opt)
+		warn("%s: no unwind rules: %s", main.Path(), m.Stats.NoRules)
 	}
 	m.Stats.add(lost)
 
@@ -331,7 +352,7 @@ func (m *Module) addFrames(t *frames.Table, lost losses.List, img *elfx.Image, o
 			m.records.Signals = append(m.records.Signals, dwarfx.Range{Lo: e.Lo - bias, Hi: e.Hi - bias})
 		}
 	}
-	m.records.Unwind = unwind.New(t, arch, img.Main.BigEndian, bias, jobs)
+	m.records.Unwind = unwind.New(t, in.arch, main.BigEndian, bias, m.jobs)
 }
 
 // usedOrigins reports for each name, by its number, whether a call of funcs has it.
