@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":     {"cfi"},
 	"walk/microdump":        {"located", "walk", "walk/minidump"},
-	"walk/minidump":         {"cfi", "internal/wire", "located", "walk"},
+	"walk/minidump":         {"cfi", "elfx", "internal/wire", "located", "walk"},
 	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":        {},
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
@@ -74,11 +74,11 @@ var allowed = map[string][]string{
 	"dump/store":            {"internal/atomicfile", "internal/filename"},
 
 	// Files.
-	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/inflate", "internal/mem", "internal/wire", "limits"},
-	"elfx/archive":          {"elfx", "internal/bounds", "internal/mem", "internal/wire", "limits"},
+	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/mem", "internal/wire", "limits"},
+	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/fetch", "limits"},
-	"elfx/archive/pkg":      {"elfx", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx/archive/pkg":      {"elfx", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
 

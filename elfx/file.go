@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -83,8 +84,8 @@ type Source interface {
 	Release() error
 }
 
-// Options say how files are opened. The functions Open, NewFile and NewPart are the
-// methods of the zero Options.
+// Options say how files are opened. The functions Open and NewFile are the methods of
+// the zero Options.
 type Options struct {
 	// Limits bound the cost of the file while it is open: limits.InflateRatio,
 	// limits.SectionNames and limits.Notes.
@@ -109,7 +110,7 @@ func (opt Options) Open(path string) (*File, error) {
 func open(path string, opt Options) (*File, error) {
 	m, err := mem.Open(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, filename.WithoutPath(err)
 	}
 
 	// Parsing reads the mapped file, so it is guarded: the file can be truncated at any
@@ -120,14 +121,6 @@ func open(path string, opt Options) (*File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// withoutPath removes the path from a system error.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // NewFile reads an ELF file in memory. The name takes the place of the path,
@@ -145,11 +138,6 @@ func (opt Options) NewFile(name string, data []byte) (*File, error) {
 
 // NewPart reads an ELF file that is inside another file, whose path is archive.
 // The File owns source; after an error source is released.
-func NewPart(path, archive string, source Source) (*File, error) {
-	return Options{}.NewPart(path, archive, source)
-}
-
-// NewPart is the function NewPart with options.
 func (opt Options) NewPart(path, archive string, source Source) (*File, error) {
 	f := &File{opt: opt, path: path, archive: archive, source: source, data: source.Bytes()}
 	if err := f.do(f.parse); err != nil {

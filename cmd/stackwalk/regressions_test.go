@@ -41,9 +41,9 @@ func regressionDump(t *testing.T) (path, id string) {
 	module := &walk.Module{Path: "/bin/deep", Name: "deep", Base: regressionBase, End: regressionBase + 0x10000, BuildID: []byte("build id of the test")}
 	p := &walk.Process{OS: "Linux", CPU: "x86_64", PID: 9, Threads: []walk.Thread{{ID: 9, Regs: regs}}, Modules: []*walk.Module{module}, Main: module,
 		Crash: walk.Crash{Signal: 11, Code: 1, HasAddress: true, Address: 16}, Memory: stackMemory(stack)}
-	all := minidump.AddressRange{Lo: regressionStack, Hi: regressionStack + uint64(len(stack))}
+	all := elfx.Range{Lo: regressionStack, Hi: regressionStack + uint64(len(stack))}
 	var out bytes.Buffer
-	err := minidump.Write(&out, &minidump.Contents{Process: p, Memory: []minidump.AddressRange{all}, Stacks: []minidump.AddressRange{all}})
+	err := minidump.Write(&out, &minidump.Contents{Process: p, Memory: []elfx.Range{all}, Stacks: []elfx.Range{all}})
 	if err != nil {
 		t.Fatal(err)
 	}

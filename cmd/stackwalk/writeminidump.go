@@ -26,7 +26,7 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 	}
 
 	x := j.core.Extract(code(res))
-	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: ranges(x.Memory), Stacks: ranges(x.Stacks)}
+	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks}
 	err = atomicfile.Write(ctx, path, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
 		err := minidump.Write(w, c)
@@ -39,13 +39,6 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 		return fmt.Errorf("--minidump %s: %w", path, err)
 	}
 	return nil
-}
-
-func ranges(list []elfx.Range) (out []minidump.AddressRange) {
-	for _, r := range list {
-		out = append(out, minidump.AddressRange(r))
-	}
-	return out
 }
 
 // Bytes of code that other walkers look at, around the program counter of a frame: calls,

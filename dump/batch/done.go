@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"symkit/internal/filename"
 )
 
 // DoneVersion grows when a field of a line of a list of packages changes its meaning.
@@ -43,7 +45,7 @@ func ReadDone(path string, shard Shard) (*Done, error) {
 		return d, nil
 	}
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, filename.WithoutPath(err)
 	}
 
 	d.torn = len(data) > 0 && data[len(data)-1] != '\n'

@@ -15,6 +15,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
+	"symkit/internal/filename"
 	"symkit/limits"
 )
 
@@ -94,7 +95,7 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		f.fail(path, withoutPath(err))
+		f.fail(path, filename.WithoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
 		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
 	case !info.IsDir():
@@ -118,18 +119,10 @@ func (f *Finder) fail(path string, err error) {
 	f.Failed = append(f.Failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
 }
 
-// withoutPath removes the path from a system error.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
 // file adds a file that was named.
 func (f *Finder) file(path string) {
 	start, err := magic(path)
-	if err == nil && isPackage(path, start, f.Limits) {
+	if err == nil && pkg.IsFile(path, f.Limits) {
 		f.Inputs = append(f.Inputs, Input{Path: path, isPackage: true})
 		return
 	}
@@ -162,7 +155,7 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			f.fail(path, withoutPath(err))
+			f.fail(path, filename.WithoutPath(err))
 			return nil
 		case !d.Type().IsRegular():
 			return nil
@@ -170,10 +163,10 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 
 		start, err := magic(path)
 		if err != nil {
-			f.fail(path, withoutPath(err))
+			f.fail(path, filename.WithoutPath(err))
 		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
 			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
-		} else if isDistro(start) {
+		} else if pkg.IsDistro(start) {
 			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, isPackage: true})
 		}
 		return nil

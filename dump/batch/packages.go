@@ -2,7 +2,6 @@ package batch
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive/pkg"
+	"symkit/internal/filename"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -66,12 +66,12 @@ type Stream struct {
 func openLocal(_ context.Context, path string) (*Stream, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, filename.WithoutPath(err)
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, withoutPath(err)
+		return nil, filename.WithoutPath(err)
 	}
 	return &Stream{file, info.Size(), info.ModTime().String()}, nil
 }
@@ -430,11 +430,6 @@ func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
 	return waves
 }
 
-// isPackage reports whether the file at path, which begins with start, is a package.
-func isPackage(path string, start []byte, l limits.Limits) bool {
-	return pkg.Is(start, func() (io.ReadCloser, error) { return os.Open(path) }, l)
-}
-
 // layers returns the paths of the layers if dir is an OCI image layout. The result is
 // nil if it is not.
 func layers(dir string) ([]string, error) {
@@ -447,10 +442,4 @@ func layers(dir string) ([]string, error) {
 		err = errors.New("an OCI image layout without layers")
 	}
 	return list, err
-}
-
-// isDistro reports whether a file below a directory is a package that is searched like
-// a directory: .deb and .rpm. Other archives below a directory are data of programs.
-func isDistro(start []byte) bool {
-	return bytes.HasPrefix(start, []byte("!<arch>\ndebian-binary")) || bytes.HasPrefix(start, []byte("\xed\xab\xee\xdb"))
 }

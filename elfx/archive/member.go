@@ -24,11 +24,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
 
 	"symkit/elfx"
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -118,7 +118,7 @@ func (opt Options) Members(path string) iter.Seq2[Member, error] {
 			_ = m.Release() // nothing can be done about an error
 		}
 		if err != nil {
-			members = append(members, memberResult{err: withoutPath(err)})
+			members = append(members, memberResult{err: filename.WithoutPath(err)})
 		}
 
 		// The members of a thin archive are files of their own, which are read here.
@@ -145,7 +145,7 @@ func (opt Options) Members(path string) iter.Seq2[Member, error] {
 func (m *Member) peek() (bool, error) {
 	f, err := mem.Open(m.Path())
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", m.Name, withoutPath(err))
+		return false, fmt.Errorf("%s: %w", m.Name, filename.WithoutPath(err))
 	}
 	defer f.Release()
 
@@ -227,7 +227,7 @@ func (m *Member) Open() (*elfx.File, error) {
 	}
 	file, err := mem.Open(m.archive)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.archive, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", m.archive, filename.WithoutPath(err))
 	}
 
 	// The archive may change while it is read.
@@ -326,11 +326,3 @@ func (m *Member) failed(err error) error {
 }
 
 func isELF(data []byte) bool { return bytes.HasPrefix(data, []byte(elf.ELFMAG)) }
-
-// withoutPath removes the path from a system error.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}

@@ -69,10 +69,10 @@ type Core struct {
 	deleted map[string]bool
 	// threadPointers are the addresses of the threads' control blocks, where they are known.
 	threadPointers []uint64
-	// headersAt caches the headers of loaded files by address. An entry without a
-	// file records that no ELF header is there. tables counts the program and
+	// headersAt caches the headers of loaded files by address. An entry that is nil
+	// records that no ELF header is there. tables counts the program and
 	// section headers that were read.
-	headersAt map[uint64]header
+	headersAt map[uint64]*elfx.File
 	tables    int
 }
 
@@ -148,7 +148,7 @@ func begin(name string, f *elfx.File, opt Options) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
 	}
 
-	c := &Core{file: f, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]header{}}
+	c := &Core{file: f, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]*elfx.File{}}
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package corefile
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
 	"slices"
@@ -58,12 +59,7 @@ func (c *Core) Extract(code []elfx.Range) *Extract {
 		}
 	}
 	all = slices.DeleteFunc(all, func(r elfx.Range) bool { return r.Lo >= r.Hi })
-	slices.SortFunc(all, func(a, b elfx.Range) int {
-		if a.Lo < b.Lo {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b elfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	for _, r := range all {
 		n := len(x.Memory)
 		if n > 0 && r.Lo <= x.Memory[n-1].Hi {
@@ -160,12 +156,7 @@ func (c *Core) maps() []byte {
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b line) int {
-		if a.begin < b.begin {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.begin, b.begin) })
 
 	var out []byte
 	for _, l := range lines {

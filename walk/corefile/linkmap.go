@@ -59,24 +59,21 @@ func (c *Core) dynamic(addr uint64, keys map[uint64]uint64) {
 }
 
 // headers returns the headers of a module, from the core file or else from the disk.
-func (c *Core) headers(m *walk.Module) (header, bool) {
+// The result is nil if there are none.
+func (c *Core) headers(m *walk.Module) *elfx.File {
 	// A file begins at the bias if it was linked at 0, and otherwise at the base.
-	if h, ok := c.headerAt(m.Bias &^ pageMask); ok {
-		return h, true
+	for _, start := range []uint64{m.Bias, m.Base} {
+		if h := c.headerAt(start &^ pageMask); h != nil {
+			return h
+		}
 	}
-	if h, ok := c.headerAt(m.Base &^ pageMask); ok {
-		return h, true
-	}
-	if f := c.mem.binary(m); f != nil {
-		return header{f}, true
-	}
-	return header{}, false
+	return c.mem.binary(m)
 }
 
 // soname returns a module's DT_SONAME, or the empty string if there is none.
 func (c *Core) soname(m *walk.Module) string {
-	h, ok := c.headers(m)
-	if !ok {
+	h := c.headers(m)
+	if h == nil {
 		return ""
 	}
 
@@ -126,7 +123,7 @@ func (c *Core) fromLinkMap(vdso *walk.Module) {
 }
 
 // program finds the program itself. Its headers are at AT_PHDR, or on disk.
-func (c *Core) program() (*walk.Module, header) {
+func (c *Core) program() (*walk.Module, *elfx.File) {
 	// AT_EXECFN is the whole path; NT_PRPSINFO cuts the name after 15 bytes.
 	name := c.cstring(c.aux[atExecFn])
 	if name == "" {
@@ -134,7 +131,7 @@ func (c *Core) program() (*walk.Module, header) {
 	}
 	if phdr := c.aux[atPHDR]; phdr != 0 {
 		start := phdr &^ pageMask
-		if h, ok := c.headerAt(start); ok {
+		if h := c.headerAt(start); h != nil {
 			if m, ok := c.module(h, start, name); ok {
 				return m, h
 			}
@@ -143,7 +140,7 @@ func (c *Core) program() (*walk.Module, header) {
 
 	// Without headers in memory, look for the program's file.
 	if c.files == nil {
-		return nil, header{}
+		return nil, nil
 	}
 
 	m := &walk.Module{Path: name}
@@ -153,19 +150,19 @@ func (c *Core) program() (*walk.Module, header) {
 
 	f := c.files.Local(m)
 	if f == nil {
-		return nil, header{}
+		return nil, nil
 	}
 	return c.programFrom(m, f)
 }
 
 // programFrom makes the module of a program found on disk. AT_ENTRY minus the
 // file's entry point is the address that the program is loaded at.
-func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) {
+func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, *elfx.File) {
 	// A bias that is no multiple of the page size shows that the file is another one.
 	bias := c.aux[atEntry] - f.Entry
 	if c.aux[atEntry] == 0 || bias&pageMask != 0 {
 		c.warn("%s: %s is another file: its entry point is elsewhere", m.Path, f.Path())
-		return nil, header{}
+		return nil, nil
 	}
 
 	m.Bias = bias
@@ -177,7 +174,7 @@ func (c *Core) programFrom(m *walk.Module, f *elfx.File) (*walk.Module, header) 
 	}
 
 	m.BuildID = f.BuildID()
-	return m, header{f}
+	return m, f
 }
 
 // linked reads the list of loaded files, whose first entry is the program, from
@@ -208,7 +205,7 @@ func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
 
 // library adds a library of the list.
 func (c *Core) library(bias uint64, path string) {
-	if h, ok := c.headerAt(bias); ok { // libraries are linked at 0
+	if h := c.headerAt(bias); h != nil { // libraries are linked at 0
 		if m, ok := c.module(h, bias, path); ok {
 			c.add(m)
 		}
@@ -219,7 +216,7 @@ func (c *Core) library(bias uint64, path string) {
 	m := &walk.Module{Path: path, Bias: bias, Base: bias}
 	if c.files != nil {
 		if f := c.files.Local(m); f != nil {
-			if full, ok := c.module(header{f}, bias, path); ok {
+			if full, ok := c.module(f, bias, path); ok {
 				m.Base, m.End, m.Bias, m.BuildID = full.Base, full.End, full.Bias, full.BuildID
 				c.add(m)
 				return

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"path"
 	"slices"
-	"sort"
 
 	"symkit/elfx"
 	"symkit/internal/wire"
@@ -36,34 +35,35 @@ func (c *Core) findModules() {
 	}
 }
 
-// header has the ELF header and the program headers of a loaded file.
-type header struct {
-	*elfx.File
-}
-
-// headerAt reads the headers at an address from the core's memory: the kernel dumps the
-// first page of every ELF file. Many files may begin there.
-func (c *Core) headerAt(addr uint64) (h header, ok bool) {
-	// Headers from the cache count again, because any number of modules can share them.
-	if h, ok := c.headersAt[addr]; ok && h.File != nil {
-		c.tables += len(h.Segments)
-		return h, c.tables <= maxTables
-	} else if ok {
-		return h, false
+// headerAt reads the headers at an address from the core's memory: the kernel
+// dumps the first page of every ELF file. Many files may begin there. The result has
+// headers alone, and is nil if there are none.
+func (c *Core) headerAt(addr uint64) *elfx.File {
+	h, known := c.headersAt[addr]
+	if !known {
+		h = c.readHeader(c.mem.dumped(addr))
+		c.headersAt[addr] = h
+		return h
 	}
-	h, ok = c.readHeader(c.mem.dumped(addr))
-	c.headersAt[addr] = h
-	return h, ok
+
+	// Headers from the cache count again, because any number of modules can share them.
+	if h != nil {
+		c.tables += len(h.Segments)
+	}
+	if c.tables > maxTables {
+		return nil
+	}
+	return h
 }
 
 // maxTables bounds the program and section headers read of all loaded files, which
 // can share them. A file has some dozens.
 const maxTables = 1 << 20
 
-// readHeader parses the headers that data begins with.
-func (c *Core) readHeader(data []byte) (h header, ok bool) {
+// readHeader parses the headers that data begins with. The result is nil if there are none.
+func (c *Core) readHeader(data []byte) *elfx.File {
 	if len(data) < 52 || string(data[:4]) != elf.ELFMAG {
-		return h, false
+		return nil
 	}
 	// Count the headers first: elfx.NewFile reads all of them.
 	counts := wire.New("ELF header", data, c.file.BigEndian)
@@ -76,21 +76,21 @@ func (c *Core) readHeader(data []byte) (h header, ok bool) {
 	counts.U16() // e_shentsize
 	c.tables += phnum + int(counts.U16())
 	if c.tables > maxTables {
-		return h, false
+		return nil
 	}
 
 	f, err := c.file.Options().NewFile("", data)
 	if err != nil || f.Machine != c.file.Machine || len(f.Segments) == 0 {
-		return h, false
+		return nil
 	}
-	return header{f}, true
+	return f
 }
 
 const pageMask = 4095
 
 // module makes a module of the file whose first byte is loaded at start. It returns false if
 // the file has nothing to load.
-func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) {
+func (c *Core) module(h *elfx.File, start uint64, name string) (*walk.Module, bool) {
 	m := &walk.Module{Path: name}
 	var first *elfx.Segment
 	end := uint64(0)
@@ -121,7 +121,7 @@ func (c *Core) module(h header, start uint64, name string) (*walk.Module, bool) 
 
 // buildID returns the build id. It is in the page with the headers, or else in the memory
 // that PT_NOTE names.
-func (c *Core) buildID(h header, bias uint64) []byte {
+func (c *Core) buildID(h *elfx.File, bias uint64) []byte {
 	if id := h.BuildID(); id != nil {
 		return id
 	}
@@ -200,12 +200,8 @@ func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
 
 // isMapped reports whether NT_FILE has the file offset at addr.
 func (c *Core) isMapped(addr, offset uint64) bool {
-	i := sort.Search(len(c.mapped), func(i int) bool { return c.mapped[i].begin > addr })
-	if i == 0 {
-		return false
-	}
-	e := &c.mapped[i-1]
-	return addr < e.end && addr-e.begin+e.offset == offset
+	e := c.fileAt(addr)
+	return e != nil && addr-e.begin+e.offset == offset
 }
 
 // fromMapped makes modules of NT_FILE: every file whose beginning is mapped and
@@ -217,8 +213,8 @@ func (c *Core) fromMapped(vdso *walk.Module) {
 		if e.offset != 0 || vdso != nil && e.begin == vdso.Base {
 			continue
 		}
-		h, ok := c.headerAt(e.begin)
-		if ok {
+		h := c.headerAt(e.begin)
+		if h != nil {
 			if m, ok := c.module(h, e.begin, e.name); ok {
 				c.add(m)
 			}
@@ -244,7 +240,7 @@ func (c *Core) withoutHeader(i int) {
 	// The file on disk, if it is found, gives the exact extent.
 	if c.files != nil {
 		if f := c.files.Local(m); f != nil {
-			if full, ok := c.module(header{f}, e.begin, e.name); ok {
+			if full, ok := c.module(f, e.begin, e.name); ok {
 				m.Base, m.Bias, m.End, m.BuildID, m.Segments = full.Base, full.Bias, full.End, full.BuildID, full.Segments
 			}
 		}
@@ -260,8 +256,8 @@ func (c *Core) withoutHeader(i int) {
 // vdso returns the module that the kernel puts into every process, or nil if there is none.
 func (c *Core) vdso() *walk.Module {
 	addr := c.aux[atSysinfoEHDR]
-	h, ok := c.headerAt(addr)
-	if addr == 0 || !ok {
+	h := c.headerAt(addr)
+	if addr == 0 || h == nil {
 		return nil
 	}
 	m, ok := c.module(h, addr, "[vdso]")

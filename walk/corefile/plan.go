@@ -169,8 +169,8 @@ func (r *stream) begins(s *elfx.Segment, data []byte) {
 	}
 	r.window(s.Vaddr, s.Vaddr+min(s.Memsz, firstPages), needed)
 	r.around(s.Vaddr, 0, firstTables, likely)
-	h, ok := r.core.readHeader(data)
-	if !ok {
+	h := r.core.readHeader(data)
+	if h == nil {
 		return
 	}
 	m, ok := r.core.module(h, s.Vaddr, "")

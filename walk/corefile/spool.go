@@ -9,10 +9,10 @@ import (
 	"symkit/elfx"
 )
 
-// Some writers of core files put the notes after the memory: gdb's gcore and emulators may. What
-// matters of the memory is not known before the notes, so memory that arrives before them goes to
-// a temporary file, which has no name and holes for zeros, and is looked at once the notes are
-// there. If the file cannot be written, memory is kept by what segments look like.
+// Some writers of core files put the notes after the memory: gdb's gcore and emulators may. The
+// notes decide which memory a walk needs, so memory that arrives before them goes to a temporary
+// file, which has no name and holes for zeros, and is read after the notes. If the file cannot be
+// written, the size and the permissions of a segment decide how likely its memory is kept.
 
 // spool is the memory that came before the notes. It is at the offsets of the core file.
 type spool struct {
@@ -25,8 +25,8 @@ type spool struct {
 // else is known: the limit on the main thread's stack that systems have, and on those of threads.
 const smallSegment = 8<<20 + 64<<10
 
-// early reads the memory of a segment that comes before the notes.
-func (r *stream) early(index int, s *elfx.Segment) error {
+// spoolSegment reads the memory of a segment that comes before the notes.
+func (r *stream) spoolSegment(index int, s *elfx.Segment) error {
 	if s.Offset < r.off {
 		return nil // memory that another segment has
 	}

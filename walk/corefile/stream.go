@@ -288,7 +288,7 @@ func (r *stream) notes() (n int, err error) {
 		s := &r.segs[i]
 		switch {
 		case s.Type == elf.PT_LOAD && s.Filesz > 0:
-			err = r.early(i, s)
+			err = r.spoolSegment(i, s)
 		case s.Type == elf.PT_NOTE:
 			err = r.note(*s)
 		}
@@ -323,10 +323,10 @@ const chunk = 1 << 18
 
 // load reads the memory of a segment: from the stream, or as far as it came before the notes, from
 // the spool.
-func (r *stream) load(index int, s *elfx.Segment, early bool) error {
+func (r *stream) load(index int, s *elfx.Segment, spooled bool) error {
 	in, size := io.Reader(nil), s.Filesz
 	switch {
-	case early:
+	case spooled:
 		in, size = r.spool.reader(index, s), r.spool.written[index]
 	case s.Offset >= r.off: // or another segment has the memory
 		err := r.skip(s.Offset)
@@ -336,7 +336,7 @@ func (r *stream) load(index int, s *elfx.Segment, early bool) error {
 	default:
 		return nil
 	}
-	if early && in == nil {
+	if spooled && in == nil {
 		return nil
 	}
 
@@ -345,12 +345,12 @@ func (r *stream) load(index int, s *elfx.Segment, early bool) error {
 		best = possible
 	}
 	buffer := make([]byte, chunk)
-	for done := uint64(0); done < size && (early || !r.end); {
+	for done := uint64(0); done < size && (spooled || !r.end); {
 		addr := s.Vaddr + done
 		data := buffer[:min(size-done, chunk-addr&(chunk-1))]
 		var got int
 		var err error
-		if early {
+		if spooled {
 			got, err = io.ReadFull(in, data)
 		} else {
 			got, err = r.full(data)

@@ -11,11 +11,12 @@ import (
 // *wire.Error of the section "context".
 func ContextOf(cpu string, big bool, data []byte) (Context, error) {
 	c := wire.New("context", data, big)
-	lay := foreignLayouts[cpu]
-	if cpu == "arm64" && len(data) == arm64OldLayout.size {
+	number, known := cpusByName[cpu]
+	lay := layouts[number]
+	if number == CPUARM64 && len(data) == arm64OldLayout.size {
 		lay = &arm64OldLayout
 	}
-	if lay == nil {
+	if !known {
 		c.Fail(0, ErrCPU)
 		return Context{}, c.Err()
 	}
@@ -28,12 +29,6 @@ func ContextOf(cpu string, big bool, data []byte) (Context, error) {
 	flags := wire.New("context", x.data[lay.flags:], big)
 	x.Flags = flags.Uint(lay.flagsSize)
 	return x, nil
-}
-
-// foreignLayouts has the structures by the CPU's name in MODULE records.
-var foreignLayouts = map[string]*layout{
-	"x86": &x86Layout, "x86_64": &amd64Layout, "arm": &armLayout, "arm64": &arm64Layout, "mips": &mipsLayout, "mips64": &mipsLayout,
-	"ppc": &ppcLayout, "ppc64": &ppc64Layout, "riscv": &riscvLayout, "riscv64": &riscv64Layout,
 }
 
 // WalkRegisters returns the registers of the context for a walk.

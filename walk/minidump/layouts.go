@@ -138,10 +138,10 @@ var (
 		numbered(row(8, 8, 0, riscvRegs), -1))
 )
 
-// layouts has the structures by CPU. The CPUs of arm64 are missing, because their structure
-// depends on the flags.
+// layouts has the structures by CPU. Of the two structures of arm64 it has the newer one; the
+// flags say which one a context has.
 var layouts = map[CPU]*layout{
-	CPUX86: &x86Layout, CPUX86Win64: &x86Layout, CPUAMD64: &amd64Layout, CPUARM: &armLayout,
+	CPUX86: &x86Layout, CPUX86Win64: &x86Layout, CPUAMD64: &amd64Layout, CPUARM: &armLayout, CPUARM64: &arm64Layout,
 	CPUMIPS: &mipsLayout, CPUMIPS64: &mipsLayout, CPUPPC: &ppcLayout, CPUPPC64: &ppc64Layout,
 	CPUSPARC: &sparcLayout, CPURISCV: &riscvLayout, CPURISCV64: &riscv64Layout,
 }

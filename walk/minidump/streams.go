@@ -112,22 +112,31 @@ var streams = []stream{
 
 // String returns the type's name in the headers that define it.
 func (t StreamType) String() string {
-	for i := range streams {
-		if streams[i].typ == t {
-			return streams[i].name
-		}
+	if s, ok := t.find(); ok {
+		return s.name
 	}
 	return fmt.Sprintf("stream %#x", uint32(t))
 }
 
 // Known reports whether the headers that define types of streams have the type.
 func (t StreamType) Known() bool {
-	return slices.ContainsFunc(streams[:], func(s stream) bool { return s.typ == t })
+	_, ok := t.find()
+	return ok
 }
 
 // Decoded reports whether streams of the type are decoded.
 func (t StreamType) Decoded() bool {
-	return slices.ContainsFunc(streams[:], func(s stream) bool { return s.typ == t && s.read != nil })
+	s, _ := t.find()
+	return s.read != nil
+}
+
+// find returns the type's row of streams.
+func (t StreamType) find() (s stream, ok bool) {
+	i := slices.IndexFunc(streams, func(s stream) bool { return s.typ == t })
+	if i < 0 {
+		return s, false
+	}
+	return streams[i], true
 }
 
 // text decodes a stream that is the bytes of a file.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"symkit/elfx"
 	"symkit/walk"
 )
 
@@ -21,15 +22,12 @@ type Contents struct {
 	Process *walk.Process
 	// Memory are the ranges to write, by address and without overlaps. All of each is in the
 	// memory of the process.
-	Memory []AddressRange
+	Memory []elfx.Range
 	// Stacks has the stack of each thread, part of one of the ranges; an empty one is unknown.
-	Stacks []AddressRange
+	Stacks []elfx.Range
 	// Maps is the text of /proc/PID/maps, AuxV the bytes of /proc/PID/auxv.
 	Maps, AuxV []byte
 }
-
-// AddressRange is a range of virtual addresses, [Lo, Hi).
-type AddressRange struct{ Lo, Hi uint64 }
 
 // Errors of Write, besides those of the writer.
 var (
@@ -38,8 +36,8 @@ var (
 	ErrUnmapped  = errors.New("memory to write is not known")
 )
 
-// writtenCPUs are the CPUs by their names in MODULE records.
-var writtenCPUs = map[string]CPU{
+// cpusByName are the CPUs by their names in MODULE records.
+var cpusByName = map[string]CPU{
 	"x86": CPUX86, "x86_64": CPUAMD64, "arm": CPUARM, "arm64": CPUARM64, "mips": CPUMIPS, "mips64": CPUMIPS64,
 	"ppc": CPUPPC, "ppc64": CPUPPC64, "riscv": CPURISCV, "riscv64": CPURISCV64, "sparc": CPUSPARC,
 }
@@ -61,7 +59,7 @@ func Write(out io.Writer, c *Contents) error {
 	if c.Process.BigEndian {
 		w.order = binary.BigEndian
 	}
-	cpu, ok := writtenCPUs[c.Process.CPU]
+	cpu, ok := cpusByName[c.Process.CPU]
 	if !ok {
 		return fmt.Errorf("%s: %w", c.Process.CPU, ErrNoContext)
 	}
@@ -93,7 +91,7 @@ func Write(out io.Writer, c *Contents) error {
 }
 
 // memory writes a range of memory.
-func (w *writer) memory(out io.Writer, r AddressRange) error {
+func (w *writer) memory(out io.Writer, r elfx.Range) error {
 	const step = 4096
 	for at := r.Lo; at < r.Hi; {
 		n := min(r.Hi-at, step-at%step)

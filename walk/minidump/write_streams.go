@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/cfi"
+	"symkit/elfx"
 	"symkit/walk"
 )
 
@@ -97,7 +98,7 @@ func (w *writer) threads() int {
 }
 
 // location writes the MINIDUMP_MEMORY_DESCRIPTOR of a part of one of the ranges of memory.
-func (w *writer) location(r AddressRange) {
+func (w *writer) location(r elfx.Range) {
 	rva := uint64(0)
 	for i, m := range w.c.Memory {
 		if r.Lo >= m.Lo && r.Lo < m.Hi && w.rvas != nil {
@@ -135,9 +136,6 @@ const riscv64Padding = 4
 // context returns the CONTEXT structure of registers.
 func (w *writer) context(regs *walk.Registers) []byte {
 	l := layouts[w.cpu]
-	if w.cpu == CPUARM64 {
-		l = &arm64Layout
-	}
 	flags := l.cpu | contextControlInteger
 	if w.cpu == CPUPPC || w.cpu == CPUPPC64 || w.cpu == CPUSPARC {
 		flags = l.cpu | contextBase

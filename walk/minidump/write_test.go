@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/elfx"
 	"symkit/walk"
 )
 
@@ -42,13 +43,13 @@ func written(cpu string, big bool) *Contents {
 	main := &walk.Module{Path: "/bin/prog ü𝄞", Name: "prog ü𝄞", Base: 0x400000, End: 0x500000}
 	vdso := &walk.Module{Path: "[vdso]", Name: "linux-vdso.so.1", Base: 0x600000, End: 0x601000, BuildID: []byte("0123456789abcdef")}
 	p.Modules, p.Main = []*walk.Module{lib, main, vdso}, main
-	return &Contents{Process: p, Memory: []AddressRange{{0x1000, 0x3100}, {0x8ff0, 0x9000}},
-		Stacks: []AddressRange{{0x1000, 0x2000}, {0x2f00, 0x3100}}, Maps: []byte("00400000-00500000 r-xp 00000000 00:00 1 /bin/prog\n")}
+	return &Contents{Process: p, Memory: []elfx.Range{{Lo: 0x1000, Hi: 0x3100}, {Lo: 0x8ff0, Hi: 0x9000}},
+		Stacks: []elfx.Range{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2f00, Hi: 0x3100}}, Maps: []byte("00400000-00500000 r-xp 00000000 00:00 1 /bin/prog\n")}
 }
 
 // TestWrite: what is written is read again, for all CPUs and both byte orders.
 func TestWrite(t *testing.T) {
-	for name := range writtenCPUs {
+	for name := range cpusByName {
 		for _, big := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, big), func(t *testing.T) {
 				c := written(name, big)
@@ -139,7 +140,7 @@ func TestWriteErrors(t *testing.T) {
 
 // TestWriteLittle: a process of which almost nothing is known.
 func TestWriteLittle(t *testing.T) {
-	c := &Contents{Process: &walk.Process{CPU: "arm64", Crashed: -1, Threads: make([]walk.Thread, 1)}, Stacks: make([]AddressRange, 1)}
+	c := &Contents{Process: &walk.Process{CPU: "arm64", Crashed: -1, Threads: make([]walk.Thread, 1)}, Stacks: make([]elfx.Range, 1)}
 	var out bytes.Buffer
 	if err := Write(&out, c); err != nil {
 		t.Fatal(err)

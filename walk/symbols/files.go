@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/filename"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/walk"
@@ -207,13 +207,10 @@ func sameBuildID(file *elfx.File, m *walk.Module) error {
 
 // pathless cuts the path off an error of opening or reading a file.
 func pathless(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return e
 	}
-	return err
+	return filename.WithoutPath(err)
 }
 
 // Close closes the files.

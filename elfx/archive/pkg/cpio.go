@@ -2,12 +2,9 @@ package pkg
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-
-	"symkit/limits"
 )
 
 // The formats of cpio archives in RPM packages (cpio(5), "New ASCII Format"). A stripped
@@ -69,15 +66,12 @@ func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile
 	}
 }
 
-// cpioError returns err as damage of the package.
+// cpioError returns err as damage of the archive, which has no end without a trailer.
 func cpioError(err error) error {
-	if errors.Is(err, ErrPackage) || errors.Is(err, limits.ErrExceeded) {
-		return err
-	}
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("%w: cpio archive: %w", ErrPackage, err)
+	return damage(err, "cpio archive: ")
 }
 
 // cpioReader reads the headers of a cpio archive.

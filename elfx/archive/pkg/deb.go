@@ -36,7 +36,9 @@ func (w *walker) deb(r *bufio.Reader, prefix string, depth int) error {
 		name := strings.TrimRight(string(header[:16]), " /")
 		if strings.HasPrefix(name, "data.tar") {
 			data := &io.LimitedReader{R: r, N: size}
-			err := w.dataTar(data, prefix, depth)
+			err := w.unpacked(bufio.NewReaderSize(data, bufferSize), "data.tar: ", func(r *bufio.Reader) error {
+				return w.tar(r, prefix, depth)
+			})
 			if err == nil && data.N > 0 {
 				err = fmt.Errorf("%w: %s: %w", ErrPackage, name, io.ErrUnexpectedEOF)
 			}
@@ -49,29 +51,4 @@ func (w *walker) deb(r *bufio.Reader, prefix string, depth int) error {
 			return fmt.Errorf("%w: %s: %w", ErrPackage, name, err)
 		}
 	}
-}
-
-// dataTar reads the file system of a package. A package without files has an empty one.
-func (w *walker) dataTar(r io.Reader, prefix string, depth int) error {
-	br := bufio.NewReaderSize(r, bufferSize)
-	head, _ := br.Peek(HeadSize)
-	var in io.Reader = br
-	if unpack := compressionOf(head); unpack != nil {
-		u, err := unpack(br, w.Limits)
-		if err != nil {
-			return fmt.Errorf("%w: data.tar: %w", ErrPackage, err)
-		}
-		defer u.Close()
-		in = &counter{u, w}
-	}
-
-	// The checksum of a compressed stream is at its end, after that of the tar file.
-	err := w.tar(in, prefix, depth)
-	if err == nil {
-		_, err = io.Copy(io.Discard, in)
-	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, br)
-	}
-	return err
 }

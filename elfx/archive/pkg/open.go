@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"symkit/elfx"
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -82,10 +82,7 @@ func walkFile(path string, l limits.Limits, visit func(Member, io.Reader) error)
 		return err
 	}})
 	if err != nil && ended == nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err
-		}
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, filename.WithoutPath(err))
 	}
 	return err
 }

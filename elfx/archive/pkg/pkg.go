@@ -197,23 +197,42 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", ErrUnread)
 	}
 
-	unpack := compressionOf(head)
-	if unpack == nil || layers == maxLayers {
+	if compressionOf(head) == nil || layers == maxLayers {
 		return ErrNotPackage
 	}
-	u, err := unpack(r, w.Limits)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPackage, err)
-	}
-	defer u.Close()
+	return w.unpacked(r, "", func(r *bufio.Reader) error { return w.stream(r, prefix, depth, layers+1) })
+}
 
-	// The checksum of a compressed stream is at its end, after that of the archive.
-	br := bufio.NewReaderSize(&counter{u, w}, bufferSize)
-	err = w.stream(br, prefix, depth, layers+1)
+// unpacked calls read with what r contains, unpacked if it is compressed, and reads r to
+// its end: there is the checksum, after that of the archive. what is for errors.
+func (w *walker) unpacked(r *bufio.Reader, what string, read func(r *bufio.Reader) error) error {
+	head, _ := r.Peek(HeadSize)
+	in := r
+	if unpack := compressionOf(head); unpack != nil {
+		u, err := unpack(r, w.Limits)
+		if err != nil {
+			return fmt.Errorf("%w: %s%w", ErrPackage, what, err)
+		}
+		defer u.Close()
+		in = bufio.NewReaderSize(&counter{u, w}, bufferSize)
+	}
+
+	err := read(in)
 	if err == nil {
-		_, err = io.Copy(io.Discard, br)
+		_, err = io.Copy(io.Discard, in)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
 	}
 	return err
+}
+
+// damage returns err as damage of the package, unless err says so or is that of a limit.
+func damage(err error, what string) error {
+	if err == nil || err == io.EOF || errors.Is(err, ErrPackage) || errors.Is(err, limits.ErrExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %s%w", ErrPackage, what, err)
 }
 
 // counter counts the unpacked bytes of a stream, and fails if they are too many.
@@ -229,10 +248,7 @@ func (c *counter) Read(p []byte) (int, error) {
 		return 0, c.w.Limits.Exceeded(limits.Package, c.w.size)
 	}
 	c.w.left -= uint64(n)
-	if err != nil && err != io.EOF && !errors.Is(err, limits.ErrExceeded) {
-		err = fmt.Errorf("%w: %w", ErrPackage, err)
-	}
-	return n, err
+	return n, damage(err, "")
 }
 
 // file handles a regular file of a package: an ELF file is passed to File, a package
@@ -277,12 +293,11 @@ func (w *walker) damaged(name string, err error) {
 // enters reports whether a member that begins with head is read as a package: a .deb or
 // .rpm, and a layer of an image. Other archives inside packages are data of programs.
 func (w *walker) enters(name string, head []byte, r *bufio.Reader) bool {
-	switch formatOf(head) {
-	case deb, rpm:
-		return true
-	}
-	return isLayer(name) && (formatOf(head) == tarball || compressionOf(head) != nil)
+	return IsDistro(head) || isLayer(name) && (formatOf(head) == tarball || compressionOf(head) != nil)
 }
+
+// IsDistro reports whether a file that begins with head is a .deb or .rpm.
+func IsDistro(head []byte) bool { return formatOf(head) == deb || formatOf(head) == rpm }
 
 // isLayer reports whether a name is that of a blob of an OCI image layout
 // (image-layout.md: blobs/ALGORITHM/ENCODED) or of a layer that docker save wrote.

@@ -92,21 +92,7 @@ func (w *walker) rpm(r *bufio.Reader, prefix string, depth int) error {
 	if len(head) == 0 && len(files) == 0 {
 		return nil
 	}
-	unpack := compressionOf(head)
-	if unpack == nil {
-		return w.cpio(r, prefix, depth, files)
-	}
-	u, err := unpack(r, w.Limits)
-	if err != nil {
-		return fmt.Errorf("%w: payload: %w", ErrPackage, err)
-	}
-	defer u.Close()
-	br := bufio.NewReaderSize(&counter{u, w}, bufferSize)
-	err = w.cpio(br, prefix, depth, files)
-	if err == nil {
-		_, err = io.Copy(io.Discard, br) // the checksum is at the end
-	}
-	return err
+	return w.unpacked(r, "payload: ", func(r *bufio.Reader) error { return w.cpio(r, prefix, depth, files) })
 }
 
 // rpmHead is a header: an index of tags, and the data that the index refers to.

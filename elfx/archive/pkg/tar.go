@@ -4,12 +4,8 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"strconv"
-
-	"symkit/limits"
 )
 
 // isTar reports whether head begins with a header block of a tar file: one whose
@@ -42,13 +38,11 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 	br := bufio.NewReaderSize(nil, bufferSize)
 	for {
 		h, err := t.Next()
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return nil
-		case errors.Is(err, limits.ErrExceeded) || errors.Is(err, ErrPackage):
-			return err
-		case err != nil:
-			return fmt.Errorf("%w: %w", ErrPackage, err)
+		}
+		if err != nil {
+			return damage(err, "")
 		}
 
 		name := cleaned(h.Name)
@@ -79,8 +73,5 @@ type tarErrors struct{ t *tar.Reader }
 
 func (r tarErrors) Read(p []byte) (int, error) {
 	n, err := r.t.Read(p)
-	if err != nil && err != io.EOF && !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
-		err = fmt.Errorf("%w: %w", ErrPackage, err)
-	}
-	return n, err
+	return n, damage(err, "")
 }
