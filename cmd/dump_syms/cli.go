@@ -29,7 +29,7 @@ Examples:
 
   dump_syms ./app /srv/debug > app.sym    look for the debug file in a directory
 
-  dump_syms -i ./app                      only what identifies the module
+  dump_syms -i ./app                      only the identity of the module
 
   dump_syms -s store -R build/            everything below build/ into a symbol store
 
@@ -40,13 +40,13 @@ The environment variable named with a flag sets it where the command line does n
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
 type cli struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory to look for that in. With --store any number of them, archives (.a, .zip, .apk) and packages (.deb, .rpm, tar files, OCI image layouts)."`
+	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, tar files, OCI image layouts)."`
 
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
 	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave out the unwind rules (STACK CFI)."`
 	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`
-	Header  bool   `short:"i" name:"header-only" help:"Write MODULE and INFO CODE_ID only: what identifies the module."`
+	Header  bool   `short:"i" name:"header-only" help:"Write only MODULE and INFO CODE_ID, which identify the module."`
 
 	ID       string   `short:"b" placeholder:"ID" help:"Module id to write, in hexadecimal digits, instead of the one made from the file's build id."`
 	Name     string   `short:"n" placeholder:"NAME" help:"Module name to write instead of the file's SONAME or name."`
@@ -70,7 +70,7 @@ type cli struct {
 	CheckCFI bool      `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
 	Strict   bool      `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
 	Jobs     int       `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
-	Verbose  verbosity `short:"v" help:"Report what was looked for, read and lost. A level may follow: off, error, warn (without the flag), info, debug, trace."`
+	Verbose  verbosity `short:"v" help:"Report the files that were looked for and read, and the losses. A level may follow: off, error, warn (without the flag), info, debug, trace."`
 
 	storeFlags `group:"Many files, into a symbol store:"`
 

@@ -30,9 +30,9 @@ type storeFlags struct {
 	WithELF   bool          `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
 	Alias     bool          `help:"Store a module under its file names too, not only under its SONAME."`
 	Manifest  string        `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
-	Report    string        `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: what was written, failed and lost, times and sizes."`
+	Report    string        `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: modules written, failures, losses, times and sizes."`
 	Shard     string        `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
-	Done      string        `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run takes only what is new."`
+	Done      string        `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run dumps only new packages."`
 	Worker    bool          `help:"Dump the paths or URLs that standard input has on each line, and write a JSON line for each, in order. A program and its debug file are on one line, with a tab between them."`
 	Memory    command.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
 

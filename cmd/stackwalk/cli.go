@@ -28,7 +28,7 @@ Examples:
 
   stackwalk --symbols ./store --symbols https://symbols.example.org crash.dmp
 
-  stackwalk --exe ./app core                the program is elsewhere than where it ran
+  stackwalk --exe ./app core                the program is not at the path where it ran
 
   stackwalk --symbols ./store core          symbols from a store: NAME/ID/NAME.sym
 
@@ -48,33 +48,33 @@ Examples:
 type cli struct {
 	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
 
-	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated, for an order; comes before ELF files."`
-	Cache    string   `placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
+	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated: tried in this order, before ELF files."`
+	Cache    string   `placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
 	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
 	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
 	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
 
-	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name the code that the program generated (perf-PID.map, or a jitdump file). May be repeated."`
+	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name generated code (of a JIT compiler) with FILE (perf-PID.map, or a jitdump file). May be repeated."`
 
 	Format      string        `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
 	Source      string        `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
 	Machine     bool          `short:"m" help:"The same as --format=machine."`
 	Thread      []int         `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
 	Crashing    bool          `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
-	Brief       bool          `short:"b" help:"Leave out registers, modules and how frames were found."`
+	Brief       bool          `short:"b" help:"Leave out registers, modules and the techniques that found frames."`
 	Contents    bool          `name:"stack-contents" help:"Show the memory of the stacks."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output."`
 	Out         string        `placeholder:"DIR" help:"Write the report on each dump to a file in DIR, named like the dump with .txt, .json, .machine or .html added; with --format=html also index.html, a page about all."`
 	Worker      bool          `help:"Walk the dump at each path or URL that standard input has on a line, and write a JSON line for each, in order."`
 	Memory      command.Bytes `placeholder:"SIZE" help:"Of a core file from standard input, keep up to SIZE of the memory, as in 512M. Default: 128M. With --worker: keep symbols for later dumps in about SIZE. Default: 512M."`
-	Minidump    string        `placeholder:"FILE" help:"Write to FILE, as a minidump, what a walk needs of a core file: for tools and services that take only minidumps."`
+	Minidump    string        `placeholder:"FILE" help:"Write the parts of a core file that a walk needs to FILE, as a minidump: for tools and services that take only minidumps."`
 	Frames      int           `name:"max-frames" placeholder:"N" help:"Show at most N frames of a stack. Default: as many as there can be."`
 	NoScan      bool          `name:"no-scan" help:"Leave out frames that only a scan of the stack finds, which can be wrong."`
 	Lists       string        `name:"signature-lists" placeholder:"DIR" help:"Make the crash signature with the lists of DIR, which has the files of siggen's --signature-list-dir, instead of Mozilla's."`
-	Annotations string        `placeholder:"FILE" help:"Take what the crash signature says about aborts, hangs and failed allocations from FILE, JSON of Mozilla's crash annotations (.extra)."`
+	Annotations string        `placeholder:"FILE" help:"Read the crash annotations that signatures of aborts, hangs and failed allocations need from FILE: Mozilla's JSON (.extra)."`
 	Jobs        int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose     bool          `short:"v" help:"Report for each module where symbols were looked for and what was found."`
+	Verbose     bool          `short:"v" help:"Report for each module the places where symbols were looked for, and the results."`
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 

@@ -52,7 +52,7 @@ type rustFlags struct {
 	FunctionArgs bool     `name:"recover-function-args" help:"Show what the arguments of functions may be, on 32-bit x86."`
 	LocalSymbols bool     `name:"use-local-debuginfo" help:"Take symbols also from the files that the dump names, if they are on this machine."`
 	SymbolsURL   []string `name:"symbols-url" sep:"none" placeholder:"URL" help:"Symbol server. May be repeated, for an order."`
-	SymbolsCache string   `name:"symbols-cache" placeholder:"DIR" help:"Keep what symbol servers send in DIR. Default: symkit/symbols in the user's cache directory."`
+	SymbolsCache string   `name:"symbols-cache" placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`
 	SymbolsTmp   string   `name:"symbols-tmp" placeholder:"DIR" help:"Accepted and ignored: files are made in the cache, without a name until they are complete."`
 	SymbolsTime  uint64   `name:"symbols-download-timeout-secs" default:"1000" placeholder:"SECONDS" help:"How long a download may take."`
 	SymbolsPath  []string `name:"symbols-path" sep:"none" placeholder:"DIR" help:"Symbol store or symbol file. May be repeated."`

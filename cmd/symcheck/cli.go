@@ -59,7 +59,7 @@ type env struct {
 type output struct {
 	Format   string   `enum:"text,json,junit,sarif,html" default:"text" help:"Format of the report: ${enum}. Default: text."`
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
-	Only     []string `placeholder:"CHECK" help:"Make only these checks: ${checks}."`
+	Only     []string `placeholder:"CHECK" help:"Run only these checks: ${checks}."`
 	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`

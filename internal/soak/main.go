@@ -89,67 +89,102 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 		return 0, err
 	}
 
-	t := newTable()
-	var g errgroup.Group
-	g.SetLimit(o.jobs)
-
-	// A job takes a directory and gives it back, so that no two jobs write the same file.
-	dirs := make(chan string, o.jobs) // one for each concurrent job
-	for range o.jobs {
-		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name
-		if err != nil {
-			return 0, err
-		}
-		defer os.RemoveAll(dir)
-		dirs <- dir
+	p, err := o.newPool(ctx)
+	if err != nil {
+		return 0, err
 	}
-
-	// each runs a job when fewer than o.jobs are running; the file is made only then.
-	each := func(j job, file func() (data []byte, kind string)) {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			dir := <-dirs
-			defer func() { dirs <- dir }()
-			j.data, j.kind = file()
-			if j.kind == bombKind { // some take more memory to make than they are long
-				if err := testfile.ForgetPeak(); err != nil {
-					return err
-				}
-			}
-			return o.try(ctx, dir, j, t)
-		})
-	}
+	defer p.close()
 
 	// Bombs run apart from mutants, because the memory that they take in this process would
 	// count as their children's.
 	if o.bomb != "-" {
-		for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
-			for _, b := range mutant.All[kind] {
-				if bomb.MatchString(b.Name) {
-					each(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, string) { return b.Make(), bombKind })
-				}
-			}
-		}
+		p.bombs(bomb)
 	}
-	if err := g.Wait(); err != nil {
-		return t.failures(), err
+	if err := p.group.Wait(); err != nil {
+		return p.table.failures(), err
 	}
 	if err := testfile.ForgetPeak(); err != nil { // the largest bombs have been in memory
 		return 0, err
 	}
 
-	// Seeds take turns, so that each gets the same number of mutants.
-	for i := range o.count {
-		s := &seeds[i%len(seeds)]
-		number := o.first + i/len(seeds)
-		each(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, string) { return s.mutant(number) })
-	}
+	p.mutants(seeds)
+	err = p.group.Wait()
+	p.table.print(os.Stdout)
+	return p.table.failures(), err
+}
 
-	err = g.Wait()
-	t.print(os.Stdout)
-	return t.failures(), err
+// pool runs jobs, each in a directory of its own.
+type pool struct {
+	*options
+	ctx   context.Context
+	table *table
+	group errgroup.Group
+	all   []string    // the directories
+	free  chan string // those that no job uses
+}
+
+// newPool makes a directory for each concurrent job.
+func (o *options) newPool(ctx context.Context) (*pool, error) {
+	p := &pool{options: o, ctx: ctx, table: newTable(), free: make(chan string, o.jobs)}
+	p.group.SetLimit(o.jobs)
+	for range o.jobs {
+		dir, err := os.MkdirTemp("", "mutant-") // judgeError looks for the name
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		p.all = append(p.all, dir)
+		p.free <- dir
+	}
+	return p, nil
+}
+
+// close removes the directories.
+func (p *pool) close() {
+	for _, dir := range p.all {
+		_ = os.RemoveAll(dir) // a directory that stays is among the temporary files
+	}
+}
+
+// run runs a job when fewer than the allowed number are running. The file is made only then.
+func (p *pool) run(j job, file func() (data []byte, kind string)) {
+	p.group.Go(func() error {
+		if p.ctx.Err() != nil {
+			return p.ctx.Err()
+		}
+
+		// No two jobs write the same file.
+		dir := <-p.free
+		defer func() { p.free <- dir }()
+		j.data, j.kind = file()
+		if j.kind == bombKind { // some take more memory to make than they are long
+			if err := testfile.ForgetPeak(); err != nil {
+				return err
+			}
+		}
+		return p.try(p.ctx, dir, j, p.table)
+	})
+}
+
+// bombs runs the bombs whose names match.
+func (p *pool) bombs(match *regexp.Regexp) {
+	for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
+		for _, b := range mutant.All[kind] {
+			if match.MatchString(b.Name) {
+				p.run(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, string) { return b.Make(), bombKind })
+			}
+		}
+	}
+}
+
+// mutants runs mutants of the seeds. Seeds take turns, so that each gets the same number of
+// mutants.
+func (p *pool) mutants(seeds []seed) {
+	for i := range p.count {
+		s := &seeds[i%len(seeds)]
+		number := p.first + i/len(seeds)
+		p.run(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, string) { return s.mutant(number) })
+	}
 }
 
 // unpackCore writes the core file that the symbol files belong to into a temporary file.
