@@ -1,8 +1,10 @@
 package symkit
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,6 +52,48 @@ func TestFuzzTargets(t *testing.T) {
 	for name := range listed {
 		if !declared[name] {
 			t.Errorf("docs/robustness.md names %s, which is no fuzz target", name)
+		}
+	}
+}
+
+// TestReferences: tests, targets of make, scripts and files that documents name exist.
+func TestReferences(t *testing.T) {
+	var tests []string
+	declaration := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)`)
+	tree := readSourceTree(t)
+	for _, path := range tree.code {
+		for _, m := range declaration.FindAllSubmatch(readSource(t, path), -1) {
+			tests = append(tests, string(m[1]))
+		}
+	}
+	makefile := string(readSource(t, "Makefile"))
+
+	for _, path := range tree.text {
+		if filepath.Ext(path) != ".md" {
+			continue
+		}
+		text := string(readSource(t, path))
+
+		// A name may stand for all tests that begin with it.
+		for _, name := range regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]+`).FindAllString(text, -1) {
+			if !slices.ContainsFunc(tests, func(test string) bool { return strings.HasPrefix(test, name) }) {
+				t.Errorf("%s: there is no test %s", path, name)
+			}
+		}
+		for _, m := range regexp.MustCompile("`make ([a-z][a-z0-9-]*)").FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(makefile, "\n"+m[1]+":") {
+				t.Errorf("%s: there is no target %s", path, m[1])
+			}
+		}
+		for _, name := range regexp.MustCompile(`\bscripts/[a-z][a-z.-]*[a-z]`).FindAllString(text, -1) {
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		for _, m := range regexp.MustCompile(`\]\(([^()#:]+)(#[^()]*)?\)`).FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s: a link: %v", path, err)
+			}
 		}
 	}
 }
