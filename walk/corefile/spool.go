@@ -9,10 +9,10 @@ import (
 	"symkit/elfx"
 )
 
-// Some writers of core files put the notes after the memory: gdb's gcore and emulators may. The
-// notes decide which memory a walk needs, so memory that arrives before them goes to a temporary
-// file, which has no name and holes for zeros, and is read after the notes. If the file cannot be
-// written, the size and the permissions of a segment decide how likely its memory is kept.
+// Some writers of core files put the notes after the memory: gdb's gcore and emulators may. Only
+// the notes decide which memory a walk needs, so memory that arrives before the notes goes to a
+// temporary file, without a name and with holes for zeros, which is read after the notes. If the
+// file cannot be written, the size and the flags of segments decide which memory is kept.
 
 // spool is the memory that came before the notes. It is at the offsets of the core file.
 type spool struct {
@@ -21,12 +21,12 @@ type spool struct {
 	written map[int]uint64
 }
 
-// smallSegment is the largest size of a writable segment that may be a stack, of which nothing
-// else is known: the limit on the main thread's stack that systems have, and on those of threads.
+// smallSegment is the largest size of a writable segment that may be a stack: the limit on the
+// main thread's stack that systems have, and on those of threads.
 const smallSegment = 8<<20 + 64<<10
 
-// spoolSegment reads the memory of a segment that comes before the notes.
-func (r *stream) spoolSegment(index int, s *elfx.Segment) error {
+// spoolMemory reads the memory of a segment that comes before the notes.
+func (r *stream) spoolMemory(index int, s *elfx.Segment) error {
 	if s.Offset < r.off {
 		return nil // memory that another segment has
 	}

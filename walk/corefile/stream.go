@@ -288,7 +288,7 @@ func (r *stream) notes() (n int, err error) {
 		s := &r.segs[i]
 		switch {
 		case s.Type == elf.PT_LOAD && s.Filesz > 0:
-			err = r.spoolSegment(i, s)
+			err = r.spoolMemory(i, s)
 		case s.Type == elf.PT_NOTE:
 			err = r.note(*s)
 		}
