@@ -137,8 +137,8 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 // the garbage collector has to find their memory before the file is checked.
 const largeText = 4 << 20
 
-// write passes to a function that writes m, and with --check returns how many findings
-// there are in the text. The text is bounded by limits.Output. After a check m has no
+// write calls to with the function that writes m. With --check, write returns the number
+// of findings in the text. The text is bounded by limits.Output. After a check m has no
 // records.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	bounded := func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: in.img}) }

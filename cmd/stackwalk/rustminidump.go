@@ -188,7 +188,8 @@ func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer) (int, err
 	return code, nil
 }
 
-// notFound returns what rust-minidump writes before the error for a file that does not exist.
+// notFound returns the text that rust-minidump writes before the error for a file that does
+// not exist.
 func notFound(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "FileNotFound - Error reading dump: "

@@ -154,7 +154,7 @@ func (s Shard) has(key string) bool {
 
 // Take removes the modules and files of other shards: modules by build id, modules without
 // one and skipped files by file name. Damage of a file is reported by one shard. Any other
-// failure is reported by each shard that meets it, because others may not.
+// failure is reported by each shard that meets it, because other shards may not meet it.
 func (g *Groups) Take(s Shard) {
 	if s.Count < 2 {
 		return

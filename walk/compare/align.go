@@ -9,8 +9,8 @@ type pair struct{ a, b int }
 const maxEdits = 1000
 
 // align pairs the equal elements of two lists, of n and m elements, so that few remain alone.
-// Equal elements have equal keys. The pairs are in the order of both lists. The middle of lists
-// that differ in more than maxEdits elements is aligned with less care.
+// Equal elements have equal keys. The pairs are in the order of both lists. If two lists differ
+// in more than maxEdits elements, the pairs in the middle may be fewer than possible.
 func align[K comparable](n, m int, keyA, keyB func(i int) K) (out []pair) {
 	// Most stacks are equal, or have equal ends.
 	prefix := 0

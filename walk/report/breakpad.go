@@ -309,7 +309,8 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 	chain := map[uint64]uint64{} // the word that points to an address of the stack
 	named := s.Pointers
 
-	// A damaged dump can have a stack pointer far from the stack. No stack is longer than that.
+	// A damaged dump can have a stack pointer far from the stack; no real stack is longer than
+	// the bound.
 	size := uint64(0)
 	if begin < end {
 		size = min(end-begin, maxStack)

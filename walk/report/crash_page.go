@@ -164,8 +164,8 @@ func (b *pageBuilder) title(v *crashView) string {
 	return title + " – " + v.Program
 }
 
-// facts lists the facts about the process. A command that says no more than the
-// program's name, and graphics that nobody knows, are left out.
+// facts lists the facts about the process. A command that is only the program's name is
+// left out, and so is an unknown graphics card.
 func (b *pageBuilder) facts(v *crashView) (out []factView) {
 	p, f := b.r.Process, &b.r.Process.Facts
 	add := func(name, value string) {

@@ -96,7 +96,8 @@ type indexGroup struct {
 	Left      int // dumps that are not in Entries
 }
 
-// Limits of the page: the dumps of all groups, and how many of them each group has anyhow.
+// Limits of the page: the dumps of all groups, and the number of them that each group has
+// in any case.
 const (
 	maxRows   = 5000
 	leastRows = 2

@@ -29,9 +29,9 @@ type JSONOptions struct {
 	Signers map[string]string
 }
 
-// RustMinidumpJSON writes a result as rust-minidump's minidump-stackwalk does: JSON has the
-// schema, and the values that differ from rust-minidump's because rust-minidump knows
-// less are as rust-minidump has them.
+// RustMinidumpJSON writes a result as rust-minidump's minidump-stackwalk does: the schema
+// is that of JSON, and values that rust-minidump does not compute are as rust-minidump
+// writes them.
 func RustMinidumpJSON(out io.Writer, r *walk.Result, opt JSONOptions) error {
 	if !opt.Pretty {
 		return writeJSON(out, r, &opt)

@@ -11,9 +11,9 @@ import (
 // ErrAnnotations reports text that is not an object of annotations.
 var ErrAnnotations = errors.New("not a JSON object of crash annotations")
 
-// ParseAnnotations reads the annotations that matter for a signature from JSON: the .extra
-// file that Mozilla's crash reporter sends beside a minidump, or the raw crash that Socorro
-// keeps. Values are strings, or numbers where they are counts. Other annotations are ignored.
+// ParseAnnotations reads the annotations that a signature uses from JSON: the .extra file
+// that Mozilla's crash reporter sends beside a minidump, or the raw crash that Socorro keeps.
+// Values are strings, or numbers where they are counts. Other annotations are ignored.
 func ParseAnnotations(text []byte) (*Annotations, error) {
 	var values map[string]json.RawMessage
 	err := json.Unmarshal(text, &values)

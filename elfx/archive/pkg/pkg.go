@@ -271,8 +271,8 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		return nil
 	}
 
-	// Damage of the inner package costs the inner package alone. The outer one's cannot
-	// be distinguished from the inner one's, but is met again by the next read.
+	// Damage of the inner package costs the inner package alone. Damage of the outer package
+	// looks the same here; the next read of the outer package meets it again.
 	err = w.stream(r, m.Name+Separator, depth+1, 0)
 	switch {
 	case err == nil || errors.Is(err, ErrNotPackage):

@@ -170,8 +170,8 @@ func (p *lineProgram) extended() {
 	}
 }
 
-// row adds a row. Of rows at one address the last holds. Where addresses decrease, a new list of
-// rows begins.
+// row adds a row. Of rows at one address the last counts. Where addresses decrease, a new list
+// of rows begins.
 func (p *lineProgram) row(end bool) {
 	if p.begins {
 		p.dead, p.begins = !p.code.Contains(p.addr), false
@@ -212,7 +212,7 @@ func (p *lineProgram) ordered() []Run {
 		}
 	}
 
-	// Of runs that overlap, the one that begins first holds, then the first of the program.
+	// Of runs that overlap, the one that begins first counts, then the first of the program.
 	for i := 1; i < len(runs); i++ {
 		if runs[i].Lo < runs[i-1].Hi {
 			return pcs.Disjoint(p.runs)
