@@ -10,7 +10,7 @@
 //	}
 //	m, err := dump.Dump(ctx, img, dump.Options{Limits: tight})
 //	if errors.Is(err, limits.ErrExceeded) {
-//		// The file asks for more.
+//		// The file is above a limit.
 //	}
 //
 // The zero Limits is the process-wide default: symkit's own values, unless SetDefault or

@@ -1,6 +1,6 @@
 // Package report holds the results of the checks of a symbol file as values: the outcome of each
 // check, the findings, the gaps, the coverage, and the verdict. It also writes them as text, JSON,
-// JUnit and SARIF.
+// JUnit, SARIF and pages (HTML).
 //
 //	result := report.Result{File: "app.sym", Against: "app", Report: rep}
 //	if err := report.Write(os.Stdout, "json", "1.0", []report.Result{result}); err != nil {

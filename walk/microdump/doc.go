@@ -11,5 +11,5 @@
 //		fmt.Println(res, err)
 //	}
 //
-// A damaged record is lost alone; Dump.Losses has its place.
+// Damage costs the record that it is in; Dump.Losses has its place.
 package microdump

@@ -1,6 +1,6 @@
 // Package rawdump writes the streams of a minidump as text, field by field, as rust-minidump's
 // minidump-stackwalk --dump does, and Breakpad's minidump_dump before it. The text is for people
-// who debug what writes minidumps.
+// who debug writers of minidumps.
 //
 //	file, err := os.ReadFile("crash.dmp")
 //	if err != nil {
@@ -8,7 +8,7 @@
 //	}
 //	return rawdump.Write(os.Stdout, file, rawdump.Options{Brief: true})
 //
-// Package minidump gives a dump as values, keeps what is readable of a damaged stream, and has no
-// place for fields that no one asks for. This package shows all fields, in the order of the file,
+// Package minidump gives a dump as values, keeps what is readable of a damaged stream, and leaves
+// out fields that have no use in a walk. This package shows all fields, in the order of the file,
 // of streams that are whole: a damaged list is left out, as rust-minidump leaves it out.
 package rawdump
