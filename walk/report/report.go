@@ -1,7 +1,7 @@
 // Package report writes the stacks of a process: as text for people (Text), as a page
 // (HTML), as JSON in rust-minidump's schema (JSON), and in the machine-readable format of
 // Breakpad's minidump_stackwalk (Machine). Breakpad, RustMinidump and RustMinidumpJSON
-// write the other formats of these programs, byte for byte.
+// write the other formats of these programs.
 //
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{Registers: true})
 //	if err != nil {
