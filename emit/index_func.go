@@ -14,6 +14,8 @@ type Symbol struct {
 	Calls []Call
 	// LineAddr is the start of the line record, or 0 without one.
 	LineAddr uint64
+	// CallAddr is the start of the range of the outermost inlined call, or 0 without one.
+	CallAddr uint64
 }
 
 // Call is one level of a Symbol: a function and the place in it.
@@ -153,6 +155,10 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	depth := 0
 	for depth < len(sites) && sites[depth].ok {
 		depth++
+	}
+
+	if depth > 0 {
+		s.CallAddr = sites[0].addr
 	}
 
 	// The place in the innermost call is that of the line record.

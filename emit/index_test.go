@@ -319,7 +319,7 @@ func FuzzIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		x := newIndex(data, 2)
 		if s, ok := x.Symbol(addr); ok {
-			if s.Addr > addr || !s.Public && addr-s.Addr >= uint64(s.Size) || len(s.Calls) == 0 || s.LineAddr > addr {
+			if s.Addr > addr || !s.Public && addr-s.Addr >= uint64(s.Size) || len(s.Calls) == 0 || s.LineAddr > addr || s.CallAddr > addr || s.CallAddr > 0 && len(s.Calls) < 2 {
 				t.Fatalf("Symbol(%#x) = %+v", addr, s)
 			}
 			for _, c := range s.Calls {

@@ -96,7 +96,10 @@ type Place struct {
 	// Inlines are the calls inlined at the address, the innermost first. File and
 	// Line are the place in Func itself.
 	Inlines []InlineCall
-	signal  bool
+	// CallAddr is where the code of the outermost inlined call begins in the process, 0 without
+	// one.
+	CallAddr uint64
+	signal   bool
 }
 
 // InlineCall is a function that was inlined, and the place in it.

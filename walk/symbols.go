@@ -138,6 +138,9 @@ func newPlace(idx *emit.Index, base, addr uint64) *Place {
 	if s.LineAddr != 0 || len(s.Calls[0].File) > 0 {
 		p.LineAddr = base + s.LineAddr
 	}
+	if len(s.Calls) > 1 {
+		p.CallAddr = base + s.CallAddr
+	}
 	// The last call is the function itself, the others are inlined into it.
 	for i, c := range s.Calls {
 		if i == len(s.Calls)-1 {

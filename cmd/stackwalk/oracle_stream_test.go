@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"debug/elf"
 	"encoding/binary"
 	"io"
 	"os"
@@ -81,6 +82,12 @@ func TestOracleStreams(t *testing.T) {
 		if got != want.String() {
 			t.Errorf("%s: the output is not that of the file", dir)
 		}
+
+		// Notes at the end, as some writers put them.
+		late, _ := streamed(t, notesLast(t, core), append(slices.Clone(args), "-")...)
+		if late != want.String() {
+			t.Errorf("%s: the output with the notes at the end is not that of the file", dir)
+		}
 		got, warnings := streamed(t, core, append(slices.Clone(args), "--memory=1M", "-")...)
 		switch {
 		case got == want.String():
@@ -94,6 +101,33 @@ func TestOracleStreams(t *testing.T) {
 	if cut > 12 || len(dirs) < 100 {
 		t.Errorf("%d of %d cores need more than 1 MiB", cut, len(dirs))
 	}
+}
+
+// notesLast copies a core file with its notes, which are the first segment, after all others.
+func notesLast(t *testing.T, path string) string {
+	t.Helper()
+	core, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(core))
+	if err != nil || f.Progs[0].Type != elf.PT_NOTE {
+		t.Fatalf("%s: %v, or the notes are not the first segment", path, err)
+	}
+	notes, end := f.Progs[0], uint64(len(core))
+	core = append(core, core[notes.Off:][:notes.Filesz]...)
+	clear(core[notes.Off:][:notes.Filesz])
+	if f.Class == elf.ELFCLASS64 {
+		f.ByteOrder.PutUint64(core[f.ByteOrder.Uint64(core[32:])+8:], end)
+	} else {
+		f.ByteOrder.PutUint32(core[f.ByteOrder.Uint32(core[28:])+4:], uint32(end))
+	}
+	late := filepath.Join(t.TempDir(), "core")
+	err = os.WriteFile(late, core, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return late
 }
 
 // TestOracleHugeStream: a core file of 20 GiB, all zeros or full, through a pipe in less than

@@ -32,7 +32,7 @@ func BreakpadThreads(p *walk.Process) int { return len(numbers(p)) }
 // Breakpad writes a result as Breakpad's minidump_stackwalk does for people. The walk needs
 // the options Registers and, for Contents and Pointers, Contents.
 func Breakpad(out io.Writer, r *walk.Result, opt BreakpadOptions) error {
-	w := &breakpadWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, numbers(r.Process)}
+	w := &breakpadWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, numbers(r.Process), nil}
 	if opt.Brief {
 		w.brief()
 		return w.Flush()
@@ -66,6 +66,7 @@ type breakpadWriter struct {
 	peerText
 	opt    BreakpadOptions
 	number map[*walk.Thread]int
+	shown  []walk.NamedRegister // of the frame before
 }
 
 // title prints the line above the stack of the thread that crashed or requested the dump.
@@ -230,7 +231,8 @@ func (w *breakpadWriter) frameRegisters(f *walk.Frame) {
 	case cpu == "mips":
 		digits = 16
 	}
-	w.registers(f, names, 5, digits)
+	w.shown = inBreakpad(cpu, f, w.shown)
+	w.registers(f, w.shown, names, 5, digits)
 }
 
 // wordSize returns the size of a word for Breakpad's texts, or 0 for a CPU whose stacks

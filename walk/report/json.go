@@ -148,9 +148,18 @@ func (w *jsonWriter) registers(t *walk.Thread) map[string]string {
 	return regs
 }
 
+// trust returns the schema's word for how a frame was found. On x86-64 rust-minidump finds the
+// caller of a leaf by scanning.
+func (w *jsonWriter) trust(f *walk.Frame) string {
+	if w.peer != nil && f.Trust == walk.TrustLeaf && w.r.Process.CPU == "x86_64" {
+		return schemaTrust(walk.TrustScan)
+	}
+	return schemaTrust(f.Trust)
+}
+
 func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 	at, place := f.Lookup(), f.Place
-	j := jsonFrame{Frame: i, Trust: schemaTrust(f.Trust), Offset: w.hex(at), Missing: place.Func == ""}
+	j := jsonFrame{Frame: i, Trust: w.trust(f), Offset: w.hex(at), Missing: place.Func == ""}
 	if w.peer == nil {
 		j.Extension = &jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public}
 	}

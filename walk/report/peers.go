@@ -40,11 +40,11 @@ var peerRegisters = map[string][]string{
 	"riscv64": strings.Fields("pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"),
 }
 
-// registers prints the registers of a frame that are known, as many to a line as fit into
+// registers prints the registers that are known in a frame, as many to a line as fit into
 // 80 columns. names are their names, width is that of a name.
-func (w *peerText) registers(f *walk.Frame, names []string, width, digits int) {
+func (w *peerText) registers(f *walk.Frame, registers []walk.NamedRegister, names []string, width, digits int) {
 	known := map[string]uint64{}
-	for _, reg := range f.Registers {
+	for _, reg := range registers {
 		known[reg.Name] = reg.Value
 	}
 	if f.Trust != walk.TrustContext && w.r.Process.CPU == "arm" {

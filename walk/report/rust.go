@@ -29,7 +29,7 @@ type RustMinidumpOptions struct {
 // RustMinidump writes a result as rust-minidump's minidump-stackwalk does for people. The
 // walk needs the option Registers.
 func RustMinidump(out io.Writer, r *walk.Result, opt RustMinidumpOptions) error {
-	w := &rustWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w := &rustWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, newUnloadedIndex(r.Process.Facts.Unloaded), nil}
 	w.head()
 	crashed := r.Crashed()
 	if crashed >= 0 {
@@ -61,6 +61,7 @@ type rustWriter struct {
 	peerText
 	opt      RustMinidumpOptions
 	unloaded *unloadedIndex
+	shown    []walk.NamedRegister // of the frame before
 }
 
 // hex returns an address, padded to the CPU's width.
@@ -254,7 +255,7 @@ func (w *rustWriter) stack(s *walk.Stack) {
 		w.printf("%2d  ", n)
 		w.frame(f)
 		w.frameRegisters(f)
-		w.printf("    Found by: %s\n", rustTrust(f.Trust))
+		w.printf("    Found by: %s\n", rustTrust(w.r.Process.CPU, f.Trust))
 		if w.opt.Arguments {
 			w.arguments(s, i)
 		}
@@ -289,7 +290,12 @@ func (w *rustWriter) frame(f *walk.Frame) {
 	case place.File == "":
 		w.printf("!%s + 0x%x\n", printable.String(place.Func), at-place.FuncAddr)
 	default:
-		w.printf("!%s [%s : %d + 0x%x]\n", printable.String(place.Func), printable.String(base(place.File)), place.Line, at-place.LineAddr)
+		// Where a call is inlined, the offset counts from where the inlined code begins.
+		begin := place.LineAddr
+		if len(place.Inlines) > 0 {
+			begin = place.CallAddr
+		}
+		w.printf("!%s [%s : %d + 0x%x]\n", printable.String(place.Func), printable.String(base(place.File)), place.Line, at-begin)
 	}
 }
 
@@ -300,16 +306,19 @@ func (w *rustWriter) frameRegisters(f *walk.Frame) {
 	if cpu == "x86" {
 		names = append(slices.Clone(names), "eax", "ecx", "edx", "eflags")
 	}
-	w.registers(f, names, 6, digits)
+	w.shown = inRustMinidump(cpu, f, w.shown)
+	w.registers(f, w.shown, names, 6, digits)
 }
 
 // rustTrust returns rust-minidump's words for a trust. A trust that rust-minidump does not
-// have has those of the nearest one.
-func rustTrust(t walk.Trust) string {
-	switch t {
-	case walk.TrustSignal:
+// have has those of the nearest one. On x86-64 it finds the caller of a leaf by scanning.
+func rustTrust(cpu string, t walk.Trust) string {
+	switch {
+	case t == walk.TrustSignal:
 		t = walk.TrustCFI
-	case walk.TrustLeaf, walk.TrustCode:
+	case t == walk.TrustLeaf && cpu == "x86_64":
+		t = walk.TrustScan
+	case t == walk.TrustLeaf, t == walk.TrustCode:
 		t = walk.TrustFramePointer
 	}
 	return t.String()
