@@ -72,7 +72,7 @@ func image(t *testing.T, main, debug string) *elfx.Image {
 var dumper string
 
 // dumpSyms is the path of the program dump_syms, which the first call builds.
-func dumpSyms(t *testing.T) string {
+func dumpSyms(t testing.TB) string {
 	t.Helper()
 	if dumper == "" {
 		dir, err := os.MkdirTemp("", "symkit-check")
@@ -88,7 +88,7 @@ func dumpSyms(t *testing.T) string {
 }
 
 // dumped returns the output of dump_syms.
-func dumped(t *testing.T, args ...string) []byte {
+func dumped(t testing.TB, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(dumpSyms(t), args...)
