@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 
 	"symkit/check"
@@ -58,11 +57,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 
 	// The heap's pace depends on how much memory the dump takes, which the opened
 	// files tell.
-	large := alonePercent
-	if c.Check {
-		large = checkPercent
-	}
-	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), large)
+	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
 	limitHeap(in)
 
 	m, err := c.module(ctx, in, opt)
@@ -134,7 +129,7 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 }
 
 // largeText is the size in bytes from which a symbol file was made of so many records that
-// the garbage collector has to find their memory before the file is checked.
+// their memory is needed for the check.
 const largeText = 4 << 20
 
 // write calls to with the function that writes m. With --check, write returns the number
@@ -152,24 +147,34 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	if err := bounded(text); err != nil {
 		return 0, err
 	}
+
+	// The check uses the memory of the records again.
+	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
+	if text.size > largeText {
+		checkHeap()
+	}
+
+	// The text is checked while it is written. If it cannot be written, no finding matters.
+	checkCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	checked := make(chan error, 1)
+	var rep *report.Report
+	go func() {
+		var err error
+		rep, err = check.Replay(checkCtx, in.img, text.bytes(), check.Options{
+			Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
+			Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
+		})
+		checked <- err
+	}()
 	err = to(func(w io.Writer) error {
 		_, err := w.Write(text.bytes())
 		return err
 	})
 	if err != nil {
-		return 0, err
+		cancel()
 	}
-
-	// The check uses the memory of the records again.
-	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
-	if text.size > largeText {
-		runtime.GC()
-	}
-
-	rep, err := check.Replay(ctx, in.img, text.bytes(), check.Options{
-		Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
-		Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
-	})
+	err = cmp.Or(err, <-checked)
 	if err != nil {
 		return 0, err
 	}

@@ -50,6 +50,15 @@ func prepareHeap(memory int64, large int) {
 	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, percent)
 }
 
+// checkHeap collects the records of a dump, and sets the pace for the check, which makes more
+// garbage than the dump.
+func checkHeap() {
+	runtime.GC()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(checkPercent)
+	}
+}
+
 // limitHeap bounds the heap by the size of the files that are read. The heap of a
 // program whose debug information is in .dwo files is not bounded, because the
 // size of those files is not known yet.
