@@ -3,6 +3,7 @@ package dump
 import (
 	"cmp"
 	"context"
+	"sort"
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/files"
@@ -113,15 +114,15 @@ func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
 		r.Lines = x.reader.Of(f.Lo, f.Hi)
 	}
 
-	// Lines come before calls, since a call without a place takes the file of its
-	// function's first line.
+	// Lines come before calls, because a call without a file takes that of a line around the call.
 	for _, i := range ofUnit {
 		r := &x.out[i]
-		r.Calls = x.placer.Of(&x.merged.Funcs[i], func() uint32 {
-			if len(r.Lines) > 0 {
-				return r.Lines[0].File
+		r.Calls = x.placer.Of(&x.merged.Funcs[i], func(addr uint64) uint32 {
+			if len(r.Lines) == 0 {
+				return x.reader.Files.Unknown()
 			}
-			return x.reader.Files.Unknown()
+			after := sort.Search(len(r.Lines), func(i int) bool { return r.Lines[i].Addr > addr-x.load })
+			return r.Lines[max(after-1, 0)].File
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"symkit/elfx"
 )
 
-// Some writers of core files put the notes after the memory: gdb's gcore and emulators may. Only
+// The kernel, gdb and qemu put the notes of a core file before the memory; ELF allows any order. Only
 // the notes decide which memory a walk needs, so memory that arrives before the notes goes to a
 // temporary file, without a name and with holes for zeros, which is read after the notes. If the
 // file cannot be written, the size and the flags of segments decide which memory is kept.

@@ -91,9 +91,9 @@ func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 // Err returns an error if calls of the unit were left out because of too many ranges.
 func (p *Placer) Err() error { return p.err }
 
-// Of returns the calls of f. A call without a place of its own is in file
-// defaultFile, which returns the file of the function's first line.
-func (p *Placer) Of(f *funcs.Func, defaultFile func() uint32) Calls {
+// Of returns the calls of f. A call without a file of its own has that of the code around
+// it: fileAt returns the file of the line at a virtual address of f, or of f's first line.
+func (p *Placer) Of(f *funcs.Func, fileAt func(addr uint64) uint32) Calls {
 	if len(p.listed) == 0 {
 		return Calls{}
 	}
@@ -109,10 +109,10 @@ func (p *Placer) Of(f *funcs.Func, defaultFile func() uint32) Calls {
 
 	// Calls that share code are damage, so the first try does without the work of
 	// keeping them apart.
-	if p.clip(f, defaultFile, false) {
+	if p.clip(f, fileAt, false) {
 		p.taken = p.taken[:0]
 		p.Overlapping++
-		p.clip(f, defaultFile, true)
+		p.clip(f, fileAt, true)
 	}
 	if len(p.calls) == 0 {
 		return Calls{}
@@ -150,7 +150,7 @@ func (p *Placer) keep(place []dwarfx.Inline, last bool) (c Calls) {
 // clip fills in calls and ranges. If apart is set, clip keeps calls of one depth
 // apart: the first has the code that they share. Otherwise clip reports whether calls
 // of one depth share code, and may stop at the first such call.
-func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (shared bool) {
+func (p *Placer) clip(f *funcs.Func, fileAt func(addr uint64) uint32, apart bool) (shared bool) {
 	p.calls, p.origins, p.fit = p.calls[:0], p.origins[:0], true
 	p.ranges = append(p.ranges[:0], dwarfx.Range{Lo: f.Lo, Hi: f.Hi})
 	small := !apart && p.covered.reset(f.Lo, f.Hi)
@@ -178,8 +178,8 @@ func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (sha
 		}
 
 		call := dwarfx.Inline{Depth: in.Depth, Origin: in.Origin, Ranges: own, CallLine: in.CallLine}
-		if in.CallFile == dwarfx.NoFile { // an INLINE record must have a file
-			call.CallFile, call.CallLine = defaultFile(), 0
+		if in.CallFile == dwarfx.NoFile { // an INLINE record must have a file; Zig's compiler gives the line alone
+			call.CallFile = fileAt(p.callSite(in.Depth, own))
 		} else {
 			call.CallFile = p.files.Number(in.CallFile)
 		}
@@ -187,6 +187,23 @@ func (p *Placer) clip(f *funcs.Func, defaultFile func() uint32, apart bool) (sha
 		p.fit = p.fit && own.To-own.From <= in.Ranges.To-in.Ranges.From
 	}
 	return !small && !apart && overlap(p.calls, p.ranges)
+}
+
+// callSite returns an address in the code that calls the call with the ranges own: where the
+// function begins, or within the outer call just before the call begins, or else where it ends.
+func (p *Placer) callSite(depth uint32, own dwarfx.Span) uint64 {
+	if depth == 0 {
+		return p.ranges[0].Lo
+	}
+
+	outer, inner := p.ranges[p.open[depth-1].From], p.ranges[own.From]
+	switch {
+	case inner.Lo > outer.Lo:
+		return inner.Lo - 1
+	case inner.Hi < outer.Hi:
+		return inner.Hi
+	}
+	return outer.Lo
 }
 
 // clipCall appends to ranges the ranges of a call, clipped to the outer call or, for a

@@ -48,7 +48,7 @@ func place(p *Placer, u *load.Unit, all []funcs.Func) (got []string) {
 	}
 	p.Start(u, all, ofUnit)
 	for i := range all {
-		calls := p.Of(&all[i], func() uint32 { return 0 })
+		calls := p.Of(&all[i], func(uint64) uint32 { return 0 })
 		for _, c := range calls.List {
 			got = append(got, fmt.Sprintf("%d %d %x", c.Depth, c.Origin, calls.Ranges[c.Ranges.From:c.Ranges.To]))
 		}
@@ -100,7 +100,7 @@ func TestOverlap(t *testing.T) {
 		p := new(Placer)
 		all := []funcs.Func{{Lo: 0x10, Hi: 0x100}}
 		p.Start(u, all, []uint32{0})
-		calls := p.Of(&all[0], func() uint32 { return 0 })
+		calls := p.Of(&all[0], func(uint64) uint32 { return 0 })
 		var got []clipped
 		for _, c := range calls.List {
 			got = append(got, clipped{c.Depth, calls.Ranges[c.Ranges.From:c.Ranges.To]})
@@ -182,5 +182,35 @@ func TestIntersectMost(t *testing.T) {
 		if got := intersect(nil, parts, parts[i:i+1], 1); len(got) != 1 || got[0] != parts[i] {
 			t.Errorf("part %d: %v", i, got)
 		}
+	}
+}
+
+// TestCallsWithoutFile: Zig's own compiler gives an inlined call a line and no file. The line is
+// kept, and the file is that of the code around the call.
+func TestCallsWithoutFile(t *testing.T) {
+	u := unitWith([]clipped{
+		{0, spans(0x10, 0x20)}, // begins with the function
+		{1, spans(0x14, 0x18)}, // within call 0
+		{1, spans(0x18, 0x20)}, // ends with call 0
+		{0, spans(0x30, 0x40)},
+		{1, spans(0x30, 0x38)}, // begins with call 3
+		{1, spans(0x38, 0x40)},
+		{0, spans(0x50, 0x60)},
+		{1, spans(0x50, 0x60)}, // all of call 6
+	}, dwarfx.Func{Inlines: dwarfx.Span{From: 0, To: 8}})
+	for i := range u.Calls {
+		u.Calls[i].CallLine = uint32(i) + 1
+	}
+
+	var p Placer
+	p.Start(u, []funcs.Func{{Lo: 0x10, Hi: 0x100}}, []uint32{0})
+	calls := p.Of(&funcs.Func{Lo: 0x10, Hi: 0x100}, func(addr uint64) uint32 { return uint32(addr) })
+	var got []string
+	for _, c := range calls.List {
+		got = append(got, fmt.Sprintf("%x:%d", c.CallFile, c.CallLine))
+	}
+	want := []string{"10:1", "13:2", "17:3", "10:4", "38:5", "37:6", "10:7", "50:8"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -34,7 +34,8 @@ type Key struct {
 	// linkage names (pkg__sub), and Nim, which is compiled to C, mangles
 	// them like C++ (_ZN4shop3addE): such a DW_AT_name is a linkage name too. An
 	// assembler label, as of void warn(void) __asm__("__GI_warn"), is no linkage name
-	// if there is a plain name: several functions can share a label.
+	// if there is a plain name: several functions can share a label. Zig's is one: the
+	// plain name with its scope (debug.Dwarf.scanAllUnits).
 	Linkage []byte
 	// Plain is DW_AT_name, or nil. The scope of Plain is that of Decl, in Unit.
 	Plain []byte
@@ -90,7 +91,14 @@ func (k *Key) ID() []byte {
 // isLabel reports whether the linkage name is an assembler label and there is a plain
 // name too. Ada's plain names are encoded, and no better than a label.
 func (k *Key) isLabel() bool {
-	return len(k.Linkage) > 0 && len(k.Plain) > 0 && !k.Language.IsAda() && demangle.IsLabel(uint16(k.Language), k.Linkage)
+	return len(k.Linkage) > 0 && len(k.Plain) > 0 && !k.Language.IsAda() && demangle.IsLabel(uint16(k.Language), k.Linkage) &&
+		!k.isQualified()
+}
+
+// isQualified reports whether the linkage name is the plain name after a scope and a dot.
+func (k *Key) isQualified() bool {
+	scope, ok := bytes.CutSuffix(k.Linkage, k.Plain)
+	return ok && len(k.Plain) > 0 && len(scope) > 1 && scope[len(scope)-1] == '.'
 }
 
 // IsEmpty reports whether k gives no name.

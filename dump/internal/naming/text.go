@@ -176,7 +176,8 @@ func (x *Namer) set(number uint32, order uint64, text string, ascii bool) {
 // readable returns the text of k. plain is set if the text needs k's scope in front;
 // ascii is set if the text is known to be printable ASCII.
 //
-// A linkage name that is not mangled is written only if there is no plain name.
+// A linkage name that is not mangled is written only if there is no plain name, or if the linkage
+// name is the plain name with its scope in front, as Zig's: debug.Dwarf.scanAllUnits.
 func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain bool) {
 	if len(k.Linkage) > 0 {
 		text, ok := demangler.ForLanguage(uint16(k.Language), k.Linkage)
@@ -185,6 +186,8 @@ func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain 
 		}
 	}
 	switch {
+	case k.isQualified():
+		return string(k.Linkage), false, false
 	case len(k.Plain) > 0:
 		return string(k.Plain), false, k.Language.Separator() != ""
 	case len(k.Linkage) > 0:

@@ -52,12 +52,31 @@ func TestSymbol(t *testing.T) {
 		{"label", "f", "f"},
 		{"_ZN4shop1fEv", "f", "shop::f()"},
 		{"label", "", "label"},
+		{"debug.Dwarf.scan", "scan", "debug.Dwarf.scan"}, // Zig's
+		{"rescan", "scan", "scan"},
+		{".scan", "scan", "scan"},
 	} {
 		table := NewTable(0, limits.Limits{})
 		k := SymbolKey([]byte(tt.symbol), &Key{Plain: []byte(tt.plain), Unit: &dwarfx.Unit{}, Language: cxx, Lost: true})
 		number := NewNamer(table).Symbol(&k, 0)
 		if got := table.Text(number); got != tt.want || !table.IsSound(number) {
 			t.Errorf("%s, %s: %q, want %q", tt.symbol, tt.plain, got, tt.want)
+		}
+	}
+}
+
+// TestQualified: a linkage name that is the plain name with its scope is a name, and no label.
+func TestQualified(t *testing.T) {
+	for _, tt := range []struct{ linkage, want string }{
+		{"debug.Dwarf.scan", "debug.Dwarf.scan"},
+		{"array_list.Aligned(u8,null).scan", "array_list.Aligned(u8,null).scan"},
+		{"__GI_scan", ""},
+		{"scan", ""},
+	} {
+		const c99 = dwarfx.Language(12)
+		own := dwarfx.Naming{Linkage: []byte(tt.linkage), Name: []byte("scan"), Unit: &dwarfx.Unit{Language: c99}}
+		if k := newKey(own.Unit, own, dwarfx.Naming{}, nil); string(k.Linkage) != tt.want {
+			t.Errorf("%s: linkage name %q, want %q", tt.linkage, k.Linkage, tt.want)
 		}
 	}
 }
