@@ -101,6 +101,7 @@ var allowed = map[string][]string{
 	"internal/oracle/symfile":    {"emit", "internal/oracle"},
 	"internal/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "internal/oracle"},
 	"internal/pkgtest":           {},
+	"internal/programtest":       {"internal/command", "internal/testfile"},
 	"internal/soak":              {"internal/mutant", "internal/testfile"},
 	"internal/testfile":          {},
 

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 )
 
 // maxStderr is what a program writes at most to standard error without -v.
@@ -45,9 +45,7 @@ func TestManyErrors(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, archive.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, archive.Bytes())
 
 	code, stderr := stderrOf(t, "--store", filepath.Join(dir, "store"), path)
 	shown := strings.Count(stderr, "dump_syms: error: "+path+"!/long/")
@@ -64,15 +62,10 @@ func TestManyErrors(t *testing.T) {
 // TestDebugFilesAlone: many debug files without their binaries have one line of
 // warnings in all, a single one has its two.
 func TestDebugFilesAlone(t *testing.T) {
-	data, err := fixture("cxx-x86_64-gcc12-O2-dw5-stripped.debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5-stripped.debug")
 	dir := t.TempDir()
 	original := filepath.Join(dir, "0.debug")
-	if err := os.WriteFile(original, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, original, data)
 	f, err := elfx.Open(original)
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +75,7 @@ func TestDebugFilesAlone(t *testing.T) {
 	const n = 31
 	for i := 1; i < n; i++ {
 		copy(data[at:], fmt.Sprintf("%04d", i))
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".debug")), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, filepath.Join(dir, fmt.Sprint(i, ".debug")), data)
 	}
 
 	for _, test := range []struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -61,14 +62,9 @@ func disturb(t *testing.T, file, dir string, args ...string) {
 func TestDisturbed(t *testing.T) {
 	for _, name := range []string{"rust-x86_64-rustc-O-dw5.so", "cxx-x86_64-gcc12-O2-dw5-zlib.elf"} {
 		t.Run(name, func(t *testing.T) {
-			data, err := fixture(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := programtest.Fixture(t, name)
 			file, dir := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "out")
-			if err := os.WriteFile(file, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, file, data)
 			disturb(t, file, dir, "--inlines", "-o", filepath.Join(dir, "out.sym"))
 			disturb(t, file, dir, "--with-elf", "--layout=unified", "--store", dir)
 		})

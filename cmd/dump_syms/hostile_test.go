@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"symkit/check/lint"
 	"symkit/check/report"
+	"symkit/internal/programtest"
 )
 
 // hostileNames appends to a 64-bit little-endian file string tables in which
@@ -53,14 +53,9 @@ func hostileNames(t *testing.T, data []byte, tables ...string) []byte {
 // TestHostileNames: names cannot break a line, whatever bytes they have.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.so", "lang-x86_64-gcc12-O2-dw5.elf"} {
-		data, err := fixture(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := programtest.Fixture(t, name)
 		path := filepath.Join(t.TempDir(), "a\x1b\n\xff b")
-		if err := os.WriteFile(path, hostileNames(t, data, ".strtab", ".dynstr", ".debug_str", ".debug_line_str"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, hostileNames(t, data, ".strtab", ".dynstr", ".debug_str", ".debug_line_str"))
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), []string{"--inlines", path}, &stdout, &stderr); code != 0 {
 			t.Fatalf("%s: exit code %d: %s", name, code, &stderr)

@@ -21,16 +21,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/dump/batch"
+	"symkit/internal/programtest"
 )
 
 // modules makes n programs that differ in their build ids, and returns their
 // directory.
 func modules(t *testing.T, n int) string {
 	t.Helper()
-	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
 	id := bytes.Index(data, []byte("GNU\x00\x8c\xb6\x93")) // of the note, and the first of the id
 	if id < 0 {
 		t.Fatal("the fixture has another build id")
@@ -38,9 +36,7 @@ func modules(t *testing.T, n int) string {
 	dir := t.TempDir()
 	for i := range n {
 		copy(data[id+4:], fmt.Sprintf("%04d", i))
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("app%04d", i)), data, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, filepath.Join(dir, fmt.Sprintf("app%04d", i)), data)
 	}
 	return dir
 }

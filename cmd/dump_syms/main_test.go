@@ -23,6 +23,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/pkgtest"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -50,6 +51,9 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 // programs are the commands that tests can run as processes.
 var programs = map[string]func(){"dump_syms": main}
+
+// tested is the program for the tests of package programtest.
+var tested = programtest.Program{Name: "dump_syms", Run: run}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
@@ -180,10 +184,7 @@ func fixture(name string) ([]byte, error) {
 // TestTruncatedHeaders cuts a program at every byte of its ELF, program and
 // section headers.
 func TestTruncatedHeaders(t *testing.T) {
-	whole, err := fixture("cxx-x86_64-gcc12-O2-dw5.so")
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.so")
 	const programHeaders, sectionHeaders = 64 + 20*56, 64 * 64
 	located := regexp.MustCompile(`^dump_syms: error: [^\n]*cut\.elf: [a-zA-Z .]+\+0x[0-9a-f]+: [^\n]+\n$`)
 	path := filepath.Join(t.TempDir(), "cut.elf")
@@ -191,9 +192,7 @@ func TestTruncatedHeaders(t *testing.T) {
 		if n > programHeaders && n < len(whole)-sectionHeaders {
 			continue
 		}
-		if err := os.WriteFile(path, whole[:n], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, whole[:n])
 		var stdout, stderr bytes.Buffer
 		code := run(context.Background(), []string{path}, &stdout, &stderr)
 		if code != command.Failed || stdout.Len() > 0 || !located.Match(stderr.Bytes()) {
@@ -210,9 +209,7 @@ func TestNoCode(t *testing.T) {
 	copy(object, "\x7fELF\x02\x01\x01")
 	object[16], object[18], object[20], object[52] = 1, 62, 1, 64 // ET_REL, EM_X86_64, EV_CURRENT, e_ehsize
 	path := filepath.Join(t.TempDir(), "data.ko")
-	if err := os.WriteFile(path, object, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, object)
 	var stdout, stderr bytes.Buffer
 	code := run(context.Background(), []string{"--id", "0", "--name", "data.ko", "--no-generator", path}, &stdout, &stderr)
 	if want := "MODULE Linux x86_64 0 data.ko\n"; code != 0 || stdout.String() != want {

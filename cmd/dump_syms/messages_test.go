@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // TestMessages compares the whole text of the messages about wrong arguments and
 // files.
 func TestMessages(t *testing.T) {
-	app, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
 	machine, kind := bytes.Clone(app), bytes.Clone(app)
 	machine[18], machine[19] = 0xff, 0xfe // e_machine (gABI, "ELF Header")
 	kind[16] = 77                         // e_type
@@ -28,10 +26,7 @@ func TestMessages(t *testing.T) {
 		"other": "lang-x86_64-gcc12-O2-dw5.elf", "stripped": "cxx-x86_64-gcc12-O2-dw5-stripped.elf",
 		"app.debug": "cxx-x86_64-gcc12-O2-dw5-stripped.debug", "core": "crash-x86_64-gcc12-O2-dw5.core",
 	} {
-		data, err := fixture(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := programtest.Fixture(t, from)
 		files[name] = string(data)
 	}
 	t.Chdir(t.TempDir())
@@ -39,16 +34,11 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, name, []byte(content))
 	}
 
 	const elf = "; give the path of an ELF program or library"
-	tests := map[string]struct {
-		code int
-		want string // after "dump_syms: error: "
-	}{ // by the arguments
+	tested.Messages(t, "dump_syms: error: ", map[string]programtest.Message{
 		"":                               {command.Misuse, `expected "<path> ..."; for example: dump_syms ./app > app.sym; see dump_syms --help`},
 		"--bogus":                        {command.Misuse, "unknown flag --bogus; see dump_syms --help"},
 		"none":                           {command.Failed, "none: no such file or directory; give the path of an ELF program or library"},
@@ -108,29 +98,17 @@ func TestMessages(t *testing.T) {
 		"--mapping-var x app":          {command.Misuse, `--mapping-var "x": want VAR=VALUE`},
 		"--mapping-file dir app":       {command.Misuse, "--mapping-file dir: is a directory; give a JSON file of rules"},
 		"--mapping-file none app":      {command.Misuse, "--mapping-file none: no such file or directory; give a JSON file of rules"},
-	}
+	})
 	for kind, start := range testfile.Kinds {
-		if err := os.WriteFile("kind", []byte(start), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		want := "dump_syms: error: kind: ELF header+0x0: not an ELF file: it is " + kind
+		programtest.Write(t, "kind", []byte(start))
+		want := kind
 		if !strings.Contains(kind, ", which ") {
 			want += elf
 		}
-		if code, stderr := stderrOf(t, "kind"); code != command.Failed || stderr != want+"\n" {
-			t.Errorf("%s: exit code %d, %s", kind, code, stderr)
-		}
+		tested.Messages(t, "dump_syms: error: kind: ELF header+0x0: not an ELF file: it is ", map[string]programtest.Message{"kind": {command.Failed, want}})
 	}
-	for args, test := range tests {
-		code, stderr := stderrOf(t, strings.Fields(args)...)
-		if want := "dump_syms: error: " + test.want + "\n"; code != test.code || stderr != want {
-			t.Errorf("dump_syms %s: exit code %d, %q, want %d, %q", args, code, stderr, test.code, want)
-		}
-	}
-
 	t.Setenv("SYMKIT_LIMITS", "outptu=1")
-	code, stderr := stderrOf(t, "app")
-	if want := `dump_syms: error: SYMKIT_LIMITS: "outptu=1": there is no limit "outptu"; did you mean "output"?` + "\n"; code != command.Misuse || stderr != want {
-		t.Errorf("an unknown limit: %d, %s", code, stderr)
-	}
+	tested.Messages(t, "dump_syms: error: SYMKIT_LIMITS: ", map[string]programtest.Message{
+		"app": {command.Misuse, `"outptu=1": there is no limit "outptu"; did you mean "output"?`},
+	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -19,10 +19,7 @@ func TestMutantOutputs(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(23, 3))
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.so", "cxx-x86_64-gcc12-O2-dw5-stripped.debug", "lang-x86_64-gcc12-O2-dw5.elf"} {
-		data, err := fixture(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := programtest.Fixture(t, name)
 		layout := mutant.Of(data)
 		for i := range 12 {
 			changed, kind := layout.Mutate(data, random)
@@ -30,9 +27,7 @@ func TestMutantOutputs(t *testing.T) {
 				changed = hostile
 			}
 			path := filepath.Join(dir, fmt.Sprint(testfile.Hostile, name, i))
-			if err := os.WriteFile(path, changed, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, path, changed)
 
 			out := filepath.Join(dir, fmt.Sprint("out", name, i))
 			if err := os.Mkdir(out, 0o777); err != nil {
@@ -45,11 +40,7 @@ func TestMutantOutputs(t *testing.T) {
 				{"--store", filepath.Join(out, "store"), "--alias", "--manifest", filepath.Join(out, "manifest"), "--check", path, path},
 				{"--store", filepath.Join(out, "unified"), "--layout=unified", "--manifest=-", "-R", dir},
 			} {
-				var stdout, stderr bytes.Buffer
-				run(t.Context(), args, &stdout, &stderr)
-				if err := testfile.Outputs(stdout.Bytes(), stderr.Bytes(), out); err != nil {
-					t.Errorf("%s %d, %s: %.80q: %v", name, i, kind, args, err)
-				}
+				tested.Bounded(t, fmt.Sprint(name, i, kind), args, out)
 			}
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)

@@ -11,19 +11,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/internal/programtest"
 )
 
 // program puts a fixture with more than 64 KiB of symbols into a directory.
 func program(t *testing.T) string {
 	t.Helper()
-	data, err := fixture("go-x86_64-gc.elf.xz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "go-x86_64-gc.elf.xz")
 	path := filepath.Join(t.TempDir(), "app")
-	if err := os.WriteFile(path, data, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, data)
 	return path
 }
 
@@ -32,7 +29,7 @@ func TestDiskFull(t *testing.T) {
 	app, dir := program(t), t.TempDir()
 	var stderr bytes.Buffer
 	code := run(context.Background(), []string{"-o", "/dev/full", app}, nil, &stderr)
-	wantFailure(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
+	tested.Failed(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
 
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -41,11 +38,11 @@ func TestDiskFull(t *testing.T) {
 	defer full.Close()
 	stderr.Reset()
 	code = run(context.Background(), []string{app}, full, &stderr)
-	wantFailure(t, code, stderr.String(), dir, "no space left on device")
+	tested.Failed(t, code, stderr.String(), dir, "no space left on device")
 
 	stderr.Reset()
 	code = run(context.Background(), []string{"-s", dir, "--manifest", "/dev/full", "nowhere.elf"}, nil, &stderr)
-	wantFailure(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
+	tested.Failed(t, code, stderr.String(), dir, "/dev/full", "no space left on device")
 }
 
 // TestFileSizeLimit: a limit on the size of files makes a write fail after its first
@@ -55,7 +52,7 @@ func TestFileSizeLimit(t *testing.T) {
 	for _, output := range []string{"-o " + filepath.Join(dir, "app.sym"), "-s " + dir, "-s " + dir + " --compress=gzip"} {
 		sh := exec.Command("sh", "-c", fmt.Sprintf("ulimit -f 8; exec dump_syms %s %s", output, app))
 		out, _ := sh.CombinedOutput()
-		wantFailure(t, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
+		tested.Failed(t, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
 	}
 }
 
@@ -72,7 +69,7 @@ func TestClosedPipe(t *testing.T) {
 	cmd := exec.Command("dump_syms", app)
 	cmd.Stdout, cmd.Stderr = w, &stderr
 	_ = cmd.Run()
-	wantFailure(t, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), "broken pipe")
+	tested.Failed(t, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), "broken pipe")
 }
 
 // TestOccupied: a directory that has the output's path is not replaced, and nothing
@@ -81,7 +78,7 @@ func TestOccupied(t *testing.T) {
 	app, dir := program(t), t.TempDir()
 	var stderr bytes.Buffer
 	code := run(context.Background(), []string{"-o", dir, app}, nil, &stderr)
-	wantFailure(t, code, stderr.String(), dir, dir, "is a directory")
+	tested.Failed(t, code, stderr.String(), dir, dir, "is a directory")
 
 	stderr.Reset()
 	if code := run(context.Background(), []string{"-i", app}, &stderr, &stderr); code != 0 {
@@ -95,6 +92,6 @@ func TestOccupied(t *testing.T) {
 	for _, force := range []string{"--force", "--no-generator"} {
 		stderr.Reset()
 		code = run(context.Background(), []string{"-s", dir, force, app}, nil, &stderr)
-		wantFailure(t, code, stderr.String(), dir, path, "the path is occupied by something that is no regular file")
+		tested.Failed(t, code, stderr.String(), dir, path, "the path is occupied by something that is no regular file")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 )
 
 // TestPipes: a parent that reads standard output and never standard error does not wait
@@ -24,10 +25,7 @@ func TestPipes(t *testing.T) { damagedFiles(t, 24) }
 func damagedFiles(t *testing.T, n int) {
 	var originals [][]byte
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-clang14-O2-dw4-split.elf", "go-x86_64-gc.elf", "cxx-thumb-gcc12-O2-dw4.elf"} {
-		data, err := fixture(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := programtest.Fixture(t, name)
 		originals = append(originals, data)
 	}
 
@@ -43,9 +41,7 @@ func damagedFiles(t *testing.T, n int) {
 		}
 
 		path := filepath.Join(dir, fmt.Sprintf("%d-%s.elf", i, kind))
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 		if stdout := unreadStderr(t, path); len(stdout) > 0 {
 			wrote++
 			if line := infoRecord(stdout); line != nil && !bytes.HasPrefix(line, []byte("INFO CODE_ID ")) {

@@ -11,22 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
-
-// printable wants that what the program writes holds no control character, and
-// returns both outputs.
-func printable(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	code := run(t.Context(), args, &out, &errs)
-	for name, b := range map[string]*bytes.Buffer{"stdout": &out, "stderr": &errs} {
-		if err := testfile.Unprintable(b.Bytes()); err != nil {
-			t.Errorf("%.60q: exit code %d, %s: %v", args, code, name, err)
-		}
-	}
-	return out.String(), errs.String()
-}
 
 // TestUnprintable puts control characters into the names of functions, source files,
 // modules, build directories and sections. None of them reaches symbol files,
@@ -38,10 +25,7 @@ func TestUnprintable(t *testing.T) {
 	}
 	tables := []string{".strtab", ".dynstr", ".debug_str", ".debug_line_str", ".shstrtab", ".gnu_debuglink", ".debug_frame", ".eh_frame", ".debug_abbrev"}
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.so", "lang-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5-stripped.elf", "go-x86_64-gc.elf"} {
-		data, err := fixture(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := programtest.Fixture(t, name)
 		for shift := range testfile.HostileShifts() {
 			names := tables[:4]
 			switch {
@@ -55,12 +39,10 @@ func TestUnprintable(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, fmt.Sprint(name, shift))
-			if err := os.WriteFile(path, changed, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			printable(t, "-d", "-v", "--check", path)
-			printable(t, "-i", path)
-			stdout, _ := printable(t, "--store", filepath.Join(dir, "store"), "--manifest=-", "--alias", path, path+"none")
+			programtest.Write(t, path, changed)
+			tested.Printable(t, "-d", "-v", "--check", path)
+			tested.Printable(t, "-i", path)
+			_, stdout, _ := tested.Printable(t, "--store", filepath.Join(dir, "store"), "--manifest=-", "--alias", path, path+"none")
 			for line := range strings.Lines(stdout) {
 				if !json.Valid([]byte(line)) {
 					t.Errorf("manifest: %q", line)
@@ -68,30 +50,25 @@ func TestUnprintable(t *testing.T) {
 			}
 		}
 	}
-	printable(t, "--"+testfile.Hostile)
-	printable(t, "--sframe="+testfile.Hostile, "app")
-	printable(t, "--path-map", testfile.Hostile, "app")
-	printable(t, "--debug-dir", testfile.Hostile, "app")
-	printable(t, "--store", dir, "--files-from", testfile.Hostile)
+	tested.Printable(t, "--"+testfile.Hostile)
+	tested.Printable(t, "--sframe="+testfile.Hostile, "app")
+	tested.Printable(t, "--path-map", testfile.Hostile, "app")
+	tested.Printable(t, "--debug-dir", testfile.Hostile, "app")
+	tested.Printable(t, "--store", dir, "--files-from", testfile.Hostile)
 }
 
 // TestUnprintableChecked: what --check says quotes the symbol file, and losses quote the
 // path of the ELF file.
 func TestUnprintableChecked(t *testing.T) {
-	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clear(data[f.Section(".debug_abbrev").Offset:][:16])
 	path := filepath.Join(t.TempDir(), "app"+testfile.Hostile)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, stderr := printable(t, "--check", "--name", "other"+testfile.Hostile, "-v", path)
+	programtest.Write(t, path, data)
+	_, _, stderr := tested.Printable(t, "--check", "--name", "other"+testfile.Hostile, "-v", path)
 	if !strings.Contains(stderr, `app\x1b`) {
 		t.Error(stderr)
 	}
@@ -99,10 +76,7 @@ func TestUnprintableChecked(t *testing.T) {
 
 // TestUnprintableMembers puts control characters into the names of archive members.
 func TestUnprintableMembers(t *testing.T) {
-	data, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
 	path := filepath.Join(t.TempDir(), "app.zip")
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
@@ -118,12 +92,10 @@ func TestUnprintableMembers(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, archive.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, stderr := printable(t, path); !strings.Contains(stderr, `\x1b`) {
+	programtest.Write(t, path, archive.Bytes())
+	if _, _, stderr := tested.Printable(t, path); !strings.Contains(stderr, `\x1b`) {
 		t.Error(stderr)
 	}
-	printable(t, path, "--member", testfile.Hostile)
-	printable(t, "-v", "--store", t.TempDir(), "--manifest=-", path)
+	tested.Printable(t, path, "--member", testfile.Hostile)
+	tested.Printable(t, "-v", "--store", t.TempDir(), "--manifest=-", path)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -50,9 +52,7 @@ func TestReadme(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, data, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, name, data)
 	}
 
 	examples := 0
@@ -86,7 +86,5 @@ func TestReadme(t *testing.T) {
 	if !*update {
 		t.Fatalf("README.md shows other output than the programs write; see go test -update:\n%s", cmp.Diff(string(text), string(got)))
 	}
-	if err := os.WriteFile(path, got, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, got)
 }

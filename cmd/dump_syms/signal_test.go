@@ -6,26 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
 	"symkit/elfx"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // fixtureFile puts a fixture into a directory and returns its path.
 func fixtureFile(t *testing.T, name string) string {
 	t.Helper()
-	data, err := fixture(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return programtest.Write(t, filepath.Join(t.TempDir(), name), programtest.Fixture(t, name))
 }
 
 // TestSignalled: the first signal ends the program wherever it waits: in open(2)
@@ -67,10 +59,7 @@ func TestSignalled(t *testing.T) {
 					}
 					return cmd
 				})
-				left, err := readTree(cache)
-				if err != nil || len(left) > 0 {
-					t.Errorf("left in the cache: %d files, %v", len(left), err)
-				}
+				programtest.NoFiles(t, cache)
 			})
 		}
 	}
@@ -93,25 +82,6 @@ func TestSignalledTwice(t *testing.T) {
 
 const elfMagic = "\x7fELF\x02\x01\x01"
 
-// wantFailure wants exit code 1, one line on stderr with each of the words, and
-// no files in dir.
-func wantFailure(t *testing.T, code int, stderr, dir string, words ...string) {
-	t.Helper()
-	if code != 1 || !strings.HasPrefix(stderr, "dump_syms: error: ") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
-	for _, word := range words {
-		if !strings.Contains(stderr, word) {
-			t.Errorf("no %q in %s", word, stderr)
-		}
-	}
-	if left, err := readTree(dir); err != nil || len(left) != 0 {
-		for path := range left {
-			t.Errorf("left behind: %s", path)
-		}
-	}
-}
-
 // TestOutputIsInput: an output that is one of the files read, by any name, is
 // refused, and the file stays.
 func TestOutputIsInput(t *testing.T) {
@@ -128,9 +98,7 @@ func TestOutputIsInput(t *testing.T) {
 	rules := filepath.Join(dir, "rules.json")
 	list := filepath.Join(dir, "list")
 	for path, text := range map[string]string{rules: "{}", list: stripped + "\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, []byte(text))
 	}
 	before, err := readTree(dir)
 	if err != nil {
@@ -145,7 +113,7 @@ func TestOutputIsInput(t *testing.T) {
 	} {
 		cmd := exec.Command("dump_syms", args...)
 		out, _ := cmd.CombinedOutput()
-		wantFailure(t, cmd.ProcessState.ExitCode(), string(out), store, "is the same file as the input")
+		tested.Failed(t, cmd.ProcessState.ExitCode(), string(out), store, "is the same file as the input")
 	}
 	appended, err := os.OpenFile(hard, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -179,7 +147,7 @@ func TestOutputIsInput(t *testing.T) {
 // is to be written to it.
 func TestClosedOutput(t *testing.T) {
 	app := fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5.elf")
-	for script, want := range map[string]int{
+	programtest.Shell(t, map[string]int{
 		`dump_syms "$0" >&-`:               1,
 		`dump_syms "$0" >&- <&-`:           1,
 		`dump_syms -i "$0" >&-`:            1,
@@ -188,11 +156,5 @@ func TestClosedOutput(t *testing.T) {
 		`dump_syms "$0" >/dev/null 2>&1`:   0,
 		`dump_syms "$0" 1<>/dev/null 2>&1`: 0, // as a daemon has it
 		`dump_syms -o "$0.sym" "$0" >&-`:   0,
-	} {
-		cmd := exec.Command("sh", "-c", script, app)
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != want {
-			t.Errorf("%s: exit code %d, want %d: %s", script, code, want, out)
-		}
-	}
+	}, app)
 }

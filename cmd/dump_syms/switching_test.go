@@ -5,19 +5,14 @@ package main
 import (
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // TestSwitching runs the lines of docs/switching.md.
 func TestSwitching(t *testing.T) {
-	library, err := fixture("cxx-x86_64-gcc12-O2-dw5.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stripped, err := fixture("cxx-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.so")
+	stripped := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
 	files := map[string][]byte{"libapp.so": library, "libapp.so.debug": library, "debug/other.debug": stripped}
 	for _, recipe := range testfile.Recipes(t, "../../docs/switching.md", "dump_syms") {
 		testfile.RunRecipe(t, recipe, files, nil)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 	"symkit/limits"
 )
 
@@ -93,9 +94,7 @@ func TestTenfold(t *testing.T) {
 			}
 			dir := t.TempDir()
 			file, sym := filepath.Join(dir, "program"), filepath.Join(dir, "program.sym")
-			if err := os.WriteFile(file, test.make(n), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, file, test.make(n))
 			var stdout, stderr bytes.Buffer
 			if code := run(t.Context(), []string{"--inlines", "--check", "-v", "-o", sym, file}, &stdout, &stderr); code != 0 || strings.Contains(stderr.String(), " limit ") {
 				t.Errorf("exit code %d: %.2000s%.2000s", code, &stderr, &stdout)
@@ -143,9 +142,7 @@ func TestTenfoldBombs(t *testing.T) {
 		t.Run(test.bomb, func(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "bomb")
-			if err := os.WriteFile(file, mutant.Named(test.bomb), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, file, mutant.Named(test.bomb))
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
 			var stdout, stderr bytes.Buffer

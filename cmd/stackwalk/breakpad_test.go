@@ -11,6 +11,7 @@ import (
 	"symkit/dump"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/programtest"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols"
@@ -43,10 +44,7 @@ func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 // TestBreakpadSymbols: with Breakpad's rules the walk still goes through the
 // signal handler, and invents nothing after _start.
 func TestBreakpadSymbols(t *testing.T) {
-	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	files := &symbols.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
 	defer files.Close()
 	c, err := corefile.New("core", core, corefile.Options{Files: files})

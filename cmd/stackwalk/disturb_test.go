@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -26,9 +27,7 @@ func TestDisturbed(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 		return path
 	}
 	const elf, sym = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5", "test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym"

@@ -8,23 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // hostileRun runs the program in every format, and wants that nothing that it
 // writes holds a control character. It returns all of it.
-func hostileRun(t *testing.T, what string, args ...string) string {
+func hostileRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, format := range [][]string{{"--stack-contents"}, {"-b", "-v"}, {"-m"}, {"--format=json"}} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), append(format, args...), &stdout, &stderr)
-		for name, out := range map[string]*bytes.Buffer{"stdout": &stdout, "stderr": &stderr} {
-			if err := testfile.Unprintable(out.Bytes()); err != nil {
-				t.Errorf("%s: %v, exit code %d, %s: %v", what, format, code, name, err)
-			}
-			all.Write(out.Bytes())
-		}
+		_, stdout, stderr := tested.Printable(t, append(format, args...)...)
+		all.WriteString(stdout + stderr)
 	}
 	return all.String()
 }
@@ -53,20 +48,15 @@ func TestHostileMinidumps(t *testing.T) {
 			}
 			testfile.HostileStrings(changed[32:], shift, false)
 			dump := filepath.Join(dir, filepath.Base(path))
-			if err := os.WriteFile(dump, changed, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			hostileRun(t, fmt.Sprint(filepath.Base(path), " ", shift), "--no-elf", "--symbols", dir, dump)
+			programtest.Write(t, dump, changed)
+			hostileRun(t, "--no-elf", "--symbols", dir, dump)
 		}
 	}
 }
 
 // TestHostileSymbols: the command line of a core, and symbols by another tool, which escapes nothing.
 func TestHostileSymbols(t *testing.T) {
-	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	dir := t.TempDir()
 	for _, bad := range []string{testfile.Hostile, "a\tb"} {
 		symbols := filepath.Join(dir, "bad"+bad+".sym")
@@ -82,18 +72,16 @@ STACK CFI INIT 1000 80 .cfa: $rsp 8 + .ra: 1
 		changed := bytes.ReplaceAll(core, []byte("/tmp/symkit-crash/crash "), []byte("/tmp/symkit-"+(bad + strings.Repeat("x", 12))[:12]))
 		dump := filepath.Join(dir, "core"+bad)
 		for path, data := range map[string][]byte{symbols: []byte(text), dump: changed} {
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, path, data)
 		}
-		got := hostileRun(t, "core", "--exe", dump, "--symbols", symbols, dump)
+		got := hostileRun(t, "--exe", dump, "--symbols", symbols, dump)
 		for _, want := range []string{"crash!function", "crash!inlined", "[/src/", `"function":"function`, "|crash|function"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("there is no %q", want)
 			}
 		}
 	}
-	hostileRun(t, "no such files", filepath.Join(dir, testfile.Hostile+"none"))
-	hostileRun(t, "arguments", "--"+testfile.Hostile)
-	hostileRun(t, "several", "--out", filepath.Join(dir, "out"), filepath.Join(dir, testfile.Hostile+"1"), filepath.Join(dir, testfile.Hostile+"2"))
+	hostileRun(t, filepath.Join(dir, testfile.Hostile+"none"))
+	hostileRun(t, "--"+testfile.Hostile)
+	hostileRun(t, "--out", filepath.Join(dir, "out"), filepath.Join(dir, testfile.Hostile+"1"), filepath.Join(dir, testfile.Hostile+"2"))
 }

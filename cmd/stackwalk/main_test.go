@@ -13,10 +13,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"symkit/elfx"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+// tested is the program for the tests of package programtest.
+var tested = programtest.Program{Name: "stackwalk", Run: run}
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"stackwalk": main, "minidump_stackwalk": main, "microdump_stackwalk": main, "minidump-stackwalk": main})

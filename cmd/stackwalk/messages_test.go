@@ -10,24 +10,17 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // TestMessages: the whole text of what the program says of wrong arguments and files.
 func TestMessages(t *testing.T) {
-	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	app, err := fixture("crash-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
+	app := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.elf")
 	t.Chdir(t.TempDir())
 	write := func(name, content string) {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, name, []byte(content))
 	}
 	for _, dir := range []string{"dir", "dumps"} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -59,11 +52,7 @@ func TestMessages(t *testing.T) {
 		perf    = "; give a perf map (lines of START SIZE NAME) or a jitdump file"
 		partial = ": truncated: the dump is not complete; copy it again"
 	)
-	type message struct {
-		code int
-		want string // after "stackwalk: "
-	}
-	tests := map[string]message{ // by the arguments
+	tests := map[string]programtest.Message{
 		// The dump.
 		"":             {command.Misuse, `error: expected "<dump> ..."; for example: stackwalk --symbols ./store crash.dmp` + end},
 		"none":         {command.Failed, "error: none: no such file or directory" + dump},
@@ -138,32 +127,21 @@ func TestMessages(t *testing.T) {
 			if !strings.Contains(kind, ", which ") {
 				want += dump
 			}
-			tests[name] = message{command.Failed, want}
+			tests[name] = programtest.Message{command.Failed, want}
 		}
 		if !strings.HasPrefix(start, "\x1f\x8b") { // symbol files can be packed
-			tests["-b --no-elf -s "+name+" core"] = message{0, "warning: " + name + ": not used for /tmp/symkit-crash/crash: not a symbol file: it is " + kind}
+			tests["-b --no-elf -s "+name+" core"] = programtest.Message{0, "warning: " + name + ": not used for /tmp/symkit-crash/crash: not a symbol file: it is " + kind}
 		}
 	}
-	for args, test := range tests {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if want := "stackwalk: " + test.want + "\n"; test.code != 0 && code != test.code || stderr.String() != want {
-			t.Errorf("stackwalk %s: exit code %d, %q, want %d, %q", args, code, &stderr, test.code, want)
-		}
-	}
+	tested.Messages(t, "stackwalk: ", tests)
 }
 
 // A signal is told as dump_syms does: without --out nothing was written, with it what
 // is done is whole.
 func TestInterruptedMessage(t *testing.T) {
-	data, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	core := filepath.Join(t.TempDir(), "core")
-	if err := os.WriteFile(core, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, core, data)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("terminated signal received"))
 	for _, test := range []struct {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
@@ -171,9 +172,7 @@ func TestBigEndian(t *testing.T) {
 	b = append(b, make([]byte, 24)...)
 	u32(0)
 	path := filepath.Join(t.TempDir(), "ppc.dmp")
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, b)
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"-m", path}, &stdout, &stderr); code != 2 || !strings.HasPrefix(stdout.String(), "OS|Linux|0.0.0\nCPU|ppc||0\n") {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)

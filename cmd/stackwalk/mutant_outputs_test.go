@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -21,10 +22,7 @@ func TestMutantOutputs(t *testing.T) {
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
-	core, err := fixture("crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	seeds := [][]byte{core}
 	for _, path := range files {
 		data, err := os.ReadFile(path)
@@ -36,9 +34,7 @@ func TestMutantOutputs(t *testing.T) {
 
 	dir := t.TempDir()
 	perf := filepath.Join(dir, "perf.map")
-	if err := os.WriteFile(perf, []byte("1000 1000 generated"+testfile.Hostile+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, perf, []byte("1000 1000 generated"+testfile.Hostile+"\n"))
 	random := rand.New(rand.NewPCG(23, 7))
 	for i := range 3 * len(seeds) {
 		seed := seeds[i%len(seeds)]
@@ -49,9 +45,7 @@ func TestMutantOutputs(t *testing.T) {
 			testfile.HostileStrings(changed[33:], i, i%2 == 0)
 		}
 		dump := filepath.Join(dir, fmt.Sprint(testfile.Hostile, i))
-		if err := os.WriteFile(dump, changed, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, dump, changed)
 
 		out := filepath.Join(dir, fmt.Sprint("out", i))
 		if err := os.Mkdir(out, 0o777); err != nil {
@@ -64,12 +58,8 @@ func TestMutantOutputs(t *testing.T) {
 				{"--symbols", filepath.Join(breakpad, "symbols"), "-b", "-o", filepath.Join(out, "result"), dump},
 				{"--out", filepath.Join(out, "all"), dump, dump + testfile.Hostile},
 			} {
-				var stdout, stderr bytes.Buffer
-				run(t.Context(), append(args, "--no-elf", "--format="+format), &stdout, &stderr)
 				// The results in --out have the names of the dumps.
-				if err := testfile.Outputs(stdout.Bytes(), stderr.Bytes()); err != nil {
-					t.Errorf("%d, %s: %.40q %s: %v", i, kind, args, format, err)
-				}
+				tested.Bounded(t, fmt.Sprint(i, kind), append(args, "--no-elf", "--format="+format))
 				for _, path := range []string{filepath.Join(out, "result"), filepath.Join(out, "all", filepath.Base(dump)+map[string]string{"text": ".txt", "json": ".json", "machine": ".machine"}[format])} {
 					text, err := os.ReadFile(path)
 					if err == nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -21,33 +22,8 @@ import (
 func crash(t *testing.T) (core, exe string) {
 	t.Helper()
 	dir := t.TempDir()
-	core, exe = filepath.Join(dir, "crash.core"), filepath.Join(dir, "crash")
-	for path, name := range map[string]string{core: "crash-x86_64-gcc12-O2-dw5.core", exe: "crash-x86_64-gcc12-O2-dw5.elf"} {
-		data, err := fixture(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return core, exe
-}
-
-// wantFailure wants exit code 1, an error with the words, and no files in dir.
-func wantFailure(t *testing.T, what string, code int, stderr, dir string, words ...string) {
-	t.Helper()
-	if code != 1 || !strings.HasPrefix(stderr, "stackwalk: error: ") {
-		t.Errorf("%s: exit code %d, %s", what, code, stderr)
-	}
-	for _, word := range words {
-		if !strings.Contains(stderr, word) {
-			t.Errorf("%s: no %q in %s", what, word, stderr)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%s: left behind: %v, %v", what, left, err)
-	}
+	core = programtest.Write(t, filepath.Join(dir, "crash.core"), programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core"))
+	return core, programtest.Write(t, filepath.Join(dir, "crash"), programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.elf"))
 }
 
 // TestReportCannotBeWritten: the disk is full, or the pipe has no reader.
@@ -60,7 +36,7 @@ func TestReportCannotBeWritten(t *testing.T) {
 			cmd := exec.Command("stackwalk", "--exe", exe, "--format="+format, core)
 			cmd.Stdout, cmd.Stderr = file, &stderr
 			_ = cmd.Run()
-			wantFailure(t, format, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), want)
+			tested.Failed(t, cmd.ProcessState.ExitCode(), stderr.String(), t.TempDir(), want)
 		}
 	}
 }
@@ -73,7 +49,7 @@ func TestFileSizeLimit(t *testing.T) {
 		flags := strings.ReplaceAll(flag, "DIR", dir)
 		sh := exec.Command("sh", "-c", fmt.Sprintf("ulimit -f 1; exec stackwalk --exe %s --format=json %s %s", exe, flags, core))
 		out, _ := sh.CombinedOutput()
-		wantFailure(t, flag, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
+		tested.Failed(t, sh.ProcessState.ExitCode(), string(out), dir, dir, "file too large")
 	}
 }
 
@@ -83,7 +59,7 @@ func TestOccupied(t *testing.T) {
 	dir := t.TempDir()
 	var stderr bytes.Buffer
 	code := run(t.Context(), []string{"--exe", exe, "-o", dir, core}, io.Discard, &stderr)
-	wantFailure(t, "-o", code, stderr.String(), dir, dir, "is a directory")
+	tested.Failed(t, code, stderr.String(), dir, dir, "is a directory")
 }
 
 // What there is to say of a dump is limited, and a signal ends the saying.
@@ -93,7 +69,7 @@ func TestReportBounded(t *testing.T) {
 	cmd := exec.Command("stackwalk", "--exe", exe, "-o", filepath.Join(dir, "out"), core)
 	cmd.Env = append(os.Environ(), "SYMKIT_LIMITS=report=1K")
 	out, _ := cmd.CombinedOutput()
-	wantFailure(t, "1K", cmd.ProcessState.ExitCode(), string(out), dir, core+": report above the limit of 1024: ")
+	tested.Failed(t, cmd.ProcessState.ExitCode(), string(out), dir, core+": report above the limit of 1024: ")
 
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("a signal"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 )
 
 // called runs the program that stackwalk is under a name.
@@ -171,9 +172,7 @@ func TestSocorro(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	raw := `{"ModuleSignatureInfo": "{\"Mozilla Corporation\": [\"test_app.exe\"], \"Microsoft Windows\": [\"kernel32.dll\"]}", "CPUMicrocodeVersion": "0x2A"}`
-	if err := os.WriteFile(at("raw.json"), []byte(raw), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, at("raw.json"), []byte(raw))
 
 	code, stdout, stderr := called(t, "minidump-stackwalk", "--evil-json="+at("raw.json"), "--symbols-cache="+at("cache"), "--symbols-tmp="+at("tmp"),
 		"--no-color", "--output-file="+at("out.json"), "--log-file="+at("log"), "--symbols-url="+server.URL, "--json", "--verbose=error", filepath.Join(dumps, "minidump2.dmp"))
@@ -233,9 +232,7 @@ func TestCyborg(t *testing.T) {
 	evil := filepath.Join(dir, "evil.json")
 	dump, store, file := filepath.Join(dumps, "minidump2.dmp"), filepath.Join(breakpad, "symbols"), filepath.Join(dir, "out.json")
 	for text, want := range map[string]string{`{"ModuleSignatureInfo": {"A": ["test_app.exe"]}}`: "", `{`: "ERROR --evil-json: ", `{"ModuleSignatureInfo": 3}`: "ERROR --evil-json: "} {
-		if err := os.WriteFile(evil, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, evil, []byte(text))
 		code, stdout, stderr := called(t, "minidump-stackwalk", "--cyborg="+file, "--pretty", "--evil-json", evil, "--symbols-path", store, dump)
 		if code != 0 || !strings.HasPrefix(stdout, "Operating system: Windows NT\n") || !strings.HasPrefix(stderr, want) || (want == "") != (stderr == "") {
 			t.Errorf("%s: %d, %.80q, %q", text, code, stdout, stderr)

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"reflect"
-	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
-	"symkit/internal/command"
+	"symkit/internal/programtest"
 )
 
 // TestPlain: usual command lines are read without kong's model, and mean what they
 // mean to kong.
 func TestPlain(t *testing.T) {
-	for line, taken := range map[string]bool{
+	programtest.Plain[cli](t, map[string]bool{
 		"core": true,
 		"--symbols store --symbols https://symbols.example.org crash.dmp": true,
 		"--exe ./app core":               true,
@@ -25,22 +21,5 @@ func TestPlain(t *testing.T) {
 		"":                               false,
 		"a b":                            false,
 		"--help":                         false,
-	} {
-		args := strings.Fields(line)
-		var plain, want cli
-		if command.Plain(&plain, args) != taken {
-			t.Errorf("%s: taken is not %t", line, taken)
-		}
-		if !taken {
-			continue
-		}
-		parser, err := kong.New(&want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = parser.Parse(args)
-		if err != nil || !reflect.DeepEqual(plain, want) {
-			t.Errorf("%s: %+v, kong has %+v, %v", line, plain, want, err)
-		}
-	}
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
+	"symkit/internal/programtest"
 	"symkit/walk"
 	"symkit/walk/minidump"
 )
@@ -48,9 +49,7 @@ func regressionDump(t *testing.T) (path, id string) {
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "deep.dmp")
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, path, out.Bytes())
 	return path, elfx.ModuleID(module.BuildID, false)
 }
 
@@ -112,9 +111,7 @@ func writeSymbols(t *testing.T, store, id string, functions []function) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "deep.sym"), []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, filepath.Join(dir, "deep.sym"), []byte(b.String()))
 }
 
 // TestRegressions: stackwalk diff names each regression that is planted in a symbol store.
@@ -126,9 +123,7 @@ func TestRegressions(t *testing.T) {
 		t.Helper()
 		writeSymbols(t, store, id, functions)
 		text := output(t, "--no-elf", "--format=json", "--symbols", store, dump)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, []byte(text))
 	}
 	result(regressionSymbols(), good)
 	if got := output(t, "diff", good, good); got != "no differences: compared 1 result, 1 thread, 28 frames\n" {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -41,7 +42,7 @@ func TestSignalled(t *testing.T) {
 					cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS="+test.urls, "DEBUGINFOD_CACHE_PATH="+cache)
 					return cmd
 				})
-				wantNoFiles(t, cache)
+				programtest.NoFiles(t, cache)
 			})
 		}
 	}
@@ -59,20 +60,6 @@ func TestFIFO(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Count(string(out), fifo+": not a regular file") != 1 {
 			t.Errorf("%v: exit code %d: %s", args, code, out)
 		}
-	}
-}
-
-// wantNoFiles wants no regular file with content below dir.
-func wantNoFiles(t *testing.T, dir string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			t.Errorf("left behind: %s", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
 	}
 }
 
@@ -110,14 +97,8 @@ func TestOutputIsInput(t *testing.T) {
 // TestClosedOutput: a result that cannot be written is an error.
 func TestClosedOutput(t *testing.T) {
 	core, exe := crash(t)
-	for script, want := range map[string]int{
+	programtest.Shell(t, map[string]int{
 		`stackwalk --exe "$1" "$0" >&-`: 1, `stackwalk --exe "$1" -m "$0" >&-`: 1, `stackwalk --exe "$1" "$0" >/dev/null`: 0,
 		`stackwalk --exe "$1" -o "$0.txt" "$0" >&-`: 0,
-	} {
-		cmd := exec.Command("sh", "-c", script, core, exe)
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != want {
-			t.Errorf("%s: exit code %d, want %d: %s", script, code, want, out)
-		}
-	}
+	}, core, exe)
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -29,9 +30,7 @@ func TestDisturbed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 	}
 	for _, test := range []struct {
 		name, file string

@@ -11,10 +11,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+// tested is the program for the tests of package programtest.
+var tested = programtest.Program{Name: "symcheck", Run: run}
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"symcheck": main})
@@ -63,9 +67,7 @@ func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, []byte(text))
 		return path
 	}
 	good, bad, empty := write("good", head), write("bad", head+"nonsense\n"), write("empty", "")

@@ -1,35 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
 // TestMessages checks the whole text of the messages about wrong arguments and files.
 func TestMessages(t *testing.T) {
-	app, err := fixture(filepath.Join("..", ".."), "lang-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	core, err := fixture(filepath.Join("..", ".."), "crash-x86_64-gcc12-O2-dw5.core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := fixture(filepath.Join("..", ".."), "crash-x86_64-gcc12-O2-dw5.elf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := programtest.Fixture(t, "lang-x86_64-gcc12-O2-dw5.elf")
+	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
+	other := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.elf")
 	t.Chdir(t.TempDir())
 	write := func(name, content string) {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, name, []byte(content))
 	}
 	if err := os.Mkdir("dir", 0o777); err != nil {
 		t.Fatal(err)
@@ -54,10 +42,7 @@ func TestMessages(t *testing.T) {
 		checks = "want one of grammar, canonical, duplicates, order, overlaps, nesting, consumers, rules, stack-win, module, functions, names, code, lines, inlines, publics, cfi, signal-frames, sframe"
 		parts  = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi"
 	)
-	tests := map[string]struct {
-		code int
-		want string // after "symcheck: error: "
-	}{ // by the arguments
+	tests := map[string]programtest.Message{ // by the arguments
 		// The number of files, and their order.
 		"":                    {command.Misuse, `expected "<file.sym> <elf> ..."; for example: symcheck app.sym ./app` + end},
 		"app.sym":             {command.Misuse, `expected "<elf> ..."; for example: symcheck app.sym ./app` + end},
@@ -126,22 +111,10 @@ func TestMessages(t *testing.T) {
 		if !strings.Contains(kind, ", which ") {
 			want += elf
 		}
-		tests["app.sym "+name] = struct {
-			code int
-			want string
-		}{command.Failed, want}
+		tests["app.sym "+name] = programtest.Message{command.Failed, want}
 		for _, args := range []string{"lint " + name, "diff app.sym " + name} {
-			tests[args] = struct {
-				code int
-				want string
-			}{command.Failed, name + ": not a symbol file: it is " + kind}
+			tests[args] = programtest.Message{command.Failed, name + ": not a symbol file: it is " + kind}
 		}
 	}
-	for args, test := range tests {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if want := "symcheck: error: " + test.want + "\n"; code != test.code || stderr.String() != want {
-			t.Errorf("symcheck %s: exit code %d, %q, want %d, %q", args, code, &stderr, test.code, want)
-		}
-	}
+	tested.Messages(t, "symcheck: error: ", tests)
 }

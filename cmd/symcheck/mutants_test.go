@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -16,21 +17,13 @@ import (
 // 16 KiB on standard error. internal/soak does so with 100,000 files.
 func TestMutantOutputs(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
-	data, err := fixture(filepath.Join("..", ".."), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := fixture(filepath.Join("..", ".."), name+".sym")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, name)
+	own := programtest.File(t, "check/testdata/own/"+name+".sym")
 	dir := t.TempDir()
 	app, sym := filepath.Join(dir, "app"+testfile.Hostile), filepath.Join(dir, "app.sym"+testfile.Hostile)
 	good := filepath.Join(dir, "good.sym")
 	write := func(path string, data []byte) {
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 	}
 	write(good, own)
 
@@ -48,11 +41,7 @@ func TestMutantOutputs(t *testing.T) {
 		write(sym, text)
 		for _, args := range [][]string{{good, app}, {sym, app}, {"lint", sym, good}, {"diff", good, sym}} {
 			for _, format := range []string{"text", "json", "junit", "sarif"} {
-				var stdout, stderr bytes.Buffer
-				run(t.Context(), append(args, "--limit=1000", "--format="+format), &stdout, &stderr)
-				if err := testfile.Outputs(stdout.Bytes(), stderr.Bytes()); err != nil {
-					t.Errorf("%d, %s, %s: %.40q %s: %v", i, kind, symKind, args, format, err)
-				}
+				tested.Bounded(t, fmt.Sprint(i, kind, symKind), append(args, "--limit=1000", "--format="+format))
 			}
 		}
 	}

@@ -4,12 +4,12 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -23,9 +23,7 @@ func TestReportCannotBeWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 	}
 	unwritable := testfile.Unwritable(t)
 	for _, format := range []string{"text", "json", "junit", "sarif"} {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"symkit/internal/mutant"
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -21,17 +21,13 @@ func TestCompressedPeak(t *testing.T) {
 	const most = 64 << 20
 	sym := filepath.Join(t.TempDir(), "bomb.sym")
 	const text = "MODULE Linux x86_64 626D6F626F62626D00000000000000000 bomb\nINFO CODE_ID 626F6D62626F6D62\nFUNC 1000 10 0 f\n"
-	if err := os.WriteFile(sym, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, sym, []byte(text))
 	for _, name := range []string{
 		".shstrtab of a gigabyte, compressed by zstd", "all tables of 16 MiB, compressed by zlib", "all tables of 16 MiB, compressed by zstd",
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "bomb")
-			if err := os.WriteFile(file, mutant.Named(name), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			programtest.Write(t, file, mutant.Named(name))
 			if err := testfile.ForgetPeak(); err != nil {
 				t.Fatal(err) // the peak of this process would count
 			}

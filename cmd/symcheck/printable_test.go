@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -15,14 +15,8 @@ import (
 // format of every command.
 func TestUnprintable(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
-	data, err := fixture(filepath.Join("..", ".."), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := fixture(filepath.Join("..", ".."), name+".sym")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := programtest.Fixture(t, name)
+	own := programtest.File(t, "check/testdata/own/"+name+".sym")
 	sections := []string{".strtab", ".dynstr", ".debug_str", ".debug_line_str"}
 	dir := filepath.Join(t.TempDir(), testfile.Hostile)
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -30,9 +24,7 @@ func TestUnprintable(t *testing.T) {
 	}
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.Write(t, path, data)
 		return path
 	}
 
@@ -53,14 +45,9 @@ func TestUnprintable(t *testing.T) {
 	findings := 0
 	for _, args := range runs {
 		for _, format := range []string{"text", "json", "junit", "sarif"} {
-			var stdout, stderr bytes.Buffer
-			if code := run(t.Context(), append(args, "--format="+format, "--limit=1000", "--require=cfi"), &stdout, &stderr); code == 2 {
+			code, _, _ := tested.Printable(t, append(args, "--format="+format, "--limit=1000", "--require=cfi")...)
+			if code == 2 {
 				findings++
-			}
-			for name, out := range map[string]*bytes.Buffer{"stdout": &stdout, "stderr": &stderr} {
-				if err := testfile.Unprintable(out.Bytes()); err != nil {
-					t.Errorf("%.40q --format=%s: %s: %v", args, format, name, err)
-				}
 			}
 		}
 	}

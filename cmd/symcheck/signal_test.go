@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"symkit/internal/programtest"
 	"symkit/internal/testfile"
 )
 
@@ -27,9 +28,7 @@ func TestSignalled(t *testing.T) {
 func TestOutputIsInput(t *testing.T) {
 	const text = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 10 0 f\n"
 	sym := filepath.Join(t.TempDir(), "a.sym")
-	if err := os.WriteFile(sym, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Write(t, sym, []byte(text))
 	for _, args := range [][]string{{sym, "a.elf"}, {"lint", sym}, {"diff", "b.sym", sym}} {
 		out, err := os.OpenFile(sym, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
@@ -49,16 +48,8 @@ func TestOutputIsInput(t *testing.T) {
 // TestClosedOutput checks that a report that cannot be written is an error.
 func TestClosedOutput(t *testing.T) {
 	sym := filepath.Join(t.TempDir(), "a.sym")
-	if err := os.WriteFile(sym, []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 10 0 f\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for script, want := range map[string]int{
+	programtest.Write(t, sym, []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 10 0 f\n"))
+	programtest.Shell(t, map[string]int{
 		`symcheck lint "$0" >&-`: 1, `symcheck --format=json lint "$0" >&-`: 1, `symcheck lint "$0" >/dev/null`: 0,
-	} {
-		cmd := exec.Command("sh", "-c", script, sym)
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != want {
-			t.Errorf("%s: exit code %d, want %d: %s", script, code, want, out)
-		}
-	}
+	}, sym)
 }
