@@ -15,6 +15,7 @@ import (
 	"symkit/dump/batch"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/limits"
 )
 
 var (
@@ -136,7 +137,9 @@ const largeText = 4 << 20
 // of findings in the text. The text is bounded by limits.Output. After a check m has no
 // records.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
-	bounded := func(w io.Writer) error { return m.Write(&boundedWriter{w: w, img: in.img}) }
+	bounded := func(w io.Writer) error {
+		return m.Write(command.Bounded(ctx, w, limits.Output, in.img.Main.Path(), in.img.Size()))
+	}
 	if !c.Check {
 		return 0, to(bounded)
 	}

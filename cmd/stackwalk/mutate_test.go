@@ -87,7 +87,7 @@ func TestMutations(t *testing.T) {
 func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bool {
 	// The raw streams can also be had of a dump that has no threads.
 	var raw bytes.Buffer
-	err := rawdump.Write(bound(ctx, "", uint64(len(data)), &raw), data, rawdump.Options{})
+	err := rawdump.Write(bounded(ctx, "", uint64(len(data)), &raw), data, rawdump.Options{})
 	if e, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || e.Offset > len(data)) {
 		t.Errorf("raw streams: %v", err)
 	}

@@ -14,8 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/command"
 	"symkit/internal/programtest"
 	"symkit/internal/testfile"
+	"symkit/limits"
 )
 
 // crash puts a core file and its program into a directory.
@@ -73,7 +75,7 @@ func TestReportBounded(t *testing.T) {
 
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("a signal"))
-	w := bound(ctx, core, 0, io.Discard)
+	w := command.Bounded(ctx, io.Discard, limits.Report, core, 0)
 	if _, err := w.Write([]byte("x")); err == nil || err.Error() != "a signal" {
 		t.Error(err)
 	}

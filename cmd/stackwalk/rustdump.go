@@ -32,7 +32,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 
 	print := func(out io.Writer) error {
 		return mem.Guard(func() error {
-			return rawdump.Write(bound(ctx, f.Minidump, 0, out), file.Bytes(), rawdump.Options{Brief: f.Brief})
+			return rawdump.Write(bounded(ctx, f.Minidump, 0, out), file.Bytes(), rawdump.Options{Brief: f.Brief})
 		})
 	}
 	if f.OutputFile == "" || f.OutputFile == "-" {

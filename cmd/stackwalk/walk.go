@@ -19,6 +19,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/report"
@@ -275,11 +276,21 @@ func (c *cli) write(ctx context.Context, o written, dump string, size uint64, re
 	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return o.print(bound(ctx, dump, size, out), res) }
+	print := func(out io.Writer) error { return o.print(bounded(ctx, dump, size, out), res) }
 	if path == "" || path == "-" {
 		return print(c.stdout)
 	}
 	return atomicfile.Write(ctx, path, print)
+}
+
+// bounded returns a writer to w that bounds the size of the report on a dump. size is that
+// of a dump that was read from a stream.
+func bounded(ctx context.Context, dump string, size uint64, w io.Writer) io.Writer {
+	info, err := os.Stat(dump)
+	if err == nil && size == 0 { // or it was removed since
+		size = uint64(info.Size())
+	}
+	return command.Bounded(ctx, w, limits.Report, dump, size)
 }
 
 // printer returns the function that writes the report on a dump in the format of the

@@ -63,7 +63,7 @@ func (c *cli) answer(ctx context.Context, line string, s walk.Supplier, client *
 	var about, result bytes.Buffer
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
 	j.options.Jobs = 1 // other dumps use the other processors
-	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(bound(ctx, path, j.size, &result), res) })
+	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(bounded(ctx, path, j.size, &result), res) })
 
 	a := worker.Answer{Status: walked, Result: json.RawMessage(bytes.TrimSpace(result.Bytes()))}
 	for text := range strings.Lines(about.String()) {

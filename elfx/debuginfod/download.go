@@ -24,26 +24,9 @@ const (
 // download fetches the file from one server. The cache then has the whole, verified
 // file, or is unchanged.
 func (e *entry) download(ctx context.Context, server string) error {
-	// The cause of a cancelled context says why the download ended.
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if e.client.MaxTime > 0 {
-		timed, stop := context.WithTimeoutCause(ctx, e.client.MaxTime, ErrMaxTime)
-		defer stop()
-		ctx = timed
-	}
-
-	// A watcher cancels the download if too few bytes arrive in time.
 	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
-	if e.client.Timeout > 0 {
-		go fetch.Watch(ctx, e.client.Timeout, &t.done, func() { cancel(ErrTimeout) })
-	}
-
-	err := e.fetch(ctx, &t)
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx) // the reason, not "context canceled"
-	}
-	return err
+	bounds := fetch.Bounds{Window: e.client.Timeout, Stalled: ErrTimeout, MaxTime: e.client.MaxTime, TooLong: ErrMaxTime}
+	return fetch.Within(ctx, bounds, &t.done, func(ctx context.Context) error { return e.fetch(ctx, &t) })
 }
 
 // transfer is the state of one download.

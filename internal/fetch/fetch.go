@@ -36,8 +36,41 @@ var HTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http.Requ
 	return nil
 }}
 
-// leastBytes is how many bytes a server must send in each window of Watch.
+// leastBytes is how many bytes a server must send in each window.
 const leastBytes = 100 << 10
+
+// Bounds are how long a download may take.
+type Bounds struct {
+	// Window is the time in which leastBytes must arrive, again and again, or the rest of
+	// the file; Stalled is the error if they do not. 0 is no bound.
+	Window  time.Duration
+	Stalled error
+	// MaxTime bounds the whole download; TooLong is the error. 0 is no bound.
+	MaxTime time.Duration
+	TooLong error
+}
+
+// Within calls download, which counts the bytes that arrive, with a context that ends at
+// the bounds. The error is that of the bound, or the cause of ctx's end, or that of
+// download.
+func Within(ctx context.Context, b Bounds, count *atomic.Int64, download func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if b.MaxTime > 0 {
+		timed, stop := context.WithTimeoutCause(ctx, b.MaxTime, b.TooLong)
+		defer stop()
+		ctx = timed
+	}
+	if b.Window > 0 {
+		go Watch(ctx, b.Window, count, func() { cancel(b.Stalled) })
+	}
+
+	err := download(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx) // the reason, not "context canceled"
+	}
+	return err
+}
 
 // Watch calls slow and returns as soon as count has grown by less than leastBytes in a
 // window of time. It also returns when ctx is done.

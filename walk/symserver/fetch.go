@@ -117,19 +117,20 @@ const progressStep = 100 * time.Millisecond
 
 // download makes one attempt.
 func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, s.MaxTime, ErrMaxTime)
-	defer stop()
-	// The watch ends a transfer that stalls.
-	target := s.target(e.place, m)
 	var received atomic.Int64
-	go fetch.Watch(ctx, s.Timeout, &received, func() { cancel(ErrStalled) })
+	bounds := fetch.Bounds{Window: s.Timeout, Stalled: ErrStalled, MaxTime: s.MaxTime, TooLong: ErrMaxTime}
+	return fetch.Within(ctx, bounds, &received, func(ctx context.Context) error { return s.receive(ctx, e, m, &received) })
+}
+
+// receive requests a file and writes it into the cache. It counts the bytes that arrive.
+func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received *atomic.Int64) error {
+	target := s.target(e.place, m)
 	body, err := s.open(ctx, target)
 	if err != nil {
-		return because(ctx, err)
+		return err
 	}
 	defer body.Close()
+
 	var shown time.Time
 	counted := &counter{r: body, alive: func(total int64) {
 		received.Store(total)
@@ -138,30 +139,24 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 			s.Progress(target, total)
 		}
 	}}
+
 	// The body is unpacked while it arrives.
 	text, err := unpack(bufio.NewReaderSize(counted, 1<<16), s.MaxSize)
 	if err != nil {
-		return because(ctx, err)
+		return err
 	}
 	defer text.Close()
 	text.wrote = s.disk().Wrote
+
 	// A symbol file begins with its MODULE record.
 	head, err := text.r.Peek(len("MODULE "))
 	if err != nil && err != io.EOF {
-		return because(ctx, err)
+		return err
 	}
 	if string(head) != "MODULE " {
 		return ErrContent
 	}
-	return because(ctx, e.write(ctx, text, target, m))
-}
-
-// because returns the cause of a canceled transfer instead of err.
-func because(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return e.write(ctx, text, target, m)
 }
 
 // open sends the request and returns the body of the response.

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"symkit/limits"
+)
+
+// bounded is a writer that Bounded returns.
+type bounded struct {
+	ctx     context.Context
+	w       io.Writer
+	limit   limits.Limit
+	name    string
+	size    uint64
+	written uint64
+}
+
+// Bounded returns a writer to w that fails above a limit, or when ctx ends. name and size,
+// in bytes, are those of the input that the limit is about.
+func Bounded(ctx context.Context, w io.Writer, limit limits.Limit, name string, size uint64) io.Writer {
+	return &bounded{ctx: ctx, w: w, limit: limit, name: name, size: size}
+}
+
+// Write implements io.Writer. Nothing above the limit is written.
+func (b *bounded) Write(p []byte) (int, error) {
+	err := context.Cause(b.ctx)
+	if err != nil {
+		return 0, err
+	}
+
+	b.written += uint64(len(p))
+	if b.written > (limits.Limits{}).Max(b.limit, b.size) {
+		return 0, fmt.Errorf("%s: %w", b.name, (limits.Limits{}).Exceeded(b.limit, b.size))
+	}
+	return b.w.Write(p)
+}
