@@ -50,11 +50,9 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	// written.
 	index := newIndex(c.Dumps)
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
-	err = par.Each(ctx, jobs, len(c.Dumps), func() func(int) error {
-		return func(i int) error {
-			notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w, index.at(i)) })
-			return nil
-		}
+	err = par.For(ctx, jobs, len(c.Dumps), func(i int) error {
+		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w, index.at(i)) })
+		return nil
 	})
 	if err != nil {
 		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))

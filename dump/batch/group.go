@@ -126,11 +126,9 @@ func packedByID(inputs []Input, all []traits) map[string]*Input {
 // Each calls work for every i below n, on at most jobs goroutines. Each returns an error
 // only if ctx ends: the cause.
 func Each(ctx context.Context, n, jobs int, work func(i int)) error {
-	return par.Each(ctx, jobs, n, func() func(int) error {
-		return func(i int) error {
-			work(i)
-			return nil
-		}
+	return par.For(ctx, jobs, n, func(i int) error {
+		work(i)
+		return nil
 	})
 }
 

@@ -69,9 +69,12 @@ func alone(ctx context.Context, n int, work func(i int) error) error {
 	return nil
 }
 
+// For is Each for work that needs no scratch memory.
+func For(ctx context.Context, jobs, n int, work func(i int) error) error {
+	return Each(ctx, jobs, n, func() func(int) error { return work })
+}
+
 // Do runs tasks on at most jobs goroutines and returns the first error.
 func Do(ctx context.Context, jobs int, tasks ...func() error) error {
-	return Each(ctx, jobs, len(tasks), func() func(int) error {
-		return func(i int) error { return tasks[i]() }
-	})
+	return For(ctx, jobs, len(tasks), func(i int) error { return tasks[i]() })
 }

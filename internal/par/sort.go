@@ -10,11 +10,9 @@ import (
 // particular order.
 func Sort[T any](ctx context.Context, jobs int, list []T, compare func(a, b T) int) ([]T, error) {
 	parts := slices.Collect(slices.Chunk(list, len(list)/max(jobs, 1)+1))
-	err := Each(ctx, jobs, len(parts), func() func(int) error {
-		return func(i int) error {
-			slices.SortFunc(parts[i], compare)
-			return nil
-		}
+	err := For(ctx, jobs, len(parts), func(i int) error {
+		slices.SortFunc(parts[i], compare)
+		return nil
 	})
 	if err != nil {
 		return nil, err

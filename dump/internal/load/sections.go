@@ -26,11 +26,9 @@ func sectionsOf(s *dwarfx.Sections) []sectionOf {
 // DWARF have names that end in suffix.
 func (x *loader) readSections(f *elfx.File, wanted []sectionOf, suffix string) error {
 	errs := make([]error, len(wanted))
-	err := par.Each(x.ctx, x.opt.Jobs, len(wanted), func() func(int) error {
-		return func(i int) error {
-			*wanted[i].data, errs[i] = f.SectionData(wanted[i].name + suffix)
-			return nil
-		}
+	err := par.For(x.ctx, x.opt.Jobs, len(wanted), func(i int) error {
+		*wanted[i].data, errs[i] = f.SectionData(wanted[i].name + suffix)
+		return nil
 	})
 	for i, err := range errs {
 		x.lost.Add(err)

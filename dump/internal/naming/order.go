@@ -32,18 +32,16 @@ func Order(ctx context.Context, jobs int, t *Table, used []bool) (Origins, error
 	}
 
 	chunks := slices.Collect(slices.Chunk(list, len(list)/max(jobs, 1)+1))
-	err := par.Each(ctx, jobs, len(chunks), func() func(int) error {
-		return func(i int) error {
-			for k := range chunks[i] {
-				n := &chunks[i][k]
-				e := t.at(n.number)
-				n.text = e.text
-				if !e.sound {
-					n.text = emit.OriginName(e.text)
-				}
+	err := par.For(ctx, jobs, len(chunks), func(i int) error {
+		for k := range chunks[i] {
+			n := &chunks[i][k]
+			e := t.at(n.number)
+			n.text = e.text
+			if !e.sound {
+				n.text = emit.OriginName(e.text)
 			}
-			return nil
 		}
+		return nil
 	})
 	if err == nil {
 		list, err = par.Sort(ctx, jobs, list, func(a, b numbered) int { return strings.Compare(a.text, b.text) })
