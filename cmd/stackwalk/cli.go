@@ -40,7 +40,7 @@ Examples:
 
   stackwalk diff old.json new.json          two results compared: see stackwalk diff --help
 
-  stackwalk --format=html core > crash.html a page to look at
+  stackwalk --format=html core > page.html  a page to look at
 
   stackwalk --symbols ./store --format=json --out results *.dmp`
 
