@@ -189,7 +189,7 @@ func (r *replay) loadDebugInfo() error {
 	if err != nil || others == nil || others.Alt == nil {
 		return err
 	}
-	r.dw.Alt = dwarfinfo.Open(others.Alt, r.opt.Limits)
+	r.dw.Alt = dwarfinfo.OpenAlt(others.Alt, r.opt.Limits)
 	if r.dw.Alt == nil {
 		return nil
 	}

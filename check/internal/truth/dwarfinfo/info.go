@@ -32,7 +32,7 @@ type Info struct {
 	bigEndian bool
 	size      int // of the file, in bytes
 	limits    limits.Limits
-	number    uint64
+	number    uint64 // 0 of the main file, altNumber of dwz's, a count from 1 of split DWARF files
 	info      []byte // see stream for which of these bytes are there
 	abbrev    []byte
 	line      []byte
@@ -104,6 +104,19 @@ func Open(f *elfx.File, l limits.Limits) *Info {
 		return nil
 	}
 	return &Info{file: f, bigEndian: f.BigEndian, Path: f.Path(), size: f.Size(), limits: l}
+}
+
+// altNumber is the number of a supplementary file: its strings are not those of the main file
+// at the same offsets.
+const altNumber = 1<<16 - 1
+
+// OpenAlt is Open for dwz's supplementary file.
+func OpenAlt(f *elfx.File, l limits.Limits) *Info {
+	d := Open(f, l)
+	if d != nil {
+		d.number = altNumber
+	}
+	return d
 }
 
 // Load reads the sections, .debug_info only if Inflate cannot inflate it for Next or whole is set. The

@@ -73,6 +73,31 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestAltStrings: strings of a file and of its supplementary file at the same offset are two, as
+// are the names that consist of them.
+func TestAltStrings(t *testing.T) {
+	f, err := elfx.Open("../../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := Open(f, limits.Limits{})
+	d.Alt = OpenAlt(f, limits.Limits{})
+	d.str, d.Alt.str = []byte("\x00own\x00"), []byte("\x00alt\x00")
+
+	u, far := Unit{in: d}, Unit{in: d.Alt}
+	own, ownID, _ := u.text(value{form: formStrp, num: 1})
+	for _, tt := range []struct {
+		u    *Unit
+		form uint16
+	}{{&u, formGNUStrpAlt}, {&u, formStrpSup}, {&far, formStrp}} {
+		text, id, found := tt.u.text(value{form: tt.form, num: 1})
+		if string(own) != "own" || string(text) != "alt" || !found || id == ownID {
+			t.Errorf("form %#x: %q has id %#x, %q has id %#x", tt.form, text, id, own, ownID)
+		}
+	}
+}
+
 // TestStreamDamagedReference: while no unit refers to another one, an offset outside of a unit
 // names nothing, however many units are read already. Their bytes may be given back.
 func TestStreamDamagedReference(t *testing.T) {
