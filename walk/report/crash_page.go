@@ -218,7 +218,7 @@ func (b *pageBuilder) counts(v *crashView) string {
 	if v.Crashed != nil {
 		different++
 	}
-	if v.LeftThreads == 0 && different < len(b.r.Stacks) {
+	if v.LeftThreads == 0 && different > 1 && different < len(b.r.Stacks) {
 		text += ", " + page.Count(different, "different stack", "different stacks")
 	}
 	return text
