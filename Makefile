@@ -118,8 +118,8 @@ soak: build ## the programs on bombs and 100,000 damaged files, for hours (Linux
 bench: ## times and memory of whole programs, and of the peers that are installed
 	scripts/bench.sh
 
-# The profile that dump_syms is built with; see docs/performance.md.
-pgo: ## makes a new profile for the build of dump_syms
+# The profiles that dump_syms and symcheck are built with; see docs/performance-notes.md.
+pgo: ## makes new profiles for the builds of dump_syms and symcheck
 	scripts/pgo.sh
 
 fixtures: ## makes testdata again (needs compilers)
