@@ -80,7 +80,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 {
+	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 && !found.Divided {
 		if c.Recursive {
 			return command.Failed, errors.New("no ELF file below the directories given; give directories of programs, libraries or packages")
 		}
@@ -134,7 +134,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	}
 
 	groups.Failed = append(found.Failed, groups.Failed...)
-	groups.Take(b.shard)
+	groups.Take(found)
 
 	// Files that could not be opened or are no modules have their records right away.
 	for _, f := range groups.Failed {

@@ -46,7 +46,7 @@ Examples:
 
 // cli is the command line.
 type cli struct {
-	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file; - for standard input. Several with --out. A directory is a symbol store."`
+	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file, at a path or an address (https://, s3://); - for standard input. Several with --out. A directory is a symbol store."`
 
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated: tried in this order, before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`

@@ -19,6 +19,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/internal/remote"
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
@@ -65,10 +66,10 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 
 	// The sources of symbols show their progress in the same line.
 	bar := newProgress(c.stderr)
-	remote := c.remote(bar)
-	files := c.files(ctx, remote)
+	client := c.remote(bar)
+	files := c.files(ctx, client)
 	defer files.Close()
-	supplier, err := c.supplier(c.elf(files, remote), bar)
+	supplier, err := c.supplier(c.elf(files, client), bar)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -170,8 +171,29 @@ type job struct {
 	core     *corefile.Core // that was read from a stream; nil: none
 }
 
-// run walks the dump, writes the result, and reports warnings.
+// run walks the dump, writes the result, and reports warnings. A dump at an address is
+// fetched first.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
+	address := j.path
+	local, remove, err := remote.Fetch(ctx, address)
+	if err != nil {
+		return command.Failed, err
+	}
+	defer remove()
+	j.path = local
+	if local != address {
+		info, err := os.Stat(local)
+		if err != nil {
+			return command.Failed, err
+		}
+		j.size = uint64(info.Size())
+	}
+	code, err = j.walk(ctx, write)
+	return code, remote.Renamed(err, local, address)
+}
+
+// walk is run for a dump on this machine.
+func (j *job) walk(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
 	// The dump is mapped: compare its size and time after the walk.
 	info, _ := os.Stat(j.path) // if it fails, open reports why
 	p, closeDump, err := j.open(ctx)

@@ -31,6 +31,8 @@ Examples:
 
   symcheck --format=html app.sym ./app > app.html      a page to look at
 
+Each file may be at an address: https://HOST/FILE, s3://BUCKET/KEY.
+
 Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage.
 
 The report begins with large parts that could not be compared or are missing. They are findings: see --allow.`

@@ -23,8 +23,27 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 
+	// Files at addresses are read from copies.
+	f := &fetched{ctx: ctx}
+	defer f.remove()
+	return f.named(c.replay(ctx, e, out, f))
+}
+
+// replay is Run for files that may be at addresses.
+func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched) error {
+	sym, err := f.get(c.Sym)
+	if err != nil {
+		return err
+	}
+	for i := range c.Files {
+		c.Files[i], err = f.get(c.Files[i])
+		if err != nil {
+			return err
+		}
+	}
+
 	// The symbol file, then the ELF files.
-	data, err := openSym(c.Sym)
+	data, err := openSym(sym)
 	if errors.Is(err, errNotSym) {
 		return fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
 	}
@@ -57,7 +76,7 @@ func (c *replayCmd) Run(e *env, out *output) error {
 	if err != nil {
 		return located(c.Sym, err)
 	}
-	return out.write(e, report.Result{File: c.Sym, Against: mod.Image.Main.Path(), Report: rep})
+	return out.write(e, report.Result{File: c.Sym, Against: f.address(mod.Image.Main.Path()), Report: rep})
 }
 
 // size returns the size in bytes of a file that may be nil.
@@ -85,8 +104,15 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	// A file that cannot be read does not keep the others from being checked.
 	var results []report.Result
 	var failed error
+	f := &fetched{ctx: e.ctx}
+	defer f.remove()
 	for _, path := range c.Syms {
-		rep, err := lintFile(path, out.options())
+		local, err := f.get(path)
+		var rep *report.Report
+		if err == nil {
+			rep, err = lintFile(local, out.options())
+			err = f.named(err)
+		}
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -119,12 +145,27 @@ func (c *diffCmd) Run(e *env, out *output) error {
 	if err := command.Clobbers("", e.stdout, c.A, c.B); err != nil {
 		return err
 	}
-	a, err := openSym(c.A)
+	f := &fetched{ctx: e.ctx}
+	defer f.remove()
+	return f.named(c.compare(e, out, f))
+}
+
+// compare is Run for files that may be at addresses.
+func (c *diffCmd) compare(e *env, out *output, f *fetched) error {
+	first, err := f.get(c.A)
+	if err != nil {
+		return err
+	}
+	second, err := f.get(c.B)
+	if err != nil {
+		return err
+	}
+	a, err := openSym(first)
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	b, err := openSym(c.B)
+	b, err := openSym(second)
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ type Finder struct {
 	// Limits are those that archives are read with and inputs are opened with.
 	Limits limits.Limits
 	Done   *Done // packages not to read again, or nil
+	Shard  Shard // the part of the inputs to keep
 	// Remote opens the file at an address such as https://HOST/FILE, a package or an ELF
 	// file. If Remote is nil, every argument is a path.
 	Remote func(ctx context.Context, address string) (*Stream, error)
@@ -80,6 +81,8 @@ type Finder struct {
 	Dirs   []string  // directories that were not searched
 	Failed []Failure // the files that could not be read
 	Before []string  // packages that Done has
+	// Divided is set by Index if Inputs are those of the shard alone.
+	Divided bool
 
 	read []doneLine // packages that were read in this run
 }

@@ -116,9 +116,16 @@ func (borrowed) Drop(_, _ uint64)   {}
 func (borrowed) Release() (_ error) { return nil }
 
 // Index replaces the packages among the inputs by their ELF files, in the order in
-// which a search of the unpacked package would find them. Packages are read on at most
-// jobs goroutines. The error is the cause of ctx's end.
+// which a search of the unpacked package would find them. Packages of other shards are
+// left out where that can be told without reading them (divide.go). Packages are read on
+// at most jobs goroutines. The error is the cause of ctx's end, or that of a package
+// without which the inputs cannot be divided.
 func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
+	var err error
+	f.Divided, err = f.divide(ctx, jobs)
+	if err != nil {
+		return err
+	}
 	var packages []int
 	for i := range f.Inputs {
 		if f.Inputs[i].isPackage {
@@ -130,7 +137,7 @@ func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
 	}
 
 	found := make([]contents, len(packages))
-	err := Each(ctx, len(packages), jobs, func(i int) {
+	err = Each(ctx, len(packages), jobs, func(i int) {
 		found[i] = h.index(ctx, f.Inputs[packages[i]].Path, f)
 	})
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 )
 
 // Shard is one of several equal parts of a batch. Each process dumps one part; the parts
-// of all processes are the whole, whichever machine they run on. A module belongs to a
-// shard by a hash of its build id, so that a program and its debug file meet in one
-// process. The zero value is the whole batch.
+// of all processes are the whole, whichever machine they run on. A module belongs to one
+// shard, by its source package or its build id, so that a program and its debug file meet
+// in one process: divide.go. The zero value is the whole batch.
 type Shard struct {
 	Index int // from 0
 	Count int
@@ -152,14 +152,23 @@ func (s Shard) has(key string) bool {
 	return binary.BigEndian.Uint64(sum[:])%uint64(s.Count) == uint64(s.Index)
 }
 
-// Take removes the modules and files of other shards: modules by build id, modules without
-// one and skipped files by file name. Damage of a file is reported by one shard. Any other
-// failure is reported by each shard that meets it, because other shards may not meet it.
-func (g *Groups) Take(s Shard) {
-	if s.Count < 2 {
+// Take removes the modules and files of other shards, unless f, which found the inputs of the
+// groups, has done so: modules by build id, modules without one and skipped files by file
+// name. Damage of a file is reported by one shard. Any other failure is reported by each
+// shard that meets it, because other shards may not
+// meet it.
+func (g *Groups) Take(f *Finder) {
+	s := f.Shard
+	if s.Count < 2 || f.Divided {
 		return
 	}
-	g.Modules = slices.DeleteFunc(g.Modules, func(m Module) bool { return !s.has(m.key) })
+
+	weights := map[string]int64{}
+	for i := range g.Modules {
+		weights[g.Modules[i].key] += g.Modules[i].Size
+	}
+	shards := divide(weights, s.Count)
+	g.Modules = slices.DeleteFunc(g.Modules, func(m Module) bool { return shards[m.key] != s.Index })
 	g.Skipped = slices.DeleteFunc(g.Skipped, func(f Skipped) bool { return !s.has(base(f.Name())) })
 	g.Failed = slices.DeleteFunc(g.Failed, func(f Failure) bool {
 		_, damage := errors.AsType[*located.Error](f.Err)

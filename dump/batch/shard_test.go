@@ -3,9 +3,14 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"symkit/internal/pkgtest"
 	"symkit/internal/wire"
 )
 
@@ -64,6 +69,91 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
+// TestDivide: each item is in one shard, shards are about equal, and the order of the
+// items does not matter.
+func TestDivide(t *testing.T) {
+	weights := map[string]int64{"huge": 1000}
+	for i := range 100 {
+		weights[fmt.Sprint("item", i)] = int64(i % 10)
+	}
+	weights["large"] = 540
+	for _, n := range []int{1, 2, 3, 200} {
+		shards := divide(weights, n)
+		sums := make([]int64, n)
+		for item, shard := range shards {
+			sums[shard] += weights[item]
+		}
+		heaviest := slices.Max(sums)
+		if len(shards) != len(weights) || heaviest > max(1000, 1990/int64(n)+10) {
+			t.Errorf("%d shards: %d items, the heaviest has %d", n, len(shards), heaviest)
+		}
+		if !maps.Equal(shards, divide(maps.Clone(weights), n)) {
+			t.Error("another division of the same items")
+		}
+	}
+}
+
+// TestDividePackages: packages of one source are in one shard, and every package is in
+// one. Inputs of another kind, and packages without a source, are in all.
+func TestDividePackages(t *testing.T) {
+	dir := t.TempDir()
+	add := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var all []string
+	for i := range 20 {
+		source := pkgtest.Source(fmt.Sprint("source", i/2))
+		all = append(all, add(fmt.Sprint(i, ".deb"), pkgtest.Deb("gzip", source)))
+	}
+	take := func(shard Shard, paths ...string) (own []string, divided bool) {
+		f := &Finder{Shard: shard}
+		for _, path := range paths {
+			if err := f.Add(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		divided, err := f.divide(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range f.Inputs {
+			own = append(own, in.Path)
+		}
+		return own, divided
+	}
+
+	seen := map[string]int{}
+	for k := range 3 {
+		own, divided := take(Shard{k, 3}, all...)
+		for _, path := range own {
+			seen[path]++
+		}
+		if !divided || len(own)%2 != 0 || len(own) < 6 || len(own) > 8 {
+			t.Errorf("shard %d: %v, %v", k, own, divided)
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d packages in the shards", len(seen))
+	}
+
+	tarball := add("x.tar", pkgtest.Tar(pkgtest.File{Name: "x", Data: []byte("x")}))
+	for _, other := range []string{tarball, add("elf", []byte("\x7fELF"))} {
+		if own, divided := take(Shard{0, 3}, append(all, other)...); divided || len(own) != len(all)+1 {
+			t.Errorf("with %s: %d inputs, %v", other, len(own), divided)
+		}
+	}
+
+	// Nobody can divide what cannot be read.
+	f := &Finder{Shard: Shard{0, 2}, Inputs: []Input{{Path: filepath.Join(dir, "none"), isPackage: true}}}
+	if _, err := f.divide(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no shard can tell") {
+		t.Error(err)
+	}
+}
+
 // TestTake: each module, skipped file and damaged file is in one shard; other failures
 // are in all of them.
 func TestTake(t *testing.T) {
@@ -77,7 +167,7 @@ func TestTake(t *testing.T) {
 			g.Skipped = append(g.Skipped, Skipped{Input: Input{Path: "skipped " + name}})
 			g.Failed = append(g.Failed, Failure{"damaged " + name, &wire.Error{Err: wire.ErrTruncated}})
 		}
-		g.Take(Shard{k, shards})
+		g.Take(&Finder{Shard: Shard{k, shards}})
 		for _, m := range g.Modules {
 			seen[m.Main.Path]++
 		}

@@ -24,6 +24,25 @@ type File struct {
 	Link string
 }
 
+// Source returns a file that is none: its data is the name of the source package, which
+// the control data has.
+func Source(name string) File { return File{Name: sourceName, Data: []byte(name)} }
+
+const sourceName = "@source"
+
+// source removes the file of Source from files and returns its data, or "test".
+func source(files []File) (name string, rest []File) {
+	name = "test"
+	for _, f := range files {
+		if f.Name == sourceName {
+			name = string(f.Data)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	return name, rest
+}
+
 // Compressions are the names that Compress accepts.
 var Compressions = []string{"none", "gzip", "xz", "lzma", "zstd"}
 
@@ -75,6 +94,7 @@ func tarball(closed bool, files []File) []byte {
 
 // Deb writes a Debian package whose data.tar is compressed.
 func Deb(how string, files ...File) []byte {
+	from, files := source(files)
 	suffix := map[string]string{"gzip": ".gz", "xz": ".xz", "lzma": ".lzma", "zstd": ".zst"}[how]
 	out := []byte("!<arch>\n")
 	for _, m := range []struct {
@@ -82,7 +102,7 @@ func Deb(how string, files ...File) []byte {
 		data []byte
 	}{
 		{"debian-binary", []byte("2.0\n")},
-		{"control.tar.gz", Compress("gzip", Tar(File{Name: "control", Data: []byte("Package: test\n")}))},
+		{"control.tar.gz", Compress("gzip", Tar(File{Name: "control", Data: []byte("Package: test\nInstalled-Size: 7\nSource: " + from + "\n")}))},
 		{"data.tar" + suffix, Compress(how, Tar(files...))},
 	} {
 		out = fmt.Appendf(out, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", m.name, 0, 0, 0, 0o644, len(m.data))
@@ -97,25 +117,28 @@ func Deb(how string, files ...File) []byte {
 // Apk writes a package of Alpine: three gzip members whose tar files have no end but the
 // last.
 func Apk(files ...File) []byte {
+	from, files := source(files)
 	out := Compress("gzip", tarball(false, []File{{Name: ".SIGN.RSA.test.rsa.pub", Data: []byte("signature")}}))
-	out = append(out, Compress("gzip", tarball(false, []File{{Name: ".PKGINFO", Data: []byte("pkgname = test\n")}}))...)
+	out = append(out, Compress("gzip", tarball(false, []File{{Name: ".PKGINFO", Data: []byte("pkgname = test\nsize = 7168\norigin = " + from + "\n")}}))...)
 	return append(out, Compress("gzip", Tar(files...))...)
 }
 
 // Arch writes a package of Arch Linux.
 func Arch(files ...File) []byte {
-	info := File{Name: ".PKGINFO", Data: []byte("pkgname = test\n")}
+	from, files := source(files)
+	info := File{Name: ".PKGINFO", Data: []byte("pkgname = test\nsize = 7168\npkgbase = " + from + "\n")}
 	return Compress("zstd", Tar(append([]File{info}, files...)...))
 }
 
 // RPM writes an RPM package. A stripped one has the cpio headers of packages with files
 // above 4 GiB.
 func RPM(how string, stripped bool, files ...File) []byte {
+	from, files := source(files)
 	out := append([]byte("\xed\xab\xee\xdb\x03\x00"), make([]byte, 90)...)
-	signature := rpmHeader(nil)
+	signature := rpmHeader("", nil)
 	out = append(out, signature...)
 	out = append(out, make([]byte, -len(signature)&7)...)
-	out = append(out, rpmHeader(files)...)
+	out = append(out, rpmHeader(from, files)...)
 	return append(out, Compress(how, cpio(stripped, files))...)
 }
 
@@ -150,7 +173,8 @@ func content(files []File, f File) []byte {
 	return f.Data
 }
 
-func rpmHeader(files []File) []byte {
+// rpmHeader returns a header; that of the signature has no source.
+func rpmHeader(source string, files []File) []byte {
 	var index, data []byte
 	entry := func(tag, kind, count int, values []byte) {
 		for _, v := range []int{tag, kind, len(data), count} {
@@ -161,6 +185,11 @@ func rpmHeader(files []File) []byte {
 
 	// An entry that is not read, and then those of the files.
 	entry(1000, 6, 1, []byte("test\x00\x00\x00\x00"))
+	if source != "" {
+		entry(1009, 4, 1, binary.BigEndian.AppendUint64(nil, 7<<42)) // with padding
+		data := []byte(source + "-1.0-2.el9.src.rpm\x00")
+		entry(1044, 6, 1, append(data, make([]byte, -len(data)&7)...)) // what follows is aligned
+	}
 	if len(files) > 0 {
 		nodes, _ := inodes(files)
 		var sizes, modes, inode, dirs, bases, dirNames, targets []byte

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"symkit/internal/fetch"
 	"symkit/internal/s3"
 	"symkit/limits"
@@ -59,10 +61,26 @@ func open(ctx context.Context, address string) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &File{r, info.Size, info.ETag}, nil
+		if info.Encoding != "gzip" {
+			return &File{r, info.Size, info.ETag}, nil
+		}
+		text, err := gzip.NewReader(r)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		return &File{unpacked{text, r}, -1, info.ETag}, nil
 	}
 	return get(ctx, address)
 }
+
+// unpacked is the text of a file that is sent compressed.
+type unpacked struct {
+	*gzip.Reader
+	body io.Closer
+}
+
+func (u unpacked) Close() error { return errors.Join(u.Reader.Close(), u.body.Close()) }
 
 // get opens the file at an HTTP address. A server that stalls ends the reading.
 func get(ctx context.Context, address string) (*File, error) {
@@ -146,6 +164,22 @@ func Fetch(ctx context.Context, address string) (local string, remove func(), er
 	}
 	return local, remove, nil
 }
+
+// Renamed returns err with the address in place of the path of the local copy.
+func Renamed(err error, local, address string) error {
+	if err == nil || local == address || !strings.Contains(err.Error(), local) {
+		return err
+	}
+	return &renamed{strings.ReplaceAll(err.Error(), local, Shown(address)), err}
+}
+
+type renamed struct {
+	text string
+	err  error
+}
+
+func (e *renamed) Error() string { return e.text }
+func (e *renamed) Unwrap() error { return e.err }
 
 // copyTo writes the file at an address into dir.
 func copyTo(dir, address string, f *File) (string, error) {

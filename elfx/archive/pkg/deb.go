@@ -19,21 +19,11 @@ const (
 // or without a compression.
 func (w *walker) deb(r *bufio.Reader, prefix string, depth int) error {
 	_, _ = r.Discard(len(arMagic)) // formatOf has seen them
-	header := make([]byte, arHeader)
 	for {
-		_, err := io.ReadFull(r, header)
-		if err == io.EOF {
-			return fmt.Errorf("%w: no data.tar", ErrPackage)
-		}
+		name, size, err := arMember(r)
 		if err != nil {
-			return fmt.Errorf("%w: header of a member: %w", ErrPackage, err)
+			return err
 		}
-
-		size, err := strconv.ParseInt(strings.TrimRight(string(header[arSizeAt:][:arSize]), " "), 10, 64)
-		if err != nil || size < 0 || string(header[arHeader-2:]) != "`\n" {
-			return fmt.Errorf("%w: no header of a member", ErrPackage)
-		}
-		name := strings.TrimRight(string(header[:16]), " /")
 		if strings.HasPrefix(name, "data.tar") {
 			data := &io.LimitedReader{R: r, N: size}
 			err := w.unpacked(bufio.NewReaderSize(data, bufferSize), "data.tar: ", func(r *bufio.Reader) error {
@@ -51,4 +41,22 @@ func (w *walker) deb(r *bufio.Reader, prefix string, depth int) error {
 			return fmt.Errorf("%w: %s: %w", ErrPackage, name, err)
 		}
 	}
+}
+
+// arMember reads the header of a member and returns its name and size in bytes.
+func arMember(r io.Reader) (name string, size int64, err error) {
+	header := make([]byte, arHeader)
+	_, err = io.ReadFull(r, header)
+	if err == io.EOF {
+		return "", 0, fmt.Errorf("%w: no data.tar", ErrPackage)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: header of a member: %w", ErrPackage, err)
+	}
+
+	size, err = strconv.ParseInt(strings.TrimRight(string(header[arSizeAt:][:arSize]), " "), 10, 64)
+	if err != nil || size < 0 || string(header[arHeader-2:]) != "`\n" {
+		return "", 0, fmt.Errorf("%w: no header of a member", ErrPackage)
+	}
+	return strings.TrimRight(string(header[:16]), " /"), size, nil
 }

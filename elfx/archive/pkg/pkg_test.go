@@ -83,6 +83,36 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// TestOrigin: the control data of each format names the source package.
+func TestOrigin(t *testing.T) {
+	with := append([]pkgtest.File{pkgtest.Source("lib-app")}, files...)
+	signed := pkgtest.Source("linux-signed-amd64 (6.1.2)")
+	for name, test := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"apk": {pkgtest.Apk(with...), "lib-app"}, "arch": {pkgtest.Arch(with...), "lib-app"}, "deb": {pkgtest.Deb("xz", with...), "lib-app"},
+		"rpm": {pkgtest.RPM("zstd", false, with...), "lib-app"}, "of itself": {pkgtest.Deb("xz", files...), "test"},
+		"signed": {pkgtest.Deb("none", signed), "linux"}, "tar": {pkgtest.Tar(files...), ""}, "tar.gz": {pkgtest.Compress("gzip", pkgtest.Tar(files...)), ""},
+		"no package": {content("x"), ""}, "empty": {nil, ""},
+	} {
+		got, err := ReadOrigin(bytes.NewReader(test.data), limits.Limits{})
+		if got.Source != test.want || err != nil || (got.Unpacked == 7<<10) != (test.want != "") {
+			t.Errorf("%s: %v, %v, want %q", name, got, err, test.want)
+		}
+	}
+
+	// A package that ends too soon is damaged, or has no name.
+	for name, data := range packages() {
+		for n := 0; n < min(len(data), 2000); n += 61 {
+			got, err := ReadOrigin(bytes.NewReader(data[:n]), limits.Limits{})
+			if got.Source != "" && got.Source != "test" || err != nil && !errors.Is(err, ErrPackage) {
+				t.Errorf("%s: %d bytes: %v, %v", name, n, got, err)
+			}
+		}
+	}
+}
+
 // TestBzip2 reads a file of the program tar, since no Go library writes bzip2:
 // printf '\177ELFbzip2' > app; tar cjf app.tar.bz2 app
 func TestBzip2(t *testing.T) {
@@ -257,6 +287,20 @@ func TestOpenMember(t *testing.T) {
 	if _, err := OpenMember(path, "usr/bin/app", limits.Limits{}); err == nil || !strings.HasPrefix(err.Error(), path+"!/usr/bin/app: ") {
 		t.Error(err)
 	}
+}
+
+// FuzzOrigin: no input makes ReadOrigin panic or read without end; every error is that of a
+// damaged package or of a limit.
+func FuzzOrigin(f *testing.F) {
+	for _, data := range packages() {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, err := ReadOrigin(bytes.NewReader(data), limits.Limits{})
+		if err != nil && !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
+			t.Fatal(err)
+		}
+	})
 }
 
 // FuzzWalk: no input makes Walk panic or read on without end. Names of members do not

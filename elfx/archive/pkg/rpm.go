@@ -39,6 +39,7 @@ const (
 	rpmInt16   = 3
 	rpmInt32   = 4
 	rpmInt64   = 5
+	rpmString  = 6
 	rpmStrings = 8
 )
 
@@ -65,22 +66,9 @@ func (f *rpmFile) linkSize() int64 {
 
 // rpm reads an RPM package.
 func (w *walker) rpm(r *bufio.Reader, prefix string, depth int) error {
-	_, err := io.CopyN(io.Discard, r, rpmLead)
+	h, err := rpmMain(r)
 	if err != nil {
-		return fmt.Errorf("%w: RPM lead: %w", ErrPackage, io.ErrUnexpectedEOF)
-	}
-
-	// The signature is padded to eight bytes.
-	_, size, err := readRPMHeader(r)
-	if err == nil {
-		_, err = io.CopyN(io.Discard, r, int64(-size&7))
-	}
-	var h *rpmHead
-	if err == nil {
-		h, _, err = readRPMHeader(r)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPackage, err)
+		return err
 	}
 	files, err := h.files()
 	if err != nil {
@@ -93,6 +81,28 @@ func (w *walker) rpm(r *bufio.Reader, prefix string, depth int) error {
 		return nil
 	}
 	return w.unpacked(r, "payload: ", func(r *bufio.Reader) error { return w.cpio(r, prefix, depth, files) })
+}
+
+// rpmMain reads a package up to the end of its header.
+func rpmMain(r io.Reader) (*rpmHead, error) {
+	_, err := io.CopyN(io.Discard, r, rpmLead)
+	if err != nil {
+		return nil, fmt.Errorf("%w: RPM lead: %w", ErrPackage, io.ErrUnexpectedEOF)
+	}
+
+	// The signature is padded to eight bytes.
+	_, size, err := readRPMHeader(r)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r, int64(-size&7))
+	}
+	var h *rpmHead
+	if err == nil {
+		h, _, err = readRPMHeader(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPackage, err)
+	}
+	return h, nil
 }
 
 // rpmHead is a header: an index of tags, and the data that the index refers to.
@@ -137,7 +147,7 @@ func (h *rpmHead) find(tag, kind uint32) (count int, values wire.Cursor) {
 			continue
 		}
 		values.Seek(uint64(len(h.index)) + uint64(offset))
-		least := map[uint32]int{rpmInt16: 2, rpmInt32: 4, rpmInt64: 8, rpmStrings: 1}[kind]
+		least := map[uint32]int{rpmInt16: 2, rpmInt32: 4, rpmInt64: 8, rpmString: 1, rpmStrings: 1}[kind]
 		if uint64(n) > uint64(values.Len()/least) {
 			values.Fail(values.Pos(), wire.ErrTruncated)
 		}

@@ -1,0 +1,117 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"symkit/elfx/archive/pkg"
+	"symkit/internal/wire"
+	"symkit/limits"
+)
+
+// How a batch is divided among shards. Each process computes the division of all inputs
+// and takes its part, so all processes must see the same inputs.
+//
+// If every input is a package that names its source, the packages of one source are one
+// item: a program and its debug file are in packages of one source, and the control data
+// at the start of a package is all that other shards read of it. Otherwise every shard
+// reads all packages, and the modules are the items, by build id.
+
+// divide distributes items with weights among n shards, so that the shards have about
+// the same weight: the heaviest item first, each to the lightest shard. The result
+// depends on the items alone, not on an order.
+func divide(weights map[string]int64, n int) map[string]int {
+	items := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	shard := make(map[string]int, len(items))
+	sums := make([]int64, n)
+	for _, item := range items {
+		lightest := 0
+		for i := range sums {
+			if sums[i] < sums[lightest] {
+				lightest = i
+			}
+		}
+		shard[item] = lightest
+		sums[lightest] += weights[item] + 1 // items without a weight are divided too
+	}
+	return shard
+}
+
+// divide removes the packages of other shards from the inputs, if each input is a package
+// that names its source. It reports whether it did. The error is that of a package that
+// cannot be read: then nobody can tell which shard has its modules.
+func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
+	if f.Shard.Count < 2 || len(f.Inputs) == 0 || slices.ContainsFunc(f.Inputs, func(in Input) bool { return !in.isPackage }) {
+		return false, nil
+	}
+
+	sources := make([]source, len(f.Inputs))
+	err := Each(ctx, len(f.Inputs), jobs, func(i int) { sources[i] = f.source(ctx, f.Inputs[i].Path) })
+	if err != nil {
+		return false, err
+	}
+	weights := map[string]int64{}
+	for _, s := range sources {
+		if s.err != nil {
+			return false, s.err
+		}
+		if s.name == "" {
+			return false, nil
+		}
+		weights[s.name] += s.weight
+	}
+
+	shards := divide(weights, f.Shard.Count)
+	var own []Input
+	for i := range f.Inputs {
+		if shards[sources[i].name] == f.Shard.Index {
+			own = append(own, f.Inputs[i])
+		}
+	}
+	f.Inputs = own
+	return true, nil
+}
+
+// The time that a package takes, as bytes of the package: those it has, an eighth of its
+// unpacked bytes, and as much as 200 KB for each package. Fitted to 164 sources of Debian
+// (52 ms for a MB of the package, 8 ms for an unpacked MB, 13 ms for a source).
+const (
+	unpackedShare = 8
+	packageWeight = 200_000
+)
+
+// source is the source of a package.
+type source struct {
+	name   string // empty if the package has none
+	weight int64  // a measure of the time that the package takes
+	err    error
+}
+
+// source reads the control data of a package. A damaged package is its own source.
+func (f *Finder) source(ctx context.Context, path string) (s source) {
+	open := openLocal
+	if f.isAddress(path) {
+		open = f.Remote
+	}
+	file, err := open(ctx, path)
+	if err != nil {
+		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
+	}
+	defer file.Close()
+
+	origin, err := pkg.ReadOrigin(&interruptible{ctx: ctx, r: file}, f.Limits)
+	name := origin.Source
+	switch {
+	case errors.Is(err, pkg.ErrPackage) || errors.Is(err, limits.ErrExceeded) || errors.Is(err, wire.ErrTruncated):
+		name = base(path)
+	case err != nil:
+		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
+	}
+	return source{name: name, weight: max(file.Size, 0) + origin.Unpacked/unpackedShare + packageWeight}
+}
