@@ -72,7 +72,7 @@ oracle: ## compares with other programs on fixtures and a small corpus (see CONT
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./...
 
-oracle-peers: ## builds Breakpad's, Mozilla's and rust-minidump's programs and compares with them
+oracle-peers: ## installs Mozilla's and rust-minidump's programs, compares with them and with Breakpad's
 	scripts/crashdumps.sh
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./cmd/stackwalk

@@ -21,12 +21,10 @@ import (
 	"symkit/internal/printable"
 )
 
-// The tests of this file run Breakpad's and rust-minidump's programs, which
-// scripts/peers.sh builds, and stackwalk under their names, on all dumps that both projects
-// test with. docs/differences.md lists, with reasons, in what lines a report differs.
+// The tests of this file run Breakpad's and rust-minidump's programs (scripts/peers.sh) and
+// stackwalk under their names, on all dumps that both projects test with. docs/differences.md lists, with reasons, in what lines a report differs.
 
-// peer returns the path of a program. The test is skipped if the program could not be
-// built.
+// peer returns the path of a program. The test is skipped if the program is not there.
 func peer(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("SYMKIT_PEERS")
