@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -61,9 +62,7 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 	}
 
 	header := h.values()
-	for name, value := range condition {
-		header[name] = value
-	}
+	maps.Copy(header, condition)
 	all := io.NewSectionReader(c, 0, c.Size())
 	sum, err := digest(all)
 	if err != nil {
