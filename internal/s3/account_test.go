@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -17,23 +18,25 @@ import (
 // bytes where each connection broke; an object that is replaced meanwhile is an error.
 func TestResume(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 50_000)
-	tag, replaced := `"1"`, false
+	var replaced atomic.Bool
+	var tag atomic.Value
+	tag.Store(`"1"`)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := 0
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &at)
-		if match := r.Header.Get("If-Match"); match != "" && match != tag {
+		if match := r.Header.Get("If-Match"); match != "" && match != tag.Load() {
 			answer(w, http.StatusPreconditionFailed, "PreconditionFailed")
 			return
 		}
-		w.Header().Set("ETag", tag)
+		w.Header().Set("ETag", tag.Load().(string))
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)-at))
 		if at > 0 {
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, len(data)-1, len(data)))
 			w.WriteHeader(http.StatusPartialContent)
 		}
 		w.Write(data[at:min(at+64<<10, len(data))])
-		if replaced {
-			tag = `"2"`
+		if replaced.Load() {
+			tag.Store(`"2"`)
 		}
 	}))
 	defer server.Close()
@@ -58,7 +61,7 @@ func TestResume(t *testing.T) {
 	if err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d of %d bytes, %v", len(got), len(data), err)
 	}
-	replaced = true
+	replaced.Store(true)
 	if _, err := read(); err == nil || !strings.Contains(err.Error(), "the object was replaced while it was read") {
 		t.Error(err)
 	}
