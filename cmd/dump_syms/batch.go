@@ -19,10 +19,10 @@ import (
 	"symkit/internal/command"
 )
 
-// A batch has four steps: find the inputs, group them into modules (batch.Group),
-// prepare a job for each module, and dump those whose output the store lacks.
-// Every input ends in exactly one record: of a module that was written or was
-// there before, of a duplicate, of a file without symbols, or of a failure.
+// A batch has four steps: find the inputs, group them into modules (batch.Group), prepare a
+// job for each module, and dump the modules that the store lacks. Every input gets exactly
+// one record: its module was written, the store had the module already, the input is a
+// duplicate, the input has no symbols, or the input failed.
 
 // batchRun is one run of dump_syms that writes into a store.
 type batchRun struct {

@@ -23,9 +23,9 @@ var (
 	errNothing = errors.New("no symbols: it has no debug information, symbol table or unwind table")
 )
 
-// dump dumps the paths of the command line: into the store if there is one, else
-// as one module. Errors of the command line come before any file is opened; an
-// output that is one of the inputs is refused before it is opened for writing.
+// dump dumps the paths of the command line: into the store if there is one, else as one
+// module. dump reports mistakes in the command line before it opens any file, and refuses
+// to open one of the inputs for writing.
 func (c *cli) dump(ctx context.Context) (code int, err error) {
 	opt, err := c.options()
 	if err != nil {

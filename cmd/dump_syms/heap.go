@@ -10,13 +10,13 @@ import (
 	"symkit/internal/bounds"
 )
 
-// How often Go's garbage collector runs depends on the memory that the dumps take.
+// The frequency of garbage collections depends on the memory that the dumps take.
 //
-// In large dumps it runs half as often as usual: at the peak most memory is
-// inflated sections, which are not in the heap. In a single large dump it runs
-// still less often, since the garbage of one dump is little (a twentieth of its
-// peak), while that of many dumps would add up. In a small dump it does not run
-// before the heap has 64 MiB, which most dumps never reach.
+// In large dumps the collector runs half as often as usual: at the peak most memory is
+// inflated sections, which are outside of the heap. In a single large dump the collector
+// runs still less often: one dump makes little garbage (a twentieth of its peak), while the
+// garbage of many dumps would add up. In a small dump the collector first runs when the
+// heap has 64 MiB, a size that most dumps never reach.
 const (
 	largeDump    = 16 << 20 // bytes
 	largePercent = 200      // GOGC of many large dumps

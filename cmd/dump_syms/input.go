@@ -29,7 +29,7 @@ type input struct {
 	warnings []string
 }
 
-// wantELF is the input that errors about other files ask for.
+// wantELF describes the file to give, for errors about a file of another kind.
 const wantELF = "the path of an ELF program or library"
 
 // open opens the files of the command line as one module. A directory among the

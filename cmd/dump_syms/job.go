@@ -17,10 +17,10 @@ import (
 	"symkit/internal/command"
 )
 
-// job is one module of a batch. Its files are opened twice: prepare opens them to
-// find the module's place in the store and how much memory the dump takes, do
-// opens them again to dump the module. In between they are closed, so
-// that a waiting job holds no memory.
+// job is one module of a batch. prepare opens the module's files to find the module's place
+// in the store and the memory that the dump takes; do opens the files again to dump the
+// module. Between prepare and do the files are closed, so that a waiting job holds no
+// memory.
 type job struct {
 	cli    // a copy of the batch's, with its own standard error
 	b      *batchRun

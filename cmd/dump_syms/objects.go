@@ -7,7 +7,7 @@ import (
 	"symkit/internal/s3"
 )
 
-// bucket is a bucket as a store of objects.
+// bucket implements the store of objects that package store writes to.
 type bucket struct {
 	ctx context.Context // of the batch
 	b   *s3.Bucket

@@ -12,10 +12,10 @@ import (
 	"symkit/internal/command"
 )
 
-// dump_syms is called in place of Breakpad's and Mozilla's programs of the same name, by
-// scripts and by plug-ins of build systems. A few of their flags have another meaning
-// here, or take a value where the flag here has none. compatible distinguishes these uses
-// by the value, and peerFlags are the flags that only those programs need.
+// Scripts and plug-ins of build systems call dump_syms in place of Breakpad's and Mozilla's
+// programs of the same name. A few flags of those programs have another meaning here, or
+// take a value where the flag here has none. compatible recognizes these uses by the value;
+// peerFlags are the flags that only those programs need.
 
 // peerFlags are the flags of Mozilla's dump_syms that are about other files than ELF.
 type peerFlags struct {

@@ -10,9 +10,9 @@ import (
 	"symkit/elfx/debuginfod"
 )
 
-// places returns where the companions of in are looked for: in dirs and below the
-// sysroots or, if there are none, where distributions install debug files. The
-// debuginfod servers of the environment come last.
+// places returns the places to search for the companions of in: dirs and the sysroots or,
+// without either, the directory in which distributions install debug files; last, the
+// debuginfod servers of the environment.
 func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Places {
 	if len(dirs)+len(c.Sysroot) == 0 {
 		dirs = []string{companion.DefaultDebugDir}

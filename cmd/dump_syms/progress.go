@@ -10,9 +10,9 @@ import (
 	"symkit/internal/command"
 )
 
-// How often the progress is shown. On a terminal the status line is redrawn at a
-// fixed rate. Elsewhere lines are written, and each pause between two lines is a
-// fifth longer than the one before, so that the log of many hours stays short.
+// The intervals between two updates of the progress. On a terminal the status line is
+// redrawn at a fixed rate. Elsewhere lines are written, and each interval is a fifth longer
+// than the one before, so that the log of many hours stays short.
 const (
 	redraw   = 200 * time.Millisecond
 	logFirst = 10 * time.Second

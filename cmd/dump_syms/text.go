@@ -4,8 +4,8 @@ import (
 	"symkit/internal/mem"
 )
 
-// textBuffer keeps the text of a symbol file outside of the Go heap, where the text does
-// not make the garbage collector wait until the heap has grown by as much.
+// textBuffer keeps the text of a symbol file outside of the Go heap. In the heap, the text
+// would delay the next garbage collection until the heap has grown by as much.
 type textBuffer struct {
 	buffer *mem.Buffer
 	size   int

@@ -15,10 +15,10 @@ import (
 	"symkit/internal/worker"
 )
 
-// serve dumps the inputs of each line of standard input into the store, and writes a
-// line of JSON for each line to standard output. A line has one path or URL, or several
-// with tabs between them: a program and its debug file, or their packages. Lines are
-// done one after the other, each with all processors.
+// serve reads lines from standard input, dumps the inputs of each line into the store, and
+// writes a line of JSON for each line to standard output. A line has one path or URL, or
+// several separated by tabs: a program and its debug file, or their packages. serve handles
+// one line at a time, with all processors.
 func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error) {
 	s, err := c.openStore(ctx)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"symkit/walk/symbols"
 )
 
-// maxIdle bounds the memory for symbols between two dumps that use them.
+// maxIdle is the most memory, in bytes, for symbols that no dump uses at the moment.
 const maxIdle = 512 << 20
 
-// extensions are those of results, by format.
+// extensions maps formats to the extensions of result files.
 var extensions = map[string]string{"text": ".txt", "json": ".json", "machine": ".machine", "html": ".html"}
 
 // batch walks many dumps at once, each on one processor. Symbols are read once for all

@@ -11,9 +11,9 @@ import (
 	"symkit/walk"
 )
 
-// stackwalk can be called in the place of other programs: under their names it takes
-// their command lines, prints their formats and ends with their exit codes. `make
-// install` makes the links.
+// stackwalk can replace other programs. Called by the name of such a program, stackwalk
+// takes the program's command line, prints the program's format and returns the program's
+// exit codes. `make install` makes the links with these names.
 
 // program runs one program and returns its exit code. name is the name by which the
 // program was called.

@@ -52,8 +52,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// rustSkips are the types of streams that rust-minidump names and does not read, without
-// those that stackwalk does not read either.
+// rustSkips are the types of streams that stackwalk reads and rust-minidump only names.
 var rustSkips = []minidump.StreamType{minidump.LinuxCmdLineStream, minidump.LinuxAuxvStream}
 
 // rustReads are the types that rust-minidump reads and nothing here does.

@@ -21,8 +21,8 @@ import (
 	"symkit/walk/report"
 )
 
-// rustVersion is the version of rust-minidump whose command line and output
-// minidump-stackwalk has here. Services record the output of --version.
+// rustVersion is the version of rust-minidump whose command line and output this file
+// imitates. Services record the output of --version.
 const rustVersion = "0.27.0"
 
 const rustDescription = `Show the stacks of a minidump, for people or as JSON (symkit stackwalk, with the command line of rust-minidump's

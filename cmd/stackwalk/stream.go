@@ -14,7 +14,8 @@ import (
 	"symkit/walk/corefile"
 )
 
-// standardInput is the path that stands for standard input, and its name in messages.
+// standardInput is the path of standard input on the command line; standardInputName is its
+// name in messages.
 const standardInput, standardInputName = "-", "standard input"
 
 // defaultMemory is the value of --memory, in bytes.

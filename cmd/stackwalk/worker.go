@@ -25,9 +25,9 @@ const (
 	noStack = "no-stack" // no stack goes beyond its first frame
 )
 
-// serve walks a dump for each line of standard input, and writes a line of JSON for each
-// to standard output. Symbols that no dump uses are kept for the next ones within
-// --memory.
+// serve reads lines from standard input, walks the dump of each line, and writes a line of
+// JSON for each line to standard output. Symbols that no dump uses are kept for later
+// dumps, up to --memory.
 func (c *cli) serve(ctx context.Context) (code int, err error) {
 	client := c.remote(&progress{})
 	supplier, err := c.supplier(&shortDumper{c, client}, &progress{})

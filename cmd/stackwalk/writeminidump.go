@@ -41,9 +41,10 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 	return nil
 }
 
-// Bytes of code that other walkers look at, around the program counter of a frame: calls,
-// trampolines of signal handlers, the instruction that crashed. A function whose code gave the
-// frame's caller is written from its first instruction on.
+// The bytes of code that are written around the program counter of each frame. Other
+// walkers read this code: calls, trampolines of signal handlers, the instruction that
+// crashed. They may find a frame's caller from the code of its function; therefore code
+// from the function's first instruction on is written, too, up to codeOfFunction bytes.
 const codeBefore, codeAfter, codeOfFunction = 16, 64, 16 << 10
 
 // code returns the ranges of code that the frames of a result are in.

@@ -45,7 +45,7 @@ func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err erro
 	return m, func() { m.Close(); img.Close() }, nil
 }
 
-// wantELF is the input that errors about other files ask for.
+// wantELF describes the file to give, for errors about a file of another kind.
 const wantELF = "the ELF file that the symbol file was made from"
 
 // openImage opens the ELF files. It also returns the directories to search for debug files.

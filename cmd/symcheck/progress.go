@@ -15,7 +15,7 @@ type progress struct {
 	next     time.Time
 }
 
-// Times of drawing. Nothing is drawn at first: most files are done by then.
+// The times of drawing. The first line is drawn late, since most files are done before.
 const (
 	firstDraw = 400 * time.Millisecond
 	redraw    = 100 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 // ErrAbandoned is the error of files that are begun after [Abandon].
 var ErrAbandoned = errors.New("the process is about to end")
 
-// unfinished are the files that have a temporary name. Where the system makes files
-// without a name there are none.
+// unfinished are the files that have a temporary name. There are none on systems that can
+// create files without a name.
 var unfinished struct {
 	sync.Mutex
 	files map[*os.File]temporaryFile

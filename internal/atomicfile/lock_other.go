@@ -10,8 +10,8 @@ import (
 // hold does nothing: the system has no locks that end with the process.
 func hold(*os.File) {}
 
-// abandoned reports whether f was last written to so long ago that no process
-// can be at it.
+// abandoned reports whether the last write to f is so long ago that no process can still be
+// writing f.
 func abandoned(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && time.Since(info.ModTime()) > 24*time.Hour

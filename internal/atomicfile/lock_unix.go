@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold locks f until f is closed or the process ends. On a file system without locks
-// a file of a living process may be taken for abandoned.
+// hold locks f until f is closed or the process ends. On a file system without locks, the
+// file of a living process may be mistaken for an abandoned one.
 func hold(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
 // abandoned reports whether no living process holds f. If so, this process now does.

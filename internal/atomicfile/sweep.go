@@ -12,13 +12,12 @@ import (
 // was killed while it replaced name. A file of a living process is not removed.
 func Sweep(root *os.Root, name string) { sweep(root, besidePath(name)) }
 
-// sweep removes the file tmp, a name that [beside] makes, unless a living process is
-// about to rename it. It reports whether the name is free.
+// sweep removes the file tmp, a name that [beside] makes, unless a living process is about
+// to rename the file. It reports whether the name is free.
 //
-// A process holds a lock on a file as long as the file has such a name, and the lock
-// ends with the process. A process that has the lock of a file that still has the
-// name may remove the file: no other process can give the name to another file
-// before.
+// A process holds a lock on a file as long as the file has such a name, and the lock ends
+// with the process. A process that gets the lock, and sees that the file still has the
+// name, may remove the file: until then no other process can give the name to another file.
 func sweep(root *os.Root, tmp string) (free bool) {
 	info, err := root.Lstat(tmp)
 	if err != nil {

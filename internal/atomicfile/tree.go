@@ -14,21 +14,20 @@ import (
 	"syscall"
 )
 
-// ErrOccupied: a file cannot be written because its path is that of something else,
-// such as a directory.
+// ErrOccupied reports that a file cannot be written, because a directory or something else
+// that is no regular file has its path.
 var ErrOccupied = errors.New("the path is occupied by something that is no regular file")
 
-// Publish makes a file whose content the function write writes, and gives the file
-// each of the names: slash-separated paths below root, whose missing directories are
-// made. A name that has a file already keeps that file unless replace is set. No path
-// leaves root, whatever symbolic links are in it.
+// Publish creates a file with the content that write writes, and gives the file each of the
+// names: slash-separated paths below root. Publish creates missing directories. A name that
+// has a file already keeps that file unless replace is set. No path leaves root, whatever
+// symbolic links are in it.
 //
-// Where the system can make files without a name, the file has none until it is
-// complete. A process that is killed then leaves nothing, except that one that
-// replaces a file may leave the complete new file under a name that begins with a
-// dot. Elsewhere files have such a name before they are complete, and write is called
-// once for each of the names. The next Publish or Sweep of the name removes a file
-// that was left.
+// On systems that can create files without a name, the file has none until it is complete.
+// A process that is killed then leaves no file, with one exception: a process that replaces
+// a file may leave the complete new file under a name that begins with a dot. On other
+// systems files have such a name until they are complete, and write is called once for each
+// of the names. The next Publish or Sweep of the name removes a file that was left.
 func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
 	return publish(root, names, replace, func(w io.Writer) error {
 		return write(&output{w, filepath.Join(root.Name(), names[0])})

@@ -18,8 +18,8 @@ type bounded struct {
 	written uint64
 }
 
-// Bounded returns a writer to w that fails above a limit, or when ctx ends. name and size,
-// in bytes, are those of the input that the limit is about.
+// Bounded returns a writer to w that fails above limit, or after ctx is done. The limit
+// depends on the size of an input: name and size (in bytes) are the input's.
 func Bounded(ctx context.Context, w io.Writer, limit limits.Limit, name string, size uint64) io.Writer {
 	return &bounded{ctx: ctx, w: w, limit: limit, name: name, size: size}
 }

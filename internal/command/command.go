@@ -1,5 +1,5 @@
-// Package command is the frame of the three programs around their own work: the command
-// line, exit codes, signals, standard error, the version.
+// Package command has the parts that the three programs share: the command line, exit
+// codes, signals, standard error, the version.
 package command
 
 import (

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// kong builds its model of a grammar and interpolates all help texts before it looks at
-// the first argument, which takes as long as the dump of a small program. Plain reads the
-// usual command lines without that. Plain accepts only command lines with one meaning:
-// kong parses those that are rare, ambiguous or wrong, and writes all messages. So a
+// kong builds its model of a grammar and interpolates all help texts before it looks at the
+// first argument, which takes as long as the dump of a small program. Plain reads the usual
+// command lines without kong. Plain accepts only command lines with one meaning; kong
+// parses the rest, which are rare, ambiguous or wrong, and writes all messages. So a
 // command line means the same with and without Plain.
 
 // Plain parses args into grammar, as kong would, and reports whether it could; if not,

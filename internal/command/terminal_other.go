@@ -4,5 +4,5 @@ package command
 
 import "os"
 
-// terminalColumns does not know terminals here.
+// terminalColumns returns false: terminals are not supported on this system.
 func terminalColumns(*os.File) (columns int, ok bool) { return 0, false }

@@ -7,8 +7,8 @@ import (
 )
 
 // terminalColumns returns the width of the console's window. A status line needs a console
-// that reads escape sequences, as those of Windows 10 and later do in a mode that has to
-// be set.
+// that interprets escape sequences. Consoles of Windows 10 and later do so in a mode that
+// terminalColumns sets.
 func terminalColumns(f *os.File) (columns int, ok bool) {
 	console := windows.Handle(f.Fd())
 	var mode uint32

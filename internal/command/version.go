@@ -9,7 +9,7 @@ import (
 )
 
 // A release sets these variables with -ldflags "-X symkit/internal/command.version=v1.2.3". In other
-// builds they are empty, and the records of the go command count.
+// builds they are empty, and the version is the one that the go command recorded.
 var (
 	version string // as v1.2.3
 	commit  string // of git, 40 digits

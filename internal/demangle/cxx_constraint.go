@@ -2,16 +2,17 @@ package demangle
 
 import "bytes"
 
-// This file reads the parts of the names of constrained templates that are no arguments:
-// the declarations of template parameters that do not follow from the arguments (Ty, Tn,
-// Tt, Tp, Tk), and constraints (Q), which C++20's concepts and requires-clauses are
-// mangled into (Itanium C++ ABI §5.1.5.10, §5.1.6). They are not part of the text, as in
-// LLVM's demangler. They are read because their types are candidates for substitution.
+// This file reads the parts of a constrained template's name that are not arguments: the
+// declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
+// Tp, Tk), and constraints (Q), into which C++20's concepts and requires-clauses are
+// mangled (Itanium C++ ABI §5.1.5.10, §5.1.6). The text omits these hidden parts, as that
+// of LLVM's demangler does. They are read because their types are candidates for
+// substitution.
 //
-// A template parameter in a declaration or constraint may be one whose argument comes later
-// in the name. So while such a hidden part is read, a parameter is a node without a
-// meaning. A later substitution of a type with a parameter reads the type's text again,
-// like any type that was read where another template was in force.
+// A template parameter in a hidden part may stand for an argument that comes later in the
+// name. Therefore a template parameter in a hidden part is a node without a meaning. A
+// later substitution of a type with such a parameter reads the type's text again, like any
+// type that was read while another template was in force.
 
 // hiddenTemplate is cxxTree.template in a hidden part. It is no index of a node.
 const hiddenTemplate ref = -1

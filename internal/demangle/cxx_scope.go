@@ -2,19 +2,19 @@ package demangle
 
 // GCC and Clang mangle a dependent name with a scope, such as has<T>::value, differently.
 //
-// Clang follows the ABI's <unresolved-name> (Itanium C++ ABI §5.1.6.1): the scope is a list of
-// plain names up to an E, sr3hasIT_EE5value, or a type with such names, srNT_4typeE5value. None
-// of the names is a candidate for substitution; the type in front of them is one.
+// Clang follows the ABI's <unresolved-name> (Itanium C++ ABI §5.1.6.1): the scope is a list of plain
+// names up to an E, sr3hasIT_EE5value, or a type with such names, srNT_4typeE5value. None of the names
+// is a candidate for substitution; the type in front of them is one.
 //
 // GCC writes the scope as the type that it is: sr3hasIT_E5value, srSt8is_voidIT_E5value,
-// srN2ns3hasIT_EE5value, srNT_4typeE5value. As in every <type>, each template and each prefix is
-// a candidate.
+// srN2ns3hasIT_EE5value, srNT_4typeE5value. As in every <type>, each template and each prefix is a
+// candidate.
 //
-// So the numbers of all later substitutions depend on the compiler, and srNT_4typeE5value does not
-// tell it. A name is read as Clang's until a scope shows that it is GCC's. If the name as a
-// whole makes no sense then, such as for a substitution of what does not exist, it is read
-// again as GCC's (see Demangler.cxxFast). Clang goes first, because GCC has more candidates than Clang:
-// with GCC's rule, all numbers in a name of Clang's exist.
+// So the numbers of all later substitutions depend on the compiler, and srNT_4typeE5value can be from
+// either. A name is read by Clang's rule until a scope shows that GCC wrote the name. If the whole name
+// is invalid by Clang's rule, for example because a substituted candidate does not exist, the name is
+// read again by GCC's rule (see Demangler.cxxFast). Clang's rule comes first because GCC's makes more
+// candidates: by GCC's rule, all numbers in a name of Clang's exist.
 
 // scopeRule is how scopes of dependent names are read.
 type scopeRule uint8

@@ -1,10 +1,10 @@
-// Package demangle turns linkage names into readable ones. It recognizes names of C++,
-// Rust (both manglings), D, Fortran modules and OCaml by their form. Names of Ada,
-// Swift and of Fortran's procedures outside of modules it demangles only if the unit's
-// language is known, since a C function can have such a name.
+// Package demangle turns linkage names into readable ones. It recognizes names of C++, Rust
+// (both manglings), D, Fortran modules and OCaml by their form. Names of Ada, of Swift and
+// of Fortran procedures outside of modules are demangled only if the unit's language is
+// known, since a C function can have such a name.
 //
-// The package is pure. Names come from files that may be hostile: no input makes it
-// panic, and its texts have at most MaxLength bytes.
+// The package is pure. Names come from files that may be hostile: no input causes a panic,
+// and demangled names have at most MaxLength bytes.
 //
 // Most names of large programs are C++'s. cxxTree (cxx_tree.go) demangles nearly all of
 // them without allocating, to exactly the text that the library

@@ -2,11 +2,10 @@ package demangle
 
 import "bytes"
 
-// fortranModule reads gfortran's name of a procedure of a module,
-// "__module_MOD_procedure": Fortran has no upper case, so the word in the
-// middle cannot be part of a name. That of a submodule is
-// "__module.submodule_MOD_procedure". Names of the compiler's own procedures,
-// "__copy_module_Type", begin with underscores and know upper case.
+// fortranModule reads gfortran's name of a procedure of a module, "__module_MOD_procedure",
+// or of a submodule, "__module.submodule_MOD_procedure". gfortran writes Fortran's names in
+// lower case, so "_MOD_" cannot be part of a name. Names of the compiler's own procedures,
+// "__copy_module_Type", begin with underscores and may have upper-case letters.
 func fortranModule(name []byte) (string, bool) {
 	module, procedure, ok := bytes.Cut(name[2:], []byte("_MOD_"))
 	if !ok || !isFortran(module) || !isFortran(procedure) && !(bytes.HasPrefix(procedure, []byte("__")) && isWord(procedure)) {

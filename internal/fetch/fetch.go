@@ -1,6 +1,6 @@
 // Package fetch has the parts that the clients of symbol servers and of debuginfod share:
-// bounds on how much a server can make a machine store and how long it can make it wait,
-// and which redirects are followed.
+// bounds on the bytes that a server can make this machine store and on the time that a
+// server can make it wait, and the choice of redirects to follow.
 package fetch
 
 import (
@@ -22,7 +22,7 @@ var (
 	ErrSpace = errors.New("too little free space for files from servers")
 )
 
-// maxRedirects is how many redirects are followed for one file.
+// maxRedirects is the most redirects that are followed for one file.
 const maxRedirects = 10
 
 // HTTP makes requests. It follows redirects to http and https URLs only.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrRange: the server sent another part of the file than it was asked for.
+// ErrRange reports that the server sent another part of the file than was asked for.
 var ErrRange = errors.New("the server sent another part of the file than was asked for")
 
 // maxResumes is how often in succession a connection may break without a byte read.

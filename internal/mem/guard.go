@@ -12,16 +12,15 @@ import (
 // were in use.
 var ErrChanged = errors.New("file changed while it was read")
 
-// Guard runs fn and returns its error, or ErrChanged if fn touched a page of a
-// mapped file that is no longer there. Without Guard the kernel's SIGBUS ends
-// the process. Every goroutine that reads the bytes of a Mapping needs a Guard
-// of its own; nesting is harmless.
+// Guard runs fn and returns its error, or ErrChanged if fn touched a page of a mapped file
+// that is no longer there. Without Guard the kernel's SIGBUS ends the process. Every
+// goroutine that reads the bytes of a Mapping needs a Guard of its own; nesting is
+// harmless.
 //
-// A fault is the file's only if its address lies in a live Mapping. Any other
-// fault is a defect of this module, such as a read of a Buffer that was
-// released: it must never be reported as a change of the user's file. It passes
-// through as a panic, like every panic that is no fault, and crashes with its
-// stack.
+// Guard returns ErrChanged only if the address of the fault lies in a live Mapping. Any
+// other fault is a defect of this module, such as a read of a released Buffer, and must
+// never be reported as a change of the user's file. Such a fault stays a panic, like every
+// panic that is no fault, and the process crashes with the stack of the fault.
 func Guard(fn func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)

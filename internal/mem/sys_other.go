@@ -10,7 +10,7 @@ import (
 // mapFile always fails here: files are read.
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// mapMemory has nothing to offer: buffers are in the Go heap.
+// mapMemory returns nil: on this system buffers are in the Go heap.
 func mapMemory(int) []byte { return nil }
 
 // release is for mapped memory: nothing.

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 )
 
-// frameBombs have frames of several sources for the same code.
+// frameBombs have unwind rules from several sources for the same code.
 var frameBombs = []Bomb{
 	{"the CFA of a procedure linkage table over 4 GB", wideLinkage},
 	{"FDEs in one of SFrame with rows for each", func() []byte { return inSFrame(1<<16 - 1) }},

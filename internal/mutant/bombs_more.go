@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// moreBombs are files in which many small parts share one large part: the described records
-// are the product of both.
+// moreBombs are files in which many small parts share one large part: the number of records
+// that they describe is the product of both.
 var moreBombs = []Bomb{
 	{"a quarter of a million functions at one address", flatFunctions},
 	{"functions below a thousand long scopes", deepScopes},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// symBombs are symbol files of testdata's crash-x86_64-gcc12-O2-dw5.elf. Their records are
-// of its code, so that walks of its core use them.
+// symBombs are symbol files for testdata's crash-x86_64-gcc12-O2-dw5.elf. Their records
+// cover the code of that program, so that walks of its core use them.
 var symBombs = []Bomb{
 	{"inlined calls a hundred thousand deep", func() []byte {
 		return symFile(func(b *bytes.Buffer) {

@@ -1,6 +1,6 @@
-// Package mutant damages files as hostile or broken ones are damaged. It knows the fields
-// and the parts of ELF files, cores and minidumps, and changes these rather than bytes that
-// no program reads. Only tests and the soak use it.
+// Package mutant makes damaged files out of good ones, as hostile or broken programs write
+// them. It knows the fields and parts of ELF files, cores and minidumps, and changes these
+// rather than bytes that no program reads. Only tests and the soak use the package.
 package mutant
 
 import (

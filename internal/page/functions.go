@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// functions are those that templates call.
+// functions are the functions that templates can call, by their names in templates.
 var functions = template.FuncMap{
 	"text":   Text,
 	"number": func(n any) string { return group(fmt.Sprint(n)) },

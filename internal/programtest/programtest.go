@@ -1,5 +1,5 @@
-// Package programtest has the frames of the tests that all programs have in common. A
-// program gives its name, its function run, and rows. Only tests import the package.
+// Package programtest has the tests that all programs have in common. A program gives its
+// name, its function run, and rows of test tables. Only tests import the package.
 package programtest
 
 import (

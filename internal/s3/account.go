@@ -33,9 +33,9 @@ const (
 	maxRoles = 8
 )
 
-// newAccount returns the first credentials that there are, in the order of the SDKs.
-// They are read at the first request and renewed before they expire. Without any,
-// requests are not signed.
+// newAccount returns the first credentials that are found in the order of the SDKs.
+// Credentials are read at the first request and renewed before they expire. Without
+// credentials, requests are not signed.
 func newAccount(p profile, client *http.Client) (aws.CredentialsProvider, error) {
 	source, err := environment(client)
 	if err == nil && source == nil {

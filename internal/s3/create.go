@@ -18,7 +18,7 @@ import (
 // partSize is the size of the parts of a large object; smaller objects are sent as one.
 const partSize = 32 << 20
 
-// errNoUpload: an upload was completed or aborted.
+// errNoUpload reports an upload that was already completed or aborted.
 var errNoUpload = errors.New("no such upload")
 
 // Header is what Create records with an object.

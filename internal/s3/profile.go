@@ -14,8 +14,8 @@ import (
 // profile is the settings of one profile in the SDKs' files, by name.
 type profile map[string]string
 
-// readProfile returns the profile AWS_PROFILE, or default. The file of credentials comes
-// before that of settings.
+// readProfile returns the profile that AWS_PROFILE names, or the profile default. Values in
+// the file of credentials replace those in the file of settings.
 func readProfile() (profile, error) {
 	name := cmp.Or(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"), "default")
 	p, err := readNamed(name)

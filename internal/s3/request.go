@@ -19,10 +19,10 @@ import (
 	"symkit/internal/fetch"
 )
 
-// maxAnswer bounds the answers to requests for no object, in bytes.
+// maxAnswer bounds the bodies of responses that are not objects, in bytes.
 const maxAnswer = 1 << 20
 
-// noContent is the SHA-256 of nothing.
+// noContent is the SHA-256 of an empty body.
 const noContent = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // request is a request about one object.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Client returns an HTTP client that reads objects at URLs s3://BUCKET/KEY. An object
-// that does not exist, or that must not be seen, is the status 404.
+// Client returns an HTTP client that reads objects at URLs s3://BUCKET/KEY. The response
+// has status 404 if the object does not exist or may not be read.
 func Client() *http.Client { return &http.Client{Transport: transport{}} }
 
 type transport struct{}

@@ -17,7 +17,8 @@ type seed struct {
 	steps  []step
 }
 
-// mutant returns the seed's mutant of a number: the same bytes in every run.
+// mutant returns the mutant of the seed with a number, which has the same bytes in every
+// run.
 func (s *seed) mutant(number int) (data []byte, kind string) {
 	// The name is part of the random source, so that each seed gets different damage.
 	h := fnv.New64a()

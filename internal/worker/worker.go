@@ -17,7 +17,7 @@ import (
 	"symkit/internal/printable"
 )
 
-// Version grows when a field of Answer changes its meaning or goes.
+// Version is incremented when a field of Answer changes its meaning or is removed.
 const Version = 1
 
 // maxLine bounds a line of the input, in bytes. A longer line is an error of that line.
