@@ -6,11 +6,11 @@ import (
 	"symkit/cfi"
 )
 
-// signExtend is the low bits of v as a signed number.
+// signExtend returns the low bits of v as a signed number.
 func signExtend(v uint32, bits int) int64 { return int64(int32(v<<(32-bits)) >> (32 - bits)) }
 
-// step knows what prologues and epilogues are made of (Arm ARM C6.2): pairs and
-// single registers that are stored and loaded, sums, and branches.
+// step decodes the instructions of prologues and epilogues (Arm ARM C6.2): stores and loads
+// of single registers and of pairs, additions and subtractions, branches.
 func (arm64) step(code []byte, pc uint64, e *effect) bool {
 	if len(code) < 4 {
 		return false

@@ -15,8 +15,9 @@ type (
 
 const armSP, armLR, armPC = 13, 14, 15
 
-// stepper returns the decoder for the instruction set of code: nearly all instructions of
-// ARM code are unconditional, and then begin with the digit e.
+// stepper finds out the instruction set of code and returns its decoder. Nearly all
+// instructions of ARM code are unconditional, and an unconditional instruction begins with
+// the hexadecimal digit e.
 func (arm) stepper(code []byte, start uint64) stepper {
 	if start%4 != 0 {
 		return thumbCode{}

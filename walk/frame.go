@@ -1,6 +1,6 @@
 package walk
 
-// Trust is how a frame was found, in ascending order of certainty.
+// Trust is the technique that found a frame, in ascending order of certainty.
 type Trust uint8
 
 // The techniques that find a frame, the least certain first.

@@ -2,8 +2,8 @@ package walk
 
 import "encoding/binary"
 
-// mips is MIPS: the o32 psABI with 32-bit words, n64 with 64-bit ones. It has
-// no frame record: where there are no rules, frames are found by scanning.
+// mips is MIPS: the o32 psABI with 32-bit words, n64 with 64-bit ones. MIPS has no frame
+// record: without unwind rules, frames are found by scanning.
 type mips struct {
 	wide, big bool
 	rt, plain sigframe
@@ -31,9 +31,9 @@ func newMIPS(name string, wide, big bool) *cpu {
 	return c
 }
 
-// mipsFrame is how many bytes of the stack are scanned for any frame (as in
-// Breakpad's walker): an o32 frame has space for arguments at its bottom, and
-// the return address at its top.
+// mipsFrame is the number of bytes of the stack that are scanned for any frame (as in
+// Breakpad's walker): an o32 frame has space for arguments at its bottom, and the return
+// address at its top.
 const mipsFrame = 1024
 
 var (

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Prefetcher is a Supplier that takes long to get symbols, and can get them before a walk
-// needs them.
+// Prefetcher is a Supplier that needs a long time to get symbols, and therefore can get
+// them before a walk needs them.
 type Prefetcher interface {
 	// Prefetch gets the symbols of m into the Supplier's memory or cache; it reports whether
 	// it has them. It is called from several goroutines.
 	Prefetch(ctx context.Context, m *Module) bool
 }
 
-// Limits of the symbols that are got in advance.
+// Limits of the symbols that are fetched in advance.
 const (
 	prefetchJobs  = 8        // at one time
 	prefetchStack = 64 << 10 // bytes of each stack that are looked through

@@ -2,9 +2,9 @@ package walk
 
 import "symkit/cfi"
 
-// numRegs is the number of DWARF registers that are kept: enough for the
-// floating-point registers of the machines that save others in them, MIPS' hi
-// and lo and PowerPC's lr and ctr.
+// numRegs is the number of DWARF registers that are kept: enough for MIPS' hi and lo, for
+// PowerPC's lr and ctr, and for floating-point registers on machines that save other
+// registers in them.
 const numRegs = 72
 
 // Numbers that no machine uses for a register.

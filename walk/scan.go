@@ -2,14 +2,15 @@ package walk
 
 import "errors"
 
-// maxFrameGap is how far above its place a saved frame pointer can point
-// (Breakpad: 99.5 % of frames are smaller).
+// maxFrameGap is the largest distance, in bytes, from the place of a saved frame pointer to
+// the address that it points to (Breakpad: 99.5 % of frames are smaller).
 const maxFrameGap = 128 << 10
 
-// scanFP recovers the frame pointer beside PC and SP, for a return address at
-// at: the word below is the one that the caller pushed, if it can be. On x86-64,
-// where few functions have a frame pointer, only if the callee's points there.
-// Otherwise it is unchanged, if that can be.
+// scanFP recovers the frame pointer after a scan, which recovers only PC and SP. at is the
+// address of the return address. The word below at is the frame pointer that the callee
+// pushed, if its value can be one; on x86-64, where few functions have a frame pointer,
+// only if the callee's frame pointer points to that word. Otherwise the frame pointer is
+// unchanged, if its value can be that of the caller.
 func (w *walker) scanFP(r, out *Registers, at uint64) {
 	if !w.cpu.hasFP || w.cpu.lr != RegPC {
 		return
@@ -31,9 +32,9 @@ func (w *walker) sameStack(addr, fp uint64) bool {
 	return fp > addr && w.p.Memory.Bytes(addr, fp-addr+uint64(w.cpu.arch.WordSize)) != nil
 }
 
-// Limits of a scan, in words: more is looked at where the frame's size is
-// least certain to be small (the windows of Breakpad's walkers), and all scans
-// of a stack together find no more than maxScanned frames.
+// Limits of a scan, in words. A scan reads more words where the frame is less certain to be
+// small (as in Breakpad's walkers). All scans of a stack together find no more than
+// maxScanned frames.
 const (
 	scanWords     = 40
 	scanWordsLong = 160

@@ -2,9 +2,9 @@ package walk
 
 import "symkit/cfi"
 
-// sigframe is where the kernel puts the interrupted registers in the frame of
-// a signal handler, counted from the stack pointer in the trampoline that the
-// handler returns to.
+// sigframe has the places of the interrupted registers in the frame that the kernel makes
+// for a signal handler, counted from the stack pointer in the trampoline that the handler
+// returns to.
 type sigframe struct {
 	regs []sigreg
 }

@@ -1,13 +1,13 @@
 package walk
 
-// codeKey has all that a codeFrame depends on.
+// codeKey has the values that determine a codeFrame.
 type codeKey struct {
 	start, pc uint64
 	exact     bool
 }
 
-// byCode reads the function's code, if the control flow leads from its first
-// instruction to the frame's.
+// byCode finds the caller from the function's code, if the control flow leads from the
+// function's first instruction to the frame's.
 func (w *walker) byCode(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	return w.fromCode(f, r, true)
 }

@@ -41,7 +41,8 @@ type Options struct {
 	Limits limits.Limits
 }
 
-// minFrames may be found in every thread, however many there are.
+// minFrames is the number of frames that every thread may have, however many threads there
+// are.
 const minFrames = 16
 
 // Result is the stacks of a process.

@@ -7,8 +7,8 @@ import (
 	"symkit/walk/internal/x86"
 )
 
-// x86Regs are the DWARF numbers of 32-bit x86's registers by their numbers in
-// instructions: the same.
+// x86Regs maps the numbers of 32-bit x86's registers in instructions to their DWARF
+// numbers, which are the same.
 var x86Regs = [16]cfi.Reg{0, 1, 2, 3, 4, 5, 6, 7}
 
 func (amd64) step(code []byte, pc uint64, e *effect) bool {

@@ -9,12 +9,12 @@
 //     profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials, with keys, a process or
 //     a role; the roles of containers and machines
 //
-// Objects are created only if they do not exist, and have all their bytes as soon as they
-// have a name. No bucket is listed.
+// An object is created only if its name is free, and has all its bytes as soon as it has
+// the name. Buckets are never listed.
 //
-// Requests are signed, and the roles of containers and machines are read, by packages of
-// the AWS SDK. Its package for S3 is not used: that package adds 6 MB and a millisecond to
-// the start of each program, also of those that never see a bucket.
+// Packages of the AWS SDK sign requests and read the roles of containers and machines. The
+// SDK's package for S3 is not used: it adds 6 MB to each program, and a millisecond to the
+// start even of programs that use no bucket.
 package s3
 
 import (

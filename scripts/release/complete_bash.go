@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// The completion scripts are complete in themselves: they run no program. No library
-// makes such scripts from kong's model and escapes the help texts; those that are
-// there run the program at each press of the key, or quote texts of shells as if they
-// were plain.
+// The completion scripts are self-contained: they run no program. No library makes such
+// scripts from kong's model and escapes the help texts: the existing ones run the program
+// each time the user presses the completion key, or do not quote help texts for the shell.
 
 // bashCompletion returns the completion of a program for bash. Where it offers
 // nothing, bash completes names of files (complete -o default).

@@ -21,8 +21,8 @@ symcheck verifies symbol files, stackwalk walks the stacks of minidumps and
 core files. The programs need no other package.`
 )
 
-// linuxPackages writes the Debian and RPM packages of a target into dir. There is
-// nothing to do at installation and removal, so they have no scripts.
+// linuxPackages writes the Debian and RPM packages of a target into dir. The packages have
+// no scripts, since installation and removal need none.
 func linuxPackages(dir string, src source, t target, tree []file) error {
 	if t.deb == "" {
 		return nil

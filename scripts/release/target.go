@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// target is a system that programs are built for. Its strings are the names that each
-// world has for the same processor.
+// target is a system that programs are built for. Its strings are the names that Go, the
+// package formats and container images have for the system.
 type target struct {
 	os, arch string // of Go
 	variant  string // GOARM

@@ -4,8 +4,8 @@ package compare
 // index of the other is then -1.
 type pair struct{ a, b int }
 
-// maxEdits bounds the frames that only one of two stacks has for the exact alignment, which
-// needs memory for the square of their number.
+// maxEdits bounds the frames that only one of two stacks has, for the exact alignment: the
+// memory that it needs grows with the square of their number.
 const maxEdits = 1000
 
 // align pairs the equal elements of two lists, of n and m elements, so that few remain alone.

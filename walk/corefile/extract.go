@@ -12,8 +12,8 @@ import (
 	"symkit/elfx"
 )
 
-// Extract is the part of a process that others need to walk its stacks. Of a core file that Open
-// opened, Memory has the stacks, the vdso and code alone.
+// Extract is the part of a process that another program needs to walk its stacks. If Open opened
+// the core file, Memory has only the stacks, the vdso and code.
 type Extract struct {
 	// Memory are ranges of known memory, by address and without overlaps: stacks, code that no
 	// file has, headers and dynamic sections of modules, the memory that registers and stacks
@@ -27,8 +27,8 @@ type Extract struct {
 	Maps, AuxV []byte
 }
 
-// Extract returns the kept parts of the process, and the known parts of the ranges code: the
-// core file has them, or a file of a module.
+// Extract returns the kept parts of the process, and as much of the ranges code as the core
+// file or the files of the modules have.
 func (c *Core) Extract(code []elfx.Range) *Extract {
 	x := &Extract{AuxV: c.auxVector, Maps: c.maps()}
 	arch, joins := cfi.ArchByName(c.layout.cpu), 1<<20 // far more than real stacks need

@@ -11,7 +11,7 @@ import (
 const pageSize = 1 << pageBits
 const pageBits = 12
 
-// class is how much a page of memory matters for a walk; a lower one matters more.
+// class is the importance of a page of memory for a walk; a lower class is more important.
 type class uint8
 
 const (

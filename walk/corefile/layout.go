@@ -8,7 +8,7 @@ import (
 	"symkit/walk"
 )
 
-// layout is where the fields of a machine's notes are (Linux
+// layout has the offsets of the fields in a machine's notes (Linux
 // include/uapi/linux/elfcore.h and each machine's asm/elf.h).
 type layout struct {
 	cpu  string

@@ -11,5 +11,5 @@
 //		fmt.Println(res, err)
 //	}
 //
-// Damage costs the record that it is in; Dump.Losses has its place.
+// A damaged record is lost alone; Dump.Losses has the place of the damage.
 package microdump

@@ -5,10 +5,10 @@ import (
 	"symkit/walk"
 )
 
-// ContextOf decodes a CONTEXT structure that is not in a minidump, as microdumps have it.
-// cpu is the CPU's name in MODULE records. The flags in the structure are not believed: of
-// the two structures of arm64 the size decides. The context aliases data. The error is a
-// *wire.Error of the section "context".
+// ContextOf decodes a CONTEXT structure that is not in a minidump but, for example, in a
+// microdump. cpu is the CPU's name in MODULE records. The size of data, not the flags in
+// the structure, decides between the two structures of arm64. The context aliases data. The
+// error is a *wire.Error of the section "context".
 func ContextOf(cpu string, big bool, data []byte) (Context, error) {
 	c := wire.New("context", data, big)
 	number, known := cpusByName[cpu]

@@ -2,7 +2,7 @@ package minidump
 
 import "strings"
 
-// layout is where the registers are in a CONTEXT structure.
+// layout has the places of the registers in a CONTEXT structure.
 type layout struct {
 	name             string
 	size             int

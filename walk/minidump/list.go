@@ -2,9 +2,9 @@ package minidump
 
 import "symkit/internal/wire"
 
-// count reads the number of records that begins a list of records of size
-// bytes. Some writers align the first record to 8 bytes: then 4 bytes come in
-// between, and the stream is larger by just them.
+// count reads the number of records that begins a list of records of size bytes. Some
+// writers align the first record to 8 bytes: then 4 bytes of padding follow the number, and
+// the stream is larger by exactly these.
 func count(c *wire.Cursor, size int) int {
 	at := c.Pos()
 	n := uint64(c.U32())

@@ -13,7 +13,7 @@ const (
 )
 
 // CrashReason names the exception: "SIGSEGV /SEGV_MAPERR",
-// "EXCEPTION_ACCESS_VIOLATION_WRITE". It is empty when there is none.
+// "EXCEPTION_ACCESS_VIOLATION_WRITE". The name is empty if the dump has no exception.
 func (d *Dump) CrashReason(s Style) string {
 	e := d.Exception
 	if e == nil {

@@ -9,12 +9,12 @@ import (
 	"symkit/walk"
 )
 
-// Files whose segments lie apart. A file that was linked for pages of 64 KiB has gaps
-// between its segments if pages have 4 KiB. Some writers make a module of each run of
-// adjacent mappings (Breakpad's, rust-minidump's). Such a writer lists a later part of the
-// file as a module of its own, or lists only that part; but the addresses of the file's
-// symbols do not count from there. The beginning of a file is found in the mappings of the
-// process, that of the program also with AT_PHDR of the auxiliary vector.
+// A file that was linked for pages of 64 KiB has gaps between its segments in a process
+// with pages of 4 KiB. Some writers (Breakpad's, rust-minidump's) make a module of each run
+// of adjacent mappings: such a writer lists a later part of the file as a module of its
+// own, or lists only that part. But the addresses of the file's symbols count from the
+// beginning of the file. This beginning is found in the mappings of the process; that of
+// the program is also found by AT_PHDR of the auxiliary vector.
 
 // spread gives the parts of files their load address, and makes one module of
 // the parts of one file.

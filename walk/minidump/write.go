@@ -11,11 +11,11 @@ import (
 	"symkit/walk"
 )
 
-// A minidump of a Linux process is written in the form that Breakpad's client library gives
-// it: the program is the first module, modules have the build id as their CodeView record, the
+// A minidump of a Linux process is written in the form that Breakpad's client library gives it:
+// the program is the first module, modules have the build id as their CodeView record, the
 // stack of a thread is one range of memory, and the files of /proc are streams. The head of the
-// file, with all streams, is made in memory, twice, for the locations in it depend on its
-// length; the ranges of memory follow it.
+// file, with all streams, is made in memory. It is made twice, because the locations in it
+// depend on its length. The ranges of memory follow the head.
 
 // Contents is the content of the minidump that Write writes.
 type Contents struct {

@@ -13,7 +13,8 @@ import (
 	"symkit/walk"
 )
 
-// head makes all of the file but the memory (minidumpapiset.h; Breakpad's minidump_format.h).
+// head makes the whole file except the memory (minidumpapiset.h; Breakpad's
+// minidump_format.h).
 func (w *writer) head() {
 	const headerSize, entrySize = 32, 12
 	streams := []struct {
@@ -50,7 +51,7 @@ func (w *writer) head() {
 	copy(w.out, append(head, directory...))
 }
 
-// since returns the bytes that were appended since the head had a length.
+// since returns the number of bytes that were appended since the head had the given length.
 func (w *writer) since(length int) int { return len(w.out) - length }
 
 // systemInfo writes MINIDUMP_SYSTEM_INFO.

@@ -12,8 +12,8 @@ import (
 	"symkit/walk"
 )
 
-// The page of a crash shows the values of the JSON document: the same objects are made
-// first, and the page adds registers, memory and the map of the address space.
+// The page of a crash is made from the objects of the JSON document, so that both show the
+// same values. The page adds registers, memory and the map of the address space.
 
 var (
 	//go:embed crash.html

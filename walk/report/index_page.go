@@ -22,7 +22,7 @@ var (
 	indexTemplate = page.NewTemplate(indexHTML)
 )
 
-// IndexEntry is a dump in the page about many.
+// IndexEntry is one dump on the page about many dumps.
 type IndexEntry struct {
 	Dump string // its path
 	Page string // the URL of its page, relative to the page about all
@@ -41,7 +41,7 @@ type IndexEntry struct {
 	Without   int // modules of the stacks that have no symbols
 }
 
-// Fill sets the fields that a result has.
+// Fill sets the fields of e that the result r determines.
 func (e *IndexEntry) Fill(r *walk.Result) {
 	p := r.Process
 	e.Signature, e.Reason, e.Program, e.System, e.Threads = p.Facts.Signature, p.Crash.Reason, p.Name, p.OS+" "+p.CPU, len(r.Stacks)

@@ -13,11 +13,11 @@ import (
 	"symkit/walk"
 )
 
-// Machine writes a result in the machine-readable format of Breakpad's
-// minidump_stackwalk: lines of fields with | between them, first of the system,
-// the crash and the modules, then, after an empty line, of the frames, the
-// thread that crashed first. Offsets count from the return address, threads
-// and modules are numbered without those that Breakpad leaves out.
+// Machine writes a result in the machine-readable format of Breakpad's minidump_stackwalk.
+// Fields are separated by |. First come lines of the system, the crash and the modules;
+// after an empty line come those of the frames, with the thread that crashed first. Offsets
+// count from the return address. Threads and modules that Breakpad leaves out have no
+// number.
 func Machine(out io.Writer, r *walk.Result) error {
 	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: numbers(r.Process)}
 	w.head(r.Crashed())

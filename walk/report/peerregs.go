@@ -6,9 +6,9 @@ import (
 	"symkit/walk"
 )
 
-// The frames of a stack are the same in the texts of other programs, and each program keeps other
-// registers from one frame to its caller. callee is the frame before, with the registers that the
-// program shows of it; it is nil for the innermost frame.
+// The texts of other programs have the same frames, but each program keeps other registers from a
+// frame to its caller. In the functions below, callee has the registers that the program shows of
+// the preceding frame; it is nil for the innermost frame.
 
 // inRustMinidump returns the registers that rust-minidump shows of a frame.
 func inRustMinidump(cpu string, f *walk.Frame, callee []walk.NamedRegister) []walk.NamedRegister {

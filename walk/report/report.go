@@ -12,8 +12,8 @@ package report
 
 import "symkit/walk"
 
-// ordered returns the stacks in the order of the text: that of the thread that
-// crashed first. A thread that only wrote the dump is left out.
+// ordered returns the stacks in the order of the text: the stack of the thread that crashed
+// comes first. A thread that only wrote the dump is left out.
 func ordered(r *walk.Result) (stacks []*walk.Stack) {
 	// The first stack is that of the crash.
 	crashed := r.Crashed()

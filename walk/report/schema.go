@@ -86,7 +86,7 @@ type jsonSystem struct {
 	Microcode *string `json:"cpu_microcode_version"`
 }
 
-// jsonThread lacks the frames, which come last.
+// jsonThread is a thread without its frames, which are written last.
 type jsonThread struct {
 	Index     *int             `json:"threads_index,omitempty"`
 	Name      *string          `json:"thread_name"`

@@ -7,7 +7,7 @@ import (
 	"symkit/walk/signature"
 )
 
-// signedFrames is how many frames of a stack a signature can be made of.
+// signedFrames is the most frames of a stack that a signature is made of.
 const signedFrames = 40
 
 // Sign returns the crash signature of a result, which is the signature that siggen makes

@@ -18,10 +18,10 @@ type TextOptions struct {
 	Contents bool
 }
 
-// Text writes a result for people: why the process died, the stack of
-// the thread that crashed, the other stacks, the modules. Offsets of functions
-// and lines count from the instruction, which is before a return address. In text of
-// the dump and of symbols, characters that control a terminal are \xNN.
+// Text writes a result for people: why the process died, the stack of the thread that
+// crashed, the other stacks, the modules. In a caller's frame, offsets from functions and
+// lines are those of the call, which is before the return address. Characters that control
+// a terminal are written as \xNN.
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
 	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
 	w.process()

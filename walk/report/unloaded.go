@@ -25,7 +25,7 @@ func newUnloadedIndex(mods []walk.UnloadedModule) *unloadedIndex {
 	return x
 }
 
-// unloadedAt is the offsets of an address in unloaded modules of one name.
+// unloadedAt has the offsets of an address in unloaded modules of one name.
 type unloadedAt struct {
 	name    string
 	offsets []uint64 // ascending, each once

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// errEmpty: a function's name is nothing but qualifiers. Socorro's rule ends without a
-// signature then.
+// errEmpty reports that a function's name is nothing but qualifiers. Socorro's rule ends
+// without a signature then.
 var errEmpty = fmt.Errorf("a function without a name")
 
 // normalize returns a frame as the most meaningful text there is: the function, file#line, the

@@ -1,7 +1,7 @@
 // Package signature makes crash signatures by the rules of Socorro's signature generation,
-// which siggen publishes: one line of text that crashes with the same cause share. It is
-// made of the first significant frames of the crashed thread and of the crash's
-// annotations.
+// which siggen publishes. A signature is one line of text that crashes with the same cause
+// share. It is made of the first significant frames of the crashed thread and of the
+// crash's annotations.
 //
 //	s := signature.Make(signature.Included(), &signature.Crash{
 //		OS: "Linux", Reason: "SIGSEGV / SEGV_MAPERR",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxFrames is how many frames of a stack count, inlined calls included.
+// maxFrames is the number of frames of a stack that count, inlined calls included.
 const maxFrames = 40
 
 // Thread is a stack, the innermost frame first.

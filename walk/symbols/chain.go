@@ -1,7 +1,7 @@
-// Package symbols holds the places that symbols of a process's modules come from:
-// symbol stores (Store), the files that the modules were loaded from (Files), one
-// place after the other (Chain), one set of symbols for many processes (Shared).
-// Package elfsyms makes symbols of ELF files, package symserver fetches them.
+// Package symbols has the sources of symbols for a process's modules: symbol stores
+// (Store), the files that the modules were loaded from (Files), a list of sources (Chain),
+// one set of symbols for many processes (Shared). Package elfsyms makes symbols from ELF
+// files; package symserver fetches symbols from servers.
 //
 //	files := &symbols.Files{Exe: "app"}
 //	defer files.Close()
@@ -11,8 +11,8 @@
 //	)
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
 //
-// A supplier says of each module which places it looked at, and why none of them served
-// (walk.Symbols.Tried).
+// For each module a supplier reports the places that it searched, and why none of them had
+// the symbols (walk.Symbols.Tried).
 package symbols
 
 import (

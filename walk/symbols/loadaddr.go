@@ -7,10 +7,10 @@ import (
 	"symkit/walk"
 )
 
-// LoadAddresses corrects where modules begin that a dump lists a later part of alone, as
-// some writers do with files whose segments lie apart. It is for dumps without the
-// process's mappings: the program headers of the files on this machine show which part has
-// the size of the module.
+// LoadAddresses corrects the load address of modules of which the dump lists only a later
+// part. Some writers make such dumps of files with gaps between their segments.
+// LoadAddresses is for dumps without the process's mappings: the program headers of the
+// files on this machine show which part has the size of the module.
 func (f *Files) LoadAddresses(p *walk.Process) {
 	moved := false
 	for _, m := range p.Modules {

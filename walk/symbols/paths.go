@@ -8,10 +8,10 @@ import (
 	"symkit/walk"
 )
 
-// Paths are where symbol stores have the symbols of m, NAME/ID/NAME.sym
-// with slashes, the likeliest first: by its DebugID, then, under the name of the
-// file itself, by that file's id. No part has a separator in it or leads
-// upwards, whatever the dump says.
+// Paths returns the paths NAME/ID/NAME.sym, with slashes, that symbols of m can have in
+// symbol stores, the likeliest first: by m's DebugID, then by the name and the id of the
+// file itself. No part of a path has a separator in it or leads upwards, whatever the dump
+// contains.
 func Paths(m *walk.Module) (paths []string) {
 	if isID(m.DebugID) {
 		for _, name := range names(m) {

@@ -21,7 +21,7 @@ import (
 	"symkit/walk"
 )
 
-// Why a symbol file is not the one that was looked for.
+// The reasons for which a symbol file is rejected.
 var (
 	ErrOtherModule = errors.New("is of another module")
 	ErrOtherBuild  = errors.New("is of another build of the module")

@@ -22,8 +22,8 @@ import (
 	"symkit/walk/symbols"
 )
 
-// fetch gets a file from the server into the cache, whole and of the right module, or
-// not at all. After an error that may pass, fetch tries again.
+// fetch gets a file from the server into the cache, whole and of the right module, or not
+// at all. After a temporary error, fetch tries again.
 func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	select {
 	case s.slots <- struct{}{}:

@@ -33,7 +33,7 @@ import (
 	"symkit/walk/symbols"
 )
 
-// Why a server gave no symbols.
+// The reasons for which a server has no symbols.
 var (
 	// ErrNotFound: the server does not have the file, now or at the last request. It is an
 	// fs.ErrNotExist.

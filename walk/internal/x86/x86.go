@@ -1,6 +1,6 @@
 // Package x86 decodes machine code of x86 CPUs, with 32 and 64 bits. It builds on
-// golang.org/x/arch/x86/x86asm, and adds features that the decoder lacks: which memory an
-// instruction accesses (Effect), and how rust-minidump spells the instruction (Text).
+// golang.org/x/arch/x86/x86asm and adds two features: the memory that an instruction
+// accesses (Effect), and the text of the instruction in rust-minidump's spelling (Text).
 package x86
 
 import (

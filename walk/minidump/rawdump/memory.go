@@ -13,8 +13,8 @@ import (
 // region is memory of the process: where it was, and where it is in the file.
 type region struct{ base, size, rva uint64 }
 
-// contents returns the bytes of a region. It reports false for one without bytes: Windows writes
-// an offset of 0 for stacks that the list of memory has.
+// contents returns the bytes of a region. It returns false for a region without bytes: Windows
+// writes an offset of 0 for a stack whose bytes are in the list of memory.
 func (p *printer) contents(r region) ([]byte, bool) {
 	c := p.rest(r.rva)
 	b := c.Bytes(r.size)

@@ -35,7 +35,7 @@ const moduleLayout layout = `MINIDUMP_MODULE
 
 const moduleSize = 108 // with reserved fields
 
-// module is what the text of a MINIDUMP_MODULE needs beside its fields.
+// module has the values that the text of a MINIDUMP_MODULE needs besides the fields.
 type module struct {
 	raw        wire.Cursor
 	time, size uint32

@@ -8,8 +8,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// stabilityField is a field of Chromium's StabilityReport (stability_report.proto): the numbers of
-// the messages that it is in and its own, and its name. A name with %d is of each process.
+// stabilityField is a field of Chromium's StabilityReport (stability_report.proto). path has the
+// numbers of the messages that enclose the field, and the number of the field. A field whose name
+// has %d occurs once for each process.
 type stabilityField struct{ path, name string }
 
 var stabilityFields = []stabilityField{
@@ -27,7 +28,7 @@ var stabilityFields = []stabilityField{
 
 const processID = "2/3" // an int64; all others are uint32
 
-// message is the numbers of a message and of those in it, by path.
+// message maps paths to the numbers in a message and in the messages within it.
 type message map[string]uint64
 
 // stabilityReport writes the fields that the report has. It reports false for damage.

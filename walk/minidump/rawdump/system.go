@@ -9,7 +9,7 @@ import (
 	"symkit/walk/minidump"
 )
 
-// system is what other streams need of MINIDUMP_SYSTEM_INFO.
+// system has the fields of MINIDUMP_SYSTEM_INFO that other streams need.
 type system struct {
 	read bool
 	cpu  minidump.CPU
@@ -35,7 +35,7 @@ const systemLayout layout = `MINIDUMP_SYSTEM_INFO
 
 const systemSize = 56 // with a reserved field and CPU_INFORMATION
 
-// readSystem reads what other streams need.
+// readSystem reads the fields that other streams need.
 func (p *printer) readSystem() system {
 	c := p.stream(minidump.SystemInfoStream)
 	if c.Len() < systemSize {

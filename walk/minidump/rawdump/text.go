@@ -9,8 +9,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// name reads the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. It reports false for a
-// string that is not whole, or no UTF-16.
+// name reads the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. It returns false if
+// the string is incomplete or not UTF-16.
 func (p *printer) name(rva uint64) (string, bool) {
 	c := p.rest(rva)
 	size := c.U32()

@@ -56,8 +56,8 @@ func (p *printer) threads() {
 	}
 }
 
-// stack writes the words of a thread's stack. Where the thread does not have the bytes, the list
-// of memory may have them: Windows' dumps have such threads.
+// stack writes the words of a thread's stack. If the thread's record locates no bytes, as in
+// some dumps of Windows, the list of memory may have the bytes.
 func (p *printer) stack(start uint64, stack region) {
 	data, ok := p.contents(stack)
 	if !ok {

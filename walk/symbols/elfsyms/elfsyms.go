@@ -1,5 +1,5 @@
-// Package elfsyms makes symbols of the ELF files of a process's modules, with their
-// debug files, when a walk asks for them.
+// Package elfsyms makes symbols from the ELF files of a process's modules, and from their
+// debug files, when a walk asks for the symbols.
 //
 //	files := &symbols.Files{Exe: "app"}
 //	defer files.Close()
