@@ -73,11 +73,12 @@ func (r *Result) Crashed() int {
 }
 
 // Walk finds the stacks of p's threads, with symbols from s, which may be nil.
-// The result does not depend on the number of goroutines. The error is
-// the context's, or elfx.ErrChanged when a mapped file shrank meanwhile.
+// The result does not depend on the number of goroutines. The error is that of the context,
+// or elfx.ErrChanged if a mapped file was truncated during the walk.
 func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, error) {
 	syms := newSymbolizer(p, s, opt.Progress)
 	defer syms.close()
+
 	threads := opt.Threads
 	if threads == nil {
 		for i := range p.Threads {
@@ -85,11 +86,12 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		}
 	}
 
-	// Many threads share the bound on all frames.
+	// The threads share the bound on the frames of all stacks.
 	limit := opt.MaxFrames
 	if limit <= 0 {
 		limit = max(minFrames, min(opt.Limits.Int(limits.FramesPerThread), opt.Limits.Int(limits.Frames)/max(1, len(threads))))
 	}
+
 	res := &Result{Process: p, Stacks: make([]Stack, len(threads))}
 	jobs := opt.Jobs
 	if jobs <= 0 {
@@ -105,7 +107,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			return nil, err
 		}
 		defer func() { wait() }()
-		defer cancel() // modules that no stack met by then are not waited for
+		defer cancel() // wait does not wait for modules that no stack needed
 	}
 
 	// Each worker has a walker, whose buffers serve one thread after another.

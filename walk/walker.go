@@ -150,7 +150,7 @@ var entries = map[string]bool{
 // isEntry reports whether f is in one of the entries.
 func (f *Frame) isEntry() bool { return f.Module != nil && entries[f.Place.Func] }
 
-// entrySize bounds the size in bytes of an entry that symbols do not tell.
+// entrySize bounds, in bytes, the size of an entry whose symbol has no size.
 const entrySize = 256
 
 // technique is a method to find the caller.
@@ -170,7 +170,7 @@ var (
 		{"prologue", TrustCode, (*walker).byPrologue},
 		{"scan", TrustScan, (*walker).byScan},
 	}
-	// A trampoline that is known holds more than rules may say.
+	// The frame of a known trampoline has more registers than unwind rules may restore.
 	signalOrder = []technique{
 		{"signal frame", TrustSignal, (*walker).bySignal},
 		{"CFI", TrustCFI, (*walker).byCFI},
@@ -179,18 +179,23 @@ var (
 )
 
 var (
-	// Between a clone and its return the stack is the new thread's, the frame
-	// pointer the old one's.
+	// Between the start and the return of clone, the stack pointer is that of the new
+	// thread, while the frame pointer is still that of the old one.
 	errNotCalled  = errors.New("the return address follows no call of the function")
 	errCantUnwind = errors.New("the rules know no caller")
 )
 
-// caller finds the frame that called f, or why there is none.
+// caller finds the frame that called f, and that frame's registers. It tries the techniques
+// from the most to the least certain, and believes the first plausible result. next.Why has
+// the reasons that the techniques before it failed. If there is no caller, end is the
+// reason: endOfStack, or the reasons that all techniques failed.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
+	// The function in which a process or thread begins has no caller. A public symbol has no
+	// size, so only code near the symbol belongs to the entry.
 	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && f.isEntry() && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
 		return next, regs, endOfStack
 	}
-	// The first technique with a plausible result is believed.
+
 	order := normalOrder
 	if f.Signal {
 		order = signalOrder
@@ -203,6 +208,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			continue
 		}
 		out, v, err := t.try(w, f, r)
+
 		// Some results deserve less trust than their technique.
 		trust := t.trust
 		switch v {
@@ -211,10 +217,13 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		case unmoved:
 			v, trust = found, TrustLeaf
 		}
+
 		// A frame that should have no caller needs proof of one.
 		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, &t) {
 			v, err = notFound, errNotCalled
 		}
+
+		// The word that was saved can have other bits than the address.
 		saved := out.PC
 		if v == found {
 			if t.trust == TrustSignal {
@@ -224,6 +233,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			}
 			v, err = w.judge(f, r, &out, t.trust)
 		}
+
 		switch {
 		case v == found:
 			next = Frame{Saved: saved, Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
@@ -235,7 +245,8 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		case v == stackEnd:
 			return next, regs, endOfStack
 		}
-		// The reason goes into Why, unless it is of no interest.
+
+		// The reason goes into Why, unless the technique did not apply.
 		if err == errNothing {
 			continue
 		}

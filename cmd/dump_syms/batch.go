@@ -97,7 +97,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 	defer b.store.Close()
 
-	// Without this, --manifest could replace a program that is to be dumped.
+	// No output may replace an input, such as a program that is to be dumped.
 	inputs := append(c.inputs(), c.FilesFrom, c.Done)
 	for i := range found.Inputs {
 		inputs = append(inputs, found.Inputs[i].Path)

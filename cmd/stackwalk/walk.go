@@ -28,7 +28,9 @@ import (
 	"symkit/walk/symbols/elfsyms"
 )
 
-// walk walks the dumps of the command line and writes the reports.
+// walk walks the dumps of the command line and writes the reports. With --worker the dumps
+// come from standard input; with --out several dumps share the sources of symbols; otherwise
+// there is one dump.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
 	// A wrong path in the command line is reported before any work.
 	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
@@ -55,16 +57,16 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if c.Worker {
 		return c.serve(ctx)
 	}
-
-	// With --out, several dumps share their suppliers.
 	if c.Out != "" {
 		return c.batch(ctx)
 	}
+
+	// The report must not replace one of the inputs.
 	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err
 	}
 
-	// The sources of symbols show their progress in the same line.
+	// All sources of symbols show their progress in one status line.
 	bar := newProgress(c.stderr)
 	client := c.remote(bar)
 	files := c.files(ctx, client)
@@ -76,8 +78,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 
 	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
 
-	// Generated code has names of its own in each process, so they are read for this dump
-	// only.
+	// The names of generated code differ between processes, so they are read for one dump.
 	generated, closeMaps, err := c.generated()
 	if err != nil {
 		return command.Failed, err

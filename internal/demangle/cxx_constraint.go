@@ -120,7 +120,8 @@ var hiddenForms = func() map[string]string {
 	return forms
 }()
 
-// hiddenExpression reads <expression> in a hidden part. Its result has no text.
+// hiddenExpression reads <expression> in a hidden part: an operand, or an operator with its
+// operands. Its result has no text.
 func (x *cxxTree) hiddenExpression() (a ref) {
 	if !x.enter() {
 		return 0
@@ -128,7 +129,7 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 	defer x.leave()
 	a = x.unreadable()
 
-	// Operands.
+	// Operands: literals, parameters, nested expressions, names, folds.
 	c, next := x.peek(), x.peek2()
 	switch {
 	case c == 'L':
@@ -147,7 +148,7 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 	case c == 'f':
 		x.hiddenFold(next)
 		return a
-	case c == 'u': // an operator of the compiler, with arguments
+	case c == 'u': // a vendor's operator, with arguments
 		x.pos++
 		x.sourceName()
 		for !x.failed && !x.accept('E') {
@@ -162,19 +163,19 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 	case "sr":
 		x.unresolvedName()
 	case "sZ":
-		x.hiddenExpression() // a parameter
-	case "sP":
+		x.hiddenExpression() // sizeof... of a parameter
+	case "sP": // sizeof... of captured arguments
 		for !x.failed && !x.accept('E') {
 			x.templateArg()
 		}
-	case "cv":
+	case "cv": // a conversion of one expression or of a list
 		x.typ()
 		if x.accept('_') {
 			x.hiddenList('E')
 		} else {
 			x.hiddenExpression()
 		}
-	case "nw", "na":
+	case "nw", "na": // new: placement arguments, type, initializer
 		x.hiddenList('_')
 		x.typ()
 		if !x.accept('E') {
@@ -182,10 +183,10 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 			x.expect('i')
 			x.hiddenList('E')
 		}
-	case "pp", "mm":
+	case "pp", "mm": // with _ before the operand, else after it
 		x.accept('_')
 		x.hiddenExpression()
-	case "rQ":
+	case "rQ": // a requires-expression with parameters
 		for !x.failed && !x.accept('_') {
 			x.typ()
 		}

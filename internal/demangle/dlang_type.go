@@ -7,7 +7,7 @@ var dBasic = [256]string{
 	'p': "idouble", 'q': "cfloat", 'r': "cdouble", 's': "short", 't': "ushort", 'u': "wchar", 'v': "void", 'w': "dchar",
 }
 
-// typ reads a Type.
+// typ reads a Type: its first letter decides which of the grammar's rules follows.
 func (p *dparser) typ() {
 	if !p.enter() {
 		return
@@ -21,8 +21,8 @@ func (p *dparser) typ() {
 		return
 	}
 
-	// Types made of others, named types, and references.
 	switch c {
+	// Qualified types.
 	case 'O':
 		p.wrapped(1, "shared(")
 	case 'x':
@@ -41,6 +41,9 @@ func (p *dparser) typ() {
 		default:
 			p.fail()
 		}
+
+	// Arrays (dynamic, static with their length, associative), pointers and functions. A
+	// pointer to a function is written like the function.
 	case 'A':
 		p.pos++
 		p.typ()
@@ -68,13 +71,18 @@ func (p *dparser) typ() {
 	case 'F', 'U', 'W', 'V', 'R', 'Y':
 		p.functionType()
 		p.put("function")
+
+	// Named types: classes, structs, enums, aliases, interfaces.
 	case 'C', 'S', 'E', 'T', 'I':
 		p.pos++
 		p.qualified(false)
+
 	case 'D':
 		p.delegate()
 	case 'B':
 		p.tuple()
+
+	// Integers of 128 bits, and references to earlier types.
 	case 'z':
 		switch {
 		case p.take("zi"):
@@ -92,6 +100,7 @@ func (p *dparser) typ() {
 	}
 }
 
+// wrapped skips n letters, which stand for the qualifier with, and reads the qualified type.
 func (p *dparser) wrapped(n int, with string) {
 	p.pos += n
 	p.put(with)
@@ -110,6 +119,7 @@ func (p *dparser) assocArray() {
 	p.put("[" + key + "]")
 }
 
+// delegate reads a function type with the modifiers of the delegate's context.
 func (p *dparser) delegate() {
 	p.pos++
 	mods := p.modifiers()
@@ -122,6 +132,7 @@ func (p *dparser) delegate() {
 	p.put("delegate" + mods)
 }
 
+// tuple reads a number and as many types.
 func (p *dparser) tuple() {
 	p.pos++
 	n := p.number()

@@ -13,7 +13,8 @@ var rBasic = [256]string{
 	'y': "u64", 'z': "!", 'p': "_",
 }
 
-// typ reads a type.
+// typ reads a type: its tag decides which of the grammar's rules follows. A letter that is no
+// tag of a type begins a path.
 func (p *rparser) typ() {
 	if !p.enter() {
 		return
@@ -26,8 +27,8 @@ func (p *rparser) typ() {
 		return
 	}
 
-	// Types made of others.
 	switch tag {
+	// References, with their lifetime unless it is erased, and pointers.
 	case 'R', 'Q':
 		p.put("&")
 		if p.take('L') {
@@ -46,6 +47,8 @@ func (p *rparser) typ() {
 	case 'O':
 		p.put("*mut ")
 		p.typ()
+
+	// Arrays, slices and tuples.
 	case 'A', 'S':
 		p.put("[")
 		p.typ()
@@ -60,6 +63,8 @@ func (p *rparser) typ() {
 			p.put(",")
 		}
 		p.put(")")
+
+	// Function pointers and trait objects can bind lifetimes.
 	case 'F':
 		p.binder(p.function)
 	case 'D':
@@ -71,6 +76,7 @@ func (p *rparser) typ() {
 			p.put(" + ")
 			p.lifetime(index)
 		}
+
 	case 'B':
 		p.backref(p.typ)
 	default:
@@ -142,19 +148,21 @@ func (p *rparser) openPath() (open bool) {
 	return false
 }
 
-// constant reads a constant of a generic argument or of the length of an array.
+// constant reads the value of a generic argument or the length of an array. The tag of the
+// value's type comes first and decides how the value is written.
 func (p *rparser) constant() {
 	if !p.enter() {
 		return
 	}
 	defer p.leave()
 
-	// The type's tag decides how the value is written.
 	switch tag := p.next(); tag {
 	case 'p':
 		p.put("_")
 	case 'B':
 		p.backref(p.constant)
+
+	// Integers without and with a sign.
 	case 'h', 't', 'm', 'y', 'o', 'j':
 		p.integer()
 	case 'a', 's', 'l', 'x', 'n', 'i':
@@ -162,6 +170,8 @@ func (p *rparser) constant() {
 			p.put("-")
 		}
 		p.integer()
+
+	// Values that are numbers: false and true, the code point of a character.
 	case 'b':
 		switch n, ok := p.small(); {
 		case ok && n == 0:
@@ -178,7 +188,10 @@ func (p *rparser) constant() {
 			return
 		}
 		p.put(strconv.QuoteRune(rune(n)))
-	case 'e': // the string itself, not a reference to it
+
+	// Strings and references. A reference to a string is written as a literal, and a string
+	// without a reference as the literal with a star before it.
+	case 'e':
 		p.put("*")
 		p.stringConstant()
 	case 'R', 'Q':
@@ -191,6 +204,8 @@ func (p *rparser) constant() {
 			p.put("mut ")
 		}
 		p.constant()
+
+	// Values made of others.
 	case 'A':
 		p.put("[")
 		p.list(p.constant)

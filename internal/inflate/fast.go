@@ -48,19 +48,19 @@ func (d *decoder) fast() {
 	}
 }
 
-// rounds is roundsGo or, if the processor has the instructions, the same in assembly.
+// rounds is roundsGo or, if the processor has the instructions, its equivalent in assembly.
 // It decodes while out ≤ outEnd and in ≤ inEnd; the caller has checked that these are
-// outMargin and inMargin before the ends. It returns how many bits to go back: those of
-// a length, already consumed, whose distance is not valid.
+// outMargin and inMargin before the ends. It returns the number of bits to go back: the
+// consumed bits of a length whose distance is not valid, or 0.
 var rounds = (*decoder).roundsGo
 
-// roundsGo keeps its state in local variables, so that it stays in registers. It calls
-// nothing, since a call would move all of the state to the stack and back. e is always
-// the entry for the next bits, which are not consumed yet: it is looked up before the
-// bits are refilled and before the preceding match is copied, so that the processor
-// overlaps all three. Only the low 6 bits of count are exact, which are the ones that a
-// shift uses; subtracting whole entries saves masking them. Bounds checks at a dozen
-// places in each round would cost a quarter of the speed; hence unsafe:
+// roundsGo keeps the state in local variables, so that the state stays in registers. It
+// calls no function, since a call would move the state to the stack and back. e is always
+// the entry for the next bits, which are not consumed yet: e is looked up before the bits
+// are refilled and before the preceding match is copied, so that the processor overlaps
+// all three. Only the low 6 bits of count are exact, which are the bits that a shift uses;
+// subtracting whole entries saves masking them. Bounds checks at a dozen places in each
+// round would cost a quarter of the speed; hence unsafe:
 //
 //   - src is read by refills only: 8 bytes from in. in ≤ len(src) − inMargin
 //     at the start of a round, and a round refills at most twice.
@@ -72,13 +72,16 @@ var rounds = (*decoder).roundsGo
 func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 	dst, src := unsafe.Pointer(unsafe.SliceData(d.dst)), unsafe.Pointer(unsafe.SliceData(d.src))
 	out, in := d.out, d.in
+
+	// The first refill, and the entry for the first bits.
 	bits := d.bits | load8(src, in)<<(d.count&63)
 	in += int(^d.count & 63 >> 3)
 	count := d.count | 56
 	e := d.lit[bits&(1<<litBits-1)]
 	for in <= inEnd && out <= outEnd {
-		// There are 56 bits: enough for a literal of maxCodeBits and one of litBits, or
-		// a literal and a length with its 5 extra bits, and for the lookup after either.
+		// Up to two literals. bits has at least 56 bits: enough for a literal of maxCodeBits
+		// and one of litBits, or a literal and a length with its 5 extra bits, and for the
+		// lookup after either.
 		if int64(e) < 0 {
 			*(*byte)(unsafe.Add(dst, out)) = byte(e >> valueShift)
 			out++
@@ -143,6 +146,7 @@ func (d *decoder) roundsGo(outEnd, inEnd int) (undo uint64) {
 		in += int(^count & 63 >> 3)
 		count |= 56
 
+		// The match is copied in words, and may be written past its end.
 		from := out - distance
 		if distance >= 8 {
 			store8(dst, out, load8(dst, from))

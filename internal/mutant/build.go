@@ -61,6 +61,7 @@ func buildText(text int, sections []section) []byte {
 // written. pack may change the section's bytes and flags.
 func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	le := binary.LittleEndian
+
 	// The note is NT_GNU_BUILD_ID, with a build id of eight bytes.
 	id := append(le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 4), 8), 3), "GNU\x00bombbomb"...)
 	sections = append([]section{
@@ -75,7 +76,8 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 	for _, s := range append(sections, section{name: ".shstrtab", kind: elf.SHT_STRTAB}) {
 		name := len(names)
 		names = append(append(names, s.name...), 0)
-		// The names are complete with the last section, which holds them.
+
+		// .shstrtab holds the names, and is the last section, so that the names are complete.
 		if s.name == ".shstrtab" {
 			s.data = names
 		}
@@ -96,26 +98,26 @@ func buildPacked(text int, sections []section, pack func(*section)) []byte {
 		body = append(body, s.data...)
 	}
 
-	// The section headers are the end of the file.
+	// The section headers are the end of the file. The file header is filled in last.
 	file := append(body, headers...)
 	copy(file, "\x7fELF\x02\x01\x01")
-	le.PutUint16(file[16:], uint16(elf.ET_EXEC))
-	le.PutUint16(file[18:], uint16(elf.EM_X86_64))
-	le.PutUint32(file[20:], 1)
-	le.PutUint64(file[32:], 64)                // e_phoff
-	le.PutUint64(file[40:], uint64(len(body))) // e_shoff
-	le.PutUint16(file[52:], 64)
-	le.PutUint16(file[54:], 56)
-	le.PutUint16(file[56:], 1)
-	le.PutUint16(file[58:], 64)
-	le.PutUint16(file[60:], uint16(len(headers)/64))
-	le.PutUint16(file[62:], uint16(len(headers)/64-1))
+	le.PutUint16(file[16:], uint16(elf.ET_EXEC))       // e_type
+	le.PutUint16(file[18:], uint16(elf.EM_X86_64))     // e_machine
+	le.PutUint32(file[20:], 1)                         // e_version
+	le.PutUint64(file[32:], 64)                        // e_phoff
+	le.PutUint64(file[40:], uint64(len(body)))         // e_shoff
+	le.PutUint16(file[52:], 64)                        // e_ehsize
+	le.PutUint16(file[54:], 56)                        // e_phentsize
+	le.PutUint16(file[56:], 1)                         // e_phnum
+	le.PutUint16(file[58:], 64)                        // e_shentsize
+	le.PutUint16(file[60:], uint16(len(headers)/64))   // e_shnum
+	le.PutUint16(file[62:], uint16(len(headers)/64-1)) // e_shstrndx
 
-	// One PT_LOAD has the whole file.
-	le.PutUint32(file[64:], uint32(elf.PT_LOAD))
-	le.PutUint32(file[68:], uint32(elf.PF_R|elf.PF_X))
-	le.PutUint64(file[64+32:], uint64(len(body)))
-	le.PutUint64(file[64+40:], uint64(len(body)))
+	// One PT_LOAD has the whole file up to the section headers.
+	le.PutUint32(file[64:], uint32(elf.PT_LOAD))       // p_type
+	le.PutUint32(file[68:], uint32(elf.PF_R|elf.PF_X)) // p_flags
+	le.PutUint64(file[64+32:], uint64(len(body)))      // p_filesz
+	le.PutUint64(file[64+40:], uint64(len(body)))      // p_memsz
 	return file
 }
 

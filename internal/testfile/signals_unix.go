@@ -65,24 +65,25 @@ func blockingServer(t *testing.T, handle http.HandlerFunc) (string, <-chan struc
 	return s.URL, asked
 }
 
-// hung is how long a process may run after a signal before the test ends the process. A
-// process must end within prompt, at least once in a number of attempts: on a machine with
-// other work a single process may have to wait for a processor.
+// hung is the time after a signal at which the test kills a process that still runs. A
+// process must end within prompt in at least one of the attempts: on a busy machine a single
+// process may have to wait for a processor.
 const (
 	hung     = 30 * time.Second
 	prompt   = time.Second
 	attempts = 4
 )
 
-// Interrupt starts the command that makeCmd returns, waits until ready has a value (if ready
-// is nil: for a moment, longer each time), and sends the signal once. The process must end
-// by itself within a second, with exit code 1 and the word "interrupted" in an error.
+// Interrupt starts the command that makeCmd returns, waits until ready has a value, and sends
+// the signal once. If ready is nil, Interrupt waits for a moment, which it doubles as long as
+// the signal comes before the process handles signals. The process must end by itself within
+// a second, with exit code 1 and the word "interrupted" in an error.
 func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd func() *exec.Cmd) {
 	t.Helper()
 	slow := 0 // attempts that took longer than prompt
 	for moment := 200 * time.Millisecond; ; {
 		for len(ready) > 0 {
-			<-ready // of an earlier process
+			<-ready // a value for an earlier process
 		}
 
 		cmd := makeCmd()
@@ -91,6 +92,7 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 
@@ -104,12 +106,13 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 				t.Fatalf("%v ended before it was ready: %s", cmd.Args, &stderr)
 			}
 		}
+
 		signalled := time.Now()
 		if err := cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
 
-		// A process that ignores the signal would make the test hang.
+		// The test must not hang if the process ignores the signal.
 		select {
 		case <-ended:
 		case <-time.After(hung):
@@ -118,9 +121,10 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 		}
 		took := time.Since(signalled)
 
+		// A process that the signal killed did not handle signals yet.
 		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		if status.Signaled() && moment < hung {
-			moment *= 2 // the signal came before the process was listening
+			moment *= 2
 			continue
 		}
 
@@ -133,7 +137,7 @@ func Interrupt(t *testing.T, signal os.Signal, ready <-chan struct{}, makeCmd fu
 			t.Errorf("%v: %v after %v, %d times", cmd.Args, took.Round(time.Millisecond), signal, slow)
 		}
 
-		// A signal that the process handled ends it with an error of its own.
+		// A process that handles the signal ends with an error of its own.
 		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
 			t.Errorf("%v: %v, %s", cmd.Args, cmd.ProcessState, &stderr)
 		}

@@ -284,8 +284,8 @@ func (w *breakpadWriter) row(at, n uint64) {
 	w.printf("%s  %s", hex, text)
 }
 
-// pointers prints the target of each word of a stack: a function, the stack itself, or
-// neither.
+// pointers prints each word of a stack from the stack pointer up, with the target of the
+// word: a function, an address of the stack, or neither.
 func (w *breakpadWriter) pointers(s *walk.Stack) {
 	if len(s.Frames) == 0 {
 		w.printf(" <no frames>\n")
@@ -296,6 +296,7 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 		return
 	}
 
+	// The innermost frame has the stack pointer.
 	end, begin := t.StackBase+t.StackSize, t.StackBase
 	if len(s.Frames) > 0 && s.Frames[0].SP != 0 {
 		begin = s.Frames[0].SP
@@ -308,11 +309,11 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 	}
 
 	w.printf("\nStack range to dump: 0x%016x - 0x%016x\n\nPossible instruction pointers:\n", begin, end)
-	chain := map[uint64]uint64{} // the word that points to an address of the stack
+	chain := map[uint64]uint64{} // address of the stack → address of the word that points there
 	named := s.Pointers
 
-	// A damaged dump can have a stack pointer far from the stack; no real stack is longer than
-	// the bound.
+	// A damaged dump can have a stack pointer far below the stack. No real stack is longer than
+	// maxStack.
 	size := uint64(0)
 	if begin < end {
 		size = min(end-begin, maxStack)
@@ -323,9 +324,12 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 		if !ok {
 			continue
 		}
+
+		// named is in the order of addresses.
 		for len(named) > 0 && named[0].Addr < at {
 			named = named[1:]
 		}
+
 		w.printf(" *(0x%0*x) = 0x%0*x", 2*int(word), at, 2*int(word), v)
 		switch {
 		case len(named) > 0 && named[0].Addr == at:
