@@ -70,8 +70,8 @@ func pair(w *walker, addr, fp, pc uint64) (out Registers) {
 
 func (amd64) callBefore(code []byte, ret uint64) (callKind, uint64) { return x86Call(code, ret) }
 
-// x86Call knows call rel32 and the forms of call r/m (Intel SDM vol. 2A, CALL;
-// table 2-2 for the lengths that ModRM and SIB give).
+// x86Call recognizes call rel32 and the forms of call r/m (Intel SDM vol. 2A, CALL; table
+// 2-2 for the lengths that ModRM and SIB give).
 func x86Call(code []byte, ret uint64) (callKind, uint64) {
 	at := func(back int) (op, modrm byte) {
 		if len(code) < back {

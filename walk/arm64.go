@@ -84,10 +84,10 @@ func (arm64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	return pc&^4095 + uint64(page) + uint64(ldr>>10&0xfff)*8, true
 }
 
-// pacMask is the bits of an address of code that are not address. The kernel
-// says which; where it does not, they are those above all modules and stacks
-// and above the 47 bits that the smallest usual address space has. Saved frame
-// pointers lose them too.
+// pacMask returns the mask of the bits in a code address that hold a pointer authentication
+// code. The kernel reports the mask. Otherwise the mask has the bits above all modules and
+// stacks, and above the 47 bits of the smallest usual address space. Saved frame pointers
+// lose these bits, too.
 func (p *Process) pacMask() uint64 {
 	if p.CPU != "arm64" {
 		return 0

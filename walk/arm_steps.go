@@ -158,8 +158,9 @@ func (e *effect) armData(insn uint32) {
 	}
 }
 
-// access is a load or store at an offset from register rn. The offset is added to
-// rn before the access, if write for good, or after it.
+// access is a load or store at an offset from register rn. If before is set, the offset is
+// added before the access, and rn keeps the sum if write is set. Otherwise the offset is
+// added to rn after the access.
 type access struct {
 	load, before, write bool
 	rn                  cfi.Reg

@@ -49,8 +49,8 @@ type namedSlot struct {
 	Reg  cfi.Reg
 }
 
-// newCPU makes the tables of a machine. show lists the names of the general
-// registers in the order to show them; PC is added.
+// newCPU makes the tables of a machine. show lists the names of the general registers in
+// the order of reports; newCPU adds PC.
 func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	a := cfi.ArchByName(name)
 	c := &cpu{machine: m, arch: a, slots: map[string]cfi.Reg{}, lr: RegPC, insnAlign: insnAlign, call: insnAlign}

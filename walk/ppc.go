@@ -44,10 +44,10 @@ func newPPC(name string, big bool) *cpu {
 		restorer(code32(big, addi, li, sc), "", &m.rt).restorer(code32(big, li, sc), "", &m.user)
 }
 
-// framePointer follows the back chain: the word at the stack pointer is the
-// caller's stack pointer, above which is the return address (SysV psABI, "The
-// Stack Frame"; ELFv2 §2.2.3). Mach-O's frames, which Breakpad expects
-// everywhere, have it at 8 with words of 32 bits.
+// framePointer follows the back chain: the word at the stack pointer is the caller's stack
+// pointer, above which is the return address (SysV psABI, "The Stack Frame"; ELFv2 §2.2.3).
+// Breakpad expects Mach-O's frames everywhere, which have the return address at 8 if words
+// have 32 bits.
 func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	sp := w.cpu.sp(r)
 	next, ok := w.eval.word(sp)

@@ -19,9 +19,9 @@ const (
 	prefetchStack = 64 << 10 // bytes of each stack that are looked through
 )
 
-// prefetch gets the symbols of the modules that stacks are likely to meet: those
-// that the registers and words of the stacks point into. The function that it
-// returns waits until that is done.
+// prefetch gets the symbols of the modules that the stacks are likely to need: those that
+// the registers and words of the stacks point into. It returns a function that waits until
+// all symbols are there.
 func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wait func()) {
 	wanted, seen := make(chan *Module, len(p.Modules)), map[*Module]bool{}
 	note := func(addr uint64) {

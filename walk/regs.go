@@ -49,7 +49,7 @@ func (r *Registers) Clear(reg cfi.Reg) {
 	}
 }
 
-// NamedRegister is a register as people see it: without the $ of rules.
+// NamedRegister is a register with its name in reports, which lacks the $ of rules.
 type NamedRegister struct {
 	Name  string
 	Value uint64

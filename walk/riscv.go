@@ -29,9 +29,9 @@ func riscvSignal(mcontext, word uint64) sigframe {
 	return sigframe{inOrder(128+mcontext, word, append([]cfi.Reg{RegPC}, regRange(1, 31)...)...)}
 }
 
-// framePointer: s0 is the stack pointer at the function's entry; below it are
-// ra and the caller's s0 (psABI, "Frame Pointer Convention"). A leaf saves only
-// s0, in the upper word: then that is no return address.
+// framePointer: s0 is the stack pointer at the function's entry; below it are ra and the
+// caller's s0 (psABI, "Frame Pointer Convention"). A leaf function saves only s0, in the
+// upper word; that word is then no return address.
 func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	fp, ok := r.Get(w.cpu.fp)
 	word := uint64(w.cpu.arch.WordSize)

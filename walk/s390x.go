@@ -28,10 +28,9 @@ var s390xSignal = func() sigframe {
 	return sigframe{append(s.regs, inOrder(regs+16+128+64+8, 8, S390FPRs[:]...)...)}
 }()
 
-// framePointer: with -mbackchain the word at the stack pointer is the caller's
-// stack pointer, and r6 to r15 are saved from 48 above that (ABI, "The Stack
-// Frame"). Without, the word is anything, so the return address must follow a
-// call.
+// framePointer: with -mbackchain the word at the stack pointer is the caller's stack
+// pointer, and r6 to r15 are saved from 48 above that (ABI, "The Stack Frame"). Without
+// -mbackchain the word can have any value, so the return address must follow a call.
 func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	sp := w.cpu.sp(r)
 	next, ok := w.eval.word(sp)

@@ -43,10 +43,11 @@ const (
 	maxScanned    = 1024
 )
 
-// byScan looks for a return address above the stack pointer: the nearest one after a call
-// of the very function that the frame is in, else the nearest one. Where the frame pointer
-// is 0, as _start leaves it, only the caller of the program's main is between the two:
-// there the one in _start is better than those in other modules than the frame's.
+// byScan searches for a return address above the stack pointer. The nearest return address
+// after a call of the frame's own function is best; otherwise the nearest one is taken. If
+// the frame pointer is 0, as _start leaves it, only the caller of the program's main is
+// between the frame and _start: then a return address in _start is better than one in a
+// module other than the frame's.
 func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	switch {
 	case w.maxScanned == 0:
@@ -116,9 +117,8 @@ func (w *walker) scanReach(n uint64) uint64 {
 	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(w.p.Threads)))))
 }
 
-// scanHit reports whether a word of the stack is taken for a return address: it
-// leads into a module, after a call, and into a function where there are
-// symbols.
+// scanHit reports whether a word of the stack counts as a return address: the word points
+// into a module, after a call, and into a function if the module has symbols.
 func (w *walker) scanHit(ra uint64) bool {
 	addr := w.returnAddr(ra)
 	if addr < lowestPC || !w.returnsToCode(ra) {

@@ -81,8 +81,8 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
 	return c.out
 }
 
-// step decodes one instruction and moves at to the next one. It returns false where
-// the path ends.
+// step decodes one instruction and advances at to the next one. It returns false at the end
+// of the path.
 func (c *codeReader) step(at *codePlace) bool {
 	w, s, e := c.w, &at.state, &c.effect
 	if len(c.seen) == maxSteps || w.steps == 0 {

@@ -95,10 +95,10 @@ func (s *codeState) set(r cfi.Reg, v codeValue) {
 	}
 }
 
-// store records that reg is saved, if the value of reg is still that on entry. From
-// there on the register itself may hold anything: not every instruction that
-// changes a register is decoded, and no instruction changes a register that calls
-// preserve before the register is saved.
+// store records that reg is saved, if the value of reg is still that on entry. After the
+// store, reg itself may have any value: not every instruction that changes a register is
+// decoded, but no instruction changes a register that calls preserve before the register is
+// saved.
 func (s *codeState) store(reg cfi.Reg, at int64) {
 	if s.get(reg).kind != valueEntry || s.keep>>reg&1 == 0 || len(s.saved) == maxSaved {
 		return

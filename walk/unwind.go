@@ -136,11 +136,11 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 	return out, found, nil
 }
 
-// byLeaf takes the return address from where a call puts it, for a function
-// that has not moved it: the link register, or on x86 the top of the stack when
-// the PC itself is no code, as after a call through a bad pointer, or when the
-// word there follows a call of this very function. 64-bit Windows has no rules
-// for functions that leave the stack pointer alone.
+// byLeaf takes the return address from the place to which a call writes it, for a function
+// that has not moved it. That place is the link register. On x86 it is the top of the
+// stack, if the PC itself is no code, as after a call through a bad pointer, or if the word
+// there follows a call of this very function: 64-bit Windows has no rules for functions
+// that leave the stack pointer alone.
 func (w *walker) byLeaf(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out = w.keepSaved(r)
 	sp := w.cpu.sp(r)

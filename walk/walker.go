@@ -246,7 +246,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			return next, regs, endOfStack
 		}
 
-		// The reason goes into Why, unless the technique did not apply.
+		// The reason goes into Why, except errNothing, which explains nothing.
 		if err == errNothing {
 			continue
 		}

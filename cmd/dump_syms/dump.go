@@ -133,8 +133,8 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 // their memory is needed for the check.
 const largeText = 4 << 20
 
-// write calls to with the function that writes m. With --check, write returns the number
-// of findings in the text. The text is bounded by limits.Output. After a check m has no
+// write calls to with the function that writes m's text, which limits.Output bounds. With
+// --check, write returns the number of findings in the text. After a check m has no
 // records.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	bounded := func(w io.Writer) error {

@@ -26,9 +26,9 @@ const (
 	firstPercent = 1600     // GOGC until the first collection: 64 MiB, as Go begins with 4 MiB
 )
 
-// prepareHeap sets the garbage collector's pace for tasks that together take the
-// given memory, in bytes; large is the GOGC percentage if that is much. A user's
-// GOGC in the environment takes precedence.
+// prepareHeap sets GOGC for tasks that together take the given memory, in bytes. large is
+// the percentage for tasks that take much memory. GOGC in the user's environment takes
+// precedence.
 func prepareHeap(memory int64, large int) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -74,8 +74,8 @@ func limitHeap(in *input) {
 	bounds.Heap(size)
 }
 
-// together returns how much memory the largest tasks take, in bytes: as many tasks
-// as run at a time.
+// together returns the memory, in bytes, that the largest tasks take together, as many as
+// run at a time.
 func together(tasks []batch.Task, jobs int) (sum int64) {
 	sizes := make([]int64, len(tasks))
 	for i, t := range tasks {

@@ -207,7 +207,7 @@ func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.Read
 	}
 }
 
-// readList opens a list and sends the paths in it to a channel.
+// readList opens a list of paths and sends the paths to a channel.
 func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), paths chan<- string) error {
 	// The error names the file.
 	list, err := open()

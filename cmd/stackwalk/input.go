@@ -84,7 +84,7 @@ func micro(path string, log []byte) (*walk.Process, error) {
 	return p, nil
 }
 
-// decode reads a dump that is no core file and is in memory. In errors it is called name.
+// decode reads a dump that is in memory and is not a core file. name is its name in errors.
 func decode(name string, data []byte, files *symbols.Files) (*walk.Process, error) {
 	if microdump.Is(data) {
 		return micro(name, data)

@@ -46,7 +46,7 @@ func programName(arg0 string) string {
 	return name
 }
 
-// written is a report to write: where to, and how.
+// written is a report to write, with its destination and format.
 type written struct {
 	path  string // empty or -: standard output
 	print func(io.Writer, *walk.Result) error
@@ -60,8 +60,8 @@ func (c *cli) reports(dump string) []written {
 	return []written{{c.Output, c.printer(dump)}}
 }
 
-// existing returns the paths at which there is something. Other programs ignore symbol
-// stores that do not exist; missing is called for each.
+// existing returns the paths that exist, and calls missing for the others. Other programs
+// ignore symbol stores that do not exist.
 func existing(paths []string, missing func(path string)) (out []string) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {

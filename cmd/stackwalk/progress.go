@@ -31,7 +31,7 @@ func (p *progress) module(m *walk.Module) {
 	p.messages.Draw(fmt.Sprintf("loading symbols of %q", cut(m.Name)))
 }
 
-// download shows how much of a file a debuginfod server has sent.
+// download shows the progress of a download from a debuginfod server.
 func (p *progress) download(d debuginfod.Progress) {
 	if p.messages == nil {
 		return
@@ -45,7 +45,7 @@ func (p *progress) download(d debuginfod.Progress) {
 	p.messages.Draw(line + " MiB")
 }
 
-// fetched shows how much of a file a symbol server has sent.
+// fetched shows the progress of a download from a symbol server.
 func (p *progress) fetched(url string, bytes int64) {
 	if p.messages == nil {
 		return

@@ -290,8 +290,9 @@ type evil struct {
 	microcode string            // hexadecimal
 }
 
-// readEvilJSON reads a file of Mozilla's annotations. ModuleSignatureInfo is an object, or
-// a string with the JSON of one: of the modules by the subject that signed them.
+// readEvilJSON reads a file of Mozilla's annotations. ModuleSignatureInfo maps the subject
+// of a signing certificate to the modules that it signed; its value is an object, or a
+// string with that object as JSON.
 func readEvilJSON(path string) (e evil, err error) {
 	if path == "" {
 		return e, nil

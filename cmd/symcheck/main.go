@@ -42,9 +42,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	})
 }
 
-// await calls work and returns its error or, as soon as ctx ends, the cause of that. work may then
-// be in the middle of a sort, or wait for the writer of a pipe; it is abandoned. Results are
-// printed only at the end of work.
+// await calls work and returns its error or, as soon as ctx is done, the cause of ctx. work is
+// then abandoned, even in the middle of a sort or while it waits for the writer of a pipe. Results
+// are printed only at the end of work.
 func await(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -78,8 +78,8 @@ func linkBeside(root *os.Root, f *os.File, name string) (tmp string, err error) 
 	return tmp, link(root, f, tmp)
 }
 
-// createBeside makes a file with the second name of name or, if another process uses
-// that one, with a name that no other process uses.
+// createBeside makes a file with the second temporary name for name or, if another process
+// uses that name, with one that no other process uses.
 func createBeside(root *os.Root, name string) (f *os.File, tmp string, err error) {
 	tmp = besidePath(name)
 	sweep(root, tmp)

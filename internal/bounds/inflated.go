@@ -18,7 +18,7 @@ const (
 	MaxDeflate = 1032
 )
 
-// Inflated returns to how many bytes n compressed bytes may inflate.
+// Inflated returns the number of bytes that n compressed bytes may inflate to.
 func Inflated(l limits.Limits, n uint64) uint64 {
 	return max(FreeSize, InflatedUsually(l, n))
 }

@@ -15,9 +15,9 @@ const (
 
 // Heap sets the heap size above which Go's garbage collector no longer waits for the heap
 // to grow by GOGC percent; size is that of the inputs in bytes. Real files need far less
-// memory, and small files that ask for much memory get along with this much. A lower
-// GOMEMLIMIT is not changed. The size is no bound: memory in use is kept, and the
-// collector never takes more than half of the time.
+// memory. Small files that ask for much memory can be processed with this much. A lower
+// GOMEMLIMIT is not changed. The heap can grow above this size: memory in use is kept, and
+// the collector never takes more than half of the time.
 func Heap(size uint64) {
 	over, more := bits.Mul64(heapPerByte, size)
 	n, carry := bits.Add64(heapBase, more, 0)

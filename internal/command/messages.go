@@ -109,8 +109,8 @@ func (m *Messages) line(text string) {
 	}
 }
 
-// put writes a line of a kind, unless the lines of this kind already have most bytes or
-// are muted.
+// put writes a line of a kind, unless the kind is muted or its lines already have most
+// bytes.
 func (m *Messages) put(k *kind, most int, text string) {
 	severity := Remarks
 	if k == &m.errors || k == &m.last {
@@ -143,8 +143,8 @@ func (m *Messages) Last(format string, args ...any) {
 	m.put(&m.last, maxLast, fmt.Sprintf(format, args...))
 }
 
-// Close ends the last line, erases the status line, and writes how many lines were
-// left out.
+// Close ends the last line, erases the status line, and writes the number of lines that
+// were left out.
 func (m *Messages) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

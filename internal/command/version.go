@@ -26,8 +26,8 @@ func (VersionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// Version returns the version of the program: of the release, or as the go command
-// recorded it: the tag or the commit, or (devel).
+// Version returns the version of the program: that of the release, or the one that the go
+// command recorded, which is the tag, the commit, or (devel).
 func Version() string {
 	if version != "" {
 		return version

@@ -20,8 +20,8 @@ var adaTypeOps = map[string]string{
 	"SR": "'Read", "SW": "'Write", "SI": "'Input", "SO": "'Output", "DF": ".Finalize", "DA": ".Adjust",
 }
 
-// ada reads GNAT's encoding of names (gcc/ada/exp_dbug.ads): "pkg__sub__2" is
-// pkg.sub, the second of that name; "_ada_main" is main.
+// ada reads GNAT's encoding of names (gcc/ada/exp_dbug.ads): "pkg__sub__2" is pkg.sub, the
+// second subprogram of that name; "_ada_main" is main.
 func ada(name []byte) (string, bool) {
 	s := bytes.TrimPrefix(name, []byte("_ada_"))
 	var out []byte

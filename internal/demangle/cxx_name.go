@@ -117,9 +117,9 @@ func (x *cxxTree) refQualifier() ref {
 	return 0
 }
 
-// prefix reads <prefix> up to the E that follows it, or to x.stop. Each prefix of a
-// prefix is a candidate for substitution, except one that is a substitution itself and
-// the whole, which the caller makes one if it is a type.
+// prefix reads <prefix> up to the E that follows it, or to x.stop. Each prefix of the
+// prefix is a candidate for substitution, unless it is a substitution itself. The whole
+// prefix is not: the caller makes it a candidate if it is a type.
 func (x *cxxTree) prefix() (name ref) {
 	last := ref(0) // the name read last, which constructors and destructors repeat
 	cast, from, rendered, start := false, len(x.out), true, x.pos

@@ -97,7 +97,7 @@ func (x *cxxTree) retract(n int) {
 	}
 }
 
-// commonPrefix returns how many bytes at the beginning of a and b are the same.
+// commonPrefix returns the length of the common prefix of a and b.
 func commonPrefix(a, b []byte) (n int) {
 	most := min(len(a), len(b))
 	for ; n+8 <= most; n += 8 {

@@ -135,8 +135,8 @@ func (x *cxxTree) emitLiteral(a ref, from int) {
 	x.writeValue(n)
 }
 
-// templateParam reads <template-param>. It returns the argument for the parameter or,
-// for the parameter of a generic lambda, a node of its own.
+// templateParam reads <template-param>. It returns the argument for the parameter; for a
+// parameter of a generic lambda, it returns a node of its own.
 func (x *cxxTree) templateParam() ref {
 	x.pos++
 	if x.hidden > 0 {

@@ -118,8 +118,8 @@ func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bo
 // such characters.
 func (d *Demangler) ASCII() bool { return d.ascii }
 
-// schemes tries one mangling scheme after the other. Those of C++ and Rust handle the
-// suffixes of copies themselves.
+// schemes tries one mangling scheme after the other. The functions for C++ and Rust handle
+// the suffixes of copies themselves.
 func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) {
 	// Schemes that need the language.
 	switch lang {

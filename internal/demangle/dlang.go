@@ -58,9 +58,9 @@ const (
 	dMaxSteps = 1 << 16
 )
 
-// dparser reads a name from front to back and appends text to out. The first failure
-// sets bad for good. A back reference is followed by setting pos to its target for a
-// while.
+// dparser reads a name from front to back and appends text to out. bad stays set after the
+// first failure. To follow a back reference, dparser sets pos to the target of the
+// reference, and restores pos afterwards.
 type dparser struct {
 	in    []byte
 	pos   int

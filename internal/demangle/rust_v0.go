@@ -44,8 +44,8 @@ const (
 	rMaxSteps = 1 << 16
 )
 
-// rparser reads a name from front to back and appends text to out. The first failure
-// sets bad for good.
+// rparser reads a name from front to back and appends text to out. bad stays set after the
+// first failure.
 type rparser struct {
 	in        []byte
 	pos       int

@@ -20,7 +20,7 @@ type Machine struct {
 	BigEndian bool
 }
 
-// Instruction is one instruction. Text is empty if the bytes are none that is known.
+// Instruction is one instruction. Text is empty if the bytes are no known instruction.
 type Instruction struct {
 	Addr  uint64
 	Bytes []byte

@@ -39,7 +39,7 @@ var HTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http.Requ
 // leastBytes is how many bytes a server must send in each window.
 const leastBytes = 100 << 10
 
-// Bounds are how long a download may take.
+// Bounds are the bounds on the duration of a download.
 type Bounds struct {
 	// Window is the time in which leastBytes must arrive, again and again, or the rest of
 	// the file; Stalled is the error if they do not. 0 is no bound.
@@ -95,7 +95,7 @@ func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow 
 	}
 }
 
-// Disk bounds how much is written into a directory. It is safe for concurrent use.
+// Disk bounds the bytes that are written into a directory. It is safe for concurrent use.
 type Disk struct {
 	// Dir is the directory, which need not exist yet.
 	Dir string

@@ -35,9 +35,9 @@ func store8(base unsafe.Pointer, at int, v uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(base, at))[:], v)
 }
 
-// fast decodes symbols up to the end of the block, of the chunk, or the margin at
-// either end. It rejects nothing: it stops before anything that is not a valid literal
-// or match, which slow then decodes or rejects.
+// fast decodes symbols up to the end of the block, of the chunk, or the margin at either
+// end. fast rejects nothing: it stops before a symbol that is not a valid literal or match,
+// and slow decodes or rejects that symbol.
 func (d *decoder) fast() {
 	if !d.hasMargins() {
 		return

@@ -133,8 +133,8 @@ const (
 	threadList, moduleList, memoryList, systemInfo, threadNames = 3, 4, 5, 7, 24
 )
 
-// stream is one stream of a minidump. data gets the offset of the bytes after all streams,
-// which streams refer to.
+// stream is one stream of a minidump. data is called with the file offset of the bytes
+// after all streams, to which streams refer.
 type stream struct {
 	kind uint32
 	data func(more uint32) []byte

@@ -118,8 +118,8 @@ func Shell(t *testing.T, scripts map[string]int, args ...string) {
 	}
 }
 
-// Plain wants of each command line, whose arguments are separated by spaces, whether it
-// is read without kong's model, and that it means what it means to kong. C is the type of
+// Plain tests for each command line, whose arguments are separated by spaces, whether it is
+// read without kong's model, and that the result is the same as kong's. C is the type of
 // the program's flags.
 func Plain[C any](t *testing.T, rows map[string]bool) {
 	t.Helper()

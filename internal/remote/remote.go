@@ -74,7 +74,7 @@ func open(ctx context.Context, address string) (*File, error) {
 	return get(ctx, address)
 }
 
-// unpacked is the text of a file that is sent compressed.
+// unpacked is the decompressed content of a file that the server sends compressed.
 type unpacked struct {
 	*gzip.Reader
 	body io.Closer

@@ -21,7 +21,7 @@ const partSize = 32 << 20
 // errNoUpload reports an upload that was already completed or aborted.
 var errNoUpload = errors.New("no such upload")
 
-// Header is what Create records with an object.
+// Header has the properties that Create stores with an object.
 type Header struct {
 	ContentType     string
 	ContentEncoding string

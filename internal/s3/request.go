@@ -59,8 +59,8 @@ func (b *Bucket) do(ctx context.Context, r *request) (*http.Response, error) {
 	}
 }
 
-// send signs a request for a region and sends it. A server that does nothing for a while
-// ends it with ErrStalled, also while the answer is read.
+// send signs a request for a region and sends it. If the server sends nothing for a while,
+// also within the response, the error is ErrStalled.
 func (b *Bucket) send(ctx context.Context, r *request, region string) (*http.Response, error) {
 	keys, err := b.account.Retrieve(ctx)
 	if err != nil {

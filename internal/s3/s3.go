@@ -210,8 +210,8 @@ type Info struct {
 	Encoding string
 }
 
-// Get opens an object for reading. If the connection breaks, reading goes on with the
-// rest of the same object. The error is an fs.ErrNotExist if there is none.
+// Get opens an object for reading. If the connection breaks, reading continues with the
+// rest of the same object. The error is an fs.ErrNotExist if there is no such object.
 func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Info, err error) {
 	open := func(at int64) (body io.ReadCloser, err error) {
 		err = b.repeat(ctx, key, func() error {

@@ -9,7 +9,7 @@ import (
 // scripts from kong's model and escapes the help texts: the existing ones run the program
 // each time the user presses the completion key, or do not quote help texts for the shell.
 
-// bashCompletion returns the completion of a program for bash. Where it offers
+// bashCompletion returns the completion of a program for bash. Where the script offers
 // nothing, bash completes names of files (complete -o default).
 func bashCompletion(m modelProgram) []byte {
 	var b strings.Builder

@@ -68,7 +68,7 @@ func newSource(ctx context.Context, root string, acceptDirty bool) (s source, er
 	return s, err
 }
 
-// findVersion returns the tag of the commit if it has one that is a version, else the
+// findVersion returns the commit's tag that is a version or, without one, the
 // pseudo-version that the go command would give the commit.
 func (s source) findVersion(ctx context.Context) string {
 	tag, err := s.output(ctx, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*", "HEAD")

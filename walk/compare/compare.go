@@ -34,7 +34,7 @@ func Kinds() []Kind {
 		Lost, Gained, Renamed, TrustLowered, TrustRaised, Moved, Line}
 }
 
-// Place is where a difference is.
+// Place is the place of a difference.
 type Place struct {
 	Result string // name of the result in its directory; empty for two files
 	Thread int    // 0 for differences of no thread
@@ -44,7 +44,7 @@ type Place struct {
 	End string
 }
 
-// Group is equal differences. Count is their number, Example is the first of them.
+// Group stands for equal differences: Count is their number, Example is the first of them.
 type Group struct {
 	Kind          Kind
 	Module        string

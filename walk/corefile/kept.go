@@ -21,8 +21,8 @@ const (
 	classes
 )
 
-// kept is memory of a process within a budget. Pages of zeros take no memory. If the budget
-// is used up, the pages of the last class are dropped, of those the oldest first.
+// kept is memory of a process within a budget. Pages of zeros take no memory. When the
+// budget is used up, pages of the least important class are dropped, the oldest first.
 type kept struct {
 	slots   []*mem.Buffer
 	pages   map[uint64]slot // by page number; a page that is not here is zeros, or dropped
@@ -35,7 +35,7 @@ type kept struct {
 	lost    [classes]uint64 // pages
 }
 
-// slot is where a page is, and its class.
+// slot is the place of a page, and the page's class.
 type slot struct {
 	index uint32
 	class class

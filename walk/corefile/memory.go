@@ -30,8 +30,9 @@ type segment struct {
 	flags      elf.ProgFlag
 }
 
-// newMemory indexes the PT_LOAD segments, and warns if the core file is truncated. Of a stream,
-// kept has the contents, and sizes the bytes that were read of the segments, by their addresses.
+// newMemory indexes the PT_LOAD segments, and warns if the core file is truncated. For a core
+// file that came as a stream, kept has the contents, and sizes maps the addresses of segments to
+// the number of bytes that were read.
 func newMemory(f *elfx.File, c *Core, kept *kept, sizes map[uint64]uint64) *memory {
 	m := &memory{core: c, kept: kept}
 	var lost, first uint64

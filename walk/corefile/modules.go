@@ -224,8 +224,8 @@ func (c *Core) fromMapped(vdso *walk.Module) {
 	}
 }
 
-// withoutHeader makes a module of entry i of NT_FILE, of which the core lacks
-// the headers: its extent is that of the entries of the same name.
+// withoutHeader makes a module of entry i of NT_FILE if the core lacks the module's
+// headers. The extent of the module is that of the entries with the same name.
 func (c *Core) withoutHeader(i int) {
 	e := c.mapped[i]
 	m := &walk.Module{Path: e.name, Base: e.begin, Bias: e.begin, End: e.end}

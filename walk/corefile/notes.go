@@ -77,7 +77,7 @@ func (c *Core) readNotes() {
 	}
 }
 
-// descriptor is the contents of a note and where they begin.
+// descriptor has the contents of a note and the place at which they begin.
 type descriptor struct {
 	data []byte
 	at   int

@@ -161,8 +161,8 @@ func (r *stream) pointers(addr uint64, data []byte) {
 	}
 }
 
-// begins looks at the beginning of a segment: where a file is loaded, its headers tell where
-// its dynamic section and its notes will arrive.
+// begins reads the beginning of a segment. If a file is loaded there, its headers have the
+// places at which its dynamic section and its notes will arrive.
 func (r *stream) begins(s *elfx.Segment, data []byte) {
 	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return

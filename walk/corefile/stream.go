@@ -321,8 +321,8 @@ func (r *stream) note(s elfx.Segment) error {
 // chunk is how much memory is read at a time.
 const chunk = 1 << 18
 
-// load reads the memory of a segment: from the stream, or as far as it came before the notes, from
-// the spool.
+// load reads the memory of a segment from the stream or, with spooled, from the spool, which has
+// the memory that came before the notes.
 func (r *stream) load(index int, s *elfx.Segment, spooled bool) error {
 	in, size := io.Reader(nil), s.Filesz
 	switch {

@@ -183,8 +183,8 @@ func (d *Dump) readDirectory(count uint32, at Location) error {
 	return c.Err()
 }
 
-// readStreams decodes every stream that has a decoder. Of several streams of one type, the
-// last one counts. Without system information or threads, a dump is of no use.
+// readStreams decodes every stream that has a decoder. If several streams have one type,
+// the last one counts. A dump without system information or threads is an error.
 func (d *Dump) readStreams() error {
 	// last has a key for each type that is decoded, so that unknown types in a
 	// large directory cost nothing.

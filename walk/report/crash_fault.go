@@ -55,7 +55,7 @@ func (b *pageBuilder) fault(regions []region) string {
 	return at + page.Count(int(distance), "byte", "bytes") + " above the end of " + the(regions[best])
 }
 
-// mayBe says what a mapping may be used for; empty without a mapping.
+// mayBe returns the permissions of a mapping in words, or "" without a mapping.
 func mayBe(m *walk.Mapping) string {
 	if m == nil {
 		return ""

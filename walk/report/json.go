@@ -20,7 +20,7 @@ import (
 // "symkit". Memory does not depend on the number of frames.
 func JSON(out io.Writer, r *walk.Result) error { return writeJSON(out, r, nil) }
 
-// JSONOptions are what [RustMinidumpJSON] takes beside the result.
+// JSONOptions are the inputs of [RustMinidumpJSON] besides the result.
 type JSONOptions struct {
 	// Pretty indents the report, which is then kept in memory as a whole.
 	Pretty bool

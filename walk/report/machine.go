@@ -128,8 +128,8 @@ func (w *machineWriter) stack(s *walk.Stack) {
 	}
 }
 
-// frame writes a frame, or a call inlined into one, for which Breakpad counts
-// from before the return address; the offset is that from the line, the
+// frame writes a frame, or a call inlined into one. Breakpad counts the offset of an
+// inlined call from before the return address. The offset is that from the line, the
 // function or the module, whichever is known.
 func (w *machineWriter) frame(thread, n int, f *walk.Frame, pc uint64, fn, file string, line uint32) {
 	module, number := "", ""

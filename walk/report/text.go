@@ -165,7 +165,7 @@ func (w *textWriter) stack(s *walk.Stack) {
 	}
 }
 
-// frame prints a frame, its inlined calls before it as frames of their own.
+// frame prints a frame. Its inlined calls come before it, as frames of their own.
 func (w *textWriter) frame(f *walk.Frame, n int) int {
 	for i := range f.Place.Inlines {
 		in := &f.Place.Inlines[i]

@@ -29,8 +29,8 @@ type Crash struct {
 	Annotations Annotations
 }
 
-// Annotations are what the program wrote into the crash report itself. A nil or empty value is
-// an annotation that is not there.
+// Annotations are the values that the program itself wrote into the crash report. A nil or
+// empty value is a missing annotation.
 type Annotations struct {
 	AbortMessage         string
 	AsyncShutdownTimeout string // JSON

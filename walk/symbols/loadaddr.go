@@ -45,9 +45,9 @@ func between(p *walk.Process, m *walk.Module, from, to uint64) bool {
 	return false
 }
 
-// laterPart finds the only run of segments with code that takes size bytes in
-// memory, and how far it is above the first segment. It returns false where that run begins
-// with the first segment, or no gap is before it.
+// laterPart finds the only run of segments with code that takes size bytes in memory, and
+// the distance of the run from the first segment. It returns false if the run begins with
+// the first segment or follows no gap.
 func laterPart(segments []elfx.Segment, size uint64) (before uint64, ok bool) {
 	const page, most = 4096, 64
 	var loads []elfx.Segment

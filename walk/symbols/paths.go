@@ -57,8 +57,8 @@ func names(m *walk.Module) (names []string) {
 	return names
 }
 
-// spellings are how stores may spell the name of a module: as it is, and as
-// dump_syms does where it is no name that every system can have.
+// spellings returns the names that stores may use for a module: the name itself, and the
+// name that dump_syms writes if some systems do not allow the module's.
 func spellings(name string) (all []string) {
 	if plain(name) {
 		all = append(all, name)

@@ -59,7 +59,7 @@ func Signatures(t *testing.T, script string, crashes []any) (out []Signature) {
 	return out
 }
 
-// directory returns where siggen is installed.
+// directory returns the directory in which siggen is installed.
 func directory(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("SYMKIT_SIGGEN"); dir != "" {

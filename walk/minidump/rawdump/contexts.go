@@ -34,8 +34,8 @@ var contexts = map[minidump.CPU]*context{
 const allContexts = 0x80000 | 0x20000 | 0x100000 | 0x40000000 | 0x400000 | 0x80000000 | 0x40000 | 0x20000000 |
 	0x1000000 | 0x10000000 | 0x10000
 
-// context returns the text of the registers at a place in the file, or "" if there are none for
-// the CPU that the dump is of.
+// context returns the text of the registers at a place in the file. The text is empty if the
+// CPU of the dump has no layout.
 func (p *printer) context(c wire.Cursor) layout {
 	x := contexts[p.system.cpu]
 	if !p.system.read || x == nil || c.Len() < x.size {

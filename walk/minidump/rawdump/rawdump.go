@@ -53,7 +53,7 @@ func Write(out io.Writer, data []byte, opt Options) error {
 	return p.Flush()
 }
 
-// printer is the dump and where its text goes to.
+// printer has the dump, and the writer for its text.
 type printer struct {
 	*bufio.Writer
 	err error // the first of the Writer

@@ -66,8 +66,8 @@ func (p *printer) systemInfo() {
 	p.printf("  (cpu_info)                                 = %s\n\n", printable.String(info.CPUInfo()))
 }
 
-// miscField is a field of MINIDUMP_MISC_INFO with a number: its offset, the flag that says that
-// it is valid (0: it always is), and how it is shown.
+// miscField is a field of MINIDUMP_MISC_INFO with a number: its offset, the flag that must be
+// set if the field is valid (0: the field is always valid), and its format.
 type miscField struct {
 	name   string
 	offset int

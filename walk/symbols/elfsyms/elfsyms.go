@@ -71,8 +71,8 @@ func (s *Supplier) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	return out
 }
 
-// find finds the ELF files of m: in the core file itself, or elsewhere. It
-// returns nil if there is none. The module's own file stays that of s.Files.
+// find finds the ELF files of m, in the core file itself or elsewhere. It returns nil if
+// there are none. s.Files keeps ownership of the module's own file.
 func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) *companion.Module {
 	if m.Image != nil {
 		f, err := elfx.Options{Limits: s.Limits}.NewFile(m.Path, m.Image)
