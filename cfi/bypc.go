@@ -15,7 +15,7 @@ const (
 	otherLoad = 1 << 28
 )
 
-// outcome is the result of rules for a row at one PC.
+// outcome is the text of a row's rules at one PC, or the reason why there is none.
 type outcome struct {
 	why        Reason
 	from, upto int // the text's range in Text.buf

@@ -31,7 +31,8 @@
 // # What an absent rule means
 //
 // KindNone means that the table has no rule; then the ABI decides. A callee-saved
-// register keeps its value. The stack pointer is CFA + Arch.SPOffset. The
-// return address of a machine with a link register is still in it; on x86,
-// where a call pushes it, nothing is known. Any other register is lost.
+// register keeps its value. The stack pointer is CFA + Arch.SPOffset. On a
+// machine with a link register, the return address is still in that register;
+// on x86, where a call pushes the return address, its place is not known. Any
+// other register is lost.
 package cfi

@@ -2,8 +2,8 @@ package cfi
 
 import "math/bits"
 
-// Bounds of a ruleCache. While the cache is full, the text of rows that are not in it
-// is made each time. vmlinux has 900 states and 2,800 texts.
+// Bounds of a ruleCache. A full cache takes no new rows; their text is made each time
+// they occur. vmlinux has 900 states and 2,800 texts.
 const (
 	maxStates    = 1 << 12
 	maxTexts     = 1 << 14

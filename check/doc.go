@@ -13,12 +13,12 @@
 //	}
 //	return rep.WriteText(os.Stdout, "app.sym")
 //
-// The truth is derived again, by a reader of DWARF that shares no code with the dumper's and is
-// compared with debug/dwarf, by debug/gosym, and by the rows of packages cfi and sframe.
-// Rules of STACK CFI records and the unwind tables are both evaluated on random registers and
-// memory, by evaluators that share no code. Nothing of package dump is used, so that a mistake of
-// the dumper is found.
+// Replay reads the ELF file anew: DWARF with a reader that shares no code with the dumper's (tests
+// compare this reader with debug/dwarf), Go's tables with debug/gosym, and unwind tables as the rows
+// of packages cfi and sframe. The rules of STACK CFI records and the unwind tables are both evaluated
+// on random registers and memory, by evaluators that share no code. Package check imports nothing of
+// package dump, so that a mistake of the dumper is found.
 //
-// What cannot be verified (a damaged table, a companion file that was not found, an expression with
-// an unknown operation) is counted in the report.
+// The report counts the records that cannot be verified, because of a damaged table, a companion
+// file that was not found, or an expression with an unknown operation.
 package check

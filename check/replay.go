@@ -84,7 +84,10 @@ type truthFunc struct {
 
 func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
 	c := collect.New(opt.Options)
-	r := &replay{ctx: ctx, c: c, img: img, opt: opt, source: "DWARF", names: naming.NewTable(), paths: naming.NewPaths(), hidden: map[string]string{}, unitNames: []string{""}}
+	r := &replay{
+		ctx: ctx, c: c, img: img, opt: opt, source: "DWARF",
+		names: naming.NewTable(), paths: naming.NewPaths(), hidden: map[string]string{}, unitNames: []string{""},
+	}
 	r.names.Most = opt.Limits.Max(limits.Names, img.Size()) // tooMuch returns the error
 	r.symbols = newSymbols(r)
 	if r.opt.Jobs <= 0 {
@@ -94,8 +97,9 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 
-	// The symbol file, the DWARF and the symbol tables are read at the same time. The second task
-	// inflates .debug_info while the units are compared.
+	// Two tasks run at the same time. The first reads and lints the symbol file, waits until the
+	// second has loaded the debug information and the symbols, and makes the checks. The second then
+	// inflates .debug_info while the first compares the units.
 	var lintErr, dwarfErr error
 	r.dw = dwarfinfo.Open(img.DWARF(), opt.Limits)
 	if r.dw != nil {
@@ -107,12 +111,15 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			defer r.dw.Stop()
 		}
 		r.progress("reading the symbol file", 0, 1)
-		r.s, lintErr = linter.Run(c, symfile.Text{Bytes: sym, Drop: opt.Drop}, cfi.ArchOf(img.Main.Machine, img.Main.Class), opt.Limits)
+		arch := cfi.ArchOf(img.Main.Machine, img.Main.Class)
+		r.s, lintErr = linter.Run(c, symfile.Text{Bytes: sym, Drop: opt.Drop}, arch, opt.Limits)
+
 		select {
 		case <-loaded:
 		case <-ctx.Done(): // the other task may not have begun
 			return context.Cause(ctx)
 		}
+
 		if lintErr != nil {
 			return lintErr
 		}
@@ -123,6 +130,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			dwarfErr = r.loadDebugInfo()
 			r.symbols.read()
 		}()
+
 		if dwarfErr == nil && r.dw != nil {
 			r.dw.Inflate(ctx)
 		}
@@ -132,7 +140,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 
-	// A field that could not be relocated leaves the truth in its section uncertain.
+	// The section of a field that could not be relocated is uncertain.
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f != nil {
 			for _, err := range f.RelocLosses() {
@@ -150,8 +158,8 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	return rep, nil
 }
 
-// steps makes the checks, each of which adds to the report. dwarfErr is why there is no debug
-// information.
+// steps makes the checks, each of which adds to the report. dwarfErr is the reason if the debug
+// information cannot be read.
 func (r *replay) steps(dwarfErr error) error {
 	r.index()
 	for _, step := range []func() error{

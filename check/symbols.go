@@ -14,8 +14,8 @@ import (
 	"symkit/limits"
 )
 
-// symbols are the symbols of code in every table of both files and of MiniDebugInfo. They do not
-// depend on the symbol file, and are read at the same time.
+// symbols are the symbols of code in every table of both files and of MiniDebugInfo. These tables do
+// not depend on the symbol file, so they are read while the symbol file is read.
 type symbols struct {
 	r     *replay
 	all   []codeSymbol // by address

@@ -44,7 +44,7 @@ func (r *replay) functions(dwarfErr error) error {
 	c.Begin(report.CheckInlines, "PCs")
 	r.checkCode()
 
-	// A symbol file without any lines or calls lacks none.
+	// In a symbol file without any lines or calls, none counts as missing.
 	if s.Lines == 0 {
 		r.noLines = true
 		c.State(report.CheckLines, report.NotInFile, "")
@@ -53,7 +53,7 @@ func (r *replay) functions(dwarfErr error) error {
 		c.State(report.CheckInlines, report.NotInFile, "")
 	}
 
-	// DWARF comes first; a Go program without it has tables of its own.
+	// DWARF is preferred; a Go program without DWARF has tables of its own.
 	if dwarfErr == nil && r.dw != nil {
 		var err error
 		err, dwarfErr = r.units()
@@ -78,11 +78,17 @@ func (r *replay) functions(dwarfErr error) error {
 		return nil
 	}
 
-	// No truth at all: each check states how many records it could not verify.
+	// The ELF file has nothing to compare with: each check states how many records it could not
+	// verify.
 	for _, class := range []struct {
 		check   string
 		records int
-	}{{report.CheckFuncs, len(s.Funcs)}, {report.CheckNames, len(s.Funcs)}, {report.CheckLines, s.Lines}, {report.CheckInlines, s.Inlines}} {
+	}{
+		{report.CheckFuncs, len(s.Funcs)},
+		{report.CheckNames, len(s.Funcs)},
+		{report.CheckLines, s.Lines},
+		{report.CheckInlines, s.Inlines},
+	} {
 		if class.records == 0 && class.check != report.CheckFuncs {
 			continue
 		}
@@ -107,9 +113,9 @@ func (r *replay) hole(check string, n uint64, why string) {
 	r.hide(report.CheckInlines, why)
 }
 
-// hide records that lines or inlined calls could not be read or compared: records that were
-// compared with nothing may then be right. outcomes counts them. Of several reasons the first in
-// the order of their texts is kept, so that the order of the goroutines has no effect.
+// hide records that some lines or inlined calls of the ELF file could not be read or compared:
+// records without a counterpart may then be right. outcomes counts these records. Of several reasons
+// the first in the order of their texts is kept, so that the order of the goroutines has no effect.
 func (r *replay) hide(check, why string) {
 	r.mu.Lock()
 	if old := r.hidden[check]; old == "" || why != "" && why < old {
@@ -118,8 +124,8 @@ func (r *replay) hide(check, why string) {
 	r.mu.Unlock()
 }
 
-// units compares the units, several at a time. The error that is not nil if the debug information
-// cannot be read at all is the second one.
+// units compares the units, several at a time. The second error is not nil if the debug information
+// cannot be read at all.
 func (r *replay) units() (err, unreadable error) {
 	d := r.dw
 	jobs := max(r.opt.Jobs, 1)
@@ -139,6 +145,7 @@ func (r *replay) units() (err, unreadable error) {
 				if u == nil {
 					return nil
 				}
+
 				err = workers[i].split(u)
 				d.Done(u)
 				err = cmp.Or(err, r.tooMuch())
@@ -153,11 +160,13 @@ func (r *replay) units() (err, unreadable error) {
 		return err, nil
 	}
 
-	// Damage of a header costs the units after it.
+	// If .debug_info cannot be inflated, the units that were read do not count.
 	unreadable = d.Err()
 	if unreadable != nil {
 		return nil, unreadable
 	}
+
+	// Damage of a header costs the units after it, or all of them.
 	for _, err := range damage {
 		if err != nil && d.Len() == 0 {
 			return nil, err
@@ -225,7 +234,7 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 		return context.Cause(r.ctx)
 	}
 
-	// Damage costs single functions, or the rest of the unit.
+	// An error costs a function, or the rest of the unit.
 	errs := s.Errs
 	if err != nil {
 		errs = append(errs, err)
@@ -249,7 +258,7 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 
 	w.records(s, lines)
 
-	// The first unit of the group that has come this far compares the other records too.
+	// One unit of a group compares the FUNC records without a function: the first to get here.
 	if first && r.s.Lines > 0 {
 		w.otherLines(lines)
 	}

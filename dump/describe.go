@@ -22,7 +22,7 @@ import (
 	"symkit/limits"
 )
 
-// described are the functions of a module with their lines and inlined calls.
+// described is the result of describe: the functions of a module with their lines and inlined calls.
 type described struct {
 	funcs       []record.Func // by address
 	overlapping int           // functions in which inlined calls side by side share code
@@ -32,7 +32,7 @@ type described struct {
 }
 
 // describe gives the merged functions their lines and inlined calls, unit by unit,
-// and adds the functions that only the symbol table and a line table know.
+// and adds the functions that only the symbol table and a line table have.
 func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) (described, losses.List, error) {
 	var d described
 	var lost losses.List
@@ -40,6 +40,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	only := funcs.SymbolOnly(merged.Funcs, syms, load)
 	groups := lines.Groups(list, merged.ByUnit, len(only) > 0)
 
+	// Each goroutine writes the elements of its own groups and units.
 	out := make([]record.Func, len(merged.Funcs))
 	covered := make([][]dwarfx.Span, len(groups))
 	overlapping, calls := make([]int, len(groups)), make([]int, len(list))
@@ -88,12 +89,13 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 		lost.AddIn(path, cmp.Or(lineErrs[i], callErrs[i]))
 	}
 
-	added, err := describeSymbolOnly(ctx, list, groups, lines.Assign(groups, covered, len(only)), only, syms, sources, jobs, load)
+	assigned := lines.Assign(groups, covered, len(only))
+	added, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, sources, jobs, load)
 	d.funcs = mergeRecords(out, added)
 	return d, lost, err
 }
 
-// describer gives functions their lines and calls, for one goroutine.
+// describer adds lines and calls to functions, for one goroutine.
 type describer struct {
 	reader *lines.Reader
 	placer *inlines.Placer

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// kinds are the formats of files that people give by mistake, with the bytes that
+// kinds are the formats of files that users give by mistake, with the bytes that
 // such files begin with and the program that reads them, if any is known.
 var kinds = []struct{ magic, what, reader string }{
 	{"!<arch>\n", "an ar archive", ""},

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// maxSplit bounds the ranges of one damaged size: 1 TiB of code.
+// maxSplit bounds the ranges that Split makes of one size, in case the size is damaged. 256
+// ranges of 4 GiB are 1 TiB of code.
 const maxSplit = 256
 
 // Split cuts size bytes of code at the module-relative address addr into ranges whose

@@ -6,19 +6,20 @@ import "symkit/cfi"
 // eight bytes of words, and eight bytes from the head of the next FRE on.
 const window = 16
 
-// quick is the fast path. It yields the rows of the FREs from the current one on, as long
-// as they have the usual form: in a default FDE, with one to three words in at most eight
-// bytes. For any other FRE, the last FREs of a section, and damage, quick returns true,
-// and general continues. Both yield the same rows.
+// quick is the fast path. From the current FRE on, quick yields the rows of FREs of the
+// usual form: in a default FDE, with one to three words in at most eight bytes. At any
+// other FRE, near the end of the section, and at damage, quick returns true, and general
+// continues. Both yield the same rows. If yield returns false, so does quick.
 //
 // FREs of different shapes follow each other in any order. So quick computes with the
-// shape instead of branching on it: a mispredicted branch costs as much as all other work
-// on a row.
+// number and the size of the words instead of branching on them: a mispredicted branch
+// costs as much as all other work on a row.
 func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 	f, k, row := p.f, p.f.chunk, &p.f.row
 	b, pos := p.c.Rest(), p.c.Pos()
-	e, i := p.head, 0
+	e, i := p.head, 0 // the FRE, and the index of its words in b
 	f.quickRow()
+
 	for p.left > 0 {
 		n, size := e.info>>1&15, e.info>>5&3
 		words := int(n) << size
@@ -27,10 +28,9 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 		if i > len(b)-window || n-1 >= f.maxWords || words > 8 || size == 3 { // n = 0 wraps
 			break
 		}
-		next, end := head{}, p.size
-
 		// The start of the next FRE is the end of this one; the last FRE ends with the
 		// function or block.
+		next, end := head{}, p.size
 		if p.left > 1 {
 			next = f.quickHead(long(b[i+words:i+words+8], k.big))
 			if next.start < e.start || uint64(next.start) > f.span {

@@ -13,11 +13,11 @@ import (
 )
 
 // Changes are the differences of each function, for a page. Functions of the two files are paired
-// in four steps, each for the functions that the steps before left alone: by address and name; by a
-// name that each file has once, because most functions move between two versions of a library; by
+// in four steps, and each step pairs only functions that are not paired yet: by address and name; by
+// a name that each file has once, because most functions move between two versions of a library; by
 // address, for a function that was renamed; by name. The lines and inlined calls of a pair are
 // compared by their distance from the function's first address, so that a function that only moved
-// is no different. The rules of functions that moved are not compared.
+// counts as equal. The rules of functions that moved are not compared.
 
 // maxFirst is the number of differences of a function that are kept in words.
 const maxFirst = 6

@@ -17,9 +17,9 @@ import (
 // and takes its part, so all processes must see the same inputs.
 //
 // If every input is a package that names its source, the packages of one source are one
-// item: a program and its debug file are in packages of one source, and the control data
-// at the start of a package is all that other shards read of it. Otherwise every shard
-// reads all packages, and the modules are the items, by build id.
+// item: a program and its debug file are in packages of one source, and the other shards
+// read only the control data at the start of these packages. Otherwise every shard reads
+// all packages, and the items are the modules, by build id.
 
 // divide distributes items with weights among n shards, so that the shards have about
 // the same weight: the heaviest item first, each to the lightest shard. The result

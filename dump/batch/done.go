@@ -16,7 +16,7 @@ import (
 	"symkit/internal/filename"
 )
 
-// DoneVersion grows when a field of a line of a list of packages changes its meaning.
+// DoneVersion increases when a field in the lines of a list of packages changes its meaning.
 const DoneVersion = 1
 
 // Done is a list of packages that were dumped, by the digest of their bytes. The list is a

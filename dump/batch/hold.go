@@ -15,12 +15,12 @@ import (
 	"symkit/internal/wire"
 )
 
-// holdShare divides the memory budget of a process: the quotient is for files of
-// packages that are held in memory.
+// holdShare is the divisor of a process's memory budget: files of packages that are held
+// in memory may take budget / holdShare.
 const holdShare = 4
 
-// Hold holds the bytes of files from packages: in memory, up to a limit, and files of a
-// single module that is larger in temporary files without a name.
+// Hold holds the bytes of files from packages: in memory, up to a limit, and in temporary
+// files without a name if a single module is larger than the limit.
 type Hold struct {
 	limit int64
 

@@ -21,10 +21,10 @@ import (
 )
 
 // The files of packages are read in two steps. Finder.Index streams every package once
-// and looks at each ELF file: that is all that Group needs. Hold.Extract streams the
-// packages of a few modules again, and holds the bytes of their files while they are
-// dumped (hold.go). Files that fit into memory are held from the first step on, so that
-// packages of usual sizes are unpacked once.
+// and reads from each ELF file the traits that Group needs. Hold.Extract streams the
+// packages of a few modules again, and holds the bytes of their files until the modules
+// are dumped (hold.go). Files that fit into memory are held from the first step on, so
+// that packages of usual sizes are unpacked once.
 
 // Packed is an ELF file in a package.
 type Packed struct {
@@ -172,12 +172,15 @@ type contents struct {
 	sum    string // of the package, if Finder.Done is set
 }
 
-// index reads a package for f.
+// index streams a package for f and returns an Input for each ELF file, sorted by name. If
+// f.Member is set, only the file of this name counts. Damage is added to contents.failed.
 func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 	p, member := &pack{path: path, limits: f.Limits, open: openLocal}, f.Member
 	if f.isAddress(path) {
 		p.open = f.Remote
 	}
+
+	// A package that was dumped before is not read.
 	if f.Done != nil {
 		var err error
 		c.sum, c.done, err = f.Done.digest(ctx, p)
@@ -189,6 +192,7 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 		}
 	}
 
+	// A file and the hard links to it share a body.
 	bodies := map[string]*body{} // by name
 	at := 0
 	err := p.walk(ctx, pkg.Visitor{
@@ -206,6 +210,7 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 			if err != nil {
 				return err
 			}
+
 			bodies[m.Name] = b
 			c.inputs = append(c.inputs, Input{Path: path, Packed: packed, Found: member == "" && m.Name != ""})
 			return nil
@@ -221,6 +226,8 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s%s%s: %w", path, elfx.Separator, name, err)})
 		},
 	})
+
+	// An interruption is no fault of the package.
 	if err != nil && ctx.Err() == nil {
 		if !strings.HasPrefix(err.Error(), path+": ") {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -240,9 +247,9 @@ func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
-// walk streams the package. The first call notes the size and the tag of the file; later
-// calls fail if the file has changed. A file that is an ELF file has one member without
-// a name.
+// walk streams the package. The first call stores the size and the tag of the file; later
+// calls fail if the file has changed. An ELF file counts as a package with one member,
+// whose name is empty.
 func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
 	file, err := p.open(ctx, p.path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"symkit/internal/printable"
 )
 
-// RecordVersion grows when a field of Record changes its meaning or goes.
+// RecordVersion increases when a field of Record changes its meaning or is removed.
 const RecordVersion = 1
 
 // Status is the outcome for an input.

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// largeShare divides the budget: after a task that needs more than the quotient, free
-// memory is returned to the system before the next task begins.
+// largeShare is the divisor of the budget: after a task that needs more than
+// budget / largeShare, free memory is returned to the system before the next task begins.
 const largeShare = 16
 
 // Task is the work for one module.
 type Task struct {
-	// Memory is an estimate of the task's peak memory in bytes. Memory is taken for a
-	// measure of the task's time too.
+	// Memory is an estimate of the task's peak memory in bytes. Run also uses Memory as a
+	// measure of the task's time.
 	Memory int64
 	// Do does the work. An error ends the whole batch.
 	Do func(ctx context.Context) error
@@ -27,9 +27,9 @@ type Task struct {
 // first, so that the last task is a small one. A task waits until its memory fits into
 // the budget together with the running tasks; a task that never fits runs alone.
 //
-// Run does not divide processors among tasks: a task is to use as many goroutines as there
-// are processors, and Go's scheduler gives them the time that other tasks leave. That many
-// small files keep all processors busy, as one large file does.
+// Run does not divide processors among tasks: each task may use as many goroutines as there
+// are processors, and Go's scheduler gives them the time that other tasks leave. Thus a
+// batch of small files keeps all processors busy, and so does one large file.
 //
 // Run returns the first error of a task, or the cause of ctx's end.
 func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {

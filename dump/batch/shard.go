@@ -13,10 +13,10 @@ import (
 	"symkit/located"
 )
 
-// Shard is one of several equal parts of a batch. Each process dumps one part; the parts
-// of all processes are the whole, whichever machine they run on. A module belongs to one
-// shard, by its source package or its build id, so that a program and its debug file meet
-// in one process: divide.go. The zero value is the whole batch.
+// Shard is one of several equal parts of a batch. Each process dumps one part; all parts
+// together are the whole batch, on whichever machines the processes run. A module belongs
+// to one shard, by its source package or its build id, so that one process has a program
+// and its debug file (see divide.go). The zero value is the whole batch.
 type Shard struct {
 	Index int // from 0
 	Count int

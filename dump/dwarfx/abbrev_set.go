@@ -11,10 +11,10 @@ import (
 	"symkit/limits"
 )
 
-// Compilers write an abbreviation table for each unit, but nine of ten of the
-// abbreviations in a table were in another one before. So units of one kind (setKey)
-// share an abbrevSet: an abbreviation is looked up by its bytes without the code, and
-// compiled only if it is new. A set only grows, and elements never change: a table
+// Compilers write an abbreviation table for each unit, but nine of ten abbreviations of a
+// table also occur in the table of an earlier unit. So units of one kind (setKey) share an
+// abbrevSet: an abbreviation is looked up by its bytes without the code, and compiled only
+// if it is new. A set only grows, and elements never change: a table
 // keeps a copy of the slices and reads them without a lock while others append.
 
 // compiled holds abbreviations and the slices that their numbers index.

@@ -9,8 +9,8 @@ import (
 
 // Attributes are read by two functions: by scanner.attrs, with compiled programs, into the
 // first scanSlots slots; and by readAttrs, by the specifications in .debug_abbrev, into
-// all slots. The second one is slower and serves DIEs that are read once: the roots of
-// units, and origins of names that are no functions.
+// all slots. readAttrs is slower, and serves DIEs that are read once: the roots of units,
+// and DIEs in chains of origins that are not functions.
 
 // slot is the index of a wanted attribute's value.
 type slot uint8

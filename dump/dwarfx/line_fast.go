@@ -4,21 +4,21 @@ import "slices"
 
 // Nearly all opcodes of a line program only add to the registers. For a program of the
 // usual kind, lineSteps has the effect of each opcode, so that the fast path needs a table
-// look-up and two additions for an opcode. It stops before an opcode that it cannot
-// execute, with the registers as they are then; lineMachine.run executes that one by the
-// slow path.
+// look-up and two additions for an opcode. The fast path stops before an opcode that it
+// cannot execute and stores the registers; lineMachine.run executes that opcode by the slow
+// path.
 
 // lineSteps has the effect of each opcode that only adds to the registers: the special
 // ones (DWARF 5 §6.2.5.1), and standard ones.
 type lineSteps struct {
 	minInst, lineBase, lineRange uint8 // of the header that the table was made for
 	base                         uint8
-	ok                           bool // the program is of the usual kind
-	of                           [256]lineStep
+	ok                           bool          // the program is of the usual kind
+	of                           [256]lineStep // by opcode
 }
 
-// lineStep is the number that an opcode adds to the register address, in the lowest 16
-// bits, and to line, a signed number in the next 16 bits; then flags.
+// lineStep has in the lowest 16 bits the number that an opcode adds to the register
+// address, in the next 16 bits the signed number that it adds to line, then flags.
 type lineStep uint64
 
 const (
@@ -33,9 +33,9 @@ const (
 // operands has the number of operands of each standard opcode.
 var operands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
-// reset makes x the table of a header. The fast path is not for programs without
-// special opcodes, with several operations in an instruction, or with standard opcodes
-// that have other operands than the specification's.
+// reset makes x the table of a header. A program without special opcodes, with several
+// operations in an instruction, or with other operands of standard opcodes than the
+// specification's is not of the usual kind: its opcodes all take the slow path.
 func (x *lineSteps) reset(h *lineHeader) {
 	n := min(len(h.opcodeLengths), len(operands))
 	x.ok = h.maxOps == 1 && h.lineRange > 0 && h.opcodeBase > 0 && slices.Equal(h.opcodeLengths[:n], operands[:n])
@@ -81,7 +81,8 @@ loop:
 	for pos+2 < len(data) {
 		op, next := data[pos], pos+1
 		step := x.of[op]
-		if step&stepOperand != 0 { // of one or two bytes
+		if step&stepOperand != 0 {
+			// The operand is a LEB128 of one or two bytes.
 			v := uint64(data[next])
 			next++
 			if v >= 0x80 {
@@ -89,20 +90,19 @@ loop:
 				next++
 			}
 
-			// A longer operand is for the slow path.
 			switch {
 			case v >= 1<<14:
-				break loop
+				break loop // a longer operand
 			case step&stepSkip != 0:
 			case step&stepFile != 0:
 				file = v
 			case step&stepPC != 0:
 				addr += v * uint64(x.minInst)
 			case step&stepLine != 0:
-				unused := 64 - 7*(next-pos-1)
+				unused := 64 - 7*(next-pos-1) // bits above the sign
 				line += uint64(int64(v<<unused) >> unused)
 			case op == 0 && v > 0 && next == pos+2 && data[next] > lneDefineFile && int(v) <= len(data)-next:
-				next += int(v)
+				next += int(v) // an extended opcode that changes no register but the discriminator
 			default:
 				break loop
 			}
@@ -110,7 +110,7 @@ loop:
 			continue
 		}
 
-		// The opcode has no operand.
+		// The opcode has no operand. to and on are the address and the line after it.
 		to, on := addr+uint64(uint16(step)), line+uint64(int64(int16(step>>16)))
 		if step&stepRow != 0 && !dead {
 			n := len(rows) - 1

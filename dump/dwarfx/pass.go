@@ -1,10 +1,10 @@
 package dwarfx
 
-// The scan passes most DIEs by their skipOps (see skip.go) instead of reading their
-// attributes. To be quick it indexes the unit's bytes as a slice that came out of a
-// cursor: every index is compared with the length of the slice first. Whatever is
-// unusual or damaged is left in place for step, which reads attribute by attribute
-// and locates the damage.
+// The scan skips most DIEs by their skipOps (see skip.go) instead of reading their
+// attributes. For speed, the code here indexes the unit's bytes directly, without a
+// cursor, and compares every index with the length of the slice first. At an unusual or
+// damaged DIE the position stays at the DIE's start for step, which reads attribute by
+// attribute and locates the damage.
 
 import (
 	"encoding/binary"

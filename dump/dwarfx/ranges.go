@@ -8,8 +8,8 @@ import (
 
 // Ranges come as pairs of attributes, as lists of .debug_ranges (DWARF 2 to 4), or as
 // lists of .debug_rnglists (DWARF 5). All readers drop ranges of discarded code, which
-// begin where no code lies, and all take the entries they read from a budget, so that
-// many DIEs cannot point at one long list.
+// begin where no code lies, and all count the entries they read against a budget, so that
+// many DIEs that refer to one long list have a bounded cost.
 
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.

@@ -6,9 +6,9 @@ import (
 )
 
 // refSet numbers DIEs in the order of the first references to them. It is a hash table
-// with linear probing. The scan of every unit uses it anew, mostly for few DIEs: instead
-// of being cleared, slots carry the round in which they were filled, and a slot of another
-// round is free.
+// with linear probing. The scan of each unit begins with an empty refSet and mostly adds
+// few DIEs, so slots are not cleared: each has the number of the round in which it was
+// filled, and a slot of another round is free.
 type refSet struct {
 	list   []Ref     // by number
 	slots  []refSlot // at least half are free

@@ -8,11 +8,10 @@ import (
 	"symkit/limits"
 )
 
-// Most strings that DIEs refer to are never read. So the package passes them around as
-// a Str, a section and an offset in one number, and reads one only when String is
-// called. Strings in .debug_info are an exception: its
-// bytes can be released (Unit.Drop), so strings that are needed later are kept in
-// Unit.texts.
+// Most strings that DIEs refer to are never read. So the package represents a string as a
+// Str, a section and an offset in one number, and reads the string only when String is
+// called. Strings in .debug_info are an exception: the bytes of that section can be
+// released (Unit.Drop), so Unit.texts keeps the strings that are needed later.
 
 // Sections holds the inflated bytes of the DWARF sections. A section that a file
 // lacks is nil.

@@ -8,8 +8,8 @@ import (
 // Nine of ten DIEs hold nothing that the scan wants. Their abbreviation mostly determines
 // their length, so it is compiled, once for each mode of the scan, into a skipOp: add a
 // size, follow DW_AT_sibling, or run a short skip program over attributes of variable
-// size. A skipOp ends where reading attribute by attribute ends; DIEs for which that is
-// not certain have stepVisit.
+// size. A skipOp ends at the same byte as reading attribute by attribute. A DIE for which
+// this is not certain has stepVisit.
 
 // skipOp is the operation that skips a DIE.
 type skipOp struct {

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// The function table is an array of pairs (entry, record), and the entry of the next
-// function ends each one. Records (_func) are found by offset; they have no lengths and
-// no checksum, so each function is checked by itself: a damaged one yields an error and
-// the walk continues with the next pair.
+// The function table is an array of pairs (entry, record); a function ends at the entry of
+// the next one. Records (_func) are found by offset. They have no lengths and no checksum,
+// so each function is checked by itself: a damaged function yields an error, and the walk
+// continues with the next pair.
 
 // Func is one function. Its names and tables stay in the Table.
 type Func struct {

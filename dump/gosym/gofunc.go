@@ -3,9 +3,9 @@ package gosym
 import "symkit/internal/wire"
 
 // Since Go 1.18 the offset of an inline tree counts from gofunc, a word of moduledata
-// whose index differs from release to release. The trees themselves tell which word
-// it is: every candidate is tried on the trees of some functions, spread over the
-// program, and the word wins with which most of them are valid.
+// whose index differs from release to release. The trees identify the word: every
+// candidate is tried on the trees of some functions, spread over the program, and the
+// word with the most valid trees is chosen.
 
 // checkedCalls is the number of entries of a tree that are checked.
 const checkedCalls = 64

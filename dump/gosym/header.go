@@ -6,9 +6,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// Open reads the header and compares the offsets and counts in it with the bytes there
-// are, once; then the functions can be walked without checking them again. The header
-// differs from version to version; the fields that all have are kept as offsets in data.
+// Open reads the header and compares its offsets and counts with the length of the data
+// once, so that a walk over the functions need not check them again. The header differs
+// from version to version; the fields that all versions have are kept as offsets in data.
 
 // Table is one opened pclntab. It aliases the bytes it was opened on and is
 // never written to after Open, so goroutines may share it.

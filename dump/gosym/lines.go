@@ -2,7 +2,7 @@ package gosym
 
 import "iter"
 
-// Unknown is the file of code without one.
+// Unknown is the file number of code that has no source file.
 const Unknown = ^uint32(0)
 
 // Line is the source position of the code from Start up to End, in the innermost

@@ -10,8 +10,8 @@ import (
 	"symkit/check/report"
 )
 
-// Collector gathers the outcome of checks. Several goroutines may use it; what it keeps does not
-// depend on their order.
+// Collector gathers the outcome of checks. Several goroutines may use one Collector; the report does
+// not depend on their order.
 type Collector struct {
 	mu     sync.Mutex
 	limit  int

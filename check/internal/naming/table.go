@@ -12,11 +12,11 @@ import (
 //   - the linkage name itself, or demangled;
 //   - demangled without return type, parameters or template arguments, as
 //     tools that shorten names write it;
-//   - what has the same words in the same order;
+//   - a text with the same words in the same order;
 //   - the plain name, alone or after scopes, divided by "::" or "."; the
-//     innermost of these that has a name is the one that the DWARF has;
+//     innermost scope with a name is the one in the DWARF.
 //
-// and spaces do not count, since demanglers differ in them.
+// Spaces are ignored, since demanglers differ in them.
 type Table struct {
 	// Most bounds the number of bytes of all names; 0 means any number. Beyond it names are
 	// no longer kept, and ID returns 0.

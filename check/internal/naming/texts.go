@@ -2,7 +2,7 @@ package naming
 
 import "hash/maphash"
 
-// texts are strings, each of which is kept once and known by its number. Number 0 is the empty
+// texts numbers strings and keeps each distinct string once. Number 0 is the empty
 // string. The strings lie in large blocks, so that the garbage collector finds no pointer in
 // hundreds of thousands of names.
 type texts struct {

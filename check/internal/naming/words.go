@@ -11,9 +11,9 @@ import (
 	names "symkit/internal/demangle"
 )
 
-// Demanglers differ in brackets, in how they write literals ("2ul", "(unsigned long)2"), in what
-// they shorten ("std::string") and in whether they write the return type. They agree in the words
-// and in the order of the words.
+// Demanglers differ in brackets, in the form of literals ("2ul", "(unsigned long)2"), in
+// abbreviations ("std::string") and in the return type, which some omit. They agree in the words and
+// in the order of the words.
 
 // longhand replaces the standard library's names that some demanglers shorten (Itanium C++ ABI
 // §5.1.8), without spaces.

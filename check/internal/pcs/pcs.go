@@ -1,4 +1,4 @@
-// Package pcs has ranges and sets of code addresses, and lists of values that hold for a range.
+// Package pcs has ranges and sets of code addresses, and lists of values, each of which holds for a range.
 package pcs
 
 import (

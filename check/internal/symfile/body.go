@@ -8,8 +8,8 @@ import (
 	"symkit/emit"
 )
 
-// Most of a symbol file is line and INLINE records. They are not kept: Parse gives the records of
-// each FUNC to its caller, and Read parses them again when they are compared.
+// Most of a symbol file is line and INLINE records. A File does not keep these records: Parse passes
+// those of each FUNC to its caller, and Read parses them again for the comparison.
 
 // Body is the line and INLINE records of a FUNC, in the order of the file.
 type Body struct {

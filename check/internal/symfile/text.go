@@ -2,11 +2,11 @@ package symfile
 
 import "sync/atomic"
 
-// Text is the text of a symbol file, and what gives its memory back to the system.
+// Text is the text of a symbol file, with the function that returns its memory to the system.
 type Text struct {
 	Bytes []byte
 	// Drop, if not nil, is called with a range of bytes that were read. The bytes stay readable:
-	// records and names in them are read again when they are compared.
+	// their records and names are read again for the comparison.
 	Drop func(from, to uint64)
 }
 

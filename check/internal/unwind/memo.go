@@ -8,19 +8,19 @@ import (
 	"symkit/check/internal/eval"
 )
 
-// memo remembers which sets of rules are right for which rows. Functions begin and end alike, so
-// that a few thousand pairs of a set and a row stand for all of a program. A pair is remembered if
-// neither side depends on the PC and no rule of the row is an expression: then the comparison gives
-// the same result everywhere.
+// memo caches which sets of rules are right for which rows. Functions begin and end alike, so a
+// program has only a few thousand different pairs of a set and a row. A pair is cached if neither
+// side depends on the PC and no rule of the row is an expression: then the comparison has the same
+// result everywhere.
 //
-// A set of rules is known by the records that made it: the set that was in force before, and the
-// text of the record.
+// The key of a set of rules is the number of the set that was in force before, and the text of the
+// record that changed it.
 type memo struct {
 	state uint32            // number of the set in force; 0 is the empty set
 	sets  []ruleSet         // by number
 	next  map[uint64]uint32 // by number of a set and index of a text
 
-	rowID uint32 // number of the row; 0 for a row that is not remembered
+	rowID uint32 // number of the row; 0 for a row that is not cached
 	rows  map[string]uint32
 	pairs map[uint64]struct{} // the pairs of a set and a row that are right
 	key   []byte

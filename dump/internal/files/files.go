@@ -2,7 +2,7 @@
 //
 // It takes the directories and names of line tables and gives each distinct path, as it
 // is written, a number and at the end a place in the order of FILE records. The numbers
-// depend on the order in which goroutines ask for them, the order of FILE records does
+// depend on the order in which goroutines request them; the order of FILE records does
 // not.
 package files
 

@@ -1,9 +1,9 @@
 // Package frames lists which code has unwind rules, and where.
 //
 // It takes an image and returns the entries of .eh_frame, .debug_frame, .sframe and
-// .ARM.exidx. Of an entry only the range of its code is read; package unwind reads the
-// rules and makes STACK CFI records of them. The entries are sorted by address and do
-// not overlap, and each begins in code that is in the file.
+// .ARM.exidx. Package frames reads only the range of an entry's code; package unwind
+// reads the rules and turns them into STACK CFI records. The entries are sorted by address
+// and do not overlap, and each begins in code that is in the file.
 package frames
 
 import (

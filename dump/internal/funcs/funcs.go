@@ -43,11 +43,11 @@ type Options struct {
 	Multiple    bool   // mark functions that share an address
 }
 
-// Merge makes the FUNC ranges of all units. Of the functions at one address, the one
-// whose name the symbol table ranks first is kept, then the largest, then the first
-// by name, then the first in the list of units; it gets the largest size of all.
+// Merge makes the FUNC ranges of all units. Of the functions at one address, Merge keeps
+// the one whose name the symbol table ranks first; of several the largest, then the first
+// by name, then the first in the list of units. The kept function gets the largest size.
 func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Options) (Merged, error) {
-	// Counting the ranges first saves the copies of a slice that grows.
+	// The ranges are counted first, so that the slice of functions is never copied to grow.
 	var m Merged
 	count := 0
 	for _, u := range units.List {
@@ -82,7 +82,8 @@ func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Optio
 		return m, err
 	}
 
-	// The functions that are kept overwrite the start of all.
+	// One function is kept for each address, and ends where the next one begins at the
+	// latest. The kept functions overwrite the start of all.
 	c := chooser{names: units.Names, syms: syms, multiple: opt.Multiple}
 	m.Funcs = all[:0]
 	for len(all) > 0 {
@@ -91,8 +92,8 @@ func Merge(ctx context.Context, units *load.Units, syms symbols.Table, opt Optio
 			n++
 		}
 		best := c.best(all[:n])
-		all = all[n:]
 		m.Folded += n - 1
+		all = all[n:]
 
 		last := len(m.Funcs) - 1
 		if last >= 0 && m.Funcs[last].Hi > best.Lo {

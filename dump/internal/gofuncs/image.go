@@ -12,8 +12,8 @@ import (
 )
 
 // findTable finds Go's function table: by the section's name or, in a file without
-// section headers, by its magic number. addr is its virtual address; section is
-// empty if there is none.
+// section headers, by its magic number. addr is the table's virtual address; section is
+// empty if the file has no table.
 func findTable(f *elfx.File) (section string, data []byte, addr uint64, err error) {
 	for _, name := range tableSections {
 		s := f.Section(name)

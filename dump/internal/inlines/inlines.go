@@ -17,8 +17,9 @@ import (
 	"symkit/limits"
 )
 
-// Calls are the inlined calls of one FUNC, outer before inner. Their Ranges are of
-// Ranges, virtual addresses; Origin is the number of a name, CallFile of a file.
+// Calls are the inlined calls of one FUNC, outer before inner. The Ranges of each call in
+// List are indexes of Calls.Ranges, which are virtual addresses; its Origin is the number
+// of a name, its CallFile the number of a file.
 type Calls struct {
 	List   []dwarfx.Inline
 	Ranges []dwarfx.Range
@@ -27,8 +28,8 @@ type Calls struct {
 // Placer places the calls of units, one unit after the other, for one goroutine.
 // Its scratch memory is used again.
 //
-// The calls that are placed overwrite the unit's own calls, since there are never
-// more of them, and their ranges overwrite the unit's ranges unless they are more.
+// Placed calls overwrite the unit's own calls, since a unit never has fewer of these, and
+// their ranges overwrite the unit's ranges as long as there are no more than before.
 // Otherwise both would be in memory twice: for ceph-osd, 60 MiB of 480.
 type Placer struct {
 	// Overlapping counts functions in which calls side by side share code, Lost the
@@ -63,8 +64,8 @@ type Placer struct {
 	keptRanges mem.Arena[dwarfx.Range]
 }
 
-// looksPerRange is more than functions need whose basic blocks a linker has put
-// anywhere: such a function has a range for each block.
+// looksPerRange is enough even for a function whose basic blocks a linker has reordered:
+// such a function has a range for each block.
 const looksPerRange = 16
 
 // NewPlacer returns a Placer that gives calls the file numbers of f.

@@ -8,8 +8,8 @@ import (
 )
 
 // Sound debug information has two calls at one byte only where one call encloses the
-// other. In damaged debug information, calls side by side may share code, and no
-// reader could know which of them a PC is in: the first call gets the code.
+// other. In damaged debug information, calls side by side may share code, and no reader
+// could know which call a PC is in: the first of these calls gets the code.
 
 // maxTaken bounds the ranges of calls side by side in a function where such calls
 // overlap: the time to cut a range grows with the number of ranges before it.

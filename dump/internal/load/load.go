@@ -6,11 +6,11 @@
 // line programs, which lie in sections until Release.
 //
 // All concurrency is inside of the package. One goroutine inflates .debug_info,
-// by far the largest section, into segments of a few megabytes, others inflate the
-// other sections, and as many as there are processors scan the units of complete
+// by far the largest section, into segments of a few megabytes; others inflate the
+// other sections; and one goroutine for each processor scans the units of complete
 // segments. If no unit can refer to another one, the names of a unit are read
 // right after its scan, and then its segment's memory is used again; otherwise all
-// of .debug_info stays until every unit is scanned.
+// of .debug_info stays in memory until every unit is scanned.
 package load
 
 import (

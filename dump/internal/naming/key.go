@@ -9,11 +9,11 @@
 //     (scope.go: with the scope of a plain name);
 //   - order.go: the texts in the order of INLINE_ORIGIN records.
 //
-// Equal Keys have one number. The numbers depend on the order in which goroutines ask
-// for them, the texts and their order do not.
+// Equal Keys have one number. The numbers depend on the order in which goroutines request
+// them; the texts and their order do not.
 //
-// Nearly all functions and inlined calls of a program have names that are written
-// (99.9 % of ceph-osd's 135,940), so each text is made before it is known to be wanted.
+// A text is made before it is known whether a record needs it: nearly all names of a
+// program are written (99.9 % of ceph-osd's 135,940).
 package naming
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // Table gives each distinct name a number. It is safe for concurrent use. Which
-// number a name gets depends on the order in which goroutines ask; the text of a
+// number a name gets depends on the order in which goroutines add names; the text of a
 // name does not.
 type Table struct {
 	seed   maphash.Seed

@@ -13,8 +13,8 @@ import (
 )
 
 // pltSections hold the stubs through which other modules' functions are called.
-// Linkers give the stubs no symbols, so that a PC in one would take the name of
-// whatever symbol comes before.
+// Linkers give the stubs no symbols, so without PUBLIC records of their own a PC in a
+// stub would get the name of the last symbol before the section.
 var pltSections = []string{".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt", ".MIPS.stubs"}
 
 // listSlots makes a PUBLIC of every PLT slot, NAME@plt, and one with the section's

@@ -5,8 +5,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// compare counts how the rules of DWARF, in row, and of SFrame, in other, agree
-// for the PCs of row, which both describe.
+// compare counts the PCs of row by whether the rules of DWARF, in row, and of SFrame, in
+// other, agree. Both tables describe all PCs of row.
 func (m *merger) compare(row, other *cfi.Row) {
 	a := &m.Agreement
 	n := row.End - row.Begin

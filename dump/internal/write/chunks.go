@@ -11,11 +11,11 @@ import (
 	"symkit/internal/mem"
 )
 
-// chunkBytes is more than most chunks have of text.
+// chunkBytes is the largest initial capacity of a buffer, more than the text of most chunks.
 const chunkBytes = 640 << 10
 
-// bufferSize is how much memory a buffer for chunks of m has at first: small
-// modules are many.
+// bufferSize returns the initial capacity of a buffer for chunks of m. Most modules of a
+// batch are small and need less than chunkBytes.
 func bufferSize(m *record.Module) int {
 	const recordBytes, runBytes = 64, 256 << 10 // of most records; of a run of unwind entries
 	size := 0
@@ -33,8 +33,8 @@ func bufferSize(m *record.Module) int {
 	return min(size, chunkBytes)
 }
 
-// chunksAhead is how many chunks for each goroutine may be formatted and not yet
-// written.
+// chunksAhead bounds the chunks that are formatted and not yet written, for each
+// goroutine.
 const chunksAhead = 4
 
 // job is a chunk that a worker formats.
@@ -44,7 +44,8 @@ type job struct {
 }
 
 // writeChunks formats chunks on at most jobs goroutines and writes their texts in
-// order. Buffers are used again once they are written.
+// order. size is the initial capacity of the buffers, which are used again once they are
+// written.
 func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 	if jobs <= 1 {
 		return writeInTurn(w, chunks, size)
@@ -100,6 +101,7 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 					if err != nil {
 						return err
 					}
+
 					select {
 					case buffers <- text:
 					default:

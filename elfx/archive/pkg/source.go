@@ -15,12 +15,11 @@ import (
 	"symkit/limits"
 )
 
-// What ReadOrigin reads at most, in bytes: the control data of a package is small and comes
-// first.
+// Bounds of what ReadOrigin reads. The control data of a package is small and at its start.
 const (
-	maxControl    = 64 << 20
-	maxControlRow = 1 << 20
-	// maxFirst is how many files come before .PKGINFO at most: signatures, .BUILDINFO, .MTREE.
+	maxControl    = 64 << 20 // bytes
+	maxControlRow = 1 << 20  // bytes
+	// maxFirst bounds the files before .PKGINFO: signatures, .BUILDINFO, .MTREE.
 	maxFirst = 16
 )
 

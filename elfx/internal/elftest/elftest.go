@@ -248,6 +248,7 @@ func (s *Spec) Layout() *Placed {
 		if i == 0 {
 			continue
 		}
+
 		pad()
 		l.Offset[sc.Name] = uint64(len(body))
 		l.Addr[sc.Name] = LoadBase + uint64(len(body))
@@ -265,7 +266,7 @@ func (s *Spec) Layout() *Placed {
 		body = append(body, s.SectionHeaders(l, all, nameOff)...)
 	}
 
-	// The ELF header and the program headers need the positions of everything else.
+	// The ELF header and the program headers contain the positions of all else.
 	copy(body, s.Header(l))
 	copy(body[ehsize:], s.ProgramHeaders(l, uint64(len(body))))
 	l.Data = body

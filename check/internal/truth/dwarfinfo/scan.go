@@ -126,18 +126,20 @@ func (w *scanner) run(ctx context.Context) error {
 			if len(w.stack) == 0 {
 				return nil
 			}
+
 			w.leave()
 			if len(w.stack) == 0 {
 				return nil
 			}
 			continue
 		}
+
 		a := table.find(code)
 		if a == nil {
 			return w.fail(at, errAbbrev(code))
 		}
 
-		// The attributes.
+		// Attributes of fixed size are skipped together, if none of them is needed.
 		if a.fixed >= 0 {
 			w.pos += int(a.fixed)
 			w.have = 0
@@ -148,6 +150,7 @@ func (w *scanner) run(ctx context.Context) error {
 			return w.fail(at, wire.ErrTruncated)
 		}
 
+		// The children: those of a DIE that is not needed are skipped.
 		switch {
 		case a.kind == kindOther || w.skip > 0:
 			if a.children {
@@ -187,7 +190,7 @@ func (w *scanner) uleb() (v uint64, ok bool) {
 	return 0, false
 }
 
-// attributes runs the steps of an abbreviation. It returns false if the unit ends before they do.
+// attributes runs the steps of an abbreviation. It returns false if the unit ends within an attribute.
 func (w *scanner) attributes(a *abbrev) bool {
 	w.have = 0
 	for i := a.from; i < a.to; i++ {
@@ -231,7 +234,7 @@ func (w *scanner) attributes(a *abbrev) bool {
 			}
 		}
 
-		// Skipping can end after the unit.
+		// A skipped attribute can end after the unit.
 		if w.pos > len(w.data) {
 			return false
 		}
@@ -239,7 +242,7 @@ func (w *scanner) attributes(a *abbrev) bool {
 	return true
 }
 
-// keep keeps a value if the scan needs it.
+// keep stores a value if the scan needs it.
 func (w *scanner) keep(s *step, v uint64) {
 	if s.slot != slotNone {
 		w.values[s.slot] = value{form: s.form, num: v}

@@ -12,9 +12,9 @@ import (
 )
 
 // stream is .debug_info while it is inflated and read at the same time. One goroutine inflates,
-// others take units as they become complete. If no unit can refer to another one, the bytes of
-// units that are done go back to the system, and the inflater is never far ahead: a small part of
-// the section is in memory at any time.
+// others take units as they become complete. If no unit can refer to another one, the memory of
+// finished units is returned to the system, and the first goroutine stays a bounded number of bytes
+// ahead, so that only a small part of the section is in memory.
 type stream struct {
 	alone  bool        // no unit refers to another one
 	buffer *mem.Buffer // as large as the section; nil if all bytes are there from the start
@@ -122,7 +122,7 @@ func (d *Info) readUnit(ctx context.Context) (more bool, err error) {
 		u.table, err = d.tableOf(u)
 	}
 
-	// Without its abbreviations nothing of a unit can be read, not even where its lines are.
+	// A unit without abbreviations is unreadable: even the offset of its lines is an attribute.
 	err = cmp.Or(c.Err(), err)
 	if err != nil {
 		s.next = len(d.info)
@@ -178,7 +178,7 @@ func (d *Info) Done(u *Unit) {
 		return
 	}
 
-	// The inflater copies from the last bytes that it has written.
+	// A deflate stream copies from the last bytes that were inflated: these stay.
 	end := s.next
 	if s.first < len(d.units) {
 		end = d.units[s.first].Off
@@ -204,7 +204,7 @@ func (d *Info) Len() int { return len(d.units) }
 // Size returns the number of bytes of .debug_info.
 func (d *Info) Size() int { return len(d.info) }
 
-// Err returns the error of Inflate, after which nothing that was read counts.
+// Err returns the error of Inflate. After an error, the units that were read are unusable.
 func (d *Info) Err() error {
 	d.stream.mu.Lock()
 	defer d.stream.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"symkit/elfx"
 )
 
-// findBase finds the address that the offsets of inline trees count from: gofunc of
-// runtime.moduledata, a struct that begins with the address of the table and changes with Go's
-// releases. gofunc is the word with which the trees of all functions are right, or of most
-// functions in a damaged file.
+// findBase finds gofunc, the address that the offsets of inline trees count from. gofunc is a word
+// of runtime.moduledata, a struct that begins with the address of the table; the index of the word
+// differs between releases of Go. findBase takes the word with which the trees of all functions are
+// valid or, in a damaged file, the trees of most functions.
 func (g *Inlines) findBase(f *elfx.File, mem *goWords) bool {
 	trees := g.trees(truth.CodeOf(f).Size())
 	if len(trees) == 0 {
