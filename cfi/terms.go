@@ -138,7 +138,7 @@ func (k *compiler) and(a, b int) int {
 		a, b = b, a
 	}
 
-	// Whatever is neither a low mask, a high mask nor a truth value has no operator.
+	// An operand that is neither a low mask, a high mask nor a truth value has no operator.
 	x, bothNum := k.value(a)
 	m, ok := k.value(b)
 	switch {

@@ -61,7 +61,7 @@ func (r *replay) reportFuncs() {
 		t = t[n:]
 	}
 
-	// One note sums up what all the missing FUNC records cover.
+	// One note has the sum of the bytes that the missing FUNC records cover.
 	r.c.Compared(report.CheckFuncs, uint64(r.functionCount))
 	if bytes > 0 {
 		r.c.Update(report.CheckFuncs, func(k *report.Check) {
@@ -158,7 +158,7 @@ func (r *replay) unknownFuncs(used []bool) {
 			}
 		}
 
-		// The symbol table may know the function; debug information that is not read may, too.
+		// The function may be in the symbol table, or in debug information that could not be read.
 		next := ^uint64(0)
 		if i+1 < len(funcs) {
 			next = funcs[i+1].Addr

@@ -50,8 +50,8 @@ func (r *replay) goFunctions(t *gotable.Table) {
 }
 
 // goLines returns the lines of f at the first and last PC of each record and of each gap between
-// records. debug/gosym finds the line of a PC by running the table from the function's beginning:
-// to ask for every PC would take quadratic time.
+// records. debug/gosym finds the line of a PC by running the table from the function's beginning, so
+// that looking up every PC would take quadratic time.
 func (w *worker) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Run) {
 	r := w.r
 	if !t.HasLine(f.Addr + r.bias) {
@@ -63,8 +63,8 @@ func (w *worker) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 		}
 	}
 
-	// ask adds the runs of the first and the last PC of [lo, hi), as one run if they agree.
-	ask := func(lo, hi uint64) {
+	// sample adds the runs of the first and the last PC of [lo, hi), as one run if they agree.
+	sample := func(lo, hi uint64) {
 		at := func(pc uint64) dwarfinfo.Run {
 			file, line := t.Line(pc)
 			id, ok := t.Paths[file]
@@ -92,16 +92,16 @@ func (w *worker) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 	for i := range lines {
 		lo, hi := lines[i].Addr+r.bias, min(lines[i].End()+r.bias, end)
 		if lo > pos {
-			ask(pos, min(lo, end))
+			sample(pos, min(lo, end))
 		}
 		pos = max(pos, lo)
 		if hi > pos {
-			ask(pos, hi)
+			sample(pos, hi)
 			pos = hi
 		}
 	}
 	if pos < end {
-		ask(pos, end)
+		sample(pos, end)
 	}
 	return runs
 }

@@ -64,7 +64,7 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 			r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "there is no build id"), 1)
 		}
 
-		// What was given with --id counts where the file itself gives no id.
+		// An id that the user gave with --id counts if the file itself has no id.
 		object := r.img.Main.Type == elf.ET_REL // the build of an object file decides on its id
 		if (id == nil || object) && r.opt.ID != "" {
 			if !given {

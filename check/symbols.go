@@ -34,7 +34,7 @@ type codeSymbol struct {
 	end  uint64 // after the symbol's last byte; addr if it has no size
 }
 
-// symbolKind is what the symbol file needs for a symbol.
+// symbolKind decides which record the symbol file needs for a symbol.
 type symbolKind uint8
 
 const (
@@ -238,8 +238,7 @@ func isMapping(m elf.Machine, name []byte) bool {
 	return strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.' || m == elf.EM_RISCV && name[1] == 'x')
 }
 
-// isInternal reports whether a label is one that tools make for themselves. symkit omits such
-// labels.
+// isInternal reports whether a label was made by a tool for its own use. symkit omits such labels.
 func isInternal(name []byte) bool {
 	return name[0] == '.' || name[0] == '$' || bytes.ContainsAny(name, "\x01\x02")
 }

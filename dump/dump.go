@@ -115,7 +115,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		return err
 	})
 
-	// mem.Guard does not know which of the files it was.
+	// mem.Guard does not report which file changed, so the error names the program.
 	if err == mem.ErrChanged {
 		err = losses.InFile(img.Main.Path(), err)
 	}

@@ -51,8 +51,8 @@ type Stats struct {
 	// Missing counts the warnings about companions that were not found or
 	// not read.
 	Missing int
-	// Alone are those of the Warnings that say what is missing because the file is
-	// a debug file whose binary was not given.
+	// Alone are the Warnings about data that is missing because the file is a debug
+	// file whose binary was not given.
 	Alone []string
 
 	// How much was lost: FuncShare counts bytes of units, LineShare bytes of line

@@ -50,7 +50,7 @@ func (m *Module) UnwindRows() iter.Seq2[UnwindRow, error] {
 }
 
 // yieldRows yields the rows of the STACK CFI records in text, and reports whether yield
-// wants more. It returns rules, which it uses, for the next call.
+// always returned true. rules is a buffer, which yieldRows returns for the next call.
 func yieldRows(text []byte, rules []emit.Rule, yield func(UnwindRow, error) bool) ([]emit.Rule, bool) {
 	// A row ends where the next record begins, so a record is yielded one record later.
 	var row UnwindRow

@@ -68,8 +68,8 @@ func (l Limits) table() *table {
 	return l.values
 }
 
-// With returns l with another value of one limit, whatever the size of the input: n, or
-// 1 if n is 0, for 0 would refuse every input.
+// With returns l with another value of one limit for inputs of any size: n, or 1 if n is
+// 0, since 0 would refuse every input.
 func (l Limits) With(x Limit, n uint64) Limits {
 	values := *l.table()
 	values[x] = bound{base: max(n, 1)}

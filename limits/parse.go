@@ -49,7 +49,7 @@ func Parse(text string) (Limits, error) {
 			return Limits{}, fmt.Errorf("%q: %w", entry, err)
 		}
 
-		// A number replaces the limit, whatever the size of the input.
+		// A number replaces the limit for inputs of any size.
 		for _, x := range chosen {
 			if relative {
 				values[x].percent = n

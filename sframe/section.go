@@ -49,8 +49,7 @@ type Options struct {
 	// Relocatable means that the section is from an ET_REL file. The caller
 	// has applied its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like:
 	// symbol + addend - place, the section lying at Addr). Every start address
-	// is then relative to its own field, in every version and whatever the
-	// flags say. An FDE whose start field (FDE.Offset) has no relocation or
+	// is then relative to its own field, in every version and with any flags. An FDE whose start field (FDE.Offset) has no relocation or
 	// R_*_NONE belongs to a discarded section, which the caller must drop.
 	Relocatable bool
 	// Segment means that the bytes are those of a PT_GNU_SFRAME segment, which GNU ld

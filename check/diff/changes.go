@@ -105,8 +105,9 @@ func atOneAddress(a, b []*symfile.Func) (out []pair) {
 	return out
 }
 
-// ofOneName joins the functions with the same name. Of several functions with one name, the first of
-// one file is that of the other, unless unique asks for names that each file has once.
+// ofOneName pairs the functions with the same name. If unique is set, only names that each file has
+// once count; otherwise the first function of a name in one file is paired with the first of the
+// name in the other.
 func ofOneName(a, b []*symfile.Func, unique bool) (out []pair) {
 	byName := map[string][]*symfile.Func{}
 	for _, f := range b {
@@ -245,7 +246,7 @@ func byDepth(body *symfile.Body, f *symfile.Func) (out [][]level) {
 	return out
 }
 
-// shifted returns r by the distance from addr. What is below addr is cut off.
+// shifted returns r as distances from addr. Addresses below addr are cut off.
 func shifted(r pcs.Range, addr uint64) pcs.Range {
 	return pcs.Range{Lo: max(r.Lo, addr) - addr, Hi: max(r.Hi, addr) - addr}
 }

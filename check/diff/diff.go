@@ -77,7 +77,7 @@ type differ struct {
 	a, b   side
 	paths  *naming.Paths
 	limits limits.Limits
-	// keep states that Report.Changes is wanted; rules then has the differences of rules.
+	// keep states that the caller needs Report.Changes; rules then has the differences of rules.
 	keep  bool
 	rules []ruleDifference
 }

@@ -226,7 +226,7 @@ func coarse(ranges []Range) (out []Range, grain uint64) {
 	return out, grain / 2
 }
 
-// encodeRuns returns ranges as distances and lengths, from base. What is below base is left out.
+// encodeRuns returns ranges as distances and lengths, from base. Addresses below base are left out.
 func encodeRuns(ranges []Range, base uint64) []uint64 {
 	out := make([]uint64, 0, 2*len(ranges))
 	last := base

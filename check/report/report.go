@@ -97,7 +97,7 @@ type Finding struct {
 	Addr uint64 `json:"addr,omitempty"`
 	// What describes the fault, and what the ELF file has instead.
 	What string `json:"what"`
-	// Context is the machine code around Addr, if Options.Map asks for it.
+	// Context is the machine code around Addr, if Options.Map is set.
 	Context []Instruction `json:"context,omitempty"`
 }
 
@@ -140,8 +140,8 @@ type Report struct {
 	Coverage []Coverage `json:"coverage,omitempty"`
 	// Findings are in order of check, then of line. Of each check there are at most Options.Limit.
 	Findings []Finding `json:"findings"`
-	// Map is what covers the code, if Options.Map is set. Changes is what differs in each
-	// function, if Options.Map asks for it and the Report is of package diff.
+	// Map is the coverage of the code, if Options.Map is set. Changes are the differences of
+	// each function, if Options.Map is set and the Report is of package diff.
 	Map     *Map     `json:"-"`
 	Changes []Change `json:"-"`
 }
@@ -185,7 +185,7 @@ type Options struct {
 	Limit int
 	// Only names the checks to report; empty means all.
 	Only []string
-	// Allow are the kinds of Gap, of those that Gaps lists, that do not count as findings.
+	// Allow names kinds of Gap, out of those that Gaps lists, that do not count as findings.
 	Allow []string
 	// Limits bound the cost of the check. They have nothing to do with Limit.
 	Limits limits.Limits

@@ -44,8 +44,8 @@ func divide(weights map[string]int64, n int) map[string]int {
 }
 
 // divide removes the packages of other shards from the inputs, if each input is a package
-// that names its source. It reports whether it did. The error is that of a package that
-// cannot be read: then nobody can tell which shard has its modules.
+// that names its source. It reports whether it did. A package that cannot be read is an
+// error, because the shard of its modules is then unknown.
 func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
 	if f.Shard.Count < 2 || len(f.Inputs) == 0 || slices.ContainsFunc(f.Inputs, func(in Input) bool { return !in.isPackage }) {
 		return false, nil

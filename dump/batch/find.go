@@ -29,7 +29,7 @@ type Input struct {
 	// Found is set for a file that was found in a directory or an archive, not named.
 	// Such a file need not have symbols.
 	Found bool
-	// Limits are those that the file is opened with. A Member has those of its archive.
+	// Limits bound the file when it is opened. A Member has the limits of its archive.
 	Limits limits.Limits
 
 	isPackage bool // Path is a package that Index has not read yet

@@ -170,10 +170,11 @@ func traitsOf(f *elfx.File) (t traits) {
 	return t
 }
 
-// module chooses among the inputs of one build id. The program is the first
-// that is loaded and has no debug information, else the first that is loaded;
-// the debug file is the first that is not loaded and has some, else, for a
-// program without, the first loaded one that has some. All others are copies.
+// module chooses among the inputs of one build id. The program is the first loaded
+// file without debug information, else the first loaded file. The debug file is the
+// first file that is not loaded and has debug information; if there is none and the
+// program has no debug information, the first loaded file that has some. All others are
+// copies.
 func module(inputs []Input, all []traits, set []int) (m Module) {
 	first := func(want func(t *traits) bool) int {
 		for _, i := range set {

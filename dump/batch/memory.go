@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// unknownMemory is taken for the memory of a system that does not report it.
+	// unknownMemory is the assumed memory of a system that does not report its memory.
 	unknownMemory = 4 << 30
 	// processMemory is the memory of a process before the first task.
 	processMemory = 48 << 20

@@ -33,9 +33,9 @@ type Namer struct {
 	fetched byte    // keeps the compiler from removing fetch
 }
 
-// Confine makes u the unit of the next DIEs and the only one that is read. For a
-// self-contained unit that changes nothing, but names can then be read while ReadUnits
-// appends units.
+// Confine makes u the unit of the next DIEs, and the only unit that x reads, so that names
+// can be read while ReadUnits appends units. The names of a self-contained unit are the
+// same as without Confine.
 func (x *Namer) Confine(u *Unit) error {
 	x.own = u
 	return x.enter(u.data, u)

@@ -13,7 +13,7 @@ import (
 
 // parentCache is the cache of ParentsOf for a unit.
 type parentCache struct {
-	asked int
+	calls int
 	index parentIndex
 }
 
@@ -32,8 +32,8 @@ const fewParents = 4
 // ParentsOf is Parents for one DIE. It takes little time for any number of DIEs. It
 // returns false if no DIE is seen to begin at target.
 func (d *Data) ParentsOf(u *Unit, target Ref, tops []Ref) (parents []Ref, ok bool) {
-	index, asked := d.asked(u)
-	if asked <= fewParents {
+	index, calls := d.countCall(u)
+	if calls <= fewParents {
 		// The scan has reported the damage that keeps a DIE from being read.
 		_ = d.Parents(u, []Ref{target}, tops, func(_ int, found []Ref) { parents, ok = slices.Clone(found), true })
 		return parents, ok
@@ -44,13 +44,14 @@ func (d *Data) ParentsOf(u *Unit, target Ref, tops []Ref) (parents []Ref, ok boo
 		index = d.allParents(u)
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.parents[u] = &parentCache{asked: asked, index: index}
+		d.parents[u] = &parentCache{calls: calls, index: index}
 	}
 	return index.of(target)
 }
 
-// asked counts a call of ParentsOf for u, and returns the parent index of u, if any.
-func (d *Data) asked(u *Unit) (index parentIndex, asked int) {
+// countCall counts a call of ParentsOf for u, and returns the calls so far and the parent
+// index of u, if any.
+func (d *Data) countCall(u *Unit) (index parentIndex, calls int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.parents[u]
@@ -58,8 +59,8 @@ func (d *Data) asked(u *Unit) (index parentIndex, asked int) {
 		x = new(parentCache)
 		d.parents[u] = x
 	}
-	x.asked++
-	return x.index, x.asked
+	x.calls++
+	return x.index, x.calls
 }
 
 // ForgetParents releases the parents that ParentsOf keeps of u.

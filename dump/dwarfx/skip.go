@@ -96,8 +96,8 @@ type layout struct {
 	last    bool // that reference comes last
 	program int  // the skip program over the attributes, -1 without one
 	call    int  // the callForm, -1 without one
-	// code and declared tell, of a function, whether it has the attributes that
-	// give the addresses of its code, and DW_AT_declaration.
+	// code states that a function has attributes with the addresses of its code,
+	// declared that it has DW_AT_declaration.
 	code, declared bool
 }
 

@@ -35,7 +35,7 @@ type Call struct {
 	// Name is the function that was called, for Table.Name.
 	Name uint32
 	// File (for Table.File, or Unknown) and Line are the place of the call, in
-	// the caller. The linker does not always know the place.
+	// the caller. The linker does not write the place of every call.
 	File uint32
 	Line uint32
 	// StartLine is the line of the called function's func keyword; 0 if it is

@@ -94,7 +94,7 @@ func objectPath(path string) string { return strings.TrimSuffix(path, suffixes[G
 // memorySpool is how many bytes of a file are kept in memory until they are sent.
 const memorySpool = 16 << 20
 
-// spool keeps what is written: in memory, or in a temporary file if that is much.
+// spool keeps the bytes written to it: in memory or, above memorySpool bytes, in a temporary file.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File

@@ -146,7 +146,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	var failures []error
 	missing := len(c.URLs) > 0
 	for _, url := range c.URLs {
-		err := e.ask(ctx, url)
+		err := e.try(ctx, url)
 		if err == nil {
 			return e.path(), nil
 		}
@@ -170,8 +170,8 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	return "", fmt.Errorf("%s of %x: %w", kind, buildID, errors.Join(failures...))
 }
 
-// ask downloads the file from one server, unless that server was too slow before.
-func (e *entry) ask(ctx context.Context, server string) error {
+// try downloads the file from one server, unless that server was too slow before.
+func (e *entry) try(ctx context.Context, server string) error {
 	// A server that was too slow keeps its error for this client.
 	if err, ok := e.client.stalled.Load(server); ok {
 		return err.(error)

@@ -51,7 +51,7 @@ func ValueOf(m *Machine, rules []Rule, reg cfi.Reg, cfa uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Numbers that stand for what is no register of the machine.
+// Numbers of symbols in rules that are no registers of the machine.
 const (
 	RegCFA     = cfi.Reg(1<<32 - 1)
 	RegRA      = cfi.Reg(1<<32 - 2)

@@ -102,9 +102,9 @@ func (k *canon) record(at, off int, rec emit.Record) {
 	k.inOrder(at, rec)
 }
 
-// leadingZero reports whether a number in a line begins with a zero that is not the whole number.
-// Of what the strict reader accepts in a record of numbers alone, only such a zero is another
-// spelling than symkit's.
+// leadingZero reports whether a number in a line begins with a zero that is not the whole number. In
+// a record of numbers alone, such a zero is the only spelling that the strict reader accepts and
+// symkit does not write.
 func leadingZero(line []byte) bool {
 	begins := true // a field begins here
 	for i, b := range line {

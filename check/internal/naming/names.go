@@ -172,8 +172,8 @@ func OriginName(text string) string {
 	return text
 }
 
-// Escaped returns a name of the ELF file as symbol files have it: control characters and what is
-// not UTF-8 as \xNN, cut at emit.MaxName. A name of a symbol file stays as it is.
+// Escaped returns a name of the ELF file as symbol files have it: control characters and bytes that
+// are not UTF-8 as \xNN, cut at emit.MaxName. A name of a symbol file stays as it is.
 func Escaped(name string) string {
 	if name == "" {
 		return ""

@@ -70,8 +70,8 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 			return
 		}
 
-		// Where STACK CFI may not be able to express the row, a row of SFrame may be the one that
-		// the record has.
+		// If STACK CFI may not be able to express the row, the record may have SFrame's row
+		// instead.
 		outcome := w.judge(seg, row, ra)
 		switch {
 		case outcome.what == "":
@@ -143,7 +143,7 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 // apply puts the rules of a record into force.
 func (w *unwindWorker) apply(text uint32) { w.state = w.memo.apply(w.state, text, w.rules[text]) }
 
-// verdict is the result of a comparison: what is wrong, or "". inexpressible states that the row
+// verdict is the result of a comparison: what names the fault, or is empty. inexpressible states that the row
 // needs a rule that STACK CFI may not be able to express.
 type verdict struct {
 	what          string

@@ -1,7 +1,7 @@
 // Package gofuncs reads Go's own tables, which stay in a stripped program.
 //
-// It takes the records that debug information gave and gives the functions, with their
-// lines and inlined calls, that Go's tables have at other addresses. The functions are
+// It takes the records that were made from debug information, and gives the functions of
+// Go's tables at other addresses, with their lines and inlined calls. The functions are
 // sorted by address and overlap neither each other nor those of debug information.
 package gofuncs
 

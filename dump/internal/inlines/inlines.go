@@ -53,10 +53,10 @@ type Placer struct {
 	taken   [][]dwarfx.Range
 	covered coverage
 
-	// more is how many ranges the unit's calls may have beyond those that their DIEs
-	// list: each of many calls could have a part in each of many ranges of the call
-	// that encloses it. looks is how often calls may be read for a range of their
-	// function that is not the last one.
+	// more is the number of ranges that the unit's calls may still get beyond those that
+	// their DIEs list: each of many calls could have a part in each of many ranges of the
+	// call that encloses it. looks is the number of times that calls may still be read
+	// for a range of their function other than the last.
 	more, looks int
 	err         error // more or looks was not enough
 

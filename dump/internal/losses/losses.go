@@ -17,8 +17,8 @@ type List struct {
 	Errs     []error  // the first of them; each names its file, section and offset
 	Warnings []string // for the user
 	Missing  int      // warnings about companion files that were not found or not read
-	// Alone are those of Warnings that say what is missing because the file is a
-	// debug file whose binary was not given.
+	// Alone are the Warnings about data that is missing because the file is a debug
+	// file whose binary was not given.
 	Alone []string
 }
 

@@ -195,8 +195,8 @@ func bindRank(b elf.SymBind) uint8 {
 	return 2
 }
 
-// isLabel reports whether name is a label that people know, and not one that
-// assemblers and linkers leave: mapping symbols ($a, $x.1) and local labels.
+// isLabel reports whether name is a label from source code. Mapping symbols ($a, $x.1) and
+// local labels, which assemblers and linkers make, are not.
 func isLabel(name []byte) bool {
 	return name[0] != '$' && name[0] != '.' && !bytes.ContainsAny(name, "\x01\x02")
 }

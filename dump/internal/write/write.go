@@ -96,7 +96,7 @@ func chunks(m *record.Module) iter.Seq[chunk] {
 
 // yieldRuns cuts list into runs of about chunkRecords records and yields a chunk for
 // each: format, which gets the run and the index of the run's first element. It
-// reports whether yield wants more.
+// reports whether yield always returned true.
 func yieldRuns[T any](yield func(chunk) bool, list []T, records func(*T) int, format func(dst []byte, first int, run []T) []byte) bool {
 	from, sum := 0, 0
 	for i := range list {

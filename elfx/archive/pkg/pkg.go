@@ -203,8 +203,9 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 	return w.unpacked(r, "", func(r *bufio.Reader) error { return w.stream(r, prefix, depth, layers+1) })
 }
 
-// unpacked calls read with what r contains, unpacked if it is compressed, and reads r to
-// its end: there is the checksum, after that of the archive. what is for errors.
+// unpacked calls read with the content of r, unpacked if r is compressed, and then reads r
+// to its end, since the checksum of the compressed stream follows the end of the archive.
+// what names r in errors.
 func (w *walker) unpacked(r *bufio.Reader, what string, read func(r *bufio.Reader) error) error {
 	head, _ := r.Peek(HeadSize)
 	in := r

@@ -136,7 +136,7 @@ func (d *Info) Load(whole bool) (err error) {
 	d.abbrev, d.line, d.ranges, d.rngLists = get(".debug_abbrev"), get(".debug_line"), get(".debug_ranges"), get(".debug_rnglists")
 	d.addr, d.str, d.lineStr, d.offsets = get(".debug_addr"), get(".debug_str"), get(".debug_line_str"), get(".debug_str_offsets")
 
-	// Bytes can be given back only if no unit can refer to another one.
+	// Memory can be released before the end only if no unit can refer to another one.
 	s := d.file.Section(".debug_info")
 	size, e := s.UncompressedSize()
 	d.stream.alone = !whole && selfContained(d.abbrev)

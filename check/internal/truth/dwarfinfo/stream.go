@@ -19,20 +19,20 @@ type stream struct {
 	alone  bool        // no unit refers to another one
 	buffer *mem.Buffer // as large as the section; nil if all bytes are there from the start
 
-	mu      sync.Mutex
-	changed sync.Cond
-	have    int // bytes that are inflated
-	next    int // offset of the next unit
-	handed  int // units that Next has returned
-	first   int // index of the first unit that is not done
-	dropped int // the bytes before were given back
-	waiting int // goroutines that wait for bytes
-	stopped bool
-	err     error
+	mu       sync.Mutex
+	changed  sync.Cond
+	have     int // bytes that are inflated
+	next     int // offset of the next unit
+	returned int // units that Next has returned
+	first    int // index of the first unit that is not done
+	dropped  int // offset of the first byte whose memory was not released
+	waiting  int // goroutines that wait for bytes
+	stopped  bool
+	err      error
 }
 
-// window is the number of bytes that may be inflated before the units in them are done, and
-// dropStep that of bytes which are given back at a time.
+// window is the number of bytes that may be inflated before the units in them are done; dropStep is
+// the least number of bytes that are released at a time.
 const window, dropStep = 32 << 20, 1 << 20
 
 func (s *stream) begin(size int) {
@@ -90,7 +90,7 @@ func (d *Info) Next(ctx context.Context) (*Unit, error) {
 	defer s.mu.Unlock()
 
 	// Other units may have to be found, too.
-	for s.handed == len(d.units) || !s.alone {
+	for s.returned == len(d.units) || !s.alone {
 		more, err := d.readUnit(ctx)
 		if err != nil {
 			return nil, err
@@ -99,11 +99,11 @@ func (d *Info) Next(ctx context.Context) (*Unit, error) {
 			break
 		}
 	}
-	if s.handed == len(d.units) {
+	if s.returned == len(d.units) {
 		return nil, s.err
 	}
-	s.handed++
-	return d.units[s.handed-1], nil
+	s.returned++
+	return d.units[s.returned-1], nil
 }
 
 // readUnit reads the header of the next unit, and appends the unit to d.units if it can have code.
