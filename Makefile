@@ -94,7 +94,7 @@ corpus-next: ## symcheck on our output for newer toolchains and other packagers:
 # Needs slurmctld, slurmd, slurm-client (Debian), Java 17, and a Python (PYTHON=...) with
 # moto[server], boto3, pyspark and pyarrow. The S3 server is built from test/cluster/go.mod.
 cluster: export SYMKIT_PACKAGES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/cluster
-cluster: build ## dump_syms and stackwalk on Slurm, Spark and S3 servers, over 300 packages
+cluster: build ## dump_syms and stackwalk on Slurm, Spark and S3 servers; the recipes of docs/clusters.md
 	scripts/cluster-packages.sh $(SYMKIT_PACKAGES)
 	cd test/cluster && $(GO) test -count=1 -timeout 60m -v ./...
 
