@@ -23,14 +23,15 @@ install: build ## the programs into $(PREFIX)/bin, with links named like the pro
 		[ -z "$$name" ] || ln -sf "$$program" "$(DESTDIR)$(PREFIX)/bin/$$name"; \
 	done
 
-# Tests do not use the profile: with it, all packages would be compiled twice.
+# Tests and analysers do not use the profiles of the programs: with a profile, all packages
+# are compiled again for each program.
 test: vet ## everything that needs nothing but Go
 	$(GO) test -pgo=off ./...
 
 vet: ## go vet and gofmt, a part of test
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt on these"; exit 1; }
-	$(GO) vet ./...
-	$(GO) vet -tags oracle ./...
+	$(GO) vet -pgo=off ./...
+	$(GO) vet -pgo=off -tags oracle ./...
 
 race: ## the tests under the race detector (needs a C compiler)
 	$(GO) test -pgo=off -race ./...
@@ -39,12 +40,12 @@ race: ## the tests under the race detector (needs a C compiler)
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 staticcheck: ## staticcheck, without and with the oracle tests (fetches it)
-	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(STATICCHECK) -tags oracle ./...
+	GOFLAGS=-pgo=off $(GO) run $(STATICCHECK) ./...
+	GOFLAGS=-pgo=off $(GO) run $(STATICCHECK) -tags oracle ./...
 
 # The programs keep to the idioms of their version of Go.
 fix-check: ## go fix finds nothing to modernize
-	@$(GO) fix -diff ./... >$(or $(TMPDIR),/tmp)/symkit-fix.diff || true
+	@GOFLAGS=-pgo=off $(GO) fix -diff ./... >$(or $(TMPDIR),/tmp)/symkit-fix.diff || true
 	@test ! -s $(or $(TMPDIR),/tmp)/symkit-fix.diff || { cat $(or $(TMPDIR),/tmp)/symkit-fix.diff; echo "run go fix ./... on these"; exit 1; }
 
 # Packages that read bytes, and what is made of them: where the size of int or the order
