@@ -19,6 +19,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/internal/testfile"
 	"symkit/walk"
 	"symkit/walk/compare"
 	"symkit/walk/corefile"
@@ -150,6 +151,10 @@ func TestOracleHugeStream(t *testing.T) {
 		}
 		var out, messages bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &messages
+		err = testfile.ForgetPeak()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
