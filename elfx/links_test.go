@@ -12,8 +12,8 @@ import (
 // linkSections hold what FuzzLinks varies.
 var linkSections = []string{".gnu_debuglink", ".gnu_debugaltlink", ".debug_sup", ".gnu_debugdata", ".note.gnu.build-id", ".dynamic"}
 
-// FuzzLinks: what names or holds companions is read within its section or fails
-// at a place in it; names have no directory, ids and paths alias nothing outside.
+// FuzzLinks: sections that name or hold companions are read within their bounds, or fail at a
+// place inside; names have no directory, ids and paths alias nothing outside.
 func FuzzLinks(f *testing.F) {
 	for i, content := range []string{
 		"a.debug\x00\x01\x02\x03\x04", "../a.dwz\x0001234567890123456789", "\x05\x00\x00a.sup\x00\x0412345678",

@@ -147,7 +147,7 @@ func TestDividePackages(t *testing.T) {
 		}
 	}
 
-	// Nobody can divide what cannot be read.
+	// A package that cannot be read has no shard.
 	f := &Finder{Shard: Shard{0, 2}, Inputs: []Input{{Path: filepath.Join(dir, "none"), isPackage: true}}}
 	if _, err := f.divide(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no shard can tell") {
 		t.Error(err)

@@ -11,13 +11,13 @@ import (
 // Diffs collects differences of one kind. Report fails the test with the first five of them.
 type Diffs struct {
 	t     *testing.T
-	what  string
+	kind  string
 	N     int // all differences
 	first []string
 }
 
-// NewDiffs returns an empty list. what names the kind of the differences in the report.
-func NewDiffs(t *testing.T, what string) *Diffs { return &Diffs{t: t, what: what} }
+// NewDiffs returns an empty list. The report calls the differences by kind.
+func NewDiffs(t *testing.T, kind string) *Diffs { return &Diffs{t: t, kind: kind} }
 
 // Add adds a difference.
 func (d *Diffs) Add(format string, args ...any) {
@@ -31,6 +31,6 @@ func (d *Diffs) Add(format string, args ...any) {
 func (d *Diffs) Report() {
 	d.t.Helper()
 	if d.N > 0 {
-		d.t.Errorf("%d %s:\n\t%s", d.N, d.what, strings.Join(d.first, "\n\t"))
+		d.t.Errorf("%d %s:\n\t%s", d.N, d.kind, strings.Join(d.first, "\n\t"))
 	}
 }

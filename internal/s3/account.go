@@ -24,10 +24,10 @@ import (
 const (
 	// sessions is the name of sessions of roles.
 	sessions = "symkit"
-	// earlier is how long before their end credentials are renewed.
+	// earlier is the time between the renewal of credentials and their end.
 	earlier = 5 * time.Minute
-	// machineTime is how long the service of the machine's role may take. Elsewhere than at
-	// AWS nobody answers.
+	// machineTime is how long the service of the machine's role may take. Outside of AWS there
+	// is no such service, and requests get no answer.
 	machineTime = 5 * time.Second
 	// maxRoles bounds how many roles are taken one with the other.
 	maxRoles = 8
@@ -85,7 +85,7 @@ func machine(client *http.Client) (aws.CredentialsProvider, error) {
 			}
 		}), nil
 	case strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true"):
-		return aws.CredentialsProviderFunc(nobody), nil
+		return aws.CredentialsProviderFunc(unsigned), nil
 	}
 
 	role := ec2rolecreds.New()
@@ -94,15 +94,15 @@ func machine(client *http.Client) (aws.CredentialsProvider, error) {
 		defer cancel()
 		keys, err := role.Retrieve(ctx)
 		if err != nil {
-			return nobody(ctx)
+			return unsigned(ctx)
 		}
 		return keys, nil
 	}), nil
 }
 
-// nobody returns credentials without a key, with which requests are not signed: buckets
-// that everyone may read need none.
-func nobody(context.Context) (aws.Credentials, error) { return aws.Credentials{Source: "none"}, nil }
+// unsigned returns credentials without a key, with which requests are not signed: public buckets
+// need no signature.
+func unsigned(context.Context) (aws.Credentials, error) { return aws.Credentials{Source: "none"}, nil }
 
 // account returns the credentials that a profile describes, or nil. A profile may take a
 // role with those of another profile, and so on.

@@ -116,8 +116,8 @@ type part struct {
 	ETag   string `xml:"ETag"`
 }
 
-// multipart sends an object in parts, each of which is repeated on its own. Nobody sees
-// the object before the last request, which names all parts.
+// multipart sends an object in parts, each of which is repeated on its own. The object exists
+// after the last request, which names all parts.
 func (b *Bucket) multipart(ctx context.Context, key string, c Content, h Header, condition http.Header) error {
 	var upload struct {
 		ID string `xml:"UploadId"`

@@ -36,7 +36,7 @@ func zshCommands(b *strings.Builder, m modelProgram) {
 	b.WriteString("\tlocal -a first commands\n\t[[ -n $named ]] && first=('1: :')\n\tcommands=(\n")
 	for _, c := range m.Commands {
 		if c.Default {
-			continue // nobody writes its name
+			continue // a default command is called without its name
 		}
 		fmt.Fprintf(b, "\t\t%s\n", zshQuote(strings.ReplaceAll(c.Name, ":", `\:`)+":"+firstSentence(c.Help)))
 	}

@@ -47,7 +47,7 @@ func TestFaults(t *testing.T) {
 	}{
 		"no bucket":         {"none", nil, "the bucket does not exist"},
 		"wrong secret":      {bucket, []string{"AWS_SECRET_ACCESS_KEY=wrong"}, "the credentials are wrong (SignatureDoesNotMatch)"},
-		"nobody's key":      {bucket, []string{"AWS_ACCESS_KEY_ID=nobody"}, "No user exists with the provided access key ID"},
+		"unknown key":       {bucket, []string{"AWS_ACCESS_KEY_ID=nobody"}, "No user exists with the provided access key ID"},
 		"an endpoint's URL": {bucket, []string{"AWS_ENDPOINT_URL=ftp://x"}, "want http://HOST or https://HOST"},
 	} {
 		out, err := dump(t, g.env(test.env...), "-s", "s3://"+test.bucket+"/sym", list[0])

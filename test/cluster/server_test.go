@@ -87,7 +87,7 @@ func (g *gateway) env(more ...string) []string {
 	return append(os.Environ(), append([]string{"AWS_ENDPOINT_URL=" + g.url, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testsecret"}, more...)...)
 }
 
-// free returns an address of this machine that nobody listens on.
+// free returns an address of this machine without a listener.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

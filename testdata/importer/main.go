@@ -147,8 +147,8 @@ func writeSymbols(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// walkCore walks the crashed thread of a core file. Nobody has made symbol files for
-// its modules.
+// walkCore walks the crashed thread of a core file. Its modules have no symbol
+// files.
 func walkCore(ctx context.Context, w io.Writer, path string) error {
 	files := &symbols.Files{Exe: crashed}
 	defer files.Close()

@@ -13,7 +13,7 @@ func (w *unwindWorker) judgeAt(pc uint64, row *cfi.Row, ra cfi.Reg) verdict {
 	for i := range w.machines {
 		m := &w.machines[i]
 		m.PC = pc & m.Mask
-		if v := w.judgeOn(m, row, ra); v.what != "" {
+		if v := w.judgeOn(m, row, ra); v.fault != "" {
 			return v
 		}
 	}
@@ -31,24 +31,24 @@ func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdic
 	var err error
 	if row.CFA.Kind == cfi.KindNone {
 		if !undefinedRA {
-			return verdict{what: "the table has no CFA here"}
+			return verdict{fault: "the table has no CFA here"}
 		}
 		want = have
 	} else {
 		want, err = m.Value(row, row.CFA, eval.RegCFA, 0)
 		if err != nil {
-			return verdict{what: "a CFA expression that cannot be evaluated", inexpressible: true}
+			return verdict{fault: "a CFA expression that cannot be evaluated", inexpressible: true}
 		}
 	}
 	if !ok || have != want {
-		return verdict{what: "the table says CFA = " + w.describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
+		return verdict{fault: "the table says CFA = " + w.describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
 	}
-	if v := w.returnAddress(m, row, ra, want); v.what != "" {
+	if v := w.returnAddress(m, row, ra, want); v.fault != "" {
 		return v
 	}
 
 	for i := range row.Regs {
-		if v := w.register(m, row, row.Regs[i], ra, want); v.what != "" {
+		if v := w.register(m, row, row.Regs[i], ra, want); v.fault != "" {
 			return v
 		}
 	}
@@ -73,12 +73,12 @@ func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, 
 	switch rule.Kind {
 	case cfi.KindUndefined:
 		if ok && have >= eval.MaxUndefined {
-			return verdict{what: "the table says that the return address is undefined"}
+			return verdict{fault: "the table says that the return address is undefined"}
 		}
 		return verdict{}
 	case cfi.KindNone:
 		if !w.arch.LinkRegister {
-			return verdict{what: "the table has no rule for the return address"}
+			return verdict{fault: "the table has no rule for the return address"}
 		}
 		rule = cfi.Rule{Kind: cfi.KindSame}
 	}
@@ -86,10 +86,10 @@ func (w *unwindWorker) returnAddress(m *eval.Machine, row *cfi.Row, ra cfi.Reg, 
 	// A column without a rule is unchanged where calls leave the return address in a register.
 	want, err := m.Value(row, rule, ra, cfa, cfa)
 	if err != nil {
-		return verdict{what: "a return address expression that cannot be evaluated", inexpressible: true}
+		return verdict{fault: "a return address expression that cannot be evaluated", inexpressible: true}
 	}
 	if !ok || have != want {
-		return verdict{what: "the table says return address = " + w.describeReg(rule, ra), inexpressible: !ok && !w.expressible(row, rule)}
+		return verdict{fault: "the table says return address = " + w.describeReg(rule, ra), inexpressible: !ok && !w.expressible(row, rule)}
 	}
 	return verdict{}
 }
@@ -121,19 +121,19 @@ func (w *unwindWorker) register(m *eval.Machine, row *cfi.Row, rule cfi.RegRule,
 	case rule.Kind == cfi.KindUndefined:
 		// Consumers take a callee-saved register without a rule for unchanged.
 		if ok || !stated && w.arch.Preserves(reg) {
-			return verdict{what: name + " is undefined in the table"}
+			return verdict{fault: name + " is undefined in the table"}
 		}
 		return verdict{}
 	case err != nil:
-		return verdict{what: "a register expression that cannot be evaluated", inexpressible: true}
+		return verdict{fault: "a register expression that cannot be evaluated", inexpressible: true}
 	case !stated && rule.Kind == cfi.KindSame:
 		return verdict{}
 	case !ok && stated && !w.expressible(row, rule.Rule):
-		return verdict{what: "a register expression that postfix may not be able to express", inexpressible: true}
+		return verdict{fault: "a register expression that postfix may not be able to express", inexpressible: true}
 	case !stated && reg == w.arch.SP && want == cfa:
 		return verdict{} // consumers take the CFA
 	case !ok || have != want:
-		return verdict{what: fmt.Sprintf("the table says %s = %s", name, w.describeReg(rule.Rule, rule.Reg))}
+		return verdict{fault: fmt.Sprintf("the table says %s = %s", name, w.describeReg(rule.Rule, rule.Reg))}
 	}
 	return verdict{}
 }
@@ -159,16 +159,16 @@ func (w *unwindWorker) others(m *eval.Machine, row *cfi.Row, ra cfi.Reg, cfa uin
 			continue // the value of .ra, or what a call has left in the register
 		case reg == w.arch.SP:
 			if err != nil || have != sp {
-				return verdict{what: fmt.Sprintf("the caller's %s is CFA%+d", name, w.arch.SPOffset)}
+				return verdict{fault: fmt.Sprintf("the caller's %s is CFA%+d", name, w.arch.SPOffset)}
 			}
 		case err != nil && w.arch.Preserves(reg), err == nil && have != m.Reg(reg):
-			return verdict{what: fmt.Sprintf("the table has no rule for %s: it is unchanged", name)}
+			return verdict{fault: fmt.Sprintf("the table has no rule for %s: it is unchanged", name)}
 		}
 	}
 
 	// Without any rule a consumer would take the CFA for the stack pointer.
 	if w.arch.SPOffset != 0 && !w.hasRow(row, w.arch.SP) && !w.stated(w.arch.SP) && row.Rule(ra).Kind != cfi.KindUndefined {
-		return verdict{what: fmt.Sprintf("no rule for %s, which is CFA%+d", w.arch.RegName(w.arch.SP), w.arch.SPOffset)}
+		return verdict{fault: fmt.Sprintf("no rule for %s, which is CFA%+d", w.arch.RegName(w.arch.SP), w.arch.SPOffset)}
 	}
 	return verdict{}
 }

@@ -74,17 +74,17 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 		// instead.
 		outcome := w.judge(seg, row, ra)
 		switch {
-		case outcome.what == "":
+		case outcome.fault == "":
 			if seg.at != 0 {
 				w.memo.keep()
 			}
 		case outcome.inexpressible:
-			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).what == "" {
+			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).fault == "" {
 				return
 			}
-			w.unsure[outcome.what] += n
+			w.unsure[outcome.fault] += n
 		default:
-			w.report(seg, outcome.what)
+			w.report(seg, outcome.fault)
 		}
 	})
 }
@@ -143,11 +143,10 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 // apply puts the rules of a record into force.
 func (w *unwindWorker) apply(text uint32) { w.state = w.memo.apply(w.state, text, w.rules[text]) }
 
-// verdict is the result of a comparison: what names the fault, or is empty. inexpressible states that the row
-// needs a rule that STACK CFI may not be able to express.
+// verdict is the result of a comparison.
 type verdict struct {
-	what          string
-	inexpressible bool
+	fault         string // empty if the rules are right
+	inexpressible bool   // the row needs a rule that STACK CFI may not be able to express
 }
 
 // judge compares row with the rules in force over seg, at its first and last PC or, where a rule
@@ -157,13 +156,13 @@ func (w *unwindWorker) judge(seg segment, row *cfi.Row, ra cfi.Reg) verdict {
 		return w.gap(row, ra)
 	}
 	last := seg.hi - 1
-	if v := w.judgeAt(seg.lo, row, ra); v.what != "" || last == seg.lo {
+	if v := w.judgeAt(seg.lo, row, ra); v.fault != "" || last == seg.lo {
 		return v
 	}
 
 	if w.dependsOnPC(row) {
 		for pc := seg.lo + 1; pc < last && pc-seg.lo < eval.MaxPCs; pc++ {
-			if v := w.judgeAt(pc, row, ra); v.what != "" {
+			if v := w.judgeAt(pc, row, ra); v.fault != "" {
 				return v
 			}
 		}
@@ -180,9 +179,9 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
 		return verdict{}
 	case w.expressible(row, row.CFA) && w.expressible(row, rule):
-		return verdict{what: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, eval.RegCFA)}
+		return verdict{fault: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, eval.RegCFA)}
 	}
-	return verdict{what: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
+	return verdict{fault: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
 
 // expressible reports whether the postfix of STACK CFI can certainly express a rule of row.

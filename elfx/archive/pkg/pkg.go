@@ -205,14 +205,14 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 
 // unpacked calls read with the content of r, unpacked if r is compressed, and then reads r
 // to its end, since the checksum of the compressed stream follows the end of the archive.
-// what names r in errors.
-func (w *walker) unpacked(r *bufio.Reader, what string, read func(r *bufio.Reader) error) error {
+// Errors call r by name.
+func (w *walker) unpacked(r *bufio.Reader, name string, read func(r *bufio.Reader) error) error {
 	head, _ := r.Peek(HeadSize)
 	in := r
 	if unpack := compressionOf(head); unpack != nil {
 		u, err := unpack(r, w.Limits)
 		if err != nil {
-			return fmt.Errorf("%w: %s%w", ErrPackage, what, err)
+			return fmt.Errorf("%w: %s%w", ErrPackage, name, err)
 		}
 		defer u.Close()
 		in = bufio.NewReaderSize(&counter{u, w}, bufferSize)
