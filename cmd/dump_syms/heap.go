@@ -34,20 +34,29 @@ func prepareHeap(memory int64, large int) {
 		return
 	}
 
-	percent := 100 // Go's default
-	if memory >= largeDump {
-		percent = large
+	first, later := heapPercents(memory, large)
+	debug.SetGCPercent(first)
+	if later != first {
+		afterCollection(func() { debug.SetGCPercent(later) })
 	}
+}
 
-	if memory >= smallDump {
-		debug.SetGCPercent(percent)
-		return
+// heapPercents returns the GOGC of prepareHeap until the first collection and after it.
+func heapPercents(memory int64, large int) (first, later int) {
+	switch {
+	case memory >= smallDump:
+		return large, large
+	case memory >= largeDump:
+		return firstPercent, large
 	}
+	return firstPercent, 100 // Go's default
+}
 
-	// The cleanup of an unreachable object runs after the first collection.
-	debug.SetGCPercent(firstPercent)
+// afterCollection calls f once, in a goroutine of the runtime, after the next garbage
+// collection: f is the cleanup of an object that is unreachable from the start.
+func afterCollection(f func()) {
 	garbage := new([64]byte)
-	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, percent)
+	runtime.AddCleanup(garbage, func(f func()) { f() }, f)
 }
 
 // checkHeap collects the records of a dump, and sets the pace for the check, which makes more
