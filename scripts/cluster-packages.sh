@@ -2,7 +2,7 @@
 # Besides the packages, `make cluster` needs slurmctld, slurmd, slurm-client, munge's library, Java 17 and a Python
 # with moto[server], boto3, pyspark and pyarrow.
 #
-# Fetches the packages that `make cluster` dumps: 320 program and debug packages of
+# Fetches the packages that `make cluster` dumps: 323 program and debug packages of
 # Debian, 170 MB, into the directory given. What is there is kept.
 set -euo pipefail
 dir=${1:?the directory for the packages}
@@ -19,7 +19,7 @@ apt-cache show --no-all-versions $(names) | awk '
 	/^Package:/ { package = $2 }
 	/^(Depends|Recommends|Suggests|Enhances):/ { depends[package] = depends[package] " " $0 }
 	/^Size:/ { print $2, package, depends[package] }' | sort -n | awk '
-	$1 > 20000 && $1 < 3000000 && n < 120 {
+	$1 > 20000 && $1 < 5000000 && n < 150 {
 		print $2; n++
 		while (match($0, /[a-z0-9.+-]+ \(= /)) {
 			print substr($0, RSTART, RLENGTH - 4)
@@ -32,8 +32,13 @@ apt-cache dumpavail | awk '
 	/^Package:/ { package = $2; library = 0 }
 	/^Section: libs/ { library = 1 }
 	/^Size:/ { if (library && $2 > 20000 && $2 < 60000) print package }' | sort -u | awk 'NR % 15 == 0' | head -110 >>list
-# A package that this architecture does not have is left out.
-sort -u list | while read -r package; do
-	apt-cache policy "$package" | grep -q 'Candidate: [^(]' && echo "$package"
-done | xargs apt-get download
-rm -f list
+# Virtual packages, and those that this architecture does not have, are left out. An argument list holds them
+# all; grep -q in a pipe would end apt-cache early, which pipefail takes for a failure.
+sort -u list | xargs apt-cache policy >policies
+awk '/^[^ ]/ { package = $1; sub(/:$/, "", package) } /^ +Candidate: [^(]/ { print package }' policies | xargs apt-get download
+rm -f list policies
+count=$(find . -name '*.deb' | wc -l)
+if [ "$count" -lt 300 ]; then
+	echo "$0: $count packages, want 300 or more; does apt's list of packages have Debian's main section?" >&2
+	exit 1
+fi
