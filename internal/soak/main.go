@@ -29,6 +29,7 @@ type options struct {
 	data   string // root of the repository, for the seeds
 	keep   string // directory for files on which a program failed
 	count  int    // mutants in all
+	lines  int    // mutants for each worker
 	first  int    // number of the first mutant of each seed
 	only   string // the one seed to use, or ""
 	jobs   int
@@ -44,6 +45,7 @@ func main() {
 	flag.StringVar(&o.data, "data", ".", "root of the repository")
 	flag.StringVar(&o.keep, "keep", "soak-failures", "directory for files on which a program failed")
 	flag.IntVar(&o.count, "n", 100_000, "mutants in all")
+	flag.IntVar(&o.lines, "workers", 5_000, "mutants that each worker gets, one a line")
 	flag.IntVar(&o.first, "first", 0, "number of the first mutant of each seed")
 	flag.StringVar(&o.only, "seed", "", "only mutants of this seed")
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "processes at the same time")
@@ -109,6 +111,9 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 
 	p.mutants(seeds)
 	err = p.group.Wait()
+	if err == nil {
+		err = p.serve(seeds)
+	}
 	p.table.print(os.Stdout)
 	return p.table.failures(), err
 }

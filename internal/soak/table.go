@@ -18,6 +18,7 @@ type table struct {
 	kinds   map[string]int            // of damage
 	classes map[string]map[string]int // by program: errors
 	runs    map[string]*figures       // by program
+	served  []string                  // rows of the workers
 	failed  []string
 }
 
@@ -75,6 +76,18 @@ func (t *table) done(j job) {
 	t.kinds[j.kind]++
 }
 
+// serve counts one worker, which gave answers of the statuses in counts.
+func (t *table) serve(name string, counts map[string]int, res outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, status := range byCount(counts) {
+		t.served = append(t.served, fmt.Sprintf("| %s\t| %s\t| %d\t| %.1f s\t| %d MiB |", name, status, counts[status], res.cpu.Seconds(), res.memory>>20))
+	}
+	if res.failure != "" {
+		t.failed = append(t.failed, fmt.Sprintf("%s --worker, after the answers %v: %s", name, counts, res.failure))
+	}
+}
+
 // failures returns the number of processes that broke a rule.
 func (t *table) failures() int { return len(t.failed) }
 
@@ -103,6 +116,11 @@ func (t *table) print(w io.Writer) {
 		for _, class := range byCount(t.classes[name]) {
 			fmt.Fprintf(tw, "| %s\t| %d |\n", class, t.classes[name][class])
 		}
+	}
+
+	fmt.Fprintln(tw, "\n| worker\t| status\t| answers\t| CPU of all\t| memory |\n|---\t|---\t|---\t|---\t|--- |")
+	for _, row := range t.served {
+		fmt.Fprintln(tw, row)
 	}
 
 	tw.Flush()
