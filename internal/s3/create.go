@@ -57,7 +57,7 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 	if !replace {
 		condition.Set("If-None-Match", "*")
 	}
-	if c.Size() > partSize {
+	if c.Size() > partSize && !b.google {
 		return b.multipart(ctx, key, c, h, condition)
 	}
 

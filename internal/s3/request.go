@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"symkit/internal/fetch"
 )
 
@@ -87,11 +89,7 @@ func (b *Bucket) send(ctx context.Context, r *request, region string) (*http.Res
 		req.Body, _ = req.GetBody() // never fails
 	}
 
-	sum := cmp.Or(r.sum, noContent)
-	req.Header.Set("X-Amz-Content-Sha256", sum)
-	if keys.AccessKeyID != "" {
-		err = b.signer.SignHTTP(ctx, keys, req, sum, "s3", region, time.Now())
-	}
+	err = b.sign(ctx, req, keys, cmp.Or(r.sum, noContent), region)
 	if err != nil {
 		alive.end()
 		return nil, err
@@ -109,6 +107,22 @@ func (b *Bucket) send(ctx context.Context, r *request, region string) (*http.Res
 	alive.Stop()
 	resp.Body = &answerBody{alive.reader(resp.Body), ctx, alive}
 	return resp, nil
+}
+
+// sign signs a request, whose body has the digest sum, if there are keys.
+func (b *Bucket) sign(ctx context.Context, req *http.Request, keys aws.Credentials, sum, region string) error {
+	req.Header.Set("X-Amz-Content-Sha256", sum)
+	if b.google {
+		googleHeader(req.Header)
+	}
+	switch {
+	case keys.AccessKeyID == "":
+		return nil
+	case b.google:
+		google.sign(req, keys, sum, googleRegion, time.Now())
+		return nil
+	}
+	return b.signer.SignHTTP(ctx, keys, req, sum, "s3", region, time.Now())
 }
 
 // target returns the URL of an object. Characters are escaped as S3 escapes them when it

@@ -72,6 +72,7 @@ const (
 type Bucket struct {
 	name, prefix string
 	endpoint     *url.URL // nil: that of AWS in the region
+	google       bool     // the endpoint is that of Google Cloud Storage
 	region       atomic.Pointer[string]
 	http         *http.Client
 	signer       *v4.Signer
@@ -106,6 +107,7 @@ func Open(address string) (*Bucket, error) {
 		if err != nil || b.endpoint.Host == "" || b.endpoint.Scheme != "http" && b.endpoint.Scheme != "https" {
 			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", endpoint)
 		}
+		b.google = isGoogle(b.endpoint.Hostname())
 	}
 	b.region.Store(aws.String(region(settings)))
 
