@@ -92,12 +92,9 @@ corpus-next: ## symcheck on our output for newer toolchains and other packagers:
 	scripts/corpus-next.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestNext' -timeout 180m -v ./check
 
-# Needs slurmctld, slurmd, slurm-client (Debian), Java 17, and a Python (PYTHON=...) with
-# moto[server], boto3, pyspark and pyarrow. The S3 server is built from test/cluster/go.mod.
-cluster: export SYMKIT_PACKAGES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/cluster
-cluster: build ## dump_syms and stackwalk on Slurm, Spark and S3 servers; the recipes of docs/clusters.md
-	scripts/cluster-packages.sh $(SYMKIT_PACKAGES)
-	cd test/cluster && $(GO) test -count=1 -timeout 60m -v ./...
+# Needs root and the programs that scripts/cluster.sh lists. The S3 server is built from test/cluster/go.mod.
+cluster: ## the programs on Slurm, Spark and S3 servers; packages of all kinds; the recipes of docs/clusters.md
+	scripts/cluster.sh
 
 # SFrame against the readelf of three binutils releases, fetched from Debian.
 sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# Besides the packages, `make cluster` needs slurmctld, slurmd, slurm-client, munge's library, Java 17 and a Python
-# with moto[server], boto3, pyspark and pyarrow.
-#
 # Fetches the packages that `make cluster` dumps: 323 program and debug packages of
 # Debian, 170 MB, into the directory given. What is there is kept.
 set -euo pipefail

@@ -2,8 +2,13 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -11,20 +16,37 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 // gateway is versitygw, an S3 server over a directory, with a proxy in front of it that
 // counts requests and can disturb them.
 type gateway struct {
-	dir string // with a directory for each bucket
-	url string // of the proxy
+	dir     string // with a directory for each bucket
+	address string // host and port of the server
+	url     string // of the proxy
+
+	proxy     http.Handler // without disturbance
+	disturbed atomic.Int64 // requests
 
 	mu      sync.Mutex
 	made    map[string]int // answers 200 to requests that make an object, by path
+	again   map[string]int // requests to make an object that was made already, by path
 	disturb func(w http.ResponseWriter, r *http.Request) bool
+}
+
+// setDisturb makes the proxy call disturb for each request. The proxy passes the request on if the result is false.
+func (g *gateway) setDisturb(disturb func(w http.ResponseWriter, r *http.Request) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.disturb = disturb
 }
 
 const bucket = "symbols"
@@ -32,16 +54,20 @@ const bucket = "symbols"
 // start runs the server with one bucket.
 func start(t *testing.T) *gateway {
 	t.Helper()
-	g := &gateway{dir: t.TempDir(), made: map[string]int{}}
+	return startAt(t, t.TempDir())
+}
+
+// startAt runs the server with one bucket over a directory.
+func startAt(t *testing.T, dir string) *gateway {
+	t.Helper()
+	g := &gateway{dir: dir, made: map[string]int{}, again: map[string]int{}}
 	if err := os.Mkdir(filepath.Join(g.dir, bucket), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	address := free(t)
-	program := os.Getenv("VERSITYGW")
-	cmd := exec.Command("go", "tool", "versitygw", "--quiet", "--port", address, "posix", g.dir)
-	if program != "" {
-		cmd = exec.Command(program, "--quiet", "--port", address, "posix", g.dir)
-	}
+	g.address = address
+	program := cmp.Or(os.Getenv("VERSITYGW"), filepath.Join(programs(t), "versitygw"))
+	cmd := exec.Command(program, "--quiet", "--port", address, "posix", g.dir)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testsecret")
 	run(t, cmd)
 	wait(t, address)
@@ -54,16 +80,16 @@ func start(t *testing.T) *gateway {
 			r.Out.Host = r.In.Host
 		},
 		ModifyResponse: func(r *http.Response) error {
-			q := r.Request.URL.Query()
-			whole := r.Request.Method == http.MethodPut && !q.Has("partNumber") || r.Request.Method == http.MethodPost && q.Has("uploadId")
-			if whole && r.StatusCode == http.StatusOK {
+			if makes(r.Request) && r.StatusCode == http.StatusOK {
 				g.mu.Lock()
 				g.made[r.Request.URL.Path]++
 				g.mu.Unlock()
 			}
 			return nil
 		},
+		ErrorLog: log.New(io.Discard, "", 0), // clients end while they read
 	}
+	g.proxy = proxy
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +97,9 @@ func start(t *testing.T) *gateway {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		disturb := g.disturb
+		if makes(r) && g.made[r.URL.Path] > 0 {
+			g.again[r.URL.Path]++
+		}
 		g.mu.Unlock()
 		if disturb == nil || !disturb(w, r) {
 			proxy.ServeHTTP(w, r)
@@ -82,9 +111,49 @@ func start(t *testing.T) *gateway {
 	return g
 }
 
+// makes reports whether a request makes an object, rather than a part of one.
+func makes(r *http.Request) bool {
+	q := r.URL.Query()
+	return r.Method == http.MethodPut && !q.Has("partNumber") || r.Method == http.MethodPost && q.Has("uploadId")
+}
+
 // env is the environment of a client.
 func (g *gateway) env(more ...string) []string {
 	return append(os.Environ(), append([]string{"AWS_ENDPOINT_URL=" + g.url, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testsecret"}, more...)...)
+}
+
+// put makes an object, without the proxy.
+func (g *gateway) put(t *testing.T, key string, data []byte) {
+	t.Helper()
+	path := "/" + bucket + "/" + key
+	req, err := http.NewRequest(http.MethodPut, "http://"+g.address, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.URL.Path, req.URL.RawPath = path, strings.ReplaceAll((&url.URL{Path: path}).EscapedPath(), "+", "%2B") // as S3 signs it
+	g.sign(t, req, data, time.Now())
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", key, resp.Status)
+	}
+}
+
+// sign signs a request, by a clock that shows the time now.
+func (g *gateway) sign(t *testing.T, req *http.Request, body []byte, now time.Time) {
+	t.Helper()
+	sum := sha256.Sum256(body)
+	digest := hex.EncodeToString(sum[:])
+	req.Header.Set("X-Amz-Content-Sha256", digest)
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+	keys := aws.Credentials{AccessKeyID: "test", SecretAccessKey: "testsecret"}
+	err := signer.SignHTTP(t.Context(), keys, req, digest, "s3", "us-east-1", now)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // free returns an address of this machine without a listener.
@@ -166,7 +235,7 @@ func (g *gateway) compare(t *testing.T, prefix, store string) {
 	}
 }
 
-// once reports objects that were not made exactly once.
+// once reports objects that were not made exactly once, or were sent again after that.
 func (g *gateway) once(t *testing.T, prefix, store string) {
 	t.Helper()
 	g.mu.Lock()
@@ -174,6 +243,9 @@ func (g *gateway) once(t *testing.T, prefix, store string) {
 	for name := range tree(t, store) {
 		if n := g.made["/"+bucket+"/"+prefix+"/"+name]; n != 1 {
 			t.Errorf("%s: made %d times", name, n)
+		}
+		if n := g.again["/"+bucket+"/"+prefix+"/"+name]; n != 0 {
+			t.Errorf("%s: sent %d times more after it was made", name, n)
 		}
 	}
 }
