@@ -28,9 +28,10 @@ apt-cache show --no-all-versions $(names) | awk '
 apt-cache dumpavail | awk '
 	/^Package:/ { package = $2; library = 0 }
 	/^Section: libs/ { library = 1 }
-	/^Size:/ { if (library && $2 > 20000 && $2 < 60000) print package }' | sort -u | awk 'NR % 15 == 0' | head -110 >>list
-# Virtual packages, and those that this architecture does not have, are left out. An argument list holds them
-# all; grep -q in a pipe would end apt-cache early, which pipefail takes for a failure.
+	/^Size:/ { if (library && $2 > 20000 && $2 < 60000) print package }' | sort -u |
+	awk 'NR % 15 == 0 && n++ < 110' >>list
+# Virtual packages, and those that this architecture does not have, are left out. (With `apt-cache policy | grep -q`
+# for each, a package was sometimes left out: grep ends first, and pipefail takes the signal for a failure.)
 sort -u list | xargs apt-cache policy >policies
 awk '/^[^ ]/ { package = $1; sub(/:$/, "", package) } /^ +Candidate: [^(]/ { print package }' policies | xargs apt-get download
 rm -f list policies
