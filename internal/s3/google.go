@@ -17,7 +17,8 @@ import (
 // If-None-Match in them and has a header of its own, x-goog-if-generation-match, which it refuses beside x-amz-*
 // headers. So requests to Google have x-goog-* headers alone, and Google's form of the signature, which differs
 // from AWS's in names. Uploads in parts take no condition there, so an object of any size is sent as one.
-// (cloud.google.com/storage/docs: request-preconditions, authentication/signatures, authentication/canonical-requests)
+// (cloud.google.com/storage/docs: request-preconditions, authentication/signatures, authentication/canonical-requests,
+// transcoding)
 
 // isGoogle reports whether a host is that of Google Cloud Storage, or of a private endpoint of it.
 func isGoogle(host string) bool {
@@ -26,8 +27,10 @@ func isGoogle(host string) bool {
 		strings.HasPrefix(host, "storage-") && strings.HasSuffix(host, ".p.googleapis.com")
 }
 
-// googleHeader gives the headers of a request the names that Google has for them.
+// googleHeader gives the headers of a request the names that Google has for them, and accepts objects as they are
+// stored.
 func googleHeader(h http.Header) {
+	h.Set("Accept-Encoding", "gzip")
 	for name, values := range h {
 		if rest, ok := strings.CutPrefix(name, "X-Amz-"); ok {
 			h["X-Goog-"+rest] = values

@@ -75,6 +75,8 @@ func TestGoogle(t *testing.T) {
 		switch {
 		case !strings.HasPrefix(signature, "GOOG4-HMAC-SHA256 Credential=key/") || r.Method == http.MethodPut && !strings.Contains(signature, credential):
 			t.Errorf("%s: %s", r.Method, signature)
+		case r.Header.Get("Accept-Encoding") != "gzip":
+			t.Errorf("%s: Accept-Encoding %q", r.Method, r.Header.Get("Accept-Encoding"))
 		case r.URL.RawQuery != "":
 			answer(w, http.StatusBadRequest, "NotImplemented")
 			return true
