@@ -62,7 +62,7 @@ func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	if ok {
 		return out, true
 	}
-	return w.armRecord(r, layouts, func(pc uint64) bool { return w.generated(w.returnAddr(pc)) })
+	return w.armRecord(r, layouts, func(pc uint64) bool { return w.generated(w.returnAddr(pc), w.cpu.sp(r)) })
 }
 
 // armRecord reads the frame record of the first layout whose return address is

@@ -59,6 +59,7 @@ func (e *effect) arm64Data(insn uint32) {
 	switch {
 	case insn&0xbf800000 == 0x91000000, insn&0xff800000 == 0xd1000000: // add, sub: immediate
 		if insn>>31 == 0 {
+			e.change(notZero(rd))
 			return
 		}
 		if insn>>22&1 != 0 {
@@ -74,10 +75,15 @@ func (e *effect) arm64Data(insn uint32) {
 		e.add(opLose, rd, 0, 0) // add sp, xN, xM; and sp, ...
 	case insn&0xff800000 == 0xd2800000, insn&0xff800000 == 0x52800000: // movz
 		e.add(opConst, rd, 0, int64(insn>>5&0xffff)<<(insn>>21&3*16))
+	case insn&0x7f800000 == 0x72800000: // movk
+		e.add(opInsert, rd, cfi.Reg(insn>>21&3*16), int64(insn>>5&0xffff))
 	case insn&0x3a000000 == 0x28000000: // ldp, stp
 		e.arm64Pair(insn, rd, rn)
 	case insn&0x3b200000 == 0x38000000, insn&0x3b000000 == 0x39000000:
 		e.arm64Single(insn, rd, rn)
+	case insn>>25&14 == 8, insn>>25&7 == 5, insn&0x3b000000 == 0x18000000, insn&0x3b600c00 == 0x38600800:
+		// Other arithmetic, loads of literals and from the sum of two registers.
+		e.change(notZero(rd))
 	}
 }
 
@@ -90,6 +96,9 @@ func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
 		scale = 2 + insn>>30
 	}
 	if vector || insn>>30 != 2 {
+		if !vector && insn>>22&1 != 0 {
+			e.change(notZero(rt), notZero(rt2))
+		}
 		rt, rt2 = arm64Zero, arm64Zero
 	}
 
@@ -108,6 +117,9 @@ func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
 		return
 	}
 	if insn>>25 != 0xf8>>1 || insn>>23&1 != 0 {
+		if insn>>26&1 == 0 && insn>>22&3 != 0 {
+			e.change(notZero(rt))
+		}
 		rt = arm64Zero
 	}
 	e.access(access{insn>>22&3 == 1, mode != 1, mode == 3, rn, offset}, 8, notZero(rt))

@@ -134,6 +134,10 @@ func (e *effect) armData(insn uint32) {
 			a := armAccess(insn, int64(insn>>4&0xf0|insn&15))
 			a.load = kind == 13
 			e.pair(a, rd, rd+1)
+		} else if kind == 9 {
+			e.armChange(rd, rn)
+		} else if insn>>20&1 != 0 {
+			e.armChange(rd)
 		}
 	case op == 0x28: // add
 		e.add(opMove, rd, rn, imm)
@@ -147,6 +151,8 @@ func (e *effect) armData(insn uint32) {
 		e.add(opConst, rd, 0, imm)
 	case op == 0x30: // movw
 		e.add(opConst, rd, 0, int64(insn>>4&0xf000|insn&0xfff))
+	case op == 0x34: // movt
+		e.add(opInsert, rd, 16, int64(insn>>4&0xf000|insn&0xfff))
 	case op&0xe4 == 0x40: // ldr, str: immediate
 		e.single(armAccess(insn, int64(insn&0xfff)), rd)
 	case op < 0x40 && op&0x1f>>3 != 2 && rd == armPC: // a sum that is a jump
@@ -155,6 +161,20 @@ func (e *effect) armData(insn uint32) {
 		e.add(opLose, armSP, 0, 0)
 	case op&0xe1 == 0x61 && rd == armPC:
 		e.flow = flowTable
+	case op >= 0x60 && op < 0x80 && insn&0x10 != 0: // bit fields, extensions, divisions
+		e.armChange(rd, rn)
+	case op < 0x40 && op>>3&3 != 2, op&0xc1 == 0x41: // other sums; loads
+		e.armChange(rd)
+	}
+}
+
+// armChange is change of general registers: the stack pointer and the program counter
+// have cases of their own.
+func (e *effect) armChange(regs ...cfi.Reg) {
+	for _, reg := range regs {
+		if reg != armSP && reg != armPC {
+			e.change(reg)
+		}
 	}
 }
 
@@ -273,6 +293,12 @@ func (e *effect) thumb16(insn uint32, pc uint64) {
 		e.flow = flowEnd
 	case insn&0xff00 == 0xbf00 && insn&15 != 0: // it
 		e.guards = 4 - bits.TrailingZeros32(insn&15)
+	case insn>>12 == 4 && insn&0x0800 != 0, insn>>11 == 0x14: // ldr of a literal; adr
+		e.change(low)
+	case insn>>13 == 0, insn&0xfc00 == 0x4000, // shifts and sums
+		insn>>12 == 5 && insn>>9&7 >= 3, insn>>12 >= 6 && insn>>12 <= 8 && insn&0x800 != 0, // loads
+		insn&0xf700 == 0xb200: // extensions
+		e.change(cfi.Reg(insn & 7))
 	}
 }
 
@@ -292,6 +318,8 @@ func (e *effect) thumbHigh(insn uint32) {
 		e.add(opMove, rd, rm, 0)
 	case op == 0 && rd == armSP:
 		e.add(opLose, armSP, 0, 0)
+	case op == 0:
+		e.change(rd)
 	}
 }
 
@@ -338,6 +366,14 @@ func (e *effect) thumb32(insn uint32, pc uint64) {
 		e.flow = flowTable
 	case insn&0xfa008f00 == 0xf0000d00, insn&0xfe008f00 == 0xea000d00: // and sp, most of all
 		e.add(opLose, armSP, 0, 0)
+	case insn&0xfbf08000 == 0xf2c00000: // movt
+		e.add(opInsert, rd, 16, int64(insn>>4&0xf000|imm12))
+	case insn>>25 == 0x7c && insn&0x100000 != 0: // loads
+		e.armChange(cfi.Reg(insn >> 12 & 15))
+	case insn>>25 == 0x75, insn&0xf8008000 == 0xf0000000, insn>>24 == 0xfa, insn>>23 == 0x1f6: // sums, shifts, extensions, products
+		e.armChange(rd)
+	case insn>>23 == 0x1f7: // products of 64 bits, divisions
+		e.armChange(rd, cfi.Reg(insn>>12&15))
 	}
 }
 

@@ -3,6 +3,7 @@ package walk
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"symkit/cfi"
@@ -81,6 +82,22 @@ func TestPrologue(t *testing.T) {
 				t.Errorf("%s: rbp %#x", test.name, r.Value)
 			}
 		}
+	}
+}
+
+// TestCodeAfterRecord: a frame record tells where the caller's frame pointer is, and on
+// arm64 not where the callee's frame ends. The caller's code, counted from the frame
+// pointer, tells the rest, so that a function without a record can follow.
+func TestCodeAfterRecord(t *testing.T) {
+	stack := words(0x8000, 8, 0, 0, 0x8040, 0x40110c, 0, 0, 0, 0, // inner: a record, and 32 bytes above it
+		0x8100, 0x401208, 0, 0, 0, 0, 0, 0, // middle: a record at 0x8040
+		0x401350, 0, 0, 0, 0) // outer: at 0x8080, without a record
+	p := process("arm64", regsOf(0x401050, map[cfi.Reg]uint64{31: 0x8000, 29: 0x8010}), stack,
+		codeAt(t, 0x1100, "fd7bbca9fd03009101000094"), // stp x29,x30,[sp,#-64]!; mov x29,sp; bl
+		codeAt(t, 0x1200, "fe0f1ef801000094"))         // str x30,[sp,#-32]!; bl
+	want := "inner@context middle@frame_pointer outer@code _start@code end"
+	if got := stackOf(t, p, strings.Replace(symbolsText, "x86_64", "arm64", 1)); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 
 // generated reports whether addr is in code outside of all modules, as just-in-time
 // compilers make: in executable memory, or in a function of a perf map or jitdump
-// file.
-func (w *walker) generated(addr uint64) bool {
+// file. The stack above sp is no code, although programs with nested functions have an
+// executable stack: trampolines there jump, and are no callers.
+func (w *walker) generated(addr, sp uint64) bool {
 	if addr < lowestPC || w.p.ModuleAt(addr) != nil {
 		return false
 	}
@@ -24,7 +25,7 @@ func (w *walker) generated(addr uint64) bool {
 		return true
 	}
 	m := w.p.MappingAt(addr)
-	return m != nil && m.Execute
+	return m != nil && m.Execute && !(addr >= sp && sp >= m.Begin)
 }
 
 // chainGoesOn reports whether the frame records above a frame with registers r,
@@ -45,7 +46,7 @@ func (w *walker) chainGoesOn(r Registers) bool {
 		if addr == 0 {
 			return true
 		}
-		if !w.generated(addr) {
+		if !w.generated(addr, w.cpu.sp(&next)) {
 			return w.returnsToCode(next.PC)
 		}
 		r = next

@@ -26,6 +26,9 @@ func TestGeneratedCode(t *testing.T) {
 			[]uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x700020, 0, 0, 0, 0, 0}},
 		{"the next record leads nowhere", "inner@context outer@scan end", code, []uint64{0x401250, 0x8020, 0x700010, 0, 0x8000, 0x700020}},
 		{"the next record leads to no code", "inner@context outer@scan end", code, []uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x12345678, 0, 0, 0x8060}},
+		{"an executable stack is no code", "inner@context outer@scan end",
+			append([]Mapping{{Begin: 0x8000, End: 0x9000, Read: true, Write: true, Execute: true}}, code[1:]...),
+			[]uint64{0x401250, 0x8020, 0x8070, 0, 0x8040, 0x8078, 0, 0, 0x8060, 0x8070, 0, 0, 0x8080, 0x401150, 0, 0, 0}},
 		{"the memory is no code", "inner@context outer@scan end", code[:2],
 			[]uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x700020, 0, 0, 0x8060, 0x700030, 0, 0, 0x8080, 0x401150, 0, 0, 0}},
 	} {

@@ -43,16 +43,27 @@ type frameOp struct {
 type frameOpKind uint8
 
 const (
-	opMove  frameOpKind = iota // reg = base + n
-	opConst                    // reg = n
-	opSub                      // reg -= base
-	opStore                    // memory at base + n = reg
-	opLoad                     // reg = memory at base + n
-	opLose                     // reg is unknown
+	opMove   frameOpKind = iota // reg = base + n
+	opConst                     // reg = n
+	opSub                       // reg -= base
+	opStore                     // memory at base + n = reg
+	opLoad                      // reg = memory at base + n
+	opLose                      // reg is unknown
+	opInsert                    // 16 bits of reg, from bit base on, are n
+	opChange                    // reg is a result that is not followed
 )
 
 func (e *effect) add(kind frameOpKind, reg, base cfi.Reg, n int64) {
 	e.ops = append(e.ops, frameOp{kind, reg, base, n})
+}
+
+// change records registers that get a result that is not followed.
+func (e *effect) change(regs ...cfi.Reg) {
+	for _, reg := range regs {
+		if reg != RegNone {
+			e.add(opChange, reg, 0, 0)
+		}
+	}
 }
 
 // stepper decodes the code of a machine.

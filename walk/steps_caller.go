@@ -66,7 +66,7 @@ func (w *walker) stepper(start uint64) stepper {
 func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers, v verdict, err error) {
 	// Places on the stack are distances from the origin, the stack pointer at the function's
 	// first instruction.
-	origin, ok := w.origin(r, s)
+	origin, ok := w.origin(f, r, s)
 	if !ok {
 		return out, notFound, errNoOrigin
 	}
@@ -117,7 +117,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 	if !hasRA {
 		return out, notFound, errNoReturn
 	}
-	if !w.returnsToCode(out.PC) && !w.generated(w.returnAddr(out.PC)) {
+	if !w.returnsToCode(out.PC) && !w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) {
 		return out, notFound, errNoCall
 	}
 	return out, v, nil
@@ -125,8 +125,14 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 
 // origin returns the stack pointer on entry. It is at a known distance from the
 // stack pointer, or, where the stack pointer moves freely, from the frame pointer or
-// another register.
-func (w *walker) origin(r *Registers, s *codeState) (uint64, bool) {
+// another register. Of a frame that was found by a frame record, the frame pointer is
+// exact, and the stack pointer is only known to be above the record: on arm64, what the
+// callee keeps on the stack may follow.
+func (w *walker) origin(f *Frame, r *Registers, s *codeState) (uint64, bool) {
+	if v := s.get(w.cpu.fp); w.cpu.hasFP && f.Trust == TrustFramePointer && v.kind == valueOrigin {
+		value, ok := r.Get(w.cpu.fp)
+		return w.cpu.narrow(value - uint64(v.n)), ok
+	}
 	if v := s.get(w.cpu.arch.SP); v.kind == valueOrigin {
 		return w.cpu.narrow(w.cpu.sp(r) - uint64(v.n)), true
 	}

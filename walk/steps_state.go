@@ -78,6 +78,19 @@ func (s *codeState) apply(ops []frameOp) {
 			s.set(op.reg, v)
 		case opLose:
 			s.set(op.reg, codeValue{kind: valueUnknown})
+		case opInsert:
+			v := s.get(op.reg)
+			v.n = v.n&^(0xffff<<op.base) | op.n<<op.base
+			if v.kind != valueConst {
+				v.kind = valueUnknown
+			}
+			s.set(op.reg, v)
+		case opChange:
+			// A register that calls preserve is saved before it changes: until then, it
+			// is known.
+			if s.get(op.reg).kind != valueEntry {
+				s.set(op.reg, codeValue{kind: valueUnknown})
+			}
 		}
 	}
 }

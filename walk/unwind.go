@@ -213,7 +213,7 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
 		return out, stackEnd, nil
 	}
-	if !w.returnsToCode(out.PC) && !(w.generated(w.returnAddr(out.PC)) && w.chainGoesOn(out)) {
+	if !w.returnsToCode(out.PC) && !(w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) && w.chainGoesOn(out)) {
 		return out, notFound, errNoCall
 	}
 	return out, found, nil

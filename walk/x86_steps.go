@@ -150,15 +150,33 @@ func (s *x86Step) data() {
 		default:
 			s.lose()
 		}
-	case x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.ADC, x86asm.SBB:
-		s.lose()
+	default:
+		s.change()
 	}
 }
 
-// lose records a change of the stack pointer to an unknown value.
+// lose records a change of the first operand to a value that is not followed.
 func (s *x86Step) lose() {
-	if sp := s.regs[4]; s.reg(s.in.Args[0]) == sp {
-		s.e.add(opLose, sp, 0, 0)
+	reg := s.reg(s.in.Args[0])
+	if reg == s.regs[4] {
+		s.e.add(opLose, reg, 0, 0)
+		return
+	}
+	s.e.change(reg)
+}
+
+// change records the results of an instruction that is not followed.
+func (s *x86Step) change() {
+	switch s.in.Op {
+	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP:
+	case x86asm.MUL, x86asm.IMUL, x86asm.DIV, x86asm.IDIV, x86asm.CDQ, x86asm.CQO, x86asm.CDQE, x86asm.CWDE, x86asm.CPUID, x86asm.RDTSC:
+		s.lose()
+		s.e.change(s.regs[0], s.regs[1], s.regs[2], s.regs[3])
+	case x86asm.XCHG, x86asm.XADD:
+		s.e.change(s.reg(s.in.Args[1]))
+		s.lose()
+	default:
+		s.lose()
 	}
 }
 
@@ -169,7 +187,7 @@ func (s *x86Step) move() {
 	dst, wholeDst := s.whole(s.in.Args[0])
 	src, wholeSrc := s.whole(s.in.Args[1])
 	imm, constant := s.in.Args[1].(x86asm.Imm)
-	// Operands of other forms change no register of interest except the stack pointer.
+	// A store changes no register.
 	switch {
 	case constant && s.reg(s.in.Args[0]) != RegNone:
 		s.e.add(opConst, s.reg(s.in.Args[0]), 0, int64(imm))
@@ -183,6 +201,8 @@ func (s *x86Step) move() {
 		s.e.add(opStore, src, s.reg(to.Base), displacement(to))
 	case wholeDst && wholeSrc:
 		s.e.add(opMove, dst, src, 0)
+	default:
+		s.lose()
 	}
 }
 
