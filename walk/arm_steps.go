@@ -161,6 +161,8 @@ func (e *effect) armData(insn uint32) {
 		e.add(opLose, armSP, 0, 0)
 	case op&0xe1 == 0x61 && rd == armPC:
 		e.flow = flowTable
+	case op&0xfe == 0x7c && insn&0x70 == 0x10 && rd == armSP: // bfc: the stack pointer is aligned
+		e.add(opLose, armSP, 0, 0)
 	case op >= 0x60 && op < 0x80 && insn&0x10 != 0: // bit fields, extensions, divisions
 		e.armChange(rd, rn)
 	case op < 0x40 && op>>3&3 != 2, op&0xc1 == 0x41: // other sums; loads

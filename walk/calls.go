@@ -38,6 +38,21 @@ const (
 // calls reports whether the call before ra is one of f's function. Functions of other
 // modules are called through an entry of a linkage table (PLT).
 func (w *walker) calls(ra uint64, f *Frame) callee {
+	target, kind := w.callTarget(ra)
+	if kind != isCallee {
+		return kind
+	}
+
+	// A direct call reaches the function itself or an entry of a linkage table.
+	if f.Place.Func != "" && target == f.Place.FuncAddr {
+		return isCallee
+	}
+	return w.stubLeads(target, f)
+}
+
+// callTarget returns the target of the direct call before ra, and isCallee; isUnknown if
+// the call is indirect, isHidden if the dump lacks the code.
+func (w *walker) callTarget(ra uint64) (target uint64, kind callee) {
 	addr := w.returnAddr(ra)
 	for n := uint64(8); n > 0; n -= 2 {
 		b := w.p.Memory.Bytes(addr-n, n)
@@ -46,45 +61,45 @@ func (w *walker) calls(ra uint64, f *Frame) callee {
 		}
 		kind, target := w.cpu.callBefore(b, ra+w.cpu.toReturn)
 		if kind != directCall {
-			return isUnknown
+			return 0, isUnknown
 		}
-
-		// A direct call reaches the function itself or an entry of a linkage table.
-		target = w.codeAddr(target)
-		if f.Place.Func != "" && target == f.Place.FuncAddr {
-			return isCallee
-		}
-		return w.stubLeads(target, f)
+		return w.codeAddr(target), isCallee
 	}
-	return isHidden
+	return 0, isHidden
 }
 
 // stubLeads reports whether the code at target is the entry of a linkage table
 // that jumps to f's function.
 func (w *walker) stubLeads(target uint64, f *Frame) callee {
+	start, kind := w.stubTarget(target)
+	if kind == isCallee && !w.beginsFunction(start, f) {
+		return isOther
+	}
+	return kind
+}
+
+// stubTarget returns where the entry of a linkage table at target jumps to, and
+// isCallee; isOther if target is other code, isHidden if the dump lacks bytes.
+func (w *walker) stubTarget(target uint64) (start uint64, kind callee) {
 	code := w.code(target, 16)
 	if code == nil {
-		return isHidden
+		return 0, isHidden
 	}
 
 	m, ok := w.cpu.machine.(linker)
 	if !ok {
-		return isOther
+		return 0, isOther
 	}
 	// The entry jumps to the address in a slot, which relocation has filled in.
 	slot, ok := m.stub(code, target)
 	if !ok {
-		return isOther
+		return 0, isOther
 	}
-
-	start, ok := w.eval.word(slot)
+	start, ok = w.eval.word(slot)
 	if !ok {
-		return isHidden
+		return 0, isHidden
 	}
-	if w.beginsFunction(w.codeAddr(start), f) {
-		return isCallee
-	}
-	return isOther
+	return w.codeAddr(start), isCallee
 }
 
 // maxUnnamed bounds the size of a function without a symbol.
@@ -119,5 +134,5 @@ func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
 			return m != nil && m != f.Module
 		}
 	}
-	return t.name == "code" && !f.isEntry()
+	return t.trust == TrustCode && !f.isEntry()
 }

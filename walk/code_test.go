@@ -3,6 +3,7 @@ package walk
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,7 +33,9 @@ func TestLeafCalledDirectly(t *testing.T) {
 		load    = "8b0783c001c3"       // mov (%rdi),%eax; add $1,%eax; ret
 		pushes  = "534889e5ffe0"       // push %rbx; mov %rsp,%rbp; jmp *%rax: not up to 0x401003
 		plt     = "f30f1efaf2ff25f50f" // endbr64; bnd jmp *0xff5(%rip): the word at 0x403000
+		passing = "909090e830ffffff"   // before 0x401150, to 0x401080
 	)
+	leaf := codeAt(t, 0x1000, load[4:]+load)
 	for _, test := range []struct {
 		name, want string
 		mem        []span
@@ -48,6 +51,16 @@ func TestLeafCalledDirectly(t *testing.T) {
 			[]span{codeAt(t, 0x1148, toPLT), codeAt(t, 0x2000, plt+"0000"), words(0x403000, 8, 0x401000)}},
 		{"through the linkage table, to another function", "inner@context outer@frame_pointer",
 			[]span{codeAt(t, 0x1148, toPLT), codeAt(t, 0x2000, plt+"0000"), words(0x403000, 8, 0x401100)}},
+		{"a call of one that ends in a jump to this one", "inner@context middle@leaf outer@frame_pointer",
+			[]span{leaf, codeAt(t, 0x1148, passing), codeAt(t, 0x1080, "53e8000000005be974ffffff")}},
+		{"through the linkage table, to one that does", "inner@context middle@leaf outer@frame_pointer",
+			[]span{leaf, codeAt(t, 0x1148, toPLT), codeAt(t, 0x2000, plt+"0000"), words(0x403000, 8, 0x401080), codeAt(t, 0x1080, "e97bffffff")}},
+		{"to one that ends in a jump to a pointer", "inner@context middle@leaf outer@frame_pointer",
+			[]span{leaf, codeAt(t, 0x1148, passing), codeAt(t, 0x1080, "ffe0")}},
+		{"that jumps before it gives its frame back", "inner@context outer@frame_pointer",
+			[]span{leaf, codeAt(t, 0x1148, passing), codeAt(t, 0x1080, "53e97affffff")}},
+		{"that ends in a jump to another", "inner@context outer@frame_pointer",
+			[]span{leaf, codeAt(t, 0x1148, passing), codeAt(t, 0x1080, "e97cffffff")}},
 		{"the code cannot be followed", "inner@context outer@frame_pointer", []span{codeAt(t, 0x1000, pushes)}},
 	} {
 		p := process("x86_64", regs, append(test.mem, stack)...)
@@ -132,6 +145,68 @@ func TestCantUnwind(t *testing.T) {
 		p.Modules = append(p.Modules, &library)
 		if got := stackOf(t, p, "MODULE Linux arm 0 x\n"+rules); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestJumpTable: the code of a function that its table entry says cannot be unwound leads
+// to a jump table, which may be skipped: the state before it is that of the frame.
+func TestJumpTable(t *testing.T) {
+	code := "10402de9" + "00f18f90" + "1eff2fe1" + strings.Repeat("0000a0e1", 16) // push {r4,lr}; addls pc,pc,r0,lsl #2; bx lr; nop
+	p := process("arm", regsOf(0x401020, map[cfi.Reg]uint64{13: 0x8000}), codeAt(t, 0x1000, code), words(0x8000, 4, 1, 0x401350, 2, 3))
+	text := strings.Replace(symbolsText, "x86_64", "arm", 1) + "STACK CFI INIT 1000 100 .cfa: sp .ra: 1\n"
+	if got, want := stackOf(t, p, text), "inner@context _start@code end"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestReturnToEntry: a function of makecontext returns to a function that no call precedes.
+func TestReturnToEntry(t *testing.T) {
+	for _, test := range []struct{ name, symbols, want string }{
+		{"by name", "FUNC 1500 10 0 __start_context\n", "inner@context __start_context@leaf end"},
+		{"by the start of its rules", "STACK CFI INIT 1500 10 .cfa: $rsp .ra: 0\n", "inner@context 0x401500@leaf end"},
+		{"in the middle of its rules", "STACK CFI INIT 14f0 20 .cfa: $rsp .ra: 0\n", "inner@context end"},
+		{"another function", "FUNC 1500 10 0 main\n", "inner@context end"},
+	} {
+		p := process("x86_64", regsOf(0x401000, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, 0x401500, 0, 0),
+			codeAt(t, 0x1000, "9090"), codeAt(t, 0x14f0, strings.Repeat("90", 64)))
+		res, err := Walk(t.Context(), p, fixed(symbolsText+test.symbols), Options{NoScan: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range res.Stacks[0].Frames {
+			name := f.Place.Func
+			if name == "" || f.PC == 0x401500 && f.Place.FuncAddr != f.PC {
+				name = fmt.Sprintf("%#x", f.PC)
+			}
+			got = append(got, name+"@"+f.Trust.Key())
+		}
+		if text := strings.Join(got, " ") + " end"; text != test.want {
+			t.Errorf("%s: %s, want %s", test.name, text, test.want)
+		}
+	}
+}
+
+// TestThumbBit: the instruction set of a function that was called is that of the return
+// address, whatever its bytes look like.
+func TestThumbBit(t *testing.T) {
+	const start = 0x401000
+	// ARM code: five instructions of its eight words are unconditional.
+	literals := codeAt(t, 0x1000, "640050e3"+"1eff2fc1"+"1c309fe5"+"2a20a0e3"+"10402de9"+"2805"+"00fa"+"0c230500"+"00210500")
+	p := process("arm", regsOf(start, nil), literals)
+	w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
+	place := &Place{FuncAddr: start}
+	for _, test := range []struct {
+		f    Frame
+		want stepper
+	}{
+		{Frame{Place: place, Saved: start + 0x18}, armCode{}},
+		{Frame{Place: place, Saved: start + 0x19}, thumbCode{}},
+		{Frame{Place: place, Saved: start + 0x18, Exact: true}, thumbCode{}}, // a guess
+	} {
+		if got := w.stepperOf(&test.f); got != test.want {
+			t.Errorf("%#x: %T, want %T", test.f.Saved, got, test.want)
 		}
 	}
 }

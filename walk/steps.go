@@ -30,6 +30,8 @@ type effect struct {
 	// guards is the number of instructions, from the next one on, that the CPU may
 	// skip (Thumb's IT).
 	guards int
+	// table is set if the instruction continues at the next one, or at an unknown address.
+	table bool
 }
 
 // frameOp is one change of a register or of the stack.

@@ -28,7 +28,7 @@ func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, 
 		if len(w.codes) == maxCodeKept {
 			clear(w.codes)
 		}
-		if m := w.stepper(key.start); m != nil && w.code(key.start, 16) != nil {
+		if m := w.stepperOf(f); m != nil && w.code(key.start, 16) != nil {
 			got = w.readCode(m, key.start, key.pc, key.exact)
 		} else {
 			got.err = errNothing
@@ -46,10 +46,23 @@ func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, 
 	}
 
 	out, v, err = w.codeCaller(f, r, &got.state)
-	if v != notFound && reached && w.calls(out.PC, f) == isOther {
-		return out, notFound, errOtherCall // a part of a function that is not its first, or a tail call
+	if v != notFound && reached && w.calls(out.PC, f) == isOther && !w.tailCalled(out.PC, f) {
+		return out, notFound, errOtherCall // the code may be a part of a function that is not its first
 	}
 	return out, v, err
+}
+
+// stepperOf returns the decoder for the code of f's function, nil if there is none. The
+// lowest bit of a return address tells Thumb code.
+func (w *walker) stepperOf(f *Frame) stepper {
+	_, isARM := w.cpu.machine.(arm)
+	switch {
+	case !isARM || w.p.BigEndian || f.Exact:
+		return w.stepper(f.Place.FuncAddr)
+	case f.Saved&1 != 0:
+		return thumbCode{}
+	}
+	return armCode{}
 }
 
 // stepper returns the decoder for the code at start, nil if there is none.
@@ -117,10 +130,28 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 	if !hasRA {
 		return out, notFound, errNoReturn
 	}
-	if !w.returnsToCode(out.PC) && !w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) {
+	if !w.returnsToCode(out.PC) && !w.beginsEntry(w.returnAddr(out.PC)) && !w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) {
 		return out, notFound, errNoCall
 	}
 	return out, v, nil
+}
+
+// beginsEntry reports whether addr is the start of a function without a caller: the
+// functions of makecontext return to one, which no call precedes. Where the symbol was
+// stripped, rules begin there.
+func (w *walker) beginsEntry(addr uint64) bool {
+	m, place := w.lookup(addr)
+	idx := w.index(m)
+	if idx == nil {
+		return false
+	}
+	if place.Func != "" && !place.Public {
+		return place.FuncAddr == addr && entries[place.Func]
+	}
+
+	rules, kept, ok := idx.CFI(addr-m.Base, w.rules[:0])
+	w.rules = kept
+	return ok && m.Base+rules.Addr == addr
 }
 
 // origin returns the stack pointer on entry. It is at a known distance from the

@@ -43,6 +43,7 @@ type codeReader struct {
 	m     stepper
 	pc    uint64 // of the frame
 	exact bool   // pc is the instruction itself, no return address
+	tail  uint64 // a function that the code may jump to at its end; 0: not asked for
 
 	todo   []codePlace // branch targets to follow
 	seen   map[uint64]bool
@@ -56,6 +57,13 @@ type codeReader struct {
 // readCode follows the code from start until the frame's instruction, or, for a
 // return address, the call before pc.
 func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
+	c := w.newReader(m, start)
+	c.pc, c.exact = pc, exact
+	return c.read()
+}
+
+// newReader returns a reader of the function at start.
+func (w *walker) newReader(m stepper, start uint64) *codeReader {
 	// Only the registers that calls preserve and the link register help to find the caller.
 	first := codeState{}
 	for _, reg := range w.saved {
@@ -68,7 +76,11 @@ func (w *walker) readCode(m stepper, start, pc uint64, exact bool) codeFrame {
 	origin := codeValue{kind: valueOrigin}
 	first.regs[w.cpu.arch.SP] = origin
 
-	c := codeReader{w: w, m: m, pc: pc, exact: exact, todo: []codePlace{{start, first}}, seen: map[uint64]bool{}, origin: origin}
+	return &codeReader{w: w, m: m, todo: []codePlace{{start, first}}, seen: map[uint64]bool{}, origin: origin}
+}
+
+// read follows the control flow to its end.
+func (c *codeReader) read() codeFrame {
 	for len(c.todo) > 0 && !c.done {
 		at := c.todo[0]
 		c.todo = c.todo[1:]
@@ -112,8 +124,11 @@ func (c *codeReader) step(at *codePlace) bool {
 		s.guards--
 		e.skippable()
 	}
-	if e.flow == flowTable {
+	if e.flow == flowTable || e.table {
 		c.keepWeak(s)
+	}
+	if c.isTail(s, e) {
+		return c.finish(codeFrame{reached: true})
 	}
 	if w.beginsFrame(s, e.ops) {
 		return false // the call before does not return
@@ -155,6 +170,7 @@ func (c *codeReader) keepWeak(s *codeState) {
 // register is known to change, and the next instruction may follow.
 func (e *effect) skippable() {
 	e.ops = e.ops[:0]
+	e.table = e.flow == flowTable
 	switch {
 	case e.flow == flowJump:
 		e.flow = flowBranch

@@ -142,7 +142,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 
 func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {
 	c := p.cpu()
-	w := &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit, maxScanned: maxScanned, codes: map[codeKey]codeFrame{},
+	w := &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit, maxScanned: maxScanned, codes: map[codeKey]codeFrame{}, tails: map[tailKey]bool{},
 		eval: evaluator{cpu: c, mem: p.Memory, big: p.BigEndian}}
 	if c != nil {
 		w.saved = c.arch.CalleeSaved

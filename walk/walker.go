@@ -24,6 +24,7 @@ type walker struct {
 
 	named      *Generated
 	codes      map[codeKey]codeFrame // the states found so far in this stack
+	tails      map[tailKey]bool      // the results of tailCalled so far in this stack
 	steps      int                   // instructions that may still be read for this stack
 	saved      []cfi.Reg             // the registers that calls leave alone
 	callee     Frame                 // the callee of the frame to leave; without a module for the youngest
@@ -59,6 +60,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 	w.scanned, w.callee, w.signals, w.looked = 0, Frame{}, w.signals[:0], 0
 	w.steps = w.stepsOfStack()
 	clear(w.codes)
+	clear(w.tails)
 	regs := t.Regs
 	f := Frame{Saved: regs.PC, Exact: true, Trust: TrustContext}
 	for {
