@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"regexp"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/mutant"
+	"symkit/internal/testfile"
 	"symkit/limits"
 )
 
@@ -40,7 +40,7 @@ func TestBombs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+			ctx, stop := testfile.CPULimit(t.Context(), 60*time.Second)
 			defer stop()
 			rep, err := Replay(ctx, &elfx.Image{Main: f}, sym, Options{})
 			if !errors.Is(err, test.err) {

@@ -14,6 +14,7 @@ import (
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/testfile"
 )
 
 // TestGoInlines replays the records from the DWARF of a program of each Go release against the same
@@ -108,7 +109,7 @@ func TestDamagedGoInlines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
 			if _, err := Replay(ctx, &elfx.Image{Main: damaged}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s %d: %v", release, i, err)
 			}

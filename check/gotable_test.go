@@ -15,6 +15,7 @@ import (
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/testfile"
 )
 
 // goSym are two functions of the fixture, as dump_syms writes them.
@@ -143,7 +144,7 @@ func TestDamagedGoTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
 		if _, err := Replay(ctx, &elfx.Image{Main: f}, []byte(goSym), Options{}); errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d: %v", i, err)
 		}

@@ -17,6 +17,7 @@ import (
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/testfile"
 )
 
 // TestDamagedELF checks that damaged ELF files give an error or a report in a short time, and never
@@ -35,7 +36,7 @@ func TestDamagedELF(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
 			if _, err := Replay(ctx, &elfx.Image{Main: f}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s, %d: %v", name, i, err)
 			}
@@ -84,7 +85,7 @@ func TestOverlappingCalls(t *testing.T) {
 	for i := range uint64(n) {
 		sym = fmt.Appendf(sym, "INLINE %d 1 0 0 %x %x\n", i%2, begin+i, 2*n-i)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
 	defer stop()
 	rep, err := Replay(ctx, img, sym, Options{})
 	if err != nil {

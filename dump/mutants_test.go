@@ -41,7 +41,7 @@ func TestMutants(t *testing.T) {
 				mutant := mutate(data, rand.New(rand.NewPCG(seed, 1)))
 				start := time.Now()
 				dumpMutant(t, seed, mutant)
-				if took := time.Since(start); took > 20*time.Second {
+				if took := time.Since(start); took > 2*time.Minute { // a few milliseconds, usually
 					t.Errorf("seed %d took %v", seed, took)
 				}
 			}

@@ -200,7 +200,7 @@ func (m *noTables) gdb(t *testing.T, dir, how string) []level {
 		}
 		defer cmd.Wait()
 		defer cmd.Process.Kill()
-		for range 100 {
+		for ctx.Err() == nil {
 			if _, err := os.Stat(socket); err == nil {
 				break
 			}

@@ -86,8 +86,9 @@ func TestInterrupted(t *testing.T) {
 	if code := run(ctx, []string{"lint", fifo}, &stdout, &stderr); code != 1 || stdout.Len() > 0 || stderr.String() != "symcheck: error: interrupted\n" {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
 	}
-	// The goroutine that was abandoned reads to the end of the pipe.
-	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	// The goroutine that was abandoned, if it has come so far, reads to the end of the pipe.
+	// Without it, only opening for both directions does not block.
+	w, err := os.OpenFile(fifo, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

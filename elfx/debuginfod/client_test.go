@@ -19,6 +19,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/fetch"
+	"symkit/internal/testfile"
 )
 
 const (
@@ -329,16 +330,19 @@ func TestOtherKind(t *testing.T) {
 
 // TestStalledOnce: a server that was too slow is not asked for the next module.
 func TestStalledOnce(t *testing.T) {
-	url, asked := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	c := &Client{URLs: []string{url}, Cache: t.TempDir(), Timeout: 20 * time.Millisecond}
-	for i := range 3 {
-		if _, err := c.Find(t.Context(), []byte{1, byte(i)}, DebugInfo); !errors.Is(err, ErrTimeout) {
-			t.Error(err)
+	testfile.Patiently(t, 20*time.Millisecond, func(timeout time.Duration) string {
+		url, asked := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		c := &Client{URLs: []string{url}, Cache: t.TempDir(), Timeout: timeout}
+		for i := range 3 {
+			if _, err := c.Find(t.Context(), []byte{1, byte(i)}, DebugInfo); !errors.Is(err, ErrTimeout) {
+				return fmt.Sprint(err)
+			}
 		}
-	}
-	if len(asked()) != 1 {
-		t.Errorf("asked %d times", len(asked()))
-	}
+		if len(asked()) != 1 {
+			return fmt.Sprintf("asked %d times", len(asked()))
+		}
+		return ""
+	})
 }
 
 // TestAbandoned: what a process left that was killed is removed.

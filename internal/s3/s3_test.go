@@ -109,7 +109,7 @@ func start(t *testing.T) (*service, *Bucket) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.patience, b.pause = 5*time.Second, time.Millisecond
+	b.patience, b.pause = time.Minute, time.Millisecond
 	return s, b
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/internal/fetch"
+	"symkit/internal/testfile"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -224,34 +225,38 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, attempts := serve(t, c.handle)
-			s.MaxSize, s.Timeout = 1<<16, 20*time.Second
-			if c.want == ErrStalled {
-				s.Timeout = 300 * time.Millisecond
-			}
-			if c.want == ErrMaxTime {
-				s.MaxTime = 500 * time.Millisecond
-			}
-			if c.want == fetch.ErrTotal {
-				s.MaxSize, s.MaxTotal = 1<<40, 1<<16
-			}
-			m := module()
-			m.Path, m.CodeID = "app.pdb", "" // one place only
-			for run, want := range []int64{c.first, c.second} {
-				if run > 0 {
-					again := client(t, s.base.String(), s.Cache)
-					again.MaxSize, again.MaxTotal, again.Timeout, again.MaxTime = s.MaxSize, s.MaxTotal, s.Timeout, s.MaxTime
-					s = again
+			testfile.Patiently(t, 300*time.Millisecond, func(timeout time.Duration) string {
+				s, attempts := serve(t, c.handle)
+				s.MaxSize, s.Timeout = 1<<16, 20*time.Second
+				if c.want == ErrStalled {
+					s.Timeout = timeout
 				}
-				before := attempts.Load()
-				_, err := lookup(t, s, m)
-				if n := attempts.Load() - before; err == nil || c.want != nil && !errors.Is(err, c.want) || n < min(want, 3) || n > want {
-					t.Errorf("run %d: %d requests, %v; want %d, %v", run, n, err, want, c.want)
+				if c.want == ErrMaxTime {
+					s.MaxTime = timeout
 				}
-			}
-			if got := files(t, s.Cache); len(got) != 0 {
-				t.Errorf("in the cache: %v", got)
-			}
+				if c.want == fetch.ErrTotal {
+					s.MaxSize, s.MaxTotal = 1<<40, 1<<16
+				}
+
+				m := module()
+				m.Path, m.CodeID = "app.pdb", "" // one place only
+				for run, want := range []int64{c.first, c.second} {
+					if run > 0 {
+						again := client(t, s.base.String(), s.Cache)
+						again.MaxSize, again.MaxTotal, again.Timeout, again.MaxTime = s.MaxSize, s.MaxTotal, s.Timeout, s.MaxTime
+						s = again
+					}
+					before := attempts.Load()
+					_, err := lookup(t, s, m)
+					if n := attempts.Load() - before; err == nil || c.want != nil && !errors.Is(err, c.want) || n < min(want, 3) || n > want {
+						return fmt.Sprintf("run %d: %d requests, %v; want %d, %v", run, n, err, want, c.want)
+					}
+				}
+				if got := files(t, s.Cache); len(got) != 0 {
+					return fmt.Sprintf("in the cache: %v", got)
+				}
+				return ""
+			})
 		})
 	}
 }
@@ -280,16 +285,19 @@ func TestOtherFile(t *testing.T) {
 
 // TestStalledOnce: a server that stalls each time is not asked for the next module.
 func TestStalledOnce(t *testing.T) {
-	s, attempts := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	s.Timeout = 20 * time.Millisecond
-	for range 3 {
-		if _, err := lookup(t, s, module()); !errors.Is(err, ErrStalled) {
-			t.Error(err)
+	testfile.Patiently(t, 20*time.Millisecond, func(timeout time.Duration) string {
+		s, attempts := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		s.Timeout = timeout
+		for range 3 {
+			if _, err := lookup(t, s, module()); !errors.Is(err, ErrStalled) {
+				return fmt.Sprint(err)
+			}
 		}
-	}
-	if n := attempts.Load(); n != int64(s.Attempts) {
-		t.Errorf("asked %d times", n)
-	}
+		if n := attempts.Load(); n != int64(s.Attempts) {
+			return fmt.Sprintf("asked %d times", n)
+		}
+		return ""
+	})
 }
 
 // TestRetry: a failure that passes; Retry-After; a slow server that sends.
@@ -440,11 +448,23 @@ func TestDamagedCache(t *testing.T) {
 // at one time.
 func TestConcurrent(t *testing.T) {
 	var now, most atomic.Int64
+	second := make(chan struct{}) // closed once two requests have come
+	var two sync.Once
 	s, attempts := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if n := now.Add(1); n > most.Load() {
+		n := now.Add(1)
+		if n > most.Load() {
 			most.Store(n)
 		}
-		time.Sleep(5 * time.Millisecond)
+		if n > 1 {
+			two.Do(func() { close(second) })
+		}
+
+		// The first request waits for another one, which comes unless requests wait for
+		// each other.
+		select {
+		case <-second:
+		case <-time.After(time.Minute):
+		}
 		now.Add(-1)
 		fmt.Fprintf(w, "MODULE Linux x86_64 %s m\nFUNC 1000 1 0 main\n", strings.Split(r.URL.Path, "/")[3])
 	})
