@@ -18,6 +18,9 @@ func TestTenfold(t *testing.T) {
 		{"bytes of a C++ name", 1812, func(n int) string {
 			return "_Z1fI" + strings.Repeat("3abc", n/4) + "EvT_"
 		}, "void f<abc, abc, ", ", abc>(abc)", 1 << 22},
+		{"parts of a C++ name", 376, func(n int) string {
+			return "_Z1fI" + strings.Repeat("i", n) + "EvT_"
+		}, "void f<int, int, ", ", int>(int)", 1 << 22},
 		{"levels of a C++ name", 62, func(n int) string {
 			return "_Z1f" + strings.Repeat("1aI", n) + "i" + strings.Repeat("E", n)
 		}, "f(a<a<a<", "> > >)", 1 << 20},
