@@ -102,6 +102,7 @@ func inflate(dst []byte, size int, src []byte, slide Slide) error {
 		return err
 	}
 
+	chooseLoops()
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	d.reset(dst, size, src, slide)

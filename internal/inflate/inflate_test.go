@@ -291,6 +291,7 @@ func TestAllocs(t *testing.T) {
 
 // withGoLoops calls f with the loops in Go, which other processors have.
 func withGoLoops(f func()) {
+	chooseLoops() // not during the test
 	oldRounds, oldSums := rounds, adlerSums
 	rounds, adlerSums = (*decoder).roundsGo, adlerSumsGo
 	defer func() { rounds, adlerSums = oldRounds, oldSums }()
