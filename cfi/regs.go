@@ -33,13 +33,12 @@ var (
 		Name: "arm", WordSize: 4, SP: 13, PC: "pc", RA: 14, LinkRegister: true, End: 1,
 		calleeSaved: "4-11",
 		// The double-precision registers, 256 and up, are two words each.
-		lists: []string{"r0-12 sp lr pc f0-7 fps cpsr", strings.Repeat(". ", 38),
-			"s0-31 f0-7"},
+		lists: []string{"r0-12 sp lr pc f0-7 fps cpsr", ".38", "s0-31 f0-7"},
 	}
 	arm64 = Arch{
 		Name: "arm64", WordSize: 8, SP: 31, PC: "pc", RA: 30, LinkRegister: true, End: 1,
 		calleeSaved: "19-29",
-		lists:       []string{"x0-30 sp", strings.Repeat(". ", 32), "v0-31"},
+		lists:       []string{"x0-30 sp", ".32", "v0-31"},
 	}
 	// On PowerPC, 68–75 are the fields of cr, or the whole of cr in .eh_frame: cr is half
 	// a word on ppc64, so these columns have no name there.
@@ -53,11 +52,27 @@ var (
 		calleeSaved: "14-31",
 		lists:       []string{"r0-31 f0-31 . lr ctr"},
 	}
-	mips    = mipsArch("mips", 4)
-	mips64  = mipsArch("mips64", 8)
-	riscv   = riscvArch("riscv", 4)
-	riscv64 = riscvArch("riscv64", 8)
-	s390    = Arch{
+	mips = Arch{
+		Name: "mips", WordSize: 4, SP: 29, PC: "$pc", RA: 31, LinkRegister: true, End: 16,
+		calleeSaved: "16-23 28 30",
+		lists:       mipsLists,
+	}
+	mips64 = Arch{
+		Name: "mips64", WordSize: 8, SP: 29, PC: "$pc", RA: 31, LinkRegister: true, End: 16,
+		calleeSaved: "16-23 28 30",
+		lists:       mipsLists,
+	}
+	riscv = Arch{
+		Name: "riscv", WordSize: 4, SP: 2, PC: "pc", RA: 1, LinkRegister: true, End: 1,
+		calleeSaved: "8 9 18-27",
+		lists:       riscvLists,
+	}
+	riscv64 = Arch{
+		Name: "riscv64", WordSize: 8, SP: 2, PC: "pc", RA: 1, LinkRegister: true, End: 1,
+		calleeSaved: "8 9 18-27",
+		lists:       riscvLists,
+	}
+	s390 = Arch{
 		Name: "s390", WordSize: 4, SP: 15, PC: "pswa", RA: 14, LinkRegister: true, SPOffset: -96, End: 1,
 		calleeSaved: "6-13 18 19",
 		lists:       s390Lists,
@@ -67,8 +82,18 @@ var (
 		calleeSaved: "6-13 24-31",
 		lists:       s390Lists,
 	}
-	sparc       = sparcArch("sparc", 4)
-	sparcv9     = sparcArch("sparcv9", 8)
+	// On SPARC, column 15 (%o7) holds the address of the call: the return address is %o7 + 8,
+	// and a stack walker adds the 8.
+	sparc = Arch{
+		Name: "sparc", WordSize: 4, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
+		calleeSaved: "16-31",
+		lists:       sparcLists,
+	}
+	sparcv9 = Arch{
+		Name: "sparcv9", WordSize: 8, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
+		calleeSaved: "16-31",
+		lists:       sparcLists,
+	}
 	loongarch64 = Arch{
 		Name: "loongarch64", WordSize: 8, SP: 3, PC: "pc", RA: 1, LinkRegister: true, End: 1,
 		calleeSaved: "22-31",
@@ -76,8 +101,13 @@ var (
 	}
 )
 
-var s390Lists = []string{"r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15",
-	"cr0-15 a0-15 pswm pswa"}
+// The lists of architectures with two widths.
+var (
+	mipsLists  = []string{"$zero $at $v0 $v1 $a0-3 $t0-7 $s0-7 $t8 $t9 $k0 $k1 $gp $sp $fp $ra", "$f0-31 $hi $lo"}
+	riscvLists = []string{". ra sp gp tp t0-2 s0 s1 a0-7 s2-11 t3-6 f0-31", ".32", "v0-31"}
+	s390Lists  = []string{"r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15", "cr0-15 a0-15 pswm pswa"}
+	sparcLists = []string{"g0-7 o0-7 l0-7 i0-7 f0-31"}
+)
 
 var archs = []*Arch{&x86, &x86_64, &arm, &arm64, &ppc, &ppc64, &mips, &mips64,
 	&riscv, &riscv64, &s390, &s390x, &sparc, &sparcv9, &loongarch64}
@@ -97,43 +127,16 @@ func (a *Arch) ready() *Arch {
 	return a
 }
 
-func mipsArch(name string, word int) Arch {
-	return Arch{
-		Name: name, WordSize: word, SP: 29, PC: "$pc", RA: 31, LinkRegister: true, End: 16,
-		calleeSaved: "16-23 28 30",
-		lists: []string{"$zero $at $v0 $v1 $a0-3 $t0-7 $s0-7 $t8 $t9 $k0 $k1 $gp $sp $fp $ra",
-			"$f0-31 $hi $lo"},
-	}
-}
-
-func riscvArch(name string, word int) Arch {
-	return Arch{
-		Name: name, WordSize: word, SP: 2, PC: "pc", RA: 1, LinkRegister: true, End: 1,
-		calleeSaved: "8 9 18-27",
-		lists: []string{". ra sp gp tp t0-2 s0 s1 a0-7 s2-11 t3-6 f0-31",
-			strings.Repeat(". ", 32), "v0-31"},
-	}
-}
-
-// sparcArch returns the description of a SPARC. Column 15 (%o7) holds the address of the
-// call: the return address is %o7 + 8, and a stack walker adds the 8.
-func sparcArch(name string, word int) Arch {
-	return Arch{
-		Name: name, WordSize: word, SP: 14, PC: "pc", RA: 15, LinkRegister: true, End: 1,
-		calleeSaved: "16-31",
-		lists:       []string{"g0-7 o0-7 l0-7 i0-7 f0-31"},
-	}
-}
-
 // names expands a table of names: "r0-12" stands for thirteen names, "." for a register
-// without a name.
+// without a name, ".32" for 32 of them.
 func names(lists ...string) (out []string) {
 	for w := range strings.FieldsSeq(strings.Join(lists, " ")) {
 		first, last, ok := strings.Cut(w, "-")
 		base := strings.TrimRight(first, "0123456789")
 		switch {
-		case w == ".":
-			out = append(out, "")
+		case w[0] == '.':
+			n, _ := strconv.Atoi(w[1:])
+			out = append(out, make([]string, max(n, 1))...)
 		case !ok:
 			out = append(out, w)
 		default:

@@ -4,20 +4,20 @@ import "bytes"
 
 // adaOperators maps GNAT's names of operators, which begin with an upper-case
 // letter, to the operators.
-var adaOperators = map[string]string{
-	"Oabs": "abs", "Oand": "and", "Omod": "mod", "Onot": "not", "Oor": "or", "Orem": "rem", "Oxor": "xor",
-	"Oeq": "=", "One": "/=", "Olt": "<", "Ole": "<=", "Ogt": ">", "Oge": ">=",
-	"Oadd": "+", "Osubtract": "-", "Oconcat": "&", "Omultiply": "*", "Odivide": "/", "Oexpon": "**",
+var adaOperators = codeTable{
+	{"Oabs", "abs"}, {"Oand", "and"}, {"Omod", "mod"}, {"Onot", "not"}, {"Oor", "or"}, {"Orem", "rem"}, {"Oxor", "xor"},
+	{"Oeq", "="}, {"One", "/="}, {"Olt", "<"}, {"Ole", "<="}, {"Ogt", ">"}, {"Oge", ">="},
+	{"Oadd", "+"}, {"Osubtract", "-"}, {"Oconcat", "&"}, {"Omultiply", "*"}, {"Odivide", "/"}, {"Oexpon", "**"},
 }
 
 // adaAttributes maps the names of special subprograms of a package or type to text.
-var adaAttributes = map[string]string{
-	"_elabb": "'Elab_Body", "_elabs": "'Elab_Spec", "_size": "'Size", "_alignment": "'Alignment", "_assign": `.":="`,
+var adaAttributes = codeTable{
+	{"_elabb", "'Elab_Body"}, {"_elabs", "'Elab_Spec"}, {"_size", "'Size"}, {"_alignment", "'Alignment"}, {"_assign", `.":="`},
 }
 
 // adaTypeOps maps the predefined operations of a type, streams and finalization, to text.
-var adaTypeOps = map[string]string{
-	"SR": "'Read", "SW": "'Write", "SI": "'Input", "SO": "'Output", "DF": ".Finalize", "DA": ".Adjust",
+var adaTypeOps = codeTable{
+	{"SR", "'Read"}, {"SW", "'Write"}, {"SI", "'Input"}, {"SO", "'Output"}, {"DF", ".Finalize"}, {"DA", ".Adjust"},
 }
 
 // ada reads GNAT's encoding of names (gcc/ada/exp_dbug.ads): "pkg__sub__2" is pkg.sub, the
@@ -35,7 +35,7 @@ func ada(name []byte) (string, bool) {
 		case len(s) > 0 && s[0] == 'O':
 			for n = 1; n < len(s) && isLower(s[n]); n++ {
 			}
-			op, ok := adaOperators[string(s[:n])]
+			op, ok := adaOperators.text(s[:n])
 			if !ok {
 				return "", false
 			}
@@ -85,7 +85,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 
 	// A predefined operation of a type: two upper-case letters.
 	if len(s) >= 2 {
-		if op, ok := adaTypeOps[string(s[:2])]; ok {
+		if op, ok := adaTypeOps.text(s[:2]); ok {
 			*out = append(*out, op...)
 			s = adaNested(s[2:])
 		}
@@ -94,7 +94,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	// A special subprogram: three underscores and its name.
 	if bytes.HasPrefix(s, []byte("___")) {
 		n := 3 + adaIdentifier(s[3:])
-		text, ok := adaAttributes[string(s[2:n])]
+		text, ok := adaAttributes.text(s[2:n])
 		if !ok {
 			return nil, false, false
 		}

@@ -1,6 +1,9 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // This file reads the parts of a constrained template's name that are not arguments: the
 // declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
@@ -104,7 +107,7 @@ func (x *cxxTree) unreadable() ref {
 
 // hiddenForms has the operands of the operators in a hidden part, by their two letters: e
 // is an expression, t a type, n a member's name, * any number of expressions up to an E.
-var hiddenForms = func() map[string]string {
+var hiddenForms = sync.OnceValue(func() map[string]string {
 	forms := map[string]string{
 		"cl": "*", "cp": "*", "tl": "t*", "il": "*", "dc": "te", "sc": "te", "cc": "te", "rc": "te",
 		"ti": "t", "st": "t", "at": "t", "te": "e", "sz": "e", "az": "e", "nx": "e", "sp": "e", "tw": "e", "tr": "",
@@ -118,7 +121,7 @@ var hiddenForms = func() map[string]string {
 		forms[string(binary)] = "ee"
 	}
 	return forms
-}()
+})
 
 // hiddenExpression reads <expression> in a hidden part: an operand, or an operator with its
 // operands. Its result has no text.
@@ -194,7 +197,7 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 	case "rq":
 		x.requirements()
 	default:
-		form, known := hiddenForms[code]
+		form, known := hiddenForms()[code]
 		if !known {
 			return x.fail()
 		}

@@ -1,23 +1,21 @@
 package demangle
 
-import "strings"
-
 // This file reads and writes the kinds of <expression> that are frequent in names:
 // literals, template parameters, calls, common operators. All other kinds fail, which
 // leaves the name to the library.
 
 // exprOps are the most frequent operators: code, colon, text. Unary operators come
 // first.
-const exprOps = "nt:! ng:- co:~ de:* aa:&& oo:|| eq:== ne:!= lt:< le:<= gt:> ge:>= pl:+ mi:- ml:* an:& or:| dt:. pt:->"
+var exprOps = [...]string{
+	"nt:!", "ng:-", "co:~", "de:*", "aa:&&", "oo:||", "eq:==", "ne:!=", "lt:<", "le:<=", "gt:>", "ge:>=", "pl:+", "mi:-",
+	"ml:*", "an:&", "or:|", "dt:.", "pt:->",
+}
 
 const (
 	exprUnary   = 4  // of exprOps
 	exprGreater = 10 // index of gt
 	exprMember  = 17 // from here on, a name follows
 )
-
-// cxxExprOps are exprOps by index.
-var cxxExprOps = strings.Fields(exprOps)
 
 // expression reads an <expression>.
 func (x *cxxTree) expression() ref {
@@ -82,7 +80,7 @@ func (x *cxxTree) otherExpression() ref {
 
 // operation reads an operator and its operands.
 func (x *cxxTree) operation() ref {
-	for i, op := range cxxExprOps {
+	for i, op := range exprOps {
 		if op[0] != x.peek() || op[1] != x.peek2() {
 			continue
 		}
@@ -120,7 +118,7 @@ func (x *cxxTree) maybeTemplate(name ref) ref {
 // writeOperation writes a kindUnary or kindBinary. An operation whose operator is >
 // gets parentheses, as it stands in a template's arguments.
 func (x *cxxTree) writeOperation(n *cxxNode) {
-	op := cxxExprOps[n.text[0]][len("xx:"):]
+	op := exprOps[n.text[0]][len("xx:"):]
 	if n.kind == kindUnary {
 		x.puts(op)
 		x.writeBraced(n.a)

@@ -306,13 +306,14 @@ func (x *cxxTree) operatorName() ref {
 	}
 
 	// Any other operator is in the table.
-	i := operatorIndex[first-'a'][second-'A']
+	operators := cxxOperators()
+	i := operators.index[first-'a'][second-'A']
 	if i == 0 {
 		return x.fail()
 	}
 
 	from := len(x.out)
-	x.emit(cxxOperators[i-1])
+	x.emit(operators.texts[i-1])
 	x.rendered = true
 	return x.whole(x.node(kindOperator, 0, 0, 0, uint32(i)-1, 0), from)
 }

@@ -113,7 +113,7 @@ func (x *cxxTree) writeWord(n *cxxNode) {
 	case kindBuiltin:
 		x.puts(cxxBuiltins[n.text[0]])
 	case kindOperator:
-		x.puts(cxxOperators[n.text[0]])
+		x.puts(cxxOperators().texts[n.text[0]])
 	default:
 		x.fail()
 	}

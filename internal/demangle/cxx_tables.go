@@ -1,6 +1,9 @@
 package demangle
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Indices of cxxWords.
 const (
@@ -110,13 +113,19 @@ const operatorList = `aN:&= aS:= aa:&& ad:& an:& cl:() cm:, co:~ dV:/= da:_delet
 	`eq:== ge:>= gt:> ix:[] lS:<<= le:<= ls:<< lt:< mI:-= mL:*= mi:- ml:* mm:-- na:_new[] ne:!= ng:- nt:! nw:_new oR:|= oo:|| ` +
 	`or:| pL:+= pl:+ pm:->* pp:++ ps:+ pt:-> rM:%= rS:>>= rm:% rs:>> ss:<=>`
 
-// cxxOperators are the texts of the operators; operatorIndex has their indices
-// plus one by their codes.
-var cxxOperators, operatorIndex = func() (texts []string, index [26][64]uint8) {
+// operatorTable has the texts of the operators, and their indices plus one by their codes.
+type operatorTable struct {
+	texts []string
+	index [26][64]uint8
+}
+
+// cxxOperators returns the table of operatorList, which is made for the first operator.
+var cxxOperators = sync.OnceValue(func() *operatorTable {
+	t := new(operatorTable)
 	for o := range strings.FieldsSeq(operatorList) {
 		code, text, _ := strings.Cut(o, ":")
-		texts = append(texts, "operator"+strings.ReplaceAll(text, "_", " "))
-		index[code[0]-'a'][code[1]-'A'] = uint8(len(texts))
+		t.texts = append(t.texts, "operator"+strings.ReplaceAll(text, "_", " "))
+		t.index[code[0]-'a'][code[1]-'A'] = uint8(len(t.texts))
 	}
-	return texts, index
-}()
+	return t
+})

@@ -23,7 +23,7 @@ const (
 	kindName               // text: of the name
 	kindWord               // text[0]: index of cxxWords
 	kindBuiltin            // text[0]: index of cxxBuiltins
-	kindOperator           // text[0]: index of cxxOperators
+	kindOperator           // text[0]: index of operatorTable.texts
 	kindLiteralOp          // a: the text after operator""
 	kindCast               // operator a
 	kindQualified          // a::b
@@ -42,7 +42,7 @@ const (
 	kindExpansion          // a...
 	kindLiteral            // (a)text, negative if b is not 0
 	kindAddress            // &a
-	kindUnary              // operator text[0] of cxxExprOps on a
+	kindUnary              // operator text[0] of exprOps on a
 	kindBinary             // the same between a and b
 	kindCall               // a(list)
 	kindArgument           // number n of a function's parameters, 0 being this

@@ -205,7 +205,7 @@ func (p *dparser) list(open, end string) {
 }
 
 // dSuffixes maps the letters of types to the suffixes of their integers.
-var dSuffixes = map[byte]string{'h': "u", 't': "u", 'k': "u", 'l': "L", 'm': "uL"}
+var dSuffixes = codeTable{{"h", "u"}, {"t", "u"}, {"k", "u"}, {"l", "L"}, {"m", "uL"}}
 
 // integer reads a number and writes it as a literal of type c.
 func (p *dparser) integer(c byte) {
@@ -234,7 +234,8 @@ func (p *dparser) integer(c byte) {
 			p.put("true")
 		}
 	default:
-		p.put(digits + dSuffixes[c])
+		suffix, _ := dSuffixes.text([]byte{c})
+		p.put(digits + suffix)
 	}
 }
 
@@ -326,11 +327,11 @@ func (p *dparser) stringValue() {
 	}
 }
 
-var dEscapes = map[byte]string{'\t': `\t`, '\n': `\n`, '\r': `\r`, '\f': `\f`, '\v': `\v`}
+var dEscapes = codeTable{{"\t", `\t`}, {"\n", `\n`}, {"\r", `\r`}, {"\f", `\f`}, {"\v", `\v`}}
 
 func (p *dparser) stringByte(c byte) {
 	const hex = "0123456789abcdef"
-	switch s, ok := dEscapes[c]; {
+	switch s, ok := dEscapes.text([]byte{c}); {
 	case ok:
 		p.put(s)
 	case c >= 0x20 && c < 0x7f:

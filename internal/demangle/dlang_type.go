@@ -173,8 +173,8 @@ func (p *dparser) isCallConvention() bool {
 }
 
 // callConventions has the text of each linkage other than D's.
-var callConventions = map[byte]string{
-	'F': "", 'U': "extern(C) ", 'W': "extern(Windows) ", 'V': "extern(Pascal) ", 'R': "extern(C++) ", 'Y': "extern(Objective-C) ",
+var callConventions = codeTable{
+	{"F", ""}, {"U", "extern(C) "}, {"W", "extern(Windows) "}, {"V", "extern(Pascal) "}, {"R", "extern(C++) "}, {"Y", "extern(Objective-C) "},
 }
 
 // functionType reads the type of a function and writes it as
@@ -201,7 +201,7 @@ func (p *dparser) signature(linkage, attributes *string) {
 		return
 	}
 	if linkage != nil {
-		*linkage = callConventions[p.peek(0)]
+		*linkage, _ = callConventions.text([]byte{p.peek(0)})
 	}
 	p.pos++
 	s := p.attributes()
@@ -213,15 +213,15 @@ func (p *dparser) signature(linkage, attributes *string) {
 	p.put(")")
 }
 
-var dAttributes = map[byte]string{
-	'a': "pure ", 'b': "nothrow ", 'c': "ref ", 'd': "@property ", 'e': "@trusted ", 'f': "@safe ",
-	'i': "@nogc ", 'j': "return ", 'l': "scope ", 'm': "@live ",
+var dAttributes = codeTable{
+	{"a", "pure "}, {"b", "nothrow "}, {"c", "ref "}, {"d", "@property "}, {"e", "@trusted "}, {"f", "@safe "},
+	{"i", "@nogc "}, {"j", "return "}, {"l", "scope "}, {"m", "@live "},
 }
 
 // attributes reads those of a function. Ng, Nh, Nk and Nn begin a parameter.
 func (p *dparser) attributes() (s string) {
 	for p.peek(0) == 'N' {
-		text, ok := dAttributes[p.peek(1)]
+		text, ok := dAttributes.text([]byte{p.peek(1)})
 		if !ok {
 			break
 		}

@@ -8,8 +8,8 @@ import (
 
 // rustEscapes maps the escapes of Rust's legacy mangling, for characters that C++'s
 // identifiers cannot have, to the characters.
-var rustEscapes = map[string]string{
-	"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
+var rustEscapes = codeTable{
+	{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"}, {"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","},
 }
 
 // rustLegacy reads names of rustc's first mangling. They have the form of C++'s nested
@@ -118,7 +118,7 @@ func appendRust(out, s []byte) ([]byte, bool) {
 }
 
 func appendRustEscape(out, escape []byte) ([]byte, bool) {
-	if text, ok := rustEscapes[string(escape)]; ok {
+	if text, ok := rustEscapes.text(escape); ok {
 		return append(out, text...), true
 	}
 	if len(escape) < 2 || escape[0] != 'u' {

@@ -45,10 +45,10 @@ func (p *swiftParser) peek() byte {
 }
 
 // swiftTypes maps the abbreviations of types of the standard library to the types.
-var swiftTypes = map[string]string{
-	"Sa": "Swift.Array", "Sb": "Swift.Bool", "SD": "Swift.Dictionary", "Sd": "Swift.Double", "Sf": "Swift.Float",
-	"Sh": "Swift.Set", "Si": "Swift.Int", "SJ": "Swift.Character", "Sq": "Swift.Optional", "SS": "Swift.String",
-	"Ss": "Swift.Substring", "Su": "Swift.UInt", "SV": "Swift.UnsafeRawPointer",
+var swiftTypes = codeTable{
+	{"Sa", "Swift.Array"}, {"Sb", "Swift.Bool"}, {"SD", "Swift.Dictionary"}, {"Sd", "Swift.Double"}, {"Sf", "Swift.Float"},
+	{"Sh", "Swift.Set"}, {"Si", "Swift.Int"}, {"SJ", "Swift.Character"}, {"Sq", "Swift.Optional"}, {"SS", "Swift.String"},
+	{"Ss", "Swift.Substring"}, {"Su", "Swift.UInt"}, {"SV", "Swift.UnsafeRawPointer"},
 }
 
 // module reads the outermost context.
@@ -61,7 +61,7 @@ func (p *swiftParser) module() bool {
 		p.out = append(p.out, "Swift"...)
 		return true
 	case p.peek() == 'S' && p.pos+2 <= len(p.in):
-		text, ok := swiftTypes[string(p.in[p.pos:p.pos+2])]
+		text, ok := swiftTypes.text(p.in[p.pos : p.pos+2])
 		p.pos += 2
 		p.out = append(p.out, text...)
 		return ok

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"symkit/limits"
 )
@@ -106,13 +107,13 @@ func (w *walker) debOrigin(r *bufio.Reader) (o Origin, err error) {
 			source = control["Package"]
 		}
 		size, _ = strconv.ParseInt(control["Installed-Size"], 10, 64) // without a size it is 0
-		return Origin{signed.ReplaceAllString(source, ""), min(max(size, 0), math.MaxInt32) << 10}, err
+		return Origin{signed().ReplaceAllString(source, ""), min(max(size, 0), math.MaxInt32) << 10}, err
 	}
 }
 
 // signed matches the end of the names of Debian's sources whose files are those of
 // another source with a signature: linux-signed-amd64 has the kernel of linux.
-var signed = regexp.MustCompile(`-signed(-[a-z0-9]+)?$`)
+var signed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-signed(-[a-z0-9]+)?$`) })
 
 // infoOrigin reads .PKGINFO of a package of Alpine (origin) or Arch (pkgbase).
 func infoOrigin(r io.Reader) (o Origin, err error) {
