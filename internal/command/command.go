@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -36,9 +37,13 @@ var ErrInterrupted = errors.New("interrupted")
 // grace is how long a program may take to end by itself after the first signal.
 const grace = 500 * time.Millisecond
 
+// soon is when a process receives signals at the latest.
+const soon = 5 * time.Millisecond
+
 // Main runs a program with the process' arguments and streams, and ends the
-// process with its exit code. The context ends with the first SIGINT or SIGTERM,
-// with the cause [ErrInterrupted]. The process ends at the second signal, or
+// process with its exit code. After [Receive], which [Program.Run] calls, the context ends
+// with the first SIGINT or SIGTERM, with the cause [ErrInterrupted]; before, a signal ends
+// the process at once. The process ends at the second signal, or
 // after the grace period: a goroutine may be blocked in open(2) of a FIFO or in
 // write(2) to a full pipe, where no context reaches it. A pipe without a reader
 // is an error of the writer, not the silent end of the process.
@@ -46,13 +51,28 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	signal.Ignore(syscall.SIGPIPE)
 
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go await(name, signals, interrupt)
+	receive := sync.OnceFunc(func() {
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		go await(name, signals, interrupt)
+	})
+	time.AfterFunc(soon, receive)
 
-	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
+	code := run(context.WithValue(ctx, receiver{}, receive), os.Args[1:], standardOutput(), os.Stderr)
 	atomicfile.Abandon() // run may leave goroutines that write files
 	os.Exit(code)
+}
+
+// receiver is the key of the function in the context of Main that [Receive] calls.
+type receiver struct{}
+
+// Receive makes the process receive signals, if ctx is the context of [Main]. Go starts two
+// threads for that, which take a tenth of the time of a small dump.
+func Receive(ctx context.Context) {
+	receive, ok := ctx.Value(receiver{}).(func())
+	if ok {
+		receive()
+	}
 }
 
 // await calls interrupt at the first signal. Then it ends the process, unless run has
@@ -101,8 +121,11 @@ type Program struct {
 	// PROG_DEBUG_DIR=x is --debug-dir=x. Empty: the environment sets no flag.
 	Env     string
 	Context context.Context // of the process; its cancellation is reported as "interrupted"
-	Stdout  io.Writer       // results, --help, --version
-	Stderr  *Messages       // everything else
+	// Brief reports whether the work takes less than a few milliseconds, and has no effect
+	// but what it prints: no temporary files, no requests. May be nil.
+	Brief  func() bool
+	Stdout io.Writer // results, --help, --version
+	Stderr *Messages // everything else
 }
 
 // Run parses args into grammar, a pointer to a struct with kong's tags, calls work
@@ -167,6 +190,10 @@ func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int,
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse
+	}
+
+	if p.Context != nil && (p.Brief == nil || !p.Brief()) {
+		Receive(p.Context)
 	}
 
 	code, err := work(chosen)
