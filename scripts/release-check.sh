@@ -41,6 +41,13 @@ for p in dump_syms symcheck stackwalk; do
 done
 [ "$(bash -c "source '$work/root/share/bash-completion/completions/dump_syms'
 	COMP_WORDS=(dump_syms --compress '') COMP_CWORD=2; _symkit_dump_syms; echo \${COMPREPLY[*]}")" = "none gzip zstd" ]
+# In an interactive zsh on a terminal of its own; zpty -r waits for the pattern.
+timeout 120 zsh -f -c 'zmodload zsh/zpty
+	zpty z zsh -f -i
+	zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print re\"\"ady"
+	zpty -r z text "*ready*"
+	zpty -w -n z "symcheck lint --min"$'"'\\t'"'
+	zpty -r z text "*--min-coverage*"' zsh "$work/root/share/zsh/site-functions"
 fish -c "source '$work/root/share/fish/vendor_completions.d/symcheck.fish'; complete -C 'symcheck lint --min'" | grep -q '^--min-coverage'
 ok "manual pages and completions"
 
