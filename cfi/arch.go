@@ -32,7 +32,7 @@ type Arch struct {
 	// without the stack pointer.
 	CalleeSaved []Reg
 
-	pc          Reg       // column of the program counter; RA if it has none
+	pc          Reg       // column of the program counter, or RA if the counter has no column
 	once        sync.Once // of ready
 	calleeSaved string    // see regs
 	lists       []string  // see names

@@ -30,7 +30,7 @@ func (t *Text) byPC(row *Row) bool {
 	}
 
 	// The state before the row, for the case that the row cannot be written.
-	from, all, recs, open := len(t.buf), t.Stats, len(t.recs), t.open
+	from, statsBefore, recs, open := len(t.buf), t.Stats, len(t.recs), t.open
 	var last outcome
 
 	// Each PC either extends the last range or starts the next one.
@@ -40,7 +40,7 @@ func (t *Text) byPC(row *Row) bool {
 		t.ByPC = max(t.ByPC-1-(now.upto-now.from)/byPCBytes, 0)
 		switch {
 		case !ok || t.ByPC == 0:
-			t.buf, t.Stats, t.recs, t.open = t.buf[:from], all, t.recs[:recs], open
+			t.buf, t.Stats, t.recs, t.open = t.buf[:from], statsBefore, t.recs[:recs], open
 			return false
 		case pc > row.Begin && t.same(last, now):
 			t.buf, t.Stats = t.buf[:now.from], stats
@@ -62,8 +62,8 @@ func (t *Text) byPC(row *Row) bool {
 	return true
 }
 
-// anywhere appends the rules of row at one PC; ok is false if they depend on the module's
-// load address.
+// anywhere appends the rules of row at one PC; ok is false if the rules depend on the
+// module's load address.
 func (t *Text) anywhere(row *Row, pc uint64) (o outcome, ok bool) {
 	// The text at another load address must be the same. Only one of the two attempts is
 	// counted.

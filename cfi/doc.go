@@ -1,7 +1,7 @@
 // Package cfi reads DWARF call frame information (.eh_frame, .debug_frame) into rows,
 // which say how to find the caller of a frame, and writes rows as the rules of Breakpad's
-// STACK CFI records. Bytes in, values out: it opens no files. It also reads the exception
-// index table of 32-bit ARM (Exidx).
+// STACK CFI records. The package also reads the exception index table of 32-bit ARM
+// (Exidx). It takes bytes and returns values, and opens no files.
 //
 // A Section yields its FDEs, an FDE yields its Rows, and a Text turns rows (these, or
 // those of package sframe) into records. A Row means the same whatever table it came

@@ -71,8 +71,8 @@ type ExidxEntry struct {
 	Personality uint64
 
 	code wire.Cursor // the words with unwinding instructions
-	skip int         // bytes of the first word that are none
-	word uint32      // the word itself, when it is in the index
+	skip int         // bytes of the first word that are no instructions
+	word uint32      // the only word, if it is in the index
 }
 
 // Entries yields the entries in the order of the table. A damaged entry gives a

@@ -76,13 +76,13 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	}
 
 	// Run the instructions up to finish (0xb0) or to the end of the last word.
-	dead := e.CantUnwind
-	for !dead && m.more() && m.failed == nil {
+	refused := e.CantUnwind
+	for !refused && m.more() && m.failed == nil {
 		op := m.byte()
 		if op == 0xb0 { // finish
 			break
 		}
-		dead = m.step(op)
+		refused = m.step(op)
 	}
 	if m.failed != nil {
 		return m.failed
@@ -91,7 +91,7 @@ func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
 	// A function that refuses to unwind has no caller: its return address is undefined.
 	row := &m.row
 	*row = Row{Begin: e.Begin, End: e.End}
-	if dead {
+	if refused {
 		row.CFA = Rule{Kind: KindReg, Reg: armSP}
 		m.rules[0] = RegRule{armLR, Rule{Kind: KindUndefined}}
 		row.Regs = m.rules[:1]

@@ -77,8 +77,8 @@ type compiler struct {
 	c     wire.Cursor
 	bad   bool
 
-	readsPC bool // the expression does
-	known   bool // the PC is pc
+	readsPC bool // the expression reads the PC
+	known   bool // pc is the value of the PC
 	pc      uint64
 }
 
@@ -341,8 +341,8 @@ func (k *compiler) text(dst []byte, i int) []byte {
 	return append(dst, ' ', t.op)
 }
 
-// zero appends ` 0 +` to a register or CFA that is a whole address. So a rule has one
-// text, whether the rule is an expression or of another kind.
+// zero appends ` 0 +` to a register or CFA that is a whole address, so that a rule has the
+// same text whether the rule is an expression or of another kind.
 func (k *compiler) zero(dst []byte, i int) []byte {
 	if op := k.terms[i].op; op == termReg || op == termCFA {
 		dst = append(dst, " 0 +"...)

@@ -28,7 +28,7 @@ type FDE struct {
 	from, upto int // the instructions, as section offsets
 }
 
-// fde reads the FDE whose frame is e.
+// fde reads the FDE with the common fields e.
 func (d *decoder) fde(e *entry) (FDE, error) {
 	s := d.sec
 	f := FDE{Offset: e.off, sec: s}

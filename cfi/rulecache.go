@@ -44,7 +44,7 @@ type ruleText struct {
 }
 
 // hash returns the hash of row's state; ok is false if such states are not cached.
-func (b *ruleCache) hash(row *Row, ra Reg) (h uint64, ok bool) {
+func (c *ruleCache) hash(row *Row, ra Reg) (h uint64, ok bool) {
 	// The hash covers the CFA rule, the column of the return address, and every register
 	// rule in order.
 	kind := row.CFA.Kind
@@ -59,13 +59,13 @@ func (b *ruleCache) hash(row *Row, ra Reg) (h uint64, ok bool) {
 }
 
 // is reports whether state s is the state of row.
-func (b *ruleCache) is(s uint32, row *Row, ra Reg) bool {
-	st := &b.states[s]
+func (c *ruleCache) is(s uint32, row *Row, ra Reg) bool {
+	st := &c.states[s]
 	if st.cfa != row.CFA || st.ra != ra || int(st.upto-st.from) != len(row.Regs) {
 		return false
 	}
 
-	for i, r := range b.regs[st.from:st.upto] {
+	for i, r := range c.regs[st.from:st.upto] {
 		if r != row.Regs[i] {
 			return false
 		}
@@ -74,115 +74,115 @@ func (b *ruleCache) is(s uint32, row *Row, ra Reg) bool {
 }
 
 // slot returns the first index of the table to probe for a text.
-func (b *ruleCache) slot(hash uint64, last uint32) uint64 {
-	return (hash ^ uint64(last)) * hashFactor >> 20 & uint64(len(b.table)-1)
+func (c *ruleCache) slot(hash uint64, last uint32) uint64 {
+	return (hash ^ uint64(last)) * hashFactor >> 20 & uint64(len(c.table)-1)
 }
 
 // find returns the number of the text of row, whose hash is given, after the state last,
 // or 0.
-func (b *ruleCache) find(hash uint64, last uint32, row *Row, ra Reg) int {
-	if len(b.table) == 0 {
+func (c *ruleCache) find(hash uint64, last uint32, row *Row, ra Reg) int {
+	if len(c.table) == 0 {
 		return 0
 	}
 
 	// Linear probing: an empty slot ends the search.
-	at := b.slot(hash, last)
+	at := c.slot(hash, last)
 	for range maxProbes {
-		n := b.table[at]
+		n := c.table[at]
 		if n == 0 {
 			return 0
 		}
 
 		// The hash can collide, so the state is compared.
-		if s := &b.texts[n]; s.hash == hash && s.last == last && b.is(s.next, row, ra) {
+		if s := &c.texts[n]; s.hash == hash && s.last == last && c.is(s.next, row, ra) {
 			return int(n)
 		}
-		at = (at + 1) & uint64(len(b.table)-1)
+		at = (at + 1) & uint64(len(c.table)-1)
 	}
 	return 0
 }
 
 // state returns the number of row's state, which may be new, or 0 if the cache is full.
-func (b *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
-	// Two states with the same hash: only the first has a number.
-	if s, ok := b.byHash[hash]; ok {
-		if b.is(s, row, ra) {
+func (c *ruleCache) state(hash uint64, row *Row, ra Reg) uint32 {
+	// Of two states with the same hash, only the first has a number.
+	if s, ok := c.byHash[hash]; ok {
+		if c.is(s, row, ra) {
 			return s
 		}
 		return 0
 	}
 
 	// State 0 means no state, so numbers start at 1.
-	if b.byHash == nil {
-		b.byHash = map[uint64]uint32{}
-		b.states = make([]state, 1)
+	if c.byHash == nil {
+		c.byHash = map[uint64]uint32{}
+		c.states = make([]state, 1)
 	}
-	if len(b.states) == maxStates {
+	if len(c.states) == maxStates {
 		return 0
 	}
 
 	// All states share one slice of register rules.
-	from := uint32(len(b.regs))
-	b.regs = append(b.regs, row.Regs...)
-	n := uint32(len(b.states))
-	b.states = append(b.states, state{row.CFA, ra, from, uint32(len(b.regs))})
-	b.byHash[hash] = n
+	from := uint32(len(c.regs))
+	c.regs = append(c.regs, row.Regs...)
+	n := uint32(len(c.states))
+	c.states = append(c.states, state{row.CFA, ra, from, uint32(len(c.regs))})
+	c.byHash[hash] = n
 	return n
 }
 
-// learn adds a text and returns its number, or 0 if the cache is full.
-func (b *ruleCache) learn(hash uint64, last, next uint32, text []byte) int {
+// add adds a text and returns its number, or 0 if the cache is full.
+func (c *ruleCache) add(hash uint64, last, next uint32, text []byte) int {
 	// Text 0 means no text, so numbers start at 1.
-	if len(b.texts) == 0 {
-		b.texts = make([]ruleText, 1)
-		b.table = make([]uint32, firstTable)
+	if len(c.texts) == 0 {
+		c.texts = make([]ruleText, 1)
+		c.table = make([]uint32, firstTable)
 	}
-	if len(b.texts) == maxTexts || len(b.text) > maxTextBytes {
+	if len(c.texts) == maxTexts || len(c.text) > maxTextBytes {
 		return 0
 	}
 
 	// The table stays at most half full, so that few slots are probed.
-	if 2*len(b.texts) > len(b.table) {
-		b.grow()
+	if 2*len(c.texts) > len(c.table) {
+		c.grow()
 	}
 
 	// The text is kept only if the table has a slot for it.
-	from := uint32(len(b.text))
+	from := uint32(len(c.text))
 	s := ruleText{hash, last, next, from, from + uint32(len(text))}
-	if !b.place(&s, uint32(len(b.texts))) {
+	if !c.insert(&s, uint32(len(c.texts))) {
 		return 0
 	}
 
-	b.texts = append(b.texts, s)
-	b.text = append(b.text, text...)
-	return len(b.texts) - 1
+	c.texts = append(c.texts, s)
+	c.text = append(c.text, text...)
+	return len(c.texts) - 1
 }
 
-// place enters a text into the table; it returns false if no slot is free near the
-// text's own.
-func (b *ruleCache) place(s *ruleText, n uint32) bool {
-	at := b.slot(s.hash, s.last)
+// insert enters a text into the table; it returns false if none of the maxProbes slots
+// from the text's own on is free.
+func (c *ruleCache) insert(s *ruleText, n uint32) bool {
+	at := c.slot(s.hash, s.last)
 	for range maxProbes {
-		if b.table[at] == 0 {
-			b.table[at] = n
+		if c.table[at] == 0 {
+			c.table[at] = n
 			return true
 		}
-		at = (at + 1) & uint64(len(b.table)-1)
+		at = (at + 1) & uint64(len(c.table)-1)
 	}
 	return false
 }
 
 // grow doubles the table. A text without a free slot is lost.
-func (b *ruleCache) grow() {
-	b.table = make([]uint32, 2*len(b.table))
-	for n := 1; n < len(b.texts); n++ {
-		b.place(&b.texts[n], uint32(n))
+func (c *ruleCache) grow() {
+	c.table = make([]uint32, 2*len(c.table))
+	for n := 1; n < len(c.texts); n++ {
+		c.insert(&c.texts[n], uint32(n))
 	}
 }
 
 // load sets row to state s.
-func (b *ruleCache) load(row *Row, s uint32) {
-	st := &b.states[s]
+func (c *ruleCache) load(row *Row, s uint32) {
+	st := &c.states[s]
 	row.CFA, row.Exprs = st.cfa, nil
-	row.Regs = append(row.Regs[:0], b.regs[st.from:st.upto]...)
+	row.Regs = append(row.Regs[:0], c.regs[st.from:st.upto]...)
 }

@@ -95,7 +95,7 @@ func TestRuleCacheCollisions(t *testing.T) {
 	var b ruleCache
 	rows := []*Row{{CFA: Rule{KindReg, 7, 8}}, {CFA: Rule{KindReg, 7, 16}}}
 	first := b.state(1, rows[0], 16)
-	n := b.learn(1, 0, first, []byte("first"))
+	n := b.add(1, 0, first, []byte("first"))
 	if first == 0 || n == 0 || b.find(1, 0, rows[0], 16) != n {
 		t.Fatalf("state %d, ruleText %d", first, n)
 	}

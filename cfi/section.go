@@ -28,7 +28,7 @@ func (k SectionKind) String() string {
 }
 
 // Section is one section of call frame information, with the bases of its pointers.
-// Nothing in it changes while it is read: any number of goroutines can iterate at once.
+// Reading does not change a Section: any number of goroutines can iterate at once.
 type Section struct {
 	Kind SectionKind
 	// Name is the section's name in errors; if empty, it is Kind's usual name.
@@ -55,9 +55,9 @@ type Section struct {
 // ends the iteration, with an error. A CIE is read for its first FDE: a damaged CIE is
 // an error of each of its FDEs, and a damaged CIE without FDEs is no error.
 //
-// A zero length, the terminator of .eh_frame, does not end the section: linked
-// files hold one in the middle when crtend.o's or that of an `ld -r` output
-// was not last.
+// A zero length, the terminator of .eh_frame, does not end the section: a linked file
+// has a terminator in the middle if crtend.o, or the output of an `ld -r`, was not the
+// linker's last input.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
 		d := newDecoder(s)

@@ -46,8 +46,8 @@ func (m *machine) setLoc(addr uint64) {
 	}
 }
 
-// defCFARegister sets the register of the CFA rule and keeps the offset. As the very
-// first rule, as GNU as writes it for RISC-V, it means register + 0. After an expression,
+// defCFARegister sets the register of the CFA rule and keeps the offset. If the CFA has no
+// rule yet, as in the CIEs that GNU as writes for RISC-V, the offset is 0. After an expression,
 // which DWARF 5 §6.4.2.2 does not allow, the offset is that of the rule before the
 // expression: hand-written code (libgcrypt's ciphers) relies on that, and unwinders and
 // readelf do the same.

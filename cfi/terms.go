@@ -88,19 +88,19 @@ func (k *compiler) boundTerm(op byte, a, b int, max int64) int {
 }
 
 func (k *compiler) plus(a, b int) int {
-	x, isNum := k.value(a)
-	y, bothNum := k.value(b)
-	if isNum && !bothNum { // numbers to the right
+	x, aIsNum := k.value(a)
+	y, bIsNum := k.value(b)
+	if aIsNum && !bIsNum { // numbers to the right
 		return k.plus(b, a)
 	}
 
 	// Fold numbers: x + y, a + 0, and (a + x) + y.
 	switch t := &k.terms[a]; {
-	case isNum && bothNum:
+	case aIsNum && bIsNum:
 		return k.num(x + y)
-	case bothNum && y == 0:
+	case bIsNum && y == 0:
 		return a
-	case bothNum && t.op == '+' && k.terms[t.b].op == termNum:
+	case bIsNum && t.op == '+' && k.terms[t.b].op == termNum:
 		return k.plus(t.a, k.num(k.terms[t.b].val+y))
 	}
 
@@ -119,10 +119,10 @@ func (k *compiler) minus(a, b int) int {
 }
 
 func (k *compiler) times(a, b int) int {
-	x, isNum := k.value(a)
-	y, bothNum := k.value(b)
+	x, aIsNum := k.value(a)
+	y, bIsNum := k.value(b)
 	switch {
-	case isNum && bothNum:
+	case aIsNum && bIsNum:
 		return k.num(x * y)
 	case k.bounded(a) && k.bounded(b):
 		return k.boundTerm('*', a, b, k.terms[a].max*k.terms[b].max)
@@ -138,11 +138,12 @@ func (k *compiler) and(a, b int) int {
 		a, b = b, a
 	}
 
-	// An operand that is neither a low mask, a high mask nor a truth value has no operator.
-	x, bothNum := k.value(a)
+	// Postfix has no operator for an operand that is no low mask, no high mask and no truth
+	// value.
+	x, aIsNum := k.value(a)
 	m, ok := k.value(b)
 	switch {
-	case ok && bothNum:
+	case ok && aIsNum:
 		return k.num(x & m)
 	case ok && m == 0:
 		return k.num(0)
@@ -172,14 +173,14 @@ func (k *compiler) maxMask() int64 {
 func (k *compiler) truth(i int) bool { return k.bounded(i) && k.terms[i].max <= 1 }
 
 func (k *compiler) or(a, b int) int {
-	x, isNum := k.value(a)
-	y, bothNum := k.value(b)
+	x, aIsNum := k.value(a)
+	y, bIsNum := k.value(b)
 	switch {
-	case isNum && bothNum:
+	case aIsNum && bIsNum:
 		return k.num(x | y)
-	case bothNum && y == 0:
+	case bIsNum && y == 0:
 		return a
-	case isNum && x == 0:
+	case aIsNum && x == 0:
 		return b
 	case k.truth(a) && k.truth(b): // a + b >= 1
 		return k.atLeast(k.plus(a, b), 1)
@@ -192,9 +193,9 @@ func (k *compiler) or(a, b int) int {
 // fold returns the value of an operation on two numbers in the width of the word; ok is
 // false if an operand is not a number, or if evaluators disagree.
 func (k *compiler) fold(op uint8, a, b int) (v int64, ok bool) {
-	x, isNum := k.value(a)
-	y, bothNum := k.value(b)
-	if !isNum || !bothNum {
+	x, aIsNum := k.value(a)
+	y, bIsNum := k.value(b)
+	if !aIsNum || !bIsNum {
 		return 0, false
 	}
 

@@ -40,8 +40,8 @@ type Text struct {
 	init int // its index in recs
 
 	cache   ruleCache
-	state   uint32 // of the last row in book, or 0
-	prev    Row    // the last row, with Regs of its own; out of date where state is not 0
+	state   uint32 // number of the last row's state in cache, or 0
+	prev    Row    // the last row, with Regs of its own; out of date if state is not 0
 	changes []change
 	recs    []record
 	buf     []byte
@@ -52,7 +52,7 @@ type Text struct {
 type record struct {
 	addr, size uint64
 	from, upto int // of buf
-	number     int // in book, or 0; then from and upto are of its text
+	number     int // of the text in cache, or 0; if not 0, from and upto are of cache.text
 }
 
 // change is a register whose rule has to be written.
@@ -99,8 +99,8 @@ func (t *Text) Add(row *Row) {
 	}
 
 	// The text of most rows is in the cache.
-	hash, usual := t.cache.hash(row, t.ra)
-	known := usual && (last > 0 || !t.open)
+	hash, cacheable := t.cache.hash(row, t.ra)
+	known := cacheable && (last > 0 || !t.open)
 	if known {
 		if n := t.cache.find(hash, last, row, t.ra); n > 0 {
 			text := &t.cache.texts[n]
@@ -121,13 +121,13 @@ func (t *Text) Add(row *Row) {
 		return
 	}
 
-	// A text that counted a loss is not cached: the loss counts each time.
+	// A text with a loss is not cached, so that the loss is counted at each row.
 	number := 0
-	if usual {
+	if cacheable {
 		t.state = t.cache.state(hash, row, t.ra)
 	}
 	if known && t.state > 0 && t.Stats == stats {
-		number = t.cache.learn(hash, last, t.state, t.buf[from:])
+		number = t.cache.add(hash, last, t.state, t.buf[from:])
 	}
 
 	if number > 0 {
@@ -270,7 +270,8 @@ func (t *Text) diff(row *Row) {
 		}
 	}
 
-	// Without a rule, the stack pointer is the CFA; on s390 it is not, so INIT says so.
+	// Without a rule, readers take the stack pointer for the CFA. On s390 the two differ, so
+	// INIT has the rule.
 	if a := t.arch; !t.open && a.SPOffset != 0 && row.Rule(a.SP).Kind == KindNone {
 		t.change(RegRule{Reg: a.SP})
 	}

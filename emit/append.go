@@ -100,8 +100,9 @@ func appendDec(dst []byte, v uint32) []byte {
 }
 
 // decWord returns the values of the eight decimal digits of v, the first one in the
-// lowest byte. v is below 10^8. Each step halves the lanes and the numbers in them; the
-// quotients by multiplication are exact for numbers of these sizes.
+// lowest byte. v is below 10^8. Each step splits every lane of the word into a quotient and
+// a remainder in two lanes of half the width. The quotients by multiplication are exact for
+// numbers of these sizes.
 func decWord(v uint32) uint64 {
 	high := uint64(v / 1e4)
 	x := high | (uint64(v)-high*1e4)<<32

@@ -37,8 +37,8 @@ func (f *fields) next(end int) {
 	}
 }
 
-// number ends a number whose digits are from f.pos to end; it returns false after a
-// failure.
+// number checks a number whose digits are line[f.pos:end], and moves to the next field. The
+// result is false if the number is rejected.
 func (f *fields) number(end, maxDigits int) bool {
 	// A separator in place of the number is reported as an extra space, not as a missing
 	// field.

@@ -38,7 +38,7 @@ type Index struct {
 	signals []Range // by address
 
 	mu  sync.Mutex
-	bad map[uint64]struct{} // offsets of lines that make no sense
+	bad map[uint64]struct{} // offsets of malformed lines
 }
 
 // lookBack is the number of records at or below an address that are searched.
@@ -117,7 +117,7 @@ func (x *Index) join(scans []scan) {
 			x.head(off)
 		}
 		for _, off := range scans[i].bad {
-			x.spoil(off)
+			x.markBad(off)
 		}
 	}
 
@@ -137,10 +137,10 @@ func (x *Index) head(off uint64) {
 	l := loose{rest: x.line(off)}
 	switch string(l.word()) {
 	case "MODULE":
-		// The first MODULE record with an id counts; any other one is a bad line.
+		// The first MODULE record with an id counts; any other MODULE record is a bad line.
 		m := Module{OS: string(l.word()), Arch: string(l.word()), ID: string(l.word()), Name: string(l.text())}
 		if x.named || m.ID == "" {
-			x.spoil(off)
+			x.markBad(off)
 			return
 		}
 		x.module, x.named = m, true
@@ -151,7 +151,7 @@ func (x *Index) head(off uint64) {
 		case KeySignalFrame:
 			r := Range{l.hex(), l.size()}
 			if l.bad {
-				x.spoil(off)
+				x.markBad(off)
 				return
 			}
 			x.signals = append(x.signals, r)
@@ -168,8 +168,8 @@ func (x *Index) line(off uint64) []byte {
 	return line
 }
 
-// spoil counts the line at off as bad.
-func (x *Index) spoil(off uint64) {
+// markBad counts the line at off as bad.
+func (x *Index) markBad(off uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.bad) < maxBad {
@@ -238,10 +238,10 @@ func (t table) below(key uint64) int {
 	return i
 }
 
-// holds returns the offset of the record that covers addr, by the rule in the
+// covering returns the offset of the record that covers addr, by the rule in the
 // documentation of Index. contains parses the record at an offset and reports whether it
 // covers addr.
-func (t table) holds(addr uint64, contains func(off uint64) bool) (uint64, bool) {
+func (t table) covering(addr uint64, contains func(off uint64) bool) (uint64, bool) {
 	end := t.below(addr)
 	for i := end - 1; i >= 0 && i >= end-lookBack; i-- {
 		if !contains(t[i].off) {

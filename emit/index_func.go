@@ -35,7 +35,7 @@ type Call struct {
 // only allocation.
 func (x *Index) Symbol(addr uint64) (Symbol, bool) {
 	var fn Func
-	off, ok := x.funcs.holds(addr, func(off uint64) bool {
+	off, ok := x.funcs.covering(addr, func(off uint64) bool {
 		f, ok := x.funcAt(off)
 		return ok && addr-f.Addr < uint64(f.Size)
 	})
@@ -92,7 +92,7 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	s := Symbol{Addr: key, ParamSize: l.size(), Public: true}
 	s.Calls = []Call{{Func: orOmitted(l.text())}}
 	if l.bad {
-		x.spoil(off)
+		x.markBad(off)
 		return Symbol{}, false
 	}
 	return s, true
@@ -113,7 +113,7 @@ func (x *Index) funcAt(off uint64) (Func, bool) {
 	f.Addr, f.Size, f.ParamSize = l.hex(), l.size(), l.size()
 	f.Name = orOmitted(l.text())
 	if l.bad {
-		x.spoil(off)
+		x.markBad(off)
 	}
 	return f, !l.bad
 }
@@ -212,7 +212,7 @@ func (x *Index) after(off uint64) uint64 { return off + uint64(len(x.line(off)))
 func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
 	rec := Line{Addr: l.hex(), Size: l.size(), Line: l.dec(), File: l.dec()}
 	if l.bad {
-		x.spoil(at)
+		x.markBad(at)
 	}
 	return rec, !l.bad
 }
@@ -245,7 +245,7 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []si
 		}
 	}
 	if l.bad || fields < 6 {
-		x.spoil(at)
+		x.markBad(at)
 		return sites
 	}
 	if !found || depth >= maxDepth {

@@ -22,8 +22,8 @@ const (
 // scan is the result of scanning one chunk of the data.
 type scan struct {
 	tables [numTables]table
-	heads  []uint64 // MODULE and INFO records that mean something
-	bad    []uint64
+	heads  []uint64 // offsets of MODULE and INFO records
+	bad    []uint64 // offsets of malformed lines
 }
 
 // run scans the lines that begin in data[from:to]. The first bytes of a line identify its
@@ -78,7 +78,7 @@ func newlines(b *[64]byte) (mask uint64) {
 	return mask
 }
 
-// matters is 1 for the first bytes of lines that are no line records.
+// matters is 1 for each byte that cannot begin a line record.
 var matters = func() (t [256]uint8) {
 	for c := range t {
 		if hexValue[c] > 15 {
@@ -94,26 +94,26 @@ func (s *scan) candidate(data []byte, at int) {
 		return
 	}
 
-	// Records that belong to others are skipped; those as dumpers write them are read by
-	// quick.
+	// Records inside a FUNC or STACK CFI INIT are skipped. addFast reads records in the form
+	// that dumpers write.
 	line := data[at:]
 	switch {
 	case bytes.HasPrefix(line, []byte("STACK CFI ")):
 		line = line[len("STACK CFI "):]
 		if len(line) > 0 && hexValue[line[0]] <= 15 {
-			return // is found from its INIT
+			return // a lookup finds the record through its INIT record
 		}
-		if bytes.HasPrefix(line, []byte("INIT ")) && s.quick(inInits, line[len("INIT "):], at) {
+		if bytes.HasPrefix(line, []byte("INIT ")) && s.addFast(inInits, line[len("INIT "):], at) {
 			return
 		}
 	case bytes.HasPrefix(line, []byte("INLINE ")):
-		return // is found from its FUNC
+		return // a lookup finds the record through its FUNC record
 	case bytes.HasPrefix(line, []byte("FUNC ")):
-		if s.quick(inFuncs, line[len("FUNC "):], at) {
+		if s.addFast(inFuncs, line[len("FUNC "):], at) {
 			return
 		}
 	case bytes.HasPrefix(line, []byte("PUBLIC ")):
-		if s.quick(inPublics, line[len("PUBLIC "):], at) {
+		if s.addFast(inPublics, line[len("PUBLIC "):], at) {
 			return
 		}
 	}
@@ -127,10 +127,10 @@ func (s *scan) candidate(data []byte, at int) {
 	s.record(line, uint64(at))
 }
 
-// quick adds a record that begins with an address in the form that dumpers write: lower
+// addFast adds a record that begins with an address in the form that dumpers write: lower
 // case, one space, and a next field that does not begin with 0 (except in PUBLIC). It
 // returns false if the line has another form.
-func (s *scan) quick(kind int, fields []byte, at int) bool {
+func (s *scan) addFast(kind int, fields []byte, at int) bool {
 	addr, n := uint64(0), 0
 	for n < min(len(fields), 16) && hexValue[fields[n]] <= 15 {
 		addr = addr<<4 | uint64(hexValue[fields[n]])
@@ -159,7 +159,7 @@ func (s *scan) record(line []byte, off uint64) {
 			s.add(inFuncs, &l, key, off)
 			return
 		}
-		s.spoilt(&l, off)
+		s.addIfBad(&l, off)
 	case "PUBLIC":
 		l.multiple()
 		s.add(inPublics, &l, l.hex(), off)
@@ -185,7 +185,7 @@ func (s *scan) stack(l *loose, off uint64) {
 			s.add(inInits, l, l.hex(), off)
 		} else if _, ok := looseHex(w); !ok {
 			l.fail()
-			s.spoilt(l, off)
+			s.addIfBad(l, off)
 		}
 	case "WIN":
 		l.hex()
@@ -203,16 +203,16 @@ func (s *scan) add(kind int, l *loose, key, off uint64) {
 	s.tables[kind] = append(s.tables[kind], entry{key, off})
 }
 
-func (s *scan) spoilt(l *loose, off uint64) {
+func (s *scan) addIfBad(l *loose, off uint64) {
 	if l.bad {
 		s.bad = append(s.bad, off)
 	}
 }
 
-// rescue makes a memory fault of a worker, which reads a mapped file, a fault of the
-// caller: reading a page that is gone panics in the worker, and rethrow panics in the
-// caller's goroutine, which can recover, instead of ending the process. rescue is called
-// before the work, and its result is deferred: defer rescue(...)().
+// rescue turns a memory fault of a worker into a panic of its caller. A worker that reads a
+// page which is gone from the mapped file panics, which would end the process; rescue stores
+// the panic, and rethrow repeats it in the caller's goroutine, which can recover. Call rescue
+// before the work, and defer its result: defer rescue(...)().
 func rescue(faults *sync.Map, job int) func() {
 	old := debug.SetPanicOnFault(true)
 	return func() {

@@ -14,7 +14,7 @@ type Rule struct {
 // order. The range is that of the INIT record. A record that is not "REG: EXPRESSION"
 // pairs is skipped. CFI does not allocate if dst has the capacity.
 func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
-	off, ok := x.inits.holds(addr, func(off uint64) bool {
+	off, ok := x.inits.covering(addr, func(off uint64) bool {
 		_, r, ok := x.initAt(off)
 		return ok && addr-r.Addr < uint64(r.Size)
 	})
@@ -43,7 +43,7 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 		}
 		switch a := l.hex(); {
 		case l.bad:
-			x.spoil(at)
+			x.markBad(at)
 		case a >= code.Addr && a <= addr:
 			dst = x.addRules(dst, start, at, l.text())
 		}
@@ -72,7 +72,7 @@ func (x *Index) initAt(off uint64) (l loose, code Range, ok bool) {
 	l.word()
 	code = Range{l.hex(), l.size()}
 	if l.bad {
-		x.spoil(off)
+		x.markBad(off)
 	}
 	return l, code, !l.bad
 }
@@ -86,7 +86,7 @@ const maxRules = 256
 func (x *Index) addRules(dst []Rule, start int, off uint64, text []byte) []Rule {
 	dst, ok := mergeRules(dst, start, text)
 	if !ok {
-		x.spoil(off)
+		x.markBad(off)
 	}
 	return dst
 }
@@ -163,7 +163,7 @@ func nextRule(text []byte) (r Rule, rest []byte) {
 // of type 0 (FPO).
 func (x *Index) Win(addr uint64) (StackWin, bool) {
 	for _, typ := range [...]uint32{4, 0} {
-		off, ok := x.wins.holds(addr, func(off uint64) bool {
+		off, ok := x.wins.covering(addr, func(off uint64) bool {
 			w, ok := x.winAt(off)
 			return ok && w.Type == typ && addr-w.Addr < uint64(w.CodeSize)
 		})
@@ -193,7 +193,7 @@ func (x *Index) winAt(off uint64) (StackWin, bool) {
 		w.AllocatesBP = l.hex() != 0
 	}
 	if l.bad {
-		x.spoil(off)
+		x.markBad(off)
 	}
 	return w, !l.bad
 }

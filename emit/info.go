@@ -19,8 +19,8 @@ func CodeID(buildID []byte) Info {
 
 // SignalFrame is the Info record which says that the size bytes of code at
 // addr are a signal trampoline: a frame there was interrupted, not called, and
-// its caller's PC is exact, not a return address. It is symkit's own; other
-// consumers skip Info records they do not know.
+// its caller's PC is exact, not a return address. The record is symkit's own;
+// other consumers skip Info records that they do not know.
 func SignalFrame(addr uint64, size uint32) Info {
 	text := appendHex(nil, addr)
 	text = appendHex(append(text, ' '), uint64(size))

@@ -158,7 +158,7 @@ func (r *Reader) record(f *fields) Record {
 		return r.parseLine(f)
 	}
 
-	// MODULE is the first line, and only that.
+	// MODULE is the first line, and no other line is a MODULE.
 	keyword := string(f.word())
 	if isModule := keyword == "MODULE"; isModule != (r.line == 1) {
 		f.fail(0, ErrOrder)

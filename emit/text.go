@@ -21,9 +21,9 @@ func plain(b []byte) int {
 	const highs = ones * 0x80
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
-		// As long as all bytes are within 0x20..0x7e nothing borrows or
-		// carries, and no high bit is set; the lowest one that is set marks
-		// the first byte outside.
+		// While all bytes are within 0x20..0x7e, no byte borrows or carries,
+		// and no high bit is set. The lowest high bit that is set marks the
+		// first byte outside of the range.
 		x := binary.LittleEndian.Uint64(b[n:])
 		if bad := (x | (x - ones*0x20) | (x + ones)) & highs; bad != 0 {
 			return n + bits.TrailingZeros64(bad)/8
@@ -79,8 +79,8 @@ func appendName(dst, name []byte) []byte {
 	return appendEscaped(dst, name, 0)
 }
 
-// Name returns a name as it is written by the rule that Func documents. Names
-// that are to be in order, and each once, are brought into this form first.
+// Name returns a name as it is written by the rule that Func documents. A caller
+// that sorts names, or removes duplicates, brings the names into this form first.
 func Name(name string) string {
 	if isName(name) {
 		return name
@@ -137,8 +137,8 @@ func appendEscaped(dst, name []byte, esc int) []byte {
 // maxWord bounds the fields of MODULE and INFO that are one word.
 const maxWord = 1 << 10
 
-// appendWord appends a field that must not contain spaces: they are escaped
-// too. An empty one becomes "unknown", one above maxWord bytes is cut.
+// appendWord appends a field that must not contain spaces: spaces are escaped too. An
+// empty field becomes "unknown", and a field above maxWord bytes is cut.
 func appendWord(dst []byte, word string) []byte {
 	if word == "" {
 		return append(dst, "unknown"...)

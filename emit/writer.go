@@ -12,9 +12,9 @@ var ErrModule = errors.New("MODULE record without OS, architecture or hex id")
 // bufSize is the number of bytes that are collected for one Write.
 const bufSize = 256 << 10
 
-// Writer writes records as text, in the order of the calls, which must be MODULE, INFO, FILE, INLINE_ORIGIN, each FUNC with its INLINE records
-// and lines, PUBLIC, STACK. The first failure sticks: later records are
-// dropped, and Flush returns it.
+// Writer writes records as text, in the order of the calls, which must be MODULE, INFO,
+// FILE, INLINE_ORIGIN, each FUNC with its INLINE records and lines, PUBLIC, STACK. The first
+// failure sticks: later records are dropped, and Flush returns the failure.
 //
 // To format on several goroutines, append records to a slice on each
 // (Record.Append) and pass the slices to Chunk in order.

@@ -57,7 +57,8 @@ func builtIn() *table {
 }
 
 // SetDefault makes l the process-wide default, which every zero Limits means from then
-// on. It is for the start of a program: a call that runs meanwhile can use both.
+// on. Call SetDefault at the start of a program: a call that runs at the same time can use
+// both defaults.
 func SetDefault(l Limits) { byDefault.Store(l.table()) }
 
 // table returns the values of l.

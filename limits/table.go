@@ -76,10 +76,10 @@ var about = [numLimits]struct {
 	CoreNotes:       {"core-notes", "bytes of the notes of a core file from a pipe", bound{base: 256 << 20}},
 	FramesPerThread: {"frames-per-thread", "frames of one thread without --max-frames", bound{base: 1 << 18}},
 	Frames:          {"frames", "frames of all threads without --max-frames", bound{base: 1 << 19}},
-	Report:          {"report", "bytes of what stackwalk says of a dump, by the size of the dump", bound{base: 256 << 20, perByte: 32}},
+	Report:          {"report", "bytes of stackwalk's report of a dump, by the size of the dump", bound{base: 256 << 20, perByte: 32}},
 	UnpackedSymbols: {"unpacked-symbols", "bytes of an unpacked symbol file, by its packed size", bound{base: 64 << 20, perByte: 256}},
 	FetchedSymbols:  {"fetched-symbols", "bytes of an unpacked symbol file from a server, on disk", bound{base: 4 << 30}},
-	FetchedFiles:    {"fetched-files", "bytes of an ELF file from a debuginfod server, on disk; DEBUGINFOD_MAXSIZE goes before it", bound{base: 8 << 30}},
+	FetchedFiles:    {"fetched-files", "bytes of an ELF file from a debuginfod server, on disk; DEBUGINFOD_MAXSIZE takes precedence", bound{base: 8 << 30}},
 	FetchedTotal:    {"fetched-total", "bytes of all files from a symbol server, or from all debuginfod servers, in one run", bound{base: 32 << 30}},
 }
 

@@ -37,7 +37,7 @@ type FDE struct {
 	span     uint64 // bytes that one pass over the FREs describes
 	minWords uint8  // words of an FRE that have a meaning
 	maxWords uint8
-	usual    bool // quick may read the FREs
+	canFast  bool // the fast path may read the FREs
 
 	// The current row.
 	at   int // the place of its FRE
@@ -166,7 +166,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	}
 
 	// The fast path reads default FDEs without a fixed FP only.
-	f.usual = !f.Flex && f.chunk.FixedFP == 0 && !(f.chunk.regWords && f.chunk.FixedRA != 0)
+	f.canFast = !f.Flex && f.chunk.FixedFP == 0 && !(f.chunk.regWords && f.chunk.FixedRA != 0)
 	f.span = uint64(f.Size)
 	if f.PCMask {
 		f.span = uint64(f.RepSize)

@@ -61,7 +61,7 @@ type Chunk struct {
 	data             []byte
 	opts             Options
 	fdes0, fres, end int // offsets of the FDE table, the FREs and their end
-	usable, maskable int // FDEs from these on are refused: all, those that repeat
+	usable, maskable int // indices of the first refused FDE: of any kind, of those that repeat
 
 	big      bool
 	sp       cfi.Reg

@@ -60,20 +60,20 @@ type pass struct {
 func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
 	p.head = p.f.readHead(&p.c, 0)
 
-	// quick stops at an FRE that it cannot decode; general decodes that one.
+	// The fast path stops at an FRE that it cannot decode; the slow path decodes that FRE.
 	for p.left > 0 {
-		if p.f.usual && !p.quick(yield) {
+		if p.f.canFast && !p.fast(yield) {
 			return false
 		}
-		if p.left > 0 && !p.general(yield) {
+		if p.left > 0 && !p.slow(yield) {
 			return false
 		}
 	}
 	return true
 }
 
-// general yields the row of the current FRE, which may have any form.
-func (p *pass) general(yield func(*cfi.Row, error) bool) bool {
+// slow yields the row of the current FRE, which may have any form.
+func (p *pass) slow(yield func(*cfi.Row, error) bool) bool {
 	f := p.f
 	e := FRE{Info: p.info}
 	f.at = p.c.Pos() - f.addrSize - 1

@@ -46,11 +46,12 @@ type Options struct {
 	// ABI is the ABI of the file's ELF header (see ABIOf): a chunk of another ABI is
 	// rejected. 0 accepts any.
 	ABI ABI
-	// Relocatable means that the section is from an ET_REL file. The caller
-	// has applied its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like:
-	// symbol + addend - place, the section lying at Addr). Every start address
-	// is then relative to its own field, in every version and with any flags. An FDE whose start field (FDE.Offset) has no relocation or
-	// R_*_NONE belongs to a discarded section, which the caller must drop.
+	// Relocatable means that the section is from an ET_REL file. The caller has applied
+	// its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like: symbol + addend -
+	// place, the section lying at Addr). Every start address is then relative to its own
+	// field, in every version and with any flags. An FDE whose start field (FDE.Offset)
+	// has no relocation, or has R_*_NONE, is that of a discarded section: the caller must
+	// drop the FDE.
 	Relocatable bool
 	// Segment means that the bytes are those of a PT_GNU_SFRAME segment, which GNU ld
 	// makes longer than the section in it. Bytes after a chunk that are no header are

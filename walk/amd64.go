@@ -23,8 +23,8 @@ func (amd64) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 		return chainedPair(w, r)
 	}
 	// On Windows %rbp points up to 240 bytes below the pair, a multiple of 16
-	// ("x64 exception handling", UNWIND_INFO: frame register offset). Only its
-	// rules tell how many, so that a pair is looked for that can be one.
+	// ("x64 exception handling", UNWIND_INFO: frame register offset). Only the
+	// function's unwind rules have the distance, so each possible one is tried.
 	fp, ok := r.Get(w.cpu.fp)
 	if !ok || fp%8 != 0 || fp < w.cpu.sp(r) {
 		return out, false
@@ -59,8 +59,8 @@ func chainedPair(w *walker, r *Registers) (out Registers, ok bool) {
 	return pair(w, fp, next, pc), true
 }
 
-// pair is the registers of the caller whose frame pointer and return address
-// were at addr. Others may be saved anywhere.
+// pair returns the registers of the caller whose frame pointer and return address
+// are at addr. Other registers may be saved anywhere.
 func pair(w *walker, addr, fp, pc uint64) (out Registers) {
 	out.PC = pc
 	out.Set(w.cpu.fp, fp)
@@ -105,8 +105,8 @@ func x86Call(code []byte, ret uint64) (callKind, uint64) {
 	return noCall, 0
 }
 
-// stub: jmp *disp(%rip), after endbr64 and with a bnd prefix where there is
-// control-flow enforcement (x86-64 psABI 5.2, 12.1).
+// stub reads jmp *disp(%rip). With control-flow enforcement, endbr64 and a bnd prefix come
+// first (x86-64 psABI 5.2, 12.1).
 func (amd64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	// The distance counts from the end of the whole sequence.
 	n := len(code)

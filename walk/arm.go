@@ -47,12 +47,11 @@ var armFrames = [...]armFrame{
 	{7, 0, 4, 8},
 }
 
-// framePointer knows the three layouts that compilers make on Linux: GCC's ARM
-// code has r11 point at the saved lr, the caller's r11 below; LLVM's has r11,
-// and r7 in Thumb code, point at the pair. The walker takes the layout whose return
-// address follows a call, else a layout whose return address leads to generated
-// code, and assumes that the other register is unchanged. Apple's compilers use r7
-// only.
+// framePointer tries the three layouts that compilers make on Linux: in GCC's ARM code, r11
+// points at the saved lr, with the caller's r11 below; in LLVM's code, r11, or r7 in Thumb
+// code, points at the pair. framePointer takes the layout whose return address follows a
+// call, else a layout whose return address leads to generated code, and assumes that the
+// other register is unchanged. Apple's compilers use r7 only.
 func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	layouts := armFrames[:]
 	if w.p.apple() {
@@ -65,8 +64,8 @@ func (arm) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return w.armRecord(r, layouts, func(pc uint64) bool { return w.generated(w.returnAddr(pc), w.cpu.sp(r)) })
 }
 
-// armRecord reads the frame record of the first layout whose return address is
-// one.
+// armRecord reads the frame record of the first layout whose return address returns
+// accepts.
 func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uint64) bool) (out Registers, ok bool) {
 	for _, layout := range layouts {
 		fp, ok := r.Get(layout.reg)
@@ -79,7 +78,7 @@ func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uin
 		if !ok1 || !ok2 || next != 0 && next <= fp || !returns(pc) {
 			continue
 		}
-		// The other frame pointer register is taken for unchanged.
+		// The other frame pointer register is assumed to be unchanged.
 		for _, reg := range [...]cfi.Reg{7, 11} {
 			if v, ok := r.Get(reg); ok {
 				out.Set(reg, v)
@@ -93,8 +92,8 @@ func (w *walker) armRecord(r *Registers, layouts []armFrame, returns func(pc uin
 	return out, false
 }
 
-// callBefore: the PC that offsets count from is 4 (Thumb) or 8 bytes after the
-// instruction (Arm ARM, BL, BLX).
+// callBefore decodes BL and BLX, whose offsets count from a PC that is 4 (Thumb) or 8 bytes
+// after the start of the instruction (Arm ARM, BL, BLX).
 func (arm) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	if ret&1 != 0 {
 		return thumbCall(code, ret&^1)
@@ -126,9 +125,9 @@ func thumbCall(code []byte, ret uint64) (callKind, uint64) {
 	return directCall, ret + uint64(thumbOffset(insn))
 }
 
-// stub: sums of the program counter and immediates in ip, then ldr pc, [ip, #n]!;
-// or ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]; where Thumb code calls it
-// after bx pc; nop (AAELF32, "PLT sequences"; GNU ld and LLD).
+// stub reads two forms of an entry: sums of the program counter and immediates in ip, then
+// ldr pc, [ip, #n]!; or ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]. An entry that Thumb
+// code calls begins with bx pc; nop (AAELF32, "PLT sequences"; GNU ld and LLD).
 func (arm) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	// Thumb code reaches the entry through bx pc; nop.
 	if bytes.HasPrefix(code, []byte{0x78, 0x47}) {

@@ -21,17 +21,17 @@ var arm64CPU = newCPU(arm64{}, "arm64",
 // arch/arm64/include/uapi/asm/sigcontext.h).
 var arm64Signal = sigframe{append(inOrder(128+176+8, 8, regRange(0, 31)...), sigreg{RegPC, 128 + 176 + 8 + 32*8})}
 
-// framePointer: x29 points at the frame record, x29 and x30 of the caller
-// (AAPCS64 §6.4.6). The record says nothing of the stack pointer; above the
-// record is the least that it can be.
+// framePointer reads the frame record that x29 points at: x29 and x30 of the caller
+// (AAPCS64 §6.4.6). The record does not have the caller's stack pointer. The end of the
+// record is the lowest possible value.
 func (arm64) framePointer(w *walker, r *Registers) (Registers, bool) {
 	return chainedPair(w, r)
 }
 
-// cfaOfRecord corrects the CFA of a frame that was found by the frame pointer,
-// so that its stack pointer may be too low: where the rules have the frame
-// record at a distance from the CFA, the frame pointer tells where the CFA is, if
-// the record leads to code.
+// cfaOfRecord corrects the CFA of a frame that was found by the frame pointer, and whose
+// stack pointer may therefore be too low. If the rules say that the frame record is saved at
+// a distance below the CFA, the CFA is the frame pointer plus the distance, provided that the
+// return address found with this CFA leads to code.
 func (w *walker) cfaOfRecord(r *Registers, raRule []byte) {
 	e, fp := &w.eval, arm64CPU.fp
 	at, ok := r.Get(fp)
@@ -65,8 +65,8 @@ func (arm64) callBefore(code []byte, ret uint64) (callKind, uint64) {
 		insn&0xfefff800 == 0xd63f0800), 0 // BLRAA, BLRAB, BLRAAZ, BLRABZ
 }
 
-// stub: adrp x16; ldr x17, [x16, #n], after bti c where that is used (AAELF64,
-// "PLT sequences").
+// stub reads adrp x16; ldr x17, [x16, #n], with or without bti c first (AAELF64, "PLT
+// sequences").
 func (arm64) stub(code []byte, pc uint64) (slot uint64, ok bool) {
 	if bytes.HasPrefix(code, []byte{0x5f, 0x24, 0x03, 0xd5}) {
 		code, pc = code[4:], pc+4

@@ -26,7 +26,8 @@ func (arm64) step(code []byte, pc uint64, e *effect) bool {
 	return true
 }
 
-// arm64Branch is the branches, exception and system instructions of insn.
+// arm64Branch decodes branches, exception and system instructions. It returns false for any
+// other instruction.
 func (e *effect) arm64Branch(insn uint32, pc uint64) bool {
 	switch {
 	case insn>>26 == 5: // b
@@ -52,7 +53,7 @@ func (e *effect) arm64Branch(insn uint32, pc uint64) bool {
 // The number 31 stands for the stack pointer or for the zero register.
 const arm64SP, arm64Zero = cfi.Reg(31), cfi.Reg(31)
 
-// arm64Data is sums, loads and stores.
+// arm64Data decodes sums, loads and stores.
 func (e *effect) arm64Data(insn uint32) {
 	rd, rn := cfi.Reg(insn&31), cfi.Reg(insn>>5&31)
 	imm := int64(insn >> 10 & 0xfff)
@@ -87,8 +88,7 @@ func (e *effect) arm64Data(insn uint32) {
 	}
 }
 
-// arm64Pair is LDP and STP. Only those of two general registers of 64 bits are
-// recorded.
+// arm64Pair decodes LDP and STP. Only two general registers of 64 bits are recorded.
 func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
 	rt2, vector, mode := cfi.Reg(insn>>10&31), insn>>26&1 != 0, insn>>23&3
 	scale := 2 + insn>>31&1
@@ -106,8 +106,8 @@ func (e *effect) arm64Pair(insn uint32, rt, rn cfi.Reg) {
 	e.access(a, 8, notZero(rt), notZero(rt2))
 }
 
-// arm64Single is LDR and STR with an immediate offset. Only those of a general
-// register of 64 bits are recorded.
+// arm64Single decodes LDR and STR with an immediate offset. Only a general register of 64
+// bits is recorded.
 func (e *effect) arm64Single(insn uint32, rt, rn cfi.Reg) {
 	offset, mode := signExtend(insn>>12, 9), insn>>10&3
 	if insn>>24&1 != 0 {

@@ -36,8 +36,8 @@ func (arm) stepper(code []byte, start uint64) stepper {
 	return thumbCode{}
 }
 
-// many is a load or store of several registers, the lowest at the lowest
-// address, n bytes from base.
+// many adds a load or store of several registers to consecutive words from base + n on, the
+// lowest register at the lowest address.
 func (e *effect) many(kind frameOpKind, list uint32, base cfi.Reg, n int64) {
 	for ; list != 0; list &= list - 1 {
 		e.add(kind, cfi.Reg(bits.TrailingZeros32(list)), base, n)
@@ -45,12 +45,13 @@ func (e *effect) many(kind frameOpKind, list uint32, base cfi.Reg, n int64) {
 	}
 }
 
-// push and pop are of registers of 4 bytes each.
+// push adds the effect of a push of registers of 4 bytes each.
 func (e *effect) push(list uint32) {
 	e.add(opMove, armSP, armSP, -4*int64(bits.OnesCount32(list)))
 	e.many(opStore, list, armSP, 0)
 }
 
+// pop adds the effect of a pop of registers of 4 bytes each.
 func (e *effect) pop(list uint32) {
 	if list>>armPC&1 != 0 {
 		e.flow = flowEnd
@@ -124,7 +125,7 @@ func (armCode) step(code []byte, pc uint64, e *effect) bool {
 	return true
 }
 
-// armData is sums, moves, and loads and stores of one register.
+// armData decodes sums, moves, and loads and stores of one register.
 func (e *effect) armData(insn uint32) {
 	rn, rd := cfi.Reg(insn>>16&15), cfi.Reg(insn>>12&15)
 	imm := int64(bits.RotateLeft32(insn&0xff, -int(insn>>8&15*2)))
@@ -222,10 +223,10 @@ func (e *effect) access(a access, word int64, regs ...cfi.Reg) {
 	}
 }
 
-// pair is a load or store of two words.
+// pair adds a load or store of two words.
 func (e *effect) pair(a access, rt, rt2 cfi.Reg) { e.access(a, 4, rt, rt2) }
 
-// single is a load or store of a word. A load of the program counter is a jump.
+// single adds a load or store of a word. A load of the program counter is a jump.
 func (e *effect) single(a access, rt cfi.Reg) {
 	if a.load && rt == armPC {
 		e.flow = flowTable
@@ -242,7 +243,7 @@ func (thumbCode) step(code []byte, pc uint64, e *effect) bool {
 	if len(code) < 2 {
 		return false
 	}
-	// The upper five bits of the first halfword tell the size.
+	// The upper five bits of the first halfword give the size.
 	insn := uint32(binary.LittleEndian.Uint16(code))
 	if insn>>11 >= 0x1d {
 		if len(code) < 4 {
@@ -258,7 +259,7 @@ func (thumbCode) step(code []byte, pc uint64, e *effect) bool {
 	return true
 }
 
-// thumb16 is the instructions of 16 bits (Arm ARM F3.2).
+// thumb16 decodes the instructions of 16 bits (Arm ARM F3.2).
 func (e *effect) thumb16(insn uint32, pc uint64) {
 	low := cfi.Reg(insn >> 8 & 7)
 	imm := int64(insn & 0xff)
@@ -304,7 +305,7 @@ func (e *effect) thumb16(insn uint32, pc uint64) {
 	}
 }
 
-// thumbHigh is ADD, MOV and BX of any registers.
+// thumbHigh decodes ADD, MOV and BX of any registers.
 func (e *effect) thumbHigh(insn uint32) {
 	rm, rd := cfi.Reg(insn>>3&15), cfi.Reg(insn&7|insn>>4&8)
 	switch op := insn >> 8 & 3; {
@@ -325,7 +326,7 @@ func (e *effect) thumbHigh(insn uint32) {
 	}
 }
 
-// thumb32 is the instructions of 32 bits (Arm ARM F3.3).
+// thumb32 decodes the instructions of 32 bits (Arm ARM F3.3).
 func (e *effect) thumb32(insn uint32, pc uint64) {
 	rn, rd := cfi.Reg(insn>>16&15), cfi.Reg(insn>>8&15)
 	imm12 := insn>>15&0x800 | insn>>4&0x700 | insn&0xff
@@ -379,7 +380,7 @@ func (e *effect) thumb32(insn uint32, pc uint64) {
 	}
 }
 
-// thumbOffset is that of B.W and BL (Arm ARM F5.1, encoding T4).
+// thumbOffset returns the offset of a B.W or BL (Arm ARM F5.1, encoding T4).
 func thumbOffset(insn uint32) int64 {
 	s := insn >> 26 & 1
 	i1, i2 := ^(insn>>13^s)&1, ^(insn>>11^s)&1

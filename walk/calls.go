@@ -2,9 +2,9 @@ package walk
 
 // linker is a machine whose linkage tables (PLT) are read.
 type linker interface {
-	// stub is where the entry of a linkage table that begins with these bytes
-	// (at most 16), at pc, finds the address that it jumps to; false for other
-	// code.
+	// stub returns the address of the slot from which an entry of a linkage table loads
+	// its target. The entry is at pc and begins with code, which has at most 16 bytes. ok
+	// is false for other code.
 	stub(code []byte, pc uint64) (slot uint64, ok bool)
 }
 
@@ -25,17 +25,17 @@ func indirectIf(call bool) callKind {
 	return noCall
 }
 
-// callee reports whether a call is one of a function.
+// callee is the relation of a call to a function.
 type callee uint8
 
 const (
 	isOther   callee = iota // a direct call of another function
 	isCallee                // a call of the function, at once or through a linkage table
-	isHidden                // the dump lacks the code, or what tells where that goes
+	isHidden                // the dump lacks the code of the call, of its target, or the linkage table's slot
 	isUnknown               // the call is indirect
 )
 
-// calls reports whether the call before ra is one of f's function. Functions of other
+// calls returns the relation of the call before ra to f's function. Functions of other
 // modules are called through an entry of a linkage table (PLT).
 func (w *walker) calls(ra uint64, f *Frame) callee {
 	target, kind := w.callTarget(ra)
@@ -68,8 +68,8 @@ func (w *walker) callTarget(ra uint64) (target uint64, kind callee) {
 	return 0, isHidden
 }
 
-// stubLeads reports whether the code at target is the entry of a linkage table
-// that jumps to f's function.
+// stubLeads returns isCallee if the code at target is the entry of a linkage table that
+// jumps to f's function.
 func (w *walker) stubLeads(target uint64, f *Frame) callee {
 	start, kind := w.stubTarget(target)
 	if kind == isCallee && !w.beginsFunction(start, f) {
@@ -105,8 +105,8 @@ func (w *walker) stubTarget(target uint64) (start uint64, kind callee) {
 // maxUnnamed bounds the size of a function without a symbol.
 const maxUnnamed = 4096
 
-// beginsFunction reports whether f's function can begin at start. Where its own
-// symbol was stripped, the nearest symbol below both has to be the same one.
+// beginsFunction reports whether f's function can begin at start. If the function's own
+// symbol was stripped, start and f.PC must have the same nearest symbol below them.
 func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	if f.Place.Func != "" && start == f.Place.FuncAddr {
 		return true
@@ -119,11 +119,11 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
 }
 
-// provesCaller reports whether a return address proves that f has a caller, although
-// nothing calls f's function (entries), or the rules know no caller. The entries of ARM's
-// tables for functions that throw nothing are no reason to mistrust the function's code,
-// or the link register where that leads to another module and no code tells that it called
-// another function.
+// provesCaller reports whether the return address ra proves that f has a caller, although
+// nothing calls f's function (entries), or the rules know no caller. ARM's tables mark
+// functions that throw nothing as functions without a caller. Such a mark does not outweigh
+// the function's code; nor does it outweigh a link register that leads to another module, if
+// the dump lacks the code that would show a call of another function.
 func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
 	switch w.calls(ra, f) {
 	case isCallee:

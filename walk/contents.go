@@ -2,9 +2,9 @@ package walk
 
 // Limits of the memory and pointers that are kept for each stack beside its frames.
 const (
-	maxRegisterFrames = 256     // frames whose registers are kept,
-	maxAllRegisters   = 1 << 16 // and those of all stacks
-	maxContents       = 1 << 16 // bytes of stack that are looked through
+	maxRegisterFrames = 256     // frames of a stack whose registers are kept
+	maxAllRegisters   = 1 << 16 // frames of all stacks whose registers are kept
+	maxContents       = 1 << 16 // bytes of a stack that are searched for pointers
 )
 
 // Pointer is a word of the stack that points to code with a name.
@@ -23,14 +23,14 @@ func (w *walker) keep(f *Frame, r *Registers, index int) {
 	}
 }
 
-// contents looks through the stack of frame i, which ends where its caller's
-// begins, for pointers to code.
+// contents searches the stack of frame i, which ends where the caller's stack begins, for
+// pointers to code.
 func (w *walker) contents(frames []Frame, i int) {
 	f := &frames[i]
 	f.Pointers = w.pointersIn(f.SP, frames[i+1].SP)
 }
 
-// allPointers looks through the whole memory of a stack for pointers to code.
+// allPointers searches the whole memory of a stack for pointers to code.
 func (w *walker) allPointers(s *Stack) {
 	t := s.Thread
 	if w.cpu == nil || t.StackSize == 0 || len(s.Frames) == 0 {

@@ -72,8 +72,7 @@ func (c *Core) Extract(code []elfx.Range) *Extract {
 }
 
 // stack returns the known memory around a stack pointer: from the red zone to the end of the
-// mapping, at most mostStack bytes.
-// joins bounds the segments that are joined.
+// mapping, at most mostStack bytes. joins bounds the number of segments that are joined.
 func (c *Core) stack(sp uint64, joins *int) (r elfx.Range) {
 	// The stack pointer of a stack that overflowed is in the guard below the stack.
 	s := c.mem.next(sp)

@@ -28,11 +28,11 @@ type kept struct {
 	pages   map[uint64]slot // by page number; a page that is not here is zeros, or dropped
 	free    []uint32        // slots
 	used    uint32          // slots in use
-	most    uint32          // slots
+	most    uint32          // limit of used
 	queues  [classes][]uint64
 	next    [classes]int // first entry of the queue that is not looked at yet
 	dropped map[uint64]*[dropBlock / 64]uint64
-	lost    [classes]uint64 // pages
+	lost    [classes]uint64 // number of dropped pages
 }
 
 // slot is the place of a page, and the page's class.
@@ -90,8 +90,8 @@ func (k *kept) put(addr uint64, data []byte, c class) {
 	copy(k.at(have.index)[addr&(pageSize-1):], data)
 }
 
-// take returns a slot for a page of a class. It returns false if all slots have pages that
-// matter as much.
+// take returns a slot for a page of a class. It returns false if the pages in all slots are
+// as important.
 func (k *kept) take(c class) (s slot, ok bool) {
 	s.class = c
 	switch n := len(k.free); {
@@ -122,7 +122,7 @@ func (k *kept) take(c class) (s slot, ok bool) {
 			return s, true
 		}
 
-		// The entries before next are of no use any more.
+		// All entries of the queue are used up.
 		k.queues[worst], k.next[worst] = nil, 0
 	}
 	return s, false

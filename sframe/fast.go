@@ -2,29 +2,29 @@ package sframe
 
 import "symkit/cfi"
 
-// window is the number of bytes that quick must be able to read at the words of an FRE:
+// window is the number of bytes that fast must be able to read at the words of an FRE:
 // eight bytes of words, and eight bytes from the head of the next FRE on.
 const window = 16
 
-// quick is the fast path. From the current FRE on, quick yields the rows of FREs of the
+// fast is the fast path. From the current FRE on, fast yields the rows of FREs of the
 // usual form: in a default FDE, with one to three words in at most eight bytes. At any
-// other FRE, near the end of the section, and at damage, quick returns true, and general
-// continues. Both yield the same rows. If yield returns false, so does quick.
+// other FRE, near the end of the section, and at damage, fast returns true, and the slow
+// path continues. Both paths yield the same rows. If yield returns false, so does fast.
 //
-// FREs of different shapes follow each other in any order. So quick computes with the
+// FREs of different shapes follow each other in any order. Therefore fast computes with the
 // number and the size of the words instead of branching on them: a mispredicted branch
 // costs as much as all other work on a row.
-func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
+func (p *pass) fast(yield func(*cfi.Row, error) bool) bool {
 	f, k, row := p.f, p.f.chunk, &p.f.row
 	b, pos := p.c.Rest(), p.c.Pos()
 	e, i := p.head, 0 // the FRE, and the index of its words in b
-	f.quickRow()
+	f.fastRow()
 
 	for p.left > 0 {
 		n, size := e.info>>1&15, e.info>>5&3
 		words := int(n) << size
 
-		// An FRE near the end of the bytes, or of an unusual shape, is for general.
+		// An FRE near the end of the bytes, or of an unusual shape, is for the slow path.
 		if i > len(b)-window || n-1 >= f.maxWords || words > 8 || size == 3 { // n = 0 wraps
 			break
 		}
@@ -32,7 +32,7 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 		// function or block.
 		next, end := head{}, p.size
 		if p.left > 1 {
-			next = f.quickHead(long(b[i+words:i+words+8], k.big))
+			next = f.fastHead(long(b[i+words:i+words+8], k.big))
 			if next.start < e.start || uint64(next.start) > f.span {
 				break
 			}
@@ -40,7 +40,7 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 		}
 
 		// With a fixed RA, the second word is that of the FP.
-		w0, w1, w2 := k.quickWords(long(b[i:i+8], k.big), 8<<size)
+		w0, w1, w2 := k.fastWords(long(b[i:i+8], k.big), 8<<size)
 		if k.FixedRA != 0 {
 			n, w1, w2 = n+1, int64(k.FixedRA), w1
 		} else if n > 1 && (w1 == 0 || k.regWords && (w1&1 != 0 || n > 2 && w2&1 != 0)) {
@@ -74,8 +74,8 @@ func (p *pass) quick(yield func(*cfi.Row, error) bool) bool {
 	return true
 }
 
-// quickRow sets the parts that all rows of quick have in common.
-func (f *FDE) quickRow() {
+// fastRow sets the parts that all rows of fast have in common.
+func (f *FDE) fastRow() {
 	k := f.chunk
 	f.row.CFA.Kind = cfi.KindReg
 	f.regs[2] = cfi.RegRule{Reg: k.sp, Rule: cfi.Rule{Kind: cfi.KindCFA, Off: s390xSPOffset}}
@@ -83,8 +83,8 @@ func (f *FDE) quickRow() {
 	f.regs[k.raSlot-1] = cfi.RegRule{Reg: k.fp, Rule: cfi.Rule{Kind: cfi.KindMemCFA}}
 }
 
-// quickHead returns the head of an FRE, whose first eight bytes are v.
-func (f *FDE) quickHead(v uint64) head {
+// fastHead returns the head of an FRE, whose first eight bytes are v.
+func (f *FDE) fastHead(v uint64) head {
 	size := 8 * f.addrSize
 	if f.chunk.big {
 		return head{uint32(v >> ((64 - size) & 63)), uint8(v >> ((56 - size) & 63))}
@@ -92,9 +92,9 @@ func (f *FDE) quickHead(v uint64) head {
 	return head{uint32(v & (1<<(size&63) - 1)), uint8(v >> (size & 63))}
 }
 
-// quickWords returns three words of wide bits each; v has the eight bytes at the words.
+// fastWords returns three words of wide bits each; v has the eight bytes at the words.
 // The value of a word that the FRE does not have is meaningless.
-func (c *Chunk) quickWords(v uint64, wide uint) (w0, w1, w2 int64) {
+func (c *Chunk) fastWords(v uint64, wide uint) (w0, w1, w2 int64) {
 	rest := (64 - wide) & 63
 	if c.big {
 		return int64(v) >> rest, int64(v<<(wide&63)) >> rest, int64(v<<(2*wide&63)) >> rest
