@@ -26,7 +26,7 @@ type cpu struct {
 	// fp is the register of the frame pointer chain, 0 with hasFP false.
 	fp    cfi.Reg
 	hasFP bool
-	// lr is the link register where calls write one, as RegPC otherwise.
+	// lr is the link register that calls write, or RegPC if the machine has none.
 	lr cfi.Reg
 	// insnAlign is the alignment of instructions.
 	insnAlign uint64
@@ -38,12 +38,12 @@ type cpu struct {
 	// rt and plain are the frames of handlers with SA_SIGINFO and without.
 	rt, plain   *sigframe
 	trampolines []trampoline
-	// scan is how many words of the stack are scanned for a frame; 0: the usual
+	// scan is the number of words of the stack that are scanned for a frame; 0: the usual
 	// limits.
 	scan uint64
 }
 
-// namedSlot is a register of a machine by the name that people know.
+// namedSlot is a register of a machine with its name in reports.
 type namedSlot struct {
 	Name string
 	Reg  cfi.Reg
@@ -76,8 +76,8 @@ func newCPU(m machine, name, show, fp string, insnAlign uint64) *cpu {
 	return c
 }
 
-// cpus are the machines by name; bigCPUs those whose instructions are stored
-// big-endian in processes that are so, which they need not be.
+// cpus has the machines by name. bigCPUs has those whose instructions are big-endian in a
+// big-endian process; any other machine has little-endian instructions in every process.
 var (
 	cpus = map[string]*cpu{
 		"x86":     x86CPU,
@@ -101,7 +101,7 @@ var (
 	}
 )
 
-// cpu is the machine of p, nil for one that is not known.
+// cpu returns the machine of p, or nil if the machine is not known.
 func (p *Process) cpu() *cpu {
 	if c := bigCPUs[p.CPU]; c != nil && p.BigEndian {
 		return c
@@ -125,7 +125,7 @@ func (c *cpu) narrow(v uint64) uint64 {
 	return v
 }
 
-// sp is the stack pointer of r.
+// sp returns the stack pointer in r.
 func (c *cpu) sp(r *Registers) uint64 {
 	v, _ := r.Get(c.arch.SP)
 	return v
@@ -148,7 +148,7 @@ func (p *Process) Named(r *Registers) []NamedRegister {
 	return out
 }
 
-// WordSize is the size in bytes of the CPU's words: 4 or 8.
+// WordSize returns the size in bytes of the CPU's words: 4 or 8.
 func (p *Process) WordSize() int {
 	if c := p.cpu(); c != nil {
 		return c.arch.WordSize

@@ -225,8 +225,7 @@ func readWord(mem Memory, addr uint64, size int, big bool) (uint64, bool) {
 	return c.Uint(size), true
 }
 
-// assign gives the name below the topmost value that value; .undef can be
-// assigned too.
+// assign assigns the topmost value, which can be .undef, to the name below it on the stack.
 func (e *evaluator) assign() error {
 	if e.n < 2 {
 		return ErrOperands

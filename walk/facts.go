@@ -3,8 +3,8 @@ package walk
 // Facts are the contents of a dump that a walk does not need; they are only shown. Fields
 // that the dump does not have are empty, nil or 0.
 type Facts struct {
-	// VersionLine is the system's version as Breakpad's tool prints it: three
-	// numbers and all that the system says of itself. Empty: OSVersion.
+	// VersionLine is the system's version as Breakpad's tool prints it: three numbers and
+	// the system's description of itself. If empty, reports show OSVersion.
 	VersionLine string
 	CPUInfo     string // vendor, model, features
 	CPUs        int
@@ -12,7 +12,7 @@ type Facts struct {
 	// GL is the version, the vendor and the renderer of OpenGL; nil: unknown.
 	GL        []string
 	Microcode string // version of the CPU's microcode, hexadecimal
-	// Uptime is for how many seconds the process had run, if HasUptime.
+	// Uptime is the number of seconds that the process had run, if HasUptime.
 	Uptime    uint64
 	HasUptime bool
 	// Assertion is the expression that failed before the process aborted.

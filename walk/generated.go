@@ -54,7 +54,7 @@ func (w *walker) chainGoesOn(r Registers) bool {
 	return true
 }
 
-// Generated is the names of generated code, of perf maps and jitdump files.
+// Generated has the names of generated code, read from perf maps and jitdump files.
 type Generated struct {
 	funcs []generatedFunc // by address, of the same address the latest last
 	lines []generatedLine // by address
@@ -178,7 +178,7 @@ func (g *Generated) jitdump(data []byte) error {
 		// A record begins with its kind, its size and its time.
 		at := c.Pos()
 		id, total := c.U32(), c.U32()
-		c.Skip(8) // when
+		c.Skip(8) // timestamp
 		if total < 16 {
 			return &wire.Error{Section: "jitdump", Offset: at, Err: wire.ErrTruncated}
 		}

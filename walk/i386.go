@@ -35,8 +35,8 @@ func (i386) framePointer(w *walker, r *Registers) (Registers, bool) {
 
 func (i386) callBefore(code []byte, ret uint64) (callKind, uint64) { return x86Call(code, ret) }
 
-// stub: jmp *address, after endbr32. Position-independent code counts from %ebx
-// (i386 psABI 5.2), which is not known.
+// stub reads jmp *address, after endbr32. In position-independent code the address is
+// relative to %ebx (i386 psABI 5.2), whose value is not known.
 func (i386) stub(code []byte, _ uint64) (slot uint64, ok bool) {
 	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfb})
 	if len(code) < 6 || code[0] != 0xff || code[1] != 0x25 {

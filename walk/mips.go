@@ -56,10 +56,10 @@ func code32(big bool, insns ...uint32) string {
 	return string(code)
 }
 
-// insn is the instruction that begins back bytes before the end of the code.
+// insn returns the instruction that begins back bytes before the end of the code.
 func (m *mips) insn(code []byte, back int) (uint32, bool) { return insn32(code, back, m.big) }
 
-// insn32 is the 32-bit instruction that begins back bytes before the end of
+// insn32 returns the 32-bit instruction that begins back bytes before the end of
 // the code.
 func insn32(code []byte, back int, big bool) (uint32, bool) {
 	if len(code) < back {
@@ -72,8 +72,8 @@ func insn32(code []byte, back int, big bool) (uint32, bool) {
 	return binary.LittleEndian.Uint32(code), true
 }
 
-// callBefore: a call is before the instruction in its delay slot; the compact
-// ones of Release 6 have none. The target of jal is in the same 256 MiB as its
+// callBefore decodes a call and the instruction in its delay slot after it; the compact
+// calls of Release 6 have no delay slot. The target of jal is in the same 256 MiB as the
 // delay slot (MIPS64 Instruction Set Manual).
 func (m *mips) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	compact, ok := m.insn(code, 4)
@@ -98,8 +98,8 @@ func (m *mips) callBefore(code []byte, ret uint64) (callKind, uint64) {
 		insn>>26 == 1 && insn>>18&7 == 4), 0 // bltzal, bgezal and their likely forms
 }
 
-// setSignals: the frames begin with 24 bytes for arguments, then siginfo and
-// ucontext, or struct sigcontext alone. o32 stores registers in 64 bits, after
+// setSignals sets the frames of handlers. They begin with 24 bytes for arguments, then
+// siginfo and ucontext, or struct sigcontext alone. o32 stores registers in 64 bits, after
 // two words of flags and the PC; n64 has the PC at the end (Linux
 // arch/mips/include/uapi/asm/sigcontext.h).
 func (m *mips) setSignals() {

@@ -73,8 +73,8 @@ func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// callBefore: a call is a branch with LK set (Power ISA, Book I §2.4). On ppc64
-// the target of bl is the function's local entry point.
+// callBefore decodes branches with LK set, which are calls (Power ISA, Book I §2.4). On
+// ppc64 the target of bl is the function's local entry point.
 func (m *ppc) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 4, m.big)
 	switch {

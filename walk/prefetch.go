@@ -16,7 +16,7 @@ type Prefetcher interface {
 // Limits of the symbols that are fetched in advance.
 const (
 	prefetchJobs  = 8        // at one time
-	prefetchStack = 64 << 10 // bytes of each stack that are looked through
+	prefetchStack = 64 << 10 // bytes of each stack that are searched for addresses
 )
 
 // prefetch gets the symbols of the modules that the stacks are likely to need: those that

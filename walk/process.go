@@ -29,7 +29,7 @@ type Process struct {
 	Args    string // its command line; may be cut
 	Threads []Thread
 	// Crashed is the index in Threads of the one that crashed, or, if none crashed, of the one
-	// that requested the dump; -1 where the dump does not tell.
+	// that requested the dump; -1: unknown.
 	Crashed int
 	Crash   Crash
 
@@ -37,8 +37,8 @@ type Process struct {
 	Modules []*Module
 	// Main is the program itself, or nil.
 	Main *Module
-	// Mappings, sorted by Begin, is all of the address space; empty when the
-	// dump does not tell.
+	// Mappings, sorted by Begin, are those of the whole address space; empty:
+	// unknown.
 	Mappings []Mapping
 	Memory   Memory
 	// Entry is where the kernel had the program begin (AT_ENTRY): the first
@@ -80,10 +80,10 @@ type Thread struct {
 
 // Crash is why the process died.
 type Crash struct {
-	// Reason in words: "SIGSEGV / SEGV_MAPERR"; empty: it did not crash, or the
-	// dump does not tell.
+	// Reason in words: "SIGSEGV / SEGV_MAPERR"; empty: the process did not crash, or
+	// the reason is unknown.
 	Reason string
-	// Unnamed: it crashed, and the dump does not tell why.
+	// Unnamed: the process crashed, and the reason is unknown.
 	Unnamed bool
 	// Breakpad is the reason in the words of Breakpad's tool; empty: Reason.
 	Breakpad string
@@ -120,8 +120,8 @@ type Module struct {
 	Name string
 	// DebugFile is the name of the file with its debug information; empty: the dump has none.
 	DebugFile string
-	// Foreign: not a file of this machine's kind, or not known which one; it is
-	// not looked for by its path.
+	// Foreign: the file is not for this kind of machine, or its kind is unknown. A
+	// foreign file is not looked for by its path.
 	Foreign bool
 	// CodeID identifies the file itself; empty: by BuildID, if at all.
 	CodeID  string
@@ -141,8 +141,7 @@ type Mapping struct {
 	Read, Write, Execute bool
 }
 
-// SortModules sorts the modules by address, as Walk needs the modules. Of two modules
-// that overlap, the module that begins first is clipped. A damaged module, which ends
+// SortModules sorts the modules by address, as Walk requires. Of two modules that overlap, the module that begins first is clipped. A damaged module, which ends
 // before its beginning, is dropped.
 func (p *Process) SortModules() {
 	// Lookups need modules that are sorted and do not overlap.
@@ -153,7 +152,7 @@ func (p *Process) SortModules() {
 	}
 }
 
-// ModuleAt is the module that addr is in, or nil.
+// ModuleAt returns the module that addr is in, or nil.
 func (p *Process) ModuleAt(addr uint64) *Module {
 	i := sort.Search(len(p.Modules), func(i int) bool { return p.Modules[i].Base > addr })
 	if i == 0 || addr >= p.Modules[i-1].End {
@@ -162,7 +161,7 @@ func (p *Process) ModuleAt(addr uint64) *Module {
 	return p.Modules[i-1]
 }
 
-// MappingAt is the mapping that addr is in, or nil.
+// MappingAt returns the mapping that addr is in, or nil.
 func (p *Process) MappingAt(addr uint64) *Mapping {
 	i := sort.Search(len(p.Mappings), func(i int) bool { return p.Mappings[i].Begin > addr })
 	if i == 0 || addr >= p.Mappings[i-1].End {
@@ -218,10 +217,10 @@ func (p *Process) inStart(ra uint64) bool { return p.Entry != 0 && ra-p.Entry-1 
 // end of the stack.
 const lowestPC = 4096
 
-// BaseName is the last part of a path of any system.
+// BaseName returns the last part of a path of any system.
 func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// File is the base name of the module's path.
+// File returns the base name of the module's path.
 func (m *Module) File() string { return BaseName(m.Path) }
 
 // FileID identifies the file of m, in upper case as symbol stores have it;

@@ -29,9 +29,9 @@ func riscvSignal(mcontext, word uint64) sigframe {
 	return sigframe{inOrder(128+mcontext, word, append([]cfi.Reg{RegPC}, regRange(1, 31)...)...)}
 }
 
-// framePointer: s0 is the stack pointer at the function's entry; below it are ra and the
-// caller's s0 (psABI, "Frame Pointer Convention"). A leaf function saves only s0, in the
-// upper word; that word is then no return address.
+// framePointer reads the record below the address in s0, which is the stack pointer at the
+// function's entry: ra and the caller's s0 (psABI, "Frame Pointer Convention"). A leaf
+// function saves only s0, in the upper word; that word is then no return address.
 func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	fp, ok := r.Get(w.cpu.fp)
 	word := uint64(w.cpu.arch.WordSize)
@@ -51,8 +51,8 @@ func (*riscv) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// callBefore: a call links to ra or, for out-of-line prologues, t0. The
-// instruction may be a compressed one. A far call is auipc and jalr.
+// callBefore decodes a call, which links to ra or, for out-of-line prologues, to t0. The
+// instruction may be compressed. A far call is auipc and jalr.
 func (*riscv) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 4, false)
 	if ok && insn&0xfff == 0x0ef { // jal ra

@@ -28,9 +28,10 @@ var s390xSignal = func() sigframe {
 	return sigframe{append(s.regs, inOrder(regs+16+128+64+8, 8, S390FPRs[:]...)...)}
 }()
 
-// framePointer: with -mbackchain the word at the stack pointer is the caller's stack
-// pointer, and r6 to r15 are saved from 48 above that (ABI, "The Stack Frame"). Without
-// -mbackchain the word can have any value, so the return address must follow a call.
+// framePointer follows the back chain. With -mbackchain the word at the stack pointer is the
+// caller's stack pointer, and r6 to r15 are saved from 48 bytes above the word (ABI, "The
+// Stack Frame"). Without -mbackchain the word can have any value, so the return address must
+// follow a call.
 func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	sp := w.cpu.sp(r)
 	next, ok := w.eval.word(sp)
@@ -47,8 +48,8 @@ func (s390x) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, true
 }
 
-// callBefore: the instructions that set r14, the return address. The offset of
-// brasl counts halfwords.
+// callBefore decodes the instructions that set r14, the return address. The offset of brasl
+// counts halfwords.
 func (s390x) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	n := len(code)
 	if n >= 6 && code[n-6] == 0xc0 && code[n-5] == 0xe5 { // brasl %r14

@@ -38,8 +38,8 @@ func (w *walker) sameStack(addr, fp uint64) bool {
 const (
 	scanWords     = 40
 	scanWordsLong = 160
-	scanWordsMost = 8192    // where nothing is found before
-	scanWordsAll  = 2 << 20 // shared by the threads, for that
+	scanWordsMost = 8192    // of a scan that has found nothing (scanReach)
+	scanWordsAll  = 2 << 20 // of all such scans; the threads share them
 	maxScanned    = 1024
 )
 
@@ -106,10 +106,10 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	return out, found, nil
 }
 
-// scanReach is how many words a scan looks at that finds nothing in the first n:
-// more on Windows, where the first frames of a stack (RtlUserThreadStart) are at
-// its very end, with nothing of the system's above them, if the dump tells which
-// pages are code.
+// scanReach returns the number of words that a scan reads if the first n have no return
+// address: more than n on Windows, if the dump lists the pages with code. There, the
+// outermost frames (RtlUserThreadStart) are at the very end of the stack, and no data of the
+// system follows them.
 func (w *walker) scanReach(n uint64) uint64 {
 	if !w.p.windows() || len(w.p.Mappings) == 0 {
 		return n

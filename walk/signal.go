@@ -43,7 +43,7 @@ func (t *trampoline) begins(code []byte) bool {
 	return true
 }
 
-// sigreg is where a register is saved.
+// sigreg is a saved register, with the offset of the place it is saved in.
 type sigreg struct {
 	reg cfi.Reg // or RegPC
 	off uint64
@@ -57,7 +57,7 @@ func inOrder(off, word uint64, regs ...cfi.Reg) (out []sigreg) {
 	return out
 }
 
-// regRange is the register numbers from first to last.
+// regRange returns the register numbers from first to last.
 func regRange(first, last cfi.Reg) (out []cfi.Reg) {
 	for r := first; r <= last; r++ {
 		out = append(out, r)

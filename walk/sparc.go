@@ -12,10 +12,10 @@ var sparcCPU = func() *cpu {
 	return c
 }()
 
-// framePointer: %i6 is the caller's stack pointer, %i7 the address of the call.
-// At the caller's stack pointer the caller's own window is saved, %l0 to %l7
-// and %i0 to %i7 (psABI, "The Stack Frame"). Breakpad's walker takes %i7 from
-// there, so that it misses the first caller.
+// framePointer reads %i6, the caller's stack pointer, and %i7, the address of the call. The
+// caller's own window, %l0 to %l7 and %i0 to %i7, is saved at the caller's stack pointer
+// (psABI, "The Stack Frame"). Breakpad's walker takes %i7 from the saved window and misses
+// the first caller.
 func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	fp, ok1 := r.Get(30)
 	call, ok2 := r.Get(31)
@@ -30,8 +30,8 @@ func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	return out, ok
 }
 
-// callBefore: call, or jmpl that writes %o7, is before the instruction in its
-// delay slot (SPARC V8, B.24, B.25).
+// callBefore decodes call, or jmpl that writes %o7, before the instruction in its delay slot
+// (SPARC V8, B.24, B.25).
 func (sparc) callBefore(code []byte, ret uint64) (callKind, uint64) {
 	insn, ok := insn32(code, 8, true)
 	if ok && insn>>30 == 1 {

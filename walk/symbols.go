@@ -36,8 +36,8 @@ type Symbols struct {
 	// Close releases the memory that Index aliases; Close may be nil.
 	Close func() error
 
-	// Shared: other processes use Index at the same time. BadLines counts the lines
-	// that made no sense before they did.
+	// Shared: other processes use Index at the same time. BadLines is the number of
+	// malformed lines that were found when Index was loaded.
 	Shared   bool
 	BadLines int
 }

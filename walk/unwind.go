@@ -48,7 +48,7 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	// All rules see the registers of the callee.
 	e := &w.eval
 	e.regs, e.hasCFA, e.vars = r, false, e.vars[:0]
-	cfaRule, raRule := w.rule(".cfa"), w.rule(w.cpu.arch.PC) // which says the same
+	cfaRule, raRule := w.rule(".cfa"), w.rule(w.cpu.arch.PC) // a rule of the PC is the same as one of .ra
 	if raRule == nil {
 		raRule = w.rule(".ra")
 	}
@@ -196,12 +196,12 @@ func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 	return false
 }
 
-// byFramePointer follows the chain of frame pointers. It ends in zeros: these
-// are believed if the chain led to them, or where all code has the chain.
+// byFramePointer follows the chain of frame pointers. The chain ends in zeros, which are
+// accepted if the chain led to them, or if all code of the system has the chain.
 //
-// Generated code may push a return address and jump (HotSpot's interpreter), so
-// that no call precedes it. A record that leads there is believed if the next
-// ones lead up the stack as well.
+// Generated code may push a return address and jump (HotSpot's interpreter), so that no call
+// precedes the return address. A record that leads to such code is accepted if the next
+// records lead up the stack as well.
 func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out, ok := w.cpu.framePointer(w, r)
 	if !ok {

@@ -51,18 +51,18 @@ type Result struct {
 	// Stacks are those of the threads that were walked, in their order.
 	Stacks []Stack
 	// Symbols are those of the modules that a stack met. Their Index must not
-	// be used: the symbols have been given back.
+	// be used: the symbols have been released.
 	Symbols map[*Module]*Symbols
 	// Met are the modules that the walk of a stack met: others are in Symbols only because
 	// a word of a stack points to them.
 	Met map[*Module]bool
-	// BadLines counts, by module, lines of symbols that made no sense.
+	// BadLines counts, by module, malformed lines of symbols.
 	BadLines map[*Module]int
 	// Loaded are the modules that have symbols.
 	Loaded map[*Module]bool
 }
 
-// Crashed is the index in Stacks of the thread that crashed, or -1.
+// Crashed returns the index in Stacks of the thread that crashed, or -1.
 func (r *Result) Crashed() int {
 	for i := range r.Stacks {
 		if c := r.Process.Crashed; c >= 0 && r.Stacks[i].Thread == &r.Process.Threads[c] {

@@ -26,8 +26,8 @@ type walker struct {
 	codes      map[codeKey]codeFrame // the states found so far in this stack
 	tails      map[tailKey]bool      // the results of tailCalled so far in this stack
 	steps      int                   // instructions that may still be read for this stack
-	saved      []cfi.Reg             // the registers that calls leave alone
-	callee     Frame                 // the callee of the frame to leave; without a module for the youngest
+	saved      []cfi.Reg             // the registers that calls preserve
+	callee     Frame                 // the callee of the current frame; without a module for the innermost frame
 	scanned    int                   // frames found by scanning, in this stack
 	maxScanned int
 	signals    []uint64 // stack pointers of the frames that signals interrupted
@@ -188,7 +188,7 @@ var (
 )
 
 // caller finds the frame that called f, and that frame's registers. It tries the techniques
-// from the most to the least certain, and believes the first plausible result. next.Why has
+// from the most to the least certain, and takes the first plausible result. next.Why has
 // the reasons that the techniques before it failed. If there is no caller, end is the
 // reason: endOfStack, or the reasons that all techniques failed.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {

@@ -9,9 +9,9 @@ import (
 )
 
 // byWin applies the STACK WIN record at the frame: x86 Windows code
-// (reference: Breakpad's symbol_files.md, "STACK WIN records"). The search for the
-// return address and for %ebp, which the text leaves open, is that of Breakpad's
-// walker.
+// (reference: Breakpad's symbol_files.md, "STACK WIN records"). The document does not
+// specify the search for the return address and for %ebp: the search here is that of
+// Breakpad's walker.
 func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	idx := w.index(f.Module)
 	if idx == nil {
@@ -55,7 +55,7 @@ type winStep struct {
 }
 
 // calleeParams returns the size in bytes of the arguments of the function that the
-// frame called, 0 for the youngest frame. The arguments are still on the stack, at the
+// frame called, 0 for the innermost frame. The arguments are still on the stack, at the
 // frame's stack pointer.
 func (w *walker) calleeParams() uint64 {
 	f := &w.callee
@@ -122,7 +122,7 @@ func (w *walker) findReturn(at, n uint64) (uint64, bool) {
 
 var errNoResult = errors.New("the program sets no $eip or no $esp")
 
-// winGiven are the names that programs find values under, beside registers.
+// winGiven are the variables, beside registers, that a program string can read.
 var winGiven = [...][]byte{[]byte(".cbParams"), []byte(".cbCalleeParams"), []byte(".cbSavedRegs"),
 	[]byte(".cbLocals"), []byte(".raSearch"), []byte(".raSearchStart")}
 

@@ -61,7 +61,7 @@ func (s *x86Step) whole(arg x86asm.Arg) (cfi.Reg, bool) {
 	return reg, reg != RegNone && r >= first && r <= first+15
 }
 
-// push is of a register, or of RegNone: another operand.
+// push adds the effect of a push of a register, or of another operand if reg is RegNone.
 func (s *x86Step) push(reg cfi.Reg) {
 	sp := s.regs[4]
 	s.e.add(opMove, sp, sp, -s.word)

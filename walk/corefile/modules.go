@@ -169,8 +169,8 @@ func (c *Core) add(m *walk.Module) {
 	c.Process.Modules = append(c.Process.Modules, m)
 }
 
-// hasCode reports whether any of a module is mapped for execution: a file that is
-// only read (as debuggers do) is no module.
+// hasCode reports whether any part of a module is mapped for execution: a file that is
+// mapped only for reading, as debuggers do, is no module.
 func (c *Core) hasCode(m *walk.Module) bool {
 	// The core has the code, or else gdb's gcore left it out.
 	for _, s := range c.mem.segs {
@@ -205,8 +205,8 @@ func (c *Core) isMapped(addr, offset uint64) bool {
 }
 
 // fromMapped makes modules of NT_FILE: every file whose beginning is mapped and
-// is ELF. Where the core lacks that page, the file on disk says how the file
-// is laid out.
+// is ELF. If the core lacks the page of the beginning, the file on disk gives the
+// layout.
 func (c *Core) fromMapped(vdso *walk.Module) {
 	// A file is loaded where its first byte is mapped. The vdso is added on its own.
 	for i, e := range c.mapped {

@@ -193,8 +193,8 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// sigInfo reads siginfo_t. gdb writes one for each thread; the first is the
-// crashed one's.
+// sigInfo reads siginfo_t. gdb writes one for each thread, and that of the crashed thread
+// first.
 func (c *Core) sigInfo(cur wire.Cursor) error {
 	signal, errno, code := cur.U32(), cur.U32(), cur.U32()
 	// MIPS has si_code before si_errno.

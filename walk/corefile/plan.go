@@ -85,7 +85,7 @@ func (r *stream) stackAt(sp uint64) uint64 {
 	return lo
 }
 
-// plan decides from the notes which memory matters.
+// plan decides from the notes which memory is needed and which is likely to be needed.
 func (r *stream) plan() {
 	c := r.core
 	arch := cfi.ArchByName(c.layout.cpu)
@@ -118,7 +118,8 @@ func (r *stream) plan() {
 	}
 }
 
-// better gives all of the segment that addr is in a class, if that is the better one.
+// better sets the class of the whole segment that addr is in, if c is more important than
+// the segment's class.
 func (r *stream) better(addr uint64, c class) {
 	i := r.segment(addr)
 	if i < 0 {

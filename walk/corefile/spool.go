@@ -62,7 +62,7 @@ func (r *stream) spoolMemory(index int, s *elfx.Segment) error {
 	return nil
 }
 
-// write writes memory at an offset. It reports false if memory can no longer be written.
+// write writes memory at an offset. It returns false if memory can no longer be written.
 func (p *spool) write(off uint64, data []byte) bool {
 	if p.file == nil && p.failed == nil {
 		p.written = map[int]uint64{}

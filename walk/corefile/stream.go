@@ -54,7 +54,7 @@ func Read(ctx context.Context, in io.Reader, name string, opt Options) (*Core, e
 	return c, nil
 }
 
-// contextReader ends with its context.
+// contextReader is a Reader that fails once its context is done.
 type contextReader struct {
 	ctx context.Context
 	in  io.Reader
@@ -140,8 +140,8 @@ func (r *stream) headers() (*elfx.File, error) {
 		return elfx.NewFile(r.name, head) // the error
 	}
 
-	// Without section headers, which are at the end, e_phnum may not say how many program
-	// headers there are. They end where the first, the notes, begins.
+	// The number of program headers can be in the section headers, which are at the end of the
+	// file. Without them, the program headers end where the first segment, the notes, begins.
 	h := newHeadLayout(head)
 	if len(head) < h.size {
 		return elfx.NewFile(r.name, head)
@@ -172,7 +172,7 @@ func (r *stream) headers() (*elfx.File, error) {
 	return elfx.NewFile(r.name, h.withoutSections(head, uint32(count)))
 }
 
-// headLayout is where the fields of the ELF header are (gABI, "ELF Header").
+// headLayout has the offsets of the fields of the ELF header (gABI, "ELF Header").
 type headLayout struct {
 	order                     binary.ByteOrder
 	wide                      bool
@@ -318,7 +318,7 @@ func (r *stream) note(s elfx.Segment) error {
 	return err
 }
 
-// chunk is how much memory is read at a time.
+// chunk is the number of bytes of memory that are read at a time.
 const chunk = 1 << 18
 
 // load reads the memory of a segment from the stream or, with spooled, from the spool, which has

@@ -313,7 +313,7 @@ func (d *decoder) module(text string) error {
 		return ErrRecord
 	}
 
-	// The kernel says of a file that no longer has its name that it is deleted.
+	// The kernel appends this suffix to the name of a file that was deleted.
 	name := strings.TrimSuffix(f[4], " (deleted)")
 	m := Module{Base: numbers[0], FileOffset: numbers[1], Size: numbers[2], ID: f[3], Name: name}
 	if m.Size == 0 || m.Base+m.Size-1 < m.Base {

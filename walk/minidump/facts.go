@@ -128,23 +128,23 @@ func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 	out := &walk.Crashpad{ReportID: uuid(p.ReportID), ClientID: uuid(p.ClientID), Simple: b.annotations(p.Annotations)}
 	for i := range p.Modules {
 		m := &p.Modules[i]
-		told := walk.CrashpadModule{Simple: b.annotations(m.Simple)}
+		info := walk.CrashpadModule{Simple: b.annotations(m.Simple)}
 		// The index counts in the dump's list of modules, and can be out of range in a
 		// damaged dump.
 		if m.Module >= 0 && m.Module < len(b.d.Modules) {
-			told.Module = walk.BaseName(b.text(b.d.Modules[m.Module].Name))
+			info.Module = walk.BaseName(b.text(b.d.Modules[m.Module].Name))
 		}
 		for _, s := range m.List {
-			told.List = append(told.List, b.bytes(s))
+			info.List = append(info.List, b.bytes(s))
 		}
 
 		// Only strings are shown: the types from 0x8000 on are the client's own.
 		for _, o := range m.Objects {
 			if o.Type == AnnotationString {
-				told.Objects = append(told.Objects, walk.Annotation{Name: b.bytes(o.Name), Value: b.bytes(o.Value)})
+				info.Objects = append(info.Objects, walk.Annotation{Name: b.bytes(o.Name), Value: b.bytes(o.Value)})
 			}
 		}
-		out.Modules = append(out.Modules, told)
+		out.Modules = append(out.Modules, info)
 	}
 	return out
 }

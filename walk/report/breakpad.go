@@ -369,7 +369,7 @@ func (w *breakpadWriter) word(at, size uint64) (v uint64, ok bool) {
 // modules prints the modules, and whether their symbols were missing.
 func (w *breakpadWriter) modules() {
 	w.printf("\nLoaded modules:\n")
-	// A module without symbols is known by its id: those without any are one.
+	// Modules without symbols are distinguished by name and id.
 	missing := map[[2]string]bool{}
 	r := w.r
 	for m, syms := range r.Symbols {

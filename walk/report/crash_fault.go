@@ -8,14 +8,14 @@ import (
 	"symkit/walk"
 )
 
-// Limits of what the page says about the address of the fault.
+// Limits of the page's description of the fault's address.
 const (
 	nearNull   = 64 << 10  // no system maps memory below
 	nearRegion = 128 << 10 // the distance at which a region is named: more than a guard page
 )
 
-// fault says in words where the address of the fault is: in a region, beside one, near null, or in
-// a mapping without a name. The result is empty if the crash has no address.
+// fault describes where the address of the fault is: in a region, beside one, near null, or in a
+// mapping without a name. The result is empty if the crash has no address.
 func (b *pageBuilder) fault(regions []region) string {
 	c := &b.r.Process.Crash
 	if !c.HasAddress {

@@ -65,7 +65,8 @@ type crashView struct {
 	Trusts    []trustView
 	Text      string // the crash and its stack as text
 	Left      int    // frames that the page does not have
-	// LeftThreads and LeftModules are how many threads and modules the page does not have.
+	// LeftThreads and LeftModules are the numbers of threads and modules that the page does
+	// not have.
 	LeftThreads, LeftModules int
 	Searched                 int // modules whose symbols were looked for and not found
 }
@@ -206,7 +207,7 @@ func (b *pageBuilder) facts(v *crashView) (out []factView) {
 	return out
 }
 
-// counts tells how many threads and frames there are, and how many stacks differ.
+// counts returns the numbers of threads, frames and different stacks, in words.
 func (b *pageBuilder) counts(v *crashView) string {
 	frames := 0
 	for i := range b.r.Stacks {

@@ -17,7 +17,7 @@ type fault struct {
 	// instruction has the spelling of rust-minidump; empty: unknown.
 	instruction string
 	effect      x86.Effect
-	known       bool // whether effect is
+	known       bool // effect is known
 	// adjusted is the address that the crash was about: "non-canonical", the address that was
 	// accessed; "null-pointer", the offset from a null pointer.
 	adjusted string

@@ -183,5 +183,5 @@ func listed(p *walk.Process) []*walk.Module {
 	return modules
 }
 
-// prefixed is a number in hexadecimal with its prefix.
+// prefixed returns a number in hexadecimal with its prefix.
 func prefixed(v uint64) string { return fmt.Sprintf("%#x", v) }

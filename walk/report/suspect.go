@@ -24,7 +24,7 @@ func operation(c *walk.Crash) string {
 		"EXCEPTION_ACCESS_VIOLATION_EXEC": "execute"}[c.Reason]
 }
 
-// allows reports whether something may be done in a mapping.
+// allows reports whether a mapping permits an operation.
 func allows(m *walk.Mapping, operation string) bool {
 	switch operation {
 	case "read":
@@ -95,7 +95,7 @@ func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint
 	return out
 }
 
-// distance is that of addr from the nearest mapping that allows an operation.
+// distance returns the distance of addr from the nearest mapping that allows an operation.
 func distance(p *walk.Process, addr uint64, op string) (d uint64, ok bool) {
 	d = ^uint64(0)
 	for i := range p.Mappings {

@@ -77,7 +77,7 @@ func ReadLists(dir string) (*Lists, error) {
 			continue
 		}
 
-		// Report the pattern at fault, which the expression of all of them would not tell.
+		// Each pattern is also compiled alone, so that the error names the malformed one.
 		for _, pattern := range lines[n.title] {
 			if _, err := regexp.Compile(pattern); err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", path, pattern, err)

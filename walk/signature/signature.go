@@ -24,7 +24,7 @@ type Crash struct {
 	OS      string // as in rust-minidump's schema: "Windows NT", "Linux", ...
 	Reason  string // of the crash; empty: unknown
 	Threads []Thread
-	Crashed int // index of the thread that crashed; 0 where the dump does not tell
+	Crashed int // index of the thread that crashed; 0 if unknown
 
 	Annotations Annotations
 }

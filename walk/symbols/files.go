@@ -39,7 +39,7 @@ type Files struct {
 	found map[*walk.Module]*foundFile
 }
 
-// Fetched is the path of probes that tell why Fetch got nothing.
+// Fetched is the path of a probe that has the error of Fetch.
 const Fetched = "debuginfod"
 
 type foundFile struct {
@@ -57,16 +57,16 @@ var (
 	ErrDebugFile = errors.New("is a debug file")
 )
 
-// Local finds the file of m without Fetch. The File is nil when there is none.
-// It is opened once, and stays open until Close. It must not be called at the
-// same time as Binary.
+// Local finds the file of m without Fetch. The File is nil if there is none. The file is
+// opened once, and stays open until Close. Local must not be called at the same time as
+// Binary.
 func (f *Files) Local(m *walk.Module) *elfx.File {
 	return f.entry(m).file
 }
 
-// Binary finds the file of m. The File is nil when there is none. It is
-// opened once, and stays open until Close. The probes tell every place in
-// order; the last one is the file's.
+// Binary finds the file of m. The File is nil if there is none. The file is opened once, and
+// stays open until Close. The probes list the searched places in order; the last probe is
+// that of the file.
 func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 	got := f.entry(m)
 	got.fetched.Do(func() {
@@ -165,8 +165,8 @@ func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
 }
 
 // Debug finds the separate debug file of a module whose own file is missing, in
-// the build-id directories. The File is nil when there is none; the caller
-// closes it. The probes tell every place in order.
+// the build-id directories. The File is nil if there is none; the caller closes the File.
+// The probes list the searched places in order.
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
 	for _, path := range f.byBuildID(m, ".debug") {

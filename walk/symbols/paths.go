@@ -27,8 +27,8 @@ func Paths(m *walk.Module) (paths []string) {
 	return paths
 }
 
-// idPaths are where stores that know modules by their ids alone have the symbols
-// of m.
+// idPaths returns the paths of the symbols of m in stores that identify modules by their ids
+// alone.
 func idPaths(m *walk.Module) (paths []string) {
 	for _, id := range []string{strings.ToLower(m.FileID()), strings.ToLower(m.DebugID)} {
 		if isID(id) && len(id) > 2 {
@@ -44,8 +44,8 @@ func isID(s string) bool {
 	return s != "" && len(s) <= 128 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
-// names are those that symbol stores may know m by. None has a directory in
-// it, whatever the dump says.
+// names returns the names that symbol stores may have for m. No name has a directory in it,
+// whatever the dump contains.
 func names(m *walk.Module) (names []string) {
 	for _, name := range []string{walk.BaseName(m.Name), m.File()} {
 		for _, name := range spellings(name) {
@@ -78,8 +78,8 @@ func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= 255 && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// symName is the name of a symbol file in NAME/ID: .sym stands instead of the
-// extension, and after any other name.
+// symName returns the name of a symbol file in NAME/ID: .sym replaces the extension, or is
+// appended to a name without the extension.
 func symName(name, extension string) string {
 	if n := len(name) - len(extension); n > 0 && strings.EqualFold(name[n:], extension) {
 		name = name[:n]

@@ -39,7 +39,7 @@ type sharedSymbols struct {
 	key  identity
 	once sync.Once
 	syms *walk.Symbols
-	bad  int // lines that made no sense when they were loaded
+	bad  int // malformed lines that were found when the symbols were loaded
 	size int64
 
 	users int           // under Shared.mu

@@ -30,10 +30,10 @@ var (
 
 // Store finds symbol files.
 type Store struct {
-	// Dirs are symbol stores. In each, NAME/ID/NAME.sym, where a file's name
-	// lacks the .pdb of a directory's; or by the id alone ID/breakpad, as
-	// Sentry's symbolicator has it, or ID.sym, a slash after the id's second
-	// digit. Packed with gzip or zstd they may end in .gz or .zst.
+	// Dirs are symbol stores. A store has a symbol file as NAME/ID/NAME.sym, where the file's
+	// name lacks the .pdb of the directory's; or, by the id alone, as ID/breakpad (Sentry's
+	// symbolicator) or ID.sym, with a slash after the id's second digit. The name of a file
+	// that is packed with gzip or zstd may end in .gz or .zst.
 	Dirs []string
 	// Files are symbol files, for the module whose id their MODULE record has,
 	// or, when the module's is unknown, its name.
@@ -81,7 +81,7 @@ func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 	return out
 }
 
-// paths yields where the directories may have the symbols of m.
+// paths yields the paths that the symbols of m may have in the directories.
 func (s *Store) paths(m *walk.Module) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, dir := range s.Dirs {

@@ -93,8 +93,8 @@ func passing(err error) bool {
 // maxWait bounds the time between two attempts, also if the server requests more.
 const maxWait = 30 * time.Second
 
-// wait waits before another attempt: twice as long each time, give or take a
-// quarter so that many processes do not come back at once.
+// wait waits before another attempt: twice as long each time, plus or minus a quarter, so
+// that many processes do not send their requests at the same moment.
 func (s *Server) wait(ctx context.Context, attempt int, err error) bool {
 	d := s.Backoff << (attempt - 1)
 	d += time.Duration((rand.Float64() - 0.5) / 2 * float64(d))

@@ -67,11 +67,11 @@ type Server struct {
 	Timeout time.Duration
 	// MaxTime bounds the time of one attempt to get a file.
 	MaxTime time.Duration
-	// Attempts is how often a file is requested when the network or the server fails; Backoff
-	// is the time before the second, which doubles each time.
+	// Attempts is the number of requests for a file if the network or the server fails. Backoff
+	// is the time before the second request, which doubles before each further one.
 	Attempts int
 	Backoff  time.Duration
-	// Negative is for how long it is remembered that a server lacks a file.
+	// Negative is the time after which a file that the server lacked is requested again.
 	Negative time.Duration
 	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together. New sets
 	// them to limits.FetchedSymbols and limits.FetchedTotal.
@@ -197,7 +197,7 @@ func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 	return err
 }
 
-// target is the URL of a place; the query identifies the module's file, so that the server
+// target returns the URL of a place; the query identifies the module's file, so that the server
 // can make symbols of the file or record that they are missing.
 func (s *Server) target(place string, m *walk.Module) string {
 	u := s.base

@@ -250,7 +250,7 @@ func (d *decoder) strings(op byte) {
 	}
 }
 
-// indirect notes where a call or jump goes to whose target is in an operand.
+// indirect records the target of a call or jump whose target is in an operand.
 func (d *decoder) indirect(a Access, inMemory bool) {
 	r, ok := d.Args[0].(x86asm.Reg)
 	if ok {
@@ -262,14 +262,14 @@ func (d *decoder) indirect(a Access, inMemory bool) {
 	}
 }
 
-// jump notes that the word at addr is where the instruction goes to.
+// jump records the word at addr as the target of the instruction.
 func (d *decoder) jump(addr uint64) {
 	if word := d.s.Memory(addr, 8); len(word) == 8 {
 		d.target(binary.LittleEndian.Uint64(word))
 	}
 }
 
-// target notes the address that the instruction goes to.
+// target records the address that the instruction jumps to.
 func (d *decoder) target(addr uint64) {
 	d.out.Target, d.out.Jumps = Access{Addr: addr, Null: addr == 0}, true
 }

@@ -74,8 +74,8 @@ func (p *printer) modules() {
 	}
 }
 
-// module reads a MINIDUMP_MODULE. It reports whether its size is possible, and false for ok if what
-// it refers to cannot be read.
+// module reads a MINIDUMP_MODULE. possible is false if the module's range is impossible; ok is
+// false if the name or a record of the module cannot be read.
 func (p *printer) module(c wire.Cursor) (m module, possible, ok bool) {
 	m.raw = c
 	base := c.U64()

@@ -220,7 +220,7 @@ func (p *printer) list(typ minidump.StreamType, size int) (wire.Cursor, bool) {
 }
 
 // table returns the records of a stream whose header has its own size, the size of a record,
-// and the number of records. Records of another size than size are not known.
+// and the number of records. The list is rejected if the size is not one of sizes.
 func (p *printer) table(typ minidump.StreamType, sizes ...int) (records wire.Cursor, size int, ok bool) {
 	c := p.stream(typ)
 	start := c

@@ -31,7 +31,7 @@ const processID = "2/3" // an int64; all others are uint32
 // message maps paths to the numbers in a message and in the messages within it.
 type message map[string]uint64
 
-// stabilityReport writes the fields that the report has. It reports false for damage.
+// stabilityReport writes the fields that the report has. It returns false for damage.
 func stabilityReport(out io.Writer, c wire.Cursor) bool {
 	var processes []message
 	rest := message{}
@@ -65,7 +65,7 @@ func stabilityReport(out io.Writer, c wire.Cursor) bool {
 }
 
 // readField reads one field of a protocol buffer (Encoding, "Message Structure") and the messages
-// in it. It reports false for damage. within is the path of the message, with a slash after it.
+// in it. It returns false for damage. within is the path of the message, with a slash after it.
 func (m message) readField(c *wire.Cursor, within string) bool {
 	const varint, fixed64, length, fixed32 = 0, 1, 2, 5
 	tag := c.ULEB()

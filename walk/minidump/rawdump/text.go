@@ -21,8 +21,8 @@ func (p *printer) name(rva uint64) (string, bool) {
 	return decodeUTF16(&c)
 }
 
-// decodeUTF16 decodes all of a cursor, and returns text for one line. It reports false for
-// surrogates without their other half.
+// decodeUTF16 decodes all of a cursor, and returns text for one line. It returns false for a
+// surrogate without its other half.
 func decodeUTF16(c *wire.Cursor) (string, bool) {
 	units := make([]uint16, 0, c.Len()/2)
 	for c.Len() > 0 {
@@ -64,7 +64,7 @@ func fixed(c *wire.Cursor, n int) (string, bool) {
 }
 
 // utf8Name reads the MinidumpUTF8String at rva: a size, then bytes, and a NUL if terminated is
-// set. It reports false for a string that is not whole, or no UTF-8.
+// set. It returns false for a string that is incomplete or not UTF-8.
 func (p *printer) utf8Name(rva uint32, terminated bool) (string, bool) {
 	c := p.rest(uint64(rva))
 	b := c.Bytes(uint64(c.U32()))
