@@ -52,8 +52,8 @@ func names(root *os.Root, tmp string, f *os.File) bool {
 }
 
 const (
-	// tries is how often a second name is tried that a living process uses, which
-	// it does for the moment between link and rename.
+	// tries is the number of attempts to get a second name that a living process uses. A
+	// process uses the name only between link and rename.
 	tries = 20
 	pause = time.Millisecond
 )

@@ -23,7 +23,8 @@ func Inflated(l limits.Limits, n uint64) uint64 {
 	return max(FreeSize, InflatedUsually(l, n))
 }
 
-// InflatedUsually is the most that n packed bytes may stand for without a share of FreeSize.
+// InflatedUsually returns the number of bytes that n compressed bytes may inflate to without
+// a share of FreeSize.
 func InflatedUsually(l limits.Limits, n uint64) uint64 {
 	return n * min(l.Max(limits.InflateRatio, 0), math.MaxUint32)
 }

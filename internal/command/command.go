@@ -99,7 +99,7 @@ func tryWrite(f *os.File, text string) {
 		if _, ok := terminal(f); ok {
 			text = clearLine + text
 		}
-		_, _ = f.WriteString(text) // an error cannot be reported anywhere; the exit code says as much
+		_, _ = f.WriteString(text) // an error cannot be reported anywhere; the exit code has the same meaning
 	}()
 
 	select {
@@ -160,7 +160,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		panic(err) // the tags of grammar are wrong
 	}
 
-	// Not a flag of the grammar: --help is for people, this for programs.
+	// --help-json is for programs, as --help is for people. It is no flag of the grammar.
 	if len(args) == 1 && args[0] == "--help-json" {
 		exited, err = true, writeModel(output, p, parser.Model)
 	}
@@ -222,7 +222,7 @@ func unsetEmpty(prefix string) {
 	}
 }
 
-// misuses are forms of kong's errors that speak of its parser, and the texts to print
+// misuses are forms of kong's errors that mention its parser, and the texts to print
 // instead.
 var misuses = []struct{ form, plain string }{
 	{`^[a-z]+: (--.*)$`, "$1"}, // the name of the command that rejects a flag

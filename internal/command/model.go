@@ -11,8 +11,8 @@ import (
 // programs that make manual pages and shell completions. The output has no text that
 // depends on the machine.
 
-// modelVersion is the version of the output. It grows when a field changes its
-// meaning or goes.
+// modelVersion is the version of the output. It increases when a field changes its
+// meaning or is removed.
 const modelVersion = 1
 
 type modelProgram struct {

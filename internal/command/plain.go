@@ -10,8 +10,8 @@ import (
 // kong builds its model of a grammar and interpolates all help texts before it looks at the
 // first argument, which takes as long as the dump of a small program. Plain reads the usual
 // command lines without kong. Plain accepts only command lines with one meaning; kong
-// parses the rest, which are rare, ambiguous or wrong, and writes all messages. So a
-// command line means the same with and without Plain.
+// parses the rest, which are rare, ambiguous or wrong, and writes all messages. Therefore a
+// command line has the same meaning with and without Plain.
 
 // Plain parses args into grammar, as kong would, and reports whether it could; if not,
 // grammar is unchanged. The grammar's method Validate is called.
@@ -79,7 +79,7 @@ func (p *plainParser) field(f reflect.StructField, target reflect.Value) bool {
 		return true
 	}
 
-	// A type that Plain does not know is no harm until the flag is given.
+	// A flag whose type Plain does not know matters only if the flag is given.
 	known := strings && tag.separator == "none"
 	switch f.Type {
 	case reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[bool]():

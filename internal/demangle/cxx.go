@@ -66,7 +66,7 @@ func (d *Demangler) cxxFast(name []byte, constrained bool) (text string, ok bool
 		return "", false
 	}
 
-	// A name that makes no sense with Clang's scopes is read again with GCC's.
+	// A name that is invalid by Clang's rule for scopes is read again by GCC's.
 	x := &d.tree
 	x.reset(rest, scopeUnknown, constrained)
 	out := x.text(x.encoding(false))
@@ -109,10 +109,10 @@ func isPrintable(s []byte) bool {
 // IsMisread reports whether github.com/ianlancetaylor/demangle is known to read a C++ name wrongly,
 // maybe without an error, because of the scope of a dependent name (see cxx_scope.go).
 // In state.unresolvedName of version 2026-07-24:
-//   - what follows sr and a digit makes each template a candidate for substitution: in Clang's
-//     sr3hasIT_EE5value none is one, so that all later substitutions are of something
-//     else;
-//   - GCC's sr3hasIT_E5value is refused, or what follows it is taken for a part of the scope;
+//   - after sr and a digit, each template becomes a candidate for substitution. In Clang's
+//     sr3hasIT_EE5value no template is one, so that all later substitutions refer to other
+//     candidates;
+//   - GCC's sr3hasIT_E5value is refused, or the text after it is taken for a part of the scope;
 //   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
 //
 // Clang's sr3stdE7declval, a list of plain names, is read rightly.
@@ -152,7 +152,7 @@ func isPlainScope(rest []byte) bool {
 // cxxLibrary demangles with the library.
 func cxxLibrary(name []byte) (text string, ok bool) {
 	defer func() {
-		// A made-up name that brings the library down must not end the run.
+		// A forged name on which the library panics must not end the run.
 		if recover() != nil {
 			text, ok = "", false
 		}

@@ -160,9 +160,17 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 		return a
 	}
 
-	// Operators, with rules of their own or in the table.
+	if !x.hiddenOperation(string([]byte{c, next})) {
+		return x.fail()
+	}
+	return a
+}
+
+// hiddenOperation reads an operator, which begins with code, and its operands. It returns
+// false if the operator is not known.
+func (x *cxxTree) hiddenOperation(code string) bool {
 	x.pos = min(x.pos+2, len(x.in))
-	switch code := string([]byte{c, next}); code {
+	switch code {
 	case "sr":
 		x.unresolvedName()
 	case "sZ":
@@ -196,14 +204,14 @@ func (x *cxxTree) hiddenExpression() (a ref) {
 		x.requirements()
 	case "rq":
 		x.requirements()
-	default:
+	default: // an operator without a rule of its own
 		form, known := hiddenForms()[code]
 		if !known {
-			return x.fail()
+			return false
 		}
 		x.hiddenOperands(form)
 	}
-	return a
+	return true
 }
 
 // hiddenOperands reads operands: see hiddenForms.

@@ -79,8 +79,8 @@ func (e *expander) copy(a ref) ref {
 		return a
 	}
 
-	// The constructors of references, qualified types and arrays apply C++'s rules for
-	// what comes out of parameters, such as the collapsing of references.
+	// The constructors of references, qualified types and arrays apply C++'s rules for types
+	// that replace parameters, such as the collapsing of references.
 	switch n.kind {
 	case kindLRef, kindRRef:
 		return e.flagged(x.reference(n.kind, e.child(n.a), len(x.out)))

@@ -284,7 +284,8 @@ func (x *cxxTree) isEmpty(a ref) bool {
 	return false
 }
 
-// writeLiteral writes a template argument that is a value: as C++ does for bool, nullptr and most integers, else as a cast.
+// writeLiteral writes a template argument that is a value: as C++ does for bool, nullptr and
+// most integers, else as a cast.
 func (x *cxxTree) writeLiteral(n *cxxNode) {
 	float := false
 

@@ -248,7 +248,8 @@ func (x *cxxTree) function() ref {
 	return a
 }
 
-// signature reads the types of a function's parameters, after the return type if returns is set or a J says so (the grammar's rule for function types without F and E).
+// signature reads the types of a function's parameters (the grammar's rule for function
+// types without F and E). The return type comes first if returns is set or after a J.
 func (x *cxxTree) signature(kind cxxKind, returns bool) ref {
 	returned, rendered := ref(0), true
 	if x.accept('J') || returns {

@@ -49,25 +49,11 @@ func (p *dparser) typ() {
 		p.typ()
 		p.put("[]")
 	case 'G':
-		p.pos++
-		start := p.pos
-		for isDigit(p.peek(0)) {
-			p.pos++
-		}
-		length := string(p.in[start:p.pos])
-		p.typ()
-		p.put("[" + length + "]")
+		p.staticArray()
 	case 'H':
 		p.assocArray()
 	case 'P':
-		p.pos++
-		if p.isCallConvention() {
-			p.functionType()
-			p.put("function")
-			return
-		}
-		p.typ()
-		p.put("*")
+		p.pointer()
 	case 'F', 'U', 'W', 'V', 'R', 'Y':
 		p.functionType()
 		p.put("function")
@@ -84,14 +70,7 @@ func (p *dparser) typ() {
 
 	// Integers of 128 bits, and references to earlier types.
 	case 'z':
-		switch {
-		case p.take("zi"):
-			p.put("cent")
-		case p.take("zk"):
-			p.put("ucent")
-		default:
-			p.fail()
-		}
+		p.wideInteger()
 	case 'Q':
 		back := p.backref()
 		p.at(back, p.typ)
@@ -106,6 +85,44 @@ func (p *dparser) wrapped(n int, with string) {
 	p.put(with)
 	p.typ()
 	p.put(")")
+}
+
+// staticArray reads the length of an array and the type of its elements, which is written
+// first.
+func (p *dparser) staticArray() {
+	p.pos++
+	start := p.pos
+	for isDigit(p.peek(0)) {
+		p.pos++
+	}
+
+	length := string(p.in[start:p.pos])
+	p.typ()
+	p.put("[" + length + "]")
+}
+
+// pointer reads the type that a pointer refers to.
+func (p *dparser) pointer() {
+	p.pos++
+	if p.isCallConvention() {
+		p.functionType()
+		p.put("function")
+		return
+	}
+	p.typ()
+	p.put("*")
+}
+
+// wideInteger reads an integer type of 128 bits.
+func (p *dparser) wideInteger() {
+	switch {
+	case p.take("zi"):
+		p.put("cent")
+	case p.take("zk"):
+		p.put("ucent")
+	default:
+		p.fail()
+	}
 }
 
 // assocArray reads the types of the key and of the value, which is written first.

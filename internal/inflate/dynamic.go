@@ -80,7 +80,8 @@ func (d *decoder) readLengths(all []uint8) error {
 	return nil
 }
 
-// repeat reads how often a repeat symbol repeats which length (RFC 1951 §3.2.7); before are the lengths read so far.
+// repeat reads the extra bits of a repeat symbol, and returns the length that the symbol
+// repeats and the number of repetitions (RFC 1951 §3.2.7). before are the lengths read so far.
 func (d *decoder) repeat(sym uint64, before []uint8) (n int, value uint8, err error) {
 	var extra uint
 	switch sym {

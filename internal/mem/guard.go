@@ -83,5 +83,5 @@ func (r *registry) contain(addr uintptr) bool {
 	return false
 }
 
-// address is where data begins. Nothing is read through the number.
+// address returns the address of data. Nothing is read through the number.
 func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }

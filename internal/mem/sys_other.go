@@ -13,11 +13,11 @@ func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported 
 // mapMemory returns nil: on this system buffers are in the Go heap.
 func mapMemory(int) []byte { return nil }
 
-// release is for mapped memory: nothing.
+// release does nothing: there is no mapped memory.
 func release([]byte) error { return nil }
 
-// discard has nothing to give back.
+// discard returns false: there are no pages to give back.
 func discard([]byte, uint64, uint64) bool { return false }
 
-// protect likewise.
+// protect returns false: there are no pages to protect.
 func protect([]byte, uint64, uint64) bool { return false }

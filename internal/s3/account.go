@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	// sessions is the name of sessions of roles.
+	// sessions is the session name of an assumed role.
 	sessions = "symkit"
 	// earlier is the time between the renewal of credentials and their end.
 	earlier = 5 * time.Minute
 	// machineTime is how long the service of the machine's role may take. Outside of AWS there
 	// is no such service, and requests get no answer.
 	machineTime = 5 * time.Second
-	// maxRoles bounds how many roles are taken one with the other.
+	// maxRoles bounds the chain of roles that are each assumed with the one before.
 	maxRoles = 8
 )
 

@@ -67,7 +67,7 @@ func (p profile) read(path, section string) error {
 		case trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";"):
 		case strings.HasPrefix(trimmed, "["):
 			within = strings.Join(strings.Fields(strings.Trim(trimmed, "[]")), " ") == section
-		case within && line[0] != ' ' && line[0] != '\t': // what is indented belongs to a setting of several values
+		case within && line[0] != ' ' && line[0] != '\t': // an indented line belongs to a setting of several values
 			name, value, _ := strings.Cut(trimmed, "=")
 			p[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
 		}

@@ -175,7 +175,7 @@ func (w *watch) end() {
 	w.cancel(nil)
 }
 
-// reader returns r, with each Read of which the server gets its time anew.
+// reader returns a reader of r that restarts the time of the server at each Read.
 func (w *watch) reader(r io.ReadCloser) io.ReadCloser { return &watched{r, w} }
 
 type watched struct {
@@ -210,7 +210,7 @@ func (b *answerBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// failure is what a server refuses a request with.
+// failure is the error of a request that cannot be sent or that the server refused.
 type failure struct {
 	text  string
 	cause error
@@ -279,7 +279,7 @@ func (b *Bucket) repeat(ctx context.Context, key string, do func() error) error 
 		}
 		longest := b.patience
 		if !b.answered.Load() {
-			longest = min(longest, b.acquaintance)
+			longest = min(longest, b.firstPatience)
 		}
 		if final(err) || ctx.Err() != nil || time.Since(began)+pause > longest {
 			err = cmp.Or(context.Cause(ctx), err)

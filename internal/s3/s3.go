@@ -58,9 +58,9 @@ const (
 	patience   = 3 * time.Minute
 	firstPause = 500 * time.Millisecond
 	maxPause   = 10 * time.Second
-	// acquaintance is the patience with a server that has never answered: its address may be
+	// firstPatience is the patience with a server that has never answered: its address may be
 	// wrong.
-	acquaintance = 10 * time.Second
+	firstPatience = 10 * time.Second
 	// stall is how long a server may send and take nothing.
 	stall = time.Minute
 	// connections is how many connections to a server are kept.
@@ -79,7 +79,7 @@ type Bucket struct {
 	account      aws.CredentialsProvider
 	answered     atomic.Bool // the server has answered a request
 
-	patience, acquaintance, pause time.Duration
+	patience, firstPatience, pause time.Duration
 }
 
 // IsURL reports whether s is the address of a bucket.
@@ -97,7 +97,7 @@ func Open(address string) (*Bucket, error) {
 	}
 
 	b := &Bucket{
-		name: u.Host, prefix: strings.Trim(u.Path, "/"), patience: patience, acquaintance: acquaintance, pause: firstPause,
+		name: u.Host, prefix: strings.Trim(u.Path, "/"), patience: patience, firstPatience: firstPatience, pause: firstPause,
 		// S3's signatures are of the path as it is sent.
 		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
 	}
@@ -119,8 +119,8 @@ func Open(address string) (*Bucket, error) {
 	return b, err
 }
 
-// region returns the region that requests are signed for. A server of one's own takes
-// any; AWS says if a bucket is in another one.
+// region returns the region that requests are signed for. A self-hosted server accepts any
+// region. AWS's answer names the region of a bucket that is in another one.
 func region(settings profile) string {
 	return cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), settings["region"], "us-east-1")
 }
