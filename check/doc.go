@@ -16,7 +16,7 @@
 // Replay reads the ELF file anew: DWARF with a reader that shares no code with the dumper's (tests
 // compare this reader with debug/dwarf), Go's tables with debug/gosym, and unwind tables as the rows
 // of packages cfi and sframe. The rules of STACK CFI records and the unwind tables are both evaluated
-// on random registers and memory, by evaluators that share no code. Package check imports nothing of
+// on random registers and memory, by evaluators that share no code. Package check does not import
 // package dump, so that a mistake of the dumper is found.
 //
 // The report counts the records that cannot be verified, because of a damaged table, a companion

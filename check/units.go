@@ -258,7 +258,7 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 
 	w.records(s, lines)
 
-	// One unit of a group compares the FUNC records without a function: the first to get here.
+	// The first unit of a group that has been scanned compares the FUNC records without a function.
 	if first && r.s.Lines > 0 {
 		w.otherLines(lines)
 	}

@@ -53,7 +53,7 @@ var checkNames = []string{
 // Names lists all checks, in the order of a Report.
 func Names() []string { return slices.Clone(checkNames) }
 
-// State is whether a check could compare anything.
+// State says whether a check could compare anything.
 type State string
 
 // The states of a Check.
@@ -213,7 +213,8 @@ func Gaps() []string { return []string{GapUnverified, GapLoss} }
 type Gap struct {
 	Kind  string `json:"kind"` // "unverified", "incomplete" or "loss"
 	Check string `json:"check"`
-	// Units is how many of All the gap concerns. Both are in the unit of the Check.
+	// Units is the number of units, out of All, that the gap concerns. Both count in the unit of
+	// the Check.
 	Units uint64 `json:"units"`
 	All   uint64 `json:"all"`
 	// Allowed states that the gap is no finding, because of its kind or because Options.Allow has

@@ -51,12 +51,12 @@ func (l *linter) rules() {
 	}
 }
 
-// trait is what holds for the rules of a text.
+// trait is a set of properties of the rules of a text.
 type trait uint8
 
 const (
 	traitCFA    trait = 1 << iota // .cfa is among the rules
-	traitRA                       // .ra is
+	traitRA                       // .ra is among the rules
 	traitFaulty                   // a rule cannot be evaluated
 )
 

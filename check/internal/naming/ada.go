@@ -9,7 +9,7 @@ import (
 // "hello__v__first__3" is hello.v.first, the third of this name.
 
 var (
-	// adaSuffix is what follows the last name: marks of nesting in bodies, the number of an
+	// adaSuffix matches the text after the last name: marks of nesting in bodies, the number of an
 	// overloaded subprogram, the number of a nested subprogram.
 	adaSuffix = lazy(`(?:X[nb]*)?(?:(?:__|\$)\d+(?:_\d+)*(?:X[nb]*)?)?(?:\.\d+)?$`)
 	// adaPart is one name: an identifier or an operator, and the kind of code.
@@ -25,7 +25,7 @@ var adaOperators = map[string]string{
 	"Oadd": "+", "Osubtract": "-", "Oconcat": "&", "Omultiply": "*", "Odivide": "/", "Oexpon": "**",
 }
 
-// adaKinds has what stands for the kinds of code in adaPart, and for the parts of types after
+// adaKinds has the decoded text of each kind of code in adaPart, and of each part of a type after
 // "___".
 var adaKinds = map[string]string{
 	"": "", "TK": "", "TKB": "", "P": "", "N": "",

@@ -140,8 +140,8 @@ const anonymousScope = "(anonymous)"
 var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope, "(anonymousclass)", anonymousScope,
 	"{{anonymous}}", anonymousScope, "{anonymous}", anonymousScope)
 
-// Normalise removes what tools write differently: spaces, and the names of unnamed scopes. Control
-// characters become what symbol files have for them.
+// Normalise removes the differences between tools: spaces, and the names of unnamed scopes. Control
+// characters are escaped as in symbol files.
 func Normalise(s string) string {
 	s = Escaped(s)
 	if strings.IndexByte(s, ' ') >= 0 {

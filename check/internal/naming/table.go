@@ -186,7 +186,7 @@ type Key struct {
 	Traits
 }
 
-// Traits are what else is known about a name.
+// Traits are further facts about a name.
 type Traits struct {
 	Far    bool // the scopes are not known: the function is declared in another unit
 	Typed  bool // some scopes are not known: their names are in type units

@@ -35,7 +35,7 @@ var (
 	castLiteral    = lazy(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)
 	literalSuffix  = lazy(`\b(\d+)(?:ul?l?|ll?)\b`)
 	shortStructors = lazy(`std::(string|istream|ostream|iostream)::(~?)basic_(?:string|istream|ostream|iostream)\b`)
-	// What cpp_demangle, which Mozilla's tool uses, writes for thunks.
+	// The texts of thunks that cpp_demangle, which Mozilla's tool uses, writes.
 	virtualThunk = lazy(`^\{virtualoverridethunk\(\{virtualoffset\([^)]*\)\},(.*)\)\}$`)
 	plainThunk   = lazy(`^\{virtualoverridethunk\(\{offset\([^)]*\)\},(.*)\)\}$`)
 	// word matches an identifier, a number, or the name of an operator.

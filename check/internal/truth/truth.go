@@ -1,5 +1,5 @@
 // Package truth derives the contents of the MODULE record of an ELF file, and where the file's
-// code lies. Nothing of package dump is used, so that a mistake there is found.
+// code lies. The package does not import package dump, so that a mistake of the dumper is found.
 package truth
 
 import (

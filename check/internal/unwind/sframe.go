@@ -161,8 +161,8 @@ func (w *unwindWorker) disagree(row *cfi.Row, ra cfi.Reg, x *sframeRow, lo, hi u
 	return n
 }
 
-// same reports whether two rows give the same values at pc. An undefined return address alone
-// decides.
+// same reports whether two rows give the same values at pc. Rows whose return addresses are both
+// undefined are the same, whatever their other rules are.
 func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) bool {
 	m := &w.machines[0]
 	m.PC = pc & m.Mask

@@ -33,7 +33,7 @@ type Info struct {
 	size      int // of the file, in bytes
 	limits    limits.Limits
 	number    uint64 // 0 of the main file, altNumber of dwz's, a count from 1 of split DWARF files
-	info      []byte // see stream for which of these bytes are there
+	info      []byte // see stream for which of these bytes have been inflated
 	abbrev    []byte
 	line      []byte
 	ranges    []byte

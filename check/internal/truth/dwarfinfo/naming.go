@@ -15,7 +15,7 @@ type Ref struct {
 	alt bool
 }
 
-// key returns a number that tells at from other Refs.
+// key returns a number that is different for each Ref.
 func (at Ref) key() uint64 {
 	k := uint64(at.Off) << 1
 	if at.alt {
@@ -166,7 +166,7 @@ type scopePath struct {
 	parent uint32
 	text   string // the scope's own name
 	length int    // of the texts of all scopes, each followed by NUL
-	far    bool   // the path is too long, and not known
+	far    bool   // the path is too long, so its text is not kept
 
 	numbered bool   // number is set
 	number   uint32 // of the texts of all scopes, in Namer.table

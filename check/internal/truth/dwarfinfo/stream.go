@@ -69,7 +69,7 @@ func (d *Info) Inflate(ctx context.Context) {
 	s.changed.Broadcast()
 }
 
-// Stop tells Inflate not to wait for Next, which is not called again.
+// Stop ends the waiting of Inflate for Next. The caller does not call Next again.
 func (d *Info) Stop() {
 	s := &d.stream
 	s.mu.Lock()
