@@ -28,7 +28,7 @@ import (
 type batchRun struct {
 	*cli
 	opt      dump.Options
-	jobs     int      // how many modules are dumped at a time, at most
+	jobs     int      // most modules that are dumped at the same time
 	dirs     []string // where separate debug files are looked for
 	store    *store.Store
 	budget   int64       // of the process's memory, in bytes
@@ -197,7 +197,7 @@ func (b *batchRun) dumpWaves(ctx context.Context, modules []batch.Module) error 
 // dumpWave dumps modules. Every job is prepared before the first one runs, so that the
 // largest can start first.
 func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
-	var files, bytes int64 // which the progress has too many or too few
+	var files, bytes int64 // corrections of the totals that the progress shows
 	for _, m := range wave {
 		files, bytes = files-1, bytes-m.Size
 	}
@@ -220,8 +220,8 @@ func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
 	return b.dumpAll(ctx, left)
 }
 
-// storeRequests is how many places of a store are looked at in parallel: the answers of
-// an object store take long, but no processor.
+// storeRequests is the number of outputs that are looked up in a store in parallel: an object
+// store answers slowly, but a request takes no processor time.
 const storeRequests = 32
 
 // lookInStore finds out which outputs the store has already.

@@ -57,8 +57,8 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 	defer in.Close()
 
-	// The heap's pace depends on how much memory the dump takes, which the opened
-	// files tell.
+	// The frequency of garbage collections depends on the memory that the dump takes, which
+	// is estimated from the opened files.
 	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
 	limitHeap(in)
 

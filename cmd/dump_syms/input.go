@@ -147,7 +147,7 @@ func members(path string) (text string, first error) {
 	return strings.Join(names, ", "), first
 }
 
-// join makes one module of the files. The error says why they are not one.
+// join makes one module of the files. The error has the reason if they are not one module.
 func join(files []*elfx.File) (*input, error) {
 	switch len(files) {
 	case 0:

@@ -28,7 +28,7 @@ type peerFlags struct {
 	ListArch bool   `name:"list-arch" env:"-" hidden:""`
 }
 
-// validate refuses the flags that nothing here can do.
+// validate rejects the flags about files that dump_syms does not read.
 func (f *peerFlags) validate() error {
 	switch {
 	case f.DebugID != "" || f.CodeID != "":

@@ -29,7 +29,8 @@ func (t *textBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow moves the text to a buffer of twice the size and n bytes. The old pages are discarded as they are copied.
+// grow moves the text to a buffer of twice the size and n bytes. Each old page is discarded
+// once it is copied.
 func (t *textBuffer) grow(n int) {
 	const step = 1 << 20
 	larger := mem.NewBuffer(2*t.size + n)

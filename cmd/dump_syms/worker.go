@@ -52,7 +52,8 @@ func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error)
 	return 0, nil
 }
 
-// statuses are those of answers by the exit code that a run with the line alone has.
+// statuses maps the exit code that a run with one line would have to the status of the
+// line's answer.
 var statuses = map[int]string{0: "done", command.Failed: worker.Failed, command.Bad: "bad", command.Misuse: worker.Failed}
 
 // recordsOf returns the lines of a manifest as an array.

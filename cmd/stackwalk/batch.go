@@ -75,7 +75,7 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	var about bytes.Buffer
 
 	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
-	j.options.Jobs = 1 // par.Each uses the other processors
+	j.options.Jobs = 1 // par.For uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])

@@ -78,7 +78,7 @@ type cli struct {
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
-	stdin  io.Reader // nil: the process'
+	stdin  io.Reader // nil: that of the process
 	stdout io.Writer
 	stderr *command.Messages
 	signer *signer

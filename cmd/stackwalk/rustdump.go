@@ -55,7 +55,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 // rustSkips are the types of streams that stackwalk reads and rust-minidump only names.
 var rustSkips = []minidump.StreamType{minidump.LinuxCmdLineStream, minidump.LinuxAuxvStream}
 
-// rustReads are the types that rust-minidump reads and nothing here does.
+// rustReads are the types that rust-minidump reads and stackwalk does not.
 var rustReads = []minidump.StreamType{minidump.StabilityReportStream}
 
 // unreadStreams returns lines about the streams of a minidump that rust-minidump does not
@@ -104,7 +104,7 @@ func unread(data []byte) (unimplemented, unknown []string) {
 	return unimplemented, unknown
 }
 
-// vendor returns who defines a type of streams.
+// vendor returns the name of the project that defines a type of streams.
 func vendor(typ minidump.StreamType) string {
 	switch {
 	case typ <= 0xffff:

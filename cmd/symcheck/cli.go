@@ -54,7 +54,7 @@ type env struct {
 	ctx    context.Context
 	stdout io.Writer
 	stderr *command.Messages
-	bad    bool // something was found
+	bad    bool // there are findings
 }
 
 // output has the flags of all commands that select the checks and the report.
