@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Fetches the packages that `make cluster` dumps: 323 program and debug packages of
 # Debian, 170 MB, into the directory given. What is there is kept.
+#
+# Besides the packages, `make cluster` needs slurmctld, slurmd, slurm-client, munge's library, Java 17 and a Python
+# with moto[server], boto3, pyspark and pyarrow.
 set -euo pipefail
 dir=${1:?the directory for the packages}
 mkdir -p "$dir"
@@ -9,7 +12,7 @@ if [ "$(find . -name '*.deb' | wc -l)" -ge 300 ]; then
 	exit 0
 fi
 
-# Debug packages by size, from those with files in them on, and the packages they are of.
+# Debug packages by size, without those too small to have files, each with the packages that it describes.
 names() { apt-cache search --names-only -- '-dbg$' | awk '{ print $1 }' | sort; }
 # shellcheck disable=SC2046
 apt-cache show --no-all-versions $(names) | awk '

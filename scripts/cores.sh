@@ -5,7 +5,7 @@
 #
 # NATIVE (x86_64) and i386 cores are the kernel's; where it writes none to the
 # current directory (core_pattern, a hard limit of 0, as in some containers) gdb
-# writes them, but for two of children. SYMKIT_CORES_BY=gdb has it so always.
+# writes them, but for two of children. With SYMKIT_CORES_BY=gdb, gdb writes them always.
 # The crosses are aarch64, arm, s390x and riscv64 under qemu-user.
 # DIR/NAME/ then has the program, its core, and of the crosses gdb's backtrace.
 #
@@ -51,7 +51,7 @@ gdb_core() {
 	[[ -f core ]]
 }
 
-# maker tells who writes cores here.
+# maker prints who writes cores here.
 maker() {
 	local how=${SYMKIT_CORES_BY:-kernel}
 	new .trial
@@ -139,8 +139,8 @@ i386() {
 
 # remote QEMU NAME BUILD...: builds prog with the command BUILD, and keeps
 # qemu's own core of its crash (which has no NT_FILE and no floating-point
-# registers; of riscv64 qemu writes none), and what gdb, looking at the same
-# crash in qemu, shows (gdb.out) and has the tests make a better core of
+# registers; of riscv64 qemu writes none), and of the same crash in qemu, seen
+# by gdb, the stacks (gdb.out) and what tests need to make a better core
 # (dump.txt). RUN_ARGS are the program's.
 remote() {
 	local qemu=$1 name=$2 port=$((20000 + RANDOM % 20000)) pid found

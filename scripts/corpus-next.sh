@@ -92,7 +92,7 @@ die() {
 	exit 1
 }
 
-# lost says and counts what could not be had. The rest is fetched all the same.
+# lost names and counts what could not be fetched. The rest is fetched all the same.
 losses=0
 lost() {
 	say "left out: $*"

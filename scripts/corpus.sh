@@ -18,7 +18,7 @@ set -euo pipefail
 corpus=${SYMKIT_CORPUS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/corpus}
 
 # bash, coreutils and sqlite3 are there without debug information: stripped
-# programs. python3.11-minimal has the one that python3.11-dbg has a debug file of.
+# programs. python3.11-minimal has the program whose debug file python3.11-dbg has.
 # Stripped twins (libc6, ceph-osd, …) are there so that a debug file can be
 # joined with the .eh_frame that only the binary has.
 small=(python3.11-dbg libc6 libc6-dbg libstdc++6 libstdc++6-12-dbg valgrind valgrind-dbg bash coreutils sqlite3 python3.11-minimal)
@@ -53,7 +53,7 @@ kernel_package() {
 	printf '%s\n' "${newest:-$have}"
 }
 
-# Says whether package $1 has to be fetched.
+# Reports whether package $1 has to be fetched.
 wanted() {
 	local dir=$corpus/$1 have version
 	if [[ ! -d $dir || -z $(ls -A "$dir") ]]; then

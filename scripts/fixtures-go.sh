@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Rebuilds testdata/go: for each Go release the program testdata/src/goreleases,
-# stripped (-s -w) and reduced (scripts/gofixture), and, as NAME.sym, what the
-# DWARF of the same program says of the functions of package main.
+# stripped (-s -w) and reduced (scripts/gofixture), and, as NAME.sym, the functions
+# of package main from the DWARF of the same program.
 #
 #   scripts/fixtures-go.sh
 #

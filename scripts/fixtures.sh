@@ -5,7 +5,7 @@
 #   fixtures.sh --check   builds them elsewhere and compares: exit code 1 when one
 #                         differs although its tools have the recorded versions
 #
-# MANIFEST says of each fixture how it was made. Names read
+# MANIFEST says how each fixture was made. Names have the form
 # SOURCE-ARCH-COMPILER-OPTIMIZATION-DWARF[-VARIANT].KIND; files over 100 kB are
 # xz-compressed. The tools are Debian 12's: the error message names the packages.
 set -euo pipefail
