@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestDocumented: the comment of each public package says what the package is for and
-// shows code, an example runs, and every exported name is explained.
+// TestDocumented: the comment of each public package has text and Go code, an example runs, and
+// every exported name is explained.
 func TestDocumented(t *testing.T) {
 	for _, dir := range publicDirs(t) {
 		fset := token.NewFileSet()
@@ -102,8 +102,8 @@ func allExamples(pkg *doc.Package) []*doc.Example {
 	return list
 }
 
-// badCode returns what is wrong with the code in the comment of a package: there must be
-// some, and it must be Go, or "".
+// badCode returns the fault in the code of a package's comment, or "". There must be code, and
+// it must be Go.
 func badCode(pkg *doc.Package) string {
 	found := false
 	for _, block := range pkg.Parser().Parse(pkg.Doc).Content {

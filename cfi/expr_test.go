@@ -33,7 +33,7 @@ func ops1(b ...byte) string { return fmt.Sprintf("%x", b) }
 
 func lit(n byte) byte { return exLit0 + n }
 
-// DWARF 5 §2.5.1 as far as arithmetic can say it, each as the CFA of x86-64.
+// The operations of DWARF 5 §2.5.1 that arithmetic can express, each as the CFA of x86-64.
 func TestExpressions(t *testing.T) {
 	const pc, rsp, rax = exBreg0 + 16, exBreg0 + 7, exBreg0
 	mod16 := []byte{pc, 0, lit(15), exAnd} // $rip & 15
@@ -166,7 +166,7 @@ func TestBigEndianAndNarrowExpressions(t *testing.T) {
 	}
 }
 
-// What postfix cannot say, and what no expression may do.
+// TestRefusedExpressions: operations that postfix lacks, and invalid ones.
 func TestRefusedExpressions(t *testing.T) {
 	const rsp = exBreg0 + 7
 	double := []byte{rsp, 0}

@@ -70,7 +70,7 @@ func exidxFile(t *testing.T, path string) (*Exidx, *elf.File) {
 	return x, f
 }
 
-// readelfEntry is what readelf -u says of one entry.
+// readelfEntry is one entry as readelf -u prints it.
 type readelfEntry struct {
 	addr       uint64
 	cantUnwind bool

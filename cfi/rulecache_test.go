@@ -89,8 +89,8 @@ func TestRuleCache(t *testing.T) {
 	}
 }
 
-// TestRuleCacheCollisions: rows of one hash, as forged ones could have, are told
-// apart.
+// TestRuleCacheCollisions: rows with one hash, as forged ones could have, are
+// distinguished.
 func TestRuleCacheCollisions(t *testing.T) {
 	var b ruleCache
 	rows := []*Row{{CFA: Rule{KindReg, 7, 8}}, {CFA: Rule{KindReg, 7, 16}}}

@@ -116,7 +116,7 @@ func TestWriterModule(t *testing.T) {
 	}
 }
 
-// failing accepts space bytes, then fails; with short it forgets to say so.
+// failing accepts space bytes, then fails; with short it writes too little without an error.
 type failing struct {
 	space int
 	short bool

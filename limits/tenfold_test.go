@@ -6,7 +6,7 @@ import "testing"
 // any file of the corpus (2,037 ELF files of Debian 12), of testdata, and in the crash dumps of
 // Breakpad and rust-minidump. Where a limit depends on a size, the file with the largest share of
 // its limit counts. cmd/dump_syms (TestTenfold), emit, walk and internal/demangle have programs, symbol
-// files and names with ten times as much of what is not only a size.
+// files and names at ten times those limits that bound more than a size.
 func TestTenfold(t *testing.T) {
 	const ceph = "ceph-osd-dbg/…/fb/66b3cec5f264a2f863d96fa875eb4ae39bb0bf.debug"
 	const cephSize = 229_855_944 // bytes of the file

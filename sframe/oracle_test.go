@@ -69,7 +69,7 @@ func readelf(t *testing.T, data []byte, addr uint64, abi ABI, version uint8) (st
 	return string(out), err == nil && diag.Len() == 0
 }
 
-// sound tells that the decoder finds no damage in a section of one chunk.
+// sound reads a section of one chunk, and reports whether the decoder finds no damage in it.
 func sound(data []byte, opts Options) (*Section, bool) {
 	s, err := Parse(data, opts)
 	if err != nil || len(s.Chunks) == 0 {
@@ -143,7 +143,7 @@ func TestToolsMutated(t *testing.T) {
 	}
 }
 
-// unlike tells of a chunk whose text readelf gets wrong.
+// unlike reports whether readelf prints other text for a chunk, because it gets such chunks wrong.
 func unlike(c *Chunk) bool {
 	return c.Flags&(FDESorted|FuncStartPCRel) == 0
 }
@@ -204,7 +204,7 @@ func command(t *testing.T, name string, args ...string) {
 	}
 }
 
-// pcRules is what both tables say of a PC.
+// pcRules has the rules that both tables can have for a PC.
 type pcRules struct {
 	cfa, ra, fp string
 	signed      bool
@@ -257,7 +257,7 @@ func compareEHFrame(t *testing.T, path string) {
 	}
 }
 
-// same spells a rule, one that says "unchanged" as none.
+// same returns the text of a rule. A rule for an unchanged register has the text of no rule.
 func same(r cfi.Rule) string {
 	if r.Kind == cfi.KindSame {
 		r = cfi.Rule{}

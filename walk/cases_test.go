@@ -19,7 +19,7 @@ import (
 )
 
 // TestCases walks the stacks of testdata/cases: those of the walker tests of
-// Breakpad and rust-minidump. testdata/cases/README.md tells the format.
+// Breakpad and rust-minidump. testdata/cases/README.md describes the format.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txt")
 	if err != nil || len(files) == 0 {
@@ -88,8 +88,8 @@ func (c *walkCase) Symbols(_ context.Context, m *Module) *Symbols {
 	return &Symbols{}
 }
 
-// registers are those of the thread: the ones that the case does not tell hold
-// junk.
+// registers returns the registers of the thread. Those that the case does not give have
+// arbitrary values.
 func (c *walkCase) registers(t *testing.T) (r Registers) {
 	cpu := c.p.cpu()
 	for i, n := range cpu.names {
@@ -116,7 +116,7 @@ func (c *walkCase) slot(t *testing.T, name string) cfi.Reg {
 	return reg
 }
 
-// mismatch tells how a stack is not as wanted; empty: it is.
+// mismatch returns the first difference of a stack from the wanted one, or the empty string.
 func (c *walkCase) mismatch(s *Stack, want []wantFrame, more bool) string {
 	if len(s.Frames) < len(want) || len(s.Frames) > len(want) && !more {
 		return fmt.Sprintf("%d frames, want %d", len(s.Frames), len(want))

@@ -45,7 +45,7 @@ func TestGeneratedCode(t *testing.T) {
 }
 
 // TestCFAOfRecord: on arm64 a frame found by the frame pointer may begin higher
-// up the stack than above the record; its rules tell how far.
+// up the stack than right above the record; its rules have the distance.
 func TestCFAOfRecord(t *testing.T) {
 	const rules = "STACK CFI INIT 1100 100 .cfa: sp 32 + x29: .cfa -32 + ^ .ra: .cfa -24 + ^\n"
 	// inner's record, 16 bytes of its frame that look like middle's, middle's record.

@@ -7,8 +7,8 @@ import (
 	"symkit/cfi"
 )
 
-// TestStart: _start of a program without symbols, which AT_ENTRY tells: 0x401300
-// in the program, the C library is at 0x500000. x86-64 psABI 3.4.1: the frame
+// TestStart: _start of a program without symbols, whose address is AT_ENTRY: 0x401300
+// in the program. The C library is at 0x500000. x86-64 psABI 3.4.1: the frame
 // pointer is 0 in the outermost frame.
 func TestStart(t *testing.T) {
 	const rbp, rsp = 6, 7

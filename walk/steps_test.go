@@ -30,9 +30,9 @@ const (
 		"b0450c44a344e9d1584603b0bde8f08f4ff0000b584603b0bde8f08f"
 )
 
-// TestReadCode: what the code of a function tells of its frame at an
-// instruction: where the stack pointer was on entry, the registers that are
-// there, and which are saved where from there.
+// TestReadCode: the facts about a frame that the code of its function shows at an
+// instruction: the registers that point into the stack, and, after the semicolon,
+// the places of saved registers, all relative to the stack pointer on entry.
 func TestReadCode(t *testing.T) {
 	const (
 		eachSaved  = "$r15-8 $r14-16 $r13-24 $r12-32 $rbp-40 $rbx-48"

@@ -27,9 +27,8 @@ const (
 	mayRename = unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
 )
 
-// sandboxed runs "sandboxed MODE DIR COMMAND...", where MODE tells what the
-// command may do below DIR: "read", or "create" but neither rename nor remove.
-// Root is bound by it as anybody is.
+// sandboxed runs "sandboxed MODE DIR COMMAND...". MODE is what the command may do below
+// DIR: "read", or "create" but neither rename nor remove. The limits hold for root, too.
 func sandboxed() {
 	runtime.LockOSThread()
 	if err := restrict(os.Args[1], os.Args[2]); err != nil {

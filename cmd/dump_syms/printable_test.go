@@ -57,7 +57,7 @@ func TestUnprintable(t *testing.T) {
 	tested.Printable(t, "--store", dir, "--files-from", testfile.Hostile)
 }
 
-// TestUnprintableChecked: what --check says quotes the symbol file, and losses quote the
+// TestUnprintableChecked: findings of --check quote the symbol file, and losses quote the
 // path of the ELF file.
 func TestUnprintableChecked(t *testing.T) {
 	data := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")

@@ -14,7 +14,7 @@ import (
 	"symkit/internal/testfile"
 )
 
-// TestMessages: the whole text of what the program says of wrong arguments and files.
+// TestMessages: the whole text of the messages about wrong arguments and files.
 func TestMessages(t *testing.T) {
 	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	app := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.elf")
@@ -136,8 +136,8 @@ func TestMessages(t *testing.T) {
 	tested.Messages(t, "stackwalk: ", tests)
 }
 
-// A signal is told as dump_syms does: without --out nothing was written, with it what
-// is done is whole.
+// TestInterruptedMessage: the message after a signal has the form of dump_syms's: without --out
+// nothing was written, with --out the finished results are whole.
 func TestInterruptedMessage(t *testing.T) {
 	data := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
 	core := filepath.Join(t.TempDir(), "core")

@@ -282,9 +282,9 @@ func TestOracleMinidumps(t *testing.T) {
 	}
 }
 
-// outline is what a tool says about a frame. Inlined calls are outlines of their own.
+// outline has the facts about a frame that a tool prints. Inlined calls are outlines of their own.
 type outline struct {
-	addr                   uint64 // 0: the tool does not tell
+	addr                   uint64 // 0: the tool does not print it
 	module, function, file string
 	line                   uint32
 }

@@ -64,7 +64,7 @@ func TestOccupied(t *testing.T) {
 	tested.Failed(t, code, stderr.String(), dir, dir, "is a directory")
 }
 
-// What there is to say of a dump is limited, and a signal ends the saying.
+// TestReportBounded: a report above its limit is an error, and a signal ends its writing.
 func TestReportBounded(t *testing.T) {
 	core, exe := crash(t)
 	dir := t.TempDir()

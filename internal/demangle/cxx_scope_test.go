@@ -106,7 +106,7 @@ func TestCxxScopesLeft(t *testing.T) {
 	}
 }
 
-// TestCxxScopesLibrary tells when the library is mended: IsMisread is superfluous then.
+// TestCxxScopesLibrary fails when the library is fixed: IsMisread is superfluous then.
 func TestCxxScopesLibrary(t *testing.T) {
 	wrong := 0
 	for _, test := range cxxScopes {

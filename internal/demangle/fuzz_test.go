@@ -38,8 +38,8 @@ func FuzzDemangle(f *testing.F) {
 	})
 }
 
-// FuzzCxx: what cxxTree demangles is what the library says, and all that it is
-// given ends.
+// FuzzCxx: each text that cxxTree returns is the library's, and cxxTree returns for any
+// input.
 func FuzzCxx(f *testing.F) {
 	for _, test := range cxxKnown {
 		f.Add([]byte(test.in))

@@ -74,7 +74,7 @@ func filtered(t *testing.T, names []string, command ...string) []string {
 	return lines
 }
 
-// judge compares names, at least so many, with what the judges say.
+// judge compares names, which must be at least so many, with the texts of the judges.
 func judge(t *testing.T, all iter.Seq[[]byte], least int) {
 	t.Helper()
 	var names []string

@@ -120,8 +120,8 @@ func TestCorpusCxx(t *testing.T) {
 	compare(t, 0, "gnu-v3", names, len(names)/1000)
 }
 
-// TestCorpusCxxLibrary: what cxxTree demangles is what the library says, for all
-// names of all files but those that the library is known to read wrongly, and it knows nearly all.
+// TestCorpusCxxLibrary: each text that cxxTree returns is the library's, for the names of all
+// files but those that the library is known to misread, and cxxTree reads nearly all names.
 func TestCorpusCxxLibrary(t *testing.T) {
 	names, left, damaged := 0, 0, 0
 	for name := range corpusNames(t) {

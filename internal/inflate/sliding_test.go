@@ -11,8 +11,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// slider is a consumer of ZlibSliding that goes on in buffers of random sizes, and
-// checks what it is told.
+// slider is a consumer of ZlibSliding that continues in buffers of random sizes, and
+// checks the arguments that it gets.
 type slider struct {
 	rnd   *rand.Rand
 	least bool   // no buffer is larger, and nothing more is kept, than has to be
@@ -78,8 +78,8 @@ func (x *slider) slide(buf []byte, done int) ([]byte, int) {
 	return next, kept
 }
 
-// inflate inflates src and returns what is wrong with how it was told, and the error
-// of the stream.
+// inflate inflates src, checks the buffers that were left, and returns the error of the
+// stream.
 func (x *slider) inflate(src []byte) error {
 	err := ZlibSliding(x.size, src, x.slide)
 	for _, b := range x.left {

@@ -119,7 +119,7 @@ func originChain() []byte {
 		abbrev(4, dwarf.TagSubprogram, false, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)), dies)
 }
 
-// originScopes returns a file with functions in each other. Each has the function around it
+// originScopes returns a file with nested functions. Each has the function around it
 // as its origin.
 func originScopes() []byte {
 	const depth, size = 1000, 1 + 2 + 4 + 16

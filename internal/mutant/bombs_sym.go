@@ -11,7 +11,7 @@ import (
 var symBombs = []Bomb{
 	{"inlined calls a hundred thousand deep", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
-			function1(b)
+			writeFunction(b)
 			for i := range 100_000 {
 				fmt.Fprintf(b, "INLINE %d 1 0 0 1000 200\n", i)
 			}
@@ -19,7 +19,7 @@ var symBombs = []Bomb{
 	}},
 	{"inlined calls of one depth that all overlap", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
-			function1(b)
+			writeFunction(b)
 			for i := range 200_000 {
 				fmt.Fprintf(b, "INLINE 0 1 0 0 %x %x\n", 0x1000+i%256, 0x200-i%256)
 			}
@@ -27,7 +27,7 @@ var symBombs = []Bomb{
 	}},
 	{"an inlined call of half a million ranges", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
-			function1(b)
+			writeFunction(b)
 			b.WriteString("INLINE 0 1 0 0" + strings.Repeat(" 1000 200", 500_000) + "\n")
 		})
 	}},
@@ -40,7 +40,7 @@ var symBombs = []Bomb{
 	}},
 	{"half a million lines of one address", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
-			function1(b)
+			writeFunction(b)
 			b.WriteString(strings.Repeat("1000 200 1 0\n", 500_000))
 		})
 	}},
@@ -112,5 +112,5 @@ func symFile(records func(*bytes.Buffer)) []byte {
 	return b.Bytes()
 }
 
-// function1 writes a function over all code.
-func function1(b *bytes.Buffer) { b.WriteString("FUNC 1000 200 0 f\n1000 200 1 0\n") }
+// writeFunction writes a function over all code.
+func writeFunction(b *bytes.Buffer) { b.WriteString("FUNC 1000 200 0 f\n1000 200 1 0\n") }

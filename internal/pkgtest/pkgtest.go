@@ -24,8 +24,8 @@ type File struct {
 	Link string
 }
 
-// Source returns a file that is none: its data is the name of the source package, which
-// the control data has.
+// Source returns an entry that becomes no file of the package: its data is the name of the
+// source package, which is written into the control data.
 func Source(name string) File { return File{Name: sourceName, Data: []byte(name)} }
 
 const sourceName = "@source"

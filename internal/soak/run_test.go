@@ -2,8 +2,7 @@ package main
 
 import "testing"
 
-// TestJudgeError: an error names the file and a place in it, or says what is wrong
-// with all of it.
+// TestJudgeError: an error names the file and a place in it, or is about the whole file.
 func TestJudgeError(t *testing.T) {
 	for _, test := range []struct {
 		stderr string

@@ -48,7 +48,7 @@ func TestIndex(t *testing.T) {
 	p.keys("\x1b")
 	p.eventually(`document.querySelectorAll("[data-item][hidden]").length === 0`)
 
-	// Signatures sort by what the list says, and go back to the order by dumps.
+	// Signatures sort by the chosen entry of the list, and return to the order by dumps.
 	groups := `[...document.querySelectorAll(".group")]`
 	first := p.text(groups + `.map(g => g.querySelector(".signature").textContent).join()`)
 	for _, key := range []string{"signature", "reason", "program"} {

@@ -7,8 +7,8 @@ import (
 	"symkit/walk/corefile"
 )
 
-// Example opens a core file and lists what it says of the process. Package walk finds the
-// stacks.
+// Example opens a core file and lists the facts about the process in it. Package walk finds
+// the stacks.
 func Example() {
 	// corefile.Open reads a file; this one is compressed.
 	data, err := testfile.Read("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.core.xz")

@@ -36,8 +36,8 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// equalCores compares what two Cores say, and their memory at the beginning, at the end and
-// around each boundary of pages.
+// equalCores compares the fields of two Cores, and their memory at the beginning, at the end
+// and around each boundary of pages.
 func equalCores(t *testing.T, got, want *Core) {
 	t.Helper()
 	p, q := got.Process, want.Process

@@ -79,7 +79,7 @@ func TestOracleMutations(t *testing.T) {
 }
 
 // TestOracleDump compares with Breakpad's expected output of minidump_dump for
-// minidump2.dmp: what is printed of each structure that it has.
+// minidump2.dmp: the fields that it has of each structure.
 func TestOracleDump(t *testing.T) {
 	dir := filepath.Dir(dumps(t, breakpadDumps)[0])
 	text, err := os.ReadFile(filepath.Join(dir, "minidump2.dump.out"))

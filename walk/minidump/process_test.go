@@ -72,8 +72,8 @@ func TestProcessStrings(t *testing.T) {
 	}
 }
 
-// TestProcessWarnings: what was lost is told, within bounds, and that the
-// exception has no registers.
+// TestProcessWarnings: a bounded number of warnings names the lost records, and one says that
+// the exception has no registers.
 func TestProcessWarnings(t *testing.T) {
 	text := base + "stream ThreadNames u32 150" + strings.Repeat(" u32 1 u64 0x10000000", 150) +
 		"\nstream Exception u32 1 0 11 1 u64 0 0x45 u32 0 0 zero 120 loc c\nblock c zero 8"

@@ -67,7 +67,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// sameProcess compares what a dump says with what was written.
+// sameProcess compares the process of a dump with the contents that were written.
 func sameProcess(t *testing.T, d *Dump, c *Contents) {
 	t.Helper()
 	p, q := c.Process, d.Process()

@@ -23,7 +23,7 @@ func (m memoryMap) Bytes(addr, n uint64) []byte {
 	return nil
 }
 
-// prefetching notes what is got in advance.
+// prefetching notes the modules that are fetched in advance.
 type prefetching struct {
 	mu   sync.Mutex
 	seen []string

@@ -57,7 +57,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestFetch: what is nowhere here is fetched, once; it must be the module's.
+// TestFetch: a file that is not on this machine is fetched, once; it must be the module's.
 func TestFetch(t *testing.T) {
 	const exe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 	f, err := elfx.Open(exe)

@@ -106,8 +106,8 @@ func zstded(text string) []byte {
 	return w.EncodeAll([]byte(text), nil)
 }
 
-// TestFetch: plain and packed bodies, told by the header or not, packed twice;
-// what is asked for; the cache afterwards.
+// TestFetch: bodies that are plain, packed (as the header says or without a header), or packed
+// twice; the request; the cache afterwards.
 func TestFetch(t *testing.T) {
 	for name, c := range map[string]struct {
 		encoding string
@@ -119,7 +119,7 @@ func TestFetch(t *testing.T) {
 		"zstd":                  {"zstd", zstded(symText)},
 		"a file that is gzip":   {"", gzipped(symText)},
 		"gzip of zstd":          {"gzip", gzipped(string(zstded(symText)))},
-		"zstd that is not told": {"", zstded(symText)},
+		"zstd without a header": {"", zstded(symText)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked string
