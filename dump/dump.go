@@ -182,7 +182,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	return m, nil
 }
 
-// inputs is what the first stages read of an image.
+// inputs has the results of the stages that read an image.
 type inputs struct {
 	units  *load.Units
 	syms   symbols.Table

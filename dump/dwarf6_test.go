@@ -13,7 +13,7 @@ import (
 )
 
 // TestDWARF6 dumps an object of clang -gdwarf-6: the records are those of the same
-// source with -gdwarf-5, and the version is told once. A form that DWARF 5 does
+// source with -gdwarf-5, and the version is reported once. A form that DWARF 5 does
 // not have loses the unit.
 func TestDWARF6(t *testing.T) {
 	const dir = "../testdata/dwarf6/"

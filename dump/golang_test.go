@@ -12,7 +12,7 @@ import (
 )
 
 // TestGoReleases compares a stripped program of each Go release with what the
-// DWARF of the same program says of package main.
+// DWARF of the same program has for package main.
 func TestGoReleases(t *testing.T) {
 	goldens, err := filepath.Glob("../testdata/go/*.sym")
 	if err != nil || len(goldens) < 12 {

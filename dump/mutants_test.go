@@ -14,7 +14,7 @@ import (
 	"symkit/emit"
 )
 
-// mutantCount is what SYMKIT_MUTANTS says, or a few.
+// mutantCount returns the number in SYMKIT_MUTANTS, by default a few.
 func mutantCount() int {
 	if n, err := strconv.Atoi(os.Getenv("SYMKIT_MUTANTS")); err == nil {
 		return n

@@ -149,7 +149,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// A core file opens; its type tells.
+// A core file opens; its type is ET_CORE.
 func TestCoreFile(t *testing.T) {
 	s := &elftest.Spec{Kind: elf.ET_CORE, NoSections: true, Segments: []elftest.Seg{{Kind: elf.PT_NOTE}}}
 	if f := mustFile(t, s.Build()); f.Type != elf.ET_CORE {

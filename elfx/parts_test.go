@@ -24,7 +24,7 @@ func TestParts(t *testing.T) {
 		appendSymbol(sym, Symbol{})
 		appendSymbol(sym, Symbol{Type: elf.STT_SECTION, Shndx: 4})
 		debug := func(name, data string, flags elf.SectionFlag) elftest.Sec {
-			// build tells sections apart by what it takes for their names.
+			// build distinguishes sections by the bytes that it takes for their names.
 			return elftest.Sec{Name: name + "\x00" + data, Kind: elf.SHT_PROGBITS, Flags: flags, Data: []byte(data), Align: 1}
 		}
 		s.Sections = []elftest.Sec{

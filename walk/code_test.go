@@ -98,9 +98,9 @@ func TestPrologue(t *testing.T) {
 	}
 }
 
-// TestCodeAfterRecord: a frame record tells where the caller's frame pointer is, and on
-// arm64 not where the callee's frame ends. The caller's code, counted from the frame
-// pointer, tells the rest, so that a function without a record can follow.
+// TestCodeAfterRecord: a frame record has the caller's frame pointer; on arm64 the record does
+// not show where the callee's frame ends. The stack pointer follows from the caller's code
+// and its frame pointer, so that a function without a record can follow.
 func TestCodeAfterRecord(t *testing.T) {
 	stack := words(0x8000, 8, 0, 0, 0x8040, 0x40110c, 0, 0, 0, 0, // inner: a record, and 32 bytes above it
 		0x8100, 0x401208, 0, 0, 0, 0, 0, 0, // middle: a record at 0x8040

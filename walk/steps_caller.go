@@ -53,7 +53,7 @@ func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, 
 }
 
 // stepperOf returns the decoder for the code of f's function, nil if there is none. The
-// lowest bit of a return address tells Thumb code.
+// lowest bit of a return address marks Thumb code.
 func (w *walker) stepperOf(f *Frame) stepper {
 	_, isARM := w.cpu.machine.(arm)
 	switch {

@@ -93,7 +93,7 @@ func upwards(root fs.FS, mount, dir, name string) int64 {
 	}
 }
 
-// Work says which steps that need memory are done with a module.
+// Work has the steps that need memory and are done with a module.
 type Work struct {
 	Inlines bool // inlined calls are read
 	Check   bool // the symbol file is checked after it was written

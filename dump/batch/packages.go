@@ -50,7 +50,7 @@ type pack struct {
 	path   string
 	limits limits.Limits
 	open   func(ctx context.Context, path string) (*Stream, error)
-	size   int64  // in bytes, -1 if the server does not tell
+	size   int64  // in bytes, -1 if the server does not send the size
 	tag    string // changes with the content
 	read   bool   // size and tag are known
 }
@@ -58,7 +58,7 @@ type pack struct {
 // Stream is an open package, or a single ELF file, on this machine or on a server.
 type Stream struct {
 	io.ReadCloser
-	Size int64  // in bytes, -1 if the server does not tell
+	Size int64  // in bytes, -1 if the server does not send the size
 	Tag  string // changes with the content; may be empty
 }
 
@@ -117,7 +117,7 @@ func (borrowed) Release() (_ error) { return nil }
 
 // Index replaces the packages among the inputs by their ELF files, in the order in
 // which a search of the unpacked package would find them. Packages of other shards are
-// left out where that can be told without reading them (divide.go). Packages are read on
+// left out unread where each names its source (divide.go). Packages are read on
 // at most jobs goroutines. The error is the cause of ctx's end, or that of a package
 // without which the inputs cannot be divided.
 func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {

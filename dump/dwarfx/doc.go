@@ -1,7 +1,7 @@
 // Package dwarfx reads the parts of DWARF 2 to 5 that a symbol file needs: functions,
 // inlined calls, their address ranges and names, and line tables. It is built for speed:
-// an abbreviation is compiled once into a short program, subtrees that hold nothing of
-// interest are skipped, nothing is allocated per DIE, and the result of a unit is a few
+// an abbreviation is compiled once into a short program, subtrees without functions or
+// scopes are skipped, nothing is allocated per DIE, and the result of a unit is a few
 // flat slices of offsets.
 //
 // A Data is opened once over the bytes of the sections; then every unit can be

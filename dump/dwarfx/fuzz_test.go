@@ -55,7 +55,7 @@ func unframe(data []byte) (s Sections) {
 // fuzzCode is where code lies for the fuzz targets.
 var fuzzCode = CodeMap{{Lo: 0, Hi: 0x100}, {Lo: 0x1000, Hi: 0x8000}, {Lo: 0x10000000, Hi: 0x20000000}}
 
-// located checks that err tells a place within the section it names.
+// located checks that err has a section and an offset within that section.
 func located(t *testing.T, s Sections, err error) {
 	t.Helper()
 	if err == nil {

@@ -315,7 +315,7 @@ unit
 unit
   CompileUnit
 `
-	type site func(a *asm) int // damages a, and tells where the error is
+	type site func(a *asm) int // damages a, and returns where the error is
 	set := func(label string, plus int, b byte) site {
 		return func(a *asm) int {
 			at := int(a.labels[label]) + plus

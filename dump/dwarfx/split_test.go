@@ -73,7 +73,7 @@ func TestTypeNowhere(t *testing.T) {
 	checkErr(t, err, ErrReference, ".debug_info", int(d.Units[1].Off))
 }
 
-// TestTypeUnitErrors, DWARF 4 §7.5.1.2: damage in .debug_types is told as its own.
+// TestTypeUnitErrors, DWARF 4 §7.5.1.2: damage in .debug_types has an error of its own.
 func TestTypeUnitErrors(t *testing.T) {
 	l := func(body *buf) []byte { return le4.buf().length(body.b).b }
 	tests := []struct {

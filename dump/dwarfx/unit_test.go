@@ -149,8 +149,8 @@ func TestRootErrors(t *testing.T) {
 	})
 }
 
-// TestRoot, DWARF 5 §3.1.1: what the root tells about its unit, bases after
-// what they are for, too.
+// TestRoot, DWARF 5 §3.1.1: the attributes of the root that concern the unit. Bases may follow the
+// attributes that need them.
 func TestRoot(t *testing.T) {
 	for _, e := range encodings() {
 		t.Run(e.String(), func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRoot(t *testing.T) {
 
 // TestDefaultBases, DWARF 5 §7.26 to §7.28: without DW_AT_*_base the tables
 // begin after the first header; before DWARF 5 there are no headers, and
-// DW_AT_GNU_addr_base tells the base.
+// DW_AT_GNU_addr_base has the base.
 func TestDefaultBases(t *testing.T) {
 	for _, e := range encodings() {
 		t.Run(e.String(), func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestWhole(t *testing.T) {
 }
 
 // TestDrop: a unit whose bytes are gone has no DIEs, and again those that it had when
-// they are given back. What its root told it still tells.
+// they are given back. The values of its root stay.
 func TestDrop(t *testing.T) {
 	a := le5.asm().units(`
 unit

@@ -307,7 +307,7 @@ func compareTwin(t *testing.T, f *file, tab *Table) (differ int) {
 	return differ
 }
 
-// skips tells that the DWARF has no row where the pclntab has one at pc: Go's
+// skips reports that the DWARF has no row where the pclntab has one at pc: Go's
 // DWARF lacks one in a thousand, most of them of generated functions, whose
 // position is that which every line program begins with. The rest of the stack
 // is the same.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestOpenModule: the debug file is looked for where it is needed, joined where
-// it fits, and its absence or misfit is told.
+// it fits, and its absence or misfit is reported.
 func TestOpenModule(t *testing.T) {
 	const class = elf.ELFCLASS64
 	fits := elftest.DebugSpec(class, false)

@@ -134,7 +134,7 @@ func TestFindDamaged(t *testing.T) {
 	}
 }
 
-// A miss is remembered as long as the cache says.
+// A miss is remembered for the time that the cache states.
 func TestFindMiss(t *testing.T) {
 	data, id := fixtureData(t, fixture)
 	have := false
@@ -175,8 +175,8 @@ func TestFindMiss(t *testing.T) {
 	}
 }
 
-// What goes wrong with one server is told, nothing is remembered, and the next
-// one is asked.
+// TestFindErrors: an error of one server is reported and not remembered, and the next server
+// is asked.
 func TestFindErrors(t *testing.T) {
 	data, id := fixtureData(t, fixture)
 	wrong, _ := fixtureData(t, other)

@@ -472,7 +472,7 @@ func programs(t testing.TB) (names []string) {
 	return names
 }
 
-// mutantCount is what SYMKIT_MUTANTS says, or a few.
+// mutantCount returns the number in SYMKIT_MUTANTS, by default a few.
 func mutantCount() int {
 	n, err := strconv.Atoi(os.Getenv("SYMKIT_MUTANTS"))
 	if err != nil {

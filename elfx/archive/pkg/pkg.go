@@ -228,7 +228,7 @@ func (w *walker) unpacked(r *bufio.Reader, name string, read func(r *bufio.Reade
 	return err
 }
 
-// damage returns err as damage of the package, unless err says so or is that of a limit.
+// damage returns err as damage of the package, unless err is an error of damage or of a limit already.
 func damage(err error, what string) error {
 	if err == nil || err == io.EOF || errors.Is(err, ErrPackage) || errors.Is(err, limits.ErrExceeded) {
 		return err

@@ -30,7 +30,7 @@ const (
 	rpmSource = 1044
 )
 
-// Origin is what the control data of a package says about all of it.
+// Origin has the properties of a whole package that its control data states.
 type Origin struct {
 	// Source is the name of the source package that the package was built from: a program
 	// and its debug file are in packages of one source. Source is empty for formats without
@@ -64,7 +64,7 @@ func ReadOrigin(r io.Reader, l limits.Limits) (o Origin, err error) {
 	}
 	u, err := unpack(br, l)
 	if err != nil {
-		return Origin{}, nil // Walk says what is wrong
+		return Origin{}, nil // Walk returns the error
 	}
 	defer u.Close()
 	return infoOrigin(&counter{u, w})
@@ -119,7 +119,7 @@ var signed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-
 func infoOrigin(r io.Reader) (o Origin, err error) {
 	info, err := fields(r, ".PKGINFO", "=")
 	if errors.Is(err, ErrPackage) {
-		return o, nil // Walk says what is wrong
+		return o, nil // Walk returns the error
 	}
 	size, _ := strconv.ParseInt(info["size"], 10, 64) // without a size it is 0
 	return Origin{cmp.Or(info["origin"], info["pkgbase"], info["pkgname"]), max(size, 0)}, err
