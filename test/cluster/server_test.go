@@ -34,6 +34,7 @@ type gateway struct {
 	url     string // of the proxy
 
 	proxy     http.Handler // without disturbance
+	requests  atomic.Int64
 	disturbed atomic.Int64 // requests
 
 	mu      sync.Mutex
@@ -95,6 +96,7 @@ func startAt(t *testing.T, dir string) *gateway {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.requests.Add(1)
 		g.mu.Lock()
 		disturb := g.disturb
 		if makes(r) && g.made[r.URL.Path] > 0 {
