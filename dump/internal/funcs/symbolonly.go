@@ -10,7 +10,7 @@ import "symkit/dump/internal/symbols"
 func SymbolOnly(merged []Func, syms symbols.Table, loadAddress uint64) (only []Func) {
 	next := 0 // index in merged of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
-		aliases := syms.At(syms[i].Addr)
+		aliases := syms.Aliases(i)
 		i += len(aliases)
 		f := Func{Lo: aliases[0].Addr}
 		for k := range aliases {

@@ -42,7 +42,7 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
-		aliases := len(syms.At(s.Addr))
+		aliases := len(syms.Aliases(i))
 		i += aliases
 		if s.Addr < opt.Load {
 			l.BelowLoad++

@@ -66,7 +66,15 @@ func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
 // At returns the symbols at the virtual address addr.
 func (t Table) At(addr uint64) Table {
 	from, _ := slices.BinarySearchFunc(t, addr, func(s Symbol, a uint64) int { return cmp.Compare(s.Addr, a) })
-	rest := t[from:]
+	if from == len(t) || t[from].Addr != addr {
+		return nil
+	}
+	return t.Aliases(from)
+}
+
+// Aliases returns the symbols at the address of t[i], the first symbol there.
+func (t Table) Aliases(i int) Table {
+	rest, addr := t[i:], t[i].Addr
 
 	// Few symbols share an address, but a hostile file may have a million there.
 	n := 0
