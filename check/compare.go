@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -135,41 +134,20 @@ type call struct {
 	at             uint32 // line of the symbol file
 }
 
-// callKey is what calls are sorted by.
-type callKey struct {
-	lo       uint64
-	depth, i uint32 // i: the index of the call
-}
-
-// compare orders keys by depth, address and index.
-func (a callKey) compare(b callKey) int {
-	switch {
-	case a.depth != b.depth:
-		return cmp.Compare(a.depth, b.depth)
-	case a.lo != b.lo:
-		return cmp.Compare(a.lo, b.lo)
-	}
-	return cmp.Compare(a.i, b.i)
-}
-
 // sortCalls sorts calls by depth and address; calls that have both in common stay in their order.
-// The keys are sorted, which are a third as large as calls.
 func (w *worker) sortCalls(calls []call) {
-	w.keys = w.keys[:0]
-	sorted := true
+	w.keys.Reset()
 	for i := range calls {
-		k := callKey{calls[i].lo, calls[i].depth, uint32(i)}
-		sorted = sorted && (i == 0 || w.keys[i-1].compare(k) < 0)
-		w.keys = append(w.keys, k)
+		w.keys.Add(calls[i].depth, calls[i].lo)
 	}
-	if sorted {
+	keys, moved := w.keys.Sorted()
+	if !moved {
 		return
 	}
 
-	slices.SortFunc(w.keys, callKey.compare)
 	w.unsorted = append(w.unsorted[:0], calls...)
-	for i, k := range w.keys {
-		calls[i] = w.unsorted[k.i]
+	for i := range keys {
+		calls[i] = w.unsorted[keys[i].Index]
 	}
 }
 
@@ -339,18 +317,40 @@ func (w *worker) likeness(have, want *call) likeness {
 		return callDiffers
 	}
 
-	// Few pairs of names occur, each of them often: the answer is cached.
+	// Few pairs of names occur, each of them often: the answer is cached. Mostly all calls with one
+	// record's name have one name of the DWARF, whose answer is in lastMatch.
+	if w.lastMatch == nil {
+		w.lastMatch = make([]nameMatch, len(w.r.s.Origins.List))
+	}
+	last := &w.lastMatch[have.name]
+	if last.known && last.want == want.name {
+		return last.likeness
+	}
 	key := uint64(have.name)<<32 | uint64(want.name)
 	same, ok := w.same[key]
 	if !ok {
-		names := w.r.names
-		switch {
-		case names.Accept(want.name, w.r.origin(have.name)):
-			same = callSame
-		case names.Unread(want.name):
-			same = callUnread
-		}
+		same = w.nameLikeness(have.name, want.name)
 		w.same[key] = same
 	}
+	*last = nameMatch{want.name, same, true}
 	return same
+}
+
+// nameMatch is the result of nameLikeness for a name of the DWARF.
+type nameMatch struct {
+	want     uint32
+	likeness likeness
+	known    bool
+}
+
+// nameLikeness compares the name of an INLINE_ORIGIN with a name of the DWARF.
+func (w *worker) nameLikeness(have, want uint32) likeness {
+	names := w.r.names
+	switch {
+	case names.Accept(want, w.r.origin(have)):
+		return callSame
+	case names.Unread(want):
+		return callUnread
+	}
+	return callDiffers
 }

@@ -1,9 +1,6 @@
 package linter
 
 import (
-	"cmp"
-	"slices"
-
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
@@ -14,36 +11,35 @@ type levelRange struct {
 	pcs.Range
 	depth uint32
 	at    uint32 // line of the text
-	i     uint32 // index before sorting
-}
-
-// compare orders ranges by depth, address and index.
-func (r levelRange) compare(other levelRange) int {
-	switch {
-	case r.depth != other.depth:
-		return cmp.Compare(r.depth, other.depth)
-	case r.Lo != other.Lo:
-		return cmp.Compare(r.Lo, other.Lo)
-	}
-	return cmp.Compare(r.i, other.i)
 }
 
 // inlines checks the INLINE records of one FUNC.
 func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
-	levels := l.levels[:0]
+	unsorted := l.unsorted[:0]
+	l.keys.Reset()
 	for _, in := range b.Inlines {
 		hasEmpty := false
 		for _, r := range b.RangesOf(&in) {
 			if r.Size > 0 {
-				levels = append(levels, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At, uint32(len(levels))})
+				unsorted = append(unsorted, levelRange{pcs.Range{Lo: r.Addr, Hi: r.Addr + uint64(r.Size)}, in.Depth, in.At})
+				l.keys.Add(in.Depth, r.Addr)
 			} else if !hasEmpty {
 				hasEmpty = true
 				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which has no effect")
 			}
 		}
 	}
-	l.levels = levels
-	slices.SortFunc(levels, levelRange.compare)
+	l.unsorted = unsorted
+
+	levels := unsorted
+	keys, moved := l.keys.Sorted()
+	if moved {
+		levels = l.levels[:0]
+		for i := range keys {
+			levels = append(levels, unsorted[keys[i].Index])
+		}
+		l.levels = levels
+	}
 
 	// Each level has its parents one level up.
 	var parents []levelRange // of the level above

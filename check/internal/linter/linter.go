@@ -60,8 +60,11 @@ type linter struct {
 	arch *cfi.Arch // nil if unknown
 	own  bool      // symkit wrote the file
 
-	lines  ordering     // of the lines of each FUNC
-	levels []levelRange // memory for inlines
+	lines ordering // of the lines of each FUNC
+
+	// Memory for inlines.
+	unsorted, levels []levelRange
+	keys             pcs.Levels
 }
 
 // wrong adds a finding about a line of the file.

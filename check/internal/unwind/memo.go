@@ -30,6 +30,10 @@ type memo struct {
 type ruleSet struct {
 	rules  []eval.Rule
 	usesPC bool
+
+	// The last answers of the maps for this set, which are mostly the next ones, too: the text that
+	// was applied, the number of the set after it, or 0, and a row that is right, or 0.
+	text, after, right uint32
 }
 
 // maxMemo bounds the sets and the rows of a memo.
@@ -42,8 +46,14 @@ func newMemo() memo {
 // apply returns the set in force after a record: state, which is in force before, with rules, which
 // have the index text.
 func (m *memo) apply(state []eval.Rule, text uint32, rules []eval.Rule) []eval.Rule {
+	before := &m.sets[m.state]
+	if before.after != 0 && before.text == text {
+		m.state = before.after
+		return m.sets[m.state].rules
+	}
 	key := uint64(m.state)<<32 | uint64(text)
 	if n, ok := m.next[key]; ok {
+		before.text, before.after = text, n
 		m.state = n
 		return m.sets[n].rules
 	}
@@ -61,11 +71,12 @@ func (m *memo) apply(state []eval.Rule, text uint32, rules []eval.Rule) []eval.R
 		m.next[key] = uint32(len(m.sets))
 	} else {
 		m.sets = m.sets[:1]
+		m.sets[0].after = 0
 		clear(m.next)
-		clear(m.pairs)
+		m.forgetPairs()
 	}
 	m.state = uint32(len(m.sets))
-	m.sets = append(m.sets, ruleSet{state, eval.UsesPC(state)})
+	m.sets = append(m.sets, ruleSet{rules: state, usesPC: eval.UsesPC(state)})
 	return state
 }
 
@@ -79,7 +90,7 @@ func (m *memo) row(w *unwindWorker, row *cfi.Row, ra cfi.Reg) {
 	if !ok {
 		if len(m.rows) >= maxMemo {
 			clear(m.rows)
-			clear(m.pairs)
+			m.forgetPairs()
 		}
 		id = uint32(len(m.rows) + 1)
 		m.rows[string(m.key)] = id
@@ -130,7 +141,15 @@ func (m *memo) right() bool {
 	if !ok {
 		return false
 	}
+
+	set := &m.sets[m.state]
+	if set.right == m.rowID {
+		return true
+	}
 	_, ok = m.pairs[key]
+	if ok {
+		set.right = m.rowID
+	}
 	return ok
 }
 
@@ -141,7 +160,15 @@ func (m *memo) keep() {
 		return
 	}
 	if len(m.pairs) >= 4*maxMemo {
-		clear(m.pairs)
+		m.forgetPairs()
 	}
 	m.pairs[key] = struct{}{}
+}
+
+// forgetPairs removes all pairs.
+func (m *memo) forgetPairs() {
+	clear(m.pairs)
+	for i := range m.sets {
+		m.sets[i].right = 0
+	}
 }

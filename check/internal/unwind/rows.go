@@ -17,6 +17,7 @@ type unwindWorker struct {
 	*unwinder
 	machines [eval.Seeds]eval.Machine
 	state    []eval.Rule // in force
+	next     position
 	memo     memo
 	compared uint64
 	unsure   map[string]uint64 // PCs that are not verified, by reason
@@ -101,12 +102,29 @@ func (w *unwindWorker) report(seg segment, what string) {
 	}
 }
 
-// segments calls f for each segment of [lo, hi), with the rules in force there in w.state.
+// position is where the next row of a function begins: the first deltas of an INIT record are in
+// force there, and their rules are in w.state.
+type position struct {
+	pc     uint64
+	init   int    // index of w.inits
+	deltas int    // number of deltas that are in force
+	at     uint32 // line of the last record in force
+}
+
+// segments calls f for each segment of [lo, hi), with the rules in force there in w.state. The rows
+// of a function come in order, so that a call mostly continues where the last one has ended.
 func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 	s, bias := w.r.Sym, w.r.Bias
-	k := pcs.After(w.inits, lo-bias)
-	for pos := lo; pos < hi; {
+	next := w.next
+	w.next = position{}
+	if next.at == 0 || next.pc != lo {
+		next = position{init: pcs.After(w.inits, lo-bias)}
 		w.state, w.memo.state = nil, 0
+	}
+	for k, pos := next.init, lo; pos < hi; k++ {
+		if next.at == 0 {
+			w.state, w.memo.state = nil, 0
+		}
 		if k == len(w.inits) || w.inits[k].Addr+bias >= hi {
 			f(segment{pos, hi, 0})
 			return
@@ -118,25 +136,32 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 			f(segment{pos, begin, 0})
 			pos = begin
 		}
+		if next.at == 0 {
+			w.apply(in.Rules)
+			next.at = in.At
+		}
 
 		// Each later record changes some rules.
-		w.apply(in.Rules)
-		at, end := in.At, min(hi, in.End+bias)
-		for _, d := range s.DeltasOf(in) {
+		end := min(hi, in.End+bias)
+		for _, d := range s.DeltasOf(in)[next.deltas:] {
 			if d.Addr+bias >= end {
 				break
 			}
 			if d.Addr+bias > pos {
-				f(segment{pos, d.Addr + bias, at})
+				f(segment{pos, d.Addr + bias, next.at})
 				pos = d.Addr + bias
 			}
 			w.apply(d.Rules)
-			at = d.At
+			next.at = d.At
+			next.deltas++
 		}
 
-		f(segment{pos, end, at})
+		f(segment{pos, end, next.at})
 		pos = end
-		k++
+		if end == hi && end < in.End+bias {
+			w.next = position{hi, k, next.deltas, next.at}
+		}
+		next = position{}
 	}
 }
 
