@@ -17,6 +17,7 @@ type Body struct {
 	Inlines []Inline
 	Ranges  []emit.Range
 	of      *Func
+	base    int // of the records of several FUNCs: the index in Ranges of the last FUNC's first range
 }
 
 // RangesOf returns the ranges of an INLINE record.
@@ -37,9 +38,9 @@ func (b *Body) clear() { *b = Body{Lines: b.Lines[:0], Inlines: b.Inlines[:0], R
 
 // addInline appends an INLINE record and its ranges.
 func (b *Body) addInline(in Inline, ranges []emit.Range) {
-	from := uint32(len(b.Ranges))
+	from := uint32(len(b.Ranges) - b.base)
 	b.Ranges = append(b.Ranges, ranges...)
-	in.Ranges = Span{from, uint32(len(b.Ranges))}
+	in.Ranges = Span{from, uint32(len(b.Ranges) - b.base)}
 	b.Inlines = append(b.Inlines, in)
 }
 

@@ -17,29 +17,41 @@ var ErrTooMany = errors.New("too many records to check in memory")
 // Parse reads a symbol file. Lines that the strict reader rejects go to bad, which may be nil.
 // each, if not nil, is called with every record that was read, and body with every FUNC and its
 // records, which are valid until body returns. Records under a FUNC that was rejected belong to the
-// FUNC before, or to none. The records are within the limits l.
+// FUNC before, or to none. The calls of body are in order, but after those of bad and each for later
+// lines, and on another goroutine if the file is large. The records are within the limits l.
 func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
 	s := &File{text: text}
-	r := emit.NewReader(text.Bytes)
-	var b Body
-	dropped := uint64(0)
-	flush := func() {
-		s.cover(&b)
-		if body != nil && (b.of != nil || len(b.Lines)+len(b.Inlines) > 0) {
-			body(b.of, &b)
+	q := newBodies(len(text.Bytes), func(f *Func, b *Body) {
+		s.cover(b)
+		if body != nil && (f != nil || len(b.Lines)+len(b.Inlines) > 0) {
+			body(f, b)
 		}
-		b.clear()
+	})
+	err := func() error {
+		defer q.close() // a fault of the mapped text, too, must not leave a goroutine
+		return s.parse(l, q, bad, each)
+	}()
+	if err != nil {
+		return nil, err
 	}
+	s.Rules.index = nil
+	return s, nil
+}
+
+// parse is Parse without the calls of body, for which q has the records.
+func (s *File) parse(l limits.Limits, q *bodies, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) error {
+	r := emit.NewReader(s.text.Bytes)
+	dropped := uint64(0)
 	for rec, err := range r.Records() {
 		at := r.Line()
 
 		// The index of lines is sparse: see File.Text.
 		if int64(at) >= 1<<32 {
-			return nil, ErrTooMany
+			return ErrTooMany
 		}
 		for uint64(len(s.lineStart))*indexEvery+1 <= uint64(at) {
 			s.lineStart = append(s.lineStart, uint64(r.Offset()))
-			dropped = text.parsed(dropped, uint64(r.Offset()))
+			dropped = s.text.parsed(dropped, uint64(r.Offset()))
 		}
 
 		s.NumLines = uint32(at)
@@ -53,11 +65,10 @@ func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), e
 
 		switch rec.(type) {
 		case *emit.Line, *emit.Inline:
-			s.addBody(&b, rec, uint32(at), uint64(r.Offset()))
+			s.addBody(&q.now.all, rec, uint32(at), uint64(r.Offset()))
 		case *emit.Func:
-			flush()
 			s.add(rec, uint32(at), uint64(r.Offset()))
-			b.of = &s.Funcs[len(s.Funcs)-1]
+			q.begin(&s.Funcs[len(s.Funcs)-1])
 		default:
 			s.add(rec, uint32(at), uint64(r.Offset()))
 		}
@@ -65,12 +76,10 @@ func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), e
 			each(at, r.Offset(), rec)
 		}
 		if err := s.tooMany(l); err != nil {
-			return nil, fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
+			return fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
 		}
 	}
-	flush()
-	s.Rules.index = nil
-	return s, nil
+	return nil
 }
 
 // addBody appends a line or INLINE record to those of the last FUNC.
