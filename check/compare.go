@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -33,13 +34,22 @@ type funcOutcome struct {
 	wrong    uint64 // those of compared that differ
 	missing  uint64 // those of wrong for which the symbol file has no record
 	unread   uint64 // those of compared with a call whose name is not known
-	diffs    []difference
-	more     uint64 // differences that are not in diffs
+	from     uint64 // offset of the description
+	diffs    *differences
 }
 
-// better replaces o by n if n has fewer wrong PCs, or as many and fewer PCs with unknown names.
+// differences are those of one FUNC.
+type differences struct {
+	list []difference
+	more uint64 // differences that are not in list
+}
+
+// better replaces o by n if n has fewer wrong PCs, or as many and fewer PCs with unknown names. Of
+// equal outcomes the one of the description that comes first in the file counts, so that the order
+// of the goroutines has no effect.
 func (o *funcOutcome) better(n funcOutcome) {
-	if !o.done || n.wrong < o.wrong || n.wrong == o.wrong && n.unread < o.unread {
+	order := cmp.Or(cmp.Compare(n.wrong, o.wrong), cmp.Compare(n.unread, o.unread), cmp.Compare(n.from, o.from))
+	if !o.done || order < 0 {
 		n.done = true
 		*o = n
 	}
@@ -58,10 +68,13 @@ func (r *replay) add(o *funcOutcome, d difference) {
 	if d.missing() {
 		o.missing += d.hi - d.lo
 	}
-	if len(o.diffs) < r.mostDiffs {
-		o.diffs = append(o.diffs, d)
+	if o.diffs == nil {
+		o.diffs = &differences{}
+	}
+	if len(o.diffs.list) < r.mostDiffs {
+		o.diffs.list = append(o.diffs.list, d)
 	} else {
-		o.more++
+		o.diffs.more++
 	}
 }
 

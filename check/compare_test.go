@@ -43,10 +43,10 @@ func TestDescribedOften(t *testing.T) {
 	w := &worker{r: r}
 	outcomes := make([]funcOutcome, 1)
 	var table dwarfinfo.Lines
-	w.compare(outcomes, 0, &table)
+	w.compare(outcomes, 0, &table, 0)
 	once := r.spent.Load()
 	for range 1000 {
-		w.compare(outcomes, 0, &table)
+		w.compare(outcomes, 0, &table, 0)
 	}
 	if !outcomes[0].right() || once == 0 || r.spent.Load() != once {
 		t.Errorf("%+v: %d steps once, %d after 1000 more", outcomes[0], once, r.spent.Load())

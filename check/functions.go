@@ -261,9 +261,12 @@ func (r *replay) outcomes(check string, all []funcOutcome, describe func(*differ
 			r.c.Unverified(check, o.unread, noteUnread)
 		}
 
+		if o.diffs == nil {
+			continue
+		}
 		wrong, missing := o.wrong-o.missing, o.missing // PCs of differences that are not kept
-		for k := range o.diffs {
-			d := &o.diffs[k]
+		for k := range o.diffs.list {
+			d := &o.diffs.list[k]
 			f := report.Finding{Check: check, Line: int(d.at), Addr: d.lo - r.bias, What: describe(d)}
 			n := d.hi - d.lo
 			if d.missing() {
@@ -276,9 +279,9 @@ func (r *replay) outcomes(check string, all []funcOutcome, describe func(*differ
 		}
 
 		// The differences that were not kept still count.
-		if o.more > 0 {
+		if o.diffs.more > 0 {
 			r.c.Update(check, func(k *report.Check) {
-				k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.more
+				k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+o.diffs.more
 			})
 		}
 	}

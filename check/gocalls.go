@@ -24,7 +24,7 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 		r.c.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines)), gotable.NoteGoDamage)
 		return
 	}
-	w.compareInlines(k, 0)
+	w.compareInlines(k, 0, uint64(i))
 }
 
 // goTruth appends the inlined calls of function i to calls, by depth and address. It returns false

@@ -35,7 +35,9 @@ func (r *replay) goFunctions(t *gotable.Table) {
 
 			if s.Lines > 0 {
 				sf := &s.Funcs[k]
-				r.lines[k].better(w.compareLines(sf, w.goLines(t, sf)))
+				o := w.compareLines(sf, w.goLines(t, sf))
+				o.from = uint64(i)
+				r.lines[k].better(o)
 			}
 
 			if inlines != nil && s.Inlines > 0 {

@@ -61,6 +61,7 @@ type replay struct {
 	// code at the FUNC, but no function that begins there.
 	otherLines []funcOutcome
 	open       *openList // indices of FUNC records whose outcome in otherLines is not right yet
+	crew       *crew
 	// holes states that part of the debug information could not be read, so that a FUNC without a
 	// function may be right.
 	holes bool
@@ -162,29 +163,34 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 // information cannot be read.
 func (r *replay) steps(dwarfErr error) error {
 	r.index()
-	for _, step := range []func() error{
-		r.module,
-		func() error { return r.functions(dwarfErr) },
-		r.checkPublics,
+	err := r.module()
+	if err != nil {
+		return err
+	}
+	reportFuncs, err := r.functions(dwarfErr)
+	if err != nil {
+		return err
+	}
+	err = r.tooMuch()
+	if err != nil {
+		return err
+	}
+
+	// The other checks need no debug information, and do not depend on each other. The first is the
+	// one that most of its time one goroutine needs.
+	err = par.Do(r.ctx, r.opt.Jobs,
+		func() error { reportFuncs(); return nil },
 		func() error {
 			return unwind.Compare(r.ctx, &unwind.Input{
 				Collector: r.c, Sym: r.s, Image: r.img, Code: r.code, Bias: r.bias, Jobs: r.opt.Jobs, Progress: r.progress, Limits: r.opt.Limits,
 			})
 		},
-	} {
-		err := step()
-		if err != nil {
-			return err
-		}
-		if r.ctx.Err() != nil {
-			return context.Cause(r.ctx)
-		}
-		err = r.tooMuch()
-		if err != nil {
-			return err
-		}
+		r.checkPublics,
+	)
+	if err != nil {
+		return err
 	}
-	return nil
+	return r.tooMuch()
 }
 
 // loadDebugInfo reads sections of the DWARF, and dwz's supplementary file.

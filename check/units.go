@@ -35,9 +35,9 @@ type worker struct {
 	have, want []call
 }
 
-// functions compares FUNC, line and INLINE records with the DWARF, unit by
-// unit.
-func (r *replay) functions(dwarfErr error) error {
+// functions compares FUNC, line and INLINE records with the DWARF, unit by unit. reportFuncs is the
+// rest of the comparison, which needs no debug information.
+func (r *replay) functions(dwarfErr error) (reportFuncs func(), err error) {
 	c, s := r.c, r.s
 	c.Begin(report.CheckFuncs, "functions")
 	c.Begin(report.CheckNames, "functions")
@@ -56,16 +56,14 @@ func (r *replay) functions(dwarfErr error) error {
 
 	// DWARF is preferred; a Go program without DWARF has tables of its own.
 	if dwarfErr == nil && r.dw != nil {
-		var err error
 		err, dwarfErr = r.units()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		units := r.dw.Len()
 		r.dw.Release()
 		if dwarfErr == nil && units > 0 {
-			r.reportFuncs()
-			return nil
+			return r.reportFuncs, nil
 		}
 	}
 
@@ -75,12 +73,15 @@ func (r *replay) functions(dwarfErr error) error {
 	} else if t, err := gotable.Open(r.img.Main, r.code); err != nil {
 		state, note = report.NotVerified, err.Error()
 	} else if t != nil {
-		r.goFunctions(t)
-		return nil
+		return func() { r.goFunctions(t) }, nil
 	}
+	return func() { r.unverified(state, note) }, nil
+}
 
-	// The ELF file has nothing to compare with: each check states how many records it could not
-	// verify.
+// unverified states of each check how many records the check could not verify, because the ELF file
+// has nothing to compare with.
+func (r *replay) unverified(state report.State, note string) {
+	c, s := r.c, r.s
 	for _, class := range []struct {
 		check   string
 		records int
@@ -101,7 +102,6 @@ func (r *replay) functions(dwarfErr error) error {
 			c.State(class.check, state, note)
 		}
 	}
-	return nil
 }
 
 // hole reports that part of the DWARF could not be read: functions, lines and inlined calls.
@@ -130,31 +130,17 @@ func (r *replay) hide(check, why string) {
 func (r *replay) units() (err, unreadable error) {
 	d := r.dw
 	jobs := max(r.opt.Jobs, 1)
-	workers := make([]*worker, jobs)
+	r.crew = newCrew()
 	damage := make([]error, jobs)
 	err = par.Each(r.ctx, jobs, jobs, func() func(int) error {
 		return func(i int) error {
-			workers[i] = &worker{r: r, same: map[uint64]likeness{}, namer: dwarfinfo.NewNamer(r.names)}
-			for {
-				u, err := d.Next(r.ctx)
-				if r.ctx.Err() != nil {
-					return context.Cause(r.ctx)
-				}
-				if err != nil {
-					damage[i] = err
-				}
-				if u == nil {
-					return nil
-				}
-
-				err = workers[i].split(u)
-				d.Done(u)
-				err = cmp.Or(err, r.tooMuch())
-				if err != nil {
-					return err
-				}
-				r.progress("functions, lines, inlined calls", u.Off, d.Size())
+			w := &worker{r: r, same: map[uint64]likeness{}, namer: dwarfinfo.NewNamer(r.names)}
+			var err error
+			damage[i], err = w.units()
+			if err == nil {
+				r.crew.help(w)
 			}
+			return err
 		}
 	})
 	if err != nil {
@@ -192,6 +178,31 @@ func (r *replay) units() (err, unreadable error) {
 			return r.tooMuch()
 		}
 	}), nil
+}
+
+// units compares units until there is no other one. damage is the error of Info.Next.
+func (w *worker) units() (damage, err error) {
+	r, d := w.r, w.r.dw
+	r.crew.join()
+	defer r.crew.leave()
+	for {
+		u, err := d.Next(r.ctx)
+		if r.ctx.Err() != nil {
+			return damage, context.Cause(r.ctx)
+		}
+		damage = cmp.Or(err, damage)
+		if u == nil {
+			return damage, nil
+		}
+
+		err = w.split(u)
+		d.Done(u)
+		err = cmp.Or(err, r.tooMuch())
+		if err != nil {
+			return damage, err
+		}
+		r.progress("functions, lines, inlined calls", u.Off, d.Size())
+	}
 }
 
 // tooMuch returns an error if the symbol tables and the debug information have more names than the
@@ -257,7 +268,7 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 		return nil
 	}
 
-	w.records(s, lines)
+	r.crew.compare(w, s, lines)
 
 	// The first unit of a group that has been scanned compares the FUNC records without a function.
 	if first && r.s.Lines > 0 {
@@ -306,19 +317,16 @@ func (w *worker) addTruth(s *dwarfinfo.Scan, u *dwarfinfo.Unit) {
 	r.mu.Unlock()
 }
 
-// records compares the lines and the inlined calls of the FUNC records that the unit's functions
-// have: of each FUNC both together, so that its records are read once.
-func (w *worker) records(s *dwarfinfo.Scan, t *dwarfinfo.Lines) {
+// function compares the lines and the inlined calls of the FUNC records that a function has: of each
+// FUNC both together, so that its records are read once.
+func (w *worker) function(s *dwarfinfo.Scan, f *dwarfinfo.Func, t *dwarfinfo.Lines) {
 	r := w.r
-	for i := range s.Funcs {
-		f := &s.Funcs[i]
-		for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
-			first, end := r.at(x.Lo)
-			for fi := first; fi < end; fi++ {
-				w.compare(r.lines, fi, t)
-				if r.s.Inlines > 0 {
-					w.inlines(fi, s, f, t)
-				}
+	for _, x := range s.Ranges[f.Ranges.From:f.Ranges.To] {
+		first, end := r.at(x.Lo)
+		for fi := first; fi < end; fi++ {
+			w.compare(r.lines, fi, t, uint64(f.Ref.Off))
+			if r.s.Inlines > 0 {
+				w.inlines(fi, s, f, t)
 			}
 		}
 	}
@@ -343,7 +351,7 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 			if r.exhausted(report.CheckLines) {
 				return
 			}
-			if !w.compared(i) && w.compare(r.otherLines, i, t) {
+			if !w.compared(i) && w.compare(r.otherLines, i, t, t.Off) {
 				r.open.close(i)
 			}
 		}
@@ -357,9 +365,9 @@ func (w *worker) compared(i int) bool {
 	return w.r.lines[i].done
 }
 
-// compare compares the lines of one FUNC with a unit's. It returns true if the lines are right
-// according to this unit or another.
-func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool {
+// compare compares the lines of one FUNC with a unit's. from is the offset of what gives the FUNC
+// these lines. It returns true if the lines are right according to this unit or another.
+func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines, from uint64) bool {
 	if w.settled(&outcomes[i]) {
 		return true
 	}
@@ -369,6 +377,7 @@ func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines) bool
 
 	f := &w.r.s.Funcs[i]
 	o := w.compareLines(f, t.From(f.Addr+w.r.bias))
+	o.from = from
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	outcomes[i].better(o)
@@ -395,16 +404,17 @@ func (w *worker) inlines(i int, s *dwarfinfo.Scan, f *dwarfinfo.Func, t *dwarfin
 		r.hide(report.CheckInlines, noteTooOften)
 		return
 	}
-	w.compareInlines(i, f.Inlines.Len())
+	w.compareInlines(i, f.Inlines.Len(), uint64(f.Ref.Off))
 }
 
-// compareInlines compares the INLINE records of FUNC i with w.calls. steps counts the steps
-// of collecting w.calls.
-func (w *worker) compareInlines(i, steps int) {
+// compareInlines compares the INLINE records of FUNC i with w.calls, which the function at offset
+// from has. steps counts the steps of collecting w.calls.
+func (w *worker) compareInlines(i, steps int, from uint64) {
 	r := w.r
 	w.symCalls = w.callsOf(&r.s.Funcs[i], w.symCalls[:0])
 	r.spent.Add(int64(steps + len(w.calls) + len(w.symCalls)))
 	o := w.compareCalls(w.symCalls, w.calls)
+	o.from = from
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

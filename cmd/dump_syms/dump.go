@@ -165,7 +165,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	// The check uses the memory of the records again.
 	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
 	if text.size > largeText {
-		checkHeap()
+		checkHeap(c.Store == "")
 	}
 
 	// The text is checked while it is written. If it cannot be written, no finding matters.

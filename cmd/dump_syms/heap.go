@@ -4,7 +4,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
+	"sync/atomic"
 
 	"symkit/dump/batch"
 	"symkit/internal/bounds"
@@ -36,9 +38,22 @@ func prepareHeap(memory int64, large int) {
 
 	first, later := heapPercents(memory, large)
 	debug.SetGCPercent(first)
+	pace := paces.Add(1)
 	if later != first {
-		afterCollection(func() { debug.SetGCPercent(later) })
+		setLater(pace, later)
 	}
+}
+
+// paces counts how often GOGC was decided on: a decision ends those before it.
+var paces atomic.Int64
+
+// setLater sets GOGC after the next garbage collection, unless there is a newer decision than pace.
+func setLater(pace int64, percent int) {
+	afterCollection(func() {
+		if paces.Load() == pace {
+			debug.SetGCPercent(percent)
+		}
+	})
 }
 
 // heapPercents returns the GOGC of prepareHeap until the first collection and after it.
@@ -60,12 +75,43 @@ func afterCollection(f func()) {
 }
 
 // checkHeap collects the records of a dump, and sets the pace for the check, which makes more
-// garbage than the dump.
-func checkHeap() {
+// garbage than the dump. If the module is the only one of the run, the heap may first grow to the
+// size that it has now: the memory of the records is used again before it is returned to the
+// system, and a small heap is not collected over and over.
+func checkHeap(alone bool) {
+	pace := paces.Add(1)
+	size := heapSize("/memory/classes/heap/objects:bytes")
 	runtime.GC()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(checkPercent)
+	if os.Getenv("GOGC") != "" {
+		return
 	}
+
+	percent := checkPercent
+	if alone {
+		percent = percentFor(heapSize("/gc/heap/live:bytes"), size)
+	}
+	debug.SetGCPercent(percent)
+	if percent != checkPercent {
+		setLater(pace, checkPercent)
+	}
+}
+
+// heapSize returns a number of bytes that package runtime/metrics has.
+func heapSize(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// percentFor returns the GOGC with which a heap that has live bytes after a collection is collected
+// when it has size bytes, but at least checkPercent. Go multiplies GOGC with 4 MiB or with the live
+// bytes, whichever is more.
+func percentFor(live, size uint64) int {
+	const least = 4 << 20
+	if live >= size {
+		return checkPercent
+	}
+	return int(max(checkPercent, min(100*size/least, 100*(size-live)/max(live, 1))))
 }
 
 // limitHeap bounds the heap by the size of the files that are read. The heap of a

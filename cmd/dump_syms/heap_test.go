@@ -70,6 +70,24 @@ func TestPrepareHeap(t *testing.T) {
 	}
 }
 
+// TestPercentFor: the percentage for a heap of some size, whether little or much of the heap lives.
+func TestPercentFor(t *testing.T) {
+	for _, test := range []struct {
+		live, size uint64
+		want       int
+	}{
+		{0, 300 << 20, 7500},
+		{1 << 20, 24 << 20, 600},
+		{20 << 20, 300 << 20, 1400},
+		{20 << 20, 30 << 20, checkPercent},
+		{20 << 20, 10 << 20, checkPercent},
+	} {
+		if got := percentFor(test.live, test.size); got != test.want {
+			t.Errorf("%d of %d bytes live: %d, want %d", test.live, test.size, got, test.want)
+		}
+	}
+}
+
 func TestAfterCollection(t *testing.T) {
 	called := make(chan bool)
 	afterCollection(func() { close(called) })

@@ -18,6 +18,7 @@ type Run struct {
 // Lines is the line table of a unit: its runs by address, without overlaps, and the numbers of its
 // files in naming.Paths.
 type Lines struct {
+	Off   uint64 // of the table in .debug_line
 	runs  []Run
 	files []uint32
 }
@@ -42,7 +43,7 @@ func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, er
 	if err == nil && header.pathBytes > header.most {
 		err = header.tooLong(u.in, u.lineOff)
 	}
-	return Lines{p.ordered(), p.numbers}, err
+	return Lines{u.lineOff, p.ordered(), p.numbers}, err
 }
 
 // lineProgram is a line number program that is being run (DWARF 5 §6.2.5).
