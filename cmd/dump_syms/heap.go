@@ -80,7 +80,7 @@ func afterCollection(f func()) {
 // system, and a small heap is not collected over and over.
 func checkHeap(alone bool) {
 	pace := paces.Add(1)
-	size := heapSize("/memory/classes/heap/objects:bytes")
+	size := heapSize("/memory/classes/heap/objects:bytes") / 2
 	runtime.GC()
 	if os.Getenv("GOGC") != "" {
 		return

@@ -1,7 +1,9 @@
 package symfile
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"symkit/limits"
@@ -54,6 +56,34 @@ func TestRead(t *testing.T) {
 		if n := checkBodies(t, []byte(bodyHead+test.text)); n != test.records {
 			t.Errorf("%q: %d records, want %d", test.text, n, test.records)
 		}
+	}
+}
+
+// TestReadLarge reads a text that two goroutines read: FUNCs with few records, FUNCs with more than
+// a batch holds, and records under no FUNC.
+func TestReadLarge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(bodyHead + "FUNC 50 x 0 g\n50 1 8 0\n")
+	want := 0
+	addr := 0x1000
+	for i := 0; b.Len() < 4*leastShared; i++ {
+		n := []int{0, 1, 3, 40}[i%4]
+		if i%3000 == 2999 {
+			n = batchRecords * (1 + i/3000*3)
+		}
+		fmt.Fprintf(&b, "FUNC %x %x 0 f%d\n", addr, 4*n+4, i)
+		if n%2 == 1 {
+			fmt.Fprintf(&b, "INLINE 0 1 0 0 %x 2 %x 2\n", addr, addr+2)
+			want++
+		}
+		for k := range n {
+			fmt.Fprintf(&b, "%x 4 %d 0\n", addr+4*k, k)
+		}
+		want += n
+		addr += 4*n + 4
+	}
+	if n := checkBodies(t, []byte(b.String())); n != want {
+		t.Errorf("%d records, want %d", n, want)
 	}
 }
 
