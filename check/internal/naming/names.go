@@ -144,13 +144,26 @@ var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope
 // characters are escaped as in symbol files.
 func Normalise(s string) string {
 	s = Escaped(s)
-	if strings.IndexByte(s, ' ') >= 0 {
-		s = strings.ReplaceAll(s, " ", "")
+	if n := strings.Count(s, " "); n > 0 {
+		s = withoutSpaces(s, len(s)-n)
 	}
 	if strings.Contains(s, "ymous") { // of "anonymous": a search for y stops at fewer bytes than one for a
 		s = anonymousScopes.Replace(s)
 	}
 	return s
+}
+
+// withoutSpaces removes all spaces from s, which has n other bytes. It looks at each byte: the words
+// of names are too short for searches.
+func withoutSpaces(s string, n int) string {
+	var b strings.Builder
+	b.Grow(n)
+	for i := range len(s) {
+		if s[i] != ' ' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
 }
 
 // OriginName returns the name in an INLINE_ORIGIN record. The first byte of a name that begins with

@@ -16,8 +16,11 @@ func TestLevels(t *testing.T) {
 		var want []Key
 		for i := range rng.IntN(40) {
 			k := Key{rng.Uint64N(30), uint32(rng.Uint64N(uint64(highest) + 1)), uint32(i)}
-			if round%5 == 0 {
+			switch round % 5 {
+			case 0:
 				k.Lo, k.Level = uint64(i), 3
+			case 1:
+				k.Lo <<= rng.IntN(60)
 			}
 			want = append(want, k)
 			l.Add(k.Level, k.Lo)

@@ -143,8 +143,8 @@ type Namer struct {
 	list  []scopePath // by number; number 0 is the path of names in no scope
 
 	scan   *Scan
-	refs   map[uint64]uint32 // numbers of names, of the unit, by Ref.key
-	scopes []uint32          // 1 more than the number of the path, by index of scan.scopes; 0: not known
+	refs   refTable // numbers of names, of the unit
+	scopes []uint32 // 1 more than the number of the path, by index of scan.scopes; 0: not known
 }
 
 // nameKey identifies a name.
@@ -175,13 +175,13 @@ type scopePath struct {
 
 // NewNamer returns a Namer of names in table.
 func NewNamer(table *naming.Table) *Namer {
-	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1), refs: map[uint64]uint32{}}
+	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1)}
 }
 
 // Unit begins a new unit.
 func (n *Namer) Unit(s *Scan) {
 	n.scan = s
-	clear(n.refs)
+	n.refs.clear()
 	n.scopes = append(n.scopes[:0], make([]uint32, len(s.scopes))...)
 }
 
@@ -192,10 +192,10 @@ const maxChain = 32
 // ID returns the number of the name of the function that at refers to.
 func (n *Namer) ID(at Ref) uint32 {
 	key := at.key()
-	id, ok := n.refs[key]
+	id, ok := n.refs.get(key)
 	if !ok {
 		id = n.resolve(at)
-		n.refs[key] = id
+		n.refs.add(key, id)
 	}
 	return id
 }
