@@ -182,8 +182,9 @@ func (u *Unit) read(c *wire.Cursor, form uint16, implicit uint64) (v value) {
 
 // entry is a DIE that was read with all attributes.
 type entry struct {
-	tag uint16
-	ok  bool // there is such a DIE
+	tag  uint16
+	ok   bool // there is such a DIE
+	cost int  // of reading it, for Info.spend
 }
 
 // entryAt reads the DIE at an offset, and calls f with each attribute. Of several attributes with
@@ -226,10 +227,14 @@ func (u *Unit) entryAt(off int, f func(attr uint64, v value)) (e entry) {
 		}
 		f(attr, v)
 	}
-	d.work.Add(int64(-(decl.Pos() - int(a.decl)) / 8))
+	e.cost = (decl.Pos() - int(a.decl)) / 8
 	e.ok = c.Err() == nil && decl.Err() == nil
 	return e
 }
+
+// spend takes n from the work that is left. Workers share the number, so that a DIE is counted with
+// its strings at once.
+func (d *Info) spend(n int) { d.work.Add(int64(-n)) }
 
 // address returns the address that a value of class address states. It returns false for other
 // classes, and for an index outside of .debug_addr.

@@ -252,6 +252,7 @@ func (u *Unit) readRoot() {
 				u.rootAttr(attr, v)
 			}
 		})
+		u.in.spend(e.cost)
 	}
 	u.Root = e.ok
 	u.Split = u.Split || e.tag == tagSkeletonUnit

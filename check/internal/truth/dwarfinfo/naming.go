@@ -52,12 +52,13 @@ type decl struct {
 // Name returns DW_AT_name of the unit, empty if the unit has none. It may be called until the
 // functions of the unit are read.
 func (u *Unit) Name() (name string) {
-	u.entryAt(u.root, func(attr uint64, v value) {
+	e := u.entryAt(u.root, func(attr uint64, v value) {
 		if attr == attrName {
 			text, _, _ := u.text(v)
 			name = string(text)
 		}
 	})
+	u.in.spend(e.cost)
 	return name
 }
 
@@ -67,10 +68,11 @@ func (u *Unit) declAt(off int) *decl {
 		return nil // Exhausted returns the error
 	}
 	var d decl
+	size := 0 // of the strings
 	text := func(v value) ([]byte, stringID) {
 		text, id, found := u.text(v)
 		d.unread = d.unread || !found
-		u.in.work.Add(int64(-len(text)))
+		size += len(text)
 		return text, id
 	}
 
@@ -96,6 +98,7 @@ func (u *Unit) declAt(off int) *decl {
 			signature = true
 		}
 	})
+	u.in.spend(e.cost + size)
 	if e.tag == 0 {
 		return nil
 	}
@@ -259,7 +262,7 @@ func (n *Namer) number(key nameKey, linkage, name []byte) uint32 {
 			p.number, p.numbered = n.table.Scope(n.text(key.path)), true
 		}
 		scope = p.number
-		n.scan.Unit.in.work.Add(int64(-p.length))
+		n.scan.Unit.in.spend(p.length)
 	}
 	return n.table.Number(linkage, name, scope, key.Traits)
 }
