@@ -31,25 +31,15 @@ type stream struct {
 	err      error
 }
 
-// window is the number of bytes that may be inflated before the units in them are done. firstWindow
-// is that number until Next is called: while the symbol file is read, a processor would be idle
-// otherwise, and little other memory is in use. dropStep is the least number of bytes that are
-// released at a time.
-const window, firstWindow, dropStep = 32 << 20, 96 << 20, 1 << 20
+// window is the number of bytes that may be inflated before the units in them are done; dropStep is
+// the least number of bytes that are released at a time.
+const window, dropStep = 28 << 20, 1 << 20
 
 func (s *stream) begin(size int) {
 	s.changed.L = &s.mu
 	if s.buffer == nil {
 		s.have = size
 	}
-}
-
-// ahead returns the number of bytes that may be inflated and not released yet.
-func (s *stream) ahead() int {
-	if s.next == 0 {
-		return firstWindow
-	}
-	return window
 }
 
 // Inflate inflates .debug_info, if that is not in memory yet. Next and Err return the error.
@@ -65,7 +55,7 @@ func (d *Info) Inflate(ctx context.Context) {
 		defer s.mu.Unlock()
 		s.have = done
 		s.changed.Broadcast()
-		for done-s.dropped > s.ahead() && s.waiting == 0 && !s.stopped && ctx.Err() == nil {
+		for done-s.dropped > window && s.waiting == 0 && !s.stopped && ctx.Err() == nil {
 			s.changed.Wait()
 		}
 		return d.info, done
