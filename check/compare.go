@@ -331,13 +331,10 @@ func (w *worker) likeness(have, want *call) likeness {
 	}
 
 	// Few pairs of names occur, each of them often: the answer is cached. Mostly all calls with one
-	// record's name have one name of the DWARF, whose answer is in lastMatch.
-	if w.lastMatch == nil {
-		w.lastMatch = make([]nameMatch, len(w.r.s.Origins.List))
-	}
-	last := &w.lastMatch[have.name]
-	if last.known && last.want == want.name {
-		return last.likeness
+	// record's name have one name of the DWARF, whose answer is in matches, for all workers.
+	match := &w.r.matches[have.name]
+	if m := match.Load(); m&matchKnown != 0 && uint32(m>>32) == want.name {
+		return likeness(m & matchLikeness)
 	}
 	key := uint64(have.name)<<32 | uint64(want.name)
 	same, ok := w.same[key]
@@ -345,16 +342,16 @@ func (w *worker) likeness(have, want *call) likeness {
 		same = w.nameLikeness(have.name, want.name)
 		w.same[key] = same
 	}
-	*last = nameMatch{want.name, same, true}
+	match.Store(uint64(want.name)<<32 | matchKnown | uint64(same))
 	return same
 }
 
-// nameMatch is the result of nameLikeness for a name of the DWARF.
-type nameMatch struct {
-	want     uint32
-	likeness likeness
-	known    bool
-}
+// An element of replay.matches has the number of a name of the DWARF in its upper half, the likeness
+// of an INLINE_ORIGIN and this name in its lowest bits, and matchKnown.
+const (
+	matchLikeness = 1<<4 - 1
+	matchKnown    = 1 << 4
+)
 
 // nameLikeness compares the name of an INLINE_ORIGIN with a name of the DWARF.
 func (w *worker) nameLikeness(have, want uint32) likeness {

@@ -62,6 +62,7 @@ type replay struct {
 	otherLines []funcOutcome
 	open       *openList // indices of FUNC records whose outcome in otherLines is not right yet
 	crew       *crew
+	matches    []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
 	// holes states that part of the debug information could not be read, so that a FUNC without a
 	// function may be right.
 	holes bool
@@ -269,6 +270,7 @@ func (r *replay) index() {
 	r.inlines = make([]funcOutcome, len(s.Funcs))
 	r.otherLines = make([]funcOutcome, len(s.Funcs))
 	r.open = newOpenList(len(s.Funcs))
+	r.matches = make([]atomic.Uint64, len(s.Origins.List))
 }
 
 // origin returns the normalised name of the INLINE_ORIGIN record with an index.

@@ -24,7 +24,6 @@ type worker struct {
 	scan       dwarfinfo.Scan
 	body       symfile.Body
 	same       map[uint64]likeness // by index of INLINE_ORIGIN and number of name
-	lastMatch  []nameMatch         // by index of INLINE_ORIGIN: the last answer in same
 	calls      []call
 	nested     []call
 	levels     [2]pcs.Set
