@@ -61,7 +61,7 @@ type replay struct {
 	// code at the FUNC, but no function that begins there.
 	otherLines []funcOutcome
 	open       *openList // indices of FUNC records whose outcome in otherLines is not right yet
-	crew       *crew
+	pool       *unitPool
 	matches    []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
 	// holes states that part of the debug information could not be read, so that a FUNC without a
 	// function may be right.
@@ -177,8 +177,8 @@ func (r *replay) steps(dwarfErr error) error {
 		return err
 	}
 
-	// The other checks need no debug information, and do not depend on each other. The first is the
-	// one that most of its time one goroutine needs.
+	// The other checks need no debug information, and do not depend on each other. The first begins
+	// first, because it mostly needs one goroutine.
 	err = par.Do(r.ctx, r.opt.Jobs,
 		func() error { reportFuncs(); return nil },
 		func() error {

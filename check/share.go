@@ -7,17 +7,17 @@ import (
 	"symkit/check/internal/truth/dwarfinfo"
 )
 
-// crew has the units whose functions are being compared, so that workers that find no further unit
-// compare functions of these. Otherwise the last units, or a large one, would keep one worker busy
-// while the others have nothing to do.
-type crew struct {
+// unitPool has the units whose functions are being compared. A worker that finds no further unit
+// compares functions of these units. Without the pool, the last units, or a large one, would keep one
+// worker busy while the others have nothing to do.
+type unitPool struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	reading int // workers that may still find units
 	open    []*openUnit
 }
 
-// openUnit is a unit, whose owner and helpers take the functions of in turn.
+// openUnit is a unit whose functions are taken in turn by the worker that read the unit and by its helpers.
 type openUnit struct {
 	scan    *dwarfinfo.Scan
 	lines   *dwarfinfo.Lines
@@ -25,77 +25,77 @@ type openUnit struct {
 	helpers sync.WaitGroup
 }
 
-func newCrew() *crew {
-	c := &crew{}
-	c.changed.L = &c.mu
-	return c
+func newUnitPool() *unitPool {
+	p := &unitPool{}
+	p.changed.L = &p.mu
+	return p
 }
 
 // join begins a worker's search for units.
-func (c *crew) join() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reading++
+func (p *unitPool) join() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reading++
 }
 
 // leave ends a worker's search for units.
-func (c *crew) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reading--
-	c.changed.Broadcast()
+func (p *unitPool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reading--
+	p.changed.Broadcast()
 }
 
 // compare compares the functions of a unit of w, and returns after the last one was compared.
-func (c *crew) compare(w *worker, s *dwarfinfo.Scan, lines *dwarfinfo.Lines) {
+func (p *unitPool) compare(w *worker, s *dwarfinfo.Scan, lines *dwarfinfo.Lines) {
 	x := &openUnit{scan: s, lines: lines}
-	c.mu.Lock()
-	c.open = append(c.open, x)
-	c.changed.Broadcast()
-	c.mu.Unlock()
+	p.mu.Lock()
+	p.open = append(p.open, x)
+	p.changed.Broadcast()
+	p.mu.Unlock()
 
 	defer x.helpers.Wait()
-	defer c.close(x)
+	defer p.close(x)
 	w.functionsOf(x)
 }
 
 // close takes x from the units that other workers may compare functions of.
-func (c *crew) close(x *openUnit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range c.open {
-		if c.open[i] == x {
-			last := len(c.open) - 1
-			c.open[i], c.open[last] = c.open[last], nil
-			c.open = c.open[:last]
+func (p *unitPool) close(x *openUnit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.open {
+		if p.open[i] == x {
+			last := len(p.open) - 1
+			p.open[i], p.open[last] = p.open[last], nil
+			p.open = p.open[:last]
 			return
 		}
 	}
 }
 
 // help compares functions of other workers' units, until no worker can find another unit.
-func (c *crew) help(w *worker) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (p *unitPool) help(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for {
-		x := c.unfinished()
+		x := p.unfinished()
 		switch {
 		case x != nil:
 			x.helpers.Add(1)
-			c.mu.Unlock()
+			p.mu.Unlock()
 			w.helpWith(x)
-			c.mu.Lock()
-		case c.reading == 0:
+			p.mu.Lock()
+		case p.reading == 0:
 			return
 		default:
-			c.changed.Wait()
+			p.changed.Wait()
 		}
 	}
 }
 
-// unfinished returns a unit with functions that nobody has taken, nil if there is none.
-func (c *crew) unfinished() *openUnit {
-	for _, x := range c.open {
+// unfinished returns a unit with functions that no worker has taken, nil if there is none.
+func (p *unitPool) unfinished() *openUnit {
+	for _, x := range p.open {
 		if x.next.Load() < int64(len(x.scan.Funcs)) {
 			return x
 		}

@@ -129,7 +129,7 @@ func (r *replay) hide(check, why string) {
 func (r *replay) units() (err, unreadable error) {
 	d := r.dw
 	jobs := max(r.opt.Jobs, 1)
-	r.crew = newCrew()
+	r.pool = newUnitPool()
 	damage := make([]error, jobs)
 	err = par.Each(r.ctx, jobs, jobs, func() func(int) error {
 		return func(i int) error {
@@ -137,7 +137,7 @@ func (r *replay) units() (err, unreadable error) {
 			var err error
 			damage[i], err = w.units()
 			if err == nil {
-				r.crew.help(w)
+				r.pool.help(w)
 			}
 			return err
 		}
@@ -182,8 +182,8 @@ func (r *replay) units() (err, unreadable error) {
 // units compares units until there is no other one. damage is the error of Info.Next.
 func (w *worker) units() (damage, err error) {
 	r, d := w.r, w.r.dw
-	r.crew.join()
-	defer r.crew.leave()
+	r.pool.join()
+	defer r.pool.leave()
 	for {
 		u, err := d.Next(r.ctx)
 		if r.ctx.Err() != nil {
@@ -267,7 +267,7 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 		return nil
 	}
 
-	r.crew.compare(w, s, lines)
+	r.pool.compare(w, s, lines)
 
 	// The first unit of a group that has been scanned compares the FUNC records without a function.
 	if first && r.s.Lines > 0 {
@@ -364,8 +364,8 @@ func (w *worker) compared(i int) bool {
 	return w.r.lines[i].done
 }
 
-// compare compares the lines of one FUNC with a unit's. from is the offset of what gives the FUNC
-// these lines. It returns true if the lines are right according to this unit or another.
+// compare compares the lines of one FUNC with a unit's. from is the offset of the DIE or line
+// table with these lines. It returns true if the lines are right according to this unit or another.
 func (w *worker) compare(outcomes []funcOutcome, i int, t *dwarfinfo.Lines, from uint64) bool {
 	if w.settled(&outcomes[i]) {
 		return true

@@ -44,7 +44,7 @@ func prepareHeap(memory int64, large int) {
 	}
 }
 
-// paces counts how often GOGC was decided on: a decision ends those before it.
+// paces counts the decisions on GOGC. A decision makes the earlier ones void.
 var paces atomic.Int64
 
 // setLater sets GOGC after the next garbage collection, unless there is a newer decision than pace.

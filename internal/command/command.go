@@ -37,7 +37,7 @@ var ErrInterrupted = errors.New("interrupted")
 // grace is how long a program may take to end by itself after the first signal.
 const grace = 500 * time.Millisecond
 
-// soon is when a process receives signals at the latest.
+// soon is the time after which a process receives signals even if its work has not begun.
 const soon = 5 * time.Millisecond
 
 // Main runs a program with the process' arguments and streams, and ends the

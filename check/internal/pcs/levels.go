@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Key is what Levels sorts a range by: its level, where it begins, and its index.
+// Key is the sort key of a range: its level, the address where it begins, and its index.
 type Key struct {
 	Lo           uint64
 	Level, Index uint32
@@ -13,8 +13,8 @@ type Key struct {
 
 // Levels sorts the ranges of inlined calls by level, then by address, then by index. The ranges
 // of a function mostly come as a tree, each call before the calls in it, so that those of one level
-// are in order: Levels counts the ranges of each level, and moves each range to its level. It
-// compares only the ranges of a level that are not in order. A Levels can be used again.
+// are in order: Levels counts the ranges of each level, and moves each range to its level. Only
+// levels whose ranges are not in order are sorted. A Levels can be used again.
 type Levels struct {
 	keys, byLevel []Key
 	counts        []uint32 // by level
@@ -61,7 +61,7 @@ func (l *Levels) Sorted() (keys []Key, moved bool) {
 		return l.keys, true
 	}
 
-	// counts becomes where the next range of each level goes.
+	// Each count becomes the index in byLevel of the next range of the level.
 	l.counts = append(l.counts[:0], make([]uint32, l.highest+1)...)
 	for i := range l.keys {
 		l.counts[l.keys[i].Level]++

@@ -17,7 +17,7 @@ type Body struct {
 	Inlines []Inline
 	Ranges  []emit.Range
 	of      *Func
-	base    int // of the records of several FUNCs: the index in Ranges of the last FUNC's first range
+	base    int // index in Ranges of the first range of the last FUNC
 }
 
 // RangesOf returns the ranges of an INLINE record.

@@ -17,8 +17,8 @@ var ErrTooMany = errors.New("too many records to check in memory")
 // Parse reads a symbol file. Lines that the strict reader rejects go to bad, which may be nil.
 // each, if not nil, is called with every record that was read, and body with every FUNC and its
 // records, which are valid until body returns. Records under a FUNC that was rejected belong to the
-// FUNC before, or to none. The calls of body are in order, but after those of bad and each for later
-// lines, and on another goroutine if the file is large. The records are within the limits l.
+// FUNC before, or to none. The calls of body are in order. If the file is large, they are on
+// another goroutine, and come after calls of bad and each for later lines. The records are within the limits l.
 func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
 	s := &File{text: text}
 	q := newBodies(len(text.Bytes), func(f *Func, b *Body) {

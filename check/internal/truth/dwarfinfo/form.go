@@ -232,7 +232,7 @@ func (u *Unit) entryAt(off int, f func(attr uint64, v value)) (e entry) {
 	return e
 }
 
-// spend takes n from the work that is left. Workers share the number, so that a DIE is counted with
+// spend subtracts n from the remaining work. Workers share the number, so that a DIE is counted with
 // its strings at once.
 func (d *Info) spend(n int) { d.work.Add(int64(-n)) }
 
