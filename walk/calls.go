@@ -122,9 +122,14 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 // provesCaller reports whether the return address ra proves that f has a caller, although
 // nothing calls f's function (entries), or the rules know no caller. ARM's tables mark
 // functions that throw nothing as functions without a caller. Such a mark does not outweigh
-// the function's code; nor does it outweigh a link register that leads to another module, if
-// the dump lacks the code that would show a call of another function.
-func (w *walker) provesCaller(f *Frame, ra uint64, t *technique) bool {
+// the function's code, nor a link register that leads to generated code, which jumps as well as
+// calls; nor does the mark outweigh a link register that leads to another module, if the dump
+// lacks the code that would show a call of another function. sp is the stack pointer of f.
+func (w *walker) provesCaller(f *Frame, ra, sp uint64, t *technique) bool {
+	if t.trust == TrustLeaf && !f.isEntry() && w.generated(w.returnAddr(ra), sp) {
+		return true
+	}
+
 	switch w.calls(ra, f) {
 	case isCallee:
 		return true

@@ -221,7 +221,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		}
 
 		// A frame that should have no caller needs proof of one.
-		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, &t) {
+		if v == found && proven && t.trust < TrustSignal && !w.provesCaller(f, out.PC, w.cpu.sp(r), &t) {
 			v, err = notFound, errNotCalled
 		}
 

@@ -96,7 +96,8 @@ func TestOracleGenerated(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()
-			compile(t, dir, m.cc, "-O1", "-fno-omit-frame-pointer", "-z", "noexecstack", source(t, "generated.c"), "-o", "prog", flagOf(m, "-marm"))
+			args := append(slices.Clone(m.flags), "-O1", "-fno-omit-frame-pointer", "-z", "noexecstack", source(t, "generated.c"), "-o", "prog")
+			compile(t, dir, m.cc, args...)
 			s := m.crash(t, dir, "prog", "")
 			want := "die method method method method stub run main * _start"
 			if !s.Complete || !chainIs(levels(s), strings.Fields(want)) {
@@ -104,13 +105,6 @@ func TestOracleGenerated(t *testing.T) {
 			}
 		})
 	}
-}
-
-func flagOf(m noTables, name string) string {
-	if slices.Contains(m.flags, name) {
-		return name
-	}
-	return "-g0"
 }
 
 func source(t *testing.T, name string) string {
