@@ -75,21 +75,26 @@ func (p *unitPool) close(x *openUnit) {
 
 // help compares functions of other workers' units, until no worker can find another unit.
 func (p *unitPool) help(w *worker) {
+	for x := p.next(); x != nil; x = p.next() {
+		w.helpWith(x)
+	}
+}
+
+// next returns a unit with functions that no worker has taken, with the caller as one of its helpers.
+// It waits for such a unit, and returns nil after no worker can find another unit.
+func (p *unitPool) next() *openUnit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
 		x := p.unfinished()
-		switch {
-		case x != nil:
+		if x != nil {
 			x.helpers.Add(1)
-			p.mu.Unlock()
-			w.helpWith(x)
-			p.mu.Lock()
-		case p.reading == 0:
-			return
-		default:
-			p.changed.Wait()
+			return x
 		}
+		if p.reading == 0 {
+			return nil
+		}
+		p.changed.Wait()
 	}
 }
 
@@ -103,7 +108,8 @@ func (p *unitPool) unfinished() *openUnit {
 	return nil
 }
 
-// helpWith compares functions of another worker's unit.
+// helpWith compares functions of another worker's unit. It panics if the file was truncated
+// meanwhile (see mem.Guard).
 func (w *worker) helpWith(x *openUnit) {
 	defer x.helpers.Done()
 	w.namer.Unit(x.scan)

@@ -3,14 +3,17 @@ package dump
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
+	"symkit/dump/dwarfx"
 	"symkit/elfx"
 	"symkit/emit"
 )
 
 // TestUnwindRows: the rows are what a reader of the written file finds at each of their
-// addresses, and they cover what its STACK CFI INIT records cover.
+// addresses, and they cover what its STACK CFI INIT records cover. The signal frames are
+// those of its INFO SIGNAL_FRAME records.
 func TestUnwindRows(t *testing.T) {
 	for _, path := range []string{
 		"../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "../testdata/elf/asm-x86_64-gas-dw5.elf", "../testdata/elf/lang-aarch64pac-gcc12-O2-dw5.elf",
@@ -47,17 +50,26 @@ func TestUnwindRows(t *testing.T) {
 			}
 		}
 
-		inits := uint64(0)
+		inits, signals := uint64(0), []dwarfx.Range(nil)
 		for rec, err := range emit.NewReader(text.Bytes()).Records() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, ok := rec.(*emit.StackCFIInit); ok {
+			switch r := rec.(type) {
+			case *emit.StackCFIInit:
 				inits += uint64(r.Size)
+			case *emit.Info:
+				frame, ok := r.SignalFrame()
+				if ok {
+					signals = append(signals, dwarfx.Range{Lo: frame.Addr, Hi: frame.Addr + uint64(frame.Size)})
+				}
 			}
 		}
 		if covered != inits || rows == 0 {
 			t.Errorf("%s: %d rows cover %d bytes, want %d", path, rows, covered, inits)
+		}
+		if !slices.Equal(m.SignalFrames(), signals) || (len(signals) > 0) != strings.Contains(path, "/asm-") {
+			t.Errorf("%s: signal frames at %x, the file has %x", path, m.SignalFrames(), signals)
 		}
 		for range m.UnwindRows() { // the caller wants one row
 			break
