@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,15 @@ func TestDisturbed(t *testing.T) {
 		}
 		programtest.Write(t, path, data)
 	}
+
+	// Two goroutines read a large file.
+	large := filepath.Join(dir, "large.sym")
+	text := []byte("MODULE Linux x86_64 000000000000000000000000000000000 large\nFILE 0 a.c\n")
+	for addr := range 20_000 {
+		text = fmt.Appendf(text, "FUNC %x 10 0 f%d\n%x 10 %d 0\n", 0x1000+16*addr, addr, 0x1000+16*addr, 1+addr)
+	}
+	programtest.Write(t, large, text)
+
 	for _, test := range []struct {
 		name, file string
 		args       []string
@@ -39,6 +49,7 @@ func TestDisturbed(t *testing.T) {
 		{"the program", elf, []string{sym, elf}},
 		{"its symbols", sym, []string{sym, elf}},
 		{"lint", sym, []string{"lint", sym}},
+		{"lint of a large file", large, []string{"lint", large}},
 		{"diff", sym, []string{"diff", sym, copied}},
 	} {
 		t.Run(test.name, func(t *testing.T) { disturb(t, test.file, test.args...) })
