@@ -357,7 +357,7 @@ const (
 func (w *worker) nameLikeness(have, want uint32) likeness {
 	names := w.r.names
 	switch {
-	case names.Accept(want, w.r.origin(have)):
+	case names.Exact(want, w.r.s.Origins.List[have].Text) || names.Accept(want, w.r.origin(have)):
 		return callSame
 	case names.Unread(want):
 		return callUnread

@@ -26,6 +26,7 @@ const (
 	checkPercent = 100      // GOGC of dumps that are checked, which makes garbage
 	smallDump    = 64 << 20 // bytes
 	firstPercent = 1600     // GOGC until the first collection: 64 MiB, as Go begins with 4 MiB
+	firstCheck   = 32 << 20 // bytes of the heap at the first collection of a check, at least
 )
 
 // prepareHeap sets GOGC for tasks that together take the given memory, in bytes. large is
@@ -75,9 +76,9 @@ func afterCollection(f func()) {
 }
 
 // checkHeap collects the records of a dump, and sets the pace for the check, which makes more
-// garbage than the dump. If the module is the only one of the run, the heap may first grow to the
-// size that it has now: the memory of the records is used again before it is returned to the
-// system, and a small heap is not collected over and over.
+// garbage than the dump. If the module is the only one of the run, the heap may first grow to half
+// the size that it has now, or to firstCheck: the memory of the records is used again before it is
+// returned to the system, and a small heap is not collected over and over.
 func checkHeap(alone bool) {
 	pace := paces.Add(1)
 	size := heapSize("/memory/classes/heap/objects:bytes") / 2
@@ -88,7 +89,7 @@ func checkHeap(alone bool) {
 
 	percent := checkPercent
 	if alone {
-		percent = percentFor(heapSize("/gc/heap/live:bytes"), size)
+		percent = percentFor(heapSize("/gc/heap/live:bytes"), max(size, firstCheck))
 	}
 	debug.SetGCPercent(percent)
 	if percent != checkPercent {

@@ -45,6 +45,11 @@ func libraryDecides(linkage string) bool {
 
 // acceptable yields the normalised texts of a name, the most likely one first.
 func acceptable(k Key, yield func(string) bool) {
+	spellings(k, func(s string) bool { return yield(Normalise(s)) })
+}
+
+// spellings yields the texts of a name, the most likely one first.
+func spellings(k Key, yield func(string) bool) {
 	_ = linkageTexts(k, yield) && plainTexts(k, yield) && adaTexts(k, yield)
 }
 
@@ -54,7 +59,7 @@ func adaTexts(k Key, yield func(string) bool) bool {
 		return true
 	}
 	for _, encoded := range []string{k.Linkage, k.Name} {
-		if text, ok := adaName(encoded); ok && !yield(Normalise(text)) {
+		if text, ok := adaName(encoded); ok && !yield(text) {
 			return false
 		}
 	}
@@ -66,12 +71,12 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 	if k.Linkage == "" {
 		return true
 	}
-	if !yield(Normalise(readable(k.Linkage))) || !yield(Normalise(k.Linkage)) {
+	if !yield(readable(k.Linkage)) || !yield(k.Linkage) {
 		return false
 	}
 
 	if !libraryDecides(k.Linkage) {
-		if s, ok := names.Demangle([]byte(k.Linkage)); ok && !yield(Normalise(s)) {
+		if s, ok := names.Demangle([]byte(k.Linkage)); ok && !yield(s) {
 			return false
 		}
 	}
@@ -84,7 +89,7 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 		{demangle.NoParams}, {demangle.NoParams, demangle.NoTemplateParams}, {demangle.NoClones}, {demangle.NoRust},
 	} {
 		s, err := demangle.ToString(k.Linkage, append(opts, demangle.MaxLength(MaxNameLog))...)
-		if err == nil && (!yield(Normalise(s)) || !yield(Normalise(withoutReturnType(s)))) {
+		if err == nil && (!yield(s) || !yield(withoutReturnType(s))) {
 			return false
 		}
 	}
@@ -94,7 +99,7 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 // plainTexts yields the plain name, with the scopes around it and alone.
 func plainTexts(k Key, yield func(string) bool) bool {
 	if k.Name == "" {
-		return k.Linkage != "" || yield(Normalise(nameOmitted))
+		return k.Linkage != "" || yield(nameOmitted)
 	}
 
 	var path strings.Builder
@@ -102,7 +107,7 @@ func plainTexts(k Key, yield func(string) bool) bool {
 		path.WriteString(cmp.Or(s, anonymousScope))
 		path.WriteString("::")
 	}
-	return yield(Normalise(path.String()+k.Name)) && yield(Normalise(k.Name))
+	return yield(path.String()+k.Name) && yield(k.Name)
 }
 
 // withoutReturnType removes the return type in front of the name in the text of a template

@@ -151,8 +151,28 @@ func TestNames(t *testing.T) {
 			}
 		}
 		for _, s := range test.reject {
-			if table.Accept(id, Normalise(s)) {
+			if table.Accept(id, Normalise(s)) || table.Exact(id, []byte(s)) {
 				t.Errorf("%+v: %q is accepted", test.key, s)
+			}
+		}
+	}
+}
+
+// TestExact checks that the answer about a text does not depend on the texts before it.
+func TestExact(t *testing.T) {
+	key := Key{Linkage: "_ZN3foo3barIiEEvv"}
+	const first, other, wrong = "void foo::bar<int>()", "void foo::bar<int> ()", "void foo::bar<long>()"
+	for _, before := range []string{first, other, wrong} {
+		table := NewTable()
+		id := table.ID(key)
+		table.Exact(id, []byte(before))
+		for _, test := range []struct {
+			text          string
+			exact, accept bool
+		}{{first, true, true}, {other, false, true}, {wrong, false, false}} {
+			exact, accept := table.Exact(id, []byte(test.text)), table.Accept(id, Normalise(test.text))
+			if exact != test.exact || accept != test.accept {
+				t.Errorf("%q after %q: exact %v, accepted %v", test.text, before, exact, accept)
 			}
 		}
 	}

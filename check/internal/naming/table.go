@@ -26,9 +26,9 @@ type Table struct {
 	texts texts
 	ids   map[storedKey]uint32
 	keys  []storedKey
-	// first holds a hash of the first acceptable text of each name, computed when first needed.
-	// Nearly all comparisons end there; the texts themselves would take most of the memory.
-	first []uint64
+	// first has the hashes of the first acceptable text of each name. Nearly all comparisons end
+	// there; the texts themselves would take most of the memory.
+	first []firstText
 	bytes uint64 // of the keys
 }
 
@@ -36,6 +36,12 @@ type Table struct {
 type storedKey struct {
 	linkage, name, scope uint32
 	traits               Traits
+}
+
+// firstText is the hashes of a text, each computed when first needed, and 0 before.
+type firstText struct {
+	exact      uint64
+	normalised uint64
 }
 
 // NewTable returns an empty table.
@@ -77,7 +83,7 @@ func (t *Table) Number(linkage, name []byte, scope uint32, traits Traits) uint32
 	t.ids[k] = id
 	t.bytes += uint64(len(linkage)+len(name)) + uint64(t.texts.spans[scope].size)
 	t.keys = append(t.keys, k)
-	t.first = append(t.first, 0)
+	t.first = append(t.first, firstText{})
 	return id
 }
 
@@ -134,13 +140,37 @@ func (t *Table) Text(id uint32) string {
 // nameOmitted is what dumpers write for a function without a name.
 const nameOmitted = "<name omitted>"
 
+// Exact reports whether sym, not normalised, is the first acceptable text of a name. Such a text is
+// accepted by Accept too, but takes less time, since nothing is normalised.
+func (t *Table) Exact(id uint32, sym []byte) bool {
+	hash := maphash.Bytes(t.texts.seed, sym) | 1
+	t.mu.Lock()
+	exact := t.first[id].exact
+	t.mu.Unlock()
+	if exact != 0 {
+		return exact == hash
+	}
+
+	// A text that differs is normalised next: see Accept.
+	text := t.firstText(id)
+	first := firstText{exact: maphash.String(t.texts.seed, text) | 1}
+	if first.exact != hash {
+		first.normalised = maphash.String(t.texts.seed, Normalise(text)) | 1
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.first[id].exact = first.exact
+	t.first[id].normalised = cmp.Or(t.first[id].normalised, first.normalised)
+	return first.exact == hash
+}
+
 // Accept reports whether sym, normalised, is acceptable for a name.
 func (t *Table) Accept(id uint32, sym string) bool {
 	t.mu.Lock()
-	hash := t.first[id]
+	hash := t.first[id].normalised
 	t.mu.Unlock()
 
-	// The most likely text is compared by its hash; 0 means that no hash is known.
+	// The most likely text is compared by its hash.
 	if hash == 0 {
 		hash = t.hashFirst(id)
 	}
@@ -160,22 +190,29 @@ func (t *Table) Accept(id uint32, sym string) bool {
 // Prepare computes what Accept needs of a name first, so that several goroutines share the work.
 func (t *Table) Prepare(id uint32) {
 	t.mu.Lock()
-	known := t.first[id] != 0
+	known := t.first[id].normalised != 0
 	t.mu.Unlock()
 	if !known {
 		t.hashFirst(id)
 	}
 }
 
-// hashFirst computes the hash of the first acceptable text of a name.
+// hashFirst computes the hash of the first acceptable text of a name, normalised.
 func (t *Table) hashFirst(id uint32) uint64 {
-	first := ""
-	acceptable(t.key(id), func(s string) bool { first = s; return false })
-	hash := maphash.String(t.texts.seed, first) | 1
+	hash := maphash.String(t.texts.seed, Normalise(t.firstText(id))) | 1
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.first[id] = hash
+	t.first[id].normalised = hash
 	return hash
+}
+
+// firstText returns the first acceptable text of a name, not normalised.
+func (t *Table) firstText(id uint32) (first string) {
+	spellings(t.key(id), func(s string) bool {
+		first = s
+		return false
+	})
+	return first
 }
 
 // Key is what DWARF or a symbol table contains about a function's name.
