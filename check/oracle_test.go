@@ -357,13 +357,17 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	}
 }
 
-// TestOracleMutations mutates symbol files of C, C++ and Rust, of all machines, with inlined calls.
+// mutated are the fixtures whose symbol files are mutated: of C, C++, Rust and assembly, of all
+// machines, with inlined calls.
+var mutated = []string{
+	"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-arm-gcc12-O2-dw4.elf", "cxx-ppc64le-gcc12-O2-dw5.elf",
+	"cxx-s390x-gcc12-O2-dw5.elf", "cxx-riscv64-gcc12-O2-dw4.elf", "lang-i686-gcc12-O2-dw5.elf", "lang-mips-gcc12-O2-dw5.elf",
+	"lang-x86_64-clang14-O2-dw4.elf", "asm-x86_64-gas-dw5.elf", "rust-x86_64-rustc-O-dw5.so",
+}
+
+// TestOracleMutations mutates symbol files of fixtures.
 func TestOracleMutations(t *testing.T) {
-	for _, name := range []string{
-		"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-arm-gcc12-O2-dw4.elf", "cxx-ppc64le-gcc12-O2-dw5.elf",
-		"cxx-s390x-gcc12-O2-dw5.elf", "cxx-riscv64-gcc12-O2-dw4.elf", "lang-i686-gcc12-O2-dw5.elf", "lang-mips-gcc12-O2-dw5.elf",
-		"lang-x86_64-clang14-O2-dw4.elf", "asm-x86_64-gas-dw5.elf", "rust-x86_64-rustc-O-dw5.so",
-	} {
+	for _, name := range mutated {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "testdata", "elf", name)
 			checkMutations(t, image(t, path, ""), dumped(t, "--inlines", path), mutationsEach)
@@ -377,15 +381,19 @@ const mutationsEach = 1000
 // TestCorpusMutations makes ten times as many mutations, and also of a kernel module; fewer of Go,
 // whose files are large.
 func TestCorpusMutations(t *testing.T) {
-	for _, file := range []struct {
+	type input struct {
 		path string
 		n    int
-	}{
+	}
+	files := []input{
 		{corpusFile(t, "linux-image-*-dbg/usr/lib/debug/lib/modules/*/kernel/crypto/gcm.ko"), 10 * mutationsEach},
-		{filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5.elf"), 10 * mutationsEach},
-		{filepath.Join("..", "testdata", "elf", "lang-x86_64-gcc12-O2-dw4.elf"), 10 * mutationsEach},
 		{filepath.Join("..", "testdata", "elf", "go-x86_64-gc.elf"), mutationsEach / 2},
-	} {
+	}
+	for _, name := range mutated {
+		files = append(files, input{filepath.Join("..", "testdata", "elf", name), 10 * mutationsEach})
+	}
+
+	for _, file := range files {
 		t.Run(filepath.Base(file.path), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), filepath.Base(file.path))
 			if err := os.WriteFile(path, readTest(t, file.path), 0o644); err != nil {
