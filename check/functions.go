@@ -88,9 +88,9 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, lost map[ui
 			lost[t.fn] = true
 		}
 		if r.opt.Map {
-			r.noFunc = append(r.noFunc, report.Function{Range: report.Range{Lo: lo - r.bias, Hi: end - r.bias}, Name: r.names.Text(same[0].name), Missing: true})
+			r.noFunc = append(r.noFunc, report.Function{Range: report.Range{Lo: lo - r.bias, Hi: end - r.bias}, Name: r.nameOf(same), Missing: true})
 		}
-		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.names.Text(same[0].name), end-lo), uint64(len(lost)-before))
+		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.bias, "no FUNC at %#x: %s, %d bytes", lo-r.bias, r.nameOf(same), end-lo), uint64(len(lost)-before))
 		return false
 	}
 
@@ -125,7 +125,19 @@ func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
 	}
 
 	r.c.Compared(report.CheckNames, 1)
-	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.names.Text(same[0].name)), 1)
+	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.nameOf(same)), 1)
+}
+
+// nameOf returns the name of functions that begin at one address, for a message: of several names the
+// first in the order of their texts, since the order of same depends on the goroutines.
+func (r *replay) nameOf(same []truthFunc) string {
+	first := r.names.Text(same[0].name)
+	for i := 1; i < len(same); i++ {
+		if same[i].name != same[i-1].name {
+			first = min(first, r.names.Text(same[i].name))
+		}
+	}
+	return first
 }
 
 // noteUnread is the reason for names in a supplementary file that dwarfinfo.Ref refers to.

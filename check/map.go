@@ -88,7 +88,17 @@ func (r *replay) addUnits(m *report.Map) {
 		if k == len(r.truth) || r.truth[k].lo != at {
 			continue
 		}
-		if name := r.unitNames[r.truth[k].unit]; name != "" {
+
+		// Of several units with this function, the first in the order of their names is chosen, since
+		// the order of r.truth depends on the goroutines.
+		name := r.unitNames[r.truth[k].unit]
+		for ; k < len(r.truth) && r.truth[k].lo == at; k++ {
+			other := r.unitNames[r.truth[k].unit]
+			if name == "" || other != "" && other < name {
+				name = other
+			}
+		}
+		if name != "" {
 			f.Unit = units.number(name)
 		}
 	}

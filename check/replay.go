@@ -107,7 +107,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	if r.dw != nil {
 		defer r.dw.Close()
 	}
-	loaded := make(chan bool)
+	loaded, complete := make(chan bool), false
 	err := par.Do(ctx, 2, func() error {
 		if r.dw != nil {
 			defer r.dw.Stop()
@@ -122,6 +122,11 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			return context.Cause(ctx)
 		}
 
+		// The other task has met the end of a truncated file, and returns that error. Nothing
+		// inflates .debug_info.
+		if !complete {
+			return nil
+		}
 		if lintErr != nil {
 			return lintErr
 		}
@@ -131,6 +136,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 			defer close(loaded)
 			dwarfErr = r.loadDebugInfo()
 			r.symbols.read()
+			complete = true
 		}()
 
 		if dwarfErr == nil && r.dw != nil {

@@ -91,10 +91,28 @@ func (c *Collector) State(name string, s report.State, note string) {
 func (c *Collector) Unverified(name string, n uint64, why string) {
 	c.Update(name, func(k *report.Check) {
 		k.Unverified += n
-		if why != "" && !slices.Contains(k.Notes, why) && len(k.Notes) < maxNotes {
-			k.Notes = append(k.Notes, why)
+		if why != "" && !slices.Contains(k.Notes, why) {
+			note(k, why)
 		}
 	})
+}
+
+// note adds a note to a check. Of more than maxNotes the first in the order of their texts are kept,
+// so that the order of the goroutines has no effect.
+func note(k *report.Check, why string) {
+	if len(k.Notes) < maxNotes {
+		k.Notes = append(k.Notes, why)
+		return
+	}
+	last := 0
+	for i := range k.Notes {
+		if k.Notes[i] > k.Notes[last] {
+			last = i
+		}
+	}
+	if why < k.Notes[last] {
+		k.Notes[last] = why
+	}
 }
 
 const maxNotes = 20

@@ -28,6 +28,7 @@ type stream struct {
 	dropped  int // offset of the first byte whose memory was not released
 	waiting  int // goroutines that wait for bytes
 	stopped  bool
+	ended    bool // Inflate has returned
 	err      error
 }
 
@@ -50,7 +51,18 @@ func (d *Info) Inflate(ctx context.Context) {
 	}
 	stop := context.AfterFunc(ctx, s.changed.Broadcast)
 	defer stop()
-	err := d.file.Section(".debug_info").Stream(func(buf []byte, done int) ([]byte, int) {
+
+	// Of a damaged section nothing counts. The goroutines that wait go on even if Stream panics,
+	// because the file was truncated.
+	err := mem.ErrChanged
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err, s.ended = err, true
+		s.have = len(d.info)
+		s.changed.Broadcast()
+	}()
+	err = d.file.Section(".debug_info").Stream(func(buf []byte, done int) ([]byte, int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.have = done
@@ -60,13 +72,6 @@ func (d *Info) Inflate(ctx context.Context) {
 		}
 		return d.info, done
 	})
-
-	// Of a damaged section nothing counts.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = err
-	s.have = len(d.info)
-	s.changed.Broadcast()
 }
 
 // Stop ends the waiting of Inflate for Next. The caller does not call Next again.
@@ -204,11 +209,18 @@ func (d *Info) Len() int { return len(d.units) }
 // Size returns the number of bytes of .debug_info.
 func (d *Info) Size() int { return len(d.info) }
 
-// Err returns the error of Inflate. After an error, the units that were read are unusable.
+// Err waits for the end of Inflate, and returns its error: that of a checksum comes after the last
+// unit. After an error, the units that were read are unusable.
 func (d *Info) Err() error {
-	d.stream.mu.Lock()
-	defer d.stream.mu.Unlock()
-	return d.stream.err
+	s := &d.stream
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	s.changed.Broadcast()
+	for s.buffer != nil && !s.ended {
+		s.changed.Wait()
+	}
+	return s.err
 }
 
 // List reads the headers of all units, for references to any of them.
