@@ -387,7 +387,7 @@ func TestCorpusMutations(t *testing.T) {
 	}
 	files := []input{
 		{corpusFile(t, "linux-image-*-dbg/usr/lib/debug/lib/modules/*/kernel/crypto/gcm.ko"), 10 * mutationsEach},
-		{filepath.Join("..", "testdata", "elf", "go-x86_64-gc.elf"), mutationsEach / 2},
+		{filepath.Join("..", "testdata", "elf", "go-x86_64-gc.elf"), 2 * mutationsEach},
 	}
 	for _, name := range mutated {
 		files = append(files, input{filepath.Join("..", "testdata", "elf", name), 10 * mutationsEach})
