@@ -4,11 +4,12 @@
 #   scripts/release-check.sh dist [OTHER]
 #
 # With OTHER, the files of another build, both must be equal. Needs root (chroot), the
-# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, cmake, and Debian's dpkg. The
-# fixtures are compared by scripts/everywhere.sh --dist.
+# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, cmake, bazel-bootstrap, and
+# Debian's dpkg. The fixtures are compared by scripts/everywhere.sh --dist.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 dist=$(cd "$1" && pwd)
+other=${2:+$(cd "$2" && pwd)}
+cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ok() { printf 'ok    %s\n' "$*"; }
@@ -16,9 +17,9 @@ ok() { printf 'ok    %s\n' "$*"; }
 (cd "$dist" && sha256sum --quiet --strict -c SHA256SUMS)
 [ "$(wc -l <"$dist/SHA256SUMS")" = "$(find "$dist" -type f ! -name SHA256SUMS | wc -l)" ]
 ok "SHA256SUMS of $(wc -l <"$dist/SHA256SUMS") files"
-if [ -n "${2:-}" ]; then
-	diff -r "$dist" "$2"
-	ok "equal to $2"
+if [ -n "$other" ]; then
+	diff -r "$dist" "$other"
+	ok "equal to $other"
 fi
 
 # The archive for this processor: programs run in a root that has nothing else.
@@ -110,8 +111,11 @@ version=${version#symkit-}
 mkdir -p "$work/job/temp"
 PYTHONUNBUFFERED=1 python3 - "$dist" "$work/port" <<'PY' &
 import functools, http.server, sys
-handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
-handler.log_message = lambda *a: None
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+handler = functools.partial(Handler, directory=sys.argv[1])
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
 with open(sys.argv[2], "w") as f:
     print(server.server_port, file=f)
@@ -151,3 +155,35 @@ cmake --build "$work/app/build" >/dev/null
 sed -i 's/symkit REQUIRED/symkit 99.0 REQUIRED/' "$work/app/CMakeLists.txt"
 if cmake -S "$work/app" -B "$work/app/other" -DCMAKE_PREFIX_PATH="$work/root" >/dev/null 2>&1; then exit 1; fi
 ok "CMake"
+
+# The Bazel rule, with programs of the same server. The program is compiled by a genrule,
+# since Bazel fetches its rules for C from another one.
+mkdir -p "$work/bazel/symkit"
+cp packaging/bazel/symkit.bzl "$work/bazel/symkit/"
+touch "$work/bazel/symkit/BUILD"
+cat >"$work/bazel/WORKSPACE" <<BAZEL
+workspace(name = "shop")
+load("//symkit:symkit.bzl", "symkit_release")
+symkit_release(
+    name = "symkit",
+    url = "http://127.0.0.1:$(cat "$work/port")",
+    version = "$version",
+    sha256 = {"linux-amd64": "$(awk -v name="symkit-$version-linux-amd64.tar.gz" '$2 == name { print $1 }' "$dist/SHA256SUMS")"},
+)
+BAZEL
+cat >"$work/bazel/BUILD" <<'BAZEL'
+load("//symkit:symkit.bzl", "symkit_symbols")
+genrule(name = "app", srcs = ["app.c"], outs = ["app.elf"], cmd = "cc -g -Wl,--build-id -o $@ $<")
+symkit_symbols(name = "app_symbols", binary = "app.elf", flags = ["--no-cfi"])
+symkit_symbols(name = "text_symbols", binary = "app.c")
+BAZEL
+cp "$work/app/app.c" "$work/bazel/"
+(
+	cd "$work/bazel"
+	run() { bazel --batch --output_user_root="$work/bazel.out" build "$@" >"$work/bazel.log" 2>&1; }
+	run //:app_symbols || { cat "$work/bazel.log"; exit 1; }
+	grep -q '^FUNC .* main$' bazel-bin/app_symbols.sym
+	! run //:text_symbols && grep -q 'app.c: .*not an ELF file' "$work/bazel.log"
+	chmod -R u+w "$work/bazel.out" # Bazel's directories are read-only
+)
+ok "Bazel"

@@ -80,9 +80,9 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 && !found.Divided {
+	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 && !found.Divided && !c.Empty {
 		if c.Recursive {
-			return command.Failed, errors.New("no ELF file below the directories given; give directories of programs, libraries or packages")
+			return command.Failed, errors.New("no ELF file below the directories given; give directories of programs, libraries or packages, or --allow-empty")
 		}
 		if len(c.Paths) == 0 {
 			return command.Failed, fmt.Errorf("--files-from %s: the list is empty; give %s", c.FilesFrom, wantList)

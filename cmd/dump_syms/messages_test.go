@@ -76,7 +76,7 @@ func TestMessages(t *testing.T) {
 		"--manifest dir --store s app": {command.Failed, "--manifest dir: is a directory; give the path of a file in a directory that exists"},
 		"-o text/app.sym app":          {command.Failed, "text/app.sym: text: not a directory; give a path in a directory"},
 		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty; give a file that lists paths, one per line"},
-		"--store s -R dir":             {command.Failed, "no ELF file below the directories given; give directories of programs, libraries or packages"},
+		"--store s -R dir":             {command.Failed, "no ELF file below the directories given; give directories of programs, libraries or packages, or --allow-empty"},
 		"--store s dir":                {command.Failed, "no file among the arguments; give --recursive to search the directories"},
 
 		// Flags.

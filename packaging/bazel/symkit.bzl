@@ -1,9 +1,14 @@
 """Symbols of programs: symkit_symbols, and symkit_release, which fetches the programs.
 
-In MODULE.bazel, with this directory as the package //symkit:
+Copy this file into a package of the workspace, //symkit here. In MODULE.bazel (Bazel 7 and
+later):
 
     symkit_release = use_repo_rule("//symkit:symkit.bzl", "symkit_release")
     symkit_release(name = "symkit", url = "https://...", version = "1.2.3", sha256 = {"linux-amd64": "..."})
+
+In WORKSPACE (Bazel 4 and later) the first of these lines is
+
+    load("//symkit:symkit.bzl", "symkit_release")
 
 In BUILD:
 
@@ -11,8 +16,20 @@ In BUILD:
     symkit_symbols(name = "app_symbols", binary = ":app")
 """
 
+def _machine(ctx):
+    """Returns the processor of the system that builds. Before version 5, Bazel does not know it."""
+    if hasattr(ctx.os, "arch"):
+        return ctx.os.arch
+    if ctx.os.name.lower().startswith("windows"):
+        return "amd64"
+    result = ctx.execute(["uname", "-m"])
+    if result.return_code != 0:
+        fail("symkit_release: uname -m: " + result.stderr)
+    return result.stdout.strip()
+
 def _release_impl(ctx):
-    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(ctx.os.arch, ctx.os.arch)
+    machine = _machine(ctx)
+    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
     name = ctx.os.name.lower()
     system = "macos" if name.startswith("mac") else "windows" if name.startswith("windows") else name
     target = system + "-" + processor

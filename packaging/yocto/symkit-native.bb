@@ -14,13 +14,16 @@ inherit native
 SYMKIT_ARCH = "${@{'x86_64': 'amd64', 'aarch64': 'arm64'}.get(d.getVar('BUILD_ARCH'), d.getVar('BUILD_ARCH'))}"
 SRC_URI = "${SYMKIT_URL}/symkit-${PV}-linux-${SYMKIT_ARCH}.tar.gz"
 SRC_URI[sha256sum] = "${SYMKIT_SHA256}"
-S = "${WORKDIR}/symkit-${PV}-linux-${SYMKIT_ARCH}"
+# Before Yocto 5.1 there is no UNPACKDIR: archives are unpacked into WORKDIR.
+S = "${@d.getVar('UNPACKDIR') or d.getVar('WORKDIR')}/symkit-${PV}-linux-${SYMKIT_ARCH}"
 
+# Releases are stripped.
 INHIBIT_DEFAULT_DEPS = "1"
+INHIBIT_SYSROOT_STRIP = "1"
 do_configure[noexec] = "1"
 do_compile[noexec] = "1"
 
 do_install() {
 	install -d ${D}${bindir}
-	install -m 0755 ${S}/bin/* ${D}${bindir}/
+	cp -R --no-preserve=ownership ${S}/bin/. ${D}${bindir}/
 }

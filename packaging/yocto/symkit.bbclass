@@ -4,28 +4,25 @@
 
 SYMKIT_STORE ?= "${DEPLOY_DIR}/symbols"
 SYMKIT_FLAGS ?= "--inlines --strict"
-# Source files are named as the packages of debug sources name them.
-SYMKIT_PATH_MAP ?= "${WORKDIR}=${TARGET_DBGSRC_DIR}"
+# Source files are named as the packages of debug sources name them: FROM=TO, separated by
+# spaces, for compilers that are run without DEBUG_PREFIX_MAP.
+SYMKIT_PATH_MAP ?= "${S}=${TARGET_DBGSRC_DIR} ${B}=${TARGET_DBGSRC_DIR} ${WORKDIR}=${TARGET_DBGSRC_DIR}"
 
 DEPENDS:append:class-target = " symkit-native"
 
 do_symkit() {
-	if [ -z "$(find ${D} -type f -print -quit)" ]; then
-		return
-	fi
-	set +e
-	dump_syms ${SYMKIT_FLAGS} --path-map "${SYMKIT_PATH_MAP}" --sysroot ${D} \
-		--manifest ${WORKDIR}/symkit.json -R -s ${SYMKIT_STORE} ${D} 2> ${WORKDIR}/symkit.log
-	code=$?
-	set -e
+	maps=""
+	for map in ${SYMKIT_PATH_MAP}; do
+		maps="$maps --path-map $map"
+	done
+
+	code=0
+	dump_syms ${SYMKIT_FLAGS} $maps --sysroot ${D} --allow-empty --manifest ${WORKDIR}/symkit.json \
+		-R -s ${SYMKIT_STORE} ${D} 2> ${WORKDIR}/symkit.log || code=$?
 	case $code in
 	0) ;;
-	1) if [ -s ${WORKDIR}/symkit.json ] && ! grep -q '"status":"failed"' ${WORKDIR}/symkit.json; then
-		bbnote "${PN} has no program"
-	else
-		bbfatal "dump_syms: $(cat ${WORKDIR}/symkit.log)"
-	fi ;;
-	*) bbwarn "dump_syms: $(cat ${WORKDIR}/symkit.log)" ;;
+	2) bbwarn "dump_syms: $(cat ${WORKDIR}/symkit.log)" ;;
+	*) bbfatal "dump_syms: $(cat ${WORKDIR}/symkit.log)" ;;
 	esac
 }
 do_symkit[dirs] = "${SYMKIT_STORE}"
