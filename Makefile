@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next cluster oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x
+.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next cluster oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x test-windows
 
 all: build test ## build and test, what make does without a target
 
@@ -58,6 +58,9 @@ test-386: ## tests as a 32-bit program (needs an x86-64 processor)
 
 test-s390x: ## tests on a big-endian processor (needs qemu-user)
 	GOARCH=s390x CGO_ENABLED=0 $(GO) test -pgo=off -exec qemu-s390x ./cfi ./sframe ./emit ./elfx ./internal/wire ./walk/corefile ./walk/minidump
+
+test-windows: ## tests as a program of Windows (needs wine64, clang, lld)
+	scripts/test-windows.sh
 
 # Only the oracle tests read these: ordinary tests would fail if nothing was fetched.
 oracle oracle-peers corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the programs for Windows under wine where Windows differs from other systems:
-# drive letters, backslashes, long paths, reserved names, read-only files, files in use,
-# Ctrl-C (scripts/ctrlc.py). scripts/everywhere.sh compares the outputs for all fixtures.
+# drive letters, backslashes, long paths, reserved names, read-only files, files in use
+# (scripts/hold), the width of a console, Ctrl-C (scripts/ctrlc.py). scripts/everywhere.sh
+# compares the outputs for all fixtures.
 #
 #   scripts/wine.sh [DIR]     DIR has the programs; without DIR they are built
 set -euo pipefail
@@ -15,7 +16,8 @@ wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
 bin=${1:-$work/bin}
 [ $# -gt 0 ] || GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o "$bin/" ./cmd/...
 bin=$(cd "$bin" && pwd)
-go build -pgo=off -o "$work/native/" ./cmd/dump_syms
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -pgo=off -o "$work/hold.exe" ./scripts/hold
+go build -pgo=off -o "$work/native/" ./cmd/...
 fixtures=$PWD/testdata/elf scripts=$PWD/scripts
 hello=$fixtures/hello-x86_64-gcc12-O2-dw5.elf
 "$work/native/dump_syms" --no-generator "$hello" >"$work/want"
@@ -58,6 +60,37 @@ code=0; win dump_syms --no-generator -n "$(basename "$hello")" -o keep.sym hello
 if [ $code = 0 ]; then same keep.sym || code=9; else grep -q 'keep.sym' err && [ "$(cat keep.sym)" = old ] && code=0; fi
 check $code "a read-only output is replaced whole or left alone, with an error"
 chmod u+w keep.sym
+
+# Another program has the file open, and lets others do nothing with the file, or read it.
+hold() { "$wine" "$work/hold.exe" "$@"; }
+win dump_syms -s used hello
+stored=$(find used -name hello.sym)
+cp "$stored" stored.sym
+for share in none read; do
+	code=0; hold $share keep.sym "$bin/dump_syms.exe" -o keep.sym hello 2>err && code=1
+	grep -q '^dump_syms: error: replace keep.sym: .*; close the program that has the file open' err && [ "$(find . -name '.*.tmp')" = "" ] || code=1
+	check $code "an output that another program has open is left alone ($share)"
+	code=0; hold $share "$stored" "$bin/dump_syms.exe" --force -s used hello 2>err && code=1
+	cmp -s "$stored" stored.sym && [ "$(find used -type f)" = "$stored" ] || code=1
+	check $code "a file of a store that another program has open is left alone ($share)"
+done
+code=0; hold read hello "$bin/dump_syms.exe" --no-generator -n "$(basename "$hello")" -o free.sym hello 2>err && same free.sym || code=1
+check $code "an input that another program reads, or runs"
+code=0; hold none hello "$bin/dump_syms.exe" hello >out 2>err && code=1
+grep -q '^dump_syms: error: hello: .*close the program that has the file open$' err || code=1
+check $code "an input that no other program may read is named"
+code=0; hold none keep.sym >held &
+until grep -q held held; do sleep 0.01; done
+win dump_syms --no-generator -n "$(basename "$hello")" -o keep.sym hello && same keep.sym || code=1
+wait $!
+check $code "an output that another program has open for a moment is replaced"
+
+# Lines of --help fit into the console: none is cut in two. Examples are as they are.
+code=0
+"$scripts/console.py" 60 "$wine" "$bin/stackwalk.exe" --help | sed -n '/^Flags:/,$p' >help
+COLUMNS=60 "$work/native/stackwalk" --help | sed -n '/^Flags:/,$p' | cmp - help || code=1
+check $code "the width of the console"
+
 code=0; win dump_syms -o HELLO hello 2>err || grep -q hello err || code=1
 [ $code = 0 ] && [ -z "$(cmp hello "$hello" 2>&1)" ] || code=1
 check $code "an output that is the input in another case is refused or is another file"

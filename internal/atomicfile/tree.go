@@ -176,7 +176,7 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 
 // rename renames tmp to name. It removes tmp if that fails.
 func rename(root *os.Root, tmp, name string) error {
-	err := root.Rename(tmp, name)
+	err := renameAt(root, tmp, name)
 	if err == nil {
 		return nil
 	}

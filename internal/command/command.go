@@ -143,7 +143,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 		kong.Name(p.Name),
 		kong.Description(p.Description),
 		kong.Exit(func(status int) { exited, code = true, status }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: helpColumns(p.Stdout)}),
 		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
 	}, p.Options...)
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -38,6 +39,12 @@ func Unreadable(flag, path string, err error, want string) error {
 	case errors.Is(err, fs.ErrNotExist), system && err.Error() == path+": "+errno.Error():
 	default:
 		return err
+	}
+
+	// Windows lets a program open a file such that no other program can read the file.
+	const sharingViolation = syscall.Errno(32)
+	if runtime.GOOS == "windows" && errors.Is(reason, sharingViolation) {
+		want = "another path, or close the program that has the file open"
 	}
 
 	// The system's error has the path once more.

@@ -23,6 +23,15 @@ func TestTerminalSize(t *testing.T) {
 	if columns, ok := terminal(tty); columns != 132 || !ok {
 		t.Errorf("a wide terminal: %d, %v", columns, ok)
 	}
+	if columns := helpColumns(tty); columns != 100 {
+		t.Errorf("help in a wide terminal: %d columns", columns)
+	}
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 57}); err != nil {
+		t.Fatal(err)
+	}
+	if columns := helpColumns(tty); columns != 57 {
+		t.Errorf("help in a narrow terminal: %d columns", columns)
+	}
 	t.Setenv("TERM", "dumb")
 	if _, ok := terminal(tty); ok {
 		t.Error("a dumb terminal can erase lines")

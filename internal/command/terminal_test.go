@@ -18,4 +18,7 @@ func TestTerminal(t *testing.T) {
 	if _, ok := terminal(&bytes.Buffer{}); ok {
 		t.Error("a buffer is a terminal")
 	}
+	if columns := helpColumns(&bytes.Buffer{}); columns != 100 {
+		t.Errorf("help in a buffer: %d columns", columns)
+	}
 }
