@@ -86,9 +86,11 @@ func linuxPackage(format string, src source, t target, stage string, tree []file
 	if err != nil {
 		return "", nil, err
 	}
+	// GitHub's releases have no names with a tilde, and SHA256SUMS must have the names.
+	name = strings.ReplaceAll(packager.ConventionalFileName(info), "~", ".")
 	var b bytes.Buffer
 	err = packager.Package(info, &b)
-	return packager.ConventionalFileName(info), b.Bytes(), err
+	return name, b.Bytes(), err
 }
 
 // packageContents returns the files of tree below /usr, with the names that the format
