@@ -34,6 +34,9 @@ for p in dump_syms symcheck stackwalk; do
 done
 ok "programs run in an empty root"
 
+for f in "$work"/root/bin/*; do
+	[ -f "$work/root/share/man/man1/$(basename "$f").1" ]
+done
 for p in dump_syms symcheck stackwalk; do
 	[ -z "$(mandoc -Tlint -Wwarning "$work/root/share/man/man1/$p.1")" ]
 	bash -n "$work/root/share/bash-completion/completions/$p"

@@ -52,17 +52,17 @@ func newShared(ctx context.Context, src source, work string) (s shared, err erro
 	}
 	s.add("share/doc/symkit/THIRD-PARTY-LICENSES.txt", licenceTexts(s.modules))
 
-	// Documents refer to each other, so docs/ stays a directory.
-	documents, err := filepath.Glob(filepath.Join(src.root, "docs", "*.md"))
-	if err != nil {
-		return s, err
+	// Documents refer to each other and to images, so docs/ stays a directory.
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/images/*.png"} {
+		found, err := fs.Glob(os.DirFS(src.root), pattern)
+		if err != nil {
+			return s, err
+		}
+		names = append(names, found...)
 	}
 	copies := map[string]string{}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"} {
-		copies[name] = "share/doc/symkit/" + name
-	}
-	for _, document := range documents {
-		name := "docs/" + filepath.Base(document)
+	for _, name := range names {
 		copies[name] = "share/doc/symkit/" + name
 	}
 	copies["packaging/cmake/symkit-config.cmake"] = "lib/cmake/symkit/symkit-config.cmake"
@@ -77,8 +77,14 @@ func newShared(ctx context.Context, src source, work string) (s shared, err erro
 	s.add("lib/cmake/symkit/symkit-config-version.cmake", cmakeVersion(src))
 
 	s.links, err = readLinks(filepath.Join(src.root, "packaging", "links"))
+	if err != nil {
+		return s, err
+	}
+	for _, l := range s.links {
+		s.add("share/man/man1/"+l.name+".1", []byte(".so man1/"+l.program+".1\n"))
+	}
 	s.sort()
-	return s, err
+	return s, nil
 }
 
 func (s *shared) add(path string, data []byte) {
