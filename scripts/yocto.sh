@@ -46,6 +46,7 @@ SUMMARY = "A recipe"
 LICENSE = "MIT"
 LIC_FILES_CHKSUM = "file://\${COMMON_LICENSE_DIR}/MIT;md5=0835ade698e0bcf8506ecda2f7b4f302"
 PV = "1.0"
+S = "\${@d.getVar('UNPACKDIR') or d.getVar('WORKDIR')}"
 INHIBIT_DEFAULT_DEPS = "1"
 do_compile() {
 	printf 'int main(void) { return 0; }\\n' >\${S}/app.c
@@ -59,7 +60,6 @@ python () {
     d.delVarFlag("do_install", "fakeroot")
 }
 RECIPE
-	sed -i 's/^INHIBIT_DEFAULT_DEPS/S = "${@d.getVar('"'UNPACKDIR') or d.getVar('WORKDIR'"')}"\n&/' "$layer/recipes/symkit/$1.bb"
 }
 recipe app '	install -m 0755 ${B}/app ${D}${bindir}/'
 recipe script "	printf '#!/bin/sh\\\\n' >\${D}\${bindir}/script"
