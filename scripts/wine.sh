@@ -80,7 +80,7 @@ code=0; hold none hello "$bin/dump_syms.exe" hello >out 2>err && code=1
 grep -q '^dump_syms: error: hello: .*close the program that has the file open$' err || code=1
 check $code "an input that no other program may read is named"
 code=0; hold none keep.sym >held &
-until grep -q held held; do sleep 0.01; done
+until grep -q held held || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
 win dump_syms --no-generator -n "$(basename "$hello")" -o keep.sym hello && same keep.sym || code=1
 wait $!
 check $code "an output that another program has open for a moment is replaced"

@@ -91,6 +91,7 @@ func TestMessages(t *testing.T) {
 		"--layout x --store s app":     {command.Misuse, `--layout must be one of "breakpad","unified","gdb" but got "x"; see dump_syms --help`},
 		"--manifest m app":             {command.Misuse, "--manifest needs --store; see dump_syms --help"},
 		"--recursive app":              {command.Misuse, "--recursive needs --store; see dump_syms --help"},
+		"--allow-empty --store s dir":  {command.Misuse, "--allow-empty needs --recursive; see dump_syms --help"},
 		"--null --store s app":         {command.Misuse, "--null needs --files-from; see dump_syms --help"},
 		"--extra-info k app":           {command.Misuse, `--extra-info "k": want a key of capital letters, a space, and text on one line; see dump_syms --help`},
 		"--path-map ab app":            {command.Misuse, `--path-map: unusable path mapping: "ab": want FROM=TO`},
