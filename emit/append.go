@@ -16,28 +16,35 @@ const (
 	zeros = ones * '0'
 )
 
-var smallDec, smallHex = smallTexts[[1000]uint32](10), smallTexts[[256]uint32](16)
+var (
+	lastDec  [1000]uint32 // the last three digits of numbers, the first one in the lowest byte
+	smallDec [1000]uint32
+	smallHex [256]uint32
+)
 
-// lastDec has the last three digits of numbers, the first one in the lowest byte.
-var lastDec = func() (texts [1000]uint32) {
-	for i := range uint32(1000) {
-		texts[i] = zeros&0xffffff + (i/100 | i/10%10<<8 | i%10<<16)
-	}
-	return texts
-}()
+func init() {
+	for i := range uint32(len(lastDec)) {
+		text := zeros&0xffffff + (i/100 | i/10%10<<8 | i%10<<16)
+		lastDec[i] = text
 
-func smallTexts[T [1000]uint32 | [256]uint32](base uint32) (texts T) {
-	// Each digit, from the last to the first, moves the text up by one byte and adds 1 to
-	// the length.
-	for i := range len(texts) {
-		for v := uint32(i); ; v /= base {
-			texts[i] = (texts[i]&0xffffff)<<8 | uint32(hexDigits[v%base]) | (texts[i]>>24+1)<<24
-			if v < base {
-				break
-			}
+		// Leading zeros are shifted out.
+		switch {
+		case i < 10:
+			smallDec[i] = text>>16 | 1<<24
+		case i < 100:
+			smallDec[i] = text>>8 | 2<<24
+		default:
+			smallDec[i] = text | 3<<24
 		}
 	}
-	return texts
+
+	for i := range len(smallHex) {
+		high, low := uint32(hexDigits[i>>4]), uint32(hexDigits[i&15])
+		smallHex[i] = high | low<<8 | 2<<24
+		if i < 16 {
+			smallHex[i] = low | 1<<24
+		}
+	}
 }
 
 // appendHex appends v in lower-case hex.

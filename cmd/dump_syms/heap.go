@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"sync/atomic"
 
@@ -81,7 +80,7 @@ func afterCollection(f func()) {
 // returned to the system, and a small heap is not collected over and over.
 func checkHeap(alone bool) {
 	pace := paces.Add(1)
-	size := heapSize("/memory/classes/heap/objects:bytes") / 2
+	size := heapSize() / 2
 	runtime.GC()
 	if os.Getenv("GOGC") != "" {
 		return
@@ -89,7 +88,7 @@ func checkHeap(alone bool) {
 
 	percent := checkPercent
 	if alone {
-		percent = percentFor(heapSize("/gc/heap/live:bytes"), max(size, firstCheck))
+		percent = percentFor(heapSize(), max(size, firstCheck))
 	}
 	debug.SetGCPercent(percent)
 	if percent != checkPercent {
@@ -97,11 +96,11 @@ func checkHeap(alone bool) {
 	}
 }
 
-// heapSize returns a number of bytes that package runtime/metrics has.
-func heapSize(name string) uint64 {
-	sample := []metrics.Sample{{Name: name}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+// heapSize returns the size of the objects in the heap, in bytes.
+func heapSize() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // percentFor returns the GOGC with which a heap that has live bytes after a collection is collected

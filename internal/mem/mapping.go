@@ -34,7 +34,7 @@ func Open(path string) (*Mapping, error) {
 	if err := checkRegular(info); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	file, err := os.Open(path)
+	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}

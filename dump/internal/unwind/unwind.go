@@ -51,6 +51,9 @@ func New(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64, jobs int)
 // Runs is the number of runs that Append takes.
 func (r *Records) Runs() int { return len(r.losses) }
 
+// Entries is the number of entries of all runs.
+func (r *Records) Entries() int { return len(r.table.Entries) }
+
 // Append appends the records of run i to dst.
 func (r *Records) Append(dst []byte, i int) []byte {
 	// Making a merger costs more than the text of a small run.

@@ -17,7 +17,7 @@ const chunkBytes = 640 << 10
 // bufferSize returns the initial capacity of a buffer for chunks of m. Most modules of a
 // batch are small and need less than chunkBytes.
 func bufferSize(m *record.Module) int {
-	const recordBytes, runBytes = 64, 256 << 10 // of most records; of a run of unwind entries
+	const recordBytes, entryBytes = 64, 512 // of most records; of an unwind entry with its rules
 	size := 0
 	for i := range m.Funcs {
 		size += recordBytes * records(&m.Funcs[i])
@@ -28,7 +28,7 @@ func bufferSize(m *record.Module) int {
 
 	size += recordBytes * len(m.Publics)
 	if m.Unwind != nil {
-		size += runBytes * m.Unwind.Runs()
+		size += entryBytes * m.Unwind.Entries()
 	}
 	return min(size, chunkBytes)
 }
