@@ -66,8 +66,8 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 //
 //go:noinline
 func growStack() {
-	var room [12 << 10]byte
-	runtime.KeepAlive(&room)
+	var locals [12 << 10]byte
+	runtime.KeepAlive(&locals)
 }
 
 // receiver is the key of the function in the context of Main that [Receive] calls.
