@@ -65,8 +65,16 @@ func OtherKind(err error, want string) error {
 
 // withoutPath returns the part of an error that comes from the system, without a path.
 func withoutPath(err error) error {
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
+		return err
 	}
-	return err
+	return systemError{errno}
 }
+
+// systemError is an error of the system in the middle of a message: Windows' texts are
+// sentences with a full stop.
+type systemError struct{ errno syscall.Errno }
+
+func (e systemError) Error() string { return strings.TrimSuffix(e.errno.Error(), ".") }
+func (e systemError) Unwrap() error { return e.errno }
