@@ -1,0 +1,69 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"symkit/check"
+	"symkit/check/report"
+	"symkit/elfx"
+)
+
+// TestCheckFixtures: the symbol file of each fixture, of every machine, is true, with the
+// rules of SFrame and of ARM's exception index, too. One changed rule is found.
+func TestCheckFixtures(t *testing.T) {
+	cfa := regexp.MustCompile(`(?m)^(STACK CFI INIT \w+ \w+ \.cfa: \S+) (\d+)`)
+	changed := 0
+	for _, pattern := range []string{"testdata/elf/*.elf", "testdata/elf/*.so", "testdata/elf/*.o", "dump/testdata/sframe/*.so"} {
+		paths, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, paths, err)
+		}
+		for _, path := range paths {
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), []string{"--inlines", "--check", path}, &stdout, &stderr)
+			if code != 0 {
+				t.Errorf("%s: exit code %d: %s", path, code, stderr.String())
+				continue
+			}
+
+			// The CFA of the first rule is moved. A few files have no rules.
+			at := cfa.FindStringSubmatchIndex(stdout.String())
+			if at == nil {
+				continue
+			}
+			sym := stdout.String()
+			changed++
+			offset, err := strconv.Atoi(sym[at[4]:at[5]])
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrong := sym[:at[4]] + strconv.Itoa(offset+8) + sym[at[5]:]
+			if !slices.ContainsFunc(findings(t, path, wrong), func(f report.Finding) bool { return f.Check == report.CheckCFI }) {
+				t.Errorf("%s: %q was not found to be wrong", path, sym[at[0]:at[1]])
+			}
+		}
+	}
+	if changed < 100 {
+		t.Errorf("only %d files have a rule", changed)
+	}
+}
+
+// findings compares a symbol file with its program.
+func findings(t *testing.T, path, sym string) []report.Finding {
+	t.Helper()
+	f, err := elfx.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rep, err := check.Replay(t.Context(), &elfx.Image{Main: f}, []byte(sym), check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep.Findings
+}
