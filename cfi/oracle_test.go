@@ -376,14 +376,11 @@ func oracleRule(r Rule) string {
 // `.cfa`. Two records are wrong there: the CFA of the PLT, an
 // expression, and the return address of _start, which is undefined.
 func TestOracleBreakpad(t *testing.T) {
-	dir, corpus := os.Getenv("SYMKIT_EXPECTED"), os.Getenv("SYMKIT_CORPUS")
-	if dir == "" || corpus == "" {
-		t.Fatal("SYMKIT_EXPECTED or SYMKIT_CORPUS is not set")
+	corpus := os.Getenv("SYMKIT_CORPUS")
+	if corpus == "" {
+		t.Fatal("SYMKIT_CORPUS is not set")
 	}
-	sym, err := testfile.Read(filepath.Join(dir, "python3.11d.breakpad.sym"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sym := testfile.Expected(t, "python3.11d.breakpad.sym")
 	want := map[string]bool{}
 	for line := range strings.Lines(string(sym)) {
 		if strings.HasPrefix(line, "STACK CFI ") {

@@ -21,6 +21,7 @@ import (
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/testfile"
 )
 
 // corpusFile finds the one file of the corpus that pattern matches.
@@ -332,12 +333,8 @@ func TestOracleOwnCorpus(t *testing.T) {
 // TestOracleBreakpadLibc checks that the measured defects of Breakpad's libc are found: 805
 // functions, 23.3 % of the code bytes; the PLT, __restore_rt, two ends of the stack.
 func TestOracleBreakpadLibc(t *testing.T) {
-	expected := os.Getenv("SYMKIT_EXPECTED") // what Breakpad and Mozilla wrote
-	if expected == "" {
-		expected = "../../shared/expected"
-	}
 	main, debug := libc(t)
-	rep := mustReplay(t, image(t, main, debug), readTest(t, filepath.Join(expected, "libc.so.6.breakpad.sym")), Options{})
+	rep := mustReplay(t, image(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
 	out := text(t, rep)
 	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
@@ -346,11 +343,11 @@ func TestOracleBreakpadLibc(t *testing.T) {
 		t.Errorf("%d findings about CFI\n%s", n, out)
 	}
 	python := image(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
-	rep = mustReplay(t, python, readTest(t, filepath.Join(expected, "python3.11d.breakpad.sym")), Options{})
+	rep = mustReplay(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})
 	if rep.Total() != 2 || rep.Check(report.CheckCFI).Findings != 2 {
 		t.Error(text(t, rep))
 	}
-	rep = mustReplay(t, python, readTest(t, filepath.Join(expected, "python3.11d.mozilla-inlines.sym")), Options{Options: report.Options{Limit: 200}})
+	rep = mustReplay(t, python, testfile.Expected(t, "python3.11d.mozilla-inlines.sym"), Options{Options: report.Options{Limit: 200}})
 	if out := text(t, rep); rep.Check(report.CheckInlines).Findings+rep.Check(report.CheckLines).Findings > 0 || rep.Check(report.CheckCFI).Findings < 80 ||
 		!strings.Contains(out, "the table has no rule for $rbx: it is unchanged") {
 		t.Error(out)

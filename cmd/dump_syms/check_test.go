@@ -53,6 +53,31 @@ func TestCheckFixtures(t *testing.T) {
 	}
 }
 
+// TestCheckSignalFrames: an INFO SIGNAL_FRAME record that is missing, elsewhere or there twice.
+func TestCheckSignalFrames(t *testing.T) {
+	const record = "INFO SIGNAL_FRAME 103b 8\n"
+	path := fixtureFile(t, "asm-x86_64-gas-dw5.elf")
+	code, sym, stderr := tested.Output(t, path)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, test := range []struct{ name, instead, check, finding string }{
+		{"missing", "", report.CheckSignal, "no INFO SIGNAL_FRAME for [0x103b, 0x1043)"},
+		{"elsewhere", "INFO SIGNAL_FRAME 1030 8\n", report.CheckSignal, "[0x1030, 0x1038) is no signal frame"},
+		{"twice", record + record, report.CheckDuplicates, "INFO SIGNAL_FRAME for 0x103b is also on line "},
+		{"damaged", "INFO SIGNAL_FRAME 103b\n", report.CheckSignal, "want an address and a size"},
+	} {
+		wrong := strings.Replace(sym, record, test.instead, 1)
+		if wrong == sym {
+			t.Fatalf("no %q in %s", record, sym)
+		}
+		list := findings(t, path, wrong)
+		if !slices.ContainsFunc(list, func(f report.Finding) bool { return f.Check == test.check && strings.HasPrefix(f.What, test.finding) }) {
+			t.Errorf("%s: %v", test.name, list)
+		}
+	}
+}
+
 // findings compares a symbol file with its program.
 func findings(t *testing.T, path, sym string) []report.Finding {
 	t.Helper()

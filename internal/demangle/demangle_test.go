@@ -19,6 +19,7 @@ func TestDemangle(t *testing.T) {
 		// Itanium C++ ABI: g++ 12, clang++ 14.
 		{"C++", 0, "_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)"},
 		{"C++ anonymous namespace", 0, "_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo()"},
+		{"C++ ABI tag", 0, "_ZN1SB3abcC1Ev", "S[abi:abc]::S()"},
 		{"C++ lambda", 0, "_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()(int) const"},
 		{"C++ thunk", 0, "_ZThn16_N1B1fEv", "non-virtual thunk to B::f()"},
 		{"C++ clone", 0, "_ZN3foo3barEi.constprop.0.isra.0.cold", "foo::bar(int)"},
@@ -32,6 +33,7 @@ func TestDemangle(t *testing.T) {
 		{"Rust v0", 0, "_RNvCs1234_7mycrate3foo", "mycrate::foo"},
 		{"Rust legacy underscores", 0, "_ZN3std3sys9backtrace28__rust_begin_short_backtrace17hb9ccf8bcc7cba902E", "std::sys::backtrace::__rust_begin_short_backtrace"},
 		{"Rust legacy escaped character", 0, "_ZN3foo12_$u7b$x$u7d$17h0123456789abcdefE", "foo::{x}"},
+		{"Rust legacy, an identifier too long", 0, "_ZN99foo17h0123456789abcdefE", ""},
 		{"Rust legacy not a hash", 0, "_ZN3foo17h0000000000000000E", "foo::h0000000000000000"},
 		{"Rust v0 closures", 0, "_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_", "cc::spawn::{closure#0}::{closure#0}"},
 		{"Rust v0 impl", 0, "_RNvXs_C1aNtB4_1bNtB4_1c3new", "<a::b as a::c>::new"},

@@ -38,7 +38,7 @@ func TestDTemplateArguments(t *testing.T) {
 		}
 	}
 
-	// Each of these ends too early, or has a value that the type cannot have.
+	// Each of these lacks a part, or has a value that the type cannot have.
 	for _, arguments := range []string{
 		"V", "Vi", "Vii", "ViN", "Vai4294967296", "Vde", "VdeP1", "Vde8", "Vrc8P1", "Vrc8P1d8P1", "VAya", "VAyaa", "VAyaa3",
 		"VAyaa3_6162", "VAyaa1_6g", "VAiA2i1", "VHiiA1i1", "VS1a1sS1", "VPFZvf", "VPFZvf_D", "VPFZvf1a", "X9foo", "S", "S_D", "S91a", "Y",

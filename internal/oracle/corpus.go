@@ -14,20 +14,6 @@ import (
 	"symkit/internal/testfile"
 )
 
-// ExpectedDir returns the directory of the symbol files that Breakpad's and
-// Mozilla's dump_syms wrote for files of the corpus.
-func ExpectedDir(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("SYMKIT_EXPECTED")
-	if dir == "" {
-		dir = "../../../../shared/expected"
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Fatalf("no expected output: %v; set SYMKIT_EXPECTED", err)
-	}
-	return dir
-}
-
 // CorpusDir returns the directory that scripts/corpus.sh fills.
 func CorpusDir(t *testing.T) string {
 	t.Helper()
@@ -150,9 +136,10 @@ func Fixtures(t *testing.T) (inputs []Input) {
 // Defects returns the programs that show where Breakpad's and Mozilla's dump_syms fail.
 func Defects(t *testing.T) (inputs []Input) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(ExpectedDir(t), "defects", "*.elf.xz"))
+	const pattern = "../../../check/testdata/defects/*.elf.xz"
+	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("no programs in %s/defects: %v", ExpectedDir(t), err)
+		t.Fatalf("no programs %s: %v", pattern, err)
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".xz")

@@ -7,7 +7,6 @@ package peers
 import (
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"symkit/emit"
 	"symkit/internal/oracle"
 	"symkit/internal/oracle/symfile"
+	"symkit/internal/testfile"
 )
 
 // TestOracleBreakpad compares whole symbol files with Breakpad's by meaning: every
@@ -28,7 +28,7 @@ func TestOracleBreakpad(t *testing.T) {
 	for i := range inputs {
 		in := &inputs[i]
 		t.Run(in.Name, func(t *testing.T) {
-			want := symfile.Parse(t, oracle.ReadXZ(t, filepath.Join(oracle.ExpectedDir(t), in.Name+".breakpad.sym.xz")))
+			want := symfile.Parse(t, testfile.Expected(t, in.Name+".breakpad.sym"))
 			c := differ{ours: symfile.Parse(t, oracle.Dump(t, in, dump.Options{})), theirs: want, counts: map[string]int{}}
 			c.run()
 			c.check(t, in.Name)

@@ -5,7 +5,6 @@ package peers
 import (
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"symkit/dump"
 	"symkit/internal/oracle"
 	"symkit/internal/oracle/symfile"
+	"symkit/internal/testfile"
 )
 
 // TestOracleMozilla compares the full inline stack of every PC with what
@@ -20,7 +20,7 @@ import (
 // everything there is a difference.
 func TestOracleMozilla(t *testing.T) {
 	for _, in := range oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", "") {
-		theirs := symfile.Parse(t, oracle.ReadXZ(t, filepath.Join(oracle.ExpectedDir(t), in.Name+".mozilla-inlines.sym.xz")))
+		theirs := symfile.Parse(t, testfile.Expected(t, in.Name+".mozilla-inlines.sym"))
 		ours := symfile.Parse(t, oracle.Dump(t, &in, dump.Options{Inlines: true}))
 		c := differ{ours: ours, theirs: theirs, counts: map[string]int{}}
 		c.stacks(t)

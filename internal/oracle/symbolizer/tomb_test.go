@@ -15,7 +15,7 @@ import (
 // dump_syms loses main's lines and inlined calls because of a line sequence of
 // discarded code whose address goes back to 0 in the middle.
 func TestOracleTomb(t *testing.T) {
-	path := oracle.Unpack(t, filepath.Join(oracle.ExpectedDir(t), "defects", "tomb.elf.xz"), filepath.Join(t.TempDir(), "tomb"))
+	path := oracle.Unpack(t, "../../../check/testdata/defects/tomb.elf.xz", filepath.Join(t.TempDir(), "tomb"))
 	in := oracle.Input{Name: "tomb", Main: path}
 	x := symfile.NewIndex(symfile.Parse(t, oracle.Dump(t, &in, dump.Options{Inlines: true})), oracle.ReadLayout(t, path).Load)
 	names := readAliases(t, &in)
