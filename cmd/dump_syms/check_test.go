@@ -56,7 +56,7 @@ func TestCheckFixtures(t *testing.T) {
 // TestCheckSignalFrames: an INFO SIGNAL_FRAME record that is missing, elsewhere or there twice.
 func TestCheckSignalFrames(t *testing.T) {
 	const record = "INFO SIGNAL_FRAME 103b 8\n"
-	path := fixtureFile(t, "asm-x86_64-gas-dw5.elf")
+	const path = "../../testdata/elf/asm-x86_64-gas-dw5.elf"
 	code, sym, stderr := tested.Output(t, path)
 	if code != 0 {
 		t.Fatal(stderr)
