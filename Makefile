@@ -69,7 +69,7 @@ test-windows: ## tests as a program of Windows (needs wine64, clang, lld)
 
 # Only the oracle tests read these: ordinary tests would fail if nothing was fetched.
 oracle oracle-peers corpus: export SYMKIT_CORPUS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/corpus
-oracle oracle-peers corpus: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
+oracle: export SYMKIT_EXPECTED ?= $(CURDIR)/../shared/expected
 oracle oracle-peers corpus: export SYMKIT_CRASHDUMPS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/crashdumps
 oracle oracle-peers corpus: export SYMKIT_PEERS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symkit/peers
 

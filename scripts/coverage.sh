@@ -16,7 +16,6 @@ go test -pgo=off -coverpkg=./... -coverprofile="$out/test.cov" ./... >"$out/test
 go tool cover -func="$out/test.cov" | tail -1
 if [ "${1:-}" != test ]; then
 	export SYMKIT_CORPUS=${SYMKIT_CORPUS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/corpus}
-	export SYMKIT_EXPECTED=${SYMKIT_EXPECTED:-$PWD/../shared/expected}
 	# Left out is a test that takes longer than all others, of a reader that make test covers.
 	go test -pgo=off -tags oracle -run '^TestCorpus' -skip '^TestCorpusLikeLibrary$' -timeout 120m -coverpkg=./... -coverprofile="$out/corpus.cov" ./... >"$out/corpus.log"
 fi
