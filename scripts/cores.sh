@@ -9,7 +9,7 @@
 # The crosses are aarch64, arm, s390x and riscv64 under qemu-user.
 # DIR/NAME/ then has the program, its core, and of the crosses gdb's backtrace.
 #
-# Debian: build-essential clang rustc golang gdb gdb-multiarch qemu-user
+# Debian: build-essential musl-tools clang rustc golang gdb gdb-multiarch qemu-user
 # g++-{i686,aarch64,s390x,riscv64}-linux-gnu g++-arm-linux-gnueabihf
 set -euo pipefail
 
@@ -116,14 +116,23 @@ native() {
 	new x86_64-nocfi && build gcc odd.c -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer && crash
 	new x86_64-rust && rustc -g -O -C panic=abort "$src/panic.rs" -o prog && crash
 	gocrash x86_64 amd64
+	# Without build ids, as linkers other than distributions' write none.
+	new x86_64-noid-inline && build gcc inline.cc -Wl,--build-id=none && crash
+	new x86_64-noid-static && build gcc odd.c -static -Wl,--build-id=none && crash
+	gocrash x86_64-noid amd64 -ldflags=-B=none
+	new x86_64-musl-odd && build musl-gcc odd.c -Wl,--build-id && crash
+	new x86_64-musl-noid && build musl-gcc odd.c -Wl,--build-id=none && crash
+	new x86_64-musl-static && build musl-gcc odd.c -static -Wl,--build-id=none && crash
 	# Without NT_FILE's pages: only the vdso tells its build id.
 	new x86_64-nopages && build gcc handler.c && (echo 0x03 >/proc/self/coredump_filter && FATAL=SIGABRT crash)
 }
 
-# gocrash PREFIX GOARCH: the Go program. Its runtime turns SIGSEGV into a panic.
+# gocrash PREFIX GOARCH FLAGS...: the Go program. Its runtime turns SIGSEGV into a panic.
 gocrash() {
-	new "$1-go"
-	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$2 go build -o "$out/$1-go/prog" main.go)
+	local prefix=$1 arch=$2
+	shift 2
+	new "$prefix-go"
+	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$arch go build "$@" -o "$out/$prefix-go/prog" main.go)
 	# Seen on a busy machine: it ended without a core. Once more, then.
 	GOTRACEBACK=crash FATAL=SIGABRT "${by}_core" ./prog || GOTRACEBACK=crash FATAL=SIGABRT crash
 }

@@ -149,6 +149,7 @@ func begin(name string, f *elfx.File, opt Options) (*Core, error) {
 	}
 
 	c := &Core{file: f, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]*elfx.File{}}
+	c.mem = &memory{core: c} // empty until all of the core file is known
 	c.Process = &walk.Process{OS: "Linux", CPU: l.cpu, BigEndian: f.BigEndian, Crashed: -1}
 	return c, nil
 }

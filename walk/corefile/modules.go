@@ -89,9 +89,19 @@ func (c *Core) readHeader(data []byte) *elfx.File {
 const pageMask = 4095
 
 // module makes a module of the file whose first byte is loaded at start. It returns false if
-// the file has nothing to load.
+// the file has nothing to load. The build id can be anywhere in the memory of the process.
 func (c *Core) module(h *elfx.File, start uint64, name string) (*walk.Module, bool) {
-	m := &walk.Module{Path: name}
+	m, ok := placed(h, start, name)
+	if ok {
+		m.BuildID = c.buildID(h, m.Bias)
+	}
+	return m, ok
+}
+
+// placed makes a module without a build id of the headers alone, so that it can be called
+// before the memory of the process is known.
+func placed(h *elfx.File, start uint64, name string) (*walk.Module, bool) {
+	m := &walk.Module{Path: name, Segments: h.Segments}
 	var first *elfx.Segment
 	end := uint64(0)
 	for i := range h.Segments {
@@ -114,8 +124,6 @@ func (c *Core) module(h *elfx.File, start uint64, name string) (*walk.Module, bo
 	if m.End <= m.Base {
 		return nil, false
 	}
-
-	m.BuildID, m.Segments = c.buildID(h, m.Bias), h.Segments
 	return m, true
 }
 

@@ -174,7 +174,7 @@ func (r *stream) begins(s *elfx.Segment, data []byte) {
 	if h == nil {
 		return
 	}
-	m, ok := r.core.module(h, s.Vaddr, "")
+	m, ok := placed(h, s.Vaddr, "")
 	if !ok {
 		return
 	}

@@ -89,6 +89,45 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// withoutBuildIDs returns a core file of a program that was linked without a build id.
+func withoutBuildIDs(t testing.TB, core []byte) []byte {
+	t.Helper()
+	const head = "\x04\x00\x00\x00\x14\x00\x00\x00%c\x00\x00\x00GNU\x00"
+	old, other := fmt.Sprintf(head, 3), fmt.Sprintf(head, 99)
+	if !bytes.Contains(core, []byte(old)) {
+		t.Fatal("the core file has no build id")
+	}
+	return bytes.ReplaceAll(core, []byte(old), []byte(other))
+}
+
+// TestStreamWithoutBuildIDs: the plan of a stream does without the memory that is not there yet,
+// in which the build id of a program is looked for, wherever the notes are.
+func TestStreamWithoutBuildIDs(t *testing.T) {
+	core := withoutBuildIDs(t, crashCore(t))
+	for name, data := range map[string][]byte{"notes first": core, "notes last": notesLast(core)} {
+		for _, size := range []int{len(data), len(data) - 1, 0x1800} {
+			want, wantErr := New("core", data[:size], Options{})
+			got, err := readStream(t, data[:size], 1<<30)
+			if (err == nil) != (wantErr == nil) {
+				t.Fatalf("%s, %d bytes: %v, want %v", name, size, err, wantErr)
+			}
+			if err != nil {
+				continue
+			}
+			if want.Process.Main == nil || want.Process.Main.BuildID != nil {
+				t.Errorf("%s: main %+v", name, want.Process.Main)
+			}
+			equalCores(t, got, want)
+		}
+	}
+
+	// Without a temporary file the plan is made while memory arrives, before the notes.
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	if _, err := readStream(t, notesLast(core), 1<<30); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStreamManySegments: a core file whose number of program headers is in a section header at
 // the end, as the kernel writes it from 65535 mappings on.
 func TestStreamManySegments(t *testing.T) {
@@ -317,6 +356,9 @@ func FuzzStream(f *testing.F) {
 	core := crashCore(f)
 	f.Add(core[:0x1800], uint16(0), byte(0))
 	f.Add(core[:0x1800], uint16(64+8), byte(3))
+	// In these, the build id is looked for in the memory that PT_NOTE names.
+	f.Add(withoutBuildIDs(f, core)[:0x2000], uint16(0), byte(0))
+	f.Add(notesLast(withoutBuildIDs(f, core)), uint16(0), byte(0))
 	f.Fuzz(func(t *testing.T, data []byte, at uint16, v byte) {
 		if len(data) == 0 {
 			return
