@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -148,10 +149,10 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		return nil, err
 	}
 
-	// The section of a field that could not be relocated is uncertain.
+	// The section of a field that was not relocated is uncertain.
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f != nil {
-			for _, err := range f.RelocLosses() {
+			for _, err := range slices.Concat(f.RelocLosses(), truth.Unrelocated(f)) {
 				c.Unverified(relocatedCheck(err), 1, err.Error())
 			}
 		}

@@ -100,6 +100,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(compressedSpec().Build())
 	f.Add(symbolSpec(elf.ELFCLASS64, true).Build())
+	f.Add(crelSpec(elf.ELFCLASS64, ShtCrelLLVM, []byte{2<<3 | 4, 2<<3 | 7, 5, 1, 0x7d, 8 << 3}).Build())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

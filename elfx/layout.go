@@ -111,13 +111,22 @@ func (f *File) linkRelocs() {
 	// The list is built from its end, so that relocation sections apply in header order.
 	for i := len(f.Sections) - 1; i > 0; i-- {
 		s := &f.Sections[i]
-		if s.Type != elf.SHT_REL && s.Type != elf.SHT_RELA || uint64(s.Info) >= uint64(len(f.Sections)) {
+		if uint64(s.Info) >= uint64(len(f.Sections)) {
 			continue
 		}
-		if t := &f.Sections[s.Info]; t.relocated() {
+		t := &f.Sections[s.Info]
+		if t.relocated() && (isRelocs(s.Type) || s.maybeRelocs(t)) {
 			s.relocs, t.relocs = t.relocs, i
 		}
 	}
+}
+
+// maybeRelocs reports whether a section of an unknown type has relocations of t, to judge
+// by its name: relocation sections have that of t after ".rel", ".rela" or the like. Their
+// type is then an error of t's bytes, which would be wrong without these relocations.
+func (s *Section) maybeRelocs(t *Section) bool {
+	known := s.Type <= elf.SHT_SYMTAB_SHNDX
+	return !known && len(s.Name) > len(t.Name) && strings.HasSuffix(s.Name, t.Name)
 }
 
 // relocatedNames are the prefixes of the names of sections whose relocations are
@@ -132,11 +141,8 @@ func (s *Section) relocated() bool {
 	}
 
 	// Relocation sections are not relocated themselves.
-	switch s.Type {
-	case elf.SHT_REL, elf.SHT_RELA:
+	if isRelocs(s.Type) {
 		return false
-	case shtGNUSFrame:
-		return true
 	}
-	return slices.ContainsFunc(relocatedNames, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
+	return s.Type == shtGNUSFrame || slices.ContainsFunc(relocatedNames, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })
 }

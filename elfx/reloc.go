@@ -3,12 +3,27 @@ package elfx
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 
 	"symkit/internal/wire"
 )
 
-// ErrNotRelocs: the section's type is not one of relocations.
-var ErrNotRelocs = errors.New("not a relocation section")
+// ErrNotRelocs: the section's type is not one of relocations, or not one that is known.
+var ErrNotRelocs = errors.New("not relocations of a known format")
+
+// Section types of compact relocations (CREL, proposed for the gABI): the number that LLVM
+// uses until the proposal is accepted, and the proposed number.
+const (
+	ShtCrelLLVM elf.SectionType = 0x40000014
+	ShtCrel     elf.SectionType = 20
+)
+
+// isCrel reports whether a section type is that of compact relocations.
+func isCrel(t elf.SectionType) bool { return t == ShtCrel || t == ShtCrelLLVM }
+
+// isRelocs reports whether sections of a type have relocations that apply to the
+// sections of an object.
+func isRelocs(t elf.SectionType) bool { return t == elf.SHT_REL || t == elf.SHT_RELA || isCrel(t) }
 
 // Reloc is one relocation (gABI, "Relocation").
 type Reloc struct {
@@ -24,80 +39,118 @@ type Reloc struct {
 	Sym uint32
 }
 
-// Relocs reads a SHT_REL or SHT_RELA section, or Android's packed form of one.
+// Relocs reads a section of type SHT_REL, SHT_RELA or CREL, or Android's packed form.
 func (s *Section) Relocs() ([]Reloc, error) { return guarded(s.file, s.readRelocs) }
 
 func (s *Section) readRelocs() ([]Reloc, error) {
 	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
 		return s.unpackRelocs()
 	}
-	c, err := s.relocCursor()
+	r, err := s.relocReader()
 	if err != nil {
 		return nil, err
 	}
 
-	// The section is a whole number of entries (relocCursor).
-	relocs := make([]Reloc, uint64(c.Len())/s.Entsize)
-	for i := range relocs {
-		s.file.readReloc(&c, &relocs[i], s.Type == elf.SHT_RELA)
+	// Each entry takes at least a byte, and the reader has checked the count.
+	relocs := make([]Reloc, 0, r.count)
+	for r.next() {
+		relocs = append(relocs, r.last)
 	}
-	return relocs, c.Err()
+	return relocs, r.Err()
 }
 
-// relocCursor returns a cursor over a SHT_REL or SHT_RELA section. The section is a
-// whole number of entries.
-func (s *Section) relocCursor() (c wire.Cursor, err error) {
-	// An entry has an offset and r_info, and with SHT_RELA an addend.
-	word := uint64(s.file.AddrSize())
-	size := 2 * word
-	switch s.Type {
-	case elf.SHT_RELA:
-		size += word
-	case elf.SHT_REL:
-	default:
-		return c, &wire.Error{Section: s.label(), Err: ErrNotRelocs}
-	}
+// relocReader reads the entries of a relocation section, one after the other.
+type relocReader struct {
+	wire.Cursor
+	last    Reloc // the entry that next has read
+	file    *File
+	count   uint64 // of entries that are left
+	compact bool
+	addends bool // entries have addends; otherwise these are in the relocated fields
+	shift   uint // of the offsets of compact relocations
+}
 
-	if s.Entsize != size {
-		return c, &wire.Error{Section: s.label(), Err: ErrEntrySize}
+// relocReader returns a reader of a section of type SHT_REL, SHT_RELA or CREL. The count
+// of entries is at most the number of bytes.
+func (s *Section) relocReader() (r relocReader, err error) {
+	r = relocReader{file: s.file, compact: isCrel(s.Type), addends: s.Type == elf.SHT_RELA}
+	switch {
+	case !isRelocs(s.Type):
+		return r, &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: type %#x", ErrNotRelocs, uint32(s.Type))}
+	case !r.compact && s.Entsize != r.entrySize():
+		return r, &wire.Error{Section: s.label(), Err: ErrEntrySize}
 	}
 	data, err := s.bytes()
 	if err != nil {
-		return c, err
+		return r, err
+	}
+	r.Cursor = s.file.cursor(s.label(), data)
+	if r.compact {
+		r.header()
+		return r, r.Err()
 	}
 
 	// A remainder means that the section is truncated.
-	if over := uint64(len(data)) % size; over != 0 {
+	over := uint64(len(data)) % s.Entsize
+	if over != 0 {
 		at := len(data) - int(over)
-		return c, &wire.Error{Section: s.label(), Offset: at, Err: wire.ErrTruncated}
+		return r, &wire.Error{Section: s.label(), Offset: at, Err: wire.ErrTruncated}
 	}
-	return s.file.cursor(s.label(), data), nil
+	r.count = uint64(len(data)) / s.Entsize
+	return r, nil
 }
 
-// readReloc reads one entry, with r_addend if addend is true.
-func (f *File) readReloc(c *wire.Cursor, r *Reloc, addend bool) {
-	if f.Class == elf.ELFCLASS32 {
-		r.Offset = uint64(c.U32())
-		info := c.U32()
-		r.Sym, r.Type = info>>8, info&0xff
-		if addend {
-			r.Addend = int64(int32(c.U32()))
-		}
-		return
+// entrySize returns the size of an entry that is not compact: an offset, r_info, and with
+// SHT_RELA an addend.
+func (r *relocReader) entrySize() uint64 {
+	words := 2
+	if r.addends {
+		words = 3
 	}
+	return uint64(words * r.file.AddrSize())
+}
 
-	r.Offset = c.U64()
-	if f.Machine == elf.EM_MIPS && !f.BigEndian {
+// next reads one entry. It returns false at the end and after an error.
+func (r *relocReader) next() bool {
+	if r.count == 0 {
+		return false
+	}
+	r.count--
+	switch {
+	case r.compact:
+		r.delta()
+	case r.file.Class == elf.ELFCLASS32:
+		r.entry32()
+	default:
+		r.entry64()
+	}
+	return r.Err() == nil
+}
+
+// entry32 reads an Elf32_Rel or an Elf32_Rela.
+func (r *relocReader) entry32() {
+	r.last.Offset = uint64(r.U32())
+	info := r.U32()
+	r.last.Sym, r.last.Type = info>>8, info&0xff
+	if r.addends {
+		r.last.Addend = int64(int32(r.U32()))
+	}
+}
+
+// entry64 reads an Elf64_Rel or an Elf64_Rela.
+func (r *relocReader) entry64() {
+	r.last.Offset = r.U64()
+	if r.file.Machine == elf.EM_MIPS && !r.file.BigEndian {
 		// r_info is not a 64-bit number but a structure: r_sym, then bytes r_ssym,
 		// r_type3, r_type2, r_type (MIPS64 ELF, "Relocation").
-		r.Sym = c.U32()
-		ssym, t3, t2, t1 := c.U8(), c.U8(), c.U8(), c.U8()
-		r.Type = uint32(ssym)<<24 | uint32(t3)<<16 | uint32(t2)<<8 | uint32(t1)
+		r.last.Sym = r.U32()
+		ssym, t3, t2, t1 := r.U8(), r.U8(), r.U8(), r.U8()
+		r.last.Type = uint32(ssym)<<24 | uint32(t3)<<16 | uint32(t2)<<8 | uint32(t1)
 	} else {
-		info := c.U64()
-		r.Sym, r.Type = uint32(info>>32), uint32(info)
+		info := r.U64()
+		r.last.Sym, r.last.Type = uint32(info>>32), uint32(info)
 	}
-	if addend {
-		r.Addend = int64(c.U64())
+	if r.addends {
+		r.last.Addend = int64(r.U64())
 	}
 }

@@ -88,7 +88,7 @@ func (f *File) charge(sum *uint64, n uint64) bool {
 
 // applied returns the index of the first relocation section that applies to s, or 0.
 func (s *Section) applied() int {
-	if s.Type == elf.SHT_REL || s.Type == elf.SHT_RELA {
+	if isRelocs(s.Type) {
 		return 0 // relocs is a link in another section's list
 	}
 	return s.relocs
@@ -144,32 +144,30 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	if uint64(table.Link) != uint64(f.reloc.symtabFrom) {
 		return &wire.Error{Section: table.label(), Err: ErrRelocTable}
 	}
-	c, err := table.relocCursor()
+	r, err := table.relocReader()
 	if err != nil {
 		return err
 	}
 
 	// Many headers could refer to the same relocations, each of them to be applied again.
-	if !f.charge(&f.reloc.read, uint64(c.Len())) {
+	if !f.charge(&f.reloc.read, uint64(r.Len())) {
 		return &wire.Error{Section: table.label(), Err: ErrOverlap}
 	}
 
 	// Each relocation is read and applied in turn; the table is never decoded as a whole.
 	target := reloc.Section{
 		Machine: f.Machine, Class: f.Class, BigEndian: f.BigEndian,
-		Data: data, Addr: s.Addr, InField: table.Type == elf.SHT_REL,
+		Data: data, Addr: s.Addr, InField: !r.addends,
 		Symbol: func(index uint32) (reloc.Symbol, error) { return f.relocSymbol(symbols, index) },
 	}
-	var r Reloc
 	var lost relocLosses
-	for c.Len() > 0 {
-		f.readReloc(&c, &r, !target.InField)
-		if err := target.Apply((*reloc.Entry)(&r)); err != nil {
-			lost.add(&r, err)
+	for r.next() {
+		if err := target.Apply((*reloc.Entry)(&r.last)); err != nil {
+			lost.add(&r.last, err)
 		}
 	}
 	f.loseRelocs(s, lost)
-	return c.Err()
+	return r.Err()
 }
 
 // lostRelocs counts the relocations of one type that failed with one error.
