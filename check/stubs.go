@@ -99,8 +99,7 @@ func (t *stubs) relocations() map[uint64][]uint32 {
 			var names []uint32
 			switch {
 			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
-				name, _, _ := strings.Cut(string(dynsym.NameOf(&dynsym.Symbols[rel.Sym])), "@")
-				names = []uint32{t.r.symbols.names.ID(naming.Key{Linkage: name})}
+				names = []uint32{t.r.symbols.names.ID(naming.Key{Linkage: string(dynsym.NameOf(&dynsym.Symbols[rel.Sym]))})}
 			case rel.Sym == 0:
 				for _, s := range t.r.symbols.at(uint64(rel.Addend)) {
 					names = append(names, s.name)

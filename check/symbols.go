@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/check/internal/naming"
+	"symkit/check/internal/truth"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/limits"
@@ -22,8 +23,10 @@ type symbols struct {
 	names *naming.Table
 	any   bool // there is a table
 	// tooMany states that the names of a table have more bytes than the limit.
-	tooMany bool
-	entries []uint64 // the address of each entry of each table, in order
+	tooMany  bool
+	twice    []uint64 // addresses that several symbols of one table have, in order
+	versions map[string]bool
+	opd      opd
 }
 
 // codeSymbol is a symbol of code.
@@ -50,36 +53,24 @@ func newSymbols(r *replay) *symbols {
 	return t
 }
 
-// read reads all tables.
+// read reads all tables. The tables of the files and of MiniDebugInfo have the same rights: each may
+// lack symbols of the others, since strip -K leaves a .symtab of a few symbols.
 func (t *symbols) read() {
 	r := t.r
-	main, err := r.img.Symbols()
-	if err != nil {
-		r.c.Unverified(report.CheckPublics, 1, err.Error())
-	}
-
-	// Symbols of the main table need records; those of all other tables are accepted names.
-	t.add(main, true)
-	mini := t.addMini()
-	symtab := r.img.Section(".symtab")
+	t.versions = truth.Versions(r.img.Main)
+	t.opd = readOPD(r.img.Main)
+	t.any = t.addMini()
 	for _, f := range []*elfx.File{r.img.Main, r.img.Debug} {
 		if f == nil {
 			continue
 		}
-
-		// The main table is not read again: it is the first .symtab, or else .dynsym.
-		for _, table := range []struct {
-			read func() (*elfx.SymbolTable, error)
-			main bool
-		}{
-			{f.Symtab, symtab != nil && symtab.File() == f},
-			{f.Dynsym, symtab == nil && f == r.img.Main},
-		} {
-			if table.main && err == nil {
-				t.count(main)
-			} else if other, err := table.read(); err == nil {
-				t.add(other, false)
+		for _, read := range []func() (*elfx.SymbolTable, error){f.Symtab, f.Dynsym} {
+			table, err := read()
+			if err != nil {
+				r.c.Unverified(report.CheckPublics, 1, err.Error())
 			}
+			t.add(table)
+			t.any = t.any || table != nil
 		}
 	}
 
@@ -91,11 +82,10 @@ func (t *symbols) read() {
 		case a.name != b.name:
 			return cmp.Compare(a.name, b.name)
 		}
-		return cmp.Compare(a.kind, b.kind)
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(b.end, a.end))
 	})
 	t.all = slices.CompactFunc(t.all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
-	slices.Sort(t.entries)
-	t.any = main != nil || mini
+	slices.Sort(t.twice)
 }
 
 // addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
@@ -114,7 +104,7 @@ func (t *symbols) addMini() bool {
 	if err != nil {
 		r.c.Unverified(report.CheckPublics, 1, err.Error())
 	}
-	t.add(table, true)
+	t.add(table)
 	return table != nil
 }
 
@@ -134,7 +124,7 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 		}
 
 		// Only functions, and labels without a type, can be names of code.
-		addr, function := s.Value, false
+		addr, function := t.opd.entry(s.Value), false
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 			function = true
@@ -158,24 +148,14 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 	}
 }
 
-// count counts the entries of a table at each address.
-func (t *symbols) count(table *elfx.SymbolTable) {
-	t.each(table, func(_ *elfx.Symbol, addr uint64, _ []byte, _ bool) { t.entries = append(t.entries, addr) })
-}
-
-// add adds the code symbols of one table. The symbols of a table that is not primary need no
-// PUBLIC.
-func (t *symbols) add(table *elfx.SymbolTable, primary bool) {
-	if !primary {
-		t.count(table)
-	}
+// add adds the code symbols of one table.
+func (t *symbols) add(table *elfx.SymbolTable) {
+	var all []uint64
 	t.each(table, func(s *elfx.Symbol, addr uint64, name []byte, function bool) {
-		// The name without a symbol version is the one that FUNC and PUBLIC records have.
-		plain, _, _ := bytes.Cut(name, []byte("@")) // version
-		if len(plain) == 0 {
-			plain = name
-		}
+		all = append(all, addr)
 
+		// The name without a symbol version is the one that FUNC and PUBLIC records have.
+		plain := t.unversioned(name)
 		end := addr
 		if function {
 			end += s.Size
@@ -183,13 +163,13 @@ func (t *symbols) add(table *elfx.SymbolTable, primary bool) {
 		// The value of an absolute symbol is a number that no section moves with. It is an address
 		// of code only where the symbol's type is a function, as Breakpad's dump_syms takes it.
 		// BOLT writes __hot_end as such a symbol.
-		primary := primary && (s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC)
+		needed := s.Shndx != elfx.ShnAbs || s.Type == elf.STT_FUNC
 
 		kind := symbolAlias
 		switch {
-		case primary && function:
+		case needed && function:
 			kind = symbolFunction
-		case primary && !isInternal(name):
+		case needed && !isInternal(name):
 			kind = symbolLabel
 		}
 
@@ -205,6 +185,27 @@ func (t *symbols) add(table *elfx.SymbolTable, primary bool) {
 			add(name, symbolAlias)
 		}
 	})
+
+	slices.Sort(all)
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			t.twice = append(t.twice, all[i])
+		}
+	}
+}
+
+// unversioned returns a name without the symbol version at its end, NAME@VERSION or
+// NAME@@VERSION, if the file has a version of this name.
+func (t *symbols) unversioned(name []byte) []byte {
+	base, version := name, []byte(nil)
+	if i := bytes.LastIndexByte(name, '@'); i > 0 {
+		base, version = name[:i], name[i+1:]
+	}
+	base = bytes.TrimSuffix(base, []byte("@"))
+	if len(base) == 0 || !t.versions[string(version)] {
+		return name
+	}
+	return base
 }
 
 // at returns the symbols at an address.
@@ -217,10 +218,18 @@ func (t *symbols) at(addr uint64) []codeSymbol {
 	return t.all[from:to]
 }
 
-// shared reports whether a table has several symbols of code at an address.
+// shared reports whether several symbols of code are at an address: two of one table, or two names.
 func (t *symbols) shared(addr uint64) bool {
-	i, _ := slices.BinarySearch(t.entries, addr)
-	return i+1 < len(t.entries) && t.entries[i] == addr && t.entries[i+1] == addr
+	if _, twice := slices.BinarySearch(t.twice, addr); twice {
+		return true
+	}
+	names := 0
+	for _, s := range t.at(addr) {
+		if s.kind != symbolAlias {
+			names++
+		}
+	}
+	return names > 1
 }
 
 // accept reports whether sym, normalised, is acceptable as the name of any of the symbols.

@@ -19,6 +19,7 @@ type dynamic struct {
 	soname, strtab, strsz uint64
 	symtab, hash, gnuHash uint64
 	mipsSymbols           uint64
+	verdef, verneed       uint64
 	strings               []byte
 	stringsName           string
 }
@@ -85,6 +86,10 @@ func (d *dynamic) set(tag elf.DynTag, value uint64) {
 		d.hash = value
 	case elf.DT_GNU_HASH:
 		d.gnuHash = value
+	case elf.DT_VERDEF:
+		d.verdef = value
+	case elf.DT_VERNEED:
+		d.verneed = value
 	case dtMIPSSymtabno:
 		d.mipsSymbols = value
 	}

@@ -133,7 +133,7 @@ func (x *plt) dynamicName(i uint64) []byte {
 	if x.dynsym == nil || i >= uint64(len(x.dynsym.Symbols)) {
 		return nil
 	}
-	return symbols.Unversioned(x.dynsym.NameOf(&x.dynsym.Symbols[i]))
+	return x.dynsym.NameOf(&x.dynsym.Symbols[i])
 }
 
 // section adds the slots of one section.

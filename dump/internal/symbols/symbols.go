@@ -21,46 +21,68 @@ import (
 type Symbol struct {
 	Addr, End uint64 // virtual addresses; End is Addr if the symbol has no size
 	Rank      uint8  // by kind and binding; 0 is the best
+	source    uint8  // number of the table
 	Name      []byte // aliases the string table, without a version
 }
 
-// labelRank is added to the rank of a symbol that is no function (STT_NOTYPE).
-const labelRank = 3
+// labelRank is added to the rank of a symbol that is no function (STT_NOTYPE), innerRank to
+// that of a function symbol with the name of a local label. GCC names a thunk .LTHUNK0 besides
+// its mangled name, and 64-bit PowerPC's compilers the code of f, whose descriptor is f, .f.
+const (
+	labelRank = 3
+	innerRank = 6
+)
 
 // IsFunc reports whether s is a function, not a label.
-func (s *Symbol) IsFunc() bool { return s.Rank < labelRank }
+func (s *Symbol) IsFunc() bool { return s.Rank < labelRank || s.Rank >= innerRank }
 
 // Table holds the code symbols by address. Aliases are in the order in which
-// they may name the code: functions before labels, then global before weak
-// before local, then the shortest, then by name.
+// they may name the code: functions before labels, functions with the name of a local label
+// last, then global before weak before local, then the shortest, then by name.
 type Table []Symbol
 
-// Read reads the symbol tables of img: .symtab or, in a stripped file, .dynsym
-// and .gnu_debugdata (MiniDebugInfo). Symbols outside of code are left out.
+// Read reads the symbol tables of img: .symtab of both files, .dynsym, and .gnu_debugdata
+// (MiniDebugInfo). None of them has the symbols of all others: strip -K leaves a .symtab of a
+// few symbols. Symbols outside of code are left out.
 func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
-	r := reader{img: img, code: code}
-	table, err := img.Symbols()
+	r := reader{img: img, code: code, versions: versions{file: img.Main}}
+	var err error
+	r.opd, err = readDescriptors(img)
 	r.lost.Add(err)
-	r.add(table)
-
-	// MiniDebugInfo has the functions that .dynsym lacks.
-	if img.Section(".symtab") == nil {
-		mini, err := img.Main.DebugData()
-		r.lost.Add(err)
-		if mini != nil {
-			table, err := mini.Symtab()
-			r.lost.Add(err)
-			r.add(table)
-		}
+	if img.Debug != nil {
+		r.add(img.Debug.Symtab())
 	}
+	r.add(img.Main.Symtab())
+	r.add(img.Main.Dynsym())
+	mini, err := img.Main.DebugData()
+	r.lost.Add(err)
+	if mini != nil {
+		r.add(mini.Symtab())
+	}
+	r.lost.Add(r.versions.err)
 
 	slices.SortFunc(r.table, func(a, b Symbol) int {
 		if a.Addr != b.Addr {
 			return cmp.Compare(a.Addr, b.Addr)
 		}
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(len(a.Name), len(b.Name)), bytes.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(len(a.Name), len(b.Name)), bytes.Compare(a.Name, b.Name),
+			cmp.Compare(a.source, b.source))
 	})
-	return withoutInnerLabels(r.table), r.lost
+	return withoutInnerLabels(withoutCopies(r.table)), r.lost
+}
+
+// withoutCopies drops each symbol that an earlier table of the file has too.
+func withoutCopies(t Table) Table {
+	out := t[:0]
+	for _, s := range t {
+		last := len(out) - 1
+		if last >= 0 && out[last].Addr == s.Addr && out[last].source != s.source && bytes.Equal(out[last].Name, s.Name) {
+			out[last].End = max(out[last].End, s.End)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // At returns the symbols at the virtual address addr.
@@ -117,20 +139,23 @@ func (t Table) Ranks() func(name []byte) int {
 
 // reader collects the symbols of several tables.
 type reader struct {
-	img   *elfx.Image
-	code  dwarfx.CodeMap
-	table Table
-	lost  losses.List
+	img      *elfx.Image
+	code     dwarfx.CodeMap
+	opd      descriptors
+	versions versions
+	source   uint8 // number of the current table
+	table    Table
+	lost     losses.List
 }
 
-// add adds the code symbols of a table, which may be nil.
-func (r *reader) add(table *elfx.SymbolTable) {
+// add adds the code symbols of a table, which is nil if the file does not have it.
+func (r *reader) add(table *elfx.SymbolTable, err error) {
+	r.lost.Add(err)
+	r.source++
 	if table == nil {
 		return
 	}
 	thumb := r.img.Main.Machine == elf.EM_ARM
-	opd, err := readDescriptors(r.img)
-	r.lost.Add(err)
 	r.table = slices.Grow(r.table, len(table.Symbols))
 
 	for i := range table.Symbols {
@@ -139,7 +164,7 @@ func (r *reader) add(table *elfx.SymbolTable) {
 			continue
 		}
 
-		addr := opd.code(s.Value)
+		addr := r.opd.code(s.Value)
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 			if thumb {
@@ -151,15 +176,18 @@ func (r *reader) add(table *elfx.SymbolTable) {
 		}
 
 		// Symbols outside of code, mapping symbols and local labels are left out.
-		name := Unversioned(table.NameOf(s))
+		name := r.versions.cut(table.NameOf(s))
 		if len(name) == 0 || !r.code.Contains(addr) || s.Type == elf.STT_NOTYPE && !isLabel(name) {
 			continue
 		}
 		rank := bindRank(s.Bind)
-		if s.Type == elf.STT_NOTYPE {
+		switch {
+		case s.Type == elf.STT_NOTYPE:
 			rank += labelRank
+		case name[0] == '.':
+			rank += innerRank
 		}
-		r.table = append(r.table, Symbol{addr, addr + s.Size, rank, name})
+		r.table = append(r.table, Symbol{addr, addr + s.Size, rank, r.source, name})
 	}
 }
 
@@ -182,15 +210,6 @@ func withoutInnerLabels(t Table) Table {
 		}
 		return s.Addr < end
 	})
-}
-
-// Unversioned cuts the version from a name of .symtab: xdr_int@GLIBC_2.2.5.
-func Unversioned(name []byte) []byte {
-	i := bytes.IndexByte(name, '@')
-	if i > 0 {
-		return name[:i]
-	}
-	return name
 }
 
 func bindRank(b elf.SymBind) uint8 {

@@ -1,8 +1,11 @@
 package symbols
 
 import (
+	"debug/elf"
 	"fmt"
 	"testing"
+
+	"symkit/elfx"
 )
 
 // TestRanks: the place of a name among few and among many aliases; of equal names the first.
@@ -21,11 +24,21 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestUnversioned: names of .symtab with the version of the library that they are bound to.
-func TestUnversioned(t *testing.T) {
-	for name, want := range map[string]string{"xdr_int@GLIBC_2.2.5": "xdr_int", "memcpy@@GLIBC_2.14": "memcpy", "main": "main", "@main": "@main", "": ""} {
-		if got := Unversioned([]byte(name)); string(got) != want {
+// TestVersions: a version is cut from a name if the file has it. Other names keep their @.
+func TestVersions(t *testing.T) {
+	v := versions{file: &elfx.File{}, read: true, names: map[string]bool{"GLIBC_2.2.5": true, "GLIBC_2.14": true, "8": true}}
+	for name, want := range map[string]string{
+		"xdr_int@GLIBC_2.2.5": "xdr_int", "memcpy@@GLIBC_2.14": "memcpy", "main": "main", "@main": "@main", "": "",
+		"?get@Box@ns@@QEAAHXZ": "?get@Box@ns@@QEAAHXZ", "bar@16": "bar@16", "bar@8": "bar", "@@8": "@@8", "f@": "f@",
+		"?get@Box@@QEAAHXZ@@GLIBC_2.14": "?get@Box@@QEAAHXZ",
+	} {
+		if got := v.cut([]byte(name)); string(got) != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+
+	v.file.Type = elf.ET_REL
+	if got := v.cut([]byte("bar@8")); string(got) != "bar@8" {
+		t.Errorf("in an object: %q", got)
 	}
 }
