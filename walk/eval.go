@@ -50,6 +50,7 @@ type evaluator struct {
 	cfa    uint64
 	hasCFA bool
 	vars   []variable // assigned with =, or given by STACK WIN
+	lost   uint64     // the address of the word that the last ErrMemory is about
 
 	stack [maxOperands]operand
 	n     int
@@ -204,8 +205,10 @@ func (e *evaluator) deref() error {
 	if err != nil {
 		return err
 	}
-	v, ok := e.word(e.cpu.narrow(args[0].v))
+	at := e.cpu.narrow(args[0].v)
+	v, ok := e.word(at)
 	if !ok {
+		e.lost = at
 		return ErrMemory
 	}
 	return e.push(operand{v: v})

@@ -49,12 +49,12 @@ func newPPC(name string, big bool) *cpu {
 // Breakpad expects Mach-O's frames everywhere, which have the return address at 8 if words
 // have 32 bits.
 func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
-	sp := w.cpu.sp(r)
-	next, ok := w.eval.word(sp)
+	next, ok := w.eval.word(w.cpu.sp(r))
 	if ok && next == 0 { // the outermost frame
 		return out, true
 	}
-	if !ok || next <= sp || next%uint64(w.cpu.arch.WordSize) != 0 {
+	next, ok = m.frameEnd(w, r)
+	if !ok {
 		return out, false
 	}
 
@@ -71,6 +71,13 @@ func (m *ppc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
 	out.PC = pc
 	out.Set(w.cpu.arch.SP, next)
 	return out, true
+}
+
+// frameEnd reads the back chain.
+func (m *ppc) frameEnd(w *walker, r *Registers) (uint64, bool) {
+	sp := w.cpu.sp(r)
+	next, ok := w.eval.word(sp)
+	return next, ok && next > sp && next%uint64(w.cpu.arch.WordSize) == 0
 }
 
 // callBefore decodes branches with LK set, which are calls (Power ISA, Book I §2.4). On

@@ -43,6 +43,10 @@ const (
 	maxScanned    = 1024
 )
 
+// errLostReturn: above the frame are the variables of an unknown caller, and words that earlier
+// calls left behind.
+var errLostReturn = errors.New("the word with the return address is not in the dump")
+
 // byScan searches for a return address above the stack pointer. The nearest return address
 // after a call of the frame's own function is best; otherwise the nearest one is taken. If
 // the frame pointer is 0, as _start leaves it, only the caller of the program's main is
@@ -52,6 +56,8 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	switch {
 	case w.maxScanned == 0:
 		return out, notFound, errors.New("not wanted")
+	case w.extent.least > 0:
+		return out, notFound, errLostReturn
 	case w.scanned >= w.maxScanned:
 		return out, notFound, errors.New("too many scans")
 	}
@@ -66,7 +72,7 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	}
 
 	word := uint64(w.cpu.arch.WordSize)
-	sp := w.cpu.sp(r)
+	sp := max(w.cpu.sp(r), w.extent.scan)
 	// A return address after a call of this very function is preferred to the
 	// nearest one.
 	nearest, err := uint64(0), errors.New("no return address in reach")

@@ -65,14 +65,18 @@ func regRange(first, last cfi.Reg) (out []cfi.Reg) {
 	return out
 }
 
-// load reads the interrupted registers. All must be readable.
+// load reads the interrupted registers. The program counter and the stack pointer must be
+// readable; other registers that the dump lacks are unknown.
 func (s *sigframe) load(w *walker, sp uint64) (r Registers, ok bool) {
 	for _, s := range s.regs {
 		v, ok := w.eval.word(sp + s.off)
-		if !ok {
+		switch {
+		case ok:
+			r.Set(s.reg, v)
+		case s.reg == RegPC || s.reg == w.cpu.arch.SP:
+			w.eval.lost = sp + s.off
 			return Registers{}, false
 		}
-		r.Set(s.reg, v)
 	}
 	return r, true
 }

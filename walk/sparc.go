@@ -17,17 +17,24 @@ var sparcCPU = func() *cpu {
 // (psABI, "The Stack Frame"). Breakpad's walker takes %i7 from the saved window and misses
 // the first caller.
 func (sparc) framePointer(w *walker, r *Registers) (out Registers, ok bool) {
-	fp, ok1 := r.Get(30)
+	fp, ok1 := sparc{}.frameEnd(w, r)
 	call, ok2 := r.Get(31)
-	if !ok1 || !ok2 || fp%4 != 0 || fp <= w.cpu.sp(r) {
+	if !ok1 || !ok2 {
 		return out, false
 	}
 
 	window := sigframe{inOrder(0, 4, regRange(16, 31)...)}
-	out, ok = window.load(w, fp)
+	out, _ = window.load(w, fp)
+	_, ok = out.Get(30)
 	out.PC = call
 	out.Set(14, fp)
 	return out, ok
+}
+
+// frameEnd returns %i6, which no function uses otherwise.
+func (sparc) frameEnd(w *walker, r *Registers) (uint64, bool) {
+	fp, ok := r.Get(30)
+	return fp, ok && fp%4 == 0 && fp > w.cpu.sp(r)
 }
 
 // callBefore decodes call, or jmpl that writes %o7, before the instruction in its delay slot

@@ -97,6 +97,10 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 	if lr == RegPC {
 		out.PC, hasRA = w.eval.word(origin)
 		out.Set(w.cpu.arch.SP, w.cpu.narrow(origin+word))
+		if !hasRA {
+			w.reaches(r, origin+word, true)
+			return out, notFound, ErrMemory
+		}
 	} else {
 		out.Set(w.cpu.arch.SP, origin)
 	}
@@ -107,12 +111,15 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 			continue // it was restored
 		}
 		value, ok := w.eval.word(w.cpu.narrow(origin + uint64(saved.at)))
-		if !ok {
+		switch {
+		case !ok && saved.reg == lr:
+			w.reaches(r, origin, true)
 			return out, notFound, ErrMemory
-		}
-		if saved.reg == lr {
+		case !ok:
+			out.Clear(saved.reg)
+		case saved.reg == lr:
 			out.PC, hasRA = value, true
-		} else {
+		default:
 			out.Set(saved.reg, value)
 		}
 	}

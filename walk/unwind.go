@@ -62,6 +62,7 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 
 	e.cfa, err = e.eval(cfaRule)
 	if err != nil {
+		w.reachesLost(f, r, err, cfaRule)
 		return out, notFound, fmt.Errorf(".cfa: %w", err)
 	}
 	e.hasCFA = true
@@ -71,6 +72,7 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 
 	// The other rules can refer to the CFA, so they are evaluated after it.
 	ra, err := e.eval(raRule)
+	w.ruleExtent(f, r, cfaRule, err)
 	if err != nil {
 		return out, notFound, fmt.Errorf(".ra: %w", err)
 	}
@@ -131,6 +133,7 @@ func (w *walker) bySignal(f *Frame, r *Registers) (out Registers, v verdict, err
 
 	out, ok := layout.load(w, w.cpu.sp(r))
 	if !ok {
+		w.reaches(r, w.eval.lost+uint64(w.cpu.arch.WordSize), true)
 		return out, notFound, ErrMemory
 	}
 	return out, found, nil
@@ -205,6 +208,7 @@ func (w *walker) stale(f *Frame, lr uint64, r *Registers) bool {
 func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	out, ok := w.cpu.framePointer(w, r)
 	if !ok {
+		w.chainExtent(r)
 		return out, notFound, errors.New("no frame record")
 	}
 

@@ -27,6 +27,7 @@ type walker struct {
 	tails      map[tailKey]bool      // the results of tailCalled so far in this stack
 	steps      int                   // instructions that may still be read for this stack
 	saved      []cfi.Reg             // the registers that calls preserve
+	extent     extent                // of the current frame
 	callee     Frame                 // the callee of the current frame; without a module for the innermost frame
 	scanned    int                   // frames found by scanning, in this stack
 	maxScanned int
@@ -204,6 +205,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 	}
 
 	var why strings.Builder
+	w.extent = extent{}
 	proven, ended := f.isEntry(), false
 	for _, t := range order {
 		if t.trust == TrustLeaf && !f.Exact || t.name == "STACK WIN" && w.p.CPU != "x86" {
@@ -256,6 +258,9 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			why.WriteString("; ")
 		}
 		fmt.Fprintf(&why, "%s: %v", t.name, err)
+		if f.Signal && w.extent.least > 0 {
+			break // no rules have registers that the signal frame lacks
+		}
 	}
 
 	if ended {
@@ -276,6 +281,8 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 			break
 		}
 		return stackEnd, nil
+	case caller <= w.extent.least && w.extent.least > 0 && !f.Signal:
+		return notFound, fmt.Errorf("stack pointer %#x is not above the frame, which ends at %#x", caller, w.extent.least)
 	case f.Signal:
 	case !w.p.code(out.PC-1) && !w.p.code(out.PC): // a trampoline may begin its mapping
 		return notFound, fmt.Errorf("return address %#x is not code", out.PC)

@@ -138,6 +138,9 @@ func (s *winStep) program() (out Registers, v verdict, err error) {
 		}
 	}
 	if err := e.run(s.win.Program); err != nil {
+		if err == ErrMemory {
+			s.w.reaches(s.r, e.lost+4, true)
+		}
 		return out, notFound, err
 	}
 
@@ -174,6 +177,7 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 	w := s.w
 	pc, ok := w.eval.word(s.search)
 	if !ok {
+		w.reaches(s.r, s.search+4, true)
 		return out, notFound, ErrMemory
 	}
 
