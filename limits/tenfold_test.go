@@ -29,6 +29,7 @@ func TestTenfold(t *testing.T) {
 		"output":                  {151_667_592, cephSize, ceph},
 		"package":                 {65_802_240, 8_616_304, "libstdc++6-12-dbg_12.2.0-14+deb12u1_amd64.deb, of 286 packages of Debian 12"},
 		"package-window":          {8 << 20, 0, "each of the 286 packages: xz -6"},
+		"members":                 {286, 3_148_496 / 64, "grub-pc-dbg_2.06-13+deb12u2_amd64.deb, of 323 packages of Debian 12"},
 		"symcheck-input":          {151_667_592, 0, "the symbol file of " + ceph},
 		"symcheck-lines":          {1_561_636, 0, ceph},
 		"symcheck-records":        {1_960_894, 0, ceph},

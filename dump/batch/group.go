@@ -77,10 +77,8 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 		switch {
 		case t.err != nil:
 			g.Failed = append(g.Failed, Failure{inputs[i].Name(), t.err})
-		case inputs[i].Found && t.core:
-			g.Skipped = append(g.Skipped, Skipped{inputs[i], ErrCore})
-		case inputs[i].Found && t.object && t.id == "" && inputs[i].Member == nil:
-			g.Skipped = append(g.Skipped, Skipped{inputs[i], ErrObject})
+		case t.why(&inputs[i]) != nil:
+			g.Skipped = append(g.Skipped, Skipped{inputs[i], t.why(&inputs[i])})
 		default:
 			// Without a build id an input is a set of its own.
 			set, known := byID[t.id]
@@ -109,6 +107,17 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 		g.Modules = append(g.Modules, m)
 	}
 	return g, nil
+}
+
+// why returns the reason that the file of an input is no module, or nil.
+func (t *traits) why(in *Input) error {
+	switch {
+	case in.Found && t.core:
+		return ErrCore
+	case in.Found && t.object && t.id == "" && in.Member == nil:
+		return ErrObject
+	}
+	return nil
 }
 
 // packedByID returns the files in packages by build id, the first of each.

@@ -203,7 +203,8 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 				return nil
 			}
 			packed := &Packed{path, m.Name, b}
-			err := h.look(ctx, b, packed.name(), r)
+			found := member == "" && m.Name != ""
+			err := h.look(ctx, b, packed.name(), found, r)
 			if err != nil && m.Name != "" {
 				err = fmt.Errorf("%s: %w", m.Name, err)
 			}
@@ -212,15 +213,17 @@ func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
 			}
 
 			bodies[m.Name] = b
-			c.inputs = append(c.inputs, Input{Path: path, Packed: packed, Found: member == "" && m.Name != ""})
+			c.inputs = append(c.inputs, Input{Path: path, Packed: packed, Found: found})
 			return nil
 		},
-		Link: func(name, target string) {
+		Link: func(name, target string) bool {
 			b := bodies[target]
-			if b != nil && member == "" {
-				bodies[name] = b
-				c.inputs = append(c.inputs, Input{Path: path, Packed: &Packed{path, name, b}, Found: true})
+			if b == nil || member != "" {
+				return false
 			}
+			bodies[name] = b
+			c.inputs = append(c.inputs, Input{Path: path, Packed: &Packed{path, name, b}, Found: true})
+			return true
 		},
 		Damaged: func(name string, err error) {
 			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s%s%s: %w", path, elfx.Separator, name, err)})
@@ -299,8 +302,9 @@ func (r *interruptible) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look reads the traits of a file from r, and keeps the file's bytes if they fit.
-func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) error {
+// look reads the traits of a file from r, and keeps the file's bytes if they fit and the file
+// may be part of a module. found is that of the file's Input.
+func (h *Hold) look(ctx context.Context, b *body, name string, found bool, r io.Reader) error {
 	if uint64(b.size) > b.pack.limit() && uint64(b.size) > uint64(max(b.pack.size, 0)) {
 		return b.pack.limits.Exceeded(limits.Package, uint64(max(b.pack.size, 0)))
 	}
@@ -332,10 +336,12 @@ func (h *Hold) look(ctx context.Context, b *body, name string, r io.Reader) erro
 	}
 	if keep {
 		h.free(b.size) // put counts the file
-		h.put(b, data)
-		return nil
 	}
-	data.release()
+	if keep && b.traits.err == nil && b.traits.why(&Input{Found: found}) == nil {
+		h.put(b, data)
+	} else {
+		data.release()
+	}
 	return nil
 }
 

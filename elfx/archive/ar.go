@@ -31,14 +31,17 @@ type arReader struct {
 }
 
 // scanAr lists the ELF members of an ar archive (FreeBSD ar(5); GNU: "ar", the
-// variants of System V), or all members of a thin archive.
-func scanAr(data []byte, thin bool) ([]memberResult, error) {
+// variants of System V), or all members of a thin archive; at most most of them.
+func scanAr(data []byte, thin bool, most uint64) (list []memberResult, complete bool, err error) {
 	r := arReader{c: wire.New(archiveHeader, data, false), thin: thin}
 	r.c.Skip(uint64(len(arMagic)))
 	for r.c.Len() > 0 {
 		r.member()
+		if uint64(len(r.members)) > most {
+			return r.members[:most], false, nil
+		}
 	}
-	return r.members, r.c.Err()
+	return r.members, true, r.c.Err()
 }
 
 // member reads one member.

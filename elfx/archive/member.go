@@ -163,17 +163,18 @@ type memberResult struct {
 	err error
 }
 
-// scanFlat lists the members of an archive that are ELF files or archives.
-func scanFlat(data []byte) ([]memberResult, error) {
+// scanFlat lists the members of an archive that are ELF files or archives, at most most of
+// them. complete reports whether the archive has no more.
+func scanFlat(data []byte, most uint64) (list []memberResult, complete bool, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(thinMagic)):
-		return scanAr(data, true)
+		return scanAr(data, true, most)
 	case bytes.HasPrefix(data, []byte(arMagic)):
-		return scanAr(data, false)
+		return scanAr(data, false, most)
 	case bytes.HasPrefix(data, []byte(zipMagic)):
-		return scanZip(data)
+		return scanZip(data, most)
 	}
-	return nil, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
+	return nil, true, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
 }
 
 // Is reports whether prefix is the start of an archive that Members reads. Thin

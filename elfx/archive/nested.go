@@ -15,6 +15,9 @@ import (
 // bundle in a download.
 const maxNesting = 4
 
+// usualName is the length of a name that a member may have at no cost, in bytes.
+const usualName = 256
+
 // ErrNested: archives are nested more than maxNesting deep.
 var ErrNested = errors.New("archives within archives, too deep")
 
@@ -26,6 +29,8 @@ var ErrOverlapping = fmt.Errorf("%w: members lie over each other", ErrArchive)
 type nest struct {
 	limits  limits.Limits
 	left    uint64 // bytes that deflated archives may still inflate to
+	size    uint64 // of the file in bytes
+	listed  uint64 // members so far, of all archives; a long name counts as several
 	members []memberResult
 }
 
@@ -37,7 +42,7 @@ func isNested(start []byte) bool {
 // scanArchive lists the ELF members of an archive and of the archives inside it. A
 // member that begins like an archive but is none is skipped.
 func scanArchive(data []byte, l limits.Limits) ([]memberResult, error) {
-	x := nest{limits: l, left: bounds.Inflated(l, uint64(len(data)))}
+	x := nest{limits: l, left: bounds.Inflated(l, uint64(len(data))), size: uint64(len(data))}
 	err := x.scan(data, "", 0, nil, 0)
 	return x.members, err
 }
@@ -45,10 +50,19 @@ func scanArchive(data []byte, l limits.Limits) ([]memberResult, error) {
 // scan lists the members of the archive data, which is at offset base of the file, or
 // of the inflated archive outer. The names of the members begin with prefix.
 func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, depth int) error {
-	found, err := scanFlat(data)
+	most := bounds.Members(x.limits, x.size)
+	tooMany := x.limits.Exceeded(limits.Members, bounds.MembersSize(x.size))
+	found, complete, err := scanFlat(data, most-min(x.listed, most))
+	if !complete {
+		err = tooMany
+	}
 	var taken uint64 // bytes of all members so far
 	tooDeep := false // one error stands for all archives that are too deep
 	for _, r := range found {
+		x.listed += 1 + uint64(len(prefix)+len(r.Name))/usualName
+		if x.listed > most {
+			return tooMany
+		}
 		r.limits = x.limits
 		taken += r.packed
 		if taken > uint64(len(data)) {
@@ -102,7 +116,10 @@ func (x *nest) enter(data []byte, m Member, depth int) error {
 	}
 
 	// The members before any damage are listed.
-	_ = x.scan(data, m.Name+elfx.Separator, base, outer, depth)
+	err := x.scan(data, m.Name+elfx.Separator, base, outer, depth)
+	if errors.Is(err, limits.ErrExceeded) {
+		return m.failed(err)
+	}
 	return nil
 }
 

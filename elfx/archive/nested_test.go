@@ -7,11 +7,13 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"symkit/elfx"
 	"symkit/elfx/internal/elftest"
+	"symkit/limits"
 )
 
 // TestNested: archives in archives, stored and deflated, in every order.
@@ -177,4 +179,47 @@ func repeated(t *testing.T, file []byte, n int) []byte {
 	binary.LittleEndian.PutUint16(end[10:], uint16(n))
 	binary.LittleEndian.PutUint32(end[12:], uint32(n*(to-from)))
 	return append(out, end...)
+}
+
+// TestMembersLimit: an archive, with those inside it, lists so many members and no more; members
+// that cannot be read and long names count, and the size of the file pays for more.
+func TestMembersLimit(t *testing.T) {
+	const most = 8
+	few := Options{Limits: limits.Limits{}.With(limits.Members, most)}
+	ar := func(n int) string {
+		text := arMagic
+		for range n {
+			text += arMember("a.o/", object(1))
+		}
+		return text
+	}
+	entries := func(n int, long string) (list []string) {
+		for i := range n {
+			list = append(list, "-"+long+strconv.Itoa(i)+".so", object(1))
+		}
+		return list
+	}
+	for name, test := range map[string]struct {
+		data string
+		ok   bool
+	}{
+		"ar": {ar(most), true}, "more in ar": {ar(most + 1), false},
+		"zip": {string(zipFile(t, entries(most, "")...)), true}, "more in zip": {string(zipFile(t, entries(most+1, "")...)), false},
+		"ar in zip": {string(zipFile(t, "x.a", ar(most-1))), true}, "more in ar in zip": {string(zipFile(t, "x.a", ar(most))), false},
+		"zip in zip":         {string(zipFile(t, "x.zip", string(zipFile(t, entries(most-1, "")...)))), true},
+		"more in zip in zip": {string(zipFile(t, "x.zip", string(zipFile(t, entries(most, "")...)))), false},
+		"several archives":   {string(zipFile(t, "x.a", ar(3), "y.a", ar(3), "z.a", ar(3))), false},
+		"long names":         {string(zipFile(t, entries(4, strings.Repeat("n", 512))...)), false},
+	} {
+		n, exceeded := 0, false
+		for _, err := range few.Members(put(t, "x", test.data)) {
+			if err == nil {
+				n++
+			}
+			exceeded = exceeded || errors.Is(err, limits.ErrExceeded)
+		}
+		if exceeded == test.ok || n > most || test.ok && n < most-1 {
+			t.Errorf("%s: %d members, above the limit: %v", name, n, exceeded)
+		}
+	}
 }

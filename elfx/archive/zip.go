@@ -17,11 +17,18 @@ const (
 	zipEncrypted = 1
 )
 
-// scanZip lists the ELF files and archives in a zip file.
-func scanZip(data []byte) ([]memberResult, error) {
+// zipEntry begins an entry of the directory of a zip file (APPNOTE 4.3.12).
+const zipEntry = "PK\x01\x02"
+
+// scanZip lists the ELF files and archives in a zip file. A file with more than most entries
+// of any kind has none, since the directory is read as a whole.
+func scanZip(data []byte, most uint64) (list []memberResult, complete bool, err error) {
+	if uint64(bytes.Count(data, []byte(zipEntry))) > most {
+		return nil, false, nil
+	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", ErrArchive, err)}
+		return nil, true, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", ErrArchive, err)}
 	}
 
 	var members []memberResult
@@ -37,7 +44,7 @@ func scanZip(data []byte) ([]memberResult, error) {
 			members = append(members, m)
 		}
 	}
-	return members, nil
+	return members, true, nil
 }
 
 // zipMember reads one entry. The result has neither name nor error if the entry is

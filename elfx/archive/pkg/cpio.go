@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"symkit/internal/bounds"
+	"symkit/limits"
 )
 
 // The formats of cpio archives in RPM packages (cpio(5), "New ASCII Format"). A stripped
@@ -31,6 +34,7 @@ func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile
 	c := cpioReader{r: r, files: files}
 	br := bufio.NewReaderSize(nil, bufferSize)
 	others := map[uint64][]string{} // names of files whose bytes come with a later name
+	var waiting uint64              // number of these names
 	for {
 		e, err := c.next()
 		if err != nil {
@@ -45,6 +49,10 @@ func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile
 		switch {
 		case e.mode&cpioType != cpioRegular || len(name) > maxName:
 		case e.links > 1 && e.size == 0:
+			waiting++
+			if waiting > bounds.Members(w.Limits, w.size) {
+				return w.Limits.Exceeded(limits.Members, bounds.MembersSize(w.size))
+			}
 			others[e.inode] = append(others[e.inode], name)
 		default:
 			br.Reset(&body)
@@ -53,8 +61,12 @@ func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile
 				return err
 			}
 			for _, other := range others[e.inode] {
-				w.link(other, name)
+				err := w.link(other, name)
+				if err != nil {
+					return err
+				}
 			}
+			waiting -= uint64(len(others[e.inode]))
 			delete(others, e.inode)
 		}
 
@@ -137,12 +149,17 @@ func (c *cpioReader) stripped() (e cpioEntry, err error) {
 	}
 
 	f := &c.files[index]
-	e = cpioEntry{inode: uint64(f.inode), mode: uint64(f.mode), links: 1, size: f.size, name: f.name}
+	e = cpioEntry{inode: uint64(f.inode), mode: uint64(f.mode), links: 1, size: f.size}
 	if f.linked && !f.last {
 		e.links, e.size = 2, 0 // the bytes come with the last name
 	}
 	if e.mode&cpioType != cpioRegular {
 		e.size = f.linkSize()
+	}
+	if len(f.dir)+len(f.base) > maxName {
+		e.mode = 0 // skipped, as in the other formats
+	} else {
+		e.name = f.dir + f.base
 	}
 	return e, nil
 }

@@ -24,6 +24,7 @@ import (
 	"path"
 	"strings"
 
+	"symkit/internal/bounds"
 	"symkit/limits"
 )
 
@@ -52,6 +53,8 @@ const (
 	maxLayers = 2
 	// maxName bounds the length of names, in bytes, as PATH_MAX does.
 	maxName = 4096
+	// usualName is the length of a name that a member may have at no cost, in bytes.
+	usualName = 256
 
 	elfMagic = "\x7fELF"
 )
@@ -74,8 +77,9 @@ type Visitor struct {
 	// the call alone. An error ends Walk.
 	File func(m Member, r io.Reader) error
 	// Link is called for each further name of the ELF file that was passed to File as
-	// target. A name of a file that was no ELF file is passed too.
-	Link func(name, target string)
+	// target. A name of a file that was no ELF file is passed too. Link reports whether it
+	// keeps the name.
+	Link func(name, target string) bool
 	// Damaged is called for each package inside the package that cannot be read to its
 	// end.
 	Damaged func(name string, err error)
@@ -86,6 +90,7 @@ type Visitor struct {
 func Walk(r io.Reader, size int64, v Visitor) error {
 	w := walker{Visitor: v, size: uint64(max(size, 0))}
 	w.left = v.Limits.Max(limits.Package, w.size)
+	w.members = bounds.Members(v.Limits, w.size)
 	err := w.stream(bufio.NewReaderSize(r, bufferSize), "", 0, 0)
 	if errors.Is(err, ErrStop) {
 		return nil
@@ -102,6 +107,8 @@ type walker struct {
 	Visitor
 	size uint64 // of the package in bytes
 	left uint64 // how many bytes may still be unpacked
+	// members is how many files may still be passed to File and Link, or be entered.
+	members uint64
 	// ended is the error with which File ended the walk.
 	ended error
 }
@@ -260,7 +267,10 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	case bytes.HasPrefix(head, []byte(elfMagic)):
-		err := w.File(m, r)
+		err := w.member(m.Name)
+		if err == nil {
+			err = w.File(m, r)
+		}
 		if !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
 			w.ended = err
 		}
@@ -269,11 +279,15 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		return nil
 	case depth+1 >= maxNesting:
 		w.damaged(m.Name, ErrNested)
-		return nil
+		return w.member(m.Name)
 	}
 
 	// Damage of the inner package costs the inner package alone. Damage of the outer package
 	// looks the same here; the next read of the outer package meets it again.
+	err = w.member(m.Name)
+	if err != nil {
+		return err
+	}
 	err = w.stream(r, m.Name+Separator, depth+1, 0)
 	switch {
 	case err == nil || errors.Is(err, ErrNotPackage):
@@ -282,6 +296,17 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		return err
 	}
 	w.damaged(m.Name, err)
+	return nil
+}
+
+// member counts a file for which the caller of Walk may keep memory. A long name counts as
+// several files.
+func (w *walker) member(name string) error {
+	n := uint64(1 + len(name)/usualName)
+	if n > w.members {
+		return w.Limits.Exceeded(limits.Members, bounds.MembersSize(w.size))
+	}
+	w.members -= n
 	return nil
 }
 

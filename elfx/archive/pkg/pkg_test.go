@@ -35,6 +35,16 @@ func seen(data []byte) (lines []string, err error) { return seenWithin(data, lim
 
 // seenWithin is seen with limits.
 func seenWithin(data []byte, l limits.Limits) (lines []string, err error) {
+	return walked(data, l, func(string) bool { return true })
+}
+
+// seenKeeping is seenWithin of a caller that keeps the further names of ELF files alone.
+func seenKeeping(data []byte, l limits.Limits) (lines []string, err error) {
+	return walked(data, l, func(target string) bool { return target != "README" })
+}
+
+// walked returns the results of Walk. keeps reports whether further names of a file are kept.
+func walked(data []byte, l limits.Limits, keeps func(target string) bool) (lines []string, err error) {
 	err = Walk(bytes.NewReader(data), int64(len(data)), Visitor{
 		Limits: l,
 		File: func(m Member, r io.Reader) error {
@@ -45,7 +55,12 @@ func seenWithin(data []byte, l limits.Limits) (lines []string, err error) {
 			lines = append(lines, fmt.Sprintf("%s %.10q %d", m.Name, got[min(len(got), 4):], len(got)))
 			return err
 		},
-		Link:    func(name, target string) { lines = append(lines, name+" -> "+target) },
+		Link: func(name, target string) bool {
+			if keeps(target) {
+				lines = append(lines, name+" -> "+target)
+			}
+			return keeps(target)
+		},
 		Damaged: func(name string, err error) { lines = append(lines, name+": "+err.Error()) },
 	})
 	return lines, err

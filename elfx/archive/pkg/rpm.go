@@ -45,7 +45,8 @@ const (
 
 // rpmFile is a file that a header lists.
 type rpmFile struct {
-	name   string
+	dir    string // with a slash at its end
+	base   string
 	size   int64
 	mode   uint16
 	inode  uint32
@@ -185,7 +186,7 @@ func (h *rpmHead) files() ([]rpmFile, error) {
 		f := &files[i]
 		base, dir := names.CString(), indexes.U32()
 		if int64(dir) < int64(dirCount) {
-			f.name = dirNames[dir] + string(base)
+			f.dir, f.base = dirNames[dir], string(base) // joined when the file is read: many files share a directory
 		} else {
 			names.Fail(names.Pos(), ErrPackage)
 		}

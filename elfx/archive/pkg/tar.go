@@ -51,7 +51,10 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 		}
 		switch h.Typeflag {
 		case tar.TypeLink:
-			w.link(prefix+name, prefix+cleaned(h.Linkname))
+			err := w.link(prefix+name, prefix+cleaned(h.Linkname))
+			if err != nil {
+				return err
+			}
 		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 			br.Reset(tarErrors{t})
 			err := w.file(Member{Name: prefix + name, Size: h.Size}, br, depth)
@@ -62,10 +65,13 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 	}
 }
 
-func (w *walker) link(name, target string) {
-	if w.Link != nil {
-		w.Link(name, target)
+// link passes a further name of a file on. Only the names that the caller keeps count as
+// members: images have more links to other files than ELF files.
+func (w *walker) link(name, target string) error {
+	if w.Link != nil && w.Link(name, target) {
+		return w.member(name)
 	}
+	return nil
 }
 
 // tarErrors names the errors of a tar file's member.
