@@ -16,7 +16,7 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"walk/signature":        {},
 	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
-	"walk/symserver":        {"elfx/companion", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
+	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/disasm", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
 	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/mem", "internal/wire", "limits"},
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
-	"elfx/debuginfod":       {"elfx", "internal/fetch", "limits"},
+	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "limits"},
 	"elfx/archive/pkg":      {"elfx", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
@@ -107,10 +107,11 @@ var allowed = map[string][]string{
 
 	// The foundation.
 	"internal/atomicfile": {},
-	"internal/command":    {"internal/atomicfile", "internal/printable", "limits"},
+	"internal/address":    {},
+	"internal/command":    {"internal/address", "internal/atomicfile", "internal/printable", "limits"},
 	"internal/demangle":   {},
 	"internal/disasm":     {},
-	"internal/fetch":      {},
+	"internal/fetch":      {"internal/address"},
 	"internal/filename":   {},
 	"internal/inflate":    {"internal/wire"},
 	"internal/mem":        {},
@@ -121,9 +122,9 @@ var allowed = map[string][]string{
 	"internal/wire":       {"located"},
 	"limits":              {},
 	"located":             {"internal/printable"},
-	"internal/remote":     {"internal/fetch", "internal/s3", "limits"},
-	"internal/s3":         {"internal/fetch"},
-	"internal/worker":     {"internal/printable"},
+	"internal/remote":     {"internal/address", "internal/fetch", "internal/s3", "limits"},
+	"internal/s3":         {"internal/address", "internal/fetch"},
+	"internal/worker":     {"internal/address", "internal/printable"},
 }
 
 // TestImports: packages import only what allowed lists for them.

@@ -14,6 +14,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 	"symkit/internal/par"
+	"symkit/internal/remote"
 	"symkit/walk"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
@@ -33,8 +34,8 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	}
 
 	// Progress is not shown, because several dumps are walked at the same time.
-	remote := c.remote(&progress{})
-	supplier, err := c.supplier(&shortDumper{c, remote}, &progress{})
+	client := c.remote(&progress{})
+	supplier, err := c.supplier(&shortDumper{c, client}, &progress{})
 	if err != nil {
 		return command.Failed, err
 	}
@@ -51,7 +52,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	index := newIndex(c.Dumps)
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
 	err = par.For(ctx, jobs, len(c.Dumps), func(i int) error {
-		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, remote, w, index.at(i)) })
+		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, client, w, index.at(i)) })
 		return nil
 	})
 	if err != nil {
@@ -68,9 +69,9 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 
 // one walks one of many dumps, writes its messages to stderr, and returns the exit
 // code of a run with only this dump.
-func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *debuginfod.Client, stderr io.Writer, entry *report.IndexEntry) int {
+func (c *cli) one(ctx context.Context, path string, s walk.Supplier, client *debuginfod.Client, stderr io.Writer, entry *report.IndexEntry) int {
 	// The files of modules are closed after each dump.
-	files := c.files(ctx, remote)
+	files := c.files(ctx, client)
 	defer files.Close()
 	var about bytes.Buffer
 
@@ -78,10 +79,11 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 	j.options.Jobs = 1 // par.For uses the other processors
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
-		to := filepath.Join(c.Out, filepath.Base(path)+extensions[c.Format])
+		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
 		return c.write(ctx, written{to, c.printer(path)}, path, j.size, res)
 	})
 
+	path = remote.Shown(path) // in messages
 	if err != nil {
 		entry.Error = err.Error()
 		if !strings.Contains(entry.Error, path) {
@@ -112,14 +114,14 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, remote *deb
 // shortDumper makes symbols of ELF files and keeps no file open.
 type shortDumper struct {
 	c      *cli
-	remote *debuginfod.Client
+	client *debuginfod.Client
 }
 
 // Symbols implements walk.Supplier.
 func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
-	files := d.c.files(ctx, d.remote)
+	files := d.c.files(ctx, d.client)
 	defer files.Close()
-	return d.c.elf(files, d.remote).Symbols(ctx, m)
+	return d.c.elf(files, d.client).Symbols(ctx, m)
 }
 
 // notes writes the messages about each dump in the order of the dumps.

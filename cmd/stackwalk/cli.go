@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"symkit/internal/address"
 	"symkit/internal/command"
+	"symkit/internal/remote"
 	"symkit/walk/report"
 	"symkit/walk/symserver"
 )
@@ -153,7 +154,7 @@ func misspelt(s string) error {
 	if _, err := os.Stat(s); err == nil {
 		return nil
 	}
-	return fmt.Errorf("--symbols %s: the URL of a symbol server begins with http://, https:// or s3://", s)
+	return fmt.Errorf("--symbols %v: the URL of a symbol server begins with http://, https:// or s3://", address.New(s))
 }
 
 var errNoDump = errors.New(`expected "<dump> ..."`) // kong's own text
@@ -196,16 +197,16 @@ func (c *cli) arguments() error {
 	}
 
 	// The page of all dumps has a name of its own.
-	if c.Out != "" && c.Format == "html" && slices.ContainsFunc(dumps, func(path string) bool { return filepath.Base(path) == "index" }) {
+	if c.Out != "" && c.Format == "html" && slices.ContainsFunc(dumps, func(path string) bool { return remote.Name(path) == "index" }) {
 		return errors.New("the page of a dump named index would have the name of the page about all; rename the dump")
 	}
 
 	// A result is named after its dump, so two dumps may not have the same name.
 	names := map[string]string{}
 	for _, path := range dumps {
-		name := filepath.Base(path)
+		name := remote.Name(path)
 		if other, twice := names[name]; twice && c.Out != "" {
-			return fmt.Errorf("%s and %s would have one result: %s", other, path, name)
+			return fmt.Errorf("%v and %v would have one result: %s", address.New(other), address.New(path), name)
 		}
 		names[name] = path
 	}

@@ -8,6 +8,7 @@ import (
 
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/remote"
 	"symkit/walk/report"
 )
 
@@ -18,8 +19,8 @@ type index struct{ entries []report.IndexEntry }
 func newIndex(dumps []string) *index {
 	x := &index{make([]report.IndexEntry, len(dumps))}
 	for i, path := range dumps {
-		name := filepath.Base(path)
-		x.entries[i] = report.IndexEntry{Dump: path, Page: (&url.URL{Path: "./" + name + extensions["html"]}).String()}
+		name := remote.Name(path)
+		x.entries[i] = report.IndexEntry{Dump: remote.Shown(path), Page: (&url.URL{Path: "./" + name + extensions["html"]}).String()}
 	}
 	return x
 }

@@ -328,7 +328,7 @@ func (c *cli) printer(dump string) func(io.Writer, *walk.Result) error {
 		case "machine":
 			err = report.Machine(w, res)
 		case "html":
-			err = report.HTML(w, res, report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: dump})
+			err = report.HTML(w, res, report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: remote.Name(dump)})
 		default:
 			err = report.Text(w, res, report.TextOptions{Brief: c.Brief, Contents: c.Contents})
 		}

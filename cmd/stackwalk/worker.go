@@ -73,7 +73,7 @@ func (c *cli) answer(ctx context.Context, line string, s walk.Supplier, client *
 	switch {
 	case err != nil:
 		err = cmp.Or(context.Cause(ctx), err)
-		a.Status, a.Error, a.Result = worker.Failed, strings.ReplaceAll(err.Error(), path, line), nil
+		a.Status, a.Error, a.Result = worker.Failed, strings.ReplaceAll(err.Error(), path, remote.Shown(line)), nil
 	case code == command.Bad:
 		a.Status = noStack
 	}

@@ -13,11 +13,12 @@ import (
 	"symkit/elfx"
 	"symkit/internal/bounds"
 	"symkit/internal/command"
+	"symkit/internal/remote"
 )
 
 // Run is called by kong.
 func (c *replayCmd) Run(e *env, out *output) error {
-	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", c.Sym, c.Timeout))
+	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", remote.Shown(c.Sym), c.Timeout))
 	defer stop()
 	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
 		return err
@@ -74,9 +75,9 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 	// If the file has changed meanwhile, nothing that was found counts.
 	err = cmp.Or(data.unchanged(), err)
 	if err != nil {
-		return located(c.Sym, err)
+		return located(remote.Shown(c.Sym), err)
 	}
-	return out.write(e, report.Result{File: c.Sym, Against: f.address(mod.Image.Main.Path()), Report: rep})
+	return out.write(e, report.Result{File: remote.Shown(c.Sym), Against: f.address(mod.Image.Main.Path()), Report: rep})
 }
 
 // size returns the size in bytes of a file that may be nil.
@@ -117,7 +118,7 @@ func (c *lintCmd) Run(e *env, out *output) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		results = append(results, report.Result{File: path, Report: rep})
+		results = append(results, report.Result{File: remote.Shown(path), Report: rep})
 	}
 	return errors.Join(out.write(e, results...), failed)
 }
@@ -178,11 +179,11 @@ func (c *diffCmd) compare(e *env, out *output, f *fetched) error {
 		if side.Second {
 			path = c.B
 		}
-		err = fmt.Errorf("%s: %w", path, side.Err)
+		err = fmt.Errorf("%s: %w", remote.Shown(path), side.Err)
 	}
 	err = cmp.Or(a.unchanged(), b.unchanged(), err)
 	if err != nil {
 		return err
 	}
-	return out.write(e, report.Result{File: c.A, Against: c.B, Report: rep})
+	return out.write(e, report.Result{File: remote.Shown(c.A), Against: remote.Shown(c.B), Report: rep})
 }

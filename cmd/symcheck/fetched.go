@@ -23,7 +23,7 @@ func (f *fetched) get(address string) (path string, err error) {
 	if f.copies == nil {
 		f.copies = map[string]string{}
 	}
-	f.copies[path], f.removes = address, append(f.removes, remove)
+	f.copies[path], f.removes = remote.Shown(address), append(f.removes, remove)
 	return path, nil
 }
 

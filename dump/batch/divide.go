@@ -52,7 +52,7 @@ func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
 	}
 
 	sources := make([]source, len(f.Inputs))
-	err := Each(ctx, len(f.Inputs), jobs, func(i int) { sources[i] = f.source(ctx, f.Inputs[i].Path) })
+	err := Each(ctx, len(f.Inputs), jobs, func(i int) { sources[i] = f.source(ctx, &f.Inputs[i]) })
 	if err != nil {
 		return false, err
 	}
@@ -94,12 +94,9 @@ type source struct {
 }
 
 // source reads the control data of a package. A damaged package is its own source.
-func (f *Finder) source(ctx context.Context, path string) (s source) {
-	open := openLocal
-	if f.isAddress(path) {
-		open = f.Remote
-	}
-	file, err := open(ctx, path)
+func (f *Finder) source(ctx context.Context, in *Input) (s source) {
+	path := in.Path
+	file, err := f.opener(in)(ctx)
 	if err != nil {
 		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
 	}

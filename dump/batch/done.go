@@ -72,7 +72,7 @@ func ReadDone(path string, shard Shard) (*Done, error) {
 // digest returns the digest of a package, and whether the list has it. For a file on a
 // server that has a tag for its content, the digest is that of address, tag and size.
 func (d *Done) digest(ctx context.Context, p *pack) (sum string, known bool, err error) {
-	file, err := p.open(ctx, p.path)
+	file, err := p.open(ctx)
 	if err != nil {
 		return "", false, err
 	}

@@ -15,13 +15,14 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
+	"symkit/internal/address"
 	"symkit/internal/filename"
 	"symkit/limits"
 )
 
 // Input is one file that may be a module, or a part of one.
 type Input struct {
-	Path string // of the file, or of the archive that it is in
+	Path string // of the file, or of the archive that it is in; an address without its query and passwords
 	// Member is the place in an archive, or nil.
 	Member *archive.Member
 	// Packed is the place in a package, or nil.
@@ -32,7 +33,8 @@ type Input struct {
 	// Limits bound the file when it is opened. A Member has the limits of its archive.
 	Limits limits.Limits
 
-	isPackage bool // Path is a package that Index has not read yet
+	isPackage bool            // Path is a package that Index has not read yet
+	address   address.Address // of such a package, if it is not on this machine
 }
 
 // Open opens the file. Errors begin with its name. The bytes of a file in a package must
@@ -92,7 +94,8 @@ type Finder struct {
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
 	if f.isAddress(path) {
-		f.Inputs = append(f.Inputs, Input{Path: path, isPackage: true})
+		a := address.New(path)
+		f.Inputs = append(f.Inputs, Input{Path: a.Place(), address: a, isPackage: true})
 		return ctx.Err()
 	}
 	info, err := os.Stat(path)

@@ -15,6 +15,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive/pkg"
+	"symkit/internal/address"
 	"symkit/internal/filename"
 	"symkit/limits"
 	"symkit/located"
@@ -49,7 +50,7 @@ type body struct {
 type pack struct {
 	path   string
 	limits limits.Limits
-	open   func(ctx context.Context, path string) (*Stream, error)
+	open   func(ctx context.Context) (*Stream, error)
 	size   int64  // in bytes, -1 if the server does not send the size
 	tag    string // changes with the content
 	read   bool   // size and tag are known
@@ -75,6 +76,39 @@ func openLocal(_ context.Context, path string) (*Stream, error) {
 	}
 	return &Stream{file, info.Size(), info.ModTime().String()}, nil
 }
+
+// opener returns the function that opens a package.
+func (f *Finder) opener(in *Input) func(ctx context.Context) (*Stream, error) {
+	if raw := in.address.Raw(); raw != "" {
+		return func(ctx context.Context) (*Stream, error) {
+			file, err := f.Remote(ctx, raw)
+			return file, unnamed(err, in.address)
+		}
+	}
+	return func(ctx context.Context) (*Stream, error) { return openLocal(ctx, in.Path) }
+}
+
+// unnamed returns an error about the file at an address without the address: the names of inputs
+// are without the query.
+func unnamed(err error, a address.Address) error {
+	if err == nil {
+		return nil
+	}
+	text, ok := strings.CutPrefix(err.Error(), a.String()+": ")
+	if !ok {
+		return address.Error(err)
+	}
+	return &reason{text, err}
+}
+
+// reason is an error whose text is a part of that of err.
+type reason struct {
+	text string
+	err  error
+}
+
+func (e *reason) Error() string { return e.text }
+func (e *reason) Unwrap() error { return e.err }
 
 // limit returns how many bytes the package may unpack to.
 func (p *pack) limit() uint64 { return p.limits.Max(limits.Package, uint64(max(p.size, 0))) }
@@ -138,7 +172,7 @@ func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
 
 	found := make([]contents, len(packages))
 	err = Each(ctx, len(packages), jobs, func(i int) {
-		found[i] = h.index(ctx, f.Inputs[packages[i]].Path, f)
+		found[i] = h.index(ctx, &f.Inputs[packages[i]], f)
 	})
 	if err != nil {
 		return err
@@ -174,11 +208,9 @@ type contents struct {
 
 // index streams a package for f and returns an Input for each ELF file, sorted by name. If
 // f.Member is set, only the file of this name counts. Damage is added to contents.failed.
-func (h *Hold) index(ctx context.Context, path string, f *Finder) (c contents) {
-	p, member := &pack{path: path, limits: f.Limits, open: openLocal}, f.Member
-	if f.isAddress(path) {
-		p.open = f.Remote
-	}
+func (h *Hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
+	path, member := in.Path, f.Member
+	p := &pack{path: path, limits: f.Limits, open: f.opener(in)}
 
 	// A package that was dumped before is not read.
 	if f.Done != nil {
@@ -254,7 +286,7 @@ func comparePaths(a, b string) int {
 // calls fail if the file has changed. An ELF file counts as a package with one member,
 // whose name is empty.
 func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
-	file, err := p.open(ctx, p.path)
+	file, err := p.open(ctx)
 	if err != nil {
 		return err
 	}

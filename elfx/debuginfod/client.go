@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"symkit/elfx"
+	"symkit/internal/address"
 	"symkit/internal/fetch"
 )
 
@@ -80,9 +81,9 @@ const (
 
 // Progress is the state of a download.
 type Progress struct {
-	URL   string
-	Done  int64 // bytes
-	Total int64 // bytes; 0: not known
+	URL   string // without what grants access
+	Done  int64  // bytes
+	Total int64  // bytes; 0: not known
 }
 
 // Client fetches files from servers. Its fields must not be changed while it is used.
@@ -156,7 +157,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 		missing = missing && errors.Is(err, ErrNotFound)
 		if !errors.Is(err, ErrNotFound) {
-			failures = append(failures, fmt.Errorf("%s: %w", url, err))
+			failures = append(failures, fmt.Errorf("%v: %w", address.New(url), err))
 		}
 	}
 
@@ -184,8 +185,8 @@ func (e *entry) try(ctx context.Context, server string) error {
 }
 
 // fileURL returns the URL of the file on a server (debuginfod(8), "WEBAPI").
-func fileURL(server string, id []byte, kind Kind) string {
-	return strings.TrimSuffix(server, "/") + "/buildid/" + hex.EncodeToString(id) + "/" + string(kind)
+func fileURL(server string, id []byte, kind Kind) address.Address {
+	return address.New(strings.TrimSuffix(server, "/") + "/buildid/" + hex.EncodeToString(id) + "/" + string(kind))
 }
 
 // verify returns an error if the file at path is not of the kind, or has another build

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"symkit/internal/address"
 	"symkit/internal/fetch"
 )
 
@@ -32,7 +33,7 @@ func (e *entry) download(ctx context.Context, server string) error {
 // transfer is the state of one download.
 type transfer struct {
 	client *Client
-	url    string
+	url    address.Address
 	done   atomic.Int64
 	total  int64
 	shown  time.Time
@@ -87,9 +88,9 @@ func (e *entry) sweep() {
 // open requests the file. The error is ErrNotFound, ErrMaxSize, ErrStatus, that of
 // fetch.Disk, or that of the connection.
 func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.Raw(), nil)
 	if err != nil {
-		return nil, err
+		return nil, address.Error(err)
 	}
 	request.Header.Set("User-Agent", "symkit")
 	if t.client.MaxSize > 0 {
@@ -101,7 +102,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 	if client == nil {
 		client = fetch.HTTP
 	}
-	response, err := client.Do(request)
+	response, err := fetch.Do(client, request)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +167,6 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 func (t *transfer) progress(always bool) {
 	if now := time.Now(); t.client.Progress != nil && (always || now.Sub(t.shown) >= progressStep) {
 		t.shown = now
-		t.client.Progress(Progress{t.url, t.done.Load(), t.total})
+		t.client.Progress(Progress{t.url.String(), t.done.Load(), t.total})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"symkit/internal/address"
 	"symkit/limits"
 )
 
@@ -23,7 +24,7 @@ func FromEnv() (*Client, error) {
 		}
 		u, err := url.Parse(server)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("DEBUGINFOD_URLS: %w: %q", ErrURL, server)
+			return nil, fmt.Errorf("DEBUGINFOD_URLS: %w: %q", ErrURL, address.New(server))
 		}
 		c.URLs = append(c.URLs, server)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"symkit/internal/address"
 	"symkit/internal/printable"
 )
 
@@ -24,7 +25,7 @@ const (
 )
 
 // Messages is the standard error of a program. The program's output becomes lines without
-// control characters (printable.String). Unless ShowAll is called, the lines are bounded
+// control characters (printable.String) and without passwords and tokens in addresses. Unless ShowAll is called, the lines are bounded
 // in length and in number, so that no input can flood a log: long paths and names are
 // elided in their middle, and lines beyond the bound of their kind are counted. On a
 // terminal a status line stands below the messages.
@@ -120,7 +121,7 @@ func (m *Messages) put(k *kind, most int, text string) {
 		return
 	}
 
-	text = printable.String(text)
+	text = printable.String(address.Redact(text))
 	if !m.all {
 		text = shorten(text)
 		if k.left > 0 || k.written+len(text)+1 > most {
@@ -174,9 +175,9 @@ func (m *Messages) Close() {
 }
 
 // Line writes a formatted message to w as one line. Line breaks in the message are
-// escaped.
+// escaped, and addresses are without what grants access.
 func Line(w io.Writer, format string, args ...any) {
-	io.WriteString(w, printable.String(fmt.Sprintf(format, args...))+"\n")
+	io.WriteString(w, printable.String(address.Redact(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // Progress shows how far the program is. On a terminal it replaces the status line;

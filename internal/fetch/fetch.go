@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"symkit/internal/address"
 )
 
 var (
@@ -35,6 +38,16 @@ var HTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http.Requ
 	}
 	return nil
 }}
+
+// Do sends a request. The error is without the URL, which may have a password or a token, and
+// which callers know.
+func Do(client *http.Client, request *http.Request) (*http.Response, error) {
+	response, err := client.Do(request)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return response, address.Error(err)
+}
 
 // leastBytes is how many bytes a server must send in each window.
 const leastBytes = 100 << 10

@@ -9,15 +9,15 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
-	"net/url"
 	"os"
-	"path"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 
+	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
 	"symkit/internal/s3"
 	"symkit/limits"
@@ -49,7 +49,7 @@ type File struct {
 // Open opens the file at an address. Errors begin with the address.
 func Open(ctx context.Context, address string) (*File, error) {
 	f, err := open(ctx, address)
-	if err != nil && !strings.HasPrefix(err.Error(), address) {
+	if err != nil && !strings.HasPrefix(err.Error(), Shown(address)) {
 		err = fmt.Errorf("%s: %w", Shown(address), err)
 	}
 	return f, err
@@ -88,13 +88,13 @@ func get(ctx context.Context, address string) (*File, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		cancel(nil)
-		return nil, err
+		return nil, addresses.Error(err)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the size is that of the file
 
 	f := &body{cancel: cancel, ctx: ctx}
 	go fetch.Watch(ctx, window, &f.count, func() { cancel(ErrStalled) })
-	resp, err := fetch.HTTP.Do(req)
+	resp, err := fetch.Do(fetch.HTTP, req)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		resp.Body.Close()
 		err = fmt.Errorf("%w %s", ErrStatus, resp.Status)
@@ -107,9 +107,6 @@ func get(ctx context.Context, address string) (*File, error) {
 			err = cause
 		}
 		cancel(nil)
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the address, which may have a password
-		}
 		return nil, err
 	}
 
@@ -190,14 +187,7 @@ func copyTo(dir, address string, f *File) (string, error) {
 		return "", err
 	}
 
-	name := path.Base(address)
-	if u, err := url.Parse(address); err == nil {
-		name = path.Base(u.Path)
-	}
-	if name == "." || name == "/" || name == ".." {
-		name = "file"
-	}
-	local := dir + string(os.PathSeparator) + name
+	local := dir + string(os.PathSeparator) + Name(address)
 	out, err := os.OpenFile(local, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
@@ -214,10 +204,17 @@ type wrote struct{ d *fetch.Disk }
 
 func (w wrote) Write(p []byte) (int, error) { return len(p), w.d.Wrote(int64(len(p))) }
 
-// Shown returns an address without a password.
-func Shown(address string) string {
-	if u, err := url.Parse(address); err == nil {
-		return u.Redacted()
+// Name returns the name of the file at an address or path.
+func Name(address string) string {
+	if !IsURL(address) {
+		return filepath.Base(address)
 	}
-	return address
+	name := addresses.New(address).Name()
+	if name == "" || name == "." || name == ".." {
+		return "file"
+	}
+	return name
 }
+
+// Shown returns an address, or a path, without what grants access.
+func Shown(address string) string { return addresses.New(address).String() }

@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+
+	"symkit/internal/fetch"
 )
 
 const (
@@ -221,7 +223,7 @@ func (a *assumed) sign(ctx context.Context, req *http.Request, body string) erro
 
 // ask sends a request to the token service and returns the credentials in the answer.
 func (a *assumed) ask(req *http.Request) (keys aws.Credentials, err error) {
-	resp, err := a.client.Do(req)
+	resp, err := fetch.Do(a.client, req)
 	if err != nil {
 		return keys, fmt.Errorf("role %s: %w", a.role, err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"symkit/internal/address"
 	"symkit/internal/fetch"
 )
 
@@ -66,7 +67,7 @@ func (b *Bucket) do(ctx context.Context, r *request) (*http.Response, error) {
 func (b *Bucket) send(ctx context.Context, r *request, region string) (*http.Response, error) {
 	keys, err := b.account.Retrieve(ctx)
 	if err != nil {
-		return nil, &failure{text: err.Error(), final: true}
+		return nil, &failure{text: address.Redact(err.Error()), final: true}
 	}
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -94,13 +95,10 @@ func (b *Bucket) send(ctx context.Context, r *request, region string) (*http.Res
 		alive.end()
 		return nil, err
 	}
-	resp, err := b.http.Do(req)
+	resp, err := fetch.Do(b.http, req)
 	if err != nil {
 		cause := context.Cause(ctx)
 		alive.end()
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the address
-		}
 		return nil, cmp.Or(cause, err)
 	}
 

@@ -38,6 +38,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
 )
 
@@ -89,7 +90,7 @@ func IsURL(s string) bool { return strings.HasPrefix(s, Scheme) }
 func Open(address string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("%q: %w", address, ErrURL)
+		return nil, fmt.Errorf("%q: %w", addresses.New(address), ErrURL)
 	}
 	settings, err := readProfile()
 	if err != nil {
@@ -105,7 +106,7 @@ func Open(address string) (*Bucket, error) {
 	if endpoint != "" {
 		b.endpoint, err = url.Parse(endpoint)
 		if err != nil || b.endpoint.Host == "" || b.endpoint.Scheme != "http" && b.endpoint.Scheme != "https" {
-			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", endpoint)
+			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", addresses.New(endpoint))
 		}
 		b.google = isGoogle(b.endpoint.Hostname())
 	}

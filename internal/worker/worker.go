@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 	"sync"
 
+	"symkit/internal/address"
 	"symkit/internal/printable"
 )
 
@@ -26,7 +28,7 @@ const maxLine = 64 << 10
 // Answer is one line of the output.
 type Answer struct {
 	Version  int             `json:"version"`
-	Input    string          `json:"input"`           // the line
+	Input    string          `json:"input"`           // the line, with addresses as messages have them
 	Status   string          `json:"status"`          // as the work has it, or "failed"
 	Error    string          `json:"error,omitempty"` // why it failed
 	Messages []string        `json:"messages,omitempty"`
@@ -126,13 +128,22 @@ func read(ctx context.Context, in io.Reader, task func(line string, err error) b
 	}
 }
 
+// shown returns a line with its addresses, between tabs, without what grants access.
+func shown(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = address.New(part).String()
+	}
+	return strings.Join(parts, "\t")
+}
+
 // one does one task. A panic becomes the error of the task.
 func one(ctx context.Context, line string, err error, work func(ctx context.Context, line string) Answer) (a Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = Answer{Status: Failed, Error: fmt.Sprintf("internal error: %v", p), Messages: []string{string(debug.Stack())}}
 		}
-		a.Version, a.Input = Version, line
+		a.Version, a.Input = Version, shown(line)
 	}()
 	if err != nil {
 		return Answer{Status: Failed, Error: err.Error()}

@@ -100,3 +100,15 @@ func TestEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSecrets: an answer has its line without passwords and tokens.
+func TestSecrets(t *testing.T) {
+	var out bytes.Buffer
+	in := strings.NewReader("https://user:secret@host/a?token=secret\ta b.debug\n")
+	err := Serve(t.Context(), in, &out, 1, func(_ context.Context, line string) Answer {
+		return Answer{Status: line[:len("https://user:secret")]}
+	})
+	if want := `"input":"https://xxxxx@host/a?token=xxxxx\ta b.debug","status":"https://user:secret"`; err != nil || !strings.Contains(out.String(), want) {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}

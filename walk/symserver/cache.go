@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"symkit/internal/address"
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
@@ -92,7 +93,7 @@ func sourceOf(path string) string {
 	tail = bytes.TrimSuffix(tail, []byte{'\n'})
 	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
 	if url, ok := bytes.CutPrefix(line, []byte(sourceMark)); ok {
-		return string(url)
+		return address.New(string(url)).String() // earlier versions wrote the whole URL
 	}
 	return ""
 }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"symkit/internal/address"
 	"symkit/internal/atomicfile"
 	"symkit/internal/fetch"
 	"symkit/walk"
@@ -136,7 +137,7 @@ func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received 
 		received.Store(total)
 		if now := time.Now(); s.Progress != nil && now.Sub(shown) >= progressStep {
 			shown = now
-			s.Progress(target, total)
+			s.Progress(target.String(), total)
 		}
 	}}
 
@@ -156,19 +157,19 @@ func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received 
 	if string(head) != "MODULE " {
 		return ErrContent
 	}
-	return e.write(ctx, text, target, m)
+	return e.write(ctx, text, target.String(), m)
 }
 
 // open sends the request and returns the body of the response.
-func (s *Server) open(ctx context.Context, target string) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+func (s *Server) open(ctx context.Context, target address.Address) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.Raw(), nil)
 	if err != nil {
-		return nil, err
+		return nil, address.Error(err)
 	}
 
 	request.Header.Set("User-Agent", "symkit")
 	request.Header.Set("Accept-Encoding", "zstd, gzip")
-	response, err := s.HTTP.Do(request)
+	response, err := fetch.Do(s.HTTP, request)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,8 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 	return t, nil
 }
 
-// write puts a file into the cache, with a last line that names the URL of the file.
+// write puts a file into the cache, with a last line that names the URL of the file, without
+// what grants access: anybody can read the cache.
 // The MODULE record must be that of the module.
 func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module) error {
 	path := e.path()

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"symkit/elfx/companion"
+	"symkit/internal/address"
 	"symkit/internal/fetch"
 	"symkit/limits"
 	"symkit/walk"
@@ -79,11 +80,10 @@ type Server struct {
 	// HTTP makes the requests.
 	HTTP *http.Client
 	// Progress, if any, is called several times a second, from any goroutine,
-	// with the bytes that were received of a URL so far.
+	// with the bytes that were received of a URL so far. The URL is without what grants access.
 	Progress func(url string, bytes int64)
 
 	base   url.URL
-	shown  string // the URL without a password
 	flight singleflight.Group
 	slots  chan struct{} // bounds the requests at one time
 	disk   func() *fetch.Disk
@@ -113,11 +113,11 @@ func IsURL(s string) bool {
 func New(rawURL, cache string) (*Server, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || !IsURL(rawURL) || u.Host == "" {
-		return nil, fmt.Errorf("%q: %w", rawURL, ErrURL)
+		return nil, fmt.Errorf("%q: %w", address.New(rawURL), ErrURL)
 	}
 	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Attempts: defaultAttempts, Backoff: defaultBackoff,
 		Negative: defaultNegative, MaxSize: bound(limits.FetchedSymbols), MaxTotal: bound(limits.FetchedTotal), HTTP: fetch.HTTP,
-		base: *u, shown: u.Redacted(), slots: make(chan struct{}, maxRequests)}
+		base: *u, slots: make(chan struct{}, maxRequests)}
 	s.disk = sync.OnceValue(func() *fetch.Disk { return &fetch.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
 	return s, nil
 }
@@ -132,9 +132,8 @@ func bound(x limits.Limit) int64 {
 func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, place := range symbols.Paths(m) {
-		shown := strings.TrimSuffix(s.shown, "/") + "/" + place
 		if err := s.get(ctx, place, m, out); err != nil {
-			out.Tried = append(out.Tried, companion.Probe{Path: shown, Err: err})
+			out.Tried = append(out.Tried, companion.Probe{Path: s.at(place, s.base.Query()).String(), Err: err})
 			continue
 		}
 		return out
@@ -199,13 +198,17 @@ func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 
 // target returns the URL of a place; the query identifies the module's file, so that the server
 // can make symbols of the file or record that they are missing.
-func (s *Server) target(place string, m *walk.Module) string {
-	u := s.base
-	u.Path = path.Join("/", u.Path, place)
-	u.RawPath = ""
-	q := u.Query()
+func (s *Server) target(place string, m *walk.Module) address.Address {
+	q := s.base.Query()
 	q.Set("code_file", m.File())
 	q.Set("code_id", strings.ToLower(m.FileID()))
-	u.RawQuery = q.Encode()
-	return u.String()
+	return s.at(place, q)
+}
+
+// at returns the URL of a place with a query.
+func (s *Server) at(place string, query url.Values) address.Address {
+	u := s.base
+	u.Path, u.RawPath = path.Join("/", u.Path, place), ""
+	u.RawQuery = query.Encode()
+	return address.New(u.String())
 }
