@@ -133,13 +133,13 @@ func TestCantUnwind(t *testing.T) {
 		lr         uint64
 		mem        []span
 	}{
-		{"a call of another function", "0x501040@context end", 0x401154, []span{{0x401150, arm(0xeb000000, 0, 0xe12fff1e)}}},
+		{"a call of another function", "0x501040@context", 0x401154, []span{{0x401150, arm(0xeb000000, 0, 0xe12fff1e)}}},
 		{"a call through the linkage table", "0x501040@context 0x401154@leaf", 0x401154, []span{callPLT, plt, words(0x404000, 4, 0x501001)}},
-		{"the linkage table has another function", "0x501040@context end", 0x401154, []span{callPLT, plt, words(0x404000, 4, 0x4ffff0)}},
+		{"the linkage table has another function", "0x501040@context", 0x401154, []span{callPLT, plt, words(0x404000, 4, 0x4ffff0)}},
 		{"the linkage table's word is not in the dump", "0x501040@context 0x401154@leaf", 0x401154, []span{callPLT, plt}},
 		{"no code in the dump", "0x501040@context 0x401154@leaf", 0x401154, nil},
-		{"no code in the dump, and the same module", "0x501040@context end", 0x509000, nil},
-		{"the link register is no code", "0x501040@context end", 0x12345678, nil},
+		{"no code in the dump, and the same module", "0x501040@context", 0x509000, nil},
+		{"the link register is no code", "0x501040@context", 0x12345678, nil},
 	} {
 		p := process("arm", regsOf(0x501040, map[cfi.Reg]uint64{13: 0x8000, 14: test.lr}), append(test.mem, words(0x8000, 4, 0, 0, 0, 0))...)
 		p.Modules = append(p.Modules, &library)

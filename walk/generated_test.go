@@ -22,7 +22,7 @@ func TestGeneratedCode(t *testing.T) {
 	}{
 		{"a chain", "inner@context 0x700010@frame_pointer 0x700020@frame_pointer 0x700030@frame_pointer middle@frame_pointer end", code,
 			[]uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x700020, 0, 0, 0x8060, 0x700030, 0, 0, 0x8080, 0x401150, 0, 0, 0}},
-		{"a chain to the end", "inner@context 0x700010@frame_pointer 0x700020@frame_pointer end", code,
+		{"a chain to the end", "inner@context 0x700010@frame_pointer 0x700020@frame_pointer", code,
 			[]uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x700020, 0, 0, 0, 0, 0}},
 		{"the next record leads nowhere", "inner@context outer@scan end", code, []uint64{0x401250, 0x8020, 0x700010, 0, 0x8000, 0x700020}},
 		{"the next record leads to no code", "inner@context outer@scan end", code, []uint64{0x401250, 0x8020, 0x700010, 0, 0x8040, 0x12345678, 0, 0, 0x8060}},

@@ -149,7 +149,7 @@ func TestBackChains(t *testing.T) {
 	}
 	// The chain ends in 0.
 	p := process("ppc64", regsOf(0x401050, map[cfi.Reg]uint64{1: 0x8000}), words(0x8000, 8, 0x8010, 0, 0, 0, ret1))
-	if got := stackOf(t, p, symbolsText); got != "inner@context middle@frame_pointer end" {
+	if got := stackOf(t, p, symbolsText); got != "inner@context middle@frame_pointer" {
 		t.Error(got)
 	}
 }
@@ -174,7 +174,7 @@ func TestFrameRecordsOfSystems(t *testing.T) {
 		{"Linux: the top of the stack is no better than others", "x86_64", "Linux", map[cfi.Reg]uint64{7: 0x8000, 6: 1},
 			[]uint64{ret2, 1}, "inner@context _start@scan end"},
 		{"zeros end a chain", "arm64", "iOS", map[cfi.Reg]uint64{31: 0x8000, 29: 0x8000},
-			[]uint64{0x8010, ret1, 0, 0, ret2}, "inner@context middle@frame_pointer end"},
+			[]uint64{0x8010, ret1, 0, 0, ret2}, "inner@context middle@frame_pointer"},
 		{"zeros that %rbp points to by chance", "x86_64", "Linux", map[cfi.Reg]uint64{7: 0x8000, 6: 0x8000},
 			[]uint64{0, 0, ret2}, "inner@context _start@scan end"},
 	} {

@@ -52,9 +52,9 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	if raRule == nil {
 		raRule = w.rule(".ra")
 	}
-	// A constant return address below the first page marks the outermost function.
+	// A constant return address below the first page stands for an undefined one.
 	if raRule != nil && w.isEnd(raRule) {
-		return out, stackEnd, nil
+		return out, stackEnd, errCantUnwind
 	}
 	if cfaRule == nil || raRule == nil {
 		return out, notFound, errNoEssential
@@ -215,7 +215,7 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 	// Zeros end the chain.
 	if next, _ := out.Get(w.cpu.fp); out.PC == 0 && next == 0 &&
 		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
-		return out, stackEnd, nil
+		return out, stackEnd, errChainEnd
 	}
 	if !w.returnsToCode(out.PC) && !(w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) && w.chainGoesOn(out)) {
 		return out, notFound, errNoCall

@@ -328,10 +328,10 @@ func TestProven(t *testing.T) {
 		name, symbols, want string
 		stack               []uint64
 	}{
-		{"called", symbolsText + rules, "inner@context middle@scan end", []uint64{5, 0x401250, 0x401150, 0x401150}},
-		{"not called", symbolsText + rules, "inner@context end", []uint64{5, 0x401250, 0x401254}},
+		{"called", symbolsText + rules, "inner@context middle@scan", []uint64{5, 0x401250, 0x401150, 0x401150}},
+		{"not called", symbolsText + rules, "inner@context", []uint64{5, 0x401250, 0x401254}},
 		{"clone, called", strings.Replace(symbolsText, "inner", "clone", 1) + "STACK CFI INIT 1100 200 .cfa: sp .ra: 1\n",
-			"clone@context middle@scan end", []uint64{5, 0x401250, 0x401150, 0x401150}},
+			"clone@context middle@scan", []uint64{5, 0x401250, 0x401150, 0x401150}},
 		{"clone, not called", strings.Replace(symbolsText, "inner", "clone", 1), "clone@context", []uint64{5, 0x401250, 0x401254}},
 	} {
 		p := process("arm", regsOf(0x401050, regs), words(0x8000, 4, test.stack...), span{0x401000, code})

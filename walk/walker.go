@@ -110,7 +110,7 @@ func (w *walker) locate(f *Frame) {
 		if exact.Public && !w.p.code(f.PC) {
 			f.Place = noPlace // data above the last function
 		}
-		if !f.Exact && exact.FuncAddr == f.PC && entries[exact.Func] {
+		if !f.Exact && f.Trust > TrustCFIScan && exact.FuncAddr == f.PC && entries[exact.Func] {
 			f.Exact, f.entry = true, true // no call pushed this return address
 		}
 	}
@@ -134,27 +134,6 @@ func (w *walker) lookup(addr uint64) (*Module, *Place) {
 	}
 	return nil, w.named.place(addr)
 }
-
-// endOfStack is the reason that there is no caller.
-const endOfStack = "end of stack"
-
-// entries are the functions without a caller. A return address in clone belongs to
-// the frame of a new thread's function alone.
-var entries = map[string]bool{
-	"_start": true, "_dl_start_user": true, "__start": true,
-	"_rt0_amd64_linux": true, "_rt0_386_linux": true, "_rt0_arm_linux": true,
-	"_rt0_arm64_linux": true, "_rt0_riscv64_linux": true, "_rt0_s390x_linux": true,
-	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
-	"thread_start": true, "runtime.clone": true, "runtime.clone.abi0": true,
-	// The function that a function of makecontext returns to.
-	"__start_context": true, "__startcontext": true, "__makecontext_ret": true, "makecontext": true, "__makecontext": true,
-}
-
-// isEntry reports whether f is in one of the entries.
-func (f *Frame) isEntry() bool { return f.Module != nil && entries[f.Place.Func] }
-
-// entrySize bounds, in bytes, the size of an entry whose symbol has no size.
-const entrySize = 256
 
 // technique is a method to find the caller.
 type technique struct {
@@ -186,6 +165,8 @@ var (
 	// thread, while the frame pointer is still that of the old one.
 	errNotCalled  = errors.New("the return address follows no call of the function")
 	errCantUnwind = errors.New("the rules know no caller")
+	errNullReturn = errors.New("the return address is null")
+	errChainEnd   = errors.New("zeros end the chain of frame records")
 )
 
 // caller finds the frame that called f, and that frame's registers. It tries the techniques
@@ -193,9 +174,7 @@ var (
 // the reasons that the techniques before it failed. If there is no caller, end is the
 // reason: endOfStack, or the reasons that all techniques failed.
 func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end string) {
-	// The function in which a process or thread begins has no caller. A public symbol has no
-	// size, so only code near the symbol belongs to the entry.
-	if f.entry || !f.Exact && f.Place.Func == "" && w.p.inStart(f.PC) || !f.Exact && f.isEntry() && !(f.Place.Public && f.PC-f.Place.FuncAddr > entrySize) {
+	if w.isOutermost(f, r) {
 		return next, regs, endOfStack
 	}
 
@@ -206,7 +185,7 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 
 	var why strings.Builder
 	w.extent = extent{}
-	proven, ended := f.isEntry(), false
+	proven := f.isEntry()
 	for _, t := range order {
 		if t.trust == TrustLeaf && !f.Exact || t.name == "STACK WIN" && w.p.CPU != "x86" {
 			continue
@@ -242,12 +221,11 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 		case v == found:
 			next = Frame{Saved: saved, Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
 			return next, out, ""
-		case v == stackEnd && w.p.CPU == "arm" && t.trust == TrustCFI:
-			// EXIDX_CANTUNWIND stands for any function that throws nothing,
-			// such as abort: a call of it proves that it has a caller.
-			proven, ended, err = true, true, errCantUnwind
-		case v == stackEnd:
+		case v == stackEnd && w.begins(f), v == stackEnd && err == errCantUnwind && w.marksStart(f):
 			return next, regs, endOfStack
+		case v == stackEnd && err == errCantUnwind:
+			// A call of the function proves that it has a caller.
+			proven = true
 		}
 
 		// The reason goes into Why, except errNothing, which explains nothing.
@@ -258,13 +236,9 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 			why.WriteString("; ")
 		}
 		fmt.Fprintf(&why, "%s: %v", t.name, err)
-		if f.Signal && w.extent.least > 0 {
+		if err == errNullReturn || err == errChainEnd || f.Signal && w.extent.least > 0 {
 			break // no rules have registers that the signal frame lacks
 		}
-	}
-
-	if ended {
-		return next, regs, endOfStack
 	}
 	return next, regs, why.String()
 }
@@ -280,7 +254,7 @@ func (w *walker) judge(f *Frame, r, out *Registers, trust Trust) (verdict, error
 		if f.Signal { // a call through a null pointer was interrupted
 			break
 		}
-		return stackEnd, nil
+		return stackEnd, errNullReturn
 	case caller <= w.extent.least && w.extent.least > 0 && !f.Signal:
 		return notFound, fmt.Errorf("stack pointer %#x is not above the frame, which ends at %#x", caller, w.extent.least)
 	case f.Signal:

@@ -164,7 +164,7 @@ func (s *winStep) program() (out Registers, v verdict, err error) {
 	_, spSet := out.Get(x86SP)
 	switch {
 	case pcSet && out.PC == 0:
-		return out, stackEnd, nil
+		return out, stackEnd, errNullReturn
 	case !pcSet || !spSet:
 		return out, notFound, errNoResult
 	}
@@ -198,7 +198,7 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 	}
 
 	if bp, _ := out.Get(x86BP); pc == 0 && bp == 0 {
-		return out, stackEnd, nil
+		return out, stackEnd, errNullReturn
 	}
 	return out, found, nil
 }
