@@ -46,6 +46,9 @@ func (l Language) IsAda() bool {
 	return l == 0x03 || l == 0x0d || l == 0x2e || l == 0x2f
 }
 
+// IsHaskell reports whether the language is Haskell.
+func (l Language) IsHaskell() bool { return l == 0x18 }
+
 // Separator returns the text between the parts of a name; it is empty if names have no
 // parts, or if DW_AT_name has all of them.
 func (l Language) Separator() string {

@@ -1,10 +1,6 @@
 package demangle
 
-import (
-	"strconv"
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // rBasic maps tags of one letter to the basic types.
 var rBasic = [256]string{
@@ -21,6 +17,9 @@ func (p *rparser) typ() {
 	}
 	defer p.leave()
 
+	if p.take('w') { // a parameter that takes a tuple's elements as arguments
+		p.put("#[splat] ")
+	}
 	tag := p.next()
 	if s := rBasic[tag]; s != "" {
 		p.put(s)
@@ -54,7 +53,7 @@ func (p *rparser) typ() {
 		p.typ()
 		if tag == 'A' {
 			p.put("; ")
-			p.constant()
+			p.constant(true)
 		}
 		p.put("]")
 	case 'T':
@@ -77,6 +76,12 @@ func (p *rparser) typ() {
 			p.lifetime(index)
 		}
 
+	// A type with a restricted set of values.
+	case 'W':
+		p.typ()
+		p.put(" is ")
+		p.pattern()
+
 	case 'B':
 		p.backref(p.typ)
 	default:
@@ -93,6 +98,9 @@ func (p *rparser) function() {
 	if p.take('K') {
 		abi := "C"
 		if !p.take('C') {
+			if p.peek() == 'u' {
+				p.fail() // no ABI has such a name
+			}
 			abi = strings.ReplaceAll(p.plainIdentifier(), "_", "-")
 		}
 		p.put(`extern "` + abi + `" `)
@@ -113,7 +121,7 @@ func (p *rparser) bounds() {
 			p.put(" + ")
 		}
 
-		// Associated types join the arguments of the path.
+		// Associated types and constants join the arguments of the path.
 		open := p.openPath()
 		for !p.bad && p.take('p') {
 			if open {
@@ -123,7 +131,11 @@ func (p *rparser) bounds() {
 				open = true
 			}
 			p.put(p.plainIdentifier() + " = ")
-			p.typ()
+			if p.take('K') {
+				p.constant(false)
+			} else {
+				p.typ()
+			}
 		}
 		if open {
 			p.put(">")
@@ -132,7 +144,7 @@ func (p *rparser) bounds() {
 }
 
 // openPath reads a path. If the path has arguments, openPath writes no closing bracket,
-// so that associated types can follow, and returns true.
+// so that associated types and constants can follow, and returns true.
 func (p *rparser) openPath() (open bool) {
 	switch {
 	case p.take('I'):
@@ -148,155 +160,27 @@ func (p *rparser) openPath() (open bool) {
 	return false
 }
 
-// constant reads the value of a generic argument or the length of an array. The tag of the
-// value's type comes first and decides how the value is written.
-func (p *rparser) constant() {
+// pattern reads the values that a type is restricted to: a range, several patterns, or all but
+// null.
+func (p *rparser) pattern() {
 	if !p.enter() {
 		return
 	}
 	defer p.leave()
 
-	switch tag := p.next(); tag {
-	case 'p':
-		p.put("_")
-	case 'B':
-		p.backref(p.constant)
-
-	// Integers without and with a sign.
-	case 'h', 't', 'm', 'y', 'o', 'j':
-		p.integer()
-	case 'a', 's', 'l', 'x', 'n', 'i':
-		if p.take('n') {
-			p.put("-")
-		}
-		p.integer()
-
-	// Values that are numbers: false and true, the code point of a character.
-	case 'b':
-		switch n, ok := p.small(); {
-		case ok && n == 0:
-			p.put("false")
-		case ok && n == 1:
-			p.put("true")
-		default:
-			p.fail()
-		}
-	case 'c':
-		n, ok := p.small()
-		if !ok || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
-			p.fail()
-			return
-		}
-		p.put(strconv.QuoteRune(rune(n)))
-
-	// Strings and references. A reference to a string is written as a literal, and a string
-	// without a reference as the literal with a star before it.
-	case 'e':
-		p.put("*")
-		p.stringConstant()
-	case 'R', 'Q':
-		if tag == 'R' && p.take('e') {
-			p.stringConstant()
-			return
-		}
-		p.put("&")
-		if tag == 'Q' {
-			p.put("mut ")
-		}
-		p.constant()
-
-	// Values made of others.
-	case 'A':
-		p.put("[")
-		p.list(p.constant)
-		p.put("]")
-	case 'T':
-		p.put("(")
-		if p.list(p.constant) == 1 {
-			p.put(",")
-		}
-		p.put(")")
-	case 'V':
-		p.structConstant()
-	default:
-		p.fail()
-	}
-}
-
-// hex reads hexadecimal digits up to an underscore, and skips the underscore.
-func (p *rparser) hex() string {
-	start := p.pos
-	for isHex(p.peek()) {
-		p.pos++
-	}
-	digits := string(p.in[start:p.pos])
-	if !p.take('_') {
-		p.fail()
-	}
-	return digits
-}
-
-func (p *rparser) small() (uint64, bool) {
-	digits := p.hex()
-	if digits == "" {
-		return 0, !p.bad
-	}
-	n, err := strconv.ParseUint(digits, 16, 64)
-	return n, err == nil && !p.bad
-}
-
-// integer writes a number in decimal, or in hexadecimal if it has more than 64 bits.
-func (p *rparser) integer() {
-	digits := p.hex()
-	trimmed := strings.TrimLeft(digits, "0")
-	if len(trimmed) > 16 {
-		p.put("0x" + trimmed)
-		return
-	}
-
-	n, err := strconv.ParseUint("0"+trimmed, 16, 64)
-	if err != nil {
-		p.fail()
-	}
-	p.put(strconv.FormatUint(n, 10))
-}
-
-func (p *rparser) stringConstant() {
-	digits := p.hex()
-	if p.bad || len(digits)%2 != 0 {
-		p.fail()
-		return
-	}
-
-	// Two digits for each byte of UTF-8.
-	text := make([]byte, 0, len(digits)/2)
-	for i := 0; i < len(digits); i += 2 {
-		text = append(text, unhex(digits[i])<<4|unhex(digits[i+1]))
-	}
-	if !utf8.Valid(text) {
-		p.fail()
-		return
-	}
-	p.put(strconv.Quote(string(text)))
-}
-
-// structConstant reads the value of a structure or of an enumeration's variant.
-func (p *rparser) structConstant() {
-	p.path(true)
 	switch p.next() {
-	case 'U':
-	case 'T':
-		p.put("(")
-		p.list(p.constant)
-		p.put(")")
-	case 'S':
-		p.put(" { ")
-		p.list(func() {
-			name, _ := p.identifier()
-			p.put(name + ": ")
-			p.constant()
-		})
-		p.put(" }")
+	case 'R':
+		p.constant(false)
+		p.put("..=")
+		p.constant(false)
+	case 'O':
+		p.pattern()
+		for !p.bad && !p.take('E') {
+			p.put(" | ")
+			p.pattern()
+		}
+	case 'N':
+		p.put("!null")
 	default:
 		p.fail()
 	}

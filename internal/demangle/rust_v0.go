@@ -39,7 +39,7 @@ func rustV0(name []byte) (string, bool) {
 }
 
 const (
-	rMaxDepth = 256
+	rMaxDepth = 500
 	// rMaxSteps bounds the work on names whose back references multiply.
 	rMaxSteps = 1 << 16
 )
@@ -169,9 +169,18 @@ func (p *rparser) plainIdentifier() string {
 	}
 	text, ok := punycode(name)
 	if !ok {
-		p.fail()
+		return "punycode{" + undecoded(name) + "}"
 	}
 	return text
+}
+
+// undecoded returns an identifier that is no Punycode, with the delimiter that Punycode has.
+func undecoded(name []byte) string {
+	i := bytes.LastIndexByte(name, '_')
+	if i <= 0 {
+		return string(name[i+1:])
+	}
+	return string(name[:i]) + "-" + string(name[i+1:])
 }
 
 // backref reads the position that a B refers to, and runs f there.
@@ -280,7 +289,7 @@ func (p *rparser) genericArg() {
 	case p.take('L'):
 		p.lifetime(p.base62())
 	case p.take('K'):
-		p.constant()
+		p.constant(false)
 	default:
 		p.typ()
 	}

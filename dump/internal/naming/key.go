@@ -89,10 +89,14 @@ func (k *Key) ID() []byte {
 }
 
 // isLabel reports whether the linkage name is an assembler label and there is a plain
-// name too. Ada's plain names are encoded, and no better than a label.
+// name too. Ada's plain names are encoded, and no better than a label. Haskell's are the name
+// of a function in the source, without its module and for many pieces of code the same, or
+// a number where the compiler made the code (L7133701809754875330 for Main_area_info).
 func (k *Key) isLabel() bool {
-	return len(k.Linkage) > 0 && len(k.Plain) > 0 && !k.Language.IsAda() && demangle.IsLabel(uint16(k.Language), k.Linkage) &&
-		!k.isQualified()
+	if len(k.Linkage) == 0 || len(k.Plain) == 0 || k.Language.IsAda() || k.Language.IsHaskell() {
+		return false
+	}
+	return demangle.IsLabel(uint16(k.Language), k.Linkage) && !k.isQualified()
 }
 
 // isQualified reports whether the linkage name is the plain name after a scope and a dot.
@@ -105,7 +109,16 @@ func (k *Key) isQualified() bool {
 func (k *Key) IsEmpty() bool { return len(k.Linkage) == 0 && len(k.Plain) == 0 }
 
 // scoped reports whether the same ID in another scope is another name.
-func (k *Key) scoped() bool { return len(k.Linkage) == 0 && k.Language.Separator() != "" }
+func (k *Key) scoped() bool { return len(k.Linkage) == 0 && k.needsScope() }
+
+// needsScope reports whether the plain name is written with its scope in front.
+func (k *Key) needsScope() bool { return k.Language.Separator() != "" && !isMethod(k.Plain) }
+
+// isMethod reports whether a plain name is that of a method in Objective-C, -[Class method:] or
+// +[Class(Category) method:], which has its class in it.
+func isMethod(plain []byte) bool {
+	return bytes.HasPrefix(plain, []byte("-[")) || bytes.HasPrefix(plain, []byte("+["))
+}
 
 // equal reports whether k and b are the same name.
 func (k *Key) equal(b *Key) bool {

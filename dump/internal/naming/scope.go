@@ -86,7 +86,8 @@ func (c *cachedScope) is(u *dwarfx.Unit, ref dwarfx.Ref, language dwarfx.Languag
 
 // name returns the text that parents[0] adds to the scope of the declarations it encloses:
 // the other parents, and one called name. whole reports that part is the complete scope: a
-// function's demangled linkage name, or the name and scope of a declaration elsewhere.
+// function's demangled linkage name, the name of a method in Objective-C, or the name and scope of a
+// declaration elsewhere.
 // unnamed reports that the DIE has no name of its own.
 func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part string, whole, unnamed bool) {
 	ref := parents[0]
@@ -106,6 +107,9 @@ func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part s
 		}
 	}
 
+	if isMethod(n.Name) {
+		return string(n.Name), true, false
+	}
 	part = string(n.Name)
 	unnamed = part == "" && !n.Lost
 	if unnamed {

@@ -177,7 +177,8 @@ func (x *Namer) set(number uint32, order uint64, text string, ascii bool) {
 // ascii is set if the text is known to be printable ASCII.
 //
 // A linkage name that is not mangled is written only if there is no plain name, or if the linkage
-// name is the plain name with its scope in front, as Zig's: debug.Dwarf.scanAllUnits.
+// name is the plain name with its scope in front, as Zig's: debug.Dwarf.scanAllUnits, or if it is
+// Haskell's.
 func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain bool) {
 	if len(k.Linkage) > 0 {
 		text, ok := demangler.ForLanguage(uint16(k.Language), k.Linkage)
@@ -186,10 +187,10 @@ func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain 
 		}
 	}
 	switch {
-	case k.isQualified():
+	case k.isQualified(), k.Language.IsHaskell() && len(k.Linkage) > 0:
 		return string(k.Linkage), false, false
 	case len(k.Plain) > 0:
-		return string(k.Plain), false, k.Language.Separator() != ""
+		return string(k.Plain), false, k.needsScope()
 	case len(k.Linkage) > 0:
 		return string(k.Linkage), false, false
 	}

@@ -1,9 +1,12 @@
 package naming
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"symkit/dump/dwarfx"
+	"symkit/internal/demangle"
 	"symkit/limits"
 )
 
@@ -77,6 +80,57 @@ func TestQualified(t *testing.T) {
 		own := dwarfx.Naming{Linkage: []byte(tt.linkage), Name: []byte("scan"), Unit: &dwarfx.Unit{Language: c99}}
 		if k := newKey(own.Unit, own, dwarfx.Naming{}, nil); string(k.Linkage) != tt.want {
 			t.Errorf("%s: linkage name %q, want %q", tt.linkage, k.Linkage, tt.want)
+		}
+	}
+}
+
+// TestHaskell: the linkage name is written, as GHC's plain names are numbers or short. Every
+// piece of code of a function has one plain name.
+func TestHaskell(t *testing.T) {
+	for _, tt := range []struct{ linkage, plain, want string }{
+		{"Main_area_info", "L7133701809754875330", "Main_area_info"},
+		{"Main_zdfShowShapezuzdcshowsPrec_info", "showsPrec", "Main_zdfShowShapezuzdcshowsPrec_info"},
+		{"s2yC_info", "showsPrec", "s2yC_info"},
+		{"", "showsPrec", "showsPrec"},
+	} {
+		u := &dwarfx.Unit{Language: 0x18}
+		own := dwarfx.Naming{Linkage: []byte(tt.linkage), Name: []byte(tt.plain), Unit: u}
+		k := newKey(u, own, dwarfx.Naming{}, nil)
+		if text, _, _ := readable(&k, new(demangle.Demangler)); text != tt.want {
+			t.Errorf("%s, %s: %q, want %q", tt.linkage, tt.plain, text, tt.want)
+		}
+	}
+}
+
+// TestObjectiveC: the name of a method has its class in it, whatever is around its DIE; names
+// within the method begin with the method's.
+func TestObjectiveC(t *testing.T) {
+	abbrevs := []byte{
+		1, 0x11, 1, 0x13, 0x0b, 0, 0, // DW_TAG_compile_unit: DW_AT_language
+		2, 0x13, 1, 0x03, 0x08, 0, 0, // DW_TAG_structure_type: DW_AT_name
+		3, 0x2e, 1, 0x03, 0x08, 0, 0, // DW_TAG_subprogram: DW_AT_name
+		4, 0x2e, 0, 0x03, 0x08, 0, 0, // and no children
+		0,
+	}
+	dies := slices.Concat([]byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, 0x11},
+		[]byte("\x02C\x00"), []byte("\x03-[C m:]\x00"), []byte("\x02L\x00"), []byte("\x04f\x00"), []byte{0, 0},
+		[]byte("\x04+[C(More) n]\x00"), []byte("\x04g\x00"), []byte{0, 0})
+	dies[0] = byte(len(dies) - 4)
+	data, errs := dwarfx.Open(dwarfx.Sections{Info: dies, Abbrev: abbrevs, AddrSize: 8}, nil)
+	if len(errs) > 0 || len(data.Units) != 1 {
+		t.Fatal(errs, data.Units)
+	}
+
+	var refs []dwarfx.Ref
+	want := []string{"-[C m:]", "-[C m:]::L::f", "+[C(More) n]", "C::g"}
+	for _, die := range []string{"\x03-[C m:]", "\x04f", "\x04+[C(More) n]", "\x04g"} {
+		refs = append(refs, dwarfx.Ref(bytes.Index(dies, []byte(die))))
+	}
+	table := NewTable(uint64(len(dies)), limits.Limits{})
+	_, numbers := NewNamer(table).Unit(data.Units[0], 0, nil, refs)
+	for i, number := range numbers {
+		if got := table.Text(number); got != want[i] {
+			t.Errorf("%q, want %q", got, want[i])
 		}
 	}
 }
