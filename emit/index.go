@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Index answers questions about a symbol file without reading all of it: it notes the
@@ -36,9 +37,14 @@ type Index struct {
 	files   table
 	origins table
 	signals []Range // by address
+	bad     *badLines
+	read    *atomic.Int64 // see Count
+}
 
+// badLines are the offsets of malformed lines.
+type badLines struct {
 	mu  sync.Mutex
-	bad map[uint64]struct{} // offsets of malformed lines
+	all map[uint64]struct{}
 }
 
 // lookBack is the number of records at or below an address that are searched.
@@ -64,7 +70,7 @@ const chunkSize = 16 << 20
 
 func newIndex(data []byte, jobs int) *Index {
 	// Workers take chunks from a queue, so that a slow chunk does not delay the others.
-	x := &Index{data: data, bad: map[uint64]struct{}{}}
+	x := &Index{data: data, bad: &badLines{all: map[uint64]struct{}{}}}
 	chunks := (len(data) + chunkSize - 1) / chunkSize
 	scans := make([]scan, chunks)
 	var wait sync.WaitGroup
@@ -159,6 +165,32 @@ func (x *Index) head(off uint64) {
 	}
 }
 
+// Count returns an index of the same data whose lookups add to read the number of bytes of the
+// records that they go through. A lookup goes through all records of its FUNC or STACK CFI
+// INIT, whose size a file can make as large as it likes.
+func (x *Index) Count(read *atomic.Int64) *Index {
+	y := *x
+	y.read = read
+	return &y
+}
+
+// count adds n bytes to what Count counts.
+func (x *Index) count(n int) {
+	if x.read != nil {
+		x.read.Add(int64(n))
+	}
+}
+
+// recordBytes is what a record costs beside the bytes of its line.
+const recordBytes = 64
+
+// record returns the line of a record that a lookup reads, and counts the line.
+func (x *Index) record(off uint64) []byte {
+	line := x.line(off)
+	x.count(recordBytes + len(line))
+	return line
+}
+
 // line returns the line at off, without its newline.
 func (x *Index) line(off uint64) []byte {
 	line := x.data[off:]
@@ -170,10 +202,10 @@ func (x *Index) line(off uint64) []byte {
 
 // markBad counts the line at off as bad.
 func (x *Index) markBad(off uint64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.bad) < maxBad {
-		x.bad[off] = struct{}{}
+	x.bad.mu.Lock()
+	defer x.bad.mu.Unlock()
+	if len(x.bad.all) < maxBad {
+		x.bad.all[off] = struct{}{}
 	}
 }
 
@@ -182,9 +214,9 @@ func (x *Index) markBad(off uint64) {
 // function or a STACK CFI INIT is counted when an address in it is first looked up. The
 // number is at most 65536.
 func (x *Index) Bad() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.bad)
+	x.bad.mu.Lock()
+	defer x.bad.mu.Unlock()
+	return len(x.bad.all)
 }
 
 // Module returns the MODULE record; the result is false if there is none.

@@ -85,7 +85,7 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	}
 
 	off := x.publics[i].off
-	l := loose{rest: x.line(off)}
+	l := loose{rest: x.record(off)}
 	l.word()
 	l.multiple()
 	l.hex()
@@ -98,16 +98,19 @@ func (x *Index) public(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
+// omitted is the name of a function without a name.
+var omitted = []byte(nameOmitted)
+
 func orOmitted(name []byte) []byte {
 	if len(name) == 0 {
-		return []byte(nameOmitted)
+		return omitted
 	}
 	return name
 }
 
 // funcAt parses the FUNC record at off.
 func (x *Index) funcAt(off uint64) (Func, bool) {
-	l := loose{rest: x.line(off)}
+	l := loose{rest: x.record(off)}
 	l.word()
 	f := Func{Multiple: l.multiple()}
 	f.Addr, f.Size, f.ParamSize = l.hex(), l.size(), l.size()
@@ -189,7 +192,9 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 // no record.
 func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
 	return func(yield func(uint64, loose) bool) {
-		for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+		at := x.after(off)
+		defer func() { x.count(int(min(at, uint64(len(x.data))) - off)) }()
+		for ; at < uint64(len(x.data)); at = x.after(at) {
 			l := loose{rest: x.line(at)}
 			l.skip()
 			switch first := l; string(first.word()) {
@@ -269,7 +274,7 @@ func (x *Index) fileName(num uint32) []byte {
 		return nil
 	}
 
-	l := loose{rest: x.line(off)}
+	l := loose{rest: x.record(off)}
 	l.word()
 	l.word()
 	return l.text()
@@ -280,10 +285,10 @@ func (x *Index) fileName(num uint32) []byte {
 func (x *Index) originName(num uint32) (name []byte, file uint32) {
 	off, ok := x.origins.numbered(num)
 	if !ok {
-		return []byte(nameOmitted), noNumber
+		return omitted, noNumber
 	}
 
-	l := loose{rest: x.line(off)}
+	l := loose{rest: x.record(off)}
 	l.word()
 	l.word()
 	name, file = l.text(), noNumber

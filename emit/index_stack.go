@@ -29,7 +29,9 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 
 	// The STACK CFI records up to any other record belong to the INIT record; blank lines
 	// are skipped.
-	for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+	at, merged := x.after(off), 0
+	defer func() { x.count(int(min(at, uint64(len(x.data)))-off) + merged) }()
+	for ; at < uint64(len(x.data)); at = x.after(at) {
 		l := loose{rest: x.line(at)}
 		w := l.word()
 		if w == nil {
@@ -45,7 +47,9 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 		case l.bad:
 			x.markBad(at)
 		case a >= code.Addr && a <= addr:
-			dst = x.addRules(dst, start, at, l.text())
+			text := l.text()
+			dst = x.addRules(dst, start, at, text)
+			merged += (len(dst) - start) * len(text) / ruleBytes
 		}
 	}
 	return code, dst, true
@@ -66,7 +70,7 @@ func (x *Index) endsAt(addr uint64) bool {
 
 // initAt parses the STACK CFI INIT record at off up to its rules.
 func (x *Index) initAt(off uint64) (l loose, code Range, ok bool) {
-	l = loose{rest: x.line(off)}
+	l = loose{rest: x.record(off)}
 	l.word()
 	l.word()
 	l.word()
@@ -80,6 +84,10 @@ func (x *Index) initAt(off uint64) (l loose, code Range, ok bool) {
 // maxRules bounds the rules in force at an address: more registers than any
 // machine has.
 const maxRules = 256
+
+// ruleBytes is the size of the shortest rules in bytes: what each is compared with grows with
+// the rules in force.
+const ruleBytes = 8
 
 // addRules adds the rules of one record to dst[start:]. A later rule of a register
 // replaces an earlier one.
@@ -177,7 +185,7 @@ func (x *Index) Win(addr uint64) (StackWin, bool) {
 
 // winAt parses the STACK WIN record at off.
 func (x *Index) winAt(off uint64) (StackWin, bool) {
-	l := loose{rest: x.line(off)}
+	l := loose{rest: x.record(off)}
 	l.word()
 	l.word()
 	w := StackWin{Type: l.size(), Addr: l.hex(), CodeSize: l.size(),

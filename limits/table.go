@@ -35,6 +35,9 @@ const (
 	CoreNotes       // bytes of the notes of a core file from a pipe
 	FramesPerThread // frames of one thread, unless walk.Options.MaxFrames is given
 	Frames          // frames of all threads, unless walk.Options.MaxFrames is given
+	RuleTerms       // terms of unwind rules that are evaluated for a dump
+	SymbolText      // bytes of symbol files that are read for the frames of a dump
+	InlinedCalls    // inlined calls of the places of a dump
 	Report          // bytes of a report, by the size of the dump: for the program
 	UnpackedSymbols // bytes of an unpacked symbol file, by its packed size
 	FetchedSymbols  // bytes of an unpacked symbol file from a server, on disk
@@ -78,6 +81,9 @@ var about = [numLimits]struct {
 	CoreNotes:       {"core-notes", "bytes of the notes of a core file from a pipe", bound{base: 256 << 20}},
 	FramesPerThread: {"frames-per-thread", "frames of one thread without --max-frames", bound{base: 1 << 18}},
 	Frames:          {"frames", "frames of all threads without --max-frames", bound{base: 1 << 19}},
+	RuleTerms:       {"rule-terms", "terms of unwind rules that are evaluated for a dump", bound{base: 128 << 20}},
+	SymbolText:      {"symbol-text", "bytes of symbol files that are read for the frames of a dump", bound{base: 256 << 20}},
+	InlinedCalls:    {"inlined-calls", "inlined calls at the places of a dump, each place once", bound{base: 2 << 20}},
 	Report:          {"report", "bytes of stackwalk's report of a dump, by the size of the dump", bound{base: 256 << 20, perByte: 32}},
 	UnpackedSymbols: {"unpacked-symbols", "bytes of an unpacked symbol file, by its packed size", bound{base: 64 << 20, perByte: 256}},
 	FetchedSymbols:  {"fetched-symbols", "bytes of an unpacked symbol file from a server, on disk", bound{base: 4 << 30}},

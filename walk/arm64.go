@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
-	"strconv"
-	"strings"
 )
 
 // arm64 is AArch64 (AAPCS64).
@@ -32,10 +30,10 @@ func (arm64) framePointer(w *walker, r *Registers) (Registers, bool) {
 // stack pointer may therefore be too low. If the rules say that the frame record is saved at
 // a distance below the CFA, the CFA is the frame pointer plus the distance, provided that the
 // return address found with this CFA leads to code.
-func (w *walker) cfaOfRecord(r *Registers, raRule []byte) {
+func (w *walker) cfaOfRecord(r *Registers, p *program) {
 	e, fp := &w.eval, arm64CPU.fp
 	at, ok := r.Get(fp)
-	saved, ok2 := savedBelow(w.rule("x29"))
+	saved, ok2 := p.savedBelow("x29")
 	if !ok || !ok2 || at+saved <= e.cfa {
 		return
 	}
@@ -43,17 +41,20 @@ func (w *walker) cfaOfRecord(r *Registers, raRule []byte) {
 	// The new CFA is kept if its return address leads to code.
 	guess := e.cfa
 	e.cfa = at + saved
-	if ra, err := e.eval(raRule); err != nil || !w.returnsToCode(ra) {
+	if ra, err := e.eval(p.returnRule(w.cpu).terms); err != nil || !w.returnsToCode(ra) {
 		e.cfa = guess
 	}
 }
 
 // savedBelow reads the rule of a register that is saved n bytes below the CFA.
-func savedBelow(rule []byte) (n uint64, ok bool) {
-	text, saved := strings.CutSuffix(string(rule), " + ^")
-	text, counted := strings.CutPrefix(text, ".cfa -")
-	n, err := strconv.ParseUint(text, 10, 64)
-	return n, saved && counted && err == nil
+func (p *program) savedBelow(reg string) (n uint64, ok bool) {
+	r := p.rule(reg)
+	if r == nil || len(r.terms) != 4 {
+		return 0, false
+	}
+	cfa, below := &r.terms[0], &r.terms[1]
+	return -below.v, cfa.op == termName && string(p.names[cfa.v]) == ".cfa" &&
+		below.op == termNumber && int64(below.v) < 0 && r.terms[2].op == '+' && r.terms[3].op == '^'
 }
 
 func (arm64) callBefore(code []byte, ret uint64) (callKind, uint64) {

@@ -195,7 +195,7 @@ func TestThumbBit(t *testing.T) {
 	// ARM code: five instructions of its eight words are unconditional.
 	literals := codeAt(t, 0x1000, "640050e3"+"1eff2fc1"+"1c309fe5"+"2a20a0e3"+"10402de9"+"2805"+"00fa"+"0c230500"+"00210500")
 	p := process("arm", regsOf(start, nil), literals)
-	w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
+	w := newWalker(t.Context(), p, newSymbolizer(p, nil, &Options{}), 1)
 	place := &Place{FuncAddr: start}
 	for _, test := range []struct {
 		f    Frame

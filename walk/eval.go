@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"symkit/internal/wire"
@@ -35,9 +36,11 @@ const (
 // operand is a value, or a name that an assignment can be made to.
 type operand struct {
 	v    uint64
-	name []byte
+	name int   // the number of the name in the program, or noName
 	err  error // of using it as a value
 }
+
+const noName = -1
 
 // evaluator computes postfix expressions in the width of the machine
 // (reference: Breakpad's symbol_files.md, "STACK CFI records", "STACK WIN").
@@ -49,22 +52,31 @@ type evaluator struct {
 	// cfa is the value of .cfa if hasCFA.
 	cfa    uint64
 	hasCFA bool
-	vars   []variable // assigned with =, or given by STACK WIN
-	lost   uint64     // the address of the word that the last ErrMemory is about
+	lost   uint64 // the address of the word that the last ErrMemory is about
+	p      *program
+	vars   []variable // by the number of the name: assigned with =, or given by STACK WIN
+	set    int        // variables that have been assigned
 
 	stack [maxOperands]operand
 	n     int
 }
 
 type variable struct {
-	name []byte
-	v    uint64
-	err  error
+	v   uint64
+	err error
+	set bool
 }
 
-// eval computes the one value of an expression.
-func (e *evaluator) eval(expr []byte) (uint64, error) {
-	if err := e.run(expr); err != nil {
+// begin prepares for the rules of p. The variables that a rule assigns are seen by later ones.
+func (e *evaluator) begin(p *program, r *Registers) {
+	e.p, e.regs, e.hasCFA, e.set = p, r, false, 0
+	e.vars = slices.Grow(e.vars[:0], len(p.names))[:len(p.names)]
+	clear(e.vars)
+}
+
+// eval computes the one value of an expression of the program.
+func (e *evaluator) eval(terms []term) (uint64, error) {
+	if err := e.run(terms); err != nil {
 		return 0, err
 	}
 	if e.n != 1 {
@@ -74,54 +86,44 @@ func (e *evaluator) eval(expr []byte) (uint64, error) {
 	return e.cpu.narrow(top.v), top.err
 }
 
-// run executes the tokens of expr and leaves their results on the stack.
-func (e *evaluator) run(expr []byte) error {
+// run executes terms and leaves their results on the stack.
+func (e *evaluator) run(terms []term) error {
 	e.n = 0
-	for {
-		for len(expr) > 0 && expr[0] <= ' ' {
-			expr = expr[1:]
-		}
-		if len(expr) == 0 {
-			return nil
-		}
-		n := 0
-		for n < len(expr) && expr[n] > ' ' {
-			n++
-		}
-		tok := expr[:n]
-		expr = expr[n:]
-		if len(tok) > 1 && tok[0] == '=' { // "=$x" is "=" and "$x"
-			if err := e.token(tok[:1]); err != nil {
-				return err
-			}
-			tok = tok[1:]
-		}
-		if err := e.token(tok); err != nil {
+	for i := range terms {
+		if err := e.step(&terms[i]); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-func (e *evaluator) token(tok []byte) error {
-	if len(tok) == 1 {
-		switch tok[0] {
-		case '+', '-', '*', '/', '%', '@':
-			return e.binary(tok[0])
-		case '^':
-			return e.deref()
-		case '=':
-			return e.assign()
-		}
+func (e *evaluator) step(t *term) error {
+	switch t.op {
+	case termNumber:
+		return e.push(operand{v: t.v, name: noName})
+	case termName:
+		return e.push(e.lookup(t))
+	case '^':
+		return e.deref()
+	case '=':
+		return e.assign()
+	case termBad:
+		return ErrToken
+	case termMany:
+		return ErrTerms
+	case termFull:
+		return ErrOperands
 	}
 
-	if v, ok := number(tok); ok {
-		return e.push(operand{v: v})
+	args, err := e.pop(2)
+	if err != nil {
+		return err
 	}
-	switch c := tok[0]; {
-	case c == '$' || c == '.' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_':
-		return e.push(e.lookup(tok))
+	v, err := e.binary(t.op, args[0].v, args[1].v)
+	if err != nil {
+		return err
 	}
-	return ErrToken
+	return e.push(operand{v: v, name: noName})
 }
 
 func (e *evaluator) push(o operand) error {
@@ -134,20 +136,16 @@ func (e *evaluator) push(o operand) error {
 }
 
 // lookup returns the value of a name: a variable, .cfa or a register.
-func (e *evaluator) lookup(name []byte) operand {
-	for i := range e.vars {
-		if v := &e.vars[i]; string(v.name) == string(name) {
-			return operand{v.v, name, v.err}
-		}
+func (e *evaluator) lookup(t *term) operand {
+	name := int(t.v)
+	if v := &e.vars[name]; v.set {
+		return operand{v.v, name, v.err}
 	}
-	if string(name) == ".cfa" && e.hasCFA {
+	if e.hasCFA && string(e.p.names[name]) == ".cfa" {
 		return operand{e.cfa, name, nil}
 	}
-
-	if slot, ok := e.cpu.slots[string(name)]; ok {
-		if v, ok := e.regs.Get(slot); ok {
-			return operand{v, name, nil}
-		}
+	if v, ok := e.regs.Get(t.slot); ok {
+		return operand{v, name, nil}
 	}
 	return operand{0, name, ErrUndefined}
 }
@@ -168,13 +166,9 @@ func (e *evaluator) pop(n int) ([]operand, error) {
 	return args, nil
 }
 
-func (e *evaluator) binary(op byte) error {
-	args, err := e.pop(2)
-	if err != nil {
-		return err
-	}
-
-	a, b := e.cpu.narrow(args[0].v), e.cpu.narrow(args[1].v)
+// binary computes a op b.
+func (e *evaluator) binary(op byte, a, b uint64) (uint64, error) {
+	a, b = e.cpu.narrow(a), e.cpu.narrow(b)
 	switch op {
 	case '+':
 		a += b
@@ -184,7 +178,7 @@ func (e *evaluator) binary(op byte) error {
 		a *= b
 	case '/', '%':
 		if b == 0 {
-			return ErrDivision
+			return 0, ErrDivision
 		}
 		if op == '/' {
 			a /= b
@@ -193,11 +187,11 @@ func (e *evaluator) binary(op byte) error {
 		}
 	case '@':
 		if bits.OnesCount64(b) != 1 {
-			return ErrAlign
+			return 0, ErrAlign
 		}
 		a &^= b - 1
 	}
-	return e.push(operand{v: e.cpu.narrow(a)})
+	return e.cpu.narrow(a), nil
 }
 
 func (e *evaluator) deref() error {
@@ -211,7 +205,7 @@ func (e *evaluator) deref() error {
 		e.lost = at
 		return ErrMemory
 	}
-	return e.push(operand{v: v})
+	return e.push(operand{v: v, name: noName})
 }
 
 // word reads the machine's word at addr.
@@ -235,27 +229,28 @@ func (e *evaluator) assign() error {
 	}
 	e.n -= 2
 	target, value := e.stack[e.n], e.stack[e.n+1]
-	if target.name == nil || target.name[0] != '$' && target.name[0] != '.' {
+	if target.name == noName {
 		return ErrToken
 	}
-	if value.err != nil && string(value.name) != ".undef" {
+	name := e.p.names[target.name]
+	if name[0] != '$' && name[0] != '.' {
+		return ErrToken
+	}
+	if value.err != nil && (value.name == noName || string(e.p.names[value.name]) != ".undef") {
 		return value.err
 	}
 	return e.setVar(target.name, e.cpu.narrow(value.v), value.err)
 }
 
-func (e *evaluator) setVar(name []byte, v uint64, err error) error {
-	for i := range e.vars {
-		if string(e.vars[i].name) == string(name) {
-			e.vars[i].v, e.vars[i].err = v, err
-			return nil
+// setVar assigns to the variable with a number.
+func (e *evaluator) setVar(name int, v uint64, err error) error {
+	if !e.vars[name].set {
+		if e.set == maxVars {
+			return ErrOperands
 		}
+		e.set++
 	}
-	if len(e.vars) == maxVars {
-		return ErrOperands
-	}
-
-	e.vars = append(e.vars, variable{name, v, err})
+	e.vars[name] = variable{v, err, true}
 	return nil
 }
 

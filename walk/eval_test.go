@@ -33,6 +33,16 @@ func words(addr uint64, size int, vals ...uint64) span {
 	return s
 }
 
+// text computes the value of an expression, with no variables at first.
+func (e *evaluator) text(expr string) (uint64, error) {
+	p := &program{}
+	p.add(e, nil, []byte(expr))
+	cfa, has := e.cfa, e.hasCFA
+	e.begin(p, e.regs)
+	e.cfa, e.hasCFA = cfa, has
+	return e.eval(p.rules[0].terms)
+}
+
 // TestEval: Breakpad's symbol_files.md, "STACK CFI records".
 func TestEval(t *testing.T) {
 	amd64, x86 := cpus["x86_64"], cpus["x86"]
@@ -86,7 +96,7 @@ func TestEval(t *testing.T) {
 		regs.PC = 0x100b
 		e := evaluator{cpu: test.cpu, regs: &regs, cfa: 0x1018, hasCFA: true,
 			mem: words(0x1000, test.cpu.arch.WordSize, 0x2000, 0x1111, 0x3000)}
-		got, err := e.eval([]byte(test.expr))
+		got, err := e.text(test.expr)
 		if got != test.want && test.err == nil || !errors.Is(err, test.err) {
 			t.Errorf("%q = %#x, %v; want %#x, %v", test.expr, got, err, test.want, test.err)
 		}
@@ -95,15 +105,15 @@ func TestEval(t *testing.T) {
 
 func TestEvalLimits(t *testing.T) {
 	e := evaluator{cpu: cpus["x86_64"], regs: &Registers{}, mem: span{}}
-	deep := slices.Repeat([]byte("1 "), maxOperands+1)
-	if _, err := e.eval(deep); !errors.Is(err, ErrOperands) {
+	deep := slices.Repeat([][]byte{[]byte("1 ")}, maxOperands+1)
+	if _, err := e.text(string(slices.Concat(deep...))); !errors.Is(err, ErrOperands) {
 		t.Errorf("%d operands: %v", maxOperands+1, err)
 	}
 	var many []byte
 	for i := range maxVars + 1 {
 		many = append(many, '$', 'a'+byte(i%26), 'a'+byte(i/26), ' ', '1', ' ', '=', ' ')
 	}
-	if _, err := e.eval(many); !errors.Is(err, ErrOperands) {
+	if _, err := e.text(string(many)); !errors.Is(err, ErrOperands) {
 		t.Errorf("%d variables: %v", maxVars+1, err)
 	}
 }
@@ -112,8 +122,9 @@ func TestEvalAllocates(t *testing.T) {
 	var regs Registers
 	regs.Set(7, 0x1000)
 	e := evaluator{cpu: cpus["x86_64"], regs: &regs, mem: words(0x1000, 8, 1, 2, 3)}
-	expr := []byte("$rsp 8 + ^ -2 +")
-	if n := testing.AllocsPerRun(100, func() { e.eval(expr) }); n != 0 {
+	p := &program{}
+	p.add(&e, nil, []byte("$rsp 8 + ^ -2 +"))
+	if n := testing.AllocsPerRun(100, func() { e.begin(p, &regs); e.eval(p.rules[0].terms) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -127,15 +138,15 @@ func FuzzEval(f *testing.F) {
 			var regs Registers
 			regs.Set(c.arch.SP, sp)
 			e := evaluator{cpu: c, regs: &regs, mem: words(0x1000, 8, 1, 2, 3, 4)}
-			v, err := e.eval(expr)
+			v, err := e.text(string(expr))
 			if err == nil && v != c.narrow(v) {
 				t.Fatalf("%s: %q = %#x", c.arch.Name, expr, v)
 			}
-			if e.n > maxOperands || len(e.vars) > maxVars {
-				t.Fatalf("%d operands, %d variables", e.n, len(e.vars))
+			if e.n > maxOperands || e.set > maxVars {
+				t.Fatalf("%d operands, %d variables", e.n, e.set)
 			}
-			again, err2 := e.eval(expr) // variables stay, so a name can only become known
-			if err == nil && err2 != nil && len(e.vars) == 0 {
+			again, err2 := e.text(string(expr))
+			if v != again || (err == nil) != (err2 == nil) {
 				t.Fatalf("%q: %v, then %#x %v", expr, v, again, err2)
 			}
 		}

@@ -1,7 +1,5 @@
 package walk
 
-import "strings"
-
 // A frame ends at its CFA, the lowest address that its caller's stack pointer can have. The CFA is
 // often known where the return address is not: the stack is cut, the dump lacks a page, or the
 // return address was overwritten. What lies below the CFA are then the frame's own variables and
@@ -38,7 +36,7 @@ func (w *walker) reaches(r *Registers, cfa uint64, lost bool) {
 // for the CFA, err that of evaluating the rule for the return address. A return address that was
 // read and is no code can also mean that the rules are wrong: those of a frame that a scan found, or
 // of the innermost one on arm, whose tables hold only where a function calls.
-func (w *walker) ruleExtent(f *Frame, r *Registers, rule []byte, err error) {
+func (w *walker) ruleExtent(f *Frame, r *Registers, rule *rule, err error) {
 	if !w.follows(f, rule) {
 		return
 	}
@@ -70,7 +68,7 @@ func (w *walker) chainExtent(r *Registers) {
 }
 
 // reachesLost records that the frame has the word that a rule for its CFA could not read.
-func (w *walker) reachesLost(f *Frame, r *Registers, err error, rule []byte) {
+func (w *walker) reachesLost(f *Frame, r *Registers, err error, rule *rule) {
 	if err == ErrMemory && w.follows(f, rule) {
 		w.reaches(r, w.eval.lost+uint64(w.cpu.arch.WordSize), true)
 	}
@@ -78,12 +76,13 @@ func (w *walker) reachesLost(f *Frame, r *Registers, err error, rule []byte) {
 
 // follows reports whether a rule for f's CFA can be relied on: a scan recovers only the stack
 // pointer, so that other registers may be those of another frame.
-func (w *walker) follows(f *Frame, rule []byte) bool {
+func (w *walker) follows(f *Frame, rule *rule) bool {
 	if f.Trust > TrustCFIScan {
 		return true
 	}
-	for name := range strings.FieldsSeq(string(rule)) {
-		if reg, ok := w.cpu.slots[name]; ok && reg != w.cpu.arch.SP {
+	for i := range rule.terms {
+		t := &rule.terms[i]
+		if t.op == termName && t.slot != RegNone && t.slot != w.cpu.arch.SP {
 			return false
 		}
 	}

@@ -204,7 +204,7 @@ func TestLookup(t *testing.T) {
 func TestWinAllocates(t *testing.T) {
 	p := process("x86", regsOf(0x401050, map[cfi.Reg]uint64{4: 0x8000, 5: 0x8008}), words(0x8000, 4, 1, 2, 0x8010, 0x401150, 3, 4))
 	const program = "STACK WIN 4 1000 200 0 0 0 4 8 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $ebp $ebp ^ =\n"
-	w := newWalker(context.Background(), p, newSymbolizer(p, fixed(symbolsText+program), nil), 10)
+	w := newWalker(context.Background(), p, newSymbolizer(p, fixed(symbolsText+program), &Options{}), 10)
 	f := Frame{PC: 0x401050, Exact: true, Module: p.Modules[0], Place: noPlace}
 	step := func() {
 		if out, v, err := w.byWin(&f, &p.Threads[0].Regs); v != found || out.PC != 0x401150 {

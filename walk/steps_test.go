@@ -93,7 +93,7 @@ func TestReadCode(t *testing.T) {
 		}
 		const start = 0x401000
 		p := process(test.cpu, regsOf(start, nil), span{start, code})
-		w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
+		w := newWalker(t.Context(), p, newSymbolizer(p, nil, &Options{}), 1)
 		w.steps = maxStepsOne
 		got := w.readCode(w.stepper(start), start, start+test.pc, !test.call)
 		if text := got.describe(w); text != test.want {
@@ -138,7 +138,7 @@ func TestReadCodeBounded(t *testing.T) {
 		"pushes":   slices.Repeat([]byte{0x53}, 1<<17),
 	} {
 		p := process("x86_64", regsOf(start, nil), span{start, code})
-		w := newWalker(t.Context(), p, newSymbolizer(p, nil, nil), 1)
+		w := newWalker(t.Context(), p, newSymbolizer(p, nil, &Options{}), 1)
 		w.steps = maxStepsOne
 		if got := w.readCode(w.stepper(start), start, start+1<<17, true); got.err != errTooMuchCode {
 			t.Errorf("%s: %v", name, got.err)
@@ -156,7 +156,7 @@ func TestReadCodeOfStack(t *testing.T) {
 		stack = append(stack, start+10000+5*(i+1))
 	}
 	p := process("x86_64", regsOf(start+10000, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, stack...), span{start, code})
-	w := newWalker(t.Context(), p, newSymbolizer(p, fixed("MODULE Linux x86_64 0 app\nFUNC 1000 f000 0 f\n"), nil), 1<<20)
+	w := newWalker(t.Context(), p, newSymbolizer(p, fixed("MODULE Linux x86_64 0 app\nFUNC 1000 f000 0 f\n"), &Options{}), 1<<20)
 	s := w.walk(&p.Threads[0])
 	if len(s.Frames) < calls/3 || w.steps != 0 {
 		t.Errorf("%d frames, %d steps left", len(s.Frames), w.steps)

@@ -79,12 +79,12 @@ func TestTenfoldRules(t *testing.T) {
 		return b.String()
 	}
 	e := evaluator{cpu: cpus["x86"], regs: &Registers{}, mem: span{}}
-	v, err := e.eval([]byte(program(variables, operands)))
-	if err != nil || v != operands || len(e.vars) != variables {
-		t.Errorf("%d variables, result %d, %v", len(e.vars), v, err)
+	v, err := e.text(program(variables, operands))
+	if err != nil || v != operands || e.set != variables {
+		t.Errorf("%d variables, result %d, %v", e.set, v, err)
 	}
 	for _, bomb := range []string{program(100_000, 1), program(1, 100_000)} {
-		if _, err := e.eval([]byte(bomb)); err == nil {
+		if _, err := e.text(bomb); err == nil {
 			t.Errorf("%.20s…: no error", bomb)
 		}
 	}

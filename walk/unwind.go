@@ -34,85 +34,60 @@ func (w *walker) keepSaved(r *Registers) (out Registers) {
 
 // byCFI applies the STACK CFI rules at the frame.
 func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err error) {
-	idx := w.index(f.Module)
-	if idx == nil {
+	u := w.rulesAt(f.Module, f.Lookup())
+	if u == nil || u.cfi == nil {
 		return out, notFound, errNoRules
 	}
 
-	_, rules, ok := idx.CFI(f.Lookup()-f.Module.Base, w.rules[:0])
-	w.rules = rules
-	if !ok {
-		return out, notFound, errNoRules
-	}
-
-	// All rules see the registers of the callee.
-	e := &w.eval
-	e.regs, e.hasCFA, e.vars = r, false, e.vars[:0]
-	cfaRule, raRule := w.rule(".cfa"), w.rule(w.cpu.arch.PC) // a rule of the PC is the same as one of .ra
-	if raRule == nil {
-		raRule = w.rule(".ra")
-	}
 	// A constant return address below the first page stands for an undefined one.
-	if raRule != nil && w.isEnd(raRule) {
+	p := u.cfi
+	if p.end {
 		return out, stackEnd, errCantUnwind
 	}
+	cfaRule, raRule := p.rule(".cfa"), p.returnRule(w.cpu)
 	if cfaRule == nil || raRule == nil {
 		return out, notFound, errNoEssential
 	}
 
-	e.cfa, err = e.eval(cfaRule)
+	// All rules see the registers of the callee.
+	w.syms.cost.terms(p.terms)
+	e := &w.eval
+	e.begin(p, r)
+	e.cfa, err = e.eval(cfaRule.terms)
 	if err != nil {
 		w.reachesLost(f, r, err, cfaRule)
 		return out, notFound, fmt.Errorf(".cfa: %w", err)
 	}
 	e.hasCFA = true
 	if f.Trust == TrustFramePointer && w.cpu == arm64CPU {
-		w.cfaOfRecord(r, raRule)
+		w.cfaOfRecord(r, p)
 	}
 
 	// The other rules can refer to the CFA, so they are evaluated after it.
-	ra, err := e.eval(raRule)
+	ra, err := e.eval(raRule.terms)
 	w.ruleExtent(f, r, cfaRule, err)
 	if err != nil {
 		return out, notFound, fmt.Errorf(".ra: %w", err)
 	}
 	out = w.keepSaved(r)
 	out.Set(w.cpu.arch.SP, w.cpu.narrow(e.cfa+uint64(w.cpu.arch.SPOffset)))
-	w.restore(&out)
+	w.restore(p, &out)
 	out.PC = ra
 	return out, found, nil
 }
 
-// rule returns the expression of a register's rule; nil if there is none.
-func (w *walker) rule(name string) []byte {
-	for i := range w.rules {
-		if string(w.rules[i].Reg) == name {
-			return w.rules[i].Expr
-		}
-	}
-	return nil
-}
-
-// isEnd reports whether a return address rule is a constant below the first
-// page: the function has no caller.
-func (w *walker) isEnd(rule []byte) bool {
-	v, ok := number(rule)
-	return ok && v < lowestPC
-}
-
 // restore applies the rules of the registers. All rules see the registers of the
 // callee. A rule that fails makes its register unknown.
-func (w *walker) restore(out *Registers) {
-	for i := range w.rules {
-		rule := &w.rules[i]
-		slot, ok := w.cpu.slots[string(rule.Reg)]
-		if !ok || slot == RegPC {
+func (w *walker) restore(p *program, out *Registers) {
+	for i := range p.rules {
+		rule := &p.rules[i]
+		if !rule.known || rule.slot == RegPC {
 			continue
 		}
-		if v, err := w.eval.eval(rule.Expr); err == nil {
-			out.Set(slot, v)
+		if v, err := w.eval.eval(rule.terms); err == nil {
+			out.Set(rule.slot, v)
 		} else {
-			out.Clear(slot)
+			out.Clear(rule.slot)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"symkit/cfi"
 	"symkit/internal/mem"
@@ -76,7 +77,7 @@ func (r *Result) Crashed() int {
 // The result does not depend on the number of goroutines. The error is that of the context,
 // or elfx.ErrChanged if a mapped file was truncated during the walk.
 func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, error) {
-	syms := newSymbolizer(p, s, opt.Progress)
+	syms := newSymbolizer(p, s, &opt)
 	defer syms.close()
 
 	threads := opt.Threads
@@ -110,8 +111,28 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		defer cancel() // wait does not wait for modules that no stack needed
 	}
 
+	all := func(jobs int) error { return walkAll(ctx, p, syms, threads, limit, jobs, &opt, res) }
+	err := all(jobs)
+	if err == nil && syms.cost.over() != nil && jobs > 1 {
+		// Where stacks end depends on what others needed before: on one goroutine that is the
+		// same each time.
+		syms.forget()
+		err = all(1)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	res.account(syms)
+	return res, nil
+}
+
+// walkAll finds the stacks of the threads, that of the thread that crashed first.
+func walkAll(ctx context.Context, p *Process, syms *symbolizer, threads []int, limit, jobs int, opt *Options, res *Result) error {
+	first := max(0, slices.Index(threads, p.Crashed))
+
 	// Each worker has a walker, whose buffers serve one thread after another.
-	err := par.Each(ctx, jobs, len(threads), func() func(int) error {
+	return par.Each(ctx, jobs, len(threads), func() func(int) error {
 		w := newWalker(ctx, p, syms, limit)
 		w.keepContents = opt.Contents
 		if opt.Registers {
@@ -123,6 +144,12 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		}
 
 		return func(i int) error {
+			switch {
+			case i == 0:
+				i = first
+			case i <= first:
+				i--
+			}
 			return mem.Guard(func() error {
 				res.Stacks[i] = w.walk(&p.Threads[threads[i]])
 				if opt.Pointers {
@@ -132,12 +159,6 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 			})
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-
-	res.account(syms)
-	return res, nil
 }
 
 func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {

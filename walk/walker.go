@@ -82,6 +82,9 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		case w.ctx.Err() != nil:
 			s.End = w.ctx.Err().Error()
 			return s
+		case w.syms.cost.over() != nil:
+			s.End = w.syms.cost.over().Error()
+			return s
 		}
 		// From here on the frame is complete, and its caller is looked for.
 		next, nextRegs, end := w.caller(&f, &regs)

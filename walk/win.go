@@ -13,20 +13,16 @@ import (
 // specify the search for the return address and for %ebp: the search here is that of
 // Breakpad's walker.
 func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err error) {
-	idx := w.index(f.Module)
-	if idx == nil {
+	u := w.rulesAt(f.Module, f.Lookup())
+	if u == nil || !u.hasWin {
 		return out, notFound, errNoRules
 	}
 
-	win, ok := idx.Win(f.Lookup() - f.Module.Base)
-	if !ok {
-		return out, notFound, errNoRules
-	}
-	s := winStep{w: w, f: f, r: r, win: win, params: w.calleeParams()}
+	s := winStep{w: w, f: f, r: r, win: u.record, params: w.calleeParams()}
 	s.sp, _ = r.Get(x86SP)
 	s.findSearch()
-	if len(win.Program) > 0 {
-		out, v, err = s.program()
+	if u.win != nil {
+		out, v, err = s.program(u.win)
 	} else {
 		out, v, err = s.fpo()
 	}
@@ -59,17 +55,10 @@ type winStep struct {
 // frame's stack pointer.
 func (w *walker) calleeParams() uint64 {
 	f := &w.callee
-	idx := w.index(f.Module)
-	if idx == nil {
-		return 0
+	if u := w.rulesAt(f.Module, f.Lookup()); u != nil {
+		return uint64(u.params)
 	}
-
-	addr := f.Lookup() - f.Module.Base
-	if win, ok := idx.Win(addr); ok {
-		return uint64(win.ParamSize)
-	}
-	s, _ := idx.Symbol(addr)
-	return uint64(s.ParamSize)
+	return 0
 }
 
 // Limits of searches, in words: the return address may be a few words higher
@@ -128,16 +117,17 @@ var winGiven = [...][]byte{[]byte(".cbParams"), []byte(".cbCalleeParams"), []byt
 
 // program runs the program string. %ebp keeps its value if the program does not set
 // %ebp; other registers that are not set become unknown.
-func (s *winStep) program() (out Registers, v verdict, err error) {
+func (s *winStep) program(p *program) (out Registers, v verdict, err error) {
+	s.w.syms.cost.terms(p.terms)
 	e := &s.w.eval
-	e.regs, e.hasCFA, e.vars = s.r, false, e.vars[:0]
+	e.begin(p, s.r)
 	for i, v := range [len(winGiven)]uint64{uint64(s.win.ParamSize), s.params, uint64(s.win.SavedRegsSize),
 		uint64(s.win.LocalSize), s.search, s.search} {
-		if err := e.setVar(winGiven[i], e.cpu.narrow(v), nil); err != nil {
+		if err := e.setVar(i, e.cpu.narrow(v), nil); err != nil {
 			return out, notFound, err
 		}
 	}
-	if err := e.run(s.win.Program); err != nil {
+	if err := e.run(p.rules[0].terms); err != nil {
 		if err == ErrMemory {
 			s.w.reaches(s.r, e.lost+4, true)
 		}
@@ -148,10 +138,11 @@ func (s *winStep) program() (out Registers, v verdict, err error) {
 		out.Set(x86BP, bp)
 	}
 	pcSet := false
-	for _, v := range e.vars {
-		slot, ok := e.cpu.slots[string(v.name)]
+	for i := range e.vars {
+		v := &e.vars[i]
+		slot, ok := e.cpu.slots[string(p.names[i])]
 		switch {
-		case !ok:
+		case !ok || !v.set:
 		case v.err != nil:
 			out.Clear(slot)
 		default:

@@ -152,7 +152,7 @@ func (p *pool) close() {
 }
 
 // run runs a job when fewer than the allowed number are running. The file is made only then.
-func (p *pool) run(j job, file func() (data []byte, kind string)) {
+func (p *pool) run(j job, file func() (data, out []byte, kind string)) {
 	p.group.Go(func() error {
 		if p.ctx.Err() != nil {
 			return p.ctx.Err()
@@ -161,7 +161,7 @@ func (p *pool) run(j job, file func() (data []byte, kind string)) {
 		// No two jobs write the same file.
 		dir := <-p.free
 		defer func() { p.free <- dir }()
-		j.data, j.kind = file()
+		j.data, j.out, j.kind = file()
 		if j.kind == bombKind { // some take more memory to make than they are long
 			if err := testfile.ForgetPeak(); err != nil {
 				return err
@@ -176,8 +176,16 @@ func (p *pool) bombs(match *regexp.Regexp) {
 	for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
 		for _, b := range mutant.All[kind] {
 			if match.MatchString(b.Name) {
-				p.run(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, string) { return b.Make(), bombKind })
+				p.run(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, []byte, string) { return b.Make(), nil, bombKind })
 			}
+		}
+	}
+	for _, b := range mutant.Walks {
+		if match.MatchString(b.Name) {
+			p.run(job{name: "bomb: " + b.Name, as: anyName, steps: walkSteps}, func() (dump, symbols []byte, kind string) {
+				dump, symbols = b.Make()
+				return dump, symbols, bombKind
+			})
 		}
 	}
 }
@@ -188,7 +196,10 @@ func (p *pool) mutants(seeds []seed) {
 	for i := range p.count {
 		s := &seeds[i%len(seeds)]
 		number := p.first + i/len(seeds)
-		p.run(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, string) { return s.mutant(number) })
+		p.run(job{name: fmt.Sprintf("%s #%d", s.name, number), as: s.as, beside: s.beside, steps: s.steps}, func() ([]byte, []byte, string) {
+			data, kind := s.mutant(number)
+			return data, nil, kind
+		})
 	}
 }
 

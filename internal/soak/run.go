@@ -22,6 +22,7 @@ type job struct {
 	data   []byte
 	as     string // name of the file
 	beside string // path of a program that lies in the same directory, or ""
+	out    []byte // the symbol file that is there at first, or nil
 	steps  []step
 }
 
@@ -52,6 +53,11 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	// A symbol file of the job before would hide that dump_syms wrote none.
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
+	}
+	if j.out != nil {
+		if err := os.WriteFile(out, j.out, 0o644); err != nil {
+			return err
+		}
 	}
 
 	// A step can need the symbol file of the steps before it, or its absence.

@@ -59,6 +59,13 @@ var (
 		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--format=json", "--symbols", "cmd/stackwalk/testdata/breakpad/symbols", "IN"}, "", []int{0, 1, 2}},
 	}
+	walkSteps = []step{
+		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "IN"}, "OUT", []int{0, 1, 2}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--format=json", "IN"}, "OUT", []int{0, 1, 2}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--format=html", "IN"}, "OUT", []int{0, 1, 2}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--format=machine", "--stack-contents", "IN"}, "OUT", []int{0, 1, 2}},
+		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--stack-contents", "IN"}, "OUT", []int{0, 1, 2}},
+	}
 	symSteps = []step{
 		{"symcheck", []string{"lint", "IN"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"IN", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},

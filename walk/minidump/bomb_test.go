@@ -8,7 +8,12 @@ import (
 	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 
+	"symkit/emit"
+	"symkit/internal/mutant"
+	"symkit/internal/testfile"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/report"
 )
@@ -47,6 +52,53 @@ func TestBomb(t *testing.T) {
 	if n < 16 || memory > 500<<20 {
 		t.Errorf("%d frames, %d MiB", n, memory>>20)
 	}
+}
+
+// TestWalkBombs: half a million frames meet rules of thousands of terms, functions of thousands of
+// lines, and inlined calls with long names. Each of the bombs takes minutes or gigabytes if the
+// walk reads, evaluates or copies for each frame what all frames share.
+func TestWalkBombs(t *testing.T) {
+	tight, err := limits.Parse("rule-terms=10%,symbol-text=10%,inlined-calls=10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a walk must meet, in the stack of the first or last thread.
+	const terms, rules, text = "more than 1024 terms", "rule-terms above", "symbol-text above"
+	want := []string{terms, rules, rules, text, text, text, text, rules, text}
+	for i, bomb := range mutant.Walks {
+		t.Run(bomb.Name, func(t *testing.T) {
+			dump, symbols := bomb.Make()
+			d, err := New(dump)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := testfile.CPULimit(t.Context(), 60*time.Second)
+			defer stop()
+			before := mapped()
+			res, err := walk.Walk(ctx, d.Process(), symbolText(symbols), walk.Options{Limits: tight})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &res.Stacks[len(res.Stacks)-1]
+			why := s.End
+			if len(s.Frames) > 1 {
+				why += s.Frames[1].Why
+			}
+			if memory := mapped() - before; memory > 320<<20 {
+				t.Errorf("%d MiB", memory>>20)
+			}
+			if !strings.Contains(why, want[i]) {
+				t.Errorf("%d frames, end: %s", len(s.Frames), why)
+			}
+		})
+	}
+}
+
+// symbolText is the symbol file of every module.
+type symbolText []byte
+
+func (s symbolText) Symbols(context.Context, *walk.Module) *walk.Symbols {
+	return &walk.Symbols{Index: emit.NewIndex(s)}
 }
 
 // mapped returns the memory that Go has taken from the system. It never shrinks, so that
