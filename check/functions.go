@@ -72,6 +72,7 @@ func (r *replay) reportFuncs() {
 
 	// Records that match no function come next, then the lines and calls of every record.
 	r.unknownFuncs(used)
+	r.reportUncarried()
 	r.outcomes(report.CheckLines, r.lines, r.describeLine)
 	r.outcomes(report.CheckInlines, r.inlines, r.describeCall)
 }
@@ -171,11 +172,7 @@ func (r *replay) unknownFuncs(used []bool) {
 		}
 
 		// The function may be in the symbol table, or in debug information that could not be read.
-		next := ^uint64(0)
-		if i+1 < len(funcs) {
-			next = funcs[i+1].Addr
-		}
-		if r.symbolFunc(f, next) {
+		if r.symbolFunc(i) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
 		} else if r.holes {
 			r.c.Unread(report.CheckFuncs, 1, "")
@@ -185,29 +182,6 @@ func (r *replay) unknownFuncs(used []bool) {
 			r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "no function of the %s begins at %#x", r.source, f.Addr), 1)
 		}
 	}
-}
-
-// symbolFunc reports whether a function symbol accounts for f, and adds a finding if f's size is
-// not the symbol's. A symbol that reaches past the next FUNC is cut at next.
-func (r *replay) symbolFunc(f *symfile.Func, next uint64) bool {
-	lo, highest := f.Addr+r.bias, uint64(0)
-	same := r.symbols.at(lo)
-	for _, s := range same {
-		highest = max(highest, s.end)
-	}
-	if highest <= lo || !r.symbols.accept(same, naming.Normalise(string(f.Name))) {
-		return false
-	}
-
-	// Both the size and the name are verified by the symbol.
-	r.c.Compared(report.CheckFuncs, 1)
-	r.c.Compared(report.CheckNames, 1)
-	end := f.End + r.bias
-	hasEnd := end > lo && slices.ContainsFunc(same, func(s codeSymbol) bool { return s.end == end })
-	if !hasEnd && !(f.End == next && end < highest) {
-		r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, highest-lo), 1)
-	}
-	return true
 }
 
 // otherRecords gives FUNC i, which has no function in the debug information, the outcome for its

@@ -61,9 +61,15 @@ type replay struct {
 	// otherLines are the outcomes of FUNC records compared with the line tables of units that have
 	// code at the FUNC, but no function that begins there.
 	otherLines []funcOutcome
-	open       *openList // indices of FUNC records whose outcome in otherLines is not right yet
-	pool       *unitPool
-	matches    []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
+	// endsLines states of FUNC records that a sequence of a line table ends where they do.
+	endsLines []bool
+	covered   pcs.Set // the FUNC records, in addresses of the symbol file
+	// noCarrier has the address of each symbol that no FUNC covers although its code has lines, and
+	// the end of the lines.
+	noCarrier map[uint64]uint64
+	open      *openList // indices of FUNC records whose outcome in otherLines is not right yet
+	pool      *unitPool
+	matches   []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
 	// holes states that part of the debug information could not be read, so that a FUNC without a
 	// function may be right.
 	holes bool
@@ -276,6 +282,8 @@ func (r *replay) index() {
 	r.lines = make([]funcOutcome, len(s.Funcs))
 	r.inlines = make([]funcOutcome, len(s.Funcs))
 	r.otherLines = make([]funcOutcome, len(s.Funcs))
+	r.endsLines = make([]bool, len(s.Funcs))
+	r.covered, r.noCarrier = pcs.SetOf(s.Funcs), map[uint64]uint64{}
 	r.open = newOpenList(len(s.Funcs))
 	r.matches = make([]atomic.Uint64, len(s.Origins.List))
 }

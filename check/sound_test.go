@@ -36,6 +36,14 @@ func TestSound(t *testing.T) {
 		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", report.CheckPublics},
 		// Range lists with indices of addresses, in a unit without DW_AT_addr_base.
 		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", report.CheckInlines},
+		// Assemblers write lines, but no sizes: a function ends at the next symbol, where data
+		// begins, or with its lines.
+		{"unsized-nasm.o", "FUNC a 16 0 second\n", "FUNC a 15 0 second\n", report.CheckFuncs},
+		{"unsized-nasm.o", "FUNC 20 2 0 own\n", "FUNC 20 3 0 own\n", report.CheckFuncs},
+		{"unsized-nasm.o", "FUNC 3a 6 0 third\n3a 5 29 0\n3f 1 30 0\n", "PUBLIC 3a 0 third\n", report.CheckLines},
+		{"unsized-nasm.o", "FUNC 40 3 0 last\n40 2 33 0\n42 1 34 0\n", "", report.CheckLines},
+		{"unsized-yasm.o", "5 5 6 0\n", "5 5 7 0\n", report.CheckLines},
+		{"unsized-gas.o", "FUNC 1c 8 0 second\n", "FUNC 1c 10 0 second\n", report.CheckFuncs},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)

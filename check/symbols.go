@@ -27,6 +27,10 @@ type symbols struct {
 	twice    []uint64 // addresses that several symbols of one table have, in order
 	versions map[string]bool
 	opd      opd
+	// objects are the addresses of data in code, marks the mapping symbols, both in order.
+	objects []uint64
+	marks   []mappingMark
+	bounds  []uint64 // addresses where symbols of code or data begin, in order
 }
 
 // codeSymbol is a symbol of code.
@@ -34,7 +38,9 @@ type codeSymbol struct {
 	addr uint64 // of the ELF file
 	name uint32 // number in names
 	kind symbolKind
-	end  uint64 // after the symbol's last byte; addr if it has no size
+	// dotted states that a label has a dot in its name.
+	dotted bool
+	end    uint64 // after the symbol's last byte; addr if it has no size
 }
 
 // symbolKind decides which record the symbol file needs for a symbol.
@@ -86,6 +92,7 @@ func (t *symbols) read() {
 	})
 	t.all = slices.CompactFunc(t.all, func(a, b codeSymbol) bool { return a.addr == b.addr && a.name == b.name })
 	slices.Sort(t.twice)
+	t.order()
 }
 
 // addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
@@ -132,6 +139,11 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
 			}
 		case elf.STT_NOTYPE:
+		case elf.STT_OBJECT:
+			if r.code.Contains(addr) {
+				t.objects = append(t.objects, addr)
+			}
+			continue
 		default:
 			continue
 		}
@@ -142,7 +154,11 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 			t.tooMany = true
 			return
 		}
-		if len(name) > 0 && r.code.Contains(addr) && (function || !isMapping(machine, name)) {
+		switch {
+		case len(name) == 0 || !r.code.Contains(addr):
+		case !function && isMapping(machine, name):
+			t.marks = append(t.marks, mappingMark{addr, name[1] == 'd'})
+		default:
 			f(s, addr, name, function)
 		}
 	}
@@ -174,7 +190,8 @@ func (t *symbols) add(table *elfx.SymbolTable) {
 		}
 
 		add := func(name []byte, kind symbolKind) {
-			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, end})
+			dotted := kind == symbolLabel && bytes.IndexByte(name, '.') >= 0
+			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, dotted, end})
 		}
 		add(plain, kind)
 		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {

@@ -165,14 +165,12 @@ func (r *replay) units() (err, unreadable error) {
 	// Line tables of units without functions: FUNC records that have no function in the DWARF may
 	// have their lines there.
 	groups := d.Unread()
-	if r.s.Lines == 0 {
-		groups = nil
-	}
 	return par.Each(r.ctx, jobs, len(groups), func() func(int) error {
 		w := &worker{r: r}
 		return func(i int) error {
 			if t, _ := w.table(groups[i]); t != nil {
 				w.otherLines(t)
+				w.uncarried(t)
 			}
 			return r.tooMuch()
 		}
@@ -270,8 +268,9 @@ func (w *worker) unit(u *dwarfinfo.Unit) error {
 	r.pool.compare(w, s, lines)
 
 	// The first unit of a group that has been scanned compares the FUNC records without a function.
-	if first && r.s.Lines > 0 {
+	if first {
 		w.otherLines(lines)
+		w.uncarried(lines)
 	}
 	return nil
 }
@@ -342,6 +341,9 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 			continue
 		}
 		first, _ := r.at(max(x.Lo, r.bias))
+		if first > 0 && r.s.Funcs[first-1].End+r.bias > x.Lo {
+			first-- // yasm gives no row to the first instruction of a section
+		}
 		for i := r.open.next(first); i < len(r.s.Funcs); i = r.open.next(i + 1) {
 			addr := r.s.Funcs[i].Addr + r.bias
 			if addr >= x.Hi {
@@ -350,10 +352,21 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 			if r.exhausted(report.CheckLines) {
 				return
 			}
+			w.endsLines(i, t)
 			if !w.compared(i) && w.compare(r.otherLines, i, t, t.Off) {
 				r.open.close(i)
 			}
 		}
+	}
+}
+
+// endsLines notes if a sequence of t ends where FUNC i does.
+func (w *worker) endsLines(i int, t *dwarfinfo.Lines) {
+	r := w.r
+	if t.Ends(r.s.Funcs[i].End + r.bias) {
+		r.mu.Lock()
+		r.endsLines[i] = true
+		r.mu.Unlock()
 	}
 }
 

@@ -32,12 +32,11 @@ type described struct {
 }
 
 // describe gives the merged functions their lines and inlined calls, unit by unit,
-// and adds the functions that only the symbol table and a line table have.
-func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) (described, losses.List, error) {
+// and adds those of only, which the symbol table alone has, that a line table covers.
+func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms symbols.Table, only []funcs.Func, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) (described, losses.List, error) {
 	var d described
 	var lost losses.List
 	list, names := units.List, units.Names
-	only := funcs.SymbolOnly(merged.Funcs, syms, load)
 	groups := lines.Groups(list, merged.ByUnit, len(only) > 0)
 
 	// Each goroutine writes the elements of its own groups and units.
@@ -147,7 +146,11 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 			reader.Open(&group, list)
 			reader.Start(list[group.Owner])
 			for _, i := range assigned[g] {
-				known[i], rows[i] = true, reader.Of(only[i].Lo, only[i].Hi)
+				f := &only[i]
+				if f.Open {
+					f.Hi = min(f.Hi, reader.EndOf(f.Lo))
+				}
+				known[i], rows[i] = true, reader.Of(f.Lo, f.Hi)
 			}
 			return nil
 		}

@@ -158,7 +158,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	m.Stats.Folded, m.Stats.Clipped, m.Stats.BelowLoad = merged.Folded, merged.Clipped, merged.BelowLoad
 
 	sources := files.New(opt.Paths, img.Size(), opt.Limits)
-	described, descLost, err := describe(ctx, in.units, merged, in.syms, sources, opt.Jobs, bias, img, opt.Limits)
+	described, descLost, err := describe(ctx, in.units, merged, in.syms, funcs.SymbolOnly(merged.Funcs, in.syms, in.data, code, bias), sources, opt.Jobs, bias, img, opt.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +186,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 type inputs struct {
 	units  *load.Units
 	syms   symbols.Table
+	data   []uint64      // addresses of data in code, ascending
 	frames *frames.Table // nil without STACK CFI records
 	arch   *cfi.Arch     // nil if the registers of the machine are not known
 
@@ -203,7 +204,7 @@ func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frame
 			return err
 		},
 		func() error {
-			in.syms, in.symsLost = symbols.Read(img, frameOpt.Code)
+			in.syms, in.data, in.symsLost = symbols.Read(img, frameOpt.Code)
 			return nil
 		},
 		func() error {

@@ -39,6 +39,21 @@ func NewCodeMap(ranges []Range) CodeMap {
 
 // Contains reports whether code lies at addr.
 func (m CodeMap) Contains(addr uint64) bool {
+	i := m.find(addr)
+	return i < len(m) && addr >= m[i].Lo
+}
+
+// EndOf returns the end of the range that contains addr, or addr if none does.
+func (m CodeMap) EndOf(addr uint64) uint64 {
+	i := m.find(addr)
+	if i < len(m) && addr >= m[i].Lo {
+		return m[i].Hi
+	}
+	return addr
+}
+
+// find returns the index of the first range that ends above addr.
+func (m CodeMap) find(addr uint64) int {
 	lo, hi := 0, len(m)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
@@ -48,17 +63,7 @@ func (m CodeMap) Contains(addr uint64) bool {
 			hi = mid
 		}
 	}
-	return lo < len(m) && addr >= m[lo].Lo
-}
-
-// EndOf returns the end of the range that contains addr.
-func (m CodeMap) EndOf(addr uint64) uint64 {
-	for _, r := range m {
-		if addr >= r.Lo && addr < r.Hi {
-			return r.Hi
-		}
-	}
-	return addr
+	return lo
 }
 
 // tombstone reports whether addr is one that linkers write for discarded code, in the

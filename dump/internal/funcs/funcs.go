@@ -23,6 +23,7 @@ type Func struct {
 	Index    uint32 // of the function in the unit's Funcs
 	Name     uint32 // number of its name
 	Multiple bool   // other functions share its address
+	Open     bool   // only a symbol without a size describes it: the end of its line sequence ends it too
 }
 
 // Merged are the functions of a module, by address, without overlaps.

@@ -26,7 +26,9 @@ type Reader struct {
 	load  uint64 // load address, subtracted from addresses
 	table dwarfx.LineTable
 	at    int // index of a row at or below the next function
-	arena mem.Arena[emit.Line]
+	// The rows [from, to) of the last result of EndOf, up to the one that ends the sequence.
+	from, to int
+	arena    mem.Arena[emit.Line]
 }
 
 // NewReader returns a Reader that numbers files in t. Addresses of lines are
@@ -50,7 +52,7 @@ func (r *Reader) Open(g *Group, units []*load.Unit) bool {
 // Start begins the functions of u, a unit of the group.
 func (r *Reader) Start(u *load.Unit) {
 	r.Files.SetDir(u.CompDir)
-	r.at = 0
+	r.at, r.from, r.to = 0, 0, 0
 }
 
 // Of returns the lines of the function [lo, hi), virtual addresses: the rows that
@@ -108,18 +110,27 @@ func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 }
 
 // Covered returns the runs of only, functions by address, for whose first bytes the
-// table has rows: one run for each sequence of the table.
+// table has rows: one run for each sequence of the table. An open function that a sequence
+// begins right after is covered as well.
 func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
 	rows := r.table.Rows
 	if len(rows) == 0 {
 		return nil
 	}
 
-	i := below(only, rows[0].Addr)
+	// seek skips the functions below the sequence that begins with row next.
+	i := 0
+	seek := func(next int) {
+		i += below(only[i:], rows[next].Addr)
+		if i > 0 && reaches(&only[i-1], rows[next].Addr) {
+			runs = append(runs, dwarfx.Span{From: uint32(i - 1), To: uint32(i)})
+		}
+	}
+	seek(0)
 	for at := 0; i < len(only) && only[i].Lo < rows[len(rows)-1].Addr; {
 		at = r.rowAt(at, only[i].Lo)
 		if rows[at].File == dwarfx.EndOfCode {
-			i += below(only[i:], rows[at+1].Addr)
+			seek(at + 1)
 			continue
 		}
 
@@ -132,6 +143,36 @@ func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
 		i += n
 	}
 	return runs
+}
+
+// reaches reports whether an open function that begins below a sequence of rows has its lines
+// there: yasm adds the length of a section's first instruction to the addresses of all rows of
+// the section, so that no row is at the first function's beginning.
+func reaches(f *funcs.Func, sequence uint64) bool {
+	const longest = 15 // bytes of an instruction
+	return f.Open && f.Lo < sequence && sequence-f.Lo <= longest && sequence < f.Hi
+}
+
+// EndOf returns the end of the sequence with the rows of an open function at addr. Functions
+// come in the order of their addresses.
+func (r *Reader) EndOf(addr uint64) uint64 {
+	rows := r.table.Rows
+	if len(rows) == 0 {
+		return addr
+	}
+	at := r.rowAt(r.at, addr)
+	if rows[at].File == dwarfx.EndOfCode && at+1 < len(rows) {
+		at++ // the sequence begins after addr
+	}
+
+	// Many functions may share a long sequence.
+	if at < r.from || at >= r.to {
+		r.from, r.to = at, at
+		for rows[r.to].File != dwarfx.EndOfCode {
+			r.to++
+		}
+	}
+	return rows[r.to].Addr
 }
 
 // below returns how many of list begin below addr.

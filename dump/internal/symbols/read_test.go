@@ -56,7 +56,7 @@ func list(t *testing.T, kind elf.Type, sections []mutant.Section) (got []string)
 		t.Fatal(err)
 	}
 	text := f.Section(".text").Addr
-	table, lost := Read(&elfx.Image{Main: f}, dwarfx.NewCodeMap([]dwarfx.Range{{Lo: text, Hi: text + 0x2000}}))
+	table, _, lost := Read(&elfx.Image{Main: f}, dwarfx.NewCodeMap([]dwarfx.Range{{Lo: text, Hi: text + 0x2000}}))
 	if len(lost.Errs) > 0 {
 		t.Error(lost.Errs)
 	}

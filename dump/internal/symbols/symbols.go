@@ -36,6 +36,9 @@ const (
 // IsFunc reports whether s is a function, not a label.
 func (s *Symbol) IsFunc() bool { return s.Rank < labelRank || s.Rank >= innerRank }
 
+// IsLocalLabel reports whether s is a label that only its own source file sees.
+func (s *Symbol) IsLocalLabel() bool { return s.Rank == labelRank+localRank }
+
 // Table holds the code symbols by address. Aliases are in the order in which
 // they may name the code: functions before labels, functions with the name of a local label
 // last, then global before weak before local, then the shortest, then by name.
@@ -43,9 +46,10 @@ type Table []Symbol
 
 // Read reads the symbol tables of img: .symtab of both files, .dynsym, and .gnu_debugdata
 // (MiniDebugInfo). None of them has the symbols of all others: strip -K leaves a .symtab of a
-// few symbols. Symbols outside of code are left out.
-func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
-	r := reader{img: img, code: code, versions: versions{file: img.Main}}
+// few symbols. Symbols outside of code are left out. data has the addresses, ascending, of data
+// in code that symbols name: assemblers' tables.
+func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, data []uint64, lost losses.List) {
+	r := reader{img: img, code: code, versions: versions{file: img.Main}, data: inCode{code: code}}
 	var err error
 	r.opd, err = readDescriptors(img)
 	r.lost.Add(err)
@@ -68,7 +72,8 @@ func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, lost losses.List) {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(len(a.Name), len(b.Name)), bytes.Compare(a.Name, b.Name),
 			cmp.Compare(a.source, b.source))
 	})
-	return withoutInnerLabels(withoutCopies(r.table)), r.lost
+	t = withoutInnerLabels(withoutCopies(r.table))
+	return t, r.data.named(t), r.lost
 }
 
 // withoutCopies drops each symbol that an earlier table of the file has too.
@@ -145,6 +150,7 @@ type reader struct {
 	versions versions
 	source   uint8 // number of the current table
 	table    Table
+	data     inCode
 	lost     losses.List
 }
 
@@ -171,6 +177,10 @@ func (r *reader) add(table *elfx.SymbolTable, err error) {
 				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
 			}
 		case elf.STT_NOTYPE:
+			r.data.mapping(r.img.Main.Machine, addr, table.NameOf(s))
+		case elf.STT_OBJECT:
+			r.data.object(addr)
+			continue
 		default:
 			continue
 		}
@@ -219,8 +229,11 @@ func bindRank(b elf.SymBind) uint8 {
 	case elf.STB_WEAK:
 		return 1
 	}
-	return 2
+	return localRank
 }
+
+// localRank is the rank of a local function.
+const localRank = 2
 
 // isLabel reports whether name is a label from source code. Mapping symbols ($a, $x.1) and
 // local labels, which assemblers and linkers make, are not.

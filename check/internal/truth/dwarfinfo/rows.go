@@ -21,6 +21,13 @@ type Lines struct {
 	Off   uint64 // of the table in .debug_line
 	runs  []Run
 	files []uint32
+	ends  []uint64 // of sequences, in order
+}
+
+// Ends reports whether a sequence of the table ends at addr.
+func (t *Lines) Ends(addr uint64) bool {
+	_, ok := slices.BinarySearch(t.ends, addr)
+	return ok
 }
 
 // Lines runs the line number program of a unit. Sequences that do not begin in code belong to
@@ -43,7 +50,8 @@ func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, er
 	if err == nil && header.pathBytes > header.most {
 		err = header.tooLong(u.in, u.lineOff)
 	}
-	return Lines{u.lineOff, p.ordered(), p.numbers}, err
+	ends := p.ends()
+	return Lines{u.lineOff, p.ordered(), p.numbers, ends}, err
 }
 
 // lineProgram is a line number program that is being run (DWARF 5 §6.2.5).
@@ -197,6 +205,17 @@ func (p *lineProgram) row(end bool) {
 		file = p.numbers[p.file]
 	}
 	p.last = Run{Range: pcs.Range{Lo: p.addr}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
+}
+
+// ends returns where the sequences end.
+func (p *lineProgram) ends() (ends []uint64) {
+	for _, s := range p.sequences {
+		if s.from < s.to {
+			ends = append(ends, p.runs[s.to-1].Hi)
+		}
+	}
+	slices.Sort(ends)
+	return ends
 }
 
 // ordered returns the runs by address, without overlaps. Sequences mostly do not overlap: then it
