@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -116,7 +117,7 @@ var forms = map[string]uint16{
 	"strp_sup": 0x1d, "data16": 0x1e, "line_strp": 0x1f, "ref_sig8": 0x20, "implicit_const": 0x21, "loclistx": 0x22,
 	"rnglistx": 0x23, "ref_sup8": 0x24, "strx1": 0x25, "strx2": 0x26, "strx3": 0x27, "strx4": 0x28, "addrx1": 0x29,
 	"addrx2": 0x2a, "addrx3": 0x2b, "addrx4": 0x2c, "GNU_addr_index": 0x1f01, "GNU_str_index": 0x1f02,
-	"GNU_ref_alt": 0x1f20, "GNU_strp_alt": 0x1f21,
+	"GNU_ref_alt": 0x1f20, "GNU_strp_alt": 0x1f21, "LLVM_addrx_offset": 0x2001,
 }
 
 // tags and attrs are debug/dwarf's names of tags and attributes.
@@ -388,6 +389,8 @@ func (d *dieWriter) value(form, value string) {
 		w.offset(num())
 	case "udata", "addrx", "loclistx", "rnglistx", "GNU_addr_index":
 		w.uleb(num())
+	case "LLVM_addrx_offset":
+		w.uleb(num()>>32).uint(4, num()&0xffffffff)
 	case "sdata":
 		w.sleb(int64(num()))
 	case "block1":
@@ -396,7 +399,16 @@ func (d *dieWriter) value(form, value string) {
 		w.uint(2, uint64(len(value))).bytes([]byte(value)...)
 	case "block4":
 		w.uint(4, uint64(len(value))).bytes([]byte(value)...)
-	case "block", "exprloc":
+	case "exprloc":
+		if digits, ok := strings.CutPrefix(value, "0x"); ok {
+			b, err := hex.DecodeString(digits)
+			if err != nil {
+				panic("assembler: " + value)
+			}
+			value = string(b)
+		}
+		w.uleb(uint64(len(value))).bytes([]byte(value)...)
+	case "block":
 		w.uleb(uint64(len(value))).bytes([]byte(value)...)
 	case "ref1", "ref2", "ref4", "ref8", "ref_addr", "ref_udata":
 		d.ref(form, value)

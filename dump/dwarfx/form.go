@@ -2,6 +2,7 @@ package dwarfx
 
 import (
 	"fmt"
+	"math"
 
 	"symkit/internal/wire"
 )
@@ -55,6 +56,9 @@ const (
 	formGNUStrIndex   = 0x1f02
 	formGNURefAlt     = 0x1f20
 	formGNUStrpAlt    = 0x1f21
+	// LLVM's form of -minimize-addr-in-v5=Form: an index of .debug_addr, and four bytes that
+	// are added to the address there.
+	formLLVMAddrxOffset = 0x2001
 )
 
 // formSize returns the size in bytes of values of the form in unit u, -1 if it differs
@@ -86,7 +90,7 @@ func formSize(u *Unit, form uint16) (size int, known bool) {
 		return int(u.offsetSize()), true
 	case formBlock, formBlock1, formBlock2, formBlock4, formExprloc, formString, formIndirect,
 		formSdata, formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx,
-		formGNUAddrIndex, formGNUStrIndex:
+		formGNUAddrIndex, formGNUStrIndex, formLLVMAddrxOffset:
 		return -1, true
 	}
 	return 0, false
@@ -95,12 +99,22 @@ func formSize(u *Unit, form uint16) (size int, known bool) {
 // isUnitRef reports whether a form refers to a DIE of the same unit.
 func isUnitRef(form uint16) bool { return form >= formRef1 && form <= formRefUdata }
 
-// value is one attribute value: form has the class of v. For a string in place, v is the
-// offset in the cursor's section; for a block, the length. Form 0 means that the attribute
-// is absent.
+// value is one attribute value: form has the class of v. For a string in place and for an
+// expression, v is the offset in the cursor's section; for a block, the length; for an
+// index with an offset, the index in the high half. Form 0 means that the attribute is
+// absent.
 type value struct {
 	v    uint64
 	form uint16
+}
+
+// isConstant reports whether v is a number (DWARF 5 §7.5.5, class constant).
+func (v value) isConstant() bool {
+	switch v.form {
+	case formData1, formData2, formData4, formData8, formSdata, formUdata, formImplicitConst:
+		return true
+	}
+	return false
 }
 
 // readValue reads one value.
@@ -126,9 +140,15 @@ func readValue(u *Unit, c *wire.Cursor, form uint16) value {
 	case formString:
 		v.v = uint64(c.Pos())
 		c.CString()
-	case formBlock, formExprloc, formBlock1, formBlock2, formBlock4:
+	case formExprloc:
+		v.v = uint64(c.Pos())
+		c.Skip(c.ULEB())
+	case formBlock, formBlock1, formBlock2, formBlock4:
 		v.v = blockLen(c, form)
 		c.Skip(v.v)
+	case formLLVMAddrxOffset:
+		v.v = c.ULEB() << 32
+		v.v |= uint64(c.U32())
 	case formData16:
 		c.Skip(16)
 	default:
@@ -207,6 +227,11 @@ func (d *Data) address(u *Unit, v value) (addr uint64, ok bool) {
 		return v.v, true
 	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
 		return d.indexed(d.Addr, u.addrBase, v.v, uint64(u.AddrSize))
+	case formLLVMAddrxOffset:
+		addr, ok = d.indexed(d.Addr, u.addrBase, v.v>>32, uint64(u.AddrSize))
+		return addr + v.v&math.MaxUint32, ok
+	case formExprloc:
+		return d.addressExpr(u, v.v)
 	}
 	return 0, false
 }

@@ -291,8 +291,11 @@ func (m *lineMachine) extended() {
 		// run.
 		addr := body.Uint(size)
 		dead := tombstone(addr, uint8(size)) || !m.d.code.Contains(addr) && !m.continues(addr)
-		if dead || m.dead {
+		switch {
+		case dead || m.dead:
 			m.endRun(m.addr)
+		case m.strays():
+			m.t.Rows = m.t.Rows[:m.first]
 		}
 		m.addr, m.opIndex, m.dead = addr, 0, dead
 	case lneDefineFile:
@@ -306,6 +309,12 @@ func (m *lineMachine) extended() {
 // open run: addr is the end of a section.
 func (m *lineMachine) continues(addr uint64) bool {
 	return !m.dead && len(m.t.Rows) > m.first && addr >= m.addr && m.d.code.Contains(addr-1)
+}
+
+// strays reports whether the open run began outside of code: rows at address 0 before the
+// first set_address, as Dart's compiler writes them, do not describe what lies between.
+func (m *lineMachine) strays() bool {
+	return len(m.t.Rows) > m.first && !m.d.code.Contains(m.t.Rows[m.first].Addr)
 }
 
 // row appends a row of the matrix. Of rows at one address the last holds; a row at a

@@ -69,6 +69,8 @@ func TestLineOpcodes(t *testing.T) {
 		{"§6.2.2 no end_sequence", "set_address 0x1000; copy; advance_pc 16; advance_line 1; copy; advance_pc 4", "1000:1 1010:2 1014."},
 		{"§6.2.5.2 advance_pc that wraps", "set_address 0x1010; copy; advance_pc 0xfffffffffffffff0; advance_line 1; copy; advance_pc 4; end_sequence", "1000:2 1004."},
 		{"§6.2.5.3 no set_address where no code lies at 0", "copy; advance_pc 1; advance_line 1; copy; advance_pc 1; end_sequence", "0:1 1:2 2."},
+		{"rows at 0 before set_address", "copy; advance_line 4; copy; set_address 0x1000; advance_line 1; copy; advance_pc 4; end_sequence; set_address 0x2000; copy; advance_pc 1; end_sequence", "1000:6 1004. 2000:1 2001."},
+		{"rows outside of code before set_address", "advance_pc 0x500; copy; set_address 0x1000; advance_line 1; copy; advance_pc 4; end_sequence", "1000:2 1004."},
 		{"tombstone 0", "set_address 0; copy; advance_pc 0x1000; advance_line 1; copy; advance_pc 16; end_sequence; set_address 0x1000; copy; advance_pc 1; end_sequence", "1000:1 1001."},
 		{"tombstone -1", "set_address -1; copy; advance_pc 0x1001; advance_line 1; copy; advance_pc 16; end_sequence; set_address 0x1000; copy; advance_pc 1; end_sequence", "1000:1 1001."},
 		{"tombstone -2", "set_address -2; copy; advance_pc 0x1002; advance_line 1; copy; advance_pc 16; end_sequence; set_address 0x1000; copy; advance_pc 1; end_sequence", "1000:1 1001."},

@@ -372,14 +372,17 @@ func (x *scanner) rangeList(v value) Span {
 // pair adds the range that DW_AT_low_pc and DW_AT_high_pc give; the second is
 // an address or, since DWARF 4, a length.
 func (x *scanner) pair(low, high value) {
-	lo, ok := x.d.address(x.u, low)
-	if !ok || high.form == 0 {
+	if high.form == 0 {
 		return
 	}
-	// A high_pc that is no address is a length.
-	hi, ok := x.d.address(x.u, high)
-	if !ok {
-		hi = lo + high.v
+	lo, ok := x.d.address(x.u, low)
+	hi, isAddress := x.d.address(x.u, high)
+	if !isAddress && high.isConstant() {
+		hi, isAddress = lo+high.v, true
+	}
+	if !ok || !isAddress {
+		x.note(&wire.Error{Section: x.d.name, Offset: x.c.Pos(), Err: ErrPC})
+		return
 	}
 	x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, hi)
 }

@@ -229,6 +229,9 @@ func (x *compiled) addInstr(o op, size int) {
 			i.kind = instrBlock
 		case formString:
 			i.kind = instrString
+		case formLLVMAddrxOffset:
+			x.programs = append(x.programs, skipInstr{kind: instrLEB})
+			i = skipInstr{instrBytes, 4}
 		}
 	}
 	x.programs = append(x.programs, i)

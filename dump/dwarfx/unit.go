@@ -26,6 +26,7 @@ var (
 	ErrRangeKind  = errors.New("unknown range list entry")
 	ErrLineHeader = errors.New("damaged line table header")
 	ErrLineOp     = errors.New("impossible line program")
+	ErrPC         = errors.New("function or inlined call whose address cannot be computed")
 	ErrTooMany    = errors.New("more than a file of this size can need")
 )
 
@@ -37,6 +38,7 @@ const (
 	utSkeleton     = 4
 	utSplitCompile = 5
 	utSplitType    = 6
+	utLoUser       = 0x80 // the first of vendors' types, which go up to 0xff
 )
 
 // Ref is the place of a DIE: its offset in .debug_info. The zero Ref means that there
@@ -66,7 +68,7 @@ type Unit struct {
 	Language Language // DW_AT_language
 	Name     Str      // DW_AT_name
 	CompDir  Str      // DW_AT_comp_dir
-	// Split is DW_AT_dwo_name: the functions are described in that file.
+	// Split is DW_AT_dwo_name of a skeleton: the functions are described in that file.
 	Split Str
 	// LineOff is the .debug_line offset of the unit's line table, valid with HasLines.
 	LineOff  uint64
@@ -180,6 +182,9 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 	for c.Len() > 0 && (last || wholeUnit(c)) {
 		u, err := readHeader(&c, false)
 		u.data = d
+		if u.kind >= utLoUser && err == nil {
+			continue // only its vendor's tools know what it describes
+		}
 		if err == nil {
 			u.bytes = data[u.Off-uint64(at) : u.End-uint64(at)]
 			if u.IsType() {
@@ -251,7 +256,10 @@ func readHeader(c *wire.Cursor, types bool) (Unit, error) {
 		u.AddrSize = body.U8()
 	}
 
-	// The next fields depend on the type of the unit.
+	// The next fields depend on the type of the unit. A vendor's unit may have any.
+	if u.kind >= utLoUser && body.Err() == nil {
+		return u, nil
+	}
 	switch u.kind {
 	case utCompile, utPartial:
 	case utSkeleton, utSplitCompile:
@@ -330,11 +338,24 @@ func (d *Data) readRoot(u *Unit) error {
 	// A string and an address can be indexes, which need the bases.
 	u.Name = u.keep(d.str(u, root[slotName]))
 	u.CompDir = u.keep(d.str(u, root[slotCompDir]))
-	u.Split = u.keep(d.str(u, root[slotSplit]))
+	if u.isSkeleton(&root) {
+		u.Split = u.keep(d.str(u, root[slotSplit]))
+	}
 	if low := root[slotLowPC]; low.form != 0 {
 		u.LowPC, _ = d.address(u, low)
 	}
 	return nil
+}
+
+// isSkeleton reports whether the functions of a unit are in a .dwo file. A unit for a
+// module of clang (-gmodules, Swift), which describes types alone, names a .pcm file in the
+// same attribute: the type of the unit distinguishes the two or, before DWARF 5, the
+// addresses that a skeleton has.
+func (u *Unit) isSkeleton(root *slots) bool {
+	if u.Version >= 5 {
+		return u.kind == utSkeleton
+	}
+	return root.has(slotLowPC) || root.has(slotRanges) || root.has(slotAddrBase)
 }
 
 // defaultBase returns the value of a DW_AT_*_base; without the attribute, the first

@@ -71,7 +71,7 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.5.1.1 version of the other byte order", l(le5.buf().uint(2, 0x500)), ErrVersion, 0, true},
 		{"§7.5.1 unit type 0", l(v5(0, 8)), ErrUnitType, 0, true},
 		{"§7.5.1 unit type 7", l(v5(7, 8)), ErrUnitType, 0, true},
-		{"§7.5.1 unit type of a user", l(v5(0x80, 8)), ErrUnitType, 0, true},
+		{"§7.5.1 unit type 0x7f", l(v5(0x7f, 8)), ErrUnitType, 0, true},
 		{"§7.5.1.1 address size 0", l(v5(1, 0)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 3", l(v5(1, 3)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 255", l(v5(1, 255)), ErrAddrSize, 0, true},
@@ -99,6 +99,45 @@ func TestUnitHeaderErrors(t *testing.T) {
 			}
 			checkErr(t, errs[0], tt.err, ".debug_info", tt.at)
 		})
+	}
+}
+
+// TestVendorUnits: a unit of a vendor's type is skipped (DWARF 5 §7.5.1).
+func TestVendorUnits(t *testing.T) {
+	for _, kind := range []byte{0x80, 0xff} {
+		a := le5.asm()
+		a.info = append(a.info, le5.buf().length(le5.buf().uint(2, 5).bytes(kind, 0).uint(4, 0x7777).bytes(1, 2, 3).b).b...)
+		a.units("unit\n CompileUnit\n")
+		d, errs := Open(a.sections(), nil)
+		if len(errs) != 0 || len(d.Units) != 1 {
+			t.Errorf("type %#x: %d units, errors %v", kind, len(d.Units), errs)
+		}
+	}
+}
+
+// TestSkeletons: DW_AT_dwo_name makes a skeleton of a unit only if its type says so (DWARF 5
+// §7.5.1) or, before DWARF 5, it has addresses: clang's modules (-gmodules) name a .pcm file.
+func TestSkeletons(t *testing.T) {
+	for _, test := range []struct {
+		e    enc
+		unit string
+		want string
+	}{
+		{le5, "unit skeleton\n SkeletonUnit DwoName:string=x.dwo Lowpc:addr=0x1000\n", "x.dwo"},
+		{le5, "unit skeleton\n SkeletonUnit DwoName:string=x.dwo\n", "x.dwo"},
+		{le5, "unit\n CompileUnit DwoName:string=x.pcm\n", ""},
+		{le5, "unit\n CompileUnit DwoName:string=x.pcm Lowpc:addr=0x1000\n", ""},
+		{le5, "unit split_compile\n CompileUnit DwoName:string=x.dwo\n", ""},
+		{le4, "unit\n CompileUnit 0x2130:string=x.pcm 0x2131:data8=1\n", ""},
+		{le4, "unit\n CompileUnit 0x2130:string=x.dwo Lowpc:addr=0x1000\n", "x.dwo"},
+		{le4, "unit\n CompileUnit 0x2130:string=x.dwo Ranges:sec_offset=0\n", "x.dwo"},
+		{le4, "unit\n CompileUnit 0x2130:string=x.dwo GNUAddrBase:sec_offset=0\n", "x.dwo"},
+	} {
+		d := test.e.asm().units(test.unit).open(t)
+		got, err := d.Units[0].String(d.Units[0].Split)
+		if string(got) != test.want || err != nil {
+			t.Errorf("DWARF %d %s: %q, %v", test.e.version, test.unit, got, err)
+		}
 	}
 }
 
@@ -352,7 +391,7 @@ func TestWhole(t *testing.T) {
 // they are given back. The values of its root stay.
 func TestDrop(t *testing.T) {
 	a := le5.asm().units(`
-unit
+unit skeleton
   CompileUnit Name:string=first CompDir:string=/d DwoName:string=x.dwo StmtList:sec_offset=7
     Subprogram @f Name:string=f Lowpc:addr=0x1000 Highpc:udata=1
 unit

@@ -43,7 +43,8 @@ var (
 		{6, 0x2e, 0, 0x03, 0x08, 0x6e, 0x08, 0x20, 0x0b, 0, 0},             // and linkage_name
 		{7, 0x1d, 0, 0x31, 0x13, 0x11, 0x01, 0x12, 0x06, 0x59, 0x0b, 0, 0}, // call: origin, low_pc, high_pc, line
 		{8, 0x34, 0, 0x1c, 0x04, 0, 0},                                     // variable: value in a block
-		{9, 0x11, 0, 0xb0, 0x42, 0x08, 0xb1, 0x42, 0x07, 0, 0},             // skeleton: GNU_dwo_name, GNU_dwo_id
+		// skeleton: GNU_dwo_name, GNU_dwo_id, GNU_addr_base
+		{9, 0x11, 0, 0xb0, 0x42, 0x08, 0xb1, 0x42, 0x07, 0xb3, 0x42, 0x0b, 0, 0},
 	}
 	crossingAbbrev = []byte{10, 0x2e, 0, 0x31, 0x10, 0x11, 0x01, 0x12, 0x06, 0, 0} // function: origin in any unit, low_pc, high_pc
 )
@@ -135,7 +136,7 @@ func (p *program) crossing(to uint64) {
 
 // skeleton appends a unit whose functions are in another file.
 func (p *program) skeleton(file string, id uint64) {
-	p.add(le.AppendUint64(cstrings(9, file), id))
+	p.add(append(le.AppendUint64(cstrings(9, file), id), 0))
 }
 
 // zlibSection is the contents of a compressed section (gABI, "Section Compression").

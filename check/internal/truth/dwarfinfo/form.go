@@ -80,6 +80,8 @@ const (
 	formGNUStrIndex   = 0x1f02
 	formGNURefAlt     = 0x1f20
 	formGNUStrpAlt    = 0x1f21
+	// An index of .debug_addr and a number of 4 bytes to add (LLVM).
+	formAddrxOffset = 0x2001
 )
 
 // formSize returns the number of bytes of a value, and false if the value itself decides.
@@ -120,7 +122,8 @@ func (u *Unit) formSize(form uint16) (n int, known bool) {
 type value struct {
 	form uint16
 	num  uint64 // number, offset, index or address; a signed number is extended
-	at   int    // offset in .debug_info, of a string in place
+	add  uint32 // of formAddrxOffset
+	at   int    // offset in .debug_info, of a string or a block in place
 }
 
 // isConstant reports whether the value is of class constant or, before DWARF 4, an offset.
@@ -135,11 +138,11 @@ func (v value) isConstant() bool {
 // read reads a value that is not known to be of a fixed size. implicit is the number of
 // DW_FORM_implicit_const.
 func (u *Unit) read(c *wire.Cursor, form uint16, implicit uint64) (v value) {
-	// An indirect form comes before the value itself; an implicit number cannot follow.
-	if form == formIndirect {
+	// Indirect forms come before the value itself; an implicit number cannot follow.
+	for form == formIndirect && c.Err() == nil {
 		at := c.Pos()
 		real := c.ULEB()
-		if real == formIndirect || real == formImplicitConst || real >= formSkip {
+		if real == formImplicitConst || real >= formSkip {
 			c.Fail(at, fmt.Errorf("indirect form %#x", real))
 		}
 		form = uint16(real)
@@ -168,6 +171,9 @@ func (u *Unit) read(c *wire.Cursor, form uint16, implicit uint64) (v value) {
 		v.num = uint64(c.SLEB())
 	case formBlock, formExprloc:
 		c.Skip(c.ULEB())
+	case formAddrxOffset:
+		v.num = c.ULEB()
+		v.add = c.U32()
 	case formBlock1:
 		c.Skip(uint64(c.U8()))
 	case formBlock2:
@@ -244,8 +250,77 @@ func (u *Unit) address(v value) (uint64, bool) {
 		return v.num, true
 	case form == formAddrx || form == formGNUAddrIndex || form >= formAddrx1 && form <= formAddrx4:
 		return u.indexed(v.num)
+	case form == formAddrxOffset:
+		base, ok := u.indexed(v.num)
+		return base + uint64(v.add), ok
+	case form == formExprloc:
+		return u.sum(v.at)
 	}
 	return 0, false
+}
+
+// sum returns the value of an expression that adds addresses and constants: DW_AT_low_pc of
+// clang's -minimize-addr-in-v5=Expressions. It returns false for any other operation.
+func (u *Unit) sum(at int) (uint64, bool) {
+	d := u.in
+	c := wire.New(".debug_info", d.info[:u.end], d.bigEndian)
+	c.Seek(uint64(at))
+	c = c.Sub(c.ULEB())
+	var terms []uint64
+	for c.Len() > 0 && len(terms) < 8 {
+		op, v, ok := c.U8(), uint64(0), true
+		switch last := len(terms) - 1; {
+		case op == 0x22 && last > 0: // DW_OP_plus
+			v = terms[last] + terms[last-1]
+			terms = terms[:last-1]
+		case op == 0x1c && last > 0: // DW_OP_minus
+			v = terms[last-1] - terms[last]
+			terms = terms[:last-1]
+		case op == 0x23 && last >= 0: // DW_OP_plus_uconst
+			v = terms[last] + c.ULEB()
+			terms = terms[:last]
+		case op == 0x03: // DW_OP_addr
+			v = c.Uint(int(u.addrSize))
+		case op == 0xa1 || op == 0xfb: // DW_OP_addrx, DW_OP_GNU_addr_index
+			v, ok = u.indexed(c.ULEB())
+		default:
+			v, ok = constant(&c, op)
+		}
+		if !ok {
+			return 0, false
+		}
+		terms = append(terms, v)
+	}
+	if len(terms) != 1 || c.Err() != nil || c.Len() > 0 {
+		return 0, false
+	}
+	return terms[0], true
+}
+
+// constant returns the operand of DW_OP_lit0 to lit31 and DW_OP_const1u to consts, false for
+// other operations.
+func constant(c *wire.Cursor, op uint8) (uint64, bool) {
+	switch op {
+	case 0x08:
+		return uint64(c.U8()), true
+	case 0x09:
+		return uint64(int8(c.U8())), true
+	case 0x0a:
+		return uint64(c.U16()), true
+	case 0x0b:
+		return uint64(int16(c.U16())), true
+	case 0x0c:
+		return uint64(c.U32()), true
+	case 0x0d:
+		return uint64(int32(c.U32())), true
+	case 0x0e, 0x0f:
+		return c.U64(), true
+	case 0x10:
+		return c.ULEB(), true
+	case 0x11:
+		return uint64(c.SLEB()), true
+	}
+	return uint64(op - 0x30), op >= 0x30 && op <= 0x4f
 }
 
 // indexed returns an address of .debug_addr, false if the index is outside of the section.

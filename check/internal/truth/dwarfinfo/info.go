@@ -81,6 +81,7 @@ type Unit struct {
 	lineOff  uint64 // DW_AT_stmt_list
 	compDir  string
 	lowPC    uint64
+	placed   bool // has addresses, as a skeleton has
 	addrBase uint64
 	strBase  uint64
 	rngBase  uint64
@@ -94,6 +95,7 @@ const (
 	utSkeleton  = 4
 	utSplit     = 5
 	utSplitType = 6
+	utLoUser    = 0x80 // vendors' types go up to 0xff
 )
 
 // Open finds the sections of a file. Open returns nil for a file without debug information.
@@ -204,7 +206,11 @@ func (d *Info) header(c *wire.Cursor) (u *Unit, ok bool) {
 	case u.version < 2 || u.version > 6:
 		h.Fail(u.Off, fmt.Errorf("version %d", u.version))
 	case u.version >= 5:
-		u.kind, u.addrSize, abbrev = h.U8(), h.U8(), h.Offset(dwarf64)
+		u.kind = h.U8()
+		if u.kind >= utLoUser && h.Err() == nil {
+			return u, false // a vendor's unit: not known to describe code
+		}
+		u.addrSize, abbrev = h.U8(), h.Offset(dwarf64)
 		switch u.kind {
 		case utSkeleton, utSplit:
 			u.id = h.U64()
@@ -255,7 +261,10 @@ func (u *Unit) readRoot() {
 		u.in.spend(e.cost)
 	}
 	u.Root = e.ok
-	u.Split = u.Split || e.tag == tagSkeletonUnit
+	u.Split = u.dwoName != "" && u.placed || e.tag == tagSkeletonUnit
+	if u.version >= 5 {
+		u.Split = u.kind == utSkeleton
+	}
 	if u.in.skeleton != nil {
 		u.inherit(u.in.skeleton)
 	}
@@ -275,7 +284,7 @@ func (u *Unit) header(n uint64) uint64 {
 func (u *Unit) base(attr uint64, v value) {
 	switch attr {
 	case attrAddrBase, attrGNUAddrBase:
-		u.addrBase = v.num
+		u.addrBase, u.placed = v.num, true
 	case attrStrOffsetsBase:
 		u.strBase = v.num
 	case attrRnglistsBase:
@@ -295,9 +304,12 @@ func (u *Unit) rootAttr(attr uint64, v value) {
 		u.compDir = string(dir)
 	case attrLowPC:
 		u.lowPC, _ = u.address(v)
+		u.placed = true
+	case attrRanges:
+		u.placed = true
 	case attrDwoName, attrGNUDwoName:
 		name, _, _ := u.text(v)
-		u.Split, u.dwoName = true, string(name)
+		u.dwoName = string(name)
 	case attrGNUDwoID:
 		u.id = v.num
 	case attrGNURangesBase:

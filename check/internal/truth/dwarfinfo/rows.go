@@ -30,8 +30,8 @@ func (t *Lines) Ends(addr uint64) bool {
 	return ok
 }
 
-// Lines runs the line number program of a unit. Sequences that do not begin in code belong to
-// discarded functions. All addresses of a sequence are in one section, so its first row decides.
+// Lines runs the line number program of a unit. Rows that do not begin in code belong to discarded
+// functions: the first row of a sequence decides, and the first after each set_address.
 // runs is memory for the result.
 func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, err error) {
 	if !u.hasLines {
@@ -73,7 +73,7 @@ type lineProgram struct {
 	last      Run // begins at last.Lo
 	open      bool
 	begins    bool // the next row is the first of its sequence
-	dead      bool // the sequence is of discarded code
+	dead      bool // the rows are of discarded code
 }
 
 // sequence is the runs [from, to) of one sequence, or of the part of one in which addresses rise.
@@ -166,7 +166,7 @@ func (p *lineProgram) extended() {
 		p.reset()
 	case lneSetAddress:
 		if n := c.Len(); n == 8 || n == 4 || n == 2 || n == 1 {
-			p.addr, p.opIndex = c.Uint(n), 0
+			p.move(c.Uint(n))
 		} else {
 			p.c.Fail(c.Pos(), wire.ErrSize)
 		}
@@ -179,6 +179,21 @@ func (p *lineProgram) extended() {
 	}
 }
 
+// move sets the address within or before a sequence. Where discarded code begins or ends, the
+// open run ends at the address before, unless the new address is the end of the code.
+func (p *lineProgram) move(addr uint64) {
+	dead := !p.code.Contains(addr) && (p.dead || !p.open || addr == 0 || addr < p.addr || !p.code.Contains(addr-1))
+	if !p.begins && (dead || p.dead) {
+		p.close()
+		p.open = false
+		p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
+	}
+	if p.begins {
+		p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
+	}
+	p.addr, p.opIndex, p.dead, p.begins = addr, 0, dead, false
+}
+
 // row adds a row. Of rows at one address the last counts. Where addresses decrease, a new list
 // of rows begins.
 func (p *lineProgram) row(end bool) {
@@ -186,8 +201,18 @@ func (p *lineProgram) row(end bool) {
 		p.dead, p.begins = !p.code.Contains(p.addr), false
 		p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
 	}
+	p.close()
 
-	// The row ends the open run.
+	p.open = !end
+	file := uint32(naming.AnyPath)
+	if p.file < uint64(len(p.numbers)) {
+		file = p.numbers[p.file]
+	}
+	p.last = Run{Range: pcs.Range{Lo: p.addr}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
+}
+
+// close ends the open run at the current address.
+func (p *lineProgram) close() {
 	if p.open && p.addr > p.last.Lo && !p.dead {
 		p.last.Hi = p.addr
 		s := &p.sequences[len(p.sequences)-1]
@@ -198,13 +223,6 @@ func (p *lineProgram) row(end bool) {
 		p.runs = append(p.runs, p.last)
 		s.to = len(p.runs)
 	}
-
-	p.open = !end
-	file := uint32(naming.AnyPath)
-	if p.file < uint64(len(p.numbers)) {
-		file = p.numbers[p.file]
-	}
-	p.last = Run{Range: pcs.Range{Lo: p.addr}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
 }
 
 // ends returns where the sequences end.

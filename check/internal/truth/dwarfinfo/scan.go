@@ -223,11 +223,16 @@ func (w *scanner) attributes(a *abbrev) bool {
 			}
 			w.keep(s, v)
 		case formExprloc, formBlock:
+			at := w.pos
 			n, ok := w.uleb()
 			if !ok || n > uint64(len(w.data)) {
 				return false
 			}
 			w.pos += int(n)
+			if s.slot != slotNone {
+				w.values[s.slot] = value{form: s.form, at: at}
+				w.have |= 1 << s.slot
+			}
 		default:
 			if !w.general(s) {
 				return false
