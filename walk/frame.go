@@ -47,8 +47,8 @@ type Frame struct {
 	Saved uint64
 	// SP is the stack pointer when the frame continues.
 	SP uint64
-	// Exact reports whether PC is the instruction itself, as in the innermost frame
-	// and in a frame that a signal interrupted.
+	// Exact reports whether PC is the instruction itself, as in the innermost frame,
+	// in a frame that a signal interrupted, and in the caller of Go's runtime.sigpanic.
 	Exact bool
 	// Signal reports whether the frame is a signal trampoline; the signal interrupted
 	// the next frame.

@@ -99,4 +99,6 @@ var restorers = map[string]bool{
 	"__restore_rt_sa":                   true, // bionic
 	"runtime.sigreturn__sigaction":      true, // Go
 	"runtime.sigreturn__sigaction.abi0": true,
+	"runtime.sigreturn":                 true, // before Go 1.20
+	"runtime.sigreturn.abi0":            true,
 }

@@ -222,7 +222,12 @@ func (w *walker) caller(f *Frame, r *Registers) (next Frame, regs Registers, end
 
 		switch {
 		case v == found:
-			next = Frame{Saved: saved, Trust: trust, Why: why.String(), Exact: f.Signal && t.trust != TrustScan, call: w.cpu.call}
+			injected := f.isInjected() && t.trust >= TrustFramePointer
+			if injected && t.trust >= TrustCode {
+				w.interrupted(&out)
+			}
+			exact := injected || f.Signal && t.trust != TrustScan
+			next = Frame{Saved: saved, Trust: trust, Why: why.String(), Exact: exact, call: w.cpu.call}
 			return next, out, ""
 		case v == stackEnd && w.begins(f), v == stackEnd && err == errCantUnwind && w.marksStart(f):
 			return next, regs, endOfStack

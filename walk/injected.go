@@ -1,0 +1,44 @@
+package walk
+
+import "strings"
+
+// injected are the functions of Go's runtime that a signal handler, or a debugger, has the
+// interrupted code seem to call (traceback.go, isInjectedCall; debugCallV1 up to Go 1.16). The
+// return address is the interrupted instruction itself.
+var injected = map[string]bool{
+	"runtime.sigpanic": true, "runtime.asyncPreempt": true, "runtime.debugCallV2": true, "runtime.debugCallV1": true,
+}
+
+// isInjected reports whether f's function was injected into its caller.
+func (f *Frame) isInjected() bool {
+	return f.Module != nil && injected[strings.TrimSuffix(f.Place.Func, ".abi0")]
+}
+
+// interrupted corrects the registers of the caller of an injected function. Where calls write a link
+// register, the handler pushes the interrupted one before it sets the register (signal_arm64.go,
+// preparePanic and pushCall).
+func (w *walker) interrupted(out *Registers) {
+	if w.cpu.lr == RegPC {
+		return
+	}
+	sp := w.cpu.sp(out)
+	lr, ok := w.eval.word(sp)
+	if ok {
+		out.Set(w.cpu.lr, lr)
+	} else {
+		out.Clear(w.cpu.lr)
+	}
+	out.Set(w.cpu.arch.SP, w.cpu.narrow(sp+w.cpu.pushed()))
+}
+
+// pushed returns the number of bytes that Go's handlers take off the stack for the link register:
+// what a frame has at least (internal/goarch, MinFrameSize), aligned as the stack pointer is.
+func (c *cpu) pushed() uint64 {
+	switch c.machine.(type) {
+	case arm64:
+		return 16
+	case *ppc:
+		return 32
+	}
+	return uint64(c.arch.WordSize)
+}
