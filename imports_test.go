@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "limits"},
-	"elfx/archive/pkg":      {"elfx", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx/archive/pkg":      {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
 

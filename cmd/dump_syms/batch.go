@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +21,9 @@ import (
 	"symkit/internal/command"
 )
 
-// A batch has four steps: find the inputs, group them into modules (batch.Group), prepare a
-// job for each module, and dump the modules that the store lacks. Every input gets exactly
+// A batch has four steps: find the inputs, group them into modules (batch.Finder.Rounds), prepare a
+// job for each module, and dump the modules that the store lacks. The last three are done for one
+// part of the inputs after the other. Every input gets exactly
 // one record: its module was written, the store had the module already, the input is a
 // duplicate, the input has no symbols, or the input failed.
 
@@ -36,11 +39,20 @@ type batchRun struct {
 	manifest *batch.Manifest
 	progress *progress
 
-	quiet bool            // without a summary
-	owner map[string]*job // the first job of each path in the store
+	quiet    bool               // without a summary
+	owner    map[[16]byte]place // by placeKey of each path in the store, the first module
+	modules  int                // in the rounds so far
+	more     bool               // another round follows
+	prepared bool               // GOGC is set
+	large    []*job             // modules that run last
+	// incomplete has the packages of large modules.
+	incomplete map[string]bool
+	empty      string // the first package without ELF files
+	empties    int    // number of these packages
 
 	mu             sync.Mutex           // guards the fields below
 	tally          map[batch.Status]int // how many records have each status
+	recorded       int                  // all of them
 	bad            bool                 // a written module is one that a build should fail for; see cli.bad
 	failedPackages map[string]bool      // packages of which something failed
 	records        []batch.Record       // all of them, if --report is given
@@ -52,7 +64,7 @@ type batchRun struct {
 // newBatchRun returns a run without inputs and without a store.
 func newBatchRun(c *cli, opt dump.Options) *batchRun {
 	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{},
-		owner: map[string]*job{}, failedPackages: map[string]bool{}, budget: int64(c.Memory)}
+		owner: map[[16]byte]place{}, incomplete: map[string]bool{}, failedPackages: map[string]bool{}, budget: int64(c.Memory)}
 	b.opt.Jobs = b.jobs
 	if b.budget == 0 {
 		b.budget = batch.DefaultBudget(os.DirFS("/"))
@@ -72,22 +84,13 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	defer b.hold.Close()
 
 	found, err := c.find(ctx)
-	if err == nil {
-		err = found.Index(ctx, b.hold, b.jobs)
-	}
 	if err != nil {
-		return command.Failed, b.interrupted(ctx, 0, err)
+		return command.Failed, b.interrupted(ctx, err)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+len(found.Failed)+len(found.Before) == 0 && !found.Divided && !c.Empty {
-		if c.Recursive {
-			return command.Failed, errors.New("no ELF file below the directories given; give directories of programs, libraries or packages, or --allow-empty")
-		}
-		if len(c.Paths) == 0 {
-			return command.Failed, fmt.Errorf("--files-from %s: the list is empty; give %s", c.FilesFrom, wantList)
-		}
-		return command.Failed, errors.New("no file among the arguments; give --recursive to search the directories")
+	if len(found.Inputs)+len(found.Failed) == 0 && (!c.Empty || len(found.Dirs) > 0) {
+		return command.Failed, c.noInputs()
 	}
 
 	b.dirs = append(c.DebugDir, found.Dirs...)
@@ -115,10 +118,6 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 
 	b.manifest = manifest
 	code, err = b.run(ctx, found)
-	if err == nil && found.Done != nil {
-		found.Done.Add(found, b.failedPackages)
-		err = found.Done.Write()
-	}
 	err = errors.Join(err, manifest.Err(), closeManifest(), b.writeReport(ctx))
 	if err != nil {
 		return command.Failed, err
@@ -126,60 +125,109 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	return code, nil
 }
 
-// run groups the inputs into modules, dumps them, and returns the exit code.
-func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err error) {
-	groups, err := batch.Group(ctx, found.Inputs, b.jobs)
-	if err != nil {
-		return command.Failed, b.interrupted(ctx, 0, err)
+// noInputs returns the error for a batch without any file to read.
+func (c *cli) noInputs() error {
+	switch {
+	case c.Recursive:
+		return errors.New("no ELF file below the directories given; give directories of programs, libraries or packages, or --allow-empty")
+	case len(c.Paths) == 0:
+		return fmt.Errorf("--files-from %s: the list is empty; give %s", c.FilesFrom, wantList)
 	}
+	return errors.New("no file among the arguments; give --recursive to search the directories")
+}
 
-	groups.Failed = append(found.Failed, groups.Failed...)
-	groups.Take(found)
+// run groups the inputs into modules, dumps them in rounds, and returns the exit code.
+func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err error) {
+	b.progress.run()
+	defer b.progress.stop()
 
-	// Files that could not be opened or are no modules have their records right away.
-	for _, f := range groups.Failed {
+	// One module of all inputs takes the name and the file that these flags give.
+	found.Whole = b.ID != "" || b.Name != "" || b.Output != ""
+	for _, f := range found.Failed {
 		b.fail(batch.Record{Input: f.Name}, f.Err)
 	}
-	for _, path := range found.Before {
-		b.record(batch.Record{Status: batch.Before, Input: path})
-	}
-	for _, s := range groups.Skipped {
-		b.record(batch.Record{Status: batch.NoModule, Input: s.Name(), Error: s.Why.Error()})
-	}
+	found.Failed = nil
 
-	if len(groups.Modules) > 1 && (b.ID != "" || b.Name != "") {
-		return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d; leave them out, or give one file", len(groups.Modules))
-	}
+	for r, err := range found.Rounds(ctx, b.hold, b.jobs) {
+		if err != nil {
+			return command.Failed, b.interrupted(ctx, err)
+		}
+		r.Take(found)
+		b.more = !r.Last
+		b.modules += len(r.Modules)
+		switch {
+		case len(r.Modules) > 1 && (b.ID != "" || b.Name != ""):
+			return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d; leave them out, or give one file", len(r.Modules))
+		case len(r.Modules) > 1 && b.Output != "":
+			return command.Misuse, fmt.Errorf("--output is for one module, not for %d; leave it out to fill the store alone", len(r.Modules))
+		}
 
-	if len(groups.Modules) > 1 && b.Output != "" {
-		return command.Misuse, fmt.Errorf("--output is for one module, not for %d; leave it out to fill the store alone", len(groups.Modules))
-	}
-
-	err = b.dumpWaves(ctx, groups.Modules)
-	if err != nil {
-		return command.Failed, b.interrupted(ctx, len(groups.Modules), err)
+		err = b.round(ctx, r)
+		if err != nil {
+			return command.Failed, b.interrupted(ctx, err)
+		}
+		err = found.Finish(r, b.failedPackages, b.incomplete)
+		if err != nil {
+			return command.Failed, err
+		}
 	}
 
 	b.warnAlone()
-	b.summary(len(groups.Modules))
 	switch {
+	case b.nothing(found):
+		return command.Failed, fmt.Errorf("%s: no ELF file in the package; give packages of programs, libraries or debug files, or --allow-empty", b.empty)
 	case b.tally[batch.Failed] > 0:
-		return command.Failed, nil
+		code = command.Failed
 	case b.bad:
-		return command.Bad, nil
+		code = command.Bad
 	}
-	return 0, nil
+	b.summary()
+	return code, nil
 }
 
-// dumpWaves dumps the modules. Those in packages are extracted and dumped in waves;
-// without packages there is one wave.
+// nothing reports whether the inputs are packages without ELF files alone, which need --allow-empty.
+// Another shard may have the modules.
+func (b *batchRun) nothing(found *batch.Finder) bool {
+	return b.empty != "" && b.tally[batch.NoModule] == b.empties && b.recorded == b.empties && !found.Divided && !b.Empty
+}
+
+// round records and dumps a round of the batch.
+func (b *batchRun) round(ctx context.Context, r *batch.Round) error {
+	// Files that could not be opened or are no modules have their records right away.
+	for _, f := range r.Failed {
+		b.fail(batch.Record{Input: f.Name}, f.Err)
+	}
+	for _, path := range r.Before {
+		b.record(batch.Record{Status: batch.Before, Input: path})
+	}
+	for _, path := range r.Empty {
+		b.empty = cmp.Or(b.empty, path)
+		b.empties++
+		b.record(batch.Record{Status: batch.NoModule, Input: path, Error: path + ": no ELF file in the package"})
+	}
+	for _, s := range r.Skipped {
+		b.record(batch.Record{Status: batch.NoModule, Input: s.Name(), Error: s.Why.Error()})
+	}
+	for _, d := range r.Duplicates {
+		b.record(batch.Record{Status: batch.Duplicate, Input: d.Name(), Of: d.Of})
+	}
+	r.Failed, r.Skipped, r.Duplicates = nil, nil, nil
+
+	err := b.dumpWaves(ctx, r.Modules)
+	if err == nil && r.Last {
+		err = b.dumpLarge(ctx)
+	}
+	return err
+}
+
+// dumpWaves dumps the modules. Those in packages are extracted and dumped in waves. The modules of a
+// wave have their records after it, and take no more memory.
 func (b *batchRun) dumpWaves(ctx context.Context, modules []batch.Module) error {
 	var bytes int64
 	for i := range modules {
 		bytes += modules[i].Size
 	}
-	b.progress.run(int64(len(modules)), bytes)
-	defer b.progress.stop()
+	b.progress.adjust(int64(len(modules)), bytes)
 
 	for _, wave := range b.hold.Waves(modules) {
 		err := b.hold.Extract(ctx, wave, b.jobs)
@@ -217,7 +265,52 @@ func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
 		files, bytes = files+1, bytes+j.mod.Size
 	}
 	b.progress.adjust(files, bytes)
-	return b.dumpAll(ctx, left)
+	err = b.dumpAll(ctx, b.putOff(left))
+
+	// The large modules are needed once more.
+	for _, m := range wave {
+		if !slices.ContainsFunc(b.large, func(j *job) bool { return j.mod == m }) {
+			*m = batch.Module{}
+		}
+	}
+	return err
+}
+
+// leastLarge is the least memory, in bytes, of a module that is put off.
+const leastLarge = 64 << 20
+
+// putOff removes from jobs those that exceed the memory budget: they run alone and last. If the
+// system kills the process then, everything else is in the store.
+func (b *batchRun) putOff(jobs []*job) (left []*job) {
+	most := max(batch.TaskBudget(b.budget), leastLarge)
+	for _, j := range jobs {
+		if j.memory <= most {
+			left = append(left, j)
+			continue
+		}
+		b.large = append(b.large, j)
+		for _, name := range []string{j.rec.Input, j.rec.Debug} {
+			path, _, _ := strings.Cut(name, elfx.Separator)
+			b.incomplete[path] = true
+		}
+	}
+	return left
+}
+
+// dumpLarge dumps the modules that were put off, the smallest first.
+func (b *batchRun) dumpLarge(ctx context.Context) error {
+	slices.SortStableFunc(b.large, func(x, y *job) int { return cmp.Compare(x.memory, y.memory) })
+	for _, j := range b.large {
+		err := b.hold.Extract(ctx, []*batch.Module{j.mod}, b.jobs)
+		if err == nil {
+			err = b.dumpAll(ctx, []*job{j})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(b.incomplete)
+	return nil
 }
 
 // storeRequests is the number of outputs that are looked up in a store in parallel: an object
@@ -237,27 +330,41 @@ func (b *batchRun) lookInStore(ctx context.Context, jobs []job) error {
 	return err
 }
 
+// place is the first module of a path in the store. It is small: a batch keeps one for each path.
+type place struct {
+	main batch.Input
+	size int64
+}
+
+// placeKey returns the key of a path in the store: a digest, which is shorter than the path.
+func placeKey(path string) (key [16]byte) {
+	sum := sha256.Sum256([]byte(path))
+	return [16]byte(sum[:16])
+}
+
 // admit records the jobs that need no work and returns the others. Of jobs with
 // the same place in the store only the first is dumped: the others are duplicates
 // if their files are the same, and failures if not.
 func (b *batchRun) admit(jobs []job) (left []*job) {
 	for i := range jobs {
 		j := &jobs[i]
-		first := j
+		first, taken := place{}, false
 		for _, path := range j.paths {
-			first = cmp.Or(b.owner[path], first)
+			if !taken {
+				first, taken = b.owner[placeKey(path)]
+			}
 		}
 
 		switch {
 		case j.err != nil:
 			b.failOrSkip(j, j.err)
 			continue
-		case first != j && j.sameFile(first):
-			b.record(batch.Record{Status: batch.Duplicate, Input: j.rec.Input, Of: first.rec.Input})
+		case taken && j.sameFile(&first):
+			b.record(batch.Record{Status: batch.Duplicate, Input: j.rec.Input, Of: first.main.Name()})
 			continue
-		case first != j:
+		case taken:
 			b.fail(j.rec, fmt.Errorf("%s: has the name and id of %s, but is another file; dump it into another store",
-				j.rec.Input, first.rec.Input))
+				j.rec.Input, first.main.Name()))
 			continue
 		case j.exists && b.Output == "": // for --output the module is dumped again
 			j.rec.Status = batch.Existing
@@ -268,7 +375,7 @@ func (b *batchRun) admit(jobs []job) (left []*job) {
 
 		// The job is the first of its places: later ones are compared with it.
 		for _, path := range j.paths {
-			b.owner[path] = j
+			b.owner[placeKey(path)] = place{j.mod.Main, j.mod.Size}
 		}
 		for _, c := range j.mod.Copies {
 			b.record(batch.Record{Status: batch.Duplicate, Input: c.Name(), Of: j.rec.Input})
@@ -292,14 +399,26 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 	if b.Check {
 		large = checkPercent
 	}
-	prepareHeap(min(together(tasks, b.jobs), b.budget), large)
-	return batch.Run(ctx, tasks, b.jobs, max(batch.TaskBudget(b.budget)-b.hold.Used(), 1))
+
+	// The first collection after the start comes late. A heap that has more than the start's would
+	// grow by the same factor.
+	memory := min(together(tasks, b.jobs), b.budget)
+	if !b.prepared && heapSize() < startHeap || memory >= smallDump {
+		prepareHeap(memory, large)
+		b.prepared = true
+	}
+	held := b.hold.Used()
+	if b.more {
+		held = b.hold.Limit() // files of the next round are read meanwhile
+	}
+	return batch.Run(ctx, tasks, b.jobs, max(batch.TaskBudget(b.budget)-held, 1))
 }
 
 // record counts an outcome and writes it to the manifest.
 func (b *batchRun) record(r batch.Record) {
 	b.mu.Lock()
 	b.tally[r.Status]++
+	b.recorded++
 	b.symbols += r.SymbolBytes
 	if b.Report != "" {
 		b.records = append(b.records, r)
@@ -321,9 +440,9 @@ func (b *batchRun) fail(r batch.Record, err error) {
 	b.record(r)
 }
 
-// interrupted returns the error of a batch of n modules that ended before its
+// interrupted returns the error of a batch that ended before its
 // end: err, how much is in the store, and how to continue if that is possible.
-func (b *batchRun) interrupted(ctx context.Context, n int, err error) error {
+func (b *batchRun) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	} else if !errors.Is(err, store.ErrStore) {
@@ -334,8 +453,12 @@ func (b *batchRun) interrupted(ctx context.Context, n int, err error) error {
 	if b.Force {
 		again = "run the same command without --force to dump the rest"
 	}
-	return fmt.Errorf("%w: %d of %d modules are in the store, all of them whole; %s",
-		err, b.tally[batch.Written]+b.tally[batch.Existing], n, again)
+	known := ""
+	if b.more {
+		known = " of the packages read so far"
+	}
+	return fmt.Errorf("%w: %d of %d modules%s are in the store, all of them whole; %s",
+		err, b.tally[batch.Written]+b.tally[batch.Existing], b.modules, known, again)
 }
 
 // addAlone notes the warnings about a debug file whose binary is missing.
@@ -363,7 +486,8 @@ func (b *batchRun) warnAlone() {
 
 // summary writes how many modules were written, found or refused. A batch of one
 // module has no summary, except with --verbose.
-func (b *batchRun) summary(n int) {
+func (b *batchRun) summary() {
+	n := b.modules
 	if b.quiet || n == 1 && !b.Verbose.all() && b.shard.Count == 0 {
 		return
 	}

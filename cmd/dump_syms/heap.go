@@ -24,6 +24,7 @@ const (
 	alonePercent = 1000     // GOGC of one large dump
 	checkPercent = 100      // GOGC of dumps that are checked, which makes garbage
 	smallDump    = 64 << 20 // bytes
+	startHeap    = 4 << 20  // bytes of a heap that is collected for the first time
 	firstPercent = 1600     // GOGC until the first collection: 64 MiB, as Go begins with 4 MiB
 	firstCheck   = 32 << 20 // bytes of the heap at the first collection of a check, at least
 )

@@ -253,12 +253,12 @@ func (b *batchRun) failOrSkip(j *job, err error) {
 
 // sameFile reports whether two modules without build ids are copies of each
 // other: files with the same bytes.
-func (j *job) sameFile(other *job) bool {
-	a, b := &j.mod.Main, &other.mod.Main
+func (j *job) sameFile(other *place) bool {
+	a, b := &j.mod.Main, &other.main
 	if a.Packed != nil && b.Packed != nil {
 		return a.Packed.SameContent(b.Packed)
 	}
-	if a.Member != nil || b.Member != nil || a.Packed != nil || b.Packed != nil || j.mod.Size != other.mod.Size {
+	if a.Member != nil || b.Member != nil || a.Packed != nil || b.Packed != nil || j.mod.Size != other.size {
 		return false
 	}
 

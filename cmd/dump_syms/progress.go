@@ -39,10 +39,9 @@ func newProgress(messages *command.Messages) *progress {
 	return &progress{messages: messages, stopped: make(chan struct{})}
 }
 
-// run starts a goroutine that shows the progress until stop is called. files and
-// bytes are the totals of the batch.
-func (p *progress) run(files, bytes int64) {
-	p.start, p.files.all, p.bytes.all = time.Now(), files, bytes
+// run starts a goroutine that shows the progress until stop is called.
+func (p *progress) run() {
+	p.start = time.Now()
 	p.ended.Go(func() {
 		pause := logFirst
 		if p.messages.Columns() > 0 {

@@ -22,7 +22,7 @@ import (
 type storeFlags struct {
 	Store     string        `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, or s3://BUCKET/PREFIX."`
 	Recursive bool          `short:"R" help:"Dump all ELF files below the directories given."`
-	Empty     bool          `name:"allow-empty" help:"With --recursive: succeed if there is no ELF file below the directories, as for packages of documents in a distribution."`
+	Empty     bool          `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
 	FilesFrom string        `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
 	Null      bool          `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
 	Force     bool          `help:"Replace symbol files that are in the store already."`
@@ -53,9 +53,6 @@ func (f *storeFlags) validate(c *cli) error {
 	if f.Null && f.FilesFrom == "" {
 		return errors.New("--null needs --files-from")
 	}
-	if f.Empty && !f.Recursive { // without --recursive, directories are not searched at all
-		return errors.New("--allow-empty needs --recursive")
-	}
 
 	if f.Store != "" {
 		switch {
@@ -79,7 +76,7 @@ func (f *storeFlags) validate(c *cli) error {
 		name string
 		set  bool
 	}{
-		{"recursive", f.Recursive}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
+		{"recursive", f.Recursive}, {"allow-empty", f.Empty}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
 		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
 		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0}, {"shard", f.Shard != ""}, {"done", f.Done != ""}, {"worker", f.Worker},
 	} {

@@ -65,9 +65,6 @@ func recordsOf(manifest *bytes.Buffer) json.RawMessage {
 // paths finds, groups and dumps the paths of the command line, without a summary.
 func (b *batchRun) paths(ctx context.Context) (code int, err error) {
 	found, err := b.find(ctx)
-	if err == nil {
-		err = found.Index(ctx, b.hold, b.jobs)
-	}
 	if err != nil {
 		return command.Failed, err
 	}

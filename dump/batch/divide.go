@@ -47,35 +47,52 @@ func divide(weights map[string]int64, n int) map[string]int {
 // that names its source. It reports whether it did. A package that cannot be read is an
 // error, because the shard of its modules is then unknown.
 func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
-	if f.Shard.Count < 2 || len(f.Inputs) == 0 || slices.ContainsFunc(f.Inputs, func(in Input) bool { return !in.isPackage }) {
+	if f.Shard.Count < 2 || len(f.Inputs) == 0 || slices.ContainsFunc(f.Inputs, func(in Input) bool { return in.unread == nil }) {
 		return false, nil
 	}
 
-	sources := make([]source, len(f.Inputs))
-	err := Each(ctx, len(f.Inputs), jobs, func(i int) { sources[i] = f.source(ctx, &f.Inputs[i]) })
+	err := f.readSources(ctx, jobs)
 	if err != nil {
 		return false, err
 	}
 	weights := map[string]int64{}
-	for _, s := range sources {
+	for i := range f.Inputs {
+		s := f.sources[f.Inputs[i].key()]
 		if s.err != nil {
 			return false, s.err
 		}
 		if s.name == "" {
 			return false, nil
 		}
-		weights[s.name] += s.weight
+		weights[s.name] += s.weight()
 	}
 
 	shards := divide(weights, f.Shard.Count)
 	var own []Input
 	for i := range f.Inputs {
-		if shards[sources[i].name] == f.Shard.Index {
+		if shards[f.sources[f.Inputs[i].key()].name] == f.Shard.Index {
 			own = append(own, f.Inputs[i])
 		}
 	}
 	f.Inputs = own
 	return true, nil
+}
+
+// readSources reads the control data of the packages among the inputs.
+func (f *Finder) readSources(ctx context.Context, jobs int) error {
+	var packages []*Input
+	for i := range f.Inputs {
+		if f.Inputs[i].unread != nil {
+			packages = append(packages, &f.Inputs[i])
+		}
+	}
+	sources := make([]source, len(packages))
+	err := Each(ctx, len(packages), jobs, func(i int) { sources[i] = f.source(ctx, packages[i]) })
+	f.sources = make(map[string]source, len(packages))
+	for i, in := range packages {
+		f.sources[in.key()] = sources[i]
+	}
+	return err
 }
 
 // The time that a package takes, as bytes of the package: those it has, an eighth of its
@@ -88,10 +105,13 @@ const (
 
 // source is the source of a package.
 type source struct {
-	name   string // empty if the package has none
-	weight int64  // a measure of the time that the package takes
-	err    error
+	name           string // empty if the package has none
+	size, unpacked int64  // of the package in bytes
+	err            error
 }
+
+// weight is a measure of the time that the package takes.
+func (s *source) weight() int64 { return s.size + s.unpacked/unpackedShare + packageWeight }
 
 // source reads the control data of a package. A damaged package is its own source.
 func (f *Finder) source(ctx context.Context, in *Input) (s source) {
@@ -110,5 +130,5 @@ func (f *Finder) source(ctx context.Context, in *Input) (s source) {
 	case err != nil:
 		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
 	}
-	return source{name: name, weight: max(file.Size, 0) + origin.Unpacked/unpackedShare + packageWeight}
+	return source{name: name, size: max(file.Size, 0), unpacked: origin.Unpacked}
 }

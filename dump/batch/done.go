@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,7 +27,6 @@ type Done struct {
 	shard string
 	known map[string]bool
 	torn  bool // the last line has no end
-	added []doneLine
 }
 
 type doneLine struct {
@@ -88,22 +88,15 @@ func (d *Done) digest(ctx context.Context, p *pack) (sum string, known bool, err
 	return sum, d.known[sum], err
 }
 
-// Add records the packages that f has read, except those that failed.
-func (d *Done) Add(f *Finder, failed map[string]bool) {
-	for _, p := range f.read {
-		if !failed[p.Package] {
-			p.Version, p.Shard = DoneVersion, d.shard
-			d.added = append(d.added, p)
-		}
-	}
-}
-
-// Write appends the packages that were added, with one call of the system.
-func (d *Done) Write() error {
-	if d == nil || len(d.added) == 0 {
+// add appends lines for packages, with one call of the system.
+func (d *Done) add(lines []doneLine) error {
+	if len(lines) == 0 {
 		return nil
 	}
-	slices.SortFunc(d.added, func(a, b doneLine) int { return bytes.Compare([]byte(a.Package), []byte(b.Package)) })
+	for i := range lines {
+		lines[i].Version, lines[i].Shard = DoneVersion, d.shard
+	}
+	slices.SortFunc(lines, func(a, b doneLine) int { return cmp.Compare(a.Package, b.Package) })
 
 	f, err := os.OpenFile(d.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
@@ -112,10 +105,11 @@ func (d *Done) Write() error {
 	var out bytes.Buffer
 	if d.torn {
 		out.WriteByte('\n')
+		d.torn = false
 	}
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	for _, line := range d.added {
+	for _, line := range lines {
 		_ = enc.Encode(&line) // strings and numbers can be encoded
 	}
 	_, err = f.Write(out.Bytes())

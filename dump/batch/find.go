@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -33,9 +34,17 @@ type Input struct {
 	// Limits bound the file when it is opened. A Member has the limits of its archive.
 	Limits limits.Limits
 
-	isPackage bool            // Path is a package that Index has not read yet
-	address   address.Address // of such a package, if it is not on this machine
+	unread *unread // of a package that Rounds has not read yet
 }
+
+// unread has what is known of a package before it is read.
+type unread struct {
+	address address.Address // empty for a package on this machine
+	image   string          // the directory of the OCI image layout that the package is a layer of
+}
+
+// key returns a text that differs for different packages.
+func (in *Input) key() string { return cmp.Or(in.unread.address.Raw(), in.Path) }
 
 // Open opens the file. Errors begin with its name. The bytes of a file in a package must
 // be held (Hold.Extract).
@@ -82,20 +91,25 @@ type Finder struct {
 	Inputs []Input   // the files found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
 	Failed []Failure // the files that could not be read
-	Before []string  // packages that Done has
-	// Divided is set by Index if Inputs are those of the shard alone.
+	// Divided is set by Rounds if Inputs are those of the shard alone.
 	Divided bool
+	// Whole makes Rounds yield one round.
+	Whole bool
 
-	read []doneLine // packages that were read in this run
+	sources map[string]source // of packages, by path
+	unsure  bool              // a debug file may be outside of the packages of its source
+	seen    map[string]string // by the id of a module of an earlier round, the name of its main file
+	waiting map[string]bool   // packages with files that wait for the last round
+	left    []doneLine        // packages that were read and are not dumped yet
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
-// below a directory, a package or the layers of an OCI image layout, which Index reads.
+// below a directory, a package or the layers of an OCI image layout, which Rounds reads.
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
 	if f.isAddress(path) {
 		a := address.New(path)
-		f.Inputs = append(f.Inputs, Input{Path: a.Place(), address: a, isPackage: true})
+		f.Inputs = append(f.Inputs, Input{Path: a.Place(), unread: &unread{address: a}})
 		return ctx.Err()
 	}
 	info, err := os.Stat(path)
@@ -129,7 +143,7 @@ func (f *Finder) fail(path string, err error) {
 func (f *Finder) file(path string) {
 	start, err := magic(path)
 	if err == nil && pkg.IsFile(path, f.Limits) {
-		f.Inputs = append(f.Inputs, Input{Path: path, isPackage: true})
+		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{}})
 		return
 	}
 	if err != nil || !archive.Is(start) {
@@ -173,22 +187,10 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
 			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
 		} else if pkg.IsDistro(start) {
-			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, isPackage: true})
+			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, unread: &unread{}})
 		}
 		return nil
 	})
-}
-
-// layout adds the layers of a directory and reports whether it is an OCI image layout.
-func (f *Finder) layout(dir string) bool {
-	list, err := layers(dir)
-	if err != nil {
-		f.fail(dir, err)
-	}
-	for _, layer := range list {
-		f.Inputs = append(f.Inputs, Input{Path: filepath.Join(dir, filepath.FromSlash(layer)), isPackage: true})
-	}
-	return err != nil || list != nil
 }
 
 // magic returns the first bytes of a file, enough for the magic numbers of ELF files,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -28,6 +27,9 @@ type Module struct {
 	Size  int64 // of Main and Debug, in bytes
 
 	key string // decides to which shard the module belongs
+	id  string // of traits; empty without a build id
+	// complete is set if the files have code and debug information.
+	complete bool
 }
 
 // Skipped is a file that was found, not named, and is no module.
@@ -52,8 +54,8 @@ type Groups struct {
 // traits of a file decide to which module the file belongs, and its part in the module.
 type traits struct {
 	id            string // build id and machine; empty without a build id
-	buildID       string // in hexadecimal digits
-	alt           string // build id of the supplementary file, in hexadecimal digits
+	buildID       string
+	alt           string // build id of the supplementary file
 	loaded, dwarf bool
 	size          int64
 	core, object  bool
@@ -94,7 +96,8 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 	alts := packedByID(inputs, all)
 	for _, set := range sets {
 		m := module(inputs, all, set)
-		m.key = cmp.Or(all[set[0]].id, base(m.Main.Name()))
+		m.id = all[set[0]].id
+		m.key = cmp.Or(m.id, base(m.Main.Name()))
 		for _, i := range set {
 			alt := alts[all[i].alt]
 			if alt != nil && !slices.Contains(m.Extra, alt) {
@@ -162,8 +165,8 @@ func traitsOf(f *elfx.File) (t traits) {
 	}
 
 	if id := f.BuildID(); id != nil {
-		t.buildID = hex.EncodeToString(id)
-		t.id = fmt.Sprint(hex.EncodeToString(id), f.Machine, f.Class, f.BigEndian)
+		t.id = fmt.Sprintf("%s%d %d %t", id, f.Machine, f.Class, f.BigEndian)
+		t.buildID = t.id[:len(id)]
 	}
 	t.size, t.loaded = int64(f.Size()), f.HoldsLoaded()
 	t.core, t.object = f.Type == elf.ET_CORE, f.Type == elf.ET_REL
@@ -174,7 +177,7 @@ func traitsOf(f *elfx.File) (t traits) {
 
 	// Stripped programs may still name the supplementary file.
 	if link, err := f.AltLink(); err == nil && t.dwarf {
-		t.alt = hex.EncodeToString(link.ID)
+		t.alt = string(link.ID)
 	}
 	return t
 }
@@ -209,7 +212,7 @@ func module(inputs []Input, all []traits, set []int) (m Module) {
 	}
 
 	// A program may be installed under several names, which all are looked up.
-	m.Main, m.Size = inputs[main], all[main].size
+	m.Main, m.Size, m.complete = inputs[main], all[main].size, all[main].loaded && all[main].dwarf
 	for _, i := range set {
 		if name := filepath.Base(inputs[i].Name()); all[i].loaded && !slices.Contains(m.Names, name) {
 			m.Names = append(m.Names, name)
@@ -219,6 +222,7 @@ func module(inputs []Input, all []traits, set []int) (m Module) {
 		case debug:
 			m.Debug = &inputs[i]
 			m.Size += all[i].size
+			m.complete = all[main].loaded
 		default:
 			m.Copies = append(m.Copies, inputs[i])
 		}

@@ -87,8 +87,8 @@ func (h *Hold) put(b *body, data *held) {
 	}
 }
 
-// keepOnly releases all files but those that are wanted.
-func (h *Hold) keepOnly(wanted []*body) {
+// evict gives up files other than those that are wanted, until so many more bytes fit.
+func (h *Hold) evict(wanted []*body, more int64) {
 	keep := map[*body]bool{}
 	for _, b := range wanted {
 		keep[b] = true
@@ -96,20 +96,62 @@ func (h *Hold) keepOnly(wanted []*body) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for b := range h.bodies {
-		if keep[b] {
-			continue
+		if h.used+more <= h.limit {
+			return
 		}
-		if b.held.buffer != nil {
-			h.used -= b.size
+		if !keep[b] {
+			h.remove(b)
 		}
-		b.held.release()
-		b.held = nil
-		delete(h.bodies, b)
 	}
 }
 
+// drop gives up the files of a round. Those that wait for a later round stay if they take less than
+// half of the memory.
+func (h *Hold) drop(bodies []*body, waiting []Input) {
+	stay := map[*body]bool{}
+	for i := range waiting {
+		if p := waiting[i].Packed; p != nil {
+			stay[p.body] = true
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range bodies {
+		if !stay[b] {
+			h.remove(b)
+		}
+	}
+	for b := range stay {
+		if h.used > h.limit/2 {
+			h.remove(b)
+		}
+	}
+}
+
+// remove releases a file. h.mu is locked.
+func (h *Hold) remove(b *body) {
+	if !h.bodies[b] {
+		return
+	}
+	if b.held.buffer != nil {
+		h.used -= b.size
+	}
+	b.held.release()
+	b.held = nil
+	delete(h.bodies, b)
+}
+
+// Limit returns how many bytes may be held in memory.
+func (h *Hold) Limit() int64 { return h.limit }
+
 // Close releases all files.
-func (h *Hold) Close() { h.keepOnly(nil) }
+func (h *Hold) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for b := range h.bodies {
+		h.remove(b)
+	}
+}
 
 // held is the bytes of one file: a buffer, or a mapped file.
 type held struct {

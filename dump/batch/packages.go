@@ -21,7 +21,7 @@ import (
 	"symkit/located"
 )
 
-// The files of packages are read in two steps. Finder.Index streams every package once
+// The files of packages are read in two steps. Finder.Rounds streams every package once
 // and reads from each ELF file the traits that Group needs. Hold.Extract streams the
 // packages of a few modules again, and holds the bytes of their files until the modules
 // are dumped (hold.go). Files that fit into memory are held from the first step on, so
@@ -79,13 +79,14 @@ func openLocal(_ context.Context, path string) (*Stream, error) {
 
 // opener returns the function that opens a package.
 func (f *Finder) opener(in *Input) func(ctx context.Context) (*Stream, error) {
-	if raw := in.address.Raw(); raw != "" {
+	path, address := in.Path, in.unread.address
+	if raw := address.Raw(); raw != "" {
 		return func(ctx context.Context) (*Stream, error) {
 			file, err := f.Remote(ctx, raw)
-			return file, unnamed(err, in.address)
+			return file, unnamed(err, address)
 		}
 	}
-	return func(ctx context.Context) (*Stream, error) { return openLocal(ctx, in.Path) }
+	return func(ctx context.Context) (*Stream, error) { return openLocal(ctx, path) }
 }
 
 // unnamed returns an error about the file at an address without the address: the names of inputs
@@ -148,55 +149,6 @@ type borrowed []byte
 func (b borrowed) Bytes() []byte    { return b }
 func (borrowed) Drop(_, _ uint64)   {}
 func (borrowed) Release() (_ error) { return nil }
-
-// Index replaces the packages among the inputs by their ELF files, in the order in
-// which a search of the unpacked package would find them. Packages of other shards are
-// left out unread where each names its source (divide.go). Packages are read on
-// at most jobs goroutines. The error is the cause of ctx's end, or that of a package
-// without which the inputs cannot be divided.
-func (f *Finder) Index(ctx context.Context, h *Hold, jobs int) error {
-	var err error
-	f.Divided, err = f.divide(ctx, jobs)
-	if err != nil {
-		return err
-	}
-	var packages []int
-	for i := range f.Inputs {
-		if f.Inputs[i].isPackage {
-			packages = append(packages, i)
-		}
-	}
-	if len(packages) == 0 {
-		return nil
-	}
-
-	found := make([]contents, len(packages))
-	err = Each(ctx, len(packages), jobs, func(i int) {
-		found[i] = h.index(ctx, &f.Inputs[packages[i]], f)
-	})
-	if err != nil {
-		return err
-	}
-
-	var inputs []Input
-	for i := range f.Inputs {
-		if !f.Inputs[i].isPackage {
-			inputs = append(inputs, f.Inputs[i])
-			continue
-		}
-		inputs = append(inputs, found[0].inputs...)
-		f.Failed = append(f.Failed, found[0].failed...)
-		switch {
-		case found[0].done:
-			f.Before = append(f.Before, f.Inputs[i].Path)
-		case f.Done != nil && len(found[0].failed) == 0:
-			f.read = append(f.read, doneLine{SHA256: found[0].sum, Package: f.Inputs[i].Path})
-		}
-		found = found[1:]
-	}
-	f.Inputs = inputs
-	return nil
-}
 
 // contents is the result of indexing one package.
 type contents struct {
@@ -377,14 +329,14 @@ func (h *Hold) look(ctx context.Context, b *body, name string, found bool, r io.
 	return nil
 }
 
-// Extract holds the files of the modules, and no others. A member that cannot be extracted
-// is an error of the files. The error of Extract is the cause of ctx's end.
+// Extract holds the files of the modules. Other files are given up if there is not enough memory. A
+// member that cannot be extracted is an error of the files. The error of Extract is the cause of
+// ctx's end.
 func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
 	wanted := bodiesOf(modules)
-	h.keepOnly(wanted)
 
 	// A module that is larger than the memory to hold it is held on disk.
-	var sum int64
+	var sum, missing int64
 	packs := map[*pack][]*body{}
 	var order []*pack
 	for _, b := range wanted {
@@ -392,12 +344,14 @@ func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
 		if b.held != nil {
 			continue
 		}
+		missing += b.size
 		if packs[b.pack] == nil {
 			order = append(order, b.pack)
 		}
 		packs[b.pack] = append(packs[b.pack], b)
 	}
 	onDisk := sum > h.limit
+	h.evict(wanted, missing)
 
 	return Each(ctx, len(order), jobs, func(i int) { h.extract(ctx, order[i], packs[order[i]], onDisk) })
 }
@@ -445,9 +399,12 @@ func bodiesOf(modules []*Module) (list []*body) {
 	return list
 }
 
+// maxWave bounds the modules of a wave: each takes some kB from the look at its files to its record.
+const maxWave = 1024
+
 // Waves divides modules into groups whose files h can hold at a time. Every group but
-// the last has as many modules as fit; a module that is larger is a group of its own.
-// Modules that are not in packages take no memory.
+// the last has as many modules as fit, at most maxWave; a module that is larger is a group of its own.
+// Modules that are not in packages take no memory to hold.
 func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
 	var wave []*Module
 	var sum int64
@@ -461,7 +418,7 @@ func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
 				size += b.size
 			}
 		}
-		if len(wave) > 0 && size > 0 && sum+size > h.limit {
+		if len(wave) == maxWave || len(wave) > 0 && size > 0 && sum+size > h.limit {
 			waves = append(waves, wave)
 			wave, sum = nil, 0
 			clear(seen)

@@ -14,6 +14,10 @@ import (
 // budget / largeShare, free memory is returned to the system before the next task begins.
 const largeShare = 16
 
+// leastFreed is the least memory, in bytes, of a task after which memory is returned: a collection
+// for each small file would take most of the time.
+const leastFreed = 32 << 20
+
 // Task is the work for one module.
 type Task struct {
 	// Memory is an estimate of the task's peak memory in bytes. Run also uses Memory as a
@@ -48,7 +52,7 @@ func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 					return context.Cause(ctx)
 				}
 				err := t.Do(ctx)
-				if t.Memory > budget/largeShare {
+				if t.Memory > max(budget/largeShare, leastFreed) {
 					debug.FreeOSMemory()
 				}
 				q.done(t)

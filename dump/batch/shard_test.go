@@ -148,7 +148,7 @@ func TestDividePackages(t *testing.T) {
 	}
 
 	// A package that cannot be read has no shard.
-	f := &Finder{Shard: Shard{0, 2}, Inputs: []Input{{Path: filepath.Join(dir, "none"), isPackage: true}}}
+	f := &Finder{Shard: Shard{0, 2}, Inputs: []Input{{Path: filepath.Join(dir, "none"), unread: &unread{}}}}
 	if _, err := f.divide(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no shard can tell") {
 		t.Error(err)
 	}

@@ -133,16 +133,29 @@ func (m *Member) container(file []byte) ([]byte, error) {
 		return data, nil
 	}
 
-	// Inflate the archive, and the archives around it first.
-	data, err := m.outer.container(file)
-	if err == nil {
-		data, err = m.outer.stored(data)
+	// Inflate the archive, and the archives around it first; not on two goroutines at a time.
+	unpackedArchives.filling.Lock()
+	defer unpackedArchives.filling.Unlock()
+	return m.outer.inflated(file)
+}
+
+// inflated returns the bytes of the deflated archive m. unpackedArchives.filling is locked.
+func (m *Member) inflated(file []byte) ([]byte, error) {
+	if data := unpackedArchives.get(m); data != nil {
+		return data, nil
+	}
+	data, err := file, error(nil)
+	if m.outer != nil {
+		data, err = m.outer.inflated(file)
 	}
 	if err == nil {
-		data, err = m.outer.unpack(data)
+		data, err = m.stored(data)
 	}
 	if err == nil {
-		unpackedArchives.put(m.outer, data)
+		data, err = m.unpack(data)
+	}
+	if err == nil {
+		unpackedArchives.put(m, data)
 	}
 	return data, err
 }

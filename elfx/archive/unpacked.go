@@ -10,6 +10,8 @@ import (
 // unpackedCache keeps the bytes of deflated archives inside other archives. Without
 // the cache, opening n members of such an archive would inflate the archive n times.
 type unpackedCache struct {
+	filling sync.Mutex // held while an archive is inflated
+
 	mu      sync.Mutex
 	entries []unpacked // in the order of their last use
 	size    int        // of all entries, in bytes

@@ -1,0 +1,332 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A batch of many packages is done in rounds. A round has the packages of some sources, all
+// packages of each, so that a program and its debug file are in one round. A round's modules are
+// dumped while the packages of the next round are read, and when they are in the store, so are the
+// records and the list of --done: a run that is killed has done the rounds before.
+//
+// Packages that name no source may have a program without its debug file. If there are such
+// packages, or files that are not in packages, modules without code or debug information wait for
+// the last round. The files that are not in packages are in the last round, too.
+
+// roundBytes is the size of the packages that a round has for each processor: about a second of
+// unpacking. Tests change it.
+var roundBytes int64 = 2 << 20
+
+// usualRatio is how many bytes a package of unknown content unpacks to for each of its own.
+const usualRatio = 4
+
+// Round is a part of a batch.
+type Round struct {
+	Groups
+	Duplicates []Repeated // files of modules of earlier rounds
+	Before     []string   // packages that Finder.Done has
+	Empty      []string   // packages without ELF files
+	Last       bool
+
+	inputs []int // numbers of the Finder's inputs
+	found  contents
+	lines  []doneLine // packages that were read
+	bodies []*body
+}
+
+// Repeated is a file with the build id of Of, which belongs to an earlier round.
+type Repeated struct {
+	Input
+	Of string
+}
+
+// Rounds yields the inputs of f in rounds, grouped into modules. The caller dumps the modules of a
+// round and calls Finish before it takes the next one. Meanwhile, packages of the next round are
+// read, on at most jobs goroutines; files that fit are held by h. If f.Whole is set, there is one
+// round. An error is the cause of ctx's end, or that of a package without which the inputs cannot
+// be divided among shards.
+func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round, error] {
+	return func(yield func(*Round, error) bool) {
+		rounds, err := f.plan(ctx, h, jobs)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+
+		ctx, cancel := context.WithCancel(ctx)
+		indexed := make(chan error, 1)
+		index := func(i int) {
+			if i < len(rounds) {
+				go func() { indexed <- f.index(ctx, h, rounds[i], jobs) }()
+			}
+		}
+		index(0)
+		var waiting []Input // for the last round
+		for i, r := range rounds {
+			err := <-indexed
+			if err == nil {
+				index(i + 1)
+				waiting, err = f.group(ctx, r, waiting, jobs)
+			}
+			rounds[i] = nil // its memory is the caller's
+			if !yield(r, err) || err != nil {
+				cancel()
+				if err == nil && i+1 < len(rounds) {
+					<-indexed // the goroutine uses h
+				}
+				return
+			}
+			h.drop(r.bodies, waiting)
+		}
+		cancel()
+	}
+}
+
+// plan divides the inputs into rounds.
+func (f *Finder) plan(ctx context.Context, h *Hold, jobs int) ([]*Round, error) {
+	var err error
+	f.Divided, err = f.divide(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+
+	// A round that is all of the inputs needs no sources.
+	var units []*unit
+	if !f.Whole && (f.Shard.Count < 2 || f.Divided) && !f.small(jobs) {
+		units, err = f.units(ctx, jobs)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	var rounds []*Round
+	var size, unpacked int64
+	packed := make([]bool, len(f.Inputs))
+	r := &Round{}
+	for _, u := range units {
+		if len(r.inputs) > 0 && (size >= roundBytes*int64(jobs) || unpacked+u.unpacked > h.limit/2) {
+			rounds = append(rounds, r)
+			r, size, unpacked = &Round{}, 0, 0
+		}
+		r.inputs = append(r.inputs, u.inputs...)
+		size, unpacked = size+u.size, unpacked+u.unpacked
+		for _, i := range u.inputs {
+			packed[i] = true
+		}
+	}
+
+	// What is in no package, and what waits, makes up the last round.
+	var rest []int
+	for i := range f.Inputs {
+		if !packed[i] {
+			rest = append(rest, i)
+		}
+	}
+	several := len(rounds) > 0
+	f.unsure = f.unsure || len(rest) > 0
+	if several && f.unsure {
+		rounds = append(rounds, r)
+		r = &Round{}
+	}
+	r.inputs, r.Last = append(r.inputs, rest...), true
+	slices.Sort(r.inputs)
+	return append(rounds, r), nil
+}
+
+// small reports whether the packages are few enough for one round.
+func (f *Finder) small(jobs int) bool {
+	packages, sum := 0, int64(0)
+	for i := range f.Inputs {
+		in := &f.Inputs[i]
+		if in.unread == nil {
+			continue
+		}
+		packages++
+		if in.unread.address.Raw() != "" {
+			sum += roundBytes // of unknown size
+		} else if info, err := os.Stat(in.Path); err == nil {
+			sum += info.Size()
+		}
+	}
+	return packages < 2 || sum < roundBytes*int64(jobs)
+}
+
+// unit is packages that belong to one round.
+type unit struct {
+	inputs         []int
+	size, unpacked int64
+}
+
+// units returns the packages by their sources, in the order of the first package of each. The
+// layers of an image are one unit, and so is any other package that names no source.
+func (f *Finder) units(ctx context.Context, jobs int) ([]*unit, error) {
+	if f.sources == nil {
+		err := f.readSources(ctx, jobs)
+		if err != nil {
+			return nil, err
+		}
+	}
+	var list []*unit
+	byName := map[string]*unit{}
+	for i := range f.Inputs {
+		in := &f.Inputs[i]
+		if in.unread == nil {
+			continue
+		}
+		s := f.sources[in.key()]
+		name := cmp.Or(in.unread.image, in.key()) + "\x00"
+		if s.name != "" && s.err == nil {
+			name = s.name
+		} else {
+			f.unsure = true
+		}
+		u := byName[name]
+		if u == nil {
+			u = &unit{}
+			byName[name] = u
+			list = append(list, u)
+		}
+		u.inputs = append(u.inputs, i)
+		u.size += s.size
+		u.unpacked += cmp.Or(s.unpacked, usualRatio*s.size)
+	}
+	return list, nil
+}
+
+// index reads the packages of a round.
+func (f *Finder) index(ctx context.Context, h *Hold, r *Round, jobs int) error {
+	found := make([]contents, len(r.inputs))
+	err := Each(ctx, len(r.inputs), jobs, func(i int) {
+		in := &f.Inputs[r.inputs[i]]
+		if in.unread != nil {
+			found[i] = h.index(ctx, in, f)
+		} else {
+			found[i].inputs = []Input{*in}
+		}
+	})
+	if err != nil {
+		return err
+	}
+
+	for i, n := range r.inputs {
+		in, c := &f.Inputs[n], &found[i]
+		r.found.inputs = append(r.found.inputs, c.inputs...)
+		r.found.failed = append(r.found.failed, c.failed...)
+		switch {
+		case in.unread == nil || len(c.failed) > 0:
+		case c.done:
+			r.Before = append(r.Before, in.Path)
+		default:
+			if len(c.inputs) == 0 {
+				r.Empty = append(r.Empty, in.Path)
+			}
+			if f.Done != nil {
+				r.lines = append(r.lines, doneLine{SHA256: c.sum, Package: in.Path})
+			}
+		}
+		for j := range c.inputs {
+			if p := c.inputs[j].Packed; p != nil {
+				r.bodies = append(r.bodies, p.body)
+			}
+		}
+		*in = Input{} // the round has it
+	}
+	return nil
+}
+
+// group groups the files of a round, and those that wait if the round is the last one. It returns
+// the files that wait after this round.
+func (f *Finder) group(ctx context.Context, r *Round, waiting []Input, jobs int) ([]Input, error) {
+	inputs := r.found.inputs
+	if r.Last {
+		inputs = append(waiting, inputs...)
+		for i := range waiting {
+			if p := waiting[i].Packed; p != nil {
+				r.bodies = append(r.bodies, p.body)
+			}
+		}
+		waiting = nil
+	}
+	g, err := Group(ctx, inputs, jobs)
+	if err != nil {
+		return nil, err
+	}
+	r.Groups = *g
+	r.Failed = append(r.found.failed, r.Failed...)
+	r.found = contents{}
+	if f.seen == nil {
+		f.seen, f.waiting = map[string]string{}, map[string]bool{}
+	}
+
+	kept := r.Modules[:0]
+	for _, m := range r.Modules {
+		first, known := f.seen[m.id]
+		switch {
+		case known && m.id != "":
+			for _, in := range m.files() {
+				r.Duplicates = append(r.Duplicates, Repeated{in, first})
+			}
+		case !r.Last && f.unsure && !m.complete:
+			waiting = append(waiting, m.files()...)
+			for _, in := range m.files() {
+				f.waiting[in.Path] = true
+			}
+		default:
+			if !r.Last && m.id != "" {
+				f.seen[m.id] = m.Main.Name()
+			}
+			kept = append(kept, m)
+		}
+	}
+	clear(r.Modules[len(kept):])
+	r.Modules = kept
+	return waiting, nil
+}
+
+// files returns the files of a module.
+func (m *Module) files() []Input {
+	list := []Input{m.Main}
+	if m.Debug != nil {
+		list = append(list, *m.Debug)
+	}
+	return append(list, m.Copies...)
+}
+
+// Finish adds to f.Done the packages that are dumped after a round. The packages that failed are left
+// out; those that are incomplete, and those with files that wait for the last round, follow later.
+func (f *Finder) Finish(r *Round, failed, incomplete map[string]bool) error {
+	if f.Done == nil {
+		return nil
+	}
+	all := append(f.left, r.lines...)
+	var lines, left []doneLine
+	for _, line := range all {
+		switch {
+		case failed[line.Package]:
+		case incomplete[line.Package] || !r.Last && f.waiting[line.Package]:
+			left = append(left, line)
+		default:
+			lines = append(lines, line)
+		}
+	}
+	f.left = left
+	return f.Done.add(lines)
+}
+
+// layout adds the layers of a directory and reports whether it is an OCI image layout.
+func (f *Finder) layout(dir string) bool {
+	list, err := layers(dir)
+	if err != nil {
+		f.fail(dir, err)
+	}
+	for _, layer := range list {
+		path := filepath.Join(dir, filepath.FromSlash(layer))
+		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{image: dir}})
+	}
+	return err != nil || list != nil
+}
