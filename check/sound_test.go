@@ -36,6 +36,9 @@ func TestSound(t *testing.T) {
 		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", report.CheckPublics},
 		// Range lists with indices of addresses, in a unit without DW_AT_addr_base.
 		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", report.CheckInlines},
+		// GCC 4.1 writes the calls in an inlined call as its siblings.
+		{"siblings-gas.o", "INLINE 2 30 0 2 c 4\n", "", report.CheckInlines},
+		{"siblings-gas.o", "INLINE 1 40 0 4 20 8\n", "INLINE 1 40 0 3 20 8\n", report.CheckInlines},
 		// Assemblers write lines, but no sizes: a function ends at the next symbol, where data
 		// begins, or with its lines.
 		{"unsized-nasm.o", "FUNC a 16 0 second\n", "FUNC a 15 0 second\n", report.CheckFuncs},

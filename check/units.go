@@ -29,6 +29,7 @@ type worker struct {
 	levels     [2]pcs.Set
 	symCalls   []call
 	keys       pcs.Levels
+	ends       []uint64
 	unsorted   []call
 	borders    []uint64
 	have, want []call
@@ -436,9 +437,10 @@ func (w *worker) compareInlines(i, steps int, from uint64) {
 // truthCalls appends the inlined calls of f, clipped to sf and then by nest, to calls.
 func (w *worker) truthCalls(calls []call, s *dwarfinfo.Scan, f *dwarfinfo.Func, sf *symfile.Func, t *dwarfinfo.Lines) ([]call, bool) {
 	lo, hi := sf.Addr+w.r.bias, sf.End+w.r.bias
+	depth := w.depths(s, f)
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
 		in := &s.Inlines[i]
-		c := call{depth: in.Depth, name: noName}
+		c := call{depth: depth(i), name: noName}
 		for _, x := range s.Ranges[in.Ranges.From:in.Ranges.To] {
 			c.lo, c.hi = max(x.Lo, lo), min(x.Hi, hi)
 			if c.lo >= c.hi {

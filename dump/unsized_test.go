@@ -46,3 +46,26 @@ func TestUnsized(t *testing.T) {
 		}
 	}
 }
+
+// TestSiblings: GCC 4.1 writes the calls that are inlined into an inlined call as its siblings.
+func TestSiblings(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "check", "testdata", "sound", "siblings-gas.o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elfx.NewFile("siblings-gas.o", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, text := dumpText(t, f, Options{Inlines: true})
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "INLINE ") {
+			got = append(got, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	want := []string{"INLINE 0 10 0 0 4 1c", "INLINE 1 20 0 1 8 14", "INLINE 2 30 0 2 c 4", "INLINE 0 11 0 3 20 10", "INLINE 1 40 0 4 20 8"}
+	if !slices.Equal(got, want) || m.Stats.Overlapping > 0 {
+		t.Errorf("got %q, want %q; %d overlapping", got, want, m.Stats.Overlapping)
+	}
+}

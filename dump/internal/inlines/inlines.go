@@ -3,7 +3,7 @@
 // It takes the calls of a unit, as DIEs list them, and gives the calls of each FUNC.
 // The ranges of a call lie in the ranges of its function or, for a call inside another
 // call, in those of the outer call, as in every reader of DWARF. Calls of one depth
-// share no code.
+// share no code: a later call inside of the code of an earlier one is taken for a call in it.
 package inlines
 
 import (
@@ -51,6 +51,13 @@ type Placer struct {
 	open    []dwarfx.Span   // by depth: the ranges of the open call
 	own     []dwarfx.Range  // of the current call, as its DIE lists them
 	taken   [][]dwarfx.Range
+
+	// While calls are nested, see nest.
+	nodes    []nestNode
+	path     []int32
+	nested   []dwarfx.Inline
+	nestLeft int // calls that may still be compared with a sibling
+
 	covered coverage
 
 	// more is the number of ranges that the unit's calls may still get beyond those that
@@ -78,6 +85,7 @@ func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	p.listed, p.spans = u.Take()
 	p.more = int(min(p.limits.Max(limits.RangeEntries, u.End-u.Off), math.MaxInt32))
 	p.looks = looksPerRange * p.more
+	p.nestLeft = nestStepsPerCall*len(p.listed) + nestSteps
 	if len(p.listed) == 0 {
 		return
 	}
@@ -108,9 +116,14 @@ func (p *Placer) Of(f *funcs.Func, fileAt func(addr uint64) uint32) Calls {
 		return Calls{}
 	}
 
-	// Calls that share code are damage, so the first try does without the work of
-	// keeping them apart.
-	if p.clip(f, fileAt, false) {
+	// Calls side by side that share code are rare, so the first try does without the work of
+	// nesting them and of keeping them apart.
+	shared := p.clip(f, fileAt, false)
+	if shared {
+		p.nest(p.listed[span.From:span.To])
+		shared = p.clip(f, fileAt, false)
+	}
+	if shared {
 		p.taken = p.taken[:0]
 		p.Overlapping++
 		p.clip(f, fileAt, true)
