@@ -80,7 +80,7 @@ func breakpadProgram(ctx context.Context, name string, args []string, letters, u
 
 // run walks the dump and prints the report.
 func (f *breakpadFlags) run(ctx context.Context, stdout io.Writer, messages *command.Messages) int {
-	c := &cli{stdout: stdout, stderr: messages, NoELF: true, Dumps: f.args[:1], registers: true, Contents: f.Contents, pointers: f.Pointers}
+	c := &cli{stdout: stdout, stderr: messages, NoELF: true, dumpOnly: true, Dumps: f.args[:1], registers: true, Contents: f.Contents, pointers: f.Pointers}
 	c.Symbols = existing(f.args[1:], func(path string) { command.Line(messages, "stackwalk: warning: %s: no such file or directory", path) })
 	c.outputs = []written{{"", func(out io.Writer, r *walk.Result) error {
 		if f.machine {

@@ -90,6 +90,7 @@ type cli struct {
 	registers bool          // keep the registers of frames
 	pointers  bool          // look for pointers in all of the stacks
 	maxTime   time.Duration // of a download; 0: that of the server
+	dumpOnly  bool          // the memory of a minidump is all that is known of the process
 }
 
 // Validate is called by kong; it checks the rules that the tags cannot express.

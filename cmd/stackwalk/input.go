@@ -19,7 +19,7 @@ import (
 
 // open opens a minidump or a core file; the first bytes of the file decide which. The
 // process aliases the file until the returned function closes it.
-func open(path string, files *symbols.Files) (*walk.Process, func() error, error) {
+func open(path string, files *symbols.Files, code bool) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
 		return nil, nil, command.Unreadable("", path, err, wantDump)
@@ -30,7 +30,7 @@ func open(path string, files *symbols.Files) (*walk.Process, func() error, error
 	// A core file is left to package corefile, which opens it itself.
 	changed := mem.Guard(func() error {
 		if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
-			p, err = decode(path, data, files)
+			p, err = decode(path, data, files, code)
 		}
 		return nil
 	})
@@ -84,14 +84,25 @@ func micro(path string, log []byte) (*walk.Process, error) {
 	return p, nil
 }
 
-// decode reads a dump that is in memory and is not a core file. name is its name in errors.
-func decode(name string, data []byte, files *symbols.Files) (*walk.Process, error) {
-	if microdump.Is(data) {
-		return micro(name, data)
+// decode reads a dump that is in memory and is not a core file. name is its name in errors. With
+// code, the process has the code of the modules' files.
+func decode(name string, data []byte, files *symbols.Files, code bool) (p *walk.Process, err error) {
+	switch {
+	case microdump.Is(data):
+		p, err = micro(name, data)
+	case bytes.HasPrefix(data, []byte("MDMP")), bytes.HasPrefix(data, []byte("PMDM")):
+		p, err = mini(name, data, files)
+	default:
+		err = neither(name, data)
 	}
-	if !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")) {
-		return nil, neither(name, data)
+	if err == nil && code {
+		files.AddCode(p)
 	}
+	return p, err
+}
+
+// mini returns the process of a minidump.
+func mini(name string, data []byte, files *symbols.Files) (*walk.Process, error) {
 	d, err := minidump.New(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, incomplete(err))

@@ -199,7 +199,7 @@ func notFound(err error) string {
 
 // cli returns the program's own command line with the same meaning as f.
 func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, error) {
-	c := &cli{stdout: stdout, stderr: messages, Dumps: []string{f.Minidump}, NoELF: !f.LocalSymbols, Cache: f.SymbolsCache,
+	c := &cli{stdout: stdout, stderr: messages, Dumps: []string{f.Minidump}, NoELF: !f.LocalSymbols, dumpOnly: true, Cache: f.SymbolsCache,
 		Output: f.OutputFile, Verbose: f.Verbose == "debug" || f.Verbose == "trace",
 		registers: f.human(), maxTime: time.Duration(min(f.SymbolsTime, 1<<30)) * time.Second}
 	c.Symbols = existing(slices.Concat(f.SymbolsPath, f.Legacy), func(path string) {

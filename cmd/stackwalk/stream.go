@@ -28,7 +28,7 @@ func (j *job) streamed() bool { return j.path == standardInput || j.c.Minidump !
 // open opens the dump.
 func (j *job) open(ctx context.Context) (*walk.Process, func() error, error) {
 	if !j.streamed() {
-		return open(j.path, j.files)
+		return open(j.path, j.files, !j.c.dumpOnly)
 	}
 
 	in, name := j.c.stdin, standardInputName
@@ -81,7 +81,7 @@ func (j *job) read(ctx context.Context, in *bufio.Reader, name string) (*walk.Pr
 		return nil, nil, fmt.Errorf("%s: larger than %d bytes; if it is a minidump, allow more with --memory", name, memory)
 	}
 	j.size = uint64(len(data))
-	p, err := decode(name, data, j.files)
+	p, err := decode(name, data, j.files, !j.c.dumpOnly)
 	return p, func() error { return nil }, err
 }
 
