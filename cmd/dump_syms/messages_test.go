@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,18 @@ func TestMessages(t *testing.T) {
 		"--recursive app":              {command.Misuse, "--recursive needs --store; see dump_syms --help"},
 		"--allow-empty --store s dir":  {command.Failed, "no file among the arguments; give --recursive to search the directories"},
 		"--allow-empty x":              {command.Misuse, "--allow-empty needs --store; see dump_syms --help"},
+		"--store gs://b/p app":         {command.Misuse, "--store gs://b/p: not an address that is known; give a path, or an address that begins with s3://; see dump_syms --help"},
+		"--store az://b app":           {command.Misuse, "--store az://b: not an address that is known; give a path, or an address that begins with s3://; see dump_syms --help"},
+		"-s https://h/p?t=secret app":  {command.Misuse, "--store https://h/p?t=xxxxx: not an address that is known; give a path, or an address that begins with s3://; see dump_syms --help"},
+		"-s s3:/b app":                 {command.Misuse, "--store s3:/b: not an address that is known; give a path, or an address that begins with s3://; see dump_syms --help"},
+		"-s S3://b app":                {command.Misuse, "--store S3://b: not an address that is known; give a path, or an address that begins with s3://; see dump_syms --help"},
+		"-s s gs://b/x.deb":            {command.Misuse, "gs://b/x.deb: not an address that is known; give a path, or an address that begins with https:// or http:// or s3://; see dump_syms --help"},
+		"-s s --files-from HTTPS://b":  {command.Misuse, "--files-from HTTPS://b: not an address that is known; give a path, or an address that begins with https:// or http:// or s3://; see dump_syms --help"},
+		"-s s --manifest s3://b/m app": {command.Misuse, "--manifest s3://b/m: is an address; give a path; see dump_syms --help"},
+		"-s s --report gs://b/r app":   {command.Misuse, "--report gs://b/r: is an address; give a path; see dump_syms --help"},
+		"-s s --done https://b/d app":  {command.Misuse, "--done https://b/d: is an address; give a path; see dump_syms --help"},
+		"-o https://b/o app":           {command.Misuse, "--output https://b/o: is an address; give a path; see dump_syms --help"},
+		"s3://b/app":                   {command.Misuse, "s3://b/app: is an address; give a path; see dump_syms --help"},
 		"--null --store s app":         {command.Misuse, "--null needs --files-from; see dump_syms --help"},
 		"--extra-info k app":           {command.Misuse, `--extra-info "k": want a key of capital letters, a space, and text on one line; see dump_syms --help`},
 		"--path-map ab app":            {command.Misuse, `--path-map: unusable path mapping: "ab": want FROM=TO`},
@@ -101,6 +114,9 @@ func TestMessages(t *testing.T) {
 		"--mapping-file dir app":       {command.Misuse, "--mapping-file dir: is a directory; give a JSON file of rules"},
 		"--mapping-file none app":      {command.Misuse, "--mapping-file none: no such file or directory; give a JSON file of rules"},
 	})
+	if list, err := os.ReadDir("."); err != nil || slices.ContainsFunc(list, func(e os.DirEntry) bool { return strings.Contains(e.Name(), ":") }) {
+		t.Errorf("%v, %v: an address became a file", list, err)
+	}
 	for kind, start := range testfile.Kinds {
 		programtest.Write(t, "kind", []byte(start))
 		want := kind

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ func (f *storeFlags) validate(c *cli) error {
 		return errors.New("--null needs --files-from")
 	}
 
+	if err := f.addresses(c); err != nil {
+		return err
+	}
 	if f.Store != "" {
 		switch {
 		case c.Output == "-" && f.Manifest == "-":
@@ -85,6 +89,17 @@ func (f *storeFlags) validate(c *cli) error {
 		}
 	}
 	return nil
+}
+
+// addresses returns an error about an address that is not known, or that cannot be written.
+func (f *storeFlags) addresses(c *cli) error {
+	schemes := command.Schemes
+	if f.Store == "" {
+		schemes = nil // of one module, files are mapped
+	}
+	return cmp.Or(command.Output("--store", f.Store, s3.Name), command.Output("--output", c.Output), command.Output("--manifest", f.Manifest),
+		command.Output("--report", f.Report), command.Output("--done", f.Done), command.Inputs("", c.Paths, schemes...),
+		command.Inputs("--files-from", []string{f.FilesFrom}, command.Schemes...))
 }
 
 var (

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -105,6 +106,11 @@ func (c *cli) Validate() error {
 	}
 	if c.Machine {
 		c.Format = "machine"
+	}
+	err = cmp.Or(command.Inputs("", c.Dumps, command.Schemes...), command.Output("--output", c.Output), command.Output("--out", c.Out),
+		command.Output("--minidump", c.Minidump))
+	if err != nil {
+		return err
 	}
 	if err := c.arguments(); err != nil {
 		return err

@@ -69,6 +69,10 @@ func TestMessages(t *testing.T) {
 		"-s dir":       {command.Misuse, "error: no crash dump, only symbols; give a crash dump, too" + end},
 
 		// Where symbols come from. A file that is not used is a warning.
+		"gs://b/core":                   {command.Misuse, "error: gs://b/core: not an address that is known; give a path, or an address that begins with https:// or http:// or s3://" + end},
+		"-o s3://b/x core":              {command.Misuse, "error: --output s3://b/x: is an address; give a path" + end},
+		"--out gs://b core":             {command.Misuse, "error: --out gs://b: is an address; give a path" + end},
+		"--minidump S3://b core":        {command.Misuse, "error: --minidump S3://b: is an address; give a path" + end},
 		"--symbols htp://x core":        {command.Misuse, "error: --symbols htp://x: the URL of a symbol server begins with http://, https:// or s3://" + end},
 		"--symbols http:/x core":        {command.Misuse, "error: --symbols http:/x: the URL of a symbol server begins with http://, https:// or s3://" + end},
 		"--symbols ftp://a/b core":      {command.Misuse, "error: --symbols ftp://a/b: the URL of a symbol server begins with http://, https:// or s3://" + end},

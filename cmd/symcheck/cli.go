@@ -141,6 +141,10 @@ func (c *replayCmd) Validate() (err error) {
 	if c.Timeout <= 0 {
 		return fmt.Errorf("--timeout %v: want a time, such as 90s or 30m", c.Timeout)
 	}
+	err = command.Inputs("", append([]string{c.Sym}, c.Files...), command.Schemes...)
+	if err != nil {
+		return err
+	}
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }
@@ -150,8 +154,14 @@ type lintCmd struct {
 	Syms []string `arg:"" name:"file.sym" help:"Symbol files."`
 }
 
+// Validate is called by kong.
+func (c *lintCmd) Validate() error { return command.Inputs("", c.Syms, command.Schemes...) }
+
 // diffCmd compares two symbol files.
 type diffCmd struct {
 	A string `arg:"" name:"a.sym" help:"Symbol file."`
 	B string `arg:"" name:"b.sym" help:"Symbol file to compare it with."`
 }
+
+// Validate is called by kong.
+func (c *diffCmd) Validate() error { return command.Inputs("", []string{c.A, c.B}, command.Schemes...) }

@@ -35,12 +35,13 @@ func TestMessages(t *testing.T) {
 	}
 
 	const (
-		order  = "; the symbol file comes first, then the ELF file"
-		end    = "; see symcheck --help"
-		sym    = "; give the path of a symbol file"
-		elf    = "; give the ELF file that the symbol file was made from"
-		checks = "want one of grammar, canonical, duplicates, order, overlaps, nesting, consumers, rules, stack-win, module, functions, names, code, lines, inlines, publics, cfi, signal-frames, sframe"
-		parts  = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi"
+		order   = "; the symbol file comes first, then the ELF file"
+		end     = "; see symcheck --help"
+		sym     = "; give the path of a symbol file"
+		elf     = "; give the ELF file that the symbol file was made from"
+		checks  = "want one of grammar, canonical, duplicates, order, overlaps, nesting, consumers, rules, stack-win, module, functions, names, code, lines, inlines, publics, cfi, signal-frames, sframe"
+		unknown = "not an address that is known; give a path, or an address that begins with https:// or http:// or s3://"
+		parts   = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi"
 	)
 	tests := map[string]programtest.Message{ // by the arguments
 		// The number of files, and their order.
@@ -48,6 +49,10 @@ func TestMessages(t *testing.T) {
 		"app.sym":             {command.Misuse, `expected "<elf> ..."; for example: symcheck app.sym ./app` + end},
 		"lint":                {command.Misuse, `expected "<file.sym> ..."; for example: symcheck lint app.sym` + end},
 		"diff a":              {command.Misuse, `expected "<b.sym>"; for example: symcheck diff old.sym new.sym` + end},
+		"gs://b/x.sym app":    {command.Misuse, "gs://b/x.sym: " + unknown + end},
+		"app.sym S3://b/app":  {command.Misuse, "S3://b/app: " + unknown + end},
+		"lint az://b/x.sym":   {command.Misuse, "az://b/x.sym: " + unknown + end},
+		"diff a s3:/b":        {command.Misuse, "s3:/b: " + unknown + end},
 		"diff a b c":          {command.Misuse, "unexpected argument c" + end},
 		"app app.sym":         {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads" + order},
 		"app.sym app.sym":     {command.Failed, "app.sym: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads" + order},

@@ -113,7 +113,10 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 		return ctx.Err()
 	}
 	info, err := os.Stat(path)
+	unknown := address.Check(path, schemes...)
 	switch {
+	case err != nil && unknown != nil:
+		f.Failed = append(f.Failed, Failure{path, unknown})
 	case err != nil:
 		f.fail(path, filename.WithoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
@@ -129,10 +132,13 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 	return ctx.Err()
 }
 
+// schemes are those of the addresses that Finder.Remote opens.
+var schemes = []string{"https", "http", "s3"}
+
 // isAddress reports whether an argument is an address that Remote opens.
 func (f *Finder) isAddress(path string) bool {
 	scheme, _, ok := strings.Cut(path, "://")
-	return ok && f.Remote != nil && slices.Contains([]string{"http", "https", "s3"}, scheme)
+	return ok && f.Remote != nil && slices.Contains(schemes, scheme)
 }
 
 func (f *Finder) fail(path string, err error) {

@@ -6,6 +6,7 @@ package address
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -173,3 +174,20 @@ type redacted struct {
 
 func (e *redacted) Error() string { return e.text }
 func (e *redacted) Unwrap() error { return e.err }
+
+// likeAddress matches texts that begin like an address. One letter before the colon is a drive of
+// Windows.
+var likeAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):/`) })
+
+// Check returns an error about a text that begins like an address and is none of the schemes, which
+// are in small letters. A path has no error.
+func Check(text string, schemes ...string) error {
+	match := likeAddress().FindStringSubmatch(text)
+	if match == nil || slices.Contains(schemes, match[1]) && strings.HasPrefix(text, match[1]+"://") {
+		return nil
+	}
+	if len(schemes) == 0 {
+		return fmt.Errorf("%v: is an address; give a path", New(text))
+	}
+	return fmt.Errorf("%v: not an address that is known; give a path, or an address that begins with %s://", New(text), strings.Join(schemes, ":// or "))
+}

@@ -114,3 +114,21 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// TestCheck: what begins like an address is one, with a scheme that is known and written as it is
+// read, or an error. Drives of Windows and paths with colons are no addresses.
+func TestCheck(t *testing.T) {
+	for _, text := range []string{"s3://b/p", "https://h", "dir/x", "/x", "C:/x", `C:\x`, "a:b", "./gs://b", "x/s3:/b", "", "-", "1:/x"} {
+		if err := Check(text, "s3", "https"); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, text := range []string{"gs://b/p", "az://b", "http://h", "s3:/b", "S3://b", "Https://h", "file:///x", "abfss://c@a/x", "s3+x://b"} {
+		if err := Check(text, "s3", "https"); err == nil || !strings.HasPrefix(err.Error(), New(text).String()+": ") || !strings.Contains(err.Error(), "s3:// or https://") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := Check("s3://b?x=secret"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+}

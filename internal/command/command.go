@@ -233,6 +233,7 @@ func unsetEmpty(prefix string) {
 // instead.
 var misuses = []struct{ form, plain string }{
 	{`^[a-z]+: (--.*)$`, "$1"}, // the name of the command that rejects a flag
+	{`^[a-z]+: (\S+: not an address that is known; .*)$`, "$1"},
 	{`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`, "$1: the value is missing"},
 	{`^(--\S+): missing value, expecting "<arg>"$`, "$1: the value is missing"},
 	{`^(--\S+): expected duration but got (".*"): time: .*$`, "$1: $2 is not a time, such as 90s or 30m"},

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"symkit/internal/address"
 )
 
 // Directories returns an error about the first path in dirs, the values of a flag,
@@ -24,6 +26,38 @@ func Directories(flag string, dirs []string) error {
 		}
 	}
 	return nil
+}
+
+// Schemes are those of the addresses that files are read from.
+var Schemes = []string{"https", "http", "s3"}
+
+// Inputs returns an error about the first of the paths that begins like an address and has none of
+// the schemes, unless it is the name of a file.
+func Inputs(flag string, paths []string, schemes ...string) error {
+	for _, path := range paths {
+		err := address.Check(path, schemes...)
+		if err == nil {
+			continue
+		}
+		if _, missing := os.Stat(path); missing != nil {
+			return named(flag, err)
+		}
+	}
+	return nil
+}
+
+// Output returns an error about the value of a flag that begins like an address and has none of the
+// schemes. A directory with such a name would hide the mistake.
+func Output(flag, path string, schemes ...string) error {
+	return named(flag, address.Check(path, schemes...))
+}
+
+// named puts the name of a flag before an error about its value.
+func named(flag string, err error) error {
+	if err == nil || flag == "" {
+		return err
+	}
+	return fmt.Errorf("%s %w", flag, err)
 }
 
 // Unreadable completes an error about opening or reading the file at path: the flag that

@@ -42,8 +42,12 @@ import (
 	"symkit/internal/fetch"
 )
 
-// Scheme begins the address of a bucket.
-const Scheme = "s3://"
+const (
+	// Name is the scheme of a bucket's address.
+	Name = "s3"
+	// Scheme begins the address of a bucket.
+	Scheme = Name + "://"
+)
 
 var (
 	// ErrURL: the address is not s3://BUCKET or s3://BUCKET/PREFIX.
