@@ -1,6 +1,6 @@
 // Package demangle turns linkage names into readable ones. It recognizes names of C++, Rust
-// (both manglings), D, Fortran modules and OCaml by their form. Names of Ada, of Swift and
-// of Fortran procedures outside of modules are demangled only if the unit's language is
+// (both manglings), D, Swift, Fortran modules and OCaml by their form. Names of Ada, of Swift 4.0
+// and of Fortran procedures outside of modules are demangled only if the unit's language is
 // known, since a C function can have such a name.
 //
 // The package is pure. Names come from files that may be hostile: no input causes a panic,
@@ -42,9 +42,12 @@ const (
 	langAda2012   = 0x2f
 )
 
-// IsMangled reports whether a linkage name has the form of C++'s, Rust's or D's names,
+// IsMangled reports whether a linkage name has the form of C++'s, Rust's, D's or Swift's names,
 // even if it cannot be demangled.
 func IsMangled(linkage []byte) bool {
+	if IsSwift(linkage) {
+		return true
+	}
 	if len(linkage) < 3 || linkage[0] != '_' {
 		return false
 	}
@@ -74,9 +77,10 @@ type Demangler struct {
 	// only valid during the call. If ok is false, the Demangler copies the text.
 	Keep func(text []byte) (kept string, ok bool)
 
-	tree  cxxTree
-	texts texts
-	ascii bool // see ASCII
+	tree        cxxTree
+	swiftReader swiftReader
+	texts       texts
+	ascii       bool // see ASCII
 }
 
 // demanglers are used by Demangle and ForLanguage. Each of their texts has its own
@@ -126,7 +130,9 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 	case langAda83, langAda95, langAda2005, langAda2012:
 		text, ok = ada(Base(linkage))
 	case langSwift:
-		text, ok = swift(Base(linkage))
+		text, ok = d.swift(linkage, true)
+	default:
+		text, ok = d.swift(linkage, false)
 	}
 
 	if !ok {

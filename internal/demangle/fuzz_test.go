@@ -1,6 +1,7 @@
 package demangle
 
 import (
+	"regexp"
 	"testing"
 	"unicode/utf8"
 )
@@ -12,7 +13,7 @@ func FuzzDemangle(f *testing.F) {
 		"_ZN3foo3barEi.cold", "_RINvNtC3std3mem8align_ofdE", "_ZN4core3fmt5write17h0123456789abcdefE",
 		"_D3std3utf__T10byCodeUnitTAyuZQrFQhZ__T14ByCodeUnitImplZQr5emptyMxFNaNbNdNiNfZb",
 		"_D8demangle22__T4testVAyaa3_616263Z1xi", "_D1a1bFDFNaiZvHiG3kZv", "__m_MOD_p", "_QMmPp",
-		"camlO__$2b$21_85", "pkg__Oadd__2Xn", "$s10HelloWorld0A3FooV3runyyF", "f.part.0", "plain_",
+		"camlO__$2b$21_85", "pkg__Oadd__2Xn", "$sSi3swoE5cubedSiyF", "f.part.0", "plain_",
 	} {
 		for _, lang := range []uint16{0, langAda95, langFortran08, langSwift} {
 			f.Add(lang, []byte(s))
@@ -33,6 +34,41 @@ func FuzzDemangle(f *testing.F) {
 			t.Fatalf("%q: base %q", name, base)
 		}
 		if again, ok2 := ForLanguage(lang, name); again != text || ok2 != ok {
+			t.Fatalf("%q: once %q, once %q", name, text, again)
+		}
+	})
+}
+
+// FuzzSwift: a name of Swift is read completely or not at all, within bounds, and what is written does not
+// have a name that is still mangled.
+func FuzzSwift(f *testing.F) {
+	for _, test := range swiftNames(f) {
+		f.Add([]byte(test.in))
+	}
+	for _, test := range swiftForms {
+		f.Add([]byte(test.in))
+	}
+	for _, name := range swiftLeft {
+		f.Add([]byte(name))
+	}
+
+	mangled := regexp.MustCompile(`\$[sSe][0-9S]`)
+	f.Fuzz(func(t *testing.T, name []byte) {
+		var d Demangler
+		text, ok := d.swift(name, true)
+		if len(text) > MaxLength || ok == (text == "") {
+			t.Fatalf("%q: %d bytes, %v", name, len(text), ok)
+		}
+		if r := &d.swiftReader; len(r.nodes) > swiftMaxNodes+2 || len(r.kids) > 4*swiftMaxKids || len(r.stack) > swiftMaxStack+1 {
+			t.Fatalf("%q: %d nodes, %d children, %d on the stack", name, len(r.nodes), len(r.kids), len(r.stack))
+		}
+		if m := mangled.FindString(text); m != "" {
+			t.Fatalf("%q: %q has %s", name, text, m)
+		}
+		if utf8.Valid(name) && !utf8.ValidString(text) {
+			t.Fatalf("%q: %q is not UTF-8", name, text)
+		}
+		if again, ok2 := d.swift(name, true); again != text || ok2 != ok {
 			t.Fatalf("%q: once %q, once %q", name, text, again)
 		}
 	})

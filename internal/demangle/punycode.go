@@ -9,6 +9,27 @@ import (
 // punycode decodes an identifier (RFC 3492 §6.2), whose delimiter Rust writes
 // as an underscore.
 func punycode(s []byte) (string, bool) {
+	runes, ok := punycodeRunes(s, func(c byte) int64 {
+		switch {
+		case isDigit(c):
+			return int64(c-'0') + 26
+		case isLower(c):
+			return int64(c - 'a')
+		}
+		return -1
+	})
+	for _, c := range runes {
+		ok = ok && utf8.ValidRune(c)
+	}
+	if !ok {
+		return "", false
+	}
+	return string(runes), true
+}
+
+// punycodeRunes is punycode with other digits: digit returns -1 for what is none. The result may have
+// surrogates.
+func punycodeRunes(s []byte, digit func(c byte) int64) ([]rune, bool) {
 	const base, tmin, tmax, skew, damp = 36, 1, 26, 38, 700
 
 	// The basic characters come first, before the last delimiter.
@@ -24,21 +45,19 @@ func punycode(s []byte) (string, bool) {
 		old, w := i, int64(1)
 		for k := int64(base); ; k += base {
 			if len(s) == 0 {
-				return "", false
+				return nil, false
 			}
-			digit := int64(s[0]) - 'a'
-			if isDigit(s[0]) {
-				digit = int64(s[0]-'0') + 26
-			} else if !isLower(s[0]) {
-				return "", false
+			d := digit(s[0])
+			if d < 0 {
+				return nil, false
 			}
 			s = s[1:]
-			i += digit * w
+			i += d * w
 			if i > 1<<40 || w > 1<<40 { // far above any valid number
-				return "", false
+				return nil, false
 			}
 			t := min(max(k-bias, tmin), tmax)
-			if digit < t {
+			if d < t {
 				break
 			}
 			w *= base - t
@@ -59,11 +78,11 @@ func punycode(s []byte) (string, bool) {
 		// Insert the character.
 		n += i / size
 		i %= size
-		if n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
-			return "", false
+		if n > utf8.MaxRune {
+			return nil, false
 		}
 		out = slices.Insert(out, int(i), rune(n))
 		i++
 	}
-	return string(out), true
+	return out, true
 }

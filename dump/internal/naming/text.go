@@ -178,7 +178,8 @@ func (x *Namer) set(number uint32, order uint64, text string, ascii bool) {
 //
 // A linkage name that is not mangled is written only if there is no plain name, or if the linkage
 // name is the plain name with its scope in front, as Zig's: debug.Dwarf.scanAllUnits, or if it is
-// Haskell's.
+// Haskell's. A name of Swift that cannot be read is written as it is: a thunk has the plain name of
+// what it calls.
 func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain bool) {
 	if len(k.Linkage) > 0 {
 		text, ok := demangler.ForLanguage(uint16(k.Language), k.Linkage)
@@ -187,7 +188,7 @@ func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain 
 		}
 	}
 	switch {
-	case k.isQualified(), k.Language.IsHaskell() && len(k.Linkage) > 0:
+	case k.isQualified(), k.Language.IsHaskell() && len(k.Linkage) > 0, demangle.IsSwift(k.Linkage):
 		return string(k.Linkage), false, false
 	case len(k.Plain) > 0:
 		return string(k.Plain), false, k.needsScope()

@@ -1,0 +1,301 @@
+package demangle
+
+// nominal reads a type that is declared.
+func (r *swiftReader) nominal(k swiftKind) swiftRef {
+	name := r.popIn(swIsName)
+	return r.substitutable(r.typ(r.with(k, r.popContext(), name)))
+}
+
+// boundGenerics pops the arguments of a generic type, one list for each of the types that it is
+// in, the innermost first.
+func (r *swiftReader) boundGenerics() ([]swiftRef, bool) {
+	for r.popKind(swRetroactive) != 0 {
+	}
+	var lists []swiftRef
+	for {
+		list := r.node(swTypeList, "", 0)
+		for r.top() == swType {
+			list = r.add(list, r.pop())
+		}
+		if list == 0 {
+			return nil, false
+		}
+		lists = append(lists, r.reverse(list, 0))
+
+		if r.popKind(swEmptyList) != 0 {
+			return lists, true
+		}
+		if r.popKind(swFirst) == 0 {
+			return nil, false
+		}
+	}
+}
+
+func (r *swiftReader) boundGeneric() swiftRef {
+	lists, ok := r.boundGenerics()
+	nominal := r.popInType()
+	if !ok || !r.kind(nominal).in(swIsNominal) {
+		return 0
+	}
+	return r.substitutable(r.typ(r.bind(nominal, lists)))
+}
+
+// bind returns an entity with arguments for itself and for the types that it is in.
+func (r *swiftReader) bind(entity swiftRef, lists []swiftRef) swiftRef {
+	kind, context := r.kind(entity), r.child(entity, 0)
+	if len(lists) == 0 || context == 0 {
+		return 0
+	}
+	args := lists[0]
+	consumes := kind != swVariable && kind != swSubscript && kind != swClosure && kind != swDefaultArgument &&
+		kind != swInitial && kind != swStatic
+	if consumes {
+		lists = lists[1:]
+	}
+
+	// The context has the other arguments.
+	if len(lists) > 0 {
+		var outer swiftRef
+		if r.kind(context) == swExtension {
+			outer = r.with(swExtension, r.child(context, 0), r.bind(r.child(context, 1), lists))
+			if s := r.child(context, 2); s != 0 {
+				outer = r.add(outer, s)
+			}
+		} else {
+			outer = r.bind(context, lists)
+		}
+		entity = r.inContext(entity, outer)
+	}
+	if !consumes || len(r.children(args)) == 0 {
+		return entity
+	}
+
+	switch kind {
+	case swFunction, swConstructor:
+		return r.with(swBoundFunction, entity, args)
+	}
+	if bound := swiftBound(kind); bound != swNone {
+		return r.with(bound, r.typ(entity), args)
+	}
+	return 0
+}
+
+// swiftBound returns the kind of a type with arguments.
+func swiftBound(k swiftKind) swiftKind {
+	switch k {
+	case swClass:
+		return swBoundClass
+	case swStruct:
+		return swBoundStruct
+	case swEnum:
+		return swBoundEnum
+	case swProtocol:
+		return swBoundProtocol
+	case swOtherNominal:
+		return swBoundNominal
+	case swAlias:
+		return swBoundAlias
+	}
+	return swNone
+}
+
+// inContext returns a copy of an entity that has another context.
+func (r *swiftReader) inContext(entity, context swiftRef) swiftRef {
+	old := r.nodes[entity]
+	n := r.add(r.node(old.kind, old.text, old.index), context)
+	for i := 1; i < int(old.n); i++ {
+		n = r.add(n, r.child(entity, i))
+	}
+	return n
+}
+
+// functionType reads a function's type: its annotations, parameters and result.
+func (r *swiftReader) functionType(convention string) swiftRef {
+	f := r.node(swFunctionType, convention, 0)
+	r.popKind(swSendingResult)
+	if n := r.popKind(swIsolation); n != 0 {
+		f = r.add(f, n)
+	}
+	if n := r.popKind(swDifferentiable); n != 0 {
+		f = r.add(f, n)
+	}
+	r.popKind(swThrows)
+	if n := r.popKind(swSendable); n != 0 {
+		f = r.add(f, n)
+	}
+	r.popKind(swAsync)
+
+	f = r.add(f, r.popParameters(swArguments))
+	return r.typ(r.add(f, r.popParameters(swResult)))
+}
+
+// popParameters pops the parameters or the result of a function.
+func (r *swiftReader) popParameters(k swiftKind) swiftRef {
+	if r.popKind(swEmptyList) != 0 {
+		return r.with(k, r.typ(r.node(swTuple, "", 0)))
+	}
+	return r.with(k, r.popKind(swType))
+}
+
+// popTupleElement pops an element of a tuple: its type, its label, and the mark of a
+// parameter with any number of arguments.
+func (r *swiftReader) popTupleElement() swiftRef {
+	e := r.node(swTupleElement, "", 0)
+	variadic := r.popKind(swVariadic)
+	var label swiftRef
+	if r.top() == swIdentifier {
+		label = r.node(swTupleLabel, r.nodes[r.pop()].text, 0)
+	}
+	e = r.add(e, r.popKind(swType))
+	if label != 0 {
+		e = r.add(e, label)
+	}
+	if variadic != 0 {
+		e = r.add(e, variadic)
+	}
+	return e
+}
+
+// swiftFunctionTypes are the types of functions after X.
+var swiftFunctionTypes = [128]string{
+	'E': " ", 'U': " ", 'A': "@autoclosure ", 'K': "@autoclosure ", 'f': "@convention(thin) ",
+	'L': "@escaping @convention(block) ", 'B': "@convention(block) ", 'C': "@convention(c) ",
+}
+
+// specialType reads a type after X.
+func (r *swiftReader) specialType() swiftRef {
+	c := r.next()
+	if c < 128 && swiftFunctionTypes[c] != "" {
+		return r.functionType(swiftFunctionTypes[c])
+	}
+	switch c {
+	case 'z':
+		return r.clangFunctionType()
+	case 'o':
+		return r.typ(r.texted(swTemplate, "unowned %0", r.popKind(swType)))
+	case 'u':
+		return r.typ(r.texted(swTemplate, "unowned(unsafe) %0", r.popKind(swType)))
+	case 'w':
+		return r.typ(r.texted(swTemplate, "weak %0", r.popKind(swType)))
+	case 'b':
+		return r.typ(r.texted(swSugar, "@box %0", r.popKind(swType)))
+	case 'D':
+		if r.popKind(swType) == 0 {
+			return 0
+		}
+		return r.typ(r.node(swSimple, "Self", 0))
+	case 'M', 'm':
+		return r.metatype(c)
+	case 'p':
+		return r.typ(r.with(swExistentialMetatype, r.popKind(swType)))
+	case 'P':
+		requirements := r.fullList(swRequirements, (*swiftReader).popRequirement)
+		return r.typ(r.with(swConstrained, r.popKind(swType), requirements))
+	case 'c':
+		super := r.popKind(swType)
+		return r.typ(r.with(swProtocolsClass, r.protocolList(), super))
+	case 'l':
+		return r.typ(r.with(swProtocolsObject, r.protocolList()))
+	case 'X', 'x':
+		return r.box(c == 'X')
+	case 'Y':
+		return r.nominal(swOtherNominal)
+	case 'Z':
+		types, name := r.popTypeList(), r.popKind(swIdentifier)
+		return r.with(swAnonymous, r.popContext(), name, types)
+	case 'e':
+		return r.typ(r.node(swSimple, "<ERROR TYPE>", 0))
+	case 'S':
+		return r.sugar()
+	}
+	return 0
+}
+
+// clangFunctionType reads a function type that has C's type as well.
+func (r *swiftReader) clangFunctionType() swiftRef {
+	convention := "c"
+	if r.take('B') {
+		convention = "block"
+	} else if !r.take('C') {
+		return 0
+	}
+	c, ok := r.clangType()
+	if !ok {
+		return 0
+	}
+	return r.functionType("@convention(" + convention + ", mangledCType: \"" + c + "\") ")
+}
+
+// clangType reads a type in the mangling of C++.
+func (r *swiftReader) clangType() (string, bool) {
+	n := r.natural()
+	if n <= 0 || n > len(r.in)-r.pos || !isSwiftText(r.in[r.pos:r.pos+n]) {
+		return "", false
+	}
+	r.pos += n
+	return r.in[r.pos-n : r.pos], true
+}
+
+// metatype reads a metatype with its representation.
+func (r *swiftReader) metatype(c byte) swiftRef {
+	text, ok := codeTable{{"t", "@thin "}, {"T", "@thick "}, {"o", "@objc_metatype "}}.text([]byte{r.next()})
+	if !ok {
+		return 0
+	}
+	k := swMetatype
+	if c == 'm' {
+		k = swExistentialMetatype
+	}
+	return r.typ(r.texted(k, text, r.popKind(swType)))
+}
+
+// box reads the box of captured variables; inout marks those that can change.
+func (r *swiftReader) box(generic bool) swiftRef {
+	var signature, args swiftRef
+	if generic {
+		signature, args = r.popKind(swSignature), r.popTypeList()
+		if signature == 0 || args == 0 {
+			return 0
+		}
+	}
+	fields := r.popTypeList()
+	if fields == 0 {
+		return 0
+	}
+	box := r.with(swBoxLayout, fields)
+	if generic {
+		box = r.add(r.add(box, signature), args)
+	}
+	return r.typ(box)
+}
+
+// sugar reads a type as it was written.
+func (r *swiftReader) sugar() swiftRef {
+	c, last := r.next(), r.popKind(swType)
+	switch c {
+	case 'q':
+		return r.typ(r.texted(swSugar, "^0?", last))
+	case 'a':
+		return r.typ(r.texted(swSugar, "[%0]", last))
+	case 'p':
+		return r.typ(r.texted(swSugar, "(%0)", last))
+	case 'A':
+		return r.typ(r.texted(swSugar, "[%0 of %1]", r.popKind(swType), last))
+	case 'D':
+		return r.typ(r.texted(swSugar, "[%0 : %1]", r.popKind(swType), last))
+	}
+	return 0
+}
+
+// integer reads an integer that is an argument of a generic type.
+func (r *swiftReader) integer() swiftRef {
+	negative := r.take('n')
+	n := r.number()
+	if n < 0 {
+		return 0
+	}
+	if negative {
+		n = -n
+	}
+	return r.typ(r.node(swInteger, "", n))
+}
