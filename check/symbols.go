@@ -115,8 +115,8 @@ func (t *symbols) addMini() bool {
 	return table != nil
 }
 
-// each calls f with the code symbols of one table. A function has its address without the bit for
-// Thumb.
+// each calls f with the code symbols of one table. A function has its address without the bit of the
+// instruction set.
 func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint64, name []byte, function bool)) {
 	if table == nil {
 		return
@@ -135,8 +135,8 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 			function = true
-			if machine == elf.EM_ARM {
-				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
+			if machine == elf.EM_ARM || machine == elf.EM_MIPS {
+				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3), or MIPS16 and microMIPS
 			}
 		case elf.STT_NOTYPE:
 		case elf.STT_OBJECT:

@@ -350,6 +350,10 @@ func (m *lineMachine) row() {
 // endRun closes the open run of rows at address end.
 func (m *lineMachine) endRun(end uint64) {
 	t := m.t
+	if m.d.ISABit {
+		end &^= 1
+		t.Rows = withoutISABit(t.Rows, m.first)
+	}
 
 	// A last row at or after the end covers no code; the run then ends at that row.
 	if n := len(t.Rows) - 1; n >= m.first && t.Rows[n].Addr >= end {
@@ -365,6 +369,23 @@ func (m *lineMachine) endRun(end uint64) {
 		})
 	}
 	m.first = len(t.Rows)
+}
+
+// withoutISABit clears bit 0 of the addresses of rows[first:]. As in row, the last row at an
+// address counts, and a row that repeats the line before is left out.
+func withoutISABit(rows []LineRow, first int) []LineRow {
+	out := rows[:first]
+	for _, row := range rows[first:] {
+		row.Addr &^= 1
+		if n := len(out); n > first && out[n-1].Addr == row.Addr {
+			out = out[:n-1]
+		}
+		if n := len(out); n > first && out[n-1].Line == row.Line && out[n-1].File == row.File {
+			continue
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // clip32 returns v, or the largest uint32 if v is larger.

@@ -14,6 +14,9 @@ import (
 // appendRange appends [lo, hi) unless it is empty, runs backwards or starts
 // where no code lies: then it describes discarded code.
 func (d *Data) appendRange(dst []Range, lo, hi uint64) []Range {
+	if d.ISABit {
+		lo, hi = lo&^1, hi&^1
+	}
 	if lo < hi && d.code.Contains(lo) {
 		return append(grown(dst), Range{Lo: lo, Hi: hi})
 	}

@@ -26,6 +26,10 @@ type Sections struct {
 	// AddrSize is the file's address size in bytes: the size of addresses in line
 	// programs before DWARF 5, whose headers have none.
 	AddrSize int
+	// ISABit states that bit 0 of an address of code is the mode of the processor, and no part of
+	// the address: on MIPS, where assemblers set the bit in line tables and in the ends of
+	// ranges of MIPS16 and microMIPS code.
+	ISABit bool
 	// Limits bound the cost of reading: limits.AbbrevAttributes, limits.DIEDepth and
 	// limits.RangeEntries.
 	Limits limits.Limits

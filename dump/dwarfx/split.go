@@ -22,7 +22,7 @@ var ErrSplitID = errors.New("split unit has another id")
 // before DWARF 5 its range lists, are in the skeleton's file (DWARF 5 §7.3.2).
 // Its line table is the skeleton's.
 func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
-	s.Addr, s.AddrSize, s.Limits = d.Addr, d.AddrSize, d.Limits
+	s.Addr, s.AddrSize, s.ISABit, s.Limits = d.Addr, d.AddrSize, d.ISABit, d.Limits
 	if u.Version < 5 {
 		s.Ranges = d.Ranges
 	}

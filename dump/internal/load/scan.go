@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"debug/elf"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ import (
 // readUnits reads the units of .debug_info. If units cannot refer to each other,
 // their functions and calls get the numbers of their names too.
 func (x *loader) readUnits() error {
-	x.sections = dwarfx.Sections{BigEndian: x.file.BigEndian, AddrSize: x.file.AddrSize(), Limits: x.opt.Limits}
+	x.sections = dwarfx.Sections{BigEndian: x.file.BigEndian, AddrSize: x.file.AddrSize(), ISABit: x.file.Machine == elf.EM_MIPS, Limits: x.opt.Limits}
 	abbrev, err := x.file.SectionData(".debug_abbrev")
 	x.lost.Add(err)
 	x.sections.Abbrev = abbrev

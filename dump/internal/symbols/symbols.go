@@ -161,7 +161,11 @@ func (r *reader) add(table *elfx.SymbolTable, err error) {
 	if table == nil {
 		return
 	}
-	thumb := r.img.Main.Machine == elf.EM_ARM
+	// Bit 0 of a function's value says Thumb (AAELF32 §5.5.3), or MIPS16 and microMIPS.
+	isa := uint64(0)
+	if m := r.img.Main.Machine; m == elf.EM_ARM || m == elf.EM_MIPS {
+		isa = 1
+	}
 	r.table = slices.Grow(r.table, len(table.Symbols))
 
 	for i := range table.Symbols {
@@ -173,9 +177,7 @@ func (r *reader) add(table *elfx.SymbolTable, err error) {
 		addr := r.opd.code(s.Value)
 		switch s.Type {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-			if thumb {
-				addr &^= 1 // bit 0 says Thumb (AAELF32 §5.5.3)
-			}
+			addr &^= isa
 		case elf.STT_NOTYPE:
 			r.data.mapping(r.img.Main.Machine, addr, table.NameOf(s))
 		case elf.STT_OBJECT:

@@ -59,6 +59,15 @@ type Info struct {
 	workSize uint64
 }
 
+// isaBit returns the bits of an address of code that are the mode of the processor: bit 0 on MIPS,
+// whose assemblers set the bit in line tables and in the ends of ranges.
+func (d *Info) isaBit() uint64 {
+	if d.file != nil && d.file.Machine == elf.EM_MIPS {
+		return 1
+	}
+	return 0
+}
+
 // Unit is one unit of .debug_info: what its header (DWARF 5 §7.5.1) and its root DIE state.
 type Unit struct {
 	Off, root, end int // offsets in .debug_info; root: of the first DIE

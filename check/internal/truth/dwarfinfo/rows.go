@@ -41,7 +41,7 @@ func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, er
 	if err != nil {
 		return t, err
 	}
-	p := lineProgram{lineHeader: header, c: header.program, code: code, paths: paths, runs: runs, base: header.base(u.compDir)}
+	p := lineProgram{lineHeader: header, c: header.program, code: code, paths: paths, runs: runs, base: header.base(u.compDir), isa: u.in.isaBit()}
 	for i := range header.files {
 		p.number(i)
 	}
@@ -62,6 +62,7 @@ type lineProgram struct {
 	paths   *naming.Paths
 	base    string
 	numbers []uint32 // of files, in paths
+	isa     uint64   // bits of addresses to clear
 
 	// The registers that decide on runs.
 	addr, opIndex uint64
@@ -208,13 +209,14 @@ func (p *lineProgram) row(end bool) {
 	if p.file < uint64(len(p.numbers)) {
 		file = p.numbers[p.file]
 	}
-	p.last = Run{Range: pcs.Range{Lo: p.addr}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
+	p.last = Run{Range: pcs.Range{Lo: p.addr &^ p.isa}, Line: uint32(min(uint64(p.line), 1<<32-1)), File: file}
 }
 
 // close ends the open run at the current address.
 func (p *lineProgram) close() {
-	if p.open && p.addr > p.last.Lo && !p.dead {
-		p.last.Hi = p.addr
+	end := p.addr &^ p.isa
+	if p.open && end > p.last.Lo && !p.dead {
+		p.last.Hi = end
 		s := &p.sequences[len(p.sequences)-1]
 		if len(p.runs) > s.from && p.runs[len(p.runs)-1].Hi > p.last.Lo {
 			p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})

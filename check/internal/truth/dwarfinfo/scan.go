@@ -376,6 +376,14 @@ func (w *scanner) codeRanges() symfile.Span {
 			w.Errs = append(w.Errs, err)
 		}
 	}
+
+	isa := w.Unit.in.isaBit()
+	if isa != 0 {
+		for i := range w.Ranges[from:] {
+			r := &w.Ranges[int(from)+i]
+			r.Lo, r.Hi = r.Lo&^isa, r.Hi&^isa
+		}
+	}
 	return symfile.Span{From: from, To: uint32(len(w.Ranges))}
 }
 
