@@ -16,21 +16,21 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "limits"},
+	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/smallfile", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
 	"walk":                  {"cfi", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
-	"walk/compare":          {"internal/printable"},
+	"walk/compare":          {"internal/printable", "internal/smallfile"},
 	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":     {"cfi"},
 	"walk/microdump":        {"located", "walk", "walk/minidump"},
 	"walk/minidump":         {"cfi", "elfx", "internal/wire", "located", "walk"},
 	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
-	"walk/signature":        {},
+	"walk/signature":        {"internal/smallfile"},
 	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
 	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
@@ -70,14 +70,14 @@ var allowed = map[string][]string{
 	"dump/internal/symbols": {"dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire"},
 	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "sframe"},
 	"dump/internal/write":   {"dump/dwarfx", "dump/internal/record", "emit", "internal/mem"},
-	"dump/pathmap":          {},
+	"dump/pathmap":          {"internal/smallfile"},
 	"dump/store":            {"internal/atomicfile", "internal/filename"},
 
 	// Files.
 	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/mem", "internal/wire", "limits"},
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
-	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "limits"},
+	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "internal/smallfile", "limits"},
 	"elfx/archive/pkg":      {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
@@ -120,10 +120,11 @@ var allowed = map[string][]string{
 	"internal/printable":  {},
 	"internal/bounds":     {"limits"},
 	"internal/wire":       {"located"},
+	"internal/smallfile":  {},
 	"limits":              {},
 	"located":             {"internal/printable"},
 	"internal/remote":     {"internal/address", "internal/fetch", "internal/s3", "limits"},
-	"internal/s3":         {"internal/address", "internal/fetch"},
+	"internal/s3":         {"internal/address", "internal/fetch", "internal/smallfile"},
 	"internal/worker":     {"internal/address", "internal/printable"},
 }
 

@@ -120,9 +120,9 @@ native() {
 	new x86_64-noid-inline && build gcc inline.cc -Wl,--build-id=none && crash
 	new x86_64-noid-static && build gcc odd.c -static -Wl,--build-id=none && crash
 	gocrash x86_64-noid amd64 -ldflags=-B=none
-	new x86_64-musl-odd && build musl-gcc odd.c -Wl,--build-id && crash
-	new x86_64-musl-noid && build musl-gcc odd.c -Wl,--build-id=none && crash
-	new x86_64-musl-static && build musl-gcc odd.c -static -Wl,--build-id=none && crash
+	new x86_64-musl && build musl-gcc odd.c -Wl,--build-id && crash
+	new x86_64-muslnoid && build musl-gcc odd.c -Wl,--build-id=none && crash
+	new x86_64-muslstatic && build musl-gcc odd.c -static -Wl,--build-id=none && crash
 	# Without NT_FILE's pages: only the vdso tells its build id.
 	new x86_64-nopages && build gcc handler.c && (echo 0x03 >/proc/self/coredump_filter && FATAL=SIGABRT crash)
 }

@@ -263,23 +263,29 @@ func render(list []level) string {
 // first of ours; ours must be complete.
 var (
 	euStops = map[string]string{
-		"null":      "does not return from a call to what is no code",
-		"garbage":   "the same",
-		"data":      "the same",
-		"heap":      "the same",
-		"frameless": "code of no module has no rules",
-		"assembly":  "it has no rules",
-		"smashed":   "the return address is gone",
-		"coroutine": "goes on after __start_context",
-		"go":        "the signal trampoline has no rules; invents callers of runtime.clone",
+		"null":       "does not return from a call to what is no code",
+		"garbage":    "the same",
+		"data":       "the same",
+		"heap":       "the same",
+		"frameless":  "code of no module has no rules",
+		"assembly":   "it has no rules",
+		"smashed":    "the return address is gone",
+		"coroutine":  "goes on after __start_context",
+		"musl":       "the start of musl's programs has no rules",
+		"muslnoid":   "the same",
+		"muslstatic": "the same",
+		"go":         "the signal trampoline has no rules; invents callers of runtime.clone",
 	}
 	gdbStops = map[string]string{
-		"frameless": "code of no module has no rules",
-		"heap":      "the same, on i386",
-		"assembly":  "it has no rules",
-		"smashed":   "the return address is gone",
-		"coroutine": "goes on after __start_context",
-		"go":        "invents callers of runtime.clone",
+		"frameless":  "code of no module has no rules",
+		"heap":       "the same, on i386",
+		"assembly":   "it has no rules",
+		"smashed":    "the return address is gone",
+		"coroutine":  "goes on after __start_context",
+		"go":         "invents callers of runtime.clone",
+		"musl":       "the start of musl's programs has no rules",
+		"muslnoid":   "the same",
+		"muslstatic": "the same",
 	}
 )
 

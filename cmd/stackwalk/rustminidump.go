@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/command"
+	"symkit/internal/smallfile"
 	"symkit/walk"
 	"symkit/walk/report"
 )
@@ -297,7 +298,7 @@ func readEvilJSON(path string) (e evil, err error) {
 	if path == "" {
 		return e, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, smallfile.Most)
 	if err != nil {
 		return e, err
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"symkit/internal/command"
+	"symkit/internal/smallfile"
 	"symkit/walk"
 	"symkit/walk/report"
 	"symkit/walk/signature"
@@ -29,7 +29,7 @@ func (c *cli) newSigner() (s *signer, err error) {
 		return s, nil
 	}
 
-	text, err := os.ReadFile(c.Annotations)
+	text, err := smallfile.Read(c.Annotations, smallfile.Most)
 	if err != nil {
 		return nil, command.Unreadable("--annotations", c.Annotations, err, "the annotations that were sent beside the dump, as JSON")
 	}

@@ -14,6 +14,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/internal/smallfile"
 	"symkit/limits"
 )
 
@@ -162,7 +163,13 @@ func readSym(path string) (*symData, error) {
 
 	// A pipe has no size that could be checked in advance.
 	most := int64(min(limits.Limits{}.Max(limits.CheckInput, 0), math.MaxInt64-1))
+	if info.Mode()&fs.ModeDevice != 0 {
+		most = 0 // a device may have no end
+	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if len(data) > 0 && most == 0 {
+		err = &fs.PathError{Op: "read", Path: path, Err: smallfile.ErrDevice}
+	}
 	if err == nil && int64(len(data)) > most {
 		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limits.CheckInput, 0))
 	}

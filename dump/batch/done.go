@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -40,33 +41,52 @@ type doneLine struct {
 // it was dumped as a whole or as the given shard.
 func ReadDone(path string, shard Shard) (*Done, error) {
 	d := &Done{path: path, shard: shard.String(), known: map[string]bool{}}
-	data, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file") // lines are added to it
 	}
 	if err != nil {
 		return nil, filename.WithoutPath(err)
 	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, filename.WithoutPath(err)
+	}
+	defer file.Close()
+	return d, d.read(bufio.NewReaderSize(file, maxDoneLine))
+}
 
-	d.torn = len(data) > 0 && data[len(data)-1] != '\n'
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
+// maxDoneLine bounds a line of the list, in bytes.
+const maxDoneLine = 64 << 10
+
+// read reads the lines of the list.
+func (d *Done) read(lines *bufio.Reader) error {
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		d.torn = err == io.EOF
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
 		var l doneLine
-		err := json.NewDecoder(bytes.NewReader(bytes.TrimSpace(line))).Decode(&l)
+		err = json.NewDecoder(bytes.NewReader(bytes.TrimSpace(line))).Decode(&l)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			continue // a killed run wrote half of the line
 		case err != nil:
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return fmt.Errorf("line %d: %w", n, err)
 		case l.Version != DoneVersion:
-			return nil, fmt.Errorf("line %d: version %d is not known", n, l.Version)
+			return fmt.Errorf("line %d: version %d is not known", n, l.Version)
 		}
 		if l.Shard == "" || l.Shard == d.shard {
 			d.known[l.SHA256] = true
 		}
 	}
-	return d, nil
 }
 
 // digest returns the digest of a package, and whether the list has it. For a file on a

@@ -17,12 +17,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"symkit/internal/smallfile"
 )
 
 // Map rewrites the names of source files, for source servers and for builds whose
@@ -139,7 +143,7 @@ type rule struct {
 // "variables" and "mappings". Rules with "files" come before those without;
 // vars override the file's variables.
 func (m *Map) AddFile(path string, vars map[string]string) error {
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, smallfile.Most)
 	if err != nil {
 		return err
 	}
@@ -220,11 +224,27 @@ func (p *pattern) apply(name string) (out string, ok bool, err error) {
 }
 
 // digest returns the SHA-512 of a source file. Nothing else is read on the machine that
-// dumps, and the digest only if a rule has it.
+// dumps, and the digest only if a rule has it. The program names the source file, so it can be
+// a device or a pipe that has no end.
 func digest(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
 	if err != nil {
 		return "", fmt.Errorf("path mapping: %w", err)
 	}
-	return fmt.Sprintf("%x", sha512.Sum512(data)), nil
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("path mapping: %w", err)
+	}
+	defer file.Close()
+
+	// The file may grow while it is read.
+	sum := sha512.New()
+	_, err = io.Copy(sum, io.LimitReader(file, info.Size()))
+	if err != nil {
+		return "", fmt.Errorf("path mapping: %w", err)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }

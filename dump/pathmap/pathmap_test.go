@@ -95,3 +95,16 @@ func TestMapFile(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
+
+// TestDigestOfDevice: a program can name any file as its source.
+func TestDigestOfDevice(t *testing.T) {
+	var m Map
+	if err := m.AddPattern(".*", "{digest}", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/dev/zero", t.TempDir()} {
+		if got, err := m.Apply(path); err == nil || got != path {
+			t.Errorf("%s: %s, %v", path, got, err)
+		}
+	}
+}

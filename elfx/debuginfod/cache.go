@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"symkit/internal/smallfile"
 )
 
 // usualMiss is the time that a miss is remembered for if the cache has no cache_miss_s.
@@ -60,7 +62,7 @@ func (e *entry) remember() {
 // missAge returns the time that a miss is remembered for: the number of seconds in the
 // cache's file cache_miss_s.
 func (c *Client) missAge() time.Duration {
-	text, err := os.ReadFile(filepath.Join(c.Cache, "cache_miss_s"))
+	text, err := smallfile.Read(filepath.Join(c.Cache, "cache_miss_s"), smallfile.Most)
 	if err != nil {
 		return usualMiss
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -121,5 +123,19 @@ func TestJobs(t *testing.T) {
 	}
 	if _, err := Jobs(-1); err == nil {
 		t.Error("-1 is accepted")
+	}
+}
+
+// TestGoLog: Go's packages have no lines of their own on standard error.
+func TestGoLog(t *testing.T) {
+	var out bytes.Buffer
+	log.SetOutput(&out)
+	p := Program{Name: "x", Stdout: io.Discard, Stderr: NewMessages("x", &out)}
+	code := p.Run(&struct{}{}, nil, func(*kong.Context) (int, error) {
+		log.Print("Unsolicited response received on idle HTTP channel")
+		return 0, nil
+	})
+	if code != 0 || out.Len() != 0 {
+		t.Errorf("%d: %s", code, &out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -54,8 +55,10 @@ type kind struct {
 }
 
 // NewMessages returns the standard error of a program, whose lines begin with the
-// program's name and a colon.
+// program's name and a colon. Go's packages have no lines of their own there: net/http would report
+// idle connections on which something arrives, which no user can act on.
 func NewMessages(program string, out io.Writer) *Messages {
+	log.SetOutput(io.Discard)
 	columns, _ := terminal(out)
 	return &Messages{program: program, out: out, columns: columns}
 }

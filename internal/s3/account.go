@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 
 	"symkit/internal/fetch"
+	"symkit/internal/smallfile"
 )
 
 const (
@@ -81,7 +82,7 @@ func machine(client *http.Client) (aws.CredentialsProvider, error) {
 			o.HTTPClient, o.AuthorizationToken = client, os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 			if file := os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
 				o.AuthorizationTokenProvider = endpointcreds.TokenProviderFunc(func() (string, error) {
-					token, err := os.ReadFile(file)
+					token, err := smallfile.Read(file, smallfile.Most)
 					return string(token), err
 				})
 			}
@@ -179,7 +180,7 @@ type assumed struct {
 func (a *assumed) Retrieve(ctx context.Context) (keys aws.Credentials, err error) {
 	form := url.Values{"Version": {"2011-06-15"}, "RoleArn": {a.role}, "RoleSessionName": {cmp.Or(a.session, sessions)}}
 	if a.tokenFile != "" {
-		token, err := os.ReadFile(a.tokenFile) // anew each time, because tokens expire
+		token, err := smallfile.Read(a.tokenFile, smallfile.Most) // anew each time, because tokens expire
 		if err != nil {
 			return keys, err
 		}

@@ -40,6 +40,7 @@ import (
 
 	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
+	"symkit/internal/smallfile"
 )
 
 const (
@@ -137,7 +138,7 @@ func client() (*http.Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout, t.DisableCompression, t.MaxIdleConnsPerHost = stall, true, connections
 	if file := os.Getenv("AWS_CA_BUNDLE"); file != "" {
-		pem, err := os.ReadFile(file)
+		pem, err := smallfile.Read(file, smallfile.Most)
 		if err != nil {
 			return nil, fmt.Errorf("AWS_CA_BUNDLE: %w", err)
 		}

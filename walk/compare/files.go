@@ -3,10 +3,13 @@ package compare
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"symkit/internal/smallfile"
 )
 
 // Paths compares two result files, or the results of two directories: the files whose names
@@ -47,13 +50,23 @@ func (d *Differences) files(name, a, b string) error {
 	return nil
 }
 
+// maxResult bounds a result, in bytes: a pipe need not have an end.
+const maxResult = 4 << 30
+
 func readFile(path string) (*Result, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	r, err := Read(bufio.NewReader(file))
+	info, err := file.Stat()
+	if err == nil && info.Mode()&fs.ModeDevice != 0 {
+		err = smallfile.ErrDevice
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r, err := Read(bufio.NewReader(io.LimitReader(file, maxResult)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

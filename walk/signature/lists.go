@@ -5,11 +5,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+
+	"symkit/internal/smallfile"
 )
 
 // Lists are the patterns that decide which frames are part of a signature.
@@ -68,7 +69,7 @@ func ReadLists(dir string) (*Lists, error) {
 	lines := map[string][]string{}
 	for _, n := range listNames {
 		path := filepath.Join(dir, n.file+".txt")
-		text, err := os.ReadFile(path)
+		text, err := smallfile.Read(path, smallfile.Most)
 		if err != nil {
 			return nil, err
 		}
