@@ -3,27 +3,30 @@ package files
 // AppendPath appends the name of a source file: compDir, dir and name, joined where
 // the later one is relative, with "." and ".." resolved as text. The file system of
 // the machine that dumps is never read: the same input gives the same name everywhere.
+// All separators of a Windows path are the one after its drive, so that one file that
+// compilers name with different separators has one name.
 func AppendPath(dst []byte, compDir, dir, name []byte) []byte {
 	start := len(dst)
+	sep := byte('/') // of the name so far; both separators count if it is absolute on Windows
 	windows := false
 	for _, part := range [][]byte{compDir, dir, name} {
 		if len(part) == 0 {
 			continue
 		}
-		if isWindowsAbs(part) {
-			dst, windows = dst[:start], true
-		} else if part[0] == '/' {
-			dst, windows = dst[:start], false
-		} else if len(dst) > start && !isSeparator(dst[len(dst)-1], windows) {
-			sep := byte('/')
-			if windows {
-				sep = '\\'
+		switch {
+		case isWindowsAbs(part):
+			dst, windows, sep = dst[:start], true, '\\'
+			if part[0] != '\\' {
+				sep = part[2]
 			}
+		case part[0] == '/':
+			dst, windows, sep = dst[:start], false, '/'
+		case len(dst) > start && !isSeparator(dst[len(dst)-1], windows):
 			dst = append(dst, sep)
 		}
 		dst = append(dst, part...)
 	}
-	return dst[:start+cleanPath(dst[start:], windows)]
+	return dst[:start+cleanPath(dst[start:], windows, sep)]
 }
 
 // isWindowsAbs reports whether p is like C:\x, C:/x or \\host\share\x, which cross
@@ -40,10 +43,10 @@ func isSeparator(b byte, windows bool) bool {
 	return b == '/' || windows && b == '\\'
 }
 
-// cleanPath resolves empty, "." and ".." elements of p in place and returns
-// the length that is left. A ".." that has nothing to remove stays in a
+// cleanPath resolves empty, "." and ".." elements of p in place, puts sep between the
+// others, and returns the length that is left. A ".." that has nothing to remove stays in a
 // relative path and vanishes in an absolute one.
-func cleanPath(p []byte, windows bool) int {
+func cleanPath(p []byte, windows bool, sep byte) int {
 	root := 0 // bytes that nothing removes
 	switch {
 	case windows && p[1] == ':':
@@ -70,7 +73,7 @@ func cleanPath(p []byte, windows bool) int {
 		case string(elem) == ".." && root > 0:
 		default:
 			if out > root {
-				p[out] = p[i-1]
+				p[out] = sep
 				out++
 			}
 			out += copy(p[out:], elem)
