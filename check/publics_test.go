@@ -45,18 +45,18 @@ func TestPushedSlots(t *testing.T) {
 		code    []byte
 		want    []uint32
 	}{
-		{elf.EM_X86_64, tracked(1), []uint32{11}},
+		{elf.EM_X86_64, tracked(1), []uint32{11, 12}},
 		{elf.EM_X86_64, tracked(2), nil}, // without a symbol
 		{elf.EM_X86_64, tracked(3), nil}, // without a relocation
-		{elf.EM_386, short(8), []uint32{11}},
+		{elf.EM_386, short(8), []uint32{11, 12}},
 		{elf.EM_386, short(0), []uint32{10}},
 		{elf.EM_X86_64, []byte{0x68, 0, 0, 0, 0, 0xc3}, nil},
 	} {
 		const addr = 0x1020
-		s := stubs{slots: map[uint64][]uint32{}, calls: []uint32{10, 11, noName}}
+		s := stubs{slots: map[uint64][]uint32{}, calls: [][]uint32{{10}, {11, 12}, nil}}
 		s.r = &replay{img: &elfx.Image{Main: &elfx.File{Header: elfx.Header{Machine: test.machine}}}}
 		s.decodePush(addr, append(make([]byte, 16), test.code...))
-		if got := s.slots[addr+16]; !slices.Equal(got, test.want) || len(s.slots) > len(test.want) {
+		if got := s.slots[addr+16]; !slices.Equal(got, test.want) || len(s.slots) > 1 {
 			t.Errorf("%v, % x: %v, want %v", test.machine, test.code, s.slots, test.want)
 		}
 	}

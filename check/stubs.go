@@ -18,16 +18,15 @@ import (
 type stubs struct {
 	r        *replay
 	sections []*elfx.Section
-	// slots has, by address, the names of the functions that stubs call. A slot of x86 jumps
-	// through a word of the GOT, whose relocation has the symbol, or pushes the number of that
-	// relocation. On MIPS the symbol of an undefined function has the address of its stub.
+	// slots has, by address, the names of the functions that stubs call. A slot jumps through a
+	// word of the GOT, whose relocation has the symbol, or pushes the number of that relocation
+	// (x86). On MIPS the symbol of an undefined function has the address of its stub.
 	slots map[uint64][]uint32
 	// targets are the names of all functions that relocations refer to, and texts, made when first
-	// needed, all their spellings. On machines other than x86 the slot of each function is not
-	// verified.
+	// needed, all their spellings. Where slots are not decoded any of them is accepted.
 	targets []uint32
 	// calls are the names of the relocations of .rela.plt, in order.
-	calls []uint32
+	calls [][]uint32
 	texts map[string]bool
 	exact bool // slots are decoded
 	jumps []jump
@@ -37,6 +36,7 @@ type stubs struct {
 type jump struct {
 	slot [2]uint64
 	name uint32
+	own  bool // only symkit is known to name such a slot
 }
 
 // isPLT reports whether linkers write stubs to sections of this name.
@@ -54,13 +54,18 @@ func (r *replay) readStubs() *stubs {
 		}
 	}
 
-	// Only the slots of x86 are decoded.
 	got := t.relocations()
-	t.exact = main.Machine == elf.EM_X86_64 || main.Machine == elf.EM_386
+	t.exact = decodesSlots(main.Machine)
 	for _, s := range t.sections {
-		if data, err := s.Data(); err == nil && t.exact && isPLT(s.Name) {
+		data, err := s.Data()
+		if err != nil || !t.exact || !isPLT(s.Name) {
+			continue
+		}
+		if main.Machine == elf.EM_X86_64 || main.Machine == elf.EM_386 {
 			t.decode(s.Addr, data, got)
 			t.decodePush(s.Addr, data)
+		} else {
+			t.decodeLoads(newSlotCode(main, s, data), got)
 		}
 	}
 	return t
@@ -76,11 +81,7 @@ func (t *stubs) relocations() map[uint64][]uint32 {
 	}
 
 	if dynsym != nil && main.Machine == elf.EM_MIPS {
-		for i := range dynsym.Symbols {
-			if s := &dynsym.Symbols[i]; s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
-				t.slots[s.Value] = append(t.slots[s.Value], t.r.symbols.names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))}))
-			}
-		}
+		t.decodeMIPS(dynsym)
 	}
 	for i := range main.Sections {
 		s := &main.Sections[i]
@@ -109,7 +110,7 @@ func (t *stubs) relocations() map[uint64][]uint32 {
 			got[rel.Offset] = append(got[rel.Offset], names...)
 			t.targets = append(t.targets, names...)
 			if s.Name == ".rela.plt" || s.Name == ".rel.plt" {
-				t.calls = append(t.calls, append(names, noName)[0])
+				t.calls = append(t.calls, names)
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func (t *stubs) relocations() map[uint64][]uint32 {
 // slotSize is the least size of a slot: those of .plt.got have 8 bytes.
 const slotSize = 8
 
-// noName stands for a name that is not known: in stubs.calls, that of a relocation without a symbol.
+// noName stands for a name that is not known.
 const noName = ^uint32(0)
 
 // decodePush finds the slots of x86 that push the number of their relocation (on 32-bit its offset)
@@ -137,9 +138,12 @@ func (t *stubs) decodePush(addr uint64, code []byte) {
 			continue
 		}
 		n := uint64(binary.LittleEndian.Uint32(code[at+1:])) / size
-		if n < uint64(len(t.calls)) && t.calls[n] != noName {
+		if n < uint64(len(t.calls)) {
 			slot := uint64(at)&^(2*slotSize-1) + addr
-			t.slots[slot] = append(t.slots[slot], t.calls[n])
+			if len(t.slots[slot]) == 0 && len(t.calls[n]) > 0 {
+				t.jumps = append(t.jumps, jump{[2]uint64{slot, slot}, t.calls[n][0], true})
+			}
+			t.slots[slot] = append(t.slots[slot], t.calls[n]...)
 		}
 	}
 }
@@ -223,7 +227,7 @@ func (t *stubs) missing() {
 		return
 	}
 	for _, j := range t.jumps {
-		if !r.hasPublic(j.slot[0]) && !r.hasPublic(j.slot[1]) {
+		if (r.s.Own || !j.own) && !r.hasPublic(j.slot[0]) && !r.hasPublic(j.slot[1]) {
 			addr := j.slot[1] - r.bias
 			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.symbols.names.Text(j.name)), 1)
 		}

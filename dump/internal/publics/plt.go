@@ -138,11 +138,19 @@ func (x *plt) dynamicName(i uint64) []byte {
 
 // section adds the slots of one section.
 func (x *plt) section(name string, addr uint64, code []byte, step int) {
+	var before slotRef // of the step before
 	for at := 0; at < len(code); at += step {
 		s := x.decode(stub{
 			Cursor: wire.New(name, code[at:], x.f.BigEndian),
 			pc:     addr + uint64(at), got: x.got,
 		})
+
+		// A slot that begins with bti, or with a change from Thumb, is recognised without that, too.
+		again := s == before && s.kind == slotGOT
+		before = s
+		if again {
+			continue
+		}
 
 		var symbol []byte
 		switch {

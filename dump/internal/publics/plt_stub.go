@@ -171,9 +171,13 @@ func armImmediate(op uint32) uint32 {
 	return bits.RotateLeft32(op&0xff, -2*int(op>>8&15))
 }
 
-// riscvStub: auipc t3, hi; l[wd] t3, lo(t3).
+// riscvStub: [lpad 0]; auipc t3, hi; l[wd] t3, lo(t3).
 func riscvStub(s stub) slotRef {
-	at, auipc, load := s.next(), s.U32(), s.U32()
+	at, auipc := s.next(), s.U32()
+	if auipc == 0x17 {
+		at, auipc = s.next(), s.U32()
+	}
+	load := s.U32()
 	if auipc&0xfff != 0xe17 || load&0xfffff != 0xe3e03&0xfffff && load&0xfffff != 0xe2e03 {
 		return slotRef{}
 	}

@@ -3,8 +3,11 @@ package publics
 import (
 	"debug/elf"
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"testing"
 
+	"symkit/elfx"
 	"symkit/internal/wire"
 )
 
@@ -36,6 +39,7 @@ func TestStubs(t *testing.T) {
 		{"ARM, another instruction", elf.EM_ARM, false, 0x1a4, "00c68fe201ca8ce21eff2fe1", slotRef{}},
 		{"ARM without a load", elf.EM_ARM, false, 0x1a4, "00c68fe201ca8ce201ca8ce201ca8ce260febce5", slotRef{}},
 		{"RISC-V", elf.EM_RISCV, false, 0x2f0, "172e0000033e0ed267030e00", slotRef{slotGOT, 0x2010}},
+		{"RISC-V with a landing pad", elf.EM_RISCV, false, 0x2ec, "17000000172e0000033e0ed267030e00", slotRef{slotGOT, 0x2010}},
 		{"RISC-V, 32 bits", elf.EM_RISCV, false, 0x2f0, "172e0000032e0ed2", slotRef{slotGOT, 0x2010}},
 		{"RISC-V, the first slot", elf.EM_RISCV, false, 0x2d0, "972300003303c341", slotRef{}},
 		{"s390x", elf.EM_S390, true, 0x2d0, "c01000000e98e3101000000407f1", slotRef{slotGOT, 0x2000}},
@@ -64,5 +68,25 @@ func TestStubs(t *testing.T) {
 				t.Errorf("%s, cut to %d bytes: got %v", test.name, n, got)
 			}
 		}
+	}
+}
+
+// TestSectionOnce: a slot that begins with bti, which is recognised without it too, has one PUBLIC.
+func TestSectionOnce(t *testing.T) {
+	code, err := hex.DecodeString("5f2403d510010090110640f91022009120021fd6" + "5f2403d510010090110a40f91042009120021fd6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := plt{
+		f: &elfx.File{}, img: &elfx.Image{Main: &elfx.File{}}, names: &namer{}, decode: arm64Stub,
+		targets: map[uint64][]byte{0x20008: []byte("alpha"), 0x20010: []byte("beta")},
+	}
+	x.section(".plt", 0x2e0, code, 4)
+	var got []string
+	for _, p := range x.publics {
+		got = append(got, fmt.Sprintf("%x %s", p.Addr, p.Name))
+	}
+	if want := []string{"2e0 alpha@plt", "2f4 beta@plt"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
