@@ -38,6 +38,7 @@ type CIE struct {
 	hasData bool // 'z': FDEs have augmentation data
 	initial Row
 	cfaOff  int64 // see machine
+	early   int   // see machine
 }
 
 // Initial returns the row after the CIE's initial instructions, without addresses: the

@@ -220,6 +220,16 @@ func TestNoCFA(t *testing.T) {
 	}
 	b := oneFDE("def_cfa_expression 7708", "def_cfa_register 6")
 	wantLines(t, dump(&b.Section), "1000-1100 r6+0")
+
+	// A rule may follow the offset, if no row needs a rule before.
+	b = oneFDE("offset 16 1", "def_cfa_offset 24; def_cfa_register 6")
+	wantLines(t, dump(&b.Section), "1000-1100 r6+24 16=c-8")
+	b = oneFDE("def_cfa_offset 24", "def_cfa_expression 7708; advance_loc 4; def_cfa_register 6")
+	wantLines(t, dump(&b.Section), "1000-1004 e:7708", "1004-1100 r6+24")
+	b = oneFDE("offset 16 1", "def_cfa_offset 24; advance_loc 4; def_cfa_register 6")
+	if got := dump(&b.Section); len(got) != 1 || !strings.HasSuffix(got[0], ErrNoCFA.Error()) {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestTooManyRules(t *testing.T) {

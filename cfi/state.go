@@ -52,14 +52,14 @@ func (m *machine) setLoc(addr uint64) {
 // expression: hand-written code (libgcrypt's ciphers) relies on that, and unwinders and
 // readelf do the same.
 func (m *machine) defCFARegister(r Reg) {
-	if m.row.CFA.Kind == KindExpr {
+	if m.row.CFA.Kind != KindReg {
 		m.row.CFA = Rule{Kind: KindReg, Off: m.cfaOff}
 	}
-	m.row.CFA.Kind, m.row.CFA.Reg = KindReg, r
+	m.row.CFA.Reg = r
 }
 
 // defCFAOffset sets the offset of the CFA rule. An expression stays in force, and the
-// offset is kept for a later defCFARegister.
+// offset is kept for a later defCFARegister, as without any rule so far.
 func (m *machine) defCFAOffset(off int64) {
 	switch m.row.CFA.Kind {
 	case KindReg:
@@ -67,7 +67,7 @@ func (m *machine) defCFAOffset(off int64) {
 	case KindExpr:
 		m.cfaOff = off
 	default:
-		m.c.Fail(m.at, ErrNoCFA)
+		m.cfaOff, m.early = off, m.at
 	}
 }
 
