@@ -101,8 +101,8 @@ func (s *Section) unpacked(p packing, err error) error {
 // also against the allowance of the file.
 func (s *Section) packing() (packing, error) {
 	p, err := s.claim()
-	if err == nil && s.file.isOverAllowance(s.Index) {
-		err = &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %d bytes cannot inflate to %d besides what other sections inflate to", ErrCompression, len(p.body), p.size)}
+	if err == nil {
+		err = s.file.overAllowance(s.Index)
 	}
 	return p, err
 }
@@ -183,35 +183,33 @@ func (p *packing) excess() uint64 {
 // allowance bounds the inflated size of all compressed sections of a file. A small section
 // may inflate to bounds.FreeSize at any ratio, and a file can have thousands of such
 // sections, even of the same bytes. Therefore the excess of all sections together is at
-// most bounds.FreeSize, and their total size is at most the bound for the whole file plus
-// bounds.FreeSize. Sections are counted in the order of the section header table, so that
+// most bounds.FreeSize, and their total size is at most limits.Inflated. Sections are counted in the order of the section header table, so that
 // the order of reading does not decide which ones are refused.
 type allowance struct {
 	mu   sync.Mutex
 	made bool
-	over map[int]bool // by section index
+	over map[int]error // by section index
 }
 
-// isOverAllowance reports whether a section exceeds the allowance of the file.
-func (f *File) isOverAllowance(index int) bool {
+// overAllowance returns the error of a section that exceeds the allowance of the file, or nil.
+func (f *File) overAllowance(index int) error {
 	a := &f.allowance
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	if !a.made {
-		a.over = f.overAllowance()
+		a.over = f.allOverAllowance()
 		a.made = true
 	}
 	return a.over[index]
 }
 
-// overAllowance returns the indices of the sections that exceed the allowance.
-func (f *File) overAllowance() map[int]bool {
-	over := map[int]bool{}
+// allOverAllowance returns the errors of the sections that exceed the allowance.
+func (f *File) allOverAllowance() map[int]error {
+	over := map[int]error{}
 
 	// Grant sections in header order, as long as both budgets last.
-	excess := uint64(bounds.FreeSize)
-	total := bounds.FreeSize + bounds.InflatedUsually(f.opt.Limits, uint64(len(f.data)))
+	excess, total := uint64(bounds.FreeSize), f.opt.Limits.Max(limits.Inflated, f.paid)
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if !s.compressed() {
@@ -222,17 +220,22 @@ func (f *File) overAllowance() map[int]bool {
 			continue // claim refuses the section anyway
 		}
 
-		if p.excess() > excess || p.size > total {
-			over[i] = true
+		switch {
+		case p.excess() > excess:
+			err = fmt.Errorf("%d bytes cannot inflate to %d besides what other sections inflate to", len(p.body), p.size)
+		case p.size > total:
+			err = fmt.Errorf("%d bytes besides those of other sections: %w", p.size, f.opt.Limits.Exceeded(limits.Inflated, f.paid))
+		default:
+			excess -= p.excess()
+			total -= p.size
 			continue
 		}
-		excess -= p.excess()
-		total -= p.size
+		over[i] = &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrCompression, err)}
 	}
 	return over
 }
 
-// namesFound makes isOverAllowance count again: the name of a section can mean that
+// namesFound makes overAllowance count again: the name of a section can mean that
 // the section is compressed.
 func (a *allowance) namesFound() { a.made = false }
 

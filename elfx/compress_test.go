@@ -63,7 +63,8 @@ func TestAllowance(t *testing.T) {
 	}{
 		{"no excess", 1 << 10, 100 << 10, count},
 		{"a little excess", 1 << 10, 500 << 10, count},
-		{"excess", 32 << 10, bounds.FreeSize, 2}, // 8 MiB each
+		{"excess", 32 << 10, bounds.FreeSize, 1}, // 8 MiB each
+		{"all that sections inflate to", 64 << 10, 12 << 20, 2},
 		{"all excess", 1 << 10, bounds.FreeSize, 1},
 		{"more than there may be", 1 << 10, bounds.FreeSize + 1, 0},
 	} {
@@ -118,7 +119,7 @@ func TestAllowanceShared(t *testing.T) {
 			total += n
 		}
 	}
-	if most := uint64(bounds.FreeSize + 256*len(l.Data)); total == 0 || total > most {
+	if most := uint64(bounds.FreeSize + 12*len(l.Data)); total == 0 || total > most {
 		t.Errorf("%d bytes, want up to %d", total, most)
 	}
 }

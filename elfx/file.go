@@ -65,6 +65,7 @@ type File struct {
 	source      Source      // nil: the caller owns the bytes
 	info        fs.FileInfo // nil: the file is not in a file system
 	data        []byte
+	paid        uint64 // bytes of the file that the user gave, by which limits count: DebugData has the size of its program
 	memory      memory
 	allowance   allowance
 	synthetic   []Section // sections made from program headers

@@ -30,6 +30,9 @@ const headerName = "ELF header"
 
 // parse reads everything that Open reads.
 func (f *File) parse() error {
+	if f.paid == 0 {
+		f.paid = uint64(len(f.data))
+	}
 	t, err := f.readHeader()
 	if err != nil {
 		return err

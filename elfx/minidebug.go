@@ -6,6 +6,7 @@ import (
 
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // ErrUnpackedSize: compressed data claims an uncompressed size that is not credible.
@@ -22,15 +23,15 @@ const Separator = "!/"
 // build id. It is valid until f is closed.
 //
 // Memory is bounded before the decoding: by the sizes in the index of the xz file,
-// which must be below 16 MiB or 256 times the section's size, and by the same amount
-// again for the dictionary.
+// which must be below 16 MiB or 256 times the section's size and within limits.Inflated,
+// and by the same amount again for the dictionary.
 func (f *File) DebugData() (*File, error) {
 	s := present(f.Section(debugDataName))
 	if s == nil {
 		return nil, nil
 	}
 
-	mini := &File{opt: f.opt, path: f.path + Separator + debugDataName, archive: f.path}
+	mini := &File{opt: f.opt, paid: f.paid, path: f.path + Separator + debugDataName, archive: f.path}
 	err := f.do(func() error {
 		data, err := s.bytes()
 		if err != nil {
@@ -62,8 +63,13 @@ func (f *File) unxz(section string, data []byte) error {
 	}
 
 	// The index of the xz file has the size, so memory is bounded before it is allocated.
-	if stream.size > bounds.Inflated(f.opt.Limits, uint64(len(data))) {
-		err := fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
+	switch {
+	case stream.size > bounds.Inflated(f.opt.Limits, uint64(len(data))):
+		err = fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
+	case stream.size > f.opt.Limits.Max(limits.Inflated, f.paid):
+		err = f.opt.Limits.Exceeded(limits.Inflated, f.paid)
+	}
+	if err != nil {
 		return &wire.Error{Section: section, Err: err}
 	}
 	f.data = f.memory.get(stream.size).Bytes()

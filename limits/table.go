@@ -6,6 +6,11 @@ type Limit uint8
 // Limits of dump_syms, and of the parts of ELF files that all programs read.
 const (
 	InflateRatio     Limit = iota // bytes for each byte of a compressed section
+	Inflated                      // bytes of all compressed sections, by the size of the file
+	UnitRecords                   // bytes of memory for units, functions, inlined calls and their names, by the size of the file
+	LineRecords                   // bytes of memory for line tables and their lines, by the size of the file
+	SymbolRecords                 // bytes of memory for symbols, by the size of the file
+	FrameRecords                  // bytes of memory for entries of unwind tables, by the size of the file
 	SectionNames                  // bytes of the section name table
 	Notes                         // notes looked at in one file
 	AbbrevAttributes              // attributes of one abbreviation
@@ -54,6 +59,11 @@ var about = [numLimits]struct {
 	bound
 }{
 	InflateRatio:     {"inflate-ratio", "bytes for each byte of a compressed section", bound{base: 256}},
+	Inflated:         {"inflated", "bytes that all compressed sections inflate to, by the size of the file", bound{base: 16 << 20, perByte: 12}},
+	UnitRecords:      {"unit-records", "bytes of memory for units, functions, inlined calls and their names, by the size of the file", bound{base: 24 << 20, perByte: 6}},
+	LineRecords:      {"line-records", "bytes of memory for line tables and their lines, by the size of the file", bound{base: 16 << 20, perByte: 4}},
+	SymbolRecords:    {"symbol-records", "bytes of memory for symbols, by the size of the file", bound{base: 8 << 20, perByte: 8}},
+	FrameRecords:     {"frame-records", "bytes of memory for entries of unwind tables, by the size of the file", bound{base: 12 << 20, perByte: 4}},
 	SectionNames:     {"section-names", "bytes of the section name table", bound{base: 64 << 20}},
 	Notes:            {"notes", "notes looked at in one file", bound{base: 1 << 20}},
 	AbbrevAttributes: {"abbreviation-attributes", "attributes of one abbreviation", bound{base: 8192}},
