@@ -52,17 +52,17 @@ var allowed = map[string][]string{
 	"check/report":                   {"internal/page", "internal/printable", "internal/wire", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
-	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
+	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/bounds", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
 	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
-	"dump/dwarfx":           {"elfx", "internal/limits", "internal/wire", "limits"},
+	"dump/dwarfx":           {"elfx", "internal/bounds", "internal/limits", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
-	"dump/internal/frames":  {"cfi", "dump/dwarfx", "dump/internal/losses", "elfx", "internal/par", "internal/wire", "limits", "sframe"},
+	"dump/internal/frames":  {"cfi", "dump/dwarfx", "dump/internal/losses", "elfx", "internal/bounds", "internal/par", "internal/wire", "limits", "sframe"},
 	"dump/internal/funcs":   {"dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
 	"dump/internal/gofuncs": {"dump/dwarfx", "dump/gosym", "dump/internal/files", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/wire"},
 	"dump/internal/inlines": {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/mem", "limits"},
 	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "internal/wire", "limits"},
-	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/mem", "internal/par", "limits"},
+	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/par", "internal/wire", "limits"},
 	"dump/internal/losses":  {"internal/wire"},
 	"dump/internal/naming":  {"dump/dwarfx", "emit", "internal/demangle", "internal/par", "limits"},
 	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/par", "internal/wire", "limits"},
@@ -85,7 +85,7 @@ var allowed = map[string][]string{
 	// Formats: bytes or text in, values out.
 	"cfi":    {"internal/wire"},
 	"emit":   {"internal/printable", "internal/wire"},
-	"sframe": {"cfi", "internal/wire", "limits"},
+	"sframe": {"cfi", "internal/bounds", "internal/wire", "limits"},
 
 	// Used by tests only.
 	"internal/mutant":            {},

@@ -50,14 +50,20 @@ type decoder struct {
 	sec  *Section
 	cies map[uint64]cieResult
 	// bytes is the size of all CIEs read. Entries do not overlap, so their sum is at most
-	// the section's size. CIE pointers into the middle of entries could exceed that sum,
-	// and each such CIE would cost its full length again.
-	bytes int
-	last  struct {
+	// the section's size, or some times that if there are more CIEs than are kept. CIE pointers
+	// into the middle of entries could exceed that sum, and each such CIE would cost its full
+	// length again.
+	bytes   int
+	cleared int // times that cies became too many
+	last    struct {
 		off uint64
 		cieResult
 	}
 }
+
+// maxCIEs bounds the CIEs that are kept: a CIE takes hundreds of bytes in memory, and 16 in the
+// section. An FDE mostly has the last CIE before it.
+const maxCIEs, rereads = 1 << 14, 4
 
 type cieResult struct {
 	cie *CIE
@@ -76,6 +82,10 @@ func (d *decoder) cie(off uint64) (*CIE, error) {
 	// A damaged CIE is kept as well: each of its FDEs has the error.
 	r, ok := d.cies[off]
 	if !ok {
+		if len(d.cies) >= maxCIEs {
+			clear(d.cies)
+			d.cleared++
+		}
 		r.cie, r.err = d.readCIE(off)
 		d.cies[off] = r
 	}
@@ -93,7 +103,7 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 	bad := c.Err() != nil || e.body.Err() != nil || e.kind != entryCIE
 	if !bad {
 		d.bytes += e.body.End() - int(off)
-		bad = d.bytes > len(s.Data)
+		bad = d.bytes > min(1+d.cleared, rereads)*len(s.Data)
 	}
 	if bad {
 		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrCIEPointer}

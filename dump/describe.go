@@ -17,6 +17,7 @@ import (
 	"symkit/dump/internal/symbols"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/bounds"
 	"symkit/internal/demangle"
 	"symkit/internal/par"
 	"symkit/limits"
@@ -48,20 +49,39 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 		calls[i] = len(u.Calls) // the placer takes them
 	}
 
+	// The lines and calls of a group that takes too much memory are lost.
+	budget := bounds.NewShared(limit, limits.LineRecords, img.Size())
+	forget := func(g int) {
+		for _, ui := range groups[g].Units {
+			for _, i := range merged.ByUnit[ui] {
+				out[i].Lines, out[i].Calls = nil, inlines.Calls{}
+			}
+		}
+	}
+
 	// A worker reads a line program once for all units that name it.
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
 		reader := lines.NewReader(sources, load)
-		x := &describer{reader: reader, placer: inlines.NewPlacer(reader.Files, limit), merged: merged, names: names, load: load, out: out}
+		x := &describer{reader: reader, placer: inlines.NewPlacer(reader.Files, limit, img.Size()), merged: merged, names: names, load: load, out: out}
 		return func(g int) error {
-			if !reader.Open(&groups[g], list) {
+			owner := groups[g].Owner
+			pay := func(bytes uint64) error { return budget.Take(owner, bytes) }
+			if !reader.Open(&groups[g], list, pay) {
 				return nil
 			}
+			x.placer.Pay = pay
 			for _, ui := range groups[g].Units {
 				x.unit(list[ui], merged.ByUnit[ui])
 				callErrs[ui], lostCalls[ui] = x.placer.Err(), x.placer.Lost
 			}
 			overlapping[g], x.placer.Overlapping = x.placer.Overlapping, 0
 			covered[g] = reader.Covered(only)
+
+			// Another goroutine may release the records from here on.
+			_ = reader.Settle() // Keep has the error, too
+			if budget.Keep(owner, func() { forget(g) }) != nil {
+				forget(g)
+			}
 			return nil
 		}
 	})
@@ -74,6 +94,9 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	path := img.DWARF().Path()
 	for i := range groups {
 		g := &groups[i]
+		if err := budget.Dropped(g.Owner); err != nil {
+			g.Err, covered[i] = g.Locate(err, list), nil
+		}
 		lineErrs[g.Owner] = g.Err
 		d.overlapping += overlapping[i]
 
@@ -89,8 +112,9 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	}
 
 	assigned := lines.Assign(groups, covered, len(only))
-	added, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, sources, jobs, load)
+	added, symLost, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, sources, jobs, load, img, limit)
 	d.funcs = mergeRecords(out, added)
+	lost.Append(symLost)
 	return d, lost, err
 }
 
@@ -130,9 +154,15 @@ func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
 
 // describeSymbolOnly returns the functions of only that are assigned to a group,
 // with the lines that its line table has.
-func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, sources *files.Table, jobs int, load uint64) ([]record.Func, error) {
+func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
 	rows := make([][]emit.Line, len(only))
 	known := make([]bool, len(only))
+	budget := bounds.NewShared(limit, limits.LineRecords, img.Size())
+	forget := func(g int) {
+		for _, i := range assigned[g] {
+			known[i], rows[i] = false, nil
+		}
+	}
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
 		reader := lines.NewReader(sources, load)
 		return func(g int) error {
@@ -143,7 +173,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 			// The error of the first reading has been counted.
 			group := groups[g]
 			group.Err = nil
-			reader.Open(&group, list)
+			reader.Open(&group, list, func(bytes uint64) error { return budget.Take(group.Owner, bytes) })
 			reader.Start(list[group.Owner])
 			for _, i := range assigned[g] {
 				f := &only[i]
@@ -152,9 +182,22 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 				}
 				known[i], rows[i] = true, reader.Of(f.Lo, f.Hi)
 			}
+
+			// Another goroutine may release the records from here on.
+			_ = reader.Settle() // Keep has the error, too
+			if budget.Keep(group.Owner, func() { forget(g) }) != nil {
+				forget(g)
+			}
 			return nil
 		}
 	})
+
+	var lost losses.List
+	for g := range groups {
+		if err := budget.Dropped(groups[g].Owner); err != nil && len(assigned[g]) > 0 {
+			lost.AddIn(img.DWARF().Path(), groups[g].Locate(err, list))
+		}
+	}
 
 	// Symbols that no line table has a row for are left to PUBLIC records.
 	var out []record.Func
@@ -165,7 +208,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 			out = append(out, record.Func{Addr: f.Lo - load, Size: f.Hi - f.Lo, Name: name, Lines: rows[i]})
 		}
 	}
-	return out, err
+	return out, lost, err
 }
 
 // mergeRecords returns one list of two, each by address.

@@ -5,7 +5,9 @@ import (
 	"debug/elf"
 	"errors"
 
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // ErrSymbolStrings: the string table of a symbol table is missing.
@@ -130,11 +132,19 @@ func (f *File) extendedIndices(symtab *Section) (wire.Cursor, error) {
 	return s.cursor()
 }
 
+// symbolMemory is what a Symbol takes in memory.
+const symbolMemory = 32
+
 // decodeSymbols reads entries to the end of c. If extended is not empty, it has one
 // index for each entry.
 func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 	// The index of a section above the reserved numbers is in a table of its own.
 	n := uint64(c.Len()) / f.symbolSize()
+	err := bounds.NewRecords(f.opt.Limits, limits.SymbolRecords, f.paid).Take(int(n), symbolMemory)
+	if err != nil {
+		c.Fail(c.Pos(), err)
+		return nil, c.Err()
+	}
 	symbols := make([]Symbol, n)
 	hasExtended := extended.Len() > 0
 	for i := range symbols {

@@ -15,11 +15,11 @@ func TestParse(t *testing.T) {
 		want map[string]uint64 // Max for an input of 1000 bytes
 		err  string
 	}{
-		{text: "", want: map[string]uint64{"names": 16<<20 + 4*1000}},
+		{text: "", want: map[string]uint64{"names": 8<<20 + 4*1000}},
 		{text: "names=4G", want: map[string]uint64{"names": 4 << 30}},
 		{text: " names=12 , threads=3K,", want: map[string]uint64{"names": 12, "threads": 3 << 10}},
-		{text: "names=10%", want: map[string]uint64{"names": (16<<20 + 4*1000) / 10, "threads": 4 << 20}},
-		{text: "all=10%,threads=200%", want: map[string]uint64{"names": (16<<20 + 4*1000) / 10, "threads": 8 << 20, "frames": 52428}},
+		{text: "names=10%", want: map[string]uint64{"names": (8<<20 + 4*1000) / 10, "threads": 4 << 20}},
+		{text: "all=10%,threads=200%", want: map[string]uint64{"names": (8<<20 + 4*1000) / 10, "threads": 8 << 20, "frames": 52428}},
 		{text: "names=1000,names=7%", want: map[string]uint64{"names": 70}},
 		{text: "names=0%", err: `"names=0%": want a number above 0`},
 		{text: "name=1", err: `"name=1": there is no limit "name"; did you mean "names"?`},

@@ -7,7 +7,7 @@ type Limit uint8
 const (
 	InflateRatio     Limit = iota // bytes for each byte of a compressed section
 	Inflated                      // bytes of all compressed sections, by the size of the file
-	UnitRecords                   // bytes of memory for units, functions, inlined calls and their names, by the size of the file
+	UnitRecords                   // bytes of memory for units and functions, by the size of the file
 	LineRecords                   // bytes of memory for line tables and their lines, by the size of the file
 	SymbolRecords                 // bytes of memory for symbols, by the size of the file
 	FrameRecords                  // bytes of memory for entries of unwind tables, by the size of the file
@@ -60,10 +60,10 @@ var about = [numLimits]struct {
 }{
 	InflateRatio:     {"inflate-ratio", "bytes for each byte of a compressed section", bound{base: 256}},
 	Inflated:         {"inflated", "bytes that all compressed sections inflate to, by the size of the file", bound{base: 16 << 20, perByte: 12}},
-	UnitRecords:      {"unit-records", "bytes of memory for units, functions, inlined calls and their names, by the size of the file", bound{base: 24 << 20, perByte: 6}},
+	UnitRecords:      {"unit-records", "bytes of memory for units and functions, by the size of the file", bound{base: 24 << 20, perByte: 6}},
 	LineRecords:      {"line-records", "bytes of memory for line tables and their lines, by the size of the file", bound{base: 16 << 20, perByte: 4}},
-	SymbolRecords:    {"symbol-records", "bytes of memory for symbols, by the size of the file", bound{base: 8 << 20, perByte: 8}},
-	FrameRecords:     {"frame-records", "bytes of memory for entries of unwind tables, by the size of the file", bound{base: 12 << 20, perByte: 4}},
+	SymbolRecords:    {"symbol-records", "bytes of memory for symbols, by the size of the file", bound{base: 4 << 20, perByte: 4}},
+	FrameRecords:     {"frame-records", "bytes of memory for entries of unwind tables, by the size of the file", bound{base: 8 << 20, perByte: 4}},
 	SectionNames:     {"section-names", "bytes of the section name table", bound{base: 64 << 20}},
 	Notes:            {"notes", "notes looked at in one file", bound{base: 1 << 20}},
 	AbbrevAttributes: {"abbreviation-attributes", "attributes of one abbreviation", bound{base: 8192}},
@@ -73,7 +73,7 @@ var about = [numLimits]struct {
 	MaskRows:         {"sframe-mask-rows", "rows that the repeating FDEs of an SFrame section stand for", bound{base: 1 << 20}},
 	SFrameSharing:    {"sframe-sharing", "FDEs, on average, that use a byte of an SFrame section's rows", bound{base: 16}},
 	Files:            {"files", "bytes of all names of source files, by the size of the file", bound{base: 16 << 20, perByte: 1}},
-	Names:            {"names", "bytes of all names of functions, by the size of the file", bound{base: 16 << 20, perByte: 4}},
+	Names:            {"names", "bytes of all names of functions, by the size of the file", bound{base: 8 << 20, perByte: 4}},
 	Output:           {"output", "bytes of the symbol file, by the size of the file", bound{base: 64 << 20, perByte: 8}},
 	Package:          {"package", "bytes that a package unpacks to, by its size", bound{base: 1 << 30, perByte: 256}},
 	PackageWindow:    {"package-window", "bytes of the window of a package's compression", bound{base: 128 << 20}},

@@ -30,8 +30,10 @@
 package sframe
 
 import (
+	"cmp"
 	"iter"
 
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -57,8 +59,12 @@ type Options struct {
 	// makes longer than the section in it. Bytes after a chunk that are no header are
 	// then ignored, and are no damage.
 	Segment bool
-	// Limits bound the rows: limits.MaskRows and limits.SFrameSharing.
+	// Limits bound the rows: limits.MaskRows and limits.SFrameSharing; and the chunks, by FileSize:
+	// limits.FrameRecords.
 	Limits limits.Limits
+	// FileSize is the size in bytes of the file that has the section, which can be compressed there.
+	// 0 stands for the size of the section.
+	FileSize uint64
 }
 
 // Section is an .sframe section. It aliases the bytes given to Parse.
@@ -79,6 +85,8 @@ type Section struct {
 // offset, and the Section has the chunks before.
 func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
+	size := cmp.Or(opts.FileSize, uint64(len(data)))
+	records := bounds.NewRecords(opts.Limits, limits.FrameRecords, size)
 	var err error
 	for at := 0; at < len(data) && err == nil; {
 		// A segment can be longer than the section in it.
@@ -87,6 +95,9 @@ func Parse(data []byte, opts Options) (*Section, error) {
 		}
 		var c Chunk
 		c, err = parseChunk(data, at, opts)
+		if err == nil && records.Take(1, chunkMemory) != nil {
+			err = &wire.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limits.FrameRecords, size)}
+		}
 		if err == nil {
 			s.Chunks = append(s.Chunks, c)
 			at = skipZeros(data, c.end)
@@ -96,6 +107,9 @@ func Parse(data []byte, opts Options) (*Section, error) {
 	s.limit()
 	return s, err
 }
+
+// chunkMemory is what a Chunk takes in memory while the slice of chunks grows.
+const chunkMemory = 256
 
 func hasMagic(b []byte) bool {
 	return len(b) >= 2 && (half(b, false) == magic || half(b, true) == magic)

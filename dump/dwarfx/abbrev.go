@@ -156,6 +156,27 @@ func (d *Data) spend(n int) bool {
 	return d.abbrevBytes > 0
 }
 
+// remember subtracts n bytes from the memory that abbreviations may take. It reports whether they
+// are left.
+func (d *Data) remember(n int) bool { return d.abbrevMemory.Add(int64(-n)) >= 0 }
+
+// Bytes of memory that the parts of a compiled abbreviation take, with the slots of hash tables.
+const (
+	tableMemory  = 320
+	abbrevMemory = 160
+	specMemory   = 32
+	codeMemory   = 8
+	sparseMemory = 40
+)
+
+// codeMemory is what a code of t takes in memory.
+func (t *abbrevTable) codeMemory() int {
+	if t.sparse != nil {
+		return sparseMemory
+	}
+	return codeMemory
+}
+
 // readTable reads an abbreviation table (DWARF 5 §7.5.3).
 func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	set.mu.Lock()
@@ -164,6 +185,7 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	c.Seek(u.abbrevOff)
 
 	t := &abbrevTable{}
+	d.remember(tableMemory)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
 	for {
 		start := c.Pos()
@@ -175,6 +197,9 @@ func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		i, err := set.read(d, u, &c, start)
 		if err != nil {
 			return nil, err
+		}
+		if !d.remember(t.codeMemory()) {
+			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
 		}
 		t.crossing = t.crossing || set.abbrevs[i].crossing
 		if !t.add(code, i) {

@@ -74,6 +74,9 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 	if err := x.compile(u, c, d.Limits, &a); err != nil {
 		return 0, err
 	}
+	if !d.remember(abbrevMemory + specMemory*int(a.nops)) {
+		return 0, &wire.Error{Section: ".debug_abbrev", Offset: at, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+	}
 	x.addSkips(d, u, &a)
 	x.abbrevs = append(x.abbrevs, a)
 	i := uint32(len(x.abbrevs))

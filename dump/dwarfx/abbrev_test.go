@@ -214,7 +214,7 @@ func TestOverlappingTables(t *testing.T) {
 	for i := range uint64(units) { // every table begins a little later
 		unit(starts[i], i+1)
 	}
-	d, errs := Open(Sections{Info: info, Abbrev: table}, nil)
+	d, errs := Open(Sections{Info: info, Abbrev: table, FileSize: 1 << 30}, nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

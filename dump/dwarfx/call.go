@@ -154,7 +154,9 @@ func (x *scanner) addCall(origin Ref, file, line uint32, ranges Span) {
 	// The element is filled in place: a processor stalls if large loads copy bytes that small
 	// stores have just written.
 	in := &list[n]
+	known := len(s.refs.list)
 	in.Origin, in.Depth, in.CallFile, in.CallLine = s.refs.index(origin), x.depth, file, line
+	x.pay(callMemory + originMemory*(len(s.refs.list)-known))
 	in.Ranges.From, in.Ranges.To = ranges.From, ranges.To
 	s.Inlines = list
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // frameSections packs sections into one fuzz input: flags, then every section after
@@ -270,7 +269,7 @@ func FuzzRanges(f *testing.F) {
 		u := &Unit{Version: uint16(2 + version%4), AddrSize: uint8(e.addr), LowPC: low & (^uint64(0) >> (64 - 8*e.addr)), End: 1 << 20}
 		s := Sections{Ranges: list, RngLists: list, Addr: e.pairs(0x1000, 0x2000, ^uint64(0)), BigEndian: big}
 		d := &Data{Sections: s, code: fuzzCode}
-		budget := maxEntries(u, limits.Limits{})
+		budget := d.maxEntries(u)
 		got, err := d.appendRanges(nil, u, value{form: formSecOffset}, &budget)
 		located(t, s, err)
 		if len(got) > len(list) {

@@ -2,10 +2,12 @@ package dwarfx
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // A line number program emits rows in sequences; each sequence covers code without a
@@ -30,9 +32,16 @@ const EndOfCode = ^uint32(0)
 // LineTable is the line table of one unit. It is reused by the next ReadLines
 // into it.
 type LineTable struct {
+	// Pay is called while a table is read, with the bytes of memory that its rows and files take
+	// that were read since the last call. If it returns an error, the table ends with that error.
+	// Pay may be nil.
+	Pay func(bytes uint64) error
+
 	// Rows ascend strictly, except that a row may follow an EndOfCode row of the same
 	// address.
 	Rows  []LineRow
+	owed  uint64 // bytes that were not paid for yet
+	paid  int    // rows that were
 	h     lineHeader
 	seqs  []lineSeq
 	flat  []LineRow // scratch of flatten
@@ -50,23 +59,54 @@ type lineSeq struct {
 // out; if two sequences cover one address, the first one listed holds. Damage ends the
 // table: t has the rows before the damage, and the located error is returned.
 func (d *Data) ReadLines(u *Unit, t *LineTable) error {
-	t.Rows, t.seqs = t.Rows[:0], t.seqs[:0]
+	t.Rows, t.seqs, t.owed, t.paid = t.Rows[:0], t.seqs[:0], 0, 0
 	if !u.HasLines {
 		t.h = lineHeader{}
 		return nil
 	}
 	c := d.cursor(".debug_line", d.Line)
 	c.Seek(u.LineOff)
-	if err := d.readLineHeader(&c, u, &t.h); err != nil {
-		return err
+	if err := d.readLineHeader(&c, u, t); err != nil {
+		return t.released(err)
 	}
 
 	// The header says where the program begins.
 	c.Seek(uint64(t.h.programAt))
 	m := lineMachine{d: d, t: t, h: &t.h, c: c}
 	m.run()
+	t.pay(&m.c, 0)
 	t.flatten()
-	return m.c.Err()
+	return t.released(m.c.Err())
+}
+
+// Bytes of memory that parts of a line table take while their slices grow.
+const (
+	rowMemory  = 32 // with the copy that flatten sorts
+	seqMemory  = 48
+	nameMemory = 64 // a file or a directory
+)
+
+// pay counts bytes of memory, and the rows that are new. Small amounts are paid together, and when
+// bytes is 0. c fails if they are too much.
+func (t *LineTable) pay(c *wire.Cursor, bytes int) {
+	t.owed += uint64(bytes + rowMemory*max(len(t.Rows)-t.paid, 0))
+	t.paid = max(t.paid, len(t.Rows))
+	if bytes > 0 && t.owed < payEach || t.Pay == nil {
+		return
+	}
+	if err := t.Pay(t.owed); err != nil {
+		c.Fail(c.Pos(), err)
+	}
+	t.owed = 0
+}
+
+// released returns err. If it is that of a limit, the table is released, which has its rows before
+// the error no longer.
+func (t *LineTable) released(err error) error {
+	if errors.Is(err, limits.ErrExceeded) {
+		*t = LineTable{Pay: t.Pay}
+	}
+	return err
 }
 
 // LineKey identifies a line program. ReadLines makes the same table for all units of one
@@ -300,6 +340,7 @@ func (m *lineMachine) extended() {
 		m.addr, m.opIndex, m.dead = addr, 0, dead
 	case lneDefineFile:
 		f := readLineFileV4(&body, body.CString())
+		m.t.pay(&body, nameMemory)
 		m.h.files = append(m.h.files, f)
 	}
 	c.Inherit(&body)
@@ -344,6 +385,9 @@ func (m *lineMachine) row() {
 			return
 		}
 	}
+	if len(m.t.Rows) == cap(m.t.Rows) {
+		m.t.pay(&m.c, 0)
+	}
 	m.t.Rows = append(grown(m.t.Rows), row)
 }
 
@@ -363,6 +407,7 @@ func (m *lineMachine) endRun(end uint64) {
 
 	if len(t.Rows) > m.first {
 		t.Rows = append(t.Rows, LineRow{Addr: end, File: EndOfCode})
+		t.pay(&m.c, seqMemory)
 		t.seqs = append(t.seqs, lineSeq{
 			lo: t.Rows[m.first].Addr, hi: end,
 			rows: Span{uint32(m.first), uint32(len(t.Rows))},

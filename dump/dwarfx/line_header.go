@@ -29,9 +29,9 @@ type lineHeader struct {
 	programAt, end int
 }
 
-// readLineHeader reads the header at c. An address size that the header lacks is u's.
-func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
-	start := c.Pos()
+// readLineHeader reads the header at c into t. An address size that the header lacks is u's.
+func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, t *LineTable) error {
+	start, h := c.Pos(), &t.h
 	*h = lineHeader{dirs: h.dirs[:0], files: h.files[:0], addrSize: u.AddrSize, maxOps: 1}
 
 	// From here on, c ends where the table ends.
@@ -71,10 +71,10 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 	h.opcodeLengths = c.Bytes(uint64(max(h.opcodeBase, 1) - 1))
 
 	if h.version == 5 {
-		d.readLineEntries(c, u, h, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
-		d.readLineEntries(c, u, h, func(f LineFile) { h.files = append(h.files, f) })
+		d.readLineEntries(c, u, t, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
+		d.readLineEntries(c, u, t, func(f LineFile) { h.files = append(h.files, f) })
 	} else {
-		readLineTablesV4(c, h)
+		readLineTablesV4(c, t)
 	}
 	if s := h.addrSize; c.Err() == nil && s != 8 && s != 4 && s != 2 && s != 1 {
 		c.Fail(start, fmt.Errorf("%w %d", ErrAddrSize, s))
@@ -84,13 +84,16 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, h *lineHeader) error {
 
 // readLineTablesV4 reads the directories and files of DWARF 2 to 4, numbered
 // from 1: directory 0 is the unit's, file 0 none.
-func readLineTablesV4(c *wire.Cursor, h *lineHeader) {
+func readLineTablesV4(c *wire.Cursor, t *LineTable) {
+	h := &t.h
 	h.dirs = append(h.dirs, nil)
 	for dir := c.CString(); len(dir) > 0; dir = c.CString() {
+		t.pay(c, nameMemory)
 		h.dirs = append(h.dirs, dir)
 	}
 	h.files = append(h.files, LineFile{})
 	for name := c.CString(); len(name) > 0; name = c.CString() {
+		t.pay(c, nameMemory)
 		h.files = append(h.files, readLineFileV4(c, name))
 	}
 }
@@ -112,7 +115,7 @@ const (
 
 // readLineEntries reads one of the two tables of DWARF 5, directories or files, which
 // are numbered from 0: a description of the columns, then the entries.
-func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(LineFile)) {
+func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, t *LineTable, add func(LineFile)) {
 	type column struct {
 		content uint64
 		form    uint16
@@ -124,16 +127,16 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(
 		columns[i] = column{content, uint16(min(form, 0xffff))}
 	}
 
-	// An entry takes a byte at least.
+	// A column of an entry takes a byte at least.
 	count := c.ULEB()
-	if ncol == 0 && count > 0 || count > uint64(c.Len()) {
+	if count > 0 && (ncol == 0 || count > uint64(c.Len()/ncol)) {
 		c.Fail(c.Pos(), fmt.Errorf("%w: %d entries in %d bytes", ErrLineHeader, count, c.Len()))
 		return
 	}
 
 	// The sizes of forms are those of the table's own format.
 	forms := *u
-	forms.Dwarf64, forms.AddrSize, forms.Version = h.dwarf64, h.addrSize, h.version
+	forms.Dwarf64, forms.AddrSize, forms.Version = t.h.dwarf64, t.h.addrSize, t.h.version
 	for ; count > 0 && c.Err() == nil; count-- {
 		var f LineFile
 		for _, col := range columns[:ncol] {
@@ -145,6 +148,7 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, h *lineHeader, add func(
 				f.Dir = v.v
 			}
 		}
+		t.pay(c, nameMemory)
 		add(f)
 	}
 }

@@ -1,8 +1,11 @@
 package dwarfx
 
 import (
+	"math"
 	"slices"
 	"sort"
+
+	"symkit/limits"
 )
 
 // The scope of a name needs the DIEs that enclose a declaration. DWARF has no reference to
@@ -88,8 +91,12 @@ func (x parentIndex) of(target Ref) (parents []Ref, ok bool) {
 	return parents, true
 }
 
+// parentMemory is what an entry of a parentIndex takes in memory while the index grows.
+const parentMemory = 48
+
 // allParents walks u into a parent index. After damage, DIEs that are still open end
-// with the unit.
+// with the unit. A unit with more DIEs than the file may have in memory has no index, and its names
+// no scopes that are declared elsewhere.
 func (d *Data) allParents(u *Unit) (index parentIndex) {
 	table, err := d.abbrevs(u)
 	if err != nil {
@@ -97,6 +104,7 @@ func (d *Data) allParents(u *Unit) (index parentIndex) {
 	}
 
 	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first)}
+	most := int(min(d.Limits.Max(limits.UnitRecords, d.FileSize)/parentMemory, math.MaxInt32))
 	open := int32(-1)
 	for x.c.Len() > 0 {
 		at := x.c.Pos()
@@ -121,6 +129,9 @@ func (d *Data) allParents(u *Unit) (index parentIndex) {
 			break
 		}
 		if a.children {
+			if len(index) >= most {
+				return nil
+			}
 			index = append(index, parentEntry{begin: Ref(at), outer: open})
 			open = int32(len(index) - 1)
 		} else if open < 0 { // a root without children

@@ -44,8 +44,8 @@ func (x *scanner) pass(m mode, deepest int) bool {
 				return false
 			}
 			deepest = x.deepest - x.open // call may have changed open
-			if x.levels > deepest {
-				return true // enter has failed: the tree is too deep
+			if x.levels > deepest || x.c.Err() != nil {
+				return true // the tree is too deep, or has too many calls
 			}
 			continue
 		default:

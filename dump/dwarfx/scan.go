@@ -51,6 +51,11 @@ type Scan struct {
 	Origins []Ref    // the DIEs of the called functions' abstract instances, each once
 	Ranges  []Range
 
+	// Pay is called as the scan goes on, with the bytes of memory that the records take that were
+	// found since the last call, with all that is made of them later. If it returns an error,
+	// the scan ends with that error. Pay may be nil.
+	Pay func(bytes uint64) error
+
 	skips skipTable
 	refs  refSet    // Origins
 	runs  []callRun // Inlines, in the order of the DIEs
@@ -92,9 +97,10 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	x := scanner{d: d, u: u, t: table, h: &s.skips, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
-	x.entries, x.deepest = maxEntries(u, d.Limits), d.Limits.Int(limits.DIEDepth)
+	x.entries, x.deepest = d.maxEntries(u), d.Limits.Int(limits.DIEDepth)
 
 	x.run()
+	x.pay(0)
 	x.finish()
 	if x.c.Err() != nil {
 		return x.c.Err()
@@ -104,10 +110,23 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 
 // maxEntries bounds the range list entries that a unit's DIEs may have in all:
 // a hostile one points all its DIEs at one long list. Real units stay below
-// one entry for every ten bytes.
-func maxEntries(u *Unit, l limits.Limits) int {
-	return int(min(l.Max(limits.RangeEntries, uint64(u.End-u.Off)), math.MaxInt32))
+// one entry for every ten bytes. The memory of the entries is bounded, too: they are paid for
+// when their list was read.
+func (d *Data) maxEntries(u *Unit) int {
+	most := d.Limits.Max(limits.UnitRecords, d.FileSize) / rangeMemory
+	return int(min(d.Limits.Max(limits.RangeEntries, uint64(u.End-u.Off)), most, math.MaxInt32))
 }
+
+// Bytes of memory that a record of a scan takes, with all that is made of it later: a function
+// becomes an entry of several lists and has a name, and each of its ranges becomes a FUNC record.
+const (
+	funcMemory      = 230
+	funcRangeMemory = 200
+	callMemory      = 40
+	originMemory    = 150
+	rangeMemory     = 32
+	payEach         = 1 << 16 // bytes
+)
 
 // frame is the state of the scan for the children of a DIE.
 type frame struct {
@@ -130,6 +149,8 @@ type scanner struct {
 	deepest int   // limit of the depth of the tree
 	err     error // the first damage that did not end the unit
 	last    rangeList
+	owed    uint64 // bytes of memory that were not paid for yet
+	paid    int    // ranges that were
 
 	frame
 	stack   []frame // of the enclosing DIEs
@@ -165,6 +186,24 @@ func (x *scanner) run() {
 			x.step()
 		}
 	}
+}
+
+// pay counts the memory of records and of the ranges that are new. The scan ends if that is too
+// much.
+func (x *scanner) pay(bytes int) {
+	x.owed += uint64(bytes + rangeMemory*(len(x.s.Ranges)-x.paid))
+	x.paid = len(x.s.Ranges)
+	if bytes > 0 && x.owed < payEach {
+		return
+	}
+
+	// Small amounts are paid together, since all goroutines share one sum.
+	if x.s.Pay != nil {
+		if err := x.s.Pay(x.owed); err != nil && x.c.Err() == nil {
+			x.c.Fail(int(x.u.Off), err)
+		}
+	}
+	x.owed = 0
 }
 
 // step reads one DIE attribute by attribute.
@@ -311,6 +350,7 @@ func (x *scanner) function(at int) bool {
 	if ranges.From == ranges.To {
 		return false
 	}
+	x.pay(funcMemory + funcRangeMemory*int(ranges.To-ranges.From))
 	x.s.Funcs = append(x.s.Funcs, Func{
 		DIE:     Ref(at),
 		Origin:  x.origin(),

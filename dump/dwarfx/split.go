@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"sync"
 
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Split DWARF (DWARF 5 §7.3.2) moves the DIEs of a unit to a .dwo file, or to a .dwp file,
@@ -93,9 +95,9 @@ func dwpColumn(version, section uint32) (column int, ok bool) {
 // .debug_tu_index, which may be empty; s are its sections.
 func OpenPackage(s Sections, units, types []byte) (p *Package, err error) {
 	p = &Package{sections: s, data: map[uint64]*Data{}}
-	p.units, err = readIndex(wire.New(".debug_cu_index", units, s.BigEndian))
+	p.units, err = readIndex(wire.New(".debug_cu_index", units, s.BigEndian), s.Limits, s.FileSize)
 	if err == nil && len(types) > 0 {
-		p.types, err = readIndex(wire.New(".debug_tu_index", types, s.BigEndian))
+		p.types, err = readIndex(wire.New(".debug_tu_index", types, s.BigEndian), s.Limits, s.FileSize)
 	}
 	if err != nil {
 		return nil, err
@@ -103,7 +105,11 @@ func OpenPackage(s Sections, units, types []byte) (p *Package, err error) {
 	return p, nil
 }
 
-func readIndex(c wire.Cursor) (packageIndex, error) {
+// indexMemory is what a row of an index takes in memory.
+const indexMemory = 200
+
+// readIndex reads an index of a file of size bytes.
+func readIndex(c wire.Cursor, l limits.Limits, size uint64) (packageIndex, error) {
 	version := c.U32()
 	if version != 2 { // since DWARF 5: two bytes, and two of padding
 		c.Seek(0)
@@ -126,6 +132,14 @@ func readIndex(c wire.Cursor) (packageIndex, error) {
 	numbers := c.Sub(columns * 4)
 	offsets, sizes := c.Sub(units*columns*4), c.Sub(units*columns*4)
 	if c.Err() != nil {
+		return nil, c.Err()
+	}
+
+	// A row takes more memory than it has bytes in the file.
+	records := bounds.NewRecords(l, limits.UnitRecords, size)
+	err := records.Take(int(units), indexMemory)
+	if err != nil {
+		c.Fail(at, err)
 		return nil, c.Err()
 	}
 
@@ -189,6 +203,9 @@ func (p *Package) part(row [dwpColumns]extent) Sections {
 	return s
 }
 
+// maxOpenTypes bounds the type units that are kept open: each takes some 2 KB.
+const maxOpenTypes = 4096
+
 // typeUnit is Data.typeUnit for a type unit of the package. A type that damage keeps
 // from being read counts as missing.
 func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
@@ -202,6 +219,9 @@ func (p *Package) typeUnit(signature uint64) (*Data, Ref) {
 	defer p.mu.Unlock()
 	d := p.data[signature]
 	if d == nil {
+		if len(p.data) >= maxOpenTypes {
+			clear(p.data)
+		}
 		d, _ = Open(p.part(row), nil)
 		p.data[signature] = d
 	}

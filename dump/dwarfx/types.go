@@ -1,5 +1,7 @@
 package dwarfx
 
+import "fmt"
+
 // typeUnits finds type units by their signature (DWARF 5 §3.1.4): units that hold the
 // DIEs of a type to which other units refer. DWARF 4 has them in .debug_types, which is
 // then a Data of its own; DWARF 5 has them in .debug_info.
@@ -27,22 +29,27 @@ func (d *Data) openTypes() (errs []error) {
 	c := types.cursor(".debug_types", info)
 	for c.Len() > 0 {
 		u, err := readHeader(&c, true)
-		if err != nil {
-			errs = append(errs, err)
-			if c.Err() != nil {
-				break
-			}
-			continue
+		u.data = types
+		if err == nil {
+			u.bytes = info[u.Off:u.End]
+			err = types.readRoot(&u)
 		}
 
 		// The header leads to the DIE of the type.
-		u.data, u.bytes = types, info[u.Off:u.End]
-		if err := types.readRoot(&u); err != nil {
+		switch {
+		case err == nil:
+			types.addUnit(&u, &c)
+			d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
+		case types.isRepeated():
+			err = fmt.Errorf("%w; %w", err, ErrRepeated)
+			c.Fail(int(u.Off), err)
+			fallthrough
+		default:
 			errs = append(errs, err)
-			continue
 		}
-		types.Units = append(types.Units, &u)
-		d.types.add(u.typeSignature, Ref(u.Off+u.typeOffset))
+	}
+	if err := types.Cut(); err != nil {
+		errs = append(errs, err)
 	}
 	return errs
 }

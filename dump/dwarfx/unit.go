@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Open, or ReadUnits for a .debug_info that is inflated segment by segment, reads unit
@@ -28,6 +32,7 @@ var (
 	ErrLineOp     = errors.New("impossible line program")
 	ErrPC         = errors.New("function or inlined call whose address cannot be computed")
 	ErrTooMany    = errors.New("more than a file of this size can need")
+	ErrRepeated   = errors.New("damage in every unit from here on")
 )
 
 // Unit types (DWARF 5 §7.5.1).
@@ -84,6 +89,9 @@ type Unit struct {
 	splitRangesBase uint64 // rangesBase of a skeleton's split unit
 }
 
+// DwoID returns the id that a skeleton and its split unit share.
+func (u *Unit) DwoID() uint64 { return u.dwoID }
+
 // Data returns the Data of the unit.
 func (u *Unit) Data() *Data { return u.data }
 
@@ -113,6 +121,8 @@ type Data struct {
 	code  CodeMap
 	types typeUnits
 	read  uint64             // offset of the first unit not read yet
+	next  uint64             // offset of the first unit that takes more memory than there may be
+	bad   int                // units since the last one that could be read
 	ended [secAltStr + 1]int // size of a section's strings, all of which have an end
 
 	mu      sync.Mutex
@@ -123,6 +133,10 @@ type Data struct {
 	// abbrevBytes is how much may still be read of .debug_abbrev: each unit of a
 	// hostile file starts inside of one long table.
 	abbrevBytes int
+	// abbrevMemory is how many bytes of memory compiled abbreviations may still take.
+	abbrevMemory atomic.Int64
+
+	budget *bounds.Shared // what the units take; an item is an index of Units
 }
 
 // Open reads the unit headers and root DIEs of s. code is where machine code lies, so
@@ -134,7 +148,12 @@ type Data struct {
 func Open(s Sections, code CodeMap) (d *Data, errs []error) {
 	info := s.Info
 	d = New(s, len(info), code)
-	return d, d.ReadUnits(info, 0, true)
+	errs = d.ReadUnits(info, 0, true)
+	err := d.Cut()
+	if err != nil {
+		errs = append(errs, err)
+	}
+	return d, errs
 }
 
 // New is Open for a .debug_info of a size whose bytes come in segments: no unit is read
@@ -146,11 +165,21 @@ func New(s Sections, size int, code CodeMap) *Data {
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
 		parents:     map[*Unit]*parentCache{},
 		abbrevBytes: 32*len(s.Abbrev) + 1<<20,
+		budget:      bounds.NewShared(s.Limits, limits.UnitRecords, s.FileSize),
 	}
+	d.abbrevMemory.Store(int64(min(s.Limits.Max(limits.UnitRecords, s.FileSize), math.MaxInt64)))
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
 	d.ended[secLineStr] = bytes.LastIndexByte(s.LineStr, 0) + 1
 	return d
 }
+
+// Pay counts memory that the functions of Units[i] take, see Scan.Pay.
+func (d *Data) Pay(i int, bytes uint64) error { return d.budget.Take(i, bytes) }
+
+// Keep is called when the functions of Units[i] were read. From then on free can be called to
+// release them, at any time, because they and those of the units before take more memory than the
+// file may have. Keep returns an error if this is known already.
+func (d *Data) Keep(i int, free func()) error { return d.budget.Keep(i, free) }
 
 // SelfContained reports whether the unit cannot refer to another one.
 func (u *Unit) SelfContained() bool {
@@ -192,10 +221,15 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 			}
 			err = d.readRoot(&u)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			d.addUnit(&u, &c)
+		case d.isRepeated():
+			err = fmt.Errorf("%w; %w", err, ErrRepeated)
+			c.Fail(int(u.Off), err)
+			fallthrough
+		default:
 			errs = append(errs, err)
-		} else {
-			d.Units = append(d.Units, &u)
 		}
 	}
 
@@ -208,6 +242,50 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 		errs = append(errs, d.openTypes()...)
 	}
 	return errs
+}
+
+// UnitMemory is what a unit takes in memory without its functions and abbreviations: the Unit, and
+// what the packages that use it keep for each unit.
+const UnitMemory = 640
+
+// addUnit adds u to Units. If that is more than the file may have, no unit is read any more.
+func (d *Data) addUnit(u *Unit, c *wire.Cursor) {
+	d.bad = 0
+	err := d.budget.Take(len(d.Units), UnitMemory+uint64(len(u.texts)))
+	if err != nil {
+		d.next = u.Off
+		c.Fail(int(u.Off), err)
+		return
+	}
+	d.Units = append(d.Units, u)
+}
+
+// Cut removes the units that take more memory than the file may have: the first of them and all
+// after it. It returns the error, whose place is the first of them, or nil. No unit is read or
+// scanned meanwhile or afterwards.
+func (d *Data) Cut() error {
+	end, err := d.budget.End()
+	if err == nil {
+		return nil
+	}
+
+	// The unit at which ReadUnits stopped is not in the list.
+	at := d.next
+	if end < len(d.Units) {
+		at = d.Units[end].Off
+		d.Units = d.Units[:end]
+	}
+	return &wire.Error{Section: d.name, Offset: int(at), Err: err}
+}
+
+// maxBad is the number of units side by side that are damaged after which the rest of the section
+// is: a section of zeros has a damaged unit in each four bytes.
+const maxBad = 1 << 12
+
+// isRepeated counts a damaged unit and reports whether the rest of the section is damaged.
+func (d *Data) isRepeated() bool {
+	d.bad++
+	return d.bad >= maxBad
 }
 
 // Whole returns the end of the last unit that is complete in data, the bytes of

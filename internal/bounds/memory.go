@@ -7,10 +7,10 @@ import (
 
 // The size of the heap, in bytes, above which garbage is collected more often than
 // usual. It is less than the memory that the soak allows (64 MiB and 20 times the
-// input), which includes the program and the mapped input.
+// input), which includes the program, the mapped input and what compressed sections inflate to.
 const (
-	heapBase    = 48 << 20
-	heapPerByte = 18
+	heapBase    = 36 << 20
+	heapPerByte = 10
 )
 
 // Heap sets the heap size above which Go's garbage collector no longer waits for the heap

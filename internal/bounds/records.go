@@ -44,7 +44,9 @@ func (r *Records) Take(n, bytes int) error {
 // Shared is a Records for items that are read concurrently, such as units: the first items
 // share the limit, and the rest are dropped. Which items are dropped depends on the order and the
 // sizes of the items alone, not on the goroutine that is faster: while the costs of all items
-// exceed the limit, the last item is dropped, and an item that comes later is dropped at once.
+// exceed the limit, the last item is dropped, and an item that comes later is dropped at once. An
+// item that alone takes more than half of the limit is dropped, too, and counts as that half, so
+// that one hostile item leaves something to the others.
 type Shared struct {
 	limits limits.Limits
 	limit  limits.Limit
@@ -60,6 +62,7 @@ type Shared struct {
 // item is what an item of a Shared costs.
 type item struct {
 	cost uint64
+	over bool   // it alone takes more than half of the limit
 	free func() // releases its memory; nil while the item is read
 }
 
@@ -88,8 +91,12 @@ func (s *Shared) add(i int, n uint64, free func()) error {
 		for len(s.items) <= i {
 			s.items = append(s.items, item{})
 		}
-		s.items[i].cost += n
-		s.items[i].free = free
+		x := &s.items[i]
+		if n > s.max/2-x.cost {
+			n, x.over = s.max/2-x.cost, true
+		}
+		x.cost += n
+		x.free = free
 		s.sum += n
 		s.drop()
 	}
@@ -109,6 +116,17 @@ func (s *Shared) drop() {
 	}
 }
 
+// End returns the number of the first item that is dropped, and the error of the limit; or a
+// nil error. It is final when no item takes memory any more.
+func (s *Shared) End() (int, error) {
+	if s == nil {
+		return math.MaxInt, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end, s.dropped(s.end)
+}
+
 // Dropped returns the error of the limit if item i is dropped, else nil.
 func (s *Shared) Dropped(i int) error {
 	if s == nil {
@@ -120,7 +138,8 @@ func (s *Shared) Dropped(i int) error {
 }
 
 func (s *Shared) dropped(i int) error {
-	if i < s.end {
+	over := i < len(s.items) && s.items[i].over
+	if !over && (i < s.end || s.end == math.MaxInt) {
 		return nil
 	}
 	return s.limits.Exceeded(s.limit, s.size)

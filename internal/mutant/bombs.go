@@ -18,7 +18,7 @@ type Bomb struct {
 
 // All has the bombs by the kind of their file: "elf", "dump" (cores and minidumps), "sym"
 // (symbol files).
-var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs()), "dump": dumpBombs, "sym": symBombs}
+var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs(), recordBombs()), "dump": dumpBombs, "sym": symBombs}
 
 // Bombs are ELF files, each one kind of trap for readers of ELF, DWARF, call frame
 // information and symbols.

@@ -69,6 +69,9 @@ func (t *Table) Number(name []byte) uint32 {
 	return t.add(given, written)
 }
 
+// nameMemory is what a name takes in memory besides its bytes: in two maps and two lists.
+const nameMemory = 160
+
 // add numbers a name. Names of debug information that are written alike share a number.
 // The caller holds the lock.
 func (t *Table) add(given, written string) uint32 {
@@ -77,12 +80,13 @@ func (t *Table) add(given, written string) uint32 {
 	if known {
 		return number
 	}
-	t.full = t.full || uint64(len(given)) > t.left
+	cost := uint64(len(given)) + nameMemory
+	t.full = t.full || cost > t.left
 	if t.full {
 		return 0
 	}
 
-	t.left -= uint64(len(given))
+	t.left -= cost
 	number, known = t.written[written]
 	if !known {
 		number = uint32(len(t.names))

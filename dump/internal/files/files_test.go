@@ -71,7 +71,7 @@ func TestTableTogether(t *testing.T) {
 // TestTableFull: a name that does not fit is not kept, and Err says so.
 func TestTableFull(t *testing.T) {
 	table := New(pathmap.Map{}, 0, limits.Limits{})
-	long := make([]byte, (limits.Limits{}).Max(limits.Files, 0)/2)
+	long := make([]byte, (limits.Limits{}).Max(limits.Files, 0)/2-nameMemory)
 	for i := range 4 {
 		long[0] = 'a' + byte(i)
 		table.Number(long)

@@ -1,10 +1,14 @@
 package frames
 
 import (
+	"cmp"
 	"slices"
 
 	"symkit/cfi"
 )
+
+// entrySize is the size of an entry of .ARM.exidx in bytes.
+const entrySize = 8
 
 // exidx returns the rows of ARM's exception index table whose code is in the
 // file. Each row holds for a whole function.
@@ -32,10 +36,16 @@ func (x *lister) exidx() (entries []Entry) {
 		x.lost.Add(err)
 	}
 
+	bad := 0 // rows side by side that are damaged
 	for row, err := range in.Rows() {
-		if err != nil {
-			x.lost.AddIn(f.Path(), err)
-		} else if row.Begin < row.End && x.isCode(row.Begin) {
+		if err == nil {
+			at := uint64(len(x.table.Exidx)) * entrySize
+			err = cmp.Or(x.take(".ARM.exidx", at), x.records.Take(1, rowMemory))
+		}
+		if x.stops(f.Path(), err, &bad) {
+			break
+		}
+		if err == nil && row.Begin < row.End && x.isCode(row.Begin) {
 			// The iterator uses the memory of the row again.
 			kept := *row
 			kept.Regs = slices.Clone(row.Regs)

@@ -8,13 +8,16 @@ package frames
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"symkit/cfi"
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
+	"symkit/internal/bounds"
 	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -61,6 +64,10 @@ type Table struct {
 
 	BelowLoad   int // entries below the module's load address
 	OutsideCode int // entries of code that is not in the file
+	// MaxRows bounds the rows of one FDE of SFrame that are in memory together.
+	MaxRows int
+	tooMany error // there are more
+
 	// Share is how many FDEs of DWARF were lost.
 	Share losses.Share
 }
@@ -75,8 +82,10 @@ type Options struct {
 
 // List lists the entries of all sources that opt wants.
 func List(img *elfx.Image, opt Options) (*Table, losses.List) {
-	x := lister{img: img, opt: opt, table: new(Table)}
+	x := lister{img: img, opt: opt, table: new(Table), records: bounds.NewRecords(opt.Limits, limits.FrameRecords, img.Size())}
 	t := x.table
+	t.tooMany = opt.Limits.Exceeded(limits.FrameRecords, img.Size())
+	t.MaxRows = int(min(opt.Limits.Max(limits.FrameRecords, img.Size())/rowMemory, math.MaxInt32))
 
 	if opt.DWARF {
 		x.openSections()
@@ -104,6 +113,8 @@ type lister struct {
 	opt   Options
 	table *Table
 	lost  losses.List
+
+	records *bounds.Records
 }
 
 // openSections finds the sections with call frame information. The unwinder of
@@ -162,15 +173,21 @@ const usualFDE = 32
 
 // fdes returns the FDEs of s whose code is in the file.
 func (x *lister) fdes(s *cfi.Section, from Source) []Entry {
-	entries := make([]Entry, 0, len(s.Data)/usualFDE)
+	name := s.Kind.String()
+	path := x.img.Section(name).File().Path()
+	entries := make([]Entry, 0, min(len(s.Data), x.img.Main.Size())/usualFDE)
 	var failed error // of the last FDE: there may be more after it that cannot be found
+	bad := 0         // FDEs side by side that are damaged
 	for fde, err := range s.FDEs() {
-		failed = nil
-		if err != nil {
-			failed = fmt.Errorf("%s: %w", x.img.Section(s.Kind.String()).File().Path(), err)
-			x.lost.Add(failed)
-			x.table.Share.Add(1, failed)
-		} else if fde.Begin < fde.End && x.isCode(fde.Begin) {
+		if err == nil {
+			err = x.take(name, fde.Offset)
+		}
+		failed = losses.InFile(path, err)
+		x.table.Share.Add(1, failed)
+		if x.stops(path, err, &bad) {
+			break
+		}
+		if err == nil && fde.Begin < fde.End && x.isCode(fde.Begin) {
 			entries = append(entries, Entry{fde.Begin, fde.End, fde.Offset, from, fde.CIE.Signal})
 		}
 	}
@@ -178,6 +195,44 @@ func (x *lister) fdes(s *cfi.Section, from Source) []Entry {
 	// The FDEs after the damage are estimated by the size of the unread bytes.
 	x.table.Share.Add(losses.Rest(failed, 0, uint64(len(s.Data)))/usualFDE, failed)
 	return entries
+}
+
+// stops counts err, the damage of an entry, which can be nil; bad is the number of entries side by side
+// that are damaged. It reports whether the rest of the section is not read.
+func (x *lister) stops(path string, err error, bad *int) bool {
+	if err == nil {
+		*bad = 0
+		return false
+	}
+
+	*bad++
+	if *bad == maxBad {
+		err = fmt.Errorf("%w; %w", err, errRepeated)
+	}
+	x.lost.AddIn(path, err)
+	return *bad == maxBad || errors.Is(err, limits.ErrExceeded)
+}
+
+// maxBad is the number of entries side by side that are damaged after which the rest of the section
+// is: all FDEs of one damaged CIE, which can be those of a large object, are fewer.
+const maxBad = 1 << 16
+
+var errRepeated = errors.New("damage in every entry from here on")
+
+// entryMemory is what an Entry takes in memory, with its copies while the tables are joined.
+const entryMemory = 100
+
+// rowMemory is what a row takes in memory, with its registers.
+const rowMemory = 256
+
+// take counts an entry of a section, at an offset. It returns an error if the entries take more
+// memory than the file may have.
+func (x *lister) take(section string, at uint64) error {
+	err := x.records.Take(1, entryMemory)
+	if err != nil {
+		return &wire.Error{Section: section, Offset: int(at), Err: err}
+	}
+	return nil
 }
 
 // isCode reports whether addr, where an entry begins, is code that can be

@@ -29,7 +29,7 @@ func (x *lister) sframe() (entries []Entry) {
 	}
 
 	s, err := sframe.Parse(data, sframe.Options{
-		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0, Limits: x.opt.Limits,
+		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0, Limits: x.opt.Limits, FileSize: x.img.Size(),
 	})
 	x.lost.AddIn(path, err)
 	if s == nil {
@@ -38,14 +38,24 @@ func (x *lister) sframe() (entries []Entry) {
 
 	// There is one chunk unless a linker that does not know the format joined several.
 	x.table.SFrame = s
+	bad := 0 // FDEs side by side that are damaged
 	for i := range s.Chunks {
 		for fde, err := range s.Chunks[i].FDEs() {
-			if err != nil {
-				x.lost.AddIn(path, err)
-			} else if fde.Size > 0 && x.isCode(fde.Start) {
+			if err == nil {
+				err = x.take(".sframe", uint64(fde.Offset))
+			}
+			if x.stops(path, err, &bad) {
+				return entries
+			}
+			if err == nil && fde.Size > 0 && x.isCode(fde.Start) {
 				entries = append(entries, Entry{fde.Start, fde.End(), sframePlace(i, fde.Index), SFrame, fde.Signal})
 			}
 		}
 	}
 	return entries
+}
+
+// TooManyRows returns the error of an FDE, at an offset of .sframe, that has more rows than MaxRows.
+func (t *Table) TooManyRows(at int) error {
+	return &wire.Error{Section: ".sframe", Offset: at, Err: t.tooMany}
 }

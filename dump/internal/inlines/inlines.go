@@ -35,12 +35,15 @@ type Placer struct {
 	// Overlapping counts functions in which calls side by side share code, Lost the
 	// calls of the unit that a limit cost.
 	Overlapping, Lost int
+	// Pay counts the bytes of memory that calls and ranges take which overwrite no others.
+	Pay func(bytes uint64) error
 
 	unit   *load.Unit
 	listed []dwarfx.Inline // the calls of the unit, as its DIEs list them
 	spans  []dwarfx.Range  // their ranges
 	files  *files.OfUnit
 	limits limits.Limits
+	most   uint64   // ranges that fit into the memory of a file of the module's size
 	left   []uint32 // by function of the unit: how many of its ranges are still to come
 
 	// The current function.
@@ -71,19 +74,30 @@ type Placer struct {
 	keptRanges mem.Arena[dwarfx.Range]
 }
 
+// Bytes of memory that a call and a range take.
+const (
+	callMemory  = 24
+	rangeMemory = 16
+)
+
 // looksPerRange is enough even for a function whose basic blocks a linker has reordered:
 // such a function has a range for each block.
 const looksPerRange = 16
 
-// NewPlacer returns a Placer that gives calls the file numbers of f.
-func NewPlacer(f *files.OfUnit, l limits.Limits) *Placer { return &Placer{files: f, limits: l} }
+// NewPlacer returns a Placer that gives calls the file numbers of f. The module's file has size bytes.
+func NewPlacer(f *files.OfUnit, l limits.Limits, size uint64) *Placer {
+	return &Placer{
+		files: f, limits: l, most: l.Max(limits.LineRecords, size) / rangeMemory,
+		Pay: func(uint64) error { return nil },
+	}
+}
 
 // Start takes the calls of u, which describes the functions all[i] for i in ofUnit.
 // Of must be called for each of them, in this order.
 func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	p.unit, p.err, p.Lost = u, nil, 0
 	p.listed, p.spans = u.Take()
-	p.more = int(min(p.limits.Max(limits.RangeEntries, u.End-u.Off), math.MaxInt32))
+	p.more = int(min(p.limits.Max(limits.RangeEntries, u.End-u.Off), p.most, math.MaxInt32))
 	p.looks = looksPerRange * p.more
 	p.nestLeft = nestStepsPerCall*len(p.listed) + nestSteps
 	if len(p.listed) == 0 {
@@ -141,17 +155,23 @@ func (p *Placer) Of(f *funcs.Func, fileAt func(addr uint64) uint32) Calls {
 // keep returns the calls of the current function. If its range is its last one, the
 // calls overwrite place, the calls that the DIEs list.
 func (p *Placer) keep(place []dwarfx.Inline, last bool) (c Calls) {
-	if last && p.fit {
+	switch {
+	case last && p.fit:
 		for i := range p.calls {
 			r, from := &p.calls[i].Ranges, p.origins[i]
 			copy(p.spans[from:], p.ranges[r.From:r.To])
 			*r = dwarfx.Span{From: from, To: from + r.To - r.From}
 		}
 		c.Ranges = p.spans
-	} else {
+	case p.Pay(rangeMemory*uint64(len(p.ranges))) != nil:
+		return Calls{} // the calls of the whole group are lost
+	default:
 		c.Ranges = p.keptRanges.Keep(append(p.keptRanges.Free(), p.ranges...))
 	}
 	if !last {
+		if p.Pay(callMemory*uint64(len(p.calls))) != nil {
+			return Calls{}
+		}
 		c.List = p.keptCalls.Keep(append(p.keptCalls.Free(), p.calls...))
 		return c
 	}

@@ -10,6 +10,7 @@ import (
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
+	"symkit/limits"
 )
 
 // spans are ranges, given by their bounds in turn.
@@ -66,7 +67,7 @@ func TestCalls(t *testing.T) {
 		{0, spans(0x1000, 0x1010, 0x1100, 0x1110)},     // in the second function
 		{1, spans(0x1004, 0x1008, 0x1104, 0x1108)},     // in call 3
 	}, dwarfx.Func{Inlines: dwarfx.Span{From: 0, To: 3}}, dwarfx.Func{Inlines: dwarfx.Span{From: 3, To: 5}})
-	got := place(new(Placer), u, []funcs.Func{{Lo: 0x10, Hi: 0x100}, {Lo: 0x1000, Hi: 0x1020, Index: 1}, {Lo: 0x1100, Hi: 0x1120, Index: 1}})
+	got := place(NewPlacer(nil, limits.Limits{}, 0), u, []funcs.Func{{Lo: 0x10, Hi: 0x100}, {Lo: 0x1000, Hi: 0x1020, Index: 1}, {Lo: 0x1100, Hi: 0x1120, Index: 1}})
 	want := []string{
 		"0 0 [{10 20}]", "0 1 [{30 40} {50 60}]", "1 2 [{32 40} {50 5a}]",
 		"0 3 [{1000 1010}]", "1 4 [{1004 1008}]", "0 3 [{1100 1110}]", "1 4 [{1104 1108}]",
@@ -104,7 +105,7 @@ func TestOverlap(t *testing.T) {
 				{1, spans(0x58, 0x60)}, {0, spans(0x60, 0x70)}, {1, spans(0x62, 0x64)}, {0, spans(0x30, 0x32)}}, 1},
 	} {
 		u := unitWith(test.calls, dwarfx.Func{Inlines: dwarfx.Span{To: uint32(len(test.calls))}})
-		p := new(Placer)
+		p := NewPlacer(nil, limits.Limits{}, 0)
 		all := []funcs.Func{{Lo: 0x10, Hi: 0x100}}
 		p.Start(u, all, []uint32{0})
 		calls := p.Of(&all[0], func(uint64) uint32 { return 0 })

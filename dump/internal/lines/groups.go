@@ -74,10 +74,19 @@ func limit(groups []Group, units []*load.Unit) {
 			left[data] = uint64(len(data.Line))*min(data.Limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
 		}
 		if g.Size > left[data] {
-			g.Err = &wire.Error{Section: ".debug_line", Offset: int(u.LineOff), Err: data.Limits.Exceeded(limits.LineSharing, 0)}
+			g.Err = g.Locate(data.Limits.Exceeded(limits.LineSharing, 0), units)
 			g.Units = nil
 			continue
 		}
 		left[data] -= g.Size
 	}
+}
+
+// Locate returns an error whose place is the program of g, or without one its unit.
+func (g *Group) Locate(err error, units []*load.Unit) error {
+	u := units[g.Owner]
+	if g.Size == 0 {
+		return u.Located(err)
+	}
+	return &wire.Error{Section: ".debug_line", Offset: int(u.Lines.LineOff), Err: err}
 }

@@ -25,7 +25,9 @@ type Reader struct {
 
 	load  uint64 // load address, subtracted from addresses
 	table dwarfx.LineTable
-	at    int // index of a row at or below the next function
+	pay   func(bytes uint64) error // counts the memory of the group
+	owed  uint64                   // bytes of lines that were not paid for yet
+	at    int                      // index of a row at or below the next function
 	// The rows [from, to) of the last result of EndOf, up to the one that ends the sequence.
 	from, to int
 	arena    mem.Arena[emit.Line]
@@ -38,11 +40,13 @@ func NewReader(t *files.Table, load uint64) *Reader {
 }
 
 // Open reads the line table of g. The rows before damage can be used; the error is in
-// g.Err. Open returns false if a limit forbids reading the table.
-func (r *Reader) Open(g *Group, units []*load.Unit) bool {
+// g.Err. Open returns false if a limit forbids reading the table. pay is called with the bytes of
+// memory that the table takes, and the lines made of it; after an error of pay there are none.
+func (r *Reader) Open(g *Group, units []*load.Unit, pay func(bytes uint64) error) bool {
 	if g.Err != nil {
 		return false
 	}
+	r.pay, r.owed, r.table.Pay = pay, 0, pay
 	owner := units[g.Owner].Lines
 	g.Err = owner.Data().ReadLines(owner, &r.table)
 	r.Files.Open(&r.table)
@@ -62,7 +66,22 @@ func (r *Reader) Of(lo, hi uint64) []emit.Line {
 		return nil
 	}
 	r.at = r.rowAt(r.at, lo)
-	return r.arena.Keep(r.clip(r.arena.Free(), lo, hi, r.at))
+	lines := r.clip(r.arena.Free(), lo, hi, r.at)
+	r.owed += lineMemory * uint64(len(lines))
+	if r.owed >= payEach && r.Settle() != nil {
+		return nil
+	}
+	return r.arena.Keep(lines)
+}
+
+// lineMemory is what a line takes in memory, payEach the bytes that are paid for together.
+const lineMemory, payEach = 24, 1 << 16
+
+// Settle pays for the lines that were not paid for yet.
+func (r *Reader) Settle() error {
+	err := r.pay(r.owed)
+	r.owed = 0
+	return err
 }
 
 // rowAt returns the index of the row in force at addr: the last row at or below addr,

@@ -7,7 +7,9 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/bounds"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // openAlt opens dwz's supplementary file, which holds the DIEs and strings that several
@@ -52,6 +54,7 @@ func (x *loader) readSplits() error {
 	}
 
 	results := make([]splitResult, len(x.units))
+	budget := x.newSplitBudget(pkg)
 	err = par.Each(x.ctx, x.opt.Jobs, len(x.units), func() func(int) error {
 		var scan dwarfx.Scan
 		return func(i int) error {
@@ -63,12 +66,20 @@ func (x *loader) readSplits() error {
 			// The line table stays in the file of the skeleton.
 			results[i] = x.openSplit(u.Unit, pkg)
 			if results[i].unit != nil {
-				x.units[i] = &Unit{Unit: results[i].unit, Lines: u.Lines, index: i}
-				x.units[i].scan(&scan, x.opt.Inlines)
+				split := &Unit{Unit: results[i].unit, Lines: u.Lines, index: i}
+				pay := budget.of(split, results[i].size)
+				_ = pay(dwarfx.UnitMemory * uint64(len(split.Data().Units))) // an error is that of the scan, too
+				split.scan(&scan, x.opt.Inlines, pay)
+				x.units[i] = split
+				if budget.shared.Keep(i, split.forget) != nil {
+					split.forget()
+				}
 			}
 			return nil
 		}
 	})
+
+	budget.cut(x.units)
 
 	// One warning counts all units that are missing: there can be thousands.
 	missing, first := 0, ""
@@ -91,10 +102,61 @@ func (x *loader) readSplits() error {
 	return err
 }
 
+// splitBudget counts the memory that split units take, against the size of the files that they are in.
+type splitBudget struct {
+	shared *bounds.Shared
+	first  map[uint64]int // by id: the first unit that has the id
+	limits limits.Limits
+}
+
+// newSplitBudget returns a budget for the size of the program and the package, which may be nil.
+func (x *loader) newSplitBudget(pkg *splitPackage) *splitBudget {
+	b := &splitBudget{first: map[uint64]int{}, limits: x.opt.Limits}
+	size := x.img.Size()
+	if pkg != nil {
+		size += pkg.size
+	}
+	b.shared = bounds.NewShared(x.opt.Limits, limits.UnitRecords, size)
+	for i, u := range x.units {
+		_, known := b.first[u.DwoID()]
+		if u.Split != 0 && !known {
+			b.first[u.DwoID()] = i
+		}
+	}
+	return b
+}
+
+// of returns the function that u, which is in a .dwo file of size bytes, calls to pay for its
+// functions. The file gives what its bytes allow to the first unit that has its id alone.
+func (b *splitBudget) of(u *Unit, size uint64) func(bytes uint64) error {
+	free := b.limits.Max(limits.UnitRecords, size) - b.limits.Max(limits.UnitRecords, 0)
+	if b.first[u.Unit.DwoID()] != u.index {
+		free = 0
+	}
+	return func(bytes uint64) error {
+		covered := min(bytes, free)
+		free -= covered
+		return b.shared.Take(u.index, bytes-covered)
+	}
+}
+
+// cut gives the split units that were dropped their error.
+func (b *splitBudget) cut(units []*Unit) {
+	end, err := b.shared.End()
+	for i := range units {
+		u := units[i]
+		if err != nil && i >= end && u.Unit != u.Lines {
+			u.err = u.Located(err)
+			u.forget()
+		}
+	}
+}
+
 // splitPackage is an opened .dwp file.
 type splitPackage struct {
 	*dwarfx.Package
 	path string
+	size uint64 // in bytes
 }
 
 // lacks returns the part of the warning about missing units that names the package.
@@ -132,7 +194,7 @@ func (x *loader) openPackage() (*splitPackage, error) {
 		x.lost.AddIn(f.Path(), err)
 		return nil, nil
 	}
-	return &splitPackage{pkg, f.Path()}, nil
+	return &splitPackage{pkg, f.Path(), uint64(f.Size())}, nil
 }
 
 // splitResult is the split unit of a skeleton, or nil if there is none, and the file
@@ -140,6 +202,7 @@ func (x *loader) openPackage() (*splitPackage, error) {
 type splitResult struct {
 	unit *dwarfx.Unit
 	file string
+	size uint64  // of a .dwo file; 0 in a package
 	errs []error // damage
 }
 
@@ -148,7 +211,7 @@ func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 	if pkg != nil {
 		unit, found, errs := pkg.OpenSplit(u)
 		if found {
-			return splitResult{unit, pkg.path, errs}
+			return splitResult{unit, pkg.path, 0, errs}
 		}
 	}
 
@@ -171,7 +234,7 @@ func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 		return nil
 	})
 	if f != nil {
-		r = splitResult{unit, f.Path(), errs}
+		r = splitResult{unit, f.Path(), uint64(f.Size()), errs}
 	}
 	return r
 }
@@ -179,7 +242,7 @@ func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
 // readSplit finds the split unit of skeleton u in f, a .dwo file. If unit is nil, the
 // last error is the reason.
 func readSplit(u *dwarfx.Unit, f *elfx.File) (unit *dwarfx.Unit, errs []error) {
-	s := dwarfx.Sections{BigEndian: f.BigEndian}
+	s := dwarfx.Sections{BigEndian: f.BigEndian, FileSize: uint64(f.Size())}
 	for _, section := range []sectionOf{ // a list, so that the errors are in order
 		{".debug_info.dwo", &s.Info}, {".debug_abbrev.dwo", &s.Abbrev}, {".debug_str.dwo", &s.Str},
 		{".debug_str_offsets.dwo", &s.StrOffsets}, {".debug_rnglists.dwo", &s.RngLists}, {".debug_types.dwo", &s.Types},

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -12,12 +13,14 @@ import (
 	"symkit/dump/internal/naming"
 	"symkit/elfx"
 	"symkit/internal/mem"
+	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // readUnits reads the units of .debug_info. If units cannot refer to each other,
 // their functions and calls get the numbers of their names too.
 func (x *loader) readUnits() error {
-	x.sections = dwarfx.Sections{BigEndian: x.file.BigEndian, AddrSize: x.file.AddrSize(), ISABit: x.file.Machine == elf.EM_MIPS, Limits: x.opt.Limits}
+	x.sections = dwarfx.Sections{BigEndian: x.file.BigEndian, AddrSize: x.file.AddrSize(), ISABit: x.file.Machine == elf.EM_MIPS, Limits: x.opt.Limits, FileSize: x.img.Size()}
 	abbrev, err := x.file.SectionData(".debug_abbrev")
 	x.lost.Add(err)
 	x.sections.Abbrev = abbrev
@@ -122,6 +125,7 @@ func (r *unitReader) countLosses() {
 		x.lost.Warn("%s: DWARF 6 is read as DWARF 5; what it adds is passed over", x.file.Path())
 	}
 	x.share.All = uint64(r.size)
+	r.cut()
 	if r.failed != nil { // the units before the damage are worth nothing
 		x.lost.Add(r.failed)
 		x.share.Add(max(x.share.All, 1), r.failed)
@@ -140,6 +144,22 @@ func (r *unitReader) countLosses() {
 			known = x.share.All
 		}
 	}
+}
+
+// cut removes the units that take more memory than the file may have. They are one loss, and
+// damage in them is none, because the goroutines may have come across it or not.
+func (r *unitReader) cut() {
+	err := r.data.Cut()
+	e, ok := errors.AsType[*wire.Error](err)
+	if !ok {
+		return
+	}
+	r.units = r.units[:len(r.data.Units)]
+	r.errs = slices.DeleteFunc(r.errs, func(err error) bool {
+		damage, ok := errors.AsType[*wire.Error](err)
+		return ok && damage.Section == e.Section && damage.Offset >= e.Offset
+	})
+	r.errs = append(r.errs, err)
 }
 
 // smallInfo is a size in bytes of .debug_info below which one goroutine does not need
@@ -258,22 +278,56 @@ func (r *unitReader) scanUnits() {
 	var scan dwarfx.Scan
 	namer := naming.NewNamer(r.names)
 	for u := range r.work {
-		u.scan(&scan, r.opt.Inlines)
-		if !r.alone || !u.SelfContained() {
-			continue
-		}
+		u.scan(&scan, r.opt.Inlines, func(bytes uint64) error { return r.data.Pay(u.index, bytes) })
+		r.scanned(u, namer)
 
-		// The names of a unit that cannot be confined are left to nameUnits.
-		if len(u.Funcs) == 0 || namer.Confine(u.Unit) == nil {
-			u.number(namer)
-			u.segment.release()
+		// Another goroutine may release the functions from here on.
+		err := r.data.Keep(u.index, u.forget)
+		if err != nil {
+			u.forget()
 		}
 	}
 }
 
-// scan reads the functions and inlined calls of u. x is used again for every unit.
-func (u *Unit) scan(x *dwarfx.Scan, inlines bool) {
+// scanned numbers the names of u if they can be read now.
+func (r *unitReader) scanned(u *Unit, namer *naming.Namer) {
+	if !r.alone || !u.SelfContained() {
+		return
+	}
+
+	// The names of a unit that cannot be confined are left to nameUnits.
+	if len(u.Funcs) == 0 || namer.Confine(u.Unit) == nil {
+		u.number(namer)
+		u.segment.release()
+	}
+}
+
+// scan reads the functions and inlined calls of u. x is used again for every unit. A unit that
+// would take too much memory, see dwarfx.Scan.Pay, has none.
+func (u *Unit) scan(x *dwarfx.Scan, inlines bool, pay func(bytes uint64) error) {
+	x.Pay = pay
 	u.err = u.Data().ScanUnit(u.Unit, inlines, x)
-	u.Funcs, u.Calls = slices.Clone(x.Funcs), slices.Clone(x.Inlines)
-	u.Ranges, u.origins = slices.Clone(x.Ranges), slices.Clone(x.Origins)
+	if errors.Is(u.err, limits.ErrExceeded) && len(x.Funcs) > largeScan {
+		*x = dwarfx.Scan{}
+	}
+	u.Funcs, u.Calls = taken(&x.Funcs), taken(&x.Inlines)
+	u.Ranges, u.origins = taken(&x.Ranges), taken(&x.Origins)
+}
+
+// largeScan is the number of elements of a slice that is too large to be in memory twice.
+const largeScan = 1 << 17
+
+// taken returns a copy of list, or list itself if it is large.
+func taken[T any](list *[]T) []T {
+	if len(*list) < largeScan {
+		return slices.Clone(*list)
+	}
+	large := *list
+	*list = nil
+	return large
+}
+
+// forget releases the functions of u.
+func (u *Unit) forget() {
+	u.Funcs, u.FuncNames, u.Calls, u.Ranges, u.origins = nil, nil, nil, nil, nil
 }

@@ -42,7 +42,7 @@ func (x *loader) readSections(f *elfx.File, wanted []sectionOf, suffix string) e
 
 // allSections inflates all DWARF sections of f.
 func (x *loader) allSections(f *elfx.File, suffix string) (dwarfx.Sections, error) {
-	s := dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize(), ISABit: f.Machine == elf.EM_MIPS, Limits: x.opt.Limits}
+	s := dwarfx.Sections{BigEndian: f.BigEndian, AddrSize: f.AddrSize(), ISABit: f.Machine == elf.EM_MIPS, Limits: x.opt.Limits, FileSize: uint64(f.Size())}
 	wanted := append(sectionsOf(&s), sectionOf{".debug_info", &s.Info}, sectionOf{".debug_abbrev", &s.Abbrev})
 	err := x.readSections(f, wanted, suffix)
 	return s, err

@@ -23,6 +23,8 @@ type scoper struct {
 	// declaration is often in the same class. A scope whose name depends on the
 	// declaration is not cached.
 	last []cachedScope
+	buf  []byte // has the texts of last
+	read *int   // bytes of names that were read
 }
 
 // cachedScope is a DIE and the scope of the declarations that the DIE encloses.
@@ -30,7 +32,7 @@ type cachedScope struct {
 	unit     *dwarfx.Unit
 	ref      dwarfx.Ref
 	language dwarfx.Language
-	text     string
+	from, to int // the text in scoper.buf, which mostly begins with that of the scope around
 }
 
 // maxScopeDepth bounds scopes that are declared elsewhere, within each other: a
@@ -43,41 +45,59 @@ const maxScopeDepth = 16
 const maxScopeSteps = 1 << 14
 
 // scope returns the names of parents, the DIEs of u that enclose a declaration
-// called name, outermost first, each followed by the separator.
-func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (text string) {
-	// A scope that is declared elsewhere is not that of the last declaration.
-	sep := x.language.Separator()
-	known := 0
+// called name, outermost first, each followed by the separator. It is cut where it is longer than
+// any name that is written.
+func (x *scoper) scope(u *dwarfx.Unit, parents []dwarfx.Ref, name string) string {
+	// The scope of the last declaration is continued, but for a scope that is declared elsewhere.
+	var elsewhere []byte
+	buf, from, known := &elsewhere, 0, 0
 	if x.depth == 0 {
 		for known < min(len(x.last), len(parents)) && x.last[known].is(u, parents[known], x.language) {
-			text = x.last[known].text
 			known++
 		}
 		x.last = x.last[:known]
+		buf = &x.buf
+		*buf, from = x.end()
 	}
 
+	sep := x.language.Separator()
 	for i := known; i < len(parents); i++ {
 		if x.depth > 0 {
 			x.steps++
 			if uint64(x.steps) > maxScopeSteps+x.unit.End-x.unit.Off {
-				return text
+				break
 			}
 		}
-
 		part, whole, unnamed := x.name(u, parents[i:], name)
-		switch {
-		case part == "":
-		case whole:
-			text = part + sep
-		default:
-			text += part + sep
+		*x.read += stepRead + len(part)
+		if whole {
+			from = len(*buf)
+		}
+		if part != "" && len(*buf)-from < maxScope {
+			*buf = append(append(*buf, part...), sep...)
 		}
 		if x.depth == 0 && !unnamed && len(x.last) == i {
-			x.last = append(x.last, cachedScope{u, parents[i], x.language, text})
+			x.last = append(x.last, cachedScope{u, parents[i], x.language, from, len(*buf)})
 		}
 	}
-	return text
+	return string((*buf)[from:])
 }
+
+// end returns buf up to the end of the last cached scope, and where that scope begins.
+func (x *scoper) end() (buf []byte, from int) {
+	if len(x.last) == 0 {
+		return x.buf[:0], 0
+	}
+	last := &x.last[len(x.last)-1]
+	return x.buf[:last.to], last.from
+}
+
+// maxScope is a length in bytes at which a scope is cut: a name has 64 KiB at most. stepRead is what
+// reading a scope counts for, besides the bytes of its name, in the bytes of names that may be read.
+const maxScope, stepRead = 64<<10 + 64, 16
+
+// cut returns a name, cut at maxScope bytes.
+func cut(name []byte) string { return string(name[:min(len(name), maxScope)]) }
 
 // is reports whether c holds for a DIE of u and a language.
 func (c *cachedScope) is(u *dwarfx.Unit, ref dwarfx.Ref, language dwarfx.Language) bool {
@@ -103,14 +123,14 @@ func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part s
 	if tag == dwarf.TagSubprogram && len(n.Linkage) > 0 {
 		text, ok := x.demangler.ForLanguage(uint16(x.language), n.Linkage)
 		if ok {
-			return text, true, false
+			return text[:min(len(text), maxScope)], true, false
 		}
 	}
 
 	if isMethod(n.Name) {
-		return string(n.Name), true, false
+		return cut(n.Name), true, false
 	}
-	part = string(n.Name)
+	part = cut(n.Name)
 	unnamed = part == "" && !n.Lost
 	if unnamed {
 		part = anonymous(tag, x.inner(u, parents[1:], name))
@@ -144,7 +164,7 @@ func (x *scoper) inner(u *dwarfx.Unit, parents []dwarfx.Ref, name string) string
 	if err != nil {
 		return name
 	}
-	return string(n.Name)
+	return cut(n.Name)
 }
 
 // isScope reports whether the name of a DIE belongs to the names that the DIE encloses.

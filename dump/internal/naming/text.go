@@ -211,12 +211,15 @@ func (x *Namer) addScopes(u *dwarfx.Unit, tops []dwarfx.Ref) {
 		return
 	}
 	slices.SortStableFunc(x.plain, func(a, b plainName) int { return cmp.Compare(a.key.Decl, b.key.Decl) })
-	s := scoper{demangler: &x.demangler, unit: u, tops: tops, dies: &x.dies}
+	s := scoper{demangler: &x.demangler, unit: u, tops: tops, dies: &x.dies, read: &x.read}
 
 	// One walk over u finds the parents of all declarations in u.
 	var own []plainName
 	var refs []dwarfx.Ref
 	for _, p := range x.plain {
+		if x.isFull() {
+			return
+		}
 		if p.key.Unit == u {
 			own, refs = append(own, p), append(refs, p.key.Decl)
 		} else {

@@ -7,6 +7,7 @@ package publics
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"symkit/dump/internal/losses"
@@ -38,7 +39,7 @@ type Listed struct {
 // alias if there are several, and of every PLT slot.
 func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
 	var l Listed
-	namer := &namer{language: opt.Language}
+	namer := &namer{language: opt.Language, left: opt.Limits.Max(limits.Names, img.Size())}
 	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
@@ -61,6 +62,9 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 	}
 
 	slots, lost := listSlots(img, syms, namer, opt)
+	if namer.full {
+		lost.AddIn(img.Main.Path(), fmt.Errorf("names of symbols stay as they are: %w", opt.Limits.Exceeded(limits.Names, img.Size())))
+	}
 	l.Publics = merge(l.Publics, slots)
 	return l, lost
 }
@@ -77,13 +81,21 @@ func merge(symbols, slots []emit.Public) []emit.Public {
 type namer struct {
 	language  uint16
 	demangler demangle.Demangler
+	left      uint64 // bytes that demangled names may still have
+	full      bool   // there were more
 }
 
-// readable returns the readable name of a symbol, which may be symbol itself.
+// readable returns the readable name of a symbol, which may be symbol itself: also after the readable
+// names have taken the memory that they may take.
 func (n *namer) readable(symbol []byte) []byte {
 	text, ok := n.demangler.ForLanguage(n.language, symbol)
-	if ok {
-		return []byte(text)
+	if !ok {
+		return symbol
 	}
-	return symbol
+	n.full = n.full || uint64(len(text)) > n.left
+	if n.full {
+		return symbol
+	}
+	n.left -= uint64(len(text))
+	return []byte(text)
 }

@@ -213,6 +213,10 @@ func (m *merger) readSFrame(at uint64) {
 			kept.CFA = entryCFA(chunk.ABI)
 		}
 		m.secondRows = append(m.secondRows, kept)
+		if len(m.secondRows) >= m.t.MaxRows {
+			m.Errs = append(m.Errs, m.t.TooManyRows(fde.Offset))
+			break
+		}
 	}
 }
 
