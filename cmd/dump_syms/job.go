@@ -158,6 +158,9 @@ func (j *job) do(ctx context.Context) error {
 	switch {
 	case err == nil:
 		j.rec.Status = batch.Written
+		if j.exists { // another process was faster
+			j.rec.Status, j.rec.SymbolBytes, j.rec.StoredBytes = batch.Existing, 0, 0
+		}
 		j.b.record(j.rec)
 	case ctx.Err() != nil:
 		return err
@@ -187,7 +190,7 @@ func (j *job) dump(ctx context.Context) error {
 	start = time.Now()
 	findings, err := j.write(ctx, j.in, m, func(write func(io.Writer) error) error {
 		size, err := j.b.store.Put(j.paths, store.Symbols, write)
-		j.rec.SymbolBytes, j.rec.StoredBytes = size.Text, size.Stored
+		j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
 		j.rec.Seconds.Write = time.Since(start).Seconds()
 
 		// As Mozilla's program, --output writes the module a second time.

@@ -3,17 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"symkit/dump/batch"
 	"symkit/internal/command"
 	"symkit/internal/pkgtest"
 	"symkit/internal/programtest"
@@ -89,6 +93,63 @@ func TestRounds(t *testing.T) {
 	}
 	if a, b, c := stored(), lines(manifest), lines(done); a != n || b != n || c != n {
 		t.Errorf("at the end: %d modules in the store, %d records, %d packages done; want %d of each", a, b, c, n)
+	}
+}
+
+// TestWriters: four processes that dump the same files into one store have written each module once:
+// their manifests add up.
+func TestWriters(t *testing.T) {
+	const writers, n = 4, 60
+	program := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")
+	id := bytes.Index(program, []byte("GNU\x00\x8c\xb6\x93"))
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "in"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		copy(program[id+4:], fmt.Sprintf("%04d", i))
+		programtest.Write(t, filepath.Join(dir, "in", fmt.Sprintf("app%d", i)), program)
+	}
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			out, err := exec.Command("dump_syms", "-R", filepath.Join(dir, "in"), "-s", filepath.Join(dir, "store"), "--manifest", filepath.Join(dir, fmt.Sprint(w))).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+
+	written, existing := map[string]int{}, 0
+	for w := range writers {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var r batch.Record
+			if err := json.Unmarshal(line, &r); err != nil {
+				t.Fatal(err)
+			}
+			switch r.Status {
+			case batch.Written:
+				written[r.Input]++
+			case batch.Existing:
+				existing++
+				if r.SymbolBytes != 0 {
+					t.Errorf("%s", line)
+				}
+			}
+		}
+	}
+	for input, count := range written {
+		if count != 1 {
+			t.Errorf("%s was written %d times", input, count)
+		}
+	}
+	if len(written) != n || existing != (writers-1)*n {
+		t.Errorf("%d modules were written and %d were there before, want %d and %d", len(written), existing, n, (writers-1)*n)
 	}
 }
 

@@ -79,8 +79,9 @@ func (s *Store) create(paths []string, kind Kind, how Compression, write func(io
 		o.ContentType = "application/zstd"
 	}
 
-	for _, path := range paths {
+	for i, path := range paths {
 		err := s.objects.Create(path, o, s.opt.Replace)
+		size.Existed = size.Existed || i == 0 && errors.Is(err, fs.ErrExist)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return size, fmt.Errorf("%w: %w", ErrStore, err)
 		}

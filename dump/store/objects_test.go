@@ -46,15 +46,15 @@ func TestObjects(t *testing.T) {
 		return err
 	}
 	size, err := s.Put(paths, Symbols, write)
-	if err != nil || size.Text != 4000 || size.Stored != int64(len(m.objects[paths[0]])) || m.last.ContentEncoding != "gzip" ||
+	if err != nil || size.Existed || size.Text != 4000 || size.Stored != int64(len(m.objects[paths[0]])) || m.last.ContentEncoding != "gzip" ||
 		m.last.Meta["original_size"] != "4000" || len(m.last.Meta["original_md5_hash"]) != 32 {
 		t.Errorf("%v, %v, %v", size, m.last, err)
 	}
 	if has, err := s.Has(paths); !has || err != nil {
 		t.Error(has, err)
 	}
-	if _, err := s.Put(paths, Symbols, write); err != nil { // another writer was faster
-		t.Error(err)
+	if size, err := s.Put(paths, Symbols, write); !size.Existed || err != nil { // another writer was faster
+		t.Error(size, err)
 	}
 
 	text = make([]byte, memorySpool+1)

@@ -116,10 +116,12 @@ func (s *Store) Has(paths []string) (bool, error) {
 	return true, nil
 }
 
-// Size is the size of a file in bytes.
+// Size is the size of a file in bytes, and whether it is the one that was put.
 type Size struct {
 	Text   int64 // before compression
 	Stored int64 // after compression
+	// Existed is set if another process made the file of the first path before.
+	Existed bool
 }
 
 // Put publishes a file under each of the paths, which Paths returned for kind. An error
@@ -136,11 +138,12 @@ func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (siz
 	}
 
 	// write is called again if the first try does not succeed, so the size starts anew.
-	err = atomicfile.Publish(s.root, paths, s.opt.Replace, func(w io.Writer) error {
+	made, err := atomicfile.Publish(s.root, paths, s.opt.Replace, func(w io.Writer) error {
 		size = Size{}
 		stored := counter{w, &size.Stored}
 		return how.compress(stored, func(w io.Writer) error { return write(counter{w, &size.Text}) })
 	})
+	size.Existed = err == nil && !made
 	return size, explain(err)
 }
 

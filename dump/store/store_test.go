@@ -102,6 +102,19 @@ func put(t *testing.T, s *Store, name, text string) (Size, error) {
 	})
 }
 
+// TestExisted: the second writer of a file has not written it, unless it replaces the file.
+func TestExisted(t *testing.T) {
+	dir := t.TempDir()
+	for i, test := range []struct {
+		replace, existed bool
+	}{{false, false}, {false, true}, {true, false}} {
+		size, err := put(t, open(t, dir, Options{Replace: test.replace}), "a", "text")
+		if size.Existed != test.existed || err != nil {
+			t.Errorf("%d: %v, %v", i, size, err)
+		}
+	}
+}
+
 func TestCompression(t *testing.T) {
 	text := strings.Repeat("FUNC 1000 10 0 main\n", 1000)
 	for c, name := range map[Compression]string{None: "a.sym", Gzip: "a.sym.gz", Zstd: "a.sym.zst"} {
@@ -116,7 +129,7 @@ func TestCompression(t *testing.T) {
 			if packed[i], err = os.ReadFile(path); err != nil {
 				t.Fatal(err)
 			}
-			if want := (Size{int64(len(text)), int64(len(packed[i]))}); size != want {
+			if want := (Size{Text: int64(len(text)), Stored: int64(len(packed[i]))}); size != want {
 				t.Errorf("%s: size %v, want %v", name, size, want)
 			}
 		}

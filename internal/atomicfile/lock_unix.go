@@ -18,3 +18,12 @@ func abandoned(f *os.File) bool {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	return !errors.Is(err, unix.EWOULDBLOCK)
 }
+
+// keepLock keeps the lock of f until unlock is called, also after f is closed.
+func keepLock(f *os.File) (unlock func()) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = unix.Close(fd) } // nothing was written
+}

@@ -39,8 +39,8 @@ func TestSweep(t *testing.T) {
 	}
 	for _, publish := range map[string]func(name string) error{
 		"sweep":   func(name string) error { Sweep(root, name); return nil },
-		"create":  func(name string) error { return Publish(root, []string{name}, false, text("new")) },
-		"replace": func(name string) error { return Publish(root, []string{name}, true, text("new")) },
+		"create":  func(name string) error { _, err := Publish(root, []string{name}, false, text("new")); return err },
+		"replace": func(name string) error { _, err := Publish(root, []string{name}, true, text("new")); return err },
 		"named":   func(name string) error { return publishNamed(root, name, true, text("new")) },
 	} {
 		left := leave(t, dir, "a")
@@ -61,7 +61,8 @@ func TestSweep(t *testing.T) {
 	hold(f)
 	for _, replace := range []func(*os.Root, string, bool, func(io.Writer) error) error{
 		func(root *os.Root, name string, replace bool, write func(io.Writer) error) error {
-			return Publish(root, []string{name}, replace, write)
+			_, err := Publish(root, []string{name}, replace, write)
+			return err
 		},
 		publishNamed,
 	} {

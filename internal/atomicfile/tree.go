@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,21 +21,21 @@ var ErrOccupied = errors.New("the path is occupied by something that is no regul
 
 // Publish creates a file with the content that write writes, and gives the file each of the
 // names: slash-separated paths below root. Publish creates missing directories. A name that
-// has a file already keeps that file unless replace is set. No path leaves root, whatever
-// symbolic links are in it.
+// has a file already keeps that file unless replace is set. made reports whether the first name
+// is that of the new file. No path leaves root, whatever symbolic links are in it.
 //
 // On systems that can create files without a name, the file has none until it is complete.
 // A process that is killed then leaves no file, with one exception: a process that replaces
 // a file may leave the complete new file under a name that begins with a dot. On other
 // systems files have such a name until they are complete, and write is called once for each
 // of the names. The next Publish or Sweep of the name removes a file that was left.
-func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
+func Publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) (made bool, err error) {
 	return publish(root, names, replace, func(w io.Writer) error {
 		return write(&output{w, filepath.Join(root.Name(), names[0])})
 	})
 }
 
-func publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
+func publish(root *os.Root, names []string, replace bool, write func(io.Writer) error) (made bool, err error) {
 	for _, name := range names {
 		Sweep(root, name)
 	}
@@ -42,30 +43,37 @@ func publish(root *os.Root, names []string, replace bool, write func(io.Writer) 
 	// Without unnamed files each name has a file of its own.
 	f, err := unnamed(root, ".")
 	if err != nil {
-		for _, name := range names {
-			if err := publishNamed(root, name, replace, write); err != nil {
-				return err
-			}
-		}
-		return nil
+		return publishAll(names, func(name string) error { return publishNamed(root, name, replace, write) })
 	}
 	defer f.Close()
 
 	if err := write(f); err != nil {
-		return err
+		return false, err
 	}
 
 	// A directory below root may be on another file system, into which no link leads.
-	for _, name := range names {
+	return publishAll(names, func(name string) error {
 		err := publishUnnamed(root, f, name, replace)
 		if errors.Is(err, syscall.EXDEV) {
 			err = publishBeside(root, name, replace, write)
 		}
-		if err != nil {
-			return err
+		return err
+	})
+}
+
+// errKept reports that a name keeps the file that it has.
+var errKept = errors.New("the file exists")
+
+// publishAll calls give for each name. made reports whether the first name got the new file.
+func publishAll(names []string, give func(name string) error) (made bool, err error) {
+	for i, name := range names {
+		err := give(name)
+		if err != nil && err != errKept {
+			return false, err
 		}
+		made = made || i == 0 && err == nil
 	}
-	return nil
+	return made, nil
 }
 
 // publishBeside publishes a file in a directory that is on another file system than
@@ -124,7 +132,11 @@ func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error 
 	}
 
 	// Something has the name already.
-	if err := occupied(root, name, replace); err != nil || !replace {
+	err = occupied(root, name, replace)
+	if err == nil && !replace {
+		err = errKept
+	}
+	if err != nil {
 		return err
 	}
 	return replaceBy(root, f, name)
@@ -154,7 +166,11 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 	}
 
 	if _, err := root.Lstat(name); err == nil {
-		if err := occupied(root, name, replace); err != nil || !replace {
+		err := occupied(root, name, replace)
+		if err == nil && !replace {
+			err = errKept
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -165,13 +181,32 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Close())
+	err = write(f)
+	unlock := keepLock(f) // until the file has its name: an unlocked one counts as left behind
+	defer unlock()
+	err = errors.Join(err, f.Close())
 	return finish(f, func() error {
 		if err != nil {
 			return errors.Join(err, remove(root, tmp))
 		}
-		return rename(root, tmp, name)
+		if replace {
+			return rename(root, tmp, name)
+		}
+		return claim(root, tmp, name)
 	})
+}
+
+// claim renames tmp to name unless another process has made a file of the name meanwhile. A rename
+// would replace that file. Where files have one name only, claim renames.
+func claim(root *os.Root, tmp, name string) error {
+	err := root.Link(tmp, name)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return cmp.Or(occupied(root, name, false), remove(root, tmp), errKept)
+	case err != nil:
+		return rename(root, tmp, name)
+	}
+	return remove(root, tmp)
 }
 
 // rename renames tmp to name. It removes tmp if that fails.

@@ -17,13 +17,13 @@ func TestLeftBehind(t *testing.T) {
 	content := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	if err := Publish(root, []string{"a/file"}, false, content("old")); err != nil {
+	if _, err := Publish(root, []string{"a/file"}, false, content("old")); err != nil {
 		t.Fatal(err)
 	}
 	if err := root.WriteFile("a/"+beside("file"), []byte("left"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Publish(root, []string{"a/file"}, true, content("new")); err != nil {
+	if _, err := Publish(root, []string{"a/file"}, true, content("new")); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := fs.ReadDir(root.FS(), "a")

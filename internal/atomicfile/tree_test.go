@@ -2,24 +2,25 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 )
 
+// publisher is one method of publishing.
+type publisher func(root *os.Root, names []string, replace bool, write func(io.Writer) error) (made bool, err error)
+
 // publishers are the two methods of publishing: where the system has unnamed files,
 // and where it has none.
-var publishers = map[string]func(*os.Root, []string, bool, func(io.Writer) error) error{
+var publishers = map[string]publisher{
 	"Publish": Publish,
-	"named": func(root *os.Root, names []string, replace bool, write func(io.Writer) error) error {
-		for _, name := range names {
-			if err := publishNamed(root, name, replace, write); err != nil {
-				return err
-			}
-		}
-		return nil
+	"named": func(root *os.Root, names []string, replace bool, write func(io.Writer) error) (bool, error) {
+		return publishAll(names, func(name string) error { return publishNamed(root, name, replace, write) })
 	},
 }
 
@@ -41,7 +42,8 @@ func each(t *testing.T, test func(t *testing.T, dir string, root *os.Root, publi
 			}
 			defer root.Close()
 			test(t, dir, root, func(names []string, replace bool, write func(io.Writer) error) error {
-				return publish(root, names, replace, write)
+				_, err := publish(root, names, replace, write)
+				return err
 			})
 		})
 	}
@@ -151,4 +153,41 @@ func TestPublishSymlinks(t *testing.T) {
 			t.Errorf("the link was not replaced: %v, %v", info, err)
 		}
 	})
+}
+
+// TestPublishMade: of many writers of one file exactly one has made it, and the file is its.
+func TestPublishMade(t *testing.T) {
+	for method, publish := range publishers {
+		root, err := os.OpenRoot(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		for round := range 20 {
+			const writers = 8
+			name, start := fmt.Sprint("dir/", round), make(chan bool)
+			made := make([]bool, writers)
+			var all sync.WaitGroup
+			for i := range writers {
+				all.Go(func() {
+					<-start
+					is, err := publish(root, []string{name, name + "alias"}, false, text(fmt.Sprint(i)))
+					if err != nil {
+						t.Error(err)
+					}
+					made[i] = is
+				})
+			}
+			close(start)
+			all.Wait()
+			data, err := root.ReadFile(name)
+			first := slices.Index(made, true)
+			if err != nil || first < 0 || slices.Index(made[first+1:], true) >= 0 || string(data) != fmt.Sprint(first) {
+				t.Errorf("%s: %v have made the file, which is that of %s, %v", method, made, data, err)
+			}
+		}
+		if made, err := publish(root, []string{"dir/0"}, true, text("x")); !made || err != nil {
+			t.Errorf("%s: %v, %v", method, made, err)
+		}
+	}
 }

@@ -39,5 +39,6 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	}
 	defer root.Close()
 
-	return Publish(root, []string{filepath.Base(path)}, true, write)
+	_, err = Publish(root, []string{filepath.Base(path)}, true, write)
+	return err
 }

@@ -62,6 +62,9 @@ func open(ctx context.Context, address string) (*File, error) {
 			return nil, err
 		}
 		if info.Encoding != "gzip" {
+			if strings.HasPrefix(info.Header.Get("Content-Type"), "text/") { // not packed otherwise
+				r = verified{fetch.Verify(r, info.Header), r}
+			}
 			return &File{r, info.Size, info.ETag}, nil
 		}
 		text, err := gzip.NewReader(r)
@@ -69,9 +72,15 @@ func open(ctx context.Context, address string) (*File, error) {
 			r.Close()
 			return nil, err
 		}
-		return &File{unpacked{text, r}, -1, info.ETag}, nil
+		return &File{verified{fetch.Verify(text, info.Header), unpacked{text, r}}, -1, info.ETag}, nil
 	}
 	return get(ctx, address)
+}
+
+// verified is a symbol file that is compared with its metadata while it is read.
+type verified struct {
+	io.Reader
+	io.Closer
 }
 
 // unpacked is the decompressed content of a file that the server sends compressed.

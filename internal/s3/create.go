@@ -3,6 +3,7 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
@@ -61,7 +62,8 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 		return b.multipart(ctx, key, c, h, condition)
 	}
 
-	header := h.values()
+	header, mark := h.values(), rand.Text()
+	header.Set(markHeader, mark)
 	maps.Copy(header, condition)
 	all := io.NewSectionReader(c, 0, c.Size())
 	sum, err := digest(all)
@@ -71,11 +73,43 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 	tries := 0
 	return b.repeat(ctx, key, func() error {
 		tries++
-		if tries > 1 && !replace && b.head(ctx, key) == nil {
-			return &failure{ErrExist.Error(), ErrExist, true}
+		if tries > 1 && !replace {
+			made, err := b.marked(ctx, key, mark)
+			if made || err != nil {
+				return err
+			}
 		}
-		return b.command(ctx, &request{method: http.MethodPut, key: key, header: header, body: all, sum: sum}, nil, nil)
+		return b.command(ctx, &request{method: http.MethodPut, key: key, header: header, body: all, sum: sum}, nil, tagged)
 	})
+}
+
+// markHeader is the metadata in which an object has the mark of the call of Create that made it, so
+// that a call whose answer was lost knows its object.
+const markHeader = "X-Amz-Meta-Symkit-Write"
+
+// marked reports whether an object has a mark. The error for an object with another mark is
+// ErrExist; without an object it is nil.
+func (b *Bucket) marked(ctx context.Context, key, mark string) (made bool, err error) {
+	resp, err := b.do(ctx, &request{method: http.MethodHead, key: key})
+	if err != nil {
+		return false, nil // what is wrong, the next request meets again
+	}
+	resp.Body.Close()
+	if resp.Header.Get(markHeader) == mark {
+		return true, nil
+	}
+	return false, &failure{ErrExist.Error(), ErrExist, true}
+}
+
+// errNotS3 reports an answer that no S3 service gives: that of a portal or of another server.
+var errNotS3 = &failure{text: "the answer has no ETag: no S3 service answers at this address", final: true}
+
+// tagged returns an error unless an answer has the tag of the object that was made.
+func tagged(h http.Header) error {
+	if h.Get("ETag") == "" {
+		return errNotS3
+	}
+	return nil
 }
 
 // digest returns the SHA-256 of r in hexadecimal digits.
@@ -87,7 +121,7 @@ func digest(r *io.SectionReader) (string, error) {
 
 // command sends a request, stores the XML of the answer in result, unless that is nil,
 // and passes the header of the answer to look, unless that is nil.
-func (b *Bucket) command(ctx context.Context, r *request, result any, look func(http.Header)) error {
+func (b *Bucket) command(ctx context.Context, r *request, result any, look func(http.Header) error) error {
 	resp, err := b.do(ctx, r)
 	if err != nil {
 		return err
@@ -98,14 +132,13 @@ func (b *Bucket) command(ctx context.Context, r *request, result any, look func(
 		return err
 	}
 	if look != nil {
-		look(resp.Header)
+		err = look(resp.Header)
 	}
-	if result == nil {
-		return nil
+	if err != nil || result == nil {
+		return err
 	}
-	err = xml.Unmarshal(data, result)
-	if err != nil {
-		return fmt.Errorf("an answer of the server: %w", err)
+	if xml.Unmarshal(data, result) != nil {
+		return &failure{text: "the answer has no XML: no S3 service answers at this address", final: true}
 	}
 	return nil
 }
@@ -122,16 +155,21 @@ func (b *Bucket) multipart(ctx context.Context, key string, c Content, h Header,
 	var upload struct {
 		ID string `xml:"UploadId"`
 	}
+	header, mark := h.values(), rand.Text()
+	header.Set(markHeader, mark)
 	err := b.repeat(ctx, key, func() error {
-		return b.command(ctx, &request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: h.values()}, &upload, nil)
+		return b.command(ctx, &request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: header}, &upload, nil)
 	})
+	if err == nil && upload.ID == "" {
+		err = fmt.Errorf("%s: %w", b.URL(key), errNotS3)
+	}
 	if err != nil {
 		return err
 	}
 
 	parts, err := b.sendParts(ctx, key, upload.ID, c)
 	if err == nil {
-		err = b.complete(ctx, key, upload.ID, parts, condition)
+		err = b.complete(ctx, key, upload.ID, mark, parts, condition)
 	}
 	if err != nil {
 		// Parts cost storage until they are removed, also after an interruption.
@@ -154,7 +192,10 @@ func (b *Bucket) sendParts(ctx context.Context, key, id string, c Content) (part
 		query := url.Values{"uploadId": {id}, "partNumber": {strconv.Itoa(p.Number)}}
 		err = b.repeat(ctx, key, func() error {
 			r := &request{method: http.MethodPut, key: key, query: query, body: content, sum: sum}
-			return b.command(ctx, r, nil, func(h http.Header) { p.ETag = h.Get("ETag") })
+			return b.command(ctx, r, nil, func(h http.Header) error {
+				p.ETag = h.Get("ETag")
+				return tagged(h)
+			})
 		})
 		if err != nil {
 			return nil, err
@@ -165,7 +206,7 @@ func (b *Bucket) sendParts(ctx context.Context, key, id string, c Content) (part
 }
 
 // complete makes an object of its parts.
-func (b *Bucket) complete(ctx context.Context, key, id string, parts []part, condition http.Header) error {
+func (b *Bucket) complete(ctx context.Context, key, id, mark string, parts []part, condition http.Header) error {
 	text, err := xml.Marshal(struct {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
 		Parts   []part   `xml:"Part"`
@@ -186,6 +227,7 @@ func (b *Bucket) complete(ctx context.Context, key, id string, parts []part, con
 		var answer struct {
 			XMLName       xml.Name
 			Code, Message string
+			ETag          string
 		}
 		r := &request{method: http.MethodPost, key: key, query: url.Values{"uploadId": {id}}, header: condition, body: body, sum: sum}
 		err := b.command(ctx, r, &answer, nil)
@@ -193,9 +235,16 @@ func (b *Bucket) complete(ctx context.Context, key, id string, parts []part, con
 			err = explain(http.MethodPost, http.StatusInternalServerError, answer.Code, answer.Message)
 		}
 
-		// The answer to an earlier request may have been lost.
-		if tries > 1 && errors.Is(err, errNoUpload) && b.head(ctx, key) == nil {
-			return nil
+		if err == nil && answer.ETag == "" {
+			err = errNotS3
+		}
+
+		// The answer to an earlier request may have been lost, which made the object.
+		if tries > 1 && (errors.Is(err, errNoUpload) || errors.Is(err, ErrExist)) {
+			made, other := b.marked(ctx, key, mark)
+			if made || other != nil {
+				return other
+			}
 		}
 		return err
 	})

@@ -261,7 +261,8 @@ func explain(method string, status int, code, message string) *failure {
 	if message != "" {
 		text += ": " + message
 	}
-	later := status >= 500 && status != http.StatusNotImplemented || status == http.StatusRequestTimeout ||
+	damaged := code == "BadDigest" || code == "XAmzContentSHA256Mismatch" || code == "IncompleteBody" // on its way
+	later := damaged || status >= 500 && status != http.StatusNotImplemented || status == http.StatusRequestTimeout ||
 		status == http.StatusTooManyRequests || status == http.StatusConflict || code == "SlowDown" || code == "RequestTimeout"
 	return &failure{text, nil, !later}
 }

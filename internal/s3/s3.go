@@ -182,9 +182,12 @@ func (b *Bucket) URL(key string) string { return Scheme + path.Join(b.name, b.pr
 // Check makes one request, and returns an error if the bucket cannot be used: it is
 // missing, or the credentials are wrong.
 func (b *Bucket) Check(ctx context.Context) error {
-	r, _, err := b.Get(ctx, ".symkit")
-	if err == nil {
-		return r.Close()
+	r, info, err := b.Get(ctx, ".symkit")
+	if err == nil && info.ETag == "" {
+		err = fmt.Errorf("%s: %w", b.URL(".symkit"), errNotS3)
+	}
+	if r != nil {
+		r.Close()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -207,7 +210,8 @@ func (b *Bucket) head(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return resp.Body.Close()
+	resp.Body.Close()
+	return tagged(resp.Header)
 }
 
 // Info describes an object.
@@ -216,6 +220,8 @@ type Info struct {
 	ETag string
 	// Encoding is the Content-Encoding, such as gzip.
 	Encoding string
+	// Header is that of the answer, with the metadata.
+	Header http.Header
 }
 
 // Get opens an object for reading. If the connection breaks, reading continues with the
@@ -234,7 +240,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Inf
 			}
 			body = resp.Body
 			if at == 0 {
-				info = Info{resp.ContentLength, resp.Header.Get("ETag"), resp.Header.Get("Content-Encoding")}
+				info = Info{resp.ContentLength, resp.Header.Get("ETag"), resp.Header.Get("Content-Encoding"), resp.Header}
 			}
 			return fetch.CheckRange(resp, at)
 		})

@@ -33,7 +33,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.fault != nil && s.fault(w, r) {
 		return
 	}
+	s.serve(w, r)
+}
 
+// serve answers a request. s.mu is locked.
+func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	key, ok := strings.CutPrefix(r.URL.Path, "/bucket/")
 	if !ok {
 		answer(w, http.StatusNotFound, "NoSuchBucket")
@@ -46,13 +50,18 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	switch {
 	case r.Method == http.MethodGet && exists, r.Method == http.MethodHead && exists:
+		for name, values := range s.headers[key] {
+			if strings.HasPrefix(name, "X-Amz-Meta-") {
+				w.Header()[name] = values
+			}
+		}
 		w.Header().Set("ETag", `"x"`)
 		w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
 		w.Write(old)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		answer(w, http.StatusNotFound, "NoSuchKey")
 	case r.Method == http.MethodPost && q.Has("uploads"):
-		s.headers[key] = r.Header
+		s.headers["upload of "+key] = r.Header
 		fmt.Fprint(w, `<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>`)
 	case r.Method == http.MethodPut && q.Has("partNumber"):
 		s.parts[key+q.Get("partNumber")] = body
@@ -61,6 +70,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusPreconditionFailed, "PreconditionFailed")
 	case r.Method == http.MethodPost:
 		s.objects[key] = slicesConcat(s.parts[key+"1"], s.parts[key+"2"], s.parts[key+"3"])
+		s.headers[key] = s.headers["upload of "+key]
 		s.puts[key]++
 		fmt.Fprint(w, `<CompleteMultipartUploadResult><Bucket>bucket</Bucket><ETag>"x"</ETag></CompleteMultipartUploadResult>`)
 	case r.Method == http.MethodPut:

@@ -35,6 +35,11 @@ func (transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 
 	answer.Status, answer.StatusCode, answer.ContentLength = "200 OK", http.StatusOK, info.Size
+	for name, values := range info.Header {
+		if strings.HasPrefix(name, "X-") { // the metadata; the encoding is that of the content
+			answer.Header[name] = values
+		}
+	}
 	answer.Header.Set("Content-Length", strconv.FormatInt(info.Size, 10))
 	answer.Body = struct {
 		io.Reader

@@ -126,10 +126,11 @@ func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 // receive requests a file and writes it into the cache. It counts the bytes that arrive.
 func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received *atomic.Int64) error {
 	target := s.target(e.place, m)
-	body, err := s.open(ctx, target)
+	response, err := s.open(ctx, target)
 	if err != nil {
 		return err
 	}
+	body := response.Body
 	defer body.Close()
 
 	var shown time.Time
@@ -148,6 +149,9 @@ func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received 
 	}
 	defer text.Close()
 	text.wrote = s.disk().Wrote
+	if verified := fetch.Verify(text.r, response.Header); verified != text.r {
+		text.r = bufio.NewReaderSize(verified, 1<<16)
+	}
 
 	// A symbol file begins with its MODULE record.
 	head, err := text.r.Peek(len("MODULE "))
@@ -160,8 +164,8 @@ func (s *Server) receive(ctx context.Context, e entry, m *walk.Module, received 
 	return e.write(ctx, text, target.String(), m)
 }
 
-// open sends the request and returns the body of the response.
-func (s *Server) open(ctx context.Context, target address.Address) (io.ReadCloser, error) {
+// open sends the request and returns the response if it has a file.
+func (s *Server) open(ctx context.Context, target address.Address) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.Raw(), nil)
 	if err != nil {
 		return nil, address.Error(err)
@@ -180,7 +184,7 @@ func (s *Server) open(ctx context.Context, target address.Address) (io.ReadClose
 			response.Body.Close()
 			return nil, err
 		}
-		return response.Body, nil
+		return response, nil
 	}
 
 	response.Body.Close()

@@ -3,6 +3,8 @@ package symserver
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -565,5 +568,33 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	}
 	if left := files(t, occupied); len(left) != 1 || !strings.HasPrefix(left[0], "app.exe/") {
 		t.Errorf("in the cache: %v", left)
+	}
+}
+
+// TestMetadata: a file that is not what its metadata say is an error, and is not kept.
+func TestMetadata(t *testing.T) {
+	sum := md5.Sum([]byte(symText))
+	for _, test := range []struct {
+		size int
+		sum  string
+		ok   bool
+	}{
+		{len(symText), hex.EncodeToString(sum[:]), true}, {len(symText) + 1, hex.EncodeToString(sum[:]), false},
+		{len(symText), "00000000000000000000000000000000", false},
+	} {
+		for _, body := range [][]byte{[]byte(symText), gzipped(symText), zstded(symText)} {
+			s, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Amz-Meta-Original_size", strconv.Itoa(test.size))
+				w.Header().Set("X-Amz-Meta-Original_md5_hash", test.sum)
+				w.Write(body)
+			})
+			got, err := lookup(t, s, module())
+			if test.ok && (got != "main" || err != nil) || !test.ok && !errors.Is(err, fetch.ErrOther) {
+				t.Errorf("%v: %q, %v", test, got, err)
+			}
+			if kept := len(files(t, s.Cache)); (kept > 0) != test.ok {
+				t.Errorf("%v: %d files are kept", test, kept)
+			}
+		}
 	}
 }
