@@ -57,8 +57,8 @@ type batchRun struct {
 	failedPackages map[string]bool      // packages of which something failed
 	records        []batch.Record       // all of them, if --report is given
 	symbols        int64                // bytes of symbol files written
-	alone          int                  // debug files whose binary is not among the inputs
-	aloneWarnings  []string             // the warnings about the last of them
+	alone          summed               // debug files whose binary is not among the inputs
+	stripped       summed               // modules without debug information
 }
 
 // newBatchRun returns a run without inputs and without a store.
@@ -172,7 +172,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 		}
 	}
 
-	b.warnAlone()
+	b.warnSums()
 	switch {
 	case b.nothing(found):
 		return command.Failed, fmt.Errorf("%s: no ELF file in the package; give packages of programs, libraries or debug files, or --allow-empty", b.empty)
@@ -461,26 +461,35 @@ func (b *batchRun) interrupted(ctx context.Context, err error) error {
 		err, b.tally[batch.Written]+b.tally[batch.Existing], b.modules, known, again)
 }
 
-// addAlone notes the warnings about a debug file whose binary is missing.
-func (b *batchRun) addAlone(warnings []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.alone++
-	b.aloneWarnings = warnings
+// summed counts modules with warnings of one kind, which a batch sums up in one line.
+type summed struct {
+	n        int
+	warnings []string // of the last module
 }
 
-// warnAlone warns of the debug files whose binary is missing. A single one has its
-// own warnings; several are summed up in one line.
-func (b *batchRun) warnAlone() {
-	if b.alone == 1 {
-		for _, warning := range b.aloneWarnings {
+// sum notes the warnings of a module.
+func (b *batchRun) sum(s *summed, warnings ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.n++
+	s.warnings = warnings
+}
+
+// warnSums writes the warnings that sum has noted. A single module has its own warnings.
+func (b *batchRun) warnSums() {
+	for _, s := range []struct {
+		*summed
+		text string
+	}{
+		{&b.alone, "debug files have no binary beside them: these modules have the names of the debug files and no unwind rules; give the binaries, too"},
+		{&b.stripped, "modules have no debug information: no functions, lines and inlined calls; dump the files as they were before strip, or give their debug files, --debug-dir or --sysroot"},
+	} {
+		if s.n > 1 {
+			s.warnings = []string{fmt.Sprintf("%d %s; -v names the files", s.n, s.text)}
+		}
+		for _, warning := range s.warnings {
 			command.Line(b.messages, "dump_syms: warning: %s", warning)
 		}
-		return
-	}
-	if b.alone > 1 {
-		command.Line(b.messages, "dump_syms: warning: %d debug files have no binary beside them: these modules have the names of "+
-			"the debug files and no unwind rules; give the binaries, too; -v names the files", b.alone)
 	}
 }
 

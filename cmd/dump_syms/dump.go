@@ -121,6 +121,11 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 	default:
 		in.warnings = append(in.warnings, path+": has no code: the symbol file has MODULE and INFO only")
 	}
+	if !c.Header && in.stripped(m) {
+		in.missing = true
+		in.bare = fmt.Sprintf("%s: has no debug information: no functions, lines and inlined calls; %s", path, in.searched())
+		in.warnings = append(in.warnings, in.bare)
+	}
 	return m, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/dump"
 	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
@@ -25,7 +26,8 @@ type input struct {
 	found    *companion.Module     // the files that belong to img; nil if they were not searched for
 	others   *companion.Companions // the companions in found, or nil
 	probes   []companion.Probe     // where the debug file was looked for
-	missing  bool                  // the module has a separate debug file, which was not found
+	missing  bool                  // the module has a separate debug file, which was not found, or no debug information
+	bare     string                // the warning about a module without debug information, or ""
 	warnings []string
 }
 
@@ -210,6 +212,34 @@ func (in *input) reject(probes []companion.Probe) {
 	if n > maxRejected {
 		in.warnings = append(in.warnings, fmt.Sprintf("%d more files were not used; -v lists them", n-maxRejected))
 	}
+}
+
+// stripped reports whether the module has code, but no debug information and so no FUNC
+// records, and nothing else says so yet: what strip leaves of a program.
+func (in *input) stripped(m *dump.Module) bool {
+	info := in.img.DWARF().Section(".debug_info")
+	return m.Stats.Funcs == 0 && !in.missing && len(in.img.Main.ExecRanges()) > 0 && (info == nil || !info.Present())
+}
+
+// searched says where the debug file of a module was looked for, and what to do.
+func (in *input) searched() string {
+	const most = 3
+	var paths []string
+	for _, p := range in.probes {
+		if p.What == companion.DebugFile {
+			paths = append(paths, p.Path)
+		}
+	}
+	looked := "looked for " + strings.Join(paths[:min(len(paths), most)], ", ")
+	switch n := len(paths) - most; {
+	case len(paths) == 0 && len(in.img.BuildID()) == 0:
+		looked = "without a build id no debug file can be looked for"
+	case len(paths) == 0:
+		looked = "no directory was searched for its debug file"
+	case n > 0:
+		looked += fmt.Sprintf(" and in %d more places, which -v lists", n)
+	}
+	return looked + "; dump the file as it was before strip, or give its debug file, --debug-dir or --sysroot"
 }
 
 // losses returns the damage in the files that opening them worked around.

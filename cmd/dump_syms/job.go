@@ -206,10 +206,15 @@ func (j *job) dump(ctx context.Context) error {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
 	}
 
-	// The batch warns of all debug files without a binary in one line.
+	// The batch warns of all debug files without a binary in one line, and of all modules
+	// without debug information in another.
 	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose.all() {
 		j.summed = alone
-		j.b.addAlone(alone)
+		j.b.sum(&j.b.alone, alone...)
+	}
+	if j.in.bare != "" && !j.Verbose.all() {
+		j.summed = append(j.summed, j.in.bare)
+		j.b.sum(&j.b.stripped, j.in.bare)
 	}
 
 	j.report(j.in, m)
