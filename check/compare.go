@@ -359,7 +359,7 @@ func (w *worker) nameLikeness(have, want uint32) likeness {
 	switch {
 	case names.Exact(want, w.r.s.Origins.List[have].Text) || names.Accept(want, w.r.origin(have)):
 		return callSame
-	case names.Unread(want):
+	case names.Unread(want) || names.Undecided(want):
 		return callUnread
 	}
 	return callDiffers

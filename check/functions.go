@@ -114,6 +114,7 @@ func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
 	name := naming.Normalise(string(r.s.Name(f)))
 	ofFunction := func(t truthFunc) bool { return r.names.Accept(t.name, name) }
 	unread := func(t truthFunc) bool { return r.names.Unread(t.name) }
+	undecided := func(t truthFunc) bool { return r.names.Undecided(t.name) }
 	switch {
 	case slices.ContainsFunc(same, ofFunction) || r.symbols.accept(r.symbols.at(f.Addr+r.bias), name):
 		r.c.Compared(report.CheckNames, 1)
@@ -122,6 +123,9 @@ func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
 	// A name that is not known may be the one in the record.
 	case slices.ContainsFunc(same, unread):
 		r.c.Unverified(report.CheckNames, 1, noteUnread)
+		return
+	case slices.ContainsFunc(same, undecided) || r.symbols.undecided(r.symbols.at(f.Addr+r.bias)):
+		r.c.Unverified(report.CheckNames, 1, noteUndecided)
 		return
 	}
 
@@ -143,6 +147,9 @@ func (r *replay) nameOf(same []truthFunc) string {
 
 // noteUnread is the reason for names in a supplementary file that dwarfinfo.Ref refers to.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
+
+// noteUndecided is the reason for names that only the dumper's code reads.
+const noteUndecided = "names of Swift that cannot be read here"
 
 // checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
 func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {

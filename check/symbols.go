@@ -254,6 +254,11 @@ func (t *symbols) accept(symbols []codeSymbol, sym string) bool {
 	return slices.ContainsFunc(symbols, func(s codeSymbol) bool { return t.names.Accept(s.name, sym) })
 }
 
+// undecided reports whether the name of one of the symbols cannot be read here.
+func (t *symbols) undecided(symbols []codeSymbol) bool {
+	return slices.ContainsFunc(symbols, func(s codeSymbol) bool { return t.names.Undecided(s.name) })
+}
+
 // isMapping reports whether a symbol marks where code, in which instruction set, or data begins:
 // $a, $t, $x and $d, also with more after a dot or, on RISC-V, right after the letter (AAELF32
 // §5.5.5, AAELF64 §5.6.2, RISC-V psABI "Mapping Symbol").

@@ -165,13 +165,18 @@ func (r *replay) symbolFunc(i int) bool {
 	for _, s := range same {
 		highest = max(highest, s.end)
 	}
-	if len(same) == 0 || !r.symbols.accept(same, naming.Normalise(string(f.Name))) {
+	accepted := r.symbols.accept(same, naming.Normalise(string(f.Name)))
+	if len(same) == 0 || !accepted && !r.symbols.undecided(same) {
 		return false
 	}
 
 	// Both the size and the name are verified by the symbol.
 	r.c.Compared(report.CheckFuncs, 1)
-	r.c.Compared(report.CheckNames, 1)
+	if accepted {
+		r.c.Compared(report.CheckNames, 1)
+	} else {
+		r.c.Unverified(report.CheckNames, 1, noteUndecided)
+	}
 	end := f.End + r.bias
 	if highest <= lo {
 		want, ok := r.endsUnsized(i)

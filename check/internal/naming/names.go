@@ -22,6 +22,12 @@ const MaxNameLog = 16
 // internal/demangle: for all such names of the corpus two other demanglers confirm its texts
 // (TestCorpusJudge there).
 func readable(linkage string) string {
+	if isSwiftName(linkage) {
+		if text, ok := swiftText(linkage); ok {
+			return text
+		}
+		return linkage
+	}
 	if names.IsMisread([]byte(linkage)) {
 		text, _ := names.Demangle([]byte(linkage))
 		return text
@@ -75,6 +81,9 @@ func linkageTexts(k Key, yield func(string) bool) bool {
 		return false
 	}
 
+	if isSwiftName(k.Linkage) {
+		return true
+	}
 	if !libraryDecides(k.Linkage) {
 		if s, ok := names.Demangle([]byte(k.Linkage)); ok && !yield(s) {
 			return false
