@@ -15,14 +15,14 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/worker", "limits"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/smallfile", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
-	"walk":                  {"cfi", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
+	"walk":                  {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/mem", "internal/par", "internal/wire", "limits", "walk/internal/x86"},
 	"walk/compare":          {"internal/printable", "internal/smallfile"},
 	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":     {"cfi"},
@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"check/internal/linter":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/wire", "limits"},
 	"check/internal/naming":          {"emit", "internal/demangle"},
 	"check/internal/pcs":             {},
-	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "limits"},
+	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "internal/crash", "limits"},
 	"check/internal/truth":           {"check/internal/naming", "check/internal/pcs", "elfx", "internal/wire", "limits"},
 	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "elfx", "elfx/companion", "internal/mem", "internal/wire", "limits"},
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/wire"},
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/bounds", "internal/demangle", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/crash", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/wire", "limits", "located"},
 	"dump/dwarfx":           {"elfx", "internal/bounds", "internal/limits", "internal/wire", "limits"},
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"dump/internal/record":  {"dump/dwarfx", "dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit"},
 	"dump/internal/symbols": {"dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire"},
 	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "sframe"},
-	"dump/internal/write":   {"dump/dwarfx", "dump/internal/record", "emit", "internal/mem"},
+	"dump/internal/write":   {"dump/dwarfx", "dump/internal/record", "emit", "internal/crash", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
 	"dump/store":            {"internal/atomicfile", "internal/filename"},
 
@@ -108,13 +108,14 @@ var allowed = map[string][]string{
 	// The foundation.
 	"internal/atomicfile": {},
 	"internal/address":    {},
-	"internal/command":    {"internal/address", "internal/atomicfile", "internal/printable", "limits"},
+	"internal/command":    {"internal/address", "internal/atomicfile", "internal/crash", "internal/printable", "limits"},
 	"internal/demangle":   {},
 	"internal/disasm":     {},
 	"internal/fetch":      {"internal/address"},
 	"internal/filename":   {},
 	"internal/inflate":    {"internal/wire"},
-	"internal/mem":        {},
+	"internal/mem":        {"internal/crash"},
+	"internal/crash":      {},
 	"internal/page":       {"internal/printable", "internal/wire"},
 	"internal/par":        {"internal/mem"},
 	"internal/printable":  {},
@@ -125,7 +126,7 @@ var allowed = map[string][]string{
 	"located":             {"internal/printable"},
 	"internal/remote":     {"internal/address", "internal/fetch", "internal/s3", "limits"},
 	"internal/s3":         {"internal/address", "internal/fetch", "internal/smallfile"},
-	"internal/worker":     {"internal/address", "internal/printable"},
+	"internal/worker":     {"internal/address", "internal/crash", "internal/printable"},
 }
 
 // TestImports: packages import only what allowed lists for them.

@@ -3,6 +3,8 @@ package walk
 import (
 	"context"
 	"sync"
+
+	"symkit/internal/crash"
 )
 
 // Prefetcher is a Supplier that needs a long time to get symbols, and therefore can get
@@ -54,6 +56,7 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 	var all sync.WaitGroup
 	for range min(prefetchJobs, len(seen)) {
 		all.Go(func() {
+			defer crash.Catch()
 			for m := range wanted {
 				s.Prefetch(ctx, m)
 			}

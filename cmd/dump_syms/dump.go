@@ -16,6 +16,7 @@ import (
 	"symkit/dump/batch"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/crash"
 	"symkit/limits"
 )
 
@@ -179,6 +180,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	checked := make(chan error, 1)
 	var rep *report.Report
 	go func() {
+		defer crash.Catch()
 		var err error
 		rep, err = check.Replay(checkCtx, in.img, text.bytes(), check.Options{
 			Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,

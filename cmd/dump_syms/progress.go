@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"symkit/internal/command"
+	"symkit/internal/crash"
 )
 
 // The intervals between two updates of the progress. On a terminal the status line is
@@ -43,6 +44,7 @@ func newProgress(messages *command.Messages) *progress {
 func (p *progress) run() {
 	p.start = time.Now()
 	p.ended.Go(func() {
+		defer crash.Catch()
 		pause := logFirst
 		if p.messages.Columns() > 0 {
 			pause = redraw

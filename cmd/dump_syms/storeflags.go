@@ -15,6 +15,7 @@ import (
 	"symkit/dump/store"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/crash"
 	"symkit/internal/remote"
 	"symkit/internal/s3"
 )
@@ -201,6 +202,7 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.ReadCloser, error)) error {
 	paths, failed := make(chan string), make(chan error, 1)
 	go func() {
+		defer crash.Catch()
 		defer close(paths)
 		failed <- c.readList(ctx, open, paths)
 	}()

@@ -10,6 +10,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/internal/command"
+	"symkit/internal/crash"
 )
 
 func main() { command.Main("symcheck", run) }
@@ -47,7 +48,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 // are printed only at the end of work.
 func await(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- work() }()
+	go func() {
+		defer crash.Catch()
+		done <- work()
+	}()
 	select {
 	case err := <-done:
 		return err

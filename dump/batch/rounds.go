@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"symkit/internal/crash"
 )
 
 // A batch of many packages is done in rounds. A round has the packages of some sources, all
@@ -62,7 +64,10 @@ func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round
 		indexed := make(chan error, 1)
 		index := func(i int) {
 			if i < len(rounds) {
-				go func() { indexed <- f.index(ctx, h, rounds[i], jobs) }()
+				go func() {
+					defer crash.Catch()
+					indexed <- f.index(ctx, h, rounds[i], jobs)
+				}()
 			}
 		}
 		index(0)

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"symkit/internal/crash"
 )
 
 // largeShare is the divisor of the budget: after a task that needs more than
@@ -46,6 +48,7 @@ func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 	defer context.AfterFunc(ctx, q.wake)()
 	for range min(jobs, len(tasks)) {
 		group.Go(func() error {
+			defer crash.Catch()
 			for {
 				t, ok := q.take(ctx)
 				if !ok {

@@ -21,6 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/atomicfile"
+	"symkit/internal/crash"
 	"symkit/limits"
 )
 
@@ -29,6 +30,8 @@ const (
 	Failed = 1  // an input failed
 	Bad    = 2  // the work is done, but there are losses (with --strict) or findings, or no thread could be walked
 	Misuse = 80 // the command line is wrong; the number is kong's
+
+	// crash.Code is the one of a defect, 70. Go's own, 2, is that of fatal errors alone.
 )
 
 // ErrInterrupted is the cause of the context of [Main] after a signal.
@@ -47,6 +50,8 @@ const grace = 500 * time.Millisecond
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
 	growStack()
+	crash.Exit(name, abandonSoon)
+	defer crash.Catch()
 
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	receive := sync.OnceFunc(func() {
@@ -58,6 +63,19 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	code := run(context.WithValue(ctx, receiver{}, receive), os.Args[1:], standardOutput(), os.Stderr)
 	atomicfile.Abandon() // run may leave goroutines that write files
 	os.Exit(code)
+}
+
+// abandonSoon removes files that are not complete, unless the goroutine that panics has their lock.
+func abandonSoon() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		atomicfile.Abandon()
+	}()
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
 }
 
 // growStack gives the goroutine a stack of the size that most runs need. Go grows a stack by

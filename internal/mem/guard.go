@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"unsafe"
+
+	"symkit/internal/crash"
 )
 
 // ErrChanged: a mapped file was truncated, or its disk failed, while its bytes
@@ -30,6 +32,7 @@ func Guard(fn func() error) (err error) {
 		case isFileFault(r):
 			err = ErrChanged
 		default:
+			crash.Report(r) // before the calls that led to the panic are gone
 			panic(r)
 		}
 	}()

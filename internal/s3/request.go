@@ -261,7 +261,7 @@ func explain(method string, status int, code, message string) *failure {
 	if message != "" {
 		text += ": " + message
 	}
-	damaged := code == "BadDigest" || code == "XAmzContentSHA256Mismatch" || code == "IncompleteBody" // on its way
+	damaged := code == "BadDigest" || code == "XAmzContentSHA256Mismatch" || code == "IncompleteBody" // in transit
 	later := damaged || status >= 500 && status != http.StatusNotImplemented || status == http.StatusRequestTimeout ||
 		status == http.StatusTooManyRequests || status == http.StatusConflict || code == "SlowDown" || code == "RequestTimeout"
 	return &failure{text, nil, !later}

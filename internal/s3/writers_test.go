@@ -125,8 +125,8 @@ func TestNoService(t *testing.T) {
 	}
 }
 
-// TestDamagedOnItsWay: a request whose body arrived damaged is sent again.
-func TestDamagedOnItsWay(t *testing.T) {
+// TestDamagedInTransit: a request whose body arrived damaged is sent again.
+func TestDamagedInTransit(t *testing.T) {
 	for _, code := range []string{"BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody"} {
 		for _, size := range []int{4, partSize + 5} {
 			s, b := start(t)

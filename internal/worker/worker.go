@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"symkit/internal/address"
+	"symkit/internal/crash"
 	"symkit/internal/printable"
 )
 
@@ -51,6 +52,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, jobs int, work func
 	lines := make(chan error, 1)
 	var tasks sync.WaitGroup
 	go func() {
+		defer crash.Catch()
 		defer close(queue)
 		lines <- read(ctx, in, func(line string, err error) bool {
 			answer := make(chan Answer, 1)
@@ -59,7 +61,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, jobs int, work func
 			case <-ctx.Done():
 				return false
 			}
-			tasks.Go(func() { answer <- one(ctx, line, err, work) })
+			tasks.Go(func() {
+				defer crash.Catch()
+				answer <- one(ctx, line, err, work)
+			})
 			return true
 		})
 	}()

@@ -24,4 +24,5 @@ for f in files:
     text = gzip.decompress(data)
     assert data == open(os.path.join(store, f), "rb").read(), f
     assert o["ContentEncoding"] == "gzip" and o["ContentType"].startswith("text/plain"), f
+    assert o["Metadata"].pop("symkit-write"), f
     assert o["Metadata"] == {"original_size": str(len(text)), "original_md5_hash": hashlib.md5(text).hexdigest()}, f

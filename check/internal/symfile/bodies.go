@@ -1,6 +1,10 @@
 package symfile
 
-import "sync"
+import (
+	"sync"
+
+	"symkit/internal/crash"
+)
 
 // bodies passes the records of FUNCs from the goroutine that parses a symbol file to a second one
 // that checks them, which takes about as long. They are passed in batches, since most FUNCs have few
@@ -50,6 +54,7 @@ func newBodies(size int, check func(*Func, *Body)) *bodies {
 		q.free <- &batch{}
 	}
 	q.done.Go(func() {
+		defer crash.Catch()
 		for b := range q.full {
 			q.use(b)
 			q.free <- b

@@ -8,6 +8,7 @@ import (
 
 	"symkit/dump/internal/record"
 	"symkit/emit"
+	"symkit/internal/crash"
 	"symkit/internal/mem"
 )
 
@@ -58,6 +59,7 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 	// order, and to a worker.
 	group.Go(func() error {
 		defer close(work)
+		defer crash.Catch()
 		defer close(order)
 		for format := range chunks {
 			j := &job{format, make(chan []byte, 1)}
