@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -127,5 +128,22 @@ func TestOtherProgram(t *testing.T) {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("nothing wrong with %s:\n%s", check, text(t, rep))
 		}
+	}
+
+	// The first line says why. The same name is another build.
+	id := strings.Fields(string(readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym"))))[3]
+	first, _, _ := strings.Cut(text(t, rep), "\n")
+	for _, want := range []string{"the symbol file is of another module", "it is of drap ", "the ELF file is nest " + id} {
+		if !strings.Contains(first, want) {
+			t.Errorf("first line %q, want %q", first, want)
+		}
+	}
+	rep = mustReplay(t, img, bytes.Replace(readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), []byte(id), []byte(strings.Repeat("0", len(id))), 1), Options{})
+	if !strings.Contains(rep.OtherModule, "of another build") {
+		t.Errorf("another id: %q", rep.OtherModule)
+	}
+	rep = mustReplay(t, img, readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), Options{})
+	if rep.OtherModule != "" {
+		t.Errorf("the same module: %q", rep.OtherModule)
 	}
 }

@@ -47,13 +47,29 @@ func (r *replay) module() error {
 		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
 	}
 
-	r.checkID(id, wrong)
+	if want, known := r.checkID(id, wrong); known {
+		r.other = r.otherModule(want, names)
+	}
 	return nil
 }
 
+// otherModule describes the two modules if the symbol file's id is not want, that of the ELF file.
+func (r *replay) otherModule(want string, names []string) string {
+	m := r.s.Module
+	if m.ID == want {
+		return ""
+	}
+	kind := "module"
+	if slices.Contains(names, naming.Escaped(m.Name)) {
+		kind = "build"
+	}
+	return fmt.Sprintf("the symbol file is of another %s, so that the findings below say little: it is of %s %s, the ELF file is %s %s; give the file with that id",
+		kind, naming.Escaped(m.Name), m.ID, names[0], want)
+}
+
 // checkID compares the ids with the build id or, without a build id, with Breakpad's hash of the
-// code.
-func (r *replay) checkID(id []byte, wrong func(string)) {
+// code. It returns the id that MODULE must have; known is false if any id may be right.
+func (r *replay) checkID(id []byte, wrong func(string)) (want string, known bool) {
 	s := r.s
 	code, has := s.Info(emit.KeyCodeID)
 	given := r.opt.ID != "" && strings.EqualFold(s.Module.ID, r.opt.ID)
@@ -70,10 +86,10 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 			if !given {
 				wrong("the id is " + r.opt.ID)
 			}
-			return
+			return "", false
 		} else if id == nil {
 			r.c.Unverified(report.CheckModule, 1, "neither build id nor code to make an id of")
-			return
+			return "", false
 		}
 	} else {
 		want := truth.UpperHex(id)
@@ -85,7 +101,9 @@ func (r *replay) checkID(id []byte, wrong func(string)) {
 		}
 	}
 
-	if want := truth.DebugID(id, r.img.Main.BigEndian); s.Module.ID != want && !given {
+	want = truth.DebugID(id, r.img.Main.BigEndian)
+	if s.Module.ID != want && !given {
 		wrong("the id is " + want)
 	}
+	return want, !given
 }

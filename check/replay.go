@@ -45,6 +45,7 @@ type replay struct {
 	body     symfile.Body // of the FUNC that is being reported
 
 	source string // the source of the truth, for findings
+	other  string // see report.Report.OtherModule
 
 	mu    sync.Mutex
 	truth []truthFunc
@@ -165,6 +166,9 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	}
 
 	rep := c.Report()
+	if rep.Check(report.CheckModule) != nil {
+		rep.OtherModule = r.other
+	}
 	rep.Coverage = r.s.Coverage(r.relativeCode())
 	if opt.Map {
 		rep.Map = r.mapOf()

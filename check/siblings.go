@@ -19,71 +19,74 @@ const deepestSibling = 1 << 10
 
 // nestedCall is an inlined call of the function that is being nested.
 type nestedCall struct {
-	parent   int     // index of the call around it, -1 for none
-	children []int   // calls with this parent
+	children []int   // indices of the calls in it
 	ranges   pcs.Set // in order, joined
 	end      uint64  // of the children's ranges
-	depth    uint32
+	depth    uint32  // of the children
+}
+
+// nester nests the inlined calls of a function.
+type nester struct {
+	calls []*nestedCall // the function, then its calls in the order of the DIEs
+	left  int           // comparisons that may still be made
 }
 
 // depths returns the depth of each inlined call of f. No list is made unless siblings overlap, which
 // they hardly ever do.
 func (w *worker) depths(s *dwarfinfo.Scan, f *dwarfinfo.Func) func(i uint32) uint32 {
-	listed := func(i uint32) uint32 { return s.Inlines[i].Depth }
 	if !w.siblingsOverlap(s, f) {
-		return listed
+		return func(i uint32) uint32 { return s.Inlines[i].Depth }
 	}
 
-	calls := make([]nestedCall, 0, f.Inlines.Len())
-	top := nestedCall{}
-	at := func(i int) *nestedCall {
-		if i < 0 {
-			return &top
-		}
-		return &calls[i]
-	}
-	left := mostSiblings*f.Inlines.Len() + fewSiblings
-	var open []int // by depth as listed: the last call
+	n := nester{calls: []*nestedCall{{}}, left: mostSiblings*f.Inlines.Len() + fewSiblings}
+	open := []int{0} // by depth as the DIEs have it: the index of the last call
+	depths := make([]uint32, 0, f.Inlines.Len())
 	for i := f.Inlines.From; i < f.Inlines.To; i++ {
-		in := &s.Inlines[i]
-		c := nestedCall{parent: -1}
+		in, c := &s.Inlines[i], &nestedCall{}
 		for _, x := range s.Ranges[in.Ranges.From:in.Ranges.To] {
 			c.ranges = append(c.ranges, pcs.Range{Lo: x.Lo, Hi: x.Hi})
 		}
 		c.ranges = pcs.Union(c.ranges)
-		open = open[:min(int(in.Depth), len(open))]
-		if len(open) > 0 {
-			c.parent = open[len(open)-1]
-		}
 
-		// The first sibling around the call is its parent, unless the call lies in a child of it.
-		for moved := true; moved; {
-			p := at(c.parent)
-			moved = false
-			if len(c.ranges) == 0 || c.ranges[0].Lo >= p.end || p.depth >= deepestSibling {
-				break
-			}
-			for _, k := range p.children {
-				if left--; left < 0 {
-					break
-				}
-				if within(calls[k].ranges, c.ranges) {
-					c.parent, moved = k, true
-					break
-				}
-			}
-		}
-
-		p := at(c.parent)
-		p.children = append(p.children, len(calls))
-		if n := len(c.ranges); n > 0 {
-			p.end = max(p.end, c.ranges[n-1].Hi)
-		}
-		c.depth = p.depth + 1
-		open = append(open, len(calls))
-		calls = append(calls, c)
+		open = open[:min(int(in.Depth)+1, len(open))]
+		depths = append(depths, n.add(c, open[len(open)-1]))
+		open = append(open, len(n.calls)-1)
 	}
-	return func(i uint32) uint32 { return calls[i-f.Inlines.From].depth - 1 }
+	return func(i uint32) uint32 { return depths[i-f.Inlines.From] }
+}
+
+// add adds a call to the calls in parent or, if it lies in one of these, to that one's, and so on. It
+// returns the depth of the call.
+func (n *nester) add(c *nestedCall, parent int) uint32 {
+	for around := n.around(c, parent); around > 0; around = n.around(c, parent) {
+		parent = around
+	}
+	p := n.calls[parent]
+	p.children = append(p.children, len(n.calls))
+	if last := len(c.ranges) - 1; last >= 0 {
+		p.end = max(p.end, c.ranges[last].Hi)
+	}
+	c.depth = p.depth + 1
+	n.calls = append(n.calls, c)
+	return p.depth
+}
+
+// around returns the first of the calls in parent that c lies in, or 0.
+func (n *nester) around(c *nestedCall, parent int) int {
+	p := n.calls[parent]
+	if len(c.ranges) == 0 || c.ranges[0].Lo >= p.end || p.depth >= deepestSibling {
+		return 0
+	}
+	for _, k := range p.children {
+		n.left--
+		if n.left < 0 {
+			return 0
+		}
+		if within(n.calls[k].ranges, c.ranges) {
+			return k
+		}
+	}
+	return 0
 }
 
 // siblingsOverlap reports whether calls of one depth share code, or may: where the ranges of a depth

@@ -132,6 +132,9 @@ func (c Coverage) Percent() float64 {
 
 // Report is the result of check.Replay, lint.File or diff.Files.
 type Report struct {
+	// OtherModule states, in words, that the symbol file is of another module than the ELF file, or
+	// of another build of it. Nearly all findings follow from that. It is empty otherwise.
+	OtherModule string `json:"other_module,omitempty"`
 	// Gaps are the large parts, by check, that are not verified or missing.
 	Gaps []Gap `json:"gaps,omitempty"`
 	// Checks are in the order of Names. Checks that Options.Only does not name are omitted.

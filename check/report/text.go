@@ -34,11 +34,14 @@ func writeTexts(out io.Writer, results []Result) error {
 	return w.Flush()
 }
 
-// WriteText writes the gaps, a table of the checks, the coverage, and the findings, each
+// WriteText writes whether the files are of one module, the gaps, a table of the checks, the coverage, and the findings, each
 // after the name of the file.
 func (r *Report) WriteText(out io.Writer, file string) error {
 	file = printable.String(file)
 	w := bufio.NewWriter(out)
+	if r.OtherModule != "" {
+		fmt.Fprintf(w, "%s: %s\n", file, printable.String(r.OtherModule))
+	}
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
 		fmt.Fprintf(w, "%s: %s [%s]\n", file, printable.String(g.What), g.Kind)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,19 +22,20 @@ import (
 // open opens the ELF files among the paths, and their companion files. A directory among the paths
 // is searched for debug files. closeAll closes all files.
 func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err error) {
-	if err := command.Directories("--debug-dir", c.DebugDir); err != nil {
+	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot))
+	if err != nil {
 		return nil, nil, err
 	}
 	img, dirs, err := c.openImage()
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(dirs) == 0 {
+	if len(dirs)+len(c.Sysroot) == 0 {
 		dirs = []string{companion.DefaultDebugDir}
 	}
 
 	// Files that were found but do not belong to the image are only warned about.
-	m = companion.Complete(img, companion.Places{DebugDirs: dirs})
+	m = companion.Complete(img, companion.Places{DebugDirs: dirs, Sysroots: c.Sysroot})
 	for _, p := range m.DebugProbes {
 		warnRejected(e, p)
 	}

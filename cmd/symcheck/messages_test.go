@@ -91,6 +91,7 @@ func TestMessages(t *testing.T) {
 
 		// Values of flags.
 		"--debug-dir none app.sym app":         {command.Failed, "--debug-dir none: no such file or directory; give a directory"},
+		"--sysroot none app.sym app":           {command.Failed, "--sysroot none: no such file or directory; give a directory"},
 		"--debug-dir app app.sym app":          {command.Failed, "--debug-dir app: not a directory; give the directory that it is in"},
 		"--format xml app.sym app":             {command.Misuse, `--format must be one of "text","json","junit","sarif","html" but got "xml"` + end},
 		"--formt json app.sym app":             {command.Misuse, `unknown flag --formt, did you mean "--format"?` + end},
