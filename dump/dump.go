@@ -167,7 +167,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	m.Stats.Overlapping = described.overlapping
 	m.Stats.LineShare, m.Stats.CallShare = Share(described.lineShare), Share(described.callShare)
 
-	fromGo, goLost := gofuncs.Read(img.Main, in.units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines})
+	fromGo, goLost := gofuncs.Read(img.Main, in.units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines, Limits: opt.Limits})
 	m.Stats.add(goLost)
 	m.records.Load, m.records.Funcs = bias, mergeRecords(described.funcs, fromGo)
 	if in.frames != nil {

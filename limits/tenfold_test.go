@@ -21,7 +21,7 @@ func TestTenfold(t *testing.T) {
 		"unit-records":            {127_664_882, 156_143_128, "libjvm.so's debug file, openjdk-17-dbg/…/45/183927463c526d5b9c9d456494ad816a7e3fee.debug"},
 		"line-records":            {17_156_560, 10_685_584, python},
 		"symbol-records":          {1_335_264, 10_685_584, python},
-		"frame-records":           {889_300, 5_549_072, "ceph-osd/usr/bin/ceph-osdomap-tool"},
+		"frame-records":           {4_370_500, 24_146_880, "openjdk-17-jre-headless/…/libjvm.so"},
 		"section-names":           {707_448, 0, "testdata/elf/sections-x86_64-gcc12-O2-dw5.o"},
 		"notes":                   {532, 0, "openjdk-17-jre-headless/…/libjvm.so"},
 		"abbreviation-attributes": {16, 0, "ceph-osd-dbg/…/f4/d5c4b80689405e442f6540cbb978b43dba7c45.debug"},

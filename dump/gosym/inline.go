@@ -58,6 +58,10 @@ type Call struct {
 // Inlines holds the inlined calls of one function. Reusing one for the next
 // function reuses its memory.
 type Inlines struct {
+	// MaxRuns bounds the changes of the innermost call in one function, each of which takes up to
+	// 216 bytes of memory. 0 means no bound.
+	MaxRuns int
+
 	// Calls are in the order of the compiler: a call comes after the one that
 	// encloses it, but not always right after. See Nested.
 	Calls []Call
@@ -185,6 +189,9 @@ func (t *Table) inlineRuns(f Func, pcs uint32, in *Inlines) error {
 	w := t.pcTable(pcs, f.Entry)
 	for w.end < f.End && w.next() {
 		if w.value >= 0 && w.start < f.End {
+			if in.MaxRuns > 0 && len(in.runs) >= in.MaxRuns {
+				return t.fail(t.funcs+uint64(f.record), ErrDepth)
+			}
 			in.runs = append(in.runs, inlineRun{Range{Lo: w.start, Hi: min(w.end, f.End)}, w.value})
 		}
 	}

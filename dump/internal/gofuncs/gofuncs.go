@@ -6,6 +6,8 @@
 package gofuncs
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"symkit/dump/dwarfx"
@@ -18,7 +20,9 @@ import (
 	"symkit/dump/internal/record"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Language is DW_LANG_Go.
@@ -37,6 +41,7 @@ type Options struct {
 	Code    dwarfx.CodeMap
 	Load    uint64 // load address of the module
 	Inlines bool
+	Limits  limits.Limits
 }
 
 // Read returns the functions of Go's tables in f at addresses where known, the records
@@ -64,13 +69,23 @@ func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.T
 	x := reader{
 		path: f.Path(), opt: opt, table: table, known: known, names: units.Names, sources: sources,
 		nameNumbers: map[uint32]uint32{}, fileNumbers: map[uint32]uint32{},
+		records: bounds.NewRecords(opt.Limits, limits.UnitRecords, uint64(f.Size())),
 	}
+	x.inlines.MaxRuns = int(min(opt.Limits.Max(limits.UnitRecords, uint64(f.Size()))/runMemory, math.MaxInt32))
+	bad := 0 // functions side by side that are damaged
 	for fn, err := range table.Funcs() {
+		if err == nil {
+			bad = 0
+			err = x.function(fn)
+		} else {
+			bad++
+		}
 		if err != nil {
 			x.lost.AddIn(x.path, err)
-			continue
 		}
-		x.function(fn)
+		if bad == maxBad || errors.Is(err, limits.ErrExceeded) {
+			break
+		}
 	}
 	lost.Append(x.lost)
 	return x.list, lost
@@ -91,11 +106,25 @@ type reader struct {
 
 	inlines gosym.Inlines // of the current function
 	list    []record.Func
+	records *bounds.Records
 	lost    losses.List
 }
 
-// function adds f, clipped to the part before the next known function.
-func (x *reader) function(f gosym.Func) {
+// Bytes of memory that the parts of a record take.
+const (
+	funcMemory = 256
+	lineMemory = 40
+	callMemory = 40
+	nameMemory = 160
+	runMemory  = 256 // of gosym.Inlines, with the parts made of it
+)
+
+// maxBad is the number of functions side by side that are damaged after which the rest of the table is.
+const maxBad = 1 << 12
+
+// function adds f, clipped to the part before the next known function. It returns an error if the
+// functions take more memory than the file may have; then f is left out.
+func (x *reader) function(f gosym.Func) error {
 	// A function that begins in a known one is left out.
 	load := x.opt.Load
 	for x.next < len(x.known) && x.known[x.next].Addr+x.known[x.next].Size+load <= f.Entry {
@@ -106,10 +135,14 @@ func (x *reader) function(f gosym.Func) {
 		end = min(end, x.known[x.next].Addr+load)
 	}
 	if f.Entry < load || f.Entry >= end {
-		return
+		return nil
 	}
 
-	out := record.Func{Addr: f.Entry - load, Size: end - f.Entry, Name: string(x.table.Name(f.Name))}
+	name := x.table.Name(f.Name)
+	if err := x.records.Take(1, funcMemory+len(name)); err != nil {
+		return err
+	}
+	out := record.Func{Addr: f.Entry - load, Size: end - f.Entry, Name: string(name)}
 	for l, err := range x.table.Lines(f) {
 		if err != nil {
 			x.lost.AddIn(x.path, err)
@@ -117,14 +150,21 @@ func (x *reader) function(f gosym.Func) {
 		}
 		l.End = min(l.End, end)
 		if l.File != gosym.Unknown && l.Start < l.End {
+			if err := x.records.Take(1, lineMemory); err != nil {
+				return err
+			}
 			out.Lines = x.line(out.Lines, l)
 		}
 	}
 
 	if x.opt.Inlines {
 		out.Calls = x.calls(f, end)
+		if err := x.records.Take(len(out.Calls.List)+len(out.Calls.Ranges), callMemory); err != nil {
+			return err
+		}
 	}
 	x.list = append(x.list, out)
+	return nil
 }
 
 // line appends a line, or extends the last one.
@@ -192,7 +232,11 @@ func (x *reader) file(n uint32) uint32 {
 func (x *reader) name(n uint32) uint32 {
 	number, known := x.nameNumbers[n]
 	if !known {
-		number = x.names.Add(string(x.table.Name(n)))
+		name := x.table.Name(n)
+		if x.records.Take(1, nameMemory+len(name)) != nil {
+			name = nil // the function is left out
+		}
+		number = x.names.Add(string(name))
 		x.nameNumbers[n] = number
 	}
 	return number
