@@ -47,6 +47,10 @@ func TestSound(t *testing.T) {
 		{"unsized-nasm.o", "FUNC 40 3 0 last\n40 2 33 0\n42 1 34 0\n", "", report.CheckLines},
 		{"unsized-yasm.o", "5 5 6 0\n", "5 5 7 0\n", report.CheckLines},
 		{"unsized-gas.o", "FUNC 1c 8 0 second\n", "FUNC 1c 10 0 second\n", report.CheckFuncs},
+		// Swift: an extension's module is not the function, and a type's DIE has a mangled name.
+		{"swift-swiftc62.o", " Int.cubed()\n", " Swift.Int.swift\n", report.CheckNames},
+		{"swift-swiftc62.o", " static Int.+++ infix(_:_:)\n", " static Int.--- infix(_:_:)\n", report.CheckNames},
+		{"swift-swiftc62.o", " Main.main\n", " main.$s5swift4MainVD.main\n", report.CheckNames},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)

@@ -105,6 +105,8 @@ func TestDemangle(t *testing.T) {
 		{"OCaml 5.1", 0, "camlStdlib__List.iter_507", "Stdlib.List.iter_507"},
 		{"OCaml flambda", 0, "camlMain__fn$5bmain.ml$3a3$2c5$2d$2d9$5d_12", "Main.fn[main.ml:3,5--9]_12"},
 		{"OCaml runtime", 0, "caml_alloc_small", ""},
+		{"OCaml no character", 0, "camlO__$2b$zz_85", ""},
+		{"OCaml cut character", 0, "camlO__a$2", ""},
 		// gnat 12.
 		{"Ada", langAda95, "ada__text_io__put_line__2", "ada.text_io.put_line"},
 		{"Ada main", langAda95, "_ada_main", "main"},

@@ -15,7 +15,10 @@ func ocaml(name []byte) (string, bool) {
 	for i := 0; i < len(s); i++ {
 		// An escaped character, a separator of modules, or a plain character.
 		switch {
-		case s[i] == '$' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+		case s[i] == '$':
+			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+				return "", false
+			}
 			c := unhex(s[i+1])<<4 | unhex(s[i+2])
 			if c < 0x20 || c >= 0x7f {
 				return "", false

@@ -14,8 +14,13 @@ func (s *swiftStack) operator() *swiftEntry {
 		return s.builtin()
 	case 'C', 'V', 'O', 'P', 'a':
 		return s.declared(c)
-	case 'D':
-		return nil
+	case 'D': // a type alone
+		t := s.need("t")
+		labels := s.labels(t)
+		if t.parameters >= 0 {
+			return s.other(t.signature(labels))
+		}
+		return s.other(t.text)
 	case 'E':
 		return s.extension()
 	case 'F':

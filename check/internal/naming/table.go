@@ -259,6 +259,9 @@ func (k Key) scopesAndLinkage() (names, linkage []string) {
 	names = strings.Split(strings.TrimSuffix(k.Scope, "\x00"), "\x00")
 	for i, s := range names {
 		plain, link, ok := strings.Cut(s, LinkageMark)
+		if isSwiftName(plain) { // a type, which is named by its mangled name
+			plain = readable(plain)
+		}
 		names[i] = plain
 		if ok {
 			linkage = append(linkage, link)

@@ -106,8 +106,8 @@ func (c *cachedScope) is(u *dwarfx.Unit, ref dwarfx.Ref, language dwarfx.Languag
 
 // name returns the text that parents[0] adds to the scope of the declarations it encloses:
 // the other parents, and one called name. whole reports that part is the complete scope: a
-// function's demangled linkage name, the name of a method in Objective-C, or the name and scope of a
-// declaration elsewhere.
+// function's demangled linkage name, the name of a method in Objective-C, that of a type in Swift, or the
+// name and scope of a declaration elsewhere.
 // unnamed reports that the DIE has no name of its own.
 func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part string, whole, unnamed bool) {
 	ref := parents[0]
@@ -129,6 +129,12 @@ func (x *scoper) name(u *dwarfx.Unit, parents []dwarfx.Ref, name string) (part s
 
 	if isMethod(n.Name) {
 		return cut(n.Name), true, false
+	}
+	if demangle.IsSwift(n.Name) { // a type, which is named by its mangled name
+		text, ok := x.demangler.ForLanguage(uint16(x.language), n.Name)
+		if ok {
+			return text[:min(len(text), maxScope)], true, false
+		}
 	}
 	part = cut(n.Name)
 	unnamed = part == "" && !n.Lost
