@@ -45,6 +45,7 @@ func (r *replay) checkPublics() error {
 		from = to
 	}
 	r.publicNames()
+	r.publicSizes()
 	return nil
 }
 

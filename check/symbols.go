@@ -40,7 +40,8 @@ type codeSymbol struct {
 	kind symbolKind
 	// dotted states that a label has a dot in its name.
 	dotted bool
-	end    uint64 // after the symbol's last byte; addr if it has no size
+	end    uint64 // after the last byte of a function; addr if it has no size
+	size   uint64 // of any symbol, in bytes
 }
 
 // symbolKind decides which record the symbol file needs for a symbol.
@@ -191,7 +192,7 @@ func (t *symbols) add(table *elfx.SymbolTable) {
 
 		add := func(name []byte, kind symbolKind) {
 			dotted := kind == symbolLabel && bytes.IndexByte(name, '.') >= 0
-			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, dotted, end})
+			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, dotted, end, s.Size})
 		}
 		add(plain, kind)
 		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {

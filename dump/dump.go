@@ -246,7 +246,7 @@ func (m *Module) addLists(ctx context.Context, in *inputs, sources *files.Table,
 		return err
 	}
 
-	r.Publics = listed.Publics
+	r.Publics, r.PublicSizes = listed.Publics, listed.Sizes
 	m.Stats.BelowLoad += listed.BelowLoad
 	m.Stats.add(pubsLost)
 	m.Stats.add(relocLosses(m.img))

@@ -37,6 +37,8 @@ type Index struct {
 	files   table
 	origins table
 	signals []Range // by address
+	runs    []publicRun
+	sizes   func(addr uint64) uint32 // of PUBLIC records; nil: runs has them
 	bad     *badLines
 	read    *atomic.Int64 // see Count
 }
@@ -127,6 +129,7 @@ func (x *Index) join(scans []scan) {
 		}
 	}
 
+	x.checkRuns()
 	slices.SortFunc(x.signals, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
@@ -154,6 +157,8 @@ func (x *Index) head(off uint64) {
 		switch key := string(l.word()); key {
 		case KeyCodeID:
 			x.codeID = string(l.word())
+		case KeyPublicSizes:
+			x.publicSizes(&l, off)
 		case KeySignalFrame:
 			r := Range{l.hex(), l.size()}
 			if l.bad {

@@ -4,11 +4,13 @@ import "iter"
 
 // Symbol is the function at an address.
 type Symbol struct {
-	// Addr is the start of the FUNC or PUBLIC; Size is 0 for PUBLIC.
+	// Addr is the start of the FUNC or PUBLIC; Size is 0 for a PUBLIC whose size is not known.
 	Addr      uint64
 	Size      uint32
 	ParamSize uint32
 	Public    bool
+	// After: nothing shows that the PUBLIC, which begins before the address, reaches it.
+	After bool
 	// Calls are the function and the calls inlined into it at the address, innermost
 	// first. The last one is the FUNC or PUBLIC itself.
 	Calls []Call
@@ -26,7 +28,8 @@ type Call struct {
 }
 
 // Symbol finds the function at addr: the FUNC that covers addr, else the last PUBLIC at
-// or below addr. There is no result if another record begins above that PUBLIC and at or
+// or below addr. A PUBLIC whose size is known (PublicSizes, SetSizes) covers that many bytes. There
+// is no result if another record begins above that PUBLIC and at or
 // below addr. If that record is a FUNC (even one at the PUBLIC's own address), addr is in
 // the gap after the FUNC. If it is an INIT record, the code has unwind rules but no name,
 // because PUBLIC records are all that remains of a stripped program. An exception is code
@@ -56,46 +59,6 @@ func (x *Index) funcBelow(addr uint64) (uint64, bool) {
 		return 0, false
 	}
 	return x.funcs[i-1].key, true
-}
-
-// maxEntry bounds the size in bytes of a function without a caller whose parts have their
-// own INIT records.
-const maxEntry = 128
-
-// public finds the PUBLIC by the rule of Symbol. Of several at one address, the first in
-// the file counts.
-func (x *Index) public(addr uint64) (Symbol, bool) {
-	i := x.publics.below(addr) - 1
-	if i < 0 {
-		return Symbol{}, false
-	}
-
-	// A record that begins between the PUBLIC and addr ends the PUBLIC.
-	key := x.publics[i].key
-	if f, ok := x.funcBelow(addr); ok && f >= key {
-		return Symbol{}, false
-	}
-	if n := x.inits.below(addr); n > 0 && x.inits[n-1].key > key && (addr-key > maxEntry || !x.endsAt(addr)) {
-		return Symbol{}, false
-	}
-
-	// Records with one key are in file order: go back to the first.
-	for i > 0 && x.publics[i-1].key == key {
-		i--
-	}
-
-	off := x.publics[i].off
-	l := loose{rest: x.record(off)}
-	l.word()
-	l.multiple()
-	l.hex()
-	s := Symbol{Addr: key, ParamSize: l.size(), Public: true}
-	s.Calls = []Call{{Func: orOmitted(l.text())}}
-	if l.bad {
-		x.markBad(off)
-		return Symbol{}, false
-	}
-	return s, true
 }
 
 // omitted is the name of a function without a name.

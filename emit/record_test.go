@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,5 +186,26 @@ func TestSplit(t *testing.T) {
 	}
 	if n != maxSplit {
 		t.Errorf("%d ranges of the whole address space", n)
+	}
+}
+
+// TestPublicSizes: the record of the sizes of PUBLIC records, and texts that are none.
+func TestPublicSizes(t *testing.T) {
+	p := PublicSizes{0x1000, 0x1300, []uint32{0x10, 0, 0xfff}}
+	info := p.Info()
+	if info.Key != KeyPublicSizes || info.Text != "1000 1300 10 0 fff" {
+		t.Errorf("%+v", info)
+	}
+	got, ok := info.PublicSizes()
+	if !ok || got.First != p.First || got.Last != p.Last || !slices.Equal(got.Sizes, p.Sizes) {
+		t.Errorf("%+v", got)
+	}
+	for _, text := range []string{"", "1", "1 2", "1 2 ", "1 2 x", "2 1 3", "1 2 100000000", "1  2 3"} {
+		if _, ok := (&Info{KeyPublicSizes, text}).PublicSizes(); ok {
+			t.Errorf("%q", text)
+		}
+	}
+	if _, ok := (&Info{KeySignalFrame, "1 2 3"}).PublicSizes(); ok {
+		t.Error("another record")
 	}
 }

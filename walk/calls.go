@@ -116,7 +116,7 @@ func (w *walker) beginsFunction(start uint64, f *Frame) bool {
 	}
 	// Both addresses are then above the same symbol.
 	place := w.syms.place(w.ctx, f.Module, start)
-	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.FuncAddr == f.Place.FuncAddr
+	return (place.Func == "" || place.Public) && (f.Place.Func == "" || f.Place.Public) && place.below == f.Place.below
 }
 
 // provesCaller reports whether the return address ra proves that f has a caller, although

@@ -89,7 +89,9 @@ type Place struct {
 	// Func is empty without symbols.
 	Func     string
 	FuncAddr uint64 // its first address in the process
-	Public   bool   // Func is only the nearest symbol below
+	Public   bool   // Func is a symbol that no debug information describes
+	// After: Func is only the nearest symbol below, whose size is not known.
+	After    bool
 	File     string // empty: unknown
 	Line     uint32 // 0: unknown
 	LineAddr uint64 // first address of the line in the process, 0 without a line
@@ -100,6 +102,15 @@ type Place struct {
 	// one.
 	CallAddr uint64
 	signal   bool
+	below    uint64 // start of the nearest symbol at or below the address, whatever its size; 0: none
+}
+
+// Name returns the function for people to read: marked where it is only the nearest symbol below.
+func (p *Place) Name() string {
+	if p.After {
+		return "after " + p.Func
+	}
+	return p.Func
 }
 
 // InlineCall is a function that was inlined, and the place in it.

@@ -124,7 +124,8 @@ func (w *walker) scanReach(n uint64) uint64 {
 }
 
 // scanHit reports whether a word of the stack counts as a return address: the word points
-// into a module, after a call, and into a function if the module has symbols.
+// into a module, after a call, and into a function if the module has symbols. In a stripped file, the
+// call itself must be known instead.
 func (w *walker) scanHit(ra uint64) bool {
 	addr := w.returnAddr(ra)
 	if addr < lowestPC || !w.returnsToCode(ra) {
@@ -140,5 +141,12 @@ func (w *walker) scanHit(ra uint64) bool {
 	if m == nil {
 		return len(w.p.Modules) == 0
 	}
-	return w.index(m) == nil || w.syms.place(w.ctx, m, addr-1).Func != ""
+	idx := w.index(m)
+	if idx == nil || w.syms.place(w.ctx, m, addr-1).Func != "" {
+		return true
+	}
+	// Most functions of a stripped file have no symbol.
+	funcs, _, _ := idx.Counts()
+	_, kind := w.callTarget(ra)
+	return funcs == 0 && kind != isHidden
 }

@@ -143,10 +143,14 @@ func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place
 
 	// Two workers may look up one address; their results are equal.
 	signal := ms.index.SignalFrame(addr - m.Base)
+	below, known := ms.index.Below(addr - m.Base)
 	s, ok := ms.index.Symbol(addr - m.Base)
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	p = &Place{signal: signal}
+	if known {
+		p.below = m.Base + below
+	}
 	if ok {
 		ms.fill(p, &s, m.Base)
 		z.cost.calls.Add(int64(len(p.Inlines)))
@@ -157,7 +161,7 @@ func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place
 
 // fill copies what the symbols have about an address. Places share their names.
 func (ms *moduleSymbols) fill(p *Place, s *emit.Symbol, base uint64) {
-	p.FuncAddr, p.Public = base+s.Addr, s.Public
+	p.FuncAddr, p.Public, p.After = base+s.Addr, s.Public, s.After
 	if s.LineAddr != 0 || len(s.Calls[0].File) > 0 {
 		p.LineAddr = base + s.LineAddr
 	}

@@ -126,8 +126,13 @@ func (w *walker) locate(f *Frame) {
 		return
 	}
 
-	// A return address is named by the call before it.
+	// A return address is named by the call before it. Entries are in assembly, often without a size.
 	f.Module, f.Place = w.lookup(f.Lookup())
+	if f.Place.After && f.isEntry() && f.PC-f.Place.FuncAddr <= entrySize {
+		place := *f.Place
+		place.After = false
+		f.Place = &place
+	}
 }
 
 // lookup finds the module and the place of an address.

@@ -247,8 +247,11 @@ func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) 
 	if err != nil {
 		return nil, err
 	}
-	// Symbol stores are tried before ELF files.
+	// Symbol stores are tried before ELF files, which complete them.
 	if !c.NoELF {
+		for i := range all {
+			all[i] = &symbols.Sized{Supplier: all[i], Files: func() *symbols.Files { return c.files(context.Background(), nil) }}
+		}
 		all = append(all, elf)
 	}
 	return symbols.Chain(all...), nil

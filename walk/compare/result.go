@@ -123,6 +123,7 @@ type (
 		Inlines      []fileInline `json:"inlines"`
 		Extra        struct {
 			Trust string `json:"trust"`
+			After bool   `json:"after_symbol"`
 		} `json:"symkit"`
 	}
 	fileInline struct {
@@ -216,6 +217,9 @@ func (f *fileFrame) frame() Frame {
 		Source: source(f.File, f.Line), Trust: f.Trust}
 	if f.Function != nil {
 		out.Start = uint64(f.Addr) - uint64(f.FuncOffset)
+	}
+	if f.Extra.After {
+		out.Function = "after " + out.Function
 	}
 	if f.Extra.Trust != "" {
 		out.Trust = f.Extra.Trust

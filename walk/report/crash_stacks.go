@@ -257,7 +257,7 @@ func (b *pageBuilder) frame(s *walk.Stack, i int, crashed bool) *frameView {
 		for k := range min(len(f.Pointers), maxPointers) {
 			p := &f.Pointers[k]
 			v.Pointers = append(v.Pointers, pointerView{b.json.hex(p.Addr), b.json.hex(p.Value),
-				fmt.Sprintf("%s!%s + %#x", p.Module.File(), p.Place.Func, p.Value-p.Place.FuncAddr)})
+				fmt.Sprintf("%s!%s + %#x", p.Module.File(), p.Place.Name(), p.Value-p.Place.FuncAddr)})
 			b.budget -= 200
 		}
 	}
@@ -277,7 +277,7 @@ func (b *pageBuilder) plainFrame(s *walk.Stack, i int) *frameView {
 	}
 
 	// Offsets count from the nearest start that is known.
-	row := b.row(f, f.Place.Func, f.Place.File, f.Place.Line)
+	row := b.row(f, f.Place.Name(), f.Place.File, f.Place.Line)
 	at := f.Lookup()
 	switch {
 	case f.Place.Func != "":

@@ -161,7 +161,7 @@ func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 	at, place := f.Lookup(), f.Place
 	j := jsonFrame{Frame: i, Trust: w.trust(f), Offset: w.hex(at), Missing: place.Func == ""}
 	if w.peer == nil {
-		j.Extension = &jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public}
+		j.Extension = &jsonFrameExtra{w.hex(f.PC), w.hex(f.SP), f.Trust.Key(), f.Why, f.Exact, f.Signal, place.Public, place.After}
 	}
 	if f.Module != nil {
 		name := f.Module.File()

@@ -34,7 +34,7 @@ func (w *textWriter) stackContents(f, caller *walk.Frame) {
 	// Each pointer is named by its function and line.
 	for i := range f.Pointers {
 		p := &f.Pointers[i]
-		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, printable.String(p.Module.File()), printable.String(p.Place.Func), p.Value-p.Place.FuncAddr)
+		w.printf("      *(0x%0*x) = 0x%0*x %s!%s + %#x", digits, p.Addr, digits, p.Value, printable.String(p.Module.File()), printable.String(p.Place.Name()), p.Value-p.Place.FuncAddr)
 		w.position(p.Place.File, p.Place.Line)
 		w.printf("\n")
 	}

@@ -229,6 +229,7 @@ type jsonFrameExtra struct {
 	Exact  bool   `json:"exact"`
 	Signal bool   `json:"signal_frame"`
 	Public bool   `json:"public_symbol"`
+	After  bool   `json:"after_symbol,omitempty"`
 }
 
 type jsonModuleExtra struct {

@@ -180,7 +180,7 @@ func (w *textWriter) frame(f *walk.Frame, n int) int {
 	at := f.Lookup()
 	switch {
 	case f.Place.Func != "":
-		w.printf("%s + %#x", printable.String(f.Place.Func), at-f.Place.FuncAddr)
+		w.printf("%s + %#x", printable.String(f.Place.Name()), at-f.Place.FuncAddr)
 	case f.Module != nil:
 		w.printf("+ %#x", at-f.Module.Base)
 	default:

@@ -44,6 +44,7 @@ func Run(c *collect.Collector, text symfile.Text, arch *cfi.Arch, lim limits.Lim
 	c.Compared(report.CheckGrammar, uint64(s.NumLines))
 
 	l.numbers()
+	l.publicSizes()
 	l.order()
 	l.funcs()
 	l.inits()

@@ -2,6 +2,7 @@ package publics
 
 import (
 	"debug/elf"
+	"math"
 	"slices"
 
 	"symkit/dump/internal/losses"
@@ -19,7 +20,7 @@ var pltSections = []string{".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt", 
 
 // listSlots makes a PUBLIC of every PLT slot, NAME@plt, and one with the section's
 // name where a section begins with code that is no slot.
-func listSlots(img *elfx.Image, syms symbols.Table, names *namer, opt Options) ([]emit.Public, losses.List) {
+func listSlots(img *elfx.Image, syms symbols.Table, names *namer, opt Options) ([]sized, losses.List) {
 	decode := stubDecoders[img.Main.Machine]
 	if decode == nil {
 		return nil, losses.List{}
@@ -61,7 +62,7 @@ type plt struct {
 
 	read    uint64 // bytes of names that were read
 	bytes   uint64 // bytes of the names of publics
-	publics []emit.Public
+	publics []sized
 	lost    losses.List
 }
 
@@ -136,8 +137,17 @@ func (x *plt) dynamicName(i uint64) []byte {
 	return x.dynsym.NameOf(&x.dynsym.Symbols[i])
 }
 
-// section adds the slots of one section.
+// section adds the slots of one section. Each reaches to the next one.
 func (x *plt) section(name string, addr uint64, code []byte, step int) {
+	first := len(x.publics)
+	defer func() {
+		end := addr + uint64(len(code))
+		for i := len(x.publics) - 1; i >= first; i-- {
+			p := &x.publics[i]
+			p.size = uint32(min(end-x.opt.Load-p.Addr, math.MaxUint32))
+			end = p.Addr + x.opt.Load
+		}
+	}()
 	var before slotRef // of the step before
 	for at := 0; at < len(code); at += step {
 		s := x.decode(stub{
@@ -181,6 +191,6 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 func (x *plt) add(addr uint64, name []byte) {
 	x.bytes += uint64(len(name))
 	if addr >= x.opt.Load {
-		x.publics = append(x.publics, emit.Public{Addr: addr - x.opt.Load, Name: name})
+		x.publics = append(x.publics, sized{Public: emit.Public{Addr: addr - x.opt.Load, Name: name}})
 	}
 }

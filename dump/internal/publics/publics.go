@@ -8,6 +8,7 @@ package publics
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"symkit/dump/internal/losses"
@@ -32,6 +33,7 @@ type Options struct {
 // string table: a million symbols can have ends of one long name.
 type Listed struct {
 	Publics   []emit.Public // by address
+	Sizes     []uint32      // of Publics, in bytes; 0: unknown
 	BelowLoad int           // symbols below the load address
 }
 
@@ -39,12 +41,13 @@ type Listed struct {
 // alias if there are several, and of every PLT slot.
 func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
 	var l Listed
+	var all []sized
 	namer := &namer{language: opt.Language, left: opt.Limits.Max(limits.Names, img.Size())}
 	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
-		aliases := len(syms.Aliases(i))
-		i += aliases
+		aliases := syms.Aliases(i)
+		i += len(aliases)
 		if s.Addr < opt.Load {
 			l.BelowLoad++
 			continue
@@ -58,23 +61,40 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 		if next < len(funcs) && funcs[next].Addr <= addr {
 			continue
 		}
-		l.Publics = append(l.Publics, emit.Public{Addr: addr, Name: namer.readable(s.Name), Multiple: aliases > 1 && opt.Multiple})
+		all = append(all, sized{emit.Public{Addr: addr, Name: namer.readable(s.Name), Multiple: len(aliases) > 1 && opt.Multiple}, sizeOf(aliases)})
 	}
 
 	slots, lost := listSlots(img, syms, namer, opt)
 	if namer.full {
 		lost.AddIn(img.Main.Path(), fmt.Errorf("names of symbols stay as they are: %w", opt.Limits.Exceeded(limits.Names, img.Size())))
 	}
-	l.Publics = merge(l.Publics, slots)
+	for _, p := range merge(all, slots) {
+		l.Publics, l.Sizes = append(l.Publics, p.Public), append(l.Sizes, p.size)
+	}
 	return l, lost
 }
 
+// sized is a PUBLIC with the size of its symbol, 0 if it is not known.
+type sized struct {
+	emit.Public
+	size uint32
+}
+
+// sizeOf returns the greatest size of symbols at one address.
+func sizeOf(aliases []symbols.Symbol) uint32 {
+	size := uint64(0)
+	for i := range aliases {
+		size = max(size, aliases[i].End-aliases[i].Addr)
+	}
+	return uint32(min(size, math.MaxUint32))
+}
+
 // merge adds the PLT slots at addresses without a symbol.
-func merge(symbols, slots []emit.Public) []emit.Public {
-	byAddr := func(a, b emit.Public) int { return cmp.Compare(a.Addr, b.Addr) }
+func merge(symbols, slots []sized) []sized {
+	byAddr := func(a, b sized) int { return cmp.Compare(a.Addr, b.Addr) }
 	slices.SortStableFunc(slots, byAddr) // linkers may write the sections of slots in any order
 	all := par.Merge(symbols, slots, byAddr)
-	return slices.CompactFunc(all, func(a, b emit.Public) bool { return a.Addr == b.Addr })
+	return slices.CompactFunc(all, func(a, b sized) bool { return a.Addr == b.Addr })
 }
 
 // namer makes the readable names of symbols.

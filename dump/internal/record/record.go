@@ -29,6 +29,8 @@ type Module struct {
 	Origins naming.Origins
 	Funcs   []Func        // ascend by address and do not overlap
 	Publics []emit.Public // ascend by address; names may alias the image's files
+	// PublicSizes has the sizes of Publics in bytes, 0 where they are not known.
+	PublicSizes []uint32
 	// Signals are the ranges of code, relative to the load address, whose frames the
 	// kernel makes when it delivers a signal; no call makes these frames.
 	Signals []dwarfx.Range

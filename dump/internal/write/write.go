@@ -7,6 +7,7 @@ package write
 import (
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"symkit/dump/dwarfx"
@@ -53,6 +54,10 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 		}
 	}
 
+	if h.CodeID != "" {
+		writeSizes(w, m)
+	}
+
 	for i, name := range m.Files.Names {
 		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
 	}
@@ -61,6 +66,18 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 		return err
 	}
 	return w.Flush()
+}
+
+// writeSizes writes the sizes of the PUBLIC records, which have none themselves.
+func writeSizes(w *emit.Writer, m *record.Module) {
+	for from := 0; from < len(m.PublicSizes); from += emit.MaxPublicSizes {
+		to := min(from+emit.MaxPublicSizes, len(m.PublicSizes))
+		sizes := m.PublicSizes[from:to]
+		if !slices.ContainsFunc(sizes, func(size uint32) bool { return size > 0 }) {
+			continue
+		}
+		w.Info(emit.PublicSizes{First: m.Publics[from].Addr, Last: m.Publics[to-1].Addr, Sizes: sizes}.Info())
+	}
 }
 
 // chunk appends some records to dst.

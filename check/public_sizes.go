@@ -1,0 +1,81 @@
+package check
+
+import (
+	"debug/elf"
+	"sort"
+
+	"symkit/check/internal/collect"
+	"symkit/check/report"
+	"symkit/emit"
+)
+
+// publicSizes checks that INFO PUBLIC_SIZES has the size of each PUBLIC's symbol. Only symkit writes
+// these records, and early versions did not.
+func (r *replay) publicSizes() {
+	c, s := r.c, r.s
+	have, any := r.declaredSizes()
+	if !any {
+		return
+	}
+	for i := range s.Publics {
+		p := &s.Publics[i]
+		want := uint64(0)
+		for _, symbol := range r.symbols.at(p.Addr + r.bias) {
+			want = max(want, symbol.size)
+		}
+
+		// A stub for calls to another module has no symbol. It reaches to the next one.
+		c.Compared(report.CheckPublics, 1)
+		switch size := have[i]; {
+		case size == min(want, 1<<32-1):
+		case size == 0:
+			c.Missing(collect.At(report.CheckPublics, p.At, p.Addr, "no size in INFO %s; the symbol has %#x bytes", emit.KeyPublicSizes, want), 1)
+		case want > 0:
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "%#x bytes in INFO %s; the symbol has %#x", size, emit.KeyPublicSizes, want), 1)
+		case size != r.toNext(i):
+			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "%#x bytes in INFO %s, but no symbol has a size, and no stub ends there", size, emit.KeyPublicSizes), 1)
+		}
+	}
+}
+
+// declaredSizes returns the sizes that the INFO records give to the PUBLIC records.
+func (r *replay) declaredSizes() (sizes []uint64, any bool) {
+	publics := r.s.Publics
+	sizes = make([]uint64, len(publics))
+	for i := range r.s.Infos {
+		info := emit.Info{Key: r.s.Infos[i].Key, Text: r.s.Infos[i].Text}
+		if info.Key != emit.KeyPublicSizes {
+			continue
+		}
+		any = true
+		p, ok := info.PublicSizes()
+		from := sort.Search(len(publics), func(i int) bool { return publics[i].Addr >= p.First })
+		to := sort.Search(len(publics), func(i int) bool { return publics[i].Addr > p.Last })
+		if !ok || to-from != len(p.Sizes) {
+			r.c.Compared(report.CheckPublics, 1)
+			r.c.Wrong(collect.At(report.CheckPublics, r.s.Infos[i].Line, p.First, "%d sizes for %d PUBLIC records from %#x to %#x", len(p.Sizes), max(to-from, 0), p.First, p.Last), 1)
+			continue
+		}
+		for k, size := range p.Sizes {
+			sizes[from+k] = uint64(size)
+		}
+	}
+	return sizes, any
+}
+
+// toNext returns the bytes from PUBLIC i to the next one, or to the end of its section if that comes
+// first.
+func (r *replay) toNext(i int) uint64 {
+	p := r.s.Publics[i].Addr + r.bias
+	end := uint64(0)
+	for i := range r.img.Main.Sections {
+		s := &r.img.Main.Sections[i]
+		if s.Flags&elf.SHF_ALLOC != 0 && p >= s.Addr && p-s.Addr < s.Size {
+			end = s.Addr + s.Size
+		}
+	}
+	if i+1 < len(r.s.Publics) {
+		end = min(end, r.s.Publics[i+1].Addr+r.bias)
+	}
+	return end - p
+}
