@@ -56,6 +56,7 @@ func (d *Demangler) swift(name []byte, known bool) (string, bool) {
 	}
 
 	p := swiftPrinter{swiftArena: &r.swiftArena, out: r.out[:0]}
+	p.maxSteps, p.maxBytes = swiftMost(len(rest))
 	ok := p.symbol(r.stack)
 	r.out = p.out
 	if !ok || len(p.out) == 0 {

@@ -6,7 +6,9 @@ import "strconv"
 type swiftPrinter struct {
 	*swiftArena
 	out         []byte
-	steps       int
+	steps       int // nodes that were written
+	maxSteps    int
+	maxBytes    int
 	specialized bool // "specialized" is written, which is written once
 	failed      bool
 }
@@ -45,7 +47,7 @@ func (p *swiftPrinter) symbol(stack []swiftRef) bool {
 }
 
 func (p *swiftPrinter) write(s string) {
-	if len(p.out)+len(s) > MaxLength {
+	if len(p.out)+len(s) > p.maxBytes {
 		p.failed = true
 	}
 	if !p.failed {
@@ -70,7 +72,7 @@ func (p *swiftPrinter) print(n swiftRef, depth int) { p.context(n, depth, false)
 // returns a context that cannot be, which follows the name.
 func (p *swiftPrinter) context(n swiftRef, depth int, prefix bool) swiftRef {
 	p.steps++
-	if n == 0 || depth > swiftMaxDepth || p.steps > swiftMaxSteps || p.failed {
+	if n == 0 || depth > swiftMaxDepth || p.steps > p.maxSteps || p.failed {
 		p.failed = true
 		return 0
 	}

@@ -101,7 +101,7 @@ func (p *swiftPrinter) signature(n swiftRef) {
 // genericParameter writes a parameter of a signature. Packs and values are marked.
 func (p *swiftPrinter) genericParameter(markers []swiftRef, level, index int) {
 	p.steps += len(markers)
-	if p.steps > swiftMaxSteps {
+	if p.steps > p.maxSteps {
 		p.failed = true
 		return
 	}

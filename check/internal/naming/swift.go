@@ -20,7 +20,7 @@ func swiftText(linkage string) (string, bool) {
 			break // a copy's suffix
 		}
 		e := s.operator()
-		if e == nil || len(s.all) > 1<<10 || s.size > 1<<18 {
+		if e == nil || len(s.all) > 1<<10 || s.size > 1<<12+64*len(name) {
 			return "", false
 		}
 		s.push(e)
