@@ -2,10 +2,12 @@
 # The work of action.yml, whose inputs are in SYMKIT_...: fetches the archive for this
 # system, verifies its SHA-256, adds the programs to PATH, dumps.
 set -euo pipefail
-version=${SYMKIT_VERSION:-${SYMKIT_REF#v}}
+version=${SYMKIT_VERSION:-$SYMKIT_REF}
+version=${version#v}
 case $version in
-[0-9]*) ;;
-*) echo "::error::symkit: give the input version, or use the action with a tag: ${SYMKIT_REF:-no tag} is no version"; exit 1 ;;
+[0-9]*.[0-9]*) ;;
+*) echo "::error::symkit: ${SYMKIT_VERSION:-${SYMKIT_REF:-no tag}} is no version: set the input version (with: version: 1.2.3)," \
+	"which an action that is pinned to a commit or a branch needs, or use the action with a tag"; exit 1 ;;
 esac
 url=${SYMKIT_URL:-${GITHUB_SERVER_URL:-https://github.com}/$SYMKIT_REPOSITORY/releases/download/v$version}
 
@@ -17,6 +19,8 @@ esac
 case $(uname -m) in
 x86_64 | amd64) processor=amd64 ;;
 aarch64 | arm64) processor=arm64 ;;
+armv7l | armv8l) processor=armv7 ;;
+i[3-6]86) processor=386 ;;
 *) processor=$(uname -m) ;;
 esac
 
