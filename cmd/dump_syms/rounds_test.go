@@ -221,3 +221,28 @@ func TestPackagesWithoutFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestImageErrors: an image that lacks a layer is an error, and its other layers are dumped; an ISO image is
+// named as what it is.
+func TestImageErrors(t *testing.T) {
+	dir := t.TempDir()
+	program := pkgtest.File{Name: "app", Data: programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf")}
+	image := pkgtest.Layout("gzip", pkgtest.Tar(program), pkgtest.Tar(pkgtest.File{Name: "x", Data: []byte("text")}))
+	for i, f := range image {
+		path := filepath.Join(dir, "image", filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if i != 1 {
+			programtest.Write(t, path, f.Data)
+		}
+	}
+	iso := filepath.Join(dir, "x.iso")
+	programtest.Write(t, iso, append(make([]byte, 0x8001), "CD001"...))
+	code, stderr := stderrOf(t, "-v", "-s", filepath.Join(dir, "store"), filepath.Join(dir, "image"), iso)
+	for _, want := range []string{": damaged package: the layer sha256:", " is missing\n", "x.iso: format is not read: an ISO image", "1 modules, 1 written, 2 failed"} {
+		if code != command.Failed || !strings.Contains(stderr, want) {
+			t.Errorf("%d, %s, want %q", code, stderr, want)
+		}
+	}
+}

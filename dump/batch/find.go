@@ -147,9 +147,13 @@ func (f *Finder) fail(path string, err error) {
 
 // file adds a file that was named.
 func (f *Finder) file(path string) {
-	start, err := magic(path)
+	start, err := magic(path, pkg.UnreadSize)
 	if err == nil && pkg.IsFile(path, f.Limits) {
 		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{}})
+		return
+	}
+	if unread := pkg.Unread(start); err == nil && unread != nil {
+		f.fail(path, unread)
 		return
 	}
 	if err != nil || !archive.Is(start) {
@@ -187,7 +191,7 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 			return nil
 		}
 
-		start, err := magic(path)
+		start, err := magic(path, pkg.HeadSize)
 		if err != nil {
 			f.fail(path, filename.WithoutPath(err))
 		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
@@ -199,9 +203,9 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 	})
 }
 
-// magic returns the first bytes of a file, enough for the magic numbers of ELF files,
+// magic returns the first size bytes of a file, enough for the magic numbers of ELF files,
 // archives and packages.
-func magic(path string) ([]byte, error) {
+func magic(path string, size int) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -209,7 +213,7 @@ func magic(path string) ([]byte, error) {
 	defer file.Close()
 
 	// A file that is shorter has neither magic number, and that is no error.
-	buf := make([]byte, pkg.HeadSize)
+	buf := make([]byte, size)
 	n, err := io.ReadFull(file, buf)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,6 +55,7 @@ type pack struct {
 	size   int64  // in bytes, -1 if the server does not send the size
 	tag    string // changes with the content
 	read   bool   // size and tag are known
+	blob   bool   // a layer of an OCI image layout
 }
 
 // Stream is an open package, or a single ELF file, on this machine or on a server.
@@ -162,7 +164,7 @@ type contents struct {
 // f.Member is set, only the file of this name counts. Damage is added to contents.failed.
 func (h *Hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
 	path, member := in.Path, f.Member
-	p := &pack{path: path, limits: f.Limits, open: f.opener(in)}
+	p := &pack{path: path, limits: f.Limits, open: f.opener(in), blob: in.unread.image != ""}
 
 	// A package that was dumped before is not read.
 	if f.Done != nil {
@@ -252,6 +254,9 @@ func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
 
 	in := &interruptible{ctx: ctx, r: file}
 	v.Limits = p.limits
+	if p.blob {
+		v.Blob = filepath.ToSlash(p.path)
+	}
 	r := bufio.NewReaderSize(in, pkg.HeadSize)
 	if head, _ := r.Peek(len(elf.ELFMAG)); string(head) == elf.ELFMAG {
 		if p.size < 0 {
@@ -441,14 +446,14 @@ func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
 
 // layers returns the paths of the layers if dir is an OCI image layout. The result is
 // nil if it is not.
-func layers(dir string) ([]string, error) {
+func layers(dir string) (list []string, incomplete []error, err error) {
 	root := os.DirFS(dir)
 	if !pkg.IsLayout(root) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	list, err := pkg.Layers(root)
-	if err == nil && len(list) == 0 {
+	list, incomplete, err = pkg.Layers(root)
+	if err == nil && len(list)+len(incomplete) == 0 {
 		err = errors.New("an OCI image layout without layers")
 	}
-	return list, err
+	return list, incomplete, err
 }

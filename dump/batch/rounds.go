@@ -325,13 +325,16 @@ func (f *Finder) Finish(r *Round, failed, incomplete map[string]bool) error {
 
 // layout adds the layers of a directory and reports whether it is an OCI image layout.
 func (f *Finder) layout(dir string) bool {
-	list, err := layers(dir)
+	list, incomplete, err := layers(dir)
 	if err != nil {
+		f.fail(dir, err)
+	}
+	for _, err := range incomplete {
 		f.fail(dir, err)
 	}
 	for _, layer := range list {
 		path := filepath.Join(dir, filepath.FromSlash(layer))
 		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{image: dir}})
 	}
-	return err != nil || list != nil
+	return err != nil || list != nil || incomplete != nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -44,7 +45,7 @@ func source(files []File) (name string, rest []File) {
 }
 
 // Compressions are the names that Compress accepts.
-var Compressions = []string{"none", "gzip", "xz", "lzma", "zstd"}
+var Compressions = []string{"none", "gzip", "xz", "lzma", "zstd", "lz4"}
 
 // Compress compresses data.
 func Compress(how string, data []byte) []byte {
@@ -57,6 +58,8 @@ func Compress(how string, data []byte) []byte {
 		w = must(xz.WriterConfig{DictCap: 1 << 20}.NewWriter(&out))
 	case "lzma":
 		w = must(lzma.WriterConfig{DictCap: 1 << 20}.NewWriter(&out))
+	case "lz4":
+		w = lz4.NewWriter(&out)
 	case "zstd":
 		w = must(zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedFastest)))
 	default:
@@ -216,6 +219,9 @@ func rpmHeader(source string, files []File) []byte {
 	out = binary.BigEndian.AppendUint32(out, uint32(len(data)))
 	return append(append(out, index...), data...)
 }
+
+// Cpio writes a cpio archive of the new format, as in an initramfs.
+func Cpio(files ...File) []byte { return cpio(false, files) }
 
 func cpio(stripped bool, files []File) (out []byte) {
 	nodes, last := inodes(files)

@@ -29,6 +29,32 @@ type cpioEntry struct {
 	name               string
 }
 
+// initramfs reads one or more cpio archives, with zero bytes between them, of which the last may be
+// compressed (Linux: Documentation/driver-api/early-userspace/buffer-format.rst).
+func (w *walker) initramfs(r *bufio.Reader, prefix string, depth, layers int) error {
+	for {
+		err := w.cpio(r, prefix, depth, nil)
+		if err == nil {
+			err = skipZeros(r)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+
+		head, _ := r.Peek(HeadSize) // there is a byte at least
+		switch {
+		case formatOf(head) == cpio:
+		case compressionOf(head) != nil && layers < maxLayers:
+			return w.unpacked(r, "", func(r *bufio.Reader) error { return w.initramfs(r, prefix, depth, layers+1) })
+		default:
+			return fmt.Errorf("%w: no cpio header", ErrPackage)
+		}
+	}
+}
+
 // cpio reads a cpio archive. files are those of the package's header.
 func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile) error {
 	c := cpioReader{r: r, files: files}

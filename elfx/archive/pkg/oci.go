@@ -1,14 +1,18 @@
 package pkg
 
 import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
+	"strings"
 	"sync"
 )
 
@@ -34,20 +38,24 @@ func IsLayout(dir fs.FS) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Layers returns the paths of the layers of all images in an OCI image layout, each
-// once, in the order of the images. Layers that the layout does not contain are left
-// out.
-func Layers(dir fs.FS) ([]string, error) {
-	l := layout{dir: dir}
-	err := l.read(indexFile)
-	return l.layers, err
+// Layers returns the paths of the layers of all images in an OCI image layout, each once, in the order
+// of the images. The layers of one image are a stack, but each counts, with the files that later
+// layers replace or delete (whiteouts): other images share the layer, and containers ran what it has.
+// incomplete has an error for each image that lacks a layer.
+func Layers(dir fs.FS) (layers []string, incomplete []error, err error) {
+	l := layout{dir: dir, seen: map[string]bool{}, listed: map[string]bool{}}
+	err = l.read(indexFile)
+	return l.layers, l.incomplete, err
 }
 
 // layout collects the layers of an image layout.
 type layout struct {
 	dir    fs.FS
-	seen   []string // documents
+	seen   map[string]bool // documents
+	listed map[string]bool // layers
 	layers []string
+
+	incomplete []error
 }
 
 // descriptor names a blob (descriptor.md).
@@ -58,10 +66,10 @@ type descriptor struct {
 
 // read reads an index or a manifest, and the blobs that it refers to.
 func (l *layout) read(name string) error {
-	if slices.Contains(l.seen, name) || len(l.seen) == maxDocuments {
+	if l.seen[name] || len(l.seen) == maxDocuments {
 		return nil
 	}
-	l.seen = append(l.seen, name)
+	l.seen[name] = true
 
 	var doc struct {
 		Manifests []descriptor `json:"manifests"` // of an index
@@ -88,8 +96,13 @@ func (l *layout) read(name string) error {
 			return err
 		}
 		_, err = fs.Stat(l.dir, blob)
-		if err == nil && !slices.Contains(l.layers, blob) {
+		switch {
+		case err == nil && !l.listed[blob]:
+			l.listed[blob] = true
 			l.layers = append(l.layers, blob)
+		case err != nil && !strings.Contains(layer.MediaType, "nondistributable") && !strings.Contains(layer.MediaType, "foreign"):
+			l.incomplete = append(l.incomplete, fmt.Errorf("image %s: %w: the layer %s is missing", name, ErrPackage, layer.Digest))
+			return nil // one error for an image
 		}
 	}
 	return nil
@@ -115,4 +128,37 @@ func blobPath(text string) (string, error) {
 		return "", fmt.Errorf("%w: %q is no digest", ErrPackage, text)
 	}
 	return path.Join("blobs", m[1], m[2]), nil
+}
+
+// digestOf returns the digest that the name of a blob has, ALGORITHM/ENCODED, and a hash of the kind.
+// The hash is nil for other names and for algorithms that are not known.
+func digestOf(name string) (want string, h hash.Hash) {
+	dir, want := path.Split(name)
+	switch path.Base(dir) {
+	case "sha256":
+		h = sha256.New()
+	case "sha512":
+		h = sha512.New()
+	}
+	if path.Base(path.Dir(path.Dir(dir))) != "blobs" || h == nil || len(want) != 2*h.Size() {
+		return "", nil
+	}
+	return want, h
+}
+
+// digested returns r, and a function that reads r to its end and returns an error unless the bytes have
+// the digest that the name of the blob has.
+func digested(name string, r io.Reader) (io.Reader, func() error) {
+	want, h := digestOf(name)
+	if h == nil {
+		return r, func() error { return nil }
+	}
+	r = io.TeeReader(r, h)
+	return r, func() error {
+		_, err := io.Copy(io.Discard, r)
+		if got := hex.EncodeToString(h.Sum(nil)); err == nil && got != want {
+			err = fmt.Errorf("%w: the digest of the layer is %.12s…", ErrPackage, got)
+		}
+		return err
+	}
 }

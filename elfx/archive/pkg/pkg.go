@@ -1,6 +1,6 @@
 // Package pkg reads the packages of distributions as streams: Debian's .deb, RPM, the
-// packages of Alpine and Arch, tar files with any of the usual compressions, and the
-// layers of OCI images. The content decides the format, never the name.
+// packages of Alpine and Arch, tar files and initramfs images with any of the usual compressions,
+// and the layers of OCI images. The content decides the format, never the name.
 //
 // Walk passes each ELF file of a package to its caller while the package is read once from
 // start to end. Nothing is stored, and no file but ELF files is looked at. limits.Package
@@ -18,6 +18,7 @@ package pkg
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +74,9 @@ type Member struct {
 type Visitor struct {
 	// Limits bound the unpacked size of the package. The zero value is the default.
 	Limits limits.Limits
+	// Blob is the path of the package if it is a blob of an OCI image layout. Its bytes must have the
+	// digest in the path.
+	Blob string
 	// File is called for each ELF file. r has the member's bytes, and is valid during
 	// the call alone. An error ends Walk.
 	File func(m Member, r io.Reader) error
@@ -91,9 +95,13 @@ func Walk(r io.Reader, size int64, v Visitor) error {
 	w := walker{Visitor: v, size: uint64(max(size, 0))}
 	w.left = v.Limits.Max(limits.Package, w.size)
 	w.members = bounds.Members(v.Limits, w.size)
+	r, verify := digested(v.Blob, r)
 	err := w.stream(bufio.NewReaderSize(r, bufferSize), "", 0, 0)
 	if errors.Is(err, ErrStop) {
 		return nil
+	}
+	if err == nil {
+		err = verify()
 	}
 	return err
 }
@@ -161,6 +169,7 @@ const (
 	rpm            // lead, headers and a cpio archive
 	tarball        // POSIX.1 ustar and pax, GNU's and the old tar
 	adb            // version 3 of Alpine's packages
+	cpio           // an initramfs, the new formats of cpio(5)
 )
 
 const (
@@ -179,10 +188,47 @@ func formatOf(head []byte) format {
 		return rpm
 	case bytes.HasPrefix(head, []byte(adbMagic)) && len(head) > 3 && bytes.IndexByte([]byte(".dc"), head[3]) >= 0:
 		return adb
+	case bytes.HasPrefix(head, []byte(cpioNew)) || bytes.HasPrefix(head, []byte(cpioCRC)):
+		return cpio
 	case isTar(head):
 		return tarball
 	}
 	return unknown
+}
+
+// others are formats that hold programs and are not read, by what they begin with, and what to do.
+var others = []struct{ magic, what string }{
+	{"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it with 7z x"},
+	{"LZIP", "a file of lzip; unpack it with lzip -d"},
+	{"hsqs", "a squashfs image (a snap, a part of an AppImage); unpack it with unsquashfs"},
+	{"sqsh", "a squashfs image of a big-endian machine; unpack it with unsquashfs"},
+	{"Rar!\x1a\x07", "a RAR archive; unpack it with unrar x"},
+	{"xar!", "a xar archive; unpack it with xar -x"},
+	{"070707", "a cpio archive of the old format; unpack it with cpio -i"},
+	{"\xc7\x71", "a binary cpio archive; unpack it with cpio -i"},
+}
+
+// UnreadSize is how many bytes Unread needs at most.
+const UnreadSize = isoAt + len(isoMagic)
+
+// isoMagic is at isoAt in an ISO image (ECMA-119 §8.1).
+const (
+	isoMagic = "CD001"
+	isoAt    = 0x8001
+)
+
+// Unread returns an ErrUnread that names the format if a file that begins with head is of a format
+// that holds programs and is not read. An ISO image needs UnreadSize bytes of head.
+func Unread(head []byte) error {
+	for _, f := range others {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return fmt.Errorf("%w: %s", ErrUnread, f.what)
+		}
+	}
+	if len(head) > isoAt && bytes.HasPrefix(head[isoAt:], []byte(isoMagic)) {
+		return fmt.Errorf("%w: an ISO image; unpack it with bsdtar -xf, or mount it", ErrUnread)
+	}
+	return nil
 }
 
 // stream reads a stream of any format. The names of its members begin with prefix. The
@@ -200,12 +246,15 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 		return w.rpm(r, prefix, depth)
 	case tarball:
 		return w.tar(r, prefix, depth)
+	case cpio:
+		return w.initramfs(r, prefix, depth, layers)
 	case adb:
 		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", ErrUnread)
 	}
 
 	if compressionOf(head) == nil || layers == maxLayers {
-		return ErrNotPackage
+		long, _ := r.Peek(UnreadSize) // a shorter file is no ISO image
+		return cmp.Or(Unread(long), ErrNotPackage)
 	}
 	return w.unpacked(r, "", func(r *bufio.Reader) error { return w.stream(r, prefix, depth, layers+1) })
 }
@@ -288,7 +337,16 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 	if err != nil {
 		return err
 	}
+	verify := func() error { return nil }
+	if isLayer(m.Name) {
+		var layer io.Reader
+		layer, verify = digested(m.Name, r)
+		r = bufio.NewReaderSize(layer, bufferSize)
+	}
 	err = w.stream(r, m.Name+Separator, depth+1, 0)
+	if err == nil {
+		err = verify()
+	}
 	switch {
 	case err == nil || errors.Is(err, ErrNotPackage):
 		return nil

@@ -71,6 +71,7 @@ func packages() map[string][]byte {
 	all := map[string][]byte{"apk": pkgtest.Apk(files...), "arch": pkgtest.Arch(files...)}
 	for _, how := range pkgtest.Compressions {
 		all["deb "+how] = pkgtest.Deb(how, files...)
+		all["cpio of rpm "+how] = pkgtest.Compress(how, pkgtest.Cpio(files...)) // links as in RPM
 		all["tar "+how] = pkgtest.Compress(how, pkgtest.Tar(files...))
 		all["rpm "+how] = pkgtest.RPM(how, false, files...)
 		all["stripped rpm "+how] = pkgtest.RPM(how, true, files...)
@@ -254,14 +255,23 @@ func TestLayers(t *testing.T) {
 	for _, f := range image {
 		dir[f.Name] = &fstest.MapFile{Data: f.Data}
 	}
-	got, err := Layers(dir)
-	if want := []string{image[0].Name, image[1].Name}; !IsLayout(dir) || err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v", got, err)
+	got, incomplete, err := Layers(dir)
+	if want := []string{image[0].Name, image[1].Name}; !IsLayout(dir) || err != nil || incomplete != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, %v", got, incomplete, err)
 	}
+
+	// An image that lacks a layer is an error, with its other layers; one whose layer is elsewhere is not.
+	lost := dir[image[1].Name]
+	delete(dir, image[1].Name)
+	got, incomplete, err = Layers(dir)
+	if err != nil || len(got) != 1 || len(incomplete) != 1 || !errors.Is(incomplete[0], ErrPackage) || !strings.HasSuffix(incomplete[0].Error(), " is missing") {
+		t.Errorf("%q, %v, %v", got, incomplete, err)
+	}
+	dir[image[1].Name] = lost
 
 	for _, bad := range []string{"../../../etc/passwd", "sha256:../../../../../../../../../../../../etc/passwd", "sha256:"} {
 		dir["index.json"] = &fstest.MapFile{Data: []byte(`{"layers":[{"digest":"` + bad + `"}]}`)}
-		_, err := Layers(dir)
+		_, _, err := Layers(dir)
 		if !errors.Is(err, ErrPackage) {
 			t.Errorf("%s: %v", bad, err)
 		}
