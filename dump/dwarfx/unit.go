@@ -2,6 +2,7 @@ package dwarfx
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -121,7 +122,8 @@ type Data struct {
 	code  CodeMap
 	types typeUnits
 	read  uint64             // offset of the first unit not read yet
-	next  uint64             // offset of the first unit that takes more memory than there may be
+	next  uint64             // offset of the unit at which ReadUnits stopped, if full is not nil
+	full  error              // why: units take more memory than the file may have
 	bad   int                // units since the last one that could be read
 	ended [secAltStr + 1]int // size of a section's strings, all of which have an end
 
@@ -253,7 +255,7 @@ func (d *Data) addUnit(u *Unit, c *wire.Cursor) {
 	d.bad = 0
 	err := d.budget.Take(len(d.Units), UnitMemory+uint64(len(u.texts)))
 	if err != nil {
-		d.next = u.Off
+		d.next, d.full = u.Off, err
 		c.Fail(int(u.Off), err)
 		return
 	}
@@ -264,7 +266,14 @@ func (d *Data) addUnit(u *Unit, c *wire.Cursor) {
 // after it. It returns the error, whose place is the first of them, or nil. No unit is read or
 // scanned meanwhile or afterwards.
 func (d *Data) Cut() error {
+	// Which abbreviations were read first is a matter of chance, so that no unit is left.
+	if d.abbrevMemory.Load() < 0 {
+		d.Units = nil
+		return &wire.Error{Section: d.name, Err: fmt.Errorf("abbreviations: %w", d.Limits.Exceeded(limits.UnitRecords, d.FileSize))}
+	}
+
 	end, err := d.budget.End()
+	err = cmp.Or(err, d.full)
 	if err == nil {
 		return nil
 	}
