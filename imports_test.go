@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"check/internal/collect":         {"check/report"},
 	"check/internal/eval":            {"cfi", "internal/wire"},
 	"check/internal/linter":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/wire", "limits"},
-	"check/internal/naming":          {"emit", "internal/demangle"},
+	"check/internal/naming":          {"emit"},
 	"check/internal/pcs":             {},
 	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "internal/crash", "limits"},
 	"check/internal/truth":           {"check/internal/naming", "check/internal/pcs", "elfx", "internal/wire", "limits"},

@@ -34,6 +34,7 @@ type funcOutcome struct {
 	wrong    uint64 // those of compared that differ
 	missing  uint64 // those of wrong for which the symbol file has no record
 	unread   uint64 // those of compared with a call whose name is not known
+	unsure   uint64 // those of unread with a call whose name is known, but no code here reads
 	from     uint64 // offset of the description
 	diffs    *differences
 }
@@ -285,6 +286,10 @@ func (w *worker) compareCall(o *funcOutcome, lo, hi uint64) {
 	switch best {
 	case callSame:
 		return
+	case callUnsure:
+		o.unread += hi - lo
+		o.unsure += hi - lo
+		return
 	case callUnread:
 		o.unread += hi - lo
 		return
@@ -321,6 +326,7 @@ type likeness uint8
 const (
 	callDiffers likeness = iota
 	callUnread           // all but the function's name, which is not known, agrees
+	callUnsure           // the same, and the name, which no code here reads, may be right
 	callSame
 )
 
@@ -355,12 +361,15 @@ const (
 
 // nameLikeness compares the name of an INLINE_ORIGIN with a name of the DWARF.
 func (w *worker) nameLikeness(have, want uint32) likeness {
-	names := w.r.names
-	switch {
-	case names.Exact(want, w.r.s.Origins.List[have].Text) || names.Accept(want, w.r.origin(have)):
+	names, text := w.r.names, w.r.s.Origins.List[have].Text
+	switch names.Judge(want, naming.OriginName(string(text))) {
+	case naming.Right:
 		return callSame
-	case names.Unread(want) || names.Undecided(want):
-		return callUnread
+	case naming.Unverified:
+		if names.Unread(want) {
+			return callUnread
+		}
+		return callUnsure
 	}
 	return callDiffers
 }

@@ -111,21 +111,32 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, lost map[ui
 // checkName checks that a FUNC has the name of one of the functions at its address, or of a symbol
 // there.
 func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
-	name := naming.Normalise(string(r.s.Name(f)))
-	ofFunction := func(t truthFunc) bool { return r.names.Accept(t.name, name) }
-	unread := func(t truthFunc) bool { return r.names.Unread(t.name) }
-	undecided := func(t truthFunc) bool { return r.names.Undecided(t.name) }
+	name := string(r.s.Name(f))
+	verdict, unread, nameless := naming.Wrong, false, true
+	for _, t := range same {
+		verdict = max(verdict, r.names.Judge(t.name, name))
+		unread = unread || r.names.Unread(t.name)
+		nameless = nameless && r.names.IsEmpty(t.name)
+	}
+
+	// A symbol whose name cannot be read knows less than the functions, if these have names.
+	if verdict != naming.Right {
+		ofSymbols := r.symbols.judge(r.symbols.at(f.Addr+r.bias), name)
+		if ofSymbols == naming.Right || nameless {
+			verdict = max(verdict, ofSymbols)
+		}
+	}
 	switch {
-	case slices.ContainsFunc(same, ofFunction) || r.symbols.accept(r.symbols.at(f.Addr+r.bias), name):
+	case verdict == naming.Right:
 		r.c.Compared(report.CheckNames, 1)
 		return
 
-	// A name that is not known may be the one in the record.
-	case slices.ContainsFunc(same, unread):
+	// A name that is not known, or not read, may be the one in the record.
+	case unread:
 		r.c.Unverified(report.CheckNames, 1, noteUnread)
 		return
-	case slices.ContainsFunc(same, undecided) || r.symbols.undecided(r.symbols.at(f.Addr+r.bias)):
-		r.c.Unverified(report.CheckNames, 1, noteUndecided)
+	case verdict == naming.Unverified:
+		r.c.Unverified(report.CheckNames, 1, noteUnverified)
 		return
 	}
 
@@ -148,8 +159,8 @@ func (r *replay) nameOf(same []truthFunc) string {
 // noteUnread is the reason for names in a supplementary file that dwarfinfo.Ref refers to.
 const noteUnread = "names in a supplementary file (dwz) that was not found"
 
-// noteUndecided is the reason for names that only the dumper's code reads.
-const noteUndecided = "names of Swift that cannot be read here"
+// noteUnverified is the reason for names that only the dumper's own code reads.
+const noteUnverified = "names that no second reader reads rightly (docs/names.md)"
 
 // checkMultiple checks that other functions, or symbols, share the address of a FUNC marked "m".
 func (r *replay) checkMultiple(f *symfile.Func, same []truthFunc) {
@@ -250,8 +261,11 @@ func (r *replay) outcomes(check string, all []funcOutcome, describe func(*differ
 			r.c.Update(check, func(k *report.Check) { k.Missing += o.missing })
 			continue
 		}
-		if o.unread > 0 {
-			r.c.Unverified(check, o.unread, noteUnread)
+		if o.unread > o.unsure {
+			r.c.Unverified(check, o.unread-o.unsure, noteUnread)
+		}
+		if o.unsure > 0 {
+			r.c.Unverified(check, o.unsure, noteUnverified)
 		}
 
 		if o.diffs == nil {

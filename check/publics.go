@@ -61,17 +61,21 @@ func (r *replay) publicNames() {
 
 		// Any name of any symbol at the address is right.
 		same := r.symbols.at(addr)
-		ok := r.symbols.accept(same, naming.Normalise(string(p.Name)))
-		if !ok && r.symbols.undecided(same) {
-			c.Unverified(report.CheckPublics, 1, noteUndecided)
-			continue
+		verdict, stub := r.symbols.judge(same, string(p.Name)), false
+		if verdict == naming.Wrong {
+			verdict = stubs.judge(addr, string(p.Name))
+			stub = verdict != naming.Wrong
 		}
-		c.Compared(report.CheckPublics, 1)
+		if verdict == naming.Unverified {
+			c.Unverified(report.CheckPublics, 1, noteUnverified)
+		} else {
+			c.Compared(report.CheckPublics, 1)
+		}
 		switch {
-		case !ok && stubs.accept(addr, string(p.Name)):
+		case stub:
 		case len(same) == 0:
 			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "no symbol of code is at %#x", p.Addr), 1)
-		case !ok:
+		case verdict == naming.Wrong:
 			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "the symbol is %s", r.symbols.names.Text(same[0].name)), 1)
 		case p.Multiple && !r.symbols.shared(addr):
 			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "marked m, but no other symbol shares its address"), 1)

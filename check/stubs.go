@@ -28,8 +28,10 @@ type stubs struct {
 	// calls are the names of the relocations of .rela.plt, in order.
 	calls [][]uint32
 	texts map[string]bool
-	exact bool // slots are decoded
-	jumps []jump
+	// unsure are the targets whose names no code here reads rightly.
+	unsure []uint32
+	exact  bool // slots are decoded
+	jumps  []jump
 }
 
 // jump is a decoded slot: it begins at one of two addresses.
@@ -186,37 +188,51 @@ func (t *stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 	}
 }
 
-// accept reports whether name is a name for the stub at addr.
-func (t *stubs) accept(addr uint64, name string) bool {
+// judge compares name with the names for the stub at addr.
+func (t *stubs) judge(addr uint64, name string) naming.Verdict {
 	i := slices.IndexFunc(t.sections, func(s *elfx.Section) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
 	if i < 0 {
-		return false
+		return naming.Wrong
 	}
 	s := t.sections[i]
 	if addr == s.Addr && (name == naming.Escaped(s.Name) || strings.HasPrefix(name, "<"+s.Name+" ELF section in ")) {
-		return true // the second name is the one that Mozilla's tool writes
+		return naming.Right // the second name is the one that Mozilla's tool writes
 	}
 
 	target, ok := strings.CutSuffix(name, "@plt")
 	if !ok || !isPLT(s.Name) {
-		return false
+		return naming.Wrong
 	}
-	target = naming.Normalise(target)
 	if !t.exact && len(t.slots[addr]) == 0 {
-		return t.isTarget(target)
+		return t.ofTargets(target)
 	}
-	return slices.ContainsFunc(t.slots[addr], func(id uint32) bool { return t.r.symbols.names.Accept(id, target) })
+	return t.best(t.slots[addr], target)
 }
 
-// isTarget reports whether name is acceptable for any of the targets.
-func (t *stubs) isTarget(name string) bool {
+// best returns the best verdict on a name for any of the functions ids.
+func (t *stubs) best(ids []uint32, name string) (best naming.Verdict) {
+	for _, id := range ids {
+		best = max(best, t.r.symbols.names.Judge(id, name))
+	}
+	return best
+}
+
+// ofTargets returns the best verdict on a name for any of the targets.
+func (t *stubs) ofTargets(name string) naming.Verdict {
+	names := t.r.symbols.names
 	if t.texts == nil {
 		t.texts = map[string]bool{}
 		for _, id := range t.targets {
-			t.r.symbols.names.Texts(id, func(s string) bool { t.texts[s] = true; return true })
+			names.Texts(id, func(s string) bool { t.texts[s] = true; return true })
+			if names.IsUnsure(id) {
+				t.unsure = append(t.unsure, id)
+			}
 		}
 	}
-	return t.texts[name]
+	if t.texts[naming.Normalise(name)] {
+		return naming.Right
+	}
+	return t.best(t.unsure, name)
 }
 
 // missing reports the slots without a PUBLIC if other slots have one: a tool that names slots names

@@ -250,14 +250,15 @@ func (t *symbols) shared(addr uint64) bool {
 	return names > 1
 }
 
-// accept reports whether sym, normalised, is acceptable as the name of any of the symbols.
-func (t *symbols) accept(symbols []codeSymbol, sym string) bool {
-	return slices.ContainsFunc(symbols, func(s codeSymbol) bool { return t.names.Accept(s.name, sym) })
-}
-
-// undecided reports whether the name of one of the symbols cannot be read here.
-func (t *symbols) undecided(symbols []codeSymbol) bool {
-	return slices.ContainsFunc(symbols, func(s codeSymbol) bool { return t.names.Undecided(s.name) })
+// judge compares a name with those of symbols: the best verdict counts.
+func (t *symbols) judge(symbols []codeSymbol, name string) (best naming.Verdict) {
+	for _, s := range symbols {
+		best = max(best, t.names.Judge(s.name, name))
+		if best == naming.Right {
+			break
+		}
+	}
+	return best
 }
 
 // isMapping reports whether a symbol marks where code, in which instruction set, or data begins:

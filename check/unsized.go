@@ -165,17 +165,17 @@ func (r *replay) symbolFunc(i int) bool {
 	for _, s := range same {
 		highest = max(highest, s.end)
 	}
-	accepted := r.symbols.accept(same, naming.Normalise(string(f.Name)))
-	if len(same) == 0 || !accepted && !r.symbols.undecided(same) {
+	verdict := r.symbols.judge(same, string(f.Name))
+	if len(same) == 0 || verdict == naming.Wrong {
 		return false
 	}
 
 	// Both the size and the name are verified by the symbol.
 	r.c.Compared(report.CheckFuncs, 1)
-	if accepted {
+	if verdict == naming.Right {
 		r.c.Compared(report.CheckNames, 1)
 	} else {
-		r.c.Unverified(report.CheckNames, 1, noteUndecided)
+		r.c.Unverified(report.CheckNames, 1, noteUnverified)
 	}
 	end := f.End + r.bias
 	if highest <= lo {

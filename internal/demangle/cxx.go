@@ -3,78 +3,23 @@ package demangle
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/ianlancetaylor/demangle"
 )
 
-// cxxOptions are the library's options: no suffixes of copies (clones), and at most
-// 2^16 bytes, MaxLength. Rust's names are never given to the library.
-var cxxOptions = []demangle.Option{demangle.NoClones, demangle.NoRust, demangle.MaxLength(16)}
-
-const (
-	// cxxMaxInput bounds the names that the library is given, as its time grows with
-	// the square of the depth of types. Compilers write names of a few thousand
-	// bytes. Of longer names those that cxxTree does not know stay mangled.
-	cxxMaxInput = 1 << 14
-	// cxxMaxRun is the most upper-case letters in a row: each is one level of
-	// pointers, references, packs or functions.
-	cxxMaxRun = 256
-)
-
-// isDeep reports whether a name may have types nested more deeply than programs do.
-func isDeep(name []byte) bool {
-	run := 0
-	for _, b := range name {
-		if !isUpper(b) {
-			run = 0
-			continue
-		}
-		run++
-		if run > cxxMaxRun {
-			return true
-		}
-	}
-	return false
-}
-
-// cxx demangles the names of the Itanium C++ ABI. cxxTree demangles most of them, at a
-// tenth of the library's cost. The library gets the others: names with rare
-// expressions, conversions to template parameters and the like, and damaged names.
+// cxx demangles the names of the Itanium C++ ABI. What follows after a dot is the suffix of
+// a copy, and not written.
 func (d *Demangler) cxx(name []byte) (text string, ok bool) {
-	text, ok = d.cxxFast(name, false)
-	if ok || isDeep(name) {
-		return text, ok
+	switch {
+	case bytes.HasPrefix(name, []byte("_GLOBAL_")):
+		return d.global(name[len("_GLOBAL_"):])
+	case bytes.HasPrefix(name, []byte("___Z")):
+		return d.block(name[len("__"):])
 	}
-
-	// The library writes constraints, cxxTree does not. So cxxTree gets only those
-	// constrained names that the library misreads or refuses.
-	if !IsMisread(name) && len(name) <= cxxMaxInput {
-		text, ok = cxxLibrary(name)
-		if ok {
-			return text, true
-		}
-	}
-	return d.cxxFast(name, true)
-}
-
-// cxxFast demangles the names that cxxTree reads, those of constrained templates only if
-// constrained is set. The text is exactly the library's, except for names that the library
-// misreads (IsMisread) and for constraints, which are left out.
-func (d *Demangler) cxxFast(name []byte, constrained bool) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
 		return "", false
 	}
-
-	// A name that is invalid by Clang's rule for scopes is read again by GCC's.
-	x := &d.tree
-	x.reset(rest, scopeUnknown, constrained)
-	out := x.text(x.encoding(false))
-	if x.failed && x.scopes == scopeClang {
-		x.reset(rest, scopeGCC, constrained)
-		out = x.text(x.encoding(false))
-	}
-	if x.failed || len(out) > MaxLength {
+	out, ok := d.encoding(rest)
+	if !ok {
 		return "", false
 	}
 
@@ -87,6 +32,69 @@ func (d *Demangler) cxxFast(name []byte, constrained bool) (text string, ok bool
 	}
 	return d.texts.add(out), true
 }
+
+// encoding returns the text of a name without _Z, valid until the next call.
+func (d *Demangler) encoding(name []byte) (text []byte, ok bool) {
+	// A name that is invalid by one compiler's rule for scopes is read again by the other's.
+	x := &d.tree
+	x.reset(name, scopeUnknown)
+	text = x.complete()
+	if x.failed && x.scopes != scopeUnknown {
+		x.reset(name, scopeClang+scopeGCC-x.scopes)
+		text = x.complete()
+	}
+	return text, !x.failed && len(text) <= MaxLength
+}
+
+// complete reads the whole name and returns its text.
+func (x *cxxTree) complete() []byte {
+	a := x.encoding(false)
+	if x.pos < len(x.in) && x.peek() != '.' {
+		x.fail()
+	}
+	return x.text(a)
+}
+
+// block reads the name of clang's function for a block: the name of the function around it,
+// _block_invoke, and maybe a number.
+func (d *Demangler) block(name []byte) (text string, ok bool) {
+	const mark = "_block_invoke"
+	at := bytes.LastIndex(name, []byte(mark))
+	if at < len("_Z") {
+		return "", false
+	}
+	number := bytes.TrimLeft(Base(name[at+len(mark):]), "_.")
+	if !isNumber(number) {
+		return "", false
+	}
+	out, ok := d.encoding(name[len("_Z"):at])
+	return "invocation function for block in " + string(out), ok
+}
+
+// global reads the rest of _GLOBAL_, a letter, I or D, and _: the name of a function that
+// runs constructors or destructors of a unit, which is called after something in the unit.
+func (d *Demangler) global(rest []byte) (text string, ok bool) {
+	if len(rest) < len("_I_x") || bytes.IndexByte([]byte("._$"), rest[0]) < 0 || rest[2] != '_' {
+		return "", false
+	}
+	what := map[byte]string{'I': "constructors", 'D': "destructors"}[rest[1]]
+	if what == "" {
+		return "", false
+	}
+
+	name := string(rest[len("_I_"):])
+	if mangled, ok := bytes.CutPrefix(rest[len("_I_"):], []byte("_Z")); ok {
+		out, ok := d.encoding(mangled)
+		if !ok {
+			return "", false
+		}
+		name = string(out)
+	}
+	return "global " + what + " keyed to " + name, true
+}
+
+// isNumber reports whether s has only digits.
+func isNumber(s []byte) bool { return len(bytes.TrimLeft(s, "0123456789")) == 0 }
 
 // isPrintable reports whether s has only printable ASCII characters.
 func isPrintable(s []byte) bool {
@@ -104,59 +112,4 @@ func isPrintable(s []byte) bool {
 		}
 	}
 	return true
-}
-
-// IsMisread reports whether github.com/ianlancetaylor/demangle is known to read a C++ name wrongly,
-// maybe without an error, because of the scope of a dependent name (see cxx_scope.go).
-// In state.unresolvedName of version 2026-07-24:
-//   - after sr and a digit, each template becomes a candidate for substitution. In Clang's
-//     sr3hasIT_EE5value no template is one, so that all later substitutions refer to other
-//     candidates;
-//   - GCC's sr3hasIT_E5value is refused, or the text after it is taken for a part of the scope;
-//   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
-//
-// Clang's sr3stdE7declval, a list of plain names, is read rightly.
-//
-// The letters may also be part of an identifier. A name for which that is so, and which cxxTree
-// does not know, stays mangled. Once the library is mended, IsMisread is superfluous.
-func IsMisread(name []byte) bool {
-	for {
-		_, rest, ok := bytes.Cut(name, []byte("sr"))
-		if !ok {
-			return false
-		}
-		if len(rest) > 0 && (rest[0] == 'N' || isDigit(rest[0]) && !isPlainScope(rest)) {
-			return true
-		}
-		name = rest
-	}
-}
-
-// isPlainScope reports whether rest begins with source names, an E and one more source name, as
-// Clang writes a scope without templates and the name in it.
-func isPlainScope(rest []byte) bool {
-	for len(rest) > 0 && isDigit(rest[0]) {
-		// A source name: its length, and that many bytes.
-		n := 0
-		for len(rest) > 0 && isDigit(rest[0]) && n <= len(rest) {
-			n, rest = 10*n+int(rest[0]-'0'), rest[1:]
-		}
-		if n >= len(rest) {
-			return false
-		}
-		rest = rest[n:]
-	}
-	return len(rest) > 1 && rest[0] == 'E' && isDigit(rest[1])
-}
-
-// cxxLibrary demangles with the library.
-func cxxLibrary(name []byte) (text string, ok bool) {
-	defer func() {
-		// A forged name on which the library panics must not end the run.
-		if recover() != nil {
-			text, ok = "", false
-		}
-	}()
-	text, err := demangle.ToString(string(name), cxxOptions...)
-	return text, err == nil
 }

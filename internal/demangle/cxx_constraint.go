@@ -1,10 +1,5 @@
 package demangle
 
-import (
-	"bytes"
-	"sync"
-)
-
 // This file reads the parts of a constrained template's name that are not arguments: the
 // declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
 // Tp, Tk), and constraints (Q), into which C++20's concepts and requires-clauses are
@@ -22,21 +17,17 @@ const hiddenTemplate ref = -1
 
 // hide reads a hidden part with read, and removes the text of the part.
 func (x *cxxTree) hide(read func()) {
-	if !x.constrained {
-		x.fail()
-		return
-	}
-
 	from, node, mark := len(x.out), len(x.nodes), len(x.open)
 	template, inLambda, inCast, stop := x.template, x.inLambda, x.inCast, x.stop
 	x.template, x.inLambda, x.inCast, x.stop = hiddenTemplate, false, false, 0
-	x.hidden++
+	x.hidden, x.reread = x.hidden+1, x.reread+1
 	read()
-	x.hidden--
+	x.hidden, x.reread = x.hidden-1, x.reread-1
 	x.template, x.inLambda, x.inCast, x.stop = template, inLambda, inCast, stop
 
 	// The candidates in the part are written from the tree where they are substituted.
-	x.out, x.open = x.out[:from], x.open[:min(mark, len(x.open))]
+	x.retract(from)
+	x.open = x.open[:min(mark, len(x.open))]
 	for i := node; i < len(x.nodes); i++ {
 		x.nodes[i].done = [2]uint32{}
 	}
@@ -45,7 +36,7 @@ func (x *cxxTree) hide(read func()) {
 // declaration reads the <template-param-decl> in front of a template argument, if there
 // is one.
 func (x *cxxTree) declaration() {
-	if x.peek() == 'T' && bytes.IndexByte([]byte("yntpk"), x.peek2()) >= 0 {
+	if x.peek() == 'T' && isDeclaration(x.peek2()) {
 		x.hide(x.parameterDeclaration)
 	}
 }
@@ -85,7 +76,7 @@ func (x *cxxTree) parameterDeclaration() {
 // constraint reads Q <constraint-expression>.
 func (x *cxxTree) constraint() {
 	x.expect('Q')
-	x.hiddenExpression()
+	x.expression()
 }
 
 // hiddenParam is templateParam in a hidden part: the parameter's argument may not be known
@@ -105,191 +96,16 @@ func (x *cxxTree) unreadable() ref {
 	return x.node(kindParam, flagParam, x.word(wordAuto), 0, 0, 0)
 }
 
-// hiddenForms has the operands of the operators in a hidden part, by their two letters: e
-// is an expression, t a type, n a member's name, * any number of expressions up to an E.
-var hiddenForms = sync.OnceValue(func() map[string]string {
-	forms := map[string]string{
-		"cl": "*", "cp": "*", "tl": "t*", "il": "*", "dc": "te", "sc": "te", "cc": "te", "rc": "te",
-		"ti": "t", "st": "t", "at": "t", "te": "e", "sz": "e", "az": "e", "nx": "e", "sp": "e", "tw": "e", "tr": "",
-		"dt": "en", "pt": "en", "di": "ne", "dx": "ee", "dX": "eee", "qu": "eee", "dl": "e", "da": "e", "gs": "e",
-	}
-	for _, unary := range []string{"ps", "ng", "ad", "de", "co", "nt"} {
-		forms[unary] = "e"
-	}
-	for binary := range bytes.FieldsSeq([]byte("pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS " +
-		"eq ne lt gt le ge ss aa oo cm pm ds ix")) {
-		forms[string(binary)] = "ee"
-	}
-	return forms
-})
-
-// hiddenExpression reads <expression> in a hidden part: an operand, or an operator with its
-// operands. Its result has no text.
-func (x *cxxTree) hiddenExpression() (a ref) {
-	if !x.enter() {
-		return 0
-	}
-	defer x.leave()
-	a = x.unreadable()
-
-	// Operands: literals, parameters, nested expressions, names, folds.
-	c, next := x.peek(), x.peek2()
-	switch {
-	case c == 'L':
-		x.literal()
-		return a
-	case c == 'T':
-		return x.templateParam()
-	case c == 'X':
-		x.pos++
-		x.hiddenExpression()
-		x.expect('E')
-		return a
-	case isDigit(c), c == 'o' && next == 'n', c == 'd' && next == 'n':
-		x.member()
-		return a
-	case c == 'f':
-		x.hiddenFold(next)
-		return a
-	case c == 'u': // a vendor's operator, with arguments
-		x.pos++
-		x.sourceName()
-		for !x.failed && !x.accept('E') {
-			x.templateArg()
-		}
-		return a
-	}
-
-	if !x.hiddenOperation(string([]byte{c, next})) {
-		return x.fail()
-	}
-	return a
-}
-
-// hiddenOperation reads an operator, which begins with code, and its operands. It returns
-// false if the operator is not known.
-func (x *cxxTree) hiddenOperation(code string) bool {
-	x.pos = min(x.pos+2, len(x.in))
-	switch code {
-	case "sr":
-		x.unresolvedName()
-	case "sZ":
-		x.hiddenExpression() // sizeof... of a parameter
-	case "sP": // sizeof... of captured arguments
-		for !x.failed && !x.accept('E') {
-			x.templateArg()
-		}
-	case "cv": // a conversion of one expression or of a list
+// requirements reads the rest of a requires-expression, rQ with parameters or rq without, which is
+// not written.
+func (x *cxxTree) requirements(code string) ref {
+	for code == "rQ" && !x.failed && !x.accept('_') {
 		x.typ()
-		if x.accept('_') {
-			x.hiddenList('E')
-		} else {
-			x.hiddenExpression()
-		}
-	case "nw", "na": // new: placement arguments, type, initializer
-		x.hiddenList('_')
-		x.typ()
-		if !x.accept('E') {
-			x.expect('p')
-			x.expect('i')
-			x.hiddenList('E')
-		}
-	case "pp", "mm": // with _ before the operand, else after it
-		x.accept('_')
-		x.hiddenExpression()
-	case "rQ": // a requires-expression with parameters
-		for !x.failed && !x.accept('_') {
-			x.typ()
-		}
-		x.requirements()
-	case "rq":
-		x.requirements()
-	default: // an operator without a rule of its own
-		form, known := hiddenForms()[code]
-		if !known {
-			return false
-		}
-		x.hiddenOperands(form)
 	}
-	return true
-}
-
-// hiddenOperands reads operands: see hiddenForms.
-func (x *cxxTree) hiddenOperands(form string) {
-	for _, operand := range form {
-		switch operand {
-		case 'e':
-			x.hiddenExpression()
-		case 't':
-			x.typ()
-		case 'n':
-			x.member()
-		case '*':
-			x.hiddenList('E')
-		}
-	}
-}
-
-// hiddenList reads expressions up to a letter.
-func (x *cxxTree) hiddenList(end byte) {
-	for !x.failed && !x.accept(end) {
-		x.hiddenExpression()
-	}
-}
-
-// hiddenFold reads <function-param> and <fold-expression>, which begin with f and next.
-func (x *cxxTree) hiddenFold(next byte) {
-	x.pos = min(x.pos+2, len(x.in))
-	switch {
-	case next == 'p' && x.accept('T'): // this
-	case next == 'p':
-		x.qualifiers()
-		x.index()
-	case next == 'L' && isDigit(x.peek()): // fL <level> p, a parameter of an outer function
-		x.number()
-		x.expect('p')
-		x.qualifiers()
-		x.index()
-	case next == 'l' || next == 'r' || next == 'L' || next == 'R':
-		x.pos = min(x.pos+2, len(x.in)) // the operator
-		x.hiddenExpression()
-		if next == 'L' || next == 'R' {
-			x.hiddenExpression()
-		}
-	default:
-		x.fail()
-	}
-}
-
-// member reads <base-unresolved-name>, or a scope and one.
-func (x *cxxTree) member() {
-	switch {
-	case isDigit(x.peek()):
-		x.simpleID()
-	case x.accept('o'):
-		x.expect('n')
-		x.maybeTemplate(x.operatorName())
-	case x.accept('d'):
-		x.expect('n')
-		if isDigit(x.peek()) {
-			x.simpleID()
-		} else {
-			x.typ()
-		}
-	case x.accept('s'):
-		x.expect('r')
-		x.unresolvedName()
-	default:
-		x.fail()
-	}
-}
-
-// requirements reads <requirement>s up to an E.
-func (x *cxxTree) requirements() {
 	for !x.failed && !x.accept('E') {
 		switch {
 		case x.accept('X'): // an expression, which may be noexcept, and have a type with a constraint
-			x.hiddenExpression()
+			x.expression()
 			x.accept('N')
 			if x.accept('R') {
 				x.name()
@@ -300,4 +116,5 @@ func (x *cxxTree) requirements() {
 			x.constraint()
 		}
 	}
+	return x.operator("rq", len(x.open))
 }

@@ -33,7 +33,7 @@ func (x *cxxTree) emitNumber(before string, n int, after string) {
 
 // emitNode appends the text of a node that was read before, if the text is known.
 func (x *cxxTree) emitNode(a ref) {
-	n := &x.nodes[x.use(a)]
+	n := &x.nodes[x.argumentOf(a)]
 	from, to := n.done[0], n.done[1]
 	switch {
 	case to > 0 && len(x.out)+int(to-from) <= maxEmitted:
@@ -87,7 +87,7 @@ func (l *emittedList) next(x *cxxTree) {
 // add ends the element a.
 func (l *emittedList) add(x *cxxTree, a ref) {
 	l.rendered = l.rendered && x.rendered
-	switch empty := x.isEmpty(x.use(a)); {
+	switch empty := x.isEmpty(a); {
 	case !l.sparing && (empty || !x.simple(a)):
 		l.rendered, l.first = false, false
 	case empty && x.rendered && len(x.out) == l.before:

@@ -1,5 +1,7 @@
 package demangle
 
+import "bytes"
+
 // This file reads <encoding> and <special-name>: whole names, and names that are the
 // scope of a local name. Comments name the rules of the Itanium C++ ABI's grammar
 // (§5.1).
@@ -16,7 +18,7 @@ func (x *cxxTree) encoding(local bool) ref {
 
 	from := len(x.out)
 	name := x.name()
-	if x.pos == len(x.in) || x.peek() == 'E' {
+	if x.pos == len(x.in) || x.peek() == 'E' || x.peek() == '.' && !local {
 		x.rendered = x.rendered && x.methodOf(name) == 0
 		return name // the name of a variable
 	}
@@ -25,11 +27,10 @@ func (x *cxxTree) encoding(local bool) ref {
 	rendered := x.rendered
 	oldTemplate, oldLambda := x.template, x.inLambda
 	if t := x.functionTemplate(x.inheritedFrom(name)); t != 0 && x.hidden == 0 {
-		if x.template != 0 {
-			return x.fail()
-		}
 		x.template, x.inLambda = t, false
 	}
+	condition := x.enableIf()
+	rendered = rendered && condition == 0
 
 	kind := kindFunc
 	if local {
@@ -37,7 +38,9 @@ func (x *cxxTree) encoding(local bool) ref {
 	}
 
 	// The return type comes first in the type of a template function.
-	function := x.signature(kind, x.hasReturn(name))
+	method := x.methodOf(name)
+	this := method != 0 && x.nodes[method].b == refThis
+	function := x.signature(kind, x.hasReturn(name), this)
 	x.template, x.inLambda = oldTemplate, oldLambda
 	if x.failed {
 		return 0
@@ -52,7 +55,24 @@ func (x *cxxTree) encoding(local bool) ref {
 	if x.rendered {
 		x.emitMethod(x.methodOf(name))
 	}
-	return x.whole(x.typed(name, function), from)
+	a := x.whole(x.typed(name, function), from)
+	if condition != 0 {
+		a = x.node(kindEnableIf, 0, a, condition, 0, 0)
+		x.rendered = false
+	}
+	return a
+}
+
+// enableIf reads Ua9enable_if <template-args>, the condition of clang's attribute.
+func (x *cxxTree) enableIf() ref {
+	const mark = "Ua9enable_if"
+	if x.peek() != 'U' || !bytes.HasPrefix(x.in[x.pos:], []byte(mark+"I")) {
+		return 0
+	}
+	x.pos += len(mark)
+	open := len(x.open)
+	x.args(true)
+	return x.many(kindList, 0, open)
 }
 
 // methodOf returns the kindMethod node that name is or, in a local name, ends with; 0
@@ -75,8 +95,8 @@ func (x *cxxTree) emitMethod(a ref) {
 	}
 	n := &x.nodes[a]
 	x.emitQualifiers(n.quals)
-	if n.b != 0 {
-		x.emit(" &&"[:n.b+1])
+	if n.b != refThis {
+		x.emit([...]string{"", " &", " &&"}[n.b])
 	}
 }
 
@@ -175,8 +195,7 @@ func (x *cxxTree) hasReturn(name ref) bool {
 		n = &x.nodes[n.b]
 	}
 
-	// The library refuses a constructor with a tag, so it is read only with the constrained names.
-	for n.kind == kindTagged && x.constrained {
+	for n.kind == kindTagged {
 		n = &x.nodes[n.a]
 	}
 	return n.kind != kindCtor && n.kind != kindDtor && n.kind != kindCast
@@ -220,6 +239,36 @@ func (x *cxxTree) special() ref {
 		return x.prefixed(wordCovariantThunk, x.encoding(false))
 	case [2]byte{'T', 'C'}:
 		return x.constructionVtable()
+	}
+	return x.rareSpecial(code)
+}
+
+// rareSpecial reads the other kinds of <special-name>.
+func (x *cxxTree) rareSpecial(code [2]byte) ref {
+	switch code {
+	case [2]byte{'T', 'A'}:
+		return x.prefixed(wordParameterObject, x.templateArg())
+	case [2]byte{'T', 'F'}:
+		return x.prefixed(wordTypeinfoFunction, x.typ())
+	case [2]byte{'T', 'J'}:
+		return x.prefixed(wordJavaClass, x.typ())
+	case [2]byte{'G', 'R'}:
+		name := x.name()
+		x.seqID() // the number of the temporary
+		return x.prefixed(wordReferenceTemporary, name)
+	case [2]byte{'G', 'T'}:
+		word := uint32(wordTransactionClone)
+		if x.peek() == 'n' {
+			word = wordNonTransactionClone
+		}
+		x.pos = min(x.pos+1, len(x.in))
+		return x.prefixed(word, x.encoding(false))
+	case [2]byte{'G', 'I'}:
+		module := ref(0)
+		if x.peek() == 'S' {
+			module = x.substitution(false)
+		}
+		return x.prefixed(wordModuleInit, x.module(module))
 	}
 	return x.fail()
 }

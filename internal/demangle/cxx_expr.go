@@ -1,140 +1,162 @@
 package demangle
 
-// This file reads and writes the kinds of <expression> that are frequent in names:
-// literals, template parameters, calls, common operators. All other kinds fail, which
-// leaves the name to the library.
-
-// exprOps are the most frequent operators: code, colon, text. Unary operators come
-// first.
-var exprOps = [...]string{
-	"nt:!", "ng:-", "co:~", "de:*", "aa:&&", "oo:||", "eq:==", "ne:!=", "lt:<", "le:<=", "gt:>", "ge:>=", "pl:+", "mi:-",
-	"ml:*", "an:&", "or:|", "dt:.", "pt:->",
-}
-
-const (
-	exprUnary   = 4  // of exprOps
-	exprGreater = 10 // index of gt
-	exprMember  = 17 // from here on, a name follows
+import (
+	"strings"
+	"sync"
 )
 
-// expression reads an <expression>.
-func (x *cxxTree) expression() ref {
-	if x.hidden > 0 {
-		return x.hiddenExpression()
+// This file reads <expression> (Itanium C++ ABI §5.1.6.1). Expressions are in the names of
+// templates: as arguments, in decltype, in noexcept, as dimensions of arrays, and in
+// constraints, which are not written.
+
+// exprOp is an operator. forms are its operands: e is an expression, t a type, n a member's
+// name, * expressions up to an E. pattern is how the operator is written: # is an operand in
+// parentheses unless it is a name, @ one without, * all others, all else stands for itself.
+type exprOp struct{ forms, pattern string }
+
+// exprList are the operators that have nothing but operands: code, forms, pattern. Codes of
+// more than two letters are made up here.
+const exprList = `nt e !#;ng e -#;ps e +#;co e ~#;de e \*#;aa ee #&&#;oo ee #||#;eq ee #==#;ne ee #!=#;lt ee #<#;le ee #<=#;` +
+	`gt ee (#>#);ge ee #>=#;ss ee #<=>#;pl ee #+#;mi ee #-#;ml ee #\*#;dv ee #/#;rm ee #%#;an ee #&#;or ee #|#;eo ee #^#;` +
+	`aS ee #=#;pL ee #+=#;mI ee #-=#;mL ee #\*=#;dV ee #/=#;rM ee #%=#;aN ee #&=#;oR ee #|=#;eO ee #^=#;ls ee #<<#;` +
+	`rs ee #>>#;lS ee #<<=#;rS ee #>>=#;cm ee #,#;ix ee #[@];pm ee #->\*#;ds ee #.\*#;dt en #.#;pt en #->#;qu eee #?# : #;` +
+	`cl e* #(*);cp e* #(*);tl t* @{*};il * {*};dc te dynamic_cast<@>(@);sc te static_cast<@>(@);cc te const_cast<@>(@);` +
+	`rc te reinterpret_cast<@>(@);ti t typeid (@);te e typeid #;st t sizeof (@);sz e sizeof #;at t alignof (@);` +
+	`az e alignof #;nx e noexcept(@);tw e throw #;tr  throw;dl e delete #;da e delete[] #;di ne .@=#;dx ee [@]=#;` +
+	`dX eee [@ ... @]=#;sy ee (#...)[@];pp e #++;mm e #--;pp_ e ++#;mm_ e --#;cv te (@)#;cv_ t* (@)(*);gs e ::@;` +
+	`sZ e sizeof...(@);fl e (...$#);fr e (#$...);fL ee (#$...$#);fR ee (#$...$#);nw t new @;nw( et new (@) @;` +
+	`nwi te new @(@);nw(i ete new (@) @(@);nwb te new @@;nw(b ete new (@) @@;na t new[] @;na( et new[] (@) @;` +
+	`nai te new[] @(@);na(i ete new[] (@) @(@);nab te new[] @@;na(b ete new[] (@) @@;mc te (@)#;rq  requires {...}`
+
+// exprTable has the operators, and their numbers by code.
+type exprTable struct {
+	ops   []exprOp
+	index map[string]ref
+}
+
+// cxxExprs returns the table of exprList, which is made for the first expression.
+var cxxExprs = sync.OnceValue(func() *exprTable {
+	t := &exprTable{ops: make([]exprOp, 1), index: map[string]ref{}}
+	for o := range strings.SplitSeq(exprList, ";") {
+		code, rest, _ := strings.Cut(o, " ")
+		forms, pattern, _ := strings.Cut(rest, " ")
+		t.index[code] = ref(len(t.ops))
+		t.ops = append(t.ops, exprOp{forms, pattern})
 	}
+	return t
+})
+
+// expression reads an <expression>.
+func (x *cxxTree) expression() (a ref) {
 	if !x.enter() {
 		return 0
 	}
 	defer x.leave()
 
-	// Operands first, then operators with rules of their own.
+	// Operands first, then operators.
 	switch c, next := x.peek(), x.peek2(); {
 	case c == 'L':
 		return x.literal()
 	case c == 'T':
 		return x.templateParam()
-	case isDigit(c):
-		return x.maybeTemplate(x.unqualifiedName())
-	case c == 'a' && next == 'd':
-		x.pos += 2
-		return x.one(kindAddress, x.expression())
-	case c == 's' && next == 'p':
-		x.pos += 2
-		return x.expansion(x.expression())
-	case c == 's' && next == 'r':
-		x.pos += 2
-		return x.unresolvedName()
-	}
-	return x.otherExpression()
-}
-
-// otherExpression reads calls, function parameters, sizeof and operators.
-func (x *cxxTree) otherExpression() ref {
-	switch code := [2]byte{x.peek(), x.peek2()}; code {
-	case [2]byte{'c', 'l'}:
-		x.pos += 2
-		a, mark := x.expression(), len(x.open)
-		if x.nodes[a].kind == kindTyped {
-			return x.fail() // the library writes the type of the function only in some cases
-		}
-
-		// The arguments of the call.
-		for !x.failed && !x.accept('E') {
-			x.open = append(x.open, x.expression())
-		}
-		return x.many(kindCall, a, mark)
-	case [2]byte{'f', 'p'}:
-		x.pos += 2
-		a := x.node(kindArgument, 0, 0, 0, 0, 0)
-		if !x.accept('T') {
-			x.qualifiers()
-			x.nodes[a].b = ref(x.index() + 1)
-		}
+	case c == 'X':
+		x.pos++
+		a = x.expression()
+		x.expect('E')
 		return a
-	case [2]byte{'s', 't'}:
-		x.pos += 2
-		return x.one(kindSizeof, x.typ())
+	case isDigit(c), c == 'o' && next == 'n', c == 'd' && next == 'n':
+		return x.member()
+	case c == 'f' && (next == 'p' || next == 'L' && isDigit(x.at(2))):
+		return x.argument()
+	case c == 'f':
+		return x.fold()
+	case c == 'u', c == 'v' && isDigit(next):
+		return x.vendorOperation()
 	}
 	return x.operation()
 }
 
 // operation reads an operator and its operands.
 func (x *cxxTree) operation() ref {
-	for i, op := range exprOps {
-		if op[0] != x.peek() || op[1] != x.peek2() {
-			continue
+	code := string([]byte{x.peek(), x.peek2()})
+	x.pos = min(x.pos+2, len(x.in))
+	switch code {
+	case "ad":
+		return x.one(kindAddress, x.expression())
+	case "sp":
+		return x.expansion(x.expression())
+	case "sr":
+		return x.unresolvedName()
+	case "sZ":
+		return x.packSize(x.expression())
+	case "sP":
+		mark := len(x.open)
+		for !x.failed && !x.accept('E') {
+			x.open = append(x.open, x.templateArg())
 		}
+		return x.packSize(x.many(kindPack, 0, mark))
+	case "nw", "na":
+		return x.newOperation(code)
+	case "rq", "rQ":
+		return x.requirements(code)
+	case "mc", "so":
+		return x.subobject(code)
+	case "pp", "mm", "cv": // _ before an operand, or a list instead of one
+		if code != "cv" && x.accept('_') {
+			code += "_"
+		}
+	}
 
-		// The operator's table says how many operands it has.
-		x.pos += 2
+	// All others have only operands.
+	t := cxxExprs()
+	op := t.index[code]
+	if op == 0 {
+		return x.fail()
+	}
+	mark := len(x.open)
+	if code == "cv" {
+		x.open = append(x.open, x.typ())
+		if x.accept('_') {
+			x.expressions('E')
+			return x.operator("cv_", mark)
+		}
+		x.open = append(x.open, x.expression())
+		return x.operator(code, mark)
+	}
+	x.operands(t.ops[op].forms)
+	return x.operator(code, mark)
+}
+
+// operator adds the node of an operator with the operands on x.open from mark on.
+func (x *cxxTree) operator(code string, mark int) ref {
+	a := x.many(kindOperation, 0, mark)
+	x.nodes[a].b = cxxExprs().index[code]
+	return a
+}
+
+// operands reads operands onto x.open: see exprOp.
+func (x *cxxTree) operands(forms string) {
+	for _, form := range forms {
+		switch form {
+		case 'e':
+			a := x.expression()
+			x.open = append(x.open, a)
+		case 't':
+			a := x.typ()
+			x.open = append(x.open, a)
+		case 'n':
+			a := x.member()
+			x.open = append(x.open, a)
+		case '*':
+			x.expressions('E')
+		}
+	}
+}
+
+// expressions reads expressions up to a letter onto x.open.
+func (x *cxxTree) expressions(end byte) {
+	for !x.failed && !x.accept(end) {
 		a := x.expression()
-		switch {
-		case i < exprUnary:
-			a = x.one(kindUnary, a)
-		case i < exprMember:
-			a = x.two(kindBinary, a, x.expression())
-		default:
-			a = x.two(kindBinary, a, x.simpleID())
-		}
-		x.nodes[a].text[0] = uint32(i)
-		return a
-	}
-	return x.fail()
-}
-
-// simpleID reads <simple-id>.
-func (x *cxxTree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
-
-// maybeTemplate reads the <template-args> of a name in an expression, if the name has
-// any. The result is no candidate for substitution.
-func (x *cxxTree) maybeTemplate(name ref) ref {
-	if x.peek() == 'I' {
-		x.rendered = false
-		return x.templateArgs(name, len(x.out))
-	}
-	return name
-}
-
-// writeOperation writes a kindUnary or kindBinary. An operation whose operator is >
-// gets parentheses, as it stands in a template's arguments.
-func (x *cxxTree) writeOperation(n *cxxNode) {
-	op := exprOps[n.text[0]][len("xx:"):]
-	if n.kind == kindUnary {
-		x.puts(op)
-		x.writeBraced(n.a)
-		return
-	}
-
-	// A > would end the list of arguments.
-	outer := n.text[0] == exprGreater
-	if outer {
-		x.putc('(')
-	}
-
-	x.writeBraced(n.a)
-	x.puts(op)
-	x.writeBraced(n.b)
-	if outer {
-		x.putc(')')
+		x.open = append(x.open, a)
 	}
 }

@@ -46,8 +46,6 @@ func (x *cxxTree) name() (name ref) {
 		return x.nestedName()
 	case 'Z':
 		return x.localName()
-	case 'U':
-		return x.unqualifiedName()
 	case 'S':
 		if x.peek2() == 't' {
 			x.pos += 2
@@ -56,14 +54,16 @@ func (x *cxxTree) name() (name ref) {
 			name = x.whole(x.two(kindQualified, std, x.unqualifiedName()), from)
 		} else {
 			name, substituted = x.substitution(false), true
+			if x.nodes[name].kind == kindModule {
+				name, substituted = x.inModule(name), false
+			}
 		}
 	default:
 		name = x.unqualifiedName()
 	}
 
-	// Only nestedName can decide which template the parameters of a conversion mean.
 	if x.isCast(name) {
-		return x.fail()
+		return x.fail() // conversions are members
 	}
 	if x.peek() != 'I' {
 		return name
@@ -90,6 +90,9 @@ func (x *cxxTree) nestedName() ref {
 	x.expect('N')
 	q := x.qualifiers()
 	reference := x.refQualifier()
+	if q == 0 && reference == 0 && x.accept('H') {
+		reference = refThis
+	}
 	name := x.prefix()
 	x.expect('E')
 	if q == 0 && reference == 0 {
@@ -105,6 +108,9 @@ func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
 	}
 	return x.withQuals(kindMethod, x.inherited(a), x.use(a), reference, q)
 }
+
+// refThis stands for a ref-qualifier in the name of a function whose first parameter is this.
+const refThis ref = 3
 
 // refQualifier reads <ref-qualifier>: 1 is &, 2 is &&, 0 is none.
 func (x *cxxTree) refQualifier() ref {
@@ -122,7 +128,8 @@ func (x *cxxTree) refQualifier() ref {
 // prefix is not: the caller makes it a candidate if it is a type.
 func (x *cxxTree) prefix() (name ref) {
 	last := ref(0) // the name read last, which constructors and destructors repeat
-	cast, from, rendered, start := false, len(x.out), true, x.pos
+	from, rendered, start := len(x.out), true, x.pos
+	var late lateCast
 	for !x.failed && x.pos != x.stop {
 		c, next := x.peek(), ref(0)
 		if name != 0 && c != 'I' && c != 'E' && c != 'M' {
@@ -132,27 +139,36 @@ func (x *cxxTree) prefix() (name ref) {
 		// The next part: a name, a constructor, a substitution, a parameter or
 		// arguments.
 		switch {
-		case isDigit(c) || isLower(c) || c == 'U' || c == 'L':
+		case isDigit(c) || isLower(c) || c == 'U' || c == 'L' || c == 'W' || c == 'F' || c == 'D' && x.peek2() == 'C':
+			x.late = lateCast{}
 			next = x.unqualifiedName()
-			if x.isCast(next) {
-				if cast {
-					return x.fail()
-				}
-				cast = true
+			if x.late.cast != 0 {
+				x.late.outer = late.outer
+				late, x.late = x.late, lateCast{}
 			}
+		case c == 'D' && (x.peek2() == 't' || x.peek2() == 'T'):
+			next, _ = x.dType()
 		case c == 'C' || c == 'D':
 			next = x.structor(c, last)
 		case c == 'S':
 			next = x.substitution(true)
+			if x.nodes[next].kind == kindModule {
+				next, c = x.inModule(next), 'W'
+			}
 		case c == 'T':
 			next = x.templateParam()
 		case c == 'I' && name != 0:
 			x.rendered, rendered = rendered, true
-			next, name, cast = x.templateArgs(name, from), 0, false
+			next, name = x.templateArgs(name, from), 0
+			x.resolve(&late, next)
+			if late.cast == 0 {
+				late.outer = next
+			}
 		case c == 'M' && name != 0:
 			x.pos++ // the variable that a lambda initializes is a scope like any other
 			continue
 		case c == 'E' && name != 0:
+			x.resolve(&late, late.outer)
 			x.rendered = rendered
 			return name
 		default:
@@ -173,6 +189,7 @@ func (x *cxxTree) prefix() (name ref) {
 			x.candidatePrefix(name, start)
 		}
 	}
+	x.resolve(&late, late.outer)
 	return name
 }
 
@@ -200,7 +217,7 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 	for {
 		n := &x.nodes[last]
 		switch n.kind {
-		case kindTemplate, kindTagged:
+		case kindTemplate, kindTagged, kindInModule:
 			last = n.a
 		case kindQualified, kindLocal:
 			last = n.b
@@ -234,13 +251,25 @@ func (x *cxxTree) unqualifiedName() (name ref) {
 		name = x.sourceName()
 	case isLower(c):
 		name = x.operatorName()
-	case x.accept('L'):
-		name = x.sourceName()
+	case x.accept('L'): // internal linkage
+		if isLower(x.peek()) {
+			name = x.operatorName()
+		} else {
+			name = x.sourceName()
+		}
 		x.discriminator()
 	case c == 'U' && x.peek2() == 'l':
 		name = x.closure()
 	case c == 'U' && x.peek2() == 't':
 		name = x.unnamed()
+	case c == 'W':
+		return x.inModule(x.module(0))
+	case x.accept('F'):
+		name = x.one(kindFriend, x.unqualifiedName())
+		x.rendered = false
+		return name
+	case c == 'D' && x.peek2() == 'C':
+		name = x.binding()
 	default:
 		return x.fail()
 	}
@@ -292,11 +321,9 @@ func (x *cxxTree) operatorName() ref {
 	x.pos = min(x.pos+2, len(x.in))
 	switch {
 	case first == 'c' && second == 'v':
-		old := x.inCast
-		x.inCast = true
-		to := x.typ()
-		x.inCast, x.rendered = old, false
-		return x.one(kindCast, to)
+		return x.castName()
+	case first == 'v' && isDigit(second): // a vendor's, with the number of operands
+		return x.sourceName()
 	case first == 'l' && second == 'i':
 		a := x.one(kindLiteralOp, x.sourceName())
 		x.rendered = false
@@ -368,51 +395,13 @@ func (x *cxxTree) discriminator() {
 		return
 	}
 
-	// Numbers from 10 on stand between two underscores and one.
+	// Numbers from 10 on stand between two underscores and one. Without a number it is none.
 	long := x.accept('_')
+	if !long && !isDigit(x.peek()) {
+		x.pos--
+		return
+	}
 	if n := x.number(); long && n >= 10 {
 		x.expect('_')
 	}
-}
-
-// closure reads <closure-type-name>.
-func (x *cxxTree) closure() ref {
-	x.pos += 2
-	if c := x.peek2(); x.inCast || x.peek() == 'T' && bytes.IndexByte([]byte("ynptk"), c) >= 0 {
-		return x.fail()
-	}
-
-	// The text and the node are made of the parameters; the body has no name.
-	old := x.inLambda
-	x.inLambda = true
-	mark, from := len(x.open), len(x.out)
-	x.emit("{lambda(")
-	x.parameters(false)
-	x.inLambda = old
-	x.expect('E')
-	number := x.index()
-	x.emitNumber(")#", number+1, "}")
-
-	a := x.whole(x.many(kindClosure, 0, mark), from)
-	n := &x.nodes[a]
-	if n.flags&flagPack != 0 {
-		return x.fail()
-	}
-	if n.flags&flagParam != 0 {
-		n.flags |= flagCapture
-	}
-	n.flags &^= flagAuto | flagParam
-	n.b = ref(number)
-	return a
-}
-
-// unnamed reads <unnamed-type-name>.
-func (x *cxxTree) unnamed() ref {
-	x.pos += 2
-	from, number := len(x.out), x.index()
-	x.emitNumber("{unnamed type#", number+1, "}")
-	x.rendered = true
-	a := x.whole(x.node(kindUnnamed, 0, 0, ref(number), 0, 0), from)
-	x.candidate(a, 0)
-	return a
 }

@@ -4,7 +4,7 @@ package demangle
 // of its elements.
 
 // expansion returns the expansion of a: a list of copies of a, each with one element of
-// the pack in a. If there is no pack in a, the expansion is a followed by dots.
+// each pack in a. If there is no pack in a, the expansion is a followed by dots.
 func (x *cxxTree) expansion(a ref) ref {
 	rendered := x.rendered && x.nodes[a].kind == kindParam // the pack itself
 	x.rendered = false
@@ -12,16 +12,17 @@ func (x *cxxTree) expansion(a ref) ref {
 		return x.one(kindExpansion, a)
 	}
 
-	// Exactly one pack can be expanded here.
-	e := expander{x: x}
+	// All packs that are expanded together have as many elements.
+	e := expander{x: x, elements: -1}
 	e.find(a)
-	if e.found != 1 {
-		return x.fail() // of several packs the library expands one
+	if x.failed || e.elements < 0 {
+		return x.fail()
 	}
 
 	mark := len(x.open)
-	for _, e.arg = range x.list(&x.nodes[e.pack]) {
-		x.open = append(x.open, e.copy(a))
+	for e.index = range e.elements {
+		c := e.copy(a)
+		x.open = append(x.open, c)
 		if x.failed {
 			break
 		}
@@ -32,51 +33,79 @@ func (x *cxxTree) expansion(a ref) ref {
 	return list
 }
 
-// expander replaces a pack by one of its elements.
+// expander replaces packs by their elements number index.
 type expander struct {
-	x         *cxxTree
-	pack, arg ref
-	found     int // packs
+	x               *cxxTree
+	elements, index int
 }
 
-// find counts the packs below a, following flagPack, and keeps the last one.
-func (e *expander) find(a ref) {
-	n := &e.x.nodes[a]
-	if n.kind == kindPack {
-		e.pack = a
-		e.found++
-		return
+// isPart reports which fields of a kind of nodes are parts of the node.
+func (k cxxKind) isPart() (a, b, list bool) {
+	switch k {
+	case kindLiteralOp, kindCast, kindDefaultArg, kindDtor, kindParam, kindExpansion, kindLiteral, kindAddress,
+		kindDecltype, kindQuoted, kindLambda, kindMethod, kindQuals, kindPointer, kindLRef, kindRRef, kindComplex,
+		kindImaginary, kindElaborated, kindFriend:
+		return true, false, false
+	case kindQualified, kindLocal, kindTagged, kindTyped, kindMember, kindArray, kindVector, kindVendor, kindSpec,
+		kindIndexed, kindConstrained, kindInModule, kindEnum, kindPart, kindTwo, kindCtor, kindBitInt, kindEnableIf:
+		return true, true, false
+	case kindTemplate, kindClosure, kindFunc, kindLocalFunc, kindCall:
+		return true, false, true
+	case kindPack, kindList, kindOperation:
+		return false, false, true
 	}
-	if e.found > 1 || n.kind != kindParam && n.flags&flagPack == 0 {
+	return false, false, false
+}
+
+// find sets elements to the number of elements of the packs below a.
+func (e *expander) find(a ref) {
+	x := e.x
+	n := &x.nodes[a]
+	x.steps++
+	if x.steps > cxxMaxSteps {
+		x.fail()
+	}
+	switch {
+	case a == 0 || x.failed || n.flags&flagPack == 0:
+		return
+	case n.kind == kindParam && x.nodes[n.a].kind == kindPack:
+		length := len(x.list(&x.nodes[n.a]))
+		if e.elements >= 0 && e.elements != length {
+			x.fail()
+		}
+		e.elements = length
 		return
 	}
 
-	if n.a != 0 {
+	// The parts of the node.
+	isA, isB, isList := n.kind.isPart()
+	if isA {
 		e.find(n.a)
 	}
-
-	// The other children of the node.
-	switch n.kind {
-	case kindQualified, kindLocal, kindTagged, kindMember:
+	if isB {
 		e.find(n.b)
-	case kindTemplate, kindFunc, kindList, kindClosure, kindCall:
-		for _, b := range e.x.list(n) {
+	}
+	if isList {
+		for _, b := range x.list(n) {
 			e.find(b)
 		}
 	}
 }
 
-// copy returns a copy of a with the element e.arg in place of the pack.
+// copy returns a copy of a with elements in place of packs.
 func (e *expander) copy(a ref) ref {
 	x := e.x
 	n := x.nodes[a]
+	x.steps++
 	switch {
-	case a == e.pack:
-		return e.arg
-	case n.kind == kindParam:
-		return e.copy(n.a)
+	case x.failed || x.steps > cxxMaxSteps:
+		return x.fail()
 	case n.flags&flagPack == 0:
 		return a
+	case n.kind == kindParam && x.nodes[n.a].kind == kindPack:
+		return x.list(&x.nodes[n.a])[e.index]
+	case n.kind == kindParam:
+		return e.copy(n.a)
 	}
 
 	// The constructors of references, qualified types and arrays apply C++'s rules for types
@@ -87,19 +116,23 @@ func (e *expander) copy(a ref) ref {
 	case kindQuals:
 		return e.flagged(x.qualified(e.child(n.a), n.quals))
 	case kindArray:
-		return e.flagged(x.arrayOf(e.child(n.a), n.text))
-	case kindQualified, kindMember:
-		n.a, n.b = x.use(e.copy(n.a)), x.use(e.copy(n.b))
-	case kindPointer, kindComplex, kindVector, kindMethod:
-		n.a = x.use(e.copy(n.a))
-	case kindTemplate, kindFunc, kindCall:
-		return e.copyList(n)
-	default:
+		return e.flagged(x.arrayOf(e.child(n.a), n.text, e.copy(n.b)))
+	case kindNone:
 		return x.fail()
 	}
 
 	// A copy has no pack left.
 	n.flags &^= flagPack
+	isA, isB, isList := n.kind.isPart()
+	if isA && n.a != 0 {
+		n.a = x.use(e.copy(n.a))
+	}
+	if isB && n.b != 0 {
+		n.b = x.use(e.copy(n.b))
+	}
+	if isList {
+		n.text = e.copyList(n.text)
+	}
 	return x.add(n)
 }
 
@@ -115,19 +148,15 @@ func (e *expander) flagged(a ref) ref {
 	return a
 }
 
-// copyList copies a node with a list.
-func (e *expander) copyList(n cxxNode) ref {
-	x := e.x
-	if n.a != 0 {
-		n.a = x.use(e.copy(n.a))
+// copyList copies a list.
+func (e *expander) copyList(list [2]uint32) [2]uint32 {
+	x, mark := e.x, len(e.x.open)
+	for i := list[0]; i < list[1]; i++ {
+		c := x.use(e.copy(x.elems[i]))
+		x.open = append(x.open, c)
 	}
-
-	mark := len(x.open)
-	for i := n.text[0]; i < n.text[1]; i++ {
-		x.open = append(x.open, e.copy(x.elems[i]))
-	}
-	flags := n.flags &^ flagPack
-	a := x.many(n.kind, n.a, mark)
-	x.nodes[a].flags = flags
-	return a
+	from := len(x.elems)
+	x.elems = append(x.elems, x.open[mark:]...)
+	x.open = x.open[:mark]
+	return [2]uint32{uint32(from), uint32(len(x.elems))}
 }

@@ -66,8 +66,7 @@ func (x *cxxTree) text(a ref) []byte {
 	return x.out[x.start:]
 }
 
-// write writes node a. It fails, which leaves the name to the library, if the node
-// contains itself or if the text becomes too long.
+// write writes node a. It fails if the text becomes too long.
 func (x *cxxTree) write(a ref) {
 	n := &x.nodes[a]
 
@@ -88,18 +87,16 @@ func (x *cxxTree) write(a ref) {
 	}
 
 	x.steps++
-	if n.busy || len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
+	if len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
 		x.fail()
 		return
 	}
 
-	n.busy = true
 	if n.kind < kindTyped {
 		x.writeName(a, n)
 	} else {
 		x.writeType(a, n)
 	}
-	n.busy = false
 	x.leave()
 }
 
@@ -148,8 +145,14 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 	case kindCtor, kindParam:
 		x.write(n.a)
 	case kindClosure:
-		x.puts("{lambda(")
-		x.writeList(x.list(n), false)
+		x.puts("{lambda")
+		if n.a != 0 {
+			x.putc('<')
+			x.write(n.a)
+			x.putc('>')
+		}
+		x.putc('(')
+		x.writeList(x.list(n))
 		x.puts(")#")
 		x.putn("", int(n.b)+1, "")
 		x.putc('}')
@@ -157,10 +160,17 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 		x.puts("{unnamed type#")
 		x.putn("", int(n.b)+1, "")
 		x.putc('}')
+	case kindHead:
+		x.writeHead(n)
 	case kindAuto:
+		if n.text[0] != 0 {
+			x.putn(headNames[n.text[0]], int(n.b), "")
+			x.last = '0'
+			return
+		}
 		x.putn("auto:", int(n.b)+1, "")
 	case kindPack, kindList:
-		x.writeList(x.list(n), false)
+		x.writeList(x.list(n))
 	case kindExpansion:
 		x.writeBraced(n.a)
 		x.puts("...")
@@ -176,12 +186,12 @@ func (x *cxxTree) writeExpression(n *cxxNode) {
 	switch n.kind {
 	case kindAddress:
 		x.writeAddress(n.a)
-	case kindUnary, kindBinary:
+	case kindOperation:
 		x.writeOperation(n)
 	case kindCall:
 		x.writeBraced(n.a)
 		x.putc('(')
-		x.writeList(x.list(n), false)
+		x.writeList(x.list(n))
 		x.putc(')')
 	case kindArgument:
 		if n.b == 0 {
@@ -190,17 +200,24 @@ func (x *cxxTree) writeExpression(n *cxxNode) {
 			x.putn("{parm#", int(n.b), "")
 			x.putc('}')
 		}
-	case kindSizeof:
-		x.puts("sizeof (")
-		x.write(n.a)
-		x.putc(')')
+	case kindCount:
+		x.putn("", int(n.b), "")
+		x.last = '0'
 	case kindDecltype:
 		x.puts("decltype (")
 		x.write(n.a)
 		x.putc(')')
 	default:
-		x.fail()
+		x.writeRare(n)
 	}
+}
+
+// alone writes a without regard to the declaration around it.
+func (x *cxxTree) alone(a ref) {
+	base, depth := x.base, len(x.inner)
+	x.base = depth
+	x.write(a)
+	x.base, x.inner = base, x.inner[:depth]
 }
 
 // writeBraced writes a, in parentheses unless it is a name.
@@ -215,14 +232,9 @@ func (x *cxxTree) writeBraced(a ref) {
 	}
 }
 
-// writeAddress writes the address of a. A function is written without its type.
+// writeAddress writes the address of a.
 func (x *cxxTree) writeAddress(a ref) {
 	x.putc('&')
-	if n := &x.nodes[a]; n.kind == kindTyped {
-		if t := x.nodes[n.b].kind; t == kindFunc || t == kindLocalFunc {
-			a = n.a
-		}
-	}
 	x.writeBraced(a)
 }
 
@@ -238,7 +250,7 @@ func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 		x.putc(' ')
 	}
 	x.putc('<')
-	x.writeList(x.list(n), true)
+	x.writeList(x.list(n))
 	if x.last == '>' {
 		x.putc(' ')
 	}
@@ -249,11 +261,11 @@ func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 	x.written = append(x.written, a)
 }
 
-// writeList writes a list. If sparing is set, empty packs are left out.
-func (x *cxxTree) writeList(list []ref, sparing bool) {
+// writeList writes a list. Empty packs are left out.
+func (x *cxxTree) writeList(list []ref) {
 	first := true
 	for _, a := range list {
-		if sparing && x.isEmpty(a) {
+		if x.isEmpty(a) {
 			continue
 		}
 		if !first {
@@ -268,11 +280,9 @@ func (x *cxxTree) writeList(list []ref, sparing bool) {
 
 // isEmpty reports whether a is a pack without elements.
 func (x *cxxTree) isEmpty(a ref) bool {
-	n := &x.nodes[a]
+	n := &x.nodes[x.argumentOf(a)]
 	switch n.kind {
-	case kindList:
-		return n.text[0] == n.text[1]
-	case kindPack:
+	case kindPack, kindList:
 		for _, a := range x.list(n) {
 			x.steps++
 			if x.steps > cxxMaxSteps || !x.isEmpty(a) {

@@ -20,7 +20,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 			x.putc(' ')
 		}
 		x.writeParameters(n)
-	case kindMember, kindVector:
+	case kindMember, kindVector, kindVendor, kindImaginary:
 		made := n.a
 		if n.kind == kindMember {
 			made = n.b
@@ -33,7 +33,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 			x.pop()
 			x.writeDimension(n)
 		}
-	case kindMethod, kindQuals, kindPointer, kindLRef, kindRRef, kindComplex:
+	case kindMethod, kindSpec, kindQuals, kindPointer, kindLRef, kindRRef, kindComplex:
 		if x.wrap(a, n.a) {
 			x.writeInner(a)
 			x.pop()
@@ -67,8 +67,15 @@ func (x *cxxTree) writeInner(a ref) {
 		x.puts("::*")
 	case kindVector:
 		x.puts(" __vector(")
-		x.putText(n.text)
+		x.writeNumber(n)
 		x.putc(')')
+	case kindVendor:
+		x.putc(' ')
+		x.alone(n.b)
+	case kindImaginary:
+		x.puts(" _Imaginary")
+	case kindSpec:
+		x.writeSpec(n)
 	case kindArray:
 		x.writeDimension(n)
 	case kindMethod, kindQuals:
@@ -92,8 +99,8 @@ func (x *cxxTree) writeQualifiers(n *cxxNode) {
 		x.putc(' ')
 		x.puts(qualifierWords[q&15])
 	}
-	if n.kind == kindMethod && n.b != 0 {
-		x.puts(" &&"[:n.b+1])
+	if n.kind == kindMethod && n.b != refThis {
+		x.puts([...]string{"", " &", " &&"}[n.b])
 	}
 }
 
@@ -124,8 +131,17 @@ func (x *cxxTree) writeDimension(n *cxxNode) {
 
 	x.puts(space)
 	x.putc('[')
-	x.putText(n.text)
+	x.writeNumber(n)
 	x.putc(']')
+}
+
+// writeNumber writes the dimension of an array, or the size of a vector or an integer.
+func (x *cxxTree) writeNumber(n *cxxNode) {
+	if n.b != 0 {
+		x.alone(n.b)
+		return
+	}
+	x.putText(n.text)
 }
 
 // writeAllInner writes the types on the stack, the innermost first.
@@ -154,7 +170,7 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 	methods := held[:0]
 	for x.declares() && !x.failed {
 		a := x.pop()
-		if x.nodes[a].kind != kindMethod {
+		if k := x.nodes[a].kind; k != kindMethod && k != kindSpec {
 			x.writeInner(a)
 			continue
 		}
@@ -169,7 +185,10 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 
 	// The parameters, then the methods that were held back.
 	x.putc('(')
-	x.writeList(x.list(n), true)
+	if n.b != 0 {
+		x.puts("this ")
+	}
+	x.writeList(x.list(n))
 	x.putc(')')
 	x.inner = append(x.inner, methods...)
 	x.writeAllInner()
@@ -182,7 +201,7 @@ func (x *cxxTree) needsParen() (paren, space bool) {
 		switch x.nodes[x.inner[i]].kind {
 		case kindPointer, kindLRef, kindRRef:
 			return true, false
-		case kindQuals, kindComplex, kindMember:
+		case kindQuals, kindComplex, kindMember, kindVendor, kindImaginary:
 			return true, true
 		}
 	}

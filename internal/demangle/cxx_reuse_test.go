@@ -12,8 +12,8 @@ import (
 func sameAfter(t *testing.T, d *Demangler, name []byte) {
 	t.Helper()
 	last := string(d.tree.in)
-	text, ok := d.cxxFast(name, false)
-	if alone, aloneOK := new(Demangler).cxxFast(name, false); text != alone || ok != aloneOK {
+	text, ok := d.cxx(name)
+	if alone, aloneOK := new(Demangler).cxx(name); text != alone || ok != aloneOK {
 		t.Fatalf("%q after %q:\n got   %q, %v\n alone %q, %v", name, last, text, ok, alone, aloneOK)
 	}
 }
@@ -67,12 +67,12 @@ func TestCxxReuseParts(t *testing.T) {
 		{"_ZN1aI1bIiE1cIdEEC1ERKS4_", 4}, // but not those of a, which continue differently
 		{"_ZN2aaI1bIiEE1gEv", 0},
 	} {
-		d.tree.reset([]byte(test.in[2:]), scopeUnknown, false)
+		d.tree.reset([]byte(test.in[2:]), scopeUnknown)
 		if got := len(d.tree.parts); got != test.want {
 			t.Errorf("%s: %d parts", test.in, got)
 		}
-		if _, ok := d.cxxFast([]byte(test.in), false); !ok {
-			t.Errorf("%s: left to the library", test.in)
+		if _, ok := d.cxx([]byte(test.in)); !ok {
+			t.Errorf("%s: stays mangled", test.in)
 		}
 	}
 }

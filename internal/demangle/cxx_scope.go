@@ -13,7 +13,7 @@ package demangle
 // So the numbers of all later substitutions depend on the compiler, and srNT_4typeE5value can be from
 // either. A name is read by Clang's rule until a scope shows that GCC wrote the name. If the whole name
 // is invalid by Clang's rule, for example because a substituted candidate does not exist, the name is
-// read again by GCC's rule (see Demangler.cxxFast). Clang's rule comes first because GCC's makes more
+// read again by GCC's rule (see Demangler.encoding). Clang's rule comes first because GCC's makes more
 // candidates: by GCC's rule, all numbers in a name of Clang's exist.
 
 // scopeRule is how scopes of dependent names are read.
@@ -44,7 +44,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 	}
 
 	// What begins like a scope of GCC's settles the rule.
-	if x.isScopeOfGCC() {
+	if !x.forced && x.isScopeOfGCC() {
 		x.setScopeRule(scopeGCC)
 	}
 	c := x.peek()

@@ -28,6 +28,24 @@ const (
 	wordTLSInit
 	wordTLSWrapper
 	wordGuard
+	wordReferenceTemporary
+	wordTransactionClone
+	wordNonTransactionClone
+	wordParameterObject
+	wordTypeinfoFunction
+	wordJavaClass
+	wordModuleInit
+	wordNoexcept
+	wordThrow
+	wordTransactionSafe
+	wordStruct
+	wordUnion
+	wordEnum
+	wordCharTraits
+	wordCharAllocator
+	wordBasicIstream
+	wordBasicOstream
+	wordBasicIostream
 )
 
 // cxxWords are texts that are not in the mangled name.
@@ -37,6 +55,10 @@ var cxxWords = [...]string{
 	"vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ",
 	"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ",
 	"TLS init function for ", "TLS wrapper function for ", "guard variable for ",
+	"reference temporary for ", "transaction clone for ", "non-transaction clone for ", "template parameter object for ",
+	"typeinfo fn for ", "java Class for ", "initializer for module ",
+	" noexcept(", " throw(", " transaction_safe", "struct ", "union ", "enum ",
+	"std::char_traits<char>", "std::allocator<char>", "basic_istream", "basic_ostream", "basic_iostream",
 }
 
 // standardSub returns the word that a substitution Sa, Ss, … stands for.

@@ -62,11 +62,6 @@ func (x *cxxTree) templateArg() ref {
 		mark, from := len(x.open), len(x.out)
 		x.args(false)
 		return x.whole(x.many(kindPack, 0, mark), from)
-	case 'T':
-		switch x.peek2() {
-		case 'y', 'n', 't', 'p', 'k':
-			return x.fail()
-		}
 	}
 	return x.typ()
 }
@@ -76,7 +71,13 @@ func (x *cxxTree) literal() ref {
 	x.pos++
 
 	// L_Z <encoding> E, or LZ by old compilers: the address of something.
-	if x.peek() == '_' || x.peek() == 'Z' {
+	if x.peek() == 'U' && x.peek2() == 'l' {
+		a := x.one(kindLambda, x.closure())
+		x.expect('E')
+		x.rendered = false
+		return a
+	}
+	if x.peek() == '_' && x.peek2() == 'Z' || x.peek() == 'Z' {
 		x.accept('_')
 		x.expect('Z')
 		a := x.encoding(false)
@@ -105,9 +106,17 @@ func (x *cxxTree) literal() ref {
 		x.pos++
 	}
 
-	n := &x.nodes[a]
+	n := &x.nodes[x.use(a)]
+	if n.kind == kindQuals {
+		n = &x.nodes[n.a]
+	}
+	if x.pos == from && n.kind == kindArray {
+		x.expect('E')
+		x.rendered = false
+		return x.one(kindQuoted, a)
+	}
 	if x.pos == from && (n.kind != kindBuiltin || n.text[0] != builtinNullptr) {
-		return x.fail() // a lambda or a string
+		return x.fail()
 	}
 
 	lit := x.node(kindLiteral, x.inherited(a), x.use(a), negative, uint32(from), uint32(x.pos))
@@ -139,18 +148,23 @@ func (x *cxxTree) emitLiteral(a ref, from int) {
 // parameter of a generic lambda, it returns a node of its own.
 func (x *cxxTree) templateParam() ref {
 	x.pos++
-	if x.hidden > 0 {
+	if x.hidden > 0 || x.inCast {
 		return x.hiddenParam()
 	}
 	n := x.index()
 	switch {
-	case x.failed || x.inCast || x.template == 0 && !x.inLambda:
+	case x.failed || x.template == 0 && !x.inLambda || x.template == hiddenTemplate:
 		return x.fail()
 	case x.template == 0:
-		from := len(x.out)
-		x.emitNumber("auto:", n+1, "")
+		from, kind := len(x.out), uint32(0)
+		if n < x.heads.n {
+			kind = uint32(x.heads.kinds[n])
+			x.emitNumber(headNames[kind], n, "")
+		} else {
+			x.emitNumber("auto:", n+1, "")
+		}
 		x.rendered = true
-		return x.whole(x.node(kindAuto, flagAuto, 0, ref(n), 0, 0), from)
+		return x.whole(x.node(kindAuto, flagAuto, 0, ref(n), kind, 0), from)
 	}
 
 	// Replace the parameter by the argument.
@@ -183,8 +197,11 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 
 	// One of the abbreviations for names in std.
 	word, ok := standardSub(c)
-	if !ok || forPrefix && (x.peek() == 'C' || x.peek() == 'D') {
-		return x.fail() // std::string::string() is written with the full name of the class
+	if !ok {
+		return x.fail()
+	}
+	if forPrefix && (x.peek() == 'C' || x.peek() == 'D') {
+		return x.standardClass(c)
 	}
 
 	std := x.emitWord(wordStd)
@@ -192,6 +209,28 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 	a := x.whole(x.two(kindQualified, std, x.emitWord(word)), from)
 	x.nodes[a].flags |= flagStd
 	return x.tagsOfStd(a, from)
+}
+
+// standardClass returns the full name of a class in std, which is written if a constructor or
+// destructor follows.
+func (x *cxxTree) standardClass(c byte) ref {
+	mark := len(x.open)
+	if c != 'a' && c != 'b' {
+		x.open = append(x.open, x.builtin('c'-'a'), x.word(wordCharTraits))
+	}
+	if c == 's' {
+		x.open = append(x.open, x.word(wordCharAllocator))
+	}
+	class := map[byte]uint32{'a': wordAllocator, 'b': wordBasicString, 's': wordBasicString, 'i': wordBasicIstream,
+		'o': wordBasicOstream, 'd': wordBasicIostream}[c]
+	name := x.word(class)
+	if len(x.open) > mark {
+		name = x.many(kindTemplate, name, mark)
+	}
+	x.rendered = false
+	a := x.two(kindQualified, x.word(wordStd), name)
+	x.nodes[a].flags |= flagStd
+	return a
 }
 
 // tagsOfStd reads the tags of a standard substitution, which make it a
@@ -241,10 +280,8 @@ func (x *cxxTree) candidateAt(id int) ref {
 
 	// Parameters in the candidate may mean other arguments here.
 	switch {
-	case flags&(flagParam|flagAuto|flagCapture) == 0, x.hidden > 0:
-	case flags&flagCapture != 0, x.inCast:
-		return x.fail()
-	case x.inLambda && flags&flagParam != 0:
+	case flags&(flagParam|flagAuto) == 0, x.hidden > 0, x.inCast:
+	case x.template == 0 && x.inLambda && (flags&flagParam != 0 || x.heads.n > 0):
 		return x.readAgain(s, 0)
 	case flags&flagParam != 0 && s.template != x.template, flags&flagAuto != 0 && !x.inLambda:
 		if x.template == 0 {

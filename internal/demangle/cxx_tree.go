@@ -5,11 +5,12 @@ package demangle
 // the next name; a ref is the index of a node in that slice.
 //
 // Template parameters are replaced by their arguments when they are read, since the
-// arguments are known by then, except in conversion operators. The result is flagged,
+// arguments are known by then, except in conversion operators (cxx_cast.go). The result is flagged,
 // because a later substitution (S_) of it means the parameters of the template that is
 // in force at the substitution.
 //
-// cxx_name.go, cxx_type.go, cxx_template.go, cxx_expr.go and cxx_encoding.go read;
+// cxx_name.go, cxx_closure.go, cxx_type.go, cxx_vendor.go, cxx_template.go, cxx_expr.go, cxx_operand.go and
+// cxx_encoding.go read;
 // cxx_emit.go writes while reading, cxx_print.go and cxx_print_type.go write from the
 // tree; cxx_reuse.go reuses parts of the previous name.
 
@@ -19,65 +20,80 @@ type ref int32
 type cxxKind uint8
 
 const (
-	kindNone       cxxKind = iota
-	kindName               // text: of the name
-	kindWord               // text[0]: index of cxxWords
-	kindBuiltin            // text[0]: index of cxxBuiltins
-	kindOperator           // text[0]: index of operatorTable.texts
-	kindLiteralOp          // a: the text after operator""
-	kindCast               // operator a
-	kindQualified          // a::b
-	kindLocal              // a::b, a being a function
-	kindDefaultArg         // a, in default argument number n
-	kindTemplate           // a<list>
-	kindTagged             // a[abi:b]
-	kindCtor               // constructor named a, inherited from b if that is not 0
-	kindDtor               // ~a
-	kindClosure            // {lambda(list)#n}
-	kindUnnamed            // {unnamed type#n}
-	kindParam              // stands for a: the argument of a template parameter
-	kindAuto               // parameter number n of a generic lambda
-	kindPack               // list: a pack, as an argument of a template
-	kindList               // list: a pack, expanded
-	kindExpansion          // a...
-	kindLiteral            // (a)text, negative if b is not 0
-	kindAddress            // &a
-	kindUnary              // operator text[0] of exprOps on a
-	kindBinary             // the same between a and b
-	kindCall               // a(list)
-	kindArgument           // number n of a function's parameters, 0 being this
-	kindSizeof             // sizeof (a)
-	kindDecltype           // decltype (a)
-	kindTyped              // function or variable a of type b
-	kindFunc               // function type: a returned, or 0, from list
-	kindLocalFunc          // kindFunc before ::, where the return type is not written
-	kindMethod             // function a with quals and ref qualifier b
-	kindQuals              // type a with quals
-	kindPointer            // a*
-	kindLRef               // a&
-	kindRRef               // a&&
-	kindComplex            // a _Complex
-	kindArray              // a[text]
-	kindVector             // a __vector(text)
-	kindMember             // b of class a: a::*
-	kindSpecial            // text[0]: index of cxxWords; a
-	kindTwo                // construction vtable for a-in-b
+	kindNone        cxxKind = iota
+	kindName                // text: of the name
+	kindWord                // text[0]: index of cxxWords
+	kindBuiltin             // text[0]: index of cxxBuiltins
+	kindOperator            // text[0]: index of operatorTable.texts
+	kindLiteralOp           // a: the text after operator""
+	kindCast                // operator a
+	kindQualified           // a::b
+	kindLocal               // a::b, a being a function
+	kindDefaultArg          // a, in default argument number n
+	kindTemplate            // a<list>
+	kindTagged              // a[abi:b]
+	kindCtor                // constructor named a, inherited from b if that is not 0
+	kindDtor                // ~a
+	kindClosure             // {lambda(list)#n}, with template parameters if a, a list, is not 0
+	kindHead                // template parameter number b of a lambda: see cxx_closure.go
+	kindUnnamed             // {unnamed type#n}
+	kindParam               // stands for a: the argument of a template parameter
+	kindAuto                // parameter number n of a generic lambda; text[0]: its kind if it has a declaration
+	kindPack                // list: a pack, as an argument of a template
+	kindList                // list: a pack, expanded
+	kindExpansion           // a...
+	kindLiteral             // (a)text, negative if b is not 0
+	kindAddress             // &a
+	kindOperation           // operator b of exprTable with list; a: operator that a fold repeats
+	kindCall                // a(list)
+	kindArgument            // number n of a function's parameters, 0 being this
+	kindCount               // the number b
+	kindPart                // part of a, of type b
+	kindDecltype            // decltype (a)
+	kindQuoted              // string literal of type a
+	kindLambda              // closure a as a literal
+	kindIndexed             // element b of pack a
+	kindBitInt              // _BitInt(text), or _BitInt(b); unsigned if quals is not 0
+	kindConstrained         // b, auto or decltype(auto), with constraint a
+	kindElaborated          // word text[0] and a
+	kindModule              // module b, in module a if that is not 0, as a partition if text[0] is not 0
+	kindEnum                // enumeration of type a without a name, with enumerator b
+	kindInModule            // name a of module b
+	kindFriend              // function a, a friend
+	kindFloat               // floating-point type of text bits, and a letter, b
+	kindBinding             // structured binding of list
+	kindEnableIf            // function a, if b, a list
+	kindTyped               // function or variable a of type b
+	kindFunc                // function type: a returned, or 0, from list; b is 1 if the first is this
+	kindLocalFunc           // kindFunc before ::, where the return type is not written
+	kindMethod              // function a with quals and ref qualifier b: see refQualifier
+	kindSpec                // function a with exception specification text[0] of b
+	kindQuals               // type a with quals
+	kindPointer             // a*
+	kindLRef                // a&
+	kindRRef                // a&&
+	kindComplex             // a _Complex
+	kindVendor              // type a with qualifier b of the compiler
+	kindImaginary           // a _Imaginary
+	kindArray               // a[text], or a[b]
+	kindVector              // a __vector(text), or of b
+	kindMember              // b of class a: a::*
+	kindSpecial             // text[0]: index of cxxWords; a
+	kindTwo                 // construction vtable for a-in-b
 )
 
 // Flags of a node. A node inherits the flags of the nodes below it.
 const (
-	flagParam   = 1 << iota // an argument that replaced a template parameter
-	flagAuto                // has a parameter of a generic lambda that is outside of the node
-	flagPack                // has a pack that is not expanded
-	flagCapture             // has a lambda with a parameter of the template around it
-	flagStd                 // one of Sa, Ss, …: no candidate for substitution; not inherited
+	flagParam = 1 << iota // an argument that replaced a template parameter
+	flagAuto              // has a parameter of a generic lambda that is outside of the node
+	flagPack              // has a pack that is not expanded
+	flagStd               // one of Sa, Ss, …: no candidate for substitution; not inherited
 )
 
 // cxxNode is a node. The meaning of its fields depends on its kind.
 type cxxNode struct {
 	kind  cxxKind
 	flags uint8
-	busy  bool // being written
 	quals qualifiers
 	a, b  ref
 	text  [2]uint32 // from, to: of the name; or of elems, for a list
@@ -132,8 +148,7 @@ type cxxSub struct {
 	prefix     bool
 }
 
-// Bounds, above the sizes that compilers write. Names that exceed them are left to the
-// library.
+// Bounds, above the sizes that compilers write. Names that exceed them stay mangled.
 const (
 	cxxMaxDepth = 1 << 10
 	cxxMaxNodes = 1 << 16
@@ -155,15 +170,17 @@ type cxxTree struct {
 	reread int // > 0 while candidates are read again
 	stop   int // where the prefix ends that is read again, else 0
 
-	template ref  // the template whose arguments the parameters mean, or 0
-	inLambda bool // in the parameters of a lambda
-	inCast   bool // in the type of a conversion operator
-
-	constrained bool // declarations of template parameters and constraints may be read
-	hidden      int  // > 0 while these are read
+	template ref      // the template whose arguments the parameters mean, or 0
+	inLambda bool     // in the parameters of a lambda
+	inCast   bool     // in the type of a conversion operator
+	late     lateCast // the conversion operator that was read last
+	castEnd  int      // where the type ends of a conversion operator that is read again
+	heads    lambdaHeads
+	hidden   int // > 0 while declarations of template parameters and constraints are read
 
 	scopes  scopeRule
-	scopeAt int // position of the first scope of a dependent name, 0 without one
+	forced  bool // scopes was known before
+	scopeAt int  // position of the first scope of a dependent name, 0 without one
 
 	same    int // length of the common prefix with the last name
 	parts   []cxxPart
@@ -179,21 +196,17 @@ type cxxTree struct {
 	steps    int
 }
 
-// reset prepares x for the name in; scopes is the rule for its scopes, if known. With and
-// without constrained, parts of one name may have different texts, so none is reused.
-func (x *cxxTree) reset(in []byte, scopes scopeRule, constrained bool) {
-	if constrained || x.constrained {
-		x.in = x.in[:0]
-	}
+// reset prepares x for the name in; scopes is the rule for its scopes, if known.
+func (x *cxxTree) reset(in []byte, scopes scopeRule) {
 	x.sameParts(in)
 	*x = cxxTree{
-		scopes: scopes, constrained: constrained, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		scopes: scopes, forced: scopes != scopeUnknown, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
 		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
 		out: x.out[:0], inner: x.inner[:0],
 	}
 }
 
-// fail gives up: the name is damaged, or only the library can read it.
+// fail gives up: the name is damaged.
 func (x *cxxTree) fail() ref {
 	x.failed, x.pos = true, len(x.in)
 	return 0
@@ -208,9 +221,12 @@ func (x *cxxTree) peek() byte {
 }
 
 // peek2 returns the byte after the next one, or 0 at the end.
-func (x *cxxTree) peek2() byte {
-	if x.pos+1 < len(x.in) {
-		return x.in[x.pos+1]
+func (x *cxxTree) peek2() byte { return x.at(1) }
+
+// at returns the byte n bytes after the next one, or 0 after the end.
+func (x *cxxTree) at(n int) byte {
+	if x.pos+n < len(x.in) {
+		return x.in[x.pos+n]
 	}
 	return 0
 }
@@ -277,8 +293,17 @@ func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) r
 // inherited returns the flags that a node above a inherits.
 func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
 
-// use returns the argument if a is a replaced template parameter, else a.
+// use returns the argument if a is a replaced template parameter, else a. A parameter that
+// stands for a pack stays: it may be expanded, whereas a pack among arguments is not.
 func (x *cxxTree) use(a ref) ref {
+	if arg := x.argumentOf(a); x.nodes[arg].kind != kindPack {
+		return arg
+	}
+	return a
+}
+
+// argumentOf is use that returns packs too.
+func (x *cxxTree) argumentOf(a ref) ref {
 	if x.nodes[a].kind == kindParam {
 		return x.nodes[a].a
 	}

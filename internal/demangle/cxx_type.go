@@ -1,7 +1,5 @@
 package demangle
 
-import "bytes"
-
 // This file reads <type>. Comments name the rules of the Itanium C++ ABI's grammar
 // (§5.1.5).
 
@@ -14,9 +12,13 @@ func (x *cxxTree) typ() ref {
 		return 0
 	}
 
-	start := x.pos
-	from, q, unqualified := len(x.out), x.qualifiers(), x.pos
-	a, candidate := x.unqualifiedType(q != 0)
+	start, mark := x.pos, len(x.open)
+	x.vendorQualifiers()
+	vendors := len(x.open)
+	from, q := len(x.out), x.qualifiers()
+	x.specs()
+	unqualified, qualified := x.pos, q != 0 || len(x.open) > mark
+	a, candidate := x.unqualifiedType(qualified)
 	x.leave()
 	if x.failed {
 		return 0
@@ -26,11 +28,19 @@ func (x *cxxTree) typ() ref {
 	if candidate {
 		x.candidate(a, unqualified)
 	}
+	if len(x.open) > vendors {
+		a = x.wrapped(a, vendors)
+	}
 	if q != 0 {
 		plain := x.simple(a) && x.nodes[x.use(a)].kind != kindQuals
 		x.emitQualifiers(q)
 		x.rendered = x.rendered && plain
 		a = x.whole(x.qualified(a, q), from)
+	}
+	if len(x.open) > mark {
+		a = x.wrapped(a, mark)
+	}
+	if qualified {
 		x.candidate(a, start)
 	}
 	return x.remember(a, start)
@@ -50,9 +60,6 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 		case c == 'D' && x.peek2() == 'o':
 			next = qualNoexcept
 			x.pos++
-		case c == 'D' && bytes.IndexByte([]byte("xOw"), x.peek2()) >= 0:
-			x.fail()
-			return 0
 		default:
 			return q
 		}
@@ -95,7 +102,7 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 		a = x.name()
 		x.rendered = x.rendered && x.methodOf(a) == 0
 		return a, true
-	case 'A', 'C', 'M':
+	case 'A', 'C', 'G', 'M':
 		a = x.compound(c)
 		x.rendered = false
 		return a, true
@@ -120,7 +127,15 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 			return x.closure(), false
 		case 't':
 			return x.unnamed(), false
+		case 'e': // an enumeration without a name
+			x.pos += 2
+			of := x.typ()
+			a = x.two(kindEnum, of, x.sourceName())
+			x.rendered = false
+			return a, true
 		}
+	case 'W':
+		return x.name(), true
 	case 'D':
 		return x.dType()
 	}
@@ -128,14 +143,11 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 }
 
 // vendorType reads <source-name> [<template-args>]: a type of the compiler, as the result of
-// a trait is, __decay(T). The library does not know those with arguments.
+// a trait is, __decay(T).
 func (x *cxxTree) vendorType() ref {
 	name := x.sourceName()
 	if x.peek() != 'I' {
 		return name
-	}
-	if !x.constrained {
-		return x.fail()
 	}
 	mark := len(x.open)
 	x.args(false)
@@ -151,6 +163,8 @@ func (x *cxxTree) compound(c byte) ref {
 		return x.array()
 	case 'C':
 		return x.one(kindComplex, x.typ())
+	case 'G':
+		return x.one(kindImaginary, x.typ())
 	}
 
 	class := x.typ()
@@ -160,8 +174,8 @@ func (x *cxxTree) compound(c byte) ref {
 // simple reports whether the text of a is independent of the declaration around a. The
 // text of a function is not, nor is that of a pack.
 func (x *cxxTree) simple(a ref) bool {
-	switch x.nodes[x.use(a)].kind {
-	case kindFunc, kindMethod, kindPack, kindList:
+	switch x.nodes[x.argumentOf(a)].kind {
+	case kindFunc, kindMethod, kindSpec, kindPack, kindList:
 		return false
 	}
 	return true
@@ -173,45 +187,18 @@ func (x *cxxTree) emitSuffix(to ref, text string) {
 	x.emit(text)
 }
 
-// dType reads the types of two letters, the first of them D.
-func (x *cxxTree) dType() (a ref, candidate bool) {
-	c := x.peek2()
-	x.pos = min(x.pos+2, len(x.in))
-
-	// Pack expansions, decltype, auto and vectors.
-	switch c {
-	case 'p':
-		return x.expansion(x.typ()), true
-	case 't', 'T':
-		a = x.one(kindDecltype, x.expression())
-		x.expect('E')
-		x.rendered = false
-		return a, true
-	case 'a':
-		return x.emitWord(wordAuto), false
-	case 'c':
-		return x.emitWord(wordDecltypeAuto), false
-	case 'v':
-		a = x.vector()
-		x.rendered = false
-		return a, true
-	}
-
-	// <builtin-type> of two letters.
-	i := bytes.IndexByte([]byte(builtinDCodes), c)
-	if i < 0 {
-		return x.fail(), false
-	}
-	x.emit(cxxBuiltins[26+i])
-	x.rendered = true
-	return x.builtin(uint32(26 + i)), false
-}
-
 // paramType reads a type that begins with a template parameter.
 func (x *cxxTree) paramType() ref {
+	if c := x.peek2(); c == 's' || c == 'u' || c == 'e' {
+		return x.elaborated(c)
+	}
+	if x.inCast {
+		x.pos++
+		return x.castParam()
+	}
 	from := len(x.out)
 	a := x.templateParam()
-	if x.peek() != 'I' {
+	if x.peek() != 'I' || x.pos == x.castEnd {
 		return a
 	}
 
@@ -229,7 +216,15 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 
 	from := len(x.out)
 	a = x.substitution(false)
-	if x.peek() != 'I' {
+	if x.nodes[a].kind == kindModule {
+		a = x.inModule(a)
+		if x.peek() == 'I' {
+			x.candidate(a, 0)
+			a = x.templateArgs(a, from)
+		}
+		return a, true
+	}
+	if x.peek() != 'I' || x.pos == x.castEnd {
 		return a, false
 	}
 	return x.templateArgs(a, from), true
@@ -239,7 +234,7 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 func (x *cxxTree) function() ref {
 	x.pos++
 	x.accept('Y') // extern "C", which is not written
-	a := x.signature(kindFunc, true)
+	a := x.signature(kindFunc, true, false)
 	if r := x.refQualifier(); r != 0 {
 		a = x.method(a, 0, r)
 		x.rendered = false
@@ -249,8 +244,9 @@ func (x *cxxTree) function() ref {
 }
 
 // signature reads the types of a function's parameters (the grammar's rule for function
-// types without F and E). The return type comes first if returns is set or after a J.
-func (x *cxxTree) signature(kind cxxKind, returns bool) ref {
+// types without F and E). The return type comes first if returns is set or after a J. this is
+// set if the first parameter is the object.
+func (x *cxxTree) signature(kind cxxKind, returns, this bool) ref {
 	returned, rendered := ref(0), true
 	if x.accept('J') || returns {
 		returned = x.typ()
@@ -260,10 +256,17 @@ func (x *cxxTree) signature(kind cxxKind, returns bool) ref {
 
 	mark := len(x.open)
 	x.emit("(")
+	if this {
+		x.emit("this ")
+	}
 	x.parameters(true)
 	x.emit(")")
 	x.rendered = rendered && x.rendered
-	return x.many(kind, returned, mark)
+	a := x.many(kind, returned, mark)
+	if this {
+		x.nodes[a].b = 1
+	}
+	return a
 }
 
 // parameters reads types onto x.open. A single void means that there are none. For
@@ -300,41 +303,44 @@ func (x *cxxTree) endsParameters(pos int) bool {
 	return c == 'E' || c == '.' || c == 'Q' || (c == 'R' || c == 'O') && pos+1 < len(x.in) && x.in[pos+1] == 'E'
 }
 
-// array reads <array-type> with a number for a dimension, or none.
+// array reads <array-type>.
 func (x *cxxTree) array() ref {
+	text, n := x.dimension()
+	return x.arrayOf(x.typ(), text, n)
+}
+
+// dimension reads a number, an expression, or nothing, and _.
+func (x *cxxTree) dimension() (text [2]uint32, a ref) {
 	from := x.pos
 	for isDigit(x.peek()) {
 		x.pos++
 	}
-	dim := [2]uint32{uint32(from), uint32(x.pos)}
+	text = [2]uint32{uint32(from), uint32(x.pos)}
+	if x.peek() != '_' && x.pos == from {
+		a = x.expression()
+	}
 	x.expect('_')
-	return x.arrayOf(x.typ(), dim)
+	return text, a
 }
 
 // arrayOf adds the node of an array; qualifiers of its elements are the array's.
-func (x *cxxTree) arrayOf(a ref, dim [2]uint32) ref {
-	flags, e := x.inherited(a), &x.nodes[x.use(a)]
-	if e.kind == kindMethod {
-		return x.fail() // there are no arrays of functions
-	}
+func (x *cxxTree) arrayOf(a ref, text [2]uint32, dimension ref) ref {
+	flags, e := x.inherited(a)|x.inherited(dimension), &x.nodes[x.use(a)]
 	if e.kind != kindQuals {
-		return x.node(kindArray, flags, x.use(a), 0, dim[0], dim[1])
+		return x.node(kindArray, flags, x.use(a), x.use(dimension), text[0], text[1])
 	}
-	quals := e.quals
-	return x.withQuals(kindQuals, flags, x.node(kindArray, flags, e.a, 0, dim[0], dim[1]), 0, quals)
+	of, quals := e.a, e.quals
+	return x.withQuals(kindQuals, flags, x.node(kindArray, flags, of, x.use(dimension), text[0], text[1]), 0, quals)
 }
 
-// vector reads the rest of <vector-type>.
+// vector reads the rest of <vector-type>: a number, or _ and an expression, and the type.
 func (x *cxxTree) vector() ref {
-	from := x.pos
-	x.number()
-	if x.pos > from+1 && x.in[from] == '0' {
-		return x.fail()
+	if x.peek() == '_' {
+		x.pos++
 	}
-	dim := [2]uint32{uint32(from), uint32(x.pos)}
-	x.expect('_')
-	a := x.one(kindVector, x.typ())
-	x.nodes[a].text = dim
+	text, n := x.dimension()
+	a := x.two(kindVector, x.typ(), n)
+	x.nodes[a].text = text
 	return a
 }
 
@@ -359,25 +365,18 @@ func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 	return x.node(kindParam, flags, x.use(a), 0, 0, 0)
 }
 
-// qualified adds qualifiers to a type, and joins them with qualifiers that the type has
-// already. Where a template parameter is involved, the library lets joined qualifiers
-// leak into other places, so such names are left to the library.
+// qualified adds qualifiers to a type, after those that the type has already.
 func (x *cxxTree) qualified(a ref, q qualifiers) ref {
 	flags, n := x.inherited(a), &x.nodes[x.use(a)]
 
-	// A function gets a node of its own kind, since its qualifiers follow its
-	// parameters.
-	switch n.kind {
-	case kindMethod:
-		return x.fail()
-	case kindFunc:
+	// A function gets a node of its own kind, since its qualifiers follow its parameters. Those of a
+	// template parameter that stands for a function are none of the function's.
+	switch {
+	case (n.kind == kindFunc || n.kind == kindMethod || n.kind == kindSpec) && x.nodes[a].kind != kindParam:
 		return x.withQuals(kindMethod, flags, x.use(a), 0, q)
-	case kindQuals:
-		all := q.with(n.quals)
-		if flags&flagParam != 0 && all != q {
-			return x.fail()
-		}
-		return x.withQuals(kindQuals, flags, n.a, 0, all)
+	case n.kind == kindQuals:
+		of, all := n.a, n.quals.with(q)
+		return x.withQuals(kindQuals, flags, of, 0, all)
 	}
 	return x.withQuals(kindQuals, flags, x.use(a), 0, q)
 }

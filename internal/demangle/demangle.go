@@ -6,9 +6,8 @@
 // The package is pure. Names come from files that may be hostile: no input causes a panic,
 // and demangled names have at most MaxLength bytes.
 //
-// Most names of large programs are C++'s. cxxTree (cxx_tree.go) demangles nearly all of
-// them without allocating, to exactly the text that the library
-// github.com/ianlancetaylor/demangle makes; the library demangles the rest.
+// Most names of large programs are C++'s. cxxTree (cxx_tree.go) demangles them, nearly all
+// of them without allocating. Package check, which verifies names, reads them with other code.
 package demangle
 
 import (

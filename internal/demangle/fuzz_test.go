@@ -73,26 +73,3 @@ func FuzzSwift(f *testing.F) {
 		}
 	})
 }
-
-// FuzzCxx: each text that cxxTree returns is the library's, and cxxTree returns for any
-// input.
-func FuzzCxx(f *testing.F) {
-	for _, test := range cxxKnown {
-		f.Add([]byte(test.in))
-	}
-	for _, test := range cxxLeft {
-		f.Add([]byte(test.in))
-	}
-	f.Fuzz(func(t *testing.T, name []byte) {
-		if len(name) > cxxMaxInput || isDeep(name) {
-			return
-		}
-		text, ok := cxxFast(name)
-		if !ok || IsMisread(name) {
-			return
-		}
-		if want, wantOK := cxxLibrary(name); !wantOK || text != want {
-			t.Fatalf("%q:\n got     %q\n library %q, %v", name, text, want, wantOK)
-		}
-	})
-}

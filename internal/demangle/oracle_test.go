@@ -120,32 +120,6 @@ func TestCorpusCxx(t *testing.T) {
 	compare(t, 0, "gnu-v3", names, len(names)/1000)
 }
 
-// TestCorpusCxxLibrary: each text that cxxTree returns is the library's, for the names of all
-// files but those that the library is known to misread, and cxxTree reads nearly all names.
-func TestCorpusCxxLibrary(t *testing.T) {
-	names, left, damaged := 0, 0, 0
-	for name := range corpusNames(t) {
-		if len(name) > cxxMaxInput || isDeep(name) || IsMisread(name) {
-			continue
-		}
-		names++
-		got, ok := cxxFast(name)
-		want, wantOK := cxxLibrary(name)
-		switch {
-		case ok && (!wantOK || got != want):
-			t.Errorf("%s:\n got     %q\n library %q, %v", name, got, want, wantOK)
-		case !wantOK:
-			damaged++
-		case !ok:
-			left++
-		}
-	}
-	t.Logf("%d names, %d left to the library, %d that it refuses", names, left, damaged)
-	if names < 500_000 || left > names/50 {
-		t.Errorf("%d of %d names left to the library", left, names)
-	}
-}
-
 // corpusNames yields the C++ names in the string tables of the corpus, each
 // once.
 func corpusNames(t *testing.T) iter.Seq[[]byte] {

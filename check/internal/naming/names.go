@@ -10,43 +10,15 @@ import (
 	"symkit/emit"
 
 	"github.com/ianlancetaylor/demangle"
-
-	names "symkit/internal/demangle"
 )
 
 // MaxNameLog is the exponent of demangle.MaxLength: 64 KiB, where names are cut.
 const MaxNameLog = 16
 
-// readable demangles C++ and Rust names with the library, since the dumper uses internal/demangle.
-// Only names that the library is known to misread, and those that it refuses, are read by
-// internal/demangle: for all such names of the corpus two other demanglers confirm its texts
-// (TestCorpusJudge there).
+// readable returns the text of a linkage name, for messages and scopes.
 func readable(linkage string) string {
-	if isSwiftName(linkage) {
-		if text, ok := swiftText(linkage); ok {
-			return text
-		}
-		return linkage
-	}
-	if names.IsMisread([]byte(linkage)) {
-		text, _ := names.Demangle([]byte(linkage))
-		return text
-	}
-	out, err := demangle.ToString(linkage, demangle.MaxLength(MaxNameLog))
-	if err != nil {
-		text, _ := names.Demangle([]byte(linkage))
-		return text
-	}
-	return out
-}
-
-// libraryDecides reports whether only the library's text is accepted for a linkage name: it is for
-// C++. Names of D, OCaml, Fortran and others only internal/demangle reads. Of Rust's names both
-// texts are accepted, for the library errs: of the old mangling, with a hash at the end, it loses
-// the underscore in front of an identifier (__rust_begin_short_backtrace); of the new mangling it
-// takes the numbers of closures in closures in the wrong order.
-func libraryDecides(linkage string) bool {
-	return strings.HasPrefix(linkage, "_Z") && !strings.Contains(linkage, "17h")
+	text, _ := demangled(linkage)
+	return text
 }
 
 // acceptable yields the normalised texts of a name, the most likely one first.
@@ -72,33 +44,30 @@ func adaTexts(k Key, yield func(string) bool) bool {
 	return true
 }
 
-// linkageTexts yields the texts of a linkage name. It returns false if yield did.
+// linkageTexts yields the texts of a linkage name. It returns false if yield did. Of a name that no
+// code here reads rightly it is the name itself.
 func linkageTexts(k Key, yield func(string) bool) bool {
 	if k.Linkage == "" {
 		return true
 	}
-	if !yield(readable(k.Linkage)) || !yield(k.Linkage) {
+	text, trust := demangled(k.Linkage)
+	if trust == misread {
+		return yield(k.Linkage)
+	}
+	if !yield(text) || !yield(k.Linkage) {
 		return false
-	}
-
-	if isSwiftName(k.Linkage) {
-		return true
-	}
-	if !libraryDecides(k.Linkage) {
-		if s, ok := names.Demangle([]byte(k.Linkage)); ok && !yield(s) {
-			return false
-		}
-	}
-	if names.IsMisread([]byte(k.Linkage)) {
-		return true // the library's texts are wrong
 	}
 
 	// Tools shorten names in several manners.
 	for _, opts := range [][]demangle.Option{
 		{demangle.NoParams}, {demangle.NoParams, demangle.NoTemplateParams}, {demangle.NoClones}, {demangle.NoRust},
 	} {
-		s, err := demangle.ToString(k.Linkage, append(opts, demangle.MaxLength(MaxNameLog))...)
-		if err == nil && (!yield(s) || !yield(withoutReturnType(s))) {
+		ast, ok := parse(k.Linkage, opts...)
+		if !ok {
+			continue
+		}
+		s, ok := printed(ast, opts...)
+		if ok && (!yield(s) || !yield(withoutReturnType(s))) {
 			return false
 		}
 	}
@@ -154,12 +123,15 @@ const anonymousScope = "(anonymous)"
 var anonymousScopes = strings.NewReplacer("(anonymousnamespace)", anonymousScope, "(anonymousclass)", anonymousScope,
 	"{{anonymous}}", anonymousScope, "{anonymous}", anonymousScope)
 
-// Normalise removes the differences between tools: spaces, and the names of unnamed scopes. Control
+// Normalise removes the differences between tools: spaces, the order of qualifiers, and the names of unnamed scopes. Control
 // characters are escaped as in symbol files.
 func Normalise(s string) string {
 	s = Escaped(s)
 	if n := strings.Count(s, " "); n > 0 {
 		s = withoutSpaces(s, len(s)-n)
+	}
+	if strings.Contains(s, "volatileconst") {
+		s = strings.ReplaceAll(s, "volatileconst", "constvolatile")
 	}
 	if strings.Contains(s, "ymous") { // of "anonymous": a search for y stops at fewer bytes than one for a
 		s = anonymousScopes.Replace(s)

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	names "symkit/internal/demangle"
 )
 
 // acceptScoped reports whether sym is the plain name after acceptable scopes.
@@ -56,7 +54,7 @@ func (k Key) innermostLinkage() string {
 		if plain == "" {
 			continue
 		}
-		if text, ok := names.Demangle([]byte(linkage)); ok {
+		if text, ok := structors[plain]; ok {
 			return text
 		}
 		return readable(linkage)
@@ -78,21 +76,29 @@ func knownScopes(prefix string, scopes, linkage []string) bool {
 	}
 	for _, s := range scopes {
 		add(s)
+		add(structors[s])
 	}
 	for _, s := range linkage {
 		add(readable(s))
-		if text, ok := names.Demangle([]byte(s)); ok {
-			add(text)
-		}
 	}
 
 	for part := range eachScope(prefix) {
-		if !known[part] {
+		part, _, _ = strings.Cut(part, "!") // arguments of a template of D
+		if !known[part] && !slices.ContainsFunc(linkage, func(s string) bool { return isUnread(s) && hasIdentifier(s, part) }) {
 			return false
 		}
 	}
 	return true
 }
+
+// isUnread reports whether no code here reads a linkage name.
+func isUnread(linkage string) bool {
+	text, trust := demangled(linkage)
+	return trust == misread && text == linkage
+}
+
+// structors are D's constructors and destructors: their plain names, and how they are written.
+var structors = map[string]string{"__ctor": "this", "__dtor": "~this", "__xdtor": "~this", "__postblit": "this(this)"}
 
 // eachScope yields the scopes in a name, which are divided by "::" or, in D, ".".
 func eachScope(name string) iter.Seq[string] {

@@ -115,16 +115,6 @@ func (t *Table) Unread(id uint32) bool {
 	return t.keys[id].traits.Unread
 }
 
-// Undecided reports whether a name is one of Swift's that cannot be read here: any text may be right.
-func (t *Table) Undecided(id uint32) bool {
-	linkage := t.key(id).Linkage
-	if !isSwiftName(linkage) {
-		return false
-	}
-	_, ok := swiftText(linkage)
-	return !ok
-}
-
 // Texts yields the normalised texts that are acceptable for a name.
 func (t *Table) Texts(id uint32, yield func(string) bool) { acceptable(t.key(id), yield) }
 

@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
-
-	names "symkit/internal/demangle"
 )
 
 // Demanglers differ in brackets, in the form of literals ("2ul", "(unsigned long)2"), in
@@ -58,15 +56,20 @@ func (k Key) acceptWords(sym string) bool {
 	if k.Linkage == "" {
 		return false
 	}
+	if _, trust := demangled(k.Linkage); trust == misread {
+		return false
+	}
+	ast, ok := parse(k.Linkage)
+	brief, okBrief := parse(k.Linkage, demangle.NoParams)
+	if !ok || !okBrief {
+		return false
+	}
 
 	// Two styles of the library differ in how they abbreviate.
 	want := words(sym)
-	if names.IsMisread([]byte(k.Linkage)) {
-		return k.sameWords(words(Normalise(readable(k.Linkage))), want)
-	}
 	for _, style := range [][]demangle.Option{nil, {demangle.LLVMStyle}} {
-		full, err := demangle.ToString(k.Linkage, append(style, demangle.MaxLength(MaxNameLog))...)
-		if err != nil {
+		full, ok := printed(ast, style...)
+		if !ok {
 			return false
 		}
 
@@ -75,8 +78,8 @@ func (k Key) acceptWords(sym string) bool {
 		if k.sameWords(words(full), want) {
 			return true
 		}
-		name, err := demangle.ToString(k.Linkage, append(style, demangle.NoParams, demangle.MaxLength(MaxNameLog))...)
-		if i := strings.Index(full, Normalise(name)); err == nil && i > 0 && k.sameWords(words(full[i:]), want) {
+		name, ok := printed(brief, append(style, demangle.NoParams)...)
+		if i := strings.Index(full, Normalise(name)); ok && i > 0 && k.sameWords(words(full[i:]), want) {
 			return true
 		}
 	}

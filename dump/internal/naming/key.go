@@ -90,7 +90,7 @@ func (k *Key) ID() []byte {
 
 // isLabel reports whether the linkage name is an assembler label and there is a plain
 // name too. Ada's plain names are encoded, and no better than a label. Haskell's are the name
-// of a function in the source, without its module and for many pieces of code the same, or
+// of a function in the source, without its module and the same for much code, or
 // a number where the compiler made the code (L7133701809754875330 for Main_area_info).
 func (k *Key) isLabel() bool {
 	if len(k.Linkage) == 0 || len(k.Plain) == 0 || k.Language.IsAda() || k.Language.IsHaskell() {

@@ -85,7 +85,7 @@ func TestQualified(t *testing.T) {
 }
 
 // TestHaskell: the linkage name is written, as GHC's plain names are numbers or short. Every
-// piece of code of a function has one plain name.
+// code of one function has the same plain name.
 func TestHaskell(t *testing.T) {
 	for _, tt := range []struct{ linkage, plain, want string }{
 		{"Main_area_info", "L7133701809754875330", "Main_area_info"},

@@ -1,0 +1,227 @@
+package naming
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// The dumper reads names with code of its own, internal/demangle. This package reads them with a library,
+// or with code of its own (forms.go, swift.go), and never with the dumper's code: readers that share code do
+// not verify each other. Where the library is known to err, its text verifies nothing.
+
+// maxRead bounds the names that the library is given, whose time grows with the square of the depth
+// of types; maxRun bounds the upper-case letters in a row, each of which is a level.
+const (
+	maxRead = 1 << 14
+	maxRun  = 256
+)
+
+// trust is how far the text of a linkage name is known to be right.
+type trust uint8
+
+const (
+	trusted trust = iota
+	// rare means that demanglers do not write a part of the name alike, or that the library may err:
+	// a text that is the library's is right, another may be.
+	rare
+	// misread means that the library errs, or refuses the name.
+	misread
+)
+
+// demangled returns the text of a linkage name, the library's or the linkage name if it is misread.
+func demangled(linkage string) (text string, t trust) {
+	if text, ok := simpleForm(linkage); ok {
+		return text, trusted
+	}
+	if isSwiftName(linkage) {
+		if text, ok := swiftText(linkage); ok {
+			return text, trusted
+		}
+		return linkage, misread
+	}
+	if !isMangled(linkage) {
+		return linkage, trusted
+	}
+	if strings.HasPrefix(linkage, "_R") { // the library misreads closures in closures, and constants
+		text, err := demangle.ToString(linkage, demangle.MaxLength(MaxNameLog))
+		if err != nil {
+			return linkage, misread
+		}
+		return text, rare
+	}
+
+	ast, ok := parse(linkage)
+	if !ok {
+		return linkage, misread
+	}
+	text, ok = printed(ast)
+	if !ok || isMisread(linkage) {
+		return text, misread
+	}
+	return text, errs(linkage, ast)
+}
+
+// isMangled reports whether a name has the form of a mangled name of C++, Rust or D.
+func isMangled(linkage string) bool {
+	for _, prefix := range []string{"_Z", "___Z", "_GLOBAL_", "_R", "_D"} {
+		if rest, ok := strings.CutPrefix(linkage, prefix); ok && rest != "" {
+			return prefix != "_D" || rest[0] >= '0' && rest[0] <= '9'
+		}
+	}
+	return false
+}
+
+// parse reads a name with the library.
+func parse(linkage string, options ...demangle.Option) (ast demangle.AST, ok bool) {
+	if len(linkage) > maxRead || isDeep(linkage) {
+		return nil, false
+	}
+	defer func() {
+		if recover() != nil { // a forged name
+			ast, ok = nil, false
+		}
+	}()
+	ast, err := demangle.ToAST(linkage, options...)
+	return ast, err == nil
+}
+
+// printed returns the text of what the library read.
+func printed(ast demangle.AST, options ...demangle.Option) (text string, ok bool) {
+	defer func() {
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	return demangle.ASTToString(ast, append(options, demangle.MaxLength(MaxNameLog))...), true
+}
+
+// isDeep reports whether a name may have types nested more deeply than programs do.
+func isDeep(name string) bool {
+	run := 0
+	for i := range len(name) {
+		run++
+		if name[i] < 'A' || name[i] > 'Z' {
+			run = 0
+		}
+		if run > maxRun {
+			return true
+		}
+	}
+	return false
+}
+
+// errs reports how wrongly the library (version 2026-07-24) writes parts of a name:
+//   - constrained templates: parameters stay T0, and references to references are not collapsed;
+//   - packs: of several packs in one expansion one is expanded, so are the packs of an expansion in
+//     another; qualifiers of one element of a pack get to the others; the number of a function's
+//     parameters is not written;
+//   - qualifiers that join those of a template's argument are in another order, and those that
+//     join a function's are lost;
+//   - constructors of classes in modules are called Class@module, template parameters of lambdas by
+//     other numbers;
+//   - the types in alignof and typeid are no candidates for substitution.
+//
+// Initializers and qualifiers of compilers are written otherwise by each demangler.
+//
+// The library expands packs when it reads a name, so expansions are looked for in the name itself.
+func errs(linkage string, ast demangle.AST) (worst trust) {
+	packs := strings.Contains(linkage, "Dp") || strings.Contains(linkage, "sp")
+	joined := joins(linkage)
+	special := packs || strings.Contains(linkage, "sZ") || strings.Contains(linkage, "aS") || strings.Contains(linkage, "coT")
+	if special && misreadForm().MatchString(linkage) {
+		return misread
+	}
+	ast.Traverse(func(a demangle.AST) bool {
+		switch a := a.(type) {
+		case *demangle.TemplateParamQualifiedArg, *demangle.Constraint, *demangle.RequiresExpr, *demangle.ModuleEntity,
+			*demangle.TypeTemplateParam, *demangle.NonTypeTemplateParam, *demangle.TemplateTemplateParam,
+			*demangle.ConstrainedTypeTemplateParam, *demangle.TemplateParamPack, *demangle.SizeofPack, *demangle.SizeofArgs:
+			worst = misread
+		case *demangle.ArgumentPack:
+			if packs && joined && slices.ContainsFunc(a.Args, isQualified) {
+				worst = misread
+			}
+		case *demangle.Template:
+			if joined && slices.ContainsFunc(a.Args, isQualified) {
+				worst = max(worst, rare)
+			}
+		case *demangle.InitializerList, *demangle.VendorQualifier:
+			worst = max(worst, rare)
+		case *demangle.Operator:
+			if strings.HasPrefix(a.Name, "alignof") || strings.HasPrefix(a.Name, "typeid") {
+				worst = max(worst, rare)
+			}
+		}
+		return worst != misread
+	})
+	return worst
+}
+
+// misreadForm matches an expansion of more than a parameter, or a pointer or reference to one; the
+// number of a pack's elements; assignments; and destructors as clang writes them.
+var misreadForm = lazy(`(?:Dp|sp)[ROPKV]*(?:[^ROPKVTS]|S[a-z]|[TS][0-9A-Z]*_I)|sZ|aS(?:fp|dt|cl|de)|coT`)
+
+// joins reports whether a name has qualifiers of a template parameter, or of what a substitution
+// stands for.
+func joins(linkage string) bool {
+	for i := 0; i+2 < len(linkage); i++ {
+		if c := linkage[i+1]; (c == 'T' || c == 'S') && strings.IndexByte("KVr", linkage[i]) >= 0 {
+			rest := strings.TrimLeft(linkage[i+2:], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+			if strings.HasPrefix(rest, "_") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isQualified reports whether an argument of a template is a type that qualifiers join: one with
+// qualifiers, a function or an array.
+func isQualified(arg demangle.AST) bool {
+	switch arg.(type) {
+	case *demangle.TypeWithQualifiers, *demangle.FunctionType, *demangle.MethodWithQualifiers, *demangle.ArrayType:
+		return true
+	}
+	return false
+}
+
+// isMisread reports whether the library is known to read a C++ name wrongly, maybe without an error,
+// because of the scope of a dependent name. In state.unresolvedName:
+//   - after sr and a digit, each template becomes a candidate for substitution. In Clang's
+//     sr3hasIT_EE5value no template is one, so that all later substitutions refer to other
+//     candidates;
+//   - GCC's sr3hasIT_E5value is refused, or the text after it is taken for a part of the scope;
+//   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
+//
+// Clang's sr3stdE7declval, a list of plain names, is read rightly. The letters may also be part of
+// an identifier: then the name is not verified.
+func isMisread(linkage string) bool {
+	if !strings.HasPrefix(linkage, "_Z") {
+		return false
+	}
+	for {
+		_, rest, ok := strings.Cut(linkage, "sr")
+		if !ok {
+			return false
+		}
+		if rest != "" && (rest[0] == 'N' || isDigit(rest[0]) && !isPlainScope(rest)) {
+			return true
+		}
+		linkage = rest
+	}
+}
+
+// isPlainScope reports whether rest begins with source names, an E and one more source name, as
+// Clang writes a scope without templates and the name in it.
+func isPlainScope(rest string) bool {
+	for rest != "" && isDigit(rest[0]) {
+		name, after, ok := cutName(rest)
+		if !ok || name == "" {
+			return false
+		}
+		rest = after
+	}
+	return len(rest) > 1 && rest[0] == 'E' && isDigit(rest[1])
+}
