@@ -47,8 +47,9 @@ type replay struct {
 	source string // the source of the truth, for findings
 	other  string // see report.Report.OtherModule
 
-	mu    sync.Mutex
-	truth []truthFunc
+	mu           sync.Mutex
+	tooManyFuncs bool // more than the memory of unit records allows; then truth is empty
+	truth        []truthFunc
 	// unitNames are the names of units, by the number in truthFunc, if Options.Map is set; the
 	// first is that of functions without a unit.
 	unitNames []string

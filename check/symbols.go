@@ -18,13 +18,12 @@ import (
 // symbols are the symbols of code in every table of both files and of MiniDebugInfo. These tables do
 // not depend on the symbol file, so they are read while the symbol file is read.
 type symbols struct {
-	r     *replay
-	all   []codeSymbol // by address
-	names *naming.Table
-	any   bool // there is a table
-	// tooMany states that the names of a table have more bytes than the limit.
-	tooMany  bool
-	twice    []uint64 // addresses that several symbols of one table have, in order
+	r        *replay
+	all      []codeSymbol // by address
+	names    *naming.Table
+	any      bool         // there is a table
+	tooMany  limits.Limit // the limit that the tables exceed, 0 for none
+	twice    []uint64     // addresses that several symbols of one table have, in order
 	versions map[string]bool
 	opd      opd
 	// objects are the addresses of data in code, marks the mapping symbols, both in order.
@@ -52,6 +51,9 @@ const (
 	symbolLabel                      // another symbol of the same table, which tools may omit
 	symbolAlias                      // a name that is accepted, but needs no record
 )
+
+// symbolBytes is what a codeSymbol takes in memory, with what slices need to grow.
+const symbolBytes = 72
 
 // newSymbols returns symbols without any: see read.
 func newSymbols(r *replay) *symbols {
@@ -125,6 +127,7 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 	r := t.r
 	machine, most := r.img.Main.Machine, r.opt.Limits.Max(limits.Names, r.img.Size())
 	named := uint64(0) // bytes of names so far
+	records := r.opt.Limits.Max(limits.SymbolRecords, r.img.Size()) / symbolBytes
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
 		if s.Shndx == elfx.ShnUndef {
@@ -152,7 +155,11 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 		name := table.NameOf(s)
 		named += uint64(len(name))
 		if named > most {
-			t.tooMany = true
+			t.tooMany = limits.Names
+			return
+		}
+		if uint64(len(t.all)) > records {
+			t.tooMany = limits.SymbolRecords
 			return
 		}
 		switch {

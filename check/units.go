@@ -148,7 +148,7 @@ func (r *replay) units() (err, unreadable error) {
 	}
 
 	// If .debug_info cannot be inflated, the units that were read do not count.
-	unreadable = d.Err()
+	unreadable = cmp.Or(d.Err(), r.funcsExceeded())
 	if unreadable != nil {
 		return nil, unreadable
 	}
@@ -193,7 +193,9 @@ func (w *worker) units() (damage, err error) {
 			return damage, nil
 		}
 
-		err = w.split(u)
+		if r.funcsExceeded() == nil {
+			err = w.split(u)
+		}
 		d.Done(u)
 		err = cmp.Or(err, r.tooMuch())
 		if err != nil {
@@ -207,8 +209,8 @@ func (w *worker) units() (damage, err error) {
 // limits allow. The number of names does not depend on the order of the goroutines.
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
-	if r.symbols.tooMany {
-		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), r.opt.Limits.Exceeded(limits.Names, size))
+	if x := r.symbols.tooMany; x != 0 {
+		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), r.opt.Limits.Exceeded(x, size))
 	}
 	if r.dw == nil {
 		return nil
@@ -240,6 +242,7 @@ func (w *worker) split(u *dwarfinfo.Unit) error {
 func (w *worker) unit(u *dwarfinfo.Unit) error {
 	r, s := w.r, &w.scan
 	err := s.Scan(r.ctx, u, r.code)
+	defer s.Release()
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
@@ -308,12 +311,30 @@ func (w *worker) addTruth(s *dwarfinfo.Scan, u *dwarfinfo.Unit) {
 		truth[i].fn += r.functionCount
 	}
 	r.functionCount += uint32(len(s.Funcs))
-	if len(r.truth) == 0 {
+	most := r.opt.Limits.Max(limits.UnitRecords, r.img.Size()) / truthBytes
+	switch {
+	case r.tooManyFuncs || uint64(len(r.truth)+len(truth)) > most:
+		r.truth, r.tooManyFuncs = nil, true
+	case len(r.truth) == 0:
 		r.truth = truth // the only unit of many programs: a copy would double its memory
-	} else {
+	default:
 		r.truth = append(r.truth, truth...)
 	}
 	r.mu.Unlock()
+}
+
+// truthBytes is what a truthFunc takes in memory, with what the slice needs to grow.
+const truthBytes = 72
+
+// funcsExceeded returns the error for more functions than the memory of unit records allows. The
+// number of functions does not depend on the order of the goroutines.
+func (r *replay) funcsExceeded() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.tooManyFuncs {
+		return nil
+	}
+	return fmt.Errorf(".debug_info: %w", r.opt.Limits.Exceeded(limits.UnitRecords, r.img.Size()))
 }
 
 // function compares the lines and the inlined calls of the FUNC records that a function has: of each

@@ -23,7 +23,16 @@ const (
 type scan struct {
 	tables [numTables]table
 	heads  []uint64 // offsets of MODULE and INFO records
-	bad    []uint64 // offsets of malformed lines
+	bad    []uint64 // offsets of malformed lines, up to maxBad
+
+	modules int // MODULE records
+}
+
+// markBad notes a malformed line. A file of bad lines alone has more of them than are counted.
+func (s *scan) markBad(off uint64) {
+	if len(s.bad) < maxBad {
+		s.bad = append(s.bad, off)
+	}
 }
 
 // run scans the lines that begin in data[from:to]. The first bytes of a line identify its
@@ -169,11 +178,18 @@ func (s *scan) record(line []byte, off uint64) {
 		s.add(inOrigins, &l, uint64(l.dec()), off)
 	case "STACK":
 		s.stack(&l, off)
-	case "MODULE", "INFO":
-		s.heads = append(s.heads, off)
+	case "INFO":
+		switch string(l.word()) {
+		case KeyCodeID, KeyPublicSizes, KeySignalFrame:
+			s.heads = append(s.heads, off)
+		}
+	case "MODULE":
+		if s.modules++; s.modules < maxBad {
+			s.heads = append(s.heads, off)
+		}
 	default:
 		if _, ok := looseHex(w); !ok {
-			s.bad = append(s.bad, off)
+			s.markBad(off)
 		}
 	}
 }
@@ -191,13 +207,13 @@ func (s *scan) stack(l *loose, off uint64) {
 		l.hex()
 		s.add(inWins, l, l.hex(), off)
 	default:
-		s.bad = append(s.bad, off)
+		s.markBad(off)
 	}
 }
 
 func (s *scan) add(kind int, l *loose, key, off uint64) {
 	if l.bad {
-		s.bad = append(s.bad, off)
+		s.markBad(off)
 		return
 	}
 	s.tables[kind] = append(s.tables[kind], entry{key, off})
@@ -205,7 +221,7 @@ func (s *scan) add(kind int, l *loose, key, off uint64) {
 
 func (s *scan) addIfBad(l *loose, off uint64) {
 	if l.bad {
-		s.bad = append(s.bad, off)
+		s.markBad(off)
 	}
 }
 

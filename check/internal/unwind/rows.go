@@ -80,7 +80,7 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 				w.memo.keep()
 			}
 		case outcome.inexpressible:
-			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, &alt.row, alt.ra).fault == "" {
+			if alt, ok := w.sframeAt(seg); ok && w.judge(seg, alt.row, alt.ra).fault == "" {
 				return
 			}
 			w.unsure[outcome.fault] += n

@@ -1,6 +1,8 @@
 package unwind
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -13,18 +15,50 @@ import (
 )
 
 // sframeRow is a row of .sframe, the PCs that it holds for, and the columns of the return address
-// and the frame pointer.
+// and the frame pointer. Rows share their rules, since a row of three bytes would else become
+// hundreds of bytes.
 type sframeRow struct {
 	pcs.Range
-	row    cfi.Row
+	row    *cfi.Row
 	ra, fp cfi.Reg
 }
 
-// addRow appends a copy of row, which ends at end, to u.sframe.
+// What a row and its rules take in memory, in bytes, with what slices and maps need to grow.
+const sframeBytes, rulesBytes = 100, 600
+
+// addRow appends row, which ends at end, to u.sframe.
 func (u *unwinder) addRow(row *cfi.Row, end uint64, ra, fp cfi.Reg) {
-	kept := *row
-	kept.Regs = slices.Clone(row.Regs)
+	u.over = cmp.Or(u.over, u.records.Take(1, sframeBytes))
+	if u.over != nil {
+		return
+	}
+
+	u.key = appendRules(u.key[:0], row)
+	kept := u.shared[string(u.key)]
+	if kept == nil {
+		u.over = u.records.Take(1, rulesBytes)
+		own := *row
+		own.Regs = slices.Clone(row.Regs)
+		kept = &own
+		u.shared[string(u.key)] = kept
+	}
 	u.sframe = append(u.sframe, sframeRow{pcs.Range{Lo: row.Begin, Hi: end}, kept, ra, fp})
+}
+
+// appendRules appends to key all that row has beside its PCs. Rows of one table have one Exprs.
+func appendRules(key []byte, row *cfi.Row) []byte {
+	add := func(reg cfi.Reg, r cfi.Rule) {
+		key = append(binary.AppendUvarint(key, uint64(reg)), byte(r.Kind))
+		key = binary.AppendVarint(binary.AppendUvarint(key, uint64(r.Reg)), r.Off)
+	}
+	if row.RASigned {
+		key = append(key, 's')
+	}
+	add(eval.RegCFA, row.CFA)
+	for i := range row.Regs {
+		add(row.Regs[i].Reg, row.Regs[i].Rule)
+	}
+	return key
 }
 
 // readSFrame reads the rows of .sframe, in order of address.
@@ -55,6 +89,9 @@ func (u *unwinder) readSFrame() {
 
 	// A damaged FDE costs its own rows alone.
 	for fde, err := range parsed.FDEs() {
+		if u.over != nil {
+			break
+		}
 		if err != nil {
 			r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 			continue
@@ -95,7 +132,7 @@ func (u *unwinder) sframeOnly() {
 	for i := range u.sframe {
 		x := &u.sframe[i]
 		dwarf.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
-			row := x.row
+			row := *x.row
 			row.Begin, row.End = lo, hi
 			w.row(&row, x.ra)
 		})
@@ -192,5 +229,5 @@ func (w *unwindWorker) same(row *cfi.Row, ra cfi.Reg, x *sframeRow, pc uint64) b
 		t.fp, _ = m.Value(row, fp, x.fp, t.cfa, t.cfa)
 		return t
 	}
-	return values(row, ra) == values(&x.row, x.ra)
+	return values(row, ra) == values(x.row, x.ra)
 }

@@ -15,6 +15,7 @@ import (
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/bounds"
 	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -51,7 +52,15 @@ type unwinder struct {
 	exidx  bool           // sframe has the rows of the exception index table
 	inits  []symfile.Init // the INIT records that consumers use, by address
 	rules  [][]eval.Rule  // of the texts in Sym.Rules, parsed once for all goroutines
+
+	records *bounds.Records     // counts the memory of parts and rows
+	over    error               // there are more than the limit allows
+	shared  map[string]*cfi.Row // the rules of rows, by appendRules
+	key     []byte
 }
+
+// partBytes is what a part takes in memory, with what slices need to grow.
+const partBytes = 200
 
 // Compare makes the checks about STACK CFI records.
 func Compare(ctx context.Context, r *Input) error {
@@ -62,7 +71,7 @@ func Compare(ctx context.Context, r *Input) error {
 	}
 
 	// Without register names no rule can be compared.
-	u := &unwinder{r: r, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class)}
+	u := &unwinder{r: r, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Limits, limits.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
 	if u.arch == nil {
 		c.State(report.CheckCFI, report.NotVerified, "")
 		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
@@ -75,6 +84,11 @@ func Compare(ctx context.Context, r *Input) error {
 	}
 	u.readSFrame()
 	u.readExidx()
+	if u.over != nil {
+		c.State(report.CheckCFI, report.NotVerified, "")
+		c.Unread(report.CheckCFI, uint64(len(s.Inits)), u.over.Error())
+		return nil
+	}
 	if len(u.parts) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
 		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
 	}
@@ -134,9 +148,13 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 
 	for fde, err := range section.FDEs() {
 		switch {
+		case u.over != nil:
+			u.parts = nil
+			return
 		case err != nil:
 			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
 		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
+			u.over = u.records.Take(1, partBytes)
 			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
 		}
 	}

@@ -1,6 +1,7 @@
 package dwarfinfo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -130,11 +131,13 @@ func (d *Info) tableOf(u *Unit) (*table, error) {
 	c := wire.New(".debug_abbrev", d.abbrev, d.bigEndian)
 	c.Seek(key.off)
 	at := c.Pos()
-	for t.declaration(&c, u) {
+	var err error
+	for steps := 0; err == nil && t.declaration(&c, u); steps = len(t.steps) {
+		err = d.take(1, abbrevBytes+stepBytes*(len(t.steps)-steps))
 	}
 	d.tableBudget -= c.Pos() - at
-	if c.Err() != nil {
-		return nil, c.Err()
+	if c.Err() != nil || err != nil {
+		return nil, cmp.Or(c.Err(), err)
 	}
 	if d.tableBudget < 0 {
 		return nil, errSharedAbbrevs

@@ -79,7 +79,7 @@ func TestSetAddress(t *testing.T) {
 		{"to the end of code", [][]byte{set(0x1ff0), row, set(0x2000), end}, []pcs.Range{{Lo: 0x1ff0, Hi: 0x2000}}},
 		{"within code", [][]byte{set(0x1000), row, set(0x1010), row, advance(1), end}, []pcs.Range{{Lo: 0x1000, Hi: 0x1010}, {Lo: 0x1010, Hi: 0x1011}}},
 	} {
-		header := &lineHeader{opcodeBase: 10, lineRange: 14, minInst: 1, maxOps: 1, lengths: []byte{0, 1, 1, 1, 1, 0, 0, 0, 1}}
+		header := &lineHeader{opcodeBase: 10, lineRange: 14, minInst: 1, maxOps: 1, left: 1 << 20, lengths: []byte{0, 1, 1, 1, 1, 0, 0, 0, 1}}
 		p := lineProgram{lineHeader: header, c: wire.New(".debug_line", slices.Concat(test.program...), false),
 			code: pcs.Set{{Lo: 0x1000, Hi: 0x2000}}, paths: naming.NewPaths()}
 		err := p.run()

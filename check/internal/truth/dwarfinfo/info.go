@@ -14,9 +14,11 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"symkit/elfx"
+	"symkit/internal/bounds"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -50,7 +52,11 @@ type Info struct {
 	units  []*Unit // those that Next has read, in order
 	groups groups
 
-	tables map[tableKey]*table
+	// records counts the memory of units and abbreviations by the size of the file, heavy is held
+	// by the one scan that takes much memory.
+	records *bounds.Records
+	heavy   sync.Mutex
+	tables  map[tableKey]*table
 	// tableBudget is the number of bytes of abbreviation tables that may still be compiled.
 	tableBudget int
 	// work is the number of bytes of strings and of attributes that may still be read for names,
@@ -191,6 +197,7 @@ func (d *Info) Release() {
 // begin sets the limits and prepares for Next.
 func (d *Info) begin() {
 	d.tables = map[tableKey]*table{}
+	d.records = bounds.NewRecords(d.limits, limits.UnitRecords, uint64(d.size))
 	d.tableBudget = 64*len(d.abbrev) + 1<<20
 	d.workSize = uint64(len(d.info) + len(d.str) + len(d.lineStr))
 	d.work.Store(int64(min(d.limits.Max(limits.CheckStrings, d.workSize), math.MaxInt64)))

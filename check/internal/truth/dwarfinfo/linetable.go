@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"symkit/check/internal/naming"
 	"symkit/internal/wire"
@@ -25,6 +26,21 @@ type lineHeader struct {
 	pathBytes   uint64      // bytes of the paths of all files
 	compDirSize uint64
 	most        uint64 // limit on pathBytes
+	left        int    // bytes of memory that the table and its rows may still take
+}
+
+// What the records of a line table take in memory, in bytes, with what slices need to grow: a file
+// with its number, a name, a row, a sequence.
+const fileBytes, nameBytes, rowBytes, sequenceBytes = 90, 60, 60, 48
+
+// tableShare is the part of the memory of line records that one table may take: several tables
+// are in use at a time.
+const tableShare = 2
+
+// take counts n bytes of memory. It returns false if there is too little left.
+func (t *lineHeader) take(n int) bool {
+	t.left -= n
+	return t.left >= 0
 }
 
 // lineFile is a file: its name and the number of its directory.
@@ -73,6 +89,7 @@ func (d *Info) lineHeader(off uint64, compDir int) (t *lineHeader, err error) {
 	n, dwarf64 := whole.InitialLength()
 	c := whole.Sub(n)
 	t = &lineHeader{version: c.U16(), maxOps: 1, compDirSize: uint64(compDir), most: d.limits.Max(limits.Files, uint64(d.size))}
+	t.left = int(min(d.limits.Max(limits.LineRecords, uint64(d.size))/tableShare, math.MaxInt32))
 	if t.version >= 5 {
 		c.Skip(2)
 	}
@@ -105,19 +122,26 @@ func (d *Info) lineHeader(off uint64, compDir int) (t *lineHeader, err error) {
 		t.oldTables(&c)
 	}
 	switch {
+	case t.exceeds(d, off) != nil:
+		return nil, t.exceeds(d, off)
 	case c.Err() != nil:
 		return nil, c.Err()
 	case t.program.Err() != nil:
 		return nil, t.program.Err()
-	case t.pathBytes > t.most:
-		return nil, t.tooLong(d, off)
 	}
 	return t, nil
 }
 
-// tooLong returns the error for a table whose paths exceed the limit.
-func (t *lineHeader) tooLong(d *Info, off uint64) error {
-	return &wire.Error{Section: ".debug_line", Offset: int(off), Err: d.limits.Exceeded(limits.Files, uint64(d.size))}
+// exceeds returns the error for a table that exceeds a limit, or nil.
+func (t *lineHeader) exceeds(d *Info, off uint64) error {
+	limit := limits.Files
+	switch {
+	case t.left < 0:
+		limit = limits.LineRecords
+	case t.pathBytes <= t.most:
+		return nil
+	}
+	return &wire.Error{Section: ".debug_line", Offset: int(off), Err: d.limits.Exceeded(limit, uint64(d.size))}
 }
 
 // oldTables reads the tables of directories and files of versions before 5 (DWARF 4 §6.2.4).
@@ -125,7 +149,7 @@ func (t *lineHeader) oldTables(c *wire.Cursor) {
 	t.dirs = append(t.dirs, nil)
 	for c.Err() == nil && t.pathBytes <= t.most {
 		dir := c.CString()
-		if len(dir) == 0 {
+		if len(dir) == 0 || !t.take(nameBytes) {
 			break
 		}
 		t.dirs = append(t.dirs, dir)
@@ -146,17 +170,20 @@ func (t *lineHeader) oldFile(c *wire.Cursor) bool {
 	f := lineFile{name, c.ULEB()}
 	c.SkipLEB() // time
 	c.SkipLEB() // length
-	t.add(f)
-	return c.Err() == nil
+	return t.add(f) && c.Err() == nil
 }
 
-// add adds a file, and counts the bytes of its path.
-func (t *lineHeader) add(f lineFile) {
+// add adds a file, and counts the bytes of its path. It returns false if there is too little memory.
+func (t *lineHeader) add(f lineFile) bool {
+	if !t.take(fileBytes) {
+		return false
+	}
 	t.files = append(t.files, f)
 	t.pathBytes += uint64(len(f.name)) + t.compDirSize
 	if f.dir < uint64(len(t.dirs)) {
 		t.pathBytes += uint64(len(t.dirs[f.dir]))
 	}
+	return true
 }
 
 // Content types of version 5 tables (DWARF 5 §6.2.4.1).
@@ -177,7 +204,7 @@ func (t *lineHeader) names(d *Info, c *wire.Cursor, dwarf64 bool, dirs *[]uint64
 	}
 
 	u := Unit{in: d, dwarf64: dwarf64, version: t.version, addrSize: 8}
-	for ; count > 0 && c.Err() == nil && t.pathBytes <= t.most; count-- {
+	for ; count > 0 && c.Err() == nil && t.pathBytes <= t.most && t.take(nameBytes); count-- {
 		var name []byte
 		var dir uint64
 		for _, f := range forms {
@@ -207,7 +234,9 @@ func (t *lineHeader) names(d *Info, c *wire.Cursor, dwarf64 bool, dirs *[]uint64
 func (t *lineHeader) entries(d *Info, c *wire.Cursor, dwarf64 bool) []lineFile {
 	var dirs []uint64
 	for i, name := range t.names(d, c, dwarf64, &dirs) {
-		t.add(lineFile{name, dirs[i]})
+		if !t.add(lineFile{name, dirs[i]}) {
+			break
+		}
 	}
 	return t.files
 }

@@ -46,9 +46,9 @@ func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, er
 		p.number(i)
 	}
 
-	err = p.run()
-	if err == nil && header.pathBytes > header.most {
-		err = header.tooLong(u.in, u.lineOff)
+	err = cmp.Or(p.run(), header.exceeds(u.in, u.lineOff))
+	if header.left < 0 {
+		return Lines{Off: u.lineOff}, err // the memory of the rows is free again
 	}
 	ends := p.ends()
 	return Lines{u.lineOff, p.ordered(), p.numbers, ends}, err
@@ -112,7 +112,7 @@ const (
 // run runs the program. Each step of the loop consumes a byte at least.
 func (p *lineProgram) run() error {
 	p.reset()
-	for c := &p.c; c.Len() > 0; {
+	for c := &p.c; c.Len() > 0 && p.left >= 0; {
 		op := c.U8()
 		switch {
 		case op >= p.opcodeBase:
@@ -200,6 +200,7 @@ func (p *lineProgram) move(addr uint64) {
 func (p *lineProgram) row(end bool) {
 	if p.begins {
 		p.dead, p.begins = !p.code.Contains(p.addr), false
+		p.take(sequenceBytes)
 		p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
 	}
 	p.close()
@@ -219,9 +220,11 @@ func (p *lineProgram) close() {
 		p.last.Hi = end
 		s := &p.sequences[len(p.sequences)-1]
 		if len(p.runs) > s.from && p.runs[len(p.runs)-1].Hi > p.last.Lo {
+			p.take(sequenceBytes)
 			p.sequences = append(p.sequences, sequence{len(p.runs), len(p.runs)})
 			s = &p.sequences[len(p.sequences)-1]
 		}
+		p.take(rowBytes)
 		p.runs = append(p.runs, p.last)
 		s.to = len(p.runs)
 	}

@@ -23,6 +23,22 @@ type Scan struct {
 	Ranges  []pcs.Range
 	Errs    []error // damage that cost a function
 	scopes  []scope // by offset
+	heavy   bool    // the scan holds Info.heavy
+}
+
+// What the records of a scan take in memory, in bytes, with what slices need to grow.
+const funcBytes, inlineBytes, scopeBytes, rangeBytes = 128, 160, 64, 40
+
+// scanShare and heavyShare are what one scan may take of the memory of unit records: half, but
+// scans beyond a sixteenth wait for each other, so that all of them together stay within the limit.
+const scanShare, heavyShare = 2, 16
+
+// Release ends the use of a scan that took much memory.
+func (s *Scan) Release() {
+	if s.heavy {
+		s.Unit.in.heavy.Unlock()
+		*s = Scan{}
+	}
 }
 
 // Func is a function with code.
@@ -62,8 +78,9 @@ type dieFrame struct {
 // records before the damage.
 func (s *Scan) Scan(ctx context.Context, u *Unit, code pcs.Set) error {
 	*s = Scan{Unit: u, Funcs: s.Funcs[:0], Inlines: s.Inlines[:0], Ranges: s.Ranges[:0], scopes: s.scopes[:0]}
+	most := u.in.limits.Max(limits.UnitRecords, uint64(u.in.size))
 	w := scanner{
-		Scan: s, data: u.in.info[:u.end], pos: u.root, code: code,
+		Scan: s, left: int(min(most/scanShare, math.MaxInt32)), light: int(min(most/scanShare-most/heavyShare, math.MaxInt32)), data: u.in.info[:u.end], pos: u.root, code: code,
 		budget: int(min(u.in.limits.Max(limits.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32)),
 		order:  binary.ByteOrder(binary.LittleEndian), deepest: u.in.limits.Int(limits.DIEDepth),
 	}
@@ -84,6 +101,8 @@ type scanner struct {
 	order   binary.ByteOrder
 	code    pcs.Set
 	budget  int // range list entries that may still be read
+	left    int // bytes of memory that the records may still take
+	light   int // what is left at the most before the scan is a heavy one
 	stack   []dieFrame
 	deepest int // limit on stack
 	skip    int // open DIEs inside a skipped subtree
@@ -289,10 +308,16 @@ func (w *scanner) skipChildren(at int) {
 	w.skip++
 }
 
+// recordBytes has the memory of a DIE by its kind.
+var recordBytes = [...]int{kindScope: scopeBytes, kindFunction: funcBytes + scopeBytes, kindCall: inlineBytes, kindUnit: 0}
+
 // visit reads one DIE and enters its children.
 func (w *scanner) visit(at int, a *abbrev) error {
 	inner := w.dieFrame
 	inner.opened = false
+	if err := w.take(recordBytes[a.kind]); err != nil {
+		return err
+	}
 	switch a.kind {
 	case kindScope:
 		if a.children {
@@ -315,6 +340,19 @@ func (w *scanner) visit(at int, a *abbrev) error {
 	}
 	w.stack = append(w.stack, w.dieFrame)
 	w.dieFrame = inner
+	return nil
+}
+
+// take counts n bytes of memory. It returns the error of the limit if there is too little left.
+func (w *scanner) take(n int) error {
+	w.left -= n
+	if w.left < 0 {
+		return w.fail(w.pos, w.Unit.in.limits.Exceeded(limits.UnitRecords, uint64(w.Unit.in.size)))
+	}
+	if w.left < w.light && !w.heavy {
+		w.Unit.in.heavy.Lock()
+		w.heavy = true
+	}
 	return nil
 }
 
@@ -371,7 +409,17 @@ const maxErrors = 20
 func (w *scanner) codeRanges() symfile.Span {
 	from := uint32(len(w.Ranges))
 	if w.have&(1<<slotRanges|1<<slotLow) != 0 {
+		// A range costs memory as each record does.
+		before := w.budget
+		most := min(w.budget, w.left/rangeBytes+1)
+		w.budget = most
 		err := w.appendRanges()
+		w.budget += before - most
+		over := w.take(rangeBytes * (len(w.Ranges) - int(from)))
+		if err == errShared && over == nil && most < before {
+			over = w.take(w.left + 1)
+		}
+		err = cmp.Or(over, err)
 		if err != nil && len(w.Errs) < maxErrors {
 			w.Errs = append(w.Errs, err)
 		}

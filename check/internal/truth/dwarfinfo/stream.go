@@ -3,6 +3,7 @@ package dwarfinfo
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 
 	"symkit/elfx"
@@ -30,7 +31,15 @@ type stream struct {
 	stopped  bool
 	ended    bool // Inflate has returned
 	err      error
+	empty    int // units of length 0
 }
+
+// What records take in memory, in bytes, with what slices and the collector need to grow:
+// a unit with its line group, an abbreviation with its entry in a map, a step of one.
+const unitBytes, abbrevBytes, stepBytes = 700, 200, 24
+
+// maxEmpty bounds the units of length 0, which are padding at best: a section of zeros is damaged.
+const maxEmpty = 64
 
 // window is the number of bytes that may be inflated before the units in them are done; dropStep is
 // the least number of bytes that are released at a time.
@@ -122,9 +131,16 @@ func (d *Info) readUnit(ctx context.Context) (more bool, err error) {
 	c := wire.New(".debug_info", d.info, d.bigEndian)
 	c.Seek(uint64(s.next))
 	u, ok := d.header(&c)
+	if c.Pos() == s.next+4 {
+		s.empty++
+	}
 	s.next = c.Pos()
-	if ok {
+	switch {
+	case ok:
 		u.table, err = d.tableOf(u)
+		err = cmp.Or(err, d.take(1, unitBytes))
+	case s.empty > maxEmpty:
+		c.Fail(u.Off, errEmpty)
 	}
 
 	// A unit without abbreviations is unreadable: even the offset of its lines is an attribute.
@@ -141,6 +157,17 @@ func (d *Info) readUnit(ctx context.Context) (more bool, err error) {
 		d.units = append(d.units, u)
 	}
 	return true, nil
+}
+
+var errEmpty = fmt.Errorf("more than %d units of length 0", maxEmpty)
+
+// take counts the memory of n records of units and abbreviations.
+func (d *Info) take(n, bytes int) error {
+	err := d.records.Take(n, bytes)
+	if err != nil {
+		return fmt.Errorf(".debug_info: %w", err)
+	}
+	return nil
 }
 
 // wait waits until the next unit is complete. Other goroutines may read units meanwhile.
