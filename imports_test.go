@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"dump/gosym":            {"internal/wire"},
 	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
 	"dump/internal/frames":  {"cfi", "dump/dwarfx", "dump/internal/losses", "elfx", "internal/bounds", "internal/par", "internal/wire", "limits", "sframe"},
-	"dump/internal/funcs":   {"dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
+	"dump/internal/funcs":   {"dump/dwarfx", "dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
 	"dump/internal/gofuncs": {"dump/dwarfx", "dump/gosym", "dump/internal/files", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/bounds", "internal/wire", "limits"},
 	"dump/internal/inlines": {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/mem", "limits"},
 	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "internal/wire", "limits"},

@@ -33,9 +33,7 @@ func (r *replay) checkPublics() error {
 			to++
 		}
 
-		for _, s := range all[from:to] {
-			inner = max(inner, s.end)
-		}
+		inner = max(inner, sizedEnd(all[from:to], true))
 		if addr := all[from].addr; function && addr >= r.bias && !funcs.Contains(addr-r.bias) {
 			c.Compared(report.CheckPublics, 1)
 			if !r.hasPublic(addr) {

@@ -39,8 +39,10 @@ type codeSymbol struct {
 	kind symbolKind
 	// dotted states that a label has a dot in its name.
 	dotted bool
-	end    uint64 // after the last byte of a function; addr if it has no size
-	size   uint64 // of any symbol, in bytes
+	// function states that the symbol's type is a function.
+	function bool
+	end      uint64 // after the symbol's last byte; addr if it has no size
+	size     uint64 // of any symbol, in bytes
 }
 
 // symbolKind decides which record the symbol file needs for a symbol.
@@ -180,10 +182,8 @@ func (t *symbols) add(table *elfx.SymbolTable) {
 
 		// The name without a symbol version is the one that FUNC and PUBLIC records have.
 		plain := t.unversioned(name)
-		end := addr
-		if function {
-			end += s.Size
-		}
+		end := addr + s.Size
+
 		// The value of an absolute symbol is a number that no section moves with. It is an address
 		// of code only where the symbol's type is a function, as Breakpad's dump_syms takes it.
 		// BOLT writes __hot_end as such a symbol.
@@ -199,7 +199,7 @@ func (t *symbols) add(table *elfx.SymbolTable) {
 
 		add := func(name []byte, kind symbolKind) {
 			dotted := kind == symbolLabel && bytes.IndexByte(name, '.') >= 0
-			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, dotted, end, s.Size})
+			t.all = append(t.all, codeSymbol{addr, t.names.Number(name, nil, 0, naming.Traits{}), kind, dotted, function, end, s.Size})
 		}
 		add(plain, kind)
 		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {

@@ -131,12 +131,13 @@ func (r *replay) reportUncarried() {
 	inner := uint64(0) // the end of the functions with a size so far
 	for _, addr := range addrs {
 		same := r.symbols.at(addr)
-		sized := slices.MaxFunc(same, func(a, b codeSymbol) int { return cmp.Compare(a.end, b.end) }).end
+		sized := sizedEnd(same, true)
 		label := !slices.ContainsFunc(same, func(s codeSymbol) bool { return s.kind == symbolFunction })
 		if label && addr < inner || described.Contains(addr) {
 			continue
 		}
 		inner = max(inner, sized)
+		sized = cmp.Or(sized, sizedEnd(same, false))
 
 		end := min(r.symbols.next(addr), r.noCarrier[addr])
 		if sized > addr {
@@ -150,6 +151,17 @@ func (r *replay) reportUncarried() {
 		r.c.Missing(collect.At(report.CheckLines, 0, addr-r.bias, "no FUNC has the lines of [%#x, %#x): %s", addr-r.bias, end-r.bias,
 			r.symbols.names.Text(same[0].name)), end-addr)
 	}
+}
+
+// sizedEnd returns the highest end of the functions, or else of the labels, among symbols at one address
+// that have a size, or 0.
+func sizedEnd(symbols []codeSymbol, function bool) (end uint64) {
+	for i := range symbols {
+		if s := &symbols[i]; s.function == function && s.end > s.addr {
+			end = max(end, s.end)
+		}
+	}
+	return end
 }
 
 // symbolFunc reports whether a function symbol accounts for FUNC i, and adds a finding if the
