@@ -36,6 +36,12 @@ func readNamed(name string) (profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if services := p["services"]; services != "" {
+		err = p.read(settingsFile(), "services "+services)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return p, p.read(credentialsFile(), name)
 }
 
@@ -58,7 +64,8 @@ func (p profile) read(path, section string) error {
 	}
 	defer f.Close()
 
-	within := false
+	within, block := false, ""
+	services := strings.HasPrefix(section, "services ")
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		line, _, _ := strings.Cut(lines.Text(), " #")
@@ -67,7 +74,16 @@ func (p profile) read(path, section string) error {
 		case trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";"):
 		case strings.HasPrefix(trimmed, "["):
 			within = strings.Join(strings.Fields(strings.Trim(trimmed, "[]")), " ") == section
-		case within && line[0] != ' ' && line[0] != '\t': // an indented line belongs to a setting of several values
+		case within && (line[0] == ' ' || line[0] == '\t'):
+			// Of settings of several values the endpoint of S3 counts alone: [services …], s3 =.
+			name, value, _ := strings.Cut(trimmed, "=")
+			if services && block == "s3" && strings.TrimSpace(name) == "endpoint_url" {
+				p["s3 endpoint_url"] = strings.TrimSpace(value)
+			}
+		case within && services:
+			name, _, _ := strings.Cut(trimmed, "=")
+			block = strings.ToLower(strings.TrimSpace(name))
+		case within:
 			name, value, _ := strings.Cut(trimmed, "=")
 			p[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
 		}

@@ -41,7 +41,7 @@ type request struct {
 // do sends a request. The error is a *failure if the server refused, and that of the
 // network otherwise. The caller closes the body of the answer.
 func (b *Bucket) do(ctx context.Context, r *request) (*http.Response, error) {
-	for {
+	for regions := 0; ; {
 		region := *b.region.Load()
 		resp, err := b.send(ctx, r, region)
 		if err != nil {
@@ -52,13 +52,17 @@ func (b *Bucket) do(ctx context.Context, r *request) (*http.Response, error) {
 			return resp, nil
 		}
 
-		err = refusal(r.method, resp)
+		failed, actual := refusal(r.method, resp)
 		resp.Body.Close()
-		actual := resp.Header.Get("X-Amz-Bucket-Region")
-		if b.endpoint != nil || actual == "" || actual == region {
-			return nil, err
+		if resp.StatusCode == http.StatusForbidden && b.unsigned.Load() && r.method != http.MethodGet && r.method != http.MethodHead {
+			failed = &failure{"access denied: " + noKeys(), nil, true}
 		}
-		b.region.Store(&actual) // the bucket is in another region of AWS
+		actual = cmp.Or(resp.Header.Get("X-Amz-Bucket-Region"), actual)
+		if actual == "" || actual == region || regions > maxRegions {
+			return nil, failed
+		}
+		regions++
+		b.region.Store(&actual) // the bucket is in another region
 	}
 }
 
@@ -115,6 +119,7 @@ func (b *Bucket) sign(ctx context.Context, req *http.Request, keys aws.Credentia
 	}
 	switch {
 	case keys.AccessKeyID == "":
+		b.unsigned.Store(true)
 		return nil
 	case b.google:
 		google.sign(req, keys, sum, googleRegion, time.Now())
@@ -218,12 +223,21 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
-// refusal returns the failure of an answer.
-func refusal(method string, resp *http.Response) *failure {
-	var body struct{ Code, Message string }
+// maxRegions bounds how often an answer may name another region.
+const maxRegions = 3
+
+// noKeys says where credentials were looked for.
+func noKeys() string {
+	return fmt.Sprintf("no credentials were found, looked in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_WEB_IDENTITY_TOKEN_FILE, %s, %s, "+
+		"and the roles of containers and machines", settingsFile(), credentialsFile())
+}
+
+// refusal returns the failure of an answer, and the region that the answer names.
+func refusal(method string, resp *http.Response) (failed *failure, region string) {
+	var body struct{ Code, Message, Region string }
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // an answer without words has its status
 	_ = xml.Unmarshal(data, &body)
-	return explain(method, resp.StatusCode, body.Code, body.Message)
+	return explain(method, resp.StatusCode, body.Code, body.Message), body.Region
 }
 
 // explain returns an error of the protocol in words. The answers to HEAD have no code.

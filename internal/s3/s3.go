@@ -84,6 +84,7 @@ type Bucket struct {
 	signer       *v4.Signer
 	account      aws.CredentialsProvider
 	answered     atomic.Bool // the server has answered a request
+	unsigned     atomic.Bool // there are no credentials
 
 	patience, firstPatience, pause time.Duration
 }
@@ -93,8 +94,8 @@ func IsURL(s string) bool { return strings.HasPrefix(s, Scheme) }
 
 // Open returns the bucket of an address. It makes no request.
 func Open(address string) (*Bucket, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(address, Scheme), "/")
+	if !IsURL(address) || !isBucket(bucket) || strings.ContainsAny(prefix, "?#") || climbs(prefix) {
 		return nil, fmt.Errorf("%q: %w", addresses.New(address), ErrURL)
 	}
 	settings, err := readProfile()
@@ -103,11 +104,11 @@ func Open(address string) (*Bucket, error) {
 	}
 
 	b := &Bucket{
-		name: u.Host, prefix: strings.Trim(u.Path, "/"), patience: patience, firstPatience: firstPatience, pause: firstPause,
+		name: bucket, prefix: strings.Trim(prefix, "/"), patience: patience, firstPatience: firstPatience, pause: firstPause,
 		// S3's signatures are of the path as it is sent.
 		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
 	}
-	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), settings["endpoint_url"])
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), settings["s3 endpoint_url"], settings["endpoint_url"])
 	if endpoint != "" {
 		b.endpoint, err = url.Parse(endpoint)
 		if err != nil || b.endpoint.Host == "" || b.endpoint.Scheme != "http" && b.endpoint.Scheme != "https" {
@@ -123,6 +124,21 @@ func Open(address string) (*Bucket, error) {
 	}
 	b.account, err = newAccount(settings, b.http)
 	return b, err
+}
+
+// isBucket reports whether a name has only the characters that names of buckets have.
+func isBucket(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == ""
+}
+
+// climbs reports whether a key has a part that would lead out of a directory.
+func climbs(key string) bool {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // region returns the region that requests are signed for. A self-hosted server accepts any
@@ -169,6 +185,9 @@ func shared(name string) (*Bucket, error) {
 // GetURL opens the object at an address.
 func GetURL(ctx context.Context, address string) (io.ReadCloser, Info, error) {
 	name, key, _ := strings.Cut(strings.TrimPrefix(address, Scheme), "/")
+	if climbs(key) {
+		return nil, Info{}, ErrURL
+	}
 	b, err := shared(name)
 	if err != nil {
 		return nil, Info{}, err

@@ -251,7 +251,7 @@ func TestPatience(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	for _, address := range []string{"s3://", "s3:///prefix", "http://bucket", "s3://user@bucket", "s3://bucket?x"} {
+	for _, address := range []string{"s3://", "s3:///prefix", "http://bucket", "s3://user@bucket", "s3://bucket?x", "s3://bucket/../up", "s3://bucket/a/./b", "s3://bu cket", "s3://bucket/p?x=y"} {
 		if _, err := Open(address); !errors.Is(err, ErrURL) {
 			t.Errorf("%s: %v", address, err)
 		}

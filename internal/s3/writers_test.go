@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -145,5 +146,99 @@ func TestDamagedInTransit(t *testing.T) {
 				t.Errorf("%s, %d bytes: %v after %d faults", code, size, err, n)
 			}
 		}
+	}
+}
+
+// TestPrefix: a prefix with spaces and letters beyond ASCII is that of the objects.
+func TestPrefix(t *testing.T) {
+	s, _ := start(t)
+	b, err := Open("s3://bucket/my symbols/größe 100%+/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Create(t.Context(), "a b.sym", strings.NewReader("text"), Header{}, false)
+	if got := s.objects["my symbols/größe 100%+/a b.sym"]; err != nil || string(got) != "text" {
+		t.Errorf("%v, %q", err, s.objects)
+	}
+	r, _, err := GetURL(t.Context(), "s3://bucket/my symbols/größe 100%+/a b.sym")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if _, _, err := GetURL(t.Context(), "s3://bucket/a/../b"); !errors.Is(err, ErrURL) {
+		t.Error(err)
+	}
+}
+
+// TestRegion: a request is signed again for the region that the answer names, in its header or its
+// body; an endless change of regions ends.
+func TestRegion(t *testing.T) {
+	for _, where := range []string{"header", "body", "endless"} {
+		s, b := start(t)
+		n := 0
+		s.fault = func(w http.ResponseWriter, r *http.Request) bool {
+			n++
+			if where != "endless" && strings.Contains(r.Header.Get("Authorization"), "/eu-south-9/") {
+				return false
+			}
+			switch where {
+			case "header":
+				w.Header().Set("X-Amz-Bucket-Region", "eu-south-9")
+			case "endless":
+				w.Header().Set("X-Amz-Bucket-Region", fmt.Sprint("region-", n))
+			}
+			w.WriteHeader(http.StatusMovedPermanently)
+			fmt.Fprint(w, "<Error><Code>PermanentRedirect</Code><Message>m</Message>")
+			if where == "body" {
+				fmt.Fprint(w, "<Region>eu-south-9</Region>")
+			}
+			fmt.Fprint(w, "</Error>")
+			return true
+		}
+		err := b.Create(t.Context(), "a", strings.NewReader("text"), Header{}, false)
+		if (err == nil) != (where != "endless") || n > maxRegions+3 {
+			t.Errorf("%s: %v after %d requests", where, err, n)
+		}
+	}
+}
+
+// TestNoCredentials: the error says where credentials were looked for.
+func TestNoCredentials(t *testing.T) {
+	s, _ := start(t)
+	settings := t.TempDir() + "/config"
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": settings,
+		"AWS_SHARED_CREDENTIALS_FILE": settings + "-none"} {
+		t.Setenv(name, value)
+	}
+	s.fault = func(w http.ResponseWriter, r *http.Request) bool {
+		answer(w, http.StatusForbidden, "AccessDenied")
+		return true
+	}
+	b, err := Open("s3://bucket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Create(t.Context(), "a", strings.NewReader("text"), Header{}, false)
+	if err == nil || !strings.Contains(err.Error(), "access denied: no credentials were found, looked in AWS_ACCESS_KEY_ID and ") || !strings.Contains(err.Error(), settings) {
+		t.Error(err)
+	}
+}
+
+// TestServices: the endpoint of S3 of the profile's services comes before that of the profile.
+func TestServices(t *testing.T) {
+	settings := t.TempDir() + "/config"
+	text := "[default]\nendpoint_url = http://all\nservices = own\n[services other]\ns3 =\n  endpoint_url = http://other\n" +
+		"[services own]\ndynamodb =\n  endpoint_url = http://db\ns3 =\n  max_concurrency = 2\n  endpoint_url = http://s3\nsts =\n  endpoint_url = http://sts\n"
+	if err := os.WriteFile(settings, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CONFIG_FILE", settings)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", settings+"-none")
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	b, err := Open("s3://bucket")
+	if err != nil || b.endpoint.String() != "http://s3" {
+		t.Errorf("%v, %v", b, err)
 	}
 }

@@ -30,7 +30,7 @@ type cpioEntry struct {
 }
 
 // initramfs reads one or more cpio archives, with zero bytes between them, of which the last may be
-// compressed (Linux: Documentation/driver-api/early-userspace/buffer-format.rst).
+// compressed (Linux's documentation: "initramfs buffer format").
 func (w *walker) initramfs(r *bufio.Reader, prefix string, depth, layers int) error {
 	for {
 		err := w.cpio(r, prefix, depth, nil)

@@ -35,8 +35,8 @@ func TestPadding(t *testing.T) {
 
 // TestInitramfs: the archives of an initramfs, of which the last is compressed.
 func TestInitramfs(t *testing.T) {
-	microcode, main := pkgtest.Cpio(pkgtest.File{Name: "early/app", Data: content("early")}), pkgtest.Cpio(files[0], files[6])
-	want := []string{`early/app "early" 9`, `usr/bin/app "app" 7`, `usr/lib/libapp.so "librarylib" 7004`}
+	microcode, main := pkgtest.Cpio(pkgtest.File{Name: "kernel/app", Data: content("micro")}), pkgtest.Cpio(files[0], files[6])
+	want := []string{`kernel/app "micro" 9`, `usr/bin/app "app" 7`, `usr/lib/libapp.so "librarylib" 7004`}
 	for _, how := range pkgtest.Compressions {
 		padded := append(slices.Clone(microcode), make([]byte, 512-len(microcode)%512)...)
 		data := append(padded, pkgtest.Compress(how, main)...)
