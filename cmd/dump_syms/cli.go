@@ -59,7 +59,7 @@ type cli struct {
 	PathMap     []string `name:"path-map" sep:"none" placeholder:"FROM=TO" help:"Write TO for FROM at the start of source file names; of several that match the longest FROM is used. May be repeated."`
 	MappingVar  []string `name:"mapping-var" sep:"none" placeholder:"VAR=VALUE" help:"Define {VAR} for --mapping-dest, as in Mozilla's dump_syms. May be repeated."`
 	MappingSrc  []string `name:"mapping-src" sep:"none" placeholder:"REGEX" help:"Rewrite the source file names that REGEX matches with the --mapping-dest at the same position. May be repeated."`
-	MappingDest []string `name:"mapping-dest" sep:"none" placeholder:"TEMPLATE" help:"The new name: {1} is a group of the regular expression, {VAR} a --mapping-var, {digest} or {DIGEST} the file's SHA-512 in lower or upper case."`
+	MappingDest []string `name:"mapping-dest" sep:"none" empty:"" placeholder:"TEMPLATE" help:"The new name: {1} is a group of the regular expression, {VAR} a --mapping-var, {digest} or {DIGEST} the file's SHA-512 in lower or upper case."`
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"Read such rules from a JSON file."`
 
 	DebugDir []string  `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`

@@ -19,9 +19,9 @@ import (
 
 // peerFlags are the flags of Mozilla's dump_syms that are about other files than ELF.
 type peerFlags struct {
-	Arch         string `env:"-" placeholder:"ARCH" help:"Accepted and ignored: an ELF file has one architecture. -a ARCH is the same."`
-	SymbolServer string `name:"symbol-server" placeholder:"SERVER" help:"Accepted and ignored: Windows' symbol servers have no ELF files. See DEBUGINFOD_URLS."`
-	Type         string `short:"t" placeholder:"TYPE" help:"Accepted and ignored: the type is read from the file."`
+	Arch         string `env:"-" empty:"" placeholder:"ARCH" help:"Accepted and ignored: an ELF file has one architecture. -a ARCH is the same."`
+	SymbolServer string `name:"symbol-server" empty:"" placeholder:"SERVER" help:"Accepted and ignored: Windows' symbol servers have no ELF files. See DEBUGINFOD_URLS."`
+	Type         string `short:"t" empty:"" placeholder:"TYPE" help:"Accepted and ignored: the type is read from the file."`
 
 	DebugID  string `name:"debug-id" env:"-" hidden:""`
 	CodeID   string `name:"code-id" env:"-" hidden:""`

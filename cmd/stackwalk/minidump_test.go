@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -193,6 +194,17 @@ func BenchmarkBatch(b *testing.B) {
 	for b.Loop() {
 		if code := c.one(b.Context(), dump, shared, nil, io.Discard, &report.IndexEntry{}); code != 0 {
 			b.Fatal(code)
+		}
+	}
+}
+
+// TestProcessors: a minidump that is written has the number of processors of the machine on which
+// the process ran, unless that is surely another machine.
+func TestProcessors(t *testing.T) {
+	for _, cpu := range []string{"x86_64", "arm64", "mips"} {
+		runs := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH] == cpu
+		if n := processors(cpu); runs && n != runtime.NumCPU() || !runs && n != 0 && cpu != runtime.GOARCH {
+			t.Errorf("%s: %d", cpu, n)
 		}
 	}
 }

@@ -270,3 +270,15 @@ func TestLinks(t *testing.T) {
 		t.Errorf("%d links for %d personalities", links, len(personalities))
 	}
 }
+
+// TestEmptyURL: an empty URL, from a variable that is not set, is no server, as it is for the peer.
+func TestEmptyURL(t *testing.T) {
+	const dump = "../../walk/minidump/testdata/linux-mini.dmp"
+	_, want, _ := called(t, "minidump-stackwalk", dump)
+	for _, args := range [][]string{{"--symbols-url=", dump}, {"--symbols-url", "", dump}} {
+		code, got, stderr := called(t, "minidump-stackwalk", args...)
+		if code != 0 || got != want || want == "" {
+			t.Errorf("%q: %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -52,7 +52,7 @@ type rustFlags struct {
 	EvilJSON     string   `name:"evil-json" placeholder:"FILE" help:"Read what Mozilla's crash reports have beside the minidump: who signed the modules, and the version of the CPU's microcode."`
 	FunctionArgs bool     `name:"recover-function-args" help:"Show what the arguments of functions may be, on 32-bit x86."`
 	LocalSymbols bool     `name:"use-local-debuginfo" help:"Take symbols also from the files that the dump names, if they are on this machine."`
-	SymbolsURL   []string `name:"symbols-url" sep:"none" placeholder:"URL" help:"Symbol server. May be repeated, for an order."`
+	SymbolsURL   []string `name:"symbols-url" sep:"none" empty:"" placeholder:"URL" help:"Symbol server. May be repeated, for an order."`
 	SymbolsCache string   `name:"symbols-cache" placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`
 	SymbolsTmp   string   `name:"symbols-tmp" placeholder:"DIR" help:"Accepted and ignored: files are made in the cache, without a name until they are complete."`
 	SymbolsTime  uint64   `name:"symbols-download-timeout-secs" default:"1000" placeholder:"SECONDS" help:"How long a download may take."`
@@ -206,7 +206,8 @@ func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, err
 	c.Symbols = existing(slices.Concat(f.SymbolsPath, f.Legacy), func(path string) {
 		command.Line(messages, "stackwalk: warning: %s: no such file or directory", path)
 	})
-	c.Symbols = append(c.Symbols, f.SymbolsURL...)
+	// Scripts give an empty URL if a variable is not set; no request to it can succeed.
+	c.Symbols = append(c.Symbols, slices.DeleteFunc(f.SymbolsURL, func(url string) bool { return url == "" })...)
 	err := c.Validate()
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 
 	"symkit/elfx"
 	"symkit/internal/atomicfile"
@@ -26,7 +28,8 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 	}
 
 	x := j.core.Extract(code(res))
-	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks}
+	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks,
+		Processors: processors(j.core.Process.CPU)}
 	err = atomicfile.Write(ctx, path, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
 		err := minidump.Write(w, c)
@@ -39,6 +42,17 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 		return fmt.Errorf("--minidump %s: %w", path, err)
 	}
 	return nil
+}
+
+// processors returns the number of processors of this machine if it runs programs of a CPU, and
+// otherwise 0. A core file does not have the number; the program of core_pattern runs where the
+// process crashed.
+func processors(cpu string) int {
+	runs := map[string][]string{"amd64": {"x86_64", "x86"}, "386": {"x86"}, "arm64": {"arm64", "arm"}, "mips64le": {"mips64"}, "ppc64le": {"ppc64"}}[runtime.GOARCH]
+	if cpu != runtime.GOARCH && !slices.Contains(runs, cpu) {
+		return 0
+	}
+	return runtime.NumCPU()
 }
 
 // The bytes of code that are written around the program counter of each frame. Other

@@ -192,6 +192,9 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 
 	var chosen *kong.Context
 	if !exited {
+		err = emptyValue(parser.Model.Node, args)
+	}
+	if !exited && err == nil {
 		chosen, err = parser.Parse(args)
 	}
 	if output.err != nil {
@@ -207,6 +210,41 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	}
 
 	return p.work(chosen, work)
+}
+
+// emptyValue returns an error about the first flag whose value is empty, as that of a variable
+// that is not set. It would count as no flag. Only flags with the tag empty take such a value.
+func emptyValue(node *kong.Node, args []string) error {
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		if arg == "--" {
+			return nil
+		}
+		if joined && value != "" || !joined && (i+1 == len(args) || args[i+1] != "") {
+			continue
+		}
+		f := findFlag(node, name)
+		if f != nil && !f.IsBool() && !f.Tag.Has("empty") {
+			return fmt.Errorf("--%s: the value is empty", f.Name)
+		}
+	}
+	return nil
+}
+
+// findFlag returns the flag of a node, or of the subcommands below it, that an argument names.
+func findFlag(node *kong.Node, arg string) *kong.Flag {
+	for _, f := range node.Flags {
+		if arg == "--"+f.Name || f.Short != 0 && arg == "-"+string(f.Short) {
+			return f
+		}
+	}
+	for _, child := range node.Children {
+		f := findFlag(child, arg)
+		if f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // work calls the program's own work and returns the exit code.

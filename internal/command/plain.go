@@ -129,7 +129,7 @@ func readPlainTag(tag string) (t plainTag, ok bool) {
 		tag = rest[end+1:]
 
 		switch key {
-		case "help", "placeholder", "group", "hidden":
+		case "help", "placeholder", "group", "hidden", "empty": // Plain takes no empty values
 			continue
 		case "env":
 			// Other variables have the program's prefix, which Program.Run looks for.

@@ -27,6 +27,8 @@ type Contents struct {
 	Stacks []elfx.Range
 	// Maps is the text of /proc/PID/maps, AuxV the bytes of /proc/PID/auxv.
 	Maps, AuxV []byte
+	// Processors is the number of processors of the machine; 0: unknown.
+	Processors int
 }
 
 // Errors of Write, besides those of the writer.

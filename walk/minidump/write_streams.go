@@ -60,7 +60,7 @@ func (w *writer) systemInfo() int {
 	w.align()
 	start := len(w.out)
 	w.u16(uint16(w.cpu), 0, 0)
-	w.out = append(w.out, 0, 0)
+	w.out = append(w.out, byte(min(w.c.Processors, 255)), 0)
 	w.u32(0, 0, 0, uint32(OSLinux), version)
 	w.u16(0, 0)
 	w.out = append(w.out, make([]byte, cpuInformationSize)...)

@@ -44,7 +44,8 @@ func written(cpu string, big bool) *Contents {
 	vdso := &walk.Module{Path: "[vdso]", Name: "linux-vdso.so.1", Base: 0x600000, End: 0x601000, BuildID: []byte("0123456789abcdef")}
 	p.Modules, p.Main = []*walk.Module{lib, main, vdso}, main
 	return &Contents{Process: p, Memory: []elfx.Range{{Lo: 0x1000, Hi: 0x3100}, {Lo: 0x8ff0, Hi: 0x9000}},
-		Stacks: []elfx.Range{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2f00, Hi: 0x3100}}, Maps: []byte("00400000-00500000 r-xp 00000000 00:00 1 /bin/prog\n")}
+		Stacks: []elfx.Range{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2f00, Hi: 0x3100}}, Maps: []byte("00400000-00500000 r-xp 00000000 00:00 1 /bin/prog\n"),
+		Processors: 12}
 }
 
 // TestWrite: what is written is read again, for all CPUs and both byte orders.
@@ -71,6 +72,9 @@ func TestWrite(t *testing.T) {
 func sameProcess(t *testing.T, d *Dump, c *Contents) {
 	t.Helper()
 	p, q := c.Process, d.Process()
+	if q.Facts.CPUs != c.Processors {
+		t.Errorf("%d processors", q.Facts.CPUs)
+	}
 	if q.CPU != p.CPU || q.BigEndian != p.BigEndian || q.OS != "Linux" || q.PID != p.PID || q.Args != p.Args || q.Crashed != 1 {
 		t.Errorf("%+v", q)
 	}
