@@ -86,6 +86,9 @@ type cli struct {
 	signer *signer
 	online bool // a symbol server is among the sources
 
+	uncachedOnce sync.Once
+	toldServers  sync.Map // warnings about servers that were written
+
 	// Options of the programs that stackwalk replaces.
 	outputs   []written     // nil: one, as Output and Format say
 	registers bool          // keep the registers of frames

@@ -79,10 +79,10 @@ func TestMessages(t *testing.T) {
 		"--symbols none core":           {command.Failed, "error: --symbols none: no such file or directory" + stores},
 		"--symbols unreadable core":     {command.Failed, "error: --symbols unreadable: too many levels of symbolic links" + stores},
 		"--symbols /dev/null core":      {command.Failed, "error: --symbols /dev/null: not a regular file" + stores},
-		"-b --no-elf -s app core":       {0, "warning: app" + crash + "not a symbol file: it is an ELF program or library, which dump_syms reads"},
-		"-b --no-elf -s core core":      {0, "warning: core" + crash + "not a symbol file: it is a core file, which stackwalk reads"},
-		"-b --no-elf -s text core":      {0, "warning: text" + crash + "no MODULE record in its first line"},
-		"-b --no-elf -s empty core":     {0, "warning: empty" + crash + "not a symbol file: it is empty"},
+		"-b --no-elf -s app core":       {0, "warning: app: not used: not a symbol file: it is an ELF program or library, which dump_syms reads"},
+		"-b --no-elf -s core core":      {0, "warning: core: not used: not a symbol file: it is a core file, which stackwalk reads"},
+		"-b --no-elf -s text core":      {0, "warning: text: not used: no MODULE record in its first line"},
+		"-b --no-elf -s empty core":     {0, "warning: empty: not used: not a symbol file: it is empty"},
 		"-b --no-elf -s app.sym core":   {0, "warning: app.sym: not used: the dump has no module of its name and id; -v lists the modules"},
 		"-b --no-elf -s old.sym core":   {0, "warning: old.sym" + crash + "is of another build of the module: its MODULE record has 0123456789ABCDEF0, not 0847E5D5E188F8BE72F06618D991C7E60"},
 		"-b --no-elf -s blank.sym core": {0, "warning: blank.sym" + crash + "has no symbols"},
@@ -134,7 +134,7 @@ func TestMessages(t *testing.T) {
 			tests[name] = programtest.Message{command.Failed, want}
 		}
 		if !strings.HasPrefix(start, "\x1f\x8b") { // symbol files can be packed
-			tests["-b --no-elf -s "+name+" core"] = programtest.Message{0, "warning: " + name + ": not used for /tmp/symkit-crash/crash: not a symbol file: it is " + kind}
+			tests["-b --no-elf -s "+name+" core"] = programtest.Message{0, "warning: " + name + ": not used: not a symbol file: it is " + kind}
 		}
 	}
 	tested.Messages(t, "stackwalk: ", tests)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,10 +36,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 		}
 
 		// The next value is a URL.
-		cache, err := c.cacheDir()
-		if err != nil {
-			return nil, err
-		}
+		cache, noCache := c.cacheDir()
 		server, err := symserver.New(rest[0], cache)
 		if err != nil {
 			return nil, err
@@ -49,6 +46,7 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			server.HTTP = s3.Client()
 		}
 		server.Progress = bar.fetched
+		server.Uncached = func(err error) { c.uncached(cmp.Or(noCache, err)) }
 		if c.maxTime > 0 {
 			server.MaxTime = c.maxTime
 		}
@@ -58,6 +56,13 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 	return all, nil
 }
 
+// uncached says once that files from servers are used and not kept.
+func (c *cli) uncached(reason error) {
+	c.uncachedOnce.Do(func() {
+		command.Line(c.stderr, "stackwalk: warning: files from servers are not kept for the next run: %v; give a directory with --cache", reason)
+	})
+}
+
 // cacheDir returns the directory in which files from servers are kept.
 func (c *cli) cacheDir() (string, error) {
 	if c.Cache != "" {
@@ -65,7 +70,7 @@ func (c *cli) cacheDir() (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("%w: name a directory for files from servers with --cache", err)
+		return "", err
 	}
 	return filepath.Join(dir, "symkit", "symbols"), nil
 }

@@ -18,6 +18,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
+	"symkit/internal/fetch"
 	"symkit/internal/mem"
 	"symkit/internal/remote"
 	"symkit/limits"
@@ -347,12 +348,30 @@ func (j *job) report(res *walk.Result) {
 		command.Line(w, "stackwalk: warning: %s", warning)
 	}
 
-	for _, path := range c.strangers(res) {
+	strangers := c.strangers(res)
+	for _, path := range strangers {
 		command.Line(w, "stackwalk: warning: %s: not used: the dump has no module of its name and id; -v lists the modules", path)
 	}
+	told := map[string]bool{}
 	for _, m := range res.Process.Modules {
 		for _, p := range c.unused(res, m) {
+			servers := fetch.ServerErrors(p.Err)
+			for _, e := range servers {
+				// A server that is dead is so for all modules, and for all dumps of a batch.
+				line := fmt.Sprintf("stackwalk: warning: %s: %v", e.Server, e.Err)
+				if _, before := c.toldServers.LoadOrStore(line, true); !before || c.Out == "" {
+					once(w, told, line)
+				}
+			}
+			if len(servers) > 0 {
+				continue
+			}
+			told[m.Path] = true
 			reason := strings.TrimPrefix(p.Err.Error(), p.Path+": ")
+			if slices.Contains(c.Symbols, p.Path) && !errors.Is(p.Err, symbols.ErrOtherBuild) && !errors.Is(p.Err, symbols.ErrNoSymbols) {
+				once(w, told, fmt.Sprintf("stackwalk: warning: %s: not used: %s", p.Path, reason))
+				continue
+			}
 			command.Line(w, "stackwalk: warning: %s: not used for %s: %s", p.Path, m.Path, reason)
 		}
 		if n := res.BadLines[m]; n > 0 {
@@ -361,6 +380,30 @@ func (j *job) report(res *walk.Result) {
 		if c.Verbose {
 			describe(w, res, m)
 		}
+	}
+
+	// Without the symbols of the program itself a report is of little use.
+	main := res.Process.Main
+	if main == nil || c.outputs != nil || c.Out != "" || res.Symbols[main] == nil || res.Loaded[main] || told[main.Path] || len(strangers) > 0 {
+		return
+	}
+	command.Line(w, "stackwalk: warning: %s: the program has no symbols: %s", cmp.Or(main.Path, main.Name), c.advice(res.Process))
+}
+
+// advice says how to give symbols of the program.
+func (c *cli) advice(p *walk.Process) string {
+	const where = "-v shows where they were looked for"
+	if c.NoELF || p.OS != "Linux" && p.OS != "Android" {
+		return "give a symbol store or file with --symbols; " + where
+	}
+	return "give its file with --exe, the root of its file system with --sysroot, or symbols with --symbols; " + where
+}
+
+// once writes a line unless it was written before.
+func once(w io.Writer, told map[string]bool, line string) {
+	if !told[line] {
+		told[line] = true
+		command.Line(w, "%s", line)
 	}
 }
 

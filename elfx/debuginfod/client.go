@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -111,7 +112,7 @@ type Client struct {
 
 	diskOnce sync.Once
 	diskSeen *fetch.Disk
-	// stalled maps servers that were too slow to their error. They get no further requests:
+	// stalled maps servers that were too slow, or cannot be reached, to their error. They get no further requests:
 	// otherwise each of many modules would wait for them.
 	stalled sync.Map
 }
@@ -157,7 +158,8 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 		missing = missing && errors.Is(err, ErrNotFound)
 		if !errors.Is(err, ErrNotFound) {
-			failures = append(failures, fmt.Errorf("%v: %w", address.New(url), err))
+			shown := address.New(url).String()
+			failures = append(failures, fmt.Errorf("%s: %w", shown, blamed(shown, err)))
 		}
 	}
 
@@ -171,15 +173,25 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	return "", fmt.Errorf("%s of %x: %w", kind, buildID, errors.Join(failures...))
 }
 
-// try downloads the file from one server, unless that server was too slow before.
+// try downloads the file from one server, unless that server was too slow or unreachable before.
 func (e *entry) try(ctx context.Context, server string) error {
 	// A server that was too slow keeps its error for this client.
 	if err, ok := e.client.stalled.Load(server); ok {
 		return err.(error)
 	}
 	err := e.download(ctx, server)
-	if errors.Is(err, ErrTimeout) {
+	op, network := errors.AsType[*net.OpError](err)
+	if errors.Is(err, ErrTimeout) || network && op.Op == "dial" {
 		e.client.stalled.Store(server, err)
+	}
+	return err
+}
+
+// blamed returns err as an error of the server, unless it is about one file.
+func blamed(server string, err error) error {
+	_, network := errors.AsType[*net.OpError](err)
+	if network || errors.Is(err, ErrTimeout) || errors.Is(err, ErrMaxTime) || errors.Is(err, ErrStatus) || errors.Is(err, fetch.ErrTotal) || errors.Is(err, fetch.ErrSpace) {
+		return &fetch.ServerError{Server: server, Err: err}
 	}
 	return err
 }

@@ -39,6 +39,30 @@ var HTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http.Requ
 	return nil
 }}
 
+// ServerError is an error of a server rather than of a file: the next file will meet it too.
+type ServerError struct {
+	Server string // its address, without what grants access
+	Err    error
+}
+
+func (e *ServerError) Error() string { return e.Err.Error() }
+func (e *ServerError) Unwrap() error { return e.Err }
+
+// ServerErrors returns all errors of servers in a tree of errors.
+func ServerErrors(err error) (all []*ServerError) {
+	switch e := err.(type) {
+	case *ServerError:
+		return []*ServerError{e}
+	case interface{ Unwrap() error }:
+		return ServerErrors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			all = append(all, ServerErrors(inner)...)
+		}
+	}
+	return all
+}
+
 // Do sends a request. The error is without the URL, which may have a password or a token, and
 // which callers know.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {

@@ -124,6 +124,17 @@ func Load(s *walk.Symbols, path string, m *walk.Module, l limits.Limits) error {
 	if err := open(s, path, l); err != nil {
 		return pathless(err)
 	}
+	return accept(s, path, m)
+}
+
+// LoadText is Load for the text of a symbol file that is in no directory. Symbols alias the text.
+func LoadText(s *walk.Symbols, text []byte, name string, m *walk.Module) error {
+	s.Index, s.Close = emit.NewIndex(text), func() error { return nil }
+	return accept(s, name, m)
+}
+
+// accept keeps open symbols if they are m's, and closes them otherwise.
+func accept(s *walk.Symbols, path string, m *walk.Module) error {
 	// The ids are compared, and a file without any record is useless.
 	err := isFor(s, m)
 	if f, p, st := s.Index.Counts(); err == nil && f+p+st == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,17 +25,55 @@ func (e entry) path() string { return filepath.Join(e.server.Cache, filepath.Fro
 
 // present reports whether the cache has the entry.
 func (e entry) present() bool {
+	if _, ok := e.kept(); ok || e.server.Cache == "" {
+		return ok
+	}
 	info, err := os.Stat(e.path())
 	return err == nil && info.Mode().IsRegular()
 }
 
 // drop removes a file that is damaged or of another module.
-func (e entry) drop() { os.Remove(e.path()) }
+func (e entry) drop() {
+	e.server.mu.Lock()
+	delete(e.server.held, e.place)
+	e.server.mu.Unlock()
+	if e.server.Cache != "" {
+		os.Remove(e.path())
+	}
+}
+
+// kept returns the file if it is kept outside of the cache.
+func (e entry) kept() (held, bool) {
+	e.server.mu.Lock()
+	defer e.server.mu.Unlock()
+	h, ok := e.server.held[e.place]
+	return h, ok
+}
+
+// load opens the file, in the cache or outside of it, into out.
+func (e entry) load(out *walk.Symbols, m *walk.Module) error {
+	h, ok := e.kept()
+	switch {
+	case ok:
+		err := symbols.LoadText(out, h.text, h.source, m)
+		if err == nil {
+			out.URL = h.source
+		}
+		return err
+	case e.server.Cache == "":
+		return fs.ErrNotExist
+	}
+	err := symbols.Load(out, e.path(), m, limits.Limits{})
+	if err == nil {
+		out.URL = sourceOf(e.path())
+	}
+	return err
+}
 
 // verify drops a fetched file that is not of m or has no symbols.
 func (e entry) verify(m *walk.Module) error {
 	var loaded walk.Symbols
-	if err := symbols.Load(&loaded, e.path(), m, limits.Limits{}); err != nil {
+	if err := e.load(&loaded, m); err != nil {
 		e.drop()
 		return err
 	}
@@ -50,6 +89,9 @@ func (e entry) absence() string {
 
 // missing reports whether the server answered recently that it lacks the entry.
 func (e entry) missing() bool {
+	if e.server.Cache == "" {
+		return false
+	}
 	info, err := os.Stat(e.absence())
 	return err == nil && time.Since(info.ModTime()) < e.server.Negative
 }
@@ -57,6 +99,9 @@ func (e entry) missing() bool {
 // remember records that the server lacks the entry. If the record cannot be written, the
 // next run sends the request again.
 func (e entry) remember() {
+	if e.server.Cache == "" {
+		return
+	}
 	path := e.absence()
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -55,6 +54,7 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 	}
 
 	// A server that cannot be reached gets no further requests.
+	err = s.blamed(err)
 	switch op, network := errors.AsType[*net.OpError](err); {
 	case errors.Is(err, ErrNotFound):
 		e.remember()
@@ -64,6 +64,15 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		s.mu.Unlock()
 	}
 	return err
+}
+
+// blamed returns err as an error of the server, unless it is about one file.
+func (s *Server) blamed(err error) error {
+	_, answered := errors.AsType[*statusError](err)
+	if !answered && !passing(err) && !errors.Is(err, ErrMaxTime) && !errors.Is(err, fetch.ErrTotal) && !errors.Is(err, fetch.ErrSpace) {
+		return err
+	}
+	return &fetch.ServerError{Server: address.New(s.base.String()).String(), Err: err}
 }
 
 // statusError is an HTTP response other than a file.
@@ -272,11 +281,6 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 // what grants access: anybody can read the cache.
 // The MODULE record must be that of the module.
 func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module) error {
-	path := e.path()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-
 	// The MODULE record must be that of the module.
 	first, err := t.r.ReadSlice('\n')
 	if err != nil && err != io.EOF {
@@ -290,9 +294,14 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 		return symbols.ErrOtherModule
 	}
 
-	// The file appears under its name when it is complete.
 	line := append([]byte(nil), first...)
-	return atomicfile.Write(ctx, path, func(w io.Writer) error {
+	reason := e.writable()
+	if reason != nil {
+		return e.hold(reason, line, t, source)
+	}
+
+	// The file appears under its name when it is complete.
+	return atomicfile.Write(ctx, e.path(), func(w io.Writer) error {
 		last := &lastByte{w: w}
 		if _, err := last.Write(line); err != nil {
 			return err

@@ -49,6 +49,8 @@ var (
 	ErrStalled = errors.New("the server sends nothing, or too slowly")
 	// ErrMaxTime: a file took longer than Server.MaxTime.
 	ErrMaxTime = errors.New("the download takes too long")
+	// ErrNoCache: Server.Cache is empty.
+	ErrNoCache = errors.New("no directory for files from servers")
 	// ErrURL: not the URL of a server.
 	ErrURL = errors.New("not an http, https or s3 URL")
 )
@@ -61,8 +63,11 @@ func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 // Server is one symbol server: a walk.Supplier. New makes one; its fields must
 // not be changed once it is used.
 type Server struct {
-	// Cache is the directory that keeps fetched files. It is made when it is needed.
+	// Cache is the directory that keeps fetched files. It is made when it is needed. If it is empty
+	// or cannot be written, files are kept without a name until the process ends.
 	Cache string
+	// Uncached, if any, is called with the reason before the first file is kept without a name.
+	Uncached func(err error)
 	// Timeout is the time in which a server has to send 100 KiB, again and again,
 	// or the rest of the file.
 	Timeout time.Duration
@@ -89,7 +94,8 @@ type Server struct {
 	disk   func() *fetch.Disk
 
 	mu      sync.Mutex
-	refused error // the server cannot be reached, or stalls: no further requests are sent
+	refused error           // the server cannot be reached, or stalls: no further requests are sent
+	held    map[string]held // files that are not in the cache, by place
 }
 
 // Set by New.
@@ -155,22 +161,23 @@ func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
 // get opens the symbols at one place, from the cache or the server.
 func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *walk.Symbols) error {
 	e := entry{s, place}
-	if err := symbols.Load(out, e.path(), m, limits.Limits{}); err == nil {
-		out.URL = sourceOf(e.path())
+	err := e.load(out, m)
+	if err == nil {
 		return nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		e.drop() // damaged, or of another module
 	}
-	if err := s.ask(ctx, e, m); err != nil {
+	err = s.ask(ctx, e, m)
+	if err != nil {
 		return err
 	}
 
-	if err := symbols.Load(out, e.path(), m, limits.Limits{}); err != nil {
+	err = e.load(out, m)
+	if err != nil {
 		e.drop()
-		return err
 	}
-	out.URL = sourceOf(e.path())
-	return nil
+	return err
 }
 
 // ask fetches an entry that the cache lacks.

@@ -540,8 +540,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCacheCannotBeWritten: a cache that cannot be written is an error that names
-// the cache. A directory in place of a file stays, and no other file appears.
+// TestCacheCannotBeWritten: without a cache that can be written, files are used all the same, and
+// the reason is told once. A directory in place of a file stays, and no other file appears.
 func TestCacheCannotBeWritten(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, symText) }))
 	defer web.Close()
@@ -559,9 +559,36 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	if err := errors.Join(os.Remove(place), os.MkdirAll(filepath.Join(place, "directory"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lookup(t, client(t, web.URL, file), module()); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "not a directory") {
-		t.Error(err)
+	tmp := t.TempDir()
+	for _, dir := range []string{tmp, filepath.Join(tmp, "none")} { // the second: in memory
+		t.Setenv("TMPDIR", dir)
+		for cache, want := range map[string]string{file: "not a directory", "": ErrNoCache.Error()} {
+			var told []string
+			s := client(t, web.URL, cache)
+			s.Uncached = func(err error) { told = append(told, err.Error()) }
+			if !s.Prefetch(t.Context(), module()) {
+				t.Errorf("%q: not fetched before it is used", cache)
+			}
+			for range 2 {
+				got, err := lookup(t, s, module())
+				if err != nil || got == "" {
+					t.Errorf("%q: %v", cache, err)
+				}
+			}
+			other := module()
+			other.DebugID, other.CodeID = "F"+other.DebugID[1:], "1"
+			if _, err := lookup(t, s, other); err == nil {
+				t.Errorf("%q: a file of another module", cache)
+			}
+			if len(told) != 1 || !strings.Contains(told[0], want) || !strings.Contains(told[0], cache) {
+				t.Errorf("%q: %q", cache, told)
+			}
+		}
 	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	t.Setenv("TMPDIR", tmp)
 	// The server has it under the name of the program as well.
 	if _, err := lookup(t, client(t, web.URL, occupied), module()); err != nil {
 		t.Error(err)

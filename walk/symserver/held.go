@@ -1,0 +1,104 @@
+package symserver
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"symkit/internal/mem"
+)
+
+// Where the cache cannot be written, as in a container that is read-only or without a home
+// directory, a fetched file is kept in a temporary file without a name or, if there can be none,
+// in memory, until the process ends.
+
+// held is a file that is kept outside of the cache.
+type held struct {
+	text   []byte
+	source string // its URL, without what grants access
+}
+
+// maxHeld bounds a file that is kept in memory, in bytes.
+const maxHeld = 1 << 30
+
+// writable returns why no file can be written to the entry's place in the cache.
+func (e entry) writable() error {
+	if e.server.Cache == "" {
+		return ErrNoCache
+	}
+	dir := filepath.Dir(e.path())
+	err := os.MkdirAll(dir, 0o755)
+	if err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".symkit-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// hold keeps a file whose first line was read, and calls Uncached with the reason once.
+func (e entry) hold(reason error, first []byte, t *text, source string) error {
+	data, err := unnamed(first, t)
+	if err != nil {
+		return err
+	}
+	s := e.server
+	s.mu.Lock()
+	told := s.held != nil
+	if !told {
+		s.held = map[string]held{}
+	}
+	s.held[e.place] = held{data, source}
+	s.mu.Unlock()
+	if !told && s.Uncached != nil {
+		s.Uncached(reason)
+	}
+	return nil
+}
+
+// unnamed returns the text that follows first, with first, in a file that has no name.
+func unnamed(first []byte, rest io.Reader) ([]byte, error) {
+	file, err := os.CreateTemp("", "symkit-*.sym")
+	if err == nil {
+		err = os.Remove(file.Name())
+	}
+	if err != nil {
+		// A system that does not remove open files has a name to remove.
+		if file != nil {
+			file.Close()
+			os.Remove(file.Name())
+		}
+		return inMemory(first, rest)
+	}
+	defer file.Close()
+
+	_, err = file.Write(first)
+	if err == nil {
+		_, err = io.Copy(file, rest)
+	}
+	info, statErr := file.Stat()
+	err = cmp.Or(err, statErr)
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := mem.Map(file, info)
+	if err != nil {
+		return nil, err
+	}
+	return mapping.Bytes(), nil
+}
+
+func inMemory(first []byte, rest io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(rest, maxHeld+1))
+	if err == nil && len(data) > maxHeld {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(first, data...), nil
+}
