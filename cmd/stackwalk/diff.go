@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -77,10 +78,28 @@ func runDiff(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return p.Run(&c, args, func(*kong.Context) (int, error) { return c.diff(stdout) })
 }
 
+// noDump returns an error that says what to do with a crash dump.
+func noDump(path string) error {
+	file, err := openRegular(path)
+	if err != nil {
+		return nil // a directory, or the error of reading the result
+	}
+	defer file.Close()
+	head := make([]byte, 4)
+	_, err = io.ReadFull(file, head)
+	if err == nil && (string(head) == elf.ELFMAG || string(head) == "MDMP" || string(head) == "PMDM") {
+		return fmt.Errorf("%s: a crash dump, and no result; walk it first, and compare what was written: stackwalk --format=json -o %s.json %s", path, path, path)
+	}
+	return nil
+}
+
 // diff writes the differences to out and returns the exit code.
 func (c *diffCLI) diff(out io.Writer) (int, error) {
 	d := compare.New()
-	err := d.Paths(c.A, c.B)
+	err := cmp.Or(noDump(c.A), noDump(c.B))
+	if err == nil {
+		err = d.Paths(c.A, c.B)
+	}
 	if err != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			err = command.Unreadable("", e.Path, err, "what stackwalk --format=json wrote, or a directory of such results")

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 
+	"symkit/elfx/archive/pkg"
 	"symkit/internal/command"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
 )
@@ -27,7 +29,7 @@ func (j *job) streamed() bool { return j.path == standardInput || j.c.Minidump !
 
 // open opens the dump.
 func (j *job) open(ctx context.Context) (*walk.Process, func() error, error) {
-	if !j.streamed() {
+	if !j.streamed() && !isPacked(j.path) {
 		return open(j.path, j.files, !j.c.dumpOnly)
 	}
 
@@ -43,7 +45,37 @@ func (j *job) open(ctx context.Context) (*walk.Process, func() error, error) {
 		defer file.Close()
 		in, name = file, j.path
 	}
-	return j.read(ctx, bufio.NewReader(in), name)
+	return j.unpack(ctx, bufio.NewReaderSize(in, pkg.HeadSize), name)
+}
+
+// isPacked reports whether a file is compressed, as systemd's cores are.
+func isPacked(path string) bool {
+	file, err := openRegular(path)
+	if err != nil {
+		return false // the error is that of opening the dump
+	}
+	defer file.Close()
+	in, err := pkg.Unpack(bufio.NewReaderSize(file, pkg.HeadSize), limits.Limits{})
+	if in != nil {
+		in.Close()
+	}
+	return in != nil || err != nil
+}
+
+// unpack reads a dump from a stream that may be compressed. What is unpacked is read once, as a
+// core file from a pipe, so that no copy is made.
+func (j *job) unpack(ctx context.Context, in *bufio.Reader, name string) (*walk.Process, func() error, error) {
+	head, _ := in.Peek(pkg.HeadSize) // a shorter stream is no dump
+	head = bytes.Clone(head)
+	out, err := pkg.Unpack(in, limits.Limits{})
+	if err != nil {
+		return nil, nil, neither(name, head)
+	}
+	if out == nil {
+		return j.read(ctx, in, name)
+	}
+	defer out.Close()
+	return j.read(ctx, bufio.NewReader(out), name)
 }
 
 // read reads a dump from a stream.

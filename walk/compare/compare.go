@@ -49,8 +49,10 @@ type Group struct {
 	Kind          Kind
 	Module        string
 	Before, After string
-	Count         int
-	Example       Place
+	// Scanned: the frame, which only one stack has, was found by scanning and can be wrong.
+	Scanned bool
+	Count   int
+	Example Place
 }
 
 // Differences collects the differences between pairs of results.
@@ -66,6 +68,7 @@ type Differences struct {
 type groupKey struct {
 	kind                  Kind
 	module, before, after string
+	scanned               bool
 }
 
 // New returns a collector without differences.
@@ -84,18 +87,32 @@ func (d *Differences) Groups(k Kind) (out []*Group) {
 		}
 	}
 	slices.SortFunc(out, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After), bools(a.Scanned, b.Scanned))
 	})
 	return out
 }
 
+// bools compares two values: false is first.
+func bools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
 // Add adds a difference.
 func (d *Differences) Add(k Kind, module, before, after string, at Place) {
-	d.counts[k]++
-	key := groupKey{k, module, before, after}
+	d.add(groupKey{k, module, before, after, false}, at)
+}
+
+func (d *Differences) add(key groupKey, at Place) {
+	d.counts[key.kind]++
 	g := d.groups[key]
 	if g == nil {
-		g = &Group{Kind: k, Module: module, Before: before, After: after, Example: at}
+		g = &Group{Kind: key.kind, Module: key.module, Before: key.before, After: key.after, Scanned: key.scanned, Example: at}
 		d.groups[key] = g
 	}
 	g.Count++
@@ -239,20 +256,20 @@ func (c *comparer) alone(k Kind, f *Frame, number int, end string) {
 	c.at.Addr, c.at.End = f.Addr, end
 	for _, in := range f.Inlines {
 		c.at.Frame = number
-		c.one(k, f.Module, in.Function)
+		c.one(k, f, in.Function)
 		number++
 	}
 	c.at.Frame = number
-	c.one(k, f.Module, f.name())
+	c.one(k, f, f.name())
 }
 
 // one adds a frame or an inlined call that only one stack has.
-func (c *comparer) one(k Kind, module, name string) {
-	if k == Lost {
-		c.d.Add(k, module, name, "", c.at)
-	} else {
-		c.d.Add(k, module, "", name, c.at)
+func (c *comparer) one(k Kind, f *Frame, name string) {
+	key := groupKey{kind: k, module: f.Module, before: name, scanned: f.Trust == "scan" || f.Trust == "cfi_scan"}
+	if k == Gained {
+		key.before, key.after = "", name
 	}
+	c.d.add(key, c.at)
 }
 
 // name returns the function, or the offset in the module where there is no symbol.

@@ -201,3 +201,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestScanned: frames that only scanning found are marked, because they can be wrong.
+func TestScanned(t *testing.T) {
+	a := &Result{Threads: []Thread{{ID: 1, Frames: []Frame{{Addr: 1, Function: "f", Trust: "context"}}}}}
+	b := &Result{Threads: []Thread{{ID: 1, Frames: []Frame{{Addr: 1, Function: "f", Trust: "context"},
+		{Addr: 2, Module: "m", Function: "g", Trust: "scan"}, {Addr: 3, Module: "m", Function: "g", Trust: "cfi"}}}}}
+	d := New()
+	d.Compare("", a, b)
+	var text []string
+	for _, g := range d.Groups(Gained) {
+		text = append(text, g.String())
+	}
+	if got, want := strings.Join(text, "|"), "m!g|m!g  (found by scanning)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

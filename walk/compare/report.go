@@ -63,8 +63,15 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// String returns the module and its change.
+// String returns the module and its change, and whether a frame was only found by scanning.
 func (g *Group) String() string {
+	if g.Scanned {
+		return g.text() + "  (found by scanning)"
+	}
+	return g.text()
+}
+
+func (g *Group) text() string {
 	s := g.Before
 	switch {
 	case g.Before != "" && g.After != "":
@@ -118,6 +125,7 @@ type (
 		Module  *string   `json:"module"`
 		Before  *string   `json:"before"`
 		After   *string   `json:"after"`
+		Scanned bool      `json:"scanned"` // only scanning found the frame
 		Count   int       `json:"count"`
 		Example jsonPlace `json:"example"`
 	}
@@ -142,7 +150,7 @@ func (d *Differences) JSON(out io.Writer, examples int) error {
 			if examples > 0 && i == examples {
 				break
 			}
-			j.Groups = append(j.Groups, jsonGroup{k, optional(g.Module), optional(g.Before), optional(g.After), g.Count, g.Example.json()})
+			j.Groups = append(j.Groups, jsonGroup{k, optional(g.Module), optional(g.Before), optional(g.After), g.Scanned, g.Count, g.Example.json()})
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -286,4 +287,46 @@ func FuzzCore(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReallyDeleted: the end that the kernel adds to the paths of deleted files can be part of a
+// name.
+func TestReallyDeleted(t *testing.T) {
+	exe, err := testfile.Read(crashExe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := crashCore(t)
+	const name, long = "/tmp/symkit-crash/crash\x00", "/tmp/s/crash (deleted)\x00\x00"
+	if bytes.Count(core, []byte(name)) == 0 {
+		t.Fatal("no such path")
+	}
+	core = bytes.ReplaceAll(core, []byte(name), []byte(long[:len(name)]))
+	for _, there := range []bool{true, false} {
+		root := t.TempDir()
+		path := filepath.Join(root, "tmp/s/crash (deleted)")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if there {
+			err = os.WriteFile(path, exe, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := &symbols.Files{Sysroot: root}
+		c, err := New("core", core, Options{Files: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := c.Process.Main
+		if want := map[bool]string{true: "/tmp/s/crash (deleted)", false: "/tmp/s/crash"}[there]; m == nil || m.Path != want {
+			t.Errorf("%+v, want %s", m, want)
+		}
+		warned := strings.Contains(strings.Join(c.Process.Warnings, "\n"), "was deleted or replaced")
+		if warned == there {
+			t.Errorf("%v: %q", there, c.Process.Warnings)
+		}
+		files.Close()
+	}
 }

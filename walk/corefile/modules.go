@@ -28,11 +28,30 @@ func (c *Core) findModules() {
 	c.Process.SortModules()
 	c.findMain()
 	for _, m := range c.Process.Modules {
-		if c.deleted[m.Path] {
+		if c.deleted[m.Path] && !c.reallyNamed(m) {
 			c.warn("%s: was deleted or replaced while the process ran", m.Path)
 		}
 		c.name(m)
 	}
+}
+
+// deletedMark is the end that the kernel adds to the path of a deleted file.
+const deletedMark = " (deleted)"
+
+// reallyNamed reports whether the file of m has the end that the kernel adds to the paths of
+// deleted files in its name, which m then gets.
+func (c *Core) reallyNamed(m *walk.Module) bool {
+	path := m.Path + deletedMark
+	if c.files == nil || !c.files.At(path, m) {
+		return false
+	}
+	for i := range c.mapped {
+		if c.mapped[i].name == m.Path {
+			c.mapped[i].name = path
+		}
+	}
+	m.Path = path
+	return true
 }
 
 // headerAt reads the headers at an address from the core's memory: the kernel

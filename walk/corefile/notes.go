@@ -268,7 +268,7 @@ func (c *Core) mappedFiles(cur wire.Cursor) error {
 // pathOf returns the path of a mapped file without the suffix that the kernel
 // adds if the file was deleted.
 func (c *Core) pathOf(name string) string {
-	path, deleted := strings.CutSuffix(name, " (deleted)")
+	path, deleted := strings.CutSuffix(name, deletedMark)
 	if deleted {
 		c.deleted[path] = true
 	}

@@ -109,6 +109,16 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 	return got
 }
 
+// At reports whether the file at a path, below Sysroot, is m's.
+func (f *Files) At(path string, m *walk.Module) bool {
+	file, _ := openIf(filepath.Join(f.Sysroot, path), m, f.options(), matches)
+	if file == nil {
+		return false
+	}
+	file.Close()
+	return true
+}
+
 // options returns the options that files are opened with.
 func (f *Files) options() elfx.Options { return elfx.Options{Limits: f.Limits} }
 

@@ -103,6 +103,21 @@ func skipZeros(r *bufio.Reader) error {
 	}
 }
 
+// Unpack returns a reader of the unpacked content of a stream that is compressed with gzip, bzip2,
+// xz, lzma, zstd or lz4; it is nil if the stream is not compressed. The limits bound its window.
+func Unpack(r *bufio.Reader, l limits.Limits) (io.ReadCloser, error) {
+	head, _ := r.Peek(HeadSize) // a shorter stream has no magic number, or the whole of it
+	unpack := compressionOf(head)
+	if unpack == nil {
+		return nil, nil
+	}
+	out, err := unpack(r, l)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // compressionOf returns the format of a compressed stream that begins with head, or nil if
 // the stream is not compressed.
 func compressionOf(head []byte) unpacker {
