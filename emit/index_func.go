@@ -151,13 +151,22 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	s.Calls[depth] = here
 }
 
+// maxBlock bounds what a lookup reads of the records of one FUNC or STACK CFI INIT, in bytes. The
+// longest of the corpus has less than a megabyte. lineBytes is what each line costs beside its bytes.
+const maxBlock, lineBytes = 64 << 20, 16
+
 // block yields the line and INLINE records of the FUNC at off, and lines that begin like
 // no record.
 func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
 	return func(yield func(uint64, loose) bool) {
-		at := x.after(off)
-		defer func() { x.count(int(min(at, uint64(len(x.data))) - off)) }()
-		for ; at < uint64(len(x.data)); at = x.after(at) {
+		read := 0
+		defer func() { x.count(read) }()
+		for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+			read += lineBytes + len(x.line(at))
+			if read > maxBlock {
+				x.markBad(at)
+				return
+			}
 			l := loose{rest: x.line(at)}
 			l.skip()
 			switch first := l; string(first.word()) {

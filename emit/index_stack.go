@@ -29,9 +29,14 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 
 	// The STACK CFI records up to any other record belong to the INIT record; blank lines
 	// are skipped.
-	at, merged := x.after(off), 0
-	defer func() { x.count(int(min(at, uint64(len(x.data)))-off) + merged) }()
-	for ; at < uint64(len(x.data)); at = x.after(at) {
+	read := 0
+	defer func() { x.count(read) }()
+	for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
+		read += lineBytes + len(x.line(at))
+		if read > maxBlock {
+			x.markBad(at)
+			break
+		}
 		l := loose{rest: x.line(at)}
 		w := l.word()
 		if w == nil {
@@ -49,7 +54,7 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 		case a >= code.Addr && a <= addr:
 			text := l.text()
 			dst = x.addRules(dst, start, at, text)
-			merged += (len(dst) - start) * len(text) / ruleBytes
+			read += (len(dst) - start) * len(text) / ruleBytes
 		}
 	}
 	return code, dst, true

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -394,5 +395,16 @@ func TestIndexHeapSize(t *testing.T) {
 	x := NewIndex([]byte("FILE 0 a\nFUNC 1 1 0 f\n1 1 1 0\n1 1 1 0\nPUBLIC 5 0 p\nSTACK CFI INIT 1 1 .cfa: 1 .ra: 1\n"))
 	if got := x.HeapSize(); got < 4*entrySize || got > 6*entrySize {
 		t.Errorf("%d bytes", got)
+	}
+}
+
+// TestIndexBlock: a lookup in a FUNC with millions of empty lines reads a bounded part of them.
+func TestIndexBlock(t *testing.T) {
+	const text = "FUNC 1000 100 0 f\n1000 10 7 0\n"
+	data := append([]byte(text), bytes.Repeat([]byte{'\n'}, 2*maxBlock/lineBytes)...)
+	var read atomic.Int64
+	s, ok := NewIndex(data).Count(&read).Symbol(0x1000)
+	if !ok || s.Calls[0].Line != 7 || read.Load() > maxBlock+1000 {
+		t.Errorf("%v, %d bytes read: %+v", ok, read.Load(), s)
 	}
 }
