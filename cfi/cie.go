@@ -35,10 +35,10 @@ type CIE struct {
 	// ('R') and of their LSDA pointers ('L'; 0xff means no pointer).
 	FDEEncoding, LSDAEncoding uint8
 
-	hasData bool // 'z': FDEs have augmentation data
-	initial Row
-	cfaOff  int64 // see machine
-	early   int   // see machine
+	hasData  bool // 'z': FDEs have augmentation data
+	initial  Row
+	cfaOff   int64 // see machine
+	offsetAt int   // see machine
 }
 
 // Initial returns the row after the CIE's initial instructions, without addresses: the

@@ -25,18 +25,18 @@ type machine struct {
 	// cfaOff is the offset of the last CFA rule with a register, while the current CFA
 	// rule is an expression, or the offset that was set before the first rule.
 	cfaOff int64
-	// early is the place of the instruction that set an offset of the CFA before any rule,
+	// offsetAt is the place of the instruction that set an offset of the CFA before any rule,
 	// or 0. A rule may follow (wasmtime's fibers); a row without one is damage.
-	early int
-	sec   *Section
-	cie   *CIE
-	c     wire.Cursor
-	at    int // offset of the current instruction
-	inCIE bool
-	begin uint64 // of the FDE
-	loc   uint64 // begin of the current row
-	next  uint64 // location after the current instruction
-	end   uint64
+	offsetAt int
+	sec      *Section
+	cie      *CIE
+	c        wire.Cursor
+	at       int // offset of the current instruction
+	inCIE    bool
+	begin    uint64 // of the FDE
+	loc      uint64 // begin of the current row
+	next     uint64 // location after the current instruction
+	end      uint64
 
 	saved []savedState
 	arena []RegRule // the registers of all saved states
@@ -56,7 +56,7 @@ func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 	m.saved, m.arena = m.saved[:0], m.arena[:0]
 	m.row.CFA, m.row.RASigned, m.row.Exprs = cie.initial.CFA, cie.initial.RASigned, s.Data
 	m.row.Regs = append(m.row.Regs[:0], cie.initial.Regs...)
-	m.cfaOff, m.early = cie.cfaOff, cie.early
+	m.cfaOff, m.offsetAt = cie.cfaOff, cie.offsetAt
 }
 
 // initial runs the initial instructions of cie and stores the resulting row in cie.
@@ -70,7 +70,7 @@ func (m *machine) initial(s *Section, cie *CIE, c wire.Cursor) error {
 	// The machine is reused, so cie gets its own copy of the rules.
 	cie.initial = m.row
 	cie.initial.Regs, cie.cfaOff = slices.Clone(m.row.Regs), m.cfaOff
-	cie.early = m.early
+	cie.offsetAt = m.offsetAt
 	return m.c.Err()
 }
 
@@ -112,8 +112,8 @@ func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 	if m.loc >= end {
 		return true
 	}
-	if m.early != 0 && m.row.CFA.Kind == KindNone {
-		m.c.Fail(m.early, ErrNoCFA)
+	if m.offsetAt != 0 && m.row.CFA.Kind == KindNone {
+		m.c.Fail(m.offsetAt, ErrNoCFA)
 		return true // rows yields the error
 	}
 	m.row.Begin, m.row.End = m.loc, end

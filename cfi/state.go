@@ -67,7 +67,7 @@ func (m *machine) defCFAOffset(off int64) {
 	case KindExpr:
 		m.cfaOff = off
 	default:
-		m.cfaOff, m.early = off, m.at
+		m.cfaOff, m.offsetAt = off, m.at
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // publicSizes checks that INFO PUBLIC_SIZES has the size of each PUBLIC's symbol. Only symkit writes
-// these records, and early versions did not.
+// these records, and its first versions did not.
 func (r *replay) publicSizes() {
 	c, s := r.c, r.s
 	have, any := r.declaredSizes()

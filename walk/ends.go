@@ -3,7 +3,7 @@ package walk
 import "strings"
 
 // endOfStack is the reason that there is no caller: the frame is that of the function in which
-// the process or the thread began. A stack ends in other ways, too: arm's tables mark any function
+// the process or the thread began. A stack also ends for other reasons: arm's tables mark any function
 // that throws nothing as one without a caller, and a null return address can be what an overflow
 // or a lost page left. Only what is known to be the outermost function makes a stack complete.
 const endOfStack = "end of stack"

@@ -115,7 +115,8 @@ func (w *walker) readRules(idx *emit.Index, addr uint64) *unwindRules {
 	}
 
 	// STACK WIN records are of Windows on 32-bit x86 alone.
-	if u.record, u.hasWin = idx.Win(addr); u.hasWin {
+	u.record, u.hasWin = idx.Win(addr)
+	if u.hasWin {
 		u.params = u.record.ParamSize
 		if len(u.record.Program) > 0 {
 			p := &program{names: slices.Clone(winGiven[:])}

@@ -127,7 +127,8 @@ func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
 // pointee returns the place of an address in m that a word of a stack points to.
 func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place {
 	ms := z.mods[m]
-	if z.symbols(ctx, m); ms.index == nil {
+	z.symbols(ctx, m)
+	if ms.index == nil {
 		return noPlace
 	}
 

@@ -124,8 +124,8 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 	}
 	if !c.Header && in.stripped(m) {
 		in.missing = true
-		in.bare = fmt.Sprintf("%s: has no debug information: no functions, lines and inlined calls; %s", path, in.searched())
-		in.warnings = append(in.warnings, in.bare)
+		in.noInfo = fmt.Sprintf("%s: has no debug information: no functions, lines and inlined calls; %s", path, in.searched())
+		in.warnings = append(in.warnings, in.noInfo)
 	}
 	return m, nil
 }

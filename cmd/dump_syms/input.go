@@ -27,7 +27,7 @@ type input struct {
 	others   *companion.Companions // the companions in found, or nil
 	probes   []companion.Probe     // where the debug file was looked for
 	missing  bool                  // the module has a separate debug file, which was not found, or no debug information
-	bare     string                // the warning about a module without debug information, or ""
+	noInfo   string                // the warning about a module without debug information, or ""
 	warnings []string
 }
 

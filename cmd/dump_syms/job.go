@@ -212,9 +212,9 @@ func (j *job) dump(ctx context.Context) error {
 		j.summed = alone
 		j.b.sum(&j.b.alone, alone...)
 	}
-	if j.in.bare != "" && !j.Verbose.all() {
-		j.summed = append(j.summed, j.in.bare)
-		j.b.sum(&j.b.stripped, j.in.bare)
+	if j.in.noInfo != "" && !j.Verbose.all() {
+		j.summed = append(j.summed, j.in.noInfo)
+		j.b.sum(&j.b.stripped, j.in.noInfo)
 	}
 
 	j.report(j.in, m)
