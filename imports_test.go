@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"walk/signature":        {"internal/smallfile"},
 	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
-	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limits", "limits", "walk", "walk/symbols"},
+	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limits", "internal/mem", "limits", "walk", "walk/symbols"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/collect", "check/internal/disasm", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/limits", "internal/mem", "internal/par", "internal/wire", "limits"},
@@ -45,9 +45,9 @@ var allowed = map[string][]string{
 	"check/internal/pcs":             {},
 	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "internal/crash", "limits"},
 	"check/internal/truth":           {"check/internal/naming", "check/internal/pcs", "elfx", "internal/wire", "limits"},
-	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "elfx", "elfx/companion", "internal/mem", "internal/wire", "limits"},
+	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/wire", "limits"},
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/wire"},
-	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/par", "internal/wire", "limits", "sframe"},
+	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/par", "internal/wire", "limits", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/report":                   {"internal/page", "internal/printable", "internal/wire", "limits"},
 

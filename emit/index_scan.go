@@ -184,7 +184,8 @@ func (s *scan) record(line []byte, off uint64) {
 			s.heads = append(s.heads, off)
 		}
 	case "MODULE":
-		if s.modules++; s.modules < maxBad {
+		s.modules++
+		if s.modules < maxBad {
 			s.heads = append(s.heads, off)
 		}
 	default:
