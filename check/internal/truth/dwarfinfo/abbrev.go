@@ -132,8 +132,8 @@ func (d *Info) tableOf(u *Unit) (*table, error) {
 	c.Seek(key.off)
 	at := c.Pos()
 	var err error
-	for steps := 0; err == nil && t.declaration(&c, u); steps = len(t.steps) {
-		err = d.take(1, abbrevBytes+stepBytes*(len(t.steps)-steps))
+	for steps, mapped := 0, 0; err == nil && t.declaration(&c, u); steps, mapped = len(t.steps), len(t.sparse) {
+		err = d.take(1, abbrevBytes+stepBytes*(len(t.steps)-steps)+sparseBytes*(len(t.sparse)-mapped))
 	}
 	d.tableBudget -= c.Pos() - at
 	if c.Err() != nil || err != nil {

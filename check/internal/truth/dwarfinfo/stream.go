@@ -35,8 +35,9 @@ type stream struct {
 }
 
 // What records take in memory, in bytes, with what slices and the collector need to grow:
-// a unit with its line group, an abbreviation with its entry in a map, a step of one.
-const unitBytes, abbrevBytes, stepBytes = 700, 200, 24
+// a unit with its line group, an abbreviation, its entry in a map if codes are not consecutive, a
+// step of one.
+const unitBytes, abbrevBytes, sparseBytes, stepBytes = 700, 60, 140, 24
 
 // maxEmpty bounds the units of length 0, which are padding at best: a section of zeros is damaged.
 const maxEmpty = 64
