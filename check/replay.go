@@ -46,6 +46,7 @@ type replay struct {
 
 	source string // the source of the truth, for findings
 	other  string // see report.Report.OtherModule
+	noInfo string // see report.Report.NoDebugInfo
 
 	mu           sync.Mutex
 	tooManyFuncs bool // more than the memory of unit records allows; then truth is empty
@@ -169,6 +170,9 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 	rep := c.Report()
 	if rep.Check(report.CheckModule) != nil {
 		rep.OtherModule = r.other
+	}
+	if rep.Check(report.CheckFuncs) != nil {
+		rep.NoDebugInfo = r.noInfo
 	}
 	rep.Coverage = r.s.Coverage(r.relativeCode())
 	if opt.Map {

@@ -74,6 +74,9 @@ func (r *replay) functions(dwarfErr error) (reportFuncs func(), err error) {
 		state, note = report.NotVerified, err.Error()
 	} else if t != nil {
 		return func() { r.goFunctions(t) }, nil
+	} else if len(r.code) > 0 {
+		r.noInfo = r.img.Main.Path() + " has no debug information: functions, lines and inlined calls are not verified; " +
+			"give its debug file, or the file as it was before strip"
 	}
 	return func() { r.unverified(state, note) }, nil
 }

@@ -135,6 +135,9 @@ type Report struct {
 	// OtherModule states, in words, that the symbol file is of another module than the ELF file, or
 	// of another build of it. Nearly all findings follow from that. It is empty otherwise.
 	OtherModule string `json:"other_module,omitempty"`
+	// NoDebugInfo states, in words, that the ELF file has code, but no debug information to compare
+	// with: mostly it was stripped. It is empty otherwise.
+	NoDebugInfo string `json:"no_debug_info,omitempty"`
 	// Gaps are the large parts, by check, that are not verified or missing.
 	Gaps []Gap `json:"gaps,omitempty"`
 	// Checks are in the order of Names. Checks that Options.Only does not name are omitted.

@@ -34,13 +34,15 @@ func writeTexts(out io.Writer, results []Result) error {
 	return w.Flush()
 }
 
-// WriteText writes whether the files are of one module, the gaps, a table of the checks, the coverage, and the findings, each
-// after the name of the file.
+// WriteText writes whether the files are of one module and have debug information, the gaps, a
+// table of the checks, the coverage, and the findings, each after the name of the file.
 func (r *Report) WriteText(out io.Writer, file string) error {
 	file = printable.String(file)
 	w := bufio.NewWriter(out)
-	if r.OtherModule != "" {
-		fmt.Fprintf(w, "%s: %s\n", file, printable.String(r.OtherModule))
+	for _, cause := range []string{r.OtherModule, r.NoDebugInfo} {
+		if cause != "" {
+			fmt.Fprintf(w, "%s: %s\n", file, printable.String(cause))
+		}
 	}
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
