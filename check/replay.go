@@ -297,11 +297,6 @@ func (r *replay) index() {
 	r.matches = make([]atomic.Uint64, len(s.Origins.List))
 }
 
-// origin returns the normalised name of the INLINE_ORIGIN record with an index.
-func (r *replay) origin(i uint32) string {
-	return naming.Normalise(naming.OriginName(string(r.s.Origins.List[i].Text)))
-}
-
 // fileIndex returns the index in symFiles of a FILE number.
 func (r *replay) fileIndex(num uint32) uint32 {
 	if i, ok := r.s.Files.Index(num); ok {

@@ -101,12 +101,13 @@ func TestSlotPublics(t *testing.T) {
 		"0 .plt,10 beta@plt,20 alpha@plt": {"no symbol of code is at 0x10", "no symbol of code is at 0x20"},
 		"0 .plt,14 alpha@plt,20 beta@plt": {"no PUBLIC for the PLT slot at 0x10: alpha@plt", "no symbol of code is at 0x14"},
 	} {
-		sym := "MODULE Linux arm64 0 prog\n"
+		var sym strings.Builder
+		sym.WriteString("MODULE Linux arm64 0 prog\n")
 		for p := range strings.SplitSeq(publics, ",") {
 			addr, name, _ := strings.Cut(p, " ")
-			sym += fmt.Sprintf("PUBLIC %s 0 %s\n", addr, name)
+			sym.WriteString(fmt.Sprintf("PUBLIC %s 0 %s\n", addr, name))
 		}
-		rep := mustReplay(t, img, []byte(sym), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+		rep := mustReplay(t, img, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.What)

@@ -67,15 +67,16 @@ func TestAllSymbolTables(t *testing.T) {
 		{"kept\nboth\n?get\nexported", []string{"the symbol is ?get@Box@ns@@QEAAHXZ"}},
 		{"kept\nm both\n?get@Box@ns@@QEAAHXZ\nexported", []string{"marked m, but no other symbol shares its address"}},
 	} {
-		sym := "MODULE Linux x86_64 0 prog\n"
+		var sym strings.Builder
+		sym.WriteString("MODULE Linux x86_64 0 prog\n")
 		for i, name := range strings.Split(test.publics, "\n") {
 			mark, name := "", name
 			if rest, ok := strings.CutPrefix(name, "m "); ok {
 				mark, name = "m ", rest
 			}
-			sym += fmt.Sprintf("PUBLIC %s%x 0 %s\n", mark, 0x1010+16*i, name)
+			sym.WriteString(fmt.Sprintf("PUBLIC %s%x 0 %s\n", mark, 0x1010+16*i, name))
 		}
-		rep := mustReplay(t, &elfx.Image{Main: f}, []byte(sym), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+		rep := mustReplay(t, &elfx.Image{Main: f}, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.What)

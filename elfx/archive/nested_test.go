@@ -187,11 +187,12 @@ func TestMembersLimit(t *testing.T) {
 	const most = 8
 	few := Options{Limits: limits.Limits{}.With(limits.Members, most)}
 	ar := func(n int) string {
-		text := arMagic
+		var text strings.Builder
+		text.WriteString(arMagic)
 		for range n {
-			text += arMember("a.o/", object(1))
+			text.WriteString(arMember("a.o/", object(1)))
 		}
-		return text
+		return text.String()
 	}
 	entries := func(n int, long string) (list []string) {
 		for i := range n {

@@ -82,10 +82,13 @@ func TestRedact(t *testing.T) {
 
 // TestError: the errors of Go's packages have addresses as they were given.
 func TestError(t *testing.T) {
-	_, parse := url.Parse("https://user:secret@host:port/x?token=secret")
-	_, slash := url.Parse("https://user:sec/ret@host/x")
+	var errs []error
+	for _, raw := range []string{"https://user:secret@host:port/x?token=secret", "https://user:sec/ret@host/x"} {
+		_, err := url.Parse(raw)
+		errs = append(errs, err, fmt.Errorf("x: %w", err))
+	}
 	_, get := http.Get("http://user:secret@127.0.0.1:1/x?token=secret")
-	for _, err := range []error{parse, slash, get, fmt.Errorf("x: %w", parse)} {
+	for _, err := range append(errs, get) {
 		got := Error(err)
 		if got == nil || strings.Contains(got.Error(), "sec") || !errors.Is(got, err) {
 			t.Errorf("%v", got)

@@ -138,11 +138,12 @@ func TestSwiftBounds(t *testing.T) {
 		"parameter numbers": "$s1a1byyr" + strings.Repeat("999999999_", 1000) + "lF",
 	}
 	// Each level is a dictionary of two of the level before.
-	exponential := "$s" + strings.Repeat("SDy", 26) + "SDySiSiG"
+	var exponential strings.Builder
+	exponential.WriteString("$s" + strings.Repeat("SDy", 26) + "SDySiSiG")
 	for c := range 26 {
-		exponential += "A" + string(rune('A'+c)) + "G"
+		exponential.WriteString("A" + string(rune('A'+c)) + "G")
 	}
-	names["exponential"] = exponential + "N"
+	names["exponential"] = exponential.String() + "N"
 
 	for what, name := range names {
 		var d Demangler

@@ -22,7 +22,7 @@ var Walks = []WalkBomb{
 	{"threads that share a stack, a rule of a thousand terms in each register", func() (dump, symbols []byte) {
 		var b strings.Builder
 		b.WriteString("STACK CFI INIT 0 1000000 .cfa: $rsp 16 + .ra: .cfa 8 - ^")
-		for _, r := range strings.Fields("rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r11 r12 r13 r14 r15") {
+		for r := range strings.FieldsSeq("rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r11 r12 r13 r14 r15") {
 			b.WriteString(" $" + r + ": $rsp" + strings.Repeat(" $rsp +", 500))
 		}
 		return walkDump(8000, 16), walkSymbols(b.String())

@@ -33,15 +33,15 @@ func (s *swiftStack) protocol() string {
 
 // parameterText returns the name of a generic parameter.
 func parameterText(depth, index int) string {
-	text := ""
+	var text strings.Builder
 	for more := true; more; more = index > 0 {
-		text += string(rune('A' + index%26))
+		text.WriteString(string(rune('A' + index%26)))
 		index /= 26
 	}
 	if depth > 0 {
-		text += itoa(depth)
+		text.WriteString(itoa(depth))
 	}
-	return text
+	return text.String()
 }
 
 // parameter reads a generic parameter.

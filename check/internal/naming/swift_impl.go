@@ -18,7 +18,7 @@ func (s *swiftStack) impl() *swiftEntry {
 		s.take("P")
 	}
 
-	text := ""
+	var text strings.Builder
 	for _, o := range [...]struct{ code, text string }{
 		{"e", "@escaping "}, {"A", "@isolated(any) "}, {"y", "@callee_unowned "}, {"g", "@callee_guaranteed "},
 		{"x", "@callee_owned "}, {"t", "@convention(thin) "}, {"B", "@convention(block) "}, {"C", "@convention(c) "},
@@ -27,7 +27,7 @@ func (s *swiftStack) impl() *swiftEntry {
 		{"h", "@Sendable "}, {"H", "@async "},
 	} {
 		if s.take(o.code) {
-			text += o.text
+			text.WriteString(o.text)
 		}
 	}
 	sending := ""
@@ -35,7 +35,7 @@ func (s *swiftStack) impl() *swiftEntry {
 		sending = "sending "
 	}
 	if sig != nil {
-		text += sig.text + " "
+		text.WriteString(sig.text + " ")
 	}
 	in, out := s.values()
 	if !s.take("_") {
@@ -49,8 +49,8 @@ func (s *swiftStack) impl() *swiftEntry {
 	for i := len(in) - 1; i >= 0; i-- {
 		in[i] += s.need("t").text
 	}
-	text += front + "(" + strings.Join(in, ", ") + ") -> " + sending + "(" + strings.Join(out, ", ") + ")"
-	return swiftTyped(text+substituted+invoked, false)
+	text.WriteString(front + "(" + strings.Join(in, ", ") + ") -> " + sending + "(" + strings.Join(out, ", ") + ")")
+	return swiftTyped(text.String()+substituted+invoked, false)
 }
 
 // values reads the conventions of parameters and of results.

@@ -136,9 +136,9 @@ func (s *swiftStack) tuple() *swiftEntry {
 
 // function reads a function's type.
 func (s *swiftStack) function(convention string) *swiftEntry {
-	notes := ""
+	var notes strings.Builder
 	for e := s.pop("ah"); e != nil; e = s.pop("ah") {
-		notes += e.text
+		notes.WriteString(e.text)
 	}
 	var parameters *swiftEntry
 	if s.pop("y") != nil {
@@ -155,7 +155,7 @@ func (s *swiftStack) function(convention string) *swiftEntry {
 	if parameters.tuple && parameters.parameters < 0 {
 		e.parameters, e.labels, e.tuple = len(parameters.labels), parameters.labels, true
 	}
-	e.prefix = convention + notes
+	e.prefix = convention + notes.String()
 	e.text = e.prefix + e.parens(e.labels)
 	e.convention = convention
 	return e

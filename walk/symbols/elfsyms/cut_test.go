@@ -1,7 +1,6 @@
 package elfsyms
 
 import (
-	"fmt"
 	"testing"
 
 	"symkit/internal/testfile"
@@ -83,6 +82,6 @@ func TestCutStack(t *testing.T) {
 		check("hole", at, holed{core.Process.Memory, at, at + 64})
 	}
 	if len(counts) != len(whole) {
-		t.Error(fmt.Sprintf("cuts leave %d numbers of frames, want each of %d", len(counts), len(whole)))
+		t.Errorf("cuts leave %d numbers of frames, want each of %d", len(counts), len(whole))
 	}
 }
