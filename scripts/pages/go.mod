@@ -10,6 +10,7 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/mikelolasagasti/xz v1.0.1 // indirect
+	github.com/pierrec/lz4/v4 v4.1.22 // indirect
 	github.com/ulikunitz/xz v0.5.17 // indirect
 	golang.org/x/arch v0.32.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
