@@ -83,6 +83,7 @@ func TestMessages(t *testing.T) {
 		// Flags.
 		"app -o":                       {command.Misuse, "--output: the value is missing; see dump_syms --help"},
 		"--inline app":                 {command.Misuse, `unknown flag --inline, did you mean "--inlines"?; see dump_syms --help`},
+		"-Q app":                       {command.Misuse, "unknown flag -Q; see dump_syms --help"},
 		"--id xyz app":                 {command.Misuse, `--id "xyz": want hexadecimal digits; see dump_syms --help`},
 		"--jobs x app":                 {command.Misuse, `--jobs: "x" is not a number; see dump_syms --help`},
 		"--jobs=-1 app":                {command.Misuse, "--jobs -1: want a number of processors, or 0 for all; see dump_syms --help"},

@@ -191,6 +191,11 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	}
 
 	var chosen *kong.Context
+	if !exited && p.Env != "" {
+		for _, name := range unknownVariables(parser.Model.Node, p.Env+"_") {
+			Line(p.Stderr, "%s: warning: %s in the environment is no flag's variable; see %s --help", p.Name, name, p.Name)
+		}
+	}
 	if !exited {
 		err = emptyValue(parser.Model.Node, args)
 	}
@@ -274,6 +279,29 @@ func (p *Program) inEnvironment() bool {
 	})
 }
 
+// unknownVariables returns the environment variables that begin with prefix and set no flag of a
+// node or of a subcommand below it.
+func unknownVariables(node *kong.Node, prefix string) (unknown []string) {
+	known := map[string]bool{}
+	_ = kong.Visit(node, func(n kong.Visitable, next kong.Next) error {
+		if f, ok := n.(*kong.Flag); ok {
+			for _, name := range f.Envs {
+				known[name] = true
+			}
+		}
+		return next(nil)
+	})
+
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, prefix) && !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}
+
 // unsetEmpty removes the environment variables that begin with prefix and are empty. kong
 // would parse the empty text as the value of a flag.
 func unsetEmpty(prefix string) {
@@ -288,7 +316,8 @@ func unsetEmpty(prefix string) {
 // misuses are forms of kong's errors that mention its parser, and the texts to print
 // instead.
 var misuses = []struct{ form, plain string }{
-	{`^[a-z]+: (--.*)$`, "$1"}, // the name of the command that rejects a flag
+	{`^(unknown flag (-[^-]|--.{1,2})), did you mean .*$`, "$1"}, // any short name is near another
+	{`^[a-z]+: (--.*)$`, "$1"},                                   // the name of the command that rejects a flag
 	{`^[a-z]+: (\S+: not an address that is known; .*)$`, "$1"},
 	{`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`, "$1: the value is missing"},
 	{`^(--\S+): missing value, expecting "<arg>"$`, "$1: the value is missing"},
