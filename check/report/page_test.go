@@ -89,3 +89,31 @@ func TestPageResults(t *testing.T) {
 		}
 	}
 }
+
+// TestPageCause: the page leads with what the findings follow from.
+func TestPageCause(t *testing.T) {
+	for _, c := range []struct {
+		report Report
+		want   string
+	}{
+		{Report{OtherModule: "of another build", Checks: []Check{{Name: CheckLines, State: Checked, Findings: 3000}}}, "The files are not of the same module: 3,000 findings"},
+		{Report{Checks: []Check{{Name: CheckLines, State: NotInELF, Findings: 1}}}, "The ELF file has no debug information: 1 finding"},
+		{Report{Checks: []Check{{Name: CheckLines, State: Checked, Findings: 2}}}, "2 findings"},
+		{Report{Gaps: []Gap{{Kind: GapLoss, What: "all lines missing"}, {Kind: GapIncomplete, Allowed: true, What: "a.dwo is missing"}}},
+			"A part of the debug information was not found: a large part is missing or not verified"},
+		{Report{Gaps: []Gap{{Kind: GapIncomplete, Allowed: true, What: "a.dwo is missing"}}}, "The symbol file is right"},
+	} {
+		var out strings.Builder
+		if err := Write(&out, "html", "1", []Result{{File: "a.sym", Against: "a", Report: &c.report}}); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, ">"+c.want+"</h1>") {
+			t.Errorf("the page lacks the headline %q", c.want)
+		}
+		lost := strings.Index(text, "all lines missing")
+		if lost >= 0 && lost < strings.Index(text, "a.dwo is missing") {
+			t.Error("the consequence is before the cause")
+		}
+	}
+}
