@@ -59,6 +59,7 @@ type crashView struct {
 	Facts     []factView
 	Crashed   *groupView
 	Others    []*groupView
+	Contents  []partView
 	Modules   []moduleView
 	Space     []clusterView
 	Kinds     []kindView // of the regions of Space
@@ -69,6 +70,28 @@ type crashView struct {
 	// not have.
 	LeftThreads, LeftModules int
 	Searched                 int // modules whose symbols were looked for and not found
+}
+
+// partView is an entry of the table of contents.
+type partView struct{ ID, Name string }
+
+// contents lists the parts of a page with several stacks or a long one.
+func (v *crashView) contents() (out []partView) {
+	if len(v.Others) == 0 && (v.Crashed == nil || len(v.Crashed.Chunks.Tail()) == 0) {
+		return nil
+	}
+	for _, part := range []struct {
+		id, name string
+		has      bool
+	}{
+		{"stacks", "Crashed thread", v.Crashed != nil}, {"others", "Threads", len(v.Others) > 0},
+		{"space", "Address space", len(v.Space) > 0}, {"modules", "Modules", len(v.Modules) > 0}, {"trust", "How frames are found", true},
+	} {
+		if part.has {
+			out = append(out, partView{part.id, part.name})
+		}
+	}
+	return out
 }
 
 // factView is one fact about the process.
@@ -151,6 +174,7 @@ func (b *pageBuilder) crash() *crashView {
 	regions := b.regions()
 	v.Space, v.Kinds = b.space(regions)
 	v.Fault = b.fault(regions)
+	v.Contents = v.contents()
 	v.Text = b.text()
 	v.Title = b.title(v)
 	return v

@@ -162,3 +162,59 @@ func TestSpans(t *testing.T) {
 		}
 	}
 }
+
+// TestPageLong: of 5,000 frames the first are open, the others folded and not printed, and the page
+// has a table of contents.
+func TestPageLong(t *testing.T) {
+	pcs := make([]uint64, 5000)
+	for i := range pcs {
+		pcs[i] = 0x2000 + 16*uint64(i)
+	}
+	r := stackOf(pcs...)
+	r.Process.Crash.Reason = "SIGSEGV"
+	text := pageOf(t, r, PageOptions{})
+	open, folded, found := strings.Cut(text, `<details class="fold no-print rest"><summary>4,950 more entries`)
+	if !found || strings.Count(open, "data-item") != chunkSize || strings.Count(folded, `data-item data-pc`) != 4950 {
+		t.Errorf("folded %v, %d frames open", found, strings.Count(open, "data-item"))
+	}
+	if !strings.Contains(text, "Not printed: 4,950 more entries") || !strings.Contains(text, `<nav class="contents no-print"`) {
+		t.Error("the page lacks contents or the count for print")
+	}
+	for _, link := range regexp.MustCompile(`<li><a href="#(\w+)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(text, `id="`+link[1]+`"`) {
+			t.Errorf("no part %s", link[1])
+		}
+	}
+	if strings.Contains(pageOf(t, stackOf(pcs[:100]...), PageOptions{}), `<nav`) {
+		t.Error("a short page has contents")
+	}
+}
+
+// TestPageDepths: threads that differ only in the depth of a recursion are one group.
+func TestPageDepths(t *testing.T) {
+	r := stackOf(0x9000)
+	p := r.Process
+	p.Crashed = -1
+	p.Threads = make([]walk.Thread, 200)
+	r.Stacks = nil
+	for i := range p.Threads {
+		p.Threads[i].ID = i + 1
+		pcs := []uint64{0x2000}
+		for range i + 1 {
+			pcs = append(pcs, 0x3000, 0x3100)
+		}
+		s := stackOf(append(pcs, 0x4000)...).Stacks[0]
+		s.Thread = &p.Threads[i]
+		r.Stacks = append(r.Stacks, s)
+	}
+	if groups := equalStacks(r); len(groups) != 1 || len(groups[0]) != 200 {
+		t.Errorf("%d groups", len(groups))
+	}
+	if text := pageOf(t, r, PageOptions{}); !strings.Contains(text, "4 to 402 frames") {
+		t.Error("the page lacks the depths")
+	}
+	r.Stacks[7].Frames[0].PC++
+	if groups := equalStacks(r); len(groups) != 2 {
+		t.Errorf("%d groups with another function", len(groups))
+	}
+}

@@ -13,8 +13,10 @@ type groupView struct {
 	Title   string
 	Waits   string // the function that the threads are in, and its caller
 	Threads []threadView
-	Chunks  [][]itemView
-	Frames  int // of each stack
+	Chunks  chunkList
+	Frames  int // of the first stack
+	Least   int // frames of the shortest stack
+	Most    int // and of the longest
 	Left    int // frames that the page does not have
 	End     string
 	Done    bool // the stack ends with the outermost function
@@ -28,6 +30,29 @@ type threadView struct {
 	Number int
 }
 
+// chunkList is the lists of a stack. Of a long stack only the head is open.
+type chunkList [][]itemView
+
+// Head returns what is open.
+func (c chunkList) Head() chunkList {
+	const open = 2
+	if len(c) > open {
+		return c[:1]
+	}
+	return c
+}
+
+// Tail returns what is folded.
+func (c chunkList) Tail() chunkList { return c[len(c.Head()):] }
+
+// Items returns the number of frames and folded recursions.
+func (c chunkList) Items() (n int) {
+	for _, items := range c {
+		n += len(items)
+	}
+	return n
+}
+
 // itemView is a frame, or a run of frames that repeat.
 type itemView struct {
 	Frame  *frameView
@@ -38,7 +63,7 @@ type itemView struct {
 type repeatView struct {
 	Period, Times int
 	First, Last   int
-	Chunks        [][]itemView
+	Chunks        chunkList
 }
 
 // frameView is a frame, derived from its JSON.
@@ -74,7 +99,7 @@ type pointerView struct{ At, Value, Func string }
 func (g *groupView) top() *rowView { return &g.Chunks[0][0].Frame.Rows[0] }
 
 // equalStacks groups the stacks of threads that did not crash: those with the same code
-// addresses are one group, at the place of the first.
+// addresses are one group, at the place of the first. A recursion has any depth.
 func equalStacks(r *walk.Result) (groups [][]*walk.Stack) {
 	index := map[string]int{}
 	var key strings.Builder
@@ -84,12 +109,8 @@ func equalStacks(r *walk.Result) (groups [][]*walk.Stack) {
 			continue
 		}
 
-		// A stack's key has the address and trust of each frame.
 		key.Reset()
-		for i := range s.Frames {
-			fmt.Fprintf(&key, "%x/%d ", s.Frames[i].PC, s.Frames[i].Trust)
-		}
-		fmt.Fprint(&key, s.End)
+		writeKey(&key, s)
 		i, known := index[key.String()]
 		if !known {
 			i = len(groups)
@@ -101,11 +122,40 @@ func equalStacks(r *walk.Result) (groups [][]*walk.Stack) {
 	return groups
 }
 
+// writeKey writes the address and trust of each frame, of a recursion only one round, and the end.
+func writeKey(key *strings.Builder, s *walk.Stack) {
+	for i := 0; i < len(s.Frames); {
+		period, times := recursion(s.Frames[i:])
+		for k := range period {
+			fmt.Fprintf(key, "%x/%d ", s.Frames[i+k].PC, s.Frames[i+k].Trust)
+		}
+		i += period * max(1, times)
+	}
+	fmt.Fprint(key, s.End)
+}
+
+// recursion is as repeats, but finds recursions of any depth from two rounds on, and one frame
+// where nothing repeats.
+func recursion(frames []walk.Frame) (period, times int) {
+	for period = 1; period <= min(maxPeriod, len(frames)/2); period++ {
+		run := 0
+		for run+period < len(frames) && frames[run].PC == frames[run+period].PC && frames[run].Trust == frames[run+period].Trust {
+			run++
+		}
+		if run >= period {
+			return period, run/period + 1
+		}
+	}
+	return 1, 1
+}
+
 // group returns the view of threads with equal stacks. The stack is that of the first.
 func (b *pageBuilder) group(stacks []*walk.Stack, crashed bool) *groupView {
 	s := stacks[0]
 	g := &groupView{Frames: len(s.Frames), End: s.End, Done: s.Complete}
+	g.Least, g.Most = g.Frames, g.Frames
 	for _, s := range stacks {
+		g.Least, g.Most = min(g.Least, len(s.Frames)), max(g.Most, len(s.Frames))
 		g.Threads = append(g.Threads, threadView{s.Thread.ID, s.Thread.Name, b.number[s.Thread]})
 	}
 
