@@ -1,12 +1,16 @@
 package demangle
 
+// parameterShift is the place of the depth in the index of a swParameter: both numbers fit an
+// int of 32 bits.
+const parameterShift = 15
+
 // parameter returns a generic parameter: its depth among the generic contexts, and its number.
 func (r *swiftReader) parameter(depth, index int) swiftRef {
-	const most = 1 << 20
+	const most = 1<<parameterShift - 1
 	if depth < 0 || index < 0 || depth > most || index > most {
 		return 0
 	}
-	return r.node(swParameter, "", depth<<32|index)
+	return r.node(swParameter, "", depth<<parameterShift|index)
 }
 
 // parameterIndex reads which generic parameter it is.

@@ -85,7 +85,7 @@ const (
 	swRequirements
 	swBuiltin
 	swSimple    // text: a type without parts
-	swParameter // index: depth << 32 | index
+	swParameter // index: depth << parameterShift | index
 	swMember
 	swAssociated
 	swAssociatedRef

@@ -107,7 +107,7 @@ func (p *swiftPrinter) genericParameter(markers []swiftRef, level, index int) {
 	}
 	for _, m := range markers {
 		// Swift's own program compares the depth with the index.
-		if at := p.nodes[p.inType(p.child(m, 0))]; at.kind != swParameter || at.index != index<<32|level {
+		if at := p.nodes[p.inType(p.child(m, 0))]; at.kind != swParameter || at.index != index<<parameterShift|level {
 			continue
 		}
 		if p.kind(m) == swPackMarker {

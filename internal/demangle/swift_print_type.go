@@ -58,7 +58,7 @@ func (p *swiftPrinter) typeNode(n swiftRef, depth int) {
 		p.print(p.child(n, 0), depth)
 		p.wrapped(p.child(n, 1), depth, "<", ">")
 	case swParameter:
-		p.parameterName(node.index>>32, node.index&(1<<32-1))
+		p.parameterName(node.index>>parameterShift, node.index&(1<<parameterShift-1))
 	case swMember:
 		p.print(p.child(n, 0), depth)
 		p.write(".")

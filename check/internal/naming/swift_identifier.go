@@ -68,9 +68,9 @@ func (s *swiftStack) decoded(part string) string {
 	}
 	code, at, bias := 128, 0, 72
 	for part != "" {
-		before, weight := at, 1
+		before, sum, weight := at, int64(at), int64(1)
 		for k := 36; ; k += 36 {
-			if part == "" || weight > 1<<26 || at > 1<<40 {
+			if part == "" || weight > 1<<26 || sum > 1<<30 {
 				s.bad = true
 				return ""
 			}
@@ -79,14 +79,19 @@ func (s *swiftStack) decoded(part string) string {
 				digit = int(part[0]) - 'A' + 26
 			}
 			part = part[1:]
-			at += digit * weight
+			sum += int64(digit) * weight
 			threshold := min(max(k-bias, 1), 26)
 			if digit < threshold {
 				break
 			}
-			weight *= 36 - threshold
+			weight *= int64(36 - threshold)
+		}
+		if sum > 1<<30 || sum < 0 {
+			s.bad = true
+			return ""
 		}
 
+		at = int(sum)
 		size := len(out) + 1
 		delta := (at - before) / 2
 		if before == 0 {
