@@ -58,7 +58,7 @@ func TestMembersPeak(t *testing.T) {
 		cmd := exec.Command("dump_syms", "-s", filepath.Join(t.TempDir(), "store"), path)
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "SYMKIT_MEM=")
 		out, err := cmd.CombinedOutput()
-		peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+		peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 		if most := 64<<20 + 20*int64(len(data)); peak > most {
 			t.Errorf("%s of %d bytes: %d MiB, want %d: %.300s", name, len(data), peak>>20, most>>20, out)
 		}

@@ -37,7 +37,7 @@ func TestRecordsPeak(t *testing.T) {
 			if err != nil && cmd.ProcessState.ExitCode() != 1 {
 				t.Errorf("%s: %v: %.1000s", name, err, out)
 			}
-			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+			peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 			if most := 64<<20 + 20*int64(len(data)); peak > most {
 				t.Errorf("%s%s, %d bytes: %d MiB, want %d: %.300s", name, how, len(data), peak>>20, most>>20, out)
 			}

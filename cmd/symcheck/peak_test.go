@@ -57,7 +57,7 @@ func bombsStayBelow(t *testing.T, allowed func(size int64) int64, names ...strin
 			if err != nil && cmd.ProcessState.ExitCode() > 2 || strings.Contains(string(out), "panic") {
 				t.Fatalf("%v: %s", err, out)
 			}
-			if peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10; peak > most {
+			if peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10; peak > most {
 				t.Errorf("%d MiB: %s", peak>>20, out)
 			} else {
 				t.Logf("%d MiB", peak>>20)
