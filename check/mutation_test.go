@@ -90,6 +90,9 @@ func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[str
 				if bytes.Equal(mutated, sym) {
 					continue
 				}
+				if kind == "INFO PUBLIC_SIZES" && !bytes.Contains(mutated, []byte("INFO PUBLIC_SIZES")) {
+					continue // a file without sizes is right, too: symkit's first versions wrote none
+				}
 				rep, err := Replay(context.Background(), img, mutated, Options{Options: report.Options{Limit: -1}, Jobs: 1})
 				if err != nil {
 					t.Errorf("mutation %d: %s: %v", i, what, err)

@@ -146,7 +146,9 @@ type knownGap struct {
 }
 
 // knownGaps are all gaps beyond 1 % of a check's units, with their size.
-var knownGaps []knownGap
+var knownGaps = []knownGap{
+	{"libstdc++.so.*", report.GapIncomplete, report.CheckInlines, 2}, // names that no second reader reads rightly
+}
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
 // compared little.
@@ -339,8 +341,11 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
 	}
-	if n := rep.Check(report.CheckCFI).Findings; n != 4 || rep.Total() != rep.Check(report.CheckFuncs).Findings+4+1 {
+	if n := rep.Check(report.CheckCFI).Findings; n != 4 || rep.Total() != rep.Check(report.CheckFuncs).Findings+4+1+8 {
 		t.Errorf("%d findings about CFI\n%s", n, out)
+	}
+	if n := rep.Check(report.CheckLines).Findings; n != 8 { // labels of assembler code without a FUNC
+		t.Errorf("%d findings about lines\n%s", n, out)
 	}
 	python := image(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
 	rep = mustReplay(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})

