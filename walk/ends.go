@@ -34,6 +34,12 @@ var appleStarts = map[string]bool{
 	"start": true, "_dyld_start": true, "thread_start": true, "start_wqthread": true,
 }
 
+// powerStarts are the functions of the C library to which _start jumps on PowerPC, with a null
+// return address.
+var powerStarts = map[string]bool{
+	"__libc_start_main": true, "__libc_start_main_impl": true, "libc_start_main": true, "generic_start_main": true,
+}
+
 // goStarts are the functions of Go in which the process and threads begin if no other runtime
 // calls them.
 var goStarts = map[string]bool{"runtime.rt0_go": true, "runtime.mstart": true}
@@ -84,6 +90,8 @@ func (w *walker) begins(f *Frame) bool {
 		return windowsStarts[name]
 	case w.p.apple():
 		return appleStarts[name]
+	case powerStarts[name] && strings.HasPrefix(w.p.CPU, "ppc"):
+		return true
 	case !goStarts[strings.TrimSuffix(name, ".abi0")]:
 		return false
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// funcSymbols are the function symbols with a size, by address.
+// funcSymbols are the symbols that may be functions, by address: those of functions, and labels
+// of assembler code, which may have no size.
 type funcSymbols map[uint64][]elf.Symbol
 
 // readSymbols reads the function symbols of the first file with a .symtab.
@@ -27,7 +28,9 @@ func readSymbols(t *testing.T, paths []string) funcSymbols {
 		list, _ := f.Symbols()
 		f.Close()
 		for _, s := range list {
-			if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 {
+			kind := elf.ST_TYPE(s.Info)
+			label := kind == elf.STT_NOTYPE && s.Section != elf.SHN_UNDEF && !strings.HasPrefix(s.Name, "$")
+			if kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC || label {
 				addr := s.Value
 				// Bit 0 of an ARM function symbol's value means Thumb code.
 				if f.Machine == elf.EM_ARM {
@@ -43,9 +46,12 @@ func readSymbols(t *testing.T, paths []string) funcSymbols {
 	return symbols
 }
 
-// has reports whether a symbol at lo reaches to hi, and a symbol at lo has the name.
+// has reports whether a symbol at lo reaches to hi, and a symbol at lo has the name. A symbol
+// without a size reaches to the next one.
 func (s funcSymbols) has(lo, hi uint64, name string) bool {
-	reaches := slices.ContainsFunc(s[lo], func(s elf.Symbol) bool { return lo+s.Size >= hi })
+	reaches := slices.ContainsFunc(s[lo], func(x elf.Symbol) bool {
+		return lo+x.Size >= hi || x.Size == 0 && !s.within(lo+1, hi)
+	})
 	return reaches && slices.ContainsFunc(s[lo], func(s elf.Symbol) bool {
 		// The version and the suffix of a part or copy are not in the name of the FUNC
 		// record.
@@ -53,4 +59,14 @@ func (s funcSymbols) has(lo, hi uint64, name string) bool {
 		plain, _, _ = strings.Cut(plain, ".") // the suffix of a part or copy
 		return name == plain || name == demangle.Filter(plain)
 	})
+}
+
+// within reports whether a symbol lies in [lo, hi).
+func (s funcSymbols) within(lo, hi uint64) bool {
+	for addr := range s {
+		if lo <= addr && addr < hi {
+			return true
+		}
+	}
+	return false
 }
