@@ -298,6 +298,9 @@ func (b *pageBuilder) modules(j *jsonReport) (out []moduleView, without int) {
 		case v.Missing:
 			v.Symbol, v.Class = "not found", "bad"
 			without++
+		case all[m] > 0:
+			v.Symbol, v.Class = "none given", "bad"
+			without++
 		default:
 			v.Symbol, v.Class = "in no stack", "soft"
 		}

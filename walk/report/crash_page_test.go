@@ -53,6 +53,22 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
+// TestNoSource: without any source of symbols the modules of frames are not said to be in no stack,
+// and the page says how to give symbols.
+func TestNoSource(t *testing.T) {
+	r := stackOf(0x2000)
+	r.Process.Modules = append(r.Process.Modules, &walk.Module{Path: "/lib/idle.so", Base: 0x200000, End: 0x201000})
+	text := pageOf(t, r, PageOptions{})
+	if strings.Count(text, "none given") != 1 || strings.Count(text, "in no stack") != 1 {
+		t.Errorf("%d modules without a source, %d in no stack", strings.Count(text, "none given"), strings.Count(text, "in no stack"))
+	}
+	for _, want := range []string{"1 module on the stacks has no symbols", "--symbols DIR|URL", "--exe FILE", "--sysroot DIR", "DEBUGINFOD_URLS"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
 // TestRepeats: recursions are folded, other frames are not.
 func TestRepeats(t *testing.T) {
 	var one, three, two []uint64
