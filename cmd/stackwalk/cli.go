@@ -86,6 +86,7 @@ type cli struct {
 	signer *signer
 	online bool // a symbol server is among the sources
 
+	debugDirs    []string // that --debug-dir names
 	uncachedOnce sync.Once
 	toldServers  sync.Map // warnings about servers that were written
 

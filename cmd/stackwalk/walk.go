@@ -37,6 +37,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
 		return command.Failed, err
 	}
+	c.debugDirs = c.DebugDir
 	if len(c.DebugDir) == 0 {
 		c.DebugDir = []string{filepath.Join(c.Sysroot, companion.DefaultDebugDir)}
 	}
@@ -352,9 +353,13 @@ func (j *job) report(res *walk.Result) {
 	for _, path := range strangers {
 		command.Line(w, "stackwalk: warning: %s: not used: the dump has no module of its name and id; -v lists the modules", path)
 	}
-	told := map[string]bool{}
+	told, rejected := map[string]bool{}, map[string]bool{}
 	for _, m := range res.Process.Modules {
 		for _, p := range c.unused(res, m) {
+			if p.Path == c.Exe && isOther(p.Err) && j.exeBelongs(res) {
+				continue
+			}
+			rejected[p.Path] = true
 			servers := fetch.ServerErrors(p.Err)
 			for _, e := range servers {
 				// A server that is dead is so for all modules, and for all dumps of a batch.
@@ -381,6 +386,8 @@ func (j *job) report(res *walk.Result) {
 			describe(w, res, m)
 		}
 	}
+
+	j.helpless(w, res, rejected)
 
 	// Without the symbols of the program itself a report is of little use.
 	main := res.Process.Main

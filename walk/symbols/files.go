@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ var (
 	// ErrOtherLayout: the program headers are not those of the module, which
 	// has no build id.
 	ErrOtherLayout = errors.New("program headers differ")
+	// ErrOtherSize: the dump has neither a build id nor the program headers of the module,
+	// whose name and size are not those of the file.
+	ErrOtherSize = errors.New("another name, and program headers of another size")
 	// ErrDebugFile: the file has the sections of a program, but not its bytes.
 	ErrDebugFile = errors.New("is a debug file")
 )
@@ -79,7 +83,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
 			return
 		}
-		got.try(path, m, f.options())
+		got.try(path, m, f.options(), matches)
 	})
 	return got.file, got.probes
 }
@@ -101,7 +105,11 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 
 	got.local.Do(func() {
 		for _, path := range f.candidates(m) {
-			if got.try(path, m, f.options()) {
+			check := matches
+			if path == f.Exe {
+				check = f.exeMatches
+			}
+			if got.try(path, m, f.options(), check) {
 				return
 			}
 		}
@@ -123,8 +131,8 @@ func (f *Files) At(path string, m *walk.Module) bool {
 func (f *Files) options() elfx.Options { return elfx.Options{Limits: f.Limits} }
 
 // try opens path and keeps the file if it is m's.
-func (g *foundFile) try(path string, m *walk.Module, opt elfx.Options) bool {
-	file, probe := openIf(path, m, opt, matches)
+func (g *foundFile) try(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File, *walk.Module) error) bool {
+	file, probe := openIf(path, m, opt, check)
 	g.file, g.probes = file, append(g.probes, probe)
 	return file != nil
 }
@@ -146,9 +154,10 @@ func openIf(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File
 // candidates returns the paths to try for m, in order.
 func (f *Files) candidates(m *walk.Module) (paths []string) {
 	// The program's own file comes first.
-	if f.Exe != "" {
-		// Tried for every module with a build id: it may be a library.
-		if m.BuildID != nil || m.Path == f.Exe || m.File() == filepath.Base(f.Exe) {
+	if f.Exe != "" && m.Image == nil {
+		// Tried for every module that it can be compared with: it may be a library, and may have
+		// been renamed.
+		if m.BuildID != nil || m.End > m.Base || f.namesExe(m) {
 			paths = append(paths, f.Exe)
 		}
 	}
@@ -205,9 +214,75 @@ func matches(file *elfx.File, m *walk.Module) error {
 	return nil
 }
 
+// namesExe reports whether m has the name of the program's own file.
+func (f *Files) namesExe(m *walk.Module) bool {
+	return m.Path == f.Exe || m.File() == filepath.Base(f.Exe)
+}
+
+// exeMatches returns why the program's own file cannot be m's. Where nothing but the size of the
+// module is known, a file of another name must have this size.
+func (f *Files) exeMatches(file *elfx.File, m *walk.Module) error {
+	if m.BuildID == nil && m.Segments == nil && !f.namesExe(m) && !fits(file, m.End-m.Base) {
+		return ErrOtherSize
+	}
+	return matches(file, m)
+}
+
+// ExeError returns why the program's own file belongs to none of the modules: the reason for
+// main, if it is not nil. It returns nil if the file belongs to one.
+func (f *Files) ExeError(modules []*walk.Module, main *walk.Module) (reason error) {
+	file, err := f.options().Open(f.Exe)
+	if err != nil {
+		return pathless(err)
+	}
+	defer file.Close()
+
+	for _, m := range modules {
+		if m.Image != nil {
+			continue
+		}
+		err := f.exeMatches(file, m)
+		if err == nil {
+			return nil
+		}
+		if reason == nil || m == main {
+			reason = pathless(err)
+		}
+	}
+	return reason
+}
+
+// fits reports whether a module of size bytes can be the file: all of its segments in memory, or
+// what is mapped of the file.
+func fits(file *elfx.File, size uint64) bool {
+	const page = 4096
+	var first *elfx.Segment
+	var memory, mapped uint64
+	for i := range file.Segments {
+		s := &file.Segments[i]
+		if s.Type != elf.PT_LOAD {
+			continue
+		}
+		if first == nil {
+			first = s
+		}
+		memory, mapped = max(memory, s.Vaddr+s.Memsz), max(mapped, s.Vaddr+s.Filesz)
+	}
+	if first == nil {
+		return false
+	}
+	pages := func(end uint64) uint64 { return (end+page-1)&^(page-1) - first.Vaddr&^(page-1) }
+	return size == memory-first.Vaddr || size == pages(memory) || size == pages(mapped)
+}
+
 func sameBuildID(file *elfx.File, m *walk.Module) error {
 	if id := file.BuildID(); !bytes.Equal(id, m.BuildID) {
 		if id == nil {
+			// Breakpad's writer has a hash of the code in place of a build id.
+			hash, err := file.Identifier()
+			if err == nil && bytes.Equal(hash, m.BuildID) {
+				return nil
+			}
 			return fmt.Errorf("%w: none, not %x", elfx.ErrOtherBuildID, m.BuildID)
 		}
 		return fmt.Errorf("%w: %x, not %x", elfx.ErrOtherBuildID, id, m.BuildID)

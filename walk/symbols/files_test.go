@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"debug/elf"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,6 +22,12 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	size := uint64(0)
+	for _, s := range f.Segments {
+		if s.Type == elf.PT_LOAD {
+			size = max(size, (s.Vaddr+s.Memsz+4095)&^4095-f.LoadAddress())
+		}
+	}
 	abs, err := filepath.Abs(other)
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +45,10 @@ func TestFiles(t *testing.T) {
 		{"other program headers", other, walk.Module{Path: other, Segments: f.Segments}, []error{ErrOtherLayout}},
 		{"nothing known but the name", other, walk.Module{Path: "elsewhere/" + filepath.Base(other)}, []error{nil}},
 		{"another name", other, walk.Module{Path: "app"}, nil},
+		{"another name, program headers", exe, walk.Module{Path: "app", End: 1, Segments: f.Segments, Foreign: true}, []error{nil}},
+		{"another name, other program headers", other, walk.Module{Path: "app", End: 1, Segments: f.Segments}, []error{ErrOtherLayout}},
+		{"another name, the size", exe, walk.Module{Path: "app", Base: 1 << 20, End: 1<<20 + size, Foreign: true}, []error{nil}},
+		{"another name, another size", exe, walk.Module{Path: "app", Base: 1 << 20, End: 1<<20 + size + 4096, Foreign: true}, []error{ErrOtherSize}},
 	} {
 		files := Files{Exe: test.exe}
 		got, probes := files.Binary(&test.m)
