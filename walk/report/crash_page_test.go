@@ -53,7 +53,7 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// TestNoSource: without any source of symbols the modules of frames are not said to be in no stack,
+// TestNoSource: without any source of symbols no module of a frame is listed as in no stack,
 // and the page says how to give symbols.
 func TestNoSource(t *testing.T) {
 	r := stackOf(0x2000)
