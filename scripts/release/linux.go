@@ -104,11 +104,8 @@ func packageContents(src source, stage, format string, tree []file) files.Conten
 		if f.link != "" {
 			c.Source, c.Type = f.link, files.TypeSymlink
 		}
-		switch f.path {
-		case "share/doc/symkit/LICENSE":
-			if format == "deb" {
-				c.Destination = "/usr/share/doc/symkit/copyright"
-			}
+		if format == "deb" {
+			c.Destination = "/usr/" + debianPath(f.path)
 		}
 		contents = append(contents, c)
 
@@ -122,6 +119,15 @@ func packageContents(src source, stage, format string, tree []file) files.Conten
 		}
 	}
 	return contents
+}
+
+// debianPath returns where Debian has a file of the tree: its zsh looks for the completions of
+// packages in vendor-completions.
+func debianPath(path string) string {
+	if path == "share/doc/symkit/LICENSE" {
+		return "share/doc/symkit/copyright"
+	}
+	return strings.Replace(path, "share/zsh/site-functions/", "share/zsh/vendor-completions/", 1)
 }
 
 // writeTree writes the files of tree below dir; links are left out.

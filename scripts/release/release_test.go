@@ -231,3 +231,16 @@ func TestLicences(t *testing.T) {
 		t.Error("a licence that is not known is accepted")
 	}
 }
+
+// TestDebianPath: files that Debian has elsewhere.
+func TestDebianPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"bin/dump_syms":                      "bin/dump_syms",
+		"share/doc/symkit/LICENSE":           "share/doc/symkit/copyright",
+		"share/zsh/site-functions/_symcheck": "share/zsh/vendor-completions/_symcheck",
+	} {
+		if got := debianPath(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
