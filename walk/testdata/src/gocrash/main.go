@@ -22,8 +22,8 @@ func main() {
 	var wait sync.WaitGroup
 	wait.Add(1)
 	go func() {
-		defer wait.Done()
 		println(sum(&node{}, 5))
+		wait.Done() // not deferred: main would return before the panic ends the program
 	}()
 	wait.Wait()
 }
