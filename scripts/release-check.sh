@@ -64,7 +64,7 @@ for deb in "$dist"/*_amd64.deb; do
 	dpkg --root="$root" --force-not-root --force-script-chrootless --log="$work/log" -i "$deb" >/dev/null
 	"$root/usr/bin/dump_syms" --version >/dev/null
 	[ -f "$root/usr/share/doc/symkit/copyright" ] && [ -f "$root/usr/share/man/man1/dump_syms.1.gz" ]
-	[ -f "$root/usr/share/zsh/vendor-completions/_dump_syms" ] 
+	[ -f "$root/usr/share/zsh/vendor-completions/_dump_syms" ]
 	dpkg --root="$root" --force-not-root --log="$work/log" --purge symkit >/dev/null
 	# dpkg leaves /usr and directories of other packages.
 	[ -z "$(find "$root" -type f ! -path '*/var/*')" ]
