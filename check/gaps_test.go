@@ -73,6 +73,40 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestGapReasons: a gap has the reason of its kind, of which the page's headline makes use.
+func TestGapReasons(t *testing.T) {
+	sym := readTest(t, filepath.Join("testdata", "own", "cxx-x86_64-gcc12-O2-dw5.elf.sym"))
+	for _, test := range []struct {
+		file, check, why, headline string
+	}{
+		{"cxx-x86_64-gcc12-O2-dw5-split.elf", report.CheckFuncs, "units whose split DWARF file (.dwo, .dwp) was not found",
+			`>16.7 % of the functions are not verified (units whose split DWARF file (.dwo, .dwp) was not found)</h1>`},
+		{"cxx-x86_64-gcc12-O2-dw5-dwz.elf", report.CheckNames, noteUnread, ">What was verified of the symbol file is right</h1>"},
+		{"", report.CheckLines, noteShared, ">The symbol file lacks "},
+	} {
+		img, text := overlapping(t), oneByteLines()
+		if test.file != "" {
+			img, text = openTest(t, filepath.Join("..", "testdata", "elf", test.file), test.file), sym
+		}
+		rep := mustReplay(t, img, text, Options{Options: report.Options{Only: []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines}}})
+		why := ""
+		for _, g := range rep.Gaps {
+			if g.Check == test.check && g.Kind != report.GapLoss {
+				why = g.Why
+			}
+		}
+		if !strings.HasPrefix(why, test.why) {
+			t.Errorf("%s: %q, want %q", test.file, why, test.why)
+		}
+
+		var page strings.Builder
+		err := report.Write(&page, "html", "1", []report.Result{{File: "a.sym", Against: "a", Report: rep}})
+		if err != nil || !strings.Contains(page.String(), test.headline) {
+			t.Errorf("%s: the headline is %s: %v", test.file, regexp.MustCompile("<h1.*</h1>").FindString(page.String()), err)
+		}
+	}
+}
+
 // overlapping is a program whose line programs overlap so often that most are not read.
 func overlapping(t *testing.T) *elfx.Image {
 	return openData(t, mutant.Named("units whose line programs are the ends of one"), "bomb")

@@ -39,7 +39,7 @@ type resultView struct {
 	Total   uint64
 	Verdict string
 	Class   string // good or bad, or empty for files that differ
-	Causes  []Gap  // the Gaps, causes first
+	Gaps    []Gap  // those of Report, findings first
 	Checks  []checkView
 	Groups  []findingGroup
 	More    uint64 // findings that are not listed
@@ -132,8 +132,8 @@ const maxOpen = 30
 func viewOf(r *Result, index int) resultView {
 	v := resultView{Result: r, Name: r.File[strings.LastIndexAny(r.File, `/\`)+1:], Total: r.Report.Total(), Diff: r.Report.Changes != nil}
 	v.More = v.Total - uint64(len(r.Report.Findings))
-	v.verdict()
-	v.Causes = causesFirst(r.Report.Gaps)
+	v.Verdict, v.Class = r.verdict()
+	v.Gaps = findingsFirst(r.Report.Gaps)
 	for i := range r.Report.Checks {
 		v.Checks = append(v.Checks, bar(&r.Report.Checks[i], index))
 	}
@@ -171,59 +171,6 @@ func viewOf(r *Result, index int) resultView {
 	}
 	v.Quiet = counts["moved"] > 0 && len(v.Kinds) > 1
 	return v
-}
-
-// verdict sets the headline.
-func (v *resultView) verdict() {
-	findings := page.Number(v.Total)
-	switch bad := v.Bad(); {
-	case v.Diff && !bad:
-		v.Verdict, v.Class = "The symbol files say the same", "good"
-	case v.Diff:
-		v.Verdict = findings + " differences"
-	case !bad && v.Against == "":
-		v.Verdict, v.Class = "The symbol file is well formed", "good"
-	case !bad:
-		v.Verdict, v.Class = "The symbol file is right", "good"
-	case v.Total == 1:
-		v.Verdict, v.Class = "1 finding", "bad"
-	case v.Total > 0:
-		v.Verdict, v.Class = findings+" findings", "bad"
-	case v.Report.Unallowed() > 0:
-		v.Verdict, v.Class = "A large part is missing or not verified", "bad"
-	default:
-		v.Verdict, v.Class = "A requirement is not met", "bad"
-	}
-
-	if cause := v.cause(); cause != "" && v.Class == "bad" {
-		v.Verdict = cause + ": " + strings.ToLower(v.Verdict[:1]) + v.Verdict[1:]
-	}
-}
-
-// cause names what the findings follow from, if that is one thing.
-func (v *resultView) cause() string {
-	incomplete := func(g Gap) bool { return g.Kind == GapIncomplete }
-	lines := v.Report.Check(CheckLines)
-	switch {
-	case v.Report.OtherModule != "":
-		return "The files are not of the same module"
-	case slices.ContainsFunc(v.Report.Gaps, incomplete):
-		return "A part of the debug information was not found"
-	case lines != nil && lines.State == NotInELF && v.Against != "":
-		return "The ELF file has no debug information"
-	}
-	return ""
-}
-
-// causesFirst returns the gaps in the order in which one leads to another: what was not found, what
-// was not read, and then what is missing.
-func causesFirst(gaps []Gap) []Gap {
-	order := []string{GapIncomplete, GapUnverified, GapLoss}
-	sorted := slices.Clone(gaps)
-	slices.SortStableFunc(sorted, func(a, b Gap) int {
-		return cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind))
-	})
-	return sorted
 }
 
 // barWidth is the width of a bar.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -90,30 +91,48 @@ func TestPageResults(t *testing.T) {
 	}
 }
 
-// TestPageCause: the page leads with what the findings follow from.
+// TestPageCause: the page leads with what the findings follow from, whatever kinds of gaps there are.
 func TestPageCause(t *testing.T) {
+	lines := func(n uint64) []Check { return []Check{{Name: CheckLines, State: Checked, Findings: n}} }
+	loss := Gap{Kind: GapLoss, Check: CheckFuncs, Units: 2, All: 5, What: "the loss"}
+	split := Gap{Kind: GapUnverified, Check: CheckFuncs, Units: 1, All: 3, What: "the split unit", Why: "a.dwo was not found"}
+	limit := Gap{Kind: GapUnverified, Check: CheckLines, Units: 1, All: 2, What: "the limit"}
+	names := Gap{Kind: GapIncomplete, Check: CheckNames, Units: 1, All: 9, Allowed: true, What: "the names", Why: "no second reader"}
+	allowed := func(g Gap) Gap { g.Allowed = true; return g }
 	for _, c := range []struct {
 		report Report
 		want   string
+		class  string
+		order  []string // of the gaps
 	}{
-		{Report{OtherModule: "of another build", Checks: []Check{{Name: CheckLines, State: Checked, Findings: 3000}}}, "The files are not of the same module: 3,000 findings"},
-		{Report{Checks: []Check{{Name: CheckLines, State: NotInELF, Findings: 1}}}, "The ELF file has no debug information: 1 finding"},
-		{Report{Checks: []Check{{Name: CheckLines, State: Checked, Findings: 2}}}, "2 findings"},
-		{Report{Gaps: []Gap{{Kind: GapLoss, What: "all lines missing"}, {Kind: GapIncomplete, Allowed: true, What: "a.dwo is missing"}}},
-			"A part of the debug information was not found: a large part is missing or not verified"},
-		{Report{Gaps: []Gap{{Kind: GapIncomplete, Allowed: true, What: "a.dwo is missing"}}}, "The symbol file is right"},
+		{Report{OtherModule: "of another build", Checks: lines(3000), Gaps: []Gap{loss}}, "The files are not of the same module: 3,000 findings", "bad", nil},
+		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: CheckFuncs, State: NotInELF}}}, "The ELF file has no debug information: no findings in the rest", "warn", nil},
+		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: CheckCFI, Findings: 1}}}, "The ELF file has no debug information: 1 finding in the rest", "bad", nil},
+		{Report{Checks: lines(2)}, "2 findings", "bad", nil},
+		{Report{Checks: lines(2), Gaps: []Gap{names}}, "2 findings", "bad", nil},
+		{Report{Checks: lines(3000), Gaps: []Gap{names, limit, loss}}, "The symbol file lacks 40.0 % of the functions: 3,000 findings", "bad", []string{"the loss", "the limit", "the names"}},
+		{Report{Gaps: []Gap{{Kind: GapLoss, Check: CheckLines, Units: 7, All: 7}}}, "The symbol file has no lines", "bad", nil},
+		{Report{Gaps: []Gap{names, split, limit}}, "33.3 % of the functions are not verified (a.dwo was not found)", "bad", []string{"the split unit", "the limit", "the names"}},
+		{Report{Gaps: []Gap{limit}, Checks: lines(1)}, "1 finding; 50.0 % of the lines are not verified", "bad", nil},
+		{Report{Gaps: []Gap{names}}, "What was verified of the symbol file is right", "warn", nil},
+		{Report{Gaps: []Gap{allowed(loss), allowed(split)}}, "What was verified of the symbol file is right", "warn", nil},
+		{Report{Checks: []Check{{Name: CheckLines, State: NotInELF}}}, "The symbol file is right", "good", nil},
 	} {
 		var out strings.Builder
 		if err := Write(&out, "html", "1", []Result{{File: "a.sym", Against: "a", Report: &c.report}}); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if !strings.Contains(text, ">"+c.want+"</h1>") {
-			t.Errorf("the page lacks the headline %q", c.want)
+		if !strings.Contains(text, `<h1 class="`+c.class+`">`+c.want+"</h1>") {
+			t.Errorf("the page lacks the headline %q:\n%s", c.want, regexp.MustCompile("<h1.*</h1>").FindString(text))
 		}
-		lost := strings.Index(text, "all lines missing")
-		if lost >= 0 && lost < strings.Index(text, "a.dwo is missing") {
-			t.Error("the consequence is before the cause")
+		_, rest, _ := strings.Cut(text, "</h1>")
+		for _, gap := range c.order {
+			found := false
+			_, rest, found = strings.Cut(rest, gap)
+			if !found {
+				t.Errorf("%s: %q is not at its place", c.want, gap)
+			}
 		}
 	}
 }

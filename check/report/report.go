@@ -226,6 +226,9 @@ type Gap struct {
 	// Allowed states that the gap is no finding, because of its kind or because Options.Allow has
 	// the kind.
 	Allowed bool `json:"allowed"`
-	// What describes the gap in words, with the reason if one is known.
+	// What describes the gap in words, with Why if that is known.
 	What string `json:"what"`
+	// Why is the reason for most of the units: a file that was not found, a limit, damage. It is
+	// empty for losses, and if no reason is known.
+	Why string `json:"why,omitempty"`
 }

@@ -13,17 +13,23 @@ import (
 // Collector gathers the outcome of checks. Several goroutines may use one Collector; the report does
 // not depend on their order.
 type Collector struct {
-	mu     sync.Mutex
-	limit  int
-	only   map[string]bool // nil for all checks
-	checks map[string]*report.Check
-	kept   map[string][]report.Finding
-	allow  map[string]bool // kinds of Gap
-	// reasons has true for a check and a note that is the reason why units are unread.
-	reasons map[string]bool
+	mu      sync.Mutex
+	limit   int
+	only    map[string]bool // nil for all checks
+	checks  map[string]*report.Check
+	kept    map[string][]report.Finding
+	allow   map[string]bool // kinds of Gap
+	reasons map[reason]uint64
 	// LineText returns the text of a line of the symbol file, for findings. It is nil if no text is
 	// known.
 	LineText func(line uint32) string
+}
+
+// reason is a note of a check that is the reason why units were not compared. Collector.reasons has
+// the number of these units.
+type reason struct {
+	check, note string
+	unread      bool // as in report.Check.Unread
 }
 
 // At returns a finding about a line of the symbol file. The collector adds the text of the line to
@@ -36,7 +42,7 @@ func At(check string, line uint32, addr uint64, format string, args ...any) repo
 func New(opt report.Options) *Collector {
 	c := &Collector{
 		limit: opt.Limit, checks: map[string]*report.Check{}, kept: map[string][]report.Finding{},
-		allow: map[string]bool{}, reasons: map[string]bool{},
+		allow: map[string]bool{}, reasons: map[reason]uint64{},
 	}
 	for _, kind := range opt.Allow {
 		c.allow[kind] = true
@@ -89,12 +95,18 @@ func (c *Collector) State(name string, s report.State, note string) {
 
 // Unverified adds n units that could not be compared, with the reason.
 func (c *Collector) Unverified(name string, n uint64, why string) {
-	c.Update(name, func(k *report.Check) {
-		k.Unverified += n
-		if why != "" && !slices.Contains(k.Notes, why) {
-			note(k, why)
-		}
-	})
+	c.Update(name, func(k *report.Check) { c.uncompared(k, n, reason{name, why, false}) })
+}
+
+// uncompared counts units that were not compared, and the units of each reason that the notes have.
+func (c *Collector) uncompared(k *report.Check, n uint64, why reason) {
+	k.Unverified += n
+	if why.note != "" && !slices.Contains(k.Notes, why.note) {
+		note(k, why.note)
+	}
+	if slices.Contains(k.Notes, why.note) {
+		c.reasons[why] += n
+	}
 }
 
 // note adds a note to a check. Of more than maxNotes the first in the order of their texts are kept,
@@ -187,19 +199,21 @@ const unverifiedShare, lossShare = 100, 10
 // gaps lists the gaps of one check.
 func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 	add := func(kind string, n, all uint64, text, why string) {
+		what := fmt.Sprintf("%s: %d of %d %s %s (%.1f %%)", k.Name, n, all, k.Unit, text, 100*float64(n)/float64(all))
 		if why != "" {
-			why = ": " + why
+			what += ": " + why
 		}
-		what := fmt.Sprintf("%s: %d of %d %s %s (%.1f %%)%s", k.Name, n, all, k.Unit, text, 100*float64(n)/float64(all), why)
-		gaps = append(gaps, report.Gap{Kind: kind, Check: k.Name, Units: n, All: all, Allowed: kind == report.GapIncomplete || c.allow[kind], What: what})
+		gaps = append(gaps, report.Gap{Kind: kind, Check: k.Name, Units: n, All: all, Allowed: kind == report.GapIncomplete || c.allow[kind], What: what, Why: why})
 	}
-	reason := func(unread bool) string {
+	// The reason of most units. Notes are sorted, so that of equal reasons the first counts.
+	why := func(unread bool) (why string) {
+		most := uint64(0)
 		for _, note := range k.Notes {
-			if c.reasons[k.Name+"\x00"+note] == unread {
-				return note
+			if n, known := c.reasons[reason{k.Name, note, unread}]; known && (why == "" || n > most) {
+				why, most = note, n
 			}
 		}
-		return ""
+		return why
 	}
 
 	if k.State == report.NotInELF || !gapChecks[k.Name] {
@@ -210,10 +224,10 @@ func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 	// to the input.
 	all := k.Compared + k.Unverified
 	if k.Unread*unverifiedShare > all {
-		add(report.GapUnverified, k.Unread, all, "are not verified", reason(true))
+		add(report.GapUnverified, k.Unread, all, "are not verified", why(true))
 	}
 	if n := k.Unverified - k.Unread; n*unverifiedShare > all {
-		add(report.GapIncomplete, n, all, "are not verified", reason(false))
+		add(report.GapIncomplete, n, all, "are not verified", why(false))
 	}
 	if k.Missing*lossShare > k.Compared {
 		add(report.GapLoss, k.Missing, k.Compared, "are missing", "")
@@ -229,9 +243,8 @@ var gapChecks = map[string]bool{
 
 // Unread adds n units that were not compared because of a limit or a missing reader.
 func (c *Collector) Unread(name string, n uint64, why string) {
-	c.Unverified(name, n, why)
 	c.Update(name, func(k *report.Check) {
 		k.Unread += n
-		c.reasons[name+"\x00"+why] = true
+		c.uncompared(k, n, reason{name, why, true})
 	})
 }
