@@ -27,9 +27,17 @@ func (w *walker) reaches(r *Registers, cfa uint64, lost bool) {
 		return
 	}
 	if lost {
+		w.lossy = true
 		w.extent.least = max(w.extent.least, cfa)
 	}
 	w.extent.scan = max(w.extent.scan, cfa)
+}
+
+// loses records that the dump lacks the word at an address, in which the frame at sp saved a
+// register.
+func (w *walker) loses(sp, at uint64) {
+	word := uint64(w.cpu.arch.WordSize)
+	w.lossy = w.lossy || w.sameMapping(sp, at&^(word-1)+word)
 }
 
 // ruleExtent records what the rules of f say about its end: w.eval.cfa is the value of the rule

@@ -34,7 +34,8 @@ func TestGeneratedCode(t *testing.T) {
 	} {
 		calls := span{0x401240, []byte("\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xe8\x00\x00\x00\x00")}
 		others := span{0x401140, calls.data}
-		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000, 6: 0x8008}), words(0x8000, 8, test.stack...), calls, others,
+		stack := append(test.stack, make([]uint64, 0x1000/8-len(test.stack))...)
+		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x8000, 6: 0x8008}), words(0x8000, 8, stack...), calls, others,
 			span{0x700000, make([]byte, 0x100)})
 		p.Mappings = test.mappings
 		got := stackOf(t, p, symbolsText+"STACK CFI INIT 1100 200 .cfa: 1 .ra: 0\n")

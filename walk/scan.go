@@ -43,15 +43,21 @@ const (
 	maxScanned    = 1024
 )
 
-// errLostReturn: above the frame are the variables of an unknown caller, and words that earlier
-// calls left behind.
-var errLostReturn = errors.New("the word with the return address is not in the dump")
+var (
+	// errLostReturn: above the frame are the variables of an unknown caller, and words that earlier
+	// calls left behind.
+	errLostReturn = errors.New("the word with the return address is not in the dump")
+	errLossy      = errors.New("the dump lacks a part of the stack, and no call of this function is in the rest")
+)
 
 // byScan searches for a return address above the stack pointer. The nearest return address
 // after a call of the frame's own function is best; otherwise the nearest one is taken. If
 // the frame pointer is 0, as _start leaves it, only the caller of the program's main is
 // between the frame and _start: then a return address in _start is better than one in a
 // module other than the frame's.
+//
+// Where the dump lacks words of the stack, the return address may be one of them, or the frame may not
+// begin where it seems to. Only a call of the frame's own function is then a reason to go on.
 func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
 	switch {
 	case w.maxScanned == 0:
@@ -76,7 +82,7 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 	// A return address after a call of this very function is preferred to the
 	// nearest one.
 	nearest, err := uint64(0), errors.New("no return address in reach")
-	hit, foreign := false, false
+	hit, foreign, sure, lossy := false, false, false, w.lossy
 	fp, known := r.Get(w.cpu.fp)
 	last := w.cpu.hasFP && known && fp == 0
 	for i := range w.scanReach(n) {
@@ -86,14 +92,14 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 		at := w.cpu.narrow(sp + i*word)
 		ra, ok := w.eval.word(at)
 		if !ok {
-			err = ErrMemory
+			err, lossy = ErrMemory, lossy || w.p.MappingAt(at) != nil
 			break
 		}
 		if f.Trust == TrustLeaf && w.returnAddr(ra) == f.PC || !w.scanHit(ra) {
 			continue // a leaf's saved link register led to f itself
 		}
 		if w.calls(ra, f) == isCallee || last && (!hit || foreign) && w.p.inStart(w.returnAddr(ra)) {
-			nearest, hit = at, true
+			nearest, hit, sure = at, true, true
 			break
 		}
 		if !hit {
@@ -101,8 +107,11 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 		}
 	}
 
-	if !hit {
+	switch {
+	case !hit:
 		return out, notFound, err
+	case lossy && !sure:
+		return out, notFound, errLossy
 	}
 	// The word after the return address is the least that the stack pointer can be.
 	w.scanned++

@@ -70,6 +70,9 @@ func regRange(first, last cfi.Reg) (out []cfi.Reg) {
 func (s *sigframe) load(w *walker, sp uint64) (r Registers, ok bool) {
 	for _, s := range s.regs {
 		v, ok := w.eval.word(sp + s.off)
+		if !ok {
+			w.loses(sp, sp+s.off)
+		}
 		switch {
 		case ok:
 			r.Set(s.reg, v)

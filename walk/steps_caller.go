@@ -116,6 +116,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 			w.reaches(r, origin, true)
 			return out, notFound, ErrMemory
 		case !ok:
+			w.loses(w.cpu.sp(r), w.cpu.narrow(origin+uint64(saved.at)))
 			out.Clear(saved.reg)
 		case saved.reg == lr:
 			out.PC, hasRA = value, true

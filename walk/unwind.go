@@ -71,22 +71,28 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 	}
 	out = w.keepSaved(r)
 	out.Set(w.cpu.arch.SP, w.cpu.narrow(e.cfa+uint64(w.cpu.arch.SPOffset)))
-	w.restore(p, &out)
+	w.restore(p, r, &out)
 	out.PC = ra
 	return out, found, nil
 }
 
-// restore applies the rules of the registers. All rules see the registers of the
-// callee. A rule that fails makes its register unknown.
-func (w *walker) restore(p *program, out *Registers) {
+// restore applies the rules of the registers. All rules see r, the registers of the callee. A rule
+// that fails makes its register unknown, but the stack pointer, which follows from the CFA.
+func (w *walker) restore(p *program, r, out *Registers) {
 	for i := range p.rules {
 		rule := &p.rules[i]
 		if !rule.known || rule.slot == RegPC {
 			continue
 		}
-		if v, err := w.eval.eval(rule.terms); err == nil {
+		v, err := w.eval.eval(rule.terms)
+		switch {
+		case err == nil:
 			out.Set(rule.slot, v)
-		} else {
+			continue
+		case err == ErrMemory:
+			w.loses(w.cpu.sp(r), w.eval.lost)
+		}
+		if rule.slot != w.cpu.arch.SP {
 			out.Clear(rule.slot)
 		}
 	}

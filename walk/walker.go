@@ -28,6 +28,7 @@ type walker struct {
 	steps      int                   // instructions that may still be read for this stack
 	saved      []cfi.Reg             // the registers that calls preserve
 	extent     extent                // of the current frame
+	lossy      bool                  // the dump lacks words of the frames so far
 	callee     Frame                 // the callee of the current frame; without a module for the innermost frame
 	scanned    int                   // frames found by scanning, in this stack
 	maxScanned int
@@ -58,7 +59,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 	}
 
 	// The limits count for each stack.
-	w.scanned, w.callee, w.signals, w.looked = 0, Frame{}, w.signals[:0], 0
+	w.scanned, w.callee, w.signals, w.looked, w.lossy = 0, Frame{}, w.signals[:0], 0, false
 	w.steps = w.stepsOfStack()
 	clear(w.codes)
 	clear(w.tails)

@@ -177,6 +177,7 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 	if s.win.AllocatesBP {
 		bp, ok := w.eval.word(w.cpu.narrow(s.sp + s.params + uint64(s.win.SavedRegsSize) - 8))
 		if !ok {
+			w.lossy = true
 			return out, notFound, ErrMemory
 		}
 		out.Set(x86BP, bp)
