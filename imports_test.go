@@ -78,7 +78,8 @@ var allowed = map[string][]string{
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
 	"elfx/companion":        {"elfx", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "internal/smallfile", "limits"},
-	"elfx/archive/pkg":      {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx/archive/squashfs": {"internal/wire"},
+	"elfx/archive/pkg":      {"elfx", "elfx/archive/squashfs", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
 

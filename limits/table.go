@@ -77,7 +77,7 @@ var about = [numLimits]struct {
 	Output:           {"output", "bytes of the symbol file, by the size of the file", bound{base: 64 << 20, perByte: 8}},
 	Package:          {"package", "bytes that a package unpacks to, by its size", bound{base: 1 << 30, perByte: 256}},
 	PackageWindow:    {"package-window", "bytes of the window of a package's compression", bound{base: 128 << 20}},
-	Members:          {"members", "ELF files and archives in a package or an archive, by 64ths of its size", bound{base: 8 << 10, perByte: 1}},
+	Members:          {"members", "ELF files, archives and directories (squashfs) in a package, by 64ths of its size", bound{base: 8 << 10, perByte: 1}},
 
 	CheckInput:   {"symcheck-input", "bytes read of a pipe", bound{base: 4 << 30}},
 	CheckLines:   {"symcheck-lines", "line records of a symbol file", bound{base: 1 << 26}},

@@ -40,7 +40,7 @@ The environment variable named with a flag sets it where the command line does n
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
 type cli struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, tar files, OCI image layouts)."`
+	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, .snap, AppImages, tar files, OCI image layouts)."`
 
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"debug/elf"
@@ -145,13 +146,20 @@ func (f *Finder) fail(path string, err error) {
 	f.Failed = append(f.Failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
 }
 
-// file adds a file that was named.
+// file adds a file that was named. An ELF file is not read further than its header.
 func (f *Finder) file(path string) {
-	start, err := magic(path, pkg.UnreadSize)
-	if err == nil && pkg.IsFile(path, f.Limits) {
+	start, err := magic(path, pkg.HeadSize)
+	reopen := func() (io.ReadCloser, error) { return os.Open(path) }
+	switch {
+	case err != nil || isELF(start) && !pkg.IsImage(start):
+		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
+		return
+	case pkg.Is(start, reopen, f.Limits):
 		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{}})
 		return
 	}
+
+	start, err = magic(path, pkg.UnreadSize)
 	if unread := pkg.Unread(start); err == nil && unread != nil {
 		f.fail(path, unread)
 		return
@@ -192,16 +200,20 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		}
 
 		start, err := magic(path, pkg.HeadSize)
-		if err != nil {
+		switch {
+		case err != nil:
 			f.fail(path, filename.WithoutPath(err))
-		} else if string(start[:min(len(start), len(elf.ELFMAG))]) == elf.ELFMAG {
-			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
-		} else if pkg.IsDistro(start) {
+		case pkg.IsDistro(start) || pkg.IsImage(start):
 			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, unread: &unread{}})
+		case isELF(start):
+			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
 		}
 		return nil
 	})
 }
+
+// isELF reports whether a file that begins with start is an ELF file.
+func isELF(start []byte) bool { return bytes.HasPrefix(start, []byte(elf.ELFMAG)) }
 
 // magic returns the first size bytes of a file, enough for the magic numbers of ELF files,
 // archives and packages.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,28 @@ func names(inputs []Input) (names []string) {
 		names = append(names, inputs[i].Name())
 	}
 	return names
+}
+
+// TestFindImages: snaps and AppImages below a directory are packages.
+func TestFindImages(t *testing.T) {
+	const appImage = "\x7fELF\x02\x01\x01\x00AI\x02"
+	tree(t, map[string]string{"d/app.AppImage": appImage, "d/app.snap": "hsqs", "d/first.AppImage": appImage[:10] + "\x01", "x.AppImage": appImage})
+	f := Finder{Recurse: true}
+	for _, path := range []string{"d", "x.AppImage"} {
+		err := f.Add(context.Background(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packages []string
+	for i := range f.Inputs {
+		if f.Inputs[i].unread != nil {
+			packages = append(packages, f.Inputs[i].Path)
+		}
+	}
+	if want := []string{"d/app.AppImage", "d/app.snap", "x.AppImage"}; !slices.Equal(packages, want) || len(f.Inputs) != 4 {
+		t.Errorf("%q of %d inputs", packages, len(f.Inputs))
+	}
 }
 
 func TestFinder(t *testing.T) {

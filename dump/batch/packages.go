@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +55,7 @@ type pack struct {
 	tag    string // changes with the content
 	read   bool   // size and tag are known
 	blob   bool   // a layer of an OCI image layout
+	single bool   // an ELF file, not a package
 }
 
 // Stream is an open package, or a single ELF file, on this machine or on a server.
@@ -189,7 +189,7 @@ func (h *Hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
 				return nil
 			}
 			packed := &Packed{path, m.Name, b}
-			found := member == "" && m.Name != ""
+			found := member == "" && !p.single
 			err := h.look(ctx, b, packed.name(), found, r)
 			if err != nil && m.Name != "" {
 				err = fmt.Errorf("%s: %w", m.Name, err)
@@ -257,8 +257,13 @@ func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
 	if p.blob {
 		v.Blob = filepath.ToSlash(p.path)
 	}
+	if at, ok := file.ReadCloser.(io.ReaderAt); ok {
+		v.At = interruptibleAt{ctx, at}
+	}
 	r := bufio.NewReaderSize(in, pkg.HeadSize)
-	if head, _ := r.Peek(len(elf.ELFMAG)); string(head) == elf.ELFMAG {
+	head, _ := r.Peek(pkg.HeadSize) // a shorter file is read, too
+	if isELF(head) && !pkg.IsImage(head) {
+		p.single = true
 		if p.size < 0 {
 			return errors.New("the server does not tell the size of the file")
 		}
@@ -289,6 +294,19 @@ func (r *interruptible) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	r.n += int64(n)
 	return n, err
+}
+
+// interruptibleAt is an io.ReaderAt that fails when ctx ends.
+type interruptibleAt struct {
+	ctx context.Context
+	r   io.ReaderAt
+}
+
+func (r interruptibleAt) ReadAt(p []byte, at int64) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.ReadAt(p, at)
 }
 
 // look reads the traits of a file from r, and keeps the file's bytes if they fit and the file

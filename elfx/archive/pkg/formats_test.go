@@ -61,7 +61,7 @@ func TestUnread(t *testing.T) {
 	iso := make([]byte, 1<<16)
 	copy(iso[0x8001:], "CD001")
 	for want, data := range map[string][]byte{
-		"7-Zip": []byte("7z\xbc\xaf\x27\x1c\x00\x04"), "lzip": []byte("LZIP\x01"), "squashfs": []byte("hsqs\x00"), "ISO image": iso,
+		"7-Zip": []byte("7z\xbc\xaf\x27\x1c\x00\x04"), "lzip": []byte("LZIP\x01"), "squashfs": []byte("sqsh\x00"), "ISO image": iso,
 		"old format": []byte("070707000"), "apk-tools 3": []byte("ADB."),
 	} {
 		_, err := seen(data)

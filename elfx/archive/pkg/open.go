@@ -74,7 +74,7 @@ func walkFile(path string, l limits.Limits, visit func(Member, io.Reader) error)
 	}
 
 	var ended error // of visit, with a path
-	err = Walk(file, info.Size(), Visitor{Limits: l, File: func(m Member, r io.Reader) error {
+	err = Walk(file, info.Size(), Visitor{Limits: l, At: file, File: func(m Member, r io.Reader) error {
 		err := visit(m, r)
 		if _, ok := errors.AsType[*located.Error](err); ok {
 			ended = err

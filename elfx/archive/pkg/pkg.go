@@ -1,10 +1,11 @@
 // Package pkg reads the packages of distributions as streams: Debian's .deb, RPM, the
 // packages of Alpine and Arch, tar files and initramfs images with any of the usual compressions,
-// and the layers of OCI images. The content decides the format, never the name.
+// the layers of OCI images, and squashfs images: snaps and AppImages. The content decides the format,
+// never the name.
 //
 // Walk passes each ELF file of a package to its caller while the package is read once from
-// start to end. Nothing is stored, and no file but ELF files is looked at. limits.Package
-// bounds the unpacked size of a package.
+// start to end. Nothing but squashfs images is stored, and no file but ELF files is looked at.
+// limits.Package bounds the unpacked size of a package.
 //
 //	err := pkg.Walk(file, size, pkg.Visitor{File: func(m pkg.Member, r io.Reader) error {
 //		fmt.Println(m.Name, m.Size)
@@ -25,6 +26,7 @@ import (
 	"path"
 	"strings"
 
+	"symkit/elfx/archive/squashfs"
 	"symkit/internal/bounds"
 	"symkit/limits"
 )
@@ -77,6 +79,9 @@ type Visitor struct {
 	// Blob is the path of the package if it is a blob of an OCI image layout. Its bytes must have the
 	// digest in the path.
 	Blob string
+	// At is the file that the package is, if it can be read at any place. Without At, a squashfs image is
+	// copied to a temporary file.
+	At io.ReaderAt
 	// File is called for each ELF file. r has the member's bytes, and is valid during
 	// the call alone. An error ends Walk.
 	File func(m Member, r io.Reader) error
@@ -164,12 +169,14 @@ func Is(head []byte, more func() (io.ReadCloser, error), l limits.Limits) bool {
 type format uint8
 
 const (
-	unknown format = iota
-	deb            // deb(5): an ar archive of debian-binary, control.tar and data.tar
-	rpm            // lead, headers and a cpio archive
-	tarball        // POSIX.1 ustar and pax, GNU's and the old tar
-	adb            // version 3 of Alpine's packages
-	cpio           // an initramfs, the new formats of cpio(5)
+	unknown  format = iota
+	deb             // deb(5): an ar archive of debian-binary, control.tar and data.tar
+	rpm             // lead, headers and a cpio archive
+	tarball         // POSIX.1 ustar and pax, GNU's and the old tar
+	adb             // version 3 of Alpine's packages
+	cpio            // an initramfs, the new formats of cpio(5)
+	image           // squashfs 4, as snaps are
+	appImage        // an ELF file and a squashfs image
 )
 
 const (
@@ -190,6 +197,10 @@ func formatOf(head []byte) format {
 		return adb
 	case bytes.HasPrefix(head, []byte(cpioNew)) || bytes.HasPrefix(head, []byte(cpioCRC)):
 		return cpio
+	case bytes.HasPrefix(head, []byte(squashfs.Magic)):
+		return image
+	case isAppImage(head):
+		return appImage
 	case isTar(head):
 		return tarball
 	}
@@ -200,7 +211,6 @@ func formatOf(head []byte) format {
 var others = []struct{ magic, what string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it with 7z x"},
 	{"LZIP", "a file of lzip; unpack it with lzip -d"},
-	{"hsqs", "a squashfs image (a snap, a part of an AppImage); unpack it with unsquashfs"},
 	{"sqsh", "a squashfs image of a big-endian machine; unpack it with unsquashfs"},
 	{"Rar!\x1a\x07", "a RAR archive; unpack it with unrar x"},
 	{"xar!", "a xar archive; unpack it with xar -x"},
@@ -248,6 +258,10 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 		return w.tar(r, prefix, depth)
 	case cpio:
 		return w.initramfs(r, prefix, depth, layers)
+	case image:
+		return w.squashfs(r, prefix, depth, layers)
+	case appImage:
+		return w.appImage(r, prefix, depth, layers)
 	case adb:
 		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", ErrUnread)
 	}
@@ -300,11 +314,10 @@ type counter struct {
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	if uint64(n) > c.w.left {
-		c.w.left = 0
-		return 0, c.w.Limits.Exceeded(limits.Package, c.w.size)
+	over := c.w.unpack(n)
+	if over != nil {
+		return 0, over
 	}
-	c.w.left -= uint64(n)
 	return n, damage(err, "")
 }
 
@@ -382,6 +395,9 @@ func (w *walker) enters(name string, head []byte, r *bufio.Reader) bool {
 
 // IsDistro reports whether a file that begins with head is a .deb or .rpm.
 func IsDistro(head []byte) bool { return formatOf(head) == deb || formatOf(head) == rpm }
+
+// IsImage reports whether a file that begins with head is a squashfs image, such as a snap, or an AppImage.
+func IsImage(head []byte) bool { return formatOf(head) == image || formatOf(head) == appImage }
 
 // isLayer reports whether a name is that of a blob of an OCI image layout
 // (image-layout.md: blobs/ALGORITHM/ENCODED) or of a layer that docker save wrote.

@@ -45,25 +45,32 @@ func seenKeeping(data []byte, l limits.Limits) (lines []string, err error) {
 
 // walked returns the results of Walk. keeps reports whether further names of a file are kept.
 func walked(data []byte, l limits.Limits, keeps func(target string) bool) (lines []string, err error) {
-	err = Walk(bytes.NewReader(data), int64(len(data)), Visitor{
-		Limits: l,
+	v := visitor(&lines)
+	v.Limits = l
+	link := v.Link
+	v.Link = func(name, target string) bool { return keeps(target) && link(name, target) }
+	err = Walk(bytes.NewReader(data), int64(len(data)), v)
+	return lines, err
+}
+
+// visitor returns a Visitor that adds a line for each call.
+func visitor(lines *[]string) Visitor {
+	add := func(format string, args ...any) { *lines = append(*lines, fmt.Sprintf(format, args...)) }
+	return Visitor{
 		File: func(m Member, r io.Reader) error {
 			got, err := io.ReadAll(r)
 			if err == nil && int64(len(got)) != m.Size {
 				err = io.ErrUnexpectedEOF
 			}
-			lines = append(lines, fmt.Sprintf("%s %.10q %d", m.Name, got[min(len(got), 4):], len(got)))
+			add("%s %.10q %d", m.Name, got[min(len(got), 4):], len(got))
 			return err
 		},
 		Link: func(name, target string) bool {
-			if keeps(target) {
-				lines = append(lines, name+" -> "+target)
-			}
-			return keeps(target)
+			add("%s -> %s", name, target)
+			return true
 		},
-		Damaged: func(name string, err error) { lines = append(lines, name+": "+err.Error()) },
-	})
-	return lines, err
+		Damaged: func(name string, err error) { add("%s: %v", name, err) },
+	}
 }
 
 // packages are the same files in all formats.
