@@ -61,7 +61,7 @@ func (o *funcOutcome) right() bool { return o.done && o.wrong == 0 && o.unread =
 
 // mostDiffs returns how many differences are kept of each FUNC of a file with funcs of them. All
 // differences are counted.
-func mostDiffs(funcs int) int { return min(max(1<<20/max(funcs, 1), 1<<5), 1<<12) }
+func mostDiffs(funcs int) int { return min(max(1<<19/max(funcs, 1), 1), 1<<12) }
 
 // add counts d in o, and keeps it if the bound allows.
 func (r *replay) add(o *funcOutcome, d difference) {

@@ -28,7 +28,7 @@ func TestDifferences(t *testing.T) {
 }
 
 func TestMostDiffs(t *testing.T) {
-	for funcs, want := range map[int]int{0: 4096, 1: 4096, 256: 4096, 1024: 1024, 1 << 20: 32, 1 << 30: 32} {
+	for funcs, want := range map[int]int{0: 4096, 1: 4096, 128: 4096, 1024: 512, 1 << 19: 1, 1 << 30: 1} {
 		if got := mostDiffs(funcs); got != want {
 			t.Errorf("%d of a file with %d, want %d", got, funcs, want)
 		}

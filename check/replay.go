@@ -67,9 +67,8 @@ type replay struct {
 	// endsLines states of FUNC records that a sequence of a line table ends where they do.
 	endsLines []bool
 	covered   pcs.Set // the FUNC records, in addresses of the symbol file
-	// noCarrier has the address of each symbol that no FUNC covers although its code has lines, and
-	// the end of the lines.
-	noCarrier map[uint64]uint64
+	// uncovered is the code that has lines and is not all in FUNC records.
+	uncovered []pcs.Range
 	open      *openList // indices of FUNC records whose outcome in otherLines is not right yet
 	pool      *unitPool
 	matches   []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
@@ -292,7 +291,7 @@ func (r *replay) index() {
 	r.inlines = make([]funcOutcome, len(s.Funcs))
 	r.otherLines = make([]funcOutcome, len(s.Funcs))
 	r.endsLines = make([]bool, len(s.Funcs))
-	r.covered, r.noCarrier = pcs.SetOf(s.Funcs), map[uint64]uint64{}
+	r.covered = pcs.SetOf(s.Funcs)
 	r.open = newOpenList(len(s.Funcs))
 	r.matches = make([]atomic.Uint64, len(s.Origins.List))
 }

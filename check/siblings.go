@@ -11,18 +11,25 @@ import (
 // lie in those of an earlier sibling is a call in it.
 
 // mostSiblings bounds the comparisons of siblings for each call of a function, on average, and
-// fewSiblings is added: the calls after these keep their depth.
-const mostSiblings, fewSiblings = 1 << 8, 1 << 12
+// fewSiblings is added: the calls after these keep their depth. Ranges cost more to compare than the
+// spans that they lie in: rangesCost, and 1 for each range.
+const mostSiblings, fewSiblings, rangesCost = 1 << 8, 1 << 12, 1 << 5
 
 // deepestSibling is the depth at which calls are no longer moved.
 const deepestSibling = 1 << 10
 
 // nestedCall is an inlined call of the function that is being nested.
 type nestedCall struct {
-	children []int   // indices of the calls in it
-	ranges   pcs.Set // in order, joined
-	end      uint64  // of the children's ranges
-	depth    uint32  // of the children
+	children []nestedSpan // the calls in it
+	ranges   pcs.Set      // in order, joined
+	end      uint64       // of the children's ranges
+	depth    uint32       // of the children
+}
+
+// nestedSpan is a call that has code: what its ranges lie in, and its index.
+type nestedSpan struct {
+	pcs.Range
+	index int
 }
 
 // nester nests the inlined calls of a function.
@@ -62,9 +69,10 @@ func (n *nester) add(c *nestedCall, parent int) uint32 {
 		parent = around
 	}
 	p := n.calls[parent]
-	p.children = append(p.children, len(n.calls))
-	if last := len(c.ranges) - 1; last >= 0 {
-		p.end = max(p.end, c.ranges[last].Hi)
+	if len(c.ranges) > 0 {
+		all := c.span()
+		p.children = append(p.children, nestedSpan{all, len(n.calls)})
+		p.end = max(p.end, all.Hi)
 	}
 	c.depth = p.depth + 1
 	n.calls = append(n.calls, c)
@@ -77,16 +85,27 @@ func (n *nester) around(c *nestedCall, parent int) int {
 	if len(c.ranges) == 0 || c.ranges[0].Lo >= p.end || p.depth >= deepestSibling {
 		return 0
 	}
-	for _, k := range p.children {
+	all := c.span()
+	for i := range p.children {
 		n.left--
 		if n.left < 0 {
 			return 0
 		}
-		if within(n.calls[k].ranges, c.ranges) {
-			return k
+		k := &p.children[i]
+		if all.Lo < k.Lo || all.Hi > k.Hi {
+			continue
+		}
+		n.left -= rangesCost + len(c.ranges)
+		if within(n.calls[k.index].ranges, c.ranges) {
+			return k.index
 		}
 	}
 	return 0
+}
+
+// span returns the smallest range that has all ranges of c, of which there are some.
+func (c *nestedCall) span() pcs.Range {
+	return pcs.Range{Lo: c.ranges[0].Lo, Hi: c.ranges[len(c.ranges)-1].Hi}
 }
 
 // siblingsOverlap reports whether calls of one depth share code, or may: where the ranges of a depth

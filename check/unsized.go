@@ -89,32 +89,55 @@ func (r *replay) endsUnsized(i int) (want uint64, ok bool) {
 	return want, end == want || end < want && (beforeFunc || r.endsLines[i] || slices.ContainsFunc(r.symbols.at(end), isDotted))
 }
 
-// uncarried collects the lines of t that no FUNC carries although a symbol is there: from the symbol
-// to its end, the next symbol or the end of the lines.
+// uncarried collects the code that has lines in t and is not all in FUNC records.
 func (w *worker) uncarried(t *dwarfinfo.Lines) {
 	r := w.r
-	all := r.symbols.all
+	var code []pcs.Range
 	for _, x := range t.Code() {
-		if x.Hi <= r.bias {
-			continue
+		x.Lo = max(x.Lo, r.bias)
+		if x.Lo < x.Hi && r.covered.FirstOutside(x.Lo-r.bias, x.Hi-r.bias) < x.Hi-r.bias {
+			code = append(code, x)
 		}
-		r.covered.Outside(max(x.Lo, r.bias)-r.bias, x.Hi-r.bias, func(lo, hi uint64) {
-			lo, hi = lo+r.bias, hi+r.bias
-			for i := sort.Search(len(all), func(i int) bool { return all[i].addr >= lo }); i < len(all) && all[i].addr < hi; i++ {
-				if r.symbols.needsFunc(&all[i]) {
-					r.mu.Lock()
-					r.noCarrier[all[i].addr] = max(r.noCarrier[all[i].addr], hi)
-					r.mu.Unlock()
-				}
-			}
-		})
 	}
+	r.mu.Lock()
+	r.uncovered = append(r.uncovered, code...)
+	r.mu.Unlock()
 }
 
-// reportUncarried reports the lines that uncarried found. Those of functions of the debug
+// noCarriers returns the addresses of the symbols that no FUNC covers although their code has lines, in
+// order. Each range goes up to the next FUNC or to the end of the lines.
+func (r *replay) noCarriers() (out []pcs.Range) {
+	if len(r.uncovered) == 0 {
+		return nil
+	}
+	lines := pcs.Sorted[pcs.Range](r.uncovered)
+	end := uint64(0) // the highest end of the lines that begin at the symbol or before it
+	for i := range r.symbols.all {
+		s := &r.symbols.all[i]
+		for ; len(lines) > 0 && lines[0].Lo <= s.addr; lines = lines[1:] {
+			end = max(end, lines[0].Hi)
+		}
+		if end <= s.addr || len(out) > 0 && out[len(out)-1].Lo == s.addr || !r.symbols.needsFunc(s) {
+			continue
+		}
+
+		hi := end
+		next := r.covered.Find(s.addr - r.bias)
+		if next < len(r.covered) {
+			hi = min(hi, r.covered[next].Lo+r.bias)
+		}
+		if hi > s.addr {
+			out = append(out, pcs.Range{Lo: s.addr, Hi: hi})
+		}
+	}
+	return out
+}
+
+// reportUncarried reports the lines of symbols that no FUNC covers. Those of functions of the debug
 // information, whose FUNC is missing, were reported.
 func (r *replay) reportUncarried() {
-	if len(r.noCarrier) == 0 {
+	symbols := r.noCarriers()
+	if len(symbols) == 0 {
 		return
 	}
 	described := make(pcs.Set, 0, len(r.truth))
@@ -123,13 +146,9 @@ func (r *replay) reportUncarried() {
 	}
 	described = pcs.Union(described)
 
-	addrs := make([]uint64, 0, len(r.noCarrier))
-	for addr := range r.noCarrier {
-		addrs = append(addrs, addr)
-	}
-	slices.Sort(addrs)
 	inner := uint64(0) // the end of the functions with a size so far
-	for _, addr := range addrs {
+	for _, x := range symbols {
+		addr := x.Lo
 		same := r.symbols.at(addr)
 		sized := sizedEnd(same, true)
 		label := !slices.ContainsFunc(same, func(s codeSymbol) bool { return s.kind == symbolFunction })
@@ -139,7 +158,7 @@ func (r *replay) reportUncarried() {
 		inner = max(inner, sized)
 		sized = cmp.Or(sized, sizedEnd(same, false))
 
-		end := min(r.symbols.next(addr), r.noCarrier[addr])
+		end := min(r.symbols.next(addr), x.Hi)
 		if sized > addr {
 			end = min(end, sized)
 		}

@@ -30,7 +30,7 @@ func TestRecordPeak(t *testing.T) {
 	for _, kind := range []string{
 		"empty names of files", "names of directories of one letter", "a row for each byte of a line program", "the smallest sequences",
 		"the smallest functions", "the smallest inlined calls", "a function of the smallest ranges", "scopes without anything in them",
-		"the smallest units", "the smallest abbreviations", "the smallest FDEs", "units of length 0",
+		"the smallest units", "the smallest abbreviations", "the smallest FDEs", "units of length 0", "SFrame sections of no functions, joined",
 	} {
 		names = append(names, kind+", compressed by zlib", kind+", compressed by zstd")
 	}

@@ -105,29 +105,42 @@ func (p *JSONWriter) Write(text []byte) (int, error) {
 // line breaks and tabs are not escaped.
 func appendEscaped(dst, text []byte, lines bool) []byte {
 	for len(text) > 0 {
-		n := plain(text)
+		n := shown(text, lines)
 		dst = append(dst, text[:n]...)
 		text = text[n:]
 		if len(text) == 0 {
 			break
 		}
 
-		r, size := utf8.DecodeRune(text)
-
 		// Escape one character, byte by byte.
-		switch {
-		case lines && (r == '\n' || r == '\t'):
-			dst = append(dst, text[0])
-		case Hidden(r), r == utf8.RuneError && size == 1:
-			for _, b := range text[:size] {
-				dst = append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
-			}
-		default:
-			dst = append(dst, text[:size]...)
+		_, size := utf8.DecodeRune(text)
+		for _, b := range text[:size] {
+			dst = append(dst, '\\', 'x', hexDigits[b>>4], hexDigits[b&15])
 		}
 		text = text[size:]
 	}
 	return dst
+}
+
+// shown returns the length of the longest prefix without a character that appendEscaped escapes.
+func shown(text []byte, lines bool) int {
+	at := 0
+	for at < len(text) {
+		b := text[at]
+		if b < utf8.RuneSelf {
+			if b < 0x20 && !(lines && (b == '\n' || b == '\t')) || b == 0x7f {
+				return at
+			}
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		if Hidden(r) || r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+	return at
 }
 
 const hexDigits = "0123456789abcdef"

@@ -23,7 +23,7 @@ type TextOptions struct {
 // lines are those of the call, which is before the return address. Characters that control
 // a terminal are written as \xNN.
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
-	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process)}
+	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process), prefix: map[*walk.Module]string{}}
 	w.process()
 	for _, s := range ordered(r) {
 		w.stack(s)
@@ -39,6 +39,7 @@ type textWriter struct {
 	r      *walk.Result
 	opt    TextOptions
 	number map[*walk.Thread]int
+	prefix map[*walk.Module]string // of the functions of a module; names can have 64 KiB
 }
 
 func (w *textWriter) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
@@ -210,7 +211,12 @@ func (w *textWriter) moduleName(f *walk.Frame) string {
 	if f.Module == nil {
 		return ""
 	}
-	return printable.String(f.Module.File()) + "!"
+	name, known := w.prefix[f.Module]
+	if !known {
+		name = printable.String(f.Module.File()) + "!"
+		w.prefix[f.Module] = name
+	}
+	return name
 }
 
 func (w *textWriter) position(file string, line uint32) {

@@ -79,7 +79,8 @@ func (u *unwinder) readSFrame() {
 		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
-	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0, Limits: r.Limits})
+	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0,
+		Limits: r.Limits, FileSize: r.Image.Size()})
 	if err != nil {
 		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
 		if parsed == nil {
