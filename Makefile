@@ -3,7 +3,7 @@ GO ?= go
 # One fuzzing target runs for this long in `make fuzz`.
 FUZZTIME ?= 5m
 
-.PHONY: all help build install test vet race staticcheck oracle corpus corpus-next cluster oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x test-windows
+.PHONY: all help build share install uninstall test vet race staticcheck oracle corpus corpus-next cluster oracle-peers sframe-tools pages fuzz soak bench pgo fixtures release fix-check test-386 test-s390x test-windows
 
 all: build test ## build and test, what make does without a target
 
@@ -16,14 +16,42 @@ build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/linked/ ./cmd/...
 	cp bin/linked/* bin/
 
+# The pages and completions are made of what the programs print, so programs for this system are
+# built if others are asked for.
+share: ## manual pages and completions of the programs, into bin/share/
+	GOOS= GOARCH= GOARM= CGO_ENABLED=0 $(GO) build -o bin/host/ ./cmd/... ./internal/usage/write
+	rm -rf bin/share
+	bin/host/write bin/host bin/share
+
 PREFIX ?= /usr/local
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+
+# Debian's zsh looks for the completions of packages in a directory of its own. A fish in /usr
+# looks in /etc, and not in /usr/local unless XDG_DATA_DIRS says so.
+ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
+FISHDIR ?= $(if $(and $(filter /usr/local,$(PREFIX)),$(wildcard /etc/fish)),/etc/fish/completions,$(PREFIX)/share/fish/vendor_completions.d)
+
+# A directory of bin/share and where its files are installed, separated by a colon.
+SHARED = man/man1:$(MANDIR)/man1 bash-completion/completions:$(BASHDIR) zsh/site-functions:$(ZSHDIR) \
+	fish/vendor_completions.d:$(FISHDIR)
 
 # packaging/links has the names of other programs that stackwalk takes the place of.
-install: build ## the programs into $(PREFIX)/bin, with links named like the programs of others
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk $(DESTDIR)$(PREFIX)/bin
+install: build share ## programs, links named like the programs of others, manual pages, completions, below $(PREFIX)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk "$(DESTDIR)$(PREFIX)/bin"
 	sed 's/#.*//' packaging/links | while read -r name program; do \
 		[ -z "$$name" ] || ln -sf "$$program" "$(DESTDIR)$(PREFIX)/bin/$$name"; \
+	done
+	for pair in $(SHARED); do \
+		to="$(DESTDIR)$${pair#*:}"; \
+		install -d "$$to" && install -m 644 bin/share/"$${pair%%:*}"/* "$$to" || exit 1; \
+	done
+
+uninstall: share ## removes what install installed, with the same variables
+	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk $$(sed 's/#.*//; s/ .*//' "$(CURDIR)/packaging/links")
+	for pair in $(SHARED); do \
+		for file in bin/share/"$${pair%%:*}"/*; do rm -f "$(DESTDIR)$${pair#*:}/$${file##*/}"; done; \
 	done
 
 # Tests and analysers do not use the profiles of the programs: with a profile, all packages

@@ -15,8 +15,8 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/fetch", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/smallfile", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/limits", "internal/mem", "internal/remote", "internal/s3", "internal/usage", "internal/worker", "limits"},
+	"cmd/stackwalk":     {"dump/batch", "elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/fetch", "internal/limits", "internal/mem", "internal/par", "internal/remote", "internal/s3", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limits", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -106,10 +106,14 @@ var allowed = map[string][]string{
 	"internal/soak":              {"internal/mutant", "internal/testfile"},
 	"internal/testfile":          {},
 
+	// Command lines as values; manual pages and completions.
+	"internal/usage":       {},
+	"internal/usage/write": {"internal/command", "internal/usage"},
+
 	// The foundation.
 	"internal/atomicfile": {},
 	"internal/address":    {},
-	"internal/command":    {"internal/address", "internal/atomicfile", "internal/crash", "internal/printable", "limits"},
+	"internal/command":    {"internal/address", "internal/atomicfile", "internal/crash", "internal/printable", "internal/usage", "limits"},
 	"internal/demangle":   {},
 	"internal/disasm":     {},
 	"internal/fetch":      {"internal/address"},

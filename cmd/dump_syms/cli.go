@@ -35,7 +35,10 @@ Examples:
 
   dump_syms -s store *.deb                the programs and debug files in packages
 
-The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.`
+The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.
+
+Exit codes: 0 done, 1 an input failed and has no output, 2 written, but something was lost (--strict) or is wrong (--check),
+80 wrong usage.`
 
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.

@@ -10,36 +10,81 @@ import (
 	"strings"
 
 	"symkit/internal/command"
+	"symkit/internal/usage"
 	"symkit/walk"
 	"symkit/walk/report"
 )
 
-// breakpadUsage is the help of minidump_stackwalk, microUsage that of microdump_stackwalk.
-const (
-	breakpadUsage = `Usage: %s [options] <minidump-file> [symbol-path ...]
+// breakpadCommand is the command line of one of Breakpad's programs.
+type breakpadCommand struct {
+	kind  string // of dump
+	usage usage.Program
+}
 
-Show the stacks of a minidump, microdump or core file (symkit stackwalk).
-
-Options:
-
-  -f FORMAT  human (the default) or machine: fields with | between them
-  -m         The same as -f machine
-  -s         Show the memory of the stacks
-  -c         Show only the thread that crashed or asked for the dump
-  -t <index> Show only the thread with this number, beside the one that crashed
-  -d         Show what each word of the stacks points to
-  -b         Show one line for each frame of the thread that crashed
-`
-	microUsage = `Usage: %s [options] <microdump-file> [symbol-path ...]
-
-Show the stack of a microdump (symkit stackwalk).
-
-Options:
-
-  -m         Write fields with | between them
-  -s         Show the memory of the stack
-`
+// minidumpCommand and microdumpCommand are the command lines of the two programs.
+var (
+	minidumpCommand = breakpadCommand{"minidump", usage.Program{
+		Description: breakpadDescription("minidump_stackwalk", "Show the stacks of a minidump, microdump or core file.", "crash.dmp",
+			"  minidump_stackwalk -s -c crash.dmp symbols             the thread that crashed, with the memory of its stack\n\n"),
+		Node: breakpadNode("minidump_stackwalk", "minidump-file",
+			usage.Flag{Short: "f", Value: "FORMAT", Values: []string{"human", "machine"}, Help: "human (the default) or machine: fields with | between them"},
+			usage.Flag{Short: "m", Help: "The same as -f machine"},
+			usage.Flag{Short: "s", Help: "Show the memory of the stacks"},
+			usage.Flag{Short: "c", Help: "Show only the thread that crashed or asked for the dump"},
+			usage.Flag{Short: "t", Value: "INDEX", Help: "Show only the thread with this number, beside the one that crashed"},
+			usage.Flag{Short: "d", Help: "Show what each word of the stacks points to"},
+			usage.Flag{Short: "b", Help: "Show one line for each frame of the thread that crashed"}),
+		Environment: []usage.Variable{command.Limits},
+	}}
+	microdumpCommand = breakpadCommand{"microdump", usage.Program{
+		Description: breakpadDescription("microdump_stackwalk", "Show the stack of a microdump.", "logcat.txt", ""),
+		Node: breakpadNode("microdump_stackwalk", "microdump-file",
+			usage.Flag{Short: "m", Help: "Write fields with | between them"},
+			usage.Flag{Short: "s", Help: "Show the memory of the stack"}),
+		Environment: []usage.Variable{command.Limits},
+	}}
 )
+
+// breakpadDescription returns the text of a manual page above the flags.
+func breakpadDescription(name, summary, dump, more string) string {
+	return summary + "\n\nThis is symkit's stackwalk, with the command line of Breakpad's " + name + ".\n\nExamples:\n\n" +
+		"  " + name + " " + dump + " symbols  a report for people, with a symbol store\n\n" +
+		"  " + name + " -m " + dump + " symbols > stacks.machine\n\n" + more +
+		"Exit codes: 0 done, 1 the dump cannot be read, or wrong usage."
+}
+
+// breakpadNode returns the arguments and flags of a program.
+func breakpadNode(name, dump string, flags ...usage.Flag) usage.Node {
+	return usage.Node{Name: name,
+		Arguments: []usage.Argument{
+			{Name: dump, Help: "Minidump, microdump or core file.", Required: true},
+			{Name: "symbol-path", Help: "Symbol stores.", Repeated: true}},
+		Flags: append(flags, usage.Flag{Short: "h", Help: "Show this help"})}
+}
+
+// text returns the help of the program.
+func (b breakpadCommand) text() string {
+	var text strings.Builder
+	summary, _, _ := strings.Cut(b.usage.Description, "\n")
+	fmt.Fprintf(&text, "Usage: %s [options] <%s> [symbol-path ...]\n\n%s (symkit stackwalk).\n\nOptions:\n\n",
+		b.usage.Name, b.usage.Arguments[0].Name, strings.TrimSuffix(summary, "."))
+	for _, f := range b.usage.Flags {
+		fmt.Fprintf(&text, "  %-10s %s\n", strings.TrimSpace("-"+f.Short+" "+f.Value), f.Help)
+	}
+	return text.String()
+}
+
+// letters returns the flags for getopt.
+func (b breakpadCommand) letters() string {
+	letters := ""
+	for _, f := range b.usage.Flags {
+		letters += f.Short
+		if f.Value != "" {
+			letters += ":"
+		}
+	}
+	return letters
+}
 
 // breakpadFlags is the command line of Breakpad's programs.
 type breakpadFlags struct {
@@ -50,29 +95,37 @@ type breakpadFlags struct {
 
 // minidumpStackwalk takes the place of Breakpad's minidump_stackwalk.
 func minidumpStackwalk(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
-	return breakpadProgram(ctx, name, args, "bcdf:hmst:", breakpadUsage, "minidump", stdout, stderr)
+	return minidumpCommand.run(ctx, name, args, stdout, stderr)
 }
 
 // microdumpStackwalk takes the place of Breakpad's microdump_stackwalk.
 func microdumpStackwalk(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
-	return breakpadProgram(ctx, name, args, "hms", microUsage, "microdump", stdout, stderr)
+	return microdumpCommand.run(ctx, name, args, stdout, stderr)
 }
 
-// breakpadProgram runs one of the programs: letters are its flags.
-func breakpadProgram(ctx context.Context, name string, args []string, letters, usage, kind string, stdout, stderr io.Writer) int {
+// run runs one of the programs.
+func (b breakpadCommand) run(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
 	messages := command.NewMessages("stackwalk", stderr)
 	defer messages.Close()
-	f, err := parseBreakpad(args, letters)
+
+	f, err := parseBreakpad(args, b.letters())
 	switch {
+	case len(args) == 1 && args[0] == "--help-json":
+		err = b.usage.WriteJSON(stdout)
+		if err == nil {
+			return 0
+		}
+		messages.Last("%s: error: %v", name, err)
+		return command.Failed
 	case err == nil && f.help:
-		fmt.Fprintf(stdout, usage, programName(name))
+		fmt.Fprint(stdout, b.text())
 		return 0
 	case err == nil && len(f.args) == 0:
-		err = fmt.Errorf("the path of a %s is missing", kind)
+		err = fmt.Errorf("the path of a %s is missing", b.kind)
 	}
 	if err != nil {
 		fmt.Fprintf(messages, "%s: %v\n", name, err)
-		fmt.Fprintf(messages, usage, programName(name))
+		fmt.Fprint(messages, b.text())
 		return command.Failed
 	}
 	return f.run(ctx, stdout, messages)

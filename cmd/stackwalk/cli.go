@@ -44,7 +44,9 @@ Examples:
 
   stackwalk --format=html core > page.html  a page to look at
 
-  stackwalk --symbols ./store --format=json --out results *.dmp`
+  stackwalk --symbols ./store --format=json --out results *.dmp
+
+Exit codes: 0 done, 1 a crash dump cannot be read, 2 no stack, 80 wrong usage.`
 
 // cli is the command line.
 type cli struct {

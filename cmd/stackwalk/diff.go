@@ -18,8 +18,10 @@ import (
 	"symkit/walk/compare"
 )
 
-const diffDescription = `Compare two results of stackwalk --format=json, or of rust-minidump's minidump-stackwalk --json, for the same dump:
-which frames were lost, gained or renamed, and which were found by another technique.
+const diffSummary = "Compare two results of walks."
+
+const diffDetail = `A result is what stackwalk --format=json writes, or rust-minidump's minidump-stackwalk --json. Of the same dump, the
+differences are the frames that were lost, gained or renamed, and those that were found by another technique.
 
 Examples:
 
@@ -72,10 +74,15 @@ func kindNames() string {
 // runDiff is the whole subcommand. It returns the exit code.
 func runDiff(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var c diffCLI
-	p := command.Program{Name: "stackwalk diff", Description: diffDescription, Context: ctx,
-		Options:  []kong.Option{kong.Vars{"kinds": kindNames()}},
-		Examples: map[string]string{"": "stackwalk diff old.json new.json"}, Stdout: stdout, Stderr: command.NewMessages("stackwalk", stderr)}
+	p := diffProgram(ctx, stdout, command.NewMessages("stackwalk", stderr))
 	return p.Run(&c, args, func(*kong.Context) (int, error) { return c.diff(stdout) })
+}
+
+// diffProgram returns the subcommand as a program.
+func diffProgram(ctx context.Context, stdout io.Writer, stderr *command.Messages) *command.Program {
+	return &command.Program{Name: "stackwalk diff", Description: diffSummary + "\n\n" + diffDetail, Context: ctx,
+		Options:  []kong.Option{kong.Vars{"kinds": kindNames()}},
+		Examples: map[string]string{"": "stackwalk diff old.json new.json"}, Stdout: stdout, Stderr: stderr}
 }
 
 // noDump returns an error that says what to do with a crash dump.

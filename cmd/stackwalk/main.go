@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/command"
+	"symkit/internal/usage"
 )
 
 // run is the whole program. It returns the exit code.
@@ -20,7 +21,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 	messages := command.NewMessages("stackwalk", stderr)
 	c := cli{stdout: stdout, stderr: messages}
-	p := command.Program{Name: "stackwalk", Description: description, Context: ctx,
+	p := command.Program{Name: "stackwalk", Description: description, Context: ctx, Others: others, Variables: []usage.Variable{command.Debuginfod},
 		Examples: map[string]string{"": "stackwalk --symbols ./store crash.dmp"}, Stdout: stdout, Stderr: messages}
 	return p.Run(&c, args, func(*kong.Context) (int, error) {
 		if c.Verbose {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"symkit/internal/command"
+	"symkit/internal/usage"
 	"symkit/walk"
 )
 
@@ -24,6 +25,17 @@ var personalities = map[string]program{
 	"minidump_stackwalk":  minidumpStackwalk,
 	"microdump_stackwalk": microdumpStackwalk,
 	"minidump-stackwalk":  rustMinidump,
+}
+
+// others returns stackwalk diff and the programs that stackwalk can replace, for --help-json.
+func others() ([]usage.Command, []usage.Program) {
+	// Nothing is written, so there is nothing to write to.
+	ctx, messages := context.Background(), command.NewMessages("stackwalk", io.Discard)
+	d := diffProgram(ctx, io.Discard, messages).Model(new(diffCLI))
+	d.Name = "diff"
+	diff := usage.Command{Help: diffSummary, Description: diffDetail, Alone: true, Node: d.Node}
+	rust := rustProgram(ctx, io.Discard, messages).Model(new(rustFlags))
+	return []usage.Command{diff}, []usage.Program{minidumpCommand.usage, microdumpCommand.usage, rust}
 }
 
 func main() {

@@ -8,11 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"symkit/internal/command"
 	"symkit/internal/programtest"
+	"symkit/internal/usage"
 )
 
 // called runs the program that stackwalk is under a name.
@@ -268,6 +272,53 @@ func TestLinks(t *testing.T) {
 	}
 	if links != len(personalities) {
 		t.Errorf("%d links for %d personalities", links, len(personalities))
+	}
+}
+
+// TestHelpJSON: --help-json of stackwalk has stackwalk diff and every program of another name; each
+// answers to --help-json by itself, with its own flags.
+func TestHelpJSON(t *testing.T) {
+	read := func(code int, stdout, stderr string) usage.Program {
+		t.Helper()
+		p, err := usage.Parse([]byte(stdout))
+		if code != 0 || err != nil {
+			t.Fatalf("%d, %v, %s", code, err, stderr)
+		}
+		return p
+	}
+	flags := func(p usage.Program) (all []string) {
+		for _, f := range p.Flags {
+			all = append(all, f.Short+"/"+f.Name)
+		}
+		return all
+	}
+
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"--help-json"}, &out, &errs)
+	all := read(code, out.String(), errs.String())
+	if len(all.Commands) != 1 || len(all.Programs) != len(personalities) {
+		t.Fatalf("%d commands, %d programs", len(all.Commands), len(all.Programs))
+	}
+
+	out.Reset()
+	code = run(t.Context(), []string{"diff", "--help-json"}, &out, &errs)
+	diff := read(code, out.String(), errs.String())
+	diff.Version = 0
+	if d := cmp.Diff(all.Command(all.Commands[0]).Node, diff.Node); d != "" || diff.Name != "stackwalk diff" || !slices.Contains(flags(diff), "/fail-on") || slices.Contains(flags(diff), "/cache") {
+		t.Errorf("stackwalk diff: %s, %v", d, flags(diff))
+	}
+
+	for _, want := range all.Programs {
+		code, stdout, stderr := called(t, want.Name, "--help-json")
+		got := read(code, stdout, stderr)
+		got.Version = 0
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", want.Name, d)
+		}
+		own := map[string]string{"minidump_stackwalk": "t/", "microdump_stackwalk": "m/", "minidump-stackwalk": "/evil-json"}[want.Name]
+		if !slices.Contains(flags(got), own) || slices.Contains(flags(got), "/cache") || !strings.Contains(got.Description, "\n  "+want.Name+" ") {
+			t.Errorf("%s: %v, %s", want.Name, flags(got), got.Description)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"symkit/internal/command"
 	"symkit/internal/smallfile"
+	"symkit/internal/usage"
 	"symkit/walk"
 	"symkit/walk/report"
 )
@@ -26,8 +27,21 @@ import (
 // imitates. Services record the output of --version.
 const rustVersion = "0.27.0"
 
-const rustDescription = `Show the stacks of a minidump, for people or as JSON (symkit stackwalk, with the command line of rust-minidump's
-minidump-stackwalk ` + rustVersion + `).`
+const rustDescription = `Show the stacks of a minidump, for people or as JSON.
+
+This is symkit's stackwalk, with the command line of rust-minidump's minidump-stackwalk ` + rustVersion + `.
+
+Examples:
+
+  minidump-stackwalk crash.dmp ./symbols                a report for people, with a symbol store
+
+  minidump-stackwalk --json --pretty crash.dmp ./symbols > crash.json
+
+  minidump-stackwalk --symbols-url=https://symbols.example.org --symbols-cache=cache crash.dmp
+
+  minidump-stackwalk --dump crash.dmp                   the streams of the minidump, without stacks
+
+Exit codes: 0 done, 1 the dump or another file cannot be read or written, 2 wrong usage.`
 
 // rustFlags is the command line of rust-minidump's minidump-stackwalk.
 type rustFlags struct {
@@ -78,8 +92,7 @@ const rustMisuse = 2
 func rustMinidump(ctx context.Context, _ string, args []string, stdout, stderr io.Writer) int {
 	var f rustFlags
 	messages := command.NewMessages("minidump-stackwalk", stderr)
-	p := command.Program{Name: "minidump-stackwalk", Description: rustDescription, Context: ctx,
-		Examples: map[string]string{"": "minidump-stackwalk --json crash.dmp ./symbols"}, Stdout: stdout, Stderr: messages}
+	p := rustProgram(ctx, stdout, messages)
 
 	flag := repeated(args)
 	if flag != "" {
@@ -96,6 +109,12 @@ func rustMinidump(ctx context.Context, _ string, args []string, stdout, stderr i
 		return rustMisuse
 	}
 	return code
+}
+
+// rustProgram returns the command line without its grammar.
+func rustProgram(ctx context.Context, stdout io.Writer, stderr *command.Messages) *command.Program {
+	return &command.Program{Name: "minidump-stackwalk", Description: rustDescription, Context: ctx, Variables: []usage.Variable{command.Debuginfod},
+		Examples: map[string]string{"": "minidump-stackwalk --json crash.dmp ./symbols"}, Stdout: stdout, Stderr: stderr}
 }
 
 // repeatable are the flags that can be given several times.

@@ -37,6 +37,8 @@ Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usa
 
 The report begins with large parts that could not be compared or are missing. They are findings: see --allow.`
 
+const exitCodes = "Exit codes: 0 nothing found, 1 an input cannot be read, 2 findings, 80 wrong usage."
+
 // cli is the command line. The default command is replay.
 type cli struct {
 	Replay replayCmd `cmd:"" default:"withargs" help:"Compare a symbol file with the ELF file it was made from (the default)."`
@@ -150,9 +152,38 @@ func (c *replayCmd) Validate() (err error) {
 	return err
 }
 
+// Help is called by kong; it returns the rest of the command's --help.
+func (c *replayCmd) Help() string {
+	return `Examples:
+
+  symcheck app.sym ./app                  compare with the ELF file, record by record
+
+  symcheck app.sym ./app ./app.debug      the same, with a separate debug file
+
+  symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
+
+` + exitCodes
+}
+
 // lintCmd checks symbol files alone.
 type lintCmd struct {
 	Syms []string `arg:"" name:"file.sym" help:"Symbol files."`
+}
+
+// Help is called by kong; it returns the rest of the command's --help.
+func (c *lintCmd) Help() string {
+	return `Addresses, numbers, names and the order of records must be as a reader of symbol files expects them. Whether they
+are true takes the ELF file: symcheck app.sym ./app.
+
+Examples:
+
+  symcheck lint app.sym                          one symbol file
+
+  symcheck lint --limit=0 a.sym b.sym            several, with all findings
+
+  symcheck lint --format=junit *.sym > lint.xml  for a CI server
+
+` + exitCodes
 }
 
 // Validate is called by kong.
@@ -162,6 +193,21 @@ func (c *lintCmd) Validate() error { return command.Inputs("", c.Syms, command.S
 type diffCmd struct {
 	A string `arg:"" name:"a.sym" help:"Symbol file."`
 	B string `arg:"" name:"b.sym" help:"Symbol file to compare it with."`
+}
+
+// Help is called by kong; it returns the rest of the command's --help.
+func (c *diffCmd) Help() string {
+	return `Each difference is a finding. Files of two versions of a module are compared function by function, by names.
+
+Examples:
+
+  symcheck diff old.sym new.sym                                    what differs, by record
+
+  symcheck diff --only=functions,lines old.sym new.sym             only these records
+
+  symcheck diff --format=html old.sym new.sym > diff.html          a page to look at
+
+` + exitCodes
 }
 
 // Validate is called by kong.

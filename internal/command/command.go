@@ -22,6 +22,7 @@ import (
 
 	"symkit/internal/atomicfile"
 	"symkit/internal/crash"
+	"symkit/internal/usage"
 	"symkit/limits"
 )
 
@@ -144,7 +145,12 @@ type Program struct {
 	Examples map[string]string
 	// Env is the prefix of environment variables that set flags: with the prefix PROG,
 	// PROG_DEBUG_DIR=x is --debug-dir=x. Empty: the environment sets no flag.
-	Env     string
+	Env string
+	// Variables are other variables of the environment that the program reads.
+	Variables []usage.Variable
+	// Others returns commands that are not in the grammar, and the programs that the program is
+	// by other names, for --help-json. May be nil.
+	Others  func() ([]usage.Command, []usage.Program)
 	Context context.Context // of the process; its cancellation is reported as "interrupted"
 	// Brief reports whether the work takes less than a few milliseconds, and has no effect
 	// but what it prints: no temporary files, no requests. May be nil.
@@ -164,14 +170,7 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 
 	// kong's exit function records the code: --help and --version end in Parse.
 	exited := false
-	options := append([]kong.Option{
-		kong.Name(p.Name),
-		kong.Description(p.Description),
-		kong.Exit(func(status int) { exited, code = true, status }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: helpColumns(p.Stdout)}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
-	}, p.Options...)
-
+	options := append(p.options(), kong.Exit(func(status int) { exited, code = true, status }))
 	if p.Env != "" {
 		unsetEmpty(p.Env + "_")
 		options = append(options, kong.DefaultEnvars(p.Env))
@@ -186,8 +185,8 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	}
 
 	// --help-json is for programs, as --help is for people. It is no flag of the grammar.
-	if len(args) == 1 && args[0] == "--help-json" {
-		exited, err = true, writeModel(output, p, parser.Model)
+	if m, ok := p.asked(args, parser.Model); ok {
+		exited, err = true, m.WriteJSON(output)
 	}
 
 	var chosen *kong.Context
@@ -215,6 +214,16 @@ func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code
 	}
 
 	return p.work(chosen, work)
+}
+
+// options returns kong's options for every use of the grammar.
+func (p *Program) options() []kong.Option {
+	return append([]kong.Option{
+		kong.Name(p.Name),
+		kong.Description(p.Description),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: helpColumns(p.Stdout)}),
+		kong.KindMapper(reflect.String, kong.MapperFunc(asItIs)),
+	}, p.Options...)
 }
 
 // emptyValue returns an error about the first flag whose value is empty, as that of a variable

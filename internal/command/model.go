@@ -1,86 +1,85 @@
 package command
 
 import (
-	"encoding/json"
-	"io"
+	"cmp"
 
 	"github.com/alecthomas/kong"
+
+	"symkit/internal/usage"
 )
 
-// The types below are the output of --help-json: a program's command line as JSON, for
-// programs that make manual pages and shell completions. The output has no text that
-// depends on the machine.
-
-// modelVersion is the version of the output. It increases when a field changes its
-// meaning or is removed.
-const modelVersion = 1
-
-type modelProgram struct {
-	Version     int    `json:"version"`
-	Description string `json:"description"` // the text of --help above the flags
-	modelNode
-	Commands []modelCommand `json:"commands,omitempty"`
-}
-
-// modelNode has the fields that a program and a command share.
-type modelNode struct {
-	Name      string          `json:"name"`
-	Arguments []modelArgument `json:"arguments,omitempty"` // in their order
-	Flags     []modelFlag     `json:"flags"`
-}
-
-type modelCommand struct {
-	Help    string `json:"help"`
-	Default bool   `json:"default,omitempty"` // the name may be left out
-	modelNode
-}
-
-type modelArgument struct {
-	Name     string `json:"name"`
-	Help     string `json:"help"`
-	Required bool   `json:"required,omitempty"`
-	Repeated bool   `json:"repeated,omitempty"` // takes all arguments that are left
-}
-
-type modelFlag struct {
-	Name     string   `json:"name"`            // without --
-	Short    string   `json:"short,omitempty"` // without -
-	Help     string   `json:"help"`
-	Group    string   `json:"group,omitempty"`
-	Value    string   `json:"value,omitempty"`    // the placeholder of the value in --help; empty if the flag has none
-	Values   []string `json:"values,omitempty"`   // all that the value can be, if these are few
-	Default  string   `json:"default,omitempty"`  // of the value
-	Repeated bool     `json:"repeated,omitempty"` // may be given several times
-}
-
-// writeModel writes the command line of p as JSON.
-func writeModel(w io.Writer, p *Program, app *kong.Application) error {
-	m := modelProgram{Version: modelVersion, Description: p.Description, modelNode: newModelNode(app.Node)}
+// model returns the command line of p, which --help-json prints.
+func (p *Program) model(app *kong.Application) usage.Program {
+	m := usage.Program{Description: p.Description, Node: newNode(app.Node), Environment: p.variables()}
 	for _, c := range app.Children {
-		m.Commands = append(m.Commands, modelCommand{Help: c.Help, Default: c == app.DefaultCmd, modelNode: newModelNode(c)})
+		m.Commands = append(m.Commands, usage.Command{Help: c.Help, Description: c.Detail, Default: c == app.DefaultCmd, Node: newNode(c)})
+	}
+	if p.Others != nil {
+		commands, programs := p.Others()
+		m.Commands = append(m.Commands, commands...)
+		m.Programs = programs
+	}
+	return m
+}
+
+// Model returns the command line of p for the given grammar.
+func (p *Program) Model(grammar any) usage.Program {
+	parser, err := kong.New(grammar, p.options()...)
+	if err != nil {
+		panic(err) // the tags of grammar are wrong
+	}
+	return p.model(parser.Model)
+}
+
+// asked returns what args ask for with --help-json: the program, or a command of the grammar.
+func (p *Program) asked(args []string, app *kong.Application) (m usage.Program, ok bool) {
+	const flag = "--help-json"
+	switch {
+	case len(args) == 1 && args[0] == flag:
+		return p.model(app), true
+	case len(args) != 2 || args[1] != flag:
+		return m, false
 	}
 
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "\t")
-	return e.Encode(m)
+	m = p.model(app)
+	for _, c := range m.Commands {
+		if c.Name == args[0] {
+			return m.Command(c), true
+		}
+	}
+	return m, false
 }
 
-func newModelNode(n *kong.Node) modelNode {
-	m := modelNode{Name: n.Name}
+// variables returns the variables of the environment that p reads.
+func (p *Program) variables() (all []usage.Variable) {
+	if p.Env != "" {
+		all = append(all, usage.Variable{Name: p.Env + "_FLAG", Help: "The value of the flag --flag, where the command line does not have the flag: " + p.Env + "_INLINES=1."})
+	}
+	all = append(all, p.Variables...)
+	return append(all, Limits)
+}
+
+// Debuginfod and Limits are variables of the environment. All programs read Limits.
+var (
+	Debuginfod = usage.Variable{Name: "DEBUGINFOD_URLS", Help: "Servers that are asked for missing debug files, separated by spaces."}
+	Limits     = usage.Variable{Name: "SYMKIT_LIMITS", Help: "Changes the limits on what a damaged or hostile input may cost."}
+)
+
+func newNode(n *kong.Node) usage.Node {
+	m := usage.Node{Name: n.Name}
 	for _, a := range n.Positional {
-		m.Arguments = append(m.Arguments, modelArgument{Name: a.Name, Help: a.Help, Required: a.Required, Repeated: a.IsCumulative()})
+		m.Arguments = append(m.Arguments, usage.Argument{Name: a.Name, Help: a.Help, Required: a.Required, Repeated: a.IsCumulative()})
 	}
 	for _, f := range n.Flags {
 		if !f.Hidden {
-			m.Flags = append(m.Flags, newModelFlag(f))
+			m.Flags = append(m.Flags, newFlag(f))
 		}
 	}
 	return m
 }
 
-func newModelFlag(f *kong.Flag) modelFlag {
-	m := modelFlag{Name: f.Name, Help: f.Help, Repeated: f.IsCumulative()}
+func newFlag(f *kong.Flag) usage.Flag {
+	m := usage.Flag{Name: f.Name, Help: f.Help, Repeated: f.IsCumulative()}
 	if f.Short != 0 {
 		m.Short = string(f.Short)
 	}
@@ -92,10 +91,7 @@ func newModelFlag(f *kong.Flag) modelFlag {
 	}
 
 	// kong shows the default in place of a value that has no name.
-	m.Value, m.Default = f.PlaceHolder, f.Default
-	if m.Value == "" {
-		m.Value = "VALUE"
-	}
+	m.Value, m.Default = cmp.Or(f.PlaceHolder, "VALUE"), f.Default
 	if f.Enum != "" {
 		m.Values = f.EnumSlice()
 	}

@@ -2,11 +2,12 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+
+	"symkit/internal/usage"
 )
 
 // TestHelpJSON: --help-json has all that --help has, and no hidden flag.
@@ -31,27 +32,27 @@ func TestHelpJSON(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, &stderr)
 	}
 
-	var got modelProgram
-	err := json.Unmarshal(stdout.Bytes(), &got)
+	got, err := usage.Parse(stdout.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := modelProgram{
+	want := usage.Program{
 		Version: 1, Description: "Do it.",
-		modelNode: modelNode{Name: "prog", Flags: []modelFlag{
+		Node: usage.Node{Name: "prog", Flags: []usage.Flag{
 			{Name: "help", Short: "h", Help: "Show context-sensitive help."},
 			{Name: "all", Short: "a", Help: "Everything."},
 			{Name: "mode", Help: "How: fast,safe.", Group: "Speed:", Value: "VALUE", Values: []string{"fast", "safe"}, Default: "safe"},
 			{Name: "dir", Help: "Look in DIR.", Value: "DIR", Repeated: true},
 		}},
-		Commands: []modelCommand{
-			{Help: "Verify.", Default: true, modelNode: modelNode{Name: "check",
-				Arguments: []modelArgument{{Name: "first", Help: "One.", Required: true}, {Name: "more", Help: "Others.", Repeated: true}},
-				Flags:     []modelFlag{{Name: "limit", Help: "At most.", Value: "VALUE"}}}},
-			{Help: "Show.", modelNode: modelNode{Name: "list"}},
+		Commands: []usage.Command{
+			{Help: "Verify.", Default: true, Node: usage.Node{Name: "check",
+				Arguments: []usage.Argument{{Name: "first", Help: "One.", Required: true}, {Name: "more", Help: "Others.", Repeated: true}},
+				Flags:     []usage.Flag{{Name: "limit", Help: "At most.", Value: "VALUE"}}}},
+			{Help: "Show.", Node: usage.Node{Name: "list"}},
 		},
+		Environment: []usage.Variable{Limits},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(modelProgram{}, modelCommand{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -64,6 +65,30 @@ func TestHelpJSONAlone(t *testing.T) {
 	code := p.Run(&grammar, []string{"--all", "--help-json"}, func(*kong.Context) (int, error) { return 0, nil })
 	if code != Misuse || stdout.Len() > 0 {
 		t.Errorf("exit code %d, %q", code, &stdout)
+	}
+}
+
+// TestHelpJSONCommand: after a command, --help-json has the command with the flags of the
+// program.
+func TestHelpJSONCommand(t *testing.T) {
+	var grammar struct {
+		All   bool `help:"Everything."`
+		Check struct {
+			First string `arg:"" help:"One."`
+		} `cmd:"" help:"Verify."`
+	}
+	var stdout, stderr bytes.Buffer
+	p := Program{Name: "prog", Description: "Do it.", Stdout: &stdout, Stderr: NewMessages("prog", &stderr)}
+	code := p.Run(&grammar, []string{"check", "--help-json"}, func(*kong.Context) (int, error) { return Bad, nil })
+	got, err := usage.Parse(stdout.Bytes())
+	if code != 0 || err != nil {
+		t.Fatal(code, err, &stderr)
+	}
+	want := usage.Program{Version: 1, Description: "Verify.", Environment: []usage.Variable{Limits}, Node: usage.Node{Name: "prog check",
+		Arguments: []usage.Argument{{Name: "first", Help: "One.", Required: true}},
+		Flags:     []usage.Flag{{Name: "help", Short: "h", Help: "Show context-sensitive help."}, {Name: "all", Help: "Everything."}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -39,22 +39,35 @@ func Version() string {
 	return info.Main.Version
 }
 
+// Date returns the date of the commit that the program was built of, or "" if it is unknown.
+func Date() string {
+	_, at := source()
+	return at
+}
+
+// source returns the commit that the program was built of, and its date. Either may be empty.
+func source() (from, at string) {
+	from, at = commit, date
+	info, ok := debug.ReadBuildInfo()
+	if !ok || from != "" {
+		return from, at
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			from = s.Value
+		case "vcs.time":
+			at = s.Value
+		}
+	}
+	return from, at
+}
+
 // origin returns the commit, the version of Go and the target of the build, in
 // parentheses: commit, date of the commit, version of Go, system. Unknown parts are left
 // out.
 func origin() string {
-	from, at := commit, date
-	if info, ok := debug.ReadBuildInfo(); ok && from == "" {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				from = s.Value
-			case "vcs.time":
-				at = s.Value
-			}
-		}
-	}
-
+	from, at := source()
 	text := "("
 	if from != "" {
 		text += "commit " + from[:min(len(from), 12)] + ", "

@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"symkit/internal/usage"
 )
 
 // programs are the programs of a release, each in cmd/.
-var programs = []string{"dump_syms", "stackwalk", "symcheck"}
+var programs = usage.Programs
 
 // builtTarget is the programs for one target.
 type builtTarget struct {

@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,56 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 var testDate = time.Date(2026, 11, 23, 12, 33, 20, 0, time.UTC)
-
-// readTestModel reads a model with everything that a model can have, and texts that
-// have each character that is special to roff or to a shell.
-func readTestModel(t *testing.T) modelProgram {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "model.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := parseModel(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func TestGolden(t *testing.T) {
-	m := readTestModel(t)
-	for name, got := range map[string][]byte{
-		"prog.1":    manual(source{version: "v1.2.3", date: testDate}, m),
-		"prog.bash": bashCompletion(m),
-		"_prog":     zshCompletion(m),
-		"prog.fish": fishCompletion(m),
-	} {
-		path := filepath.Join("testdata", name)
-		if *update {
-			err := os.WriteFile(path, got, 0o666)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-func TestModelVersion(t *testing.T) {
-	_, err := parseModel([]byte(`{"version": 2}`))
-	if err == nil {
-		t.Error("a version that is not known is accepted")
-	}
-}
 
 // The licence of everything that is linked into the programs is known: a new module
 // must not be noticed first when a release is made.

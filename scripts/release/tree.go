@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"symkit/internal/usage"
 )
 
 // file is a file of an installation.
@@ -35,15 +37,14 @@ type link struct{ name, program string }
 // newShared makes manual pages, completions and licences, and reads the documents and
 // the files of packaging/.
 func newShared(ctx context.Context, src source, work string) (s shared, err error) {
-	models, err := readModels(ctx, src, filepath.Join(work, "host"))
+	usages, err := readUsages(ctx, src, filepath.Join(work, "host"))
 	if err != nil {
 		return s, err
 	}
-	for _, m := range models {
-		s.add("share/man/man1/"+m.Name+".1", manual(src, m))
-		s.add("share/bash-completion/completions/"+m.Name, bashCompletion(m))
-		s.add("share/zsh/site-functions/_"+m.Name, zshCompletion(m))
-		s.add("share/fish/vendor_completions.d/"+m.Name+".fish", fishCompletion(m))
+	for _, p := range usages {
+		for path, text := range usage.Files(usage.Source{Version: src.number(), Date: src.date}, p) {
+			s.add(path, text)
+		}
 	}
 
 	s.modules, err = linkedModules(ctx, src)
@@ -79,9 +80,6 @@ func newShared(ctx context.Context, src source, work string) (s shared, err erro
 	s.links, err = readLinks(filepath.Join(src.root, "packaging", "links"))
 	if err != nil {
 		return s, err
-	}
-	for _, l := range s.links {
-		s.add("share/man/man1/"+l.name+".1", []byte(".so man1/"+l.program+".1\n"))
 	}
 	s.sort()
 	return s, nil
