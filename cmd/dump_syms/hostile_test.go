@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +42,7 @@ func hostileNames(t *testing.T, data []byte, tables ...string) []byte {
 			}
 		}
 		content = append(bytes.TrimRight(content, "\x00"), strings.Repeat("n\n", 5<<20)+"\x00"...)
-		const shoff, entry, offset, size = 0x28, 64, 24, 32 // ELF-64: in the file, of a section header, in it
-		header := data[binary.LittleEndian.Uint64(data[shoff:])+uint64(i)*entry:]
-		binary.LittleEndian.PutUint64(header[offset:], uint64(len(data)))
-		binary.LittleEndian.PutUint64(header[size:], uint64(len(content)))
-		data = append(data, content...)
+		data = replaced(data, i, content)
 	}
 	return data
 }
@@ -76,4 +73,28 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%s: %q", name, &stderr)
 		}
 	}
+}
+
+// withNames appends zero bytes to the .strtab of an ELF file.
+func withNames(t *testing.T, data []byte, zeros int) []byte {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return s.Name == ".strtab" })
+	content, err := f.Sections[i].Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replaced(data, i, append(content, make([]byte, zeros)...))
+}
+
+// replaced gives section i of an ELF-64 file other content, at the end of the file.
+func replaced(data []byte, i int, content []byte) []byte {
+	const shoff, entry, offset, size = 0x28, 64, 24, 32 // in the file, of a section header, in it
+	header := data[binary.LittleEndian.Uint64(data[shoff:])+uint64(i)*entry:]
+	binary.LittleEndian.PutUint64(header[offset:], uint64(len(data)))
+	binary.LittleEndian.PutUint64(header[size:], uint64(len(content)))
+	return append(data, content...)
 }

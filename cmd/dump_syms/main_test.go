@@ -188,11 +188,16 @@ func TestTruncatedHeaders(t *testing.T) {
 	const programHeaders, sectionHeaders = 64 + 20*56, 64 * 64
 	located := regexp.MustCompile(`^dump_syms: error: [^\n]*cut\.elf: [a-zA-Z .]+\+0x[0-9a-f]+: [^\n]+\n$`)
 	path := filepath.Join(t.TempDir(), "cut.elf")
-	for n := range len(whole) {
+	programtest.Write(t, path, whole)
+	for n := len(whole) - 1; n >= 0; n-- {
 		if n > programHeaders && n < len(whole)-sectionHeaders {
 			continue
 		}
-		programtest.Write(t, path, whole[:n])
+		err := os.Truncate(path, int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+
 		var stdout, stderr bytes.Buffer
 		code := run(context.Background(), []string{path}, &stdout, &stderr)
 		if code != command.Failed || stdout.Len() > 0 || !located.Match(stderr.Bytes()) {
