@@ -136,6 +136,20 @@ gocrash() {
 	GOTRACEBACK=crash FATAL=SIGABRT crash
 }
 
+# gocross QEMU GOARCH PREFIX: the Go program on a machine that qemu-user runs: qemu's core, and
+# the traceback that the program writes.
+gocross() {
+	local qemu=$1 arch=$2 prefix=$3 found
+	new "$prefix-go"
+	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$arch go build -o "$out/$prefix-go/prog" main.go)
+	{ (
+		ulimit -c unlimited
+		GOTRACEBACK=crash exec "$qemu" ./prog >traceback 2>&1
+	) || true; } 2>/dev/null
+	rm -f core core.* # of qemu itself
+	found=$(compgen -G 'qemu_*.core' | head -n 1) && mv "$found" core
+}
+
 i386() {
 	local libs=/usr/i686-linux-gnu/lib
 	programs i686-linux-gnu-gcc i386 -static
@@ -189,12 +203,12 @@ for what in "$@"; do
 	native) native ;;
 	i386) i386 ;;
 	# gdb 13 does not read signal frames of CPUs with SVE.
-	aarch64) QEMU_CPU=cortex-a57 cross qemu-aarch64 aarch64-linux-gnu-gcc aarch64 ;;
-	arm) cross qemu-arm arm-linux-gnueabihf-gcc arm ;;
-	s390x) cross qemu-s390x s390x-linux-gnu-gcc s390x ;;
+	aarch64) QEMU_CPU=cortex-a57 cross qemu-aarch64 aarch64-linux-gnu-gcc aarch64 && gocross qemu-aarch64 arm64 aarch64 ;;
+	arm) cross qemu-arm arm-linux-gnueabihf-gcc arm && gocross qemu-arm arm arm ;;
+	s390x) cross qemu-s390x s390x-linux-gnu-gcc s390x && gocross qemu-s390x s390x s390x ;;
 	riscv64) cross qemu-riscv64 riscv64-linux-gnu-gcc riscv64 ;;
-	ppc64) cross qemu-ppc64le powerpc64le-linux-gnu-gcc ppc64 ;;
-	mips) cross qemu-mips mips-linux-gnu-gcc mips ;;
+	ppc64) cross qemu-ppc64le powerpc64le-linux-gnu-gcc ppc64 && gocross qemu-ppc64le ppc64le ppc64 ;;
+	mips) cross qemu-mips mips-linux-gnu-gcc mips && gocross qemu-mips mips mips ;;
 	*) die "unknown machine $what" ;;
 	esac
 done

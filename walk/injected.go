@@ -42,3 +42,30 @@ func (c *cpu) pushed() uint64 {
 	}
 	return uint64(c.arch.WordSize)
 }
+
+// isGoHandler reports whether f's function is the one with which Go handles signals. The kernel has it
+// called by the trampoline, but Go's linker gives it rules without a caller on most machines.
+func (f *Frame) isGoHandler() bool {
+	return f.Module != nil && strings.TrimSuffix(f.Place.Func, ".abi0") == "runtime.sigtramp"
+}
+
+// handlerReturn returns the return address of Go's signal handler, the address of a trampoline. The
+// CFA is known. Go's functions save the link register at the stack pointer. The error is
+// errCantUnwind if the word there leads to no trampoline.
+func (w *walker) handlerReturn(r *Registers) (ra uint64, err error) {
+	at := w.cpu.sp(r)
+	if w.cpu.lr == RegPC {
+		at = w.eval.cfa - uint64(w.cpu.arch.WordSize)
+	}
+	ra, ok := w.eval.word(at)
+	if !ok {
+		w.eval.lost = at
+		return 0, ErrMemory
+	}
+	pc := w.codeAddr(ra)
+	_, place := w.lookup(pc)
+	if w.isTrampoline(pc, place) {
+		return ra, nil
+	}
+	return 0, errCantUnwind
+}

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"symkit/cfi"
@@ -78,5 +79,56 @@ STACK CFI INIT 1200 100 .cfa: %[2]s .ra: 1
 				}
 			}
 		}
+	}
+}
+
+// TestGoHandler: Go's signal handler is called by the trampoline, though its rules know no caller.
+// Without a trampoline it ends the stack.
+func TestGoHandler(t *testing.T) {
+	for _, cpu := range []string{"x86_64", "x86", "arm64", "arm", "mips64", "mips/be", "riscv64", "s390x"} {
+		c := machineOf(cpu)
+		word := c.arch.WordSize
+		for ra, want := range map[uint64]string{
+			0x401400: "runtime.sigtramp@context __restore_rt!@cfi _start@signal_frame",
+			0x401050: "runtime.sigtramp@context",
+			0:        "runtime.sigtramp@context",
+		} {
+			stack := make([]uint64, 1024)
+			if c.lr == RegPC {
+				stack[64/word-1] = ra
+			} else {
+				stack[0] = ra
+			}
+			for _, reg := range c.rt.regs {
+				v := uint64(0x9800)
+				if reg.reg == RegPC {
+					v = 0x401310
+				}
+				stack[(64+int(reg.off))/word] = v
+			}
+			name, big := bigName(cpu)
+			mem := words(0x8000, word, stack...)
+			if big {
+				mem = bigEndian(mem, word)
+			}
+			p := process(name, regsOf(0x401050, map[cfi.Reg]uint64{c.arch.SP: 0x8000}), mem)
+			p.BigEndian = big
+			sp := c.arch.RegName(c.arch.SP)
+			text := strings.Replace(symbolsText, "inner", "runtime.sigtramp", 1) + fmt.Sprintf("STACK CFI INIT 1000 100 .cfa: %s 64 + .ra: 0 %[1]s: .cfa\n", sp)
+			if got := stackOf(t, p, text); got != want {
+				t.Errorf("%s, %#x: %s, want %s", cpu, ra, got, want)
+			}
+		}
+	}
+}
+
+// TestGoexit: on MIPS, Go's goroutines return to an address in goexit that no call and delay slot fits
+// before.
+func TestGoexit(t *testing.T) {
+	p := process("mips/be", regsOf(0x401050, map[cfi.Reg]uint64{29: 0x8000, 31: 0x401204}), bigEndian(words(0x8000, 4, 0, 0), 4))
+	p.CPU, p.BigEndian = "mips", true
+	text := strings.Replace(symbolsText, "outer", "runtime.goexit", 1) + "STACK CFI INIT 1000 100 .cfa: $sp .ra: $ra\n"
+	if got, want := stackOf(t, p, text), "inner@context runtime.goexit@cfi end"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -41,7 +41,8 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 
 	// A constant return address below the first page stands for an undefined one.
 	p := u.cfi
-	if p.end {
+	handler := p.end && f.isGoHandler()
+	if p.end && !handler {
 		return out, stackEnd, errCantUnwind
 	}
 	cfaRule, raRule := p.rule(".cfa"), p.returnRule(w.cpu)
@@ -65,8 +66,14 @@ func (w *walker) byCFI(f *Frame, r *Registers) (out Registers, v verdict, err er
 
 	// The other rules can refer to the CFA, so they are evaluated after it.
 	ra, err := e.eval(raRule.terms)
+	if handler {
+		ra, err = w.handlerReturn(r)
+	}
 	w.ruleExtent(f, r, cfaRule, err)
-	if err != nil {
+	switch {
+	case err == errCantUnwind:
+		return out, stackEnd, err
+	case err != nil:
 		return out, notFound, fmt.Errorf(".ra: %w", err)
 	}
 	out = w.keepSaved(r)

@@ -110,13 +110,19 @@ func (w *walker) locate(f *Frame) {
 	if f.Module != nil {
 		// Signal trampolines and entries are known by the symbol at PC itself.
 		exact := f.Place
-		f.Signal = exact.signal || exact.FuncAddr == f.PC && restorers[exact.Func]
+		f.Signal = exact.isTrampoline(f.PC)
 		if exact.Public && !w.p.code(f.PC) {
 			f.Place = noPlace // data above the last function
 		}
 		if !f.Exact && f.Trust > TrustCFIScan && exact.FuncAddr == f.PC && entries[exact.Func] {
 			f.Exact, f.entry = true, true // no call pushed this return address
 		}
+	}
+
+	// Go has goroutines return to the second instruction of goexit: on MIPS, fewer bytes from its
+	// beginning than a call and its delay slot have.
+	if n := f.PC - f.Place.FuncAddr; f.isEntry() && n > 0 && n < f.call {
+		f.call = n
 	}
 
 	// A trampoline without a symbol is known by its code.
@@ -134,6 +140,16 @@ func (w *walker) locate(f *Frame) {
 		place.After = false
 		f.Place = &place
 	}
+}
+
+// isTrampoline reports whether the symbols at pc are those of a signal trampoline.
+func (p *Place) isTrampoline(pc uint64) bool {
+	return p.signal || p.FuncAddr == pc && restorers[p.Func]
+}
+
+// isTrampoline reports whether a signal trampoline is at pc, by its symbols or its code.
+func (w *walker) isTrampoline(pc uint64, place *Place) bool {
+	return place.isTrampoline(pc) || w.cpu.trampoline(w.code(pc, 16)) != nil
 }
 
 // lookup finds the module and the place of an address.

@@ -423,8 +423,35 @@ var crossOdd = map[string]string{
 // prologues and stackwalk scans: words left on the stack may come between.
 var crossScanned = map[string]string{"mips-uncaught": "glibc's abort"}
 
+// goTraceback compares the stack of a Go program's core with the traceback that the program wrote:
+// the frames of the goroutine that panicked, which two signal frames follow.
+func goTraceback(t *testing.T, dir string) {
+	text, err := os.ReadFile(filepath.Join(dir, "traceback"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, running, _ := strings.Cut(string(text), " [running]:\n")
+	running, _, _ = strings.Cut(running, "\n\n")
+	var want []uint64
+	for _, m := range regexp.MustCompile(` pc=0x([0-9a-f]+)`).FindAllStringSubmatch(running, -1) {
+		pc, _ := strconv.ParseUint(m[1], 16, 64)
+		want = append(want, pc)
+	}
+
+	res := ours(t, dir)
+	s := &res.Stacks[res.Crashed()]
+	got := pcs(levels(s))
+	if !s.Complete || len(want) < 10 || len(got) <= len(want) || !slices.Equal(got[len(got)-len(want):], want) {
+		t.Errorf("%send: %s\ntraceback:\n%s", render(levels(s)), s.End, running)
+	}
+}
+
 // crossCore walks qemu's own core, and the one made of what gdb saw.
 func crossCore(t *testing.T, dir string) {
+	if kindOf(dir) == "go" {
+		goTraceback(t, dir)
+		return
+	}
 	out, err := os.ReadFile(filepath.Join(dir, "gdb.out"))
 	if err != nil {
 		t.Fatal(err)
@@ -469,8 +496,11 @@ func (s withoutRules) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 // through leaf functions and signal handlers too.
 func backChain(t *testing.T, dirs []string) {
 	for _, dir := range dirs {
-		if kindOf(dir) == "overflow" {
-			continue // the instruction that failed would have made the frame
+		switch kindOf(dir) {
+		case "overflow": // the instruction that failed would have made the frame
+			continue
+		case "go": // Go keeps no back chain
+			continue
 		}
 		exe := filepath.Join(dir, "prog")
 		want := levels(&walkCore(t, exe, filepath.Join(dir, "core")).Stacks[0])
