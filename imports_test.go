@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":        {"internal/smallfile"},
-	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
+	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/gunzip", "internal/limits", "internal/mem", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
 	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limits", "internal/mem", "limits", "walk", "walk/symbols"},
 
@@ -79,7 +79,7 @@ var allowed = map[string][]string{
 	"elfx/companion":        {"elfx", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "internal/smallfile", "limits"},
 	"elfx/archive/squashfs": {"internal/wire"},
-	"elfx/archive/pkg":      {"elfx", "elfx/archive/squashfs", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx/archive/pkg":      {"elfx", "elfx/archive/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/internal/elftest": {"internal/wire"},
 	"elfx/internal/reloc":   {"internal/wire"},
 
@@ -118,6 +118,7 @@ var allowed = map[string][]string{
 	"internal/disasm":     {},
 	"internal/fetch":      {"internal/address"},
 	"internal/filename":   {},
+	"internal/gunzip":     {},
 	"internal/inflate":    {"internal/wire"},
 	"internal/mem":        {"internal/crash"},
 	"internal/crash":      {},
@@ -129,7 +130,7 @@ var allowed = map[string][]string{
 	"internal/smallfile":  {},
 	"limits":              {},
 	"located":             {"internal/printable"},
-	"internal/remote":     {"internal/address", "internal/fetch", "internal/s3", "limits"},
+	"internal/remote":     {"internal/address", "internal/fetch", "internal/gunzip", "internal/s3", "limits"},
 	"internal/s3":         {"internal/address", "internal/fetch", "internal/smallfile"},
 	"internal/worker":     {"internal/address", "internal/crash", "internal/printable"},
 }

@@ -15,10 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
+	"symkit/internal/gunzip"
 	"symkit/internal/s3"
 	"symkit/limits"
 )
@@ -67,12 +66,12 @@ func open(ctx context.Context, address string) (*File, error) {
 			}
 			return &File{r, info.Size, info.ETag}, nil
 		}
-		text, err := gzip.NewReader(r)
+		text, err := gunzip.NewReader(r)
 		if err != nil {
 			r.Close()
 			return nil, err
 		}
-		return &File{verified{fetch.Verify(text, info.Header), unpacked{text, r}}, -1, info.ETag}, nil
+		return &File{verified{fetch.Verify(text, info.Header), r}, -1, info.ETag}, nil
 	}
 	return get(ctx, address)
 }
@@ -82,14 +81,6 @@ type verified struct {
 	io.Reader
 	io.Closer
 }
-
-// unpacked is the decompressed content of a file that the server sends compressed.
-type unpacked struct {
-	*gzip.Reader
-	body io.Closer
-}
-
-func (u unpacked) Close() error { return errors.Join(u.Reader.Close(), u.body.Close()) }
 
 // get opens the file at an HTTP address. A server that stalls ends the reading.
 func get(ctx context.Context, address string) (*File, error) {

@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"symkit/internal/gunzip"
 	"symkit/limits"
 )
 
@@ -31,7 +31,7 @@ func Packing(data []byte) string {
 func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 	switch how {
 	case "gzip":
-		out, err = gzip.NewReader(r)
+		out, err = gunzip.NewReader(r)
 	case "zstd":
 		var d *zstd.Decoder
 		d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))

@@ -11,6 +11,25 @@ import (
 	"symkit/limits"
 )
 
+// TestUnpackPadding: zero bytes after gzip data are padding.
+func TestUnpackPadding(t *testing.T) {
+	var zipped bytes.Buffer
+	g := gzip.NewWriter(&zipped)
+	_, err := g.Write([]byte("MODULE\n"))
+	if err := errors.Join(err, g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	padded := append(bytes.Clone(zipped.Bytes()), make([]byte, 512)...)
+	out, err := unpack(padded, Packing(padded), limits.Limits{})
+	if string(out) != "MODULE\n" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	out, err = unpack(append(padded, 'x'), "gzip", limits.Limits{})
+	if err == nil {
+		t.Errorf("%q after damage", out)
+	}
+}
+
 // A packed symbol file in a store that is hundreds of megabytes of one byte is not
 // unpacked into memory.
 func TestUnpackBomb(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"symkit/internal/bounds"
+	"symkit/internal/gunzip"
 	"symkit/limits"
 )
 
@@ -35,7 +36,7 @@ func (w *walker) initramfs(r *bufio.Reader, prefix string, depth, layers int) er
 	for {
 		err := w.cpio(r, prefix, depth, nil)
 		if err == nil {
-			err = skipZeros(r)
+			err = gunzip.SkipZeros(r)
 		}
 		if err == io.EOF {
 			return nil

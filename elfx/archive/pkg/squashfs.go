@@ -128,7 +128,7 @@ func elfEnd(file *io.SectionReader) (int64, error) {
 	head := make([]byte, 64)
 	_, err := file.ReadAt(head, 0)
 	if err != nil {
-		return 0, damage(noEOF(err), "")
+		return 0, damage(cut(err), "")
 	}
 	c := wire.New("ELF header", head, head[elf.EI_DATA] == byte(elf.ELFDATA2MSB))
 	word, at := 8, uint64(0x28) // of e_shoff
@@ -148,7 +148,7 @@ func elfEnd(file *io.SectionReader) (int64, error) {
 	last := make([]byte, size)
 	_, err = file.ReadAt(last, int64(end-size))
 	if err != nil {
-		return 0, damage(noEOF(err), "")
+		return 0, damage(cut(err), "")
 	}
 	c = wire.NewAt("section headers", last, int(end-size), c.BigEndian())
 	c.Skip(uint64(8 + 2*word)) // name, type, flags, address
@@ -157,4 +157,12 @@ func elfEnd(file *io.SectionReader) (int64, error) {
 		end = max(end, offset+length)
 	}
 	return int64(end), nil
+}
+
+// cut returns err, with io.EOF as a file that ends too soon.
+func cut(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

@@ -10,12 +10,12 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz/lzma"
 
+	"symkit/internal/gunzip"
 	"symkit/limits"
 )
 
@@ -41,66 +41,12 @@ func unpackLZ4(r *bufio.Reader, _ limits.Limits) (io.ReadCloser, error) {
 	return io.NopCloser(lz4.NewReader(r)), nil
 }
 
-// unpackGzip unpacks one or more gzip streams. Zero bytes after a stream are padding, as of tapes and
-// initramfs images, and as gzip(1) takes them.
 func unpackGzip(r *bufio.Reader, _ limits.Limits) (io.ReadCloser, error) {
-	z, err := gzip.NewReader(r)
+	z, err := gunzip.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
-	z.Multistream(false)
-	return io.NopCloser(&gzipStreams{z, r}), nil
-}
-
-type gzipStreams struct {
-	z *gzip.Reader
-	r *bufio.Reader
-}
-
-func (g *gzipStreams) Read(p []byte) (int, error) {
-	n, err := g.z.Read(p)
-	if err != io.EOF || n > 0 {
-		return n, noEnd(err)
-	}
-	err = skipZeros(g.r)
-	if err != nil {
-		return 0, err
-	}
-	err = g.z.Reset(g.r)
-	if err != nil {
-		return 0, noEOF(err)
-	}
-	g.z.Multistream(false)
-	return 0, nil
-}
-
-// noEnd returns err unless it is io.EOF, which is for the last stream.
-func noEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// noEOF returns err, with io.EOF as a stream that ends too soon.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// skipZeros skips zero bytes. At the end of r it returns io.EOF.
-func skipZeros(r *bufio.Reader) error {
-	for {
-		b, err := r.ReadByte()
-		if err != nil {
-			return err
-		}
-		if b != 0 {
-			return r.UnreadByte()
-		}
-	}
+	return io.NopCloser(z), nil
 }
 
 // Unpack returns a reader of the unpacked content of a stream that is compressed with gzip, bzip2,
