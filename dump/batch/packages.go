@@ -212,7 +212,10 @@ func (h *Hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
 			return true
 		},
 		Damaged: func(name string, err error) {
-			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s%s%s: %w", path, elfx.Separator, name, err)})
+			if name != "" {
+				name = elfx.Separator + name
+			}
+			c.failed = append(c.failed, Failure{path, fmt.Errorf("%s%s: %w", path, name, err)})
 		},
 	})
 

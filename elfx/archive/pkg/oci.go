@@ -43,14 +43,22 @@ func IsLayout(dir fs.FS) bool {
 // layers replace or delete (whiteouts): other images share the layer, and containers ran what it has.
 // incomplete has an error for each image that lacks a layer.
 func Layers(dir fs.FS) (layers []string, incomplete []error, err error) {
-	l := layout{dir: dir, seen: map[string]bool{}, listed: map[string]bool{}}
+	l := layout{
+		document: func(name string) (d document, err error) { return d, decode(dir, name, &d) },
+		layer: func(name string) error {
+			_, err := fs.Stat(dir, name)
+			return err
+		},
+	}
 	err = l.read(indexFile)
 	return l.layers, l.incomplete, err
 }
 
 // layout collects the layers of an image layout.
 type layout struct {
-	dir    fs.FS
+	document func(name string) (document, error) // fs.ErrNotExist if there is none
+	layer    func(name string) error             // nil if the layout has the layer
+
 	seen   map[string]bool // documents
 	listed map[string]bool // layers
 	layers []string
@@ -64,18 +72,23 @@ type descriptor struct {
 	Digest    string `json:"digest"`
 }
 
+// document is an index or a manifest.
+type document struct {
+	Manifests []descriptor `json:"manifests"` // of an index
+	Layers    []descriptor `json:"layers"`    // of a manifest
+}
+
 // read reads an index or a manifest, and the blobs that it refers to.
 func (l *layout) read(name string) error {
+	if l.seen == nil {
+		l.seen, l.listed = map[string]bool{}, map[string]bool{}
+	}
 	if l.seen[name] || len(l.seen) == maxDocuments {
 		return nil
 	}
 	l.seen[name] = true
 
-	var doc struct {
-		Manifests []descriptor `json:"manifests"` // of an index
-		Layers    []descriptor `json:"layers"`    // of a manifest
-	}
-	err := l.decode(name, &doc)
+	doc, err := l.document(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -95,11 +108,13 @@ func (l *layout) read(name string) error {
 		if err != nil {
 			return err
 		}
-		_, err = fs.Stat(l.dir, blob)
+		err = l.layer(blob)
 		switch {
 		case err == nil && !l.listed[blob]:
 			l.listed[blob] = true
 			l.layers = append(l.layers, blob)
+		case errors.Is(err, ErrPackage):
+			l.incomplete = append(l.incomplete, fmt.Errorf("image %s: %s: %w", name, blob, err))
 		case err != nil && !strings.Contains(layer.MediaType, "nondistributable") && !strings.Contains(layer.MediaType, "foreign"):
 			l.incomplete = append(l.incomplete, fmt.Errorf("image %s: %w: the layer %s is missing", name, ErrPackage, layer.Digest))
 			return nil // one error for an image
@@ -108,8 +123,8 @@ func (l *layout) read(name string) error {
 	return nil
 }
 
-func (l *layout) decode(name string, doc any) error {
-	f, err := l.dir.Open(name)
+func decode(dir fs.FS, name string, doc any) error {
+	f, err := dir.Open(name)
 	if err != nil {
 		return err
 	}

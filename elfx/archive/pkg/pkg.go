@@ -89,8 +89,9 @@ type Visitor struct {
 	// target. A name of a file that was no ELF file is passed too. Link reports whether it
 	// keeps the name.
 	Link func(name, target string) bool
-	// Damaged is called for each package inside the package that cannot be read to its
-	// end.
+	// Damaged is called for each package inside the package that cannot be read to its end, and for
+	// each image in a tar file, by the tar file's name, that lacks a layer or has another one. The
+	// outermost package has no name.
 	Damaged func(name string, err error)
 }
 
@@ -373,7 +374,11 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 // member counts a file for which the caller of Walk may keep memory. A long name counts as
 // several files.
 func (w *walker) member(name string) error {
-	n := uint64(1 + len(name)/usualName)
+	return w.charge(uint64(1 + len(name)/usualName))
+}
+
+// charge counts n files.
+func (w *walker) charge(n uint64) error {
 	if n > w.members {
 		return w.Limits.Exceeded(limits.Members, bounds.MembersSize(w.size))
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // isTar reports whether head begins with a header block of a tar file: one whose
@@ -36,9 +37,11 @@ func isTar(head []byte) bool {
 func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 	t := tar.NewReader(r)
 	br := bufio.NewReaderSize(nil, bufferSize)
+	var images imageFiles
 	for {
 		h, err := t.Next()
 		if err == io.EOF {
+			images.check(func(err error) { w.damaged(strings.TrimSuffix(prefix, Separator), err) })
 			return nil
 		}
 		if err != nil {
@@ -50,6 +53,11 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 			continue
 		}
 		switch h.Typeflag {
+		case tar.TypeSymlink:
+			err := w.imageLink(&images, name)
+			if err != nil {
+				return err
+			}
 		case tar.TypeLink:
 			err := w.link(prefix+name, prefix+cleaned(h.Linkname))
 			if err != nil {
@@ -57,7 +65,10 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 			}
 		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 			br.Reset(tarErrors{t})
-			err := w.file(Member{Name: prefix + name, Size: h.Size}, br, depth)
+			err := w.imageFile(&images, name, h.Size, br)
+			if err == nil {
+				err = w.file(Member{Name: prefix + name, Size: h.Size}, br, depth)
+			}
 			if err != nil {
 				return err
 			}
