@@ -3,9 +3,9 @@
 #
 #   scripts/release-check.sh dist [OTHER]
 #
-# With OTHER, the files of another build, both must be equal. Needs root (chroot), the
-# packages mandoc, bash, zsh, fish, ruby, rpm, skopeo, umoci, cmake, bazel-bootstrap, and
-# Debian's dpkg. The fixtures are compared by scripts/everywhere.sh --dist.
+# With OTHER, the files of another build, both must be equal. Needs Debian, root (chroot), the
+# packages mandoc, man-db, bash-completion, zsh, fish, ruby, rpm, skopeo, umoci, cmake and
+# bazel-bootstrap. The fixtures are compared by scripts/everywhere.sh --dist.
 set -euo pipefail
 dist=$(cd "$1" && pwd)
 other=${2:+$(cd "$2" && pwd)}
@@ -37,50 +37,85 @@ ok "programs run in an empty root"
 for f in "$work"/root/bin/*; do
 	[ -f "$work/root/share/man/man1/$(basename "$f").1" ]
 done
-for p in dump_syms symcheck stackwalk; do
-	[ -z "$(mandoc -Tlint -Wwarning "$work/root/share/man/man1/$p.1")" ]
-	bash -n "$work/root/share/bash-completion/completions/$p"
-	zsh -n "$work/root/share/zsh/site-functions/_$p"
-	fish --no-execute "$work/root/share/fish/vendor_completions.d/$p.fish"
+for f in "$work"/root/share/man/man1/*; do
+	[ -z "$(mandoc -Tlint -Wwarning "$f" | tee /dev/stderr)" ]
 done
-[ "$(bash -c "source '$work/root/share/bash-completion/completions/dump_syms'
-	COMP_WORDS=(dump_syms --compress '') COMP_CWORD=2; _symkit_dump_syms; echo \${COMPREPLY[*]}")" = "none gzip zstd" ]
-# In an interactive zsh on a terminal of its own; zpty -r waits for the pattern.
-timeout 120 zsh -f -c 'zmodload zsh/zpty
-	zpty z zsh -f -i
-	zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; print re\"\"ady"
-	zpty -r z text "*ready*"
-	zpty -w -n z "symcheck lint --min"$'"'\\t'"'
-	zpty -r z text "*--min-coverage*"' zsh "$work/root/share/zsh/site-functions"
-fish -c "source '$work/root/share/fish/vendor_completions.d/symcheck.fish'; complete -C 'symcheck lint --min'" | grep -q '^--min-coverage'
-ok "manual pages and completions"
+for f in "$work"/root/share/bash-completion/completions/*; do bash -n "$f"; done
+for f in "$work"/root/share/zsh/site-functions/*; do zsh -n "$f"; done
+for f in "$work"/root/share/fish/vendor_completions.d/*; do fish --no-execute "$f"; done
+ok "manual pages and completions have no errors"
 
-# Packages install, own all of their files, and leave nothing after removal.
+# contents prints paths of packages with the names that they have in an archive.
+contents() {
+	sed -e 's|^\.\?/usr/||' -e 's|\.1\.gz$|.1|' -e 's|/vendor-completions/|/site-functions/|' \
+		-e 's|doc/symkit/copyright|doc/symkit/LICENSE|' | LC_ALL=C sort
+}
+tar tzf "$dist"/symkit-*-linux-amd64.tar.gz | sed 's|^[^/]*/||' | grep -v -e '/$' -e '^$' | contents >"$work/contents"
+dpkg-deb --fsys-tarfile "$dist"/*_amd64.deb | tar t | grep -v '/$' | contents | diff "$work/contents" -
+rpm -qp --nosignature --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$dist"/*.x86_64.rpm | sed -n 's/^[^d][^ ]* //p' | contents | diff "$work/contents" -
+ok "the archive and the packages have the same $(wc -l <"$work/contents") files"
+
+# A root with this machine's dpkg, man, bash, zsh and fish, as a user has them. The packages of a
+# machine's Debian are copied, since a network may be missing, and mounts may be forbidden.
+system=$work/system
+for dir in bin lib lib32 lib64 libx32 sbin; do
+	mkdir -p "$system/usr/$dir"
+	if [ -L "/$dir" ]; then cp -a "/$dir" "$system/"; fi
+done
+packages=$(apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks \
+	--no-replaces --no-enhances base-files bash bash-completion coreutils dash diffutils dpkg fish grep libc-bin man-db \
+	ncurses-base perl-base sed tar zsh | grep '^[a-z0-9]' | sort -u)
+# shellcheck disable=SC2086 # packages are separated by line breaks; some are virtual, and have no files
+{ dpkg -L $packages 2>/dev/null || true; } | grep '^/.' | LC_ALL=C sort -u | while read -r f; do
+	if [ -e "$f" ] || [ -L "$f" ]; then echo "$f"; fi
+done >"$work/files"
+tar -c --no-recursion -C / -T "$work/files" 2>/dev/null | tar -x -C "$system"
+cp -a /var/lib/dpkg "$system/var/lib/"
+cp -a /bin/sh "$system/usr/bin/"
+cp -a /etc/alternatives /etc/passwd /etc/group /etc/profile "$system/etc/"
+mkdir -p "$system/dev" "$system/tmp"
+mknod -m 666 "$system/dev/null" c 1 3
+
+# files lists a root, without what dpkg and man write about all packages.
+files() { (cd "$1" && find . -path ./var -prune -o -path ./root -prune -o ! -type d -print | LC_ALL=C sort); }
+files "$system" >"$work/before"
+
+# Packages install, own all of their files, are found by man and the shells, and leave nothing
+# after removal.
 for deb in "$dist"/*_amd64.deb; do
-	root=$work/deb
-	mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/etc" "$root/tmp"
-	touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
-	find "$root" ! -path '*/var/*' | sort >"$work/before"
-	dpkg --root="$root" --force-not-root --force-script-chrootless --log="$work/log" -i "$deb" >/dev/null
-	"$root/usr/bin/dump_syms" --version >/dev/null
-	[ -f "$root/usr/share/doc/symkit/copyright" ] && [ -f "$root/usr/share/man/man1/dump_syms.1.gz" ]
-	[ -f "$root/usr/share/zsh/vendor-completions/_dump_syms" ]
-	dpkg --root="$root" --force-not-root --log="$work/log" --purge symkit >/dev/null
-	# dpkg leaves /usr and directories of other packages.
-	[ -z "$(find "$root" -type f ! -path '*/var/*')" ]
-	ok "$(basename "$deb") installs and is removed"
+	cp "$deb" "$system/tmp/symkit.deb"
+	chroot "$system" dpkg -i /tmp/symkit.deb >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+	rm "$system/tmp/symkit.deb"
+	chroot "$system" dump_syms --version >/dev/null
+	[ -f "$system/usr/share/doc/symkit/copyright" ]
+	scripts/release-shells.py "$system"
+	chroot "$system" dpkg --purge symkit >"$work/log" 2>&1
+	files "$system" | diff "$work/before" -
+	ok "$(basename "$deb") installs, is found by man, bash, zsh and fish, and is removed"
 done
+
+# Systems of RPM have zsh's completions of packages in site-functions of /usr, where Debian's zsh
+# looks in /usr/local only.
+mkdir -p "$system/usr/local/share/zsh"
+ln -s /usr/share/zsh/site-functions "$system/usr/local/share/zsh/site-functions"
 for rpm in "$dist"/*.x86_64.rpm; do
-	root=$work/rpm
-	mkdir -p "$root"
-	rpm --root "$root" --dbpath /var/lib/rpm --initdb
-	rpm --root "$root" --dbpath /var/lib/rpm --nosignature --ignorearch -i "$rpm"
-	"$root/usr/bin/symcheck" --version >/dev/null
-	rpm --root "$root" --dbpath /var/lib/rpm -V symkit
-	rpm --root "$root" --dbpath /var/lib/rpm -e symkit
-	[ -z "$(find "$root" -type f ! -path '*/var/*')" ]
-	ok "$(basename "$rpm") installs, verifies and is removed"
+	rpm --root "$system" --dbpath /var/lib/rpm --initdb
+	rpm --root "$system" --dbpath /var/lib/rpm --nosignature --ignorearch --nodeps -i "$rpm"
+	chroot "$system" symcheck --version >/dev/null
+	rpm --root "$system" --dbpath /var/lib/rpm -V symkit
+	scripts/release-shells.py "$system"
+	rpm --root "$system" --dbpath /var/lib/rpm -e symkit
+	rm -f "$system/usr/local/share/zsh/site-functions"
+	files "$system" | diff "$work/before" -
+	ok "$(basename "$rpm") installs, verifies, is found by man, bash, zsh and fish, and is removed"
 done
+
+# What make install installs.
+make -s install DESTDIR="$system" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+scripts/release-shells.py "$system"
+make -s uninstall DESTDIR="$system" >"$work/log" 2>&1
+files "$system" | diff "$work/before" -
+ok "make install is found by man, bash, zsh and fish; make uninstall removes all"
 
 # The image: each processor's manifest is complete, and its programs run in its root.
 mkdir "$work/oci"

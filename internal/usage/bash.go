@@ -45,7 +45,7 @@ func bashCompletion(p Program) []byte {
 	// The first argument may be a command or a file.
 	if len(p.named()) > 0 {
 		b.WriteString("\telif [[ -z $command$argument ]]; then\n")
-		fmt.Fprintf(&b, "\t\twhile IFS= read -r i; do COMPREPLY+=(\"$i\"); done < <(compgen -W '%s' -- \"$cur\"; compgen -f -- \"$cur\")\n",
+		fmt.Fprintf(&b, "\t\twhile IFS= read -r i; do [[ $i ]] && COMPREPLY+=(\"$i\"); done <<<\"$(compgen -W '%s' -- \"$cur\"; compgen -f -- \"$cur\")\"\n",
 			strings.Join(commandNames(p.named()), " "))
 		b.WriteString("\t\tcompopt -o filenames\n")
 	}
