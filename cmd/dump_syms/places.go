@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
 )
 
 // places returns the places to search for the companions of in: dirs and the sysroots or,
@@ -59,6 +61,12 @@ func (c *cli) remoteClient() func() (*debuginfod.Client, error) {
 		client, err := debuginfod.FromEnv()
 		if client != nil {
 			client.Progress = c.download()
+			client.Uncached = func(err error) {
+				command.Line(c.stderr, "dump_syms: warning: files from servers are not kept for the next run: %v; give a directory with %s", err, command.CachePath)
+			}
+			client.Waiting = func(server string, waited, timeout time.Duration) {
+				command.Waiting(c.stderr, "dump_syms", server, waited, timeout, command.DebuginfodTimeout)
+			}
 		}
 		return client, err
 	})

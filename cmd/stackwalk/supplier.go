@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"symkit/internal/command"
 	"symkit/internal/s3"
@@ -46,7 +47,10 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			server.HTTP = s3.Client()
 		}
 		server.Progress = bar.fetched
-		server.Uncached = func(err error) { c.uncached(cmp.Or(noCache, err)) }
+		server.Uncached = func(err error) { c.uncached(cmp.Or(noCache, err), "--cache") }
+		server.Waiting = func(server string, waited, timeout time.Duration) {
+			command.Waiting(c.stderr, "stackwalk", server, waited, timeout, "")
+		}
 		if c.maxTime > 0 {
 			server.MaxTime = c.maxTime
 		}
@@ -56,10 +60,10 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 	return all, nil
 }
 
-// uncached says once that files from servers are used and not kept.
-func (c *cli) uncached(reason error) {
+// uncached says once that files from servers are used and not kept, and what gives them a directory.
+func (c *cli) uncached(reason error, with string) {
 	c.uncachedOnce.Do(func() {
-		command.Line(c.stderr, "stackwalk: warning: files from servers are not kept for the next run: %v; give a directory with --cache", reason)
+		command.Line(c.stderr, "stackwalk: warning: files from servers are not kept for the next run: %v; give a directory with %s", reason, with)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -272,6 +273,10 @@ func (c *cli) remote(bar *progress) *debuginfod.Client {
 	}
 	if client != nil {
 		client.Progress = bar.download
+		client.Uncached = func(err error) { c.uncached(err, command.CachePath) }
+		client.Waiting = func(server string, waited, timeout time.Duration) {
+			command.Waiting(c.stderr, "stackwalk", server, waited, timeout, command.DebuginfodTimeout)
+		}
 	}
 	return client
 }

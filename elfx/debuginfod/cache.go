@@ -2,8 +2,6 @@ package debuginfod
 
 import (
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,24 +29,30 @@ func (e *entry) path() string { return filepath.Join(e.dir(), string(e.kind)) }
 // cached reports whether the cache has the file. The error is ErrNotFound if the cache
 // remembers that no server has the file. A damaged file is overwritten later.
 func (e *entry) cached() (bool, error) {
+	if e.client.Cache == "" {
+		return false, nil
+	}
+
 	// A file with bytes is a hit if it is intact, an empty one a miss for some time.
 	info, err := os.Stat(e.path())
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case err != nil: // the file is missing, or the cache cannot be used, which writing to it shows
 		return false, nil
-	case err != nil:
-		return false, err
 	case info.Size() > 0:
 		return verify(e.path(), e.id, e.kind) == nil, nil
 	case time.Since(info.ModTime()) <= e.client.missAge():
 		return false, ErrNotFound
 	}
-	return false, os.Remove(e.path())
+	_ = os.Remove(e.path()) // a cache that cannot be written stays as it is
+	return false, nil
 }
 
 // remember writes an empty file: no server has the file. A failure has no consequence
 // but another request.
 func (e *entry) remember() {
+	if e.client.Cache == "" {
+		return
+	}
 	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
 		return
 	}

@@ -17,6 +17,7 @@ package debuginfod
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -92,8 +93,14 @@ type Progress struct {
 type Client struct {
 	// URLs are the servers in the order of the requests.
 	URLs []string
-	// Cache is the directory of the cache. Find creates it if necessary.
+	// Cache is the directory of the cache. Find creates it if necessary. If it is empty or cannot be
+	// written, files are kept without a name until the process ends.
 	Cache string
+	// Uncached, if not nil, is called with the reason before the first file is kept without a name.
+	Uncached func(err error)
+	// Waiting, if not nil, is called once for each server that sends nothing for some seconds, with
+	// the time that has passed, and Timeout. It is called from any goroutine.
+	Waiting func(server string, waited, timeout time.Duration)
 	// Timeout is the time for each 100 KiB, or for the rest of the file; 0 is no
 	// bound.
 	Timeout time.Duration
@@ -115,6 +122,11 @@ type Client struct {
 	// stalled maps servers that were too slow, or cannot be reached, to their error. They get no further requests:
 	// otherwise each of many modules would wait for them.
 	stalled sync.Map
+	waited  sync.Map // servers that Waiting was called for
+
+	mu        sync.Mutex
+	left      bool // no further files are put into the cache
+	heldFiles map[heldKey]heldFile
 }
 
 // disk returns the bound on the bytes that are written into the cache.
@@ -126,7 +138,7 @@ func (c *Client) disk() *fetch.Disk {
 // maxBuildID bounds a build id in bytes; SHA-1 has 20.
 const maxBuildID = 64
 
-// Find returns the path of a file in the cache. It downloads the file if necessary, and
+// Find returns the path of a file in the cache, or of a file without a name (see Cache). It downloads the file if necessary, and
 // checks the build id. If no server has the file, the error is ErrNotFound, and the
 // cache remembers that for a while. Otherwise the error joins the failures of the
 // servers, and the cache remembers nothing.
@@ -143,6 +155,9 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	case found:
 		return e.path(), nil
 	}
+	if path := e.held(); path != "" {
+		return path, nil
+	}
 
 	// The servers are tried in order, until one has the file.
 	var failures []error
@@ -150,7 +165,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	for _, url := range c.URLs {
 		err := e.try(ctx, url)
 		if err == nil {
-			return e.path(), nil
+			return cmp.Or(e.held(), e.path()), nil
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)

@@ -1,8 +1,8 @@
 package debuginfod
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +26,8 @@ const (
 // file, or is unchanged.
 func (e *entry) download(ctx context.Context, server string) error {
 	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
-	bounds := fetch.Bounds{Window: e.client.Timeout, Stalled: ErrTimeout, MaxTime: e.client.MaxTime, TooLong: ErrMaxTime}
+	bounds := fetch.Bounds{Window: e.client.Timeout, Stalled: ErrTimeout, MaxTime: e.client.MaxTime, TooLong: ErrMaxTime,
+		Waiting: e.client.waiting(server)}
 	return fetch.Within(ctx, bounds, &t.done, func(ctx context.Context) error { return e.fetch(ctx, &t) })
 }
 
@@ -39,6 +40,19 @@ type transfer struct {
 	shown  time.Time
 }
 
+// waiting returns the function that tells once that a server is waited for.
+func (c *Client) waiting(server string) func(time.Duration) {
+	if c.Waiting == nil {
+		return nil
+	}
+	return func(waited time.Duration) {
+		_, before := c.waited.LoadOrStore(server, true)
+		if !before {
+			c.Waiting(address.New(server).String(), waited, c.Timeout)
+		}
+	}
+}
+
 // fetch downloads into a temporary file beside the entry, verifies the file and renames
 // it. debuginfod-client removes files of such names if this process is killed.
 func (e *entry) fetch(ctx context.Context, t *transfer) error {
@@ -49,27 +63,11 @@ func (e *entry) fetch(ctx context.Context, t *transfer) error {
 	defer body.Close()
 
 	// Nothing is created in the cache before a server has answered with the file.
-	if err := os.MkdirAll(e.dir(), 0o700); err != nil {
-		return err
-	}
-	e.sweep()
-	file, err := os.CreateTemp(e.dir(), string(e.kind)+".*")
+	file, err := e.sink()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // has no effect after the rename
-
-	// The rename makes the file visible only after it is complete and verified.
-	err = t.copy(file, body)
-	closeErr := file.Close()
-	err = cmp.Or(err, closeErr)
-	if err == nil {
-		err = verify(file.Name(), e.id, e.kind)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), e.path())
-	}
-	return err
+	return file.finish(t.copy(file, body), t.url.String())
 }
 
 // abandonedAfter is the age from which a temporary file cannot be in use.
@@ -124,6 +122,9 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 		err = fmt.Errorf("%w: %s", ErrStatus, response.Status)
 	default:
 		err = t.client.disk().Announce(t.total)
+		if errors.Is(err, fetch.ErrSpace) && t.client.leave(err) {
+			err = t.client.disk().Announce(t.total)
+		}
 		if err == nil {
 			return response.Body, nil
 		}
@@ -137,7 +138,7 @@ func (t *transfer) tooLarge(n int64) bool { return t.client.MaxSize > 0 && n > t
 
 // copy writes the body to the file. If the body ends before Content-Length, reading it
 // returns an error.
-func (t *transfer) copy(file *os.File, body io.Reader) error {
+func (t *transfer) copy(file io.Writer, body io.Reader) error {
 	buffer := make([]byte, copyBuffer)
 	t.progress(true)
 	for {
@@ -147,9 +148,6 @@ func (t *transfer) copy(file *os.File, body io.Reader) error {
 			return ErrMaxSize
 		}
 		if _, err := file.Write(buffer[:n]); err != nil {
-			return err
-		}
-		if err := t.client.disk().Wrote(int64(n)); err != nil {
 			return err
 		}
 

@@ -33,11 +33,7 @@ func FromEnv() (*Client, error) {
 	}
 
 	// The cache has a default place, the limits have default values.
-	var err error
-	c.Cache, err = cacheDir()
-	if err != nil {
-		return nil, err
-	}
+	c.Cache = cacheDir()
 	return c, c.readLimits()
 }
 
@@ -81,10 +77,10 @@ func number(name string, usual int64) (int64, error) {
 }
 
 // cacheDir returns DEBUGINFOD_CACHE_PATH, or the directory of older clients if it
-// exists, or the directory in XDG's cache.
-func cacheDir() (string, error) {
+// exists, or the directory in XDG's cache; empty if there is no home directory.
+func cacheDir() string {
 	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
-		return dir, nil
+		return dir
 	}
 
 	// Older clients have their cache in the home directory.
@@ -92,16 +88,16 @@ func cacheDir() (string, error) {
 	if homeErr == nil {
 		old := filepath.Join(home, ".debuginfod_client_cache")
 		if _, err := os.Stat(old); err == nil {
-			return old, nil
+			return old
 		}
 	}
 
 	// The XDG base directory, with its default below the home directory.
 	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
-		return filepath.Join(dir, "debuginfod_client"), nil
+		return filepath.Join(dir, "debuginfod_client")
 	}
 	if homeErr != nil {
-		return "", fmt.Errorf("no directory for debuginfod's cache: %w", homeErr)
+		return ""
 	}
-	return filepath.Join(home, ".cache", "debuginfod_client"), nil
+	return filepath.Join(home, ".cache", "debuginfod_client")
 }

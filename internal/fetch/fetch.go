@@ -85,6 +85,20 @@ type Bounds struct {
 	// MaxTime bounds the whole download; TooLong is the error. 0 is no bound.
 	MaxTime time.Duration
 	TooLong error
+	// Waiting, if not nil, is called once if no byte arrives for a quarter of Window, or for
+	// mostQuiet: with the time that has passed since the last byte.
+	Waiting func(waited time.Duration)
+}
+
+// mostQuiet is the time without a byte after which a user is told that a server is waited for.
+const mostQuiet = 5 * time.Second
+
+// quiet is the time without a byte after which Waiting is called.
+func (b *Bounds) quiet() time.Duration {
+	if b.Window > 0 {
+		return min(mostQuiet, b.Window/4)
+	}
+	return mostQuiet
 }
 
 // Within calls download, which counts the bytes that arrive, with a context that ends at
@@ -101,6 +115,9 @@ func Within(ctx context.Context, b Bounds, count *atomic.Int64, download func(ct
 	if b.Window > 0 {
 		go Watch(ctx, b.Window, count, func() { cancel(b.Stalled) })
 	}
+	if b.Waiting != nil {
+		go watch(ctx, b.quiet(), 1, count, func() { b.Waiting(b.quiet()) })
+	}
 
 	err := download(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -112,6 +129,11 @@ func Within(ctx context.Context, b Bounds, count *atomic.Int64, download func(ct
 // Watch calls slow and returns as soon as count has grown by less than leastBytes in a
 // window of time. It also returns when ctx is done.
 func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow func()) {
+	watch(ctx, window, leastBytes, count, slow)
+}
+
+// watch is Watch with the least number of bytes.
+func watch(ctx context.Context, window time.Duration, least int64, count *atomic.Int64, slow func()) {
 	tick := time.NewTicker(window)
 	defer tick.Stop()
 
@@ -124,7 +146,7 @@ func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow 
 		}
 
 		now := count.Load()
-		if now-last < leastBytes {
+		if now-last < least {
 			slow()
 			return
 		}
@@ -134,7 +156,7 @@ func Watch(ctx context.Context, window time.Duration, count *atomic.Int64, slow 
 
 // Disk bounds the bytes that are written into a directory. It is safe for concurrent use.
 type Disk struct {
-	// Dir is the directory, which need not exist yet.
+	// Dir is the directory, which need not exist yet. Move changes it.
 	Dir string
 	// MaxTotal bounds the sum of all files, in bytes; 0 is no bound.
 	MaxTotal int64
@@ -192,10 +214,20 @@ func (d *Disk) checkSpace(n uint64) error {
 		look = freeSpace
 	}
 
-	free, size, ok := look(d.Dir)
+	d.mu.Lock()
+	dir := d.Dir
+	d.mu.Unlock()
+	free, size, ok := look(dir)
 	reserve := min(size/reserveShare, maxReserve)
 	if ok && (free < reserve || n > free-reserve) {
-		return fmt.Errorf("%w: %d MiB are free in %s", ErrSpace, free>>20, d.Dir)
+		return fmt.Errorf("%w: %d MiB are free in %s", ErrSpace, free>>20, dir)
 	}
 	return nil
+}
+
+// Move has later files written into another directory.
+func (d *Disk) Move(dir string) {
+	d.mu.Lock()
+	d.Dir = dir
+	d.mu.Unlock()
 }

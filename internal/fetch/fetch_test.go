@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -93,4 +95,47 @@ func TestWatch(t *testing.T) {
 	var count atomic.Int64
 	stop()
 	Watch(ctx, time.Hour, &count, func() { t.Error("slow before a window is over") })
+}
+
+// TestWaiting: a server that sends nothing is told long before it is given up, also if it stops later. A
+// server that sends little but steadily is neither told nor given up.
+func TestWaiting(t *testing.T) {
+	stalled := errors.New("stalled")
+	for _, test := range []struct {
+		name   string
+		window time.Duration
+		steps  []time.Duration // before 2 KiB each
+		told   []time.Duration
+		want   error
+		took   time.Duration
+	}{
+		{"no answer", 90 * time.Second, []time.Duration{time.Hour}, []time.Duration{5 * time.Second}, stalled, 90 * time.Second},
+		{"no answer in a short time", 2 * time.Second, []time.Duration{time.Hour}, []time.Duration{500 * time.Millisecond}, stalled, 2 * time.Second},
+		{"slow and steady", 90 * time.Second, slices.Repeat([]time.Duration{time.Second}, 600), nil, nil, 600 * time.Second},
+		{"stops", 90 * time.Second, append(slices.Repeat([]time.Duration{time.Second}, 62), time.Hour), []time.Duration{5 * time.Second}, stalled, 180 * time.Second},
+		{"an answer after some time", 90 * time.Second, []time.Duration{80 * time.Second}, []time.Duration{5 * time.Second}, nil, 80 * time.Second},
+		{"without a bound", 0, []time.Duration{time.Hour}, []time.Duration{5 * time.Second}, nil, time.Hour},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var count atomic.Int64
+			var told []time.Duration
+			start := time.Now()
+			b := Bounds{Window: test.window, Stalled: stalled, Waiting: func(waited time.Duration) { told = append(told, waited) }}
+			err := Within(t.Context(), b, &count, func(ctx context.Context) error {
+				for _, step := range test.steps {
+					select {
+					case <-time.After(step):
+						count.Add(2 << 10)
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				return nil
+			})
+			synctest.Wait()
+			if took := time.Since(start); err != test.want || took != test.took || !slices.Equal(told, test.told) {
+				t.Errorf("%s: %v after %v, told %v", test.name, err, took, told)
+			}
+		})
+	}
 }

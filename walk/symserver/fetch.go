@@ -129,6 +129,11 @@ const progressStep = 100 * time.Millisecond
 func (s *Server) download(ctx context.Context, e entry, m *walk.Module) error {
 	var received atomic.Int64
 	bounds := fetch.Bounds{Window: s.Timeout, Stalled: ErrStalled, MaxTime: s.MaxTime, TooLong: ErrMaxTime}
+	if s.Waiting != nil {
+		bounds.Waiting = func(waited time.Duration) {
+			s.waited.Do(func() { s.Waiting(address.New(s.base.String()).String(), waited, s.Timeout) })
+		}
+	}
 	return fetch.Within(ctx, bounds, &received, func(ctx context.Context) error { return s.receive(ctx, e, m, &received) })
 }
 
@@ -189,7 +194,11 @@ func (s *Server) open(ctx context.Context, target address.Address) (*http.Respon
 
 	// A file that the disk cannot hold is refused before it is read.
 	if response.StatusCode == http.StatusOK && response.ContentLength <= s.MaxSize {
-		if err := s.disk().Announce(response.ContentLength); err != nil {
+		err = s.disk().Announce(response.ContentLength)
+		if errors.Is(err, fetch.ErrSpace) && s.leave(err) {
+			err = s.disk().Announce(response.ContentLength)
+		}
+		if err != nil {
 			response.Body.Close()
 			return nil, err
 		}

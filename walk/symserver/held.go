@@ -23,8 +23,29 @@ type held struct {
 // maxHeld bounds a file that is kept in memory, in bytes.
 const maxHeld = 1 << 30
 
+// leave has all files from now on kept outside of the cache, whose disk is full. It returns false if
+// that was so before.
+func (s *Server) leave(reason error) bool {
+	s.mu.Lock()
+	before := s.left != nil
+	if !before {
+		s.left = reason
+	}
+	s.mu.Unlock()
+	if !before {
+		s.disk().Move(os.TempDir())
+	}
+	return !before
+}
+
 // writable returns why no file can be written to the entry's place in the cache.
 func (e entry) writable() error {
+	e.server.mu.Lock()
+	left := e.server.left
+	e.server.mu.Unlock()
+	if left != nil {
+		return left
+	}
 	if e.server.Cache == "" {
 		return ErrNoCache
 	}

@@ -68,6 +68,9 @@ type Server struct {
 	Cache string
 	// Uncached, if any, is called with the reason before the first file is kept without a name.
 	Uncached func(err error)
+	// Waiting, if any, is called once if the server sends nothing for some seconds, with the time that
+	// has passed, and Timeout. It is called from any goroutine.
+	Waiting func(server string, waited, timeout time.Duration)
 	// Timeout is the time in which a server has to send 100 KiB, again and again,
 	// or the rest of the file.
 	Timeout time.Duration
@@ -93,9 +96,11 @@ type Server struct {
 	slots  chan struct{} // bounds the requests at one time
 	disk   func() *fetch.Disk
 
+	waited  sync.Once // Waiting was called
 	mu      sync.Mutex
 	refused error           // the server cannot be reached, or stalls: no further requests are sent
 	held    map[string]held // files that are not in the cache, by place
+	left    error           // why no further files are put into the cache
 }
 
 // Set by New.

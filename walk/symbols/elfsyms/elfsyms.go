@@ -92,14 +92,14 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 	}
 
 	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
-	out.From = main.Path()
+	out.From = s.Remote.Source(main.Path())
 	found := companion.Complete(&elfx.Image{Main: main}, s.places(ctx))
 	switch {
 	case found.Mismatch != nil:
 		debug := found.DebugProbes[len(found.DebugProbes)-1].Path
 		out.Tried = append(out.Tried, companion.Probe{Path: debug, Err: found.Mismatch})
 	case found.Image.Debug != nil:
-		out.From += " and " + found.Image.Debug.Path()
+		out.From += " and " + s.Remote.Source(found.Image.Debug.Path())
 	default:
 		out.Tried = append(out.Tried, found.DebugProbes...)
 	}
@@ -119,7 +119,7 @@ func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Sym
 		return nil
 	}
 
-	out.From = debug.Path()
+	out.From = s.Remote.Source(debug.Path())
 	return companion.Alone(debug, s.places(ctx))
 }
 
@@ -152,7 +152,7 @@ func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Mo
 	// Companions that are damaged are reported, absent ones are not.
 	for _, p := range others.Probes() {
 		if p.Err == nil {
-			out.From += " and " + p.Path
+			out.From += " and " + s.Remote.Source(p.Path)
 		} else if !errors.Is(p.Err, fs.ErrNotExist) {
 			out.Tried = append(out.Tried, p)
 		}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"symkit/internal/testfile"
+)
+
+// TestNoDebuginfodCache: a debug file from a server is used where it cannot be kept, with one warning.
+func TestNoDebuginfodCache(t *testing.T) {
+	stripped := fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5-stripped.elf")
+	debug, err := os.ReadFile(fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5-stripped.debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(debug) }))
+	defer server.Close()
+	t.Setenv("DEBUGINFOD_URLS", server.URL)
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, "")
+	}
+
+	var texts []string
+	for cache, want := range map[string]string{t.TempDir(): "", "": "neither DEBUGINFOD_CACHE_PATH, XDG_CACHE_HOME nor HOME is set", stripped: "not a directory"} {
+		t.Setenv("DEBUGINFOD_CACHE_PATH", cache)
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{stripped}, &stdout, &stderr)
+		if code != 0 || !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != min(len(want), 1) {
+			t.Errorf("%q: %d, %s", cache, code, &stderr)
+		}
+		texts = append(texts, stdout.String())
+	}
+	if texts[0] != texts[1] || texts[1] != texts[2] || !strings.Contains(texts[0], "\nFUNC ") {
+		t.Error("the symbols differ, or have no functions")
+	}
+}
+
+// TestWaiting: a server that does not answer is one line long before it is given up, also in a batch.
+func TestWaiting(t *testing.T) {
+	stripped := fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5-stripped.elf")
+	url, _ := testfile.StalledServer(t)
+	t.Setenv("DEBUGINFOD_URLS", url)
+	t.Setenv("DEBUGINFOD_TIMEOUT", "1")
+	t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
+	var stdout, stderr bytes.Buffer
+	run(t.Context(), []string{"-s", t.TempDir(), stripped}, &stdout, &stderr)
+	waiting := "dump_syms: waiting for " + url + ", 0.25 s so far, at most 1s (DEBUGINFOD_TIMEOUT)\n"
+	if !strings.HasPrefix(stderr.String(), waiting) || strings.Count(stderr.String(), "waiting") != 1 {
+		t.Errorf("%s\nwant first: %s", &stderr, waiting)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package fetch
+
+import (
+	"errors"
+	"os"
+)
+
+// inMemory returns an error: only Linux has files in memory.
+func inMemory() (*os.File, error) { return nil, errors.ErrUnsupported }
