@@ -60,7 +60,7 @@ func (k *keptSymbols) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 	return &syms
 }
 
-// losses are the ways in which n-th part of a stack from sp to end is lost.
+// losses are the kinds of loss of a part of a stack that goes from sp to end.
 var losses = []struct {
 	name string
 	lose func(sp, at, end uint64) elfx.Range

@@ -12,7 +12,7 @@ import (
 	"symkit/walk/symbols/elfsyms"
 )
 
-// samplesOfCore is the number of places in which each stack of a core is cut in each way.
+// samplesOfCore is the number of places in which each stack of a core has a loss of each kind.
 const samplesOfCore = 24
 
 // TestOracleCutStacks: the cores of scripts/cores.sh, whose whole stacks TestOracleCores compares
