@@ -14,6 +14,7 @@ url=${SYMKIT_URL:-${GITHUB_SERVER_URL:-https://github.com}/$SYMKIT_REPOSITORY/re
 case $(uname -s) in
 Linux) system=linux end=tar.gz ;;
 Darwin) system=macos end=tar.gz ;;
+FreeBSD) system=freebsd end=tar.gz ;;
 *) system=windows end=zip ;;
 esac
 case $(uname -m) in

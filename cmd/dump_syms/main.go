@@ -14,11 +14,15 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"symkit/dump/batch"
 	"symkit/internal/command"
 	"symkit/internal/usage"
 )
 
 func main() { command.Main("dump_syms", run) }
+
+// shards is read by --shard auto.
+var shards = usage.Variable{Name: batch.ShardsVariable, Help: "The number of shards for --shard auto, where the scheduler does not say it."}
 
 // run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
@@ -27,7 +31,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 	c.remote = c.remoteClient() // its bounds hold for all modules of the run
 	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
-		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod}, Brief: c.brief, Stdout: stdout, Stderr: messages}
+		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards}, Brief: c.brief, Stdout: stdout, Stderr: messages}
 
 	return p.Run(&c, compatible(args), func(*kong.Context) (int, error) {
 		messages.Mute(c.Verbose.least())

@@ -264,6 +264,9 @@ func findFlag(node *kong.Node, arg string) *kong.Flag {
 // work calls the program's own work and returns the exit code.
 func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int, err error)) int {
 	// Limits are read before any work.
+	for _, name := range misspeltLimits() {
+		Line(p.Stderr, "%s: warning: %s in the environment is not read; the variable is %s", p.Name, name, limits.Variable)
+	}
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
 		return Misuse
@@ -309,6 +312,18 @@ func unknownVariables(node *kong.Node, prefix string) (unknown []string) {
 	}
 	slices.Sort(unknown)
 	return unknown
+}
+
+// misspeltLimits returns the environment variables that look like the one of limits. Others with
+// the prefix SYMKIT_ belong to scripts.
+func misspeltLimits() (names []string) {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "SYMKIT_LIM") && name != limits.Variable {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // unsetEmpty removes the environment variables that begin with prefix and are empty. kong

@@ -98,6 +98,20 @@ func TestEnv(t *testing.T) {
 	}
 }
 
+// TestMisspeltLimits: a variable that looks like SYMKIT_LIMITS is a warning; those of scripts are none.
+func TestMisspeltLimits(t *testing.T) {
+	t.Setenv("SYMKIT_LIMIT", "all=50%")
+	t.Setenv("SYMKIT_STORE", "symbols")
+	var stdout, stderr bytes.Buffer
+	var grammar struct{}
+	p := Program{Name: "prog", Stdout: &stdout, Stderr: NewMessages("prog", &stderr)}
+	code := p.Run(&grammar, nil, func(*kong.Context) (int, error) { return 0, nil })
+	const want = "prog: warning: SYMKIT_LIMIT in the environment is not read; the variable is SYMKIT_LIMITS\n"
+	if code != 0 || stderr.String() != want {
+		t.Errorf("%d, %q", code, &stderr)
+	}
+}
+
 // Arguments are bytes, not text.
 func TestNotUTF8(t *testing.T) {
 	const name = "caf\xe9,a\nb\x00"

@@ -27,16 +27,30 @@ def _machine(ctx):
         fail("symkit_release: uname -m: " + result.stderr)
     return result.stdout.strip()
 
+# The processors of archives, by the names that uname and Java have for them.
+_PROCESSORS = {
+    "aarch64": "arm64",
+    "arm": "armv7",
+    "armv7l": "armv7",
+    "armv8l": "armv7",
+    "i386": "386",
+    "i586": "386",
+    "i686": "386",
+    "x86": "386",
+    "x86_64": "amd64",
+}
+
 def _release_impl(ctx):
     machine = _machine(ctx)
-    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
+    processor = _PROCESSORS.get(machine, machine)
     name = ctx.os.name.lower()
     system = "macos" if name.startswith("mac") else "windows" if name.startswith("windows") else name
     target = system + "-" + processor
     sha256 = ctx.attr.sha256.get(target)
     if not sha256:
         fail("symkit_release: sha256 has no entry for %s: take it from SHA256SUMS of the release" % target)
-    archive = "symkit-%s-%s" % (ctx.attr.version, target)
+    version = ctx.attr.version
+    archive = "symkit-%s-%s" % (version[1:] if version.startswith("v") else version, target)
     suffix = ".zip" if system == "windows" else ".tar.gz"
     ctx.download_and_extract(url = ctx.attr.url + "/" + archive + suffix, sha256 = sha256, stripPrefix = archive)
 

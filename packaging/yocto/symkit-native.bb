@@ -7,11 +7,11 @@ SYMKIT_URL ?= "https://example.org/symkit"
 SYMKIT_VERSION ?= "1.0.0"
 SYMKIT_SHA256 ?= ""
 SYMKIT_LICENSE_MD5 ?= "ad4064e50084ea94511432d87d1b29d3"
-PV = "${SYMKIT_VERSION}"
+PV = "${@d.getVar('SYMKIT_VERSION').lstrip('v')}"
 
 inherit native
 
-SYMKIT_ARCH = "${@{'x86_64': 'amd64', 'aarch64': 'arm64'}.get(d.getVar('BUILD_ARCH'), d.getVar('BUILD_ARCH'))}"
+SYMKIT_ARCH = "${@{'x86_64': 'amd64', 'aarch64': 'arm64', 'armv7l': 'armv7', 'armv8l': 'armv7', 'i586': '386', 'i686': '386'}.get(d.getVar('BUILD_ARCH'), d.getVar('BUILD_ARCH'))}"
 SRC_URI = "${SYMKIT_URL}/symkit-${PV}-linux-${SYMKIT_ARCH}.tar.gz"
 SRC_URI[sha256sum] = "${SYMKIT_SHA256}"
 # Before Yocto 5.1 there is no UNPACKDIR: archives are unpacked into WORKDIR.

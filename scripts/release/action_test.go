@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,6 +48,27 @@ func TestAction(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), test.want) {
 			t.Errorf("version %q, ref %q, %s: %v, %s", test.version, test.ref, test.machine, err, out)
+		}
+	}
+}
+
+// TestMachines: the Bazel rule and the Yocto recipe know the names of processors that differ from
+// those of archives.
+func TestMachines(t *testing.T) {
+	entry := regexp.MustCompile(`["']([a-z0-9_]+)["']: ["']([a-z0-9]+)["']`)
+	for _, name := range []string{"bazel/symkit.bzl", "yocto/symkit-native.bb"} {
+		text, err := os.ReadFile("../../packaging/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
+			got[m[1]] = m[2]
+		}
+		for machine, want := range map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": "armv7", "armv8l": "armv7", "i686": "386"} {
+			if got[machine] != want || !slices.ContainsFunc(targets, func(t target) bool { return t.name() == "linux-"+want }) {
+				t.Errorf("%s: %s is %q, want %q", name, machine, got[machine], want)
+			}
 		}
 	}
 }
