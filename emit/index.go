@@ -3,6 +3,7 @@ package emit
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -65,18 +66,26 @@ type table []entry
 
 // NewIndex indexes data, which may be a mapped file. NewIndex uses every processor and is
 // as fast as the data can be read. There is no error: any data has some records, or none.
-func NewIndex(data []byte) *Index { return newIndex(data, runtime.GOMAXPROCS(0)) }
+func NewIndex(data []byte) *Index { return newIndex(data, runtime.GOMAXPROCS(0), math.MaxInt64) }
 
-// chunkSize is the number of bytes that one worker scans at a time.
-const chunkSize = 16 << 20
+// NewIndexWithin is NewIndex for an index of at most a number of bytes: it returns nil if the index
+// would take more.
+func NewIndexWithin(data []byte, most int64) *Index {
+	return newIndex(data, runtime.GOMAXPROCS(0), most)
+}
 
-func newIndex(data []byte, jobs int) *Index {
+// chunkSize is the number of bytes that one worker scans at a time; after each stepSize of them it
+// looks whether the index has become too large.
+const chunkSize, stepSize = 16 << 20, 1 << 20
+
+func newIndex(data []byte, jobs int, most int64) *Index {
 	// Workers take chunks from a queue, so that a slow chunk does not delay the others.
 	x := &Index{data: data, bad: &badLines{all: map[uint64]struct{}{}}}
 	chunks := (len(data) + chunkSize - 1) / chunkSize
 	scans := make([]scan, chunks)
 	var wait sync.WaitGroup
 	var faults sync.Map
+	var size atomic.Int64
 	next := make(chan int, chunks)
 	for i := range chunks {
 		next <- i
@@ -87,7 +96,12 @@ func newIndex(data []byte, jobs int) *Index {
 		wait.Go(func() {
 			defer rescue(&faults, job)()
 			for i := range next {
-				scans[i].run(data, i*chunkSize, min(len(data), (i+1)*chunkSize))
+				end := min(len(data), (i+1)*chunkSize)
+				for at := i * chunkSize; at < end && size.Load() <= most; at += stepSize {
+					before := scans[i].size()
+					scans[i].run(data, at, min(end, at+stepSize))
+					size.Add(scans[i].size() - before)
+				}
 			}
 		})
 	}
@@ -95,6 +109,9 @@ func newIndex(data []byte, jobs int) *Index {
 	// A fault in a worker becomes a panic in the goroutine of the caller.
 	wait.Wait()
 	rethrow(&faults)
+	if size.Load() > most {
+		return nil
+	}
 	x.join(scans)
 	return x
 }

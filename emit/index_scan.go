@@ -35,6 +35,15 @@ func (s *scan) markBad(off uint64) {
 	}
 }
 
+// size returns the bytes of the index that s becomes.
+func (s *scan) size() int64 {
+	n := 0
+	for i := range s.tables {
+		n += len(s.tables[i])
+	}
+	return entrySize * int64(n+len(s.heads))
+}
+
 // run scans the lines that begin in data[from:to]. The first bytes of a line identify its
 // record; only records that are looked up by address or number are read further.
 //

@@ -3,6 +3,7 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -278,7 +279,7 @@ func TestIndexAgainstReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newIndex(data, 2)
+	x := newIndex(data, 2, math.MaxInt64)
 	var funcs []Func
 	lines := map[uint64]Line{} // by the address it begins at
 	for rec, err := range NewReader(data).Records() {
@@ -318,7 +319,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte("FUNC m 10 20 0 f\r\nINLINE 0 1 0 10 8\r\n10 10 1 -1"), uint64(0x12))
 	f.Add([]byte("STACK CFI INIT 0 ffffffff .cfa: : a\nSTACK CFI 0 a: b c: d"), uint64(3))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
-		x := newIndex(data, 2)
+		x := newIndex(data, 2, math.MaxInt64)
 		if s, ok := x.Symbol(addr); ok {
 			if s.Addr > addr || !s.Public && addr-s.Addr >= uint64(s.Size) || len(s.Calls) == 0 || s.LineAddr > addr || s.CallAddr > addr || s.CallAddr > 0 && len(s.Calls) < 2 {
 				t.Fatalf("Symbol(%#x) = %+v", addr, s)
@@ -353,7 +354,7 @@ func BenchmarkIndex(b *testing.B) {
 	data := benchData()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		newIndex(data, 1)
+		newIndex(data, 1, math.MaxInt64)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestTenfold(t *testing.T) {
 		"fetched-total":           {2_959_130_706, 0, "all files of the corpus"},
 	}
 	values := Limits{builtIn()}
-	memory := map[Limit]bool{Inflated: true, UnitRecords: true, LineRecords: true, SymbolRecords: true, FrameRecords: true}
+	memory := map[Limit]bool{Inflated: true, UnitRecords: true, LineRecords: true, SymbolRecords: true, FrameRecords: true, UnpackedSymbols: true}
 	for l := range All {
 		row, ok := rows[l.String()]
 		if !ok || row.largest == 0 || row.file == "" {

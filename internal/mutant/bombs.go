@@ -17,8 +17,18 @@ type Bomb struct {
 }
 
 // All has the bombs by the kind of their file: "elf", "dump" (cores and minidumps), "sym"
-// (symbol files).
-var All = map[string][]Bomb{"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs(), recordBombs()), "dump": dumpBombs, "sym": symBombs}
+// (symbol files), "packed" (symbol files that are packed).
+var All = allBombs()
+
+func allBombs() map[string][]Bomb {
+	plain, packed := symRecordBombs()
+	return map[string][]Bomb{
+		"elf":    slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs(), recordBombs()),
+		"dump":   slices.Concat(dumpBombs, dumpRecordBombs()),
+		"sym":    slices.Concat(symBombs, plain),
+		"packed": packed,
+	}
+}
 
 // Bombs are ELF files, each one kind of trap for readers of ELF, DWARF, call frame
 // information and symbols.

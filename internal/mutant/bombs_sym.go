@@ -2,8 +2,13 @@ package mutant
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // symBombs are symbol files for testdata's crash-x86_64-gcc12-O2-dw5.elf. Their records
@@ -114,3 +119,67 @@ func symFile(records func(*bytes.Buffer)) []byte {
 
 // writeFunction writes a function over all code.
 func writeFunction(b *bytes.Buffer) { b.WriteString("FUNC 1000 200 0 f\n1000 200 1 0\n") }
+
+// symRecords are the smallest legal records of symbol files, with what has to come before them.
+var symRecords = []struct{ name, before, record string }{
+	{"MODULE", "", "MODULE a b 1 c\n"},
+	{"INFO", "", "INFO a\n"},
+	{"INFO CODE_ID", "", "INFO CODE_ID 1\n"},
+	{"INFO SIGNAL_FRAME", "", "INFO SIGNAL_FRAME 1 1\n"},
+	{"INFO PUBLIC_SIZES", "PUBLIC 1 0 p\n", "INFO PUBLIC_SIZES 1 1 1\n"},
+	{"sizes of an INFO PUBLIC_SIZES", "INFO PUBLIC_SIZES 0 ffffffff", " 1"},
+	{"FILE", "", "FILE 1 f\n"},
+	{"INLINE_ORIGIN", "", "INLINE_ORIGIN 1 f\n"},
+	{"FUNC", "", "FUNC 1 1 0 f\n"},
+	{"FUNC m", "", "FUNC m 1 1 0 f\n"},
+	{"FUNC of all memory", "", "FUNC 1 ffffffff 0 f\n"},
+	{"INLINE", "FUNC 1000 200 0 f\n", "INLINE 0 1 0 0 1000 1\n"},
+	{"ranges of an INLINE", "FUNC 1000 200 0 f\nINLINE 0 1 0 0", " 1000 1"},
+	{"INLINE of the old form", "FUNC 1000 200 0 f\n", "INLINE 0 1 0 1000 1\n"},
+	{"line", "FUNC 1000 200 0 f\n", "1000 1 1 0\n"},
+	{"line without a FUNC", "", "1 1 1 0\n"},
+	{"PUBLIC", "", "PUBLIC 1 0 p\n"},
+	{"PUBLIC m", "", "PUBLIC m 1 0 p\n"},
+	{"STACK CFI INIT", "", "STACK CFI INIT 1 1 .cfa: 1 .ra: 1\n"},
+	{"STACK CFI", "STACK CFI INIT 1000 1000 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n", "STACK CFI 1001 .cfa: 1\n"},
+	{"STACK WIN", "", "STACK WIN 4 1 1 0 0 0 0 0 0 1 1\n"},
+	{"STACK WIN without a program", "", "STACK WIN 0 1 1 0 0 0 0 0 0 0 1\n"},
+	{"empty line", "", "\n"},
+	{"malformed line", "", "x\n"},
+}
+
+// symRecordBombs are symbol files of one record of symRecords again and again: some megabytes as they
+// are, and as much as a packed one may unpack to, packed by gzip and by zstd. Only stackwalk reads
+// packed ones.
+func symRecordBombs() (plain, packed []Bomb) {
+	for _, r := range symRecords {
+		text := func(size int) []byte {
+			return symFile(func(b *bytes.Buffer) { b.WriteString(r.before + strings.Repeat(r.record, size/len(r.record)) + "\n") })
+		}
+		plain = append(plain, Bomb{"symbol file of the smallest records: " + r.name, func() []byte { return text(plainSymbols) }})
+		for how, size := range map[string]int{"gzip": packedSymbols, "zstd": packedSymbols, "gzip, less": packedSymbols / 3} {
+			packed = append(packed, Bomb{"symbol file of the smallest records: " + r.name + ", packed by " + how,
+				func() []byte { return packText(text(size), strings.HasPrefix(how, "gzip")) }})
+		}
+	}
+	slices.SortFunc(packed, func(a, b Bomb) int { return cmp.Compare(a.Name, b.Name) })
+	return plain, packed
+}
+
+// Sizes of symbol files in bytes: as they are, and unpacked.
+const plainSymbols, packedSymbols = 8 << 20, 63 << 20
+
+// packText packs a symbol file.
+func packText(text []byte, byGzip bool) []byte {
+	var b bytes.Buffer
+	if byGzip {
+		w := gzip.NewWriter(&b)
+		w.Write(text) // to memory: cannot fail
+		w.Close()
+		return b.Bytes()
+	}
+	w, _ := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1)) // the options are legal ones
+	w.Write(text)                                              // to memory: cannot fail
+	w.Close()
+	return b.Bytes()
+}

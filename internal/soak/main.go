@@ -173,7 +173,7 @@ func (p *pool) run(j job, file func() (data, out []byte, kind string)) {
 
 // bombs runs the bombs whose names match.
 func (p *pool) bombs(match *regexp.Regexp) {
-	for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpSteps, "sym": symSteps} {
+	for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpBombSteps, "sym": symSteps, "packed": packedSteps} {
 		for _, b := range mutant.All[kind] {
 			if match.MatchString(b.Name) {
 				p.run(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, []byte, string) { return b.Make(), nil, bombKind })

@@ -3,6 +3,7 @@ package main
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 
 	"symkit/internal/mutant"
 )
@@ -59,6 +60,10 @@ var (
 		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--format=json", "--symbols", "cmd/stackwalk/testdata/breakpad/symbols", "IN"}, "", []int{0, 1, 2}},
 	}
+	// dumpBombSteps are all formats; bombs are few.
+	dumpBombSteps = append(slices.Clone(dumpSteps),
+		step{"stackwalk", []string{"--no-elf", "--format=html", "IN"}, "", []int{0, 1, 2}},
+		step{"stackwalk", []string{"--no-elf", "--format=machine", "--stack-contents", "IN"}, "", []int{0, 1, 2}})
 	walkSteps = []step{
 		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "IN"}, "OUT", []int{0, 1, 2}},
 		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--format=json", "IN"}, "OUT", []int{0, 1, 2}},
@@ -72,6 +77,7 @@ var (
 		{"symcheck", []string{"diff", "IN", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}},
 	}
+	packedSteps = []step{{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}}}
 )
 
 // coreSteps returns the steps for a core file that scripts/soak-cores.sh made.

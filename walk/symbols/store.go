@@ -190,12 +190,16 @@ func open(s *walk.Symbols, path string, l limits.Limits) error {
 		return nil
 	}
 	defer file.Release()
-	text, err := unpack(data, how, l)
+	u, err := unpack(data, how, l)
 	if err != nil {
 		return err
 	}
-
-	s.Index, s.Heap, s.Close = emit.NewIndex(text), int64(len(text)), func() error { return nil }
+	s.Index, err = u.index()
+	if err != nil {
+		u.close()
+		return err
+	}
+	s.Heap, s.Close = int64(len(u.text)), func() error { u.close(); return nil }
 	return nil
 }
 
