@@ -1,6 +1,7 @@
 package debuginfod
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ const (
 // download fetches the file from one server. The cache then has the whole, verified
 // file, or is unchanged.
 func (e *entry) download(ctx context.Context, server string) error {
-	t := transfer{client: e.client, url: fileURL(server, e.id, e.kind)}
+	t := transfer{client: e.client, entry: e, url: fileURL(server, e.id, e.kind)}
 	bounds := fetch.Bounds{Window: e.client.Timeout, Stalled: ErrTimeout, MaxTime: e.client.MaxTime, TooLong: ErrMaxTime,
 		Waiting: e.client.waiting(server)}
 	return fetch.Within(ctx, bounds, &t.done, func(ctx context.Context) error { return e.fetch(ctx, &t) })
@@ -34,6 +35,7 @@ func (e *entry) download(ctx context.Context, server string) error {
 // transfer is the state of one download.
 type transfer struct {
 	client *Client
+	entry  *entry
 	url    address.Address
 	done   atomic.Int64
 	total  int64
@@ -122,7 +124,7 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, error) {
 		err = fmt.Errorf("%w: %s", ErrStatus, response.Status)
 	default:
 		err = t.client.disk().Announce(t.total)
-		if errors.Is(err, fetch.ErrSpace) && t.client.leave(err) {
+		if errors.Is(err, fetch.ErrSpace) && t.client.leave(cmp.Or(t.entry.unwritable(), err)) {
 			err = t.client.disk().Announce(t.total)
 		}
 		if err == nil {

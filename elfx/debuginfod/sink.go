@@ -127,6 +127,17 @@ func (e *entry) temporary() (*os.File, error) {
 	return os.CreateTemp(e.dir(), string(e.kind)+".*")
 }
 
+// unwritable returns why nothing can be written into the cache. File systems that are read-only have
+// no free space either.
+func (e *entry) unwritable() error {
+	file, err := e.temporary()
+	if err != nil {
+		return err
+	}
+	file.Close()
+	return os.Remove(file.Name())
+}
+
 // open makes a file without a name.
 func (s *sink) open() (err error) {
 	s.file, s.memory, err = fetch.Unnamed()

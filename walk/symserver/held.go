@@ -40,12 +40,6 @@ func (s *Server) leave(reason error) bool {
 
 // writable returns why no file can be written to the entry's place in the cache.
 func (e entry) writable() error {
-	e.server.mu.Lock()
-	left := e.server.left
-	e.server.mu.Unlock()
-	if left != nil {
-		return left
-	}
 	if e.server.Cache == "" {
 		return ErrNoCache
 	}
@@ -58,7 +52,12 @@ func (e entry) writable() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+
+	// File systems that are read-only have no free space either.
+	e.server.mu.Lock()
+	defer e.server.mu.Unlock()
+	return cmp.Or(err, e.server.left)
 }
 
 // hold keeps a file whose first line was read, and calls Uncached with the reason once.
