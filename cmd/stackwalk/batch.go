@@ -58,6 +58,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
 	}
+	c.helped.tell(c.stderr)
 	if c.Format == "html" {
 		err = c.writeIndex(ctx, index)
 		if err != nil {

@@ -90,6 +90,7 @@ type cli struct {
 
 	debugDirs    []string // that --debug-dir names
 	uncachedOnce sync.Once
+	helped       sums     // of many dumps
 	toldServers  sync.Map // warnings about servers that were written
 
 	// Options of the programs that stackwalk replaces.

@@ -108,6 +108,9 @@ func mini(name string, data []byte, files *symbols.Files) (*walk.Process, error)
 		return nil, fmt.Errorf("%s: %w", name, incomplete(err))
 	}
 	p := d.Process()
+	if p.OS == "Linux" || p.OS == "Android" {
+		files.Headers(p)
+	}
 
 	// Without /proc/PID/maps, the load addresses of modules need the modules' files.
 	if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {

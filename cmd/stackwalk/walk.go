@@ -354,7 +354,10 @@ func (j *job) report(res *walk.Result) {
 		command.Line(w, "stackwalk: warning: %s", warning)
 	}
 
-	strangers := c.strangers(res)
+	var strangers []string
+	if c.Out == "" { // of many dumps another one may have their modules
+		strangers = c.strangers(res)
+	}
 	for _, path := range strangers {
 		command.Line(w, "stackwalk: warning: %s: not used: the dump has no module of its name and id; -v lists the modules", path)
 	}
@@ -436,26 +439,6 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 		case p.Path == c.Exe && m != res.Process.Main:
 		default:
 			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// strangers returns the symbol files of --symbols that are of none of the modules in the
-// dump. With --out they may be of modules in other dumps, so none is returned.
-func (c *cli) strangers(res *walk.Result) (out []string) {
-	if c.Out != "" {
-		return nil
-	}
-
-	for _, path := range c.Symbols {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		known := func(m *walk.Module) bool { return !errors.Is(symbols.FileIsFor(path, m), symbols.ErrOtherModule) }
-		if len(res.Process.Modules) > 0 && !slices.ContainsFunc(res.Process.Modules, known) {
-			out = append(out, path)
 		}
 	}
 	return out

@@ -41,6 +41,7 @@ func (c *cli) serve(ctx context.Context) (code int, err error) {
 	err = worker.Serve(ctx, os.Stdin, c.stdout, jobs, func(ctx context.Context, line string) worker.Answer {
 		return c.answer(ctx, line, shared, client)
 	})
+	c.helped.tell(c.stderr)
 	if err != nil {
 		return command.Failed, err
 	}

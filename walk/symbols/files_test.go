@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
 	"io/fs"
@@ -64,6 +65,109 @@ func TestFiles(t *testing.T) {
 		}
 		if err := files.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestTextHash: Breakpad's writer identifies a module without a build id by a hash of its code: the first
+// page of .text, 16 bytes after another, each XORed with those before.
+func TestTextHash(t *testing.T) {
+	const exe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := parsed.Section(".note.gnu.build-id")
+	data[note.Offset+8] = 9 // the type of the note
+	path := filepath.Join(t.TempDir(), "renamed")
+	err = os.WriteFile(path, data, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last 16 bytes may go beyond the section.
+	text := parsed.Section(".text")
+	hash := make([]byte, 16)
+	for i, b := range data[text.Offset:][:(min(text.Size, 4096)+15)&^15] {
+		hash[i%16] ^= b
+	}
+	for _, test := range []struct {
+		id   []byte
+		want error
+	}{{hash, nil}, {append([]byte{hash[0] ^ 1}, hash[1:]...), elfx.ErrOtherBuildID}, {hash[:15], elfx.ErrOtherBuildID}} {
+		files := Files{Exe: path}
+		defer files.Close()
+		m := &walk.Module{Path: "app", BuildID: test.id}
+		got, probes := files.Binary(m)
+		if (got != nil) != (test.want == nil) || len(probes) == 0 || !errors.Is(probes[0].Err, test.want) {
+			t.Errorf("%x: %v, want %v", test.id, probes, test.want)
+		}
+		if err := files.ExeError([]*walk.Module{m}, m); !errors.Is(err, test.want) {
+			t.Errorf("%x: %v, want %v", test.id, err, test.want)
+		}
+	}
+}
+
+// fileMemory is the memory of a process in which the bytes of a file are at an address.
+type fileMemory struct {
+	at   uint64
+	data []byte
+}
+
+func (m fileMemory) Bytes(addr, n uint64) []byte {
+	if addr < m.at || addr-m.at > uint64(len(m.data)) || n > uint64(len(m.data))-(addr-m.at) {
+		return nil
+	}
+	return m.data[addr-m.at:][:n]
+}
+
+// TestHeaders: the program headers in the memory of a dump show which file is a module's, whatever the
+// names and sizes are. Damaged headers are none.
+func TestHeaders(t *testing.T) {
+	for _, test := range []struct{ exe, other, cpu string }{
+		{"../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "x86_64"},
+		{"../../internal/soak/testdata/arm.elf", "../../internal/soak/testdata/i386.elf", "arm"},
+		{"../../internal/soak/testdata/mips.elf", "../../internal/soak/testdata/arm.elf", "mips"},
+	} {
+		data, err := os.ReadFile(test.exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := elfx.NewFile(test.exe, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module := func(data []byte) (*walk.Process, *walk.Module) {
+			m := &walk.Module{Path: "/srv/app", Base: 0x10000, End: 0x11000}
+			p := &walk.Process{OS: "Linux", CPU: test.cpu, BigEndian: f.BigEndian, Modules: []*walk.Module{m}, Memory: fileMemory{m.Base, data}}
+			(&Files{}).Headers(p)
+			return p, m
+		}
+		_, m := module(data[:1024])
+		if !slices.Equal(m.Segments, f.Segments) || m.Bias != 0x10000-f.LoadAddress() {
+			t.Errorf("%s: %v, bias %#x", test.exe, m.Segments, m.Bias)
+		}
+		for exe, want := range map[string]error{test.exe: nil, test.other: ErrOtherLayout} {
+			files := Files{Exe: exe}
+			defer files.Close()
+			got, probes := files.Binary(m)
+			if (got != nil) != (want == nil) || !errors.Is(probes[0].Err, want) {
+				t.Errorf("%s for %s: %v, want %v", exe, test.exe, probes, want)
+			}
+		}
+		for n := range 200 {
+			_, m := module(data[:n])
+			if m.Segments != nil && n < 52+32 {
+				t.Errorf("%s: headers in %d bytes", test.exe, n)
+			}
+		}
+		for i := range 64 { // no damage of the header is a crash
+			bad := slices.Clone(data[:1024])
+			bad[i] ^= 0xff
+			module(bad)
 		}
 	}
 }
