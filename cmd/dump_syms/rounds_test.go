@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -123,22 +122,14 @@ func TestWriters(t *testing.T) {
 
 	written, existing := map[string]int{}, 0
 	for w := range writers {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(w)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range bytes.Lines(text) {
-			var r batch.Record
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range readManifest(t, filepath.Join(dir, fmt.Sprint(w))) {
 			switch r.Status {
 			case batch.Written:
 				written[r.Input]++
 			case batch.Existing:
 				existing++
 				if r.SymbolBytes != 0 {
-					t.Errorf("%s", line)
+					t.Errorf("%+v", r)
 				}
 			}
 		}
