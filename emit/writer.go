@@ -9,8 +9,12 @@ import (
 // Symbol stores need these fields as keys.
 var ErrModule = errors.New("MODULE record without OS, architecture or hex id")
 
-// bufSize is the number of bytes that are collected for one Write.
-const bufSize = 256 << 10
+// bufSize is the number of bytes that are collected for one Write. The buffer begins with firstSize and
+// grows: a batch writes thousands of small files.
+const (
+	bufSize   = 256 << 10
+	firstSize = 8 << 10
+)
 
 // Writer writes records as text, in the order of the calls, which must be MODULE, INFO,
 // FILE, INLINE_ORIGIN, each FUNC with its INLINE records and lines, PUBLIC, STACK. The first
@@ -26,7 +30,7 @@ type Writer struct {
 
 // NewWriter returns a Writer to out. Call Flush at the end.
 func NewWriter(out io.Writer) *Writer {
-	return &Writer{out: out, buf: make([]byte, 0, bufSize)}
+	return &Writer{out: out, buf: make([]byte, 0, firstSize)}
 }
 
 // Module writes m, which must be complete (ErrModule).
@@ -117,6 +121,9 @@ func (w *Writer) write(text []byte) {
 
 	w.err = err
 }
+
+// Err returns the first failure of the calls so far. Flush may meet another one.
+func (w *Writer) Err() error { return w.err }
 
 // Flush writes the buffered text and returns the first failure of this or any earlier
 // call.

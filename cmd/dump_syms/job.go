@@ -173,6 +173,10 @@ func (j *job) do(ctx context.Context) error {
 	return nil
 }
 
+// smallModule is the size of a module, in bytes, below which its dump is not divided among
+// goroutines: other modules of the batch use the other processors.
+const smallModule = 256 << 10
+
 // dump dumps the module into the store.
 func (j *job) dump(ctx context.Context) error {
 	if err := j.open(ctx); err != nil {
@@ -181,7 +185,11 @@ func (j *job) dump(ctx context.Context) error {
 	defer j.in.Close()
 
 	start := time.Now()
-	m, err := j.module(ctx, j.in, j.b.opt)
+	opt := j.b.opt
+	if j.mod.Size < smallModule {
+		opt.Jobs = 1
+	}
+	m, err := j.module(ctx, j.in, opt)
 	if err != nil {
 		return err
 	}

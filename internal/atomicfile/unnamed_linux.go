@@ -1,9 +1,11 @@
 package atomicfile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,21 +14,25 @@ import (
 // directory below root. It fails if the file system has no such files, or if /proc,
 // which link needs, is not there.
 func unnamed(root *os.Root, dir string) (*os.File, error) {
-	f, err := root.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return nil, err
+	if !hasProc() {
+		return nil, errors.ErrUnsupported
 	}
-
-	if _, err := os.Stat(procPath(f)); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return root.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY|notPolled, 0o666)
 }
+
+// notPolled keeps package os from five system calls that find out that a regular file or a directory
+// cannot be polled. It changes nothing else for these.
+const notPolled = unix.O_NONBLOCK
+
+// hasProc reports whether /proc/self/fd has this process's files.
+var hasProc = sync.OnceValue(func() bool {
+	_, err := os.Stat("/proc/self/fd")
+	return err == nil
+})
 
 // link gives an unnamed file a name below root.
 func link(root *os.Root, f *os.File, name string) error {
-	dir, err := root.Open(path.Dir(name))
+	dir, err := root.OpenFile(path.Dir(name), os.O_RDONLY|notPolled, 0)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 				select {
 				case text := <-j.done:
 					w.Chunk(text)
-					err := w.Flush()
+					err := w.Err()
 					if err != nil {
 						return err
 					}
@@ -125,7 +125,7 @@ func writeInTurn(w *emit.Writer, chunks iter.Seq[chunk], size int) error {
 		for format := range chunks {
 			buf = format(buf[:0])
 			w.Chunk(buf)
-			err := w.Flush()
+			err := w.Err()
 			if err != nil {
 				return err
 			}
