@@ -167,7 +167,7 @@ cp testdata/elf/hello-x86_64-gcc12-O2-dw5.elf "$work/job/hello"
 (
 	export RUNNER_TEMP=$work/job/temp GITHUB_PATH=$work/job/path SYMKIT_REF=
 	SYMKIT_URL=http://127.0.0.1:$(cat "$work/port")
-	export SYMKIT_URL SYMKIT_VERSION=$version SYMKIT_PATHS=hello SYMKIT_STORE=symbols SYMKIT_FLAGS="--inlines --check --strict"
+	export SYMKIT_URL SYMKIT_VERSION=v$version SYMKIT_PATHS=hello SYMKIT_STORE=symbols SYMKIT_FLAGS="--inlines --check --strict"
 	action=$PWD/packaging/action.sh
 	cd "$work/job"
 	bash "$action" >/dev/null 2>&1
