@@ -89,7 +89,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+len(found.Failed) == 0 && (!c.Empty || len(found.Dirs) > 0) {
+	if len(found.Inputs)+found.CountFailed() == 0 && (!c.Empty || len(found.Dirs) > 0) {
 		return command.Failed, c.noInputs()
 	}
 
@@ -143,10 +143,12 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 
 	// One module of all inputs takes the name and the file that these flags give.
 	found.Whole = b.ID != "" || b.Name != "" || b.Output != ""
-	for _, f := range found.Failed {
+	for f, err := range found.Failures() {
+		if err != nil {
+			return command.Failed, err
+		}
 		b.fail(batch.Record{Input: f.Name}, f.Err)
 	}
-	found.Failed = nil
 
 	for r, err := range found.Rounds(ctx, b.hold, b.jobs) {
 		if err != nil {
@@ -430,12 +432,14 @@ func (b *batchRun) record(r batch.Record) {
 // fail records a failure and writes it to standard error.
 func (b *batchRun) fail(r batch.Record, err error) {
 	r.Status, r.Error, r.Outputs = batch.Failed, err.Error(), nil
-	b.mu.Lock()
-	for _, name := range []string{r.Input, r.Debug} {
-		path, _, _ := strings.Cut(name, elfx.Separator)
-		b.failedPackages[path] = true
+	if b.Done != "" {
+		b.mu.Lock()
+		for _, name := range []string{r.Input, r.Debug} {
+			path, _, _ := strings.Cut(name, elfx.Separator)
+			b.failedPackages[path] = true
+		}
+		b.mu.Unlock()
 	}
-	b.mu.Unlock()
 	command.Line(b.messages, "dump_syms: error: %v", err)
 	b.record(r)
 }

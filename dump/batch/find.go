@@ -91,7 +91,7 @@ type Finder struct {
 
 	Inputs []Input   // the files found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
-	Failed []Failure // the files that could not be read
+	Failed []Failure // the files that could not be read; Failures has those that are too many for memory
 	// Divided is set by Rounds if Inputs are those of the shard alone.
 	Divided bool
 	// Whole makes Rounds yield one round.
@@ -102,6 +102,7 @@ type Finder struct {
 	seen    map[string]string // by the id of a module of an earlier round, the name of its main file
 	waiting map[string]bool   // packages with files that wait for the last round
 	left    []doneLine        // packages that were read and are not dumped yet
+	spilled *spill            // further failures, or nil
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
@@ -117,7 +118,7 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 	unknown := address.Check(path, schemes...)
 	switch {
 	case err != nil && unknown != nil:
-		f.Failed = append(f.Failed, Failure{path, unknown})
+		f.failed(Failure{path, unknown})
 	case err != nil:
 		f.fail(path, filename.WithoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
@@ -143,7 +144,7 @@ func (f *Finder) isAddress(path string) bool {
 }
 
 func (f *Finder) fail(path string, err error) {
-	f.Failed = append(f.Failed, Failure{path, fmt.Errorf("%s: %w", path, err)})
+	f.failed(Failure{path, fmt.Errorf("%s: %w", path, err)})
 }
 
 // file adds a file that was named. An ELF file is not read further than its header.
@@ -170,17 +171,17 @@ func (f *Finder) file(path string) {
 	}
 
 	// The one member that --member names counts as named.
-	inputs, failed := len(f.Inputs), len(f.Failed)
+	inputs, failed := len(f.Inputs), f.CountFailed()
 	opt := archive.Options{Limits: f.Limits}
 	for m, err := range opt.Members(path) {
 		switch {
 		case err != nil:
-			f.Failed = append(f.Failed, Failure{path, err})
+			f.failed(Failure{path, err})
 		case f.Member == "" || f.Member == m.Name:
 			f.Inputs = append(f.Inputs, Input{Path: path, Member: &m, Found: f.Member == ""})
 		}
 	}
-	if len(f.Inputs) == inputs && len(f.Failed) == failed {
+	if len(f.Inputs) == inputs && f.CountFailed() == failed {
 		f.fail(path, archive.ErrNoMember)
 	}
 }
