@@ -36,8 +36,14 @@ FISHDIR ?= $(if $(and $(filter /usr/local,$(PREFIX)),$(wildcard /etc/fish)),/etc
 SHARED = man/man1:$(MANDIR)/man1 bash-completion/completions:$(BASHDIR) zsh/site-functions:$(ZSHDIR) \
 	fish/vendor_completions.d:$(FISHDIR)
 
+# The PATH of root often lacks Go: then `sudo make install` installs what `make build share` made.
+BUILT = $(if $(shell command -v $(firstword $(GO))),build share,built)
+
+built:
+	@test -d bin/share || { echo "$(GO) was not found: run make build share first, or give GO=/path/to/go"; exit 1; }
+
 # packaging/links has the names of other programs that stackwalk takes the place of.
-install: build share ## programs, links named like the programs of others, manual pages, completions, below $(PREFIX)
+install: $(BUILT) ## programs, links named like the programs of others, manual pages, completions, below $(PREFIX)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk "$(DESTDIR)$(PREFIX)/bin"
 	sed 's/#.*//' packaging/links | while read -r name program; do \
@@ -48,7 +54,7 @@ install: build share ## programs, links named like the programs of others, manua
 		install -d "$$to" && install -m 644 bin/share/"$${pair%%:*}"/* "$$to" || exit 1; \
 	done
 
-uninstall: share ## removes what install installed, with the same variables
+uninstall: $(BUILT) ## removes what install installed, with the same variables
 	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk $$(sed 's/#.*//; s/ .*//' "$(CURDIR)/packaging/links")
 	for pair in $(SHARED); do \
 		for file in bin/share/"$${pair%%:*}"/*; do rm -f "$(DESTDIR)$${pair#*:}/$${file##*/}"; done; \
