@@ -113,7 +113,7 @@ func unpack(data []byte, how string, lim limits.Limits) (*unpacked, error) {
 	}
 	defer done()
 	u := &unpacked{limits: lim, size: uint64(len(data))}
-	size := max(claimed(data, how), smallText) + 1 // a reader may need room to find the end
+	size := max(claimed(data, how), smallText) + 1 // a reader may need space to find the end
 	u.buffer = mem.NewBuffer(int(min(size, uint64(u.left())+1, math.MaxInt32)))
 	err = u.read(r)
 	if err != nil {
