@@ -33,7 +33,7 @@ func others() ([]usage.Command, []usage.Program) {
 	ctx, messages := context.Background(), command.NewMessages("stackwalk", io.Discard)
 	d := diffProgram(ctx, io.Discard, messages).Model(new(diffCLI))
 	d.Name = "diff"
-	diff := usage.Command{Help: diffSummary, Description: diffDetail, Alone: true, Node: d.Node}
+	diff := usage.Command{Help: diffSummary, Description: diffDetail, Alone: true, Node: d.Node, Environment: d.Environment}
 	rust := rustProgram(ctx, io.Discard, messages).Model(new(rustFlags))
 	return []usage.Command{diff}, []usage.Program{minidumpCommand.usage, microdumpCommand.usage, rust}
 }

@@ -304,7 +304,7 @@ func TestHelpJSON(t *testing.T) {
 	code = run(t.Context(), []string{"diff", "--help-json"}, &out, &errs)
 	diff := read(code, out.String(), errs.String())
 	diff.Version = 0
-	if d := cmp.Diff(all.Command(all.Commands[0]).Node, diff.Node); d != "" || diff.Name != "stackwalk diff" || !slices.Contains(flags(diff), "/fail-on") || slices.Contains(flags(diff), "/cache") {
+	if d := cmp.Diff(all.Command(all.Commands[0]), diff); d != "" || diff.Name != "stackwalk diff" || !slices.Contains(flags(diff), "/fail-on") || slices.Contains(flags(diff), "/cache") {
 		t.Errorf("stackwalk diff: %s, %v", d, flags(diff))
 	}
 

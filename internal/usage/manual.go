@@ -117,6 +117,9 @@ func splitText(text string) (h helpText) {
 	return h
 }
 
+// defect is the exit code that all programs share (internal/crash).
+const defect = ", 70 a defect of the program: please report it, with the input"
+
 // exitCode matches the begin of an exit code's meaning.
 var exitCode = regexp.MustCompile(`(?:^|, )(\d+) `)
 
@@ -139,6 +142,11 @@ func (h helpText) write(b *strings.Builder) {
 		return
 	}
 	b.WriteString(".SH EXIT STATUS\n")
+	if end := strings.LastIndex(h.exits, ", 80 "); end >= 0 {
+		h.exits = h.exits[:end] + defect + h.exits[end:]
+	} else {
+		h.exits += defect
+	}
 	starts := exitCode.FindAllStringSubmatchIndex(h.exits, -1)
 	for i, m := range starts {
 		end := len(h.exits)

@@ -37,6 +37,7 @@ type Command struct {
 	Default     bool   `json:"default,omitempty"`     // the name may be left out
 	Alone       bool   `json:"alone,omitempty"`       // must be the first argument; does not take the flags of the program
 	Node
+	Environment []Variable `json:"environment,omitempty"` // of a command that is alone; others read what the program reads
 }
 
 // Argument is an argument that is no flag.
@@ -91,7 +92,9 @@ func (p Program) Command(c Command) Program {
 	if c.Description != "" {
 		q.Description += "\n\n" + c.Description
 	}
-	if !c.Alone {
+	if c.Alone {
+		q.Environment = c.Environment
+	} else {
 		q.Flags = append(q.Flags[:len(q.Flags):len(q.Flags)], p.Flags...)
 	}
 	return q
