@@ -59,6 +59,17 @@ func writeJUnit(w io.Writer, results []Result) error {
 func (r *Result) junit() junitSuite {
 	file := printable.String(r.File)
 	s := junitSuite{Name: file}
+
+	// What most findings follow from is the first case.
+	if r.Report.OtherModule != "" {
+		s.Failures++
+		s.Cases = append(s.Cases, junitCase{Class: file, Name: causeModule, Failure: &junitMessage{Message: printable.String(r.Report.OtherModule)}})
+	}
+	if r.Report.NoDebugInfo != "" {
+		s.Skipped++
+		s.Cases = append(s.Cases, junitCase{Class: file, Name: causeNoInfo, Skipped: &junitMessage{Message: printable.String(r.Report.NoDebugInfo)}})
+	}
+
 	for i := range r.Report.Checks {
 		k := &r.Report.Checks[i]
 

@@ -130,6 +130,13 @@ func (c Coverage) Percent() float64 {
 	return 100 * float64(c.Covered) / float64(c.Code)
 }
 
+// causeModule and causeNoInfo name OtherModule and NoDebugInfo of a Report in formats with named
+// results.
+const (
+	causeModule = "same-module"
+	causeNoInfo = "debug-information"
+)
+
 // Report is the result of check.Replay, lint.File or diff.Files.
 type Report struct {
 	// OtherModule states, in words, that the symbol file is of another module than the ELF file, or

@@ -56,12 +56,21 @@ func writeSARIF(w io.Writer, version string, results []Result) error {
 	run := sarifRun{Results: []sarifResult{}}
 	driver := &run.Tool.Driver
 	driver.Name, driver.Version = "symcheck", version
-	for _, name := range slices.Concat(checkNames, Gaps(), []string{"requirement"}) {
+	for _, name := range slices.Concat(checkNames, Gaps(), []string{"requirement", causeModule, causeNoInfo}) {
 		driver.Rules = append(driver.Rules, sarifRule{name})
 	}
 
-	// Gaps, findings and unmet requirements are all results.
+	// What most findings follow from is the first result. Gaps, findings and unmet requirements are
+	// all results.
 	for _, r := range results {
+		if r.Report.OtherModule != "" {
+			run.Results = append(run.Results, r.sarif(causeModule, 0, r.Report.OtherModule))
+		}
+		if r.Report.NoDebugInfo != "" {
+			note := r.sarif(causeNoInfo, 0, r.Report.NoDebugInfo)
+			note.Level = "note" // no finding
+			run.Results = append(run.Results, note)
+		}
 		for _, g := range r.Report.Gaps {
 			if !g.Allowed {
 				run.Results = append(run.Results, r.sarif(g.Kind, 0, g.What))
